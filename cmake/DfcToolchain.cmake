@@ -1,0 +1,33 @@
+# Compiler settings shared by every target, and dfc_library(), which makes one library per folder.
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Without this ccache refuses to cache what uses a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+endif()
+
+add_library(dfc_options INTERFACE)
+target_include_directories(dfc_options INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>)
+target_compile_options(dfc_options INTERFACE -Wall -Wextra -Wno-unused-parameter
+                                             -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(dfc_options INTERFACE -fpch-preprocess)
+endif()
+if(DFC_VERIFY)
+  target_compile_definitions(dfc_options INTERFACE DFC_VERIFY=1)
+endif()
+if(DFC_SANITIZE)
+  target_compile_options(dfc_options INTERFACE -fsanitize=${DFC_SANITIZE} -fno-omit-frame-pointer
+                                               -fno-sanitize-recover=all)
+  target_link_options(dfc_options INTERFACE -fsanitize=${DFC_SANITIZE})
+endif()
+
+# dfc_library(name SOURCES a.cpp b.cpp DEPENDS dfc_x ...): a static library with the shared settings.
+function(dfc_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC dfc_options ${ARG_DEPENDS})
+  if(DFC_PCH AND NOT name STREQUAL dfc_lang)
+    target_precompile_headers(${name} REUSE_FROM dfc_lang)
+  endif()
+endfunction()

@@ -1,0 +1,24 @@
+// lang/render.h
+//
+// Diagnostics as text for people: place, message, the source line with the span underlined, notes, hint.
+#pragma once
+
+#include "lang/diagnostics.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace df {
+
+struct RenderOptions {
+  bool color = false;
+  uint32_t max_line_columns = 160;  // longer source lines are shown around the span
+};
+
+void Render(const Diagnostic& diagnostic, const SourceManager& sources, llvm::raw_ostream& out,
+            const RenderOptions& options = {});
+// All of them in order of place, then a count of what was dropped.
+void Render(const Diagnostics& diagnostics, llvm::raw_ostream& out, const RenderOptions& options = {});
+
+// The candidate nearest to `name` by edit distance, if it is near enough to be a misspelling; else "".
+std::string_view NearestName(std::string_view name, const std::vector<std::string_view>& candidates);
+
+}  // namespace df

@@ -1,0 +1,31 @@
+// parser/parse.h
+//
+// Tokens -> Ast. Recursive descent; operator precedence is resolved afterwards, by parser/fixity.h.
+// Out: an Ast that is always well formed: what could not be parsed became Error nodes.
+// Nesting is bounded by ParseOptions::max_depth. Look at it: dfc --emit=ast.
+#pragma once
+
+#include "parser/ast.h"
+#include "parser/lex.h"
+
+namespace df {
+
+struct ParseOptions {
+  uint32_t max_depth = 5000;      // nested brackets, blocks and lambdas
+  uint32_t max_chain = 100000;    // operands of one chain of operators
+};
+
+ast::Ast Parse(const TokenBuffer& tokens, Diagnostics& diags, ParseOptions options = {});
+
+// One line (or several, by the layout rule) of the REPL.
+struct ReplInput {
+  enum class Kind { Empty, Expression, Declarations, Incomplete, Error } kind = Kind::Empty;
+  // Expression: the module has one declaration, `it = <expression>`.
+  ast::Ast ast;
+};
+// `Incomplete` means that further lines may complete it (an open bracket, `let`, `where`, `of` at the end..).
+ReplInput ParseRepl(const TokenBuffer& tokens, Diagnostics& diags, ParseOptions options = {});
+
+void Dump(const ast::Ast& ast, llvm::raw_ostream& out);
+
+}  // namespace df

@@ -1,0 +1,46 @@
+// typecheck/check.h
+//
+// Ast -> typed core: names, dependency groups, Hindley-Milner inference with classes, defaulting.
+// The library (stdlib/*.df) goes through the same phase first; a Session keeps what it defined.
+#pragma once
+
+#include "parser/ast.h"
+#include "parser/fixity.h"
+#include "typecheck/core.h"
+
+namespace df {
+
+struct CheckOptions {
+  bool library = false;     // the module may use `foreign import prim`, and declares the built-in classes
+  bool repl = false;        // definitions may replace earlier ones of the same name; no monomorphic `main` needed
+  bool warnings = true;     // exhaustiveness, redundancy
+};
+
+// Names, types and classes in scope across modules; the REPL keeps one for its whole life.
+class CheckSession {
+ public:
+  CheckSession();
+  ~CheckSession();
+  CheckSession(CheckSession&&) noexcept;
+
+  core::Program program;
+
+  // Checks one module and adds its definitions, match-compiled, to `program`. On errors nothing is added that
+  // later phases could see; what is well typed stays known, so that later errors are not follow-ups.
+  // Fixities must be resolved (parser/fixity.h; `fixities` is the table to use and to extend).
+  bool Check(const ast::Ast& ast, Diagnostics& diags, const CheckOptions& options = {});
+
+  FixityTable fixities;
+
+  // For the REPL: the type of a name as `:type` prints it ("fact :: (Eq a, Num a) => a -> a"), "" if unknown.
+  std::string TypeOf(Symbol name) const;
+  std::string PrintScheme(const core::Scheme& scheme) const;
+  // All names in scope, for completion.
+  std::vector<std::string_view> Names() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace df

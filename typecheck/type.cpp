@@ -1,0 +1,224 @@
+#include "typecheck/type.h"
+
+#include <cassert>
+
+#include <fmt/format.h>
+
+namespace df {
+
+Types::Types() {
+  known_.resize(static_cast<size_t>(Builtin::IO) + 1);
+  AddBuiltin(Builtin::Function, "->", 2);
+  AddBuiltin(Builtin::Unit, "()", 0);
+  AddBuiltin(Builtin::List, "[]", 1);
+  AddBuiltin(Builtin::Int, "Int", 0);
+  AddBuiltin(Builtin::Integer, "Integer", 0);
+  AddBuiltin(Builtin::Float, "Float", 0);
+  AddBuiltin(Builtin::Double, "Double", 0);
+  AddBuiltin(Builtin::Char, "Char", 0);
+  AddBuiltin(Builtin::Bool, "Bool", 0);
+  AddBuiltin(Builtin::Ordering, "Ordering", 0);
+  AddBuiltin(Builtin::IO, "IO", 1);
+}
+
+TyConId Types::AddBuiltin(Builtin builtin, const char* name, uint32_t arity) {
+  TyCon con;
+  con.name = Intern(name);
+  con.arity = arity;
+  con.builtin = builtin;
+  TyConId id = cons.Add(std::move(con));
+  known_[static_cast<size_t>(builtin)] = id;
+  return id;
+}
+
+TypeId Types::Make(TypeKind kind, uint32_t a, uint32_t b, bool has_var, bool has_meta) {
+  std::pair<uint64_t, uint32_t> key((static_cast<uint64_t>(kind) << 32) | a, b);
+  auto [it, fresh] = ids_.try_emplace(key, size());
+  if (fresh) rows_.push_back({kind, has_var, has_meta, a, b});
+  return TypeId(it->second);
+}
+
+TypeId Types::Con(TyConId con) { return Make(TypeKind::Con, con.index, 0, false, false); }
+
+TypeId Types::Con(TyConId con, llvm::ArrayRef<TypeId> args) {
+  TypeId type = Con(con);
+  for (TypeId arg : args) type = App(type, arg);
+  return type;
+}
+
+TypeId Types::App(TypeId fn, TypeId arg) {
+  Row f = rows_[fn.index], x = rows_[arg.index];
+  return Make(TypeKind::App, fn.index, arg.index, f.has_var || x.has_var, f.has_meta || x.has_meta);
+}
+
+TypeId Types::Var(TyVarId var) { return Make(TypeKind::Var, var.index, 0, true, false); }
+TypeId Types::Meta(MetaId meta) { return Make(TypeKind::Meta, meta.index, 0, false, true); }
+
+TypeId Types::Fun(TypeId from, TypeId to) { return App(App(Con(Known(Builtin::Function)), from), to); }
+
+TypeId Types::Fun(llvm::ArrayRef<TypeId> from, TypeId to) {
+  for (size_t i = from.size(); i-- > 0;) to = Fun(from[i], to);
+  return to;
+}
+
+TypeId Types::Tuple(llvm::ArrayRef<TypeId> elements) {
+  if (elements.empty()) return Scalar(Builtin::Unit);
+  if (elements.size() == 1) return elements[0];
+  return Con(TupleCon(static_cast<uint32_t>(elements.size())), elements);
+}
+
+TypeId Types::List(TypeId element) { return App(Con(Known(Builtin::List)), element); }
+TypeId Types::Scalar(Builtin builtin) { return Con(Known(builtin)); }
+TyConId Types::Known(Builtin builtin) const { return known_[static_cast<size_t>(builtin)]; }
+
+TyConId Types::TupleCon(uint32_t size) {
+  assert(size >= 2);
+  if (tuples_.size() <= size) tuples_.resize(size + 1);
+  if (!tuples_[size].valid()) {
+    TyCon con;
+    con.name = Intern("(" + std::string(size - 1, ',') + ")");
+    con.arity = size;
+    con.builtin = Builtin::Tuple;
+    tuples_[size] = cons.Add(std::move(con));
+  }
+  return tuples_[size];
+}
+
+TyVarId Types::NewVar(Symbol name, Span span) { return vars.Add({name, span}); }
+
+TypeKind Types::Kind(TypeId type) const { return rows_[type.index].kind; }
+TyConId Types::ConOf(TypeId type) const { return TyConId(rows_[type.index].a); }
+TyVarId Types::VarOf(TypeId type) const { return TyVarId(rows_[type.index].a); }
+MetaId Types::MetaOf(TypeId type) const { return MetaId(rows_[type.index].a); }
+TypeId Types::FnOf(TypeId type) const { return TypeId(rows_[type.index].a); }
+TypeId Types::ArgOf(TypeId type) const { return TypeId(rows_[type.index].b); }
+
+TyConId Types::Head(TypeId type, llvm::SmallVectorImpl<TypeId>* args) const {
+  size_t first = args ? args->size() : 0;
+  while (Kind(type) == TypeKind::App) {
+    if (args) args->push_back(ArgOf(type));
+    type = FnOf(type);
+  }
+  if (args) std::reverse(args->begin() + first, args->end());
+  return Kind(type) == TypeKind::Con ? ConOf(type) : TyConId();
+}
+
+bool Types::IsFun(TypeId type, TypeId* from, TypeId* to) const {
+  if (Kind(type) != TypeKind::App) return false;
+  TypeId fn = FnOf(type);
+  if (Kind(fn) != TypeKind::App) return false;
+  TypeId head = FnOf(fn);
+  if (Kind(head) != TypeKind::Con || cons[ConOf(head)].builtin != Builtin::Function) return false;
+  if (from) *from = ArgOf(fn);
+  if (to) *to = ArgOf(type);
+  return true;
+}
+
+bool Types::IsTuple(TypeId type, llvm::SmallVectorImpl<TypeId>* elements) const {
+  TyConId head = Head(type);
+  if (!head.valid() || cons[head].builtin != Builtin::Tuple) return false;
+  if (elements) Head(type, elements);
+  return true;
+}
+
+Builtin Types::BuiltinOf(TypeId type) const {
+  TyConId head = Head(type);
+  return head.valid() ? cons[head].builtin : Builtin::None;
+}
+
+TypeId Types::SplitFun(TypeId type, llvm::SmallVectorImpl<TypeId>& params, size_t limit) const {
+  TypeId from, to;
+  while (params.size() < limit && IsFun(type, &from, &to)) {
+    params.push_back(from);
+    type = to;
+  }
+  return type;
+}
+
+TypeId Types::Substitute(TypeId type, llvm::ArrayRef<TyVarId> from, llvm::ArrayRef<TypeId> to) {
+  Row row = rows_[type.index];
+  if (!row.has_var) return type;
+  if (row.kind == TypeKind::Var) {
+    for (size_t i = 0; i < from.size(); ++i)
+      if (from[i].index == row.a) return to[i];
+    return type;
+  }
+  if (row.kind != TypeKind::App) return type;
+  TypeId fn = Substitute(TypeId(row.a), from, to);
+  return App(fn, Substitute(TypeId(row.b), from, to));
+}
+
+bool Types::IsGround(TypeId type) const {
+  const Row& row = rows_[type.index];
+  return !row.has_var && !row.has_meta;
+}
+
+void Types::FreeVars(TypeId type, llvm::SmallVectorImpl<TyVarId>& out) const {
+  const Row& row = rows_[type.index];
+  if (!row.has_var) return;
+  if (row.kind == TypeKind::Var) {
+    for (TyVarId seen : out)
+      if (seen.index == row.a) return;
+    out.push_back(TyVarId(row.a));
+  } else if (row.kind == TypeKind::App) {
+    FreeVars(TypeId(row.a), out);
+    FreeVars(TypeId(row.b), out);
+  }
+}
+
+// Precedence: 0 anything, 1 left of an arrow, 2 argument of an application.
+void Types::PrintTo(TypeId type, int precedence, std::string& out) const {
+  TypeId from, to;
+  if (IsFun(type, &from, &to)) {
+    if (precedence > 0) out += '(';
+    PrintTo(from, 1, out);
+    out += " -> ";
+    PrintTo(to, 0, out);
+    if (precedence > 0) out += ')';
+    return;
+  }
+  llvm::SmallVector<TypeId> args;
+  TyConId head = Head(type, &args);
+  if (head.valid() && cons[head].builtin == Builtin::Tuple && args.size() == cons[head].arity) {
+    out += '(';
+    for (size_t i = 0; i < args.size(); ++i) {
+      if (i) out += ", ";
+      PrintTo(args[i], 0, out);
+    }
+    out += ')';
+    return;
+  }
+  if (head.valid() && cons[head].builtin == Builtin::List && args.size() == 1) {
+    if (BuiltinOf(args[0]) == Builtin::Char) {
+      out += "String";
+      return;
+    }
+    out += '[';
+    PrintTo(args[0], 0, out);
+    out += ']';
+    return;
+  }
+  switch (Kind(type)) {
+    case TypeKind::Con:
+      if (cons[ConOf(type)].builtin == Builtin::Function) out += "(->)";
+      else out += Text(cons[ConOf(type)].name);
+      return;
+    case TypeKind::Var: out += Text(vars[VarOf(type)].name); return;
+    case TypeKind::Meta: out += fmt::format("t{}", MetaOf(type).index); return;
+    case TypeKind::Dim: out += "<dim>"; return;
+    case TypeKind::App: break;
+  }
+  if (precedence > 1) out += '(';
+  PrintTo(FnOf(type), 1, out);
+  out += ' ';
+  PrintTo(ArgOf(type), 2, out);
+  if (precedence > 1) out += ')';
+}
+
+std::string Types::Print(TypeId type) const {
+  std::string out;
+  PrintTo(type, 0, out);
+  return out;
+}
+
+}  // namespace df

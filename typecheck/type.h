@@ -1,0 +1,115 @@
+// typecheck/type.h
+//
+// Types, hash-consed: equal types have equal TypeIds. Shared by inference, core and lowering.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lang/id.h"
+#include "lang/interner.h"
+#include "lang/source.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace df {
+
+using TypeId = Id<struct TypeTag>;
+using TyConId = Id<struct TyConTag>;
+using TyVarId = Id<struct TyVarTag>;
+using MetaId = Id<struct MetaTag>;
+
+enum class TypeKind : uint8_t {
+  Con,   // a type constructor: Int, Maybe, (->), (,), []
+  App,   // function applied to one argument: Maybe Int is App(Maybe, Int); a -> b is App(App(->, a), b)
+  Var,   // a quantified (rigid) variable
+  Meta,  // a unification variable; none is left after inference
+  Dim,   // a tensor dimension in normal form (kept for tensors: a sum of products of variables)
+};
+
+// Type constructors that the compiler itself knows. Everything else is declared in the library or by the user.
+enum class Builtin : uint8_t {
+  None, Function, Unit, Tuple, List, Int, Integer, Float, Double, Char, Bool, Ordering, IO
+};
+
+struct TyCon {
+  Symbol name;
+  uint32_t arity = 0;
+  Builtin builtin = Builtin::None;
+  bool is_newtype = false;
+  std::vector<TyVarId> params;              // of a data type
+  std::vector<Id<struct ConTag>> constructors;  // of a data type, in order
+  Span span;
+};
+
+struct TyVar {
+  Symbol name;
+  Span span;
+};
+
+// Owns types, type constructors and type variables of one compilation.
+class Types {
+ public:
+  Types();
+
+  Table<TyConId, TyCon> cons;
+  Table<TyVarId, TyVar> vars;
+
+  TypeId Con(TyConId con);
+  TypeId Con(TyConId con, llvm::ArrayRef<TypeId> args);
+  TypeId App(TypeId fn, TypeId arg);
+  TypeId Var(TyVarId var);
+  TypeId Meta(MetaId meta);
+  TypeId Fun(TypeId from, TypeId to);
+  TypeId Fun(llvm::ArrayRef<TypeId> from, TypeId to);
+  TypeId Tuple(llvm::ArrayRef<TypeId> elements);  // () for none; the element itself for one
+  TypeId List(TypeId element);
+  TypeId Scalar(Builtin builtin);                  // Int, Integer, Float, Double, Char, Bool, Ordering, Unit
+  TyConId Known(Builtin builtin) const;            // not Tuple
+  TyConId TupleCon(uint32_t size);                 // size >= 2; made on demand, up to 62
+  TyVarId NewVar(Symbol name, Span span = {});
+
+  TypeKind Kind(TypeId type) const;
+  TyConId ConOf(TypeId type) const;
+  TyVarId VarOf(TypeId type) const;
+  MetaId MetaOf(TypeId type) const;
+  TypeId FnOf(TypeId type) const;   // of App
+  TypeId ArgOf(TypeId type) const;  // of App
+
+  // T a b -> T, {a, b}; an invalid TyConId if the head is a variable.
+  TyConId Head(TypeId type, llvm::SmallVectorImpl<TypeId>* args = nullptr) const;
+  bool IsFun(TypeId type, TypeId* from = nullptr, TypeId* to = nullptr) const;
+  bool IsTuple(TypeId type, llvm::SmallVectorImpl<TypeId>* elements = nullptr) const;  // two or more
+  Builtin BuiltinOf(TypeId type) const;  // of the head
+  // a -> b -> c: {a, b}, c; at most `limit` parameters.
+  TypeId SplitFun(TypeId type, llvm::SmallVectorImpl<TypeId>& params, size_t limit = SIZE_MAX) const;
+
+  // Replaces variables at once: from[i] becomes to[i].
+  TypeId Substitute(TypeId type, llvm::ArrayRef<TyVarId> from, llvm::ArrayRef<TypeId> to);
+  bool IsGround(TypeId type) const;  // no variable, no meta
+  void FreeVars(TypeId type, llvm::SmallVectorImpl<TyVarId>& out) const;  // in order of appearance, once each
+  // As Haskell prints it; variables by their own names.
+  std::string Print(TypeId type) const;
+  uint32_t size() const { return static_cast<uint32_t>(rows_.size()); }
+
+ private:
+  struct Row {
+    TypeKind kind;
+    bool has_var;
+    bool has_meta;
+    uint32_t a;
+    uint32_t b;
+  };
+  TypeId Make(TypeKind kind, uint32_t a, uint32_t b, bool has_var, bool has_meta);
+  TyConId AddBuiltin(Builtin builtin, const char* name, uint32_t arity);
+  void PrintTo(TypeId type, int precedence, std::string& out) const;
+
+  std::vector<Row> rows_;
+  llvm::DenseMap<std::pair<uint64_t, uint32_t>, uint32_t> ids_;
+  std::vector<TyConId> known_;
+  std::vector<TyConId> tuples_;
+};
+
+}  // namespace df

@@ -1,0 +1,96 @@
+// lower/function_graph.h
+//
+// Function graphs: one dataflow graph per function, monomorphic and first order, before the Call/Merge/Return
+// transform. A function's graph is structured: a Branch holds one block per alternative, so that gradients, loops and
+// placement see branches as such; lower/transform.h flattens blocks into Switch and BranchMerge.
+//
+// Every value is evaluated, or, on a lazy port, a value or a reference. A block's nodes are in an order in which each
+// comes after its operands, but for knots: an Apply or Delay may use a later node's result, never so that the cycle
+// goes only through strict operands and results that need them. Look at it: dfc --emit=functions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lang/id.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/raw_ostream.h"
+#include "tagged_ir/graph.h"
+
+namespace df::fg {
+
+using FunctionId = Id<struct FgFunctionTag>;
+using NodeId = Id<struct FgNodeTag>;    // within one function
+using BlockId = Id<struct FgBlockTag>;  // within one function
+
+struct Value {
+  NodeId node;
+  uint32_t result = 0;
+  friend auto operator<=>(Value, Value) = default;
+};
+
+enum class NodeKind : uint8_t {
+  Param,      // parameter `attr` of the function
+  Op,         // an Ordinary op, Construct or Force of the op table; attr as there (Const: index into Program::constants)
+  Apply,      // calls `callee` with all its parameters; one result per result of the callee
+  Delay,      // a reference to `callee` applied to the operands; `reason` says why it is not computed at once
+  Branch,     // operand 0 is the predicate (Bool or Alt); one block per alternative; results are what the blocks yield
+};
+
+struct Node {
+  NodeKind kind;
+  ir::Op op = ir::Op::Const;                // Op
+  uint32_t attr = 0;
+  FunctionId callee;                        // Apply, Delay
+  llvm::SmallVector<Value, 4> operands;
+  llvm::SmallVector<ir::PortType, 2> results;
+  llvm::SmallVector<BlockId, 2> blocks;     // Branch: Bool: true, false; Alt: by constructor index
+  ir::PosId pos;
+  std::string name;                         // of the source variable it computes, for dumps; may be empty
+  std::string reason;                       // Delay
+};
+
+struct Block {
+  std::vector<NodeId> nodes;
+  // What the block yields: the Branch's results, the function's results, or, if `again`, the function's next parameters:
+  // a self tail call.
+  std::vector<Value> yields;
+  bool again = false;
+};
+
+struct Param {
+  std::string name;
+  ir::PortType type;  // lazy: the function may not need it
+};
+
+struct Function {
+  std::string name;      // unique: "fact", "fact@Int" for a second instance, "main.bad" for a delayed expression
+  std::vector<Param> params;
+  std::vector<ir::PortType> results;
+  Table<NodeId, Node> nodes;
+  Table<BlockId, Block> blocks;
+  BlockId body;
+  ir::PosId pos;
+  bool delayed = false;  // the body of a Delay: one result, evaluated
+};
+
+struct Program {
+  std::string name;
+  ir::TypeTable types;
+  std::vector<std::string> files;
+  Table<ir::PosId, ir::Pos> positions;
+  Table<ir::ConstId, ir::Constant> constants;
+  Table<FunctionId, Function> functions;
+  FunctionId main;  // its parameters are the graph's inputs, its results the graph's results
+};
+
+struct DumpOptions {
+  std::string only;  // the function of this name, and its delayed expressions
+};
+void Dump(const Program& program, llvm::raw_ostream& out, const DumpOptions& options = {});
+
+// "" or the first fault: types of operands and yields, strict operands not lazy, uses dominated by definitions (but for
+// knots), `again` in tail position only, arities.
+std::string Verify(const Program& program);
+
+}  // namespace df::fg

@@ -1,0 +1,56 @@
+#include "tagged_ir/graph.h"
+
+namespace df::ir {
+
+TypeTable::TypeTable() {
+  static constexpr const char* kNames[] = {"Trigger", "Alt",     "Unit",  "Bool",   "Char",  "Int",
+                                           "Integer", "Float",   "Double", "String"};
+  for (size_t i = 0; i < std::size(kNames); ++i) rows_.Add({static_cast<TypeKind>(i), kNames[i], {}});
+}
+
+TypeId TypeTable::AddData(std::string name) { return rows_.Add({TypeKind::Data, std::move(name), {}}); }
+
+TypeId TypeTable::Find(std::string_view data_name) const {
+  for (uint32_t i = 0; i < rows_.size(); ++i)
+    if (rows_[TypeId(i)].kind == TypeKind::Data && rows_[TypeId(i)].name == data_name) return TypeId(i);
+  return {};
+}
+
+std::string TypeTable::Print(PortType type) const {
+  std::string name = rows_.Contains(type.type) ? rows_[type.type].name : "<bad type>";
+  return type.lazy ? "lazy " + name : name;
+}
+
+NodeId Graph::AddNode(Op op, ScopeId scope, llvm::ArrayRef<Edge> in, llvm::ArrayRef<PortType> out, uint32_t attr,
+                      PosId pos) {
+  Node node;
+  node.op = op;
+  node.scope = scope;
+  node.attr = attr;
+  node.pos = pos;
+  node.first_input = static_cast<uint32_t>(inputs.size());
+  node.num_inputs = static_cast<uint32_t>(in.size());
+  node.first_result = static_cast<uint32_t>(results.size());
+  node.num_results = static_cast<uint32_t>(out.size());
+  inputs.insert(inputs.end(), in.begin(), in.end());
+  results.insert(results.end(), out.begin(), out.end());
+  return nodes.Add(node);
+}
+
+void Graph::ReplaceInputs(NodeId node, llvm::ArrayRef<Edge> in) {
+  nodes[node].first_input = static_cast<uint32_t>(inputs.size());
+  nodes[node].num_inputs = static_cast<uint32_t>(in.size());
+  inputs.insert(inputs.end(), in.begin(), in.end());
+}
+
+llvm::ArrayRef<Edge> Graph::InputsOf(NodeId node) const {
+  const Node& n = nodes[node];
+  return llvm::ArrayRef<Edge>(inputs).slice(n.first_input, n.num_inputs);
+}
+
+llvm::ArrayRef<PortType> Graph::ResultsOf(NodeId node) const {
+  const Node& n = nodes[node];
+  return llvm::ArrayRef<PortType>(results).slice(n.first_result, n.num_results);
+}
+
+}  // namespace df::ir

@@ -1,0 +1,30 @@
+// tagged_ir/op.h
+//
+// The ops of tagged_ir/op.def as an enumeration, and what the table says of each.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace df::ir {
+
+enum class Op : uint8_t {
+#define DF_OP(name, cls, signature, meaning) name,
+#include "tagged_ir/op.def"
+};
+
+enum class OpClass : uint8_t { Ordinary, Control };
+
+struct OpInfo {
+  std::string_view name;       // "Add": in dumps and files
+  OpClass cls;
+  std::string_view signature;  // as op.def describes
+  std::string_view meaning;
+};
+
+const OpInfo& InfoOf(Op op);
+uint32_t OpCount();
+std::optional<Op> OpNamed(std::string_view name);
+
+}  // namespace df::ir

@@ -1,0 +1,28 @@
+// tagged_ir/text.h
+//
+// The tagged graph as text, printed and read back: Parse(Print(g)) is g. One line a node, scopes in order.
+// docs/graph.md describes the form.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "llvm/Support/raw_ostream.h"
+#include "tagged_ir/graph.h"
+
+namespace df::ir {
+
+struct PrintOptions {
+  std::string only;        // the scope of this name only (and its loops)
+  bool positions = true;
+};
+void Print(const Graph& graph, llvm::raw_ostream& out, const PrintOptions& options = {});
+
+// On failure returns nullopt and sets `error` to "line 3: ..." . The result is verified.
+std::optional<Graph> ParseText(std::string_view text, std::string* error);
+
+// Graphviz: clusters per scope, control edges dashed, as the figures of the paper.
+void PrintDot(const Graph& graph, llvm::raw_ostream& out, const PrintOptions& options = {});
+
+}  // namespace df::ir

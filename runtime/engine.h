@@ -1,0 +1,110 @@
+// runtime/engine.h
+//
+// What every engine offers: run one graph once, within limits, and look at lazy parts of the results afterwards.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/raw_ostream.h"
+#include "runtime/value.h"
+#include "tagged_ir/graph.h"
+
+namespace df {
+
+// Exit codes of the program dfc; docs/exit-codes are in README.md.
+enum class Stop : uint8_t {
+  Done,         // 0
+  Failed,       // 1: the result is an error
+  MemoryLimit,  // 3
+  FrameLimit,   // 3
+  Timeout,      // 3
+  Interrupted,  // 130
+  Internal,     // 70: a broken invariant; never the user's fault
+};
+
+struct Limits {
+  uint64_t max_memory = 0;   // bytes of values, frames and tokens; 0: 80% of what the machine or its cgroup has
+  uint64_t max_frames = 0;   // live activations; 0: no limit
+  std::chrono::milliseconds timeout{0};  // 0: none
+  // Set from a signal handler; looked at within 100 ms.
+  const std::atomic<bool>* interrupt = nullptr;
+};
+
+struct RunOptions {
+  Limits limits;
+  llvm::raw_ostream* trace = nullptr;  // each firing with its tag, a line each
+  // Reference engine: 0 takes tokens first in, first out; otherwise a random order from this seed.
+  uint64_t seed = 0;
+  // Reference engine: after the result goes on until nothing is left, and reports what waits although nothing may
+  // (docs/graph.md, "at the end") as Stop::Internal.
+  bool run_dry = false;
+};
+
+// One step of a call path: the label of a tag, innermost first.
+struct PathEntry {
+  ir::SiteId site;       // invalid for a loop
+  ir::ScopeId loop;
+  uint64_t iteration = 0;
+};
+
+struct RuntimeError {
+  ErrorCode code = ErrorCode::User;
+  std::string message;            // "division by zero"
+  ir::PosId pos;
+  ir::NodeId node;
+  std::vector<PathEntry> path;    // innermost first; the middle left out if it is long
+  uint64_t path_length = 0;       // of the whole tag
+  size_t path_gap = 0;            // index in `path` before which entries were left out; 0: none were
+};
+
+struct Outcome {
+  Stop stop = Stop::Done;
+  RuntimeError error;   // Failed; for limits and interrupts where the run was, as far as known
+  std::string detail;   // of limits: what was reached
+  bool ok() const { return stop == Stop::Done; }
+};
+
+struct Stats {
+  uint64_t firings = 0;
+  uint64_t calls = 0;        // activations, root included
+  uint64_t loops = 0;        // iterations
+  uint64_t delays = 0;       // references made
+  uint64_t released = 0;     // of them, released
+  uint64_t dead_tokens = 0;  // reference engine only
+  uint64_t max_depth = 0;    // length of the longest tag
+  uint64_t peak_frames = 0;
+  uint64_t peak_memory = 0;
+};
+
+// One run of a verified graph. The graph must outlive it; values it returned must not.
+class Execution {
+ public:
+  virtual ~Execution() = default;
+  // Runs until every result of the graph is there (as an evaluated value, a reference or an error), or it stops.
+  // An error as a result is not a failure of Start: see Force. `inputs` in the order of graph_inputs.
+  virtual Outcome Start(llvm::ArrayRef<Value> inputs) = 0;
+  virtual llvm::ArrayRef<Value> results() const = 0;
+  // Makes `value` an evaluated one: releases a reference and runs until its cell is filled. Failed if it is an error,
+  // or if nothing can run any more (`<<loop>>`).
+  virtual Outcome Force(Value& value) = 0;
+  virtual Stats stats() const = 0;
+};
+
+enum class EngineKind : uint8_t { Reference, Tagged };
+
+std::unique_ptr<Execution> MakeReferenceExecution(const ir::Graph& graph, const RunOptions& options);
+std::unique_ptr<Execution> MakeTaggedExecution(const ir::Graph& graph, const RunOptions& options);
+std::unique_ptr<Execution> MakeExecution(EngineKind kind, const ir::Graph& graph, const RunOptions& options);
+
+// The error as people read it: message, source position, call path ("in `fact`, called from fact.df:3:24", ...,
+// "... 9,980 calls left out ...").
+std::string Describe(const RuntimeError& error, const ir::Graph& graph);
+
+}  // namespace df

@@ -1,0 +1,27 @@
+// runtime/kernels.h
+//
+// The meaning of every Ordinary op on evaluated operands; the one definition that all engines use.
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "runtime/value.h"
+#include "tagged_ir/graph.h"
+
+namespace df {
+
+// What an op fails with; the engine adds place and tag.
+struct KernelError {
+  ErrorCode code;
+  std::string message;
+};
+
+// The result of `node`, an Ordinary op with one result, on operands that are evaluated and not errors. On failure returns
+// an unspecified value and fills `error`. Memory for big integers is estimated first: beyond `max_bytes` it fails with
+// std::bad_alloc, which engines report as a memory limit.
+Value Apply(const ir::Graph& graph, ir::NodeId node, llvm::ArrayRef<Value> operands, KernelError* error, bool* failed,
+            uint64_t max_bytes);
+
+// A constant of the graph as a value.
+Value Materialize(const ir::Graph& graph, ir::ConstId constant);
+
+}  // namespace df

@@ -1,0 +1,26 @@
+// runtime/show.h
+//
+// Values as Haskell's `show` prints them, and inputs read from text.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "llvm/Support/raw_ostream.h"
+#include "runtime/engine.h"
+
+namespace df {
+
+// Prints `value` of static type `type`, byte for byte as GHC's show: digits of Double and Float, escapes of Char and
+// String, negative numbers in parentheses as arguments of constructors, tuples, lists, records. Forces what is lazy as it
+// goes, without native recursion; what was printed before an error has been written to `out`.
+Outcome Show(Execution& execution, const ir::Graph& graph, ir::PortType type, Value value, llvm::raw_ostream& out);
+
+std::string ShowDouble(double value);
+std::string ShowFloat(float value);
+
+// An input as a user types it: "30", "-2.5", "True", "'c'", "(3,4)". nullopt and `error` ("`abc` is not an Int") otherwise.
+std::optional<Value> ParseInput(const ir::Graph& graph, ir::PortType type, std::string_view text, std::string* error);
+
+}  // namespace df

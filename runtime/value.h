@@ -1,0 +1,120 @@
+// runtime/value.h
+//
+// What tokens carry: 16-byte values, and the reference-counted objects behind some of them.
+//
+//   kind       payload
+//   Word       Unit 0 · Bool 0/1 · Char code point · Int · Double bits · Float bits (low half) · an Integer that fits in
+//              64 bits · the alternative of Alt and of a constructor without fields
+//   Object     BigInteger (an Integer that does not fit), Data, Text
+//   Reference  an engine's delayed call (an Object that only that engine understands)
+//   Error      an ErrorObject
+//   Dead       the absence of data (reference engine only)
+//
+// Static types say which of these a Word is: values carry no types of their own.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmp.h>
+
+#include "tagged_ir/graph.h"
+
+namespace df {
+
+enum class ValueKind : uint8_t { Word, Object, Reference, Error, Dead };
+enum class ObjectKind : uint8_t { BigInteger, Data, Text, Error, Cell };
+
+// Common header of everything that is counted. One thread only, for now; AddRef and Release are the only places that
+// touch the count.
+struct Object {
+  uint32_t refs = 1;
+  ObjectKind kind;
+  explicit Object(ObjectKind k) : kind(k) {}
+};
+
+class Value {
+ public:
+  Value() = default;
+  static Value Word(int64_t word) { return Value(ValueKind::Word, static_cast<uint64_t>(word)); }
+  static Value Double(double d) { uint64_t bits; std::memcpy(&bits, &d, 8); return Value(ValueKind::Word, bits); }
+  static Value Float(float f) { uint32_t bits; std::memcpy(&bits, &f, 4); return Value(ValueKind::Word, bits); }
+  static Value Dead() { return Value(ValueKind::Dead, 0); }
+  // Takes over one count of `object`.
+  static Value Adopt(ValueKind kind, Object* object) { return Value(kind, reinterpret_cast<uint64_t>(object)); }
+
+  Value(const Value& other) : kind_(other.kind_), bits_(other.bits_) { if (counted()) ++object()->refs; }
+  Value(Value&& other) noexcept : kind_(other.kind_), bits_(other.bits_) { other.kind_ = ValueKind::Word; other.bits_ = 0; }
+  Value& operator=(Value other) noexcept { std::swap(kind_, other.kind_); std::swap(bits_, other.bits_); return *this; }
+  ~Value() { if (counted()) Release(object()); }
+
+  ValueKind kind() const { return kind_; }
+  bool is_word() const { return kind_ == ValueKind::Word; }
+  bool is_error() const { return kind_ == ValueKind::Error; }
+  bool is_reference() const { return kind_ == ValueKind::Reference; }
+  bool is_dead() const { return kind_ == ValueKind::Dead; }
+  bool counted() const { return kind_ == ValueKind::Object || kind_ == ValueKind::Reference || kind_ == ValueKind::Error; }
+  int64_t word() const { return static_cast<int64_t>(bits_); }
+  double as_double() const { double d; std::memcpy(&d, &bits_, 8); return d; }
+  float as_float() const { uint32_t low = static_cast<uint32_t>(bits_); float f; std::memcpy(&f, &low, 4); return f; }
+  Object* object() const { return reinterpret_cast<Object*>(bits_); }
+  // Gives the count away; the value becomes Word 0.
+  Object* Take() { Object* o = object(); kind_ = ValueKind::Word; bits_ = 0; return o; }
+
+ private:
+  Value(ValueKind kind, uint64_t bits) : kind_(kind), bits_(bits) {}
+  static void Release(Object* object) { if (--object->refs == 0) Destroy(object); }
+  // Frees the object and what only it held, with a work list instead of recursion.
+  static void Destroy(Object* object);
+
+  ValueKind kind_ = ValueKind::Word;
+  uint64_t bits_ = 0;
+};
+
+// An Integer outside of 64 bits; kernels always return the Word if it fits.
+struct BigInteger : Object {
+  mpz_t value;
+  BigInteger();
+};
+
+// A constructor with at least one field; the fields follow the struct in memory.
+struct Data : Object {
+  uint32_t constructor;  // index in its type
+  uint32_t size;         // number of fields
+  Value* fields();
+  const Value* fields() const;
+  static Data* New(uint32_t constructor, uint32_t size);  // fields are Word 0
+};
+
+struct TextObject : Object {
+  std::string text;
+  explicit TextObject(std::string t);
+};
+
+enum class ErrorCode : uint16_t {
+  DivideByZero, Overflow, User, NoMatch, Range, Loop,
+};
+
+// A failure as a datum. `tag` is the engine's own name of the activation in which it happened (a Cell-like Object, or
+// null): it is turned into a call path only when the error is reported.
+struct ErrorObject : Object {
+  ErrorCode code;
+  std::string message;
+  ir::PosId pos;
+  ir::NodeId node;
+  Object* tag = nullptr;
+  ErrorObject(ErrorCode c, std::string m, ir::NodeId n, ir::PosId p);
+};
+
+// What engines put behind references and error tags derives from Cell, and is destroyed through it. `CollectChildren`
+// moves the values it holds into `out` so that Destroy stays iterative.
+struct Cell : Object {
+  Cell() : Object(ObjectKind::Cell) {}
+  virtual ~Cell() = default;
+  virtual void CollectChildren(std::vector<Value>& out) {}
+};
+
+}  // namespace df

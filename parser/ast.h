@@ -76,6 +76,7 @@ struct QualType {
   List<Constraint> context;
   Type* type;
   Span span;
+  List<Name> forall;  // the variables of an explicit `forall`, which scope over the definition
 };
 
 // ---------------------------------------------------------------- patterns

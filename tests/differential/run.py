@@ -1,0 +1,162 @@
+"""Random programs: every engine must give what the oracle (evaluate.py) says, result or error.
+
+    python3 run.py --dfc build/dfc [--first 1] [--count 500] [--jobs 2] [--keep FOLDER] [--stop-at N] [--quiet]
+
+For each seed the program is compiled to a graph, as it stands and without optimisation and loops; `reference` runs it in
+its own order and in a random one, `tagged` once; each answer is compared. Histograms of what the programs exercise are printed,
+so that trivial programs show. A program that disagrees is shrunk and printed, and kept in --keep.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import evaluate
+import shrink
+from generate import Generator, program_source
+
+FUEL = 20000
+# Compiled how, run how. The first fault in a list is reported.
+MODES = [
+    ([], ["--engine=reference"]),
+    ([], ["--engine=reference", "--seed=7", "--run-dry"]),
+    ([], ["--engine=tagged"]),
+    (["--no-optimize"], ["--engine=tagged"]),
+    (["--no-loops"], ["--engine=tagged"]),
+]
+ERROR = re.compile(r"^error: (.*)", re.M)
+
+
+def execute(command, timeout=60):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        return None, "", "timeout"
+    return done.returncode, done.stdout, done.stderr
+
+
+def answer(code, out, err):
+    """What dfc said, in the oracle's terms."""
+    if code == 0:
+        return ("value", out.strip())
+    if code == 1 and (match := ERROR.search(err)):
+        return ("error", match.group(1))
+    return ("exit %s" % code, (err or out).strip()[:2000])
+
+
+def same(got, want):
+    return got == want
+
+
+def first_fault(dfc, functions, want, folder, name):
+    """None, or a text that says which mode gave what. Also returns the statistics of one run."""
+    path = os.path.join(folder, name + ".df")
+    with open(path, "w") as f:
+        f.write(program_source(functions))
+    stats, compiled = "", {}
+    for compile_flags, run_flags in MODES:
+        key = " ".join(compile_flags)
+        if key not in compiled:
+            graph = os.path.join(folder, name + str(len(compiled)) + ".graph")
+            code, out, err = execute([dfc, path, "-o", graph] + compile_flags)
+            if code != 0:
+                return "compiling %s: exit %s\n%s" % (key, code, (out + err)[:3000]), stats
+            compiled[key] = graph
+        flags = run_flags + (["--stats"] if run_flags == ["--engine=reference"] else [])
+        code, out, err = execute([dfc, "run", compiled[key]] + flags)
+        if "--stats" in flags:
+            stats = err
+        got = answer(code, out, err)
+        if not same(got, want):
+            return "%s %s: got %s, want %s" % (key, " ".join(run_flags), got, want), stats
+    for graph in compiled.values():
+        os.remove(graph)
+    return None, stats
+
+
+def check(seed, dfc, folder):
+    functions = Generator(seed).program()
+    try:
+        want, machine = evaluate.run(functions, functions[-1].result, FUEL)
+    except evaluate.TooBig:
+        return seed, "skipped", None, None
+    fault, stats = first_fault(dfc, functions, want, folder, "p%d" % seed)
+    counts = dict(depth=machine.max_depth, calls=machine.calls, error=int(want[0] == "error"))
+    for key, value in re.findall(r"^\s*(delays|released|loops|dead tokens|firings):?\s+([\d,]+)", stats, re.M):
+        counts[key] = int(value.replace(",", ""))
+    if fault is None:
+        os.remove(os.path.join(folder, "p%d.df" % seed))
+    return seed, "bad" if fault else "good", fault, counts
+
+
+def histogram(title, values):
+    bounds = [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096, 1 << 60]
+    counter = collections.Counter(max(b for b in bounds if b <= v) for v in values)
+    print("%-12s %s" % (title, "  ".join("%s:%d" % (b, counter[b]) for b in bounds if counter[b])))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dfc", required=True)
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--keep", default=None)
+    parser.add_argument("--stop-at", type=int, default=5, help="faults after which to stop")
+    parser.add_argument("--quiet", action="store_true", help="no shrinking, no histograms")
+    args = parser.parse_args()
+    args.dfc = os.path.abspath(args.dfc)
+    good = bad = skipped = 0
+    rows = []
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = args.keep or scratch
+        os.makedirs(folder, exist_ok=True)
+        with concurrent.futures.ProcessPoolExecutor(args.jobs, initializer=sys.setrecursionlimit,
+                                                    initargs=(100000,)) as pool:
+            seeds = iter(range(args.first, args.first + args.count))
+            waiting = {pool.submit(check, s, args.dfc, folder) for s, _ in zip(seeds, range(4 * args.jobs))}
+            while waiting:
+                done, waiting = concurrent.futures.wait(waiting, return_when=concurrent.futures.FIRST_COMPLETED)
+                for future in done:
+                    seed, state, fault, counts = future.result()
+                    skipped += state == "skipped"
+                    good += state == "good"
+                    if counts:
+                        rows.append(counts)
+                    if state == "bad":
+                        bad += 1
+                        print("seed %d: %s" % (seed, fault), flush=True)
+                        if not args.quiet:
+                            small = shrink.shrink(Generator(seed).program(), lambda p: still_bad(p, args.dfc, scratch))
+                            print(program_source(small), flush=True)
+                    if bad < args.stop_at:
+                        for s in seeds:
+                            waiting.add(pool.submit(check, s, args.dfc, folder))
+                            break
+    if not args.quiet and rows:
+        for title in ("depth", "calls", "loops", "delays", "released", "dead tokens", "firings", "error"):
+            values = [r[title] for r in rows if title in r]
+            if values:
+                histogram(title, values)
+        print("%d programs were too big for a test" % skipped)
+    print("%d passed, %d failed" % (good, bad))
+    return 1 if bad or not good else 0
+
+
+def still_bad(functions, dfc, folder):
+    try:
+        want, _ = evaluate.run(functions, functions[-1].result, FUEL)
+    except evaluate.TooBig:
+        return False
+    fault, _ = first_fault(dfc, functions, want, folder, "shrink")
+    return fault is not None and not fault.startswith("compiling")
+
+
+if __name__ == "__main__":
+    sys.setrecursionlimit(100000)
+    sys.exit(main())

@@ -233,7 +233,30 @@ class Generator:
         f.clauses = [base]
         if self.chance(0.4):
             f.clauses.append((self.term("Bool", depth - 1, env, None), self.term(f.result, depth, env, "n")))
-        f.clauses.append((None, self.term(f.result, depth, env, "n")))
+        f.clauses.append((None, self.step(f, depth, env)))
+
+    def step(self, f, depth, env):
+        """A body that most probably calls: itself or another function, whose result the rest may use."""
+        if self.chance(0.15):
+            return self.term(f.result, depth, env, "n")
+        calls = []
+        for _ in range(self.r.choice((1, 1, 2))):
+            g = f if self.chance(0.6) else self.r.choice(self.functions)
+            calls.append((g.result, self.t_call(g.result, depth, env, "n")))
+        if f.result in NUMBERS and calls[0][0] == f.result and self.chance(0.5):
+            pair = (calls[0][1], self.term(f.result, depth - 1, env, None))
+            return ("bin", f.result, self.r.choice("+-"), *(pair if self.chance(0.5) else pair[::-1]))
+        bindings, inner = [], list(env)
+        for t, e in calls:
+            if not isinstance(t, str) and self.chance(0.5):
+                names = [self.name("r") for _ in t]
+                bindings.append(("pair", names, t, e))
+                inner += list(zip(names, t)) * 3
+            else:
+                x = self.name("r")
+                bindings.append(("val", x, t, e))
+                inner += [(x, t)] * 3
+        return ("let", f.result, bindings, self.term(f.result, depth, inner, "n" if self.chance(0.3) else None))
 
     def knot(self, depth):
         """`let (x, y) = f x 1 in y`, where f does not need its first parameter for its first result."""
@@ -260,7 +283,7 @@ class Generator:
         for _ in range(self.r.choice((1, 2))):
             f = self.r.choice(self.functions)
             x = self.name("m")
-            args = [("lit", "Int", self.r.choice((0, 1, 2, 3, 5, 8, 12)))] + \
+            args = [("lit", "Int", self.r.choice((0, 1, 2, 3, 5, 8, 12, 20, 40)))] + \
                    [self.term(u, 1, [], None) for _, u in f.params[1:]]
             starts.append(("val", x, f.result, ("call", f.result, f.name, args)))
         if self.chance(0.2):

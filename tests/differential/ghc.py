@@ -46,13 +46,15 @@ def main():
             f.write(text)
         subprocess.run(["ghc", "-O0", "-w", "-v0", "-o", folder + "/all", folder + "/All.hs"], check=True)
         output = subprocess.run([folder + "/all"], capture_output=True, text=True, check=True).stdout
-    bad = 0
+    bad = other_error = 0
     for line in output.splitlines():
         seed, got = line.split(" ", 1)
-        if expected[int(seed)] != got:
+        if expected[int(seed)].startswith("error") and got.startswith("error") and expected[int(seed)] != got:
+            other_error += 1  # Haskell's exceptions are imprecise: `error "a" `div` 0` may be either
+        elif expected[int(seed)] != got:
             bad += 1
             print("seed %s: GHC %s, oracle %s" % (seed, got, expected[int(seed)]))
-    print("%d programs agreed, %d differ" % (len(expected) - bad, bad))
+    print("%d programs agreed (%d of them on another error), %d differ" % (len(expected) - bad, other_error, bad))
     return 1 if bad else 0
 
 

@@ -125,7 +125,12 @@ struct Edge {
 
 struct Node {
   Op op;
-  ScopeId scope;       // under the tags of which scope its results appear
+  // Where it stands. Its operands and results have the tags of this scope, but for what crosses scopes: result 0 of a
+  // Call and results 1.. of a Delay appear in the site's callee, result 0 of an Enter in the loop; operand 0 of a Return
+  // comes from the callee, operands 0 and 1 of an Exit from the loop, operand 1 of an Outer from the scope it names.
+  // So Call, Return and Delay stand in the site's caller, Enter and Exit in the loop's parent, EntryMerge in the
+  // function, LoopMerge and NextIteration in the loop, Start, Input and Result in the root.
+  ScopeId scope;
   uint32_t attr = 0;   // see op.def: a constant, site, loop, scope, constructor, field, input or result
   PosId pos;
   uint32_t first_input = 0;

@@ -1,0 +1,31 @@
+// Program's own members: locals, definitions, tuple constructors. The passes over core have files of their own.
+#include "typecheck/core.h"
+
+namespace df::core {
+
+VarId Program::NewLocal(Symbol name, TypeId type, Span span) {
+  Var var;
+  var.name = name;
+  var.scheme.type = type;
+  var.kind = VarKind::Local;
+  var.span = span;
+  return vars.Add(std::move(var));
+}
+
+const Expr* Program::DefinitionOf(VarId top) const {
+  auto it = definition_of_.find(top.index);
+  return it == definition_of_.end() ? nullptr : definitions[it->second].value;
+}
+
+// A second definition of one variable takes the place of the first (match compilation does this).
+void Program::Define(VarId top, const Expr* value) {
+  auto [it, fresh] = definition_of_.try_emplace(top.index, static_cast<uint32_t>(definitions.size()));
+  if (fresh) definitions.push_back({top, value});
+  else definitions[it->second].value = value;
+}
+
+ConId Program::TupleCon(uint32_t size) const {
+  return size < tuple_cons.size() ? tuple_cons[size] : ConId();
+}
+
+}  // namespace df::core

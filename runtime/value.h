@@ -21,6 +21,7 @@
 
 #include <gmp.h>
 
+#include "runtime/memory.h"
 #include "tagged_ir/graph.h"
 
 namespace df {
@@ -34,6 +35,9 @@ struct Object {
   uint32_t refs = 1;
   ObjectKind kind;
   explicit Object(ObjectKind k) : kind(k) {}
+  // Counted (runtime/memory.h): making an object throws std::bad_alloc beyond the limit.
+  static void* operator new(size_t bytes) { return memory::Allocate(bytes); }
+  static void operator delete(void* block, size_t bytes) { memory::Free(block, bytes); }
 };
 
 class Value {
@@ -77,7 +81,10 @@ class Value {
 // An Integer outside of 64 bits; kernels always return the Word if it fits.
 struct BigInteger : Object {
   mpz_t value;
-  BigInteger();
+  BigInteger();   // 0, to be set
+  ~BigInteger();
+  BigInteger(const BigInteger&) = delete;
+  BigInteger& operator=(const BigInteger&) = delete;
 };
 
 // A constructor with at least one field; the fields follow the struct in memory.
@@ -92,6 +99,7 @@ struct Data : Object {
 struct TextObject : Object {
   std::string text;
   explicit TextObject(std::string t);
+  ~TextObject();
 };
 
 enum class ErrorCode : uint16_t {

@@ -1,0 +1,82 @@
+// runtime/memory.h
+//
+// What a run has allocated, counted: values, big integers, frames and waiting tokens. Each thread counts for itself,
+// because one run is one thread. Beyond the limit `Allocate` throws std::bad_alloc, which engines report as
+// Stop::MemoryLimit; GMP, which cannot be interrupted, is asked only after an estimate (kernels.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+namespace df::memory {
+
+struct Counters {
+  int64_t current = 0;          // bytes; may fall below 0 where values made by another thread are freed
+  int64_t peak = 0;
+  int64_t limit = INT64_MAX;    // of `current`
+};
+extern thread_local constinit Counters counters;
+
+// Adds `bytes` to the count; throws std::bad_alloc, counting nothing, if that goes beyond the limit.
+inline void Charge(size_t bytes) {
+  Counters& c = counters;
+  int64_t next = c.current + static_cast<int64_t>(bytes);
+  if (next > c.limit) throw std::bad_alloc();
+  c.current = next;
+  if (next > c.peak) c.peak = next;
+}
+inline void Discharge(size_t bytes) noexcept { counters.current -= static_cast<int64_t>(bytes); }
+
+// Counted memory; throws std::bad_alloc beyond the limit or if there is none left.
+inline void* Allocate(size_t bytes) {
+  Charge(bytes);
+  void* block = std::malloc(bytes);
+  if (block) return block;
+  Discharge(bytes);
+  throw std::bad_alloc();
+}
+inline void Free(void* block, size_t bytes) noexcept {
+  Discharge(bytes);
+  std::free(block);
+}
+
+// Bytes that may still be allocated under the limit.
+inline uint64_t Available() {
+  int64_t left = counters.limit - counters.current;
+  return left > 0 ? static_cast<uint64_t>(left) : 0;
+}
+
+// While it lives, this thread may hold `bytes` more than `base`, the count when the run began.
+class LimitScope {
+ public:
+  LimitScope(int64_t base, uint64_t bytes) : saved_(counters.limit) {
+    counters.limit = bytes > static_cast<uint64_t>(INT64_MAX - (base > 0 ? base : 0))
+                         ? INT64_MAX
+                         : base + static_cast<int64_t>(bytes);
+  }
+  ~LimitScope() { counters.limit = saved_; }
+  LimitScope(const LimitScope&) = delete;
+  LimitScope& operator=(const LimitScope&) = delete;
+
+ private:
+  int64_t saved_;
+};
+
+// For the standard containers that hold tokens and frames.
+template <typename T>
+struct Allocator {
+  using value_type = T;
+  Allocator() = default;
+  template <typename U>
+  Allocator(const Allocator<U>&) {}
+  T* allocate(size_t n) {
+    if (n > SIZE_MAX / sizeof(T)) throw std::bad_alloc();
+    return static_cast<T*>(Allocate(n * sizeof(T)));
+  }
+  void deallocate(T* p, size_t n) noexcept { Free(p, n * sizeof(T)); }
+  friend bool operator==(const Allocator&, const Allocator&) { return true; }
+};
+
+}  // namespace df::memory

@@ -21,6 +21,20 @@ struct KernelError {
 Value Apply(const ir::Graph& graph, ir::NodeId node, llvm::ArrayRef<Value> operands, KernelError* error, bool* failed,
             uint64_t max_bytes);
 
+// The same with the types looked up before: `operand` is the type of the first operand (any, if there is none), `result`
+// of the result. Const is not among these ops: see Materialize.
+struct KernelTypes {
+  ir::TypeKind operand;
+  ir::TypeKind result;
+};
+KernelTypes TypesOf(const ir::Graph& graph, ir::NodeId node);
+Value ApplyTyped(ir::Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> operands, KernelError* error,
+                 bool* failed, uint64_t max_bytes);
+
+// What a division reports, for engines that divide by themselves (runtime/scalar.h).
+KernelError DivideByZeroError();
+KernelError OverflowError();
+
 // A constant of the graph as a value.
 Value Materialize(const ir::Graph& graph, ir::ConstId constant);
 

@@ -1,0 +1,222 @@
+// Integer arithmetic: words while they do, GMP beyond.
+#include "runtime/integer.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <new>
+#include <numeric>
+
+namespace df::integer {
+namespace {
+
+constexpr uint64_t kLimbBytes = sizeof(mp_limb_t);
+// GMP keeps sizes in an int and ends the program beyond it.
+constexpr uint64_t kMaxLimbs = (uint64_t{1} << 31) - 16;
+
+bool Small(const Value& x) { return x.is_word(); }
+
+uint64_t Limbs(const Value& x) {
+  return Small(x) ? 1 : mpz_size(static_cast<BigInteger*>(x.object())->value);
+}
+
+// Says no before GMP would allocate `limbs` limbs and as much again for its own use.
+void Reserve(uint64_t limbs, uint64_t max_bytes) {
+  if (limbs > kMaxLimbs || limbs > max_bytes / kLimbBytes) throw std::bad_alloc();
+}
+
+// A result under construction; freed if something throws.
+struct Scratch {
+  mpz_t z;
+  Scratch() { mpz_init(z); }
+  ~Scratch() { mpz_clear(z); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  Value Done() { return Take(z); }
+};
+
+}  // namespace
+
+View::View(const Value& value) {
+  if (value.is_word()) {
+    int64_t w = value.word();
+    limb_ = w < 0 ? 0 - static_cast<uint64_t>(w) : static_cast<uint64_t>(w);
+    mpz_roinit_n(mpz_, &limb_, w < 0 ? -1 : w > 0 ? 1 : 0);
+  } else {
+    mpz_srcptr big = static_cast<BigInteger*>(value.object())->value;
+    mpz_roinit_n(mpz_, mpz_limbs_read(big), mpz_sgn(big) * static_cast<mp_size_t>(mpz_size(big)));
+  }
+}
+
+Value FromWord(int64_t word) { return Value::Word(word); }
+
+Value Take(mpz_t mpz) {
+  if (mpz_fits_slong_p(mpz)) return Value::Word(mpz_get_si(mpz));
+  auto* big = new BigInteger;
+  mpz_swap(big->value, mpz);
+  return Value::Adopt(ValueKind::Object, big);
+}
+
+bool Parse(std::string_view text, Value* out) {
+  std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
+  if (digits.empty() || !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }))
+    return false;
+  // log2(10) bits a digit; the conversion needs some of the same size besides.
+  Reserve(digits.size() / 19 * 2 + 4, memory::Available());
+  Scratch z;
+  mpz_set_str(z.z, std::string(text).c_str(), 10);
+  *out = z.Done();
+  return true;
+}
+
+std::string ToString(const Value& value) {
+  if (Small(value)) return std::to_string(value.word());
+  mpz_srcptr big = static_cast<BigInteger*>(value.object())->value;
+  Reserve(mpz_size(big) * 4, memory::Available());
+  std::string text(mpz_sizeinbase(big, 10) + 2, '\0');
+  mpz_get_str(text.data(), 10, big);
+  text.resize(text.find('\0'));
+  return text;
+}
+
+Value Add(const Value& x, const Value& y, uint64_t max_bytes) {
+  int64_t sum;
+  if (Small(x) && Small(y) && !__builtin_add_overflow(x.word(), y.word(), &sum)) return Value::Word(sum);
+  Reserve(std::max(Limbs(x), Limbs(y)) + 1, max_bytes);
+  Scratch z;
+  mpz_add(z.z, View(x), View(y));
+  return z.Done();
+}
+
+Value Sub(const Value& x, const Value& y, uint64_t max_bytes) {
+  int64_t difference;
+  if (Small(x) && Small(y) && !__builtin_sub_overflow(x.word(), y.word(), &difference)) return Value::Word(difference);
+  Reserve(std::max(Limbs(x), Limbs(y)) + 1, max_bytes);
+  Scratch z;
+  mpz_sub(z.z, View(x), View(y));
+  return z.Done();
+}
+
+Value Mul(const Value& x, const Value& y, uint64_t max_bytes) {
+  int64_t product;
+  if (Small(x) && Small(y) && !__builtin_mul_overflow(x.word(), y.word(), &product)) return Value::Word(product);
+  uint64_t limbs = Limbs(x) + Limbs(y);
+  // Beyond some thousand limbs GMP multiplies by Fourier transforms, which need a few times the product.
+  Reserve(limbs < 4096 ? limbs * 2 : limbs * 5, max_bytes);
+  Scratch z;
+  mpz_mul(z.z, View(x), View(y));
+  return z.Done();
+}
+
+Value Neg(const Value& x, uint64_t max_bytes) { return Sub(Value::Word(0), x, max_bytes); }
+Value Abs(const Value& x, uint64_t max_bytes) { return Signum(x) < 0 ? Neg(x, max_bytes) : x; }
+
+int Signum(const Value& x) {
+  if (Small(x)) return (x.word() > 0) - (x.word() < 0);
+  return mpz_sgn(static_cast<BigInteger*>(x.object())->value);
+}
+
+Value Divide(Division kind, const Value& x, const Value& y, uint64_t max_bytes) {
+  if (Small(x) && Small(y) && !(y.word() == -1 && x.word() == INT64_MIN)) {
+    int64_t a = x.word(), b = y.word();
+    bool floor_differs = a % b != 0 && (a < 0) != (b < 0);
+    switch (kind) {
+      case Division::Quot: return Value::Word(a / b);
+      case Division::Rem: return Value::Word(a % b);
+      case Division::Div: return Value::Word(a / b - floor_differs);
+      case Division::Mod: return Value::Word(floor_differs ? a % b + b : a % b);
+    }
+  }
+  Reserve((Limbs(x) + Limbs(y)) * 4, max_bytes);
+  Scratch z;
+  View a(x), b(y);
+  switch (kind) {
+    case Division::Quot: mpz_tdiv_q(z.z, a, b); break;
+    case Division::Rem: mpz_tdiv_r(z.z, a, b); break;
+    case Division::Div: mpz_fdiv_q(z.z, a, b); break;
+    case Division::Mod: mpz_fdiv_r(z.z, a, b); break;
+  }
+  return z.Done();
+}
+
+Value Gcd(const Value& x, const Value& y, uint64_t max_bytes) {
+  if (Small(x) && Small(y) && x.word() != INT64_MIN && y.word() != INT64_MIN)
+    return Value::Word(std::gcd(x.word(), y.word()));
+  Reserve((Limbs(x) + Limbs(y)) * 4, max_bytes);
+  Scratch z;
+  mpz_gcd(z.z, View(x), View(y));
+  return z.Done();
+}
+
+Value Bitwise(Bits kind, const Value& x, const Value& y, uint64_t max_bytes) {
+  if (Small(x) && Small(y)) {
+    int64_t a = x.word(), b = y.word();
+    return Value::Word(kind == Bits::And ? a & b : kind == Bits::Or ? a | b : a ^ b);
+  }
+  Reserve(std::max(Limbs(x), Limbs(y)) + 1, max_bytes);
+  Scratch z;
+  View a(x), b(y);
+  switch (kind) {
+    case Bits::And: mpz_and(z.z, a, b); break;
+    case Bits::Or: mpz_ior(z.z, a, b); break;
+    case Bits::Xor: mpz_xor(z.z, a, b); break;
+  }
+  return z.Done();
+}
+
+Value ShiftL(const Value& x, int64_t bits, uint64_t max_bytes) {
+  if (bits == 0 || Signum(x) == 0) return x;
+  if (Small(x) && bits < 63) {
+    int64_t shifted = static_cast<int64_t>(static_cast<uint64_t>(x.word()) << bits);
+    if (shifted >> bits == x.word()) return Value::Word(shifted);
+  }
+  Reserve(Limbs(x) + static_cast<uint64_t>(bits) / 64 + 1, max_bytes);
+  Scratch z;
+  mpz_mul_2exp(z.z, View(x), static_cast<mp_bitcnt_t>(bits));
+  return z.Done();
+}
+
+Value ShiftR(const Value& x, int64_t bits, uint64_t max_bytes) {
+  if (Small(x)) return Value::Word(x.word() >> std::min<int64_t>(bits, 63));
+  Reserve(Limbs(x), max_bytes);
+  Scratch z;
+  mpz_fdiv_q_2exp(z.z, View(x), static_cast<mp_bitcnt_t>(bits));
+  return z.Done();
+}
+
+std::strong_ordering Compare(const Value& x, const Value& y) {
+  if (Small(x) && Small(y)) return x.word() <=> y.word();
+  return mpz_cmp(View(x), View(y)) <=> 0;
+}
+
+int64_t ToInt(const Value& x) {
+  if (Small(x)) return x.word();
+  mpz_srcptr big = static_cast<BigInteger*>(x.object())->value;
+  uint64_t low = mpz_getlimbn(big, 0);
+  return static_cast<int64_t>(mpz_sgn(big) < 0 ? 0 - low : low);
+}
+
+double ToDouble(const Value& x, int64_t e) {
+  constexpr int64_t kFar = 1 << 20;  // beyond any exponent of a Double
+  if (Small(x)) return std::ldexp(static_cast<double>(x.word()), static_cast<int>(std::clamp<int64_t>(e, -kFar, kFar)));
+  signed long exponent = 0;
+  double fraction = mpz_get_d_2exp(&exponent, static_cast<BigInteger*>(x.object())->value);
+  int64_t sum = 0;
+  if (__builtin_add_overflow(exponent, e, &sum)) sum = e;
+  return std::ldexp(fraction, static_cast<int>(std::clamp<int64_t>(sum, -kFar, kFar)));
+}
+
+float ToFloat(const Value& x, int64_t e) {
+  constexpr int64_t kFar = 1 << 20;
+  if (Small(x)) return std::ldexp(static_cast<float>(x.word()), static_cast<int>(std::clamp<int64_t>(e, -kFar, kFar)));
+  return static_cast<float>(ToDouble(x, e));
+}
+
+Value FromDecoded(int64_t m, int64_t e) {
+  if (m == 0) return Value::Word(0);
+  if (e >= 0) return ShiftL(Value::Word(m), e, memory::Available());
+  if (e <= -64) return Value::Word(0);
+  return Value::Word(m / (int64_t{1} << std::min<int64_t>(-e, 62)));
+}
+
+}  // namespace df::integer

@@ -1,6 +1,6 @@
 // parser/lex.h
 //
-// Source text -> tokens, with the layout rule of Haskell 2010 section 10.3 applied on the parser's demand.
+// Source text -> tokens. The layout rule of Haskell 2010 section 10.3 is applied later, by the parser.
 // In: one buffer of the SourceManager. Out: TokenBuffer. Look at it: dfc --emit=tokens.
 #pragma once
 
@@ -17,12 +17,15 @@ enum class TokenKind : uint8_t {
 #include "parser/token.def"
 };
 
+// "`case`", "a name": as diagnostics print a kind.
+const char* Describe(TokenKind kind);
+
 // One token. Layout tokens are not stored: `column` and `starts_line` let the parser apply the rule,
 // with parse-error(t), where it knows what may follow.
 struct Token {
   TokenKind kind;
   bool starts_line = false;   // the first token of its line
-  bool space_before = false;  // for `!x`, `~x`, `f @x`, `-x`
+  bool space_before = false;  // white space, a comment or nothing before it: for `!x`, `~x`, `f @x`, `-x`
   bool space_after = false;
   uint32_t column = 0;        // from 1, tabs to multiples of 8
   Span span;
@@ -34,6 +37,8 @@ struct TokenBuffer {
   FileId file;
   std::vector<Token> tokens;       // ends with EndOfFile
   std::vector<Symbol> extensions;  // LANGUAGE pragmas, in order
+  bool truncated = false;          // the lexer gave up before the end of the text, and said so
+  bool open_comment = false;       // the text ends inside a comment
 };
 
 // Never fails: what cannot be a token is reported and skipped. Invalid UTF-8 is reported with its place.

@@ -22,8 +22,12 @@ struct ReplInput {
   enum class Kind { Empty, Expression, Declarations, Incomplete, Error } kind = Kind::Empty;
   // Expression: the module has one declaration, `it = <expression>`.
   ast::Ast ast;
+  // Complete as it is, but a layout block (`where`, `do`, `of`, `let`) was still open at the end of the text: a line
+  // that is indented would belong to it.
+  bool open_block = false;
 };
-// `Incomplete` means that further lines may complete it (an open bracket, `let`, `where`, `of` at the end..).
+// `Incomplete` means that further lines may complete it (an open bracket, `let`, `where`, `of` at the end..); then
+// nothing is reported. Only an open comment has been reported, by Lex.
 ReplInput ParseRepl(const TokenBuffer& tokens, Diagnostics& diags, ParseOptions options = {});
 
 void Dump(const ast::Ast& ast, llvm::raw_ostream& out);

@@ -1,0 +1,236 @@
+// parser/parse_data.cpp
+//
+// Declarations of types and classes (Haskell 2010 sections 4.2 and 4.3).
+#include "parser/parser.h"
+
+namespace df {
+
+using namespace ast;
+
+bool Parser::SplitTypeHead(Type* head, Name& name, llvm::SmallVectorImpl<Name>& params) {
+  Span whole = head->span;
+  for (; auto* app = llvm::dyn_cast<AppType>(head); head = app->fn) {
+    auto* var = llvm::dyn_cast<VarType>(app->arg);
+    if (!var) {
+      FailWith(Diag::BadTypeHead, app->arg->span).Note(whole, "only type variables follow the name");
+      return false;
+    }
+    params.push_back({var->name, {}, var->span});
+  }
+  std::reverse(params.begin(), params.end());
+  auto* con = llvm::dyn_cast<ConType>(head);
+  if (!con) {
+    FailWith(Diag::BadTypeHead, whole);
+    return false;
+  }
+  name = con->name;
+  if (name.qualifier.valid()) {
+    Complain(Diag::QualifiedBinder, name.span, diags_.sources().Text(name.span).substr(0, 60));
+    name.qualifier = {};
+  }
+  return true;
+}
+
+// data [context =>] T a b [= constructors] [deriving ..]
+Decl* Parser::ParseData(bool newtype) {
+  Span begin = token().span;
+  Advance();
+  if (Is(Kind::Instance)) NotSupported(begin, "type families are");
+  llvm::SmallVector<Constraint> context;
+  llvm::SmallVector<Name> params;
+  Name name{};
+  Type* head = ParseTypeWithContext(context);
+  if (!panic_) SplitTypeHead(head, name, params);
+  llvm::SmallVector<ConstructorDecl> constructors;
+  llvm::SmallVector<Name> deriving;
+  if (Is(Kind::Where)) NotSupported(token().span, "generalised data types (`GADTs`) are");
+  if (Is(Kind::DoubleColon)) NotSupported(token().span, "kind signatures are");
+  if (Take(Kind::Equals)) {
+    do {
+      constructors.push_back(ParseConstructor());
+    } while (Take(Kind::Bar));
+  }
+  while (Is(Kind::Deriving)) ParseDeriving(deriving);
+  if (newtype && !panic_) {
+    if (constructors.size() != 1)
+      Complain(Diag::NewtypeShape, name.span, Text(name.text), fmt::format("{} constructors", constructors.size()));
+    else if (constructors[0].fields.size() != 1)
+      Complain(Diag::NewtypeShape, constructors[0].span, Text(name.text),
+               fmt::format("{} fields", constructors[0].fields.size()));
+    else if (constructors[0].fields[0].strict)
+      Complain(Diag::NewtypeShape, constructors[0].span, Text(name.text), "a strict field");
+  }
+  if (!name.text.valid()) return ast_.New<ErrorDecl>(From(begin));
+  return ast_.New<DataDecl>(From(begin), newtype, Copy(context), name, Copy(params), Copy(constructors),
+                            Copy(deriving));
+}
+
+// `C t1 !t2`, `C { x, y :: t }`, `t1 :+: t2`, `(:+:) t1 t2`
+ConstructorDecl Parser::ParseConstructor() {
+  Span begin = token().span;
+  ConstructorDecl con{};
+  if (IsWord("forall")) NotSupported(begin, "existential types (`forall`) are");
+  // An operator before the end of this constructor makes it infix.
+  bool infix = false;
+  for (size_t i = pos_; !panic_ && !ItemEndsBefore(i); i = SkipBrackets(i)) {
+    const Token& t = TokenAt(i);
+    if (t.kind == Kind::ConSym || (t.kind == Kind::Backquote && TokenAt(i + 1).kind == Kind::ConId)) infix = true;
+    if (infix || t.kind == Kind::Bar || t.kind == Kind::Deriving || t.kind == Kind::Equals) break;
+    if (t.kind == Kind::FatArrow) NotSupported(t.span, "constructors with a context are");
+  }
+  llvm::SmallVector<FieldDecl> fields;
+  if (infix) {
+    auto operand = [&] {
+      if (IsOp("!")) return ParseField();
+      return FieldDecl{{}, ParseBType(), false};
+    };
+    fields.push_back(operand());
+    if (AtConOperator())
+      con.name = TakeOperator();
+    else
+      Fail("a constructor operator");
+    fields.push_back(operand());
+  } else {
+    if (Is(Kind::LeftParen) && next().kind == Kind::ConSym) {
+      Span open = token().span;
+      Advance();
+      con.name = TakeBinder();
+      Close(Kind::RightParen, open);
+    } else if (Is(Kind::ConId)) {
+      con.name = TakeBinder();
+    } else {
+      Fail("a constructor");
+    }
+    if (Is(Kind::LeftBrace)) {
+      con.record = true;
+      ParseRecordFields(fields);
+    } else {
+      while (AtAType() || IsOp("!") || Is(Kind::Tilde)) fields.push_back(ParseField());
+    }
+  }
+  con.fields = Copy(fields);
+  con.span = From(begin);
+  return con;
+}
+
+// `t` or `!t`
+FieldDecl Parser::ParseField() {
+  if (Is(Kind::Tilde)) NotSupported(token().span, "laziness marks are");
+  bool strict = IsOp("!");
+  if (strict) Advance();
+  return {{}, ParseAType(), strict};
+}
+
+// `{ x, y :: t, z :: !t }`
+void Parser::ParseRecordFields(llvm::SmallVectorImpl<FieldDecl>& fields) {
+  Span open = token().span;
+  Advance();
+  PushBlock(0);
+  while (!Is(Kind::RightBrace) && !panic_) {
+    llvm::SmallVector<Name> names;
+    do {
+      if (Is(Kind::VarId)) {
+        names.push_back(TakeBinder());
+      } else if (Is(Kind::LeftParen) && next().kind == Kind::VarSym) {
+        Span paren = token().span;
+        Advance();
+        names.push_back(TakeBinder());
+        Close(Kind::RightParen, paren);
+      } else {
+        Fail("a field's name");
+      }
+    } while (Take(Kind::Comma));
+    Expect(Kind::DoubleColon);
+    bool strict = IsOp("!");
+    if (strict) Advance();
+    Type* type = ParseType();
+    for (const Name& name : names) fields.push_back({name, type, strict});
+    if (!Take(Kind::Comma)) break;
+  }
+  Close(Kind::RightBrace, open);
+  if (!panic_) PopBlock();
+}
+
+// `deriving Show`, `deriving (Eq, Ord)`
+void Parser::ParseDeriving(llvm::SmallVectorImpl<Name>& classes) {
+  Advance();
+  if (IsWord("stock") || IsWord("anyclass") || Is(Kind::Newtype) || IsWord("via"))
+    NotSupported(token().span, "deriving strategies are");
+  auto one = [&] {
+    if (Is(Kind::ConId)) {
+      classes.push_back(NameOf(token()));
+      Advance();
+    } else {
+      Fail("a class");
+    }
+  };
+  Span open = token().span;
+  if (Take(Kind::LeftParen)) {
+    if (!Is(Kind::RightParen)) {
+      do one();
+      while (Take(Kind::Comma));
+    }
+    Close(Kind::RightParen, open);
+  } else {
+    one();
+  }
+  if (IsWord("via")) NotSupported(token().span, "deriving strategies are");
+}
+
+Decl* Parser::ParseTypeSynonym() {
+  Span begin = token().span;
+  Advance();
+  if (Is(Kind::Instance) || IsWord("family")) NotSupported(begin, "type families are");
+  llvm::SmallVector<Name> params;
+  Name name{};
+  Type* head = ParseBType();
+  if (Is(Kind::DoubleColon)) NotSupported(token().span, "kind signatures are");
+  if (!panic_) SplitTypeHead(head, name, params);
+  Expect(Kind::Equals);
+  Type* type = ParseType();
+  if (Is(Kind::FatArrow)) NotSupported(token().span, "type synonyms with a context are");
+  if (!name.text.valid()) return ast_.New<ErrorDecl>(From(begin));
+  return ast_.New<TypeSynonymDecl>(From(begin), name, Copy(params), type);
+}
+
+// class [context =>] C a [where ..]
+Decl* Parser::ParseClass() {
+  Span begin = token().span;
+  Advance();
+  llvm::SmallVector<Constraint> context;
+  llvm::SmallVector<Name> params;
+  Name name{};
+  Type* head = ParseTypeWithContext(context);
+  if (!panic_) SplitTypeHead(head, name, params);
+  if (Is(Kind::Bar)) NotSupported(token().span, "functional dependencies are");
+  if (!panic_ && params.size() != 1) FailWith(Diag::ClassParameters, head->span, Text(name.text), params.size());
+  List<Decl*> members;
+  if (Is(Kind::Where)) {
+    Span keyword = token().span;
+    Advance();
+    members = ParseDeclBlock(keyword, "`where`", Scope::Class);
+  }
+  if (!name.text.valid() || params.size() != 1) return ast_.New<ErrorDecl>(From(begin));
+  return ast_.New<ClassDecl>(From(begin), Copy(context), name, params[0], members);
+}
+
+// instance [context =>] C type [where ..]
+Decl* Parser::ParseInstance() {
+  Span begin = token().span;
+  Advance();
+  llvm::SmallVector<Constraint> context;
+  Type* head = ParseTypeWithContext(context);
+  llvm::SmallVector<Constraint> cls;
+  if (!panic_) ToContext(head, cls);
+  if (!panic_ && cls.size() != 1) FailWith(Diag::BadContext, head->span);
+  List<Decl*> members;
+  if (Is(Kind::Where)) {
+    Span keyword = token().span;
+    Advance();
+    members = ParseDeclBlock(keyword, "`where`", Scope::Instance);
+  }
+  if (cls.size() != 1) return ast_.New<ErrorDecl>(From(begin));
+  return ast_.New<InstanceDecl>(From(begin), Copy(context), cls[0].cls, cls[0].type, members);
+}
+
+}  // namespace df

@@ -1,0 +1,345 @@
+// parser/parse_expr.cpp
+//
+// Expressions (Haskell 2010 chapter 3). Chains of operators stay flat here; parser/fixity.h makes trees of them.
+#include "parser/parser.h"
+
+namespace df {
+
+using namespace ast;
+
+// infixexp [:: type]
+Expr* Parser::ParseExpr() {
+  Span begin = token().span;
+  Expr* expr = ParseInfix();
+  if (Take(Kind::DoubleColon)) {
+    QualType type = ParseQualType();
+    expr = ast_.New<TypedExpr>(From(begin), expr, type);
+  }
+  return expr;
+}
+
+bool Parser::AtOperator() const { return Is(Kind::VarSym) || Is(Kind::ConSym) || Is(Kind::Backquote); }
+
+Expr* Parser::TakeOperatorExpr() {
+  bool con = Is(Kind::ConSym) || (Is(Kind::Backquote) && next().kind == Kind::ConId);
+  Name name = TakeOperator();
+  Span span = name.span.valid() ? name.span : token().span;
+  if (con) return ast_.New<ConExpr>(span, name);
+  return ast_.New<VarExpr>(span, name);
+}
+
+// Every cycle of the functions here passes through this one, which therefore counts the depth.
+Expr* Parser::ParseInfix(Expr** section) {
+  Level level(*this);
+  if (level.too_deep()) return ErrorHere();
+  Span begin = token().span;
+  llvm::SmallVector<Expr*> operands;
+  llvm::SmallVector<Expr*> ops;
+  for (;;) {
+    if (ops.size() >= options_.max_chain) {
+      FailWith(Diag::ChainTooLong, token().span, options_.max_chain);
+      break;
+    }
+    if (IsOp("-")) {
+      // Prefix negation: no operand stands before it.
+      operands.push_back(nullptr);
+      ops.push_back(TakeOperatorExpr());
+      continue;
+    }
+    operands.push_back(ParseExp10());
+    if (!AtOperator()) break;
+    Expr* op = TakeOperatorExpr();
+    if (section && Is(Kind::RightParen)) {
+      *section = op;
+      break;
+    }
+    ops.push_back(op);
+  }
+  if (operands.size() == ops.size()) operands.push_back(ErrorHere());
+  if (ops.empty()) return operands[0];
+  Span end = operands.back()->span;
+  return ast_.New<InfixExpr>(Cover(begin, end), Copy(operands), Copy(ops));
+}
+
+// Does an expression begin here that is closed by no bracket?
+bool Parser::AtBlockExpr() const {
+  switch (kind()) {
+    case Kind::Backslash:
+    case Kind::Let:
+    case Kind::If:
+    case Kind::Case:
+    case Kind::Do: return true;
+    default: return false;
+  }
+}
+
+Expr* Parser::ParseExp10() {
+  switch (kind()) {
+    case Kind::Backslash: return ParseLambda();
+    case Kind::Let: return ParseLet();
+    case Kind::If: return ParseIf();
+    case Kind::Case: return ParseCase();
+    case Kind::Do: return ParseDo();
+    default: return ParseApplication();
+  }
+}
+
+Expr* Parser::ParseApplication() {
+  Span begin = token().span;
+  if ((IsWord("mdo") || IsWord("proc")) && !next().starts_line &&
+      (next().kind == Kind::LeftBrace || (IsWord("proc") && next().kind == Kind::VarId &&
+                                          TokenAt(pos_ + 2).kind == Kind::RightArrow)))
+    NotSupported(begin, IsWord("mdo") ? "`mdo` blocks are" : "arrows (`proc`) are");
+  Expr* fn = ParseAtom();
+  llvm::SmallVector<Expr*> args;
+  while (AtAtom()) args.push_back(ParseAtom());
+  if (AtBlockExpr()) NotSupported(token().span, fmt::format("{} as an argument without `$` or parentheses (`BlockArguments`) is", DescribeHere()));
+  if (Is(Kind::At)) {
+    if (IsPrefixOccurrence(pos_))
+      NotSupported(token().span, "type applications are");
+    else
+      FailWith(Diag::NotAnExpression, token().span, "an as-pattern");
+  }
+  if (Is(Kind::Tilde)) FailWith(Diag::NotAnExpression, token().span, "a lazy pattern");
+  if (args.empty()) return fn;
+  return ast_.New<AppExpr>(From(begin), fn, Copy(args));
+}
+
+bool Parser::AtAtom() const {
+  switch (kind()) {
+    case Kind::VarId:
+    case Kind::ConId:
+    case Kind::Integer:
+    case Kind::Fractional:
+    case Kind::Char:
+    case Kind::String:
+    case Kind::LeftParen:
+    case Kind::LeftBracket:
+    case Kind::Underscore: return true;
+    default: return false;
+  }
+}
+
+// An atom with as many record braces as follow it; they bind more tightly than application.
+Expr* Parser::ParseAtom() {
+  Expr* expr = ParseAtomBase();
+  uint32_t count = 0;
+  while (Is(Kind::LeftBrace)) {
+    if (++count > options_.max_depth) FailWith(Diag::NestedTooDeeply, token().span, options_.max_depth);
+    expr = ParseRecordBraces(expr);
+  }
+  return expr;
+}
+
+Expr* Parser::ParseAtomBase() {
+  const Token& t = token();
+  Span begin = t.span;
+  auto literal = [&](LiteralKind literal_kind) {
+    Advance();
+    return ast_.New<LiteralExpr>(begin, Literal{literal_kind, t.text});
+  };
+  switch (kind()) {
+    case Kind::VarId: Advance(); return ast_.New<VarExpr>(begin, NameOf(t));
+    case Kind::ConId: Advance(); return ast_.New<ConExpr>(begin, NameOf(t));
+    case Kind::Integer: return literal(LiteralKind::Integer);
+    case Kind::Fractional: return literal(LiteralKind::Fractional);
+    case Kind::Char: return literal(LiteralKind::Char);
+    case Kind::String: return literal(LiteralKind::String);
+    case Kind::LeftParen: return ParseParen();
+    case Kind::LeftBracket: return ParseBracket();
+    case Kind::Underscore: FailWith(Diag::NotAnExpression, begin, "the wildcard `_`"); return ErrorHere();
+    default: Fail("an expression"); return ErrorHere();
+  }
+}
+
+// `()`, `(,)`, `(+)`, `(+ x)`, `(x +)`, `(e)`, `(a, b)`, `(a, , c)`
+Expr* Parser::ParseParen() {
+  Span open = token().span;
+  Advance();
+  if (Take(Kind::RightParen)) return ast_.New<ConExpr>(From(open), NameOf("()", From(open)));
+  if (AtOperator() && (!IsOp("-") || next().kind == Kind::RightParen)) {
+    Span at = token().span;
+    bool backquoted = Is(Kind::Backquote);
+    Expr* op = TakeOperatorExpr();
+    if (Is(Kind::RightParen) && backquoted) {
+      Complain(Diag::NotAnExpression, at, "an operator in backquotes inside parentheses")
+          .Hint("write the name alone");
+    }
+    if (Take(Kind::RightParen)) {
+      op->span = From(open);
+      return op;
+    }
+    Expr* operand = ParseInfix();
+    Close(Kind::RightParen, open);
+    return ast_.New<RightSectionExpr>(From(open), op, operand);
+  }
+  if (Is(Kind::DotDot)) NotSupported(token().span, "`..` in an expression is");
+  llvm::SmallVector<Expr*> elements;
+  bool missing = false, commas = false;
+  for (;;) {
+    if (Is(Kind::Comma) || Is(Kind::RightParen)) {
+      elements.push_back(nullptr);
+      missing = true;
+    } else {
+      Span begin = token().span;
+      Expr* section = nullptr;
+      Expr* expr = ParseInfix(&section);
+      if (section) {
+        expr = ast_.New<LeftSectionExpr>(Cover(begin, section->span), expr, section);
+      } else if (Take(Kind::DoubleColon)) {
+        QualType type = ParseQualType();
+        expr = ast_.New<TypedExpr>(From(begin), expr, type);
+      }
+      if (Is(Kind::RightArrow)) NotSupported(token().span, "view patterns are");
+      elements.push_back(expr);
+      if (section) {
+        Close(Kind::RightParen, open);
+        if (elements.size() == 1) {
+          expr->span = From(open);
+          return expr;
+        }
+        break;
+      }
+    }
+    if (!Take(Kind::Comma)) {
+      Close(Kind::RightParen, open);
+      break;
+    }
+    commas = true;
+  }
+  if (panic_) return ast_.New<ErrorExpr>(open);
+  if (!commas) return ast_.New<ParenExpr>(From(open), elements[0]);
+  bool all_missing = std::all_of(elements.begin(), elements.end(), [](Expr* e) { return e == nullptr; });
+  if (all_missing) {
+    std::string name = "(" + std::string(elements.size() - 1, ',') + ")";
+    return ast_.New<ConExpr>(From(open), NameOf(name, From(open)));
+  }
+  if (missing) return ast_.New<TupleSectionExpr>(From(open), Copy(elements));
+  return ast_.New<TupleExpr>(From(open), Copy(elements));
+}
+
+// `[]`, `[a, b]`, `[a ..]`, `[a, b .. c]`, `[e | stmts]`
+Expr* Parser::ParseBracket() {
+  Span open = token().span;
+  Advance();
+  if (Take(Kind::RightBracket)) return ast_.New<ConExpr>(From(open), NameOf("[]", From(open)));
+  llvm::SmallVector<Expr*> elements{ParseExpr()};
+  if (Take(Kind::Bar)) {
+    llvm::SmallVector<Stmt*> stmts;
+    ParseGuards(stmts);
+    if (Is(Kind::Bar)) NotSupported(token().span, "parallel comprehensions are");
+    Close(Kind::RightBracket, open);
+    return ast_.New<ComprehensionExpr>(From(open), elements[0], Copy(stmts));
+  }
+  while (Take(Kind::Comma)) elements.push_back(ParseExpr());
+  if (Is(Kind::DotDot) && elements.size() <= 2) {
+    Advance();
+    Expr* to = Is(Kind::RightBracket) ? nullptr : ParseExpr();
+    Close(Kind::RightBracket, open);
+    return ast_.New<SequenceExpr>(From(open), elements[0], elements.size() == 2 ? elements[1] : nullptr, to);
+  }
+  Close(Kind::RightBracket, open);
+  return ast_.New<ListExpr>(From(open), Copy(elements));
+}
+
+// `C { x = 1 }` and `r { x = 1 }` after C or r. Braces switch layout off, as everywhere.
+Expr* Parser::ParseRecordBraces(Expr* head) {
+  Span open = token().span;
+  Advance();
+  PushBlock(0);
+  llvm::SmallVector<FieldBinding> fields;
+  while (!Is(Kind::RightBrace) && !panic_) {
+    if (Is(Kind::DotDot)) NotSupported(token().span, "record wildcards are");
+    if (!Is(Kind::VarId)) {
+      Fail("a field's name");
+      break;
+    }
+    Name field = NameOf(token());
+    Advance();
+    if (Is(Kind::Comma) || Is(Kind::RightBrace)) NotSupported(field.span, "fields without a value (`NamedFieldPuns`) are");
+    Expect(Kind::Equals);
+    fields.push_back({field, ParseExpr()});
+    if (!Take(Kind::Comma)) break;
+  }
+  Close(Kind::RightBrace, open);
+  if (!panic_) PopBlock();
+  if (auto* con = llvm::dyn_cast<ConExpr>(head)) return ast_.New<RecordConExpr>(From(head->span), con->name, Copy(fields));
+  if (fields.empty() && !panic_) Complain(Diag::EmptyRecordUpdate, From(open));
+  return ast_.New<RecordUpdateExpr>(From(head->span), head, Copy(fields));
+}
+
+Expr* Parser::ParseLambda() {
+  Span begin = token().span;
+  Advance();
+  if (Is(Kind::Case)) {
+    Advance();
+    List<Alternative> alternatives = ParseAlternatives(From(begin), "`\\case`");
+    return ast_.New<LambdaCaseExpr>(From(begin), alternatives);
+  }
+  llvm::SmallVector<Pat*> params;
+  while (AtAPat()) params.push_back(ParseAPat());
+  if (params.empty()) Fail("a parameter of the lambda");
+  Expect(Kind::RightArrow);
+  Expr* body = ParseExpr();
+  return ast_.New<LambdaExpr>(From(begin), Copy(params), body);
+}
+
+Expr* Parser::ParseLet() {
+  Span begin = token().span;
+  Advance();
+  List<Decl*> decls = ParseDeclBlock(begin, "`let`", Scope::Local);
+  Expect(Kind::In);
+  Expr* body = ParseExpr();
+  return ast_.New<LetExpr>(From(begin), decls, body);
+}
+
+Expr* Parser::ParseIf() {
+  Span begin = token().span;
+  Advance();
+  if (Is(Kind::Bar)) return ParseMultiIf(begin);
+  // In a `do` block `then` and `else` may stand in its column: an optional semicolon before them.
+  auto expect = [&](Kind word) {
+    if ((Is(Kind::VirtualSemicolon) && token().kind == word) || (Is(Kind::Semicolon) && next().kind == word)) Advance();
+    if (Take(word)) return;
+    if (word == Kind::Else && !panic_) {
+      if (token().kind == Kind::EndOfFile) return Fail("`else`");
+      FailWith(Diag::MissingElse, begin).Note(token().span, "`else` is expected before this");
+      return;
+    }
+    Fail(df::Describe(word));
+  };
+  Expr* cond = ParseExpr();
+  expect(Kind::Then);
+  Expr* then_branch = ParseExpr();
+  expect(Kind::Else);
+  Expr* else_branch = ParseExpr();
+  return ast_.New<IfExpr>(From(begin), cond, then_branch, else_branch);
+}
+
+// `if | g1 -> e1 | g2 -> e2`. The column of the first bar opens a block, so that nested ones end where they should.
+Expr* Parser::ParseMultiIf(Span begin) {
+  llvm::SmallVector<GuardedExpr> alternatives;
+  uint32_t around = blocks_.empty() ? 0 : blocks_.back().column;
+  bool block = token().column > around;
+  if (block) PushBlock(token().column);
+  for (;;) {
+    if (block && Is(Kind::VirtualSemicolon) && token().kind == Kind::Bar) Advance();
+    if (!Is(Kind::Bar)) break;
+    alternatives.push_back(ParseGuarded(Kind::RightArrow));
+  }
+  if (block && !panic_) PopBlock();
+  return ast_.New<MultiIfExpr>(From(begin), Copy(alternatives));
+}
+
+Expr* Parser::ParseCase() {
+  Span begin = token().span;
+  Advance();
+  Expr* scrutinee = ParseExpr();
+  Span keyword = token().span;
+  Expect(Kind::Of);
+  if (panic_) return ErrorHere();
+  List<Alternative> alternatives = ParseAlternatives(keyword, "`of`");
+  return ast_.New<CaseExpr>(From(begin), scrutinee, alternatives);
+}
+
+}  // namespace df

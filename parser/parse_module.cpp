@@ -1,0 +1,247 @@
+// parser/parse_module.cpp
+//
+// Modules, imports and exports (Haskell 2010 chapter 5), and the lines of the REPL.
+#include "parser/parser.h"
+
+namespace df {
+
+using namespace ast;
+
+ast::Ast Parser::ParseFile() {
+  ast_.module.extensions = ast_.Copy<Symbol>(buffer_.extensions);
+  ParseHeader();
+  ParseTop();
+  return std::move(ast_);
+}
+
+void Parser::ParseHeader() {
+  if (!Take(Kind::Module)) return;
+  ast_.module.name = ParseModuleName();
+  if (Is(Kind::LeftParen)) {
+    llvm::SmallVector<ImportItem> items;
+    llvm::SmallVector<Name> exports;
+    ParseItems(items);
+    for (const ImportItem& item : items) exports.push_back(item.name);
+    ast_.module.exports = Copy(exports);
+  }
+  Expect(Kind::Where);
+  if (!panic_) return;
+  // Go on after the header's `where`, or with the first line that is no part of it.
+  while (token().kind != Kind::EndOfFile && token().kind != Kind::Where &&
+         !(token().starts_line && token().column == 1 && pos_ != 0))
+    ++pos_;
+  if (token().kind == Kind::Where) ++pos_;
+  panic_ = false;
+  Refresh();
+}
+
+void Parser::ParseTop() {
+  llvm::SmallVector<Import> imports;
+  llvm::SmallVector<Decl*> decls;
+  bool braces = Is(Kind::LeftBrace);
+  Span open = token().span;
+  if (braces) Advance();
+  PushBlock(braces ? 0 : token().column);
+  for (;;) {
+    BlockItems(false, [&] {
+      if (Is(Kind::Import)) {
+        if (!decls.empty()) Complain(Diag::ImportNotFirst, token().span).Note(decls.front()->span, "this is above it");
+        imports.push_back(ParseImport());
+      } else {
+        ParseDecl(Scope::Module, decls);
+      }
+      // Each item ends its line; nothing closes the outermost block.
+      if (!panic_ && !Is(Kind::Semicolon) && !Is(Kind::VirtualSemicolon) && !Is(Kind::VirtualClose) &&
+          !Is(Kind::EndOfFile) && !(braces && Is(Kind::RightBrace)))
+        Fail("the end of the declaration");
+    });
+    if (token().kind == Kind::EndOfFile || braces) break;
+    // A line further left than the first one. The module goes on in its column.
+    if (!panic_) {
+      Complain(Diag::UnexpectedToken, token().span, "a line further left than the first one",
+               fmt::format("a declaration in column {}", blocks_.back().column));
+    }
+    panic_ = false;
+    blocks_.back().column = token().column;
+    line_handled_ = true;
+    Refresh();
+  }
+  if (braces && !panic_ && Close(Kind::RightBrace, open) && token().kind != Kind::EndOfFile) Fail("end of file");
+  panic_ = false;
+  PopBlock();
+  ast_.module.imports = Copy(imports);
+  ast_.module.decls = GroupClauses(decls);
+}
+
+Name Parser::ParseModuleName() {
+  if (!Is(Kind::ConId)) {
+    Fail("a module name");
+    return {};
+  }
+  const Token& t = token();
+  Name name{t.text, {}, t.span};
+  if (t.qualifier.valid()) name.text = Intern(fmt::format("{}.{}", Text(t.qualifier), Text(t.text)));
+  Advance();
+  return name;
+}
+
+Import Parser::ParseImport() {
+  Import import{};
+  Span begin = token().span;
+  Advance();
+  if (Is(Kind::String)) NotSupported(token().span, "imports from a named package (`PackageImports`) are");
+  if (IsWord("qualified")) {
+    import.qualified = true;
+    Advance();
+  }
+  import.module = ParseModuleName();
+  if (IsWord("qualified")) {
+    import.qualified = true;
+    Advance();
+  }
+  if (IsWord("as")) {
+    Advance();
+    import.as = ParseModuleName();
+  }
+  if (IsWord("hiding")) {
+    import.hiding = true;
+    Advance();
+    if (!Is(Kind::LeftParen)) Fail("`(`");
+  }
+  if (Is(Kind::LeftParen)) {
+    llvm::SmallVector<ImportItem> items;
+    import.has_items = true;
+    ParseItems(items);
+    import.items = Copy(items);
+  }
+  import.span = From(begin);
+  return import;
+}
+
+void Parser::ParseItems(llvm::SmallVectorImpl<ImportItem>& items) {
+  Span open = token().span;
+  Advance();
+  while (!panic_ && !Is(Kind::RightParen)) {
+    if (Take(Kind::Comma)) continue;
+    if (Take(Kind::Module)) {
+      ParseModuleName();
+    } else if (Is(Kind::LeftParen)) {
+      Span paren = token().span;
+      Advance();
+      if (Is(Kind::VarSym) || Is(Kind::ConSym)) {
+        items.push_back({TakeOperator(), false});
+      } else {
+        Fail("an operator");
+      }
+      Close(Kind::RightParen, paren);
+    } else if (Is(Kind::VarId)) {
+      items.push_back({NameOf(token()), false});
+      Advance();
+    } else if (Is(Kind::ConId)) {
+      ImportItem item{NameOf(token()), false};
+      Advance();
+      if (Is(Kind::LeftParen)) {
+        Span paren = token().span;
+        Advance();
+        item.with_members = true;
+        if (!Take(Kind::DotDot)) {
+          while (Is(Kind::VarId) || Is(Kind::ConId) || Is(Kind::Comma) || Is(Kind::LeftParen)) {
+            if (Take(Kind::LeftParen)) {
+              if (Is(Kind::ConSym) || Is(Kind::VarSym)) Advance();
+              Expect(Kind::RightParen);
+            } else {
+              Advance();
+            }
+          }
+        }
+        Close(Kind::RightParen, paren);
+      }
+      items.push_back(item);
+    } else if (Is(Kind::Type)) {
+      NotSupported(token().span, "explicit namespaces are");
+    } else {
+      return void(Close(Kind::RightParen, open));
+    }
+    if (!Is(Kind::Comma) && !Is(Kind::RightParen)) break;
+  }
+  Close(Kind::RightParen, open);
+}
+
+ReplInput Parser::ParseReplInput() {
+  repl_ = true;
+  ReplInput result;
+  ast_.module.extensions = ast_.Copy<Symbol>(buffer_.extensions);
+  auto finish = [&](ReplInput::Kind kind) {
+    if (kind != ReplInput::Kind::Empty && panic_) kind = ReplInput::Kind::Error;
+    if (reached_end_ || buffer_.open_comment) kind = ReplInput::Kind::Incomplete;
+    result.kind = kind;
+    result.open_block = open_block_;
+    result.ast = std::move(ast_);
+    return std::move(result);
+  };
+  if (Is(Kind::EndOfFile)) return finish(ReplInput::Kind::Empty);
+
+  uint32_t errors = diags_.error_count();
+  bool one_item = true;
+  for (size_t i = 1; i + 1 < buffer_.tokens.size(); ++i)
+    if (TokenAt(i).starts_line && TokenAt(i).column <= TokenAt(0).column) one_item = false;
+  bool declarations = false;
+  switch (kind()) {
+    case Kind::Data:
+    case Kind::Type:
+    case Kind::Newtype:
+    case Kind::Class:
+    case Kind::Instance:
+    case Kind::Deriving:
+    case Kind::Default:
+    case Kind::Foreign:
+    case Kind::Infix:
+    case Kind::Infixl:
+    case Kind::Infixr:
+    case Kind::Import:
+    case Kind::Module: declarations = true; break;
+    case Kind::Let: break;
+    default: {
+      Shape shape = LookAtDecl().shape;
+      bool several_names = next().kind == Kind::Comma;
+      declarations = shape == Shape::Signature ? several_names || !one_item : shape != Shape::Nothing;
+      break;
+    }
+  }
+  if (declarations) {
+    ParseHeader();
+    ParseTop();
+    if (diags_.error_count() != errors) return finish(ReplInput::Kind::Error);
+    return finish(ReplInput::Kind::Declarations);
+  }
+
+  PushBlock(token().column);
+  Span begin = token().span;
+  Expr* expr = nullptr;
+  ReplInput::Kind kind = ReplInput::Kind::Expression;
+  if (Is(Kind::Let)) {
+    // `let x = 5` without `in` defines x, as in other Haskell REPLs.
+    Stmt* stmt = ParseStmt(true);
+    if (auto* let = llvm::dyn_cast<LetStmt>(stmt)) {
+      ast_.module.decls = let->decls;
+      kind = ReplInput::Kind::Declarations;
+    } else if (auto* e = llvm::dyn_cast<ExprStmt>(stmt)) {
+      expr = e->expr;
+    }
+  } else if (LooksLikeBind()) {
+    NotSupported(token().span, "statements `pattern <- action` are");
+  } else {
+    expr = ParseExpr();
+  }
+  if (!panic_ && token().kind != Kind::EndOfFile) Fail("the end of the expression");
+  if (diags_.error_count() != errors) return finish(ReplInput::Kind::Error);
+  if (kind == ReplInput::Kind::Expression && expr && !panic_) {
+    Clause clause{{}, {{}, {}, expr->span}, expr->span};
+    clause.rhs.guarded = ast_.Copy<GuardedExpr>({GuardedExpr{{}, expr, expr->span}});
+    ast_.module.decls = ast_.Copy<Decl*>(
+        {ast_.New<FunctionDecl>(From(begin), NameOf("it", expr->span), ast_.Copy<Clause>({clause}))});
+  }
+  return finish(kind);
+}
+
+}  // namespace df

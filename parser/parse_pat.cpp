@@ -1,0 +1,229 @@
+// parser/parse_pat.cpp
+//
+// Patterns (Haskell 2010 section 3.17).
+#include "parser/parser.h"
+
+namespace df {
+
+using namespace ast;
+
+bool Parser::AtConOperator() const {
+  return Is(Kind::ConSym) || (Is(Kind::Backquote) && next().kind == Kind::ConId);
+}
+
+// At a VarSym, a ConSym or a name in backquotes.
+Name Parser::TakeOperator() {
+  if (!Is(Kind::Backquote)) {
+    Name name = NameOf(token());
+    Advance();
+    return name;
+  }
+  Span begin = token().span;
+  Advance();
+  Name name{};
+  if (Is(Kind::VarId) || Is(Kind::ConId)) {
+    name = NameOf(token());
+    Advance();
+  } else {
+    Fail("a name between backquotes");
+  }
+  Close(Kind::Backquote, begin);
+  if (name.text.valid()) name.span = From(begin);
+  return name;
+}
+
+Name Parser::TakeBinder() {
+  Name name = NameOf(token());
+  if (name.qualifier.valid()) {
+    Complain(Diag::QualifiedBinder, name.span, diags_.sources().Text(name.span).substr(0, 60));
+    name.qualifier = {};
+  }
+  Advance();
+  return name;
+}
+
+Pat* Parser::ParseTypedPat() {
+  Span begin = token().span;
+  Pat* pat = ParsePat();
+  if (Take(Kind::DoubleColon)) {
+    QualType type = ParseQualType();
+    pat = ast_.New<TypedPat>(From(begin), pat, type);
+  }
+  return pat;
+}
+
+Pat* Parser::ParsePat() {
+  Span begin = token().span;
+  Pat* first = ParsePat10();
+  if (!AtConOperator()) return first;
+  llvm::SmallVector<Pat*> operands{first};
+  llvm::SmallVector<Name> ops;
+  while (AtConOperator()) {
+    if (ops.size() >= options_.max_chain) {
+      FailWith(Diag::ChainTooLong, token().span, options_.max_chain);
+      break;
+    }
+    ops.push_back(TakeOperator());
+    operands.push_back(ParsePat10());
+  }
+  return ast_.New<InfixPat>(From(begin), Copy(operands), Copy(ops));
+}
+
+Pat* Parser::ParsePat10() {
+  Span begin = token().span;
+  if (IsOp("-")) {
+    Advance();
+    if (!Is(Kind::Integer) && !Is(Kind::Fractional)) {
+      Fail("a number after `-` in a pattern");
+      return ErrorPatHere();
+    }
+    LiteralKind literal = Is(Kind::Integer) ? LiteralKind::Integer : LiteralKind::Fractional;
+    Symbol text = token().text;
+    Advance();
+    return ast_.New<LiteralPat>(From(begin), Literal{literal, text}, true);
+  }
+  if (!Is(Kind::ConId) || next().kind == Kind::LeftBrace) return ParseAPat();
+  Name name = NameOf(token());
+  Advance();
+  llvm::SmallVector<Pat*> args;
+  while (AtAPat()) args.push_back(ParseAPat());
+  return ast_.New<ConPat>(From(begin), name, Copy(args));
+}
+
+bool Parser::AtAPat() const {
+  switch (kind()) {
+    case Kind::VarId:
+    case Kind::ConId:
+    case Kind::Underscore:
+    case Kind::Integer:
+    case Kind::Fractional:
+    case Kind::Char:
+    case Kind::String:
+    case Kind::LeftParen:
+    case Kind::LeftBracket:
+    case Kind::Tilde: return true;
+    case Kind::VarSym: return IsOp("!") && IsPrefixOccurrence(pos_);
+    default: return false;
+  }
+}
+
+Pat* Parser::ParseAPat() {
+  Level level(*this);
+  if (level.too_deep()) return ErrorPatHere();
+  const Token& t = token();
+  Span begin = t.span;
+  auto literal = [&](LiteralKind literal_kind) {
+    Advance();
+    return ast_.New<LiteralPat>(begin, Literal{literal_kind, t.text}, false);
+  };
+  switch (kind()) {
+    case Kind::Integer: return literal(LiteralKind::Integer);
+    case Kind::Fractional: return literal(LiteralKind::Fractional);
+    case Kind::Char: return literal(LiteralKind::Char);
+    case Kind::String: return literal(LiteralKind::String);
+    case Kind::Underscore: Advance(); return ast_.New<WildcardPat>(begin);
+    case Kind::VarId: {
+      Name name = TakeBinder();
+      if (!Take(Kind::At)) return ast_.New<VarPat>(begin, name.text);
+      Pat* pat = ParseAPat();
+      return ast_.New<AsPat>(From(begin), name.text, name.span, pat);
+    }
+    case Kind::ConId: {
+      Name name = NameOf(t);
+      Advance();
+      if (Is(Kind::LeftBrace)) return ParseRecordPat(name);
+      return ast_.New<ConPat>(begin, name, List<Pat*>());
+    }
+    case Kind::Tilde: {
+      Advance();
+      Pat* pat = ParseAPat();
+      return ast_.New<LazyPat>(From(begin), pat);
+    }
+    case Kind::VarSym: {
+      if (IsOp("!")) {
+        Advance();
+        Pat* pat = ParseAPat();
+        return ast_.New<BangPat>(From(begin), pat);
+      }
+      FailWith(Diag::NotAPattern, begin, fmt::format("the operator {}", DescribeHere()));
+      return ErrorPatHere();
+    }
+    case Kind::LeftParen: return ParseParenPat();
+    case Kind::LeftBracket: {
+      Advance();
+      llvm::SmallVector<Pat*> elements;
+      if (!Is(Kind::RightBracket)) {
+        do {
+          elements.push_back(ParseTypedPat());
+        } while (Take(Kind::Comma));
+      }
+      Close(Kind::RightBracket, begin);
+      return ast_.New<ListPat>(From(begin), Copy(elements));
+    }
+    default: Fail("a pattern"); return ErrorPatHere();
+  }
+}
+
+Pat* Parser::ParseParenPat() {
+  Span begin = token().span;
+  Advance();
+  if (Take(Kind::RightParen)) return ast_.New<TuplePat>(From(begin), List<Pat*>());
+  // `(+)` as a parameter.
+  if (Is(Kind::VarSym) && next().kind == Kind::RightParen) {
+    Name name = TakeBinder();
+    Close(Kind::RightParen, begin);
+    return ast_.New<VarPat>(From(begin), name.text);
+  }
+  // `((:) x xs)`, `((,) a b)`: constructors in their prefix form.
+  bool prefix_operator = Is(Kind::LeftParen) && (next().kind == Kind::ConSym || next().kind == Kind::Comma);
+  if (prefix_operator) {
+    Span inner = token().span;
+    Advance();
+    std::string commas;
+    Name name = NameOf(token());
+    if (Is(Kind::ConSym)) Advance();
+    while (Take(Kind::Comma)) commas += ',';
+    Close(Kind::RightParen, inner);
+    if (!commas.empty()) name = NameOf("(" + commas + ")", From(inner));
+    llvm::SmallVector<Pat*> args;
+    while (AtAPat()) args.push_back(ParseAPat());
+    Pat* pat = ast_.New<ConPat>(From(inner), name, Copy(args));
+    Close(Kind::RightParen, begin);
+    return ast_.New<ParenPat>(From(begin), pat);
+  }
+  llvm::SmallVector<Pat*> elements;
+  do {
+    elements.push_back(ParseTypedPat());
+    if (Is(Kind::RightArrow)) NotSupported(token().span, "view patterns are");
+    if (IsOp("+") && next().kind == Kind::Integer) NotSupported(token().span, "patterns `n + k` are");
+  } while (Take(Kind::Comma));
+  Close(Kind::RightParen, begin);
+  if (elements.size() == 1) return ast_.New<ParenPat>(From(begin), elements[0]);
+  return ast_.New<TuplePat>(From(begin), Copy(elements));
+}
+
+// `C { x = p, y = q }` after its constructor. Braces switch layout off, as everywhere.
+Pat* Parser::ParseRecordPat(Name name) {
+  Span open = token().span;
+  Advance();
+  PushBlock(0);
+  llvm::SmallVector<FieldPat> fields;
+  while (!Is(Kind::RightBrace) && !panic_) {
+    if (Is(Kind::DotDot)) NotSupported(token().span, "record wildcards are");
+    if (!Is(Kind::VarId)) {
+      Fail("a field's name");
+      break;
+    }
+    Name field = NameOf(token());
+    Advance();
+    if (Is(Kind::Comma) || Is(Kind::RightBrace)) NotSupported(field.span, "fields without a value (`NamedFieldPuns`) are");
+    Expect(Kind::Equals);
+    fields.push_back({field, ParseTypedPat()});
+    if (!Take(Kind::Comma)) break;
+  }
+  Close(Kind::RightBrace, open);
+  if (!panic_) PopBlock();
+  return ast_.New<RecordPat>(From(name.span), name, Copy(fields));
+}
+
+}  // namespace df

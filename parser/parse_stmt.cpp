@@ -1,0 +1,149 @@
+// parser/parse_stmt.cpp
+//
+// Statements, guards, alternatives and right sides: what `do`, `case`, `|` and `=` are followed by.
+#include "parser/parser.h"
+
+namespace df {
+
+using namespace ast;
+
+// Is there a `<-` in this statement? Only what a pattern may hold is looked through, brackets in one step; keywords
+// end the search, and nested statements stand behind keywords or in brackets, so that all searches together are linear.
+bool Parser::LooksLikeBind() const {
+  for (size_t i = pos_; !ItemEndsBefore(i);) {
+    const Token& t = TokenAt(i);
+    switch (t.kind) {
+      case Kind::LeftArrow: return true;
+      case Kind::VarId:
+      case Kind::ConId:
+      case Kind::ConSym:
+      case Kind::Integer:
+      case Kind::Fractional:
+      case Kind::Char:
+      case Kind::String:
+      case Kind::Underscore:
+      case Kind::At:
+      case Kind::Tilde:
+      case Kind::Backquote:
+      case Kind::DoubleColon: ++i; break;
+      case Kind::LeftParen:
+      case Kind::LeftBracket:
+      case Kind::LeftBrace:
+        if (match_[i] == UINT32_MAX) return false;
+        i = match_[i] + 1;
+        break;
+      case Kind::VarSym: {
+        std::string_view op = Text(t.text);
+        if (op != "-" && op != "!") return false;
+        ++i;
+        break;
+      }
+      default: return false;
+    }
+  }
+  return false;
+}
+
+Stmt* Parser::ParseStmt(bool in_do) {
+  Span begin = token().span;
+  if (Is(Kind::Let)) {
+    Advance();
+    List<Decl*> decls = ParseDeclBlock(begin, "`let`", Scope::Local);
+    if (!Is(Kind::In)) return ast_.New<LetStmt>(From(begin), decls);
+    Advance();
+    Expr* body = ParseExpr();
+    return ast_.New<ExprStmt>(From(begin), ast_.New<LetExpr>(From(begin), decls, body));
+  }
+  if (IsWord("rec") && in_do && next().kind == Kind::LeftBrace) NotSupported(begin, "recursive `do` blocks are");
+  if (LooksLikeBind()) {
+    Pat* pat = ParseTypedPat();
+    Expect(Kind::LeftArrow);
+    Expr* expr = in_do ? ParseExpr() : ParseInfix();
+    return ast_.New<BindStmt>(From(begin), pat, expr);
+  }
+  Expr* expr = in_do ? ParseExpr() : ParseInfix();
+  if (Is(Kind::LeftArrow)) {
+    FailWith(Diag::NotAPattern, expr->span, "this is no pattern, but it stands before `<-`; an expression");
+  }
+  return ast_.New<ExprStmt>(From(begin), expr);
+}
+
+Expr* Parser::ParseDo() {
+  Span begin = token().span;
+  Advance();
+  llvm::SmallVector<Stmt*> stmts;
+  Block(begin, "`do`", [&] {
+    // What cannot begin a statement ends the block.
+    if (Is(Kind::Let) || AtAtom() || AtBlockExpr() || IsOp("-") || (IsOp("!") && IsPrefixOccurrence(pos_)) ||
+        Is(Kind::Tilde))
+      stmts.push_back(ParseStmt(true));
+  });
+  if (stmts.empty()) {
+    if (!panic_) {
+      FailWith(Diag::EmptyBlock, begin, "`do`").Hint("its statements stand further right than the block around it");
+    }
+    return ErrorHere();
+  }
+  if (!llvm::isa<ExprStmt>(stmts.back()))
+    Complain(Diag::LastStatement, stmts.back()->span,
+             llvm::isa<LetStmt>(stmts.back()) ? "a `let`" : "a binding `<-`");
+  return ast_.New<DoExpr>(From(begin), Copy(stmts));
+}
+
+List<Alternative> Parser::ParseAlternatives(Span keyword, std::string_view keyword_text) {
+  llvm::SmallVector<Alternative> alternatives;
+  Block(keyword, keyword_text, [&] {
+    if (!AtAPat() && !IsOp("-") && !IsOp("!")) return;
+    Span begin = token().span;
+    Pat* pat = ParseTypedPat();
+    if (Is(Kind::Equals)) {
+      Fail("`->` in an alternative of `case`");
+    }
+    Rhs rhs = ParseRhs(Kind::RightArrow);
+    alternatives.push_back({pat, rhs, From(begin)});
+  });
+  if (alternatives.empty() && !panic_)
+    FailWith(Diag::EmptyBlock, keyword, keyword_text)
+        .Hint("its alternatives stand further right than the block around it");
+  return Copy(alternatives);
+}
+
+// `= e`, or guarded ones, and the `where` behind them. `separator` is `=` or `->`.
+Rhs Parser::ParseRhs(Kind separator) {
+  Span begin = token().span;
+  llvm::SmallVector<GuardedExpr> guarded;
+  if (Is(Kind::Bar)) {
+    while (Is(Kind::Bar)) guarded.push_back(ParseGuarded(separator));
+  } else {
+    Expect(separator);
+    Span at = token().span;
+    Expr* body = ParseExpr();
+    guarded.push_back({{}, body, From(at)});
+  }
+  List<Decl*> where;
+  if (Is(Kind::Where)) {
+    Span keyword = token().span;
+    Advance();
+    where = ParseDeclBlock(keyword, "`where`", Scope::Local);
+  }
+  return {Copy(guarded), where, From(begin)};
+}
+
+// `| g1, g2 = e`
+GuardedExpr Parser::ParseGuarded(Kind separator) {
+  Span begin = token().span;
+  Advance();
+  llvm::SmallVector<Stmt*> guards;
+  ParseGuards(guards);
+  Expect(separator);
+  Expr* body = ParseExpr();
+  return {Copy(guards), body, From(begin)};
+}
+
+void Parser::ParseGuards(llvm::SmallVectorImpl<Stmt*>& guards) {
+  do {
+    guards.push_back(ParseStmt(false));
+  } while (Take(Kind::Comma));
+}
+
+}  // namespace df

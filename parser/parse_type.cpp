@@ -1,0 +1,180 @@
+// parser/parse_type.cpp
+//
+// Types, contexts and tensor dimensions (Haskell 2010 section 4.1).
+#include "parser/parser.h"
+
+namespace df {
+
+using namespace ast;
+
+// btype [-> type]
+Type* Parser::ParseType() {
+  Level level(*this);
+  if (level.too_deep()) return ErrorTypeHere();
+  if (IsWord("forall") || IsOp("∀")) NotSupported(token().span, "explicit `forall` types are");
+  Span begin = token().span;
+  Type* type = ParseDimType();
+  if (Take(Kind::RightArrow)) {
+    Type* to = ParseType();
+    type = ast_.New<FunType>(From(begin), type, to);
+  }
+  return type;
+}
+
+// Sums and products of dimensions, `*` first: `2 * m + 1`. Elsewhere there are no operators on types.
+Type* Parser::ParseDimType() {
+  auto is_product = [&] { return IsOp("*"); };
+  auto is_sum = [&] { return IsOp("+") || IsOp("-"); };
+  auto product = [&] {
+    Span begin = token().span;
+    Type* left = ParseBType();
+    while (is_product()) {
+      Advance();
+      Type* right = ParseBType();
+      left = ast_.New<DimOpType>(From(begin), '*', left, right);
+    }
+    return left;
+  };
+  Span begin = token().span;
+  Type* left = product();
+  uint32_t count = 0;
+  while (is_sum()) {
+    if (++count > options_.max_depth) FailWith(Diag::ChainTooLong, token().span, options_.max_depth);
+    char op = IsOp("+") ? '+' : '-';
+    Advance();
+    Type* right = product();
+    left = ast_.New<DimOpType>(From(begin), op, left, right);
+  }
+  if (Is(Kind::VarSym) || Is(Kind::ConSym) || Is(Kind::Backquote)) NotSupported(token().span, "operators on types are");
+  return left;
+}
+
+bool Parser::AtAType() const {
+  switch (kind()) {
+    case Kind::ConId:
+    case Kind::LeftParen:
+    case Kind::LeftBracket:
+    case Kind::Integer: return true;
+    case Kind::VarId: return !IsWord("forall");
+    default: return false;
+  }
+}
+
+Type* Parser::ParseBType() {
+  Span begin = token().span;
+  Type* type = ParseAType();
+  uint32_t count = 0;
+  while (AtAType()) {
+    if (++count > options_.max_depth) FailWith(Diag::NestedTooDeeply, token().span, options_.max_depth);
+    Type* arg = ParseAType();
+    type = ast_.New<AppType>(From(begin), type, arg);
+  }
+  return type;
+}
+
+Type* Parser::ParseAType() {
+  Span begin = token().span;
+  const Token& t = token();
+  switch (kind()) {
+    case Kind::ConId: {
+      Name name = NameOf(t);
+      Advance();
+      return ast_.New<ConType>(begin, name);
+    }
+    case Kind::VarId: {
+      if (IsWord("forall")) {
+        NotSupported(begin, "explicit `forall` types are");
+        return ErrorTypeHere();
+      }
+      if (t.qualifier.valid()) FailWith(Diag::QualifiedBinder, begin, diags_.sources().Text(begin).substr(0, 60));
+      Symbol name = t.text;
+      Advance();
+      return ast_.New<VarType>(begin, name);
+    }
+    case Kind::Integer: {
+      Symbol digits = t.text;
+      Advance();
+      return ast_.New<DimType>(begin, digits);
+    }
+    case Kind::LeftBracket: {
+      Advance();
+      if (Take(Kind::RightBracket)) return ast_.New<ConType>(From(begin), NameOf("[]", From(begin)));
+      llvm::SmallVector<Type*> elements;
+      do {
+        elements.push_back(ParseType());
+      } while (Take(Kind::Comma));
+      Close(Kind::RightBracket, begin);
+      return ast_.New<ListType>(From(begin), Copy(elements));
+    }
+    case Kind::LeftParen: {
+      Advance();
+      if (Take(Kind::RightParen)) return ast_.New<TupleType>(From(begin), List<Type*>());
+      if (Take(Kind::RightArrow)) {
+        Close(Kind::RightParen, begin);
+        return ast_.New<ConType>(From(begin), NameOf("(->)", From(begin)));
+      }
+      if (Is(Kind::Comma)) {
+        std::string name = "(";
+        while (Take(Kind::Comma)) name += ',';
+        Close(Kind::RightParen, begin);
+        return ast_.New<ConType>(From(begin), NameOf(name + ")", From(begin)));
+      }
+      llvm::SmallVector<Type*> elements;
+      do {
+        elements.push_back(ParseType());
+        if (Is(Kind::DoubleColon)) NotSupported(token().span, "kind signatures are");
+        if (Is(Kind::FatArrow)) NotSupported(token().span, "types with a context inside (`RankNTypes`) are");
+      } while (Take(Kind::Comma));
+      Close(Kind::RightParen, begin);
+      if (elements.size() == 1) return elements[0];
+      return ast_.New<TupleType>(From(begin), Copy(elements));
+    }
+    case Kind::Underscore: NotSupported(begin, "type holes are"); return ErrorTypeHere();
+    case Kind::Tilde: NotSupported(begin, "type equalities and laziness marks are"); return ErrorTypeHere();
+    case Kind::VarSym:
+      if (IsOp("!")) {
+        FailWith(Diag::NotAllowedHere, begin, "a strictness mark", "a type that is not a constructor's field");
+        return ErrorTypeHere();
+      }
+      [[fallthrough]];
+    default: Fail("a type"); return ErrorTypeHere();
+  }
+}
+
+QualType Parser::ParseQualType() {
+  Span begin = token().span;
+  llvm::SmallVector<Constraint> context;
+  Type* type = ParseTypeWithContext(context);
+  return {Copy(context), type, From(begin)};
+}
+
+// A context looks like a type until its `=>`.
+Type* Parser::ParseTypeWithContext(llvm::SmallVectorImpl<Constraint>& context) {
+  Type* type = ParseType();
+  while (Is(Kind::FatArrow)) {
+    ToContext(type, context);
+    Advance();
+    type = ParseType();
+  }
+  return type;
+}
+
+void Parser::ToContext(Type* type, llvm::SmallVectorImpl<Constraint>& context) {
+  if (auto* tuple = llvm::dyn_cast<TupleType>(type)) {
+    for (Type* element : tuple->elements) ToContext(element, context);
+    return;
+  }
+  if (auto* app = llvm::dyn_cast<AppType>(type)) {
+    if (auto* cls = llvm::dyn_cast<ConType>(app->fn)) {
+      context.push_back({cls->name, app->arg, type->span});
+      return;
+    }
+    if (llvm::isa<AppType>(app->fn)) {
+      FailWith(Diag::NotSupported, type->span, "classes with several parameters are");
+      return;
+    }
+  }
+  FailWith(Diag::BadContext, type->span).Hint("a constraint is a class and a type: `Eq a`");
+}
+
+}  // namespace df

@@ -1,0 +1,224 @@
+// parser/parser.h
+//
+// The recursive-descent parser's state, private to parser/parse*.cpp. One file per subject: parse.cpp (tokens,
+// layout, errors, modules, the REPL), parse_decl.cpp, parse_data.cpp, parse_expr.cpp, parse_pat.cpp, parse_type.cpp.
+//
+// Layout: blocks_ holds the open blocks. The kind of the current token, kind(), is computed from the token and the
+// innermost block: VirtualSemicolon or VirtualClose where a line begins at or left of the block's column. A block
+// whose item ends at a token that nothing can take closes there: that is the rule's parse-error(t).
+//
+// Errors: Fail() reports once and enters panic: kind() is Panic, which nothing accepts, so every function returns
+// Error nodes until the innermost block with a further item clears it. Nothing in between reports again.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lang/diagnostics.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "parser/parse.h"
+
+namespace df {
+
+class Parser {
+ public:
+  Parser(const TokenBuffer& tokens, Diagnostics& diags, const ParseOptions& options);
+
+  ast::Ast ParseFile();
+  ReplInput ParseReplInput();
+
+ private:
+  using Kind = TokenKind;
+  // What an item of a block of declarations may be.
+  enum class Scope { Module, Class, Instance, Local };
+
+  // ---- tokens (parse.cpp)
+  Kind kind() const { return kind_; }
+  const Token& token() const { return buffer_.tokens[pos_]; }
+  const Token& TokenAt(size_t i) const {
+    return buffer_.tokens[std::min(i, buffer_.tokens.size() - 1)];
+  }
+  const Token& next() const { return TokenAt(pos_ + 1); }
+  bool panic() const { return panic_; }
+  bool Is(Kind kind) const { return kind_ == kind; }
+  bool IsOp(std::string_view op) const;     // an unqualified VarSym
+  bool IsWord(std::string_view word) const; // an unqualified VarId
+  bool Take(Kind kind);
+  void Advance();
+  // The current token must be `kind`; else reports that `expected` was expected.
+  bool Expect(Kind kind, std::string_view expected = {});
+  // The closing bracket of what `open` opened.
+  bool Close(Kind kind, Span open);
+  void Refresh();
+  Span LastSpan() const { return pos_ == 0 ? Span{buffer_.file, 0, 0} : buffer_.tokens[pos_ - 1].span; }
+  Span From(Span begin) const;
+  bool SameSpelling(const Token& token, std::string_view text) const { return Text(token.text) == text; }
+  // Is token i an operator character right before its operand: `f !x`, `f ~x`, `f @x`?
+  bool IsPrefixOccurrence(size_t i) const;
+
+  // ---- errors (parse.cpp)
+  void Fail(std::string_view expected);
+  template <typename... Args>
+  Diagnostics& FailWith(Diag id, Span span, const Args&... args) {
+    bool silent = EnterPanic();
+    return (silent ? muted_ : diags_).Report(id, span, args...);
+  }
+  // Reports and goes on: the text was understood.
+  template <typename... Args>
+  Diagnostics& Complain(Diag id, Span span, const Args&... args) {
+    return (panic_ ? muted_ : diags_).Report(id, span, args...);
+  }
+  void NotSupported(Span span, std::string_view what);
+  bool EnterPanic();
+  std::string DescribeHere() const;
+
+  // Counts one more level of nesting while it lives.
+  class Level {
+   public:
+    explicit Level(Parser& parser);
+    ~Level() { --parser_.depth_; }
+    bool too_deep() const { return too_deep_; }
+
+   private:
+    Parser& parser_;
+    bool too_deep_;
+  };
+
+  // ---- blocks (parse.cpp)
+  struct BlockState {
+    uint32_t column;  // 0: explicit braces, no layout inside
+  };
+  // Parses `{ item; item }` or its layout form after the keyword at `keyword`. `item` parses one item, or takes nothing
+  // when none begins here. Returns false if the block had no item.
+  bool Block(Span keyword, std::string_view keyword_text, llvm::function_ref<void()> item);
+  // Items up to the end of the innermost block. `closes`: a token that no item takes closes the block; else it is
+  // an error.
+  bool BlockItems(bool closes, llvm::function_ref<void()> item);
+  // Skips to the next item of the innermost block and ends the panic; false if the block has no more.
+  bool Recover();
+  void PushBlock(uint32_t column);
+  void PopBlock();
+  bool InBraces() const { return !blocks_.empty() && blocks_.back().column == 0; }
+  // Does the innermost block's current item end before token i, by the layout rule?
+  bool ItemEndsBefore(size_t i) const;
+  // The token after the one at i, or after the bracket that i closes if it opens one.
+  size_t SkipBrackets(size_t i) const;
+
+  // ---- modules (parse.cpp)
+  void ParseHeader();
+  void ParseTop();
+  ast::Import ParseImport();
+  // `(a, T(..), module M)` of an import or an export.
+  void ParseItems(llvm::SmallVectorImpl<ast::ImportItem>& items);
+  ast::Name ParseModuleName();
+
+  // ---- declarations (parse_decl.cpp, parse_data.cpp)
+  // The shape of a declaration that begins with neither a keyword nor `import`, by looking ahead.
+  enum class Shape { Signature, Function, Infix, ParenFunction, Pattern, Nothing };
+  struct Lookahead {
+    Shape shape;
+    size_t op = 0;  // Infix: the operator's token
+  };
+  Lookahead LookAtDecl() const;
+  void ParseDecl(Scope scope, llvm::SmallVectorImpl<ast::Decl*>& decls);
+  ast::List<ast::Decl*> ParseDeclBlock(Span keyword, std::string_view keyword_text, Scope scope);
+  ast::Decl* ParseSignature();
+  ast::Decl* ParseFixity();
+  ast::Decl* ParseEquation();
+  void ParseFunLhs(ast::Name& name, llvm::SmallVectorImpl<ast::Pat*>& params);
+  ast::Rhs ParseRhs(Kind separator);
+  ast::GuardedExpr ParseGuarded(Kind separator);
+  void ParseGuards(llvm::SmallVectorImpl<ast::Stmt*>& guards);
+  ast::List<ast::Decl*> GroupClauses(llvm::ArrayRef<ast::Decl*> decls);
+  ast::Decl* ParseForeign();
+  ast::Decl* ParseData(bool newtype);
+  ast::ConstructorDecl ParseConstructor();
+  void ParseRecordFields(llvm::SmallVectorImpl<ast::FieldDecl>& fields);
+  ast::FieldDecl ParseField();
+  void ParseDeriving(llvm::SmallVectorImpl<ast::Name>& classes);
+  ast::Decl* ParseTypeSynonym();
+  ast::Decl* ParseClass();
+  ast::Decl* ParseInstance();
+  // `T a b` as a name and its parameters.
+  bool SplitTypeHead(ast::Type* head, ast::Name& name, llvm::SmallVectorImpl<ast::Name>& params);
+
+  // ---- types (parse_type.cpp)
+  ast::Type* ParseType();
+  ast::Type* ParseDimType();
+  ast::Type* ParseBType();
+  ast::Type* ParseAType();
+  bool AtAType() const;
+  ast::QualType ParseQualType();
+  // `context =>` if there is one, then a type.
+  ast::Type* ParseTypeWithContext(llvm::SmallVectorImpl<ast::Constraint>& context);
+  void ToContext(ast::Type* type, llvm::SmallVectorImpl<ast::Constraint>& context);
+
+  // ---- patterns (parse_pat.cpp)
+  ast::Pat* ParsePat();       // with operators
+  ast::Pat* ParseTypedPat();  // also `p :: T`
+  ast::Pat* ParsePat10();     // constructor with arguments, negative number
+  ast::Pat* ParseAPat();
+  bool AtAPat() const;
+  ast::Pat* ParseParenPat();
+  ast::Pat* ParseRecordPat(ast::Name name);
+  bool AtConOperator() const;
+  ast::Name TakeOperator();
+  // The name at the current VarId; qualified ones are reported.
+  ast::Name TakeBinder();
+
+  // ---- expressions (parse_expr.cpp, parse_stmt.cpp)
+  ast::Expr* ParseExpr();  // with `:: type`
+  // A chain of operators. `section`: an operator before `)` is handed back in it and ends the chain.
+  ast::Expr* ParseInfix(ast::Expr** section = nullptr);
+  ast::Expr* ParseExp10();
+  ast::Expr* ParseApplication();
+  ast::Expr* ParseAtom();
+  ast::Expr* ParseAtomBase();
+  bool AtAtom() const;
+  bool AtBlockExpr() const;
+  bool AtOperator() const;
+  ast::Expr* TakeOperatorExpr();
+  ast::Expr* ParseParen();
+  ast::Expr* ParseBracket();
+  ast::Expr* ParseRecordBraces(ast::Expr* head);
+  ast::Expr* ParseLambda();
+  ast::Expr* ParseLet();
+  ast::Expr* ParseIf();
+  ast::Expr* ParseMultiIf(Span begin);
+  ast::Expr* ParseCase();
+  ast::Expr* ParseDo();
+  ast::List<ast::Alternative> ParseAlternatives(Span keyword, std::string_view keyword_text);
+  ast::Stmt* ParseStmt(bool in_do);
+  bool LooksLikeBind() const;
+  ast::Expr* ErrorHere() { return ast_.New<ast::ErrorExpr>(token().span); }
+  ast::Pat* ErrorPatHere() { return ast_.New<ast::ErrorPat>(token().span); }
+  ast::Type* ErrorTypeHere() { return ast_.New<ast::ErrorType>(token().span); }
+
+  ast::Name NameOf(const Token& token) const { return {token.text, token.qualifier, token.span}; }
+  ast::Name NameOf(std::string_view text, Span span) const { return {Intern(text), {}, span}; }
+
+  template <typename T>
+  ast::List<T> Copy(const llvm::SmallVectorImpl<T>& items) {
+    return ast_.Copy<T>(llvm::ArrayRef<T>(items));
+  }
+
+  const TokenBuffer& buffer_;
+  Diagnostics& diags_;
+  Diagnostics muted_;
+  ParseOptions options_;
+  ast::Ast ast_;
+
+  size_t pos_ = 0;
+  Kind kind_ = Kind::EndOfFile;
+  bool line_handled_ = false;  // the current token's line start has had its virtual semicolon
+  bool panic_ = false;
+  bool repl_ = false;
+  bool reached_end_ = false;   // something is missing at the end of the text
+  bool open_block_ = false;    // a layout block reached to the end of the text
+  uint32_t depth_ = 0;
+  std::vector<BlockState> blocks_;
+  std::vector<uint32_t> match_;  // opening bracket -> its closing one, or UINT32_MAX
+};
+
+}  // namespace df

@@ -30,7 +30,7 @@ struct Value {
 };
 
 enum class NodeKind : uint8_t {
-  Param,      // parameter `attr` of the function
+  Param,      // parameter `attr` of the function; they come first in the body block
   Op,         // an Ordinary op, Construct or Force of the op table; attr as there (Const: index into Program::constants)
   Apply,      // calls `callee` with all its parameters; one result per result of the callee
   Delay,      // a reference to `callee` applied to the operands; `reason` says why it is not computed at once
@@ -56,6 +56,7 @@ struct Block {
   // a self tail call.
   std::vector<Value> yields;
   bool again = false;
+  ir::PosId pos;  // of the self tail call, if `again`
 };
 
 struct Param {
@@ -72,6 +73,8 @@ struct Function {
   BlockId body;
   ir::PosId pos;
   bool delayed = false;  // the body of a Delay: one result, evaluated
+
+  ir::PortType TypeOf(Value value) const { return nodes[value.node].results[value.result]; }
 };
 
 struct Program {

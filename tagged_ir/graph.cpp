@@ -16,6 +16,12 @@ TypeId TypeTable::Find(std::string_view data_name) const {
   return {};
 }
 
+TypeId TypeTable::FindBuiltin(std::string_view name) const {
+  for (uint32_t i = 0; i < static_cast<uint32_t>(TypeKind::Data); ++i)
+    if (rows_[TypeId(i)].name == name) return TypeId(i);
+  return {};
+}
+
 std::string TypeTable::Print(PortType type) const {
   std::string name = rows_.Contains(type.type) ? rows_[type.type].name : "<bad type>";
   return type.lazy ? "lazy " + name : name;

@@ -59,10 +59,12 @@ class TypeTable {
   // Declares a data type; its constructors may be filled in later (recursive types) through operator[].
   TypeId AddData(std::string name);
   TypeId Find(std::string_view data_name) const;  // invalid if there is none
+  TypeId FindBuiltin(std::string_view name) const;
   Type& operator[](TypeId id) { return rows_[id]; }
   const Type& operator[](TypeId id) const { return rows_[id]; }
   bool Contains(TypeId id) const { return rows_.Contains(id); }
   uint32_t size() const { return rows_.size(); }
+  TypeId next_id() const { return rows_.next_id(); }
   TypeKind Kind(TypeId id) const { return rows_[id].kind; }
   std::string Print(PortType type) const;  // "Int", "lazy (Int, Bool)"
 

@@ -1,0 +1,701 @@
+// Reads the text form of a tagged graph: see text.h, and docs/graph.md for the form.
+//
+// Names of types, scopes and nodes may be used before they are declared, so each use is noted and looked up at the end
+// of what declares it: types and scopes at the end of the header, nodes at the end of the text.
+
+#include <charconv>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "fmt/format.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/ConvertUTF.h"
+#include "tagged_ir/text.h"
+#include "tagged_ir/text_format.h"
+
+namespace df::ir {
+namespace {
+
+// ---------------------------------------------------------------- tokens
+
+enum class Tok : uint8_t { End, Bad, Name, Quoted, Number, Char, Node, Position, Symbol };
+
+struct Token {
+  Tok kind = Tok::End;
+  std::string text;  // Name, Number, Node, Symbol: as written; Quoted: without quotes and escapes; Bad: the message
+  uint32_t line = 1;
+  int64_t code = 0;                // Char
+  uint32_t numbers[3] = {0, 0, 0};  // Position: file, line, column
+  uint32_t port = 0;               // Node
+};
+
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text) : text_(text) {}
+  Token Next();
+
+ private:
+  Token Bad(std::string message) {
+    at_ = text_.size();
+    return {Tok::Bad, std::move(message), line_};
+  }
+  char Peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+  void SkipBlanks();
+  Token QuotedToken();
+  Token CharToken();
+  Token PositionToken();
+  bool Number(uint32_t* value);
+  bool Hex(size_t digits, uint32_t* value);
+
+  std::string_view text_;
+  size_t at_ = 0;
+  uint32_t line_ = 1;
+};
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+void Lexer::SkipBlanks() {
+  while (at_ < text_.size()) {
+    char c = text_[at_];
+    if (c == '\n') ++line_;
+    if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
+      ++at_;
+    } else if (c == '-' && Peek(1) == '-') {
+      while (at_ < text_.size() && text_[at_] != '\n') ++at_;
+    } else {
+      return;
+    }
+  }
+}
+
+bool Lexer::Number(uint32_t* value) {
+  size_t begin = at_;
+  while (IsDigit(Peek())) ++at_;
+  auto [end, status] = std::from_chars(text_.data() + begin, text_.data() + at_, *value);
+  return status == std::errc() && end == text_.data() + at_;
+}
+
+bool Lexer::Hex(size_t digits, uint32_t* value) {
+  size_t end = std::min(at_ + digits, text_.size());
+  auto [last, status] = std::from_chars(text_.data() + at_, text_.data() + end, *value, 16);
+  bool good = status == std::errc() && last != text_.data() + at_;
+  at_ = static_cast<size_t>(last - text_.data());
+  return good;
+}
+
+Token Lexer::QuotedToken() {
+  Token token{Tok::Quoted, "", line_};
+  for (++at_; Peek() != '"'; ++at_) {
+    if (at_ >= text_.size() || Peek() == '\n') return Bad("a quotation mark is missing");
+    char c = Peek();
+    if (c != '\\') {
+      token.text += c;
+      continue;
+    }
+    char escape = Peek(1);
+    at_ += 1;
+    uint32_t code = 0;
+    switch (escape) {
+      case '\\':
+      case '"': token.text += escape; break;
+      case 'n': token.text += '\n'; break;
+      case 'x':
+        ++at_;
+        if (!Hex(2, &code)) return Bad("bad escape in a quoted text");
+        token.text += static_cast<char>(code);
+        --at_;
+        break;
+      default: return Bad("bad escape in a quoted text");
+    }
+  }
+  ++at_;
+  return token;
+}
+
+Token Lexer::CharToken() {
+  Token token{Tok::Char, "", line_};
+  ++at_;
+  if (Peek() == '\\' && Peek(1) == 'u' && Peek(2) == '{') {
+    at_ += 3;
+    uint32_t code = 0;
+    if (!Hex(8, &code) || Peek() != '}') return Bad("bad character");
+    token.code = code;
+  } else {
+    token.code = static_cast<unsigned char>(Peek());
+  }
+  ++at_;
+  if (Peek() != '\'') return Bad("bad character");
+  ++at_;
+  return token;
+}
+
+// @line:column or @file:line:column
+Token Lexer::PositionToken() {
+  Token token{Tok::Position, "", line_};
+  uint32_t numbers[3];
+  size_t count = 0;
+  do {
+    ++at_;
+    if (count == 3 || !Number(&numbers[count++])) return Bad("bad position");
+  } while (Peek() == ':' && IsDigit(Peek(1)));
+  if (count < 2) return Bad("bad position");
+  for (size_t i = 0; i < count; ++i) token.numbers[3 - count + i] = numbers[i];
+  return token;
+}
+
+Token Lexer::Next() {
+  SkipBlanks();
+  if (at_ >= text_.size()) return {Tok::End, "", line_};
+  char c = Peek();
+  size_t begin = at_;
+  auto rest = [&] { return std::string(text_.substr(begin, at_ - begin)); };
+  if (text::IsNameStart(c)) {
+    while (text::IsNameChar(Peek())) ++at_;
+    return {Tok::Name, rest(), line_};
+  }
+  if (c == '"') return QuotedToken();
+  if (c == '\'') return CharToken();
+  if (c == '@') return PositionToken();
+  if (c == '%') {
+    ++at_;
+    while (text::IsNameChar(Peek()) && Peek() != '.') ++at_;
+    Token token{Tok::Node, rest(), line_};
+    if (token.text.size() == 1) return Bad("`%` without a name");
+    if (Peek() == '.') {
+      ++at_;
+      if (!Number(&token.port)) return Bad("bad result number");
+    }
+    return token;
+  }
+  if (IsDigit(c) || (c == '-' && Peek(1) != '>')) {
+    for (++at_; text::IsNameChar(Peek()) || Peek() == '+' || Peek() == '-';) ++at_;
+    return {Tok::Number, rest(), line_};
+  }
+  at_ += (c == '-' && Peek(1) == '>') || (c == '(' && Peek(1) == ')') ? 2 : 1;
+  return {Tok::Symbol, rest(), line_};
+}
+
+// ---------------------------------------------------------------- parser
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : lexer_(text) { Advance(); }
+
+  std::optional<Graph> Run(std::string* error) {
+    if (Header() && ResolveHeader() && Body() && ResolveNodes()) {
+      std::string fault = Verify(g);
+      if (fault.empty()) return std::move(g);
+      error_ = fault;
+    }
+    *error = error_;
+    return std::nullopt;
+  }
+
+ private:
+  // A use of a name that is looked up later.
+  struct TypeUse {
+    uint32_t line;
+    std::string name;
+    bool quoted;
+    std::function<void(TypeId)> set;
+  };
+  struct PendingNode {
+    uint32_t line;
+    Token name;
+    Op op;
+    ScopeId scope;
+    std::vector<Token> attribute;
+    std::vector<Token> operands;
+    std::vector<PortType> results;
+    PosId pos;
+  };
+
+  bool Header();
+  bool HeaderLine(const std::string& keyword);
+  bool DataLine();
+  bool ScopeLine(ScopeKind kind);
+  bool SiteLine();
+  bool ResolveHeader();
+  bool Body();
+  bool NodeLine(ScopeId scope);
+  bool ResolveNodes();
+  bool ResolveAttribute(const PendingNode& node, llvm::ArrayRef<Edge> in, uint32_t* attr);
+  bool ResolveConstant(const PendingNode& node, uint32_t* attr);
+  bool ConstructorIndex(const PendingNode& node, TypeId type, const Token& name, uint32_t* index);
+
+  bool TypeName(std::function<void(TypeId)> set);
+  bool LookUpType(const TypeUse& use, TypeId* type);
+  bool LazyType(PortType* type);  // in the body, where all types are known
+  bool LookUpScope(const Token& name, ScopeId* scope);
+  bool Position(const std::string& function, PosId* pos);
+  std::string FunctionOf(ScopeId id) const;
+  bool Name(std::string* name);
+  bool Quoted(std::string* text);
+  bool Number(const Token& token, uint32_t* value);
+
+  void Advance() { token_ = lexer_.Next(); }
+  bool Is(std::string_view symbol) const { return token_.kind == Tok::Symbol && token_.text == symbol; }
+  bool IsWord(std::string_view word) const { return token_.kind == Tok::Name && token_.text == word; }
+  bool Accept(std::string_view text) {
+    if (!Is(text) && !IsWord(text)) return false;
+    Advance();
+    return true;
+  }
+  bool Expect(std::string_view text) { return Accept(text) || Fail(fmt::format("`{}` expected", text)); }
+  bool Fail(const std::string& message) {
+    return FailAt(token_.line, token_.kind == Tok::Bad ? token_.text : message);
+  }
+  bool FailAt(uint32_t line, const std::string& message) {
+    if (error_.empty()) error_ = fmt::format("line {}: {}", line, message);
+    return false;
+  }
+
+  Lexer lexer_;
+  Token token_;
+  Graph g;
+  std::string error_;
+  std::vector<TypeUse> type_uses_;
+  llvm::StringMap<TypeId> types_;
+  llvm::StringMap<ScopeId> scopes_;
+  std::vector<std::pair<ScopeId, Token>> parents_;
+  std::vector<PendingNode> nodes_;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, std::string, uint32_t>, PosId> positions_;
+  std::map<std::tuple<uint32_t, int64_t, std::string>, ConstId> constants_;
+};
+
+bool Parser::Name(std::string* name) {
+  if (token_.kind != Tok::Quoted && (token_.kind != Tok::Name || text::IsReserved(token_.text)))
+    return Fail("a name expected");
+  *name = token_.text;
+  Advance();
+  return true;
+}
+
+bool Parser::Quoted(std::string* text) {
+  if (token_.kind != Tok::Quoted) return Fail("a quoted text expected");
+  *text = token_.text;
+  Advance();
+  return true;
+}
+
+bool Parser::Number(const Token& token, uint32_t* value) {
+  const std::string& text = token.text;
+  auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), *value);
+  bool good = token.kind == Tok::Number && status == std::errc() && end == text.data() + text.size();
+  return good || FailAt(token.line, "a number expected");
+}
+
+bool Parser::TypeName(std::function<void(TypeId)> set) {
+  TypeUse use{token_.line, "", token_.kind == Tok::Quoted, std::move(set)};
+  if (!Name(&use.name)) return false;
+  type_uses_.push_back(std::move(use));
+  return true;
+}
+
+bool Parser::LookUpType(const TypeUse& use, TypeId* type) {
+  *type = use.quoted ? TypeId() : g.types.FindBuiltin(use.name);
+  if (type->valid()) return true;
+  auto it = types_.find(use.name);
+  if (it == types_.end()) return FailAt(use.line, fmt::format("no type `{}`", use.name));
+  *type = it->second;
+  return true;
+}
+
+bool Parser::LazyType(PortType* type) {
+  type->lazy = Accept("lazy");
+  TypeUse use{token_.line, "", token_.kind == Tok::Quoted, nullptr};
+  return Name(&use.name) && LookUpType(use, &type->type);
+}
+
+bool Parser::LookUpScope(const Token& name, ScopeId* scope) {
+  auto it = scopes_.find(name.text);
+  if (it == scopes_.end()) return FailAt(name.line, fmt::format("no scope `{}`", name.text));
+  *scope = it->second;
+  return true;
+}
+
+std::string Parser::FunctionOf(ScopeId id) const {
+  const Scope& scope = g.scopes[id];
+  return scope.pos.valid() ? g.positions[scope.pos].function : scope.name;
+}
+
+// [@line:column [in function] {at @line:column [in function]}]: the innermost place first.
+bool Parser::Position(const std::string& function, PosId* pos) {
+  std::vector<Pos> chain;
+  while (token_.kind == Tok::Position) {
+    Pos p;
+    p.file = token_.numbers[0];
+    p.line = token_.numbers[1];
+    p.column = token_.numbers[2];
+    p.function = function;
+    Advance();
+    if (Accept("in") && !Name(&p.function)) return false;
+    chain.push_back(std::move(p));
+    if (!Accept("at")) break;
+    if (token_.kind != Tok::Position) return Fail("a position expected");
+  }
+  PosId outer;
+  for (size_t i = chain.size(); i-- > 0;) {
+    Pos& p = chain[i];
+    p.inlined_at = outer;
+    auto [it, is_new] = positions_.try_emplace({p.file, p.line, p.column, p.function, outer.index}, PosId());
+    if (is_new) it->second = g.positions.Add(std::move(p));
+    outer = it->second;
+  }
+  *pos = outer;
+  return true;
+}
+
+// ---- header
+
+bool Parser::Header() {
+  if (!Expect("tagged") || !Quoted(&g.name)) return false;
+  while (token_.kind == Tok::Name && token_.text != "scope") {
+    std::string keyword = token_.text;
+    if (!HeaderLine(keyword)) return false;
+  }
+  return true;
+}
+
+bool Parser::HeaderLine(const std::string& keyword) {
+  if (keyword == "data") return DataLine();
+  if (keyword == "root") return ScopeLine(ScopeKind::Root);
+  if (keyword == "function") return ScopeLine(ScopeKind::Function);
+  if (keyword == "loop") return ScopeLine(ScopeKind::Loop);
+  if (keyword == "site") return SiteLine();
+  if (keyword == "file") {
+    Advance();
+    std::string name;
+    if (!Quoted(&name)) return false;
+    g.files.push_back(std::move(name));
+    return true;
+  }
+  if (keyword != "input" && keyword != "result") return Fail(fmt::format("`{}` begins nothing", keyword));
+  Advance();
+  bool is_input = keyword == "input";
+  std::vector<Port>& ports = is_input ? g.graph_inputs : g.graph_results;
+  Port port;
+  if (!Quoted(&port.name) || !Expect(":")) return false;
+  port.type.lazy = Accept("lazy");
+  ports.push_back(std::move(port));
+  size_t index = ports.size() - 1;
+  return TypeName([this, is_input, index](TypeId type) {
+    (is_input ? g.graph_inputs : g.graph_results)[index].type.type = type;
+  });
+}
+
+// data Name = Constructor (field: strict Type) (lazy Type) | Constructor ...
+bool Parser::DataLine() {
+  Advance();
+  uint32_t line = token_.line;
+  std::string name;
+  if (!Name(&name)) return false;
+  if (!types_.try_emplace(name, g.types.next_id()).second)
+    return FailAt(line, fmt::format("type `{}` is declared twice", name));
+  TypeId id = g.types.AddData(name);
+  if (!Accept("=")) return true;
+  do {
+    Constructor constructor;
+    if (!Name(&constructor.name)) return false;
+    while (Accept("(")) {
+      FieldType field;
+      TypeUse use;
+      // A name that a colon follows is the field's.
+      for (;;) {
+        if (Accept("strict")) {
+          field.strict = true;
+        } else if (Accept("lazy")) {
+          field.type.lazy = true;
+        } else {
+          break;
+        }
+      }
+      use = {token_.line, "", token_.kind == Tok::Quoted, nullptr};
+      if (!Name(&use.name)) return false;
+      if (Accept(":")) {
+        field.name = use.name;
+        field.strict = Accept("strict");
+        field.type.lazy = Accept("lazy");
+        use = {token_.line, "", token_.kind == Tok::Quoted, nullptr};
+        if (!Name(&use.name)) return false;
+      }
+      if (!Expect(")")) return false;
+      size_t at = g.types[id].constructors.size(), k = constructor.fields.size();
+      use.set = [this, id, at, k](TypeId type) { g.types[id].constructors[at].fields[k].type.type = type; };
+      type_uses_.push_back(std::move(use));
+      constructor.fields.push_back(std::move(field));
+    }
+    g.types[id].constructors.push_back(std::move(constructor));
+  } while (Accept("|"));
+  return true;
+}
+
+// function name [in parent] [position]
+bool Parser::ScopeLine(ScopeKind kind) {
+  Advance();
+  uint32_t line = token_.line;
+  Scope scope;
+  scope.kind = kind;
+  if (!Name(&scope.name)) return false;
+  if (!scopes_.try_emplace(scope.name, g.scopes.next_id()).second)
+    return FailAt(line, fmt::format("scope `{}` is declared twice", scope.name));
+  if (Accept("in")) {
+    Token parent = token_;
+    std::string name;
+    if (!Name(&name)) return false;
+    parents_.emplace_back(g.scopes.next_id(), std::move(parent));
+  }
+  if (!Position(scope.name, &scope.pos)) return false;
+  g.scopes.Add(std::move(scope));
+  return true;
+}
+
+// site number call|delay caller -> callee ["reason"] [position]
+bool Parser::SiteLine() {
+  Advance();
+  uint32_t number = 0;
+  if (!Number(token_, &number)) return false;
+  if (number != g.sites.size()) return Fail(fmt::format("site {} expected", g.sites.size()));
+  Advance();
+  Site site;
+  if (!IsWord("call") && !IsWord("delay")) return Fail("`call` or `delay` expected");
+  site.kind = IsWord("call") ? SiteKind::Call : SiteKind::Delay;
+  Advance();
+  std::string name;
+  Token caller = token_;
+  if (!Name(&name) || !LookUpScope(caller, &site.caller) || !Expect("->")) return false;
+  Token callee = token_;
+  if (!Name(&name) || !LookUpScope(callee, &site.callee)) return false;
+  if (token_.kind == Tok::Quoted && !Quoted(&site.reason)) return false;
+  if (!Position(FunctionOf(site.caller), &site.pos)) return false;
+  g.sites.Add(std::move(site));
+  return true;
+}
+
+bool Parser::ResolveHeader() {
+  for (const TypeUse& use : type_uses_) {
+    TypeId type;
+    if (!LookUpType(use, &type)) return false;
+    use.set(type);
+  }
+  for (const auto& [scope, name] : parents_)
+    if (!LookUpScope(name, &g.scopes[scope].parent)) return false;
+  return true;
+}
+
+// ---- body
+
+bool Parser::Body() {
+  while (Accept("scope")) {
+    Token name = token_;
+    std::string text;
+    ScopeId scope;
+    if (!Name(&text) || !LookUpScope(name, &scope) || !Expect("{")) return false;
+    while (!Accept("}"))
+      if (!NodeLine(scope)) return false;
+  }
+  return token_.kind == Tok::End || Fail("`scope` expected");
+}
+
+// %name = Op attribute %operand, ... : type, ... position
+bool Parser::NodeLine(ScopeId scope) {
+  if (token_.kind != Tok::Node || token_.port != 0) return Fail("a node expected");
+  PendingNode node;
+  node.line = token_.line;
+  node.name = token_;
+  node.scope = scope;
+  Advance();
+  if (!Expect("=")) return false;
+  std::optional<Op> op = token_.kind == Tok::Name ? OpNamed(token_.text) : std::nullopt;
+  if (!op) return Fail(fmt::format("no op `{}`", token_.text));
+  node.op = *op;
+  Advance();
+  auto is_attribute = [&] {
+    return token_.kind == Tok::Name || token_.kind == Tok::Quoted || token_.kind == Tok::Number ||
+           token_.kind == Tok::Char || Is("()");
+  };
+  while (is_attribute() && node.attribute.size() < 2) {
+    node.attribute.push_back(token_);
+    Advance();
+  }
+  while (token_.kind == Tok::Node) {
+    node.operands.push_back(token_);
+    Advance();
+    if (!Accept(",")) break;
+    if (token_.kind != Tok::Node) return Fail("an operand expected");
+  }
+  if (Accept(":")) {
+    do {
+      PortType type;
+      if (!LazyType(&type)) return false;
+      node.results.push_back(type);
+    } while (Accept(","));
+  }
+  if (!Position(FunctionOf(scope), &node.pos)) return false;
+  nodes_.push_back(std::move(node));
+  return true;
+}
+
+bool Parser::ResolveNodes() {
+  // If the names are the numbers 0, 1, ... in some order, nodes get these numbers, otherwise their places in the text.
+  llvm::StringMap<uint32_t> places;
+  std::vector<uint32_t> order(nodes_.size(), UINT32_MAX);  // of each number: the place in the text
+  bool numbered = true;
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    const Token& name = nodes_[i].name;
+    if (!places.try_emplace(name.text, i).second)
+      return FailAt(name.line, fmt::format("node `{}` is declared twice", name.text));
+    uint32_t number = 0;
+    llvm::StringRef digits = llvm::StringRef(name.text).drop_front();
+    if (digits.getAsInteger(10, number) || number >= nodes_.size() || order[number] != UINT32_MAX)
+      numbered = false;
+    else
+      order[number] = i;
+  }
+  std::vector<uint32_t> number_of(nodes_.size());
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    if (!numbered) order[i] = i;
+    number_of[order[i]] = i;
+  }
+  // Nodes first, then attributes: a Field's constructor is found through its operand's type.
+  for (uint32_t place : order) {
+    const PendingNode& node = nodes_[place];
+    std::vector<Edge> in;
+    for (const Token& operand : node.operands) {
+      auto it = places.find(operand.text);
+      if (it == places.end()) return FailAt(operand.line, fmt::format("no node `{}`", operand.text));
+      in.push_back({NodeId(number_of[it->second]), operand.port});
+    }
+    g.AddNode(node.op, node.scope, in, node.results, 0, node.pos);
+  }
+  for (uint32_t i = 0; i < order.size(); ++i) {
+    NodeId id(i);
+    if (!ResolveAttribute(nodes_[order[i]], g.InputsOf(id), &g.nodes[id].attr)) return false;
+  }
+  return true;
+}
+
+bool Parser::ConstructorIndex(const PendingNode& node, TypeId type, const Token& name, uint32_t* index) {
+  if (!type.valid()) return FailAt(node.line, "a constructor of no type");
+  const std::vector<Constructor>& all = g.types[type].constructors;
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    if (all[i].name != name.text) continue;
+    *index = i;
+    return true;
+  }
+  return FailAt(name.line, fmt::format("`{}` has no constructor `{}`", g.types[type].name, name.text));
+}
+
+bool Parser::ResolveAttribute(const PendingNode& node, llvm::ArrayRef<Edge> in, uint32_t* attr) {
+  size_t wanted = 0;
+  switch (node.op) {
+    case Op::Input:
+    case Op::Result:
+    case Op::Call:
+    case Op::Return:
+    case Op::Delay:
+    case Op::Fail:
+    case Op::Enter:
+    case Op::NextIteration:
+    case Op::Exit:
+    case Op::Outer:
+    case Op::Const:
+    case Op::Construct: wanted = 1; break;
+    case Op::Field: wanted = 2; break;
+    default: break;
+  }
+  if (node.attribute.size() != wanted) return FailAt(node.line, "an attribute is missing, or there is one too many");
+  switch (node.op) {
+    case Op::Enter:
+    case Op::NextIteration:
+    case Op::Exit:
+    case Op::Outer: {
+      ScopeId scope;
+      if (!LookUpScope(node.attribute[0], &scope)) return false;
+      *attr = scope.index;
+      return true;
+    }
+    case Op::Const: return ResolveConstant(node, attr);
+    case Op::Construct:
+      return ConstructorIndex(node, node.results.empty() ? TypeId() : node.results[0].type, node.attribute[0], attr);
+    case Op::Field: {
+      bool known = in.size() == 1 && in[0].port < g.nodes[in[0].node].num_results;
+      uint32_t constructor = 0, field = 0;
+      if (!ConstructorIndex(node, known ? g.TypeOf(in[0]).type : TypeId(), node.attribute[0], &constructor) ||
+          !Number(node.attribute[1], &field))
+        return false;
+      if (field > 0xffff || constructor > 0xffff) return FailAt(node.line, "no such field");
+      *attr = constructor << 16 | field;
+      return true;
+    }
+    default: return wanted == 0 || Number(node.attribute[0], attr);
+  }
+}
+
+template <typename Float, typename Bits>
+bool ReadFloat(const std::string& text, int64_t* word) {
+  Bits bits = 0;
+  const char* end = text.data() + text.size();
+  if (text.starts_with("0x")) {
+    auto [last, status] = std::from_chars(text.data() + 2, end, bits, 16);
+    if (status != std::errc() || last != end) return false;
+  } else {
+    Float value = 0;
+    auto [last, status] = std::from_chars(text.data(), end, value);
+    if (status != std::errc() || last != end) return false;
+    std::memcpy(&bits, &value, sizeof bits);
+  }
+  *word = static_cast<int64_t>(bits);
+  return true;
+}
+
+bool Parser::ResolveConstant(const PendingNode& node, uint32_t* attr) {
+  if (node.results.size() != 1) return FailAt(node.line, "a constant has one result");
+  const Token& literal = node.attribute[0];
+  const std::string& text = literal.text;
+  Constant constant;
+  constant.type = node.results[0].type;
+  bool good = false;
+  switch (g.types.Kind(constant.type)) {
+    case TypeKind::Unit: good = literal.kind == Tok::Symbol; break;
+    case TypeKind::Bool:
+      good = literal.kind == Tok::Name && (text == "True" || text == "False");
+      constant.word = text == "True";
+      break;
+    case TypeKind::Char:
+      good = literal.kind == Tok::Char;
+      constant.word = literal.code;
+      break;
+    case TypeKind::Int: {
+      auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), constant.word);
+      good = literal.kind == Tok::Number && status == std::errc() && end == text.data() + text.size();
+      break;
+    }
+    case TypeKind::Integer:
+      good = literal.kind == Tok::Number;
+      constant.text = text;
+      break;
+    case TypeKind::Float: good = ReadFloat<float, uint32_t>(text, &constant.word); break;
+    case TypeKind::Double: good = ReadFloat<double, uint64_t>(text, &constant.word); break;
+    case TypeKind::String:
+      good = literal.kind == Tok::Quoted;
+      constant.text = text;
+      break;
+    default: break;
+  }
+  if (!good) return FailAt(literal.line, fmt::format("`{}` is not a {}", text, g.types.Print({constant.type})));
+  auto [it, is_new] = constants_.try_emplace({constant.type.index, constant.word, constant.text}, ConstId());
+  if (is_new) it->second = g.constants.Add(std::move(constant));
+  *attr = it->second.index;
+  return true;
+}
+
+}  // namespace
+
+std::optional<Graph> ParseText(std::string_view text, std::string* error) { return Parser(text).Run(error); }
+
+}  // namespace df::ir

@@ -1,0 +1,17 @@
+// driver/commands.h
+//
+// The commands of dfc. Each prints what it has to say on the console and returns the exit code.
+#pragma once
+
+#include "driver/console.h"
+#include "driver/options.h"
+
+namespace df {
+
+ExitCode CompileCommand(const Options& options, Console& console);
+ExitCode RunCommand(const Options& options, Console& console);
+ExitCode CheckCommand(const Options& options, Console& console);
+ExitCode ReplCommand(const Options& options, Console& console);
+ExitCode ExplainCommand(const Options& options, Console& console);
+
+}  // namespace df

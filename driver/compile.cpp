@@ -1,0 +1,199 @@
+#include "driver/compile.h"
+
+#include <filesystem>
+
+#include "driver/commands.h"
+#include "driver/files.h"
+#include "lang/render.h"
+#include "tagged_ir/file.h"
+#include "tagged_ir/text.h"
+
+namespace df {
+namespace {
+
+// A function's own name, before "@Int" (an instance) and ".bad" (a part of it).
+bool BelongsTo(std::string_view function, std::string_view name) {
+  if (!function.starts_with(name)) return false;
+  std::string_view rest = function.substr(name.size());
+  return rest.empty() || rest.front() == '.' || rest.front() == '@';
+}
+
+void PrintGraph(const ir::Graph& graph, const Options& options, llvm::raw_ostream& out) {
+  PassScope pass("print");
+  ir::PrintOptions print;
+  print.only = options.only;
+  if (options.emit == Emit::Dot) ir::PrintDot(graph, out, print);
+  else ir::Print(graph, out, print);
+}
+
+bool Shows(const fg::Program& functions, std::string_view name) {
+  for (const fg::Function& function : functions.functions)
+    if (BelongsTo(function.name, name)) return true;
+  return false;
+}
+
+void ReportNoSuchFunction(Pipeline& pipeline, const std::string& name) {
+  pipeline.diags.Report(Diag::NoSuchFunction, {}, name);
+  std::vector<std::string_view> names;
+  for (const core::Definition& definition : pipeline.session.program.definitions)
+    names.push_back(Text(pipeline.session.program.vars[definition.var].name));
+  std::string_view near = NearestName(name, names);
+  if (!near.empty()) pipeline.diags.Hint(fmt::format("did you mean `{}`?", near));
+}
+
+// --emit=tagged and --emit=dot also show a compiled graph.
+ExitCode DumpGraphFile(Pipeline& pipeline, const Options& options, const std::string& bytes, std::string& out) {
+  std::optional<ir::Graph> graph = LoadGraph(bytes, pipeline.diags);
+  if (!graph) return ExitCode::BadGraph;
+  if (options.emit != Emit::Tagged && options.emit != Emit::Dot) {
+    pipeline.diags.Report(Diag::AlreadyGraph, {}, DisplayName(options.file))
+        .Hint("`dfc run` runs it, `--emit=tagged` and `--emit=dot` show it");
+    return ExitCode::Failed;
+  }
+  llvm::raw_string_ostream stream(out);
+  PrintGraph(*graph, options, stream);
+  return ExitCode::Fine;
+}
+
+// The dump that --emit asks for. False after errors.
+bool EmitDump(Pipeline& pipeline, const Options& options, std::string text, llvm::raw_ostream& out) {
+  TokenBuffer tokens = pipeline.Tokens(DisplayName(options.file), std::move(text));
+  if (options.emit == Emit::Tokens) {
+    Dump(tokens, pipeline.sources, out);
+    return !pipeline.diags.has_errors();
+  }
+  std::optional<ast::Ast> ast = pipeline.Syntax(tokens);
+  if (!ast) return false;
+  if (options.emit == Emit::Ast) {
+    Dump(*ast, out);
+    return true;
+  }
+  CheckOptions check;
+  check.warnings = options.warnings;
+  if (!pipeline.Check(*ast, check)) return false;
+
+  if (options.emit == Emit::Core) {
+    core::DumpOptions dump;
+    if (!options.only.empty()) {
+      core::VarId var = pipeline.DefinitionNamed(options.only);
+      if (!var.valid()) {
+        ReportNoSuchFunction(pipeline, options.only);
+        return false;
+      }
+      dump.only = Intern(options.only);
+      dump.library = pipeline.session.program.vars[var].from_library;
+    }
+    core::Dump(pipeline.session.program, out, dump);
+    return true;
+  }
+
+  std::optional<fg::Program> functions =
+      FunctionsShowing(pipeline, options.only, GraphName(options.file), options.lower);
+  if (!functions) return false;
+  if (options.emit == Emit::Functions) {
+    fg::Dump(*functions, out, {.only = options.only});
+    return true;
+  }
+  PrintGraph(pipeline.Graph(*functions, options.lower), options, out);
+  return true;
+}
+
+// The bytes of what the command writes.
+ExitCode Produce(Pipeline& pipeline, const Options& options, std::string& bytes) {
+  std::optional<std::string> text = ReadFile(options.file, kMaxSourceBytes, pipeline.diags);
+  if (!text) return ExitCode::Failed;
+  if (ir::LooksLikeGraphFile(*text)) return DumpGraphFile(pipeline, options, *text, bytes);
+  if (options.emit != Emit::None) {
+    llvm::raw_string_ostream out(bytes);
+    return EmitDump(pipeline, options, std::move(*text), out) ? ExitCode::Fine : ExitCode::Failed;
+  }
+  std::optional<ir::Graph> graph = GraphOfMain(pipeline, options, std::move(*text));
+  if (!graph) return ExitCode::Failed;
+  PassScope pass("write the graph");
+  bytes = ir::Serialize(*graph);
+  return ExitCode::Fine;
+}
+
+std::string DefaultOutput(const std::string& file) {
+  std::filesystem::path path(file);
+  return path.replace_extension(".graph").string();
+}
+
+}  // namespace
+
+std::string GraphName(const std::string& file) {
+  if (file == "-") return "main";
+  std::string stem = std::filesystem::path(file).stem().string();
+  return stem.empty() ? "main" : stem;
+}
+
+bool CheckText(Pipeline& pipeline, const Options& options, std::string text) {
+  std::optional<ast::Ast> ast = pipeline.Syntax(pipeline.Tokens(DisplayName(options.file), std::move(text)));
+  CheckOptions check;
+  check.warnings = options.warnings;
+  return ast && pipeline.Check(*ast, check);
+}
+
+std::optional<ir::Graph> LoadGraph(const std::string& bytes, Diagnostics& diags) {
+  PassScope pass("read the graph");
+  std::string error;
+  std::optional<ir::Graph> graph = ir::Deserialize(bytes, &error);
+  if (!graph) diags.Report(Diag::BadGraphFile, {}, error);
+  return graph;
+}
+
+std::optional<fg::Program> FunctionsShowing(Pipeline& pipeline, const std::string& only, const std::string& name,
+                                            const LowerOptions& options) {
+  core::VarId main = pipeline.session.program.main;
+  if (only.empty() && !main.valid()) {
+    pipeline.diags.Report(Diag::NoMain, {}, name).Hint("`--only=NAME` shows one function without it");
+    return std::nullopt;
+  }
+  if (main.valid()) {
+    std::optional<fg::Program> functions = pipeline.Functions(main, name, options);
+    if (!functions || only.empty() || Shows(*functions, only)) return functions;
+  }
+  core::VarId entry = pipeline.DefinitionNamed(only);
+  if (!entry.valid()) {
+    ReportNoSuchFunction(pipeline, only);
+    return std::nullopt;
+  }
+  return pipeline.Functions(entry, name, options);
+}
+
+std::optional<ir::Graph> GraphOfMain(Pipeline& pipeline, const Options& options, std::string text) {
+  if (!CheckText(pipeline, options, std::move(text))) return std::nullopt;
+  core::VarId main = pipeline.session.program.main;
+  if (!main.valid()) {
+    pipeline.diags.Report(Diag::NoMain, {}, DisplayName(options.file))
+        .Hint("`dfc check` looks at a module without running it");
+    return std::nullopt;
+  }
+  std::optional<fg::Program> functions = pipeline.Functions(main, GraphName(options.file), options.lower);
+  if (!functions) return std::nullopt;
+  return pipeline.Graph(*functions, options.lower);
+}
+
+ExitCode CompileCommand(const Options& options, Console& console) {
+  Pipeline pipeline;
+  std::string bytes;
+  ExitCode code = Produce(pipeline, options, bytes);
+  if (code == ExitCode::Fine) {
+    std::string output = options.output;
+    if (output.empty()) output = options.emit != Emit::None ? "-" : DefaultOutput(options.file);
+    if (output == "-") console.out() << bytes;
+    else if (!WriteFile(output, bytes, pipeline.diags)) code = ExitCode::Failed;
+  }
+  console.Show(pipeline.diags);
+  return code;
+}
+
+ExitCode CheckCommand(const Options& options, Console& console) {
+  Pipeline pipeline;
+  std::optional<std::string> text = ReadFile(options.file, kMaxSourceBytes, pipeline.diags);
+  bool ok = text && CheckText(pipeline, options, std::move(*text));
+  console.Show(pipeline.diags);
+  return ok ? ExitCode::Fine : ExitCode::Failed;
+}
+
+}  // namespace df

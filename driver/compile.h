@@ -1,0 +1,31 @@
+// driver/compile.h
+//
+// From a source file to a checked module, and on to graphs: what the commands share.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "driver/options.h"
+#include "driver/pipeline.h"
+
+namespace df {
+
+// "samples/fact.df" -> "fact": the name of a module's graph.
+std::string GraphName(const std::string& file);
+
+// Checks the text of options.file. False after errors, which are in pipeline.diags.
+bool CheckText(Pipeline& pipeline, const Options& options, std::string text);
+
+// The tagged graph of the text's `main`. nullopt after errors.
+std::optional<ir::Graph> GraphOfMain(Pipeline& pipeline, const Options& options, std::string text);
+
+// A verified graph from the bytes of a file. Reports what is wrong with it.
+std::optional<ir::Graph> LoadGraph(const std::string& bytes, Diagnostics& diags);
+
+// Where a graph or a function is wanted by name: what to lower from, so that it is there. main, if it reaches the
+// function; else the function itself. Reports if there is neither.
+std::optional<fg::Program> FunctionsShowing(Pipeline& pipeline, const std::string& only, const std::string& name,
+                                            const LowerOptions& options);
+
+}  // namespace df

@@ -1,0 +1,65 @@
+#include "driver/console.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
+#include "lang/render.h"
+
+namespace df {
+namespace {
+
+bool WantsColor() {
+  const char* no_color = std::getenv("NO_COLOR");
+  if (no_color && *no_color) return false;
+  const char* terminal = std::getenv("TERM");
+  if (!terminal || !*terminal || std::strcmp(terminal, "dumb") == 0) return false;
+  return ::isatty(STDERR_FILENO) != 0;
+}
+
+}  // namespace
+
+Console::Console()
+    : out_(STDOUT_FILENO, /*shouldClose=*/false), err_(STDERR_FILENO, false, /*unbuffered=*/true),
+      color_(WantsColor()) {
+  err_.SetBufferSize(1 << 14);
+  err_.tie(&out_);
+}
+
+Console::~Console() {
+  out_.flush();
+  err_.flush();
+  // Without this the streams would abort over an error that Finish has already dealt with.
+  out_.clear_error();
+  err_.clear_error();
+}
+
+void Console::Show(const Diagnostics& diags) {
+  RenderOptions options;
+  options.color = color_;
+  Render(diags, err_, options);
+  err_.flush();
+}
+
+void Console::Error(std::string_view message) {
+  err_ << (color_ ? "\033[1;31mdfc: error:\033[0m " : "dfc: error: ") << message << '\n';
+  err_.flush();
+}
+
+ExitCode Console::Finish(ExitCode code) {
+  out_.flush();
+  if (out_.has_error()) {
+    std::error_code error = out_.error();
+    out_.clear_error();
+    if (error != std::errc::broken_pipe) {
+      Error("cannot write to standard output: " + error.message());
+      if (code == ExitCode::Fine) code = ExitCode::Failed;
+    }
+  }
+  err_.flush();
+  return code;
+}
+
+}  // namespace df

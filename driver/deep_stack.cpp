@@ -1,0 +1,34 @@
+#include "driver/deep_stack.h"
+
+#include <pthread.h>
+
+namespace df {
+namespace {
+
+constexpr size_t kLargestStack = size_t{1} << 30;
+constexpr size_t kSmallestStack = size_t{8} << 20;
+
+void* Enter(void* body) {
+  (*static_cast<llvm::function_ref<void()>*>(body))();
+  return nullptr;
+}
+
+}  // namespace
+
+void OnDeepStack(llvm::function_ref<void()> body) {
+  for (size_t size = kLargestStack; size >= kSmallestStack; size /= 2) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_t thread;
+    bool started = pthread_attr_setstacksize(&attributes, size) == 0 &&
+                   pthread_create(&thread, &attributes, Enter, &body) == 0;
+    pthread_attr_destroy(&attributes);
+    if (started) {
+      pthread_join(thread, nullptr);
+      return;
+    }
+  }
+  body();  // no thread at all: the stack that there is
+}
+
+}  // namespace df

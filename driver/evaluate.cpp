@@ -1,0 +1,100 @@
+#include "driver/evaluate.h"
+
+#include "driver/pipeline.h"
+#include "runtime/show.h"
+
+namespace df {
+namespace {
+
+void PrintStats(const Stats& stats, llvm::raw_ostream& out) {
+  auto row = [&](const char* name, uint64_t number) {
+    out << fmt::format("{:<16}{:>16}\n", name, number);
+  };
+  row("firings", stats.firings);
+  row("calls", stats.calls);
+  row("loop iterations", stats.loops);
+  row("delayed", stats.delays);
+  row("of them forced", stats.released);
+  if (stats.dead_tokens) row("dead tokens", stats.dead_tokens);
+  row("deepest tag", stats.max_depth);
+  row("peak frames", stats.peak_frames);
+  row("peak bytes", stats.peak_memory);
+}
+
+void Explain(const Outcome& outcome, const ir::Graph& graph, Console& console) {
+  switch (outcome.stop) {
+    case Stop::Done:
+      return;
+    case Stop::Failed:
+      console.Error(Describe(outcome.error, graph));
+      return;
+    case Stop::Internal:
+      throw InternalError(outcome.detail);
+    case Stop::MemoryLimit:
+    case Stop::FrameLimit:
+    case Stop::Timeout:
+    case Stop::Interrupted: {
+      // Where the run was is told as the call path of an error whose message is the limit.
+      RuntimeError where = outcome.error;
+      if (where.message.empty())
+        where.message = !outcome.detail.empty() ? outcome.detail
+                        : outcome.stop == Stop::Interrupted ? "interrupted"
+                                                            : "a limit was hit";
+      console.Error(Describe(where, graph));
+      return;
+    }
+  }
+}
+
+Outcome ShowResults(Execution& execution, const ir::Graph& graph, llvm::raw_ostream& out) {
+  llvm::ArrayRef<Value> results = execution.results();
+  if (results.size() == 1) return Show(execution, graph, graph.graph_results[0].type, results[0], out);
+  out << '(';
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (i) out << ',';
+    Outcome outcome = Show(execution, graph, graph.graph_results[i].type, results[i], out);
+    if (!outcome.ok()) return outcome;
+  }
+  out << ')';
+  return {};
+}
+
+}  // namespace
+
+ExitCode CodeOf(Stop stop) {
+  switch (stop) {
+    case Stop::Done: return ExitCode::Fine;
+    case Stop::Failed: return ExitCode::Failed;
+    case Stop::MemoryLimit:
+    case Stop::FrameLimit:
+    case Stop::Timeout: return ExitCode::Limit;
+    case Stop::Interrupted: return ExitCode::Interrupted;
+    case Stop::Internal: return ExitCode::Internal;
+  }
+  return ExitCode::Internal;
+}
+
+ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
+                  const std::atomic<bool>* interrupt, Console& console) {
+  PassScope pass("run");
+  RunOptions run;
+  run.limits.max_memory = options.max_memory;
+  run.limits.max_frames = options.max_frames;
+  run.limits.timeout = options.timeout;
+  run.limits.interrupt = interrupt;
+  run.trace = options.trace ? &console.err() : nullptr;
+  run.seed = options.seed;
+
+  std::unique_ptr<Execution> execution = MakeExecution(options.engine, graph, run);
+  uint64_t printed_before = console.out().tell();
+  Outcome outcome = execution->Start(inputs);
+  if (outcome.ok()) outcome = ShowResults(*execution, graph, console.out());
+  // Part of a value may have been printed before it failed; the message begins on a line of its own.
+  if (outcome.ok() || console.out().tell() != printed_before) console.out() << '\n';
+  console.out().flush();
+  Explain(outcome, graph, console);
+  if (options.stats) PrintStats(execution->stats(), console.err());
+  return CodeOf(outcome.stop);
+}
+
+}  // namespace df

@@ -1,0 +1,22 @@
+// driver/evaluate.h
+//
+// One run of a graph, its results printed: what `dfc run` and the REPL share.
+#pragma once
+
+#include <atomic>
+
+#include "driver/console.h"
+#include "driver/options.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace df {
+
+// The exit code that a stop means.
+ExitCode CodeOf(Stop stop);
+
+// Runs `graph` and prints its value and a new line on standard output, or on standard error why there is none.
+// `interrupt` may be null. Several results are printed as a tuple.
+ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
+                  const std::atomic<bool>* interrupt, Console& console);
+
+}  // namespace df

@@ -1,0 +1,35 @@
+// driver/line_editor.h
+//
+// Lines for the REPL: with history, completion and a prompt on a terminal (libedit), plain and without a prompt from
+// a pipe or a file.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace df {
+
+class LineEditor {
+ public:
+  enum class Got { Line, End, Interrupted };
+  // All completions of the word that ends the text given, each as a whole word.
+  using Completer = std::function<std::vector<std::string>(std::string_view)>;
+
+  virtual ~LineEditor() = default;
+  // One line without its end.
+  virtual Got Read(std::string_view prompt, std::string& line) = 0;
+  // Whether the next line is there already and begins with a blank, so that by the layout rule it belongs to what
+  // was read last. Never waits for a person.
+  virtual bool NextLineIsIndented() { return false; }
+  // What was entered as one, for the history.
+  virtual void Remember(std::string_view text) {}
+  virtual bool interactive() const = 0;
+};
+
+// An editor for standard input, as it is a terminal or not.
+std::unique_ptr<LineEditor> MakeLineEditor(LineEditor::Completer completer);
+
+}  // namespace df

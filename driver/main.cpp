@@ -1,0 +1,51 @@
+// The program dfc: reads the command line and runs the command on a thread with a deep stack, so that programs with
+// deeply nested expressions compile; engines need no stack. What escapes a command is an internal error.
+#include <new>
+
+#include "driver/commands.h"
+#include "driver/crash.h"
+#include "driver/deep_stack.h"
+#include "driver/pipeline.h"
+#include "driver/signals.h"
+
+namespace df {
+namespace {
+
+ExitCode Dispatch(const Options& options, Console& console) {
+  switch (options.command) {
+    case Command::Compile: return CompileCommand(options, console);
+    case Command::Run: return RunCommand(options, console);
+    case Command::Check: return CheckCommand(options, console);
+    case Command::Repl: return ReplCommand(options, console);
+    case Command::Explain: return ExplainCommand(options, console);
+  }
+  return ExitCode::Internal;
+}
+
+ExitCode RunGuarded(const Options& options, Console& console) {
+  try {
+    return Dispatch(options, console);
+  } catch (const std::bad_alloc&) {
+    console.Error(fmt::format("out of memory in the pass `{}`", PassScope::Current()));
+    return ExitCode::Limit;
+  } catch (const std::exception& fault) {
+    console.Error(InternalErrorText(PassScope::Current(), fault.what()));
+    return ExitCode::Internal;
+  }
+}
+
+}  // namespace
+}  // namespace df
+
+int main(int argc, char** argv) {
+  df::InstallSignalHandlers();
+  df::Options options;
+  if (std::optional<df::ExitCode> code = df::ParseCommandLine(argc, argv, options)) return static_cast<int>(*code);
+  df::ExitCode code = df::ExitCode::Internal;
+  df::OnDeepStack([&] {
+    df::CrashGuard guard;
+    df::Console console;
+    code = console.Finish(df::RunGuarded(options, console));
+  });
+  return static_cast<int>(code);
+}

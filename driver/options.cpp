@@ -1,0 +1,202 @@
+#include "driver/options.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include <CLI/CLI.hpp>
+
+#include "driver/version.h"
+#include "tagged_ir/file.h"
+
+namespace df {
+namespace {
+
+constexpr const char* kFooter =
+    "Exit codes: 0 fine, 1 the program failed or did not compile, 2 wrong usage, 3 a limit was hit,\n"
+    "4 not a valid graph, 70 internal error, 130 interrupted.";
+
+// Splits "name=text"; throws what CLI11 reports as wrong usage.
+InputArgument SplitInput(const std::string& argument) {
+  size_t equals = argument.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw CLI::ValidationError("--input", "`" + argument + "` is not of the form NAME=VALUE");
+  return {argument.substr(0, equals), argument.substr(equals + 1)};
+}
+
+template <typename T, typename Parse>
+CLI::callback_t Reads(T& to, Parse parse, const char* example) {
+  return [&to, parse, example](const CLI::results_t& words) {
+    if (!parse(words.back(), to))
+      throw CLI::ValidationError("`" + words.back() + "` is not of the form " + example);
+    return true;
+  };
+}
+
+void AddLowerOptions(CLI::App& app, Options& options) {
+  app.add_flag_callback("-O0,--no-optimize", [&] { options.lower.optimize = false; },
+                        "translate plainly: no inlining, results as tuples");
+  app.add_flag_callback("--no-loops", [&] { options.lower.loops = false; }, "self tail calls stay calls");
+}
+
+void AddWarningOption(CLI::App& app, Options& options) {
+  app.add_flag_callback("--no-warnings", [&] { options.warnings = false; }, "no warnings");
+}
+
+void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
+  engine = app.add_option("--engine", Reads(options.engine, ParseEngine, "`reference` or `tagged`"),
+                          "which engine runs the graph: tagged (default) or reference")
+               ->type_name("NAME");
+  app.add_option("--max-memory", Reads(options.max_memory, ParseBytes, "`2G`, `512M`, `64K` or `1000`"),
+                 "bytes that the run may take; default: 80% of the memory there is")
+      ->type_name("SIZE");
+  app.add_option("--max-frames", options.max_frames, "calls that may be live at once; default: no limit")
+      ->type_name("N");
+  app.add_option("--timeout", Reads(options.timeout, ParseDuration, "`10s`, `500ms` or `2m`"),
+                 "how long the run may take; default: no limit")
+      ->type_name("TIME");
+  app.add_flag("--stats", options.stats, "afterwards, say on standard error what the run did");
+}
+
+}  // namespace
+
+bool ParseBytes(std::string_view text, uint64_t& bytes) {
+  uint64_t number = 0;
+  auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || rest == text.data()) return false;
+  std::string_view unit(rest, text.data() + text.size() - rest);
+  if (unit.ends_with("iB")) unit.remove_suffix(2);
+  else if (unit.size() == 2 && unit.ends_with("B")) unit.remove_suffix(1);
+  unsigned shift = 0;
+  if (unit == "K" || unit == "k") shift = 10;
+  else if (unit == "M") shift = 20;
+  else if (unit == "G") shift = 30;
+  else if (unit == "T") shift = 40;
+  else if (!unit.empty() && unit != "B") return false;
+  if (number == 0 || number > (UINT64_MAX >> shift)) return false;
+  bytes = number << shift;
+  return true;
+}
+
+bool ParseDuration(std::string_view text, std::chrono::milliseconds& duration) {
+  double number = 0;
+  auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  if (error != std::errc()) return false;
+  std::string_view unit(rest, text.data() + text.size() - rest);
+  double scale;
+  if (unit == "ms") scale = 1;
+  else if (unit == "s" || unit.empty()) scale = 1000;
+  else if (unit == "m" || unit == "min") scale = 60000;
+  else if (unit == "h") scale = 3600000;
+  else return false;
+  double milliseconds = std::ceil(number * scale);
+  if (!(milliseconds >= 1) || milliseconds > 1e15) return false;
+  duration = std::chrono::milliseconds(static_cast<int64_t>(milliseconds));
+  return true;
+}
+
+bool ParseEngine(std::string_view text, EngineKind& engine) {
+  if (text == "reference") engine = EngineKind::Reference;
+  else if (text == "tagged") engine = EngineKind::Tagged;
+  else return false;
+  return true;
+}
+
+std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Options& options) {
+  CLI::App app("Compiles a Haskell-like language to one static dataflow graph, and runs it.\n\n"
+               "  dfc FILE.df [-o OUT.graph]       compile; the graph is written beside FILE.df unless -o says where\n"
+               "  dfc run FILE.df|FILE.graph       compile if need be, run, and print the value of `main`\n"
+               "  dfc check FILE.df                report errors and warnings only\n"
+               "  dfc repl [FILE.df]               type definitions and expressions\n"
+               "  dfc explain CODE                 what a diagnostic means\n\n"
+               "FILE may be `-`, the standard input.\n",
+               "dfc");
+  app.footer(kFooter);
+  app.set_help_flag("-h,--help", "print this, or with a command what it takes");
+  app.set_version_flag("--version", VersionText(), "print the version");
+  app.require_subcommand(0, 1);
+
+  auto* file = app.add_option("FILE", options.file, "the source to compile");
+  app.add_option("-o,--output", options.output, "where the graph or the dump goes; `-` is standard output")
+      ->type_name("OUT");
+  const std::map<std::string, Emit> emits = {{"tokens", Emit::Tokens},       {"ast", Emit::Ast},
+                                             {"core", Emit::Core},           {"functions", Emit::Functions},
+                                             {"tagged", Emit::Tagged},       {"dot", Emit::Dot}};
+  auto* emit = app.add_option("--emit", "print what a phase makes instead of writing a graph:\n"
+                                        "tokens, ast, core, functions, tagged or dot");
+  emit->type_name("PHASE");
+  auto* only = app.add_option("--only", options.only, "with --emit: the function of this name only");
+  only->type_name("NAME")->needs(emit);
+  AddLowerOptions(app, options);
+  AddWarningOption(app, options);
+
+  CLI::Option* engine = nullptr;
+  CLI::Option* repl_engine = nullptr;
+  std::vector<std::string> inputs;
+  auto* run = app.add_subcommand("run", "run a program or a graph and print its value");
+  run->add_option("FILE", options.file, "a source (.df) or a compiled graph")->required();
+  run->add_option("--input", inputs, "the value of one of main's parameters; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  AddRunOptions(*run, options, engine);
+  auto* trace = run->add_flag("--trace", options.trace,
+                              "print each firing with its tag on standard error (reference engine)");
+  auto* seed = run->add_option("--seed", options.seed,
+                               "take waiting tokens in a random order (reference engine)");
+  seed->type_name("N");
+  AddLowerOptions(*run, options);
+  AddWarningOption(*run, options);
+
+  auto* check = app.add_subcommand("check", "report errors and warnings, compile nothing");
+  check->add_option("FILE", options.file, "the source to check")->required();
+  AddWarningOption(*check, options);
+
+  auto* repl = app.add_subcommand("repl", "read definitions and expressions, and evaluate them");
+  repl->add_option("FILE", options.file, "a source to load first");
+  AddRunOptions(*repl, options, repl_engine);
+  AddLowerOptions(*repl, options);
+
+  auto* explain = app.add_subcommand("explain", "say what a diagnostic means");
+  explain->add_option("CODE", options.file, "its code, like DF0201")->required();
+
+  try {
+    app.parse(argc, argv);
+    for (const std::string& input : inputs) options.inputs.push_back(SplitInput(input));
+    if (*run) {
+      options.command = Command::Run;
+      if (*trace || *seed) {
+        if (*engine && options.engine != EngineKind::Reference)
+          throw CLI::ValidationError("`--trace` and `--seed` are for --engine=reference");
+        options.engine = EngineKind::Reference;
+      }
+    } else if (*check) {
+      options.command = Command::Check;
+    } else if (*repl) {
+      options.command = Command::Repl;
+    } else if (*explain) {
+      options.command = Command::Explain;
+    } else {
+      if (!*file) throw CLI::RequiredError("FILE");
+      if (*emit) {
+        auto found = emits.find(emit->as<std::string>());
+        if (found == emits.end())
+          throw CLI::ValidationError("--emit", "`" + emit->as<std::string>() +
+                                                   "` is not one of tokens, ast, core, functions, tagged, dot");
+        options.emit = found->second;
+        if (*only && (options.emit == Emit::Tokens || options.emit == Emit::Ast))
+          throw CLI::ValidationError("--only", "is for core, functions, tagged and dot");
+      } else if (options.file == "-" && options.output.empty()) {
+        throw CLI::ValidationError("the source is standard input: say with -o where the graph goes");
+      }
+    }
+  } catch (const CLI::Success& success) {  // help or version was asked for
+    app.exit(success);
+    return ExitCode::Fine;
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "dfc: %s\ntry `dfc --help`\n", error.what());
+    return ExitCode::Usage;
+  }
+  return std::nullopt;
+}
+
+}  // namespace df

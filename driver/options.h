@@ -1,0 +1,66 @@
+// driver/options.h
+//
+// What the user asked for. The only thing that options.cpp shares with the rest: nobody else knows how a command
+// line is read.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lower/lower.h"
+#include "runtime/engine.h"
+
+namespace df {
+
+// The exit codes of dfc, as README.md lists them.
+enum class ExitCode : int {
+  Fine = 0,
+  Failed = 1,         // the program failed or did not compile; a file could not be read or written
+  Usage = 2,
+  Limit = 3,          // memory, frames or time
+  BadGraph = 4,       // not a valid graph
+  Internal = 70,
+  Interrupted = 130,
+};
+
+enum class Command : uint8_t { Compile, Run, Check, Repl, Explain };
+
+enum class Emit : uint8_t { None, Tokens, Ast, Core, Functions, Tagged, Dot };
+
+struct InputArgument {
+  std::string name;
+  std::string text;
+};
+
+struct Options {
+  Command command = Command::Compile;
+  std::string file;              // "-": standard input; Explain: the code
+  std::string output;            // Compile: "" for the default, "-" for standard output
+  Emit emit = Emit::None;
+  std::string only;
+  bool warnings = true;
+  LowerOptions lower;
+  EngineKind engine = EngineKind::Tagged;
+  std::vector<InputArgument> inputs;
+  uint64_t max_memory = 0;
+  uint64_t max_frames = 0;
+  std::chrono::milliseconds timeout{0};
+  bool trace = false;
+  bool stats = false;
+  uint64_t seed = 0;
+};
+
+// Reads the command line. If there is nothing to do (`--help`, `--version`, wrong usage) it has printed what there
+// is to say, and returns the exit code.
+std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Options& options);
+
+// "2G", "512M", "64K", "1000": bytes; "10s", "500ms", "2m", "1.5" (seconds). False if it is nothing of the kind.
+bool ParseBytes(std::string_view text, uint64_t& bytes);
+bool ParseDuration(std::string_view text, std::chrono::milliseconds& duration);
+bool ParseEngine(std::string_view text, EngineKind& engine);
+
+}  // namespace df

@@ -1,0 +1,118 @@
+#include "driver/pipeline.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "lang/render.h"
+#include "parser/fixity.h"
+#include "stdlib/stdlib.h"
+
+namespace df {
+namespace {
+
+// Atomic, since a crash handler may read it at any time.
+std::atomic<const char*> current_pass{""};
+
+#ifdef DFC_VERIFY
+constexpr bool kVerify = true;
+#else
+constexpr bool kVerify = false;
+#endif
+
+void Require(const std::string& fault) {
+  if (!fault.empty()) throw InternalError(fault);
+}
+
+}  // namespace
+
+PassScope::PassScope(const char* name) : outer_(current_pass.exchange(name)) {}
+
+PassScope::~PassScope() {
+  if (std::uncaught_exceptions() == 0) current_pass.store(outer_);
+}
+
+const char* PassScope::Current() { return current_pass.load(); }
+
+TokenBuffer Pipeline::Tokens(const std::string& name, std::string text) {
+  PassScope pass("lex");
+  return Lex(sources, sources.Add(name, std::move(text)), diags);
+}
+
+std::optional<ast::Ast> Pipeline::Syntax(const TokenBuffer& tokens) {
+  PassScope pass("parse");
+  ast::Ast ast = Parse(tokens, diags);
+  if (diags.has_errors()) return std::nullopt;
+  return ast;
+}
+
+bool Pipeline::LoadLibraryModule(std::string_view name) {
+  if (std::find(loaded_.begin(), loaded_.end(), name) != loaded_.end()) return true;
+  auto modules = LibraryModules();
+  auto module = std::find_if(modules.begin(), modules.end(), [&](const auto& m) { return m.name == name; });
+  if (module == modules.end()) return false;  // Check reports the import
+  loaded_.push_back(module->name);
+
+  // The library's own faults are internal errors, so it has diagnostics of its own.
+  Diagnostics own(sources);
+  FileId file = sources.Add(std::string(module->name), std::string(module->text));
+  ast::Ast ast = Parse(Lex(sources, file, own), own);
+  for (const ast::Import& import : ast.module.imports) LoadLibraryModule(Text(import.module.text));
+  if (!own.has_errors()) ResolveFixity(ast, session.fixities, own);
+  CheckOptions options;
+  options.library = true;
+  options.warnings = false;
+  if (own.has_errors() || !session.Check(ast, own, options)) {
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    Render(own, out);
+    throw InternalError("the standard library does not compile:\n" + text);
+  }
+  return true;
+}
+
+bool Pipeline::Check(ast::Ast& ast, const CheckOptions& options) {
+  {
+    PassScope pass("check the library");
+    LoadLibraryModule("Prelude");
+    for (const ast::Import& import : ast.module.imports) LoadLibraryModule(Text(import.module.text));
+  }
+  {
+    PassScope pass("resolve fixities");
+    ResolveFixity(ast, session.fixities, diags);
+    if (diags.has_errors()) return false;
+  }
+  PassScope pass("check");
+  if (!session.Check(ast, diags, options) || diags.has_errors()) return false;
+  if (kVerify) Require(core::Verify(session.program, /*simple=*/true));
+  return true;
+}
+
+std::optional<fg::Program> Pipeline::Functions(core::VarId entry, const std::string& name,
+                                               const LowerOptions& options) {
+  PassScope pass("build function graphs");
+  std::optional<fg::Program> functions = BuildFunctionGraphs(session.program, entry, diags, options);
+  if (!functions || diags.has_errors()) return std::nullopt;
+  functions->name = name;
+  if (kVerify) Require(fg::Verify(*functions));
+  return functions;
+}
+
+ir::Graph Pipeline::Graph(const fg::Program& functions, const LowerOptions& options) {
+  PassScope pass("transform");
+  ir::Graph graph = Transform(functions, options);
+  if (kVerify) Require(ir::Verify(graph));
+  return graph;
+}
+
+core::VarId Pipeline::DefinitionNamed(std::string_view name) const {
+  Symbol symbol = Intern(name);
+  core::VarId found;
+  for (const core::Definition& definition : session.program.definitions) {
+    const core::Var& var = session.program.vars[definition.var];
+    if (var.name != symbol) continue;
+    if (!found.valid() || !var.from_library || session.program.vars[found].from_library) found = definition.var;
+  }
+  return found;
+}
+
+}  // namespace df

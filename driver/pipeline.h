@@ -1,0 +1,67 @@
+// driver/pipeline.h
+//
+// The compiler as one object: source -> tokens -> Ast -> typed core -> function graphs -> tagged graph. Each command
+// takes as much of it as it needs; the REPL keeps one for as long as it lives. Every step reports into `diags` and
+// returns nothing after errors; a broken structure (a pass's own fault) is thrown as InternalError.
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "lower/lower.h"
+#include "parser/parse.h"
+#include "typecheck/check.h"
+
+namespace df {
+
+// The pass that runs, for messages about internal errors and crashes.
+class PassScope {
+ public:
+  explicit PassScope(const char* name);
+  ~PassScope();
+  PassScope(const PassScope&) = delete;
+  PassScope& operator=(const PassScope&) = delete;
+
+  // The innermost running pass, or the last one that was left by an exception; "" before the first.
+  static const char* Current();
+
+ private:
+  const char* outer_;
+};
+
+// A pass broke an invariant. Never the user's fault.
+class InternalError : public std::runtime_error {
+ public:
+  explicit InternalError(const std::string& what) : std::runtime_error(what) {}
+};
+
+class Pipeline {
+ public:
+  Pipeline() : diags(sources) {}
+
+  SourceManager sources;
+  Diagnostics diags;
+  CheckSession session;
+
+  // Source to tokens; the text becomes a buffer named `name`.
+  TokenBuffer Tokens(const std::string& name, std::string text);
+  // Tokens to Ast, operators not yet resolved. nullopt after errors.
+  std::optional<ast::Ast> Syntax(const TokenBuffer& tokens);
+  // Checks the library modules that `ast` imports, once each, then `ast` itself: adds to session.program.
+  bool Check(ast::Ast& ast, const CheckOptions& options);
+
+  // Function graphs and the tagged graph of everything that `entry` needs. `name` is the graph's.
+  std::optional<fg::Program> Functions(core::VarId entry, const std::string& name, const LowerOptions& options);
+  ir::Graph Graph(const fg::Program& functions, const LowerOptions& options);
+
+  // The user's definition of that name, the newest one; a library one if there is no other.
+  core::VarId DefinitionNamed(std::string_view name) const;
+
+ private:
+  bool LoadLibraryModule(std::string_view name);
+
+  std::vector<std::string_view> loaded_;  // library modules
+};
+
+}  // namespace df

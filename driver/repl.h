@@ -1,0 +1,81 @@
+// driver/repl.h
+//
+// The read-evaluate-print loop. Every input is a small module: it goes through the whole pipeline, and expressions
+// are run as a static graph like any program.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "driver/console.h"
+#include "driver/line_editor.h"
+#include "driver/options.h"
+#include "driver/pipeline.h"
+#include "driver/signals.h"
+
+namespace df {
+
+class Repl {
+ public:
+  Repl(const Options& options, Console& console);
+  // Reads until the end of the input or `:quit`.
+  ExitCode Run();
+
+ private:
+  struct CommandRow {
+    const char* name;
+    const char* argument;  // as the help shows it
+    const char* help;
+    void (Repl::*run)(std::string_view argument);
+  };
+  static llvm::ArrayRef<CommandRow> Commands();
+
+  // ---- reading
+  bool ReadInput(std::string& text);   // one whole input, of several lines if need be; false at the end
+  bool ReadBlock(std::string& text);   // up to `:}`
+  std::vector<std::string> Completions(std::string_view before) const;
+
+  // ---- inputs
+  void Handle(const std::string& text);
+  void HandleCommand(std::string_view text);
+  void Define(ast::Ast& ast);
+  void Evaluate(ast::Ast& ast);
+
+  // ---- commands
+  void Type(std::string_view argument);
+  void Load(std::string_view argument);
+  void Reload(std::string_view argument);
+  void Graph(std::string_view argument);
+  void Engine(std::string_view argument);
+  void Set(std::string_view argument);
+  void Help(std::string_view argument);
+  void Quit(std::string_view argument);
+
+  // ---- pieces
+  void Reset();
+  // Parses one input; nullopt after errors, or if it is not one expression where one is wanted.
+  std::optional<ReplInput> ParseInput(const std::string& text);
+  // Adds the module `name = expression`; an invalid id after errors.
+  core::VarId DefineExpression(ast::Ast& ast, Symbol name);
+  // The declaration that ParseRepl made of an expression.
+  static ast::FunctionDecl* DeclarationOf(ast::Ast& ast);
+  void Bind(Symbol name, Symbol to);
+  // Shows what was reported, and remembers that something failed.
+  void Flush();
+  void Fail(ExitCode code);
+  static std::string_view Trim(std::string_view text);
+
+  Options options_;
+  Console& console_;
+  std::unique_ptr<Pipeline> pipeline_;
+  std::unique_ptr<LineEditor> editor_;
+  InterruptScope interrupts_;
+  std::string loaded_;        // the file of :load
+  unsigned results_ = 0;      // expressions so far: each gets a name of its own
+  bool quit_ = false;
+  ExitCode code_ = ExitCode::Fine;
+};
+
+}  // namespace df

@@ -1,0 +1,95 @@
+// `dfc run`: a source is compiled in memory, a compiled graph is read and verified; then the graph runs.
+#include <algorithm>
+
+#include "driver/commands.h"
+#include "driver/compile.h"
+#include "driver/evaluate.h"
+#include "driver/files.h"
+#include "driver/signals.h"
+#include "lang/render.h"
+#include "runtime/show.h"
+#include "tagged_ir/file.h"
+
+namespace df {
+namespace {
+
+// "n (Int), eps (Double)"
+std::string ListInputs(const ir::Graph& graph) {
+  std::string list;
+  for (const ir::Port& port : graph.graph_inputs) {
+    if (!list.empty()) list += ", ";
+    list += fmt::format("`{}` ({})", port.name, graph.types.Print({port.type.type}));
+  }
+  return list.empty() ? "it has no inputs" : "its inputs are " + list;
+}
+
+// The values of the graph's inputs, in their order. All that is wrong with them is reported at once.
+std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::vector<InputArgument>& arguments,
+                                             Diagnostics& diags) {
+  std::vector<Value> values(graph.graph_inputs.size());
+  std::vector<bool> given(values.size());
+  for (const InputArgument& argument : arguments) {
+    auto port = std::find_if(graph.graph_inputs.begin(), graph.graph_inputs.end(),
+                             [&](const ir::Port& p) { return p.name == argument.name; });
+    if (port == graph.graph_inputs.end()) {
+      diags.Report(Diag::UnknownInput, {}, argument.name).Hint(ListInputs(graph));
+      continue;
+    }
+    size_t index = port - graph.graph_inputs.begin();
+    if (given[index]) {
+      diags.Report(Diag::RepeatedInput, {}, argument.name);
+      continue;
+    }
+    given[index] = true;
+    std::string error;
+    std::optional<Value> value = ParseInput(graph, port->type, argument.text, &error);
+    if (value) values[index] = std::move(*value);
+    else diags.Report(Diag::BadInput, {}, argument.name, error);
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (given[i]) continue;
+    const ir::Port& port = graph.graph_inputs[i];
+    diags.Report(Diag::MissingInput, {}, port.name, graph.types.Print({port.type.type}))
+        .Hint(fmt::format("`--input {}=...`", port.name));
+  }
+  if (diags.has_errors()) return std::nullopt;
+  return values;
+}
+
+bool HasSuffix(const std::string& file, std::string_view suffix) { return file.ends_with(suffix); }
+
+// The graph to run, from a source or from a compiled graph; else the exit code.
+ExitCode Load(Pipeline& pipeline, const Options& options, std::optional<ir::Graph>& graph) {
+  std::optional<std::string> bytes = ReadFile(
+      options.file, HasSuffix(options.file, ".graph") ? kMaxGraphBytes : kMaxSourceBytes, pipeline.diags);
+  if (!bytes) return ExitCode::Failed;
+  if (HasSuffix(options.file, ".graph") || ir::LooksLikeGraphFile(*bytes)) {
+    graph = LoadGraph(*bytes, pipeline.diags);
+    return graph ? ExitCode::Fine : ExitCode::BadGraph;
+  }
+  graph = GraphOfMain(pipeline, options, std::move(*bytes));
+  return graph ? ExitCode::Fine : ExitCode::Failed;
+}
+
+}  // namespace
+
+ExitCode RunCommand(const Options& options, Console& console) {
+  std::optional<ir::Graph> graph;
+  std::vector<Value> inputs;
+  {
+    // The compiler's memory is given back before the run.
+    Pipeline pipeline;
+    ExitCode code = Load(pipeline, options, graph);
+    if (graph) {
+      std::optional<std::vector<Value>> read = ReadInputs(*graph, options.inputs, pipeline.diags);
+      if (read) inputs = std::move(*read);
+      else code = ExitCode::Usage;
+    }
+    console.Show(pipeline.diags);
+    if (code != ExitCode::Fine) return code;
+  }
+  InterruptScope interrupts;
+  return Evaluate(*graph, inputs, options, interrupts.flag(), console);
+}
+
+}  // namespace df

@@ -1,0 +1,33 @@
+# What the scripts share; sourced, never run.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+say() { printf '== %s\n' "$*"; }
+fail() { printf '== failed: %s\n' "$*" >&2; exit 1; }
+
+# configure PRESET: runs CMake if the preset's folder has no build files yet; ninja runs it again when it must.
+configure() {
+  local folder=build
+  [ "$1" = release ] || folder=build/$1
+  [ -f "$folder/build.ninja" ] && return
+  say "configuring $folder"
+  cmake --preset "$1" >"/tmp/dfc-configure-$$.log" 2>&1 || {
+    cat "/tmp/dfc-configure-$$.log" >&2
+    rm -f "/tmp/dfc-configure-$$.log"
+    fail "cmake --preset $1"
+  }
+  rm -f "/tmp/dfc-configure-$$.log"
+}
+
+# build PRESET [TARGET...]: compiles on every core, fewer if memory is short (a compiler takes up to 1 GiB).
+build() {
+  local preset=$1 targets=() jobs memory
+  shift
+  for target in "$@"; do targets+=(--target "$target"); done
+  jobs=$(nproc)
+  memory=$(awk '/^MemAvailable/ {print int($2 / 1048576)}' /proc/meminfo)
+  if [ "$memory" -lt "$jobs" ]; then jobs=$((memory > 1 ? memory : 1)); fi
+  configure "$preset"
+  say "building $preset with $jobs jobs"
+  cmake --build --preset "$preset" -j "$jobs" "${targets[@]}" -- --quiet || fail "build of $preset"
+}

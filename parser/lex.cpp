@@ -200,13 +200,16 @@ void Lexer::LexName() {
     bool upper = ClassAt(part, &length) == CharClass::Upper;
     pos_ = NameEnd(part);
     std::string_view name = text_.substr(part, pos_ - part);
-    Symbol qualifier =
-        qualifier_end > begin ? Intern(text_.substr(begin, qualifier_end - begin)) : Symbol();
+    // Interned where it is needed only: a chain of n qualifiers has n of them.
+    auto qualifier_here = [&] {
+      return qualifier_end > begin ? Intern(text_.substr(begin, qualifier_end - begin)) : Symbol();
+    };
     if (!upper) {
+      bool qualified = qualifier_end > begin;
       auto fixed = FixedSpellings().find(llvm::StringRef(name.data(), name.size()));
       if (fixed == FixedSpellings().end()) {
-        Emit(TokenKind::VarId, begin, Intern(name), qualifier);
-      } else if (!qualifier.valid()) {
+        Emit(TokenKind::VarId, begin, Intern(name), qualifier_here());
+      } else if (!qualified) {
         Emit(fixed->second, begin);
       } else {
         // `M.where` is not a name: the constructor, and what follows by itself.
@@ -235,7 +238,7 @@ void Lexer::LexName() {
         return;
       }
     }
-    Emit(TokenKind::ConId, begin, Intern(name), qualifier);
+    Emit(TokenKind::ConId, begin, Intern(name), qualifier_here());
     return;
   }
 }

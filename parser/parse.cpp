@@ -78,8 +78,7 @@ bool Parser::Expect(Kind kind, std::string_view expected) {
 bool Parser::Close(Kind kind, Span open) {
   if (Take(kind)) return true;
   if (token().kind == Kind::EndOfFile && !panic_) reached_end_ = true;
-  Span place = token().kind == Kind::EndOfFile ? Span{buffer_.file, LastSpan().end, LastSpan().end} : token().span;
-  auto& report = FailWith(Diag::Unclosed, place, DescribeHere(), df::Describe(kind),
+  auto& report = FailWith(Diag::Unclosed, Place(), DescribeHere(), df::Describe(kind),
                           fmt::format("`{}`", diags_.sources().Text(open).substr(0, 1)));
   report.Note(open, "this is still open");
   return false;
@@ -135,6 +134,15 @@ bool Parser::EnterPanic() {
   return silent;
 }
 
+bool Parser::AtLineEnd() const {
+  return token().kind == Kind::EndOfFile || kind_ == Kind::VirtualSemicolon || kind_ == Kind::VirtualClose;
+}
+
+// Where an error at the current token is shown: what is missing at the end of a line is missing there.
+Span Parser::Place() const {
+  return AtLineEnd() ? Span{buffer_.file, LastSpan().end, LastSpan().end} : token().span;
+}
+
 std::string Parser::DescribeHere() const {
   const Token& t = token();
   if (t.kind == Kind::EndOfFile) return "end of file";
@@ -151,10 +159,9 @@ std::string Parser::DescribeHere() const {
 }
 
 void Parser::Fail(std::string_view expected) {
-  Kind found = kind_;
-  Span place = token().kind == Kind::EndOfFile ? Span{buffer_.file, LastSpan().end, LastSpan().end} : token().span;
-  auto& report = FailWith(Diag::UnexpectedToken, place, DescribeHere(), expected);
-  if (found == Kind::VirtualSemicolon) report.Hint("indent this line more if it goes on with the line above");
+  bool line_ended = AtLineEnd() && token().kind != Kind::EndOfFile;
+  auto& report = FailWith(Diag::UnexpectedToken, Place(), DescribeHere(), expected);
+  if (line_ended) report.Hint("a line that goes on here must be indented more");
 }
 
 void Parser::NotSupported(Span span, std::string_view what) { FailWith(Diag::NotSupported, span, what); }

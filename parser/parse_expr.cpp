@@ -98,9 +98,9 @@ Expr* Parser::ParseApplication() {
     if (IsPrefixOccurrence(pos_))
       NotSupported(token().span, "type applications are");
     else
-      FailWith(Diag::NotAnExpression, token().span, "an as-pattern");
+      FailWith(Diag::PatternInExpression, token().span, "an as-pattern");
   }
-  if (Is(Kind::Tilde)) FailWith(Diag::NotAnExpression, token().span, "a lazy pattern");
+  if (Is(Kind::Tilde)) FailWith(Diag::PatternInExpression, token().span, "a lazy pattern");
   if (args.empty()) return fn;
   return ast_.New<AppExpr>(From(begin), fn, Copy(args));
 }
@@ -147,7 +147,7 @@ Expr* Parser::ParseAtomBase() {
     case Kind::String: return literal(LiteralKind::String);
     case Kind::LeftParen: return ParseParen();
     case Kind::LeftBracket: return ParseBracket();
-    case Kind::Underscore: FailWith(Diag::NotAnExpression, begin, "the wildcard `_`"); return ErrorHere();
+    case Kind::Underscore: FailWith(Diag::PatternInExpression, begin, "the wildcard `_`"); return ErrorHere();
     default: Fail("an expression"); return ErrorHere();
   }
 }
@@ -162,7 +162,7 @@ Expr* Parser::ParseParen() {
     bool backquoted = Is(Kind::Backquote);
     Expr* op = TakeOperatorExpr();
     if (Is(Kind::RightParen) && backquoted) {
-      Complain(Diag::NotAnExpression, at, "an operator in backquotes inside parentheses")
+      Complain(Diag::PatternInExpression, at, "an operator in backquotes inside parentheses")
           .Hint("write the name alone");
     }
     if (Take(Kind::RightParen)) {

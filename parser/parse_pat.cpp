@@ -145,7 +145,7 @@ Pat* Parser::ParseAPat() {
         Pat* pat = ParseAPat();
         return ast_.New<BangPat>(From(begin), pat);
       }
-      FailWith(Diag::NotAPattern, begin, fmt::format("the operator {}", DescribeHere()));
+      FailWith(Diag::ExpressionAsPattern, begin, fmt::format("the operator {}", DescribeHere()));
       return ErrorPatHere();
     }
     case Kind::LeftParen: return ParseParenPat();

@@ -63,7 +63,7 @@ Stmt* Parser::ParseStmt(bool in_do) {
   }
   Expr* expr = in_do ? ParseExpr() : ParseInfix();
   if (Is(Kind::LeftArrow)) {
-    FailWith(Diag::NotAPattern, expr->span, "this is no pattern, but it stands before `<-`; an expression");
+    FailWith(Diag::ExpressionAsPattern, expr->span, "this is no pattern, but it stands before `<-`; an expression");
   }
   return ast_.New<ExprStmt>(From(begin), expr);
 }

@@ -72,6 +72,8 @@ class Parser {
   void NotSupported(Span span, std::string_view what);
   bool EnterPanic();
   std::string DescribeHere() const;
+  bool AtLineEnd() const;
+  Span Place() const;
 
   // Counts one more level of nesting while it lives.
   class Level {

@@ -49,7 +49,7 @@ std::string FloatText(const Constant& constant, bool is_double) {
 
 std::string CharText(int64_t code) {
   if (code >= 0x20 && code < 0x7f && code != '\'' && code != '\\') return fmt::format("'{}'", static_cast<char>(code));
-  return fmt::format("'\\u{:x}'", static_cast<uint64_t>(code));
+  return fmt::format("'\\u{{{:x}}}'", static_cast<uint64_t>(code));
 }
 
 class Printer {

@@ -1,0 +1,224 @@
+// The reference engine's run: tokens are taken one by one until what is wanted is there.
+#include "runtime/reference.h"
+
+#include <new>
+
+#include <fmt/format.h>
+
+namespace df::reference {
+
+using ir::Op;
+
+ReferenceExecution::ReferenceExecution(const ir::Graph& graph, const RunOptions& options)
+    : graph_(graph), options_(options), limits_(options.limits), queue_(options.seed) {
+  first_user_.assign(graph.results.size() + 1, 0);
+  auto result_of = [&](ir::Edge edge) { return graph.nodes[edge.node].first_result + edge.port; };
+  for (uint32_t n = 0; n < graph.nodes.size(); ++n)
+    for (ir::Edge edge : graph.InputsOf(ir::NodeId(n))) ++first_user_[result_of(edge) + 1];
+  for (size_t r = 1; r < first_user_.size(); ++r) first_user_[r] += first_user_[r - 1];
+  users_.resize(first_user_.back());
+  std::vector<uint32_t> next(first_user_.begin(), first_user_.end() - 1);
+  delay_of_site_.resize(graph.sites.size());
+  for (uint32_t n = 0; n < graph.nodes.size(); ++n) {
+    ir::NodeId node(n);
+    uint32_t input = 0;
+    for (ir::Edge edge : graph.InputsOf(node)) users_[next[result_of(edge)]++] = {node, input++};
+    if (graph.nodes[node].op == Op::Delay) delay_of_site_[graph.nodes[node].attr] = node;
+    types_.push_back(TypesOf(graph, node));
+  }
+  constants_.resize(graph.constants.size());
+  constant_made_.resize(graph.constants.size());
+  results_.resize(graph.graph_results.size());
+  result_there_.resize(results_.size());
+  results_missing_ = static_cast<uint32_t>(results_.size());
+}
+
+ReferenceExecution::~ReferenceExecution() {
+  while (!queue_.empty()) queue_.Pop();
+  waiting_.clear();
+  outer_values_.clear();
+  results_.clear();
+  last_ = {};
+  // Cells may refer to each other in a circle: all of them are emptied before any of them goes.
+  std::vector<Value> cells, held;
+  for (DelayCell* cell = first_cell_; cell; cell = cell->next) {
+    ++cell->refs;
+    cells.push_back(Value::Adopt(ValueKind::Reference, cell));
+  }
+  for (const Value& value : cells) {
+    auto* cell = static_cast<DelayCell*>(static_cast<Cell*>(value.object()));
+    cell->CollectChildren(held);
+    cell->waiters.clear();
+    while (cell->holds) LetGo(cell);
+  }
+  held.clear();
+  cells.clear();
+  // What somebody outside still holds must not come back here.
+  for (DelayCell* cell = first_cell_; cell; cell = cell->next) {
+    cell->owner = nullptr;
+    cell->tag = {};
+  }
+}
+
+Outcome ReferenceExecution::Start(llvm::ArrayRef<Value> inputs) {
+  inputs_.assign(inputs.begin(), inputs.end());
+  stats_.calls = 1;
+  for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
+    if (graph_.nodes[ir::NodeId(n)].op != Op::Start) continue;
+    try {
+      memory::LimitScope scope(limits_.base(), limits_.max_memory());
+      TraceFiring(ir::NodeId(n), {}, {});
+      ++stats_.firings;
+      Emit(ir::NodeId(n), 0, {}, Value::Word(0));
+      TraceEnd();
+    } catch (const std::bad_alloc&) {
+      return Ended(Stop::MemoryLimit, limits_.Detail(Stop::MemoryLimit));
+    }
+  }
+  return Run(nullptr);
+}
+
+Outcome ReferenceExecution::Force(Value& value) {
+  while (value.is_reference()) {
+    auto* cell = static_cast<DelayCell*>(static_cast<Cell*>(value.object()));
+    if (!cell->full) {
+      if (ended_) return last_;
+      Value keep = value;  // the cell lives while it runs
+      try {
+        memory::LimitScope scope(limits_.base(), limits_.max_memory());
+        Release(cell);
+      } catch (const std::bad_alloc&) {
+        return Ended(Stop::MemoryLimit, limits_.Detail(Stop::MemoryLimit));
+      }
+      Outcome outcome = Run(cell);
+      if (!outcome.ok()) return outcome;
+    }
+    value = Value(cell->value);
+  }
+  return value.is_error() ? FailedWith(value) : Outcome{};
+}
+
+Outcome ReferenceExecution::Run(const DelayCell* goal) {
+  if (ended_) return last_;
+  // Time is asked for less often than tokens are taken.
+  constexpr uint32_t kStepsPerCheck = 256;
+  uint32_t steps = 0;
+  auto reached = [&] { return goal ? goal->full : results_missing_ == 0; };
+  try {
+    memory::LimitScope scope(limits_.base(), limits_.max_memory());
+    while (!queue_.empty() && (options_.run_dry || !reached())) {
+      if (++steps % kStepsPerCheck == 0) {
+        Stop stop = limits_.Check(tags_.live());
+        if (stop != Stop::Done) throw Stopped{stop};
+      }
+      Token token = queue_.Pop();
+      now_node_ = token.node;
+      now_tag_ = token.tag;
+      trace_input_ = token.input;
+      Deliver(token);
+      TraceEnd();
+    }
+  } catch (const std::bad_alloc&) {
+    return Ended(Stop::MemoryLimit, limits_.Detail(Stop::MemoryLimit));
+  } catch (const Stopped& stopped) {
+    return Ended(stopped.stop, limits_.Detail(stopped.stop));
+  } catch (const BrokenRule& broken) {
+    std::string detail = fmt::format("{}: node %{} ({})", broken.what, now_node_.index,
+                                     ir::InfoOf(graph_.nodes[now_node_].op).name);
+    return Ended(Stop::Internal, detail);
+  }
+  now_tag_ = {};
+  if (!reached()) {
+    if (goal) return NoProgress(delay_of_site_[goal->site.index], graph_.sites[goal->site].pos, goal->tag);
+    for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
+      const ir::Node& node = graph_.nodes[ir::NodeId(n)];
+      if (node.op == Op::Result && !result_there_[node.attr]) return NoProgress(ir::NodeId(n), node.pos, {});
+    }
+  }
+  if (options_.run_dry) {
+    std::string left = Leftovers();
+    if (!left.empty()) return Ended(Stop::Internal, left);
+  }
+  return {};
+}
+
+Outcome ReferenceExecution::Ended(Stop stop, std::string detail) {
+  ended_ = true;
+  last_ = {};
+  last_.stop = stop;
+  last_.detail = std::move(detail);
+  last_.error.message = last_.detail;
+  last_.error.node = now_node_;
+  if (now_node_.valid()) last_.error.pos = graph_.nodes[now_node_].pos;
+  FillPath(now_tag_.get(), last_.error);
+  return last_;
+}
+
+Outcome ReferenceExecution::FailedWith(const Value& value) const {
+  const auto* error = static_cast<ErrorObject*>(value.object());
+  Outcome outcome;
+  outcome.stop = Stop::Failed;
+  outcome.error.code = error->code;
+  outcome.error.message = error->message;
+  outcome.error.pos = error->pos;
+  outcome.error.node = error->node;
+  const auto* tag = error->tag ? static_cast<TagCell*>(static_cast<Cell*>(error->tag)) : nullptr;
+  FillPath(tag ? tag->tag.get() : nullptr, outcome.error);
+  return outcome;
+}
+
+Outcome ReferenceExecution::NoProgress(ir::NodeId node, ir::PosId pos, const TagRef& tag) const {
+  Outcome outcome;
+  outcome.stop = Stop::Failed;
+  outcome.error.code = ErrorCode::Loop;
+  outcome.error.message = "<<loop>>";
+  outcome.error.node = node;
+  outcome.error.pos = pos;
+  FillPath(tag.get(), outcome.error);
+  return outcome;
+}
+
+void ReferenceExecution::Emit(ir::NodeId node, uint32_t port, const TagRef& tag, const Value& value) {
+  uint32_t result = graph_.nodes[node].first_result + port;
+  if (value.is_dead()) ++stats_.dead_tokens;
+  stats_.max_depth = std::max(stats_.max_depth, tag.depth());
+  if (options_.run_dry && !emitted_.insert({result, tag}).second) throw BrokenRule{"two tokens on one edge under one tag"};
+  if (options_.trace) TraceResult(node, port, now_tag_, tag, value);
+  for (uint32_t u = first_user_[result]; u < first_user_[result + 1]; ++u)
+    queue_.Push({users_[u].first, users_[u].second, tag, value});
+}
+
+bool ReferenceExecution::IsTrigger(ir::NodeId node, uint32_t port) const {
+  return graph_.types.Kind(graph_.TypeOf({node, port}).type) == ir::TypeKind::Trigger;
+}
+
+KeyTable<Waiting>::iterator ReferenceExecution::Match(const Token& token) {
+  auto [it, added] = waiting_.try_emplace(Key{token.node.index, token.tag});
+  Waiting& waiting = it->second;
+  if (added) {
+    waiting.operands.resize(graph_.nodes[token.node].num_inputs);
+    waiting.present.resize(waiting.operands.size());
+  }
+  if (waiting.present[token.input]) throw BrokenRule{"two tokens for one operand under one tag"};
+  waiting.present[token.input] = true;
+  waiting.operands[token.input] = token.value;
+  ++waiting.count;
+  return it;
+}
+
+Stats ReferenceExecution::stats() const {
+  Stats stats = stats_;
+  stats.peak_frames = tags_.peak() + 1;
+  stats.peak_memory = static_cast<uint64_t>(std::max<int64_t>(0, memory::counters.peak - limits_.base()));
+  return stats;
+}
+
+}  // namespace df::reference
+
+namespace df {
+
+std::unique_ptr<Execution> MakeReferenceExecution(const ir::Graph& graph, const RunOptions& options) {
+  return std::make_unique<reference::ReferenceExecution>(graph, options);
+}
+
+}  // namespace df

@@ -1,0 +1,108 @@
+// runtime/token_queue.h
+//
+// The tokens that are on their way, and which of them goes next. Any order is right; this one keeps memory small: the
+// deepest tag first, and among tags of one depth first in, first out. So a recursion is walked depth first, one activation
+// a level, while the variables of a loop advance side by side. Every 256th token is one of the shallowest: whatever can
+// go on does so in the end, also beside a call that never returns. With a seed the order is random.
+#pragma once
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "runtime/memory.h"
+#include "runtime/tag.h"
+#include "runtime/value.h"
+
+namespace df {
+
+struct Token {
+  ir::NodeId node;     // where it goes
+  uint32_t input = 0;  // of that node
+  TagRef tag;
+  Value value;
+};
+
+class TokenQueue {
+ public:
+  explicit TokenQueue(uint64_t seed) : random_(seed != 0), generator_(seed) {}
+  TokenQueue(const TokenQueue&) = delete;
+  TokenQueue& operator=(const TokenQueue&) = delete;
+  ~TokenQueue() {
+    while (!empty()) Pop();
+    while (Link* link = free_) {
+      free_ = link->next;
+      memory::Free(link, sizeof(Link));
+    }
+  }
+
+  bool empty() const { return size_ == 0; }
+
+  void Push(Token token) {
+    if (random_) {
+      bag_.push_back(std::move(token));
+      ++size_;
+      return;
+    }
+    uint64_t depth = token.tag.depth();
+    if (depth >= levels_.size()) levels_.resize(std::max<size_t>(depth + 1, levels_.size() * 2));
+    Link* link = NewLink(std::move(token));
+    Level& level = levels_[depth];
+    (level.last ? level.last->next : level.first) = link;
+    level.last = link;
+    if (size_ == 0 || depth < shallowest_) shallowest_ = depth;
+    if (size_ == 0 || depth > deepest_) deepest_ = depth;
+    ++size_;
+  }
+
+  Token Pop() {
+    --size_;
+    if (random_) {
+      std::swap(bag_[generator_() % bag_.size()], bag_.back());
+      Token token = std::move(bag_.back());
+      bag_.pop_back();
+      return token;
+    }
+    while (!levels_[deepest_].first) --deepest_;
+    uint64_t depth = deepest_;
+    if (++popped_ % 256 == 0) {
+      while (!levels_[shallowest_].first) ++shallowest_;
+      depth = shallowest_;
+    }
+    Level& level = levels_[depth];
+    Link* link = level.first;
+    level.first = link->next;
+    if (!level.first) level.last = nullptr;
+    Token token = std::move(link->token);
+    link->~Link();
+    link->next = free_;
+    free_ = link;
+    return token;
+  }
+
+ private:
+  struct Link {
+    Token token;
+    Link* next = nullptr;
+  };
+  struct Level {
+    Link* first = nullptr;
+    Link* last = nullptr;
+  };
+
+  Link* NewLink(Token token) {
+    void* block = free_;
+    if (block) free_ = free_->next;
+    else block = memory::Allocate(sizeof(Link));
+    return ::new (block) Link{std::move(token)};
+  }
+
+  bool random_;
+  std::mt19937_64 generator_;
+  std::vector<Token, memory::Allocator<Token>> bag_;
+  std::vector<Level, memory::Allocator<Level>> levels_;
+  Link* free_ = nullptr;
+  uint64_t size_ = 0, popped_ = 0, deepest_ = 0, shallowest_ = 0;
+};
+
+}  // namespace df

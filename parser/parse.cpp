@@ -47,7 +47,7 @@ void Parser::Refresh() {
     uint32_t column = blocks_.back().column;
     if (t.kind == Kind::EndOfFile || (t.starts_line && !line_handled_ && t.column < column))
       kind_ = Kind::VirtualClose;
-    else if (t.starts_line && !line_handled_ && t.column == column)
+    else if (t.starts_line && !line_handled_ && t.column == column && blocks_.back().separators)
       kind_ = Kind::VirtualSemicolon;
   }
 }
@@ -114,8 +114,9 @@ Span Parser::From(Span begin) const {
 bool Parser::ItemEndsBefore(size_t i) const {
   const Token& t = TokenAt(i);
   if (t.kind == Kind::EndOfFile) return true;
-  return !blocks_.empty() && blocks_.back().column != 0 && i != pos_ && t.starts_line &&
-         t.column <= blocks_.back().column;
+  if (blocks_.empty() || blocks_.back().column == 0 || i == pos_ || !t.starts_line) return false;
+  uint32_t column = blocks_.back().column;
+  return blocks_.back().separators ? t.column <= column : t.column < column;
 }
 
 size_t Parser::SkipBrackets(size_t i) const {
@@ -173,8 +174,8 @@ Parser::Level::Level(Parser& parser) : parser_(parser) {
 
 // ---------------------------------------------------------------- blocks
 
-void Parser::PushBlock(uint32_t column) {
-  blocks_.push_back({column});
+void Parser::PushBlock(uint32_t column, bool separators) {
+  blocks_.push_back({column, separators});
   line_handled_ = true;
   Refresh();
 }

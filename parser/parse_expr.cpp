@@ -321,12 +321,8 @@ Expr* Parser::ParseMultiIf(Span begin) {
   llvm::SmallVector<GuardedExpr> alternatives;
   uint32_t around = blocks_.empty() ? 0 : blocks_.back().column;
   bool block = token().column > around;
-  if (block) PushBlock(token().column);
-  for (;;) {
-    if (block && Is(Kind::VirtualSemicolon) && token().kind == Kind::Bar) Advance();
-    if (!Is(Kind::Bar)) break;
-    alternatives.push_back(ParseGuarded(Kind::RightArrow));
-  }
+  if (block) PushBlock(token().column, false);
+  while (Is(Kind::Bar)) alternatives.push_back(ParseGuarded(Kind::RightArrow));
   if (block && !panic_) PopBlock();
   return ast_.New<MultiIfExpr>(From(begin), Copy(alternatives));
 }

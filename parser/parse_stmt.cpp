@@ -84,9 +84,6 @@ Expr* Parser::ParseDo() {
     }
     return ErrorHere();
   }
-  if (!llvm::isa<ExprStmt>(stmts.back()))
-    Complain(Diag::LastStatement, stmts.back()->span,
-             llvm::isa<LetStmt>(stmts.back()) ? "a `let`" : "a binding `<-`");
   return ast_.New<DoExpr>(From(begin), Copy(stmts));
 }
 

@@ -89,7 +89,8 @@ class Parser {
 
   // ---- blocks (parse.cpp)
   struct BlockState {
-    uint32_t column;  // 0: explicit braces, no layout inside
+    uint32_t column;         // 0: explicit braces, no layout inside
+    bool separators = true;  // a line in its column begins a new item
   };
   // Parses `{ item; item }` or its layout form after the keyword at `keyword`. `item` parses one item, or takes nothing
   // when none begins here. Returns false if the block had no item.
@@ -99,7 +100,7 @@ class Parser {
   bool BlockItems(bool closes, llvm::function_ref<void()> item);
   // Skips to the next item of the innermost block and ends the panic; false if the block has no more.
   bool Recover();
-  void PushBlock(uint32_t column);
+  void PushBlock(uint32_t column, bool separators = true);
   void PopBlock();
   bool InBraces() const { return !blocks_.empty() && blocks_.back().column == 0; }
   // Does the innermost block's current item end before token i, by the layout rule?

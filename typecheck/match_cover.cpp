@@ -20,10 +20,13 @@ class Coverage {
   void Walk(const TreeNode* node, bool guards_failed) {
     for (; node; node = node->rest) {
       switch (node->kind) {
-        case TreeNode::Kind::End:
-          if (guards_failed ? by_guards_.empty() : uncovered_.empty())
-            (guards_failed ? by_guards_ : uncovered_) = Example();
+        case TreeNode::Kind::End: {
+          // Of several examples the shortest says most.
+          std::string& best = guards_failed ? by_guards_ : uncovered_;
+          std::string example = Example();
+          if (best.empty() || example.size() < best.size()) best = std::move(example);
           break;
+        }
         case TreeNode::Kind::Leaf:
           reached_[node->row] = true;
           guards_failed = true;  // if the path goes on behind the leaf

@@ -30,7 +30,7 @@ void BoundVars(const core::Pat* pat, llvm::SmallVectorImpl<core::VarId>& out);
 // The pattern with `var` as its only variable, under the name `as`.
 const core::Pat* SelectVar(core::Program& program, const core::Pat* pat, core::VarId var, core::VarId as);
 
-// Nodes of the pattern, a string counting its characters.
+// The tests that the pattern makes, a string counting its characters.
 size_t PatternSize(const core::Pat* pat);
 
 }  // namespace df

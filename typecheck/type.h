@@ -89,6 +89,8 @@ class Types {
   // Replaces variables at once: from[i] becomes to[i].
   TypeId Substitute(TypeId type, llvm::ArrayRef<TyVarId> from, llvm::ArrayRef<TypeId> to);
   bool IsGround(TypeId type) const;  // no variable, no meta
+  bool HasMeta(TypeId type) const { return rows_[type.index].has_meta; }
+  bool HasVar(TypeId type) const { return rows_[type.index].has_var; }
   void FreeVars(TypeId type, llvm::SmallVectorImpl<TyVarId>& out) const;  // in order of appearance, once each
   // As Haskell prints it; variables by their own names.
   std::string Print(TypeId type) const;

@@ -1,0 +1,332 @@
+// typecheck/checker.h
+//
+// The checker of one module: one class, its members spread over files by subject.
+//
+//   scope.cpp         imports, look-up of names, what is reported when there is none
+//   types_syntax.cpp  types as written -> types, with kinds
+//   decls_data.cpp    data, newtype, type;  decls_class.cpp: class, instance;  derive.cpp: deriving
+//   infer_expr.cpp, infer_app.cpp, infer_stmt.cpp, infer_record.cpp, infer_pat.cpp, infer_match.cpp
+//                     expressions, patterns, clauses and guards, elaborated to core while they are inferred
+//   infer_bind.cpp    binding groups, signatures, generalisation, pattern bindings
+//   classes.cpp       constraints: solving, what a scheme keeps, defaulting
+//   explain.cpp       type errors as messages
+//   finish.cpp        the end of a module: defaulting, zonking, match compilation
+//
+// Expected types are pushed inwards together with the Reason for them, so that a clash is reported at the
+// smallest expression and can name the place of its other half. After an error the expression becomes an
+// Error node of the expected type, which clashes with nothing.
+#pragma once
+
+#include "lang/render.h"
+#include "llvm/ADT/DenseSet.h"
+#include "typecheck/check.h"
+#include "typecheck/env.h"
+#include "typecheck/unify.h"
+
+namespace df::check {
+
+using core::ClassId;
+using core::ConId;
+using core::InstanceId;
+using core::VarId;
+
+// Why a type is expected where it is.
+struct Reason {
+  enum Kind : uint8_t {
+    None, Signature, Annotation, Branch, Alternative, Clause, Argument, Operand, Condition, Guard, Element,
+    Scrutinee, Parameter, PatternValue, Statement, Field, Generated
+  };
+  Kind kind = None;
+  Span span;                      // where the other half stands
+  Symbol name;                    // of the function, operator, field
+  uint32_t index = 0;             // of the argument, from 0
+  VarId var;                      // Argument, Operand: the function
+  const Reason* outer = nullptr;  // why the whole application has its type
+};
+
+// What a constraint comes from.
+struct Origin {
+  enum Kind : uint8_t { Use, Number, Fraction, LiteralPattern, Sequence, Do, Negation, Instance, Deriving, Printing };
+  Kind kind = Use;
+  Span span;
+  Symbol name;
+};
+struct Wanted {
+  ClassId cls;
+  TypeId type;
+  Origin origin;
+};
+
+using ScopedTypes = std::vector<std::pair<Symbol, std::pair<TypeId, KindId>>>;
+
+// Type variables while a type is read: those in scope, and those that it quantifies.
+struct TypeVarScope {
+  ScopedTypes names;
+  std::vector<TyVarId> fresh;  // quantified here, in order of appearance
+  bool implicit = true;        // an unknown variable is quantified; otherwise it is an error
+};
+
+// A signature: its scheme and where it stands.
+struct Signature {
+  core::Scheme scheme;
+  Span name_span, type_span;
+  ScopedTypes scoped;  // the variables of an explicit forall
+  bool used = false;
+};
+
+// One binding of a declaration list: a function or variable, or a pattern with several binders.
+struct Binding {
+  const ast::FunctionDecl* function = nullptr;
+  const ast::PatBindDecl* pattern = nullptr;
+  std::vector<VarId> binders;          // a pattern's: in order of appearance
+  VarId tuple;                         // of a pattern binding: the value that the selectors take apart
+  Signature* signature = nullptr;      // a function's
+  std::vector<uint32_t> uses;          // bindings of the same list that it mentions
+  Span span() const { return function ? function->name.span : pattern->pat->span; }
+};
+
+// One strongly connected group, elaborated.
+struct BoundGroup {
+  bool recursive = false;
+  std::vector<core::Binding> bindings;
+  std::vector<std::pair<VarId, const core::Pat*>> strict;  // `!p = e`: forced before the body
+};
+
+class Checker {
+ public:
+  Checker(core::Program& program, Env& env, Diagnostics& diags, const CheckOptions& options,
+          const ast::Ast& ast);
+  bool Run();
+
+ private:
+  using TypeArgs = llvm::SmallVector<TypeId, 4>;
+
+  // ---- scope.cpp
+  void OpenScope();
+  void ImportModule(const ast::Import& import);
+  void ImportAll(const ModuleExports& exports, Symbol qualifier, bool unqualified);
+  void Export();
+  VarId FindValue(const ast::Name& name, bool report = true);
+  ConId FindConstructor(const ast::Name& name, bool report = true);
+  const TypeName* FindType(const ast::Name& name);
+  ClassId FindClass(const ast::Name& name);
+  void ReportUnbound(Diag diag, const ast::Name& name, const std::vector<std::string_view>& candidates);
+  VarId KnownVar(const char* name);          // of the library; invalid if it has none
+  ClassId KnownClass(const char* name);
+  ConId KnownCon(const char* name);
+  VarId Needed(const char* name, const char* construct, Span span);  // KnownVar, reported if missing
+  void BindLocal(Symbol name, VarId var);
+  size_t LocalMark() const { return local_trail_.size(); }
+  void UnbindTo(size_t mark);
+
+  // ---- types_syntax.cpp
+  TypeId ConvertType(const ast::Type* type, TypeVarScope& scope, KindId expected);
+  std::pair<TypeId, KindId> ConvertApplied(const ast::Type* type, TypeVarScope& scope);
+  std::pair<TypeId, KindId> ConvertHead(const ast::Type* type, TypeVarScope& scope);
+  bool ConvertContext(ast::List<ast::Constraint> context, TypeVarScope& scope, std::vector<core::Pred>& out);
+  core::Scheme ConvertScheme(const ast::QualType& type, TypeVarScope& scope);
+  std::unique_ptr<Signature> ConvertSignature(const ast::QualType& type, Span name_span);
+  TypeVarScope ScopedTypeVars() const;
+  TypeId ExpandSynonym(const Synonym& synonym, llvm::ArrayRef<TypeId> args);
+
+  // ---- decls_data.cpp
+  void DeclareTypes();
+  void ResolveSynonym(uint32_t index);
+  void DeclareConstructors(const ast::DataDecl* data);
+  void DefineSelectors(const ast::DataDecl* data);
+  void DefaultKinds();
+
+  // ---- decls_class.cpp, derive.cpp
+  void DeclareClass(const ast::ClassDecl* cls);
+  void DeclareInstance(const ast::InstanceDecl* instance);
+  void CheckClassDefaults(const ast::ClassDecl* cls, ClassId id);
+  void CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id);
+  bool CheckSuperclasses(InstanceId id, Span span, const Origin& origin);
+  void CheckMethod(VarId var, const ast::FunctionDecl* decl, const core::Scheme& scheme, Symbol display,
+                   Span from);
+  void DeclareDerived(const ast::DataDecl* data);
+  void InferDerivedContexts();
+
+  // ---- infer_expr.cpp
+  core::Expr* Check(const ast::Expr* expr, TypeId expected, const Reason& why);
+  core::Expr* Infer(const ast::Expr* expr) { return Check(expr, unify_.Fresh(), Reason{}); }
+  core::Expr* CheckLiteral(const ast::Literal& literal, bool negative, Span span, TypeId expected, const Reason& why);
+  core::Expr* CheckVar(const ast::Name& name, Span span, TypeId expected, const Reason& why);
+  core::Expr* CheckCon(const ast::Name& name, Span span, TypeId expected, const Reason& why);
+  core::Expr* CheckIf(const ast::IfExpr* expr, TypeId expected, const Reason& why);
+  core::Expr* CheckLambda(const ast::LambdaExpr* expr, TypeId expected, const Reason& why);
+  core::Expr* CheckTuple(llvm::ArrayRef<const ast::Expr*> elements, Span span, TypeId expected, const Reason& why);
+  core::Expr* CheckList(const ast::ListExpr* expr, TypeId expected, const Reason& why);
+  core::Expr* CheckTyped(const ast::TypedExpr* expr, TypeId expected, const Reason& why);
+  core::Expr* CheckNegate(const ast::NegateExpr* expr, TypeId expected, const Reason& why);
+  core::Expr* Use(VarId var, Span span);               // instantiates, requires the constraints
+  core::Expr* UseCon(ConId con, Span span);
+  core::Expr* ErrorNode(TypeId type, Span span);
+  core::Expr* IfNode(const core::Expr* cond, const core::Expr* then_, const core::Expr* else_, Span span);
+  core::Expr* AppNode(const core::Expr* fn, llvm::ArrayRef<const core::Expr*> args, Span span);
+  core::Expr* LetNode(VarId var, const core::Expr* value, const core::Expr* body, bool recursive = false);
+  core::Expr* LambdaNode(llvm::ArrayRef<VarId> params, const core::Expr* body, Span span);
+  core::Expr* VarNode(VarId local, Span span);         // a monomorphic local
+  template <typename T>
+  T* Node(T node) {
+    T* made = const_cast<T*>(program_.New(std::move(node)));
+    exprs_.push_back(made);
+    return made;
+  }
+
+  // ---- infer_app.cpp
+  core::Expr* CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
+                       TypeId expected, const Reason& why);
+  core::Expr* CheckLeftSection(const ast::LeftSectionExpr* expr, TypeId expected, const Reason& why);
+  core::Expr* CheckRightSection(const ast::RightSectionExpr* expr, TypeId expected, const Reason& why);
+  core::Expr* CheckTupleSection(const ast::TupleSectionExpr* expr, TypeId expected, const Reason& why);
+  // A call of a library function on core arguments, whose types it must fit.
+  core::Expr* CallKnown(VarId fn, llvm::ArrayRef<core::Expr*> args, Span span, TypeId expected, const Reason& why);
+
+  // ---- infer_stmt.cpp
+  core::Expr* CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId expected, const Reason& why);
+  core::Expr* CheckComprehension(const ast::Expr* element, llvm::ArrayRef<ast::Stmt*> stmts, Span span,
+                                 TypeId expected, const Reason& why);
+  core::Expr* CheckSequence(const ast::SequenceExpr* expr, TypeId expected, const Reason& why);
+
+  // ---- infer_record.cpp
+  core::Expr* CheckRecordCon(const ast::RecordConExpr* expr, TypeId expected, const Reason& why);
+  core::Expr* CheckRecordUpdate(const ast::RecordUpdateExpr* expr, TypeId expected, const Reason& why);
+  int FieldIndex(ConId con, const ast::Name& field);   // -1, reported, if the constructor has no such field
+
+  // ---- infer_pat.cpp
+  struct Bound {
+    Symbol name;
+    VarId var;
+    Span span;
+  };
+  // Binders are added to `bound`; they are in scope only after BindAll.
+  const core::Pat* CheckPat(const ast::Pat* pat, TypeId expected, const Reason& why, std::vector<Bound>& bound);
+  const core::Pat* MakePat(core::Pat pat);
+  void BindAll(const std::vector<Bound>& bound);
+  bool CheckDistinct(const std::vector<Bound>& bound);
+  // The pattern with `keep` as its only variable (invalid: none), replaced by `by`.
+  const core::Pat* Project(const core::Pat* pat, VarId keep, VarId by);
+  static bool Irrefutable(const ast::Pat* pat);
+
+  // ---- infer_match.cpp
+  core::Expr* CheckClauses(Symbol name, llvm::ArrayRef<ast::Clause> clauses, Span span, TypeId expected,
+                           const Reason& why);
+  core::Expr* CheckCase(const ast::Expr* scrutinee, llvm::ArrayRef<ast::Alternative> alternatives, Span span,
+                        TypeId expected, const Reason& why);
+  core::Expr* CheckLambdaCase(const ast::LambdaCaseExpr* expr, TypeId expected, const Reason& why);
+  core::Expr* CheckAlternatives(VarId scrutinee, TypeId type, Span scrutinee_span,
+                                llvm::ArrayRef<ast::Alternative> alternatives, Span span, TypeId expected,
+                                const Reason& why);
+  core::Expr* CheckRhs(const ast::Rhs& rhs, TypeId expected, const Reason& why);
+  core::Expr* CheckGuarded(llvm::ArrayRef<ast::GuardedExpr> guarded, TypeId expected, const Reason& why);
+  core::Expr* CheckGuard(llvm::ArrayRef<ast::Stmt*> guards, const ast::Expr* body, TypeId expected,
+                         const Reason& why);
+  bool IsAlwaysTrue(const ast::Expr* guard);
+  core::Expr* MatchNode(core::MatchContext context, Symbol name, llvm::ArrayRef<VarId> scrutinees,
+                        llvm::ArrayRef<core::Row> rows, TypeId type, Span span);
+  core::Expr* FallNode(TypeId type, Span span);
+  // A variable for `value`: itself if it is one already, else a new one to be bound by LetIfNew around the body.
+  VarId Scrutinee(const core::Expr* value, bool* fresh);
+
+  // ---- infer_bind.cpp
+  core::Expr* CheckLet(llvm::ArrayRef<ast::Decl*> decls, Span span, llvm::function_ref<core::Expr*()> body);
+  std::vector<BoundGroup> CheckDecls(llvm::ArrayRef<ast::Decl*> decls, bool top);
+  void CollectBindings(llvm::ArrayRef<ast::Decl*> decls, bool top, std::vector<Binding>& bindings);
+  void CollectBinders(const ast::Pat* pat, std::vector<std::pair<Symbol, Span>>& out);
+  void InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& out);
+  void InferPatternBinding(Binding& binding, BoundGroup& out);
+  void CheckSigned(Binding& binding, BoundGroup& out);
+  core::Expr* CheckAgainst(const core::Scheme& scheme, Span from, Symbol name,
+                           const ScopedTypes& scoped,
+                           llvm::function_ref<core::Expr*(TypeId, const Reason&)> body);
+  void Generalise(llvm::ArrayRef<VarId> members, bool restricted, size_t wanted_mark, uint32_t errors_before);
+  Symbol FreshTyVarName(llvm::DenseSet<uint32_t>& taken);
+  VarId NewVar(Symbol name, TypeId type, bool top, Span span);
+
+  // ---- classes.cpp
+  void Require(ClassId cls, TypeId type, const Origin& origin) {
+    if (cls.valid()) wanted_.push_back({cls, type, origin});
+  }
+  enum class Solved : uint8_t { Yes, No, Stuck };
+  // Reduces by instances and givens; what depends on a meta goes to `stuck`. `missing` is the part that has
+  // no instance.
+  Solved Solve(const Wanted& wanted, std::vector<Wanted>& stuck, Wanted* missing, int depth = 0);
+  void SolveFrom(size_t mark);                      // wanted_[mark..] keeps only what is stuck
+  void PushGiven(ClassId cls, TypeId type);         // with its superclasses
+  bool Entails(ClassId cls, ClassId by) const;      // by == cls or cls is a superclass of it
+  void MinimalPreds(std::vector<Wanted>& preds);    // drops duplicates and what superclasses give
+  void ReportMissing(const Wanted& wanted, const Wanted& missing);
+  bool DefaultMeta(MetaId meta, llvm::ArrayRef<Wanted> preds, bool report);
+  // Settles the stuck constraints from `mark` on whose variables have at least `min_level`.
+  void DefaultAll(size_t mark, bool report, uint32_t min_level);
+  bool HasInstance(ClassId cls, TypeId type);       // holds for this closed type
+
+  // ---- explain.cpp
+  bool Expect(TypeId expected, TypeId actual, Span span, const Reason& why);
+  void ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId actual, Span span, const Reason& why);
+  void Explain(const Reason& why);
+  std::vector<std::string> PrintTypes(llvm::ArrayRef<TypeId> types);  // with one naming of unknowns
+  std::string PrintType(TypeId type) { return PrintTypes(type)[0]; }
+  std::string Describe(const Reason& why);
+  bool Tainted(Span span) const;
+  template <typename... Args>
+  Diagnostics& Error(Diag id, Span span, const Args&... args) {
+    if (region_.valid()) tainted_.push_back(region_);
+    return diags_.Report(id, span, args...);
+  }
+
+  // ---- finish.cpp
+  void FindMain();
+  void ZonkAll();
+  TypeId Final(TypeId type);
+  void Publish();
+
+  core::Program& program_;
+  Types& types_;
+  Env& env_;
+  Diagnostics& diags_;
+  const CheckOptions& options_;
+  const ast::Module& module_;
+  ast::Ast generated_;                    // derived instances, as syntax
+  Unifier unify_;
+  Scope own_scope_;                       // of a library module
+  Scope* scope_ = nullptr;
+  Symbol generated_qualifier_;            // marks names that mean the library's, whatever is in scope
+
+  llvm::DenseMap<uint32_t, llvm::SmallVector<VarId, 1>> locals_;  // by symbol, innermost last
+  std::vector<Symbol> local_trail_;
+  ScopedTypes scoped_types_;              // ScopedTypeVariables, innermost last
+  llvm::DenseMap<uint32_t, std::vector<core::VarExpr*>> group_uses_;  // of the groups being inferred
+  llvm::DenseSet<uint32_t> broken_;       // variables whose definition failed: every use has any type
+  llvm::DenseMap<uint32_t, Signature*> signature_of_;             // for messages
+  std::vector<std::unique_ptr<Signature>> signatures_;
+  std::vector<Wanted> wanted_;
+  std::vector<std::pair<ClassId, TypeId>> givens_;
+  std::vector<TypeId> default_types_;
+  Span region_;                           // the expression whose errors may have follow-ups
+  std::vector<Span> tainted_;
+
+  std::vector<core::Expr*> exprs_;        // made in this run, for ZonkAll
+  std::vector<core::Pat*> pats_;
+  uint32_t first_var_ = 0;
+  std::vector<core::Definition> definitions_;
+  std::vector<VarId> top_binders_;
+  llvm::DenseMap<uint32_t, TypeId> final_types_;
+
+  // Declarations of this module.
+  std::vector<std::pair<const ast::DataDecl*, TyConId>> data_;
+  std::vector<std::pair<const ast::TypeSynonymDecl*, uint32_t>> synonym_decls_;
+  std::vector<uint8_t> synonym_state_;    // 0 not yet, 1 being read, 2 done
+  uint32_t first_synonym_ = 0;
+  std::vector<std::pair<const ast::ClassDecl*, ClassId>> classes_;
+  std::vector<std::pair<const ast::InstanceDecl*, InstanceId>> instances_;
+  std::vector<std::pair<uint32_t, uint32_t>> instance_keys_;  // registered in this run
+  std::vector<KindId> open_kinds_;
+  ModuleExports exports_;
+};
+
+// typecheck/print.cpp: as GHCi prints it; inferred variables are named a, b, c.. in order of appearance.
+std::string PrintScheme(const core::Program& program, const core::Scheme& scheme);
+
+}  // namespace df::check

@@ -1,0 +1,250 @@
+// class and instance declarations, default methods and instance methods.
+#include "typecheck/checker.h"
+
+namespace df::check {
+
+void Checker::DeclareClass(const ast::ClassDecl* decl) {
+  ClassId id = *scope_->classes.Find(decl->name.text);
+  TyVarId param = program_.classes[id].param;
+  KindId kind = env_.class_kinds[id.index];
+  TypeVarScope head;
+  head.implicit = false;
+  head.names.push_back({decl->param.text, {types_.Var(param), kind}});
+  std::vector<core::Pred> context;
+  ConvertContext(decl->context, head, context);
+  for (const core::Pred& pred : context) {
+    if (pred.type != types_.Var(param)) {
+      Error(Diag::BadSuperclass, pred.span, Text(decl->name.text));
+      continue;
+    }
+    if (Entails(id, pred.cls)) {
+      Error(Diag::SuperclassCycle, pred.span, Text(decl->name.text), Text(program_.classes[pred.cls].name));
+      continue;
+    }
+    program_.classes[id].superclasses.push_back(pred.cls);
+  }
+  for (const ast::Decl* member : decl->members) {
+    const auto* signature = llvm::dyn_cast<ast::SignatureDecl>(member);
+    if (!signature) continue;
+    for (const ast::Name& name : signature->names) {
+      if (auto it = exports_.values.find(name.text); it != exports_.values.end()) {
+        Error(Diag::DuplicateDefinition, name.span, Text(name.text))
+            .Note(program_.vars[it->second].span, "it is defined here first");
+        continue;
+      }
+      TypeVarScope scope;
+      scope.names = head.names;
+      core::Scheme scheme = ConvertScheme(signature->type, scope);
+      llvm::SmallVector<TyVarId> vars;
+      types_.FreeVars(scheme.type, vars);
+      if (std::find(vars.begin(), vars.end(), param) == vars.end())
+        Error(Diag::MethodWithoutParam, name.span, Text(name.text), Text(decl->param.text), Text(decl->name.text));
+      VarId method = NewVar(name.text, scheme.type, false, name.span);
+      core::Var& var = program_.vars[method];
+      var.kind = core::VarKind::Method;
+      var.cls = id;
+      var.method_index = static_cast<uint32_t>(program_.classes[id].methods.size());
+      var.scheme.type = scheme.type;
+      var.scheme.tyvars.push_back(param);
+      var.scheme.tyvars.insert(var.scheme.tyvars.end(), scheme.tyvars.begin(), scheme.tyvars.end());
+      var.scheme.preds.push_back({id, types_.Var(param), decl->name.span});
+      var.scheme.preds.insert(var.scheme.preds.end(), scheme.preds.begin(), scheme.preds.end());
+      program_.classes[id].methods.push_back(method);
+      program_.classes[id].defaults.push_back(VarId());
+      scope_->values.Add(name.text, method);
+      if (module_.name.text.valid()) scope_->values.Add(name.text, method, module_.name.text);
+      exports_.values[name.text] = method;
+    }
+  }
+  for (const ast::Decl* member : decl->members) {
+    const auto* function = llvm::dyn_cast<ast::FunctionDecl>(member);
+    if (!function) {
+      if (llvm::isa<ast::PatBindDecl>(member)) Error(Diag::PatternInClass, member->span);
+      continue;
+    }
+    core::Class& cls = program_.classes[id];
+    size_t index = 0;
+    while (index < cls.methods.size() && program_.vars[cls.methods[index]].name != function->name.text) ++index;
+    if (index == cls.methods.size()) {
+      Error(Diag::NotAMethod, function->name.span, Text(function->name.text), Text(decl->name.text));
+      continue;
+    }
+    if (cls.defaults[index].valid()) {
+      Error(Diag::DuplicateDefinition, function->name.span, Text(function->name.text))
+          .Note(program_.vars[cls.defaults[index]].span, "it is defined here first");
+      continue;
+    }
+    VarId method = cls.methods[index];
+    VarId var = NewVar(function->name.text, program_.vars[method].scheme.type, true, function->name.span);
+    program_.vars[var].scheme = program_.vars[method].scheme;
+    program_.classes[id].defaults[index] = var;
+  }
+}
+
+void Checker::CheckClassDefaults(const ast::ClassDecl* decl, ClassId id) {
+  for (const ast::Decl* member : decl->members) {
+    const auto* function = llvm::dyn_cast<ast::FunctionDecl>(member);
+    if (!function) continue;
+    const core::Class& cls = program_.classes[id];
+    for (size_t i = 0; i < cls.methods.size(); ++i) {
+      VarId var = cls.defaults[i];
+      if (!var.valid() || program_.vars[var].span != function->name.span) continue;
+      core::Scheme scheme = program_.vars[var].scheme;
+      CheckMethod(var, function, scheme, function->name.text, program_.vars[cls.methods[i]].span);
+      break;
+    }
+  }
+}
+
+void Checker::CheckMethod(VarId var, const ast::FunctionDecl* decl, const core::Scheme& scheme, Symbol display,
+                          Span from) {
+  bool scoped_variables = false;
+  for (Symbol extension : module_.extensions) scoped_variables |= Text(extension) == "ScopedTypeVariables";
+  ScopedTypes scoped;
+  if (scoped_variables)
+    for (TyVarId tyvar : scheme.tyvars)
+      scoped.push_back({types_.vars[tyvar].name, {types_.Var(tyvar), env_.kinds.Star()}});
+  core::Expr* value = CheckAgainst(scheme, from, display, scoped, [&](TypeId type, const Reason& why) {
+    return CheckClauses(display, decl->clauses, decl->name.span, type, why);
+  });
+  definitions_.push_back({var, value});
+}
+
+void Checker::DeclareInstance(const ast::InstanceDecl* decl) {
+  ClassId cls = FindClass(decl->cls);
+  if (!cls.valid()) return;
+  TypeVarScope scope;
+  uint32_t errors = diags_.error_count();
+  core::Instance row;
+  row.cls = cls;
+  row.span = decl->span;
+  row.head = ConvertType(decl->type, scope, env_.class_kinds[cls.index]);
+  row.tyvars = scope.fresh;
+  scope.implicit = false;
+  ConvertContext(decl->context, scope, row.context);
+  for (const auto& [name, entry] : scope.names) env_.kinds.Default(entry.second);
+  if (diags_.error_count() != errors) return;
+
+  llvm::SmallVector<TypeId> args;
+  TyConId head = types_.Head(row.head, &args);
+  bool plain = head.valid();
+  for (size_t i = 0; i < args.size(); ++i) {
+    plain &= types_.Kind(args[i]) == TypeKind::Var;
+    for (size_t j = 0; j < i; ++j) plain &= args[i] != args[j];
+  }
+  if (!plain) {
+    Error(Diag::InstanceHead, decl->type->span, diags_.sources().Text(decl->type->span))
+        .Hint("an instance is of a type constructor with different variables: `Maybe a`, `[a]`, `(a, b)`");
+    return;
+  }
+  if (auto it = env_.instances.find({cls.index, head.index}); it != env_.instances.end()) {
+    Diagnostics& diag = Error(Diag::DuplicateInstance, decl->span, Text(decl->cls.text), PrintType(row.head));
+    if (program_.instances[it->second].span.valid())
+      diag.Note(program_.instances[it->second].span, "the other one is here");
+    return;
+  }
+  row.methods.resize(program_.classes[cls].methods.size());
+  InstanceId id = program_.instances.Add(std::move(row));
+  env_.instances[{cls.index, head.index}] = id;
+  instance_keys_.push_back({cls.index, head.index});
+  instances_.push_back({decl, id});
+
+  for (const ast::Decl* member : decl->members) {
+    if (llvm::isa<ast::SignatureDecl>(member) || llvm::isa<ast::FixityDecl>(member)) continue;
+    const auto* function = llvm::dyn_cast<ast::FunctionDecl>(member);
+    if (!function) {
+      Error(Diag::PatternInClass, member->span);
+      continue;
+    }
+    const std::vector<VarId>& methods = program_.classes[cls].methods;
+    size_t index = 0;
+    while (index < methods.size() && program_.vars[methods[index]].name != function->name.text) ++index;
+    if (index == methods.size()) {
+      std::vector<std::string_view> names;
+      for (VarId method : methods) names.push_back(Text(program_.vars[method].name));
+      Diagnostics& diag = Error(Diag::NotAMethod, function->name.span, Text(function->name.text), Text(decl->cls.text));
+      std::string_view near = NearestName(Text(function->name.text), names);
+      if (!near.empty()) diag.Hint(fmt::format("did you mean `{}`?", near));
+      continue;
+    }
+    if (program_.instances[id].methods[index].valid()) {
+      Error(Diag::DuplicateDefinition, function->name.span, Text(function->name.text))
+          .Note(program_.vars[program_.instances[id].methods[index]].span, "it is defined here first");
+      continue;
+    }
+    program_.instances[id].methods[index] =
+        NewVar(function->name.text, unify_.Fresh(), true, function->name.span);
+  }
+}
+
+// The scheme of the class's method at this instance: the instance's variables, then the method's own.
+static core::Scheme MethodAt(core::Program& program, const core::Instance& instance, const core::Var& method,
+                             TyVarId param) {
+  core::Scheme scheme;
+  scheme.tyvars = instance.tyvars;
+  scheme.tyvars.insert(scheme.tyvars.end(), method.scheme.tyvars.begin() + 1, method.scheme.tyvars.end());
+  scheme.type = program.types.Substitute(method.scheme.type, {param}, {instance.head});
+  scheme.preds = instance.context;
+  for (size_t i = 1; i < method.scheme.preds.size(); ++i) {
+    core::Pred pred = method.scheme.preds[i];
+    pred.type = program.types.Substitute(pred.type, {param}, {instance.head});
+    scheme.preds.push_back(pred);
+  }
+  return scheme;
+}
+
+void Checker::CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id) {
+  const ClassId cls = program_.instances[id].cls;
+  const TyVarId param = program_.classes[cls].param;
+  Span head_span = decl->type ? decl->type->span : decl->span;
+  CheckSuperclasses(id, head_span, {Origin::Instance, head_span, decl->cls.text});
+  for (size_t i = 0; i < program_.classes[cls].methods.size(); ++i) {
+    VarId method = program_.classes[cls].methods[i];
+    VarId var = program_.instances[id].methods[i];
+    core::Scheme scheme = MethodAt(program_, program_.instances[id], program_.vars[method], param);
+    if (var.valid()) {
+      program_.vars[var].scheme = scheme;
+      for (const ast::Decl* member : decl->members) {
+        const auto* function = llvm::dyn_cast<ast::FunctionDecl>(member);
+        if (!function || function->name.text != program_.vars[method].name ||
+            program_.vars[var].span != function->name.span)
+          continue;
+        CheckMethod(var, function, scheme, function->name.text, program_.vars[method].span);
+        break;
+      }
+    } else if (!program_.classes[cls].defaults[i].valid()) {
+      // Neither defined nor defaulted: an error when it is called, as in Haskell.
+      VarId absent = NewVar(program_.vars[method].name, scheme.type, true, head_span);
+      program_.vars[absent].scheme = scheme;
+      program_.instances[id].methods[i] = absent;
+      core::FailExpr fail{};
+      fail.type = scheme.type;
+      fail.span = head_span;
+      fail.message = Intern(fmt::format("{}: this instance does not define the method `{}`",
+                                        diags_.sources().Describe(head_span), Text(program_.vars[method].name)));
+      definitions_.push_back({absent, Node(fail)});
+    }
+  }
+}
+
+bool Checker::CheckSuperclasses(InstanceId id, Span span, const Origin& origin) {
+  size_t given_mark = givens_.size();
+  const core::Instance instance = program_.instances[id];
+  for (const core::Pred& pred : instance.context) PushGiven(pred.cls, pred.type);
+  bool ok = true;
+  for (ClassId super : program_.classes[instance.cls].superclasses) {
+    std::vector<Wanted> stuck;
+    if (Solve({super, instance.head, origin}, stuck, nullptr) != Solved::No) continue;
+    ok = false;
+    std::string head = PrintType(instance.head);
+    Error(Diag::MissingSuperclass, span, Text(program_.classes[instance.cls].name), head,
+          Text(program_.classes[super].name))
+        .Note(program_.classes[instance.cls].span,
+              fmt::format("every `{}` is a `{}`", Text(program_.classes[instance.cls].name),
+                          Text(program_.classes[super].name)));
+  }
+  givens_.resize(given_mark);
+  return ok;
+}
+
+}  // namespace df::check

@@ -1,0 +1,27 @@
+// typecheck/deps.h
+//
+// Which bindings of a declaration list a binding mentions, and strongly connected groups.
+#pragma once
+
+#include <vector>
+
+#include "llvm/ADT/DenseMap.h"
+#include "parser/ast.h"
+
+namespace df::check {
+
+// Symbol -> index of the binding that binds it.
+using Targets = llvm::DenseMap<uint32_t, uint32_t>;
+
+// The targets that `decl` (a function or pattern binding) mentions, each once, in order of index. Names that are
+// bound inside hide targets.
+std::vector<uint32_t> CollectUses(const ast::Decl* decl, const Targets& targets);
+
+// Strongly connected components of the graph edges[i] = what i needs; a component comes after those it needs.
+// Members are in increasing order (Tarjan 1972).
+std::vector<std::vector<uint32_t>> Components(const std::vector<std::vector<uint32_t>>& edges);
+
+// The names that a pattern binds.
+void PatternNames(const ast::Pat* pat, std::vector<std::pair<Symbol, Span>>& out);
+
+}  // namespace df::check

@@ -1,0 +1,166 @@
+// A module from beginning to end, and its end: defaulting, `main`, zonking, match compilation.
+#include "typecheck/checker.h"
+#include "typecheck/match.h"
+
+namespace df::check {
+
+Checker::Checker(core::Program& program, Env& env, Diagnostics& diags, const CheckOptions& options,
+                 const ast::Ast& ast)
+    : program_(program), types_(program.types), env_(env), diags_(diags), options_(options),
+      module_(ast.module), unify_(program.types), generated_qualifier_(Intern("%library")),
+      first_var_(program.vars.size()) {}
+
+bool Checker::Run() {
+  uint32_t errors = diags_.error_count();
+  OpenScope();
+  DeclareTypes();
+  for (const auto& [decl, id] : classes_) DeclareClass(decl);
+  DefaultKinds();
+  for (const ast::Decl* decl : module_.decls)
+    if (const auto* instance = llvm::dyn_cast<ast::InstanceDecl>(decl)) DeclareInstance(instance);
+  for (const auto& [data, id] : data_) DeclareDerived(data);
+  InferDerivedContexts();
+  for (const auto& [data, id] : data_) DefineSelectors(data);
+  std::vector<BoundGroup> groups = CheckDecls(module_.decls, true);
+  for (const BoundGroup& group : groups)
+    for (const core::Binding& binding : group.bindings) definitions_.push_back({binding.var, binding.value});
+  for (const BoundGroup& group : groups)
+    for (const auto& [var, pat] : group.strict) Error(Diag::BangAtTop, pat->span);
+  for (const auto& [decl, id] : classes_) CheckClassDefaults(decl, id);
+  for (size_t i = 0; i < instances_.size(); ++i) CheckInstanceMethods(instances_[i].first, instances_[i].second);
+  DefaultAll(0, true, 0);
+  bool ok = diags_.error_count() == errors;
+  ZonkAll();
+  if (ok) {
+    FindMain();
+    ok = diags_.error_count() == errors;
+  }
+  if (options_.library) Export();
+  if (ok) Publish();
+  if (!ok)
+    for (const auto& key : instance_keys_) env_.instances.erase(key);
+  return ok;
+}
+
+// The type with every meta replaced; one that nothing settled stands for (), or for lists where it is applied.
+TypeId Checker::Final(TypeId type) {
+  if (!type.valid() || !types_.HasMeta(type)) return type;
+  auto known = final_types_.find(type.index);
+  if (known != final_types_.end()) return known->second;
+  TypeId result;
+  if (types_.Kind(type) == TypeKind::Meta) {
+    TypeId pruned = unify_.Prune(type);
+    result = types_.Kind(pruned) == TypeKind::Meta ? types_.Scalar(Builtin::Unit) : Final(pruned);
+  } else {
+    TypeId fn = unify_.Prune(types_.FnOf(type));
+    if (types_.Kind(fn) == TypeKind::Meta) {
+      unify_.Solve(types_.MetaOf(fn), types_.Con(types_.Known(Builtin::List)));
+      fn = types_.Con(types_.Known(Builtin::List));
+    }
+    result = Final(fn);
+    result = types_.App(result, Final(types_.ArgOf(type)));
+  }
+  final_types_[type.index] = result;
+  return result;
+}
+
+void Checker::ZonkAll() {
+  auto finish_args = [&](core::List<TypeId> args) {
+    for (const TypeId& arg : args) const_cast<TypeId&>(arg) = Final(arg);
+  };
+  for (uint32_t i = first_var_; i < program_.vars.size(); ++i) {
+    core::Scheme& scheme = program_.vars[VarId(i)].scheme;
+    scheme.type = Final(scheme.type);
+    for (core::Pred& pred : scheme.preds) pred.type = Final(pred.type);
+  }
+  for (core::Expr* expr : exprs_) {
+    expr->type = Final(expr->type);
+    if (auto* var = llvm::dyn_cast<core::VarExpr>(expr)) finish_args(var->type_args);
+    if (auto* con = llvm::dyn_cast<core::ConExpr>(expr)) finish_args(con->type_args);
+  }
+  VarId equals = KnownVar("==");
+  for (size_t i = 0; i < pats_.size(); ++i) {
+    core::Pat* pat = pats_[i];
+    pat->type = Final(pat->type);
+    finish_args(pat->type_args);
+    if (pat->kind != core::PatKind::Literal || !equals.valid()) continue;
+    Builtin builtin = types_.BuiltinOf(pat->type);
+    if (builtin != Builtin::None && builtin != Builtin::Function && builtin != Builtin::Tuple) continue;
+    // A number of a type that the compiler does not know: compared by that type's own (==).
+    TypeId boolean = types_.Scalar(Builtin::Bool);
+    core::VarExpr use{};
+    use.span = pat->span;
+    use.var = equals;
+    use.type = types_.Fun({pat->type, pat->type}, boolean);
+    use.type_args = program_.Copy<TypeId>({pat->type});
+    core::LiteralExpr literal{};
+    literal.span = pat->span;
+    literal.type = pat->type;
+    literal.literal = pat->literal;
+    literal.text = pat->text;
+    VarId param = program_.NewLocal(Intern("x"), pat->type, pat->span);
+    pat->equals = LambdaNode({param}, AppNode(Node(use), {VarNode(param, pat->span), Node(literal)}, pat->span), pat->span);
+  }
+}
+
+void Checker::FindMain() {
+  if (options_.library) return;
+  auto found = exports_.values.find(Intern("main"));
+  if (found == exports_.values.end() || program_.vars[found->second].kind != core::VarKind::Top) return;
+  program_.main = found->second;
+  program_.main_params.clear();
+  core::Scheme scheme = program_.vars[program_.main].scheme;
+  llvm::SmallVector<TypeId> params;
+  types_.SplitFun(scheme.type, params);
+  for (const ast::Decl* decl : module_.decls) {
+    const auto* function = llvm::dyn_cast<ast::FunctionDecl>(decl);
+    if (!function || Text(function->name.text) != "main") continue;
+    for (size_t i = 0; i < params.size(); ++i) {
+      Symbol name = Intern("arg" + std::to_string(i + 1));
+      if (i < function->clauses[0].params.size()) {
+        const ast::Pat* pat = function->clauses[0].params[i];
+        for (;;) {
+          if (const auto* paren = llvm::dyn_cast<ast::ParenPat>(pat)) pat = paren->pat;
+          else if (const auto* bang = llvm::dyn_cast<ast::BangPat>(pat)) pat = bang->pat;
+          else if (const auto* typed = llvm::dyn_cast<ast::TypedPat>(pat)) pat = typed->pat;
+          else break;
+        }
+        if (const auto* var = llvm::dyn_cast<ast::VarPat>(pat)) name = var->name;
+        if (const auto* as = llvm::dyn_cast<ast::AsPat>(pat)) name = as->name;
+      }
+      // Two parameters may not share the name of an input.
+      while (std::find(program_.main_params.begin(), program_.main_params.end(), name) != program_.main_params.end())
+        name = Intern(std::string(Text(name)) + "'");
+      program_.main_params.push_back(name);
+    }
+  }
+  if (scheme.tyvars.empty()) return;
+  // A polymorphic signature: the program's entry is `main` at the types that defaulting gives.
+  Span span = program_.vars[program_.main].span;
+  VarId entry = NewVar(Intern("main"), scheme.type, true, span);
+  core::Expr* value = Use(program_.main, span);
+  DefaultAll(0, true, 0);
+  std::vector<VarId> locals;
+  std::vector<const core::Expr*> args;
+  TypeId type = value->type;
+  for (size_t i = 0; i < params.size(); ++i) {
+    TypeId from, to;
+    unify_.IsFun(type, &from, &to);
+    locals.push_back(program_.NewLocal(program_.main_params[i], from, span));
+    args.push_back(VarNode(locals.back(), span));
+    type = to;
+  }
+  program_.vars[entry].scheme.type = value->type;
+  definitions_.push_back({entry, LambdaNode(locals, AppNode(value, args, span), span)});
+  program_.main = entry;
+  final_types_.clear();
+  ZonkAll();
+}
+
+void Checker::Publish() {
+  for (const core::Definition& definition : definitions_)
+    program_.Define(definition.var, CompileMatches(program_, definition.value, diags_,
+                                                   options_.warnings && !options_.library));
+}
+
+}  // namespace df::check

@@ -1,0 +1,255 @@
+// Patterns.
+#include "typecheck/checker.h"
+
+namespace df::check {
+
+const core::Pat* Checker::MakePat(core::Pat pat) {
+  const core::Pat* made = program_.NewPat(pat);
+  pats_.push_back(const_cast<core::Pat*>(made));
+  return made;
+}
+
+void Checker::BindAll(const std::vector<Bound>& bound) {
+  for (const Bound& binder : bound) BindLocal(binder.name, binder.var);
+}
+
+bool Checker::CheckDistinct(const std::vector<Bound>& bound) {
+  bool ok = true;
+  llvm::DenseMap<uint32_t, Span> seen;
+  for (const Bound& binder : bound) {
+    auto [it, fresh] = seen.try_emplace(binder.name.index, binder.span);
+    if (fresh) continue;
+    ok = false;
+    Error(Diag::DuplicateBinder, binder.span, Text(binder.name)).Note(it->second, "it is bound here first");
+  }
+  return ok;
+}
+
+bool Checker::Irrefutable(const ast::Pat* pat) {
+  switch (pat->kind) {
+    case ast::PatKind::Wildcard:
+    case ast::PatKind::Var:
+    case ast::PatKind::Lazy: return true;
+    case ast::PatKind::Bang: return Irrefutable(llvm::cast<ast::BangPat>(pat)->pat);
+    case ast::PatKind::Paren: return Irrefutable(llvm::cast<ast::ParenPat>(pat)->pat);
+    case ast::PatKind::As: return Irrefutable(llvm::cast<ast::AsPat>(pat)->pat);
+    case ast::PatKind::Typed: return Irrefutable(llvm::cast<ast::TypedPat>(pat)->pat);
+    case ast::PatKind::Tuple: {
+      for (const ast::Pat* element : llvm::cast<ast::TuplePat>(pat)->elements)
+        if (!Irrefutable(element)) return false;
+      return true;
+    }
+    default: return false;
+  }
+}
+
+const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const Reason& why,
+                                   std::vector<Bound>& bound) {
+  core::Pat node{};
+  node.kind = core::PatKind::Wildcard;
+  node.type = expected;
+  node.span = pat->span;
+  auto expect = [&](TypeId actual) {
+    UnifyResult result = unify_.Unify(expected, actual);
+    if (result.ok()) return true;
+    bool rigid = types_.Kind(result.left) == TypeKind::Var || types_.Kind(result.right) == TypeKind::Var;
+    if (result.clash != Clash::Mismatch || rigid) {
+      ReportMismatch(result, expected, actual, pat->span, why);
+    } else {
+      std::vector<std::string> text = PrintTypes({actual, expected});
+      Error(Diag::PatternMismatch, pat->span, text[0], text[1]);
+      Explain(why);
+    }
+    return false;
+  };
+  auto constructor = [&](ConId con, llvm::ArrayRef<const ast::Pat*> args, bool record_pattern) {
+    TypeArgs type_args;
+    const TyCon& tycon = types_.cons[program_.constructors[con].tycon];
+    for (size_t i = 0; i < tycon.params.size(); ++i) type_args.push_back(unify_.Fresh());
+    bool ok = expect(types_.Con(program_.constructors[con].tycon, type_args));
+    std::vector<const core::Pat*> core_args;
+    size_t fields = program_.constructors[con].fields.size();
+    for (size_t i = 0; i < fields; ++i) {
+      TyConId owner = program_.constructors[con].tycon;
+      TypeId type = types_.Substitute(program_.constructors[con].fields[i].type, types_.cons[owner].params, type_args);
+      if (!ok) type = unify_.Fresh();
+      if (i < args.size() && args[i]) {
+        core_args.push_back(CheckPat(args[i], type, Reason{}, bound));
+      } else {
+        core::Pat wildcard{};
+        wildcard.kind = core::PatKind::Wildcard;
+        wildcard.type = type;
+        wildcard.span = pat->span;
+        core_args.push_back(MakePat(wildcard));
+      }
+    }
+    if (!ok) return;
+    node.kind = core::PatKind::Con;
+    node.con = con;
+    node.type_args = program_.Copy<TypeId>(type_args);
+    node.args = program_.Copy<const core::Pat*>(core_args);
+  };
+  auto inner = [&](core::PatKind kind, const ast::Pat* sub) {
+    const core::Pat* made = CheckPat(sub, expected, why, bound);
+    node.kind = kind;
+    node.args = program_.Copy<const core::Pat*>({made});
+  };
+
+  switch (pat->kind) {
+    case ast::PatKind::Wildcard: break;
+    case ast::PatKind::Var: {
+      Symbol name = llvm::cast<ast::VarPat>(pat)->name;
+      node.kind = core::PatKind::Var;
+      node.var = program_.NewLocal(name, expected, pat->span);
+      bound.push_back({name, node.var, pat->span});
+      break;
+    }
+    case ast::PatKind::Literal: {
+      const auto* literal = llvm::cast<ast::LiteralPat>(pat);
+      node.kind = core::PatKind::Literal;
+      node.text = literal->negative ? Intern("-" + std::string(Text(literal->value.text))) : literal->value.text;
+      switch (literal->value.kind) {
+        case ast::LiteralKind::Char:
+          node.literal = core::LiteralKind::Char;
+          if (!expect(types_.Scalar(Builtin::Char))) node.kind = core::PatKind::Wildcard;
+          break;
+        case ast::LiteralKind::String:
+          node.literal = core::LiteralKind::String;
+          if (!expect(types_.List(types_.Scalar(Builtin::Char)))) node.kind = core::PatKind::Wildcard;
+          break;
+        default: {
+          bool integer = literal->value.kind == ast::LiteralKind::Integer;
+          node.literal = integer ? core::LiteralKind::Integer : core::LiteralKind::Fractional;
+          TypeId head = unify_.Head(expected);
+          if (types_.Kind(head) == TypeKind::Con &&
+              !env_.instances.count({KnownClass("Num").index, types_.ConOf(head).index})) {
+            Error(Diag::NumberPattern, pat->span, Text(node.text), PrintType(expected));
+            Explain(why);
+            node.kind = core::PatKind::Wildcard;
+            break;
+          }
+          Origin origin{Origin::LiteralPattern, pat->span, node.text};
+          Require(KnownClass("Eq"), expected, origin);
+          Require(KnownClass(integer ? "Num" : "Fractional"), expected, origin);
+        }
+      }
+      break;
+    }
+    case ast::PatKind::Con: {
+      const auto* con_pat = llvm::cast<ast::ConPat>(pat);
+      ConId con = FindConstructor(con_pat->name);
+      if (!con.valid()) {
+        for (const ast::Pat* arg : con_pat->args) CheckPat(arg, unify_.Fresh(), Reason{}, bound);
+        break;
+      }
+      size_t fields = program_.constructors[con].fields.size();
+      if (con_pat->args.size() != fields) {
+        Diagnostics& diag = Error(Diag::PatternArity, pat->span, Text(con_pat->name.text), fields,
+                                  fields == 1 ? "field" : "fields", con_pat->args.size());
+        if (program_.constructors[con].span.valid())
+          diag.Note(program_.constructors[con].span, "the constructor is declared here");
+      }
+      constructor(con, llvm::ArrayRef<const ast::Pat*>(con_pat->args.data(), con_pat->args.size()), false);
+      for (size_t i = fields; i < con_pat->args.size(); ++i)
+        CheckPat(con_pat->args[i], unify_.Fresh(), Reason{}, bound);
+      break;
+    }
+    case ast::PatKind::Record: {
+      const auto* record = llvm::cast<ast::RecordPat>(pat);
+      ConId con = FindConstructor(record->name);
+      if (!con.valid()) {
+        for (const ast::FieldPat& field : record->fields)
+          if (field.pat) CheckPat(field.pat, unify_.Fresh(), Reason{}, bound);
+        break;
+      }
+      std::vector<const ast::Pat*> args(program_.constructors[con].fields.size(), nullptr);
+      for (const ast::FieldPat& field : record->fields) {
+        int index = FieldIndex(con, field.field);
+        if (index < 0) {
+          if (field.pat) CheckPat(field.pat, unify_.Fresh(), Reason{}, bound);
+        } else if (args[index]) {
+          Error(Diag::FieldTwice, field.field.span, Text(field.field.text));
+        } else {
+          args[index] = field.pat;
+        }
+      }
+      constructor(con, args, true);
+      break;
+    }
+    case ast::PatKind::Tuple: {
+      const auto* tuple = llvm::cast<ast::TuplePat>(pat);
+      if (tuple->elements.empty()) {
+        constructor(program_.unit_con, {}, false);
+      } else if (tuple->elements.size() > 62) {
+        Error(Diag::TupleTooLong, pat->span, tuple->elements.size());
+        for (const ast::Pat* element : tuple->elements) CheckPat(element, unify_.Fresh(), Reason{}, bound);
+      } else {
+        constructor(TupleConstructor(env_, program_, static_cast<uint32_t>(tuple->elements.size())),
+                    llvm::ArrayRef<const ast::Pat*>(tuple->elements.data(), tuple->elements.size()), false);
+      }
+      break;
+    }
+    case ast::PatKind::List: {
+      const auto* list = llvm::cast<ast::ListPat>(pat);
+      TypeId element = unify_.Fresh();
+      bool ok = expect(types_.List(element));
+      std::vector<const core::Pat*> elements;
+      for (const ast::Pat* item : list->elements)
+        elements.push_back(CheckPat(item, ok ? element : unify_.Fresh(), Reason{}, bound));
+      if (!ok) break;
+      core::Pat made = node;
+      made.kind = core::PatKind::Con;
+      made.con = program_.nil_con;
+      made.type_args = program_.Copy<TypeId>({element});
+      for (size_t i = elements.size(); i-- > 0;) {
+        const core::Pat* rest = MakePat(made);
+        made.con = program_.cons_con;
+        made.args = program_.Copy<const core::Pat*>({elements[i], rest});
+      }
+      node = made;
+      break;
+    }
+    case ast::PatKind::As: {
+      const auto* as = llvm::cast<ast::AsPat>(pat);
+      VarId var = program_.NewLocal(as->name, expected, as->name_span);
+      bound.push_back({as->name, var, as->name_span});
+      inner(core::PatKind::As, as->pat);
+      node.var = var;
+      break;
+    }
+    case ast::PatKind::Bang: inner(core::PatKind::Bang, llvm::cast<ast::BangPat>(pat)->pat); break;
+    case ast::PatKind::Lazy: inner(core::PatKind::Lazy, llvm::cast<ast::LazyPat>(pat)->pat); break;
+    case ast::PatKind::Paren: return CheckPat(llvm::cast<ast::ParenPat>(pat)->pat, expected, why, bound);
+    case ast::PatKind::Typed: {
+      const auto* typed = llvm::cast<ast::TypedPat>(pat);
+      TypeVarScope scope = ScopedTypeVars();
+      core::Scheme scheme = ConvertScheme(typed->type, scope);
+      // A variable that is not in scope stands for whatever the pattern's type turns out to be.
+      TypeArgs fresh;
+      for (size_t i = 0; i < scheme.tyvars.size(); ++i) fresh.push_back(unify_.Fresh());
+      TypeId type = types_.Substitute(scheme.type, scheme.tyvars, fresh);
+      expect(type);
+      return CheckPat(typed->pat, type, Reason{Reason::Annotation, typed->type.span}, bound);
+    }
+    case ast::PatKind::Infix:
+    case ast::PatKind::Error: break;
+  }
+  return MakePat(node);
+}
+
+const core::Pat* Checker::Project(const core::Pat* pat, VarId keep, VarId by) {
+  core::Pat copy = *pat;
+  if (pat->kind == core::PatKind::Var) {
+    if (pat->var == keep) copy.var = by;
+    else copy.kind = core::PatKind::Wildcard, copy.var = VarId();
+  } else if (pat->kind == core::PatKind::As) {
+    if (pat->var == keep) copy.var = by;
+    else return Project(pat->args[0], keep, by);
+  }
+  std::vector<const core::Pat*> args;
+  for (const core::Pat* arg : pat->args) args.push_back(Project(arg, keep, by));
+  copy.args = program_.Copy<const core::Pat*>(args);
+  return MakePat(copy);
+}
+
+}  // namespace df::check

@@ -1,0 +1,151 @@
+// do, list comprehensions and arithmetic sequences: calls of library functions.
+#include "typecheck/checker.h"
+
+namespace df::check {
+
+// { e } = e;  { e; ss } = e >> ss;  { p <- e; ss } = e >>= \p -> ss;  { let ds; ss } = let ds in ss
+core::Expr* Checker::CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId expected, const Reason& why) {
+  if (stmts.empty()) return ErrorNode(expected, span);
+  const ast::Stmt* first = stmts[0];
+  const auto* only = llvm::dyn_cast<ast::ExprStmt>(first);
+  if (stmts.size() == 1) {
+    if (only) return Check(only->expr, expected, why);
+    Error(Diag::DoWithoutResult, first->span);
+    return ErrorNode(expected, span);
+  }
+  auto rest = [&](TypeId type) { return CheckDo(stmts.drop_front(), span, type, why); };
+  if (const auto* let = llvm::dyn_cast<ast::LetStmt>(first))
+    return CheckLet(let->decls, first->span, [&] { return rest(expected); });
+  VarId bind = Needed(only ? ">>" : ">>=", "`do`", first->span);
+  if (!bind.valid()) {
+    // Reported once for the whole block.
+    return ErrorNode(expected, span);
+  }
+  size_t mark = wanted_.size();
+  core::Expr* fn = Use(bind, first->span);
+  for (size_t i = mark; i < wanted_.size(); ++i) wanted_[i].origin.kind = Origin::Do;
+  TypeArgs params;
+  TypeId result = fn->type, from, to;
+  for (int i = 0; i < 2 && unify_.IsFun(result, &from, &to); ++i) params.push_back(from), result = to;
+  bool ok = params.size() == 2 && Expect(expected, result, first->span, why);
+  if (params.size() != 2) return ErrorNode(expected, span);
+  Reason statement{Reason::Statement, span};
+  if (only) {
+    core::Expr* action = Check(only->expr, params[0], statement);
+    core::Expr* next = rest(params[1]);
+    return ok ? AppNode(fn, {action, next}, first->span) : ErrorNode(expected, span);
+  }
+  const auto* stmt = llvm::cast<ast::BindStmt>(first);
+  core::Expr* action = Check(stmt->expr, params[0], statement);
+  TypeId value, next_type;
+  unify_.IsFun(params[1], &value, &next_type);
+  size_t locals = LocalMark();
+  std::vector<Bound> bound;
+  const core::Pat* pat = CheckPat(stmt->pat, value, {Reason::Scrutinee, stmt->expr->span}, bound);
+  CheckDistinct(bound);
+  BindAll(bound);
+  core::Expr* next = rest(next_type);
+  UnbindTo(locals);
+  VarId param;
+  if (pat->kind == core::PatKind::Var) {
+    param = pat->var;
+  } else {
+    param = program_.NewLocal(Intern("x"), value, stmt->pat->span);
+    std::vector<core::Row> rows{{program_.Copy<const core::Pat*>({pat}), next, first->span}};
+    VarId fail = KnownVar("fail");
+    if (fail.valid() && !Irrefutable(stmt->pat)) {
+      // A pattern that may not fit: the monad's own `fail` (Haskell 2010 section 3.14).
+      core::Pat wildcard{};
+      wildcard.kind = core::PatKind::Wildcard;
+      wildcard.type = value;
+      wildcard.span = stmt->pat->span;
+      core::LiteralExpr text{};
+      text.type = types_.List(types_.Scalar(Builtin::Char));
+      text.span = stmt->pat->span;
+      text.literal = core::LiteralKind::String;
+      text.text = Intern("Pattern match failure in do expression at " + diags_.sources().Describe(stmt->pat->span));
+      core::Expr* failing = CallKnown(fail, {Node(text)}, stmt->pat->span, next_type, Reason{});
+      rows.push_back({program_.Copy<const core::Pat*>({MakePat(wildcard)}), failing, first->span});
+    }
+    next = MatchNode(core::MatchContext::Lambda, Symbol(), {param}, rows, next_type, first->span);
+  }
+  core::Expr* lambda = LambdaNode({param}, next, first->span);
+  return ok ? AppNode(fn, {action, lambda}, first->span) : ErrorNode(expected, span);
+}
+
+// [e | ] = [e];  [e | b, qs] = if b then [e | qs] else [];  [e | let ds, qs] = let ds in [e | qs]
+// [e | p <- l, qs] = concatMap (\x -> case x of { p -> [e | qs]; _ -> [] }) l
+core::Expr* Checker::CheckComprehension(const ast::Expr* element, llvm::ArrayRef<ast::Stmt*> stmts, Span span,
+                                        TypeId expected, const Reason& why) {
+  TypeId type = unify_.Fresh(), list = types_.List(type);
+  if (!Expect(expected, list, span, why)) list = expected;
+  auto nil = [&] {
+    core::ConExpr node{};
+    node.span = span;
+    node.con = program_.nil_con;
+    node.type = list;
+    node.type_args = program_.Copy<TypeId>({type});
+    return Node(node);
+  };
+  if (stmts.empty()) {
+    core::Expr* value = Check(element, type, Reason{});
+    core::ConExpr cons{};
+    cons.span = span;
+    cons.con = program_.cons_con;
+    cons.type = types_.Fun({type, list}, list);
+    cons.type_args = program_.Copy<TypeId>({type});
+    return AppNode(Node(cons), {value, nil()}, element->span);
+  }
+  const ast::Stmt* first = stmts[0];
+  auto rest = [&] { return CheckComprehension(element, stmts.drop_front(), span, list, Reason{}); };
+  if (const auto* let = llvm::dyn_cast<ast::LetStmt>(first)) return CheckLet(let->decls, first->span, rest);
+  if (const auto* test = llvm::dyn_cast<ast::ExprStmt>(first)) {
+    core::Expr* cond = Check(test->expr, types_.Scalar(Builtin::Bool), {Reason::Guard, test->expr->span});
+    return IfNode(cond, rest(), nil(), first->span);
+  }
+  const auto* bind = llvm::cast<ast::BindStmt>(first);
+  VarId concat_map = Needed("concatMap", "a list comprehension", first->span);
+  TypeId item = unify_.Fresh();
+  core::Expr* source = Check(bind->expr, types_.List(item), {Reason::Statement, span});
+  size_t locals = LocalMark();
+  std::vector<Bound> bound;
+  const core::Pat* pat = CheckPat(bind->pat, item, {Reason::Scrutinee, bind->expr->span}, bound);
+  CheckDistinct(bound);
+  BindAll(bound);
+  core::Expr* inner = rest();
+  UnbindTo(locals);
+  if (!concat_map.valid()) return ErrorNode(expected, span);
+  VarId param = pat->kind == core::PatKind::Var ? pat->var : program_.NewLocal(Intern("x"), item, bind->pat->span);
+  if (pat->kind != core::PatKind::Var) {
+    std::vector<core::Row> rows{{program_.Copy<const core::Pat*>({pat}), inner, first->span}};
+    if (!Irrefutable(bind->pat)) {
+      core::Pat wildcard{};
+      wildcard.kind = core::PatKind::Wildcard;
+      wildcard.type = item;
+      wildcard.span = bind->pat->span;
+      rows.push_back({program_.Copy<const core::Pat*>({MakePat(wildcard)}), nil(), first->span});
+    }
+    inner = MatchNode(core::MatchContext::Lambda, Symbol(), {param}, rows, list, first->span);
+  }
+  return CallKnown(concat_map, {LambdaNode({param}, inner, first->span), source}, span, list, Reason{});
+}
+
+core::Expr* Checker::CheckSequence(const ast::SequenceExpr* expr, TypeId expected, const Reason& why) {
+  const char* name = expr->then_ ? (expr->to ? "enumFromThenTo" : "enumFromThen") : (expr->to ? "enumFromTo" : "enumFrom");
+  VarId fn = Needed(name, "an arithmetic sequence", expr->span);
+  TypeId element = unify_.Fresh();
+  bool ok = Expect(expected, types_.List(element), expr->span, why) && fn.valid();
+  std::vector<core::Expr*> args;
+  for (const ast::Expr* part : {expr->from, expr->then_, expr->to}) {
+    if (!part) continue;
+    Reason first{Reason::Element, expr->from->span};
+    args.push_back(Check(part, element, part == expr->from ? Reason{} : first));
+  }
+  if (!ok) return ErrorNode(expected, expr->span);
+  size_t mark = wanted_.size();
+  core::Expr* call = CallKnown(fn, args, expr->span, types_.List(element), Reason{});
+  for (size_t i = mark; i < wanted_.size(); ++i) wanted_[i].origin.kind = Origin::Sequence;
+  return call;
+}
+
+}  // namespace df::check

@@ -1,0 +1,206 @@
+// Types as written -> types, with kinds: a type constructor must have as many arguments as its place wants.
+#include "typecheck/checker.h"
+
+namespace df::check {
+
+TypeVarScope Checker::ScopedTypeVars() const {
+  TypeVarScope scope;
+  scope.names = scoped_types_;
+  return scope;
+}
+
+TypeId Checker::ExpandSynonym(const Synonym& synonym, llvm::ArrayRef<TypeId> args) {
+  return types_.Substitute(synonym.body, synonym.params, args);
+}
+
+// A type constructor, variable, or a form with brackets: everything but an application.
+std::pair<TypeId, KindId> Checker::ConvertHead(const ast::Type* type, TypeVarScope& scope) {
+  Kinds& kinds = env_.kinds;
+  switch (type->kind) {
+    case ast::TypeKind::Con: {
+      const ast::Name& name = llvm::cast<ast::ConType>(type)->name;
+      std::string_view text = Text(name.text);
+      if (text.size() >= 3 && text[0] == '(' && text[1] == ',') {
+        TyConId con = program_.constructors[TupleConstructor(env_, program_, uint32_t(text.size() - 1))].tycon;
+        return {types_.Con(con), env_.KindOf(con)};
+      }
+      if (text == "(->)") return {types_.Con(types_.Known(Builtin::Function)), kinds.Arrows(2)};
+      const TypeName* found = FindType(name);
+      if (!found) return {unify_.Fresh(), kinds.Fresh()};
+      return {types_.Con(found->con), env_.KindOf(found->con)};
+    }
+    case ast::TypeKind::Var: {
+      const auto* var = llvm::cast<ast::VarType>(type);
+      for (size_t i = scope.names.size(); i-- > 0;)
+        if (scope.names[i].first == var->name) return scope.names[i].second;
+      if (!scope.implicit) {
+        Error(Diag::UnboundTypeVariable, type->span, Text(var->name));
+        return {unify_.Fresh(), kinds.Fresh()};
+      }
+      TyVarId id = types_.NewVar(var->name, type->span);
+      scope.fresh.push_back(id);
+      scope.names.push_back({var->name, {types_.Var(id), kinds.Fresh()}});
+      return scope.names.back().second;
+    }
+    case ast::TypeKind::Fun: {
+      // Long arrows are walked, not recursed into.
+      llvm::SmallVector<TypeId> params;
+      const ast::Type* rest = type;
+      while (const auto* fun = llvm::dyn_cast<ast::FunType>(rest)) {
+        params.push_back(ConvertType(fun->from, scope, kinds.Star()));
+        rest = fun->to;
+      }
+      TypeId result = ConvertType(rest, scope, kinds.Star());
+      return {types_.Fun(params, result), kinds.Star()};
+    }
+    case ast::TypeKind::Tuple: {
+      llvm::SmallVector<TypeId> elements;
+      for (const ast::Type* element : llvm::cast<ast::TupleType>(type)->elements)
+        elements.push_back(ConvertType(element, scope, kinds.Star()));
+      if (elements.size() > 62) {
+        Error(Diag::TupleTooLong, type->span, elements.size());
+        return {unify_.Fresh(), kinds.Star()};
+      }
+      if (elements.size() >= 2) TupleConstructor(env_, program_, static_cast<uint32_t>(elements.size()));
+      return {types_.Tuple(elements), kinds.Star()};
+    }
+    case ast::TypeKind::List: {
+      const auto* list = llvm::cast<ast::ListType>(type);
+      if (list->elements.size() != 1) {
+        Error(Diag::DimensionsUnavailable, type->span);
+        return {unify_.Fresh(), kinds.Star()};
+      }
+      return {types_.List(ConvertType(list->elements[0], scope, kinds.Star())), kinds.Star()};
+    }
+    case ast::TypeKind::Bang: return ConvertApplied(llvm::cast<ast::BangType>(type)->type, scope);
+    case ast::TypeKind::Dim:
+    case ast::TypeKind::DimOp:
+      Error(Diag::DimensionsUnavailable, type->span);
+      return {unify_.Fresh(), kinds.Fresh()};
+    case ast::TypeKind::Error: return {unify_.Fresh(), kinds.Fresh()};
+    case ast::TypeKind::App: break;
+  }
+  return ConvertApplied(type, scope);
+}
+
+std::pair<TypeId, KindId> Checker::ConvertApplied(const ast::Type* type, TypeVarScope& scope) {
+  Kinds& kinds = env_.kinds;
+  llvm::SmallVector<const ast::Type*> args;
+  const ast::Type* head = type;
+  while (const auto* app = llvm::dyn_cast<ast::AppType>(head)) {
+    args.push_back(app->arg);
+    head = app->fn;
+  }
+  std::reverse(args.begin(), args.end());
+
+  std::pair<TypeId, KindId> result;
+  size_t next = 0;
+  const auto* con = llvm::dyn_cast<ast::ConType>(head);
+  const TypeName* name = con ? scope_->types.Find(con->name.text, con->name.qualifier) : nullptr;
+  if (name && name->is_synonym()) {
+    ResolveSynonym(name->synonym);
+    size_t wanted = env_.synonyms[name->synonym].params.size();
+    if (args.size() < wanted) {
+      Error(Diag::SynonymPartial, type->span, Text(con->name.text), wanted, args.size())
+          .Note(env_.synonyms[name->synonym].span, "a type synonym stands with all of its arguments");
+      return {unify_.Fresh(), kinds.Fresh()};
+    }
+    llvm::SmallVector<TypeId> types;
+    for (; next < wanted; ++next)
+      types.push_back(ConvertType(args[next], scope, env_.synonyms[name->synonym].param_kinds[next]));
+    const Synonym& synonym = env_.synonyms[name->synonym];
+    result = {ExpandSynonym(synonym, types), synonym.result_kind};
+  } else if (args.empty()) {
+    return ConvertHead(head, scope);
+  } else {
+    result = ConvertHead(head, scope);
+  }
+  for (; next < args.size(); ++next) {
+    KindId from, to;
+    if (!kinds.IsArrow(result.second, &from, &to)) {
+      if (!kinds.IsOpen(result.second)) {
+        Error(Diag::TypeTooManyArguments, type->span, con ? Text(con->name.text) : diags_.sources().Text(head->span),
+              next, args.size());
+        return {unify_.Fresh(), kinds.Fresh()};
+      }
+      from = kinds.Fresh(), to = kinds.Fresh();
+      kinds.Unify(result.second, kinds.Arrow(from, to));
+    }
+    result = {types_.App(result.first, ConvertType(args[next], scope, from)), to};
+  }
+  return result;
+}
+
+TypeId Checker::ConvertType(const ast::Type* type, TypeVarScope& scope, KindId expected) {
+  auto [result, kind] = ConvertApplied(type, scope);
+  if (env_.kinds.Unify(kind, expected)) return result;
+  uint32_t has = env_.kinds.Params(kind), wants = env_.kinds.Params(expected);
+  std::string text(diags_.sources().Text(type->span));
+  if (has > wants && wants == 0)
+    Error(Diag::TypeNeedsArguments, type->span, text, has, has == 1 ? "argument" : "arguments");
+  else
+    Error(Diag::KindMismatch, type->span, text, env_.kinds.Print(kind), env_.kinds.Print(expected));
+  return unify_.Fresh();
+}
+
+bool Checker::ConvertContext(ast::List<ast::Constraint> context, TypeVarScope& scope, std::vector<core::Pred>& out) {
+  bool ok = true;
+  for (const ast::Constraint& constraint : context) {
+    ClassId cls = FindClass(constraint.cls);
+    if (!cls.valid()) {
+      ok = false;
+      continue;
+    }
+    TypeId type = ConvertType(constraint.type, scope, env_.class_kinds[cls.index]);
+    out.push_back({cls, type, constraint.span});
+  }
+  return ok;
+}
+
+core::Scheme Checker::ConvertScheme(const ast::QualType& type, TypeVarScope& scope) {
+  core::Scheme scheme;
+  size_t outer = scope.names.size();
+  for (const ast::Name& binder : type.forall) {
+    TyVarId id = types_.NewVar(binder.text, binder.span);
+    scope.fresh.push_back(id);
+    scope.names.push_back({binder.text, {types_.Var(id), env_.kinds.Fresh()}});
+  }
+  if (!type.forall.empty()) scope.implicit = false;
+  size_t preds_from = 0;
+  // The context comes first in the text, so its variables are quantified first, as GHC does.
+  ConvertContext(type.context, scope, scheme.preds);
+  scheme.type = ConvertType(type.type, scope, env_.kinds.Star());
+  scheme.tyvars = scope.fresh;
+  for (size_t i = outer; i < scope.names.size(); ++i) env_.kinds.Default(scope.names[i].second.second);
+  // A class constraint on a variable that the type does not mention can never be settled.
+  llvm::SmallVector<TyVarId> in_type;
+  types_.FreeVars(scheme.type, in_type);
+  for (size_t i = preds_from; i < scheme.preds.size(); ++i) {
+    llvm::SmallVector<TyVarId> vars;
+    types_.FreeVars(scheme.preds[i].type, vars);
+    for (TyVarId var : vars)
+      if (std::find(in_type.begin(), in_type.end(), var) == in_type.end() &&
+          std::find(scope.fresh.begin(), scope.fresh.end(), var) != scope.fresh.end()) {
+        Error(Diag::AmbiguousSignature, scheme.preds[i].span, Text(types_.vars[var].name))
+            .Hint("the variable has to appear in the type itself as well");
+        break;
+      }
+  }
+  return scheme;
+}
+
+std::unique_ptr<Signature> Checker::ConvertSignature(const ast::QualType& type, Span name_span) {
+  auto signature = std::make_unique<Signature>();
+  TypeVarScope scope = ScopedTypeVars();
+  size_t errors = diags_.error_count();
+  signature->scheme = ConvertScheme(type, scope);
+  signature->name_span = name_span;
+  signature->type_span = type.span;
+  for (const ast::Name& binder : type.forall)
+    for (const auto& entry : scope.names)
+      if (entry.first == binder.text) signature->scoped.push_back(entry);
+  // A type that could not be read is as good as none: its metas would clash with nothing but tell nothing.
+  return diags_.error_count() == errors ? std::move(signature) : nullptr;
+}
+
+}  // namespace df::check

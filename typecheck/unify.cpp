@@ -1,0 +1,164 @@
+#include "typecheck/unify.h"
+
+namespace df::check {
+
+TypeId Unifier::Fresh() {
+  metas_.push_back({TypeId(), level});
+  return types_->Meta(MetaId(static_cast<uint32_t>(metas_.size() - 1)));
+}
+
+TypeId Unifier::Prune(TypeId type) const {
+  while (types_->Kind(type) == TypeKind::Meta) {
+    TypeId solution = metas_[types_->MetaOf(type).index].solution;
+    if (!solution.valid()) break;
+    type = solution;
+  }
+  return type;
+}
+
+TypeId Unifier::Zonk(TypeId type) {
+  if (!types_->HasMeta(type)) return type;
+  if (types_->Kind(type) == TypeKind::Meta) {
+    TypeId pruned = Prune(type);
+    if (types_->Kind(pruned) == TypeKind::Meta) return pruned;
+    TypeId zonked = Zonk(pruned);
+    metas_[types_->MetaOf(type).index].solution = zonked;
+    return zonked;
+  }
+  TypeId fn = types_->FnOf(type), arg = types_->ArgOf(type);
+  TypeId new_fn = Zonk(fn), new_arg = Zonk(arg);
+  return new_fn == fn && new_arg == arg ? type : types_->App(new_fn, new_arg);
+}
+
+bool Unifier::IsFun(TypeId type, TypeId* from, TypeId* to) const {
+  type = Prune(type);
+  if (types_->Kind(type) != TypeKind::App) return false;
+  TypeId fn = Prune(types_->FnOf(type));
+  if (types_->Kind(fn) != TypeKind::App) return false;
+  if (Prune(types_->FnOf(fn)) != types_->Con(types_->Known(Builtin::Function))) return false;
+  if (from) *from = types_->ArgOf(fn);
+  if (to) *to = types_->ArgOf(type);
+  return true;
+}
+
+TypeId Unifier::Head(TypeId type, llvm::SmallVectorImpl<TypeId>* args) const {
+  size_t first = args ? args->size() : 0;
+  type = Prune(type);
+  while (types_->Kind(type) == TypeKind::App) {
+    if (args) args->push_back(types_->ArgOf(type));
+    type = Prune(types_->FnOf(type));
+  }
+  if (args) std::reverse(args->begin() + first, args->end());
+  return type;
+}
+
+void Unifier::SetRigid(TyVarId var, uint32_t at_level) {
+  if (rigid_level_.size() <= var.index) rigid_level_.resize(var.index + 1, 0);
+  rigid_level_[var.index] = at_level;
+}
+
+bool Unifier::Visit(TypeId type) {
+  if (stamps_.size() <= type.index) stamps_.resize(types_->size() + type.index / 2 + 16, 0);
+  if (stamps_[type.index] == stamp_) return false;
+  stamps_[type.index] = stamp_;
+  return true;
+}
+
+// Occurs check, levels and escaping rigid variables in one walk.
+Clash Unifier::Adjust(MetaId meta, TypeId type, uint32_t at_level, TypeId* culprit) {
+  type = Prune(type);
+  if (!types_->HasMeta(type) && !types_->HasVar(type)) return Clash::None;
+  if (!Visit(type)) return Clash::None;
+  switch (types_->Kind(type)) {
+    case TypeKind::Meta: {
+      MetaId other = types_->MetaOf(type);
+      if (other == meta) return Clash::Infinite;
+      metas_[other.index].level = std::min(metas_[other.index].level, at_level);
+      return Clash::None;
+    }
+    case TypeKind::Var: {
+      uint32_t index = types_->VarOf(type).index;
+      if (index < rigid_level_.size() && rigid_level_[index] > at_level) {
+        *culprit = type;
+        return Clash::Escape;
+      }
+      return Clash::None;
+    }
+    case TypeKind::App: {
+      Clash clash = Adjust(meta, types_->FnOf(type), at_level, culprit);
+      return clash != Clash::None ? clash : Adjust(meta, types_->ArgOf(type), at_level, culprit);
+    }
+    default: return Clash::None;
+  }
+}
+
+UnifyResult Unifier::Bind(MetaId meta, TypeId type) {
+  ++stamp_;
+  TypeId culprit;
+  Clash clash = Adjust(meta, type, metas_[meta.index].level, &culprit);
+  if (clash == Clash::Escape) return {clash, culprit, types_->Meta(meta)};
+  if (clash != Clash::None) return {clash, types_->Meta(meta), type};
+  metas_[meta.index].solution = type;
+  return {};
+}
+
+UnifyResult Unifier::Unify(TypeId a, TypeId b) {
+  a = Prune(a);
+  b = Prune(b);
+  if (a == b) return {};
+  TypeKind ka = types_->Kind(a), kb = types_->Kind(b);
+  if (ka == TypeKind::Meta && kb == TypeKind::Meta) {
+    // The younger variable points to the older one, so that no level has to be lowered.
+    MetaId x = types_->MetaOf(a), y = types_->MetaOf(b);
+    if (metas_[x.index].level < metas_[y.index].level) std::swap(x, y), std::swap(a, b);
+    metas_[y.index].applied |= metas_[x.index].applied;
+    metas_[x.index].solution = b;
+    return {};
+  }
+  if (ka == TypeKind::Meta) return Bind(types_->MetaOf(a), b);
+  if (kb == TypeKind::Meta) {
+    UnifyResult result = Bind(types_->MetaOf(b), a);
+    if (result.clash == Clash::Infinite) std::swap(result.left, result.right);
+    return result;
+  }
+  if (ka == TypeKind::App && kb == TypeKind::App) {
+    TypeId fa = types_->FnOf(a), fb = types_->FnOf(b);
+    UnifyResult result = Unify(fa, fb);
+    if (!result.ok()) {
+      // `Maybe Int` against `[Int]`: the whole types tell more than `Maybe` against `[]`.
+      if (result.clash == Clash::Mismatch && Prune(fa) == result.left && Prune(fb) == result.right)
+        return {Clash::Mismatch, a, b};
+      return result;
+    }
+    return Unify(types_->ArgOf(a), types_->ArgOf(b));
+  }
+  return {Clash::Mismatch, a, b};
+}
+
+void Unifier::Collect(TypeId type, llvm::SmallVectorImpl<MetaId>& out) {
+  type = Prune(type);
+  if (!types_->HasMeta(type) || !Visit(type)) return;
+  if (types_->Kind(type) == TypeKind::Meta) {
+    out.push_back(types_->MetaOf(type));
+  } else {
+    Collect(types_->FnOf(type), out);
+    Collect(types_->ArgOf(type), out);
+  }
+}
+
+void Unifier::FreeMetas(TypeId type, llvm::SmallVectorImpl<MetaId>& out) {
+  llvm::SmallVector<MetaId> found;
+  ++stamp_;
+  Collect(type, found);
+  for (MetaId meta : found)
+    if (std::find(out.begin(), out.end(), meta) == out.end()) out.push_back(meta);
+}
+
+void Unifier::Lower(TypeId type, uint32_t at_level) {
+  llvm::SmallVector<MetaId> found;
+  ++stamp_;
+  Collect(type, found);
+  for (MetaId meta : found) metas_[meta.index].level = std::min(metas_[meta.index].level, at_level);
+}
+
+}  // namespace df::check

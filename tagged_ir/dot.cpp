@@ -1,0 +1,198 @@
+// Graphviz: the graph drawn as in the paper's figures, a cluster per function, its loops inside. Nodes carry their op
+// with the number of the call site or the name of the loop; triggers and control edges are dashed and grey, so that the
+// data flow stands out.
+
+#include <cstring>
+
+#include "fmt/format.h"
+#include "tagged_ir/text.h"
+
+namespace df::ir {
+namespace {
+
+std::string Escape(llvm::StringRef text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) >= 0x20) out += c;
+  }
+  return out;
+}
+
+// A number as subscript digits, in UTF-8.
+std::string Subscript(uint32_t number) {
+  std::string out;
+  for (char digit : std::to_string(number)) out += std::string("\xe2\x82") + static_cast<char>(0x80 + (digit - '0'));
+  return out;
+}
+
+class Drawer {
+ public:
+  Drawer(const Graph& graph, llvm::raw_ostream& out, const PrintOptions& options)
+      : g(graph), out_(out), options_(options) {}
+  void Run();
+
+ private:
+  bool Chosen(ScopeId id) const;
+  void Cluster(ScopeId id, int depth);
+  void DrawNode(NodeId id, int depth);
+  void DrawEdges();
+  std::string Label(NodeId id) const;
+  std::string ConstantLabel(const Constant& constant) const;
+  bool IsControl(NodeId to, uint32_t operand, Edge edge) const;
+
+  const Graph& g;
+  llvm::raw_ostream& out_;
+  const PrintOptions& options_;
+  std::vector<std::vector<NodeId>> members_;   // of each scope
+  std::vector<std::vector<ScopeId>> loops_;    // of each scope: the loops in it
+  std::vector<bool> drawn_;                    // of each node
+};
+
+bool Drawer::Chosen(ScopeId id) const {
+  llvm::StringRef name = g.scopes[id].name, only = options_.only;
+  return only.empty() || name == only || (name.consume_front(only) && name.starts_with("@"));
+}
+
+std::string Drawer::ConstantLabel(const Constant& constant) const {
+  constexpr size_t kLongest = 24;
+  switch (g.types.Kind(constant.type)) {
+    case TypeKind::Unit: return "()";
+    case TypeKind::Bool: return constant.word ? "True" : "False";
+    case TypeKind::Char: return fmt::format("U+{:04X}", constant.word);
+    case TypeKind::Float: {
+      float value;
+      auto bits = static_cast<uint32_t>(constant.word);
+      std::memcpy(&value, &bits, sizeof value);
+      return fmt::format("{}", value);
+    }
+    case TypeKind::Double: {
+      double value;
+      std::memcpy(&value, &constant.word, sizeof value);
+      return fmt::format("{}", value);
+    }
+    case TypeKind::Integer:
+      if (constant.text.size() <= kLongest) return constant.text;
+      return constant.text.substr(0, kLongest) + "...";
+    // A cut through the middle of a character would not be UTF-8 any more.
+    case TypeKind::String: return constant.text.size() <= kLongest ? "\"" + constant.text + "\"" : "a String";
+    default: return fmt::format("{}", constant.word);
+  }
+}
+
+std::string Drawer::Label(NodeId id) const {
+  const Node& node = g.nodes[id];
+  std::string name(InfoOf(node.op).name);
+  switch (node.op) {
+    case Op::Call:
+    case Op::Return:
+    case Op::Delay: return name + Subscript(node.attr);
+    case Op::Const: return ConstantLabel(g.constants[ConstId(node.attr)]);
+    case Op::Input: return "Input " + g.graph_inputs[node.attr].name;
+    case Op::Result:
+      return g.graph_results.size() == 1 ? name : fmt::format("{} {}", name, node.attr);
+    case Op::Outer: return "Outer " + g.scopes[ScopeId(node.attr)].name;
+    case Op::Construct: return g.types[g.ResultsOf(id)[0].type].constructors[node.attr].name;
+    case Op::Field: {
+      const Constructor& c = g.types[g.TypeOf(g.InputsOf(id)[0]).type].constructors[node.attr >> 16];
+      const std::string& field = c.fields[node.attr & 0xffff].name;
+      return field.empty() ? fmt::format("{}.{}", c.name, node.attr & 0xffff) : field;
+    }
+    default: return name;
+  }
+}
+
+void Drawer::DrawNode(NodeId id, int depth) {
+  const Node& node = g.nodes[id];
+  const char* style = "";
+  switch (node.op) {
+    case Op::Call:
+    case Op::Return:
+    case Op::Delay:
+    case Op::Force: style = ", style=filled, fillcolor=\"#dde8f7\""; break;
+    case Op::Switch:
+    case Op::BranchMerge: style = ", style=filled, fillcolor=\"#f7eedb\""; break;
+    case Op::EntryMerge:
+    case Op::LoopMerge: style = ", style=filled, fillcolor=\"#e3f2e1\""; break;
+    case Op::Const: style = ", shape=plaintext"; break;
+    case Op::Start:
+    case Op::Result:
+    case Op::Input: style = ", shape=box"; break;
+    default: break;
+  }
+  drawn_[id.index] = true;
+  out_.indent(2 * depth) << "n" << id.index << " [label=\"" << Escape(Label(id)) << "\"" << style << ", tooltip=\""
+                         << id.index << "\"];\n";
+}
+
+void Drawer::Cluster(ScopeId id, int depth) {
+  const Scope& scope = g.scopes[id];
+  out_.indent(2 * depth) << "subgraph cluster_" << id.index << " {\n";
+  out_.indent(2 * depth + 2) << "label=\"" << Escape(scope.name) << "\"; style=\"rounded"
+                             << (scope.kind == ScopeKind::Loop ? ",dashed" : "") << "\"; color=\"#888888\";\n";
+  for (NodeId node : members_[id.index]) DrawNode(node, depth + 1);
+  for (ScopeId loop : loops_[id.index]) Cluster(loop, depth + 1);
+  out_.indent(2 * depth) << "}\n";
+}
+
+// A trigger, wherever it goes, or a control edge.
+bool Drawer::IsControl(NodeId to, uint32_t operand, Edge edge) const {
+  return g.types.Kind(g.TypeOf(edge).type) == TypeKind::Trigger;
+}
+
+void Drawer::DrawEdges() {
+  for (uint32_t i = 0; i < g.nodes.size(); ++i) {
+    NodeId to(i);
+    llvm::ArrayRef<Edge> in = g.InputsOf(to);
+    for (uint32_t k = 0; k < in.size(); ++k) {
+      NodeId from = in[k].node;
+      if (!drawn_[i] || !drawn_[from.index]) continue;
+      std::string attributes;
+      auto add = [&](const std::string& text) { attributes += (attributes.empty() ? "" : ", ") + text; };
+      if (IsControl(to, k, in[k])) add("style=dashed, color=\"#aaaaaa\"");
+      const Node& source = g.nodes[from];
+      if (source.op == Op::Switch) {
+        bool is_bool = g.types.Kind(g.TypeOf(g.InputsOf(from)[0]).type) == TypeKind::Bool;
+        add(fmt::format("taillabel=\"{}\"", !is_bool ? std::to_string(in[k].port) : in[k].port == 0 ? "T" : "F"));
+      }
+      // The way back does not pull the drawing upside down.
+      if (source.op == Op::NextIteration) add("constraint=false");
+      if (in.size() > 1 && g.nodes[to].op == Op::BranchMerge && k == 0) add("headlabel=\"p\"");
+      out_ << "  n" << from.index << " -> n" << i;
+      if (!attributes.empty()) out_ << " [" << attributes << "]";
+      out_ << ";\n";
+    }
+  }
+}
+
+void Drawer::Run() {
+  members_.resize(g.scopes.size());
+  loops_.resize(g.scopes.size());
+  drawn_.assign(g.nodes.size(), false);
+  for (uint32_t i = 0; i < g.nodes.size(); ++i) members_[g.nodes[NodeId(i)].scope.index].push_back(NodeId(i));
+  for (uint32_t i = 0; i < g.scopes.size(); ++i)
+    if (g.scopes[ScopeId(i)].kind == ScopeKind::Loop) loops_[g.scopes[ScopeId(i)].parent.index].push_back(ScopeId(i));
+  out_ << "digraph \"" << Escape(g.name) << "\" {\n"
+       << "  graph [fontname=\"sans-serif\", fontsize=12, nodesep=0.25, ranksep=0.35, compound=true];\n"
+       << "  node [fontname=\"sans-serif\", fontsize=11, shape=ellipse, height=0.3, margin=\"0.08,0.03\"];\n"
+       << "  edge [fontname=\"sans-serif\", fontsize=9, arrowsize=0.6];\n";
+  for (uint32_t i = 0; i < g.scopes.size(); ++i) {
+    ScopeId id(i);
+    if (g.scopes[id].kind == ScopeKind::Root && options_.only.empty()) {
+      for (NodeId node : members_[i]) DrawNode(node, 1);
+      for (ScopeId loop : loops_[i]) Cluster(loop, 1);
+    } else if (Chosen(id) && (g.scopes[id].kind != ScopeKind::Loop || !options_.only.empty())) {
+      Cluster(id, 1);
+    }
+  }
+  DrawEdges();
+  out_ << "}\n";
+}
+
+}  // namespace
+
+void PrintDot(const Graph& graph, llvm::raw_ostream& out, const PrintOptions& options) {
+  Drawer(graph, out, options).Run();
+}
+
+}  // namespace df::ir

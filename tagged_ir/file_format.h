@@ -1,0 +1,59 @@
+// tagged_ir/file_format.h
+//
+// The names that the writer and the reader of graph files share. docs/graph-file.md has the layout.
+#pragma once
+
+#include <cstdint>
+
+#include "onnx/onnx_pb.h"
+#include "tagged_ir/op.h"
+
+namespace df::ir::file {
+
+namespace onnx = ::ONNX_NAMESPACE;
+
+inline constexpr const char* kDomain = "org.dfc";
+inline constexpr const char* kProducer = "dfc";
+// What stock readers must understand of ONNX itself: nothing newer than the oldest supported distribution has.
+inline constexpr int64_t kIrVersion = 8;
+inline constexpr int64_t kOnnxOpset = 15;
+
+// Of every node.
+inline constexpr const char* kScope = "scope";
+inline constexpr const char* kTypes = "types";
+inline constexpr const char* kPos = "pos";
+inline constexpr const char* kCycle = "cycle";
+// Of Const and Field, beside AttributeName.
+inline constexpr const char* kValue = "value";
+inline constexpr const char* kField = "field";
+
+// The tables, attributes of Start.
+inline constexpr const char* kStrings = "strings";
+inline constexpr const char* kFileTable = "file_table";
+inline constexpr const char* kTypeTable = "type_table";
+inline constexpr const char* kPosTable = "pos_table";
+inline constexpr const char* kScopeTable = "scope_table";
+inline constexpr const char* kSiteTable = "site_table";
+inline constexpr const char* kInputTable = "input_table";
+inline constexpr const char* kResultTable = "result_table";
+
+// How Node::attr is called in the file; null if the op has none, or, for Const, one that is written as kValue.
+inline const char* AttributeName(Op op) {
+  switch (op) {
+    case Op::Input:
+    case Op::Result: return "index";
+    case Op::Call:
+    case Op::Return:
+    case Op::Delay: return "site";
+    case Op::Enter:
+    case Op::NextIteration:
+    case Op::Exit: return "loop";
+    case Op::Outer: return "outer";
+    case Op::Construct:
+    case Op::Field: return "constructor";
+    case Op::Fail: return "kind";
+    default: return nullptr;
+  }
+}
+
+}  // namespace df::ir::file

@@ -1,0 +1,423 @@
+// Reads graph files: see file.h, and docs/graph-file.md for the layout. Nothing in the file is trusted: every number is
+// checked against its table here or by Verify, which has the last word.
+
+#include <charconv>
+#include <cstring>
+#include <unordered_map>
+
+#include "fmt/format.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/StringRef.h"
+#include "tagged_ir/file.h"
+#include "tagged_ir/file_format.h"
+
+namespace df::ir {
+namespace {
+
+using namespace file;
+using Attribute = onnx::AttributeProto;
+
+// A row of 64-bit numbers, taken one after the other.
+class Numbers {
+ public:
+  explicit Numbers(const Attribute* attribute) {
+    if (attribute) values_ = {attribute->ints().data(), static_cast<size_t>(attribute->ints_size())};
+  }
+  bool empty() const { return values_.empty(); }
+  size_t size() const { return values_.size(); }
+  // The next number as an unsigned one; -1 as UINT32_MAX where a handle may be missing.
+  bool Take(uint32_t* value, bool optional = false) {
+    if (values_.empty()) return false;
+    int64_t number = values_.front();
+    values_ = values_.drop_front();
+    if (optional && number == -1) number = UINT32_MAX;
+    else if (number < 0 || number >= UINT32_MAX) return false;
+    *value = static_cast<uint32_t>(number);
+    return true;
+  }
+
+ private:
+  llvm::ArrayRef<int64_t> values_;
+};
+
+// The attributes of one node by what they mean; null where there is none.
+struct Attributes {
+  const Attribute *scope = nullptr, *types = nullptr, *pos = nullptr, *cycle = nullptr, *own = nullptr, *value = nullptr,
+                  *field = nullptr;
+};
+
+struct ConstantKey {
+  uint32_t type;
+  int64_t word;
+  std::string text;
+  bool operator==(const ConstantKey&) const = default;
+};
+struct ConstantHash {
+  size_t operator()(const ConstantKey& key) const {
+    return llvm::hash_combine(key.type, key.word, llvm::hash_value(llvm::StringRef(key.text)));
+  }
+};
+
+class Reader {
+ public:
+  std::optional<Graph> Run(std::string_view bytes, std::string* error);
+
+ private:
+  bool ReadModel(const onnx::ModelProto& model);
+  bool ReadTables(const onnx::NodeProto& start);
+  bool ReadTypes(const Attribute* table);
+  bool ReadPositions(const Attribute* table);
+  bool ReadScopes(const Attribute* table);
+  bool ReadSites(const Attribute* table);
+  bool ReadPorts(const Attribute* table, const char* name, std::vector<Port>* ports);
+  bool CheckPortNames(const onnx::GraphProto& graph);
+  bool ReadNode(const onnx::NodeProto& node, NodeId id);
+  bool FindAttributes(const onnx::NodeProto& node, Op op, Attributes* found);
+  bool ReadOperands(const onnx::NodeProto& node, Op op, const Attribute* cycle);
+  bool ReadConstant(const Attribute* value, TypeId type, uint32_t* attr);
+
+  bool TakeString(Numbers* numbers, std::string* text);
+  bool TakeType(Numbers* numbers, PortType* type);
+  bool ReadEdge(std::string_view text, Edge* edge) const;
+  bool ReadInt(const Attribute* attribute, uint32_t* value);
+
+  template <typename... Args>
+  bool Fail(fmt::format_string<Args...> format, Args&&... args) {
+    if (error_.empty()) error_ = where_ + fmt::format(format, std::forward<Args>(args)...);
+    return false;
+  }
+
+  Graph g;
+  std::string where_;  // "node 17 (Call): " while a node is read
+  std::string error_;
+  const Attribute* strings_ = nullptr;
+  std::vector<Edge> operands_;       // of the node that is being read
+  std::vector<PortType> results_;
+  std::unordered_map<ConstantKey, ConstId, ConstantHash> constants_;
+};
+
+// ---------------------------------------------------------------- tables
+
+bool Reader::TakeString(Numbers* numbers, std::string* text) {
+  uint32_t index = 0;
+  if (!numbers->Take(&index) || !strings_ || index >= static_cast<uint32_t>(strings_->strings_size())) return false;
+  *text = strings_->strings(static_cast<int>(index));
+  return true;
+}
+
+// Types may be declared behind their use: whether they exist is for Verify to say.
+bool Reader::TakeType(Numbers* numbers, PortType* type) {
+  uint32_t code = 0;
+  if (!numbers->Take(&code)) return false;
+  *type = {TypeId(code / 2), code % 2 == 1};
+  return true;
+}
+
+bool Reader::ReadTypes(const Attribute* table) {
+  Numbers row(table);
+  while (!row.empty()) {
+    std::string name;
+    uint32_t constructors = 0;
+    if (!TakeString(&row, &name) || !row.Take(&constructors)) return Fail("bad type table");
+    TypeId id = g.types.AddData(std::move(name));
+    for (uint32_t i = 0; i < constructors; ++i) {
+      Constructor constructor;
+      uint32_t fields = 0;
+      if (!TakeString(&row, &constructor.name) || !row.Take(&fields) || fields > row.size())
+        return Fail("bad type table, type {}", id.index);
+      for (uint32_t k = 0; k < fields; ++k) {
+        FieldType field;
+        uint32_t strict = 0;
+        if (!TakeString(&row, &field.name) || !TakeType(&row, &field.type) || !row.Take(&strict) || strict > 1)
+          return Fail("bad type table, type {}", id.index);
+        field.strict = strict == 1;
+        constructor.fields.push_back(std::move(field));
+      }
+      g.types[id].constructors.push_back(std::move(constructor));
+    }
+  }
+  return true;
+}
+
+bool Reader::ReadPositions(const Attribute* table) {
+  for (Numbers row(table); !row.empty();) {
+    Pos pos;
+    if (!row.Take(&pos.file) || !row.Take(&pos.line) || !row.Take(&pos.column) || !TakeString(&row, &pos.function) ||
+        !row.Take(&pos.inlined_at.index, true))
+      return Fail("bad position {}", g.positions.size());
+    g.positions.Add(std::move(pos));
+  }
+  return true;
+}
+
+bool Reader::ReadScopes(const Attribute* table) {
+  for (Numbers row(table); !row.empty();) {
+    Scope scope;
+    uint32_t kind = 0;
+    if (!row.Take(&kind) || kind > static_cast<uint32_t>(ScopeKind::Loop) || !TakeString(&row, &scope.name) ||
+        !row.Take(&scope.parent.index, true) || !row.Take(&scope.pos.index, true))
+      return Fail("bad scope {}", g.scopes.size());
+    scope.kind = static_cast<ScopeKind>(kind);
+    g.scopes.Add(std::move(scope));
+  }
+  return true;
+}
+
+bool Reader::ReadSites(const Attribute* table) {
+  for (Numbers row(table); !row.empty();) {
+    Site site;
+    uint32_t kind = 0;
+    if (!row.Take(&kind) || kind > static_cast<uint32_t>(SiteKind::Delay) || !row.Take(&site.caller.index) ||
+        !row.Take(&site.callee.index) || !row.Take(&site.pos.index, true) || !TakeString(&row, &site.reason))
+      return Fail("bad site {}", g.sites.size());
+    site.kind = static_cast<SiteKind>(kind);
+    g.sites.Add(std::move(site));
+  }
+  return true;
+}
+
+bool Reader::ReadPorts(const Attribute* table, const char* name, std::vector<Port>* ports) {
+  for (Numbers row(table); !row.empty();) {
+    Port port;
+    if (!TakeString(&row, &port.name) || !TakeType(&row, &port.type)) return Fail("bad {} {}", name, ports->size());
+    ports->push_back(std::move(port));
+  }
+  return true;
+}
+
+bool Reader::ReadTables(const onnx::NodeProto& start) {
+  const Attribute *files = nullptr, *types = nullptr, *positions = nullptr, *scopes = nullptr, *sites = nullptr,
+                  *inputs = nullptr, *results = nullptr;
+  const std::pair<const char*, const Attribute**> tables[] = {
+      {kStrings, &strings_},     {kFileTable, &files},  {kTypeTable, &types},   {kPosTable, &positions},
+      {kScopeTable, &scopes},    {kSiteTable, &sites},  {kInputTable, &inputs}, {kResultTable, &results}};
+  for (const Attribute& attribute : start.attribute()) {
+    for (auto [name, table] : tables) {
+      if (attribute.name() != name) continue;
+      auto want = table == &strings_ ? Attribute::STRINGS : Attribute::INTS;
+      if (*table || attribute.type() != want) return Fail("bad table `{}`", name);
+      *table = &attribute;
+    }
+  }
+  Numbers file_row(files);
+  while (!file_row.empty())
+    if (!TakeString(&file_row, &g.files.emplace_back())) return Fail("bad file {}", g.files.size() - 1);
+  return ReadTypes(types) && ReadPositions(positions) && ReadScopes(scopes) && ReadSites(sites) &&
+         ReadPorts(inputs, "input", &g.graph_inputs) && ReadPorts(results, "result", &g.graph_results);
+}
+
+// ---------------------------------------------------------------- nodes
+
+bool Reader::ReadInt(const Attribute* attribute, uint32_t* value) {
+  if (attribute->type() != Attribute::INT || attribute->i() < 0 || attribute->i() >= UINT32_MAX)
+    return Fail("bad attribute `{}`", attribute->name());
+  *value = static_cast<uint32_t>(attribute->i());
+  return true;
+}
+
+bool Reader::FindAttributes(const onnx::NodeProto& node, Op op, Attributes* found) {
+  const char* own = AttributeName(op);
+  for (const Attribute& attribute : node.attribute()) {
+    const std::string& name = attribute.name();
+    const Attribute** place = nullptr;
+    if (name == kScope) place = &found->scope;
+    else if (name == kTypes) place = &found->types;
+    else if (name == kPos) place = &found->pos;
+    else if (name == kCycle) place = &found->cycle;
+    else if (own && name == own) place = &found->own;
+    else if (op == Op::Const && name == kValue) place = &found->value;
+    else if (op == Op::Field && name == kField) place = &found->field;
+    else if (op == Op::Start) continue;  // the tables
+    if (!place) return Fail("unknown attribute `{}`", name);
+    if (*place) return Fail("two attributes `{}`", name);
+    if (!attribute.ref_attr_name().empty()) return Fail("attribute `{}` is a reference", name);
+    *place = &attribute;
+  }
+  if (own && !found->own) return Fail("no attribute `{}`", own);
+  if (op == Op::Const && !found->value) return Fail("no attribute `{}`", kValue);
+  if (op == Op::Field && !found->field) return Fail("no attribute `{}`", kField);
+  return true;
+}
+
+// "%17" or "%17.1"
+bool Reader::ReadEdge(std::string_view text, Edge* edge) const {
+  const char* end = text.data() + text.size();
+  if (text.empty() || text[0] != '%') return false;
+  auto node = std::from_chars(text.data() + 1, end, edge->node.index);
+  if (node.ec != std::errc()) return false;
+  edge->port = 0;
+  if (node.ptr == end) return true;
+  if (*node.ptr != '.') return false;
+  auto port = std::from_chars(node.ptr + 1, end, edge->port);
+  return port.ec == std::errc() && port.ptr == end;
+}
+
+bool Reader::ReadOperands(const onnx::NodeProto& node, Op op, const Attribute* cycle) {
+  if (cycle && cycle->type() != Attribute::STRINGS) return Fail("bad attribute `{}`", kCycle);
+  operands_.clear();
+  int from_cycle = 0;
+  for (int k = 0; k < node.input_size(); ++k) {
+    if (op == Op::Input && k == 0) continue;  // the graph's input itself: its index says which
+    const std::string* name = &node.input(k);
+    if (name->empty()) {
+      if (!cycle || from_cycle >= cycle->strings_size()) return Fail("operand {} is missing", k);
+      name = &cycle->strings(from_cycle++);
+    }
+    Edge edge;
+    if (!ReadEdge(*name, &edge)) return Fail("operand {}: `{}` is no edge", k, *name);
+    operands_.push_back(edge);
+  }
+  if (cycle && from_cycle != cycle->strings_size()) return Fail("more edges in `{}` than operands", kCycle);
+  return true;
+}
+
+bool Reader::ReadConstant(const Attribute* value, TypeId type, uint32_t* attr) {
+  if (!g.types.Contains(type)) return Fail("no type {}", type.index);
+  ConstantKey key{type.index, 0, ""};
+  auto want = Attribute::INT;
+  switch (g.types.Kind(type)) {
+    case TypeKind::Integer:
+    case TypeKind::String: want = Attribute::STRING; break;
+    case TypeKind::Float:
+    case TypeKind::Double: want = Attribute::TENSOR; break;
+    default: break;
+  }
+  if (value->type() != want) return Fail("bad attribute `{}`", kValue);
+  if (want == Attribute::INT) key.word = value->i();
+  if (want == Attribute::STRING) key.text = value->s();
+  if (want == Attribute::TENSOR) {
+    const onnx::TensorProto& tensor = value->t();
+    if (tensor.data_location() == onnx::TensorProto::EXTERNAL || tensor.external_data_size() != 0)
+      return Fail("its value is in another file, and those are not read");
+    bool is_double = g.types.Kind(type) == TypeKind::Double;
+    const std::string& bytes = tensor.raw_data();
+    if (tensor.data_type() != (is_double ? onnx::TensorProto::DOUBLE : onnx::TensorProto::FLOAT) ||
+        bytes.size() != (is_double ? 8 : 4) || tensor.dims_size() != 0)
+      return Fail("bad attribute `{}`", kValue);
+    uint64_t bits = 0;
+    for (size_t i = 0; i < bytes.size(); ++i) bits |= uint64_t{static_cast<unsigned char>(bytes[i])} << 8 * i;
+    key.word = static_cast<int64_t>(bits);
+  }
+  auto [it, is_new] = constants_.try_emplace(std::move(key));
+  if (is_new) it->second = g.constants.Add({type, it->first.word, it->first.text});
+  *attr = it->second.index;
+  return true;
+}
+
+bool Reader::ReadNode(const onnx::NodeProto& node, NodeId id) {
+  std::optional<Op> op = OpNamed(node.op_type());
+  where_ = fmt::format("node {} ({}): ", id.index, op ? node.op_type() : "?");
+  if (node.domain() != kDomain) return Fail("op `{}` of domain `{}` is unknown", node.op_type(), node.domain());
+  if (!op) return Fail("op `{}` is unknown", node.op_type());
+  Attributes found;
+  if (!FindAttributes(node, *op, &found) || !ReadOperands(node, *op, found.cycle)) return false;
+
+  results_.clear();
+  if (found.types && found.types->type() != Attribute::INTS) return Fail("bad attribute `{}`", kTypes);
+  for (Numbers types(found.types); !types.empty();)
+    if (!TakeType(&types, &results_.emplace_back())) return Fail("bad attribute `{}`", kTypes);
+  int outputs = static_cast<int>(results_.size()) + (*op == Op::Result);
+  if (node.output_size() != outputs) return Fail("{} outputs, {} types", node.output_size(), results_.size());
+  for (size_t port = 0; port < results_.size(); ++port) {
+    Edge edge;
+    if (!ReadEdge(node.output(static_cast<int>(port)), &edge) || edge != Edge{id, static_cast<uint32_t>(port)})
+      return Fail("output {} is named `{}`", port, node.output(static_cast<int>(port)));
+  }
+
+  uint32_t scope = 0, attr = 0, field = 0;
+  PosId pos;
+  if (found.scope && !ReadInt(found.scope, &scope)) return false;
+  if (found.pos && !ReadInt(found.pos, &pos.index)) return false;
+  if (found.own && !ReadInt(found.own, &attr)) return false;
+  if (found.field) {
+    if (!ReadInt(found.field, &field)) return false;
+    if (attr > 0xffff || field > 0xffff) return Fail("no field {} of constructor {}", field, attr);
+    attr = attr << 16 | field;
+  }
+  if (found.value) {
+    if (results_.size() != 1) return Fail("{} results", results_.size());
+    if (!ReadConstant(found.value, results_[0].type, &attr)) return false;
+  }
+  g.AddNode(*op, ScopeId(scope), operands_, results_, attr, pos);
+  where_.clear();
+  return true;
+}
+
+// ---------------------------------------------------------------- the whole
+
+// What stock tools show of the graph's inputs and results has to be what the tables say.
+bool Reader::CheckPortNames(const onnx::GraphProto& graph) {
+  if (static_cast<size_t>(graph.input_size()) != g.graph_inputs.size() ||
+      static_cast<size_t>(graph.output_size()) != g.graph_results.size())
+    return Fail("{} inputs and {} results, but the tables have {} and {}", graph.input_size(), graph.output_size(),
+                g.graph_inputs.size(), g.graph_results.size());
+  for (size_t i = 0; i < g.graph_inputs.size(); ++i)
+    if (graph.input(static_cast<int>(i)).name() != g.graph_inputs[i].name)
+      return Fail("input {} is named `{}`, and `{}` in the table", i, graph.input(static_cast<int>(i)).name(),
+                  g.graph_inputs[i].name);
+  return true;
+}
+
+bool Reader::ReadModel(const onnx::ModelProto& model) {
+  int64_t version = 0;
+  for (const onnx::OperatorSetIdProto& opset : model.opset_import())
+    if (opset.domain() == kDomain) version = opset.version();
+  if (version == 0) return Fail("an ONNX model without ops of `{}`", kDomain);
+  if (version > kGraphFileVersion)
+    return Fail("format version {} is newer than this program reads, {}", version, kGraphFileVersion);
+  if (version < 1) return Fail("format version {}", version);
+  if (model.functions_size() != 0) return Fail("functions of a model are not part of a graph file");
+  if (model.training_info_size() != 0) return Fail("training information is not part of a graph file");
+  const onnx::GraphProto& graph = model.graph();
+  if (graph.initializer_size() != 0 || graph.sparse_initializer_size() != 0)
+    return Fail("initializers are not part of a graph file");
+  g.name = graph.name();
+  if (!g.name.empty() && g.name.front() == '%') g.name.erase(0, 1);
+
+  // A node's name is its number; the file has them in another order.
+  auto count = static_cast<uint32_t>(graph.node_size());
+  std::vector<const onnx::NodeProto*> nodes(count, nullptr);
+  const onnx::NodeProto* start = nullptr;
+  for (uint32_t i = 0; i < count; ++i) {
+    const onnx::NodeProto& node = graph.node(static_cast<int>(i));
+    const std::string& name = node.name();
+    uint32_t number = 0;
+    auto [end, status] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (status != std::errc() || end != name.data() + name.size() || number >= count || nodes[number])
+      return Fail("node number {} of the file (op `{}`): bad name `{}`", i, node.op_type(), name);
+    nodes[number] = &node;
+    if (node.op_type() != "Start" || node.domain() != kDomain) continue;
+    if (start) return Fail("node {} (Start): there is one already", number);
+    start = &node;
+  }
+  if (!start) return Fail("there is no Start");
+  if (!ReadTables(*start) || !CheckPortNames(graph)) return false;
+  for (uint32_t i = 0; i < count; ++i)
+    if (!ReadNode(*nodes[i], NodeId(i))) return false;
+  return true;
+}
+
+std::optional<Graph> Reader::Run(std::string_view bytes, std::string* error) {
+  google::protobuf::Arena arena;
+  auto* model = google::protobuf::Arena::CreateMessage<onnx::ModelProto>(&arena);
+  if (bytes.size() > INT32_MAX) {
+    Fail("larger than 2 GiB");
+  } else if (!model->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    Fail("damaged or truncated: not an ONNX model");
+  } else if (ReadModel(*model)) {
+    std::string fault = Verify(g);
+    if (fault.empty()) return std::move(g);
+    error_ = std::move(fault);
+  }
+  *error = error_;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Graph> Deserialize(std::string_view bytes, std::string* error) { return Reader().Run(bytes, error); }
+
+// A ModelProto begins with its IR version, field 1: no source text begins with a backspace.
+bool LooksLikeGraphFile(std::string_view bytes) { return !bytes.empty() && bytes.front() == '\x08'; }
+
+}  // namespace df::ir

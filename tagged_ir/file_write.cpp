@@ -1,0 +1,229 @@
+// Writes graph files: see file.h, and docs/graph-file.md for the layout. The graph has been verified.
+
+#include <cstring>
+
+#include "fmt/format.h"
+#include "llvm/ADT/StringMap.h"
+#include "tagged_ir/file.h"
+#include "tagged_ir/file_format.h"
+
+namespace df::ir {
+namespace {
+
+using namespace file;
+
+std::string EdgeName(Edge edge) {
+  return edge.port == 0 ? fmt::format("%{}", edge.node.index) : fmt::format("%{}.{}", edge.node.index, edge.port);
+}
+
+int64_t Handle(uint32_t index) { return index == UINT32_MAX ? -1 : int64_t{index}; }
+int64_t TypeCode(PortType type) { return int64_t{type.type.index} * 2 + type.lazy; }
+
+class Writer {
+ public:
+  explicit Writer(const Graph& graph) : g(graph) {}
+  std::string Run();
+
+ private:
+  std::vector<NodeId> DepthFirstOrder() const;
+  void WriteNode(NodeId id);
+  void WriteTables(onnx::NodeProto* start);
+  void WriteValue(onnx::NodeProto* node, const Constant& constant);
+  void WritePort(onnx::ValueInfoProto* info, const std::string& name, PortType type);
+  int64_t String(const std::string& text);
+
+  static onnx::AttributeProto* Add(onnx::NodeProto* node, const char* name, onnx::AttributeProto::AttributeType type) {
+    onnx::AttributeProto* attribute = node->add_attribute();
+    attribute->set_name(name);
+    attribute->set_type(type);
+    return attribute;
+  }
+  static void AddInt(onnx::NodeProto* node, const char* name, int64_t value) {
+    Add(node, name, onnx::AttributeProto::INT)->set_i(value);
+  }
+  // Empty lists are left out.
+  static void AddInts(onnx::NodeProto* node, const char* name, const std::vector<int64_t>& values) {
+    if (values.empty()) return;
+    Add(node, name, onnx::AttributeProto::INTS)->mutable_ints()->Add(values.begin(), values.end());
+  }
+
+  const Graph& g;
+  google::protobuf::Arena arena_;
+  onnx::GraphProto* out_ = nullptr;
+  std::vector<bool> written_;
+  llvm::StringMap<int64_t> string_index_;
+  std::vector<const std::string*> strings_;
+};
+
+int64_t Writer::String(const std::string& text) {
+  auto [it, is_new] = string_index_.try_emplace(text, static_cast<int64_t>(strings_.size()));
+  if (is_new) strings_.push_back(&text);
+  return it->second;
+}
+
+// Each node after the nodes it takes its operands from, but for edges that close a cycle.
+std::vector<NodeId> Writer::DepthFirstOrder() const {
+  std::vector<NodeId> order;
+  order.reserve(g.nodes.size());
+  std::vector<bool> seen(g.nodes.size(), false);
+  struct Step {
+    NodeId node;
+    uint32_t next;
+  };
+  std::vector<Step> stack;
+  for (uint32_t i = 0; i < g.nodes.size(); ++i) {
+    if (seen[i]) continue;
+    seen[i] = true;
+    stack.push_back({NodeId(i), 0});
+    while (!stack.empty()) {
+      Step& step = stack.back();
+      llvm::ArrayRef<Edge> in = g.InputsOf(step.node);
+      if (step.next == in.size()) {
+        order.push_back(step.node);
+        stack.pop_back();
+        continue;
+      }
+      NodeId operand = in[step.next++].node;
+      if (seen[operand.index]) continue;
+      seen[operand.index] = true;
+      stack.push_back({operand, 0});
+    }
+  }
+  return order;
+}
+
+void Writer::WriteTables(onnx::NodeProto* start) {
+  std::vector<int64_t> files, types, positions, scopes, sites, inputs, results;
+  for (const std::string& name : g.files) files.push_back(String(name));
+  for (uint32_t i = static_cast<uint32_t>(TypeKind::Data); i < g.types.size(); ++i) {
+    const Type& type = g.types[TypeId(i)];
+    types.insert(types.end(), {String(type.name), static_cast<int64_t>(type.constructors.size())});
+    for (const Constructor& c : type.constructors) {
+      types.insert(types.end(), {String(c.name), static_cast<int64_t>(c.fields.size())});
+      for (const FieldType& field : c.fields)
+        types.insert(types.end(), {String(field.name), TypeCode(field.type), int64_t{field.strict}});
+    }
+  }
+  for (const Pos& p : g.positions)
+    positions.insert(positions.end(), {p.file, p.line, p.column, String(p.function), Handle(p.inlined_at.index)});
+  for (const Scope& s : g.scopes)
+    scopes.insert(scopes.end(), {static_cast<int64_t>(s.kind), String(s.name), Handle(s.parent.index),
+                                 Handle(s.pos.index)});
+  for (const Site& s : g.sites)
+    sites.insert(sites.end(), {static_cast<int64_t>(s.kind), s.caller.index, s.callee.index, Handle(s.pos.index),
+                               String(s.reason)});
+  for (const Port& port : g.graph_inputs) inputs.insert(inputs.end(), {String(port.name), TypeCode(port.type)});
+  for (const Port& port : g.graph_results) results.insert(results.end(), {String(port.name), TypeCode(port.type)});
+
+  onnx::AttributeProto* strings = Add(start, kStrings, onnx::AttributeProto::STRINGS);
+  for (const std::string* text : strings_) strings->add_strings(*text);
+  AddInts(start, kFileTable, files);
+  AddInts(start, kTypeTable, types);
+  AddInts(start, kPosTable, positions);
+  AddInts(start, kScopeTable, scopes);
+  AddInts(start, kSiteTable, sites);
+  AddInts(start, kInputTable, inputs);
+  AddInts(start, kResultTable, results);
+}
+
+void Writer::WriteValue(onnx::NodeProto* node, const Constant& constant) {
+  TypeKind kind = g.types.Kind(constant.type);
+  switch (kind) {
+    case TypeKind::Integer:
+    case TypeKind::String: Add(node, kValue, onnx::AttributeProto::STRING)->set_s(constant.text); return;
+    case TypeKind::Float:
+    case TypeKind::Double: break;
+    default: AddInt(node, kValue, constant.word); return;
+  }
+  // The bits, little-endian, so that no NaN changes on the way.
+  onnx::TensorProto* tensor = Add(node, kValue, onnx::AttributeProto::TENSOR)->mutable_t();
+  bool is_double = kind == TypeKind::Double;
+  tensor->set_data_type(is_double ? onnx::TensorProto::DOUBLE : onnx::TensorProto::FLOAT);
+  std::string bytes;
+  for (int i = 0; i < (is_double ? 8 : 4); ++i) bytes += static_cast<char>(static_cast<uint64_t>(constant.word) >> 8 * i);
+  tensor->set_raw_data(bytes);
+}
+
+void Writer::WriteNode(NodeId id) {
+  const Node& node = g.nodes[id];
+  onnx::NodeProto* out = out_->add_node();
+  onnx::AttributeProto* cycle = nullptr;
+  if (node.op == Op::Input) {
+    // The graph's input as an ordinary one, before the trigger.
+    out->add_input(g.graph_inputs[node.attr].name);
+  }
+  for (Edge edge : g.InputsOf(id)) {
+    if (written_[edge.node.index]) {
+      out->add_input(EdgeName(edge));
+      continue;
+    }
+    out->add_input("");
+    if (!cycle) cycle = Add(out, kCycle, onnx::AttributeProto::STRINGS);
+    cycle->add_strings(EdgeName(edge));
+  }
+  for (uint32_t port = 0; port < node.num_results; ++port) out->add_output(EdgeName({id, port}));
+  if (node.op == Op::Result) out->add_output(fmt::format("%result{}", node.attr));
+  out->set_name(std::to_string(id.index));
+  out->set_op_type(std::string(InfoOf(node.op).name));
+  out->set_domain(kDomain);
+  if (node.scope.index != 0) AddInt(out, kScope, node.scope.index);
+  std::vector<int64_t> types;
+  for (PortType type : g.ResultsOf(id)) types.push_back(TypeCode(type));
+  AddInts(out, kTypes, types);
+  if (node.pos.valid()) AddInt(out, kPos, node.pos.index);
+  if (node.op == Op::Const) WriteValue(out, g.constants[ConstId(node.attr)]);
+  if (const char* name = AttributeName(node.op)) AddInt(out, name, node.op == Op::Field ? node.attr >> 16 : node.attr);
+  if (node.op == Op::Field) AddInt(out, kField, node.attr & 0xffff);
+  if (node.op == Op::Start) WriteTables(out);
+  written_[id.index] = true;
+}
+
+// What stock tools show of an input or result. A scalar that ONNX has is a tensor without dimensions.
+void Writer::WritePort(onnx::ValueInfoProto* info, const std::string& name, PortType type) {
+  info->set_name(name);
+  onnx::TypeProto* proto = info->mutable_type();
+  int32_t element = 0;
+  switch (type.lazy ? TypeKind::Data : g.types.Kind(type.type)) {
+    case TypeKind::Bool: element = onnx::TensorProto::BOOL; break;
+    case TypeKind::Int: element = onnx::TensorProto::INT64; break;
+    case TypeKind::Float: element = onnx::TensorProto::FLOAT; break;
+    case TypeKind::Double: element = onnx::TensorProto::DOUBLE; break;
+    case TypeKind::String: element = onnx::TensorProto::STRING; break;
+    default:
+      proto->mutable_opaque_type()->set_domain(kDomain);
+      proto->mutable_opaque_type()->set_name(g.types.Print(type));
+      return;
+  }
+  proto->mutable_tensor_type()->set_elem_type(element);
+  proto->mutable_tensor_type()->mutable_shape();
+}
+
+std::string Writer::Run() {
+  auto* model = google::protobuf::Arena::CreateMessage<onnx::ModelProto>(&arena_);
+  model->set_ir_version(kIrVersion);
+  model->set_producer_name(kProducer);
+  model->set_domain(kDomain);
+  onnx::OperatorSetIdProto* opset = model->add_opset_import();
+  opset->set_domain("");
+  opset->set_version(kOnnxOpset);
+  opset = model->add_opset_import();
+  opset->set_domain(kDomain);
+  opset->set_version(kGraphFileVersion);
+
+  out_ = model->mutable_graph();
+  // ONNX wants a name that is not empty.
+  bool escape = g.name.empty() || g.name.front() == '%';
+  out_->set_name(escape ? "%" + g.name : g.name);
+  written_.assign(g.nodes.size(), false);
+  for (NodeId id : DepthFirstOrder()) WriteNode(id);
+  for (const Port& port : g.graph_inputs) WritePort(out_->add_input(), port.name, port.type);
+  for (size_t i = 0; i < g.graph_results.size(); ++i)
+    WritePort(out_->add_output(), fmt::format("%result{}", i), g.graph_results[i].type);
+  return model->SerializeAsString();
+}
+
+}  // namespace
+
+std::string Serialize(const Graph& graph) { return Writer(graph).Run(); }
+
+}  // namespace df::ir

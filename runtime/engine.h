@@ -103,8 +103,10 @@ std::unique_ptr<Execution> MakeReferenceExecution(const ir::Graph& graph, const 
 std::unique_ptr<Execution> MakeTaggedExecution(const ir::Graph& graph, const RunOptions& options);
 std::unique_ptr<Execution> MakeExecution(EngineKind kind, const ir::Graph& graph, const RunOptions& options);
 
-// The error as people read it: message, source position, call path ("in `fact`, called from fact.df:3:24", ...,
-// "... 9,980 calls left out ...").
+// The error as people read it, without a newline at the end: "error: divide by zero", then the path.
 std::string Describe(const RuntimeError& error, const ir::Graph& graph);
+// Place and call path alone, each line after a newline and two spaces: "at fact.df:3:14 in `f`", "called at ... in `g`",
+// "... 9,980 more calls ...". Calls that were inlined away are there as if they were not. Empty if nothing is known.
+std::string DescribePath(const RuntimeError& error, const ir::Graph& graph);
 
 }  // namespace df

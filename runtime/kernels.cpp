@@ -223,7 +223,7 @@ Value RealOp(const Firing& f) {
     case Op::Asinh: return Real<T>(std::asinh(x));
     case Op::Acosh: return Real<T>(std::acosh(x));
     case Op::Atanh: return Real<T>(std::atanh(x));
-    case Op::Atan2: return Real<T>(std::atan2(x, y));
+    case Op::Atan2: return Real<T>(scalar::Atan2(x, y));
     case Op::IsNaN: return Bool(std::isnan(x));
     case Op::IsInfinite: return Bool(std::isinf(x));
     case Op::IsNegativeZero: return Bool(x == 0 && std::signbit(x));

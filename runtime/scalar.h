@@ -65,6 +65,20 @@ T Signum(T x) {
   return x > 0 ? T(1) : x < 0 ? T(-1) : x;  // keeps -0 and NaN
 }
 
+// The angle of (x, y) as GHC's own definition rounds it, which is not always what libm's atan2 gives.
+template <typename T>
+T Atan2(T y, T x) {
+  constexpr T kPi = T(3.141592653589793238462643383279502884L);
+  auto negative_zero = [](T z) { return z == 0 && std::signbit(z); };
+  if (x > 0) return std::atan(y / x);
+  if (x == 0 && y > 0) return kPi / 2;
+  if (x < 0 && y > 0) return kPi + std::atan(y / x);
+  if ((x <= 0 && y < 0) || (x < 0 && negative_zero(y)) || (negative_zero(x) && negative_zero(y))) return -Atan2(-y, x);
+  if (y == 0 && (x < 0 || negative_zero(x))) return kPi;
+  if (x == 0 && y == 0) return y;
+  return x + y;  // NaN
+}
+
 // x, a whole number of type Float or Double, or NaN or an infinity, as an Int modulo 2^64. NaN and the infinities count
 // as decodeFloat gives them, multiples of 2^64.
 template <typename T>

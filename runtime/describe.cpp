@@ -1,0 +1,130 @@
+// Run-time errors as people read them: message, place, and the call path that the tag is.
+//
+//   error: divide by zero
+//     at fact.df:3:14 in `f`
+//     called at fact.df:7:9 in `g`
+//     ... 9,980 more calls ...
+//     called at fact.df:9:8 in `main`
+#include <fmt/format.h>
+
+#include "runtime/engine.h"
+
+namespace df {
+namespace {
+
+// Lines at the innermost and the outermost end of a long path.
+constexpr size_t kInner = 16;
+constexpr size_t kOuter = 4;
+
+std::string Thousands(uint64_t n) {
+  std::string digits = std::to_string(n);
+  for (size_t i = digits.size(); i > 3;) digits.insert(i -= 3, 1, ',');
+  return digits;
+}
+
+// One line of the path; `entries` are the labels that it stands for.
+struct Line {
+  std::string text;
+  uint64_t calls = 0;
+};
+
+class Describer {
+ public:
+  explicit Describer(const ir::Graph& graph) : graph_(graph) {}
+
+  // The lines of one place: the place itself, then the calls that were inlined away on the way to it.
+  void AddPlace(const char* what, ir::PosId pos, const std::string& function, uint64_t calls) {
+    // A chain as long as the table would be a circle.
+    for (uint32_t n = 0; n <= graph_.positions.size(); ++n) {
+      std::string name = function;
+      std::string place = "an unknown place";
+      if (graph_.positions.Contains(pos)) {
+        const ir::Pos& p = graph_.positions[pos];
+        if (!p.function.empty()) name = p.function;
+        if (p.line && p.file < graph_.files.size())
+          place = fmt::format("{}:{}:{}", graph_.files[p.file], p.line, p.column);
+      }
+      lines_.push_back({fmt::format("{} {}", what, place) + (name.empty() ? "" : " in `" + name + "`"), calls});
+      if (!graph_.positions.Contains(pos) || !graph_.positions[pos].inlined_at.valid()) return;
+      pos = graph_.positions[pos].inlined_at;
+      what = "called at";
+      calls = 1;
+    }
+  }
+
+  void AddEntry(const PathEntry& entry) {
+    if (graph_.sites.Contains(entry.site)) {
+      const ir::Site& site = graph_.sites[entry.site];
+      AddPlace(site.kind == ir::SiteKind::Delay ? "delayed at" : "called at", site.pos, ScopeName(site.caller), 1);
+    } else if (entry.iteration > 0) {
+      lines_.push_back({fmt::format("after {} tail call{} in `{}`", Thousands(entry.iteration),
+                                    entry.iteration == 1 ? "" : "s", ScopeName(entry.loop)),
+                        1});
+    }
+  }
+
+  void AddGap(uint64_t calls) {
+    gap_ = lines_.size();
+    missing_ = calls;
+  }
+
+  std::string Finish() {
+    // What lies between the ends is counted together with what was never known.
+    size_t first = lines_.size(), last = lines_.size();
+    if (gap_ != SIZE_MAX || lines_.size() > kInner + kOuter + 1) {
+      first = std::min(kInner, lines_.size());
+      last = lines_.size() - std::min(kOuter, lines_.size() - first);
+      if (gap_ != SIZE_MAX) {
+        first = std::min(first, gap_);
+        last = std::max(last, gap_);
+      }
+    }
+    uint64_t missing = missing_;
+    std::string text;
+    for (size_t i = 0; i < lines_.size(); ++i) {
+      if (i >= first && i < last) missing += lines_[i].calls;
+      else if (i < first) text += "\n  " + lines_[i].text;
+    }
+    if (missing) text += fmt::format("\n  ... {} more call{} ...", Thousands(missing), missing == 1 ? "" : "s");
+    for (size_t i = last; i < lines_.size(); ++i) text += "\n  " + lines_[i].text;
+    return text;
+  }
+
+  // The source's name of the function that a scope belongs to.
+  std::string ScopeName(ir::ScopeId scope) const {
+    for (uint32_t n = 0; n <= graph_.scopes.size() && graph_.scopes.Contains(scope); ++n) {
+      const ir::Scope& s = graph_.scopes[scope];
+      if (s.kind != ir::ScopeKind::Loop || !graph_.scopes.Contains(s.parent)) return s.name;
+      scope = s.parent;
+    }
+    return "";
+  }
+
+ private:
+  const ir::Graph& graph_;
+  std::vector<Line> lines_;
+  size_t gap_ = SIZE_MAX;  // index of the first line after what was left out
+  uint64_t missing_ = 0;
+};
+
+}  // namespace
+
+std::string DescribePath(const RuntimeError& error, const ir::Graph& graph) {
+  Describer describer(graph);
+  ir::ScopeId scope;
+  if (graph.nodes.Contains(error.node)) scope = graph.nodes[error.node].scope;
+  // A place that says nothing and a path that is empty are left out altogether.
+  bool known = graph.positions.Contains(error.pos) && graph.positions[error.pos].line != 0;
+  if (known || !error.path.empty()) describer.AddPlace("at", error.pos, describer.ScopeName(scope), 0);
+  for (size_t i = 0; i < error.path.size(); ++i) {
+    if (error.path_gap != 0 && i == error.path_gap) describer.AddGap(error.path_length - error.path.size());
+    describer.AddEntry(error.path[i]);
+  }
+  return describer.Finish();
+}
+
+std::string Describe(const RuntimeError& error, const ir::Graph& graph) {
+  return "error: " + error.message + DescribePath(error, graph);
+}
+
+}  // namespace df

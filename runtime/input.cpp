@@ -1,0 +1,312 @@
+// Inputs of a graph from the words of a command line, written as in the language: literals, tuples, lists, constructors.
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <locale.h>
+
+#include "runtime/integer.h"
+#include "runtime/show.h"
+#include "runtime/unicode.h"
+#include "runtime/utf8.h"
+
+namespace df {
+namespace {
+
+using ir::TypeKind;
+
+constexpr int kMaxNesting = 1000;
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsWordChar(char c) {
+  return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '\'' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+// Recursive descent over the text, led by the type. Each function returns false where the text does not fit.
+class Reader {
+ public:
+  Reader(const ir::Graph& graph, std::string_view text) : graph_(graph), text_(text) {}
+
+  bool All(ir::TypeId type, Value* out) {
+    TypeKind kind = graph_.types.Kind(type);
+    if (Datum(type, out, 0)) {
+      Blanks();
+      if (at_ == text_.size()) return true;
+    }
+    // A bare character is what a shell leaves of 'c'.
+    at_ = 0;
+    uint32_t c;
+    if (kind == TypeKind::Char && Utf8(&c) && at_ == text_.size()) {
+      *out = Value::Word(c);
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  void Blanks() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n')) ++at_;
+  }
+  bool Take(char c) {
+    Blanks();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  bool Word(std::string_view word) {
+    Blanks();
+    if (!text_.substr(at_).starts_with(word)) return false;
+    size_t end = at_ + word.size();
+    if (end < text_.size() && IsWordChar(text_[end]) && IsWordChar(word.back())) return false;
+    at_ = end;
+    return true;
+  }
+
+  // A datum, possibly in parentheses that its type does not ask for.
+  bool Datum(ir::TypeId type, Value* out, int nesting) {
+    if (nesting > kMaxNesting) return false;
+    size_t start = at_;
+    if (Plain(type, out, nesting)) return true;
+    at_ = start;
+    return Take('(') && Datum(type, out, nesting + 1) && Take(')');
+  }
+
+  bool Plain(ir::TypeId type, Value* out, int nesting) {
+    switch (graph_.types.Kind(type)) {
+      case TypeKind::Unit: return Take('(') && Take(')');
+      case TypeKind::Bool:
+        *out = Value::Word(1);
+        if (Word("True")) return true;
+        *out = Value::Word(0);
+        return Word("False");
+      case TypeKind::Char: return CharLiteral(out);
+      case TypeKind::Int:
+      case TypeKind::Integer: return Whole(graph_.types.Kind(type) == TypeKind::Int, out);
+      case TypeKind::Float: {
+        double d;
+        float f;
+        if (!Real(&d, &f)) return false;
+        *out = Value::Float(f);
+        return true;
+      }
+      case TypeKind::Double: {
+        double d;
+        float f;
+        if (!Real(&d, &f)) return false;
+        *out = Value::Double(d);
+        return true;
+      }
+      case TypeKind::String: return Text(out);
+      case TypeKind::Data: return Constructed(type, out, nesting);
+      case TypeKind::Trigger:
+      case TypeKind::Alt: return false;
+    }
+    return false;
+  }
+
+  // The characters of a number that starts here.
+  std::string Numeral(bool real) {
+    Blanks();
+    size_t end = at_;
+    if (end < text_.size() && text_[end] == '-') {
+      ++end;
+      while (end < text_.size() && text_[end] == ' ') ++end;
+    }
+    size_t digits = end;
+    while (end < text_.size() && IsDigit(text_[end])) ++end;
+    if (end == digits) return "";
+    if (real && end + 1 < text_.size() && text_[end] == '.' && IsDigit(text_[end + 1]))
+      for (++end; end < text_.size() && IsDigit(text_[end]);) ++end;
+    if (real && end < text_.size() && (text_[end] == 'e' || text_[end] == 'E')) {
+      size_t power = end + 1;
+      if (power < text_.size() && (text_[power] == '-' || text_[power] == '+')) ++power;
+      if (power < text_.size() && IsDigit(text_[power]))
+        for (end = power; end < text_.size() && IsDigit(text_[end]);) ++end;
+    }
+    std::string numeral = (text_[at_] == '-' ? "-" : "") + std::string(text_.substr(digits, end - digits));
+    at_ = end;
+    return numeral;
+  }
+
+  bool Whole(bool is_int, Value* out) {
+    std::string numeral = Numeral(false);
+    return !numeral.empty() && integer::Parse(numeral, out) && (!is_int || out->is_word());
+  }
+
+  bool Real(double* d, float* f) {
+    Blanks();
+    bool negative = Take('-');
+    if (Word("NaN")) {
+      *d = *f = std::nan("");
+      return true;
+    }
+    if (Word("Infinity")) {
+      *d = *f = negative ? -HUGE_VAL : HUGE_VAL;
+      return true;
+    }
+    if (negative) --at_;
+    std::string numeral = Numeral(true);
+    if (numeral.empty()) return false;
+    // Whatever locale an embedding program has set: the point is a point.
+    static const locale_t c_locale = newlocale(LC_ALL_MASK, "C", nullptr);
+    *d = strtod_l(numeral.c_str(), nullptr, c_locale);
+    *f = strtof_l(numeral.c_str(), nullptr, c_locale);
+    return true;
+  }
+
+  bool Utf8(uint32_t* c) {
+    if (at_ >= text_.size()) return false;
+    unsigned char lead = static_cast<unsigned char>(text_[at_++]);
+    int more = lead < 0x80 ? 0 : lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC2 ? 1 : -1;
+    if (more < 0) return false;
+    *c = more ? lead & (0x3F >> more) : lead;
+    for (; more > 0; --more) {
+      if (at_ >= text_.size() || (static_cast<unsigned char>(text_[at_]) & 0xC0) != 0x80) return false;
+      *c = *c << 6 | (static_cast<unsigned char>(text_[at_++]) & 63);
+    }
+    return *c <= unicode::kMaxChar;
+  }
+
+  // What follows a backslash.
+  bool Escape(uint32_t* c) {
+    static constexpr std::pair<std::string_view, uint32_t> kNamed[] = {
+        {"NUL", 0},  {"SOH", 1},  {"STX", 2},  {"ETX", 3},  {"EOT", 4},  {"ENQ", 5},  {"ACK", 6},  {"BEL", 7}, {"BS", 8},
+        {"HT", 9},   {"LF", 10},  {"VT", 11},  {"FF", 12},  {"CR", 13},  {"SO", 14},  {"SI", 15},  {"DLE", 16}, {"DC1", 17},
+        {"DC2", 18}, {"DC3", 19}, {"DC4", 20}, {"NAK", 21}, {"SYN", 22}, {"ETB", 23}, {"CAN", 24}, {"EM", 25}, {"SUB", 26},
+        {"ESC", 27}, {"FS", 28},  {"GS", 29},  {"RS", 30},  {"US", 31},  {"SP", 32},  {"DEL", 127}, {"a", 7},  {"b", 8},
+        {"f", 12},   {"n", 10},   {"r", 13},   {"t", 9},    {"v", 11},   {"\\", 92},  {"\"", 34},  {"'", 39}};
+    if (at_ < text_.size() && IsDigit(text_[at_])) {
+      uint64_t code = 0;
+      for (; at_ < text_.size() && IsDigit(text_[at_]); ++at_)
+        code = std::min<uint64_t>(code * 10 + static_cast<uint64_t>(text_[at_] - '0'), UINT32_MAX);
+      *c = static_cast<uint32_t>(code);
+      return code <= unicode::kMaxChar;
+    }
+    for (auto [name, code] : kNamed) {
+      if (!text_.substr(at_).starts_with(name)) continue;
+      at_ += name.size();
+      *c = code;
+      return true;
+    }
+    return false;
+  }
+
+  bool CharLiteral(Value* out) {
+    if (!Take('\'')) return false;
+    uint32_t c;
+    if (at_ < text_.size() && text_[at_] == '\'') return false;
+    if (!Utf8(&c) || (c == '\\' && !Escape(&c))) return false;
+    *out = Value::Word(c);
+    return at_ < text_.size() && text_[at_++] == '\'';
+  }
+
+  // The characters of a string literal.
+  bool StringLiteral(std::vector<uint32_t>* out) {
+    if (!Take('"')) return false;
+    while (at_ < text_.size() && text_[at_] != '"') {
+      uint32_t c;
+      if (text_.substr(at_).starts_with("\\&")) {
+        at_ += 2;
+        continue;
+      }
+      if (!Utf8(&c) || (c == '\\' && !Escape(&c))) return false;
+      out->push_back(c);
+    }
+    return at_++ < text_.size();
+  }
+
+  bool Text(Value* out) {
+    std::vector<uint32_t> chars;
+    if (!StringLiteral(&chars)) return false;
+    std::string bytes;
+    for (uint32_t c : chars) AppendUtf8(c, bytes);
+    *out = Value::Adopt(ValueKind::Object, new TextObject(std::move(bytes)));
+    return true;
+  }
+
+  bool Constructed(ir::TypeId id, Value* out, int nesting) {
+    const ir::Type& type = graph_.types[id];
+    int cons = -1, nil = -1;
+    for (size_t i = 0; i < type.constructors.size(); ++i) {
+      if (type.constructors[i].name == ":") cons = static_cast<int>(i);
+      if (type.constructors[i].name == "[]") nil = static_cast<int>(i);
+    }
+    if (cons >= 0 && nil >= 0) return List(type, static_cast<uint32_t>(cons), static_cast<uint32_t>(nil), out, nesting);
+    size_t start = at_;
+    for (uint32_t i = 0; i < type.constructors.size(); ++i) {
+      const ir::Constructor& c = type.constructors[i];
+      at_ = start;
+      std::vector<Value> fields(c.fields.size());
+      if (c.name.starts_with("(,") ? Tuple(c, fields, nesting) : Prefix(c, fields, nesting)) {
+        *out = Build(i, fields);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool Tuple(const ir::Constructor& c, std::vector<Value>& fields, int nesting) {
+    if (!Take('(')) return false;
+    for (size_t k = 0; k < fields.size(); ++k)
+      if ((k > 0 && !Take(',')) || !Datum(c.fields[k].type.type, &fields[k], nesting + 1)) return false;
+    return Take(')');
+  }
+
+  bool Prefix(const ir::Constructor& c, std::vector<Value>& fields, int nesting) {
+    if (!Word(c.name)) return false;
+    for (size_t k = 0; k < fields.size(); ++k)
+      if (!Datum(c.fields[k].type.type, &fields[k], nesting + 1)) return false;
+    return true;
+  }
+
+  bool List(const ir::Type& type, uint32_t cons, uint32_t nil, Value* out, int nesting) {
+    ir::TypeId element = type.constructors[cons].fields[0].type.type;
+    std::vector<Value> elements;
+    std::vector<uint32_t> chars;
+    size_t start = at_;
+    if (graph_.types.Kind(element) == TypeKind::Char && StringLiteral(&chars)) {
+      for (uint32_t c : chars) elements.push_back(Value::Word(c));
+    } else {
+      at_ = start;
+      if (!Take('[')) return false;
+      if (!Take(']')) {
+        do {
+          if (!Datum(element, &elements.emplace_back(), nesting + 1)) return false;
+        } while (Take(','));
+        if (!Take(']')) return false;
+      }
+    }
+    *out = Value::Word(nil);
+    for (; !elements.empty(); elements.pop_back()) {
+      std::vector<Value> fields{std::move(elements.back()), std::move(*out)};
+      *out = Build(cons, fields);
+    }
+    return true;
+  }
+
+  static Value Build(uint32_t constructor, std::vector<Value>& fields) {
+    if (fields.empty()) return Value::Word(constructor);
+    Data* data = Data::New(constructor, static_cast<uint32_t>(fields.size()));
+    for (size_t k = 0; k < fields.size(); ++k) data->fields()[k] = std::move(fields[k]);
+    return Value::Adopt(ValueKind::Object, data);
+  }
+
+  const ir::Graph& graph_;
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+std::optional<Value> ParseInput(const ir::Graph& graph, ir::PortType type, std::string_view text, std::string* error) {
+  Value value;
+  if (Reader(graph, text).All(type.type, &value)) return value;
+  std::string name = graph.types.Print({type.type, false});
+  bool vowel = name.find_first_of("AEIOU") == 0 && name != "Unit";
+  std::string shown(text.substr(0, 60));
+  if (text.size() > 60) shown += "...";
+  *error = "`" + shown + "` is not " + (vowel ? "an " : "a ") + name;
+  return std::nullopt;
+}
+
+}  // namespace df

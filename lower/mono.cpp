@@ -1,0 +1,259 @@
+// The tables of mono::Program, and what several passes share: places, building, copying, call groups.
+#include "lower/mono.h"
+
+#include "llvm/ADT/BitVector.h"
+
+namespace df::mono {
+
+// ---------------------------------------------------------------- places
+
+ir::PosId Program::PosOf(Span span, const std::string& function) {
+  uint32_t file = UINT32_MAX;
+  if (span.valid()) {
+    auto [it, fresh] = file_ids_.try_emplace(span.file.index, files.size());
+    if (fresh) files.emplace_back(diags.sources().Name(span.file));
+    file = it->second;
+  }
+  auto [it, fresh] = pos_ids_.try_emplace({file, span.begin, span.end, function});
+  if (!fresh) return it->second;
+  ir::Pos pos;
+  pos.function = function;
+  if (span.valid()) {
+    LineColumn at = diags.sources().Locate(span.file, span.begin);
+    pos.file = file;
+    pos.line = at.line;
+    pos.column = at.column;
+  }
+  spans_.push_back(span);
+  return it->second = positions.Add(std::move(pos));
+}
+
+ir::PosId Program::InlinedAt(ir::PosId pos, ir::PosId site) {
+  if (!pos.valid() || !site.valid()) return pos;
+  auto it = inlined_ids_.find({pos.index, site.index});
+  if (it != inlined_ids_.end()) return it->second;
+  ir::Pos copy = positions[pos];
+  copy.inlined_at = copy.inlined_at.valid() ? InlinedAt(copy.inlined_at, site) : site;
+  spans_.push_back(SpanOf(pos));
+  return inlined_ids_[{pos.index, site.index}] = positions.Add(std::move(copy));
+}
+
+// The place in the user's program, rather than in the library function that was inlined there.
+Span Program::SpanOf(ir::PosId pos) const {
+  if (!pos.valid()) return {};
+  while (positions[pos].inlined_at.valid()) pos = positions[pos].inlined_at;
+  return spans_[pos.index];
+}
+
+// ---------------------------------------------------------------- building
+
+Expr* Program::New(Kind kind, df::TypeId type, ir::PosId pos) {
+  Expr& expr = arena_.emplace_back();
+  expr.kind = kind;
+  expr.type = type;
+  expr.pos = pos;
+  return &expr;
+}
+
+Expr* Program::NewVarExpr(VarId var, ir::PosId pos) {
+  Expr* expr = New(Kind::Var, vars[var].type, pos);
+  expr->var = var;
+  return expr;
+}
+
+Expr* Program::NewFun(FunId fun, df::TypeId type, ir::PosId pos) {
+  Expr* expr = New(Kind::Fun, type, pos);
+  expr->fun = fun;
+  return expr;
+}
+
+ir::ConstId Program::Intern(ir::Constant constant) {
+  auto [it, fresh] = constant_ids_.try_emplace({constant.type.index, constant.word, constant.text});
+  if (fresh) it->second = constants.Add(std::move(constant));
+  return it->second;
+}
+
+Expr* Program::NewConst(ir::Constant constant, df::TypeId type, ir::PosId pos) {
+  Expr* expr = New(Kind::Const, type, pos);
+  expr->constant = Intern(std::move(constant));
+  return expr;
+}
+
+Expr* Program::NewApp(Expr* head, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos) {
+  if (args.empty()) return head;
+  Expr* expr = New(Kind::App, type, pos);
+  expr->head = head;
+  expr->args.assign(args.begin(), args.end());
+  return expr;
+}
+
+Expr* Program::NewLet(VarId var, Expr* value, Expr* body, ir::PosId pos) {
+  Expr* expr = New(Kind::Let, body->type, pos);
+  expr->bindings.push_back({var, value});
+  expr->head = body;
+  return expr;
+}
+
+Expr* Program::NewOp(ir::Op op, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos) {
+  Expr* expr = New(Kind::Op, type, pos);
+  expr->op = op;
+  expr->args.assign(args.begin(), args.end());
+  return expr;
+}
+
+Expr* Program::NewFail(const std::string& message, uint32_t attr, df::TypeId type, ir::PosId pos) {
+  ir::Constant text{ir_types.Builtin(ir::TypeKind::String), 0, message};
+  df::TypeId string = core.types.List(core.types.Scalar(df::Builtin::Char));
+  Expr* expr = NewOp(ir::Op::Fail, {NewConst(text, string, pos)}, type, pos);
+  expr->attr = attr;
+  return expr;
+}
+
+std::string Program::UniqueName(const std::string& base) {
+  uint32_t& used = names_[base];
+  if (used++ == 0) return base;
+  for (;;) {
+    std::string name = fmt::format("{}'{}", base, used);
+    if (names_.try_emplace(name, 1).second) return name;
+    ++used;
+  }
+}
+
+// ---------------------------------------------------------------- copying
+
+Expr* Program::Clone(const Expr* expr, llvm::DenseMap<uint32_t, VarId>& substitution, ir::PosId site) {
+  Expr* copy = New(expr->kind, expr->type, InlinedAt(expr->pos, site));
+  auto fresh = [&](VarId var) {
+    if (!var.valid()) return var;
+    VarId made = NewVar(vars[var].name, vars[var].type);
+    substitution[var.index] = made;
+    return made;
+  };
+  copy->op = expr->op;
+  copy->attr = expr->attr;
+  copy->fun = expr->fun;
+  copy->constant = expr->constant;
+  copy->con = expr->con;
+  copy->recursive = expr->recursive;
+  if (expr->kind == Kind::Var) {
+    auto it = substitution.find(expr->var.index);
+    copy->var = it == substitution.end() ? expr->var : it->second;
+    return copy;
+  }
+  for (const Expr* arg : expr->args) copy->args.push_back(Clone(arg, substitution, site));
+  if (expr->kind == Kind::Case) {
+    copy->head = Clone(expr->head, substitution, site);
+    copy->var = fresh(expr->var);
+    for (const Alt& alt : expr->alts) {
+      Alt made{alt.kind, alt.con, {}, alt.constant, nullptr};
+      for (VarId var : alt.vars) made.vars.push_back(fresh(var));
+      made.body = Clone(alt.body, substitution, site);
+      copy->alts.push_back(std::move(made));
+    }
+    return copy;
+  }
+  for (VarId param : expr->params) copy->params.push_back(fresh(param));
+  if (expr->kind == Kind::Let) {
+    for (const Binding& binding : expr->bindings) copy->bindings.push_back({fresh(binding.var), nullptr});
+    for (size_t i = 0; i < expr->bindings.size(); ++i)
+      copy->bindings[i].value = Clone(expr->bindings[i].value, substitution, site);
+  }
+  if (expr->head) copy->head = Clone(expr->head, substitution, site);
+  return copy;
+}
+
+// ---------------------------------------------------------------- looking at trees
+
+bool IsAtom(const Program& program, const Expr* expr) {
+  switch (expr->kind) {
+    case Kind::Var:
+    case Kind::Fun: return true;
+    // A String constant stands for a list, which is built where it is used: that one is shared.
+    case Kind::Const:
+      return program.ir_types.Kind(program.constants[expr->constant].type) != ir::TypeKind::String;
+    case Kind::App:
+      return expr->head->kind == Kind::Fun &&
+             expr->args.size() < program.functions[expr->head->fun].params.size() &&
+             llvm::all_of(expr->args, [&](const Expr* arg) { return IsAtom(program, arg); });
+    default: return false;
+  }
+}
+
+static uint32_t CountNodes(const Expr* expr, uint32_t limit) {
+  uint32_t count = 1;
+  ForEachChild(const_cast<Expr*>(expr), [&](Expr* child) {
+    if (count < limit) count += CountNodes(child, limit - count);
+  });
+  return count;
+}
+
+uint32_t SizeOf(const Expr* expr, uint32_t limit) { return CountNodes(expr, limit); }
+
+bool Mentions(const Expr* expr, FunId fun) {
+  if (!expr) return false;
+  if (expr->kind == Kind::Fun && expr->fun == fun) return true;
+  bool found = false;
+  ForEachChild(const_cast<Expr*>(expr), [&](Expr* child) { found = found || Mentions(child, fun); });
+  return found;
+}
+
+static void CollectCalls(const Expr* expr, std::vector<FunId>& calls) {
+  if (expr->kind == Kind::Fun) calls.push_back(expr->fun);
+  ForEachChild(const_cast<Expr*>(expr), [&](Expr* child) { CollectCalls(child, calls); });
+}
+
+// Tarjan's strongly connected components, with a stack of its own.
+std::vector<std::vector<FunId>> CallGroups(const Program& program) {
+  struct Visit {
+    FunId fun;
+    std::vector<FunId> calls;
+    size_t next = 0;
+  };
+  std::vector<uint32_t> number(program.functions.size(), 0), low(program.functions.size(), 0);
+  llvm::BitVector on_stack(program.functions.size());
+  std::vector<FunId> stack;
+  std::vector<Visit> visits;
+  std::vector<std::vector<FunId>> groups;
+  uint32_t count = 0;
+  auto open = [&](FunId fun) {
+    number[fun.index] = low[fun.index] = ++count;
+    stack.push_back(fun);
+    on_stack.set(fun.index);
+    visits.push_back({fun, {}});
+    if (program.functions[fun].body) CollectCalls(program.functions[fun].body, visits.back().calls);
+  };
+  open(program.main);
+  while (!visits.empty()) {
+    Visit& visit = visits.back();
+    if (visit.next < visit.calls.size()) {
+      FunId callee = visit.calls[visit.next++];
+      if (!number[callee.index]) open(callee);
+      else if (on_stack.test(callee.index)) low[visit.fun.index] = std::min(low[visit.fun.index], number[callee.index]);
+      continue;
+    }
+    FunId fun = visit.fun;
+    visits.pop_back();
+    if (!visits.empty()) low[visits.back().fun.index] = std::min(low[visits.back().fun.index], low[fun.index]);
+    if (low[fun.index] != number[fun.index]) continue;
+    groups.emplace_back();
+    for (;;) {
+      FunId member = stack.back();
+      stack.pop_back();
+      on_stack.reset(member.index);
+      groups.back().push_back(member);
+      if (member == fun) break;
+    }
+    std::reverse(groups.back().begin(), groups.back().end());
+  }
+  return groups;
+}
+
+void DropUnreachable(Program& program) {
+  llvm::BitVector reached(program.functions.size());
+  for (const std::vector<FunId>& group : CallGroups(program))
+    for (FunId fun : group) reached.set(fun.index);
+  for (uint32_t i = 0; i < program.functions.size(); ++i)
+    if (!reached.test(i)) program.functions[FunId(i)].body = nullptr;
+}
+
+}  // namespace df::mono

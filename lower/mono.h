@@ -1,0 +1,179 @@
+// lower/mono.h
+//
+// The mid-level tree between typed core and function graphs: monomorphic, classes and newtypes gone, every variable
+// bound once in the whole program. Passes rewrite it in place.
+//
+// Evaluation is core's: Let and arguments are lazy, Case evaluates its scrutinee. Functions have all the parameters
+// that their type shows (eta-expanded), so that an App of a Fun with fewer arguments is a partial application.
+//
+//   after Specialise   local functions are Let-bound Lambdas; Lambdas may stand anywhere
+//   after Lift         no Lambda is left; constants that are shared are variables of main
+//   after HigherOrder  no App is partial, no variable has a function type: first order
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+
+#include "lang/diagnostics.h"
+#include "llvm/ADT/StringMap.h"
+#include "lower/lower.h"
+#include "tagged_ir/graph.h"
+#include "typecheck/core.h"
+
+namespace df::mono {
+
+using VarId = Id<struct MonoVarTag>;
+using FunId = Id<struct MonoFunTag>;
+
+struct Var {
+  std::string name;
+  df::TypeId type;
+};
+
+enum class Kind : uint8_t {
+  Var,     // var
+  Fun,     // fun: a function, or a constant that is computed where it is used
+  Const,   // constant; a String stands for its list of characters
+  Op,      // op on args: an ordinary op, saturated; all its operands are evaluated
+  Con,     // con on args: saturated, not Bool nor unit (these are constants)
+  App,     // head on args
+  Lambda,  // params -> head
+  Let,     // bindings in head; lazy
+  Case,    // evaluates head, binds it to var if that is valid, then alts
+};
+
+struct Expr;
+
+struct Binding {
+  VarId var;
+  Expr* value;
+};
+
+struct Alt {
+  core::AltKind kind;
+  core::ConId con;                    // Con; of Bool and unit too
+  llvm::SmallVector<VarId, 2> vars;   // Con
+  ir::ConstId constant;               // Literal
+  Expr* body;
+};
+
+struct Expr {
+  Kind kind;
+  df::TypeId type;
+  ir::PosId pos;
+  ir::Op op = ir::Op::Const;
+  uint32_t attr = 0;      // Op
+  VarId var;              // Var, Case
+  FunId fun;
+  ir::ConstId constant;
+  core::ConId con;
+  bool recursive = false;  // Let
+  Expr* head = nullptr;
+  llvm::SmallVector<Expr*, 2> args;
+  llvm::SmallVector<VarId, 2> params;
+  std::vector<Binding> bindings;
+  std::vector<Alt> alts;
+};
+
+struct Function {
+  std::string name;         // unique
+  std::string source_name;  // as the source has it, for places
+  llvm::SmallVector<VarId, 4> params;
+  df::TypeId result;        // type of the body
+  Expr* body = nullptr;
+  ir::PosId pos;
+  bool from_library = false;
+};
+
+class Program {
+ public:
+  Program(core::Program& core, Diagnostics& diags) : core(core), diags(diags) {}
+
+  core::Program& core;
+  Diagnostics& diags;
+  Table<VarId, Var> vars;
+  Table<FunId, Function> functions;
+  FunId main;
+
+  // What the graphs take over.
+  ir::TypeTable ir_types;
+  std::vector<std::string> files;
+  Table<ir::PosId, ir::Pos> positions;
+  Table<ir::ConstId, ir::Constant> constants;
+
+  // ---- places (places.cpp part of mono.cpp)
+  ir::PosId PosOf(Span span, const std::string& function);
+  // The place `pos` of a body that was inlined at `site`.
+  ir::PosId InlinedAt(ir::PosId pos, ir::PosId site);
+  Span SpanOf(ir::PosId pos) const;  // of the outermost call, for diagnostics
+
+  // ---- types
+  df::TypeId Repr(df::TypeId type);     // newtypes at the head replaced by what they hold
+  bool IsFunction(df::TypeId type);     // after Repr
+  df::TypeId SplitFun(df::TypeId type, llvm::SmallVectorImpl<df::TypeId>& params);  // through newtypes
+  df::Builtin BuiltinOf(df::TypeId type);
+  bool IsTuple(df::TypeId type, llvm::SmallVectorImpl<df::TypeId>* elements = nullptr);
+  ir::TypeId IrType(df::TypeId type);   // declares data types as they are met
+  llvm::ArrayRef<core::ConId> ConstructorsOf(df::TypeId type);
+
+  // ---- building
+  VarId NewVar(std::string name, df::TypeId type) { return vars.Add({std::move(name), type}); }
+  Expr* New(Kind kind, df::TypeId type, ir::PosId pos);
+  Expr* NewVarExpr(VarId var, ir::PosId pos);
+  Expr* NewFun(FunId fun, df::TypeId type, ir::PosId pos);
+  Expr* NewConst(ir::Constant constant, df::TypeId type, ir::PosId pos);
+  Expr* NewApp(Expr* head, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
+  Expr* NewLet(VarId var, Expr* value, Expr* body, ir::PosId pos);
+  Expr* NewOp(ir::Op op, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
+  Expr* NewFail(const std::string& message, uint32_t attr, df::TypeId type, ir::PosId pos);
+  ir::ConstId Intern(ir::Constant constant);
+  std::string UniqueName(const std::string& base);
+
+  // A copy with fresh variables for all that it binds; `substitution` says what its free variables become. If `site`
+  // is valid the copy is inlined there.
+  Expr* Clone(const Expr* expr, llvm::DenseMap<uint32_t, VarId>& substitution, ir::PosId site = {});
+
+  uint32_t data_type_limit = 10000;
+
+ private:
+  std::string DataName(df::TypeId type);
+
+  std::deque<Expr> arena_;
+  std::map<std::tuple<uint32_t, int64_t, std::string>, ir::ConstId> constant_ids_;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, std::string>, ir::PosId> pos_ids_;
+  std::map<std::pair<uint32_t, uint32_t>, ir::PosId> inlined_ids_;
+  std::map<uint32_t, uint32_t> file_ids_;     // FileId -> index into files
+  std::vector<Span> spans_;                   // of each position
+  llvm::DenseMap<uint32_t, ir::TypeId> ir_type_ids_;
+  llvm::StringMap<uint32_t> names_;
+};
+
+// Whether evaluating it costs nothing: a variable, a constant, a function, a partial application of those.
+bool IsAtom(const Program& program, const Expr* expr);
+// A number of nodes, counted up to `limit`.
+uint32_t SizeOf(const Expr* expr, uint32_t limit);
+// Whether it refers to the function.
+bool Mentions(const Expr* expr, FunId fun);
+// Calls `visit` on each direct subexpression (a reference to the pointer, so that passes can replace it).
+template <typename Visit>
+void ForEachChild(Expr* expr, Visit visit) {
+  if (expr->head) visit(expr->head);
+  for (Expr*& arg : expr->args) visit(arg);
+  for (Binding& binding : expr->bindings) visit(binding.value);
+  for (Alt& alt : expr->alts) visit(alt.body);
+}
+// Functions that `main` reaches are kept, others lose their bodies.
+void DropUnreachable(Program& program);
+// Strongly connected groups of the call graph from main, callees first.
+std::vector<std::vector<FunId>> CallGroups(const Program& program);
+
+void Dump(const Program& program, llvm::raw_ostream& out);
+
+// ---- the passes, in order
+bool Specialise(Program& program, core::VarId entry, uint32_t max_instances);
+void Simplify(Program& program, bool optimize);
+void Lift(Program& program, bool optimize);
+bool RemoveHigherOrder(Program& program, bool optimize, uint32_t max_instances);
+
+}  // namespace df::mono

@@ -1,0 +1,103 @@
+// Types of the mid-level tree: newtypes are looked through, data types are declared to the graph as they are met.
+#include "lower/mono.h"
+
+namespace df::mono {
+
+df::TypeId Program::Repr(df::TypeId type) {
+  df::Types& types = core.types;
+  // newtype N = N N has no values; the bound only ends the search.
+  for (int depth = 0; depth < 100; ++depth) {
+    llvm::SmallVector<df::TypeId> args;
+    TyConId head = types.Head(type, &args);
+    if (!head.valid() || !types.cons[head].is_newtype || types.cons[head].constructors.size() != 1) return type;
+    const TyCon& con = types.cons[head];
+    if (args.size() < con.params.size()) return type;
+    df::TypeId inner = core.constructors[con.constructors[0]].fields[0].type;
+    inner = types.Substitute(inner, con.params, llvm::ArrayRef(args).take_front(con.params.size()));
+    for (df::TypeId extra : llvm::ArrayRef(args).drop_front(con.params.size())) inner = types.App(inner, extra);
+    type = inner;
+  }
+  return types.Scalar(df::Builtin::Unit);
+}
+
+bool Program::IsFunction(df::TypeId type) { return core.types.IsFun(Repr(type)); }
+
+df::TypeId Program::SplitFun(df::TypeId type, llvm::SmallVectorImpl<df::TypeId>& params) {
+  df::TypeId from, to;
+  // A newtype of functions that contains itself has no end of parameters.
+  while (params.size() < 1000 && core.types.IsFun(Repr(type), &from, &to)) {
+    params.push_back(from);
+    type = to;
+  }
+  return type;
+}
+
+df::Builtin Program::BuiltinOf(df::TypeId type) { return core.types.BuiltinOf(Repr(type)); }
+
+bool Program::IsTuple(df::TypeId type, llvm::SmallVectorImpl<df::TypeId>* elements) {
+  return core.types.IsTuple(Repr(type), elements);
+}
+
+llvm::ArrayRef<core::ConId> Program::ConstructorsOf(df::TypeId type) {
+  TyConId head = core.types.Head(Repr(type));
+  if (!head.valid()) return {};
+  return core.types.cons[head].constructors;
+}
+
+std::string Program::DataName(df::TypeId type) {
+  std::string name = core.types.Print(type);
+  if (core.types.BuiltinOf(type) == df::Builtin::List && name == "String") name = "[Char]";
+  // A user's type may have the name of a built-in one, or of another module's.
+  auto taken = [&] {
+    if (ir_types.Find(name).valid()) return true;
+    for (uint32_t i = 0; i <= static_cast<uint32_t>(ir::TypeKind::String); ++i)
+      if (ir_types[ir::TypeId(i)].name == name) return true;
+    return false;
+  };
+  while (taken()) name += '\'';
+  return name;
+}
+
+ir::TypeId Program::IrType(df::TypeId type) {
+  auto known = ir_type_ids_.find(type.index);
+  if (known != ir_type_ids_.end()) return known->second;
+  df::TypeId repr = Repr(type);
+  if (repr != type) {
+    ir::TypeId id = IrType(repr);
+    return ir_type_ids_[type.index] = id;
+  }
+  auto builtin = [&](ir::TypeKind kind) { return ir_type_ids_[type.index] = ir_types.Builtin(kind); };
+  switch (core.types.BuiltinOf(type)) {
+    case df::Builtin::Unit: return builtin(ir::TypeKind::Unit);
+    case df::Builtin::Int: return builtin(ir::TypeKind::Int);
+    case df::Builtin::Integer: return builtin(ir::TypeKind::Integer);
+    case df::Builtin::Float: return builtin(ir::TypeKind::Float);
+    case df::Builtin::Double: return builtin(ir::TypeKind::Double);
+    case df::Builtin::Char: return builtin(ir::TypeKind::Char);
+    case df::Builtin::Bool: return builtin(ir::TypeKind::Bool);
+    default: break;
+  }
+  ir::TypeId id = ir_types.AddData(DataName(type));
+  ir_type_ids_[type.index] = id;
+  if (ir_types.size() > data_type_limit) return id;
+  llvm::SmallVector<df::TypeId> args;
+  TyConId head = core.types.Head(type, &args);
+  if (!head.valid()) return id;
+  std::vector<core::ConId> cons(core.types.cons[head].constructors);
+  std::vector<TyVarId> params(core.types.cons[head].params);
+  std::vector<ir::Constructor> rows;
+  for (core::ConId con_id : cons) {
+    const core::DataCon& con = core.constructors[con_id];
+    ir::Constructor row{std::string(Text(con.name)), {}};
+    for (const core::Field& field : con.fields) {
+      df::TypeId field_type =
+          params.size() == args.size() ? core.types.Substitute(field.type, params, args) : field.type;
+      row.fields.push_back({{IrType(field_type), !field.strict}, field.strict, std::string(Text(field.name))});
+    }
+    rows.push_back(std::move(row));
+  }
+  ir_types[id].constructors = std::move(rows);
+  return id;
+}
+
+}  // namespace df::mono

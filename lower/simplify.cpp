@@ -1,0 +1,522 @@
+// See simplify.h.
+#include "lower/simplify.h"
+
+namespace df::mono {
+
+void Simplifier::Run(FunId fun, const std::vector<bool>& recursive) {
+  fun_ = fun;
+  recursive_ = &recursive;
+  growth_ = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    uses_.clear();
+    atoms_.clear();
+    once_.clear();
+    known_.clear();
+    lambdas_.clear();
+    changed_ = false;
+    CountUses(p_.functions[fun].body, 0);
+    Expr* body = Simplify(p_.functions[fun].body);
+    p_.functions[fun].body = body;
+    if (!changed_) return;
+  }
+}
+
+void Simplifier::CountUses(const Expr* expr, uint32_t lambdas) {
+  if (expr->kind == Kind::Var) {
+    Uses& uses = uses_[expr->var.index];
+    ++uses.count;
+    if (lambdas > uses.bound_at) uses.in_lambda = true;
+    return;
+  }
+  auto bind = [&](VarId var) {
+    if (var.valid()) uses_[var.index].bound_at = lambdas;
+  };
+  if (expr->kind == Kind::Lambda) {
+    ++lambdas;
+    for (VarId param : expr->params) bind(param);
+  }
+  for (const Binding& binding : expr->bindings) bind(binding.var);
+  if (expr->kind == Kind::Case) bind(expr->var);
+  for (const Alt& alt : expr->alts)
+    for (VarId var : alt.vars) bind(var);
+  ForEachChild(const_cast<Expr*>(expr), [&](Expr* child) { CountUses(child, lambdas); });
+}
+
+Expr* Simplifier::CopyAtom(const Expr* atom) {
+  llvm::DenseMap<uint32_t, VarId> none;
+  return p_.Clone(atom, none);
+}
+
+Expr* Simplifier::Simplify(Expr* expr) {
+  switch (expr->kind) {
+    case Kind::Var: return SimplifyVar(expr);
+    case Kind::Fun: {
+      // A constant of the program that is one literal.
+      const Function& function = p_.functions[expr->fun];
+      if (!optimize_ || !function.params.empty() || expr->fun == p_.main || !function.body) return expr;
+      bool literal = function.body->kind == Kind::Const && IsAtom(p_, function.body);
+      if (!literal && !(function.body->kind == Kind::Fun && !(*recursive_)[expr->fun.index])) return expr;
+      changed_ = true;
+      Expr* copy = CopyAtom(function.body);
+      copy->pos = expr->pos;
+      return copy;
+    }
+    case Kind::Const: return expr;
+    case Kind::Op: return SimplifyOp(expr);
+    case Kind::Con:
+      for (Expr*& arg : expr->args) arg = Simplify(arg);
+      return expr;
+    case Kind::App: {
+      llvm::SmallVector<Expr*, 4> args;
+      for (Expr* arg : expr->args) args.push_back(Simplify(arg));
+      if (expr->head->kind == Kind::Lambda && args.size() >= expr->head->params.size()) {
+        changed_ = true;
+        Expr* lambda = expr->head;
+        size_t taken = lambda->params.size();
+        std::vector<Binding> bindings;
+        for (size_t i = 0; i < taken; ++i) bindings.push_back({lambda->params[i], args[i]});
+        return BindAll(bindings, expr->pos, [&] {
+          return Apply(Simplify(lambda->head), llvm::ArrayRef(args).drop_front(taken), expr->type, expr->pos);
+        });
+      }
+      return Apply(Simplify(expr->head), args, expr->type, expr->pos);
+    }
+    case Kind::Lambda: expr->head = Simplify(expr->head); return expr;
+    case Kind::Let: return SimplifyLet(expr);
+    case Kind::Case: return SimplifyCase(expr);
+  }
+  return expr;
+}
+
+Expr* Simplifier::SimplifyVar(Expr* expr) {
+  if (auto it = atoms_.find(expr->var.index); it != atoms_.end()) {
+    Expr* copy = CopyAtom(it->second);
+    if (copy->kind != Kind::Const) copy->pos = expr->pos;
+    return copy;
+  }
+  if (auto it = once_.find(expr->var.index); it != once_.end()) {
+    Expr* value = it->second;
+    once_.erase(it);
+    return value;
+  }
+  return expr;
+}
+
+Expr* Simplifier::SimplifyLet(Expr* expr) {
+  if (!expr->recursive && expr->bindings.size() == 1) {
+    const Binding& binding = expr->bindings[0];
+    if (uses_.lookup(binding.var.index).count == 0) {
+      changed_ = true;
+      return Simplify(expr->head);
+    }
+    return Bind(binding.var, Simplify(binding.value), expr->pos, [&] { return Simplify(expr->head); });
+  }
+  std::vector<Binding> kept;
+  for (const Binding& binding : expr->bindings) {
+    if (uses_.lookup(binding.var.index).count == 0) {
+      changed_ = true;
+      continue;
+    }
+    kept.push_back({binding.var, Simplify(binding.value)});
+  }
+  expr->bindings = std::move(kept);
+  expr->head = Simplify(expr->head);
+  return expr->bindings.empty() ? expr->head : expr;
+}
+
+// let var = value in body(), where `value` is simplified and body() simplifies what comes under the binding.
+Expr* Simplifier::Bind(VarId var, Expr* value, ir::PosId pos, Body body) {
+  auto found = uses_.find(var.index);
+  // A variable made in this round has not been counted: it may be used any number of times.
+  Uses uses = found == uses_.end() ? Uses{2, 0, true} : found->second;
+  if (uses.count == 0) {
+    changed_ = true;
+    return body();
+  }
+  bool function = value->kind == Kind::Lambda;
+  if (IsAtom(p_, value) && (optimize_ || p_.IsFunction(p_.vars[var].type) || value->kind == Kind::Var)) {
+    changed_ = true;
+    atoms_[var.index] = value;
+    return body();
+  }
+  // A value that is used once moves there; not into a lambda, which may run often, unless it is a lambda itself.
+  if (uses.count == 1 && (function || (optimize_ && !uses.in_lambda))) {
+    changed_ = true;
+    once_[var.index] = value;
+    Expr* result = body();
+    once_.erase(var.index);
+    return result;
+  }
+  // let g = (let t = e in \x -> b) in c: t is computed once, not per call.
+  if (value->kind == Kind::Let && p_.IsFunction(p_.vars[var].type)) {
+    changed_ = true;
+    value->head = Bind(var, value->head, pos, body);
+    value->type = value->head->type;
+    return value;
+  }
+  std::vector<Binding> parts;
+  if (optimize_ && value->kind == Kind::Con) {
+    for (size_t i = 0; i < value->args.size(); ++i) {
+      Expr*& arg = value->args[i];
+      if (IsAtom(p_, arg)) continue;
+      VarId part = p_.NewVar(fmt::format("{}.{}", p_.vars[var].name, i + 1), arg->type);
+      parts.push_back({part, arg});
+      arg = p_.NewVarExpr(part, arg->pos);
+    }
+    // A strict field is only known to be evaluated once the constructor is.
+    if (llvm::none_of(p_.core.constructors[value->con].fields, [](const core::Field& f) { return f.strict; }))
+      known_[var.index] = value;
+  }
+  if (function && optimize_ && SizeOf(value, kSmall + 1) <= kSmall) lambdas_[var.index] = value;
+  Expr* result = p_.NewLet(var, value, body(), pos);
+  known_.erase(var.index);
+  lambdas_.erase(var.index);
+  for (size_t i = parts.size(); i-- > 0;) result = p_.NewLet(parts[i].var, parts[i].value, result, pos);
+  return result;
+}
+
+Expr* Simplifier::BindAll(llvm::ArrayRef<Binding> bindings, ir::PosId pos, Body body) {
+  if (bindings.empty()) return body();
+  return Bind(bindings[0].var, bindings[0].value, pos,
+              [&] { return BindAll(bindings.drop_front(), pos, body); });
+}
+
+// ---------------------------------------------------------------- application
+
+// Parameters become lets around a body that is simplified already (or is a copy): the next round looks into it.
+Expr* Simplifier::Beta(llvm::ArrayRef<VarId> params, Expr* body, llvm::ArrayRef<Expr*> args, df::TypeId type,
+                       ir::PosId pos) {
+  changed_ = true;
+  Expr* result = body;
+  if (args.size() > params.size()) {
+    result = Apply(result, args.drop_front(params.size()), type, pos);
+  } else if (args.size() < params.size()) {
+    Expr* lambda = p_.New(Kind::Lambda, type, pos);
+    lambda->params.assign(params.begin() + args.size(), params.end());
+    lambda->head = result;
+    result = lambda;
+  }
+  for (size_t i = std::min(args.size(), params.size()); i-- > 0;)
+    result = p_.NewLet(params[i], args[i], result, pos);
+  return result;
+}
+
+bool Simplifier::ShouldInline(FunId fun, llvm::ArrayRef<Expr*> args) const {
+  const Function& function = p_.functions[fun];
+  if (!optimize_ || fun == p_.main || fun == fun_ || !function.body || (*recursive_)[fun.index]) return false;
+  if (function.params.empty() || args.size() < function.params.size() || growth_ > kGrowth) return false;
+  bool higher = llvm::any_of(function.params, [&](VarId param) {
+    return const_cast<Program&>(p_).IsFunction(p_.vars[param].type);
+  });
+  uint32_t limit = higher ? kSmallHigher : kSmall;
+  return SizeOf(function.body, limit + 1) <= limit;
+}
+
+// head args, all simplified.
+Expr* Simplifier::Apply(Expr* head, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos) {
+  if (args.empty()) return head;
+  switch (head->kind) {
+    case Kind::App: {
+      llvm::SmallVector<Expr*, 4> all(head->args.begin(), head->args.end());
+      all.append(args.begin(), args.end());
+      return Apply(head->head, all, type, pos);
+    }
+    case Kind::Lambda: return Beta(head->params, head->head, args, type, pos);
+    case Kind::Let:
+      changed_ = true;
+      head->head = Apply(head->head, args, type, pos);
+      head->type = type;
+      return head;
+    case Kind::Case: {
+      changed_ = true;
+      // Each alternative is applied; what is not an atom is bound outside, so that it is computed once.
+      llvm::SmallVector<Expr*, 4> atoms;
+      std::vector<Binding> bound;
+      for (Expr* arg : args) {
+        if (IsAtom(p_, arg)) {
+          atoms.push_back(arg);
+          continue;
+        }
+        bound.push_back({p_.NewVar("arg", arg->type), arg});
+        atoms.push_back(p_.NewVarExpr(bound.back().var, arg->pos));
+      }
+      for (Alt& alt : head->alts) {
+        llvm::SmallVector<Expr*, 4> copies;
+        for (Expr* atom : atoms) copies.push_back(CopyAtom(atom));
+        alt.body = Apply(alt.body, copies, type, pos);
+      }
+      head->type = type;
+      Expr* result = head;
+      for (size_t i = bound.size(); i-- > 0;) result = p_.NewLet(bound[i].var, bound[i].value, result, pos);
+      return result;
+    }
+    case Kind::Op:
+      if (head->op != ir::Op::Fail) break;
+      head->type = type;  // a failure applied to anything is that failure
+      return head;
+    case Kind::Var: {
+      auto it = lambdas_.find(head->var.index);
+      if (it == lambdas_.end() || growth_ > kGrowth) break;
+      growth_ += kSmall;
+      llvm::DenseMap<uint32_t, VarId> fresh;
+      Expr* copy = p_.Clone(it->second, fresh, pos);
+      return Beta(copy->params, copy->head, args, type, pos);
+    }
+    case Kind::Fun: {
+      if (!ShouldInline(head->fun, args)) break;
+      const Function& function = p_.functions[head->fun];
+      growth_ += SizeOf(function.body, kGrowth);
+      llvm::DenseMap<uint32_t, VarId> fresh;
+      llvm::SmallVector<VarId, 4> params;
+      for (VarId param : function.params) {
+        params.push_back(p_.NewVar(p_.vars[param].name, p_.vars[param].type));
+        fresh[param.index] = params.back();
+      }
+      Expr* body = p_.Clone(function.body, fresh, pos);
+      return Beta(params, body, args, type, pos);
+    }
+    default: break;
+  }
+  return p_.NewApp(head, args, type, pos);
+}
+
+// ---------------------------------------------------------------- case
+
+bool Simplifier::IsKnown(const Expr* expr) const {
+  if (expr->kind == Kind::Con) return true;
+  return expr->kind == Kind::Const && IsAtom(p_, expr);
+}
+
+// The alternative that a constructor or constant takes; null if that cannot be said here.
+const Alt* Simplifier::Choose(const Expr* known, const Expr* expr) const {
+  for (const Alt& alt : expr->alts) {
+    switch (alt.kind) {
+      case core::AltKind::Default: return &alt;
+      case core::AltKind::Literal:
+        if (known->kind != Kind::Const) return nullptr;
+        // 0.0 and -0.0 are equal and NaN is not itself: only the bits of whole numbers and characters decide.
+        switch (p_.ir_types.Kind(p_.constants[known->constant].type)) {
+          case ir::TypeKind::Float:
+          case ir::TypeKind::Double: return nullptr;
+          default: break;
+        }
+        if (alt.constant == known->constant) return &alt;
+        break;
+      case core::AltKind::Con:
+        if (known->kind == Kind::Con) {
+          if (alt.con == known->con) return &alt;
+        } else {
+          ir::TypeKind kind = p_.ir_types.Kind(p_.constants[known->constant].type);
+          bool truth = p_.constants[known->constant].word != 0;
+          if (kind == ir::TypeKind::Unit) return &alt;
+          if (kind == ir::TypeKind::Bool && (alt.con == p_.core.true_con) == truth) return &alt;
+        }
+        break;
+    }
+  }
+  return nullptr;
+}
+
+Expr* Simplifier::SimplifyCase(Expr* expr) { return CaseOf(Simplify(expr->head), expr); }
+
+// case scrutinee of alts, where the scrutinee is simplified and `expr` holds the alternatives, which are not.
+Expr* Simplifier::CaseOf(Expr* scrutinee, Expr* expr) {
+  if (scrutinee->kind == Kind::Let) {
+    changed_ = true;
+    scrutinee->head = CaseOf(scrutinee->head, expr);
+    scrutinee->type = expr->type;
+    return scrutinee;
+  }
+  if (scrutinee->kind == Kind::Op && scrutinee->op == ir::Op::Fail) {
+    scrutinee->type = expr->type;
+    return scrutinee;
+  }
+  Expr* known = IsKnown(scrutinee) ? scrutinee : nullptr;
+  if (scrutinee->kind == Kind::Var)
+    if (auto it = known_.find(scrutinee->var.index); it != known_.end()) known = it->second;
+  if (optimize_ && known && Choose(known, expr)) return TakeAlternative(scrutinee, known, expr);
+  if (optimize_ && scrutinee->kind == Kind::Case && growth_ <= kGrowth) {
+    bool all_known = llvm::all_of(scrutinee->alts, [&](const Alt& alt) {
+      return IsKnown(alt.body) || (alt.body->kind == Kind::Op && alt.body->op == ir::Op::Fail);
+    });
+    uint32_t size = 0;
+    for (const Alt& alt : expr->alts) size += SizeOf(alt.body, kSmallCase + 1);
+    if (all_known && size <= kSmallCase && llvm::none_of(expr->alts, [&](const Alt& alt) { return MovesValues(alt.body); }))
+      return CaseOfCase(scrutinee, expr);
+  }
+  expr->head = scrutinee;
+  VarId whole = expr->var;
+  if (scrutinee->kind == Kind::Var) {
+    // Inside the alternatives the binder is the scrutinee itself.
+    if (optimize_ && whole.valid()) {
+      atoms_[whole.index] = scrutinee;
+      expr->var = VarId();
+    }
+    whole = scrutinee->var;
+  }
+  for (Alt& alt : expr->alts) {
+    Expr* before = whole.valid() ? known_.lookup(whole.index) : nullptr;
+    bool had_atom = whole.valid() && atoms_.count(whole.index);
+    if (optimize_ && whole.valid() && alt.kind == core::AltKind::Con) {
+      df::Builtin builtin = p_.BuiltinOf(scrutinee->type);
+      if (builtin == df::Builtin::Bool) {
+        if (!had_atom)
+          atoms_[whole.index] = p_.NewConst(
+              {p_.ir_types.Builtin(ir::TypeKind::Bool), alt.con == p_.core.true_con, ""}, scrutinee->type, expr->pos);
+      } else if (builtin != df::Builtin::Unit) {
+        Expr* con = p_.New(Kind::Con, scrutinee->type, scrutinee->pos);
+        con->con = alt.con;
+        for (VarId var : alt.vars) con->args.push_back(p_.NewVarExpr(var, scrutinee->pos));
+        known_[whole.index] = con;
+      }
+    }
+    alt.body = Simplify(alt.body);
+    if (whole.valid()) {
+      if (before) known_[whole.index] = before;
+      else known_.erase(whole.index);
+      if (!had_atom) atoms_.erase(whole.index);
+    }
+  }
+  return expr;
+}
+
+// The scrutinee is known: its parts are bound to the alternative's variables.
+Expr* Simplifier::TakeAlternative(Expr* scrutinee, Expr* known, Expr* expr) {
+  changed_ = true;
+  const Alt alt = *Choose(known, expr);
+  // Only what is constructed right here has parts that were not evaluated or named yet.
+  bool fresh = known == scrutinee;
+  std::vector<Binding> bindings;
+  llvm::SmallVector<Expr*, 4> forced;
+  if (known->kind == Kind::Con) {
+    const core::DataCon& con = p_.core.constructors[known->con];
+    for (size_t i = 0; i < known->args.size(); ++i) {
+      Expr*& arg = known->args[i];
+      // A strict field is evaluated with its constructor, so a match on the constructor evaluates it.
+      bool strict = fresh && con.fields[i].strict && arg->kind != Kind::Const;
+      if (!IsAtom(p_, arg) && (expr->var.valid() || strict)) {
+        bindings.push_back({p_.NewVar("field", arg->type), arg});
+        arg = p_.NewVarExpr(bindings.back().var, arg->pos);
+      }
+      if (strict) forced.push_back(CopyAtom(arg));
+    }
+    for (size_t i = 0; i < alt.vars.size(); ++i)
+      bindings.push_back({alt.vars[i], IsAtom(p_, known->args[i]) ? CopyAtom(known->args[i]) : known->args[i]});
+  }
+  if (expr->var.valid()) bindings.push_back({expr->var, scrutinee});
+  return BindAll(bindings, expr->pos, [&] {
+    Expr* body = Simplify(alt.body);
+    for (Expr* value : llvm::reverse(forced)) {
+      Expr* force = p_.New(Kind::Case, expr->type, expr->pos);
+      force->head = value;
+      force->alts.push_back({core::AltKind::Default, {}, {}, {}, body});
+      body = force;
+    }
+    return body;
+  });
+}
+
+// Whether a value is to be moved into it, which can be done only once.
+bool Simplifier::MovesValues(const Expr* expr) const {
+  if (expr->kind == Kind::Var) return once_.count(expr->var.index) != 0;
+  bool moves = false;
+  ForEachChild(const_cast<Expr*>(expr), [&](Expr* child) { moves = moves || MovesValues(child); });
+  return moves;
+}
+
+// case (case e of p -> C ..) of alts: the inner alternatives choose among copies of the outer ones.
+Expr* Simplifier::CaseOfCase(Expr* inner, Expr* expr) {
+  changed_ = true;
+  for (size_t i = 0; i < inner->alts.size(); ++i) {
+    growth_ += kSmallCase;
+    llvm::DenseMap<uint32_t, VarId> fresh;
+    // Only the alternatives are copied; the scrutinee of the copy is this alternative's body.
+    Expr* saved = expr->head;
+    expr->head = p_.New(Kind::Const, expr->head->type, expr->pos);
+    Expr* shell = p_.Clone(expr, fresh);
+    expr->head = saved;
+    inner->alts[i].body = CaseOf(inner->alts[i].body, shell);
+  }
+  inner->type = expr->type;
+  return inner;
+}
+
+// ---------------------------------------------------------------- ops
+
+Expr* Simplifier::SimplifyOp(Expr* expr) {
+  for (Expr*& arg : expr->args) arg = Simplify(arg);
+  if (!optimize_ || expr->args.size() != 1) return expr;
+  Expr* arg = expr->args[0];
+  if (expr->op == ir::Op::Not && arg->kind == Kind::Op && (arg->op == ir::Op::Eq || arg->op == ir::Op::Ne)) {
+    changed_ = true;
+    arg->op = arg->op == ir::Op::Eq ? ir::Op::Ne : ir::Op::Eq;
+    return arg;
+  }
+  if (arg->kind != Kind::Const) return expr;
+  const ir::Constant& constant = p_.constants[arg->constant];
+  ir::TypeKind kind = p_.ir_types.Kind(constant.type);
+  auto integer = [&](std::string digits) {
+    changed_ = true;
+    return p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Integer), 0, std::move(digits)}, expr->type, expr->pos);
+  };
+  auto word = [&](ir::TypeKind of, int64_t bits) {
+    changed_ = true;
+    return p_.NewConst({p_.ir_types.Builtin(of), bits, ""}, expr->type, expr->pos);
+  };
+  auto from_double = [&](double value) {
+    int64_t bits;
+    std::memcpy(&bits, &value, 8);
+    return word(ir::TypeKind::Double, bits);
+  };
+  auto from_float = [&](float value) {
+    uint32_t bits;
+    std::memcpy(&bits, &value, 4);
+    return word(ir::TypeKind::Float, bits);
+  };
+  if (expr->op == ir::Op::Neg) {
+    switch (kind) {
+      case ir::TypeKind::Int: return word(kind, static_cast<int64_t>(0 - static_cast<uint64_t>(constant.word)));
+      case ir::TypeKind::Integer:
+        if (constant.text == "0") return integer("0");
+        return integer(constant.text[0] == '-' ? constant.text.substr(1) : "-" + constant.text);
+      case ir::TypeKind::Double: return word(kind, constant.word ^ INT64_MIN);
+      case ir::TypeKind::Float: return word(kind, constant.word ^ 0x80000000);
+      default: return expr;
+    }
+  }
+  if (expr->op == ir::Op::Convert && (kind == ir::TypeKind::Int || kind == ir::TypeKind::Integer)) {
+    std::string digits = kind == ir::TypeKind::Int ? std::to_string(constant.word) : constant.text;
+    switch (p_.BuiltinOf(expr->type)) {
+      case df::Builtin::Integer: return integer(digits);
+      case df::Builtin::Double: return from_double(std::strtod(digits.c_str(), nullptr));
+      case df::Builtin::Float: return from_float(std::strtof(digits.c_str(), nullptr));
+      case df::Builtin::Int: {
+        uint64_t value = 0;
+        for (char c : digits)
+          if (c != '-') value = value * 10 + static_cast<uint64_t>(c - '0');
+        return word(ir::TypeKind::Int, static_cast<int64_t>(digits[0] == '-' ? 0 - value : value));
+      }
+      default: return expr;
+    }
+  }
+  return expr;
+}
+
+// ---------------------------------------------------------------- the pass
+
+void Simplify(Program& program, bool optimize) {
+  Simplifier simplifier(program, optimize);
+  for (int round = 0; round < 2; ++round) {
+    std::vector<std::vector<FunId>> groups = CallGroups(program);
+    std::vector<bool> recursive(program.functions.size());
+    for (const std::vector<FunId>& group : groups)
+      for (FunId fun : group) recursive[fun.index] = group.size() > 1 || Mentions(program.functions[fun].body, fun);
+    // Callees first: what is inlined has been simplified itself.
+    for (const std::vector<FunId>& group : groups)
+      for (FunId fun : group)
+        if (program.functions[fun].body) simplifier.Run(fun, recursive);
+  }
+  DropUnreachable(program);
+}
+
+}  // namespace df::mono

@@ -1,0 +1,73 @@
+// lower/specialise.h
+//
+// Typed core -> mono::Program: every function once per ground types at which main needs it; methods at ground types
+// become the functions of their instances; literals become constants; newtypes vanish. Internal to this folder.
+#pragma once
+
+#include "lower/mono.h"
+
+namespace df::mono {
+
+class Specialiser {
+ public:
+  Specialiser(Program& program, uint32_t max_instances) : p_(program), max_instances_(max_instances) {}
+  bool Run(core::VarId entry);
+
+ private:
+  using TypeArgs = std::vector<df::TypeId>;
+  // A local variable and the instances that its scope has asked for so far.
+  struct Local {
+    const core::Binding* binding = nullptr;  // null: bound by a lambda or a case, never polymorphic
+    std::vector<std::pair<TypeArgs, VarId>> instances;
+  };
+  struct Work {
+    FunId fun;
+    core::VarId top;
+    TypeArgs types;
+  };
+
+  FunId Instance(core::VarId top, const TypeArgs& types, Span use);
+  void Translate(const Work& work);
+  TypeArgs DefaultTypes(const core::Scheme& scheme) const;
+  // Finds what a method is at its first type argument: a definition and its own type arguments.
+  bool Resolve(core::VarId method, const TypeArgs& types, core::VarId& top, TypeArgs& top_types);
+  bool MatchType(df::TypeId pattern, df::TypeId type, llvm::ArrayRef<TyVarId> vars,
+                 llvm::MutableArrayRef<df::TypeId> bound) const;
+
+  df::TypeId Ground(df::TypeId type);
+  TypeArgs Ground(llvm::ArrayRef<df::TypeId> types);
+  ir::PosId Pos(Span span) { return p_.PosOf(span, function_name_); }
+
+  Expr* Expression(const core::Expr* expr);
+  Expr* Variable(const core::VarExpr* expr);
+  Expr* TopVariable(core::VarId top, const TypeArgs& types, df::TypeId type, Span span);
+  Expr* Application(const core::AppExpr* expr);
+  core::VarId PrimitiveOf(const core::VarExpr* expr);
+  Expr* Saturated(core::ConId con, core::VarId prim, const core::Expr* head, llvm::ArrayRef<Expr*> args,
+                  df::TypeId type, ir::PosId pos);
+  Expr* Construction(core::ConId con, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
+  Expr* Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::TypeId type, Span span, ir::PosId pos);
+  Expr* Let(const core::LetExpr* expr);
+  Expr* Case(const core::CaseExpr* expr);
+  Expr* EtaExpand(Expr* value, const std::string& name);
+  VarId NewLocal(core::VarId var);
+
+  // specialise_literal.cpp
+  Expr* Literal(core::LiteralKind kind, std::string_view text, df::TypeId type, Span span);
+  Expr* LiteralByClass(const char* cls, const char* method, Expr* argument, df::TypeId type, Span span);
+  ir::Constant NumberConstant(df::Builtin builtin, core::LiteralKind kind, std::string_view text);
+
+  Program& p_;
+  uint32_t max_instances_;
+  std::map<std::pair<uint32_t, TypeArgs>, FunId> instances_;
+  std::deque<Work> work_;
+  bool too_many_ = false;
+
+  // Of the definition that is being translated:
+  std::string function_name_;
+  llvm::SmallVector<TyVarId> type_vars_;
+  llvm::SmallVector<df::TypeId> type_values_;
+  llvm::DenseMap<uint32_t, Local> locals_;
+};
+
+}  // namespace df::mono

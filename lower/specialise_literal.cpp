@@ -1,0 +1,154 @@
+// Literals at ground types become constants. See specialise.h.
+#include "lower/specialise.h"
+
+#include "llvm/ADT/APInt.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ConvertUTF.h"
+
+namespace df::mono {
+namespace {
+
+// An integer as the source writes it, 0x, 0o and 0b and underscores included, as decimal digits with a sign.
+std::string DecimalDigits(std::string_view text) {
+  std::string digits;
+  bool negative = !text.empty() && text[0] == '-';
+  for (char c : text.substr(negative ? 1 : 0))
+    if (c != '_') digits += c;
+  unsigned radix = 10;
+  if (digits.size() > 2 && digits[0] == '0' && !llvm::isDigit(digits[1])) {
+    char kind = llvm::toLower(digits[1]);
+    radix = kind == 'x' ? 16 : kind == 'o' ? 8 : kind == 'b' ? 2 : 10;
+    if (radix != 10) digits.erase(0, 2);
+  }
+  if (radix != 10) {
+    llvm::APInt value(static_cast<unsigned>(digits.size() * 4 + 1), digits, radix);
+    llvm::SmallString<64> decimal;
+    value.toStringUnsigned(decimal);
+    digits = decimal.str().str();
+  }
+  size_t zeros = std::min(digits.find_first_not_of('0'), digits.size() - 1);
+  digits.erase(0, zeros);
+  return negative && digits != "0" ? "-" + digits : digits;
+}
+
+// The number modulo 2^64, as GHC's fromInteger gives it.
+int64_t Wrapped(const std::string& digits) {
+  uint64_t value = 0;
+  for (char c : digits)
+    if (c != '-') value = value * 10 + static_cast<uint64_t>(c - '0');
+  return static_cast<int64_t>(digits[0] == '-' ? 0 - value : value);
+}
+
+int64_t DoubleBits(const std::string& text) {
+  double value = std::strtod(text.c_str(), nullptr);
+  int64_t bits;
+  std::memcpy(&bits, &value, 8);
+  return bits;
+}
+
+int64_t FloatBits(const std::string& text) {
+  float value = std::strtof(text.c_str(), nullptr);
+  uint32_t bits;
+  std::memcpy(&bits, &value, 4);
+  return bits;
+}
+
+int64_t CodePoint(std::string_view text) {
+  llvm::SmallVector<llvm::UTF32, 4> out(text.size() + 1);
+  const auto* from = reinterpret_cast<const llvm::UTF8*>(text.data());
+  llvm::UTF32* to = out.data();
+  llvm::ConvertUTF8toUTF32(&from, from + text.size(), &to, to + out.size(), llvm::lenientConversion);
+  return to == out.data() ? 0 : static_cast<int64_t>(out[0]);
+}
+
+}  // namespace
+
+// `text` is an integer's, or a fraction's if `kind` says so; both conversions round correctly to nearest even.
+ir::Constant Specialiser::NumberConstant(df::Builtin builtin, core::LiteralKind kind, std::string_view text) {
+  std::string digits;
+  if (kind == core::LiteralKind::Integer) {
+    digits = DecimalDigits(text);
+  } else {
+    for (char c : text)
+      if (c != '_') digits += c;
+  }
+  switch (builtin) {
+    case df::Builtin::Int: return {p_.ir_types.Builtin(ir::TypeKind::Int), Wrapped(digits), ""};
+    case df::Builtin::Integer: return {p_.ir_types.Builtin(ir::TypeKind::Integer), 0, digits};
+    case df::Builtin::Float: return {p_.ir_types.Builtin(ir::TypeKind::Float), FloatBits(digits), ""};
+    default: return {p_.ir_types.Builtin(ir::TypeKind::Double), DoubleBits(digits), ""};
+  }
+}
+
+Expr* Specialiser::Literal(core::LiteralKind kind, std::string_view text, df::TypeId type, Span span) {
+  ir::PosId pos = Pos(span);
+  if (kind == core::LiteralKind::Char)
+    return p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Char), CodePoint(text), ""}, type, pos);
+  if (kind == core::LiteralKind::String)
+    return p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::String), 0, std::string(text)}, type, pos);
+  // The type itself, not what a newtype holds: a newtype has an instance of its own.
+  df::Builtin builtin = p_.core.types.BuiltinOf(type);
+  bool floating = builtin == df::Builtin::Float || builtin == df::Builtin::Double;
+  bool integral = builtin == df::Builtin::Int || builtin == df::Builtin::Integer;
+  if (floating || (integral && kind == core::LiteralKind::Integer))
+    return p_.NewConst(NumberConstant(builtin, kind, text), type, pos);
+  df::TypeId integer = p_.core.types.Scalar(df::Builtin::Integer);
+  if (kind == core::LiteralKind::Integer) {
+    Expr* number = p_.NewConst(NumberConstant(df::Builtin::Integer, kind, text), integer, pos);
+    return LiteralByClass("Num", "fromInteger", number, type, span);
+  }
+  // 1.25e-3 is the reduced fraction of two Integers: digits over a power of ten; `fromRational` of a type gets it.
+  std::string mantissa;
+  int64_t exponent = 0;
+  bool after_point = false;
+  size_t i = 0;
+  for (; i < text.size() && text[i] != 'e' && text[i] != 'E'; ++i) {
+    if (text[i] == '.') after_point = true;
+    else if (text[i] != '_') {
+      mantissa += text[i];
+      if (after_point) --exponent;
+    }
+  }
+  if (i < text.size()) exponent += std::atoll(std::string(text.substr(i + 1)).c_str());
+  while (exponent < 0 && mantissa.size() > 1 && mantissa.back() == '0') {
+    mantissa.pop_back();
+    ++exponent;
+  }
+  core::VarId ratio;
+  for (uint32_t v = 0; v < p_.core.vars.size(); ++v) {
+    const core::Var& var = p_.core.vars[core::VarId(v)];
+    if (var.kind == core::VarKind::Top && var.from_library && Text(var.name) == "%") ratio = core::VarId(v);
+  }
+  if (!ratio.valid() || exponent > 10000 || exponent < -10000) {
+    p_.diags.Report(Diag::NoLiteral, span, p_.core.types.Print(type));
+    return p_.NewFail("no literal", 1, type, pos);
+  }
+  std::string power = "1" + std::string(static_cast<size_t>(std::abs(exponent)), '0');
+  if (exponent > 0) mantissa += power.substr(1);
+  Expr* numerator = p_.NewConst(NumberConstant(df::Builtin::Integer, core::LiteralKind::Integer, mantissa), integer, pos);
+  Expr* denominator = p_.NewConst(
+      NumberConstant(df::Builtin::Integer, core::LiteralKind::Integer, exponent < 0 ? power : "1"), integer, pos);
+  llvm::SmallVector<df::TypeId> params;
+  df::TypeId divide_type = p_.core.types.Substitute(p_.core.vars[ratio].scheme.type, p_.core.vars[ratio].scheme.tyvars,
+                                                    integer);
+  df::TypeId rational = p_.core.types.SplitFun(divide_type, params);
+  Expr* divide = p_.NewFun(Instance(ratio, {integer}, span), divide_type, pos);
+  Expr* fraction = p_.NewApp(divide, {numerator, denominator}, rational, pos);
+  return LiteralByClass("Fractional", "fromRational", fraction, type, span);
+}
+
+// `method @type argument`, where `method` is the library's.
+Expr* Specialiser::LiteralByClass(const char* cls, const char* method, Expr* argument, df::TypeId type, Span span) {
+  for (const core::Class& row : p_.core.classes) {
+    if (Text(row.name) != cls) continue;
+    for (core::VarId var : row.methods) {
+      if (Text(p_.core.vars[var].name) != method) continue;
+      Expr* head = TopVariable(var, {type}, p_.core.types.Fun(argument->type, type), span);
+      return p_.NewApp(head, argument, type, Pos(span));
+    }
+  }
+  p_.diags.Report(Diag::NoLiteral, span, p_.core.types.Print(type));
+  return p_.NewFail("no literal", 1, type, Pos(span));
+}
+
+}  // namespace df::mono

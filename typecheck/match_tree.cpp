@@ -13,10 +13,11 @@ using core::VarId;
 MatchTree::MatchTree(core::Program& program, llvm::ArrayRef<VarId> scrutinees, llvm::ArrayRef<core::Row> rows,
                      size_t first, size_t last, const std::vector<bool>& can_fall, size_t max_work)
     : program_(program), can_fall_(can_fall), max_work_(max_work) {
-  Occurrences occurrences(scrutinees.begin(), scrutinees.end());
+  Occurrences occurrences;
+  for (VarId scrutinee : scrutinees) occurrences.push_back({scrutinee});
   std::vector<Line> lines;
   for (size_t row = first; row < last; ++row) {
-    Line line{row, {}, {}, {}};
+    Line line{row, {}, {}, {}, false};
     for (size_t i = 0; i < scrutinees.size(); ++i)
       line.pats.push_back(Simplify(line, rows[row].pats[i], scrutinees[i]));
     lines.push_back(std::move(line));
@@ -29,6 +30,8 @@ TreeNode* MatchTree::NewNode(TreeNode::Kind kind, VarId occurrence) {
   nodes_.push_back({kind, occurrence, {}, nullptr, 0, {}, {}});
   return &nodes_.back();
 }
+
+static const Pat kForce{PatKind::Bang, {}, {}};
 
 const Pat* MatchTree::Simplify(Line& line, const Pat* pat, VarId occurrence) {
   bool forced = false;
@@ -64,8 +67,38 @@ const Pat* MatchTree::Simplify(Line& line, const Pat* pat, VarId occurrence) {
         return pat;
     }
   }
-  static const Pat kForce{PatKind::Bang, {}, {}};
   return forced ? &kForce : nullptr;
+}
+
+namespace {
+
+// Whether a look at the head is all that the pattern asks for, fit or not.
+bool IsFlat(const Pat* pat) {
+  if (pat->kind != PatKind::Con) return pat->kind == PatKind::Literal && !pat->equals;
+  for (const Pat* arg : pat->args) {
+    while (arg->kind == PatKind::As) arg = arg->args[0];
+    if (arg->kind != PatKind::Wildcard && arg->kind != PatKind::Var && arg->kind != PatKind::Lazy) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool MatchTree::Doom(const Line& line, const Occurrences& occurrences, size_t column, Line& doomed) const {
+  doomed = Line{line.row, line.pats, {}, {}, true};
+  for (size_t i = column; i < doomed.pats.size(); ++i) doomed.pats[i] = nullptr;
+  // The last look need not tell whether it fits.
+  for (size_t i = column; i-- > 0;) {
+    const Pat* pat = doomed.pats[i];
+    if (!pat) continue;
+    if (pat->kind != PatKind::Bang && !IsFlat(pat)) return true;
+    if (!occurrences[i].forced) {
+      doomed.pats[i] = &kForce;
+      return true;
+    }
+    doomed.pats[i] = nullptr;
+  }
+  return false;
 }
 
 // Null as soon as the work is too much.
@@ -85,6 +118,7 @@ const TreeNode* MatchTree::Build(const Occurrences& occurrences, std::vector<Lin
     size_t column = 0;
     while (column < line.pats.size() && !line.pats[column]) ++column;
     if (column == line.pats.size()) {
+      if (line.doomed) continue;
       TreeNode* leaf = NewNode(TreeNode::Kind::Leaf);
       leaf->row = line.row;
       leaf->bindings = std::move(line.bindings);
@@ -104,10 +138,12 @@ const TreeNode* MatchTree::Build(const Occurrences& occurrences, std::vector<Lin
 }
 
 const TreeNode* MatchTree::BuildForce(const Occurrences& occurrences, std::vector<Line> lines, size_t column) {
-  TreeNode* node = NewNode(TreeNode::Kind::Force, occurrences[column]);
+  TreeNode* node = NewNode(TreeNode::Kind::Force, occurrences[column].var);
+  Occurrences forced = occurrences;
+  forced[column].forced = true;
   for (Line& line : lines)
     if (line.pats[column] && line.pats[column]->kind == PatKind::Bang) line.pats[column] = nullptr;
-  node->rest = Build(occurrences, std::move(lines));
+  node->rest = Build(forced, std::move(lines));
   return node->rest ? node : nullptr;
 }
 
@@ -131,7 +167,7 @@ VarId MatchTree::NewField(const Pat& pat, size_t field, const std::vector<Line>&
 
 const TreeNode* MatchTree::BuildConstructors(const Occurrences& occurrences, std::vector<Line> lines,
                                              size_t column) {
-  TreeNode* node = NewNode(TreeNode::Kind::Switch, occurrences[column]);
+  TreeNode* node = NewNode(TreeNode::Kind::Switch, occurrences[column].var);
   // The constructors that occur, in the order of their declaration, each with a pattern that shows its fields.
   std::vector<const Pat*> present;
   for (const Line& line : lines) {
@@ -150,14 +186,20 @@ const TreeNode* MatchTree::BuildConstructors(const Occurrences& occurrences, std
     for (size_t field = 0; field < shape->args.size(); ++field)
       alt.vars.push_back(NewField(*shape, field, lines, column));
     Occurrences inner(occurrences.begin(), occurrences.begin() + column);
-    inner.append(alt.vars.begin(), alt.vars.end());
+    for (VarId field : alt.vars) inner.push_back({field});
     inner.append(occurrences.begin() + column + 1, occurrences.end());
     std::vector<Line> fitting;
-    for (const Line& line : lines) {
-      const Pat* pat = line.pats[column];
+    for (const Line& original : lines) {
+      const Pat* pat = original.pats[column];
       bool is_con = pat && pat->kind == PatKind::Con;
-      if (is_con && pat->con != shape->con) continue;
-      Line copy{line.row, {}, line.bindings, line.lazy_pats};
+      Line doomed;
+      bool fits = !is_con || pat->con == shape->con;
+      if (!fits) {
+        if (!Doom(original, occurrences, column, doomed)) continue;
+        is_con = false;
+      }
+      const Line& line = fits ? original : doomed;
+      Line copy{line.row, {}, line.bindings, line.lazy_pats, line.doomed};
       copy.pats.append(line.pats.begin(), line.pats.begin() + column);
       for (size_t field = 0; field < shape->args.size(); ++field)
         copy.pats.push_back(is_con ? Simplify(copy, pat->args[field], alt.vars[field]) : nullptr);
@@ -174,7 +216,10 @@ const TreeNode* MatchTree::BuildConstructors(const Occurrences& occurrences, std
   outer.erase(outer.begin() + column);
   std::vector<Line> others;
   for (Line& line : lines) {
-    if (line.pats[column] && line.pats[column]->kind == PatKind::Con) continue;
+    Line doomed;
+    bool is_con = line.pats[column] && line.pats[column]->kind == PatKind::Con;
+    if (is_con && !Doom(line, occurrences, column, doomed)) continue;
+    if (is_con) line = std::move(doomed);
     line.pats.erase(line.pats.begin() + column);
     others.push_back(std::move(line));
   }
@@ -183,7 +228,7 @@ const TreeNode* MatchTree::BuildConstructors(const Occurrences& occurrences, std
 }
 
 const TreeNode* MatchTree::BuildLiterals(const Occurrences& occurrences, std::vector<Line> lines, size_t column) {
-  TreeNode* node = NewNode(TreeNode::Kind::Switch, occurrences[column]);
+  TreeNode* node = NewNode(TreeNode::Kind::Switch, occurrences[column].var);
   Occurrences outer = occurrences;
   outer.erase(outer.begin() + column);
   // One pass over the lines, however many literals there are. A wildcard line belongs to every group that is
@@ -191,23 +236,31 @@ const TreeNode* MatchTree::BuildLiterals(const Occurrences& occurrences, std::ve
   std::unordered_map<std::string, size_t> group_of;
   std::vector<std::pair<const Pat*, std::vector<Line>>> groups;
   std::vector<Line> others;
+  auto add_to_all = [&](Line line, size_t but) {
+    for (size_t i = 0; i < groups.size(); ++i)
+      if (i != but) groups[i].second.push_back(line);
+    work_ += groups.size();
+    others.push_back(std::move(line));
+  };
   for (Line& line : lines) {
     const Pat* pat = line.pats[column];
+    Line doomed;
+    bool is_literal = pat && pat->kind == PatKind::Literal;
+    bool looks_left = is_literal && Doom(line, occurrences, column, doomed);
+    if (looks_left) doomed.pats.erase(doomed.pats.begin() + column);
     line.pats.erase(line.pats.begin() + column);
-    if (pat && pat->kind == PatKind::Literal) {
+    if (is_literal) {
       auto [it, fresh] = group_of.try_emplace(LiteralKey(program_, *pat), groups.size());
       if (fresh) {
         groups.emplace_back(pat, others);
         work_ += others.size();
-        if (work_ > max_work_) return nullptr;
       }
       groups[it->second].second.push_back(std::move(line));
+      if (looks_left) add_to_all(std::move(doomed), it->second);
     } else {
-      for (auto& group : groups) group.second.push_back(line);
-      work_ += groups.size();
-      if (work_ > max_work_) return nullptr;
-      others.push_back(std::move(line));
+      add_to_all(std::move(line), SIZE_MAX);
     }
+    if (work_ > max_work_) return nullptr;
   }
   for (auto& [literal, group] : groups) {
     TreeAlt alt;
@@ -223,7 +276,7 @@ const TreeNode* MatchTree::BuildLiterals(const Occurrences& occurrences, std::ve
 // A literal whose type has its own `==`: one test at a time. What a test says of other literals is not known,
 // except of the same one.
 const TreeNode* MatchTree::BuildTest(const Occurrences& occurrences, std::vector<Line> lines, size_t column) {
-  TreeNode* node = NewNode(TreeNode::Kind::Test, occurrences[column]);
+  TreeNode* node = NewNode(TreeNode::Kind::Test, occurrences[column].var);
   const Pat* literal = lines[0].pats[column];
   std::string key = LiteralKey(program_, *literal);
   std::vector<Line> yes, no;
@@ -231,7 +284,9 @@ const TreeNode* MatchTree::BuildTest(const Occurrences& occurrences, std::vector
     const Pat* pat = line.pats[column];
     bool same = pat && pat->kind == PatKind::Literal && LiteralKey(program_, *pat) == key &&
                 pat->literal == literal->literal;
+    Line doomed;
     if (!same) no.push_back(line);
+    else if (Doom(line, occurrences, column, doomed)) no.push_back(std::move(doomed));
     yes.push_back(std::move(line));
     if (same) yes.back().pats[column] = nullptr;
   }

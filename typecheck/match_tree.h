@@ -3,8 +3,10 @@
 // Decision trees: which tests a match makes, in which order, and which row each path ends in.
 //
 // The column that is tested next is always the leftmost one of the first row that needs a test. This is the order
-// in which Haskell looks, so nothing is forced that Haskell would not force; no occurrence is tested twice on a
-// path, so every path can be taken, and a row is redundant exactly if no path reaches it.
+// in which Haskell looks, so nothing is forced that Haskell would not force. A row that a test excludes, but whose
+// patterns further left Haskell would look at first, stays as a doomed row until these have been looked at: so
+// everything is forced that Haskell would force. No occurrence is tested twice on a path, so every path can be
+// taken, and a row is redundant exactly if no path reaches it.
 // Source: L. Maranget, Compiling pattern matching to good decision trees, 2008.
 #pragma once
 
@@ -60,8 +62,13 @@ class MatchTree {
     llvm::SmallVector<const core::Pat*, 4> pats;
     std::vector<std::pair<core::VarId, core::VarId>> bindings;
     std::vector<std::pair<const core::Pat*, core::VarId>> lazy_pats;
+    bool doomed = false;  // it does not fit: only its tests remain to be made
   };
-  using Occurrences = llvm::SmallVector<core::VarId, 4>;
+  struct Occurrence {
+    core::VarId var;
+    bool forced = false;
+  };
+  using Occurrences = llvm::SmallVector<Occurrence, 4>;
 
   const TreeNode* Build(const Occurrences& occurrences, std::vector<Line> lines);
   const TreeNode* BuildForce(const Occurrences& occurrences, std::vector<Line> lines, size_t column);
@@ -70,6 +77,8 @@ class MatchTree {
   const TreeNode* BuildTest(const Occurrences& occurrences, std::vector<Line> lines, size_t column);
   // Moves variables and lazy patterns to the line's bindings: what is left is null, Con, Literal or Bang.
   const core::Pat* Simplify(Line& line, const core::Pat* pat, core::VarId occurrence);
+  // The line, of which `column` does not fit, if there is something to look at left of it.
+  bool Doom(const Line& line, const Occurrences& occurrences, size_t column, Line& doomed) const;
   core::VarId NewField(const core::Pat& pat, size_t field, const std::vector<Line>& lines, size_t column);
   TreeNode* NewNode(TreeNode::Kind kind, core::VarId occurrence = {});
 

@@ -306,6 +306,8 @@ class Checker {
   std::vector<TypeId> default_types_;
   Span region_;                           // the expression whose errors may have follow-ups
   std::vector<Span> tainted_;
+  uint32_t definition_ = 0;               // counts top-level groups and methods
+  std::vector<std::tuple<ClassId, TypeId, uint32_t>> reported_;  // missing instances, with their definition_
 
   std::vector<core::Expr*> exprs_;        // made in this run, for ZonkAll
   std::vector<core::Pat*> pats_;

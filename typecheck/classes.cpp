@@ -96,6 +96,12 @@ void Checker::MinimalPreds(std::vector<Wanted>& preds) {
 
 void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
   if (Tainted(wanted.origin.span)) return;
+  // `x + 1` needs the same instance twice: once is enough to say, for this definition.
+  TypeId type = unify_.Zonk(missing.type);
+  for (const auto& [cls, other, at] : reported_)
+    if (cls == missing.cls && other == type && (at == definition_ || types_.Kind(unify_.Head(type)) == TypeKind::Var))
+      return;
+  reported_.push_back({missing.cls, type, definition_});
   TypeId head = unify_.Head(missing.type);
   std::vector<std::string> text = PrintTypes({missing.type, wanted.type});
   std::string_view cls = Text(program_.classes[missing.cls].name);

@@ -98,6 +98,7 @@ void Checker::CheckClassDefaults(const ast::ClassDecl* decl, ClassId id) {
 
 void Checker::CheckMethod(VarId var, const ast::FunctionDecl* decl, const core::Scheme& scheme, Symbol display,
                           Span from) {
+  ++definition_;
   bool scoped_variables = false;
   for (Symbol extension : module_.extensions) scoped_variables |= Text(extension) == "ScopedTypeVariables";
   ScopedTypes scoped;

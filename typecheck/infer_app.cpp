@@ -53,11 +53,17 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
     params.push_back(from);
     result = to;
   }
+  uint32_t errors = diags_.error_count();
   bool ok = Expect(expected, result, span, why);
   llvm::SmallVector<const core::Expr*, 4> core_args;
+  // Where the function's type is a variable there, an argument is tied to the result and the other arguments:
+  // after an error in one of these it is checked by itself.
+  llvm::SmallVector<TypeId, 4> declared;
+  if (reason.var.valid()) types_.SplitFun(program_.vars[reason.var].scheme.type, declared);
   for (size_t i = 0; i < args.size(); ++i) {
+    bool tied = i < declared.size() && types_.Kind(declared[i]) == TypeKind::Var && diags_.error_count() != errors;
     reason.index = static_cast<uint32_t>(i);
-    core_args.push_back(Check(args[i], params[i], reason));
+    core_args.push_back(tied ? Infer(args[i]) : Check(args[i], params[i], reason));
   }
   return ok ? AppNode(head, core_args, span) : ErrorNode(expected, span);
 }

@@ -165,6 +165,7 @@ std::vector<BoundGroup> Checker::CheckDecls(llvm::ArrayRef<ast::Decl*> decls, bo
   std::vector<BoundGroup> groups;
   for (const std::vector<uint32_t>& component : Components(edges)) {
     BoundGroup group;
+    if (top) ++definition_;
     group.recursive = component.size() > 1 ||
                       std::find(edges[component[0]].begin(), edges[component[0]].end(), component[0]) !=
                           edges[component[0]].end();

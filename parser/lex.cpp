@@ -270,10 +270,12 @@ void Lexer::LexToken() {
   if (length == 0) {
     // One report for a run of them: what is not UTF-8 is usually another encoding throughout.
     while (!AtEnd() && DecodeUtf8(text_, pos_).length == 0) ++pos_;
+    out_.skipped.push_back(static_cast<uint32_t>(begin));
     Bad(Diag::InvalidUtf8, SpanFrom(begin), fmt::format("0x{:02X}", static_cast<unsigned char>(text_[begin])));
     return;
   }
   pos_ += length;
+  out_.skipped.push_back(static_cast<uint32_t>(begin));
   std::string_view bytes = text_.substr(begin, length);
   char32_t code = DecodeUtf8(text_, begin).code;
   bool visible = code > 0x20 && code != 0x7F && !(code >= 0x80 && code < 0xA0) && !(code >= 0x2000 && code < 0x2010) &&

@@ -128,7 +128,11 @@ size_t Parser::SkipBrackets(size_t i) const {
 // Returns whether the error is to stay silent.
 bool Parser::EnterPanic() {
   bool at_end = token().kind == Kind::EndOfFile;
-  bool silent = panic_ || (at_end && (buffer_.truncated || buffer_.open_comment || repl_));
+  // What was left out right before this token has been reported, and may be all that is wrong.
+  uint32_t before = pos_ == 0 ? 0 : LastSpan().end;
+  auto skipped = std::lower_bound(buffer_.skipped.begin(), buffer_.skipped.end(), before);
+  bool beside_skipped = skipped != buffer_.skipped.end() && *skipped < token().span.begin;
+  bool silent = panic_ || beside_skipped || (at_end && (buffer_.truncated || buffer_.open_comment || repl_));
   if (at_end && !panic_) reached_end_ = true;
   panic_ = true;
   kind_ = Kind::Panic;

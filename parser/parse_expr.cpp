@@ -226,7 +226,7 @@ Expr* Parser::ParseBracket() {
   llvm::SmallVector<Expr*> elements{ParseExpr()};
   if (Take(Kind::Bar)) {
     llvm::SmallVector<Stmt*> stmts;
-    ParseGuards(stmts);
+    ParseGuards(stmts, true);
     if (Is(Kind::Bar)) NotSupported(token().span, "parallel comprehensions are");
     Close(Kind::RightBracket, open);
     return ast_.New<ComprehensionExpr>(From(open), elements[0], Copy(stmts));

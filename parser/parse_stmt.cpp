@@ -44,7 +44,8 @@ bool Parser::LooksLikeBind() const {
   return false;
 }
 
-Stmt* Parser::ParseStmt(bool in_do) {
+// `typed`: the expression may have a type; before the `->` of an alternative it may not, since a type takes arrows.
+Stmt* Parser::ParseStmt(bool typed) {
   Span begin = token().span;
   if (Is(Kind::Let)) {
     Advance();
@@ -54,16 +55,16 @@ Stmt* Parser::ParseStmt(bool in_do) {
     Expr* body = ParseExpr();
     return ast_.New<ExprStmt>(From(begin), ast_.New<LetExpr>(From(begin), decls, body));
   }
-  if (IsWord("rec") && in_do && next().kind == Kind::LeftBrace) NotSupported(begin, "recursive `do` blocks are");
+  if (IsWord("rec") && typed && next().kind == Kind::LeftBrace) NotSupported(begin, "recursive `do` blocks are");
   if (LooksLikeBind()) {
     Pat* pat = ParseTypedPat();
     Expect(Kind::LeftArrow);
-    Expr* expr = in_do ? ParseExpr() : ParseInfix();
+    Expr* expr = typed ? ParseExpr() : ParseInfix();
     return ast_.New<BindStmt>(From(begin), pat, expr);
   }
-  Expr* expr = in_do ? ParseExpr() : ParseInfix();
+  Expr* expr = typed ? ParseExpr() : ParseInfix();
   if (Is(Kind::LeftArrow)) {
-    FailWith(Diag::ExpressionAsPattern, expr->span, "this is no pattern, but it stands before `<-`; an expression");
+    FailWith(Diag::ExpressionAsPattern, expr->span, "an expression");
   }
   return ast_.New<ExprStmt>(From(begin), expr);
 }
@@ -131,15 +132,15 @@ GuardedExpr Parser::ParseGuarded(Kind separator) {
   Span begin = token().span;
   Advance();
   llvm::SmallVector<Stmt*> guards;
-  ParseGuards(guards);
+  ParseGuards(guards, separator == Kind::Equals);
   Expect(separator);
   Expr* body = ParseExpr();
   return {Copy(guards), body, From(begin)};
 }
 
-void Parser::ParseGuards(llvm::SmallVectorImpl<Stmt*>& guards) {
+void Parser::ParseGuards(llvm::SmallVectorImpl<Stmt*>& guards, bool typed) {
   do {
-    guards.push_back(ParseStmt(false));
+    guards.push_back(ParseStmt(typed));
   } while (Take(Kind::Comma));
 }
 

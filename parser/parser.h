@@ -132,7 +132,7 @@ class Parser {
   void ParseFunLhs(ast::Name& name, llvm::SmallVectorImpl<ast::Pat*>& params);
   ast::Rhs ParseRhs(Kind separator);
   ast::GuardedExpr ParseGuarded(Kind separator);
-  void ParseGuards(llvm::SmallVectorImpl<ast::Stmt*>& guards);
+  void ParseGuards(llvm::SmallVectorImpl<ast::Stmt*>& guards, bool typed);
   ast::List<ast::Decl*> GroupClauses(llvm::ArrayRef<ast::Decl*> decls);
   ast::Decl* ParseForeign();
   ast::Decl* ParseData(bool newtype);
@@ -192,7 +192,7 @@ class Parser {
   ast::Expr* ParseCase();
   ast::Expr* ParseDo();
   ast::List<ast::Alternative> ParseAlternatives(Span keyword, std::string_view keyword_text);
-  ast::Stmt* ParseStmt(bool in_do);
+  ast::Stmt* ParseStmt(bool typed);
   bool LooksLikeBind() const;
   ast::Expr* ErrorHere() { return ast_.New<ast::ErrorExpr>(token().span); }
   ast::Pat* ErrorPatHere() { return ast_.New<ast::ErrorPat>(token().span); }

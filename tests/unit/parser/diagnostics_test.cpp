@@ -1,0 +1,114 @@
+// tests/unit/parser/diagnostics_test.cpp
+//
+// Each diagnostic of lexer, parser and fixity resolution, by a text that makes it.
+#include <set>
+
+#include "tests/unit/parser/parsing.h"
+
+using namespace df;
+
+namespace {
+
+struct Row {
+  Diag id;
+  std::string text;
+};
+
+std::vector<Row> Rows() {
+  return {
+      {Diag::UnexpectedCharacter, "x = \x01"},
+      {Diag::InvalidUtf8, "x = \"\xFF\""},
+      {Diag::UnterminatedComment, "x = 1 {- {- -}"},
+      {Diag::UnterminatedString, "x = \"abc\ny = 1"},
+      {Diag::BadCharLiteral, "x = 'ab'"},
+      {Diag::BadEscape, "x = \"\\q\""},
+      {Diag::EscapeOutOfRange, "x = '\\x110000'"},
+      {Diag::BadStringGap, "x = \"a\\ b\""},
+      {Diag::UnknownExtension, "{-# LANGUAGE GADTs #-}"},
+      {Diag::BadPragma, "{-# LANGUAGE A B #-}"},
+      {Diag::NumberTooLong, "x = 0x" + std::string(30000, 'f')},
+      {Diag::SourceTooLarge, std::string(8'100'000, ',')},
+      {Diag::TooManyBadCharacters, "x = \"" + std::string(100, '\x01') + "\""},
+      {Diag::UnexpectedToken, "x = )"},
+      {Diag::Unclosed, "x = (1"},
+      {Diag::NestedTooDeeply, "f = " + std::string(2000, '(')},
+      {Diag::ChainTooLong, "f :: [a" + [] { std::string s; for (int i = 0; i < 6000; ++i) s += "+a"; return s; }() + "]"},
+      {Diag::NotSupported, "f :: forall a. a"},
+      {Diag::EmptyBlock, "x = do\ny = 1"},
+      {Diag::MissingElse, "x = if a then b\ny = 1"},
+      {Diag::ArityDiffers, "f a = 1\nf a b = 2"},
+      {Diag::BadPrecedence, "infixl 10 +"},
+      {Diag::NotAllowedHere, "x = y where data T = A"},
+      {Diag::BadContext, "f :: a => b"},
+      {Diag::BadTypeHead, "data T Int = A"},
+      {Diag::NewtypeShape, "newtype T = A Int Int"},
+      {Diag::ImportNotFirst, "x = 1\nimport M"},
+      {Diag::EmptyRecordUpdate, "x = r {}"},
+      {Diag::ClassParameters, "class C a b"},
+      {Diag::QualifiedBinder, "f M.x = 1"},
+      {Diag::ExpressionAsPattern, "x = do { a + b <- c; d }"},
+      {Diag::PatternInExpression, "x = _"},
+      {Diag::FixityClash, "x = a == b == c"},
+      {Diag::SectionClash, "x = (a + b *)"},
+      {Diag::FixityTwice, "infixl 1 +, +\na + b = a"},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("each diagnostic has a text that makes it, and nothing else") {
+  for (const Row& row : Rows()) {
+    INFO(InfoOf(row.id).name);
+    // As deep as a test program's own stack allows.
+    Parsed parsed(row.text, {.max_depth = 1000});
+    REQUIRE(!parsed.diags.all().empty());
+    auto is_it = [&](const Diagnostic& d) { return d.id == row.id; };
+    CHECK(std::any_of(parsed.diags.all().begin(), parsed.diags.all().end(), is_it));
+    bool comes_after_others =
+        row.id == Diag::TooManyBadCharacters || row.id == Diag::BadPragma || row.id == Diag::SourceTooLarge;
+    if (!comes_after_others) CHECK(parsed.diags.all().size() == 1);
+  }
+}
+
+TEST_CASE("no diagnostic of the parser goes untested") {
+  std::set<std::string> tested;
+  for (const Row& row : Rows()) tested.insert(InfoOf(row.id).name);
+  static constexpr const char* kAll[] = {
+#define DF_DIAG(code, name, severity, text) #name,
+#include "lang/diag/parse.def"
+#undef DF_DIAG
+  };
+  for (const char* name : kAll) {
+    INFO(name);
+    CHECK(tested.count(name) == 1);
+  }
+}
+
+TEST_CASE("what other Haskells have is refused by name") {
+  const std::pair<const char*, const char*> kRows[] = {
+      {"data T where A :: T", "GADTs"},
+      {"type family F a", "type families"},
+      {"f (g -> x) = x", "view patterns"},
+      {"deriving instance Eq T", "standalone"},
+      {"x = proc y -> z", "arrows"},
+      {"x = mdo { a }", "mdo"},
+      {"f :: forall a. a", "forall"},
+      {"x = f @Int 1", "type applications"},
+      {"class C a | a -> b", "functional dependencies"},
+      {"$(splice)", "Template Haskell"},
+      {"x = [a | a <- b | c <- d]", "parallel"},
+      {"f R {..} = 1", "record wildcards"},
+      {"x = R { a, b }", "NamedFieldPuns"},
+      {"x = when a do b", "BlockArguments"},
+      {"data T (f :: a) = A", "kind signatures"},
+      {"default (Int)", "default"},
+      {"data T = A deriving stock Eq", "deriving strategies"},
+  };
+  for (auto [text, words] : kRows) {
+    INFO(text);
+    Parsed parsed(text);
+    REQUIRE(parsed.diags.all().size() == 1);
+    CHECK(parsed.diags.all()[0].id == Diag::NotSupported);
+    CHECK(parsed.diags.all()[0].message.find(words) != std::string::npos);
+  }
+}

@@ -231,7 +231,6 @@ void ReferenceExecution::Delay(const Token& token) {
   DelayCell* cell = CellFor(ir::SiteId(n.attr), token.tag);
   if (cell->released) {
     TraceFiring(token.node, token.tag, token.value);
-    ++stats_.firings;
     Emit(token.node, token.input + 1, tags_.Push({n.attr, false, 0}, token.tag), token.value);
   } else {
     cell->kept.emplace_back(token.input, token.value);

@@ -39,7 +39,7 @@ class Drawer {
   void DrawEdges();
   std::string Label(NodeId id) const;
   std::string ConstantLabel(const Constant& constant) const;
-  bool IsControl(NodeId to, uint32_t operand, Edge edge) const;
+  bool GoesBack(NodeId to, Edge edge) const;
 
   const Graph& g;
   llvm::raw_ostream& out_;
@@ -114,7 +114,7 @@ void Drawer::DrawNode(NodeId id, int depth) {
     case Op::BranchMerge: style = ", style=filled, fillcolor=\"#f7eedb\""; break;
     case Op::EntryMerge:
     case Op::LoopMerge: style = ", style=filled, fillcolor=\"#e3f2e1\""; break;
-    case Op::Const: style = ", shape=plaintext"; break;
+    case Op::Const: style = ", shape=plaintext, width=0.2"; break;
     case Op::Start:
     case Op::Result:
     case Op::Input: style = ", shape=box"; break;
@@ -135,9 +135,18 @@ void Drawer::Cluster(ScopeId id, int depth) {
   out_.indent(2 * depth) << "}\n";
 }
 
-// A trigger, wherever it goes, or a control edge.
-bool Drawer::IsControl(NodeId to, uint32_t operand, Edge edge) const {
-  return g.types.Kind(g.TypeOf(edge).type) == TypeKind::Trigger;
+// The edges of loops and of direct recursion that lead back: they do not pull the drawing upside down.
+bool Drawer::GoesBack(NodeId to, Edge edge) const {
+  auto is_recursive = [&](NodeId node) {
+    const Site& site = g.sites[g.SiteOf(node)];
+    ScopeId caller = site.caller;
+    while (g.scopes[caller].kind == ScopeKind::Loop) caller = g.scopes[caller].parent;
+    return caller == site.callee;
+  };
+  Op from = g.nodes[edge.node].op;
+  if (from == Op::NextIteration) return true;
+  if (g.nodes[to].op == Op::EntryMerge) return is_recursive(edge.node);
+  return g.nodes[to].op == Op::Return && from != Op::Call && is_recursive(to);
 }
 
 void Drawer::DrawEdges() {
@@ -149,14 +158,14 @@ void Drawer::DrawEdges() {
       if (!drawn_[i] || !drawn_[from.index]) continue;
       std::string attributes;
       auto add = [&](const std::string& text) { attributes += (attributes.empty() ? "" : ", ") + text; };
-      if (IsControl(to, k, in[k])) add("style=dashed, color=\"#aaaaaa\"");
+      // A trigger, wherever it goes, or a control edge.
+      if (g.types.Kind(g.TypeOf(in[k]).type) == TypeKind::Trigger) add("style=dashed, color=\"#aaaaaa\"");
       const Node& source = g.nodes[from];
       if (source.op == Op::Switch) {
         bool is_bool = g.types.Kind(g.TypeOf(g.InputsOf(from)[0]).type) == TypeKind::Bool;
         add(fmt::format("taillabel=\"{}\"", !is_bool ? std::to_string(in[k].port) : in[k].port == 0 ? "T" : "F"));
       }
-      // The way back does not pull the drawing upside down.
-      if (source.op == Op::NextIteration) add("constraint=false");
+      if (GoesBack(to, in[k])) add("constraint=false");
       if (in.size() > 1 && g.nodes[to].op == Op::BranchMerge && k == 0) add("headlabel=\"p\"");
       out_ << "  n" << from.index << " -> n" << i;
       if (!attributes.empty()) out_ << " [" << attributes << "]";

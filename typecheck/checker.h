@@ -192,6 +192,7 @@ class Checker {
   // ---- infer_record.cpp
   core::Expr* CheckRecordCon(const ast::RecordConExpr* expr, TypeId expected, const Reason& why);
   core::Expr* CheckRecordUpdate(const ast::RecordUpdateExpr* expr, TypeId expected, const Reason& why);
+  core::Row FailRow(TypeId scrutinee, TypeId result, std::string_view message, Span span);
   int FieldIndex(ConId con, const ast::Name& field);   // -1, reported, if the constructor has no such field
 
   // ---- infer_pat.cpp

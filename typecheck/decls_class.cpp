@@ -221,8 +221,7 @@ void Checker::CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id)
       core::FailExpr fail{};
       fail.type = scheme.type;
       fail.span = head_span;
-      fail.message = Intern(fmt::format("{}: this instance does not define the method `{}`",
-                                        diags_.sources().Describe(head_span), Text(program_.vars[method].name)));
+      fail.message = Intern(fmt::format("this instance does not define the method `{}`", Text(program_.vars[method].name)));
       definitions_.push_back({absent, Node(fail)});
     }
   }

@@ -234,6 +234,8 @@ void Checker::DefineSelectors(const ast::DataDecl* data) {
       const core::Pat* made = MakePat(pat);
       rows.push_back({program_.Copy<const core::Pat*>({made}), VarNode(value, field.span), field.span});
     }
+    if (rows.size() < types_.cons[id].constructors.size())
+      rows.push_back(FailRow(whole, field.type, fmt::format("no match in record selector `{}`", Text(field.name)), field.span));
     core::Expr* match = MatchNode(core::MatchContext::Function, field.name, {record}, rows, field.type, field.span);
     definitions_.push_back({selector, LambdaNode({record}, match, field.span)});
   }

@@ -17,6 +17,20 @@ int Checker::FieldIndex(ConId con, const ast::Name& field) {
   return -1;
 }
 
+// The last row of a generated match: any other value is a run-time error. Nobody wrote the match, so it is no
+// case for a warning.
+core::Row Checker::FailRow(TypeId scrutinee, TypeId result, std::string_view message, Span span) {
+  core::Pat pat{};
+  pat.kind = core::PatKind::Wildcard;
+  pat.type = scrutinee;
+  pat.span = span;
+  core::FailExpr fail{};
+  fail.type = result;
+  fail.span = span;
+  fail.message = Intern(message);
+  return {program_.Copy<const core::Pat*>({MakePat(pat)}), Node(fail), span};
+}
+
 // C { f = e, .. }: fields that are not given are run-time errors; strict ones have to be given.
 core::Expr* Checker::CheckRecordCon(const ast::RecordConExpr* expr, TypeId expected, const Reason& why) {
   ConId con = FindConstructor(expr->con);
@@ -50,8 +64,7 @@ core::Expr* Checker::CheckRecordCon(const ast::RecordConExpr* expr, TypeId expec
     core::FailExpr fail{};
     fail.type = params[i];
     fail.span = expr->span;
-    fail.message = Intern(fmt::format("{}: the field `{}` of `{}` was not given", diags_.sources().Describe(expr->span),
-                                      field.name.valid() ? Text(field.name) : std::string_view("_"), Text(expr->con.text)));
+    fail.message = Intern(fmt::format("the field `{}` of `{}` was not given", field.name.valid() ? Text(field.name) : std::string_view("_"), Text(expr->con.text)));
     args[i] = Node(fail);
   }
   return ok ? AppNode(fn, args, expr->span) : ErrorNode(expected, expr->span);
@@ -173,6 +186,8 @@ core::Expr* Checker::CheckRecordUpdate(const ast::RecordUpdateExpr* expr, TypeId
     node.type_args = program_.Copy<TypeId>(after);
     rows.push_back({program_.Copy<const core::Pat*>({MakePat(pat)}), AppNode(Node(node), args, expr->span), expr->span});
   }
+  if (rows.size() < types_.cons[owner].constructors.size())
+    rows.push_back(FailRow(old_type, new_type, "the updated record has no such field", expr->span));
   core::Expr* result = MatchNode(core::MatchContext::Case, Symbol(), {scrutinee}, rows, new_type, expr->span);
   for (size_t i = values.size(); i-- > 0;) result = LetNode(values[i].first, values[i].second, result);
   return fresh ? LetNode(scrutinee, record, result) : result;

@@ -18,10 +18,7 @@ inline constexpr const char* kProducer = "dfc";
 inline constexpr int64_t kIrVersion = 8;
 inline constexpr int64_t kOnnxOpset = 15;
 
-// Of every node.
-inline constexpr const char* kScope = "scope";
-inline constexpr const char* kTypes = "types";
-inline constexpr const char* kPos = "pos";
+// Edges that close a cycle, in place of the inputs that are empty.
 inline constexpr const char* kCycle = "cycle";
 // Of Const and Field, beside AttributeName.
 inline constexpr const char* kValue = "value";
@@ -34,6 +31,7 @@ inline constexpr const char* kTypeTable = "type_table";
 inline constexpr const char* kPosTable = "pos_table";
 inline constexpr const char* kScopeTable = "scope_table";
 inline constexpr const char* kSiteTable = "site_table";
+inline constexpr const char* kNodeTable = "node_table";
 inline constexpr const char* kInputTable = "input_table";
 inline constexpr const char* kResultTable = "result_table";
 

@@ -42,8 +42,7 @@ class Numbers {
 
 // The attributes of one node by what they mean; null where there is none.
 struct Attributes {
-  const Attribute *scope = nullptr, *types = nullptr, *pos = nullptr, *cycle = nullptr, *own = nullptr, *value = nullptr,
-                  *field = nullptr;
+  const Attribute *cycle = nullptr, *own = nullptr, *value = nullptr, *field = nullptr;
 };
 
 struct ConstantKey {
@@ -83,14 +82,17 @@ class Reader {
 
   template <typename... Args>
   bool Fail(fmt::format_string<Args...> format, Args&&... args) {
-    if (error_.empty()) error_ = where_ + fmt::format(format, std::forward<Args>(args)...);
+    if (!error_.empty()) return false;
+    if (at_) error_ = fmt::format("node {} ({}): ", at_->name(), at_->op_type());
+    error_ += fmt::format(format, std::forward<Args>(args)...);
     return false;
   }
 
   Graph g;
-  std::string where_;  // "node 17 (Call): " while a node is read
+  const onnx::NodeProto* at_ = nullptr;  // the node that is being read
   std::string error_;
   const Attribute* strings_ = nullptr;
+  Numbers node_row_{nullptr};        // what is left of the table of nodes
   std::vector<Edge> operands_;       // of the node that is being read
   std::vector<PortType> results_;
   std::unordered_map<ConstantKey, ConstId, ConstantHash> constants_;
@@ -187,10 +189,11 @@ bool Reader::ReadPorts(const Attribute* table, const char* name, std::vector<Por
 
 bool Reader::ReadTables(const onnx::NodeProto& start) {
   const Attribute *files = nullptr, *types = nullptr, *positions = nullptr, *scopes = nullptr, *sites = nullptr,
-                  *inputs = nullptr, *results = nullptr;
+                  *nodes = nullptr, *inputs = nullptr, *results = nullptr;
   const std::pair<const char*, const Attribute**> tables[] = {
       {kStrings, &strings_},     {kFileTable, &files},  {kTypeTable, &types},   {kPosTable, &positions},
-      {kScopeTable, &scopes},    {kSiteTable, &sites},  {kInputTable, &inputs}, {kResultTable, &results}};
+      {kScopeTable, &scopes},    {kSiteTable, &sites},  {kNodeTable, &nodes},   {kInputTable, &inputs},
+      {kResultTable, &results}};
   for (const Attribute& attribute : start.attribute()) {
     for (auto [name, table] : tables) {
       if (attribute.name() != name) continue;
@@ -199,6 +202,7 @@ bool Reader::ReadTables(const onnx::NodeProto& start) {
       *table = &attribute;
     }
   }
+  node_row_ = Numbers(nodes);
   Numbers file_row(files);
   while (!file_row.empty())
     if (!TakeString(&file_row, &g.files.emplace_back())) return Fail("bad file {}", g.files.size() - 1);
@@ -220,10 +224,7 @@ bool Reader::FindAttributes(const onnx::NodeProto& node, Op op, Attributes* foun
   for (const Attribute& attribute : node.attribute()) {
     const std::string& name = attribute.name();
     const Attribute** place = nullptr;
-    if (name == kScope) place = &found->scope;
-    else if (name == kTypes) place = &found->types;
-    else if (name == kPos) place = &found->pos;
-    else if (name == kCycle) place = &found->cycle;
+    if (name == kCycle) place = &found->cycle;
     else if (own && name == own) place = &found->own;
     else if (op == Op::Const && name == kValue) place = &found->value;
     else if (op == Op::Field && name == kField) place = &found->field;
@@ -306,16 +307,20 @@ bool Reader::ReadConstant(const Attribute* value, TypeId type, uint32_t* attr) {
 
 bool Reader::ReadNode(const onnx::NodeProto& node, NodeId id) {
   std::optional<Op> op = OpNamed(node.op_type());
-  where_ = fmt::format("node {} ({}): ", id.index, op ? node.op_type() : "?");
+  at_ = &node;
   if (node.domain() != kDomain) return Fail("op `{}` of domain `{}` is unknown", node.op_type(), node.domain());
   if (!op) return Fail("op `{}` is unknown", node.op_type());
   Attributes found;
   if (!FindAttributes(node, *op, &found) || !ReadOperands(node, *op, found.cycle)) return false;
 
-  results_.clear();
-  if (found.types && found.types->type() != Attribute::INTS) return Fail("bad attribute `{}`", kTypes);
-  for (Numbers types(found.types); !types.empty();)
-    if (!TakeType(&types, &results_.emplace_back())) return Fail("bad attribute `{}`", kTypes);
+  uint32_t scope = 0, attr = 0, field = 0, results = 0;
+  PosId pos;
+  if (!node_row_.Take(&scope) || !node_row_.Take(&pos.index, true) || !node_row_.Take(&results) ||
+      results > node_row_.size())
+    return Fail("bad row in table `{}`", kNodeTable);
+  results_.resize(results);
+  for (PortType& type : results_)
+    if (!TakeType(&node_row_, &type)) return Fail("bad row in table `{}`", kNodeTable);
   int outputs = static_cast<int>(results_.size()) + (*op == Op::Result);
   if (node.output_size() != outputs) return Fail("{} outputs, {} types", node.output_size(), results_.size());
   for (size_t port = 0; port < results_.size(); ++port) {
@@ -324,10 +329,6 @@ bool Reader::ReadNode(const onnx::NodeProto& node, NodeId id) {
       return Fail("output {} is named `{}`", port, node.output(static_cast<int>(port)));
   }
 
-  uint32_t scope = 0, attr = 0, field = 0;
-  PosId pos;
-  if (found.scope && !ReadInt(found.scope, &scope)) return false;
-  if (found.pos && !ReadInt(found.pos, &pos.index)) return false;
   if (found.own && !ReadInt(found.own, &attr)) return false;
   if (found.field) {
     if (!ReadInt(found.field, &field)) return false;
@@ -339,7 +340,7 @@ bool Reader::ReadNode(const onnx::NodeProto& node, NodeId id) {
     if (!ReadConstant(found.value, results_[0].type, &attr)) return false;
   }
   g.AddNode(*op, ScopeId(scope), operands_, results_, attr, pos);
-  where_.clear();
+  at_ = nullptr;
   return true;
 }
 
@@ -394,6 +395,7 @@ bool Reader::ReadModel(const onnx::ModelProto& model) {
   if (!ReadTables(*start) || !CheckPortNames(graph)) return false;
   for (uint32_t i = 0; i < count; ++i)
     if (!ReadNode(*nodes[i], NodeId(i))) return false;
+  if (!node_row_.empty()) return Fail("table `{}` has more rows than there are nodes", kNodeTable);
   return true;
 }
 

@@ -221,9 +221,9 @@ std::string Printer::Attribute(NodeId id) const {
     case Op::Enter:
     case Op::NextIteration:
     case Op::Exit:
-    case Op::Outer: return " " + ScopeText(ScopeId(node.attr));
-    case Op::Const: return " " + ConstantText(ConstId(node.attr));
-    case Op::Construct: return " " + constructor(node.num_results ? g.ResultsOf(id)[0] : PortType{}, node.attr);
+    case Op::Outer: return fmt::format(" {}", ScopeText(ScopeId(node.attr)));
+    case Op::Const: return fmt::format(" {}", ConstantText(ConstId(node.attr)));
+    case Op::Construct: return fmt::format(" {}", constructor(node.num_results ? g.ResultsOf(id)[0] : PortType{}, node.attr));
     case Op::Field: {
       PortType type;
       if (node.num_inputs) {

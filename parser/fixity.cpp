@@ -161,11 +161,11 @@ class Resolver {
     bool negation = false;
   };
 
-  std::string Show(const Operator& op) const { return op.negation ? "prefix -" : std::string(Text(op.text)); }
+  std::string Show(const Operator& op) const { return op.negation ? "prefix `-`" : fmt::format("`{}`", Text(op.text)); }
 
   void Clash(const Operator& a, const Operator& b) {
     diags_.Report(Diag::FixityClash, b.span, Show(a), Spell(a.fixity), Show(b), Spell(b.fixity))
-        .Note(a.span, fmt::format("`{}` is here", Show(a)));
+        .Note(a.span, Show(a) + " is here");
   }
 
   // Whether `left`, which stands before `right`, takes what is between them. Reports operators that do not mix.
@@ -245,7 +245,7 @@ class Resolver {
     bool fine = in > out || (in == out && inner.fixity.assoc == side && op.fixity.assoc == side && !(inner.negation && !left));
     if (fine) return;
     diags_.Report(Diag::SectionClash, op.span, Show(op), Spell(op.fixity), Show(inner), Spell(inner.fixity))
-        .Note(inner.span, fmt::format("`{}` is here", Show(inner)))
+        .Note(inner.span, Show(inner) + " is here")
         .Hint("put the operand in parentheses");
   }
 

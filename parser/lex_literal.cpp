@@ -179,15 +179,13 @@ void Lexer::LexChar() {
   size_t close = pos_;
   while (close < text_.size() && close - begin < 200 && text_[close] != '\n' && text_[close] != '\'') ++close;
   bool closed = At(close) == '\'' && close > begin + 1;
-  if (closed) pos_ = close + 1;
+  bool empty = !closed && Here() == '\'';
+  if (closed || empty) pos_ = close + 1;
   auto& report = Bad(Diag::BadCharLiteral, SpanFrom(begin),
                      closed            ? "a character literal holds exactly one character"
-                     : Here() == '\''  ? "a character literal is empty"
+                     : empty            ? "a character literal is empty"
                                        : "a character literal is not closed");
-  if (closed)
-    report.Hint("a string is written between double quotes");
-  else if (Here() == '\'')
-    ++pos_;
+  if (closed) report.Hint("a string is written between double quotes");
   Emit(TokenKind::Char, begin, Intern(value.empty() ? "?" : value));
 }
 

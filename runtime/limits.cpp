@@ -81,7 +81,9 @@ LimitCheck::LimitCheck(const Limits& limits)
       base_(memory::counters.current),
       has_deadline_(limits.timeout.count() > 0),
       timeout_(limits.timeout),
-      deadline_(std::chrono::steady_clock::now() + limits.timeout) {}
+      deadline_(std::chrono::steady_clock::now() + limits.timeout) {
+  memory::counters.peak = memory::counters.current;
+}
 
 std::string LimitCheck::Detail(Stop stop) const {
   switch (stop) {

@@ -1,0 +1,205 @@
+// The embedding interface over graphs and engines.
+#include "runtime/embed.h"
+
+#include <fstream>
+#include <iterator>
+#include <new>
+
+#include "runtime/engine.h"
+#include "runtime/show.h"
+#include "tagged_ir/file.h"
+
+namespace df {
+
+using ir::TypeKind;
+
+struct Program::Impl {
+  ir::Graph graph;
+};
+
+Program::Program(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Program::Program(Program&&) noexcept = default;
+Program& Program::operator=(Program&&) noexcept = default;
+Program::~Program() = default;
+
+std::optional<Program> Program::Load(const std::string& path, std::string* error) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (file.bad() || !file) {
+    *error = path + ": cannot be read";
+    return std::nullopt;
+  }
+  auto program = FromBytes(bytes, error);
+  if (!program) *error = path + ": " + *error;
+  return program;
+}
+
+std::optional<Program> Program::FromBytes(std::string_view bytes, std::string* error) {
+  std::optional<ir::Graph> graph = ir::Deserialize(bytes, error);
+  if (!graph) return std::nullopt;
+  return Program(std::make_unique<Impl>(Impl{std::move(*graph)}));
+}
+
+namespace {
+
+std::vector<Program::Port> Ports(const ir::Graph& graph, const std::vector<ir::Port>& ports) {
+  std::vector<Program::Port> out;
+  for (const ir::Port& port : ports) out.push_back({port.name, graph.types.Print({port.type.type, false})});
+  return out;
+}
+
+// A scalar, or a constructor of scalars; an already evaluated value, as Show leaves it behind.
+Datum MakeDatum(Execution& execution, const ir::Graph& graph, ir::PortType type, Value value, bool inner) {
+  Datum datum;
+  if (!execution.Force(value).ok()) return datum;
+  if (inner) {
+    llvm::raw_string_ostream out(datum.text);
+    Show(execution, graph, type, value, out);
+  }
+  switch (graph.types.Kind(type.type)) {
+    case TypeKind::Bool: datum.boolean = value.word() != 0; break;
+    case TypeKind::Char: datum.character = static_cast<char32_t>(value.word()); break;
+    case TypeKind::Int: datum.integer = value.word(); break;
+    case TypeKind::Integer:
+      if (value.is_word()) datum.integer = value.word();
+      break;
+    case TypeKind::Float: datum.real = value.as_float(); break;
+    case TypeKind::Double: datum.real = value.as_double(); break;
+    case TypeKind::Data: {
+      if (inner || value.is_word()) break;
+      const auto* data = static_cast<const Data*>(value.object());
+      const auto& fields = graph.types[type.type].constructors[data->constructor].fields;
+      for (uint32_t i = 0; i < data->size; ++i)
+        datum.fields.push_back(MakeDatum(execution, graph, fields[i].type, data->fields()[i], true));
+      break;
+    }
+    default: break;
+  }
+  return datum;
+}
+
+}  // namespace
+
+std::vector<Program::Port> Program::inputs() const { return Ports(impl_->graph, impl_->graph.graph_inputs); }
+std::vector<Program::Port> Program::results() const { return Ports(impl_->graph, impl_->graph.graph_results); }
+
+struct Run::Impl {
+  const ir::Graph& graph;
+  RunSettings settings;
+  std::vector<std::optional<Value>> inputs;
+  std::vector<Datum> results;
+  std::string error;
+
+  // The input of this name, if its type is one of `kinds`.
+  std::optional<Value>* Find(std::string_view name, TypeKind* kind, std::string* error) {
+    for (size_t i = 0; i < graph.graph_inputs.size(); ++i) {
+      if (graph.graph_inputs[i].name != name) continue;
+      *kind = graph.types.Kind(graph.graph_inputs[i].type.type);
+      return &inputs[i];
+    }
+    if (error) *error = "there is no input `" + std::string(name) + "`";
+    return nullptr;
+  }
+  bool Refuse(std::string_view name, const char* what, std::string* error) {
+    if (error) *error = "the input `" + std::string(name) + "` does not take " + what;
+    return false;
+  }
+};
+
+Run::Run(const Program& program, RunSettings settings)
+    : impl_(new Impl{program.impl_->graph, settings, {}, {}, {}}) {
+  impl_->inputs.resize(impl_->graph.graph_inputs.size());
+}
+Run::Run(Run&&) noexcept = default;
+Run::~Run() = default;
+
+bool Run::SetInput(std::string_view name, int64_t value, std::string* error) {
+  TypeKind kind;
+  std::optional<Value>* input = impl_->Find(name, &kind, error);
+  if (!input) return false;
+  switch (kind) {
+    case TypeKind::Int:
+    case TypeKind::Integer: *input = Value::Word(value); return true;
+    case TypeKind::Double: *input = Value::Double(static_cast<double>(value)); return true;
+    case TypeKind::Float: *input = Value::Float(static_cast<float>(value)); return true;
+    default: return impl_->Refuse(name, "a whole number", error);
+  }
+}
+
+bool Run::SetInput(std::string_view name, double value, std::string* error) {
+  TypeKind kind;
+  std::optional<Value>* input = impl_->Find(name, &kind, error);
+  if (!input) return false;
+  if (kind == TypeKind::Double) *input = Value::Double(value);
+  else if (kind == TypeKind::Float) *input = Value::Float(static_cast<float>(value));
+  else return impl_->Refuse(name, "a floating-point number", error);
+  return true;
+}
+
+bool Run::SetInput(std::string_view name, bool value, std::string* error) {
+  TypeKind kind;
+  std::optional<Value>* input = impl_->Find(name, &kind, error);
+  if (!input) return false;
+  if (kind != TypeKind::Bool) return impl_->Refuse(name, "a Bool", error);
+  *input = Value::Word(value);
+  return true;
+}
+
+bool Run::SetInputText(std::string_view name, std::string_view text, std::string* error) {
+  TypeKind kind;
+  std::optional<Value>* input = impl_->Find(name, &kind, error);
+  if (!input) return false;
+  std::string reason;
+  *input = ParseInput(impl_->graph, impl_->graph.graph_inputs[input - impl_->inputs.data()].type, text, &reason);
+  if (!*input && error) *error = reason;
+  return input->has_value();
+}
+
+RunStatus Run::Execute() {
+  Impl& impl = *impl_;
+  impl.results.clear();
+  impl.error.clear();
+  std::vector<Value> inputs;
+  for (size_t i = 0; i < impl.inputs.size(); ++i) {
+    if (!impl.inputs[i]) {
+      impl.error = "error: the input `" + impl.graph.graph_inputs[i].name + "` is not set";
+      return RunStatus::Failed;
+    }
+    inputs.push_back(*impl.inputs[i]);
+  }
+  RunOptions options;
+  options.limits.max_memory = impl.settings.max_memory;
+  options.limits.max_frames = impl.settings.max_frames;
+  options.limits.timeout = impl.settings.timeout;
+  options.limits.interrupt = impl.settings.interrupt;
+  auto execution =
+      MakeExecution(impl.settings.reference_engine ? EngineKind::Reference : EngineKind::Tagged, impl.graph, options);
+  Outcome outcome = execution->Start(inputs);
+  for (size_t i = 0; outcome.ok() && i < impl.graph.graph_results.size(); ++i) {
+    ir::PortType type = impl.graph.graph_results[i].type;
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    outcome = Show(*execution, impl.graph, type, execution->results()[i], out);
+    if (!outcome.ok()) break;
+    impl.results.push_back(MakeDatum(*execution, impl.graph, type, execution->results()[i], false));
+    impl.results.back().text = out.str();
+  }
+  if (outcome.ok()) return RunStatus::Done;
+  impl.results.clear();
+  if (outcome.stop != Stop::Failed) outcome.error.message = outcome.detail;
+  impl.error = Describe(outcome.error, impl.graph);
+  switch (outcome.stop) {
+    case Stop::MemoryLimit: return RunStatus::MemoryLimit;
+    case Stop::FrameLimit: return RunStatus::FrameLimit;
+    case Stop::Timeout: return RunStatus::Timeout;
+    case Stop::Interrupted: return RunStatus::Interrupted;
+    case Stop::Internal: return RunStatus::Internal;
+    default: return RunStatus::Failed;
+  }
+}
+
+size_t Run::result_count() const { return impl_->results.size(); }
+const Datum& Run::result(size_t index) const { return impl_->results[index]; }
+const std::string& Run::error() const { return impl_->error; }
+
+}  // namespace df

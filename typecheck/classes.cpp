@@ -207,25 +207,26 @@ bool Checker::DefaultMeta(MetaId meta, llvm::ArrayRef<Wanted> preds, bool report
 void Checker::DefaultAll(size_t mark, bool report, uint32_t min_level) {
   SolveFrom(mark);
   for (;;) {
-    // The constraints on the first variable that is ours to settle.
-    MetaId chosen;
-    std::vector<Wanted> preds, rest;
+    // The constraints by variable, for the variables that are ours to settle.
+    std::vector<std::pair<MetaId, std::vector<Wanted>>> groups;
+    llvm::DenseMap<uint32_t, size_t> group_of;
+    std::vector<Wanted> rest;
     for (size_t i = mark; i < wanted_.size(); ++i) {
       TypeId head = unify_.Head(wanted_[i].type);
-      if (types_.Kind(head) != TypeKind::Meta) {
+      if (types_.Kind(head) != TypeKind::Meta || unify_.LevelOf(types_.MetaOf(head)) < min_level) {
         rest.push_back(wanted_[i]);
         continue;
       }
       MetaId meta = types_.MetaOf(head);
-      if (!chosen.valid() && unify_.LevelOf(meta) >= min_level) chosen = meta;
-      if (meta == chosen) preds.push_back(wanted_[i]);
-      else rest.push_back(wanted_[i]);
+      auto [it, fresh] = group_of.try_emplace(meta.index, groups.size());
+      if (fresh) groups.push_back({meta, {}});
+      groups[it->second].second.push_back(wanted_[i]);
     }
-    if (!chosen.valid()) return;
-    bool settled = DefaultMeta(chosen, preds, report);
+    if (groups.empty()) return;
     wanted_.resize(mark);
     wanted_.insert(wanted_.end(), rest.begin(), rest.end());
-    if (settled) wanted_.insert(wanted_.end(), preds.begin(), preds.end());
+    for (const auto& [meta, preds] : groups)
+      if (DefaultMeta(meta, preds, report)) wanted_.insert(wanted_.end(), preds.begin(), preds.end());
     SolveFrom(mark);
   }
 }

@@ -139,7 +139,7 @@ struct Alt {
 // last. Without one that fits, the alternatives were exhaustive.
 struct CaseExpr : Expr { DF_CORE_NODE(Case) const Expr* scrutinee; VarId binder; List<Alt> alts; };
 
-// The run-time error of a match without a fitting alternative: "fact.df:3:1: no clause of `f` fits".
+// The run-time error of a match without a fitting alternative, "no clause of `f` fits"; its place is the span.
 struct FailExpr : Expr { DF_CORE_NODE(Fail) Symbol message; };
 
 // ---- only between inference and match compilation

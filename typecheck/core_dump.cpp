@@ -28,14 +28,23 @@ std::string Quoted(std::string_view text, char quote) {
 // alternatives of a case and the bindings of lets on lines of their own.
 class Dumper {
  public:
-  Dumper(const Program& program, llvm::raw_ostream& out) : program_(program), out_(out) {}
+  Dumper(const Program& program, llvm::raw_ostream& out) : program_(program), out_(out) {
+    for (const Class& cls : program.classes)
+      for (VarId method : cls.defaults)
+        if (method.valid()) owner_[method.index] = fmt::format("-- default, class {}\n", Text(cls.name));
+    for (const Instance& instance : program.instances)
+      for (VarId method : instance.methods)
+        if (method.valid())
+          owner_[method.index] =
+              fmt::format("-- instance {} {}\n", Text(program.classes[instance.cls].name), Argument(instance.head));
+  }
 
   void Definition(VarId var, const Expr* value) {
     names_.clear();
     taken_.clear();
     if (value) CollectGlobals(value);
     std::string name = NameOf(var);
-    out_ << name << " :: ";
+    out_ << owner_.lookup(var.index) << name << " :: ";
     PrintScheme(program_.vars[var].scheme);
     out_ << "\n" << name << " =";
     if (value) Body(value, 0);
@@ -332,6 +341,7 @@ class Dumper {
 
   const Program& program_;
   llvm::raw_ostream& out_;
+  llvm::DenseMap<uint32_t, std::string> owner_;  // of methods: the class or instance, as a line
   llvm::DenseMap<uint32_t, std::string> names_;  // of locals
   llvm::StringMap<unsigned> taken_;              // how many variables of this definition have the name
 };

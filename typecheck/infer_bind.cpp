@@ -6,6 +6,12 @@
 #include "typecheck/deps.h"
 
 namespace df::check {
+namespace {
+
+// Types double with every `(x, x)`, and a few lines can write one that fills the memory.
+constexpr uint32_t kMaxTypeSize = 100000;
+
+}  // namespace
 
 VarId Checker::NewVar(Symbol name, TypeId type, bool top, Span span) {
   VarId id = program_.NewLocal(name, type, span);
@@ -356,6 +362,12 @@ void Checker::Generalise(llvm::ArrayRef<VarId> members, bool restricted, size_t 
   llvm::SmallVector<MetaId> metas;
   for (VarId var : members) {
     TypeId type = program_.vars[var].scheme.type = unify_.Zonk(program_.vars[var].scheme.type);
+    if (types_.SizeOf(type) > kMaxTypeSize) {
+      Error(Diag::TypeTooLarge, program_.vars[var].span, Text(program_.vars[var].name), kMaxTypeSize);
+      program_.vars[var].scheme.type = unify_.Fresh();
+      failed = true;
+      continue;
+    }
     llvm::SmallVector<MetaId> found;
     unify_.FreeMetas(type, found);
     for (MetaId meta : found)

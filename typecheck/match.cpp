@@ -280,10 +280,7 @@ class MatchCompiler {
                          program_.Copy<Alt>(alts)});
       }
       case TreeNode::Kind::Test: {
-        const Pat* literal = node->alts[0].literal;
-        const Expr* argument = Use(node->occurrence, literal->span);
-        const Expr* test = program_.New(AppExpr{ExprKind::App, program_.types.Scalar(Builtin::Bool), literal->span,
-                                                Closed(literal->equals), program_.Copy<const Expr*>({argument})});
+        const Expr* test = EmitTest(*node->alts[0].literal, node->occurrence);
         Alt yes{AltKind::Con, program_.true_con}, no{AltKind::Con, program_.false_con};
         yes.body = Emit(node->alts[0].next, emission);
         no.body = Emit(node->rest, emission);
@@ -291,6 +288,24 @@ class MatchCompiler {
       }
     }
     return nullptr;
+  }
+
+  // `equals occurrence`; a function of one parameter is applied at once, in a copy of its own.
+  const Expr* EmitTest(const Pat& literal, VarId occurrence) {
+    const auto* lambda = llvm::dyn_cast<LambdaExpr>(literal.equals);
+    bool before = copying_;
+    copying_ = true;
+    const Expr* test;
+    if (lambda && lambda->params.size() == 1) {
+      rename_[lambda->params[0].index] = occurrence;
+      test = Closed(lambda->body);
+    } else {
+      const Expr* function = Closed(literal.equals);
+      test = program_.New(AppExpr{ExprKind::App, program_.types.Scalar(Builtin::Bool), literal.span, function,
+                                  program_.Copy<const Expr*>({Use(occurrence, literal.span)})});
+    }
+    copying_ = before;
+    return test;
   }
 
   const Expr* EmitLeaf(const TreeNode& leaf, Emission& emission) {

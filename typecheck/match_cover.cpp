@@ -11,54 +11,55 @@ using core::VarId;
 
 namespace {
 
-// Walks every path once and keeps what the tests on it said.
+// Walks every path and keeps what the tests on it said. Of several values that are not covered the one that takes the
+// fewest tests is shown: a first walk finds the number, a second one the value.
 class Coverage {
  public:
-  Coverage(const core::Program& program, const core::MatchExpr& match, llvm::ArrayRef<VarId> scrutinees)
-      : program_(program), match_(match), scrutinees_(scrutinees), reached_(match.rows.size()) {}
+  Coverage(const core::Program& program, const core::MatchExpr& match, llvm::ArrayRef<VarId> scrutinees,
+           const TreeNode* root)
+      : program_(program), match_(match), scrutinees_(scrutinees), reached_(match.rows.size()) {
+    Walk(root, false, 0);
+    by_guards = fewest_[false] == SIZE_MAX;
+    wanted_ = fewest_[by_guards];
+    if (wanted_ != SIZE_MAX) Walk(root, false, 0);
+  }
 
-  void Walk(const TreeNode* node, bool guards_failed) {
-    for (; node; node = node->rest) {
+  bool reached(size_t row) const { return reached_[row]; }
+  std::string example;     // empty if every value is covered
+  bool by_guards = false;  // the example fits a row whose guards may fail
+
+ private:
+  // What follows `node`. `guards_failed`: some row fitted on this path; `tests`: how many were made.
+  void Walk(const TreeNode* node, bool guards_failed, size_t tests) {
+    for (; node && example.empty(); node = node->rest) {
       switch (node->kind) {
-        case TreeNode::Kind::End: {
-          // Of several examples the shortest says most.
-          std::string& best = guards_failed ? by_guards_ : uncovered_;
-          std::string example = Example();
-          if (best.empty() || example.size() < best.size()) best = std::move(example);
-          break;
-        }
+        case TreeNode::Kind::End:
+          fewest_[guards_failed] = std::min(fewest_[guards_failed], tests);
+          if (tests == wanted_ && guards_failed == by_guards) example = Example();
+          return;
         case TreeNode::Kind::Leaf:
           reached_[node->row] = true;
           guards_failed = true;  // if the path goes on behind the leaf
-          continue;
-        case TreeNode::Kind::Force:
-          continue;
+          break;
+        case TreeNode::Kind::Force: break;
         case TreeNode::Kind::Switch:
         case TreeNode::Kind::Test: {
-          Known& known = known_[node->occurrence.index];
-          Known before = known;
+          uint32_t at = node->occurrence.index;
           for (const TreeAlt& alt : node->alts) {
-            known_[node->occurrence.index].yes = &alt;
-            Walk(alt.next, guards_failed);
+            const TreeAlt* before = std::exchange(known_[at].yes, &alt);
+            Walk(alt.next, guards_failed, tests + 1);
+            known_[at].yes = before;
           }
-          known_[node->occurrence.index] = before;
-          if (node->rest) {
-            known_[node->occurrence.index].no.push_back(node);
-            Walk(node->rest, guards_failed);
-            known_[node->occurrence.index] = before;
-          }
+          if (!node->rest) return;
+          known_[at].no.push_back(node);
+          Walk(node->rest, guards_failed, tests + 1);
+          known_[at].no.pop_back();
           return;
         }
       }
-      return;
     }
   }
 
-  const std::string& uncovered() const { return uncovered_; }
-  const std::string& by_guards() const { return by_guards_; }
-  bool reached(size_t row) const { return reached_[row]; }
-
- private:
   // What the path knows of one occurrence: the alternative that was taken, or the tests that failed.
   struct Known {
     const TreeAlt* yes = nullptr;
@@ -160,8 +161,8 @@ class Coverage {
   llvm::ArrayRef<VarId> scrutinees_;
   llvm::DenseMap<uint32_t, Known> known_;
   std::vector<bool> reached_;
-  std::string uncovered_;
-  std::string by_guards_;
+  size_t fewest_[2] = {SIZE_MAX, SIZE_MAX};  // tests on a path to an End; at true: by way of guards
+  size_t wanted_ = SIZE_MAX - 1;             // no path is as long
 };
 
 const char* RowName(MatchContext context) {
@@ -184,18 +185,17 @@ std::string MatchFailure(const core::MatchExpr& match) {
 void ReportCoverage(const core::Program& program, const core::MatchExpr& match,
                     llvm::ArrayRef<VarId> scrutinees, const TreeNode* root, const std::vector<bool>& can_fall,
                     bool may_fall, Diagnostics& diags) {
-  Coverage coverage(program, match, scrutinees);
-  coverage.Walk(root, false);
+  Coverage coverage(program, match, scrutinees, root);
   if (match.context == MatchContext::Guard) return;  // inference may add a row of its own; what falls, falls on
   for (size_t row = 0; row < match.rows.size(); ++row)
     if (!coverage.reached(row)) diags.Report(Diag::NeverReached, match.rows[row].span, RowName(match.context));
-  if (may_fall) return;
-  if (!coverage.uncovered().empty()) {
-    diags.Report(Diag::NotCovered, match.span, MatchFailure(match), coverage.uncovered());
-  } else if (!coverage.by_guards().empty()) {
+  if (may_fall || coverage.example.empty()) return;
+  if (!coverage.by_guards) {
+    diags.Report(Diag::NotCovered, match.span, MatchFailure(match), coverage.example);
+  } else {
     auto& report = scrutinees.empty()
                        ? diags.Report(Diag::GuardsMayFail, match.span, MatchFailure(match))
-                       : diags.Report(Diag::NotCovered, match.span, MatchFailure(match), coverage.by_guards());
+                       : diags.Report(Diag::NotCovered, match.span, MatchFailure(match), coverage.example);
     for (size_t row = 0; row < match.rows.size(); ++row) {
       if (!can_fall[row] || scrutinees.empty()) continue;
       report.Note(match.rows[row].span, "unless a guard here is true");

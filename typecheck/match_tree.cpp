@@ -165,6 +165,20 @@ VarId MatchTree::NewField(const Pat& pat, size_t field, const std::vector<Line>&
   return program_.NewLocal(name.valid() ? name : Intern("p"), pat.args[field]->type, span);
 }
 
+// Columns that no line asks for any more: long lists would pile them up.
+void MatchTree::DropIdleColumns(Occurrences& occurrences, std::vector<Line>& lines) {
+  size_t kept = 0;
+  for (size_t column = 0; column < occurrences.size(); ++column) {
+    bool idle = llvm::none_of(lines, [&](const Line& line) { return line.pats[column] != nullptr; });
+    if (idle) continue;
+    occurrences[kept] = occurrences[column];
+    for (Line& line : lines) line.pats[kept] = line.pats[column];
+    ++kept;
+  }
+  occurrences.truncate(kept);
+  for (Line& line : lines) line.pats.truncate(kept);
+}
+
 const TreeNode* MatchTree::BuildConstructors(const Occurrences& occurrences, std::vector<Line> lines,
                                              size_t column) {
   TreeNode* node = NewNode(TreeNode::Kind::Switch, occurrences[column].var);
@@ -206,6 +220,7 @@ const TreeNode* MatchTree::BuildConstructors(const Occurrences& occurrences, std
       copy.pats.append(line.pats.begin() + column + 1, line.pats.end());
       fitting.push_back(std::move(copy));
     }
+    DropIdleColumns(inner, fitting);
     alt.next = Build(inner, std::move(fitting));
     if (!alt.next) return nullptr;
     node->alts.push_back(std::move(alt));

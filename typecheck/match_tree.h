@@ -77,6 +77,7 @@ class MatchTree {
   const TreeNode* BuildTest(const Occurrences& occurrences, std::vector<Line> lines, size_t column);
   // Moves variables and lazy patterns to the line's bindings: what is left is null, Con, Literal or Bang.
   const core::Pat* Simplify(Line& line, const core::Pat* pat, core::VarId occurrence);
+  static void DropIdleColumns(Occurrences& occurrences, std::vector<Line>& lines);
   // The line, of which `column` does not fit, if there is something to look at left of it.
   bool Doom(const Line& line, const Occurrences& occurrences, size_t column, Line& doomed) const;
   core::VarId NewField(const core::Pat& pat, size_t field, const std::vector<Line>& lines, size_t column);

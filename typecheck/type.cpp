@@ -34,7 +34,10 @@ TyConId Types::AddBuiltin(Builtin builtin, const char* name, uint32_t arity) {
 TypeId Types::Make(TypeKind kind, uint32_t a, uint32_t b, bool has_var, bool has_meta) {
   std::pair<uint64_t, uint32_t> key((static_cast<uint64_t>(kind) << 32) | a, b);
   auto [it, fresh] = ids_.try_emplace(key, size());
-  if (fresh) rows_.push_back({kind, has_var, has_meta, a, b});
+  if (fresh) {
+    uint32_t size = kind == TypeKind::App ? std::min(kMaxSize, rows_[a].size + rows_[b].size) : 1;
+    rows_.push_back({kind, has_var, has_meta, a, b, size});
+  }
   return TypeId(it->second);
 }
 

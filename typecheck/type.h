@@ -90,6 +90,9 @@ class Types {
   TypeId Substitute(TypeId type, llvm::ArrayRef<TyVarId> from, llvm::ArrayRef<TypeId> to);
   bool IsGround(TypeId type) const;  // no variable, no meta
   bool HasMeta(TypeId type) const { return rows_[type.index].has_meta; }
+  // Leaves of the type written out. A small graph may be a huge tree, so this stops counting at kMaxSize.
+  uint32_t SizeOf(TypeId type) const { return rows_[type.index].size; }
+  static constexpr uint32_t kMaxSize = 1u << 20;
   bool HasVar(TypeId type) const { return rows_[type.index].has_var; }
   void FreeVars(TypeId type, llvm::SmallVectorImpl<TyVarId>& out) const;  // in order of appearance, once each
   // As Haskell prints it; variables by their own names.
@@ -103,6 +106,7 @@ class Types {
     bool has_meta;
     uint32_t a;
     uint32_t b;
+    uint32_t size;  // leaves of the tree, up to kMaxSize
   };
   TypeId Make(TypeKind kind, uint32_t a, uint32_t b, bool has_var, bool has_meta);
   TyConId AddBuiltin(Builtin builtin, const char* name, uint32_t arity);

@@ -8,26 +8,30 @@ TypeId Unifier::Fresh() {
 }
 
 TypeId Unifier::Prune(TypeId type) const {
-  while (types_->Kind(type) == TypeKind::Meta) {
-    TypeId solution = metas_[types_->MetaOf(type).index].solution;
+  TypeId end = type;
+  while (types_->Kind(end) == TypeKind::Meta) {
+    TypeId solution = metas_[types_->MetaOf(end).index].solution;
     if (!solution.valid()) break;
-    type = solution;
+    end = solution;
   }
-  return type;
+  while (type != end) {
+    TypeId& solution = metas_[types_->MetaOf(type).index].solution;
+    type = std::exchange(solution, end);
+  }
+  return end;
 }
 
+// A type may be a small graph and a huge tree, so what was seen since the last solution is not walked again.
 TypeId Unifier::Zonk(TypeId type) {
-  if (!types_->HasMeta(type)) return type;
-  if (types_->Kind(type) == TypeKind::Meta) {
-    TypeId pruned = Prune(type);
-    if (types_->Kind(pruned) == TypeKind::Meta) return pruned;
-    TypeId zonked = Zonk(pruned);
-    metas_[types_->MetaOf(type).index].solution = zonked;
-    return zonked;
-  }
+  type = Prune(type);
+  if (!types_->HasMeta(type) || types_->Kind(type) == TypeKind::Meta) return type;
+  if (zonked_.size() <= type.index) zonked_.resize(types_->size() + types_->size() / 2 + 16);
+  if (zonked_[type.index].first == epoch_) return zonked_[type.index].second;
   TypeId fn = types_->FnOf(type), arg = types_->ArgOf(type);
   TypeId new_fn = Zonk(fn), new_arg = Zonk(arg);
-  return new_fn == fn && new_arg == arg ? type : types_->App(new_fn, new_arg);
+  TypeId result = new_fn == fn && new_arg == arg ? type : types_->App(new_fn, new_arg);
+  zonked_[type.index] = {epoch_, result};
+  return result;
 }
 
 bool Unifier::IsFun(TypeId type, TypeId* from, TypeId* to) const {
@@ -98,7 +102,7 @@ UnifyResult Unifier::Bind(MetaId meta, TypeId type) {
   Clash clash = Adjust(meta, type, metas_[meta.index].level, &culprit);
   if (clash == Clash::Escape) return {clash, culprit, types_->Meta(meta)};
   if (clash != Clash::None) return {clash, types_->Meta(meta), type};
-  metas_[meta.index].solution = type;
+  Solve(meta, type);
   return {};
 }
 
@@ -110,9 +114,11 @@ UnifyResult Unifier::Unify(TypeId a, TypeId b) {
   if (ka == TypeKind::Meta && kb == TypeKind::Meta) {
     // The younger variable points to the older one, so that no level has to be lowered.
     MetaId x = types_->MetaOf(a), y = types_->MetaOf(b);
-    if (metas_[x.index].level < metas_[y.index].level) std::swap(x, y), std::swap(a, b);
+    if (metas_[x.index].level < metas_[y.index].level ||
+        (metas_[x.index].level == metas_[y.index].level && x.index < y.index))
+      std::swap(x, y), std::swap(a, b);
     metas_[y.index].applied |= metas_[x.index].applied;
-    metas_[x.index].solution = b;
+    Solve(x, b);
     return {};
   }
   if (ka == TypeKind::Meta) return Bind(types_->MetaOf(a), b);

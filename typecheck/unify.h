@@ -28,7 +28,7 @@ class Unifier {
   uint32_t level = 0;
 
   TypeId Fresh();                       // a new meta of the current level
-  TypeId Prune(TypeId type) const;      // follows solutions at the root
+  TypeId Prune(TypeId type) const;      // follows solutions at the root, and shortens the way
   TypeId Zonk(TypeId type);             // replaces solved metas everywhere
   UnifyResult Unify(TypeId a, TypeId b);
   bool IsFun(TypeId type, TypeId* from, TypeId* to) const;  // through solutions
@@ -36,7 +36,10 @@ class Unifier {
   TypeId Head(TypeId type, llvm::SmallVectorImpl<TypeId>* args = nullptr) const;
 
   uint32_t LevelOf(MetaId meta) const { return metas_[meta.index].level; }
-  void Solve(MetaId meta, TypeId type) { metas_[meta.index].solution = type; }
+  void Solve(MetaId meta, TypeId type) {
+    metas_[meta.index].solution = type;
+    ++epoch_;
+  }
   void SetRigid(TyVarId var, uint32_t at_level);
   // Unsolved metas, in order of appearance, each once.
   void FreeMetas(TypeId type, llvm::SmallVectorImpl<MetaId>& out);
@@ -57,10 +60,12 @@ class Unifier {
   void Collect(TypeId type, llvm::SmallVectorImpl<MetaId>& out);
 
   Types* types_;
-  std::vector<Row> metas_;
+  mutable std::vector<Row> metas_;
   std::vector<uint32_t> rigid_level_;  // by TyVarId
   std::vector<uint32_t> stamps_;       // by TypeId: types seen in this walk, for shared parts
   uint32_t stamp_ = 0;
+  std::vector<std::pair<uint32_t, TypeId>> zonked_;  // by TypeId: the result and the epoch it holds for
+  uint32_t epoch_ = 1;                 // counts solutions
 };
 
 }  // namespace df::check

@@ -13,7 +13,7 @@ namespace df::ir {
 
 inline constexpr uint32_t kGraphFileVersion = 1;
 
-// The bytes of the file; the same graph always gives the same bytes.
+// The bytes of the file of a valid graph; the same graph always gives the same bytes.
 std::string Serialize(const Graph& graph);
 
 // Trusts nothing: every table is checked, then the graph verified. On failure nullopt, and `error` says where and what

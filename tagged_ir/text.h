@@ -22,7 +22,7 @@ void Print(const Graph& graph, llvm::raw_ostream& out, const PrintOptions& optio
 // On failure returns nullopt and sets `error` to "line 3: ..." . The result is verified.
 std::optional<Graph> ParseText(std::string_view text, std::string* error);
 
-// Graphviz: clusters per scope, control edges dashed, as the figures of the paper.
+// Graphviz, of a valid graph: clusters per scope, control edges dashed, as the figures of the paper.
 void PrintDot(const Graph& graph, llvm::raw_ostream& out, const PrintOptions& options = {});
 
 }  // namespace df::ir

@@ -172,8 +172,10 @@ void Dump(const Program& program, llvm::raw_ostream& out);
 
 // ---- the passes, in order
 bool Specialise(Program& program, core::VarId entry, uint32_t max_instances);
+bool PrepareMain(Program& program);
 void Simplify(Program& program, bool optimize);
-void Lift(Program& program, bool optimize);
+void Lift(Program& program);
 bool RemoveHigherOrder(Program& program, bool optimize, uint32_t max_instances);
+void FloatIn(Program& program);
 
 }  // namespace df::mono

@@ -1,0 +1,125 @@
+// lower/build.h
+//
+// First-order mono::Program -> function graphs. What is surely needed, and what is cheap, becomes nodes that run as soon
+// as their operands are there; the rest becomes Delays. Internal to this folder.
+//
+// Two assumptions per function are made at first and checked while building: that what it is passed for a parameter it
+// may not need is evaluated at every call, and that each component of a tuple it returns is. Where that turns out wrong
+// the assumption is dropped and everything is built again; there are few rounds, and dropping all of them is right too.
+#pragma once
+
+#include "llvm/ADT/SetVector.h"
+#include "lower/function_graph.h"
+#include "lower/strictness.h"
+
+namespace df::mono {
+
+class Builder {
+ public:
+  Builder(Program& program, const Strictness& strictness, bool optimize)
+      : p_(program), strictness_(strictness), optimize_(optimize) {}
+  std::optional<fg::Program> Run();
+
+ private:
+  using Values = llvm::SmallVector<fg::Value, 4>;
+
+  // What a variable of the mid-level tree is in the function graph: a value, or the parts of a tuple that has not been
+  // put together. `whole` is a unit value that fails if the tuple itself does.
+  struct Held {
+    fg::Value value;
+    bool boxed = false;
+    bool in_parts = false;
+    fg::Value whole;
+    Values parts;
+  };
+  // What an expression yields: one value; or a tuple as `whole` followed by its parts; or, `again`, the function's next
+  // parameters.
+  struct Yield {
+    bool again = false;
+    ir::PosId pos;
+    Values values;
+  };
+  enum class Shape : uint8_t { Single, Parts };
+  using Guards = llvm::SmallVector<fg::Value, 2>;  // what must not have failed for the result to be one
+
+  // build.cpp: the program, functions, assumptions
+  void Reset();
+  void BuildFunction(FunId fun);
+  void FindTupleFunctions();
+  bool EndsInTuples(const Expr* expr) const;
+  std::vector<ir::PortType> ResultTypes(FunId fun) const;
+  fg::FunctionId NewFunction(std::string name, ir::PosId pos);
+
+  // build_expr.cpp
+  Yield Build(const Expr* expr, Shape shape, bool tail, Guards guards);
+  Yield Leaf(const Expr* expr, Shape shape, bool tail);
+  Yield Finish(Yield yield, const Guards& guards, ir::PosId pos);
+  fg::Value Eval(const Expr* expr);
+  fg::Value Lazy(const Expr* expr, const std::string& name, const std::string& reason);
+  fg::Value LazyValue(VarId var);
+  fg::Value Forced(VarId var, ir::PosId pos);
+  fg::Value Boxed(VarId var);
+  fg::Value Box(fg::Value whole, llvm::ArrayRef<fg::Value> parts, df::TypeId type, ir::PosId pos);
+  fg::Value Constant(ir::ConstId constant, ir::PosId pos);
+  fg::Value StringList(ir::ConstId constant, df::TypeId type, ir::PosId pos);
+  fg::Value Failure(const Expr* expr, ir::PortType type);
+  fg::Value Construct(const Expr* expr);
+  Values Call(const Expr* expr);
+  Values Arguments(FunId fun, llvm::ArrayRef<Expr*> args);
+  Values PartsOf(const Expr* expr);
+  bool HasParts(const Expr* expr) const;
+  bool IsCheap(const Expr* expr, uint32_t& budget) const;
+  bool IsCheapOp(const Expr* expr) const;
+
+  // build_let.cpp
+  void BindLet(const Expr* expr);
+  void BindGroup(const Expr* expr);
+  fg::Value Delay(const Expr* expr, const std::string& name, const std::string& reason, fg::NodeId node = {});
+  void FreeVars(const Expr* expr, llvm::SetVector<uint32_t>& free, llvm::DenseSet<uint32_t>& bound) const;
+
+  // build_case.cpp
+  Yield Case(const Expr* expr, Shape shape, bool tail, Guards guards);
+  Yield SingleCase(const Expr* expr, Shape shape, bool tail, Guards guards);
+  Yield LiteralCase(const Expr* expr, size_t first, fg::Value scrutinee, Shape shape, bool tail, Guards guards);
+  Yield DataCase(const Expr* expr, fg::Value scrutinee, Shape shape, bool tail, Guards guards);
+  Yield Branch(fg::Value predicate, llvm::ArrayRef<std::function<Yield()>> sides, Shape shape, df::TypeId type, bool tail,
+               const Guards& guards, ir::PosId pos);
+  void BindFields(const Alt& alt, fg::Value data, ir::PosId pos);
+
+  // Emitting nodes into the current block.
+  fg::NodeId AddNode(fg::Node node);
+  fg::Value Op(ir::Op op, llvm::ArrayRef<fg::Value> operands, ir::PortType type, uint32_t attr, ir::PosId pos);
+  fg::Value Seq(fg::Value first, fg::Value second, ir::PosId pos);
+  ir::PortType TypeOf(fg::Value value) const { return function_->TypeOf(value); }
+  ir::PortType Strict(df::TypeId type) { return {p_.IrType(type), false}; }
+  ir::TypeId Builtin(ir::TypeKind kind) const { return p_.ir_types.Builtin(kind); }
+  void Name(fg::Value value, const std::string& name);
+
+  // Variables, with an undo log: what a block binds or forces is unknown after it.
+  void Bind(VarId var, Held held);
+  void BindValue(VarId var, fg::Value value);
+  size_t Mark() const { return undo_.size(); }
+  void Undo(size_t mark);
+
+  Program& p_;
+  const Strictness& strictness_;
+  bool optimize_;
+  fg::Program out_;
+  std::vector<FunId> order_;                        // the functions that main reaches
+  llvm::DenseMap<uint32_t, fg::FunctionId> ids_;    // of these
+  std::vector<bool> tuples_;                        // by function: its result is returned in parts
+  std::vector<std::vector<bool>> evaluated_params_;
+  std::vector<std::vector<bool>> evaluated_results_;
+  bool dropped_ = false;                            // some assumption was dropped in this round
+
+  // Of the function that is being built:
+  fg::Function* function_ = nullptr;
+  FunId self_;                                      // invalid in a delayed expression
+  std::string delay_prefix_;
+  fg::BlockId block_;
+  llvm::DenseMap<uint32_t, Held> env_;
+  std::vector<std::pair<uint32_t, std::optional<Held>>> undo_;
+  llvm::DenseMap<std::pair<uint32_t, uint32_t>, fg::Value> constants_;  // by block and constant
+};
+
+}  // namespace df::mono

@@ -1,0 +1,338 @@
+// Expressions without bindings or branches, calls, tuples in parts. See build.h.
+#include "lower/build.h"
+
+namespace df::mono {
+
+// The result of `expr`, in one value or in parts. In tail position a call of the function itself becomes `again`.
+Builder::Yield Builder::Build(const Expr* expr, Shape shape, bool tail, Guards guards) {
+  while (expr->kind == Kind::Let) {
+    BindLet(expr);
+    expr = expr->head;
+  }
+  if (expr->kind == Kind::Case) return Case(expr, shape, tail, std::move(guards));
+  return Finish(Leaf(expr, shape, tail), guards, expr->pos);
+}
+
+// Makes a result fail if a guard has failed.
+Builder::Yield Builder::Finish(Yield yield, const Guards& guards, ir::PosId pos) {
+  if (guards.empty()) return yield;
+  if (!yield.again) {
+    for (fg::Value& value : yield.values)
+      for (fg::Value guard : llvm::reverse(guards)) value = Seq(guard, value, pos);
+    return yield;
+  }
+  // The next iteration surely evaluates a strict parameter: that is where a failure can be put.
+  for (size_t i = 0; i < yield.values.size(); ++i) {
+    if (!strictness_.params[self_.index][i]) continue;
+    for (fg::Value guard : llvm::reverse(guards)) yield.values[i] = Seq(guard, yield.values[i], pos);
+    return yield;
+  }
+  // Nothing is surely evaluated. The call is one like any other, then.
+  fg::Node node;
+  node.kind = fg::NodeKind::Apply;
+  node.callee = ids_[self_.index];
+  node.operands = yield.values;
+  for (ir::PortType type : function_->results) node.results.push_back(type);
+  node.pos = yield.pos;
+  Yield call;
+  fg::NodeId id = AddNode(std::move(node));
+  for (uint32_t k = 0; k < function_->results.size(); ++k) call.values.push_back({id, k});
+  return Finish(std::move(call), guards, pos);
+}
+
+Builder::Yield Builder::Leaf(const Expr* expr, Shape shape, bool tail) {
+  Yield yield;
+  if (expr->kind == Kind::App && tail && self_.valid() && expr->head->fun == self_) {
+    yield.again = true;
+    yield.pos = expr->pos;
+    yield.values = Arguments(self_, expr->args);
+    return yield;
+  }
+  if (shape == Shape::Parts) {
+    yield.values = PartsOf(expr);
+    return yield;
+  }
+  fg::Value value;
+  switch (expr->kind) {
+    case Kind::Var: value = Forced(expr->var, expr->pos); break;
+    case Kind::Const:
+      value = p_.ir_types.Kind(p_.constants[expr->constant].type) == ir::TypeKind::String
+                  ? StringList(expr->constant, expr->type, expr->pos)
+                  : Constant(expr->constant, expr->pos);
+      break;
+    case Kind::Op: {
+      if (expr->op == ir::Op::Fail) {
+        value = Failure(expr, Strict(expr->type));
+        break;
+      }
+      Values operands;
+      for (const Expr* arg : expr->args) operands.push_back(Eval(arg));
+      value = Op(expr->op, operands, Strict(expr->type), expr->attr, expr->pos);
+      break;
+    }
+    case Kind::Con: value = Construct(expr); break;
+    case Kind::Fun:
+    case Kind::App: {
+      FunId fun = expr->kind == Kind::Fun ? expr->fun : expr->head->fun;
+      Values results = Call(expr);
+      value = tuples_[fun.index] ? Box(results[0], llvm::ArrayRef(results).drop_front(), expr->type, expr->pos)
+                                 : results[0];
+      break;
+    }
+    default: llvm_unreachable("not a leaf");
+  }
+  yield.values = {value};
+  return yield;
+}
+
+// A value that is needed here, evaluated, in the current block.
+fg::Value Builder::Eval(const Expr* expr) { return Build(expr, Shape::Single, false, {}).values[0]; }
+
+// The constant text of a failure. Texts that are computed need lists at run time to become texts: not in this language
+// level.
+fg::Value Builder::Failure(const Expr* expr, ir::PortType type) {
+  const Expr* text = expr->args[0];
+  if (text->kind != Kind::Const) {
+    p_.diags.Report(Diag::ErrorMessage, p_.SpanOf(expr->pos)).Hint("only a literal text is supported so far");
+    text = p_.NewFail("", 0, expr->type, expr->pos)->args[0];
+  }
+  fg::Value message = Constant(text->constant, text->pos);
+  return Op(ir::Op::Fail, message, type, expr->attr, expr->pos);
+}
+
+// A literal's characters as a list.
+fg::Value Builder::StringList(ir::ConstId constant, df::TypeId type, ir::PosId pos) {
+  std::vector<uint32_t> chars;
+  const std::string& text = p_.constants[constant].text;
+  for (size_t i = 0; i < text.size();) {
+    unsigned char c = static_cast<unsigned char>(text[i]);
+    uint32_t length = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+    uint32_t code = length == 1 ? c : c & (0xff >> (length + 1));
+    for (uint32_t k = 1; k < length && i + k < text.size(); ++k)
+      code = (code << 6) | (static_cast<unsigned char>(text[i + k]) & 0x3f);
+    chars.push_back(code);
+    i += length;
+  }
+  ir::PortType list = Strict(type);
+  fg::Value tail = Op(ir::Op::Construct, {}, list, p_.core.constructors[p_.core.nil_con].index, pos);
+  uint32_t cons = p_.core.constructors[p_.core.cons_con].index;
+  for (uint32_t c : llvm::reverse(chars)) {
+    fg::Value head = Constant(p_.Intern({Builtin(ir::TypeKind::Char), c, ""}), pos);
+    tail = Op(ir::Op::Construct, {head, tail}, list, cons, pos);
+  }
+  return tail;
+}
+
+fg::Value Builder::Construct(const Expr* expr) {
+  const core::DataCon& con = p_.core.constructors[expr->con];
+  Values fields;
+  for (size_t i = 0; i < expr->args.size(); ++i) {
+    fields.push_back(con.fields[i].strict
+                         ? Eval(expr->args[i])
+                         : Lazy(expr->args[i], fmt::format("field{}", i + 1),
+                                fmt::format("field {} of `{}` may not be needed", i + 1, Text(con.name))));
+  }
+  return Op(ir::Op::Construct, fields, Strict(expr->type), con.index, expr->pos);
+}
+
+// ---------------------------------------------------------------- calls
+
+Builder::Values Builder::Arguments(FunId fun, llvm::ArrayRef<Expr*> args) {
+  const Function& callee = p_.functions[fun];
+  Values values;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (strictness_.params[fun.index][i]) {
+      values.push_back(Eval(args[i]));
+      continue;
+    }
+    const std::string& name = p_.vars[callee.params[i]].name;
+    fg::Value value = Lazy(args[i], name, fmt::format("argument {} of `{}` may not be needed", i + 1, callee.source_name));
+    if (TypeOf(value).lazy && evaluated_params_[fun.index][i]) {
+      evaluated_params_[fun.index][i] = false;
+      dropped_ = true;
+    }
+    values.push_back(value);
+  }
+  return values;
+}
+
+Builder::Values Builder::Call(const Expr* expr) {
+  FunId fun = expr->kind == Kind::Fun ? expr->fun : expr->head->fun;
+  fg::Node node;
+  node.kind = fg::NodeKind::Apply;
+  node.callee = ids_[fun.index];
+  node.operands = Arguments(fun, expr->args);
+  for (ir::PortType type : ResultTypes(fun)) node.results.push_back(type);
+  node.pos = expr->pos;
+  uint32_t count = static_cast<uint32_t>(node.results.size());
+  fg::NodeId id = AddNode(std::move(node));
+  Values results;
+  for (uint32_t k = 0; k < count; ++k) results.push_back({id, k});
+  return results;
+}
+
+// ---------------------------------------------------------------- tuples in parts
+
+// Whether building it in parts saves a tuple.
+bool Builder::HasParts(const Expr* expr) const {
+  if (!optimize_) return false;
+  switch (expr->kind) {
+    case Kind::Con: return const_cast<Program&>(p_).IsTuple(expr->type);
+    case Kind::App: return tuples_[expr->head->fun.index];
+    case Kind::Let: return HasParts(expr->head);
+    case Kind::Var: {
+      auto it = env_.find(expr->var.index);
+      return it != env_.end() && it->second.in_parts;
+    }
+    case Kind::Case:
+      return const_cast<Program&>(p_).IsTuple(expr->type) &&
+             llvm::all_of(expr->alts, [&](const Alt& alt) {
+               return HasParts(alt.body) || (alt.body->kind == Kind::Op && alt.body->op == ir::Op::Fail);
+             });
+    default: return false;
+  }
+}
+
+// `whole`, then the parts.
+Builder::Values Builder::PartsOf(const Expr* expr) {
+  fg::Value unit;
+  auto make_unit = [&] { return Constant(p_.Intern({Builtin(ir::TypeKind::Unit), 0, ""}), expr->pos); };
+  llvm::SmallVector<df::TypeId> elements;
+  p_.IsTuple(expr->type, &elements);
+  Values values;
+  if (expr->kind == Kind::Con) {
+    values.push_back(make_unit());
+    for (size_t i = 0; i < expr->args.size(); ++i)
+      values.push_back(Lazy(expr->args[i], fmt::format("part{}", i + 1),
+                            fmt::format("part {} of the tuple may not be needed", i + 1)));
+    return values;
+  }
+  if (expr->kind == Kind::App && tuples_[expr->head->fun.index]) return Call(expr);
+  if (expr->kind == Kind::Op && expr->op == ir::Op::Fail) {
+    values.push_back(Failure(expr, {Builtin(ir::TypeKind::Unit), false}));
+    for (df::TypeId element : elements) values.push_back(Failure(expr, Strict(element)));
+    return values;
+  }
+  if (expr->kind == Kind::Var) {
+    const Held& held = env_[expr->var.index];
+    if (held.in_parts) {
+      values.push_back(held.whole);
+      values.append(held.parts.begin(), held.parts.end());
+      return values;
+    }
+  }
+  fg::Value tuple = Eval(expr);
+  values.push_back(Seq(tuple, make_unit(), expr->pos));
+  const ir::Type type = p_.ir_types[TypeOf(tuple).type];
+  for (uint32_t i = 0; i < elements.size(); ++i)
+    values.push_back(Op(ir::Op::Field, tuple, type.constructors[0].fields[i].type, i, expr->pos));
+  return values;
+}
+
+fg::Value Builder::Box(fg::Value whole, llvm::ArrayRef<fg::Value> parts, df::TypeId type, ir::PosId pos) {
+  fg::Value tuple = Op(ir::Op::Construct, parts, Strict(type), 0, pos);
+  if (whole.node.valid() && function_->nodes[whole.node].op == ir::Op::Const &&
+      function_->nodes[whole.node].kind == fg::NodeKind::Op)
+    return tuple;
+  return Seq(whole, tuple, pos);
+}
+
+// ---------------------------------------------------------------- variables
+
+// The variable as one value, evaluated or not.
+fg::Value Builder::LazyValue(VarId var) {
+  auto it = env_.find(var.index);
+  if (it == env_.end()) llvm_unreachable("an unbound variable");
+  if (it->second.boxed) return it->second.value;
+  return Boxed(var);
+}
+
+fg::Value Builder::Boxed(VarId var) {
+  Held held = env_[var.index];
+  held.value = Box(held.whole, held.parts, p_.vars[var].type, function_->nodes[held.whole.node].pos);
+  held.boxed = true;
+  fg::Value value = held.value;
+  Bind(var, std::move(held));
+  return value;
+}
+
+fg::Value Builder::Forced(VarId var, ir::PosId pos) {
+  fg::Value value = LazyValue(var);
+  ir::PortType type = TypeOf(value);
+  if (!type.lazy) return value;
+  fg::Value forced = Op(ir::Op::Force, value, {type.type, false}, 0, pos);
+  Held held = env_[var.index];
+  held.value = forced;
+  Bind(var, std::move(held));
+  return forced;
+}
+
+// ---------------------------------------------------------------- lazy positions
+
+// Ops of bounded cost: everything on machine words; on Integers what does not make long numbers of short ones.
+bool Builder::IsCheapOp(const Expr* expr) const {
+  Program& p = const_cast<Program&>(p_);
+  bool big = p.BuiltinOf(expr->type) == df::Builtin::Integer;
+  for (const Expr* arg : expr->args) big |= p.BuiltinOf(arg->type) == df::Builtin::Integer;
+  if (!big) return true;
+  switch (expr->op) {
+    case ir::Op::Add:
+    case ir::Op::Sub:
+    case ir::Op::Neg:
+    case ir::Op::Abs:
+    case ir::Op::Signum:
+    case ir::Op::Eq:
+    case ir::Op::Ne:
+    case ir::Op::Lt:
+    case ir::Op::Le:
+    case ir::Op::Gt:
+    case ir::Op::Ge:
+    case ir::Op::Convert:
+    case ir::Op::Truncate:
+    case ir::Op::Round:
+    case ir::Op::Ceiling:
+    case ir::Op::Floor:
+    case ir::Op::DecodeMantissa:
+    case ir::Op::Fail: return true;
+    default: return false;
+  }
+}
+
+// Whether it may be computed before anybody asks: of bounded cost on what is evaluated already. An error is a datum and
+// spoils only what uses it.
+bool Builder::IsCheap(const Expr* expr, uint32_t& budget) const {
+  if (budget == 0) return false;
+  --budget;
+  switch (expr->kind) {
+    case Kind::Const: return true;
+    case Kind::Var: {
+      auto it = env_.find(expr->var.index);
+      return it != env_.end() && (it->second.in_parts || !TypeOf(it->second.value).lazy);
+    }
+    case Kind::Op:
+      if (!optimize_ || !IsCheapOp(expr)) return false;
+      if (expr->op == ir::Op::Fail) return expr->args[0]->kind == Kind::Const;
+      return llvm::all_of(expr->args, [&](const Expr* arg) { return IsCheap(arg, budget); });
+    case Kind::Con: {
+      // Building it is cheap; its lazy fields may be Delays. Strict ones have to be computed first.
+      const core::DataCon& con = p_.core.constructors[expr->con];
+      for (size_t i = 0; i < expr->args.size(); ++i)
+        if (con.fields[i].strict && !IsCheap(expr->args[i], budget)) return false;
+      return true;
+    }
+    case Kind::Case:
+      if (!optimize_ || !IsCheap(expr->head, budget)) return false;
+      return llvm::all_of(expr->alts, [&](const Alt& alt) { return IsCheap(alt.body, budget); });
+    default: return false;
+  }
+}
+
+// A value where it may not be needed: evaluated if that is cheap, else a reference.
+fg::Value Builder::Lazy(const Expr* expr, const std::string& name, const std::string& reason) {
+  if (expr->kind == Kind::Var) return LazyValue(expr->var);
+  uint32_t budget = 40;
+  if (IsCheap(expr, budget)) return Eval(expr);
+  return Delay(expr, name, reason);
+}
+
+}  // namespace df::mono

@@ -1,0 +1,71 @@
+// The passes in order, and the verifiers between them. See lower.h.
+#include "lower/lower.h"
+
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "lower/build.h"
+#include "lower/prune.h"
+#include "lower/strictness.h"
+
+namespace df {
+namespace {
+
+struct Pass {
+  const char* name;
+  const char* description;
+  bool (*run)(mono::Program& program, core::VarId entry, const LowerOptions& options);
+};
+
+// Each pass says whether to go on.
+constexpr Pass kPasses[] = {
+    {"specialise", "every function at the types at which it is needed",
+     [](mono::Program& program, core::VarId entry, const LowerOptions& options) {
+       return mono::Specialise(program, entry, options.max_instances);
+     }},
+    {"main", "the entry has inputs, not callers, and types that can be read and shown",
+     [](mono::Program& program, core::VarId, const LowerOptions&) { return mono::PrepareMain(program); }},
+    {"simplify", "inlining, known matches, dead code",
+     [](mono::Program& program, core::VarId, const LowerOptions& options) {
+       mono::Simplify(program, options.optimize);
+       return true;
+     }},
+    {"lift", "local functions become functions",
+     [](mono::Program& program, core::VarId, const LowerOptions&) {
+       mono::Lift(program);
+       return true;
+     }},
+    {"higher-order", "functions that are arguments are copied into what they are passed to",
+     [](mono::Program& program, core::VarId, const LowerOptions& options) {
+       return mono::RemoveHigherOrder(program, options.optimize, options.max_instances);
+     }},
+    {"float-in", "bindings move into the branch that needs them",
+     [](mono::Program& program, core::VarId, const LowerOptions& options) {
+       if (options.optimize) mono::FloatIn(program);
+       return true;
+     }},
+};
+
+}  // namespace
+
+std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::VarId entry, Diagnostics& diags,
+                                               const LowerOptions& options) {
+  uint32_t errors = diags.error_count();
+  mono::Program tree(program, diags);
+  for (const Pass& pass : kPasses)
+    if (!pass.run(tree, entry, options) || diags.error_count() != errors) return std::nullopt;
+  mono::Strictness strictness = mono::AnalyseStrictness(tree);
+  std::optional<fg::Program> graphs = mono::Builder(tree, strictness, options.optimize).Run();
+  if (!graphs) return std::nullopt;
+#ifdef DFC_VERIFY
+  if (std::string fault = fg::Verify(*graphs); !fault.empty())
+    llvm::report_fatal_error(llvm::Twine("function graphs after building: ") + fault);
+#endif
+  fg::Prune(*graphs, options.optimize);
+#ifdef DFC_VERIFY
+  if (std::string fault = fg::Verify(*graphs); !fault.empty())
+    llvm::report_fatal_error(llvm::Twine("function graphs after pruning: ") + fault);
+#endif
+  return graphs;
+}
+
+}  // namespace df

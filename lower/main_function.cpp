@@ -1,0 +1,69 @@
+// The entry: its parameters become the inputs of the graph, its result is shown. Nobody calls it.
+#include "lower/mono.h"
+
+namespace df::mono {
+namespace {
+
+// A type whose values people can type in: numbers, characters, truth values and tuples of these.
+bool IsInput(Program& program, df::TypeId type) {
+  llvm::SmallVector<df::TypeId> elements;
+  if (program.IsTuple(type, &elements))
+    return llvm::all_of(elements, [&](df::TypeId element) { return IsInput(program, element); });
+  switch (program.BuiltinOf(type)) {
+    case df::Builtin::Unit:
+    case df::Builtin::Int:
+    case df::Builtin::Integer:
+    case df::Builtin::Float:
+    case df::Builtin::Double:
+    case df::Builtin::Char:
+    case df::Builtin::Bool:
+    case df::Builtin::Ordering: return true;
+    default: return false;
+  }
+}
+
+bool IsShown(Program& program, df::TypeId type, int depth) {
+  llvm::SmallVector<df::TypeId> args;
+  if (program.IsFunction(type) || program.BuiltinOf(type) == df::Builtin::IO) return false;
+  if (depth > 20) return true;
+  program.core.types.Head(program.Repr(type), &args);
+  return llvm::all_of(args, [&](df::TypeId arg) { return IsShown(program, arg, depth + 1); });
+}
+
+}  // namespace
+
+bool PrepareMain(Program& program) {
+  Function& main = program.functions[program.main];
+  Span span = program.SpanOf(main.pos);
+  auto reject = [&](df::TypeId type, const char* what) {
+    program.diags.Report(Diag::MainType, span, main.source_name, program.core.types.Print(type), what);
+    return false;
+  };
+  for (VarId param : main.params)
+    if (!IsInput(program, program.vars[param].type)) return reject(program.vars[param].type, "typed in as an input");
+  if (!IsShown(program, main.result, 0)) return reject(main.result, "shown");
+  for (size_t i = 0; i < main.params.size() && i < program.core.main_params.size(); ++i)
+    if (std::string_view name = Text(program.core.main_params[i]); !name.empty())
+      program.vars[main.params[i]].name = name;
+
+  bool called = llvm::any_of(program.functions, [&](const Function& f) { return Mentions(f.body, program.main); });
+  if (!called) return true;
+  // A wrapper takes the inputs and calls it once.
+  Function wrapper;
+  wrapper.name = main.name;
+  wrapper.source_name = main.source_name;
+  wrapper.pos = main.pos;
+  wrapper.result = main.result;
+  llvm::SmallVector<Expr*, 4> args;
+  for (VarId param : main.params) {
+    wrapper.params.push_back(program.NewVar(program.vars[param].name, program.vars[param].type));
+    args.push_back(program.NewVarExpr(wrapper.params.back(), main.pos));
+  }
+  Expr* head = program.NewFun(program.main, main.result, main.pos);
+  wrapper.body = program.NewApp(head, args, main.result, main.pos);
+  main.name = program.UniqueName(main.name);
+  program.main = program.functions.Add(std::move(wrapper));
+  return true;
+}
+
+}  // namespace df::mono

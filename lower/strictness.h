@@ -1,0 +1,24 @@
+// lower/strictness.h
+//
+// Strictness: which parameters and variables are surely evaluated. First order, over all functions at once, as the
+// greatest fixpoint: every function starts as strict in everything and as failing (Mycroft 1980; what GHC calls demand
+// analysis, without products). Needs a lifted, first-order mono::Program.
+#pragma once
+
+#include "llvm/ADT/DenseSet.h"
+#include "lower/mono.h"
+
+namespace df::mono {
+
+struct Strictness {
+  std::vector<std::vector<bool>> params;  // by function: the body surely evaluates the parameter
+  std::vector<bool> fails;                // by function: it never gives a value (only errors, or no end)
+  llvm::DenseSet<uint32_t> strict_lets;   // Let-bound variables that the body of their Let surely evaluates
+  // Single-alternative Cases whose body surely evaluates the scrutinee, or a part of it: if the scrutinee fails, so
+  // does the body by itself.
+  llvm::DenseSet<const Expr*> implied;
+};
+
+Strictness AnalyseStrictness(const Program& program);
+
+}  // namespace df::mono

@@ -1,0 +1,77 @@
+// Graph files run through the embedding interface.
+#include "runtime/embed.h"
+#include "tagged_ir/file.h"
+#include "tests/unit/catch.h"
+#include "tests/unit/runtime/graphs.h"
+
+using namespace df;
+using namespace df::test;
+
+namespace {
+
+// results: 100 `quot` n and x
+std::string QuotientFile() {
+  using ir::Op, ir::TypeKind;
+  Builder b;
+  b.graph.graph_inputs = {{"n", b.Type(TypeKind::Int)}, {"x", b.Type(TypeKind::Double)}};
+  ir::Edge start = b.Node(Op::Start, {}, {TypeKind::Trigger});
+  ir::Edge n = b.Node(Op::Input, {start}, {TypeKind::Int}, 0);
+  ir::Edge x = b.Node(Op::Input, {start}, {TypeKind::Double}, 1);
+  b.Result(b.Node(Op::Quot, {b.Int(start, 100), n}, {TypeKind::Int}, 0, b.At(4, 7, "main")));
+  b.Result(x);
+  return ir::Serialize(b.graph);
+}
+
+RunSettings Reference() {
+  RunSettings settings;
+  settings.reference_engine = true;
+  return settings;
+}
+
+}  // namespace
+
+TEST_CASE("a graph file is loaded, given inputs and run, again and again") {
+  std::string error;
+  auto program = Program::FromBytes(QuotientFile(), &error);
+  REQUIRE(program.has_value());
+  CHECK(program->inputs().size() == 2);
+  CHECK(program->inputs()[0].name == "n");
+  CHECK(program->inputs()[1].type == "Double");
+  Run run(*program, Reference());
+  CHECK(run.Execute() == RunStatus::Failed);
+  CHECK(run.error() == "error: the input `n` is not set");
+  CHECK(run.SetInput("n", int64_t{7}));
+  CHECK(run.SetInputText("x", "2.5"));
+  REQUIRE(run.Execute() == RunStatus::Done);
+  REQUIRE(run.result_count() == 2);
+  CHECK(run.result(0).text == "14");
+  CHECK(run.result(0).integer == 14);
+  CHECK(run.result(1).text == "2.5");
+  CHECK(run.result(1).real == 2.5);
+  CHECK(run.SetInput("n", int64_t{0}));
+  CHECK(run.Execute() == RunStatus::Failed);
+  CHECK(run.error() == "error: divide by zero\n  at test.df:4:7 in `main`");
+  CHECK(run.result_count() == 0);
+}
+
+TEST_CASE("what does not fit an input is refused") {
+  std::string error;
+  auto program = Program::FromBytes(QuotientFile(), &error);
+  REQUIRE(program.has_value());
+  Run run(*program, Reference());
+  CHECK_FALSE(run.SetInput("m", int64_t{1}, &error));
+  CHECK(error == "there is no input `m`");
+  CHECK_FALSE(run.SetInput("n", 1.5, &error));
+  CHECK(error == "the input `n` does not take a floating-point number");
+  CHECK_FALSE(run.SetInputText("n", "1.5", &error));
+  CHECK(error == "`1.5` is not an Int");
+  CHECK(run.SetInput("x", int64_t{2}));
+}
+
+TEST_CASE("what is no graph file is refused") {
+  std::string error;
+  CHECK_FALSE(Program::FromBytes("not a graph", &error).has_value());
+  CHECK_FALSE(error.empty());
+  CHECK_FALSE(Program::Load("/nonexistent/file.graph", &error).has_value());
+  CHECK(error == "/nonexistent/file.graph: cannot be read");
+}

@@ -9,6 +9,13 @@ namespace df::reference {
 
 using ir::Op;
 
+namespace {
+
+// Time is asked for less often than tokens are taken.
+constexpr uint32_t kStepsPerCheck = 256;
+
+}  // namespace
+
 ReferenceExecution::ReferenceExecution(const ir::Graph& graph, const RunOptions& options)
     : graph_(graph), options_(options), limits_(options.limits), queue_(options.seed) {
   first_user_.assign(graph.results.size() + 1, 0);
@@ -79,6 +86,11 @@ Outcome ReferenceExecution::Start(llvm::ArrayRef<Value> inputs) {
 }
 
 Outcome ReferenceExecution::Force(Value& value) {
+  // Printing a large value that is all there forces nothing, and is to end in time as well.
+  if (++forces_ % kStepsPerCheck == 0 && !ended_) {
+    Stop stop = limits_.Check(tags_.live());
+    if (stop != Stop::Done) return Ended(stop, limits_.Detail(stop));
+  }
   while (value.is_reference()) {
     auto* cell = static_cast<DelayCell*>(static_cast<Cell*>(value.object()));
     if (!cell->full) {
@@ -100,8 +112,6 @@ Outcome ReferenceExecution::Force(Value& value) {
 
 Outcome ReferenceExecution::Run(const DelayCell* goal) {
   if (ended_) return last_;
-  // Time is asked for less often than tokens are taken.
-  constexpr uint32_t kStepsPerCheck = 256;
   uint32_t steps = 0;
   auto reached = [&] { return goal ? goal->full : results_missing_ == 0; };
   try {

@@ -163,6 +163,7 @@ class ReferenceExecution : public Execution {
   uint32_t trace_input_ = 0;  // the input by which the token in hand came
   std::string trace_line_, trace_results_;
   Stats stats_;
+  uint64_t forces_ = 0;
   bool ended_ = false;   // by a limit or a broken rule: nothing runs any more
   Outcome last_;
 };

@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "runtime/limits.h"
+#include "runtime/watchdog.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/runtime/graphs.h"
 
@@ -121,4 +122,19 @@ TEST_CASE("calls that were inlined away, delays and loops are part of the path")
         "  called at test.df:5:6 in `f`\n"
         "  after 1,200 tail calls in `f`\n"
         "  delayed at test.df:8:2 in `main`");
+}
+
+TEST_CASE("the watchdog gives up on a run that does not end itself, and only on such") {
+  std::atomic<int> given_up = 0;
+  auto note = [&](Stop stop, const std::string& text) { given_up += stop == Stop::Timeout && !text.empty(); };
+  Limits limits;
+  limits.timeout = std::chrono::milliseconds(20);
+  {
+    Watchdog watchdog(limits, note, std::chrono::milliseconds(10));
+    for (int i = 0; i < 100 && given_up == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  CHECK(given_up == 1);
+  limits.timeout = std::chrono::seconds(100);
+  { Watchdog watchdog(limits, note); }
+  CHECK(given_up == 1);
 }

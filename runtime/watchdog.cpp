@@ -1,0 +1,45 @@
+// The watchdog's thread.
+#include "runtime/watchdog.h"
+
+#include <optional>
+
+#include "runtime/limits.h"
+
+namespace df {
+
+Watchdog::Watchdog(const Limits& limits, std::function<void(Stop, const std::string&)> give_up,
+                   std::chrono::milliseconds grace)
+    : give_up_(std::move(give_up)) {
+  if (limits.timeout.count() > 0 || limits.interrupt) thread_ = std::thread([this, limits, grace] { Watch(limits, grace); });
+}
+
+Watchdog::~Watchdog() {
+  if (!thread_.joinable()) return;
+  {
+    std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  ended_condition_.notify_one();
+  thread_.join();
+}
+
+void Watchdog::Watch(Limits limits, std::chrono::milliseconds grace) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kGlance = std::chrono::milliseconds(100);  // how often the flag is looked at
+  // No default memory limit is needed here: only the texts and the deadline.
+  limits.max_memory = limits.max_frames = 1;
+  const LimitCheck check(limits);
+  std::optional<Clock::time_point> patience;
+  Stop reason = Stop::Done;
+  std::unique_lock lock(mutex_);
+  while (!ended_) {
+    if (patience && Clock::now() >= *patience) {
+      give_up_(reason, check.Detail(reason));
+      return;
+    }
+    if (!patience && (reason = check.Check(0)) != Stop::Done) patience = Clock::now() + grace;
+    ended_condition_.wait_for(lock, kGlance);
+  }
+}
+
+}  // namespace df

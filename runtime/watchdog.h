@@ -1,0 +1,39 @@
+// runtime/watchdog.h
+//
+// A second thread that sees to the limits of a run where the run itself cannot: inside one operation on numbers of many
+// megabytes nothing is looked at (runtime/limits.h). For programs that may end themselves, as `dfc run` does.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "runtime/engine.h"
+
+namespace df {
+
+class Watchdog {
+ public:
+  // Calls `give_up` once, from its own thread, when the time limit was reached, or the interrupt flag was seen set, `grace`
+  // ago and the watchdog still lives. `give_up` gets Stop::Timeout or Stop::Interrupted with the text for the user, and
+  // must end the process: the run goes on in its thread. Without a time limit and a flag there is no thread.
+  Watchdog(const Limits& limits, std::function<void(Stop, const std::string&)> give_up,
+           std::chrono::milliseconds grace = std::chrono::milliseconds(500));
+  // The run has ended.
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  void Watch(Limits limits, std::chrono::milliseconds grace);
+
+  std::function<void(Stop, const std::string&)> give_up_;
+  std::mutex mutex_;
+  std::condition_variable ended_condition_;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace df

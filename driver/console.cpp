@@ -44,7 +44,7 @@ void Console::Show(const Diagnostics& diags) {
 }
 
 void Console::Error(std::string_view message) {
-  err_ << (color_ ? "\033[1;31mdfc: error:\033[0m " : "dfc: error: ") << message << '\n';
+  err_ << (color_ ? "\033[1;31merror:\033[0m " : "error: ") << message << '\n';
   err_.flush();
 }
 

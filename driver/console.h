@@ -20,7 +20,7 @@ class Console {
 
   // Prints diagnostics on standard error.
   void Show(const Diagnostics& diags);
-  // "dfc: error: ..." on standard error.
+  // "error: ..." on standard error.
   void Error(std::string_view message);
 
   // Writes what is buffered. If standard output could not take it (a full disk), says so and turns `code` into

@@ -84,6 +84,7 @@ ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Op
   run.limits.interrupt = interrupt;
   run.trace = options.trace ? &console.err() : nullptr;
   run.seed = options.seed;
+  run.run_dry = options.run_dry;
 
   std::unique_ptr<Execution> execution = MakeExecution(options.engine, graph, run);
   uint64_t printed_before = console.out().tell();

@@ -34,8 +34,11 @@ CLI::callback_t Reads(T& to, Parse parse, const char* example) {
 }
 
 void AddLowerOptions(CLI::App& app, Options& options) {
-  app.add_flag_callback("-O0,--no-optimize", [&] { options.lower.optimize = false; },
-                        "translate plainly: no inlining, results as tuples");
+  app.add_option_function<int>("-O", [&](int level) { options.lower.optimize = level != 0; },
+                               "0 translates plainly: no inlining, results as tuples; default: 1")
+      ->check(CLI::Range(0, 1))
+      ->type_name("LEVEL");
+  app.add_flag_callback("--no-optimize", [&] { options.lower.optimize = false; }, "the same as -O0");
   app.add_flag_callback("--no-loops", [&] { options.lower.loops = false; }, "self tail calls stay calls");
 }
 
@@ -144,6 +147,9 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
   auto* seed = run->add_option("--seed", options.seed,
                                "take waiting tokens in a random order (reference engine)");
   seed->type_name("N");
+  auto* run_dry = run->add_flag("--run-dry", options.run_dry,
+                                "go on after the result until no token is left, and check that none waits that may\n"
+                                "not (reference engine)");
   AddLowerOptions(*run, options);
   AddWarningOption(*run, options);
 
@@ -164,9 +170,9 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
     for (const std::string& input : inputs) options.inputs.push_back(SplitInput(input));
     if (*run) {
       options.command = Command::Run;
-      if (*trace || *seed) {
+      if (*trace || *seed || *run_dry) {
         if (*engine && options.engine != EngineKind::Reference)
-          throw CLI::ValidationError("`--trace` and `--seed` are for --engine=reference");
+          throw CLI::ValidationError("`--trace`, `--seed` and `--run-dry` are for --engine=reference");
         options.engine = EngineKind::Reference;
       }
     } else if (*check) {

@@ -52,6 +52,7 @@ struct Options {
   bool trace = false;
   bool stats = false;
   uint64_t seed = 0;
+  bool run_dry = false;
 };
 
 // Reads the command line. If there is nothing to do (`--help`, `--version`, wrong usage) it has printed what there

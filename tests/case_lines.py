@@ -1,0 +1,45 @@
+"""The `-- CASE: expression => value` lines of a program, and the program that computes one of them."""
+
+import collections
+import re
+
+# error: None, or the text that the message must contain ("" for any failure).
+Case = collections.namedtuple("Case", "line expression value error")
+
+ERROR = re.compile(r"^error(?:\s+DF\d+)?(?:\s+\((.*)\))?$")
+
+
+def read_cases(text):
+    cases = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.startswith("-- CASE:"):
+            continue
+        # The last arrow separates: the expression may hold one in a type.
+        body = line[len("-- CASE:"):]
+        at = body.rfind(" => ")
+        if at < 0:
+            raise ValueError("line %d: `-- CASE: expression => value` is wanted" % number)
+        expression, value = body[:at].strip(), body[at + 4:].strip()
+        error = ERROR.match(value)
+        cases.append(Case(number, expression, value, (error.group(1) or "") if error else None))
+    return cases
+
+
+def without_main(text):
+    """The text with the lines of `main`'s own definition emptied, so that the others keep their places."""
+    lines, inside = text.split("\n"), False
+    for i, line in enumerate(lines):
+        if re.match(r"main\b", line):
+            inside = True
+        elif line and not line[0].isspace():
+            inside = False
+        if inside:
+            lines[i] = ""
+    return "\n".join(lines)
+
+
+def program_of(text, case):
+    """The source whose main is the case's expression."""
+    if case.expression == "main":
+        return text
+    return without_main(text).rstrip("\n") + "\n\nmain = " + case.expression + "\n"

@@ -1,0 +1,117 @@
+// runtime/tagged_build.h
+//
+// The phases of tagged::Compile, private to it:
+//   Wiring     who feeds whom across scopes: sites, parameters, results
+//   Grouping   which arguments go together with their call's trigger
+//   Partition  per scope: events, regions, and the order of each region's items
+//   Emit       slots and code
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "runtime/tagged_code.h"
+
+namespace df::tagged {
+
+// The nodes of one site or loop.
+struct SiteNodes {
+  ir::NodeId trigger;                  // the trigger's Call or Enter; the Delay
+  std::vector<ir::NodeId> arguments;   // Calls or Enters of values
+  std::vector<ir::NodeId> returns;     // Returns with a result, or Exits
+  ir::NodeId cell_return;              // of a Delay
+  ir::NodeId next_trigger;             // loops: the trigger's NextIteration
+  std::vector<ir::NodeId> next;        // loops: NextIterations of values
+};
+
+struct Wiring {
+  const ir::Graph& g;
+  std::vector<SiteNodes> sites;              // as Program::sites, without the root
+  std::vector<std::vector<ir::NodeId>> nodes_in;   // by scope
+  std::vector<ir::NodeId> merge_of;          // by row of Call, Delay, Enter, NextIteration: the merge that it feeds
+  std::vector<std::vector<uint32_t>> results_of;   // by scope: rows, one per result
+  std::vector<uint32_t> result_of_return;    // by node: of Return and Exit, which result of the callee
+  std::vector<std::vector<uint32_t>> read_by_outers;  // by scope: rows
+  std::vector<bool> together;                // by node: merges that go together with the activation
+  std::vector<bool> needed;                  // by node: merges without which no result of their scope comes
+
+  explicit Wiring(const ir::Graph& graph);
+  uint32_t RowOf(ir::Edge edge) const { return g.nodes[edge.node].first_result + edge.port; }
+  uint32_t RowOf(ir::NodeId node) const { return g.nodes[node].first_result; }
+  ir::Edge In(ir::NodeId node, uint32_t k) const { return g.inputs[g.nodes[node].first_input + k]; }
+  uint32_t LoopSite(ir::ScopeId loop) const { return g.sites.size() + loop.index; }
+  bool IsTrigger(ir::Edge edge) const { return g.types.Kind(g.TypeOf(edge).type) == ir::TypeKind::Trigger; }
+};
+
+// Clears Wiring::together for every parameter for which waiting could close a cycle (docs/tagged-engine.md, "Groups").
+void Group(Wiring& wiring);
+
+// What a region does, in order.
+struct Item {
+  Code code;
+  ir::NodeId node;
+  uint32_t index = kNone;  // operand, side, result, branch, delivery
+};
+
+// One scope, cut into regions.
+class Partition {
+ public:
+  Partition(Wiring& wiring, ir::ScopeId scope) : w_(wiring), g_(wiring.g), scope_(scope) {}
+  // False if a parameter that was to go together never comes and was taken out of its group: start again.
+  bool Run();
+
+  struct EventInfo {
+    uint32_t set = 0;    // what has certainly happened before
+    uint32_t level = 0;
+  };
+  struct RegionInfo {
+    uint32_t set = 0;
+    uint32_t done = kNone;  // event
+    std::vector<Item> local, tail;
+  };
+  struct BranchInfo {
+    ir::Edge predicate;
+    std::vector<uint32_t> sides;
+    std::vector<ir::NodeId> merges, exits, switches;
+  };
+  std::vector<EventInfo> events;
+  std::vector<RegionInfo> regions;
+  std::vector<BranchInfo> branches;
+  std::vector<std::vector<uint32_t>> sets;  // sorted events
+  std::map<uint32_t, uint32_t> event_of_row;
+  uint32_t activation = 0;
+
+  static constexpr uint32_t kNever = UINT32_MAX;
+
+ private:
+  uint32_t NewEvent(uint32_t set);
+  uint32_t Intern(std::vector<uint32_t> set);
+  bool Implies(uint32_t event, uint32_t other) const;
+  uint32_t Union(uint32_t a, uint32_t b);
+  uint32_t Single(uint32_t event) { return Intern({event}); }
+  uint32_t SetOf(ir::Edge edge) const;
+  uint32_t RegionOf(uint32_t set);
+  uint32_t Bound(std::vector<uint32_t> events);
+  uint32_t BranchOf(ir::Edge predicate);
+  uint32_t SideEvent(ir::Edge predicate, uint32_t side);
+  void Place(uint32_t set, Item item);
+  std::vector<ir::NodeId> Order() const;
+  llvm::ArrayRef<ir::Edge> NeededFor(ir::NodeId node) const;
+  void SetRow(ir::NodeId node, uint32_t port, uint32_t set) { set_of_[w_.RowOf({node, port})] = set; }
+  uint32_t EventRow(ir::NodeId node, uint32_t implied);
+  void Visit(ir::NodeId node);
+  bool PlaceSite(uint32_t site);
+  bool PlaceNext();
+  void PlaceRest();
+
+  Wiring& w_;
+  const ir::Graph& g_;
+  ir::ScopeId scope_;
+  std::map<uint32_t, uint32_t> set_of_;         // by row
+  std::map<uint32_t, uint32_t> branch_of_;      // by row of the predicate
+  std::map<std::vector<uint32_t>, uint32_t> set_ids_;
+  std::map<uint32_t, uint32_t> region_ids_;     // by set
+};
+
+}  // namespace df::tagged

@@ -1,0 +1,183 @@
+// runtime/tagged_code.h
+//
+// What a tagged graph is compiled to before it runs: per scope (root, function, loop) the layout of its frames and the
+// code of its regions. docs/tagged-engine.md explains regions and events.
+//
+//   event   something that happens at most once in a frame: the activation, a late argument, a result that comes back, a
+//           side of a branch that is taken, a value that was forced
+//   region  the nodes that become ready by the same set of events, as straight-line code. It waits for at most 8 events:
+//           a byte of the frame (its mask) has one bit for each that is still missing. A region with one event has none.
+//   tail    the end of a region's code: what enters another frame, in program order. Everything that can be done in the
+//           frame itself is done first.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/engine.h"
+#include "runtime/kernels.h"
+#include "runtime/value.h"
+#include "tagged_ir/graph.h"
+
+namespace df::tagged {
+
+inline constexpr uint32_t kNone = UINT32_MAX;
+
+// DF_CODE(name, what a, b and c are)
+#define DF_TAGGED_CODES(DF_CODE)                                                          \
+  DF_CODE(End, "")                                                                        \
+  DF_CODE(Const, "a: slot, b: constant")                                                  \
+  DF_CODE(Op, "a: slot, b, c: slots of the operands; node: which op")                     \
+  DF_CODE(Construct, "a: slot, b: first of its operands in Program::lists, c: how many")  \
+  DF_CODE(Delay, "a: slot, b: site")                                                      \
+  DF_CODE(DelayArg, "a: slot of the reference, b: slot, c: index in the site's deliveries") \
+  DF_CODE(Force, "a: slot, b: slot of a value or reference, c: event")                    \
+  DF_CODE(Outer, "a: slot, b: row of the enclosing scope's edge, c: event; node: which scope") \
+  DF_CODE(Publish, "a: row of an edge that Outers read")                                  \
+  DF_CODE(Branch, "a: slot of the predicate, b: branch")                                  \
+  DF_CODE(Merge, "a: slot, b: slot of the chosen side, c: event")                         \
+  DF_CODE(Input, "a: slot, b: index")                                                     \
+  DF_CODE(Result, "b: slot; node: which result")                                          \
+  DF_CODE(Return, "a: result of the scope, b: slot")                                      \
+  DF_CODE(Exit, "a: result of the loop, b: slot")                                         \
+  DF_CODE(Done, "c: event that says that this region has run")                            \
+  DF_CODE(Wait, "a, b, c: as Force, which found no value")                                \
+  DF_CODE(Call, "b: site; its deliveries that go together")                               \
+  DF_CODE(CallLate, "b: site, c: index in its deliveries")                                \
+  DF_CODE(NextLate, "b: loop's site, c: index in its next deliveries")                    \
+  DF_CODE(Next, "b: loop's site; its next deliveries that go together")
+
+enum class Code : uint16_t {
+#define DF_CODE(name, meaning) name,
+  DF_TAGGED_CODES(DF_CODE)
+#undef DF_CODE
+};
+inline bool IsTail(Code code) { return code >= Code::Wait; }
+
+struct Instr {
+  Code code = Code::End;
+  uint16_t aux = 0;  // Merge: 1 if it merges triggers
+  uint32_t a = kNone, b = kNone, c = kNone;
+};
+
+// A region that waits for an event: `bit` of byte `mask`, or no mask if it waits for nothing else.
+struct Target {
+  uint32_t region;
+  uint32_t mask;
+  uint8_t bit;
+};
+struct Event {
+  uint32_t first_target = 0, num_targets = 0;  // in ScopeCode::targets
+};
+struct Region {
+  uint32_t pc = 0;      // in Program::code
+  uint32_t mask = kNone;
+  uint8_t bits = 0;
+  std::vector<uint32_t> events;  // that it waits for
+};
+
+// What a predicate decides in its scope: an event per side, and who gets its error.
+struct Branch {
+  bool is_bool = false;                 // then side 0 is true; else an alternative's number
+  std::vector<uint32_t> sides;          // events; kNone where nothing happens
+  std::vector<ir::NodeId> merges;       // BranchMerges with this predicate
+  std::vector<ir::NodeId> exits;        // of the loop whose predicate it is
+  std::vector<ir::NodeId> switches;     // which may carry errors on
+};
+
+// A value that a site brings into the frame it makes.
+struct Delivery {
+  uint32_t from = kNone;   // slot here
+  uint32_t to = kNone;     // slot there; kNone: nobody wants it
+  uint32_t event = kNone;  // there; kNone: it goes together with the activation
+  ir::NodeId node;         // the Call, Enter or NextIteration; the Delay
+  ir::NodeId merge;        // there
+};
+
+// Where a result goes in the caller's frame; slot kNone: nobody wants it.
+struct ReturnTo {
+  uint32_t slot = kNone;
+  uint32_t event = kNone;
+  ir::NodeId node;         // the Return or Exit
+};
+
+struct ScopeCode;
+
+enum class SiteType : uint8_t { Root, Call, Delay, Loop };
+
+// A label: a call site, a delayed call, or a loop.
+struct SiteCode {
+  SiteType type = SiteType::Call;
+  uint32_t label = kNone;            // site or loop scope
+  const ScopeCode* caller = nullptr;
+  const ScopeCode* callee = nullptr;
+  std::vector<Delivery> together;    // with the activation
+  std::vector<Delivery> late;
+  std::vector<Delivery> next_together, next_late;  // of a loop: to the next iteration
+  std::vector<ReturnTo> returns;     // by result of the callee
+  uint32_t child_slot = kNone;       // of a site with late deliveries: where the caller keeps the child
+  uint32_t next_slot = kNone;        // of a loop with late deliveries: where an iteration keeps the next one
+  uint32_t cell_result = kNone;      // of a delayed call: the result that fills its reference
+  ir::NodeId trigger;                // the trigger's Call or Enter, or the Delay
+  bool needs_outer = false;          // the callee, or what it calls, reads Outers
+};
+
+struct ScopeCode {
+  ir::ScopeId id;
+  ir::ScopeKind kind = ir::ScopeKind::Function;
+  uint32_t num_slots = 0;
+  uint32_t num_masks = 0;
+  uint32_t ready_bytes = 0;          // a bit per region
+  uint32_t frame_bytes = 0;
+  uint32_t activation = kNone;       // event
+  uint32_t num_results = 0;
+  uint32_t first_sent = kNone;       // slots whose presence says that a result was sent
+  uint32_t cell_slot = kNone;        // of a delayed body: the reference it fills
+  uint32_t iteration_slot = kNone;   // of a loop
+  bool read_by_outers = false;
+  bool needs_outer = false;
+  std::vector<uint32_t> results;     // rows
+  std::vector<uint8_t> masks;        // as a new frame has them
+  std::vector<Region> regions;       // in an order in which each comes after those whose values it uses
+  std::vector<Event> events;
+  std::vector<Target> targets;
+  std::vector<Branch> branches;
+};
+
+// The whole graph, compiled. Tables by row are indexed by Node::first_result + port.
+struct Program {
+  const ir::Graph* graph = nullptr;
+  std::vector<ScopeCode> scopes;           // by ScopeId
+  std::vector<SiteCode> sites;             // by SiteId, then loops by ScopeId, then the root
+  std::vector<Instr> code;
+  std::vector<ir::NodeId> node_of;         // of each instruction
+  std::vector<uint32_t> scope_of;          // of each instruction
+  std::vector<uint32_t> lists;
+  std::vector<Value> constants;            // by ConstId; made when first used
+  std::vector<uint32_t> slot_of;           // by row
+  std::vector<uint32_t> event_of;          // by row: the event that brings it, if it comes by one
+  std::vector<std::vector<ir::Edge>> users;  // by row: node and operand, of those in the row's own scope
+  std::vector<uint32_t> result_of_node;    // by node: of Return and Exit, which result of the callee or loop
+  std::vector<KernelTypes> types;          // by node, of Ordinary ops
+  const SiteCode& LoopSite(ir::ScopeId loop) const { return sites[graph->sites.size() + loop.index]; }
+  // Where an instruction of a tail stands in the program.
+  uint64_t OrderOf(uint32_t pc) const;
+  const SiteCode& RootSite() const { return sites.back(); }
+  uint32_t RowOf(ir::Edge edge) const { return graph->nodes[edge.node].first_result + edge.port; }
+};
+
+// Each optimisation can be switched off; results do not depend on any.
+struct Options {
+  bool group = true;  // arguments of a call are handed over together where no caller can close a cycle through them
+  bool fast = true;   // regions on plain words run without looking at each slot's state
+};
+
+// Compiles a verified graph. "" or why it cannot be run.
+std::string Compile(const ir::Graph& graph, const Options& options, Program* program);
+
+// The regions as text.
+void Dump(const Program& program, llvm::raw_ostream& out);
+
+}  // namespace df::tagged

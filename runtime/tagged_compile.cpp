@@ -1,0 +1,408 @@
+// A verified graph -> tagged::Program: slots and code. See tagged_code.h.
+#include <limits>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "runtime/tagged_build.h"
+#include "runtime/tagged_frame.h"
+
+namespace df::tagged {
+
+using ir::Edge;
+using ir::NodeId;
+using ir::Op;
+
+namespace {
+
+class Compiler {
+ public:
+  Compiler(const ir::Graph& graph, const Options& options, Program& program)
+      : g_(graph), options_(options), p_(program), w_(graph) {}
+  std::string Run();
+
+ private:
+  std::string Unsupported() const;
+  void MakeSites();
+  void MakeParameters(ir::ScopeId scope);
+  void AssignSlots(ir::ScopeId scope);
+  void EmitScope(ir::ScopeId scope);
+  void EmitEvents(ir::ScopeId scope);
+  void Emit(ir::ScopeId scope, const Item& item);
+  void FillSites();
+  void FinishFrames();
+  void MarkUsers();
+  uint32_t NewSlot(ir::ScopeId scope) { return p_.scopes[scope.index].num_slots++; }
+  // The slot of an edge; of a Trigger, which has no value, one that nobody writes.
+  uint32_t SlotOf(Edge edge) {
+    uint32_t slot = p_.slot_of[w_.RowOf(edge)];
+    return slot == kNone ? 0 : slot;
+  }
+  uint32_t EventOf(Edge edge) const { return p_.event_of[w_.RowOf(edge)]; }
+  Delivery Deliver(NodeId node, Edge from, uint32_t row) {
+    Delivery d;
+    d.node = node;
+    d.from = SlotOf(from);
+    if (NodeId merge = w_.merge_of[row]; merge.valid()) {
+      d.merge = merge;
+      d.to = SlotOf({merge, 0});
+      d.event = EventOf({merge, 0});
+    }
+    return d;
+  }
+
+  const ir::Graph& g_;
+  const Options& options_;
+  Program& p_;
+  Wiring w_;
+  std::vector<std::unique_ptr<Partition>> parts_;  // by scope
+};
+
+// Gradients pair a delayed call with calls under the same label; the front end does not make them yet.
+std::string Compiler::Unsupported() const {
+  for (uint32_t s = 0; s < g_.sites.size(); ++s)
+    if (g_.sites[ir::SiteId(s)].kind == ir::SiteKind::Delay &&
+        (!w_.sites[s].arguments.empty() || !w_.sites[s].returns.empty() ||
+         g_.nodes[w_.sites[s].trigger].op != Op::Delay))
+      return fmt::format("site {}: a delayed call that is also called is not supported", s);
+  return "";
+}
+
+void Compiler::MakeSites() {
+  p_.sites.resize(g_.sites.size() + g_.scopes.size() + 1);
+  p_.scopes.resize(g_.scopes.size());
+  for (uint32_t s = 0; s < g_.sites.size(); ++s) {
+    const ir::Site& site = g_.sites[ir::SiteId(s)];
+    SiteCode& code = p_.sites[s];
+    code.type = site.kind == ir::SiteKind::Delay ? SiteType::Delay : SiteType::Call;
+    code.label = s;
+    code.caller = &p_.scopes[site.caller.index];
+    code.callee = &p_.scopes[site.callee.index];
+    code.trigger = w_.sites[s].trigger;
+  }
+  for (uint32_t i = 0; i < g_.scopes.size(); ++i) {
+    ir::ScopeId id(i);
+    ScopeCode& scope = p_.scopes[i];
+    scope.id = id;
+    scope.kind = g_.scopes[id].kind;
+    scope.results = w_.results_of[i];
+    scope.num_results = static_cast<uint32_t>(scope.results.size());
+    scope.read_by_outers = !w_.read_by_outers[i].empty();
+    if (scope.kind == ir::ScopeKind::Root) {
+      p_.sites.back().type = SiteType::Root;
+      p_.sites.back().callee = &scope;
+      scope.num_results = 1;  // held by the run itself
+    }
+    if (scope.kind != ir::ScopeKind::Loop) continue;
+    SiteCode& code = p_.sites[w_.LoopSite(id)];
+    code.type = SiteType::Loop;
+    code.label = i;
+    code.caller = &p_.scopes[g_.scopes[id].parent.index];
+    code.callee = &scope;
+    code.trigger = w_.sites[w_.LoopSite(id)].trigger;
+  }
+}
+
+// Parameters have the first slots, then what the engine keeps in a frame.
+void Compiler::MakeParameters(ir::ScopeId scope) {
+  for (NodeId id : w_.nodes_in[scope.index]) {
+    Op op = g_.nodes[id].op;
+    if ((op == Op::EntryMerge || op == Op::LoopMerge) && !w_.IsTrigger({id, 0}))
+      p_.slot_of[w_.RowOf(id)] = NewSlot(scope);
+  }
+  ScopeCode& code = p_.scopes[scope.index];
+  if (code.kind == ir::ScopeKind::Loop) code.iteration_slot = NewSlot(scope);
+}
+
+void Compiler::AssignSlots(ir::ScopeId scope) {
+  // Switches share the slot of what they switch, so those come after everything else, innermost last.
+  std::vector<NodeId> switches;
+  for (NodeId id : w_.nodes_in[scope.index]) {
+    const ir::Node& node = g_.nodes[id];
+    switch (node.op) {
+      case Op::EntryMerge:
+      case Op::LoopMerge:
+      case Op::Call:
+      case Op::Enter:
+      case Op::NextIteration:
+      case Op::Dead:
+      case Op::Result:
+      case Op::Start: break;
+      case Op::Switch: switches.push_back(id); break;
+      case Op::Return:
+        if (node.num_results) p_.slot_of[w_.RowOf(id)] = NewSlot(scope);
+        break;
+      default: p_.slot_of[w_.RowOf(id)] = NewSlot(scope); break;
+    }
+  }
+  std::vector<NodeId> chain;
+  for (NodeId id : switches) {
+    NodeId at = id;
+    while (g_.nodes[at].op == Op::Switch && p_.slot_of[w_.RowOf(at)] == kNone && !w_.IsTrigger({at, 0})) {
+      chain.push_back(at);
+      at = w_.In(at, 1).node;
+    }
+    while (!chain.empty()) {
+      NodeId s = chain.back();
+      chain.pop_back();
+      for (uint32_t side = 0; side < g_.nodes[s].num_results; ++side)
+        p_.slot_of[w_.RowOf({s, side})] = p_.slot_of[w_.RowOf(w_.In(s, 1))];
+    }
+  }
+}
+
+// The targets of each event, by region.
+void Compiler::EmitEvents(ir::ScopeId scope) {
+  Partition& part = *parts_[scope.index];
+  ScopeCode& code = p_.scopes[scope.index];
+  code.activation = part.activation;
+  std::vector<std::vector<Target>> targets(part.events.size());
+  code.regions.resize(part.regions.size());
+  code.ready_bytes = static_cast<uint32_t>((part.regions.size() + 7) / 8);
+  for (uint32_t r = 0; r < part.regions.size(); ++r) {
+    Region& region = code.regions[r];
+    region.events = part.sets[part.regions[r].set];
+    if (region.events.size() > 1) {
+      region.mask = code.num_masks++;
+      region.bits = static_cast<uint8_t>((1u << region.events.size()) - 1);
+      code.masks.push_back(region.bits);
+    }
+    for (size_t i = 0; i < region.events.size(); ++i)
+      targets[region.events[i]].push_back({r, region.mask, static_cast<uint8_t>(1u << i)});
+  }
+  for (const std::vector<Target>& list : targets) {
+    code.events.push_back({static_cast<uint32_t>(code.targets.size()), static_cast<uint32_t>(list.size())});
+    code.targets.insert(code.targets.end(), list.begin(), list.end());
+  }
+  for (auto [row, event] : part.event_of_row) p_.event_of[row] = event;
+  for (Partition::BranchInfo& from : part.branches) {
+    Branch branch;
+    branch.is_bool = g_.types.Kind(g_.TypeOf(from.predicate).type) == ir::TypeKind::Bool;
+    branch.sides = from.sides;
+    branch.merges = from.merges;
+    branch.switches = from.switches;
+    branch.exits = from.exits;
+    code.branches.push_back(std::move(branch));
+  }
+}
+
+void Compiler::Emit(ir::ScopeId scope, const Item& item) {
+  Instr in;
+  in.code = item.code;
+  NodeId id = item.node;
+  auto dst = [&] { return p_.slot_of[w_.RowOf(id)]; };
+  switch (item.code) {
+    case Code::Const:
+      in.a = dst();
+      in.b = g_.nodes[id].attr;
+      break;
+    case Code::Op:
+      in.a = dst();
+      in.b = SlotOf(w_.In(id, 0));
+      if (g_.nodes[id].num_inputs > 1) in.c = SlotOf(w_.In(id, 1));
+      break;
+    case Code::Construct:
+      in.a = dst();
+      in.b = static_cast<uint32_t>(p_.lists.size());
+      in.c = g_.nodes[id].num_inputs - 1;
+      for (Edge edge : g_.InputsOf(id).drop_front()) p_.lists.push_back(SlotOf(edge));
+      break;
+    case Code::Delay:
+      in.a = dst();
+      in.b = g_.nodes[id].attr;
+      break;
+    case Code::DelayArg:
+      in.a = dst();
+      in.b = SlotOf(w_.In(id, item.index + 1));
+      in.c = item.index;
+      break;
+    case Code::Force:
+    case Code::Wait:
+      in.a = dst();
+      in.b = SlotOf(w_.In(id, 0));
+      in.c = EventOf({id, 0});
+      break;
+    case Code::Outer:
+      in.a = dst();
+      in.b = w_.RowOf(w_.In(id, 1));
+      in.c = EventOf({id, 0});
+      break;
+    case Code::Publish: in.a = item.index; break;
+    case Code::Branch:
+      in.a = SlotOf(parts_[scope.index]->branches[item.index].predicate);
+      in.b = item.index;
+      break;
+    case Code::Merge:
+      in.a = dst();
+      in.aux = w_.IsTrigger({id, 0});
+      in.b = SlotOf(w_.In(id, item.index));
+      in.c = EventOf({id, 0});
+      break;
+    case Code::Input:
+      in.a = dst();
+      in.b = g_.nodes[id].attr;
+      break;
+    case Code::Result: in.b = SlotOf(w_.In(id, 0)); break;
+    case Code::Return:
+      in.a = item.index;
+      in.b = p_.slot_of[w_.results_of[scope.index][item.index]];
+      break;
+    case Code::Exit:
+      in.a = item.index;
+      in.b = SlotOf(w_.In(id, 1));
+      break;
+    case Code::Call: in.b = item.index; break;
+    case Code::CallLate:
+    case Code::NextLate: {
+      bool call = item.code == Code::CallLate;
+      in.b = call ? item.index : w_.LoopSite(scope);
+      const std::vector<Delivery>& list = call ? p_.sites[in.b].late : p_.sites[in.b].next_late;
+      for (uint32_t i = 0; i < list.size(); ++i)
+        if (list[i].node == id) in.c = i;
+      break;
+    }
+    case Code::Next: in.b = w_.LoopSite(scope); break;
+    case Code::Done:
+    case Code::End: break;
+  }
+  p_.code.push_back(in);
+  p_.node_of.push_back(id);
+  p_.scope_of.push_back(scope.index);
+}
+
+void Compiler::EmitScope(ir::ScopeId scope) {
+  Partition& part = *parts_[scope.index];
+  for (uint32_t r = 0; r < part.regions.size(); ++r) {
+    p_.scopes[scope.index].regions[r].pc = static_cast<uint32_t>(p_.code.size());
+    for (const Item& item : part.regions[r].local) {
+      Emit(scope, item);
+      if (item.code == Code::Done) p_.code.back().c = part.regions[r].done;
+    }
+    for (const Item& item : part.regions[r].tail) Emit(scope, item);
+    Emit(scope, {Code::End, NodeId()});
+  }
+}
+
+// What goes over each site, once the slots of both ends are known.
+void Compiler::FillSites() {
+  auto add = [&](NodeId node, Edge from, uint32_t row, std::vector<Delivery>& together, std::vector<Delivery>& late) {
+    Delivery d = Deliver(node, from, row);
+    if (d.to != kNone) (d.event == kNone ? together : late).push_back(d);
+  };
+  for (uint32_t s = 0; s + 1 < p_.sites.size(); ++s) {
+    SiteCode& site = p_.sites[s];
+    if (!site.callee) continue;  // the place of a loop whose scope is none
+    const SiteNodes& nodes = w_.sites[s];
+    site.returns.resize(site.callee->num_results);
+    for (NodeId id : nodes.returns) {
+      ReturnTo& to = site.returns[w_.result_of_return[id.index]];
+      to = {p_.slot_of[w_.RowOf(id)], p_.event_of[w_.RowOf(id)], id};
+    }
+    if (site.type == SiteType::Delay) {
+      const ir::Node& delay = g_.nodes[nodes.trigger];
+      site.cell_result = w_.result_of_return[nodes.cell_return.index];
+      for (uint32_t k = 1; k < delay.num_inputs; ++k)
+        site.together.push_back(Deliver(nodes.trigger, w_.In(nodes.trigger, k), delay.first_result + k + 1));
+      ScopeCode& callee = p_.scopes[g_.sites[ir::SiteId(s)].callee.index];
+      if (callee.cell_slot == kNone) callee.cell_slot = callee.num_slots++;
+      continue;
+    }
+    for (NodeId id : nodes.arguments) add(id, w_.In(id, 0), w_.RowOf(id), site.together, site.late);
+    for (NodeId id : nodes.next) add(id, w_.In(id, 0), w_.RowOf(id), site.next_together, site.next_late);
+    ScopeCode& caller = p_.scopes[site.caller->id.index];
+    ScopeCode& callee = p_.scopes[site.callee->id.index];
+    if (!site.late.empty()) site.child_slot = caller.num_slots++;
+    if (!site.next_late.empty()) site.next_slot = callee.num_slots++;
+  }
+}
+
+void Compiler::FinishFrames() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (SiteCode& site : p_.sites) {
+      if (!site.callee || !site.callee->needs_outer) continue;
+      site.needs_outer = true;
+      if (site.caller && !site.caller->needs_outer) p_.scopes[site.caller->id.index].needs_outer = changed = true;
+    }
+  }
+  for (ScopeCode& scope : p_.scopes) {
+    scope.first_sent = scope.num_slots;
+    uint64_t bytes = sizeof(Frame) + uint64_t{scope.num_slots} * 9 + scope.num_results + scope.ready_bytes + scope.num_masks;
+    scope.frame_bytes = static_cast<uint32_t>((bytes + FramePool::kUnit - 1) / FramePool::kUnit * FramePool::kUnit);
+  }
+}
+
+void Compiler::MarkUsers() {
+  for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
+    NodeId id(i);
+    const ir::Node& node = g_.nodes[id];
+    switch (node.op) {
+      case Op::EntryMerge:
+      case Op::LoopMerge:
+      case Op::Call:
+      case Op::Enter:
+      case Op::NextIteration:
+      case Op::Return:
+      case Op::Outer: break;
+      default:
+        for (uint32_t k = 0; k < node.num_inputs; ++k) p_.users[w_.RowOf(w_.In(id, k))].push_back({id, k});
+    }
+    if (ir::InfoOf(node.op).cls == ir::OpClass::Ordinary && node.op != Op::Const) p_.types[i] = TypesOf(g_, id);
+  }
+}
+
+std::string Compiler::Run() {
+  if (std::string why = Unsupported(); !why.empty()) return why;
+  p_.graph = &g_;
+  p_.slot_of.assign(g_.results.size(), kNone);
+  p_.event_of.assign(g_.results.size(), kNone);
+  p_.users.resize(g_.results.size());
+  p_.types.resize(g_.nodes.size());
+  p_.result_of_node = w_.result_of_return;
+  if (options_.group) {
+    Group(w_);
+  } else {
+    w_.together.assign(g_.nodes.size(), false);
+  }
+  parts_.resize(g_.scopes.size());
+  for (bool good = false; !good;) {
+    good = true;
+    for (uint32_t i = 0; i < g_.scopes.size(); ++i) {
+      parts_[i] = std::make_unique<Partition>(w_, ir::ScopeId(i));
+      good &= parts_[i]->Run();
+    }
+  }
+  MakeSites();
+  for (uint32_t i = 0; i < g_.scopes.size(); ++i) MakeParameters(ir::ScopeId(i));
+  for (uint32_t i = 0; i < g_.scopes.size(); ++i) AssignSlots(ir::ScopeId(i));
+  for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
+    const ir::Node& node = g_.nodes[NodeId(i)];
+    if (node.op == Op::Outer) p_.scopes[node.scope.index].needs_outer = true;
+  }
+  for (uint32_t i = 0; i < g_.scopes.size(); ++i) EmitEvents(ir::ScopeId(i));
+  FillSites();
+  for (uint32_t i = 0; i < g_.scopes.size(); ++i) EmitScope(ir::ScopeId(i));
+  FinishFrames();
+  MarkUsers();
+  for (uint32_t c = 0; c < g_.constants.size(); ++c) p_.constants.push_back(Materialize(g_, ir::ConstId(c)));
+  return "";
+}
+
+}  // namespace
+
+uint64_t Program::OrderOf(uint32_t pc) const {
+  const Instr& in = code[pc];
+  switch (in.code) {
+    case Code::Call:
+    case Code::CallLate: return uint64_t{sites[in.b].trigger.index} * 2 + (in.code == Code::CallLate);
+    case Code::Next: return UINT64_MAX - 1;
+    case Code::NextLate: return UINT64_MAX;
+    default: return uint64_t{node_of[pc].index} * 2;
+  }
+}
+
+std::string Compile(const ir::Graph& graph, const Options& options, Program* program) {
+  return Compiler(graph, options, *program).Run();
+}
+
+}  // namespace df::tagged

@@ -1,0 +1,81 @@
+// Frames and their lifetime: made with one ref per result to send, finished at 0 refs, freed when nobody names the tag
+// either. docs/tagged-engine.md says why none is freed too early and none is forgotten.
+#include "runtime/tagged_engine.h"
+
+namespace df::tagged {
+
+Frame* TaggedExecution::NewFrame(const SiteCode* site, Frame* parent) {
+  if (budget_-- == 0) CheckLimits();
+  Frame* frame = pool_.New(site);
+  frame->parent = parent;
+  frame->depth = parent ? parent->depth + 1 : 0;
+  if (frame->depth > stats_.max_depth) stats_.max_depth = frame->depth;
+  return frame;
+}
+
+// An event happens: what waited for nothing else is ready.
+void TaggedExecution::Fire(Frame* frame, uint32_t event) {
+  const ScopeCode& scope = frame->scope();
+  const Event& e = scope.events[event];
+  for (uint32_t i = 0; i < e.num_targets; ++i) {
+    const Target& target = scope.targets[e.first_target + i];
+    if (target.mask != kNone && (frame->masks()[target.mask] &= ~target.bit) != 0) continue;
+    SetReady(frame, target.region);
+  }
+}
+
+void TaggedExecution::ReleaseValues(Frame* frame) {
+  if (!(frame->flags & kObjects)) return;
+  frame->flags &= ~(kObjects | kErrors);
+  uint32_t slots = frame->scope().num_slots;
+  for (uint32_t i = 0; i < slots; ++i)
+    if (frame->IsCounted(i)) frame->Take(i);
+}
+
+// Nothing can happen in the frame any more. It goes on to its parents as long as it was their last ref.
+void TaggedExecution::Finish(Frame* frame) {
+  while (frame) {
+    const SiteCode& site = *frame->site;
+    Frame* parent = frame->parent_frame();
+    if (frame->flags & kOuterWaiters) outer_waiters_.erase(frame);
+    if (!(frame->pins && frame->scope().read_by_outers)) ReleaseValues(frame);
+    if (site.type == SiteType::Delay || !parent) {
+      if (frame->pins) return;
+      FreeFrame(frame);
+      return;
+    }
+    if (site.child_slot != kNone && parent->slots()[site.child_slot] == reinterpret_cast<uint64_t>(frame)) {
+      parent->slots()[site.child_slot] = 0;
+    }
+    if (frame->pins) ++parent->pins;  // its ref becomes a pin
+    else pool_.Free(frame);
+    frame = --parent->refs == 0 ? parent : nullptr;
+  }
+}
+
+// A finished frame that nobody names any more, and those whose tags only it named.
+void TaggedExecution::FreeFrame(Frame* frame) {
+  while (frame) {
+    ReleaseValues(frame);
+    Frame* parent = frame->parent_frame();
+    if (TagBase* base = frame->base(); base && --base->refs == 0) delete base;
+    pool_.Free(frame);
+    frame = parent && --parent->pins == 0 && parent->refs == 0 ? parent : nullptr;
+  }
+}
+
+void TaggedExecution::Unpin(Frame* frame) {
+  if (--frame->pins == 0 && frame->refs == 0) FreeFrame(frame);
+}
+
+// Values are destroyed in the middle of anything; what they named is freed here, from the main loop, so that neither
+// nests in the other.
+void TaggedExecution::DrainUnpins() {
+  while (!unpins_.empty()) {
+    Frame* frame = unpins_.back();
+    unpins_.pop_back();
+    Unpin(frame);
+  }
+}
+
+}  // namespace df::tagged

@@ -1,0 +1,215 @@
+// Which arguments are handed over together with their call's trigger. See tagged_build.h.
+//
+// Waiting for an argument before the call starts is allowed if no caller can make the argument depend on what the call
+// would otherwise have yielded: (1) in this scope the argument does not hang on the call's own results, and (2) all that it
+// hangs on has come when the trigger does, or is computed from that by calls that see nothing else: no late parameter, no
+// value of an enclosing scope, nothing forced. A parameter that every result of the callee needs anyway may always be
+// waited for, but for (1): this only delays what could not have been finished (NeededParameters).
+#include <algorithm>
+
+#include "runtime/tagged_build.h"
+
+namespace df::tagged {
+
+using ir::Edge;
+using ir::NodeId;
+using ir::Op;
+
+namespace {
+
+class Grouping {
+ public:
+  explicit Grouping(Wiring& wiring) : w_(wiring), g_(wiring.g), local_(g_.nodes.size(), kNone) {}
+  void Run();
+
+ private:
+  bool HoldsReferences(ir::PortType type);
+  void Predecessors(NodeId id, std::vector<NodeId>& out) const;
+  bool IsLateSource(NodeId id);
+  void FindComponents(const std::vector<NodeId>& nodes);
+  bool Separate(NodeId from, uint32_t operand, uint32_t row, llvm::ArrayRef<NodeId> results);
+
+  Wiring& w_;
+  const ir::Graph& g_;
+  std::vector<uint32_t> local_;      // by node: index in its scope's list
+  std::vector<int8_t> holds_;        // by type: -1 unknown
+  std::vector<bool> outer_scope_;    // by scope: reads Outers, itself or by what it calls
+  std::vector<uint32_t> component_;  // by node
+  std::vector<bool> late_;           // by node: may hang on something that comes after its scope's activation
+};
+
+bool Grouping::HoldsReferences(ir::PortType type) {
+  if (type.lazy) return true;
+  if (g_.types.Kind(type.type) != ir::TypeKind::Data) return false;
+  if (holds_.empty()) {
+    // The least solution: a type holds references if a field is lazy or of a type that does.
+    holds_.assign(g_.types.size(), 0);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (uint32_t t = 0; t < g_.types.size(); ++t) {
+        if (holds_[t]) continue;
+        for (const ir::Constructor& constructor : g_.types[ir::TypeId(t)].constructors)
+          for (const ir::FieldType& field : constructor.fields)
+            if (field.type.lazy || holds_[field.type.type.index]) holds_[t] = 1;
+        changed |= holds_[t] == 1;
+      }
+    }
+  }
+  return holds_[type.type.index] == 1;
+}
+
+void Grouping::Predecessors(NodeId id, std::vector<NodeId>& out) const {
+  const ir::Node& node = g_.nodes[id];
+  out.clear();
+  auto site = [&](uint32_t s) {
+    out.push_back(w_.sites[s].trigger);
+    out.insert(out.end(), w_.sites[s].arguments.begin(), w_.sites[s].arguments.end());
+  };
+  switch (node.op) {
+    case Op::EntryMerge:
+    case Op::LoopMerge: return;
+    case Op::Return:
+      if (node.num_results) site(node.attr);
+      return;
+    case Op::Exit: return site(w_.LoopSite(g_.LoopOf(id)));
+    case Op::Outer: out.push_back(w_.In(id, 0).node); return;
+    default:
+      for (Edge edge : g_.InputsOf(id)) out.push_back(edge.node);
+  }
+}
+
+bool Grouping::IsLateSource(NodeId id) {
+  const ir::Node& node = g_.nodes[id];
+  auto site_is = [&](uint32_t s, ir::ScopeId callee) {
+    if (outer_scope_[callee.index]) return true;
+    return std::any_of(w_.sites[s].arguments.begin(), w_.sites[s].arguments.end(),
+                       [&](NodeId call) { return HoldsReferences(g_.TypeOf(w_.In(call, 0))); });
+  };
+  switch (node.op) {
+    case Op::EntryMerge:
+    case Op::LoopMerge: return !w_.together[id.index];
+    case Op::Force:
+    case Op::Outer: return true;
+    case Op::Return: return node.num_results && site_is(node.attr, g_.sites[ir::SiteId(node.attr)].callee);
+    case Op::Exit: return site_is(w_.LoopSite(g_.LoopOf(id)), g_.LoopOf(id));
+    default: return false;
+  }
+}
+
+// Tarjan's strongly connected components along Predecessors, without recursion: a component is finished after all that it
+// hangs on, so that lateness is known then.
+void Grouping::FindComponents(const std::vector<NodeId>& nodes) {
+  uint32_t count = static_cast<uint32_t>(nodes.size());
+  for (uint32_t i = 0; i < count; ++i) local_[nodes[i].index] = i;
+  std::vector<uint32_t> number(count, kNone), low(count, 0);
+  std::vector<bool> open(count, false);
+  std::vector<uint32_t> path;
+  struct Step {
+    uint32_t node;
+    uint32_t next;
+    std::vector<NodeId> before;
+  };
+  std::vector<Step> stack;
+  uint32_t numbered = 0;
+  auto enter = [&](uint32_t i) {
+    number[i] = low[i] = numbered++;
+    open[i] = true;
+    path.push_back(i);
+    stack.push_back({i, 0, {}});
+    Predecessors(nodes[i], stack.back().before);
+  };
+  for (uint32_t root = 0; root < count; ++root) {
+    if (number[root] != kNone) continue;
+    enter(root);
+    while (!stack.empty()) {
+      Step& step = stack.back();
+      if (step.next < step.before.size()) {
+        uint32_t to = local_[step.before[step.next++].index];
+        if (number[to] == kNone) enter(to);
+        else if (open[to]) low[step.node] = std::min(low[step.node], number[to]);
+        continue;
+      }
+      uint32_t node = step.node;
+      if (low[node] == number[node]) {
+        bool late = false;
+        size_t first = path.size();
+        do {
+          --first;
+          open[path[first]] = false;
+        } while (path[first] != node);
+        std::vector<NodeId> before;
+        for (size_t i = first; i < path.size(); ++i) {
+          component_[nodes[path[i]].index] = nodes[node].index;
+          late |= IsLateSource(nodes[path[i]]);
+          Predecessors(nodes[path[i]], before);
+          for (NodeId b : before) late |= late_[b.index];
+        }
+        for (size_t i = first; i < path.size(); ++i) late_[nodes[path[i]].index] = late;
+        path.resize(first);
+      }
+      stack.pop_back();
+      if (!stack.empty()) low[stack.back().node] = std::min(low[stack.back().node], low[node]);
+    }
+  }
+}
+
+// Takes the parameter that `row` feeds out of its group if it must not be waited for. True if that is news.
+bool Grouping::Separate(NodeId from, uint32_t operand, uint32_t row, llvm::ArrayRef<NodeId> results) {
+  NodeId merge = w_.merge_of[row];
+  if (!merge.valid() || !w_.together[merge.index]) return false;
+  NodeId value = w_.In(from, operand).node;
+  bool cycle = std::any_of(results.begin(), results.end(),
+                           [&](NodeId r) { return component_[r.index] == component_[value.index]; });
+  if (!cycle && !(late_[value.index] && !w_.needed[merge.index])) return false;
+  w_.together[merge.index] = false;
+  return true;
+}
+
+void Grouping::Run() {
+  component_.assign(g_.nodes.size(), kNone);
+  late_.assign(g_.nodes.size(), false);
+  outer_scope_.assign(g_.scopes.size(), false);
+  for (NodeId id(0); id.index < g_.nodes.size(); ++id.index)
+    if (g_.nodes[id].op == Op::Outer) outer_scope_[g_.nodes[id].scope.index] = true;
+  for (bool changed = true; changed;) {
+    changed = false;
+    auto spread = [&](ir::ScopeId from, ir::ScopeId to) {
+      if (!outer_scope_[from.index] || outer_scope_[to.index]) return;
+      outer_scope_[to.index] = changed = true;
+    };
+    for (const ir::Site& site : g_.sites) spread(site.callee, site.caller);
+    for (ir::ScopeId scope(0); scope.index < g_.scopes.size(); ++scope.index)
+      if (g_.scopes[scope].kind == ir::ScopeKind::Loop) spread(scope, g_.scopes[scope].parent);
+  }
+  // A parameter that is late makes what hangs on it late, in its own scope: repeat until nothing changes.
+  std::vector<bool> dirty(g_.scopes.size(), true);
+  for (bool again = true; again;) {
+    again = false;
+    for (ir::ScopeId scope(0); scope.index < g_.scopes.size(); ++scope.index) {
+      if (!dirty[scope.index]) continue;
+      dirty[scope.index] = false;
+      const std::vector<NodeId>& nodes = w_.nodes_in[scope.index];
+      FindComponents(nodes);
+      auto separate = [&](NodeId from, uint32_t operand, uint32_t row, llvm::ArrayRef<NodeId> results) {
+        if (!Separate(from, operand, row, results)) return;
+        dirty[g_.nodes[w_.merge_of[row]].scope.index] = again = true;
+      };
+      for (NodeId id : nodes) {
+        const ir::Node& node = g_.nodes[id];
+        if (node.op == Op::Call && !w_.IsTrigger(w_.In(id, 0)))
+          separate(id, 0, w_.RowOf(id), w_.sites[node.attr].returns);
+        if (node.op == Op::Enter && !w_.IsTrigger(w_.In(id, 0)))
+          separate(id, 0, w_.RowOf(id), w_.sites[w_.LoopSite(g_.LoopOf(id))].returns);
+        if (node.op == Op::NextIteration && !w_.IsTrigger(w_.In(id, 0))) separate(id, 0, w_.RowOf(id), {});
+        if (node.op != Op::Delay) continue;
+        for (uint32_t k = 1; k < node.num_inputs; ++k) separate(id, k, w_.RowOf(id) + k + 1, id);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void Group(Wiring& wiring) { Grouping(wiring).Run(); }
+
+}  // namespace df::tagged

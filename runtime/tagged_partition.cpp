@@ -1,0 +1,371 @@
+// Events and regions of one scope. See tagged_build.h and docs/tagged-engine.md.
+//
+// Each edge has the set of events after which its value is there. A set is kept small: what another member implies is left
+// out, and a set of more than 8 is replaced by the events that say that parts of it have come. Nodes with the same set
+// become ready at the same moment, so putting them into one region adds no dependency (Traub's separation constraint is
+// met by construction).
+#include <algorithm>
+#include <queue>
+#include <tuple>
+
+#include "runtime/tagged_build.h"
+
+namespace df::tagged {
+
+using ir::Edge;
+using ir::NodeId;
+using ir::Op;
+
+namespace {
+
+constexpr size_t kMaxBits = 8;       // of a region's mask
+constexpr uint32_t kMaxSteps = 200;  // of a search for an implication; giving up only makes a mask longer
+
+}  // namespace
+
+uint32_t Partition::NewEvent(uint32_t set) {
+  uint32_t level = 0;
+  for (uint32_t event : sets[set]) level = std::max(level, events[event].level + 1);
+  events.push_back({set, level});
+  return static_cast<uint32_t>(events.size() - 1);
+}
+
+uint32_t Partition::Intern(std::vector<uint32_t> set) {
+  auto [it, added] = set_ids_.try_emplace(set, static_cast<uint32_t>(sets.size()));
+  if (added) sets.push_back(std::move(set));
+  return it->second;
+}
+
+// Whether `other` has certainly happened when `event` does.
+bool Partition::Implies(uint32_t event, uint32_t other) const {
+  uint32_t steps = 0;
+  std::vector<uint32_t> todo{event};
+  while (!todo.empty() && ++steps < kMaxSteps) {
+    uint32_t now = todo.back();
+    todo.pop_back();
+    for (uint32_t before : sets[events[now].set]) {
+      if (before == other) return true;
+      if (events[before].level > events[other].level) todo.push_back(before);
+    }
+  }
+  return false;
+}
+
+uint32_t Partition::Union(uint32_t a, uint32_t b) {
+  if (a == kNever || b == kNever) return kNever;
+  if (a == b) return a;
+  std::vector<uint32_t> all;
+  std::set_union(sets[a].begin(), sets[a].end(), sets[b].begin(), sets[b].end(), std::back_inserter(all));
+  std::vector<uint32_t> needed;
+  for (uint32_t event : all)
+    if (std::none_of(all.begin(), all.end(), [&](uint32_t other) { return other != event && Implies(other, event); }))
+      needed.push_back(event);
+  return Bound(std::move(needed));
+}
+
+// At most kMaxBits events that together say the same.
+uint32_t Partition::Bound(std::vector<uint32_t> all) {
+  while (all.size() > kMaxBits) {
+    std::vector<uint32_t> fewer;
+    for (size_t i = 0; i < all.size(); i += kMaxBits) {
+      std::vector<uint32_t> part(all.begin() + i, all.begin() + std::min(all.size(), i + kMaxBits));
+      if (part.size() == 1) {
+        fewer.push_back(part[0]);
+        continue;
+      }
+      uint32_t set = Intern(std::move(part));
+      uint32_t region = RegionOf(set);
+      if (regions[region].done == kNone) regions[region].done = NewEvent(set);
+      fewer.push_back(regions[region].done);
+    }
+    std::sort(fewer.begin(), fewer.end());
+    all = std::move(fewer);
+  }
+  return Intern(std::move(all));
+}
+
+uint32_t Partition::SetOf(Edge edge) const {
+  auto it = set_of_.find(w_.RowOf(edge));
+  return it == set_of_.end() ? kNever : it->second;
+}
+
+uint32_t Partition::RegionOf(uint32_t set) {
+  auto [it, added] = region_ids_.try_emplace(set, static_cast<uint32_t>(regions.size()));
+  if (added) regions.push_back({set, kNone, {}, {}});
+  return it->second;
+}
+
+uint32_t Partition::BranchOf(Edge predicate) {
+  auto [it, added] = branch_of_.try_emplace(w_.RowOf(predicate), static_cast<uint32_t>(branches.size()));
+  if (added) branches.push_back({predicate, {}, {}, {}, {}});
+  return it->second;
+}
+
+uint32_t Partition::SideEvent(Edge predicate, uint32_t side) {
+  uint32_t set = SetOf(predicate);
+  if (set == kNever) return kNone;
+  std::vector<uint32_t>& sides = branches[BranchOf(predicate)].sides;
+  if (sides.size() <= side) sides.resize(side + 1, kNone);
+  if (sides[side] == kNone) {
+    uint32_t event = NewEvent(set);
+    branches[BranchOf(predicate)].sides[side] = event;
+    return event;
+  }
+  return sides[side];
+}
+
+void Partition::Place(uint32_t set, Item item) {
+  if (set == kNever) return;
+  RegionInfo& region = regions[RegionOf(set)];
+  (IsTail(item.code) ? region.tail : region.local).push_back(item);
+}
+
+// The operands that must have come before anything can be said of the node's results.
+llvm::ArrayRef<Edge> Partition::NeededFor(NodeId id) const {
+  const ir::Node& node = g_.nodes[id];
+  llvm::ArrayRef<Edge> in = g_.InputsOf(id);
+  switch (node.op) {
+    case Op::EntryMerge:
+    case Op::LoopMerge:
+    case Op::Call:
+    case Op::Enter:
+    case Op::NextIteration:
+    case Op::Result: return {};
+    case Op::Return:
+      if (node.num_results == 0) return {};
+      return g_.InputsOf(w_.sites[node.attr].trigger).take_front(1);
+    case Op::Exit: return g_.InputsOf(w_.sites[w_.LoopSite(g_.LoopOf(id))].trigger).take_front(1);
+    case Op::BranchMerge:
+    case Op::Delay:
+    case Op::Outer: return in.take_front(1);
+    default: return in;
+  }
+}
+
+// Operands first, else by number. What waits for itself is left out: it never fires.
+std::vector<NodeId> Partition::Order() const {
+  const std::vector<NodeId>& nodes = w_.nodes_in[scope_.index];
+  std::map<uint32_t, uint32_t> missing;
+  std::map<uint32_t, std::vector<uint32_t>> after;
+  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
+  for (NodeId id : nodes) {
+    llvm::ArrayRef<Edge> needed = NeededFor(id);
+    for (Edge edge : needed) after[edge.node.index].push_back(id.index);
+    if (needed.empty()) ready.push(id.index);
+    else missing[id.index] = static_cast<uint32_t>(needed.size());
+  }
+  std::vector<NodeId> order;
+  while (!ready.empty()) {
+    uint32_t id = ready.top();
+    ready.pop();
+    order.push_back(NodeId(id));
+    auto it = after.find(id);
+    if (it == after.end()) continue;
+    for (uint32_t user : it->second)
+      if (--missing[user] == 0) ready.push(user);
+  }
+  return order;
+}
+
+// Result 0 of the node comes by an event of its own.
+uint32_t Partition::EventRow(NodeId node, uint32_t implied) {
+  if (implied == kNever) return kNone;
+  uint32_t event = NewEvent(implied);
+  event_of_row[w_.RowOf(node)] = event;
+  SetRow(node, 0, Single(event));
+  return event;
+}
+
+void Partition::Visit(NodeId id) {
+  const ir::Node& node = g_.nodes[id];
+  llvm::ArrayRef<Edge> in = g_.InputsOf(id);
+  switch (node.op) {
+    case Op::Start: SetRow(id, 0, Single(activation)); return;
+    case Op::EntryMerge:
+    case Op::LoopMerge:
+      if (w_.together[id.index] || w_.IsTrigger({id, 0})) SetRow(id, 0, Single(activation));
+      else EventRow(id, Single(activation));
+      return;
+    case Op::Switch: {
+      branches[BranchOf(in[0])].switches.push_back(id);
+      uint32_t datum = SetOf(in[1]);
+      for (uint32_t side = 0; side < node.num_results; ++side) {
+        uint32_t event = SideEvent(in[0], side);
+        SetRow(id, side, event == kNone ? kNever : Union(datum, Single(event)));
+      }
+      return;
+    }
+    case Op::BranchMerge:
+      branches[BranchOf(in[0])].merges.push_back(id);
+      EventRow(id, SetOf(in[0]));
+      return;
+    case Op::Return:
+      if (node.num_results) EventRow(id, SetOf(w_.In(w_.sites[node.attr].trigger, 0)));
+      return;
+    case Op::Exit:
+      EventRow(id, SetOf(w_.In(w_.sites[w_.LoopSite(g_.LoopOf(id))].trigger, 0)));
+      return;
+    case Op::Call:
+    case Op::Enter:
+    case Op::NextIteration:
+    case Op::Result: return;
+    case Op::Dead: SetRow(id, 0, kNever); return;
+    case Op::Delay: {
+      uint32_t set = SetOf(in[0]);
+      SetRow(id, 0, set);
+      Place(set, {Code::Delay, id});
+      return;
+    }
+    case Op::Force: {
+      uint32_t set = SetOf(in[0]);
+      Place(set, {Code::Force, id});
+      Place(set, {Code::Wait, id});
+      EventRow(id, set);
+      return;
+    }
+    case Op::Outer: {
+      uint32_t set = SetOf(in[0]);
+      Place(set, {Code::Outer, id});
+      EventRow(id, set);
+      return;
+    }
+    default: {
+      uint32_t set = SetOf(in[0]);
+      for (Edge edge : in.drop_front()) set = Union(set, SetOf(edge));
+      SetRow(id, 0, set);
+      Code code = node.op == Op::Const       ? Code::Const
+                  : node.op == Op::Construct ? Code::Construct
+                  : node.op == Op::Input     ? Code::Input
+                                             : Code::Op;
+      Place(set, {code, id});
+      return;
+    }
+  }
+}
+
+// The Calls of a site, or the Enters of a loop, that stand in this scope.
+bool Partition::PlaceSite(uint32_t s) {
+  const SiteNodes& site = w_.sites[s];
+  uint32_t trigger = SetOf(w_.In(site.trigger, 0));
+  if (trigger == kNever) return true;
+  uint32_t all = trigger;
+  bool good = true;
+  std::vector<uint32_t> late;
+  for (uint32_t i = 0; i < site.arguments.size(); ++i) {
+    NodeId call = site.arguments[i], merge = w_.merge_of[w_.RowOf(call)];
+    uint32_t set = SetOf(w_.In(call, 0));
+    if (!merge.valid()) continue;  // nobody wants it
+    if (!w_.together[merge.index]) {
+      late.push_back(i);
+    } else if (set == kNever) {
+      w_.together[merge.index] = false;
+      good = false;
+    } else {
+      all = Union(all, set);
+    }
+  }
+  Place(all, {Code::Call, site.trigger, s});
+  for (uint32_t i : late)
+    Place(Union(all, SetOf(w_.In(site.arguments[i], 0))), {Code::CallLate, site.arguments[i], s});
+  return good;
+}
+
+bool Partition::PlaceNext() {
+  const SiteNodes& loop = w_.sites[w_.LoopSite(scope_)];
+  if (!loop.next_trigger.valid()) return true;
+  uint32_t go_on = SideEvent(w_.In(loop.next_trigger, 1), 0);
+  uint32_t trigger = go_on == kNone ? kNever : Union(SetOf(w_.In(loop.next_trigger, 0)), Single(go_on));
+  if (trigger == kNever) return true;
+  uint32_t all = trigger;
+  bool good = true;
+  std::vector<NodeId> late;
+  for (NodeId next : loop.next) {
+    NodeId merge = w_.merge_of[w_.RowOf(next)];
+    uint32_t set = SetOf(w_.In(next, 0));
+    if (!merge.valid()) continue;
+    if (!w_.together[merge.index]) {
+      late.push_back(next);
+    } else if (set == kNever) {
+      w_.together[merge.index] = false;
+      good = false;
+    } else {
+      all = Union(all, set);
+    }
+  }
+  Place(all, {Code::Next, loop.next_trigger});
+  for (NodeId next : late) Place(Union(all, SetOf(w_.In(next, 0))), {Code::NextLate, next});
+  return good;
+}
+
+// What has no result in this scope, after all edges have their sets.
+void Partition::PlaceRest() {
+  const std::vector<NodeId>& nodes = w_.nodes_in[scope_.index];
+  for (NodeId id : nodes) {
+    const ir::Node& node = g_.nodes[id];
+    if (node.op != Op::Delay) continue;
+    for (uint32_t k = 1; k < node.num_inputs; ++k)
+      Place(Union(SetOf(w_.In(id, k)), SetOf(w_.In(id, 0))), {Code::DelayArg, id, k - 1});
+  }
+  for (uint32_t row : w_.read_by_outers[scope_.index])
+    if (auto it = set_of_.find(row); it != set_of_.end()) Place(it->second, {Code::Publish, NodeId(), row});
+  for (NodeId id : nodes) {
+    const ir::Node& node = g_.nodes[id];
+    if (node.op == Op::Result) Place(SetOf(w_.In(id, 0)), {Code::Result, id});
+    if (node.op != Op::BranchMerge || !event_of_row.count(w_.RowOf(id))) continue;
+    for (uint32_t side = 0; side + 1 < node.num_inputs; ++side) {
+      uint32_t event = SideEvent(w_.In(id, 0), side);
+      if (event != kNone) Place(Union(SetOf(w_.In(id, side + 1)), Single(event)), {Code::Merge, id, side + 1});
+    }
+  }
+  bool loop = g_.scopes[scope_].kind == ir::ScopeKind::Loop;
+  const std::vector<uint32_t>& results = w_.results_of[scope_.index];
+  for (uint32_t r = 0; r < results.size(); ++r) {
+    if (!loop) {
+      if (auto it = set_of_.find(results[r]); it != set_of_.end()) Place(it->second, {Code::Return, NodeId(), r});
+      continue;
+    }
+    NodeId exit = w_.sites[w_.LoopSite(scope_)].returns[r];
+    branches[BranchOf(w_.In(exit, 0))].exits.push_back(exit);
+    uint32_t event = SideEvent(w_.In(exit, 0), 1);
+    if (event != kNone) Place(Union(SetOf(w_.In(exit, 1)), Single(event)), {Code::Exit, exit, r});
+  }
+}
+
+bool Partition::Run() {
+  sets.push_back({});
+  set_ids_[{}] = 0;
+  activation = NewEvent(0);
+  for (NodeId id : Order()) Visit(id);
+  bool good = true;
+  for (NodeId id : w_.nodes_in[scope_.index]) {
+    const ir::Node& node = g_.nodes[id];
+    if (node.op == Op::Call && w_.sites[node.attr].trigger == id) good &= PlaceSite(node.attr);
+    if (node.op == Op::Enter && w_.sites[w_.LoopSite(g_.LoopOf(id))].trigger == id)
+      good &= PlaceSite(w_.LoopSite(g_.LoopOf(id)));
+  }
+  if (g_.scopes[scope_].kind == ir::ScopeKind::Loop) good &= PlaceNext();
+  PlaceRest();
+  for (uint32_t b = 0; b < branches.size(); ++b)
+    Place(SetOf(branches[b].predicate), {Code::Branch, branches[b].predicate.node, b});
+  // An event is made after those that it implies. So if all that region A waits for is implied by what B waits for, then
+  // A's events, latest first, come before B's in the order of the alphabet: in this order values are there when used.
+  std::stable_sort(regions.begin(), regions.end(), [&](const RegionInfo& a, const RegionInfo& b) {
+    return std::lexicographical_compare(sets[a.set].rbegin(), sets[a.set].rend(), sets[b.set].rbegin(),
+                                        sets[b.set].rend());
+  });
+  for (RegionInfo& region : regions) {
+    if (region.done != kNone) region.local.push_back({Code::Done, NodeId()});
+    // In program order; a late argument after what makes its frame; a loop goes on when all else is done. As
+    // Program::OrderOf.
+    auto key = [&](const Item& item) {
+      bool site = item.code == Code::Call || item.code == Code::CallLate;
+      uint32_t rank = item.code == Code::Next ? 1 : item.code == Code::NextLate ? 2 : 0;
+      return std::tuple(rank, site ? w_.sites[item.index].trigger : item.node, item.code == Code::CallLate, item.node);
+    };
+    std::stable_sort(region.tail.begin(), region.tail.end(),
+                     [&](const Item& a, const Item& b) { return key(a) < key(b); });
+  }
+  return good;
+}
+
+}  // namespace df::tagged

@@ -1,0 +1,226 @@
+// One instruction after another, looking at the state of every slot: the way for frames that hold objects, references or
+// errors, and for tracing.
+#include <algorithm>
+
+#include "runtime/memory.h"
+#include "runtime/scalar.h"
+#include "runtime/tagged_engine.h"
+
+namespace df::tagged {
+
+using ir::NodeId;
+using ir::Op;
+
+Value TaggedExecution::MakeError(Frame* frame, NodeId node, KernelError error) {
+  auto* object = new ErrorObject(error.code, std::move(error.message), node, graph_.nodes[node].pos);
+  Value value = Value::Adopt(ValueKind::Error, object);
+  object->tag = new FrameTag(this, frame);
+  return value;
+}
+
+void TaggedExecution::RunOp(Frame* frame, const Instr& in, NodeId node) {
+  const ir::Node& n = graph_.nodes[node];
+  uint32_t slots[2] = {in.b, in.c};
+  bool words = true;
+  for (uint32_t k = 0; k < n.num_inputs; ++k) {
+    ValueKind kind = frame->KindOf(slots[k]);
+    if (kind == ValueKind::Word) continue;
+    words = false;
+    if (kind != ValueKind::Error) continue;
+    frame->Set(in.a, frame->Get(slots[k]));
+    return PassError(frame, {node, 0});
+  }
+  KernelTypes types = program_.types[node.index];
+  if (words && types.operand == ir::TypeKind::Int) {
+    auto x = static_cast<int64_t>(frame->slots()[in.b]);
+    auto y = n.num_inputs > 1 ? static_cast<int64_t>(frame->slots()[in.c]) : 0;
+    int64_t z;
+    bool known = true;
+    switch (n.op) {
+      case Op::Add: z = scalar::Add(x, y); break;
+      case Op::Sub: z = scalar::Sub(x, y); break;
+      case Op::Mul: z = scalar::Mul(x, y); break;
+      case Op::Eq: z = x == y; break;
+      case Op::Ne: z = x != y; break;
+      case Op::Lt: z = x < y; break;
+      case Op::Le: z = x <= y; break;
+      case Op::Gt: z = x > y; break;
+      case Op::Ge: z = x >= y; break;
+      default: known = false; z = 0; break;
+    }
+    if (known) return frame->Set(in.a, Value::Word(z));
+  }
+  operands_.clear();
+  for (uint32_t k = 0; k < n.num_inputs; ++k) operands_.push_back(frame->Get(slots[k]));
+  KernelError error;
+  bool failed = false;
+  Value value = ApplyTyped(n.op, types, n.attr, operands_, &error, &failed, memory::Available());
+  operands_.clear();
+  if (!failed && !value.is_error()) return frame->Set(in.a, std::move(value));
+  // A field may hold an error: then that is the result.
+  frame->Set(in.a, failed ? MakeError(frame, node, std::move(error)) : std::move(value));
+  PassError(frame, {node, 0});
+}
+
+void TaggedExecution::RunConstruct(Frame* frame, const Instr& in, NodeId node) {
+  const ir::Node& n = graph_.nodes[node];
+  const uint32_t* slots = program_.lists.data() + in.b;
+  const ir::Constructor& constructor = graph_.types[graph_.ResultsOf(node)[0].type].constructors[n.attr];
+  for (uint32_t k = 0; k < in.c; ++k) {
+    if (frame->KindOf(slots[k]) != ValueKind::Error || !constructor.fields[k].strict) continue;
+    frame->Set(in.a, frame->Get(slots[k]));
+    return PassError(frame, {node, 0});
+  }
+  if (in.c == 0) return frame->Set(in.a, Value::Word(n.attr));
+  Data* data = Data::New(n.attr, in.c);
+  for (uint32_t k = 0; k < in.c; ++k) data->fields()[k] = frame->Get(slots[k]);
+  frame->Set(in.a, Value::Adopt(ValueKind::Object, data));
+}
+
+void TaggedExecution::RunBranch(Frame* frame, const Instr& in) {
+  const Branch& branch = frame->scope().branches[in.b];
+  if (frame->KindOf(in.a) == ValueKind::Error) {
+    // No side is taken; every merge is the error, and so are the loop's results.
+    for (NodeId merge : branch.merges) {
+      uint32_t slot = program_.slot_of[program_.RowOf({merge, 0})];
+      if (slot == kNone || frame->Has(slot)) continue;
+      frame->Set(slot, frame->Get(in.a));
+      if (uint32_t event = program_.event_of[program_.RowOf({merge, 0})]; event != kNone) Fire(frame, event);
+      if (run_.trace) Trace(frame, merge, slot);
+      PassError(frame, {merge, 0});
+    }
+    for (NodeId exit : branch.exits) SendResult(frame, program_.result_of_node[exit.index], frame->Get(in.a));
+    return;
+  }
+  uint64_t predicate = frame->slots()[in.a];
+  uint32_t side = branch.is_bool ? predicate == 0 : static_cast<uint32_t>(predicate);
+  if (side < branch.sides.size() && branch.sides[side] != kNone) Fire(frame, branch.sides[side]);
+  if (frame->flags & kErrors) PassSwitches(frame, branch, side);
+}
+
+void TaggedExecution::RunResult(NodeId node, Value value) {
+  uint32_t index = graph_.nodes[node].attr;
+  if (have_[index]) return;
+  have_[index] = true;
+  results_[index] = std::move(value);
+  --missing_;
+}
+
+// All regions of the frame that are ready, those too that become so; then what enters other frames, after what became
+// ready elsewhere meanwhile (invariants 3 and 4).
+void TaggedExecution::RunReady(Frame* frame) {
+  const ScopeCode& scope = frame->scope();
+  size_t base = stack_.size();
+  tails_.clear();
+  uint8_t* ready = frame->ready();
+  for (uint32_t at = 0; at < scope.ready_bytes;) {
+    if (!ready[at]) {
+      ++at;
+      continue;
+    }
+    uint32_t region = at * 8 + static_cast<uint32_t>(__builtin_ctz(ready[at]));
+    ready[at] &= static_cast<uint8_t>(ready[at] - 1);
+    uint32_t tail = RunRegion(frame, scope.regions[region].pc);
+    if (tail != kNone) tails_.push_back(tail);
+    at = 0;
+  }
+  frame->flags &= ~kQueued;
+  if (tails_.empty()) return;
+  // With the tails of this frame that wait just below, in program order.
+  size_t at = base;
+  while (at > 0 && stack_[at - 1].frame == frame && stack_[at - 1].pc != kNone) --at;
+  for (size_t i = at; i < base; ++i) tails_.push_back(stack_[i].pc);
+  frame->refs -= static_cast<uint32_t>(base - at);
+  stack_.erase(stack_.begin() + static_cast<ptrdiff_t>(at), stack_.begin() + static_cast<ptrdiff_t>(base));
+  if (tails_.size() > 1)
+    std::sort(tails_.begin(), tails_.end(),
+              [&](uint32_t a, uint32_t b) { return program_.OrderOf(a) > program_.OrderOf(b); });
+  frame->refs += static_cast<uint32_t>(tails_.size());
+  stack_.insert(stack_.begin() + static_cast<ptrdiff_t>(at), tails_.size(), Item{frame, nullptr, kNone});
+  for (size_t i = 0; i < tails_.size(); ++i) stack_[at + i].pc = tails_[i];
+}
+
+// What a region does in its own frame. Returns where its tail begins, or kNone.
+uint32_t TaggedExecution::RunRegion(Frame* frame, uint32_t pc) {
+  for (;; ++pc) {
+    const Instr in = program_.code[pc];
+    if (in.code == Code::End) return kNone;
+    if (IsTail(in.code)) return pc;
+    NodeId node = program_.node_of[pc];
+    now_node_ = node;
+    ++stats_.firings;
+    switch (in.code) {
+      case Code::Const:
+        frame->Set(in.a, program_.constants[in.b]);
+        break;
+      case Code::Op:
+        if (frame->Has(in.a)) continue;  // failed early
+        RunOp(frame, in, node);
+        break;
+      case Code::Construct:
+        if (frame->Has(in.a)) continue;
+        RunConstruct(frame, in, node);
+        break;
+      case Code::Delay: MakeCell(frame, in); break;
+      case Code::DelayArg:
+        CellOperand(frame, program_.sites[graph_.nodes[node].attr], in.a, in.c, in.b);
+        continue;
+      case Code::Force:
+        if (frame->Has(in.a) || !TryForce(frame, in, node)) continue;
+        break;
+      case Code::Outer: ReadOuter(frame, pc); continue;
+      case Code::Publish:
+        if (frame->flags & kOuterWaiters) AnswerOuters(frame, in.a);
+        continue;
+      case Code::Branch: RunBranch(frame, in); continue;
+      case Code::Merge: {
+        if (frame->Has(in.a)) continue;
+        Value value = in.aux ? Value::Word(0) : frame->Get(in.b);
+        bool failed = value.is_error();
+        frame->Set(in.a, std::move(value));
+        Fire(frame, in.c);
+        if (failed) PassError(frame, {node, 0});
+        break;
+      }
+      case Code::Input: frame->Set(in.a, inputs_[in.b]); break;
+      case Code::Result:
+        RunResult(node, frame->Get(in.b));
+        continue;
+      case Code::Return:
+      case Code::Exit:
+        SendResult(frame, in.a, frame->Get(in.b));
+        continue;
+      case Code::Done: Fire(frame, in.c); continue;
+      default: break;
+    }
+    if (run_.trace) Trace(frame, node, in.a);
+  }
+}
+
+// One step of a tail; the rest comes when what is entered now has nothing left to do.
+void TaggedExecution::RunTail(Frame* frame, uint32_t pc) {
+  const Instr in = program_.code[pc];
+  now_node_ = program_.node_of[pc];
+  ++stats_.firings;
+  if (program_.code[pc + 1].code != Code::End) Push(frame, pc + 1);
+  switch (in.code) {
+    case Code::Wait:
+      if (!frame->Has(in.a)) Wait(frame, pc);
+      return;
+    case Code::Call: {
+      const SiteCode& site = program_.sites[in.b];
+      if (site.child_slot == kNone || !frame->Has(site.child_slot)) Call(frame, site);
+      return;
+    }
+    case Code::CallLate: return CallLate(frame, program_.sites[in.b], in.c);
+    case Code::NextLate: return NextLate(frame, program_.sites[in.b], in.c);
+    case Code::Next: {
+      const SiteCode& site = program_.sites[in.b];
+      if (site.next_slot == kNone || !frame->Has(site.next_slot)) Next(frame, site);
+      return;
+    }
+    default: return;
+  }
+}
+
+}  // namespace df::tagged

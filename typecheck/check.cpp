@@ -1,5 +1,7 @@
 #include "typecheck/check.h"
 
+#include <cassert>
+
 #include "typecheck/checker.h"
 
 namespace df {
@@ -18,7 +20,7 @@ bool CheckSession::Check(const ast::Ast& ast, Diagnostics& diags, const CheckOpt
   bool started = env.user_started;
   core::VarId main = program.main;
   std::vector<Symbol> main_params = program.main_params;
-  bool ok = check::Checker(program, env, diags, options, ast).Run();
+  bool ok = check::Checker(program, env, diags, options, ast, fixities).Run();
   if (!ok && options.repl) {
     // What was wrong leaves no trace at the prompt.
     env.user = std::move(before);
@@ -27,6 +29,24 @@ bool CheckSession::Check(const ast::Ast& ast, Diagnostics& diags, const CheckOpt
     program.main_params = std::move(main_params);
   }
   return ok;
+}
+
+std::string CheckSession::TypeOfExpression(const ast::Ast& ast, Diagnostics& diags) {
+  check::Env& env = impl_->env;
+  check::Scope before = env.user;
+  bool started = env.user_started;
+  CheckOptions options;
+  options.repl = true;
+  options.warnings = false;
+  options.restricted = false;
+  uint32_t definitions = static_cast<uint32_t>(program.definitions.size());
+  std::string type;
+  if (check::Checker(program, env, diags, options, ast, fixities).Run())
+    if (const core::VarId* it = env.user.values.Find(Intern("it"))) type = PrintScheme(program.vars[*it].scheme);
+  env.user = std::move(before);
+  env.user_started = started;
+  assert(program.definitions.size() == definitions);
+  return type;
 }
 
 std::string CheckSession::PrintScheme(const core::Scheme& scheme) const { return check::PrintScheme(program, scheme); }

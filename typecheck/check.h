@@ -14,6 +14,7 @@ struct CheckOptions {
   bool library = false;     // the module may use `foreign import prim`, and declares the built-in classes
   bool repl = false;        // definitions may replace earlier ones of the same name; no monomorphic `main` needed
   bool warnings = true;     // exhaustiveness, redundancy
+  bool restricted = true;   // the monomorphism restriction and defaulting hold; `:type` does without
 };
 
 // Names, types and classes in scope across modules; the REPL keeps one for its whole life.
@@ -31,6 +32,10 @@ class CheckSession {
   bool Check(const ast::Ast& ast, Diagnostics& diags, const CheckOptions& options = {});
 
   FixityTable fixities;
+
+  // For `:type`: the most general type of the expression in a module `it = <expression>` (ParseRepl makes it), as
+  // GHCi prints it; "" after an error. Nothing is defined.
+  std::string TypeOfExpression(const ast::Ast& ast, Diagnostics& diags);
 
   // For the REPL: the type of a name as `:type` prints it ("fact :: (Eq a, Num a) => a -> a"), "" if unknown.
   std::string TypeOf(Symbol name) const;

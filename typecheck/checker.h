@@ -95,7 +95,7 @@ struct BoundGroup {
 class Checker {
  public:
   Checker(core::Program& program, Env& env, Diagnostics& diags, const CheckOptions& options,
-          const ast::Ast& ast);
+          const ast::Ast& ast, const FixityTable& fixities);
   bool Run();
 
  private:
@@ -139,6 +139,7 @@ class Checker {
   // ---- decls_class.cpp, derive.cpp
   void DeclareClass(const ast::ClassDecl* cls);
   void DeclareInstance(const ast::InstanceDecl* instance);
+  InstanceId RegisterInstance(core::Instance row, TyConId head, const ast::InstanceDecl* decl);
   void CheckClassDefaults(const ast::ClassDecl* cls, ClassId id);
   void CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id);
   bool CheckSuperclasses(InstanceId id, Span span, const Origin& origin);
@@ -235,6 +236,7 @@ class Checker {
   std::vector<BoundGroup> CheckDecls(llvm::ArrayRef<ast::Decl*> decls, bool top);
   void CollectBindings(llvm::ArrayRef<ast::Decl*> decls, bool top, std::vector<Binding>& bindings);
   void CollectBinders(const ast::Pat* pat, std::vector<std::pair<Symbol, Span>>& out);
+  bool IsEntry(const Binding& binding, bool top) const;
   void InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& out);
   void InferPatternBinding(Binding& binding, BoundGroup& out);
   void CheckSigned(Binding& binding, BoundGroup& out);
@@ -289,6 +291,7 @@ class Checker {
   Diagnostics& diags_;
   const CheckOptions& options_;
   const ast::Module& module_;
+  const FixityTable& fixities_;           // for derived Show
   ast::Ast generated_;                    // derived instances, as syntax
   Unifier unify_;
   Scope own_scope_;                       // of a library module
@@ -324,6 +327,7 @@ class Checker {
   uint32_t first_synonym_ = 0;
   std::vector<std::pair<const ast::ClassDecl*, ClassId>> classes_;
   std::vector<std::pair<const ast::InstanceDecl*, InstanceId>> instances_;
+  std::vector<std::pair<TyConId, InstanceId>> derived_;
   std::vector<std::pair<uint32_t, uint32_t>> instance_keys_;  // registered in this run
   std::vector<KindId> open_kinds_;
   ModuleExports exports_;

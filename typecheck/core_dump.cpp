@@ -142,7 +142,8 @@ class Dumper {
     }
   }
 
-  void NewLine(unsigned indent) { out_ << "\n" << std::string(indent, ' '); }
+  // Deeper than fifty levels nobody counts, and the text would grow with the square of the depth.
+  void NewLine(unsigned indent) { out_ << "\n" << std::string(std::min(indent, 100u), ' '); }
 
   // After "=", "->": what follows on this line, or on the next ones, two further in.
   void Body(const Expr* expr, unsigned indent) {

@@ -138,18 +138,23 @@ void Checker::DeclareInstance(const ast::InstanceDecl* decl) {
         .Hint("an instance is of a type constructor with different variables: `Maybe a`, `[a]`, `(a, b)`");
     return;
   }
+  RegisterInstance(std::move(row), head, decl);
+}
+
+// Enters the instance and a variable for each of its methods; their definitions are checked later.
+InstanceId Checker::RegisterInstance(core::Instance row, TyConId head, const ast::InstanceDecl* decl) {
+  const ClassId cls = row.cls;
   if (auto it = env_.instances.find({cls.index, head.index}); it != env_.instances.end()) {
     Diagnostics& diag = Error(Diag::DuplicateInstance, decl->span, Text(decl->cls.text), PrintType(row.head));
     if (program_.instances[it->second].span.valid())
       diag.Note(program_.instances[it->second].span, "the other one is here");
-    return;
+    return InstanceId();
   }
   row.methods.resize(program_.classes[cls].methods.size());
   InstanceId id = program_.instances.Add(std::move(row));
   env_.instances[{cls.index, head.index}] = id;
   instance_keys_.push_back({cls.index, head.index});
   instances_.push_back({decl, id});
-
   for (const ast::Decl* member : decl->members) {
     if (llvm::isa<ast::SignatureDecl>(member) || llvm::isa<ast::FixityDecl>(member)) continue;
     const auto* function = llvm::dyn_cast<ast::FunctionDecl>(member);
@@ -176,6 +181,7 @@ void Checker::DeclareInstance(const ast::InstanceDecl* decl) {
     program_.instances[id].methods[index] =
         NewVar(function->name.text, unify_.Fresh(), true, function->name.span);
   }
+  return id;
 }
 
 // The scheme of the class's method at this instance: the instance's variables, then the method's own.

@@ -5,9 +5,9 @@
 namespace df::check {
 
 Checker::Checker(core::Program& program, Env& env, Diagnostics& diags, const CheckOptions& options,
-                 const ast::Ast& ast)
+                 const ast::Ast& ast, const FixityTable& fixities)
     : program_(program), types_(program.types), env_(env), diags_(diags), options_(options),
-      module_(ast.module), unify_(program.types), generated_qualifier_(Intern("%library")),
+      module_(ast.module), fixities_(fixities), unify_(program.types), generated_qualifier_(Intern("%library")),
       first_var_(program.vars.size()) {}
 
 bool Checker::Run() {
@@ -36,7 +36,7 @@ bool Checker::Run() {
     ok = diags_.error_count() == errors;
   }
   if (options_.library) Export();
-  if (ok) Publish();
+  if (ok && options_.restricted) Publish();
   if (!ok)
     for (const auto& key : instance_keys_) env_.instances.erase(key);
   return ok;
@@ -134,7 +134,18 @@ void Checker::FindMain() {
       program_.main_params.push_back(name);
     }
   }
-  if (scheme.tyvars.empty()) return;
+  if (scheme.tyvars.empty()) {
+    // Its result is printed as `show` does. (An action is run instead.)
+    TypeId result = scheme.type;
+    while (types_.IsFun(result, nullptr, &result)) {
+    }
+    ClassId show = KnownClass("Show");
+    if (!show.valid() || types_.BuiltinOf(result) == Builtin::IO) return;
+    std::vector<Wanted> stuck;
+    Wanted missing, wanted{show, result, {Origin::Printing, program_.vars[program_.main].span}};
+    if (Solve(wanted, stuck, &missing) == Solved::No) ReportMissing(wanted, missing);
+    return;
+  }
   // A polymorphic signature: the program's entry is `main` at the types that defaulting gives.
   Span span = program_.vars[program_.main].span;
   VarId entry = NewVar(Intern("main"), scheme.type, true, span);

@@ -212,10 +212,16 @@ std::vector<BoundGroup> Checker::CheckDecls(llvm::ArrayRef<ast::Decl*> decls, bo
   return groups;
 }
 
+// What is run: `main`, or the prompt's `it`. It is run at one type, which defaulting settles.
+bool Checker::IsEntry(const Binding& binding, bool top) const {
+  if (!top || options_.library || !options_.restricted || !binding.function) return false;
+  return Text(binding.function->name.text) == (options_.repl ? "it" : "main");
+}
+
 void Checker::InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& out) {
   uint32_t errors_before = diags_.error_count();
   size_t wanted_mark = wanted_.size();
-  bool restricted = false;
+  bool restricted = false, entry = false;
   std::vector<VarId> members;
   ++unify_.level;
   for (Binding* binding : group) {
@@ -225,12 +231,11 @@ void Checker::InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& o
     } else if (binding->function->clauses[0].params.empty()) {
       restricted = true;
     }
-    // `main` is run at one type: its variables are settled by defaulting.
-    if (top && !options_.library && !options_.repl && binding->function && Text(binding->function->name.text) == "main")
-      restricted = true;
+    if (IsEntry(*binding, top)) restricted = entry = true;
     for (VarId var : binding->binders)
       if (var.valid()) members.push_back(var);
   }
+  Span members_span = group[0]->function ? group[0]->function->clauses[0].rhs.span : group[0]->span();
   for (VarId var : members) {
     program_.vars[var].scheme.type = unify_.Fresh();
     group_uses_[var.index];
@@ -250,10 +255,11 @@ void Checker::InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& o
     out.bindings.push_back({var, value});
   }
   --unify_.level;
-  if (!out.strict.empty() ||
-      (restricted && top && !options_.library && !options_.repl && group.size() == 1 && group[0]->function &&
-       Text(group[0]->function->name.text) == "main"))
+  restricted &= options_.restricted;
+  if (!out.strict.empty() || entry)
     for (VarId var : members) unify_.Lower(program_.vars[var].scheme.type, unify_.level);
+  if (entry && options_.repl && diags_.error_count() == errors_before)
+    Require(KnownClass("Show"), program_.vars[members[0]].scheme.type, {Origin::Printing, members_span});
   Generalise(members, restricted, wanted_mark, errors_before);
 }
 

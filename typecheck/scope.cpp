@@ -213,6 +213,7 @@ ConId Checker::FindConstructor(const ast::Name& name, bool report) {
 }
 
 const TypeName* Checker::FindType(const ast::Name& name) {
+  if (name.qualifier.valid() && name.qualifier == generated_qualifier_) return env_.builtin.types.Find(name.text);
   if (const TypeName* type = scope_->types.Find(name.text, name.qualifier)) return type;
   std::vector<std::string_view> names;
   scope_->types.ForEach([&](Symbol other, const TypeName&) { names.push_back(Text(other)); });

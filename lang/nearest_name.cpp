@@ -1,6 +1,7 @@
 // lang/nearest_name.cpp
 //
-// Which name may have been meant: the optimal string alignment distance, bounded by what a misspelling looks like.
+// Which name may have been meant: the optimal string alignment distance, bounded by what a misspelling looks
+// like.
 #include <algorithm>
 
 #include "lang/render.h"
@@ -23,7 +24,8 @@ size_t Distance(std::string_view a, std::string_view b, size_t limit) {
     for (size_t j = 1; j <= b.size(); ++j) {
       size_t same = a[i - 1] == b[j - 1] ? 0 : 1;
       row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + same});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
       best = std::min(best, row[j]);
     }
     if (best > limit) return limit + 1;

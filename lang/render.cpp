@@ -11,7 +11,8 @@
 //     |                 ^^^^
 //     = hint: ..
 //
-// The lines of one file stand in one snippet, in order; each mark has a row of its own, so that labels never meet.
+// The lines of one file stand in one snippet, in order; each mark has a row of its own, so that labels never
+// meet.
 #include "lang/render.h"
 
 #include <algorithm>
@@ -57,7 +58,8 @@ std::string_view ShowChar(std::string_view text, size_t& at, uint32_t& column) {
     return kSpaces.substr(0, width);
   }
   uint32_t length = CharLength(text, at);
-  bool control = c < 0x20 || c == 0x7F || (length == 2 && c == 0xC2 && static_cast<unsigned char>(text[at + 1]) < 0xA0);
+  bool control =
+      c < 0x20 || c == 0x7F || (length == 2 && c == 0xC2 && static_cast<unsigned char>(text[at + 1]) < 0xA0);
   if (length == 0 || control) {
     at += std::max(1u, length);
     ++column;
@@ -109,8 +111,8 @@ class Renderer {
     const DiagInfo& info = InfoOf(diagnostic.id);
     bool error = info.severity == Severity::Error;
     accent_ = error ? colors_.error() : colors_.warning();
-    out_ << accent_ << (error ? "error[" : "warning[") << info.code << "]" << colors_.off() << colors_.bold() << ": "
-         << ShowText(diagnostic.message) << colors_.off() << "\n";
+    out_ << accent_ << (error ? "error[" : "warning[") << info.code << "]" << colors_.off() << colors_.bold()
+         << ": " << ShowText(diagnostic.message) << colors_.off() << "\n";
 
     std::vector<Mark> marks;
     if (diagnostic.span.valid()) marks.push_back(MarkOf(diagnostic.span, {}, true));
@@ -123,14 +125,16 @@ class Renderer {
     // The file of the message first, the others in the order of their notes.
     std::vector<FileId> files;
     for (const Mark& mark : marks)
-      if (std::find(files.begin(), files.end(), mark.span.file) == files.end()) files.push_back(mark.span.file);
+      if (std::find(files.begin(), files.end(), mark.span.file) == files.end())
+        files.push_back(mark.span.file);
     for (size_t i = 0; i < files.size(); ++i) {
       std::vector<Mark> here;
       for (const Mark& mark : marks)
         if (mark.span.file == files[i]) here.push_back(mark);
       const Mark& first = here.front();
       out_ << std::string(margin_, ' ') << colors_.gutter() << (i == 0 ? "--> " : "::: ") << colors_.off()
-           << ShowText(sources_.Name(files[i])) << ':' << first.place.line << ':' << first.place.column << "\n";
+           << ShowText(sources_.Name(files[i])) << ':' << first.place.line << ':' << first.place.column
+           << "\n";
       Snippet(std::move(here));
     }
     for (const DiagNote& note : diagnostic.notes)
@@ -151,8 +155,8 @@ class Renderer {
 
   void Remark(const char* word, const char* color, std::string_view text) {
     std::string indent(margin_ + 3 + std::string_view(word).size() + 2, ' ');
-    out_ << std::string(margin_ + 1, ' ') << colors_.gutter() << "= " << colors_.off() << color << word << colors_.off()
-         << ": ";
+    out_ << std::string(margin_ + 1, ' ') << colors_.gutter() << "= " << colors_.off() << color << word
+         << colors_.off() << ": ";
     for (char c : ShowText(text)) {
       out_ << c;
       if (c == '\n') out_ << indent;
@@ -161,7 +165,8 @@ class Renderer {
   }
 
   void Snippet(std::vector<Mark> marks) {
-    std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) { return a.span.begin < b.span.begin; });
+    std::stable_sort(marks.begin(), marks.end(),
+                     [](const Mark& a, const Mark& b) { return a.span.begin < b.span.begin; });
     Gutter("");
     out_ << "\n";
     for (size_t i = 0; i < marks.size();) {
@@ -265,7 +270,8 @@ void Render(const Diagnostics& diagnostics, llvm::raw_ostream& out, const Render
     Render(*diagnostic, diagnostics.sources(), out, options);
   }
   if (diagnostics.dropped() > 0)
-    out << fmt::format("\n{} further error{} not shown\n", diagnostics.dropped(), diagnostics.dropped() == 1 ? " is" : "s are");
+    out << fmt::format("\n{} further error{} not shown\n", diagnostics.dropped(),
+                       diagnostics.dropped() == 1 ? " is" : "s are");
 }
 
 }  // namespace df

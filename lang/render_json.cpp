@@ -7,7 +7,9 @@
 namespace df {
 namespace {
 
-std::string Clean(std::string_view text) { return llvm::json::fixUTF8(llvm::StringRef(text.data(), text.size())); }
+std::string Clean(std::string_view text) {
+  return llvm::json::fixUTF8(llvm::StringRef(text.data(), text.size()));
+}
 
 void AddPlace(llvm::json::Object& object, Span span, const SourceManager& sources) {
   if (!span.valid()) return;

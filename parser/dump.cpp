@@ -1,7 +1,7 @@
 // parser/dump.cpp
 //
-// Tokens and trees as text, for --emit=tokens and --emit=ast. The tree is printed as Haskell with every block in
-// braces and every compound expression in parentheses; what has no Haskell form is in angle brackets.
+// Tokens and trees as text, for --emit=tokens and --emit=ast. The tree is printed as Haskell with every block
+// in braces and every compound expression in parentheses; what has no Haskell form is in angle brackets.
 #include "parser/lex.h"
 #include "parser/parse.h"
 

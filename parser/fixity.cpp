@@ -1,7 +1,7 @@
 // parser/fixity.cpp
 //
-// Chains of operators -> trees, by the algorithm of Haskell 2010 section 10.6 with its recursion made an explicit
-// stack, so that long chains cost neither native stack nor more than linear time.
+// Chains of operators -> trees, by the algorithm of Haskell 2010 section 10.6 with its recursion made an
+// explicit stack, so that long chains cost neither native stack nor more than linear time.
 #include "parser/fixity.h"
 
 #include <vector>
@@ -91,7 +91,8 @@ class Resolver {
     for (const Name& op : fixity->ops) {
       if (!op.text.valid()) continue;
       auto [it, fresh] = declared.try_emplace(op.text.index, op.span);
-      if (!fresh) diags_.Report(Diag::FixityTwice, op.span, Text(op.text)).Note(it->second, "the other one is here");
+      if (!fresh)
+        diags_.Report(Diag::FixityTwice, op.span, Text(op.text)).Note(it->second, "the other one is here");
       Set(op.text, &value);
     }
   }
@@ -161,14 +162,17 @@ class Resolver {
     bool negation = false;
   };
 
-  std::string Show(const Operator& op) const { return op.negation ? "prefix `-`" : fmt::format("`{}`", Text(op.text)); }
+  std::string Show(const Operator& op) const {
+    return op.negation ? "prefix `-`" : fmt::format("`{}`", Text(op.text));
+  }
 
   void Clash(const Operator& a, const Operator& b) {
     diags_.Report(Diag::FixityClash, b.span, Show(a), Spell(a.fixity), Show(b), Spell(b.fixity))
         .Note(a.span, Show(a) + " is here");
   }
 
-  // Whether `left`, which stands before `right`, takes what is between them. Reports operators that do not mix.
+  // Whether `left`, which stands before `right`, takes what is between them. Reports operators that do not
+  // mix.
   bool BindsLeft(const Operator& left, const Operator& right) {
     uint8_t l = left.fixity.precedence, r = right.fixity.precedence;
     if (l == r && (left.fixity.assoc != right.fixity.assoc || left.fixity.assoc == Associativity::None)) {
@@ -196,7 +200,8 @@ class Resolver {
       const Operator& op = ops[i];
       if (op.negation) {
         // A negation binds as `-` does, so nothing as tight may stand before it.
-        if (!pending.empty() && pending.back()->fixity.precedence >= kNegation.precedence) Clash(*pending.back(), op);
+        if (!pending.empty() && pending.back()->fixity.precedence >= kNegation.precedence)
+          Clash(*pending.back(), op);
       } else {
         while (!pending.empty() && BindsLeft(*pending.back(), op)) reduce();
       }
@@ -225,7 +230,8 @@ class Resolver {
   }
 
   Operator OperatorOf(Expr* expr) const {
-    const Name& name = llvm::isa<ConExpr>(expr) ? llvm::cast<ConExpr>(expr)->name : llvm::cast<VarExpr>(expr)->name;
+    const Name& name =
+        llvm::isa<ConExpr>(expr) ? llvm::cast<ConExpr>(expr)->name : llvm::cast<VarExpr>(expr)->name;
     return {name.text, expr->span, FixityOf(name.text), expr, false};
   }
 
@@ -235,14 +241,19 @@ class Resolver {
     if (auto* binary = llvm::dyn_cast<BinaryExpr>(operand)) {
       inner = OperatorOf(binary->op);
     } else if (auto* negate = llvm::dyn_cast<NegateExpr>(operand)) {
-      inner = {Intern("-"), {negate->span.file, negate->span.begin, negate->span.begin + 1}, kNegation, nullptr, true};
+      inner = {Intern("-"),
+               {negate->span.file, negate->span.begin, negate->span.begin + 1},
+               kNegation,
+               nullptr,
+               true};
     } else {
       return;
     }
     Operator op = OperatorOf(op_expr);
     uint8_t in = inner.fixity.precedence, out = op.fixity.precedence;
     Associativity side = left ? Associativity::Left : Associativity::Right;
-    bool fine = in > out || (in == out && inner.fixity.assoc == side && op.fixity.assoc == side && !(inner.negation && !left));
+    bool fine = in > out || (in == out && inner.fixity.assoc == side && op.fixity.assoc == side &&
+                             !(inner.negation && !left));
     if (fine) return;
     diags_.Report(Diag::SectionClash, op.span, Show(op), Spell(op.fixity), Show(inner), Spell(inner.fixity))
         .Note(inner.span, Show(inner) + " is here")
@@ -273,7 +284,8 @@ class Resolver {
         auto* infix = llvm::cast<InfixPat>(pat);
         llvm::SmallVector<Operator> ops;
         for (Pat*& operand : Mutable(infix->operands)) Visit(operand);
-        for (const Name& op : infix->ops) ops.push_back({op.text, op.span, FixityOf(op.text), nullptr, false});
+        for (const Name& op : infix->ops)
+          ops.push_back({op.text, op.span, FixityOf(op.text), nullptr, false});
         llvm::ArrayRef<Operator> first(ops);
         pat = Chain<Pat>(infix->operands, first, [&](const Operator& op, Pat* left, Pat* right) -> Pat* {
           const Name& name = infix->ops[static_cast<size_t>(&op - first.data())];

@@ -271,17 +271,19 @@ void Lexer::LexToken() {
     // One report for a run of them: what is not UTF-8 is usually another encoding throughout.
     while (!AtEnd() && DecodeUtf8(text_, pos_).length == 0) ++pos_;
     out_.skipped.push_back(static_cast<uint32_t>(begin));
-    Bad(Diag::InvalidUtf8, SpanFrom(begin), fmt::format("0x{:02X}", static_cast<unsigned char>(text_[begin])));
+    Bad(Diag::InvalidUtf8, SpanFrom(begin),
+        fmt::format("0x{:02X}", static_cast<unsigned char>(text_[begin])));
     return;
   }
   pos_ += length;
   out_.skipped.push_back(static_cast<uint32_t>(begin));
   std::string_view bytes = text_.substr(begin, length);
   char32_t code = DecodeUtf8(text_, begin).code;
-  bool visible = code > 0x20 && code != 0x7F && !(code >= 0x80 && code < 0xA0) && !(code >= 0x2000 && code < 0x2010) &&
-                 !(code >= 0x2028 && code < 0x2030) && code != 0xFEFF;
-  auto& report = Bad(Diag::UnexpectedCharacter, SpanFrom(begin),
-                     visible ? fmt::format("`{}`", bytes) : fmt::format("U+{:04X}", static_cast<uint32_t>(code)));
+  bool visible = code > 0x20 && code != 0x7F && !(code >= 0x80 && code < 0xA0) &&
+                 !(code >= 0x2000 && code < 0x2010) && !(code >= 0x2028 && code < 0x2030) && code != 0xFEFF;
+  auto& report =
+      Bad(Diag::UnexpectedCharacter, SpanFrom(begin),
+          visible ? fmt::format("`{}`", bytes) : fmt::format("U+{:04X}", static_cast<uint32_t>(code)));
   if (code == 0x201C || code == 0x201D) report.Hint("strings are written between straight quotes, \"..\"");
   if (code == 0x2018 || code == 0x2019) report.Hint("characters are written between straight quotes, '..'");
 }

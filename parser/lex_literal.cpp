@@ -42,10 +42,10 @@ std::string ToDecimal(std::string_view digits, unsigned base) {
 }
 
 // The ASCII control characters by their Haskell names, at their codes; DEL and SP stand apart.
-constexpr std::string_view kControlNames[] = {
-    "NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS",  "HT",  "LF",  "VT", "FF", "CR", "SO", "SI",
-    "DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM",  "SUB", "ESC", "FS", "GS", "RS", "US",
-    "SP"};
+constexpr std::string_view kControlNames[] = {"NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS",
+                                              "HT",  "LF",  "VT",  "FF",  "CR",  "SO",  "SI",  "DLE", "DC1",
+                                              "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM",  "SUB",
+                                              "ESC", "FS",  "GS",  "RS",  "US",  "SP"};
 
 }  // namespace
 
@@ -204,12 +204,14 @@ void Lexer::LexString() {
       if (c.length == 0) {
         size_t bad = pos_;
         while (!AtEnd() && DecodeUtf8(text_, pos_).length == 0) ++pos_;
-        Bad(Diag::InvalidUtf8, SpanFrom(bad), fmt::format("0x{:02X}", static_cast<unsigned char>(text_[bad])));
+        Bad(Diag::InvalidUtf8, SpanFrom(bad),
+            fmt::format("0x{:02X}", static_cast<unsigned char>(text_[bad])));
         continue;
       }
       if (c.code < 0x20 && c.code != '\t') {
         ++pos_;
-        Bad(Diag::UnexpectedCharacter, SpanOf(pos_ - 1, pos_), fmt::format("U+{:04X}", static_cast<uint32_t>(c.code)));
+        Bad(Diag::UnexpectedCharacter, SpanOf(pos_ - 1, pos_),
+            fmt::format("U+{:04X}", static_cast<uint32_t>(c.code)));
         continue;
       }
       value.append(text_, pos_, c.length);

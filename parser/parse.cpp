@@ -11,8 +11,8 @@ Parser::Parser(const TokenBuffer& tokens, Diagnostics& diags, const ParseOptions
     : buffer_(tokens), diags_(diags), muted_(diags.sources()), options_(options) {
   ast_.file = tokens.file;
   muted_.set_error_limit(0);
-  // Matching brackets, for looking ahead in constant time. A declaration that begins in the first column cannot
-  // close what the one above left open.
+  // Matching brackets, for looking ahead in constant time. A declaration that begins in the first column
+  // cannot close what the one above left open.
   match_.assign(tokens.tokens.size(), UINT32_MAX);
   std::vector<uint32_t> open;
   for (uint32_t i = 0; i < tokens.tokens.size(); ++i) {

@@ -53,7 +53,8 @@ Decl* Parser::ParseData(bool newtype) {
   while (Is(Kind::Deriving)) ParseDeriving(deriving);
   if (newtype && !panic_) {
     if (constructors.size() != 1)
-      Complain(Diag::NewtypeShape, name.span, Text(name.text), fmt::format("{} constructors", constructors.size()));
+      Complain(Diag::NewtypeShape, name.span, Text(name.text),
+               fmt::format("{} constructors", constructors.size()));
     else if (constructors[0].fields.size() != 1)
       Complain(Diag::NewtypeShape, constructors[0].span, Text(name.text),
                fmt::format("{} fields", constructors[0].fields.size()));
@@ -74,7 +75,8 @@ ConstructorDecl Parser::ParseConstructor() {
   bool infix = false;
   for (size_t i = pos_; !panic_ && !ItemEndsBefore(i); i = SkipBrackets(i)) {
     const Token& t = TokenAt(i);
-    if (t.kind == Kind::ConSym || (t.kind == Kind::Backquote && TokenAt(i + 1).kind == Kind::ConId)) infix = true;
+    if (t.kind == Kind::ConSym || (t.kind == Kind::Backquote && TokenAt(i + 1).kind == Kind::ConId))
+      infix = true;
     if (infix || t.kind == Kind::Bar || t.kind == Kind::Deriving || t.kind == Kind::Equals) break;
     if (t.kind == Kind::FatArrow) NotSupported(t.span, "constructors with a context are");
   }
@@ -203,7 +205,8 @@ Decl* Parser::ParseClass() {
   Type* head = ParseTypeWithContext(context);
   if (!panic_) SplitTypeHead(head, name, params);
   if (Is(Kind::Bar)) NotSupported(token().span, "functional dependencies are");
-  if (!panic_ && params.size() != 1) FailWith(Diag::ClassParameters, head->span, Text(name.text), params.size());
+  if (!panic_ && params.size() != 1)
+    FailWith(Diag::ClassParameters, head->span, Text(name.text), params.size());
   List<Decl*> members;
   if (Is(Kind::Where)) {
     Span keyword = token().span;

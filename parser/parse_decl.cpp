@@ -121,7 +121,8 @@ void Parser::ParseDecl(Scope scope, llvm::SmallVectorImpl<Decl*>& decls) {
     case Kind::Infixr: decls.push_back(ParseFixity()); return;
     case Kind::Data:
       if (scope == Scope::Class || scope == Scope::Instance) return NotSupported(begin, "type families are");
-      if (next().kind == Kind::VarId && SameSpelling(next(), "family")) return NotSupported(begin, "type families are");
+      if (next().kind == Kind::VarId && SameSpelling(next(), "family"))
+        return NotSupported(begin, "type families are");
       if (next().kind == Kind::Instance) return NotSupported(begin, "type families are");
       if (only_at_top("`data`")) decls.push_back(ParseData(false));
       return;
@@ -143,7 +144,8 @@ void Parser::ParseDecl(Scope scope, llvm::SmallVectorImpl<Decl*>& decls) {
       return;
     case Kind::Import: only_at_top("`import`"); return;
     case Kind::Default:
-      return NotSupported(begin, scope == Scope::Class ? "default signatures are" : "`default` declarations are");
+      return NotSupported(begin,
+                          scope == Scope::Class ? "default signatures are" : "`default` declarations are");
     case Kind::Deriving: return NotSupported(begin, "standalone `deriving` declarations are");
     default: break;
   }
@@ -261,7 +263,8 @@ void Parser::ParseFunLhs(Name& name, llvm::SmallVectorImpl<Pat*>& params) {
       params.push_back(ParsePat());
       if (pos_ != look.op) return Fail("an operator");
       name = TakeOperator();
-      if (name.qualifier.valid()) Complain(Diag::QualifiedBinder, name.span, diags_.sources().Text(name.span).substr(0, 60));
+      if (name.qualifier.valid())
+        Complain(Diag::QualifiedBinder, name.span, diags_.sources().Text(name.span).substr(0, 60));
       name.qualifier = {};
       params.push_back(ParsePat());
       return;
@@ -307,7 +310,9 @@ List<Decl*> Parser::GroupClauses(llvm::ArrayRef<Decl*> decls) {
       // Two definitions of a variable are not clauses of it: the renamer reports them.
       if (arity == 0 && clause.params.empty()) break;
       if (clause.params.size() != arity) {
-        diags_.Report(Diag::ArityDiffers, more->name.span, Text(first->name.text).substr(0, 60), arity, clause.params.size())
+        diags_
+            .Report(Diag::ArityDiffers, more->name.span, Text(first->name.text).substr(0, 60), arity,
+                    clause.params.size())
             .Note(first->name.span, fmt::format("the first equation has {}", arity));
         continue;
       }

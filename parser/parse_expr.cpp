@@ -1,6 +1,7 @@
 // parser/parse_expr.cpp
 //
-// Expressions (Haskell 2010 chapter 3). Chains of operators stay flat here; parser/fixity.h makes trees of them.
+// Expressions (Haskell 2010 chapter 3). Chains of operators stay flat here; parser/fixity.h makes trees of
+// them.
 #include "parser/parser.h"
 
 namespace df {
@@ -93,7 +94,10 @@ Expr* Parser::ParseApplication() {
   Expr* fn = ParseAtom();
   llvm::SmallVector<Expr*> args;
   while (AtAtom()) args.push_back(ParseAtom());
-  if (AtBlockExpr()) NotSupported(token().span, fmt::format("{} as an argument without `$` or parentheses (`BlockArguments`) is", DescribeHere()));
+  if (AtBlockExpr())
+    NotSupported(
+        token().span,
+        fmt::format("{} as an argument without `$` or parentheses (`BlockArguments`) is", DescribeHere()));
   if (Is(Kind::At)) {
     if (IsPrefixOccurrence(pos_))
       NotSupported(token().span, "type applications are");
@@ -256,14 +260,16 @@ Expr* Parser::ParseRecordBraces(Expr* head) {
     }
     Name field = NameOf(token());
     Advance();
-    if (Is(Kind::Comma) || Is(Kind::RightBrace)) NotSupported(field.span, "fields without a value (`NamedFieldPuns`) are");
+    if (Is(Kind::Comma) || Is(Kind::RightBrace))
+      NotSupported(field.span, "fields without a value (`NamedFieldPuns`) are");
     Expect(Kind::Equals);
     fields.push_back({field, ParseExpr()});
     if (!Take(Kind::Comma)) break;
   }
   Close(Kind::RightBrace, open);
   if (!panic_) PopBlock();
-  if (auto* con = llvm::dyn_cast<ConExpr>(head)) return ast_.New<RecordConExpr>(From(head->span), con->name, Copy(fields));
+  if (auto* con = llvm::dyn_cast<ConExpr>(head))
+    return ast_.New<RecordConExpr>(From(head->span), con->name, Copy(fields));
   if (fields.empty() && !panic_) Complain(Diag::EmptyRecordUpdate, From(open));
   return ast_.New<RecordUpdateExpr>(From(head->span), head, Copy(fields));
 }
@@ -299,7 +305,8 @@ Expr* Parser::ParseIf() {
   if (Is(Kind::Bar)) return ParseMultiIf(begin);
   // In a `do` block `then` and `else` may stand in its column: an optional semicolon before them.
   auto expect = [&](Kind word) {
-    if ((Is(Kind::VirtualSemicolon) && token().kind == word) || (Is(Kind::Semicolon) && next().kind == word)) Advance();
+    if ((Is(Kind::VirtualSemicolon) && token().kind == word) || (Is(Kind::Semicolon) && next().kind == word))
+      Advance();
     if (Take(word)) return;
     if (word == Kind::Else && !panic_) {
       if (token().kind == Kind::EndOfFile) return Fail("`else`");
@@ -316,7 +323,8 @@ Expr* Parser::ParseIf() {
   return ast_.New<IfExpr>(From(begin), cond, then_branch, else_branch);
 }
 
-// `if | g1 -> e1 | g2 -> e2`. The column of the first bar opens a block, so that nested ones end where they should.
+// `if | g1 -> e1 | g2 -> e2`. The column of the first bar opens a block, so that nested ones end where they
+// should.
 Expr* Parser::ParseMultiIf(Span begin) {
   llvm::SmallVector<GuardedExpr> alternatives;
   uint32_t around = blocks_.empty() ? 0 : blocks_.back().column;

@@ -45,7 +45,8 @@ void Parser::ParseTop() {
   for (;;) {
     BlockItems(false, [&] {
       if (Is(Kind::Import)) {
-        if (!decls.empty()) Complain(Diag::ImportNotFirst, token().span).Note(decls.front()->span, "this is above it");
+        if (!decls.empty())
+          Complain(Diag::ImportNotFirst, token().span).Note(decls.front()->span, "this is above it");
         imports.push_back(ParseImport());
       } else {
         ParseDecl(Scope::Module, decls);
@@ -66,7 +67,8 @@ void Parser::ParseTop() {
     line_handled_ = true;
     Refresh();
   }
-  if (braces && !panic_ && Close(Kind::RightBrace, open) && token().kind != Kind::EndOfFile) Fail("end of file");
+  if (braces && !panic_ && Close(Kind::RightBrace, open) && token().kind != Kind::EndOfFile)
+    Fail("end of file");
   panic_ = false;
   PopBlock();
   ast_.module.imports = Copy(imports);

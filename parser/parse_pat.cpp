@@ -216,7 +216,8 @@ Pat* Parser::ParseRecordPat(Name name) {
     }
     Name field = NameOf(token());
     Advance();
-    if (Is(Kind::Comma) || Is(Kind::RightBrace)) NotSupported(field.span, "fields without a value (`NamedFieldPuns`) are");
+    if (Is(Kind::Comma) || Is(Kind::RightBrace))
+      NotSupported(field.span, "fields without a value (`NamedFieldPuns`) are");
     Expect(Kind::Equals);
     fields.push_back({field, ParseTypedPat()});
     if (!Take(Kind::Comma)) break;

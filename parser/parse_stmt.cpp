@@ -7,8 +7,9 @@ namespace df {
 
 using namespace ast;
 
-// Is there a `<-` in this statement? Only what a pattern may hold is looked through, brackets in one step; keywords
-// end the search, and nested statements stand behind keywords or in brackets, so that all searches together are linear.
+// Is there a `<-` in this statement? Only what a pattern may hold is looked through, brackets in one step;
+// keywords end the search, and nested statements stand behind keywords or in brackets, so that all searches
+// together are linear.
 bool Parser::LooksLikeBind() const {
   for (size_t i = pos_; !ItemEndsBefore(i);) {
     const Token& t = TokenAt(i);
@@ -44,7 +45,8 @@ bool Parser::LooksLikeBind() const {
   return false;
 }
 
-// `typed`: the expression may have a type; before the `->` of an alternative it may not, since a type takes arrows.
+// `typed`: the expression may have a type; before the `->` of an alternative it may not, since a type takes
+// arrows.
 Stmt* Parser::ParseStmt(bool typed) {
   Span begin = token().span;
   if (Is(Kind::Let)) {
@@ -55,7 +57,8 @@ Stmt* Parser::ParseStmt(bool typed) {
     Expr* body = ParseExpr();
     return ast_.New<ExprStmt>(From(begin), ast_.New<LetExpr>(From(begin), decls, body));
   }
-  if (IsWord("rec") && typed && next().kind == Kind::LeftBrace) NotSupported(begin, "recursive `do` blocks are");
+  if (IsWord("rec") && typed && next().kind == Kind::LeftBrace)
+    NotSupported(begin, "recursive `do` blocks are");
   if (LooksLikeBind()) {
     Pat* pat = ParseTypedPat();
     Expect(Kind::LeftArrow);
@@ -81,7 +84,8 @@ Expr* Parser::ParseDo() {
   });
   if (stmts.empty()) {
     if (!panic_) {
-      FailWith(Diag::EmptyBlock, begin, "`do`").Hint("its statements stand further right than the block around it");
+      FailWith(Diag::EmptyBlock, begin, "`do`")
+          .Hint("its statements stand further right than the block around it");
     }
     return ErrorHere();
   }

@@ -45,7 +45,8 @@ Type* Parser::ParseDimType() {
     Type* right = product();
     left = ast_.New<DimOpType>(From(begin), op, left, right);
   }
-  if (Is(Kind::VarSym) || Is(Kind::ConSym) || Is(Kind::Backquote)) NotSupported(token().span, "operators on types are");
+  if (Is(Kind::VarSym) || Is(Kind::ConSym) || Is(Kind::Backquote))
+    NotSupported(token().span, "operators on types are");
   return left;
 }
 
@@ -86,7 +87,8 @@ Type* Parser::ParseAType() {
         NotSupported(begin, "explicit `forall` types are");
         return ErrorTypeHere();
       }
-      if (t.qualifier.valid()) FailWith(Diag::QualifiedBinder, begin, diags_.sources().Text(begin).substr(0, 60));
+      if (t.qualifier.valid())
+        FailWith(Diag::QualifiedBinder, begin, diags_.sources().Text(begin).substr(0, 60));
       Symbol name = t.text;
       Advance();
       return ast_.New<VarType>(begin, name);
@@ -133,7 +135,8 @@ Type* Parser::ParseAType() {
     case Kind::Tilde: NotSupported(begin, "type equalities and laziness marks are"); return ErrorTypeHere();
     case Kind::VarSym:
       if (IsOp("!")) {
-        FailWith(Diag::NotAllowedHere, begin, "a strictness mark", "a type that is not a constructor's field");
+        FailWith(Diag::NotAllowedHere, begin, "a strictness mark",
+                 "a type that is not a constructor's field");
         return ErrorTypeHere();
       }
       [[fallthrough]];

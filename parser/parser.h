@@ -1,14 +1,17 @@
 // parser/parser.h
 //
-// The recursive-descent parser's state, private to parser/parse*.cpp. One file per subject: parse.cpp (tokens,
-// layout, errors, modules, the REPL), parse_decl.cpp, parse_data.cpp, parse_expr.cpp, parse_pat.cpp, parse_type.cpp.
+// The recursive-descent parser's state, private to parser/parse*.cpp. One file per subject: parse.cpp
+// (tokens, layout, errors, modules, the REPL), parse_decl.cpp, parse_data.cpp, parse_expr.cpp, parse_pat.cpp,
+// parse_type.cpp.
 //
-// Layout: blocks_ holds the open blocks. The kind of the current token, kind(), is computed from the token and the
-// innermost block: VirtualSemicolon or VirtualClose where a line begins at or left of the block's column. A block
-// whose item ends at a token that nothing can take closes there: that is the rule's parse-error(t).
+// Layout: blocks_ holds the open blocks. The kind of the current token, kind(), is computed from the token
+// and the innermost block: VirtualSemicolon or VirtualClose where a line begins at or left of the block's
+// column. A block whose item ends at a token that nothing can take closes there: that is the rule's
+// parse-error(t).
 //
-// Errors: Fail() reports once and enters panic: kind() is Panic, which nothing accepts, so every function returns
-// Error nodes until the innermost block with a further item clears it. Nothing in between reports again.
+// Errors: Fail() reports once and enters panic: kind() is Panic, which nothing accepts, so every function
+// returns Error nodes until the innermost block with a further item clears it. Nothing in between reports
+// again.
 #pragma once
 
 #include <string>
@@ -92,11 +95,11 @@ class Parser {
     uint32_t column;         // 0: explicit braces, no layout inside
     bool separators = true;  // a line in its column begins a new item
   };
-  // Parses `{ item; item }` or its layout form after the keyword at `keyword`. `item` parses one item, or takes nothing
-  // when none begins here. Returns false if the block had no item.
+  // Parses `{ item; item }` or its layout form after the keyword at `keyword`. `item` parses one item, or
+  // takes nothing when none begins here. Returns false if the block had no item.
   bool Block(Span keyword, std::string_view keyword_text, llvm::function_ref<void()> item);
-  // Items up to the end of the innermost block. `closes`: a token that no item takes closes the block; else it is
-  // an error.
+  // Items up to the end of the innermost block. `closes`: a token that no item takes closes the block; else
+  // it is an error.
   bool BlockItems(bool closes, llvm::function_ref<void()> item);
   // Skips to the next item of the innermost block and ends the panic; false if the block has no more.
   bool Recover();

@@ -68,6 +68,7 @@ ReferenceExecution::~ReferenceExecution() {
 }
 
 Outcome ReferenceExecution::Start(llvm::ArrayRef<Value> inputs) {
+  if (inputs.size() != graph_.graph_inputs.size()) return Ended(Stop::Internal, "not as many inputs as the graph has");
   inputs_.assign(inputs.begin(), inputs.end());
   stats_.calls = 1;
   for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {

@@ -104,6 +104,7 @@ class ReferenceExecution : public Execution {
   void Return(const Token& token);
   void FillCell(const Token& token);
   void Enter(const Token& token);
+  void CheckInLoop(const Token& token) const;
   void NextIteration(const Token& token);
   void Exit(const Token& token);
   void Delay(const Token& token);

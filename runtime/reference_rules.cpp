@@ -176,8 +176,15 @@ void ReferenceExecution::Enter(const Token& token) {
   Emit(token.node, 0, tags_.Push({n.attr, true, 0}, token.tag), token.value);
 }
 
+// In a graph whose edges stay in their scopes a token of a loop has an iteration in front.
+void ReferenceExecution::CheckInLoop(const Token& token) const {
+  bool inside = !token.tag.empty() && token.tag.head().loop && token.tag.head().id == graph_.nodes[token.node].attr;
+  if (!inside) throw BrokenRule{"a token of another scope"};
+}
+
 // (L,n):t becomes (L,n+1):t, if the predicate is true and the datum live.
 void ReferenceExecution::NextIteration(const Token& token) {
+  CheckInLoop(token);
   auto it = Match(token);
   if (it->second.count < 2) return;
   CountedVector<Value> operands = std::move(it->second.operands);
@@ -197,6 +204,7 @@ void ReferenceExecution::Exit(const Token& token) {
     ++stats_.firings;
     return Emit(token.node, 0, token.tag, Value::Dead());
   }
+  CheckInLoop(token);
   // The control edge never matches: two operands make a firing.
   auto it = Match(token);
   if (it->second.count < 2) return;

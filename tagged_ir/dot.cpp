@@ -1,6 +1,6 @@
 // Graphviz: the graph drawn as in the paper's figures, a cluster per function, its loops inside. Nodes carry their op
 // with the number of the call site or the name of the loop; triggers and control edges are dashed and grey, so that the
-// data flow stands out.
+// data flow stands out; an edge that may carry references has an open arrow.
 
 #include <cstring>
 
@@ -160,6 +160,7 @@ void Drawer::DrawEdges() {
       auto add = [&](const std::string& text) { attributes += (attributes.empty() ? "" : ", ") + text; };
       // A trigger, wherever it goes, or a control edge.
       if (g.types.Kind(g.TypeOf(in[k]).type) == TypeKind::Trigger) add("style=dashed, color=\"#aaaaaa\"");
+      if (g.TypeOf(in[k]).lazy) add("arrowhead=empty");
       const Node& source = g.nodes[from];
       if (source.op == Op::Switch) {
         bool is_bool = g.types.Kind(g.TypeOf(g.InputsOf(from)[0]).type) == TypeKind::Bool;

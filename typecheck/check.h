@@ -14,6 +14,7 @@ struct CheckOptions {
   bool library = false;     // the module may use `foreign import prim`, and declares the built-in classes
   bool repl = false;        // definitions may replace earlier ones of the same name; no monomorphic `main` needed
   bool warnings = true;     // exhaustiveness, redundancy
+  Symbol entry;             // the definition that is printed; by default `main`, or the prompt's `it`
   bool restricted = true;   // the monomorphism restriction and defaulting hold; `:type` does without
 };
 

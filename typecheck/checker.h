@@ -106,6 +106,7 @@ class Checker {
   void ImportModule(const ast::Import& import);
   void ImportAll(const ModuleExports& exports, Symbol qualifier, bool unqualified);
   void Export();
+  void CheckExports();
   VarId FindValue(const ast::Name& name, bool report = true);
   ConId FindConstructor(const ast::Name& name, bool report = true);
   const TypeName* FindType(const ast::Name& name);

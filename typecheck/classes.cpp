@@ -191,8 +191,8 @@ bool Checker::DefaultMeta(MetaId meta, llvm::ArrayRef<Wanted> preds, bool report
     if (!Tainted(first.origin.span)) {
       std::string classes;
       for (const Wanted& pred : preds) {
-        if (!classes.empty()) classes += ", ";
-        classes += Text(program_.classes[pred.cls].name);
+        if (!classes.empty()) classes += &pred == &preds.back() ? " and " : ", ";
+        classes += fmt::format("`{}`", Text(program_.classes[pred.cls].name));
       }
       std::string what = first.origin.name.valid() ? std::string(Text(first.origin.name)) : "this";
       Error(Diag::AmbiguousType, first.origin.span, what, classes)

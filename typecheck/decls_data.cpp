@@ -123,9 +123,6 @@ void Checker::DeclareConstructors(const ast::DataDecl* data) {
   bool strict_fields = false;
   for (Symbol extension : module_.extensions)
     strict_fields |= Text(extension) == "StrictData" || Text(extension) == "Strict";
-  if (data->newtype && (data->constructors.size() != 1 || data->constructors[0].fields.size() != 1))
-    Error(Diag::BadNewtype, data->name.span, Text(data->name.text))
-        .Hint("a newtype has exactly one constructor with exactly one field; `data` may have any number");
   for (const ast::ConstructorDecl& decl : data->constructors) {
     core::DataCon con;
     con.name = decl.name.text;
@@ -138,8 +135,10 @@ void Checker::DeclareConstructors(const ast::DataDecl* data) {
       row.name = field.name.text;
       row.strict = !data->newtype && (field.strict || strict_fields);
       for (const core::Field& other : con.fields)
-        if (row.name.valid() && other.name == row.name)
+        if (row.name.valid() && other.name == row.name) {
           Error(Diag::DuplicateField, field.name.span, Text(row.name), Text(decl.name.text));
+          row.name = Symbol();
+        }
       con.fields.push_back(row);
     }
     if (auto it = exports_.constructors.find(con.name); it != exports_.constructors.end()) {

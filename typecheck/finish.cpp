@@ -29,6 +29,7 @@ bool Checker::Run() {
   for (const auto& [decl, id] : classes_) CheckClassDefaults(decl, id);
   for (size_t i = 0; i < instances_.size(); ++i) CheckInstanceMethods(instances_[i].first, instances_[i].second);
   DefaultAll(0, true, 0);
+  if (!options_.library && !options_.repl) CheckExports();
   bool ok = diags_.error_count() == errors;
   ZonkAll();
   if (ok) {

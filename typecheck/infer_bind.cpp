@@ -215,7 +215,8 @@ std::vector<BoundGroup> Checker::CheckDecls(llvm::ArrayRef<ast::Decl*> decls, bo
 // What is run: `main`, or the prompt's `it`. It is run at one type, which defaulting settles.
 bool Checker::IsEntry(const Binding& binding, bool top) const {
   if (!top || options_.library || !options_.restricted || !binding.function) return false;
-  return Text(binding.function->name.text) == (options_.repl ? "it" : "main");
+  Symbol entry = options_.entry.valid() ? options_.entry : Intern(options_.repl ? "it" : "main");
+  return binding.function->name.text == entry;
 }
 
 void Checker::InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& out) {

@@ -152,6 +152,15 @@ void Checker::Export() {
   }
 }
 
+// A program's export list is for people, but may not lie.
+void Checker::CheckExports() {
+  for (const ast::Name& item : module_.exports)
+    if (!scope_->values.Find(item.text, item.qualifier) && !scope_->types.Find(item.text, item.qualifier) &&
+        !scope_->classes.Find(item.text, item.qualifier) && !env_.modules.count(item.text) &&
+        item.text != module_.name.text)
+      Error(Diag::ExportUnknown, item.span, Text(item.text));
+}
+
 void Checker::BindLocal(Symbol name, VarId var) {
   locals_[name.index].push_back(var);
   local_trail_.push_back(name);

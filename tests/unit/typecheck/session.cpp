@@ -1,0 +1,42 @@
+#include "tests/unit/typecheck/session.h"
+
+#include "stdlib/stdlib.h"
+
+namespace df::test {
+
+Session::Session() : diags(std::make_unique<Diagnostics>(sources)) {
+  CheckOptions options;
+  options.library = true;
+  for (const LibraryModule& module : LibraryModules()) Check(module.text, options);
+}
+
+bool Session::Check(std::string_view text, CheckOptions options) {
+  FileId file = sources.Add("test.df", std::string(text));
+  TokenBuffer tokens = Lex(sources, file, *diags);
+  ast::Ast ast = Parse(tokens, *diags);
+  ResolveFixity(ast, session.fixities, *diags);
+  return session.Check(ast, *diags, options);
+}
+
+std::string Session::TypeOfExpression(std::string_view text) {
+  FileId file = sources.Add("test.df", std::string(text));
+  TokenBuffer tokens = Lex(sources, file, *diags);
+  ReplInput input = ParseRepl(tokens, *diags);
+  ResolveFixity(input.ast, session.fixities, *diags);
+  return session.TypeOfExpression(input.ast, *diags);
+}
+
+std::vector<std::string> Session::Codes() const {
+  std::vector<std::string> codes;
+  for (const Diagnostic& diagnostic : diags->all()) codes.push_back(InfoOf(diagnostic.id).code);
+  return codes;
+}
+
+std::string Session::Rendered() const {
+  std::string out;
+  llvm::raw_string_ostream stream(out);
+  Render(*diags, stream);
+  return out;
+}
+
+}  // namespace df::test

@@ -49,7 +49,7 @@ TEST_CASE("a run ends when its time is over") {
   Outcome outcome = RunFact(kForever, limits);
   CHECK(outcome.stop == Stop::Timeout);
   CHECK(outcome.detail == "the time limit of 0.05 s is reached");
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(2));
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
 }
 
 TEST_CASE("a run ends when it is interrupted, and stays ended") {

@@ -45,6 +45,7 @@ void Builder::Reset() {
   out_ = fg::Program();
   out_.name = p_.functions[p_.main].name;
   ids_.clear();
+  names_.clear();
   for (FunId fun : order_) {
     ids_[fun.index] = NewFunction(p_.functions[fun].name, p_.functions[fun].pos);
     if (fun == p_.main) out_.main = ids_[fun.index];
@@ -52,6 +53,7 @@ void Builder::Reset() {
 }
 
 fg::FunctionId Builder::NewFunction(std::string name, ir::PosId pos) {
+  for (std::string base = name; names_[name]++ > 0;) name = fmt::format("{}'{}", base, ++names_[base]);
   fg::Function function;
   function.name = std::move(name);
   function.pos = pos;

@@ -110,6 +110,7 @@ class Builder {
   std::vector<bool> tuples_;                        // by function: its result is returned in parts
   std::vector<std::vector<bool>> evaluated_params_;
   std::vector<std::vector<bool>> evaluated_results_;
+  llvm::StringMap<uint32_t> names_;                 // of functions, with how often each was asked for
   bool dropped_ = false;                            // some assumption was dropped in this round
 
   // Of the function that is being built:

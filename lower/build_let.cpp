@@ -70,7 +70,8 @@ fg::Value Builder::Delay(const Expr* expr, const std::string& name, const std::s
   for (uint32_t var : free) operands.push_back(LazyValue(VarId(var)));
 
   fg::Function body;
-  std::string prefix = delay_prefix_ + "." + name;
+  fg::FunctionId callee = NewFunction(delay_prefix_ + "." + name, expr->pos);
+  std::string prefix = out_.functions[callee].name;
   body.name = prefix;
   body.pos = expr->pos;
   body.delayed = true;
@@ -111,7 +112,6 @@ fg::Value Builder::Delay(const Expr* expr, const std::string& name, const std::s
   undo_ = std::move(outer_undo);
   constants_ = std::move(outer_constants);
 
-  fg::FunctionId callee = NewFunction(body.name, body.pos);
   ir::PortType type{body.results[0].type, true};
   out_.functions[callee] = std::move(body);
   if (!node.valid()) {

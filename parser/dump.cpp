@@ -177,6 +177,14 @@ class Printer {
     out_ << ") => ";
   }
   void Print(const QualType& type) {
+    if (!type.forall.empty()) {
+      out_ << "forall";
+      for (const Name& name : type.forall) {
+        out_ << ' ';
+        Print(name);
+      }
+      out_ << ". ";
+    }
     Print(type.context);
     Print(type.type);
   }

@@ -11,7 +11,7 @@ using namespace ast;
 Type* Parser::ParseType() {
   Level level(*this);
   if (level.too_deep()) return ErrorTypeHere();
-  if (IsWord("forall") || IsOp("∀")) NotSupported(token().span, "explicit `forall` types are");
+  if (IsWord("forall") || IsOp("∀")) NotSupported(token().span, "`forall` inside a type (`RankNTypes`) is");
   Span begin = token().span;
   Type* type = ParseDimType();
   if (Take(Kind::RightArrow)) {
@@ -84,7 +84,7 @@ Type* Parser::ParseAType() {
     }
     case Kind::VarId: {
       if (IsWord("forall")) {
-        NotSupported(begin, "explicit `forall` types are");
+        NotSupported(begin, "`forall` inside a type (`RankNTypes`) is");
         return ErrorTypeHere();
       }
       if (t.qualifier.valid())
@@ -144,11 +144,26 @@ Type* Parser::ParseAType() {
   }
 }
 
+// [forall a b.] [context =>] type; the `forall` brings its variables into scope of the definition as well
+// (ScopedTypeVariables).
 QualType Parser::ParseQualType() {
   Span begin = token().span;
+  llvm::SmallVector<Name> binders;
+  if (IsWord("forall") || IsOp("∀")) {
+    Advance();
+    while (Is(Kind::VarId) && !token().qualifier.valid()) {
+      binders.push_back(NameOf(token()));
+      Advance();
+    }
+    if (!IsOp(".")) {
+      Fail("a type variable or `.`");
+    } else {
+      Advance();
+    }
+  }
   llvm::SmallVector<Constraint> context;
   Type* type = ParseTypeWithContext(context);
-  return {Copy(context), type, From(begin)};
+  return {Copy(context), type, From(begin), Copy(binders)};
 }
 
 // A context looks like a type until its `=>`.

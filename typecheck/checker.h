@@ -205,6 +205,9 @@ class Checker {
   };
   // Binders are added to `bound`; they are in scope only after BindAll.
   const core::Pat* CheckPat(const ast::Pat* pat, TypeId expected, const Reason& why, std::vector<Bound>& bound);
+  // The outermost pattern of a parameter or alternative: under `Strict` it has a bang, unless it is lazy.
+  const core::Pat* CheckOuterPat(const ast::Pat* pat, TypeId expected, const Reason& why, std::vector<Bound>& bound);
+  const core::Pat* BangPat(const core::Pat* pat);
   const core::Pat* MakePat(core::Pat pat);
   void BindAll(const std::vector<Bound>& bound);
   bool CheckDistinct(const std::vector<Bound>& bound);
@@ -239,7 +242,8 @@ class Checker {
   void CollectBinders(const ast::Pat* pat, std::vector<std::pair<Symbol, Span>>& out);
   bool IsEntry(const Binding& binding, bool top) const;
   void InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& out);
-  void InferPatternBinding(Binding& binding, BoundGroup& out);
+  void InferPatternBinding(Binding& binding, bool top, BoundGroup& out);
+  void ForceVariable(VarId var, Span span, BoundGroup& out);
   void CheckSigned(Binding& binding, BoundGroup& out);
   core::Expr* CheckAgainst(const core::Scheme& scheme, Span from, Symbol name,
                            const ScopedTypes& scoped,
@@ -297,6 +301,7 @@ class Checker {
   Unifier unify_;
   Scope own_scope_;                       // of a library module
   Scope* scope_ = nullptr;
+  bool strict_ = false;                   // LANGUAGE Strict
   Symbol generated_qualifier_;            // marks names that mean the library's, whatever is in scope
 
   llvm::DenseMap<uint32_t, llvm::SmallVector<VarId, 1>> locals_;  // by symbol, innermost last

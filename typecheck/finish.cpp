@@ -8,7 +8,9 @@ Checker::Checker(core::Program& program, Env& env, Diagnostics& diags, const Che
                  const ast::Ast& ast, const FixityTable& fixities)
     : program_(program), types_(program.types), env_(env), diags_(diags), options_(options),
       module_(ast.module), fixities_(fixities), unify_(program.types), generated_qualifier_(Intern("%library")),
-      first_var_(program.vars.size()) {}
+      first_var_(program.vars.size()) {
+  for (Symbol extension : module_.extensions) strict_ |= Text(extension) == "Strict";
+}
 
 bool Checker::Run() {
   uint32_t errors = diags_.error_count();

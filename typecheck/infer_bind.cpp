@@ -246,7 +246,7 @@ void Checker::InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& o
   }
   for (Binding* binding : group) {
     if (binding->pattern) {
-      InferPatternBinding(*binding, out);
+      InferPatternBinding(*binding, top, out);
       continue;
     }
     const ast::FunctionDecl* function = binding->function;
@@ -254,6 +254,7 @@ void Checker::InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& o
     core::Expr* value = CheckClauses(function->name.text, function->clauses, function->name.span,
                                      program_.vars[var].scheme.type, Reason{});
     out.bindings.push_back({var, value});
+    if (strict_ && !top && function->clauses[0].params.empty()) ForceVariable(var, function->name.span, out);
   }
   --unify_.level;
   restricted &= options_.restricted;
@@ -265,13 +266,14 @@ void Checker::InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& o
 }
 
 // p = e: the value of e, and for each variable of p its selection from that value.
-void Checker::InferPatternBinding(Binding& binding, BoundGroup& out) {
+void Checker::InferPatternBinding(Binding& binding, bool top, BoundGroup& out) {
   const ast::Pat* pat = binding.pattern->pat;
   TypeId type = program_.vars[binding.tuple].scheme.type;
   std::vector<Bound> bound;
   const core::Pat* made = CheckPat(pat, type, Reason{}, bound);
   bool strict = made->kind == core::PatKind::Bang;
   if (strict) made = made->args[0];
+  if (strict_ && !top && made->kind != core::PatKind::Lazy) strict = true;
   size_t next = 0;
   std::vector<VarId> outer;
   for (const Bound& binder : bound) {
@@ -311,16 +313,7 @@ void Checker::InferPatternBinding(Binding& binding, BoundGroup& out) {
         MatchNode(core::MatchContext::PatternBinding, bound[i].name, {scrutinee}, {row}, field, pat->span);
     out.bindings.push_back({outer[i], LetNode(scrutinee, use_tuple(), match)});
   }
-  if (strict) {
-    core::Pat bang = *made;
-    const core::Pat* forced = Project(made, VarId(), VarId());
-    bang.kind = core::PatKind::Bang;
-    bang.var = VarId();
-    bang.con = ConId();
-    bang.type_args = {};
-    bang.args = program_.Copy<const core::Pat*>({forced});
-    out.strict.push_back({binding.tuple, MakePat(bang)});
-  }
+  if (strict) out.strict.push_back({binding.tuple, BangPat(Project(made, VarId(), VarId()))});
 }
 
 void Checker::CheckSigned(Binding& binding, BoundGroup& out) {
@@ -333,6 +326,18 @@ void Checker::CheckSigned(Binding& binding, BoundGroup& out) {
                                                          type, why);
                                    });
   out.bindings.push_back({var, value});
+  if (strict_ && program_.vars[var].kind == core::VarKind::Local && function->clauses[0].params.empty() &&
+      signature.scheme.tyvars.empty())
+    ForceVariable(var, function->name.span, out);
+}
+
+// Under `Strict` a local variable is evaluated where it is bound.
+void Checker::ForceVariable(VarId var, Span span, BoundGroup& out) {
+  core::Pat any{};
+  any.kind = core::PatKind::Wildcard;
+  any.type = program_.vars[var].scheme.type;
+  any.span = span;
+  out.strict.push_back({var, BangPat(MakePat(any))});
 }
 
 core::Expr* Checker::CheckAgainst(const core::Scheme& scheme, Span from, Symbol name, const ScopedTypes& scoped,

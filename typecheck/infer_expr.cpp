@@ -235,7 +235,7 @@ core::Expr* Checker::CheckLambda(const ast::LambdaExpr* expr, TypeId expected, c
   std::vector<const core::Pat*> pats;
   bool simple = true;
   for (size_t i = 0; i < expr->params.size(); ++i) {
-    pats.push_back(CheckPat(expr->params[i], params[i], why.kind == Reason::Signature ? why : Reason{}, bound));
+    pats.push_back(CheckOuterPat(expr->params[i], params[i], why.kind == Reason::Signature ? why : Reason{}, bound));
     simple &= pats.back()->kind == core::PatKind::Var || pats.back()->kind == core::PatKind::Wildcard;
   }
   CheckDistinct(bound);

@@ -81,7 +81,7 @@ core::Expr* Checker::CheckClauses(Symbol name, llvm::ArrayRef<ast::Clause> claus
     for (size_t i = 0; i < clause.params.size() && i < arity; ++i) {
       Reason reason = why;
       if (why.kind == Reason::None && &clause != &clauses[0]) reason = {Reason::Parameter, clauses[0].span, name};
-      pats.push_back(CheckPat(clause.params[i], params[i], reason, bound));
+      pats.push_back(CheckOuterPat(clause.params[i], params[i], reason, bound));
       simple &= pats.back()->kind == core::PatKind::Var || pats.back()->kind == core::PatKind::Wildcard;
     }
     CheckDistinct(bound);
@@ -206,7 +206,7 @@ core::Expr* Checker::CheckGuard(llvm::ArrayRef<ast::Stmt*> guards, const ast::Ex
   core::Expr* value = Infer(bind->expr);
   size_t mark = LocalMark();
   std::vector<Bound> bound;
-  const core::Pat* pat = CheckPat(bind->pat, value->type, {Reason::Scrutinee, bind->expr->span}, bound);
+  const core::Pat* pat = CheckOuterPat(bind->pat, value->type, {Reason::Scrutinee, bind->expr->span}, bound);
   CheckDistinct(bound);
   BindAll(bound);
   core::Expr* inner = rest();
@@ -235,7 +235,7 @@ core::Expr* Checker::CheckAlternatives(VarId scrutinee, TypeId type, Span scruti
   for (const ast::Alternative& alternative : alternatives) {
     size_t mark = LocalMark();
     std::vector<Bound> bound;
-    const core::Pat* pat = CheckPat(alternative.pat, type, {Reason::Scrutinee, scrutinee_span}, bound);
+    const core::Pat* pat = CheckOuterPat(alternative.pat, type, {Reason::Scrutinee, scrutinee_span}, bound);
     CheckDistinct(bound);
     BindAll(bound);
     Reason reason = why;

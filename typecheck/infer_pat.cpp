@@ -9,6 +9,26 @@ const core::Pat* Checker::MakePat(core::Pat pat) {
   return made;
 }
 
+const core::Pat* Checker::BangPat(const core::Pat* pat) {
+  core::Pat bang{};
+  bang.kind = core::PatKind::Bang;
+  bang.type = pat->type;
+  bang.span = pat->span;
+  bang.args = program_.Copy<const core::Pat*>({pat});
+  return MakePat(bang);
+}
+
+const core::Pat* Checker::CheckOuterPat(const ast::Pat* pat, TypeId expected, const Reason& why,
+                                        std::vector<Bound>& bound) {
+  const core::Pat* made = CheckPat(pat, expected, why, bound);
+  if (!strict_ || made->kind == core::PatKind::Bang) return made;
+  while (const auto* paren = llvm::dyn_cast<ast::ParenPat>(pat)) pat = paren->pat;
+  if (!llvm::isa<ast::LazyPat>(pat)) return BangPat(made);
+  // `~x` takes the bang away from x; what it means for other patterns is as ever.
+  return made->args[0]->kind == core::PatKind::Var || made->args[0]->kind == core::PatKind::Wildcard ? made->args[0]
+                                                                                                     : made;
+}
+
 void Checker::BindAll(const std::vector<Bound>& bound) {
   for (const Bound& binder : bound) BindLocal(binder.name, binder.var);
 }

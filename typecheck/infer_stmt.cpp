@@ -41,7 +41,7 @@ core::Expr* Checker::CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId
   unify_.IsFun(params[1], &value, &next_type);
   size_t locals = LocalMark();
   std::vector<Bound> bound;
-  const core::Pat* pat = CheckPat(stmt->pat, value, {Reason::Scrutinee, stmt->expr->span}, bound);
+  const core::Pat* pat = CheckOuterPat(stmt->pat, value, {Reason::Scrutinee, stmt->expr->span}, bound);
   CheckDistinct(bound);
   BindAll(bound);
   core::Expr* next = rest(next_type);
@@ -109,7 +109,7 @@ core::Expr* Checker::CheckComprehension(const ast::Expr* element, llvm::ArrayRef
   core::Expr* source = Check(bind->expr, types_.List(item), {Reason::Statement, span});
   size_t locals = LocalMark();
   std::vector<Bound> bound;
-  const core::Pat* pat = CheckPat(bind->pat, item, {Reason::Scrutinee, bind->expr->span}, bound);
+  const core::Pat* pat = CheckOuterPat(bind->pat, item, {Reason::Scrutinee, bind->expr->span}, bound);
   CheckDistinct(bound);
   BindAll(bound);
   core::Expr* inner = rest();

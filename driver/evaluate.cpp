@@ -21,12 +21,20 @@ void PrintStats(const Stats& stats, llvm::raw_ostream& out) {
   row("peak bytes", stats.peak_memory);
 }
 
+// A described error without the word that the console puts in front.
+std::string_view Body(std::string_view description) {
+  constexpr std::string_view kPrefix = "error: ";
+  if (description.starts_with(kPrefix)) description.remove_prefix(kPrefix.size());
+  return description;
+}
+
 void Explain(const Outcome& outcome, const ir::Graph& graph, Console& console) {
+  std::string text;
   switch (outcome.stop) {
     case Stop::Done:
       return;
     case Stop::Failed:
-      console.Error(Describe(outcome.error, graph));
+      console.Error(Body(text = Describe(outcome.error, graph)));
       return;
     case Stop::Internal:
       throw InternalError(outcome.detail);
@@ -40,7 +48,7 @@ void Explain(const Outcome& outcome, const ir::Graph& graph, Console& console) {
         where.message = !outcome.detail.empty() ? outcome.detail
                         : outcome.stop == Stop::Interrupted ? "interrupted"
                                                             : "a limit was hit";
-      console.Error(Describe(where, graph));
+      console.Error(Body(text = Describe(where, graph)));
       return;
     }
   }

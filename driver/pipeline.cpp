@@ -87,6 +87,12 @@ bool Pipeline::Check(ast::Ast& ast, const CheckOptions& options) {
   return true;
 }
 
+std::string Pipeline::TypeOfExpression(ast::Ast& ast) {
+  PassScope pass("check");
+  ResolveFixity(ast, session.fixities, diags);
+  return diags.has_errors() ? "" : session.TypeOfExpression(ast, diags);
+}
+
 std::optional<fg::Program> Pipeline::Functions(core::VarId entry, const std::string& name,
                                                const LowerOptions& options) {
   PassScope pass("build function graphs");

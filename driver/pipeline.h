@@ -51,6 +51,9 @@ class Pipeline {
   // Checks the library modules that `ast` imports, once each, then `ast` itself: adds to session.program.
   bool Check(ast::Ast& ast, const CheckOptions& options);
 
+  // The most general type of ParseRepl's `it = expression`, as text; "" after errors.
+  std::string TypeOfExpression(ast::Ast& ast);
+
   // Function graphs and the tagged graph of everything that `entry` needs. `name` is the graph's.
   std::optional<fg::Program> Functions(core::VarId entry, const std::string& name, const LowerOptions& options);
   ir::Graph Graph(const fg::Program& functions, const LowerOptions& options);

@@ -157,32 +157,17 @@ void Repl::Define(ast::Ast& ast) {
   pipeline_->Check(ast, check);
 }
 
-ast::FunctionDecl* Repl::DeclarationOf(ast::Ast& ast) {
-  return llvm::cast<ast::FunctionDecl>(ast.module.decls.back());
-}
-
-core::VarId Repl::DefineExpression(ast::Ast& ast, Symbol name) {
-  DeclarationOf(ast)->name.text = name;
-  CheckOptions check;
-  check.repl = true;
-  check.warnings = false;
-  if (!pipeline_->Check(ast, check)) return {};
-  return pipeline_->DefinitionNamed(Text(name));
-}
-
 // `it` in an expression is the value before; so an expression is defined under a name of its own first, and `it`
 // becomes another name for that.
 void Repl::Evaluate(ast::Ast& ast) {
   Symbol name = Intern(fmt::format("{}{}", kResultPrefix, ++results_));
-  core::VarId result = DefineExpression(ast, name);
-  if (!result.valid()) return;
-  core::Program& program = pipeline_->session.program;
-  TypeId type = program.vars[result].scheme.type;
-  if (program.types.IsFun(type)) {
-    pipeline_->diags.Report(Diag::FunctionShown, DeclarationOf(ast)->clauses[0].span, program.types.Print(type))
-        .Hint("give it its arguments, or ask for its type with `:type`");
-    return;
-  }
+  llvm::cast<ast::FunctionDecl>(ast.module.decls.back())->name.text = name;
+  CheckOptions check;
+  check.repl = true;
+  check.warnings = false;
+  check.entry = name;
+  if (!pipeline_->Check(ast, check)) return;
+  core::VarId result = pipeline_->DefinitionNamed(Text(name));
   std::optional<fg::Program> functions = pipeline_->Functions(result, std::string(kIt), options_.lower);
   if (!functions) return;
   ir::Graph graph = pipeline_->Graph(*functions, options_.lower);
@@ -204,7 +189,11 @@ void Repl::Bind(Symbol name, Symbol to) {
   ast::Decl* decl =
       ast.New<ast::FunctionDecl>(span, ast::Name{name, {}, span}, ast.Copy<ast::Clause>(clause));
   ast.module.decls = ast.Copy<ast::Decl*>(decl);
-  Define(ast);
+  CheckOptions check;
+  check.repl = true;
+  check.warnings = false;
+  check.entry = to;  // `name` is not printed
+  pipeline_->Check(ast, check);
 }
 
 void Repl::Reset() {

@@ -57,10 +57,7 @@ class Repl {
   void Reset();
   // Parses one input; nullopt after errors, or if it is not one expression where one is wanted.
   std::optional<ReplInput> ParseInput(const std::string& text);
-  // Adds the module `name = expression`; an invalid id after errors.
-  core::VarId DefineExpression(ast::Ast& ast, Symbol name);
-  // The declaration that ParseRepl made of an expression.
-  static ast::FunctionDecl* DeclarationOf(ast::Ast& ast);
+  // Defines `name = to`.
   void Bind(Symbol name, Symbol to);
   // Shows what was reported, and remembers that something failed.
   void Flush();

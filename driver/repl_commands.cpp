@@ -47,8 +47,6 @@ void Repl::HandleCommand(std::string_view text) {
   }
 }
 
-// The type as written for a name; of an expression the most general one. A parameter `()` keeps the monomorphism
-// restriction away, and is then left out of the type.
 void Repl::Type(std::string_view argument) {
   if (std::string known = pipeline_->session.TypeOf(Intern(argument)); !known.empty()) {
     console_.out() << known << '\n';
@@ -60,18 +58,8 @@ void Repl::Type(std::string_view argument) {
     pipeline_->diags.Report(Diag::WantsExpression, {});
     return;
   }
-  ast::FunctionDecl* decl = DeclarationOf(input->ast);
-  ast::Clause clause = decl->clauses[0];
-  ast::Pat* unit = input->ast.New<ast::TuplePat>(clause.span, ast::List<ast::Pat*>());
-  clause.params = input->ast.Copy<ast::Pat*>(unit);
-  decl->clauses = input->ast.Copy<ast::Clause>(clause);
-  core::VarId var = DefineExpression(input->ast, Intern("it'type"));
-  if (!var.valid()) return;
-  core::Program& program = pipeline_->session.program;
-  core::Scheme scheme = program.vars[var].scheme;
-  TypeId to;
-  if (program.types.IsFun(scheme.type, nullptr, &to)) scheme.type = to;
-  console_.out() << argument << " :: " << pipeline_->session.PrintScheme(scheme) << '\n';
+  std::string type = pipeline_->TypeOfExpression(input->ast);
+  if (!type.empty()) console_.out() << argument << " :: " << type << '\n';
 }
 
 void Repl::Load(std::string_view argument) {

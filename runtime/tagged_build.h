@@ -33,6 +33,7 @@ struct Wiring {
   std::vector<std::vector<uint32_t>> results_of;   // by scope: rows, one per result
   std::vector<uint32_t> result_of_return;    // by node: of Return and Exit, which result of the callee
   std::vector<std::vector<uint32_t>> read_by_outers;  // by scope: rows
+  std::vector<ir::NodeId> node_of_row;
   std::vector<bool> together;                // by node: merges that go together with the activation
   std::vector<bool> needed;                  // by node: merges without which no result of their scope comes
 
@@ -103,7 +104,10 @@ class Partition {
   void Visit(ir::NodeId node);
   bool PlaceSite(uint32_t site);
   bool PlaceNext();
+  void PlaceMerges();
   void PlaceRest();
+  void FindLoopOnly(const std::vector<ir::NodeId>& order);
+  uint32_t MergeEvent(ir::NodeId merge);
 
   Wiring& w_;
   const ir::Graph& g_;
@@ -111,6 +115,14 @@ class Partition {
   std::map<uint32_t, uint32_t> set_of_;         // by row
   std::map<uint32_t, uint32_t> branch_of_;      // by row of the predicate
   std::map<std::vector<uint32_t>, uint32_t> set_ids_;
+  // BranchMerges of one predicate whose sides come at the same moments share one event.
+  struct MergeGroup {
+    uint32_t event;
+    std::vector<uint32_t> sides;  // sets; kNever: no member has a value there
+  };
+  std::map<uint32_t, std::vector<MergeGroup>> merge_groups_;  // by row of the predicate
+  std::vector<bool> visited_;    // by node
+  std::vector<bool> loop_only_;  // by node: BranchMerges of which only NextIterations and Exits see the result
   std::map<uint32_t, uint32_t> region_ids_;     // by set
 };
 

@@ -32,7 +32,7 @@ void TaggedExecution::Call(Frame* frame, const SiteCode& site) {
   Frame* child = NewFrame(&site, frame);
   ++frame->refs;
   if (site.child_slot != kNone) frame->Set(site.child_slot, Value::Word(reinterpret_cast<int64_t>(child)));
-  for (const Delivery& d : site.together) child->Set(d.to, frame->Get(d.from));
+  for (const Delivery& d : site.together) child->Set(d.to, Read(frame, d.from));
   if (site.type == SiteType::Loop) child->Set(site.callee->iteration_slot, Value::Word(0));
   if (run_.trace) Trace(child, site.trigger, kNone);
   Enter(child, site, site.together);
@@ -51,7 +51,7 @@ void TaggedExecution::CallLate(Frame* frame, const SiteCode& site, uint32_t inde
   auto* child = reinterpret_cast<Frame*>(frame->slots()[site.child_slot]);
   if (!child) return;  // finished: nobody needs it any more
   const Delivery& d = site.late[index];
-  Deliver(child, d, frame->Get(d.from));
+  Deliver(child, d, Read(frame, d.from));
 }
 
 void TaggedExecution::SendResult(Frame* frame, uint32_t result, Value value) {
@@ -80,7 +80,7 @@ void TaggedExecution::Next(Frame* frame, const SiteCode& site) {
   uint64_t iteration = frame->slots()[scope.iteration_slot] + 1;
   std::vector<Value> values;
   values.reserve(site.next_together.size());
-  for (const Delivery& d : site.next_together) values.push_back(frame->Get(d.from));
+  for (const Delivery& d : site.next_together) values.push_back(Read(frame, d.from));
   Frame* next = frame;
   // The frame serves the next iteration too if nothing is left of this one but the results to send and this step.
   if (frame->refs == scope.num_results + 1 && frame->pins == 0 && !(frame->flags & kOuterWaiters) &&
@@ -105,7 +105,7 @@ void TaggedExecution::NextLate(Frame* frame, const SiteCode& site, uint32_t inde
   if (!frame->Has(site.next_slot)) Next(frame, site);
   auto* next = reinterpret_cast<Frame*>(frame->slots()[site.next_slot]);
   const Delivery& d = site.next_late[index];
-  Deliver(next, d, frame->Get(d.from));
+  Deliver(next, d, Read(frame, d.from));
   Unref(next);
   Unref(frame);
 }
@@ -164,16 +164,16 @@ void TaggedExecution::CellOperand(Frame* frame, const SiteCode& site, uint32_t c
   const Delivery& d = site.together[index];
   if (d.to != kNone) {
     switch (cell->state) {
-      case DelayCell::State::Kept: cell->kept[index] = frame->Get(from); break;
+      case DelayCell::State::Kept: cell->kept[index] = Read(frame, from); break;
       case DelayCell::State::Released:
-        cell->kept[index] = frame->Get(from);
+        cell->kept[index] = Read(frame, from);
         if (IsReady(cell)) {
           ++cell->refs;
           stack_.push_back({nullptr, cell, 0});
         }
         break;
       case DelayCell::State::Running:
-        if (cell->body) Deliver(cell->body, d, frame->Get(from));
+        if (cell->body) Deliver(cell->body, d, Read(frame, from));
         break;
       case DelayCell::State::Full: break;
     }
@@ -235,12 +235,12 @@ void TaggedExecution::FillCell(Frame* body, Value value) {
 // Passes a value, or what a reference stands for if that is known. False: it has to be waited for.
 bool TaggedExecution::TryForce(Frame* frame, const Instr& in, NodeId node) {
   Value value;
-  if (frame->KindOf(in.b) == ValueKind::Reference) {
+  if (KindOf(frame, in.b) == ValueKind::Reference) {
     DelayCell* cell = CellIn(frame, in.b);
     if (cell->state != DelayCell::State::Full) return false;
     value = cell->value;
   } else {
-    value = frame->Get(in.b);
+    value = Read(frame, in.b);
   }
   bool failed = value.is_error();
   frame->Set(in.a, std::move(value));
@@ -270,10 +270,9 @@ Frame* TaggedExecution::FindScope(Frame* frame, ir::ScopeId scope) const {
 
 void TaggedExecution::ReadOuter(Frame* frame, uint32_t pc) {
   NodeId node = program_.node_of[pc];
-  if (frame->Has(program_.code[pc].a)) return;
   ir::Edge edge = graph_.InputsOf(node)[1];
   Frame* home = FindScope(frame, ir::ScopeId(graph_.nodes[node].attr));
-  if (home && IsAvailable(home, edge)) return GiveOuter(frame, pc, home->Get(SlotOf(edge)));
+  if (home && IsAvailable(home, edge)) return GiveOuter(frame, pc, Read(home, SlotOf(edge)));
   ++frame->refs;
   if (!home) return;  // nothing encloses it: it waits for ever
   outer_waiters_[home].push_back({program_.code[pc].b, {frame, pc}});
@@ -309,7 +308,7 @@ void TaggedExecution::AnswerOuters(Frame* frame, uint32_t row) {
     frame->flags &= ~kOuterWaiters;
   }
   for (size_t i = now.size(); i-- > 0;) {
-    GiveOuter(now[i].frame, now[i].pc, frame->Get(program_.slot_of[row]));
+    GiveOuter(now[i].frame, now[i].pc, Read(frame, program_.slot_of[row]));
     Unref(now[i].frame);
   }
 }

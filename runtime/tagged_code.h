@@ -24,11 +24,13 @@
 namespace df::tagged {
 
 inline constexpr uint32_t kNone = UINT32_MAX;
+// An operand is a slot, or with this bit a constant of the graph.
+inline constexpr uint32_t kConstant = 0x80000000;
+inline bool IsConstant(uint32_t operand) { return operand != kNone && (operand & kConstant); }
 
 // DF_CODE(name, what a, b and c are)
 #define DF_TAGGED_CODES(DF_CODE)                                                          \
   DF_CODE(End, "")                                                                        \
-  DF_CODE(Const, "a: slot, b: constant")                                                  \
   DF_CODE(Op, "a: slot, b, c: slots of the operands; node: which op")                     \
   DF_CODE(Construct, "a: slot, b: first of its operands in Program::lists, c: how many")  \
   DF_CODE(Delay, "a: slot, b: site")                                                      \
@@ -37,12 +39,12 @@ inline constexpr uint32_t kNone = UINT32_MAX;
   DF_CODE(Outer, "a: slot, b: row of the enclosing scope's edge, c: event; node: which scope") \
   DF_CODE(Publish, "a: row of an edge that Outers read")                                  \
   DF_CODE(Branch, "a: slot of the predicate, b: branch")                                  \
-  DF_CODE(Merge, "a: slot, b: slot of the chosen side, c: event")                         \
+  DF_CODE(Merge, "a: slot, b: slot of the chosen side")                                   \
+  DF_CODE(Fire, "c: event that happens here")                                             \
   DF_CODE(Input, "a: slot, b: index")                                                     \
   DF_CODE(Result, "b: slot; node: which result")                                          \
   DF_CODE(Return, "a: result of the scope, b: slot")                                      \
   DF_CODE(Exit, "a: result of the loop, b: slot")                                         \
-  DF_CODE(Done, "c: event that says that this region has run")                            \
   DF_CODE(Wait, "a, b, c: as Force, which found no value")                                \
   DF_CODE(Call, "b: site; its deliveries that go together")                               \
   DF_CODE(CallLate, "b: site, c: index in its deliveries")                                \
@@ -155,8 +157,8 @@ struct Program {
   std::vector<ir::NodeId> node_of;         // of each instruction
   std::vector<uint32_t> scope_of;          // of each instruction
   std::vector<uint32_t> lists;
-  std::vector<Value> constants;            // by ConstId; made when first used
-  std::vector<uint32_t> slot_of;           // by row
+  std::vector<Value> constants;            // by ConstId
+  std::vector<uint32_t> slot_of;           // by row; or the constant that it is
   std::vector<uint32_t> event_of;          // by row: the event that brings it, if it comes by one
   std::vector<std::vector<ir::Edge>> users;  // by row: node and operand, of those in the row's own scope
   std::vector<uint32_t> result_of_node;    // by node: of Return and Exit, which result of the callee or loop

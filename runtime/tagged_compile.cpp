@@ -129,6 +129,7 @@ void Compiler::AssignSlots(ir::ScopeId scope) {
       case Op::Result:
       case Op::Start: break;
       case Op::Switch: switches.push_back(id); break;
+      case Op::Const: p_.slot_of[w_.RowOf(id)] = kConstant | node.attr; break;
       case Op::Return:
         if (node.num_results) p_.slot_of[w_.RowOf(id)] = NewSlot(scope);
         break;
@@ -192,10 +193,6 @@ void Compiler::Emit(ir::ScopeId scope, const Item& item) {
   NodeId id = item.node;
   auto dst = [&] { return p_.slot_of[w_.RowOf(id)]; };
   switch (item.code) {
-    case Code::Const:
-      in.a = dst();
-      in.b = g_.nodes[id].attr;
-      break;
     case Code::Op:
       in.a = dst();
       in.b = SlotOf(w_.In(id, 0));
@@ -236,8 +233,8 @@ void Compiler::Emit(ir::ScopeId scope, const Item& item) {
       in.a = dst();
       in.aux = w_.IsTrigger({id, 0});
       in.b = SlotOf(w_.In(id, item.index));
-      in.c = EventOf({id, 0});
       break;
+    case Code::Fire: in.c = item.index; break;
     case Code::Input:
       in.a = dst();
       in.b = g_.nodes[id].attr;
@@ -262,7 +259,6 @@ void Compiler::Emit(ir::ScopeId scope, const Item& item) {
       break;
     }
     case Code::Next: in.b = w_.LoopSite(scope); break;
-    case Code::Done:
     case Code::End: break;
   }
   p_.code.push_back(in);
@@ -274,10 +270,7 @@ void Compiler::EmitScope(ir::ScopeId scope) {
   Partition& part = *parts_[scope.index];
   for (uint32_t r = 0; r < part.regions.size(); ++r) {
     p_.scopes[scope.index].regions[r].pc = static_cast<uint32_t>(p_.code.size());
-    for (const Item& item : part.regions[r].local) {
-      Emit(scope, item);
-      if (item.code == Code::Done) p_.code.back().c = part.regions[r].done;
-    }
+    for (const Item& item : part.regions[r].local) Emit(scope, item);
     for (const Item& item : part.regions[r].tail) Emit(scope, item);
     Emit(scope, {Code::End, NodeId()});
   }

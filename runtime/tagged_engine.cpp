@@ -203,7 +203,7 @@ void TaggedExecution::Trace(Frame* frame, NodeId id, uint32_t result_slot) {
       out << ' ';
       if (slot == kNone) out << "()";
       else if (!IsAvailable(frame, edge)) out << '_';
-      else PrintDatum(graph_, graph_.TypeOf(edge), frame->Get(slot), out);
+      else PrintDatum(graph_, graph_.TypeOf(edge), Read(frame, slot), out);
     }
   }
   if (result_slot != kNone && frame->Has(result_slot)) {

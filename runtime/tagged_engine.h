@@ -113,6 +113,18 @@ class TaggedExecution : public Execution {
   }
   void Fire(Frame* frame, uint32_t event);
 
+  // An operand: a slot, or a constant.
+  Value Read(Frame* frame, uint32_t operand) {
+    return IsConstant(operand) ? program_.constants[operand & ~kConstant] : frame->Get(operand);
+  }
+  ValueKind KindOf(Frame* frame, uint32_t operand) const {
+    return IsConstant(operand) ? program_.constants[operand & ~kConstant].kind() : frame->KindOf(operand);
+  }
+  int64_t WordOf(Frame* frame, uint32_t operand) const {
+    return IsConstant(operand) ? program_.constants[operand & ~kConstant].word()
+                               : static_cast<int64_t>(frame->slots()[operand]);
+  }
+
   // tagged_step.cpp: one instruction after another, with every slot's state looked at
   void RunReady(Frame* frame);
   uint32_t RunRegion(Frame* frame, uint32_t pc);

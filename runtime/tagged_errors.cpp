@@ -14,12 +14,18 @@ bool TaggedExecution::IsAvailable(Frame* frame, Edge edge) const {
   while (!todo.empty()) {
     Edge now = todo.back();
     todo.pop_back();
-    while (graph_.nodes[now.node].op == Op::Switch) {
+    for (;;) {
+      Op op = graph_.nodes[now.node].op;
+      if (op == Op::Const) {  // it is there when its trigger is
+        now = graph_.InputsOf(now.node)[0];
+        continue;
+      }
+      if (op != Op::Switch) break;
       Edge predicate = graph_.InputsOf(now.node)[0];
       uint32_t slot = SlotOf(predicate);
-      if (!frame->Has(slot) || frame->KindOf(slot) != ValueKind::Word) return false;
+      if (!(IsConstant(slot) || frame->Has(slot)) || KindOf(frame, slot) != ValueKind::Word) return false;
       bool is_bool = graph_.types.Kind(graph_.TypeOf(predicate).type) == ir::TypeKind::Bool;
-      uint64_t word = frame->slots()[slot];
+      auto word = static_cast<uint64_t>(WordOf(frame, slot));
       if ((is_bool ? word == 0 : word) != now.port) return false;
       todo.push_back(predicate);
       now = graph_.InputsOf(now.node)[1];
@@ -34,9 +40,9 @@ bool TaggedExecution::IsAvailable(Frame* frame, Edge edge) const {
 bool TaggedExecution::Chosen(Frame* frame, Edge predicate, uint32_t* side) const {
   if (!IsAvailable(frame, predicate)) return false;
   uint32_t slot = SlotOf(predicate);
-  if (frame->KindOf(slot) != ValueKind::Word) return false;
+  if (KindOf(frame, slot) != ValueKind::Word) return false;
   bool is_bool = graph_.types.Kind(graph_.TypeOf(predicate).type) == ir::TypeKind::Bool;
-  uint64_t word = frame->slots()[slot];
+  auto word = static_cast<uint64_t>(WordOf(frame, slot));
   *side = is_bool ? word == 0 : static_cast<uint32_t>(word);
   return true;
 }
@@ -50,7 +56,7 @@ void TaggedExecution::PassError(Frame* frame, Edge edge) {
     todo.pop_back();
     uint32_t row = program_.RowOf(now), slot = program_.slot_of[row];
     if (slot == kNone) continue;
-    Value error = frame->Get(slot);
+    Value error = Read(frame, slot);
     for (Edge use : program_.users[row]) PassErrorToUser(frame, use, error, todo);
     const ScopeCode& scope = frame->scope();
     if (scope.kind == ir::ScopeKind::Function)
@@ -94,7 +100,7 @@ void TaggedExecution::PassErrorToUser(Frame* frame, Edge use, const Value& error
   uint32_t row = program_.RowOf({id, 0}), slot = program_.slot_of[row];
   if (slot == kNone || frame->Has(slot)) return;
   frame->Set(slot, error);
-  if (uint32_t event = program_.event_of[row]; event != kNone) Fire(frame, event);
+  // An event of its own happens when its region runs: that an error overtakes wakes nobody who could not fail by it.
   if (run_.trace) Trace(frame, id, slot);
   todo.push_back({id, 0});
 }
@@ -103,7 +109,7 @@ void TaggedExecution::PassErrorToUser(Frame* frame, Edge use, const Value& error
 void TaggedExecution::PassSwitches(Frame* frame, const Branch& branch, uint32_t side) {
   auto failed = [&](Edge edge) {
     uint32_t slot = SlotOf(edge);
-    return slot != kNone && frame->KindOf(slot) == ValueKind::Error && IsAvailable(frame, edge);
+    return slot != kNone && KindOf(frame, slot) == ValueKind::Error && IsAvailable(frame, edge);
   };
   for (NodeId id : branch.switches)
     if (side < graph_.nodes[id].num_results && failed(graph_.InputsOf(id)[1])) PassError(frame, {id, side});

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <queue>
 #include <tuple>
+#include <utility>
 
 #include "runtime/tagged_build.h"
 
@@ -142,29 +143,116 @@ llvm::ArrayRef<Edge> Partition::NeededFor(NodeId id) const {
   }
 }
 
-// Operands first, else by number. What waits for itself is left out: it never fires.
+// Operands first, else by number; a BranchMerge after its sides, unless it is in a cycle with them. What waits for itself
+// is left out: it never fires.
 std::vector<NodeId> Partition::Order() const {
   const std::vector<NodeId>& nodes = w_.nodes_in[scope_.index];
-  std::map<uint32_t, uint32_t> missing;
-  std::map<uint32_t, std::vector<uint32_t>> after;
-  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
+  using Queue = std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>>;
+  struct Missing {
+    uint32_t needed = 0, sides = 0;
+    bool ordered = false;
+  };
+  std::map<uint32_t, Missing> missing;
+  std::map<uint32_t, std::vector<std::pair<uint32_t, bool>>> after;  // users; whether as a side
+  Queue ready, could_do;  // could_do: only sides are missing
   for (NodeId id : nodes) {
+    Missing& m = missing[id.index];
     llvm::ArrayRef<Edge> needed = NeededFor(id);
-    for (Edge edge : needed) after[edge.node.index].push_back(id.index);
-    if (needed.empty()) ready.push(id.index);
-    else missing[id.index] = static_cast<uint32_t>(needed.size());
+    for (Edge edge : needed) after[edge.node.index].push_back({id.index, false});
+    m.needed = static_cast<uint32_t>(needed.size());
+    if (g_.nodes[id].op == Op::BranchMerge) {
+      for (Edge edge : g_.InputsOf(id).drop_front()) after[edge.node.index].push_back({id.index, true});
+      m.sides = g_.nodes[id].num_inputs - 1;
+    }
+    if (!m.needed && !m.sides) ready.push(id.index);
   }
   std::vector<NodeId> order;
-  while (!ready.empty()) {
-    uint32_t id = ready.top();
-    ready.pop();
+  while (!ready.empty() || !could_do.empty()) {
+    Queue& from = ready.empty() ? could_do : ready;
+    uint32_t id = from.top();
+    from.pop();
+    if (std::exchange(missing[id].ordered, true)) continue;
     order.push_back(NodeId(id));
     auto it = after.find(id);
     if (it == after.end()) continue;
-    for (uint32_t user : it->second)
-      if (--missing[user] == 0) ready.push(user);
+    for (auto [user, side] : it->second) {
+      Missing& m = missing[user];
+      --(side ? m.sides : m.needed);
+      if (!m.needed) (m.sides ? could_do : ready).push(user);
+    }
   }
   return order;
+}
+
+// A BranchMerge may have no value on a side whose operand is Dead. That does no harm where only NextIterations and Exits
+// look at it, because those look at the loop's predicate too.
+void Partition::FindLoopOnly(const std::vector<NodeId>& order) {
+  loop_only_.assign(g_.nodes.size(), false);
+  std::vector<bool> seen(g_.nodes.size(), false);  // by somebody else
+  for (uint32_t row : w_.read_by_outers[scope_.index]) seen[w_.node_of_row[row].index] = true;
+  if (g_.scopes[scope_].kind != ir::ScopeKind::Loop)
+    for (uint32_t row : w_.results_of[scope_.index]) seen[w_.node_of_row[row].index] = true;
+  for (NodeId id : w_.nodes_in[scope_.index]) {
+    const ir::Node& node = g_.nodes[id];
+    uint32_t blind = node.op == Op::BranchMerge ? node.num_inputs : 0;  // operands from 1 to this: see below
+    for (uint32_t k = 0; k < node.num_inputs; ++k) {
+      bool looks = node.op == Op::NextIteration ? k > 0 : k == 0 || k >= blind;
+      if (looks) seen[w_.In(id, k).node.index] = true;
+    }
+  }
+  for (size_t i = order.size(); i-- > 0;) {
+    NodeId id = order[i];
+    if (g_.nodes[id].op != Op::BranchMerge) continue;
+    loop_only_[id.index] = !seen[id.index];
+    if (!seen[id.index]) continue;
+    for (Edge edge : g_.InputsOf(id).drop_front()) seen[edge.node.index] = true;
+  }
+}
+
+// The event of a BranchMerge: shared with others of the same predicate if their sides come together.
+uint32_t Partition::MergeEvent(NodeId id) {
+  llvm::ArrayRef<Edge> in = g_.InputsOf(id);
+  uint32_t implied = SetOf(in[0]);
+  if (implied == kNever) return kNone;
+  std::vector<uint32_t> sides;
+  bool known = true, has_dead = false;
+  for (uint32_t k = 1; k < in.size(); ++k) {
+    known &= visited_[in[k].node.index];
+    uint32_t set = SetOf(in[k]);
+    sides.push_back(set == kNever ? kNever : Union(set, Single(SideEvent(in[0], k - 1))));
+    has_dead |= set == kNever;
+  }
+  if (!known || (has_dead && !loop_only_[id.index])) return NewEvent(implied);
+  std::vector<MergeGroup>& groups = merge_groups_[w_.RowOf(in[0])];
+  for (MergeGroup& group : groups) {
+    bool same = true;
+    for (size_t k = 0; k < sides.size(); ++k)
+      same &= sides[k] == group.sides[k] || sides[k] == kNever || group.sides[k] == kNever;
+    if (!same) continue;
+    for (size_t k = 0; k < sides.size(); ++k)
+      if (group.sides[k] == kNever) group.sides[k] = sides[k];
+    return group.event;
+  }
+  groups.push_back({NewEvent(implied), std::move(sides)});
+  return groups.back().event;
+}
+
+void Partition::PlaceMerges() {
+  std::vector<std::pair<uint32_t, uint32_t>> fires;  // set and event
+  for (NodeId id : w_.nodes_in[scope_.index]) {
+    const ir::Node& node = g_.nodes[id];
+    if (node.op != Op::BranchMerge || !event_of_row.count(w_.RowOf(id))) continue;
+    for (uint32_t side = 0; side + 1 < node.num_inputs; ++side) {
+      uint32_t event = SideEvent(w_.In(id, 0), side);
+      uint32_t set = Union(SetOf(w_.In(id, side + 1)), Single(event));
+      if (set == kNever) continue;
+      Place(set, {Code::Merge, id, side + 1});
+      fires.push_back({set, event_of_row[w_.RowOf(id)]});
+    }
+  }
+  std::sort(fires.begin(), fires.end());
+  fires.erase(std::unique(fires.begin(), fires.end()), fires.end());
+  for (auto [set, event] : fires) Place(set, {Code::Fire, NodeId(), event});
 }
 
 // Result 0 of the node comes by an event of its own.
@@ -195,10 +283,14 @@ void Partition::Visit(NodeId id) {
       }
       return;
     }
-    case Op::BranchMerge:
+    case Op::BranchMerge: {
       branches[BranchOf(in[0])].merges.push_back(id);
-      EventRow(id, SetOf(in[0]));
+      uint32_t event = MergeEvent(id);
+      if (event == kNone) return;
+      event_of_row[w_.RowOf(id)] = event;
+      SetRow(id, 0, Single(event));
       return;
+    }
     case Op::Return:
       if (node.num_results) EventRow(id, SetOf(w_.In(w_.sites[node.attr].trigger, 0)));
       return;
@@ -233,10 +325,10 @@ void Partition::Visit(NodeId id) {
       uint32_t set = SetOf(in[0]);
       for (Edge edge : in.drop_front()) set = Union(set, SetOf(edge));
       SetRow(id, 0, set);
-      Code code = node.op == Op::Const       ? Code::Const
-                  : node.op == Op::Construct ? Code::Construct
-                  : node.op == Op::Input     ? Code::Input
-                                             : Code::Op;
+      if (node.op == Op::Const) return;  // an operand of whoever uses it
+      Code code = node.op == Op::Construct ? Code::Construct
+                  : node.op == Op::Input   ? Code::Input
+                                           : Code::Op;
       Place(set, {code, id});
       return;
     }
@@ -311,12 +403,8 @@ void Partition::PlaceRest() {
   for (NodeId id : nodes) {
     const ir::Node& node = g_.nodes[id];
     if (node.op == Op::Result) Place(SetOf(w_.In(id, 0)), {Code::Result, id});
-    if (node.op != Op::BranchMerge || !event_of_row.count(w_.RowOf(id))) continue;
-    for (uint32_t side = 0; side + 1 < node.num_inputs; ++side) {
-      uint32_t event = SideEvent(w_.In(id, 0), side);
-      if (event != kNone) Place(Union(SetOf(w_.In(id, side + 1)), Single(event)), {Code::Merge, id, side + 1});
-    }
   }
+  PlaceMerges();
   bool loop = g_.scopes[scope_].kind == ir::ScopeKind::Loop;
   const std::vector<uint32_t>& results = w_.results_of[scope_.index];
   for (uint32_t r = 0; r < results.size(); ++r) {
@@ -335,7 +423,13 @@ bool Partition::Run() {
   sets.push_back({});
   set_ids_[{}] = 0;
   activation = NewEvent(0);
-  for (NodeId id : Order()) Visit(id);
+  visited_.assign(g_.nodes.size(), false);
+  std::vector<NodeId> order = Order();
+  FindLoopOnly(order);
+  for (NodeId id : order) {
+    Visit(id);
+    visited_[id.index] = true;
+  }
   bool good = true;
   for (NodeId id : w_.nodes_in[scope_.index]) {
     const ir::Node& node = g_.nodes[id];
@@ -354,7 +448,7 @@ bool Partition::Run() {
                                         sets[b.set].rend());
   });
   for (RegionInfo& region : regions) {
-    if (region.done != kNone) region.local.push_back({Code::Done, NodeId()});
+    if (region.done != kNone) region.local.push_back({Code::Fire, NodeId(), region.done});
     // In program order; a late argument after what makes its frame; a loop goes on when all else is done. As
     // Program::OrderOf.
     auto key = [&](const Item& item) {

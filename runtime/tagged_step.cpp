@@ -23,7 +23,7 @@ void TaggedExecution::RunOp(Frame* frame, const Instr& in, NodeId node) {
   uint32_t slots[2] = {in.b, in.c};
   bool words = true;
   for (uint32_t k = 0; k < n.num_inputs; ++k) {
-    ValueKind kind = frame->KindOf(slots[k]);
+    ValueKind kind = KindOf(frame, slots[k]);
     if (kind == ValueKind::Word) continue;
     words = false;
     if (kind != ValueKind::Error) continue;
@@ -32,8 +32,7 @@ void TaggedExecution::RunOp(Frame* frame, const Instr& in, NodeId node) {
   }
   KernelTypes types = program_.types[node.index];
   if (words && types.operand == ir::TypeKind::Int) {
-    auto x = static_cast<int64_t>(frame->slots()[in.b]);
-    auto y = n.num_inputs > 1 ? static_cast<int64_t>(frame->slots()[in.c]) : 0;
+    int64_t x = WordOf(frame, in.b), y = n.num_inputs > 1 ? WordOf(frame, in.c) : 0;
     int64_t z;
     bool known = true;
     switch (n.op) {
@@ -51,7 +50,7 @@ void TaggedExecution::RunOp(Frame* frame, const Instr& in, NodeId node) {
     if (known) return frame->Set(in.a, Value::Word(z));
   }
   operands_.clear();
-  for (uint32_t k = 0; k < n.num_inputs; ++k) operands_.push_back(frame->Get(slots[k]));
+  for (uint32_t k = 0; k < n.num_inputs; ++k) operands_.push_back(Read(frame, slots[k]));
   KernelError error;
   bool failed = false;
   Value value = ApplyTyped(n.op, types, n.attr, operands_, &error, &failed, memory::Available());
@@ -67,32 +66,36 @@ void TaggedExecution::RunConstruct(Frame* frame, const Instr& in, NodeId node) {
   const uint32_t* slots = program_.lists.data() + in.b;
   const ir::Constructor& constructor = graph_.types[graph_.ResultsOf(node)[0].type].constructors[n.attr];
   for (uint32_t k = 0; k < in.c; ++k) {
-    if (frame->KindOf(slots[k]) != ValueKind::Error || !constructor.fields[k].strict) continue;
+    if (KindOf(frame, slots[k]) != ValueKind::Error || !constructor.fields[k].strict) continue;
     frame->Set(in.a, frame->Get(slots[k]));
     return PassError(frame, {node, 0});
   }
   if (in.c == 0) return frame->Set(in.a, Value::Word(n.attr));
   Data* data = Data::New(n.attr, in.c);
-  for (uint32_t k = 0; k < in.c; ++k) data->fields()[k] = frame->Get(slots[k]);
+  for (uint32_t k = 0; k < in.c; ++k) data->fields()[k] = Read(frame, slots[k]);
   frame->Set(in.a, Value::Adopt(ValueKind::Object, data));
 }
 
 void TaggedExecution::RunBranch(Frame* frame, const Instr& in) {
   const Branch& branch = frame->scope().branches[in.b];
-  if (frame->KindOf(in.a) == ValueKind::Error) {
+  if (KindOf(frame, in.a) == ValueKind::Error) {
     // No side is taken; every merge is the error, and so are the loop's results.
+    std::vector<uint32_t> events;  // merges may share one
     for (NodeId merge : branch.merges) {
-      uint32_t slot = program_.slot_of[program_.RowOf({merge, 0})];
+      uint32_t row = program_.RowOf({merge, 0}), slot = program_.slot_of[row];
+      if (uint32_t event = program_.event_of[row]; event != kNone) events.push_back(event);
       if (slot == kNone || frame->Has(slot)) continue;
       frame->Set(slot, frame->Get(in.a));
-      if (uint32_t event = program_.event_of[program_.RowOf({merge, 0})]; event != kNone) Fire(frame, event);
       if (run_.trace) Trace(frame, merge, slot);
       PassError(frame, {merge, 0});
     }
+    std::sort(events.begin(), events.end());
+    events.erase(std::unique(events.begin(), events.end()), events.end());
+    for (uint32_t event : events) Fire(frame, event);
     for (NodeId exit : branch.exits) SendResult(frame, program_.result_of_node[exit.index], frame->Get(in.a));
     return;
   }
-  uint64_t predicate = frame->slots()[in.a];
+  int64_t predicate = WordOf(frame, in.a);
   uint32_t side = branch.is_bool ? predicate == 0 : static_cast<uint32_t>(predicate);
   if (side < branch.sides.size() && branch.sides[side] != kNone) Fire(frame, branch.sides[side]);
   if (frame->flags & kErrors) PassSwitches(frame, branch, side);
@@ -150,9 +153,6 @@ uint32_t TaggedExecution::RunRegion(Frame* frame, uint32_t pc) {
     now_node_ = node;
     ++stats_.firings;
     switch (in.code) {
-      case Code::Const:
-        frame->Set(in.a, program_.constants[in.b]);
-        break;
       case Code::Op:
         if (frame->Has(in.a)) continue;  // failed early
         RunOp(frame, in, node);
@@ -166,7 +166,11 @@ uint32_t TaggedExecution::RunRegion(Frame* frame, uint32_t pc) {
         CellOperand(frame, program_.sites[graph_.nodes[node].attr], in.a, in.c, in.b);
         continue;
       case Code::Force:
-        if (frame->Has(in.a) || !TryForce(frame, in, node)) continue;
+        if (frame->Has(in.a)) {
+          Fire(frame, in.c);  // it failed early
+          continue;
+        }
+        if (!TryForce(frame, in, node)) continue;
         break;
       case Code::Outer: ReadOuter(frame, pc); continue;
       case Code::Publish:
@@ -175,22 +179,21 @@ uint32_t TaggedExecution::RunRegion(Frame* frame, uint32_t pc) {
       case Code::Branch: RunBranch(frame, in); continue;
       case Code::Merge: {
         if (frame->Has(in.a)) continue;
-        Value value = in.aux ? Value::Word(0) : frame->Get(in.b);
+        Value value = in.aux ? Value::Word(0) : Read(frame, in.b);
         bool failed = value.is_error();
         frame->Set(in.a, std::move(value));
-        Fire(frame, in.c);
         if (failed) PassError(frame, {node, 0});
         break;
       }
       case Code::Input: frame->Set(in.a, inputs_[in.b]); break;
       case Code::Result:
-        RunResult(node, frame->Get(in.b));
+        RunResult(node, Read(frame, in.b));
         continue;
       case Code::Return:
       case Code::Exit:
-        SendResult(frame, in.a, frame->Get(in.b));
+        SendResult(frame, in.a, Read(frame, in.b));
         continue;
-      case Code::Done: Fire(frame, in.c); continue;
+      case Code::Fire: Fire(frame, in.c); continue;
       default: break;
     }
     if (run_.trace) Trace(frame, node, in.a);

@@ -13,6 +13,7 @@ Wiring::Wiring(const ir::Graph& graph) : g(graph) {
   sites.resize(g.sites.size() + g.scopes.size());
   nodes_in.resize(g.scopes.size());
   merge_of.resize(g.results.size());
+  node_of_row.resize(g.results.size());
   results_of.resize(g.scopes.size());
   result_of_return.assign(g.nodes.size(), kNone);
   read_by_outers.resize(g.scopes.size());
@@ -22,6 +23,7 @@ Wiring::Wiring(const ir::Graph& graph) : g(graph) {
     NodeId id(i);
     const ir::Node& node = g.nodes[id];
     nodes_in[node.scope.index].push_back(id);
+    for (uint32_t r = 0; r < node.num_results; ++r) node_of_row[node.first_result + r] = id;
     switch (node.op) {
       case Op::EntryMerge:
       case Op::LoopMerge:

@@ -10,7 +10,10 @@ struct CheckSession::Impl {
   check::Env env;
 };
 
-CheckSession::CheckSession() : impl_(std::make_unique<Impl>()) { check::DeclareBuiltins(impl_->env, program); }
+CheckSession::CheckSession() : impl_(std::make_unique<Impl>()) {
+  check::DeclareBuiltins(impl_->env, program);
+  fixities[Intern(":").index] = {ast::Associativity::Right, 5};
+}
 CheckSession::~CheckSession() = default;
 CheckSession::CheckSession(CheckSession&&) noexcept = default;
 

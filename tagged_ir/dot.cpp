@@ -1,6 +1,6 @@
-// Graphviz: the graph drawn as in the paper's figures, a cluster per function, its loops inside. Nodes carry their op
-// with the number of the call site or the name of the loop; triggers and control edges are dashed and grey, so that the
-// data flow stands out; an edge that may carry references has an open arrow.
+// Graphviz: the graph drawn as in the paper's figures, a cluster per function, its loops inside. Nodes carry
+// their op with the number of the call site or the name of the loop; triggers and control edges are dashed
+// and grey, so that the data flow stands out; an edge that may carry references has an open arrow.
 
 #include <cstring>
 
@@ -22,7 +22,8 @@ std::string Escape(llvm::StringRef text) {
 // A number as subscript digits, in UTF-8.
 std::string Subscript(uint32_t number) {
   std::string out;
-  for (char digit : std::to_string(number)) out += std::string("\xe2\x82") + static_cast<char>(0x80 + (digit - '0'));
+  for (char digit : std::to_string(number))
+    out += std::string("\xe2\x82") + static_cast<char>(0x80 + (digit - '0'));
   return out;
 }
 
@@ -44,9 +45,9 @@ class Drawer {
   const Graph& g;
   llvm::raw_ostream& out_;
   const PrintOptions& options_;
-  std::vector<std::vector<NodeId>> members_;   // of each scope
-  std::vector<std::vector<ScopeId>> loops_;    // of each scope: the loops in it
-  std::vector<bool> drawn_;                    // of each node
+  std::vector<std::vector<NodeId>> members_;  // of each scope
+  std::vector<std::vector<ScopeId>> loops_;   // of each scope: the loops in it
+  std::vector<bool> drawn_;                   // of each node
 };
 
 bool Drawer::Chosen(ScopeId id) const {
@@ -89,8 +90,7 @@ std::string Drawer::Label(NodeId id) const {
     case Op::Delay: return name + Subscript(node.attr);
     case Op::Const: return ConstantLabel(g.constants[ConstId(node.attr)]);
     case Op::Input: return "Input " + g.graph_inputs[node.attr].name;
-    case Op::Result:
-      return g.graph_results.size() == 1 ? name : fmt::format("{} {}", name, node.attr);
+    case Op::Result: return g.graph_results.size() == 1 ? name : fmt::format("{} {}", name, node.attr);
     case Op::Outer: return "Outer " + g.scopes[ScopeId(node.attr)].name;
     case Op::Construct: return g.types[g.ResultsOf(id)[0].type].constructors[node.attr].name;
     case Op::Field: {
@@ -121,15 +121,16 @@ void Drawer::DrawNode(NodeId id, int depth) {
     default: break;
   }
   drawn_[id.index] = true;
-  out_.indent(2 * depth) << "n" << id.index << " [label=\"" << Escape(Label(id)) << "\"" << style << ", tooltip=\""
-                         << id.index << "\"];\n";
+  out_.indent(2 * depth) << "n" << id.index << " [label=\"" << Escape(Label(id)) << "\"" << style
+                         << ", tooltip=\"" << id.index << "\"];\n";
 }
 
 void Drawer::Cluster(ScopeId id, int depth) {
   const Scope& scope = g.scopes[id];
   out_.indent(2 * depth) << "subgraph cluster_" << id.index << " {\n";
   out_.indent(2 * depth + 2) << "label=\"" << Escape(scope.name) << "\"; style=\"rounded"
-                             << (scope.kind == ScopeKind::Loop ? ",dashed" : "") << "\"; color=\"#888888\";\n";
+                             << (scope.kind == ScopeKind::Loop ? ",dashed" : "")
+                             << "\"; color=\"#888888\";\n";
   for (NodeId node : members_[id.index]) DrawNode(node, depth + 1);
   for (ScopeId loop : loops_[id.index]) Cluster(loop, depth + 1);
   out_.indent(2 * depth) << "}\n";
@@ -164,7 +165,9 @@ void Drawer::DrawEdges() {
       const Node& source = g.nodes[from];
       if (source.op == Op::Switch) {
         bool is_bool = g.types.Kind(g.TypeOf(g.InputsOf(from)[0]).type) == TypeKind::Bool;
-        add(fmt::format("taillabel=\"{}\"", !is_bool ? std::to_string(in[k].port) : in[k].port == 0 ? "T" : "F"));
+        add(fmt::format("taillabel=\"{}\"", !is_bool          ? std::to_string(in[k].port)
+                                            : in[k].port == 0 ? "T"
+                                                              : "F"));
       }
       if (GoesBack(to, in[k])) add("constraint=false");
       if (in.size() > 1 && g.nodes[to].op == Op::BranchMerge && k == 0) add("headlabel=\"p\"");
@@ -181,7 +184,8 @@ void Drawer::Run() {
   drawn_.assign(g.nodes.size(), false);
   for (uint32_t i = 0; i < g.nodes.size(); ++i) members_[g.nodes[NodeId(i)].scope.index].push_back(NodeId(i));
   for (uint32_t i = 0; i < g.scopes.size(); ++i)
-    if (g.scopes[ScopeId(i)].kind == ScopeKind::Loop) loops_[g.scopes[ScopeId(i)].parent.index].push_back(ScopeId(i));
+    if (g.scopes[ScopeId(i)].kind == ScopeKind::Loop)
+      loops_[g.scopes[ScopeId(i)].parent.index].push_back(ScopeId(i));
   out_ << "digraph \"" << Escape(g.name) << "\" {\n"
        << "  graph [fontname=\"sans-serif\", fontsize=12, nodesep=0.25, ranksep=0.35, compound=true];\n"
        << "  node [fontname=\"sans-serif\", fontsize=11, shape=ellipse, height=0.3, margin=\"0.08,0.03\"];\n"

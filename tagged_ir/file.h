@@ -16,7 +16,8 @@ inline constexpr uint32_t kGraphFileVersion = 1;
 // The bytes of the file of a valid graph; the same graph always gives the same bytes.
 std::string Serialize(const Graph& graph);
 
-// Trusts nothing: every table is checked, then the graph verified. On failure nullopt, and `error` says where and what
+// Trusts nothing: every table is checked, then the graph verified. On failure nullopt, and `error` says where
+// and what
 // ("node 17 (Call): ..."). A newer format version is refused by its number.
 std::optional<Graph> Deserialize(std::string_view bytes, std::string* error);
 

@@ -14,7 +14,8 @@ namespace onnx = ::ONNX_NAMESPACE;
 
 inline constexpr const char* kDomain = "org.dfc";
 inline constexpr const char* kProducer = "dfc";
-// What stock readers must understand of ONNX itself: nothing newer than the oldest supported distribution has.
+// What stock readers must understand of ONNX itself: nothing newer than the oldest supported distribution
+// has.
 inline constexpr int64_t kIrVersion = 8;
 inline constexpr int64_t kOnnxOpset = 15;
 
@@ -35,7 +36,8 @@ inline constexpr const char* kNodeTable = "node_table";
 inline constexpr const char* kInputTable = "input_table";
 inline constexpr const char* kResultTable = "result_table";
 
-// How Node::attr is called in the file; null if the op has none, or, for Const, one that is written as kValue.
+// How Node::attr is called in the file; null if the op has none, or, for Const, one that is written as
+// kValue.
 inline const char* AttributeName(Op op) {
   switch (op) {
     case Op::Input:

@@ -1,5 +1,5 @@
-// Reads graph files: see file.h, and docs/graph-file.md for the layout. Nothing in the file is trusted: every number is
-// checked against its table here or by Verify, which has the last word.
+// Reads graph files: see file.h, and docs/graph-file.md for the layout. Nothing in the file is trusted: every
+// number is checked against its table here or by Verify, which has the last word.
 
 #include <charconv>
 #include <cstring>
@@ -30,8 +30,10 @@ class Numbers {
     if (values_.empty()) return false;
     int64_t number = values_.front();
     values_ = values_.drop_front();
-    if (optional && number == -1) number = UINT32_MAX;
-    else if (number < 0 || number >= UINT32_MAX) return false;
+    if (optional && number == -1)
+      number = UINT32_MAX;
+    else if (number < 0 || number >= UINT32_MAX)
+      return false;
     *value = static_cast<uint32_t>(number);
     return true;
   }
@@ -92,8 +94,8 @@ class Reader {
   const onnx::NodeProto* at_ = nullptr;  // the node that is being read
   std::string error_;
   const Attribute* strings_ = nullptr;
-  Numbers node_row_{nullptr};        // what is left of the table of nodes
-  std::vector<Edge> operands_;       // of the node that is being read
+  Numbers node_row_{nullptr};   // what is left of the table of nodes
+  std::vector<Edge> operands_;  // of the node that is being read
   std::vector<PortType> results_;
   std::unordered_map<ConstantKey, ConstId, ConstantHash> constants_;
 };
@@ -102,7 +104,8 @@ class Reader {
 
 bool Reader::TakeString(Numbers* numbers, std::string* text) {
   uint32_t index = 0;
-  if (!numbers->Take(&index) || !strings_ || index >= static_cast<uint32_t>(strings_->strings_size())) return false;
+  if (!numbers->Take(&index) || !strings_ || index >= static_cast<uint32_t>(strings_->strings_size()))
+    return false;
   *text = strings_->strings(static_cast<int>(index));
   return true;
 }
@@ -130,7 +133,8 @@ bool Reader::ReadTypes(const Attribute* table) {
       for (uint32_t k = 0; k < fields; ++k) {
         FieldType field;
         uint32_t strict = 0;
-        if (!TakeString(&row, &field.name) || !TakeType(&row, &field.type) || !row.Take(&strict) || strict > 1)
+        if (!TakeString(&row, &field.name) || !TakeType(&row, &field.type) || !row.Take(&strict) ||
+            strict > 1)
           return Fail("bad type table, type {}", id.index);
         field.strict = strict == 1;
         constructor.fields.push_back(std::move(field));
@@ -144,8 +148,8 @@ bool Reader::ReadTypes(const Attribute* table) {
 bool Reader::ReadPositions(const Attribute* table) {
   for (Numbers row(table); !row.empty();) {
     Pos pos;
-    if (!row.Take(&pos.file) || !row.Take(&pos.line) || !row.Take(&pos.column) || !TakeString(&row, &pos.function) ||
-        !row.Take(&pos.inlined_at.index, true))
+    if (!row.Take(&pos.file) || !row.Take(&pos.line) || !row.Take(&pos.column) ||
+        !TakeString(&row, &pos.function) || !row.Take(&pos.inlined_at.index, true))
       return Fail("bad position {}", g.positions.size());
     g.positions.Add(std::move(pos));
   }
@@ -181,19 +185,20 @@ bool Reader::ReadSites(const Attribute* table) {
 bool Reader::ReadPorts(const Attribute* table, const char* name, std::vector<Port>* ports) {
   for (Numbers row(table); !row.empty();) {
     Port port;
-    if (!TakeString(&row, &port.name) || !TakeType(&row, &port.type)) return Fail("bad {} {}", name, ports->size());
+    if (!TakeString(&row, &port.name) || !TakeType(&row, &port.type))
+      return Fail("bad {} {}", name, ports->size());
     ports->push_back(std::move(port));
   }
   return true;
 }
 
 bool Reader::ReadTables(const onnx::NodeProto& start) {
-  const Attribute *files = nullptr, *types = nullptr, *positions = nullptr, *scopes = nullptr, *sites = nullptr,
-                  *nodes = nullptr, *inputs = nullptr, *results = nullptr;
+  const Attribute *files = nullptr, *types = nullptr, *positions = nullptr, *scopes = nullptr,
+                  *sites = nullptr, *nodes = nullptr, *inputs = nullptr, *results = nullptr;
   const std::pair<const char*, const Attribute**> tables[] = {
-      {kStrings, &strings_},     {kFileTable, &files},  {kTypeTable, &types},   {kPosTable, &positions},
-      {kScopeTable, &scopes},    {kSiteTable, &sites},  {kNodeTable, &nodes},   {kInputTable, &inputs},
-      {kResultTable, &results}};
+      {kStrings, &strings_},   {kFileTable, &files},   {kTypeTable, &types},
+      {kPosTable, &positions}, {kScopeTable, &scopes}, {kSiteTable, &sites},
+      {kNodeTable, &nodes},    {kInputTable, &inputs}, {kResultTable, &results}};
   for (const Attribute& attribute : start.attribute()) {
     for (auto [name, table] : tables) {
       if (attribute.name() != name) continue;
@@ -224,11 +229,16 @@ bool Reader::FindAttributes(const onnx::NodeProto& node, Op op, Attributes* foun
   for (const Attribute& attribute : node.attribute()) {
     const std::string& name = attribute.name();
     const Attribute** place = nullptr;
-    if (name == kCycle) place = &found->cycle;
-    else if (own && name == own) place = &found->own;
-    else if (op == Op::Const && name == kValue) place = &found->value;
-    else if (op == Op::Field && name == kField) place = &found->field;
-    else if (op == Op::Start) continue;  // the tables
+    if (name == kCycle)
+      place = &found->cycle;
+    else if (own && name == own)
+      place = &found->own;
+    else if (op == Op::Const && name == kValue)
+      place = &found->value;
+    else if (op == Op::Field && name == kField)
+      place = &found->field;
+    else if (op == Op::Start)
+      continue;  // the tables
     if (!place) return Fail("unknown attribute `{}`", name);
     if (*place) return Fail("two attributes `{}`", name);
     if (!attribute.ref_attr_name().empty()) return Fail("attribute `{}` is a reference", name);
@@ -308,7 +318,8 @@ bool Reader::ReadConstant(const Attribute* value, TypeId type, uint32_t* attr) {
 bool Reader::ReadNode(const onnx::NodeProto& node, NodeId id) {
   std::optional<Op> op = OpNamed(node.op_type());
   at_ = &node;
-  if (node.domain() != kDomain) return Fail("op `{}` of domain `{}` is unknown", node.op_type(), node.domain());
+  if (node.domain() != kDomain)
+    return Fail("op `{}` of domain `{}` is unknown", node.op_type(), node.domain());
   if (!op) return Fail("op `{}` is unknown", node.op_type());
   Attributes found;
   if (!FindAttributes(node, *op, &found) || !ReadOperands(node, *op, found.cycle)) return false;
@@ -325,7 +336,8 @@ bool Reader::ReadNode(const onnx::NodeProto& node, NodeId id) {
   if (node.output_size() != outputs) return Fail("{} outputs, {} types", node.output_size(), results_.size());
   for (size_t port = 0; port < results_.size(); ++port) {
     Edge edge;
-    if (!ReadEdge(node.output(static_cast<int>(port)), &edge) || edge != Edge{id, static_cast<uint32_t>(port)})
+    if (!ReadEdge(node.output(static_cast<int>(port)), &edge) ||
+        edge != Edge{id, static_cast<uint32_t>(port)})
       return Fail("output {} is named `{}`", port, node.output(static_cast<int>(port)));
   }
 
@@ -350,8 +362,8 @@ bool Reader::ReadNode(const onnx::NodeProto& node, NodeId id) {
 bool Reader::CheckPortNames(const onnx::GraphProto& graph) {
   if (static_cast<size_t>(graph.input_size()) != g.graph_inputs.size() ||
       static_cast<size_t>(graph.output_size()) != g.graph_results.size())
-    return Fail("{} inputs and {} results, but the tables have {} and {}", graph.input_size(), graph.output_size(),
-                g.graph_inputs.size(), g.graph_results.size());
+    return Fail("{} inputs and {} results, but the tables have {} and {}", graph.input_size(),
+                graph.output_size(), g.graph_inputs.size(), g.graph_results.size());
   for (size_t i = 0; i < g.graph_inputs.size(); ++i)
     if (graph.input(static_cast<int>(i)).name() != g.graph_inputs[i].name)
       return Fail("input {} is named `{}`, and `{}` in the table", i, graph.input(static_cast<int>(i)).name(),
@@ -417,7 +429,9 @@ std::optional<Graph> Reader::Run(std::string_view bytes, std::string* error) {
 
 }  // namespace
 
-std::optional<Graph> Deserialize(std::string_view bytes, std::string* error) { return Reader().Run(bytes, error); }
+std::optional<Graph> Deserialize(std::string_view bytes, std::string* error) {
+  return Reader().Run(bytes, error);
+}
 
 // A ModelProto begins with its IR version, field 1: no source text begins with a backspace.
 bool LooksLikeGraphFile(std::string_view bytes) { return !bytes.empty() && bytes.front() == '\x08'; }

@@ -13,7 +13,8 @@ namespace {
 using namespace file;
 
 std::string EdgeName(Edge edge) {
-  return edge.port == 0 ? fmt::format("%{}", edge.node.index) : fmt::format("%{}.{}", edge.node.index, edge.port);
+  return edge.port == 0 ? fmt::format("%{}", edge.node.index)
+                        : fmt::format("%{}.{}", edge.node.index, edge.port);
 }
 
 int64_t Handle(uint32_t index) { return index == UINT32_MAX ? -1 : int64_t{index}; }
@@ -32,7 +33,8 @@ class Writer {
   void WritePort(onnx::ValueInfoProto* info, const std::string& name, PortType type);
   int64_t String(const std::string& text);
 
-  static onnx::AttributeProto* Add(onnx::NodeProto* node, const char* name, onnx::AttributeProto::AttributeType type) {
+  static onnx::AttributeProto* Add(onnx::NodeProto* node, const char* name,
+                                   onnx::AttributeProto::AttributeType type) {
     onnx::AttributeProto* attribute = node->add_attribute();
     attribute->set_name(name);
     attribute->set_type(type);
@@ -105,13 +107,14 @@ void Writer::WriteTables(onnx::NodeProto* start) {
     }
   }
   for (const Pos& p : g.positions)
-    positions.insert(positions.end(), {p.file, p.line, p.column, String(p.function), Handle(p.inlined_at.index)});
+    positions.insert(positions.end(),
+                     {p.file, p.line, p.column, String(p.function), Handle(p.inlined_at.index)});
   for (const Scope& s : g.scopes)
     scopes.insert(scopes.end(), {static_cast<int64_t>(s.kind), String(s.name), Handle(s.parent.index),
                                  Handle(s.pos.index)});
   for (const Site& s : g.sites)
-    sites.insert(sites.end(), {static_cast<int64_t>(s.kind), s.caller.index, s.callee.index, Handle(s.pos.index),
-                               String(s.reason)});
+    sites.insert(sites.end(), {static_cast<int64_t>(s.kind), s.caller.index, s.callee.index,
+                               Handle(s.pos.index), String(s.reason)});
   // What every node has is a table and not an attribute of each: a graph loads in half the time.
   std::vector<int64_t> nodes;
   for (uint32_t i = 0; i < g.nodes.size(); ++i) {
@@ -119,8 +122,10 @@ void Writer::WriteTables(onnx::NodeProto* start) {
     nodes.insert(nodes.end(), {node.scope.index, Handle(node.pos.index), node.num_results});
     for (PortType type : g.ResultsOf(NodeId(i))) nodes.push_back(TypeCode(type));
   }
-  for (const Port& port : g.graph_inputs) inputs.insert(inputs.end(), {String(port.name), TypeCode(port.type)});
-  for (const Port& port : g.graph_results) results.insert(results.end(), {String(port.name), TypeCode(port.type)});
+  for (const Port& port : g.graph_inputs)
+    inputs.insert(inputs.end(), {String(port.name), TypeCode(port.type)});
+  for (const Port& port : g.graph_results)
+    results.insert(results.end(), {String(port.name), TypeCode(port.type)});
 
   onnx::AttributeProto* strings = Add(start, kStrings, onnx::AttributeProto::STRINGS);
   for (const std::string* text : strings_) strings->add_strings(*text);
@@ -148,7 +153,8 @@ void Writer::WriteValue(onnx::NodeProto* node, const Constant& constant) {
   bool is_double = kind == TypeKind::Double;
   tensor->set_data_type(is_double ? onnx::TensorProto::DOUBLE : onnx::TensorProto::FLOAT);
   std::string bytes;
-  for (int i = 0; i < (is_double ? 8 : 4); ++i) bytes += static_cast<char>(static_cast<uint64_t>(constant.word) >> 8 * i);
+  for (int i = 0; i < (is_double ? 8 : 4); ++i)
+    bytes += static_cast<char>(static_cast<uint64_t>(constant.word) >> 8 * i);
   tensor->set_raw_data(bytes);
 }
 
@@ -175,7 +181,8 @@ void Writer::WriteNode(NodeId id) {
   out->set_op_type(std::string(InfoOf(node.op).name));
   out->set_domain(kDomain);
   if (node.op == Op::Const) WriteValue(out, g.constants[ConstId(node.attr)]);
-  if (const char* name = AttributeName(node.op)) AddInt(out, name, node.op == Op::Field ? node.attr >> 16 : node.attr);
+  if (const char* name = AttributeName(node.op))
+    AddInt(out, name, node.op == Op::Field ? node.attr >> 16 : node.attr);
   if (node.op == Op::Field) AddInt(out, kField, node.attr & 0xffff);
   if (node.op == Op::Start) WriteTables(out);
   written_[id.index] = true;

@@ -3,8 +3,8 @@
 namespace df::ir {
 
 TypeTable::TypeTable() {
-  static constexpr const char* kNames[] = {"Trigger", "Alt",     "Unit",  "Bool",   "Char",  "Int",
-                                           "Integer", "Float",   "Double", "String"};
+  static constexpr const char* kNames[] = {"Trigger", "Alt",     "Unit",  "Bool",   "Char",
+                                           "Int",     "Integer", "Float", "Double", "String"};
   for (size_t i = 0; i < std::size(kNames); ++i) rows_.Add({static_cast<TypeKind>(i), kNames[i], {}});
 }
 
@@ -27,8 +27,8 @@ std::string TypeTable::Print(PortType type) const {
   return type.lazy ? "lazy " + name : name;
 }
 
-NodeId Graph::AddNode(Op op, ScopeId scope, llvm::ArrayRef<Edge> in, llvm::ArrayRef<PortType> out, uint32_t attr,
-                      PosId pos) {
+NodeId Graph::AddNode(Op op, ScopeId scope, llvm::ArrayRef<Edge> in, llvm::ArrayRef<PortType> out,
+                      uint32_t attr, PosId pos) {
   Node node;
   node.op = op;
   node.scope = scope;

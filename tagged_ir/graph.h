@@ -1,10 +1,10 @@
 // tagged_ir/graph.h
 //
-// The tagged graph: one static graph for a whole program, after the Call/Merge/Return transform. Its meaning is
-// docs/graph.md. Tables with 32-bit handles; append-only while it is built, then read-only and shareable.
+// The tagged graph: one static graph for a whole program, after the Call/Merge/Return transform. Its meaning
+// is docs/graph.md. Tables with 32-bit handles; append-only while it is built, then read-only and shareable.
 //
-// This folder stands alone: no front-end type appears here, so that a compiled graph runs without the compiler.
-// Look at it: dfc --emit=tagged.
+// This folder stands alone: no front-end type appears here, so that a compiled graph runs without the
+// compiler. Look at it: dfc --emit=tagged.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace df::ir {
 using TypeId = Id<struct IrTypeTag>;
 using NodeId = Id<struct IrNodeTag>;
 using ScopeId = Id<struct IrScopeTag>;
-using SiteId = Id<struct IrSiteTag>;    // a label: what a Call or Delay puts in front of a tag
+using SiteId = Id<struct IrSiteTag>;  // a label: what a Call or Delay puts in front of a tag
 using ConstId = Id<struct IrConstTag>;
 using PosId = Id<struct IrPosTag>;
 
@@ -29,7 +29,8 @@ using PosId = Id<struct IrPosTag>;
 
 enum class TypeKind : uint8_t { Trigger, Alt, Unit, Bool, Char, Int, Integer, Float, Double, String, Data };
 
-// What an edge carries. A lazy edge carries a value or a reference; others values only. Any edge may carry an error.
+// What an edge carries. A lazy edge carries a value or a reference; others values only. Any edge may carry an
+// error.
 struct PortType {
   TypeId type;
   bool lazy = false;
@@ -37,7 +38,7 @@ struct PortType {
 };
 
 struct FieldType {
-  PortType type;     // lazy unless the field is strict or always evaluated
+  PortType type;  // lazy unless the field is strict or always evaluated
   bool strict = false;
   std::string name;  // of a record's field; else empty
 };
@@ -47,8 +48,8 @@ struct Constructor {
 };
 struct Type {
   TypeKind kind;
-  std::string name;                        // Data: "(Int, Bool)", "Maybe Int"; unique in the graph
-  std::vector<Constructor> constructors;   // Data
+  std::string name;                       // Data: "(Int, Bool)", "Maybe Int"; unique in the graph
+  std::vector<Constructor> constructors;  // Data
 };
 
 // Rows [0, String] are the built-in kinds in the order of TypeKind; data types follow.
@@ -74,8 +75,8 @@ class TypeTable {
 
 // ---------------------------------------------------------------- places
 
-// Where something comes from. `function` is the source function's name, `inlined_at` the place of the call that was
-// inlined away, if it was: backtraces show that call as if it were still there.
+// Where something comes from. `function` is the source function's name, `inlined_at` the place of the call
+// that was inlined away, if it was: backtraces show that call as if it were still there.
 struct Pos {
   uint32_t file = 0;  // index into Graph::files
   uint32_t line = 0;  // from 1; 0: unknown
@@ -92,7 +93,7 @@ enum class ScopeKind : uint8_t { Root, Function, Loop };
 struct Scope {
   ScopeKind kind;
   std::string name;  // a function's unique name ("fact", "main.bad"); a loop's too ("gcd.loop")
-  ScopeId parent;    // Loop: the scope in which it stands; Function: the scope its Outers may name, or invalid
+  ScopeId parent;  // Loop: the scope in which it stands; Function: the scope its Outers may name, or invalid
   PosId pos;
 };
 
@@ -100,8 +101,8 @@ enum class SiteKind : uint8_t { Call, Delay };
 
 struct Site {
   SiteKind kind;
-  ScopeId caller;      // the scope (function, loop or root) in which the Call or Delay stands
-  ScopeId callee;      // always a Function
+  ScopeId caller;  // the scope (function, loop or root) in which the Call or Delay stands
+  ScopeId callee;  // always a Function
   PosId pos;
   std::string reason;  // Delay: why it was not computed at once
 };
@@ -110,7 +111,8 @@ struct Site {
 
 struct Constant {
   TypeId type;
-  // Unit: 0. Bool: 0, 1. Char: code point. Int: the number. Float, Double: the bits (of a float in the low half).
+  // Unit: 0. Bool: 0, 1. Char: code point. Int: the number. Float, Double: the bits (of a float in the low
+  // half).
   int64_t word = 0;
   // Integer: decimal digits, '-' in front if negative. String: UTF-8.
   std::string text;
@@ -127,13 +129,14 @@ struct Edge {
 
 struct Node {
   Op op;
-  // Where it stands. Its operands and results have the tags of this scope, but for what crosses scopes: result 0 of a
-  // Call and results 1.. of a Delay appear in the site's callee, result 0 of an Enter in the loop; operand 0 of a Return
-  // comes from the callee, operands 0 and 1 of an Exit from the loop, operand 1 of an Outer from the scope it names.
-  // So Call, Return and Delay stand in the site's caller, Enter and Exit in the loop's parent, EntryMerge in the
-  // function, LoopMerge and NextIteration in the loop, Start, Input and Result in the root.
+  // Where it stands. Its operands and results have the tags of this scope, but for what crosses scopes:
+  // result 0 of a Call and results 1.. of a Delay appear in the site's callee, result 0 of an Enter in the
+  // loop; operand 0 of a Return comes from the callee, operands 0 and 1 of an Exit from the loop, operand 1
+  // of an Outer from the scope it names. So Call, Return and Delay stand in the site's caller, Enter and Exit
+  // in the loop's parent, EntryMerge in the function, LoopMerge and NextIteration in the loop, Start, Input
+  // and Result in the root.
   ScopeId scope;
-  uint32_t attr = 0;   // see op.def: a constant, site, loop, scope, constructor, field, input or result
+  uint32_t attr = 0;  // see op.def: a constant, site, loop, scope, constructor, field, input or result
   PosId pos;
   uint32_t first_input = 0;
   uint32_t num_inputs = 0;
@@ -148,22 +151,22 @@ struct Port {
 };
 
 struct Graph {
-  std::string name;                  // the module or file
+  std::string name;  // the module or file
   TypeTable types;
   std::vector<std::string> files;
   Table<PosId, Pos> positions;
-  Table<ScopeId, Scope> scopes;      // row 0 is the root
-  Table<SiteId, Site> sites;         // site i puts label i in front
+  Table<ScopeId, Scope> scopes;  // row 0 is the root
+  Table<SiteId, Site> sites;     // site i puts label i in front
   Table<ConstId, Constant> constants;
   Table<NodeId, Node> nodes;
-  std::vector<Edge> inputs;          // of all nodes; see Node::first_input
-  std::vector<PortType> results;     // of all nodes; see Node::first_result
+  std::vector<Edge> inputs;       // of all nodes; see Node::first_input
+  std::vector<PortType> results;  // of all nodes; see Node::first_result
   std::vector<Port> graph_inputs;
   std::vector<Port> graph_results;
 
   // Inputs may be invalid edges at first (cycles) and be set later with SetInput.
-  NodeId AddNode(Op op, ScopeId scope, llvm::ArrayRef<Edge> in, llvm::ArrayRef<PortType> out, uint32_t attr = 0,
-                 PosId pos = {});
+  NodeId AddNode(Op op, ScopeId scope, llvm::ArrayRef<Edge> in, llvm::ArrayRef<PortType> out,
+                 uint32_t attr = 0, PosId pos = {});
   // An EntryMerge grows with its call sites: builders collect its edges and set them once, at the end.
   void ReplaceInputs(NodeId node, llvm::ArrayRef<Edge> in);
   void SetInput(NodeId node, uint32_t index, Edge edge) { inputs[nodes[node].first_input + index] = edge; }
@@ -175,11 +178,12 @@ struct Graph {
   ScopeId LoopOf(NodeId node) const { return ScopeId(nodes[node].attr); }
 };
 
-// Whether node `n` has `count` results of which results[1] is a control edge, etc., is checked here, with everything
-// else that docs/graph.md says of a well-formed graph: op signatures, scopes of both ends of each edge, one trigger
-// Call per site, Returns and EntryMerges wired to the same sites, Switch and BranchMerge with as many sides as their
-// predicate has alternatives, no lazy edge into a strict operand, no cycle that could never fire, handles in range.
-// Returns "" or what is wrong, naming the node. Never crashes, whatever the tables hold.
+// Whether node `n` has `count` results of which results[1] is a control edge, etc., is checked here, with
+// everything else that docs/graph.md says of a well-formed graph: op signatures, scopes of both ends of each
+// edge, one trigger Call per site, Returns and EntryMerges wired to the same sites, Switch and BranchMerge
+// with as many sides as their predicate has alternatives, no lazy edge into a strict operand, no cycle that
+// could never fire, handles in range. Returns "" or what is wrong, naming the node. Never crashes, whatever
+// the tables hold.
 std::string Verify(const Graph& graph);
 
 }  // namespace df::ir

@@ -17,7 +17,7 @@ enum class Op : uint8_t {
 enum class OpClass : uint8_t { Ordinary, Control };
 
 struct OpInfo {
-  std::string_view name;       // "Add": in dumps and files
+  std::string_view name;  // "Add": in dumps and files
   OpClass cls;
   std::string_view signature;  // as op.def describes
   std::string_view meaning;

@@ -1,5 +1,5 @@
-// Prints a tagged graph: see text.h, and docs/graph.md for the form. Prints broken graphs too, as far as they can be
-// read, because one looks at a graph when something is wrong with it.
+// Prints a tagged graph: see text.h, and docs/graph.md for the form. Prints broken graphs too, as far as they
+// can be read, because one looks at a graph when something is wrong with it.
 
 #include <cmath>
 #include <cstring>
@@ -48,7 +48,8 @@ std::string FloatText(const Constant& constant, bool is_double) {
 }
 
 std::string CharText(int64_t code) {
-  if (code >= 0x20 && code < 0x7f && code != '\'' && code != '\\') return fmt::format("'{}'", static_cast<char>(code));
+  if (code >= 0x20 && code < 0x7f && code != '\'' && code != '\\')
+    return fmt::format("'{}'", static_cast<char>(code));
   return fmt::format("'\\u{{{:x}}}'", static_cast<uint64_t>(code));
 }
 
@@ -93,12 +94,14 @@ void Printer::ChooseScopes() {
     llvm::StringRef name = g.scopes[ScopeId(i)].name;
     if (name == only || (name.consume_front(only) && name.starts_with("@"))) shown_[i] = true;
   }
-  // A loop is shown if the first scope around it that is no loop is; `open` ends walks around a circle of parents.
+  // A loop is shown if the first scope around it that is no loop is; `open` ends walks around a circle of
+  // parents.
   std::vector<bool> open(g.scopes.size(), true);
   std::vector<uint32_t> path;
   for (uint32_t i = 0; i < g.scopes.size(); ++i) {
     ScopeId at(i);
-    while (g.scopes.Contains(at) && open[at.index] && !shown_[at.index] && g.scopes[at].kind == ScopeKind::Loop) {
+    while (g.scopes.Contains(at) && open[at.index] && !shown_[at.index] &&
+           g.scopes[at].kind == ScopeKind::Loop) {
       open[at.index] = false;
       path.push_back(at.index);
       at = g.scopes[at].parent;
@@ -112,7 +115,7 @@ std::string Printer::TypeText(PortType type) const {
   std::string name = "<bad type>";
   if (g.types.Contains(type.type)) {
     const Type& row = g.types[type.type];
-    name = row.kind != TypeKind::Data            ? row.name
+    name = row.kind != TypeKind::Data              ? row.name
            : g.types.FindBuiltin(row.name).valid() ? Quote(row.name)
                                                    : NameText(row.name);
   }
@@ -125,7 +128,8 @@ std::string Printer::ScopeText(ScopeId id) const {
 
 std::string Printer::EdgeText(Edge edge) const {
   if (!edge.node.valid()) return "<none>";
-  return edge.port == 0 ? fmt::format("%{}", edge.node.index) : fmt::format("%{}.{}", edge.node.index, edge.port);
+  return edge.port == 0 ? fmt::format("%{}", edge.node.index)
+                        : fmt::format("%{}.{}", edge.node.index, edge.port);
 }
 
 // The source function that positions in a scope belong to unless they say otherwise.
@@ -183,7 +187,8 @@ void Printer::Header() {
     }
     out_ << '\n';
   }
-  for (const Port& port : g.graph_inputs) out_ << "input " << Quote(port.name) << " : " << TypeText(port.type) << '\n';
+  for (const Port& port : g.graph_inputs)
+    out_ << "input " << Quote(port.name) << " : " << TypeText(port.type) << '\n';
   for (const Port& port : g.graph_results)
     out_ << "result " << Quote(port.name) << " : " << TypeText(port.type) << '\n';
   static constexpr const char* kKinds[] = {"root ", "function ", "loop "};
@@ -198,8 +203,8 @@ void Printer::Sites() {
   for (uint32_t i = 0; i < g.sites.size(); ++i) {
     const Site& site = g.sites[SiteId(i)];
     if (!options_.only.empty() && !(g.scopes.Contains(site.caller) && shown_[site.caller.index])) continue;
-    out_ << "site " << i << (site.kind == SiteKind::Delay ? " delay " : " call ") << ScopeText(site.caller) << " -> "
-         << ScopeText(site.callee);
+    out_ << "site " << i << (site.kind == SiteKind::Delay ? " delay " : " call ") << ScopeText(site.caller)
+         << " -> " << ScopeText(site.callee);
     if (!site.reason.empty()) out_ << ' ' << Quote(site.reason);
     out_ << PosText(site.pos, FunctionOf(site.caller)) << '\n';
   }
@@ -208,7 +213,8 @@ void Printer::Sites() {
 std::string Printer::Attribute(NodeId id) const {
   const Node& node = g.nodes[id];
   auto constructor = [&](PortType type, uint32_t index) {
-    if (!g.types.Contains(type.type) || index >= g.types[type.type].constructors.size()) return fmt::format("{}", index);
+    if (!g.types.Contains(type.type) || index >= g.types[type.type].constructors.size())
+      return fmt::format("{}", index);
     return NameText(g.types[type.type].constructors[index].name);
   };
   switch (node.op) {
@@ -223,7 +229,8 @@ std::string Printer::Attribute(NodeId id) const {
     case Op::Exit:
     case Op::Outer: return fmt::format(" {}", ScopeText(ScopeId(node.attr)));
     case Op::Const: return fmt::format(" {}", ConstantText(ConstId(node.attr)));
-    case Op::Construct: return fmt::format(" {}", constructor(node.num_results ? g.ResultsOf(id)[0] : PortType{}, node.attr));
+    case Op::Construct:
+      return fmt::format(" {}", constructor(node.num_results ? g.ResultsOf(id)[0] : PortType{}, node.attr));
     case Op::Field: {
       PortType type;
       if (node.num_inputs) {

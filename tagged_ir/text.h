@@ -14,7 +14,7 @@
 namespace df::ir {
 
 struct PrintOptions {
-  std::string only;        // the scope of this name only (and its loops)
+  std::string only;  // the scope of this name only (and its loops)
   bool positions = true;
 };
 void Print(const Graph& graph, llvm::raw_ostream& out, const PrintOptions& options = {});

@@ -1,6 +1,7 @@
 // tagged_ir/text_format.h
 //
-// What the printer and the reader of the text form have to agree on: which names stand bare and which are quoted.
+// What the printer and the reader of the text form have to agree on: which names stand bare and which are
+// quoted.
 #pragma once
 
 #include <string>
@@ -12,7 +13,8 @@ inline bool IsNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && 
 
 // `@` may stand inside a name ("fact@Int"), never in front: there it begins a position.
 inline bool IsNameChar(char c) {
-  return IsNameStart(c) || (c >= '0' && c <= '9') || c == '.' || c == '\'' || c == '@' || c == '#' || c == '~';
+  return IsNameStart(c) || (c >= '0' && c <= '9') || c == '.' || c == '\'' || c == '@' || c == '#' ||
+         c == '~';
 }
 
 // Words that mean something where a name could stand, and so are quoted as names.
@@ -30,6 +32,8 @@ inline bool IsBareName(std::string_view name) {
 // "a\nb" with quotes and escapes. Bytes from 0x80 on stay as they are.
 std::string Quote(std::string_view text);
 // Bare if it can be.
-inline std::string NameText(std::string_view name) { return IsBareName(name) ? std::string(name) : Quote(name); }
+inline std::string NameText(std::string_view name) {
+  return IsBareName(name) ? std::string(name) : Quote(name);
+}
 
 }  // namespace df::ir::text

@@ -1,7 +1,7 @@
 // Reads the text form of a tagged graph: see text.h, and docs/graph.md for the form.
 //
-// Names of types, scopes and nodes may be used before they are declared, so each use is noted and looked up at the end
-// of what declares it: types and scopes at the end of the header, nodes at the end of the text.
+// Names of types, scopes and nodes may be used before they are declared, so each use is noted and looked up
+// at the end of what declares it: types and scopes at the end of the header, nodes at the end of the text.
 
 #include <charconv>
 #include <cstring>
@@ -13,173 +13,16 @@
 #include "fmt/format.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/ConvertUTF.h"
 #include "tagged_ir/text.h"
 #include "tagged_ir/text_format.h"
+#include "tagged_ir/text_lex.h"
 
 namespace df::ir {
 namespace {
 
-// ---------------------------------------------------------------- tokens
-
-enum class Tok : uint8_t { End, Bad, Name, Quoted, Number, Char, Node, Position, Symbol };
-
-struct Token {
-  Tok kind = Tok::End;
-  std::string text;  // Name, Number, Node, Symbol: as written; Quoted: without quotes and escapes; Bad: the message
-  uint32_t line = 1;
-  int64_t code = 0;                // Char
-  uint32_t numbers[3] = {0, 0, 0};  // Position: file, line, column
-  uint32_t port = 0;               // Node
-};
-
-class Lexer {
- public:
-  explicit Lexer(std::string_view text) : text_(text) {}
-  Token Next();
-
- private:
-  Token Bad(std::string message) {
-    at_ = text_.size();
-    return {Tok::Bad, std::move(message), line_};
-  }
-  char Peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
-  void SkipBlanks();
-  Token QuotedToken();
-  Token CharToken();
-  Token PositionToken();
-  bool Number(uint32_t* value);
-  bool Hex(size_t digits, uint32_t* value);
-
-  std::string_view text_;
-  size_t at_ = 0;
-  uint32_t line_ = 1;
-};
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-void Lexer::SkipBlanks() {
-  while (at_ < text_.size()) {
-    char c = text_[at_];
-    if (c == '\n') ++line_;
-    if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
-      ++at_;
-    } else if (c == '-' && Peek(1) == '-') {
-      while (at_ < text_.size() && text_[at_] != '\n') ++at_;
-    } else {
-      return;
-    }
-  }
-}
-
-bool Lexer::Number(uint32_t* value) {
-  size_t begin = at_;
-  while (IsDigit(Peek())) ++at_;
-  auto [end, status] = std::from_chars(text_.data() + begin, text_.data() + at_, *value);
-  return status == std::errc() && end == text_.data() + at_;
-}
-
-bool Lexer::Hex(size_t digits, uint32_t* value) {
-  size_t end = std::min(at_ + digits, text_.size());
-  auto [last, status] = std::from_chars(text_.data() + at_, text_.data() + end, *value, 16);
-  bool good = status == std::errc() && last != text_.data() + at_;
-  at_ = static_cast<size_t>(last - text_.data());
-  return good;
-}
-
-Token Lexer::QuotedToken() {
-  Token token{Tok::Quoted, "", line_};
-  for (++at_; Peek() != '"'; ++at_) {
-    if (at_ >= text_.size() || Peek() == '\n') return Bad("a quotation mark is missing");
-    char c = Peek();
-    if (c != '\\') {
-      token.text += c;
-      continue;
-    }
-    char escape = Peek(1);
-    at_ += 1;
-    uint32_t code = 0;
-    switch (escape) {
-      case '\\':
-      case '"': token.text += escape; break;
-      case 'n': token.text += '\n'; break;
-      case 'x':
-        ++at_;
-        if (!Hex(2, &code)) return Bad("bad escape in a quoted text");
-        token.text += static_cast<char>(code);
-        --at_;
-        break;
-      default: return Bad("bad escape in a quoted text");
-    }
-  }
-  ++at_;
-  return token;
-}
-
-Token Lexer::CharToken() {
-  Token token{Tok::Char, "", line_};
-  ++at_;
-  if (Peek() == '\\' && Peek(1) == 'u' && Peek(2) == '{') {
-    at_ += 3;
-    uint32_t code = 0;
-    if (!Hex(8, &code) || Peek() != '}') return Bad("bad character");
-    token.code = code;
-  } else {
-    token.code = static_cast<unsigned char>(Peek());
-  }
-  ++at_;
-  if (Peek() != '\'') return Bad("bad character");
-  ++at_;
-  return token;
-}
-
-// @line:column or @file:line:column
-Token Lexer::PositionToken() {
-  Token token{Tok::Position, "", line_};
-  uint32_t numbers[3];
-  size_t count = 0;
-  do {
-    ++at_;
-    if (count == 3 || !Number(&numbers[count++])) return Bad("bad position");
-  } while (Peek() == ':' && IsDigit(Peek(1)));
-  if (count < 2) return Bad("bad position");
-  for (size_t i = 0; i < count; ++i) token.numbers[3 - count + i] = numbers[i];
-  return token;
-}
-
-Token Lexer::Next() {
-  SkipBlanks();
-  if (at_ >= text_.size()) return {Tok::End, "", line_};
-  char c = Peek();
-  size_t begin = at_;
-  auto rest = [&] { return std::string(text_.substr(begin, at_ - begin)); };
-  if (text::IsNameStart(c)) {
-    while (text::IsNameChar(Peek())) ++at_;
-    return {Tok::Name, rest(), line_};
-  }
-  if (c == '"') return QuotedToken();
-  if (c == '\'') return CharToken();
-  if (c == '@') return PositionToken();
-  if (c == '%') {
-    ++at_;
-    while (text::IsNameChar(Peek()) && Peek() != '.') ++at_;
-    Token token{Tok::Node, rest(), line_};
-    if (token.text.size() == 1) return Bad("`%` without a name");
-    if (Peek() == '.') {
-      ++at_;
-      if (!Number(&token.port)) return Bad("bad result number");
-    }
-    return token;
-  }
-  if (IsDigit(c) || (c == '-' && Peek(1) != '>')) {
-    for (++at_; text::IsNameChar(Peek()) || Peek() == '+' || Peek() == '-';) ++at_;
-    return {Tok::Number, rest(), line_};
-  }
-  at_ += (c == '-' && Peek(1) == '>') || (c == '(' && Peek(1) == ')') ? 2 : 1;
-  return {Tok::Symbol, rest(), line_};
-}
-
-// ---------------------------------------------------------------- parser
+using text::Lexer;
+using text::Tok;
+using text::Token;
 
 class Parser {
  public:
@@ -541,7 +384,8 @@ bool Parser::NodeLine(ScopeId scope) {
 }
 
 bool Parser::ResolveNodes() {
-  // If the names are the numbers 0, 1, ... in some order, nodes get these numbers, otherwise their places in the text.
+  // If the names are the numbers 0, 1, ... in some order, nodes get these numbers, otherwise their places in
+  // the text.
   llvm::StringMap<uint32_t> places;
   std::vector<uint32_t> order(nodes_.size(), UINT32_MAX);  // of each number: the place in the text
   bool numbered = true;
@@ -608,7 +452,8 @@ bool Parser::ResolveAttribute(const PendingNode& node, llvm::ArrayRef<Edge> in, 
     case Op::Field: wanted = 2; break;
     default: break;
   }
-  if (node.attribute.size() != wanted) return FailAt(node.line, "an attribute is missing, or there is one too many");
+  if (node.attribute.size() != wanted)
+    return FailAt(node.line, "an attribute is missing, or there is one too many");
   switch (node.op) {
     case Op::Enter:
     case Op::NextIteration:
@@ -621,7 +466,8 @@ bool Parser::ResolveAttribute(const PendingNode& node, llvm::ArrayRef<Edge> in, 
     }
     case Op::Const: return ResolveConstant(node, attr);
     case Op::Construct:
-      return ConstructorIndex(node, node.results.empty() ? TypeId() : node.results[0].type, node.attribute[0], attr);
+      return ConstructorIndex(node, node.results.empty() ? TypeId() : node.results[0].type, node.attribute[0],
+                              attr);
     case Op::Field: {
       bool known = in.size() == 1 && in[0].port < g.nodes[in[0].node].num_results;
       uint32_t constructor = 0, field = 0;
@@ -687,7 +533,8 @@ bool Parser::ResolveConstant(const PendingNode& node, uint32_t* attr) {
       break;
     default: break;
   }
-  if (!good) return FailAt(literal.line, fmt::format("`{}` is not a {}", text, g.types.Print({constant.type})));
+  if (!good)
+    return FailAt(literal.line, fmt::format("`{}` is not a {}", text, g.types.Print({constant.type})));
   auto [it, is_new] = constants_.try_emplace({constant.type.index, constant.word, constant.text}, ConstId());
   if (is_new) it->second = g.constants.Add(std::move(constant));
   *attr = it->second.index;

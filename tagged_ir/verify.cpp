@@ -1,4 +1,5 @@
-// Verify, and the names that its messages use. The parts are in verify_tables.cpp, verify_nodes.cpp, verify_wiring.cpp.
+// Verify, and the names that its messages use. The parts are in verify_tables.cpp, verify_nodes.cpp,
+// verify_wiring.cpp.
 
 #include "tagged_ir/verify.h"
 

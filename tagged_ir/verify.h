@@ -83,7 +83,8 @@ class Verifier {
 
   const Graph& g;
   std::string error_;
-  std::vector<uint32_t> first_, last_;  // of each scope: its numbers before and after a walk of its descendants
+  std::vector<uint32_t> first_,
+      last_;  // of each scope: its numbers before and after a walk of its descendants
 
   struct SiteUse {
     NodeId delay, trigger_call, cell_return;
@@ -96,9 +97,9 @@ class Verifier {
     NodeId predicate_user;
   };
   std::vector<LoopUse> loops_;
-  std::vector<NodeId> trigger_entry_;    // of each function: the EntryMerge of its trigger
-  std::vector<uint32_t> sites_into_;     // of each scope: how many sites enter it
-  std::vector<uint32_t> stamp_;          // of each site: the last EntryMerge that it was seen at
+  std::vector<NodeId> trigger_entry_;  // of each function: the EntryMerge of its trigger
+  std::vector<uint32_t> sites_into_;   // of each scope: how many sites enter it
+  std::vector<uint32_t> stamp_;        // of each site: the last EntryMerge that it was seen at
 };
 
 }  // namespace df::ir

@@ -28,7 +28,8 @@ bool Verifier::CheckNodes() {
 bool Verifier::CheckHandles(NodeId id) {
   const Node& node = g.nodes[id];
   if (!g.scopes.Contains(node.scope)) return FailAt(id, "no scope {}", node.scope.index);
-  if (node.pos.valid() && !g.positions.Contains(node.pos)) return FailAt(id, "no position {}", node.pos.index);
+  if (node.pos.valid() && !g.positions.Contains(node.pos))
+    return FailAt(id, "no position {}", node.pos.index);
   for (PortType result : g.ResultsOf(id)) {
     if (!g.types.Contains(result.type)) return FailAt(id, "no type {}", result.type.index);
     TypeKind kind = g.types.Kind(result.type);
@@ -62,14 +63,16 @@ bool Verifier::CheckSignature(NodeId id) {
     TypeId& variable = bound[place.variable];
     if (!variable.valid()) variable = type.type;
     if (variable != type.type)
-      return FailAt(id, "{} {} is a {}, others are {}", what, index, g.types.Print(type), g.types.Print({variable}));
+      return FailAt(id, "{} {} is a {}, others are {}", what, index, g.types.Print(type),
+                    g.types.Print({variable}));
     return true;
   };
   for (uint32_t k = 0; k < node.num_inputs; ++k) {
     const Place& place = *PlaceAt(signature.operands, k);
     PortType type = g.TypeOf(g.InputsOf(id)[k]);
     if (!match(place, type, "operand", k)) return false;
-    if (type.lazy && !place.lazy) return FailAt(id, "operand {} may be a reference, and has to be a value", k);
+    if (type.lazy && !place.lazy)
+      return FailAt(id, "operand {} may be a reference, and has to be a value", k);
     if (type.lazy && place.variable != kNoVariable) lazy[place.variable] = true;
   }
   for (uint32_t k = 0; k < node.num_results; ++k) {
@@ -144,7 +147,8 @@ bool Verifier::CheckAttribute(NodeId id) {
     }
     case Op::BranchMerge: {
       bool is_bool = KindOf(in[0]) == TypeKind::Bool;
-      if (is_bool && in.size() != 3) return FailAt(id, "{} sides; a Bool has two alternatives", in.size() - 1);
+      if (is_bool && in.size() != 3)
+        return FailAt(id, "{} sides; a Bool has two alternatives", in.size() - 1);
       return true;
     }
     case Op::Match:
@@ -160,7 +164,8 @@ bool Verifier::CheckAttribute(NodeId id) {
 bool Verifier::CheckConstruct(NodeId id) {
   const Node& node = g.nodes[id];
   const Type& type = g.types[g.ResultsOf(id)[0].type];
-  if (node.attr >= type.constructors.size()) return FailAt(id, "`{}` has no constructor {}", type.name, node.attr);
+  if (node.attr >= type.constructors.size())
+    return FailAt(id, "`{}` has no constructor {}", type.name, node.attr);
   const Constructor& constructor = type.constructors[node.attr];
   if (node.num_inputs != constructor.fields.size() + 1)
     return FailAt(id, "{} operands; `{}` has {} fields", node.num_inputs - 1, constructor.name,

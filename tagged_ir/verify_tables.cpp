@@ -21,7 +21,8 @@ bool IsUtf8(const std::string& text) {
 bool IsDecimal(llvm::StringRef text) {
   if (text == "0") return true;
   text.consume_front("-");
-  return !text.empty() && text.front() != '0' && text.find_first_not_of("0123456789") == llvm::StringRef::npos;
+  return !text.empty() && text.front() != '0' &&
+         text.find_first_not_of("0123456789") == llvm::StringRef::npos;
 }
 
 }  // namespace
@@ -30,8 +31,8 @@ bool Verifier::CheckTables() {
   if (!IsUtf8(g.name)) return Fail("the graph's name is not UTF-8");
   for (const std::string& file : g.files)
     if (!IsUtf8(file)) return Fail("a file's name is not UTF-8");
-  return CheckTypes() && CheckPositions() && CheckScopes() && LayOutScopes() && CheckSites() && CheckConstants() &&
-         CheckPorts();
+  return CheckTypes() && CheckPositions() && CheckScopes() && LayOutScopes() && CheckSites() &&
+         CheckConstants() && CheckPorts();
 }
 
 bool Verifier::CheckTypes() {
@@ -41,13 +42,15 @@ bool Verifier::CheckTypes() {
   for (uint32_t i = 0; i < g.types.size(); ++i) {
     const Type& type = g.types[TypeId(i)];
     if (i < builtins) {
-      if (type.kind != static_cast<TypeKind>(i)) return Fail("type {} is not the built-in type it has to be", i);
+      if (type.kind != static_cast<TypeKind>(i))
+        return Fail("type {} is not the built-in type it has to be", i);
       continue;
     }
     if (type.kind != TypeKind::Data) return Fail("type {} is not a data type", i);
     if (type.name.empty() || !IsUtf8(type.name)) return Fail("type {}: its name is empty or not UTF-8", i);
     if (!names.insert(type.name).second) return Fail("two data types are named `{}`", type.name);
-    if (type.constructors.size() > kMaxConstructors) return Fail("type `{}` has too many constructors", type.name);
+    if (type.constructors.size() > kMaxConstructors)
+      return Fail("type `{}` has too many constructors", type.name);
     llvm::StringSet<> constructors;
     for (const Constructor& c : type.constructors) {
       if (c.name.empty() || !IsUtf8(c.name))
@@ -62,7 +65,8 @@ bool Verifier::CheckTypes() {
           return Fail("constructor `{}`, field {}: no type {}", c.name, k, field.type.type.index);
         TypeKind kind = g.types.Kind(field.type.type);
         if (kind == TypeKind::Trigger || kind == TypeKind::Alt)
-          return Fail("constructor `{}`, field {}: a {} cannot be held", c.name, k, g.types.Print(field.type));
+          return Fail("constructor `{}`, field {}: a {} cannot be held", c.name, k,
+                      g.types.Print(field.type));
         if (field.strict && field.type.lazy)
           return Fail("constructor `{}`, field {}: both strict and lazy", c.name, k);
       }
@@ -115,7 +119,8 @@ bool Verifier::CheckScopes() {
     if (scope.parent.valid() && !g.scopes.Contains(scope.parent))
       return Fail("scope `{}`: its parent, scope {}, does not exist", scope.name, scope.parent.index);
     if (scope.kind == ScopeKind::Root && scope.parent.valid()) return Fail("the root scope has a parent");
-    if (scope.kind == ScopeKind::Loop && !scope.parent.valid()) return Fail("loop `{}` stands nowhere", scope.name);
+    if (scope.kind == ScopeKind::Loop && !scope.parent.valid())
+      return Fail("loop `{}` stands nowhere", scope.name);
     if (!CheckPos(scope.pos, "scope `" + scope.name + "`")) return false;
   }
   return true;
@@ -161,7 +166,8 @@ bool Verifier::CheckSites() {
   for (uint32_t i = 0; i < g.sites.size(); ++i) {
     const Site& site = g.sites[SiteId(i)];
     if (site.kind > SiteKind::Delay) return Fail("site {} is of no known kind", i);
-    if (!g.scopes.Contains(site.caller)) return Fail("site {}: no scope {} to call from", i, site.caller.index);
+    if (!g.scopes.Contains(site.caller))
+      return Fail("site {}: no scope {} to call from", i, site.caller.index);
     if (!g.scopes.Contains(site.callee)) return Fail("site {}: no scope {} to call", i, site.callee.index);
     const Scope& callee = g.scopes[site.callee];
     if (callee.kind != ScopeKind::Function) return Fail("site {}: `{}` is not a function", i, callee.name);
@@ -198,8 +204,10 @@ bool Verifier::CheckConstants() {
       case TypeKind::Double: break;
     }
     if (!good) return Fail("constant {}: {} is not a {}", i, word, g.types.Print({constant.type}));
-    if (!has_text && !constant.text.empty()) return Fail("constant {}: a text that its type has no use for", i);
-    if (kind == TypeKind::Integer && !IsDecimal(constant.text)) return Fail("constant {}: not a decimal number", i);
+    if (!has_text && !constant.text.empty())
+      return Fail("constant {}: a text that its type has no use for", i);
+    if (kind == TypeKind::Integer && !IsDecimal(constant.text))
+      return Fail("constant {}: not a decimal number", i);
     if (kind == TypeKind::String && !IsUtf8(constant.text)) return Fail("constant {}: not UTF-8", i);
   }
   return true;
@@ -209,7 +217,8 @@ bool Verifier::CheckPorts() {
   auto check = [&](const std::vector<Port>& ports, const char* what) {
     for (size_t i = 0; i < ports.size(); ++i) {
       if (!IsUtf8(ports[i].name)) return Fail("{} {}: its name is not UTF-8", what, i);
-      if (!g.types.Contains(ports[i].type.type)) return Fail("{} {}: no type {}", what, i, ports[i].type.type.index);
+      if (!g.types.Contains(ports[i].type.type))
+        return Fail("{} {}: no type {}", what, i, ports[i].type.type.index);
       TypeKind kind = g.types.Kind(ports[i].type.type);
       if (kind == TypeKind::Trigger || kind == TypeKind::Alt)
         return Fail("{} {}: a {} does not leave the graph", what, i, g.types.Print(ports[i].type));
@@ -221,7 +230,8 @@ bool Verifier::CheckPorts() {
   for (size_t i = 0; i < g.graph_inputs.size(); ++i) {
     const Port& port = g.graph_inputs[i];
     // `%` begins the names of edges in graph files.
-    if (port.name.empty() || port.name.front() == '%') return Fail("input {}: `{}` is not a name", i, port.name);
+    if (port.name.empty() || port.name.front() == '%')
+      return Fail("input {}: `{}` is not a name", i, port.name);
     if (!names.insert(port.name).second) return Fail("two inputs are named `{}`", port.name);
     if (port.type.lazy) return Fail("input `{}`: an input is a value", port.name);
   }

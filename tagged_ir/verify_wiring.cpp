@@ -37,9 +37,11 @@ bool Verifier::CheckPlace(NodeId id) {
     case Op::Start:
     case Op::Input:
     case Op::Result:
-      return kind == ScopeKind::Root || FailAt(id, "stands in {}, and not in the root", ScopeName(node.scope));
+      return kind == ScopeKind::Root ||
+             FailAt(id, "stands in {}, and not in the root", ScopeName(node.scope));
     case Op::EntryMerge:
-      return kind == ScopeKind::Function || FailAt(id, "stands in {}, which is no function", ScopeName(node.scope));
+      return kind == ScopeKind::Function ||
+             FailAt(id, "stands in {}, which is no function", ScopeName(node.scope));
     case Op::LoopMerge:
       return kind == ScopeKind::Loop || FailAt(id, "stands in {}, which is no loop", ScopeName(node.scope));
     case Op::NextIteration:
@@ -48,13 +50,14 @@ bool Verifier::CheckPlace(NodeId id) {
     case Op::Enter:
     case Op::Exit:
       return g.scopes[g.LoopOf(id)].parent == node.scope ||
-             FailAt(id, "stands in {}, not around its loop {}", ScopeName(node.scope), ScopeName(g.LoopOf(id)));
+             FailAt(id, "stands in {}, not around its loop {}", ScopeName(node.scope),
+                    ScopeName(g.LoopOf(id)));
     case Op::Call:
     case Op::Return:
     case Op::Delay: {
       ScopeId caller = g.sites[g.SiteOf(id)].caller;
-      return caller == node.scope || FailAt(id, "stands in {}; site {} is in {}", ScopeName(node.scope), node.attr,
-                                            ScopeName(caller));
+      return caller == node.scope || FailAt(id, "stands in {}; site {} is in {}", ScopeName(node.scope),
+                                            node.attr, ScopeName(caller));
     }
     case Op::Outer:
       return (node.attr != node.scope.index && Encloses(ScopeId(node.attr), node.scope)) ||
@@ -70,8 +73,8 @@ bool Verifier::CheckEdges(NodeId id) {
   for (uint32_t k = 0; k < in.size(); ++k) {
     ScopeId have = ScopeOfResult(in[k]), want = ScopeOfOperand(id, k);
     if (have != want)
-      return FailAt(id, "operand {}, result {} of {}, comes from {}, not from {}", k, in[k].port, Name(in[k].node),
-                    ScopeName(have), ScopeName(want));
+      return FailAt(id, "operand {}, result {} of {}, comes from {}, not from {}", k, in[k].port,
+                    Name(in[k].node), ScopeName(have), ScopeName(want));
     Op from = g.nodes[in[k].node].op;
     uint32_t from_attr = g.nodes[in[k].node].attr, attr = g.nodes[id].attr, port = in[k].port;
     bool delivered = (from == Op::Call && port == 0) || (from == Op::Delay && port > 0);
@@ -119,26 +122,29 @@ bool Verifier::CheckCallSite(NodeId id) {
     return true;
   }
   if (node.op == Op::Return) {
-    if (g.types.Kind(g.TypeOf(in[0]).type) == TypeKind::Trigger) return FailAt(id, "a Trigger is not returned");
+    if (g.types.Kind(g.TypeOf(in[0]).type) == TypeKind::Trigger)
+      return FailAt(id, "a Trigger is not returned");
     use.any_return = id;
-    if (!out.empty())
-      return in.size() == 2 || FailAt(id, "without the control edge of its site's Call");
+    if (!out.empty()) return in.size() == 2 || FailAt(id, "without the control edge of its site's Call");
     if (!is_delay) return FailAt(id, "without a result, though site {} is a call", node.attr);
     if (in.size() != 1) return FailAt(id, "a Delay's Return has no control edge");
     if (g.TypeOf(in[0]).lazy) return FailAt(id, "a reference's cell is filled with a reference");
-    if (use.cell_return.valid()) return FailAt(id, "site {} is returned already, by {}", node.attr, Name(use.cell_return));
+    if (use.cell_return.valid())
+      return FailAt(id, "site {} is returned already, by {}", node.attr, Name(use.cell_return));
     use.cell_return = id;
     return true;
   }
   if (!is_delay) return FailAt(id, "site {} is a call", node.attr);
   if (use.delay.valid()) return FailAt(id, "site {} is delayed already, by {}", node.attr, Name(use.delay));
   use.delay = id;
-  if (!out[0].lazy) return FailAt(id, "result 0 is a reference, and its type {} is not lazy", g.types.Print(out[0]));
+  if (!out[0].lazy)
+    return FailAt(id, "result 0 is a reference, and its type {} is not lazy", g.types.Print(out[0]));
   if (out.size() != in.size() + 1) return FailAt(id, "{} results for {} operands", out.size(), in.size());
   for (uint32_t k = 1; k < in.size(); ++k) {
     PortType have = g.TypeOf(in[k]), want = out[k + 1];
     if (have.type != want.type || (have.lazy && !want.lazy))
-      return FailAt(id, "operand {} is a {}, result {} a {}", k, g.types.Print(have), k + 1, g.types.Print(want));
+      return FailAt(id, "operand {} is a {}, result {} a {}", k, g.types.Print(have), k + 1,
+                    g.types.Print(want));
     if (KindOf(in[k]) == TypeKind::Trigger) return FailAt(id, "operand {} is a second Trigger", k);
   }
   return true;
@@ -154,7 +160,8 @@ bool Verifier::CheckEntryMerge(NodeId id) {
   }
   for (Edge edge : g.InputsOf(id)) {
     SiteId site = SiteFeeding(edge);
-    if (stamp_[site.index] == id.index) return FailAt(id, "site {} delivers this parameter twice", site.index);
+    if (stamp_[site.index] == id.index)
+      return FailAt(id, "site {} delivers this parameter twice", site.index);
     stamp_[site.index] = id.index;
   }
   if (node.num_inputs != sites_into_[node.scope.index])
@@ -174,7 +181,8 @@ bool Verifier::CheckSitesComplete() {
     if (!use.cell_return.valid()) return Fail("site {}: no Return that fills its reference", i);
     PortType have = g.TypeOf(g.InputsOf(use.cell_return)[0]), want = g.ResultsOf(use.delay)[0];
     if (have.type != want.type)
-      return FailAt(use.cell_return, "a {} fills a reference to a {}", g.types.Print(have), g.types.Print({want.type}));
+      return FailAt(use.cell_return, "a {} fills a reference to a {}", g.types.Print(have),
+                    g.types.Print({want.type}));
   }
   return true;
 }
@@ -187,7 +195,8 @@ bool Verifier::CheckLoopNode(NodeId id) {
   if (node.op == Op::Enter) {
     bool trigger = IsTriggerCall(id);
     if (node.num_results != (trigger ? 2u : 1u))
-      return FailAt(id, "{} results; the trigger's Enter, and no other, has a control edge", node.num_results);
+      return FailAt(id, "{} results; the trigger's Enter, and no other, has a control edge",
+                    node.num_results);
     if (!trigger) return true;
     if (use.trigger_enter.valid())
       return FailAt(id, "loop {} has an Enter of its trigger already, {}", ScopeName(g.LoopOf(id)),
@@ -212,7 +221,9 @@ bool Verifier::CheckGraphPorts() {
     NodeId id(i);
     const Node& node = g.nodes[id];
     if (node.op != Op::Start && node.op != Op::Input && node.op != Op::Result) continue;
-    NodeId& first = node.op == Op::Start ? start : node.op == Op::Input ? inputs[node.attr] : results[node.attr];
+    NodeId& first = node.op == Op::Start   ? start
+                    : node.op == Op::Input ? inputs[node.attr]
+                                           : results[node.attr];
     if (first.valid()) return FailAt(id, "there is one already, {}", Name(first));
     first = id;
   }
@@ -315,8 +326,9 @@ bool Verifier::CheckAlternatives() {
 
 namespace {
 
-// How many of the first operands an op waits for before its result 0 can appear. A merge passes whatever comes; a Delay
-// needs its trigger only, a BranchMerge its predicate and one side, a Return nothing that stands under its own tag.
+// How many of the first operands an op waits for before its result 0 can appear. A merge passes whatever
+// comes; a Delay needs its trigger only, a BranchMerge its predicate and one side, a Return nothing that
+// stands under its own tag.
 uint32_t WaitsFor(Op op, uint32_t operands) {
   switch (op) {
     case Op::EntryMerge:
@@ -352,7 +364,8 @@ bool Verifier::CheckCycles() {
       }
       NodeId operand = g.InputsOf(step.node)[step.next++].node;
       if (state[operand.index] == kOpen)
-        return FailAt(operand, "waits for its own result, by way of operand {} of {}", step.next - 1, Name(step.node));
+        return FailAt(operand, "waits for its own result, by way of operand {} of {}", step.next - 1,
+                      Name(step.node));
       if (state[operand.index] == kDone) continue;
       state[operand.index] = kOpen;
       stack.push_back({operand, 0});

@@ -50,8 +50,11 @@ void CheckAccepted(const Graph& graph) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view bytes(reinterpret_cast<const char*>(data), size);
   std::string error;
-  std::optional<Graph> graph = LooksLikeGraphFile(bytes) ? Deserialize(bytes, &error) : ParseText(bytes, &error);
-  if (graph) CheckAccepted(*graph);
-  else Require(!error.empty(), "what is refused is refused for a reason", "");
+  std::optional<Graph> graph =
+      LooksLikeGraphFile(bytes) ? Deserialize(bytes, &error) : ParseText(bytes, &error);
+  if (graph)
+    CheckAccepted(*graph);
+  else
+    Require(!error.empty(), "what is refused is refused for a reason", "");
   return 0;
 }

@@ -1,5 +1,5 @@
-// Mutations of graph files. Changes of single bytes seldom get behind the protobuf parser, so that most mutations change one
-// thing in the parsed model: an operand, an op, an attribute, a number in a table.
+// Mutations of graph files. Changes of single bytes seldom get behind the protobuf parser, so that most
+// mutations change one thing in the parsed model: an operand, an op, an attribute, a number in a table.
 
 #include <algorithm>
 #include <random>
@@ -38,8 +38,10 @@ void MutateAttribute(std::minstd_rand& random, onnx::AttributeProto* attribute) 
   }
   if (attribute->strings_size() > 0) {
     std::string* text = Pick(random, attribute->mutable_strings());
-    if (random() % 2 && !text->empty()) (*text)[random() % text->size()] = static_cast<char>(random());
-    else *text = attribute->strings(static_cast<int>(random() % attribute->strings_size()));
+    if (random() % 2 && !text->empty())
+      (*text)[random() % text->size()] = static_cast<char>(random());
+    else
+      *text = attribute->strings(static_cast<int>(random() % attribute->strings_size()));
     return;
   }
   if (attribute->has_t()) {
@@ -67,7 +69,8 @@ void MutateNode(std::minstd_rand& random, onnx::GraphProto* graph, onnx::NodePro
       if (node->input_size()) node->mutable_input()->RemoveLast();
       return;
     default:
-      if (onnx::AttributeProto* attribute = Pick(random, node->mutable_attribute())) MutateAttribute(random, attribute);
+      if (onnx::AttributeProto* attribute = Pick(random, node->mutable_attribute()))
+        MutateAttribute(random, attribute);
   }
 }
 
@@ -76,8 +79,8 @@ void MutateNode(std::minstd_rand& random, onnx::GraphProto* graph, onnx::NodePro
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned int seed) {
   std::minstd_rand random(seed);
   onnx::ModelProto model;
-  bool structured = random() % 8 != 0 && size > 0 && data[0] == 8 && model.ParseFromArray(data, static_cast<int>(size)) &&
-                    model.graph().node_size() > 0;
+  bool structured = random() % 8 != 0 && size > 0 && data[0] == 8 &&
+                    model.ParseFromArray(data, static_cast<int>(size)) && model.graph().node_size() > 0;
   if (!structured) return LLVMFuzzerMutate(data, size, max_size);
   onnx::GraphProto* graph = model.mutable_graph();
   for (auto changes = 1 + random() % 3; changes > 0; --changes) {

@@ -1,5 +1,6 @@
-// Runs whatever graphs a file may hold, on every engine, within small limits: a graph that the verifier accepts ends with
-// a result, an error or a limit, whatever it is; it never crashes the engine and never breaks its limits.
+// Runs whatever graphs a file may hold, on every engine, within small limits: a graph that the verifier
+// accepts ends with a result, an error or a limit, whatever it is; it never crashes the engine and never
+// breaks its limits.
 
 #include <chrono>
 #include <string>

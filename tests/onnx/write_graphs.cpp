@@ -1,4 +1,5 @@
-// Writes each tagged graph in text form that is named on the command line as a graph file: write_graphs OUT_FOLDER FILE...
+// Writes each tagged graph in text form that is named on the command line as a graph file: write_graphs
+// OUT_FOLDER FILE...
 #include <filesystem>
 #include <fstream>
 #include <sstream>

@@ -128,10 +128,12 @@ scope "f \"g\"" {
 TEST_CASE("a file of a newer version is refused by its version") {
   std::string bytes = Serialize(Model("fact3_plus_5.tagged"));
   auto version = [&](int64_t number) {
-    return FaultAfter(bytes, [&](onnx::ModelProto& model) { model.mutable_opset_import(1)->set_version(number); });
+    return FaultAfter(bytes,
+                      [&](onnx::ModelProto& model) { model.mutable_opset_import(1)->set_version(number); });
   };
-  CHECK(version(kGraphFileVersion + 1) == fmt::format("format version {} is newer than this program reads, {}",
-                                                      kGraphFileVersion + 1, kGraphFileVersion));
+  CHECK(version(kGraphFileVersion + 1) ==
+        fmt::format("format version {} is newer than this program reads, {}", kGraphFileVersion + 1,
+                    kGraphFileVersion));
   CHECK(version(-1) == "format version -1");
   CHECK(FaultAfter(bytes, [](onnx::ModelProto& model) { model.clear_opset_import(); }) ==
         "an ONNX model without ops of `org.dfc`");
@@ -142,30 +144,38 @@ TEST_CASE("what a file may not hold is refused, with its place") {
   using Model = onnx::ModelProto;
   CHECK(FaultOf("") == "an ONNX model without ops of `org.dfc`");
   CHECK(FaultOf("nonsense") == "damaged or truncated: not an ONNX model");
-  CHECK(FaultAfter(bytes, [](Model& m) { m.add_functions(); }) == "functions of a model are not part of a graph file");
+  CHECK(FaultAfter(bytes, [](Model& m) { m.add_functions(); }) ==
+        "functions of a model are not part of a graph file");
   CHECK(FaultAfter(bytes, [](Model& m) { m.mutable_graph()->add_initializer(); }) ==
         "initializers are not part of a graph file");
   CHECK(FaultAfter(bytes, [](Model& m) {
           auto* tensor = Find(Find(m, "Const"), "value")->mutable_t();
           tensor->set_data_location(onnx::TensorProto::EXTERNAL);
         }).find("its value is in another file") != std::string::npos);
-  CHECK(FaultAfter(bytes, [](Model& m) { Find(m, "Add")->set_op_type("Frob"); }).find("op `Frob` is unknown") !=
+  CHECK(FaultAfter(bytes, [](Model& m) {
+          Find(m, "Add")->set_op_type("Frob");
+        }).find("op `Frob` is unknown") != std::string::npos);
+  CHECK(FaultAfter(bytes, [](Model& m) { Find(m, "Add")->set_domain(""); }).find("of domain ``") !=
         std::string::npos);
-  CHECK(FaultAfter(bytes, [](Model& m) { Find(m, "Add")->set_domain(""); }).find("of domain ``") != std::string::npos);
-  CHECK(FaultAfter(bytes, [](Model& m) { Find(m, "Add")->set_name("0"); }).find("bad name `0`") != std::string::npos);
-  CHECK(FaultAfter(bytes, [](Model& m) { Find(m, "Add")->add_attribute()->set_name("extra"); })
-            .find("unknown attribute `extra`") != std::string::npos);
-  CHECK(FaultAfter(bytes, [](Model& m) { Find(m, "Add")->set_input(0, "%999"); }).find("operand 0 is no node") !=
+  CHECK(FaultAfter(bytes, [](Model& m) { Find(m, "Add")->set_name("0"); }).find("bad name `0`") !=
         std::string::npos);
+  CHECK(FaultAfter(bytes, [](Model& m) {
+          Find(m, "Add")->add_attribute()->set_name("extra");
+        }).find("unknown attribute `extra`") != std::string::npos);
+  CHECK(FaultAfter(bytes, [](Model& m) {
+          Find(m, "Add")->set_input(0, "%999");
+        }).find("operand 0 is no node") != std::string::npos);
   CHECK(FaultAfter(bytes, [](Model& m) { Find(m, "Add")->set_input(0, "x"); }).find("`x` is no edge") !=
         std::string::npos);
   CHECK(FaultAfter(bytes, [](Model& m) { Find(m, "Add")->set_input(0, ""); }).find("operand 0 is missing") !=
         std::string::npos);
-  CHECK(FaultAfter(bytes, [](Model& m) { Find(Find(m, "Call"), "site")->set_i(1000); }).find("no site 1000") !=
-        std::string::npos);
+  CHECK(FaultAfter(bytes, [](Model& m) {
+          Find(Find(m, "Call"), "site")->set_i(1000);
+        }).find("no site 1000") != std::string::npos);
   CHECK(FaultAfter(bytes, [](Model& m) { Find(Find(m, "Start"), "scope_table")->clear_ints(); }) ==
         "there is no root scope");
-  CHECK(FaultAfter(bytes, [](Model& m) { Find(Find(m, "Start"), "site_table")->set_ints(0, 7); }) == "bad site 0");
+  CHECK(FaultAfter(bytes, [](Model& m) { Find(Find(m, "Start"), "site_table")->set_ints(0, 7); }) ==
+        "bad site 0");
   CHECK(FaultAfter(bytes, [](Model& m) { m.mutable_graph()->mutable_node()->RemoveLast(); }) != "");
 }
 
@@ -180,14 +190,18 @@ TEST_CASE("each truncation of a file is refused") {
 TEST_CASE("two thousand damaged files are refused or valid, and none crashes") {
   uint32_t random = 7;
   auto next = [&] { return random = random * 1664525 + 1013904223, random >> 8; };
-  const char* const names[] = {"fibs.tagged", "outer_def_in_loop.tagged", "repmin_lazy.tagged", "grad_outer_w.tagged"};
+  const char* const names[] = {"fibs.tagged", "outer_def_in_loop.tagged", "repmin_lazy.tagged",
+                               "grad_outer_w.tagged"};
   std::vector<std::string> files;
   for (const char* name : names) files.push_back(Serialize(Model(name)));
   for (int i = 0; i < 2000; ++i) {
     std::string bytes = files[i % files.size()], error;
-    for (uint32_t changes = 1 + next() % 4; changes > 0; --changes) bytes[next() % bytes.size()] = static_cast<char>(next());
-    if (auto graph = Deserialize(bytes, &error)) CHECK(Verify(*graph) == "");
-    else CHECK(error != "");
+    for (uint32_t changes = 1 + next() % 4; changes > 0; --changes)
+      bytes[next() % bytes.size()] = static_cast<char>(next());
+    if (auto graph = Deserialize(bytes, &error))
+      CHECK(Verify(*graph) == "");
+    else
+      CHECK(error != "");
   }
 }
 

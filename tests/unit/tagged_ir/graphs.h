@@ -1,6 +1,7 @@
 // tests/unit/tagged_ir/graphs.h
 //
-// Graphs that the tests of this folder work on: the programs of the executable model, and one small graph as text.
+// Graphs that the tests of this folder work on: the programs of the executable model, and one small graph as
+// text.
 #pragma once
 
 #include <algorithm>

@@ -99,7 +99,8 @@ std::string FaultAfter(const std::string& from, const std::string& to) {
   for (size_t i = 0; i < fault.size(); ++i) {
     out += fault[i];
     if (llvm::StringRef(out).ends_with("node "))
-      while (i + 1 < fault.size() && ((fault[i + 1] >= '0' && fault[i + 1] <= '9') || fault[i + 1] == ' ')) ++i;
+      while (i + 1 < fault.size() && ((fault[i + 1] >= '0' && fault[i + 1] <= '9') || fault[i + 1] == ' '))
+        ++i;
   }
   return out;
 }
@@ -121,8 +122,9 @@ TEST_CASE("signatures") {
         "node (Neg): operand 0 may be a reference, and has to be a value");
   CHECK(FaultAfter("BranchMerge %alt, %zero, %head : lazy Int", "BranchMerge %alt, %zero, %head : Int") ==
         "node (BranchMerge): result 0 may be a reference, and its type Int is not lazy");
-  CHECK(FaultAfter("%both = Add %r0, %r3 : Int", "%both = Add %r0, %r3 : Int\n%l = Lt %r0, %r3 : lazy Bool") ==
-        "node (Lt): result 0 cannot be a reference");
+  CHECK(
+      FaultAfter("%both = Add %r0, %r3 : Int", "%both = Add %r0, %r3 : Int\n%l = Lt %r0, %r3 : lazy Bool") ==
+      "node (Lt): result 0 cannot be a reference");
   CHECK(FaultAfter("%sum = Add %x, %one", "%sum = Add %x.1, %one") ==
         "node (Add): operand 0 is result 1 of node (EntryMerge), which has 1");
 }
@@ -136,7 +138,8 @@ TEST_CASE("data types, constructors and fields") {
         "node (Field): `Cons` has no field 2");
   CHECK(FaultAfter("%head = Field Cons 0 %sides.1 : lazy Int", "%head = Field Cons 0 %sides.1 : Int") ==
         "node (Field): a Int, but field 0 of `Cons` is a lazy Int");
-  CHECK(FaultAfter("(strict List)", "(strict lazy List)") == "constructor `Cons`, field 1: both strict and lazy");
+  CHECK(FaultAfter("(strict List)", "(strict lazy List)") ==
+        "constructor `Cons`, field 1: both strict and lazy");
   CHECK(FaultAfter("= Nil | Cons", "= Nil | Nil | Cons") == "type `List`: two constructors are named `Nil`");
   CHECK(FaultAfter("(lazy Int)", "(Trigger)") == "constructor `Cons`, field 0: a Trigger cannot be held");
 }
@@ -157,8 +160,10 @@ TEST_CASE("scopes of both ends of an edge") {
         "node (Add): operand 1, result 0 of node (Add), comes from `f`, not from `main`");
   CHECK(FaultAfter("Return 0 %sum, %t0.1", "Return 0 %y, %t0.1") ==
         "node (Return): operand 0, result 0 of node (EntryMerge), comes from `g`, not from `f`");
-  CHECK(FaultAfter("Outer g %tl, %y", "Outer main %tl, %n") == "node (Outer): `main` does not enclose `late`");
-  CHECK(FaultAfter("Outer g %tl, %y", "Outer late %tl, %a") == "node (Outer): `late` does not enclose `late`");
+  CHECK(FaultAfter("Outer g %tl, %y", "Outer main %tl, %n") ==
+        "node (Outer): `main` does not enclose `late`");
+  CHECK(FaultAfter("Outer g %tl, %y", "Outer late %tl, %a") ==
+        "node (Outer): `late` does not enclose `late`");
   CHECK(FaultAfter("Outer g %tl, %y", "Outer g %tl, %n") ==
         "node (Outer): operand 1, result 0 of node (Input), comes from `main`, not from `g`");
   CHECK(FaultAfter("site 0 call main -> f", "site 0 call g -> f") ==
@@ -166,7 +171,8 @@ TEST_CASE("scopes of both ends of an edge") {
   CHECK(FaultAfter("function late in g", "function late in late") == "scope `late` is its own ancestor");
   CHECK(FaultAfter("site 2 delay g -> late", "site 2 delay main -> late") ==
         "site 2: `late` is called from `main`, outside of `g`, which it may refer to");
-  CHECK(FaultAfter("site 3 call main -> g", "site 3 call main -> g.loop") == "site 3: `g.loop` is not a function");
+  CHECK(FaultAfter("site 3 call main -> g", "site 3 call main -> g.loop") ==
+        "site 3: `g.loop` is not a function");
   CHECK(FaultAfter("NextIteration g.loop %r1, %p", "NextIteration main %r1, %p") ==
         "node (NextIteration): scope 0 is not a loop");
 }
@@ -184,7 +190,8 @@ TEST_CASE("calls, delays and returns") {
         "node (Return): operand 1 cannot be result 1 of node (Call)");
   CHECK(FaultAfter("Return 0 %sum, %t0.1", "Return 0 %sum, %start") ==
         "node (Return): operand 1 cannot be result 0 of node (Start)");
-  CHECK(FaultAfter("%t0 = Call 0 %start : Trigger, Trigger", "%t0 = Call 0 %start : Trigger, Trigger\n"
+  CHECK(FaultAfter("%t0 = Call 0 %start : Trigger, Trigger",
+                   "%t0 = Call 0 %start : Trigger, Trigger\n"
                    "%t00 = Call 0 %start : Trigger, Trigger") ==
         "node (Call): site 0 has a Call of its trigger already, node (Call)");
   CHECK(FaultAfter("%c0 = Call 0 %n : Int", "%c0 = Call 0 %n : Int, Trigger") ==
@@ -192,12 +199,15 @@ TEST_CASE("calls, delays and returns") {
   CHECK(FaultAfter("  %cell = Return 2 %lsum\n", "") == "site 2: no Return that fills its reference");
   CHECK(FaultAfter("%cell = Return 2 %lsum", "%cell = Return 2 %lsum\n%cell2 = Return 2 %lsum") ==
         "node (Return): site 2 is returned already, by node (Return)");
-  CHECK(FaultAfter("%cell = Return 2 %lsum", "%cell = Return 2 %tl") == "node (Return): a Trigger is not returned");
-  CHECK(FaultAfter("%d = Delay 2 %tg, %y : lazy Int, Trigger, Int", "%d = Delay 2 %tg, %y : Int, Trigger, Int") ==
+  CHECK(FaultAfter("%cell = Return 2 %lsum", "%cell = Return 2 %tl") ==
+        "node (Return): a Trigger is not returned");
+  CHECK(FaultAfter("%d = Delay 2 %tg, %y : lazy Int, Trigger, Int",
+                   "%d = Delay 2 %tg, %y : Int, Trigger, Int") ==
         "node (Delay): result 0 is a reference, and its type Int is not lazy");
   CHECK(FaultAfter("site 2 delay g -> late \"may not be needed\"", "site 2 call g -> late") ==
         "node (Delay): site 2 is a call");
-  CHECK(FaultAfter("%tl = EntryMerge %d.1 : Trigger", "%tl = EntryMerge %d.1 : Trigger\n%tl2 = EntryMerge %d.1 : Trigger") ==
+  CHECK(FaultAfter("%tl = EntryMerge %d.1 : Trigger",
+                   "%tl = EntryMerge %d.1 : Trigger\n%tl2 = EntryMerge %d.1 : Trigger") ==
         "node (EntryMerge): `late` has a trigger already, node (EntryMerge)");
   CHECK(FaultAfter("site 3 call main -> g", "site 3 call main -> g\nsite 4 call main -> late") ==
         "site 4: `late` is called from `main`, outside of `g`, which it may refer to");
@@ -210,12 +220,14 @@ TEST_CASE("loops") {
         "node (LoopMerge): operand 0 cannot be result 0 of node (NextIteration)");
   CHECK(FaultAfter("Exit g.loop %p, %i, %et.1", "Exit g.loop %p2, %i, %et.1").find("no node `%p2`") !=
         std::string::npos);
-  CHECK(FaultAfter("%p = Lt %i, %ten : Bool", "%p = Lt %i, %ten : Bool\n%p2 = Not %p : Bool\n"
+  CHECK(FaultAfter("%p = Lt %i, %ten : Bool",
+                   "%p = Lt %i, %ten : Bool\n%p2 = Not %p : Bool\n"
                    "%n2 = NextIteration g.loop %i, %p2 : Int") ==
         "node (NextIteration): its predicate is not that of node (Exit); a loop has one");
   CHECK(FaultAfter("Exit g.loop %p, %i, %et.1", "Exit g.loop %p, %i, %tg") ==
         "node (Exit): operand 2 cannot be result 0 of node (EntryMerge)");
-  CHECK(FaultAfter("loop g.loop in g", "loop g.loop in g\nloop idle in g") == "loop `idle` is never entered by a trigger");
+  CHECK(FaultAfter("loop g.loop in g", "loop g.loop in g\nloop idle in g") ==
+        "loop `idle` is never entered by a trigger");
   CHECK(FaultAfter("loop g.loop in g", "loop g.loop in f") ==
         "node (Enter): stands in `g`, not around its loop `g.loop`");
 }
@@ -223,27 +235,31 @@ TEST_CASE("loops") {
 TEST_CASE("what can never fire") {
   CHECK(FaultAfter("%sum = Add %x, %one", "%sum = Add %sum, %one") ==
         "node (Add): waits for its own result, by way of operand 0 of node (Add)");
-  CHECK(FaultAfter("%tcont = Switch %p, %lt", "%tcont = Switch %q, %lt").find("no node") != std::string::npos);
+  CHECK(FaultAfter("%tcont = Switch %p, %lt", "%tcont = Switch %q, %lt").find("no node") !=
+        std::string::npos);
   // A knot through a reference is fine.
-  CHECK(FaultAfter("%d = Delay 2 %tg, %y : lazy Int, Trigger, Int", "%d = Delay 2 %tg, %v : lazy Int, Trigger, Int") == "");
+  CHECK(FaultAfter("%d = Delay 2 %tg, %y : lazy Int, Trigger, Int",
+                   "%d = Delay 2 %tg, %v : lazy Int, Trigger, Int") == "");
 }
 
 TEST_CASE("inputs, results and the start") {
   CHECK(FaultAfter("  %res1 = Result 1 %merge\n", "") == "nothing gives result 1");
-  CHECK(FaultAfter("Result 1 %merge", "Result 0 %both") == "node (Result): there is one already, node (Result)");
+  CHECK(FaultAfter("Result 1 %merge", "Result 0 %both") ==
+        "node (Result): there is one already, node (Result)");
   CHECK(FaultAfter("Result 1 %merge", "Result 2 %merge") == "node (Result): no result 2");
-  CHECK(FaultAfter("Result 0 %both", "Result 0 %merge") == "node (Result): a lazy Int, but result 0 is a Int");
+  CHECK(FaultAfter("Result 0 %both", "Result 0 %merge") ==
+        "node (Result): a lazy Int, but result 0 is a Int");
   CHECK(FaultAfter("Input 0 %start", "Input 1 %start") == "node (Input): no input 1");
-  CHECK(FaultAfter("input \"n\" : Int", "input \"n\" : Char") == "node (Input): a Int, but input 0 is a Char");
+  CHECK(FaultAfter("input \"n\" : Int", "input \"n\" : Char") ==
+        "node (Input): a Int, but input 0 is a Char");
   CHECK(FaultAfter("input \"n\" : Int", "input \"%n\" : Int") == "input 0: `%n` is not a name");
-  CHECK(FaultAfter("%nil = ", "%s2 = Start : Trigger\n%nil = ") == "node (Start): there is one already, node (Start)");
+  CHECK(FaultAfter("%nil = ", "%s2 = Start : Trigger\n%nil = ") ==
+        "node (Start): there is one already, node (Start)");
   CHECK(FaultAfter("%one = Const 1 %tf : Int", "%one = Input 0 %tf : Int") ==
         "node (Input): stands in `f`, and not in the root");
 }
 
-TEST_CASE("positions") {
-  CHECK(FaultAfter("@3:3", "@7:3:3") == "position 2: no file 7");
-}
+TEST_CASE("positions") { CHECK(FaultAfter("@3:3", "@7:3:3") == "position 2: no file 7"); }
 
 TEST_CASE("tables that no text can express") {
   Graph graph = Parsed(kGraph);

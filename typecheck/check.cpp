@@ -45,24 +45,28 @@ std::string CheckSession::TypeOfExpression(const ast::Ast& ast, Diagnostics& dia
   uint32_t definitions = static_cast<uint32_t>(program.definitions.size());
   std::string type;
   if (check::Checker(program, env, diags, options, ast, fixities).Run())
-    if (const core::VarId* it = env.user.values.Find(Intern("it"))) type = PrintScheme(program.vars[*it].scheme);
+    if (const core::VarId* it = env.user.values.Find(Intern("it")))
+      type = PrintScheme(program.vars[*it].scheme);
   env.user = std::move(before);
   env.user_started = started;
   assert(program.definitions.size() == definitions);
   return type;
 }
 
-std::string CheckSession::PrintScheme(const core::Scheme& scheme) const { return check::PrintScheme(program, scheme); }
+std::string CheckSession::PrintScheme(const core::Scheme& scheme) const {
+  return check::PrintScheme(program, scheme);
+}
 
 std::string CheckSession::TypeOf(Symbol name) const {
   const check::Scope& scope = impl_->env.user_started ? impl_->env.user : impl_->env.library;
   std::string text(Text(name));
   char first = text.empty() ? '_' : text[0];
-  std::string shown = std::isalnum(static_cast<unsigned char>(first)) || first == '_' || first == '(' || first == '[' ||
-                              static_cast<unsigned char>(first) >= 0x80
+  std::string shown = std::isalnum(static_cast<unsigned char>(first)) || first == '_' || first == '(' ||
+                              first == '[' || static_cast<unsigned char>(first) >= 0x80
                           ? text
                           : "(" + text + ")";
-  if (const core::VarId* var = scope.values.Find(name)) return shown + " :: " + PrintScheme(program.vars[*var].scheme);
+  if (const core::VarId* var = scope.values.Find(name))
+    return shown + " :: " + PrintScheme(program.vars[*var].scheme);
   if (const core::ConId* con = scope.constructors.Find(name)) {
     const core::DataCon& row = program.constructors[*con];
     Types& types = const_cast<Types&>(program.types);

@@ -29,13 +29,14 @@ class CheckSession {
 
   // Checks one module and adds its definitions, match-compiled, to `program`. On errors nothing is added that
   // later phases could see; what is well typed stays known, so that later errors are not follow-ups.
-  // Fixities must be resolved (parser/fixity.h; `fixities` is the table to use and to extend).
+  // The parser must have found no error, and fixities must be resolved (parser/fixity.h; `fixities` is the
+  // table to use and to extend).
   bool Check(const ast::Ast& ast, Diagnostics& diags, const CheckOptions& options = {});
 
   FixityTable fixities;
 
-  // For `:type`: the most general type of the expression in a module `it = <expression>` (ParseRepl makes it), as
-  // GHCi prints it; "" after an error. Nothing is defined.
+  // For `:type`: the most general type of the expression in a module `it = <expression>` (ParseRepl makes
+  // it), as GHCi prints it; "" after an error. Nothing is defined.
   std::string TypeOfExpression(const ast::Ast& ast, Diagnostics& diags);
 
   // For the REPL: the type of a name as `:type` prints it ("fact :: (Eq a, Num a) => a -> a"), "" if unknown.

@@ -33,8 +33,23 @@ using core::VarId;
 // Why a type is expected where it is.
 struct Reason {
   enum Kind : uint8_t {
-    None, Signature, Annotation, Branch, Alternative, Clause, Argument, Operand, Condition, Guard, Element,
-    Scrutinee, Parameter, PatternValue, Statement, Field, Generated
+    None,
+    Signature,
+    Annotation,
+    Branch,
+    Alternative,
+    Clause,
+    Argument,
+    Operand,
+    Condition,
+    Guard,
+    Element,
+    Scrutinee,
+    Parameter,
+    PatternValue,
+    Statement,
+    Field,
+    Generated
   };
   Kind kind = None;
   Span span;                      // where the other half stands
@@ -46,7 +61,18 @@ struct Reason {
 
 // What a constraint comes from.
 struct Origin {
-  enum Kind : uint8_t { Use, Number, Fraction, LiteralPattern, Sequence, Do, Negation, Instance, Deriving, Printing };
+  enum Kind : uint8_t {
+    Use,
+    Number,
+    Fraction,
+    LiteralPattern,
+    Sequence,
+    Do,
+    Negation,
+    Instance,
+    Deriving,
+    Printing
+  };
   Kind kind = Use;
   Span span;
   Symbol name;
@@ -78,10 +104,10 @@ struct Signature {
 struct Binding {
   const ast::FunctionDecl* function = nullptr;
   const ast::PatBindDecl* pattern = nullptr;
-  std::vector<VarId> binders;          // a pattern's: in order of appearance
-  VarId tuple;                         // of a pattern binding: the value that the selectors take apart
-  Signature* signature = nullptr;      // a function's
-  std::vector<uint32_t> uses;          // bindings of the same list that it mentions
+  std::vector<VarId> binders;      // a pattern's: in order of appearance
+  VarId tuple;                     // of a pattern binding: the value that the selectors take apart
+  Signature* signature = nullptr;  // a function's
+  std::vector<uint32_t> uses;      // bindings of the same list that it mentions
   Span span() const { return function ? function->name.span : pattern->pat->span; }
 };
 
@@ -112,7 +138,7 @@ class Checker {
   const TypeName* FindType(const ast::Name& name);
   ClassId FindClass(const ast::Name& name);
   void ReportUnbound(Diag diag, const ast::Name& name, const std::vector<std::string_view>& candidates);
-  VarId KnownVar(const char* name);          // of the library; invalid if it has none
+  VarId KnownVar(const char* name);  // of the library; invalid if it has none
   ClassId KnownClass(const char* name);
   ConId KnownCon(const char* name);
   VarId Needed(const char* name, const char* construct, Span span);  // KnownVar, reported if missing
@@ -152,23 +178,25 @@ class Checker {
   // ---- infer_expr.cpp
   core::Expr* Check(const ast::Expr* expr, TypeId expected, const Reason& why);
   core::Expr* Infer(const ast::Expr* expr) { return Check(expr, unify_.Fresh(), Reason{}); }
-  core::Expr* CheckLiteral(const ast::Literal& literal, bool negative, Span span, TypeId expected, const Reason& why);
+  core::Expr* CheckLiteral(const ast::Literal& literal, bool negative, Span span, TypeId expected,
+                           const Reason& why);
   core::Expr* CheckVar(const ast::Name& name, Span span, TypeId expected, const Reason& why);
   core::Expr* CheckCon(const ast::Name& name, Span span, TypeId expected, const Reason& why);
   core::Expr* CheckIf(const ast::IfExpr* expr, TypeId expected, const Reason& why);
   core::Expr* CheckLambda(const ast::LambdaExpr* expr, TypeId expected, const Reason& why);
-  core::Expr* CheckTuple(llvm::ArrayRef<const ast::Expr*> elements, Span span, TypeId expected, const Reason& why);
+  core::Expr* CheckTuple(llvm::ArrayRef<const ast::Expr*> elements, Span span, TypeId expected,
+                         const Reason& why);
   core::Expr* CheckList(const ast::ListExpr* expr, TypeId expected, const Reason& why);
   core::Expr* CheckTyped(const ast::TypedExpr* expr, TypeId expected, const Reason& why);
   core::Expr* CheckNegate(const ast::NegateExpr* expr, TypeId expected, const Reason& why);
-  core::Expr* Use(VarId var, Span span);               // instantiates, requires the constraints
+  core::Expr* Use(VarId var, Span span);  // instantiates, requires the constraints
   core::Expr* UseCon(ConId con, Span span);
   core::Expr* ErrorNode(TypeId type, Span span);
   core::Expr* IfNode(const core::Expr* cond, const core::Expr* then_, const core::Expr* else_, Span span);
   core::Expr* AppNode(const core::Expr* fn, llvm::ArrayRef<const core::Expr*> args, Span span);
   core::Expr* LetNode(VarId var, const core::Expr* value, const core::Expr* body, bool recursive = false);
   core::Expr* LambdaNode(llvm::ArrayRef<VarId> params, const core::Expr* body, Span span);
-  core::Expr* VarNode(VarId local, Span span);         // a monomorphic local
+  core::Expr* VarNode(VarId local, Span span);  // a monomorphic local
   template <typename T>
   T* Node(T node) {
     T* made = const_cast<T*>(program_.New(std::move(node)));
@@ -183,7 +211,8 @@ class Checker {
   core::Expr* CheckRightSection(const ast::RightSectionExpr* expr, TypeId expected, const Reason& why);
   core::Expr* CheckTupleSection(const ast::TupleSectionExpr* expr, TypeId expected, const Reason& why);
   // A call of a library function on core arguments, whose types it must fit.
-  core::Expr* CallKnown(VarId fn, llvm::ArrayRef<core::Expr*> args, Span span, TypeId expected, const Reason& why);
+  core::Expr* CallKnown(VarId fn, llvm::ArrayRef<core::Expr*> args, Span span, TypeId expected,
+                        const Reason& why);
 
   // ---- infer_stmt.cpp
   core::Expr* CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId expected, const Reason& why);
@@ -195,7 +224,7 @@ class Checker {
   core::Expr* CheckRecordCon(const ast::RecordConExpr* expr, TypeId expected, const Reason& why);
   core::Expr* CheckRecordUpdate(const ast::RecordUpdateExpr* expr, TypeId expected, const Reason& why);
   core::Row FailRow(TypeId scrutinee, TypeId result, std::string_view message, Span span);
-  int FieldIndex(ConId con, const ast::Name& field);   // -1, reported, if the constructor has no such field
+  int FieldIndex(ConId con, const ast::Name& field);  // -1, reported, if the constructor has no such field
 
   // ---- infer_pat.cpp
   struct Bound {
@@ -204,9 +233,11 @@ class Checker {
     Span span;
   };
   // Binders are added to `bound`; they are in scope only after BindAll.
-  const core::Pat* CheckPat(const ast::Pat* pat, TypeId expected, const Reason& why, std::vector<Bound>& bound);
+  const core::Pat* CheckPat(const ast::Pat* pat, TypeId expected, const Reason& why,
+                            std::vector<Bound>& bound);
   // The outermost pattern of a parameter or alternative: under `Strict` it has a bang, unless it is lazy.
-  const core::Pat* CheckOuterPat(const ast::Pat* pat, TypeId expected, const Reason& why, std::vector<Bound>& bound);
+  const core::Pat* CheckOuterPat(const ast::Pat* pat, TypeId expected, const Reason& why,
+                                 std::vector<Bound>& bound);
   const core::Pat* BangPat(const core::Pat* pat);
   const core::Pat* MakePat(core::Pat pat);
   void BindAll(const std::vector<Bound>& bound);
@@ -232,7 +263,8 @@ class Checker {
   core::Expr* MatchNode(core::MatchContext context, Symbol name, llvm::ArrayRef<VarId> scrutinees,
                         llvm::ArrayRef<core::Row> rows, TypeId type, Span span);
   core::Expr* FallNode(TypeId type, Span span);
-  // A variable for `value`: itself if it is one already, else a new one to be bound by LetIfNew around the body.
+  // A variable for `value`: itself if it is one already, else a new one to be bound by LetIfNew around the
+  // body.
   VarId Scrutinee(const core::Expr* value, bool* fresh);
 
   // ---- infer_bind.cpp
@@ -245,8 +277,7 @@ class Checker {
   void InferPatternBinding(Binding& binding, bool top, BoundGroup& out);
   void ForceVariable(VarId var, Span span, BoundGroup& out);
   void CheckSigned(Binding& binding, BoundGroup& out);
-  core::Expr* CheckAgainst(const core::Scheme& scheme, Span from, Symbol name,
-                           const ScopedTypes& scoped,
+  core::Expr* CheckAgainst(const core::Scheme& scheme, Span from, Symbol name, const ScopedTypes& scoped,
                            llvm::function_ref<core::Expr*(TypeId, const Reason&)> body);
   void Generalise(llvm::ArrayRef<VarId> members, bool restricted, size_t wanted_mark, uint32_t errors_before);
   Symbol FreshTyVarName(llvm::DenseSet<uint32_t>& taken);
@@ -260,15 +291,15 @@ class Checker {
   // Reduces by instances and givens; what depends on a meta goes to `stuck`. `missing` is the part that has
   // no instance.
   Solved Solve(const Wanted& wanted, std::vector<Wanted>& stuck, Wanted* missing, int depth = 0);
-  void SolveFrom(size_t mark);                      // wanted_[mark..] keeps only what is stuck
-  void PushGiven(ClassId cls, TypeId type);         // with its superclasses
-  bool Entails(ClassId cls, ClassId by) const;      // by == cls or cls is a superclass of it
-  void MinimalPreds(std::vector<Wanted>& preds);    // drops duplicates and what superclasses give
+  void SolveFrom(size_t mark);                    // wanted_[mark..] keeps only what is stuck
+  void PushGiven(ClassId cls, TypeId type);       // with its superclasses
+  bool Entails(ClassId cls, ClassId by) const;    // by == cls or cls is a superclass of it
+  void MinimalPreds(std::vector<Wanted>& preds);  // drops duplicates and what superclasses give
   void ReportMissing(const Wanted& wanted, const Wanted& missing);
   bool DefaultMeta(MetaId meta, llvm::ArrayRef<Wanted> preds, bool report);
   // Settles the stuck constraints from `mark` on whose variables have at least `min_level`.
   void DefaultAll(size_t mark, bool report, uint32_t min_level);
-  bool HasInstance(ClassId cls, TypeId type);       // holds for this closed type
+  bool HasInstance(ClassId cls, TypeId type);  // holds for this closed type
 
   // ---- explain.cpp
   bool Expect(TypeId expected, TypeId actual, Span span, const Reason& why);
@@ -296,30 +327,30 @@ class Checker {
   Diagnostics& diags_;
   const CheckOptions& options_;
   const ast::Module& module_;
-  const FixityTable& fixities_;           // for derived Show
-  ast::Ast generated_;                    // derived instances, as syntax
+  const FixityTable& fixities_;  // for derived Show
+  ast::Ast generated_;           // derived instances, as syntax
   Unifier unify_;
-  Scope own_scope_;                       // of a library module
+  Scope own_scope_;  // of a library module
   Scope* scope_ = nullptr;
-  bool strict_ = false;                   // LANGUAGE Strict
-  Symbol generated_qualifier_;            // marks names that mean the library's, whatever is in scope
+  bool strict_ = false;         // LANGUAGE Strict
+  Symbol generated_qualifier_;  // marks names that mean the library's, whatever is in scope
 
   llvm::DenseMap<uint32_t, llvm::SmallVector<VarId, 1>> locals_;  // by symbol, innermost last
   std::vector<Symbol> local_trail_;
-  ScopedTypes scoped_types_;              // ScopedTypeVariables, innermost last
+  ScopedTypes scoped_types_;                                          // ScopedTypeVariables, innermost last
   llvm::DenseMap<uint32_t, std::vector<core::VarExpr*>> group_uses_;  // of the groups being inferred
-  llvm::DenseSet<uint32_t> broken_;       // variables whose definition failed: every use has any type
-  llvm::DenseMap<uint32_t, Signature*> signature_of_;             // for messages
+  llvm::DenseSet<uint32_t> broken_;  // variables whose definition failed: every use has any type
+  llvm::DenseMap<uint32_t, Signature*> signature_of_;  // for messages
   std::vector<std::unique_ptr<Signature>> signatures_;
   std::vector<Wanted> wanted_;
   std::vector<std::pair<ClassId, TypeId>> givens_;
   std::vector<TypeId> default_types_;
-  Span region_;                           // the expression whose errors may have follow-ups
+  Span region_;  // the expression whose errors may have follow-ups
   std::vector<Span> tainted_;
-  uint32_t definition_ = 0;               // counts top-level groups and methods
+  uint32_t definition_ = 0;                                      // counts top-level groups and methods
   std::vector<std::tuple<ClassId, TypeId, uint32_t>> reported_;  // missing instances, with their definition_
 
-  std::vector<core::Expr*> exprs_;        // made in this run, for ZonkAll
+  std::vector<core::Expr*> exprs_;  // made in this run, for ZonkAll
   std::vector<core::Pat*> pats_;
   uint32_t first_var_ = 0;
   std::vector<core::Definition> definitions_;
@@ -329,7 +360,7 @@ class Checker {
   // Declarations of this module.
   std::vector<std::pair<const ast::DataDecl*, TyConId>> data_;
   std::vector<std::pair<const ast::TypeSynonymDecl*, uint32_t>> synonym_decls_;
-  std::vector<uint8_t> synonym_state_;    // 0 not yet, 1 being read, 2 done
+  std::vector<uint8_t> synonym_state_;  // 0 not yet, 1 being read, 2 done
   uint32_t first_synonym_ = 0;
   std::vector<std::pair<const ast::ClassDecl*, ClassId>> classes_;
   std::vector<std::pair<const ast::InstanceDecl*, InstanceId>> instances_;

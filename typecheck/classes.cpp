@@ -99,17 +99,24 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
   // `x + 1` needs the same instance twice: once is enough to say, for this definition.
   TypeId type = unify_.Zonk(missing.type);
   for (const auto& [cls, other, at] : reported_)
-    if (cls == missing.cls && other == type && (at == definition_ || types_.Kind(unify_.Head(type)) == TypeKind::Var))
+    if (cls == missing.cls && other == type &&
+        (at == definition_ || types_.Kind(unify_.Head(type)) == TypeKind::Var))
       return;
   reported_.push_back({missing.cls, type, definition_});
   TypeId head = unify_.Head(missing.type);
   std::vector<std::string> text = PrintTypes({missing.type, wanted.type});
   std::string_view cls = Text(program_.classes[missing.cls].name);
-  std::string pred = fmt::format("{} {}", cls, types_.Kind(unify_.Prune(missing.type)) == TypeKind::App && text[0][0] != '[' && text[0][0] != '(' ? "(" + text[0] + ")" : text[0]);
+  std::string pred = fmt::format(
+      "{} {}", cls,
+      types_.Kind(unify_.Prune(missing.type)) == TypeKind::App && text[0][0] != '[' && text[0][0] != '('
+          ? "(" + text[0] + ")"
+          : text[0]);
   const Origin& origin = wanted.origin;
   std::string what;
   switch (origin.kind) {
-    case Origin::Use: what = origin.name.valid() ? fmt::format("`{}`", Text(origin.name)) : "this type"; break;
+    case Origin::Use:
+      what = origin.name.valid() ? fmt::format("`{}`", Text(origin.name)) : "this type";
+      break;
     case Origin::Number:
     case Origin::Fraction: what = fmt::format("the literal `{}`", Text(origin.name)); break;
     case Origin::LiteralPattern: what = fmt::format("the pattern `{}`", Text(origin.name)); break;
@@ -126,19 +133,24 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
   if (rigid) {
     TyVarId var = types_.VarOf(head);
     if (types_.vars[var].span.valid())
-      diag.Note(types_.vars[var].span, fmt::format("nothing is known of `{}` but what its signature says", Text(types_.vars[var].name)));
+      diag.Note(types_.vars[var].span, fmt::format("nothing is known of `{}` but what its signature says",
+                                                   Text(types_.vars[var].name)));
     diag.Hint(fmt::format("add `{}` to the context of the signature", pred));
     return;
   }
-  Builtin builtin = types_.Kind(head) == TypeKind::Con ? types_.cons[types_.ConOf(head)].builtin : Builtin::None;
+  Builtin builtin =
+      types_.Kind(head) == TypeKind::Con ? types_.cons[types_.ConOf(head)].builtin : Builtin::None;
   if (missing.type != wanted.type && unify_.Zonk(missing.type) != unify_.Zonk(wanted.type))
-    diag.Note(Span(), fmt::format("it is needed for `{} {}`", Text(program_.classes[wanted.cls].name), text[1]));
+    diag.Note(Span(),
+              fmt::format("it is needed for `{} {}`", Text(program_.classes[wanted.cls].name), text[1]));
   if (builtin == Builtin::Function) {
     diag.Hint("functions have no such instance: is an argument missing?");
   } else if (cls == "Integral" && (builtin == Builtin::Double || builtin == Builtin::Float)) {
     diag.Hint("`truncate`, `round`, `floor` and `ceiling` turn a fraction into a whole number");
-  } else if ((cls == "Fractional" || cls == "Floating") && (builtin == Builtin::Int || builtin == Builtin::Integer)) {
-    diag.Hint(fmt::format("`fromIntegral` turns an `{}` into a number of any type; `div` divides whole numbers", text[0]));
+  } else if ((cls == "Fractional" || cls == "Floating") &&
+             (builtin == Builtin::Int || builtin == Builtin::Integer)) {
+    diag.Hint(fmt::format(
+        "`fromIntegral` turns an `{}` into a number of any type; `div` divides whole numbers", text[0]));
   } else if (types_.Kind(head) == TypeKind::Con && builtin == Builtin::None &&
              types_.cons[types_.ConOf(head)].span.valid()) {
     diag.Note(types_.cons[types_.ConOf(head)].span, "the type is declared here");
@@ -147,8 +159,9 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
   }
 }
 
-// Haskell 2010 section 4.3.4: a variable with a numeric class, all of whose classes are the library's, becomes
-// the first of `default` that has them all. The REPL also takes (), and Show, Eq and Ord for numeric, as GHCi does.
+// Haskell 2010 section 4.3.4: a variable with a numeric class, all of whose classes are the library's,
+// becomes the first of `default` that has them all. The REPL also takes (), and Show, Eq and Ord for
+// numeric, as GHCi does.
 bool Checker::DefaultMeta(MetaId meta, llvm::ArrayRef<Wanted> preds, bool report) {
   ClassId num = KnownClass("Num");
   bool numeric = false, interactive = false, standard = true;
@@ -161,7 +174,8 @@ bool Checker::DefaultMeta(MetaId meta, llvm::ArrayRef<Wanted> preds, bool report
     std::string_view name = Text(program_.classes[pred.cls].name);
     const ClassId* library = env_.library.classes.Find(program_.classes[pred.cls].name);
     standard &= options_.library || (library && *library == pred.cls);
-    interactive |= name == "Show" || name == "Eq" || name == "Ord" || name == "Foldable" || name == "Traversable";
+    interactive |=
+        name == "Show" || name == "Eq" || name == "Ord" || name == "Foldable" || name == "Traversable";
   }
   bool allowed = options_.repl ? (numeric || interactive) : (numeric && standard);
   if (allowed) {
@@ -177,9 +191,10 @@ bool Checker::DefaultMeta(MetaId meta, llvm::ArrayRef<Wanted> preds, bool report
       bool constructor = candidate == types_.Con(types_.Known(Builtin::List));
       for (const Wanted& pred : preds) {
         bool wants_constructor = env_.kinds.IsArrow(env_.class_kinds[pred.cls.index]);
-        fits &= wants_constructor == constructor && (options_.repl && types_.Kind(unify_.Prune(pred.type)) != TypeKind::Meta
-                                                         ? true
-                                                         : HasInstance(pred.cls, candidate));
+        fits &= wants_constructor == constructor &&
+                (options_.repl && types_.Kind(unify_.Prune(pred.type)) != TypeKind::Meta
+                     ? true
+                     : HasInstance(pred.cls, candidate));
       }
       if (!fits) continue;
       unify_.Solve(meta, candidate);

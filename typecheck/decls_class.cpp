@@ -38,7 +38,8 @@ void Checker::DeclareClass(const ast::ClassDecl* decl) {
       llvm::SmallVector<TyVarId> vars;
       types_.FreeVars(scheme.type, vars);
       if (std::find(vars.begin(), vars.end(), param) == vars.end())
-        Error(Diag::MethodWithoutParam, name.span, Text(name.text), Text(decl->param.text), Text(decl->name.text));
+        Error(Diag::MethodWithoutParam, name.span, Text(name.text), Text(decl->param.text),
+              Text(decl->name.text));
       VarId method = NewVar(name.text, scheme.type, false, name.span);
       core::Var& var = program_.vars[method];
       var.kind = core::VarKind::Method;
@@ -64,7 +65,8 @@ void Checker::DeclareClass(const ast::ClassDecl* decl) {
     }
     core::Class& cls = program_.classes[id];
     size_t index = 0;
-    while (index < cls.methods.size() && program_.vars[cls.methods[index]].name != function->name.text) ++index;
+    while (index < cls.methods.size() && program_.vars[cls.methods[index]].name != function->name.text)
+      ++index;
     if (index == cls.methods.size()) {
       Error(Diag::NotAMethod, function->name.span, Text(function->name.text), Text(decl->name.text));
       continue;
@@ -96,8 +98,8 @@ void Checker::CheckClassDefaults(const ast::ClassDecl* decl, ClassId id) {
   }
 }
 
-void Checker::CheckMethod(VarId var, const ast::FunctionDecl* decl, const core::Scheme& scheme, Symbol display,
-                          Span from) {
+void Checker::CheckMethod(VarId var, const ast::FunctionDecl* decl, const core::Scheme& scheme,
+                          Symbol display, Span from) {
   ++definition_;
   bool scoped_variables = false;
   for (Symbol extension : module_.extensions) scoped_variables |= Text(extension) == "ScopedTypeVariables";
@@ -168,7 +170,8 @@ InstanceId Checker::RegisterInstance(core::Instance row, TyConId head, const ast
     if (index == methods.size()) {
       std::vector<std::string_view> names;
       for (VarId method : methods) names.push_back(Text(program_.vars[method].name));
-      Diagnostics& diag = Error(Diag::NotAMethod, function->name.span, Text(function->name.text), Text(decl->cls.text));
+      Diagnostics& diag =
+          Error(Diag::NotAMethod, function->name.span, Text(function->name.text), Text(decl->cls.text));
       std::string_view near = NearestName(Text(function->name.text), names);
       if (!near.empty()) diag.Hint(fmt::format("did you mean `{}`?", near));
       continue;
@@ -227,7 +230,8 @@ void Checker::CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id)
       core::FailExpr fail{};
       fail.type = scheme.type;
       fail.span = head_span;
-      fail.message = Intern(fmt::format("this instance does not define the method `{}`", Text(program_.vars[method].name)));
+      fail.message = Intern(
+          fmt::format("this instance does not define the method `{}`", Text(program_.vars[method].name)));
       definitions_.push_back({absent, Node(fail)});
     }
   }

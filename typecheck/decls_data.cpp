@@ -20,7 +20,8 @@ void Checker::DeclareTypes() {
       TyConId id;
       // The library declares Bool and Ordering; the compiler knows them by these very declarations.
       for (Builtin builtin : {Builtin::Bool, Builtin::Ordering})
-        if (options_.library && types_.cons[types_.Known(builtin)].name == data->name.text) id = types_.Known(builtin);
+        if (options_.library && types_.cons[types_.Known(builtin)].name == data->name.text)
+          id = types_.Known(builtin);
       if (!id.valid()) {
         TyCon con;
         con.name = data->name.text;
@@ -97,7 +98,8 @@ void Checker::ResolveSynonym(uint32_t index) {
   scope.implicit = false;
   for (size_t i = 0; i < decl->params.size(); ++i)
     scope.names.push_back(
-        {decl->params[i].text, {types_.Var(env_.synonyms[index].params[i]), env_.synonyms[index].param_kinds[i]}});
+        {decl->params[i].text,
+         {types_.Var(env_.synonyms[index].params[i]), env_.synonyms[index].param_kinds[i]}});
   TypeId body = ConvertType(decl->type, scope, env_.synonyms[index].result_kind);
   env_.synonyms[index].body = body;
   synonym_state_[at] = 2;
@@ -186,7 +188,8 @@ void Checker::DefineSelectors(const ast::DataDecl* data) {
         if (other.name != con.fields[f].name) continue;
         known = true;
         if (other.type != con.fields[f].type)
-          Error(Diag::FieldTypesDiffer, span, Text(other.name), PrintType(con.fields[f].type), PrintType(other.type))
+          Error(Diag::FieldTypesDiffer, span, Text(other.name), PrintType(con.fields[f].type),
+                PrintType(other.type))
               .Note(other.span, "the other constructor has it here");
       }
       if (!known) found.push_back({con.fields[f].name, span, con.fields[f].type});
@@ -234,8 +237,10 @@ void Checker::DefineSelectors(const ast::DataDecl* data) {
       rows.push_back({program_.Copy<const core::Pat*>({made}), VarNode(value, field.span), field.span});
     }
     if (rows.size() < types_.cons[id].constructors.size())
-      rows.push_back(FailRow(whole, field.type, fmt::format("no match in record selector `{}`", Text(field.name)), field.span));
-    core::Expr* match = MatchNode(core::MatchContext::Function, field.name, {record}, rows, field.type, field.span);
+      rows.push_back(FailRow(whole, field.type,
+                             fmt::format("no match in record selector `{}`", Text(field.name)), field.span));
+    core::Expr* match =
+        MatchNode(core::MatchContext::Function, field.name, {record}, rows, field.type, field.span);
     definitions_.push_back({selector, LambdaNode({record}, match, field.span)});
   }
 }

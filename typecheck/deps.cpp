@@ -162,7 +162,8 @@ class UseWalker {
         break;
       case ast::ExprKind::RecordUpdate:
         Walk(llvm::cast<ast::RecordUpdateExpr>(expr)->record);
-        for (const ast::FieldBinding& field : llvm::cast<ast::RecordUpdateExpr>(expr)->fields) Walk(field.value);
+        for (const ast::FieldBinding& field : llvm::cast<ast::RecordUpdateExpr>(expr)->fields)
+          Walk(field.value);
         break;
       case ast::ExprKind::Con:
       case ast::ExprKind::Literal:

@@ -13,8 +13,8 @@ namespace df::check {
 // Symbol -> index of the binding that binds it.
 using Targets = llvm::DenseMap<uint32_t, uint32_t>;
 
-// The targets that `decl` (a function or pattern binding) mentions, each once, in order of index. Names that are
-// bound inside hide targets.
+// The targets that `decl` (a function or pattern binding) mentions, each once, in order of index. Names
+// that are bound inside hide targets.
 std::vector<uint32_t> CollectUses(const ast::Decl* decl, const Targets& targets);
 
 // Strongly connected components of the graph edges[i] = what i needs; a component comes after those it needs.

@@ -1,7 +1,7 @@
 // deriving Eq, Ord, Enum, Bounded, Show: instances as syntax, then checked like those that a program writes.
 //
-// Names of the library are written with a qualifier that no program can write, so that they mean the library's
-// whatever the module defines or hides.
+// Names of the library are written with a qualifier that no program can write, so that they mean the
+// library's whatever the module defines or hides.
 #include "typecheck/checker.h"
 
 namespace df::check {
@@ -35,12 +35,15 @@ class Builder {
   }
   ast::Pat* VarPat(std::string_view name) { return ast_.New<ast::VarPat>(span_, Intern(name)); }
   ast::Pat* Any() { return ast_.New<ast::WildcardPat>(span_); }
-  ast::Pat* AnyOf(Symbol con) { return ast_.New<ast::RecordPat>(span_, Plain(con), ast::List<ast::FieldPat>()); }
+  ast::Pat* AnyOf(Symbol con) {
+    return ast_.New<ast::RecordPat>(span_, Plain(con), ast::List<ast::FieldPat>());
+  }
   ast::Pat* LibConPat(std::string_view con) {
     return ast_.New<ast::ConPat>(span_, Lib(con), ast::List<ast::Pat*>());
   }
   ast::Pat* IntPat(int64_t value) {
-    return ast_.New<ast::LiteralPat>(span_, ast::Literal{ast::LiteralKind::Integer, Intern(std::to_string(value))}, false);
+    return ast_.New<ast::LiteralPat>(
+        span_, ast::Literal{ast::LiteralKind::Integer, Intern(std::to_string(value))}, false);
   }
   // C x1 .. xn
   ast::Pat* ConPat(Symbol con, size_t fields, std::string_view prefix) {
@@ -48,7 +51,9 @@ class Builder {
     for (size_t i = 0; i < fields; ++i) args.push_back(VarPat(Field(prefix, i)));
     return ast_.New<ast::ConPat>(span_, Plain(con), ast_.Copy<ast::Pat*>(args));
   }
-  static std::string Field(std::string_view prefix, size_t i) { return std::string(prefix) + std::to_string(i + 1); }
+  static std::string Field(std::string_view prefix, size_t i) {
+    return std::string(prefix) + std::to_string(i + 1);
+  }
   ast::Rhs Body(ast::Expr* body) {
     ast::GuardedExpr only{{}, body, span_};
     return {ast_.Copy<ast::GuardedExpr>({only}), {}, span_};
@@ -62,7 +67,8 @@ class Builder {
   }
   // The clauses so far as the method `name`.
   void Method(std::string_view name) {
-    methods_.push_back(ast_.New<ast::FunctionDecl>(span_, Plain(Intern(name)), ast_.Copy<ast::Clause>(clauses_)));
+    methods_.push_back(
+        ast_.New<ast::FunctionDecl>(span_, Plain(Intern(name)), ast_.Copy<ast::Clause>(clauses_)));
     clauses_.clear();
   }
   ast::List<ast::Decl*> Methods() { return ast_.Copy<ast::Decl*>(methods_); }
@@ -106,12 +112,15 @@ void DeriveEq(Builder& make, const Shape& shape) {
       ast::Expr* test = make.Call("==", {make.Var(Builder::Field("x", i)), make.Var(Builder::Field("y", i))});
       all = all ? make.Call("&&", {test, all}) : test;
     }
-    make.Clause({make.ConPat(con->name, con->fields.size(), "x"), make.ConPat(con->name, con->fields.size(), "y")}, all);
+    make.Clause(
+        {make.ConPat(con->name, con->fields.size(), "x"), make.ConPat(con->name, con->fields.size(), "y")},
+        all);
   }
   if (shape.cons.size() <= 1) {
     if (shape.cons.empty() || shape.has_nullary()) make.Clause({make.Any(), make.Any()}, make.LibCon("True"));
   } else if (shape.has_nullary()) {
-    make.Clause({make.VarPat("a"), make.VarPat("b")}, make.Call("==", {Tag(make, shape, "a"), Tag(make, shape, "b")}));
+    make.Clause({make.VarPat("a"), make.VarPat("b")},
+                make.Call("==", {Tag(make, shape, "a"), Tag(make, shape, "b")}));
   } else {
     make.Clause({make.Any(), make.Any()}, make.LibCon("False"));
   }
@@ -123,11 +132,15 @@ void DeriveOrd(Builder& make, const Shape& shape) {
     if (con->fields.empty()) continue;
     ast::Expr* result = nullptr;
     for (size_t i = con->fields.size(); i-- > 0;) {
-      ast::Expr* first = make.Call("compare", {make.Var(Builder::Field("x", i)), make.Var(Builder::Field("y", i))});
-      result = result ? make.Case(first, {make.Alt(make.LibConPat("EQ"), result), make.Alt(make.VarPat("r"), make.Var("r"))})
+      ast::Expr* first =
+          make.Call("compare", {make.Var(Builder::Field("x", i)), make.Var(Builder::Field("y", i))});
+      result = result ? make.Case(first, {make.Alt(make.LibConPat("EQ"), result),
+                                          make.Alt(make.VarPat("r"), make.Var("r"))})
                       : first;
     }
-    make.Clause({make.ConPat(con->name, con->fields.size(), "x"), make.ConPat(con->name, con->fields.size(), "y")}, result);
+    make.Clause(
+        {make.ConPat(con->name, con->fields.size(), "x"), make.ConPat(con->name, con->fields.size(), "y")},
+        result);
   }
   if (shape.cons.size() <= 1) {
     if (shape.cons.empty() || shape.has_nullary()) make.Clause({make.Any(), make.Any()}, make.LibCon("EQ"));
@@ -140,7 +153,8 @@ void DeriveOrd(Builder& make, const Shape& shape) {
 
 void DeriveEnum(Builder& make, const Shape& shape, bool sequences) {
   auto bad = [&](std::string_view method) {
-    return make.Call("error", {make.String(fmt::format("Prelude.Enum.{}.{}: bad argument", Text(shape.type), method))});
+    return make.Call(
+        "error", {make.String(fmt::format("Prelude.Enum.{}.{}: bad argument", Text(shape.type), method))});
   };
   make.Clause({make.VarPat("a")}, Tag(make, shape, "a"));
   make.Method("fromEnum");
@@ -154,8 +168,9 @@ void DeriveEnum(Builder& make, const Shape& shape, bool sequences) {
     std::vector<ast::Alternative> next;
     for (size_t i = 0; i < shape.cons.size(); ++i) {
       bool last = up ? i + 1 == shape.cons.size() : i == 0;
-      next.push_back(make.Alt(make.AnyOf(shape.cons[i]->name),
-                              last ? bad(up ? "succ" : "pred") : make.Con(shape.cons[up ? i + 1 : i - 1]->name)));
+      next.push_back(
+          make.Alt(make.AnyOf(shape.cons[i]->name),
+                   last ? bad(up ? "succ" : "pred") : make.Con(shape.cons[up ? i + 1 : i - 1]->name)));
     }
     make.Clause({make.VarPat("a")}, make.Case(make.Var("a"), next));
     make.Method(up ? "succ" : "pred");
@@ -166,8 +181,10 @@ void DeriveEnum(Builder& make, const Shape& shape, bool sequences) {
   make.Clause({make.VarPat("a")}, make.Call("enumFromTo", {make.Var("a"), last}));
   make.Method("enumFrom");
   ast::Expr* upwards = make.Call(">=", {Tag(make, shape, "b"), Tag(make, shape, "a")});
-  ast::Expr* limit = make.Case(upwards, {make.Alt(make.LibConPat("True"), last), make.Alt(make.Any(), first)});
-  make.Clause({make.VarPat("a"), make.VarPat("b")}, make.Call("enumFromThenTo", {make.Var("a"), make.Var("b"), limit}));
+  ast::Expr* limit =
+      make.Case(upwards, {make.Alt(make.LibConPat("True"), last), make.Alt(make.Any(), first)});
+  make.Clause({make.VarPat("a"), make.VarPat("b")},
+              make.Call("enumFromThenTo", {make.Var("a"), make.Var("b"), limit}));
   make.Method("enumFromThen");
 }
 
@@ -186,7 +203,8 @@ bool IsOperator(Symbol name) {
   return !(std::isalpha(static_cast<unsigned char>(c)) || c == '_' || static_cast<unsigned char>(c) >= 0x80);
 }
 
-// showsPrec d (C x y) = showParen (d > 10) (showString "C " . showsPrec 11 x . showString " " . showsPrec 11 y)
+// showsPrec d (C x y) = showParen (d > 10) (showString "C " . showsPrec 11 x . showString " " . showsPrec
+// 11 y)
 void DeriveShow(Builder& make, const Shape& shape, const FixityTable& fixities) {
   auto text = [&](std::string_view s) { return make.Call("showString", {make.String(s)}); };
   auto shows = [&](int precedence, size_t field) {
@@ -223,7 +241,9 @@ void DeriveShow(Builder& make, const Shape& shape, const FixityTable& fixities) 
     for (size_t i = parts.size() - 1; i-- > 0;) all = make.Call(".", {parts[i], all});
     if (!con->fields.empty())
       all = make.Call("showParen", {make.Call(">", {make.Var("d"), make.Int(limit)}), all});
-    make.Clause({con->fields.empty() ? make.Any() : make.VarPat("d"), make.ConPat(con->name, con->fields.size(), "x")}, all);
+    make.Clause({con->fields.empty() ? make.Any() : make.VarPat("d"),
+                 make.ConPat(con->name, con->fields.size(), "x")},
+                all);
   }
   if (shape.cons.empty()) make.Clause({make.Any(), make.Any()}, make.LibVar("undefined"));
   make.Method("showsPrec");
@@ -274,7 +294,8 @@ void Checker::DeclareDerived(const ast::DataDecl* data) {
           .Hint("Eq, Ord, Enum, Bounded and Show can be derived");
       continue;
     }
-    auto* decl = generated_.New<ast::InstanceDecl>(name.span, ast::List<ast::Constraint>(), name, nullptr, make.Methods());
+    auto* decl = generated_.New<ast::InstanceDecl>(name.span, ast::List<ast::Constraint>(), name, nullptr,
+                                                   make.Methods());
     core::Instance row;
     row.cls = cls;
     row.span = name.span;
@@ -287,8 +308,8 @@ void Checker::DeclareDerived(const ast::DataDecl* data) {
   }
 }
 
-// `data T a = C [a] deriving Eq` gives `instance Eq a => Eq (T a)`: the context is what the fields need, and is
-// found by iteration because types may need each other's.
+// `data T a = C [a] deriving Eq` gives `instance Eq a => Eq (T a)`: the context is what the fields need,
+// and is found by iteration because types may need each other's.
 void Checker::InferDerivedContexts() {
   bool changed = true;
   llvm::DenseSet<uint32_t> failed;

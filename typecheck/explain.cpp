@@ -5,8 +5,8 @@ namespace df::check {
 namespace {
 
 const char* Ordinal(uint32_t index) {
-  static const char* const kNames[] = {"first", "second", "third", "fourth", "fifth",
-                                       "sixth", "seventh", "eighth", "ninth", "tenth"};
+  static const char* const kNames[] = {"first", "second",  "third",  "fourth", "fifth",
+                                       "sixth", "seventh", "eighth", "ninth",  "tenth"};
   return index < 10 ? kNames[index] : nullptr;
 }
 
@@ -60,7 +60,8 @@ std::string Checker::Describe(const Reason& why) {
   switch (why.kind) {
     case Reason::Signature: return fmt::format("the result of `{}`", Text(why.name));
     case Reason::Annotation: return "the annotated expression";
-    case Reason::Argument: return fmt::format("the {} argument of `{}`", OrdinalText(why.index), Text(why.name));
+    case Reason::Argument:
+      return fmt::format("the {} argument of `{}`", OrdinalText(why.index), Text(why.name));
     case Reason::Operand:
       return fmt::format("the {} operand of `{}`", why.index == 0 ? "left" : "right", Text(why.name));
     case Reason::Condition: return "the condition of `if`";
@@ -86,8 +87,8 @@ void Checker::Explain(const Reason& why) {
       const core::Var& var = program_.vars[why.var];
       if (broken_.count(why.var.index)) break;
       auto signature = signature_of_.find(why.var.index);
-      std::string type = var.scheme.tyvars.empty() ? PrintType(var.scheme.type)
-                                                   : check::PrintScheme(program_, var.scheme);
+      std::string type =
+          var.scheme.tyvars.empty() ? PrintType(var.scheme.type) : check::PrintScheme(program_, var.scheme);
       if (signature != signature_of_.end())
         diags_.Note(signature->second->type_span, fmt::format("`{}` has this signature", Text(var.name)));
       else if (var.from_library || !var.span.valid())
@@ -98,7 +99,8 @@ void Checker::Explain(const Reason& why) {
       if (why.outer && why.outer->kind != Reason::None) {
         llvm::SmallVector<TypeId> params;
         TypeId result = types_.SplitFun(var.scheme.type, params);
-        if (types_.Kind(result) == TypeKind::Var && why.index < params.size() && params[why.index] == result &&
+        if (types_.Kind(result) == TypeKind::Var && why.index < params.size() &&
+            params[why.index] == result &&
             (why.outer->kind == Reason::Signature || why.outer->kind == Reason::Annotation))
           Explain(*why.outer);
       }
@@ -121,7 +123,8 @@ bool Checker::Expect(TypeId expected, TypeId actual, Span span, const Reason& wh
   return false;
 }
 
-void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId actual, Span span, const Reason& why) {
+void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId actual, Span span,
+                             const Reason& why) {
   std::vector<std::string> text = PrintTypes({expected, actual, clash.left, clash.right});
   if (clash.clash == Clash::Infinite) {
     Error(Diag::InfiniteType, span, text[1], text[0])
@@ -189,7 +192,8 @@ void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId a
   if (unify_.IsFun(actual, &from, &to) && !unify_.IsFun(expected, nullptr, nullptr)) {
     uint32_t missing = 1;
     while (unify_.IsFun(to, nullptr, &to)) ++missing;
-    diags_.Hint(fmt::format("it is a function: {} missing", missing == 1 ? "an argument is" : "arguments are"));
+    diags_.Hint(
+        fmt::format("it is a function: {} missing", missing == 1 ? "an argument is" : "arguments are"));
   } else if (unify_.Prune(expected) != unify_.Prune(clash.left) && text[0].size() + text[1].size() > 60) {
     diags_.Note(Span(), fmt::format("in them, `{}` clashes with `{}`", text[2], text[3]));
   } else if (text[0] == "Double" && text[1] == "Int") {

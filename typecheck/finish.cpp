@@ -6,8 +6,15 @@ namespace df::check {
 
 Checker::Checker(core::Program& program, Env& env, Diagnostics& diags, const CheckOptions& options,
                  const ast::Ast& ast, const FixityTable& fixities)
-    : program_(program), types_(program.types), env_(env), diags_(diags), options_(options),
-      module_(ast.module), fixities_(fixities), unify_(program.types), generated_qualifier_(Intern("%library")),
+    : program_(program),
+      types_(program.types),
+      env_(env),
+      diags_(diags),
+      options_(options),
+      module_(ast.module),
+      fixities_(fixities),
+      unify_(program.types),
+      generated_qualifier_(Intern("%library")),
       first_var_(program.vars.size()) {
   for (Symbol extension : module_.extensions) strict_ |= Text(extension) == "Strict";
 }
@@ -29,7 +36,8 @@ bool Checker::Run() {
   for (const BoundGroup& group : groups)
     for (const auto& [var, pat] : group.strict) Error(Diag::BangAtTop, pat->span);
   for (const auto& [decl, id] : classes_) CheckClassDefaults(decl, id);
-  for (size_t i = 0; i < instances_.size(); ++i) CheckInstanceMethods(instances_[i].first, instances_[i].second);
+  for (size_t i = 0; i < instances_.size(); ++i)
+    CheckInstanceMethods(instances_[i].first, instances_[i].second);
   DefaultAll(0, true, 0);
   if (!options_.library && !options_.repl) CheckExports();
   bool ok = diags_.error_count() == errors;
@@ -45,7 +53,8 @@ bool Checker::Run() {
   return ok;
 }
 
-// The type with every meta replaced; one that nothing settled stands for (), or for lists where it is applied.
+// The type with every meta replaced; one that nothing settled stands for (), or for lists where it is
+// applied.
 TypeId Checker::Final(TypeId type) {
   if (!type.valid() || !types_.HasMeta(type)) return type;
   auto known = final_types_.find(type.index);
@@ -102,7 +111,8 @@ void Checker::ZonkAll() {
     literal.literal = pat->literal;
     literal.text = pat->text;
     VarId param = program_.NewLocal(Intern("x"), pat->type, pat->span);
-    pat->equals = LambdaNode({param}, AppNode(Node(use), {VarNode(param, pat->span), Node(literal)}, pat->span), pat->span);
+    pat->equals = LambdaNode(
+        {param}, AppNode(Node(use), {VarNode(param, pat->span), Node(literal)}, pat->span), pat->span);
   }
 }
 
@@ -132,7 +142,8 @@ void Checker::FindMain() {
         if (const auto* as = llvm::dyn_cast<ast::AsPat>(pat)) name = as->name;
       }
       // Two parameters may not share the name of an input.
-      while (std::find(program_.main_params.begin(), program_.main_params.end(), name) != program_.main_params.end())
+      while (std::find(program_.main_params.begin(), program_.main_params.end(), name) !=
+             program_.main_params.end())
         name = Intern(std::string(Text(name)) + "'");
       program_.main_params.push_back(name);
     }

@@ -14,8 +14,8 @@ const ast::Expr* StripParens(const ast::Expr* expr) {
 
 }  // namespace
 
-core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
-                              TypeId expected, const Reason& why) {
+core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, bool infix,
+                              Span span, TypeId expected, const Reason& why) {
   fn = StripParens(fn);
   core::Expr* head = Infer(fn);
   Reason reason;
@@ -39,12 +39,13 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
           Error(Diag::NotAFunction, fn->span, diags_.sources().Text(fn->span), PrintType(head->type),
                 args.size(), args.size() == 1 ? "argument" : "arguments");
         } else {
-          Error(Diag::TooManyArguments, args[i]->span, Text(reason.name), i, i == 1 ? "argument" : "arguments",
-                args.size());
+          Error(Diag::TooManyArguments, args[i]->span, Text(reason.name), i,
+                i == 1 ? "argument" : "arguments", args.size());
           reason.index = static_cast<uint32_t>(i);
           Explain(reason);
         }
-        for (size_t j = 0; j < args.size(); ++j) Check(args[j], j < params.size() ? params[j] : unify_.Fresh(), Reason{});
+        for (size_t j = 0; j < args.size(); ++j)
+          Check(args[j], j < params.size() ? params[j] : unify_.Fresh(), Reason{});
         return ErrorNode(expected, span);
       }
       from = unify_.Fresh(), to = unify_.Fresh();
@@ -61,7 +62,8 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
   llvm::SmallVector<TypeId, 4> declared;
   if (reason.var.valid()) types_.SplitFun(program_.vars[reason.var].scheme.type, declared);
   for (size_t i = 0; i < args.size(); ++i) {
-    bool tied = i < declared.size() && types_.Kind(declared[i]) == TypeKind::Var && diags_.error_count() != errors;
+    bool tied =
+        i < declared.size() && types_.Kind(declared[i]) == TypeKind::Var && diags_.error_count() != errors;
     reason.index = static_cast<uint32_t>(i);
     core_args.push_back(tied ? Infer(args[i]) : Check(args[i], params[i], reason));
   }
@@ -74,7 +76,8 @@ core::Expr* Checker::CheckLeftSection(const ast::LeftSectionExpr* expr, TypeId e
 }
 
 // (op x) is \y -> y op x, with x outside so that it is computed once.
-core::Expr* Checker::CheckRightSection(const ast::RightSectionExpr* expr, TypeId expected, const Reason& why) {
+core::Expr* Checker::CheckRightSection(const ast::RightSectionExpr* expr, TypeId expected,
+                                       const Reason& why) {
   core::Expr* op = Infer(expr->op);
   TypeId left = unify_.Fresh(), right = unify_.Fresh(), result = unify_.Fresh();
   if (!Expect(types_.Fun({left, right}, result), op->type, expr->op->span, Reason{})) {
@@ -93,17 +96,20 @@ core::Expr* Checker::CheckRightSection(const ast::RightSectionExpr* expr, TypeId
   if (trivial)
     return LambdaNode({param}, AppNode(op, {VarNode(param, expr->span), operand}, expr->span), expr->span);
   VarId held = program_.NewLocal(Intern("y"), right, expr->operand->span);
-  core::Expr* body = AppNode(op, {VarNode(param, expr->span), VarNode(held, expr->operand->span)}, expr->span);
+  core::Expr* body =
+      AppNode(op, {VarNode(param, expr->span), VarNode(held, expr->operand->span)}, expr->span);
   return LetNode(held, operand, LambdaNode({param}, body, expr->span));
 }
 
 // (x,,y) is \a -> (x, a, y); what is given is computed once.
-core::Expr* Checker::CheckTupleSection(const ast::TupleSectionExpr* expr, TypeId expected, const Reason& why) {
+core::Expr* Checker::CheckTupleSection(const ast::TupleSectionExpr* expr, TypeId expected,
+                                       const Reason& why) {
   if (expr->elements.size() > 62) {
     Error(Diag::TupleTooLong, expr->span, expr->elements.size());
     return ErrorNode(expected, expr->span);
   }
-  core::Expr* con = UseCon(TupleConstructor(env_, program_, static_cast<uint32_t>(expr->elements.size())), expr->span);
+  core::Expr* con =
+      UseCon(TupleConstructor(env_, program_, static_cast<uint32_t>(expr->elements.size())), expr->span);
   TypeArgs fields;
   TypeId tuple = types_.SplitFun(con->type, fields);
   TypeId type = tuple;

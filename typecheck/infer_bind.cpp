@@ -1,7 +1,8 @@
 // Binding groups: dependency order, signatures, generalisation, pattern bindings.
 //
-// All variables of a group are generalised over the same type variables (as Haskell 2010 has it), so that inside
-// the group every use of a member is at exactly these; a binder of `(a, b) = e` is a selection from the value of e.
+// All variables of a group are generalised over the same type variables (as Haskell 2010 has it), so that
+// inside the group every use of a member is at exactly these; a binder of `(a, b) = e` is a selection from
+// the value of e.
 #include "typecheck/checker.h"
 #include "typecheck/deps.h"
 
@@ -186,7 +187,8 @@ std::vector<BoundGroup> Checker::CheckDecls(llvm::ArrayRef<ast::Decl*> decls, bo
       std::vector<std::vector<uint32_t>> inner(component.size());
       for (uint32_t i = 0; i < component.size(); ++i)
         for (uint32_t use : edges[component[i]])
-          if (auto it = local.find(use); it != local.end() && !bindings[use].signature) inner[i].push_back(it->second);
+          if (auto it = local.find(use); it != local.end() && !bindings[use].signature)
+            inner[i].push_back(it->second);
       for (const std::vector<uint32_t>& part : Components(inner)) {
         std::vector<Binding*> members;
         for (uint32_t i : part) members.push_back(&bindings[component[i]]);
@@ -287,7 +289,8 @@ void Checker::InferPatternBinding(Binding& binding, bool top, BoundGroup& out) {
       auto signature = signature_of_.find(var.index);
       Reason why{Reason::Signature, signature != signature_of_.end() ? signature->second->type_span : Span(),
                  binder.name};
-      ReportMismatch(result, program_.vars[var].scheme.type, program_.vars[binder.var].scheme.type, binder.span, why);
+      ReportMismatch(result, program_.vars[var].scheme.type, program_.vars[binder.var].scheme.type,
+                     binder.span, why);
     }
   }
   core::Expr* value = CheckRhs(binding.pattern->rhs, type, {Reason::PatternValue, pat->span});
@@ -307,8 +310,8 @@ void Checker::InferPatternBinding(Binding& binding, bool top, BoundGroup& out) {
     TypeId field = program_.vars[outer[i]].scheme.type;
     VarId inner = program_.NewLocal(bound[i].name, field, bound[i].span);
     VarId scrutinee = program_.NewLocal(Intern("whole"), type, pat->span);
-    core::Row row{program_.Copy<const core::Pat*>({Project(made, bound[i].var, inner)}), VarNode(inner, bound[i].span),
-                  pat->span};
+    core::Row row{program_.Copy<const core::Pat*>({Project(made, bound[i].var, inner)}),
+                  VarNode(inner, bound[i].span), pat->span};
     core::Expr* match =
         MatchNode(core::MatchContext::PatternBinding, bound[i].name, {scrutinee}, {row}, field, pat->span);
     out.bindings.push_back({outer[i], LetNode(scrutinee, use_tuple(), match)});
@@ -320,10 +323,10 @@ void Checker::CheckSigned(Binding& binding, BoundGroup& out) {
   const ast::FunctionDecl* function = binding.function;
   VarId var = binding.binders[0];
   const Signature& signature = *binding.signature;
-  core::Expr* value = CheckAgainst(signature.scheme, signature.type_span, function->name.text, signature.scoped,
-                                   [&](TypeId type, const Reason& why) {
-                                     return CheckClauses(function->name.text, function->clauses, function->name.span,
-                                                         type, why);
+  core::Expr* value = CheckAgainst(signature.scheme, signature.type_span, function->name.text,
+                                   signature.scoped, [&](TypeId type, const Reason& why) {
+                                     return CheckClauses(function->name.text, function->clauses,
+                                                         function->name.span, type, why);
                                    });
   out.bindings.push_back({var, value});
   if (strict_ && program_.vars[var].kind == core::VarKind::Local && function->clauses[0].params.empty() &&
@@ -340,7 +343,8 @@ void Checker::ForceVariable(VarId var, Span span, BoundGroup& out) {
   out.strict.push_back({var, BangPat(MakePat(any))});
 }
 
-core::Expr* Checker::CheckAgainst(const core::Scheme& scheme, Span from, Symbol name, const ScopedTypes& scoped,
+core::Expr* Checker::CheckAgainst(const core::Scheme& scheme, Span from, Symbol name,
+                                  const ScopedTypes& scoped,
                                   llvm::function_ref<core::Expr*(TypeId, const Reason&)> body) {
   size_t wanted_mark = wanted_.size(), given_mark = givens_.size(), scoped_mark = scoped_types_.size();
   ++unify_.level;
@@ -366,7 +370,8 @@ Symbol Checker::FreshTyVarName(llvm::DenseSet<uint32_t>& taken) {
   }
 }
 
-void Checker::Generalise(llvm::ArrayRef<VarId> members, bool restricted, size_t wanted_mark, uint32_t errors_before) {
+void Checker::Generalise(llvm::ArrayRef<VarId> members, bool restricted, size_t wanted_mark,
+                         uint32_t errors_before) {
   SolveFrom(wanted_mark);
   bool failed = diags_.error_count() != errors_before;
   if (restricted)
@@ -396,7 +401,8 @@ void Checker::Generalise(llvm::ArrayRef<VarId> members, bool restricted, size_t 
         unify_.FreeMetas(wanted_[i].type, found);
         bool ours = !found.empty();
         for (MetaId meta : found)
-          ours &= std::find(metas.begin(), metas.end(), meta) != metas.end() || unify_.LevelOf(meta) <= unify_.level;
+          ours &= std::find(metas.begin(), metas.end(), meta) != metas.end() ||
+                  unify_.LevelOf(meta) <= unify_.level;
         bool outer = std::all_of(found.begin(), found.end(),
                                  [&](MetaId meta) { return unify_.LevelOf(meta) <= unify_.level; });
         if (ours && !outer) retained.push_back(wanted_[i]);
@@ -421,7 +427,8 @@ void Checker::Generalise(llvm::ArrayRef<VarId> members, bool restricted, size_t 
     unify_.Solve(meta, as_types.back());
   }
   std::vector<core::Pred> preds;
-  for (const Wanted& wanted : retained) preds.push_back({wanted.cls, unify_.Zonk(wanted.type), wanted.origin.span});
+  for (const Wanted& wanted : retained)
+    preds.push_back({wanted.cls, unify_.Zonk(wanted.type), wanted.origin.span});
   auto type_args = program_.Copy<TypeId>(as_types);
   for (VarId var : members) {
     core::Scheme& scheme = program_.vars[var].scheme;

@@ -33,7 +33,8 @@ core::Expr* Checker::LambdaNode(llvm::ArrayRef<VarId> params, const core::Expr* 
   if (params.empty()) return const_cast<core::Expr*>(body);
   core::LambdaExpr node{};
   node.type = body->type;
-  for (size_t i = params.size(); i-- > 0;) node.type = types_.Fun(program_.vars[params[i]].scheme.type, node.type);
+  for (size_t i = params.size(); i-- > 0;)
+    node.type = types_.Fun(program_.vars[params[i]].scheme.type, node.type);
   node.span = span;
   node.params = program_.Copy<VarId>(params);
   node.body = body;
@@ -58,7 +59,8 @@ core::Expr* Checker::VarNode(VarId local, Span span) {
   return Node(node);
 }
 
-core::Expr* Checker::IfNode(const core::Expr* cond, const core::Expr* then_, const core::Expr* else_, Span span) {
+core::Expr* Checker::IfNode(const core::Expr* cond, const core::Expr* then_, const core::Expr* else_,
+                            Span span) {
   core::CaseExpr node{};
   node.type = then_->type;
   node.span = span;
@@ -112,7 +114,8 @@ core::Expr* Checker::UseCon(ConId id, Span span) {
   for (size_t i = 0; i < tycon.params.size(); ++i) args.push_back(unify_.Fresh());
   node.type = types_.Con(con.tycon, args);
   for (size_t i = con.fields.size(); i-- > 0;)
-    node.type = types_.Fun(types_.Substitute(con.fields[i].type, types_.cons[con.tycon].params, args), node.type);
+    node.type =
+        types_.Fun(types_.Substitute(con.fields[i].type, types_.cons[con.tycon].params, args), node.type);
   node.type_args = program_.Copy<TypeId>(args);
   return Node(node);
 }
@@ -158,8 +161,7 @@ core::Expr* Checker::CheckLiteral(const ast::Literal& literal, bool negative, Sp
         if (why.kind == Reason::Branch || why.kind == Reason::Alternative || why.kind == Reason::Element ||
             why.kind == Reason::Clause)
           diags_.Note(why.span, fmt::format("this has the type `{}`", text[0]));
-        else
-          Explain(why);
+        else Explain(why);
         return ErrorNode(expected, span);
       }
       Require(cls, expected, {integer ? Origin::Number : Origin::Fraction, span, node.text});
@@ -183,7 +185,8 @@ core::Expr* Checker::CheckNegate(const ast::NegateExpr* expr, TypeId expected, c
   // A literal is negated here, except zero: -0.0 is not 0.0.
   if (const auto* literal = llvm::dyn_cast<ast::LiteralExpr>(expr->operand)) {
     std::string_view text = Text(literal->value.text);
-    if ((literal->value.kind == ast::LiteralKind::Integer || literal->value.kind == ast::LiteralKind::Fractional) &&
+    if ((literal->value.kind == ast::LiteralKind::Integer ||
+         literal->value.kind == ast::LiteralKind::Fractional) &&
         text.find_first_of("123456789") != std::string_view::npos)
       return CheckLiteral(literal->value, true, expr->span, expected, why);
   }
@@ -223,7 +226,8 @@ core::Expr* Checker::CheckLambda(const ast::LambdaExpr* expr, TypeId expected, c
       if (types_.Kind(unify_.Prune(result)) == TypeKind::Meta) {
         unify_.Unify(result, types_.Fun(from, to));
       } else {
-        // Not a function at all, or one of fewer arguments. The lambda is still looked into for its own errors.
+        // Not a function at all, or one of fewer arguments. The lambda is still looked into for its own
+        // errors.
         TypeId found = types_.Fun(from, to);
         Expect(result, found, expr->span, why);
       }
@@ -235,7 +239,8 @@ core::Expr* Checker::CheckLambda(const ast::LambdaExpr* expr, TypeId expected, c
   std::vector<const core::Pat*> pats;
   bool simple = true;
   for (size_t i = 0; i < expr->params.size(); ++i) {
-    pats.push_back(CheckOuterPat(expr->params[i], params[i], why.kind == Reason::Signature ? why : Reason{}, bound));
+    pats.push_back(
+        CheckOuterPat(expr->params[i], params[i], why.kind == Reason::Signature ? why : Reason{}, bound));
     simple &= pats.back()->kind == core::PatKind::Var || pats.back()->kind == core::PatKind::Wildcard;
   }
   CheckDistinct(bound);
@@ -246,9 +251,10 @@ core::Expr* Checker::CheckLambda(const ast::LambdaExpr* expr, TypeId expected, c
   UnbindTo(mark);
   std::vector<VarId> vars;
   for (size_t i = 0; i < pats.size(); ++i)
-    vars.push_back(pats[i]->kind == core::PatKind::Var && simple
-                       ? pats[i]->var
-                       : program_.NewLocal(Intern("x" + std::to_string(i + 1)), params[i], expr->params[i]->span));
+    vars.push_back(
+        pats[i]->kind == core::PatKind::Var && simple
+            ? pats[i]->var
+            : program_.NewLocal(Intern("x" + std::to_string(i + 1)), params[i], expr->params[i]->span));
   if (!simple) {
     core::Row row{program_.Copy<const core::Pat*>(pats), body, expr->span};
     body = MatchNode(core::MatchContext::Lambda, Symbol(), vars, {row}, result, expr->span);
@@ -270,7 +276,8 @@ core::Expr* Checker::CheckTuple(llvm::ArrayRef<const ast::Expr*> elements, Span 
   TypeId result = types_.SplitFun(fn->type, params);
   bool ok = Expect(expected, result, span, why);
   std::vector<const core::Expr*> args;
-  for (size_t i = 0; i < elements.size(); ++i) args.push_back(Check(elements[i], params[i], ok ? why : Reason{}));
+  for (size_t i = 0; i < elements.size(); ++i)
+    args.push_back(Check(elements[i], params[i], ok ? why : Reason{}));
   return ok ? AppNode(fn, args, span) : ErrorNode(expected, span);
 }
 
@@ -309,13 +316,16 @@ core::Expr* Checker::CheckTyped(const ast::TypedExpr* expr, TypeId expected, con
   }
   Reason annotation{Reason::Annotation, expr->type.span};
   if (signature->scheme.tyvars.empty()) {
-    for (const core::Pred& pred : signature->scheme.preds) Require(pred.cls, pred.type, {Origin::Use, pred.span});
+    for (const core::Pred& pred : signature->scheme.preds)
+      Require(pred.cls, pred.type, {Origin::Use, pred.span});
     core::Expr* inner = Check(expr->expr, signature->scheme.type, annotation);
-    return Expect(expected, signature->scheme.type, expr->span, why) ? inner : ErrorNode(expected, expr->span);
+    return Expect(expected, signature->scheme.type, expr->span, why) ? inner
+                                                                     : ErrorNode(expected, expr->span);
   }
   VarId var = program_.NewLocal(Intern("annotated"), signature->scheme.type, expr->span);
-  core::Expr* value = CheckAgainst(signature->scheme, expr->type.span, Symbol(), signature->scoped,
-                                   [&](TypeId type, const Reason& reason) { return Check(expr->expr, type, annotation); });
+  core::Expr* value =
+      CheckAgainst(signature->scheme, expr->type.span, Symbol(), signature->scoped,
+                   [&](TypeId type, const Reason& reason) { return Check(expr->expr, type, annotation); });
   program_.vars[var].scheme = signature->scheme;
   core::Expr* use = Use(var, expr->span);
   if (!Expect(expected, use->type, expr->span, why)) return ErrorNode(expected, expr->span);
@@ -355,12 +365,13 @@ core::Expr* Checker::Check(const ast::Expr* expr, TypeId expected, const Reason&
       const auto* match = llvm::cast<ast::CaseExpr>(expr);
       return CheckCase(match->scrutinee, match->alternatives, expr->span, expected, why);
     }
-    case ast::ExprKind::LambdaCase: return CheckLambdaCase(llvm::cast<ast::LambdaCaseExpr>(expr), expected, why);
+    case ast::ExprKind::LambdaCase:
+      return CheckLambdaCase(llvm::cast<ast::LambdaCaseExpr>(expr), expected, why);
     case ast::ExprKind::Do: return CheckDo(llvm::cast<ast::DoExpr>(expr)->stmts, expr->span, expected, why);
     case ast::ExprKind::Tuple: {
       const auto* tuple = llvm::cast<ast::TupleExpr>(expr);
-      return CheckTuple(llvm::ArrayRef<const ast::Expr*>(tuple->elements.data(), tuple->elements.size()), expr->span,
-                        expected, why);
+      return CheckTuple(llvm::ArrayRef<const ast::Expr*>(tuple->elements.data(), tuple->elements.size()),
+                        expr->span, expected, why);
     }
     case ast::ExprKind::TupleSection:
       return CheckTupleSection(llvm::cast<ast::TupleSectionExpr>(expr), expected, why);
@@ -370,12 +381,15 @@ core::Expr* Checker::Check(const ast::Expr* expr, TypeId expected, const Reason&
       const auto* list = llvm::cast<ast::ComprehensionExpr>(expr);
       return CheckComprehension(list->element, list->stmts, expr->span, expected, why);
     }
-    case ast::ExprKind::LeftSection: return CheckLeftSection(llvm::cast<ast::LeftSectionExpr>(expr), expected, why);
-    case ast::ExprKind::RightSection: return CheckRightSection(llvm::cast<ast::RightSectionExpr>(expr), expected, why);
+    case ast::ExprKind::LeftSection:
+      return CheckLeftSection(llvm::cast<ast::LeftSectionExpr>(expr), expected, why);
+    case ast::ExprKind::RightSection:
+      return CheckRightSection(llvm::cast<ast::RightSectionExpr>(expr), expected, why);
     case ast::ExprKind::Paren: return Check(llvm::cast<ast::ParenExpr>(expr)->expr, expected, why);
     case ast::ExprKind::Typed: return CheckTyped(llvm::cast<ast::TypedExpr>(expr), expected, why);
     case ast::ExprKind::RecordCon: return CheckRecordCon(llvm::cast<ast::RecordConExpr>(expr), expected, why);
-    case ast::ExprKind::RecordUpdate: return CheckRecordUpdate(llvm::cast<ast::RecordUpdateExpr>(expr), expected, why);
+    case ast::ExprKind::RecordUpdate:
+      return CheckRecordUpdate(llvm::cast<ast::RecordUpdateExpr>(expr), expected, why);
     case ast::ExprKind::Infix:
     case ast::ExprKind::Error: break;
   }

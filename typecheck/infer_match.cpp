@@ -35,8 +35,8 @@ VarId Checker::Scrutinee(const core::Expr* value, bool* fresh) {
 }
 
 // f p1 .. pn | g = e; ..: a lambda over n variables and a match of them against the clauses.
-core::Expr* Checker::CheckClauses(Symbol name, llvm::ArrayRef<ast::Clause> clauses, Span span, TypeId expected,
-                                  const Reason& why) {
+core::Expr* Checker::CheckClauses(Symbol name, llvm::ArrayRef<ast::Clause> clauses, Span span,
+                                  TypeId expected, const Reason& why) {
   size_t arity = clauses[0].params.size();
   if (arity == 0) {
     core::Expr* body = CheckRhs(clauses[0].rhs, expected, why);
@@ -80,7 +80,8 @@ core::Expr* Checker::CheckClauses(Symbol name, llvm::ArrayRef<ast::Clause> claus
     std::vector<const core::Pat*> pats;
     for (size_t i = 0; i < clause.params.size() && i < arity; ++i) {
       Reason reason = why;
-      if (why.kind == Reason::None && &clause != &clauses[0]) reason = {Reason::Parameter, clauses[0].span, name};
+      if (why.kind == Reason::None && &clause != &clauses[0])
+        reason = {Reason::Parameter, clauses[0].span, name};
       pats.push_back(CheckOuterPat(clause.params[i], params[i], reason, bound));
       simple &= pats.back()->kind == core::PatKind::Var || pats.back()->kind == core::PatKind::Wildcard;
     }
@@ -103,7 +104,8 @@ core::Expr* Checker::CheckClauses(Symbol name, llvm::ArrayRef<ast::Clause> claus
       continue;
     }
     Symbol param = Intern("x" + std::to_string(i + 1));
-    while (first && (first->kind == core::PatKind::Bang || first->kind == core::PatKind::Lazy)) first = first->args[0];
+    while (first && (first->kind == core::PatKind::Bang || first->kind == core::PatKind::Lazy))
+      first = first->args[0];
     if (first && first->var.valid()) param = program_.vars[first->var].name;
     vars.push_back(program_.NewLocal(param, params[i], clauses[0].params[i]->span));
   }
@@ -134,7 +136,8 @@ bool Checker::IsAlwaysTrue(const ast::Expr* guard) {
 }
 
 // The guarded expressions in order; where no guard holds, it falls.
-core::Expr* Checker::CheckGuarded(llvm::ArrayRef<ast::GuardedExpr> guarded, TypeId expected, const Reason& why) {
+core::Expr* Checker::CheckGuarded(llvm::ArrayRef<ast::GuardedExpr> guarded, TypeId expected,
+                                  const Reason& why) {
   struct Arm {
     core::Expr* cond = nullptr;  // of a single boolean guard
     core::Expr* body = nullptr;  // falls by itself if there is no cond
@@ -214,12 +217,13 @@ core::Expr* Checker::CheckGuard(llvm::ArrayRef<ast::Stmt*> guards, const ast::Ex
   bool fresh;
   VarId scrutinee = Scrutinee(value, &fresh);
   core::Row row{program_.Copy<const core::Pat*>({pat}), inner, first->span};
-  core::Expr* match = MatchNode(core::MatchContext::Guard, Symbol(), {scrutinee}, {row}, expected, first->span);
+  core::Expr* match =
+      MatchNode(core::MatchContext::Guard, Symbol(), {scrutinee}, {row}, expected, first->span);
   return fresh ? LetNode(scrutinee, value, match) : match;
 }
 
-core::Expr* Checker::CheckCase(const ast::Expr* scrutinee, llvm::ArrayRef<ast::Alternative> alternatives, Span span,
-                               TypeId expected, const Reason& why) {
+core::Expr* Checker::CheckCase(const ast::Expr* scrutinee, llvm::ArrayRef<ast::Alternative> alternatives,
+                               Span span, TypeId expected, const Reason& why) {
   core::Expr* value = Infer(scrutinee);
   bool fresh;
   VarId var = Scrutinee(value, &fresh);
@@ -228,8 +232,8 @@ core::Expr* Checker::CheckCase(const ast::Expr* scrutinee, llvm::ArrayRef<ast::A
 }
 
 core::Expr* Checker::CheckAlternatives(VarId scrutinee, TypeId type, Span scrutinee_span,
-                                       llvm::ArrayRef<ast::Alternative> alternatives, Span span, TypeId expected,
-                                       const Reason& why) {
+                                       llvm::ArrayRef<ast::Alternative> alternatives, Span span,
+                                       TypeId expected, const Reason& why) {
   bool open = types_.Kind(unify_.Prune(expected)) == TypeKind::Meta;
   std::vector<core::Row> rows;
   for (const ast::Alternative& alternative : alternatives) {

@@ -25,8 +25,9 @@ const core::Pat* Checker::CheckOuterPat(const ast::Pat* pat, TypeId expected, co
   while (const auto* paren = llvm::dyn_cast<ast::ParenPat>(pat)) pat = paren->pat;
   if (!llvm::isa<ast::LazyPat>(pat)) return BangPat(made);
   // `~x` takes the bang away from x; what it means for other patterns is as ever.
-  return made->args[0]->kind == core::PatKind::Var || made->args[0]->kind == core::PatKind::Wildcard ? made->args[0]
-                                                                                                     : made;
+  return made->args[0]->kind == core::PatKind::Var || made->args[0]->kind == core::PatKind::Wildcard
+             ? made->args[0]
+             : made;
 }
 
 void Checker::BindAll(const std::vector<Bound>& bound) {
@@ -91,7 +92,8 @@ const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const R
     size_t fields = program_.constructors[con].fields.size();
     for (size_t i = 0; i < fields; ++i) {
       TyConId owner = program_.constructors[con].tycon;
-      TypeId type = types_.Substitute(program_.constructors[con].fields[i].type, types_.cons[owner].params, type_args);
+      TypeId type =
+          types_.Substitute(program_.constructors[con].fields[i].type, types_.cons[owner].params, type_args);
       if (!ok) type = unify_.Fresh();
       if (i < args.size() && args[i]) {
         core_args.push_back(CheckPat(args[i], type, Reason{}, bound));
@@ -127,7 +129,8 @@ const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const R
     case ast::PatKind::Literal: {
       const auto* literal = llvm::cast<ast::LiteralPat>(pat);
       node.kind = core::PatKind::Literal;
-      node.text = literal->negative ? Intern("-" + std::string(Text(literal->value.text))) : literal->value.text;
+      node.text =
+          literal->negative ? Intern("-" + std::string(Text(literal->value.text))) : literal->value.text;
       switch (literal->value.kind) {
         case ast::LiteralKind::Char:
           node.literal = core::LiteralKind::Char;

@@ -50,8 +50,8 @@ core::Expr* Checker::CheckRecordCon(const ast::RecordConExpr* expr, TypeId expec
       Infer(field.value);
       continue;
     }
-    args[index] = Check(field.value, params[index],
-                        {Reason::Field, program_.constructors[con].span, field.field.text});
+    args[index] =
+        Check(field.value, params[index], {Reason::Field, program_.constructors[con].span, field.field.text});
   }
   for (size_t i = 0; i < args.size(); ++i) {
     if (args[i]) continue;
@@ -64,7 +64,9 @@ core::Expr* Checker::CheckRecordCon(const ast::RecordConExpr* expr, TypeId expec
     core::FailExpr fail{};
     fail.type = params[i];
     fail.span = expr->span;
-    fail.message = Intern(fmt::format("the field `{}` of `{}` was not given", field.name.valid() ? Text(field.name) : std::string_view("_"), Text(expr->con.text)));
+    fail.message = Intern(fmt::format("the field `{}` of `{}` was not given",
+                                      field.name.valid() ? Text(field.name) : std::string_view("_"),
+                                      Text(expr->con.text)));
     args[i] = Node(fail);
   }
   return ok ? AppNode(fn, args, expr->span) : ErrorNode(expected, expr->span);
@@ -72,7 +74,8 @@ core::Expr* Checker::CheckRecordCon(const ast::RecordConExpr* expr, TypeId expec
 
 // r { f = e, .. }: a case over the constructors that have all these fields. Type parameters that only the new
 // fields mention may change.
-core::Expr* Checker::CheckRecordUpdate(const ast::RecordUpdateExpr* expr, TypeId expected, const Reason& why) {
+core::Expr* Checker::CheckRecordUpdate(const ast::RecordUpdateExpr* expr, TypeId expected,
+                                       const Reason& why) {
   TyConId owner;
   bool ok = !expr->fields.empty();
   for (const ast::FieldBinding& field : expr->fields) {
@@ -98,7 +101,8 @@ core::Expr* Checker::CheckRecordUpdate(const ast::RecordUpdateExpr* expr, TypeId
       bool all = true;
       for (const ast::FieldBinding& binding : expr->fields) {
         bool has = false;
-        for (const core::Field& field : program_.constructors[con].fields) has |= field.name == binding.field.text;
+        for (const core::Field& field : program_.constructors[con].fields)
+          has |= field.name == binding.field.text;
         all &= has;
       }
       if (all) matching.push_back(con);
@@ -184,7 +188,8 @@ core::Expr* Checker::CheckRecordUpdate(const ast::RecordUpdateExpr* expr, TypeId
     node.con = con;
     node.type = types_.Fun(new_fields, type);
     node.type_args = program_.Copy<TypeId>(after);
-    rows.push_back({program_.Copy<const core::Pat*>({MakePat(pat)}), AppNode(Node(node), args, expr->span), expr->span});
+    rows.push_back(
+        {program_.Copy<const core::Pat*>({MakePat(pat)}), AppNode(Node(node), args, expr->span), expr->span});
   }
   if (rows.size() < types_.cons[owner].constructors.size())
     rows.push_back(FailRow(old_type, new_type, "the updated record has no such field", expr->span));

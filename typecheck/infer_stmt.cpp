@@ -4,7 +4,8 @@
 namespace df::check {
 
 // { e } = e;  { e; ss } = e >> ss;  { p <- e; ss } = e >>= \p -> ss;  { let ds; ss } = let ds in ss
-core::Expr* Checker::CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId expected, const Reason& why) {
+core::Expr* Checker::CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId expected,
+                             const Reason& why) {
   if (stmts.empty()) return ErrorNode(expected, span);
   const ast::Stmt* first = stmts[0];
   const auto* only = llvm::dyn_cast<ast::ExprStmt>(first);
@@ -63,7 +64,8 @@ core::Expr* Checker::CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId
       text.type = types_.List(types_.Scalar(Builtin::Char));
       text.span = stmt->pat->span;
       text.literal = core::LiteralKind::String;
-      text.text = Intern("Pattern match failure in do expression at " + diags_.sources().Describe(stmt->pat->span));
+      text.text =
+          Intern("Pattern match failure in do expression at " + diags_.sources().Describe(stmt->pat->span));
       core::Expr* failing = CallKnown(fail, {Node(text)}, stmt->pat->span, next_type, Reason{});
       rows.push_back({program_.Copy<const core::Pat*>({MakePat(wildcard)}), failing, first->span});
     }
@@ -115,7 +117,8 @@ core::Expr* Checker::CheckComprehension(const ast::Expr* element, llvm::ArrayRef
   core::Expr* inner = rest();
   UnbindTo(locals);
   if (!concat_map.valid()) return ErrorNode(expected, span);
-  VarId param = pat->kind == core::PatKind::Var ? pat->var : program_.NewLocal(Intern("x"), item, bind->pat->span);
+  VarId param =
+      pat->kind == core::PatKind::Var ? pat->var : program_.NewLocal(Intern("x"), item, bind->pat->span);
   if (pat->kind != core::PatKind::Var) {
     std::vector<core::Row> rows{{program_.Copy<const core::Pat*>({pat}), inner, first->span}};
     if (!Irrefutable(bind->pat)) {
@@ -131,7 +134,8 @@ core::Expr* Checker::CheckComprehension(const ast::Expr* element, llvm::ArrayRef
 }
 
 core::Expr* Checker::CheckSequence(const ast::SequenceExpr* expr, TypeId expected, const Reason& why) {
-  const char* name = expr->then_ ? (expr->to ? "enumFromThenTo" : "enumFromThen") : (expr->to ? "enumFromTo" : "enumFrom");
+  const char* name =
+      expr->then_ ? (expr->to ? "enumFromThenTo" : "enumFromThen") : (expr->to ? "enumFromTo" : "enumFrom");
   VarId fn = Needed(name, "an arithmetic sequence", expr->span);
   TypeId element = unify_.Fresh();
   bool ok = Expect(expected, types_.List(element), expr->span, why) && fn.valid();

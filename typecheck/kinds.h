@@ -1,6 +1,7 @@
 // typecheck/kinds.h
 //
-// Kinds: *, k -> k, and unknowns that unification settles. What stays open becomes * (Haskell 2010 section 4.6).
+// Kinds: *, k -> k, and unknowns that unification settles. What stays open becomes * (Haskell 2010 section
+// 4.6).
 #pragma once
 
 #include <string>

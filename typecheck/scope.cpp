@@ -13,7 +13,9 @@ bool IsLibraryOnly(Symbol name) {
 }  // namespace
 
 void Checker::OpenScope() {
-  auto builtins = [&](Scope& scope) { scope.types = env_.builtin.types, scope.constructors = env_.builtin.constructors; };
+  auto builtins = [&](Scope& scope) {
+    scope.types = env_.builtin.types, scope.constructors = env_.builtin.constructors;
+  };
   Symbol prelude = Intern("Prelude");
   bool names_prelude = false;
   for (const ast::Import& import : module_.imports) names_prelude |= import.module.text == prelude;
@@ -85,13 +87,13 @@ void Checker::ImportModule(const ast::Import& import) {
               chosen.values.insert(*selector);
         }
     }
-    if (import.hiding && all.constructors.count(name)) chosen.constructors.insert(*all.constructors.find(name)), known = true;
+    if (import.hiding && all.constructors.count(name))
+      chosen.constructors.insert(*all.constructors.find(name)), known = true;
     if (!known && !import.hiding) {
       std::vector<std::string_view> names;
       for (const auto& [other, entity] : all.values) names.push_back(Text(other));
       for (const auto& [other, entity] : all.types) names.push_back(Text(other));
-      Diagnostics& diag =
-          Error(Diag::NotExported, item.name.span, Text(import.module.text), Text(name));
+      Diagnostics& diag = Error(Diag::NotExported, item.name.span, Text(import.module.text), Text(name));
       std::string_view near = NearestName(Text(name), names);
       if (!near.empty()) diag.Hint(fmt::format("did you mean `{}`?", near));
     }
@@ -191,7 +193,8 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, const std::vector<st
 }
 
 VarId Checker::FindValue(const ast::Name& name, bool report) {
-  if (name.qualifier.valid() && name.qualifier == generated_qualifier_) return KnownVar(Text(name.text).data());
+  if (name.qualifier.valid() && name.qualifier == generated_qualifier_)
+    return KnownVar(Text(name.text).data());
   if (!name.qualifier.valid()) {
     auto it = locals_.find(name.text.index);
     if (it != locals_.end() && !it->second.empty()) return it->second.back();
@@ -208,7 +211,8 @@ VarId Checker::FindValue(const ast::Name& name, bool report) {
 }
 
 ConId Checker::FindConstructor(const ast::Name& name, bool report) {
-  if (name.qualifier.valid() && name.qualifier == generated_qualifier_) return KnownCon(Text(name.text).data());
+  if (name.qualifier.valid() && name.qualifier == generated_qualifier_)
+    return KnownCon(Text(name.text).data());
   if (const ConId* con = scope_->constructors.Find(name.text, name.qualifier)) return *con;
   std::string_view text = Text(name.text);
   if (text.size() >= 3 && text[0] == '(' && text[1] == ',')
@@ -222,7 +226,8 @@ ConId Checker::FindConstructor(const ast::Name& name, bool report) {
 }
 
 const TypeName* Checker::FindType(const ast::Name& name) {
-  if (name.qualifier.valid() && name.qualifier == generated_qualifier_) return env_.builtin.types.Find(name.text);
+  if (name.qualifier.valid() && name.qualifier == generated_qualifier_)
+    return env_.builtin.types.Find(name.text);
   if (const TypeName* type = scope_->types.Find(name.text, name.qualifier)) return type;
   std::vector<std::string_view> names;
   scope_->types.ForEach([&](Symbol other, const TypeName&) { names.push_back(Text(other)); });

@@ -21,7 +21,8 @@ std::pair<TypeId, KindId> Checker::ConvertHead(const ast::Type* type, TypeVarSco
       const ast::Name& name = llvm::cast<ast::ConType>(type)->name;
       std::string_view text = Text(name.text);
       if (text.size() >= 3 && text[0] == '(' && text[1] == ',') {
-        TyConId con = program_.constructors[TupleConstructor(env_, program_, uint32_t(text.size() - 1))].tycon;
+        TyConId con =
+            program_.constructors[TupleConstructor(env_, program_, uint32_t(text.size() - 1))].tycon;
         return {types_.Con(con), env_.KindOf(con)};
       }
       if (text == "(->)") return {types_.Con(types_.Known(Builtin::Function)), kinds.Arrows(2)};
@@ -119,8 +120,8 @@ std::pair<TypeId, KindId> Checker::ConvertApplied(const ast::Type* type, TypeVar
     KindId from, to;
     if (!kinds.IsArrow(result.second, &from, &to)) {
       if (!kinds.IsOpen(result.second)) {
-        Error(Diag::TypeTooManyArguments, type->span, con ? Text(con->name.text) : diags_.sources().Text(head->span),
-              next, args.size());
+        Error(Diag::TypeTooManyArguments, type->span,
+              con ? Text(con->name.text) : diags_.sources().Text(head->span), next, args.size());
         return {unify_.Fresh(), kinds.Fresh()};
       }
       from = kinds.Fresh(), to = kinds.Fresh();
@@ -138,12 +139,12 @@ TypeId Checker::ConvertType(const ast::Type* type, TypeVarScope& scope, KindId e
   std::string text(diags_.sources().Text(type->span));
   if (has > wants && wants == 0)
     Error(Diag::TypeNeedsArguments, type->span, text, has, has == 1 ? "argument" : "arguments");
-  else
-    Error(Diag::KindMismatch, type->span, text, env_.kinds.Print(kind), env_.kinds.Print(expected));
+  else Error(Diag::KindMismatch, type->span, text, env_.kinds.Print(kind), env_.kinds.Print(expected));
   return unify_.Fresh();
 }
 
-bool Checker::ConvertContext(ast::List<ast::Constraint> context, TypeVarScope& scope, std::vector<core::Pred>& out) {
+bool Checker::ConvertContext(ast::List<ast::Constraint> context, TypeVarScope& scope,
+                             std::vector<core::Pred>& out) {
   bool ok = true;
   for (const ast::Constraint& constraint : context) {
     ClassId cls = FindClass(constraint.cls);

@@ -4,8 +4,8 @@
 //
 // A meta of level n belongs to the n-th enclosing binding group: generalisation takes those whose level is
 // deeper than the group's surroundings (Remy). Rigid variables have levels too; one that would get into a
-// meta of a lesser level escapes its scope. Types are hash-consed, metas are solved by a side table, so a type
-// must be pruned before it is looked at, and zonked before it is kept.
+// meta of a lesser level escapes its scope. Types are hash-consed, metas are solved by a side table, so a
+// type must be pruned before it is looked at, and zonked before it is kept.
 #pragma once
 
 #include "typecheck/type.h"

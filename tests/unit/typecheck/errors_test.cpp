@@ -45,7 +45,8 @@ TEST_CASE("one mistake gives one message") {
            Row{"DF0235", "f :: Int -> Int\nf x = x\ng = f 1 2 3"},
            Row{"DF0207", "import Data.Nothing (x)\nf = 1"},
            Row{"DF0236", "f :: Int -> Int\nf x y = x + y\ng = f 3"},
-           Row{"DF0227", "f (x, y) = x\ng (x, 'c') = x\nh = f (g (1, 'd'), 2)\nk ('c', x) = x\nk (True, x) = x"},
+           Row{"DF0227",
+               "f (x, y) = x\ng (x, 'c') = x\nh = f (g (1, 'd'), 2)\nk ('c', x) = x\nk (True, x) = x"},
        }) {
     INFO(row.source);
     CHECK(CodesOf(row.source) == Codes{row.code});
@@ -79,7 +80,8 @@ TEST_CASE("a clash shows both places") {
 TEST_CASE("a message says how to mend it") {
   CHECK(Holds(MessageOf("f = lengt' 3\nlength' x = 3"), "did you mean `length'`?"));
   CHECK(Holds(MessageOf("f = toUpper 'c'"), "add `import Data.Char`"));
-  CHECK(Holds(MessageOf("f :: a -> a -> Bool\nf x y = x == y"), "add `Eq a` to the context of the signature"));
+  CHECK(
+      Holds(MessageOf("f :: a -> a -> Bool\nf x y = x == y"), "add `Eq a` to the context of the signature"));
   CHECK(Holds(MessageOf("data C = A | B\nf = A == B"), "add `deriving Eq` to its declaration"));
   CHECK(Holds(MessageOf("f :: Int -> Double\nf n = n"), "`fromIntegral` turns an `Int` into a `Double`"));
   CHECK(Holds(MessageOf("f x y = x + y\ng :: Int\ng = f 3"), "an argument is missing"));
@@ -97,8 +99,8 @@ TEST_CASE("nothing is added to the program after an error") {
 }
 
 TEST_CASE("a type that doubles is refused before it fills the memory") {
-  CHECK(CodesOf("d0 x = (x, x)\nd1 x = d0 (d0 (d0 (d0 x)))\nd2 x = d1 (d1 (d1 (d1 (d1 (d1 x)))))\nd3 x = d2 (d2 (d2 x))") ==
-        Codes{"DF0269"});
+  CHECK(CodesOf("d0 x = (x, x)\nd1 x = d0 (d0 (d0 (d0 x)))\nd2 x = d1 (d1 (d1 (d1 (d1 (d1 x)))))\nd3 x = d2 "
+                "(d2 (d2 x))") == Codes{"DF0269"});
 }
 
 }  // namespace df

@@ -45,8 +45,8 @@ TEST_CASE("literals are folded with their sign, but zero is not") {
 TEST_CASE("long and deep programs are checked in time that grows with them") {
   std::string source = "f0 x = x + 1\n";
   for (int i = 1; i < 5000; ++i)
-    source += "f" + std::to_string(i) + " x = if x > " + std::to_string(i) + " then f" + std::to_string(i - 1) +
-              " (x - 1) else x\n";
+    source += "f" + std::to_string(i) + " x = if x > " + std::to_string(i) + " then f" +
+              std::to_string(i - 1) + " (x - 1) else x\n";
   test::Session session;
   auto start = std::chrono::steady_clock::now();
   REQUIRE(session.Check(source));

@@ -53,7 +53,10 @@ void Builder::Reset() {
 }
 
 fg::FunctionId Builder::NewFunction(std::string name, ir::PosId pos) {
-  for (std::string base = name; names_[name]++ > 0;) name = fmt::format("{}'{}", base, ++names_[base]);
+  std::string base = name;
+  for (uint32_t number = names_[base]++; number > 0 && names_.count(name); ++number)
+    name = fmt::format("{}'{}", base, number + 1);
+  names_.try_emplace(name, 1);
   fg::Function function;
   function.name = std::move(name);
   function.pos = pos;
@@ -108,6 +111,12 @@ std::vector<ir::PortType> Builder::ResultTypes(FunId fun) const {
   return types;
 }
 
+// Names of parameters are those of the source, made different where lifting brought two of a name together.
+std::string Builder::ParamName(const fg::Function& function, std::string name) {
+  while (llvm::any_of(function.params, [&](const fg::Param& param) { return param.name == name; })) name += '\'';
+  return name;
+}
+
 void Builder::BuildFunction(FunId fun) {
   const Function& source = p_.functions[fun];
   fg::Function function;
@@ -126,7 +135,7 @@ void Builder::BuildFunction(FunId fun) {
     bool evaluated = strictness_.params[fun.index][i] || evaluated_params_[fun.index][i];
     if (!optimize_ && fun != p_.main) evaluated = strictness_.params[fun.index][i];
     const Var& var = p_.vars[source.params[i]];
-    function.params.push_back({var.name, {p_.IrType(var.type), !evaluated}});
+    function.params.push_back({ParamName(function, var.name), {p_.IrType(var.type), !evaluated}});
     fg::Node node;
     node.kind = fg::NodeKind::Param;
     node.attr = static_cast<uint32_t>(i);

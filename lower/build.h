@@ -48,6 +48,7 @@ class Builder {
   void FindTupleFunctions();
   bool EndsInTuples(const Expr* expr) const;
   std::vector<ir::PortType> ResultTypes(FunId fun) const;
+  static std::string ParamName(const fg::Function& function, std::string name);
   fg::FunctionId NewFunction(std::string name, ir::PosId pos);
 
   // build_expr.cpp

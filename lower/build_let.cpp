@@ -77,7 +77,8 @@ fg::Value Builder::Delay(const Expr* expr, const std::string& name, const std::s
   body.delayed = true;
   body.results = {Strict(expr->type)};
   body.body = body.blocks.Add({});
-  for (size_t i = 0; i < free.size(); ++i) body.params.push_back({p_.vars[VarId(free[i])].name, TypeOf(operands[i])});
+  for (size_t i = 0; i < free.size(); ++i)
+    body.params.push_back({ParamName(body, p_.vars[VarId(free[i])].name), TypeOf(operands[i])});
 
   // Builds it in an environment of its own.
   fg::Function* outer = function_;

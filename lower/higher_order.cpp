@@ -80,7 +80,40 @@ class HigherOrder {
     return true;
   }
 
+  // Names what a function value is made of, in front of the call: sum (add (f 1)) becomes let p = f 1 in sum (add p).
+  void NameParts(Expr*& value, std::vector<Binding>& named) {
+    while (value->kind == Kind::Let && !value->recursive) {
+      named.insert(named.end(), value->bindings.begin(), value->bindings.end());
+      value = value->head;
+    }
+    if (value->kind != Kind::App || value->head->kind != Kind::Fun) return;
+    for (Expr*& arg : value->args) {
+      if (p_.IsFunction(arg->type)) {
+        NameParts(arg, named);
+      } else if (!IsAtom(p_, arg)) {
+        named.push_back({p_.NewVar("part", arg->type), arg});
+        arg = p_.NewVarExpr(named.back().var, arg->pos);
+      }
+    }
+  }
+
   void Specialise(Expr* call) {
+    std::vector<Binding> named;
+    for (Expr*& arg : call->args)
+      if (p_.IsFunction(arg->type)) NameParts(arg, named);
+    if (!named.empty()) {
+      // The call moves into the lets, and its own node becomes the outermost of them.
+      Expr* moved = p_.New(Kind::App, call->type, call->pos);
+      *moved = *call;
+      Expr* body = moved;
+      for (size_t i = named.size(); i-- > 0;) body = p_.NewLet(named[i].var, named[i].value, body, call->pos);
+      *call = *body;
+      call = moved;
+    }
+    SpecialiseCall(call);
+  }
+
+  void SpecialiseCall(Expr* call) {
     FunId callee = call->head->fun;
     const Function& function = p_.functions[callee];
     if (call->args.size() < function.params.size() || !function.body) return;
@@ -168,8 +201,8 @@ class HigherOrder {
   // Reports functions that are still values.
   void Check(FunId fun) {
     const Function& function = p_.functions[fun];
-    for (VarId param : function.params)
-      if (p_.IsFunction(p_.vars[param].type)) Report(function.pos);
+    // Of a function that is still given a function, the call that does so is what there is to report.
+    if (llvm::any_of(function.params, [&](VarId param) { return p_.IsFunction(p_.vars[param].type); })) return;
     CheckExpr(function.body);
   }
 
@@ -186,7 +219,10 @@ class HigherOrder {
             p_.functions[expr->head->fun].params.size() != expr->args.size()) {
           return Report(expr->pos);
         }
-        for (const Expr* arg : expr->args) CheckExpr(arg);
+        for (const Expr* arg : expr->args) {
+          if (p_.IsFunction(arg->type)) Report(arg->pos);
+          else CheckExpr(arg);
+        }
         return;
       default: break;
     }

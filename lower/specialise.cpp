@@ -248,7 +248,7 @@ Expr* Specialiser::Application(const core::AppExpr* expr) {
   }
   llvm::SmallVector<Expr*, 4> args;
   for (const core::AppExpr* app : llvm::reverse(chain))
-    for (const core::Expr* arg : app->args) args.push_back(Expression(arg));
+    for (const core::Expr* arg : app->args) args.push_back(FunctionArgument(Expression(arg)));
   df::TypeId type = Ground(expr->type);
   // The place of a call is that of the function in it: x `div` 0 fails at `div`, not at x.
   ir::PosId pos = Pos(head->span.valid() ? head->span : expr->span);
@@ -256,6 +256,15 @@ Expr* Specialiser::Application(const core::AppExpr* expr) {
   if (const auto* var = llvm::dyn_cast<core::VarExpr>(head))
     if (core::VarId prim = PrimitiveOf(var); prim.valid()) return Saturated({}, prim, head, args, type, pos);
   return p_.NewApp(Expression(head), args, type, pos);
+}
+
+// A function that is chosen, `if c then f else g`, becomes one that chooses: let s = c in \x -> if s then f x else g x.
+Expr* Specialiser::FunctionArgument(Expr* arg) {
+  if (arg->kind != Kind::Case || !p_.IsFunction(arg->type)) return arg;
+  VarId chosen = p_.NewVar("chosen", arg->head->type);
+  Expr* scrutinee = arg->head;
+  arg->head = p_.NewVarExpr(chosen, scrutinee->pos);
+  return p_.NewLet(chosen, scrutinee, EtaExpand(arg, "chosen"), arg->pos);
 }
 
 // The primitive that a variable is: itself, or by way of an instance that says `(+) = primIntAdd`. Invalid if it is none.

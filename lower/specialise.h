@@ -42,6 +42,7 @@ class Specialiser {
   Expr* Variable(const core::VarExpr* expr);
   Expr* TopVariable(core::VarId top, const TypeArgs& types, df::TypeId type, Span span);
   Expr* Application(const core::AppExpr* expr);
+  Expr* FunctionArgument(Expr* arg);
   core::VarId PrimitiveOf(const core::VarExpr* expr);
   Expr* Saturated(core::ConId con, core::VarId prim, const core::Expr* head, llvm::ArrayRef<Expr*> args,
                   df::TypeId type, ir::PosId pos);

@@ -35,6 +35,7 @@ struct Wiring {
   std::vector<std::vector<uint32_t>> read_by_outers;  // by scope: rows
   std::vector<ir::NodeId> node_of_row;
   std::vector<bool> together;                // by node: merges that go together with the activation
+  std::vector<bool> implied;                 // as Program::implied
   std::vector<bool> needed;                  // by node: merges without which no result of their scope comes
 
   explicit Wiring(const ir::Graph& graph);
@@ -75,6 +76,7 @@ class Partition {
     ir::Edge predicate;
     std::vector<uint32_t> sides;
     std::vector<ir::NodeId> merges, exits, switches;
+    bool watched = false;
   };
   std::vector<EventInfo> events;
   std::vector<RegionInfo> regions;
@@ -105,6 +107,7 @@ class Partition {
   bool PlaceSite(uint32_t site);
   bool PlaceNext();
   void PlaceMerges();
+  void SideValue(ir::NodeId id, uint32_t operand, uint32_t set);
   void PlaceRest();
   void FindLoopOnly(const std::vector<ir::NodeId>& order);
   uint32_t MergeEvent(ir::NodeId merge);

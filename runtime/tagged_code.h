@@ -75,6 +75,7 @@ struct Event {
 };
 struct Region {
   uint32_t pc = 0;      // in Program::code
+  uint32_t fast = kNone;  // in Program::fast
   uint32_t mask = kNone;
   uint8_t bits = 0;
   std::vector<uint32_t> events;  // that it waits for
@@ -82,6 +83,7 @@ struct Region {
 
 // What a predicate decides in its scope: an event per side, and who gets its error.
 struct Branch {
+  bool watched = false;                 // whether a side is taken may be asked for errors that come later
   bool is_bool = false;                 // then side 0 is true; else an alternative's number
   std::vector<uint32_t> sides;          // events; kNone where nothing happens
   std::vector<ir::NodeId> merges;       // BranchMerges with this predicate
@@ -98,11 +100,32 @@ struct Delivery {
   ir::NodeId merge;        // there
 };
 
+// How an event wakes regions, for the fast code: none, the one that waits for it alone, the one that waits for others too,
+// or more than one.
+enum class Wakes : uint8_t { None, One, Masked, Many };
+
 // Where a result goes in the caller's frame; slot kNone: nobody wants it.
 struct ReturnTo {
   uint32_t slot = kNone;
   uint32_t event = kNone;
+  Wakes wakes = Wakes::None;
+  uint8_t bit = 0;
+  uint32_t mask = kNone;   // Masked
+  uint32_t region = kNone; // One, Masked
   ir::NodeId node;         // the Return or Exit
+};
+
+// One instruction of the fast code, which takes every slot that it reads to hold a word. tagged_fast_ops.def says what d, a,
+// b and the rest are.
+struct FastInstr {
+  uint16_t op = 0;
+  uint16_t d = 0, a = 0, b = 0;
+  union {
+    int64_t imm = 0;
+    struct {
+      uint32_t x, y;
+    };
+  };
 };
 
 struct ScopeCode;
@@ -124,6 +147,7 @@ struct SiteCode {
   uint32_t cell_result = kNone;      // of a delayed call: the result that fills its reference
   ir::NodeId trigger;                // the trigger's Call or Enter, or the Delay
   bool needs_outer = false;          // the callee, or what it calls, reads Outers
+  bool plain = false;                // results go to the caller's frame, which keeps no child slot
 };
 
 struct ScopeCode {
@@ -142,6 +166,8 @@ struct ScopeCode {
   bool needs_outer = false;
   std::vector<uint32_t> results;     // rows
   std::vector<uint8_t> masks;        // as a new frame has them
+  std::vector<uint64_t> init;        // states, ready bits and masks of a new frame
+  uint32_t start = kNone;            // fast code of the region that the activation alone wakes
   std::vector<Region> regions;       // in an order in which each comes after those whose values it uses
   std::vector<Event> events;
   std::vector<Target> targets;
@@ -154,6 +180,9 @@ struct Program {
   std::vector<ScopeCode> scopes;           // by ScopeId
   std::vector<SiteCode> sites;             // by SiteId, then loops by ScopeId, then the root
   std::vector<Instr> code;
+  std::vector<FastInstr> fast;
+  std::vector<uint32_t> fast_pc;           // of each fast instruction: where in `code` to go on if it cannot
+  std::vector<uint32_t> fast_of;           // by pc of an instruction of a tail: its fast code, or kNone
   std::vector<ir::NodeId> node_of;         // of each instruction
   std::vector<uint32_t> scope_of;          // of each instruction
   std::vector<uint32_t> lists;
@@ -162,6 +191,8 @@ struct Program {
   std::vector<uint32_t> event_of;          // by row: the event that brings it, if it comes by one
   std::vector<std::vector<ir::Edge>> users;  // by row: node and operand, of those in the row's own scope
   std::vector<uint32_t> result_of_node;    // by node: of Return and Exit, which result of the callee or loop
+  std::vector<bool> implied;               // by index in Graph::inputs: of a BranchMerge's side or an Exit's value: when it
+                                           // is there, that side has been chosen
   std::vector<KernelTypes> types;          // by node, of Ordinary ops
   const SiteCode& LoopSite(ir::ScopeId loop) const { return sites[graph->sites.size() + loop.index]; }
   // Where an instruction of a tail stands in the program.
@@ -178,6 +209,9 @@ struct Options {
 
 // Compiles a verified graph. "" or why it cannot be run.
 std::string Compile(const ir::Graph& graph, const Options& options, Program* program);
+
+// Fills Program::fast.
+void MakeFast(Program& program);
 
 // The regions as text.
 void Dump(const Program& program, llvm::raw_ostream& out);

@@ -179,6 +179,7 @@ void Compiler::EmitEvents(ir::ScopeId scope) {
   for (Partition::BranchInfo& from : part.branches) {
     Branch branch;
     branch.is_bool = g_.types.Kind(g_.TypeOf(from.predicate).type) == ir::TypeKind::Bool;
+    branch.watched = from.watched;
     branch.sides = from.sides;
     branch.merges = from.merges;
     branch.switches = from.switches;
@@ -286,10 +287,11 @@ void Compiler::FillSites() {
     SiteCode& site = p_.sites[s];
     if (!site.callee) continue;  // the place of a loop whose scope is none
     const SiteNodes& nodes = w_.sites[s];
+    site.plain = site.type != SiteType::Delay;
     site.returns.resize(site.callee->num_results);
     for (NodeId id : nodes.returns) {
       ReturnTo& to = site.returns[w_.result_of_return[id.index]];
-      to = {p_.slot_of[w_.RowOf(id)], p_.event_of[w_.RowOf(id)], id};
+      to = {p_.slot_of[w_.RowOf(id)], p_.event_of[w_.RowOf(id)], Wakes::None, 0, kNone, kNone, id};
     }
     if (site.type == SiteType::Delay) {
       const ir::Node& delay = g_.nodes[nodes.trigger];
@@ -304,7 +306,10 @@ void Compiler::FillSites() {
     for (NodeId id : nodes.next) add(id, w_.In(id, 0), w_.RowOf(id), site.next_together, site.next_late);
     ScopeCode& caller = p_.scopes[site.caller->id.index];
     ScopeCode& callee = p_.scopes[site.callee->id.index];
-    if (!site.late.empty()) site.child_slot = caller.num_slots++;
+    if (!site.late.empty()) {
+      site.child_slot = caller.num_slots++;
+      site.plain = false;
+    }
     if (!site.next_late.empty()) site.next_slot = callee.num_slots++;
   }
 }
@@ -320,7 +325,10 @@ void Compiler::FinishFrames() {
   }
   for (ScopeCode& scope : p_.scopes) {
     scope.first_sent = scope.num_slots;
-    uint64_t bytes = sizeof(Frame) + uint64_t{scope.num_slots} * 9 + scope.num_results + scope.ready_bytes + scope.num_masks;
+    uint64_t rest = uint64_t{scope.num_slots} + scope.num_results + scope.ready_bytes;
+    scope.init.assign((rest + scope.num_masks) / 8 + 1, 0);
+    if (scope.num_masks) std::memcpy(reinterpret_cast<char*>(scope.init.data()) + rest, scope.masks.data(), scope.num_masks);
+    uint64_t bytes = sizeof(Frame) + uint64_t{scope.num_slots} * 8 + scope.init.size() * 8;
     scope.frame_bytes = static_cast<uint32_t>((bytes + FramePool::kUnit - 1) / FramePool::kUnit * FramePool::kUnit);
   }
 }
@@ -377,7 +385,9 @@ std::string Compiler::Run() {
   for (uint32_t i = 0; i < g_.scopes.size(); ++i) EmitScope(ir::ScopeId(i));
   FinishFrames();
   MarkUsers();
+  p_.implied = w_.implied;
   for (uint32_t c = 0; c < g_.constants.size(); ++c) p_.constants.push_back(Materialize(g_, ir::ConstId(c)));
+  if (options_.fast) MakeFast(p_);
   return "";
 }
 

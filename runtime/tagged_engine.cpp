@@ -19,7 +19,11 @@ constexpr uint32_t kStepsPerCheck = 1024;
 
 TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, const Options& options)
     : graph_(graph), run_(run), options_(options), limits_(run.limits) {
+  if (run_.trace) options_.fast = false;  // every firing is shown
   refused_ = Compile(graph_, options_, &program_);
+  uint32_t largest = 0;
+  for (const ScopeCode& scope : program_.scopes) largest = std::max(largest, scope.frame_bytes);
+  pool_.Prepare(largest);
   results_.resize(graph_.graph_results.size());
   have_.assign(results_.size(), false);
   missing_ = static_cast<uint32_t>(results_.size());
@@ -101,6 +105,15 @@ Outcome TaggedExecution::Run(const DelayCell* goal) {
       if (budget_-- == 0) CheckLimits();
       Item item = stack_.back();
       stack_.pop_back();
+      if (options_.fast && !slow_next_) {
+        if (const FastInstr* ip = FastEntry(item)) {
+          --item.frame->refs;
+          RunFast(item.frame, ip);
+          if (!unpins_.empty()) DrainUnpins();
+          continue;
+        }
+      }
+      slow_next_ = false;
       if (item.cell) {
         Value counted = Value::Adopt(ValueKind::Reference, item.cell);
         StartCell(item.cell);

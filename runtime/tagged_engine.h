@@ -126,7 +126,9 @@ class TaggedExecution : public Execution {
   }
 
   // tagged_step.cpp: one instruction after another, with every slot's state looked at
-  void RunReady(Frame* frame);
+  // From the region at `pc`, if that is not kNone, which is taken to be ready too.
+  void RunReady(Frame* frame, uint32_t pc = kNone);
+  void PushTails(Frame* frame, size_t base);
   uint32_t RunRegion(Frame* frame, uint32_t pc);
   void RunTail(Frame* frame, uint32_t pc);
   void RunOp(Frame* frame, const Instr& in, ir::NodeId node);
@@ -134,6 +136,11 @@ class TaggedExecution : public Execution {
   void RunBranch(Frame* frame, const Instr& in);
   void RunResult(ir::NodeId node, Value value);
   Value MakeError(Frame* frame, ir::NodeId node, KernelError error);
+
+  // tagged_fast.cpp: plain words
+  const FastInstr* FastEntry(const Item& item);
+  const FastInstr* FastReturn(Frame* parent, const ReturnTo& to, uint64_t value);
+  void RunFast(Frame* frame, const FastInstr* ip);
 
   // tagged_calls.cpp: what goes from frame to frame
   void Call(Frame* frame, const SiteCode& site);
@@ -190,6 +197,7 @@ class TaggedExecution : public Execution {
   std::vector<uint32_t> tails_;  // of the frame whose regions run
   Stats stats_;
   uint32_t budget_ = 0;
+  bool slow_next_ = false;  // the entry on top of the stack is one that the fast code gave up
   bool ended_ = false;
   Outcome last_;
   Frame* now_ = nullptr;  // whose code runs

@@ -73,15 +73,16 @@ void TaggedExecution::PassErrorToUser(Frame* frame, Edge use, const Value& error
   const ir::Node& node = graph_.nodes[id];
   llvm::ArrayRef<Edge> in = graph_.InputsOf(id);
   uint32_t side = 0;
+  bool implied = program_.implied[node.first_input + use.port];
   switch (node.op) {
     case Op::Switch:
       if (use.port == 1 && Chosen(frame, in[0], &side) && side < node.num_results) todo.push_back({id, side});
       return;
     case Op::BranchMerge:
-      if (use.port != 0 && !(Chosen(frame, in[0], &side) && side + 1 == use.port)) return;
+      if (use.port != 0 && !implied && !(Chosen(frame, in[0], &side) && side + 1 == use.port)) return;
       break;
     case Op::Exit:
-      if (use.port == 0 || (use.port == 1 && Chosen(frame, in[0], &side) && side == 1))
+      if (use.port == 0 || (use.port == 1 && (implied || (Chosen(frame, in[0], &side) && side == 1))))
         SendResult(frame, program_.result_of_node[id.index], error);
       return;
     case Op::Result: return RunResult(id, error);

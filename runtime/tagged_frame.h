@@ -100,10 +100,9 @@ class FramePool {
   // A frame for `site`, its states empty, its masks full, one count per result. Throws std::bad_alloc.
   Frame* New(const SiteCode* site) {
     const ScopeCode& scope = *site->callee;
-    uint32_t size = scope.frame_bytes / kUnit;
-    if (size >= free_.size()) free_.resize(size + 1);
-    Frame* frame = free_[size];
-    if (frame) free_[size] = frame->parent;
+    Frame*& first = free_[scope.frame_bytes / kUnit];
+    Frame* frame = first;
+    if (frame) first = frame->parent;
     else frame = Carve(scope.frame_bytes);
     frame->site = site;
     frame->refs = scope.num_results;
@@ -114,8 +113,12 @@ class FramePool {
     return frame;
   }
   static void Reset(Frame* frame, const ScopeCode& scope) {
-    std::memset(frame->states(), 0, scope.num_slots + scope.num_results + scope.ready_bytes);
-    if (scope.num_masks) std::memcpy(frame->masks(), scope.masks.data(), scope.num_masks);
+    auto* to = reinterpret_cast<uint64_t*>(frame->states());
+    const uint64_t* from = scope.init.data();
+    size_t words = scope.init.size();
+    size_t i = 0;
+    do to[i] = from[i];
+    while (++i < words);
   }
   void Free(Frame* frame) {
     Frame*& first = free_[frame->scope().frame_bytes / kUnit];
@@ -124,6 +127,8 @@ class FramePool {
     first = frame;
     --live_;
   }
+  // Before the first frame: no frame will be larger.
+  void Prepare(uint32_t largest_bytes) { free_.assign(largest_bytes / kUnit + 1, nullptr); }
   uint64_t live() const { return live_; }
   uint64_t peak() const { return peak_; }
   // Every frame that is not free.

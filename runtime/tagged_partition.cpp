@@ -98,7 +98,7 @@ uint32_t Partition::RegionOf(uint32_t set) {
 
 uint32_t Partition::BranchOf(Edge predicate) {
   auto [it, added] = branch_of_.try_emplace(w_.RowOf(predicate), static_cast<uint32_t>(branches.size()));
-  if (added) branches.push_back({predicate, {}, {}, {}, {}});
+  if (added) branches.push_back({predicate, {}, {}, {}, {}, false});
   return it->second;
 }
 
@@ -237,6 +237,12 @@ uint32_t Partition::MergeEvent(NodeId id) {
   return groups.back().event;
 }
 
+// Operand k of a BranchMerge or Exit counts from `set` on, when its side is chosen.
+void Partition::SideValue(NodeId id, uint32_t k, uint32_t set) {
+  if (SetOf(w_.In(id, k)) == set) w_.implied[g_.nodes[id].first_input + k] = true;
+  else branches[BranchOf(w_.In(id, 0))].watched = true;
+}
+
 void Partition::PlaceMerges() {
   std::vector<std::pair<uint32_t, uint32_t>> fires;  // set and event
   for (NodeId id : w_.nodes_in[scope_.index]) {
@@ -247,6 +253,7 @@ void Partition::PlaceMerges() {
       uint32_t set = Union(SetOf(w_.In(id, side + 1)), Single(event));
       if (set == kNever) continue;
       Place(set, {Code::Merge, id, side + 1});
+      SideValue(id, side + 1, set);
       fires.push_back({set, event_of_row[w_.RowOf(id)]});
     }
   }
@@ -279,7 +286,9 @@ void Partition::Visit(NodeId id) {
       uint32_t datum = SetOf(in[1]);
       for (uint32_t side = 0; side < node.num_results; ++side) {
         uint32_t event = SideEvent(in[0], side);
-        SetRow(id, side, event == kNone ? kNever : Union(datum, Single(event)));
+        uint32_t set = event == kNone ? kNever : Union(datum, Single(event));
+        SetRow(id, side, set);
+        if (set != kNever && set != Single(event) && !w_.IsTrigger(in[1])) branches[BranchOf(in[0])].watched = true;
       }
       return;
     }
@@ -415,7 +424,10 @@ void Partition::PlaceRest() {
     NodeId exit = w_.sites[w_.LoopSite(scope_)].returns[r];
     branches[BranchOf(w_.In(exit, 0))].exits.push_back(exit);
     uint32_t event = SideEvent(w_.In(exit, 0), 1);
-    if (event != kNone) Place(Union(SetOf(w_.In(exit, 1)), Single(event)), {Code::Exit, exit, r});
+    if (event == kNone) continue;
+    uint32_t set = Union(SetOf(w_.In(exit, 1)), Single(event));
+    Place(set, {Code::Exit, exit, r});
+    if (set != kNever) SideValue(exit, 1, set);
   }
 }
 

@@ -111,10 +111,12 @@ void TaggedExecution::RunResult(NodeId node, Value value) {
 
 // All regions of the frame that are ready, those too that become so; then what enters other frames, after what became
 // ready elsewhere meanwhile (invariants 3 and 4).
-void TaggedExecution::RunReady(Frame* frame) {
+void TaggedExecution::RunReady(Frame* frame, uint32_t pc) {
   const ScopeCode& scope = frame->scope();
   size_t base = stack_.size();
   tails_.clear();
+  if (pc != kNone)
+    if (uint32_t tail = RunRegion(frame, pc); tail != kNone) tails_.push_back(tail);
   uint8_t* ready = frame->ready();
   for (uint32_t at = 0; at < scope.ready_bytes;) {
     if (!ready[at]) {
@@ -128,7 +130,11 @@ void TaggedExecution::RunReady(Frame* frame) {
     at = 0;
   }
   frame->flags &= ~kQueued;
-  if (tails_.empty()) return;
+  if (!tails_.empty()) PushTails(frame, base);
+}
+
+// Onto the stack where it was `base` high: what has become ready since goes first.
+void TaggedExecution::PushTails(Frame* frame, size_t base) {
   // With the tails of this frame that wait just below, in program order.
   size_t at = base;
   while (at > 0 && stack_[at - 1].frame == frame && stack_[at - 1].pc != kNone) --at;

@@ -100,6 +100,7 @@ class Verifier {
   std::vector<NodeId> trigger_entry_;  // of each function: the EntryMerge of its trigger
   std::vector<uint32_t> sites_into_;   // of each scope: how many sites enter it
   std::vector<uint32_t> stamp_;        // of each site: the last EntryMerge that it was seen at
+  std::vector<bool> merged_;           // of each row of g.results: whether a merge takes it
 };
 
 }  // namespace df::ir

@@ -94,6 +94,12 @@ bool Verifier::CheckEdges(NodeId id) {
     else if (next || (op == Op::LoopMerge && k == 1))
       good = next && op == Op::LoopMerge && k == 1;
     if (!good) return FailAt(id, "operand {} cannot be result {} of {}", k, port, Name(in[k].node));
+    // A parameter and a loop variable have their own Call, Enter and NextIteration.
+    if (!delivered && !entering && !next) continue;
+    uint32_t row = g.nodes[in[k].node].first_result + port;
+    if (merged_[row])
+      return FailAt(id, "operand {}, result {} of {}, goes to another merge too", k, port, Name(in[k].node));
+    merged_[row] = true;
   }
   return true;
 }
@@ -238,6 +244,7 @@ bool Verifier::CheckWiring() {
   loops_.assign(g.scopes.size(), {});
   trigger_entry_.assign(g.scopes.size(), {});
   stamp_.assign(g.sites.size(), UINT32_MAX);
+  merged_.assign(g.results.size(), false);
   for (uint32_t i = 0; i < g.nodes.size(); ++i)
     if (!CheckPlace(NodeId(i))) return false;
   for (uint32_t i = 0; i < g.nodes.size(); ++i) {

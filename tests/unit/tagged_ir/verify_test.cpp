@@ -89,8 +89,7 @@ std::string Fault(const std::string& text) {
 }
 
 // The fault after one change; node numbers, which depend on the order of the text, are left out.
-std::string FaultAfter(const std::string& from, const std::string& to) {
-  std::string text = kGraph;
+std::string FaultAfter(const std::string& from, const std::string& to, std::string text = kGraph) {
   size_t at = text.find(from);
   REQUIRE(at != std::string::npos);
   REQUIRE(text.find(from, at + 1) == std::string::npos);
@@ -181,7 +180,14 @@ TEST_CASE("calls, delays and returns") {
   CHECK(FaultAfter("%x = EntryMerge %c0, %c1", "%x = EntryMerge %c0") ==
         "node (EntryMerge): 1 of the 2 sites that enter `f` deliver this parameter");
   CHECK(FaultAfter("%x = EntryMerge %c0, %c1", "%x = EntryMerge %c0, %c1, %c1") ==
+        "node (EntryMerge): operand 2, result 0 of node (Call), goes to another merge too");
+  CHECK(FaultAfter("%c1 = Call 1 %cont : Int", "%c1 = Call 1 %cont : Int\n%c2 = Call 1 %cont : Int") == "");
+  std::string twice = kGraph;
+  twice.insert(twice.find("  %r1 = Return 1"), "  %c2 = Call 1 %cont : Int\n");
+  CHECK(FaultAfter("%x = EntryMerge %c0, %c1", "%x = EntryMerge %c0, %c1, %c2", twice) ==
         "node (EntryMerge): site 1 delivers this parameter twice");
+  CHECK(FaultAfter("%sum = Add %x, %one", "%x2 = EntryMerge %c0, %c1 : Int\n%sum = Add %x, %x2") ==
+        "node (EntryMerge): operand 0, result 0 of node (Call), goes to another merge too");
   CHECK(FaultAfter("%x = EntryMerge %c0, %c1", "%x = EntryMerge %c0, %sum") ==
         "node (EntryMerge): operand 1 cannot be result 0 of node (Add)");
   CHECK(FaultAfter("%sum = Add %x, %one", "%sum = Add %c0, %one") ==
@@ -207,7 +213,7 @@ TEST_CASE("calls, delays and returns") {
   CHECK(FaultAfter("site 2 delay g -> late \"may not be needed\"", "site 2 call g -> late") ==
         "node (Delay): site 2 is a call");
   CHECK(FaultAfter("%tl = EntryMerge %d.1 : Trigger",
-                   "%tl = EntryMerge %d.1 : Trigger\n%tl2 = EntryMerge %d.1 : Trigger") ==
+                   "%tl = EntryMerge %d.1 : Trigger\n%tl2 = EntryMerge : Trigger") ==
         "node (EntryMerge): `late` has a trigger already, node (EntryMerge)");
   CHECK(FaultAfter("site 3 call main -> g", "site 3 call main -> g\nsite 4 call main -> late") ==
         "site 4: `late` is called from `main`, outside of `g`, which it may refer to");

@@ -1,7 +1,8 @@
 // runtime/embed.h
 //
-// Running a compiled graph from C++, without the compiler: load a .graph file, set its inputs, run it within limits, look
-// at the results. This header needs nothing but the standard library; it is what the CMake package `dfc` installs.
+// Running a compiled graph from C++, without the compiler: load a .graph file, set its inputs, run it within
+// limits, look at the results. This header needs nothing but the standard library; it is what the CMake
+// package `dfc` installs.
 //
 //   std::string error;
 //   auto program = df::Program::Load("fact.graph", &error);
@@ -10,8 +11,8 @@
 //   if (run.Execute() == df::RunStatus::Done) std::cout << run.result(0).text << "\n";
 //   else std::cerr << run.error() << "\n";
 //
-// A Program never changes after it was loaded, and any number of threads may run it at once, each with a Run of its own. A
-// Run belongs to the thread that made it, and its Program must outlive it.
+// A Program never changes after it was loaded, and any number of threads may run it at once, each with a Run
+// of its own. A Run belongs to the thread that made it, and its Program must outlive it.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,7 @@
 // runtime/engine.h
 //
-// What every engine offers: run one graph once, within limits, and look at lazy parts of the results afterwards.
+// What every engine offers: run one graph once, within limits, and look at lazy parts of the results
+// afterwards.
 #pragma once
 
 #include <atomic>
@@ -42,8 +43,8 @@ struct RunOptions {
   llvm::raw_ostream* trace = nullptr;  // each firing with its tag, a line each
   // Reference engine: 0 takes tokens first in, first out; otherwise a random order from this seed.
   uint64_t seed = 0;
-  // Reference engine: after the result goes on until nothing is left, and reports what waits although nothing may
-  // (docs/graph.md, "at the end") as Stop::Internal.
+  // Reference engine: after the result goes on until nothing is left, and reports what waits although nothing
+  // may (docs/graph.md, "at the end") as Stop::Internal.
   bool run_dry = false;
 };
 
@@ -87,12 +88,12 @@ struct Stats {
 class Execution {
  public:
   virtual ~Execution() = default;
-  // Runs until every result of the graph is there (as an evaluated value, a reference or an error), or it stops.
-  // An error as a result is not a failure of Start: see Force. `inputs` in the order of graph_inputs.
+  // Runs until every result of the graph is there (as an evaluated value, a reference or an error), or it
+  // stops. An error as a result is not a failure of Start: see Force. `inputs` in the order of graph_inputs.
   virtual Outcome Start(llvm::ArrayRef<Value> inputs) = 0;
   virtual llvm::ArrayRef<Value> results() const = 0;
-  // Makes `value` an evaluated one: releases a reference and runs until its cell is filled. Failed if it is an error,
-  // or if nothing can run any more (`<<loop>>`).
+  // Makes `value` an evaluated one: releases a reference and runs until its cell is filled. Failed if it is
+  // an error, or if nothing can run any more (`<<loop>>`).
   virtual Outcome Force(Value& value) = 0;
   virtual Stats stats() const = 0;
 };
@@ -105,8 +106,9 @@ std::unique_ptr<Execution> MakeExecution(EngineKind kind, const ir::Graph& graph
 
 // The error as people read it, without a newline at the end: "error: divide by zero", then the path.
 std::string Describe(const RuntimeError& error, const ir::Graph& graph);
-// Place and call path alone, each line after a newline and two spaces: "at fact.df:3:14 in `f`", "called at ... in `g`",
-// "... 9,980 more calls ...". Calls that were inlined away are there as if they were not. Empty if nothing is known.
+// Place and call path alone, each line after a newline and two spaces: "at fact.df:3:14 in `f`", "called at
+// ... in `g`", "... 9,980 more calls ...". Calls that were inlined away are there as if they were not. Empty
+// if nothing is known.
 std::string DescribePath(const RuntimeError& error, const ir::Graph& graph);
 
 }  // namespace df

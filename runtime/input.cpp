@@ -1,4 +1,5 @@
-// Inputs of a graph from the words of a command line, written as in the language: literals, tuples, lists, constructors.
+// Inputs of a graph from the words of a command line, written as in the language: literals, tuples, lists,
+// constructors.
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -170,11 +171,13 @@ class Reader {
   // What follows a backslash.
   bool Escape(uint32_t* c) {
     static constexpr std::pair<std::string_view, uint32_t> kNamed[] = {
-        {"NUL", 0},  {"SOH", 1},  {"STX", 2},  {"ETX", 3},  {"EOT", 4},  {"ENQ", 5},  {"ACK", 6},  {"BEL", 7}, {"BS", 8},
-        {"HT", 9},   {"LF", 10},  {"VT", 11},  {"FF", 12},  {"CR", 13},  {"SO", 14},  {"SI", 15},  {"DLE", 16}, {"DC1", 17},
-        {"DC2", 18}, {"DC3", 19}, {"DC4", 20}, {"NAK", 21}, {"SYN", 22}, {"ETB", 23}, {"CAN", 24}, {"EM", 25}, {"SUB", 26},
-        {"ESC", 27}, {"FS", 28},  {"GS", 29},  {"RS", 30},  {"US", 31},  {"SP", 32},  {"DEL", 127}, {"a", 7},  {"b", 8},
-        {"f", 12},   {"n", 10},   {"r", 13},   {"t", 9},    {"v", 11},   {"\\", 92},  {"\"", 34},  {"'", 39}};
+        {"NUL", 0}, {"SOH", 1}, {"STX", 2}, {"ETX", 3}, {"EOT", 4}, {"ENQ", 5}, {"ACK", 6},
+        {"BEL", 7}, {"BS", 8}, {"HT", 9}, {"LF", 10}, {"VT", 11}, {"FF", 12}, {"CR", 13},
+        {"SO", 14}, {"SI", 15}, {"DLE", 16}, {"DC1", 17}, {"DC2", 18}, {"DC3", 19}, {"DC4", 20},
+        {"NAK", 21}, {"SYN", 22}, {"ETB", 23}, {"CAN", 24}, {"EM", 25}, {"SUB", 26}, {"ESC", 27},
+        {"FS", 28}, {"GS", 29}, {"RS", 30}, {"US", 31}, {"SP", 32}, {"DEL", 127}, {"a", 7},
+        {"b", 8}, {"f", 12}, {"n", 10}, {"r", 13}, {"t", 9}, {"v", 11}, {"\\", 92},
+        {"\"", 34}, {"'", 39}};
     if (at_ < text_.size() && IsDigit(text_[at_])) {
       uint64_t code = 0;
       for (; at_ < text_.size() && IsDigit(text_[at_]); ++at_)

@@ -90,7 +90,8 @@ Value Add(const Value& x, const Value& y, uint64_t max_bytes) {
 
 Value Sub(const Value& x, const Value& y, uint64_t max_bytes) {
   int64_t difference;
-  if (Small(x) && Small(y) && !__builtin_sub_overflow(x.word(), y.word(), &difference)) return Value::Word(difference);
+  if (Small(x) && Small(y) && !__builtin_sub_overflow(x.word(), y.word(), &difference))
+    return Value::Word(difference);
   Reserve(std::max(Limbs(x), Limbs(y)) + 1, max_bytes);
   Scratch z;
   mpz_sub(z.z, View(x), View(y));
@@ -99,7 +100,8 @@ Value Sub(const Value& x, const Value& y, uint64_t max_bytes) {
 
 Value Mul(const Value& x, const Value& y, uint64_t max_bytes) {
   int64_t product;
-  if (Small(x) && Small(y) && !__builtin_mul_overflow(x.word(), y.word(), &product)) return Value::Word(product);
+  if (Small(x) && Small(y) && !__builtin_mul_overflow(x.word(), y.word(), &product))
+    return Value::Word(product);
   uint64_t limbs = Limbs(x) + Limbs(y);
   // Beyond some thousand limbs GMP multiplies by Fourier transforms, which need a few times the product.
   Reserve(limbs < 4096 ? limbs * 2 : limbs * 5, max_bytes);

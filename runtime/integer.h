@@ -1,8 +1,8 @@
 // runtime/integer.h
 //
-// Integer: a Word if it fits in 64 bits, else a BigInteger; never both for one number. GMP computes what overflows.
-// What could be large is estimated before GMP is asked: beyond `max_bytes` (what may still be allocated) these throw
-// std::bad_alloc.
+// Integer: a Word if it fits in 64 bits, else a BigInteger; never both for one number. GMP computes what
+// overflows. What could be large is estimated before GMP is asked: beyond `max_bytes` (what may still be
+// allocated) these throw std::bad_alloc.
 #pragma once
 
 #include <compare>
@@ -56,8 +56,8 @@ std::strong_ordering Compare(const Value& x, const Value& y);
 
 // Modulo 2^64.
 int64_t ToInt(const Value& x);
-// x * 2^e. An x beyond 64 bits is cut towards zero to the bits of a Double, as GHC 9.0 does it; a smaller one is rounded to
-// the nearest.
+// x * 2^e. An x beyond 64 bits is cut towards zero to the bits of a Double, as GHC 9.0 does it; a smaller one
+// is rounded to the nearest.
 double ToDouble(const Value& x, int64_t e = 0);
 float ToFloat(const Value& x, int64_t e = 0);
 // m * 2^e, cut towards zero.

@@ -1,4 +1,5 @@
-// Ordinary ops on evaluated operands: one function per type that numbers can have, chosen by the type of the first operand.
+// Ordinary ops on evaluated operands: one function per type that numbers can have, chosen by the type of the
+// first operand.
 #include "runtime/kernels.h"
 
 #include <bit>
@@ -302,7 +303,9 @@ Value ApplyTyped(Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> 
     case TypeKind::Char:
     case TypeKind::Unit:
     case TypeKind::Alt: return SmallOp(f);
-    case TypeKind::String: return operands.size() > 1 ? CompareOp(f, TextOf(operands[0]), TextOf(operands[1])) : f.Unsupported();
+    case TypeKind::String:
+      if (operands.size() < 2) return f.Unsupported();
+      return CompareOp(f, TextOf(operands[0]), TextOf(operands[1]));
     case TypeKind::Trigger:
     case TypeKind::Data: break;
   }

@@ -15,14 +15,14 @@ struct KernelError {
   std::string message;
 };
 
-// The result of `node`, an Ordinary op with one result, on operands that are evaluated and not errors. On failure returns
-// an unspecified value and fills `error`. Memory for big integers is estimated first: beyond `max_bytes` it fails with
-// std::bad_alloc, which engines report as a memory limit.
+// The result of `node`, an Ordinary op with one result, on operands that are evaluated and not errors. On
+// failure returns an unspecified value and fills `error`. Memory for big integers is estimated first: beyond
+// `max_bytes` it fails with std::bad_alloc, which engines report as a memory limit.
 Value Apply(const ir::Graph& graph, ir::NodeId node, llvm::ArrayRef<Value> operands, KernelError* error, bool* failed,
             uint64_t max_bytes);
 
-// The same with the types looked up before: `operand` is the type of the first operand (any, if there is none), `result`
-// of the result. Const is not among these ops: see Materialize.
+// The same with the types looked up before: `operand` is the type of the first operand (any, if there is
+// none), `result` of the result. Const is not among these ops: see Materialize.
 struct KernelTypes {
   ir::TypeKind operand;
   ir::TypeKind result;

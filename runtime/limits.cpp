@@ -24,7 +24,8 @@ uint64_t ReadNumber(const std::string& path) {
   return error == std::errc() ? number : UINT64_MAX;
 }
 
-// The least limit on the way from a control group up to the root, where `file` names the limit in each folder.
+// The least limit on the way from a control group up to the root, where `file` names the limit in each
+// folder.
 uint64_t GroupLimit(const std::string& mount, std::string group, const char* file) {
   uint64_t least = UINT64_MAX;
   for (;;) {
@@ -89,7 +90,8 @@ std::string LimitCheck::Detail(Stop stop) const {
   switch (stop) {
     case Stop::MemoryLimit: return "the memory limit of " + PrintBytes(max_memory_) + " is reached";
     case Stop::FrameLimit: return fmt::format("the limit of {} live calls is reached", max_frames_);
-    case Stop::Timeout: return fmt::format("the time limit of {} s is reached", static_cast<double>(timeout_.count()) / 1000);
+    case Stop::Timeout:
+      return fmt::format("the time limit of {} s is reached", static_cast<double>(timeout_.count()) / 1000);
     case Stop::Interrupted: return "interrupted";
     default: return "";
   }

@@ -1,7 +1,8 @@
 // runtime/limits.h
 //
-// The limits of a run: memory, live activations, time, Ctrl-C. Both engines call `Check` every few hundred steps; memory
-// is refused where it is allocated (runtime/memory.h), for which the engine holds a memory::LimitScope while it runs.
+// The limits of a run: memory, live activations, time, Ctrl-C. Both engines call `Check` every few hundred
+// steps; memory is refused where it is allocated (runtime/memory.h), for which the engine holds a
+// memory::LimitScope while it runs.
 #pragma once
 
 #include <chrono>

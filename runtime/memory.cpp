@@ -11,8 +11,9 @@ thread_local constinit Counters counters;
 
 namespace {
 
-// GMP offers no way back from a failed allocation, so these count without refusing; what could be large was estimated
-// before (see kernels.h). Only when the machine itself has no memory left is there nothing to do but end.
+// GMP offers no way back from a failed allocation, so these count without refusing; what could be large was
+// estimated before (see kernels.h). Only when the machine itself has no memory left is there nothing to do
+// but end.
 [[noreturn]] void NoMemory() {
   std::fputs("error: out of memory\n", stderr);
   std::_Exit(3);

@@ -1,8 +1,8 @@
 // runtime/memory.h
 //
-// What a run has allocated, counted: values, big integers, frames and waiting tokens. Each thread counts for itself,
-// because one run is one thread. Beyond the limit `Allocate` throws std::bad_alloc, which engines report as
-// Stop::MemoryLimit; GMP, which cannot be interrupted, is asked only after an estimate (kernels.h).
+// What a run has allocated, counted: values, big integers, frames and waiting tokens. Each thread counts for
+// itself, because one run is one thread. Beyond the limit `Allocate` throws std::bad_alloc, which engines
+// report as Stop::MemoryLimit; GMP, which cannot be interrupted, is asked only after an estimate (kernels.h).
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // runtime/reference.h
 //
-// The reference engine: the rules of docs/graph.md one by one. Tags are lists, waiting tokens are kept in a hash table by
-// node and tag, untaken edges carry dead tokens. One thread, nothing clever: this is the definition in executable form.
-// Private to the engine; runtime/engine.h makes one.
+// The reference engine: the rules of docs/graph.md one by one. Tags are lists, waiting tokens are kept in a
+// hash table by node and tag, untaken edges carry dead tokens. One thread, nothing clever: this is the
+// definition in executable form. Private to the engine; runtime/engine.h makes one.
 #pragma once
 
 #include <unordered_map>
@@ -16,7 +16,8 @@
 
 namespace df::reference {
 
-// A broken rule: more than one token on an edge, a reference where a value must be. Ends the run as Stop::Internal.
+// A broken rule: more than one token on an edge, a reference where a value must be. Ends the run as
+// Stop::Internal.
 struct BrokenRule {
   std::string what;
 };
@@ -54,8 +55,8 @@ struct Waiting {
   bool fired = false;  // early: the rest is absorbed
 };
 
-// A delayed call under one tag: what its reference refers to. While operands are to come, and from its release to its
-// result, the engine holds it too.
+// A delayed call under one tag: what its reference refers to. While operands are to come, and from its
+// release to its result, the engine holds it too.
 struct DelayCell : Cell {
   ir::SiteId site;
   TagRef tag;                              // of the Delay
@@ -129,7 +130,8 @@ class ReferenceExecution : public Execution {
   const ir::Graph& graph_;
   RunOptions options_;
   LimitCheck limits_;
-  // Where each result of each node goes: [first_user_[r], first_user_[r + 1]) of users_, by r = first_result + port.
+  // Where each result of each node goes: [first_user_[r], first_user_[r + 1]) of users_, by r = first_result
+  // + port.
   std::vector<uint32_t> first_user_;
   std::vector<std::pair<ir::NodeId, uint32_t>> users_;
   std::vector<ir::NodeId> delay_of_site_;

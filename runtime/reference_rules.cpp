@@ -42,8 +42,8 @@ void ReferenceExecution::Deliver(const Token& token) {
   }
 }
 
-// One token per input and tag. A dead input gives a dead result. The first failed operand is the result as soon as all
-// before it are there; those that come later are absorbed.
+// One token per input and tag. A dead input gives a dead result. The first failed operand is the result as
+// soon as all before it are there; those that come later are absorbed.
 void ReferenceExecution::Ordinary(const Token& token) {
   uint32_t inputs = graph_.nodes[token.node].num_inputs;
   if (inputs == 1) return Compute(token.node, token.tag, token.value);
@@ -124,7 +124,8 @@ void ReferenceExecution::BranchMerge(const Token& token) {
   if (waiting.count == waiting.operands.size()) waiting_.erase(it);
 }
 
-// Tag t becomes i:t. A dead token never enters a body; of the trigger it goes to the Returns, over the control edge.
+// Tag t becomes i:t. A dead token never enters a body; of the trigger it goes to the Returns, over the
+// control edge.
 void ReferenceExecution::Call(const Token& token) {
   const ir::Node& n = graph_.nodes[token.node];
   TraceFiring(token.node, token.tag, token.value);
@@ -221,7 +222,8 @@ void ReferenceExecution::Exit(const Token& token) {
   Emit(token.node, 0, token.tag.tail(), predicate);
 }
 
-// On its trigger alone it yields the reference; operands are kept until the release, or go out at once after it.
+// On its trigger alone it yields the reference; operands are kept until the release, or go out at once after
+// it.
 void ReferenceExecution::Delay(const Token& token) {
   const ir::Node& n = graph_.nodes[token.node];
   if (token.input == 0) {

@@ -1,7 +1,7 @@
 // runtime/scalar.h
 //
-// Int and floating-point arithmetic as GHC 9.0 has it, inline: the kernels and the compact code of the tagged engine both
-// use these, so that there is one definition. What can fail returns whether it did not.
+// Int and floating-point arithmetic as GHC 9.0 has it, inline: the kernels and the compact code of the tagged
+// engine both use these, so that there is one definition. What can fail returns whether it did not.
 #pragma once
 
 #include <cmath>
@@ -12,9 +12,15 @@ namespace df::scalar {
 
 // ---- Int: 64 bits, wraps
 
-inline int64_t Add(int64_t x, int64_t y) { return static_cast<int64_t>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y)); }
-inline int64_t Sub(int64_t x, int64_t y) { return static_cast<int64_t>(static_cast<uint64_t>(x) - static_cast<uint64_t>(y)); }
-inline int64_t Mul(int64_t x, int64_t y) { return static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y)); }
+inline int64_t Add(int64_t x, int64_t y) {
+  return static_cast<int64_t>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y));
+}
+inline int64_t Sub(int64_t x, int64_t y) {
+  return static_cast<int64_t>(static_cast<uint64_t>(x) - static_cast<uint64_t>(y));
+}
+inline int64_t Mul(int64_t x, int64_t y) {
+  return static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
+}
 inline int64_t Neg(int64_t x) { return Sub(0, x); }
 inline int64_t Abs(int64_t x) { return x < 0 ? Neg(x) : x; }
 inline int64_t Signum(int64_t x) { return (x > 0) - (x < 0); }
@@ -40,7 +46,8 @@ inline int64_t Mod(int64_t x, int64_t y) {
   return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 
-// Euclid on absolute values. The absolute value of the least Int is itself, negative, and so may be the result then.
+// Euclid on absolute values. The absolute value of the least Int is itself, negative, and so may be the
+// result then.
 inline int64_t Gcd(int64_t x, int64_t y) {
   x = Abs(x);
   y = Abs(y);
@@ -73,14 +80,15 @@ T Atan2(T y, T x) {
   if (x > 0) return std::atan(y / x);
   if (x == 0 && y > 0) return kPi / 2;
   if (x < 0 && y > 0) return kPi + std::atan(y / x);
-  if ((x <= 0 && y < 0) || (x < 0 && negative_zero(y)) || (negative_zero(x) && negative_zero(y))) return -Atan2(-y, x);
+  if ((x <= 0 && y < 0) || (x < 0 && negative_zero(y)) || (negative_zero(x) && negative_zero(y)))
+    return -Atan2(-y, x);
   if (y == 0 && (x < 0 || negative_zero(x))) return kPi;
   if (x == 0 && y == 0) return y;
   return x + y;  // NaN
 }
 
-// x, a whole number of type Float or Double, or NaN or an infinity, as an Int modulo 2^64. NaN and the infinities count
-// as decodeFloat gives them, multiples of 2^64.
+// x, a whole number of type Float or Double, or NaN or an infinity, as an Int modulo 2^64. NaN and the
+// infinities count as decodeFloat gives them, multiples of 2^64.
 template <typename T>
 int64_t WholeToInt(T x) {
   if (x >= T(-9223372036854775808.0) && x < T(9223372036854775808.0)) return static_cast<int64_t>(x);
@@ -107,8 +115,8 @@ template <typename T> int64_t RoundToInt(T x) { return WholeToInt(RoundEven(x));
 template <typename T> int64_t CeilingToInt(T x) { return WholeToInt(std::ceil(x)); }
 template <typename T> int64_t FloorToInt(T x) { return WholeToInt(std::floor(x)); }
 
-// decodeFloat: x = mantissa * 2^exponent with 53 (24) bits in the mantissa, (0, 0) for zero. NaN and infinities have no
-// meaning of their own: their bits are read as if they were numbers.
+// decodeFloat: x = mantissa * 2^exponent with 53 (24) bits in the mantissa, (0, 0) for zero. NaN and
+// infinities have no meaning of their own: their bits are read as if they were numbers.
 struct Decoded {
   int64_t mantissa = 0;
   int64_t exponent = 0;

@@ -1,5 +1,5 @@
-// Values as text. A work list takes the place of recursion; what is lazy is forced when its turn comes, so that an infinite
-// list can be printed until its reader has enough.
+// Values as text. A work list takes the place of recursion; what is lazy is forced when its turn comes, so
+// that an infinite list can be printed until its reader has enough.
 #include "runtime/show.h"
 
 #include <new>
@@ -44,7 +44,8 @@ std::string LiteralChar(uint32_t c) {
   return std::string("\\") + kNames[c];
 }
 
-// Characters of a string literal, one after the other: an escape that the next character would lengthen gets "\&".
+// Characters of a string literal, one after the other: an escape that the next character would lengthen gets
+// "\&".
 class LiteralString {
  public:
   std::string Next(uint32_t c) {

@@ -1,7 +1,7 @@
-// Floating-point numbers as GHC's `show` prints them: the shortest digits that lie strictly between the neighbours'
-// midpoints, after R. Burger and K. Dybvig, "Printing floating-point numbers quickly and accurately" (PLDI 1996), with the
-// starting point that base's Numeric takes. std::to_chars would not do: it accepts the midpoints themselves, which gives
-// 1.0e23 where GHC prints 9.999999999999999e22.
+// Floating-point numbers as GHC's `show` prints them: the shortest digits that lie strictly between the
+// neighbours' midpoints, after R. Burger and K. Dybvig, "Printing floating-point numbers quickly and
+// accurately" (PLDI 1996), with the starting point that base's Numeric takes. std::to_chars would not do: it
+// accepts the midpoints themselves, which gives 1.0e23 where GHC prints 9.999999999999999e22.
 #include <cmath>
 #include <limits>
 
@@ -28,7 +28,8 @@ struct Digits {
   int exponent = 0;    // x = 0.d1d2d3... * 10^exponent
 };
 
-// Of a positive, finite x = mantissa * 2^exponent with `precision` bits; `min_exponent` is the least exponent of the type.
+// Of a positive, finite x = mantissa * 2^exponent with `precision` bits; `min_exponent` is the least exponent
+// of the type.
 Digits ShortestDigits(int64_t mantissa, int64_t exponent, int precision, int min_exponent) {
   int64_t normal_exponent = exponent;
   if (exponent < min_exponent) {

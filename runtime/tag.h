@@ -1,7 +1,8 @@
 // runtime/tag.h
 //
-// Tags as the definition has them: lists of labels, each the number of a call site or an iteration of a loop. Lists with
-// equal labels are one object (interned by first label and rest), so that a tag is compared by its address.
+// Tags as the definition has them: lists of labels, each the number of a call site or an iteration of a loop.
+// Lists with equal labels are one object (interned by first label and rest), so that a tag is compared by its
+// address.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
 // runtime/token_queue.h
 //
-// The tokens that are on their way, and which of them goes next. Any order is right; this one keeps memory small: the
-// deepest tag first, and among tags of one depth first in, first out. So a recursion is walked depth first, one activation
-// a level, while the variables of a loop advance side by side. Every 256th token is one of the shallowest: whatever can
-// go on does so in the end, also beside a call that never returns. With a seed the order is random.
+// The tokens that are on their way, and which of them goes next. Any order is right; this one keeps memory
+// small: the deepest tag first, and among tags of one depth first in, first out. So a recursion is walked
+// depth first, one activation a level, while the variables of a loop advance side by side. Every 256th token
+// is one of the shallowest: whatever can go on does so in the end, also beside a call that never returns.
+// With a seed the order is random.
 #pragma once
 
 #include <algorithm>

@@ -29,8 +29,8 @@ namespace df {
 enum class ValueKind : uint8_t { Word, Object, Reference, Error, Dead };
 enum class ObjectKind : uint8_t { BigInteger, Data, Text, Error, Cell };
 
-// Common header of everything that is counted. One thread only, for now; AddRef and Release are the only places that
-// touch the count.
+// Common header of everything that is counted. One thread only, for now; AddRef and Release are the only
+// places that touch the count.
 struct Object {
   uint32_t refs = 1;
   ObjectKind kind;
@@ -106,8 +106,8 @@ enum class ErrorCode : uint16_t {
   DivideByZero, Overflow, User, NoMatch, Range, Loop,
 };
 
-// A failure as a datum. `tag` is the engine's own name of the activation in which it happened (a Cell-like Object, or
-// null): it is turned into a call path only when the error is reported.
+// A failure as a datum. `tag` is the engine's own name of the activation in which it happened (a Cell-like
+// Object, or null): it is turned into a call path only when the error is reported.
 struct ErrorObject : Object {
   ErrorCode code;
   std::string message;
@@ -117,8 +117,8 @@ struct ErrorObject : Object {
   ErrorObject(ErrorCode c, std::string m, ir::NodeId n, ir::PosId p);
 };
 
-// What engines put behind references and error tags derives from Cell, and is destroyed through it. `CollectChildren`
-// moves the values it holds into `out` so that Destroy stays iterative.
+// What engines put behind references and error tags derives from Cell, and is destroyed through it.
+// `CollectChildren` moves the values it holds into `out` so that Destroy stays iterative.
 struct Cell : Object {
   Cell() : Object(ObjectKind::Cell) {}
   virtual ~Cell() = default;

@@ -10,7 +10,8 @@ namespace df {
 Watchdog::Watchdog(const Limits& limits, std::function<void(Stop, const std::string&)> give_up,
                    std::chrono::milliseconds grace)
     : give_up_(std::move(give_up)) {
-  if (limits.timeout.count() > 0 || limits.interrupt) thread_ = std::thread([this, limits, grace] { Watch(limits, grace); });
+  if (limits.timeout.count() > 0 || limits.interrupt)
+    thread_ = std::thread([this, limits, grace] { Watch(limits, grace); });
 }
 
 Watchdog::~Watchdog() {

@@ -1,7 +1,8 @@
 // runtime/watchdog.h
 //
-// A second thread that sees to the limits of a run where the run itself cannot: inside one operation on numbers of many
-// megabytes nothing is looked at (runtime/limits.h). For programs that may end themselves, as `dfc run` does.
+// A second thread that sees to the limits of a run where the run itself cannot: inside one operation on
+// numbers of many megabytes nothing is looked at (runtime/limits.h). For programs that may end themselves, as
+// `dfc run` does.
 #pragma once
 
 #include <chrono>
@@ -16,9 +17,10 @@ namespace df {
 
 class Watchdog {
  public:
-  // Calls `give_up` once, from its own thread, when the time limit was reached, or the interrupt flag was seen set, `grace`
-  // ago and the watchdog still lives. `give_up` gets Stop::Timeout or Stop::Interrupted with the text for the user, and
-  // must end the process: the run goes on in its thread. Without a time limit and a flag there is no thread.
+  // Calls `give_up` once, from its own thread, when the time limit was reached, or the interrupt flag was
+  // seen set, `grace` ago and the watchdog still lives. `give_up` gets Stop::Timeout or Stop::Interrupted
+  // with the text for the user, and must end the process: the run goes on in its thread. Without a time limit
+  // and a flag there is no thread.
   Watchdog(const Limits& limits, std::function<void(Stop, const std::string&)> give_up,
            std::chrono::milliseconds grace = std::chrono::milliseconds(500));
   // The run has ended.

@@ -1,5 +1,5 @@
-// The programs of the executable model of the graph's meaning (tests/model, written by its export.py): under any schedule
-// the result that it gives, at most one token per edge and tag, and nothing left over.
+// The programs of the executable model of the graph's meaning (tests/model, written by its export.py): under
+// any schedule the result that it gives, at most one token per edge and tag, and nothing left over.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

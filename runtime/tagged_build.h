@@ -2,6 +2,7 @@
 //
 // The phases of tagged::Compile, private to it:
 //   Wiring     who feeds whom across scopes: sites, parameters, results
+//   Needed     which parameters every result needs
 //   Grouping   which arguments go together with their call's trigger
 //   Partition  per scope: events, regions, and the order of each region's items
 //   Emit       slots and code
@@ -46,6 +47,9 @@ struct Wiring {
   bool IsTrigger(ir::Edge edge) const { return g.types.Kind(g.TypeOf(edge).type) == ir::TypeKind::Trigger; }
 };
 
+// Fills Wiring::needed.
+void FindNeeded(Wiring& wiring);
+
 // Clears Wiring::together for every parameter for which waiting could close a cycle (docs/tagged-engine.md, "Groups").
 void Group(Wiring& wiring);
 
@@ -60,8 +64,16 @@ struct Item {
 class Partition {
  public:
   Partition(Wiring& wiring, ir::ScopeId scope) : w_(wiring), g_(wiring.g), scope_(scope) {}
+  // Its nodes, each after those that it needs.
+  std::vector<ir::NodeId> Order() const;
   // False if a parameter that was to go together never comes and was taken out of its group: start again.
   bool Run();
+
+  // After Run: whether `value` may come later than `trigger`.
+  bool IsLater(ir::Edge value, ir::Edge trigger) {
+    uint32_t set = SetOf(trigger);
+    return Union(set, SetOf(value)) != set;
+  }
 
   struct EventInfo {
     uint32_t set = 0;    // what has certainly happened before
@@ -99,7 +111,6 @@ class Partition {
   uint32_t BranchOf(ir::Edge predicate);
   uint32_t SideEvent(ir::Edge predicate, uint32_t side);
   void Place(uint32_t set, Item item);
-  std::vector<ir::NodeId> Order() const;
   llvm::ArrayRef<ir::Edge> NeededFor(ir::NodeId node) const;
   void SetRow(ir::NodeId node, uint32_t port, uint32_t set) { set_of_[w_.RowOf({node, port})] = set; }
   uint32_t EventRow(ir::NodeId node, uint32_t implied);

@@ -361,6 +361,7 @@ std::string Compiler::Run() {
   p_.types.resize(g_.nodes.size());
   p_.result_of_node = w_.result_of_return;
   if (options_.group) {
+    FindNeeded(w_);
     Group(w_);
   } else {
     w_.together.assign(g_.nodes.size(), false);

@@ -4,8 +4,10 @@
 // would otherwise have yielded: (1) in this scope the argument does not hang on the call's own results, and (2) all that it
 // hangs on has come when the trigger does, or is computed from that by calls that see nothing else: no late parameter, no
 // value of an enclosing scope, nothing forced. A parameter that every result of the callee needs anyway may always be
-// waited for, but for (1): this only delays what could not have been finished (NeededParameters).
+// waited for, but for (1): this only delays what could not have been finished (tagged_needed.cpp). And there is nothing to
+// wait for where the argument has surely come when the trigger does.
 #include <algorithm>
+#include <memory>
 
 #include "runtime/tagged_build.h"
 
@@ -27,7 +29,8 @@ class Grouping {
   void Predecessors(NodeId id, std::vector<NodeId>& out) const;
   bool IsLateSource(NodeId id);
   void FindComponents(const std::vector<NodeId>& nodes);
-  bool Separate(NodeId from, uint32_t operand, uint32_t row, llvm::ArrayRef<NodeId> results);
+  bool Separate(NodeId from, uint32_t operand, uint32_t row, Edge trigger, llvm::ArrayRef<NodeId> results);
+  bool IsLater(ir::ScopeId scope, Edge value, Edge trigger);
 
   Wiring& w_;
   const ir::Graph& g_;
@@ -35,6 +38,7 @@ class Grouping {
   std::vector<int8_t> holds_;        // by type: -1 unknown
   std::vector<bool> outer_scope_;    // by scope: reads Outers, itself or by what it calls
   std::vector<uint32_t> component_;  // by node
+  std::vector<std::unique_ptr<Partition>> parts_;  // by scope, when asked for
   std::vector<bool> late_;           // by node: may hang on something that comes after its scope's activation
 };
 
@@ -154,18 +158,29 @@ void Grouping::FindComponents(const std::vector<NodeId>& nodes) {
 }
 
 // Takes the parameter that `row` feeds out of its group if it must not be waited for. True if that is news.
-bool Grouping::Separate(NodeId from, uint32_t operand, uint32_t row, llvm::ArrayRef<NodeId> results) {
+bool Grouping::Separate(NodeId from, uint32_t operand, uint32_t row, Edge trigger, llvm::ArrayRef<NodeId> results) {
   NodeId merge = w_.merge_of[row];
   if (!merge.valid() || !w_.together[merge.index]) return false;
   NodeId value = w_.In(from, operand).node;
   bool cycle = std::any_of(results.begin(), results.end(),
                            [&](NodeId r) { return component_[r.index] == component_[value.index]; });
   if (!cycle && !(late_[value.index] && !w_.needed[merge.index])) return false;
+  if (!IsLater(g_.nodes[from].scope, w_.In(from, operand), trigger)) return false;
   w_.together[merge.index] = false;
   return true;
 }
 
+bool Grouping::IsLater(ir::ScopeId scope, Edge value, Edge trigger) {
+  std::unique_ptr<Partition>& part = parts_[scope.index];
+  if (!part) {
+    part = std::make_unique<Partition>(w_, scope);
+    part->Run();
+  }
+  return part->IsLater(value, trigger);
+}
+
 void Grouping::Run() {
+  parts_.resize(g_.scopes.size());
   component_.assign(g_.nodes.size(), kNone);
   late_.assign(g_.nodes.size(), false);
   outer_scope_.assign(g_.scopes.size(), false);
@@ -190,19 +205,25 @@ void Grouping::Run() {
       dirty[scope.index] = false;
       const std::vector<NodeId>& nodes = w_.nodes_in[scope.index];
       FindComponents(nodes);
-      auto separate = [&](NodeId from, uint32_t operand, uint32_t row, llvm::ArrayRef<NodeId> results) {
-        if (!Separate(from, operand, row, results)) return;
-        dirty[g_.nodes[w_.merge_of[row]].scope.index] = again = true;
+      auto separate = [&](NodeId from, uint32_t operand, uint32_t row, Edge trigger, llvm::ArrayRef<NodeId> results) {
+        if (!Separate(from, operand, row, trigger, results)) return;
+        uint32_t to = g_.nodes[w_.merge_of[row]].scope.index;
+        parts_[to].reset();
+        dirty[to] = again = true;
       };
       for (NodeId id : nodes) {
         const ir::Node& node = g_.nodes[id];
         if (node.op == Op::Call && !w_.IsTrigger(w_.In(id, 0)))
-          separate(id, 0, w_.RowOf(id), w_.sites[node.attr].returns);
-        if (node.op == Op::Enter && !w_.IsTrigger(w_.In(id, 0)))
-          separate(id, 0, w_.RowOf(id), w_.sites[w_.LoopSite(g_.LoopOf(id))].returns);
-        if (node.op == Op::NextIteration && !w_.IsTrigger(w_.In(id, 0))) separate(id, 0, w_.RowOf(id), {});
+          separate(id, 0, w_.RowOf(id), w_.In(w_.sites[node.attr].trigger, 0), w_.sites[node.attr].returns);
+        if (node.op == Op::Enter && !w_.IsTrigger(w_.In(id, 0))) {
+          const SiteNodes& loop = w_.sites[w_.LoopSite(g_.LoopOf(id))];
+          separate(id, 0, w_.RowOf(id), w_.In(loop.trigger, 0), loop.returns);
+        }
+        // A NextIteration waits for the loop's predicate at least.
+        if (node.op == Op::NextIteration && !w_.IsTrigger(w_.In(id, 0)))
+          separate(id, 0, w_.RowOf(id), w_.In(id, 1), {});
         if (node.op != Op::Delay) continue;
-        for (uint32_t k = 1; k < node.num_inputs; ++k) separate(id, k, w_.RowOf(id) + k + 1, id);
+        for (uint32_t k = 1; k < node.num_inputs; ++k) separate(id, k, w_.RowOf(id) + k + 1, w_.In(id, 0), id);
       }
     }
   }

@@ -1,0 +1,152 @@
+// Which parameters every result of their function or loop hangs on. See tagged_build.h and tagged_group.cpp.
+//
+// The greatest solution of: what a result needs is what its operands need; of a branch, what the predicate needs and what
+// all sides need; of a call's result, the arguments for the parameters that the callee's result needs. A dead value needs
+// everything, since it never comes. At most 64 parameters of a scope are followed; the others count as not needed.
+#include "runtime/tagged_build.h"
+
+namespace df::tagged {
+
+using ir::Edge;
+using ir::NodeId;
+using ir::Op;
+
+namespace {
+
+using Needs = uint64_t;  // a bit per parameter of the scope
+constexpr Needs kAll = ~Needs{0};
+
+class Needed {
+ public:
+  explicit Needed(Wiring& wiring);
+  void Run();
+
+ private:
+  Needs Of(Edge edge) const { return needs_[w_.RowOf(edge)]; }
+  Needs OfParameter(NodeId merge) const {
+    uint32_t i = parameter_[merge.index];
+    return i < 64 ? Needs{1} << i : 0;
+  }
+  Needs OfCall(uint32_t site, uint32_t callee, uint32_t result) const;
+  Needs OfNode(NodeId id) const;
+  bool Update(ir::ScopeId scope);
+
+  Wiring& w_;
+  const ir::Graph& g_;
+  std::vector<uint32_t> parameter_;           // by node: of merges
+  std::vector<std::vector<Needs>> of_result_; // by scope and result
+  std::vector<Needs> needs_;                  // by row
+  std::vector<std::vector<NodeId>> order_;    // by scope
+};
+
+Needed::Needed(Wiring& wiring) : w_(wiring), g_(wiring.g), parameter_(g_.nodes.size(), kNone), needs_(g_.results.size(), 0) {
+  for (uint32_t i = 0; i < g_.scopes.size(); ++i) {
+    of_result_.push_back(std::vector<Needs>(w_.results_of[i].size(), kAll));
+    uint32_t count = 0;
+    for (NodeId id : w_.nodes_in[i]) {
+      Op op = g_.nodes[id].op;
+      if ((op == Op::EntryMerge || op == Op::LoopMerge) && !w_.IsTrigger({id, 0})) parameter_[id.index] = count++;
+    }
+    order_.push_back(Partition(w_, ir::ScopeId(i)).Order());
+  }
+}
+
+// What a result of a call or loop needs of the caller's parameters.
+Needs Needed::OfCall(uint32_t s, uint32_t callee, uint32_t result) const {
+  const SiteNodes& site = w_.sites[s];
+  Needs all = Of(w_.In(site.trigger, 0)), inner = of_result_[callee][result];
+  for (NodeId argument : site.arguments) {
+    NodeId merge = w_.merge_of[w_.RowOf(argument)];
+    if (merge.valid() && (inner & OfParameter(merge))) all |= Of(w_.In(argument, 0));
+  }
+  return all;
+}
+
+Needs Needed::OfNode(NodeId id) const {
+  const ir::Node& node = g_.nodes[id];
+  llvm::ArrayRef<Edge> in = g_.InputsOf(id);
+  switch (node.op) {
+    case Op::Start: return 0;
+    case Op::EntryMerge:
+    case Op::LoopMerge: return w_.IsTrigger({id, 0}) ? 0 : OfParameter(id);
+    case Op::Dead: return kAll;
+    case Op::Delay:
+    case Op::Outer: return Of(in[0]);
+    case Op::BranchMerge: {
+      Needs sides = kAll;
+      for (Edge edge : in.drop_front()) sides &= Of(edge);
+      return Of(in[0]) | sides;
+    }
+    case Op::Return:
+      return OfCall(node.attr, g_.sites[ir::SiteId(node.attr)].callee.index, w_.result_of_return[id.index]);
+    case Op::Exit: return OfCall(w_.LoopSite(g_.LoopOf(id)), node.attr, w_.result_of_return[id.index]);
+    default: {
+      Needs all = 0;
+      for (Edge edge : in) all |= Of(edge);
+      return all;
+    }
+  }
+}
+
+bool Needed::Update(ir::ScopeId scope) {
+  for (NodeId id : order_[scope.index]) {
+    const ir::Node& node = g_.nodes[id];
+    if (node.op == Op::Call || node.op == Op::Enter || node.op == Op::NextIteration || node.op == Op::Result) continue;
+    if (node.num_results == 0) continue;
+    Needs needs = OfNode(id);
+    for (uint32_t r = 0; r < node.num_results; ++r) needs_[node.first_result + r] = needs;
+  }
+  bool changed = false;
+  bool loop = g_.scopes[scope].kind == ir::ScopeKind::Loop;
+  const SiteNodes* site = loop ? &w_.sites[w_.LoopSite(scope)] : nullptr;
+  for (uint32_t r = 0; r < of_result_[scope.index].size(); ++r) {
+    Needs& needs = of_result_[scope.index][r];
+    Needs now;
+    if (loop) {
+      // This iteration's value, or what the next iteration needs for it.
+      Needs next = site->next_trigger.valid() ? 0 : kAll;
+      for (NodeId id : site->next) {
+        NodeId merge = w_.merge_of[w_.RowOf(id)];
+        if (merge.valid() && (needs & OfParameter(merge))) next |= Of(w_.In(id, 0));
+      }
+      NodeId exit = site->returns[r];
+      now = Of(w_.In(exit, 0)) | (Of(w_.In(exit, 1)) & next);
+    } else {
+      now = needs_[w_.results_of[scope.index][r]];
+    }
+    now &= needs;  // only ever less, so this ends
+    changed |= now != needs;
+    needs = now;
+  }
+  return changed;
+}
+
+void Needed::Run() {
+  std::vector<std::vector<uint32_t>> callers(g_.scopes.size());
+  for (const ir::Site& site : g_.sites) callers[site.callee.index].push_back(site.caller.index);
+  for (uint32_t i = 0; i < g_.scopes.size(); ++i)
+    if (g_.scopes[ir::ScopeId(i)].kind == ir::ScopeKind::Loop)
+      callers[i].push_back(g_.scopes[ir::ScopeId(i)].parent.index), callers[i].push_back(i);
+  std::vector<bool> dirty(g_.scopes.size(), true);
+  for (bool again = true; again;) {
+    again = false;
+    for (uint32_t i = g_.scopes.size(); i-- > 0;) {
+      if (!dirty[i]) continue;
+      dirty[i] = false;
+      if (!Update(ir::ScopeId(i))) continue;
+      for (uint32_t caller : callers[i]) dirty[caller] = again = true;
+    }
+  }
+  for (uint32_t i = 0; i < g_.scopes.size(); ++i) {
+    Needs all = of_result_[i].empty() ? 0 : kAll;
+    for (Needs needs : of_result_[i]) all &= needs;
+    for (NodeId id : w_.nodes_in[i])
+      if (parameter_[id.index] != kNone) w_.needed[id.index] = (all & OfParameter(id)) != 0;
+  }
+}
+
+}  // namespace
+
+void FindNeeded(Wiring& wiring) { Needed(wiring).Run(); }
+
+}  // namespace df::tagged

@@ -347,6 +347,7 @@ class Checker {
   std::vector<TypeId> default_types_;
   Span region_;  // the expression whose errors may have follow-ups
   std::vector<Span> tainted_;
+  llvm::DenseSet<std::pair<uint32_t, uint32_t>> unbound_types_;  // types and classes reported already
   uint32_t definition_ = 0;                                      // counts top-level groups and methods
   std::vector<std::tuple<ClassId, TypeId, uint32_t>> reported_;  // missing instances, with their definition_
 

@@ -49,20 +49,24 @@ core::Expr* Checker::CheckLet(llvm::ArrayRef<ast::Decl*> decls, Span span,
 // Signatures first, then the binders of every definition; all of them come into scope.
 void Checker::CollectBindings(llvm::ArrayRef<ast::Decl*> decls, bool top, std::vector<Binding>& bindings) {
   llvm::DenseMap<uint32_t, Signature*> signatures;
-  llvm::DenseMap<uint32_t, Span> bad_signatures;  // could not be read: no further complaint
+  llvm::DenseMap<uint32_t, Span> signed_names;
+  llvm::DenseSet<uint32_t> unreadable;  // what has such a signature may have been meant to have any type
   llvm::DenseMap<uint32_t, Span> seen;
   std::vector<std::pair<ast::Name, Signature*>> in_order;
   for (const ast::Decl* decl : decls) {
     const auto* signature = llvm::dyn_cast<ast::SignatureDecl>(decl);
     if (!signature) continue;
     for (const ast::Name& name : signature->names) {
-      auto [it, fresh] = bad_signatures.try_emplace(name.text.index, name.span);
+      auto [it, fresh] = signed_names.try_emplace(name.text.index, name.span);
       if (!fresh) {
         Error(Diag::DuplicateSignature, name.span, Text(name.text)).Note(it->second, "the first one is here");
         continue;
       }
       std::unique_ptr<Signature> made = ConvertSignature(signature->type, name.span);
-      if (!made) continue;
+      if (!made) {
+        unreadable.insert(name.text.index);
+        continue;
+      }
       signatures[name.text.index] = made.get();
       in_order.push_back({name, made.get()});
       signatures_.push_back(std::move(made));
@@ -81,6 +85,7 @@ void Checker::CollectBindings(llvm::ArrayRef<ast::Decl*> decls, bool top, std::v
         return VarId();
       }
     VarId var = NewVar(name, unify_.Fresh(), top, span);
+    if (unreadable.count(name.index)) broken_.insert(var.index);
     if (top) {
       scope_->values.Add(name, var);
       if (module_.name.text.valid()) scope_->values.Add(name, var, module_.name.text);

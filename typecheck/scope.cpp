@@ -176,6 +176,10 @@ void Checker::UnbindTo(size_t mark) {
 }
 
 void Checker::ReportUnbound(Diag id, const ast::Name& name, const std::vector<std::string_view>& candidates) {
+  // A missing type is usually missing in many signatures: the first of them is enough.
+  if (id != Diag::UnboundName && id != Diag::UnboundConstructor &&
+      !unbound_types_.insert({static_cast<uint32_t>(id), name.text.index}).second && diags_.has_errors())
+    return;
   std::string text(Text(name.text));
   if (name.qualifier.valid()) text = std::string(Text(name.qualifier)) + "." + text;
   Diagnostics& diag = Error(id, name.span, text);

@@ -201,7 +201,8 @@ std::unique_ptr<Signature> Checker::ConvertSignature(const ast::QualType& type, 
     for (const auto& entry : scope.names)
       if (entry.first == binder.text) signature->scoped.push_back(entry);
   // A type that could not be read is as good as none: its metas would clash with nothing but tell nothing.
-  return diags_.error_count() == errors ? std::move(signature) : nullptr;
+  return diags_.error_count() == errors && !types_.HasMeta(signature->scheme.type) ? std::move(signature)
+                                                                                  : nullptr;
 }
 
 }  // namespace df::check

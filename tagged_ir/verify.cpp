@@ -1,12 +1,12 @@
 // Verify, and the names that its messages use. The parts are in verify_tables.cpp, verify_nodes.cpp,
-// verify_wiring.cpp.
+// verify_wiring.cpp and verify_branches.cpp.
 
 #include "tagged_ir/verify.h"
 
 namespace df::ir {
 
 std::string Verifier::Run() {
-  if (CheckTables() && CheckNodes() && CheckWiring() && CheckCycles()) return "";
+  if (CheckTables() && CheckNodes() && CheckWiring() && CheckCycles() && CheckBranches()) return "";
   return error_;
 }
 

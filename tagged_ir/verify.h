@@ -6,8 +6,10 @@
 //   CheckNodes    each node for itself: handles in range, signature, attribute
 //   CheckWiring   both ends of each edge, calls, loops, alternatives
 //   CheckCycles   what could never fire
+//   CheckBranches that branches are kept apart, and that results are never dead
 //
-// Each takes time linear in the graph and stops at the first fault.
+// Each takes time linear in the graph (but for a logarithm of the nesting of branches) and stops at the first
+// fault.
 #pragma once
 
 #include <string>
@@ -29,6 +31,7 @@ class Verifier {
   bool CheckNodes();
   bool CheckWiring();
   bool CheckCycles();
+  bool CheckBranches();
 
   // verify_tables.cpp
   bool CheckTypes();

@@ -248,6 +248,22 @@ TEST_CASE("what can never fire") {
                    "%d = Delay 2 %tg, %v : lazy Int, Trigger, Int") == "");
 }
 
+TEST_CASE("branches") {
+  CHECK(FaultAfter("BranchMerge %alt, %zero, %head", "BranchMerge %alt, %head, %zero") ==
+        "node (BranchMerge): operand 1 comes from side 1 of its predicate");
+  CHECK(FaultAfter("%zero = Const 0 %ts : Int", "%zero = Const 0 %ts.1 : Int") ==
+        "node (BranchMerge): operand 1 comes from side 1 of its predicate");
+  CHECK(FaultAfter("Result 1 %merge", "Result 1 %head") ==
+        "node (Result): operand 0 is there only if a branch is taken");
+  CHECK(FaultAfter("%zero = Const 0 %ts : Int",
+                   "%zero = Const 0 %ts : Int\n%f = Force %head : Int\n%mix = Add %zero, %f : Int") ==
+        "node (Add): operand 1 comes from another side of a branch than those before it");
+  CHECK(FaultAfter("%sum = Add %x, %one : Int",
+                   "%p0 = Eq %x, %one : Bool\n%sides0 = Switch %p0, %x : Int, Int\n"
+                   "%sum = Add %sides0, %one : Int") ==
+        "node (Return): operand 0 is there only if a branch is taken");
+}
+
 TEST_CASE("inputs, results and the start") {
   CHECK(FaultAfter("  %res1 = Result 1 %merge\n", "") == "nothing gives result 1");
   CHECK(FaultAfter("Result 1 %merge", "Result 0 %both") ==

@@ -1,6 +1,7 @@
 #include "driver/deep_stack.h"
 
 #include <pthread.h>
+#include <signal.h>
 
 namespace df {
 namespace {
@@ -24,6 +25,12 @@ void OnDeepStack(llvm::function_ref<void()> body) {
                    pthread_create(&thread, &attributes, Enter, &body) == 0;
     pthread_attr_destroy(&attributes);
     if (started) {
+      // Interrupts go to the thread that works, where they also wake up a read.
+      sigset_t interrupts;
+      sigemptyset(&interrupts);
+      sigaddset(&interrupts, SIGINT);
+      sigaddset(&interrupts, SIGTERM);
+      pthread_sigmask(SIG_BLOCK, &interrupts, nullptr);
       pthread_join(thread, nullptr);
       return;
     }

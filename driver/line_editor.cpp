@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <clocale>
 #include <cstdio>
 #include <cstdlib>
+#include <cwchar>
 #include <filesystem>
 
 namespace df {
@@ -37,6 +40,7 @@ bool IsWordChar(char c) {
 class TerminalEditor : public LineEditor {
  public:
   explicit TerminalEditor(Completer completer) : completer_(std::move(completer)), file_(HistoryFile()) {
+    std::setlocale(LC_CTYPE, "");  // libedit shows letters as the terminal's locale has them
     edit_ = el_init("dfc", stdin, stdout, stderr);
     history_ = history_init();
     HistEvent event;
@@ -47,6 +51,7 @@ class TerminalEditor : public LineEditor {
     el_set(edit_, EL_PROMPT, &Prompt);
     el_set(edit_, EL_EDITOR, "emacs");
     el_set(edit_, EL_SIGNAL, 0);
+    el_set(edit_, EL_GETCFN, &GetChar);
     el_set(edit_, EL_HIST, history, history_);
     el_set(edit_, EL_ADDFN, "dfc-complete", "completes a name", &Complete);
     el_set(edit_, EL_BIND, "^I", "dfc-complete", nullptr);
@@ -62,15 +67,14 @@ class TerminalEditor : public LineEditor {
 
   Got Read(std::string_view prompt, std::string& line) override {
     prompt_ = prompt;
-    errno = 0;
+    interrupted_ = false;
     int length = 0;
     const char* got = el_gets(edit_, &length);
     if (!got || length < 0) {
-      bool interrupted = errno == EINTR;
       el_reset(edit_);
       std::fputc('\n', stdout);
       std::fflush(stdout);
-      return interrupted ? Got::Interrupted : Got::End;
+      return interrupted_ ? Got::Interrupted : Got::End;
     }
     line.assign(got, static_cast<size_t>(length));
     while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.pop_back();
@@ -94,6 +98,24 @@ class TerminalEditor : public LineEditor {
   }
 
   static char* Prompt(EditLine* edit) { return Self(edit)->prompt_.data(); }
+
+  // One character of UTF-8. libedit's own reader goes on after a signal, where Ctrl-C has to give up the line.
+  static int GetChar(EditLine* edit, wchar_t* to) {
+    mbstate_t state = {};
+    for (;;) {
+      char byte;
+      ssize_t got = ::read(STDIN_FILENO, &byte, 1);
+      if (got < 0) {
+        Self(edit)->interrupted_ = errno == EINTR;
+        return -1;
+      }
+      if (got == 0) return 0;
+      size_t length = std::mbrtowc(to, &byte, 1, &state);
+      if (length == static_cast<size_t>(-2)) continue;  // more bytes belong to it
+      if (length == static_cast<size_t>(-1)) state = {};  // not a character: left out
+      else return 1;
+    }
+  }
 
   // Extends the word before the cursor as far as all its completions agree; lists them if that adds nothing.
   static unsigned char Complete(EditLine* edit, int) {
@@ -122,6 +144,7 @@ class TerminalEditor : public LineEditor {
   Completer completer_;
   std::string file_;
   std::string prompt_;
+  bool interrupted_ = false;
   EditLine* edit_;
   History* history_;
 };

@@ -170,6 +170,8 @@ void Repl::Evaluate(ast::Ast& ast) {
   core::VarId result = pipeline_->DefinitionNamed(Text(name));
   std::optional<fg::Program> functions = pipeline_->Functions(result, std::string(kIt), options_.lower);
   if (!functions) return;
+  for (ir::Pos& pos : functions->positions)  // in call paths it is what the user calls it
+    if (pos.function == Text(name)) pos.function = kIt;
   ir::Graph graph = pipeline_->Graph(*functions, options_.lower);
   Flush();
   Bind(Intern(kIt), name);

@@ -64,7 +64,7 @@ void Repl::Type(std::string_view argument) {
 
 void Repl::Load(std::string_view argument) {
   if (argument.empty()) {
-    pipeline_->diags.Report(Diag::BadSetting, {}, "", "FILE").Hint("`:load FILE`");
+    Reload(argument);
     return;
   }
   Reset();
@@ -80,7 +80,7 @@ void Repl::Load(std::string_view argument) {
 }
 
 void Repl::Reload(std::string_view) {
-  if (loaded_.empty()) pipeline_->diags.Report(Diag::NothingLoaded, {});
+  if (loaded_.empty()) pipeline_->diags.Report(Diag::NothingLoaded, {}).Hint("`:load FILE` loads one");
   else Load(std::string(loaded_));
 }
 

@@ -1,0 +1,384 @@
+#!/usr/bin/env python3
+"""What the command line promises: exit codes, where output goes, files that are whole or not there, the REPL on a pipe and on
+a terminal. One function per promise.
+
+    command_line.py --dfc build/dfc [--only NAME]
+"""
+
+import argparse
+import os
+import pty
+import select
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+TESTS = []
+FACT = "fact n = if n == 1 then n else n * fact (n - 1)\nmain = fact 10\n"
+SPIN = "spin :: Int -> Int\nspin n = spin (n + 1)\nmain = spin 0\n"
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+class Folder:
+    """A fresh folder in which dfc runs."""
+
+    def __init__(self, dfc, path):
+        self.dfc, self.path = dfc, path
+
+    def file(self, name, text):
+        with open(os.path.join(self.path, name), "wb") as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
+        return name
+
+    def bytes(self, name):
+        with open(os.path.join(self.path, name), "rb") as file:
+            return file.read()
+
+    def run(self, *words, stdin=b"", env=None):
+        done = subprocess.run([self.dfc, *words], cwd=self.path, input=stdin if isinstance(stdin, bytes) else stdin.encode(),
+                              capture_output=True, timeout=120, env={**os.environ, **(env or {})})
+        return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+
+    def expect(self, code, *words, out=None, err="", **kw):
+        """Runs; the exit code and the whole standard output must be right, standard error must contain `err`."""
+        got, got_out, got_err = self.run(*words, **kw)
+        said = "dfc %s: exit code %d\n%s%s" % (" ".join(words), got, got_out, got_err)
+        assert got == code, "wanted exit code %d; %s" % (code, said)
+        assert out is None or got_out == out, "wanted the output %r; %s" % (out, said)
+        assert err in got_err, "wanted %r on standard error; %s" % (err, said)
+        return got_out, got_err
+
+
+# ---------------------------------------------------------------- help, versions, usage
+
+@test
+def help_and_version(d):
+    out, _ = d.expect(0, "--help")
+    assert "run" in out and "repl" in out and "Exit codes" in out
+    out, _ = d.expect(0, "run", "--help")
+    assert "--input" in out and "--max-memory" in out
+    d.expect(0, "--version")
+    begin = time.monotonic()
+    for _ in range(5):
+        d.run("--version")
+    assert (time.monotonic() - begin) / 5 < 0.5
+
+
+@test
+def wrong_usage(d):
+    d.file("p.df", FACT)
+    for words in ((), ("--nonsense",), ("run",), ("run", "p.df", "q.df"), ("p.df", "--emit=nothing"), ("p.df", "--only=f"),
+                  ("p.df", "--emit=ast", "--only=f"), ("run", "p.df", "--engine=magic"), ("run", "p.df", "--timeout=soon"),
+                  ("run", "p.df", "--max-memory=lots"), ("run", "p.df", "--max-memory=0"), ("run", "p.df", "--input", "n"),
+                  ("run", "p.df", "--trace", "--engine=tagged"), ("-",), ("run", "p.df", "--max-frames=-1")):
+        _, err = d.expect(2, *words, out="")
+        assert "dfc --help" in err, err
+
+
+@test
+def explains_diagnostics(d):
+    out, _ = d.expect(0, "explain", "df0201")
+    assert "not in scope" in out
+    d.expect(2, "explain", "DF9999", err="DF9999")
+
+
+# ---------------------------------------------------------------- compiling
+
+@test
+def output_is_beside_the_source(d):
+    os.mkdir(os.path.join(d.path, "sub"))
+    d.file("sub/p.df", FACT)
+    d.expect(0, "sub/p.df", out="", err="")
+    d.expect(0, "run", "sub/p.graph", out="3628800\n")
+
+
+@test
+def same_source_same_bytes(d):
+    d.file("p.df", FACT)
+    d.expect(0, "p.df", "-o", "a.graph")
+    d.expect(0, "p.df", "-o", "b.graph")
+    assert d.bytes("a.graph") == d.bytes("b.graph")
+
+
+@test
+def standard_streams(d):
+    d.expect(0, "run", "-", stdin=FACT, out="3628800\n")
+    d.expect(0, "-", "-o", "p.graph", stdin=FACT, out="")
+    with open(os.path.join(d.path, "p.graph"), "rb") as file:
+        graph = file.read()
+    d.expect(0, "run", "-", stdin=graph, out="3628800\n")
+    done = subprocess.run([d.dfc, "-", "-o", "-"], input=FACT.encode(), capture_output=True)
+    assert done.stdout == graph
+    d.expect(1, "check", "-", stdin="main = nope\n", err="<stdin>:1:8")
+
+
+@test
+def dumps(d):
+    d.file("p.df", FACT)
+    for phase in ("tokens", "ast", "core", "functions", "tagged", "dot"):
+        out, _ = d.expect(0, "p.df", "--emit=" + phase)
+        assert "fact" in out, phase
+        d.expect(0, "p.df", "--emit=" + phase, "-o", "dump.txt", out="")
+        assert d.bytes("dump.txt").decode() == out, phase
+    assert not os.path.exists(os.path.join(d.path, "p.graph")), "a dump is no compilation"
+    d.file("q.df", "pick :: Bool -> Int -> Int\npick c x = if c then x + 1 else 0\n")
+    for phase in ("core", "functions", "tagged", "dot"):
+        out, _ = d.expect(0, "q.df", "--emit=" + phase, "--only=pick")
+        assert "pick" in out, "without a main, --only says where to begin"
+        d.expect(1, "q.df", "--emit=" + phase, "--only=pock", err="did you mean `pick`?")
+    d.expect(1, "q.df", "--emit=tagged", err="main")
+    # A compiled graph can be shown, too.
+    d.expect(0, "p.df")
+    out, _ = d.expect(0, "p.graph", "--emit=tagged")
+    assert "Call" in out
+    d.expect(1, "p.graph", "--emit=core", err="compiled graph already")
+
+
+@test
+def failed_output_leaves_nothing(d):
+    d.file("p.df", FACT)
+    d.file("old.graph", "precious")
+    d.file("bad.df", "main = nope\n")
+    d.expect(1, "bad.df", "-o", "old.graph", err="nope")
+    assert d.bytes("old.graph") == b"precious"
+    d.expect(1, "p.df", "-o", "no/such/folder.graph", err="cannot write `no/such/folder.graph`")
+    os.mkdir(os.path.join(d.path, "folder"))
+    d.expect(1, "p.df", "-o", "folder", err="cannot write `folder`")
+    d.expect(0, "p.df", "-o", "/dev/null")
+    assert sorted(os.listdir(d.path)) == ["bad.df", "folder", "old.graph", "p.df"]
+
+
+@test
+def output_keeps_links_and_modes(d):
+    d.file("p.df", FACT)
+    d.file("real.graph", "old")
+    os.chmod(os.path.join(d.path, "real.graph"), 0o600)
+    os.symlink("real.graph", os.path.join(d.path, "link.graph"))
+    d.expect(0, "p.df", "-o", "link.graph")
+    assert os.path.islink(os.path.join(d.path, "link.graph"))
+    assert stat.S_IMODE(os.stat(os.path.join(d.path, "real.graph")).st_mode) == 0o600
+    d.expect(0, "run", "real.graph", out="3628800\n")
+
+
+@test
+def unreadable_sources(d):
+    d.expect(1, "check", "missing.df", err="cannot read `missing.df`")
+    d.expect(1, "check", ".", err="it is a directory")
+    with open(os.path.join(d.path, "huge.df"), "wb") as file:
+        file.truncate(4 << 30)
+    d.expect(1, "check", "huge.df", err="longer than")
+    d.expect(1, "run", "missing.graph", err="cannot read `missing.graph`")
+
+
+@test
+def graphs_that_are_none(d):
+    d.expect(4, "run", d.file("a.graph", b"\x08\x07 nothing of the kind"), err="not a valid graph")
+    d.expect(4, "run", d.file("b.graph", ""), err="not a valid graph")
+    d.expect(4, "run", d.file("c.graph", FACT), err="not a valid graph")
+
+
+# ---------------------------------------------------------------- running
+
+@test
+def errors_and_main(d):
+    d.expect(1, "run", d.file("a.df", "main = 1 `div` (0 :: Int)\n"), out="", err="divide by zero")
+    d.expect(1, "run", d.file("b.df", "f x = x + 1\n"), out="", err="main")
+    d.expect(1, "run", d.file("c.df", "main = (1, error \"half\")\n"), err="half")
+    d.expect(0, "check", "b.df", out="", err="")
+    _, err = d.expect(1, "check", d.file("e.df", "f = nope1\ng = nope2\n"))
+    assert "nope1" in err and "nope2" in err, "all errors in one run"
+
+
+@test
+def inputs(d):
+    d.file("p.df", "main :: Int -> Double -> (Double, Bool)\nmain n x = (fromIntegral n * x, n > 3)\n")
+    d.expect(0, "p.df")
+    for file in ("p.df", "p.graph"):
+        d.expect(0, "run", file, "--input", "n=4", "--input", "x=2.5", out="(10.0,True)\n")
+        d.expect(0, "run", file, "--input=x=2.5", "--input=n=-1", out="(-2.5,False)\n")
+        _, err = d.expect(2, "run", file, out="")
+        assert "`n` of type `Int`" in err and "`x` of type `Double`" in err, err
+        _, err = d.expect(2, "run", file, "--input", "n=4", "--input", "x=1", "--input", "y=1")
+        assert "`y`" in err and "`n` (Int)" in err, err
+        d.expect(2, "run", file, "--input", "n=4.5", "--input", "x=1", err="input `n`")
+        d.expect(2, "run", file, "--input", "n=4", "--input", "n=4", "--input", "x=1", err="twice")
+
+
+@test
+def limits(d):
+    d.file("spin.df", SPIN)
+    d.file("grow.df", "grow :: Int -> Int\ngrow n = 1 + grow (n + 1)\nmain = grow 0\n")
+    for engine in ("--engine=reference", "--engine=tagged"):
+        d.expect(3, "run", "spin.df", engine, "--timeout=300ms", out="")
+        _, err = d.expect(3, "run", "grow.df", engine, "--max-memory=50M", out="")
+        assert "grow.df:2" in err, err
+        d.expect(3, "run", "grow.df", engine, "--max-frames=1000", out="")
+
+
+@test
+def interrupts(d):
+    d.file("spin.df", SPIN)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process = subprocess.Popen([d.dfc, "run", "spin.df"], cwd=d.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(1)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+        assert process.returncode == 130, (process.returncode, err)
+        assert b"interrupted" in err and out == b"", err
+
+
+@test
+def reports(d):
+    d.file("p.df", FACT)
+    _, err = d.expect(0, "run", "p.df", "--stats", out="3628800\n")
+    assert "calls" in err
+    _, err = d.expect(0, "run", "p.df", "--trace", out="3628800\n")
+    assert "Mul" in err
+    d.expect(0, "run", "p.df", "--seed=5", "--run-dry", out="3628800\n")
+    for mode in ("-O0", "--no-optimize", "--no-loops"):
+        d.expect(0, "run", "p.df", mode, out="3628800\n")
+
+
+@test
+def closed_pipes(d):
+    d.file("p.df", "main = 3 ^ 100000\n")
+    done = subprocess.run("'%s' run p.df | head -c 5" % d.dfc, shell=True, cwd=d.path, capture_output=True)
+    assert done.stdout == b"13348" and done.stderr == b"", done
+    done = subprocess.run("'%s' run p.df > /dev/full" % d.dfc, shell=True, cwd=d.path, capture_output=True)
+    assert done.returncode == 1 and b"cannot write" in done.stderr, done
+
+
+@test
+def colour_only_on_a_terminal(d):
+    d.file("p.df", "main = nope\n")
+    _, _, err = d.run("check", "p.df", env={"TERM": "xterm"})
+    assert "\033" not in err
+
+    def on_terminal(env):
+        reader, writer = pty.openpty()
+        subprocess.run([d.dfc, "check", "p.df"], cwd=d.path, stderr=writer, env={**os.environ, "TERM": "xterm", **env})
+        os.close(writer)
+        return os.read(reader, 100000)
+
+    environment = dict(os.environ)
+    os.environ.pop("NO_COLOR", None)
+    try:
+        assert b"\033[" in on_terminal({})
+        assert b"\033" not in on_terminal({"NO_COLOR": "1"})
+        assert b"\033" not in on_terminal({"TERM": "dumb"})
+    finally:
+        os.environ.update(environment)
+
+
+# ---------------------------------------------------------------- the REPL
+
+@test
+def repl_on_a_pipe(d):
+    d.expect(0, "repl", stdin="1 + 2\nit * 2\nit + it\n", out="3\n6\n12\n")
+    d.expect(0, "repl", stdin="f x = y\n  where y = x + 1\nf 3\n", out="4\n")
+    d.expect(0, "repl", stdin=":{\nf 0 = 1\nf n = n * f (n - 1)\n:}\nf 20\n", out="2432902008176640000\n")
+    d.expect(0, "repl", stdin="f x = x\nf 1\nf x = x + 1\nf 1\n", out="1\n2\n")
+    d.expect(1, "repl", stdin="nope\n1 `div` 0\n7\n", out="7\n", err="nope")
+    d.expect(0, "repl", stdin=":quit\n1\n", out="")
+    d.expect(0, "repl", stdin="", out="")
+    d.expect(0, "repl", stdin="1", out="1\n")
+
+
+@test
+def repl_commands(d):
+    d.file("p.df", "fact n = if n == 1 then n else n * fact (n - 1)\n")
+    fact = "fact :: (Eq a, Num a) => a -> a\n"
+    d.expect(0, "repl", "p.df", stdin=":t fact\nfact 5\n", out=fact + "120\n")
+    d.expect(0, "repl", stdin=":load p.df\n:ty fact\n:r\nfact 5\n:t 1 + 2\n", out=fact + "120\n1 + 2 :: Num a => a\n")
+    out, _ = d.expect(0, "repl", "p.df", stdin=":graph fact\nfact 3\n:g\n:help\n:set\n")
+    assert "Mul" in out and ":reload" in out and "timeout" in out
+    d.expect(0, "repl", stdin=":engine reference\n1 + 1\n:e tagged\n1 + 1\n", out="reference\n2\ntagged\n2\n")
+    d.expect(1, "repl", stdin=":nothing\n", err=":nothing")
+    d.expect(1, "repl", stdin=":reload\n", err="no file")
+    d.expect(1, "repl", stdin=":set timeout soon\n", err="timeout")
+    d.expect(1, "repl", stdin=":load missing.df\n", err="missing.df")
+    d.expect(3, "repl", stdin=":set timeout 200ms\nspin n = if n == 0 - 1 then 0 else spin (n + 1)\nspin 0\n1\n", out="1\n")
+
+
+@test
+def repl_on_a_terminal(d):
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(d.path)
+        os.environ.update(TERM="xterm", XDG_STATE_HOME=d.path)
+        os.execv(d.dfc, [d.dfc, "repl"])
+
+    seen = b""
+
+    def wait_for(text):
+        nonlocal seen
+        end = time.monotonic() + 60
+        while text not in seen:
+            ready, _, _ = select.select([terminal], [], [], max(0, end - time.monotonic()))
+            assert ready, "%r does not appear in %r" % (text, seen)
+            seen += os.read(terminal, 4096)
+        seen = seen[seen.index(text) + len(text):]
+
+    def send(text):
+        os.write(terminal, text)
+
+    wait_for(b"dfc> ")
+    send(b"6 * 7\n")
+    wait_for(b"42")
+    wait_for(b"dfc> ")
+    send(b"spin n = if n == 0 - 1 then 0 else spin (n + 1)\n")
+    wait_for(b"dfc> ")
+    send(b"spin 0\n")
+    time.sleep(1)
+    send(b"\x03")  # stops the evaluation, not the session
+    wait_for(b"interrupted")
+    wait_for(b"dfc> ")
+    send(b"spin 12")
+    time.sleep(0.3)
+    send(b"\x03")  # gives the line up
+    wait_for(b"dfc> ")
+    send(b"let x = 1\n")
+    wait_for(b"dfc> ")
+    send(b"(1,\n")
+    wait_for(b"...> ")
+    send(b" 2)\n")
+    wait_for(b"(1,2)")
+    wait_for(b"dfc> ")
+    send(b"fromInteg\t 3 * 1.5\n")  # completion
+    wait_for(b"4.5")
+    wait_for(b"dfc> ")
+    send(b"\x04")
+    _, status = os.waitpid(pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert b"6\\040*\\0407" in d.bytes("dfc/history")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dfc", required=True)
+    parser.add_argument("--only")
+    args = parser.parse_args()
+    failed = 0
+    for function in TESTS:
+        if args.only and args.only != function.__name__:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                function(Folder(os.path.abspath(args.dfc), folder))
+                print("ok   " + function.__name__, flush=True)
+            except Exception:  # every fault is shown, the others are still tried
+                failed += 1
+                print("FAIL %s\n%s" % (function.__name__, traceback.format_exc()), flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -42,6 +42,12 @@ void Simplifier::CountUses(const Expr* expr, uint32_t lambdas) {
   ForEachChild(const_cast<Expr*>(expr), [&](Expr* child) { CountUses(child, lambdas); });
 }
 
+// A variable made in this round has not been counted: it may be used any number of times.
+Simplifier::Uses Simplifier::UsesOf(VarId var) const {
+  auto found = uses_.find(var.index);
+  return found == uses_.end() ? Uses{2, 0, true} : found->second;
+}
+
 Expr* Simplifier::CopyAtom(const Expr* atom) {
   llvm::DenseMap<uint32_t, VarId> none;
   return p_.Clone(atom, none);
@@ -105,7 +111,7 @@ Expr* Simplifier::SimplifyVar(Expr* expr) {
 Expr* Simplifier::SimplifyLet(Expr* expr) {
   if (!expr->recursive && expr->bindings.size() == 1) {
     const Binding& binding = expr->bindings[0];
-    if (uses_.lookup(binding.var.index).count == 0) {
+    if (UsesOf(binding.var).count == 0) {
       changed_ = true;
       return Simplify(expr->head);
     }
@@ -113,7 +119,7 @@ Expr* Simplifier::SimplifyLet(Expr* expr) {
   }
   std::vector<Binding> kept;
   for (const Binding& binding : expr->bindings) {
-    if (uses_.lookup(binding.var.index).count == 0) {
+    if (UsesOf(binding.var).count == 0) {
       changed_ = true;
       continue;
     }
@@ -126,9 +132,7 @@ Expr* Simplifier::SimplifyLet(Expr* expr) {
 
 // let var = value in body(), where `value` is simplified and body() simplifies what comes under the binding.
 Expr* Simplifier::Bind(VarId var, Expr* value, ir::PosId pos, Body body) {
-  auto found = uses_.find(var.index);
-  // A variable made in this round has not been counted: it may be used any number of times.
-  Uses uses = found == uses_.end() ? Uses{2, 0, true} : found->second;
+  Uses uses = UsesOf(var);
   if (uses.count == 0) {
     changed_ = true;
     return body();

@@ -29,6 +29,7 @@ class Simplifier {
     bool in_lambda = false;   // some use is inside of a further lambda
   };
   void CountUses(const Expr* expr, uint32_t lambdas);
+  Uses UsesOf(VarId var) const;
 
   Expr* Simplify(Expr* expr);
   Expr* SimplifyVar(Expr* expr);

@@ -185,6 +185,11 @@ fg::Value Builder::Op(ir::Op op, llvm::ArrayRef<fg::Value> operands, ir::PortTyp
 fg::Value Builder::Seq(fg::Value first, fg::Value second, ir::PosId pos) {
   if (first == second) return second;
   ir::PortType type = TypeOf(second);
+  // A unit that only says whether something failed: the other one says it too.
+  const fg::Node& unit = function_->nodes[second.node];
+  if (unit.kind == fg::NodeKind::Op && unit.op == ir::Op::Const && TypeOf(first) == type &&
+      type.type == Builtin(ir::TypeKind::Unit))
+    return first;
   if (!type.lazy) return Op(ir::Op::Seq, {first, second}, type, 0, pos);
   fg::Value truth = Constant(p_.Intern({Builtin(ir::TypeKind::Bool), 1, ""}), pos);
   fg::Value predicate = Op(ir::Op::Seq, {first, truth}, TypeOf(truth), 0, pos);

@@ -54,6 +54,7 @@ class Builder {
   // build_expr.cpp
   Yield Build(const Expr* expr, Shape shape, bool tail, Guards guards);
   Yield Leaf(const Expr* expr, Shape shape, bool tail);
+  bool FailsWith(fg::Value value, fg::Value guard, int depth) const;
   Yield Finish(Yield yield, const Guards& guards, ir::PosId pos);
   fg::Value Eval(const Expr* expr);
   fg::Value Lazy(const Expr* expr, const std::string& name, const std::string& reason);
@@ -75,6 +76,7 @@ class Builder {
   // build_let.cpp
   void BindLet(const Expr* expr);
   void BindGroup(const Expr* expr);
+  std::string WhyDelayed(VarId var, const Expr* body) const;
   fg::Value Delay(const Expr* expr, const std::string& name, const std::string& reason, fg::NodeId node = {});
   void FreeVars(const Expr* expr, llvm::SetVector<uint32_t>& free, llvm::DenseSet<uint32_t>& bound) const;
 

@@ -13,12 +13,22 @@ Builder::Yield Builder::Build(const Expr* expr, Shape shape, bool tail, Guards g
   return Finish(Leaf(expr, shape, tail), guards, expr->pos);
 }
 
+// Whether `value` fails by itself if `guard` does: it is computed from it, or both are results of one call or branch,
+// each of which fails if that does.
+bool Builder::FailsWith(fg::Value value, fg::Value guard, int depth) const {
+  if (value.node == guard.node) return true;
+  const fg::Node& node = function_->nodes[value.node];
+  if (depth == 0 || node.kind != fg::NodeKind::Op || ir::InfoOf(node.op).cls != ir::OpClass::Ordinary) return false;
+  return llvm::any_of(node.operands, [&](fg::Value operand) { return FailsWith(operand, guard, depth - 1); });
+}
+
 // Makes a result fail if a guard has failed.
 Builder::Yield Builder::Finish(Yield yield, const Guards& guards, ir::PosId pos) {
   if (guards.empty()) return yield;
   if (!yield.again) {
     for (fg::Value& value : yield.values)
-      for (fg::Value guard : llvm::reverse(guards)) value = Seq(guard, value, pos);
+      for (fg::Value guard : llvm::reverse(guards))
+        if (!FailsWith(value, guard, 8)) value = Seq(guard, value, pos);
     return yield;
   }
   // The next iteration surely evaluates a strict parameter: that is where a failure can be put.

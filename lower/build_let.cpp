@@ -14,7 +14,7 @@ void Builder::BindLet(const Expr* expr) {
         continue;
       }
       const std::string& name = p_.vars[binding.var].name;
-      BindValue(binding.var, Delay(binding.value, name, fmt::format("`{}` may not be needed", name)));
+      BindValue(binding.var, Delay(binding.value, name, WhyDelayed(binding.var, expr->head)));
       continue;
     }
     if (!HasParts(binding.value)) {
@@ -30,6 +30,17 @@ void Builder::BindLet(const Expr* expr) {
     held.parts.append(yield.values.begin() + 1, yield.values.end());
     Bind(binding.var, std::move(held));
   }
+}
+
+// Where the body may do without the variable, for people.
+std::string Builder::WhyDelayed(VarId var, const Expr* body) const {
+  while (body->kind == Kind::Let) body = body->head;
+  const std::string& name = p_.vars[var].name;
+  if (body->kind == Kind::Case && body->alts.size() > 1 && body->pos.valid()) {
+    const ir::Pos& pos = p_.positions[body->pos];
+    if (pos.line) return fmt::format("`{}` is needed only in some branches at {}:{}", name, pos.line, pos.column);
+  }
+  return fmt::format("`{}` may not be needed", name);
 }
 
 // A group of values that refer to each other: all are delayed, so that every cycle goes through a Delay.

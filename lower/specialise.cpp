@@ -34,11 +34,20 @@ Specialiser::TypeArgs Specialiser::DefaultTypes(const core::Scheme& scheme) cons
 
 // ---------------------------------------------------------------- instances
 
+void Specialiser::CountTypeNodes(df::TypeId type, uint32_t& count) const {
+  if (++count > kMaxTypeNodes || p_.core.types.Kind(type) != TypeKind::App) return;
+  CountTypeNodes(p_.core.types.FnOf(type), count);
+  CountTypeNodes(p_.core.types.ArgOf(type), count);
+}
+
 FunId Specialiser::Instance(core::VarId top, const TypeArgs& types, Span use) {
   auto [it, fresh] = instances_.try_emplace({top.index, types});
   if (!fresh) return it->second;
   const core::Var& var = p_.core.vars[top];
-  if (instances_.size() > max_instances_ && !too_many_) {
+  // Types that grow at each step double in size soon: their size ends the search before their number does.
+  uint32_t type_nodes = 0;
+  for (df::TypeId type : types) CountTypeNodes(type, type_nodes);
+  if ((instances_.size() > max_instances_ || type_nodes > kMaxTypeNodes) && !too_many_) {
     too_many_ = true;
     p_.diags.Report(Diag::TooManyInstances, use, Text(var.name), instances_.size());
   }
@@ -47,7 +56,7 @@ FunId Specialiser::Instance(core::VarId top, const TypeArgs& types, Span use) {
   for (auto before = instances_.lower_bound({top.index, {}});
        before != instances_.end() && before->first.first == top.index; ++before)
     if (before->second.valid()) first = false;
-  if (!first)
+  if (!first && !too_many_)
     for (size_t i = 0; i < types.size(); ++i) name += (i ? "," : "@") + p_.core.types.Print(types[i]);
   Function function;
   function.name = p_.UniqueName(name);
@@ -361,7 +370,9 @@ Expr* Specialiser::Let(const core::LetExpr* expr) {
       while (done[i] < locals_[binding.var.index].instances.size()) {
         again = true;
         auto [types, id] = locals_[binding.var.index].instances[done[i]++];
-        if (done[i] > max_instances_) {
+        uint32_t type_nodes = 0;
+        for (df::TypeId type : types) CountTypeNodes(type, type_nodes);
+        if (done[i] > max_instances_ || type_nodes > kMaxTypeNodes) {
           too_many_ = true;
           p_.diags.Report(Diag::TooManyInstances, var.span, Text(var.name), done[i]);
           break;

@@ -26,6 +26,8 @@ class Specialiser {
     TypeArgs types;
   };
 
+  static constexpr uint32_t kMaxTypeNodes = 1000;
+  void CountTypeNodes(df::TypeId type, uint32_t& count) const;
   FunId Instance(core::VarId top, const TypeArgs& types, Span use);
   void Translate(const Work& work);
   TypeArgs DefaultTypes(const core::Scheme& scheme) const;

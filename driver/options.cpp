@@ -24,6 +24,11 @@ InputArgument SplitInput(const std::string& argument) {
   return {argument.substr(0, equals), argument.substr(equals + 1)};
 }
 
+bool ParseCount(std::string_view text, uint64_t& count) {
+  auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  return error == std::errc() && rest == text.data() + text.size() && count != 0;
+}
+
 template <typename T, typename Parse>
 CLI::callback_t Reads(T& to, Parse parse, const char* example) {
   return [&to, parse, example](const CLI::results_t& words) {
@@ -53,7 +58,8 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
   app.add_option("--max-memory", Reads(options.max_memory, ParseBytes, "`2G`, `512M`, `64K` or `1000`"),
                  "bytes that the run may take; default: 80% of the memory there is")
       ->type_name("SIZE");
-  app.add_option("--max-frames", options.max_frames, "calls that may be live at once; default: no limit")
+  app.add_option("--max-frames", Reads(options.max_frames, ParseCount, "`1000`"),
+                 "calls that may be live at once; default: no limit")
       ->type_name("N");
   app.add_option("--timeout", Reads(options.timeout, ParseDuration, "`10s`, `500ms` or `2m`"),
                  "how long the run may take; default: no limit")
@@ -144,7 +150,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
   AddRunOptions(*run, options, engine);
   auto* trace = run->add_flag("--trace", options.trace,
                               "print each firing with its tag on standard error (reference engine)");
-  auto* seed = run->add_option("--seed", options.seed,
+  auto* seed = run->add_option("--seed", Reads(options.seed, ParseCount, "`7`"),
                                "take waiting tokens in a random order (reference engine)");
   seed->type_name("N");
   auto* run_dry = run->add_flag("--run-dry", options.run_dry,

@@ -79,7 +79,9 @@ bool Repl::ReadInput(std::string& text) {
     TokenBuffer tokens = Lex(sources, file, ignored);
     ReplInput input = ParseRepl(tokens, ignored);
     if (input.kind == ReplInput::Kind::Incomplete) continue;
-    if (input.open_block && editor_->interactive()) continue;  // a person ends a block with a blank line
+    // A person ends a block that goes over several lines with a blank one.
+    bool several_lines = text.find('\n') != std::string::npos;
+    if (input.open_block && several_lines && editor_->interactive()) continue;
     break;
   }
   editor_->Remember(text);

@@ -15,7 +15,7 @@
 #include "runtime/tag.h"
 #include "runtime/value.h"
 
-namespace df {
+namespace df::reference {  // the lexer has a df::Token of its own
 
 struct Token {
   ir::NodeId node;     // where it goes
@@ -106,4 +106,4 @@ class TokenQueue {
   uint64_t size_ = 0, popped_ = 0, deepest_ = 0, shallowest_ = 0;
 };
 
-}  // namespace df
+}  // namespace df::reference

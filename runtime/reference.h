@@ -115,6 +115,8 @@ class ReferenceExecution : public Execution {
   void Result(const Token& token);
   void Release(DelayCell* cell);
   DelayCell* CellFor(ir::SiteId site, const TagRef& tag);
+  bool AllArrived(const DelayCell* cell) const;
+  void Forget(DelayCell* cell);
   void Hold(DelayCell* cell);
   void LetGo(DelayCell* cell);
   void CountOperand(DelayCell* cell);

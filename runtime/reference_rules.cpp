@@ -156,12 +156,13 @@ void ReferenceExecution::FillCell(const Token& token) {
   if (it == cells_.end() || !it->second->released) throw BrokenRule{"a result of a delayed call that was not released"};
   if (token.value.is_reference()) throw BrokenRule{"a delayed call whose result is a reference"};
   DelayCell* cell = it->second;
-  cells_.erase(it);
+  if (cell->full) throw BrokenRule{"a second result of a delayed call"};
   cell->value = token.value;
   cell->full = true;
   auto waiters = std::move(cell->waiters);
   cell->waiters.clear();
   for (auto& [node, tag] : waiters) Emit(node, 0, tag, cell->value);
+  Forget(cell);
   LetGo(cell);  // what its release held
 }
 
@@ -387,12 +388,25 @@ void ReferenceExecution::LetGo(DelayCell* cell) {
 }
 
 void ReferenceExecution::CountOperand(DelayCell* cell) {
-  if (++cell->arrived == graph_.nodes[delay_of_site_[cell->site.index]].num_inputs) LetGo(cell);
+  ++cell->arrived;
+  if (!AllArrived(cell)) return;
+  Forget(cell);
+  LetGo(cell);
+}
+
+bool ReferenceExecution::AllArrived(const DelayCell* cell) const {
+  return cell->arrived == graph_.nodes[delay_of_site_[cell->site.index]].num_inputs;
+}
+
+// Nobody looks a cell up by its name any more once it is full and has all its operands. Not before: a body may give its
+// result without an operand that a reference inside of the result still waits for.
+void ReferenceExecution::Forget(DelayCell* cell) {
+  if (cell->full && AllArrived(cell)) cells_.erase({cell->site.index, cell->tag});
 }
 
 DelayCell::~DelayCell() {
   if (!owner) return;
-  if (!full) owner->cells_.erase({site.index, tag});
+  owner->cells_.erase({site.index, tag});
   (previous ? previous->next : owner->first_cell_) = next;
   if (next) next->previous = previous;
 }

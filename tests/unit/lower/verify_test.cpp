@@ -5,7 +5,6 @@ namespace df {
 namespace {
 
 using test::Maker;
-using Catch::Contains;
 
 // The paper's example, spoilt by `spoil`.
 template <typename Spoil>
@@ -15,6 +14,8 @@ std::string FaultOf(Spoil spoil) {
   spoil(program);
   return fg::Verify(program);
 }
+
+bool Says(const std::string& fault, const char* text) { return fault.find(text) != std::string::npos; }
 
 fg::Function& Fact(fg::Program& program) { return program.functions[fg::FunctionId(1)]; }
 
@@ -26,27 +27,33 @@ fg::Node& FirstOf(fg::Function& function, fg::NodeKind kind) {
 }
 
 TEST_CASE("what a function graph must be") {
-  CHECK_THAT(FaultOf([](fg::Program& p) { p.main = fg::FunctionId(7); }), Contains("no main"));
-  CHECK_THAT(FaultOf([](fg::Program& p) { FirstOf(Fact(p), fg::NodeKind::Apply).operands.clear(); }),
-             Contains("0 operands for fact"));
-  CHECK_THAT(FaultOf([](fg::Program& p) { FirstOf(Fact(p), fg::NodeKind::Apply).results.clear(); }),
-             Contains("results unlike its callee's"));
-  CHECK_THAT(FaultOf([](fg::Program& p) { FirstOf(Fact(p), fg::NodeKind::Branch).operands[0] = {fg::NodeId(0), 0}; }),
-             Contains("not a predicate"));
-  CHECK_THAT(FaultOf([](fg::Program& p) { FirstOf(Fact(p), fg::NodeKind::Branch).blocks.pop_back(); }),
-             Contains("wrong number of blocks"));
-  CHECK_THAT(FaultOf([](fg::Program& p) { Fact(p).params[0].type.lazy = true; }), Contains("not a parameter"));
-  CHECK_THAT(FaultOf([](fg::Program& p) { Fact(p).blocks[Fact(p).body].yields.clear(); }),
-             Contains("0 values for 1"));
-  CHECK_THAT(FaultOf([](fg::Program& p) { Fact(p).blocks[Fact(p).body].again = true; }), Contains("yield"));
-  CHECK_THAT(FaultOf([](fg::Program& p) {
+  CHECK(Says(FaultOf([](fg::Program& p) { p.main = fg::FunctionId(7); }), "no main"));
+  CHECK(Says(FaultOf([](fg::Program& p) { FirstOf(Fact(p), fg::NodeKind::Apply).operands.clear(); }),
+             "0 operands for fact"));
+  CHECK(Says(FaultOf([](fg::Program& p) { FirstOf(Fact(p), fg::NodeKind::Apply).results.clear(); }),
+             "results unlike its callee's"));
+  CHECK(Says(FaultOf([](fg::Program& p) { FirstOf(Fact(p), fg::NodeKind::Branch).operands[0] = {fg::NodeId(0), 0}; }),
+             "not a predicate"));
+  CHECK(Says(FaultOf([](fg::Program& p) { FirstOf(Fact(p), fg::NodeKind::Branch).blocks.pop_back(); }),
+             "wrong number of blocks"));
+  CHECK(Says(FaultOf([](fg::Program& p) { Fact(p).params[0].type.lazy = true; }), "not a parameter"));
+  CHECK(Says(FaultOf([](fg::Program& p) { Fact(p).blocks[Fact(p).body].yields.clear(); }),
+             "0 values for 1"));
+  CHECK(Says(FaultOf([](fg::Program& p) {
+               // The side calls again, and the function's result is something else.
+               fg::Function& fact = Fact(p);
+               fact.blocks[FirstOf(fact, fg::NodeKind::Branch).blocks[1]].again = true;
+               fact.blocks[fact.body].yields = {{fg::NodeId(0), 0}};
+             }),
+             "`again` is not in tail position"));
+  CHECK(Says(FaultOf([](fg::Program& p) {
                // The product is made in one side of the branch.
                fg::Function& fact = Fact(p);
                fact.blocks[fact.body].yields = {fact.blocks[FirstOf(fact, fg::NodeKind::Branch).blocks[1]].yields[0]};
              }),
-             Contains("not in scope"));
-  CHECK_THAT(FaultOf([](fg::Program& p) { p.constants[ir::ConstId(0)].type = p.types.Builtin(ir::TypeKind::Bool); }),
-             Contains("not a constant of its type"));
+             "not in scope"));
+  CHECK(Says(FaultOf([](fg::Program& p) { p.constants[ir::ConstId(0)].type = p.types.Builtin(ir::TypeKind::Bool); }),
+             "not a constant of its type"));
 }
 
 }  // namespace

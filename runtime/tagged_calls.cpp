@@ -173,9 +173,9 @@ void TaggedExecution::CellOperand(Frame* frame, const SiteCode& site, uint32_t c
         }
         break;
       case DelayCell::State::Running:
+      case DelayCell::State::Full:  // delayed calls inside may still want it
         if (cell->body) Deliver(cell->body, d, Read(frame, from));
         break;
-      case DelayCell::State::Full: break;
     }
   }
   if (!cell->missing) Unref(frame);
@@ -220,7 +220,6 @@ void TaggedExecution::StartCell(DelayCell* cell) {
 void TaggedExecution::FillCell(Frame* body, Value value) {
   DelayCell* cell = CellIn(body, body->scope().cell_slot);
   cell->state = DelayCell::State::Full;
-  cell->body = nullptr;
   cell->value = std::move(value);
   auto waiters = std::move(cell->waiters);
   cell->waiters.clear();

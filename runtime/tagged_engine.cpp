@@ -63,6 +63,7 @@ void TaggedExecution::CheckLimits() {
 
 Outcome TaggedExecution::Start(llvm::ArrayRef<Value> inputs) {
   if (!refused_.empty()) return Ended(Stop::Internal, refused_);
+  if (inputs.size() != graph_.graph_inputs.size()) return Ended(Stop::Internal, "not one value per input of the graph");
   inputs_.assign(inputs.begin(), inputs.end());
   stats_.calls = 1;
   try {
@@ -155,6 +156,12 @@ std::string TaggedExecution::Leftovers() {
     out << "frame of `" << graph_.scopes[frame->scope().id].name << "` is left with " << frame->refs
         << " refs under tag ";
     PrintTag(frame, out);
+    out << ", waiting for";
+    const ScopeCode& scope = frame->scope();
+    for (size_t r = 0; r < scope.regions.size(); ++r)
+      if (scope.regions[r].mask != kNone)
+        for (size_t i = 0; i < scope.regions[r].events.size(); ++i)
+          if (frame->masks()[scope.regions[r].mask] & (1 << i)) out << " e" << scope.regions[r].events[i];
   });
   return what;
 }

@@ -34,7 +34,7 @@ struct DelayCell : Cell {
   TaggedExecution* owner;
   const SiteCode* site;
   Frame* home;                // of the Delay, one pin; until the body's frame is made
-  Frame* body = nullptr;      // from its start to its result
+  Frame* body = nullptr;      // until it is finished
   uint32_t missing;           // operands that have not come; while there are any, `home` has a ref for this
   uint32_t arrived = 0;       // how many have come
   std::vector<Value, memory::Allocator<Value>> kept;  // by delivery

@@ -38,6 +38,10 @@ void TaggedExecution::Finish(Frame* frame) {
     const SiteCode& site = *frame->site;
     Frame* parent = frame->parent_frame();
     if (frame->flags & kOuterWaiters) outer_waiters_.erase(frame);
+    if (site.type == SiteType::Delay) {
+      auto* cell = reinterpret_cast<Object*>(frame->slots()[frame->scope().cell_slot]);
+      static_cast<DelayCell*>(static_cast<Cell*>(cell))->body = nullptr;
+    }
     if (!(frame->pins && frame->scope().read_by_outers)) ReleaseValues(frame);
     if (site.type == SiteType::Delay || !parent) {
       if (frame->pins) return;

@@ -1,0 +1,69 @@
+// The regions of a compiled graph as text, a region a paragraph:
+//
+//   scope fib: 5 slots, 80 bytes
+//     region 1 after e2 e3 (mask 0)
+//       Op            %21 Add     s4 = s2, s3
+#include "llvm/Support/Format.h"
+#include "runtime/tagged_code.h"
+#include "runtime/tagged_fast.h"
+
+namespace df::tagged {
+
+namespace {
+
+constexpr const char* kCodeNames[] = {
+#define DF_CODE(name, meaning) #name,
+    DF_TAGGED_CODES(DF_CODE)
+#undef DF_CODE
+};
+
+constexpr const char* kFastNames[] = {
+#define DF_FAST_BINARY(name, type, condition, expression) #name "RR", #name "RK", #name "KR",
+#define DF_FAST_COMPARE(name, expression) \
+  #name "RR", #name "RK", #name "KR", "Branch" #name "RR", "Branch" #name "RK",
+#define DF_FAST_UNARY(name, type, condition, expression) #name,
+#define DF_FAST(name, operands) #name,
+#include "runtime/tagged_fast_ops.def"
+};
+
+void PrintOperand(uint32_t operand, llvm::raw_ostream& out) {
+  if (operand == kNone) out << " _";
+  else if (IsConstant(operand)) out << " c" << (operand & ~kConstant);
+  else out << ' ' << operand;
+}
+
+}  // namespace
+
+void Dump(const Program& program, llvm::raw_ostream& out) {
+  const ir::Graph& graph = *program.graph;
+  for (const ScopeCode& scope : program.scopes) {
+    out << "scope " << graph.scopes[scope.id].name << ": " << scope.num_slots << " slots, " << scope.frame_bytes
+        << " bytes, activation e" << scope.activation << '\n';
+    for (size_t r = 0; r < scope.regions.size(); ++r) {
+      const Region& region = scope.regions[r];
+      out << "  region " << r << " after";
+      for (uint32_t event : region.events) out << " e" << event;
+      if (region.mask != kNone) out << " (mask " << region.mask << ")";
+      if (region.fast != kNone) out << " fast " << region.fast;
+      out << '\n';
+      for (uint32_t pc = region.pc;; ++pc) {
+        const Instr& in = program.code[pc];
+        if (in.code == Code::End) break;
+        out << "    " << pc << ' ' << kCodeNames[static_cast<size_t>(in.code)];
+        if (ir::NodeId node = program.node_of[pc]; node.valid())
+          out << " %" << node.index << ' ' << llvm::StringRef(ir::InfoOf(graph.nodes[node].op).name);
+        for (uint32_t operand : {in.a, in.b, in.c}) PrintOperand(operand, out);
+        if (in.code == Code::Branch)
+          for (uint32_t side : scope.branches[in.b].sides) out << (side == kNone ? " -" : " e" + std::to_string(side));
+        out << '\n';
+      }
+    }
+  }
+  for (size_t i = 0; i < program.fast.size(); ++i) {
+    const FastInstr& in = program.fast[i];
+    out << i << ' ' << kFastNames[in.op] << ' ' << in.d << ' ' << in.a << ' ' << in.b << "  x " << in.x << " y " << in.y
+        << "  pc " << program.fast_pc[i] << '\n';
+  }
+}
+
+}  // namespace df::tagged

@@ -19,13 +19,35 @@ ir::PosId Program::PosOf(Span span, const std::string& function) {
   ir::Pos pos;
   pos.function = function;
   if (span.valid()) {
-    LineColumn at = diags.sources().Locate(span.file, span.begin);
+    LineColumn at = Locate(span);
     pos.file = file;
     pos.line = at.line;
     pos.column = at.column;
   }
   spans_.push_back(span);
   return it->second = positions.Add(std::move(pos));
+}
+
+LineColumn Program::Locate(Span span) {
+  uint32_t begin = 0;
+  std::string_view text = diags.sources().LineAt(span.file, span.begin, &begin);
+  uint32_t offset = std::min<uint32_t>(span.begin - begin, static_cast<uint32_t>(text.size()));
+  if (offset < kColumnStep) return diags.sources().Locate(span.file, span.begin);
+  auto starts = [&](uint32_t i) { return (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80; };
+  auto [it, fresh] = long_lines_.try_emplace({span.file.index, begin});
+  LongLine& row = it->second;
+  if (fresh) {
+    row.line = diags.sources().Locate(span.file, begin).line;
+    uint32_t column = 1;
+    for (uint32_t i = 0; i < text.size(); ++i) {
+      if (i % kColumnStep == 0) row.columns.push_back(column);
+      column += starts(i);
+    }
+    row.columns.push_back(column);
+  }
+  LineColumn at{row.line, row.columns[offset / kColumnStep]};
+  for (uint32_t i = offset / kColumnStep * kColumnStep; i < offset; ++i) at.column += starts(i);
+  return at;
 }
 
 ir::PosId Program::InlinedAt(ir::PosId pos, ir::PosId site) {

@@ -138,12 +138,21 @@ class Program {
 
  private:
   std::string DataName(df::TypeId type);
+  LineColumn Locate(Span span);
 
   std::deque<Expr> arena_;
   std::map<std::tuple<uint32_t, int64_t, std::string>, ir::ConstId> constant_ids_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, std::string>, ir::PosId> pos_ids_;
   std::map<std::pair<uint32_t, uint32_t>, ir::PosId> inlined_ids_;
   std::map<uint32_t, uint32_t> file_ids_;     // FileId -> index into files
+  // Of each long line that places were asked for in: its number, and the column at every kColumnStep-th byte. Counting
+  // from the start of the line each time would make a program of one line quadratic.
+  struct LongLine {
+    uint32_t line = 0;
+    std::vector<uint32_t> columns;
+  };
+  static constexpr uint32_t kColumnStep = 256;
+  std::map<std::pair<uint32_t, uint32_t>, LongLine> long_lines_;
   std::vector<Span> spans_;                   // of each position
   llvm::DenseMap<uint32_t, ir::TypeId> ir_type_ids_;
   llvm::StringMap<uint32_t> names_;

@@ -19,7 +19,7 @@ class Simplifier {
   static constexpr uint32_t kSmall = 12;        // nodes of a body that is inlined anywhere
   static constexpr uint32_t kSmallHigher = 60;  // the same if it takes or is given functions
   static constexpr uint32_t kSmallCase = 16;    // alternatives that may be copied into those of an inner case
-  static constexpr int kRounds = 8;
+  static constexpr int kRounds = 100;
   static constexpr uint32_t kGrowth = 20000;    // nodes that inlining may add to one function
 
  private:

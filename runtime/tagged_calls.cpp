@@ -15,6 +15,18 @@ DelayCell* CellIn(Frame* frame, uint32_t slot) {
   return static_cast<DelayCell*>(static_cast<Cell*>(reinterpret_cast<Object*>(frame->slots()[slot])));
 }
 
+// How many finished frames hang on `home` and only keep their tags, as far as is known: a delayed body's frame has counted
+// those above it.
+uint32_t StaleChain(const Frame* frame) {
+  uint32_t count = 0;
+  while (frame && frame->refs == 0 && count < kLongestStaleChain) {
+    ++count;
+    if (frame->site->type == SiteType::Delay) return count + frame->flags / kStaleUnit;
+    frame = frame->parent_frame();
+  }
+  return count;
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- calls
@@ -193,8 +205,8 @@ void TaggedExecution::StartCell(DelayCell* cell) {
   cell->body = body;
   ++cell->refs;
   body->Set(site.callee->cell_slot, Value::Adopt(ValueKind::Reference, cell));
-  uint32_t stale = home->refs == 0 ? home->flags / kStaleUnit + 1 : 0;
-  if (stale > kLongestStaleChain && !site.needs_outer) {
+  uint32_t stale = StaleChain(home);
+  if (stale >= kLongestStaleChain && !site.needs_outer) {
     TagBase* base = MakeBase(home);
     body->parent = reinterpret_cast<Frame*>(base);
     body->depth = 1;
@@ -202,7 +214,7 @@ void TaggedExecution::StartCell(DelayCell* cell) {
     stats_.max_depth = std::max(stats_.max_depth, base->length + 1);
     unpins_.push_back(home);
   } else {
-    body->flags += std::min(stale, kLongestStaleChain + 1) * kStaleUnit;
+    body->flags += std::min(stale, kLongestStaleChain) * kStaleUnit;
   }
   for (size_t i = 0; i < cell->has.size(); ++i) {
     const Delivery& d = site.together[i];

@@ -104,14 +104,17 @@ struct Delivery {
 // or more than one.
 enum class Wakes : uint8_t { None, One, Masked, Many };
 
+struct FastInstr;
+
 // Where a result goes in the caller's frame; slot kNone: nobody wants it.
 struct ReturnTo {
   uint32_t slot = kNone;
   uint32_t event = kNone;
   Wakes wakes = Wakes::None;
   uint8_t bit = 0;
-  uint32_t mask = kNone;   // Masked
-  uint32_t region = kNone; // One, Masked
+  uint32_t mask_offset = 0;         // Masked: bytes from the caller's frame
+  uint32_t region = kNone;          // One, Masked
+  const FastInstr* fast = nullptr;  // of the region; null if it has none
   ir::NodeId node;         // the Return or Exit
 };
 
@@ -129,11 +132,25 @@ struct FastInstr {
 };
 
 struct ScopeCode;
+struct Frame;
+
+// What a fast call reads, together; linked when the run is made.
+struct FastCall {
+  Frame** free = nullptr;            // frames of the callee's size
+  const FastInstr* start = nullptr;  // null: the general code makes the frame
+  const ReturnTo* returns = nullptr;
+  const uint64_t* init = nullptr;
+  uint32_t init_offset = 0;          // bytes from the frame
+  uint32_t init_words = 0;
+  uint32_t num_results = 0;
+  uint32_t iteration_slot = kNone;
+};
 
 enum class SiteType : uint8_t { Root, Call, Delay, Loop };
 
 // A label: a call site, a delayed call, or a loop.
 struct SiteCode {
+  FastCall fast;
   SiteType type = SiteType::Call;
   uint32_t label = kNone;            // site or loop scope
   const ScopeCode* caller = nullptr;
@@ -157,6 +174,8 @@ struct ScopeCode {
   uint32_t num_masks = 0;
   uint32_t ready_bytes = 0;          // a bit per region
   uint32_t frame_bytes = 0;
+  uint32_t init_offset = 0;          // of states, ready bits and masks: bytes from the frame
+  uint32_t mask_offset = 0;
   uint32_t activation = kNone;       // event
   uint32_t num_results = 0;
   uint32_t first_sent = kNone;       // slots whose presence says that a result was sent

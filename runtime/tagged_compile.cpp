@@ -291,7 +291,7 @@ void Compiler::FillSites() {
     site.returns.resize(site.callee->num_results);
     for (NodeId id : nodes.returns) {
       ReturnTo& to = site.returns[w_.result_of_return[id.index]];
-      to = {p_.slot_of[w_.RowOf(id)], p_.event_of[w_.RowOf(id)], Wakes::None, 0, kNone, kNone, id};
+      to = {p_.slot_of[w_.RowOf(id)], p_.event_of[w_.RowOf(id)], Wakes::None, 0, 0, kNone, nullptr, id};
     }
     if (site.type == SiteType::Delay) {
       const ir::Node& delay = g_.nodes[nodes.trigger];
@@ -329,6 +329,8 @@ void Compiler::FinishFrames() {
     scope.init.assign((rest + scope.num_masks) / 8 + 1, 0);
     if (scope.num_masks) std::memcpy(reinterpret_cast<char*>(scope.init.data()) + rest, scope.masks.data(), scope.num_masks);
     uint64_t bytes = sizeof(Frame) + uint64_t{scope.num_slots} * 8 + scope.init.size() * 8;
+    scope.init_offset = static_cast<uint32_t>(sizeof(Frame) + scope.num_slots * 8);
+    scope.mask_offset = static_cast<uint32_t>(scope.init_offset + rest);
     scope.frame_bytes = static_cast<uint32_t>((bytes + FramePool::kUnit - 1) / FramePool::kUnit * FramePool::kUnit);
   }
 }

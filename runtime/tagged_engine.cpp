@@ -24,6 +24,8 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
   uint32_t largest = 0;
   for (const ScopeCode& scope : program_.scopes) largest = std::max(largest, scope.frame_bytes);
   pool_.Prepare(largest);
+  for (SiteCode& site : program_.sites)
+    if (site.callee) site.fast.free = pool_.FreeList(site.callee->frame_bytes);
   results_.resize(graph_.graph_results.size());
   have_.assign(results_.size(), false);
   missing_ = static_cast<uint32_t>(results_.size());
@@ -103,7 +105,7 @@ Outcome TaggedExecution::Run(const DelayCell* goal) {
   try {
     memory::LimitScope scope(limits_.base(), limits_.max_memory());
     while (!stack_.empty() && (run_.run_dry || !Reached(goal))) {
-      if (budget_-- == 0) CheckLimits();
+      if (--budget_ == 0) CheckLimits();
       Item item = stack_.back();
       stack_.pop_back();
       if (options_.fast && !slow_next_) {

@@ -56,24 +56,19 @@ const FastInstr* TaggedExecution::FastEntry(const Item& item) {
 inline const FastInstr* TaggedExecution::FastReturn(Frame* parent, const ReturnTo& to, uint64_t value) {
   if (to.slot == kNone) return nullptr;
   parent->slots()[to.slot] = value;
-  switch (to.wakes) {
-    case Wakes::None: return nullptr;
-    case Wakes::Many:
-      parent->states()[to.slot] |= kPresent;
-      Fire(parent, to.event);
-      return nullptr;
-    case Wakes::Masked:
-      if ((parent->masks()[to.mask] &= static_cast<uint8_t>(~to.bit)) != 0) return nullptr;
-      break;
-    case Wakes::One: break;
-  }
-  uint32_t fast = parent->scope().regions[to.region].fast;
-  if ((parent->flags & (kQueued | kObjects)) || fast == kNone) {
+  if (to.wakes == Wakes::Masked) {
+    uint8_t& mask = reinterpret_cast<uint8_t*>(parent)[to.mask_offset];
+    if ((mask &= static_cast<uint8_t>(~to.bit)) != 0) return nullptr;
+  } else if (to.wakes != Wakes::One) {
+    if (to.wakes == Wakes::None) return nullptr;
     parent->states()[to.slot] |= kPresent;
-    SetReady(parent, to.region);
+    Fire(parent, to.event);
     return nullptr;
   }
-  return program_.fast.data() + fast;
+  if (!(parent->flags & (kQueued | kObjects)) && to.fast) return to.fast;
+  parent->states()[to.slot] |= kPresent;
+  SetReady(parent, to.region);
+  return nullptr;
 }
 
 // Runs `frame` from `ip` on, and what follows, as long as it can be run here.
@@ -155,7 +150,7 @@ L_Force:
 
 L_Send:
 L_SendK: {
-  ++frame->refs;
+  ++frame->refs;  // as a running frame has it
   uint64_t value = ip->op == static_cast<uint16_t>(Fast::Send) ? s[ip->a] : static_cast<uint64_t>(ip->imm);
   SendResult(frame, ip->d, Value::Word(static_cast<int64_t>(value)));
   --frame->refs;
@@ -172,20 +167,22 @@ L_SendK: {
     if (!site.plain) {
       ++frame->refs;
       SendResult(frame, ip->d, Value::Word(static_cast<int64_t>(value)));
-      --frame->refs;
-      goto leave;
+      Unref(frame);
+      return;  // a cell may have been filled for which this is run
     }
     Frame* parent = frame->parent;
-    const FastInstr* to = FastReturn(parent, site.returns[ip->d], value);
+    const FastInstr* to = FastReturn(parent, site.fast.returns[ip->d], value);
     if (--frame->refs == 0) {
       if (frame->pins == 0 && !(frame->flags & (kObjects | kOuterWaiters))) {
-        pool_.Free(frame);
-        --parent->refs;
+        frame->flags = 0;
+        frame->parent = *site.fast.free;
+        *site.fast.free = frame;
+        pool_.CountFree();
       } else {
         ++parent->refs;  // as if it ran, so that it is not finished with its child
         Finish(frame);
-        --parent->refs;
       }
+      --parent->refs;
     }
     frame = parent;
     if (!to) goto leave;
@@ -196,16 +193,36 @@ L_SendK: {
 
 L_Call: {
   const SiteCode& site = program_.sites[ip->x];
-  const ScopeCode& callee = *site.callee;
+  const FastCall& call = site.fast;
   // A tail that waits just below may come earlier in the program.
-  if (!stack_.empty() && stack_.back().frame == frame && !stack_.back().cell) goto slow_tail;
-  if (callee.start == kNone) goto slow_tail;
-  now_ = frame;
-  Frame* child = NewFrame(&site, frame);
-  ++(site.type == SiteType::Loop ? stats_.loops : stats_.calls);
+  if (!call.start || (!stack_.empty() && stack_.back().frame == frame)) goto slow_tail;
+  Frame* child = *call.free;
+  if (child && --budget_ != 0) {
+    *call.free = child->parent;
+    child->parent = frame;
+    child->site = &site;
+    child->refs = call.num_results;
+    child->pins = 0;
+    child->depth = frame->depth + 1;
+    child->flags = kLive;
+    auto* init = reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(child) + call.init_offset);
+    init[0] = call.init[0];
+    for (uint32_t i = 1; i < call.init_words; ++i) init[i] = call.init[i];
+    if (child->depth > stats_.max_depth) stats_.max_depth = child->depth;
+    pool_.CountNew();
+  } else {
+    budget_ += child != nullptr;
+    now_ = frame;
+    child = NewFrame(&site, frame);
+  }
   ++frame->refs;
   uint64_t* to = child->slots();
-  if (callee.iteration_slot != kNone) to[callee.iteration_slot] = 0;
+  if (call.iteration_slot == kNone) {
+    ++stats_.calls;
+  } else {
+    ++stats_.loops;
+    to[call.iteration_slot] = 0;
+  }
   uint32_t rest = ip->y;
   for (uint32_t n = ip->b; n > 0; --n) {
     ++ip;
@@ -214,7 +231,7 @@ L_Call: {
   if (rest != kNone) Push(frame, rest);
   frame = child;
   s = to;
-  ip = code + callee.start;
+  ip = call.start;
   NEXT_INSTR();
 }
 
@@ -223,8 +240,10 @@ L_Next: {
   const ScopeCode& scope = *site.callee;
   if (frame->refs != scope.num_results || frame->pins || (frame->flags & kOuterWaiters) || scope.start == kNone)
     goto slow_tail;
-  now_ = frame;
-  if (budget_-- == 0) CheckLimits();
+  if (--budget_ == 0) {
+    now_ = frame;
+    CheckLimits();
+  }
   ++stats_.loops;
   uint64_t values[kMostArguments];
   uint32_t count = ip->b;
@@ -244,7 +263,7 @@ L_ArgK:
 L_End:
 leave:
   if (frame->refs == 0) Finish(frame);
-  if (stack_.empty() || missing_ == 0 || !unpins_.empty()) return;
+  if (stack_.empty()) return;
   ip = FastEntry(stack_.back());
   if (!ip) return;
   frame = stack_.back().frame;

@@ -127,6 +127,12 @@ class FramePool {
     first = frame;
     --live_;
   }
+  // The list from which a fast call takes a frame, and what it has to count then.
+  Frame** FreeList(uint32_t bytes) { return &free_[bytes / kUnit]; }
+  void CountNew() {
+    if (++live_ > peak_) peak_ = live_;
+  }
+  void CountFree() { --live_; }
   // Before the first frame: no frame will be larger.
   void Prepare(uint32_t largest_bytes) { free_.assign(largest_bytes / kUnit + 1, nullptr); }
   uint64_t live() const { return live_; }

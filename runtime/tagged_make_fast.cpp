@@ -367,6 +367,14 @@ void FastMaker::Run() {
   }
   for (SiteCode& site : p_.sites) {
     if (!site.callee || !site.caller) continue;
+    const ScopeCode& callee = *site.callee;
+    if (callee.start != kNone) site.fast.start = p_.fast.data() + callee.start;
+    site.fast.returns = site.returns.data();
+    site.fast.init = callee.init.data();
+    site.fast.init_offset = callee.init_offset;
+    site.fast.init_words = static_cast<uint32_t>(callee.init.size());
+    site.fast.num_results = callee.num_results;
+    site.fast.iteration_slot = callee.iteration_slot;
     scope_ = &p_.scopes[site.caller->id.index];
     for (ReturnTo& to : site.returns) {
       if (to.slot == kNone || to.event == kNone) continue;
@@ -375,8 +383,9 @@ void FastMaker::Run() {
       const Target& target = scope_->targets[event.first_target];
       to.wakes = event.num_targets > 1 ? Wakes::Many : target.mask == kNone ? Wakes::One : Wakes::Masked;
       to.region = target.region;
-      to.mask = target.mask;
       to.bit = target.bit;
+      to.mask_offset = static_cast<uint32_t>(scope_->mask_offset + (target.mask == kNone ? 0 : target.mask));
+      if (uint32_t fast = scope_->regions[target.region].fast; fast != kNone) to.fast = p_.fast.data() + fast;
     }
   }
 }

@@ -54,7 +54,8 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         tree = os.path.join(args.build or scratch, "tree")
         shutil.rmtree(tree, ignore_errors=True)
-        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns("build*", ".git"))
+        shutil.copytree(ROOT, tree, ignore=lambda path, names: [n for n in names if path == ROOT and
+                                                               (n == ".git" or n.startswith("build"))])
         folder = os.path.join(args.build or scratch, "out")
         os.makedirs(folder, exist_ok=True)
         clean = build(tree, folder)

@@ -3,6 +3,9 @@
 TRANSFORM = "lower/transform.cpp"
 BRANCH = "lower/transform_branch.cpp"
 RULES = "runtime/reference_rules.cpp"
+STRICTNESS = "lower/strictness.cpp"
+CALLS = "runtime/tagged_calls.cpp"
+STEP = "runtime/tagged_step.cpp"
 
 FAULTS = [
     # ---- the transform: both engines run the wrong graph, only the oracle can tell
@@ -20,8 +23,8 @@ FAULTS = [
     ("continue-inverted", BRANCH, "tail.go_on = Constant(block.again);", "tail.go_on = Constant(!block.again);"),
     ("all-invariant", BRANCH, "if (node.kind != fg::NodeKind::Param || node.attr != i) invariant[i] = false;",
      "if (node.kind != fg::NodeKind::Param) invariant[i] = false;"),
-    ("loop-values-shifted", BRANCH, "return merged([&](const Tail& tail) { return tail.results[k]; }",
-     "return merged([&](const Tail& tail) { return tail.results[0]; }"),
+    ("loop-values-shifted", BRANCH, "merged([&](const Tail& tail) { return tail.results[k]; }",
+     "merged([&](const Tail& tail) { return tail.results[0]; }"),
     ("arguments-swapped", TRANSFORM, "body.arrivals[i + 1].push_back({call, 0});",
      "body.arrivals[operands.size() - i].push_back({call, 0});"),
     ("delay-operands-shifted", TRANSFORM, "body.arrivals[i].push_back({delay, i + 1});",
@@ -70,4 +73,29 @@ FAULTS = [
     ("force-does-not-release", RULES, "  Release(cell);\n}\n\n// At t'", "}\n\n// At t'"),
     ("error-order", RULES, "if (operand.is_error()) return Emit(node, 0, tag, operand);",
      "if (operand.is_error()) return Emit(node, 0, tag, operands.back().is_error() ? operands.back() : operand);"),
+
+    # ---- strictness and delays
+    ("strict-where-any-branch-is", STRICTNESS, "      if (!other.vars.contains(var)) gone.push_back(var);\n",
+     "      if (false) gone.push_back(var);\n"),
+    ("failure-needs-nothing-said", STRICTNESS, "    if (other.all) return;\n    if (all) {", "    if (other.all) return;\n    if (false) {"),
+    ("all-arguments-strict", STRICTNESS,
+     "if (i < out_.params[fun.index].size() && out_.params[fun.index][i]) demand.And(std::move(arg));",
+     "demand.And(std::move(arg));"),
+    ("lets-strict-in-lets", STRICTNESS, "if (done[i] || !demand.Has(expr->bindings[i].var)) continue;", "if (done[i]) continue;"),
+    ("everything-cheap", "lower/build_let.cpp", "!IsCheap(binding.value, budget)", "IsCheap(binding.value, budget)"),
+
+    # ---- the tagged engine
+    ("tagged-side", STEP, "branch.is_bool ? predicate == 0 : static_cast<uint32_t>(predicate);",
+     "branch.is_bool ? predicate != 0 : static_cast<uint32_t>(predicate);"),
+    ("tagged-error-predicate", STEP, "      PassError(frame, {merge, 0});\n    }", "    }"),
+    ("tagged-exit-error", STEP, "    for (NodeId exit : branch.exits) SendResult(frame, program_.result_of_node[exit.index], frame->Get(in.a));\n", ""),
+    ("tagged-late-argument-lost", CALLS, "  Deliver(child, d, Read(frame, d.from));\n}\n\nvoid TaggedExecution::SendResult",
+     "}\n\nvoid TaggedExecution::SendResult"),
+    ("tagged-operand-lost", CALLS, "        if (cell->body) Deliver(cell->body, d, Read(frame, from));\n", ""),
+    ("tagged-iteration-frame-always-reused", CALLS,
+     "if (frame->refs == scope.num_results + 1 && frame->pins == 0 && !(frame->flags & kOuterWaiters) &&",
+     "if (frame->refs == scope.num_results + 1 && !(frame->flags & kOuterWaiters) &&"),
+    ("tagged-delay-operands-shifted", CALLS,
+     "if (cell->has[i] && d.to != kNone && d.event == kNone) body->Set(d.to, std::move(cell->kept[i]));",
+     "if (cell->has[i] && d.to != kNone && d.event == kNone) body->Set(d.to, cell->kept[0]);"),
 ]

@@ -97,6 +97,7 @@ ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Op
   std::unique_ptr<Execution> execution = MakeExecution(options.engine, graph, run);
   uint64_t printed_before = console.out().tell();
   Outcome outcome = execution->Start(inputs);
+  console.err().flush();  // the trace so far comes before what is printed now
   if (outcome.ok()) outcome = ShowResults(*execution, graph, console.out());
   // Part of a value may have been printed before it failed; the message begins on a line of its own.
   if (outcome.ok() || console.out().tell() != printed_before) console.out() << '\n';

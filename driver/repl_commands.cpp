@@ -27,24 +27,13 @@ void Repl::HandleCommand(std::string_view text) {
   if (text.find_first_of(" \t\n") == std::string_view::npos) word = text.substr(1);
   std::string_view argument = Trim(text.substr(1 + word.size()));
   if (word == "?") word = "help";
-  std::vector<const CommandRow*> matches;
-  for (const CommandRow& row : Commands()) {
-    if (row.name == word) {
-      matches = {&row};
-      break;
-    }
-    if (std::string_view(row.name).starts_with(word)) matches.push_back(&row);
-  }
-  if (word.empty()) matches.clear();
-  if (matches.size() == 1) {
-    (this->*matches.front()->run)(argument);
-  } else if (matches.empty()) {
-    pipeline_->diags.Report(Diag::UnknownCommand, {}, fmt::format(":{}", word)).Hint("`:help` lists the commands");
-  } else {
-    std::string list;
-    for (const CommandRow* row : matches) list += fmt::format("{}`:{}`", list.empty() ? "" : " or ", row->name);
-    pipeline_->diags.Report(Diag::AmbiguousCommand, {}, fmt::format(":{}", word), list);
-  }
+  // No two begin with the same letter, so one is enough.
+  auto commands = Commands();
+  auto found = std::find_if(commands.begin(), commands.end(), [&](const CommandRow& row) {
+    return !word.empty() && std::string_view(row.name).starts_with(word);
+  });
+  if (found != commands.end()) (this->*found->run)(argument);
+  else pipeline_->diags.Report(Diag::UnknownCommand, {}, fmt::format(":{}", word)).Hint("`:help` lists the commands");
 }
 
 void Repl::Type(std::string_view argument) {
@@ -149,7 +138,7 @@ void Repl::Help(std::string_view) {
          "input goes on over several lines while something is open; `:{` and `:}` enclose a block\n";
   for (const CommandRow& row : Commands())
     out << fmt::format("  :{:<8} {:<13} {}\n", row.name, row.argument, row.help);
-  out << "a command may be shortened as long as one remains that it can mean\n";
+  out << "a command may be shortened, to its first letter if you like\n";
 }
 
 void Repl::Quit(std::string_view) { quit_ = true; }

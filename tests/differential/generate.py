@@ -60,7 +60,7 @@ class Generator:
                 return self.literal(t)
             return ("tuple", t, [self.term(u, 0, env, None) for u in t])
         choices = [("leaf", 4 if known else 1), ("if", 4), ("let", 4), ("case", 2), ("lambda", 1.2), ("error", 0.7),
-                   ("seq", 0.8), ("untuple", 1.5), ("pairlet", 2), ("fst", 1), ("localfun", 1.5), ("case2", 1)]
+                   ("seq", 0.8), ("untuple", 1.5), ("spin", 0.25), ("pairlet", 2), ("fst", 1), ("localfun", 1.5), ("case2", 1)]
         if calls:
             choices.append(("call", 9))
         if t in NUMBERS:
@@ -146,6 +146,12 @@ class Generator:
     def t_error(self, t, d, env, calls):
         self.errors += 1
         return ("error", t, "e%d" % self.errors)
+
+    def t_spin(self, t, d, env, calls):
+        """What never ends: where it is needed, the oracle gives the program up; elsewhere it must not be started."""
+        if t not in ("Int", "Integer"):
+            return self.term(t, d, env, calls)
+        return ("call", t, "spin" if t == "Int" else "grow", [self.literal(t)])
 
     def t_seq(self, t, d, env, calls):
         return ("bin", t, "seq", self.term(self.type(), d, env, calls), self.term(t, d, env, calls))
@@ -298,7 +304,15 @@ class Generator:
         else:
             body = self.term(t, depth, env, None)
         main.clauses = [(None, ("let", main.result, starts, body))]
-        return self.functions + extra + [main]
+        return self.functions + extra + self.endless() + [main]
+
+    def endless(self):
+        """A loop and a recursion without an end."""
+        spin, grow = Function("spin", [("i", "Int")], "Int"), Function("grow", [("i", "Integer")], "Integer")
+        for f, t in ((spin, "Int"), (grow, "Integer")):
+            again = ("call", t, f.name, [("bin", t, "+", ("var", t, "i"), ("lit", t, 1))])
+            f.clauses = [(None, again if f is spin else ("bin", t, "+", ("lit", t, 1), again))]
+        return [spin, grow]
 
 
 def program_source(functions):

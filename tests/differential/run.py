@@ -67,7 +67,7 @@ def first_fault(dfc, functions, want, folder, name):
             if code != 0:
                 return "compiling %s: exit %s\n%s" % (key, code, (out + err)[:3000]), stats
             compiled[key] = graph
-        flags = run_flags + (["--stats"] if run_flags == ["--engine=reference"] else [])
+        flags = run_flags + ["--timeout=10s", "--max-memory=1G"] + (["--stats"] if run_flags == ["--engine=reference"] else [])
         code, out, err = execute([dfc, "run", compiled[key]] + flags)
         if "--stats" in flags:
             stats = err

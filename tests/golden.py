@@ -26,6 +26,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXPECTATIONS = ("-- EXIT:", "-- ERR:", "-- OUT:")
 TIMEOUT = 120
+INTERNAL = 70  # dfc's own fault: never an expectation
 
 
 def field(line, name):
@@ -54,6 +55,9 @@ def run(dfc, path, program):
     stdin = "".join(field(line, "IN") + "\n" for line in program.split("\n") if line.startswith("-- IN:"))
     done = subprocess.run(words, cwd=os.path.dirname(path), input=stdin.encode(), capture_output=True, timeout=TIMEOUT,
                           env={**os.environ, "NO_COLOR": "1"})
+
+    if done.returncode == INTERNAL or done.returncode < 0:
+        raise ValueError("exit code %d\n%s" % (done.returncode, done.stderr.decode("utf-8", "replace")))
 
     def lines(name, data):
         text = data.decode("utf-8", "backslashreplace")

@@ -4,24 +4,29 @@ import collections
 import re
 
 # error: None, or the text that the message must contain ("" for any failure).
-Case = collections.namedtuple("Case", "line expression value error")
+# engine: the only one that runs it (`-- CASE tagged: ...`, for what takes others too long), or None.
+# prefix: what stands before the expression.
+Case = collections.namedtuple("Case", "line expression value error engine prefix")
 
+CASE = re.compile(r"^-- CASE(?: (\w+))?:")
 ERROR = re.compile(r"^error(?:\s+DF\d+)?(?:\s+\((.*)\))?$")
 
 
 def read_cases(text):
     cases = []
     for number, line in enumerate(text.split("\n"), 1):
-        if not line.startswith("-- CASE:"):
+        prefix = CASE.match(line)
+        if not prefix:
             continue
         # The last arrow separates: the expression may hold one in a type.
-        body = line[len("-- CASE:"):]
+        body = line[prefix.end():]
         at = body.rfind(" => ")
         if at < 0:
             raise ValueError("line %d: `-- CASE: expression => value` is wanted" % number)
         expression, value = body[:at].strip(), body[at + 4:].strip()
         error = ERROR.match(value)
-        cases.append(Case(number, expression, value, (error.group(1) or "") if error else None))
+        cases.append(Case(number, expression, value, (error.group(1) or "") if error else None,
+                          prefix.group(1), prefix.group(0)))
     return cases
 
 

@@ -4,7 +4,8 @@
     cases.py --dfc build/dfc [--quick] [FILE-OR-FOLDER...]
 
     -- CASE: fact 5  => 120
-    -- CASE: div 1 0 => error (division by zero)
+    -- CASE: div 1 0 => error (divide by zero)
+    -- CASE tagged: sumTo 1000000 0 => 500000500000      on that engine only
 
 The expectations are GHC's outputs; scripts/refresh-ghc checks that. Without --quick the plain translation (-O0) and
 calls instead of loops (--no-loops) must give the same; a graph is also written to a file and read back.
@@ -51,7 +52,7 @@ def check(dfc, path, text, case, modes):
             if compiled.returncode:
                 faults.append("%s: does not compile\n%s" % (" ".join(mode), compiled.stderr.decode("utf-8", "replace")))
                 continue
-            for engine in ENGINES:
+            for engine in (case.engine,) if case.engine else ENGINES:
                 try:
                     fault = judge(case, run("run", graph, "--engine=" + engine))
                 except subprocess.TimeoutExpired:

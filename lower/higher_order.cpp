@@ -2,7 +2,11 @@
 // given. After lifting, a known function is a function of the program or a partial application of one to variables;
 // these variables become parameters of the copy. A recursive call that passes its own parameter on finds the copy again.
 //
-// What is left over, a function that is held in a data structure or chosen at run time, is reported.
+// A recursion that passes ever larger functions, as in continuation-passing style, has no end of copies. Where a call
+// within the recursion passes a function that holds a function, that parameter grows: it stays, and is passed a closure
+// (defunctionalise.cpp), as are functions from data structures or chosen at run time. What grows in other ways is
+// stopped by bounds on the depth of functions in functions, and on the number of copies for such.
+#include "llvm/ADT/DenseSet.h"
 #include "lower/simplify.h"
 
 namespace df::mono {
@@ -10,12 +14,13 @@ namespace {
 
 class HigherOrder {
  public:
-  HigherOrder(Program& program, bool optimize, uint32_t max_instances)
-      : p_(program), simplifier_(program, optimize), max_instances_(max_instances) {}
+  HigherOrder(Program& program, uint32_t max_instances)
+      : p_(program), simplifier_(program, true), max_instances_(max_instances) {}
 
-  bool Run() {
+  void Run() {
+    FindGrowing();
     Enter(p_.main);
-    while (!work_.empty() && !stop_) {
+    while (!work_.empty()) {
       FunId fun = work_.front();
       work_.pop_front();
       // Arguments that are functions are named by now; simplifying puts them where they are used.
@@ -23,16 +28,37 @@ class HigherOrder {
       simplifier_.Run(fun, recursive);
       Visit(p_.functions[fun].body);
     }
-    if (stop_) return false;
     DropUnreachable(p_);
-    for (const std::vector<FunId>& group : CallGroups(p_))
-      for (FunId fun : group) Check(fun);
-    return !p_.diags.has_errors();
   }
 
  private:
   void Enter(FunId fun) {
     if (seen_.insert({fun.index, true}).second && p_.functions[fun].body) work_.push_back(fun);
+  }
+
+  void FindGrowing() {
+    std::vector<std::vector<FunId>> groups = CallGroups(p_);
+    std::vector<uint32_t> group_of(p_.functions.size(), UINT32_MAX);
+    for (uint32_t i = 0; i < groups.size(); ++i)
+      for (FunId fun : groups[i]) group_of[fun.index] = i;
+    for (const std::vector<FunId>& group : groups)
+      for (FunId fun : group) MarkGrowing(p_.functions[fun].body, group_of, group_of[fun.index]);
+  }
+
+  void MarkGrowing(const Expr* expr, llvm::ArrayRef<uint32_t> group_of, uint32_t group) {
+    if (expr->kind == Kind::App && expr->head->kind == Kind::Fun && group_of[expr->head->fun.index] == group) {
+      const Function& callee = p_.functions[expr->head->fun];
+      for (size_t i = 0; i < std::min(expr->args.size(), callee.params.size()); ++i)
+        if (HoldsFunction(expr->args[i])) growing_.insert(callee.params[i].index);
+    }
+    ForEachChild(const_cast<Expr*>(expr), [&](Expr* child) { MarkGrowing(child, group_of, group); });
+  }
+
+  // A partial application of a function to functions.
+  bool HoldsFunction(const Expr* value) {
+    while (value->kind == Kind::Let) value = value->head;
+    return value->kind == Kind::App && p_.IsFunction(value->type) &&
+           llvm::any_of(value->args, [&](const Expr* arg) { return p_.IsFunction(arg->type); });
   }
 
   // Recomputed only when functions were added: copies are as recursive as what they were copied from.
@@ -54,8 +80,14 @@ class HigherOrder {
     ForEachChild(expr, [&](Expr* child) { Visit(child); });
   }
 
-  // A function value that is known: its shape goes into the key, its variables into `holes`.
-  bool Known(const Expr* value, std::string& key, std::vector<VarId>& holes) {
+  static constexpr int kMaxDepth = 3;           // of functions that hold functions
+  static constexpr uint32_t kMaxNested = 20;    // copies of one function for such functions
+  static constexpr size_t kMaxKey = 2000;
+
+  // A function value that is known: its shape goes into the key, its variables into `holes`. `depth` becomes how deep
+  // the functions in it stand.
+  bool Known(const Expr* value, std::string& key, std::vector<VarId>& holes, int& depth) {
+    int inside = 0;
     if (value->kind == Kind::Fun) {
       key += fmt::format("f{}", value->fun.index);
       return true;
@@ -65,11 +97,14 @@ class HigherOrder {
     key += fmt::format("(f{}", value->head->fun.index);
     for (const Expr* arg : value->args) {
       key += ' ';
-      if (p_.IsFunction(arg->type)) {
-        if (!Known(arg, key, holes)) return false;
-      } else if (arg->kind == Kind::Var) {
+      if (arg->kind == Kind::Var) {
         key += '_';
         holes.push_back(arg->var);
+        if (p_.IsFunction(arg->type)) inside = std::max(inside, 1);
+      } else if (p_.IsFunction(arg->type)) {
+        int below = 0;
+        if (!Known(arg, key, holes, below)) return false;
+        inside = std::max(inside, below + 1);
       } else if (arg->kind == Kind::Const) {
         key += fmt::format("c{}", arg->constant.index);
       } else {
@@ -77,7 +112,8 @@ class HigherOrder {
       }
     }
     key += ')';
-    return true;
+    depth = inside;
+    return inside <= kMaxDepth;
   }
 
   // Names what a function value is made of, in front of the call: sum (add (f 1)) becomes let p = f 1 in sum (add p).
@@ -120,24 +156,23 @@ class HigherOrder {
     std::string key = fmt::format("{}", callee.index);
     std::vector<VarId> holes;
     std::vector<size_t> known;
+    bool nested = false;
     for (size_t i = 0; i < function.params.size(); ++i) {
-      if (!p_.IsFunction(p_.vars[function.params[i]].type)) continue;
+      if (!p_.IsFunction(p_.vars[function.params[i]].type) || growing_.contains(function.params[i].index)) continue;
       std::string part = fmt::format(";{}=", i);
       std::vector<VarId> part_holes;
-      if (!Known(call->args[i], part, part_holes)) continue;
+      int depth = 0;
+      if (!Known(call->args[i], part, part_holes, depth) || part.size() > kMaxKey) continue;
+      nested |= depth > 0;
       key += part;
       holes.insert(holes.end(), part_holes.begin(), part_holes.end());
       known.push_back(i);
     }
     if (known.empty()) return;
-    auto [it, fresh] = copies_.try_emplace(key);
-    if (fresh) {
-      if (copies_.size() > max_instances_ || key.size() > 2000) {
-        stop_ = true;
-        p_.diags.Report(Diag::TooManyInstances, p_.SpanOf(call->pos), function.source_name, copies_.size());
-        return;
-      }
-      it->second = Copy(callee, call, known, holes);
+    auto it = copies_.find(key);
+    if (it == copies_.end()) {
+      if (copies_.size() >= max_instances_ || (nested && ++nested_copies_[Original(callee).index] > kMaxNested)) return;
+      it = copies_.emplace(std::move(key), Copy(callee, call, known, holes)).first;
     }
     FunId copy = it->second;
     call->head = p_.NewFun(copy, call->head->type, call->head->pos);
@@ -149,6 +184,13 @@ class HigherOrder {
       else args.push_back(call->args[i]);
     }
     call->args.assign(args.begin(), args.end());
+  }
+
+  // What the user wrote, of a copy.
+  FunId Original(FunId fun) const {
+    for (auto it = copied_from_.find(fun.index); it != copied_from_.end(); it = copied_from_.find(fun.index))
+      fun = it->second;
+    return fun;
   }
 
   FunId Copy(FunId callee, const Expr* call, llvm::ArrayRef<size_t> known, llvm::ArrayRef<VarId> holes) {
@@ -169,6 +211,7 @@ class HigherOrder {
         bindings.push_back({param, Refill(call->args[i], hole_params, next_hole)});
       } else {
         params.push_back(param);
+        if (growing_.contains(copy.params[i].index)) growing_.insert(param.index);
       }
     }
     copy.body = p_.Clone(copy.body, fresh);
@@ -198,58 +241,20 @@ class HigherOrder {
     return copy;
   }
 
-  // Reports functions that are still values.
-  void Check(FunId fun) {
-    const Function& function = p_.functions[fun];
-    // Of a function that is still given a function, the call that does so is what there is to report.
-    if (llvm::any_of(function.params, [&](VarId param) { return p_.IsFunction(p_.vars[param].type); })) return;
-    CheckExpr(function.body);
-  }
-
-  void CheckExpr(const Expr* expr) {
-    switch (expr->kind) {
-      case Kind::Fun:
-        if (!p_.functions[expr->fun].params.empty()) return Report(expr->pos);
-        return;
-      case Kind::Var:
-        if (p_.IsFunction(expr->type)) Report(expr->pos);
-        return;
-      case Kind::App:
-        if (expr->head->kind != Kind::Fun ||
-            p_.functions[expr->head->fun].params.size() != expr->args.size()) {
-          return Report(expr->pos);
-        }
-        for (const Expr* arg : expr->args) {
-          if (p_.IsFunction(arg->type)) Report(arg->pos);
-          else CheckExpr(arg);
-        }
-        return;
-      default: break;
-    }
-    ForEachChild(const_cast<Expr*>(expr), [&](Expr* child) { CheckExpr(child); });
-  }
-
-  void Report(ir::PosId pos) {
-    p_.diags.Report(Diag::HigherOrder, p_.SpanOf(pos))
-        .Hint("functions that are stored in data or chosen at run time are not supported yet; apply them at once, or "
-              "pass them to a function by name");
-  }
-
   Program& p_;
   Simplifier simplifier_;
   uint32_t max_instances_;
-  bool stop_ = false;
   llvm::DenseMap<uint32_t, bool> seen_;
   std::deque<FunId> work_;
   std::vector<bool> recursive_;
   llvm::DenseMap<uint32_t, FunId> copied_from_;
   std::map<std::string, FunId> copies_;
+  llvm::DenseMap<uint32_t, uint32_t> nested_copies_;   // by original function
+  llvm::DenseSet<uint32_t> growing_;                   // parameters
 };
 
 }  // namespace
 
-bool RemoveHigherOrder(Program& program, bool optimize, uint32_t max_instances) {
-  return HigherOrder(program, optimize, max_instances).Run();
-}
+void SpecialiseHigherOrder(Program& program, uint32_t max_instances) { HigherOrder(program, max_instances).Run(); }
 
 }  // namespace df::mono

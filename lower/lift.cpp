@@ -139,8 +139,7 @@ class Lifter {
     function.name = p_.UniqueName(p_.functions[owner].name + "." + function.source_name);
     function.params.assign(binding.value->params.begin(), binding.value->params.end());
     function.body = binding.value->head;
-    llvm::SmallVector<df::TypeId> params;
-    function.result = p_.SplitFun(p_.vars[binding.var].type, params);
+    function.result = p_.ResultAfter(p_.vars[binding.var].type, function.params.size());
     function.pos = binding.value->pos;
     function.from_library = p_.functions[owner].from_library;
     FunId id = p_.functions.Add(std::move(function));

@@ -36,7 +36,14 @@ constexpr Pass kPasses[] = {
      }},
     {"higher-order", "functions that are arguments are copied into what they are passed to",
      [](mono::Program& program, core::VarId, const LowerOptions& options) {
-       return mono::RemoveHigherOrder(program, options.optimize, options.max_instances);
+       if (options.optimize) mono::SpecialiseHigherOrder(program, options.max_instances);
+       return true;
+     }},
+    {"defunctionalise", "functions that are still values become closures, data with a function that applies them",
+     [](mono::Program& program, core::VarId, const LowerOptions& options) {
+       mono::Defunctionalise(program);
+       if (options.optimize) mono::Simplify(program, true);
+       return true;
      }},
     {"float-in", "bindings move into the branch that needs them",
      [](mono::Program& program, core::VarId, const LowerOptions& options) {

@@ -1,4 +1,5 @@
 // The entry: its parameters become the inputs of the graph, its result is shown. Nobody calls it.
+#include "llvm/ADT/DenseSet.h"
 #include "lower/mono.h"
 
 namespace df::mono {
@@ -22,12 +23,23 @@ bool IsInput(Program& program, df::TypeId type) {
   }
 }
 
-bool IsShown(Program& program, df::TypeId type, int depth) {
-  llvm::SmallVector<df::TypeId> args;
+// A type whose values hold no functions, however deep. `seen`: the types that are being looked at, or were.
+bool IsShown(Program& program, df::TypeId type, llvm::DenseSet<uint32_t>& seen) {
+  type = program.Repr(type);
   if (program.IsFunction(type) || program.BuiltinOf(type) == df::Builtin::IO) return false;
-  if (depth > 20) return true;
-  program.core.types.Head(program.Repr(type), &args);
-  return llvm::all_of(args, [&](df::TypeId arg) { return IsShown(program, arg, depth + 1); });
+  // Types may contain larger and larger ones without end.
+  if (!seen.insert(type.index).second || seen.size() > 1000) return true;
+  llvm::SmallVector<df::TypeId> args;
+  TyConId head = program.core.types.Head(type, &args);
+  if (!head.valid()) return true;
+  const std::vector<TyVarId> params = program.core.types.cons[head].params;
+  const std::vector<core::ConId> constructors(program.ConstructorsOf(type));
+  if (params.size() != args.size() || constructors.empty())
+    return llvm::all_of(args, [&](df::TypeId arg) { return IsShown(program, arg, seen); });
+  for (core::ConId con : constructors)
+    for (const core::Field& field : program.core.constructors[con].fields)
+      if (!IsShown(program, program.core.types.Substitute(field.type, params, args), seen)) return false;
+  return true;
 }
 
 }  // namespace
@@ -41,7 +53,8 @@ bool PrepareMain(Program& program) {
   };
   for (VarId param : main.params)
     if (!IsInput(program, program.vars[param].type)) return reject(program.vars[param].type, "typed in as an input");
-  if (!IsShown(program, main.result, 0)) return reject(main.result, "shown");
+  llvm::DenseSet<uint32_t> seen;
+  if (!IsShown(program, main.result, seen)) return reject(main.result, "shown");
   for (size_t i = 0; i < main.params.size() && i < program.core.main_params.size(); ++i)
     if (std::string_view name = Text(program.core.main_params[i]); !name.empty())
       program.vars[main.params[i]].name = name;

@@ -8,7 +8,9 @@
 //
 //   after Specialise   local functions are Let-bound Lambdas; Lambdas may stand anywhere
 //   after Lift         no Lambda is left; constants that are shared are variables of main
-//   after HigherOrder  no App is partial, no variable has a function type: first order
+//   after HigherOrder  functions that are passed known functions are copied for these
+//   after Defunctionalise  every App has a Fun for its head and all its arguments: first order. What has a function
+//                      type is a closure, a value of the data type that closure_types has for that type
 #pragma once
 
 #include <deque>
@@ -110,8 +112,11 @@ class Program {
 
   // ---- types
   df::TypeId Repr(df::TypeId type);     // newtypes at the head replaced by what they hold
-  bool IsFunction(df::TypeId type);     // after Repr
+  bool IsFunction(df::TypeId type);     // after Repr; never once closure_types are there
   df::TypeId SplitFun(df::TypeId type, llvm::SmallVectorImpl<df::TypeId>& params);  // through newtypes
+  df::TypeId ResultAfter(df::TypeId type, size_t params);  // of a function that is given so many arguments
+  // A function type with the newtypes between its arrows gone: equal for types whose values look the same.
+  df::TypeId PlainFun(df::TypeId type);
   df::Builtin BuiltinOf(df::TypeId type);
   bool IsTuple(df::TypeId type, llvm::SmallVectorImpl<df::TypeId>* elements = nullptr);
   ir::TypeId IrType(df::TypeId type);   // declares data types as they are met
@@ -136,7 +141,12 @@ class Program {
 
   uint32_t data_type_limit = 10000;
 
+  // The data type of closures of each function type (after PlainFun); there once Defunctionalise has run.
+  bool defunctionalised = false;
+  llvm::DenseMap<uint32_t, TyConId> closure_types;
+
  private:
+  bool EndlessArrows(df::TypeId type);
   std::string DataName(df::TypeId type);
   LineColumn Locate(Span span);
 
@@ -184,7 +194,8 @@ bool Specialise(Program& program, core::VarId entry, uint32_t max_instances);
 bool PrepareMain(Program& program);
 void Simplify(Program& program, bool optimize);
 void Lift(Program& program);
-bool RemoveHigherOrder(Program& program, bool optimize, uint32_t max_instances);
+void SpecialiseHigherOrder(Program& program, uint32_t max_instances);
+void Defunctionalise(Program& program);
 void FloatIn(Program& program);
 
 }  // namespace df::mono

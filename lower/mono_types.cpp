@@ -20,16 +20,45 @@ df::TypeId Program::Repr(df::TypeId type) {
   return types.Scalar(df::Builtin::Unit);
 }
 
-bool Program::IsFunction(df::TypeId type) { return core.types.IsFun(Repr(type)); }
+bool Program::IsFunction(df::TypeId type) { return !defunctionalised && core.types.IsFun(Repr(type)); }
 
-df::TypeId Program::SplitFun(df::TypeId type, llvm::SmallVectorImpl<df::TypeId>& params) {
-  df::TypeId from, to;
-  // A newtype of functions that contains itself has no end of parameters.
-  while (params.size() < 1000 && core.types.IsFun(Repr(type), &from, &to)) {
-    params.push_back(from);
+// newtype P = P (Int -> P): such a function has no last parameter.
+bool Program::EndlessArrows(df::TypeId type) {
+  constexpr size_t kLimit = 64;
+  llvm::SmallVector<df::TypeId, 8> seen;
+  df::TypeId to;
+  while (core.types.IsFun(Repr(type), nullptr, &to)) {
+    if (seen.size() == kLimit) return true;
+    // Only a newtype can bring a type back.
+    if (!core.types.IsFun(type) && llvm::is_contained(seen, type)) return true;
+    seen.push_back(type);
     type = to;
   }
+  return false;
+}
+
+// All parameters, or the first one where there is no last.
+df::TypeId Program::SplitFun(df::TypeId type, llvm::SmallVectorImpl<df::TypeId>& params) {
+  df::TypeId from, to;
+  bool endless = EndlessArrows(type);
+  while (core.types.IsFun(Repr(type), &from, &to)) {
+    params.push_back(from);
+    type = to;
+    if (endless) break;
+  }
   return type;
+}
+
+df::TypeId Program::ResultAfter(df::TypeId type, size_t params) {
+  df::TypeId to;
+  for (; params > 0 && core.types.IsFun(Repr(type), nullptr, &to); --params) type = to;
+  return type;
+}
+
+df::TypeId Program::PlainFun(df::TypeId type) {
+  llvm::SmallVector<df::TypeId> params;
+  df::TypeId result = SplitFun(type, params);
+  return core.types.Fun(params, result);
 }
 
 df::Builtin Program::BuiltinOf(df::TypeId type) { return core.types.BuiltinOf(Repr(type)); }
@@ -39,7 +68,8 @@ bool Program::IsTuple(df::TypeId type, llvm::SmallVectorImpl<df::TypeId>* elemen
 }
 
 llvm::ArrayRef<core::ConId> Program::ConstructorsOf(df::TypeId type) {
-  TyConId head = core.types.Head(Repr(type));
+  df::TypeId repr = Repr(type);
+  TyConId head = core.types.IsFun(repr) ? closure_types.lookup(PlainFun(repr).index) : core.types.Head(repr);
   if (!head.valid()) return {};
   return core.types.cons[head].constructors;
 }
@@ -62,6 +92,7 @@ ir::TypeId Program::IrType(df::TypeId type) {
   auto known = ir_type_ids_.find(type.index);
   if (known != ir_type_ids_.end()) return known->second;
   df::TypeId repr = Repr(type);
+  if (core.types.IsFun(repr)) repr = PlainFun(repr);
   if (repr != type) {
     ir::TypeId id = IrType(repr);
     return ir_type_ids_[type.index] = id;
@@ -82,6 +113,10 @@ ir::TypeId Program::IrType(df::TypeId type) {
   if (ir_types.size() > data_type_limit) return id;
   llvm::SmallVector<df::TypeId> args;
   TyConId head = core.types.Head(type, &args);
+  if (core.types.IsFun(type)) {
+    head = closure_types.lookup(type.index);
+    args.clear();
+  }
   if (!head.valid()) return id;
   std::vector<core::ConId> cons(core.types.cons[head].constructors);
   std::vector<TyVarId> params(core.types.cons[head].params);

@@ -94,8 +94,7 @@ void Specialiser::Translate(const Work& work) {
   } else {
     function.body = body;
   }
-  llvm::SmallVector<df::TypeId> params;
-  function.result = p_.SplitFun(type, params);
+  function.result = p_.ResultAfter(type, function.params.size());
 }
 
 // Gives a value of function type all the parameters that its type shows: f = g becomes f = \x y -> g x y.
@@ -106,8 +105,10 @@ Expr* Specialiser::EtaExpand(Expr* value, const std::string& name) {
     params.append(body->params.begin(), body->params.end());
     body = body->head;
   }
-  llvm::SmallVector<df::TypeId> missing;
-  df::TypeId result = p_.SplitFun(body->type, missing);
+  llvm::SmallVector<df::TypeId> all;
+  df::TypeId result = p_.SplitFun(value->type, all);
+  llvm::ArrayRef<df::TypeId> missing = llvm::ArrayRef(all).drop_front(std::min(all.size(), params.size()));
+  if (missing.empty()) result = body->type;
   if (missing.empty() && (params.empty() || value->head == body)) return value;
   llvm::SmallVector<Expr*, 4> args;
   for (size_t i = 0; i < missing.size(); ++i) {

@@ -17,6 +17,11 @@ void PrintStats(const Stats& stats, llvm::raw_ostream& out) {
   row("of them forced", stats.released);
   if (stats.dead_tokens) row("dead tokens", stats.dead_tokens);
   row("deepest tag", stats.max_depth);
+  if (stats.demands) {
+    row("demands", stats.demands);
+    row("from the store", stats.store_hits);
+    row("peak entries", stats.peak_entries);
+  }
   row("peak frames", stats.peak_frames);
   row("peak bytes", stats.peak_memory);
 }

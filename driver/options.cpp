@@ -52,8 +52,8 @@ void AddWarningOption(CLI::App& app, Options& options) {
 }
 
 void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
-  engine = app.add_option("--engine", Reads(options.engine, ParseEngine, "`reference` or `tagged`"),
-                          "which engine runs the graph: tagged (default) or reference")
+  engine = app.add_option("--engine", Reads(options.engine, ParseEngine, "`reference`, `tagged` or `demand`"),
+                          "which engine runs the graph: tagged (default), reference or demand")
                ->type_name("NAME");
   app.add_option("--max-memory", Reads(options.max_memory, ParseBytes, "`2G`, `512M`, `64K` or `1000`"),
                  "bytes that the run may take; default: 80% of the memory there is")
@@ -107,8 +107,18 @@ bool ParseDuration(std::string_view text, std::chrono::milliseconds& duration) {
 bool ParseEngine(std::string_view text, EngineKind& engine) {
   if (text == "reference") engine = EngineKind::Reference;
   else if (text == "tagged") engine = EngineKind::Tagged;
+  else if (text == "demand") engine = EngineKind::Demand;
   else return false;
   return true;
+}
+
+std::string_view EngineName(EngineKind engine) {
+  switch (engine) {
+    case EngineKind::Reference: return "reference";
+    case EngineKind::Tagged: return "tagged";
+    case EngineKind::Demand: return "demand";
+  }
+  return "";
 }
 
 std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Options& options) {
@@ -149,7 +159,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
       ->allow_extra_args(false);
   AddRunOptions(*run, options, engine);
   auto* trace = run->add_flag("--trace", options.trace,
-                              "print each firing with its tag on standard error (reference engine)");
+                              "print each firing with its tag on standard error (reference and demand engines)");
   auto* seed = run->add_option("--seed", Reads(options.seed, ParseCount, "`7`"),
                                "take waiting tokens in a random order (reference engine)");
   seed->type_name("N");
@@ -177,9 +187,10 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
     if (*run) {
       options.command = Command::Run;
       if (*trace || *seed || *run_dry) {
-        if (*engine && options.engine != EngineKind::Reference)
-          throw CLI::ValidationError("`--trace`, `--seed` and `--run-dry` are for --engine=reference");
-        options.engine = EngineKind::Reference;
+        bool demand = *engine && options.engine == EngineKind::Demand && !*seed && !*run_dry;
+        if (*engine && options.engine != EngineKind::Reference && !demand)
+          throw CLI::ValidationError("`--seed` and `--run-dry` are for --engine=reference, `--trace` for it and demand");
+        if (!demand) options.engine = EngineKind::Reference;
       }
     } else if (*check) {
       options.command = Command::Check;

@@ -63,5 +63,6 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
 bool ParseBytes(std::string_view text, uint64_t& bytes);
 bool ParseDuration(std::string_view text, std::chrono::milliseconds& duration);
 bool ParseEngine(std::string_view text, EngineKind& engine);
+std::string_view EngineName(EngineKind engine);
 
 }  // namespace df

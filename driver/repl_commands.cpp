@@ -88,7 +88,7 @@ void Repl::Engine(std::string_view argument) {
   if (!argument.empty() && !ParseEngine(argument, options_.engine))
     pipeline_->diags.Report(Diag::BadSetting, {}, argument, "engine").Hint("`reference` or `tagged`");
   else
-    console_.out() << (options_.engine == EngineKind::Reference ? "reference" : "tagged") << '\n';
+    console_.out() << EngineName(options_.engine) << '\n';
 }
 
 void Repl::Set(std::string_view argument) {
@@ -106,7 +106,7 @@ void Repl::Set(std::string_view argument) {
   if (argument.empty()) {
     auto& out = console_.out();
     auto limit = [](uint64_t n) { return n ? fmt::format("{}", n) : std::string("off"); };
-    out << "engine      " << (options_.engine == EngineKind::Reference ? "reference" : "tagged") << '\n';
+    out << "engine      " << EngineName(options_.engine) << '\n';
     out << "timeout     "
         << (options_.timeout.count() ? fmt::format("{}ms", options_.timeout.count()) : std::string("off")) << '\n';
     out << "max-memory  " << limit(options_.max_memory) << '\n';
@@ -127,7 +127,7 @@ void Repl::Set(std::string_view argument) {
     ok = on_off(options_.stats);
   } else if (name == "trace") {
     ok = on_off(options_.trace);
-    if (ok && options_.trace) options_.engine = EngineKind::Reference;
+    if (ok && options_.trace && options_.engine == EngineKind::Tagged) options_.engine = EngineKind::Reference;
   }
   if (!ok) pipeline_->diags.Report(Diag::BadSetting, {}, value, name).Hint("`:set` lists the settings");
 }

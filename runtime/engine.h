@@ -82,6 +82,10 @@ struct Stats {
   uint64_t max_depth = 0;    // length of the longest tag
   uint64_t peak_frames = 0;
   uint64_t peak_memory = 0;
+  // Demand engine only; its `firings` are the demands that were computed.
+  uint64_t demands = 0;
+  uint64_t store_hits = 0;    // of them, answered from the store
+  uint64_t peak_entries = 0;  // of the store
 };
 
 // One run of a verified graph. The graph must outlive it; values it returned must not.
@@ -98,10 +102,11 @@ class Execution {
   virtual Stats stats() const = 0;
 };
 
-enum class EngineKind : uint8_t { Reference, Tagged };
+enum class EngineKind : uint8_t { Reference, Tagged, Demand };
 
 std::unique_ptr<Execution> MakeReferenceExecution(const ir::Graph& graph, const RunOptions& options);
 std::unique_ptr<Execution> MakeTaggedExecution(const ir::Graph& graph, const RunOptions& options);
+std::unique_ptr<Execution> MakeDemandExecution(const ir::Graph& graph, const RunOptions& options);
 std::unique_ptr<Execution> MakeExecution(EngineKind kind, const ir::Graph& graph, const RunOptions& options);
 
 // The error as people read it, without a newline at the end: "error: divide by zero", then the path.

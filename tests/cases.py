@@ -23,7 +23,7 @@ from case_lines import program_of, read_cases
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TIMEOUT = 120
 MODES = ((), ("-O0",), ("--no-loops",))
-ENGINES = ("tagged", "reference")
+ENGINES = ("tagged", "reference", "demand")
 
 
 def judge(case, done):

@@ -3,7 +3,7 @@
     python3 run.py --dfc build/dfc [--first 1] [--count 500] [--jobs 2] [--keep FOLDER] [--stop-at N] [--quiet]
 
 For each seed the program is compiled to a graph, as it stands and without optimisation and loops; `reference` runs it in
-its own order and in a random one, `tagged` once; each answer is compared. Histograms of what the programs exercise are printed,
+its own order and in a random one, `tagged` and `demand` once; each answer is compared. Histograms of what the programs exercise are printed,
 so that trivial programs show. A program that disagrees is shrunk and printed, and kept in --keep.
 """
 
@@ -26,6 +26,7 @@ MODES = [
     ([], ["--engine=reference"]),
     ([], ["--engine=reference", "--seed=7", "--run-dry"]),
     ([], ["--engine=tagged"]),
+    ([], ["--engine=demand"]),
     (["--no-optimize"], ["--engine=tagged"]),
     (["--no-loops"], ["--engine=tagged"]),
 ]

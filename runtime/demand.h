@@ -1,0 +1,225 @@
+// runtime/demand.h
+//
+// The demand engine: eduction. Nothing runs because its operands are there; a node is computed under a tag
+// because somebody asks for it, by the equations of docs/demand-engine.md. Triggers, Calls, Enters and
+// NextIterations are never asked for anything: they only say where the datum of another tag is found.
+//
+// An activation is a tag together with the part of the store that belongs to it: one slot for each node of its
+// scope that may be asked for twice. So a tag is compared by its address, and what is stored under it goes when
+// it goes. Private to the engine; runtime/engine.h makes one.
+#pragma once
+
+#include "runtime/engine.h"
+#include "runtime/kernels.h"
+#include "runtime/limits.h"
+#include "runtime/tag.h"
+
+namespace df::demand {
+
+inline constexpr uint32_t kNone = UINT32_MAX;
+
+template <typename T>
+using CountedVector = std::vector<T, memory::Allocator<T>>;
+
+class DemandExecution;
+struct DemandCell;
+
+// ---------------------------------------------------------------- code (demand_compile.cpp)
+
+// A node as the equations see it. Edges are gone: an operand is the node that answers for it, seen through
+// Switches (a Switch is its datum).
+struct NodeCode {
+  ir::Op op;
+  bool live = false;       // some result can lead to a demand for it
+  uint32_t slot = kNone;   // in the store of an activation of its scope; none if it is asked for once a tag
+  uint32_t scope = 0;
+  uint32_t attr = 0;       // as in the graph, but of an EntryMerge its number among those of its scope
+  uint32_t first = 0;      // its sources are [first, first + count) of Code::sources
+  uint32_t count = 0;
+  KernelTypes types;
+};
+
+struct SiteCode {
+  uint32_t callee = 0;              // a scope
+  std::vector<uint32_t> arguments;  // by EntryMerge of the callee: the node that answers under the caller's tag
+  uint32_t result = kNone;          // Delay: the node of the callee that answers for the reference
+  std::vector<uint32_t> returns;    // the nodes that ask for what the callee computes
+  uint32_t held = kNone;            // several returns: the caller's slot that keeps the activation for all
+};
+
+struct ScopeCode {
+  uint32_t slots = 0;
+  std::vector<uint32_t> merges;  // Loop: its variables that can be asked for
+  std::vector<uint32_t> exits;
+  uint32_t held = kNone;         // Loop with several exits: the parent's slot that keeps how it ended
+};
+
+struct Code {
+  std::vector<NodeCode> nodes;
+  std::vector<uint32_t> sources;
+  std::vector<SiteCode> sites;
+  std::vector<ScopeCode> scopes;
+  std::vector<uint32_t> results;  // the nodes that answer for the graph's results
+  const uint32_t* SourcesOf(const NodeCode& node) const { return sources.data() + node.first; }
+};
+
+Code Compile(const ir::Graph& graph);
+
+// ---------------------------------------------------------------- store (demand_store.cpp)
+
+enum class SlotState : uint8_t { Empty, Busy, Full };
+
+// A tag and what is stored under it; values and then states follow the struct in memory. `refs` of the tag
+// counts inner activations, cells and demands in progress. Of the tag's members `chain` links what is about to
+// be freed.
+struct Activation : Tag {
+  uint32_t scope;
+  uint32_t slots;
+  uint32_t pending;       // Loop: variables that are not computed yet
+  bool marked;
+  Activation* previous;   // Loop: the iteration before, while a variable is pending
+  Activation* older;      // all that are alive
+  Activation* newer;
+  uint64_t inner;         // collection: how many of `refs` come from the store itself
+  Value* values() { return reinterpret_cast<Value*>(this + 1); }
+  SlotState* states() { return reinterpret_cast<SlotState*>(values() + slots); }
+  size_t bytes() const { return sizeof(Activation) + slots * (sizeof(Value) + sizeof(SlotState)); }
+};
+
+// What references, and the tags inside errors, are.
+//   Delay  <i, t>: the call i that waits under tag t
+//   Edge   <node, t>: what a lazy field holds
+//   Tag    t alone: of an error, or an activation that is kept in a slot
+struct DemandCell : Cell {
+  enum Kind : uint8_t { Delay, Edge, Tag };
+  Kind what;
+  bool busy = false, full = false, marked = false;
+  uint32_t id;             // a site or a node
+  Activation* at;          // null once the value is there
+  Value value;             // full
+  uint64_t inner = 0;      // as of an activation
+  DemandCell* older = nullptr;
+  DemandCell* newer = nullptr;
+  DemandExecution* owner;
+  DemandCell(DemandExecution* engine, Kind kind, uint32_t i, Activation* a);
+  ~DemandCell() override;
+  void CollectChildren(std::vector<Value>& out) override { out.push_back(std::move(value)); }
+};
+
+inline DemandCell* CellOf(const Value& reference) {
+  return static_cast<DemandCell*>(static_cast<Cell*>(reference.object()));
+}
+
+// ---------------------------------------------------------------- the machine
+
+// A demand in progress. The stack of them is what other engines have as the native stack.
+struct Frame {
+  uint32_t node;       // kNone: `cell` is being evaluated
+  uint32_t step;       // how far the equation has got, by op
+  Activation* at;      // counted
+  Activation* inside;  // counted or null: the callee of a Return, the iteration that an Exit looks at
+  DemandCell* cell;    // counted or null: of a frame without a node
+};
+
+// A broken rule: ends the run as Stop::Internal.
+struct BrokenRule {
+  std::string what;
+};
+struct Stopped {
+  Stop stop;
+};
+
+class DemandExecution : public Execution {
+ public:
+  DemandExecution(const ir::Graph& graph, const RunOptions& options);
+  ~DemandExecution() override;
+  Outcome Start(llvm::ArrayRef<Value> inputs) override;
+  llvm::ArrayRef<Value> results() const override { return results_; }
+  Outcome Force(Value& value) override;
+  Stats stats() const override;
+
+ private:
+  friend struct DemandCell;
+
+  // ---- demand.cpp: the run
+  template <typename Work>
+  Outcome Guarded(Work work);
+  Outcome Ended(Stop stop, std::string detail);
+  Outcome FailedWith(const Value& error) const;
+  Outcome NoProgress(ir::NodeId node, ir::PosId pos, const Activation* at) const;
+  const df::Tag* TagOf(const Activation* at) const { return at == root_ ? nullptr : at; }
+
+  // ---- demand_step.cpp: the equations
+  Value Evaluate(uint32_t node, Activation* at);
+  Value EvaluateCell(DemandCell* cell);
+  Value Machine(uint32_t want, Activation* where);
+  void Tick();
+  bool Ask(uint32_t& want, Activation*& where, Value& value);
+  bool Answer(Value& value, uint32_t& want, Activation*& where);
+  void Finish(Value& value);
+  void Push(uint32_t node, Activation* at, Activation* inside = nullptr);
+  void PushCell(DemandCell* cell, uint32_t& want, Activation*& where);
+  bool Follow(Value& value, bool delays, uint32_t& want, Activation*& where);
+  bool StepExit(Frame& frame, const NodeCode& n, Value& value, uint32_t& want, Activation*& where);
+  bool StepOrdinary(Frame& frame, const NodeCode& n, Value& value, uint32_t& want, Activation*& where);
+  bool StepConstruct(Frame& frame, const NodeCode& n, Value& value, uint32_t& want, Activation*& where);
+  Value Build(const NodeCode& n, uint32_t node, Activation* at);
+  const ir::Constructor& ConstructorOf(uint32_t node) const;
+  uint32_t FirstStrict(uint32_t node, uint32_t from) const;
+  const Value& ConstantOf(uint32_t constant);
+  Activation* Strip(Activation* at, uint32_t scope) const;
+  Value MakeError(KernelError error, uint32_t node, Activation* at);
+  Value LoopError(uint32_t node, Activation* at);
+  void Trace(uint32_t node, Activation* at, const Value& value, bool stored);
+
+  // ---- demand_early.cpp: what is there already, or costs next to nothing
+  bool Peek(uint32_t node, Activation* at, Value& value);
+  bool Speculate(uint32_t node, Activation* at, int depth, Value& value);
+  void Advance(Activation* from, Activation* to);
+
+  // ---- demand_store.cpp: activations and cells, and when they go
+  Activation* NewActivation(Label label, uint32_t scope, Activation* parent);  // with one count
+  Activation* Up(const Activation* at) const { return at->parent ? static_cast<Activation*>(at->parent) : root_; }
+  static Activation* Hold(Activation* at) {
+    ++at->refs;
+    return at;
+  }
+  void Release(Activation* at) {
+    if (--at->refs == 0) Bury(at);
+  }
+  void Bury(Activation* at);
+  void Clear(Activation* at);
+  Value NewCell(DemandCell::Kind kind, uint32_t id, Activation* at);
+  void Store(Activation* at, uint32_t slot, const Value& value);
+  void Computed(uint32_t node, Activation* at);
+  void Drop(Activation* at, uint32_t slot);
+  void Collect();
+
+  const ir::Graph& graph_;
+  RunOptions options_;
+  LimitCheck limits_;
+  Code code_;
+  std::vector<ir::NodeId> delay_of_site_;
+  std::vector<Value> constants_;  // made when first needed
+  std::vector<bool> constant_made_;
+  std::vector<Value> inputs_;
+  std::vector<Value> results_;
+
+  Activation* root_ = nullptr;
+  CountedVector<Frame> stack_;
+  CountedVector<Value> values_;  // operands of the frames
+
+  Activation* newest_ = nullptr;
+  DemandCell* newest_cell_ = nullptr;
+  df::Tag* dying_ = nullptr;
+  bool draining_ = false;
+  uint64_t live_ = 0, live_cells_ = 0;
+  uint64_t collect_at_ = 0;
+
+  Stats stats_;
+  uint64_t entries_ = 0, ticks_ = 0, forces_ = 0;
+  bool ended_ = false;
+  Outcome last_;
+};
+
+}  // namespace df::demand

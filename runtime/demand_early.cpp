@@ -1,0 +1,130 @@
+// What need not become a demand: answers that are there already, and, for the variables of a loop, answers that
+// cost a few operations on what is there. A loop whose variables all are such runs in the memory of one
+// iteration; any other keeps its iterations until somebody asks for the variable. Nothing here calls, waits or
+// marks a demand as in progress, so it cannot run forever; an error is a datum like another.
+#include "runtime/demand.h"
+
+namespace df::demand {
+
+using ir::Op;
+using ir::TypeKind;
+
+namespace {
+
+constexpr int kMaxDepth = 8;
+
+// Ops whose time does not grow with more than the size of their operands.
+bool Cheap(const NodeCode& n) {
+  if (n.types.operand != TypeKind::Integer && n.types.result != TypeKind::Integer) return n.op != Op::Fail;
+  switch (n.op) {
+    case Op::Add: case Op::Sub: case Op::Neg: case Op::Abs: case Op::Signum: case Op::Convert: case Op::Eq:
+    case Op::Ne: case Op::Lt: case Op::Le: case Op::Gt: case Op::Ge: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+// The answer, if it is stored or needs no work.
+bool DemandExecution::Peek(uint32_t node, Activation* at, Value& value) {
+  const NodeCode* n = &code_.nodes[node];
+  // A parameter that is only handed down; the bound keeps this short.
+  for (int steps = 0; n->op == Op::EntryMerge && n->slot == kNone; ++steps) {
+    if (steps == kMaxDepth) return false;
+    node = code_.sites[at->label.id].arguments[n->attr];
+    at = Up(at);
+    n = &code_.nodes[node];
+  }
+  if (n->slot != kNone && at->states()[n->slot] != SlotState::Empty) {
+    if (at->states()[n->slot] == SlotState::Busy) return false;
+    value = at->values()[n->slot];
+    return true;
+  }
+  switch (n->op) {
+    case Op::Const: value = ConstantOf(n->attr); return true;
+    case Op::Input: value = inputs_[n->attr]; return true;
+    case Op::Delay:
+      value = NewCell(DemandCell::Delay, n->attr, at);
+      if (n->slot != kNone) Store(at, n->slot, value);
+      return true;
+    default: return false;
+  }
+}
+
+// The answer, if it is there or takes at most a tree of cheap ops of this depth.
+bool DemandExecution::Speculate(uint32_t node, Activation* at, int depth, Value& value) {
+  if (Peek(node, at, value)) return true;
+  const NodeCode& n = code_.nodes[node];
+  if (n.slot != kNone && at->states()[n.slot] == SlotState::Busy) return false;
+  if (depth == 0) return false;
+  const uint32_t* sources = code_.SourcesOf(n);
+  switch (n.op) {
+    case Op::LoopMerge:
+      if (at->label.iteration == 0) {
+        if (!Speculate(sources[0], Up(at), depth - 1, value)) return false;
+      } else {
+        if (!Speculate(sources[1], at->previous, depth - 1, value)) return false;
+      }
+      break;
+    case Op::Force:
+      if (!Speculate(sources[0], at, depth - 1, value)) return false;
+      while (value.is_reference()) {
+        if (!CellOf(value)->full) return false;
+        value = Value(CellOf(value)->value);
+      }
+      break;
+    case Op::BranchMerge:
+      if (!Speculate(sources[0], at, depth - 1, value)) return false;
+      if (value.is_error()) break;
+      if (!Speculate(sources[1 + (n.types.operand == TypeKind::Bool ? value.word() == 0 : value.word())], at, depth - 1,
+                     value))
+        return false;
+      break;
+    case Op::Field: {
+      if (!Speculate(sources[0], at, depth - 1, value)) return false;
+      if (value.is_error()) break;
+      value = Value(static_cast<Data*>(value.object())->fields()[n.attr & 0xFFFF]);
+      while (value.is_reference() && CellOf(value)->what == DemandCell::Edge) {
+        if (!CellOf(value)->full) return false;
+        value = Value(CellOf(value)->value);
+      }
+      break;
+    }
+    default: {
+      if (ir::InfoOf(n.op).cls != ir::OpClass::Ordinary || !Cheap(n) || n.op == Op::Seq || n.count > 2) return false;
+      Value operands[2];
+      bool failed = false;
+      for (uint32_t k = 0; k < n.count && !failed; ++k) {
+        if (!Speculate(sources[k], at, depth - 1, operands[k])) return false;
+        if (!operands[k].is_error()) continue;
+        value = operands[k];
+        failed = true;
+      }
+      if (failed) break;
+      KernelError error;
+      value = ApplyTyped(n.op, n.types, n.attr, llvm::ArrayRef<Value>(operands, n.count), &error, &failed,
+                         memory::Available());
+      if (failed) value = MakeError(std::move(error), node, at);
+    }
+  }
+  if (n.slot != kNone) {
+    Store(at, n.slot, value);
+    Computed(node, at);
+  }
+  if (options_.trace) Trace(node, at, value, false);
+  return true;
+}
+
+// The variables of the iteration `to`, which follows `from`, as far as they cost next to nothing.
+void DemandExecution::Advance(Activation* from, Activation* to) {
+  for (uint32_t merge : code_.scopes[to->scope].merges) {
+    const NodeCode& n = code_.nodes[merge];
+    Value value;
+    if (!Speculate(code_.SourcesOf(n)[1], from, kMaxDepth, value)) continue;
+    Store(to, n.slot, value);
+    Computed(merge, to);
+  }
+  if (to->pending) to->previous = Hold(from);
+}
+
+}  // namespace df::demand

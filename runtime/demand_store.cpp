@@ -1,0 +1,233 @@
+// The store: activations with their slots, references, and when both go. Most go by their counts, at once. A
+// value in a slot may refer to its own activation, though (a lazy field, the tag of an error): such circles are
+// found by a collection, each time that as much is alive as twice what the last one left.
+#include <new>
+
+#include "llvm/ADT/DenseMap.h"
+#include "runtime/demand.h"
+
+namespace df::demand {
+
+namespace {
+
+constexpr uint64_t kFirstCollection = 1 << 16;
+
+}  // namespace
+
+Activation* DemandExecution::NewActivation(Label label, uint32_t scope, Activation* parent) {
+  uint32_t slots = code_.scopes[scope].slots;
+  size_t bytes = sizeof(Activation) + slots * (sizeof(Value) + sizeof(SlotState));
+  auto* at = static_cast<Activation*>(memory::Allocate(bytes));
+  bool top = !parent || parent == root_;
+  ::new (at) Activation{{label, top ? nullptr : parent, parent ? parent->depth + 1 : 0, 1, 0, nullptr},
+                        scope, slots, static_cast<uint32_t>(code_.scopes[scope].merges.size()), false,
+                        nullptr, newest_, nullptr, 0};
+  if (!top) ++parent->refs;
+  for (uint32_t i = 0; i < slots; ++i) {
+    ::new (at->values() + i) Value();
+    at->states()[i] = SlotState::Empty;
+  }
+  if (newest_) newest_->newer = at;
+  newest_ = at;
+  stats_.max_depth = std::max(stats_.max_depth, at->depth);
+  ++(label.loop ? stats_.loops : stats_.calls);
+  if (++live_ > stats_.peak_frames) stats_.peak_frames = live_;
+  return at;
+}
+
+// Values that go may be the last to hold other activations; they queue up here instead of recurring.
+void DemandExecution::Bury(Activation* at) {
+  at->chain = dying_;
+  dying_ = at;
+  if (draining_) return;
+  draining_ = true;
+  while (dying_) {
+    auto* dead = static_cast<Activation*>(dying_);
+    dying_ = dead->chain;
+    Clear(dead);
+    if (dead->parent) Release(static_cast<Activation*>(dead->parent));
+    (dead->newer ? dead->newer->older : newest_) = dead->older;
+    if (dead->older) dead->older->newer = dead->newer;
+    --live_;
+    memory::Free(dead, dead->bytes());
+  }
+  draining_ = false;
+}
+
+// Drops all that is stored under `at`, and the iteration before.
+void DemandExecution::Clear(Activation* at) {
+  for (uint32_t i = 0; i < at->slots; ++i) Drop(at, i);
+  if (Activation* previous = std::exchange(at->previous, nullptr)) Release(previous);
+}
+
+void DemandExecution::Drop(Activation* at, uint32_t slot) {
+  if (at->states()[slot] == SlotState::Full) --entries_;
+  at->states()[slot] = SlotState::Empty;
+  Value last = std::move(at->values()[slot]);
+}
+
+void DemandExecution::Store(Activation* at, uint32_t slot, const Value& value) {
+  if (++entries_ > stats_.peak_entries) stats_.peak_entries = entries_;
+  at->values()[slot] = value;
+  at->states()[slot] = SlotState::Full;
+}
+
+// After the answer for `node` was stored under `at`: what was kept only to give it can go.
+void DemandExecution::Computed(uint32_t node, Activation* at) {
+  const NodeCode& n = code_.nodes[node];
+  auto all_full = [&](const std::vector<uint32_t>& nodes) {
+    for (uint32_t other : nodes)
+      if (code_.nodes[other].live && at->states()[code_.nodes[other].slot] != SlotState::Full) return false;
+    return true;
+  };
+  if (n.op == ir::Op::LoopMerge) {
+    if (--at->pending == 0 && at->previous) Release(std::exchange(at->previous, nullptr));
+  } else if (n.op == ir::Op::Return) {
+    const SiteCode& site = code_.sites[n.attr];
+    if (site.held != kNone && all_full(site.returns)) Drop(at, site.held);
+  } else if (n.op == ir::Op::Exit) {
+    const ScopeCode& loop = code_.scopes[n.attr];
+    if (loop.held != kNone && all_full(loop.exits)) Drop(at, loop.held);
+  }
+}
+
+// ---------------------------------------------------------------- references
+
+DemandCell::DemandCell(DemandExecution* engine, Kind kind, uint32_t i, Activation* a)
+    : what(kind), id(i), at(a), older(engine->newest_cell_), owner(engine) {
+  ++at->refs;
+  if (older) older->newer = this;
+  engine->newest_cell_ = this;
+  ++engine->live_cells_;
+}
+
+DemandCell::~DemandCell() {
+  if (!owner) return;
+  (newer ? newer->older : owner->newest_cell_) = older;
+  if (older) older->newer = newer;
+  --owner->live_cells_;
+  if (at) owner->Release(at);
+}
+
+Value DemandExecution::NewCell(DemandCell::Kind kind, uint32_t id, Activation* at) {
+  if (kind == DemandCell::Delay) ++stats_.delays;
+  return Value::Adopt(ValueKind::Reference, new DemandCell(this, kind, id, at));
+}
+
+// ---------------------------------------------------------------- collection
+
+namespace {
+
+// Objects without a place for a mark of their own: data and errors.
+struct Seen {
+  uint32_t inner = 0;
+  bool marked = false;
+};
+
+}  // namespace
+
+// What is held from outside of the store, by demands in progress or by the caller, and what that leads to,
+// stays. The rest is emptied, and then goes by its counts.
+void DemandExecution::Collect() {
+  llvm::DenseMap<Object*, Seen> seen;
+  std::vector<Object*> work;
+  auto count = [&](const Value& value) {
+    if (!value.counted()) return;
+    Object* object = value.object();
+    if (object->kind == ObjectKind::Cell) {
+      ++CellOf(value)->inner;
+    } else if (object->kind == ObjectKind::Data || object->kind == ObjectKind::Error) {
+      if (seen[object].inner++ == 0) work.push_back(object);
+    }
+  };
+  for (Activation* at = newest_; at; at = at->older) at->inner = 0, at->marked = false;
+  for (DemandCell* cell = newest_cell_; cell; cell = cell->older) cell->inner = 0, cell->marked = false;
+  auto in_cell = [](Object* cell) { return static_cast<DemandCell*>(static_cast<Cell*>(cell)); };
+  for (Activation* at = newest_; at; at = at->older) {
+    if (at->parent) ++static_cast<Activation*>(at->parent)->inner;
+    if (at->previous) ++at->previous->inner;
+    for (uint32_t i = 0; i < at->slots; ++i) count(at->values()[i]);
+  }
+  for (DemandCell* cell = newest_cell_; cell; cell = cell->older) {
+    if (cell->at) ++cell->at->inner;
+    count(cell->value);
+  }
+  while (!work.empty()) {
+    Object* object = work.back();
+    work.pop_back();
+    if (object->kind == ObjectKind::Error) {
+      if (Object* tag = static_cast<ErrorObject*>(object)->tag) ++in_cell(tag)->inner;
+      continue;
+    }
+    auto* data = static_cast<Data*>(object);
+    for (uint32_t i = 0; i < data->size; ++i) count(data->fields()[i]);
+  }
+
+  std::vector<Activation*> activations;
+  auto reach_activation = [&](df::Tag* tag) {
+    auto* at = static_cast<Activation*>(tag);
+    if (!at || at->marked) return;
+    at->marked = true;
+    activations.push_back(at);
+  };
+  auto reach_object = [&](Object* object) {
+    if (object->kind == ObjectKind::Cell) {
+      if (std::exchange(in_cell(object)->marked, true)) return;
+    } else if (object->kind == ObjectKind::Data || object->kind == ObjectKind::Error) {
+      if (std::exchange(seen[object].marked, true)) return;
+    } else {
+      return;
+    }
+    work.push_back(object);
+  };
+  auto reach_value = [&](const Value& value) {
+    if (value.counted()) reach_object(value.object());
+  };
+  for (Activation* at = newest_; at; at = at->older)
+    if (at->refs > at->inner) reach_activation(at);
+  for (DemandCell* cell = newest_cell_; cell; cell = cell->older)
+    if (cell->refs > cell->inner) reach_object(cell);
+  std::vector<Object*> held;
+  for (auto& [object, record] : seen)
+    if (object->refs > record.inner) held.push_back(object);
+  for (Object* object : held) reach_object(object);
+  while (!work.empty() || !activations.empty()) {
+    if (!activations.empty()) {
+      Activation* at = activations.back();
+      activations.pop_back();
+      reach_activation(at->parent);
+      reach_activation(at->previous);
+      for (uint32_t i = 0; i < at->slots; ++i) reach_value(at->values()[i]);
+      continue;
+    }
+    Object* object = work.back();
+    work.pop_back();
+    if (object->kind == ObjectKind::Cell) {
+      reach_activation(in_cell(object)->at);
+      reach_value(in_cell(object)->value);
+    } else if (object->kind == ObjectKind::Error) {
+      if (Object* tag = static_cast<ErrorObject*>(object)->tag) reach_object(tag);
+    } else {
+      auto* data = static_cast<Data*>(object);
+      for (uint32_t i = 0; i < data->size; ++i) reach_value(data->fields()[i]);
+    }
+  }
+
+  std::vector<Activation*> dead;
+  std::vector<Value> dead_cells, contents;
+  for (Activation* at = newest_; at; at = at->older)
+    if (!at->marked) dead.push_back(Hold(at));
+  for (DemandCell* cell = newest_cell_; cell; cell = cell->older) {
+    if (cell->marked) continue;
+    ++cell->refs;
+    dead_cells.push_back(Value::Adopt(ValueKind::Reference, cell));
+    contents.push_back(std::move(cell->value));
+  }
+  contents.clear();
+  for (Activation* at : dead) Clear(at);
+  dead_cells.clear();
+  for (Activation* at : dead) Release(at);
+  collect_at_ = std::max(kFirstCollection, 2 * (live_ + live_cells_));
+}
+
+}  // namespace df::demand

@@ -58,7 +58,8 @@ void DemandExecution::Push(uint32_t node, Activation* at, Activation* inside) {
 
 // Evaluates a cell that is neither full nor busy.
 void DemandExecution::PushCell(DemandCell* cell, uint32_t& want, Activation*& where) {
-  stack_.reserve(stack_.size() + 1);
+  // First, so that nothing fails between the new activation and its frame.
+  if (stack_.size() == stack_.capacity()) stack_.reserve(std::max<size_t>(64, 2 * stack_.size()));
   if (cell->what == DemandCell::Delay) {
     ++stats_.released;
     where = NewActivation({cell->id, false, 0}, code_.sites[cell->id].callee, cell->at);

@@ -174,6 +174,19 @@ class Machine:
             for (name, _), a in zip(e[2], e[4]):
                 inner.names[name] = Thunk(a, env)
             return self.eval(e[3], inner)
+        if op == "fn":
+            return (e, env)
+        if op == "apply":
+            function, closure = self.eval(e[2], env)
+            inner = Env(self, closure)
+            inner.names[function[2]] = Thunk(e[3], env)
+            self.depth += 1
+            if self.depth > 3000:
+                raise TooBig()
+            try:
+                return self.eval(function[3], inner)
+            finally:
+                self.depth -= 1
         if op == "let":
             return self.eval(e[3], self.bind(e[2], env))
         if op == "case":

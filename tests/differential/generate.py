@@ -1,12 +1,12 @@
 """Random well-typed programs that end: recursion, mutual recursion, loops, branches, delayed arguments, tuples, local
-functions, errors.
+functions, functions as values, errors.
 
 Every function's first parameter is its budget `n`: calls pass a smaller one, and a body calls only where `n > 0`.
 """
 
 import random
 
-from terms import NUMBERS, Function, source, type_source
+from terms import FUNCTION, NUMBERS, Function, source, type_source
 
 
 class Generator:
@@ -33,8 +33,17 @@ class Generator:
             return tuple(self.type(depth - 1) for _ in range(self.r.choice((2, 2, 3))))
         return self.scalar()
 
+    def any_type(self):
+        """Values that are passed on, and not shown or evaluated as such, may be functions or hold some."""
+        if self.chance(0.85):
+            return self.type()
+        return FUNCTION if self.chance(0.6) else (FUNCTION, self.scalar())
+
     def literal(self, t):
         r = self.r
+        if t == FUNCTION:
+            x = self.name("x")
+            return ("fn", t, x, ("bin", "Int", r.choice("+-*"), ("var", "Int", x), self.literal("Int")))
         if t == "Bool":
             return ("lit", t, r.random() < 0.5)
         if t == "Char":
@@ -63,6 +72,10 @@ class Generator:
                    ("seq", 0.8), ("untuple", 1.5), ("spin", 0.25), ("pairlet", 2), ("fst", 1), ("localfun", 1.5), ("case2", 1)]
         if calls:
             choices.append(("call", 9))
+        if t == FUNCTION:
+            choices.append(("fn", 12))
+        if t == "Int":
+            choices.append(("apply", 5 if any(u == FUNCTION for _, u in env) else 0.7))
         if t in NUMBERS:
             choices += [("arith", 12), ("unary", 2), ("convert", 2), ("section", 1)]
         if t in ("Int", "Integer"):
@@ -83,7 +96,7 @@ class Generator:
     def t_let(self, t, d, env, calls):
         bindings, inner = [], list(env)
         for _ in range(self.r.choice((1, 1, 2))):
-            u = self.type()
+            u = self.any_type()
             x = self.name("v")
             bindings.append(("val", x, u, self.term(u, d, inner, calls)))
             inner = inner + [(x, u)]
@@ -125,7 +138,7 @@ class Generator:
 
     def t_localfun(self, t, d, env, calls):
         # A local function with free variables; recursive on a budget of its own, literal at the call.
-        f = Function(self.name("g"), [(self.name("k"), "Int")] + [(self.name("y"), self.scalar())
+        f = Function(self.name("g"), [(self.name("k"), "Int")] + [(self.name("y"), self.any_type())
                                                                 for _ in range(self.r.choice((0, 1, 2)))], t)
         k = f.params[0][0]
         inner = env + f.params
@@ -142,6 +155,13 @@ class Generator:
         if t in NUMBERS and self.chance(0.4):
             body = ("bin", t, "+", call, self.term(t, d, env, calls))
         return ("let", t, [("fun", f)], body)
+
+    def t_fn(self, t, d, env, calls):
+        x = self.name("x")
+        return ("fn", t, x, self.term("Int", d, env + [(x, "Int")], calls))
+
+    def t_apply(self, t, d, env, calls):
+        return ("apply", t, self.term(FUNCTION, d, env, calls), self.term(t, d, env, calls))
 
     def t_error(self, t, d, env, calls):
         self.errors += 1
@@ -204,9 +224,9 @@ class Generator:
     # ------------------------------------------------------------ functions
 
     def declare(self):
-        params = [("n", "Int")] + [("a%d" % i, self.type(1 if self.chance(0.3) else 0))
+        params = [("n", "Int")] + [("a%d" % i, FUNCTION if self.chance(0.12) else self.type(1 if self.chance(0.3) else 0))
                                    for i in range(self.r.choice((0, 1, 1, 2, 2, 3)))]
-        return Function("f%d" % len(self.functions), params, self.type())
+        return Function("f%d" % len(self.functions), params, self.any_type())
 
     def loop(self, f, depth):
         # A self tail call with accumulators; sometimes a second exit.
@@ -297,14 +317,22 @@ class Generator:
             extra.append(f)
             starts.append(("val", self.name("m"), "Int", e))
         env = [(b[1], b[2]) for b in starts]
-        everything = tuple(t for _, t in env)
         if self.chance(0.7):
-            main.result = everything if len(everything) > 1 else everything[0]
-            body = ("tuple", main.result, [("var", t, x) for x, t in env]) if len(env) > 1 else ("var", env[0][1], env[0][0])
+            parts = [self.shown(("var", t, x)) for x, t in env]
+            main.result = tuple(e[1] for e in parts) if len(parts) > 1 else parts[0][1]
+            body = ("tuple", main.result, parts) if len(parts) > 1 else parts[0]
         else:
             body = self.term(t, depth, env, None)
         main.clauses = [(None, ("let", main.result, starts, body))]
         return self.functions + extra + self.endless() + [main]
+
+    def shown(self, e):
+        """Something to print of a value: a function is applied."""
+        if e[1] == FUNCTION:
+            return ("apply", "Int", e, self.literal("Int"))
+        if e[1][0] == FUNCTION:
+            return self.shown(("un", FUNCTION, "fst", e))
+        return e
 
     def endless(self):
         """A loop and a recursion without an end."""

@@ -2,6 +2,8 @@
 
 import copy
 
+from terms import FUNCTION
+
 
 def parts(e):
     """(index path, sub-term) of every direct sub-term."""
@@ -16,6 +18,10 @@ def parts(e):
         return [((3, i), a) for i, a in enumerate(e[3])]
     if op == "lambda":
         return [((3,), e[3])] + [((4, i), a) for i, a in enumerate(e[4])]
+    if op == "fn":
+        return [((3,), e[3])]
+    if op == "apply":
+        return [((2,), e[2]), ((3,), e[3])]
     if op == "let":
         found = [((3,), e[3])]
         for i, b in enumerate(e[2]):
@@ -50,6 +56,8 @@ def put(node, path, new):
 
 
 def leaves(t):
+    if t == FUNCTION:
+        return ("fn", t, "x", ("var", "Int", "x"))
     if not isinstance(t, str):
         return ("tuple", t, [leaves(u) for u in t])
     return ("lit", t, {"Bool": True, "Char": "a", "Double": 1.0}.get(t, 1))
@@ -64,6 +72,8 @@ def bound(e, found):
                 found |= {p for p, _ in b[1].params}
     elif e[0] == "untuple":
         found |= set(e[3])
+    elif e[0] == "fn":
+        found.add(e[2])
     elif e[0] == "lambda":
         found |= {p for p, _ in e[2]}
     return found

@@ -1,11 +1,12 @@
 """Terms of random programs: a small typed language whose source text is Haskell.
 
 A term is a tuple (op, type, ...). `source` prints it; evaluate.py gives its meaning. Types are "Int", "Integer",
-"Bool", "Double", "Char" or a tuple of types.
+"Bool", "Double", "Char", FUNCTION or a tuple of types.
 """
 
 SCALARS = ("Int", "Integer", "Bool", "Double", "Char")
 NUMBERS = ("Int", "Integer", "Double")
+FUNCTION = "(Int -> Int)"
 
 
 def type_source(t):
@@ -92,6 +93,10 @@ def source(e):
         return "(%s%s)" % (e[2], "".join(" " + source(a) for a in e[3]))
     if op == "lambda":       # ("lambda", type, [(name, type)], body, [args])
         return "((\\%s -> %s)%s)" % (" ".join(p for p, _ in e[2]), source(e[3]), "".join(" " + typed(a) for a in e[4]))
+    if op == "fn":           # ("fn", FUNCTION, name, body)
+        return "(\\%s -> %s)" % (e[2], source(e[3]))
+    if op == "apply":        # ("apply", "Int", function, argument)
+        return "(%s %s)" % (typed(e[2]), source(e[3]))
     if op == "let":          # ("let", type, [bindings], body)
         return "(let { %s } in %s)" % ("; ".join(binding_source(b) for b in e[2]), source(e[3]))
     if op == "case":         # ("case", type, scrutinee, [(value, body)], default)

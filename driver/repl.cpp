@@ -35,10 +35,13 @@ ExitCode Repl::Run() {
   while (!quit_) {
     console_.out().flush();
     console_.err().flush();
-    if (!ReadInput(text)) break;
-    if (text.empty()) continue;
-    interrupts_.Clear();
-    Handle(text);
+    bool more = ReadInput(text);
+    if (more && !text.empty() && !TerminationRequested()) {
+      interrupts_.Clear();
+      Handle(text);
+    }
+    if (TerminationRequested()) return ExitCode::Interrupted;
+    if (!more) break;
   }
   // What failed matters to a script, not to a person who went on.
   return editor_->interactive() ? ExitCode::Fine : code_;

@@ -56,9 +56,11 @@ void Repl::Load(std::string_view argument) {
     Reload(argument);
     return;
   }
-  Reset();
-  loaded_ = argument;
-  if (std::optional<std::string> text = ReadFile(loaded_, kMaxSourceBytes, pipeline_->diags)) {
+  // Read first: a misspelt name must not cost what was defined so far.
+  std::string name(argument);
+  if (std::optional<std::string> text = ReadFile(name, kMaxSourceBytes, pipeline_->diags)) {
+    Reset();
+    loaded_ = name;
     std::optional<ast::Ast> ast = pipeline_->Syntax(pipeline_->Tokens(DisplayName(loaded_), std::move(*text)));
     CheckOptions check;
     check.repl = true;

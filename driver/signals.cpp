@@ -10,11 +10,13 @@ constexpr int kInterruptedExit = 130;
 constexpr int kPatience = 3;  // so many signals without a reaction end the program
 
 std::atomic<bool> flag{false};
+std::atomic<bool> terminate_{false};
 std::atomic<int> scopes{0};
 std::atomic<int> unanswered{0};
 std::atomic<const char*> to_remove{nullptr};
 
-void Handle(int) {
+void Handle(int signal) {
+  if (signal == SIGTERM) terminate_.store(true);
   if (scopes.load() > 0 && unanswered.fetch_add(1) + 1 < kPatience) {
     flag.store(true);
     return;
@@ -53,6 +55,8 @@ void InterruptScope::Clear() {
   df::flag.store(false);
   unanswered.store(0);
 }
+
+bool TerminationRequested() { return terminate_.load(); }
 
 void RemoveOnInterrupt(const char* path) { to_remove.store(path); }
 

@@ -23,6 +23,9 @@ class InterruptScope {
   void Clear();
 };
 
+// Whether SIGTERM has come: a prompt that goes on after Ctrl-C ends then.
+bool TerminationRequested();
+
 // The file that an interrupt has to remove before the program ends; null for none.
 void RemoveOnInterrupt(const char* path);
 

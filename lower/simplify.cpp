@@ -57,8 +57,15 @@ Expr* Simplifier::Simplify(Expr* expr) {
   switch (expr->kind) {
     case Kind::Var: return SimplifyVar(expr);
     case Kind::Fun: {
-      // A constant of the program that is one literal.
       const Function& function = p_.functions[expr->fun];
+      // `undefined` and its like fail where they are used: at any level, since that place is what the error shows.
+      if (function.params.empty() && expr->fun != p_.main && function.body && function.body->kind == Kind::Op &&
+          function.body->op == ir::Op::Fail && function.body->args[0]->kind == Kind::Const) {
+        changed_ = true;
+        llvm::DenseMap<uint32_t, VarId> none;
+        return p_.Clone(function.body, none, expr->pos);
+      }
+      // A constant of the program that is one literal.
       if (!optimize_ || !function.params.empty() || expr->fun == p_.main || !function.body) return expr;
       bool literal = function.body->kind == Kind::Const && IsAtom(p_, function.body);
       if (!literal && !(function.body->kind == Kind::Fun && !(*recursive_)[expr->fun.index])) return expr;

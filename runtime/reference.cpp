@@ -160,7 +160,13 @@ Outcome ReferenceExecution::Ended(Stop stop, std::string detail) {
   last_.detail = std::move(detail);
   last_.error.message = last_.detail;
   last_.error.node = now_node_;
-  if (now_node_.valid()) last_.error.pos = graph_.nodes[now_node_].pos;
+  if (now_node_.valid()) {
+    const ir::Node& node = graph_.nodes[now_node_];
+    last_.error.pos = node.pos;
+    // Triggers have no place of their own in the source; their function or loop has.
+    if (!graph_.positions.Contains(node.pos) || !graph_.positions[node.pos].line)
+      last_.error.pos = graph_.scopes[node.scope].pos;
+  }
   FillPath(now_tag_.get(), last_.error);
   return last_;
 }

@@ -13,7 +13,7 @@ target_compile_options(dfc_options INTERFACE -Wall -Wextra -Wno-unused-parameter
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 warns of string copies that cannot happen where it optimises.
   target_compile_options(dfc_options INTERFACE -fpch-preprocess
-                         $<$<CONFIG:Release>:-Wno-stringop-overflow> $<$<CONFIG:Release>:-Wno-restrict>)
+                         $<$<NOT:$<CONFIG:Debug>>:-Wno-stringop-overflow;-Wno-restrict;-Wno-array-bounds>)
 endif()
 if(DFC_VERIFY)
   target_compile_definitions(dfc_options INTERFACE DFC_VERIFY=1)

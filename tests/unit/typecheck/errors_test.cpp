@@ -78,7 +78,7 @@ TEST_CASE("a clash shows both places") {
 }
 
 TEST_CASE("a message says how to mend it") {
-  CHECK(Holds(MessageOf("f = lengt' 3\nlength' x = 3"), "did you mean `length'`?"));
+  CHECK(Holds(MessageOf("f = widt' 3\nwidth' x = 3"), "did you mean `width'`?"));
   CHECK(Holds(MessageOf("f = toUpper 'c'"), "add `import Data.Char`"));
   CHECK(
       Holds(MessageOf("f :: a -> a -> Bool\nf x y = x == y"), "add `Eq a` to the context of the signature"));

@@ -29,8 +29,8 @@ Repl::Repl(const Options& options, Console& console) : options_(options), consol
 
 ExitCode Repl::Run() {
   if (editor_->interactive()) console_.out() << "dfc " << DFC_VERSION << "; `:help` lists the commands\n";
-  if (options_.file.empty()) Reset();
-  else Load(options_.file);
+  Reset();
+  if (!options_.file.empty()) Load(options_.file);
   std::string text;
   while (!quit_) {
     console_.out().flush();

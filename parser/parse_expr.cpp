@@ -246,28 +246,10 @@ Expr* Parser::ParseBracket() {
   return ast_.New<ListExpr>(From(open), Copy(elements));
 }
 
-// `C { x = 1 }` and `r { x = 1 }` after C or r. Braces switch layout off, as everywhere.
+// `C { x = 1 }` and `r { x = 1 }` after C or r.
 Expr* Parser::ParseRecordBraces(Expr* head) {
   Span open = token().span;
-  Advance();
-  PushBlock(0);
-  llvm::SmallVector<FieldBinding> fields;
-  while (!Is(Kind::RightBrace) && !panic_) {
-    if (Is(Kind::DotDot)) NotSupported(token().span, "record wildcards are");
-    if (!Is(Kind::VarId)) {
-      Fail("a field's name");
-      break;
-    }
-    Name field = NameOf(token());
-    Advance();
-    if (Is(Kind::Comma) || Is(Kind::RightBrace))
-      NotSupported(field.span, "fields without a value (`NamedFieldPuns`) are");
-    Expect(Kind::Equals);
-    fields.push_back({field, ParseExpr()});
-    if (!Take(Kind::Comma)) break;
-  }
-  Close(Kind::RightBrace, open);
-  if (!panic_) PopBlock();
+  auto fields = ParseFieldsInBraces<FieldBinding>([&] { return ParseExpr(); });
   if (auto* con = llvm::dyn_cast<ConExpr>(head))
     return ast_.New<RecordConExpr>(From(head->span), con->name, Copy(fields));
   if (fields.empty() && !panic_) Complain(Diag::EmptyRecordUpdate, From(open));

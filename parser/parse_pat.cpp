@@ -202,28 +202,9 @@ Pat* Parser::ParseParenPat() {
   return ast_.New<TuplePat>(From(begin), Copy(elements));
 }
 
-// `C { x = p, y = q }` after its constructor. Braces switch layout off, as everywhere.
+// `C { x = p, y = q }` after its constructor.
 Pat* Parser::ParseRecordPat(Name name) {
-  Span open = token().span;
-  Advance();
-  PushBlock(0);
-  llvm::SmallVector<FieldPat> fields;
-  while (!Is(Kind::RightBrace) && !panic_) {
-    if (Is(Kind::DotDot)) NotSupported(token().span, "record wildcards are");
-    if (!Is(Kind::VarId)) {
-      Fail("a field's name");
-      break;
-    }
-    Name field = NameOf(token());
-    Advance();
-    if (Is(Kind::Comma) || Is(Kind::RightBrace))
-      NotSupported(field.span, "fields without a value (`NamedFieldPuns`) are");
-    Expect(Kind::Equals);
-    fields.push_back({field, ParseTypedPat()});
-    if (!Take(Kind::Comma)) break;
-  }
-  Close(Kind::RightBrace, open);
-  if (!panic_) PopBlock();
+  auto fields = ParseFieldsInBraces<FieldPat>([&] { return ParseTypedPat(); });
   return ast_.New<RecordPat>(From(name.span), name, Copy(fields));
 }
 

@@ -168,6 +168,10 @@ class Parser {
   bool AtAPat() const;
   ast::Pat* ParseParenPat();
   ast::Pat* ParseRecordPat(ast::Name name);
+  // `{ f = item, .. }` after a constructor, a record or a pattern's constructor; `item` parses what follows each
+  // `=`, and Field is FieldPat or FieldBinding. Braces switch layout off, as everywhere.
+  template <typename Field, typename Item>
+  llvm::SmallVector<Field> ParseFieldsInBraces(Item item);
   bool AtConOperator() const;
   ast::Name TakeOperator();
   // The name at the current VarId; qualified ones are reported.
@@ -226,5 +230,30 @@ class Parser {
   std::vector<BlockState> blocks_;
   std::vector<uint32_t> match_;  // opening bracket -> its closing one, or UINT32_MAX
 };
+
+template <typename Field, typename Item>
+llvm::SmallVector<Field> Parser::ParseFieldsInBraces(Item item) {
+  Span open = token().span;
+  Advance();
+  PushBlock(0);
+  llvm::SmallVector<Field> fields;
+  while (!Is(Kind::RightBrace) && !panic_) {
+    if (Is(Kind::DotDot)) NotSupported(token().span, "record wildcards are");
+    if (!Is(Kind::VarId)) {
+      Fail("a field's name");
+      break;
+    }
+    ast::Name field = NameOf(token());
+    Advance();
+    if (Is(Kind::Comma) || Is(Kind::RightBrace))
+      NotSupported(field.span, "fields without a value (`NamedFieldPuns`) are");
+    Expect(Kind::Equals);
+    fields.push_back({field, item()});
+    if (!Take(Kind::Comma)) break;
+  }
+  Close(Kind::RightBrace, open);
+  if (!panic_) PopBlock();
+  return fields;
+}
 
 }  // namespace df

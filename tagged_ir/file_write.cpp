@@ -67,30 +67,12 @@ int64_t Writer::String(const std::string& text) {
 std::vector<NodeId> Writer::DepthFirstOrder() const {
   std::vector<NodeId> order;
   order.reserve(g.nodes.size());
-  std::vector<bool> seen(g.nodes.size(), false);
-  struct Step {
-    NodeId node;
-    uint32_t next;
-  };
-  std::vector<Step> stack;
-  for (uint32_t i = 0; i < g.nodes.size(); ++i) {
-    if (seen[i]) continue;
-    seen[i] = true;
-    stack.push_back({NodeId(i), 0});
-    while (!stack.empty()) {
-      Step& step = stack.back();
-      llvm::ArrayRef<Edge> in = g.InputsOf(step.node);
-      if (step.next == in.size()) {
-        order.push_back(step.node);
-        stack.pop_back();
-        continue;
-      }
-      NodeId operand = in[step.next++].node;
-      if (seen[operand.index]) continue;
-      seen[operand.index] = true;
-      stack.push_back({operand, 0});
-    }
-  }
+  ForEachInPostOrder(
+      g, [&](NodeId node) { return g.InputsOf(node); },
+      [&](NodeId node) {
+        order.push_back(node);
+        return true;
+      });
   return order;
 }
 

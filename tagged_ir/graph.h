@@ -178,6 +178,38 @@ struct Graph {
   ScopeId LoopOf(NodeId node) const { return ScopeId(nodes[node].attr); }
 };
 
+// Visits each node once, after the nodes it takes the operands `operands_of(node)` from; an edge that leads back to a
+// node in progress is left out. `operands_of` gives a range of Edge. Ends early, with false, if `visit` gives false.
+// The stack is on the heap: a chain may be as long as the graph.
+template <typename OperandsOf, typename Visit>
+bool ForEachInPostOrder(const Graph& graph, OperandsOf operands_of, Visit visit) {
+  std::vector<bool> seen(graph.nodes.size(), false);
+  struct Step {
+    NodeId node;
+    uint32_t next;
+  };
+  std::vector<Step> stack;
+  for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
+    if (seen[i]) continue;
+    seen[i] = true;
+    stack.push_back({NodeId(i), 0});
+    while (!stack.empty()) {
+      Step& step = stack.back();
+      llvm::ArrayRef<Edge> operands = operands_of(step.node);
+      if (step.next == operands.size()) {
+        if (!visit(step.node)) return false;
+        stack.pop_back();
+        continue;
+      }
+      NodeId operand = operands[step.next++].node;
+      if (seen[operand.index]) continue;
+      seen[operand.index] = true;
+      stack.push_back({operand, 0});
+    }
+  }
+  return true;
+}
+
 // Whether node `n` has `count` results of which results[1] is a control edge, etc., is checked here, with
 // everything else that docs/graph.md says of a well-formed graph: op signatures, scopes of both ends of each
 // edge, one trigger Call per site, Returns and EntryMerges wired to the same sites, Switch and BranchMerge

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include "tagged_ir/verify.h"
 
 namespace df::ir {
@@ -89,39 +90,24 @@ bool Verifier::CheckBranches() {
     return tree.Enter(context[edge.node.index], row_of(g.InputsOf(edge.node)[0]), edge.port);
   };
 
-  // Depth first; an edge that leads back to a node in progress (a knot) says nothing.
-  std::vector<bool> seen(g.nodes.size(), false);
-  struct Step {
-    NodeId node;
-    uint32_t next;
+  auto liveness_operands = [&](NodeId id) {
+    auto [first, count] = LivenessOperands(g.nodes[id]);
+    return g.InputsOf(id).slice(first, count);
   };
-  std::vector<Step> stack;
-  for (uint32_t i = 0; i < g.nodes.size(); ++i) {
-    if (seen[i]) continue;
-    seen[i] = true;
-    stack.push_back({NodeId(i), 0});
-    while (!stack.empty()) {
-      NodeId id = stack.back().node;
-      llvm::ArrayRef<Edge> in = g.InputsOf(id);
-      auto [first, count] = LivenessOperands(g.nodes[id]);
-      if (stack.back().next < count) {
-        NodeId operand = in[first + stack.back().next++].node;
-        if (seen[operand.index]) continue;
-        seen[operand.index] = true;
-        stack.push_back({operand, 0});
-        continue;
-      }
-      uint32_t deepest = 0;
-      for (uint32_t k = first; k < first + count; ++k) {
-        uint32_t other = of_edge(in[k]);
-        if (tree.Exclude(deepest, other))
-          return FailAt(id, "operand {} comes from another side of a branch than those before it", k);
-        if (tree.Depth(other) > tree.Depth(deepest)) deepest = other;
-      }
-      context[id.index] = deepest;
-      stack.pop_back();
+  // An edge that leads back to a node in progress (a knot) says nothing.
+  bool sides_agree = ForEachInPostOrder(g, liveness_operands, [&](NodeId id) {
+    uint32_t first = LivenessOperands(g.nodes[id]).first;
+    uint32_t deepest = 0;
+    for (auto [k, operand] : llvm::enumerate(liveness_operands(id))) {
+      uint32_t other = of_edge(operand);
+      if (tree.Exclude(deepest, other))
+        return FailAt(id, "operand {} comes from another side of a branch than those before it", first + k);
+      if (tree.Depth(other) > tree.Depth(deepest)) deepest = other;
     }
-  }
+    context[id.index] = deepest;
+    return true;
+  });
+  if (!sides_agree) return false;
 
   for (uint32_t i = 0; i < g.nodes.size(); ++i) {
     NodeId id(i);

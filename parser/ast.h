@@ -219,24 +219,28 @@ struct InstanceDecl : Decl { DF_AST_NODE(Decl, Instance) List<Constraint> contex
 struct ForeignDecl : Decl { DF_AST_NODE(Decl, Foreign) Symbol op; Name name; QualType type; ForeignDecl(Span s, Symbol o, Name n, QualType t) : Decl(kKind, s), op(o), name(n), type(t) {} };
 struct ErrorDecl : Decl { DF_AST_NODE(Decl, Error) explicit ErrorDecl(Span s) : Decl(kKind, s) {} };
 
-// `import qualified Data.Map as Map (insert, Map(..))`, `hiding` alike. Only names of items are kept.
-struct ImportItem {
+// One item of an export or import list: `insert`, `Map`, `Maybe(..)`, `Maybe(Just)`, `module Data.Char`.
+struct Item {
   Name name;
-  bool with_members;  // `T(..)`
+  bool all_members = false;  // `T(..)`
+  bool is_module = false;    // `module M`, only in an export list
+  List<Name> members;        // `T(A, b)`: constructors and fields, or a class's methods
 };
+// `import qualified Data.Map as Map (insert, Map(..))`, `hiding` alike.
 struct Import {
   Name module;
   bool qualified;
   Name as;  // no text if absent
   bool has_items;
   bool hiding;
-  List<ImportItem> items;
+  List<Item> items;
   Span span;
 };
 
 struct Module {
   Name name;  // no text if there was no header
-  List<Name> exports;
+  bool has_exports = false;  // an export list, perhaps an empty one
+  List<Item> exports;
   List<Symbol> extensions;  // of LANGUAGE pragmas that we know
   List<Import> imports;
   List<Decl*> decls;

@@ -45,7 +45,7 @@ class Printer {
     }
     if (module.name.text.valid()) {
       out_ << "module " << Text(module.name.text);
-      if (!module.exports.empty()) Items(module.exports);
+      if (module.has_exports) out_ << " ", PrintItems(module.exports);
       out_ << " where\n";
     }
     for (const Import& import : module.imports) Print(import);
@@ -106,14 +106,24 @@ class Printer {
     if (import.as.text.valid()) out_ << " as " << Text(import.as.text);
     if (import.hiding) out_ << " hiding";
     if (import.has_items) {
-      out_ << " (";
-      Separated(import.items, ", ", [&](const ImportItem& item) {
-        PrintPrefix(item.name);
-        if (item.with_members) out_ << "(..)";
-      });
-      out_ << ")";
+      out_ << " ";
+      PrintItems(import.items);
     }
     out_ << "\n";
+  }
+
+  void PrintItems(List<Item> items) {
+    out_ << "(";
+    Separated(items, ", ", [&](const Item& item) {
+      if (item.is_module) out_ << "module ";
+      PrintPrefix(item.name);
+      if (item.all_members) out_ << "(..)";
+      if (item.members.empty()) return;
+      out_ << "(";
+      Separated(item.members, ", ", [&](const Name& member) { PrintPrefix(member); });
+      out_ << ")";
+    });
+    out_ << ")";
   }
 
   // ---- types

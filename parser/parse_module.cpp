@@ -18,11 +18,10 @@ void Parser::ParseHeader() {
   if (!Take(Kind::Module)) return;
   ast_.module.name = ParseModuleName();
   if (Is(Kind::LeftParen)) {
-    llvm::SmallVector<ImportItem> items;
-    llvm::SmallVector<Name> exports;
+    llvm::SmallVector<Item> items;
     ParseItems(items);
-    for (const ImportItem& item : items) exports.push_back(item.name);
-    ast_.module.exports = Copy(exports);
+    ast_.module.has_exports = true;
+    ast_.module.exports = Copy(items);
   }
   Expect(Kind::Where);
   if (!panic_) return;
@@ -111,7 +110,7 @@ Import Parser::ParseImport() {
     if (!Is(Kind::LeftParen)) Fail("`(`");
   }
   if (Is(Kind::LeftParen)) {
-    llvm::SmallVector<ImportItem> items;
+    llvm::SmallVector<Item> items;
     import.has_items = true;
     ParseItems(items);
     import.items = Copy(items);
@@ -120,53 +119,65 @@ Import Parser::ParseImport() {
   return import;
 }
 
-void Parser::ParseItems(llvm::SmallVectorImpl<ImportItem>& items) {
+void Parser::ParseItems(llvm::SmallVectorImpl<Item>& items) {
   Span open = token().span;
   Advance();
   while (!panic_ && !Is(Kind::RightParen)) {
     if (Take(Kind::Comma)) continue;
+    Item item;
     if (Take(Kind::Module)) {
-      ParseModuleName();
+      item.is_module = true;
+      item.name = ParseModuleName();
     } else if (Is(Kind::LeftParen)) {
-      Span paren = token().span;
+      item.name = TakeOperatorInParens();
+    } else if (Is(Kind::VarId) || Is(Kind::ConId)) {
+      item.name = NameOf(token());
+      bool type = Is(Kind::ConId);
       Advance();
-      if (Is(Kind::VarSym) || Is(Kind::ConSym)) {
-        items.push_back({TakeOperator(), false});
-      } else {
-        Fail("an operator");
-      }
-      Close(Kind::RightParen, paren);
-    } else if (Is(Kind::VarId)) {
-      items.push_back({NameOf(token()), false});
-      Advance();
-    } else if (Is(Kind::ConId)) {
-      ImportItem item{NameOf(token()), false};
-      Advance();
-      if (Is(Kind::LeftParen)) {
-        Span paren = token().span;
-        Advance();
-        item.with_members = true;
-        if (!Take(Kind::DotDot)) {
-          while (Is(Kind::VarId) || Is(Kind::ConId) || Is(Kind::Comma) || Is(Kind::LeftParen)) {
-            if (Take(Kind::LeftParen)) {
-              if (Is(Kind::ConSym) || Is(Kind::VarSym)) Advance();
-              Expect(Kind::RightParen);
-            } else {
-              Advance();
-            }
-          }
-        }
-        Close(Kind::RightParen, paren);
-      }
-      items.push_back(item);
+      if (type && Is(Kind::LeftParen)) ParseMembers(item);
     } else if (Is(Kind::Type)) {
       NotSupported(token().span, "explicit namespaces are");
     } else {
       return void(Close(Kind::RightParen, open));
     }
+    items.push_back(item);
     if (!Is(Kind::Comma) && !Is(Kind::RightParen)) break;
   }
   Close(Kind::RightParen, open);
+}
+
+// `(..)` or `(A, b, (:+))` after the name of a type or class.
+void Parser::ParseMembers(Item& item) {
+  Span open = token().span;
+  Advance();
+  llvm::SmallVector<Name> members;
+  item.all_members = Take(Kind::DotDot);
+  while (!item.all_members && !panic_) {
+    if (Is(Kind::LeftParen)) {
+      members.push_back(TakeOperatorInParens());
+    } else if (Is(Kind::VarId) || Is(Kind::ConId)) {
+      members.push_back(NameOf(token()));
+      Advance();
+    } else if (!Take(Kind::Comma)) {
+      break;
+    }
+  }
+  item.members = Copy(members);
+  Close(Kind::RightParen, open);
+}
+
+// `(+)`
+Name Parser::TakeOperatorInParens() {
+  Name name;
+  Span open = token().span;
+  Advance();
+  if (Is(Kind::VarSym) || Is(Kind::ConSym)) {
+    name = TakeOperator();
+  } else {
+    Fail("an operator");
+  }
+  Close(Kind::RightParen, open);
+  return name;
 }
 
 ReplInput Parser::ParseReplInput() {

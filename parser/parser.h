@@ -116,7 +116,9 @@ class Parser {
   void ParseTop();
   ast::Import ParseImport();
   // `(a, T(..), module M)` of an import or an export.
-  void ParseItems(llvm::SmallVectorImpl<ast::ImportItem>& items);
+  void ParseItems(llvm::SmallVectorImpl<ast::Item>& items);
+  void ParseMembers(ast::Item& item);
+  ast::Name TakeOperatorInParens();
   ast::Name ParseModuleName();
 
   // ---- declarations (parse_decl.cpp, parse_data.cpp)

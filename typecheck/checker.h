@@ -131,6 +131,8 @@ class Checker {
   void OpenScope();
   void ImportModule(const ast::Import& import);
   void ImportAll(const ModuleExports& exports, Symbol qualifier, bool unqualified);
+  template <typename From>
+  const ast::Name* Select(const ast::Item& item, const From& from, ModuleExports& out);
   void Export();
   void CheckExports();
   VarId FindValue(const ast::Name& name, bool report = true);

@@ -10,6 +10,19 @@ bool IsLibraryOnly(Symbol name) {
   return text.size() > 4 && text.substr(0, 4) == "prim" && text[4] >= 'A' && text[4] <= 'Z';
 }
 
+// `Prelude.Base`: a part of the Prelude, for library modules alone.
+bool IsInternalModule(Symbol name) { return Text(name).substr(0, 8) == "Prelude."; }
+
+template <typename T>
+const T* Look(const Names<T>& names, const ast::Name& name) {
+  return names.Find(name.text, name.qualifier);
+}
+template <typename T>
+const T* Look(const std::map<Symbol, T>& names, const ast::Name& name) {
+  auto it = names.find(name.text);
+  return it == names.end() ? nullptr : &it->second;
+}
+
 }  // namespace
 
 void Checker::OpenScope() {
@@ -51,9 +64,10 @@ void Checker::ImportAll(const ModuleExports& exports, Symbol qualifier, bool unq
 
 void Checker::ImportModule(const ast::Import& import) {
   auto found = env_.modules.find(import.module.text);
-  if (found == env_.modules.end()) {
+  if (found == env_.modules.end() || (!options_.library && IsInternalModule(import.module.text))) {
     std::vector<std::string_view> names;
-    for (const auto& [name, exports] : env_.modules) names.push_back(Text(name));
+    for (const auto& [name, exports] : env_.modules)
+      if (!IsInternalModule(name)) names.push_back(Text(name));
     Diagnostics& diag = Error(Diag::UnknownModule, import.module.span, Text(import.module.text));
     std::string_view near = NearestName(Text(import.module.text), names);
     if (!near.empty()) diag.Hint(fmt::format("did you mean `{}`?", near));
@@ -65,38 +79,22 @@ void Checker::ImportModule(const ast::Import& import) {
     ImportAll(all, qualifier, !import.qualified);
     return;
   }
-  // What the items name, with the members that `T(..)` brings along.
   ModuleExports chosen;
-  for (const ast::ImportItem& item : import.items) {
-    Symbol name = item.name.text;
-    bool known = false;
-    if (auto it = all.values.find(name); it != all.values.end()) chosen.values.insert(*it), known = true;
-    if (auto it = all.classes.find(name); it != all.classes.end()) {
-      chosen.classes.insert(*it), known = true;
-      if (item.with_members)
-        for (VarId method : program_.classes[it->second].methods)
-          chosen.values[program_.vars[method].name] = method;
-    }
-    if (auto it = all.types.find(name); it != all.types.end()) {
-      chosen.types.insert(*it), known = true;
-      if (item.with_members && !it->second.is_synonym())
-        for (ConId con : types_.cons[it->second.con].constructors) {
-          chosen.constructors[program_.constructors[con].name] = con;
-          for (const core::Field& field : program_.constructors[con].fields)
-            if (auto selector = all.values.find(field.name); selector != all.values.end())
-              chosen.values.insert(*selector);
-        }
-    }
-    if (import.hiding && all.constructors.count(name))
-      chosen.constructors.insert(*all.constructors.find(name)), known = true;
-    if (!known && !import.hiding) {
-      std::vector<std::string_view> names;
-      for (const auto& [other, entity] : all.values) names.push_back(Text(other));
-      for (const auto& [other, entity] : all.types) names.push_back(Text(other));
-      Diagnostics& diag = Error(Diag::NotExported, item.name.span, Text(import.module.text), Text(name));
-      std::string_view near = NearestName(Text(name), names);
-      if (!near.empty()) diag.Hint(fmt::format("did you mean `{}`?", near));
-    }
+  for (const ast::Item& item : import.items) {
+    if (import.hiding)
+      if (const ConId* con = Look(all.constructors, item.name)) chosen.constructors[item.name.text] = *con;
+    const ast::Name* unknown = Select(item, all, chosen);
+    if (!unknown || import.hiding) continue;
+    std::vector<std::string_view> names;
+    for (const auto& [other, entity] : all.values) names.push_back(Text(other));
+    for (const auto& [other, entity] : all.types) names.push_back(Text(other));
+    for (const auto& [other, entity] : all.classes) names.push_back(Text(other));
+    if (unknown != &item.name)
+      for (const auto& [other, entity] : all.constructors) names.push_back(Text(other));
+    Diagnostics& diag =
+        Error(Diag::NotExported, unknown->span, Text(import.module.text), Text(unknown->text));
+    std::string_view near = NearestName(Text(unknown->text), names);
+    if (!near.empty()) diag.Hint(fmt::format("did you mean `{}`?", near));
   }
   if (!import.hiding) {
     ImportAll(chosen, qualifier, !import.qualified);
@@ -110,57 +108,93 @@ void Checker::ImportModule(const ast::Import& import) {
   ImportAll(rest, qualifier, !import.qualified);
 }
 
-// A library module offers what its export list names, or all that it declares. Everything it declares can
-// be found by the checker itself.
+// Adds what the item of an import or export list names, found in `from`, to `out`. Returns the name that
+// is not there, or nullptr.
+template <typename From>
+const ast::Name* Checker::Select(const ast::Item& item, const From& from, ModuleExports& out) {
+  bool known = false;
+  // The members that `from` has: all of them, or those that the item lists.
+  std::vector<Symbol> members;
+  if (const VarId* var = Look(from.values, item.name)) out.values[item.name.text] = *var, known = true;
+  if (const ClassId* cls = Look(from.classes, item.name)) {
+    out.classes[item.name.text] = *cls, known = true;
+    for (VarId method : program_.classes[*cls].methods) members.push_back(program_.vars[method].name);
+  }
+  if (const TypeName* type = Look(from.types, item.name)) {
+    out.types[item.name.text] = *type, known = true;
+    if (!type->is_synonym())
+      for (ConId con : types_.cons[type->con].constructors) {
+        members.push_back(program_.constructors[con].name);
+        for (const core::Field& field : program_.constructors[con].fields)
+          if (field.name.valid()) members.push_back(field.name);
+      }
+  }
+  if (!known) return &item.name;
+  auto add = [&](const ast::Name& member) {
+    const VarId* var = Look(from.values, member);
+    const ConId* con = Look(from.constructors, member);
+    if (var) out.values[member.text] = *var;
+    if (con) out.constructors[member.text] = *con;
+    return var || con;
+  };
+  if (item.all_members)
+    for (Symbol member : members) add({member, item.name.qualifier, item.name.span});
+  for (const ast::Name& member : item.members)
+    if (std::find(members.begin(), members.end(), member.text) == members.end() || !add(member))
+      return &member;
+  return nullptr;
+}
+
+// A library module offers what its export list names, or all that it declares. What it declares can be found
+// by the checker itself; of several with one name the first, which is the Prelude's.
 void Checker::Export() {
   Symbol module = module_.name.text.valid() ? module_.name.text : Intern("Main");
   auto enter = [&](auto& names, const auto& from) {
-    for (const auto& [name, entity] : from) names.Add(name, entity);
+    for (const auto& [name, entity] : from)
+      if (!names.Find(name)) names.Add(name, entity);
   };
   enter(env_.library.values, exports_.values);
   enter(env_.library.constructors, exports_.constructors);
   enter(env_.library.types, exports_.types);
   enter(env_.library.classes, exports_.classes);
-  ModuleExports& out = env_.modules[module];
-  if (module_.exports.empty()) {
-    out = exports_;
+  if (!module_.has_exports) {
+    env_.modules[module] = exports_;
     return;
   }
-  for (const ast::Name& item : module_.exports) {
-    bool known = false;
-    if (const VarId* var = scope_->values.Find(item.text)) out.values[item.text] = *var, known = true;
-    if (const ClassId* cls = scope_->classes.Find(item.text)) {
-      out.classes[item.text] = *cls, known = true;
-      for (VarId method : program_.classes[*cls].methods) out.values[program_.vars[method].name] = method;
+  ModuleExports out;
+  auto add_all = [&](const ModuleExports& from) {
+    out.values.insert(from.values.begin(), from.values.end());
+    out.constructors.insert(from.constructors.begin(), from.constructors.end());
+    out.types.insert(from.types.begin(), from.types.end());
+    out.classes.insert(from.classes.begin(), from.classes.end());
+  };
+  for (const ast::Item& item : module_.exports) {
+    if (item.is_module && item.name.text == module) {
+      add_all(exports_);
+    } else if (item.is_module && env_.modules.count(item.name.text)) {
+      add_all(env_.modules[item.name.text]);
+    } else if (item.is_module) {
+      Error(Diag::ExportUnknown, item.name.span, Text(item.name.text));
+    } else if (const ast::Name* unknown = Select(item, *scope_, out)) {
+      Error(Diag::ExportUnknown, unknown->span, Text(unknown->text));
     }
-    if (const TypeName* type = scope_->types.Find(item.text)) {
-      out.types[item.text] = *type, known = true;
-      if (!type->is_synonym())
-        for (ConId con : types_.cons[type->con].constructors) {
-          out.constructors[program_.constructors[con].name] = con;
-          for (const core::Field& field : program_.constructors[con].fields)
-            if (field.name.valid())
-              if (const VarId* selector = scope_->values.Find(field.name)) out.values[field.name] = *selector;
-        }
-    }
-    if (auto other = env_.modules.find(item.text); other != env_.modules.end() && item.text != module) {
-      out.values.insert(other->second.values.begin(), other->second.values.end());
-      out.constructors.insert(other->second.constructors.begin(), other->second.constructors.end());
-      out.types.insert(other->second.types.begin(), other->second.types.end());
-      out.classes.insert(other->second.classes.begin(), other->second.classes.end());
-      known = true;
-    }
-    if (!known) Error(Diag::ExportUnknown, item.span, Text(item.text));
   }
+  env_.modules[module] = std::move(out);
 }
 
 // A program's export list is for people, but may not lie.
 void Checker::CheckExports() {
-  for (const ast::Name& item : module_.exports)
-    if (!scope_->values.Find(item.text, item.qualifier) && !scope_->types.Find(item.text, item.qualifier) &&
-        !scope_->classes.Find(item.text, item.qualifier) && !env_.modules.count(item.text) &&
-        item.text != module_.name.text)
-      Error(Diag::ExportUnknown, item.span, Text(item.text));
+  ModuleExports named;
+  for (const ast::Item& item : module_.exports) {
+    if (item.is_module) {
+      bool known = item.name.text == module_.name.text;
+      for (const ast::Import& import : module_.imports)
+        known |= (import.as.text.valid() ? import.as : import.module).text == item.name.text;
+      if (!known) Error(Diag::ExportUnknown, item.name.span, Text(item.name.text));
+    } else if (const ast::Name* unknown = Select(item, *scope_, named)) {
+      Error(Diag::ExportUnknown, unknown->span, Text(unknown->text));
+    }
+  }
 }
 
 void Checker::BindLocal(Symbol name, VarId var) {
@@ -254,30 +288,27 @@ ClassId Checker::FindClass(const ast::Name& name) {
   return ClassId();
 }
 
-// While a library module is checked, its own declarations and imports come first: the library has no other
-// names for what it is just defining.
+// What the library has defined so far, of several things with one name the Prelude's; then what the library
+// module that is being checked defines.
 VarId Checker::KnownVar(const char* name) {
   Symbol symbol = Intern(name);
-  if (options_.library)
-    if (const VarId* var = scope_->values.Find(symbol)) return *var;
-  const VarId* var = env_.library.values.Find(symbol);
+  if (const VarId* var = env_.library.values.Find(symbol)) return *var;
+  const VarId* var = options_.library ? scope_->values.Find(symbol) : nullptr;
   return var ? *var : VarId();
 }
 
 ClassId Checker::KnownClass(const char* name) {
   Symbol symbol = Intern(name);
-  if (options_.library)
-    if (const ClassId* cls = scope_->classes.Find(symbol)) return *cls;
-  const ClassId* cls = env_.library.classes.Find(symbol);
+  if (const ClassId* cls = env_.library.classes.Find(symbol)) return *cls;
+  const ClassId* cls = options_.library ? scope_->classes.Find(symbol) : nullptr;
   return cls ? *cls : ClassId();
 }
 
 ConId Checker::KnownCon(const char* name) {
   Symbol symbol = Intern(name);
   if (const ConId* con = env_.builtin.constructors.Find(symbol)) return *con;
-  if (options_.library)
-    if (const ConId* con = scope_->constructors.Find(symbol)) return *con;
-  const ConId* con = env_.library.constructors.Find(symbol);
+  if (const ConId* con = env_.library.constructors.Find(symbol)) return *con;
+  const ConId* con = options_.library ? scope_->constructors.Find(symbol) : nullptr;
   return con ? *con : ConId();
 }
 

@@ -9,9 +9,8 @@
 // it goes. Private to the engine; runtime/engine.h makes one.
 #pragma once
 
-#include "runtime/engine.h"
+#include "runtime/engine_run.h"
 #include "runtime/kernels.h"
-#include "runtime/limits.h"
 #include "runtime/tag.h"
 
 namespace df::demand {
@@ -121,32 +120,19 @@ struct Frame {
   DemandCell* cell;    // counted or null: of a frame without a node
 };
 
-// A broken rule: ends the run as Stop::Internal.
-struct BrokenRule {
-  std::string what;
-};
-struct Stopped {
-  Stop stop;
-};
-
-class DemandExecution : public Execution {
+class DemandExecution : public EngineRun {
  public:
   DemandExecution(const ir::Graph& graph, const RunOptions& options);
   ~DemandExecution() override;
   Outcome Start(llvm::ArrayRef<Value> inputs) override;
-  llvm::ArrayRef<Value> results() const override { return results_; }
   Outcome Force(Value& value) override;
-  Stats stats() const override;
 
  private:
   friend struct DemandCell;
 
   // ---- demand.cpp: the run
-  template <typename Work>
-  Outcome Guarded(Work work);
-  Outcome Ended(Stop stop, std::string detail);
-  Outcome FailedWith(const Value& error) const;
-  Outcome NoProgress(ir::NodeId node, ir::PosId pos, const Activation* at) const;
+  void Where(RuntimeError& error) const override;
+  uint64_t live() const override { return live_; }
   const df::Tag* TagOf(const Activation* at) const { return at == root_ ? nullptr : at; }
 
   // ---- demand_step.cpp: the equations
@@ -195,15 +181,10 @@ class DemandExecution : public Execution {
   void Drop(Activation* at, uint32_t slot);
   void Collect();
 
-  const ir::Graph& graph_;
-  RunOptions options_;
-  LimitCheck limits_;
   Code code_;
   std::vector<ir::NodeId> delay_of_site_;
   std::vector<Value> constants_;  // made when first needed
   std::vector<bool> constant_made_;
-  std::vector<Value> inputs_;
-  std::vector<Value> results_;
 
   Activation* root_ = nullptr;
   CountedVector<Frame> stack_;
@@ -216,10 +197,7 @@ class DemandExecution : public Execution {
   uint64_t live_ = 0, live_cells_ = 0;
   uint64_t collect_at_ = 0;
 
-  Stats stats_;
-  uint64_t entries_ = 0, ticks_ = 0, forces_ = 0;
-  bool ended_ = false;
-  Outcome last_;
+  uint64_t entries_ = 0, ticks_ = 0;
 };
 
 }  // namespace df::demand

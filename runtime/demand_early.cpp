@@ -111,7 +111,7 @@ bool DemandExecution::Speculate(uint32_t node, Activation* at, int depth, Value&
     Store(at, n.slot, value);
     Computed(node, at);
   }
-  if (options_.trace) Trace(node, at, value, false);
+  if (run_.trace) Trace(node, at, value, false);
   return true;
 }
 

@@ -47,8 +47,7 @@ Value DemandExecution::Machine(uint32_t want, Activation* where) {
 void DemandExecution::Tick() {
   if (++ticks_ % kTicksPerCheck != 0) return;
   if (live_ + live_cells_ > collect_at_) Collect();
-  Stop stop = limits_.Check(live_);
-  if (stop != Stop::Done) throw Stopped{stop};
+  CheckLimits();
 }
 
 void DemandExecution::Push(uint32_t node, Activation* at, Activation* inside) {
@@ -102,7 +101,7 @@ bool DemandExecution::Ask(uint32_t& want, Activation*& where, Value& value) {
     if (state == SlotState::Full) {
       ++stats_.store_hits;
       value = at->values()[n.slot];
-      if (options_.trace) Trace(node, at, value, true);
+      if (run_.trace) Trace(node, at, value, true);
       return true;
     }
     if (state == SlotState::Busy) {
@@ -253,7 +252,7 @@ void DemandExecution::Finish(Value& value) {
     Computed(frame.node, frame.at);
   }
   ++stats_.firings;
-  if (options_.trace) Trace(frame.node, frame.at, value, false);
+  if (run_.trace) Trace(frame.node, frame.at, value, false);
   stack_.pop_back();
   if (frame.inside) Release(frame.inside);
   Release(frame.at);
@@ -386,7 +385,7 @@ Value DemandExecution::LoopError(uint32_t node, Activation* at) {
 
 // "%12 Add  tag [1 0] -> 7", and "stored" behind it if it was in the store.
 void DemandExecution::Trace(uint32_t node, Activation* at, const Value& value, bool stored) {
-  llvm::raw_ostream& out = *options_.trace;
+  llvm::raw_ostream& out = *run_.trace;
   out << '%' << node << ' ' << llvm::StringRef(ir::InfoOf(code_.nodes[node].op).name) << "  tag ";
   PrintTag(TagOf(at), out);
   out << " -> ";

@@ -17,7 +17,7 @@ constexpr uint32_t kStepsPerCheck = 256;
 }  // namespace
 
 ReferenceExecution::ReferenceExecution(const ir::Graph& graph, const RunOptions& options)
-    : graph_(graph), options_(options), limits_(options.limits), queue_(options.seed) {
+    : EngineRun(graph, options), queue_(options.seed) {
   first_user_.assign(graph.results.size() + 1, 0);
   auto result_of = [&](ir::Edge edge) { return graph.nodes[edge.node].first_result + edge.port; };
   for (uint32_t n = 0; n < graph.nodes.size(); ++n)
@@ -35,7 +35,6 @@ ReferenceExecution::ReferenceExecution(const ir::Graph& graph, const RunOptions&
   }
   constants_.resize(graph.constants.size());
   constant_made_.resize(graph.constants.size());
-  results_.resize(graph.graph_results.size());
   result_there_.resize(results_.size());
   results_missing_ = static_cast<uint32_t>(results_.size());
 }
@@ -45,7 +44,6 @@ ReferenceExecution::~ReferenceExecution() {
   waiting_.clear();
   outer_values_.clear();
   results_.clear();
-  last_ = {};
   // Cells may refer to each other in a circle: all of them are emptied before any of them goes.
   std::vector<Value> cells, held;
   for (DelayCell* cell = first_cell_; cell; cell = cell->next) {
@@ -68,139 +66,85 @@ ReferenceExecution::~ReferenceExecution() {
 }
 
 Outcome ReferenceExecution::Start(llvm::ArrayRef<Value> inputs) {
-  if (inputs.size() != graph_.graph_inputs.size()) return Ended(Stop::Internal, "not as many inputs as the graph has");
-  inputs_.assign(inputs.begin(), inputs.end());
+  if (Outcome refused = TakeInputs(inputs); !refused.ok()) return refused;
   stats_.calls = 1;
   for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
     if (graph_.nodes[ir::NodeId(n)].op != Op::Start) continue;
-    try {
-      memory::LimitScope scope(limits_.base(), limits_.max_memory());
+    Outcome outcome = Guarded([&] {
       TraceFiring(ir::NodeId(n), {}, {});
       ++stats_.firings;
       Emit(ir::NodeId(n), 0, {}, Value::Word(0));
       TraceEnd();
-    } catch (const std::bad_alloc&) {
-      return Ended(Stop::MemoryLimit, limits_.Detail(Stop::MemoryLimit));
-    }
+    });
+    if (!outcome.ok()) return outcome;
   }
   return Run(nullptr);
 }
 
 Outcome ReferenceExecution::Force(Value& value) {
-  // Printing a large value that is all there forces nothing, and is to end in time as well.
-  if (++forces_ % kStepsPerCheck == 0 && !ended_) {
-    Stop stop = limits_.Check(tags_.live());
-    if (stop != Stop::Done) return Ended(stop, limits_.Detail(stop));
-  }
+  if (Outcome outcome = CheckForce(); !outcome.ok()) return outcome;
   while (value.is_reference()) {
     auto* cell = static_cast<DelayCell*>(static_cast<Cell*>(value.object()));
     if (!cell->full) {
-      if (ended_) return last_;
       Value keep = value;  // the cell lives while it runs
-      try {
-        memory::LimitScope scope(limits_.base(), limits_.max_memory());
-        Release(cell);
-      } catch (const std::bad_alloc&) {
-        return Ended(Stop::MemoryLimit, limits_.Detail(Stop::MemoryLimit));
-      }
-      Outcome outcome = Run(cell);
+      Outcome outcome = Guarded([&] { Release(cell); });
+      if (outcome.ok()) outcome = Run(cell);
       if (!outcome.ok()) return outcome;
     }
     value = Value(cell->value);
   }
-  return value.is_error() ? FailedWith(value) : Outcome{};
+  if (!value.is_error()) return {};
+  Outcome outcome = FailedWith(value);
+  const Object* tag = static_cast<ErrorObject*>(value.object())->tag;
+  FillPath(tag ? static_cast<const TagCell*>(static_cast<const Cell*>(tag))->tag.get() : nullptr, outcome.error);
+  return outcome;
 }
 
 Outcome ReferenceExecution::Run(const DelayCell* goal) {
-  if (ended_) return last_;
   uint32_t steps = 0;
   auto reached = [&] { return goal ? goal->full : results_missing_ == 0; };
-  try {
-    memory::LimitScope scope(limits_.base(), limits_.max_memory());
-    while (!queue_.empty() && (options_.run_dry || !reached())) {
-      if (++steps % kStepsPerCheck == 0) {
-        Stop stop = limits_.Check(tags_.live());
-        if (stop != Stop::Done) throw Stopped{stop};
-      }
+  Outcome outcome = Guarded([&] {
+    while (!queue_.empty() && (run_.run_dry || !reached())) {
+      if (++steps % kStepsPerCheck == 0) CheckLimits();
       Token token = queue_.Pop();
       now_node_ = token.node;
       now_tag_ = token.tag;
       trace_input_ = token.input;
-      Deliver(token);
+      try {
+        Deliver(token);
+      } catch (const BrokenRule& broken) {
+        throw BrokenRule{fmt::format("{}: node %{} ({})", broken.what, now_node_.index,
+                                     ir::InfoOf(graph_.nodes[now_node_].op).name)};
+      }
       TraceEnd();
     }
-  } catch (const std::bad_alloc&) {
-    return Ended(Stop::MemoryLimit, limits_.Detail(Stop::MemoryLimit));
-  } catch (const Stopped& stopped) {
-    return Ended(stopped.stop, limits_.Detail(stopped.stop));
-  } catch (const BrokenRule& broken) {
-    std::string detail = fmt::format("{}: node %{} ({})", broken.what, now_node_.index,
-                                     ir::InfoOf(graph_.nodes[now_node_].op).name);
-    return Ended(Stop::Internal, detail);
-  }
+  });
+  if (!outcome.ok()) return outcome;
   now_tag_ = {};
   if (!reached()) {
-    if (goal) return NoProgress(delay_of_site_[goal->site.index], graph_.sites[goal->site].pos, goal->tag);
-    for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
-      const ir::Node& node = graph_.nodes[ir::NodeId(n)];
-      if (node.op == Op::Result && !result_there_[node.attr]) return NoProgress(ir::NodeId(n), node.pos, {});
-    }
+    if (!goal) return MissingResult([&](uint32_t index) { return result_there_[index]; });
+    outcome = NoProgress(delay_of_site_[goal->site.index], graph_.sites[goal->site].pos);
+    FillPath(goal->tag.get(), outcome.error);
+    return outcome;
   }
-  if (options_.run_dry) {
+  if (run_.run_dry) {
     std::string left = Leftovers();
     if (!left.empty()) return Ended(Stop::Internal, left);
   }
   return {};
 }
 
-Outcome ReferenceExecution::Ended(Stop stop, std::string detail) {
-  ended_ = true;
-  last_ = {};
-  last_.stop = stop;
-  last_.detail = std::move(detail);
-  last_.error.message = last_.detail;
-  last_.error.node = now_node_;
-  if (now_node_.valid()) {
-    const ir::Node& node = graph_.nodes[now_node_];
-    last_.error.pos = node.pos;
-    // Triggers have no place of their own in the source; their function or loop has.
-    if (!graph_.positions.Contains(node.pos) || !graph_.positions[node.pos].line)
-      last_.error.pos = graph_.scopes[node.scope].pos;
-  }
-  FillPath(now_tag_.get(), last_.error);
-  return last_;
-}
-
-Outcome ReferenceExecution::FailedWith(const Value& value) const {
-  const auto* error = static_cast<ErrorObject*>(value.object());
-  Outcome outcome;
-  outcome.stop = Stop::Failed;
-  outcome.error.code = error->code;
-  outcome.error.message = error->message;
-  outcome.error.pos = error->pos;
-  outcome.error.node = error->node;
-  const auto* tag = error->tag ? static_cast<TagCell*>(static_cast<Cell*>(error->tag)) : nullptr;
-  FillPath(tag ? tag->tag.get() : nullptr, outcome.error);
-  return outcome;
-}
-
-Outcome ReferenceExecution::NoProgress(ir::NodeId node, ir::PosId pos, const TagRef& tag) const {
-  Outcome outcome;
-  outcome.stop = Stop::Failed;
-  outcome.error.code = ErrorCode::Loop;
-  outcome.error.message = "<<loop>>";
-  outcome.error.node = node;
-  outcome.error.pos = pos;
-  FillPath(tag.get(), outcome.error);
-  return outcome;
+void ReferenceExecution::Where(RuntimeError& error) const {
+  error.node = now_node_;
+  FillPath(now_tag_.get(), error);
 }
 
 void ReferenceExecution::Emit(ir::NodeId node, uint32_t port, const TagRef& tag, const Value& value) {
   uint32_t result = graph_.nodes[node].first_result + port;
   if (value.is_dead()) ++stats_.dead_tokens;
   stats_.max_depth = std::max(stats_.max_depth, tag.depth());
-  if (options_.run_dry && !emitted_.insert({result, tag}).second) throw BrokenRule{"two tokens on one edge under one tag"};
-  if (options_.trace) TraceResult(node, port, now_tag_, tag, value);
+  if (run_.run_dry && !emitted_.insert({result, tag}).second) throw BrokenRule{"two tokens on one edge under one tag"};
+  if (run_.trace) TraceResult(node, port, now_tag_, tag, value);
   for (uint32_t u = first_user_[result]; u < first_user_[result + 1]; ++u)
     queue_.Push({users_[u].first, users_[u].second, tag, value});
 }

@@ -8,24 +8,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "runtime/engine.h"
+#include "runtime/engine_run.h"
 #include "runtime/kernels.h"
-#include "runtime/limits.h"
 #include "runtime/tag.h"
 #include "runtime/token_queue.h"
 
 namespace df::reference {
-
-// A broken rule: more than one token on an edge, a reference where a value must be. Ends the run as
-// Stop::Internal.
-struct BrokenRule {
-  std::string what;
-};
-
-// A limit was reached.
-struct Stopped {
-  Stop stop;
-};
 
 // A tag inside an error value.
 struct TagCell : Cell {
@@ -73,12 +61,11 @@ struct DelayCell : Cell {
   void CollectChildren(std::vector<Value>& out) override;
 };
 
-class ReferenceExecution : public Execution {
+class ReferenceExecution : public EngineRun {
  public:
   ReferenceExecution(const ir::Graph& graph, const RunOptions& options);
   ~ReferenceExecution() override;
   Outcome Start(llvm::ArrayRef<Value> inputs) override;
-  llvm::ArrayRef<Value> results() const override { return results_; }
   Outcome Force(Value& value) override;
   Stats stats() const override;
 
@@ -87,9 +74,8 @@ class ReferenceExecution : public Execution {
 
   // ---- reference.cpp: the run
   Outcome Run(const DelayCell* goal);  // until the cell is full or, without one, all results are there
-  Outcome Ended(Stop stop, std::string detail);
-  Outcome FailedWith(const Value& error) const;
-  Outcome NoProgress(ir::NodeId node, ir::PosId pos, const TagRef& tag) const;
+  void Where(RuntimeError& error) const override;
+  uint64_t live() const override { return tags_.live(); }
   void Emit(ir::NodeId node, uint32_t port, const TagRef& tag, const Value& value);
   bool IsTrigger(ir::NodeId node, uint32_t port) const;
   // The record of what has come for `node` under `tag`, with this operand added.
@@ -129,9 +115,6 @@ class ReferenceExecution : public Execution {
   void TraceEnd();
   std::string Leftovers() const;  // "" or what waits although nothing may
 
-  const ir::Graph& graph_;
-  RunOptions options_;
-  LimitCheck limits_;
   // Where each result of each node goes: [first_user_[r], first_user_[r + 1]) of users_, by r = first_result
   // + port.
   std::vector<uint32_t> first_user_;
@@ -141,8 +124,6 @@ class ReferenceExecution : public Execution {
   std::vector<Value> constants_;  // made when first needed
   std::vector<bool> constant_made_;
 
-  std::vector<Value> inputs_;
-  std::vector<Value> results_;
   std::vector<bool> result_there_;
   uint32_t results_missing_ = 0;
 
@@ -167,10 +148,6 @@ class ReferenceExecution : public Execution {
   ir::NodeId now_node_;
   uint32_t trace_input_ = 0;  // the input by which the token in hand came
   std::string trace_line_, trace_results_;
-  Stats stats_;
-  uint64_t forces_ = 0;
-  bool ended_ = false;   // by a limit or a broken rule: nothing runs any more
-  Outcome last_;
 };
 
 }  // namespace df::reference

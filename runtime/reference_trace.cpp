@@ -8,7 +8,7 @@ namespace df::reference {
 
 // "%12 Add  tag [1 0]  3 4 -> 7": operands that are not there yet are "_".
 void ReferenceExecution::TraceFiring(ir::NodeId node, const TagRef& tag, llvm::ArrayRef<Value> operands) {
-  if (!options_.trace) return;
+  if (!run_.trace) return;
   trace_line_.clear();
   trace_results_.clear();
   llvm::raw_string_ostream out(trace_line_);
@@ -42,10 +42,10 @@ void ReferenceExecution::TraceResult(ir::NodeId node, uint32_t port, const TagRe
 }
 
 void ReferenceExecution::TraceEnd() {
-  if (!options_.trace || trace_line_.empty()) return;
-  *options_.trace << trace_line_;
-  if (!trace_results_.empty()) *options_.trace << " ->" << trace_results_;
-  *options_.trace << '\n';
+  if (!run_.trace || trace_line_.empty()) return;
+  *run_.trace << trace_line_;
+  if (!trace_results_.empty()) *run_.trace << " ->" << trace_results_;
+  *run_.trace << '\n';
   trace_line_.clear();
 }
 

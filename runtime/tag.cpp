@@ -1,7 +1,7 @@
 // The table of tags, and tags as people read them.
 #include "runtime/tag.h"
 
-#include <deque>
+#include "runtime/engine_run.h"
 
 namespace df {
 namespace {
@@ -71,11 +71,7 @@ void PrintTag(const Tag* tag, llvm::raw_ostream& out, size_t max) {
 }
 
 void FillPath(const Tag* tag, RuntimeError& error) {
-  constexpr size_t kInner = 48, kOuter = 16;
-  error.path.clear();
-  error.path_gap = 0;
-  error.path_length = tag ? tag->depth : 0;
-  std::deque<PathEntry> outer;
+  PathEnds ends;
   for (; tag; tag = tag->parent) {
     PathEntry entry;
     if (tag->label.loop) {
@@ -84,17 +80,9 @@ void FillPath(const Tag* tag, RuntimeError& error) {
     } else {
       entry.site = ir::SiteId(tag->label.id);
     }
-    if (error.path.size() < kInner) {
-      error.path.push_back(entry);
-      continue;
-    }
-    outer.push_back(entry);
-    if (outer.size() > kOuter) {
-      outer.pop_front();
-      error.path_gap = kInner;
-    }
+    ends.Add(entry);
   }
-  error.path.insert(error.path.end(), outer.begin(), outer.end());
+  ends.Fill(error, ends.added());
 }
 
 }  // namespace df

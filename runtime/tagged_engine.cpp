@@ -18,7 +18,7 @@ constexpr uint32_t kStepsPerCheck = 1024;
 }  // namespace
 
 TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, const Options& options)
-    : graph_(graph), run_(run), options_(options), limits_(run.limits) {
+    : EngineRun(graph, run), options_(options) {
   if (run_.trace) options_.fast = false;  // every firing is shown
   refused_ = Compile(graph_, options_, &program_);
   uint32_t largest = 0;
@@ -26,7 +26,6 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
   pool_.Prepare(largest);
   for (SiteCode& site : program_.sites)
     if (site.callee) site.fast.free = pool_.FreeList(site.callee->frame_bytes);
-  results_.resize(graph_.graph_results.size());
   have_.assign(results_.size(), false);
   missing_ = static_cast<uint32_t>(results_.size());
   budget_ = kStepsPerCheck;
@@ -57,96 +56,90 @@ TaggedExecution::~TaggedExecution() {
   unpins_.clear();
 }
 
-void TaggedExecution::CheckLimits() {
+void TaggedExecution::StepCheck() {
   budget_ = kStepsPerCheck;
-  Stop stop = limits_.Check(pool_.live());
-  if (stop != Stop::Done) throw Stopped{stop};
+  CheckLimits();
 }
 
 Outcome TaggedExecution::Start(llvm::ArrayRef<Value> inputs) {
   if (!refused_.empty()) return Ended(Stop::Internal, refused_);
-  if (inputs.size() != graph_.graph_inputs.size()) return Ended(Stop::Internal, "not one value per input of the graph");
-  inputs_.assign(inputs.begin(), inputs.end());
+  if (Outcome refused = TakeInputs(inputs); !refused.ok()) return refused;
   stats_.calls = 1;
-  try {
-    memory::LimitScope scope(limits_.base(), limits_.max_memory());
+  Outcome outcome = Guarded([&] {
     root_ = NewFrame(&program_.RootSite(), nullptr);
     Fire(root_, program_.RootSite().callee->activation);
-  } catch (const std::bad_alloc&) {
-    return Ended(Stop::MemoryLimit, limits_.Detail(Stop::MemoryLimit));
-  }
-  return Run(nullptr);
+  });
+  return outcome.ok() ? Run(nullptr) : outcome;
 }
 
 Outcome TaggedExecution::Force(Value& value) {
+  if (Outcome outcome = CheckForce(); !outcome.ok()) return outcome;
   while (value.is_reference()) {
     auto* cell = static_cast<DelayCell*>(static_cast<Cell*>(value.object()));
     if (cell->state != DelayCell::State::Full) {
-      if (ended_) return last_;
       Value keep = value;  // the cell lives while it runs
-      if (cell->state == DelayCell::State::Kept) {
+      Outcome outcome = Guarded([&] {
+        if (cell->state != DelayCell::State::Kept) return;
         cell->state = DelayCell::State::Released;
         ++stats_.released;
-        if (IsReady(cell)) {
-          ++cell->refs;
-          stack_.push_back({nullptr, cell, 0});
-        }
-      }
-      Outcome outcome = Run(cell);
+        if (!IsReady(cell)) return;
+        stack_.push_back({nullptr, cell, 0});
+        ++cell->refs;
+      });
+      if (outcome.ok()) outcome = Run(cell);
       if (!outcome.ok()) return outcome;
     }
     value = Value(cell->value);
   }
-  return value.is_error() ? FailedWith(value) : Outcome{};
+  if (!value.is_error()) return {};
+  Outcome outcome = FailedWith(value);
+  const Object* tag = static_cast<ErrorObject*>(value.object())->tag;
+  FillPath(tag ? static_cast<const FrameTag*>(static_cast<const Cell*>(tag))->frame : nullptr, outcome.error);
+  return outcome;
 }
 
 Outcome TaggedExecution::Run(const DelayCell* goal) {
-  if (ended_) return last_;
-  try {
-    memory::LimitScope scope(limits_.base(), limits_.max_memory());
+  Outcome outcome = Guarded([&] {
     while (!stack_.empty() && (run_.run_dry || !Reached(goal))) {
-      if (--budget_ == 0) CheckLimits();
-      Item item = stack_.back();
-      stack_.pop_back();
-      if (options_.fast && !slow_next_) {
-        if (const FastInstr* ip = FastEntry(item)) {
-          --item.frame->refs;
-          RunFast(item.frame, ip);
-          if (!unpins_.empty()) DrainUnpins();
-          continue;
-        }
-      }
-      slow_next_ = false;
-      if (item.cell) {
-        Value counted = Value::Adopt(ValueKind::Reference, item.cell);
-        StartCell(item.cell);
-      } else {
-        now_ = item.frame;
-        if (item.pc == kNone) RunReady(item.frame);
-        else RunTail(item.frame, item.pc);
-        Unref(item.frame);
-      }
+      if (--budget_ == 0) StepCheck();
+      Step();
       if (!unpins_.empty()) DrainUnpins();
     }
-  } catch (const std::bad_alloc&) {
-    return Ended(Stop::MemoryLimit, limits_.Detail(Stop::MemoryLimit));
-  } catch (const Stopped& stopped) {
-    return Ended(stopped.stop, limits_.Detail(stopped.stop));
-  }
+  });
+  if (!outcome.ok()) return outcome;
   now_ = nullptr;
   if (!Reached(goal)) {
-    if (goal) return NoProgress(goal->site->trigger, graph_.sites[ir::SiteId(goal->site->label)].pos,
-                                goal->home ? goal->home : goal->body ? goal->body->parent_frame() : nullptr);
-    for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
-      const ir::Node& node = graph_.nodes[NodeId(n)];
-      if (node.op == Op::Result && !have_[node.attr]) return NoProgress(NodeId(n), node.pos, nullptr);
-    }
+    if (!goal) return MissingResult([&](uint32_t index) { return have_[index]; });
+    outcome = NoProgress(goal->site->trigger, graph_.sites[ir::SiteId(goal->site->label)].pos);
+    FillPath(goal->home ? goal->home : goal->body ? goal->body->parent_frame() : nullptr, outcome.error);
+    return outcome;
   }
   if (run_.run_dry) {
     std::string left = Leftovers();
     if (!left.empty()) return Ended(Stop::Internal, left);
   }
   return {};
+}
+
+// The entry on top of the stack.
+void TaggedExecution::Step() {
+  Item item = stack_.back();
+  stack_.pop_back();
+  if (options_.fast && !slow_next_) {
+    if (const FastInstr* ip = FastEntry(item)) {
+      --item.frame->refs;
+      return RunFast(item.frame, ip);
+    }
+  }
+  slow_next_ = false;
+  if (item.cell) {
+    Value counted = Value::Adopt(ValueKind::Reference, item.cell);
+    return StartCell(item.cell);
+  }
+  now_ = item.frame;
+  if (item.pc == kNone) RunReady(item.frame);
+  else RunTail(item.frame, item.pc);
+  Unref(item.frame);
 }
 
 // After a run to the end, frames may only be left for their tags: something else forgot to go.
@@ -168,54 +161,16 @@ std::string TaggedExecution::Leftovers() {
   return what;
 }
 
-Outcome TaggedExecution::Ended(Stop stop, std::string detail) {
-  ended_ = true;
-  last_ = {};
-  last_.stop = stop;
-  last_.detail = std::move(detail);
-  last_.error.message = last_.detail;
-  last_.error.node = now_node_;
-  if (now_node_.valid()) {
-    const ir::Node& node = graph_.nodes[now_node_];
-    last_.error.pos = node.pos;
-    // Triggers and merges have no place of their own in the source; their function or loop has.
-    if (!graph_.positions.Contains(node.pos) || !graph_.positions[node.pos].line)
-      last_.error.pos = graph_.scopes[node.scope].pos;
-  } else if (now_) {
-    last_.error.pos = graph_.scopes[now_->scope().id].pos;  // fast code does not say which node it is at
-  }
-  FillPath(now_, last_.error);
-  return last_;
-}
-
-Outcome TaggedExecution::FailedWith(const Value& value) const {
-  const auto* error = static_cast<ErrorObject*>(value.object());
-  Outcome outcome;
-  outcome.stop = Stop::Failed;
-  outcome.error.code = error->code;
-  outcome.error.message = error->message;
-  outcome.error.pos = error->pos;
-  outcome.error.node = error->node;
-  const auto* tag = error->tag ? static_cast<FrameTag*>(static_cast<Cell*>(error->tag)) : nullptr;
-  FillPath(tag ? tag->frame : nullptr, outcome.error);
-  return outcome;
-}
-
-Outcome TaggedExecution::NoProgress(NodeId node, ir::PosId pos, const Frame* frame) const {
-  Outcome outcome;
-  outcome.stop = Stop::Failed;
-  outcome.error.code = ErrorCode::Loop;
-  outcome.error.message = "<<loop>>";
-  outcome.error.node = node;
-  outcome.error.pos = pos;
-  FillPath(frame, outcome.error);
-  return outcome;
+void TaggedExecution::Where(RuntimeError& error) const {
+  error.node = now_node_;
+  // Fast code does not say which node it is at.
+  if (!now_node_.valid() && now_) error.pos = graph_.scopes[now_->scope().id].pos;
+  FillPath(now_, error);
 }
 
 Stats TaggedExecution::stats() const {
-  Stats stats = stats_;
+  Stats stats = EngineRun::stats();
   stats.peak_frames = pool_.peak();
-  stats.peak_memory = static_cast<uint64_t>(std::max<int64_t>(0, memory::counters.peak - limits_.base()));
   return stats;
 }
 

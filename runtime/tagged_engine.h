@@ -7,19 +7,13 @@
 #include <chrono>
 #include <unordered_map>
 
-#include "runtime/engine.h"
-#include "runtime/limits.h"
+#include "runtime/engine_run.h"
 #include "runtime/tagged_code.h"
 #include "runtime/tagged_frame.h"
 
 namespace df::tagged {
 
 class TaggedExecution;
-
-// Thrown where a limit was reached.
-struct Stopped {
-  Stop stop;
-};
 
 // A Force that waits for a cell.
 struct Waiter {
@@ -57,13 +51,12 @@ struct FrameTag : Cell {
   ~FrameTag() override;
 };
 
-class TaggedExecution : public Execution {
+class TaggedExecution : public EngineRun {
  public:
   TaggedExecution(const ir::Graph& graph, const RunOptions& run, const Options& options);
   ~TaggedExecution() override;
 
   Outcome Start(llvm::ArrayRef<Value> inputs) override;
-  llvm::ArrayRef<Value> results() const override { return results_; }
   Outcome Force(Value& value) override;
   Stats stats() const override;
 
@@ -84,11 +77,11 @@ class TaggedExecution : public Execution {
 
   // tagged_engine.cpp: the run as a whole
   Outcome Run(const DelayCell* goal);
-  Outcome Ended(Stop stop, std::string detail);
-  Outcome FailedWith(const Value& value) const;
-  Outcome NoProgress(ir::NodeId node, ir::PosId pos, const Frame* frame) const;
+  void Where(RuntimeError& error) const override;
+  uint64_t live() const override { return pool_.live(); }
+  void Step();
   std::string Leftovers();
-  void CheckLimits();
+  void StepCheck();
   bool Reached(const DelayCell* goal) const { return goal ? goal->state == DelayCell::State::Full : missing_ == 0; }
 
   // tagged_frames.cpp: frames and their lifetime
@@ -174,15 +167,11 @@ class TaggedExecution : public Execution {
 
   uint32_t SlotOf(ir::Edge edge) const { return program_.slot_of[program_.RowOf(edge)]; }
 
-  const ir::Graph& graph_;
-  RunOptions run_;
   Options options_;
-  LimitCheck limits_;
   Program program_;
   std::string refused_;  // why the graph cannot be run
   FramePool pool_;
   std::vector<Item, memory::Allocator<Item>> stack_;
-  std::vector<Value> inputs_, results_;
   std::vector<bool> have_;
   uint32_t missing_ = 0;
   Frame* root_ = nullptr;
@@ -195,11 +184,8 @@ class TaggedExecution : public Execution {
   std::unordered_map<Frame*, std::vector<std::pair<uint32_t, OuterWaiter>>> outer_waiters_;  // by row
   std::vector<Value> operands_;
   std::vector<uint32_t> tails_;  // of the frame whose regions run
-  Stats stats_;
   uint32_t budget_ = 0;
   bool slow_next_ = false;  // the entry on top of the stack is one that the fast code gave up
-  bool ended_ = false;
-  Outcome last_;
   Frame* now_ = nullptr;  // whose code runs
   ir::NodeId now_node_;
 };

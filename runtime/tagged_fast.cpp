@@ -242,7 +242,7 @@ L_Next: {
     goto slow_tail;
   if (--budget_ == 0) {
     now_ = frame;
-    CheckLimits();
+    StepCheck();
   }
   ++stats_.loops;
   uint64_t values[kMostArguments];

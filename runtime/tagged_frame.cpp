@@ -2,7 +2,8 @@
 #include "runtime/tagged_frame.h"
 
 #include <algorithm>
-#include <deque>
+
+#include "runtime/engine_run.h"
 
 namespace df::tagged {
 
@@ -27,9 +28,6 @@ Frame* FramePool::Carve(uint32_t bytes) {
 
 namespace {
 
-// How much of a path is kept (as tag.cpp keeps it).
-constexpr size_t kInner = 48, kOuter = 16;
-
 // The label of a frame; false for the root.
 bool LabelOf(const Frame* frame, PathEntry* entry) {
   const SiteCode& site = *frame->site;
@@ -44,46 +42,37 @@ bool LabelOf(const Frame* frame, PathEntry* entry) {
   }
 }
 
-// All labels from `frame` on, innermost first: the first kInner and the last kOuter of them, and their number.
-void Collect(const Frame* frame, std::vector<PathEntry>& inner, std::deque<PathEntry>& outer, uint64_t& length) {
-  auto add = [&](const PathEntry& entry) {
-    if (inner.size() < kInner) {
-      inner.push_back(entry);
-      return;
-    }
-    outer.push_back(entry);
-    if (outer.size() > kOuter) outer.pop_front();
-  };
-  length = 0;
+// All labels from `frame` on, innermost first, and their number.
+uint64_t Collect(const Frame* frame, PathEnds& ends) {
+  uint64_t length = 0;
   PathEntry entry;
   for (; frame; frame = frame->parent_frame()) {
     if (LabelOf(frame, &entry)) {
-      add(entry);
+      ends.Add(entry);
       ++length;
     }
     if (const TagBase* base = frame->base()) {
-      for (const PathEntry& e : base->inner) add(e);
-      for (const PathEntry& e : base->outer) add(e);
+      for (const PathEntry& e : base->ends) ends.Add(e);
       length += base->length;
     }
   }
+  return length;
 }
 
 }  // namespace
 
 void FillPath(const Frame* frame, RuntimeError& error) {
-  std::deque<PathEntry> outer;
-  error.path.clear();
-  Collect(frame, error.path, outer, error.path_length);
-  error.path_gap = error.path_length > kInner + kOuter ? kInner : 0;
-  error.path.insert(error.path.end(), outer.begin(), outer.end());
+  PathEnds ends;
+  uint64_t length = Collect(frame, ends);
+  ends.Fill(error, length);
 }
 
 TagBase* MakeBase(const Frame* frame) {
   auto* base = new TagBase;
-  std::deque<PathEntry> outer;
-  Collect(frame, base->inner, outer, base->length);
-  base->outer.assign(outer.begin(), outer.end());
+  RuntimeError error;
+  FillPath(frame, error);
+  base->length = error.path_length;
+  base->ends = std::move(error.path);
   return base;
 }
 

@@ -27,7 +27,7 @@ namespace df::tagged {
 struct TagBase {
   uint32_t refs = 1;
   uint64_t length = 0;
-  std::vector<PathEntry> inner, outer;  // innermost first
+  std::vector<PathEntry> ends;  // innermost first
 };
 
 enum FrameFlags : uint32_t {

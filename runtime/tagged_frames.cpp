@@ -5,7 +5,7 @@
 namespace df::tagged {
 
 Frame* TaggedExecution::NewFrame(const SiteCode* site, Frame* parent) {
-  if (--budget_ == 0) CheckLimits();
+  if (--budget_ == 0) StepCheck();
   Frame* frame = pool_.New(site);
   frame->parent = parent;
   frame->depth = parent ? parent->depth + 1 : 0;

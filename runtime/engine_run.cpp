@@ -1,0 +1,90 @@
+// How runs end, for all engines.
+#include "runtime/engine_run.h"
+
+#include <algorithm>
+
+namespace df {
+
+namespace {
+
+// Time is asked for less often than values are forced.
+constexpr uint64_t kForcesPerCheck = 256;
+
+Outcome Failure(ErrorCode code, std::string message, ir::NodeId node, ir::PosId pos) {
+  Outcome outcome;
+  outcome.stop = Stop::Failed;
+  outcome.error.code = code;
+  outcome.error.message = std::move(message);
+  outcome.error.node = node;
+  outcome.error.pos = pos;
+  return outcome;
+}
+
+}  // namespace
+
+void PathEnds::Add(const PathEntry& entry) {
+  ++added_;
+  if (inner_.size() < kInner) {
+    inner_.push_back(entry);
+    return;
+  }
+  outer_.push_back(entry);
+  if (outer_.size() > kOuter) outer_.pop_front();
+}
+
+void PathEnds::Fill(RuntimeError& error, uint64_t length) const {
+  error.path = inner_;
+  error.path_length = length;
+  error.path_gap = length > kInner + kOuter ? kInner : 0;
+  error.path.insert(error.path.end(), outer_.begin(), outer_.end());
+}
+
+EngineRun::EngineRun(const ir::Graph& graph, const RunOptions& run) : graph_(graph), run_(run), limits_(run.limits) {
+  results_.resize(graph.graph_results.size());
+}
+
+Stats EngineRun::stats() const {
+  Stats stats = stats_;
+  stats.peak_memory = static_cast<uint64_t>(std::max<int64_t>(0, memory::counters.peak - limits_.base()));
+  return stats;
+}
+
+Outcome EngineRun::TakeInputs(llvm::ArrayRef<Value> inputs) {
+  if (inputs.size() != graph_.graph_inputs.size()) return Ended(Stop::Internal, "not one value per input of the graph");
+  inputs_.assign(inputs.begin(), inputs.end());
+  return {};
+}
+
+Outcome EngineRun::CheckForce() {
+  if (++forces_ % kForcesPerCheck != 0 || ended_) return {};
+  Stop stop = limits_.Check(live());
+  return stop == Stop::Done ? Outcome{} : Ended(stop);
+}
+
+Outcome EngineRun::Ended(Stop stop, std::string detail) {
+  ended_ = true;
+  last_ = {};
+  last_.stop = stop;
+  last_.detail = std::move(detail);
+  last_.error.message = last_.detail;
+  Where(last_.error);
+  ir::NodeId at = last_.error.node;
+  if (!at.valid()) return last_;
+  const ir::Node& node = graph_.nodes[at];
+  last_.error.pos = node.pos;
+  // Triggers and merges have no place of their own in the source; their function or loop has.
+  if (!graph_.positions.Contains(node.pos) || !graph_.positions[node.pos].line)
+    last_.error.pos = graph_.scopes[node.scope].pos;
+  return last_;
+}
+
+Outcome EngineRun::FailedWith(const Value& value) {
+  const auto* error = static_cast<ErrorObject*>(value.object());
+  return Failure(error->code, error->message, error->node, error->pos);
+}
+
+Outcome EngineRun::NoProgress(ir::NodeId node, ir::PosId pos) {
+  return Failure(ErrorCode::Loop, "<<loop>>", node, pos);
+}
+
+}  // namespace df

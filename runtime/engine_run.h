@@ -1,0 +1,108 @@
+// runtime/engine_run.h
+//
+// What every engine does alike: run within limits, and say how the run ended. Private to the engines.
+#pragma once
+
+#include <deque>
+#include <new>
+
+#include "runtime/engine.h"
+#include "runtime/limits.h"
+#include "runtime/memory.h"
+
+namespace df {
+
+// Thrown where a limit was reached.
+struct Stopped {
+  Stop stop;
+};
+
+// Thrown where a rule of docs/graph.md is broken: more than one token on an edge, a reference where a value must be. Ends
+// the run as Stop::Internal.
+struct BrokenRule {
+  std::string what;
+};
+
+// Takes the labels of a call path, innermost first, and keeps both ends of it.
+class PathEnds {
+ public:
+  static constexpr size_t kInner = 48, kOuter = 16;
+  void Add(const PathEntry& entry);
+  // The labels were `length`; those between the ends that were added are not known.
+  void Fill(RuntimeError& error, uint64_t length) const;
+  uint64_t added() const { return added_; }
+
+ private:
+  std::vector<PathEntry> inner_;
+  std::deque<PathEntry> outer_;
+  uint64_t added_ = 0;
+};
+
+class EngineRun : public Execution {
+ public:
+  llvm::ArrayRef<Value> results() const override { return results_; }
+  Stats stats() const override;
+
+ protected:
+  EngineRun(const ir::Graph& graph, const RunOptions& run);
+
+  // Where the run is: the node, as far as it is known, and the call path.
+  virtual void Where(RuntimeError& error) const = 0;
+  // Activations that are alive, for the limit.
+  virtual uint64_t live() const = 0;
+
+  // Throws Stopped if a limit is reached.
+  void CheckLimits() const {
+    Stop stop = limits_.Check(live());
+    if (stop != Stop::Done) throw Stopped{stop};
+  }
+  // Runs `work` within the limits and says how it ended; nothing runs any more after the run has ended.
+  template <typename Work>
+  Outcome Guarded(Work work) {
+    if (ended_) return last_;
+    try {
+      memory::LimitScope scope(limits_.base(), limits_.max_memory());
+      work();
+    } catch (const std::bad_alloc&) {
+      return Ended(Stop::MemoryLimit);
+    } catch (const Stopped& stopped) {
+      return Ended(stopped.stop);
+    } catch (const BrokenRule& broken) {
+      return Ended(Stop::Internal, broken.what);
+    }
+    return {};
+  }
+  // The inputs are taken if they are as many as the graph has.
+  Outcome TakeInputs(llvm::ArrayRef<Value> inputs);
+  // Printing a large value that is all there forces nothing, and is to end in time as well.
+  Outcome CheckForce();
+
+  Outcome Ended(Stop stop) { return Ended(stop, limits_.Detail(stop)); }
+  Outcome Ended(Stop stop, std::string detail);
+  // `value` is an error; its call path is left out.
+  static Outcome FailedWith(const Value& value);
+  // The first result that is not there waits for itself; its call path is the empty one.
+  template <typename IsThere>
+  Outcome MissingResult(IsThere is_there) const {
+    for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
+      const ir::Node& node = graph_.nodes[ir::NodeId(n)];
+      if (node.op == ir::Op::Result && !is_there(node.attr)) return NoProgress(ir::NodeId(n), node.pos);
+    }
+    return {};
+  }
+  // `<<loop>>` at this node; its call path is left out.
+  static Outcome NoProgress(ir::NodeId node, ir::PosId pos);
+
+  const ir::Graph& graph_;
+  RunOptions run_;
+  LimitCheck limits_;
+  std::vector<Value> inputs_, results_;
+  Stats stats_;
+
+ private:
+  uint64_t forces_ = 0;
+  bool ended_ = false;  // by a limit or a broken rule
+  Outcome last_;
+};
+
+}  // namespace df

@@ -34,7 +34,9 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
   for (size_t i = 0; i < args.size(); ++i) {
     TypeId from, to;
     if (!unify_.IsFun(result, &from, &to)) {
-      if (types_.Kind(unify_.Prune(result)) != TypeKind::Meta) {
+      // A type that is not known yet, or `m a` with an unknown m, becomes a function's.
+      from = unify_.Fresh(), to = unify_.Fresh();
+      if (!unify_.Unify(result, types_.Fun(from, to)).ok()) {
         if (i == 0) {
           Error(Diag::NotAFunction, fn->span, diags_.sources().Text(fn->span), PrintType(head->type),
                 args.size(), args.size() == 1 ? "argument" : "arguments");
@@ -48,8 +50,6 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
           Check(args[j], j < params.size() ? params[j] : unify_.Fresh(), Reason{});
         return ErrorNode(expected, span);
       }
-      from = unify_.Fresh(), to = unify_.Fresh();
-      unify_.Unify(result, types_.Fun(from, to));
     }
     params.push_back(from);
     result = to;

@@ -88,7 +88,7 @@ ExitCode CodeOf(Stop stop) {
 }
 
 ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
-                  const std::atomic<bool>* interrupt, Console& console) {
+                  const std::atomic<bool>* interrupt, Console& console, Stats* stats) {
   PassScope pass("run");
   RunOptions run;
   run.limits.max_memory = options.max_memory;
@@ -108,6 +108,7 @@ ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Op
   if (outcome.ok() || console.out().tell() != printed_before) console.out() << '\n';
   console.out().flush();
   Explain(outcome, graph, console);
+  if (stats) *stats = execution->stats();
   if (options.stats) PrintStats(execution->stats(), console.err());
   return CodeOf(outcome.stop);
 }

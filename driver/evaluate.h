@@ -15,8 +15,8 @@ namespace df {
 ExitCode CodeOf(Stop stop);
 
 // Runs `graph` and prints its value and a new line on standard output, or on standard error why there is none.
-// `interrupt` may be null. Several results are printed as a tuple.
+// `interrupt` may be null. Several results are printed as a tuple. `stats`, if not null, gets what the run did.
 ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
-                  const std::atomic<bool>* interrupt, Console& console);
+                  const std::atomic<bool>* interrupt, Console& console, Stats* stats = nullptr);
 
 }  // namespace df

@@ -132,7 +132,7 @@ class TerminalEditor : public LineEditor {
       common.resize(same);
     }
     std::string added = common.size() > typed.size() ? common.substr(typed.size()) : "";
-    if (words.size() == 1) added += ' ';
+    if (words.size() == 1 && !words[0].ends_with('/')) added += ' ';
     if (!added.empty()) return el_insertstr(edit, added.c_str()) == 0 ? CC_REFRESH : CC_ERROR;
     std::fputc('\n', stdout);
     for (const std::string& word : words) std::fprintf(stdout, "%s  ", word.c_str());

@@ -33,9 +33,9 @@ PassScope::~PassScope() {
 
 const char* PassScope::Current() { return current_pass.load(); }
 
-TokenBuffer Pipeline::Tokens(const std::string& name, std::string text) {
+TokenBuffer Pipeline::Tokens(const std::string& name, std::string text, uint32_t first_line) {
   PassScope pass("lex");
-  return Lex(sources, sources.Add(name, std::move(text)), diags);
+  return Lex(sources, sources.Add(name, std::move(text), first_line), diags);
 }
 
 std::optional<ast::Ast> Pipeline::Syntax(const TokenBuffer& tokens) {

@@ -45,7 +45,7 @@ class Pipeline {
   CheckSession session;
 
   // Source to tokens; the text becomes a buffer named `name`.
-  TokenBuffer Tokens(const std::string& name, std::string text);
+  TokenBuffer Tokens(const std::string& name, std::string text, uint32_t first_line = 1);
   // Tokens to Ast, operators not yet resolved. nullopt after errors.
   std::optional<ast::Ast> Syntax(const TokenBuffer& tokens);
   // Checks the library modules that `ast` imports, once each, then `ast` itself: adds to session.program.
@@ -53,6 +53,9 @@ class Pipeline {
 
   // The most general type of ParseRepl's `it = expression`, as text; "" after errors.
   std::string TypeOfExpression(ast::Ast& ast);
+
+  // Checks a library module if it was not yet. False if there is none of that name.
+  bool LoadLibraryModule(std::string_view name);
 
   // Function graphs and the tagged graph of everything that `entry` needs. `name` is the graph's.
   std::optional<fg::Program> Functions(core::VarId entry, const std::string& name, const LowerOptions& options);
@@ -62,8 +65,6 @@ class Pipeline {
   core::VarId DefinitionNamed(std::string_view name) const;
 
  private:
-  bool LoadLibraryModule(std::string_view name);
-
   std::vector<std::string_view> loaded_;  // library modules
 };
 

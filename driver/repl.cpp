@@ -1,11 +1,15 @@
 #include "driver/repl.h"
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 
 #include "driver/commands.h"
 #include "driver/compile.h"
 #include "driver/crash.h"
 #include "driver/evaluate.h"
+#include "runtime/limits.h"
+#include "stdlib/stdlib.h"
 
 namespace df {
 namespace {
@@ -54,6 +58,8 @@ bool Repl::ReadInput(std::string& text) {
   std::string line;
   for (;;) {
     LineEditor::Got got = editor_->Read(text.empty() ? "dfc> " : "...> ", line);
+    if (got == LineEditor::Got::Line) ++line_;
+    if (text.empty()) first_line_ = line_;
     if (got == LineEditor::Got::Interrupted) {
       interrupts_.Clear();
       text.clear();
@@ -71,7 +77,11 @@ bool Repl::ReadInput(std::string& text) {
       if (text.empty()) continue;
       return true;  // a blank line ends an input, complete or not
     }
-    if (!text.empty()) text += '\n';
+    if (!text.empty()) {
+      text += '\n';
+      // By the layout rule it would begin a declaration; who closes a bracket at the prompt means the open one.
+      if (std::string_view(")]}").find(line.front()) != std::string_view::npos) text += ' ';
+    }
     text += line;
     if (editor_->NextLineIsIndented()) continue;
 
@@ -95,6 +105,7 @@ bool Repl::ReadBlock(std::string& text) {
   std::string line;
   for (;;) {
     LineEditor::Got got = editor_->Read("...| ", line);
+    if (got == LineEditor::Got::Line && ++line_ && text.empty()) first_line_ = line_;
     if (got == LineEditor::Got::Interrupted) {
       interrupts_.Clear();
       text.clear();
@@ -113,15 +124,45 @@ std::vector<std::string> Repl::Completions(std::string_view before) const {
                        before[start - 1] == '\''))
     --start;
   std::string_view word = before.substr(start);
+  const CommandRow* command = nullptr;
+  if (size_t space = before.find(' '); before.starts_with(':') && space != std::string_view::npos)
+    command = CommandNamed(before.substr(1, space - 1));
   if (start == 1 && before.front() == ':') {
     for (const CommandRow& row : Commands())
       if (std::string_view(row.name).starts_with(word)) words.emplace_back(row.name);
+  } else if (command && command->run == &Repl::Load) {
+    return FileCompletions(Trim(before.substr(before.find(' '))));
+  } else if (command && (command->run == &Repl::Set || command->run == &Repl::Unset)) {
+    for (const Setting& setting : Settings())
+      if (std::string_view(setting.name).starts_with(word)) words.emplace_back(setting.name);
+  } else if (command && command->run == &Repl::Browse) {
+    for (const LibraryModule& module : LibraryModules())
+      if (module.name.starts_with(word)) words.emplace_back(module.name);
   } else if (!word.empty()) {
     for (std::string_view name : pipeline_->session.Names())
       if (name.starts_with(word) && !name.starts_with(kResultPrefix)) words.emplace_back(name);
   }
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());
+  return words;
+}
+
+// Folders and sources that begin with `word`.
+std::vector<std::string> Repl::FileCompletions(std::string_view word) const {
+  std::vector<std::string> words;
+  size_t slash = word.rfind('/');
+  std::string folder(slash == std::string_view::npos ? "" : word.substr(0, slash + 1));
+  std::string_view begin = word.substr(folder.size());
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder.empty() ? "." : folder, error), end; !error && it != end;
+       it.increment(error)) {
+    std::string name = it->path().filename().string();
+    std::error_code ignored;
+    bool is_folder = it->is_directory(ignored);
+    if (!name.starts_with(begin) || (begin.empty() && name.starts_with('.'))) continue;
+    if (is_folder || name.ends_with(".df")) words.push_back(folder + name + (is_folder ? "/" : ""));
+  }
+  std::sort(words.begin(), words.end());
   return words;
 }
 
@@ -147,7 +188,7 @@ void Repl::Handle(const std::string& text) {
 
 std::optional<ReplInput> Repl::ParseInput(const std::string& text) {
   PassScope pass("parse");
-  TokenBuffer tokens = pipeline_->Tokens(kSourceName, text);
+  TokenBuffer tokens = pipeline_->Tokens(kSourceName, text, first_line_);
   ReplInput input = ParseRepl(tokens, pipeline_->diags);
   if (input.kind == ReplInput::Kind::Incomplete && !pipeline_->diags.has_errors())
     pipeline_->diags.Report(Diag::InputEnds, tokens.tokens.back().span);
@@ -156,10 +197,100 @@ std::optional<ReplInput> Repl::ParseInput(const std::string& text) {
 }
 
 void Repl::Define(ast::Ast& ast) {
+  AddLooseFixities(ast);
   CheckOptions check;
   check.repl = true;
   check.warnings = false;
   pipeline_->Check(ast, check);
+  HintAtSignature(ast);
+  if (pipeline_->diags.has_errors()) return;
+  WarnOfLostClauses(ast);
+  WarnOfOlderMeanings();
+}
+
+// `infixl 6 <+>` by itself holds for the definition of `<+>` that follows: it is added to that input.
+void Repl::AddLooseFixities(ast::Ast& ast) {
+  std::vector<ast::Name> defined;
+  std::vector<std::pair<ast::Name, Fixity>> declared;
+  for (const ast::Decl* decl : ast.module.decls) {
+    if (const auto* function = llvm::dyn_cast<ast::FunctionDecl>(decl)) defined.push_back(function->name);
+    if (const auto* fixity = llvm::dyn_cast<ast::FixityDecl>(decl))
+      for (const ast::Name& op : fixity->ops) declared.push_back({op, {fixity->assoc, fixity->precedence}});
+  }
+  std::vector<ast::Decl*> decls(ast.module.decls.begin(), ast.module.decls.end());
+  for (const ast::Name& name : defined) {
+    auto loose = loose_fixities_.find(name.text.index);
+    if (loose == loose_fixities_.end()) continue;
+    Fixity fixity = loose->second;
+    loose_fixities_.erase(loose);
+    if (std::none_of(declared.begin(), declared.end(), [&](const auto& row) { return row.first.text == name.text; }))
+      decls.push_back(ast.New<ast::FixityDecl>(name.span, fixity.assoc, fixity.precedence, ast.Copy<ast::Name>(name)));
+  }
+  for (const auto& [op, fixity] : declared)
+    if (std::none_of(defined.begin(), defined.end(), [&](const ast::Name& name) { return name.text == op.text; }))
+      loose_fixities_[op.text.index] = fixity;
+  ast.module.decls = ast.Copy<ast::Decl*>(decls);
+}
+
+void Repl::WarnOfOlderMeanings() {
+  for (CheckSession::Outdated& row : pipeline_->session.TakeOutdated()) {
+    auto is_result = [](std::string_view name) { return name == kIt || name.starts_with(kResultPrefix); };
+    if (is_result(Text(row.name))) continue;
+    row.users.erase(std::remove_if(row.users.begin(), row.users.end(), is_result), row.users.end());
+    if (row.users.empty()) continue;
+    constexpr size_t kShown = 3;
+    bool one = row.users.size() == 1;
+    std::string users;
+    for (size_t i = 0; i < std::min(kShown, row.users.size()); ++i) {
+      bool last = i + 1 == row.users.size();
+      users += fmt::format("{}`{}`", i == 0 ? "" : last ? " and " : ", ", row.users[i]);
+    }
+    if (row.users.size() > kShown) users += fmt::format(" and {} more", row.users.size() - kShown);
+    pipeline_->diags.Report(Diag::OlderMeaning, {}, Text(row.name), users,
+                            row.is_type ? (one ? "has" : "have") : (one ? "uses" : "use"))
+        .Hint(one ? "enter that again to use the new one" : "enter these again to use the new one");
+  }
+}
+
+// Clauses of one function that are entered one by one replace each other.
+void Repl::WarnOfLostClauses(const ast::Ast& ast) {
+  auto irrefutable = [](const ast::Pat* pat) {
+    while (true) {
+      if (const auto* paren = llvm::dyn_cast<ast::ParenPat>(pat)) pat = paren->pat;
+      else if (const auto* bang = llvm::dyn_cast<ast::BangPat>(pat)) pat = bang->pat;
+      else if (const auto* as = llvm::dyn_cast<ast::AsPat>(pat)) pat = as->pat;
+      else break;
+    }
+    return llvm::isa<ast::VarPat, ast::WildcardPat, ast::LazyPat>(pat);
+  };
+  std::vector<Symbol> partial;
+  for (const ast::Decl* decl : ast.module.decls) {
+    const auto* function = llvm::dyn_cast<ast::FunctionDecl>(decl);
+    if (!function || function->clauses[0].params.empty()) continue;
+    Symbol name = function->name.text;
+    if (std::find(partial_functions_.begin(), partial_functions_.end(), name) != partial_functions_.end())
+      pipeline_->diags.Report(Diag::ClausesReplaced, function->name.span, Text(name))
+          .Hint("clauses of one function go together, between lines `:{` and `:}`");
+    llvm::ArrayRef<ast::Pat*> params = function->clauses.back().params;
+    if (!std::all_of(params.begin(), params.end(), irrefutable)) partial.push_back(name);
+  }
+  partial_functions_ = std::move(partial);
+}
+
+// A signature by itself means nothing: at the prompt it reads as an expression with its type.
+void Repl::HintAtSignature(const ast::Ast& ast) {
+  for (const ast::Decl* decl : ast.module.decls) {
+    bool lone = llvm::isa<ast::SignatureDecl>(decl);
+    if (const auto* it = llvm::dyn_cast<ast::FunctionDecl>(decl); it && it->name.span == it->clauses[0].span) {
+      const auto* typed = llvm::dyn_cast_or_null<ast::TypedExpr>(it->clauses[0].rhs.guarded[0].body);
+      const auto* var = typed ? llvm::dyn_cast<ast::VarExpr>(typed->expr) : nullptr;
+      lone = var && pipeline_->session.TypeOf(var->name.text).empty();
+    }
+    const auto& all = pipeline_->diags.all();
+    if (!lone || all.empty()) continue;
+    if (all.back().id == Diag::UnboundName || all.back().id == Diag::SignatureWithoutBinding)
+      pipeline_->diags.Hint("a signature goes with its definition: both between lines `:{` and `:}`");
+  }
 }
 
 // `it` in an expression is the value before; so an expression is defined under a name of its own first, and `it`
@@ -171,7 +302,8 @@ void Repl::Evaluate(ast::Ast& ast) {
   check.repl = true;
   check.warnings = false;
   check.entry = name;
-  if (!pipeline_->Check(ast, check)) return;
+  auto began = std::chrono::steady_clock::now();
+  if (!pipeline_->Check(ast, check)) return HintAtSignature(ast);
   core::VarId result = pipeline_->DefinitionNamed(Text(name));
   std::optional<fg::Program> functions = pipeline_->Functions(result, std::string(kIt), options_.lower);
   if (!functions) return;
@@ -180,8 +312,15 @@ void Repl::Evaluate(ast::Ast& ast) {
   ir::Graph graph = pipeline_->Graph(*functions, options_.lower);
   Flush();
   Bind(Intern(kIt), name);
-  ExitCode code = df::Evaluate(graph, {}, options_, interrupts_.flag(), console_);
+  Stats stats;
+  ExitCode code = df::Evaluate(graph, {}, options_, interrupts_.flag(), console_, &stats);
   if (code != ExitCode::Fine) Fail(code);
+  else if (show_type_) console_.out() << pipeline_->session.TypeOf(Intern(kIt)) << '\n';
+  if (show_time_) {
+    std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
+    console_.out().flush();
+    console_.err() << fmt::format("({:.2f} secs, {} at most)\n", taken.count(), PrintBytes(stats.peak_memory));
+  }
 }
 
 void Repl::Bind(Symbol name, Symbol to) {
@@ -206,6 +345,8 @@ void Repl::Bind(Symbol name, Symbol to) {
 void Repl::Reset() {
   pipeline_ = std::make_unique<Pipeline>();
   results_ = 0;
+  loose_fixities_.clear();
+  partial_functions_.clear();
   ast::Ast nothing;  // loads the Prelude, so that a fault in it shows here
   nothing.file = pipeline_->sources.Add(kSourceName, "");
   Define(nothing);

@@ -31,6 +31,18 @@ class Repl {
     void (Repl::*run)(std::string_view argument);
   };
   static llvm::ArrayRef<CommandRow> Commands();
+  static const CommandRow* CommandNamed(std::string_view word);
+
+  // One thing that `:set` changes. A switch is `+s`: it has no value.
+  struct Setting {
+    const char* name;
+    const char* help;
+    std::string (*get)(const Repl& repl);
+    bool (*set)(Repl& repl, std::string_view value);  // false: not a value of it
+    void (*unset)(Repl& repl);
+  };
+  static llvm::ArrayRef<Setting> Settings();
+  const Setting* SettingNamed(std::string_view name);  // reported if there is none
 
   // ---- reading
   bool ReadInput(std::string& text);   // one whole input, of several lines if need be; false at the end
@@ -44,6 +56,10 @@ class Repl {
   void Evaluate(ast::Ast& ast);
 
   // ---- commands
+  void Info(std::string_view argument);
+  void Browse(std::string_view argument);
+  void Kind(std::string_view argument);
+  void Unset(std::string_view argument);
   void Type(std::string_view argument);
   void Load(std::string_view argument);
   void Reload(std::string_view argument);
@@ -55,6 +71,12 @@ class Repl {
 
   // ---- pieces
   void Reset();
+  std::vector<std::string> FileCompletions(std::string_view word) const;
+  // What a definition changes for those entered before.
+  void WarnOfOlderMeanings();
+  void WarnOfLostClauses(const ast::Ast& ast);
+  void HintAtSignature(const ast::Ast& ast);
+  void AddLooseFixities(ast::Ast& ast);
   // Parses one input; nullopt after errors, or if it is not one expression where one is wanted.
   std::optional<ReplInput> ParseInput(const std::string& text);
   // Defines `name = to`.
@@ -71,6 +93,13 @@ class Repl {
   InterruptScope interrupts_;
   std::string loaded_;        // the file of :load
   unsigned results_ = 0;      // expressions so far: each gets a name of its own
+  uint32_t line_ = 0;         // lines read so far; an input's places count on from there
+  uint32_t first_line_ = 1;   // of the input
+  bool show_time_ = false;    // :set +s
+  bool show_type_ = false;    // :set +t
+  FixityTable loose_fixities_;  // entered before what they are of
+  // The functions of the input before whose clauses leave cases out.
+  std::vector<Symbol> partial_functions_;
   bool quit_ = false;
   ExitCode code_ = ExitCode::Fine;
 };

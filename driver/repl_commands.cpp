@@ -1,54 +1,59 @@
 // The commands of the REPL, `:help` and its kin. One more command is one more row in Commands() and its function.
-#include <algorithm>
-
 #include "driver/compile.h"
 #include "driver/files.h"
 #include "driver/repl.h"
+#include "lang/render.h"
 #include "tagged_ir/text.h"
 
 namespace df {
 
 llvm::ArrayRef<Repl::CommandRow> Repl::Commands() {
+  // No two begin with the same letter, so that one is enough.
   static constexpr CommandRow kCommands[] = {
       {"type", "EXPRESSION", "its type", &Repl::Type},
-      {"load", "FILE", "forget everything and load a file", &Repl::Load},
+      {"info", "NAME ..", "its type or declaration, place, fixity and instances", &Repl::Info},
+      {"kind", "TYPE", "its kind", &Repl::Kind},
+      {"browse", "[MODULE]", "what a library module offers, or what is defined here", &Repl::Browse},
+      {"load", "[FILE]", "forget everything and load a file", &Repl::Load},
       {"reload", "", "load the file again", &Repl::Reload},
       {"graph", "[NAME]", "the tagged graph of a function, or of the last expression", &Repl::Graph},
-      {"engine", "[NAME]", "which engine runs graphs: tagged or reference", &Repl::Engine},
-      {"set", "[NAME VALUE]", "settings: engine, timeout, max-memory, max-frames, stats, trace", &Repl::Set},
+      {"engine", "[NAME]", "which engine runs graphs: tagged, reference or demand", &Repl::Engine},
+      {"set", "[NAME VALUE]", "change a setting, or list them", &Repl::Set},
+      {"unset", "NAME ..", "put settings back", &Repl::Unset},
       {"help", "", "this list", &Repl::Help},
       {"quit", "", "leave (also Ctrl-D)", &Repl::Quit},
   };
   return kCommands;
 }
 
-void Repl::HandleCommand(std::string_view text) {
-  std::string_view word = text.substr(1, text.find_first_of(" \t\n") - 1);
-  if (text.find_first_of(" \t\n") == std::string_view::npos) word = text.substr(1);
-  std::string_view argument = Trim(text.substr(1 + word.size()));
+const Repl::CommandRow* Repl::CommandNamed(std::string_view word) {
   if (word == "?") word = "help";
-  // No two begin with the same letter, so one is enough.
-  auto commands = Commands();
-  auto found = std::find_if(commands.begin(), commands.end(), [&](const CommandRow& row) {
-    return !word.empty() && std::string_view(row.name).starts_with(word);
-  });
-  if (found != commands.end()) (this->*found->run)(argument);
-  else pipeline_->diags.Report(Diag::UnknownCommand, {}, fmt::format(":{}", word)).Hint("`:help` lists the commands");
+  for (const CommandRow& row : Commands())
+    if (!word.empty() && std::string_view(row.name).starts_with(word)) return &row;
+  return nullptr;
 }
 
-void Repl::Type(std::string_view argument) {
-  if (std::string known = pipeline_->session.TypeOf(Intern(argument)); !known.empty()) {
-    console_.out() << known << '\n';
+void Repl::HandleCommand(std::string_view text) {
+  size_t blank = text.find_first_of(" \t\n");
+  std::string_view word = text.substr(1, blank == std::string_view::npos ? blank : blank - 1);
+  std::string_view argument = Trim(text.substr(1 + word.size()));
+  const CommandRow* command = CommandNamed(word);
+  if (!command) {
+    Diagnostics& diag = pipeline_->diags.Report(Diag::UnknownCommand, {}, fmt::format(":{}", word));
+    std::vector<std::string_view> names;
+    for (const CommandRow& row : Commands()) names.push_back(row.name);
+    std::string_view near = NearestName(word, names);
+    if (near.empty()) diag.Hint("`:help` lists the commands");
+    else diag.Hint(fmt::format("did you mean `:{}`?", near));
     return;
   }
-  std::optional<ReplInput> input = ParseInput(std::string(argument));
-  if (!input) return;
-  if (input->kind != ReplInput::Kind::Expression) {
-    pipeline_->diags.Report(Diag::WantsExpression, {});
-    return;
-  }
-  std::string type = pipeline_->TypeOfExpression(input->ast);
-  if (!type.empty()) console_.out() << argument << " :: " << type << '\n';
+  std::string_view wants = command->argument;
+  if (wants.empty() && !argument.empty())
+    pipeline_->diags.Report(Diag::CommandArgument, {}, command->name, "takes no argument");
+  else if (!wants.empty() && wants[0] != '[' && argument.empty())
+    pipeline_->diags.Report(Diag::CommandArgument, {}, command->name, fmt::format("wants an argument: {}", wants));
+  else
+    (this->*command->run)(argument);
 }
 
 void Repl::Load(std::string_view argument) {
@@ -84,54 +89,6 @@ void Repl::Graph(std::string_view argument) {
   }
   std::optional<fg::Program> functions = pipeline_->Functions(var, name, options_.lower);
   if (functions) ir::Print(pipeline_->Graph(*functions, options_.lower), console_.out(), {});
-}
-
-void Repl::Engine(std::string_view argument) {
-  if (!argument.empty() && !ParseEngine(argument, options_.engine))
-    pipeline_->diags.Report(Diag::BadSetting, {}, argument, "engine").Hint("`reference` or `tagged`");
-  else
-    console_.out() << EngineName(options_.engine) << '\n';
-}
-
-void Repl::Set(std::string_view argument) {
-  size_t space = argument.find_first_of(" \t=");
-  std::string_view name = argument.substr(0, space);
-  std::string_view value = space == std::string_view::npos ? "" : Trim(argument.substr(space + 1));
-  auto on_off = [&](bool& flag) {
-    if (value != "on" && value != "off") return false;
-    flag = value == "on";
-    return true;
-  };
-  bool off = value == "off";
-  uint64_t number = 0;
-  bool ok = false;
-  if (argument.empty()) {
-    auto& out = console_.out();
-    auto limit = [](uint64_t n) { return n ? fmt::format("{}", n) : std::string("off"); };
-    out << "engine      " << EngineName(options_.engine) << '\n';
-    out << "timeout     "
-        << (options_.timeout.count() ? fmt::format("{}ms", options_.timeout.count()) : std::string("off")) << '\n';
-    out << "max-memory  " << limit(options_.max_memory) << '\n';
-    out << "max-frames  " << limit(options_.max_frames) << '\n';
-    out << "stats       " << (options_.stats ? "on" : "off") << '\n';
-    out << "trace       " << (options_.trace ? "on" : "off") << '\n';
-    return;
-  }
-  if (name == "engine") {
-    ok = ParseEngine(value, options_.engine);
-  } else if (name == "timeout") {
-    ok = off || ParseDuration(value, options_.timeout);
-    if (off) options_.timeout = {};
-  } else if (name == "max-memory" || name == "max-frames") {
-    ok = off || ParseBytes(value, number);
-    if (ok) (name == "max-memory" ? options_.max_memory : options_.max_frames) = number;
-  } else if (name == "stats") {
-    ok = on_off(options_.stats);
-  } else if (name == "trace") {
-    ok = on_off(options_.trace);
-    if (ok && options_.trace && options_.engine == EngineKind::Tagged) options_.engine = EngineKind::Reference;
-  }
-  if (!ok) pipeline_->diags.Report(Diag::BadSetting, {}, value, name).Hint("`:set` lists the settings");
 }
 
 void Repl::Help(std::string_view) {

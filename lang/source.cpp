@@ -12,10 +12,11 @@ Span Cover(Span a, Span b) {
   return {a.file, std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
-FileId SourceManager::Add(std::string name, std::string text) {
+FileId SourceManager::Add(std::string name, std::string text, uint32_t first_line) {
   auto buffer = std::make_unique<Buffer>();
   buffer->name = std::move(name);
   buffer->text = std::move(text);
+  buffer->first_line = first_line;
   buffers_.push_back(std::move(buffer));
   return FileId(static_cast<uint32_t>(buffers_.size() - 1));
 }
@@ -42,7 +43,7 @@ LineColumn SourceManager::Locate(FileId file, uint32_t offset) const {
   const auto& starts = LineStarts(buffer);
   auto next = std::upper_bound(starts.begin(), starts.end(), offset);
   LineColumn place;
-  place.line = static_cast<uint32_t>(next - starts.begin());
+  place.line = static_cast<uint32_t>(next - starts.begin()) + buffer.first_line - 1;
   uint32_t begin = *(next - 1);
   uint32_t end = std::min<uint32_t>(offset, static_cast<uint32_t>(buffer.text.size()));
   place.column = 1;

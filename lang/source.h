@@ -38,7 +38,8 @@ struct LineColumn {
 class SourceManager {
  public:
   // Takes the text over. `name` is what diagnostics print ("fact.df", "<stdin>", "Prelude").
-  FileId Add(std::string name, std::string text);
+  // `first_line` is the number of its first line: a prompt's input is a piece of a longer session.
+  FileId Add(std::string name, std::string text, uint32_t first_line = 1);
 
   std::string_view Name(FileId file) const;
   std::string_view Text(FileId file) const;
@@ -53,6 +54,7 @@ class SourceManager {
   struct Buffer {
     std::string name;
     std::string text;
+    uint32_t first_line;
     mutable std::vector<uint32_t> line_starts;  // built on first use
   };
   const std::vector<uint32_t>& LineStarts(const Buffer& buffer) const;

@@ -270,4 +270,8 @@ ReplInput ParseRepl(const TokenBuffer& tokens, Diagnostics& diags, ParseOptions 
   return Parser(tokens, diags, options).ParseReplInput();
 }
 
+ast::Ast ParseReplType(const TokenBuffer& tokens, Diagnostics& diags, ParseOptions options) {
+  return Parser(tokens, diags, options).ParseOneType();
+}
+
 }  // namespace df

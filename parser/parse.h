@@ -30,6 +30,9 @@ struct ReplInput {
 // nothing is reported. Only an open comment has been reported, by Lex.
 ReplInput ParseRepl(const TokenBuffer& tokens, Diagnostics& diags, ParseOptions options = {});
 
+// One type, as the module `type it = <type>`, for `:kind`.
+ast::Ast ParseReplType(const TokenBuffer& tokens, Diagnostics& diags, ParseOptions options = {});
+
 void Dump(const ast::Ast& ast, llvm::raw_ostream& out);
 
 }  // namespace df

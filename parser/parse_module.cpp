@@ -257,4 +257,15 @@ ReplInput Parser::ParseReplInput() {
   return finish(kind);
 }
 
+ast::Ast Parser::ParseOneType() {
+  PushBlock(token().column);
+  Span begin = token().span;
+  Type* type = ParseType();
+  if (!panic_ && token().kind != Kind::EndOfFile) Fail("the end of the type");
+  if (!panic_)
+    ast_.module.decls = ast_.Copy<Decl*>(
+        {ast_.New<TypeSynonymDecl>(From(begin), NameOf("it", begin), Copy(llvm::SmallVector<Name>{}), type)});
+  return std::move(ast_);
+}
+
 }  // namespace df

@@ -30,6 +30,7 @@ class Parser {
 
   ast::Ast ParseFile();
   ReplInput ParseReplInput();
+  ast::Ast ParseOneType();
 
  private:
   using Kind = TokenKind;

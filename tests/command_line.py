@@ -1,60 +1,21 @@
 #!/usr/bin/env python3
-"""What the command line promises: exit codes, where output goes, files that are whole or not there, the REPL on a pipe and on
-a terminal. One function per promise.
+"""What the command line promises: exit codes, where output goes, files that are whole or not there. One function per promise.
+(The REPL: repl.py.)
 
     command_line.py --dfc build/dfc [--only NAME]
 """
 
-import argparse
 import os
 import pty
-import select
 import signal
 import stat
 import subprocess
-import sys
-import tempfile
 import time
-import traceback
 
-TESTS = []
+from promises import main, test
+
 FACT = "fact n = if n == 1 then n else n * fact (n - 1)\nmain = fact 10\n"
 SPIN = "spin :: Int -> Int\nspin n = spin (n + 1)\nmain = spin 0\n"
-
-
-def test(function):
-    TESTS.append(function)
-    return function
-
-
-class Folder:
-    """A fresh folder in which dfc runs."""
-
-    def __init__(self, dfc, path):
-        self.dfc, self.path = dfc, path
-
-    def file(self, name, text):
-        with open(os.path.join(self.path, name), "wb") as file:
-            file.write(text if isinstance(text, bytes) else text.encode())
-        return name
-
-    def bytes(self, name):
-        with open(os.path.join(self.path, name), "rb") as file:
-            return file.read()
-
-    def run(self, *words, stdin=b"", env=None):
-        done = subprocess.run([self.dfc, *words], cwd=self.path, input=stdin if isinstance(stdin, bytes) else stdin.encode(),
-                              capture_output=True, timeout=120, env={**os.environ, **(env or {})})
-        return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
-
-    def expect(self, code, *words, out=None, err="", **kw):
-        """Runs; the exit code and the whole standard output must be right, standard error must contain `err`."""
-        got, got_out, got_err = self.run(*words, **kw)
-        said = "dfc %s: exit code %d\n%s%s" % (" ".join(words), got, got_out, got_err)
-        assert got == code, "wanted exit code %d; %s" % (code, said)
-        assert out is None or got_out == out, "wanted the output %r; %s" % (out, said)
-        assert err in got_err, "wanted %r on standard error; %s" % (err, said)
-        return got_out, got_err
 
 
 # ---------------------------------------------------------------- help, versions, usage
@@ -276,109 +237,6 @@ def colour_only_on_a_terminal(d):
         assert b"\033" not in on_terminal({"TERM": "dumb"})
     finally:
         os.environ.update(environment)
-
-
-# ---------------------------------------------------------------- the REPL
-
-@test
-def repl_on_a_pipe(d):
-    d.expect(0, "repl", stdin="1 + 2\nit * 2\nit + it\n", out="3\n6\n12\n")
-    d.expect(0, "repl", stdin="f x = y\n  where y = x + 1\nf 3\n", out="4\n")
-    d.expect(0, "repl", stdin=":{\nf 0 = 1\nf n = n * f (n - 1)\n:}\nf 20\n", out="2432902008176640000\n")
-    d.expect(0, "repl", stdin="f x = x\nf 1\nf x = x + 1\nf 1\n", out="1\n2\n")
-    d.expect(1, "repl", stdin="nope\n1 `div` 0\n7\n", out="7\n", err="nope")
-    d.expect(0, "repl", stdin=":quit\n1\n", out="")
-    d.expect(0, "repl", stdin="", out="")
-    d.expect(0, "repl", stdin="1", out="1\n")
-
-
-@test
-def repl_commands(d):
-    d.file("p.df", "fact n = if n == 1 then n else n * fact (n - 1)\n")
-    fact = "fact :: (Eq a, Num a) => a -> a\n"
-    d.expect(0, "repl", "p.df", stdin=":t fact\nfact 5\n", out=fact + "120\n")
-    d.expect(0, "repl", stdin=":load p.df\n:ty fact\n:r\nfact 5\n:t 1 + 2\n", out=fact + "120\n1 + 2 :: Num a => a\n")
-    out, _ = d.expect(0, "repl", "p.df", stdin=":graph fact\nfact 3\n:g\n:help\n:set\n")
-    assert "Mul" in out and ":reload" in out and "timeout" in out
-    d.expect(0, "repl", stdin=":engine reference\n1 + 1\n:e tagged\n1 + 1\n", out="reference\n2\ntagged\n2\n")
-    d.expect(1, "repl", stdin=":nothing\n", err=":nothing")
-    d.expect(1, "repl", stdin=":reload\n", err="no file")
-    d.expect(1, "repl", stdin=":set timeout soon\n", err="timeout")
-    d.expect(1, "repl", stdin=":load missing.df\n", err="missing.df")
-    d.expect(3, "repl", stdin=":set timeout 200ms\nspin n = if n == 0 - 1 then 0 else spin (n + 1)\nspin 0\n1\n", out="1\n")
-
-
-@test
-def repl_on_a_terminal(d):
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(d.path)
-        # libedit does not free the words it completes from: no fault of ours under the sanitizers.
-        os.environ.update(TERM="xterm", XDG_STATE_HOME=d.path, ASAN_OPTIONS="detect_leaks=0")
-        os.execv(d.dfc, [d.dfc, "repl"])
-
-    seen = b""
-
-    def wait_for(text):
-        nonlocal seen
-        end = time.monotonic() + 60
-        while text not in seen:
-            ready, _, _ = select.select([terminal], [], [], max(0, end - time.monotonic()))
-            assert ready, "%r does not appear in %r" % (text, seen)
-            seen += os.read(terminal, 4096)
-        seen = seen[seen.index(text) + len(text):]
-
-    def send(text):
-        os.write(terminal, text)
-
-    wait_for(b"dfc> ")
-    send(b"6 * 7\n")
-    wait_for(b"42")
-    wait_for(b"dfc> ")
-    send(b"spin n = if n == 0 - 1 then 0 else spin (n + 1)\n")
-    wait_for(b"dfc> ")
-    send(b"spin 0\n")
-    time.sleep(1)
-    send(b"\x03")  # stops the evaluation, not the session
-    wait_for(b"interrupted")
-    wait_for(b"dfc> ")
-    send(b"spin 12")
-    time.sleep(0.3)
-    send(b"\x03")  # gives the line up
-    wait_for(b"dfc> ")
-    send(b"let x = 1\n")
-    wait_for(b"dfc> ")
-    send(b"(1,\n")
-    wait_for(b"...> ")
-    send(b" 2)\n")
-    wait_for(b"(1,2)")
-    wait_for(b"dfc> ")
-    send(b"fromIntegr\t 3 * 1.5\n")  # completion
-    wait_for(b"4.5")
-    wait_for(b"dfc> ")
-    send(b"\x04")
-    _, status = os.waitpid(pid, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
-    assert b"6\\040*\\0407" in d.bytes("dfc/history")
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--dfc", required=True)
-    parser.add_argument("--only")
-    args = parser.parse_args()
-    failed = 0
-    for function in TESTS:
-        if args.only and args.only != function.__name__:
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                function(Folder(os.path.abspath(args.dfc), folder))
-                print("ok   " + function.__name__, flush=True)
-            except Exception:  # every fault is shown, the others are still tried
-                failed += 1
-                print("FAIL %s\n%s" % (function.__name__, traceback.format_exc()), flush=True)
-    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":

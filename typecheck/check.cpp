@@ -2,13 +2,9 @@
 
 #include <cassert>
 
-#include "typecheck/checker.h"
+#include "typecheck/session.h"
 
 namespace df {
-
-struct CheckSession::Impl {
-  check::Env env;
-};
 
 CheckSession::CheckSession() : impl_(std::make_unique<Impl>()) {
   check::DeclareBuiltins(impl_->env, program);
@@ -30,6 +26,8 @@ bool CheckSession::Check(const ast::Ast& ast, Diagnostics& diags, const CheckOpt
     env.user_started = started;
     program.main = main;
     program.main_params = std::move(main_params);
+  } else if (options.repl && started) {
+    impl_->FindOutdated(program, before);
   }
   return ok;
 }
@@ -42,7 +40,7 @@ std::string CheckSession::TypeOfExpression(const ast::Ast& ast, Diagnostics& dia
   options.repl = true;
   options.warnings = false;
   options.restricted = false;
-  uint32_t definitions = static_cast<uint32_t>(program.definitions.size());
+  [[maybe_unused]] const uint32_t definitions = static_cast<uint32_t>(program.definitions.size());
   std::string type;
   if (check::Checker(program, env, diags, options, ast, fixities).Run())
     if (const core::VarId* it = env.user.values.Find(Intern("it")))
@@ -59,24 +57,11 @@ std::string CheckSession::PrintScheme(const core::Scheme& scheme) const {
 
 std::string CheckSession::TypeOf(Symbol name) const {
   const check::Scope& scope = impl_->env.user_started ? impl_->env.user : impl_->env.library;
-  std::string text(Text(name));
-  char first = text.empty() ? '_' : text[0];
-  std::string shown = std::isalnum(static_cast<unsigned char>(first)) || first == '_' || first == '(' ||
-                              first == '[' || static_cast<unsigned char>(first) >= 0x80
-                          ? text
-                          : "(" + text + ")";
+  std::string shown = check::PrintName(name);
   if (const core::VarId* var = scope.values.Find(name))
     return shown + " :: " + PrintScheme(program.vars[*var].scheme);
   if (const core::ConId* con = scope.constructors.Find(name)) {
-    const core::DataCon& row = program.constructors[*con];
-    Types& types = const_cast<Types&>(program.types);
-    core::Scheme scheme;
-    scheme.tyvars = types.cons[row.tycon].params;
-    llvm::SmallVector<TypeId> params;
-    for (TyVarId param : scheme.tyvars) params.push_back(types.Var(param));
-    scheme.type = types.Con(row.tycon, params);
-    for (size_t i = row.fields.size(); i-- > 0;) scheme.type = types.Fun(row.fields[i].type, scheme.type);
-    return shown + " :: " + PrintScheme(scheme);
+    return shown + " :: " + PrintScheme(check::SchemeOf(program, *con));
   }
   return "";
 }

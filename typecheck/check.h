@@ -4,6 +4,8 @@
 // The library (stdlib/*.df) goes through the same phase first; a Session keeps what it defined.
 #pragma once
 
+#include <optional>
+
 #include "parser/ast.h"
 #include "parser/fixity.h"
 #include "typecheck/core.h"
@@ -44,6 +46,25 @@ class CheckSession {
   std::string PrintScheme(const core::Scheme& scheme) const;
   // All names in scope, for completion.
   std::vector<std::string_view> Names() const;
+
+  // For `:info`: every meaning of a name (a value, a constructor, a type, a class), each with its type or
+  // declaration, its place, fixity and instances, in GHCi's form; "" if it has none.
+  std::string Info(Symbol name, Symbol qualifier, const SourceManager& sources) const;
+  // For `:browse`: what a library module offers, or with an invalid name what the user defined; sorted by name.
+  // nullopt if no such module was loaded.
+  std::optional<std::string> Browse(Symbol module) const;
+  // For `:kind`: the kind of the type in ParseReplType's `type it = ...`; "" after an error. Nothing is defined.
+  std::string KindOfType(const ast::Ast& ast, Diagnostics& diags);
+  // The kind of a class, "* -> Constraint", or of a type synonym without its arguments; "" for other names.
+  std::string KindOfName(Symbol name) const;
+
+  // A name that the last Check gave a new meaning, and what else in scope still means the older one.
+  struct Outdated {
+    Symbol name;
+    bool is_type = false;
+    std::vector<std::string> users;
+  };
+  std::vector<Outdated> TakeOutdated();
 
  private:
   struct Impl;

@@ -375,5 +375,14 @@ class Checker {
 
 // typecheck/print.cpp: as GHCi prints it; inferred variables are named a, b, c.. in order of appearance.
 std::string PrintScheme(const core::Program& program, const core::Scheme& scheme);
+// A name as it stands alone: an operator in parentheses.
+std::string PrintName(Symbol name);
+// A constructor's type, as a function of its fields.
+core::Scheme SchemeOf(const core::Program& program, ConId con);
+
+// typecheck/scope.cpp: `primIntAdd` and its like, which the library keeps to itself.
+bool IsLibraryOnly(Symbol name);
+// `Prelude.Base`: a part of the Prelude, for library modules alone.
+bool IsInternalModule(std::string_view name);
 
 }  // namespace df::check

@@ -40,11 +40,15 @@ std::vector<std::string> Checker::PrintTypes(llvm::ArrayRef<TypeId> types) {
   std::vector<std::string> out;
   for (TypeId type : zonked) {
     if (types_.SizeOf(type) > 5000) {
-      out.push_back("a very large type");
+      out.emplace_back("a very large type");
       continue;
     }
-    out.push_back(types_.Print(replace(replace, type)));
-    if (out.back().size() > 300) out.back() = out.back().substr(0, 290) + " ...";
+    std::string text = types_.Print(replace(replace, type));
+    if (text.size() > 300) {
+      text.resize(290);
+      text += " ...";
+    }
+    out.push_back(std::move(text));
   }
   return out;
 }

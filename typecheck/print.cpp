@@ -1,4 +1,6 @@
-// Schemes as GHCi prints them.
+// Schemes and names as GHCi prints them.
+#include <cctype>
+
 #include "typecheck/checker.h"
 
 namespace df::check {
@@ -27,14 +29,31 @@ std::string PrintScheme(const core::Program& program, const core::Scheme& scheme
   std::vector<std::string> preds;
   for (const core::Pred& pred : scheme.preds) {
     TypeId type = types.Substitute(pred.type, vars, names);
-    std::string arg = types.Print(type);
-    if (types.Kind(type) == TypeKind::App && arg[0] != '[' && arg[0] != '(') arg = "(" + arg + ")";
-    preds.push_back(fmt::format("{} {}", Text(program.classes[pred.cls].name), arg));
+    preds.push_back(fmt::format("{} {}", Text(program.classes[pred.cls].name), types.PrintArgument(type)));
   }
   std::string out;
   if (preds.size() == 1) out = preds[0] + " => ";
   if (preds.size() > 1) out = fmt::format("({}) => ", fmt::join(preds, ", "));
   return out + types.Print(types.Substitute(scheme.type, vars, names));
+}
+
+std::string PrintName(Symbol name) {
+  std::string text(Text(name));
+  unsigned char first = text.empty() ? '_' : static_cast<unsigned char>(text[0]);
+  bool word = std::isalnum(first) || first == '_' || first == '(' || first == '[' || first >= 0x80;
+  return word ? text : "(" + text + ")";
+}
+
+core::Scheme SchemeOf(const core::Program& program, ConId con) {
+  const core::DataCon& row = program.constructors[con];
+  Types& types = const_cast<Types&>(program.types);
+  core::Scheme scheme;
+  scheme.tyvars = types.cons[row.tycon].params;
+  llvm::SmallVector<TypeId> params;
+  for (TyVarId param : scheme.tyvars) params.push_back(types.Var(param));
+  scheme.type = types.Con(row.tycon, params);
+  for (size_t i = row.fields.size(); i-- > 0;) scheme.type = types.Fun(row.fields[i].type, scheme.type);
+  return scheme;
 }
 
 }  // namespace df::check

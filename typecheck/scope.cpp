@@ -2,16 +2,15 @@
 #include "typecheck/checker.h"
 
 namespace df::check {
-namespace {
 
-// `primIntAdd`: names that the library keeps to itself.
 bool IsLibraryOnly(Symbol name) {
   std::string_view text = Text(name);
   return text.size() > 4 && text.substr(0, 4) == "prim" && text[4] >= 'A' && text[4] <= 'Z';
 }
 
-// `Prelude.Base`: a part of the Prelude, for library modules alone.
-bool IsInternalModule(Symbol name) { return Text(name).substr(0, 8) == "Prelude."; }
+bool IsInternalModule(std::string_view name) { return name.starts_with("Prelude."); }
+
+namespace {
 
 template <typename T>
 const T* Look(const Names<T>& names, const ast::Name& name) {
@@ -64,10 +63,10 @@ void Checker::ImportAll(const ModuleExports& exports, Symbol qualifier, bool unq
 
 void Checker::ImportModule(const ast::Import& import) {
   auto found = env_.modules.find(import.module.text);
-  if (found == env_.modules.end() || (!options_.library && IsInternalModule(import.module.text))) {
+  if (found == env_.modules.end() || (!options_.library && IsInternalModule(Text(import.module.text)))) {
     std::vector<std::string_view> names;
     for (const auto& [name, exports] : env_.modules)
-      if (!IsInternalModule(name)) names.push_back(Text(name));
+      if (!IsInternalModule(Text(name))) names.push_back(Text(name));
     Diagnostics& diag = Error(Diag::UnknownModule, import.module.span, Text(import.module.text));
     std::string_view near = NearestName(Text(import.module.text), names);
     if (!near.empty()) diag.Hint(fmt::format("did you mean `{}`?", near));

@@ -224,4 +224,10 @@ std::string Types::Print(TypeId type) const {
   return out;
 }
 
+std::string Types::PrintArgument(TypeId type) const {
+  std::string out;
+  PrintTo(type, 2, out);
+  return out;
+}
+
 }  // namespace df

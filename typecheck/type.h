@@ -97,6 +97,8 @@ class Types {
   void FreeVars(TypeId type, llvm::SmallVectorImpl<TyVarId>& out) const;  // in order of appearance, once each
   // As Haskell prints it; variables by their own names.
   std::string Print(TypeId type) const;
+  // As an argument of a constructor: `(Maybe a)`.
+  std::string PrintArgument(TypeId type) const;
   uint32_t size() const { return static_cast<uint32_t>(rows_.size()); }
 
  private:

@@ -1,0 +1,128 @@
+// The settings of the REPL: `:set`, `:unset`, `:engine`. One more setting is one more row.
+#include "driver/repl.h"
+#include "lang/render.h"
+#include "runtime/limits.h"
+
+namespace df {
+namespace {
+
+std::string OnOff(bool flag) { return flag ? "on" : "off"; }
+
+// "on" or "off"; a switch without a value is on.
+bool ReadFlag(std::string_view value, bool& flag) {
+  if (!value.empty() && value != "on" && value != "off") return false;
+  flag = value != "off";
+  return true;
+}
+
+}  // namespace
+
+llvm::ArrayRef<Repl::Setting> Repl::Settings() {
+  static constexpr Setting kSettings[] = {
+      {"engine", "which engine runs graphs: tagged, reference or demand",
+       [](const Repl& r) { return std::string(EngineName(r.options_.engine)); },
+       [](Repl& r, std::string_view value) { return ParseEngine(value, r.options_.engine); },
+       [](Repl& r) { r.options_.engine = EngineKind::Tagged; }},
+      {"timeout", "how long an evaluation may take: 10s, 500ms",
+       [](const Repl& r) {
+         return r.options_.timeout.count() ? fmt::format("{}ms", r.options_.timeout.count()) : std::string("off");
+       },
+       [](Repl& r, std::string_view value) {
+         if (value != "off") return ParseDuration(value, r.options_.timeout);
+         r.options_.timeout = {};
+         return true;
+       },
+       [](Repl& r) { r.options_.timeout = {}; }},
+      {"max-memory", "bytes that an evaluation may take: 2G, 512M; off is 80% of the machine",
+       [](const Repl& r) { return r.options_.max_memory ? PrintBytes(r.options_.max_memory) : std::string("off"); },
+       [](Repl& r, std::string_view value) {
+         if (value != "off") return ParseBytes(value, r.options_.max_memory);
+         r.options_.max_memory = 0;
+         return true;
+       },
+       [](Repl& r) { r.options_.max_memory = 0; }},
+      {"max-frames", "calls that may be live at once",
+       [](const Repl& r) { return r.options_.max_frames ? fmt::format("{}", r.options_.max_frames) : std::string("off"); },
+       [](Repl& r, std::string_view value) {
+         if (value != "off") return ParseBytes(value, r.options_.max_frames);
+         r.options_.max_frames = 0;
+         return true;
+       },
+       [](Repl& r) { r.options_.max_frames = 0; }},
+      {"optimize", "inlining and the like, as -O0 switches off",
+       [](const Repl& r) { return OnOff(r.options_.lower.optimize); },
+       [](Repl& r, std::string_view value) { return ReadFlag(value, r.options_.lower.optimize); },
+       [](Repl& r) { r.options_.lower.optimize = false; }},
+      {"stats", "after an evaluation, what it did",
+       [](const Repl& r) { return OnOff(r.options_.stats); },
+       [](Repl& r, std::string_view value) { return ReadFlag(value, r.options_.stats); },
+       [](Repl& r) { r.options_.stats = false; }},
+      {"trace", "each firing (reference and demand engines)",
+       [](const Repl& r) { return OnOff(r.options_.trace); },
+       [](Repl& r, std::string_view value) {
+         if (!ReadFlag(value, r.options_.trace)) return false;
+         if (r.options_.trace && r.options_.engine == EngineKind::Tagged) r.options_.engine = EngineKind::Reference;
+         return true;
+       },
+       [](Repl& r) { r.options_.trace = false; }},
+      {"+s", "after an evaluation, its time and memory",
+       [](const Repl& r) { return OnOff(r.show_time_); },
+       [](Repl& r, std::string_view value) { return ReadFlag(value, r.show_time_); },
+       [](Repl& r) { r.show_time_ = false; }},
+      {"+t", "after an evaluation, the type of its value",
+       [](const Repl& r) { return OnOff(r.show_type_); },
+       [](Repl& r, std::string_view value) { return ReadFlag(value, r.show_type_); },
+       [](Repl& r) { r.show_type_ = false; }},
+  };
+  return kSettings;
+}
+
+const Repl::Setting* Repl::SettingNamed(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Setting& setting : Settings()) {
+    if (setting.name == name) return &setting;
+    names.push_back(setting.name);
+  }
+  Diagnostics& diag = pipeline_->diags.Report(Diag::UnknownSetting, {}, name);
+  std::string_view near = NearestName(name, names);
+  diag.Hint(near.empty() ? "`:set` lists the settings" : fmt::format("did you mean `{}`?", near));
+  return nullptr;
+}
+
+void Repl::Set(std::string_view argument) {
+  if (argument.empty()) {
+    for (const Setting& setting : Settings())
+      console_.out() << fmt::format("{:<11} {:<10} {}\n", setting.name, setting.get(*this), setting.help);
+    return;
+  }
+  if (argument.starts_with('+')) {  // switches: several at once
+    while (!argument.empty()) {
+      size_t blank = argument.find_first_of(" \t");
+      if (const Setting* setting = SettingNamed(argument.substr(0, blank))) setting->set(*this, "");
+      argument = blank == std::string_view::npos ? "" : Trim(argument.substr(blank));
+    }
+    return;
+  }
+  size_t end = argument.find_first_of(" \t=");
+  const Setting* setting = SettingNamed(argument.substr(0, end));
+  std::string_view value = end == std::string_view::npos ? "" : Trim(argument.substr(end + 1));
+  if (setting && !setting->set(*this, value))
+    pipeline_->diags.Report(Diag::BadSetting, {}, value, setting->name).Hint(setting->help);
+}
+
+void Repl::Unset(std::string_view argument) {
+  while (!argument.empty()) {
+    size_t blank = argument.find_first_of(" \t");
+    if (const Setting* setting = SettingNamed(argument.substr(0, blank))) setting->unset(*this);
+    argument = blank == std::string_view::npos ? "" : Trim(argument.substr(blank));
+  }
+}
+
+void Repl::Engine(std::string_view argument) {
+  if (argument.empty() || ParseEngine(argument, options_.engine))
+    console_.out() << EngineName(options_.engine) << '\n';
+  else
+    pipeline_->diags.Report(Diag::BadSetting, {}, argument, "engine").Hint("`tagged`, `reference` or `demand`");
+}
+
+}  // namespace df

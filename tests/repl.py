@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""What the REPL promises, on a pipe and on a terminal. One function per promise.
+
+    repl.py --dfc build/dfc [--only NAME]
+"""
+
+import os
+import pty
+import select
+import time
+
+from promises import main, test
+
+
+class Terminal:
+    """The REPL on a terminal of its own."""
+
+    def __init__(self, d):
+        self.seen = b""
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
+            os.chdir(d.path)
+            # libedit does not free the words it completes from: no fault of ours under the sanitizers.
+            os.environ.update(TERM="xterm", XDG_STATE_HOME=d.path, ASAN_OPTIONS="detect_leaks=0")
+            os.execv(d.dfc, [d.dfc, "repl"])
+
+    def wait_for(self, text):
+        end = time.monotonic() + 60
+        while text not in self.seen:
+            ready, _, _ = select.select([self.terminal], [], [], max(0, end - time.monotonic()))
+            assert ready, "%r does not appear in %r" % (text, self.seen)
+            self.seen += os.read(self.terminal, 4096)
+        self.seen = self.seen[self.seen.index(text) + len(text):]
+
+    def send(self, text):
+        os.write(self.terminal, text)
+
+    def exit_code(self):
+        _, status = os.waitpid(self.pid, 0)
+        return os.waitstatus_to_exitcode(status)
+
+
+@test
+def repl_on_a_pipe(d):
+    d.expect(0, "repl", stdin="1 + 2\nit * 2\nit + it\n", out="3\n6\n12\n")
+    d.expect(0, "repl", stdin="f x = y\n  where y = x + 1\nf 3\n", out="4\n")
+    d.expect(0, "repl", stdin=":{\nf 0 = 1\nf n = n * f (n - 1)\n:}\nf 20\n", out="2432902008176640000\n")
+    d.expect(0, "repl", stdin="f x = x\nf 1\nf x = x + 1\nf 1\n", out="1\n2\n")
+    d.expect(1, "repl", stdin="nope\n1 `div` 0\n7\n", out="7\n", err="nope")
+    d.expect(0, "repl", stdin=":quit\n1\n", out="")
+    d.expect(0, "repl", stdin="", out="")
+    d.expect(0, "repl", stdin="1", out="1\n")
+
+
+@test
+def repl_commands(d):
+    d.file("p.df", "fact n = if n == 1 then n else n * fact (n - 1)\n")
+    fact = "fact :: (Eq a, Num a) => a -> a\n"
+    d.expect(0, "repl", "p.df", stdin=":t fact\nfact 5\n", out=fact + "120\n")
+    d.expect(0, "repl", stdin=":load p.df\n:ty fact\n:r\nfact 5\n:t 1 + 2\n", out=fact + "120\n1 + 2 :: Num a => a\n")
+    out, _ = d.expect(0, "repl", "p.df", stdin=":graph fact\nfact 3\n:g\n:help\n:set\n")
+    assert "Mul" in out and ":reload" in out and "timeout" in out
+    d.expect(0, "repl", stdin=":engine reference\n1 + 1\n:e tagged\n1 + 1\n", out="reference\n2\ntagged\n2\n")
+    d.expect(1, "repl", stdin=":nothing\n", err=":nothing")
+    d.expect(1, "repl", stdin=":reload\n", err="no file")
+    d.expect(1, "repl", stdin=":set timeout soon\n", err="timeout")
+    d.expect(1, "repl", stdin=":load missing.df\n", err="missing.df")
+    d.expect(3, "repl", stdin=":set timeout 200ms\nspin n = if n == 0 - 1 then 0 else spin (n + 1)\nspin 0\n1\n", out="1\n")
+
+
+@test
+def repl_on_a_terminal(d):
+    terminal = Terminal(d)
+    wait_for, send = terminal.wait_for, terminal.send
+    wait_for(b"dfc> ")
+    send(b"6 * 7\n")
+    wait_for(b"42")
+    wait_for(b"dfc> ")
+    send(b"spin n = if n == 0 - 1 then 0 else spin (n + 1)\n")
+    wait_for(b"dfc> ")
+    send(b"spin 0\n")
+    time.sleep(1)
+    send(b"\x03")  # stops the evaluation, not the session
+    wait_for(b"interrupted")
+    wait_for(b"dfc> ")
+    send(b"spin 12")
+    time.sleep(0.3)
+    send(b"\x03")  # gives the line up
+    wait_for(b"dfc> ")
+    send(b"let x = 1\n")
+    wait_for(b"dfc> ")
+    send(b"(1,\n")
+    wait_for(b"...> ")
+    send(b" 2)\n")
+    wait_for(b"(1,2)")
+    wait_for(b"dfc> ")
+    send(b"fromIntegr\t 3 * 1.5\n")  # completion
+    wait_for(b"4.5")
+    wait_for(b"dfc> ")
+    send(b"\x04")
+    assert terminal.exit_code() == 0
+    assert b"6\\040*\\0407" in d.bytes("dfc/history")
+
+
+@test
+def info(d):
+    d.file("p.df", "infixl 5 +++\na +++ b = a + b + 1\n")
+    d.expect(0, "repl", "p.df", stdin=":info +++\n:i (+++)\n",
+             out="(+++) :: Num a => a -> a -> a \t-- Defined at p.df:2:3\ninfixl 5 +++\n" * 2)
+    d.expect(0, "repl", stdin="data T a = L | N { left :: T a, label :: !a } deriving Eq\n:info T\n:info L\n:info label\n",
+             out="type T :: * -> *\ndata T a = L | N {left :: T a, label :: !a}\n  \t-- Defined at <repl>:1:6\n"
+                 "instance Eq a => Eq (T a) -- Defined at <repl>:1:56\n"
+                 "type T :: * -> *\ndata T a = L | ...\n  \t-- Defined at <repl>:1:6\n"
+                 "type T :: * -> *\ndata T a = ... | N {left :: T a, label :: !a}\n  \t-- Defined at <repl>:1:6\n")
+    d.expect(0, "repl", stdin="class Box f where\n  open :: f a -> a\n  shut :: Eq a => a -> f a\n:info open\n:info Box\n",
+             out="type Box :: (* -> *) -> Constraint\nclass Box f where\n  open :: f a -> a\n  ...\n"
+                 "  \t-- Defined at <repl>:1:7\n"
+                 "type Box :: (* -> *) -> Constraint\nclass Box f where\n  open :: f a -> a\n"
+                 "  shut :: Eq a => a -> f a\n  \t-- Defined at <repl>:1:7\n")
+    out, _ = d.expect(0, "repl", stdin=":info Maybe (,) String\n")
+    for part in ("data Maybe a = Nothing | Just a\n", "instance Ord a => Ord (Maybe a) -- Defined in `", "data (,) a b = (,) a b\n",
+                 "type String = [Char]\n"):
+        assert part in out, (part, out)
+    d.expect(1, "repl", stdin=":info mapp\n", err="did you mean `map`?")
+    d.expect(1, "repl", stdin=":info\n", err="`:info` wants an argument")
+
+
+@test
+def kinds(d):
+    d.expect(0, "repl", stdin="newtype Fix f = Fix (f (Fix f))\ntype Pair a = (a, a)\n:kind Fix\n:k Maybe\n:k Either Int\n:k Pair\n"
+                              ":k Functor\n:k (->)\n:k String\n",
+             out="Fix :: (* -> *) -> *\nMaybe :: * -> *\nEither Int :: * -> *\nPair :: * -> *\n"
+                 "Functor :: (* -> *) -> Constraint\n(->) :: * -> * -> *\nString :: *\n")
+    d.expect(1, "repl", stdin=":kind Maybe a\n", err="variable `a` is not bound")
+    d.expect(1, "repl", stdin=":kind Maybe Maybe\n", err="1 | Maybe Maybe\n  |       ^^^^^")
+
+
+@test
+def browse(d):
+    d.expect(0, "repl", stdin="x = 'c'\ndata T = A deriving Eq\nclass C a where m :: a -> Int\n:browse\n",
+             out="type C :: * -> Constraint\nclass C a where\n  m :: a -> Int\ntype T :: *\ndata T = A\nx :: Char\n")
+    out, _ = d.expect(0, "repl", stdin=":browse Prelude\n")
+    assert "\nmap :: (a -> b) -> [a] -> [b]\n" in out and "prim" not in out, out
+    d.expect(1, "repl", stdin=":browse Preludee\n", err="did you mean `Prelude`?")
+
+
+@test
+def settings(d):
+    out, err = d.expect(0, "repl", stdin=":set +s +t\n1 + 1\n:unset +s\n'c'\n:unset +t\n7\n", out="2\nit :: Integer\n'c'\nit :: Char\n7\n")
+    assert err.count(" secs, ") == 1, err
+    out, _ = d.expect(0, "repl", stdin=":set max-memory 1M\n:set timeout=2s\n:set optimize off\n:unset timeout\n:set\n")
+    rows = {line.split()[0]: line.split()[1] for line in out.splitlines()}
+    assert (rows["max-memory"], rows["timeout"], rows["optimize"]) == ("1", "off", "off"), out
+    d.expect(1, "repl", stdin=":set tineout 3\n", err="did you mean `timeout`?")
+    d.expect(1, "repl", stdin=":unset nothing\n", err="no setting `nothing`")
+    d.expect(1, "repl", stdin=":quit now\n1\n", out="1\n", err="`:quit` takes no argument")
+    d.expect(1, "repl", stdin=":inffo map\n", err="did you mean `:info`?")
+
+
+@test
+def redefinition(d):
+    """As in GHCi: what was defined before keeps the older meaning. Here the prompt says so."""
+    _, err = d.expect(0, "repl", stdin="f x = x + 1\ng x = f x * 2\nf x = x + 100\ng 1\nf 1\n", out="4\n101\n")
+    assert "warning[DF0819]: `f` is new: `g` still uses the older `f`" in err, err
+    _, err = d.expect(0, "repl", stdin="data T = A deriving Show\nv = A\ndata T = B deriving Show\nv\nB\n", out="A\nB\n")
+    assert "`T` is new: `v` still has the older `T`" in err, err
+    _, err = d.expect(0, "repl", stdin="f x = x\nf x = x + 1\nf 1\n", out="2\n")
+    assert err == "", err
+    _, err = d.expect(0, "repl", stdin="f 0 = 1\nf n = n + 1\nf 0\n", out="1\n")
+    assert "warning[DF0818]" in err and ":{" in err, err
+    d.expect(0, "repl", stdin="class C a where m :: a -> Int\ninstance C Int where m x = x\ninstance C a => C [a] where m = sum . map m\n"
+                              "m [1, 2 :: Int]\nk x = m [x]\n:t k\n", out="3\nk :: C a => a -> Int\n")
+
+
+@test
+def hints_at_the_prompt(d):
+    d.expect(1, "repl", stdin="f :: Int -> Int\n", err="a signature goes with its definition")
+    d.expect(0, "repl", stdin="xs = [\n  1,\n  2\n]\nxs\nf (\n  x\n) = x\nf 3\n", out="[1,2]\n3\n")
+    # A fixity by itself holds for the definition that follows.
+    d.expect(0, "repl", stdin="infixr 5 -+\nx -+ y = x - y\n10 -+ 3 -+ 2\nx -+ y = x - y\n10 -+ 3 -+ 2\n", out="9\n5\n")
+    # Places count the lines of the session.
+    d.expect(1, "repl", stdin="x = 1\n:{\ny = 2\nz = nope\n:}\n", err="<repl>:4:5")
+
+
+@test
+def it_is_quick(d):
+    """`1+1` in under 50 ms each, start-up included; the library is checked once per session."""
+    def seconds(lines):
+        begin = time.monotonic()
+        d.expect(0, "repl", stdin="1+1\n" * lines, out="2\n" * lines)
+        return time.monotonic() - begin
+    once = min(seconds(1) for _ in range(5))
+    many = min(seconds(200) for _ in range(2))
+    slow = 20 if os.environ.get("DFC_SLOW_BUILD") else 1
+    assert many / 200 < 0.05 * slow, many
+    assert once < 0.5 * slow, once
+
+
+@test
+def completes_file_names(d):
+    d.file("shapes.df", "area = 12\n")
+    terminal = Terminal(d)
+    terminal.wait_for(b"dfc> ")
+    terminal.send(b":load sha\t\n")
+    terminal.wait_for(b"loaded shapes.df")
+    terminal.send(b"area\n")
+    terminal.wait_for(b"12")
+    terminal.send(b"\x04")
+    assert terminal.exit_code() == 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,286 @@
+// What the prompt tells of names: `:info`, `:browse`, `:kind`, in the form that GHCi prints.
+#include <algorithm>
+#include <cassert>
+
+#include "typecheck/session.h"
+
+namespace df {
+namespace {
+
+using check::Env;
+using check::Scope;
+
+class Describer {
+ public:
+  // `sources` is null where places are not told.
+  Describer(const core::Program& program, const Env& env, const FixityTable& fixities, const SourceManager* sources)
+      : program_(program), types_(program.types), env_(env), fixities_(fixities), sources_(sources) {}
+
+  std::string Value(Symbol name, core::VarId var) const {
+    return check::PrintName(name) + " :: " + check::PrintScheme(program_, program_.vars[var].scheme) +
+           Place(program_.vars[var].span, " \t") + '\n';
+  }
+
+  // A data type; with a valid `only` the other constructors are left out.
+  std::string Data(TyConId con, core::ConId only = {}) const {
+    const TyCon& row = types_.cons[con];
+    std::string name = check::PrintName(row.builtin == Builtin::Function ? Intern("(->)") : row.name);
+    std::string out = fmt::format("type {} :: {}\n", name, env_.kinds.Print(env_.KindOf(con)));
+    out += row.is_newtype ? "newtype " : "data ";
+    out += name;
+    for (TyVarId param : row.params) out += fmt::format(" {}", Text(types_.vars[param].name));
+    bool first = true, left_out = false;
+    for (core::ConId id : row.constructors) {
+      if (only.valid() && id != only && left_out) continue;
+      left_out = only.valid() && id != only;
+      out += first ? " = " : " | ";
+      out += left_out ? "..." : Constructor(id);
+      first = false;
+    }
+    return out + Place(row.span, "\n  \t") + '\n';
+  }
+
+  std::string SynonymOf(Symbol name, const check::Synonym& synonym) const {
+    std::string out = fmt::format("type {} :: {}\ntype {}", Text(name), SynonymKind(synonym), Text(name));
+    for (TyVarId param : synonym.params) out += fmt::format(" {}", Text(types_.vars[param].name));
+    // `String` itself is told as what it is.
+    std::string body = Text(name) == "String" ? "[Char]" : types_.Print(synonym.body);
+    return out + " = " + body + Place(synonym.span, "\n  \t") + '\n';
+  }
+
+  // A class; with a valid `only` the other methods are left out.
+  std::string Class(core::ClassId cls, core::VarId only = {}) const {
+    const core::Class& row = program_.classes[cls];
+    std::string out = fmt::format("type {} :: {}\nclass ", Text(row.name), ClassKind(cls));
+    std::vector<std::string> supers;
+    for (core::ClassId super : row.superclasses)
+      supers.push_back(fmt::format("{} {}", Text(program_.classes[super].name), Text(types_.vars[row.param].name)));
+    if (supers.size() == 1) out += supers[0] + " => ";
+    if (supers.size() > 1) out += fmt::format("({}) => ", fmt::join(supers, ", "));
+    out += fmt::format("{} {}", Text(row.name), Text(types_.vars[row.param].name));
+    bool first = true, left_out = false;
+    for (core::VarId method : row.methods) {
+      const core::Var& var = program_.vars[method];
+      if (check::IsLibraryOnly(var.name)) continue;
+      if (only.valid() && method != only && left_out) continue;
+      left_out = only.valid() && method != only;
+      if (first) out += " where";
+      first = false;
+      core::Scheme scheme = var.scheme;  // the class's own constraint goes without saying
+      scheme.preds.erase(std::remove_if(scheme.preds.begin(), scheme.preds.end(),
+                                        [&](const core::Pred& pred) {
+                                          return pred.cls == cls && types_.Kind(pred.type) == TypeKind::Var &&
+                                                 types_.VarOf(pred.type) == scheme.tyvars[0];
+                                        }),
+                         scheme.preds.end());
+      out += left_out ? "\n  ..."
+                      : fmt::format("\n  {} :: {}", check::PrintName(var.name), check::PrintScheme(program_, scheme));
+    }
+    return out + Place(row.span, "\n  \t") + '\n';
+  }
+
+  std::string ClassKind(core::ClassId cls) const { return KindArgument(env_.class_kinds[cls.index]) + " -> Constraint"; }
+
+  std::string SynonymKind(const check::Synonym& synonym) const {
+    std::string kind;
+    for (KindId param : synonym.param_kinds) kind += KindArgument(param) + " -> ";
+    return kind + env_.kinds.Print(synonym.result_kind);
+  }
+
+  // The instances that `wanted` accepts.
+  template <typename F>
+  std::string Instances(F wanted) const {
+    std::string out;
+    for (uint32_t i = 0; i < program_.instances.size(); ++i) {
+      const core::Instance& row = program_.instances[core::InstanceId(i)];
+      TyConId head = types_.Head(row.head);
+      auto current = env_.instances.find({row.cls.index, head.index});
+      // One that a failed input left behind is not there.
+      if (current == env_.instances.end() || current->second.index != i || !wanted(row.cls, head)) continue;
+      core::Scheme scheme;
+      scheme.preds = row.context;
+      scheme.type = row.head;
+      std::vector<std::string> context;
+      for (const core::Pred& pred : row.context)
+        context.push_back(
+            fmt::format("{} {}", Text(program_.classes[pred.cls].name), types_.PrintArgument(pred.type)));
+      out += "instance ";
+      if (context.size() == 1) out += context[0] + " => ";
+      if (context.size() > 1) out += fmt::format("({}) => ", fmt::join(context, ", "));
+      out += fmt::format("{} {}", Text(program_.classes[row.cls].name), types_.PrintArgument(row.head));
+      out += Place(row.span, " ") + '\n';
+    }
+    return out;
+  }
+
+  std::string FixityOf(Symbol name) const {
+    auto found = fixities_.find(name.index);
+    if (found == fixities_.end()) return "";
+    const char* assoc = found->second.assoc == ast::Associativity::Left    ? "infixl"
+                        : found->second.assoc == ast::Associativity::Right ? "infixr"
+                                                                           : "infix";
+    std::string_view text = Text(name);
+    bool word = std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '_';
+    return word ? fmt::format("{} {} `{}`\n", assoc, found->second.precedence, text)
+                : fmt::format("{} {} {}\n", assoc, found->second.precedence, text);
+  }
+
+ private:
+  std::string Place(Span span, const char* before) const {
+    if (!sources_) return "";
+    if (!span.valid()) return fmt::format("{}-- Built in", before);
+    // The buffer of a library module has the module's name.
+    std::string_view file = sources_->Name(span.file);
+    for (const auto& [name, exports] : env_.modules)
+      if (Text(name) == file) return fmt::format("{}-- Defined in `{}`", before, check::IsInternalModule(file) ? "Prelude" : file);
+    return fmt::format("{}-- Defined at {}", before, sources_->Describe(span));
+  }
+
+  // A kind to the left of an arrow.
+  std::string KindArgument(KindId kind) const {
+    std::string text = env_.kinds.Print(kind);
+    return env_.kinds.IsArrow(kind) ? "(" + text + ")" : text;
+  }
+
+  std::string Constructor(core::ConId id) const {
+    const core::DataCon& row = program_.constructors[id];
+    auto field = [&](const core::Field& f) { return (f.strict ? "!" : "") + types_.PrintArgument(f.type); };
+    if (!row.fields.empty() && row.fields[0].name.valid()) {
+      std::vector<std::string> fields;
+      for (const core::Field& f : row.fields)
+        fields.push_back(fmt::format("{} :: {}", check::PrintName(f.name),
+                                     f.strict ? "!" + types_.PrintArgument(f.type) : types_.Print(f.type)));
+      return fmt::format("{} {{{}}}", check::PrintName(row.name), fmt::join(fields, ", "));
+    }
+    if (Text(row.name).starts_with(':') && row.fields.size() == 2)
+      return fmt::format("{} {} {}", field(row.fields[0]), Text(row.name), field(row.fields[1]));
+    std::string out = check::PrintName(row.name);
+    for (const core::Field& f : row.fields) out += " " + field(f);
+    return out;
+  }
+
+  const core::Program& program_;
+  const Types& types_;
+  const Env& env_;
+  const FixityTable& fixities_;
+  const SourceManager* sources_;
+};
+
+}  // namespace
+
+std::string CheckSession::Info(Symbol name, Symbol qualifier, const SourceManager& sources) const {
+  const Env& env = impl_->env;
+  const Scope& scope = impl_->scope();
+  Describer describe(program, env, fixities, &sources);
+  std::vector<std::string> parts;
+  auto of_type = [&](TyConId con) {
+    return describe.Instances([&](core::ClassId, TyConId head) { return head == con; });
+  };
+  if (const core::VarId* var = scope.values.Find(name, qualifier)) {
+    const core::Var& row = program.vars[*var];
+    std::string text;
+    auto owner = env.field_owner.find(var->index);
+    if (row.kind == core::VarKind::Method) {
+      text = describe.Class(row.cls, *var);
+    } else if (owner != env.field_owner.end()) {
+      core::ConId only;  // a field of one constructor is shown with that one alone
+      size_t with_field = 0;
+      for (core::ConId con : program.types.cons[owner->second].constructors)
+        for (const core::Field& field : program.constructors[con].fields)
+          if (field.name == name) only = con, ++with_field;
+      text = describe.Data(owner->second, with_field == 1 ? only : core::ConId());
+    } else {
+      text = describe.Value(name, *var);
+    }
+    parts.push_back(text + describe.FixityOf(name));
+  }
+  if (std::string_view text = Text(name); text.starts_with("(,"))
+    if (core::ConId tuple = program.TupleCon(static_cast<uint32_t>(text.size()) - 1); tuple.valid()) {
+      TyConId con = program.constructors[tuple].tycon;
+      parts.push_back(describe.Data(con) + of_type(con));
+    }
+  const check::TypeName* type = scope.types.Find(name, qualifier);
+  const core::ConId* con = scope.constructors.Find(name, qualifier);
+  bool own_type = con && type && !type->is_synonym() && program.constructors[*con].tycon == type->con;
+  if (con && !own_type)
+    parts.push_back(describe.Data(program.constructors[*con].tycon, *con) + describe.FixityOf(name));
+  if (type)
+    parts.push_back(type->is_synonym() ? describe.SynonymOf(name, env.synonyms[type->synonym])
+                                       : describe.Data(type->con) + of_type(type->con));
+  if (const core::ClassId* cls = scope.classes.Find(name, qualifier))
+    parts.push_back(describe.Class(*cls) +
+                    describe.Instances([&](core::ClassId of, TyConId) { return of == *cls; }));
+  return fmt::format("{}", fmt::join(parts, "\n"));
+}
+
+std::optional<std::string> CheckSession::Browse(Symbol module) const {
+  const Env& env = impl_->env;
+  Describer describe(program, env, fixities, nullptr);
+  std::vector<std::pair<std::string_view, std::string>> rows;
+  auto add_value = [&](Symbol name, core::VarId var) {
+    core::VarKind kind = program.vars[var].kind;  // methods and fields are told with their class and type
+    if (kind != core::VarKind::Method && !env.field_owner.count(var.index) && !check::IsLibraryOnly(name))
+      rows.push_back({Text(name), describe.Value(name, var)});
+  };
+  auto add_type = [&](Symbol name, check::TypeName type) {
+    rows.push_back({Text(name), type.is_synonym() ? describe.SynonymOf(name, env.synonyms[type.synonym])
+                                                  : describe.Data(type.con)});
+  };
+  auto add_class = [&](Symbol name, core::ClassId cls) { rows.push_back({Text(name), describe.Class(cls)}); };
+  if (module.valid()) {
+    auto found = env.modules.find(module);
+    if (found == env.modules.end()) return std::nullopt;
+    for (const auto& [name, var] : found->second.values) add_value(name, var);
+    for (const auto& [name, type] : found->second.types) add_type(name, type);
+    for (const auto& [name, cls] : found->second.classes) add_class(name, cls);
+  } else {
+    const Scope& scope = impl_->scope();
+    scope.values.ForEach([&](Symbol name, core::VarId var) {
+      if (!program.vars[var].from_library) add_value(name, var);
+    });
+    scope.types.ForEach([&](Symbol name, check::TypeName type) {
+      const check::TypeName* library = env.library.types.Find(name);
+      const check::TypeName* builtin = env.builtin.types.Find(name);
+      auto same = [&](const check::TypeName* other) {
+        return other && other->con == type.con && other->synonym == type.synonym;
+      };
+      if (!same(library) && !same(builtin)) add_type(name, type);
+    });
+    scope.classes.ForEach([&](Symbol name, core::ClassId cls) {
+      const core::ClassId* library = env.library.classes.Find(name);
+      if (!library || *library != cls) add_class(name, cls);
+    });
+  }
+  std::sort(rows.begin(), rows.end());
+  std::string out;
+  for (const auto& [name, text] : rows) out += text;
+  return out;
+}
+
+std::string CheckSession::KindOfType(const ast::Ast& ast, Diagnostics& diags) {
+  Env& env = impl_->env;
+  Scope before = env.user;
+  bool started = env.user_started;
+  CheckOptions options;
+  options.repl = true;
+  options.warnings = false;
+  options.restricted = false;  // nothing is published
+  size_t synonyms = env.synonyms.size();
+  std::string kind;
+  if (check::Checker(program, env, diags, options, ast, fixities).Run() && env.synonyms.size() > synonyms)
+    kind = env.kinds.Print(env.synonyms.back().result_kind);
+  env.user = std::move(before);
+  env.user_started = started;
+  env.synonyms.resize(synonyms);
+  return kind;
+}
+
+std::string CheckSession::KindOfName(Symbol name) const {
+  Describer describe(program, impl_->env, fixities, nullptr);
+  if (const check::TypeName* type = impl_->scope().types.Find(name))
+    return type->is_synonym() ? describe.SynonymKind(impl_->env.synonyms[type->synonym]) : "";
+  const core::ClassId* cls = impl_->scope().classes.Find(name);
+  return cls ? describe.ClassKind(*cls) : "";
+}
+
+}  // namespace df

@@ -1,0 +1,20 @@
+// typecheck/session.h
+//
+// What a CheckSession keeps, for the files that implement it: check.cpp, info.cpp, outdated.cpp.
+#pragma once
+
+#include "typecheck/checker.h"
+
+namespace df {
+
+struct CheckSession::Impl {
+  check::Env env;
+  std::vector<Outdated> outdated;
+
+  // What a user sees now; before the first input the library's own names.
+  const check::Scope& scope() const { return env.user_started ? env.user : env.library; }
+  // Compares the scope with the one before the last Check.
+  void FindOutdated(const core::Program& program, const check::Scope& before);
+};
+
+}  // namespace df

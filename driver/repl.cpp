@@ -137,7 +137,7 @@ std::vector<std::string> Repl::Completions(std::string_view before) const {
       if (std::string_view(setting.name).starts_with(word)) words.emplace_back(setting.name);
   } else if (command && command->run == &Repl::Browse) {
     for (const LibraryModule& module : LibraryModules())
-      if (module.name.starts_with(word)) words.emplace_back(module.name);
+      if (module.name.starts_with(word) && !module.name.starts_with("Prelude.")) words.emplace_back(module.name);
   } else if (!word.empty()) {
     for (std::string_view name : pipeline_->session.Names())
       if (name.starts_with(word) && !name.starts_with(kResultPrefix)) words.emplace_back(name);

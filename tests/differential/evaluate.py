@@ -1,6 +1,10 @@
 """What a random program means: call by need, operands from left to right, as Haskell evaluates it.
 
 This is the oracle. It shares nothing with dfc: neither graphs, nor strictness analysis, nor kernels.
+
+A program that fails may also never end, where something endless stands beside the failure: an operand of an op whose
+other operand failed, an argument or a local definition of a call that failed. An engine may have begun that first. The
+oracle tries these, and says so (`Machine.may_hang`); in every other program a run without an end is a fault.
 """
 
 import math
@@ -28,14 +32,20 @@ class Thunk:
         if self.state == 1:
             raise Failure("<<loop>>")
         self.state = 1
+        machine = self.env.machine
+        if machine.tried is not None:
+            machine.tried.append((self, self.term, self.env))
         try:
-            self.value = self.env.machine.eval(self.term, self.env)
+            self.value = machine.eval(self.term, self.env)
             self.state = 2
         except Failure as failure:
             self.value, self.state = failure, 3
             raise
         self.term = self.env = None
         return self.value
+
+
+ATTEMPT = 5000  # steps after which what stands beside a failure counts as endless
 
 
 class Env:
@@ -78,9 +88,36 @@ class Machine:
     def __init__(self, functions, fuel=20000, max_bits=4000):
         self.fuel, self.max_bits = fuel, max_bits
         self.calls = self.depth = self.max_depth = 0
+        self.may_hang = False
+        self.tried = None  # while something beside a failure is tried: what to undo
         self.top = Env(self)
         for f in functions:
             self.top.names[f.name] = (f, self.top)
+
+    def beside(self, thunks):
+        """Something failed beside these: whether one of them never ends. Nothing is left of the attempt."""
+        if self.may_hang:
+            return
+        if self.tried is not None:  # inside another attempt
+            for thunk in thunks:
+                try:
+                    thunk.force()
+                except Failure:
+                    pass
+            return
+        kept = self.fuel, self.calls, self.depth, self.max_depth
+        for thunk in thunks:
+            self.fuel, self.tried = ATTEMPT, []
+            try:
+                thunk.force()
+            except Failure:
+                pass
+            except TooBig:
+                self.may_hang = True
+            for done, term, env in self.tried:
+                done.term, done.env, done.value, done.state = term, env, None, 0
+        self.tried = None
+        self.fuel, self.calls, self.depth, self.max_depth = kept
 
     def bound(self, t, v):
         if t == "Int":
@@ -103,6 +140,10 @@ class Machine:
                 env.names[b[1].name] = (b[1], env)
         return env
 
+    def local(self, env):
+        """The delayed values of one environment."""
+        return [v for v in env.names.values() if isinstance(v, Thunk)]
+
     def call(self, function, closure, args):
         self.calls += 1
         self.depth += 1
@@ -118,6 +159,9 @@ class Machine:
             for guard, body in function.clauses:
                 if guard is None or self.eval(guard, env):
                     return self.eval(body, env)
+        except Failure:
+            self.beside(self.local(env))
+            raise
         finally:
             self.depth -= 1
         raise AssertionError("no clause")
@@ -139,6 +183,14 @@ class Machine:
             return self.bound(t, a - b)
         return self.bound(t, a * b)
 
+    def within(self, e, env):
+        """The value of a term in a new environment, whose values stand beside it."""
+        try:
+            return self.eval(e, env)
+        except Failure:
+            self.beside(self.local(env))
+            raise
+
     def eval(self, e, env):
         self.fuel -= 1
         if self.fuel < 0:
@@ -154,7 +206,12 @@ class Machine:
             name, left, right = e[2], e[3], e[4]
             if op == "section":
                 left, right = right, left
-            a = self.eval(left, env)
+            try:
+                a = self.eval(left, env)
+            except Failure:
+                if name not in ("&&", "||"):
+                    self.beside([Thunk(right, env)])
+                raise
             if name == "seq":
                 return self.eval(right, env)
             if name == "&&":
@@ -173,7 +230,7 @@ class Machine:
             inner = Env(self, env)
             for (name, _), a in zip(e[2], e[4]):
                 inner.names[name] = Thunk(a, env)
-            return self.eval(e[3], inner)
+            return self.within(e[3], inner)
         if op == "fn":
             return (e, env)
         if op == "apply":
@@ -184,11 +241,11 @@ class Machine:
             if self.depth > 3000:
                 raise TooBig()
             try:
-                return self.eval(function[3], inner)
+                return self.within(function[3], inner)
             finally:
                 self.depth -= 1
         if op == "let":
-            return self.eval(e[3], self.bind(e[2], env))
+            return self.within(e[3], self.bind(e[2], env))
         if op == "case":
             v = self.eval(e[2], env)
             for w, body in e[3]:
@@ -200,7 +257,7 @@ class Machine:
             inner = Env(self, env)
             for name, part in zip(e[3], parts):
                 inner.names[name] = part
-            return self.eval(e[4], inner)
+            return self.within(e[4], inner)
         if op == "tuple":
             return tuple(Thunk(x, env) for x in e[2])
         if op == "error":
@@ -252,10 +309,17 @@ def show_double(v):
     return sign + digits[0] + "." + (digits[1:] or "0") + "e%d" % (point - 1)
 
 
-def show(t, v, top=True):
+def show(machine, t, v):
     """Forces and prints as Haskell's show; raises Failure where that fails."""
     if not isinstance(t, str):
-        return "(" + ",".join(show(u, x.force(), True) for u, x in zip(t, v)) + ")"
+        parts = []
+        for i, (u, x) in enumerate(zip(t, v)):
+            try:
+                parts.append(show(machine, u, x.force()))
+            except Failure:
+                machine.beside(v[i + 1:])
+                raise
+        return "(" + ",".join(parts) + ")"
     if t == "Bool":
         return "True" if v else "False"
     if t == "Char":
@@ -268,6 +332,6 @@ def run(functions, main_type, fuel):
     machine = Machine(functions, fuel)
     try:
         function, closure = machine.top.look("main")
-        return ("value", show(main_type, machine.call(function, closure, []))), machine
+        return ("value", show(machine, main_type, machine.call(function, closure, []))), machine
     except Failure as failure:
         return ("error", str(failure)), machine

@@ -72,6 +72,15 @@ def quot(a, b):
     return q if (a < 0) == (b < 0) else -q
 
 
+def to_double(v):
+    """As GHC without optimisation: what needs more than 64 bits is cut off, not rounded."""
+    if -(1 << 63) <= v < 1 << 63:
+        return float(v)
+    cut = max(abs(v).bit_length() - 53, 0)
+    magnitude = math.inf if abs(v).bit_length() > 1024 else float(abs(v) >> cut << cut)
+    return math.copysign(magnitude, v)
+
+
 def divide(name, t, a, b):
     if b == 0:
         raise Failure("divide by zero")
@@ -278,7 +287,7 @@ class Machine:
         if name == "odd":
             return v % 2 != 0
         if name in ("fromIntegral", "toInteger", "fromInteger"):
-            return float(v) if t == "Double" else self.bound(t, v)
+            return to_double(v) if t == "Double" else self.bound(t, v)
         if name in ("fst", "snd"):
             return v[0 if name == "fst" else 1].force()
         raise AssertionError(name)

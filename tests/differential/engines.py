@@ -1,0 +1,30 @@
+"""How the tests run dfc and read what it says; shared by the two generators."""
+
+import collections
+import re
+import subprocess
+
+ERROR = re.compile(r"^error: (.*)", re.M)
+
+
+def execute(command, timeout=60):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        return None, "", "timeout"
+    return done.returncode, done.stdout, done.stderr
+
+
+def answer(code, out, err):
+    """What dfc said, in the oracle's terms."""
+    if code == 0:
+        return ("value", out.strip())
+    if code == 1 and (match := ERROR.search(err)):
+        return ("error", match.group(1))
+    return ("exit %s" % code, (err or out).strip()[:2000])
+
+
+def histogram(title, values):
+    bounds = [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096, 1 << 60]
+    counter = collections.Counter(max(b for b in bounds if b <= v) for v in values)
+    print("%-16s %s" % (title, "  ".join("%s:%d" % (b, counter[b]) for b in bounds if counter[b])))

@@ -1,0 +1,192 @@
+"""The library functions that random programs call, with the types at which they do."""
+
+from haskell_types import parse, unfold
+
+# One function per line: `name :: constraints => type`. A type may be narrower than the function's, so that a program ends
+# (Small, Stream; see haskell_types.py) or is not ambiguous. In front of the name: a number is its weight (2 unless told), `!` marks
+# what fails for some arguments, `@` what needs the types of its arguments written out, `&` what needs that of its last one (a
+# container of some class).
+FUNCTIONS = """
+map :: (a -> b) -> [a] -> [b]
+filter :: (a -> Bool) -> [a] -> [a]
+& foldr :: (a -> b -> b) -> b -> [a] -> b
+& foldl :: (b -> a -> b) -> b -> [a] -> b
+++ :: [a] -> [a] -> [a]
+zipWith :: (a -> b -> c) -> [a] -> [b] -> [c]
+zip :: [a] -> [b] -> [(a, b)]
+1 zip3 :: [a] -> [b] -> [c] -> [(a, b, c)]
+1 unzip :: [(a, b)] -> ([a], [b])
+1 scanl :: (b -> a -> b) -> b -> [a] -> [b]
+1 scanr :: (a -> b -> b) -> b -> [a] -> [b]
+1 scanl1 :: (a -> a -> a) -> [a] -> [a]
+1 scanr1 :: (a -> a -> a) -> [a] -> [a]
+take :: Small -> [a] -> [a]
+drop :: Small -> [a] -> [a]
+splitAt :: Small -> [a] -> ([a], [a])
+takeWhile :: (a -> Bool) -> [a] -> [a]
+dropWhile :: (a -> Bool) -> [a] -> [a]
+span :: (a -> Bool) -> [a] -> ([a], [a])
+break :: (a -> Bool) -> [a] -> ([a], [a])
+reverse :: [a] -> [a]
+replicate :: Small -> a -> [a]
+& concat :: [[a]] -> [a]
+& concatMap :: (a -> [b]) -> [a] -> [b]
+& length :: [a] -> Int
+& null :: [a] -> Bool
+1 & and :: [Bool] -> Bool
+1 & or :: [Bool] -> Bool
+& any :: (a -> Bool) -> [a] -> Bool
+& all :: (a -> Bool) -> [a] -> Bool
+& elem :: Eq a => a -> [a] -> Bool
+1 & notElem :: Eq a => a -> [a] -> Bool
+lookup :: Eq a => a -> [(a, b)] -> Maybe b
+3 & sum :: [Int] -> Int
+1 & sum :: [Double] -> Double
+& product :: [Integer] -> Integer
+1 lines :: [Char] -> [[Char]]
+1 words :: [Char] -> [[Char]]
+1 unwords :: [[Char]] -> [Char]
+1 ! head :: [a] -> a
+1 ! tail :: [a] -> [a]
+1 ! last :: [a] -> a
+1 ! init :: [a] -> [a]
+1 ! !! :: [a] -> Int -> a
+1 ! & maximum :: Ord a => [a] -> a
+1 ! & minimum :: Ord a => [a] -> a
+1 ! & foldr1 :: (a -> a -> a) -> [a] -> a
+1 ! & foldl1 :: (a -> a -> a) -> [a] -> a
+5 take :: Small -> Stream a -> [a]
+2 !! :: Stream a -> Small -> a
+1 head :: Stream a -> a
+2 zip :: [a] -> Stream b -> [(a, b)]
+2 zipWith :: (a -> b -> c) -> Stream a -> [b] -> [c]
+4 iterate :: (a -> a) -> a -> Stream a
+2 repeat :: a -> Stream a
+4 map :: (a -> b) -> Stream a -> Stream b
+3 zipWith :: (a -> b -> c) -> Stream a -> Stream b -> Stream c
+2 scanl :: (b -> a -> b) -> b -> Stream a -> Stream b
+1 drop :: Small -> Stream a -> Stream a
+1 tail :: Stream a -> Stream a
+1 ++ :: [a] -> Stream a -> Stream a
+fst :: (a, b) -> a
+snd :: (a, b) -> b
+1 curry :: ((a, b) -> c) -> a -> b -> c
+1 uncurry :: (a -> b -> c) -> (a, b) -> c
+maybe :: b -> (a -> b) -> Maybe a -> b
+either :: (a -> c) -> (b -> c) -> Either a b -> c
+1 const :: a -> b -> a
+1 flip :: (a -> b -> c) -> b -> a -> c
+1 id :: a -> a
+$ :: (a -> b) -> a -> b
+1 $! :: (a -> b) -> a -> b
+2 . :: (b -> c) -> (a -> b) -> a -> c
+2 seq :: a -> b -> b
+4 + :: Int -> Int -> Int
+3 - :: Int -> Int -> Int
+2 * :: Int -> Int -> Int
+2 + :: Integer -> Integer -> Integer
+2 * :: Integer -> Integer -> Integer
+1 - :: Integer -> Integer -> Integer
+2 + :: Double -> Double -> Double
+1 - :: Double -> Double -> Double
+2 * :: Double -> Double -> Double
+1 / :: Double -> Double -> Double
+1 negate :: Int -> Int
+1 abs :: Int -> Int
+1 signum :: Integer -> Integer
+1 ! div :: Int -> Int -> Int
+1 ! mod :: Int -> Int -> Int
+1 ! quot :: Integer -> Integer -> Integer
+1 ! rem :: Integer -> Integer -> Integer
+1 ! divMod :: Int -> Int -> (Int, Int)
+1 ! quotRem :: Int -> Int -> (Int, Int)
+1 gcd :: Int -> Int -> Int
+1 @ ^ :: Int -> Small -> Int
+1 @ ^ :: Integer -> Small -> Integer
+1 @ fromIntegral :: Int -> Integer
+1 @ fromIntegral :: Integer -> Int
+1 @ fromIntegral :: Int -> Double
+1 @ even :: Int -> Bool
+1 @ odd :: Integer -> Bool
+3 == :: Eq a => a -> a -> Bool
+2 /= :: Eq a => a -> a -> Bool
+3 < :: Ord a => a -> a -> Bool
+2 <= :: Ord a => a -> a -> Bool
+1 > :: Ord a => a -> a -> Bool
+1 >= :: Ord a => a -> a -> Bool
+2 compare :: Ord a => a -> a -> Ordering
+1 max :: Ord a => a -> a -> a
+1 min :: Ord a => a -> a -> a
+3 && :: Bool -> Bool -> Bool
+3 || :: Bool -> Bool -> Bool
+2 not :: Bool -> Bool
+1 @ fromEnum :: Char -> Int
+1 @ fromEnum :: Bool -> Int
+1 fmap :: (a -> b) -> Maybe a -> Maybe b
+1 fmap :: (a -> b) -> Either c a -> Either c b
+1 <$> :: (a -> b) -> [a] -> [b]
+1 <*> :: [a -> b] -> [a] -> [b]
+1 <*> :: Maybe (a -> b) -> Maybe a -> Maybe b
+1 >>= :: Maybe a -> (a -> Maybe b) -> Maybe b
+1 >>= :: [a] -> (a -> [b]) -> [b]
+1 >>= :: Either c a -> (a -> Either c b) -> Either c b
+1 & traverse :: (a -> Maybe b) -> [a] -> Maybe [b]
+1 & mapM :: (a -> Either c b) -> [a] -> Either c [b]
+1 & sequence :: [Maybe a] -> Maybe [a]
+1 <> :: [a] -> [a] -> [a]
+1 <> :: Ordering -> Ordering -> Ordering
+1 mconcat :: [[a]] -> [a]
+1 & foldMap :: (a -> [b]) -> Maybe a -> [b]
+"""
+
+# What `instance Foldable T` gives for a user's type T.
+FOLDABLE = """
+2 & foldr :: (a -> b -> b) -> b -> T a -> b
+1 & foldl :: (b -> a -> b) -> b -> T a -> b
+2 & length :: T a -> Int
+1 & null :: T a -> Bool
+1 & elem :: Eq a => a -> T a -> Bool
+2 & sum :: T Int -> Int
+1 & any :: (a -> Bool) -> T a -> Bool
+1 & foldMap :: (a -> [b]) -> T a -> [b]
+1 & concatMap :: (a -> [b]) -> T a -> [b]
+1 ! & maximum :: Ord a => T a -> a
+"""
+FUNCTOR = """
+3 fmap :: (a -> b) -> T a -> T b
+2 <$> :: (a -> b) -> T a -> T b
+1 <$ :: a -> T b -> T a
+"""
+# What needs the methods of Show.
+SHOW = """
+2 show :: Show a => a -> [Char]
+1 unlines :: [[Char]] -> [Char]
+"""
+
+
+class Entry:
+    """A function that a term may call. fuel: its first parameter bounds a recursion, and may be that large."""
+
+    def __init__(self, name, params, result, constraints=(), weight=2, partial=False, annotate=False, fuel=None, container=False):
+        self.name, self.params, self.result, self.constraints = name, params, result, list(constraints)
+        self.weight, self.partial, self.annotate, self.fuel, self.container = weight, partial, annotate, fuel, container
+
+    @property
+    def operator(self):
+        return not (self.name[0].isalnum() or self.name[0] == "_")
+
+
+def read(lines, name=None):
+    """The entries of a table; a T in it is the type `name`."""
+    entries = []
+    for line in lines.strip().splitlines():
+        words, signature = line.replace("T ", name + " ").split(" :: ") if name else line.split(" :: ")
+        *flags, function = words.split()
+        constraints = []
+        if "=>" in signature:
+            context, signature = signature.split(" => ")
+            constraints = [tuple(c.split()) for c in context.strip("()").split(", ")]
+        weight = [int(f) for f in flags if f.isdigit()]
+        params, result = unfold(parse(signature))
+        entries.append(Entry(function, params, result, constraints, weight[0] if weight else 2, "!" in flags, "@" in flags, container="&" in flags))
+    return entries

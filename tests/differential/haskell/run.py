@@ -1,0 +1,184 @@
+"""Random Haskell programs: every engine, in every mode, must give what GHC gives.
+
+    python3 run.py --dfc build/dfc [--first 1] [--count 500] [--jobs 2] [--keep FOLDER] [--stop-at N] [--quiet]
+                   [--answers FILE | --store FILE]
+
+Programs are made in pieces of 50, of which GHC evaluates each in one run; --store writes GHC's answers to a file, and
+--answers takes them from one, so that no GHC is needed. Each program is compiled to a graph, as it stands, without
+optimisation and without loops, and run on each engine, and once more without a file between. A program that disagrees is
+shrunk, printed, and kept in --keep.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import os
+import re
+import sys
+import tempfile
+import time
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+import ghc
+import shrink
+from engines import answer, execute, histogram
+from generate import Generator
+
+PIECE = 50
+# Compiled how, run how. The first fault in a list is reported.
+MODES = [
+    ([], ["--engine=reference"]),
+    ([], ["--engine=tagged"]),
+    ([], ["--engine=demand"]),
+    (["--no-optimize"], ["--engine=tagged"]),
+    (["--no-optimize"], ["--engine=demand"]),
+    (["--no-loops"], ["--engine=tagged"]),
+    (None, ["--engine=tagged"]),  # no file between
+]
+LIMITS = ["--timeout=20s", "--max-memory=1G", "--no-warnings"]
+# What the reference engine's trace says of each firing: what is counted there.
+DYNAMIC = {"constructed": r" Construct", "matched": r" Match", "calls": r" Call", "forces": r" Force", "closures applied": r"apply"}
+
+
+def first_fault(dfc, text, want, folder, name):
+    """(None or which mode gave what, whether dfc's error is another than GHC's, the statistics of one run)."""
+    path = os.path.join(folder, name + ".df")
+    with open(path, "w") as f:
+        f.write(text)
+    stats, compiled, said = "", {}, None
+    for compile_flags, run_flags in MODES:
+        key = None if compile_flags is None else " ".join(compile_flags)
+        if key is not None and key not in compiled:
+            graph = os.path.join(folder, "%s.%d.graph" % (name, len(compiled)))
+            code, out, err = execute([dfc, path, "--no-warnings", "-o", graph] + compile_flags)
+            if code != 0:
+                return "compiling %s: exit %s\n%s" % (key, code, (out + err)[:3000]), False, stats
+            compiled[key] = graph
+        counted = run_flags == ["--engine=reference"]
+        code, out, err = execute([dfc, "run", path if key is None else compiled[key]] + run_flags + LIMITS + (["--stats"] if counted else []))
+        if counted:
+            stats = err
+        got = answer(code, out, err)
+        said = said or got
+        # Which of several failures is reported is left open by Haskell, but dfc reports the same one always.
+        wrong = got != said if want[0] == "error" and said[0] == "error" else got != want
+        if wrong:
+            return "%s %s: got %s, want %s" % (key, " ".join(run_flags), got, said if want[0] == got[0] == "error" else want), False, stats
+    for graph in compiled.values():
+        os.remove(graph)
+    os.remove(path)
+    return None, said != want, stats
+
+
+def digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def generated(first, count):
+    return {seed: str(Generator(seed).program()) for seed in range(first, first + count)}
+
+
+def read_answers(path):
+    """{seed: (digest of the program, answer)} of a file of stored answers."""
+    with open(path) as f:
+        rows = [line.rstrip("\n").split("\t") for line in f]
+    return {int(seed): (mark, (kind, text.replace("\\t", "\t"))) for seed, mark, kind, text in rows}
+
+
+class Tally:
+    def __init__(self):
+        self.good = self.bad = self.big = self.other_error = self.refused = 0
+        self.rows = []
+
+
+def counts(text, stats):
+    """What one program exercises: what its text holds, and what its run did."""
+    row = {}
+    for key, pattern in (("data types", r"^(?:data|newtype) "), ("classes", r"^class "), ("instances", r"^instance "),
+                         ("functions", r"^\w+ :: "), ("case alternatives", r"; |\{ "), ("lambdas", r"\\"), ("comprehensions", r"<- .*\]"),
+                         ("streams", r"repeat|iterate|\.\.\]"), ("irrefutable", r"~"), ("seq and bang", r"seq|\$!|[ (]![a-z]"),
+                         ("errors", r"error \"")):
+        row[key] = len(re.findall(pattern, text, re.M))
+    for key, value in re.findall(r"^\s*(calls|delayed|of them forced|loop iterations|deepest tag|firings):?\s+([\d,]+)", stats, re.M):
+        row[key] = int(value.replace(",", ""))
+    return row
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dfc", required=True)
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--keep", default=None)
+    parser.add_argument("--stop-at", type=int, default=5, help="faults after which to stop")
+    parser.add_argument("--quiet", action="store_true", help="no shrinking, no histograms")
+    parser.add_argument("--answers", help="GHC's answers, stored")
+    parser.add_argument("--store", help="where to write GHC's answers")
+    args = parser.parse_args()
+    args.dfc = os.path.abspath(args.dfc)
+    stored = read_answers(args.answers) if args.answers else None
+    tally, kept = Tally(), []
+    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool, \
+            concurrent.futures.ProcessPoolExecutor(1, initializer=sys.setrecursionlimit, initargs=(100000,)) as maker:
+        folder = args.keep or scratch
+        os.makedirs(folder, exist_ok=True)
+        for first in range(args.first, args.first + args.count, PIECE):
+            programs = maker.submit(generated, first, min(PIECE, args.first + args.count - first)).result()
+            if stored is not None:
+                stale = [s for s, text in programs.items() if s in stored and stored[s][0] != digest(text)]
+                if stale:
+                    print("the stored answers are not those of this generator: store them anew with --store")
+                    return 1
+                answers = {s: stored[s][1] for s in programs if s in stored}
+            else:
+                answers = ghc.answers(programs)
+                tally.refused += len(programs) - len(answers)
+                kept += [(s, digest(programs[s]), *answers[s]) for s in answers]
+            todo = {s: want for s, want in answers.items() if want[0] != "big"}
+            tally.big += len(answers) - len(todo)
+            done = {pool.submit(first_fault, args.dfc, programs[s], want, folder, "p%d" % s): s for s, want in todo.items()}
+            for future in concurrent.futures.as_completed(done):
+                s = done[future]
+                fault, other, stats = future.result()
+                tally.good += fault is None
+                tally.other_error += other
+                row = counts(programs[s], stats)
+                row["error"] = int(answers[s][0] == "error")
+                tally.rows.append(row)
+                if fault:
+                    tally.bad += 1
+                    print("seed %d: %s" % (s, fault), flush=True)
+                    if not args.quiet:
+                        print(shrink.shrink(s, lambda text: still_bad(text, args.dfc, scratch, fault)), flush=True)
+            if tally.bad >= args.stop_at:
+                break
+    if args.store:
+        with open(args.store, "w") as f:
+            f.writelines("%d\t%s\t%s\t%s\n" % (s, mark, kind, text.replace("\t", "\\t")) for s, mark, kind, text in kept)
+    if not args.quiet and tally.rows:
+        for title in tally.rows[0]:
+            histogram(title, [row.get(title, 0) for row in tally.rows])
+        print("%d programs were too big for a test; %d failed in another way than in GHC" % (tally.big, tally.other_error))
+    print("%d passed, %d failed%s" % (tally.good, tally.bad, ", GHC refused %d" % tally.refused if tally.refused else ""))
+    return 1 if tally.bad or tally.refused or not tally.good else 0
+
+
+def still_bad(text, dfc, folder, fault):
+    """Whether a smaller program fails in the same way: where compiling failed or not."""
+    path = os.path.join(folder, "small.df")
+    with open(path, "w") as f:
+        f.write(text)
+    if not fault.startswith("compiling") and execute([dfc, path, "--no-warnings", "-o", path + ".graph"])[0] != 0:
+        return False
+    want = ghc.answers({0: text}, quiet=True).get(0, ("big", ""))
+    if want[0] == "big":
+        return False
+    now, _, _ = first_fault(dfc, text, want, folder, "small")
+    return now is not None and now.startswith("compiling") == fault.startswith("compiling")
+
+
+if __name__ == "__main__":
+    sys.setrecursionlimit(100000)
+    sys.exit(main())

@@ -60,12 +60,12 @@ void Explain(const Outcome& outcome, const ir::Graph& graph, Console& console) {
 }
 
 Outcome ShowResults(Execution& execution, const ir::Graph& graph, llvm::raw_ostream& out) {
-  llvm::ArrayRef<Value> results = execution.results();
-  if (results.size() == 1) return Show(execution, graph, graph.graph_results[0].type, results[0], out);
+  const auto& results = graph.graph_results;
+  if (results.size() == 1) return Show(execution, graph, results[0].type, execution.TakeResult(0), out);
   out << '(';
   for (size_t i = 0; i < results.size(); ++i) {
     if (i) out << ',';
-    Outcome outcome = Show(execution, graph, graph.graph_results[i].type, results[i], out);
+    Outcome outcome = Show(execution, graph, results[i].type, execution.TakeResult(i), out);
     if (!outcome.ok()) return outcome;
   }
   out << ')';

@@ -96,6 +96,8 @@ class Execution {
   // stops. An error as a result is not a failure of Start: see Force. `inputs` in the order of graph_inputs.
   virtual Outcome Start(llvm::ArrayRef<Value> inputs) = 0;
   virtual llvm::ArrayRef<Value> results() const = 0;
+  // Result `index`, which the run does not hold any more: a list may go as it is printed.
+  virtual Value TakeResult(size_t index) = 0;
   // Makes `value` an evaluated one: releases a reference and runs until its cell is filled. Failed if it is
   // an error, or if nothing can run any more (`<<loop>>`).
   virtual Outcome Force(Value& value) = 0;

@@ -41,6 +41,7 @@ class PathEnds {
 class EngineRun : public Execution {
  public:
   llvm::ArrayRef<Value> results() const override { return results_; }
+  Value TakeResult(size_t index) override { return std::move(results_[index]); }
   Stats stats() const override;
 
  protected:

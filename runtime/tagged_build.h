@@ -140,4 +140,7 @@ class Partition {
   std::map<uint32_t, uint32_t> region_ids_;     // by set
 };
 
+// Marks the last use of each value in a frame of the scope: docs/tagged-engine.md. Sites and code must be complete.
+void MarkLastUses(Program& program, const Wiring& wiring, const Partition& part, ir::ScopeId scope);
+
 }  // namespace df::tagged

@@ -1,33 +1,9 @@
-// What goes from frame to frame: calls, results, iterations, delayed calls, values of enclosing scopes.
+// What goes from frame to frame: calls, results, iterations, values of enclosing scopes.
 #include "runtime/tagged_engine.h"
 
 namespace df::tagged {
 
 using ir::NodeId;
-
-namespace {
-
-// So many finished frames may hang on each other only for the tag of a delayed call.
-constexpr uint32_t kLongestStaleChain = 128;
-constexpr uint32_t kStaleUnit = 1 << 8;  // in Frame::flags, above the flags
-
-DelayCell* CellIn(Frame* frame, uint32_t slot) {
-  return static_cast<DelayCell*>(static_cast<Cell*>(reinterpret_cast<Object*>(frame->slots()[slot])));
-}
-
-// How many finished frames hang on `home` and only keep their tags, as far as is known: a delayed body's frame has counted
-// those above it.
-uint32_t StaleChain(const Frame* frame) {
-  uint32_t count = 0;
-  while (frame && frame->refs == 0 && count < kLongestStaleChain) {
-    ++count;
-    if (frame->site->type == SiteType::Delay) return count + frame->flags / kStaleUnit;
-    frame = frame->parent_frame();
-  }
-  return count;
-}
-
-}  // namespace
 
 // ---------------------------------------------------------------- calls
 
@@ -44,7 +20,7 @@ void TaggedExecution::Call(Frame* frame, const SiteCode& site) {
   Frame* child = NewFrame(&site, frame);
   ++frame->refs;
   if (site.child_slot != kNone) frame->Set(site.child_slot, Value::Word(reinterpret_cast<int64_t>(child)));
-  for (const Delivery& d : site.together) child->Set(d.to, Read(frame, d.from));
+  for (const Delivery& d : site.together) child->Set(d.to, Use(frame, d.from, d.last));
   if (site.type == SiteType::Loop) child->Set(site.callee->iteration_slot, Value::Word(0));
   if (run_.trace) Trace(child, site.trigger, kNone);
   Enter(child, site, site.together);
@@ -63,7 +39,7 @@ void TaggedExecution::CallLate(Frame* frame, const SiteCode& site, uint32_t inde
   auto* child = reinterpret_cast<Frame*>(frame->slots()[site.child_slot]);
   if (!child) return;  // finished: nobody needs it any more
   const Delivery& d = site.late[index];
-  Deliver(child, d, Read(frame, d.from));
+  Deliver(child, d, Use(frame, d.from, d.last));
 }
 
 void TaggedExecution::SendResult(Frame* frame, uint32_t result, Value value) {
@@ -92,13 +68,14 @@ void TaggedExecution::Next(Frame* frame, const SiteCode& site) {
   uint64_t iteration = frame->slots()[scope.iteration_slot] + 1;
   std::vector<Value> values;
   values.reserve(site.next_together.size());
-  for (const Delivery& d : site.next_together) values.push_back(Read(frame, d.from));
+  for (const Delivery& d : site.next_together) values.push_back(Use(frame, d.from, d.last));
   Frame* next = frame;
   // The frame serves the next iteration too if nothing is left of this one but the results to send and this step.
   if (frame->refs == scope.num_results + 1 && frame->pins == 0 && !(frame->flags & kOuterWaiters) &&
       site.late.empty() && site.next_late.empty()) {
     ReleaseValues(frame);
     FramePool::Reset(frame, scope);
+    ForgetTag(frame);
   } else {
     next = NewFrame(&site, frame->parent);
     ++frame->parent->refs;
@@ -117,159 +94,9 @@ void TaggedExecution::NextLate(Frame* frame, const SiteCode& site, uint32_t inde
   if (!frame->Has(site.next_slot)) Next(frame, site);
   auto* next = reinterpret_cast<Frame*>(frame->slots()[site.next_slot]);
   const Delivery& d = site.next_late[index];
-  Deliver(next, d, Read(frame, d.from));
+  Deliver(next, d, Use(frame, d.from, d.last));
   Unref(next);
   Unref(frame);
-}
-
-// ---------------------------------------------------------------- delayed calls
-
-DelayCell::DelayCell(TaggedExecution* o, const SiteCode* s, Frame* h) : owner(o), site(s), home(h) {
-  missing = static_cast<uint32_t>(site->together.size());
-  kept.resize(missing);
-  has.assign(missing, false);
-  ++home->pins;
-  if (missing) ++home->refs;
-  next = owner->cells_;
-  if (next) next->previous = this;
-  owner->cells_ = this;
-}
-
-DelayCell::~DelayCell() {
-  (previous ? previous->next : owner->cells_) = next;
-  if (next) next->previous = previous;
-  if (home) owner->unpins_.push_back(home);
-}
-
-void DelayCell::CollectChildren(std::vector<Value>& out) {
-  for (Value& v : kept) out.push_back(std::move(v));
-  kept.clear();
-  out.push_back(std::move(value));
-}
-
-FrameTag::FrameTag(TaggedExecution* o, Frame* f) : owner(o), frame(f) { ++frame->pins; }
-FrameTag::~FrameTag() {
-  if (frame) owner->unpins_.push_back(frame);
-}
-
-void TaggedExecution::MakeCell(Frame* frame, const Instr& in) {
-  ++stats_.delays;
-  frame->Set(in.a, Value::Adopt(ValueKind::Reference, new DelayCell(this, &program_.sites[in.b], frame)));
-}
-
-// All operands are there that its body's frame is made with.
-bool TaggedExecution::IsReady(const DelayCell* cell) const {
-  if (!cell->missing) return true;
-  for (size_t i = 0; i < cell->has.size(); ++i) {
-    const Delivery& d = cell->site->together[i];
-    if (!cell->has[i] && d.event == kNone && d.to != kNone) return false;
-  }
-  return true;
-}
-
-void TaggedExecution::CellOperand(Frame* frame, const SiteCode& site, uint32_t cell_slot, uint32_t index,
-                                  uint32_t from) {
-  DelayCell* cell = CellIn(frame, cell_slot);
-  if (cell->has[index]) return;
-  cell->has[index] = true;
-  --cell->missing;
-  const Delivery& d = site.together[index];
-  if (d.to != kNone) {
-    switch (cell->state) {
-      case DelayCell::State::Kept: cell->kept[index] = Read(frame, from); break;
-      case DelayCell::State::Released:
-        cell->kept[index] = Read(frame, from);
-        if (IsReady(cell)) {
-          ++cell->refs;
-          stack_.push_back({nullptr, cell, 0});
-        }
-        break;
-      case DelayCell::State::Running:
-      case DelayCell::State::Full:  // delayed calls inside may still want it
-        if (cell->body) Deliver(cell->body, d, Read(frame, from));
-        break;
-    }
-  }
-  if (!cell->missing) Unref(frame);
-}
-
-// The body's frame, under the tag of the Delay.
-void TaggedExecution::StartCell(DelayCell* cell) {
-  if (cell->state != DelayCell::State::Released) return;
-  ++stats_.calls;
-  Frame* home = cell->home;
-  const SiteCode& site = *cell->site;
-  Frame* body = NewFrame(&site, home);
-  cell->state = DelayCell::State::Running;
-  cell->home = nullptr;  // its pin is the body's now
-  cell->body = body;
-  ++cell->refs;
-  body->Set(site.callee->cell_slot, Value::Adopt(ValueKind::Reference, cell));
-  uint32_t stale = StaleChain(home);
-  if (stale >= kLongestStaleChain && !site.needs_outer) {
-    TagBase* base = MakeBase(home);
-    body->parent = reinterpret_cast<Frame*>(base);
-    body->depth = 1;
-    body->flags |= kHasBase;
-    stats_.max_depth = std::max(stats_.max_depth, base->length + 1);
-    unpins_.push_back(home);
-  } else {
-    body->flags += std::min(stale, kLongestStaleChain) * kStaleUnit;
-  }
-  for (size_t i = 0; i < cell->has.size(); ++i) {
-    const Delivery& d = site.together[i];
-    if (cell->has[i] && d.to != kNone && d.event == kNone) body->Set(d.to, std::move(cell->kept[i]));
-  }
-  if (run_.trace) Trace(body, site.trigger, kNone);
-  Enter(body, site, site.together);
-  for (size_t i = 0; i < cell->has.size(); ++i) {
-    const Delivery& d = site.together[i];
-    if (cell->has[i] && d.to != kNone && d.event != kNone && cell->body) Deliver(body, d, std::move(cell->kept[i]));
-  }
-  if (!cell->missing) cell->kept.clear();
-}
-
-void TaggedExecution::FillCell(Frame* body, Value value) {
-  DelayCell* cell = CellIn(body, body->scope().cell_slot);
-  cell->state = DelayCell::State::Full;
-  cell->value = std::move(value);
-  auto waiters = std::move(cell->waiters);
-  cell->waiters.clear();
-  for (size_t i = waiters.size(); i-- > 0;) {
-    const Waiter& waiter = waiters[i];
-    if (!waiter.frame->Has(program_.code[waiter.pc].a))
-      TryForce(waiter.frame, program_.code[waiter.pc], program_.node_of[waiter.pc]);
-    Unref(waiter.frame);
-  }
-}
-
-// Passes a value, or what a reference stands for if that is known. False: it has to be waited for.
-bool TaggedExecution::TryForce(Frame* frame, const Instr& in, NodeId node) {
-  Value value;
-  if (KindOf(frame, in.b) == ValueKind::Reference) {
-    DelayCell* cell = CellIn(frame, in.b);
-    if (cell->state != DelayCell::State::Full) return false;
-    value = cell->value;
-  } else {
-    value = Read(frame, in.b);
-  }
-  bool failed = value.is_error();
-  frame->Set(in.a, std::move(value));
-  Fire(frame, in.c);
-  if (failed) PassError(frame, {node, 0});
-  return true;
-}
-
-void TaggedExecution::Wait(Frame* frame, uint32_t pc) {
-  const Instr& in = program_.code[pc];
-  if (TryForce(frame, in, program_.node_of[pc])) return;
-  DelayCell* cell = CellIn(frame, in.b);
-  cell->waiters.push_back({frame, pc});
-  ++frame->refs;
-  if (cell->state != DelayCell::State::Kept) return;
-  cell->state = DelayCell::State::Released;
-  ++stats_.released;
-  if (IsReady(cell)) StartCell(cell);
 }
 
 // ---------------------------------------------------------------- values of enclosing scopes

@@ -58,9 +58,17 @@ enum class Code : uint16_t {
 };
 inline bool IsTail(Code code) { return code >= Code::Wait; }
 
+// In Instr::aux: Merge of triggers; no instruction of the frame looks at operand b, or c, after this one.
+enum Aux : uint16_t { kTrigger = 1, kLastB = 2, kLastC = 4 };
+// The same of an operand in Program::lists.
+inline constexpr uint32_t kLast = 0x40000000;
+
+// The operand, without the mark of its last use.
+inline uint32_t ListOperand(uint32_t listed) { return IsConstant(listed) ? listed : listed & ~kLast; }
+
 struct Instr {
   Code code = Code::End;
-  uint16_t aux = 0;  // Merge: 1 if it merges triggers
+  uint16_t aux = 0;
   uint32_t a = kNone, b = kNone, c = kNone;
 };
 
@@ -94,6 +102,7 @@ struct Branch {
 // A value that a site brings into the frame it makes.
 struct Delivery {
   uint32_t from = kNone;   // slot here
+  bool last = false;       // nobody looks at that slot afterwards
   uint32_t to = kNone;     // slot there; kNone: nobody wants it
   uint32_t event = kNone;  // there; kNone: it goes together with the activation
   ir::NodeId node;         // the Call, Enter or NextIteration; the Delay
@@ -105,6 +114,7 @@ struct Delivery {
 enum class Wakes : uint8_t { None, One, Masked, Many };
 
 struct FastInstr;
+class TaggedExecution;
 
 // Where a result goes in the caller's frame; slot kNone: nobody wants it.
 struct ReturnTo {
@@ -164,6 +174,9 @@ struct SiteCode {
   uint32_t cell_result = kNone;      // of a delayed call: the result that fills its reference
   ir::NodeId trigger;                // the trigger's Call or Enter, or the Delay
   bool needs_outer = false;          // the callee, or what it calls, reads Outers
+  bool late_operands = false;        // of a delayed call: its body may be done before they have all come
+  uint32_t cell_bytes = 0;           // of a delayed call
+  TaggedExecution* owner = nullptr;
   bool plain = false;                // results go to the caller's frame, which keeps no child slot
 };
 
@@ -224,6 +237,7 @@ struct Program {
 struct Options {
   bool group = true;  // arguments of a call are handed over together where no caller can close a cycle through them
   bool fast = true;   // regions on plain words run without looking at each slot's state
+  bool move = true;   // the last use of a value takes it out of its slot
 };
 
 // Compiles a verified graph. "" or why it cannot be run.

@@ -232,7 +232,7 @@ void Compiler::Emit(ir::ScopeId scope, const Item& item) {
       break;
     case Code::Merge:
       in.a = dst();
-      in.aux = w_.IsTrigger({id, 0});
+      if (w_.IsTrigger({id, 0})) in.aux = kTrigger;
       in.b = SlotOf(w_.In(id, item.index));
       break;
     case Code::Fire: in.c = item.index; break;
@@ -298,6 +298,7 @@ void Compiler::FillSites() {
       site.cell_result = w_.result_of_return[nodes.cell_return.index];
       for (uint32_t k = 1; k < delay.num_inputs; ++k)
         site.together.push_back(Deliver(nodes.trigger, w_.In(nodes.trigger, k), delay.first_result + k + 1));
+      for (const Delivery& d : site.together) site.late_operands |= d.event != kNone || d.to == kNone;
       ScopeCode& callee = p_.scopes[g_.sites[ir::SiteId(s)].callee.index];
       if (callee.cell_slot == kNone) callee.cell_slot = callee.num_slots++;
       continue;
@@ -331,7 +332,7 @@ void Compiler::FinishFrames() {
     uint64_t bytes = sizeof(Frame) + uint64_t{scope.num_slots} * 8 + scope.init.size() * 8;
     scope.init_offset = static_cast<uint32_t>(sizeof(Frame) + scope.num_slots * 8);
     scope.mask_offset = static_cast<uint32_t>(scope.init_offset + rest);
-    scope.frame_bytes = static_cast<uint32_t>((bytes + FramePool::kUnit - 1) / FramePool::kUnit * FramePool::kUnit);
+    scope.frame_bytes = static_cast<uint32_t>((bytes + Pool<Frame>::kUnit - 1) / Pool<Frame>::kUnit * Pool<Frame>::kUnit);
   }
 }
 
@@ -386,6 +387,8 @@ std::string Compiler::Run() {
   for (uint32_t i = 0; i < g_.scopes.size(); ++i) EmitEvents(ir::ScopeId(i));
   FillSites();
   for (uint32_t i = 0; i < g_.scopes.size(); ++i) EmitScope(ir::ScopeId(i));
+  if (options_.move)
+    for (uint32_t i = 0; i < g_.scopes.size(); ++i) MarkLastUses(p_, w_, *parts_[i], ir::ScopeId(i));
   FinishFrames();
   MarkUsers();
   p_.implied = w_.implied;

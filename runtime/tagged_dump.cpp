@@ -53,6 +53,8 @@ void Dump(const Program& program, llvm::raw_ostream& out) {
         if (ir::NodeId node = program.node_of[pc]; node.valid())
           out << " %" << node.index << ' ' << llvm::StringRef(ir::InfoOf(graph.nodes[node].op).name);
         for (uint32_t operand : {in.a, in.b, in.c}) PrintOperand(operand, out);
+        if (in.aux & kLastB) out << " last b";
+        if (in.aux & kLastC) out << " last c";
         if (in.code == Code::Branch)
           for (uint32_t side : scope.branches[in.b].sides) out << (side == kNone ? " -" : " e" + std::to_string(side));
         out << '\n';

@@ -19,13 +19,18 @@ constexpr uint32_t kStepsPerCheck = 1024;
 
 TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, const Options& options)
     : EngineRun(graph, run), options_(options) {
-  if (run_.trace) options_.fast = false;  // every firing is shown
+  if (run_.trace) options_.fast = options_.move = false;  // every firing is shown, with its operands
   refused_ = Compile(graph_, options_, &program_);
   uint32_t largest = 0;
   for (const ScopeCode& scope : program_.scopes) largest = std::max(largest, scope.frame_bytes);
   pool_.Prepare(largest);
-  for (SiteCode& site : program_.sites)
+  uint32_t largest_cell = 0;
+  for (SiteCode& site : program_.sites) {
+    site.owner = this;
     if (site.callee) site.fast.free = pool_.FreeList(site.callee->frame_bytes);
+    if (site.type == SiteType::Delay) largest_cell = std::max(largest_cell, site.cell_bytes = DelayCell::BytesFor(site));
+  }
+  cells_.Prepare(largest_cell);
   have_.assign(results_.size(), false);
   missing_ = static_cast<uint32_t>(results_.size());
   budget_ = kStepsPerCheck;
@@ -37,19 +42,19 @@ TaggedExecution::~TaggedExecution() {
   for (Item& item : stack_)
     if (item.cell) held.push_back(Value::Adopt(ValueKind::Reference, item.cell));
   pool_.ForEachLive([&](Frame* frame) {
-    if (TagBase* base = frame->base(); base && --base->refs == 0) delete base;
-    if (!(frame->flags & kObjects)) return;
-    for (uint32_t i = 0; i < frame->scope().num_slots; ++i)
-      if (frame->IsCounted(i)) held.push_back(frame->Take(i));
+    if (frame->flags & kObjects)
+      for (uint32_t i = 0; i < frame->scope().num_slots; ++i)
+        if (frame->IsCounted(i)) held.push_back(frame->Take(i));
+    if (frame->flags & kHasTag) DropTag(frame->tag);
+    if (frame->flags & kTagParent) DropTag(frame->parent_tag);
   });
   // Counted while their contents go, so that none is destroyed under the walk.
   std::vector<Value> cells;
-  for (DelayCell* cell = cells_; cell; cell = cell->next) {
+  cells_.ForEachLive([&](DelayCell* cell) {
     ++cell->refs;
     cells.push_back(Value::Adopt(ValueKind::Reference, cell));
-    cell->home = nullptr;
     cell->CollectChildren(held);
-  }
+  });
   held.clear();
   results_.clear();
   cells.clear();
@@ -79,22 +84,19 @@ Outcome TaggedExecution::Force(Value& value) {
     if (cell->state != DelayCell::State::Full) {
       Value keep = value;  // the cell lives while it runs
       Outcome outcome = Guarded([&] {
-        if (cell->state != DelayCell::State::Kept) return;
-        cell->state = DelayCell::State::Released;
-        ++stats_.released;
-        if (!IsReady(cell)) return;
+        if (!Release(cell)) return;
         stack_.push_back({nullptr, cell, 0});
         ++cell->refs;
       });
       if (outcome.ok()) outcome = Run(cell);
       if (!outcome.ok()) return outcome;
     }
-    value = Value(cell->value);
+    value = Value(cell->value());
   }
   if (!value.is_error()) return {};
   Outcome outcome = FailedWith(value);
   const Object* tag = static_cast<ErrorObject*>(value.object())->tag;
-  FillPath(tag ? static_cast<const FrameTag*>(static_cast<const Cell*>(tag))->frame : nullptr, outcome.error);
+  FillPath(tag ? static_cast<const TagCell*>(static_cast<const Cell*>(tag))->tag : nullptr, outcome.error);
   return outcome;
 }
 
@@ -111,7 +113,7 @@ Outcome TaggedExecution::Run(const DelayCell* goal) {
   if (!Reached(goal)) {
     if (!goal) return MissingResult([&](uint32_t index) { return have_[index]; });
     outcome = NoProgress(goal->site->trigger, graph_.sites[ir::SiteId(goal->site->label)].pos);
-    FillPath(goal->home ? goal->home : goal->body ? goal->body->parent_frame() : nullptr, outcome.error);
+    FillPathOf(goal, outcome.error);
     return outcome;
   }
   if (run_.run_dry) {
@@ -119,6 +121,13 @@ Outcome TaggedExecution::Run(const DelayCell* goal) {
     if (!left.empty()) return Ended(Stop::Internal, left);
   }
   return {};
+}
+
+// The call path of a Delay whose cell is not full.
+void TaggedExecution::FillPathOf(const DelayCell* cell, RuntimeError& error) const {
+  const Frame* body = cell->state == DelayCell::State::Running ? cell->body : nullptr;
+  if (cell->site->needs_outer) FillPath(body ? body->parent_frame() : cell->home, error);
+  else FillPath(body ? body->parent_tag : cell->tag, error);
 }
 
 // The entry on top of the stack.

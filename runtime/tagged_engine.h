@@ -4,7 +4,7 @@
 // invariants that the comments below refer to by number.
 #pragma once
 
-#include <chrono>
+#include <new>
 #include <unordered_map>
 
 #include "runtime/engine_run.h"
@@ -21,34 +21,51 @@ struct Waiter {
   uint32_t pc;    // its Wait
 };
 
-// A delayed call under one tag: what its reference refers to.
+// A delayed call under one tag: what its reference refers to. The values follow the struct in memory: one place for the
+// value of a full cell, which is also that of the first operand, unless operands may come after it; then the operands.
 struct DelayCell : Cell {
-  enum class State : uint8_t { Kept, Released, Running, Full };
+  enum class State : uint8_t { Kept, Released, Running, Full, Free };
   State state = State::Kept;
-  TaggedExecution* owner;
+  bool more_waiters = false;  // in TaggedExecution::waiters_
+  uint32_t missing;           // operands that have not come; while there are any, the frame of the Delay has a ref for this
+  uint32_t waiter_pc = 0;
   const SiteCode* site;
-  Frame* home;                // of the Delay, one pin; until the body's frame is made
-  Frame* body = nullptr;      // until it is finished
-  uint32_t missing;           // operands that have not come; while there are any, `home` has a ref for this
-  uint32_t arrived = 0;       // how many have come
-  std::vector<Value, memory::Allocator<Value>> kept;  // by delivery
-  std::vector<bool> has;      // by delivery
-  Value value;                // Full
-  std::vector<Waiter, memory::Allocator<Waiter>> waiters;
-  DelayCell* next = nullptr;  // all that are alive
-  DelayCell* previous = nullptr;
+  union {
+    TagNode* tag;             // Kept, Released: the tag of the Delay, counted; or its frame, one pin, if an Outer may look
+    Frame* home;              // for that
+    Frame* body;              // Running, Full; null when it is finished
+  };
+  Frame* waiter = nullptr;    // a Force that waits
 
-  DelayCell(TaggedExecution* o, const SiteCode* s, Frame* h);
+  DelayCell(const SiteCode* s, Frame* frame);
   ~DelayCell() override;
+  static void operator delete(DelayCell* cell, std::destroying_delete_t);
   void CollectChildren(std::vector<Value>& out) override;
-};
 
-// The activation in which an error arose: one pin on its frame.
-struct FrameTag : Cell {
-  TaggedExecution* owner;
-  Frame* frame;
-  FrameTag(TaggedExecution* o, Frame* f);
-  ~FrameTag() override;
+  Value& value() { return *reinterpret_cast<Value*>(this + 1); }
+  const Value& value() const { return *reinterpret_cast<const Value*>(this + 1); }
+  // A Dead one has not come.
+  Value* operands() { return &value() + site->late_operands; }
+  uint32_t num_operands() const { return static_cast<uint32_t>(site->together.size()); }
+  uint32_t num_values() const { return std::max(num_operands() + site->late_operands, 1u); }
+  uint32_t Bytes() const { return site->cell_bytes; }
+  bool IsLive() const { return state != State::Free; }
+  static uint32_t BytesFor(const SiteCode& site);
+};
+static_assert(sizeof(DelayCell) == 48);
+
+inline DelayCell* CellIn(Frame* frame, uint32_t slot) {
+  return static_cast<DelayCell*>(static_cast<Cell*>(reinterpret_cast<Object*>(frame->slots()[slot])));
+}
+inline DelayCell* CellOf(const Value& reference) {
+  return static_cast<DelayCell*>(static_cast<Cell*>(reference.object()));
+}
+
+// The tag of the activation in which an error arose.
+struct TagCell : Cell {
+  TagNode* tag;
+  explicit TagCell(TagNode* t) : tag(HoldTag(t)) {}
+  ~TagCell() override { DropTag(tag); }
 };
 
 class TaggedExecution : public EngineRun {
@@ -65,7 +82,6 @@ class TaggedExecution : public EngineRun {
 
  private:
   friend struct DelayCell;
-  friend struct FrameTag;
 
   // Work that is ready: the tail at `pc` of `frame`, or its ready regions if that is kNone, one ref; or a cell to be
   // started, one count.
@@ -80,6 +96,7 @@ class TaggedExecution : public EngineRun {
   void Where(RuntimeError& error) const override;
   uint64_t live() const override { return pool_.live(); }
   void Step();
+  void FillPathOf(const DelayCell* cell, RuntimeError& error) const;
   std::string Leftovers();
   void StepCheck();
   bool Reached(const DelayCell* goal) const { return goal ? goal->state == DelayCell::State::Full : missing_ == 0; }
@@ -110,6 +127,13 @@ class TaggedExecution : public EngineRun {
   Value Read(Frame* frame, uint32_t operand) {
     return IsConstant(operand) ? program_.constants[operand & ~kConstant] : frame->Get(operand);
   }
+  // An operand that nobody looks at any more if this is its last use: then the slot stays present, and holds no value. An
+  // error stays, because it may overtake elsewhere.
+  Value Use(Frame* frame, uint32_t operand, bool last) {
+    if (IsConstant(operand)) return program_.constants[operand & ~kConstant];
+    if (!last || frame->KindOf(operand) == ValueKind::Error) return frame->Get(operand);
+    return frame->MoveOut(operand);
+  }
   ValueKind KindOf(Frame* frame, uint32_t operand) const {
     return IsConstant(operand) ? program_.constants[operand & ~kConstant].kind() : frame->KindOf(operand);
   }
@@ -135,25 +159,37 @@ class TaggedExecution : public EngineRun {
   const FastInstr* FastReturn(Frame* parent, const ReturnTo& to, uint64_t value);
   void RunFast(Frame* frame, const FastInstr* ip);
 
+  // The frame goes on under another tag.
+  static void ForgetTag(Frame* frame) {
+    if (!(frame->flags & kHasTag)) return;
+    frame->flags &= ~kHasTag;
+    DropTag(frame->tag);
+  }
+
   // tagged_calls.cpp: what goes from frame to frame
   void Call(Frame* frame, const SiteCode& site);
   void CallLate(Frame* frame, const SiteCode& site, uint32_t index);
   void Next(Frame* frame, const SiteCode& site);
   void NextLate(Frame* frame, const SiteCode& site, uint32_t index);
   void Deliver(Frame* to, const Delivery& delivery, Value value);
-  void SendResult(Frame* frame, uint32_t result, Value value);
-  void MakeCell(Frame* frame, const Instr& in);
-  void CellOperand(Frame* frame, const SiteCode& site, uint32_t cell_slot, uint32_t index, uint32_t from);
-  bool IsReady(const DelayCell* cell) const;
   void Enter(Frame* frame, const SiteCode& site, llvm::ArrayRef<Delivery> deliveries);
-  bool TryForce(Frame* frame, const Instr& in, ir::NodeId node);
-  void Wait(Frame* frame, uint32_t pc);
-  void StartCell(DelayCell* cell);
-  void FillCell(Frame* body, Value value);
+  void SendResult(Frame* frame, uint32_t result, Value value);
   Frame* FindScope(Frame* frame, ir::ScopeId scope) const;
   void ReadOuter(Frame* frame, uint32_t pc);
   void GiveOuter(Frame* frame, uint32_t pc, Value value);
   void AnswerOuters(Frame* frame, uint32_t row);
+
+  // tagged_cells.cpp: delayed calls
+  void MakeCell(Frame* frame, const Instr& in);
+  void CellOperand(Frame* frame, const SiteCode& site, uint32_t cell_slot, uint32_t index, Value value);
+  bool IsReady(DelayCell* cell) const;
+  bool TryForce(Frame* frame, const Instr& in, ir::NodeId node);
+  void GiveForced(Frame* frame, const Instr& in, ir::NodeId node, Value value);
+  void Wait(Frame* frame, uint32_t pc);
+  bool Release(DelayCell* cell);
+  void StartCell(DelayCell* cell);
+  void FillCell(Frame* body, Value value);
+  void Answer(const Waiter& waiter, const DelayCell* cell);
 
   // tagged_errors.cpp: errors overtake what other operands are waited for
   bool IsAvailable(Frame* frame, ir::Edge edge) const;
@@ -175,7 +211,9 @@ class TaggedExecution : public EngineRun {
   std::vector<bool> have_;
   uint32_t missing_ = 0;
   Frame* root_ = nullptr;
-  DelayCell* cells_ = nullptr;
+  Pool<DelayCell> cells_;
+  uint64_t live_cells_ = 0;
+  std::unordered_map<DelayCell*, std::vector<Waiter>> waiters_;  // after the first one of a cell
   std::vector<Frame*> unpins_;  // pins that values gave back while they were destroyed
   struct OuterWaiter {
     Frame* frame;  // one ref

@@ -88,7 +88,7 @@ void TaggedExecution::PassErrorToUser(Frame* frame, Edge use, const Value& error
     case Op::Result: return RunResult(id, error);
     case Op::Delay:
       if (use.port == 0 || !IsAvailable(frame, in[0]) || !frame->Has(SlotOf({id, 0}))) return;
-      return CellOperand(frame, program_.sites[node.attr], SlotOf({id, 0}), use.port - 1, SlotOf(in[use.port]));
+      return CellOperand(frame, program_.sites[node.attr], SlotOf({id, 0}), use.port - 1, Read(frame, SlotOf(in[use.port])));
     case Op::Construct: {
       const auto& fields = graph_.types[graph_.ResultsOf(id)[0].type].constructors[node.attr].fields;
       if (use.port == 0 || !fields[use.port - 1].strict) return;

@@ -173,7 +173,7 @@ L_SendK: {
     Frame* parent = frame->parent;
     const FastInstr* to = FastReturn(parent, site.fast.returns[ip->d], value);
     if (--frame->refs == 0) {
-      if (frame->pins == 0 && !(frame->flags & (kObjects | kOuterWaiters))) {
+      if (frame->pins == 0 && !(frame->flags & (kObjects | kOuterWaiters | kHasTag))) {
         frame->flags = 0;
         frame->parent = *site.fast.free;
         *site.fast.free = frame;
@@ -254,6 +254,7 @@ L_Next: {
   for (uint32_t i = 0; i < count; ++i) s[ip[i + 1].d] = values[i];
   ++s[scope.iteration_slot];
   FramePool::Reset(frame, scope);
+  ForgetTag(frame);
   ip = code + scope.start;
   NEXT_INSTR();
 }

@@ -39,8 +39,7 @@ void TaggedExecution::Finish(Frame* frame) {
     Frame* parent = frame->parent_frame();
     if (frame->flags & kOuterWaiters) outer_waiters_.erase(frame);
     if (site.type == SiteType::Delay) {
-      auto* cell = reinterpret_cast<Object*>(frame->slots()[frame->scope().cell_slot]);
-      static_cast<DelayCell*>(static_cast<Cell*>(cell))->body = nullptr;
+      CellIn(frame, frame->scope().cell_slot)->body = nullptr;
     }
     if (!(frame->pins && frame->scope().read_by_outers)) ReleaseValues(frame);
     if (site.type == SiteType::Delay || !parent) {
@@ -62,7 +61,6 @@ void TaggedExecution::FreeFrame(Frame* frame) {
   while (frame) {
     ReleaseValues(frame);
     Frame* parent = frame->parent_frame();
-    if (TagBase* base = frame->base(); base && --base->refs == 0) delete base;
     pool_.Free(frame);
     frame = parent && --parent->pins == 0 && parent->refs == 0 ? parent : nullptr;
   }

@@ -273,7 +273,7 @@ void FastMaker::MakeRegion(uint32_t start, uint32_t depth) {
         if (pc != fused && !MakeOp(pc, start)) return slow();
         continue;
       case Code::Merge:
-        if (in.aux) continue;
+        if (in.aux & kTrigger) continue;
         if (!IsWord(in.b)) return slow();
         Copy(start, Fast::Move, Fast::Load, in.a, in.b);
         continue;

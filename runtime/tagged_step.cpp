@@ -14,7 +14,7 @@ using ir::Op;
 Value TaggedExecution::MakeError(Frame* frame, NodeId node, KernelError error) {
   auto* object = new ErrorObject(error.code, std::move(error.message), node, graph_.nodes[node].pos);
   Value value = Value::Adopt(ValueKind::Error, object);
-  object->tag = new FrameTag(this, frame);
+  object->tag = new TagCell(TagOf(frame));
   return value;
 }
 
@@ -50,7 +50,7 @@ void TaggedExecution::RunOp(Frame* frame, const Instr& in, NodeId node) {
     if (known) return frame->Set(in.a, Value::Word(z));
   }
   operands_.clear();
-  for (uint32_t k = 0; k < n.num_inputs; ++k) operands_.push_back(Read(frame, slots[k]));
+  for (uint32_t k = 0; k < n.num_inputs; ++k) operands_.push_back(Use(frame, slots[k], in.aux & (k ? kLastC : kLastB)));
   KernelError error;
   bool failed = false;
   Value value = ApplyTyped(n.op, types, n.attr, operands_, &error, &failed, memory::Available());
@@ -66,13 +66,14 @@ void TaggedExecution::RunConstruct(Frame* frame, const Instr& in, NodeId node) {
   const uint32_t* slots = program_.lists.data() + in.b;
   const ir::Constructor& constructor = graph_.types[graph_.ResultsOf(node)[0].type].constructors[n.attr];
   for (uint32_t k = 0; k < in.c; ++k) {
-    if (KindOf(frame, slots[k]) != ValueKind::Error || !constructor.fields[k].strict) continue;
-    frame->Set(in.a, frame->Get(slots[k]));
+    uint32_t slot = ListOperand(slots[k]);
+    if (KindOf(frame, slot) != ValueKind::Error || !constructor.fields[k].strict) continue;
+    frame->Set(in.a, frame->Get(slot));
     return PassError(frame, {node, 0});
   }
   if (in.c == 0) return frame->Set(in.a, Value::Word(n.attr));
   Data* data = Data::New(n.attr, in.c);
-  for (uint32_t k = 0; k < in.c; ++k) data->fields()[k] = Read(frame, slots[k]);
+  for (uint32_t k = 0; k < in.c; ++k) data->fields()[k] = Use(frame, ListOperand(slots[k]), slots[k] & kLast);
   frame->Set(in.a, Value::Adopt(ValueKind::Object, data));
 }
 
@@ -130,6 +131,12 @@ void TaggedExecution::RunReady(Frame* frame, uint32_t pc) {
     at = 0;
   }
   frame->flags &= ~kQueued;
+  // Where a Force found its value nothing is left to wait for: the frame must not stay on the stack for it, below whatever
+  // goes on with its result.
+  std::erase_if(tails_, [&](uint32_t& tail) {
+    while (program_.code[tail].code == Code::Wait && frame->Has(program_.code[tail].a)) ++tail;
+    return program_.code[tail].code == Code::End;
+  });
   if (!tails_.empty()) PushTails(frame, base);
 }
 
@@ -169,7 +176,7 @@ uint32_t TaggedExecution::RunRegion(Frame* frame, uint32_t pc) {
         break;
       case Code::Delay: MakeCell(frame, in); break;
       case Code::DelayArg:
-        CellOperand(frame, program_.sites[graph_.nodes[node].attr], in.a, in.c, in.b);
+        CellOperand(frame, program_.sites[graph_.nodes[node].attr], in.a, in.c, Use(frame, in.b, in.aux & kLastB));
         continue;
       case Code::Force:
         if (frame->Has(in.a)) {
@@ -185,7 +192,7 @@ uint32_t TaggedExecution::RunRegion(Frame* frame, uint32_t pc) {
       case Code::Branch: RunBranch(frame, in); continue;
       case Code::Merge: {
         if (frame->Has(in.a)) continue;
-        Value value = in.aux ? Value::Word(0) : Read(frame, in.b);
+        Value value = in.aux & kTrigger ? Value::Word(0) : Use(frame, in.b, in.aux & kLastB);
         bool failed = value.is_error();
         frame->Set(in.a, std::move(value));
         if (failed) PassError(frame, {node, 0});
@@ -193,11 +200,11 @@ uint32_t TaggedExecution::RunRegion(Frame* frame, uint32_t pc) {
       }
       case Code::Input: frame->Set(in.a, inputs_[in.b]); break;
       case Code::Result:
-        RunResult(node, Read(frame, in.b));
+        RunResult(node, Use(frame, in.b, in.aux & kLastB));
         continue;
       case Code::Return:
       case Code::Exit:
-        SendResult(frame, in.a, Read(frame, in.b));
+        SendResult(frame, in.a, Use(frame, in.b, in.aux & kLastB));
         continue;
       case Code::Fire: Fire(frame, in.c); continue;
       default: break;
@@ -215,6 +222,7 @@ void TaggedExecution::RunTail(Frame* frame, uint32_t pc) {
   switch (in.code) {
     case Code::Wait:
       if (!frame->Has(in.a)) Wait(frame, pc);
+      else if (in.aux & kLastB) Use(frame, in.b, true);
       return;
     case Code::Call: {
       const SiteCode& site = program_.sites[in.b];

@@ -28,6 +28,7 @@ ir::TypeKind KindNamed(const ir::TypeTable& types, std::string_view name) {
 struct NoExecution : Execution {
   Outcome Start(llvm::ArrayRef<Value>) override { return {}; }
   llvm::ArrayRef<Value> results() const override { return {}; }
+  Value TakeResult(size_t) override { return {}; }
   Outcome Force(Value&) override { return {}; }
   Stats stats() const override { return {}; }
 };

@@ -12,6 +12,7 @@ namespace {
 struct Evaluated : Execution {
   Outcome Start(llvm::ArrayRef<Value>) override { return {}; }
   llvm::ArrayRef<Value> results() const override { return {}; }
+  Value TakeResult(size_t) override { return {}; }
   Outcome Force(Value&) override { return {}; }
   Stats stats() const override { return {}; }
 };

@@ -1,0 +1,192 @@
+// Delayed calls: cells that keep operands, are started by the first Force, and hold the value for all that follow.
+#include "runtime/tagged_engine.h"
+
+namespace df::tagged {
+
+using ir::NodeId;
+
+uint32_t DelayCell::BytesFor(const SiteCode& site) {
+  size_t values = std::max<size_t>(site.together.size() + site.late_operands, 1);
+  return static_cast<uint32_t>(sizeof(DelayCell) + values * sizeof(Value));
+}
+
+DelayCell::DelayCell(const SiteCode* s, Frame* frame) : missing(static_cast<uint32_t>(s->together.size())), site(s) {
+  ::new (&value()) Value();
+  for (uint32_t i = 0; i < missing; ++i) ::new (operands() + i) Value(Value::Dead());
+  if (site->needs_outer) {
+    home = frame;
+    ++home->pins;
+  } else {
+    tag = HoldTag(TagOf(frame));
+  }
+  if (missing) ++frame->refs;
+  ++site->owner->live_cells_;
+}
+
+DelayCell::~DelayCell() {
+  for (uint32_t i = 0; i < num_values(); ++i) (&value() + i)->~Value();
+  if (state == State::Kept || state == State::Released) {
+    if (!site->needs_outer) DropTag(tag);
+    else if (home) site->owner->unpins_.push_back(home);
+  }
+  --site->owner->live_cells_;
+}
+
+void DelayCell::operator delete(DelayCell* cell, std::destroying_delete_t) {
+  Pool<DelayCell>& pool = cell->site->owner->cells_;
+  uint32_t bytes = cell->Bytes();
+  cell->~DelayCell();
+  cell->state = State::Free;
+  pool.Give(cell, bytes);
+}
+
+void DelayCell::CollectChildren(std::vector<Value>& out) {
+  for (uint32_t i = 0; i < num_values(); ++i)
+    if ((&value() + i)->counted()) out.push_back(std::move((&value())[i]));
+}
+
+void TaggedExecution::MakeCell(Frame* frame, const Instr& in) {
+  ++stats_.delays;
+  const SiteCode* site = &program_.sites[in.b];
+  if (!site->needs_outer) TagOf(frame);  // first, because it may fail
+  auto* cell = ::new (cells_.Take(site->cell_bytes)) DelayCell(site, frame);
+  frame->Set(in.a, Value::Adopt(ValueKind::Reference, cell));
+}
+
+// All operands are there that its body's frame is made with.
+bool TaggedExecution::IsReady(DelayCell* cell) const {
+  if (!cell->missing) return true;
+  for (uint32_t i = 0; i < cell->num_operands(); ++i) {
+    const Delivery& d = cell->site->together[i];
+    if (cell->operands()[i].is_dead() && d.event == kNone && d.to != kNone) return false;
+  }
+  return true;
+}
+
+void TaggedExecution::CellOperand(Frame* frame, const SiteCode& site, uint32_t cell_slot, uint32_t index, Value value) {
+  DelayCell* cell = CellIn(frame, cell_slot);
+  if (!cell->missing || !cell->operands()[index].is_dead()) return;
+  --cell->missing;
+  const Delivery& d = site.together[index];
+  cell->operands()[index] = Value::Word(0);
+  if (d.to != kNone) {
+    switch (cell->state) {
+      case DelayCell::State::Kept: cell->operands()[index] = std::move(value); break;
+      case DelayCell::State::Released:
+        cell->operands()[index] = std::move(value);
+        if (IsReady(cell)) {
+          ++cell->refs;
+          stack_.push_back({nullptr, cell, 0});
+        }
+        break;
+      case DelayCell::State::Running:
+      case DelayCell::State::Full:  // delayed calls inside may still want it
+        if (cell->body) Deliver(cell->body, d, std::move(value));
+        break;
+      case DelayCell::State::Free: break;
+    }
+  }
+  if (!cell->missing) Unref(frame);
+}
+
+// The body's frame, under the tag of the Delay.
+void TaggedExecution::StartCell(DelayCell* cell) {
+  if (cell->state != DelayCell::State::Released) return;
+  ++stats_.calls;
+  const SiteCode& site = *cell->site;
+  Frame* body = NewFrame(&site, nullptr);
+  body->parent = cell->home;  // its tag or pin is the body's now
+  if (site.needs_outer) {
+    body->depth = cell->home->depth + 1;
+  } else {
+    body->flags |= kTagParent;
+    body->depth = static_cast<uint32_t>(DepthOf(cell->tag)) + 1;
+  }
+  stats_.max_depth = std::max<uint64_t>(stats_.max_depth, body->depth);
+  cell->state = DelayCell::State::Running;
+  cell->body = body;
+  ++cell->refs;
+  body->Set(site.callee->cell_slot, Value::Adopt(ValueKind::Reference, cell));
+  Value* operands = cell->operands();
+  for (uint32_t i = 0; i < cell->num_operands(); ++i) {
+    const Delivery& d = site.together[i];
+    if (!operands[i].is_dead() && d.to != kNone && d.event == kNone) body->Set(d.to, std::move(operands[i]));
+  }
+  if (run_.trace) Trace(body, site.trigger, kNone);
+  Enter(body, site, site.together);
+  if (!site.late_operands) return;
+  for (uint32_t i = 0; i < cell->num_operands(); ++i) {
+    const Delivery& d = site.together[i];
+    if (operands[i].is_dead() || d.to == kNone || d.event == kNone) continue;
+    Value value = std::move(operands[i]);
+    if (cell->body) Deliver(body, d, std::move(value));
+  }
+}
+
+void TaggedExecution::FillCell(Frame* body, Value value) {
+  DelayCell* cell = CellIn(body, body->scope().cell_slot);
+  cell->state = DelayCell::State::Full;
+  cell->value() = std::move(value);
+  if (cell->more_waiters) {
+    cell->more_waiters = false;
+    auto it = waiters_.find(cell);
+    std::vector<Waiter> waiters = std::move(it->second);
+    waiters_.erase(it);
+    for (size_t i = waiters.size(); i-- > 0;) Answer(waiters[i], cell);
+  }
+  if (Frame* first = std::exchange(cell->waiter, nullptr)) Answer({first, cell->waiter_pc}, cell);
+}
+
+// Whoever waited has the value, and works no longer for it.
+void TaggedExecution::Answer(const Waiter& waiter, const DelayCell* cell) {
+  const Instr& in = program_.code[waiter.pc];
+  if (!waiter.frame->Has(in.a)) GiveForced(waiter.frame, in, program_.node_of[waiter.pc], cell->value());
+  Unref(waiter.frame);
+}
+
+void TaggedExecution::GiveForced(Frame* frame, const Instr& in, NodeId node, Value value) {
+  bool failed = value.is_error();
+  frame->Set(in.a, std::move(value));
+  Fire(frame, in.c);
+  if (failed) PassError(frame, {node, 0});
+}
+
+// Passes a value, or what a reference stands for if that is known. False: it has to be waited for.
+bool TaggedExecution::TryForce(Frame* frame, const Instr& in, NodeId node) {
+  if (KindOf(frame, in.b) != ValueKind::Reference) {
+    GiveForced(frame, in, node, Use(frame, in.b, in.aux & kLastB));
+    return true;
+  }
+  DelayCell* cell = CellIn(frame, in.b);
+  if (cell->state != DelayCell::State::Full) return false;
+  Value value = cell->value();
+  if (in.aux & kLastB) frame->MoveOut(in.b);
+  GiveForced(frame, in, node, std::move(value));
+  return true;
+}
+
+void TaggedExecution::Wait(Frame* frame, uint32_t pc) {
+  const Instr& in = program_.code[pc];
+  if (TryForce(frame, in, program_.node_of[pc])) return;
+  Value reference = Use(frame, in.b, in.aux & kLastB);
+  DelayCell* cell = CellOf(reference);
+  if (!cell->waiter) {
+    cell->waiter = frame;
+    cell->waiter_pc = pc;
+  } else {
+    waiters_[cell].push_back({frame, pc});
+    cell->more_waiters = true;
+  }
+  ++frame->refs;
+  if (Release(cell)) StartCell(cell);
+}
+
+// True: it can be started.
+bool TaggedExecution::Release(DelayCell* cell) {
+  if (cell->state != DelayCell::State::Kept) return false;
+  cell->state = DelayCell::State::Released;
+  ++stats_.released;
+  return IsReady(cell);
+}
+
+}  // namespace df::tagged

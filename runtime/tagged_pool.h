@@ -1,0 +1,77 @@
+// runtime/tagged_pool.h
+//
+// Blocks by size, from chunks that are kept until the end of the run. Private to the tagged engine.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "runtime/memory.h"
+
+namespace df::tagged {
+
+// A free T begins with the next free one of its size; `T::Bytes()` is right then too, and `T::IsLive()` false.
+template <typename T>
+class Pool {
+ public:
+  Pool() = default;
+  ~Pool() {
+    for (Chunk& chunk : chunks_) memory::Free(chunk.begin, chunk.bytes);
+  }
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  // Before the first block: none will be larger.
+  void Prepare(uint32_t largest_bytes) { free_.assign(largest_bytes / kUnit + 1, nullptr); }
+  // What was there before is still there, if it was ever used. Throws std::bad_alloc.
+  void* Take(uint32_t bytes) {
+    void*& first = free_[bytes / kUnit];
+    void* block = first;
+    if (!block) return Carve(bytes);
+    first = *static_cast<void**>(block);
+    return block;
+  }
+  void Give(void* block, uint32_t bytes) {
+    void*& first = free_[bytes / kUnit];
+    *static_cast<void**>(block) = first;
+    first = block;
+  }
+  void** FreeList(uint32_t bytes) { return &free_[bytes / kUnit]; }
+  template <typename Visit>
+  void ForEachLive(Visit visit) {
+    for (Chunk& chunk : chunks_)
+      for (char* at = chunk.begin; at < chunk.end;) {
+        auto* block = reinterpret_cast<T*>(at);
+        at += block->Bytes();
+        if (block->IsLive()) visit(block);
+      }
+  }
+  // Sizes are multiples of this.
+  static constexpr uint32_t kUnit = 8;
+
+ private:
+  struct Chunk {
+    char* begin;
+    char* end;  // of what is used
+    size_t bytes;
+  };
+  void* Carve(uint32_t bytes) {
+    constexpr size_t kLargest = 1 << 20;
+    if (chunks_.empty() || chunks_.back().bytes - static_cast<size_t>(chunks_.back().end - chunks_.back().begin) < bytes) {
+      size_t size = std::max<size_t>(next_chunk_, bytes);
+      chunks_.reserve(chunks_.size() + 1);
+      auto* block = static_cast<char*>(memory::Allocate(size));
+      chunks_.push_back({block, block, size});
+      next_chunk_ = std::min(next_chunk_ * 2, kLargest);
+    }
+    Chunk& chunk = chunks_.back();
+    void* block = chunk.end;
+    chunk.end += bytes;
+    return block;
+  }
+  std::vector<void*> free_;  // by size in units
+  std::vector<Chunk> chunks_;
+  size_t next_chunk_ = 16 * 1024;
+};
+
+}  // namespace df::tagged

@@ -1,0 +1,119 @@
+// Tags that outlive their activation.
+#include "runtime/tagged_tag.h"
+
+#include "runtime/tagged_code.h"
+
+namespace df::tagged {
+
+namespace {
+
+// The outermost labels of a tag, innermost first: the same for all tags that continue it.
+struct TagRoot {
+  uint32_t refs = 1;
+  PathEntry labels[PathEnds::kOuter];
+};
+
+constexpr uint64_t kPeriod = PathEnds::kInner + PathEnds::kOuter;
+
+PathEntry LabelOf(const TagNode* node) { return tagged::LabelOf(*node->site, node->iteration); }
+
+}  // namespace
+
+// In place of the rest of a tag.
+struct TagLandmark {
+  PathEntry inner[PathEnds::kInner - 1];  // the labels that follow
+  TagRoot* root;
+};
+
+namespace {
+
+// The landmark of a node, whose parent is still there.
+TagLandmark* MakeLandmark(const TagNode* node) {
+  auto* landmark = static_cast<TagLandmark*>(memory::Allocate(sizeof(TagLandmark)));
+  const TagNode* at = node->parent;
+  for (PathEntry& entry : landmark->inner) {
+    entry = LabelOf(at);
+    at = at->parent;
+  }
+  while (!at->is_landmark && at->depth > PathEnds::kOuter) at = at->parent;
+  if (at->is_landmark) {
+    landmark->root = at->landmark->root;
+    ++landmark->root->refs;
+    return landmark;
+  }
+  try {
+    landmark->root = new (memory::Allocate(sizeof(TagRoot))) TagRoot;
+  } catch (...) {
+    memory::Free(landmark, sizeof(TagLandmark));
+    throw;
+  }
+  for (PathEntry& entry : landmark->root->labels) {
+    entry = LabelOf(at);
+    at = at->parent;
+  }
+  return landmark;
+}
+
+}  // namespace
+
+PathEntry LabelOf(const SiteCode& site, uint64_t iteration) {
+  PathEntry entry;
+  if (site.type == SiteType::Loop) {
+    entry.loop = ir::ScopeId(site.label);
+    entry.iteration = iteration;
+  } else {
+    entry.site = ir::SiteId(site.label);
+  }
+  return entry;
+}
+
+TagNode* NewTag(const SiteCode* site, uint64_t iteration, TagNode* parent) {
+  auto* node = static_cast<TagNode*>(memory::Allocate(sizeof(TagNode)));
+  *node = {1, false, site, iteration, DepthOf(parent) + 1, {parent}};
+  if (node->depth % kPeriod != 0) {
+    HoldTag(parent);
+    return node;
+  }
+  TagLandmark* landmark;
+  try {
+    landmark = MakeLandmark(node);
+  } catch (...) {
+    memory::Free(node, sizeof(TagNode));
+    throw;
+  }
+  node->is_landmark = true;
+  node->landmark = landmark;
+  return node;
+}
+
+void FreeTag(TagNode* node) {
+  while (node) {
+    TagNode* parent = nullptr;
+    if (node->is_landmark) {
+      if (--node->landmark->root->refs == 0) memory::Free(node->landmark->root, sizeof(TagRoot));
+      memory::Free(node->landmark, sizeof(TagLandmark));
+    } else {
+      parent = node->parent;
+    }
+    memory::Free(node, sizeof(TagNode));
+    node = parent && --parent->refs == 0 ? parent : nullptr;
+  }
+}
+
+void AddTag(const TagNode* node, PathEnds& ends) {
+  for (; node; node = node->parent) {
+    ends.Add(LabelOf(node));
+    if (!node->is_landmark) continue;
+    for (const PathEntry& entry : node->landmark->inner) ends.Add(entry);
+    for (const PathEntry& entry : node->landmark->root->labels) ends.Add(entry);
+    return;
+  }
+}
+
+void FillPath(const TagNode* node, RuntimeError& error) {
+  PathEnds ends;
+  AddTag(node, ends);
+  ends.Fill(error, DepthOf(node));
+}
+
+}  // namespace df::tagged

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Lazy programs run in memory that does not grow with the length of what flows through them.
+
+    memory.py --dfc build/dfc
+
+Each program runs under --max-memory with two sizes, the second far larger; the value must be right both times.
+"""
+
+import argparse
+import subprocess
+import sys
+
+# What runs, with N for the size; the sizes; the value as a function of the size; megabytes by engine.
+PROGRAMS = [
+    ("sum (takeWhile (< N) [1 :: Int ..])", (10**3, 10**6), lambda n: n * (n - 1) // 2, {"tagged": 1}),
+    ("length (filter even [1 .. N :: Int])", (10**3, 10**6), lambda n: n // 2, {"tagged": 1}),
+    ("sum [x * x | x <- [1 .. N :: Int], even x]", (10**3, 10**6),
+     lambda n: sum(x * x for x in range(2, n + 1, 2)), {"tagged": 1}),
+    ("last (take N (iterate (+ 1) (0 :: Int)))", (10**3, 10**6), lambda n: n - 1, {"tagged": 1}),
+    ("let ones = 1 : ones in sum (take N ones) :: Int", (10**3, 10**6), lambda n: n, {"tagged": 1}),
+    ("let fibs = 0 : 1 : zipWith (+) fibs (tail fibs) in (fibs !! N) `mod` 1000000007 :: Integer", (10, 10**4),
+     lambda n: fib(n) % 1000000007, {"tagged": 8}),
+    ("[1 .. N :: Int] == [1 .. N]", (10**3, 10**6), lambda n: True, {"tagged": 1}),
+    ("[1 .. N :: Int]", (10**2, 10**5), lambda n: str(list(range(1, n + 1))).replace(" ", ""), {"tagged": 1}),
+]
+
+
+def fib(n):
+    a, b = 0, 1
+    for _ in range(n):
+        a, b = b, a + b
+    return a
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dfc", required=True)
+    args = parser.parse_args()
+    faults = runs = 0
+    for text, sizes, value, limits in PROGRAMS:
+        for size in sizes:
+            for engine, megabytes in limits.items():
+                source = "main = " + text.replace("N", str(size)) + "\n"
+                runs += 1
+                done = subprocess.run([args.dfc, "run", "-", "--engine=" + engine, "--max-memory=%dM" % megabytes],
+                                      input=source.encode(), capture_output=True, timeout=300)
+                got = done.stdout.decode().strip()
+                if done.returncode or got != str(value(size)):
+                    faults += 1
+                    print("%s --engine=%s: exit code %d, %s\n%s" % (source.strip(), engine, done.returncode, got,
+                                                                   done.stderr.decode()))
+    print("%d runs in bounded memory, %d faults" % (runs, faults))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -2,14 +2,15 @@
 //
 // The checker of one module: one class, its members spread over files by subject.
 //
-//   scope.cpp         imports, look-up of names, what is reported when there is none
+//   scope.cpp         imports, look-up of names; explain_name.cpp: what is reported when there is none
 //   types_syntax.cpp  types as written -> types, with kinds
 //   decls_data.cpp    data, newtype, type;  decls_class.cpp: class, instance;  derive.cpp: deriving
 //   infer_expr.cpp, infer_app.cpp, infer_stmt.cpp, infer_record.cpp, infer_pat.cpp, infer_match.cpp
 //                     expressions, patterns, clauses and guards, elaborated to core while they are inferred
 //   infer_bind.cpp    binding groups, signatures, generalisation, pattern bindings
 //   classes.cpp       constraints: solving, what a scheme keeps, defaulting
-//   explain.cpp       type errors as messages
+//   explain.cpp       type clashes as messages; explain_origin.cpp: where a type comes from;
+//   explain_hint.cpp  how a clash may be mended; explain_class.cpp: missing instances, ambiguous types
 //   finish.cpp        the end of a module: defaulting, zonking, match compilation
 //
 // Expected types are pushed inwards together with the Reason for them, so that a clash is reported at the
@@ -48,6 +49,8 @@ struct Reason {
     Parameter,
     PatternValue,
     Statement,
+    Generator,
+    Part,
     Field,
     Generated
   };
@@ -56,7 +59,9 @@ struct Reason {
   Symbol name;                    // of the function, operator, field
   uint32_t index = 0;             // of the argument, from 0
   VarId var;                      // Argument, Operand: the function
-  const Reason* outer = nullptr;  // why the whole application has its type
+  ConId con;                      // or the constructor
+  Span sibling;                   // Operand: the other one
+  const Reason* outer = nullptr;  // why the whole application has its type; Part: the whole list or tuple
 };
 
 // What a constraint comes from.
@@ -76,7 +81,20 @@ struct Origin {
   Kind kind = Use;
   Span span;
   Symbol name;
+  VarId var;   // Use: the variable
+  Span asked;  // Use: what in its definition or signature asks for the constraint
 };
+
+// Where a unification variable got its type: for messages that tell where the other half of a clash comes from.
+struct Place {
+  Span span;          // the expression or pattern
+  TypeId type;        // its type, or the one that was expected of it
+  bool used = false;  // the type came from outside: the expression was used at it
+  Reason::Kind why = Reason::None;
+  Span why_span;
+  Symbol why_name;
+};
+
 struct Wanted {
   ClassId cls;
   TypeId type;
@@ -139,7 +157,6 @@ class Checker {
   ConId FindConstructor(const ast::Name& name, bool report = true);
   const TypeName* FindType(const ast::Name& name);
   ClassId FindClass(const ast::Name& name);
-  void ReportUnbound(Diag diag, const ast::Name& name, const std::vector<std::string_view>& candidates);
   VarId KnownVar(const char* name);  // of the library; invalid if it has none
   ClassId KnownClass(const char* name);
   ConId KnownCon(const char* name);
@@ -147,6 +164,14 @@ class Checker {
   void BindLocal(Symbol name, VarId var);
   size_t LocalMark() const { return local_trail_.size(); }
   void UnbindTo(size_t mark);
+
+  // ---- explain_name.cpp
+  void ReportUnbound(Diag diag, const ast::Name& name, std::vector<std::string_view> candidates);
+  void HintAtQualified(const ast::Name& name);
+  void HintAtModule(Symbol name);
+  bool MayBeImported(const ast::Name& name) const;
+  std::vector<std::string_view> ModuleNames() const;
+  const ModuleExports* QualifiedModule(Symbol qualifier) const;
 
   // ---- types_syntax.cpp
   TypeId ConvertType(const ast::Type* type, TypeVarScope& scope, KindId expected);
@@ -209,6 +234,10 @@ class Checker {
   // ---- infer_app.cpp
   core::Expr* CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
                        TypeId expected, const Reason& why);
+  bool IsNoFunction(TypeId result, size_t mark);
+  void ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, size_t taken,
+                              const core::Expr* head, Reason reason);
+  TypeId ResultByItself(const core::Scheme& scheme, llvm::ArrayRef<const ast::Expr*> args, TypeId expected);
   core::Expr* CheckLeftSection(const ast::LeftSectionExpr* expr, TypeId expected, const Reason& why);
   core::Expr* CheckRightSection(const ast::RightSectionExpr* expr, TypeId expected, const Reason& why);
   core::Expr* CheckTupleSection(const ast::TupleSectionExpr* expr, TypeId expected, const Reason& why);
@@ -238,6 +267,7 @@ class Checker {
   const core::Pat* CheckPat(const ast::Pat* pat, TypeId expected, const Reason& why,
                             std::vector<Bound>& bound);
   // The outermost pattern of a parameter or alternative: under `Strict` it has a bang, unless it is lazy.
+  void RememberReason(VarId var, const Reason& why);
   const core::Pat* CheckOuterPat(const ast::Pat* pat, TypeId expected, const Reason& why,
                                  std::vector<Bound>& bound);
   const core::Pat* BangPat(const core::Pat* pat);
@@ -282,13 +312,12 @@ class Checker {
   core::Expr* CheckAgainst(const core::Scheme& scheme, Span from, Symbol name, const ScopedTypes& scoped,
                            llvm::function_ref<core::Expr*(TypeId, const Reason&)> body);
   void Generalise(llvm::ArrayRef<VarId> members, bool restricted, size_t wanted_mark, uint32_t errors_before);
+  void RememberRestricted(llvm::ArrayRef<VarId> members, size_t wanted_mark);
   Symbol FreshTyVarName(llvm::DenseSet<uint32_t>& taken);
   VarId NewVar(Symbol name, TypeId type, bool top, Span span);
 
   // ---- classes.cpp
-  void Require(ClassId cls, TypeId type, const Origin& origin) {
-    if (cls.valid()) wanted_.push_back({cls, type, origin});
-  }
+  void Require(ClassId cls, TypeId type, const Origin& origin);
   enum class Solved : uint8_t { Yes, No, Stuck };
   // Reduces by instances and givens; what depends on a meta goes to `stuck`. `missing` is the part that has
   // no instance.
@@ -297,7 +326,6 @@ class Checker {
   void PushGiven(ClassId cls, TypeId type);       // with its superclasses
   bool Entails(ClassId cls, ClassId by) const;    // by == cls or cls is a superclass of it
   void MinimalPreds(std::vector<Wanted>& preds);  // drops duplicates and what superclasses give
-  void ReportMissing(const Wanted& wanted, const Wanted& missing);
   bool DefaultMeta(MetaId meta, llvm::ArrayRef<Wanted> preds, bool report);
   // Settles the stuck constraints from `mark` on whose variables have at least `min_level`.
   void DefaultAll(size_t mark, bool report, uint32_t min_level);
@@ -306,11 +334,36 @@ class Checker {
   // ---- explain.cpp
   bool Expect(TypeId expected, TypeId actual, Span span, const Reason& why);
   void ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId actual, Span span, const Reason& why);
-  void Explain(const Reason& why);
+  // After a unification: whatever has to be a number has not become something else. Reports otherwise, and takes
+  // the solution back.
+  bool NumbersFit(TypeId expected, TypeId actual, bool actual_was_number, Span span, const Reason& why);
+  bool IsNumberType(TypeId type);  // its head is a variable, or has an instance of Num
   std::vector<std::string> PrintTypes(llvm::ArrayRef<TypeId> types);  // with one naming of unknowns
   std::string PrintType(TypeId type) { return PrintTypes(type)[0]; }
   std::string Describe(const Reason& why);
   bool Tainted(Span span) const;
+
+  // ---- explain_origin.cpp
+  void Explain(const Reason& why);             // notes: where the expectation came from
+  void ExplainCallee(VarId var, ConId con);    // the type of what is applied, and where it says so
+  void ExplainVariable(VarId var, Span use);   // what gave the variable its type
+  void ExplainPlace(TypeId type, Span not_in, std::string_view what = "this");  // what gave the type to a meta
+  void ExplainNumber(Span origin);             // what has to be a number
+  void RecordPlace(TypeId type, Span span, const Reason& why);  // for what is solved next
+  void NoteOnce(Span span, std::string text);  // unless the last message speaks of this place already
+  Span Shown(Span span) const;                 // invalid for a place in the library's own source
+  // The type of an expression as far as it can be told by a look at its head; invalid if it cannot.
+  TypeId QuickType(const ast::Expr* expr, int depth = 4);
+
+  // ---- explain_hint.cpp
+  void HintAtClash(TypeId expected, TypeId actual, Span span, const Reason& why);
+  void HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span);
+  bool HintAtTypeVariable(TyVarId var);  // `int` for `Int`
+
+  // ---- explain_class.cpp
+  void ReportMissing(const Wanted& wanted, const Wanted& missing);
+  void ReportAmbiguous(llvm::ArrayRef<Wanted> preds);
+  std::string PrintPred(ClassId cls, const std::string& type, TypeId of);
   template <typename... Args>
   Diagnostics& Error(Diag id, Span span, const Args&... args) {
     if (region_.valid()) tainted_.push_back(region_);
@@ -351,6 +404,11 @@ class Checker {
   std::vector<Span> tainted_;
   llvm::DenseSet<std::pair<uint32_t, uint32_t>> unbound_types_;  // types and classes reported already
   uint32_t definition_ = 0;                                      // counts top-level groups and methods
+  std::vector<Place> places_;                                    // what Unifier::place counts
+  llvm::DenseMap<uint32_t, Reason> var_reasons_;                 // pattern variables: why they have their type
+  llvm::DenseMap<uint32_t, std::string> restricted_;             // by the monomorphism restriction: the type without it
+  std::vector<ast::Import> failed_imports_;                      // what they name is not reported again
+  VarId subject_;                                                // the variable that is being checked by itself
   std::vector<std::tuple<ClassId, TypeId, uint32_t>> reported_;  // missing instances, with their definition_
 
   std::vector<core::Expr*> exprs_;  // made in this run, for ZonkAll

@@ -8,6 +8,17 @@ constexpr int kMaxInstanceDepth = 200;  // `instance C [[a]] => C [a]` would red
 
 }  // namespace
 
+void Checker::Require(ClassId cls, TypeId type, const Origin& origin) {
+  if (!cls.valid()) return;
+  wanted_.push_back({cls, type, origin});
+  type = unify_.Prune(type);
+  if (types_.Kind(type) != TypeKind::Meta || options_.library) return;
+  if (ClassId num = KnownClass("Num"); num.valid() && Entails(num, cls))
+    unify_.MarkNumber(types_.MetaOf(type), origin.span,
+                      origin.kind == Origin::Number || origin.kind == Origin::Fraction ||
+                          origin.kind == Origin::LiteralPattern);
+}
+
 bool Checker::Entails(ClassId cls, ClassId by) const {
   if (cls == by) return true;
   for (ClassId super : program_.classes[by].superclasses)
@@ -94,71 +105,6 @@ void Checker::MinimalPreds(std::vector<Wanted>& preds) {
   preds = std::move(kept);
 }
 
-void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
-  if (Tainted(wanted.origin.span)) return;
-  // `x + 1` needs the same instance twice: once is enough to say, for this definition.
-  TypeId type = unify_.Zonk(missing.type);
-  for (const auto& [cls, other, at] : reported_)
-    if (cls == missing.cls && other == type &&
-        (at == definition_ || types_.Kind(unify_.Head(type)) == TypeKind::Var))
-      return;
-  reported_.push_back({missing.cls, type, definition_});
-  TypeId head = unify_.Head(missing.type);
-  std::vector<std::string> text = PrintTypes({missing.type, wanted.type});
-  std::string_view cls = Text(program_.classes[missing.cls].name);
-  std::string pred = fmt::format(
-      "{} {}", cls,
-      types_.Kind(unify_.Prune(missing.type)) == TypeKind::App && text[0][0] != '[' && text[0][0] != '('
-          ? "(" + text[0] + ")"
-          : text[0]);
-  const Origin& origin = wanted.origin;
-  std::string what;
-  switch (origin.kind) {
-    case Origin::Use:
-      what = origin.name.valid() ? fmt::format("`{}`", Text(origin.name)) : "this type";
-      break;
-    case Origin::Number:
-    case Origin::Fraction: what = fmt::format("the literal `{}`", Text(origin.name)); break;
-    case Origin::LiteralPattern: what = fmt::format("the pattern `{}`", Text(origin.name)); break;
-    case Origin::Sequence: what = "the sequence"; break;
-    case Origin::Do: what = "the `do`"; break;
-    case Origin::Negation: what = "the negation"; break;
-    case Origin::Instance: what = "the instance"; break;
-    case Origin::Deriving: what = fmt::format("`deriving {}`", Text(origin.name)); break;
-    case Origin::Printing: what = "printing the result"; break;
-  }
-  bool rigid = types_.Kind(head) == TypeKind::Var;
-  Diagnostics& diag = rigid ? Error(Diag::MissingConstraint, origin.span, what, pred)
-                            : Error(Diag::NoInstance, origin.span, what, pred);
-  if (rigid) {
-    TyVarId var = types_.VarOf(head);
-    if (types_.vars[var].span.valid())
-      diag.Note(types_.vars[var].span, fmt::format("nothing is known of `{}` but what its signature says",
-                                                   Text(types_.vars[var].name)));
-    diag.Hint(fmt::format("add `{}` to the context of the signature", pred));
-    return;
-  }
-  Builtin builtin =
-      types_.Kind(head) == TypeKind::Con ? types_.cons[types_.ConOf(head)].builtin : Builtin::None;
-  if (missing.type != wanted.type && unify_.Zonk(missing.type) != unify_.Zonk(wanted.type))
-    diag.Note(Span(),
-              fmt::format("it is needed for `{} {}`", Text(program_.classes[wanted.cls].name), text[1]));
-  if (builtin == Builtin::Function) {
-    diag.Hint("functions have no such instance: is an argument missing?");
-  } else if (cls == "Integral" && (builtin == Builtin::Double || builtin == Builtin::Float)) {
-    diag.Hint("`truncate`, `round`, `floor` and `ceiling` turn a fraction into a whole number");
-  } else if ((cls == "Fractional" || cls == "Floating") &&
-             (builtin == Builtin::Int || builtin == Builtin::Integer)) {
-    diag.Hint(fmt::format(
-        "`fromIntegral` turns an `{}` into a number of any type; `div` divides whole numbers", text[0]));
-  } else if (types_.Kind(head) == TypeKind::Con && builtin == Builtin::None &&
-             types_.cons[types_.ConOf(head)].span.valid()) {
-    diag.Note(types_.cons[types_.ConOf(head)].span, "the type is declared here");
-    for (const char* derivable : {"Eq", "Ord", "Show", "Enum", "Bounded"})
-      if (cls == derivable) diags_.Hint(fmt::format("add `deriving {}` to its declaration", cls));
-  }
-}
-
 // Haskell 2010 section 4.3.4: a variable with a numeric class, all of whose classes are the library's,
 // becomes the first of `default` that has them all. The REPL also takes (), and Show, Eq and Ord for
 // numeric, as GHCi does.
@@ -201,19 +147,7 @@ bool Checker::DefaultMeta(MetaId meta, llvm::ArrayRef<Wanted> preds, bool report
       return true;
     }
   }
-  if (report) {
-    const Wanted& first = preds[0];
-    if (!Tainted(first.origin.span)) {
-      std::string classes;
-      for (const Wanted& pred : preds) {
-        if (!classes.empty()) classes += &pred == &preds.back() ? " and " : ", ";
-        classes += fmt::format("`{}`", Text(program_.classes[pred.cls].name));
-      }
-      std::string what = first.origin.name.valid() ? std::string(Text(first.origin.name)) : "this";
-      Error(Diag::AmbiguousType, first.origin.span, what, classes)
-          .Hint("an annotation settles it: `(.. :: Int)`, say");
-    }
-  }
+  if (report && !unify_.IsAny(meta)) ReportAmbiguous(preds);
   // Whatever was reported is not reported again.
   unify_.Solve(meta, report ? types_.Scalar(Builtin::Unit) : unify_.Fresh());
   return false;

@@ -137,7 +137,8 @@ void Checker::DeclareInstance(const ast::InstanceDecl* decl) {
   }
   if (!plain) {
     Error(Diag::InstanceHead, decl->type->span, diags_.sources().Text(decl->type->span))
-        .Hint("an instance is of a type constructor with different variables: `Maybe a`, `[a]`, `(a, b)`");
+        .Hint("an instance is of a type constructor with different variables: `Maybe a`, `[a]`, `(a, b)` "
+              "(`FlexibleInstances` is not supported)");
     return;
   }
   RegisterInstance(std::move(row), head, decl);
@@ -149,7 +150,9 @@ InstanceId Checker::RegisterInstance(core::Instance row, TyConId head, const ast
   if (auto it = env_.instances.find({cls.index, head.index}); it != env_.instances.end()) {
     Diagnostics& diag = Error(Diag::DuplicateInstance, decl->span, Text(decl->cls.text), PrintType(row.head));
     if (program_.instances[it->second].span.valid())
-      diag.Note(program_.instances[it->second].span, "the other one is here");
+      diag.Note(Shown(program_.instances[it->second].span), Shown(program_.instances[it->second].span).valid()
+                                                                ? "the other one is here"
+                                                                : "the other one is the library's");
     return InstanceId();
   }
   row.methods.resize(program_.classes[cls].methods.size());
@@ -173,6 +176,8 @@ InstanceId Checker::RegisterInstance(core::Instance row, TyConId head, const ast
       Diagnostics& diag =
           Error(Diag::NotAMethod, function->name.span, Text(function->name.text), Text(decl->cls.text));
       std::string_view near = NearestName(Text(function->name.text), names);
+      if (Span declared = Shown(program_.classes[cls].span); declared.valid())
+        diag.Note(declared, "the class is declared here");
       if (!near.empty()) diag.Hint(fmt::format("did you mean `{}`?", near));
       continue;
     }
@@ -208,6 +213,7 @@ void Checker::CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id)
   const TyVarId param = program_.classes[cls].param;
   Span head_span = decl->type ? decl->type->span : decl->span;
   CheckSuperclasses(id, head_span, {Origin::Instance, head_span, decl->cls.text});
+  std::vector<std::string> absent_names;
   for (size_t i = 0; i < program_.classes[cls].methods.size(); ++i) {
     VarId method = program_.classes[cls].methods[i];
     VarId var = program_.instances[id].methods[i];
@@ -224,6 +230,7 @@ void Checker::CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id)
       }
     } else if (!program_.classes[cls].defaults[i].valid()) {
       // Neither defined nor defaulted: an error when it is called, as in Haskell.
+      absent_names.push_back(fmt::format("`{}`", Text(program_.vars[method].name)));
       VarId absent = NewVar(program_.vars[method].name, scheme.type, true, head_span);
       program_.vars[absent].scheme = scheme;
       program_.instances[id].methods[i] = absent;
@@ -235,6 +242,12 @@ void Checker::CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id)
       definitions_.push_back({absent, Node(fail)});
     }
   }
+  if (absent_names.empty() || !options_.warnings || options_.library) return;
+  std::string head = PrintPred(cls, PrintType(program_.instances[id].head), program_.instances[id].head);
+  diags_.Report(Diag::MissingMethod, head_span, head, fmt::format("{}", fmt::join(absent_names, ", ")));
+  if (Span declared = Shown(program_.classes[cls].span); declared.valid())
+    diags_.Note(declared, "the class is declared here");
+  diags_.Hint("a call of it would end the program");
 }
 
 bool Checker::CheckSuperclasses(InstanceId id, Span span, const Origin& origin) {
@@ -249,8 +262,8 @@ bool Checker::CheckSuperclasses(InstanceId id, Span span, const Origin& origin) 
     std::string head = PrintType(instance.head);
     Error(Diag::MissingSuperclass, span, Text(program_.classes[instance.cls].name), head,
           Text(program_.classes[super].name))
-        .Note(program_.classes[instance.cls].span,
-              fmt::format("every `{}` is a `{}`", Text(program_.classes[instance.cls].name),
+        .Note(Shown(program_.classes[instance.cls].span),
+              fmt::format("every instance of `{}` is one of `{}`", Text(program_.classes[instance.cls].name),
                           Text(program_.classes[super].name)));
   }
   givens_.resize(given_mark);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "typecheck/core.h"
 #include "typecheck/kinds.h"
 
@@ -78,6 +79,7 @@ struct Env {
   Scope user;      // what user modules and the REPL see
   bool user_started = false;
   llvm::DenseMap<std::pair<uint32_t, uint32_t>, core::InstanceId> instances;  // (class, head) -> instance
+  llvm::DenseSet<uint32_t> library_files;                                     // by FileId: the library's sources
   llvm::DenseMap<uint32_t, TyConId> field_owner;                              // selector -> its type
 
   KindId KindOf(TyConId con) const { return tycon_kinds[con.index]; }

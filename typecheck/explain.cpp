@@ -1,8 +1,11 @@
-// Type errors as messages: what clashes, where, and where the other half came from.
+// Type clashes as messages: what clashes, and where.
 #include "typecheck/checker.h"
 
 namespace df::check {
 namespace {
+
+// Places are for messages alone: a huge module keeps the first ones.
+constexpr size_t kMaxPlaces = 1'000'000;
 
 const char* Ordinal(uint32_t index) {
   static const char* const kNames[] = {"first", "second",  "third",  "fourth", "fifth",
@@ -30,7 +33,12 @@ std::vector<std::string> Checker::PrintTypes(llvm::ArrayRef<TypeId> types) {
   llvm::DenseSet<uint32_t> taken;
   for (TyVarId var : rigid) taken.insert(types_.vars[var].name.index);
   llvm::DenseMap<uint32_t, TypeId> names;
-  for (MetaId meta : metas) names[types_.Meta(meta).index] = types_.Var(types_.NewVar(FreshTyVarName(taken)));
+  // What stands for a type constructor is called `t`, as in `Foldable t => t a -> Int`.
+  auto name_of = [&](MetaId meta) {
+    if (unify_.IsApplied(meta) && taken.insert(Intern("t").index).second) return Intern("t");
+    return FreshTyVarName(taken);
+  };
+  for (MetaId meta : metas) names[types_.Meta(meta).index] = types_.Var(types_.NewVar(name_of(meta)));
   auto replace = [&](auto& self, TypeId type) -> TypeId {
     if (!types_.HasMeta(type)) return type;
     if (types_.Kind(type) == TypeKind::Meta) return names[type.index];
@@ -74,66 +82,83 @@ std::string Checker::Describe(const Reason& why) {
     case Reason::Scrutinee: return "the value of `case`";
     case Reason::PatternValue: return "the right side of this pattern binding";
     case Reason::Statement: return "a statement of this `do`";
+    case Reason::Generator: return "what a generator goes through";
     default: return "this expression";
   }
 }
 
-// Notes for the last message: where the expectation came from.
-void Checker::Explain(const Reason& why) {
-  switch (why.kind) {
-    case Reason::Signature:
-      diags_.Note(why.span, fmt::format("`{}` has this signature", Text(why.name)));
-      break;
-    case Reason::Annotation: diags_.Note(why.span, "the type is annotated here"); break;
-    case Reason::Argument:
-    case Reason::Operand: {
-      if (!why.var.valid()) break;
-      const core::Var& var = program_.vars[why.var];
-      if (broken_.count(why.var.index)) break;
-      auto signature = signature_of_.find(why.var.index);
-      std::string type =
-          var.scheme.tyvars.empty() ? PrintType(var.scheme.type) : check::PrintScheme(program_, var.scheme);
-      if (signature != signature_of_.end())
-        diags_.Note(signature->second->type_span, fmt::format("`{}` has this signature", Text(var.name)));
-      else if (var.from_library || !var.span.valid())
-        diags_.Note(Span(), fmt::format("`{}` has the type `{}`", Text(var.name), type));
-      else
-        diags_.Note(var.span, fmt::format("`{}` is defined here, with the type `{}`", Text(var.name), type));
-      // What the result has to be settles an operand's type as well: `x + 1 :: String`.
-      if (why.outer && why.outer->kind != Reason::None) {
-        llvm::SmallVector<TypeId> params;
-        TypeId result = types_.SplitFun(var.scheme.type, params);
-        if (types_.Kind(result) == TypeKind::Var && why.index < params.size() &&
-            params[why.index] == result &&
-            (why.outer->kind == Reason::Signature || why.outer->kind == Reason::Annotation))
-          Explain(*why.outer);
-      }
-      break;
-    }
-    case Reason::Parameter:
-      diags_.Note(why.span, fmt::format("the other clauses of `{}` begin here", Text(why.name)));
-      break;
-    case Reason::Statement: diags_.Note(why.span, "the `do` is here"); break;
-    case Reason::Scrutinee: diags_.Note(why.span, "the value that is matched"); break;
-    case Reason::Field: diags_.Note(why.span, "the field is declared here"); break;
-    default: break;
-  }
+bool Checker::IsNumberType(TypeId type) {
+  TypeId head = unify_.Head(type);
+  ClassId num = KnownClass("Num");
+  return types_.Kind(head) != TypeKind::Con || !num.valid() ||
+         env_.instances.count({num.index, types_.ConOf(head).index}) != 0;
 }
 
 bool Checker::Expect(TypeId expected, TypeId actual, Span span, const Reason& why) {
+  bool was_number = unify_.NumberOrigin(actual).valid();
+  bool used = types_.Kind(unify_.Prune(actual)) == TypeKind::Meta;
+  unify_.numbers_solved.clear();
+  uint32_t epoch = unify_.epoch();
+  unify_.place = places_.size() < kMaxPlaces && !options_.library ? static_cast<PlaceIndex>(places_.size()) : kNoPlace;
   UnifyResult result = unify_.Unify(expected, actual);
-  if (result.ok()) return true;
-  ReportMismatch(result, expected, actual, span, why);
-  return false;
+  if (unify_.epoch() != epoch && unify_.place != kNoPlace)
+    places_.push_back({span, used ? expected : actual, used, why.kind, why.span, why.name});
+  unify_.place = kNoPlace;
+  if (!result.ok()) {
+    ReportMismatch(result, expected, actual, span, why);
+    return false;
+  }
+  return unify_.numbers_solved.empty() || NumbersFit(expected, actual, was_number, span, why);
+}
+
+bool Checker::NumbersFit(TypeId expected, TypeId actual, bool actual_was_number, Span span, const Reason& why) {
+  for (const Unifier::SolvedNumber& number : unify_.numbers_solved) {
+    TypeId meta = types_.Meta(number.meta), other = unify_.Prune(meta);
+    if (IsNumberType(other)) continue;
+    bool whole = other == unify_.Prune(expected);  // else the number is a part of the type
+    unify_.Unsolve(number.meta);
+    if (!whole) {
+      ReportMismatch({Clash::Mismatch, expected, other}, expected, actual, span, why);
+    } else if (actual_was_number) {
+      Error(Diag::NumberMismatch, span, "a number", PrintType(other));
+      Explain(why);
+    } else {
+      std::string what = why.kind == Reason::Argument || why.kind == Reason::Operand ||
+                                 why.kind == Reason::Field
+                             ? Describe(why)
+                             : "this";
+      Error(Diag::NotANumber, span, what, PrintType(other));
+      Explain(why);
+    }
+    if (!why.name.valid() || diags_.sources().Text(number.origin) != Text(why.name)) ExplainNumber(number.origin);
+    if (subject_.valid() && !actual_was_number) ExplainVariable(subject_, span);
+    HintAtClash(actual_was_number ? other : TypeId(), actual_was_number ? TypeId() : other, span, why);
+    return false;
+  }
+  return true;
 }
 
 void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId actual, Span span,
                              const Reason& why) {
-  std::vector<std::string> text = PrintTypes({expected, actual, clash.left, clash.right});
+  // Named in the order in which a message speaks of them.
+  bool expected_first = why.kind == Reason::Argument || why.kind == Reason::Operand ||
+                        why.kind == Reason::Condition || why.kind == Reason::Guard || why.kind == Reason::Field;
+  std::vector<std::string> text = PrintTypes({expected_first ? expected : actual, expected_first ? actual : expected,
+                                              clash.left, clash.right});
+  const std::string &found = text[expected_first], &wanted = text[!expected_first];
+  auto finish = [&] {
+    if (subject_.valid()) ExplainVariable(subject_, span);
+    ExplainPlace(expected, span);
+  };
   if (clash.clash == Clash::Infinite) {
-    Error(Diag::InfiniteType, span, text[1], text[0])
-        .Note(Span(), fmt::format("`{}` would have to be the same as `{}`", text[2], text[3]));
+    bool left_is_part = types_.Kind(unify_.Prune(clash.left)) == TypeKind::Meta;
+    Error(Diag::InfiniteType, span, found, wanted)
+        .Note(Span(), fmt::format("`{}` would have to be the same type as `{}`, of which it is a part",
+                                  text[left_is_part ? 2 : 3], text[left_is_part ? 3 : 2]));
     Explain(why);
+    if (subject_.valid()) ExplainVariable(subject_, span);
+    if (subject_.valid() && subject_ == why.var) diags_.Hint("a function cannot be its own argument");
+    else HintAtClash(expected, actual, span, why);
     return;
   }
   if (clash.clash == Clash::Escape) {
@@ -149,39 +174,45 @@ void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId a
     if (!types_.vars[var].span.valid()) continue;
     const std::string& other = side == clash.left ? text[3] : text[2];
     TypeId other_type = side == clash.left ? clash.right : clash.left;
-    if (types_.Kind(other_type) == TypeKind::Var)
-      Error(Diag::RigidVariables, span, text[0], text[1], Text(types_.vars[var].name), other)
-          .Note(types_.vars[var].span,
-                fmt::format("`{}` stands for any type here", Text(types_.vars[var].name)));
-    else
-      Error(Diag::SignatureTooGeneral, span, text[0], text[1], Text(types_.vars[var].name), other)
-          .Note(types_.vars[var].span,
-                fmt::format("the signature promises any type for `{}`", Text(types_.vars[var].name)));
+    std::string_view name = Text(types_.vars[var].name);
+    if (types_.Kind(other_type) == TypeKind::Var) {
+      Error(Diag::RigidVariables, span, wanted, found, name, other);
+      NoteOnce(types_.vars[var].span, fmt::format("`{}` stands for any type here", name));
+      TyVarId second = types_.VarOf(other_type);
+      if (types_.vars[second].span.valid())
+        NoteOnce(types_.vars[second].span, fmt::format("`{}` for any other", Text(types_.vars[second].name)));
+    } else {
+      Error(Diag::SignatureTooGeneral, span, wanted, found, name)
+          .Note(types_.vars[var].span, fmt::format("who uses this chooses `{}`, and need not choose `{}`", name,
+                                                   other));
+    }
     if (why.kind != Reason::Signature) Explain(why);
+    finish();
+    HintAtTypeVariable(var);
     return;
   }
   Diag id = Diag::TypeMismatch;
   switch (why.kind) {
     case Reason::Branch:
-      Error(Diag::BranchMismatch, span, text[0], text[1])
-          .Note(why.span, fmt::format("the other branch has the type `{}`", text[0]));
-      return;
+      Error(Diag::BranchMismatch, span, wanted, found)
+          .Note(why.span, fmt::format("the other branch has the type `{}`", wanted));
+      break;
     case Reason::Alternative:
-      Error(Diag::AlternativeMismatch, span, text[1], text[0])
-          .Note(why.span, fmt::format("the first alternative has the type `{}`", text[0]));
-      return;
+      Error(Diag::AlternativeMismatch, span, found, wanted)
+          .Note(why.span, fmt::format("the first one has the type `{}`", wanted));
+      break;
     case Reason::Clause:
-      Error(Diag::ClauseMismatch, span, Text(why.name), text[1], text[0])
-          .Note(why.span, fmt::format("the first clause gives `{}`", text[0]));
-      return;
+      Error(Diag::ClauseMismatch, span, Text(why.name), found, wanted)
+          .Note(why.span, fmt::format("the first clause gives `{}`", wanted));
+      break;
     case Reason::Element:
-      Error(Diag::ElementMismatch, span, text[1], text[0])
-          .Note(why.span, fmt::format("the first element has the type `{}`", text[0]));
-      return;
+      Error(Diag::ElementMismatch, span, found, wanted)
+          .Note(why.span, fmt::format("the first element has the type `{}`", wanted));
+      break;
     case Reason::Parameter:
-      Error(Diag::PatternMismatch, span, text[1], text[0]);
+      Error(Diag::PatternMismatch, span, found, wanted);
       Explain(why);
-      return;
+      break;
     case Reason::Condition:
     case Reason::Guard: id = Diag::ConditionMismatch; break;
     case Reason::Argument:
@@ -189,22 +220,21 @@ void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId a
     case Reason::Field: id = Diag::ArgumentMismatch; break;
     default: break;
   }
-  if (id == Diag::TypeMismatch) Error(id, span, text[1], text[0]);
-  else Error(id, span, Describe(why), text[0], text[1]);
-  Explain(why);
-  TypeId from, to;
-  if (unify_.IsFun(actual, &from, &to) && !unify_.IsFun(expected, nullptr, nullptr)) {
-    uint32_t missing = 1;
-    while (unify_.IsFun(to, nullptr, &to)) ++missing;
-    diags_.Hint(
-        fmt::format("it is a function: {} missing", missing == 1 ? "an argument is" : "arguments are"));
-  } else if (unify_.Prune(expected) != unify_.Prune(clash.left) && text[0].size() + text[1].size() > 60) {
-    diags_.Note(Span(), fmt::format("in them, `{}` clashes with `{}`", text[2], text[3]));
-  } else if (text[0] == "Double" && text[1] == "Int") {
-    diags_.Hint("`fromIntegral` turns an `Int` into a `Double`");
-  } else if (text[0] == "Int" && text[1] == "Double") {
-    diags_.Hint("`truncate`, `round`, `floor` and `ceiling` turn a `Double` into an `Int`");
+  switch (why.kind) {
+    case Reason::Branch:
+    case Reason::Alternative:
+    case Reason::Clause:
+    case Reason::Element:
+    case Reason::Parameter: break;
+    default:
+      if (id == Diag::TypeMismatch) Error(id, span, found, wanted);
+      else Error(id, span, Describe(why), wanted, found);
+      Explain(why);
   }
+  finish();
+  if (unify_.Prune(expected) != unify_.Prune(clash.left) && found.size() + wanted.size() > 60)
+    diags_.Note(Span(), fmt::format("in them, `{}` clashes with `{}`", text[2], text[3]));
+  HintAtClash(expected, actual, span, why);
 }
 
 }  // namespace df::check

@@ -16,6 +16,7 @@ Checker::Checker(core::Program& program, Env& env, Diagnostics& diags, const Che
       unify_(program.types),
       generated_qualifier_(Intern("%library")),
       first_var_(program.vars.size()) {
+  if (options_.library) env_.library_files.insert(ast.file.index);
   for (Symbol extension : module_.extensions) strict_ |= Text(extension) == "Strict";
 }
 

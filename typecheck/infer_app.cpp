@@ -14,9 +14,84 @@ const ast::Expr* StripParens(const ast::Expr* expr) {
 
 }  // namespace
 
+// What `fn` cannot be applied to any more: its result after `given` arguments is a number, say, or a type whose
+// classes no function is in. `mark`: the first constraint that the use of `fn` brought along.
+bool Checker::IsNoFunction(TypeId result, size_t mark) {
+  result = unify_.Prune(result);
+  if (types_.Kind(unify_.Head(result)) != TypeKind::Meta) return true;
+  if (types_.Kind(result) != TypeKind::Meta) return false;
+  uint32_t function = types_.Known(Builtin::Function).index;
+  if (unify_.NumberOrigin(result).valid() && KnownClass("Num").valid() &&
+      !env_.instances.count({KnownClass("Num").index, function}))
+    return true;
+  for (size_t i = mark; i < wanted_.size(); ++i)
+    if (unify_.Prune(wanted_[i].type) == result && !env_.instances.count({wanted_[i].cls.index, function}))
+      return true;
+  return false;
+}
+
+void Checker::ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, size_t taken,
+                                     const core::Expr* head, Reason reason) {
+  if (taken == 0) {
+    TypeId type = unify_.Prune(head->type);
+    std::string what = types_.Kind(type) == TypeKind::Meta ? std::string("a number")
+                                                           : fmt::format("of the type `{}`", PrintType(type));
+    Error(Diag::NotAFunction, fn->span, diags_.sources().Text(fn->span), what, args.size(),
+          args.size() == 1 ? "argument" : "arguments");
+    if (llvm::isa<ast::LiteralExpr>(fn))
+      diags_.Hint(fmt::format("is an operator or a comma missing after `{}`?", diags_.sources().Text(fn->span)));
+    else if (reason.var.valid()) ExplainVariable(reason.var, fn->span);
+    return;
+  }
+  std::string what = reason.var.valid() || reason.con.valid() ? fmt::format("`{}`", Text(reason.name)) : "this function";
+  Error(Diag::TooManyArguments, args[taken]->span, what, taken,
+        taken == 1 ? "argument" : "arguments", args.size());
+  reason.index = static_cast<uint32_t>(taken);
+  Explain(reason);
+  auto text = [&](const ast::Expr* expr) { return diags_.sources().Text(expr->span); };
+  // `length filter even xs`: a function as the last argument that fits may want the others for itself.
+  const ast::Expr* last = StripParens(args[taken - 1]);
+  llvm::SmallVector<TypeId> params;
+  if (head->type.valid()) types_.SplitFun(unify_.Zonk(head->type), params, taken);
+  const auto* name = llvm::dyn_cast<ast::VarExpr>(last);
+  VarId function = name ? FindValue(name->name, false) : VarId();
+  if (last == args[taken - 1] && function.valid() && types_.IsFun(unify_.Zonk(program_.vars[function].scheme.type))) {
+    diags_.Hint(fmt::format("are parentheses missing, as in `{} ({} ..)`?", text(fn), text(last)));
+  } else if (taken == 1 && !params.empty() && types_.IsTuple(params[0])) {
+    std::vector<std::string_view> parts;
+    for (const ast::Expr* arg : args) parts.push_back(text(arg));
+    diags_.Hint(fmt::format("it takes one tuple: `{} ({})`", text(fn), fmt::join(parts, ", ")));
+  }
+}
+
+// `area w h = w * h + 1` under `area :: .. -> String`: where the operands by themselves agree on a type that the
+// operator has, they are fine and the result is what clashes. Returns that type.
+TypeId Checker::ResultByItself(const core::Scheme& scheme, llvm::ArrayRef<const ast::Expr*> args,
+                               TypeId expected) {
+  if (scheme.tyvars.empty() || types_.Kind(unify_.Prune(expected)) == TypeKind::Meta) return TypeId();
+  llvm::SmallVector<TypeId> params;
+  TypeId result = types_.SplitFun(scheme.type, params, args.size());
+  if (types_.Kind(result) != TypeKind::Var || params.size() != args.size()) return TypeId();
+  TypeId agreed;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (params[i] != result) continue;
+    TypeId type = QuickType(args[i]);
+    if (!type.valid()) continue;
+    if (agreed.valid() && agreed != type) return TypeId();
+    agreed = type;
+  }
+  if (!agreed.valid() || !types_.IsGround(agreed) || !types_.IsGround(unify_.Zonk(expected)) ||
+      agreed == unify_.Zonk(expected))
+    return TypeId();
+  for (const core::Pred& pred : scheme.preds)
+    if (pred.type == result && !HasInstance(pred.cls, agreed)) return TypeId();
+  return agreed;
+}
+
 core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, bool infix,
                               Span span, TypeId expected, const Reason& why) {
   fn = StripParens(fn);
+  size_t mark = wanted_.size();
   core::Expr* head = Infer(fn);
   Reason reason;
   reason.kind = infix ? Reason::Operand : Reason::Argument;
@@ -27,6 +102,7 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
     if (const auto* use = llvm::dyn_cast<core::VarExpr>(head)) reason.var = use->var;
   } else if (const auto* con = llvm::dyn_cast<ast::ConExpr>(fn)) {
     reason.name = con->name.text;
+    if (const auto* use = llvm::dyn_cast<core::ConExpr>(head)) reason.con = use->con;
   }
 
   llvm::SmallVector<TypeId, 4> params;
@@ -36,18 +112,14 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
     if (!unify_.IsFun(result, &from, &to)) {
       // A type that is not known yet, or `m a` with an unknown m, becomes a function's.
       from = unify_.Fresh(), to = unify_.Fresh();
-      if (!unify_.Unify(result, types_.Fun(from, to)).ok()) {
-        if (i == 0) {
-          Error(Diag::NotAFunction, fn->span, diags_.sources().Text(fn->span), PrintType(head->type),
-                args.size(), args.size() == 1 ? "argument" : "arguments");
-        } else {
-          Error(Diag::TooManyArguments, args[i]->span, Text(reason.name), i,
-                i == 1 ? "argument" : "arguments", args.size());
-          reason.index = static_cast<uint32_t>(i);
-          Explain(reason);
-        }
-        for (size_t j = 0; j < args.size(); ++j)
-          Check(args[j], j < params.size() ? params[j] : unify_.Fresh(), Reason{});
+      bool no_function = IsNoFunction(result, i > 0 || !reason.var.valid() ? mark : wanted_.size());
+      if (!no_function) {
+        RecordPlace(unify_.Prune(result), fn->span, Reason{});
+        no_function = !unify_.Unify(result, types_.Fun(from, to)).ok();
+      }
+      if (no_function) {
+        ReportTooManyArguments(fn, args, i, head, reason);
+        for (const ast::Expr* arg : args) Infer(arg);
         return ErrorNode(expected, span);
       }
     }
@@ -55,16 +127,30 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
     result = to;
   }
   uint32_t errors = diags_.error_count();
-  bool ok = Expect(expected, result, span, why);
+  bool ok;
+  TypeId by_itself =
+      reason.var.valid() ? ResultByItself(program_.vars[reason.var].scheme, args, expected) : TypeId();
+  if (by_itself.valid()) {
+    ReportMismatch({Clash::Mismatch, expected, by_itself}, expected, by_itself, span, why);
+    errors = diags_.error_count();  // the operands are checked against each other as ever
+    ok = false;
+  } else {
+    ok = Expect(expected, result, span, why);
+    if (!ok) {
+      ExplainCallee(reason.var, reason.con);
+      HintAtResult(reason, args, infix, span);
+    }
+  }
   llvm::SmallVector<const core::Expr*, 4> core_args;
-  // Where the function's type is a variable there, an argument is tied to the result and the other arguments:
-  // after an error in one of these it is checked by itself.
+  // Where the function's type has variables, an argument is tied to the result and the other arguments: after an
+  // error in one of these it is checked by itself.
   llvm::SmallVector<TypeId, 4> declared;
   if (reason.var.valid()) types_.SplitFun(program_.vars[reason.var].scheme.type, declared);
   for (size_t i = 0; i < args.size(); ++i) {
-    bool tied =
-        i < declared.size() && types_.Kind(declared[i]) == TypeKind::Var && diags_.error_count() != errors;
+    bool tied = i < declared.size() && (types_.HasVar(declared[i]) || types_.HasMeta(declared[i])) &&
+                diags_.error_count() != errors;
     reason.index = static_cast<uint32_t>(i);
+    if (infix && args.size() == 2) reason.sibling = args[1 - i]->span;
     core_args.push_back(tied ? Infer(args[i]) : Check(args[i], params[i], reason));
   }
   return ok ? AppNode(head, core_args, span) : ErrorNode(expected, span);
@@ -78,6 +164,15 @@ core::Expr* Checker::CheckLeftSection(const ast::LeftSectionExpr* expr, TypeId e
 // (op x) is \y -> y op x, with x outside so that it is computed once.
 core::Expr* Checker::CheckRightSection(const ast::RightSectionExpr* expr, TypeId expected,
                                        const Reason& why) {
+  // `(+ 1 2)`, as if the operator came first.
+  if (const auto* app = llvm::dyn_cast<ast::AppExpr>(expr->operand);
+      app && llvm::isa<ast::LiteralExpr>(app->fn) && app->args.size() == 1) {
+    std::string_view op = diags_.sources().Text(expr->op->span);
+    Error(Diag::NotAFunction, app->fn->span, diags_.sources().Text(app->fn->span), "a literal", 1, "argument")
+        .Hint(fmt::format("the operator stands between its operands: `{1} {0} {2}`, or `({0}) {1} {2}`", op,
+                          diags_.sources().Text(app->fn->span), diags_.sources().Text(app->args[0]->span)));
+    return ErrorNode(expected, expr->span);
+  }
   core::Expr* op = Infer(expr->op);
   TypeId left = unify_.Fresh(), right = unify_.Fresh(), result = unify_.Fresh();
   if (!Expect(types_.Fun({left, right}, result), op->type, expr->op->span, Reason{})) {

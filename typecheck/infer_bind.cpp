@@ -277,6 +277,17 @@ void Checker::InferPatternBinding(Binding& binding, bool top, BoundGroup& out) {
   const ast::Pat* pat = binding.pattern->pat;
   TypeId type = program_.vars[binding.tuple].scheme.type;
   std::vector<Bound> bound;
+  if (const auto* con = llvm::dyn_cast<ast::ConPat>(pat); con && !FindConstructor(con->name, false).valid() &&
+                                                          !con->name.qualifier.valid() && !con->args.empty()) {
+    // `Add x y = x + y`: meant as a function.
+    std::string small(Text(con->name.text));
+    small[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(small[0])));
+    if (std::isalpha(static_cast<unsigned char>(small[0]))) {
+      Error(Diag::UnboundConstructor, con->name.span, Text(con->name.text))
+          .Hint(fmt::format("the name of a function begins with a small letter: `{}`", small));
+      return;
+    }
+  }
   const core::Pat* made = CheckPat(pat, type, Reason{}, bound);
   bool strict = made->kind == core::PatKind::Bang;
   if (strict) made = made->args[0];
@@ -375,6 +386,29 @@ Symbol Checker::FreshTyVarName(llvm::DenseSet<uint32_t>& taken) {
   }
 }
 
+// What the type of a variable would be without the monomorphism restriction, for messages about its uses.
+void Checker::RememberRestricted(llvm::ArrayRef<VarId> members, size_t wanted_mark) {
+  for (VarId var : members) {
+    llvm::SmallVector<MetaId> own;
+    unify_.FreeMetas(program_.vars[var].scheme.type, own);
+    if (own.empty()) continue;
+    std::vector<TypeId> types{program_.vars[var].scheme.type};
+    std::vector<ClassId> classes;
+    for (size_t i = wanted_mark; i < wanted_.size(); ++i) {
+      TypeId type = unify_.Prune(wanted_[i].type);
+      if (types_.Kind(type) != TypeKind::Meta || std::find(own.begin(), own.end(), types_.MetaOf(type)) == own.end())
+        continue;
+      types.push_back(type);
+      classes.push_back(wanted_[i].cls);
+    }
+    if (classes.empty()) continue;
+    std::vector<std::string> text = PrintTypes(types), preds;
+    for (size_t i = 0; i < classes.size(); ++i) preds.push_back(PrintPred(classes[i], text[i + 1], types[i + 1]));
+    restricted_[var.index] = preds.size() == 1 ? fmt::format("{} => {}", preds[0], text[0])
+                                               : fmt::format("({}) => {}", fmt::join(preds, ", "), text[0]);
+  }
+}
+
 void Checker::Generalise(llvm::ArrayRef<VarId> members, bool restricted, size_t wanted_mark,
                          uint32_t errors_before) {
   SolveFrom(wanted_mark);
@@ -421,6 +455,7 @@ void Checker::Generalise(llvm::ArrayRef<VarId> members, bool restricted, size_t 
     failed |= diags_.error_count() != errors_before;
     MinimalPreds(retained);
   }
+  if (restricted && !options_.library) RememberRestricted(members, wanted_mark);
   llvm::DenseSet<uint32_t> taken;
   for (const auto& [name, entry] : scoped_types_) taken.insert(name.index);
   std::vector<TyVarId> tyvars;

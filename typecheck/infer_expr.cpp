@@ -2,10 +2,28 @@
 #include "typecheck/checker.h"
 
 namespace df::check {
+namespace {
+
+bool IsWholeType(const Types& types, TypeId head) {
+  if (types.Kind(head) != TypeKind::Con) return false;
+  Builtin builtin = types.cons[types.ConOf(head)].builtin;
+  return builtin == Builtin::Int || builtin == Builtin::Integer;
+}
+
+// Why a part of a list or tuple has its type. A signature tells of parts as it does of the whole.
+Reason PartOf(const Reason& why) {
+  if (why.kind == Reason::None || why.kind == Reason::Signature || why.kind == Reason::Annotation) return why;
+  Reason part{Reason::Part};
+  part.outer = &why;
+  return part;
+}
+
+}  // namespace
 
 // ---------------------------------------------------------------- core nodes
 
 core::Expr* Checker::ErrorNode(TypeId type, Span span) {
+  unify_.MarkAny(type);
   core::FailExpr node{};
   node.type = type;
   node.span = span;
@@ -83,6 +101,7 @@ core::Expr* Checker::Use(VarId id, Span span) {
   node.var = id;
   if (broken_.count(id.index)) {
     node.type = unify_.Fresh();
+    unify_.MarkAny(node.type);
     return Node(node);
   }
   core::Scheme& scheme = program_.vars[id].scheme;
@@ -97,9 +116,10 @@ core::Expr* Checker::Use(VarId id, Span span) {
   TypeArgs args;
   for (size_t i = 0; i < scheme.tyvars.size(); ++i) args.push_back(unify_.Fresh());
   node.type = types_.Substitute(scheme.type, scheme.tyvars, args);
-  Origin origin{Origin::Use, span, program_.vars[id].name};
-  for (const core::Pred& pred : scheme.preds)
+  for (const core::Pred& pred : scheme.preds) {
+    Origin origin{Origin::Use, span, program_.vars[id].name, id, pred.span};
     Require(pred.cls, types_.Substitute(pred.type, scheme.tyvars, args), origin);
+  }
   node.type_args = program_.Copy<TypeId>(args);
   return Node(node);
 }
@@ -124,7 +144,10 @@ core::Expr* Checker::CheckVar(const ast::Name& name, Span span, TypeId expected,
   VarId var = FindValue(name);
   if (!var.valid()) return ErrorNode(expected, span);
   core::Expr* use = Use(var, span);
-  return Expect(expected, use->type, span, why) ? use : ErrorNode(expected, span);
+  subject_ = var;
+  bool ok = Expect(expected, use->type, span, why);
+  subject_ = VarId();
+  return ok ? use : ErrorNode(expected, span);
 }
 
 core::Expr* Checker::CheckCon(const ast::Name& name, Span span, TypeId expected, const Reason& why) {
@@ -152,16 +175,18 @@ core::Expr* Checker::CheckLiteral(const ast::Literal& literal, bool negative, Sp
         Error(Diag::ConstructUnavailable, span, "a number literal", integer ? "Num" : "Fractional");
         return ErrorNode(expected, span);
       }
-      // Where the type is known already and is no number at all, the clash has two places: say both.
-      TypeId head = unify_.Head(expected);
-      if (types_.Kind(head) == TypeKind::Con &&
-          !env_.instances.count({KnownClass("Num").index, types_.ConOf(head).index})) {
-        std::vector<std::string> text = PrintTypes({expected});
-        Error(Diag::NumberMismatch, span, Text(node.text), text[0]);
+      // Where the type is known already and cannot be this number's, the clash has two places: say both.
+      bool whole = !integer && IsWholeType(types_, unify_.Head(expected));
+      if (whole || !IsNumberType(expected)) {
+        std::string number = fmt::format("the number `{}`", Text(node.text));
+        if (whole) Error(Diag::FractionMismatch, span, Text(node.text), PrintType(expected));
+        else Error(Diag::NumberMismatch, span, number, PrintType(expected));
         if (why.kind == Reason::Branch || why.kind == Reason::Alternative || why.kind == Reason::Element ||
             why.kind == Reason::Clause)
-          diags_.Note(why.span, fmt::format("this has the type `{}`", text[0]));
+          diags_.Note(why.span, fmt::format("this has the type `{}`", PrintType(expected)));
         else Explain(why);
+        ExplainPlace(expected, span);
+        HintAtClash(expected, TypeId(), span, why);
         return ErrorNode(expected, span);
       }
       Require(cls, expected, {integer ? Origin::Number : Origin::Fraction, span, node.text});
@@ -276,8 +301,9 @@ core::Expr* Checker::CheckTuple(llvm::ArrayRef<const ast::Expr*> elements, Span 
   TypeId result = types_.SplitFun(fn->type, params);
   bool ok = Expect(expected, result, span, why);
   std::vector<const core::Expr*> args;
+  Reason part = PartOf(why);
   for (size_t i = 0; i < elements.size(); ++i)
-    args.push_back(Check(elements[i], params[i], ok ? why : Reason{}));
+    args.push_back(Check(elements[i], params[i], ok ? part : Reason{}));
   return ok ? AppNode(fn, args, span) : ErrorNode(expected, span);
 }
 
@@ -287,9 +313,10 @@ core::Expr* Checker::CheckList(const ast::ListExpr* expr, TypeId expected, const
   bool ok = Expect(expected, list, expr->span, why);
   bool open = types_.Kind(unify_.Prune(element)) == TypeKind::Meta;
   std::vector<core::Expr*> elements;
+  Reason part = PartOf(why);
   for (const ast::Expr* item : expr->elements) {
     Reason first{Reason::Element, expr->elements[0]->span};
-    elements.push_back(Check(item, element, open && item != expr->elements[0] ? first : why));
+    elements.push_back(Check(item, element, open && item != expr->elements[0] ? first : part));
   }
   if (!ok) return ErrorNode(expected, expr->span);
   auto con = [&](ConId id, TypeId type) {

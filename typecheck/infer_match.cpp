@@ -2,6 +2,12 @@
 #include "typecheck/checker.h"
 
 namespace df::check {
+namespace {
+
+// What the first guard of a right side gives.
+Span BodySpan(const ast::Rhs& rhs) { return rhs.guarded.empty() ? rhs.span : rhs.guarded[0].body->span; }
+
+}  // namespace
 
 core::Expr* Checker::MatchNode(core::MatchContext context, Symbol name, llvm::ArrayRef<VarId> scrutinees,
                                llvm::ArrayRef<core::Row> rows, TypeId type, Span span) {
@@ -89,7 +95,7 @@ core::Expr* Checker::CheckClauses(Symbol name, llvm::ArrayRef<ast::Clause> claus
     BindAll(bound);
     Reason reason = why;
     if (why.kind == Reason::None && open && &clause != &clauses[0])
-      reason = {Reason::Clause, clauses[0].rhs.span, name};
+      reason = {Reason::Clause, BodySpan(clauses[0].rhs), name};
     core::Expr* body = CheckRhs(clause.rhs, result, reason);
     UnbindTo(mark);
     rows.push_back({program_.Copy<const core::Pat*>(pats), body, clause.span});
@@ -243,7 +249,7 @@ core::Expr* Checker::CheckAlternatives(VarId scrutinee, TypeId type, Span scruti
     CheckDistinct(bound);
     BindAll(bound);
     Reason reason = why;
-    if (open && &alternative != &alternatives[0]) reason = {Reason::Alternative, alternatives[0].rhs.span};
+    if (open && &alternative != &alternatives[0]) reason = {Reason::Alternative, BodySpan(alternatives[0].rhs)};
     core::Expr* body = CheckRhs(alternative.rhs, expected, reason);
     UnbindTo(mark);
     rows.push_back({program_.Copy<const core::Pat*>({pat}), body, alternative.span});

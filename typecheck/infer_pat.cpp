@@ -64,6 +64,13 @@ bool Checker::Irrefutable(const ast::Pat* pat) {
   }
 }
 
+// For messages about uses of the variable. What is not known yet gets its type from a use.
+void Checker::RememberReason(VarId var, const Reason& why) {
+  bool tells = why.kind == Reason::Signature || why.kind == Reason::Annotation || why.kind == Reason::Scrutinee;
+  if (tells && !options_.library && types_.Kind(unify_.Prune(program_.vars[var].scheme.type)) != TypeKind::Meta)
+    var_reasons_[var.index] = why;
+}
+
 const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const Reason& why,
                                    std::vector<Bound>& bound) {
   core::Pat node{};
@@ -71,8 +78,11 @@ const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const R
   node.type = expected;
   node.span = pat->span;
   auto expect = [&](TypeId actual) {
+    unify_.numbers_solved.clear();
+    if (!options_.library) RecordPlace(actual, pat->span, Reason{});
     UnifyResult result = unify_.Unify(expected, actual);
-    if (result.ok()) return true;
+    unify_.place = kNoPlace;
+    if (result.ok()) return unify_.numbers_solved.empty() || NumbersFit(expected, actual, false, pat->span, why);
     bool rigid = types_.Kind(result.left) == TypeKind::Var || types_.Kind(result.right) == TypeKind::Var;
     if (result.clash != Clash::Mismatch || rigid) {
       ReportMismatch(result, expected, actual, pat->span, why);
@@ -80,6 +90,7 @@ const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const R
       std::vector<std::string> text = PrintTypes({actual, expected});
       Error(Diag::PatternMismatch, pat->span, text[0], text[1]);
       Explain(why);
+      ExplainPlace(expected, pat->span);
     }
     return false;
   };
@@ -96,7 +107,7 @@ const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const R
           types_.Substitute(program_.constructors[con].fields[i].type, types_.cons[owner].params, type_args);
       if (!ok) type = unify_.Fresh();
       if (i < args.size() && args[i]) {
-        core_args.push_back(CheckPat(args[i], type, Reason{}, bound));
+        core_args.push_back(CheckPat(args[i], type, why, bound));
       } else {
         core::Pat wildcard{};
         wildcard.kind = core::PatKind::Wildcard;
@@ -124,6 +135,7 @@ const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const R
       node.kind = core::PatKind::Var;
       node.var = program_.NewLocal(name, expected, pat->span);
       bound.push_back({name, node.var, pat->span});
+      RememberReason(node.var, why);
       break;
     }
     case ast::PatKind::Literal: {
@@ -169,7 +181,7 @@ const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const R
       if (con_pat->args.size() != fields) {
         Diagnostics& diag = Error(Diag::PatternArity, pat->span, Text(con_pat->name.text), fields,
                                   fields == 1 ? "field" : "fields", con_pat->args.size());
-        if (program_.constructors[con].span.valid())
+        if (Shown(program_.constructors[con].span).valid())
           diag.Note(program_.constructors[con].span, "the constructor is declared here");
       }
       constructor(con, llvm::ArrayRef<const ast::Pat*>(con_pat->args.data(), con_pat->args.size()), false);
@@ -218,7 +230,7 @@ const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const R
       bool ok = expect(types_.List(element));
       std::vector<const core::Pat*> elements;
       for (const ast::Pat* item : list->elements)
-        elements.push_back(CheckPat(item, ok ? element : unify_.Fresh(), Reason{}, bound));
+        elements.push_back(CheckPat(item, ok ? element : unify_.Fresh(), why, bound));
       if (!ok) break;
       core::Pat made = node;
       made.kind = core::PatKind::Con;
@@ -236,6 +248,7 @@ const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const R
       const auto* as = llvm::cast<ast::AsPat>(pat);
       VarId var = program_.NewLocal(as->name, expected, as->name_span);
       bound.push_back({as->name, var, as->name_span});
+      RememberReason(var, why);
       inner(core::PatKind::As, as->pat);
       node.var = var;
       break;

@@ -11,7 +11,7 @@ core::Expr* Checker::CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId
   const auto* only = llvm::dyn_cast<ast::ExprStmt>(first);
   if (stmts.size() == 1) {
     if (only) return Check(only->expr, expected, why);
-    Error(Diag::DoWithoutResult, first->span);
+    Error(Diag::DoWithoutResult, first->span).Hint("its last line is what it gives: `return x`, say");
     return ErrorNode(expected, span);
   }
   auto rest = [&](TypeId type) { return CheckDo(stmts.drop_front(), span, type, why); };
@@ -108,7 +108,7 @@ core::Expr* Checker::CheckComprehension(const ast::Expr* element, llvm::ArrayRef
   const auto* bind = llvm::cast<ast::BindStmt>(first);
   VarId concat_map = Needed("concatMap", "a list comprehension", first->span);
   TypeId item = unify_.Fresh();
-  core::Expr* source = Check(bind->expr, types_.List(item), {Reason::Statement, span});
+  core::Expr* source = Check(bind->expr, types_.List(item), {Reason::Generator, span});
   size_t locals = LocalMark();
   std::vector<Bound> bound;
   const core::Pat* pat = CheckOuterPat(bind->pat, item, {Reason::Scrutinee, bind->expr->span}, bound);

@@ -64,12 +64,10 @@ void Checker::ImportAll(const ModuleExports& exports, Symbol qualifier, bool unq
 void Checker::ImportModule(const ast::Import& import) {
   auto found = env_.modules.find(import.module.text);
   if (found == env_.modules.end() || (!options_.library && IsInternalModule(Text(import.module.text)))) {
-    std::vector<std::string_view> names;
-    for (const auto& [name, exports] : env_.modules)
-      if (!IsInternalModule(Text(name))) names.push_back(Text(name));
     Diagnostics& diag = Error(Diag::UnknownModule, import.module.span, Text(import.module.text));
-    std::string_view near = NearestName(Text(import.module.text), names);
+    std::string_view near = NearestName(Text(import.module.text), ModuleNames());
     if (!near.empty()) diag.Hint(fmt::format("did you mean `{}`?", near));
+    failed_imports_.push_back(import);
     return;
   }
   const ModuleExports& all = found->second;
@@ -94,6 +92,7 @@ void Checker::ImportModule(const ast::Import& import) {
         Error(Diag::NotExported, unknown->span, Text(import.module.text), Text(unknown->text));
     std::string_view near = NearestName(Text(unknown->text), names);
     if (!near.empty()) diag.Hint(fmt::format("did you mean `{}`?", near));
+    failed_imports_.push_back(import);
   }
   if (!import.hiding) {
     ImportAll(chosen, qualifier, !import.qualified);
@@ -208,27 +207,6 @@ void Checker::UnbindTo(size_t mark) {
   }
 }
 
-void Checker::ReportUnbound(Diag id, const ast::Name& name, const std::vector<std::string_view>& candidates) {
-  // A missing type is usually missing in many signatures: the first of them is enough.
-  if (id != Diag::UnboundName && id != Diag::UnboundConstructor &&
-      !unbound_types_.insert({static_cast<uint32_t>(id), name.text.index}).second && diags_.has_errors())
-    return;
-  std::string text(Text(name.text));
-  if (name.qualifier.valid()) text = std::string(Text(name.qualifier)) + "." + text;
-  Diagnostics& diag = Error(id, name.span, text);
-  std::string_view near = NearestName(Text(name.text), candidates);
-  if (!near.empty() && near != Text(name.text)) {
-    diag.Hint(fmt::format("did you mean `{}`?", near));
-    return;
-  }
-  for (const auto& [module, exports] : env_.modules)
-    if (exports.values.count(name.text) || exports.constructors.count(name.text) ||
-        exports.types.count(name.text) || exports.classes.count(name.text)) {
-      diag.Hint(fmt::format("the module `{0}` has it: add `import {0}`", Text(module)));
-      return;
-    }
-}
-
 VarId Checker::FindValue(const ast::Name& name, bool report) {
   if (name.qualifier.valid() && name.qualifier == generated_qualifier_)
     return KnownVar(Text(name.text).data());
@@ -283,6 +261,10 @@ ClassId Checker::FindClass(const ast::Name& name) {
   std::vector<std::string_view> names;
   scope_->classes.ForEach([&](Symbol other, ClassId) { names.push_back(Text(other)); });
   std::sort(names.begin(), names.end());
+  if (!name.qualifier.valid() && scope_->types.Find(name.text)) {
+    Error(Diag::TypeAsClass, name.span, Text(name.text));
+    return ClassId();
+  }
   ReportUnbound(Diag::UnboundClass, name, names);
   return ClassId();
 }

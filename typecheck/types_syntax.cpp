@@ -140,6 +140,9 @@ TypeId Checker::ConvertType(const ast::Type* type, TypeVarScope& scope, KindId e
   if (has > wants && wants == 0)
     Error(Diag::TypeNeedsArguments, type->span, text, has, has == 1 ? "argument" : "arguments");
   else Error(Diag::KindMismatch, type->span, text, env_.kinds.Print(kind), env_.kinds.Print(expected));
+  if (has < wants)
+    diags_.Hint(fmt::format("what stands here takes {}, as `Maybe` and `[]` do",
+                            wants - has == 1 ? "one more type argument" : "more type arguments"));
   return unify_.Fresh();
 }
 

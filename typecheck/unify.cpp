@@ -9,16 +9,48 @@ TypeId Unifier::Fresh() {
 
 TypeId Unifier::Prune(TypeId type) const {
   TypeId end = type;
+  PlaceIndex end_place = kNoPlace;
   while (types_->Kind(end) == TypeKind::Meta) {
-    TypeId solution = metas_[types_->MetaOf(end).index].solution;
-    if (!solution.valid()) break;
-    end = solution;
+    const Row& row = metas_[types_->MetaOf(end).index];
+    if (!row.solution.valid()) break;
+    end = row.solution;
+    end_place = row.place;
   }
   while (type != end) {
-    TypeId& solution = metas_[types_->MetaOf(type).index].solution;
-    type = std::exchange(solution, end);
+    Row& row = metas_[types_->MetaOf(type).index];
+    row.place = end_place;  // of a chain, the last link is where the type came in
+    type = std::exchange(row.solution, end);
   }
   return end;
+}
+
+PlaceIndex Unifier::PlaceOf(TypeId type) const {
+  if (types_->Kind(type) != TypeKind::Meta || types_->Kind(Prune(type)) == TypeKind::Meta) return kNoPlace;
+  return metas_[types_->MetaOf(type).index].place;
+}
+
+void Unifier::MarkNumber(MetaId meta, Span origin, bool literal) {
+  Row& row = metas_[meta.index];
+  if (row.number.valid() && (row.literal || !literal)) return;
+  row.number = origin;
+  row.literal = literal;
+}
+
+Span Unifier::NumberOrigin(TypeId type) const {
+  type = Prune(type);
+  return types_->Kind(type) == TypeKind::Meta ? metas_[types_->MetaOf(type).index].number : Span();
+}
+
+void Unifier::MarkAny(TypeId type) {
+  llvm::SmallVector<MetaId> found;
+  ++stamp_;
+  Collect(type, found);
+  for (MetaId meta : found) metas_[meta.index].any = true;
+}
+
+void Unifier::Unsolve(MetaId meta) {
+  metas_[meta.index].solution = TypeId();
+  ++epoch_;
 }
 
 // A type may be a small graph and a huge tree, so what was seen since the last solution is not walked again.
@@ -102,6 +134,8 @@ UnifyResult Unifier::Bind(MetaId meta, TypeId type) {
   Clash clash = Adjust(meta, type, metas_[meta.index].level, &culprit);
   if (clash == Clash::Escape) return {clash, culprit, types_->Meta(meta)};
   if (clash != Clash::None) return {clash, types_->Meta(meta), type};
+  if (metas_[meta.index].number.valid()) numbers_solved.push_back({meta, metas_[meta.index].number});
+  if (metas_[meta.index].any) MarkAny(type);
   Solve(meta, type);
   return {};
 }
@@ -118,6 +152,8 @@ UnifyResult Unifier::Unify(TypeId a, TypeId b) {
         (metas_[x.index].level == metas_[y.index].level && x.index < y.index))
       std::swap(x, y), std::swap(a, b);
     metas_[y.index].applied |= metas_[x.index].applied;
+    metas_[y.index].any |= metas_[x.index].any;
+    if (metas_[x.index].number.valid()) MarkNumber(y, metas_[x.index].number, metas_[x.index].literal);
     Solve(x, b);
     return {};
   }

@@ -14,6 +14,10 @@ namespace df::check {
 
 enum class Clash : uint8_t { None, Mismatch, Infinite, Escape };
 
+// For messages: where a variable got its type, as an index into the checker's places; kNoPlace if nobody said.
+using PlaceIndex = uint32_t;
+constexpr PlaceIndex kNoPlace = UINT32_MAX;
+
 // The innermost pair that did not fit. Escape: `left` is the rigid variable.
 struct UnifyResult {
   Clash clash = Clash::None;
@@ -26,6 +30,8 @@ class Unifier {
   explicit Unifier(Types& types) : types_(&types) {}
 
   uint32_t level = 0;
+  // What is solved from now on is solved because of this place.
+  PlaceIndex place = kNoPlace;
 
   TypeId Fresh();                       // a new meta of the current level
   TypeId Prune(TypeId type) const;      // follows solutions at the root, and shortens the way
@@ -38,9 +44,29 @@ class Unifier {
   uint32_t LevelOf(MetaId meta) const { return metas_[meta.index].level; }
   void Solve(MetaId meta, TypeId type) {
     metas_[meta.index].solution = type;
+    metas_[meta.index].place = place;
     ++epoch_;
   }
   void SetRigid(TyVarId var, uint32_t at_level);
+  // The place that gave the meta `type` a type that is no meta; kNoPlace for anything else.
+  PlaceIndex PlaceOf(TypeId type) const;
+  // A meta that has to be a number, and the place in the source that says so. It survives unification with other
+  // metas; what solves such a meta to a type is kept in `numbers_solved` until the checker has looked at it.
+  // A literal tells more than an operator that works on numbers.
+  void MarkNumber(MetaId meta, Span origin, bool literal);
+  Span NumberOrigin(TypeId type) const;  // invalid if the type is no unsolved number
+  struct SolvedNumber {
+    MetaId meta;
+    Span origin;
+  };
+  llvm::SmallVector<SolvedNumber, 2> numbers_solved;
+  // Metas of what did not compile: whatever is or is not known of them is no fault of its own.
+  void MarkAny(TypeId type);
+  bool IsAny(MetaId meta) const { return metas_[meta.index].any; }
+  // Counts solutions: whether the last unification solved anything.
+  uint32_t epoch() const { return epoch_; }
+  // Takes a solution back, after the clash that it led to has been reported. Only the last one may be taken back.
+  void Unsolve(MetaId meta);
   // Unsolved metas, in order of appearance, each once.
   void FreeMetas(TypeId type, llvm::SmallVectorImpl<MetaId>& out);
   // No meta in `type` stays deeper than `at_level`.
@@ -53,6 +79,10 @@ class Unifier {
     TypeId solution;
     uint32_t level;
     bool applied = false;  // stands for a type constructor
+    PlaceIndex place = kNoPlace;
+    Span number;       // what makes it a number
+    bool literal = false;  // that is a literal
+    bool any = false;  // of what did not compile: it may be anything, and nobody is to ask what
   };
   UnifyResult Bind(MetaId meta, TypeId type);
   Clash Adjust(MetaId meta, TypeId type, uint32_t at_level, TypeId* culprit);

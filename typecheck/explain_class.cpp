@@ -1,0 +1,166 @@
+// Constraints that nothing fulfils, and types that nothing settles, as messages.
+#include "typecheck/checker.h"
+
+namespace df::check {
+namespace {
+
+// What a constraint comes from, as a message names it.
+std::string DescribeOrigin(const Origin& origin) {
+  switch (origin.kind) {
+    case Origin::Use: return origin.name.valid() ? fmt::format("`{}`", Text(origin.name)) : "this type";
+    case Origin::Number:
+    case Origin::Fraction: return fmt::format("the number `{}`", Text(origin.name));
+    case Origin::LiteralPattern: return fmt::format("the pattern `{}`", Text(origin.name));
+    case Origin::Sequence: return "the sequence";
+    case Origin::Do: return "the `do`";
+    case Origin::Negation: return "the negation";
+    case Origin::Instance: return "the instance";
+    case Origin::Deriving: return fmt::format("`deriving {}`", Text(origin.name));
+    case Origin::Printing: return "printing the result";
+  }
+  return "";
+}
+
+bool IsWhole(Builtin builtin) { return builtin == Builtin::Int || builtin == Builtin::Integer; }
+bool IsFraction(Builtin builtin) { return builtin == Builtin::Float || builtin == Builtin::Double; }
+
+}  // namespace
+
+std::string Checker::PrintPred(ClassId cls, const std::string& type, TypeId of) {
+  bool atom = types_.Kind(unify_.Prune(of)) != TypeKind::App || type.find(' ') == std::string::npos ||
+              type[0] == '[' || type[0] == '(';
+  return fmt::format("{} {}", Text(program_.classes[cls].name), atom ? type : "(" + type + ")");
+}
+
+void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
+  const Origin& origin = wanted.origin;
+  if (Tainted(origin.span)) return;
+  TypeId type = unify_.Zonk(missing.type), head = unify_.Head(missing.type);
+  bool rigid = types_.Kind(head) == TypeKind::Var;
+  Builtin builtin = types_.Kind(head) == TypeKind::Con ? types_.cons[types_.ConOf(head)].builtin : Builtin::None;
+  ClassId fractional = KnownClass("Fractional");
+  auto is_fractional = [&](ClassId cls) { return fractional.valid() && Entails(fractional, cls); };
+  bool whole_as_fraction = IsWhole(builtin) && is_fractional(missing.cls);
+  // `x + 1` needs the same instance twice, and `floor (sqrt n)` two of one kind: once is enough to say, for this
+  // definition.
+  for (const auto& [cls, other, at] : reported_)
+    if ((cls == missing.cls || (whole_as_fraction && is_fractional(cls))) && other == type &&
+        (at == definition_ || rigid))
+      return;
+  reported_.push_back({missing.cls, type, definition_});
+  std::vector<std::string> text = PrintTypes({missing.type, wanted.type});
+  std::string_view cls = Text(program_.classes[missing.cls].name);
+  std::string pred = PrintPred(missing.cls, text[0], missing.type);
+  // Who uses the variable that asks for the constraint, and where its definition does.
+  auto explain_asked = [&] {
+    if (origin.kind != Origin::Use || !origin.var.valid() || !Shown(origin.asked).valid()) return;
+    if (program_.vars[origin.var].kind == core::VarKind::Method)
+      return NoteOnce(origin.asked, fmt::format("`{}` is a method of this class", Text(origin.name)));
+    NoteOnce(origin.asked, signature_of_.count(origin.var.index)
+                               ? fmt::format("the signature of `{}` asks for it", Text(origin.name))
+                               : fmt::format("`{}` needs it for this", Text(origin.name)));
+  };
+  if (rigid) {
+    Error(Diag::MissingConstraint, origin.span, DescribeOrigin(origin), pred);
+    TyVarId var = types_.VarOf(head);
+    if (types_.vars[var].span.valid())
+      NoteOnce(types_.vars[var].span, fmt::format("nothing is known of `{}` but what its signature says",
+                                                  Text(types_.vars[var].name)));
+    explain_asked();
+    if (!HintAtTypeVariable(var)) diags_.Hint(fmt::format("add `{}` to the context of the signature", pred));
+    return;
+  }
+  if (origin.kind == Origin::Number && !IsNumberType(missing.type)) {
+    Error(Diag::NumberMismatch, origin.span, DescribeOrigin(origin), text[0]);
+    ExplainPlace(wanted.type, origin.span);
+    return;
+  }
+  if (origin.kind == Origin::Fraction && IsWhole(builtin)) {
+    Error(Diag::FractionMismatch, origin.span, Text(origin.name), text[0]);
+  } else {
+    Error(Diag::NoInstance, origin.span, DescribeOrigin(origin), pred);
+  }
+  if (unify_.Zonk(missing.type) != unify_.Zonk(wanted.type))
+    diags_.Note(Span(), fmt::format("it is needed for `{}`", PrintPred(wanted.cls, text[1], wanted.type)));
+  ExplainPlace(wanted.type, origin.span);
+  explain_asked();
+  PlaceIndex place = unify_.PlaceOf(wanted.type);
+  std::string_view culprit = place < places_.size() && !places_[place].used ? diags_.sources().Text(places_[place].span) : std::string_view();
+  bool simple = culprit.find(' ') == std::string_view::npos || culprit[0] == '(';
+  if (builtin == Builtin::Function && origin.kind == Origin::Deriving) {
+    diags_.Hint(fmt::format("a field of the type `{}` stands in the way", text[0]));
+  } else if (builtin == Builtin::Function) {
+    diags_.Hint("functions have no such instance: is an argument missing?");
+  } else if (cls == "Integral" && IsFraction(builtin)) {
+    diags_.Hint("`truncate`, `round`, `floor` and `ceiling` turn a fraction into a whole number");
+  } else if (whole_as_fraction) {
+    std::string converted =
+        culprit.empty() || culprit.size() > 30 || origin.kind == Origin::Fraction
+            ? fmt::format("`fromIntegral` turns an `{}` into a number of any type", text[0])
+            : fmt::format("`fromIntegral {}` is a number of any type", simple ? std::string(culprit)
+                                                                              : fmt::format("({})", culprit));
+    std::string_view name = origin.name.valid() ? Text(origin.name) : std::string_view();
+    if (name == "/") converted += "; `div` divides whole numbers";
+    if (name == "**") converted = "`^` raises to a whole power; " + converted;
+    diags_.Hint(converted);
+  } else if (types_.Kind(head) == TypeKind::Con && builtin == Builtin::None &&
+             Shown(types_.cons[types_.ConOf(head)].span).valid()) {
+    NoteOnce(types_.cons[types_.ConOf(head)].span, "the type is declared here");
+    for (const char* derivable : {"Eq", "Ord", "Show", "Enum", "Bounded"})
+      if (cls == derivable) diags_.Hint(fmt::format("add `deriving {}` to its declaration", cls));
+  }
+}
+
+void Checker::ReportAmbiguous(llvm::ArrayRef<Wanted> preds) {
+  const Wanted& first = preds[0];
+  if (Tainted(first.origin.span)) return;
+  auto name = [](const Wanted& pred) {
+    return pred.origin.name.valid() ? std::string(Text(pred.origin.name)) : std::string("this");
+  };
+  // No type is both whole and a fraction: that is the trouble, and not that the type is not known.
+  ClassId integral = KnownClass("Integral"), fractional = KnownClass("Fractional");
+  const Wanted *whole = nullptr, *fraction = nullptr;
+  for (const Wanted& pred : preds) {
+    if (!whole && integral.valid() && Entails(integral, pred.cls)) whole = &pred;
+    if (!fraction && fractional.valid() && Entails(fractional, pred.cls)) fraction = &pred;
+  }
+  if (whole && fraction) {
+    std::string other = fraction->origin.kind == Origin::Fraction
+                            ? fmt::format("`{}` is none", name(*fraction))
+                            : fmt::format("`{}` on fractions", name(*fraction));
+    Error(Diag::WholeAndFraction, whole->origin.span, name(*whole), other);
+    NoteOnce(fraction->origin.span, fraction->origin.kind == Origin::Fraction ? "this is a fraction"
+                                                                              : "this works on fractions");
+    if (name(*whole) == "^") diags_.Hint("`**` raises to a power that is a fraction");
+    else diags_.Hint("`truncate`, `round`, `floor` and `ceiling` turn a fraction into a whole number");
+    return;
+  }
+  std::vector<std::string> classes;
+  for (const Wanted& pred : preds) classes.push_back(fmt::format("`{}`", Text(program_.classes[pred.cls].name)));
+  Error(Diag::AmbiguousType, first.origin.span, name(first), fmt::format("{}", fmt::join(classes, " and ")));
+  for (const Wanted& pred : preds)
+    if (Shown(pred.origin.span).valid())
+      NoteOnce(pred.origin.span, fmt::format("`{}` is used at the same type", name(pred)));
+  // A type that would do, shown as an annotation: a well-known one, else one that the program declares.
+  std::string example;
+  auto fits = [&](TypeId candidate) {
+    for (const Wanted& pred : preds)
+      if (!HasInstance(pred.cls, candidate)) return false;
+    return true;
+  };
+  bool constructor = env_.kinds.IsArrow(env_.class_kinds[first.cls.index]);
+  if (constructor) {
+    if (fits(types_.Con(types_.Known(Builtin::List)))) example = "[Int]";
+  } else {
+    for (Builtin builtin : {Builtin::Int, Builtin::Double, Builtin::Char, Builtin::Bool})
+      if (example.empty() && fits(types_.Scalar(builtin))) example = types_.Print(types_.Scalar(builtin));
+    for (uint32_t i = 0; i < types_.cons.size(); ++i)
+      if (TyConId con(i); example.empty() && types_.cons[con].arity == 0 && Shown(types_.cons[con].span).valid() &&
+          fits(types_.Con(con)))
+        example = Text(types_.cons[con].name);
+  }
+  if (example.empty()) diags_.Hint("an annotation, as in `(e :: T)`, says it");
+  else diags_.Hint(fmt::format("an annotation says it, as in `(e :: {})` for one of the expressions", example));
+}
+
+}  // namespace df::check

@@ -1,0 +1,153 @@
+// How a clash may be mended: the mistakes that are made most, told by the two types and by what stands there.
+#include "typecheck/checker.h"
+
+namespace df::check {
+namespace {
+
+// An expression short enough to be shown in a hint.
+bool IsShort(std::string_view text) { return text.size() <= 40 && text.find('\n') == std::string_view::npos; }
+
+bool IsAtom(std::string_view text) { return text.find(' ') == std::string_view::npos || text[0] == '('; }
+
+std::string Parenthesized(std::string_view text) {
+  return IsAtom(text) ? std::string(text) : fmt::format("({})", text);
+}
+
+}  // namespace
+
+bool Checker::HintAtTypeVariable(TyVarId var) {
+  std::string_view name = Text(types_.vars[var].name);
+  if (name.size() < 3) return false;
+  std::vector<std::string_view> names;
+  scope_->types.ForEach([&](Symbol other, const TypeName&) { names.push_back(Text(other)); });
+  for (std::string_view other : names)
+    if (llvm::StringRef(other.data(), other.size()).equals_insensitive(llvm::StringRef(name.data(), name.size()))) {
+      diags_.Hint(fmt::format("`{}` begins with a small letter, so it is a variable; the type is `{}`", name, other));
+      return true;
+    }
+  return false;
+}
+
+// Where what an application gives is not what is expected.
+void Checker::HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span) {
+  auto text = [&](const ast::Expr* expr) { return diags_.sources().Text(expr->span); };
+  std::string_view name = Text(callee.name);
+  if (infix && name == "." && args.size() == 2 && IsShort(text(args[0])) && IsShort(text(args[1]))) {
+    if (diags_.sources().Text(span).find(' ') == std::string_view::npos)
+      diags_.Hint(fmt::format("a function stands before its argument: `{} {}`", text(args[1]), text(args[0])));
+    else diags_.Hint(fmt::format("`.` joins two functions; `$` applies one: `{} $ {}`", text(args[0]), text(args[1])));
+  }
+  if ((name == "return" || name == "pure") && args.size() == 1 && callee.var.valid() &&
+      program_.vars[callee.var].from_library)
+    diags_.Hint("a function's value needs no `return`: that makes an action of it");
+}
+
+// Either type may be invalid: then it is a number of a type that is not known yet. `span` is what has the type
+// `actual`.
+void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reason& why) {
+  std::string_view text = diags_.sources().Text(span);
+  auto head = [&](TypeId type) {
+    TypeId top = type.valid() ? unify_.Head(type) : TypeId();
+    return top.valid() && types_.Kind(top) == TypeKind::Con ? types_.ConOf(top) : TyConId();
+  };
+  auto builtin = [&](TyConId con) { return con.valid() ? types_.cons[con].builtin : Builtin::None; };
+  auto named = [&](TyConId con, std::string_view name) { return con.valid() && Text(types_.cons[con].name) == name; };
+  auto argument_of = [&](TypeId type) {
+    llvm::SmallVector<TypeId, 4> args;
+    unify_.Head(type, &args);
+    return args.empty() ? TypeId() : unify_.Zonk(args.back());
+  };
+  TyConId want = head(expected), have = head(actual);
+  Builtin wanted = builtin(want), found = builtin(have);
+  auto whole = [](Builtin b) { return b == Builtin::Int || b == Builtin::Integer; };
+  auto fraction = [](Builtin b) { return b == Builtin::Float || b == Builtin::Double; };
+  bool is_operator = why.kind == Reason::Operand;
+  std::string_view op = is_operator ? Text(why.name) : std::string_view();
+  std::string_view other = why.sibling.valid() ? diags_.sources().Text(why.sibling) : std::string_view();
+  bool wants_string = wanted == Builtin::List && builtin(head(argument_of(expected))) == Builtin::Char;
+  bool has_string = found == Builtin::List && builtin(head(argument_of(actual))) == Builtin::Char;
+
+  if (why.kind == Reason::Generator)
+    return void(diags_.Hint("a generator `x <- xs` goes through a list, `[1 .. 10]` say"));
+  if (why.kind == Reason::Statement) return;
+  if (why.kind == Reason::Guard && found != Builtin::Function && IsAtom(text) &&
+      std::isalpha(static_cast<unsigned char>(text[0])))
+    return void(diags_.Hint(fmt::format("the guard ends at `=`; `{} == ..` compares", text)));
+  // `not x == y`: the operator's result is what the function wants.
+  if (why.kind == Reason::Argument && why.index == 0 && why.outer && why.outer->kind == Reason::Operand &&
+      why.outer->index == 0 && why.outer->var.valid() && IsShort(text) && why.outer->sibling.valid()) {
+    llvm::SmallVector<TypeId> params;
+    TypeId result = types_.SplitFun(program_.vars[why.outer->var].scheme.type, params, 2);
+    std::string_view right = diags_.sources().Text(why.outer->sibling);
+    if (expected.valid() && result == unify_.Zonk(expected) && IsShort(right))
+      return void(diags_.Hint(fmt::format("functions bind more tightly than operators: `{} ({} {} {})`, perhaps",
+                                          Text(why.name), text, Text(why.outer->name), right)));
+  }
+  // A function where something else is wanted.
+  if (found == Builtin::Function && wanted != Builtin::Function) {
+    if (op == "-" && why.index == 0 && IsShort(text) && IsShort(other))
+      return void(diags_.Hint(fmt::format("a negative argument stands in parentheses: `{} (-{})`", text, other)));
+    TypeId to;
+    uint32_t missing = 0;
+    for (TypeId type = actual; unify_.IsFun(type, nullptr, &to); type = to) ++missing;
+    return void(diags_.Hint(
+        fmt::format("it is a function: {} missing", missing == 1 ? "an argument is" : "arguments are")));
+  }
+  if (wanted == Builtin::Function && found != Builtin::Function && op == "." && IsShort(text) && IsShort(other))
+    return void(diags_.Hint(why.index == 1
+                                ? fmt::format("`.` joins two functions; `$` applies one: `{} $ {}`", other, text)
+                                : std::string("`.` joins two functions")));
+  // Pairs for several arguments: `add (1, 2)`.
+  if (found == Builtin::Tuple && wanted != Builtin::Tuple && why.kind == Reason::Argument && why.index == 0 &&
+      text.size() > 2 && text[0] == '(' && IsShort(text)) {
+    std::string spread(text.substr(1, text.size() - 2));
+    size_t comma = spread.find(',');
+    if (comma != std::string::npos && spread.find_first_of("()[]\"'", 0) == std::string::npos) {
+      spread.erase(std::remove(spread.begin(), spread.end(), ','), spread.end());
+      return void(diags_.Hint(
+          fmt::format("arguments stand one after the other: `{} {}`", Text(why.name), spread)));
+    }
+  }
+  // Characters and strings.
+  if (wanted == Builtin::Char && has_string && text.size() == 3 && text[0] == '"')
+    return void(diags_.Hint(fmt::format("a character stands in single quotes: `'{}'`", text[1])));
+  if (wants_string && found == Builtin::Char) {
+    if (text.size() == 3 && text[0] == '\'')
+      return void(diags_.Hint(fmt::format("a string stands in double quotes: `\"{}\"`", text[1])));
+    if (IsShort(text)) return void(diags_.Hint(fmt::format("`[{}]` is a string of one character", text)));
+  }
+  // Numbers and text.
+  bool number = !actual.valid() || whole(found) || fraction(found);
+  if (wants_string && number && KnownVar("show").valid() && IsShort(text))
+    return void(diags_.Hint(fmt::format("`show {}` is the number as a string", Parenthesized(text))));
+  if (!expected.valid() && has_string && op == "+") return void(diags_.Hint("`++` joins strings and lists"));
+  // Kinds of numbers.
+  if (fraction(wanted) && whole(found))
+    return void(diags_.Hint(fmt::format("`fromIntegral` turns an `{}` into a `{}`", Text(types_.cons[have].name),
+                                        Text(types_.cons[want].name))));
+  if (whole(wanted) && whole(found) && wanted != found)
+    return void(diags_.Hint(fmt::format("`fromIntegral` turns an `{}` into an `{}`", Text(types_.cons[have].name),
+                                        Text(types_.cons[want].name))));
+  if (fraction(wanted) && fraction(found) && wanted != found)
+    return void(diags_.Hint(fmt::format("`realToFrac` turns a `{}` into a `{}`", Text(types_.cons[have].name),
+                                        Text(types_.cons[want].name))));
+  if (whole(wanted) && fraction(found))
+    return void(diags_.Hint(fmt::format("`truncate`, `round`, `floor` and `ceiling` turn a `{}` into an `{}`",
+                                        Text(types_.cons[have].name), Text(types_.cons[want].name))));
+  // A value and what holds it.
+  if (named(have, "Maybe") && !named(want, "Maybe"))
+    return void(diags_.Hint("it may be `Nothing`: a `case` with `Just x -> ..` and `Nothing -> ..` takes the value out"));
+  if (named(want, "Maybe") && !named(have, "Maybe") && IsShort(text))
+    return void(diags_.Hint(fmt::format("`Just {}` is a `Maybe` that holds it", Parenthesized(text))));
+  if (found == Builtin::IO && wanted != Builtin::IO && want.valid())
+    return void(diags_.Hint("an action's result is taken by `x <- action` in a `do`"));
+  if (wanted == Builtin::IO && found != Builtin::IO && why.kind != Reason::Argument && IsShort(text))
+    return void(diags_.Hint(fmt::format("`return {}` is an action with this result", Parenthesized(text))));
+  if (wanted == Builtin::List && !wants_string && op == "++" && IsShort(text) &&
+      (!actual.valid() || argument_of(expected) == unify_.Zonk(actual)))
+    return void(diags_.Hint(fmt::format("`++` joins two lists, and `[{}]` is a list of one element", text)));
+  if (wanted == Builtin::List && op == ":" && why.index == 1 && found != Builtin::List)
+    return void(diags_.Hint("`:` puts one element before a list; `++` joins two lists"));
+}
+
+}  // namespace df::check

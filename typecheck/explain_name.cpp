@@ -1,0 +1,188 @@
+// Names that are not in scope: what may have been meant, and where it would be.
+#include "stdlib/stdlib.h"
+#include "typecheck/checker.h"
+#include "typecheck/deps.h"
+
+namespace df::check {
+namespace {
+
+struct ForeignName {
+  std::string_view name, hint;
+};
+constexpr ForeignName kForeignNames[] = {
+#define DF_FOREIGN(name, hint) {name, hint},
+#include "typecheck/foreign.def"
+};
+
+bool EqualButForCase(std::string_view a, std::string_view b) {
+  return llvm::StringRef(a.data(), a.size()).equals_insensitive(llvm::StringRef(b.data(), b.size()));
+}
+
+bool IsPartOfName(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '\''; }
+
+bool HoldsWord(std::string_view text, std::string_view name) {
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    char before = at == 0 ? ' ' : text[at - 1];
+    char after = at + name.size() < text.size() ? text[at + name.size()] : ' ';
+    if (!IsPartOfName(before) && !IsPartOfName(after) && before != '.') return true;
+  }
+  return false;
+}
+
+// Does the module's text declare the name, or its export list name it? A module that nobody has imported is not
+// loaded, so its text is all there is to look at.
+bool Offers(std::string_view text, std::string_view name) {
+  bool header = true;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (line.substr(0, 2) == "--") continue;
+    size_t type = line.find(" ::");
+    if (header ? HoldsWord(line, name)
+               : type != std::string_view::npos && line[0] != ' ' && HoldsWord(line.substr(0, type), name))
+      return true;
+    if (line.size() >= 5 && line.substr(line.size() - 5) == "where") header = false;
+  }
+  return false;
+}
+
+// A binder of this name in a definition: a parameter, or a name of its `where`.
+Span FindBinder(llvm::ArrayRef<ast::Decl*> decls, Symbol name) {
+  for (const ast::Decl* decl : decls) {
+    const auto* function = llvm::dyn_cast<ast::FunctionDecl>(decl);
+    if (!function) continue;
+    for (const ast::Clause& clause : function->clauses) {
+      std::vector<std::pair<Symbol, Span>> names;
+      for (const ast::Pat* param : clause.params) PatternNames(param, names);
+      for (const ast::Decl* local : clause.rhs.where) {
+        if (const auto* inner = llvm::dyn_cast<ast::FunctionDecl>(local))
+          names.push_back({inner->name.text, inner->name.span});
+        if (const auto* pattern = llvm::dyn_cast<ast::PatBindDecl>(local)) PatternNames(pattern->pat, names);
+      }
+      for (const auto& [other, span] : names)
+        if (other == name) return span;
+      if (Span inner = FindBinder(clause.rhs.where, name); inner.valid()) return inner;
+    }
+  }
+  return Span();
+}
+
+}  // namespace
+
+// What a program may import, to suggest from: all modules of the library but the parts of the Prelude.
+std::vector<std::string_view> Checker::ModuleNames() const {
+  std::vector<std::string_view> names;
+  for (const LibraryModule& module : LibraryModules())
+    if (!IsInternalModule(module.name)) names.push_back(module.name);
+  for (const auto& [name, exports] : env_.modules)
+    if (!IsInternalModule(Text(name)) && std::find(names.begin(), names.end(), Text(name)) == names.end())
+      names.push_back(Text(name));
+  return names;
+}
+
+// The module that the import list of this one calls `qualifier`.
+const ModuleExports* Checker::QualifiedModule(Symbol qualifier) const {
+  for (const ast::Import& import : module_.imports)
+    if ((import.as.text.valid() ? import.as.text : import.module.text) == qualifier)
+      if (auto it = env_.modules.find(import.module.text); it != env_.modules.end()) return &it->second;
+  return nullptr;
+}
+
+// After an import that failed, what it would have brought is not missing a second time.
+bool Checker::MayBeImported(const ast::Name& name) const {
+  for (const ast::Import& import : failed_imports_) {
+    Symbol qualifier = import.as.text.valid() ? import.as.text : import.module.text;
+    if (name.qualifier.valid() && name.qualifier != qualifier && name.qualifier != import.module.text) continue;
+    if (!name.qualifier.valid() && import.qualified) continue;
+    if (!import.has_items || import.hiding) return true;
+    for (const ast::Item& item : import.items) {
+      if (item.name.text == name.text || item.all_members) return true;
+      for (const ast::Name& member : item.members)
+        if (member.text == name.text) return true;
+    }
+  }
+  return false;
+}
+
+void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::string_view> candidates) {
+  std::string_view text = Text(name.text);
+  std::string shown(text);
+  if (name.qualifier.valid()) shown = fmt::format("{}.{}", Text(name.qualifier), text);
+  if (MayBeImported(name) && (name.qualifier.valid() || NearestName(text, candidates).empty())) {
+    tainted_.push_back(region_.valid() ? region_ : name.span);
+    return;
+  }
+  // A missing type is usually missing in many signatures: the first of them is enough.
+  if (id != Diag::UnboundName && id != Diag::UnboundConstructor &&
+      !unbound_types_.insert({static_cast<uint32_t>(id), name.text.index}).second && diags_.has_errors())
+    return;
+  Diagnostics& diag = Error(id, name.span, shown);
+  if (name.qualifier.valid()) return HintAtQualified(name);
+  // A name that differs in case only, of whatever kind: `true`, `just`, `Length`.
+  auto by_case = [&](const auto& names) {
+    std::string_view found;
+    names.ForEach([&](Symbol other, const auto&) {
+      if (other != name.text && EqualButForCase(Text(other), text) && (found.empty() || Text(other) < found))
+        found = Text(other);
+    });
+    return found;
+  };
+  std::string_view cased;
+  for (std::string_view other : candidates)
+    if (cased.empty() && other != text && EqualButForCase(other, text)) cased = other;
+  if (cased.empty() && id == Diag::UnboundName) cased = by_case(scope_->constructors);
+  if (cased.empty() && id == Diag::UnboundConstructor) cased = by_case(scope_->values);
+  if (!cased.empty()) return void(diag.Hint(fmt::format("did you mean `{}`?", cased)));
+  // Something that is known, but not here.
+  if (id == Diag::UnboundName) {
+    if (Span binder = FindBinder(module_.decls, name.text); binder.valid())
+      NoteOnce(binder, fmt::format("a `{}` is bound here, and known within that clause only", text));
+  }
+  for (const ForeignName& foreign : kForeignNames)
+    if (foreign.name == text) return void(diags_.Hint(std::string(foreign.hint)));
+  std::string_view near = NearestName(text, candidates);
+  if (!near.empty() && near != text) return void(diags_.Hint(fmt::format("did you mean `{}`?", near)));
+  HintAtModule(name.text);
+}
+
+void Checker::HintAtQualified(const ast::Name& name) {
+  std::vector<std::string_view> names;
+  if (const ModuleExports* module = QualifiedModule(name.qualifier)) {
+    for (const auto& [other, entity] : module->values) names.push_back(Text(other));
+    for (const auto& [other, entity] : module->constructors) names.push_back(Text(other));
+    for (const auto& [other, entity] : module->types) names.push_back(Text(other));
+    std::string_view near = NearestName(Text(name.text), names);
+    if (!near.empty()) diags_.Hint(fmt::format("did you mean `{}.{}`?", Text(name.qualifier), near));
+    return;
+  }
+  for (std::string_view module : ModuleNames())
+    if (module == Text(name.qualifier)) return void(diags_.Hint(fmt::format("add `import qualified {}`", module)));
+  for (const ast::Import& import : module_.imports)
+    names.push_back(Text(import.as.text.valid() ? import.as.text : import.module.text));
+  std::string_view near = NearestName(Text(name.qualifier), names);
+  if (!near.empty()) return void(diags_.Hint(fmt::format("did you mean `{}.{}`?", near, Text(name.text))));
+  diags_.Hint(fmt::format("no import is called `{}`", Text(name.qualifier)));
+}
+
+// The module that has the name, if it is not imported, or is imported under another name.
+void Checker::HintAtModule(Symbol name) {
+  for (const ast::Import& import : module_.imports) {
+    auto it = env_.modules.find(import.module.text);
+    if (it == env_.modules.end()) continue;
+    const ModuleExports& exports = it->second;
+    if (!exports.values.count(name) && !exports.constructors.count(name) && !exports.types.count(name) &&
+        !exports.classes.count(name))
+      continue;
+    std::string_view module = Text(import.module.text);
+    if (import.qualified)
+      return void(diags_.Hint(fmt::format("`{}` is imported qualified: `{}.{}`", module,
+                                          Text(import.as.text.valid() ? import.as.text : import.module.text),
+                                          Text(name))));
+    return void(diags_.Hint(fmt::format("the import of `{}` leaves it out", module)));
+  }
+  for (const LibraryModule& module : LibraryModules())
+    if (!IsInternalModule(module.name) && module.name != "Prelude" && Offers(module.text, Text(name)))
+      return void(diags_.Hint(fmt::format("the module `{0}` has it: add `import {0}`", module.name)));
+}
+
+}  // namespace df::check

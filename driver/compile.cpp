@@ -5,49 +5,119 @@
 #include "driver/commands.h"
 #include "driver/files.h"
 #include "lang/render.h"
+#include "runtime/tagged_code.h"
 #include "tagged_ir/file.h"
 #include "tagged_ir/text.h"
 
 namespace df {
 namespace {
 
-// A function's own name, before "@Int" (an instance) and ".bad" (a part of it).
-bool BelongsTo(std::string_view function, std::string_view name) {
-  if (!function.starts_with(name)) return false;
-  std::string_view rest = function.substr(name.size());
-  return rest.empty() || rest.front() == '.' || rest.front() == '@';
+bool ShowsGraph(Emit emit) {
+  return emit == Emit::Lazy || emit == Emit::Tagged || emit == Emit::Dot || emit == Emit::Regions;
 }
 
 void PrintGraph(const ir::Graph& graph, const Options& options, llvm::raw_ostream& out) {
   PassScope pass("print");
   ir::PrintOptions print;
   print.only = options.only;
-  if (options.emit == Emit::Dot) ir::PrintDot(graph, out, print);
-  else ir::Print(graph, out, print);
+  if (options.emit == Emit::Dot) {
+    ir::PrintDot(graph, out, print);
+  } else if (options.emit == Emit::Lazy) {
+    ir::PrintDelays(graph, out, print);
+  } else if (options.emit == Emit::Regions) {
+    tagged::Program program;
+    std::string refused = tagged::Compile(graph, {}, &program);
+    if (!refused.empty()) throw InternalError(refused);
+    tagged::Dump(program, out, [&](std::string_view scope) { return print.Chooses(scope); });
+  } else {
+    ir::Print(graph, out, print);
+  }
 }
 
-bool Shows(const fg::Program& functions, std::string_view name) {
+bool Shows(const fg::Program& functions, const std::string& name) {
+  ir::PrintOptions print;
+  print.only = name;
   for (const fg::Function& function : functions.functions)
-    if (BelongsTo(function.name, name)) return true;
+    if (print.Chooses(function.name, true)) return true;
   return false;
 }
 
+void ReportNoSuchFunction(Diagnostics& diags, const std::string& name, const std::vector<std::string_view>& names) {
+  diags.Report(Diag::NoSuchFunction, {}, name);
+  std::string_view near = NearestName(name, names);
+  if (!near.empty()) diags.Hint(fmt::format("did you mean `{}`?", near));
+}
+
 void ReportNoSuchFunction(Pipeline& pipeline, const std::string& name) {
-  pipeline.diags.Report(Diag::NoSuchFunction, {}, name);
   std::vector<std::string_view> names;
   for (const core::Definition& definition : pipeline.session.program.definitions)
     names.push_back(Text(pipeline.session.program.vars[definition.var].name));
-  std::string_view near = NearestName(name, names);
-  if (!near.empty()) pipeline.diags.Hint(fmt::format("did you mean `{}`?", near));
+  ReportNoSuchFunction(pipeline.diags, name, names);
 }
 
-// --emit=tagged and --emit=dot also show a compiled graph.
+// The names that a declaration gives.
+std::vector<Symbol> NamesOf(const ast::Decl* decl) {
+  std::vector<Symbol> names;
+  if (const auto* function = llvm::dyn_cast<ast::FunctionDecl>(decl)) names.push_back(function->name.text);
+  if (const auto* data = llvm::dyn_cast<ast::DataDecl>(decl)) names.push_back(data->name.text);
+  if (const auto* synonym = llvm::dyn_cast<ast::TypeSynonymDecl>(decl)) names.push_back(synonym->name.text);
+  if (const auto* cls = llvm::dyn_cast<ast::ClassDecl>(decl)) names.push_back(cls->name.text);
+  if (const auto* instance = llvm::dyn_cast<ast::InstanceDecl>(decl)) names.push_back(instance->cls.text);
+  if (const auto* signature = llvm::dyn_cast<ast::SignatureDecl>(decl))
+    for (const ast::Name& name : signature->names) names.push_back(name.text);
+  if (const auto* fixity = llvm::dyn_cast<ast::FixityDecl>(decl))
+    for (const ast::Name& op : fixity->ops) names.push_back(op.text);
+  if (const auto* bind = llvm::dyn_cast<ast::PatBindDecl>(decl))
+    if (const auto* var = llvm::dyn_cast<ast::VarPat>(bind->pat)) names.push_back(var->name);
+  return names;
+}
+
+// Leaves the declarations of this name (signature, clauses, fixity) in the module. False, reported, if there are none.
+bool KeepOnly(ast::Ast& ast, const std::string& only, Diagnostics& diags) {
+  std::vector<ast::Decl*> kept;
+  std::vector<std::string_view> all;
+  for (ast::Decl* decl : ast.module.decls)
+    for (Symbol name : NamesOf(decl)) {
+      all.push_back(Text(name));
+      if (Text(name) == only && (kept.empty() || kept.back() != decl)) kept.push_back(decl);
+    }
+  if (kept.empty()) ReportNoSuchFunction(diags, only, all);
+  ast.module.decls = ast.Copy<ast::Decl*>(kept);
+  return !kept.empty();
+}
+
+// The tokens of a module's declarations.
+TokenBuffer TokensOf(const ast::Ast& ast, const TokenBuffer& all) {
+  TokenBuffer kept = all;
+  kept.tokens.clear();
+  for (const Token& token : all.tokens)
+    for (const ast::Decl* decl : ast.module.decls)
+      if (decl->span.begin <= token.span.begin && token.span.end <= decl->span.end && token.span.begin < token.span.end) {
+        kept.tokens.push_back(token);
+        break;
+      }
+  return kept;
+}
+
+// What shows a tagged graph also shows a compiled one.
 ExitCode DumpGraphFile(Pipeline& pipeline, const Options& options, const std::string& bytes, std::string& out) {
   std::optional<ir::Graph> graph = LoadGraph(bytes, pipeline.diags);
   if (!graph) return ExitCode::BadGraph;
-  if (options.emit != Emit::Tagged && options.emit != Emit::Dot) {
+  if (!ShowsGraph(options.emit)) {
     pipeline.diags.Report(Diag::AlreadyGraph, {}, DisplayName(options.file))
-        .Hint("`dfc run` runs it, `--emit=tagged` and `--emit=dot` show it");
+        .Hint("`dfc run` runs it; `--emit=tagged`, `dot`, `lazy` and `regions` show it");
+    return ExitCode::Failed;
+  }
+  ir::PrintOptions print;
+  print.only = options.only;
+  std::vector<std::string_view> names;
+  bool found = false;
+  for (const ir::Scope& scope : graph->scopes) {
+    names.push_back(scope.name);
+    found |= print.Chooses(scope.name, options.emit == Emit::Lazy);
+  }
+  if (!found) {
+    ReportNoSuchFunction(pipeline.diags, options.only, names);
     return ExitCode::Failed;
   }
   llvm::raw_string_ostream stream(out);
@@ -58,12 +128,19 @@ ExitCode DumpGraphFile(Pipeline& pipeline, const Options& options, const std::st
 // The dump that --emit asks for. False after errors.
 bool EmitDump(Pipeline& pipeline, const Options& options, std::string text, llvm::raw_ostream& out) {
   TokenBuffer tokens = pipeline.Tokens(DisplayName(options.file), std::move(text));
-  if (options.emit == Emit::Tokens) {
+  if (options.emit == Emit::Tokens && options.only.empty()) {
     Dump(tokens, pipeline.sources, out);
     return !pipeline.diags.has_errors();
   }
   std::optional<ast::Ast> ast = pipeline.Syntax(tokens);
   if (!ast) return false;
+  if (options.emit == Emit::Tokens || options.emit == Emit::Ast) {
+    if (!options.only.empty() && !KeepOnly(*ast, options.only, pipeline.diags)) return false;
+  }
+  if (options.emit == Emit::Tokens) {
+    Dump(TokensOf(*ast, tokens), pipeline.sources, out);
+    return true;
+  }
   if (options.emit == Emit::Ast) {
     Dump(*ast, out);
     return true;

@@ -1,16 +1,22 @@
 #include "driver/evaluate.h"
 
+#include <unistd.h>
+
+#include <optional>
+
 #include "driver/pipeline.h"
+#include "driver/signals.h"
 #include "runtime/show.h"
 
 namespace df {
 namespace {
 
-void PrintStats(const Stats& stats, llvm::raw_ostream& out) {
+void PrintStats(const Stats& stats, EngineKind engine, llvm::raw_ostream& out) {
   auto row = [&](const char* name, uint64_t number) {
     out << fmt::format("{:<16}{:>16}\n", name, number);
   };
-  row("firings", stats.firings);
+  // Where only some are counted the number would mislead.
+  if (engine != EngineKind::Tagged) row("firings", stats.firings);
   row("calls", stats.calls);
   row("loop iterations", stats.loops);
   row("delayed", stats.delays);
@@ -99,18 +105,27 @@ ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Op
   run.seed = options.seed;
   run.run_dry = options.run_dry;
 
+  std::optional<LastResort> last_resort;  // at a prompt there is a person, who can press Ctrl-C again
+  if (options.command == Command::Run) last_resort.emplace(run.limits);
   std::unique_ptr<Execution> execution = MakeExecution(options.engine, graph, run);
   uint64_t printed_before = console.out().tell();
+  std::optional<RunTimer> timer(std::in_place, run.limits);
   Outcome outcome = execution->Start(inputs);
   console.err().flush();  // the trace so far comes before what is printed now
   if (outcome.ok()) outcome = ShowResults(*execution, graph, console.out());
+  timer.reset();
   // Part of a value may have been printed before it failed; the message begins on a line of its own.
   if (outcome.ok() || console.out().tell() != printed_before) console.out() << '\n';
   console.out().flush();
   Explain(outcome, graph, console);
+  if (last_resort) last_resort->Reported();
   if (stats) *stats = execution->stats();
-  if (options.stats) PrintStats(execution->stats(), console.err());
-  return CodeOf(outcome.stop);
+  if (options.stats) PrintStats(execution->stats(), options.engine, console.err());
+  ExitCode code = CodeOf(outcome.stop);
+  // What a stopped run holds may take seconds to give back piece by piece; the system does it at once.
+  if (last_resort && outcome.stop != Stop::Done && outcome.stop != Stop::Failed)
+    ::_exit(static_cast<int>(console.Finish(code)));
+  return code;
 }
 
 }  // namespace df

@@ -4,9 +4,12 @@
 #include <cmath>
 #include <cstdio>
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 
 #include "driver/version.h"
+#include "lang/render.h"
 #include "tagged_ir/file.h"
 
 namespace df {
@@ -65,6 +68,19 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
                  "how long the run may take; default: no limit")
       ->type_name("TIME");
   app.add_flag("--stats", options.stats, "afterwards, say on standard error what the run did");
+}
+
+// "frob x.df" reads as two files; who writes that meant a command.
+std::string UnknownCommandText(const std::string& word) {
+  std::string text = fmt::format("there is no command `{}`", word);
+  std::string_view near = NearestName(word, {"run", "check", "repl", "explain"});
+  if (!near.empty()) text += fmt::format("; did you mean `{}`?", near);
+  return text;
+}
+
+// A name without a dot or a slash, of which there is no file.
+bool LooksLikeCommand(const std::string& word) {
+  return !word.empty() && word.find_first_of("./") == std::string::npos && word != "-" && ::access(word.c_str(), F_OK) != 0;
 }
 
 }  // namespace
@@ -140,9 +156,11 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
       ->type_name("OUT");
   const std::map<std::string, Emit> emits = {{"tokens", Emit::Tokens},       {"ast", Emit::Ast},
                                              {"core", Emit::Core},           {"functions", Emit::Functions},
-                                             {"tagged", Emit::Tagged},       {"dot", Emit::Dot}};
+                                             {"tagged", Emit::Tagged},       {"dot", Emit::Dot},
+                                             {"regions", Emit::Regions},     {"lazy", Emit::Lazy}};
   auto* emit = app.add_option("--emit", "print what a phase makes instead of writing a graph:\n"
-                                        "tokens, ast, core, functions, tagged or dot");
+                                        "tokens, ast, core, functions, lazy (what is delayed, and why), tagged, dot,\n"
+                                        "or regions (what the tagged engine makes of the graph)");
   emit->type_name("PHASE");
   auto* only = app.add_option("--only", options.only, "with --emit: the function of this name only");
   only->type_name("NAME")->needs(emit);
@@ -200,14 +218,14 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
       options.command = Command::Explain;
     } else {
       if (!*file) throw CLI::RequiredError("FILE");
+      if (LooksLikeCommand(options.file) && !NearestName(options.file, {"run", "check", "repl", "explain"}).empty())
+        throw CLI::ValidationError(UnknownCommandText(options.file));
       if (*emit) {
         auto found = emits.find(emit->as<std::string>());
         if (found == emits.end())
           throw CLI::ValidationError("--emit", "`" + emit->as<std::string>() +
-                                                   "` is not one of tokens, ast, core, functions, tagged, dot");
+                                                   "` is not one of tokens, ast, core, functions, lazy, tagged, dot, regions");
         options.emit = found->second;
-        if (*only && (options.emit == Emit::Tokens || options.emit == Emit::Ast))
-          throw CLI::ValidationError("--only", "is for core, functions, tagged and dot");
       } else if (options.file == "-" && options.output.empty()) {
         throw CLI::ValidationError("the source is standard input: say with -o where the graph goes");
       }
@@ -215,6 +233,11 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
   } catch (const CLI::Success& success) {  // help or version was asked for
     app.exit(success);
     return ExitCode::Fine;
+  } catch (const CLI::ExtrasError& error) {
+    bool command = app.get_subcommands().empty() && LooksLikeCommand(options.file);
+    std::fprintf(stderr, "dfc: %s\ntry `dfc --help`\n",
+                 command ? UnknownCommandText(options.file).c_str() : error.what());
+    return ExitCode::Usage;
   } catch (const CLI::ParseError& error) {
     std::fprintf(stderr, "dfc: %s\ntry `dfc --help`\n", error.what());
     return ExitCode::Usage;

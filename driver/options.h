@@ -29,7 +29,7 @@ enum class ExitCode : int {
 
 enum class Command : uint8_t { Compile, Run, Check, Repl, Explain };
 
-enum class Emit : uint8_t { None, Tokens, Ast, Core, Functions, Tagged, Dot };
+enum class Emit : uint8_t { None, Tokens, Ast, Core, Functions, Lazy, Tagged, Dot, Regions };
 
 struct InputArgument {
   std::string name;

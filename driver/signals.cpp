@@ -1,7 +1,11 @@
 #include "driver/signals.h"
 
+#include "driver/evaluate.h"
+
 #include <signal.h>
 #include <unistd.h>
+
+#include "runtime/long_operation.h"
 
 namespace df {
 namespace {
@@ -15,10 +19,24 @@ std::atomic<int> scopes{0};
 std::atomic<int> unanswered{0};
 std::atomic<const char*> to_remove{nullptr};
 
+// An engine ends its run in less, unless it stands in one operation.
+constexpr std::chrono::milliseconds kReaction{20};
+constexpr std::chrono::milliseconds kLastResort{1000};
+
+Limits TimeOnly(Limits limits) {
+  limits.interrupt = nullptr;
+  return limits;
+}
+
 void Handle(int signal) {
+  if (signal == SIGALRM) {
+    AbortLongOperation(Stop::Timeout);
+    return;
+  }
   if (signal == SIGTERM) terminate_.store(true);
   if (scopes.load() > 0 && unanswered.fetch_add(1) + 1 < kPatience) {
     flag.store(true);
+    AbortLongOperation(Stop::Interrupted);  // may not return
     return;
   }
   if (const char* path = to_remove.load()) ::unlink(path);
@@ -33,6 +51,7 @@ void InstallSignalHandlers() {
   action.sa_handler = Handle;  // without SA_RESTART: a REPL that waits for a line must wake up
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+  ::sigaction(SIGALRM, &action, nullptr);
   action.sa_handler = SIG_DFL;
   ::sigaction(SIGPIPE, &action, nullptr);
 }
@@ -55,6 +74,20 @@ void InterruptScope::Clear() {
   df::flag.store(false);
   unanswered.store(0);
 }
+
+RunTimer::RunTimer(const Limits& limits)
+    : dog_(TimeOnly(limits), [thread = ::pthread_self()](Stop, const std::string&) { ::pthread_kill(thread, SIGALRM); },
+           kReaction) {}
+
+LastResort::LastResort(const Limits& limits)
+    : dog_(limits,
+           [this](Stop stop, const std::string& text) {
+             std::string message = "error: " + text + '\n';
+             ssize_t ignored = reported_ ? 0 : ::write(STDERR_FILENO, message.data(), message.size());
+             static_cast<void>(ignored);
+             ::_exit(static_cast<int>(CodeOf(stop)));
+           },
+           kLastResort) {}
 
 bool TerminationRequested() { return terminate_.load(); }
 

@@ -6,6 +6,8 @@
 
 #include <atomic>
 
+#include "runtime/watchdog.h"
+
 namespace df {
 
 void InstallSignalHandlers();
@@ -21,6 +23,29 @@ class InterruptScope {
   const std::atomic<bool>* flag() const;
   bool interrupted() const;
   void Clear();
+};
+
+// Gives up the operation that the calling thread stands in when its time is over: the engine looks at the clock
+// between operations only.
+class RunTimer {
+ public:
+  explicit RunTimer(const Limits& limits);
+
+ private:
+  Watchdog dog_;
+};
+
+// Ends the program where a run that was stopped does not come to its end: writing into a pipe that nobody reads,
+// freeing what a machine without memory has swapped out.
+class LastResort {
+ public:
+  explicit LastResort(const Limits& limits);
+  // What happened has been said: it would be silent now.
+  void Reported() { reported_.store(true); }
+
+ private:
+  std::atomic<bool> reported_ = false;
+  Watchdog dog_;
 };
 
 // Whether SIGTERM has come: a prompt that goes on after Ctrl-C ends then.

@@ -42,6 +42,15 @@ std::optional<Program> Program::FromBytes(std::string_view bytes, std::string* e
 
 namespace {
 
+EngineKind KindOf(RunEngine engine) {
+  switch (engine) {
+    case RunEngine::Tagged: return EngineKind::Tagged;
+    case RunEngine::Reference: return EngineKind::Reference;
+    case RunEngine::Demand: return EngineKind::Demand;
+  }
+  return EngineKind::Tagged;
+}
+
 std::vector<Program::Port> Ports(const ir::Graph& graph, const std::vector<ir::Port>& ports) {
   std::vector<Program::Port> out;
   for (const ir::Port& port : ports) out.push_back({port.name, graph.types.Print({port.type.type, false})});
@@ -173,7 +182,7 @@ RunStatus Run::Execute() {
   options.limits.timeout = impl.settings.timeout;
   options.limits.interrupt = impl.settings.interrupt;
   auto execution =
-      MakeExecution(impl.settings.reference_engine ? EngineKind::Reference : EngineKind::Tagged, impl.graph, options);
+      MakeExecution(KindOf(impl.settings.engine), impl.graph, options);
   Outcome outcome = execution->Start(inputs);
   for (size_t i = 0; outcome.ok() && i < impl.graph.graph_results.size(); ++i) {
     ir::PortType type = impl.graph.graph_results[i].type;

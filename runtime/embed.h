@@ -53,8 +53,11 @@ class Program {
 
 enum class RunStatus : uint8_t { Done, Failed, MemoryLimit, FrameLimit, Timeout, Interrupted, Internal };
 
+// The fast one; the slow one that follows the definition; the one that computes nothing before it is asked for.
+enum class RunEngine : uint8_t { Tagged, Reference, Demand };
+
 struct RunSettings {
-  bool reference_engine = false;         // the slow engine that follows the definition, instead of the fast one
+  RunEngine engine = RunEngine::Tagged;
   uint64_t max_memory = 0;               // bytes; 0: 80% of what the machine or its control group has
   uint64_t max_frames = 0;               // live calls; 0: no limit
   std::chrono::milliseconds timeout{0};  // 0: none

@@ -73,7 +73,7 @@ struct Outcome {
 };
 
 struct Stats {
-  uint64_t firings = 0;
+  uint64_t firings = 0;      // tagged engine: without those on its fast path, where nothing is counted per node
   uint64_t calls = 0;        // activations, root included
   uint64_t loops = 0;        // iterations
   uint64_t delays = 0;       // references made
@@ -101,6 +101,8 @@ class Execution {
   // Makes `value` an evaluated one: releases a reference and runs until its cell is filled. Failed if it is
   // an error, or if nothing can run any more (`<<loop>>`).
   virtual Outcome Force(Value& value) = 0;
+  // Ends the run: whoever works on its results was stopped by a limit. Says where the run was.
+  virtual Outcome GiveUp(Stop stop) = 0;
   virtual Stats stats() const = 0;
 };
 

@@ -8,6 +8,7 @@
 
 #include "runtime/engine.h"
 #include "runtime/limits.h"
+#include "runtime/long_operation.h"
 #include "runtime/memory.h"
 
 namespace df {
@@ -43,6 +44,7 @@ class EngineRun : public Execution {
   llvm::ArrayRef<Value> results() const override { return results_; }
   Value TakeResult(size_t index) override { return std::move(results_[index]); }
   Stats stats() const override;
+  Outcome GiveUp(Stop stop) override { return Ended(stop); }
 
  protected:
   EngineRun(const ir::Graph& graph, const RunOptions& run);
@@ -68,6 +70,8 @@ class EngineRun : public Execution {
       return Ended(Stop::MemoryLimit);
     } catch (const Stopped& stopped) {
       return Ended(stopped.stop);
+    } catch (const OperationAborted& aborted) {
+      return Ended(aborted.stop);
     } catch (const BrokenRule& broken) {
       return Ended(Stop::Internal, broken.what);
     }

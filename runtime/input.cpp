@@ -105,6 +105,28 @@ class Reader {
     return false;
   }
 
+  // 16 or 8 where digits of that base follow 0x or 0o at `at`, else 10.
+  int Base(size_t at) const {
+    if (at + 2 >= text_.size() || text_[at] != '0') return 10;
+    char mark = text_[at + 1];
+    int base = mark == 'x' || mark == 'X' ? 16 : mark == 'o' || mark == 'O' ? 8 : 10;
+    return base != 10 && IsDigitOf(base, text_[at + 2]) ? base : 10;
+  }
+  static bool IsDigitOf(int base, char c) {
+    return base == 8 ? c >= '0' && c <= '7' : IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+  }
+
+  // The decimal numeral of the number at at_, whose digits of this base begin two after `prefix`.
+  std::string Prefixed(int base, size_t prefix) {
+    size_t end = prefix + 2;
+    while (end < text_.size() && IsDigitOf(base, text_[end])) ++end;
+    Value value;
+    if (!integer::Parse(text_.substr(prefix + 2, end - prefix - 2), &value, base)) return "";
+    std::string numeral = (text_[at_] == '-' ? "-" : "") + integer::ToString(value);
+    at_ = end;
+    return numeral;
+  }
+
   // The characters of a number that starts here.
   std::string Numeral(bool real) {
     Blanks();
@@ -114,6 +136,7 @@ class Reader {
       while (end < text_.size() && text_[end] == ' ') ++end;
     }
     size_t digits = end;
+    if (int base = Base(end); base != 10) return Prefixed(base, digits);
     while (end < text_.size() && IsDigit(text_[end])) ++end;
     if (end == digits) return "";
     if (real && end + 1 < text_.size() && text_[end] == '.' && IsDigit(text_[end + 1]))

@@ -7,6 +7,8 @@
 #include <new>
 #include <numeric>
 
+#include "runtime/long_operation.h"
+
 namespace df::integer {
 namespace {
 
@@ -33,6 +35,11 @@ struct Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   Value Done() { return Take(z); }
+  // Computes with numbers of `limbs` limbs into z; may be given up (long_operation.h).
+  template <typename Call>
+  void Compute(uint64_t limbs, Call call) {
+    RunLongOperation(limbs, call, [this] { mpz_init(z); });
+  }
 };
 
 }  // namespace
@@ -57,14 +64,19 @@ Value Take(mpz_t mpz) {
   return Value::Adopt(ValueKind::Object, big);
 }
 
-bool Parse(std::string_view text, Value* out) {
+bool Parse(std::string_view text, Value* out, int base) {
   std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
-  if (digits.empty() || !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }))
-    return false;
+  auto is_digit = [base](char c) {
+    int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
+    return value < base;
+  };
+  if (digits.empty() || !std::all_of(digits.begin(), digits.end(), is_digit)) return false;
   // log2(10) bits a digit; the conversion needs some of the same size besides.
   Reserve(digits.size() / 19 * 2 + 4, memory::Available());
   Scratch z;
-  mpz_set_str(z.z, std::string(text).c_str(), 10);
+  std::string copy(text);
+  const char* chars = copy.c_str();
+  z.Compute(digits.size() / 19, [&] { mpz_set_str(z.z, chars, base); });
   *out = z.Done();
   return true;
 }
@@ -74,7 +86,8 @@ std::string ToString(const Value& value) {
   mpz_srcptr big = static_cast<BigInteger*>(value.object())->value;
   Reserve(mpz_size(big) * 4, memory::Available());
   std::string text(mpz_sizeinbase(big, 10) + 2, '\0');
-  mpz_get_str(text.data(), 10, big);
+  char* chars = text.data();
+  RunLongOperation(mpz_size(big), [&] { mpz_get_str(chars, 10, big); }, [] {});
   text.resize(text.find('\0'));
   return text;
 }
@@ -84,7 +97,8 @@ Value Add(const Value& x, const Value& y, uint64_t max_bytes) {
   if (Small(x) && Small(y) && !__builtin_add_overflow(x.word(), y.word(), &sum)) return Value::Word(sum);
   Reserve(std::max(Limbs(x), Limbs(y)) + 1, max_bytes);
   Scratch z;
-  mpz_add(z.z, View(x), View(y));
+  View a(x), b(y);
+  z.Compute(Limbs(x) + Limbs(y), [&] { mpz_add(z.z, a, b); });
   return z.Done();
 }
 
@@ -94,7 +108,8 @@ Value Sub(const Value& x, const Value& y, uint64_t max_bytes) {
     return Value::Word(difference);
   Reserve(std::max(Limbs(x), Limbs(y)) + 1, max_bytes);
   Scratch z;
-  mpz_sub(z.z, View(x), View(y));
+  View a(x), b(y);
+  z.Compute(Limbs(x) + Limbs(y), [&] { mpz_sub(z.z, a, b); });
   return z.Done();
 }
 
@@ -106,7 +121,8 @@ Value Mul(const Value& x, const Value& y, uint64_t max_bytes) {
   // Beyond some thousand limbs GMP multiplies by Fourier transforms, which need a few times the product.
   Reserve(limbs < 4096 ? limbs * 2 : limbs * 5, max_bytes);
   Scratch z;
-  mpz_mul(z.z, View(x), View(y));
+  View a(x), b(y);
+  z.Compute(limbs, [&] { mpz_mul(z.z, a, b); });
   return z.Done();
 }
 
@@ -132,12 +148,14 @@ Value Divide(Division kind, const Value& x, const Value& y, uint64_t max_bytes) 
   Reserve((Limbs(x) + Limbs(y)) * 4, max_bytes);
   Scratch z;
   View a(x), b(y);
-  switch (kind) {
-    case Division::Quot: mpz_tdiv_q(z.z, a, b); break;
-    case Division::Rem: mpz_tdiv_r(z.z, a, b); break;
-    case Division::Div: mpz_fdiv_q(z.z, a, b); break;
-    case Division::Mod: mpz_fdiv_r(z.z, a, b); break;
-  }
+  z.Compute(Limbs(x) + Limbs(y), [&] {
+    switch (kind) {
+      case Division::Quot: mpz_tdiv_q(z.z, a, b); break;
+      case Division::Rem: mpz_tdiv_r(z.z, a, b); break;
+      case Division::Div: mpz_fdiv_q(z.z, a, b); break;
+      case Division::Mod: mpz_fdiv_r(z.z, a, b); break;
+    }
+  });
   return z.Done();
 }
 
@@ -146,7 +164,8 @@ Value Gcd(const Value& x, const Value& y, uint64_t max_bytes) {
     return Value::Word(std::gcd(x.word(), y.word()));
   Reserve((Limbs(x) + Limbs(y)) * 4, max_bytes);
   Scratch z;
-  mpz_gcd(z.z, View(x), View(y));
+  View a(x), b(y);
+  z.Compute(Limbs(x) + Limbs(y), [&] { mpz_gcd(z.z, a, b); });
   return z.Done();
 }
 
@@ -158,11 +177,13 @@ Value Bitwise(Bits kind, const Value& x, const Value& y, uint64_t max_bytes) {
   Reserve(std::max(Limbs(x), Limbs(y)) + 1, max_bytes);
   Scratch z;
   View a(x), b(y);
-  switch (kind) {
-    case Bits::And: mpz_and(z.z, a, b); break;
-    case Bits::Or: mpz_ior(z.z, a, b); break;
-    case Bits::Xor: mpz_xor(z.z, a, b); break;
-  }
+  z.Compute(Limbs(x) + Limbs(y), [&] {
+    switch (kind) {
+      case Bits::And: mpz_and(z.z, a, b); break;
+      case Bits::Or: mpz_ior(z.z, a, b); break;
+      case Bits::Xor: mpz_xor(z.z, a, b); break;
+    }
+  });
   return z.Done();
 }
 
@@ -174,7 +195,8 @@ Value ShiftL(const Value& x, int64_t bits, uint64_t max_bytes) {
   }
   Reserve(Limbs(x) + static_cast<uint64_t>(bits) / 64 + 1, max_bytes);
   Scratch z;
-  mpz_mul_2exp(z.z, View(x), static_cast<mp_bitcnt_t>(bits));
+  View a(x);
+  z.Compute(Limbs(x) + static_cast<uint64_t>(bits) / 64, [&] { mpz_mul_2exp(z.z, a, static_cast<mp_bitcnt_t>(bits)); });
   return z.Done();
 }
 
@@ -182,7 +204,8 @@ Value ShiftR(const Value& x, int64_t bits, uint64_t max_bytes) {
   if (Small(x)) return Value::Word(x.word() >> std::min<int64_t>(bits, 63));
   Reserve(Limbs(x), max_bytes);
   Scratch z;
-  mpz_fdiv_q_2exp(z.z, View(x), static_cast<mp_bitcnt_t>(bits));
+  View a(x);
+  z.Compute(Limbs(x), [&] { mpz_fdiv_q_2exp(z.z, a, static_cast<mp_bitcnt_t>(bits)); });
   return z.Done();
 }
 

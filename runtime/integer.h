@@ -2,7 +2,8 @@
 //
 // Integer: a Word if it fits in 64 bits, else a BigInteger; never both for one number. GMP computes what
 // overflows. What could be large is estimated before GMP is asked: beyond `max_bytes` (what may still be
-// allocated) these throw std::bad_alloc.
+// allocated) these throw std::bad_alloc. On numbers of many megabytes they can be given up from a signal handler; then they
+// throw OperationAborted (runtime/long_operation.h).
 #pragma once
 
 #include <compare>
@@ -30,8 +31,8 @@ class View {
 // The number as a value; `mpz` is left unspecified (its memory may have been taken over).
 Value Take(mpz_t mpz);
 Value FromWord(int64_t word);
-// Digits, '-' in front if negative. nullopt-like: returns false if `text` is none.
-bool Parse(std::string_view text, Value* out);
+// Digits of the base 10, 16 or 8, '-' in front if negative. False if `text` is none.
+bool Parse(std::string_view text, Value* out, int base = 10);
 std::string ToString(const Value& value);
 
 Value Add(const Value& x, const Value& y, uint64_t max_bytes);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "runtime/long_operation.h"
 #include "runtime/memory.h"
 
 namespace df {
@@ -84,6 +85,7 @@ LimitCheck::LimitCheck(const Limits& limits)
       timeout_(limits.timeout),
       deadline_(std::chrono::steady_clock::now() + limits.timeout) {
   memory::counters.peak = memory::counters.current;
+  ClearAbort();  // what ended the run before does not end this one
 }
 
 std::string LimitCheck::Detail(Stop stop) const {

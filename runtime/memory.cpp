@@ -5,6 +5,8 @@
 
 #include <gmp.h>
 
+#include "runtime/long_operation.h"
+
 namespace df::memory {
 
 thread_local constinit Counters counters;
@@ -26,21 +28,30 @@ void CountWithoutLimit(size_t bytes) {
 }
 
 void* GmpAllocate(size_t bytes) {
+  long_operation::Shield shield;
   void* block = std::malloc(bytes);
   if (!block) NoMemory();
   CountWithoutLimit(bytes);
+  long_operation::Took(block, bytes);
   return block;
 }
 
 void* GmpReallocate(void* block, size_t old_bytes, size_t bytes) {
+  long_operation::Shield shield;
+  long_operation::Gave(block);
   void* moved = std::realloc(block, bytes);
   if (!moved) NoMemory();
   Discharge(old_bytes);
   CountWithoutLimit(bytes);
+  long_operation::Took(moved, bytes);
   return moved;
 }
 
-void GmpFree(void* block, size_t bytes) { Free(block, bytes); }
+void GmpFree(void* block, size_t bytes) {
+  long_operation::Shield shield;
+  long_operation::Gave(block);
+  Free(block, bytes);
+}
 
 // Before main, so that no number is made with the one and freed with the other pair of functions.
 [[maybe_unused]] const bool installed = [] {

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "runtime/integer.h"
+#include "runtime/long_operation.h"
 
 namespace df {
 namespace {
@@ -253,6 +254,8 @@ std::string ShowChar(uint32_t code) { return "'" + (code == '\'' ? "\\'" : Liter
 Outcome Show(Execution& execution, const ir::Graph& graph, ir::PortType type, Value value, llvm::raw_ostream& out) {
   try {
     return Shower(execution, graph, out).Run(type, std::move(value));
+  } catch (const OperationAborted& aborted) {
+    return execution.GiveUp(aborted.stop);
   } catch (const std::bad_alloc&) {
     Outcome outcome;
     outcome.stop = Stop::MemoryLimit;

@@ -246,7 +246,7 @@ std::string Compile(const ir::Graph& graph, const Options& options, Program* pro
 // Fills Program::fast.
 void MakeFast(Program& program);
 
-// The regions as text.
-void Dump(const Program& program, llvm::raw_ostream& out);
+// The regions of the scopes that `chosen` accepts, as text.
+void Dump(const Program& program, llvm::raw_ostream& out, llvm::function_ref<bool(std::string_view scope)> chosen);
 
 }  // namespace df::tagged

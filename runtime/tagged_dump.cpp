@@ -34,9 +34,10 @@ void PrintOperand(uint32_t operand, llvm::raw_ostream& out) {
 
 }  // namespace
 
-void Dump(const Program& program, llvm::raw_ostream& out) {
+void Dump(const Program& program, llvm::raw_ostream& out, llvm::function_ref<bool(std::string_view)> chosen) {
   const ir::Graph& graph = *program.graph;
   for (const ScopeCode& scope : program.scopes) {
+    if (!chosen(graph.scopes[scope.id].name)) continue;
     out << "scope " << graph.scopes[scope.id].name << ": " << scope.num_slots << " slots, " << scope.frame_bytes
         << " bytes, activation e" << scope.activation << '\n';
     for (size_t r = 0; r < scope.regions.size(); ++r) {

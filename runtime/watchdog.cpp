@@ -1,6 +1,8 @@
 // The watchdog's thread.
 #include "runtime/watchdog.h"
 
+#include <algorithm>
+#include <csignal>
 #include <optional>
 
 #include "runtime/limits.h"
@@ -10,8 +12,13 @@ namespace df {
 Watchdog::Watchdog(const Limits& limits, std::function<void(Stop, const std::string&)> give_up,
                    std::chrono::milliseconds grace)
     : give_up_(std::move(give_up)) {
-  if (limits.timeout.count() > 0 || limits.interrupt)
-    thread_ = std::thread([this, limits, grace] { Watch(limits, grace); });
+  if (limits.timeout.count() <= 0 && !limits.interrupt) return;
+  // Signals are for the threads that run something.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this, limits, grace] { Watch(limits, grace); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Watchdog::~Watchdog() {
@@ -27,6 +34,7 @@ Watchdog::~Watchdog() {
 void Watchdog::Watch(Limits limits, std::chrono::milliseconds grace) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kGlance = std::chrono::milliseconds(100);  // how often the flag is looked at
+  const Clock::time_point deadline = Clock::now() + limits.timeout;
   // No default memory limit is needed here: only the texts and the deadline.
   limits.max_memory = limits.max_frames = 1;
   const LimitCheck check(limits);
@@ -39,7 +47,10 @@ void Watchdog::Watch(Limits limits, std::chrono::milliseconds grace) {
       return;
     }
     if (!patience && (reason = check.Check(0)) != Stop::Done) patience = Clock::now() + grace;
-    ended_condition_.wait_for(lock, kGlance);
+    Clock::time_point next = Clock::now() + kGlance;
+    if (patience) next = std::min(next, *patience);
+    else if (limits.timeout.count() > 0) next = std::min(next, deadline + std::chrono::milliseconds(1));
+    ended_condition_.wait_until(lock, next);
   }
 }
 

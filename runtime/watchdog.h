@@ -1,8 +1,9 @@
 // runtime/watchdog.h
 //
 // A second thread that sees to the limits of a run where the run itself cannot: inside one operation on
-// numbers of many megabytes nothing is looked at (runtime/limits.h). For programs that may end themselves, as
-// `dfc run` does.
+// numbers of many megabytes nothing is looked at (runtime/limits.h), and writing to a pipe that nobody reads
+// never ends. `dfc` has one that gives long operations up when the time is over (runtime/long_operation.h), and
+// one that ends the program if all else fails.
 #pragma once
 
 #include <chrono>
@@ -19,7 +20,7 @@ class Watchdog {
  public:
   // Calls `give_up` once, from its own thread, when the time limit was reached, or the interrupt flag was
   // seen set, `grace` ago and the watchdog still lives. `give_up` gets Stop::Timeout or Stop::Interrupted
-  // with the text for the user, and must end the process: the run goes on in its thread. Without a time limit
+  // with the text for the user. The run goes on in its thread: what `give_up` does must make that end. Without a time limit
   // and a flag there is no thread.
   Watchdog(const Limits& limits, std::function<void(Stop, const std::string&)> give_up,
            std::chrono::milliseconds grace = std::chrono::milliseconds(500));

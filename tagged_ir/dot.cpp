@@ -34,7 +34,7 @@ class Drawer {
   void Run();
 
  private:
-  bool Chosen(ScopeId id) const;
+  bool Chosen(ScopeId id) const { return options_.Chooses(g.scopes[id].name); }
   void Cluster(ScopeId id, int depth);
   void DrawNode(NodeId id, int depth);
   void DrawEdges();
@@ -49,11 +49,6 @@ class Drawer {
   std::vector<std::vector<ScopeId>> loops_;   // of each scope: the loops in it
   std::vector<bool> drawn_;                   // of each node
 };
-
-bool Drawer::Chosen(ScopeId id) const {
-  llvm::StringRef name = g.scopes[id].name, only = options_.only;
-  return only.empty() || name == only || (name.consume_front(only) && name.starts_with("@"));
-}
 
 std::string Drawer::ConstantLabel(const Constant& constant) const {
   constexpr size_t kLongest = 24;

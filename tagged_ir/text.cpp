@@ -89,10 +89,9 @@ class Printer {
 void Printer::ChooseScopes() {
   shown_.assign(g.scopes.size(), options_.only.empty());
   if (options_.only.empty()) return;
-  llvm::StringRef only = options_.only;
   for (uint32_t i = 0; i < g.scopes.size(); ++i) {
     llvm::StringRef name = g.scopes[ScopeId(i)].name;
-    if (name == only || (name.consume_front(only) && name.starts_with("@"))) shown_[i] = true;
+    if (options_.Chooses(name)) shown_[i] = true;
   }
   // A loop is shown if the first scope around it that is no loop is; `open` ends walks around a circle of
   // parents.

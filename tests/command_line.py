@@ -37,11 +37,22 @@ def help_and_version(d):
 def wrong_usage(d):
     d.file("p.df", FACT)
     for words in ((), ("--nonsense",), ("run",), ("run", "p.df", "q.df"), ("p.df", "--emit=nothing"), ("p.df", "--only=f"),
-                  ("p.df", "--emit=ast", "--only=f"), ("run", "p.df", "--engine=magic"), ("run", "p.df", "--timeout=soon"),
+                  ("run", "p.df", "--engine=magic"), ("run", "p.df", "--timeout=soon"),
                   ("run", "p.df", "--max-memory=lots"), ("run", "p.df", "--max-memory=0"), ("run", "p.df", "--input", "n"),
                   ("run", "p.df", "--trace", "--engine=tagged"), ("-",), ("run", "p.df", "--max-frames=-1")):
         _, err = d.expect(2, *words, out="")
         assert "dfc --help" in err, err
+
+
+@test
+def unknown_commands(d):
+    d.file("p.df", FACT)
+    d.expect(2, "rnu", "p.df", err="there is no command `rnu`; did you mean `run`?")
+    d.expect(2, "frob", "p.df", err="there is no command `frob`")
+    d.expect(2, "chekc", err="did you mean `check`?")
+    d.expect(1, "nofile", err="cannot read `nofile`")
+    d.file("rnu", FACT)
+    d.expect(0, "rnu", "-o", "rnu.graph")  # a file of that name is a file
 
 
 @test
@@ -84,22 +95,26 @@ def standard_streams(d):
 @test
 def dumps(d):
     d.file("p.df", FACT)
-    for phase in ("tokens", "ast", "core", "functions", "tagged", "dot"):
+    for phase in ("tokens", "ast", "core", "functions", "tagged", "dot", "regions"):
         out, _ = d.expect(0, "p.df", "--emit=" + phase)
         assert "fact" in out, phase
         d.expect(0, "p.df", "--emit=" + phase, "-o", "dump.txt", out="")
         assert d.bytes("dump.txt").decode() == out, phase
     assert not os.path.exists(os.path.join(d.path, "p.graph")), "a dump is no compilation"
     d.file("q.df", "pick :: Bool -> Int -> Int\npick c x = if c then x + 1 else 0\n")
-    for phase in ("core", "functions", "tagged", "dot"):
+    for phase in ("tokens", "ast", "core", "functions", "tagged", "dot", "regions", "lazy"):
         out, _ = d.expect(0, "q.df", "--emit=" + phase, "--only=pick")
-        assert "pick" in out, "without a main, --only says where to begin"
+        assert "pick" in out or phase == "lazy", "without a main, --only says where to begin"
         d.expect(1, "q.df", "--emit=" + phase, "--only=pock", err="did you mean `pick`?")
     d.expect(1, "q.df", "--emit=tagged", err="main")
     # A compiled graph can be shown, too.
     d.expect(0, "p.df")
     out, _ = d.expect(0, "p.graph", "--emit=tagged")
     assert "Call" in out
+    d.expect(1, "p.graph", "--emit=tagged", "--only=fcat", err="did you mean `fact`?")
+    d.expect(0, "p.graph", "--emit=lazy", out="nothing is lazy\n")
+    out, _ = d.expect(0, "p.df", "--emit=ast", "--only=fact")
+    assert "main" not in out.split("\n", 1)[1], "the declarations of that name alone"
     d.expect(1, "p.graph", "--emit=core", err="error[DF0815]: `p.graph` is a compiled graph already")
 
 
@@ -171,6 +186,14 @@ def inputs(d):
         assert "`y`" in err and "`n` (Int)" in err, err
         d.expect(2, "run", file, "--input", "n=4.5", "--input", "x=1", err="input `n`")
         d.expect(2, "run", file, "--input", "n=4", "--input", "n=4", "--input", "x=1", err="twice")
+        # Numbers as `read` takes them.
+        d.expect(0, "run", file, "--input", "n=0x10", "--input", "x=0o17", out="(240.0,True)\n")
+        d.expect(0, "run", file, "--input", "n=-0XfF", "--input", "x=1e1", out="(-2550.0,False)\n")
+        for wrong in ("1_000", "0x", "0o8", "0b1", "+4", "1.0"):
+            d.expect(2, "run", file, "--input", "n=" + wrong, "--input", "x=1", err="`%s` is not an Int" % wrong)
+    # Names also where main is a lambda; a character needs no quotes, which a shell would take.
+    d.file("q.df", "main :: Int -> Char -> (Int, Char)\nmain n = (\\c -> (n, c))\n")
+    d.expect(0, "run", "q.df", "--input", "n=1", "--input", "c=a", out="(1,'a')\n")
 
 
 @test
@@ -194,6 +217,50 @@ def interrupts(d):
         out, err = process.communicate(timeout=30)
         assert process.returncode == 130, (process.returncode, err)
         assert b"interrupted" in err and out == b"", err
+
+
+def seconds_to_end(d, number, *words, after=1.0):
+    """Runs, sends a signal; the exit code, what was printed, and how long it took to end."""
+    process = subprocess.Popen([d.dfc, "run", *words], cwd=d.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(after)
+    begin = time.monotonic()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err, time.monotonic() - begin
+
+
+SOON = 20 if os.environ.get("DFC_SLOW_BUILD") else 1.0  # 100 ms is promised; the machine may have other work
+
+
+@test
+def inside_one_operation(d):
+    """Limits and signals reach a run that stands in one multiplication, division or conversion of a huge Integer."""
+    d.file("power.df", "main = 3 ^ (2 ^ 40 :: Int) == (0 :: Integer)\n")
+    d.file("divide.df", "main = let x = 7 ^ (2 ^ 23 :: Int) in gcd (x * x) (x * (x + 1)) == (0 :: Integer)\n")
+    d.file("show.df", "main = (1, 3 ^ (2 ^ 25 :: Int))\n")
+    for engine in ("tagged", "reference", "demand"):
+        for file in ("power.df", "divide.df", "show.df"):
+            begin = time.monotonic()
+            _, err = d.expect(3, "run", file, "--engine=" + engine, "--timeout=400ms")
+            assert "the time limit of 0.4 s is reached" in err, err
+            assert time.monotonic() - begin < 0.4 + SOON + 0.5, (file, engine)
+        code, _, err, seconds = seconds_to_end(d, signal.SIGINT, "power.df", "--engine=" + engine)
+        assert code == 130 and b"interrupted" in err and seconds < SOON, (engine, code, err, seconds)
+    code, out, err, seconds = seconds_to_end(d, signal.SIGTERM, "show.df", after=3)
+    assert code == 130 and out.startswith(b"(1,") and b"interrupted" in err and seconds < SOON, (code, out[:40], err, seconds)
+    # The prompt goes on.
+    d.expect(3, "repl", stdin=":set timeout 400ms\n3 ^ (2 ^ 40 :: Int) == 0\n:unset timeout\n1 + 1\n", out="2\n", err="time limit")
+
+
+@test
+def nobody_reads(d):
+    """A run that is stopped while it writes into a full pipe ends, too."""
+    d.file("long.df", "main = 7 ^ 3000000\n")
+    process = subprocess.Popen([d.dfc, "run", "long.df"], cwd=d.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(3)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 130
+    process.communicate()
 
 
 @test

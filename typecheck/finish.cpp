@@ -3,6 +3,29 @@
 #include "typecheck/match.h"
 
 namespace df::check {
+namespace {
+
+// The parameters of the first clause, and of the lambdas that are its right side: `main n = \x -> ..` has two.
+llvm::SmallVector<const ast::Pat*> ParametersOf(const ast::FunctionDecl& function) {
+  const ast::Clause& clause = function.clauses[0];
+  llvm::SmallVector<const ast::Pat*> params(clause.params.begin(), clause.params.end());
+  if (clause.rhs.guarded.size() != 1 || !clause.rhs.guarded[0].guards.empty()) return params;
+  const ast::Expr* body = clause.rhs.guarded[0].body;
+  while (true) {
+    if (const auto* paren = llvm::dyn_cast<ast::ParenExpr>(body)) {
+      body = paren->expr;
+    } else if (const auto* typed = llvm::dyn_cast<ast::TypedExpr>(body)) {
+      body = typed->expr;
+    } else if (const auto* lambda = llvm::dyn_cast<ast::LambdaExpr>(body)) {
+      params.append(lambda->params.begin(), lambda->params.end());
+      body = lambda->body;
+    } else {
+      return params;
+    }
+  }
+}
+
+}  // namespace
 
 Checker::Checker(core::Program& program, Env& env, Diagnostics& diags, const CheckOptions& options,
                  const ast::Ast& ast, const FixityTable& fixities)
@@ -129,10 +152,11 @@ void Checker::FindMain() {
   for (const ast::Decl* decl : module_.decls) {
     const auto* function = llvm::dyn_cast<ast::FunctionDecl>(decl);
     if (!function || Text(function->name.text) != "main") continue;
+    llvm::SmallVector<const ast::Pat*> patterns = ParametersOf(*function);
     for (size_t i = 0; i < params.size(); ++i) {
       Symbol name = Intern("arg" + std::to_string(i + 1));
-      if (i < function->clauses[0].params.size()) {
-        const ast::Pat* pat = function->clauses[0].params[i];
+      if (i < patterns.size()) {
+        const ast::Pat* pat = patterns[i];
         for (;;) {
           if (const auto* paren = llvm::dyn_cast<ast::ParenPat>(pat)) pat = paren->pat;
           else if (const auto* bang = llvm::dyn_cast<ast::BangPat>(pat)) pat = bang->pat;

@@ -54,5 +54,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!graph || HasInputsOfDataType(*graph)) return 0;
   Run(*graph, EngineKind::Reference);
   Run(*graph, EngineKind::Tagged);
+  Run(*graph, EngineKind::Demand);
   return 0;
 }

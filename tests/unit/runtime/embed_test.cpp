@@ -24,7 +24,7 @@ std::string QuotientFile() {
 
 RunSettings Reference() {
   RunSettings settings;
-  settings.reference_engine = true;
+  settings.engine = RunEngine::Reference;
   return settings;
 }
 
@@ -74,4 +74,20 @@ TEST_CASE("what is no graph file is refused") {
   CHECK_FALSE(error.empty());
   CHECK_FALSE(Program::Load("/nonexistent/file.graph", &error).has_value());
   CHECK(error == "/nonexistent/file.graph: cannot be read");
+}
+
+TEST_CASE("every engine gives the same") {
+  std::string error;
+  auto program = Program::FromBytes(QuotientFile(), &error);
+  REQUIRE(program.has_value());
+  for (RunEngine engine : {RunEngine::Tagged, RunEngine::Reference, RunEngine::Demand}) {
+    RunSettings settings;
+    settings.engine = engine;
+    Run run(*program, settings);
+    CHECK(run.SetInputText("n", "0x10"));
+    CHECK(run.SetInput("x", 0.5));
+    REQUIRE(run.Execute() == RunStatus::Done);
+    CHECK(run.result(0).text == "6");
+    CHECK(run.result(1).text == "0.5");
+  }
 }

@@ -94,7 +94,8 @@ ExitCode CodeOf(Stop stop) {
 }
 
 ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
-                  const std::atomic<bool>* interrupt, Console& console, Stats* stats) {
+                  const std::atomic<bool>* interrupt, Console& console, Stats* stats,
+                  GraphOrigin origin) {
   PassScope pass("run");
   RunOptions run;
   run.limits.max_memory = options.max_memory;
@@ -117,6 +118,11 @@ ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Op
   // Part of a value may have been printed before it failed; the message begins on a line of its own.
   if (outcome.ok() || console.out().tell() != printed_before) console.out() << '\n';
   console.out().flush();
+  if (outcome.stop == Stop::Internal && origin == GraphOrigin::File) {
+    console.Error(fmt::format("not a valid graph: {}\n  it breaks this rule while it runs; if dfc wrote the file, please report it",
+                              outcome.detail));
+    return ExitCode::BadGraph;
+  }
   Explain(outcome, graph, console);
   if (last_resort) last_resort->Reported();
   if (stats) *stats = execution->stats();

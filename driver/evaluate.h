@@ -14,9 +14,13 @@ namespace df {
 // The exit code that a stop means.
 ExitCode CodeOf(Stop stop);
 
+// Where a graph comes from: what breaks a rule of the graph while it runs is dfc's fault, or the file's.
+enum class GraphOrigin : uint8_t { Source, File };
+
 // Runs `graph` and prints its value and a new line on standard output, or on standard error why there is none.
 // `interrupt` may be null. Several results are printed as a tuple. `stats`, if not null, gets what the run did.
 ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
-                  const std::atomic<bool>* interrupt, Console& console, Stats* stats = nullptr);
+                  const std::atomic<bool>* interrupt, Console& console, Stats* stats = nullptr,
+                  GraphOrigin origin = GraphOrigin::Source);
 
 }  // namespace df

@@ -59,11 +59,12 @@ std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::
 bool HasSuffix(const std::string& file, std::string_view suffix) { return file.ends_with(suffix); }
 
 // The graph to run, from a source or from a compiled graph; else the exit code.
-ExitCode Load(Pipeline& pipeline, const Options& options, std::optional<ir::Graph>& graph) {
+ExitCode Load(Pipeline& pipeline, const Options& options, std::optional<ir::Graph>& graph, GraphOrigin& origin) {
   std::optional<std::string> bytes = ReadFile(
       options.file, HasSuffix(options.file, ".graph") ? kMaxGraphBytes : kMaxSourceBytes, pipeline.diags);
   if (!bytes) return ExitCode::Failed;
   if (HasSuffix(options.file, ".graph") || ir::LooksLikeGraphFile(*bytes)) {
+    origin = GraphOrigin::File;
     graph = LoadGraph(*bytes, pipeline.diags);
     return graph ? ExitCode::Fine : ExitCode::BadGraph;
   }
@@ -75,11 +76,12 @@ ExitCode Load(Pipeline& pipeline, const Options& options, std::optional<ir::Grap
 
 ExitCode RunCommand(const Options& options, Console& console) {
   std::optional<ir::Graph> graph;
+  GraphOrigin origin = GraphOrigin::Source;
   std::vector<Value> inputs;
   {
     // The compiler's memory is given back before the run.
     Pipeline pipeline;
-    ExitCode code = Load(pipeline, options, graph);
+    ExitCode code = Load(pipeline, options, graph, origin);
     if (graph) {
       std::optional<std::vector<Value>> read = ReadInputs(*graph, options.inputs, pipeline.diags);
       if (read) inputs = std::move(*read);
@@ -89,7 +91,7 @@ ExitCode RunCommand(const Options& options, Console& console) {
     if (code != ExitCode::Fine) return code;
   }
   InterruptScope interrupts;
-  return Evaluate(*graph, inputs, options, interrupts.flag(), console);
+  return Evaluate(*graph, inputs, options, interrupts.flag(), console, nullptr, origin);
 }
 
 }  // namespace df

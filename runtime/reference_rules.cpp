@@ -155,6 +155,7 @@ void ReferenceExecution::FillCell(const Token& token) {
   auto it = cells_.find({graph_.nodes[token.node].attr, token.tag.tail()});
   if (it == cells_.end() || !it->second->released) throw BrokenRule{"a result of a delayed call that was not released"};
   if (token.value.is_reference()) throw BrokenRule{"a delayed call whose result is a reference"};
+  if (token.value.is_dead()) throw BrokenRule{"a delayed call whose result is dead"};
   DelayCell* cell = it->second;
   if (cell->full) throw BrokenRule{"a second result of a delayed call"};
   cell->value = token.value;

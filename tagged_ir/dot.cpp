@@ -39,6 +39,7 @@ class Drawer {
   void DrawNode(NodeId id, int depth);
   void DrawEdges();
   std::string Label(NodeId id) const;
+  std::string SideLabel(NodeId id, uint32_t side) const;
   std::string ConstantLabel(const Constant& constant) const;
   bool GoesBack(NodeId to, Edge edge) const;
 
@@ -97,6 +98,12 @@ std::string Drawer::Label(NodeId id) const {
   }
 }
 
+// Of a Switch on a Bool T and F, else the number of the alternative.
+std::string Drawer::SideLabel(NodeId id, uint32_t side) const {
+  if (g.types.Kind(g.TypeOf(g.InputsOf(id)[0]).type) != TypeKind::Bool) return std::to_string(side);
+  return side == 0 ? "T" : "F";
+}
+
 void Drawer::DrawNode(NodeId id, int depth) {
   const Node& node = g.nodes[id];
   const char* style = "";
@@ -116,6 +123,13 @@ void Drawer::DrawNode(NodeId id, int depth) {
     default: break;
   }
   drawn_[id.index] = true;
+  if (node.op == Op::Switch) {  // its sides are parts of the node: labels at the edges would cover each other
+    out_.indent(2 * depth) << "n" << id.index << " [shape=Mrecord, label=\"{" << Escape(Label(id)) << "|{";
+    for (uint32_t side = 0; side < node.num_results; ++side)
+      out_ << (side ? "|" : "") << "<s" << side << ">" << SideLabel(id, side);
+    out_ << "}}\"" << style << ", tooltip=\"" << id.index << "\"];\n";
+    return;
+  }
   out_.indent(2 * depth) << "n" << id.index << " [label=\"" << Escape(Label(id)) << "\"" << style
                          << ", tooltip=\"" << id.index << "\"];\n";
 }
@@ -157,16 +171,11 @@ void Drawer::DrawEdges() {
       // A trigger, wherever it goes, or a control edge.
       if (g.types.Kind(g.TypeOf(in[k]).type) == TypeKind::Trigger) add("style=dashed, color=\"#aaaaaa\"");
       if (g.TypeOf(in[k]).lazy) add("arrowhead=empty");
-      const Node& source = g.nodes[from];
-      if (source.op == Op::Switch) {
-        bool is_bool = g.types.Kind(g.TypeOf(g.InputsOf(from)[0]).type) == TypeKind::Bool;
-        add(fmt::format("taillabel=\"{}\"", !is_bool          ? std::to_string(in[k].port)
-                                            : in[k].port == 0 ? "T"
-                                                              : "F"));
-      }
       if (GoesBack(to, in[k])) add("constraint=false");
       if (in.size() > 1 && g.nodes[to].op == Op::BranchMerge && k == 0) add("headlabel=\"p\"");
-      out_ << "  n" << from.index << " -> n" << i;
+      out_ << "  n" << from.index;
+      if (g.nodes[from].op == Op::Switch) out_ << ":s" << in[k].port << ":s";
+      out_ << " -> n" << i;
       if (!attributes.empty()) out_ << " [" << attributes << "]";
       out_ << ";\n";
     }

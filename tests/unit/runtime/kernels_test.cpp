@@ -30,6 +30,7 @@ struct NoExecution : Execution {
   llvm::ArrayRef<Value> results() const override { return {}; }
   Value TakeResult(size_t) override { return {}; }
   Outcome Force(Value&) override { return {}; }
+  Outcome GiveUp(Stop) override { return {}; }
   Stats stats() const override { return {}; }
 };
 

@@ -14,6 +14,7 @@ struct Evaluated : Execution {
   llvm::ArrayRef<Value> results() const override { return {}; }
   Value TakeResult(size_t) override { return {}; }
   Outcome Force(Value&) override { return {}; }
+  Outcome GiveUp(Stop) override { return {}; }
   Stats stats() const override { return {}; }
 };
 

@@ -7,6 +7,7 @@
 import os
 import pty
 import select
+import signal
 import time
 
 from promises import main, test
@@ -36,8 +37,14 @@ class Terminal:
         os.write(self.terminal, text)
 
     def exit_code(self):
-        _, status = os.waitpid(self.pid, 0)
-        return os.waitstatus_to_exitcode(status)
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.02)
+        os.kill(self.pid, signal.SIGKILL)
+        raise AssertionError("the session does not end")
 
 
 @test
@@ -203,8 +210,10 @@ def completes_file_names(d):
     terminal.wait_for(b"dfc> ")
     terminal.send(b":load sha\t\n")
     terminal.wait_for(b"loaded shapes.df")
+    terminal.wait_for(b"dfc> ")  # what is typed earlier is read in another mode of the terminal
     terminal.send(b"area\n")
     terminal.wait_for(b"12")
+    terminal.wait_for(b"dfc> ")
     terminal.send(b"\x04")
     assert terminal.exit_code() == 0
 

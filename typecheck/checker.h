@@ -276,7 +276,6 @@ class Checker {
   bool CheckDistinct(const std::vector<Bound>& bound);
   // The pattern with `keep` as its only variable (invalid: none), replaced by `by`.
   const core::Pat* Project(const core::Pat* pat, VarId keep, VarId by);
-  static bool Irrefutable(const ast::Pat* pat);
 
   // ---- infer_match.cpp
   core::Expr* CheckClauses(Symbol name, llvm::ArrayRef<ast::Clause> clauses, Span span, TypeId expected,

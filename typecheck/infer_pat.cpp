@@ -46,24 +46,6 @@ bool Checker::CheckDistinct(const std::vector<Bound>& bound) {
   return ok;
 }
 
-bool Checker::Irrefutable(const ast::Pat* pat) {
-  switch (pat->kind) {
-    case ast::PatKind::Wildcard:
-    case ast::PatKind::Var:
-    case ast::PatKind::Lazy: return true;
-    case ast::PatKind::Bang: return Irrefutable(llvm::cast<ast::BangPat>(pat)->pat);
-    case ast::PatKind::Paren: return Irrefutable(llvm::cast<ast::ParenPat>(pat)->pat);
-    case ast::PatKind::As: return Irrefutable(llvm::cast<ast::AsPat>(pat)->pat);
-    case ast::PatKind::Typed: return Irrefutable(llvm::cast<ast::TypedPat>(pat)->pat);
-    case ast::PatKind::Tuple: {
-      for (const ast::Pat* element : llvm::cast<ast::TuplePat>(pat)->elements)
-        if (!Irrefutable(element)) return false;
-      return true;
-    }
-    default: return false;
-  }
-}
-
 // For messages about uses of the variable. What is not known yet gets its type from a use.
 void Checker::RememberReason(VarId var, const Reason& why) {
   bool tells = why.kind == Reason::Signature || why.kind == Reason::Annotation || why.kind == Reason::Scrutinee;

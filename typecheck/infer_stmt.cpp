@@ -1,5 +1,6 @@
 // do, list comprehensions and arithmetic sequences: calls of library functions.
 #include "typecheck/checker.h"
+#include "typecheck/match_pattern.h"
 
 namespace df::check {
 
@@ -54,7 +55,7 @@ core::Expr* Checker::CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId
     param = program_.NewLocal(Intern("x"), value, stmt->pat->span);
     std::vector<core::Row> rows{{program_.Copy<const core::Pat*>({pat}), next, first->span}};
     VarId fail = KnownVar("fail");
-    if (fail.valid() && !Irrefutable(stmt->pat)) {
+    if (fail.valid() && !IsIrrefutable(program_, pat)) {
       // A pattern that may not fit: the monad's own `fail` (Haskell 2010 section 3.14).
       core::Pat wildcard{};
       wildcard.kind = core::PatKind::Wildcard;
@@ -121,7 +122,7 @@ core::Expr* Checker::CheckComprehension(const ast::Expr* element, llvm::ArrayRef
       pat->kind == core::PatKind::Var ? pat->var : program_.NewLocal(Intern("x"), item, bind->pat->span);
   if (pat->kind != core::PatKind::Var) {
     std::vector<core::Row> rows{{program_.Copy<const core::Pat*>({pat}), inner, first->span}};
-    if (!Irrefutable(bind->pat)) {
+    if (!IsIrrefutable(program_, pat)) {
       core::Pat wildcard{};
       wildcard.kind = core::PatKind::Wildcard;
       wildcard.type = item;

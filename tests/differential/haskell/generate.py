@@ -240,7 +240,8 @@ class Generator(Terms, Patterns):
         if self.chance(0.4):
             branches.append(Node("branch", None, [self.term("Bool", 2, s), self.term(out, depth, s)]))
         args = [self.term(p, depth - 1, s) if self.chance(0.8) else Node("var", p, info=a) for a, p in names]
-        call = Node("call", out, [self.one_less(n)()] + args, (entry.name, False))
+        args = self.said(Entry(entry.name, own, out), [self.one_less(n)()] + args)
+        call = Node("call", out, args, (entry.name, False))
         branches.append(Node("branch", None, [self.literal("Bool", "otherwise"), call]))
         patterns = [n] + [("!" if self.chance(0.2) else "") + a for a, _ in names]
         return [Node("clause", None, [Node("rhs", None, branches)], patterns)]

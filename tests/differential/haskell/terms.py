@@ -311,13 +311,18 @@ class Terms:
         a.left[0] -= 1
         first = a.smaller()
         inner = s if self.chance(0.1) else s.without_recursion()
-        args = [first]
-        unsaid = set(variables(functions(a.entry.params, t), "rigid")) - set(variables(functions(a.entry.params[:1], t), "rigid"))
-        for p in a.entry.params[1:]:
-            e = self.term(p, d - 1, inner)
-            args.append(Node("ann", p, [e]) if unsaid & set(variables(p, "rigid")) and e.op != "var" else e)
-            unsaid -= set(variables(p, "rigid"))
-        return Node("call", t, args, (a.entry.name, False))
+        rest = [self.term(p, d - 1, inner) for p in a.entry.params[1:]]
+        return Node("call", t, self.said(a.entry, [first] + rest), (a.entry.name, False))
+
+    def said(self, entry, args):
+        """The arguments of a recursive call; those with a type that says what a type variable is which the result does not say."""
+        unsaid = set(variables(functions(entry.params, entry.result), "rigid")) - set(variables(entry.result, "rigid"))
+        made = []
+        for p, e in zip(entry.params, args):
+            mine = set(variables(p, "rigid"))
+            made.append(Node("ann", p, [e]) if unsaid & mine and e.op != "var" else e)
+            unsaid -= mine
+        return made
 
     def immediate(self, t, d, s):
         """A lambda that is applied at once."""

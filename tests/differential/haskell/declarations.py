@@ -84,7 +84,19 @@ class World:
         return (t[0] not in self.data or self.shows(self.data[t[0]], newtypes)) and all(self.showable(a, newtypes) for a in t[1:])
 
     def shows(self, data, newtypes):
-        return "Show" in data.deriving and (newtypes or not data.newtype)
+        if newtypes:
+            return "Show" in data.deriving
+        return "Show" in data.deriving and not any(d.newtype for d in self.below(data))
+
+    def below(self, data):
+        """The data types in whose values a value of `data` may consist, itself among them."""
+        found, todo = [], [data]
+        while todo:
+            d = todo.pop()
+            if d not in found:
+                found.append(d)
+                todo += [e for e in self.data.values() if any(holds(f, e.name) for c in d.constructors for f in c.fields)]
+        return found
 
 
 # ---------------------------------------------------------------- random declarations
@@ -113,7 +125,7 @@ def make_data(g, index):
 
     def constructor(letter, recursive, count):
         fields = [field(recursive) for _ in range(count)]
-        strict = [g.chance(0.2) for _ in fields]
+        strict = [g.chance(0.2) and not holds(f, "->") for f in fields]
         cname = "K%d%s" % (index, letter)
         if count == 2 and g.chance(0.3) and kind != "newtype":
             symbol = ":" + r.choice("+*>-&|") + ":" * r.choice((0, 1)) + "+-*"[index % 3]

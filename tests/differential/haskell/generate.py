@@ -12,27 +12,53 @@ import sys
 
 import declarations
 from declarations import HEADS, METHODS, STATE, STATE_ENTRIES, Class, World
-from library import FUNCTIONS, SHOW, Entry, read
+from library import FUNCTIONS, LISTS, SHOW, Entry, read
 from patterns import Patterns
 from terms import Again, Impossible, Scope, Terms
 from tree import Node, plain
-from haskell_types import GROUND, functions, holds, parse, rigid, signature, substitute, unfold, variables
+from haskell_types import functions, holds, parse, rigid, signature, substitute, text, unfold, variables
 
 HEADER = "{-# LANGUAGE ScopedTypeVariables, BangPatterns, LambdaCase #-}\nmodule Main where\n"
+IMPORT = "import Data.List\n"
 LIBRARY = read(FUNCTIONS)
+
+
+class Dice:
+    """Choices made from `Random.random` alone: the only method that gives the same numbers in every version of Python."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed).random
+
+    def choice(self, items):
+        return items[int(self.random() * len(items))]
+
+    def randint(self, low, high):
+        return low + int(self.random() * (high - low + 1))
+
+    def sample(self, items, count):
+        left = list(items)
+        return [left.pop(int(self.random() * len(left))) for _ in range(count)]
+
+    def weighted(self, options):
+        """One of [(what, weight)]."""
+        point = self.random() * sum(w for _, w in options)
+        for what, weight in options:
+            point -= weight
+            if point < 0:
+                return what
+        return options[-1][0]
 
 
 class Generator(Terms, Patterns):
     """show: whether programs call `show` and print newtypes."""
 
     def __init__(self, seed, show=False):
-        self.r = random.Random(seed)
+        self.r = Dice(seed)
         self.show = show
         self.fresh = self.errors = 0
         self.fails = self.spins = False
         self.room = 0  # how many more terms this definition may have beyond leaves
         self.world = World()
-        self.features = set()
 
     # ------------------------------------------------------------ choices
 
@@ -44,8 +70,7 @@ class Generator(Terms, Patterns):
         return self.r.random() < p
 
     def pick(self, options):
-        """One of [(what, weight)]."""
-        return self.r.choices([o for o, _ in options], [w for _, w in options])[0]
+        return self.r.weighted(options)
 
     def ground_type(self, depth):
         """A type of first-order values, without variables."""
@@ -72,7 +97,7 @@ class Generator(Terms, Patterns):
 
     # ------------------------------------------------------------ functions
 
-    def clauses(self, params, result, d, s, where=True, first=None):
+    def clauses(self, params, result, d, s, where=True):
         """Equations for a function; the last fits always unless the program may fail."""
         made, count = [], self.r.choice((1, 1, 2, 2, 3))
         for i in range(count):
@@ -243,7 +268,7 @@ class Generator(Terms, Patterns):
         args = self.said(Entry(entry.name, own, out), [self.one_less(n)()] + args)
         call = Node("call", out, args, (entry.name, False))
         branches.append(Node("branch", None, [self.literal("Bool", "otherwise"), call]))
-        patterns = [n] + [("!" if self.chance(0.2) else "") + a for a, _ in names]
+        patterns = [n] + [("!" if p[0] not in ("->", "rigid") and self.chance(0.2) else "") + a for a, p in names]
         return [Node("clause", None, [Node("rhs", None, branches)], patterns)]
 
     def define_structure(self, depth):
@@ -273,7 +298,7 @@ class Generator(Terms, Patterns):
                 clauses.append(Node("clause", None, [rhs], [pattern] + [a for a, _ in names]))
             else:
                 clauses.append(self.equation([pattern] + [a for a, _ in names], out, depth, s, last=True))
-        if self.fails and self.chance(0.1):
+        if self.fails and len(clauses) > 1 and self.chance(0.1):
             clauses.pop()
         self.world.entries.append(entry)
         return [self.definition(entry, constraints, clauses)]
@@ -342,6 +367,27 @@ class Generator(Terms, Patterns):
         world.entries += cls.methods
         return made
 
+    def own_instances(self, data):
+        """Instances of library classes with random bodies instead of derived ones."""
+        made = []
+
+        def instance(cls, method, result, context=""):
+            self.room = 25
+            body = self.term(result, 2, Scope([("x", data.name), ("y", data.name)] if method != "mempty" else []))
+            head = {"mempty": "mempty"}.get(method, "x %s y" % method if not method[0].isalpha() else "%s x y" % method)
+            made.append(Node("block", None, [Node("text", info="  %s = %s" % (head, body))], "instance %s %s where" % (cls, data.name)))
+
+        instance("Eq", self.r.choice(("==", "/=")), "Bool")
+        data.deriving.append("Eq")
+        instance("Ord", *self.r.choice((("compare", "Ordering"), ("<=", "Bool"))))
+        data.deriving.append("Ord")
+        if self.chance(0.6):
+            instance("Semigroup", "<>", data.name)
+            instance("Monoid", "mempty", data.name)
+            self.world.entries += read("""3 <> :: T -> T -> T\n2 mconcat :: [T] -> T\n2 mempty :: T
+1 foldMap :: (Int -> T) -> [Int] -> T\n1 mappend :: T -> T -> T""".replace("T", data.name))
+        return made
+
     def normal(self, head):
         """An instance's head without its variables' names."""
         return head if isinstance(head, str) else head[0]
@@ -396,7 +442,6 @@ class Generator(Terms, Patterns):
         return substitute(t, {"a": whole}) if "a" in variables(t) else t
 
     def atomic(self, head):
-        from haskell_types import text
         return text(head, True)
 
     # ------------------------------------------------------------ the program
@@ -407,13 +452,21 @@ class Generator(Terms, Patterns):
         kind = self.pick([("total", 4), ("spin", 2), ("fails", 4)])
         self.fails, self.spins = kind == "fails", kind == "spin"
         world.entries = list(LIBRARY) + (read(SHOW) if self.show else [])
-        depth = self.r.choice((2, 3, 3, 4))
+        depth, header = self.r.choice((2, 3, 3, 4)), HEADER
+        if self.chance(0.3):
+            world.entries += read(LISTS)
+            header += IMPORT
         decls = []
         if self.spins:
             decls.append(Node("text", info="spin :: Int -> a\nspin n = spin (n + 1)"))
         for i in range(self.r.choice((0, 1, 1, 2, 2, 3))):
             data = declarations.make_data(self, i)
+            own = self.chance(0.2) and not data.params and "Enum" not in data.deriving and "Eq" in data.deriving
+            if own:
+                data.deriving = ["Show"]
             decls.append(Node("text", info=data.text()))
+            if own:
+                decls += self.own_instances(data)
             decls += [Node("text", info=t) for t in declarations.instances(self, data)]
         if self.chance(0.2):
             decls.append(Node("text", info=STATE))
@@ -424,9 +477,8 @@ class Generator(Terms, Patterns):
             decls += self.define(depth)
         main = self.main(depth)
         t = main.type
-        from haskell_types import text
         decls.append(Node("def", None, [Node("clause", None, [plain(main)], [])], ("main", text(t), "")))
-        return Node("program", None, decls, HEADER)
+        return Node("program", None, decls, header)
 
     def main(self, depth):
         """A tuple of what some of the program's functions give."""

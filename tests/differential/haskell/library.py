@@ -139,6 +139,31 @@ $ :: (a -> b) -> a -> b
 1 & foldMap :: (a -> [b]) -> Maybe a -> [b]
 """
 
+# Of Data.List, which some programs import.
+LISTS = """
+2 sort :: Ord a => [a] -> [a]
+2 nub :: Eq a => [a] -> [a]
+1 sortBy :: (a -> a -> Ordering) -> [a] -> [a]
+1 sortOn :: Ord b => (a -> b) -> [a] -> [a]
+1 insert :: Ord a => a -> [a] -> [a]
+1 group :: Eq a => [a] -> [[a]]
+1 groupBy :: (a -> a -> Bool) -> [a] -> [[a]]
+2 partition :: (a -> Bool) -> [a] -> ([a], [a])
+1 delete :: Eq a => a -> [a] -> [a]
+1 union :: Eq a => [a] -> [a] -> [a]
+1 isPrefixOf :: Eq a => [a] -> [a] -> Bool
+1 intercalate :: [a] -> [[a]] -> [a]
+1 transpose :: [[a]] -> [[a]]
+1 tails :: [a] -> [[a]]
+1 inits :: [a] -> [[a]]
+2 & foldl' :: (b -> a -> b) -> b -> [a] -> b
+1 & mapAccumL :: (b -> a -> (b, c)) -> b -> [a] -> (b, [c])
+1 zipWith3 :: (a -> b -> c -> d) -> [a] -> [b] -> [c] -> [d]
+1 & find :: (a -> Bool) -> [a] -> Maybe a
+1 elemIndex :: Eq a => a -> [a] -> Maybe Int
+1 ! & maximumBy :: (a -> a -> Ordering) -> [a] -> a
+"""
+
 # What `instance Foldable T` gives for a user's type T.
 FOLDABLE = """
 2 & foldr :: (a -> b -> b) -> b -> T a -> b

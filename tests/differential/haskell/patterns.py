@@ -72,4 +72,5 @@ class Patterns:
         if self.chance(0.12):
             return "_", []
         x = self.name("x")
+        bang = bang and t[0] not in ("->", "rigid")  # `seq` of a function looks at nothing (docs/language.md)
         return ("!" + x if bang and self.chance(0.06) else x), [(x, t)]

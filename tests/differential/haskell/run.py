@@ -3,8 +3,8 @@
     python3 run.py --dfc build/dfc [--first 1] [--count 500] [--jobs 2] [--keep FOLDER] [--stop-at N] [--quiet]
                    [--answers FILE | --store FILE]
 
-Programs are made in pieces of 50, of which GHC evaluates each in one run; --store writes GHC's answers to a file, and
---answers takes them from one, so that no GHC is needed. Each program is compiled to a graph, as it stands, without
+Programs are made in pieces of 50, of which GHC evaluates each in one run; --store writes GHC's answers to a file, for the
+programs that pass, and --answers takes them from one, so that no GHC is needed. Each program is compiled to a graph, as it stands, without
 optimisation and without loops, and run on each engine, and once more without a file between. A program that disagrees is
 shrunk, printed, and kept in --keep.
 """
@@ -37,11 +37,10 @@ MODES = [
     (None, ["--engine=tagged"]),  # no file between
 ]
 LIMITS = ["--timeout=20s", "--max-memory=1G", "--no-warnings"]
-# What the reference engine's trace says of each firing: what is counted there.
-DYNAMIC = {"constructed": r" Construct", "matched": r" Match", "calls": r" Call", "forces": r" Force", "closures applied": r"apply"}
+SAMPLED = 10  # of so many programs one is traced, for the histograms
 
 
-def first_fault(dfc, text, want, folder, name):
+def first_fault(dfc, text, want, folder, name, traced=False):
     """(None or which mode gave what, whether dfc's error is another than GHC's, the statistics of one run)."""
     path = os.path.join(folder, name + ".df")
     with open(path, "w") as f:
@@ -56,9 +55,11 @@ def first_fault(dfc, text, want, folder, name):
                 return "compiling %s: exit %s\n%s" % (key, code, (out + err)[:3000]), False, stats
             compiled[key] = graph
         counted = run_flags == ["--engine=reference"]
-        code, out, err = execute([dfc, "run", path if key is None else compiled[key]] + run_flags + LIMITS + (["--stats"] if counted else []))
+        code, out, err = execute([dfc, "run", path if key is None else compiled[key]] + run_flags + LIMITS +
+                                 (["--stats"] + ["--trace"] * traced if counted else []))
         if counted:
             stats = err
+            err = re.sub(r"^%.*\n", "", err, flags=re.M)
         got = answer(code, out, err)
         said = said or got
         # Which of several failures is reported is left open by Haskell, but dfc reports the same one always.
@@ -92,16 +93,23 @@ class Tally:
         self.rows = []
 
 
-def counts(text, stats):
-    """What one program exercises: what its text holds, and what its run did."""
-    row = {}
-    for key, pattern in (("data types", r"^(?:data|newtype) "), ("classes", r"^class "), ("instances", r"^instance "),
-                         ("functions", r"^\w+ :: "), ("case alternatives", r"; |\{ "), ("lambdas", r"\\"), ("comprehensions", r"<- .*\]"),
-                         ("streams", r"repeat|iterate|\.\.\]"), ("irrefutable", r"~"), ("seq and bang", r"seq|\$!|[ (]![a-z]"),
-                         ("errors", r"error \"")):
-        row[key] = len(re.findall(pattern, text, re.M))
-    for key, value in re.findall(r"^\s*(calls|delayed|of them forced|loop iterations|deepest tag|firings):?\s+([\d,]+)", stats, re.M):
+# What a program's text exercises: a pattern for each.
+WRITTEN = {"data types": r"^(?:data|newtype) ", "classes": r"^class ", "instances": r"^instance ", "functions": r"^[a-z]\w+ :: ",
+           "alternatives": r"(?:; |\{ )[^;{}]*?->", "guards": r" \| ", "lambdas": r"\\", "knots": r"\([xs]\d+, y\d+\) = |s\d+ = \(\(",
+           "without an end": r"repeat|iterate|\.\.\]", "irrefutable": r"~", "seq and bang": r"seq|\$!|[ (]![a-z]", "errors": r'error "'}
+# What a run did: of --stats, and of a sample's --trace.
+DONE = ("firings", "calls", "loop iterations", "delayed", "of them forced", "deepest tag")
+TRACED = {"constructed": r"^%\d+ Construct", "closures made": r"^%\d+ Construct .*-> [a-z]", "matched": r"^%\d+ Match",
+          "fields read": r"^%\d+ Field", "forced": r"^%\d+ Force"}
+
+
+def counts(text, stats, traced):
+    """What one program exercises."""
+    row = {key: len(re.findall(pattern, text, re.M)) for key, pattern in WRITTEN.items()}
+    for key, value in re.findall(r"^(%s)\s+([\d,]+)$" % "|".join(DONE), stats, re.M):
         row[key] = int(value.replace(",", ""))
+    if traced:
+        row.update((key, len(re.findall(pattern, stats, re.M))) for key, pattern in TRACED.items())
     return row
 
 
@@ -115,7 +123,7 @@ def main():
     parser.add_argument("--stop-at", type=int, default=5, help="faults after which to stop")
     parser.add_argument("--quiet", action="store_true", help="no shrinking, no histograms")
     parser.add_argument("--answers", help="GHC's answers, stored")
-    parser.add_argument("--store", help="where to write GHC's answers")
+    parser.add_argument("--store", help="where to write GHC's answers, of the programs that pass")
     args = parser.parse_args()
     args.dfc = os.path.abspath(args.dfc)
     stored = read_answers(args.answers) if args.answers else None
@@ -135,19 +143,22 @@ def main():
             else:
                 answers = ghc.answers(programs)
                 tally.refused += len(programs) - len(answers)
-                kept += [(s, digest(programs[s]), *answers[s]) for s in answers]
             todo = {s: want for s, want in answers.items() if want[0] != "big"}
             tally.big += len(answers) - len(todo)
-            done = {pool.submit(first_fault, args.dfc, programs[s], want, folder, "p%d" % s): s for s, want in todo.items()}
+            done = {pool.submit(first_fault, args.dfc, programs[s], want, folder, "p%d" % s, not args.quiet and s % SAMPLED == 0): s
+                    for s, want in todo.items()}
             for future in concurrent.futures.as_completed(done):
                 s = done[future]
+                want = todo[s]
                 fault, other, stats = future.result()
                 tally.good += fault is None
                 tally.other_error += other
-                row = counts(programs[s], stats)
-                row["error"] = int(answers[s][0] == "error")
+                row = counts(programs[s], stats, not args.quiet and s % SAMPLED == 0)
+                row["error"] = int(want[0] == "error")
                 tally.rows.append(row)
-                if fault:
+                if not fault:
+                    kept.append((s, digest(programs[s]), *want))
+                else:
                     tally.bad += 1
                     print("seed %d: %s" % (s, fault), flush=True)
                     if not args.quiet:
@@ -156,10 +167,10 @@ def main():
                 break
     if args.store:
         with open(args.store, "w") as f:
-            f.writelines("%d\t%s\t%s\t%s\n" % (s, mark, kind, text.replace("\t", "\\t")) for s, mark, kind, text in kept)
+            f.writelines("%d\t%s\t%s\t%s\n" % (s, mark, kind, text.replace("\t", "\\t")) for s, mark, kind, text in sorted(kept))
     if not args.quiet and tally.rows:
-        for title in tally.rows[0]:
-            histogram(title, [row.get(title, 0) for row in tally.rows])
+        for title in (*WRITTEN, *DONE, *TRACED, "error"):
+            histogram(title, [row[title] for row in tally.rows if title in row])
         print("%d programs were too big for a test; %d failed in another way than in GHC" % (tally.big, tally.other_error))
     print("%d passed, %d failed%s" % (tally.good, tally.bad, ", GHC refused %d" % tally.refused if tally.refused else ""))
     return 1 if tally.bad or tally.refused or not tally.good else 0
@@ -172,6 +183,8 @@ def still_bad(text, dfc, folder, fault):
         f.write(text)
     if not fault.startswith("compiling") and execute([dfc, path, "--no-warnings", "-o", path + ".graph"])[0] != 0:
         return False
+    if os.path.exists(path + ".graph"):
+        os.remove(path + ".graph")
     want = ghc.answers({0: text}, quiet=True).get(0, ("big", ""))
     if want[0] == "big":
         return False

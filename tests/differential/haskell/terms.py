@@ -4,12 +4,23 @@ A term ends by construction: recursion goes through entries whose first argument
 a smaller part of a value), lists without an end have a type of their own, and counts are of the type Small.
 """
 
-from tree import Node, operator, plain
-from haskell_types import GROUND, functions, holds, match, signature, substitute, unfold, variables
+from library import Entry, read
+from tree import Node, plain
+from haskell_types import functions, holds, match, signature, substitute, unfold, variables
 
 
 class Impossible(Exception):
     """No term of this type can be made here."""
+
+
+# Operators that stand beside each other without parentheses: what fixity says of them is tested.
+CHAINS = {"Int": ("+", "-", "*", "+", "`max`"), "Integer": ("+", "-", "*"), "Bool": ("&&", "||"), "Double": ("+", "-", "*")}
+# Local functions without a signature, used at several types.
+POLYMORPHIC = (("x y = (y, x)", "p -> q -> (q, p)"), ("x = [x, x]", "p -> [p]"), ("h x = h (h x)", "(p -> p) -> p -> p"),
+               ("h k x = h (k x)", "(q -> r) -> (p -> q) -> p -> r"), ("x = \\y -> (x, [y])", "p -> q -> (p, [q])"),
+               ("(x, y) = (y, x, y)", "(p, q) -> (q, p, q)"), ("h x = if h x then Just x else Nothing", "(p -> Bool) -> p -> Maybe p"),
+               ("h xs = case xs of { y : ys | h y -> ys; _ -> xs }", "(p -> Bool) -> [p] -> [p]"),
+               ("x y = if x < y then [x, y] else [y]", "Ord p => p -> p -> [p]"))
 
 
 class Scope:
@@ -47,7 +58,7 @@ class Terms:
 
     def options(self, t, s):
         options = [(self.leaf, 2), (self.call, 8), (self.if_, 2), (self.case, 3), (self.let, 2.5), (self.local, 1),
-                   (self.immediate, 0.5)]
+                   (self.immediate, 0.5), (self.polymorphic, 0.3)]
         if any(u[0] == "->" and unfold(u)[1] == t for _, u in s.env):
             options.append((self.apply, 6))
         if any(a.entry.result == t and a.left[0] > 0 for a in s.again):
@@ -65,6 +76,8 @@ class Terms:
             options += [(self.list, 2), (self.comprehension, 2.5), (self.cons, 2), (self.do, 0.7)]
             if t[1] in ("Int", "Integer", "Char", "Bool") or t[1] in self.world.data:
                 options.append((self.sequence, 1.5))
+        if t in CHAINS or head in ("[]", "->"):
+            options.append((self.chain, 1))
         if head in ("Maybe", "Either", "St"):
             options.append((self.do, 2))
         if head == "->":
@@ -337,6 +350,30 @@ class Terms:
 
     # ------------------------------------------------------------ control and binding
 
+    def chain(self, t, d, s):
+        """a + b * c - d, x : y ++ zs, f . g . h: as the operators' fixities have it."""
+        count = self.r.choice((2, 3, 3, 4))
+        if t in CHAINS:
+            ops = [self.r.choice(CHAINS[t]) for _ in range(count - 1)]
+            return Node("chain", t, [self.term(t, d - 1, s) for _ in range(count)], ops)
+        if t[0] == "[]":
+            ops = [self.r.choice((":", "++")) for _ in range(count - 1)]
+            return Node("chain", t, [self.term(t[1] if o == ":" else t, d - 1, s) for o in ops] + [self.term(t, d - 1, s)], ops)
+        if t[1] == t[2]:
+            return Node("chain", t, [self.term(t, d - 1, s) for _ in range(count)], ["."] * (count - 1))
+        raise Impossible()
+
+    def polymorphic(self, t, d, s):
+        """A term around a local function that has a general type by inference."""
+        words, signature = self.r.choice(POLYMORPHIC)
+        entry = read("9 %s :: %s" % (self.name("h"), signature))[0]
+        self.world.entries.append(entry)
+        try:
+            body = self.term(t, d, s)
+        finally:
+            self.world.entries.remove(entry)
+        return Node("let", t, [Node("text", info="%s %s" % (entry.name, words)), body])
+
     def if_(self, t, d, s):
         return Node("if", t, [self.term("Bool", d, s), self.term(t, d, s), self.term(t, d, s)])
 
@@ -416,7 +453,6 @@ class Terms:
 
     def local(self, t, d, s):
         """A recursive local function with free variables, on a budget of its own."""
-        from library import Entry
         name, k = self.name("g"), self.name("k")
         params = ["Int"] + [self.any_type(0) for _ in range(self.r.choice((0, 1)))]
         entry = Entry(name, params, t, fuel=4)

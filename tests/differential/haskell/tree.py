@@ -113,6 +113,7 @@ TEXT = {
     "list": lambda n, *k: "[%s]" % joined(k),
     "tuple": lambda n, *k: "(%s)" % joined(k),
     "enum": sequence,
+    "chain": lambda n, *k: "(%s)" % "".join(str(x) + " %s " % o for x, o in zip(k, n.info + [""])).rstrip(),
     "comp": lambda n, e, *quals: "[%s | %s]" % (e, joined(quals)),
     "gen": lambda n, e: "%s <- %s" % (n.info, e),
     "cond": lambda n, e: str(e),

@@ -222,6 +222,11 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
         throw CLI::ValidationError(UnknownCommandText(options.file));
       if (*emit) {
         auto found = emits.find(emit->as<std::string>());
+        std::vector<std::string_view> names;
+        for (const auto& [name, phase] : emits) names.push_back(name);
+        if (std::string_view near = NearestName(emit->as<std::string>(), names); found == emits.end() && !near.empty())
+          throw CLI::ValidationError("--emit", fmt::format("there is no phase `{}`; did you mean `{}`?",
+                                                           emit->as<std::string>(), near));
         if (found == emits.end())
           throw CLI::ValidationError("--emit", "`" + emit->as<std::string>() +
                                                    "` is not one of tokens, ast, core, functions, lazy, tagged, dot, regions");

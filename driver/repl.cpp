@@ -226,9 +226,9 @@ void Repl::AddLooseFixities(ast::Ast& ast) {
     if (std::none_of(declared.begin(), declared.end(), [&](const auto& row) { return row.first.text == name.text; }))
       decls.push_back(ast.New<ast::FixityDecl>(name.span, fixity.assoc, fixity.precedence, ast.Copy<ast::Name>(name)));
   }
-  for (const auto& [op, fixity] : declared)
-    if (std::none_of(defined.begin(), defined.end(), [&](const ast::Name& name) { return name.text == op.text; }))
-      loose_fixities_[op.text.index] = fixity;
+  for (const auto& row : declared)
+    if (std::none_of(defined.begin(), defined.end(), [&](const ast::Name& name) { return name.text == row.first.text; }))
+      loose_fixities_[row.first.text.index] = row.second;
   ast.module.decls = ast.Copy<ast::Decl*>(decls);
 }
 

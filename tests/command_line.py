@@ -50,6 +50,7 @@ def unknown_commands(d):
     d.expect(2, "rnu", "p.df", err="there is no command `rnu`; did you mean `run`?")
     d.expect(2, "frob", "p.df", err="there is no command `frob`")
     d.expect(2, "chekc", err="did you mean `check`?")
+    d.expect(2, "p.df", "--emit=lzay", err="did you mean `lazy`?")
     d.expect(1, "nofile", err="cannot read `nofile`")
     d.file("rnu", FACT)
     d.expect(0, "rnu", "-o", "rnu.graph")  # a file of that name is a file

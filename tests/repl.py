@@ -146,6 +146,7 @@ def kinds(d):
 def browse(d):
     d.expect(0, "repl", stdin="x = 'c'\ndata T = A deriving Eq\nclass C a where m :: a -> Int\n:browse\n",
              out="type C :: * -> Constraint\nclass C a where\n  m :: a -> Int\ntype T :: *\ndata T = A\nx :: Char\n")
+    d.expect(0, "repl", stdin="1 + 1\n2 + 2\n:browse\n", out="2\n4\nit :: Integer\n")
     out, _ = d.expect(0, "repl", stdin=":browse Prelude\n")
     assert "\nmap :: (a -> b) -> [a] -> [b]\n" in out and "prim" not in out, out
     d.expect(1, "repl", stdin=":browse Preludee\n", err="did you mean `Prelude`?")

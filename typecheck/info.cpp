@@ -236,7 +236,8 @@ std::optional<std::string> CheckSession::Browse(Symbol module) const {
   } else {
     const Scope& scope = impl_->scope();
     scope.values.ForEach([&](Symbol name, core::VarId var) {
-      if (!program.vars[var].from_library) add_value(name, var);
+      // The prompt's own names for older results, `it'3`, are nobody's definitions.
+      if (!program.vars[var].from_library && !Text(name).starts_with("it'")) add_value(name, var);
     });
     scope.types.ForEach([&](Symbol name, check::TypeName type) {
       const check::TypeName* library = env.library.types.Find(name);

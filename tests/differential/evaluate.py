@@ -3,8 +3,9 @@
 This is the oracle. It shares nothing with dfc: neither graphs, nor strictness analysis, nor kernels.
 
 A program that fails may also never end, where something endless stands beside the failure: an operand of an op whose
-other operand failed, an argument or a local definition of a call that failed. An engine may have begun that first. The
-oracle tries these, and says so (`Machine.may_hang`); in every other program a run without an end is a fault.
+other operand failed, an argument or a local definition of a call that failed, or of what encloses that function. An
+engine may have begun that first. The oracle tries these, and says so (`Machine.may_hang`); in every other program a run
+without an end is a fault.
 """
 
 import math
@@ -150,8 +151,12 @@ class Machine:
         return env
 
     def local(self, env):
-        """The delayed values of one environment."""
-        return [v for v in env.names.values() if isinstance(v, Thunk)]
+        """The delayed values of an environment and of what encloses it: a function takes these as parameters."""
+        found = []
+        while env is not None:
+            found += [v for v in env.names.values() if isinstance(v, Thunk)]
+            env = env.parent
+        return found
 
     def call(self, function, closure, args):
         self.calls += 1

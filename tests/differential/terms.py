@@ -79,7 +79,7 @@ def source(e):
         name = e[2]
         if name in ("min", "max", "gcd", "seq"):
             return "(%s %s %s)" % (name, typed(e[3]) if name == "seq" else source(e[3]), source(e[4]))
-        if e[3][1] != e[1]:
+        if e[3][1] != e[1] or name in ("==", "/=", "<", "<=", ">", ">="):
             return "(%s %s %s)" % (typed(e[3]), name, source(e[4]))
         return "(%s %s %s)" % (source(e[3]), name if not name[0].isalpha() else "`%s`" % name, source(e[4]))
     if op == "un":

@@ -497,7 +497,12 @@ Expr* Simplifier::SimplifyOp(Expr* expr) {
   }
   if (expr->op == ir::Op::Convert && (kind == ir::TypeKind::Int || kind == ir::TypeKind::Integer)) {
     std::string digits = kind == ir::TypeKind::Int ? std::to_string(constant.word) : constant.text;
-    switch (p_.BuiltinOf(expr->type)) {
+    df::Builtin to = p_.BuiltinOf(expr->type);
+    // Beyond 64 bits the kernel cuts off what a literal of the type would round.
+    int64_t small = 0;
+    bool big = llvm::StringRef(digits).getAsInteger(10, small);
+    if (big && (to == df::Builtin::Double || to == df::Builtin::Float)) return expr;
+    switch (to) {
       case df::Builtin::Integer: return integer(digits);
       case df::Builtin::Double: return from_double(std::strtod(digits.c_str(), nullptr));
       case df::Builtin::Float: return from_float(std::strtof(digits.c_str(), nullptr));

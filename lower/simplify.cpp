@@ -212,10 +212,19 @@ Expr* Simplifier::Beta(llvm::ArrayRef<VarId> params, Expr* body, llvm::ArrayRef<
   return result;
 }
 
+// What is no larger than a call of it, `x && y` for one, is inlined however much a function has grown. Two calls do not
+// fit into such a body, unless they are of functions with half as many parameters: no chain of them explodes.
+static bool IsNoLargerThanCall(const Function& function) {
+  uint32_t limit = static_cast<uint32_t>(function.params.size()) + 2;
+  return SizeOf(function.body, limit + 1) <= limit;
+}
+
 bool Simplifier::ShouldInline(FunId fun, llvm::ArrayRef<Expr*> args) const {
   const Function& function = p_.functions[fun];
   if (!optimize_ || fun == p_.main || fun == fun_ || !function.body || (*recursive_)[fun.index]) return false;
-  if (function.params.empty() || args.size() < function.params.size() || growth_ > kGrowth) return false;
+  if (function.params.empty() || args.size() < function.params.size()) return false;
+  if (IsNoLargerThanCall(function)) return true;
+  if (growth_ > kGrowth) return false;
   bool higher = llvm::any_of(function.params, [&](VarId param) {
     return const_cast<Program&>(p_).IsFunction(p_.vars[param].type);
   });
@@ -276,7 +285,7 @@ Expr* Simplifier::Apply(Expr* head, llvm::ArrayRef<Expr*> args, df::TypeId type,
     case Kind::Fun: {
       if (!ShouldInline(head->fun, args)) break;
       const Function& function = p_.functions[head->fun];
-      growth_ += SizeOf(function.body, kGrowth);
+      if (!IsNoLargerThanCall(function)) growth_ += SizeOf(function.body, kGrowth);
       llvm::DenseMap<uint32_t, VarId> fresh;
       llvm::SmallVector<VarId, 4> params;
       for (VarId param : function.params) {

@@ -64,6 +64,13 @@ class Dfc:
 
 
 @check()
+def long_conjunction(dfc):
+    # Forty thousand operands of && compile in time linear in them: 20 s are ten times what it takes.
+    chain = " && ".join("x > %d" % -n for n in range(40000))
+    dfc.expect(0, "True", "run", dfc.file("and.df", "f :: Int -> Bool\nf x = %s\nmain = f 1\n" % chain), timeout=20)
+
+
+@check()
 def nested_parentheses(d):
     n = 1000000
     d.expect(1, "DF01", "check", d.file("p.df", "main = " + "(" * n + "1" + ")" * n + "\n"))

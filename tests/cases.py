@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the `-- CASE:` lines of programs on every engine and in several modes.
+"""Runs programs on every engine and in several modes: their `-- CASE:` lines, or as a whole.
 
     cases.py --dfc build/dfc [--quick] [FILE-OR-FOLDER...]
 
@@ -7,6 +7,7 @@
     -- CASE: div 1 0 => error (divide by zero)
     -- CASE tagged: sumTo 1000000 0 => 500000500000      on that engine only
 
+A program with a NAME.out beside it is run as it stands; that is what it must print. NAME.in is its standard input.
 The expectations are GHC's outputs; scripts/refresh-ghc checks that. Without --quick the plain translation (-O0) and
 calls instead of loops (--no-loops) must give the same; a graph is also written to a file and read back.
 """
@@ -18,10 +19,11 @@ import subprocess
 import sys
 import tempfile
 
-from case_lines import program_of, read_cases
+from case_lines import program_of, read_cases, read_whole
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TIMEOUT = 120
+NEEDS_IO = "programs/haskell"  # left out unless it is named, until IO is in the language
 MODES = ((), ("-O0",), ("--no-loops",))
 ENGINES = ("tagged", "reference", "demand")
 
@@ -37,14 +39,24 @@ def judge(case, done):
     return "exit code %d\n%s%s" % (done.returncode, out, err)
 
 
-def check(dfc, path, text, case, modes):
-    """All that is wrong with one case."""
+def judge_whole(whole, done):
+    out = done.stdout.decode("utf-8", "replace")
+    if done.returncode == 0 and out == whole.value:
+        return None
+    got, wanted = out.split("\n"), whole.value.split("\n")
+    line = next((i for i, (a, b) in enumerate(zip(got, wanted)) if a != b), min(len(got), len(wanted)))
+    return "exit code %d, line %d\n  printed  %s\n  expected %s\n%s" % (
+        done.returncode, line + 1, "".join(got[line:line + 1]), "".join(wanted[line:line + 1]),
+        done.stderr.decode("utf-8", "replace"))
+
+
+def run_everywhere(dfc, source, engines, modes, stdin, judge_run):
+    """What is wrong with the runs of one program, on each engine, compiled in each mode."""
     faults = []
 
     def run(*words, stdin=b""):
         return subprocess.run([dfc, *words], input=stdin, capture_output=True, timeout=TIMEOUT)
 
-    source = program_of(text, case).encode()
     with tempfile.TemporaryDirectory() as folder:
         graph = os.path.join(folder, "case.graph")
         for mode in modes:
@@ -52,13 +64,23 @@ def check(dfc, path, text, case, modes):
             if compiled.returncode:
                 faults.append("%s: does not compile\n%s" % (" ".join(mode), compiled.stderr.decode("utf-8", "replace")))
                 continue
-            for engine in (case.engine,) if case.engine else ENGINES:
+            for engine in engines:
                 try:
-                    fault = judge(case, run("run", graph, "--engine=" + engine))
+                    fault = judge_run(run("run", graph, "--engine=" + engine, stdin=stdin))
                 except subprocess.TimeoutExpired:
                     fault = "no answer in %d s" % TIMEOUT
                 if fault:
                     faults.append("%s: %s" % (" ".join(("--engine=" + engine,) + mode), fault))
+    return faults
+
+
+def check(dfc, path, text, case, modes):
+    """All that is wrong with one case, or with a whole program."""
+    if case.whole:
+        faults = run_everywhere(dfc, text.encode(), ENGINES, modes, case.stdin, lambda done: judge_whole(case, done))
+        return ["%s: %s" % (os.path.relpath(path), fault) for fault in faults]
+    faults = run_everywhere(dfc, program_of(text, case).encode(), (case.engine,) if case.engine else ENGINES, modes, b"",
+                            lambda done: judge(case, done))
     return ["%s:%d: %s\n  expected %s\n%s" % (os.path.relpath(path), case.line, case.expression, case.value, fault)
             for fault in faults]
 
@@ -69,6 +91,8 @@ def programs(paths):
             yield path
         else:
             for folder, _, names in sorted(os.walk(path)):
+                if folder.endswith(NEEDS_IO) and folder != path:
+                    continue
                 yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(".df"))
 
 
@@ -83,7 +107,7 @@ def main():
     for path in programs(args.paths):
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        cases = read_cases(text)
+        cases = read_whole(path) or read_cases(text)
         if not cases:
             without.append(path)
         jobs += [(path, text, case) for case in cases]
@@ -93,7 +117,7 @@ def main():
     for fault in failures:
         print("FAIL " + fault)
     for path in without:
-        print("FAIL %s has no `-- CASE:` line" % os.path.relpath(path))
+        print("FAIL %s has no `-- CASE:` line and no .out" % os.path.relpath(path))
     print("%d cases, %d failures" % (len(jobs), len(failures) + len(without)))
     sys.exit(1 if failures or without or not jobs else 0)
 

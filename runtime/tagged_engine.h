@@ -149,6 +149,7 @@ class TaggedExecution : public EngineRun {
   uint32_t RunRegion(Frame* frame, uint32_t pc);
   void RunTail(Frame* frame, uint32_t pc);
   void RunOp(Frame* frame, const Instr& in, ir::NodeId node);
+  bool RunField(Frame* frame, const Instr& in, ir::NodeId node);
   void RunConstruct(Frame* frame, const Instr& in, ir::NodeId node);
   void RunBranch(Frame* frame, const Instr& in);
   void RunResult(ir::NodeId node, Value value);

@@ -30,6 +30,7 @@ void TaggedExecution::RunOp(Frame* frame, const Instr& in, NodeId node) {
     frame->Set(in.a, frame->Get(slots[k]));
     return PassError(frame, {node, 0});
   }
+  if (n.op == Op::Field && RunField(frame, in, node)) return;
   KernelTypes types = program_.types[node.index];
   if (words && types.operand == ir::TypeKind::Int) {
     int64_t x = WordOf(frame, in.b), y = n.num_inputs > 1 ? WordOf(frame, in.c) : 0;
@@ -59,6 +60,25 @@ void TaggedExecution::RunOp(Frame* frame, const Instr& in, NodeId node) {
   // A field may hold an error: then that is the result.
   frame->Set(in.a, failed ? MakeError(frame, node, std::move(error)) : std::move(value));
   PassError(frame, {node, 0});
+}
+
+// A field that refers to a delayed call which is done gives, and from now on holds, its value. False: the general way.
+bool TaggedExecution::RunField(Frame* frame, const Instr& in, NodeId node) {
+  if (KindOf(frame, in.b) != ValueKind::Object) return false;
+  auto* data = static_cast<Data*>(reinterpret_cast<Object*>(frame->slots()[in.b]));
+  uint32_t attr = graph_.nodes[node].attr;
+  if (data->kind != ObjectKind::Data || data->constructor != attr >> 16 || (attr & 0xFFFF) >= data->size) return false;
+  Value& field = data->fields()[attr & 0xFFFF];
+  while (field.is_reference() && CellOf(field)->state == DelayCell::State::Full) field = Value(CellOf(field)->value());
+  if (field.is_error()) return false;
+  if (!(in.aux & kLastB)) {
+    frame->Set(in.a, field);
+    return true;
+  }
+  Value whole = frame->MoveOut(in.b);
+  if (data->refs == 1) frame->Set(in.a, std::move(field));
+  else frame->Set(in.a, field);
+  return true;
 }
 
 void TaggedExecution::RunConstruct(Frame* frame, const Instr& in, NodeId node) {

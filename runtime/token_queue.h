@@ -8,6 +8,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <random>
 #include <vector>
 
@@ -22,6 +24,44 @@ struct Token {
   uint32_t input = 0;  // of that node
   TagRef tag;
   Value value;
+};
+
+// Numbers below 2^36, of which the least and the greatest are found in a few steps: each layer has a bit for each word of
+// the layer below that is not 0.
+class DepthSet {
+ public:
+  void Insert(uint64_t number) {
+    for (Words& words : layers_) {
+      if (number / 64 >= words.size()) words.resize(std::max<size_t>(number / 64 + 1, 2 * words.size()));
+      bool was_empty = words[number / 64] == 0;
+      words[number / 64] |= uint64_t{1} << number % 64;
+      if (!was_empty) return;
+      number /= 64;
+    }
+  }
+  void Erase(uint64_t number) {
+    for (Words& words : layers_) {
+      if ((words[number / 64] &= ~(uint64_t{1} << number % 64)) != 0) return;
+      number /= 64;
+    }
+  }
+  // Of a set that is not empty.
+  uint64_t Least() const {
+    return Find([](uint64_t word) { return std::countr_zero(word); });
+  }
+  uint64_t Greatest() const {
+    return Find([](uint64_t word) { return 63 - std::countl_zero(word); });
+  }
+
+ private:
+  using Words = std::vector<uint64_t, memory::Allocator<uint64_t>>;
+  template <typename Bit>
+  uint64_t Find(Bit bit) const {
+    uint64_t number = 0;
+    for (size_t layer = layers_.size(); layer-- > 0;) number = number * 64 + static_cast<uint64_t>(bit(layers_[layer][number]));
+    return number;
+  }
+  std::array<Words, 6> layers_;
 };
 
 class TokenQueue {
@@ -49,10 +89,9 @@ class TokenQueue {
     if (depth >= levels_.size()) levels_.resize(std::max<size_t>(depth + 1, levels_.size() * 2));
     Link* link = NewLink(std::move(token));
     Level& level = levels_[depth];
+    if (!level.first) depths_.Insert(depth);
     (level.last ? level.last->next : level.first) = link;
     level.last = link;
-    if (size_ == 0 || depth < shallowest_) shallowest_ = depth;
-    if (size_ == 0 || depth > deepest_) deepest_ = depth;
     ++size_;
   }
 
@@ -64,16 +103,14 @@ class TokenQueue {
       bag_.pop_back();
       return token;
     }
-    while (!levels_[deepest_].first) --deepest_;
-    uint64_t depth = deepest_;
-    if (++popped_ % 256 == 0) {
-      while (!levels_[shallowest_].first) ++shallowest_;
-      depth = shallowest_;
-    }
+    uint64_t depth = ++popped_ % 256 == 0 ? depths_.Least() : depths_.Greatest();
     Level& level = levels_[depth];
     Link* link = level.first;
     level.first = link->next;
-    if (!level.first) level.last = nullptr;
+    if (!level.first) {
+      level.last = nullptr;
+      depths_.Erase(depth);
+    }
     Token token = std::move(link->token);
     link->~Link();
     link->next = free_;
@@ -103,7 +140,8 @@ class TokenQueue {
   std::vector<Token, memory::Allocator<Token>> bag_;
   std::vector<Level, memory::Allocator<Level>> levels_;
   Link* free_ = nullptr;
-  uint64_t size_ = 0, popped_ = 0, deepest_ = 0, shallowest_ = 0;
+  DepthSet depths_;
+  uint64_t size_ = 0, popped_ = 0;
 };
 
 }  // namespace df::reference

@@ -10,6 +10,28 @@
 namespace df::memory {
 
 thread_local constinit Counters counters;
+thread_local constinit SmallBlocks small_blocks;
+
+void* CarveSmall(size_t units) {
+  constexpr size_t kChunk = 64 * 1024;
+  size_t bytes = units * 8;
+  SmallBlocks& small = small_blocks;
+  if (static_cast<size_t>(small.end - small.next) < bytes) {
+    // What is left of the last chunk serves smaller blocks.
+    if (size_t left = static_cast<size_t>(small.end - small.next) / 8) {
+      *reinterpret_cast<void**>(small.next) = small.free[left];
+      small.free[left] = small.next;
+    }
+    small.next = small.end = nullptr;
+    auto* chunk = static_cast<char*>(std::malloc(kChunk));
+    if (!chunk) return nullptr;
+    small.next = chunk;
+    small.end = chunk + kChunk;
+  }
+  void* block = small.next;
+  small.next += bytes;
+  return block;
+}
 
 namespace {
 
@@ -50,7 +72,8 @@ void* GmpReallocate(void* block, size_t old_bytes, size_t bytes) {
 void GmpFree(void* block, size_t bytes) {
   long_operation::Shield shield;
   long_operation::Gave(block);
-  Free(block, bytes);
+  Discharge(bytes);
+  std::free(block);
 }
 
 // Before main, so that no number is made with the one and freed with the other pair of functions.

@@ -29,17 +29,49 @@ inline void Charge(size_t bytes) {
 }
 inline void Discharge(size_t bytes) noexcept { counters.current -= static_cast<int64_t>(bytes); }
 
+// Small blocks come from free lists by size, without malloc's headers and its work. The chunks that they are cut from are
+// used again and never given back. A sanitizer is to see each block by itself.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr size_t kLargestSmall = 0;
+#else
+inline constexpr size_t kLargestSmall = 256;
+#endif
+struct SmallBlocks {
+  void* free[kLargestSmall / 8 + 1];  // by size in units of 8 bytes, each beginning with the next
+  char* next;
+  char* end;
+};
+extern thread_local constinit SmallBlocks small_blocks;
+void* CarveSmall(size_t units);  // null if there is no memory
+
 // Counted memory; throws std::bad_alloc beyond the limit or if there is none left.
 inline void* Allocate(size_t bytes) {
   Charge(bytes);
-  void* block = std::malloc(bytes);
+  void* block;
+  if (bytes - 1 < kLargestSmall) {
+    size_t units = (bytes + 7) / 8;
+    void*& first = small_blocks.free[units];
+    if ((block = first)) {
+      first = *static_cast<void**>(block);
+      return block;
+    }
+    block = CarveSmall(units);
+  } else {
+    block = std::malloc(bytes);
+  }
   if (block) return block;
   Discharge(bytes);
   throw std::bad_alloc();
 }
 inline void Free(void* block, size_t bytes) noexcept {
   Discharge(bytes);
-  std::free(block);
+  if (bytes - 1 < kLargestSmall) {
+    void*& first = small_blocks.free[(bytes + 7) / 8];
+    *static_cast<void**>(block) = first;
+    first = block;
+  } else {
+    std::free(block);
+  }
 }
 
 // Bytes that may still be allocated under the limit.

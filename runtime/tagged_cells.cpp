@@ -19,7 +19,6 @@ DelayCell::DelayCell(const SiteCode* s, Frame* frame) : missing(static_cast<uint
   } else {
     tag = HoldTag(TagOf(frame));
   }
-  if (missing) ++frame->refs;
   ++site->owner->live_cells_;
 }
 
@@ -50,6 +49,19 @@ void TaggedExecution::MakeCell(Frame* frame, const Instr& in) {
   const SiteCode* site = &program_.sites[in.b];
   if (!site->needs_outer) TagOf(frame);  // first, because it may fail
   auto* cell = ::new (cells_.Take(site->cell_bytes)) DelayCell(site, frame);
+  if (cell->missing) {
+    if (in.code == Code::Delay) {
+      ++frame->refs;
+    } else {
+      const uint32_t* listed = program_.lists.data() + in.c;
+      for (uint32_t k = 0; k < cell->missing; ++k) {
+        uint32_t slot = ListOperand(listed[k]);
+        bool wanted = site->together[k].to != kNone;
+        cell->operands()[k] = wanted ? Use(frame, slot, listed[k] & kLast) : Value::Word(0);
+      }
+      cell->missing = 0;
+    }
+  }
   frame->Set(in.a, Value::Adopt(ValueKind::Reference, cell));
 }
 

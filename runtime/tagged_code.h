@@ -34,6 +34,7 @@ inline bool IsConstant(uint32_t operand) { return operand != kNone && (operand &
   DF_CODE(Op, "a: slot, b, c: slots of the operands; node: which op")                     \
   DF_CODE(Construct, "a: slot, b: first of its operands in Program::lists, c: how many")  \
   DF_CODE(Delay, "a: slot, b: site")                                                      \
+  DF_CODE(DelayAll, "a: slot, b: site; all operands in Program::lists from c on")         \
   DF_CODE(DelayArg, "a: slot of the reference, b: slot, c: index in the site's deliveries") \
   DF_CODE(Force, "a: slot, b: slot of a value or reference, c: event")                    \
   DF_CODE(Outer, "a: slot, b: row of the enclosing scope's edge, c: event; node: which scope") \
@@ -153,6 +154,7 @@ struct FastCall {
   uint32_t init_offset = 0;          // bytes from the frame
   uint32_t init_words = 0;
   uint32_t num_results = 0;
+  uint32_t num_slots = 0;
   uint32_t iteration_slot = kNone;
 };
 
@@ -206,6 +208,14 @@ struct ScopeCode {
   std::vector<Branch> branches;
 };
 
+// What an ordinary op is, together.
+struct OpCode {
+  ir::Op op = ir::Op::Start;
+  KernelTypes types;
+  uint16_t num_inputs = 0;
+  uint32_t attr = 0;
+};
+
 // The whole graph, compiled. Tables by row are indexed by Node::first_result + port.
 struct Program {
   const ir::Graph* graph = nullptr;
@@ -226,6 +236,7 @@ struct Program {
   std::vector<bool> implied;               // by index in Graph::inputs: of a BranchMerge's side or an Exit's value: when it
                                            // is there, that side has been chosen
   std::vector<KernelTypes> types;          // by node, of Ordinary ops
+  std::vector<OpCode> ops;                 // by pc, of Code::Op
   const SiteCode& LoopSite(ir::ScopeId loop) const { return sites[graph->sites.size() + loop.index]; }
   // Where an instruction of a tail stands in the program.
   uint64_t OrderOf(uint32_t pc) const;
@@ -238,6 +249,7 @@ struct Options {
   bool group = true;  // arguments of a call are handed over together where no caller can close a cycle through them
   bool fast = true;   // regions on plain words run without looking at each slot's state
   bool move = true;   // the last use of a value takes it out of its slot
+  bool fuse = true;   // a delayed call whose operands are there is made in one step
 };
 
 // Compiles a verified graph. "" or why it cannot be run.

@@ -1,6 +1,8 @@
 // A verified graph -> tagged::Program: slots and code. See tagged_code.h.
 #include <limits>
+#include <map>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -27,6 +29,7 @@ class Compiler {
   void MakeParameters(ir::ScopeId scope);
   void AssignSlots(ir::ScopeId scope);
   void EmitScope(ir::ScopeId scope);
+  void FuseDelays(std::vector<Item>& items) const;
   void EmitEvents(ir::ScopeId scope);
   void Emit(ir::ScopeId scope, const Item& item);
   void FillSites();
@@ -205,6 +208,10 @@ void Compiler::Emit(ir::ScopeId scope, const Item& item) {
       in.c = g_.nodes[id].num_inputs - 1;
       for (Edge edge : g_.InputsOf(id).drop_front()) p_.lists.push_back(SlotOf(edge));
       break;
+    case Code::DelayAll:
+      in.c = static_cast<uint32_t>(p_.lists.size());
+      for (Edge edge : g_.InputsOf(id).drop_front()) p_.lists.push_back(SlotOf(edge));
+      [[fallthrough]];
     case Code::Delay:
       in.a = dst();
       in.b = g_.nodes[id].attr;
@@ -262,15 +269,47 @@ void Compiler::Emit(ir::ScopeId scope, const Item& item) {
     case Code::Next: in.b = w_.LoopSite(scope); break;
     case Code::End: break;
   }
+  p_.ops.emplace_back();
+  if (in.code == Code::Op) {
+    const ir::Node& node = g_.nodes[id];
+    p_.ops.back() = {node.op, TypesOf(g_, id), static_cast<uint16_t>(node.num_inputs), node.attr};
+  }
   p_.code.push_back(in);
   p_.node_of.push_back(id);
   p_.scope_of.push_back(scope.index);
+}
+
+// A Delay whose operands are all there where it stands keeps them at once.
+void Compiler::FuseDelays(std::vector<Item>& items) const {
+  std::map<NodeId, size_t> made_at;  // by node of this region
+  for (size_t i = 0; i < items.size(); ++i)
+    if (items[i].code != Code::DelayArg && items[i].code != Code::Fire) made_at.try_emplace(items[i].node, i);
+  std::map<NodeId, uint32_t> arguments;  // of each Delay, in this region
+  for (const Item& item : items) arguments[item.node] += item.code == Code::DelayArg;
+  std::set<NodeId> fused;
+  for (size_t i = 0; i < items.size(); ++i) {
+    NodeId id = items[i].node;
+    llvm::ArrayRef<Edge> in = g_.InputsOf(id.valid() ? id : NodeId(0));
+    if (items[i].code != Code::Delay || in.size() < 2 || arguments[id] != in.size() - 1) continue;
+    bool there = true;
+    for (Edge edge : in.drop_front()) {
+      while (g_.nodes[edge.node].op == Op::Switch) edge = w_.In(edge.node, 1);
+      // A Force of this region may still have to wait; then the Delay would stand elsewhere.
+      auto it = made_at.find(edge.node);
+      there &= it == made_at.end() || it->second < i;
+    }
+    if (!there) continue;
+    items[i].code = Code::DelayAll;
+    fused.insert(id);
+  }
+  std::erase_if(items, [&](const Item& item) { return item.code == Code::DelayArg && fused.count(item.node); });
 }
 
 void Compiler::EmitScope(ir::ScopeId scope) {
   Partition& part = *parts_[scope.index];
   for (uint32_t r = 0; r < part.regions.size(); ++r) {
     p_.scopes[scope.index].regions[r].pc = static_cast<uint32_t>(p_.code.size());
+    if (options_.fuse) FuseDelays(part.regions[r].local);
     for (const Item& item : part.regions[r].local) Emit(scope, item);
     for (const Item& item : part.regions[r].tail) Emit(scope, item);
     Emit(scope, {Code::End, NodeId()});
@@ -390,6 +429,8 @@ std::string Compiler::Run() {
   if (options_.move)
     for (uint32_t i = 0; i < g_.scopes.size(); ++i) MarkLastUses(p_, w_, *parts_[i], ir::ScopeId(i));
   FinishFrames();
+  for (const ScopeCode& scope : p_.scopes)
+    if (scope.num_slots >= 1 << 24) return "a function has too many values for one frame";
   MarkUsers();
   p_.implied = w_.implied;
   for (uint32_t c = 0; c < g_.constants.size(); ++c) p_.constants.push_back(Materialize(g_, ir::ConstId(c)));

@@ -148,8 +148,8 @@ class TaggedExecution : public EngineRun {
   void PushTails(Frame* frame, size_t base);
   uint32_t RunRegion(Frame* frame, uint32_t pc);
   void RunTail(Frame* frame, uint32_t pc);
-  void RunOp(Frame* frame, const Instr& in, ir::NodeId node);
-  bool RunField(Frame* frame, const Instr& in, ir::NodeId node);
+  void RunOp(Frame* frame, const Instr& in, uint32_t pc, ir::NodeId node);
+  bool RunField(Frame* frame, const Instr& in, uint32_t attr);
   void RunConstruct(Frame* frame, const Instr& in, ir::NodeId node);
   void RunBranch(Frame* frame, const Instr& in);
   void RunResult(ir::NodeId node, Value value);

@@ -205,6 +205,7 @@ L_Call: {
     child->pins = 0;
     child->depth = frame->depth + 1;
     child->flags = kLive;
+    child->state_words = call.num_slots;
     auto* init = reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(child) + call.init_offset);
     init[0] = call.init[0];
     for (uint32_t i = 1; i < call.init_words; ++i) init[i] = call.init[i];

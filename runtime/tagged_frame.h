@@ -9,7 +9,7 @@
 //                   Outers, references whose operands have not all come. At 0 the frame is finished
 //   +20  pins       whose Outers may still look for it: references that are not released, running delayed bodies
 //   +24  depth      number of labels
-//   +28  flags
+//   +28  flags, and where the states begin
 //   +32  tag        its own tag, if a reference or an error was made here
 //   +40  slots      8 bytes each: a word, or an object of which the slot owns one count
 //        states     1 byte per slot: presence and ValueKind; then 1 per result: whether it was sent
@@ -48,12 +48,13 @@ struct Frame {
   uint32_t refs;
   uint32_t pins;
   uint32_t depth;
-  uint32_t flags;
+  uint32_t flags : 8;
+  uint32_t state_words : 24;  // before the states: as ScopeCode::num_slots
   TagNode* tag;           // kHasTag; counted
 
   const ScopeCode& scope() const { return *site->callee; }
   uint64_t* slots() { return reinterpret_cast<uint64_t*>(this + 1); }
-  uint8_t* states() { return reinterpret_cast<uint8_t*>(slots() + scope().num_slots); }
+  uint8_t* states() { return reinterpret_cast<uint8_t*>(slots() + state_words); }
   uint8_t* ready() { return states() + scope().num_slots + scope().num_results; }
   uint8_t* masks() { return ready() + scope().ready_bytes; }
   Frame* parent_frame() const { return flags & kTagParent ? nullptr : parent; }
@@ -108,6 +109,7 @@ class FramePool {
     frame->refs = scope.num_results;
     frame->pins = 0;
     frame->flags = kLive;
+    frame->state_words = scope.num_slots;
     Reset(frame, scope);
     CountNew();
     return frame;

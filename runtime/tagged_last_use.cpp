@@ -75,6 +75,12 @@ class LastUses {
           Add(listed, {pc, region, k, nullptr, &listed});
         }
         return;
+      case Code::DelayAll:
+        for (uint32_t k = 0; k < p_.sites[in.b].together.size(); ++k) {
+          uint32_t& listed = p_.lists[in.c + k];
+          Add(listed, {pc, region, k, nullptr, &listed});
+        }
+        return;
       case Code::DelayArg:
         operand(in.a, 0, 0);
         operand(in.b, 1, kLastB);

@@ -374,6 +374,7 @@ void FastMaker::Run() {
     site.fast.init_offset = callee.init_offset;
     site.fast.init_words = static_cast<uint32_t>(callee.init.size());
     site.fast.num_results = callee.num_results;
+    site.fast.num_slots = callee.num_slots;
     site.fast.iteration_slot = callee.iteration_slot;
     scope_ = &p_.scopes[site.caller->id.index];
     for (ReturnTo& to : site.returns) {

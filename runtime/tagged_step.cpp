@@ -18,8 +18,8 @@ Value TaggedExecution::MakeError(Frame* frame, NodeId node, KernelError error) {
   return value;
 }
 
-void TaggedExecution::RunOp(Frame* frame, const Instr& in, NodeId node) {
-  const ir::Node& n = graph_.nodes[node];
+void TaggedExecution::RunOp(Frame* frame, const Instr& in, uint32_t pc, NodeId node) {
+  const OpCode& n = program_.ops[pc];
   uint32_t slots[2] = {in.b, in.c};
   bool words = true;
   for (uint32_t k = 0; k < n.num_inputs; ++k) {
@@ -30,8 +30,14 @@ void TaggedExecution::RunOp(Frame* frame, const Instr& in, NodeId node) {
     frame->Set(in.a, frame->Get(slots[k]));
     return PassError(frame, {node, 0});
   }
-  if (n.op == Op::Field && RunField(frame, in, node)) return;
-  KernelTypes types = program_.types[node.index];
+  if (n.op == Op::Match && !words && KindOf(frame, in.b) == ValueKind::Object) {
+    int64_t constructor = static_cast<Data*>(reinterpret_cast<Object*>(frame->slots()[in.b]))->constructor;
+    if (in.aux & kLastB) frame->MoveOut(in.b);
+    return frame->Set(in.a, Value::Word(constructor));
+  }
+  if (n.op == Op::Match && words) return frame->Set(in.a, Value::Word(WordOf(frame, in.b)));
+  if (n.op == Op::Field && RunField(frame, in, n.attr)) return;
+  KernelTypes types = n.types;
   if (words && types.operand == ir::TypeKind::Int) {
     int64_t x = WordOf(frame, in.b), y = n.num_inputs > 1 ? WordOf(frame, in.c) : 0;
     int64_t z;
@@ -63,10 +69,9 @@ void TaggedExecution::RunOp(Frame* frame, const Instr& in, NodeId node) {
 }
 
 // A field that refers to a delayed call which is done gives, and from now on holds, its value. False: the general way.
-bool TaggedExecution::RunField(Frame* frame, const Instr& in, NodeId node) {
+bool TaggedExecution::RunField(Frame* frame, const Instr& in, uint32_t attr) {
   if (KindOf(frame, in.b) != ValueKind::Object) return false;
   auto* data = static_cast<Data*>(reinterpret_cast<Object*>(frame->slots()[in.b]));
-  uint32_t attr = graph_.nodes[node].attr;
   if (data->kind != ObjectKind::Data || data->constructor != attr >> 16 || (attr & 0xFFFF) >= data->size) return false;
   Value& field = data->fields()[attr & 0xFFFF];
   while (field.is_reference() && CellOf(field)->state == DelayCell::State::Full) field = Value(CellOf(field)->value());
@@ -84,8 +89,8 @@ bool TaggedExecution::RunField(Frame* frame, const Instr& in, NodeId node) {
 void TaggedExecution::RunConstruct(Frame* frame, const Instr& in, NodeId node) {
   const ir::Node& n = graph_.nodes[node];
   const uint32_t* slots = program_.lists.data() + in.b;
-  const ir::Constructor& constructor = graph_.types[graph_.ResultsOf(node)[0].type].constructors[n.attr];
-  for (uint32_t k = 0; k < in.c; ++k) {
+  for (uint32_t k = 0; frame->flags & kErrors && k < in.c; ++k) {
+    const ir::Constructor& constructor = graph_.types[graph_.ResultsOf(node)[0].type].constructors[n.attr];
     uint32_t slot = ListOperand(slots[k]);
     if (KindOf(frame, slot) != ValueKind::Error || !constructor.fields[k].strict) continue;
     frame->Set(in.a, frame->Get(slot));
@@ -157,7 +162,11 @@ void TaggedExecution::RunReady(Frame* frame, uint32_t pc) {
     while (program_.code[tail].code == Code::Wait && frame->Has(program_.code[tail].a)) ++tail;
     return program_.code[tail].code == Code::End;
   });
-  if (!tails_.empty()) PushTails(frame, base);
+  if (tails_.empty()) return;
+  // Nothing goes first: at once.
+  if (tails_.size() == 1 && stack_.size() == base && (stack_.empty() || stack_.back().frame != frame))
+    return RunTail(frame, tails_[0]);
+  PushTails(frame, base);
 }
 
 // Onto the stack where it was `base` high: what has become ready since goes first.
@@ -188,13 +197,14 @@ uint32_t TaggedExecution::RunRegion(Frame* frame, uint32_t pc) {
     switch (in.code) {
       case Code::Op:
         if (frame->Has(in.a)) continue;  // failed early
-        RunOp(frame, in, node);
+        RunOp(frame, in, pc, node);
         break;
       case Code::Construct:
         if (frame->Has(in.a)) continue;
         RunConstruct(frame, in, node);
         break;
-      case Code::Delay: MakeCell(frame, in); break;
+      case Code::Delay:
+      case Code::DelayAll: MakeCell(frame, in); break;
       case Code::DelayArg:
         CellOperand(frame, program_.sites[graph_.nodes[node].attr], in.a, in.c, Use(frame, in.b, in.aux & kLastB));
         continue;

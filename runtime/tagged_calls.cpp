@@ -20,7 +20,7 @@ void TaggedExecution::Call(Frame* frame, const SiteCode& site) {
   Frame* child = NewFrame(&site, frame);
   ++frame->refs;
   if (site.child_slot != kNone) frame->Set(site.child_slot, Value::Word(reinterpret_cast<int64_t>(child)));
-  for (const Delivery& d : site.together) child->Set(d.to, Use(frame, d.from, d.last));
+  for (const Delivery& d : site.together) Pass(frame, d.from, d.last, child, d.to);
   if (site.type == SiteType::Loop) child->Set(site.callee->iteration_slot, Value::Word(0));
   if (run_.trace) Trace(child, site.trigger, kNone);
   Enter(child, site, site.together);

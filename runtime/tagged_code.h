@@ -78,6 +78,8 @@ struct Target {
   uint32_t region;
   uint32_t mask;
   uint8_t bit;
+  uint8_t ready_bit = 0;                // of the region,
+  uint32_t ready_at = 0, mask_at = 0;   // in these bytes from the frame
 };
 struct Event {
   uint32_t first_target = 0, num_targets = 0;  // in ScopeCode::targets
@@ -190,6 +192,7 @@ struct ScopeCode {
   uint32_t ready_bytes = 0;          // a bit per region
   uint32_t frame_bytes = 0;
   uint32_t init_offset = 0;          // of states, ready bits and masks: bytes from the frame
+  uint32_t ready_offset = 0;
   uint32_t mask_offset = 0;
   uint32_t activation = kNone;       // event
   uint32_t num_results = 0;

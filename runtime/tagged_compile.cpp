@@ -371,6 +371,12 @@ void Compiler::FinishFrames() {
     uint64_t bytes = sizeof(Frame) + uint64_t{scope.num_slots} * 8 + scope.init.size() * 8;
     scope.init_offset = static_cast<uint32_t>(sizeof(Frame) + scope.num_slots * 8);
     scope.mask_offset = static_cast<uint32_t>(scope.init_offset + rest);
+    scope.ready_offset = scope.mask_offset - scope.ready_bytes;
+    for (Target& target : scope.targets) {
+      target.ready_at = scope.ready_offset + target.region / 8;
+      target.ready_bit = static_cast<uint8_t>(1u << target.region % 8);
+      if (target.mask != kNone) target.mask_at = scope.mask_offset + target.mask;
+    }
     scope.frame_bytes = static_cast<uint32_t>((bytes + Pool<Frame>::kUnit - 1) / Pool<Frame>::kUnit * Pool<Frame>::kUnit);
   }
 }

@@ -171,9 +171,9 @@ std::string TaggedExecution::Leftovers() {
 }
 
 void TaggedExecution::Where(RuntimeError& error) const {
-  error.node = now_node_;
+  if (now_pc_ != kNone) error.node = program_.node_of[now_pc_];
   // Fast code does not say which node it is at.
-  if (!now_node_.valid() && now_) error.pos = graph_.scopes[now_->scope().id].pos;
+  if (!error.node.valid() && now_) error.pos = graph_.scopes[now_->scope().id].pos;
   FillPath(now_, error);
 }
 

@@ -121,7 +121,20 @@ class TaggedExecution : public EngineRun {
     frame->flags |= kQueued;
     Push(frame, kNone);
   }
-  void Fire(Frame* frame, uint32_t event);
+  // An event happens: what waited for nothing else is ready.
+  void Fire(Frame* frame, uint32_t event) {
+    const ScopeCode& scope = frame->scope();
+    const Event& e = scope.events[event];
+    const Target* target = scope.targets.data() + e.first_target;
+    uint8_t* bytes = frame->bytes();
+    for (const Target* end = target + e.num_targets; target != end; ++target) {
+      if (target->mask != kNone && (bytes[target->mask_at] &= static_cast<uint8_t>(~target->bit)) != 0) continue;
+      bytes[target->ready_at] |= target->ready_bit;
+      if (frame->flags & kQueued) continue;
+      frame->flags |= kQueued;
+      Push(frame, kNone);
+    }
+  }
 
   // An operand: a slot, or a constant.
   Value Read(Frame* frame, uint32_t operand) {
@@ -133,6 +146,15 @@ class TaggedExecution : public EngineRun {
     if (IsConstant(operand)) return program_.constants[operand & ~kConstant];
     if (!last || frame->KindOf(operand) == ValueKind::Error) return frame->Get(operand);
     return frame->MoveOut(operand);
+  }
+  // Slot `slot` of `to`, which is empty, gets an operand of `frame`.
+  void Pass(Frame* frame, uint32_t operand, bool last, Frame* to, uint32_t slot) {
+    if (!IsConstant(operand) && frame->KindOf(operand) == ValueKind::Word) {
+      to->slots()[slot] = frame->slots()[operand];
+      to->states()[slot] = kPresent;
+    } else {
+      to->Set(slot, Use(frame, operand, last));
+    }
   }
   ValueKind KindOf(Frame* frame, uint32_t operand) const {
     return IsConstant(operand) ? program_.constants[operand & ~kConstant].kind() : frame->KindOf(operand);
@@ -226,7 +248,7 @@ class TaggedExecution : public EngineRun {
   uint32_t budget_ = 0;
   bool slow_next_ = false;  // the entry on top of the stack is one that the fast code gave up
   Frame* now_ = nullptr;  // whose code runs
-  ir::NodeId now_node_;
+  uint32_t now_pc_ = kNone;
 };
 
 }  // namespace df::tagged

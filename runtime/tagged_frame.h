@@ -55,8 +55,9 @@ struct Frame {
   const ScopeCode& scope() const { return *site->callee; }
   uint64_t* slots() { return reinterpret_cast<uint64_t*>(this + 1); }
   uint8_t* states() { return reinterpret_cast<uint8_t*>(slots() + state_words); }
-  uint8_t* ready() { return states() + scope().num_slots + scope().num_results; }
-  uint8_t* masks() { return ready() + scope().ready_bytes; }
+  uint8_t* bytes() { return reinterpret_cast<uint8_t*>(this); }
+  uint8_t* ready() { return bytes() + scope().ready_offset; }
+  uint8_t* masks() { return bytes() + scope().mask_offset; }
   Frame* parent_frame() const { return flags & kTagParent ? nullptr : parent; }
   uint32_t Bytes() const { return scope().frame_bytes; }
   bool IsLive() const { return flags & kLive; }

@@ -13,23 +13,23 @@ Frame* TaggedExecution::NewFrame(const SiteCode* site, Frame* parent) {
   return frame;
 }
 
-// An event happens: what waited for nothing else is ready.
-void TaggedExecution::Fire(Frame* frame, uint32_t event) {
-  const ScopeCode& scope = frame->scope();
-  const Event& e = scope.events[event];
-  for (uint32_t i = 0; i < e.num_targets; ++i) {
-    const Target& target = scope.targets[e.first_target + i];
-    if (target.mask != kNone && (frame->masks()[target.mask] &= ~target.bit) != 0) continue;
-    SetReady(frame, target.region);
-  }
-}
-
 void TaggedExecution::ReleaseValues(Frame* frame) {
   if (!(frame->flags & kObjects)) return;
   frame->flags &= ~(kObjects | kErrors);
-  uint32_t slots = frame->scope().num_slots;
-  for (uint32_t i = 0; i < slots; ++i)
-    if (frame->IsCounted(i)) frame->Take(i);
+  // Eight states at a time: words, and what is not there, have neither of the two lowest bits.
+  const uint8_t* states = frame->states();
+  uint32_t slots = frame->state_words;
+  for (uint32_t i = 0; i < slots; i += 8) {
+    uint64_t kinds;
+    std::memcpy(&kinds, states + i, 8);
+    kinds &= 0x0303030303030303;
+    if (slots - i < 8) kinds &= (uint64_t{1} << (slots - i) * 8) - 1;
+    while (kinds) {
+      uint32_t slot = i + static_cast<uint32_t>(__builtin_ctzll(kinds)) / 8;
+      frame->Take(slot);
+      kinds &= ~(uint64_t{0xFF} << (slot - i) * 8);
+    }
+  }
 }
 
 // Nothing can happen in the frame any more. It goes on to its parents as long as it was their last ref.

@@ -152,16 +152,14 @@ void TaggedExecution::RunReady(Frame* frame, uint32_t pc) {
     uint32_t region = at * 8 + static_cast<uint32_t>(__builtin_ctz(ready[at]));
     ready[at] &= static_cast<uint8_t>(ready[at] - 1);
     uint32_t tail = RunRegion(frame, scope.regions[region].pc);
-    if (tail != kNone) tails_.push_back(tail);
+    // A Force that found its value leaves nothing to wait for: the frame must not stay on the stack for it, below
+    // whatever goes on with its result.
+    if (tail != kNone)
+      while (program_.code[tail].code == Code::Wait && frame->Has(program_.code[tail].a)) ++tail;
+    if (tail != kNone && program_.code[tail].code != Code::End) tails_.push_back(tail);
     at = 0;
   }
   frame->flags &= ~kQueued;
-  // Where a Force found its value nothing is left to wait for: the frame must not stay on the stack for it, below whatever
-  // goes on with its result.
-  std::erase_if(tails_, [&](uint32_t& tail) {
-    while (program_.code[tail].code == Code::Wait && frame->Has(program_.code[tail].a)) ++tail;
-    return program_.code[tail].code == Code::End;
-  });
   if (tails_.empty()) return;
   // Nothing goes first: at once.
   if (tails_.size() == 1 && stack_.size() == base && (stack_.empty() || stack_.back().frame != frame))
@@ -187,13 +185,14 @@ void TaggedExecution::PushTails(Frame* frame, size_t base) {
 
 // What a region does in its own frame. Returns where its tail begins, or kNone.
 uint32_t TaggedExecution::RunRegion(Frame* frame, uint32_t pc) {
-  for (;; ++pc) {
-    const Instr in = program_.code[pc];
-    if (in.code == Code::End) return kNone;
-    if (IsTail(in.code)) return pc;
+  for (uint32_t start = pc;; ++pc) {
+    const Instr& in = program_.code[pc];
+    if (in.code == Code::End || IsTail(in.code)) {
+      stats_.firings += pc - start;
+      return in.code == Code::End ? kNone : pc;
+    }
     NodeId node = program_.node_of[pc];
-    now_node_ = node;
-    ++stats_.firings;
+    now_pc_ = pc;
     switch (in.code) {
       case Code::Op:
         if (frame->Has(in.a)) continue;  // failed early
@@ -222,10 +221,12 @@ uint32_t TaggedExecution::RunRegion(Frame* frame, uint32_t pc) {
       case Code::Branch: RunBranch(frame, in); continue;
       case Code::Merge: {
         if (frame->Has(in.a)) continue;
-        Value value = in.aux & kTrigger ? Value::Word(0) : Use(frame, in.b, in.aux & kLastB);
-        bool failed = value.is_error();
-        frame->Set(in.a, std::move(value));
-        if (failed) PassError(frame, {node, 0});
+        if (in.aux & kTrigger) {
+          frame->Set(in.a, Value::Word(0));
+        } else {
+          Pass(frame, in.b, in.aux & kLastB, frame, in.a);
+          if (frame->KindOf(in.a) == ValueKind::Error) PassError(frame, {node, 0});
+        }
         break;
       }
       case Code::Input: frame->Set(in.a, inputs_[in.b]); break;
@@ -246,7 +247,7 @@ uint32_t TaggedExecution::RunRegion(Frame* frame, uint32_t pc) {
 // One step of a tail; the rest comes when what is entered now has nothing left to do.
 void TaggedExecution::RunTail(Frame* frame, uint32_t pc) {
   const Instr in = program_.code[pc];
-  now_node_ = program_.node_of[pc];
+  now_pc_ = pc;
   ++stats_.firings;
   if (program_.code[pc + 1].code != Code::End) Push(frame, pc + 1);
   switch (in.code) {

@@ -36,6 +36,12 @@ Console::~Console() {
   err_.clear_error();
 }
 
+bool Console::Write(std::string_view text) {
+  out_ << llvm::StringRef(text.data(), text.size());
+  out_.flush();
+  return !out_.has_error();
+}
+
 void Console::Show(const Diagnostics& diags) {
   RenderOptions options;
   options.color = color_;

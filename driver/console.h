@@ -18,6 +18,9 @@ class Console {
   llvm::raw_ostream& err() { return err_; }
   bool color() const { return color_; }
 
+  // Writes at once; false if standard output takes nothing any more.
+  bool Write(std::string_view text);
+
   // Prints diagnostics on standard error.
   void Show(const Diagnostics& diags);
   // "error: ..." on standard error.

@@ -6,7 +6,9 @@
 
 #include "driver/pipeline.h"
 #include "driver/signals.h"
+#include "driver/standard_streams.h"
 #include "runtime/show.h"
+#include "tagged_ir/action.h"
 
 namespace df {
 namespace {
@@ -45,6 +47,7 @@ void Explain(const Outcome& outcome, const ir::Graph& graph, Console& console) {
     case Stop::Done:
       return;
     case Stop::Failed:
+      if (outcome.error.message.empty()) return;  // nothing can be written: Console::Finish says so
       console.Error(Body(text = Describe(outcome.error, graph)));
       return;
     case Stop::Internal:
@@ -80,6 +83,11 @@ Outcome ShowResults(Execution& execution, const ir::Graph& graph, llvm::raw_ostr
 
 }  // namespace
 
+ExitCode ProgramExit(int64_t code) {
+  constexpr int64_t kLargest = 255;  // what a process can end with
+  return static_cast<ExitCode>(code < 0 || code > kLargest ? kLargest : code);
+}
+
 ExitCode CodeOf(Stop stop) {
   switch (stop) {
     case Stop::Done: return ExitCode::Fine;
@@ -93,9 +101,36 @@ ExitCode CodeOf(Stop stop) {
   return ExitCode::Internal;
 }
 
+namespace {
+
+// Starts the graph and prints its value.
+Outcome RunValue(Execution& execution, const ir::Graph& graph, llvm::ArrayRef<Value> inputs, Console& console) {
+  uint64_t printed_before = console.out().tell();
+  Outcome outcome = execution.Start(inputs);
+  console.err().flush();  // the trace so far comes before what is printed now
+  if (outcome.ok()) outcome = ShowResults(execution, graph, console.out());
+  // Part of a value may have been printed before it failed; the message begins on a line of its own.
+  if (outcome.ok() || console.out().tell() != printed_before) console.out() << '\n';
+  return outcome;
+}
+
+// Starts the graph and takes the steps that it gives.
+Outcome RunAction(Execution& execution, const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
+                  Performance& performance) {
+  std::vector<Value> all(inputs.begin(), inputs.end());
+  for (size_t i = 0; i < all.size(); ++i)
+    if (const ir::Port& port = graph.graph_inputs[i]; ir::IsHostInput(port.name))
+      all[i] = performance.HostInput(port.type, port.name, graph.name, options.arguments);
+  Outcome outcome = execution.Start(all);
+  all.clear();
+  return outcome.ok() ? performance.Run(execution) : outcome;
+}
+
+}  // namespace
+
 ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
                   const std::atomic<bool>* interrupt, Console& console, Stats* stats,
-                  GraphOrigin origin) {
+                  GraphOrigin origin, StandardStreams::Source source) {
   PassScope pass("run");
   RunOptions run;
   run.limits.max_memory = options.max_memory;
@@ -108,15 +143,13 @@ ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Op
 
   std::optional<LastResort> last_resort;  // at a prompt there is a person, who can press Ctrl-C again
   if (options.command == Command::Run) last_resort.emplace(run.limits);
+  StandardStreams streams(console, interrupt, options.timeout, std::move(source));
+  Performance performance(graph, streams);
   std::unique_ptr<Execution> execution = MakeExecution(options.engine, graph, run);
-  uint64_t printed_before = console.out().tell();
   std::optional<RunTimer> timer(std::in_place, run.limits);
-  Outcome outcome = execution->Start(inputs);
-  console.err().flush();  // the trace so far comes before what is printed now
-  if (outcome.ok()) outcome = ShowResults(*execution, graph, console.out());
+  Outcome outcome = graph.action ? RunAction(*execution, graph, inputs, options, performance)
+                                 : RunValue(*execution, graph, inputs, console);
   timer.reset();
-  // Part of a value may have been printed before it failed; the message begins on a line of its own.
-  if (outcome.ok() || console.out().tell() != printed_before) console.out() << '\n';
   console.out().flush();
   if (outcome.stop == Stop::Internal && origin == GraphOrigin::File) {
     console.Error(fmt::format("not a valid graph: {}\n  it breaks this rule while it runs; if dfc wrote the file, please report it",
@@ -127,7 +160,7 @@ ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Op
   if (last_resort) last_resort->Reported();
   if (stats) *stats = execution->stats();
   if (options.stats) PrintStats(execution->stats(), options.engine, console.err());
-  ExitCode code = CodeOf(outcome.stop);
+  ExitCode code = outcome.ok() && graph.action ? ProgramExit(performance.exit_code()) : CodeOf(outcome.stop);
   // What a stopped run holds may take seconds to give back piece by piece; the system does it at once.
   if (last_resort && outcome.stop != Stop::Done && outcome.stop != Stop::Failed)
     ::_exit(static_cast<int>(console.Finish(code)));

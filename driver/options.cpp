@@ -1,5 +1,6 @@
 #include "driver/options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -140,7 +141,8 @@ std::string_view EngineName(EngineKind engine) {
 std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Options& options) {
   CLI::App app("Compiles a Haskell-like language to one static dataflow graph, and runs it.\n\n"
                "  dfc FILE.df [-o OUT.graph]       compile; the graph is written beside FILE.df unless -o says where\n"
-               "  dfc run FILE.df|FILE.graph       compile if need be, run, and print the value of `main`\n"
+               "  dfc run FILE.df|FILE.graph       compile if need be, run, and print the value of `main`; what\n"
+               "                                   follows `--` are the arguments of a `main :: IO ()`\n"
                "  dfc check FILE.df                report errors and warnings only\n"
                "  dfc repl [FILE.df]               type definitions and expressions\n"
                "  dfc explain CODE                 what a diagnostic means\n\n"
@@ -199,8 +201,13 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
   auto* explain = app.add_subcommand("explain", "say what a diagnostic means");
   explain->add_option("CODE", options.file, "its code, like DF0201")->required();
 
+  // What follows `--` is the program's, whatever it looks like.
+  int own = static_cast<int>(std::find(argv, argv + argc, std::string_view("--")) - argv);
+  if (own < argc) options.arguments.assign(argv + own + 1, argv + argc);
+
   try {
-    app.parse(argc, argv);
+    app.parse(own, argv);
+    if (own < argc && !*run) throw CLI::ValidationError("`--` begins the arguments of a program that runs: `dfc run FILE -- ...`");
     for (const std::string& input : inputs) options.inputs.push_back(SplitInput(input));
     if (*run) {
       options.command = Command::Run;

@@ -46,6 +46,7 @@ struct Options {
   LowerOptions lower;
   EngineKind engine = EngineKind::Tagged;
   std::vector<InputArgument> inputs;
+  std::vector<std::string> arguments;  // of the program, after `--`
   uint64_t max_memory = 0;
   uint64_t max_frames = 0;
   std::chrono::milliseconds timeout{0};

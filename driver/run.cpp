@@ -8,6 +8,7 @@
 #include "driver/signals.h"
 #include "lang/render.h"
 #include "runtime/show.h"
+#include "tagged_ir/action.h"
 #include "tagged_ir/file.h"
 
 namespace df {
@@ -17,6 +18,7 @@ namespace {
 std::string ListInputs(const ir::Graph& graph) {
   std::string list;
   for (const ir::Port& port : graph.graph_inputs) {
+    if (ir::IsHostInput(port.name)) continue;
     if (!list.empty()) list += ", ";
     list += fmt::format("`{}` ({})", port.name, graph.types.Print({port.type.type}));
   }
@@ -31,7 +33,7 @@ std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::
   for (const InputArgument& argument : arguments) {
     auto port = std::find_if(graph.graph_inputs.begin(), graph.graph_inputs.end(),
                              [&](const ir::Port& p) { return p.name == argument.name; });
-    if (port == graph.graph_inputs.end()) {
+    if (port == graph.graph_inputs.end() || ir::IsHostInput(port->name)) {
       diags.Report(Diag::UnknownInput, {}, argument.name).Hint(ListInputs(graph));
       continue;
     }
@@ -47,8 +49,8 @@ std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::
     else diags.Report(Diag::BadInput, {}, argument.name, error);
   }
   for (size_t i = 0; i < values.size(); ++i) {
-    if (given[i]) continue;
     const ir::Port& port = graph.graph_inputs[i];
+    if (given[i] || ir::IsHostInput(port.name)) continue;  // the run itself provides those
     diags.Report(Diag::MissingInput, {}, port.name, graph.types.Print({port.type.type}))
         .Hint(fmt::format("`--input {}=...`", port.name));
   }

@@ -2,6 +2,7 @@
 #include "lower/build.h"
 
 #include "lower/prune.h"
+#include "tagged_ir/action.h"
 
 namespace df::mono {
 
@@ -44,6 +45,7 @@ void Builder::Reset() {
   dropped_ = false;
   out_ = fg::Program();
   out_.name = p_.functions[p_.main].name;
+  out_.action = p_.action;
   ids_.clear();
   names_.clear();
   for (FunId fun : order_) {
@@ -135,6 +137,8 @@ void Builder::BuildFunction(FunId fun) {
     bool evaluated = strictness_.params[fun.index][i] || evaluated_params_[fun.index][i];
     if (!optimize_ && fun != p_.main) evaluated = strictness_.params[fun.index][i];
     const Var& var = p_.vars[source.params[i]];
+    // What is read while the program runs is not there when it starts.
+    if (fun == p_.main && var.name == ir::kStandardInput) evaluated = false;
     function.params.push_back({ParamName(function, var.name), {p_.IrType(var.type), !evaluated}});
     fg::Node node;
     node.kind = fg::NodeKind::Param;

@@ -85,6 +85,7 @@ struct Program {
   Table<ir::ConstId, ir::Constant> constants;
   Table<FunctionId, Function> functions;
   FunctionId main;  // its parameters are the graph's inputs, its results the graph's results
+  bool action = false;  // as in ir::Graph
 };
 
 struct DumpOptions {

@@ -42,6 +42,25 @@ bool IsShown(Program& program, df::TypeId type, llvm::DenseSet<uint32_t>& seen) 
   return true;
 }
 
+// A function of the inputs that calls main once, since main calls itself.
+void Wrap(Program& program) {
+  Function& main = program.functions[program.main];
+  Function wrapper;
+  wrapper.name = main.name;
+  wrapper.source_name = main.source_name;
+  wrapper.pos = main.pos;
+  wrapper.result = main.result;
+  llvm::SmallVector<Expr*, 4> args;
+  for (VarId param : main.params) {
+    wrapper.params.push_back(program.NewVar(program.vars[param].name, program.vars[param].type));
+    args.push_back(program.NewVarExpr(wrapper.params.back(), main.pos));
+  }
+  Expr* head = program.NewFun(program.main, main.result, main.pos);
+  wrapper.body = program.NewApp(head, args, main.result, main.pos);
+  main.name = program.UniqueName(main.name);
+  program.main = program.functions.Add(std::move(wrapper));
+}
+
 }  // namespace
 
 bool PrepareMain(Program& program) {
@@ -58,24 +77,11 @@ bool PrepareMain(Program& program) {
   for (size_t i = 0; i < main.params.size() && i < program.core.main_params.size(); ++i)
     if (std::string_view name = Text(program.core.main_params[i]); !name.empty())
       program.vars[main.params[i]].name = name;
+  program.action = program.BuiltinOf(main.result) == df::Builtin::Action;
 
   bool called = llvm::any_of(program.functions, [&](const Function& f) { return Mentions(f.body, program.main); });
-  if (!called) return true;
-  // A wrapper takes the inputs and calls it once.
-  Function wrapper;
-  wrapper.name = main.name;
-  wrapper.source_name = main.source_name;
-  wrapper.pos = main.pos;
-  wrapper.result = main.result;
-  llvm::SmallVector<Expr*, 4> args;
-  for (VarId param : main.params) {
-    wrapper.params.push_back(program.NewVar(program.vars[param].name, program.vars[param].type));
-    args.push_back(program.NewVarExpr(wrapper.params.back(), main.pos));
-  }
-  Expr* head = program.NewFun(program.main, main.result, main.pos);
-  wrapper.body = program.NewApp(head, args, main.result, main.pos);
-  main.name = program.UniqueName(main.name);
-  program.main = program.functions.Add(std::move(wrapper));
+  if (called) Wrap(program);
+  for (const Program::HostInput& input : program.host_inputs) program.functions[program.main].params.push_back(input.var);
   return true;
 }
 

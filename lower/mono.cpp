@@ -123,6 +123,13 @@ Expr* Program::NewOp(ir::Op op, llvm::ArrayRef<Expr*> args, df::TypeId type, ir:
   return expr;
 }
 
+VarId Program::HostInputNamed(std::string_view name, df::TypeId type) {
+  for (const HostInput& input : host_inputs)
+    if (input.name == name) return input.var;
+  host_inputs.push_back({std::string(name), NewVar(std::string(name), type)});
+  return host_inputs.back().var;
+}
+
 Expr* Program::NewFail(const std::string& message, uint32_t attr, df::TypeId type, ir::PosId pos) {
   ir::Constant text{ir_types.Builtin(ir::TypeKind::String), 0, message};
   df::TypeId string = core.types.List(core.types.Scalar(df::Builtin::Char));

@@ -97,6 +97,16 @@ class Program {
   Table<VarId, Var> vars;
   Table<FunId, Function> functions;
   FunId main;
+  bool action = false;  // main's result says what to do, and is not shown
+
+  // What the program that runs the graph gives besides the named inputs, as far as it is looked at: further
+  // parameters of main, under names that no parameter of a user can have (tagged_ir/action.h).
+  struct HostInput {
+    std::string name;
+    VarId var;
+  };
+  std::vector<HostInput> host_inputs;
+  VarId HostInputNamed(std::string_view name, df::TypeId type);
 
   // What the graphs take over.
   ir::TypeTable ir_types;

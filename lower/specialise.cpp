@@ -335,6 +335,7 @@ Expr* Specialiser::Construction(core::ConId con, llvm::ArrayRef<Expr*> args, df:
 Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::TypeId type, Span span,
                              ir::PosId pos) {
   std::string_view name = Text(p_.core.vars[prim].prim);
+  if (ir::IsHostInput(name)) return p_.NewVarExpr(p_.HostInputNamed(name, type), pos);
   std::optional<ir::Op> op = ir::OpNamed(name);
   if (!op || ir::InfoOf(*op).cls != ir::OpClass::Ordinary) {
     p_.diags.Report(Diag::BadPrimitive, span, name, args.size());

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "lower/mono.h"
+#include "tagged_ir/action.h"
 
 namespace df::mono {
 

@@ -5,6 +5,7 @@ namespace df::lower {
 
 ir::Graph Transformer::Run() {
   graph_.name = program_.name;
+  graph_.action = program_.action;
   graph_.types = program_.types;
   graph_.files = program_.files;
   graph_.positions = program_.positions;

@@ -65,7 +65,10 @@ Outcome DemandExecution::Start(llvm::ArrayRef<Value> inputs) {
 
 Outcome DemandExecution::Force(Value& value) {
   if (Outcome outcome = CheckForce(); !outcome.ok()) return outcome;
-  if (value.is_reference()) {
+  if (value.is_reference() && HostCellIn(value.object())) {
+    Outcome outcome = Guarded([&] { AskHost(value); });
+    if (!outcome.ok()) return outcome;
+  } else if (value.is_reference()) {
     Value reference = value;  // the cell lives while it runs
     DemandCell* cell = CellOf(reference);
     uint32_t site = cell->what == DemandCell::Delay ? cell->id : kNone;
@@ -73,6 +76,10 @@ Outcome DemandExecution::Force(Value& value) {
     if (at) Hold(at);
     Outcome outcome;
     while (outcome.ok() && value.is_reference()) {
+      if (HostCellIn(value.object())) {
+        outcome = Guarded([&] { AskHost(value); });
+        continue;
+      }
       cell = CellOf(value);
       if (cell->full) value = Value(cell->value);
       else outcome = Guarded([&] { value = EvaluateCell(cell); });

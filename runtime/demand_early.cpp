@@ -69,8 +69,9 @@ bool DemandExecution::Speculate(uint32_t node, Activation* at, int depth, Value&
     case Op::Force:
       if (!Speculate(sources[0], at, depth - 1, value)) return false;
       while (value.is_reference()) {
-        if (!CellOf(value)->full) return false;
-        value = Value(CellOf(value)->value);
+        const HostCell* host = HostCellIn(value.object());
+        if (!(host ? host->full : CellOf(value)->full)) return false;  // the host is asked by a demand, never early
+        value = Value(host ? host->value : CellOf(value)->value);
       }
       break;
     case Op::BranchMerge:
@@ -84,7 +85,7 @@ bool DemandExecution::Speculate(uint32_t node, Activation* at, int depth, Value&
       if (!Speculate(sources[0], at, depth - 1, value)) return false;
       if (value.is_error()) break;
       value = Value(static_cast<Data*>(value.object())->fields()[n.attr & 0xFFFF]);
-      while (value.is_reference() && CellOf(value)->what == DemandCell::Edge) {
+      while (value.is_reference() && !HostCellIn(value.object()) && CellOf(value)->what == DemandCell::Edge) {
         if (!CellOf(value)->full) return false;
         value = Value(CellOf(value)->value);
       }

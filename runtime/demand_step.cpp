@@ -76,6 +76,11 @@ void DemandExecution::PushCell(DemandCell* cell, uint32_t& want, Activation*& wh
 // `delays` only the references of lazy fields are followed.
 bool DemandExecution::Follow(Value& value, bool delays, uint32_t& want, Activation*& where) {
   while (value.is_reference()) {
+    if (HostCellIn(value.object())) {
+      if (!delays) return true;
+      AskHost(value);
+      return true;
+    }
     DemandCell* cell = CellOf(value);
     if (!delays && cell->what == DemandCell::Delay) return true;
     if (cell->busy) {

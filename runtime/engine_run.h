@@ -68,6 +68,9 @@ class EngineRun : public Execution {
       work();
     } catch (const std::bad_alloc&) {
       return Ended(Stop::MemoryLimit);
+    } catch (const HostInterrupted&) {
+      Stop stop = limits_.Check(live());
+      return Ended(stop == Stop::Done ? Stop::Interrupted : stop);
     } catch (const Stopped& stopped) {
       return Ended(stopped.stop);
     } catch (const OperationAborted& aborted) {

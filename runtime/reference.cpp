@@ -84,6 +84,11 @@ Outcome ReferenceExecution::Start(llvm::ArrayRef<Value> inputs) {
 Outcome ReferenceExecution::Force(Value& value) {
   if (Outcome outcome = CheckForce(); !outcome.ok()) return outcome;
   while (value.is_reference()) {
+    if (HostCellIn(value.object())) {
+      Outcome outcome = Guarded([&] { AskHost(value); });
+      if (!outcome.ok()) return outcome;
+      continue;
+    }
     auto* cell = static_cast<DelayCell*>(static_cast<Cell*>(value.object()));
     if (!cell->full) {
       Value keep = value;  // the cell lives while it runs

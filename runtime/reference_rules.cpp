@@ -257,9 +257,14 @@ void ReferenceExecution::ForceRule(const Token& token) {
     ++stats_.firings;
     return Emit(token.node, 0, token.tag, token.value);
   }
-  auto* cell = static_cast<DelayCell*>(static_cast<Cell*>(token.value.object()));
   TraceFiring(token.node, token.tag, token.value);
   ++stats_.firings;
+  if (HostCellIn(token.value.object())) {
+    Value value = token.value;
+    AskHost(value);
+    return Emit(token.node, 0, token.tag, value);
+  }
+  auto* cell = static_cast<DelayCell*>(static_cast<Cell*>(token.value.object()));
   if (cell->full) return Emit(token.node, 0, token.tag, cell->value);
   cell->waiters.emplace_back(token.node, token.tag);
   Release(cell);

@@ -169,9 +169,15 @@ bool TaggedExecution::TryForce(Frame* frame, const Instr& in, NodeId node) {
     GiveForced(frame, in, node, Use(frame, in.b, in.aux & kLastB));
     return true;
   }
-  DelayCell* cell = CellIn(frame, in.b);
-  if (cell->state != DelayCell::State::Full) return false;
-  Value value = cell->value();
+  Value value;
+  if (const HostCell* host = HostCellIn(ObjectIn(frame, in.b))) {
+    if (!host->full) return false;
+    value = host->value;
+  } else {
+    DelayCell* cell = CellIn(frame, in.b);
+    if (cell->state != DelayCell::State::Full) return false;
+    value = cell->value();
+  }
   if (in.aux & kLastB) frame->MoveOut(in.b);
   GiveForced(frame, in, node, std::move(value));
   return true;
@@ -179,6 +185,8 @@ bool TaggedExecution::TryForce(Frame* frame, const Instr& in, NodeId node) {
 
 void TaggedExecution::Wait(Frame* frame, uint32_t pc) {
   const Instr& in = program_.code[pc];
+  if (KindOf(frame, in.b) == ValueKind::Reference)
+    if (HostCell* host = HostCellIn(ObjectIn(frame, in.b))) host->Ask();
   if (TryForce(frame, in, program_.node_of[pc])) return;
   Value reference = Use(frame, in.b, in.aux & kLastB);
   DelayCell* cell = CellOf(reference);

@@ -80,6 +80,11 @@ Outcome TaggedExecution::Start(llvm::ArrayRef<Value> inputs) {
 Outcome TaggedExecution::Force(Value& value) {
   if (Outcome outcome = CheckForce(); !outcome.ok()) return outcome;
   while (value.is_reference()) {
+    if (HostCellIn(value.object())) {
+      Outcome outcome = Guarded([&] { AskHost(value); });
+      if (!outcome.ok()) return outcome;
+      continue;
+    }
     auto* cell = static_cast<DelayCell*>(static_cast<Cell*>(value.object()));
     if (cell->state != DelayCell::State::Full) {
       Value keep = value;  // the cell lives while it runs

@@ -54,8 +54,9 @@ struct DelayCell : Cell {
 };
 static_assert(sizeof(DelayCell) == 48);
 
+inline Object* ObjectIn(Frame* frame, uint32_t slot) { return reinterpret_cast<Object*>(frame->slots()[slot]); }
 inline DelayCell* CellIn(Frame* frame, uint32_t slot) {
-  return static_cast<DelayCell*>(static_cast<Cell*>(reinterpret_cast<Object*>(frame->slots()[slot])));
+  return static_cast<DelayCell*>(static_cast<Cell*>(ObjectIn(frame, slot)));
 }
 inline DelayCell* CellOf(const Value& reference) {
   return static_cast<DelayCell*>(static_cast<Cell*>(reference.object()));

@@ -229,7 +229,7 @@ uint32_t TaggedExecution::RunRegion(Frame* frame, uint32_t pc) {
         }
         break;
       }
-      case Code::Input: frame->Set(in.a, inputs_[in.b]); break;
+      case Code::Input: frame->Set(in.a, std::move(inputs_[in.b])); break;
       case Code::Result:
         RunResult(node, Use(frame, in.b, in.aux & kLastB));
         continue;

@@ -50,6 +50,13 @@ void FreeOne(Object* object, std::vector<Object*>& dead) {
       delete error;
       return;
     }
+    case ObjectKind::Host: {
+      auto* cell = static_cast<HostCell*>(object);
+      Value value = std::move(cell->value);
+      delete cell;
+      if (value.counted()) Drop(value.Take(), dead);
+      return;
+    }
     case ObjectKind::Cell: {
       auto* cell = static_cast<Cell*>(object);
       std::vector<Value> held;

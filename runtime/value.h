@@ -27,7 +27,7 @@
 namespace df {
 
 enum class ValueKind : uint8_t { Word, Object, Reference, Error, Dead };
-enum class ObjectKind : uint8_t { BigInteger, Data, Text, Error, Cell };
+enum class ObjectKind : uint8_t { BigInteger, Data, Text, Error, Cell, Host };
 
 // Common header of everything that is counted. One thread only, for now; AddRef and Release are the only
 // places that touch the count.
@@ -124,5 +124,35 @@ struct Cell : Object {
   virtual ~Cell() = default;
   virtual void CollectChildren(std::vector<Value>& out) {}
 };
+
+// A reference that no delayed call answers but the program that runs the graph, when it is first forced.
+struct HostCell : Object {
+  HostCell() : Object(ObjectKind::Host) {}
+  virtual ~HostCell() = default;
+  // An evaluated value or an error, asked for once. May throw std::bad_alloc and HostInterrupted.
+  virtual Value Supply() = 0;
+  void Ask() {
+    if (full) return;
+    value = Supply();
+    full = true;
+  }
+  bool full = false;
+  Value value;  // full
+};
+
+// Thrown where an interrupt ended the wait for what a HostCell is to give.
+struct HostInterrupted {};
+
+inline HostCell* HostCellIn(Object* object) {
+  return object->kind == ObjectKind::Host ? static_cast<HostCell*>(object) : nullptr;
+}
+// If `value` is such a reference, what it stands for takes its place.
+inline void AskHost(Value& value) {
+  if (!value.is_reference()) return;
+  HostCell* cell = HostCellIn(value.object());
+  if (!cell) return;
+  cell->Ask();
+  value = Value(cell->value);
+}
 
 }  // namespace df

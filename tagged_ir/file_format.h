@@ -35,6 +35,8 @@ inline constexpr const char* kSiteTable = "site_table";
 inline constexpr const char* kNodeTable = "node_table";
 inline constexpr const char* kInputTable = "input_table";
 inline constexpr const char* kResultTable = "result_table";
+// Of Start too: 1 if the graph acts, otherwise it is not there.
+inline constexpr const char* kAction = "action";
 
 // How Node::attr is called in the file; null if the op has none, or, for Const, one that is written as
 // kValue.

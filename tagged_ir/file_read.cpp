@@ -200,6 +200,10 @@ bool Reader::ReadTables(const onnx::NodeProto& start) {
       {kPosTable, &positions}, {kScopeTable, &scopes}, {kSiteTable, &sites},
       {kNodeTable, &nodes},    {kInputTable, &inputs}, {kResultTable, &results}};
   for (const Attribute& attribute : start.attribute()) {
+    if (attribute.name() == kAction) {
+      if (attribute.type() != Attribute::INT || attribute.i() != 1) return Fail("bad attribute `{}`", kAction);
+      g.action = true;
+    }
     for (auto [name, table] : tables) {
       if (attribute.name() != name) continue;
       auto want = table == &strings_ ? Attribute::STRINGS : Attribute::INTS;

@@ -119,6 +119,7 @@ void Writer::WriteTables(onnx::NodeProto* start) {
   AddInts(start, kNodeTable, nodes);
   AddInts(start, kInputTable, inputs);
   AddInts(start, kResultTable, results);
+  if (g.action) AddInt(start, kAction, 1);
 }
 
 void Writer::WriteValue(onnx::NodeProto* node, const Constant& constant) {

@@ -163,6 +163,7 @@ struct Graph {
   std::vector<PortType> results;  // of all nodes; see Node::first_result
   std::vector<Port> graph_inputs;
   std::vector<Port> graph_results;
+  bool action = false;  // the one result says what to do (tagged_ir/action.h) and is not a value to show
 
   // Inputs may be invalid edges at first (cycles) and be set later with SetInput.
   NodeId AddNode(Op op, ScopeId scope, llvm::ArrayRef<Edge> in, llvm::ArrayRef<PortType> out,

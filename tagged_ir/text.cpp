@@ -189,7 +189,7 @@ void Printer::Header() {
   for (const Port& port : g.graph_inputs)
     out_ << "input " << Quote(port.name) << " : " << TypeText(port.type) << '\n';
   for (const Port& port : g.graph_results)
-    out_ << "result " << Quote(port.name) << " : " << TypeText(port.type) << '\n';
+    out_ << (g.action ? "action " : "result ") << Quote(port.name) << " : " << TypeText(port.type) << '\n';
   static constexpr const char* kKinds[] = {"root ", "function ", "loop "};
   for (const Scope& scope : g.scopes) {
     out_ << kKinds[static_cast<size_t>(scope.kind) % 3] << NameText(scope.name);

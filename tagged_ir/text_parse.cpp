@@ -217,9 +217,10 @@ bool Parser::HeaderLine(const std::string& keyword) {
     g.files.push_back(std::move(name));
     return true;
   }
-  if (keyword != "input" && keyword != "result") return Fail(fmt::format("`{}` begins nothing", keyword));
+  if (keyword != "input" && keyword != "result" && keyword != "action") return Fail(fmt::format("`{}` begins nothing", keyword));
   Advance();
   bool is_input = keyword == "input";
+  g.action |= keyword == "action";
   std::vector<Port>& ports = is_input ? g.graph_inputs : g.graph_results;
   Port port;
   if (!Quoted(&port.name) || !Expect(":")) return false;

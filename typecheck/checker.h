@@ -304,6 +304,8 @@ class Checker {
   void CollectBindings(llvm::ArrayRef<ast::Decl*> decls, bool top, std::vector<Binding>& bindings);
   void CollectBinders(const ast::Pat* pat, std::vector<std::pair<Symbol, Span>>& out);
   bool IsEntry(const Binding& binding, bool top) const;
+  bool IsAction(TypeId type) const;  // IO t, as far as is known
+  void PreferAction(TypeId type, size_t wanted_mark);
   void InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& out);
   void InferPatternBinding(Binding& binding, bool top, BoundGroup& out);
   void ForceVariable(VarId var, Span span, BoundGroup& out);
@@ -371,6 +373,7 @@ class Checker {
 
   // ---- finish.cpp
   void FindMain();
+  void DefineEntry(size_t params);
   void ZonkAll();
   TypeId Final(TypeId type);
   void Publish();

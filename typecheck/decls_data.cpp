@@ -18,8 +18,8 @@ void Checker::DeclareTypes() {
     if (const auto* data = llvm::dyn_cast<ast::DataDecl>(decl)) {
       if (!is_new(data->name)) continue;
       TyConId id;
-      // The library declares Bool and Ordering; the compiler knows them by these very declarations.
-      for (Builtin builtin : {Builtin::Bool, Builtin::Ordering})
+      // The library declares these; the compiler knows them by these very declarations.
+      for (Builtin builtin : {Builtin::Bool, Builtin::Ordering, Builtin::IO, Builtin::Action})
         if (options_.library && types_.cons[types_.Known(builtin)].name == data->name.text)
           id = types_.Known(builtin);
       if (!id.valid()) {

@@ -142,7 +142,8 @@ void Checker::ZonkAll() {
 
 void Checker::FindMain() {
   if (options_.library) return;
-  auto found = exports_.values.find(Intern("main"));
+  Symbol name = options_.entry.valid() ? options_.entry : Intern("main");
+  auto found = exports_.values.find(name);
   if (found == exports_.values.end() || program_.vars[found->second].kind != core::VarKind::Top) return;
   program_.main = found->second;
   program_.main_params.clear();
@@ -151,10 +152,10 @@ void Checker::FindMain() {
   types_.SplitFun(scheme.type, params);
   for (const ast::Decl* decl : module_.decls) {
     const auto* function = llvm::dyn_cast<ast::FunctionDecl>(decl);
-    if (!function || Text(function->name.text) != "main") continue;
+    if (!function || function->name.text != name) continue;
     llvm::SmallVector<const ast::Pat*> patterns = ParametersOf(*function);
     for (size_t i = 0; i < params.size(); ++i) {
-      Symbol name = Intern("arg" + std::to_string(i + 1));
+      Symbol param = Intern("arg" + std::to_string(i + 1));
       if (i < patterns.size()) {
         const ast::Pat* pat = patterns[i];
         for (;;) {
@@ -163,45 +164,54 @@ void Checker::FindMain() {
           else if (const auto* typed = llvm::dyn_cast<ast::TypedPat>(pat)) pat = typed->pat;
           else break;
         }
-        if (const auto* var = llvm::dyn_cast<ast::VarPat>(pat)) name = var->name;
-        if (const auto* as = llvm::dyn_cast<ast::AsPat>(pat)) name = as->name;
+        if (const auto* var = llvm::dyn_cast<ast::VarPat>(pat)) param = var->name;
+        if (const auto* as = llvm::dyn_cast<ast::AsPat>(pat)) param = as->name;
       }
       // Two parameters may not share the name of an input.
-      while (std::find(program_.main_params.begin(), program_.main_params.end(), name) !=
+      while (std::find(program_.main_params.begin(), program_.main_params.end(), param) !=
              program_.main_params.end())
-        name = Intern(std::string(Text(name)) + "'");
-      program_.main_params.push_back(name);
+        param = Intern(std::string(Text(param)) + "'");
+      program_.main_params.push_back(param);
     }
   }
-  if (scheme.tyvars.empty()) {
-    // Its result is printed as `show` does. (An action is run instead.)
-    TypeId result = scheme.type;
-    while (types_.IsFun(result, nullptr, &result)) {
-    }
-    ClassId show = KnownClass("Show");
-    if (!show.valid() || types_.BuiltinOf(result) == Builtin::IO) return;
-    std::vector<Wanted> stuck;
-    Wanted missing, wanted{show, result, {Origin::Printing, program_.vars[program_.main].span}};
-    if (Solve(wanted, stuck, &missing) == Solved::No) ReportMissing(wanted, missing);
-    return;
+  TypeId result = scheme.type;
+  while (types_.IsFun(result, nullptr, &result)) {
   }
-  // A polymorphic signature: the program's entry is `main` at the types that defaulting gives.
+  if (!scheme.tyvars.empty() || types_.BuiltinOf(result) == Builtin::IO) return DefineEntry(params.size());
+  // Its result is printed as `show` does.
+  ClassId show = KnownClass("Show");
+  if (!show.valid()) return;
+  std::vector<Wanted> stuck;
+  Wanted missing, wanted{show, result, {Origin::Printing, program_.vars[program_.main].span}};
+  if (Solve(wanted, stuck, &missing) == Solved::No) ReportMissing(wanted, missing);
+}
+
+// The program's entry where that is not `main` itself: of a polymorphic main, main at the types that defaulting gives;
+// of an action, what is done with the standard input.
+void Checker::DefineEntry(size_t params) {
   Span span = program_.vars[program_.main].span;
-  VarId entry = NewVar(Intern("main"), scheme.type, true, span);
   core::Expr* value = Use(program_.main, span);
-  DefaultAll(0, true, 0);
   std::vector<VarId> locals;
   std::vector<const core::Expr*> args;
+  std::vector<TypeId> types;
   TypeId type = value->type;
-  for (size_t i = 0; i < params.size(); ++i) {
+  PreferAction(type, 0);
+  for (size_t i = 0; i < params; ++i) {
     TypeId from, to;
     unify_.IsFun(type, &from, &to);
     locals.push_back(program_.NewLocal(program_.main_params[i], from, span));
     args.push_back(VarNode(locals.back(), span));
+    types.push_back(from);
     type = to;
   }
-  program_.vars[entry].scheme.type = value->type;
-  definitions_.push_back({entry, LambdaNode(locals, AppNode(value, args, span), span)});
+  core::Expr* body = args.empty() ? value : AppNode(value, args, span);
+  if (IsAction(type)) {
+    type = types_.Scalar(Builtin::Action);
+    body = CallKnown(Needed("primRun", "an action", span), {body}, span, type, Reason{});
+  }
+  DefaultAll(0, true, 0);
+  VarId entry = NewVar(program_.vars[program_.main].name, types_.Fun(types, type), true, span);
+  definitions_.push_back({entry, args.empty() ? body : LambdaNode(locals, body, span)});
   program_.main = entry;
   final_types_.clear();
   ZonkAll();

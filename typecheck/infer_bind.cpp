@@ -226,6 +226,28 @@ bool Checker::IsEntry(const Binding& binding, bool top) const {
   return binding.function->name.text == entry;
 }
 
+bool Checker::IsAction(TypeId type) const {
+  TypeId head = unify_.Head(type);
+  return types_.Kind(head) == TypeKind::Con && types_.cons[types_.ConOf(head)].builtin == Builtin::IO;
+}
+
+// An entry like `return ()`, in a monad that nothing settles, is an action, as GHC has it of every main.
+void Checker::PreferAction(TypeId type, size_t wanted_mark) {
+  type = unify_.Prune(type);
+  for (TypeId from, to; unify_.IsFun(type, &from, &to);) type = unify_.Prune(to);
+  if (types_.Kind(type) != TypeKind::App) return;
+  TypeId monad = unify_.Prune(types_.FnOf(type));
+  if (types_.Kind(monad) != TypeKind::Meta) return;
+  TyConId io = types_.Known(Builtin::IO);
+  bool asked = false;
+  for (size_t i = wanted_mark; i < wanted_.size(); ++i) {
+    if (unify_.Prune(wanted_[i].type) != monad) continue;
+    if (!env_.instances.count({wanted_[i].cls.index, io.index})) return;
+    asked = true;
+  }
+  if (asked) unify_.Solve(types_.MetaOf(monad), types_.Con(io));
+}
+
 void Checker::InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& out) {
   uint32_t errors_before = diags_.error_count();
   size_t wanted_mark = wanted_.size();
@@ -267,7 +289,9 @@ void Checker::InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& o
   restricted &= options_.restricted;
   if (!out.strict.empty() || entry)
     for (VarId var : members) unify_.Lower(program_.vars[var].scheme.type, unify_.level);
-  if (entry && options_.repl && diags_.error_count() == errors_before)
+  if (entry) PreferAction(program_.vars[members[0]].scheme.type, wanted_mark);
+  if (entry && options_.repl && diags_.error_count() == errors_before &&
+      !IsAction(program_.vars[members[0]].scheme.type))
     Require(KnownClass("Show"), program_.vars[members[0]].scheme.type, {Origin::Printing, members_span});
   Generalise(members, restricted, wanted_mark, errors_before);
 }

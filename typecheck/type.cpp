@@ -7,7 +7,7 @@
 namespace df {
 
 Types::Types() {
-  known_.resize(static_cast<size_t>(Builtin::IO) + 1);
+  known_.resize(static_cast<size_t>(Builtin::Action) + 1);
   AddBuiltin(Builtin::Function, "->", 2);
   AddBuiltin(Builtin::Unit, "()", 0);
   AddBuiltin(Builtin::List, "[]", 1);
@@ -19,6 +19,7 @@ Types::Types() {
   AddBuiltin(Builtin::Bool, "Bool", 0);
   AddBuiltin(Builtin::Ordering, "Ordering", 0);
   AddBuiltin(Builtin::IO, "IO", 1);
+  AddBuiltin(Builtin::Action, "PrimAction", 0);
 }
 
 TyConId Types::AddBuiltin(Builtin builtin, const char* name, uint32_t arity) {

@@ -31,7 +31,8 @@ enum class TypeKind : uint8_t {
 
 // Type constructors that the compiler itself knows. Everything else is declared in the library or by the user.
 enum class Builtin : uint8_t {
-  None, Function, Unit, Tuple, List, Int, Integer, Float, Double, Char, Bool, Ordering, IO
+  None, Function, Unit, Tuple, List, Int, Integer, Float, Double, Char, Bool, Ordering, IO,
+  Action,  // what an IO program is once it is given its input: steps for the program that runs the graph
 };
 
 struct TyCon {

@@ -1,0 +1,35 @@
+// driver/standard_streams.h
+//
+// The outside of a graph that acts, as the program dfc has it: standard input and standard output.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+
+#include "driver/console.h"
+#include "runtime/perform.h"
+
+namespace df {
+
+class StandardStreams : public Host {
+ public:
+  // Where the input comes from instead of the file descriptor; false at its end. A prompt reads from it too.
+  using Source = std::function<Input(std::string&)>;
+
+  // Output is line by line on a terminal, otherwise in blocks. A wait for input ends when `interrupt`, which may be
+  // null, is set, or `timeout` (0: none) from now.
+  StandardStreams(Console& console, const std::atomic<bool>* interrupt, std::chrono::milliseconds timeout,
+                  Source source = {});
+
+  Input Read(std::string& bytes) override;
+  bool Write(std::string_view bytes) override;
+
+ private:
+  Console& console_;
+  const std::atomic<bool>* interrupt_;
+  std::optional<std::chrono::steady_clock::time_point> deadline_;
+  Source source_;
+};
+
+}  // namespace df

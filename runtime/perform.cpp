@@ -1,0 +1,205 @@
+// The steps of an action, and the standard input as a list that is read when it is looked at: see perform.h.
+#include "runtime/perform.h"
+
+#include <optional>
+
+#include "llvm/Support/ConvertUTF.h"
+#include "runtime/utf8.h"
+#include "tagged_ir/action.h"
+
+namespace df {
+namespace {
+
+constexpr size_t kBlock = 8192;  // bytes of output that are handed over at once
+
+bool IsSurrogate(uint32_t c) { return c >= 0xD800 && c <= 0xDFFF; }
+
+enum class Decoded : uint8_t { Char, Incomplete, Invalid };
+
+// The character at the beginning of `bytes`, which are not empty, is taken off.
+Decoded TakeChar(std::string_view& bytes, uint32_t* c) {
+  auto lead = static_cast<unsigned char>(bytes[0]);
+  if (lead < 0x80) {
+    *c = lead;
+    bytes.remove_prefix(1);
+    return Decoded::Char;
+  }
+  if (lead < 0xC2 || lead > 0xF4) return Decoded::Invalid;
+  const auto* from = reinterpret_cast<const llvm::UTF8*>(bytes.data());
+  const llvm::UTF8* begin = from;
+  llvm::UTF32 to[1];
+  llvm::UTF32* end = to;
+  switch (llvm::ConvertUTF8toUTF32(&from, from + std::min<size_t>(bytes.size(), llvm::getNumBytesForUTF8(lead)), &end,
+                                   to + 1, llvm::strictConversion)) {
+    case llvm::conversionOK: break;
+    case llvm::sourceExhausted: return Decoded::Incomplete;
+    default: return Decoded::Invalid;
+  }
+  *c = to[0];
+  bytes.remove_prefix(static_cast<size_t>(from - begin));
+  return Decoded::Char;
+}
+
+Value Cons(const ir::ListType& list, Value head, Value tail) {
+  Data* cell = Data::New(list.cons, 2);
+  cell->fields()[0] = std::move(head);
+  cell->fields()[1] = std::move(tail);
+  return Value::Adopt(ValueKind::Object, cell);
+}
+
+Value TextList(const ir::ListType& list, const std::vector<uint32_t>& chars, Value tail) {
+  for (size_t i = chars.size(); i-- > 0;) tail = Cons(list, Value::Word(chars[i]), std::move(tail));
+  return tail;
+}
+
+// A command-line argument. Bytes that are no UTF-8 become lone surrogates, as GHC has them.
+std::vector<uint32_t> CharsOf(std::string_view bytes) {
+  std::vector<uint32_t> chars;
+  while (!bytes.empty()) {
+    uint32_t c;
+    if (TakeChar(bytes, &c) != Decoded::Char) {
+      c = 0xDC00 | static_cast<unsigned char>(bytes[0]);
+      bytes.remove_prefix(1);
+    }
+    chars.push_back(c);
+  }
+  return chars;
+}
+
+Outcome Failure(std::string message) {
+  Outcome outcome;
+  outcome.stop = Stop::Failed;
+  outcome.error.message = std::move(message);
+  return outcome;
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- standard input
+
+// Where a run's input comes from: bytes as they are read, characters as they are asked for.
+struct Performance::Reader {
+  Performance& performance;
+  ir::ListType list;
+  std::string bytes;  // read, not yet characters: the beginning of one
+
+  explicit Reader(Performance& p) : performance(p) {}
+  Value Next();
+  Value Fail(std::string what) const {
+    return Value::Adopt(ValueKind::Error, new ErrorObject(ErrorCode::User, "<stdin>: " + std::move(what), {}, {}));
+  }
+};
+
+// The rest of the input.
+struct Performance::InputCell : HostCell {
+  Reader* reader;
+  explicit InputCell(Reader* r) : reader(r) {}
+  Value Supply() override { return reader->Next(); }
+};
+
+// What can be read now, as a list that ends in a cell for the rest.
+Value Performance::Reader::Next() {
+  std::vector<uint32_t> chars;
+  std::optional<Value> end;
+  while (chars.empty() && !end) {
+    if (performance.host_.flush_before_read) performance.Flush();
+    switch (performance.host_.Read(bytes)) {
+      case Host::Input::Some: break;
+      case Host::Input::Interrupted: throw HostInterrupted();
+      case Host::Input::Failed: return Fail(std::exchange(bytes, {}));
+      case Host::Input::End:
+        if (bytes.empty()) return Value::Word(list.nil);
+        return Fail("hGetContents: invalid argument (invalid byte sequence)");
+    }
+    std::string_view rest = bytes;
+    Decoded decoded = Decoded::Char;
+    for (uint32_t c; !rest.empty() && (decoded = TakeChar(rest, &c)) == Decoded::Char;) chars.push_back(c);
+    if (decoded == Decoded::Invalid) end = Fail("hGetContents: invalid argument (invalid byte sequence)");
+    bytes.erase(0, bytes.size() - rest.size());
+  }
+  if (!end) end = Value::Adopt(ValueKind::Reference, new InputCell(this));
+  return TextList(list, chars, std::move(*end));
+}
+
+Performance::Performance(const ir::Graph& graph, Host& host) : graph_(graph), host_(host), buffering_(host.buffering) {}
+Performance::~Performance() = default;
+
+Value Performance::HostInput(ir::PortType type, std::string_view name, const std::string& program,
+                             const std::vector<std::string>& arguments) {
+  ir::ListType list;
+  if (name == ir::kArguments) {
+    for (const ir::Constructor& c : graph_.types[type.type].constructors)
+      if (!c.fields.empty()) type = c.fields[0].type;
+  }
+  ir::IsText(graph_.types, type.type, &list);
+  if (name == ir::kStandardInput) {
+    reader_ = std::make_unique<Reader>(*this);
+    reader_->list = list;
+    return Value::Adopt(ValueKind::Reference, new InputCell(reader_.get()));
+  }
+  if (name == ir::kProgramName) return TextList(list, CharsOf(program), Value::Word(list.nil));
+  Value all = Value::Word(list.nil);
+  for (size_t i = arguments.size(); i-- > 0;)
+    all = Cons(list, TextList(list, CharsOf(arguments[i]), Value::Word(list.nil)), std::move(all));
+  return all;
+}
+
+// ---------------------------------------------------------------- output
+
+bool Performance::Flush() {
+  if (buffer_.empty()) return true;
+  bool written = host_.Write(buffer_);
+  buffer_.clear();
+  return written;
+}
+
+// Character by character: nobody needs the whole text at once, and what was written is let go.
+Outcome Performance::WriteText(Execution& execution, Value text) {
+  for (;;) {
+    Outcome outcome = execution.Force(text);
+    if (!outcome.ok()) return outcome;
+    if (text.is_word()) return {};
+    auto* cell = static_cast<Data*>(text.object());
+    Value head = cell->fields()[0];
+    text = Value(cell->fields()[1]);
+    if (!head.is_word() && !(outcome = execution.Force(head)).ok()) return outcome;
+    auto c = static_cast<uint32_t>(head.word());
+    if (IsSurrogate(c)) return Failure("<stdout>: commitBuffer: invalid argument (invalid character)");
+    AppendUtf8(c, buffer_);
+    bool now = buffer_.size() >= kBlock || (c == '\n' && buffering_ == Host::Buffering::Lines);
+    if (now && !Flush()) return Failure("");
+  }
+}
+
+Outcome Performance::Run(Execution& execution) {
+  ir::ActionType type;
+  ir::CheckAction(graph_, &type);
+  Value action = execution.TakeResult(0);
+  Outcome outcome;
+  bool ended = false;
+  while (!ended && (outcome = execution.Force(action)).ok()) {
+    auto* step = static_cast<Data*>(action.object());
+    uint32_t what = step->constructor;
+    Value operand = step->fields()[0];
+    action = Value(step->fields()[step->size - 1]);  // the step itself goes
+    if (what == type.put) {
+      outcome = WriteText(execution, std::move(operand));
+      if (outcome.ok() && buffering_ == Host::Buffering::None && !Flush()) outcome = Failure("");
+    } else if (what == type.flush) {
+      if (!Flush()) outcome = Failure("");
+    } else if ((outcome = execution.Force(operand)).ok()) {
+      if (what == type.buffer) {
+        buffering_ = static_cast<Host::Buffering>(operand.word());
+        if (!Flush()) outcome = Failure("");
+      } else {
+        exit_code_ = operand.word();
+        ended = true;
+      }
+    }
+    if (!outcome.ok()) break;
+  }
+  if (!Flush() && outcome.ok()) outcome = Failure("");
+  return outcome;
+}
+
+}  // namespace df

@@ -248,7 +248,7 @@ class Checker {
   // ---- infer_stmt.cpp
   core::Expr* CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId expected, const Reason& why);
   core::Expr* CheckComprehension(const ast::Expr* element, llvm::ArrayRef<ast::Stmt*> stmts, Span span,
-                                 TypeId expected, const Reason& why);
+                                 TypeId expected, const Reason& why, VarId tail = VarId());
   core::Expr* CheckSequence(const ast::SequenceExpr* expr, TypeId expected, const Reason& why);
 
   // ---- infer_record.cpp

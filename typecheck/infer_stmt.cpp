@@ -76,13 +76,16 @@ core::Expr* Checker::CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId
   return ok ? AppNode(fn, {action, lambda}, first->span) : ErrorNode(expected, span);
 }
 
-// [e | ] = [e];  [e | b, qs] = if b then [e | qs] else [];  [e | let ds, qs] = let ds in [e | qs]
-// [e | p <- l, qs] = concatMap (\x -> case x of { p -> [e | qs]; _ -> [] }) l
+// Without intermediate lists, after P. Wadler: [e | qs] is [e | qs] ++ [], and what stands behind is handed down as `tail`.
+// [e | ] ++ t = e : t;  [e | b, qs] ++ t = if b then [e | qs] ++ t else t;
+// [e | let ds, qs] ++ t = let ds in [e | qs] ++ t;
+// [e | p <- l, qs] ++ t = foldr (\x rest -> case x of { p -> [e | qs] ++ rest; _ -> rest }) t l
 core::Expr* Checker::CheckComprehension(const ast::Expr* element, llvm::ArrayRef<ast::Stmt*> stmts, Span span,
-                                        TypeId expected, const Reason& why) {
+                                        TypeId expected, const Reason& why, VarId tail) {
   TypeId type = unify_.Fresh(), list = types_.List(type);
   if (!Expect(expected, list, span, why)) list = expected;
-  auto nil = [&] {
+  auto end = [&]() -> core::Expr* {
+    if (tail.valid()) return VarNode(tail, span);
     core::ConExpr node{};
     node.span = span;
     node.con = program_.nil_con;
@@ -97,17 +100,17 @@ core::Expr* Checker::CheckComprehension(const ast::Expr* element, llvm::ArrayRef
     cons.con = program_.cons_con;
     cons.type = types_.Fun({type, list}, list);
     cons.type_args = program_.Copy<TypeId>({type});
-    return AppNode(Node(cons), {value, nil()}, element->span);
+    return AppNode(Node(cons), {value, end()}, element->span);
   }
   const ast::Stmt* first = stmts[0];
-  auto rest = [&] { return CheckComprehension(element, stmts.drop_front(), span, list, Reason{}); };
+  auto rest = [&] { return CheckComprehension(element, stmts.drop_front(), span, list, Reason{}, tail); };
   if (const auto* let = llvm::dyn_cast<ast::LetStmt>(first)) return CheckLet(let->decls, first->span, rest);
   if (const auto* test = llvm::dyn_cast<ast::ExprStmt>(first)) {
     core::Expr* cond = Check(test->expr, types_.Scalar(Builtin::Bool), {Reason::Guard, test->expr->span});
-    return IfNode(cond, rest(), nil(), first->span);
+    return IfNode(cond, rest(), end(), first->span);
   }
   const auto* bind = llvm::cast<ast::BindStmt>(first);
-  VarId concat_map = Needed("concatMap", "a list comprehension", first->span);
+  VarId foldr = Needed("primFoldr", "a list comprehension", first->span);
   TypeId item = unify_.Fresh();
   core::Expr* source = Check(bind->expr, types_.List(item), {Reason::Generator, span});
   size_t locals = LocalMark();
@@ -115,9 +118,10 @@ core::Expr* Checker::CheckComprehension(const ast::Expr* element, llvm::ArrayRef
   const core::Pat* pat = CheckOuterPat(bind->pat, item, {Reason::Scrutinee, bind->expr->span}, bound);
   CheckDistinct(bound);
   BindAll(bound);
-  core::Expr* inner = rest();
+  VarId after = program_.NewLocal(Intern("rest"), list, first->span);
+  core::Expr* inner = CheckComprehension(element, stmts.drop_front(), span, list, Reason{}, after);
   UnbindTo(locals);
-  if (!concat_map.valid()) return ErrorNode(expected, span);
+  if (!foldr.valid()) return ErrorNode(expected, span);
   VarId param =
       pat->kind == core::PatKind::Var ? pat->var : program_.NewLocal(Intern("x"), item, bind->pat->span);
   if (pat->kind != core::PatKind::Var) {
@@ -127,11 +131,11 @@ core::Expr* Checker::CheckComprehension(const ast::Expr* element, llvm::ArrayRef
       wildcard.kind = core::PatKind::Wildcard;
       wildcard.type = item;
       wildcard.span = bind->pat->span;
-      rows.push_back({program_.Copy<const core::Pat*>({MakePat(wildcard)}), nil(), first->span});
+      rows.push_back({program_.Copy<const core::Pat*>({MakePat(wildcard)}), VarNode(after, span), first->span});
     }
     inner = MatchNode(core::MatchContext::Lambda, Symbol(), {param}, rows, list, first->span);
   }
-  return CallKnown(concat_map, {LambdaNode({param}, inner, first->span), source}, span, list, Reason{});
+  return CallKnown(foldr, {LambdaNode({param, after}, inner, first->span), end(), source}, span, list, Reason{});
 }
 
 core::Expr* Checker::CheckSequence(const ast::SequenceExpr* expr, TypeId expected, const Reason& why) {

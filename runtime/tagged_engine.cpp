@@ -63,6 +63,7 @@ TaggedExecution::~TaggedExecution() {
 
 void TaggedExecution::StepCheck() {
   budget_ = kStepsPerCheck;
+  if (live_cells_ > collect_at_) CollectCycles();
   CheckLimits();
 }
 

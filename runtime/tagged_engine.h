@@ -215,6 +215,9 @@ class TaggedExecution : public EngineRun {
   void FillCell(Frame* body, Value value);
   void Answer(const Waiter& waiter, const DelayCell* cell);
 
+  // tagged_cycles.cpp: cells that hold each other
+  void CollectCycles();
+
   // tagged_errors.cpp: errors overtake what other operands are waited for
   bool IsAvailable(Frame* frame, ir::Edge edge) const;
   bool Chosen(Frame* frame, ir::Edge predicate, uint32_t* side) const;
@@ -236,7 +239,8 @@ class TaggedExecution : public EngineRun {
   uint32_t missing_ = 0;
   Frame* root_ = nullptr;
   Pool<DelayCell> cells_;
-  uint64_t live_cells_ = 0;
+  static constexpr uint64_t kFirstCollection = 1 << 16;
+  uint64_t live_cells_ = 0, collect_at_ = kFirstCollection;
   std::unordered_map<DelayCell*, std::vector<Waiter>> waiters_;  // after the first one of a cell
   std::vector<Frame*> unpins_;  // pins that values gave back while they were destroyed
   struct OuterWaiter {

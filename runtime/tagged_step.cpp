@@ -68,21 +68,18 @@ void TaggedExecution::RunOp(Frame* frame, const Instr& in, uint32_t pc, NodeId n
   PassError(frame, {node, 0});
 }
 
-// A field that refers to a delayed call which is done gives, and from now on holds, its value. False: the general way.
+// A field that refers to a delayed call which is done gives its value. The field still refers to the cell: so every cycle of
+// values goes through one (tagged_cycles.cpp). False: the general way.
 bool TaggedExecution::RunField(Frame* frame, const Instr& in, uint32_t attr) {
   if (KindOf(frame, in.b) != ValueKind::Object) return false;
   auto* data = static_cast<Data*>(reinterpret_cast<Object*>(frame->slots()[in.b]));
   if (data->kind != ObjectKind::Data || data->constructor != attr >> 16 || (attr & 0xFFFF) >= data->size) return false;
-  Value& field = data->fields()[attr & 0xFFFF];
-  while (field.is_reference() && CellOf(field)->state == DelayCell::State::Full) field = Value(CellOf(field)->value());
-  if (field.is_error()) return false;
-  if (!(in.aux & kLastB)) {
-    frame->Set(in.a, field);
-    return true;
-  }
-  Value whole = frame->MoveOut(in.b);
-  if (data->refs == 1) frame->Set(in.a, std::move(field));
-  else frame->Set(in.a, field);
+  const Value* field = &data->fields()[attr & 0xFFFF];
+  while (field->is_reference() && CellOf(*field)->state == DelayCell::State::Full) field = &CellOf(*field)->value();
+  if (field->is_error()) return false;
+  Value value = *field;
+  if (in.aux & kLastB) frame->MoveOut(in.b);
+  frame->Set(in.a, std::move(value));
   return true;
 }
 

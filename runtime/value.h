@@ -34,6 +34,7 @@ enum class ObjectKind : uint8_t { BigInteger, Data, Text, Error, Cell, Host };
 struct Object {
   uint32_t refs = 1;
   ObjectKind kind;
+  uint8_t colour = 0;  // a collector's, while it runs
   explicit Object(ObjectKind k) : kind(k) {}
   // Counted (runtime/memory.h): making an object throws std::bad_alloc beyond the limit.
   static void* operator new(size_t bytes) { return memory::Allocate(bytes); }

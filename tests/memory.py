@@ -21,6 +21,9 @@ PROGRAMS = [
     ("let fibs = 0 : 1 : zipWith (+) fibs (tail fibs) in (fibs !! N) `mod` 1000000007 :: Integer", (10, 10**4),
      lambda n: fib(n) % 1000000007, {"tagged": 8}),
     ("[1 .. N :: Int] == [1 .. N]", (10**3, 10**6), lambda n: True, {"tagged": 1}),
+    # Each step leaves a list that holds itself.
+    ("let go n s = if n == 0 then s else let xs = n : 2 : xs in go (n - 1) (s + xs !! 3) in go (N :: Int) 0 :: Int",
+     (10**3, 10**6), lambda n: 2 * n, {"tagged": 24}),
     ("[1 .. N :: Int]", (10**2, 10**5), lambda n: str(list(range(1, n + 1))).replace(" ", ""), {"tagged": 1}),
 ]
 

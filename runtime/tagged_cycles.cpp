@@ -1,0 +1,97 @@
+// Cycles through cells (`ones = 1 : ones`), which counts alone never free: trial deletion.
+//
+// All counts that cells, and the data they lead to, hold of each other are taken back. What has a count left is held from
+// outside: by a frame, the stack, a result, the caller. It and all that it leads to get their counts again. The cells that
+// are left over are held by nothing but each other; their contents are dropped, and then they go by their counts.
+#include "runtime/tagged_engine.h"
+
+namespace df::tagged {
+
+namespace {
+
+enum Colour : uint8_t { kUnseen, kTaken, kHeld };
+
+class TrialDeletion {
+ public:
+  // The cells that only cells hold.
+  std::vector<DelayCell*> Run(Pool<DelayCell>& pool) {
+    pool.ForEachLive([&](DelayCell* cell) { See(cell); });
+    for (size_t i = 0; i < seen_.size(); ++i)
+      ForEachChild(seen_[i], [&](Object* child) {
+        --child->refs;
+        See(child);
+      });
+    for (Object* object : seen_)
+      if (object->refs > 0) Hold(object);
+    std::vector<DelayCell*> garbage;
+    for (Object* object : seen_) {
+      if (object->colour != kTaken) continue;
+      ForEachChild(object, [](Object* child) { ++child->refs; });
+      if (object->kind == ObjectKind::Cell) garbage.push_back(static_cast<DelayCell*>(static_cast<Cell*>(object)));
+    }
+    for (Object* object : seen_) object->colour = kUnseen;
+    return garbage;
+  }
+
+ private:
+  void See(Object* object) {
+    if (object->colour != kUnseen) return;
+    object->colour = kTaken;
+    seen_.push_back(object);
+  }
+
+  void Hold(Object* object) {
+    if (object->colour == kHeld) return;
+    object->colour = kHeld;
+    todo_.push_back(object);
+    while (!todo_.empty()) {
+      Object* next = todo_.back();
+      todo_.pop_back();
+      ForEachChild(next, [&](Object* child) {
+        ++child->refs;
+        if (child->colour == kHeld) return;
+        child->colour = kHeld;
+        todo_.push_back(child);
+      });
+    }
+  }
+
+  // What can be part of a cycle: an error holds only a tag, a number and a text hold nothing.
+  template <typename Visit>
+  static void ForEachChild(Object* object, Visit visit) {
+    const Value* values;
+    uint32_t count;
+    if (object->kind == ObjectKind::Cell) {
+      auto* cell = static_cast<DelayCell*>(static_cast<Cell*>(object));
+      values = &cell->value();
+      count = cell->num_values();
+    } else {
+      auto* data = static_cast<Data*>(object);
+      values = data->fields();
+      count = data->size;
+    }
+    for (const Value* value = values; value != values + count; ++value)
+      if (value->is_reference() || (value->kind() == ValueKind::Object && value->object()->kind == ObjectKind::Data))
+        visit(value->object());
+  }
+
+  std::vector<Object*> seen_, todo_;
+};
+
+}  // namespace
+
+void TaggedExecution::CollectCycles() {
+  std::vector<DelayCell*> garbage = TrialDeletion().Run(cells_);
+  // Counted while their contents go, so that none is destroyed before all are empty.
+  std::vector<Value> cells, contents;
+  for (DelayCell* cell : garbage) {
+    ++cell->refs;
+    cells.push_back(Value::Adopt(ValueKind::Reference, cell));
+    cell->CollectChildren(contents);
+  }
+  contents.clear();
+  cells.clear();
+  collect_at_ = std::max(kFirstCollection, 2 * live_cells_);
+}
+
+}  // namespace df::tagged

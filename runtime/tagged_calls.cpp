@@ -16,6 +16,7 @@ void TaggedExecution::Enter(Frame* frame, const SiteCode& site, llvm::ArrayRef<D
 }
 
 void TaggedExecution::Call(Frame* frame, const SiteCode& site) {
+  if (CallIn(frame, site)) return;
   ++(site.type == SiteType::Loop ? stats_.loops : stats_.calls);
   Frame* child = NewFrame(&site, frame);
   ++frame->refs;
@@ -48,10 +49,11 @@ void TaggedExecution::SendResult(Frame* frame, uint32_t result, Value value) {
   if (sent) return;
   sent = kPresent;
   if (site.type == SiteType::Delay) {
-    if (result == site.cell_result) FillCell(frame, std::move(value));
+    if (result == site.cell_result) Fill(CellIn(frame, frame->scope().cell_slot), std::move(value));
   } else if (const ReturnTo& to = site.returns[result]; to.slot != kNone) {
     Frame* parent = frame->parent;
     bool failed = value.is_error();
+    if (parent->flags & kDirect && GiveDirect(parent, to.slot, value)) return Unref(frame);
     parent->Set(to.slot, std::move(value));
     Fire(parent, to.event);
     if (run_.trace) Trace(parent, to.node, to.slot);

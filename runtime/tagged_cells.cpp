@@ -44,11 +44,15 @@ void DelayCell::CollectChildren(std::vector<Value>& out) {
     if ((&value() + i)->counted()) out.push_back(std::move((&value())[i]));
 }
 
-void TaggedExecution::MakeCell(Frame* frame, const Instr& in) {
+DelayCell* TaggedExecution::NewCell(Frame* frame, const SiteCode* site) {
   ++stats_.delays;
-  const SiteCode* site = &program_.sites[in.b];
   if (!site->needs_outer) TagOf(frame);  // first, because it may fail
-  auto* cell = ::new (cells_.Take(site->cell_bytes)) DelayCell(site, frame);
+  return ::new (cells_.Take(site->cell_bytes)) DelayCell(site, frame);
+}
+
+void TaggedExecution::MakeCell(Frame* frame, const Instr& in) {
+  const SiteCode* site = &program_.sites[in.b];
+  DelayCell* cell = NewCell(frame, site);
   if (cell->missing) {
     if (in.code == Code::Delay) {
       ++frame->refs;
@@ -119,6 +123,7 @@ void TaggedExecution::StartCell(DelayCell* cell) {
   cell->body = body;
   ++cell->refs;
   body->Set(site.callee->cell_slot, Value::Adopt(ValueKind::Reference, cell));
+  if (StartBodyDirect(cell, body)) return;
   Value* operands = cell->operands();
   for (uint32_t i = 0; i < cell->num_operands(); ++i) {
     const Delivery& d = site.together[i];
@@ -135,8 +140,7 @@ void TaggedExecution::StartCell(DelayCell* cell) {
   }
 }
 
-void TaggedExecution::FillCell(Frame* body, Value value) {
-  DelayCell* cell = CellIn(body, body->scope().cell_slot);
+void TaggedExecution::Fill(DelayCell* cell, Value value) {
   cell->state = DelayCell::State::Full;
   cell->value() = std::move(value);
   if (cell->more_waiters) {
@@ -151,6 +155,7 @@ void TaggedExecution::FillCell(Frame* body, Value value) {
 
 // Whoever waited has the value, and works no longer for it.
 void TaggedExecution::Answer(const Waiter& waiter, const DelayCell* cell) {
+  if (waiter.pc == kNone) return WakeDirect(waiter.frame, cell->value());
   const Instr& in = program_.code[waiter.pc];
   if (!waiter.frame->Has(in.a)) GiveForced(waiter.frame, in, program_.node_of[waiter.pc], cell->value());
   Unref(waiter.frame);
@@ -190,15 +195,19 @@ void TaggedExecution::Wait(Frame* frame, uint32_t pc) {
   if (TryForce(frame, in, program_.node_of[pc])) return;
   Value reference = Use(frame, in.b, in.aux & kLastB);
   DelayCell* cell = CellOf(reference);
+  AddWaiter(cell, {frame, pc});
+  if (Release(cell)) StartCell(cell);
+}
+
+void TaggedExecution::AddWaiter(DelayCell* cell, Waiter waiter) {
   if (!cell->waiter) {
-    cell->waiter = frame;
-    cell->waiter_pc = pc;
+    cell->waiter = waiter.frame;
+    cell->waiter_pc = waiter.pc;
   } else {
-    waiters_[cell].push_back({frame, pc});
+    waiters_[cell].push_back(waiter);
     cell->more_waiters = true;
   }
-  ++frame->refs;
-  if (Release(cell)) StartCell(cell);
+  ++waiter.frame->refs;
 }
 
 // True: it can be started.

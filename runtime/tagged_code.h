@@ -18,6 +18,7 @@
 
 #include "runtime/engine.h"
 #include "runtime/kernels.h"
+#include "runtime/tagged_direct.h"
 #include "runtime/value.h"
 #include "tagged_ir/graph.h"
 
@@ -86,7 +87,6 @@ struct Event {
 };
 struct Region {
   uint32_t pc = 0;      // in Program::code
-  uint32_t fast = kNone;  // in Program::fast
   uint32_t mask = kNone;
   uint8_t bits = 0;
   std::vector<uint32_t> events;  // that it waits for
@@ -112,59 +112,30 @@ struct Delivery {
   ir::NodeId merge;        // there
 };
 
-// How an event wakes regions, for the fast code: none, the one that waits for it alone, the one that waits for others too,
-// or more than one.
-enum class Wakes : uint8_t { None, One, Masked, Many };
-
-struct FastInstr;
 class TaggedExecution;
 
 // Where a result goes in the caller's frame; slot kNone: nobody wants it.
 struct ReturnTo {
   uint32_t slot = kNone;
   uint32_t event = kNone;
-  Wakes wakes = Wakes::None;
-  uint8_t bit = 0;
-  uint32_t mask_offset = 0;         // Masked: bytes from the caller's frame
-  uint32_t region = kNone;          // One, Masked
-  const FastInstr* fast = nullptr;  // of the region; null if it has none
   ir::NodeId node;         // the Return or Exit
-};
-
-// One instruction of the fast code, which takes every slot that it reads to hold a word. tagged_fast_ops.def says what d, a,
-// b and the rest are.
-struct FastInstr {
-  uint16_t op = 0;
-  uint16_t d = 0, a = 0, b = 0;
-  union {
-    int64_t imm = 0;
-    struct {
-      uint32_t x, y;
-    };
-  };
 };
 
 struct ScopeCode;
 struct Frame;
 
-// What a fast call reads, together; linked when the run is made.
-struct FastCall {
-  Frame** free = nullptr;            // frames of the callee's size
-  const FastInstr* start = nullptr;  // null: the general code makes the frame
-  const ReturnTo* returns = nullptr;
-  const uint64_t* init = nullptr;
-  uint32_t init_offset = 0;          // bytes from the frame
-  uint32_t init_words = 0;
-  uint32_t num_results = 0;
-  uint32_t num_slots = 0;
-  uint32_t iteration_slot = kNone;
+// What a call between direct codes reads, together; linked when the run is made.
+struct DirectCall {
+  Frame** free = nullptr;              // frames of the callee's size
+  const struct SiteCode* site = nullptr;
+  const DirectInstr* start = nullptr;  // null: the callee has no direct code
 };
 
 enum class SiteType : uint8_t { Root, Call, Delay, Loop };
 
 // A label: a call site, a delayed call, or a loop.
 struct SiteCode {
-  FastCall fast;
+  DirectCall direct;
   SiteType type = SiteType::Call;
   uint32_t label = kNone;            // site or loop scope
   const ScopeCode* caller = nullptr;
@@ -204,7 +175,7 @@ struct ScopeCode {
   std::vector<uint32_t> results;     // rows
   std::vector<uint8_t> masks;        // as a new frame has them
   std::vector<uint64_t> init;        // states, ready bits and masks of a new frame
-  uint32_t start = kNone;            // fast code of the region that the activation alone wakes
+  uint32_t direct = kNone;           // where its direct code begins, if it has any
   std::vector<Region> regions;       // in an order in which each comes after those whose values it uses
   std::vector<Event> events;
   std::vector<Target> targets;
@@ -225,9 +196,7 @@ struct Program {
   std::vector<ScopeCode> scopes;           // by ScopeId
   std::vector<SiteCode> sites;             // by SiteId, then loops by ScopeId, then the root
   std::vector<Instr> code;
-  std::vector<FastInstr> fast;
-  std::vector<uint32_t> fast_pc;           // of each fast instruction: where in `code` to go on if it cannot
-  std::vector<uint32_t> fast_of;           // by pc of an instruction of a tail: its fast code, or kNone
+  DirectCode direct;
   std::vector<ir::NodeId> node_of;         // of each instruction
   std::vector<uint32_t> scope_of;          // of each instruction
   std::vector<uint32_t> lists;
@@ -250,16 +219,13 @@ struct Program {
 // Each optimisation can be switched off; results do not depend on any.
 struct Options {
   bool group = true;  // arguments of a call are handed over together where no caller can close a cycle through them
-  bool fast = true;   // regions on plain words run without looking at each slot's state
+  bool direct = true; // scopes whose order of work is known beforehand run in it
   bool move = true;   // the last use of a value takes it out of its slot
   bool fuse = true;   // a delayed call whose operands are there is made in one step
 };
 
 // Compiles a verified graph. "" or why it cannot be run.
 std::string Compile(const ir::Graph& graph, const Options& options, Program* program);
-
-// Fills Program::fast.
-void MakeFast(Program& program);
 
 // The regions of the scopes that `chosen` accepts, as text.
 void Dump(const Program& program, llvm::raw_ostream& out, llvm::function_ref<bool(std::string_view scope)> chosen);

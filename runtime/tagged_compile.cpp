@@ -330,7 +330,7 @@ void Compiler::FillSites() {
     site.returns.resize(site.callee->num_results);
     for (NodeId id : nodes.returns) {
       ReturnTo& to = site.returns[w_.result_of_return[id.index]];
-      to = {p_.slot_of[w_.RowOf(id)], p_.event_of[w_.RowOf(id)], Wakes::None, 0, 0, kNone, nullptr, id};
+      to = {p_.slot_of[w_.RowOf(id)], p_.event_of[w_.RowOf(id)], id};
     }
     if (site.type == SiteType::Delay) {
       const ir::Node& delay = g_.nodes[nodes.trigger];
@@ -436,11 +436,11 @@ std::string Compiler::Run() {
     for (uint32_t i = 0; i < g_.scopes.size(); ++i) MarkLastUses(p_, w_, *parts_[i], ir::ScopeId(i));
   FinishFrames();
   for (const ScopeCode& scope : p_.scopes)
-    if (scope.num_slots >= 1 << 24) return "a function has too many values for one frame";
+    if (scope.num_slots >= 1 << 22) return "a function has too many values for one frame";
   MarkUsers();
   p_.implied = w_.implied;
   for (uint32_t c = 0; c < g_.constants.size(); ++c) p_.constants.push_back(Materialize(g_, ir::ConstId(c)));
-  if (options_.fast) MakeFast(p_);
+  if (options_.direct) MakeDirect(p_);
   return "";
 }
 

@@ -3,9 +3,10 @@
 //   scope fib: 5 slots, 80 bytes
 //     region 1 after e2 e3 (mask 0)
 //       Op            %21 Add     s4 = s2, s3
-#include "llvm/Support/Format.h"
+#include <map>
+#include <string>
+
 #include "runtime/tagged_code.h"
-#include "runtime/tagged_fast.h"
 
 namespace df::tagged {
 
@@ -15,15 +16,6 @@ constexpr const char* kCodeNames[] = {
 #define DF_CODE(name, meaning) #name,
     DF_TAGGED_CODES(DF_CODE)
 #undef DF_CODE
-};
-
-constexpr const char* kFastNames[] = {
-#define DF_FAST_BINARY(name, type, condition, expression) #name "RR", #name "RK", #name "KR",
-#define DF_FAST_COMPARE(name, expression) \
-  #name "RR", #name "RK", #name "KR", "Branch" #name "RR", "Branch" #name "RK",
-#define DF_FAST_UNARY(name, type, condition, expression) #name,
-#define DF_FAST(name, operands) #name,
-#include "runtime/tagged_fast_ops.def"
 };
 
 void PrintOperand(uint32_t operand, llvm::raw_ostream& out) {
@@ -45,7 +37,6 @@ void Dump(const Program& program, llvm::raw_ostream& out, llvm::function_ref<boo
       out << "  region " << r << " after";
       for (uint32_t event : region.events) out << " e" << event;
       if (region.mask != kNone) out << " (mask " << region.mask << ")";
-      if (region.fast != kNone) out << " fast " << region.fast;
       out << '\n';
       for (uint32_t pc = region.pc;; ++pc) {
         const Instr& in = program.code[pc];
@@ -70,10 +61,15 @@ void Dump(const Program& program, llvm::raw_ostream& out, llvm::function_ref<boo
       }
     }
   }
-  for (size_t i = 0; i < program.fast.size(); ++i) {
-    const FastInstr& in = program.fast[i];
-    out << i << ' ' << kFastNames[in.op] << ' ' << in.d << ' ' << in.a << ' ' << in.b << "  x " << in.x << " y " << in.y
-        << "  pc " << program.fast_pc[i] << '\n';
+  std::map<uint32_t, std::string> starts;
+  for (const ScopeCode& scope : program.scopes)
+    if (scope.direct != kNone) starts[scope.direct] = graph.scopes[scope.id].name;
+  for (uint32_t i = 0; i < program.direct.code.size(); ++i) {
+    if (auto it = starts.find(i); it != starts.end()) out << "direct code of " << it->second << '\n';
+    const DirectInstr& in = program.direct.code[i];
+    out << "  " << i << ' ' << NameOf(in.op);
+    for (uint16_t operand : {in.d, in.a, in.b}) out << ' ' << (operand & 0x7fff) << (operand & kLastUse ? "!" : "");
+    out << "  x " << in.x << " y " << in.y << '\n';
   }
 }
 

@@ -19,7 +19,7 @@ constexpr uint32_t kStepsPerCheck = 1024;
 
 TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, const Options& options)
     : EngineRun(graph, run), options_(options) {
-  if (run_.trace) options_.fast = options_.move = false;  // every firing is shown, with its operands
+  if (run_.trace) options_.direct = options_.move = false;  // every firing is shown, with its operands
   refused_ = Compile(graph_, options_, &program_);
   uint32_t largest = 0;
   for (const ScopeCode& scope : program_.scopes) largest = std::max(largest, scope.frame_bytes);
@@ -27,7 +27,12 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
   uint32_t largest_cell = 0;
   for (SiteCode& site : program_.sites) {
     site.owner = this;
-    if (site.callee) site.fast.free = pool_.FreeList(site.callee->frame_bytes);
+    if (site.callee) {
+      site.direct.free = pool_.FreeList(site.callee->frame_bytes);
+      site.direct.site = &site;
+      if (site.callee->direct != kNone) site.direct.start = program_.direct.code.data() + site.callee->direct;
+    }
+    direct_calls_.push_back(site.direct);
     if (site.type == SiteType::Delay) largest_cell = std::max(largest_cell, site.cell_bytes = DelayCell::BytesFor(site));
   }
   cells_.Prepare(largest_cell);
@@ -42,6 +47,7 @@ TaggedExecution::~TaggedExecution() {
   for (Item& item : stack_)
     if (item.cell) held.push_back(Value::Adopt(ValueKind::Reference, item.cell));
   pool_.ForEachLive([&](Frame* frame) {
+    if (frame->flags & kDirect) RestoreStates(frame);
     if (frame->flags & kObjects)
       for (uint32_t i = 0; i < frame->scope().num_slots; ++i)
         if (frame->IsCounted(i)) held.push_back(frame->Take(i));
@@ -108,11 +114,13 @@ Outcome TaggedExecution::Force(Value& value) {
 
 Outcome TaggedExecution::Run(const DelayCell* goal) {
   Outcome outcome = Guarded([&] {
-    while (!stack_.empty() && (run_.run_dry || !Reached(goal))) {
-      if (--budget_ == 0) StepCheck();
-      Step();
-      if (!unpins_.empty()) DrainUnpins();
-    }
+    do {
+      while (!stack_.empty() && (run_.run_dry || !Reached(goal))) {
+        if (--budget_ == 0) StepCheck();
+        Step();
+        if (!unpins_.empty()) DrainUnpins();
+      }
+    } while (!Reached(goal) && LeaveAllDirect());
   });
   if (!outcome.ok()) return outcome;
   now_ = nullptr;
@@ -140,16 +148,13 @@ void TaggedExecution::FillPathOf(const DelayCell* cell, RuntimeError& error) con
 void TaggedExecution::Step() {
   Item item = stack_.back();
   stack_.pop_back();
-  if (options_.fast && !slow_next_) {
-    if (const FastInstr* ip = FastEntry(item)) {
-      --item.frame->refs;
-      return RunFast(item.frame, ip);
-    }
-  }
-  slow_next_ = false;
   if (item.cell) {
     Value counted = Value::Adopt(ValueKind::Reference, item.cell);
     return StartCell(item.cell);
+  }
+  if (item.frame->flags & kDirect) {
+    --item.frame->refs;
+    return RunDirect(item.frame);
   }
   now_ = item.frame;
   if (item.pc == kNone) RunReady(item.frame);
@@ -178,7 +183,7 @@ std::string TaggedExecution::Leftovers() {
 
 void TaggedExecution::Where(RuntimeError& error) const {
   if (now_pc_ != kNone) error.node = program_.node_of[now_pc_];
-  // Fast code does not say which node it is at.
+  // Direct code does not say which node it is at.
   if (!error.node.valid() && now_) error.pos = graph_.scopes[now_->scope().id].pos;
   FillPath(now_, error);
 }

@@ -18,7 +18,7 @@ class TaggedExecution;
 // A Force that waits for a cell.
 struct Waiter {
   Frame* frame;   // one ref
-  uint32_t pc;    // its Wait
+  uint32_t pc;    // its Wait; kNone: it waits in direct code
 };
 
 // A delayed call under one tag: what its reference refers to. The values follow the struct in memory: one place for the
@@ -178,10 +178,35 @@ class TaggedExecution : public EngineRun {
   void RunResult(ir::NodeId node, Value value);
   Value MakeError(Frame* frame, ir::NodeId node, KernelError error);
 
-  // tagged_fast.cpp: plain words
-  const FastInstr* FastEntry(const Item& item);
-  const FastInstr* FastReturn(Frame* parent, const ReturnTo& to, uint64_t value);
-  void RunFast(Frame* frame, const FastInstr* ip);
+  // tagged_direct.cpp: scopes whose order of work is known
+  void RunDirect(Frame* frame);
+  bool ApplyDirect(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_t pc);
+  // An operand of a list: a constant, or a slot, of which it may be the last use.
+  Value TakeOperand(const uint64_t* s, const uint8_t* k, uint32_t operand) const {
+    if (operand & kConstant) return program_.constants[operand & ~kConstant];
+    uint32_t slot = operand & kOperandIndex;
+    auto kind = operand & kPlainOperand ? ValueKind::Word : static_cast<ValueKind>(k[slot] & 7);
+    if (kind == ValueKind::Word) return Value::Word(static_cast<int64_t>(s[slot]));
+    auto* object = reinterpret_cast<Object*>(s[slot]);
+    if (!(operand & kLastOperand)) ++object->refs;
+    return Value::Adopt(kind, object);
+  }
+
+  // tagged_direct_frame.cpp: from direct code to the general code and back
+  const DirectState& RestoreStates(Frame* frame);
+  void LeaveDirect(Frame* frame);
+  bool LeaveAllDirect();
+  Frame* NewDirect(const SiteCode* site, Frame* parent, uint32_t flags);
+  void Linger(Frame* frame);
+  Frame* NextFrame(Frame* frame);
+  static void Put(Frame* frame, uint32_t slot, Value value);
+  bool CallIn(Frame* frame, const SiteCode& site);
+  void CallOut(Frame* frame, const SiteCode& site, const uint32_t* operands, const uint64_t* s, const uint8_t* k);
+  bool GiveDirect(Frame* frame, uint32_t slot, Value& value);
+  Frame* GiveResults(Frame* frame);
+  bool StartBodyDirect(DelayCell* cell, Frame* body);
+  void WaitDirect(Frame* frame, DelayCell* cell);
+  void WakeDirect(Frame* frame, const Value& value);
 
   // The frame goes on under another tag.
   static void ForgetTag(Frame* frame) {
@@ -204,15 +229,17 @@ class TaggedExecution : public EngineRun {
   void AnswerOuters(Frame* frame, uint32_t row);
 
   // tagged_cells.cpp: delayed calls
+  DelayCell* NewCell(Frame* frame, const SiteCode* site);
   void MakeCell(Frame* frame, const Instr& in);
   void CellOperand(Frame* frame, const SiteCode& site, uint32_t cell_slot, uint32_t index, Value value);
   bool IsReady(DelayCell* cell) const;
   bool TryForce(Frame* frame, const Instr& in, ir::NodeId node);
   void GiveForced(Frame* frame, const Instr& in, ir::NodeId node, Value value);
   void Wait(Frame* frame, uint32_t pc);
+  void AddWaiter(DelayCell* cell, Waiter waiter);
   bool Release(DelayCell* cell);
   void StartCell(DelayCell* cell);
-  void FillCell(Frame* body, Value value);
+  void Fill(DelayCell* cell, Value value);
   void Answer(const Waiter& waiter, const DelayCell* cell);
 
   // tagged_cycles.cpp: cells that hold each other
@@ -249,9 +276,10 @@ class TaggedExecution : public EngineRun {
   };
   std::unordered_map<Frame*, std::vector<std::pair<uint32_t, OuterWaiter>>> outer_waiters_;  // by row
   std::vector<Value> operands_;
+  std::vector<DirectCall> direct_calls_;  // by site
+  std::vector<Value> given_;     // results on their way out of direct code
   std::vector<uint32_t> tails_;  // of the frame whose regions run
   uint32_t budget_ = 0;
-  bool slow_next_ = false;  // the entry on top of the stack is one that the fast code gave up
   Frame* now_ = nullptr;  // whose code runs
   uint32_t now_pc_ = kNone;
 };

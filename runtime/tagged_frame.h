@@ -11,7 +11,8 @@
 //   +24  depth      number of labels
 //   +28  flags, and where the states begin
 //   +32  tag        its own tag, if a reference or an error was made here
-//   +40  slots      8 bytes each: a word, or an object of which the slot owns one count
+//   +40  resume     of a frame that runs direct code: where it goes on
+//   +48  slots      8 bytes each: a word, or an object of which the slot owns one count
 //        states     1 byte per slot: presence and ValueKind; then 1 per result: whether it was sent
 //        ready      1 bit per region: all its events have happened, and it has not run
 //        masks      1 byte per region that waits for more than one event: the events that are missing
@@ -35,6 +36,8 @@ enum FrameFlags : uint32_t {
   kLive = 16,         // not on a free list
   kQueued = 32,       // its ready regions run now, or there is an entry for them on the stack
   kHasTag = 64,       // `tag` is set
+  kDirect = 128,      // it runs direct code
+  kDirectCaller = 256,  // and gives its results to direct code that waits for them
 };
 
 inline constexpr uint8_t kPresent = 0x80;
@@ -48,9 +51,10 @@ struct Frame {
   uint32_t refs;
   uint32_t pins;
   uint32_t depth;
-  uint32_t flags : 8;
-  uint32_t state_words : 24;  // before the states: as ScopeCode::num_slots
+  uint32_t flags : 10;
+  uint32_t state_words : 22;  // before the states: as ScopeCode::num_slots
   TagNode* tag;           // kHasTag; counted
+  const DirectInstr* resume;
 
   const ScopeCode& scope() const { return *site->callee; }
   uint64_t* slots() { return reinterpret_cast<uint64_t*>(this + 1); }
@@ -98,21 +102,26 @@ struct Frame {
     return value;
   }
 };
-static_assert(sizeof(Frame) == 40);
+static_assert(sizeof(Frame) == 48);
 
 class FramePool {
  public:
+  // A frame for `site` of which nothing else is set. Throws std::bad_alloc.
+  Frame* Take(const SiteCode* site) {
+    auto* frame = static_cast<Frame*>(pool_.Take(site->callee->frame_bytes));
+    frame->site = site;
+    CountNew();
+    return frame;
+  }
   // A frame for `site`, its states empty, its masks full, one count per result. Throws std::bad_alloc.
   Frame* New(const SiteCode* site) {
     const ScopeCode& scope = *site->callee;
-    auto* frame = static_cast<Frame*>(pool_.Take(scope.frame_bytes));
-    frame->site = site;
+    Frame* frame = Take(site);
     frame->refs = scope.num_results;
     frame->pins = 0;
     frame->flags = kLive;
     frame->state_words = scope.num_slots;
     Reset(frame, scope);
-    CountNew();
     return frame;
   }
   static void Reset(Frame* frame, const ScopeCode& scope) {
@@ -130,7 +139,7 @@ class FramePool {
     pool_.Give(frame, frame->scope().frame_bytes);
     --live_;
   }
-  // The list from which a fast call takes a frame, and what it has to count then.
+  // The list from which a direct call takes a frame, and what it has to count then.
   Frame** FreeList(uint32_t bytes) { return reinterpret_cast<Frame**>(pool_.FreeList(bytes)); }
   void CountNew() {
     if (++live_ > peak_) peak_ = live_;

@@ -139,8 +139,8 @@ scope walk {
 
 TEST_CASE("memory follows the sequential depth", "[tagged]") {
   ir::Graph fib = Bench("fib");
-  for (bool fast : {true, false}) {
-    Ran ran = RunWith(fib, 15, {}, {true, fast});
+  for (bool direct : {true, false}) {
+    Ran ran = RunWith(fib, 15, {}, {true, direct});
     CHECK(ran.result == 610);
     CHECK(ran.stats.peak_frames == 16);
     CHECK(ran.stats.calls == 1974);
@@ -161,8 +161,8 @@ TEST_CASE("deep recursion lives on the heap", "[tagged]") {
 }
 
 TEST_CASE("a loop runs in one frame", "[tagged]") {
-  for (bool fast : {true, false}) {
-    Ran ran = RunWith(Bench("loop"), 100000, {}, {true, fast});
+  for (bool direct : {true, false}) {
+    Ran ran = RunWith(Bench("loop"), 100000, {}, {true, direct});
     CHECK(ran.result == 5000050000);
     CHECK(ran.stats.peak_frames == 2);
   }
@@ -170,11 +170,11 @@ TEST_CASE("a loop runs in one frame", "[tagged]") {
 
 TEST_CASE("an error overtakes what never ends", "[tagged]") {
   ir::Graph graph = Parse(kOvertakes);
-  for (bool fast : {true, false})
+  for (bool direct : {true, false})
     for (bool group : {true, false}) {
       RunOptions run;
       run.limits.timeout = std::chrono::seconds(10);
-      tagged::TaggedExecution execution(graph, run, {group, fast});
+      tagged::TaggedExecution execution(graph, run, {group, direct});
       CHECK(ResultsOf(execution, graph) == std::vector<std::string>{"error DivideByZero"});
       Value result = execution.results()[0];
       Outcome outcome = execution.Force(result);

@@ -29,12 +29,12 @@ TEST_CASE("the model's programs on the tagged engine", "[tagged]") {
       expected.push_back(source.substr(at, source.find('\n', at) - at));
     }
     for (bool group : {true, false})
-      for (bool fast : {true, false})
+      for (bool direct : {true, false})
         for (bool dry : {false, true}) {
-          INFO(path.stem().string() << " group " << group << " fast " << fast << " dry " << dry);
+          INFO(path.stem().string() << " group " << group << " direct " << direct << " dry " << dry);
           RunOptions run;
           run.run_dry = dry;
-          tagged::TaggedExecution execution(graph, run, tagged::Options{group, fast});
+          tagged::TaggedExecution execution(graph, run, tagged::Options{group, direct});
           CHECK(ResultsOf(execution, graph) == expected);
         }
   }

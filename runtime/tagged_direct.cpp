@@ -1,0 +1,545 @@
+// The interpreter of direct code.
+//
+// A frame that runs here (kDirect) has `resume` for its events: while it waits for a callee or a cell, that says where it goes
+// on. Its masks and ready bits are not kept, and the states of plain slots neither; tagged_direct_frame.cpp makes them when the
+// frame has to go on by the general code, which is where every failure is left to. Between Call and Enter nothing can fail.
+#include <cmath>
+
+#include "runtime/memory.h"
+#include "runtime/scalar.h"
+#include "runtime/tagged_engine.h"
+
+namespace df::tagged {
+
+namespace {
+
+template <typename T>
+T As(uint64_t bits) {
+  T value;
+  std::memcpy(&value, &bits, 8);
+  return value;
+}
+template <typename T>
+uint64_t Bits(T value) {
+  uint64_t bits;
+  std::memcpy(&bits, &value, 8);
+  return bits;
+}
+
+// States of slots that hold something.
+constexpr uint8_t kWord = kPresent | static_cast<uint8_t>(ValueKind::Word);
+constexpr uint8_t kObject = kPresent | static_cast<uint8_t>(ValueKind::Object);
+constexpr uint8_t kReference = kPresent | static_cast<uint8_t>(ValueKind::Reference);
+
+Object* ObjectAt(uint64_t bits) { return reinterpret_cast<Object*>(bits); }
+void Count(uint64_t bits, uint8_t state) {
+  if (state != kWord) ++ObjectAt(bits)->refs;
+}
+void ReleaseBits(uint64_t bits, uint8_t state) {
+  if (state != kWord) Value::Adopt(static_cast<ValueKind>(state & 7), ObjectAt(bits));
+}
+uint64_t BitsOf(const Value& value) { return static_cast<uint64_t>(value.word()); }
+uint8_t StateOf(const Value& value) { return static_cast<uint8_t>(kPresent | static_cast<uint8_t>(value.kind())); }
+DelayCell* CellAt(uint64_t bits) { return static_cast<DelayCell*>(static_cast<Cell*>(ObjectAt(bits))); }
+
+}  // namespace
+
+// Any ordinary op, by its kernel. False if it fails; then its operands are still there.
+bool TaggedExecution::ApplyDirect(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_t pc) {
+  const Instr& general = program_.code[pc];
+  ir::NodeId node = program_.node_of[pc];
+  const ir::Node& n = graph_.nodes[node];
+  uint32_t from[2] = {general.b, general.c};
+  const std::vector<bool>& plain = program_.direct.plain[n.scope.index];
+  operands_.clear();
+  for (uint32_t i = 0; i < n.num_inputs; ++i) {
+    uint32_t operand = from[i];
+    if (!IsConstant(operand) && plain[operand]) operand |= kPlainOperand;
+    operands_.push_back(TakeOperand(s, k, operand));
+  }
+  KernelError error;
+  bool failed = false;
+  Value value = ApplyTyped(n.op, program_.types[node.index], n.attr, operands_, &error, &failed, memory::Available());
+  operands_.clear();
+  if (failed || value.is_error()) return false;
+  for (uint16_t operand : {in.a, in.b})
+    if (operand & kLastUse) ReleaseBits(s[operand & ~kLastUse], k[operand & ~kLastUse]);
+  s[in.d] = BitsOf(value);
+  if (in.op == Direct::ApplyOpen) {
+    k[in.d] = StateOf(value);
+    if (value.counted()) value.Take();
+  }
+  return true;
+}
+
+// Runs `frame` from its `resume` on, and what follows, as long as that is direct code.
+void TaggedExecution::RunDirect(Frame* frame) {
+  const DirectInstr* const code = program_.direct.code.data();
+  const uint32_t* const operands = program_.direct.operands.data();
+  const DirectCall* const calls = direct_calls_.data();
+  const DirectInstr* ip = nullptr;
+  uint64_t* s = nullptr;         // slots and states
+  uint8_t* k = nullptr;
+  Frame* child = nullptr;        // between Call and Enter
+  uint64_t* cs = nullptr;
+  uint8_t* ck = nullptr;
+  const DirectInstr* start = nullptr;
+  uint64_t value = 0;            // between Return and Got
+  uint8_t state = kWord;
+  now_pc_ = kNone;
+
+  static const void* const kLabels[] = {
+#define DF_DIRECT_BINARY(name, type, condition, expression) &&L_##name##RR, &&L_##name##RK, &&L_##name##KR,
+#define DF_DIRECT_COMPARE(name, expression) \
+  &&L_##name##RR, &&L_##name##RK, &&L_##name##KR, &&L_Branch##name##RR, &&L_Branch##name##RK,
+#define DF_DIRECT_UNARY(name, type, condition, expression) &&L_##name,
+#define DF_DIRECT_INTEGER(name, expression) &&L_##name##ZRR, &&L_##name##ZRK, &&L_##name##ZKR,
+#define DF_DIRECT_INTEGER_COMPARE(name, expression) &&L_##name##ZRR, &&L_##name##ZRK, &&L_##name##ZKR,
+#define DF_DIRECT(name, operands) &&L_##name,
+#include "runtime/tagged_direct_ops.def"
+  };
+#define RUN() goto* kLabels[static_cast<size_t>(ip->op)]
+#define NEXT() \
+  do {         \
+    ++ip;      \
+    RUN();     \
+  } while (0)
+// Before what may throw or be left: where the frame stands.
+#define STAND()         \
+  do {                  \
+    frame->resume = ip; \
+    now_ = frame;       \
+  } while (0)
+
+resume:
+  ip = frame->resume;
+  s = frame->slots();
+  k = frame->states();
+  RUN();
+
+  // ---------------------------------------------------------------- words
+
+#define DF_BINARY_FORM(label, type, condition, expression, left, right) \
+  L_##label : {                                                         \
+    [[maybe_unused]] type x = As<type>(left), y = As<type>(right);      \
+    if (!(condition)) goto general;                                     \
+    s[ip->d] = Bits(expression);                                        \
+    NEXT();                                                             \
+  }
+#define DF_DIRECT_BINARY(name, type, condition, expression)                                                     \
+  DF_BINARY_FORM(name##RR, type, condition, expression, s[ip->a], s[ip->b])                                     \
+  DF_BINARY_FORM(name##RK, type, condition, expression, s[ip->a], static_cast<uint64_t>(ip->imm))               \
+  DF_BINARY_FORM(name##KR, type, condition, expression, static_cast<uint64_t>(ip->imm), s[ip->a])
+#define DF_DIRECT_COMPARE(name, expression)                                                                     \
+  DF_DIRECT_BINARY(name, int64_t, true, int64_t{expression})                                                    \
+  L_Branch##name##RR : {                                                                                        \
+    int64_t x = static_cast<int64_t>(s[ip->a]), y = static_cast<int64_t>(s[ip->b]);                             \
+    ip = code + ((expression) ? ip->x : ip->y);                                                                 \
+    RUN();                                                                                                      \
+  }                                                                                                             \
+  L_Branch##name##RK : {                                                                                        \
+    int64_t x = static_cast<int64_t>(s[ip->a]), y = static_cast<int16_t>(ip->b);                                \
+    ip = code + ((expression) ? ip->x : ip->y);                                                                 \
+    RUN();                                                                                                      \
+  }
+#define DF_DIRECT_UNARY(name, type, condition, expression) \
+  L_##name : {                                             \
+    type x = As<type>(s[ip->a]);                           \
+    if (!(condition)) goto general;                        \
+    s[ip->d] = Bits(expression);                           \
+    NEXT();                                                \
+  }
+  // Integers: a word on both sides, or the kernel.
+#define DF_INTEGER_FORM(label, expression, left, left_state, right, right_state)                  \
+  L_##label : {                                                                                   \
+    int64_t x = static_cast<int64_t>(left), y = static_cast<int64_t>(right), z = 0;               \
+    if ((left_state) != kWord || (right_state) != kWord || (expression)) goto apply_open;         \
+    s[ip->d] = static_cast<uint64_t>(z);                                                          \
+    k[ip->d] = kWord;                                                                             \
+    NEXT();                                                                                       \
+  }
+#define DF_DIRECT_INTEGER(name, expression)                                                       \
+  DF_INTEGER_FORM(name##ZRR, expression, s[ip->a & ~kLastUse], k[ip->a & ~kLastUse], s[ip->b & ~kLastUse], k[ip->b & ~kLastUse]) \
+  DF_INTEGER_FORM(name##ZRK, expression, s[ip->a & ~kLastUse], k[ip->a & ~kLastUse], ip->imm, kWord)    \
+  DF_INTEGER_FORM(name##ZKR, expression, ip->imm, kWord, s[ip->a & ~kLastUse], k[ip->a & ~kLastUse])
+#define DF_INTEGER_COMPARE_FORM(label, expression, left, left_state, right, right_state)          \
+  L_##label : {                                                                                   \
+    int64_t x = static_cast<int64_t>(left), y = static_cast<int64_t>(right);                      \
+    if ((left_state) != kWord || (right_state) != kWord) goto apply;                              \
+    s[ip->d] = (expression) ? 1 : 0;                                                              \
+    NEXT();                                                                                       \
+  }
+#define DF_DIRECT_INTEGER_COMPARE(name, expression)                                               \
+  DF_INTEGER_COMPARE_FORM(name##ZRR, expression, s[ip->a & ~kLastUse], k[ip->a & ~kLastUse], s[ip->b & ~kLastUse], k[ip->b & ~kLastUse]) \
+  DF_INTEGER_COMPARE_FORM(name##ZRK, expression, s[ip->a & ~kLastUse], k[ip->a & ~kLastUse], ip->imm, kWord) \
+  DF_INTEGER_COMPARE_FORM(name##ZKR, expression, ip->imm, kWord, s[ip->a & ~kLastUse], k[ip->a & ~kLastUse])
+#define DF_DIRECT(name, operands)
+#include "runtime/tagged_direct_ops.def"
+
+L_Load:
+  s[ip->d] = static_cast<uint64_t>(ip->imm);
+  NEXT();
+L_LoadOpen: {
+  const Value& constant = program_.constants[ip->x];
+  s[ip->d] = BitsOf(constant);
+  k[ip->d] = StateOf(constant);
+  Count(s[ip->d], k[ip->d]);
+  NEXT();
+}
+L_Nullary:
+  s[ip->d] = static_cast<uint64_t>(ip->imm);
+  k[ip->d] = kWord;
+  NEXT();
+L_Widen:
+  s[ip->d] = s[ip->a];
+  k[ip->d] = kWord;
+  NEXT();
+L_Narrow: {
+  uint32_t a = ip->a & ~kLastUse;
+  if (k[a] != kWord) goto apply;
+  s[ip->d] = s[a];
+  NEXT();
+}
+L_MoveOpen: {
+  uint32_t a = ip->a & ~kLastUse;
+  s[ip->d] = s[a];
+  k[ip->d] = k[a];
+  if (!(ip->a & kLastUse)) Count(s[a], k[a]);
+  NEXT();
+}
+L_Drop:
+  ReleaseBits(s[ip->a], k[ip->a]);
+  NEXT();
+
+L_Apply:
+L_ApplyOpen:
+apply:
+apply_open: {
+  STAND();
+  uint32_t pc = program_.direct.pc_of[static_cast<size_t>(ip - code)];
+  DirectInstr in = *ip;
+  bool open = in.op == Direct::ApplyOpen || (in.op >= Direct::AddZRR && in.op <= Direct::MulZKR);
+  in.op = open ? Direct::ApplyOpen : Direct::Apply;
+  if (!ApplyDirect(s, k, in, pc)) goto general;
+  NEXT();
+}
+
+  // ---------------------------------------------------------------- data
+
+L_Match: {
+  uint32_t a = ip->a & ~kLastUse;
+  s[ip->d] = k[a] == kWord ? s[a] : reinterpret_cast<Data*>(s[a])->constructor;
+  if (ip->a & kLastUse) ReleaseBits(s[a], k[a]);
+  NEXT();
+}
+L_Field:
+L_FieldPlain: {
+  uint32_t a = ip->a & ~kLastUse;
+  if (k[a] != kObject) goto general;
+  auto* data = reinterpret_cast<Data*>(s[a]);
+  if (data->constructor != ip->x || ip->b >= data->size) goto general;
+  // What a filled cell holds is passed on at once. The field still refers to the cell (tagged_cycles.cpp).
+  Value* field = &data->fields()[ip->b];
+  while (field->is_reference() && !HostCellIn(field->object()) && CellAt(BitsOf(*field))->state == DelayCell::State::Full)
+    field = &CellAt(BitsOf(*field))->value();
+  if (ip->op == Direct::FieldPlain) {
+    if (!field->is_word()) goto general;
+    s[ip->d] = BitsOf(*field);
+  } else {
+    if (field->is_error()) goto general;
+    uint64_t bits = BitsOf(*field);
+    uint8_t now = StateOf(*field);
+    if (now != kWord) {
+      if ((ip->a & kLastUse) && data->refs == 1 && field == &data->fields()[ip->b]) field->Take();
+      else ++ObjectAt(bits)->refs;
+    }
+    s[ip->d] = bits;
+    k[ip->d] = now;
+  }
+  if (ip->a & kLastUse) ReleaseBits(reinterpret_cast<uint64_t>(data), kObject);
+  NEXT();
+}
+L_Construct: {
+  STAND();
+  Data* data = Data::New(ip->y, ip->b);
+  const uint32_t* from = operands + ip->x;
+  for (uint32_t i = 0; i < ip->b; ++i) data->fields()[i] = TakeOperand(s, k, from[i]);
+  s[ip->d] = reinterpret_cast<uint64_t>(data);
+  k[ip->d] = kObject;
+  NEXT();
+}
+L_Delay: {
+  STAND();
+  if (!unpins_.empty()) DrainUnpins();
+  DelayCell* cell = NewCell(frame, &program_.sites[ip->y]);
+  cell->missing = 0;
+  const uint32_t* from = operands + ip->x;
+  for (uint32_t i = 0; i < ip->b; ++i) cell->operands()[i] = TakeOperand(s, k, from[i]);
+  s[ip->d] = reinterpret_cast<uint64_t>(static_cast<Object*>(cell));
+  k[ip->d] = kReference;
+  NEXT();
+}
+L_Force:
+L_ForcePlain: {
+  uint32_t a = ip->a & ~kLastUse;
+  uint8_t now = k[a];
+  if (now == kReference) {
+    Object* object = ObjectAt(s[a]);
+    const Value* held;
+    if (HostCell* host = HostCellIn(object)) {
+      STAND();
+      host->Ask();
+      held = &host->value;
+    } else {
+      DelayCell* cell = CellAt(s[a]);
+      if (cell->state != DelayCell::State::Full) {
+        STAND();
+        WaitDirect(frame, cell);
+        return;
+      }
+      held = &cell->value();
+    }
+    const Value& result = *held;
+    if (result.is_error() || result.is_reference()) goto general;
+    uint64_t bits = BitsOf(result);
+    uint8_t got = StateOf(result);
+    if (ip->op == Direct::Force) {
+      Count(bits, got);
+      k[ip->d] = got;
+    } else if (got != kWord) {
+      goto general;
+    }
+    s[ip->d] = bits;
+    if (ip->a & kLastUse) ReleaseBits(reinterpret_cast<uint64_t>(object), kReference);
+    NEXT();
+  }
+  if (ip->op == Direct::Force) {
+    s[ip->d] = s[a];
+    k[ip->d] = now;
+    if (!(ip->a & kLastUse)) Count(s[a], now);
+  } else {
+    if (now != kWord) goto general;
+    s[ip->d] = s[a];
+  }
+  NEXT();
+}
+
+  // ---------------------------------------------------------------- branches
+
+L_Branch:
+  ip = code + (s[ip->a] ? ip->x : ip->y);
+  RUN();
+L_BranchMatch: {
+  uint64_t which = k[ip->a] == kWord ? s[ip->a] : reinterpret_cast<Data*>(s[ip->a])->constructor;
+  ip = code + (which == 0 ? ip->x : ip->y);
+  RUN();
+}
+L_Choose:
+L_ChooseMatch: {
+  uint64_t which = ip->op == Direct::Choose || k[ip->a] == kWord ? s[ip->a]
+                                                                 : reinterpret_cast<Data*>(s[ip->a])->constructor;
+  if (which >= ip->b) goto general;
+  ip = code + operands[ip->x + which];
+  RUN();
+}
+L_Jump:
+  ip = code + ip->x;
+  RUN();
+
+  // ---------------------------------------------------------------- calls
+
+#define MAKE_CHILD()                                            \
+  const DirectCall& call = calls[ip->x];                        \
+  child = *call.free;                                           \
+  if (!child || --budget_ == 0) {                               \
+    STAND();                                                    \
+    child = NewDirect(call.site, frame, kLive | kDirect | kDirectCaller); \
+  } else {                                                      \
+    *call.free = child->parent;                                 \
+    child->parent = frame;                                      \
+    child->site = call.site;                                    \
+    child->refs = 1;                                            \
+    child->pins = 0;                                            \
+    child->depth = frame->depth + 1;                            \
+    child->flags = kLive | kDirect | kDirectCaller;             \
+    child->state_words = call.site->callee->num_slots;          \
+    if (child->depth > stats_.max_depth) stats_.max_depth = child->depth; \
+    pool_.CountNew();                                           \
+  }                                                             \
+  start = call.start;                                           \
+  cs = child->slots();
+
+L_CallWord : {
+  MAKE_CHILD()
+  ++stats_.calls;
+  cs[ip->b] = s[ip->a];
+  frame->resume = ip + 1;
+  k = reinterpret_cast<uint8_t*>(cs) + ip->y;
+  frame = child;
+  s = cs;
+  ip = start;
+  RUN();
+}
+L_Call : {
+  MAKE_CHILD()
+  ck = reinterpret_cast<uint8_t*>(cs) + ip->y;
+  NEXT();
+}
+L_Arg:
+  cs[ip->d] = s[ip->a];
+  NEXT();
+L_ArgConstant:
+  cs[ip->d] = static_cast<uint64_t>(ip->imm);
+  NEXT();
+L_ArgWiden:
+  cs[ip->d] = s[ip->a];
+  ck[ip->d] = kWord;
+  NEXT();
+L_ArgOpen: {
+  uint32_t a = ip->a & ~kLastUse;
+  cs[ip->d] = s[a];
+  ck[ip->d] = k[a];
+  if (!(ip->a & kLastUse)) Count(s[a], k[a]);
+  NEXT();
+}
+L_ArgOpenConstant: {
+  const Value& constant = program_.constants[ip->x];
+  cs[ip->d] = BitsOf(constant);
+  ck[ip->d] = StateOf(constant);
+  Count(cs[ip->d], ck[ip->d]);
+  NEXT();
+}
+L_Enter:
+  ++(child->site->type == SiteType::Loop ? stats_.loops : stats_.calls);
+  frame->resume = ip + 1;
+  frame = child;
+  s = cs;
+  k = ck;
+  ip = start;
+  RUN();
+L_CallOut: {
+  STAND();
+  CallOut(frame, program_.sites[ip->y], operands + ip->x, s, k);
+  return;
+}
+
+  // `value` and `state` are the result; the frame is the caller's.
+L_Got:
+  k = reinterpret_cast<uint8_t*>(s) + ip->x;
+  s[ip->d] = value;
+  NEXT();
+L_GotOpen:
+  k = reinterpret_cast<uint8_t*>(s) + ip->x;
+  s[ip->d] = value;
+  k[ip->d] = state;
+  NEXT();
+L_GotMany:
+  k = reinterpret_cast<uint8_t*>(s) + ip->x;
+  NEXT();
+
+L_Return:
+  value = s[ip->a];
+  state = kWord;
+  goto give;
+L_ReturnConstant:
+  value = static_cast<uint64_t>(ip->imm);
+  state = kWord;
+  goto give;
+L_ReturnOpen:
+  value = s[ip->a];
+  state = k[ip->a];
+give:
+  if (frame->refs == 1 && frame->flags == (kLive | kDirect | kDirectCaller)) {
+    Frame* parent = frame->parent;
+    Frame** free = frame->site->direct.free;
+    frame->flags = 0;
+    frame->parent = *free;
+    *free = frame;
+    pool_.CountFree();
+    frame = parent;
+    s = frame->slots();
+    ip = frame->resume;
+    RUN();
+  }
+  {
+    given_.clear();
+    given_.push_back(state == kWord ? Value::Word(static_cast<int64_t>(value))
+                                    : Value::Adopt(static_cast<ValueKind>(state & 7), ObjectAt(value)));
+  }
+give_all:
+  frame = GiveResults(frame);
+  if (!frame) return;
+  goto resume;
+L_ReturnMany: {
+  given_.clear();
+  const uint32_t* from = operands + ip->x;
+  for (uint32_t i = 0; i < ip->b; ++i) given_.push_back(TakeOperand(s, k, from[i]));
+  goto give_all;
+}
+
+L_Next: {
+  if (--budget_ == 0) {
+    STAND();
+    StepCheck();
+  }
+  if (!unpins_.empty()) DrainUnpins();
+  ++stats_.loops;
+  given_.clear();
+  const uint32_t* list = operands + ip->x;
+  uint32_t count = ip->b;
+  if (frame->refs > 1) {
+    // Callees are still at work for it: the next iteration gets a frame of its own.
+    STAND();
+    Frame* next = NextFrame(frame);
+    uint64_t* ns = next->slots();
+    uint8_t* nk = next->states();
+    const uint32_t* stays = list + 2 * count;
+    for (uint32_t i = 1; i <= stays[0]; ++i) {
+      ns[stays[i]] = s[stays[i]];
+      nk[stays[i]] = k[stays[i]];
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+      Put(next, list[2 * i + 1] & kOperandIndex, TakeOperand(s, k, list[2 * i]));
+    }
+    frame = next;
+    s = ns;
+    k = nk;
+    ip = code + frame->site->callee->direct;
+    RUN();
+  }
+  if (frame->flags & kHasTag) ForgetTag(frame);
+  uint64_t bits[kMostNext];
+  uint8_t states[kMostNext];
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t from = list[2 * i];
+    if ((from & (kConstant | kPlainOperand)) == kPlainOperand) {
+      bits[i] = s[from & kOperandIndex];
+      states[i] = kWord;
+      continue;
+    }
+    Value v = TakeOperand(s, k, from);
+    bits[i] = BitsOf(v);
+    states[i] = StateOf(v);
+    if (v.counted()) v.Take();
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t to = list[2 * i + 1];
+    s[to & kOperandIndex] = bits[i];
+    if (!(to & kPlainOperand)) k[to & kOperandIndex] = states[i];
+  }
+  ++s[ip->d];
+  ip = code + frame->site->callee->direct;
+  RUN();
+}
+
+general:
+  STAND();
+  LeaveDirect(frame);
+  return;
+#undef RUN
+#undef NEXT
+#undef STAND
+#undef MAKE_CHILD
+}
+
+}  // namespace df::tagged

@@ -1,0 +1,67 @@
+// runtime/tagged_direct.h
+//
+// Direct code (docs/tagged-engine.md): the instructions, and how a frame that runs it is handed to the general code.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace df::tagged {
+
+enum class Direct : uint16_t {
+#define DF_DIRECT_BINARY(name, type, condition, expression) name##RR, name##RK, name##KR,
+#define DF_DIRECT_COMPARE(name, expression) name##RR, name##RK, name##KR, Branch##name##RR, Branch##name##RK,
+#define DF_DIRECT_UNARY(name, type, condition, expression) name,
+#define DF_DIRECT_INTEGER(name, expression) name##ZRR, name##ZRK, name##ZKR,
+#define DF_DIRECT_INTEGER_COMPARE(name, expression) name##ZRR, name##ZRK, name##ZKR,
+#define DF_DIRECT(name, operands) name,
+#include "runtime/tagged_direct_ops.def"
+};
+const char* NameOf(Direct op);
+
+struct DirectInstr {
+  Direct op = Direct::Jump;
+  uint16_t d = 0, a = 0, b = 0;
+  union {
+    int64_t imm = 0;
+    struct {
+      uint32_t x, y;
+    };
+  };
+};
+static_assert(sizeof(DirectInstr) == 16);
+
+inline constexpr uint16_t kLastUse = 0x8000;            // in DirectInstr::a and b
+inline constexpr uint32_t kMostDirectSlots = 0x4000;
+inline constexpr uint32_t kMostNext = 64;             // values that change from one iteration to the next
+// In DirectCode::operands, beside kConstant.
+inline constexpr uint32_t kLastOperand = 0x40000000;
+inline constexpr uint32_t kPlainOperand = 0x20000000;
+inline constexpr uint32_t kOperandIndex = 0x1fffffff;
+
+// What the general code needs to go on with a frame that stands before an instruction of direct code, or whose callee works.
+struct DirectState {
+  uint32_t pc = 0;                // in the middle of a region, or kNone
+  std::vector<uint32_t> ready;    // regions
+  std::vector<uint32_t> tails;    // pcs, the first to be run last
+  std::vector<uint8_t> masks;
+  std::vector<uint8_t> states;    // by slot: kPresent for a word, or what was moved out; kKept for an
+                                  // open slot in use; or 0
+};
+inline constexpr uint8_t kKept = 1;
+
+struct DirectCode {
+  std::vector<DirectInstr> code;
+  std::vector<uint32_t> operands;
+  std::vector<DirectState> states;
+  std::vector<uint32_t> state_of;  // by instruction, or kNone
+  std::vector<uint32_t> pc_of;     // by instruction: of the general code, or kNone
+  std::vector<std::vector<bool>> plain;  // by scope and slot: holds a word by its type
+};
+
+struct Program;
+
+// Fills Program::direct, and where it begins in each scope that has a schedule.
+void MakeDirect(Program& program);
+
+}  // namespace df::tagged

@@ -1,0 +1,212 @@
+// Direct code and the general code: how a frame goes from one to the other, and what passes between frames of both kinds.
+#include <cstring>
+
+#include "runtime/tagged_engine.h"
+
+namespace df::tagged {
+
+// ---------------------------------------------------------------- to the general code
+
+// States, masks and ready bits as the general code would have them where the frame stands.
+const DirectState& TaggedExecution::RestoreStates(Frame* frame) {
+  const DirectCode& direct = program_.direct;
+  const DirectState& from = direct.states[direct.state_of[static_cast<size_t>(frame->resume - direct.code.data())]];
+  const ScopeCode& scope = frame->scope();
+  uint8_t* states = frame->states();
+  for (uint32_t i = 0; i < scope.num_slots; ++i)
+    if (from.states[i] != kKept) states[i] = from.states[i];
+  if (scope.cell_slot != kNone && frame->site->type == SiteType::Delay)
+    states[scope.cell_slot] = kPresent | static_cast<uint8_t>(ValueKind::Reference);
+  std::memset(states + scope.num_slots, 0, scope.num_results + scope.ready_bytes);
+  if (scope.num_masks) std::memcpy(frame->masks(), from.masks.data(), scope.num_masks);
+  for (uint32_t region : from.ready) frame->ready()[region / 8] |= static_cast<uint8_t>(1u << region % 8);
+  frame->flags = (frame->flags & ~(kDirect | kDirectCaller)) | kObjects;
+  return from;
+}
+
+// The general code takes over where the frame stands.
+void TaggedExecution::LeaveDirect(Frame* frame) {
+  if (frame->flags & kDirectCaller) ++frame->parent->refs;  // direct code does not count its one callee
+  const DirectState& from = RestoreStates(frame);
+  frame->refs += frame->scope().num_results - 1;
+  for (uint32_t pc : from.tails) Push(frame, pc);
+  if (from.pc == kNone && from.ready.empty()) return;
+  frame->flags |= kQueued;
+  if (from.pc == kNone) return Push(frame, kNone);
+  // In the middle of a region: the rest of it now.
+  ++frame->refs;
+  now_ = frame;
+  RunReady(frame, from.pc);
+  Unref(frame);
+}
+
+// Nothing goes on in order: frames that wait in direct code may have something else to do. False if there are none.
+bool TaggedExecution::LeaveAllDirect() {
+  std::vector<Frame*> frames;
+  pool_.ForEachLive([&](Frame* frame) {
+    if (frame->flags & kDirect && frame->refs) frames.push_back(frame);
+  });
+  for (Frame* frame : frames) LeaveDirect(frame);
+  return !frames.empty();
+}
+
+// ---------------------------------------------------------------- frames
+
+Frame* TaggedExecution::NewDirect(const SiteCode* site, Frame* parent, uint32_t flags) {
+  if (budget_ == 0 || --budget_ == 0) StepCheck();
+  Frame* frame = pool_.Take(site);
+  frame->parent = parent;
+  frame->refs = 1;
+  frame->pins = 0;
+  frame->depth = parent->depth + 1;
+  frame->flags = flags;
+  frame->state_words = site->callee->num_slots;
+  frame->resume = program_.direct.code.data() + site->callee->direct;
+  if (frame->depth > stats_.max_depth) stats_.max_depth = frame->depth;
+  return frame;
+}
+
+// The frame has done its own work, and callees still work for it: what they pass on to delayed calls is wanted although
+// their results have come. It stays for them, without values; the last one finishes it.
+void TaggedExecution::Linger(Frame* frame) {
+  --frame->refs;
+  if (frame->flags & kDirectCaller) ++frame->parent->refs;  // direct code does not count its one callee
+  frame->flags &= ~(kDirect | kDirectCaller | kObjects);
+}
+
+// Of the next iteration of a loop, where this one has to stay.
+Frame* TaggedExecution::NextFrame(Frame* frame) {
+  Frame* parent = frame->parent;
+  Frame* next = NewDirect(frame->site, parent, frame->flags & (kLive | kDirect | kDirectCaller));
+  uint32_t slot = frame->scope().iteration_slot;
+  next->slots()[slot] = frame->slots()[slot] + 1;
+  if (!(frame->flags & kDirectCaller)) ++parent->refs;
+  Linger(frame);
+  return next;
+}
+
+void TaggedExecution::Put(Frame* frame, uint32_t slot, Value value) {
+  frame->slots()[slot] = static_cast<uint64_t>(value.word());
+  frame->states()[slot] = static_cast<uint8_t>(kPresent | static_cast<uint8_t>(value.kind()));
+  if (value.counted()) value.Take();
+}
+
+// ---------------------------------------------------------------- calls and results
+
+// A call out of the general code into direct code. False if an argument has failed: then the general code goes on.
+bool TaggedExecution::CallIn(Frame* frame, const SiteCode& site) {
+  if (site.callee->direct == kNone) return false;
+  for (const Delivery& d : site.together)
+    if (KindOf(frame, d.from) == ValueKind::Error) return false;
+  ++(site.type == SiteType::Loop ? stats_.loops : stats_.calls);
+  Frame* child = NewDirect(&site, frame, kLive | kDirect);
+  ++frame->refs;
+  for (const Delivery& d : site.together) Put(child, d.to, Use(frame, d.from, d.last));
+  if (site.type == SiteType::Loop) Put(child, site.callee->iteration_slot, Value::Word(0));
+  Push(child, kNone);
+  return true;
+}
+
+// A call out of direct code to a callee that has none.
+void TaggedExecution::CallOut(Frame* frame, const SiteCode& site, const uint32_t* operands, const uint64_t* s,
+                              const uint8_t* k) {
+  ++(site.type == SiteType::Loop ? stats_.loops : stats_.calls);
+  Frame* child = NewFrame(&site, frame);
+  ++frame->refs;
+  for (size_t i = 0; i < site.together.size(); ++i) child->Set(site.together[i].to, TakeOperand(s, k, operands[i]));
+  if (site.type == SiteType::Loop) child->Set(site.callee->iteration_slot, Value::Word(0));
+  ++frame->resume;
+  Enter(child, site, site.together);
+}
+
+// A result from the general code to a frame that waits in direct code. False if the frame has gone over to the general code.
+bool TaggedExecution::GiveDirect(Frame* frame, uint32_t slot, Value& value) {
+  if (value.is_error()) {
+    LeaveDirect(frame);
+    return false;
+  }
+  Put(frame, slot, std::move(value));
+  ++frame->resume;
+  Push(frame, kNone);
+  return true;
+}
+
+// The results in given_ of a frame that has finished. Who goes on in direct code, or null.
+Frame* TaggedExecution::GiveResults(Frame* frame) {
+  const SiteCode& site = *frame->site;
+  Frame* parent = frame->parent_frame();
+  bool to_direct = frame->flags & kDirectCaller;
+  bool lingers = frame->refs > 1;
+  if (lingers) Linger(frame);
+  if (site.type == SiteType::Delay) {
+    uint32_t slot = site.callee->cell_slot;
+    DelayCell* cell = CellIn(frame, slot);
+    Value counted = Value::Adopt(ValueKind::Reference, cell);
+    if (lingers) {
+      std::memset(frame->states(), 0, site.callee->num_slots);
+      frame->Set(slot, Value(counted));
+      counted = {};
+    } else {
+      cell->body = nullptr;
+      frame->refs = 0;
+      frame->flags &= ~kDirect;
+      FreeFrame(frame);
+    }
+    Fill(cell, std::move(given_[site.cell_result]));
+    return nullptr;
+  }
+  for (uint32_t r = 0; r < given_.size(); ++r) {
+    const ReturnTo& to = site.returns[r];
+    if (to.slot == kNone) continue;
+    if (to_direct) {
+      Put(parent, to.slot, std::move(given_[r]));
+    } else {
+      parent->Set(to.slot, std::move(given_[r]));
+      Fire(parent, to.event);
+    }
+  }
+  if (!lingers) pool_.Free(frame);
+  if (to_direct) {
+    ++parent->resume;
+    return parent;
+  }
+  if (!lingers) Unref(parent);
+  return nullptr;
+}
+
+// ---------------------------------------------------------------- delayed calls
+
+// The body of a cell that is released, in direct code. False if an operand has failed or the body has none.
+bool TaggedExecution::StartBodyDirect(DelayCell* cell, Frame* body) {
+  const SiteCode& site = *cell->site;
+  if (site.callee->direct == kNone) return false;
+  uint32_t count = cell->num_operands();
+  Value* operands = cell->operands();
+  for (uint32_t i = 0; i < count; ++i)
+    if (operands[i].is_error()) return false;
+  body->flags = (body->flags & ~kObjects) | kDirect;
+  body->refs = 1;
+  body->resume = program_.direct.code.data() + site.callee->direct;
+  for (uint32_t i = 0; i < count; ++i)
+    if (site.together[i].to != kNone) Put(body, site.together[i].to, std::move(operands[i]));
+  Push(body, kNone);
+  return true;
+}
+
+void TaggedExecution::WaitDirect(Frame* frame, DelayCell* cell) {
+  AddWaiter(cell, {frame, kNone});
+  if (Release(cell)) StartCell(cell);
+}
+
+// A frame that waited in direct code for a cell that is full now. The ref of its waiting is given back.
+void TaggedExecution::WakeDirect(Frame* frame, const Value& value) {
+  if (!(frame->flags & kDirect)) return Unref(frame);  // it went on by the general code
+  if (value.is_error()) {
+    LeaveDirect(frame);  // its Wait is done again
+    return Unref(frame);
+  }
+  Push(frame, kNone);
+  --frame->refs;
+}
+
+}  // namespace df::tagged

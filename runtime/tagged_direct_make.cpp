@@ -1,0 +1,871 @@
+// Schedules -> direct code: which words need no state, who uses a value last, and one instruction per step.
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+#include "runtime/tagged_direct.h"
+#include "runtime/tagged_schedule.h"
+
+namespace df::tagged {
+
+using ir::NodeId;
+using ir::Op;
+using ir::TypeKind;
+
+namespace {
+
+// What the tables of states may take, in bytes a scope.
+constexpr size_t kMostStateBytes = 8 << 20;
+
+bool IsWordKind(TypeKind kind) {
+  switch (kind) {
+    case TypeKind::Integer:
+    case TypeKind::String:
+    case TypeKind::Data: return false;
+    default: return true;
+  }
+}
+
+using Slots = std::vector<bool>;
+
+// One scope.
+class DirectMaker {
+ public:
+  DirectMaker(Program& p, ScopeCode& scope, const Schedule& schedule, const std::vector<Slots>& plain,
+              const std::vector<bool>& is_direct)
+      : p_(p), g_(*p.graph), scope_(scope), schedule_(schedule), plain_of_(plain), plain_(plain[scope.id.index]),
+        is_direct_(is_direct) {}
+  bool Run(const std::vector<uint32_t>& parameters);
+
+ private:
+  struct Flow {
+    Slots live_in, live_out;     // open slots
+    Slots known_in;              // slots that have certainly been computed
+    bool reached = false;
+    uint32_t only = kNone;       // the block that branches here, if there is just one
+    uint32_t uses = 0;
+    uint32_t start = kNone;      // instruction
+    uint32_t fused = kNone;      // step whose comparison or match is part of the branch
+    std::vector<bool> idle;      // by step: see IsIdle
+  };
+  struct Patch {
+    uint32_t at;
+    int which;  // 0: x, 1: y, 2: operands[at]
+    uint32_t block;
+    uint32_t from;  // the block whose branch this is, or kNone
+  };
+
+  template <typename Visit>
+  void ForEachUse(const Step& step, Visit visit) const;
+  template <typename Visit>
+  void ForEachDefinition(const Step& step, Visit visit) const;
+  void FindFused(uint32_t block);
+  bool IsFusable(uint32_t pc, uint32_t branch_pc) const;
+  void FindLive();
+  void FindKnown(const std::vector<uint32_t>& parameters);
+  void Define(const Step& step, Slots& known) const;
+  bool IsIdle(const Step& step, const Slots& known) const;
+  bool FindIdle();
+  void LiveBefore(const Flow& flow, const Block& block, size_t step, Slots& live) const;
+
+  void EmitBlock(uint32_t block);
+  bool EmitStep(uint32_t block, size_t step, const Slots& live_before);
+  bool EmitOp(const Step& step);
+  void EmitMove(uint32_t d, uint32_t from);
+  void EmitBranch(uint32_t block, const Step& step);
+  bool EmitCall(const Step& step, const Slots& live_after);
+  bool EmitNext(const Step& step);
+  bool EmitReturn(const Step& step);
+  Slots LiveAfterBranch(uint32_t block) const;
+  void DropDead(const Slots& before, const Slots& after);
+
+  uint16_t Operand(uint32_t slot) {  // of an instruction
+    bool last = !IsConstant(slot) && !plain_[slot] && IsLast(slot);
+    return static_cast<uint16_t>(slot | (last ? kLastUse : 0));
+  }
+  uint32_t Listed(uint32_t operand) {
+    if (IsConstant(operand)) return operand;
+    if (plain_[operand]) return operand | kPlainOperand;
+    return operand | (IsLast(operand) ? kLastOperand : 0);
+  }
+  // Whether this is the last of the uses in this step of an open slot that is not used after it.
+  bool IsLast(uint32_t slot) {
+    if (--uses_[slot] > 0) return false;
+    return !live_after_[slot];
+  }
+  DirectInstr& Add(Direct op, uint32_t d = 0, uint32_t a = 0, uint32_t b = 0) {
+    DirectInstr in;
+    in.op = op;
+    in.d = static_cast<uint16_t>(d);
+    in.a = static_cast<uint16_t>(a);
+    in.b = static_cast<uint16_t>(b);
+    out().code.push_back(in);
+    out().pc_of.push_back(pc_);
+    out().state_of.push_back(state_);
+    return out().code.back();
+  }
+  uint32_t Here() { return static_cast<uint32_t>(out().code.size()); }
+  DirectCode& out() { return p_.direct; }
+  uint32_t MakeState(uint32_t standing, const Slots& live, const Slots& known);
+  bool IsPlainOperand(uint32_t operand) const {
+    return IsConstant(operand) ? p_.constants[operand & ~kConstant].is_word() : plain_[operand];
+  }
+  int64_t Constant(uint32_t operand) const { return p_.constants[operand & ~kConstant].word(); }
+
+  Program& p_;
+  const ir::Graph& g_;
+  ScopeCode& scope_;
+  const Schedule& schedule_;
+  const std::vector<Slots>& plain_of_;
+  const Slots& plain_;
+  const std::vector<bool>& is_direct_;
+  std::vector<Flow> flow_;
+  std::vector<Patch> patches_;
+  std::vector<uint32_t> todo_;
+  std::vector<uint32_t> uses_;  // of the step, by slot
+  Slots live_after_;
+  Slots known_;
+  uint32_t pc_ = kNone, state_ = kNone;
+  size_t state_bytes_ = 0;
+  bool good_ = true;
+};
+
+// ---------------------------------------------------------------- what a step reads and writes
+
+template <typename Visit>
+void DirectMaker::ForEachUse(const Step& step, Visit visit) const {
+  auto use = [&](uint32_t operand) {
+    if (operand != kNone && !IsConstant(operand)) visit(operand);
+  };
+  switch (step.kind) {
+    case StepKind::Op: {
+      const Instr& in = p_.code[step.pc];
+      use(in.b);
+      if (g_.nodes[p_.node_of[step.pc]].num_inputs > 1) use(in.c);
+      return;
+    }
+    case StepKind::Construct: {
+      const Instr& in = p_.code[step.pc];
+      for (uint32_t k = 0; k < in.c; ++k) use(tagged::ListOperand(p_.lists[in.b + k]));
+      return;
+    }
+    case StepKind::Delay:
+    case StepKind::Next:
+    case StepKind::Return:
+      for (uint32_t operand : step.operands) use(operand);
+      return;
+    case StepKind::Merge:
+    case StepKind::Force: use(p_.code[step.pc].b); return;
+    case StepKind::Call:
+      for (const Delivery& d : p_.sites[p_.code[step.pc].b].together) use(d.from);
+      return;
+    case StepKind::Branch: use(p_.code[step.pc].a); return;
+    case StepKind::Mark:
+    case StepKind::Jump: return;
+  }
+}
+
+template <typename Visit>
+void DirectMaker::ForEachDefinition(const Step& step, Visit visit) const {
+  switch (step.kind) {
+    case StepKind::Op:
+    case StepKind::Construct:
+    case StepKind::Delay:
+    case StepKind::Merge:
+    case StepKind::Mark:
+    case StepKind::Force: visit(p_.code[step.pc].a); return;
+    case StepKind::Call:
+      for (const ReturnTo& to : p_.sites[p_.code[step.pc].b].returns) visit(to.slot);
+      return;
+    default: return;
+  }
+}
+
+// ---------------------------------------------------------------- comparisons that are part of a branch
+
+std::optional<Direct> CompareOf(Op op, bool rr, bool branch) {
+  switch (op) {
+#define DF_DIRECT_BINARY(name, type, condition, expression)
+#define DF_DIRECT_UNARY(name, type, condition, expression)
+#define DF_DIRECT_INTEGER(name, expression)
+#define DF_DIRECT_INTEGER_COMPARE(name, expression)
+#define DF_DIRECT(name, operands)
+#define DF_DIRECT_COMPARE(name, expression) \
+  case Op::name: return branch ? (rr ? Direct::Branch##name##RR : Direct::Branch##name##RK) : Direct::name##RR;
+#include "runtime/tagged_direct_ops.def"
+    default: return std::nullopt;
+  }
+}
+
+std::optional<Direct> IntegerCompareOf(Op op) {
+  switch (op) {
+    case Op::Eq: return Direct::EqZRR;
+    case Op::Ne: return Direct::NeZRR;
+    case Op::Lt: return Direct::LtZRR;
+    case Op::Le: return Direct::LeZRR;
+    case Op::Gt: return Direct::GtZRR;
+    case Op::Ge: return Direct::GeZRR;
+    default: return std::nullopt;
+  }
+}
+
+bool IsIntLike(TypeKind kind) { return kind == TypeKind::Int || kind == TypeKind::Bool || kind == TypeKind::Char; }
+
+// Whether only the branch asks for the predicate at `pc`, and both fit into one instruction.
+bool DirectMaker::IsFusable(uint32_t pc, uint32_t branch_pc) const {
+  const Instr& in = p_.code[pc];
+  const Branch& branch = scope_.branches[p_.code[branch_pc].b];
+  if (in.a != p_.code[branch_pc].a || branch.watched) return false;
+  NodeId node = p_.node_of[pc];
+  for (ir::Edge use : p_.users[p_.RowOf({node, 0})]) {
+    Op op = g_.nodes[use.node].op;
+    if (!((op == Op::Switch || op == Op::BranchMerge || op == Op::Exit) && use.port == 0)) return false;
+  }
+  if (IsConstant(in.b)) return false;
+  if (g_.nodes[node].op == Op::Match)
+    return !plain_[in.b] &&
+           g_.types[g_.TypeOf(g_.InputsOf(node)[0]).type].constructors.size() == branch.sides.size();
+  if (!branch.is_bool || branch.sides.size() != 2) return false;
+  if (!IsIntLike(p_.types[node.index].operand) || !CompareOf(g_.nodes[node].op, true, true)) return false;
+  return !IsConstant(in.c) || (Constant(in.c) >= INT16_MIN && Constant(in.c) <= INT16_MAX);
+}
+
+void DirectMaker::FindFused(uint32_t index) {
+  const Block& block = schedule_.blocks[index];
+  const Step& branch = block.steps.back();
+  if (branch.kind != StepKind::Branch) return;
+  for (uint32_t i = 0; i + 1 < block.steps.size(); ++i)
+    if (block.steps[i].kind == StepKind::Op && IsFusable(block.steps[i].pc, branch.pc)) flow_[index].fused = i;
+}
+
+// ---------------------------------------------------------------- liveness
+
+// Open slots in use before step `step`, given what is in use at the end of the block.
+void DirectMaker::LiveBefore(const Flow& flow, const Block& block, size_t step, Slots& live) const {
+  live = flow.live_out;
+  for (size_t i = block.steps.size(); i-- > step;) {
+    if (i == flow.fused || flow.idle[i]) continue;  // the fused one is read by the branch
+    ForEachDefinition(block.steps[i], [&](uint32_t slot) { live[slot] = false; });
+    auto use = [&](uint32_t slot) {
+      if (!plain_[slot]) live[slot] = true;
+    };
+    ForEachUse(block.steps[i], use);
+    if (i + 1 == block.steps.size() && flow.fused != kNone) ForEachUse(block.steps[flow.fused], use);
+  }
+}
+
+void DirectMaker::FindLive() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t b = flow_.size(); b-- > 0;) {
+      Flow& flow = flow_[b];
+      const Block& block = schedule_.blocks[b];
+      for (uint32_t next : block.steps.back().targets)
+        for (uint32_t s = 0; s < flow.live_out.size(); ++s)
+          if (flow_[next].live_in[s]) flow.live_out[s] = true;
+      Slots live;
+      LiveBefore(flow, block, 0, live);
+      if (live == flow.live_in) continue;
+      flow.live_in = std::move(live);
+      changed = true;
+    }
+  }
+}
+
+// A merge of a value that only a loop's other end would have: nobody looks at it on this path.
+bool DirectMaker::IsIdle(const Step& step, const Slots& known) const {
+  if (step.kind != StepKind::Merge) return false;
+  uint32_t from = p_.code[step.pc].b;
+  return !IsConstant(from) && !known[from];
+}
+
+void DirectMaker::Define(const Step& step, Slots& known) const {
+  if (!IsIdle(step, known)) ForEachDefinition(step, [&](uint32_t slot) { known[slot] = true; });
+}
+
+// False if a step uses what is not certainly there: then its order was not known after all.
+bool DirectMaker::FindIdle() {
+  bool good = true;
+  for (size_t b = 0; b < flow_.size(); ++b) {
+    Flow& flow = flow_[b];
+    const Block& block = schedule_.blocks[b];
+    flow.idle.assign(block.steps.size(), false);
+    Slots known = flow.known_in;
+    for (size_t i = 0; i < block.steps.size(); ++i) {
+      const Step& step = block.steps[i];
+      flow.idle[i] = IsIdle(step, known);
+      auto use = [&](uint32_t slot) { good &= known[slot]; };
+      if (!flow.idle[i] && i != flow.fused) ForEachUse(step, [&](uint32_t slot) {
+        bool predicate = i + 1 == block.steps.size() && flow.fused != kNone;
+        if (!predicate) use(slot);
+      });
+      if (i != flow.fused) Define(step, known);
+    }
+  }
+  return good;
+}
+
+void DirectMaker::FindKnown(const std::vector<uint32_t>& parameters) {
+  std::vector<uint32_t> todo{0};
+  Slots& entry = flow_[0].known_in;
+  for (uint32_t slot : parameters) entry[slot] = true;
+  if (scope_.iteration_slot != kNone) entry[scope_.iteration_slot] = true;
+  flow_[0].reached = true;
+  while (!todo.empty()) {
+    uint32_t index = todo.back();
+    todo.pop_back();
+    Slots known = flow_[index].known_in;
+    const Block& block = schedule_.blocks[index];
+    for (size_t i = 0; i < block.steps.size(); ++i)
+      if (i != flow_[index].fused) Define(block.steps[i], known);
+    for (uint32_t next : block.steps.back().targets) {
+      Flow& to = flow_[next];
+      bool changed = !to.reached;
+      if (!to.reached) {
+        to.known_in = known;
+        to.reached = true;
+      } else {
+        for (uint32_t s = 0; s < known.size(); ++s)
+          if (to.known_in[s] && !known[s]) {
+            to.known_in[s] = false;
+            changed = true;
+          }
+      }
+      if (changed) todo.push_back(next);
+    }
+  }
+}
+
+uint32_t DirectMaker::MakeState(uint32_t standing, const Slots& live, const Slots& known) {
+  if (standing == kNone) return kNone;
+  const Standing& from = schedule_.standings[standing];
+  DirectState state{from.pc, from.ready, from.tails, from.masks, {}};
+  std::sort(state.tails.begin(), state.tails.end(),
+            [&](uint32_t a, uint32_t b) { return p_.OrderOf(a) > p_.OrderOf(b); });
+  state.states.resize(scope_.num_slots);
+  for (uint32_t s = 0; s < scope_.num_slots; ++s)
+    state.states[s] = !plain_[s] && live[s] ? kKept : known[s] ? 0x80 : 0;
+  state_bytes_ += scope_.num_slots;
+  out().states.push_back(std::move(state));
+  return static_cast<uint32_t>(out().states.size() - 1);
+}
+
+// ---------------------------------------------------------------- steps
+
+void DirectMaker::EmitMove(uint32_t d, uint32_t from) {
+  if (plain_[d]) {
+    if (IsConstant(from)) Add(Direct::Load, d).imm = Constant(from);
+    else Add(Direct::Move, d, from);
+    good_ &= IsPlainOperand(from);
+  } else if (IsConstant(from)) {
+    Add(Direct::LoadOpen, d).x = from & ~kConstant;
+  } else {
+    uint16_t a = Operand(from);
+    Add(plain_[from] ? Direct::Widen : Direct::MoveOpen, d, a);
+  }
+}
+
+// An ordinary op.
+bool DirectMaker::EmitOp(const Step& step) {
+  const Instr& in = p_.code[step.pc];
+  NodeId id = p_.node_of[step.pc];
+  const ir::Node& node = g_.nodes[id];
+  KernelTypes types = p_.types[id.index];
+  bool two = node.num_inputs > 1;
+  bool x_constant = IsConstant(in.b), y_constant = two && IsConstant(in.c);
+  bool plain = IsPlainOperand(in.b) && (!two || IsPlainOperand(in.c)) && plain_[in.a];
+  auto form = [](Direct rr, int i) { return static_cast<Direct>(static_cast<uint16_t>(rr) + i); };  // RR, RK, KR
+  auto binary = [&](Direct rr) {
+    if (x_constant && y_constant) return false;
+    if (y_constant) Add(form(rr, 1), in.a, Operand(in.b)).imm = Constant(in.c);
+    else if (x_constant) Add(form(rr, 2), in.a, Operand(in.c)).imm = Constant(in.b);
+    else {
+      uint16_t a = Operand(in.b), b = Operand(in.c);
+      Add(rr, in.a, a, b);
+    }
+    return true;
+  };
+  auto unary = [&](Direct op) {
+    if (x_constant) return false;
+    Add(op, in.a, Operand(in.b));
+    return true;
+  };
+  auto known = [&]() -> bool {
+    if (types.operand == TypeKind::Integer) {
+      // Constants that are not small are left to Apply.
+      if ((x_constant && !p_.constants[in.b & ~kConstant].is_word()) ||
+          (y_constant && !p_.constants[in.c & ~kConstant].is_word()))
+        return false;
+      switch (node.op) {
+        case Op::Add: return binary(Direct::AddZRR);
+        case Op::Sub: return binary(Direct::SubZRR);
+        case Op::Mul: return binary(Direct::MulZRR);
+        case Op::Convert: return types.result == TypeKind::Int && unary(Direct::Narrow);
+        default: break;
+      }
+      if (std::optional<Direct> compare = IntegerCompareOf(node.op)) return binary(*compare);
+      return false;
+    }
+    if (node.op == Op::Convert && types.operand == TypeKind::Int && types.result == TypeKind::Integer)
+      return unary(Direct::Widen);
+    if (node.op == Op::Seq) {
+      EmitMove(in.a, in.c);
+      if (!x_constant && !plain_[in.b] && IsLast(in.b)) Add(Direct::Drop, 0, in.b);
+      return true;
+    }
+    if (node.op == Op::Match) return !x_constant && !plain_[in.b] && unary(Direct::Match);
+    if (node.op == Op::Field) {
+      if (x_constant || plain_[in.b]) return false;
+      uint16_t a = Operand(in.b);
+      Add(plain_[in.a] ? Direct::FieldPlain : Direct::Field, in.a, a, node.attr & 0xffff).x = node.attr >> 16;
+      return true;
+    }
+    if (!plain) return false;
+    if (types.operand == TypeKind::Double) {
+      switch (node.op) {
+        case Op::Add: return binary(Direct::AddDRR);
+        case Op::Sub: return binary(Direct::SubDRR);
+        case Op::Mul: return binary(Direct::MulDRR);
+        case Op::FDiv: return binary(Direct::DivDRR);
+        case Op::Eq: return binary(Direct::EqDRR);
+        case Op::Ne: return binary(Direct::NeDRR);
+        case Op::Lt: return binary(Direct::LtDRR);
+        case Op::Le: return binary(Direct::LeDRR);
+        case Op::Gt: return binary(Direct::GtDRR);
+        case Op::Ge: return binary(Direct::GeDRR);
+        case Op::Neg: return unary(Direct::NegD);
+        case Op::Sqrt: return unary(Direct::SqrtD);
+        default: return false;
+      }
+    }
+    if (IsIntLike(types.operand))
+      if (std::optional<Direct> compare = CompareOf(node.op, true, false)) return binary(*compare);
+    if (types.operand == TypeKind::Bool)
+      return node.op == Op::Not ? unary(Direct::Not) : node.op == Op::BoolToInt && unary(Direct::Move);
+    if (types.operand == TypeKind::Char) return node.op == Op::Ord && unary(Direct::Move);
+    if (types.operand != TypeKind::Int) return false;
+    switch (node.op) {
+      case Op::Add: return binary(Direct::AddRR);
+      case Op::Sub: return binary(Direct::SubRR);
+      case Op::Mul: return binary(Direct::MulRR);
+      case Op::Quot: return binary(Direct::QuotRR);
+      case Op::Rem: return binary(Direct::RemRR);
+      case Op::Div: return binary(Direct::DivRR);
+      case Op::Mod: return binary(Direct::ModRR);
+      case Op::BitAnd: return binary(Direct::BitAndRR);
+      case Op::BitOr: return binary(Direct::BitOrRR);
+      case Op::BitXor: return binary(Direct::BitXorRR);
+      case Op::Neg: return unary(Direct::Neg);
+      case Op::Abs: return unary(Direct::Abs);
+      case Op::Convert: return types.result == TypeKind::Double && unary(Direct::ToDouble);
+      default: return false;
+    }
+  };
+  if (known()) return true;
+  uint16_t a = x_constant ? 0 : Operand(in.b);
+  uint16_t b = !two || y_constant ? 0 : Operand(in.c);
+  Add(plain_[in.a] ? Direct::Apply : Direct::ApplyOpen, in.a, a, b);
+  return true;
+}
+
+bool DirectMaker::EmitCall(const Step& step, const Slots& live_after) {
+  const SiteCode& site = p_.sites[p_.code[step.pc].b];
+  uint32_t site_index = p_.code[step.pc].b;
+  const ScopeCode& callee = *site.callee;
+  const Slots& there = plain_of_[callee.id.index];
+  bool direct = is_direct_[callee.id.index];
+  // While the callee works the arguments are gone and the results are not there.
+  Slots live = live_after;
+  ForEachDefinition(step, [&](uint32_t slot) { live[slot] = false; });
+  uint32_t waiting = MakeState(step.after, live, known_);
+  if (direct) {
+    uint32_t states = static_cast<uint32_t>(sizeof(uint64_t) * callee.num_slots);
+    const Delivery* only = site.together.size() == 1 ? &site.together[0] : nullptr;
+    if (only && callee.iteration_slot == kNone && !IsConstant(only->from) && plain_[only->from] && there[only->to]) {
+      DirectInstr& in = Add(Direct::CallWord, 0, only->from, only->to);
+      in.x = site_index;
+      in.y = states;
+    } else {
+      DirectInstr& in = Add(Direct::Call);
+      in.x = site_index;
+      in.y = states;
+      for (const Delivery& d : site.together) {
+        if (there[d.to]) {
+          if (IsConstant(d.from)) Add(Direct::ArgConstant, d.to).imm = Constant(d.from);
+          else Add(Direct::Arg, d.to, d.from);
+          if (!IsPlainOperand(d.from)) return false;
+        } else if (IsConstant(d.from)) {
+          Add(Direct::ArgOpenConstant, d.to).x = d.from & ~kConstant;
+        } else {
+          uint16_t a = Operand(d.from);
+          Add(plain_[d.from] ? Direct::ArgWiden : Direct::ArgOpen, d.to, a);
+        }
+      }
+      if (callee.iteration_slot != kNone) Add(Direct::ArgConstant, callee.iteration_slot).imm = 0;
+      Add(Direct::Enter);
+    }
+  } else {
+    if (site.returns.size() != 1) return false;
+    DirectInstr& in = Add(Direct::CallOut, 0, 0, static_cast<uint32_t>(site.together.size()));
+    in.x = static_cast<uint32_t>(out().operands.size());
+    in.y = site_index;
+    for (const Delivery& d : site.together) out().operands.push_back(Listed(d.from));
+  }
+  state_ = waiting;
+  uint32_t result = site.returns[0].slot;
+  bool one = site.returns.size() == 1;
+  // A result that is plain there is plain here, or is widened; the other way round cannot be.
+  for (uint32_t r = 0; r < site.returns.size() && direct; ++r)
+    if (uint32_t row = callee.results.empty() ? kNone : callee.results[r]; row != kNone) {
+      uint32_t from = p_.slot_of[row];
+      if (plain_[site.returns[r].slot] && from != kNone && !IsConstant(from) && !there[from]) return false;
+    }
+  Add(!one ? Direct::GotMany : plain_[result] ? Direct::Got : Direct::GotOpen, result).x =
+      static_cast<uint32_t>(sizeof(uint64_t) * scope_.num_slots);
+  return true;
+}
+
+bool DirectMaker::EmitNext(const Step& step) {
+  const SiteCode& site = p_.sites[p_.code[step.pc].b];
+  // What stays where it is must not be given up by another use.
+  for (size_t i = 0; i < step.operands.size(); ++i)
+    if (step.operands[i] == site.next_together[i].to) live_after_[step.operands[i]] = true;
+  DirectInstr& in = Add(Direct::Next, scope_.iteration_slot);
+  in.x = static_cast<uint32_t>(out().operands.size());
+  uint32_t at = Here() - 1;
+  uint16_t count = 0;
+  for (size_t i = 0; i < step.operands.size(); ++i) {
+    uint32_t from = step.operands[i], to = site.next_together[i].to;
+    if (from == to) continue;
+    if (plain_[to] && !IsPlainOperand(from)) return false;
+    out().operands.push_back(Listed(from));
+    out().operands.push_back(to | (plain_[to] ? kPlainOperand : 0));
+    ++count;
+  }
+  out().code[at].b = count;
+  uint32_t stays = static_cast<uint32_t>(out().operands.size());
+  out().operands.push_back(0);
+  for (size_t i = 0; i < step.operands.size(); ++i) {
+    if (step.operands[i] != site.next_together[i].to) continue;
+    out().operands.push_back(step.operands[i]);
+    ++out().operands[stays];
+  }
+  return count <= kMostNext;
+}
+
+bool DirectMaker::EmitReturn(const Step& step) {
+  if (step.operands.size() == 1) {
+    uint32_t from = step.operands[0];
+    if (IsConstant(from)) {
+      if (p_.constants[from & ~kConstant].is_word()) {
+        Add(Direct::ReturnConstant).imm = Constant(from);
+        return true;
+      }
+    } else {
+      uint16_t a = Operand(from);
+      Add(plain_[from] ? Direct::Return : Direct::ReturnOpen, 0, a & ~kLastUse);
+      return true;
+    }
+  }
+  DirectInstr& in = Add(Direct::ReturnMany, 0, 0, static_cast<uint32_t>(step.operands.size()));
+  in.x = static_cast<uint32_t>(out().operands.size());
+  for (uint32_t operand : step.operands) out().operands.push_back(Listed(operand));
+  return true;
+}
+
+void DirectMaker::EmitBranch(uint32_t index, const Step& step) {
+  const Instr& in = p_.code[step.pc];
+  const Branch& branch = scope_.branches[in.b];
+  uint32_t fused = flow_[index].fused;
+  auto targets = [&](uint32_t at, uint32_t x, uint32_t y) {
+    patches_.push_back({at, 0, x, index});
+    patches_.push_back({at, 1, y, index});
+  };
+  if (fused != kNone) {
+    const Step& predicate = schedule_.blocks[index].steps[fused];
+    const Instr& compare = p_.code[predicate.pc];
+    Op op = g_.nodes[p_.node_of[predicate.pc]].op;
+    if (op != Op::Match) {
+      bool rr = !IsConstant(compare.c);
+      Add(*CompareOf(op, rr, true), 0, compare.b, rr ? compare.c : static_cast<uint16_t>(Constant(compare.c)));
+      return targets(Here() - 1, step.targets[0], step.targets[1]);
+    }
+    if (step.targets.size() == 2) {
+      Add(Direct::BranchMatch, 0, compare.b);
+      return targets(Here() - 1, step.targets[0], step.targets[1]);
+    }
+  } else if (branch.is_bool && step.targets.size() == 2 && !IsConstant(in.a)) {
+    Add(Direct::Branch, 0, in.a);
+    return targets(Here() - 1, step.targets[0], step.targets[1]);
+  }
+  good_ &= fused != kNone || (!branch.is_bool && !IsConstant(in.a) && plain_[in.a]);
+  uint32_t a = fused != kNone ? p_.code[schedule_.blocks[index].steps[fused].pc].b : in.a;
+  Add(fused != kNone ? Direct::ChooseMatch : Direct::Choose, 0, a, static_cast<uint32_t>(step.targets.size())).x =
+      static_cast<uint32_t>(out().operands.size());
+  for (uint32_t target : step.targets) {
+    patches_.push_back({static_cast<uint32_t>(out().operands.size()), 2, target, index});
+    out().operands.push_back(kNone);
+  }
+}
+
+bool DirectMaker::EmitStep(uint32_t index, size_t i, const Slots& live_before) {
+  const Block& block = schedule_.blocks[index];
+  const Step& step = block.steps[i];
+  if (i == flow_[index].fused || flow_[index].idle[i]) return true;
+  ForEachUse(step, [&](uint32_t slot) { ++uses_[slot]; });
+  pc_ = step.pc;
+  state_ = MakeState(step.before, live_before, known_);
+  bool good = true;
+  const Instr* in = step.pc == kNone ? nullptr : &p_.code[step.pc];
+  switch (step.kind) {
+    case StepKind::Op: good = EmitOp(step); break;
+    case StepKind::Construct:
+      if (in->c == 0) {
+        Add(Direct::Nullary, in->a).imm = g_.nodes[p_.node_of[step.pc]].attr;
+        good = !plain_[in->a];
+        break;
+      } else {
+        DirectInstr& to = Add(Direct::Construct, in->a, 0, in->c);
+        to.x = static_cast<uint32_t>(out().operands.size());
+        to.y = g_.nodes[p_.node_of[step.pc]].attr;
+        for (uint32_t k = 0; k < in->c; ++k) out().operands.push_back(Listed(tagged::ListOperand(p_.lists[in->b + k])));
+        good = in->c < 65536;
+      }
+      break;
+    case StepKind::Delay: {
+      DirectInstr& to = Add(Direct::Delay, in->a, 0, static_cast<uint32_t>(step.operands.size()));
+      to.x = static_cast<uint32_t>(out().operands.size());
+      to.y = in->b;
+      for (uint32_t operand : step.operands) out().operands.push_back(Listed(operand));
+      break;
+    }
+    case StepKind::Merge: EmitMove(in->a, in->b); break;
+    case StepKind::Mark: break;
+    case StepKind::Force:
+      if (IsConstant(in->b) || plain_[in->b]) {
+        EmitMove(in->a, in->b);
+      } else {
+        uint16_t a = Operand(in->b);
+        Add(plain_[in->a] ? Direct::ForcePlain : Direct::Force, in->a, a);
+      }
+      break;
+    case StepKind::Call: good = EmitCall(step, live_after_); break;
+    case StepKind::Next: good = EmitNext(step); break;
+    case StepKind::Return: good = EmitReturn(step); break;
+    case StepKind::Branch: EmitBranch(index, step); break;
+    case StepKind::Jump: break;
+  }
+  ForEachUse(step, [&](uint32_t slot) { uses_[slot] = 0; });
+  return good && good_;
+}
+
+// What is in use when a branch has been taken, before its side is known.
+Slots DirectMaker::LiveAfterBranch(uint32_t block) const {
+  const Flow& flow = flow_[block];
+  Slots live = flow.live_out;
+  if (flow.fused != kNone)
+    ForEachUse(schedule_.blocks[block].steps[flow.fused], [&](uint32_t slot) { live[slot] = !plain_[slot]; });
+  return live;
+}
+
+// Gives up the open slots of `before` that are not in `after`.
+void DirectMaker::DropDead(const Slots& before, const Slots& after) {
+  for (uint32_t s = 0; s < before.size(); ++s)
+    if (before[s] && !after[s]) Add(Direct::Drop, 0, s);
+}
+
+void DirectMaker::EmitBlock(uint32_t index) {
+  for (;;) {
+    Flow& flow = flow_[index];
+    const Block& block = schedule_.blocks[index];
+    flow.start = Here();
+    pc_ = state_ = kNone;
+    if (flow.uses == 1 && flow.only != kNone) DropDead(LiveAfterBranch(flow.only), flow.live_in);
+    known_ = flow.known_in;
+    std::vector<Slots> live(block.steps.size() + 1);
+    // After the last step only what successors use; what a branch reads is given up on its edges.
+    live[block.steps.size()] = flow.live_out;
+    for (size_t i = block.steps.size(); i-- > 0;) LiveBefore(flow, block, i, live[i]);
+    for (size_t i = 0; i < block.steps.size(); ++i) {
+      const Step& step = block.steps[i];
+      live_after_ = live[i + 1];
+      if (!EmitStep(index, i, live[i])) {
+        good_ = false;
+        return;
+      }
+      state_ = kNone;
+      if (i != flow.fused && !flow.idle[i])
+        ForEachDefinition(step, [&](uint32_t slot) {
+          known_[slot] = true;
+          if (!plain_[slot] && !live[i + 1][slot]) Add(Direct::Drop, 0, slot);
+        });
+    }
+    const Step& last = block.steps.back();
+    if (last.targets.empty()) return;
+    if (last.kind == StepKind::Branch) {
+      for (uint32_t target : last.targets) todo_.push_back(target);
+      return;
+    }
+    uint32_t next = last.targets[0];
+    DropDead(flow.live_out, flow_[next].live_in);
+    if (flow_[next].start != kNone) {
+      Add(Direct::Jump);
+      patches_.push_back({Here() - 1, 0, next, kNone});
+      return;
+    }
+    index = next;
+  }
+}
+
+bool DirectMaker::Run(const std::vector<uint32_t>& parameters) {
+  uint32_t slots = scope_.num_slots;
+  if (slots >= kMostDirectSlots) return false;
+  flow_.resize(schedule_.blocks.size());
+  for (Flow& flow : flow_) flow.live_in = flow.live_out = flow.known_in = Slots(slots, false);
+  uses_.assign(slots, 0);
+  for (uint32_t b = 0; b < flow_.size(); ++b) {
+    FindFused(b);
+    const Step& last = schedule_.blocks[b].steps.back();
+    for (uint32_t next : last.targets) {
+      ++flow_[next].uses;
+      if (last.kind == StepKind::Branch) flow_[next].only = b;
+    }
+  }
+  ++flow_[0].uses;
+  FindKnown(parameters);
+  if (!FindIdle()) return false;
+  FindLive();
+
+  uint32_t entry = Here();
+  pc_ = state_ = kNone;
+  Slots given(slots, false);
+  for (uint32_t slot : parameters) given[slot] = !plain_[slot];
+  DropDead(given, flow_[0].live_in);
+  EmitBlock(0);
+  while (good_ && !todo_.empty()) {
+    uint32_t block = todo_.back();
+    todo_.pop_back();
+    if (flow_[block].start == kNone) EmitBlock(block);
+    good_ &= state_bytes_ <= kMostStateBytes;
+  }
+  if (!good_) return false;
+  // An edge of a branch on which values are given up goes through a block of its own.
+  auto resolve = [&](uint32_t from, uint32_t to) {
+    if (flow_[to].uses == 1) return flow_[to].start;
+    Slots live = LiveAfterBranch(from);
+    bool any = false;
+    for (uint32_t s = 0; s < slots; ++s) any |= live[s] && !flow_[to].live_in[s];
+    if (!any) return flow_[to].start;
+    uint32_t start = Here();
+    pc_ = state_ = kNone;
+    DropDead(live, flow_[to].live_in);
+    Add(Direct::Jump).x = flow_[to].start;
+    return start;
+  };
+  for (const Patch& patch : patches_) {
+    uint32_t to = patch.from == kNone ? flow_[patch.block].start : resolve(patch.from, patch.block);
+    if (patch.which == 2) out().operands[patch.at] = to;
+    else (patch.which ? out().code[patch.at].y : out().code[patch.at].x) = to;
+  }
+  scope_.direct = entry;
+  return true;
+}
+
+// The slots that hold words by their types, of each scope.
+std::vector<Slots> FindPlain(const Program& p) {
+  std::vector<Slots> plain;
+  for (const ScopeCode& scope : p.scopes) {
+    plain.emplace_back(scope.num_slots, false);
+    if (scope.iteration_slot != kNone) plain.back()[scope.iteration_slot] = true;
+  }
+  const ir::Graph& g = *p.graph;
+  for (uint32_t n = 0; n < g.nodes.size(); ++n) {
+    const ir::Node& node = g.nodes[NodeId(n)];
+    for (uint32_t r = 0; r < node.num_results; ++r) {
+      uint32_t slot = p.slot_of[node.first_result + r];
+      ir::PortType type = g.results[node.first_result + r];
+      if (slot != kNone && !IsConstant(slot) && IsWordKind(g.types.Kind(type.type)) && !type.lazy)
+        plain[node.scope.index][slot] = true;
+    }
+  }
+  return plain;
+}
+
+std::vector<std::vector<uint32_t>> FindParameters(const Program& p) {
+  std::vector<std::vector<uint32_t>> parameters(p.scopes.size());
+  const ir::Graph& g = *p.graph;
+  for (uint32_t n = 0; n < g.nodes.size(); ++n) {
+    const ir::Node& node = g.nodes[NodeId(n)];
+    if (node.op != Op::EntryMerge && node.op != Op::LoopMerge) continue;
+    if (uint32_t slot = p.slot_of[node.first_result]; slot != kNone) parameters[node.scope.index].push_back(slot);
+  }
+  return parameters;
+}
+
+// All arguments come with the activation, at every site.
+void ExcludeLate(const Program& p, std::vector<bool>& is_direct) {
+  for (const SiteCode& site : p.sites) {
+    if (!site.callee) continue;
+    bool late = !site.late.empty() || !site.next_late.empty() || site.needs_outer;
+    for (const Delivery& d : site.together) late |= d.to != kNone && d.event != kNone;
+    if (late) is_direct[site.callee->id.index] = false;
+  }
+}
+
+// Who is not direct itself gives its results one by one: direct code can only wait for one.
+void ExcludeCallers(const Program& p, const std::vector<Schedule>& schedules, std::vector<bool>& is_direct) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t i = 0; i < p.scopes.size(); ++i) {
+      if (!is_direct[i]) continue;
+      for (const Block& block : schedules[i].blocks)
+        for (const Step& step : block.steps) {
+          if (step.kind != StepKind::Call) continue;
+          const SiteCode& site = p.sites[p.code[step.pc].b];
+          if (!is_direct[site.callee->id.index] && site.returns.size() != 1) is_direct[i] = false;
+        }
+      changed |= !is_direct[i];
+    }
+  }
+}
+
+}  // namespace
+
+void MakeDirect(Program& p) {
+  std::vector<Slots> plain = FindPlain(p);
+  std::vector<std::vector<uint32_t>> parameters = FindParameters(p);
+  std::vector<Schedule> schedules(p.scopes.size());
+  std::vector<bool> is_direct(p.scopes.size());
+  for (size_t i = 0; i < p.scopes.size(); ++i) is_direct[i] = MakeSchedule(p, p.scopes[i], &schedules[i]);
+  ExcludeLate(p, is_direct);
+  for (bool again = true; again;) {
+    again = false;
+    ExcludeCallers(p, schedules, is_direct);
+    p.direct = {};
+    p.direct.plain = plain;
+    for (size_t i = 0; i < p.scopes.size(); ++i) {
+      ScopeCode& scope = p.scopes[i];
+      scope.direct = kNone;
+      if (!is_direct[i] || again) continue;
+      if (DirectMaker(p, scope, schedules[i], plain, is_direct).Run(parameters[i])) continue;
+      is_direct[i] = false;
+      again = true;
+    }
+  }
+}
+
+const char* NameOf(Direct op) {
+  static const char* const kNames[] = {
+#define DF_DIRECT_BINARY(name, type, condition, expression) #name "RR", #name "RK", #name "KR",
+#define DF_DIRECT_COMPARE(name, expression) \
+  #name "RR", #name "RK", #name "KR", "Branch" #name "RR", "Branch" #name "RK",
+#define DF_DIRECT_UNARY(name, type, condition, expression) #name,
+#define DF_DIRECT_INTEGER(name, expression) #name "ZRR", #name "ZRK", #name "ZKR",
+#define DF_DIRECT_INTEGER_COMPARE(name, expression) #name "ZRR", #name "ZRK", #name "ZKR",
+#define DF_DIRECT(name, operands) #name,
+#include "runtime/tagged_direct_ops.def"
+  };
+  return kNames[static_cast<size_t>(op)];
+}
+
+}  // namespace df::tagged

@@ -24,6 +24,18 @@ def answer(code, out, err):
     return ("exit %s" % code, (err or out).strip()[:2000])
 
 
+def call_path(err):
+    """The lines below the message of a failure: where, and through which calls."""
+    lines = err.splitlines()
+    starts = [i for i, line in enumerate(lines) if line.startswith("error:")]
+    path = []
+    for line in lines[starts[0] + 1:] if starts else ():
+        if not line.startswith("  "):
+            break
+        path.append(line)
+    return path
+
+
 def histogram(title, values):
     bounds = [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096, 1 << 60]
     counter = collections.Counter(max(b for b in bounds if b <= v) for v in values)

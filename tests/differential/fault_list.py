@@ -63,7 +63,7 @@ FAULTS = [
      "Emit(token.node, 0, token.tag, token.value);\n}\n\n// A delayed"),
     ("next-without-predicate", RULES, "if (operands[0].is_dead() || !IsTrue(operands[1])) return;",
      "if (operands[0].is_dead()) return;"),
-    ("next-same-iteration", RULES, "tags_.Push({head.id, true, head.iteration + 1}", "tags_.Push({head.id, true, head.iteration + 2}"),
+    ("next-same-iteration", RULES, "tags_.Push({head.id, true, head.iteration + 1}", "tags_.Push({head.id, true, head.iteration}"),
     ("exit-while-true", RULES, "    if (IsTrue(predicate)) return;\n    return Emit(token.node, 0, token.tag.tail(), operands[1]);",
      "    return Emit(token.node, 0, token.tag.tail(), operands[1]);"),
     ("exit-drops-error", RULES, "  Emit(token.node, 0, token.tag.tail(), predicate);\n}",
@@ -90,7 +90,7 @@ FAULTS = [
     # ---- the tagged engine
     ("tagged-side", STEP, "branch.is_bool ? predicate == 0 : static_cast<uint32_t>(predicate);",
      "branch.is_bool ? predicate != 0 : static_cast<uint32_t>(predicate);"),
-    ("tagged-error-predicate", STEP, "      PassError(frame, {merge, 0});\n    }", "    }"),
+    ("tagged-error-predicate", STEP, "    for (uint32_t event : events) Fire(frame, event);\n", ""),
     ("tagged-exit-error", STEP, "    for (NodeId exit : branch.exits) SendResult(frame, program_.result_of_node[exit.index], frame->Get(in.a));\n", ""),
     ("tagged-late-argument-lost", CALLS, "  Deliver(child, d, Read(frame, d.from));\n}\n\nvoid TaggedExecution::SendResult",
      "}\n\nvoid TaggedExecution::SendResult"),

@@ -77,7 +77,7 @@ class Generator:
         if t == "Int":
             choices.append(("apply", 5 if any(u == FUNCTION for _, u in env) else 0.7))
         if t in NUMBERS:
-            choices += [("arith", 12), ("unary", 2), ("convert", 2), ("section", 1)]
+            choices += [("arith", 12), ("unary", 2), ("convert", 2), ("section", 1), ("errors", 0.25)]
         if t in ("Int", "Integer"):
             choices.append(("divide", 2.5))
         if t == "Bool":
@@ -167,6 +167,11 @@ class Generator:
         self.errors += 1
         return ("error", t, "e%d" % self.errors)
 
+    def t_errors(self, t, d, env, calls):
+        """Both operands fail, the left one later: the left one's message counts."""
+        late = ("if", t, self.term("Bool", min(d, 1), env, calls), self.t_error(t, d, env, calls), self.t_error(t, d, env, calls))
+        return ("bin", t, self.r.choice("+-*"), late, self.t_error(t, d, env, calls))
+
     def t_spin(self, t, d, env, calls):
         """What never ends: where it is needed, the oracle gives the program up; elsewhere it must not be started."""
         if t not in ("Int", "Integer"):
@@ -184,8 +189,9 @@ class Generator:
         n = ("var", "Int", calls)
         smaller = self.r.choice((("bin", "Int", "-", n, ("lit", "Int", 1)), ("bin", "Int", "-", n, ("lit", "Int", 2)),
                                  ("bin", "Int", "div", n, ("lit", "Int", 2))))
-        return ("call", t, f.name, [smaller] + [self.term(u, d - 1, env, calls if self.chance(0.2) else None)
-                                                for _, u in f.params[1:]])
+        args = [self.t_spin(u, d - 1, env, None) if self.chance(0.03) else self.term(u, d - 1, env, calls if self.chance(0.2) else None)
+                for _, u in f.params[1:]]
+        return ("call", t, f.name, [smaller] + args)
 
     def t_arith(self, t, d, env, calls):
         return ("bin", t, self.r.choice(("+", "+", "-", "*", "min", "max")), self.term(t, d, env, calls),
@@ -310,7 +316,7 @@ class Generator:
             f = self.r.choice(self.functions)
             x = self.name("m")
             args = [("lit", "Int", self.r.choice((0, 1, 2, 3, 5, 8, 12, 20, 40)))] + \
-                   [self.term(u, 1, [], None) for _, u in f.params[1:]]
+                   [self.t_spin(u, 1, [], None) if self.chance(0.06) else self.term(u, 1, [], None) for _, u in f.params[1:]]
             starts.append(("val", x, f.result, ("call", f.result, f.name, args)))
         if self.chance(0.2):
             f, e = self.knot(2)

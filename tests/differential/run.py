@@ -3,8 +3,8 @@
     python3 run.py --dfc build/dfc [--first 1] [--count 500] [--jobs 2] [--keep FOLDER] [--stop-at N] [--quiet]
 
 For each seed the program is compiled to a graph, as it stands and without optimisation and loops; `reference` runs it in
-its own order and in a random one, `tagged` and `demand` once; each answer is compared. Histograms of what the programs exercise are printed,
-so that trivial programs show. A program that disagrees is shrunk and printed, and kept in --keep.
+its own order and in a random one, `tagged` and `demand` once; each answer is compared. Histograms of what the programs
+exercise are printed, so that trivial programs show. A program that disagrees is shrunk and printed, and kept in --keep.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import tempfile
 
 import evaluate
 import shrink
-from engines import answer, execute, histogram
+from engines import answer, call_path, execute, histogram
 from generate import Generator, program_source
 
 FUEL = 20000
@@ -37,7 +37,7 @@ def first_fault(dfc, functions, want, may_hang, folder, name):
     path = os.path.join(folder, name + ".df")
     with open(path, "w") as f:
         f.write(program_source(functions))
-    stats, compiled, hung = "", {}, False
+    stats, compiled, paths, hung = "", {}, {}, False
     for compile_flags, run_flags in MODES:
         key = " ".join(compile_flags)
         if key not in compiled:
@@ -49,7 +49,9 @@ def first_fault(dfc, functions, want, may_hang, folder, name):
         if want[0] == "error":
             # What goes on after a failure may never end: a recursion on the failed value that no branch stops.
             run_flags = [f for f in run_flags if f != "--run-dry"]
-        flags = run_flags + ["--timeout=%ds" % (1 if may_hang else 10), "--max-memory=1G"] + (["--stats"] if run_flags == ["--engine=reference"] else [])
+        flags = run_flags + ["--timeout=%ds" % (1 if may_hang else 10), "--max-memory=1G"]
+        if run_flags == ["--engine=reference"]:
+            flags.append("--stats")
         code, out, err = execute([dfc, "run", compiled[key]] + flags)
         if "--stats" in flags:
             stats = err
@@ -57,6 +59,8 @@ def first_fault(dfc, functions, want, may_hang, folder, name):
         if may_hang and got[0] == "exit 3":
             hung = True
             continue
+        if got[0] == "error" == want[0] and (first := paths.setdefault(key, call_path(err))) != call_path(err):
+            return "%s %s: the call path is\n%s\nand was\n%s" % (key, " ".join(run_flags), "\n".join(call_path(err)), "\n".join(first)), stats
         if got != want:
             return "%s %s: got %s, want %s" % (key, " ".join(run_flags), got, want), stats
     for graph in compiled.values():

@@ -22,7 +22,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import ghc
 import shrink
-from engines import answer, execute, histogram
+from engines import answer, call_path, execute, histogram
 from generate import Generator
 
 PIECE = 50
@@ -45,7 +45,7 @@ def first_fault(dfc, text, want, folder, name, traced=False):
     path = os.path.join(folder, name + ".df")
     with open(path, "w") as f:
         f.write(text)
-    stats, compiled, said = "", {}, None
+    stats, compiled, paths, said = "", {}, {}, None
     for compile_flags, run_flags in MODES:
         key = None if compile_flags is None else " ".join(compile_flags)
         if key is not None and key not in compiled:
@@ -62,6 +62,9 @@ def first_fault(dfc, text, want, folder, name, traced=False):
             err = re.sub(r"^%.*\n", "", err, flags=re.M)
         got = answer(code, out, err)
         said = said or got
+        if got[0] == "error" == want[0] and (first := paths.setdefault(key or "", call_path(err))) != call_path(err):
+            return ("%s %s: the call path is\n%s\nand was\n%s" % (key, " ".join(run_flags), "\n".join(call_path(err)), "\n".join(first)),
+                    False, stats)
         # Which of several failures is reported is left open by Haskell, but dfc reports the same one always.
         wrong = got != said if want[0] == "error" and said[0] == "error" else got != want
         if wrong:

@@ -30,6 +30,7 @@ struct Wiring {
   const ir::Graph& g;
   std::vector<SiteNodes> sites;              // as Program::sites, without the root
   std::vector<std::vector<ir::NodeId>> nodes_in;   // by scope
+  std::vector<uint32_t> index_in_scope;      // by node: where it is in nodes_in
   std::vector<ir::NodeId> merge_of;          // by row of Call, Delay, Enter, NextIteration: the merge that it feeds
   std::vector<std::vector<uint32_t>> results_of;   // by scope: rows, one per result
   std::vector<uint32_t> result_of_return;    // by node: of Return and Exit, which result of the callee
@@ -135,8 +136,8 @@ class Partition {
     std::vector<uint32_t> sides;  // sets; kNever: no member has a value there
   };
   std::map<uint32_t, std::vector<MergeGroup>> merge_groups_;  // by row of the predicate
-  std::vector<bool> visited_;    // by node
-  std::vector<bool> loop_only_;  // by node: BranchMerges of which only NextIterations and Exits see the result
+  std::vector<bool> visited_;    // by index in the scope
+  std::vector<bool> loop_only_;  // likewise: BranchMerges of which only NextIterations and Exits see the result
   std::map<uint32_t, uint32_t> region_ids_;     // by set
 };
 

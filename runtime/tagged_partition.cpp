@@ -187,25 +187,30 @@ std::vector<NodeId> Partition::Order() const {
 // A BranchMerge may have no value on a side whose operand is Dead. That does no harm where only NextIterations and Exits
 // look at it, because those look at the loop's predicate too.
 void Partition::FindLoopOnly(const std::vector<NodeId>& order) {
-  loop_only_.assign(g_.nodes.size(), false);
-  std::vector<bool> seen(g_.nodes.size(), false);  // by somebody else
-  for (uint32_t row : w_.read_by_outers[scope_.index]) seen[w_.node_of_row[row].index] = true;
+  const std::vector<NodeId>& nodes = w_.nodes_in[scope_.index];
+  loop_only_.assign(nodes.size(), false);
+  std::vector<bool> is_seen(nodes.size(), false);  // by somebody else
+  auto see = [&](NodeId id) {
+    if (g_.nodes[id].scope == scope_) is_seen[w_.index_in_scope[id.index]] = true;
+  };
+  for (uint32_t row : w_.read_by_outers[scope_.index]) see(w_.node_of_row[row]);
   if (g_.scopes[scope_].kind != ir::ScopeKind::Loop)
-    for (uint32_t row : w_.results_of[scope_.index]) seen[w_.node_of_row[row].index] = true;
+    for (uint32_t row : w_.results_of[scope_.index]) see(w_.node_of_row[row]);
   for (NodeId id : w_.nodes_in[scope_.index]) {
     const ir::Node& node = g_.nodes[id];
     uint32_t blind = node.op == Op::BranchMerge ? node.num_inputs : 0;  // operands from 1 to this: see below
     for (uint32_t k = 0; k < node.num_inputs; ++k) {
       bool looks = node.op == Op::NextIteration ? k > 0 : k == 0 || k >= blind;
-      if (looks) seen[w_.In(id, k).node.index] = true;
+      if (looks) see(w_.In(id, k).node);
     }
   }
   for (size_t i = order.size(); i-- > 0;) {
     NodeId id = order[i];
     if (g_.nodes[id].op != Op::BranchMerge) continue;
-    loop_only_[id.index] = !seen[id.index];
-    if (!seen[id.index]) continue;
-    for (Edge edge : g_.InputsOf(id).drop_front()) seen[edge.node.index] = true;
+    bool seen = is_seen[w_.index_in_scope[id.index]];
+    loop_only_[w_.index_in_scope[id.index]] = !seen;
+    if (!seen) continue;
+    for (Edge edge : g_.InputsOf(id).drop_front()) see(edge.node);
   }
 }
 
@@ -217,12 +222,12 @@ uint32_t Partition::MergeEvent(NodeId id) {
   std::vector<uint32_t> sides;
   bool known = true, has_dead = false;
   for (uint32_t k = 1; k < in.size(); ++k) {
-    known &= visited_[in[k].node.index];
+    known &= g_.nodes[in[k].node].scope == scope_ && visited_[w_.index_in_scope[in[k].node.index]];
     uint32_t set = SetOf(in[k]);
     sides.push_back(set == kNever ? kNever : Union(set, Single(SideEvent(in[0], k - 1))));
     has_dead |= set == kNever;
   }
-  if (!known || (has_dead && !loop_only_[id.index])) return NewEvent(implied);
+  if (!known || (has_dead && !loop_only_[w_.index_in_scope[id.index]])) return NewEvent(implied);
   std::vector<MergeGroup>& groups = merge_groups_[w_.RowOf(in[0])];
   for (MergeGroup& group : groups) {
     bool same = true;
@@ -435,12 +440,12 @@ bool Partition::Run() {
   sets.push_back({});
   set_ids_[{}] = 0;
   activation = NewEvent(0);
-  visited_.assign(g_.nodes.size(), false);
+  visited_.assign(w_.nodes_in[scope_.index].size(), false);
   std::vector<NodeId> order = Order();
   FindLoopOnly(order);
   for (NodeId id : order) {
     Visit(id);
-    visited_[id.index] = true;
+    visited_[w_.index_in_scope[id.index]] = true;
   }
   bool good = true;
   for (NodeId id : w_.nodes_in[scope_.index]) {

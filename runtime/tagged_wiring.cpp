@@ -23,6 +23,7 @@ Wiring::Wiring(const ir::Graph& graph) : g(graph) {
   for (uint32_t i = 0; i < g.nodes.size(); ++i) {
     NodeId id(i);
     const ir::Node& node = g.nodes[id];
+    index_in_scope.push_back(static_cast<uint32_t>(nodes_in[node.scope.index].size()));
     nodes_in[node.scope.index].push_back(id);
     for (uint32_t r = 0; r < node.num_results; ++r) node_of_row[node.first_result + r] = id;
     switch (node.op) {

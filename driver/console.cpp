@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "lang/render.h"
+#include "llvm/Support/JSON.h"
 
 namespace df {
 namespace {
@@ -43,6 +44,11 @@ bool Console::Write(std::string_view text) {
 }
 
 void Console::Show(const Diagnostics& diags) {
+  if (json_) {
+    RenderJson(diags, err_);
+    err_.flush();
+    return;
+  }
   RenderOptions options;
   options.color = color_;
   Render(diags, err_, options);
@@ -50,6 +56,14 @@ void Console::Show(const Diagnostics& diags) {
 }
 
 void Console::Error(std::string_view message) {
+  if (json_) {
+    err_ << llvm::json::Value(llvm::json::Object{
+                {"severity", "error"},
+                {"message", llvm::json::fixUTF8(llvm::StringRef(message.data(), message.size()))}})
+         << '\n';
+    err_.flush();
+    return;
+  }
   err_ << (color_ ? "\033[1;31merror:\033[0m " : "error: ") << message << '\n';
   err_.flush();
 }

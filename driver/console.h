@@ -21,6 +21,10 @@ class Console {
   // Writes at once; false if standard output takes nothing any more.
   bool Write(std::string_view text);
 
+  // From now on whatever is wrong is told as JSON, one object a line (docs/errors.md).
+  void UseJson() { json_ = true; }
+  bool json() const { return json_; }
+
   // Prints diagnostics on standard error.
   void Show(const Diagnostics& diags);
   // "error: ..." on standard error.
@@ -34,6 +38,7 @@ class Console {
   llvm::raw_fd_ostream out_;
   llvm::raw_fd_ostream err_;
   bool color_;
+  bool json_ = false;
 };
 
 }  // namespace df

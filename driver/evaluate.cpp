@@ -7,6 +7,7 @@
 #include "driver/pipeline.h"
 #include "driver/signals.h"
 #include "driver/standard_streams.h"
+#include "llvm/Support/JSON.h"
 #include "runtime/show.h"
 #include "tagged_ir/action.h"
 
@@ -41,14 +42,35 @@ std::string_view Body(std::string_view description) {
   return description;
 }
 
+// As text the call path stands below the message; as JSON it is a list of its own, beside the place.
+void ReportFailure(const RuntimeError& error, const ir::Graph& graph, Console& console) {
+  std::string text = Describe(error, graph);
+  if (!console.json()) return console.Error(Body(text));
+  auto clean = [](std::string_view part) { return llvm::json::fixUTF8(llvm::StringRef(part.data(), part.size())); };
+  llvm::json::Object object{{"severity", "error"}, {"phase", "run"}, {"message", clean(error.message)}};
+  if (graph.positions.Contains(error.pos) && graph.positions[error.pos].line != 0) {
+    const ir::Pos& pos = graph.positions[error.pos];
+    if (pos.file < graph.files.size()) object["file"] = clean(graph.files[pos.file]);
+    object["line"] = pos.line;
+    object["column"] = pos.column;
+  }
+  llvm::json::Array path;
+  llvm::SmallVector<llvm::StringRef> lines;
+  std::string calls = DescribePath(error, graph);
+  llvm::StringRef(calls).split(lines, '\n', -1, /*KeepEmpty=*/false);
+  for (llvm::StringRef line : lines) path.push_back(clean(line.trim().str()));
+  if (!path.empty()) object["path"] = std::move(path);
+  console.err() << llvm::json::Value(std::move(object)) << '\n';
+  console.err().flush();
+}
+
 void Explain(const Outcome& outcome, const ir::Graph& graph, Console& console) {
-  std::string text;
   switch (outcome.stop) {
     case Stop::Done:
       return;
     case Stop::Failed:
       if (outcome.error.message.empty()) return;  // nothing can be written: Console::Finish says so
-      console.Error(Body(text = Describe(outcome.error, graph)));
+      ReportFailure(outcome.error, graph, console);
       return;
     case Stop::Internal:
       throw InternalError(outcome.detail);
@@ -62,7 +84,7 @@ void Explain(const Outcome& outcome, const ir::Graph& graph, Console& console) {
         where.message = !outcome.detail.empty() ? outcome.detail
                         : outcome.stop == Stop::Interrupted ? "interrupted"
                                                             : "a limit was hit";
-      console.Error(Body(text = Describe(where, graph)));
+      ReportFailure(where, graph, console);
       return;
     }
   }

@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   df::OnDeepStack([&] {
     df::CrashGuard guard;
     df::Console console;
+    if (options.json_errors) console.UseJson();
     code = console.Finish(df::RunGuarded(options, console));
   });
   return static_cast<int>(code);

@@ -55,6 +55,14 @@ void AddWarningOption(CLI::App& app, Options& options) {
   app.add_flag_callback("--no-warnings", [&] { options.warnings = false; }, "no warnings");
 }
 
+void AddErrorFormat(CLI::App& app, Options& options) {
+  app.add_option_function<std::string>("--error-format",
+                                       [&](const std::string& format) { options.json_errors = format == "json"; },
+                                       "text (default), or json: one object a line on standard error (docs/errors.md)")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT");
+}
+
 void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
   engine = app.add_option("--engine", Reads(options.engine, ParseEngine, "`reference`, `tagged` or `demand`"),
                           "which engine runs the graph: tagged (default), reference or demand")
@@ -168,6 +176,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
   only->type_name("NAME")->needs(emit);
   AddLowerOptions(app, options);
   AddWarningOption(app, options);
+  AddErrorFormat(app, options);
 
   CLI::Option* engine = nullptr;
   CLI::Option* repl_engine = nullptr;
@@ -188,10 +197,12 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
                                 "not (reference engine)");
   AddLowerOptions(*run, options);
   AddWarningOption(*run, options);
+  AddErrorFormat(*run, options);
 
   auto* check = app.add_subcommand("check", "report errors and warnings, compile nothing");
   check->add_option("FILE", options.file, "the source to check")->required();
   AddWarningOption(*check, options);
+  AddErrorFormat(*check, options);
 
   auto* repl = app.add_subcommand("repl", "read definitions and expressions, and evaluate them");
   repl->add_option("FILE", options.file, "a source to load first");

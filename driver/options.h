@@ -43,6 +43,7 @@ struct Options {
   Emit emit = Emit::None;
   std::string only;
   bool warnings = true;
+  bool json_errors = false;      // diagnostics as JSON, one object a line
   LowerOptions lower;
   EngineKind engine = EngineKind::Tagged;
   std::vector<InputArgument> inputs;

@@ -40,7 +40,9 @@ TokenBuffer Pipeline::Tokens(const std::string& name, std::string text, uint32_t
 
 std::optional<ast::Ast> Pipeline::Syntax(const TokenBuffer& tokens) {
   PassScope pass("parse");
-  ast::Ast ast = Parse(tokens, diags);
+  ParseOptions options;
+  options.all_extensions = false;
+  ast::Ast ast = Parse(tokens, diags, options);
   if (diags.has_errors()) return std::nullopt;
   return ast;
 }

@@ -66,14 +66,15 @@ void Wrap(Program& program) {
 bool PrepareMain(Program& program) {
   Function& main = program.functions[program.main];
   Span span = program.SpanOf(main.pos);
-  auto reject = [&](df::TypeId type, const char* what) {
-    program.diags.Report(Diag::MainType, span, main.source_name, program.core.types.Print(type), what);
+  auto reject = [&](const std::string& who, df::TypeId type, const char* what) {
+    program.diags.Report(Diag::MainType, span, who, program.core.types.Print(type), what);
     return false;
   };
   for (VarId param : main.params)
-    if (!IsInput(program, program.vars[param].type)) return reject(program.vars[param].type, "typed in as an input");
+    if (!IsInput(program, program.vars[param].type)) return reject(fmt::format("the parameter `{}` of `main`", program.vars[param].name),
+                                                               program.vars[param].type, "given as an input");
   llvm::DenseSet<uint32_t> seen;
-  if (!IsShown(program, main.result, seen)) return reject(main.result, "shown");
+  if (!IsShown(program, main.result, seen)) return reject(fmt::format("the result of `{}`", main.source_name), main.result, "shown");
   for (size_t i = 0; i < main.params.size() && i < program.core.main_params.size(); ++i)
     if (std::string_view name = Text(program.core.main_params[i]); !name.empty())
       program.vars[main.params[i]].name = name;

@@ -169,6 +169,10 @@ class Resolver {
   void Clash(const Operator& a, const Operator& b) {
     diags_.Report(Diag::FixityClash, b.span, Show(a), Spell(a.fixity), Show(b), Spell(b.fixity))
         .Note(a.span, Show(a) + " is here");
+    auto compares = [](const Operator& op) {
+      return op.fixity.precedence == 4 && op.fixity.assoc == Associativity::None;
+    };
+    if (compares(a) && compares(b)) diags_.Hint("two comparisons are joined by `&&`: `a < b && b < c`");
   }
 
   // Whether `left`, which stands before `right`, takes what is between them. Reports operators that do not

@@ -78,9 +78,13 @@ bool Parser::Expect(Kind kind, std::string_view expected) {
 bool Parser::Close(Kind kind, Span open) {
   if (Take(kind)) return true;
   if (token().kind == Kind::EndOfFile && !panic_) reached_end_ = true;
+  bool line_ended = AtLineEnd() && token().kind != Kind::EndOfFile, brace_left = token().kind == kind;
+  if (line_ended) cut_short_ = true;
+  std::string_view opening = diags_.sources().Text(open).substr(0, 1);
   auto& report = FailWith(Diag::Unclosed, Place(), DescribeHere(), df::Describe(kind),
-                          fmt::format("`{}`", diags_.sources().Text(open).substr(0, 1)));
+                          opening == "`" ? std::string("the one before") : fmt::format("`{}`", opening));
   report.Note(open, "this is still open");
+  if (line_ended && brace_left) report.Hint("a closing bracket must be indented more than the block around it");
   return false;
 }
 
@@ -164,9 +168,16 @@ std::string Parser::DescribeHere() const {
 }
 
 void Parser::Fail(std::string_view expected) {
-  bool line_ended = AtLineEnd() && token().kind != Kind::EndOfFile;
-  auto& report = FailWith(Diag::UnexpectedToken, Place(), DescribeHere(), expected);
-  if (line_ended) report.Hint("a line that goes on here must be indented more");
+  Span place = Place();
+  std::string found = DescribeHere();
+  if (AtLineEnd()) cut_short_ = true;
+  // Hints look at the token as it stands, so the panic comes after them.
+  Diagnostics hints(diags_.sources());
+  hints.Report(Diag::UnexpectedToken, place, found, expected);
+  HintAtUnexpected(hints, expected);
+  auto& report = FailWith(Diag::UnexpectedToken, place, found, expected);
+  for (const DiagNote& note : hints.all()[0].notes) report.Note(note.span, note.text);
+  if (!hints.all()[0].hint.empty()) report.Hint(hints.all()[0].hint);
 }
 
 void Parser::NotSupported(Span span, std::string_view what) { FailWith(Diag::NotSupported, span, what); }
@@ -207,10 +218,13 @@ bool Parser::Block(Span keyword, std::string_view keyword_text, llvm::function_r
     return false;
   }
   if (token().column <= around) return false;
+  ClosedBlock closed{0, token().column, token().span, std::string(keyword_text)};
   PushBlock(token().column);
   bool any = BlockItems(true, item);
   if (token().kind == Kind::EndOfFile) open_block_ = true;
   PopBlock();
+  closed.at = pos_;
+  closed_block_ = std::move(closed);
   return any;
 }
 

@@ -13,6 +13,7 @@ namespace df {
 struct ParseOptions {
   uint32_t max_depth = 5000;      // nested brackets, blocks and lambdas
   uint32_t max_chain = 100000;    // operands of one chain of operators
+  bool all_extensions = true;     // else those alone that the file's LANGUAGE pragmas name
 };
 
 ast::Ast Parse(const TokenBuffer& tokens, Diagnostics& diags, ParseOptions options = {});

@@ -20,7 +20,12 @@ bool Parser::SplitTypeHead(Type* head, Name& name, llvm::SmallVectorImpl<Name>& 
   std::reverse(params.begin(), params.end());
   auto* con = llvm::dyn_cast<ConType>(head);
   if (!con) {
-    FailWith(Diag::BadTypeHead, whole);
+    auto& report = FailWith(Diag::BadTypeHead, whole);
+    if (auto* var = llvm::dyn_cast<VarType>(head)) {
+      std::string capital(Text(var->name));
+      capital[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(capital[0])));
+      report.Hint(fmt::format("its name begins with a capital letter: `{}`", capital));
+    }
     return false;
   }
   name = con->name;
@@ -40,6 +45,8 @@ Decl* Parser::ParseData(bool newtype) {
   llvm::SmallVector<Name> params;
   Name name{};
   Type* head = ParseTypeWithContext(context);
+  if (!panic_ && !context.empty())
+    NotSupported(context[0].span, "a context of a data type (`DatatypeContexts`) is");
   if (!panic_) SplitTypeHead(head, name, params);
   llvm::SmallVector<ConstructorDecl> constructors;
   llvm::SmallVector<Name> deriving;
@@ -187,6 +194,8 @@ Decl* Parser::ParseTypeSynonym() {
   Name name{};
   Type* head = ParseBType();
   if (Is(Kind::DoubleColon)) NotSupported(token().span, "kind signatures are");
+  if (Is(Kind::VarSym) || Is(Kind::ConSym) || Is(Kind::Backquote))
+    NotSupported(token().span, "operators on types are");
   if (!panic_) SplitTypeHead(head, name, params);
   Expect(Kind::Equals);
   Type* type = ParseType();
@@ -205,6 +214,10 @@ Decl* Parser::ParseClass() {
   Type* head = ParseTypeWithContext(context);
   if (!panic_) SplitTypeHead(head, name, params);
   if (Is(Kind::Bar)) NotSupported(token().span, "functional dependencies are");
+  if (Is(Kind::DoubleColon)) {
+    FailWith(Diag::UnexpectedToken, token().span, "`::`", "`where` before the methods")
+        .Note(begin, "of this class");
+  }
   if (!panic_ && params.size() != 1)
     FailWith(Diag::ClassParameters, head->span, Text(name.text), params.size());
   List<Decl*> members;
@@ -224,7 +237,9 @@ Decl* Parser::ParseInstance() {
   llvm::SmallVector<Constraint> context;
   Type* head = ParseTypeWithContext(context);
   llvm::SmallVector<Constraint> cls;
+  in_instance_head_ = true;
   if (!panic_) ToContext(head, cls);
+  in_instance_head_ = false;
   if (!panic_ && cls.size() != 1) FailWith(Diag::BadContext, head->span);
   List<Decl*> members;
   if (Is(Kind::Where)) {

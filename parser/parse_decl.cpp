@@ -115,6 +115,14 @@ void Parser::ParseDecl(Scope scope, llvm::SmallVectorImpl<Decl*>& decls) {
     FailWith(Diag::NotAllowedHere, begin, what, where);
     return false;
   };
+  // `class = 3`: a keyword as a name.
+  if (next().kind == Kind::Equals && (Is(Kind::Data) || Is(Kind::Type) || Is(Kind::Class) || Is(Kind::Newtype) ||
+                                      Is(Kind::Instance) || Is(Kind::Default) || Is(Kind::Deriving))) {
+    std::string_view text = diags_.sources().Text(begin);
+    FailWith(Diag::UnexpectedToken, begin, fmt::format("`{}`", text), "a name")
+        .Hint(fmt::format("`{}` is a keyword, and cannot be a name", text));
+    return;
+  }
   switch (kind()) {
     case Kind::Infix:
     case Kind::Infixl:
@@ -151,6 +159,8 @@ void Parser::ParseDecl(Scope scope, llvm::SmallVectorImpl<Decl*>& decls) {
   }
   if (IsWord("pattern") && next().kind == Kind::ConId) return NotSupported(begin, "pattern synonyms are");
   if (LookAtDecl().shape == Shape::Signature) {
+    if (scope == Scope::Instance) return NotSupported(begin, "signatures in an instance (`InstanceSigs`) are");
+    cut_short_ = false;
     decls.push_back(ParseSignature());
     return;
   }
@@ -208,12 +218,21 @@ Decl* Parser::ParseFixity() {
 Decl* Parser::ParseEquation() {
   Span begin = token().span;
   Lookahead look = LookAtDecl();
-  if (look.shape == Shape::Nothing) {
+  // The rest of a declaration that its line cut short was reported with it.
+  if (cut_short_ && (look.shape == Shape::Nothing || Is(Kind::Bar))) {
+    EnterPanic();
+    return ast_.New<ErrorDecl>(From(begin));
+  }
+  cut_short_ = false;
+  if (look.shape == Shape::Nothing || Is(Kind::Bar)) {
     // Say what it is, if it is something that other Haskells have, or an expression out of place.
     if (IsOp("$") || (Is(Kind::VarSym) && Text(token().text).substr(0, 1) == "$"))
       NotSupported(begin, "Template Haskell splices are");
-    else if (!AtAPat() && !Is(Kind::VarSym))
+    else if (!AtAPat())
       Fail("a declaration");
+    else if (Is(Kind::VarId) && next().kind == Kind::ConSym && SameSpelling(next(), ":"))
+      FailWith(Diag::UnexpectedToken, next().span, "`:`", "`::` and a type, or `=`")
+          .Hint("`::` gives a type; `:` puts an element before a list");
     else {
       // Parse it as a left side, so that the error stands where it stops being one.
       ParsePat();
@@ -223,6 +242,12 @@ Decl* Parser::ParseEquation() {
     return ast_.New<ErrorDecl>(From(begin));
   }
   if (look.shape == Shape::Pattern) {
+    // `f x : xs = ..`
+    if (Is(Kind::VarId) && (next().kind == Kind::VarId || next().kind == Kind::Underscore) && !next().starts_line) {
+      FailWith(Diag::UnexpectedToken, next().span, fmt::format("`{}`", diags_.sources().Text(next().span)), "`=`")
+          .Hint("a pattern with an operator stands in parentheses: `f (x : xs)`");
+      return ast_.New<ErrorDecl>(From(begin));
+    }
     Pat* pat = ParsePat();
     Rhs rhs = ParseRhs(Kind::Equals);
     return ast_.New<PatBindDecl>(From(begin), pat, rhs);
@@ -332,6 +357,7 @@ List<Decl*> Parser::GroupClauses(llvm::ArrayRef<Decl*> decls) {
 Decl* Parser::ParseForeign() {
   Span begin = token().span;
   Advance();
+  if (IsWord("export")) NotSupported(token().span, "foreign exports are");
   Expect(Kind::Import);
   if (!IsWord("prim")) {
     if (Is(Kind::VarId))

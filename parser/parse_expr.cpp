@@ -145,14 +145,26 @@ Expr* Parser::ParseAtomBase() {
   switch (kind()) {
     case Kind::VarId: Advance(); return ast_.New<VarExpr>(begin, NameOf(t));
     case Kind::ConId: Advance(); return ast_.New<ConExpr>(begin, NameOf(t));
-    case Kind::Integer: return literal(LiteralKind::Integer);
-    case Kind::Fractional: return literal(LiteralKind::Fractional);
+    case Kind::Integer: CheckNumber(t); return literal(LiteralKind::Integer);
+    case Kind::Fractional: CheckNumber(t); return literal(LiteralKind::Fractional);
     case Kind::Char: return literal(LiteralKind::Char);
     case Kind::String: return literal(LiteralKind::String);
     case Kind::LeftParen: return ParseParen();
     case Kind::LeftBracket: return ParseBracket();
-    case Kind::Underscore: FailWith(Diag::PatternInExpression, begin, "the wildcard `_`"); return ErrorHere();
-    default: Fail("an expression"); return ErrorHere();
+    case Kind::Underscore:
+      FailWith(Diag::PatternInExpression, begin, "the wildcard `_`")
+          .Hint("a value that is used has a name; `_` is for one that is not");
+      return ErrorHere();
+    default:
+      if (IsOp("?") && next().kind == Kind::VarId && !t.space_after)
+        NotSupported(begin, "implicit parameters are");
+      else if (IsOp("#") && next().kind == Kind::VarId && !t.space_after)
+        NotSupported(begin, "overloaded labels are");
+      else if (Is(Kind::Then))
+        NotSupported(begin, "`then` in a comprehension (`TransformListComp`) is");
+      else
+        Fail("an expression");
+      return ErrorHere();
   }
 }
 
@@ -160,6 +172,8 @@ Expr* Parser::ParseAtomBase() {
 Expr* Parser::ParseParen() {
   Span open = token().span;
   Advance();
+  if (IsOp("#") && !TokenAt(pos_).space_before && next().kind != Kind::RightParen)
+    NotSupported(open, "unboxed tuples are");
   if (Take(Kind::RightParen)) return ast_.New<ConExpr>(From(open), NameOf("()", From(open)));
   if (AtOperator() && (!IsOp("-") || next().kind == Kind::RightParen)) {
     Span at = token().span;
@@ -194,7 +208,10 @@ Expr* Parser::ParseParen() {
         QualType type = ParseQualType();
         expr = ast_.New<TypedExpr>(From(begin), expr, type);
       }
-      if (Is(Kind::RightArrow)) NotSupported(token().span, "view patterns are");
+      if (Is(Kind::RightArrow))
+        FailWith(Diag::UnexpectedToken, token().span, "`->`", "`)`")
+            .Hint(fmt::format("a lambda begins with a backslash: `\\{} -> ..`",
+                              llvm::isa<VarExpr>(expr) ? diags_.sources().Text(expr->span) : "x"));
       elements.push_back(expr);
       if (section) {
         Close(Kind::RightParen, open);
@@ -218,6 +235,7 @@ Expr* Parser::ParseParen() {
     std::string name = "(" + std::string(elements.size() - 1, ',') + ")";
     return ast_.New<ConExpr>(From(open), NameOf(name, From(open)));
   }
+  if (missing) NeedExtension("TupleSections", From(open), "a tuple with a part left out");
   if (missing) return ast_.New<TupleSectionExpr>(From(open), Copy(elements));
   return ast_.New<TupleExpr>(From(open), Copy(elements));
 }
@@ -231,7 +249,10 @@ Expr* Parser::ParseBracket() {
   if (Take(Kind::Bar)) {
     llvm::SmallVector<Stmt*> stmts;
     ParseGuards(stmts, true);
-    if (Is(Kind::Bar)) NotSupported(token().span, "parallel comprehensions are");
+    if (Is(Kind::Bar)) {
+      bool quote = next().kind == Kind::RightBracket && !token().space_after;
+      NotSupported(quote ? open : token().span, quote ? "quasi-quotations are" : "parallel comprehensions are");
+    }
     Close(Kind::RightBracket, open);
     return ast_.New<ComprehensionExpr>(From(open), elements[0], Copy(stmts));
   }
@@ -260,6 +281,7 @@ Expr* Parser::ParseLambda() {
   Span begin = token().span;
   Advance();
   if (Is(Kind::Case)) {
+    NeedExtension("LambdaCase", Cover(begin, token().span), "`\\case`");
     Advance();
     List<Alternative> alternatives = ParseAlternatives(From(begin), "`\\case`");
     return ast_.New<LambdaCaseExpr>(From(begin), alternatives);
@@ -284,7 +306,10 @@ Expr* Parser::ParseLet() {
 Expr* Parser::ParseIf() {
   Span begin = token().span;
   Advance();
-  if (Is(Kind::Bar)) return ParseMultiIf(begin);
+  if (Is(Kind::Bar)) {
+    NeedExtension("MultiWayIf", begin, "an `if` with guards");
+    return ParseMultiIf(begin);
+  }
   // In a `do` block `then` and `else` may stand in its column: an optional semicolon before them.
   auto expect = [&](Kind word) {
     if ((Is(Kind::VirtualSemicolon) && token().kind == word) || (Is(Kind::Semicolon) && next().kind == word))
@@ -292,10 +317,18 @@ Expr* Parser::ParseIf() {
     if (Take(word)) return;
     if (word == Kind::Else && !panic_) {
       if (token().kind == Kind::EndOfFile) return Fail("`else`");
-      FailWith(Diag::MissingElse, begin).Note(token().span, "`else` is expected before this");
+      auto& report = FailWith(Diag::MissingElse, begin).Note(token().span, "`else` is expected before this");
+      for (size_t i = pos_; i-- > 0 && !TokenAt(i + 1).starts_line;)
+        if (TokenAt(i).kind == Kind::VarId &&
+            (SameSpelling(TokenAt(i), "elif") || SameSpelling(TokenAt(i), "elsif") ||
+             SameSpelling(TokenAt(i), "elseif")))
+          return void(report.Hint("`else if` goes on with another condition"));
+      report.Hint("both branches give a value, so neither can be left out");
       return;
     }
+    bool reported = panic_;
     Fail(df::Describe(word));
+    if (!reported) diags_.Note(begin, "of this `if`");
   };
   Expr* cond = ParseExpr();
   expect(Kind::Then);
@@ -322,7 +355,11 @@ Expr* Parser::ParseCase() {
   Advance();
   Expr* scrutinee = ParseExpr();
   Span keyword = token().span;
-  Expect(Kind::Of);
+  if (!panic_ && !Is(Kind::Of)) {
+    Fail("`of`");
+    diags_.Note(begin, "of this `case`");
+  }
+  Take(Kind::Of);
   if (panic_) return ErrorHere();
   List<Alternative> alternatives = ParseAlternatives(keyword, "`of`");
   return ast_.New<CaseExpr>(From(begin), scrutinee, alternatives);

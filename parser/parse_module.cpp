@@ -91,6 +91,7 @@ Import Parser::ParseImport() {
   Span begin = token().span;
   Advance();
   if (Is(Kind::String)) NotSupported(token().span, "imports from a named package (`PackageImports`) are");
+  if (IsWord("safe")) NotSupported(token().span, "safe imports are");
   if (IsWord("qualified")) {
     import.qualified = true;
     Advance();

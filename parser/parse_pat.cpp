@@ -46,6 +46,7 @@ Pat* Parser::ParseTypedPat() {
   Span begin = token().span;
   Pat* pat = ParsePat();
   if (Take(Kind::DoubleColon)) {
+    NeedExtension("ScopedTypeVariables", From(begin), "a pattern with a type");
     QualType type = ParseQualType();
     pat = ast_.New<TypedPat>(From(begin), pat, type);
   }
@@ -117,8 +118,8 @@ Pat* Parser::ParseAPat() {
     return ast_.New<LiteralPat>(begin, Literal{literal_kind, t.text}, false);
   };
   switch (kind()) {
-    case Kind::Integer: return literal(LiteralKind::Integer);
-    case Kind::Fractional: return literal(LiteralKind::Fractional);
+    case Kind::Integer: CheckNumber(t); return literal(LiteralKind::Integer);
+    case Kind::Fractional: CheckNumber(t); return literal(LiteralKind::Fractional);
     case Kind::Char: return literal(LiteralKind::Char);
     case Kind::String: return literal(LiteralKind::String);
     case Kind::Underscore: Advance(); return ast_.New<WildcardPat>(begin);
@@ -141,6 +142,7 @@ Pat* Parser::ParseAPat() {
     }
     case Kind::VarSym: {
       if (IsOp("!")) {
+        NeedExtension("BangPatterns", begin, "a strict pattern");
         Advance();
         Pat* pat = ParseAPat();
         return ast_.New<BangPat>(From(begin), pat);
@@ -195,6 +197,11 @@ Pat* Parser::ParseParenPat() {
   do {
     elements.push_back(ParseTypedPat());
     if (Is(Kind::RightArrow)) NotSupported(token().span, "view patterns are");
+    if (!panic_ && llvm::isa<VarPat>(elements.back()) && AtAPat()) {
+      std::string_view name = diags_.sources().Text(elements.back()->span);
+      FailWith(Diag::ExpressionAsPattern, elements.back()->span, fmt::format("the function `{}`", name))
+          .Hint("a pattern is made of constructors, names and literals");
+    }
     if (IsOp("+") && next().kind == Kind::Integer) NotSupported(token().span, "patterns `n + k` are");
   } while (Take(Kind::Comma));
   Close(Kind::RightParen, begin);

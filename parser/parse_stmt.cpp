@@ -98,12 +98,11 @@ List<Alternative> Parser::ParseAlternatives(Span keyword, std::string_view keywo
     if (!AtAPat() && !IsOp("-") && !IsOp("!")) return;
     Span begin = token().span;
     Pat* pat = ParseTypedPat();
-    if (Is(Kind::Equals)) {
-      Fail("`->` in an alternative of `case`");
-    }
+    if (Is(Kind::Equals)) Fail("`->` in an alternative of `case`");
     Rhs rhs = ParseRhs(Kind::RightArrow);
     alternatives.push_back({pat, rhs, From(begin)});
   });
+  if (alternatives.empty() && !panic_) cut_short_ = true;
   if (alternatives.empty() && !panic_)
     FailWith(Diag::EmptyBlock, keyword, keyword_text)
         .Hint("its alternatives stand further right than the block around it");

@@ -45,6 +45,12 @@ Type* Parser::ParseDimType() {
     Type* right = product();
     left = ast_.New<DimOpType>(From(begin), op, left, right);
   }
+  if (IsOp("%") && !token().space_after) NotSupported(token().span, "linear types are");
+  if (Is(Kind::Tilde)) NotSupported(token().span, "equality constraints (`~`) are");
+  if (IsOp("<")) {
+    NotSupported(token().span, "operators on types are");
+    if (!diags_.all().empty()) diags_.Hint("the arguments of a type follow it: `Maybe Int`; a list of `Int`s is `[Int]`");
+  }
   if (Is(Kind::VarSym) || Is(Kind::ConSym) || Is(Kind::Backquote))
     NotSupported(token().span, "operators on types are");
   return left;
@@ -150,6 +156,7 @@ QualType Parser::ParseQualType() {
   Span begin = token().span;
   llvm::SmallVector<Name> binders;
   if (IsWord("forall") || IsOp("∀")) {
+    NeedExtension("ScopedTypeVariables", token().span, "`forall` in a signature");
     Advance();
     while (Is(Kind::VarId) && !token().qualifier.valid()) {
       binders.push_back(NameOf(token()));
@@ -184,6 +191,12 @@ void Parser::ToContext(Type* type, llvm::SmallVectorImpl<Constraint>& context) {
   }
   if (auto* app = llvm::dyn_cast<AppType>(type)) {
     if (auto* cls = llvm::dyn_cast<ConType>(app->fn)) {
+      Type* head = app->arg;
+      while (auto* inner = llvm::dyn_cast<AppType>(head)) head = inner->fn;
+      if (!llvm::isa<VarType>(head) && !llvm::isa<ErrorType>(head) && !in_instance_head_) {
+        FailWith(Diag::NotSupported, app->arg->span, "a constraint on a type that is no variable (`FlexibleContexts`) is");
+        return;
+      }
       context.push_back({cls->name, app->arg, type->span});
       return;
     }

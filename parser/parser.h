@@ -74,6 +74,12 @@ class Parser {
     return (panic_ ? muted_ : diags_).Report(id, span, args...);
   }
   void NotSupported(Span span, std::string_view what);
+  // parse_hint.cpp
+  void HintAtUnexpected(Diagnostics& report, std::string_view expected) const;
+  bool HintAtLayout(Diagnostics& report, std::string_view expected) const;
+  size_t LineStart(size_t i) const;  // the first token of the line that token i stands on
+  void NeedExtension(std::string_view extension, Span span, std::string_view what);
+  void CheckNumber(const Token& number);
   bool EnterPanic();
   std::string DescribeHere() const;
   bool AtLineEnd() const;
@@ -229,7 +235,16 @@ class Parser {
   bool repl_ = false;
   bool reached_end_ = false;   // something is missing at the end of the text
   bool open_block_ = false;    // a layout block reached to the end of the text
+  bool in_instance_head_ = false;
+  bool cut_short_ = false;     // a declaration ended with its line: what follows may be the rest of it
   uint32_t depth_ = 0;
+  // The layout block that ended last, for messages about what stands behind it.
+  struct ClosedBlock {
+    size_t at = SIZE_MAX;  // the token behind it
+    uint32_t column = 0;
+    Span first;            // its first token
+    std::string keyword;
+  } closed_block_;
   std::vector<BlockState> blocks_;
   std::vector<uint32_t> match_;  // opening bracket -> its closing one, or UINT32_MAX
 };

@@ -5,6 +5,7 @@
     command_line.py --dfc build/dfc [--only NAME]
 """
 
+import json
 import os
 import pty
 import signal
@@ -283,6 +284,44 @@ def closed_pipes(d):
     assert done.stdout == b"26613" and done.stderr == b"", done
     done = subprocess.run("'%s' run p.df > /dev/full" % d.dfc, shell=True, cwd=d.path, capture_output=True)
     assert done.returncode == 1 and b"cannot write" in done.stderr, done
+
+
+@test
+def json_errors(d):
+    """One object a line, of every command that compiles or runs; docs/errors.md is the schema."""
+    d.file("types.df", "f :: Int -> Bool\nf n = n + 1\nmain = widht 3\n")
+    d.file("warns.df", "f :: Bool -> Int\nf True = 1\nmain = f True\n")
+    d.file("fails.df", "half :: Int -> Int\nhalf n = 10 `div` n\nmain = half 0\n")
+    d.file("syntax.df", "f x = (x\n")
+    places = {"file", "line", "column", "end_line", "end_column", "begin", "end"}
+
+    def objects(err):
+        rows = [json.loads(line) for line in err.splitlines()]
+        for row in rows:
+            assert row["severity"] in ("error", "warning") and row["message"], row
+            for note in row.get("notes", []):
+                assert note["message"] and (set(note) == {"message"} or set(note) == places | {"message"}), note
+        return rows
+
+    for words in (("check", "types.df"), ("run", "types.df"), ("types.df",)):
+        _, err = d.expect(1, *words, "--error-format=json")
+        clash, name = objects(err)
+        assert clash["code"] == "DF0220" and (clash["line"], clash["column"], clash["end_column"]) == (2, 7, 12), clash
+        assert clash["notes"][0]["line"] == 1 and places <= set(clash), clash
+        assert name["name"] == "UnboundName" and name["file"] == "types.df", name
+    _, err = d.expect(1, "check", "syntax.df", "--error-format=json")
+    assert [row["name"] for row in objects(err)] == ["Unclosed"]
+    out, err = d.expect(0, "run", "warns.df", "--error-format=json")
+    assert out == "1\n" and [row["severity"] for row in objects(err)] == ["warning"]
+    for engine in ("tagged", "reference", "demand"):
+        _, err = d.expect(1, "run", "fails.df", "--engine=" + engine, "--error-format=json")
+        (row,) = objects(err)
+        assert row["phase"] == "run" and row["message"] == "divide by zero" and row["line"] == 2, row
+        assert "half" in row["path"][0], row
+    _, err = d.expect(1, "check", "nowhere.df", "--error-format=json")
+    assert objects(err)[0]["code"] == "DF0801"
+    _, err = d.expect(1, "run", "fails.df", "--error-format=text")
+    assert err.startswith("error: divide by zero")
 
 
 @test

@@ -20,7 +20,6 @@ NOT_GOLDEN = {
     "DF0219": "a library that lacks what a construct of the language calls",
     "DF0303": "a string pattern of thousands of characters",
     "DF0404": "the checker refuses such a literal before it is lowered",
-    "DF0405": "the checker refuses such a main before it is lowered",
     "DF0406": "a fault in the library itself",
 }
 

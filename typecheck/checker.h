@@ -167,6 +167,7 @@ class Checker {
 
   // ---- explain_name.cpp
   void ReportUnbound(Diag diag, const ast::Name& name, std::vector<std::string_view> candidates);
+  void ReportUnknownModule(const ast::Import& import);
   void HintAtQualified(const ast::Name& name);
   void HintAtModule(Symbol name);
   bool MayBeImported(const ast::Name& name) const;

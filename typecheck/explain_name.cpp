@@ -11,6 +11,12 @@ struct ForeignName {
 };
 constexpr ForeignName kForeignNames[] = {
 #define DF_FOREIGN(name, hint) {name, hint},
+#define DF_FOREIGN_MODULE(prefix, hint)
+#include "typecheck/foreign.def"
+};
+constexpr ForeignName kForeignModules[] = {
+#define DF_FOREIGN(name, hint)
+#define DF_FOREIGN_MODULE(prefix, hint) {prefix, hint},
 #include "typecheck/foreign.def"
 };
 
@@ -78,6 +84,16 @@ std::vector<std::string_view> Checker::ModuleNames() const {
     if (!IsInternalModule(Text(name)) && std::find(names.begin(), names.end(), Text(name)) == names.end())
       names.push_back(Text(name));
   return names;
+}
+
+void Checker::ReportUnknownModule(const ast::Import& import) {
+  std::string_view name = Text(import.module.text);
+  Diagnostics& diag = Error(Diag::UnknownModule, import.module.span, name);
+  failed_imports_.push_back(import);
+  for (const ForeignName& foreign : kForeignModules)
+    if (name.starts_with(foreign.name)) return void(diag.Hint(std::string(foreign.hint)));
+  std::string_view near = NearestName(name, ModuleNames());
+  if (!near.empty()) diag.Hint(fmt::format("did you mean `{}`?", near));
 }
 
 // The module that the import list of this one calls `qualifier`.

@@ -144,6 +144,14 @@ void Checker::CollectBindings(llvm::ArrayRef<ast::Decl*> decls, bool top, std::v
     }
     bindings.push_back(std::move(binding));
   }
+  for (const ast::Decl* decl : decls) {
+    const auto* fixity = llvm::dyn_cast<ast::FixityDecl>(decl);
+    if (!fixity || options_.repl) continue;
+    for (const ast::Name& op : fixity->ops)
+      if (!seen.count(op.text.index) &&
+          !(top && (exports_.values.count(op.text) || exports_.constructors.count(op.text))))
+        Error(Diag::FixityWithoutBinding, op.span, Text(op.text));
+  }
   for (const auto& [name, signature] : in_order) {
     if (signature->used) continue;
     std::vector<std::string_view> names;

@@ -165,6 +165,8 @@ const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const R
                                   fields == 1 ? "field" : "fields", con_pat->args.size());
         if (Shown(program_.constructors[con].span).valid())
           diag.Note(program_.constructors[con].span, "the constructor is declared here");
+        if (con_pat->args.empty())
+          diags_.Hint(fmt::format("with its fields it stands in parentheses: `({} ..)`", Text(con_pat->name.text)));
       }
       constructor(con, llvm::ArrayRef<const ast::Pat*>(con_pat->args.data(), con_pat->args.size()), false);
       for (size_t i = fields; i < con_pat->args.size(); ++i)

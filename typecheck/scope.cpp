@@ -64,10 +64,7 @@ void Checker::ImportAll(const ModuleExports& exports, Symbol qualifier, bool unq
 void Checker::ImportModule(const ast::Import& import) {
   auto found = env_.modules.find(import.module.text);
   if (found == env_.modules.end() || (!options_.library && IsInternalModule(Text(import.module.text)))) {
-    Diagnostics& diag = Error(Diag::UnknownModule, import.module.span, Text(import.module.text));
-    std::string_view near = NearestName(Text(import.module.text), ModuleNames());
-    if (!near.empty()) diag.Hint(fmt::format("did you mean `{}`?", near));
-    failed_imports_.push_back(import);
+    ReportUnknownModule(import);
     return;
   }
   const ModuleExports& all = found->second;

@@ -1,0 +1,156 @@
+// parser/parse_hint.cpp
+//
+// What may have been meant where a token was not expected: what the layout rule did with the lines around it, and
+// what other languages write there.
+#include "parser/parser.h"
+
+namespace df {
+namespace {
+
+bool IsAny(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+}  // namespace
+
+size_t Parser::LineStart(size_t i) const {
+  while (i > 0 && !TokenAt(i).starts_line) --i;
+  return i;
+}
+
+// The line that `token` stands on, or the one it begins, is not where it was meant to be.
+bool Parser::HintAtLayout(Diagnostics& report, std::string_view expected) const {
+  const Token& t = token();
+  // It begins a line further left than a block that has just ended there.
+  if (closed_block_.at == pos_ && t.starts_line && t.column < closed_block_.column) {
+    report.Note(closed_block_.first, fmt::format("the block after {} begins here, in column {}", closed_block_.keyword,
+                                                 closed_block_.column));
+    bool in = closed_block_.keyword == "`let`";
+    report.Hint(fmt::format("the line in column {} is no item of the block, and ends it{}", t.column,
+                            in ? "; `in` comes next" : ""));
+    return true;
+  }
+  if (expected != "the end of the declaration") return false;
+  if (t.kind != Kind::Equals && t.kind != Kind::RightArrow && t.kind != Kind::LeftArrow &&
+      t.kind != Kind::DoubleColon)
+    return false;
+  // It stands on a line that goes on with the one above, and was meant to begin an item.
+  size_t first = LineStart(pos_);
+  uint32_t column = closed_block_.at == pos_ ? closed_block_.column
+                    : blocks_.empty()        ? 0
+                                             : blocks_.back().column;
+  if (first == pos_ || first == 0 || column == 0 || TokenAt(first).column <= column) return false;
+  report.Note(TokenAt(first).span, fmt::format("this line begins in column {}, the items of the block in column {}: "
+                                               "so it goes on with the line above",
+                                               TokenAt(first).column, column));
+  if (t.kind == Kind::Equals && column == 1)
+    report.Hint("a local definition stands in a `let`, or under `where`");
+  return true;
+}
+
+void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) const {
+  const Token& t = token();
+  bool line_ended = AtLineEnd() && t.kind != Kind::EndOfFile;
+  std::string_view text = diags_.sources().Text(t.span);
+  std::string_view before = pos_ > 0 ? diags_.sources().Text(TokenAt(pos_ - 1).span) : std::string_view();
+  if (before == "++" && AtLineEnd()) return void(report.Hint("values do not change; `x + 1` is the next number"));
+  if (expected == "`in`" && AtLineEnd())
+    return void(report.Hint("`let` in an expression is followed by `in` and the result"));
+  if (HintAtLayout(report, expected)) return;
+  if (line_ended) return void(report.Hint("a line that goes on here must be indented more"));
+  switch (t.kind) {
+    case Kind::Equals: {
+      // `| x = 1 = 2`, `if x = 1`
+      bool earlier = false;
+      for (size_t i = LineStart(pos_); i < pos_; ++i) earlier |= TokenAt(i).kind == Kind::Equals;
+      if (closed_block_.at == pos_ && closed_block_.keyword == "`do`")
+        report.Hint("a definition among statements begins with `let`");
+      else if (expected == "`::`") report.Hint("a field has its type after `::`");
+      else if (earlier || expected == "`then`") report.Hint("`==` compares; `=` defines");
+      return;
+    }
+    case Kind::RightArrow:
+      if (expected == "`=`") report.Hint("in a definition the result of a guard follows `=`");
+      else if (expected.starts_with("`=`"))
+        report.Hint("a definition has `=`; `->` stands in lambdas and in the alternatives of `case`");
+      if (expected == "`of`") report.Hint("a `case` has its `of` before the alternatives");
+      return;
+    case Kind::FatArrow:
+      if (expected == "`->`") report.Hint("the body of a lambda follows `->`");
+      return;
+    case Kind::Bar:
+      if (expected == "an expression") report.Hint("guards come before the `=`: `f x | x > 0 = ..`");
+      return;
+    case Kind::Where:
+    case Kind::Then:
+    case Kind::Else:
+    case Kind::In:
+    case Kind::Of:
+    case Kind::RightParen:
+    case Kind::RightBracket:
+    case Kind::RightBrace:
+      if (t.starts_line && t.column == 1) report.Hint("a line that goes on with the one above must be indented more");
+      else if (t.kind == Kind::RightParen && expected == "the end of the declaration")
+        report.Hint("no `(` is open here");
+      else if (t.kind == Kind::RightBracket && expected == "the end of the declaration")
+        report.Hint("no `[` is open here");
+      return;
+    case Kind::Comma:
+      if (expected == "the end of the declaration" && TokenAt(LineStart(pos_)).kind == Kind::Data)
+        report.Hint("constructors are separated by `|`");
+      return;
+    case Kind::VarId:
+      if (expected == "a constructor" || expected == "a module name") {
+        std::string capital(text);
+        capital[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(capital[0])));
+        report.Hint(fmt::format("its name begins with a capital letter: `{}`", capital));
+      }
+      return;
+    case Kind::ConSym:
+      if (text == ":" && expected == "`::`") report.Hint("a field has its type after `::`");
+      if (text == ":=") report.Hint("`=` defines");
+      return;
+    case Kind::VarSym:
+      if (text == "." && next().kind == Kind::Integer && !t.space_after)
+        report.Hint(fmt::format("a number begins with a digit: `0.{}`", diags_.sources().Text(next().span)));
+      else if (before == "." && pos_ > 1 && TokenAt(pos_ - 2).kind == Kind::Integer && !TokenAt(pos_ - 1).space_before)
+        report.Hint(fmt::format("digits follow the point: `{}.0`", diags_.sources().Text(TokenAt(pos_ - 2).span)));
+      else if (text == "!" && expected == "an expression") report.Hint("`not x` is the opposite of `x`");
+      else if (expected == "a declaration" && text[0] == '#') report.Hint("a comment begins with `--`");
+      else if (expected == "a declaration")
+        report.Hint("a line that goes on with the one above must be indented more");
+      return;
+    case Kind::EndOfFile:
+      if (expected.starts_with("`=`"))
+        report.Hint("an expression by itself is no declaration; `main = ..` is what a program runs");
+      return;
+    default: break;
+  }
+  if (IsAny(text, {"type", "class", "data", "default", "deriving", "foreign", "import", "infix", "infixl", "infixr",
+                   "instance", "module", "newtype"}) &&
+      !t.starts_line) {
+    if (expected == "a module name") report.Hint("the name of a module begins with a capital letter");
+    else report.Hint(fmt::format("`{}` is a keyword, and cannot be a name", text));
+  }
+}
+
+// An extension that GHC's Haskell 2010 does not have without its pragma. What it adds is understood all the same.
+void Parser::NeedExtension(std::string_view extension, Span span, std::string_view what) {
+  if (options_.all_extensions) return;
+  for (Symbol name : buffer_.extensions)
+    if (Text(name) == extension) return;
+  Complain(Diag::NeedsExtension, span, what, extension)
+      .Hint(fmt::format("write `{{-# LANGUAGE {} #-}}` in the first line", extension));
+}
+
+// Spellings of numbers that need an extension: `0b101`, `1_000`.
+void Parser::CheckNumber(const Token& number) {
+  if (options_.all_extensions) return;
+  std::string_view text = diags_.sources().Text(number.span);
+  if (text.size() > 2 && text[0] == '0' && (text[1] == 'b' || text[1] == 'B'))
+    NeedExtension("BinaryLiterals", number.span, "a binary number");
+  if (text.find('_') != std::string_view::npos)
+    NeedExtension("NumericUnderscores", number.span, "an underscore in a number");
+}
+
+}  // namespace df

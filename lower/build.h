@@ -63,8 +63,6 @@ class Builder {
   fg::Value Boxed(VarId var);
   fg::Value Box(fg::Value whole, llvm::ArrayRef<fg::Value> parts, df::TypeId type, ir::PosId pos);
   fg::Value Constant(ir::ConstId constant, ir::PosId pos);
-  fg::Value StringList(ir::ConstId constant, df::TypeId type, ir::PosId pos);
-  fg::Value Failure(const Expr* expr, ir::PortType type);
   fg::Value Construct(const Expr* expr);
   Values Call(const Expr* expr);
   Values Arguments(FunId fun, llvm::ArrayRef<Expr*> args);

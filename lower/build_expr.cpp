@@ -65,16 +65,8 @@ Builder::Yield Builder::Leaf(const Expr* expr, Shape shape, bool tail) {
   fg::Value value;
   switch (expr->kind) {
     case Kind::Var: value = Forced(expr->var, expr->pos); break;
-    case Kind::Const:
-      value = p_.ir_types.Kind(p_.constants[expr->constant].type) == ir::TypeKind::String
-                  ? StringList(expr->constant, expr->type, expr->pos)
-                  : Constant(expr->constant, expr->pos);
-      break;
+    case Kind::Const: value = Constant(expr->constant, expr->pos); break;
     case Kind::Op: {
-      if (expr->op == ir::Op::Fail) {
-        value = Failure(expr, Strict(expr->type));
-        break;
-      }
       Values operands;
       for (const Expr* arg : expr->args) operands.push_back(Eval(arg));
       value = Op(expr->op, operands, Strict(expr->type), expr->attr, expr->pos);
@@ -97,41 +89,6 @@ Builder::Yield Builder::Leaf(const Expr* expr, Shape shape, bool tail) {
 
 // A value that is needed here, evaluated, in the current block.
 fg::Value Builder::Eval(const Expr* expr) { return Build(expr, Shape::Single, false, {}).values[0]; }
-
-// The constant text of a failure. Texts that are computed need lists at run time to become texts: not in this language
-// level.
-fg::Value Builder::Failure(const Expr* expr, ir::PortType type) {
-  const Expr* text = expr->args[0];
-  if (text->kind != Kind::Const) {
-    p_.diags.Report(Diag::ErrorMessage, p_.SpanOf(expr->pos)).Hint("only a literal text is supported so far");
-    text = p_.NewFail("", 0, expr->type, expr->pos)->args[0];
-  }
-  fg::Value message = Constant(text->constant, text->pos);
-  return Op(ir::Op::Fail, message, type, expr->attr, expr->pos);
-}
-
-// A literal's characters as a list.
-fg::Value Builder::StringList(ir::ConstId constant, df::TypeId type, ir::PosId pos) {
-  std::vector<uint32_t> chars;
-  const std::string& text = p_.constants[constant].text;
-  for (size_t i = 0; i < text.size();) {
-    unsigned char c = static_cast<unsigned char>(text[i]);
-    uint32_t length = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-    uint32_t code = length == 1 ? c : c & (0xff >> (length + 1));
-    for (uint32_t k = 1; k < length && i + k < text.size(); ++k)
-      code = (code << 6) | (static_cast<unsigned char>(text[i + k]) & 0x3f);
-    chars.push_back(code);
-    i += length;
-  }
-  ir::PortType list = Strict(type);
-  fg::Value tail = Op(ir::Op::Construct, {}, list, p_.core.constructors[p_.core.nil_con].index, pos);
-  uint32_t cons = p_.core.constructors[p_.core.cons_con].index;
-  for (uint32_t c : llvm::reverse(chars)) {
-    fg::Value head = Constant(p_.Intern({Builtin(ir::TypeKind::Char), c, ""}), pos);
-    tail = Op(ir::Op::Construct, {head, tail}, list, cons, pos);
-  }
-  return tail;
-}
 
 fg::Value Builder::Construct(const Expr* expr) {
   const core::DataCon& con = p_.core.constructors[expr->con];
@@ -219,8 +176,10 @@ Builder::Values Builder::PartsOf(const Expr* expr) {
   }
   if (expr->kind == Kind::App && tuples_[expr->head->fun.index]) return Call(expr);
   if (expr->kind == Kind::Op && expr->op == ir::Op::Fail) {
-    values.push_back(Failure(expr, {Builtin(ir::TypeKind::Unit), false}));
-    for (df::TypeId element : elements) values.push_back(Failure(expr, Strict(element)));
+    fg::Value message = Eval(expr->args[0]);
+    values.push_back(Op(ir::Op::Fail, message, {Builtin(ir::TypeKind::Unit), false}, expr->attr, expr->pos));
+    for (df::TypeId element : elements)
+      values.push_back(Op(ir::Op::Fail, message, Strict(element), expr->attr, expr->pos));
     return values;
   }
   if (expr->kind == Kind::Var) {
@@ -284,6 +243,8 @@ bool Builder::IsCheapOp(const Expr* expr) const {
   Program& p = const_cast<Program&>(p_);
   bool big = p.BuiltinOf(expr->type) == df::Builtin::Integer;
   for (const Expr* arg : expr->args) big |= p.BuiltinOf(arg->type) == df::Builtin::Integer;
+  // What reads or copies a text takes as long as the text is.
+  if (expr->op == ir::Op::ReadNumber || expr->op == ir::Op::TextAdd) return false;
   if (!big) return true;
   switch (expr->op) {
     case ir::Op::Add:

@@ -61,6 +61,22 @@ void Wrap(Program& program) {
   program.main = program.functions.Add(std::move(wrapper));
 }
 
+// main's value becomes its text, as data of the type by which the run-time system knows that it is one.
+void ShowValue(Program& program) {
+  Function& main = program.functions[program.main];
+  core::ConId shown;
+  for (uint32_t i = 0; i < program.core.constructors.size() && !shown.valid(); ++i)
+    if (Text(program.core.constructors[core::ConId(i)].name) == ir::kShownText) shown = core::ConId(i);
+  const core::DataCon& con = program.core.constructors[shown];
+  df::TypeId string = con.fields[0].type;
+  Expr* show = program.NewFun(program.show_main, program.core.types.Fun(main.result, string), main.pos);
+  main.result = program.core.types.Con(con.tycon);
+  Expr* text = program.New(Kind::Con, main.result, main.pos);
+  text->con = shown;
+  text->args.push_back(program.NewApp(show, main.body, string, main.pos));
+  main.body = text;
+}
+
 }  // namespace
 
 bool PrepareMain(Program& program) {
@@ -74,7 +90,8 @@ bool PrepareMain(Program& program) {
     if (!IsInput(program, program.vars[param].type)) return reject(fmt::format("the parameter `{}` of `main`", program.vars[param].name),
                                                                program.vars[param].type, "given as an input");
   llvm::DenseSet<uint32_t> seen;
-  if (!IsShown(program, main.result, seen)) return reject(fmt::format("the result of `{}`", main.source_name), main.result, "shown");
+  if (!program.show_main.valid() && !IsShown(program, main.result, seen))
+    return reject(fmt::format("the result of `{}`", main.source_name), main.result, "shown");
   for (size_t i = 0; i < main.params.size() && i < program.core.main_params.size(); ++i)
     if (std::string_view name = Text(program.core.main_params[i]); !name.empty())
       program.vars[main.params[i]].name = name;
@@ -82,6 +99,7 @@ bool PrepareMain(Program& program) {
 
   bool called = llvm::any_of(program.functions, [&](const Function& f) { return Mentions(f.body, program.main); });
   if (called) Wrap(program);
+  if (program.show_main.valid()) ShowValue(program);
   for (const Program::HostInput& input : program.host_inputs) program.functions[program.main].params.push_back(input.var);
   return true;
 }

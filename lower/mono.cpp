@@ -1,6 +1,7 @@
 // The tables of mono::Program, and what several passes share: places, building, copying, call groups.
 #include "lower/mono.h"
 
+#include "lang/utf8.h"
 #include "llvm/ADT/BitVector.h"
 
 namespace df::mono {
@@ -131,11 +132,13 @@ VarId Program::HostInputNamed(std::string_view name, df::TypeId type) {
 }
 
 Expr* Program::NewFail(const std::string& message, uint32_t attr, df::TypeId type, ir::PosId pos) {
-  ir::Constant text{ir_types.Builtin(ir::TypeKind::String), 0, message};
-  df::TypeId string = core.types.List(core.types.Scalar(df::Builtin::Char));
-  Expr* expr = NewOp(ir::Op::Fail, {NewConst(text, string, pos)}, type, pos);
+  Expr* expr = NewOp(ir::Op::Fail, {NewText(message, pos)}, type, pos);
   expr->attr = attr;
   return expr;
+}
+
+Expr* Program::NewText(const std::string& text, ir::PosId pos) {
+  return NewConst({ir_types.Builtin(ir::TypeKind::String), 0, text}, core.types.Scalar(df::Builtin::Text), pos);
 }
 
 std::string Program::UniqueName(const std::string& base) {
@@ -196,16 +199,30 @@ Expr* Program::Clone(const Expr* expr, llvm::DenseMap<uint32_t, VarId>& substitu
 bool IsAtom(const Program& program, const Expr* expr) {
   switch (expr->kind) {
     case Kind::Var:
-    case Kind::Fun: return true;
-    // A String constant stands for a list, which is built where it is used: that one is shared.
-    case Kind::Const:
-      return program.ir_types.Kind(program.constants[expr->constant].type) != ir::TypeKind::String;
+    case Kind::Fun:
+    case Kind::Const: return true;
     case Kind::App:
       return expr->head->kind == Kind::Fun &&
              expr->args.size() < program.functions[expr->head->fun].params.size() &&
              llvm::all_of(expr->args, [&](const Expr* arg) { return IsAtom(program, arg); });
     default: return false;
   }
+}
+
+Expr* TextOfLiteral(Program& program, const Expr* expr) {
+  auto is_nil = [&](const Expr* list) { return list->kind == Kind::Con && list->con == program.core.nil_con; };
+  if (expr->kind == Kind::App && expr->head->kind == Kind::Fun && expr->head->fun == program.text_append &&
+      expr->args.size() == 3 && expr->args[0]->kind == Kind::Const && is_nil(expr->args[2]))
+    return expr->args[0];
+  if (is_nil(expr)) return program.NewText("", expr->pos);
+  // A literal of one character is built at once.
+  if (expr->kind != Kind::Con || expr->args.size() != 2 || expr->args[0]->kind != Kind::Const || !is_nil(expr->args[1]))
+    return nullptr;
+  const ir::Constant& c = program.constants[expr->args[0]->constant];
+  if (program.ir_types.Kind(c.type) != ir::TypeKind::Char) return nullptr;
+  std::string text;
+  AppendUtf8(static_cast<uint32_t>(c.word), text);
+  return program.NewText(text, expr->pos);
 }
 
 static uint32_t CountNodes(const Expr* expr, uint32_t limit) {

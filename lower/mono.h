@@ -36,7 +36,7 @@ struct Var {
 enum class Kind : uint8_t {
   Var,     // var
   Fun,     // fun: a function, or a constant that is computed where it is used
-  Const,   // constant; a String stands for its list of characters
+  Const,   // constant; a String is a packed text, not a list
   Op,      // op on args: an ordinary op, saturated; all its operands are evaluated
   Con,     // con on args: saturated, not Bool nor unit (these are constants)
   App,     // head on args
@@ -97,6 +97,7 @@ class Program {
   Table<VarId, Var> vars;
   Table<FunId, Function> functions;
   FunId main;
+  FunId show_main;  // main's value as a list of characters; invalid where the run-time system prints it as well
   bool action = false;  // main's result says what to do, and is not shown
 
   // What the program that runs the graph gives besides the named inputs, as far as it is looked at: further
@@ -107,6 +108,11 @@ class Program {
   };
   std::vector<HostInput> host_inputs;
   VarId HostInputNamed(std::string_view name, df::TypeId type);
+
+  // The library's functions between packed texts and lists of characters, where the program needs them.
+  FunId text_append;  // primTextAppend: a text's characters from an offset on, before a list
+  FunId text_pack;    // primTextPack: the text of a list
+  FunId list_append;  // (++) of lists of characters
 
   // What the graphs take over.
   ir::TypeTable ir_types;
@@ -142,6 +148,7 @@ class Program {
   Expr* NewLet(VarId var, Expr* value, Expr* body, ir::PosId pos);
   Expr* NewOp(ir::Op op, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
   Expr* NewFail(const std::string& message, uint32_t attr, df::TypeId type, ir::PosId pos);
+  Expr* NewText(const std::string& text, ir::PosId pos);  // a packed text
   ir::ConstId Intern(ir::Constant constant);
   std::string UniqueName(const std::string& base);
 
@@ -180,6 +187,8 @@ class Program {
 
 // Whether evaluating it costs nothing: a variable, a constant, a function, a partial application of those.
 bool IsAtom(const Program& program, const Expr* expr);
+// The packed text whose characters the expression is; null if it is anything but a literal.
+Expr* TextOfLiteral(Program& program, const Expr* expr);
 // A number of nodes, counted up to `limit`.
 uint32_t SizeOf(const Expr* expr, uint32_t limit);
 // Whether it refers to the function.

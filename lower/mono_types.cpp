@@ -106,6 +106,7 @@ ir::TypeId Program::IrType(df::TypeId type) {
     case df::Builtin::Double: return builtin(ir::TypeKind::Double);
     case df::Builtin::Char: return builtin(ir::TypeKind::Char);
     case df::Builtin::Bool: return builtin(ir::TypeKind::Bool);
+    case df::Builtin::Text: return builtin(ir::TypeKind::String);
     default: break;
   }
   ir::TypeId id = ir_types.AddData(DataName(type));

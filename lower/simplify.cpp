@@ -232,6 +232,23 @@ bool Simplifier::ShouldInline(FunId fun, llvm::ArrayRef<Expr*> args) const {
   return SizeOf(function.body, limit + 1) <= limit;
 }
 
+// "abc" ++ rest unpacks the literal before `rest`; a literal that is packed again is its text. Null for all else.
+Expr* Simplifier::ApplyToLiteral(FunId fun, llvm::ArrayRef<Expr*> args, ir::PosId pos) {
+  if (args.empty()) return nullptr;
+  // Without optimisation too: the library writes its packed constants in this way.
+  if (fun == p_.text_pack) {
+    Expr* text = TextOfLiteral(p_, args[0]);
+    changed_ |= text != nullptr;
+    return text;
+  }
+  bool literal = args[0]->kind == Kind::App && TextOfLiteral(p_, args[0]);
+  if (!optimize_ || fun != p_.list_append || args.size() != 2 || !literal) return nullptr;
+  changed_ = true;
+  args[0]->args[2] = args[1];
+  args[0]->pos = pos;
+  return args[0];
+}
+
 // head args, all simplified.
 Expr* Simplifier::Apply(Expr* head, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos) {
   if (args.empty()) return head;
@@ -283,6 +300,7 @@ Expr* Simplifier::Apply(Expr* head, llvm::ArrayRef<Expr*> args, df::TypeId type,
       return Beta(copy->params, copy->head, args, type, pos);
     }
     case Kind::Fun: {
+      if (Expr* text = ApplyToLiteral(head->fun, args, pos)) return text;
       if (!ShouldInline(head->fun, args)) break;
       const Function& function = p_.functions[head->fun];
       if (!IsNoLargerThanCall(function)) growth_ += SizeOf(function.body, kGrowth);

@@ -42,6 +42,7 @@ class Simplifier {
   Expr* TakeAlternative(Expr* scrutinee, Expr* known, Expr* expr);
   Expr* CaseOfCase(Expr* inner, Expr* expr);
   Expr* Apply(Expr* head, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
+  Expr* ApplyToLiteral(FunId fun, llvm::ArrayRef<Expr*> args, ir::PosId pos);
   Expr* Beta(llvm::ArrayRef<VarId> params, Expr* body, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
   Expr* SimplifyOp(Expr* expr);
   Expr* CopyAtom(const Expr* atom);

@@ -5,7 +5,9 @@ namespace df::mono {
 
 bool Specialiser::Run(core::VarId entry) {
   const core::Var& var = p_.core.vars[entry];
-  p_.main = Instance(entry, DefaultTypes(var.scheme), var.span);
+  TypeArgs types = DefaultTypes(var.scheme);
+  p_.main = Instance(entry, types, var.span);
+  ShowMain(p_.core.types.Substitute(var.scheme.type, var.scheme.tyvars, types), var.span);
   while (!work_.empty() && !too_many_) {
     Work work = std::move(work_.front());
     work_.pop_front();
@@ -65,8 +67,17 @@ FunId Specialiser::Instance(core::VarId top, const TypeArgs& types, Span use) {
   function.from_library = var.from_library;
   FunId id = p_.functions.Add(std::move(function));
   it->second = id;
+  if (var.from_library) NoteTextFunction(var, types, id);
   work_.push_back({id, top, types});
   return id;
+}
+
+// Simplify knows these by what they do to literals.
+void Specialiser::NoteTextFunction(const core::Var& var, const TypeArgs& types, FunId id) {
+  std::string_view name = Text(var.name);
+  if (name == "primTextAppend") p_.text_append = id;
+  if (name == "primTextPack") p_.text_pack = id;
+  if (name == "++" && types[0] == p_.core.types.Scalar(df::Builtin::Char)) p_.list_append = id;
 }
 
 void Specialiser::Translate(const Work& work) {
@@ -141,22 +152,26 @@ bool Specialiser::MatchType(df::TypeId pattern, df::TypeId type, llvm::ArrayRef<
   }
 }
 
+const core::Instance* Specialiser::FindInstance(core::ClassId cls, df::TypeId type, TypeArgs& bound) const {
+  for (const core::Instance& instance : p_.core.instances) {
+    if (instance.cls != cls) continue;
+    bound.assign(instance.tyvars.size(), {});
+    if (!MatchType(instance.head, type, instance.tyvars, bound)) continue;
+    for (df::TypeId& argument : bound)
+      if (!argument.valid()) argument = p_.core.types.Scalar(df::Builtin::Unit);
+    return &instance;
+  }
+  return nullptr;
+}
+
 bool Specialiser::Resolve(core::VarId method, const TypeArgs& types, core::VarId& top, TypeArgs& top_types) {
   const core::Var& var = p_.core.vars[method];
   const core::Class& cls = p_.core.classes[var.cls];
-  top_types.clear();
-  for (const core::Instance& instance : p_.core.instances) {
-    if (instance.cls != var.cls) continue;
-    llvm::SmallVector<df::TypeId> bound(instance.tyvars.size());
-    if (!MatchType(instance.head, types[0], instance.tyvars, bound)) continue;
-    if (var.method_index < instance.methods.size() && instance.methods[var.method_index].valid()) {
-      top = instance.methods[var.method_index];
-      for (df::TypeId type : bound)
-        top_types.push_back(type.valid() ? type : p_.core.types.Scalar(df::Builtin::Unit));
-      top_types.insert(top_types.end(), types.begin() + 1, types.end());
-      return true;
-    }
-    break;
+  const core::Instance* instance = FindInstance(var.cls, types[0], top_types);
+  if (instance && var.method_index < instance->methods.size() && instance->methods[var.method_index].valid()) {
+    top = instance->methods[var.method_index];
+    top_types.insert(top_types.end(), types.begin() + 1, types.end());
+    return true;
   }
   top = var.method_index < cls.defaults.size() ? cls.defaults[var.method_index] : core::VarId();
   top_types = types;
@@ -348,7 +363,19 @@ Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::T
     made->alts.push_back({core::AltKind::Default, {}, {}, {}, args[1]});
     return made;
   }
+  if (*op == ir::Op::Fail && args.size() == 1) return Failure(args[0], type, span, pos);
   return p_.NewOp(*op, args, type, pos);
+}
+
+// The message is packed when the failure happens: an error is a datum, and holds no list that somebody has to force.
+Expr* Specialiser::Failure(Expr* message, df::TypeId type, Span span, ir::PosId pos) {
+  Expr* text = TextOfLiteral(p_, message);
+  if (!text) {
+    core::VarId pack = LibraryFunction("primTextPack");
+    Expr* head = p_.NewFun(Instance(pack, {}, span), p_.core.vars[pack].scheme.type, pos);
+    text = p_.NewApp(head, message, p_.core.types.Scalar(df::Builtin::Text), pos);
+  }
+  return p_.NewOp(ir::Op::Fail, text, type, pos);
 }
 
 // The body says at which types it needs a binding; then the bindings are translated at these types, which may ask for

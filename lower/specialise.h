@@ -30,8 +30,12 @@ class Specialiser {
   static constexpr uint32_t kMaxTypeNodes = 1000;
   void CountTypeNodes(df::TypeId type, uint32_t& count) const;
   FunId Instance(core::VarId top, const TypeArgs& types, Span use);
+  void NoteTextFunction(const core::Var& var, const TypeArgs& types, FunId id);
   void Translate(const Work& work);
+  void ShowMain(df::TypeId main, Span span);
   TypeArgs DefaultTypes(const core::Scheme& scheme) const;
+  // The instance of a class at a type, and what its type variables stand for; null if there is none.
+  const core::Instance* FindInstance(core::ClassId cls, df::TypeId type, TypeArgs& bound) const;
   // Finds what a method is at its first type argument: a definition and its own type arguments.
   bool Resolve(core::VarId method, const TypeArgs& types, core::VarId& top, TypeArgs& top_types);
   bool MatchType(df::TypeId pattern, df::TypeId type, llvm::ArrayRef<TyVarId> vars,
@@ -51,6 +55,7 @@ class Specialiser {
                   df::TypeId type, ir::PosId pos);
   Expr* Construction(core::ConId con, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
   Expr* Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::TypeId type, Span span, ir::PosId pos);
+  Expr* Failure(Expr* message, df::TypeId type, Span span, ir::PosId pos);
   Expr* Let(const core::LetExpr* expr);
   Expr* Case(const core::CaseExpr* expr);
   Expr* EtaExpand(Expr* value, const std::string& name);
@@ -58,6 +63,9 @@ class Specialiser {
 
   // specialise_literal.cpp
   Expr* Literal(core::LiteralKind kind, std::string_view text, df::TypeId type, Span span);
+  Expr* StringLiteral(std::string_view text, df::TypeId type, Span span);
+  core::VarId LibraryFunction(std::string_view name) const;
+  core::VarId LibraryMethod(std::string_view cls, std::string_view method) const;
   Expr* LiteralByClass(const char* cls, const char* method, Expr* argument, df::TypeId type, Span span);
   ir::Constant NumberConstant(df::Builtin builtin, core::LiteralKind kind, std::string_view text);
 

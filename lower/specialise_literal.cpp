@@ -3,7 +3,8 @@
 
 #include "llvm/ADT/APInt.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/ConvertUTF.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "lang/utf8.h"
 
 namespace df::mono {
 namespace {
@@ -39,6 +40,11 @@ int64_t Wrapped(const std::string& digits) {
   return static_cast<int64_t>(digits[0] == '-' ? 0 - value : value);
 }
 
+int64_t CodePointOf(std::string_view character) {
+  size_t at = 0;
+  return character.empty() ? 0 : NextUtf8(character, &at);
+}
+
 int64_t DoubleBits(const std::string& text) {
   double value = std::strtod(text.c_str(), nullptr);
   int64_t bits;
@@ -51,14 +57,6 @@ int64_t FloatBits(const std::string& text) {
   uint32_t bits;
   std::memcpy(&bits, &value, 4);
   return bits;
-}
-
-int64_t CodePoint(std::string_view text) {
-  llvm::SmallVector<llvm::UTF32, 4> out(text.size() + 1);
-  const auto* from = reinterpret_cast<const llvm::UTF8*>(text.data());
-  llvm::UTF32* to = out.data();
-  llvm::ConvertUTF8toUTF32(&from, from + text.size(), &to, to + out.size(), llvm::lenientConversion);
-  return to == out.data() ? 0 : static_cast<int64_t>(out[0]);
 }
 
 }  // namespace
@@ -83,9 +81,9 @@ ir::Constant Specialiser::NumberConstant(df::Builtin builtin, core::LiteralKind 
 Expr* Specialiser::Literal(core::LiteralKind kind, std::string_view text, df::TypeId type, Span span) {
   ir::PosId pos = Pos(span);
   if (kind == core::LiteralKind::Char)
-    return p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Char), CodePoint(text), ""}, type, pos);
+    return p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Char), CodePointOf(text), ""}, type, pos);
   if (kind == core::LiteralKind::String)
-    return p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::String), 0, std::string(text)}, type, pos);
+    return StringLiteral(text, type, span);
   // The type itself, not what a newtype holds: a newtype has an instance of its own.
   df::Builtin builtin = p_.core.types.BuiltinOf(type);
   bool floating = builtin == df::Builtin::Float || builtin == df::Builtin::Double;
@@ -137,15 +135,53 @@ Expr* Specialiser::Literal(core::LiteralKind kind, std::string_view text, df::Ty
   return LiteralByClass("Fractional", "fromRational", fraction, type, span);
 }
 
-// `method @type argument`, where `method` is the library's.
-Expr* Specialiser::LiteralByClass(const char* cls, const char* method, Expr* argument, df::TypeId type, Span span) {
+// The list of the characters: one constant, unpacked by the library where the list is used. A list of at most one
+// character is built at once.
+Expr* Specialiser::StringLiteral(std::string_view text, df::TypeId type, Span span) {
+  ir::PosId pos = Pos(span);
+  Expr* nil = p_.New(Kind::Con, type, pos);
+  nil->con = p_.core.nil_con;
+  if (text.empty()) return nil;
+  size_t first = 0;
+  uint32_t code = NextUtf8(text, &first);
+  if (first == text.size()) {
+    Expr* cons = p_.New(Kind::Con, type, pos);
+    cons->con = p_.core.cons_con;
+    df::TypeId character = p_.core.types.Scalar(df::Builtin::Char);
+    cons->args = {p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Char), code, ""}, character, pos), nil};
+    return cons;
+  }
+  core::VarId unpack = LibraryFunction("primTextAppend");
+  df::TypeId integer = p_.core.types.Scalar(df::Builtin::Int);
+  Expr* from = p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Int), 0, ""}, integer, pos);
+  Expr* head = p_.NewFun(Instance(unpack, {}, span), p_.core.vars[unpack].scheme.type, pos);
+  return p_.NewApp(head, {p_.NewText(std::string(text), pos), from, nil}, type, pos);
+}
+
+core::VarId Specialiser::LibraryFunction(std::string_view name) const {
+  for (const core::Definition& definition : p_.core.definitions) {
+    const core::Var& var = p_.core.vars[definition.var];
+    if (var.from_library && Text(var.name) == name) return definition.var;
+  }
+  llvm::report_fatal_error("the library lacks a function that the compiler needs");
+}
+
+// The method of the library's class: classes of the same name that a user declares come after it.
+core::VarId Specialiser::LibraryMethod(std::string_view cls, std::string_view method) const {
   for (const core::Class& row : p_.core.classes) {
     if (Text(row.name) != cls) continue;
-    for (core::VarId var : row.methods) {
-      if (Text(p_.core.vars[var].name) != method) continue;
-      Expr* head = TopVariable(var, {type}, p_.core.types.Fun(argument->type, type), span);
-      return p_.NewApp(head, argument, type, Pos(span));
-    }
+    for (core::VarId var : row.methods)
+      if (Text(p_.core.vars[var].name) == method) return var;
+    break;
+  }
+  return {};
+}
+
+// `method @type argument`, where `method` is the library's.
+Expr* Specialiser::LiteralByClass(const char* cls, const char* method, Expr* argument, df::TypeId type, Span span) {
+  if (core::VarId var = LibraryMethod(cls, method); var.valid()) {
+    Expr* head = TopVariable(var, {type}, p_.core.types.Fun(argument->type, type), span);
+    return p_.NewApp(head, argument, type, Pos(span));
   }
   p_.diags.Report(Diag::NoLiteral, span, p_.core.types.Print(type));
   return p_.NewFail("no literal", 1, type, Pos(span));

@@ -206,6 +206,7 @@ struct ConstructorDecl {
   Name name;
   List<FieldDecl> fields;
   bool record;
+  bool infix;  // `a :+ b`, "a `C` b"
   Span span;
 };
 // `data T a = A Int | B { x :: !a } deriving (Eq, Show)`; also `newtype`.

@@ -88,6 +88,7 @@ ConstructorDecl Parser::ParseConstructor() {
     if (t.kind == Kind::FatArrow) NotSupported(t.span, "constructors with a context are");
   }
   llvm::SmallVector<FieldDecl> fields;
+  con.infix = infix;
   if (infix) {
     auto operand = [&] {
       if (IsOp("!")) return ParseField();

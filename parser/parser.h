@@ -257,12 +257,20 @@ llvm::SmallVector<Field> Parser::ParseFieldsInBraces(Item item) {
   llvm::SmallVector<Field> fields;
   while (!Is(Kind::RightBrace) && !panic_) {
     if (Is(Kind::DotDot)) NotSupported(token().span, "record wildcards are");
-    if (!Is(Kind::VarId)) {
+    ast::Name field;
+    if (Is(Kind::LeftParen) && next().kind == Kind::VarSym) {
+      Span paren = token().span;
+      Advance();
+      field = NameOf(token());
+      Advance();
+      Close(Kind::RightParen, paren);
+    } else if (Is(Kind::VarId)) {
+      field = NameOf(token());
+      Advance();
+    } else {
       Fail("a field's name");
       break;
     }
-    ast::Name field = NameOf(token());
-    Advance();
     if (Is(Kind::Comma) || Is(Kind::RightBrace))
       NotSupported(field.span, "fields without a value (`NamedFieldPuns`) are");
     Expect(Kind::Equals);

@@ -32,7 +32,7 @@ void Print(const ir::Graph& graph, ir::PortType type, const Value& value, llvm::
     case ir::TypeKind::Double: out << ShowDouble(value.as_double()); return;
     case ir::TypeKind::String: {
       if (value.is_word()) return;
-      const std::string& text = static_cast<TextObject*>(value.object())->text;
+      std::string_view text = static_cast<TextObject*>(value.object())->text();
       out << '"';
       out.write_escaped(llvm::StringRef(text).take_front(kMaxText));
       out << (text.size() > kMaxText ? "...\"" : "\"");

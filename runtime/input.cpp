@@ -8,7 +8,7 @@
 #include "runtime/integer.h"
 #include "runtime/show.h"
 #include "runtime/unicode.h"
-#include "runtime/utf8.h"
+#include "lang/utf8.h"
 
 namespace df {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "runtime/integer.h"
 #include "runtime/scalar.h"
+#include "runtime/text.h"
 #include "runtime/unicode.h"
 
 namespace df {
@@ -249,11 +250,39 @@ Value SmallOp(const Firing& f) {
   }
 }
 
-const std::string& TextOf(const Value& v) {
-  static const std::string empty;
-  return v.kind() == ValueKind::Object && v.object()->kind == ObjectKind::Text
-             ? static_cast<TextObject*>(v.object())->text
-             : empty;
+// A text is an object; an empty view stands for what no verified graph brings here.
+const TextObject* AsText(const Value& v) {
+  return v.kind() == ValueKind::Object && v.object()->kind == ObjectKind::Text ? static_cast<TextObject*>(v.object())
+                                                                               : nullptr;
+}
+std::string_view TextOf(const Value& v) {
+  const TextObject* object = AsText(v);
+  return object ? object->text() : std::string_view();
+}
+
+Value NewText(std::string text) { return Value::Adopt(ValueKind::Object, new TextObject(std::move(text))); }
+
+Value TextOp(const Firing& f) {
+  std::string_view text = TextOf(f.in[0]);
+  if (f.op == Op::TextSize) return Value::Word(static_cast<int64_t>(text.size()));
+  if (f.op == Op::ReadNumber) {
+    std::optional<Value> number = text::ReadNumber(f.types.result, text);
+    return number ? std::move(*number) : f.Fail({ErrorCode::User, "Prelude.read: no parse"});
+  }
+  if (f.in.size() < 2) return f.Unsupported();
+  switch (f.op) {
+    case Op::TextStart: return Value::Word(text::StartOf(text, f.in[1].word()));
+    case Op::TextChar: {
+      std::optional<uint32_t> c = text::CharAt(text, f.in[1].word());
+      return c ? Value::Word(*c) : f.Fail({ErrorCode::Range, "no character begins here in a text"});
+    }
+    case Op::TextAdd: {
+      const TextObject* object = AsText(f.in[0]);
+      return object ? Value::Adopt(ValueKind::Object, object->Add(static_cast<uint32_t>(f.in[1].word())))
+                    : f.Unsupported();
+    }
+    default: return CompareOp(f, text, TextOf(f.in[1]));
+  }
 }
 
 Value FieldOf(const Firing& f, uint32_t attr) {
@@ -291,7 +320,8 @@ Value ApplyTyped(Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> 
     }
     case Op::Field: return FieldOf(f, attr);
     case Op::Seq: return operands.back();
-    case Op::Fail: return f.Fail({attr == 1 ? ErrorCode::NoMatch : ErrorCode::User, TextOf(operands[0])});
+    case Op::Fail: return f.Fail({attr == 1 ? ErrorCode::NoMatch : ErrorCode::User, std::string(TextOf(operands[0]))});
+    case Op::ShowNumber: return NewText(text::ShowNumber(types.operand, operands[0]));
     default: break;
   }
   switch (types.operand) {
@@ -303,9 +333,7 @@ Value ApplyTyped(Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> 
     case TypeKind::Char:
     case TypeKind::Unit:
     case TypeKind::Alt: return SmallOp(f);
-    case TypeKind::String:
-      if (operands.size() < 2) return f.Unsupported();
-      return CompareOp(f, TextOf(operands[0]), TextOf(operands[1]));
+    case TypeKind::String: return TextOp(f);
     case TypeKind::Trigger:
     case TypeKind::Data: break;
   }
@@ -328,7 +356,7 @@ Value Materialize(const ir::Graph& graph, ir::ConstId constant) {
       integer::Parse(c.text, &value);  // the verifier has seen that these are digits
       return value;
     }
-    case TypeKind::String: return Value::Adopt(ValueKind::Object, new TextObject(c.text));
+    case TypeKind::String: return NewText(c.text);
     default: return Value::Word(c.word);
   }
 }

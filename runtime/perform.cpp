@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "llvm/Support/ConvertUTF.h"
-#include "runtime/utf8.h"
+#include "lang/utf8.h"
 #include "tagged_ir/action.h"
 
 namespace df {

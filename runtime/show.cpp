@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "lang/utf8.h"
 #include "runtime/integer.h"
 #include "runtime/long_operation.h"
 
@@ -85,6 +86,13 @@ class Shower {
         case Item::StringChar:
           out_ << literals_.back().Next(static_cast<uint32_t>(item.value.word()));
           break;
+        case Item::RawText: RawText(item); break;
+        case Item::RawChar: {
+          std::string bytes;
+          AppendUtf8(static_cast<uint32_t>(item.value.word()), bytes);
+          out_ << bytes;
+          break;
+        }
         case Item::Text: break;
       }
     }
@@ -93,7 +101,7 @@ class Shower {
 
  private:
   struct Item {
-    enum What : uint8_t { Text, Whole, ListRest, StringRest, StringChar } what;
+    enum What : uint8_t { Text, Whole, ListRest, StringRest, StringChar, RawText, RawChar } what;
     int precedence = 0;
     ir::PortType type;
     Value value;
@@ -138,14 +146,8 @@ class Shower {
   void PackedString(const Value& value) {
     LiteralString literal;
     out_ << '"';
-    const std::string& text = static_cast<TextObject*>(value.object())->text;
-    for (size_t i = 0; i < text.size();) {
-      unsigned char lead = static_cast<unsigned char>(text[i++]);
-      int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : 0;
-      uint32_t c = more ? lead & (0x3F >> more) : lead;
-      for (; more > 0 && i < text.size(); --more) c = c << 6 | (static_cast<unsigned char>(text[i++]) & 63);
-      out_ << literal.Next(c);
-    }
+    std::string_view text = static_cast<TextObject*>(value.object())->text();
+    for (size_t i = 0; i < text.size();) out_ << literal.Next(NextUtf8(text, &i));
     out_ << '"';
   }
 
@@ -193,12 +195,32 @@ class Shower {
     PushRest(Item::StringChar, fields[0].type, cell->fields()[0]);
   }
 
+  // A list of characters without quotes and escapes.
+  void RawText(Item& item) {
+    if (item.value.is_word()) return;
+    const auto& fields = Cons(graph_.types[item.type.type]).fields;
+    auto* cell = static_cast<Data*>(item.value.object());
+    PushRest(Item::RawText, fields[1].type, cell->fields()[1]);
+    PushRest(Item::RawChar, fields[0].type, cell->fields()[0]);
+  }
+
+  // Whether it says that its field is a text to be printed as it is; graphs may come from anywhere.
+  bool IsShownText(const ir::Constructor& c) const {
+    if (c.name != ir::kShownText || c.fields.size() != 1) return false;
+    const ir::Type& list = graph_.types[c.fields[0].type.type];
+    return IsList(list) && graph_.types.Kind(Cons(list).fields[0].type.type) == TypeKind::Char;
+  }
+
   void Constructed(Item& item, const ir::Type& type) {
     const auto* data = item.value.is_word() ? nullptr : static_cast<const Data*>(item.value.object());
     const ir::Constructor& c = type.constructors[data ? data->constructor : static_cast<uint32_t>(item.value.word())];
     std::string name = IsOperator(c.name) ? "(" + c.name + ")" : c.name;
     if (!data) {
       out_ << name;
+      return;
+    }
+    if (IsShownText(c)) {
+      PushRest(Item::RawText, c.fields[0].type, data->fields()[0]);
       return;
     }
     uint32_t n = data->size;

@@ -1,6 +1,8 @@
 // Making and freeing the objects behind values.
 #include "runtime/value.h"
 
+#include "lang/utf8.h"
+
 namespace df {
 
 BigInteger::BigInteger() : Object(ObjectKind::BigInteger) { mpz_init(value); }
@@ -17,8 +19,29 @@ Data* Data::New(uint32_t constructor, uint32_t size) {
   return data;
 }
 
-TextObject::TextObject(std::string t) : Object(ObjectKind::Text), text(std::move(t)) { memory::Charge(text.size()); }
-TextObject::~TextObject() { memory::Discharge(text.size()); }
+TextObject::Buffer::Buffer(std::string b) : bytes(std::move(b)) {
+  memory::Charge(bytes.capacity());
+  charged = bytes.capacity();
+}
+TextObject::Buffer::~Buffer() { memory::Discharge(charged); }
+
+TextObject::TextObject(std::string bytes)
+    : Object(ObjectKind::Text), buffer_(std::make_shared<Buffer>(std::move(bytes))), size_(buffer_->bytes.size()) {}
+
+TextObject* TextObject::Add(uint32_t c) const {
+  // Somebody has written behind this text's end: what follows needs a buffer of its own.
+  std::shared_ptr<Buffer> buffer = size_ == buffer_->bytes.size() ? buffer_ : std::make_shared<Buffer>(std::string(text()));
+  constexpr size_t kLongest = 4;  // bytes of a character
+  if (buffer->bytes.capacity() - buffer->bytes.size() < kLongest) {
+    size_t capacity = buffer->bytes.size() * 2 + kLongest;
+    memory::Charge(capacity - buffer->charged);
+    buffer->charged = capacity;
+    buffer->bytes.reserve(capacity);
+  }
+  AppendUtf8(c, buffer->bytes);
+  size_t size = buffer->bytes.size();
+  return new TextObject(std::move(buffer), size);
+}
 
 ErrorObject::ErrorObject(ErrorCode c, std::string m, ir::NodeId n, ir::PosId p)
     : Object(ObjectKind::Error), code(c), message(std::move(m)), pos(p), node(n) {}

@@ -15,7 +15,9 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -97,10 +99,25 @@ struct Data : Object {
   static Data* New(uint32_t constructor, uint32_t size);  // fields are Word 0
 };
 
+// An immutable text, packed as UTF-8. Texts that grew out of each other share one buffer, of which each sees its
+// own beginning: a text to which characters are added one by one costs time in proportion to its length.
 struct TextObject : Object {
-  std::string text;
-  explicit TextObject(std::string t);
-  ~TextObject();
+  explicit TextObject(std::string bytes);
+  std::string_view text() const { return {buffer_->bytes.data(), size_}; }
+  // The text with the character at its end, a new object.
+  TextObject* Add(uint32_t c) const;
+
+ private:
+  struct Buffer {
+    std::string bytes;
+    size_t charged = 0;  // bytes of it that runtime/memory.h counts
+    explicit Buffer(std::string b);
+    ~Buffer();
+  };
+  TextObject(std::shared_ptr<Buffer> buffer, size_t size) : Object(ObjectKind::Text), buffer_(std::move(buffer)), size_(size) {}
+
+  std::shared_ptr<Buffer> buffer_;
+  size_t size_;
 };
 
 enum class ErrorCode : uint16_t {

@@ -150,6 +150,10 @@ struct Port {
   PortType type;
 };
 
+// The constructor, with a list of characters in its one strict field, of the data type by which a graph says that its
+// result is a text to be printed as it is, and not a value to be shown.
+inline constexpr const char* kShownText = "PrimShown";
+
 struct Graph {
   std::string name;  // the module or file
   TypeTable types;

@@ -70,6 +70,7 @@ struct DataCon {
   TyConId tycon;
   uint32_t index = 0;  // among the constructors of its type
   std::vector<Field> fields;
+  bool infix = false;  // declared between its fields
   Span span;
 };
 
@@ -91,6 +92,8 @@ struct Instance {
   // where the class's default holds (instantiated with `head` for the class's variable).
   std::vector<VarId> methods;
   Span span;
+  bool derived = false;       // made by `deriving`
+  bool from_library = false;
 };
 
 enum class ExprKind : uint8_t { Var, Con, Literal, App, Lambda, Let, Case, Fail, Match, FatBar, Fall };

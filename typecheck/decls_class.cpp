@@ -146,6 +146,7 @@ void Checker::DeclareInstance(const ast::InstanceDecl* decl) {
 
 // Enters the instance and a variable for each of its methods; their definitions are checked later.
 InstanceId Checker::RegisterInstance(core::Instance row, TyConId head, const ast::InstanceDecl* decl) {
+  row.from_library = options_.library;
   const ClassId cls = row.cls;
   if (auto it = env_.instances.find({cls.index, head.index}); it != env_.instances.end()) {
     Diagnostics& diag = Error(Diag::DuplicateInstance, decl->span, Text(decl->cls.text), PrintType(row.head));

@@ -129,6 +129,7 @@ void Checker::DeclareConstructors(const ast::DataDecl* data) {
     core::DataCon con;
     con.name = decl.name.text;
     con.tycon = id;
+    con.infix = decl.infix;
     con.span = decl.name.span;
     con.index = static_cast<uint32_t>(types_.cons[id].constructors.size());
     for (const ast::FieldDecl& field : decl.fields) {

@@ -227,10 +227,11 @@ void DeriveShow(Builder& make, const Shape& shape, const FixityTable& fixities) 
         parts.push_back(shows(0, i));
       }
       parts.push_back(text("}"));
-    } else if (op && con->fields.size() == 2) {
+    } else if (con->infix) {
       auto it = fixities.find(con->name.index);
       limit = it == fixities.end() ? 9 : it->second.precedence;
-      parts = {shows(limit + 1, 0), text(" " + std::string(Text(con->name)) + " "), shows(limit + 1, 1)};
+      std::string between = op ? name.substr(1, name.size() - 2) : "`" + name + "`";
+      parts = {shows(limit + 1, 0), text(" " + between + " "), shows(limit + 1, 1)};
     } else {
       for (size_t i = 0; i < con->fields.size(); ++i) {
         parts.push_back(text(i ? " " : name + " "));
@@ -299,6 +300,7 @@ void Checker::DeclareDerived(const ast::DataDecl* data) {
     core::Instance row;
     row.cls = cls;
     row.span = name.span;
+    row.derived = true;
     row.tyvars = types_.cons[tycon].params;
     llvm::SmallVector<TypeId> params;
     for (TyVarId param : row.tyvars) params.push_back(types_.Var(param));

@@ -5,7 +5,7 @@ namespace df::check {
 
 bool IsLibraryOnly(Symbol name) {
   std::string_view text = Text(name);
-  return text.size() > 4 && text.substr(0, 4) == "prim" && text[4] >= 'A' && text[4] <= 'Z';
+  return text.size() > 4 && (text.starts_with("prim") || text.starts_with("Prim")) && text[4] >= 'A' && text[4] <= 'Z';
 }
 
 bool IsInternalModule(std::string_view name) { return name.starts_with("Prelude."); }

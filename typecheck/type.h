@@ -31,7 +31,7 @@ enum class TypeKind : uint8_t {
 
 // Type constructors that the compiler itself knows. Everything else is declared in the library or by the user.
 enum class Builtin : uint8_t {
-  None, Function, Unit, Tuple, List, Int, Integer, Float, Double, Char, Bool, Ordering, IO,
+  None, Function, Unit, Tuple, List, Int, Integer, Float, Double, Char, Bool, Ordering, Text, IO,
   Action,  // what an IO program is once it is given its input: steps for the program that runs the graph
 };
 
@@ -67,7 +67,7 @@ class Types {
   TypeId Fun(llvm::ArrayRef<TypeId> from, TypeId to);
   TypeId Tuple(llvm::ArrayRef<TypeId> elements);  // () for none; the element itself for one
   TypeId List(TypeId element);
-  TypeId Scalar(Builtin builtin);                  // Int, Integer, Float, Double, Char, Bool, Ordering, Unit
+  TypeId Scalar(Builtin builtin);                  // Int, Integer, Float, Double, Char, Bool, Ordering, Text, Unit
   TyConId Known(Builtin builtin) const;            // not Tuple
   TyConId TupleCon(uint32_t size);                 // size >= 2; made on demand, up to 62
   TyVarId NewVar(Symbol name, Span span = {});

@@ -4,6 +4,7 @@
 #include "runtime/integer.h"
 #include "runtime/kernels.h"
 #include "runtime/scalar.h"
+#include "runtime/text.h"
 #include "runtime/unicode.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/runtime/graphs.h"
@@ -124,6 +125,76 @@ TEST_CASE("a value a million deep is freed without recursion") {
   }
   list = Value();
   CHECK(memory::counters.current == before);
+}
+
+TEST_CASE("a text has characters at offsets in bytes") {
+  ir::Graph graph;
+  auto apply = [&](ir::Op op, ir::TypeKind result, std::vector<Value> operands, bool* failed) {
+    KernelError error;
+    return ApplyTyped(op, {ir::TypeKind::String, result}, 0, operands, &error, failed, UINT64_MAX);
+  };
+  bool failed = false;
+  auto text = [&](std::string bytes) { return Value::Adopt(ValueKind::Object, new TextObject(std::move(bytes))); };
+  Value word = text("a\xCE\xBB\xE2\x82\xAC!");  // a, lambda, euro, !
+  auto start = [&](int64_t at) {
+    return apply(ir::Op::TextStart, ir::TypeKind::Int, {word, Value::Word(at)}, &failed).word();
+  };
+  CHECK(apply(ir::Op::TextSize, ir::TypeKind::Int, {word}, &failed).word() == 7);
+  std::vector<int64_t> starts;
+  for (int64_t at = -2; at < 10; ++at) starts.push_back(start(at));
+  CHECK(starts == std::vector<int64_t>{0, 0, 0, 1, 1, 3, 3, 3, 6, 7, 7, 7});
+  auto character = [&](int64_t at) {
+    return apply(ir::Op::TextChar, ir::TypeKind::Char, {word, Value::Word(at)}, &failed).word();
+  };
+  CHECK(character(0) == 'a');
+  CHECK(character(1) == 0x3BB);
+  CHECK(character(3) == 0x20AC);
+  CHECK_FALSE(failed);
+  for (int64_t at : {int64_t{-1}, int64_t{2}, int64_t{7}, INT64_MAX, INT64_MIN}) {
+    character(at);
+    CHECK(failed);
+  }
+}
+
+TEST_CASE("texts that grow out of one another do not see each other's ends") {
+  int64_t before = memory::counters.current;
+  {
+    auto* empty = new TextObject("");
+    TextObject* one = empty->Add('1');
+    TextObject* other = empty->Add(0x20AC);
+    TextObject* longer = one->Add('2');
+    CHECK(empty->text() == "");
+    CHECK(one->text() == "1");
+    CHECK(other->text() == "\xE2\x82\xAC");
+    CHECK(longer->text() == "12");
+    std::vector<Value> all;
+    for (TextObject* text : {empty, one, other, longer}) all.push_back(Value::Adopt(ValueKind::Object, text));
+  }
+  CHECK(memory::counters.current == before);
+}
+
+TEST_CASE("a number is read as it is written") {
+  ir::Graph graph;
+  auto read = [&](ir::TypeKind kind, const char* digits) {
+    std::optional<Value> value = text::ReadNumber(kind, digits);
+    return value ? ShowOf(graph, kind, *value) : "none";
+  };
+  CHECK(read(ir::TypeKind::Int, "-12") == "-12");
+  CHECK(read(ir::TypeKind::Int, "18446744073709551617") == "1");  // wraps
+  CHECK(read(ir::TypeKind::Integer, "-170141183460469231731687303715884105728") == "-170141183460469231731687303715884105728");
+  CHECK(read(ir::TypeKind::Double, "-0.1e2") == "-10.0");
+  CHECK(read(ir::TypeKind::Double, "9007199254740993") == "9.007199254740992e15");
+  CHECK(read(ir::TypeKind::Double, "1e400") == "Infinity");
+  CHECK(read(ir::TypeKind::Double, "-Infinity") == "-Infinity");
+  CHECK(read(ir::TypeKind::Float, "16777217") == "1.6777216e7");
+  CHECK(read(ir::TypeKind::Float, "NaN") == "NaN");
+  for (const char* wrong : {"", "-", "+1", "1.", ".5", "1e", "1e+", "0x10", "1 ", "--1", "inf", "nan", "Infinity1"}) {
+    INFO(wrong);
+    for (ir::TypeKind kind : {ir::TypeKind::Int, ir::TypeKind::Integer, ir::TypeKind::Float, ir::TypeKind::Double})
+      CHECK(read(kind, wrong) == "none");
+  }
+  CHECK(read(ir::TypeKind::Int, "1.5") == "none");
+  CHECK(read(ir::TypeKind::Integer, "1e5") == "none");
 }
 
 TEST_CASE("an Integer that fits is a word") {

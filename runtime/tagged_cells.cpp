@@ -31,7 +31,7 @@ DelayCell::~DelayCell() {
   --site->owner->live_cells_;
 }
 
-void DelayCell::operator delete(DelayCell* cell, std::destroying_delete_t) {
+DF_FREE_BLOCKS void DelayCell::operator delete(DelayCell* cell, std::destroying_delete_t) {
   Pool<DelayCell>& pool = cell->site->owner->cells_;
   uint32_t bytes = cell->Bytes();
   cell->~DelayCell();

@@ -39,7 +39,7 @@ struct DelayCell : Cell {
 
   DelayCell(const SiteCode* s, Frame* frame);
   ~DelayCell() override;
-  static void operator delete(DelayCell* cell, std::destroying_delete_t);
+  DF_FREE_BLOCKS static void operator delete(DelayCell* cell, std::destroying_delete_t);
   void CollectChildren(std::vector<Value>& out) override;
 
   Value& value() { return *reinterpret_cast<Value*>(this + 1); }
@@ -48,8 +48,8 @@ struct DelayCell : Cell {
   Value* operands() { return &value() + site->late_operands; }
   uint32_t num_operands() const { return static_cast<uint32_t>(site->together.size()); }
   uint32_t num_values() const { return std::max(num_operands() + site->late_operands, 1u); }
-  uint32_t Bytes() const { return site->cell_bytes; }
-  bool IsLive() const { return state != State::Free; }
+  DF_FREE_BLOCKS uint32_t Bytes() const { return site->cell_bytes; }
+  DF_FREE_BLOCKS bool IsLive() const { return state != State::Free; }
   static uint32_t BytesFor(const SiteCode& site);
 };
 static_assert(sizeof(DelayCell) == 48);

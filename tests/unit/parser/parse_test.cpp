@@ -75,7 +75,7 @@ TEST_CASE("modules, imports, exports, foreign imports") {
   CHECK(Tree("module A.B (f, T(..), (+), module X) where\n"
              "import M\nimport qualified N as O hiding (g, U(A, B), (++))\nimport P qualified as Q ()\n"
              "foreign import prim \"Add\" add :: Int -> Int") ==
-        "module A.B (f, T, (+)) where\nimport M\nimport qualified N as O hiding (g, U(..), (++))\n"
+        "module A.B (f, T(..), (+), module X) where\nimport M\nimport qualified N as O hiding (g, U(A, B), (++))\n"
         "import qualified P as Q ()\nforeign import prim \"Add\" add :: (Int -> Int)");
 }
 

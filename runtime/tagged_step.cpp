@@ -222,6 +222,8 @@ uint32_t TaggedExecution::RunRegion(Frame* frame, uint32_t pc) {
         if (in.aux & kTrigger) {
           frame->Set(in.a, Value::Word(0));
         } else {
+          // What only goes round a loop is not there on the side that ends it.
+          if (!IsConstant(in.b) && !frame->Has(in.b)) continue;
           Pass(frame, in.b, in.aux & kLastB, frame, in.a);
           if (frame->KindOf(in.a) == ValueKind::Error) PassError(frame, {node, 0});
         }
@@ -233,6 +235,8 @@ uint32_t TaggedExecution::RunRegion(Frame* frame, uint32_t pc) {
         continue;
       case Code::Return:
       case Code::Exit:
+        // The verifier lets a loop end with a value that only goes round it.
+        if (!IsConstant(in.b) && !frame->Has(in.b)) throw BrokenRule{"a result that has no value"};
         SendResult(frame, in.a, Use(frame, in.b, in.aux & kLastB));
         continue;
       case Code::Fire: Fire(frame, in.c); continue;

@@ -108,11 +108,13 @@ void CheckSession::Impl::FindOutdated(const core::Program& program, const check:
     if (program.vars[var].kind == core::VarKind::Top && !program.vars[var].from_library && !field)
       look_at(var, std::string(Text(name)));
   });
-  for (const core::Instance& instance : program.instances)
+  for (const core::Instance& instance : program.instances) {
+    if (instance.derived) continue;  // goes with its type
     for (core::VarId method : instance.methods)
       if (method.valid() && !program.vars[method].from_library && !classes.contains(instance.cls.index))
         look_at(method, fmt::format("instance {} {}", Text(program.classes[instance.cls].name),
                                     program.types.PrintArgument(instance.head)));
+  }
   for (Outdated& row : outdated) std::sort(row.users.begin(), row.users.end());
   outdated.erase(std::remove_if(outdated.begin(), outdated.end(), [](const Outdated& row) { return row.users.empty(); }),
                  outdated.end());

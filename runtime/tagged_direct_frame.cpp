@@ -24,8 +24,23 @@ const DirectState& TaggedExecution::RestoreStates(Frame* frame) {
   return from;
 }
 
-// The general code takes over where the frame stands.
+// The general code takes over where the frame stands. It gives results one by one, and a caller in direct code waits for all
+// together: with more than one the caller goes over first, and so its callers.
 void TaggedExecution::LeaveDirect(Frame* frame) {
+  std::vector<Frame*> callers;
+  for (Frame* at = frame; at->flags & kDirectCaller && at->scope().num_results > 1;) {
+    at = at->parent;
+    if (!(at->flags & kDirect)) break;
+    callers.push_back(at);
+  }
+  while (!callers.empty()) {
+    LeaveOne(callers.back());
+    callers.pop_back();
+  }
+  LeaveOne(frame);
+}
+
+void TaggedExecution::LeaveOne(Frame* frame) {
   if (frame->flags & kDirectCaller) ++frame->parent->refs;  // direct code does not count its one callee
   const DirectState& from = RestoreStates(frame);
   frame->refs += frame->scope().num_results - 1;
@@ -46,7 +61,7 @@ bool TaggedExecution::LeaveAllDirect() {
   pool_.ForEachLive([&](Frame* frame) {
     if (frame->flags & kDirect && frame->refs) frames.push_back(frame);
   });
-  for (Frame* frame : frames) LeaveDirect(frame);
+  for (Frame* frame : frames) LeaveOne(frame);
   return !frames.empty();
 }
 

@@ -195,6 +195,7 @@ class TaggedExecution : public EngineRun {
   // tagged_direct_frame.cpp: from direct code to the general code and back
   const DirectState& RestoreStates(Frame* frame);
   void LeaveDirect(Frame* frame);
+  void LeaveOne(Frame* frame);
   bool LeaveAllDirect();
   Frame* NewDirect(const SiteCode* site, Frame* parent, uint32_t flags);
   void Linger(Frame* frame);

@@ -239,7 +239,7 @@ def inside_one_operation(d):
     """Limits and signals reach a run that stands in one multiplication, division or conversion of a huge Integer."""
     d.file("power.df", "main = 3 ^ (2 ^ 40 :: Int) == (0 :: Integer)\n")
     d.file("divide.df", "main = let x = 7 ^ (2 ^ 23 :: Int) in gcd (x * x) (x * (x + 1)) == (0 :: Integer)\n")
-    d.file("show.df", "main = (1, 3 ^ (2 ^ 25 :: Int))\n")
+    d.file("show.df", "main = (1, 3 ^ (2 ^ 28 :: Int))\n")
     for engine in ("tagged", "reference", "demand"):
         for file in ("power.df", "divide.df", "show.df"):
             begin = time.monotonic()

@@ -222,6 +222,7 @@ def completes_file_names(d):
     terminal.send(b"area\n")
     terminal.wait_for(b"12")
     terminal.wait_for(b"dfc> ")
+    time.sleep(0.3)
     terminal.send(b"\x04")
     assert terminal.exit_code() == 0
 

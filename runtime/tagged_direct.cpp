@@ -484,7 +484,6 @@ L_Next: {
   }
   if (!unpins_.empty()) DrainUnpins();
   ++stats_.loops;
-  given_.clear();
   const uint32_t* list = operands + ip->x;
   uint32_t count = ip->b;
   if (frame->refs > 1) {

@@ -1,10 +1,8 @@
 // Schedules -> direct code: which words need no state, who uses a value last, and one instruction per step.
 #include <algorithm>
-#include <bit>
 #include <optional>
 
-#include "runtime/tagged_direct.h"
-#include "runtime/tagged_schedule.h"
+#include "runtime/tagged_direct_flow.h"
 
 namespace df::tagged {
 
@@ -26,47 +24,22 @@ bool IsWordKind(TypeKind kind) {
   }
 }
 
-using Slots = std::vector<bool>;
-
 // One scope.
 class DirectMaker {
  public:
   DirectMaker(Program& p, ScopeCode& scope, const Schedule& schedule, const std::vector<Slots>& plain,
               const std::vector<bool>& is_direct)
       : p_(p), g_(*p.graph), scope_(scope), schedule_(schedule), plain_of_(plain), plain_(plain[scope.id.index]),
-        is_direct_(is_direct) {}
+        is_direct_(is_direct), flow_(p, scope, schedule, plain_) {}
   bool Run(const std::vector<uint32_t>& parameters);
 
  private:
-  struct Flow {
-    Slots live_in, live_out;     // open slots
-    Slots known_in;              // slots that have certainly been computed
-    bool reached = false;
-    uint32_t only = kNone;       // the block that branches here, if there is just one
-    uint32_t uses = 0;
-    uint32_t start = kNone;      // instruction
-    uint32_t fused = kNone;      // step whose comparison or match is part of the branch
-    std::vector<bool> idle;      // by step: see IsIdle
-  };
   struct Patch {
     uint32_t at;
     int which;  // 0: x, 1: y, 2: operands[at]
     uint32_t block;
     uint32_t from;  // the block whose branch this is, or kNone
   };
-
-  template <typename Visit>
-  void ForEachUse(const Step& step, Visit visit) const;
-  template <typename Visit>
-  void ForEachDefinition(const Step& step, Visit visit) const;
-  void FindFused(uint32_t block);
-  bool IsFusable(uint32_t pc, uint32_t branch_pc) const;
-  void FindLive();
-  void FindKnown(const std::vector<uint32_t>& parameters);
-  void Define(const Step& step, Slots& known) const;
-  bool IsIdle(const Step& step, const Slots& known) const;
-  bool FindIdle();
-  void LiveBefore(const Flow& flow, const Block& block, size_t step, Slots& live) const;
 
   void EmitBlock(uint32_t block);
   bool EmitStep(uint32_t block, size_t step, const Slots& live_before);
@@ -76,7 +49,6 @@ class DirectMaker {
   bool EmitCall(const Step& step, const Slots& live_after);
   bool EmitNext(const Step& step);
   bool EmitReturn(const Step& step);
-  Slots LiveAfterBranch(uint32_t block) const;
   void DropDead(const Slots& before, const Slots& after);
 
   uint16_t Operand(uint32_t slot) {  // of an instruction
@@ -119,7 +91,8 @@ class DirectMaker {
   const std::vector<Slots>& plain_of_;
   const Slots& plain_;
   const std::vector<bool>& is_direct_;
-  std::vector<Flow> flow_;
+  DirectFlow flow_;
+  std::vector<uint32_t> start_;  // by block: its first instruction
   std::vector<Patch> patches_;
   std::vector<uint32_t> todo_;
   std::vector<uint32_t> uses_;  // of the step, by slot
@@ -130,73 +103,6 @@ class DirectMaker {
   bool good_ = true;
 };
 
-// ---------------------------------------------------------------- what a step reads and writes
-
-template <typename Visit>
-void DirectMaker::ForEachUse(const Step& step, Visit visit) const {
-  auto use = [&](uint32_t operand) {
-    if (operand != kNone && !IsConstant(operand)) visit(operand);
-  };
-  switch (step.kind) {
-    case StepKind::Op: {
-      const Instr& in = p_.code[step.pc];
-      use(in.b);
-      if (g_.nodes[p_.node_of[step.pc]].num_inputs > 1) use(in.c);
-      return;
-    }
-    case StepKind::Construct: {
-      const Instr& in = p_.code[step.pc];
-      for (uint32_t k = 0; k < in.c; ++k) use(tagged::ListOperand(p_.lists[in.b + k]));
-      return;
-    }
-    case StepKind::Delay:
-    case StepKind::Next:
-    case StepKind::Return:
-      for (uint32_t operand : step.operands) use(operand);
-      return;
-    case StepKind::Merge:
-    case StepKind::Force: use(p_.code[step.pc].b); return;
-    case StepKind::Call:
-      for (const Delivery& d : p_.sites[p_.code[step.pc].b].together) use(d.from);
-      return;
-    case StepKind::Branch: use(p_.code[step.pc].a); return;
-    case StepKind::Mark:
-    case StepKind::Jump: return;
-  }
-}
-
-template <typename Visit>
-void DirectMaker::ForEachDefinition(const Step& step, Visit visit) const {
-  switch (step.kind) {
-    case StepKind::Op:
-    case StepKind::Construct:
-    case StepKind::Delay:
-    case StepKind::Merge:
-    case StepKind::Mark:
-    case StepKind::Force: visit(p_.code[step.pc].a); return;
-    case StepKind::Call:
-      for (const ReturnTo& to : p_.sites[p_.code[step.pc].b].returns) visit(to.slot);
-      return;
-    default: return;
-  }
-}
-
-// ---------------------------------------------------------------- comparisons that are part of a branch
-
-std::optional<Direct> CompareOf(Op op, bool rr, bool branch) {
-  switch (op) {
-#define DF_DIRECT_BINARY(name, type, condition, expression)
-#define DF_DIRECT_UNARY(name, type, condition, expression)
-#define DF_DIRECT_INTEGER(name, expression)
-#define DF_DIRECT_INTEGER_COMPARE(name, expression)
-#define DF_DIRECT(name, operands)
-#define DF_DIRECT_COMPARE(name, expression) \
-  case Op::name: return branch ? (rr ? Direct::Branch##name##RR : Direct::Branch##name##RK) : Direct::name##RR;
-#include "runtime/tagged_direct_ops.def"
-    default: return std::nullopt;
-  }
-}
-
 std::optional<Direct> IntegerCompareOf(Op op) {
   switch (op) {
     case Op::Eq: return Direct::EqZRR;
@@ -206,133 +112,6 @@ std::optional<Direct> IntegerCompareOf(Op op) {
     case Op::Gt: return Direct::GtZRR;
     case Op::Ge: return Direct::GeZRR;
     default: return std::nullopt;
-  }
-}
-
-bool IsIntLike(TypeKind kind) { return kind == TypeKind::Int || kind == TypeKind::Bool || kind == TypeKind::Char; }
-
-// Whether only the branch asks for the predicate at `pc`, and both fit into one instruction.
-bool DirectMaker::IsFusable(uint32_t pc, uint32_t branch_pc) const {
-  const Instr& in = p_.code[pc];
-  const Branch& branch = scope_.branches[p_.code[branch_pc].b];
-  if (in.a != p_.code[branch_pc].a || branch.watched) return false;
-  NodeId node = p_.node_of[pc];
-  for (ir::Edge use : p_.users[p_.RowOf({node, 0})]) {
-    Op op = g_.nodes[use.node].op;
-    if (!((op == Op::Switch || op == Op::BranchMerge || op == Op::Exit) && use.port == 0)) return false;
-  }
-  if (IsConstant(in.b)) return false;
-  if (g_.nodes[node].op == Op::Match)
-    return !plain_[in.b] &&
-           g_.types[g_.TypeOf(g_.InputsOf(node)[0]).type].constructors.size() == branch.sides.size();
-  if (!branch.is_bool || branch.sides.size() != 2) return false;
-  if (!IsIntLike(p_.types[node.index].operand) || !CompareOf(g_.nodes[node].op, true, true)) return false;
-  return !IsConstant(in.c) || (Constant(in.c) >= INT16_MIN && Constant(in.c) <= INT16_MAX);
-}
-
-void DirectMaker::FindFused(uint32_t index) {
-  const Block& block = schedule_.blocks[index];
-  const Step& branch = block.steps.back();
-  if (branch.kind != StepKind::Branch) return;
-  for (uint32_t i = 0; i + 1 < block.steps.size(); ++i)
-    if (block.steps[i].kind == StepKind::Op && IsFusable(block.steps[i].pc, branch.pc)) flow_[index].fused = i;
-}
-
-// ---------------------------------------------------------------- liveness
-
-// Open slots in use before step `step`, given what is in use at the end of the block.
-void DirectMaker::LiveBefore(const Flow& flow, const Block& block, size_t step, Slots& live) const {
-  live = flow.live_out;
-  for (size_t i = block.steps.size(); i-- > step;) {
-    if (i == flow.fused || flow.idle[i]) continue;  // the fused one is read by the branch
-    ForEachDefinition(block.steps[i], [&](uint32_t slot) { live[slot] = false; });
-    auto use = [&](uint32_t slot) {
-      if (!plain_[slot]) live[slot] = true;
-    };
-    ForEachUse(block.steps[i], use);
-    if (i + 1 == block.steps.size() && flow.fused != kNone) ForEachUse(block.steps[flow.fused], use);
-  }
-}
-
-void DirectMaker::FindLive() {
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (size_t b = flow_.size(); b-- > 0;) {
-      Flow& flow = flow_[b];
-      const Block& block = schedule_.blocks[b];
-      for (uint32_t next : block.steps.back().targets)
-        for (uint32_t s = 0; s < flow.live_out.size(); ++s)
-          if (flow_[next].live_in[s]) flow.live_out[s] = true;
-      Slots live;
-      LiveBefore(flow, block, 0, live);
-      if (live == flow.live_in) continue;
-      flow.live_in = std::move(live);
-      changed = true;
-    }
-  }
-}
-
-// A merge of a value that only a loop's other end would have: nobody looks at it on this path.
-bool DirectMaker::IsIdle(const Step& step, const Slots& known) const {
-  if (step.kind != StepKind::Merge) return false;
-  uint32_t from = p_.code[step.pc].b;
-  return !IsConstant(from) && !known[from];
-}
-
-void DirectMaker::Define(const Step& step, Slots& known) const {
-  if (!IsIdle(step, known)) ForEachDefinition(step, [&](uint32_t slot) { known[slot] = true; });
-}
-
-// False if a step uses what is not certainly there: then its order was not known after all.
-bool DirectMaker::FindIdle() {
-  bool good = true;
-  for (size_t b = 0; b < flow_.size(); ++b) {
-    Flow& flow = flow_[b];
-    const Block& block = schedule_.blocks[b];
-    flow.idle.assign(block.steps.size(), false);
-    Slots known = flow.known_in;
-    for (size_t i = 0; i < block.steps.size(); ++i) {
-      const Step& step = block.steps[i];
-      flow.idle[i] = IsIdle(step, known);
-      auto use = [&](uint32_t slot) { good &= known[slot]; };
-      if (!flow.idle[i] && i != flow.fused) ForEachUse(step, [&](uint32_t slot) {
-        bool predicate = i + 1 == block.steps.size() && flow.fused != kNone;
-        if (!predicate) use(slot);
-      });
-      if (i != flow.fused) Define(step, known);
-    }
-  }
-  return good;
-}
-
-void DirectMaker::FindKnown(const std::vector<uint32_t>& parameters) {
-  std::vector<uint32_t> todo{0};
-  Slots& entry = flow_[0].known_in;
-  for (uint32_t slot : parameters) entry[slot] = true;
-  if (scope_.iteration_slot != kNone) entry[scope_.iteration_slot] = true;
-  flow_[0].reached = true;
-  while (!todo.empty()) {
-    uint32_t index = todo.back();
-    todo.pop_back();
-    Slots known = flow_[index].known_in;
-    const Block& block = schedule_.blocks[index];
-    for (size_t i = 0; i < block.steps.size(); ++i)
-      if (i != flow_[index].fused) Define(block.steps[i], known);
-    for (uint32_t next : block.steps.back().targets) {
-      Flow& to = flow_[next];
-      bool changed = !to.reached;
-      if (!to.reached) {
-        to.known_in = known;
-        to.reached = true;
-      } else {
-        for (uint32_t s = 0; s < known.size(); ++s)
-          if (to.known_in[s] && !known[s]) {
-            to.known_in[s] = false;
-            changed = true;
-          }
-      }
-      if (changed) todo.push_back(next);
-    }
   }
 }
 
@@ -476,7 +255,7 @@ bool DirectMaker::EmitCall(const Step& step, const Slots& live_after) {
   bool direct = is_direct_[callee.id.index];
   // While the callee works the arguments are gone and the results are not there.
   Slots live = live_after;
-  ForEachDefinition(step, [&](uint32_t slot) { live[slot] = false; });
+  flow_.ForEachDefinition(step, [&](uint32_t slot) { live[slot] = false; });
   uint32_t waiting = MakeState(step.after, live, known_);
   if (direct) {
     uint32_t states = static_cast<uint32_t>(sizeof(uint64_t) * callee.num_slots);
@@ -612,7 +391,7 @@ bool DirectMaker::EmitStep(uint32_t index, size_t i, const Slots& live_before) {
   const Block& block = schedule_.blocks[index];
   const Step& step = block.steps[i];
   if (i == flow_[index].fused || flow_[index].idle[i]) return true;
-  ForEachUse(step, [&](uint32_t slot) { ++uses_[slot]; });
+  flow_.ForEachUse(step, [&](uint32_t slot) { ++uses_[slot]; });
   pc_ = step.pc;
   state_ = MakeState(step.before, live_before, known_);
   bool good = true;
@@ -655,17 +434,8 @@ bool DirectMaker::EmitStep(uint32_t index, size_t i, const Slots& live_before) {
     case StepKind::Branch: EmitBranch(index, step); break;
     case StepKind::Jump: break;
   }
-  ForEachUse(step, [&](uint32_t slot) { uses_[slot] = 0; });
+  flow_.ForEachUse(step, [&](uint32_t slot) { uses_[slot] = 0; });
   return good && good_;
-}
-
-// What is in use when a branch has been taken, before its side is known.
-Slots DirectMaker::LiveAfterBranch(uint32_t block) const {
-  const Flow& flow = flow_[block];
-  Slots live = flow.live_out;
-  if (flow.fused != kNone)
-    ForEachUse(schedule_.blocks[block].steps[flow.fused], [&](uint32_t slot) { live[slot] = !plain_[slot]; });
-  return live;
 }
 
 // Gives up the open slots of `before` that are not in `after`.
@@ -676,16 +446,14 @@ void DirectMaker::DropDead(const Slots& before, const Slots& after) {
 
 void DirectMaker::EmitBlock(uint32_t index) {
   for (;;) {
-    Flow& flow = flow_[index];
+    const DirectFlow::BlockFlow& flow = flow_[index];
     const Block& block = schedule_.blocks[index];
-    flow.start = Here();
+    start_[index] = Here();
     pc_ = state_ = kNone;
-    if (flow.uses == 1 && flow.only != kNone) DropDead(LiveAfterBranch(flow.only), flow.live_in);
+    if (flow.uses == 1 && flow.only != kNone) DropDead(flow_.LiveAfterBranch(flow.only), flow.live_in);
     known_ = flow.known_in;
-    std::vector<Slots> live(block.steps.size() + 1);
     // After the last step only what successors use; what a branch reads is given up on its edges.
-    live[block.steps.size()] = flow.live_out;
-    for (size_t i = block.steps.size(); i-- > 0;) LiveBefore(flow, block, i, live[i]);
+    std::vector<Slots> live = flow_.Live(index);
     for (size_t i = 0; i < block.steps.size(); ++i) {
       const Step& step = block.steps[i];
       live_after_ = live[i + 1];
@@ -695,7 +463,7 @@ void DirectMaker::EmitBlock(uint32_t index) {
       }
       state_ = kNone;
       if (i != flow.fused && !flow.idle[i])
-        ForEachDefinition(step, [&](uint32_t slot) {
+        flow_.ForEachDefinition(step, [&](uint32_t slot) {
           known_[slot] = true;
           if (!plain_[slot] && !live[i + 1][slot]) Add(Direct::Drop, 0, slot);
         });
@@ -708,7 +476,7 @@ void DirectMaker::EmitBlock(uint32_t index) {
     }
     uint32_t next = last.targets[0];
     DropDead(flow.live_out, flow_[next].live_in);
-    if (flow_[next].start != kNone) {
+    if (start_[next] != kNone) {
       Add(Direct::Jump);
       patches_.push_back({Here() - 1, 0, next, kNone});
       return;
@@ -720,21 +488,9 @@ void DirectMaker::EmitBlock(uint32_t index) {
 bool DirectMaker::Run(const std::vector<uint32_t>& parameters) {
   uint32_t slots = scope_.num_slots;
   if (slots >= kMostDirectSlots) return false;
-  flow_.resize(schedule_.blocks.size());
-  for (Flow& flow : flow_) flow.live_in = flow.live_out = flow.known_in = Slots(slots, false);
+  if (!flow_.Run(parameters)) return false;
+  start_.assign(schedule_.blocks.size(), kNone);
   uses_.assign(slots, 0);
-  for (uint32_t b = 0; b < flow_.size(); ++b) {
-    FindFused(b);
-    const Step& last = schedule_.blocks[b].steps.back();
-    for (uint32_t next : last.targets) {
-      ++flow_[next].uses;
-      if (last.kind == StepKind::Branch) flow_[next].only = b;
-    }
-  }
-  ++flow_[0].uses;
-  FindKnown(parameters);
-  if (!FindIdle()) return false;
-  FindLive();
 
   uint32_t entry = Here();
   pc_ = state_ = kNone;
@@ -745,25 +501,25 @@ bool DirectMaker::Run(const std::vector<uint32_t>& parameters) {
   while (good_ && !todo_.empty()) {
     uint32_t block = todo_.back();
     todo_.pop_back();
-    if (flow_[block].start == kNone) EmitBlock(block);
+    if (start_[block] == kNone) EmitBlock(block);
     good_ &= state_bytes_ <= kMostStateBytes;
   }
   if (!good_) return false;
   // An edge of a branch on which values are given up goes through a block of its own.
   auto resolve = [&](uint32_t from, uint32_t to) {
-    if (flow_[to].uses == 1) return flow_[to].start;
-    Slots live = LiveAfterBranch(from);
+    if (flow_[to].uses == 1) return start_[to];
+    Slots live = flow_.LiveAfterBranch(from);
     bool any = false;
     for (uint32_t s = 0; s < slots; ++s) any |= live[s] && !flow_[to].live_in[s];
-    if (!any) return flow_[to].start;
+    if (!any) return start_[to];
     uint32_t start = Here();
     pc_ = state_ = kNone;
     DropDead(live, flow_[to].live_in);
-    Add(Direct::Jump).x = flow_[to].start;
+    Add(Direct::Jump).x = start_[to];
     return start;
   };
   for (const Patch& patch : patches_) {
-    uint32_t to = patch.from == kNone ? flow_[patch.block].start : resolve(patch.from, patch.block);
+    uint32_t to = patch.from == kNone ? start_[patch.block] : resolve(patch.from, patch.block);
     if (patch.which == 2) out().operands[patch.at] = to;
     else (patch.which ? out().code[patch.at].y : out().code[patch.at].x) = to;
   }

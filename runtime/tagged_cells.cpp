@@ -110,20 +110,19 @@ void TaggedExecution::StartCell(DelayCell* cell) {
   if (cell->state != DelayCell::State::Released) return;
   ++stats_.calls;
   const SiteCode& site = *cell->site;
-  Frame* body = NewFrame(&site, nullptr);
+  bool direct = GoesDirect(*cell);
+  uint32_t depth = site.needs_outer ? cell->home->depth + 1 : static_cast<uint32_t>(DepthOf(cell->tag)) + 1;
+  Frame* body = direct ? NewDirect(&site, nullptr, depth, kLive | kDirect) : NewFrame(&site, nullptr);
   body->parent = cell->home;  // its tag or pin is the body's now
-  if (site.needs_outer) {
-    body->depth = cell->home->depth + 1;
-  } else {
-    body->flags |= kTagParent;
-    body->depth = static_cast<uint32_t>(DepthOf(cell->tag)) + 1;
-  }
-  stats_.max_depth = std::max<uint64_t>(stats_.max_depth, body->depth);
+  body->depth = depth;
+  if (!site.needs_outer) body->flags |= kTagParent;
+  stats_.max_depth = std::max<uint64_t>(stats_.max_depth, depth);
   cell->state = DelayCell::State::Running;
   cell->body = body;
   ++cell->refs;
-  body->Set(site.callee->cell_slot, Value::Adopt(ValueKind::Reference, cell));
-  if (StartBodyDirect(cell, body)) return;
+  Value reference = Value::Adopt(ValueKind::Reference, cell);
+  if (direct) return StartBodyDirect(cell, std::move(reference), body);
+  body->Set(site.callee->cell_slot, std::move(reference));
   Value* operands = cell->operands();
   for (uint32_t i = 0; i < cell->num_operands(); ++i) {
     const Delivery& d = site.together[i];

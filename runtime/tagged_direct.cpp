@@ -353,7 +353,7 @@ L_Jump:
   child = *call.free;                                           \
   if (!child || --budget_ == 0) {                               \
     STAND();                                                    \
-    child = NewDirect(call.site, frame, kLive | kDirect | kDirectCaller); \
+    child = NewDirect(call.site, frame, frame->depth + 1, kLive | kDirect | kDirectCaller); \
   } else {                                                      \
     *call.free = child->parent;                                 \
     child->parent = frame;                                      \

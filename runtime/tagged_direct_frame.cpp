@@ -1,4 +1,5 @@
 // Direct code and the general code: how a frame goes from one to the other, and what passes between frames of both kinds.
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/tagged_engine.h"
@@ -67,13 +68,13 @@ bool TaggedExecution::LeaveAllDirect() {
 
 // ---------------------------------------------------------------- frames
 
-Frame* TaggedExecution::NewDirect(const SiteCode* site, Frame* parent, uint32_t flags) {
+Frame* TaggedExecution::NewDirect(const SiteCode* site, Frame* parent, uint32_t depth, uint32_t flags) {
   if (budget_ == 0 || --budget_ == 0) StepCheck();
   Frame* frame = pool_.Take(site);
   frame->parent = parent;
   frame->refs = 1;
   frame->pins = 0;
-  frame->depth = parent->depth + 1;
+  frame->depth = depth;
   frame->flags = flags;
   frame->state_words = site->callee->num_slots;
   frame->resume = program_.direct.code.data() + site->callee->direct;
@@ -92,7 +93,7 @@ void TaggedExecution::Linger(Frame* frame) {
 // Of the next iteration of a loop, where this one has to stay.
 Frame* TaggedExecution::NextFrame(Frame* frame) {
   Frame* parent = frame->parent;
-  Frame* next = NewDirect(frame->site, parent, frame->flags & (kLive | kDirect | kDirectCaller));
+  Frame* next = NewDirect(frame->site, parent, frame->depth, frame->flags & (kLive | kDirect | kDirectCaller));
   uint32_t slot = frame->scope().iteration_slot;
   next->slots()[slot] = frame->slots()[slot] + 1;
   if (!(frame->flags & kDirectCaller)) ++parent->refs;
@@ -114,7 +115,7 @@ bool TaggedExecution::CallIn(Frame* frame, const SiteCode& site) {
   for (const Delivery& d : site.together)
     if (KindOf(frame, d.from) == ValueKind::Error) return false;
   ++(site.type == SiteType::Loop ? stats_.loops : stats_.calls);
-  Frame* child = NewDirect(&site, frame, kLive | kDirect);
+  Frame* child = NewDirect(&site, frame, frame->depth + 1, kLive | kDirect);
   ++frame->refs;
   for (const Delivery& d : site.together) Put(child, d.to, Use(frame, d.from, d.last));
   if (site.type == SiteType::Loop) Put(child, site.callee->iteration_slot, Value::Word(0));
@@ -191,21 +192,20 @@ Frame* TaggedExecution::GiveResults(Frame* frame) {
 
 // ---------------------------------------------------------------- delayed calls
 
-// The body of a cell that is released, in direct code. False if an operand has failed or the body has none.
-bool TaggedExecution::StartBodyDirect(DelayCell* cell, Frame* body) {
+// Whether the body of a cell that is released can run direct code: there is some, and no operand has failed.
+bool TaggedExecution::GoesDirect(DelayCell& cell) const {
+  if (cell.site->callee->direct == kNone) return false;
+  const Value* operands = cell.operands();
+  return std::none_of(operands, operands + cell.num_operands(), [](const Value& v) { return v.is_error(); });
+}
+
+void TaggedExecution::StartBodyDirect(DelayCell* cell, Value reference, Frame* body) {
   const SiteCode& site = *cell->site;
-  if (site.callee->direct == kNone) return false;
-  uint32_t count = cell->num_operands();
+  Put(body, site.callee->cell_slot, std::move(reference));
   Value* operands = cell->operands();
-  for (uint32_t i = 0; i < count; ++i)
-    if (operands[i].is_error()) return false;
-  body->flags = (body->flags & ~kObjects) | kDirect;
-  body->refs = 1;
-  body->resume = program_.direct.code.data() + site.callee->direct;
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < cell->num_operands(); ++i)
     if (site.together[i].to != kNone) Put(body, site.together[i].to, std::move(operands[i]));
   Push(body, kNone);
-  return true;
 }
 
 void TaggedExecution::WaitDirect(Frame* frame, DelayCell* cell) {

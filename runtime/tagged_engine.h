@@ -197,7 +197,7 @@ class TaggedExecution : public EngineRun {
   void LeaveDirect(Frame* frame);
   void LeaveOne(Frame* frame);
   bool LeaveAllDirect();
-  Frame* NewDirect(const SiteCode* site, Frame* parent, uint32_t flags);
+  Frame* NewDirect(const SiteCode* site, Frame* parent, uint32_t depth, uint32_t flags);
   void Linger(Frame* frame);
   Frame* NextFrame(Frame* frame);
   static void Put(Frame* frame, uint32_t slot, Value value);
@@ -205,7 +205,8 @@ class TaggedExecution : public EngineRun {
   void CallOut(Frame* frame, const SiteCode& site, const uint32_t* operands, const uint64_t* s, const uint8_t* k);
   bool GiveDirect(Frame* frame, uint32_t slot, Value& value);
   Frame* GiveResults(Frame* frame);
-  bool StartBodyDirect(DelayCell* cell, Frame* body);
+  bool GoesDirect(DelayCell& cell) const;
+  void StartBodyDirect(DelayCell* cell, Value reference, Frame* body);
   void WaitDirect(Frame* frame, DelayCell* cell);
   void WakeDirect(Frame* frame, const Value& value);
 

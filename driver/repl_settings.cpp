@@ -15,6 +15,14 @@ bool ReadFlag(std::string_view value, bool& flag) {
   return true;
 }
 
+// A limit: "off" is none, and all else is for `parse`.
+template <typename Limit>
+bool ReadLimit(std::string_view value, Limit& limit, bool (*parse)(std::string_view, Limit&)) {
+  if (value != "off") return parse(value, limit);
+  limit = {};
+  return true;
+}
+
 }  // namespace
 
 llvm::ArrayRef<Repl::Setting> Repl::Settings() {
@@ -27,27 +35,15 @@ llvm::ArrayRef<Repl::Setting> Repl::Settings() {
        [](const Repl& r) {
          return r.options_.timeout.count() ? fmt::format("{}ms", r.options_.timeout.count()) : std::string("off");
        },
-       [](Repl& r, std::string_view value) {
-         if (value != "off") return ParseDuration(value, r.options_.timeout);
-         r.options_.timeout = {};
-         return true;
-       },
+       [](Repl& r, std::string_view value) { return ReadLimit(value, r.options_.timeout, ParseDuration); },
        [](Repl& r) { r.options_.timeout = {}; }},
       {"max-memory", "bytes that an evaluation may take: 2G, 512M; off is 80% of the machine",
        [](const Repl& r) { return r.options_.max_memory ? PrintBytes(r.options_.max_memory) : std::string("off"); },
-       [](Repl& r, std::string_view value) {
-         if (value != "off") return ParseBytes(value, r.options_.max_memory);
-         r.options_.max_memory = 0;
-         return true;
-       },
+       [](Repl& r, std::string_view value) { return ReadLimit(value, r.options_.max_memory, ParseBytes); },
        [](Repl& r) { r.options_.max_memory = 0; }},
       {"max-frames", "calls that may be live at once",
        [](const Repl& r) { return r.options_.max_frames ? fmt::format("{}", r.options_.max_frames) : std::string("off"); },
-       [](Repl& r, std::string_view value) {
-         if (value != "off") return ParseBytes(value, r.options_.max_frames);
-         r.options_.max_frames = 0;
-         return true;
-       },
+       [](Repl& r, std::string_view value) { return ReadLimit(value, r.options_.max_frames, ParseBytes); },
        [](Repl& r) { r.options_.max_frames = 0; }},
       {"optimize", "inlining and the like, as -O0 switches off",
        [](const Repl& r) { return OnOff(r.options_.lower.optimize); },

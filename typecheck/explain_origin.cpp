@@ -25,13 +25,7 @@ void Checker::RecordPlace(TypeId type, Span span, const Reason& why) {
 void Checker::ExplainCallee(VarId id, ConId con) {
   if (con.valid()) {
     const core::DataCon& row = program_.constructors[con];
-    core::Scheme scheme;
-    scheme.tyvars = types_.cons[row.tycon].params;
-    llvm::SmallVector<TypeId> params;
-    for (TyVarId param : scheme.tyvars) params.push_back(types_.Var(param));
-    scheme.type = types_.Con(row.tycon, params);
-    for (size_t i = row.fields.size(); i-- > 0;) scheme.type = types_.Fun(row.fields[i].type, scheme.type);
-    std::string type = check::PrintScheme(program_, scheme);
+    std::string type = check::PrintScheme(program_, check::SchemeOf(program_, con));
     Span span = Shown(row.span);
     NoteOnce(span, span.valid() ? fmt::format("`{}` is declared here, with the type `{}`", Text(row.name), type)
                                 : fmt::format("`{}` has the type `{}`", Text(row.name), type));

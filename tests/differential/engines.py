@@ -1,10 +1,25 @@
 """How the tests run dfc and read what it says; shared by the two generators."""
 
+import argparse
 import collections
+import os
 import re
 import subprocess
 
 ERROR = re.compile(r"^error: (.*)", re.M)
+
+
+def arguments():
+    """The flags that both have."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dfc", required=True, type=os.path.abspath)
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--keep", default=None)
+    parser.add_argument("--stop-at", type=int, default=5, help="faults after which to stop")
+    parser.add_argument("--quiet", action="store_true", help="no shrinking, no histograms")
+    return parser
 
 
 def execute(command, timeout=60):

@@ -7,7 +7,6 @@ its own order and in a random one, `tagged` and `demand` once; each answer is co
 exercise are printed, so that trivial programs show. A program that disagrees is shrunk and printed, and kept in --keep.
 """
 
-import argparse
 import concurrent.futures
 import os
 import re
@@ -16,7 +15,7 @@ import tempfile
 
 import evaluate
 import shrink
-from engines import answer, call_path, execute, histogram
+from engines import answer, arguments, call_path, execute, histogram
 from generate import Generator, program_source
 
 FUEL = 20000
@@ -85,16 +84,7 @@ def check(seed, dfc, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--dfc", required=True)
-    parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--count", type=int, default=500)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--keep", default=None)
-    parser.add_argument("--stop-at", type=int, default=5, help="faults after which to stop")
-    parser.add_argument("--quiet", action="store_true", help="no shrinking, no histograms")
-    args = parser.parse_args()
-    args.dfc = os.path.abspath(args.dfc)
+    args = arguments().parse_args()
     good = bad = skipped = 0
     rows = []
     with tempfile.TemporaryDirectory() as scratch:

@@ -9,7 +9,6 @@ optimisation and without loops, and run on each engine, and once more without a 
 shrunk, printed, and kept in --keep.
 """
 
-import argparse
 import concurrent.futures
 import hashlib
 import os
@@ -22,7 +21,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import ghc
 import shrink
-from engines import answer, call_path, execute, histogram
+from engines import answer, arguments, call_path, execute, histogram
 from generate import Generator
 
 PIECE = 50
@@ -117,18 +116,10 @@ def counts(text, stats, traced):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--dfc", required=True)
-    parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--count", type=int, default=500)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--keep", default=None)
-    parser.add_argument("--stop-at", type=int, default=5, help="faults after which to stop")
-    parser.add_argument("--quiet", action="store_true", help="no shrinking, no histograms")
+    parser = arguments()
     parser.add_argument("--answers", help="GHC's answers, stored")
     parser.add_argument("--store", help="where to write GHC's answers, of the programs that pass")
     args = parser.parse_args()
-    args.dfc = os.path.abspath(args.dfc)
     stored = read_answers(args.answers) if args.answers else None
     tally, kept = Tally(), []
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool, \

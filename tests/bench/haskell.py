@@ -42,14 +42,16 @@ PROGRAMS = [
 
 def measure(words, folder):
     """(seconds, peak MiB, what it printed)"""
-    with open(os.path.join(folder, "out"), "w+b") as out:
-        process = subprocess.Popen(words, stdout=out, stderr=subprocess.STDOUT, cwd=folder)
+    with open(os.path.join(folder, "out"), "w+b") as out, open(os.path.join(folder, "err"), "w+b") as err:
+        process = subprocess.Popen(words, stdout=out, stderr=err, cwd=folder)
         _, status, usage = os.wait4(process.pid, 0)
         seconds = usage.ru_utime + usage.ru_stime  # of the process and of those it waited for
         out.seek(0)
         printed = out.read().decode(errors="replace")
+        err.seek(0)
+        said = err.read().decode(errors="replace")
     if status:
-        raise RuntimeError("%s: exit status %d\n%s" % (" ".join(words), status, printed[-500:]))
+        raise RuntimeError("%s: exit status %d\n%s" % (" ".join(words), status, said[-500:]))
     return seconds, usage.ru_maxrss / 1024, printed
 
 

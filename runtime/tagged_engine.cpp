@@ -107,8 +107,7 @@ Outcome TaggedExecution::Force(Value& value) {
   }
   if (!value.is_error()) return {};
   Outcome outcome = FailedWith(value);
-  const Object* tag = static_cast<ErrorObject*>(value.object())->tag;
-  FillPath(tag ? static_cast<const TagCell*>(static_cast<const Cell*>(tag))->tag : nullptr, outcome.error);
+  FillPath(TagOfError(value), outcome.error);
   return outcome;
 }
 

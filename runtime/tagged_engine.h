@@ -62,13 +62,6 @@ inline DelayCell* CellOf(const Value& reference) {
   return static_cast<DelayCell*>(static_cast<Cell*>(reference.object()));
 }
 
-// The tag of the activation in which an error arose.
-struct TagCell : Cell {
-  TagNode* tag;
-  explicit TagCell(TagNode* t) : tag(HoldTag(t)) {}
-  ~TagCell() override { DropTag(tag); }
-};
-
 class TaggedExecution : public EngineRun {
  public:
   TaggedExecution(const ir::Graph& graph, const RunOptions& run, const Options& options);

@@ -5,9 +5,10 @@ namespace df::tagged {
 
 namespace {
 
-uint64_t IterationOf(const Frame* frame) {
+Label LabelOf(const Frame* frame) {
   const SiteCode& site = *frame->site;
-  return site.type == SiteType::Loop ? const_cast<Frame*>(frame)->slots()[site.callee->iteration_slot] : 0;
+  bool loop = site.type == SiteType::Loop;
+  return {site.label, loop, loop ? const_cast<Frame*>(frame)->slots()[site.callee->iteration_slot] : 0};
 }
 
 }  // namespace
@@ -32,7 +33,7 @@ TagNode* TagOf(Frame* frame) {
   while (!without.empty()) {
     Frame* at = without.back();
     without.pop_back();
-    at->tag = tag = NewTag(at->site, IterationOf(at), tag);
+    at->tag = tag = NewTag(LabelOf(at), tag);
     at->flags |= kHasTag;
   }
   return tag;
@@ -47,7 +48,7 @@ void FillPath(const Frame* frame, RuntimeError& error) {
       tag = at->tag;
       break;
     }
-    ends.Add(LabelOf(*at->site, IterationOf(at)));
+    ends.Add(EntryOf(LabelOf(at)));
     ++length;
     if (at->flags & kTagParent) {
       tag = at->parent_tag;

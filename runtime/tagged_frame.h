@@ -21,10 +21,10 @@
 #include <cstring>
 #include <vector>
 
+#include "runtime/bounded_tag.h"
 #include "runtime/memory.h"
 #include "runtime/tagged_code.h"
 #include "runtime/tagged_pool.h"
-#include "runtime/tagged_tag.h"
 
 namespace df::tagged {
 

@@ -14,7 +14,7 @@ using ir::Op;
 Value TaggedExecution::MakeError(Frame* frame, NodeId node, KernelError error) {
   auto* object = new ErrorObject(error.code, std::move(error.message), node, graph_.nodes[node].pos);
   Value value = Value::Adopt(ValueKind::Error, object);
-  object->tag = new TagCell(TagOf(frame));
+  object->tag = new TagNodeCell(TagOf(frame));
   return value;
 }
 

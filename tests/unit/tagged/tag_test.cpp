@@ -1,10 +1,8 @@
 // Tags that outlive their activation: the path is that of the whole tag, the memory is not.
-#include "runtime/tagged_code.h"
-#include "runtime/tagged_tag.h"
+#include "runtime/bounded_tag.h"
 #include "tests/unit/catch.h"
 
 using namespace df;
-using namespace df::tagged;
 
 namespace {
 
@@ -17,11 +15,6 @@ std::vector<std::tuple<uint32_t, uint32_t, uint64_t>> Labels(const RuntimeError&
 }  // namespace
 
 TEST_CASE("the path of a tag is that of the whole list of labels", "[tagged]") {
-  std::vector<SiteCode> sites(7);
-  for (uint32_t i = 0; i < sites.size(); ++i) {
-    sites[i].label = i;
-    sites[i].type = i % 3 == 1 ? SiteType::Loop : SiteType::Call;
-  }
   int64_t before = memory::counters.current;
   std::vector<PathEntry> whole;  // outermost first
   TagNode* tag = nullptr;
@@ -35,9 +28,11 @@ TEST_CASE("the path of a tag is that of the whole list of labels", "[tagged]") {
     REQUIRE(Labels(from_tag) == Labels(from_labels));
     REQUIRE(from_tag.path_length == from_labels.path_length);
     REQUIRE(from_tag.path_gap == from_labels.path_gap);
-    const SiteCode& site = sites[depth * depth % sites.size()];
-    whole.push_back(LabelOf(site, depth * 13));
-    TagNode* longer = NewTag(&site, depth * 13, tag);
+    uint32_t id = static_cast<uint32_t>(depth * depth % 7);
+    bool loop = id % 3 == 1;
+    Label label{id, loop, loop ? depth * 13 : 0};
+    whole.push_back(EntryOf(label));
+    TagNode* longer = NewTag(label, tag);
     DropTag(tag);  // only the longest is held
     tag = longer;
     most = std::max(most, memory::counters.current - before);

@@ -1,7 +1,7 @@
-// runtime/tagged_tag.h
+// runtime/bounded_tag.h
 //
-// Tags that outlive their activation: what delayed calls and errors remember of where they come from. A frame that makes a
-// reference or an error gets a node for its tag; the frame itself goes when its work is done.
+// Tags that outlive their activation: what delayed calls and errors of the engines `tagged` and `demand` remember of where
+// they come from. The activation itself goes when its work is done.
 //
 // Nobody looks at such a tag but the call path of an error message, and that shows both ends of a long one (PathEnds). So
 // every 64th label of a tag is a *landmark*, which has a copy of the labels that any path through it can show, and not the
@@ -11,18 +11,18 @@
 #include <cstdint>
 
 #include "runtime/engine_run.h"
+#include "runtime/tag.h"
+#include "runtime/value.h"
 
-namespace df::tagged {
+namespace df {
 
-struct SiteCode;
 struct TagLandmark;
 
 // A label with the rest of the tag. The empty tag is null.
 struct TagNode {
   uint32_t refs;            // nodes, cells, errors, frames
   uint32_t is_landmark;
-  const SiteCode* site;     // the label, with
-  uint64_t iteration;       // of a loop
+  Label label;
   uint64_t depth;           // number of labels
   union {
     TagNode* parent;        // counted
@@ -31,10 +31,10 @@ struct TagNode {
 };
 
 // A label as call paths have it.
-PathEntry LabelOf(const SiteCode& site, uint64_t iteration);
+PathEntry EntryOf(const Label& label);
 
 // label : parent, with one count.
-TagNode* NewTag(const SiteCode* site, uint64_t iteration, TagNode* parent);
+TagNode* NewTag(const Label& label, TagNode* parent);
 void FreeTag(TagNode* node);
 inline TagNode* HoldTag(TagNode* node) {
   if (node) ++node->refs;
@@ -49,4 +49,16 @@ inline uint64_t DepthOf(const TagNode* node) { return node ? node->depth : 0; }
 void AddTag(const TagNode* node, PathEnds& ends);
 void FillPath(const TagNode* node, RuntimeError& error);
 
-}  // namespace df::tagged
+// The tag of the activation in which an error arose.
+struct TagNodeCell : Cell {
+  TagNode* tag;
+  explicit TagNodeCell(TagNode* t) : tag(HoldTag(t)) {}
+  ~TagNodeCell() override { DropTag(tag); }
+};
+// What an error of these engines remembers; null is the empty tag.
+inline const TagNode* TagOfError(const Value& error) {
+  const Object* tag = static_cast<ErrorObject*>(error.object())->tag;
+  return tag ? static_cast<const TagNodeCell*>(static_cast<const Cell*>(tag))->tag : nullptr;
+}
+
+}  // namespace df

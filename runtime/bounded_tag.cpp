@@ -1,9 +1,7 @@
 // Tags that outlive their activation.
-#include "runtime/tagged_tag.h"
+#include "runtime/bounded_tag.h"
 
-#include "runtime/tagged_code.h"
-
-namespace df::tagged {
+namespace df {
 
 namespace {
 
@@ -14,8 +12,6 @@ struct TagRoot {
 };
 
 constexpr uint64_t kPeriod = PathEnds::kInner + PathEnds::kOuter;
-
-PathEntry LabelOf(const TagNode* node) { return tagged::LabelOf(*node->site, node->iteration); }
 
 }  // namespace
 
@@ -32,7 +28,7 @@ TagLandmark* MakeLandmark(const TagNode* node) {
   auto* landmark = static_cast<TagLandmark*>(memory::Allocate(sizeof(TagLandmark)));
   const TagNode* at = node->parent;
   for (PathEntry& entry : landmark->inner) {
-    entry = LabelOf(at);
+    entry = EntryOf(at->label);
     at = at->parent;
   }
   while (!at->is_landmark && at->depth > PathEnds::kOuter) at = at->parent;
@@ -48,7 +44,7 @@ TagLandmark* MakeLandmark(const TagNode* node) {
     throw;
   }
   for (PathEntry& entry : landmark->root->labels) {
-    entry = LabelOf(at);
+    entry = EntryOf(at->label);
     at = at->parent;
   }
   return landmark;
@@ -56,20 +52,20 @@ TagLandmark* MakeLandmark(const TagNode* node) {
 
 }  // namespace
 
-PathEntry LabelOf(const SiteCode& site, uint64_t iteration) {
+PathEntry EntryOf(const Label& label) {
   PathEntry entry;
-  if (site.type == SiteType::Loop) {
-    entry.loop = ir::ScopeId(site.label);
-    entry.iteration = iteration;
+  if (label.loop) {
+    entry.loop = ir::ScopeId(label.id);
+    entry.iteration = label.iteration;
   } else {
-    entry.site = ir::SiteId(site.label);
+    entry.site = ir::SiteId(label.id);
   }
   return entry;
 }
 
-TagNode* NewTag(const SiteCode* site, uint64_t iteration, TagNode* parent) {
+TagNode* NewTag(const Label& label, TagNode* parent) {
   auto* node = static_cast<TagNode*>(memory::Allocate(sizeof(TagNode)));
-  *node = {1, false, site, iteration, DepthOf(parent) + 1, {parent}};
+  *node = {1, false, label, DepthOf(parent) + 1, {parent}};
   if (node->depth % kPeriod != 0) {
     HoldTag(parent);
     return node;
@@ -102,7 +98,7 @@ void FreeTag(TagNode* node) {
 
 void AddTag(const TagNode* node, PathEnds& ends) {
   for (; node; node = node->parent) {
-    ends.Add(LabelOf(node));
+    ends.Add(EntryOf(node->label));
     if (!node->is_landmark) continue;
     for (const PathEntry& entry : node->landmark->inner) ends.Add(entry);
     for (const PathEntry& entry : node->landmark->root->labels) ends.Add(entry);
@@ -116,4 +112,4 @@ void FillPath(const TagNode* node, RuntimeError& error) {
   ends.Fill(error, DepthOf(node));
 }
 
-}  // namespace df::tagged
+}  // namespace df

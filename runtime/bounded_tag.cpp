@@ -7,7 +7,7 @@ namespace {
 
 // The outermost labels of a tag, innermost first: the same for all tags that continue it.
 struct TagRoot {
-  uint32_t refs = 1;
+  SharedCount refs{1};
   PathEntry labels[PathEnds::kOuter];
 };
 
@@ -34,7 +34,7 @@ TagLandmark* MakeLandmark(const TagNode* node) {
   while (!at->is_landmark && at->depth > PathEnds::kOuter) at = at->parent;
   if (at->is_landmark) {
     landmark->root = at->landmark->root;
-    ++landmark->root->refs;
+    landmark->root->refs.Retain();
     return landmark;
   }
   try {
@@ -65,7 +65,7 @@ PathEntry EntryOf(const Label& label) {
 
 TagNode* NewTag(const Label& label, TagNode* parent) {
   auto* node = static_cast<TagNode*>(memory::Allocate(sizeof(TagNode)));
-  *node = {1, false, label, DepthOf(parent) + 1, {parent}};
+  *node = {SharedCount(1), false, label, DepthOf(parent) + 1, {parent}};
   if (node->depth % kPeriod != 0) {
     HoldTag(parent);
     return node;
@@ -86,13 +86,13 @@ void FreeTag(TagNode* node) {
   while (node) {
     TagNode* parent = nullptr;
     if (node->is_landmark) {
-      if (--node->landmark->root->refs == 0) memory::Free(node->landmark->root, sizeof(TagRoot));
+      if (node->landmark->root->refs.Drop()) memory::Free(node->landmark->root, sizeof(TagRoot));
       memory::Free(node->landmark, sizeof(TagLandmark));
     } else {
       parent = node->parent;
     }
     memory::Free(node, sizeof(TagNode));
-    node = parent && --parent->refs == 0 ? parent : nullptr;
+    node = parent && parent->refs.Drop() ? parent : nullptr;
   }
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "runtime/engine_run.h"
+#include "runtime/shared_count.h"
 #include "runtime/tag.h"
 #include "runtime/value.h"
 
@@ -20,7 +21,7 @@ struct TagLandmark;
 
 // A label with the rest of the tag. The empty tag is null.
 struct TagNode {
-  uint32_t refs;            // nodes, cells, errors, frames
+  SharedCount refs;         // nodes, cells, errors, frames
   uint32_t is_landmark;
   Label label;
   uint64_t depth;           // number of labels
@@ -37,11 +38,11 @@ PathEntry EntryOf(const Label& label);
 TagNode* NewTag(const Label& label, TagNode* parent);
 void FreeTag(TagNode* node);
 inline TagNode* HoldTag(TagNode* node) {
-  if (node) ++node->refs;
+  if (node) node->refs.Retain();
   return node;
 }
 inline void DropTag(TagNode* node) {
-  if (node && --node->refs == 0) FreeTag(node);
+  if (node && node->refs.Drop()) FreeTag(node);
 }
 
 inline uint64_t DepthOf(const TagNode* node) { return node ? node->depth : 0; }

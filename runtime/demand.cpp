@@ -32,8 +32,7 @@ DemandExecution::~DemandExecution() {
   std::vector<Value> cells, contents;
   for (Activation* at = newest_; at; at = at->older) activations.push_back(Hold(at));
   for (DemandCell* cell = newest_cell_; cell; cell = cell->older) {
-    ++cell->refs;
-    cells.push_back(Value::Adopt(ValueKind::Reference, cell));
+    cells.push_back(Value::Retain(ValueKind::Reference, cell));
     contents.push_back(std::move(cell->value));
   }
   contents.clear();

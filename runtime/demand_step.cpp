@@ -67,7 +67,7 @@ void DemandExecution::PushCell(DemandCell* cell, uint32_t& want, Activation*& wh
     where = Hold(cell->at);
     want = cell->id;
   }
-  ++cell->refs;
+  cell->refs.Retain();
   cell->busy = true;
   stack_.push_back({kNone, 0, where, nullptr, cell});
 }

@@ -186,10 +186,10 @@ void DemandExecution::Collect() {
   for (Activation* at = newest_; at; at = at->older)
     if (at->refs > at->inner) reach_activation(at);
   for (DemandCell* cell = newest_cell_; cell; cell = cell->older)
-    if (cell->refs > cell->inner) reach_object(cell);
+    if (cell->refs.raw() > cell->inner) reach_object(cell);
   std::vector<Object*> held;
   for (auto& [object, record] : seen)
-    if (object->refs > record.inner) held.push_back(object);
+    if (object->refs.raw() > record.inner) held.push_back(object);
   for (Object* object : held) reach_object(object);
   while (!work.empty() || !activations.empty()) {
     if (!activations.empty()) {
@@ -219,8 +219,7 @@ void DemandExecution::Collect() {
     if (!at->marked) dead.push_back(Hold(at));
   for (DemandCell* cell = newest_cell_; cell; cell = cell->older) {
     if (cell->marked) continue;
-    ++cell->refs;
-    dead_cells.push_back(Value::Adopt(ValueKind::Reference, cell));
+    dead_cells.push_back(Value::Retain(ValueKind::Reference, cell));
     contents.push_back(std::move(cell->value));
   }
   contents.clear();

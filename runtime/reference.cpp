@@ -47,8 +47,7 @@ ReferenceExecution::~ReferenceExecution() {
   // Cells may refer to each other in a circle: all of them are emptied before any of them goes.
   std::vector<Value> cells, held;
   for (DelayCell* cell = first_cell_; cell; cell = cell->next) {
-    ++cell->refs;
-    cells.push_back(Value::Adopt(ValueKind::Reference, cell));
+    cells.push_back(Value::Retain(ValueKind::Reference, cell));
   }
   for (const Value& value : cells) {
     auto* cell = static_cast<DelayCell*>(static_cast<Cell*>(value.object()));

@@ -234,8 +234,7 @@ void ReferenceExecution::Delay(const Token& token) {
     if (token.value.is_dead()) return Emit(token.node, 0, token.tag, token.value);
     ++stats_.delays;
     DelayCell* cell = CellFor(ir::SiteId(n.attr), token.tag);
-    ++cell->refs;
-    Value reference = Value::Adopt(ValueKind::Reference, cell);
+    Value reference = Value::Retain(ValueKind::Reference, cell);
     CountOperand(cell);
     return Emit(token.node, 0, token.tag, reference);
   }
@@ -385,7 +384,7 @@ DelayCell* ReferenceExecution::CellFor(ir::SiteId site, const TagRef& tag) {
 
 void ReferenceExecution::Hold(DelayCell* cell) {
   ++cell->holds;
-  ++cell->refs;
+  cell->refs.Retain();
 }
 
 void ReferenceExecution::LetGo(DelayCell* cell) {

@@ -91,7 +91,7 @@ void TaggedExecution::CellOperand(Frame* frame, const SiteCode& site, uint32_t c
       case DelayCell::State::Released:
         cell->operands()[index] = std::move(value);
         if (IsReady(cell)) {
-          ++cell->refs;
+          cell->refs.Retain();
           stack_.push_back({nullptr, cell, 0});
         }
         break;
@@ -119,8 +119,7 @@ void TaggedExecution::StartCell(DelayCell* cell) {
   stats_.max_depth = std::max<uint64_t>(stats_.max_depth, depth);
   cell->state = DelayCell::State::Running;
   cell->body = body;
-  ++cell->refs;
-  Value reference = Value::Adopt(ValueKind::Reference, cell);
+  Value reference = Value::Retain(ValueKind::Reference, cell);
   if (direct) return StartBodyDirect(cell, std::move(reference), body);
   body->Set(site.callee->cell_slot, std::move(reference));
   Value* operands = cell->operands();

@@ -18,15 +18,15 @@ class TrialDeletion {
     pool.ForEachLive([&](DelayCell* cell) { See(cell); });
     for (size_t i = 0; i < seen_.size(); ++i)
       ForEachChild(seen_[i], [&](Object* child) {
-        --child->refs;
+        --child->refs.raw();
         See(child);
       });
     for (Object* object : seen_)
-      if (object->refs > 0) Hold(object);
+      if (object->refs.raw() > 0) Hold(object);
     std::vector<DelayCell*> garbage;
     for (Object* object : seen_) {
       if (object->colour != kTaken) continue;
-      ForEachChild(object, [](Object* child) { ++child->refs; });
+      ForEachChild(object, [](Object* child) { ++child->refs.raw(); });
       if (object->kind == ObjectKind::Cell) garbage.push_back(static_cast<DelayCell*>(static_cast<Cell*>(object)));
     }
     for (Object* object : seen_) object->colour = kUnseen;
@@ -48,7 +48,7 @@ class TrialDeletion {
       Object* next = todo_.back();
       todo_.pop_back();
       ForEachChild(next, [&](Object* child) {
-        ++child->refs;
+        ++child->refs.raw();
         if (child->colour == kHeld) return;
         child->colour = kHeld;
         todo_.push_back(child);
@@ -85,8 +85,7 @@ void TaggedExecution::CollectCycles() {
   // Counted while their contents go, so that none is destroyed before all are empty.
   std::vector<Value> cells, contents;
   for (DelayCell* cell : garbage) {
-    ++cell->refs;
-    cells.push_back(Value::Adopt(ValueKind::Reference, cell));
+    cells.push_back(Value::Retain(ValueKind::Reference, cell));
     cell->CollectChildren(contents);
   }
   contents.clear();

@@ -33,7 +33,7 @@ constexpr uint8_t kReference = kPresent | static_cast<uint8_t>(ValueKind::Refere
 
 Object* ObjectAt(uint64_t bits) { return reinterpret_cast<Object*>(bits); }
 void Count(uint64_t bits, uint8_t state) {
-  if (state != kWord) ++ObjectAt(bits)->refs;
+  if (state != kWord) ObjectAt(bits)->refs.Retain();
 }
 void ReleaseBits(uint64_t bits, uint8_t state) {
   if (state != kWord) Value::Adopt(static_cast<ValueKind>(state & 7), ObjectAt(bits));
@@ -250,8 +250,8 @@ L_FieldPlain: {
     uint64_t bits = BitsOf(*field);
     uint8_t now = StateOf(*field);
     if (now != kWord) {
-      if ((ip->a & kLastUse) && data->refs == 1 && field == &data->fields()[ip->b]) field->Take();
-      else ++ObjectAt(bits)->refs;
+      if ((ip->a & kLastUse) && data->refs.IsOne() && field == &data->fields()[ip->b]) field->Take();
+      else ObjectAt(bits)->refs.Retain();
     }
     s[ip->d] = bits;
     k[ip->d] = now;

@@ -57,8 +57,7 @@ TaggedExecution::~TaggedExecution() {
   // Counted while their contents go, so that none is destroyed under the walk.
   std::vector<Value> cells;
   cells_.ForEachLive([&](DelayCell* cell) {
-    ++cell->refs;
-    cells.push_back(Value::Adopt(ValueKind::Reference, cell));
+    cells.push_back(Value::Retain(ValueKind::Reference, cell));
     cell->CollectChildren(held);
   });
   held.clear();
@@ -98,7 +97,7 @@ Outcome TaggedExecution::Force(Value& value) {
       Outcome outcome = Guarded([&] {
         if (!Release(cell)) return;
         stack_.push_back({nullptr, cell, 0});
-        ++cell->refs;
+        cell->refs.Retain();
       });
       if (outcome.ok()) outcome = Run(cell);
       if (!outcome.ok()) return outcome;

@@ -181,7 +181,7 @@ class TaggedExecution : public EngineRun {
     auto kind = operand & kPlainOperand ? ValueKind::Word : static_cast<ValueKind>(k[slot] & 7);
     if (kind == ValueKind::Word) return Value::Word(static_cast<int64_t>(s[slot]));
     auto* object = reinterpret_cast<Object*>(s[slot]);
-    if (!(operand & kLastOperand)) ++object->refs;
+    if (!(operand & kLastOperand)) object->refs.Retain();
     return Value::Adopt(kind, object);
   }
 

@@ -76,8 +76,7 @@ struct Frame {
     ValueKind kind = KindOf(slot);
     if (kind == ValueKind::Word) return Value::Word(static_cast<int64_t>(slots()[slot]));
     auto* object = reinterpret_cast<Object*>(slots()[slot]);
-    ++object->refs;
-    return Value::Adopt(kind, object);
+    return Value::Retain(kind, object);
   }
   // The slot is empty or holds a word.
   void Set(uint32_t slot, Value value) {

@@ -1,9 +1,15 @@
 // Making and freeing the objects behind values.
 #include "runtime/value.h"
 
+#include <algorithm>
+
 #include "lang/utf8.h"
 
 namespace df {
+
+namespace shared_count {
+constinit std::atomic<uint32_t> sharing_runs{0};
+}  // namespace shared_count
 
 BigInteger::BigInteger() : Object(ObjectKind::BigInteger) { mpz_init(value); }
 BigInteger::~BigInteger() { mpz_clear(value); }
@@ -19,27 +25,27 @@ Data* Data::New(uint32_t constructor, uint32_t size) {
   return data;
 }
 
-TextObject::Buffer::Buffer(std::string b) : bytes(std::move(b)) {
-  memory::Charge(bytes.capacity());
-  charged = bytes.capacity();
+TextObject::Buffer::Buffer(std::string_view text, size_t room)
+    : bytes(static_cast<char*>(memory::Allocate(room))), capacity(room), used(text.size()) {
+  std::copy(text.begin(), text.end(), bytes);
 }
-TextObject::Buffer::~Buffer() { memory::Discharge(charged); }
+TextObject::Buffer::~Buffer() { memory::Free(bytes, capacity); }
 
-TextObject::TextObject(std::string bytes)
-    : Object(ObjectKind::Text), buffer_(std::make_shared<Buffer>(std::move(bytes))), size_(buffer_->bytes.size()) {}
+TextObject::TextObject(std::string_view bytes)
+    : Object(ObjectKind::Text), buffer_(std::make_shared<Buffer>(bytes, std::max<size_t>(bytes.size(), 1))), size_(bytes.size()) {}
 
 TextObject* TextObject::Add(uint32_t c) const {
-  // Somebody has written behind this text's end: what follows needs a buffer of its own.
-  std::shared_ptr<Buffer> buffer = size_ == buffer_->bytes.size() ? buffer_ : std::make_shared<Buffer>(std::string(text()));
-  constexpr size_t kLongest = 4;  // bytes of a character
-  if (buffer->bytes.capacity() - buffer->bytes.size() < kLongest) {
-    size_t capacity = buffer->bytes.size() * 2 + kLongest;
-    memory::Charge(capacity - buffer->charged);
-    buffer->charged = capacity;
-    buffer->bytes.reserve(capacity);
+  std::string added;
+  AppendUtf8(c, added);
+  size_t size = size_ + added.size();
+  std::shared_ptr<Buffer> buffer = buffer_;
+  // Somebody else has written behind this text's end, or there is no room: what follows needs a buffer of its own.
+  size_t end = size_;
+  if (size > buffer->capacity || !buffer->used.compare_exchange_strong(end, size, std::memory_order_relaxed)) {
+    buffer = std::make_shared<Buffer>(text(), 2 * size);
+    buffer->used.store(size, std::memory_order_relaxed);
   }
-  AppendUtf8(c, buffer->bytes);
-  size_t size = buffer->bytes.size();
+  std::copy(added.begin(), added.end(), buffer->bytes + size_);
   return new TextObject(std::move(buffer), size);
 }
 
@@ -50,7 +56,7 @@ namespace {
 
 // Gives back one count; whoever was the last holder queues the object.
 void Drop(Object* object, std::vector<Object*>& dead) {
-  if (object && --object->refs == 0) dead.push_back(object);
+  if (object && object->refs.Drop()) dead.push_back(object);
 }
 
 // Frees `object` itself and drops what it held.

@@ -13,6 +13,7 @@
 // Static types say which of these a Word is: values carry no types of their own.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -24,6 +25,7 @@
 #include <gmp.h>
 
 #include "runtime/memory.h"
+#include "runtime/shared_count.h"
 #include "tagged_ir/graph.h"
 
 namespace df {
@@ -31,10 +33,9 @@ namespace df {
 enum class ValueKind : uint8_t { Word, Object, Reference, Error, Dead };
 enum class ObjectKind : uint8_t { BigInteger, Data, Text, Error, Cell, Host };
 
-// Common header of everything that is counted. One thread only, for now; AddRef and Release are the only
-// places that touch the count.
+// Common header of everything that is counted.
 struct Object {
-  uint32_t refs = 1;
+  SharedCount refs{1};
   ObjectKind kind;
   uint8_t colour = 0;  // a collector's, while it runs
   explicit Object(ObjectKind k) : kind(k) {}
@@ -53,7 +54,13 @@ class Value {
   // Takes over one count of `object`.
   static Value Adopt(ValueKind kind, Object* object) { return Value(kind, reinterpret_cast<uint64_t>(object)); }
 
-  Value(const Value& other) : kind_(other.kind_), bits_(other.bits_) { if (counted()) ++object()->refs; }
+  // With a count of its own.
+  static Value Retain(ValueKind kind, Object* object) {
+    object->refs.Retain();
+    return Adopt(kind, object);
+  }
+
+  Value(const Value& other) : kind_(other.kind_), bits_(other.bits_) { if (counted()) object()->refs.Retain(); }
   Value(Value&& other) noexcept : kind_(other.kind_), bits_(other.bits_) { other.kind_ = ValueKind::Word; other.bits_ = 0; }
   Value& operator=(Value other) noexcept { std::swap(kind_, other.kind_); std::swap(bits_, other.bits_); return *this; }
   ~Value() { if (counted()) Release(object()); }
@@ -73,7 +80,7 @@ class Value {
 
  private:
   Value(ValueKind kind, uint64_t bits) : kind_(kind), bits_(bits) {}
-  static void Release(Object* object) { if (--object->refs == 0) Destroy(object); }
+  static void Release(Object* object) { if (object->refs.Drop()) Destroy(object); }
   // Frees the object and what only it held, with a work list instead of recursion.
   static void Destroy(Object* object);
 
@@ -102,17 +109,21 @@ struct Data : Object {
 // An immutable text, packed as UTF-8. Texts that grew out of each other share one buffer, of which each sees its
 // own beginning: a text to which characters are added one by one costs time in proportion to its length.
 struct TextObject : Object {
-  explicit TextObject(std::string bytes);
-  std::string_view text() const { return {buffer_->bytes.data(), size_}; }
+  explicit TextObject(std::string_view bytes);
+  std::string_view text() const { return {buffer_->bytes, size_}; }
   // The text with the character at its end, a new object.
   TextObject* Add(uint32_t c) const;
 
  private:
   struct Buffer {
-    std::string bytes;
-    size_t charged = 0;  // bytes of it that runtime/memory.h counts
-    explicit Buffer(std::string b);
+    // With room for `capacity` bytes, of which the first are those of `text`.
+    Buffer(std::string_view text, size_t capacity);
     ~Buffer();
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+    char* const bytes;
+    const size_t capacity;
+    std::atomic<size_t> used;  // whoever moves it on may write what is between: texts may grow on several threads
   };
   TextObject(std::shared_ptr<Buffer> buffer, size_t size) : Object(ObjectKind::Text), buffer_(std::move(buffer)), size_(size) {}
 

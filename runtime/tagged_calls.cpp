@@ -1,5 +1,5 @@
 // What goes from frame to frame: calls, results, iterations, values of enclosing scopes.
-#include "runtime/tagged_engine.h"
+#include "runtime/tagged_worker.h"
 
 namespace df::tagged {
 
@@ -8,14 +8,14 @@ using ir::NodeId;
 // ---------------------------------------------------------------- calls
 
 // The activation of a new frame, after its parameters are set.
-void TaggedExecution::Enter(Frame* frame, const SiteCode& site, llvm::ArrayRef<Delivery> deliveries) {
+void Worker::Enter(Frame* frame, const SiteCode& site, llvm::ArrayRef<Delivery> deliveries) {
   Fire(frame, site.callee->activation);
   if (!(frame->flags & kErrors)) return;
   for (const Delivery& d : deliveries)
     if (d.event == kNone && d.to != kNone && frame->KindOf(d.to) == ValueKind::Error) PassError(frame, {d.merge, 0});
 }
 
-void TaggedExecution::Call(Frame* frame, const SiteCode& site) {
+void Worker::Call(Frame* frame, const SiteCode& site) {
   if (CallIn(frame, site)) return;
   ++(site.type == SiteType::Loop ? stats_.loops : stats_.calls);
   Frame* child = NewFrame(&site, frame);
@@ -27,7 +27,7 @@ void TaggedExecution::Call(Frame* frame, const SiteCode& site) {
   Enter(child, site, site.together);
 }
 
-void TaggedExecution::Deliver(Frame* to, const Delivery& delivery, Value value) {
+void Worker::Deliver(Frame* to, const Delivery& delivery, Value value) {
   bool failed = value.is_error();
   to->Set(delivery.to, std::move(value));
   Fire(to, delivery.event);
@@ -35,7 +35,7 @@ void TaggedExecution::Deliver(Frame* to, const Delivery& delivery, Value value) 
 }
 
 // The tail that makes the child may still be waiting on the stack: then it is made now.
-void TaggedExecution::CallLate(Frame* frame, const SiteCode& site, uint32_t index) {
+void Worker::CallLate(Frame* frame, const SiteCode& site, uint32_t index) {
   if (!frame->Has(site.child_slot)) Call(frame, site);
   auto* child = reinterpret_cast<Frame*>(frame->slots()[site.child_slot]);
   if (!child) return;  // finished: nobody needs it any more
@@ -43,7 +43,7 @@ void TaggedExecution::CallLate(Frame* frame, const SiteCode& site, uint32_t inde
   Deliver(child, d, Use(frame, d.from, d.last));
 }
 
-void TaggedExecution::SendResult(Frame* frame, uint32_t result, Value value) {
+void Worker::SendResult(Frame* frame, uint32_t result, Value value) {
   const SiteCode& site = *frame->site;
   uint8_t& sent = frame->states()[frame->scope().first_sent + result];
   if (sent) return;
@@ -64,7 +64,7 @@ void TaggedExecution::SendResult(Frame* frame, uint32_t result, Value value) {
 
 // ---------------------------------------------------------------- loops
 
-void TaggedExecution::Next(Frame* frame, const SiteCode& site) {
+void Worker::Next(Frame* frame, const SiteCode& site) {
   ++stats_.loops;
   const ScopeCode& scope = *site.callee;
   uint64_t iteration = frame->slots()[scope.iteration_slot] + 1;
@@ -92,7 +92,7 @@ void TaggedExecution::Next(Frame* frame, const SiteCode& site) {
   Enter(next, site, site.next_together);
 }
 
-void TaggedExecution::NextLate(Frame* frame, const SiteCode& site, uint32_t index) {
+void Worker::NextLate(Frame* frame, const SiteCode& site, uint32_t index) {
   if (!frame->Has(site.next_slot)) Next(frame, site);
   auto* next = reinterpret_cast<Frame*>(frame->slots()[site.next_slot]);
   const Delivery& d = site.next_late[index];
@@ -103,12 +103,12 @@ void TaggedExecution::NextLate(Frame* frame, const SiteCode& site, uint32_t inde
 
 // ---------------------------------------------------------------- values of enclosing scopes
 
-Frame* TaggedExecution::FindScope(Frame* frame, ir::ScopeId scope) const {
+Frame* Worker::FindScope(Frame* frame, ir::ScopeId scope) const {
   while (frame && frame->scope().id != scope) frame = frame->parent_frame();
   return frame;
 }
 
-void TaggedExecution::ReadOuter(Frame* frame, uint32_t pc) {
+void Worker::ReadOuter(Frame* frame, uint32_t pc) {
   NodeId node = program_.node_of[pc];
   ir::Edge edge = graph_.InputsOf(node)[1];
   Frame* home = FindScope(frame, ir::ScopeId(graph_.nodes[node].attr));
@@ -119,7 +119,7 @@ void TaggedExecution::ReadOuter(Frame* frame, uint32_t pc) {
   home->flags |= kOuterWaiters;
 }
 
-void TaggedExecution::GiveOuter(Frame* frame, uint32_t pc, Value value) {
+void Worker::GiveOuter(Frame* frame, uint32_t pc, Value value) {
   const Instr& in = program_.code[pc];
   NodeId node = program_.node_of[pc];
   bool failed = value.is_error();
@@ -130,7 +130,7 @@ void TaggedExecution::GiveOuter(Frame* frame, uint32_t pc, Value value) {
 }
 
 // The value of `row` has come in this frame.
-void TaggedExecution::AnswerOuters(Frame* frame, uint32_t row) {
+void Worker::AnswerOuters(Frame* frame, uint32_t row) {
   auto it = outer_waiters_.find(frame);
   if (it == outer_waiters_.end()) return;
   std::vector<OuterWaiter> now;

@@ -19,20 +19,20 @@ DelayCell::DelayCell(const SiteCode* s, Frame* frame) : missing(static_cast<uint
   } else {
     tag = HoldTag(TagOf(frame));
   }
-  ++site->owner->live_cells_;
+  ++site->owner->worker_->live_cells_;
 }
 
 DelayCell::~DelayCell() {
   for (uint32_t i = 0; i < num_values(); ++i) (&value() + i)->~Value();
   if (state == State::Kept || state == State::Released) {
     if (!site->needs_outer) DropTag(tag);
-    else if (home) site->owner->unpins_.push_back(home);
+    else if (home) site->owner->worker_->unpins_.push_back(home);
   }
-  --site->owner->live_cells_;
+  --site->owner->worker_->live_cells_;
 }
 
 DF_FREE_BLOCKS void DelayCell::operator delete(DelayCell* cell, std::destroying_delete_t) {
-  Pool<DelayCell>& pool = cell->site->owner->cells_;
+  Pool<DelayCell>& pool = cell->site->owner->worker_->cells_;
   uint32_t bytes = cell->Bytes();
   cell->~DelayCell();
   cell->state = State::Free;
@@ -44,13 +44,13 @@ void DelayCell::CollectChildren(std::vector<Value>& out) {
     if ((&value() + i)->counted()) out.push_back(std::move((&value())[i]));
 }
 
-DelayCell* TaggedExecution::NewCell(Frame* frame, const SiteCode* site) {
+DelayCell* Worker::NewCell(Frame* frame, const SiteCode* site) {
   ++stats_.delays;
   if (!site->needs_outer) TagOf(frame);  // first, because it may fail
   return ::new (cells_.Take(site->cell_bytes)) DelayCell(site, frame);
 }
 
-void TaggedExecution::MakeCell(Frame* frame, const Instr& in) {
+void Worker::MakeCell(Frame* frame, const Instr& in) {
   const SiteCode* site = &program_.sites[in.b];
   DelayCell* cell = NewCell(frame, site);
   if (cell->missing) {
@@ -70,7 +70,7 @@ void TaggedExecution::MakeCell(Frame* frame, const Instr& in) {
 }
 
 // All operands are there that its body's frame is made with.
-bool TaggedExecution::IsReady(DelayCell* cell) const {
+bool Worker::IsReady(DelayCell* cell) const {
   if (!cell->missing) return true;
   for (uint32_t i = 0; i < cell->num_operands(); ++i) {
     const Delivery& d = cell->site->together[i];
@@ -79,7 +79,7 @@ bool TaggedExecution::IsReady(DelayCell* cell) const {
   return true;
 }
 
-void TaggedExecution::CellOperand(Frame* frame, const SiteCode& site, uint32_t cell_slot, uint32_t index, Value value) {
+void Worker::CellOperand(Frame* frame, const SiteCode& site, uint32_t cell_slot, uint32_t index, Value value) {
   DelayCell* cell = CellIn(frame, cell_slot);
   if (!cell->missing || !cell->operands()[index].is_dead()) return;
   --cell->missing;
@@ -106,7 +106,7 @@ void TaggedExecution::CellOperand(Frame* frame, const SiteCode& site, uint32_t c
 }
 
 // The body's frame, under the tag of the Delay.
-void TaggedExecution::StartCell(DelayCell* cell) {
+void Worker::StartCell(DelayCell* cell) {
   if (cell->state != DelayCell::State::Released) return;
   ++stats_.calls;
   const SiteCode& site = *cell->site;
@@ -138,7 +138,7 @@ void TaggedExecution::StartCell(DelayCell* cell) {
   }
 }
 
-void TaggedExecution::Fill(DelayCell* cell, Value value) {
+void Worker::Fill(DelayCell* cell, Value value) {
   cell->state = DelayCell::State::Full;
   cell->value() = std::move(value);
   if (cell->more_waiters) {
@@ -152,14 +152,14 @@ void TaggedExecution::Fill(DelayCell* cell, Value value) {
 }
 
 // Whoever waited has the value, and works no longer for it.
-void TaggedExecution::Answer(const Waiter& waiter, const DelayCell* cell) {
+void Worker::Answer(const Waiter& waiter, const DelayCell* cell) {
   if (waiter.pc == kNone) return WakeDirect(waiter.frame, cell->value());
   const Instr& in = program_.code[waiter.pc];
   if (!waiter.frame->Has(in.a)) GiveForced(waiter.frame, in, program_.node_of[waiter.pc], cell->value());
   Unref(waiter.frame);
 }
 
-void TaggedExecution::GiveForced(Frame* frame, const Instr& in, NodeId node, Value value) {
+void Worker::GiveForced(Frame* frame, const Instr& in, NodeId node, Value value) {
   bool failed = value.is_error();
   frame->Set(in.a, std::move(value));
   Fire(frame, in.c);
@@ -167,7 +167,7 @@ void TaggedExecution::GiveForced(Frame* frame, const Instr& in, NodeId node, Val
 }
 
 // Passes a value, or what a reference stands for if that is known. False: it has to be waited for.
-bool TaggedExecution::TryForce(Frame* frame, const Instr& in, NodeId node) {
+bool Worker::TryForce(Frame* frame, const Instr& in, NodeId node) {
   if (KindOf(frame, in.b) != ValueKind::Reference) {
     GiveForced(frame, in, node, Use(frame, in.b, in.aux & kLastB));
     return true;
@@ -186,7 +186,7 @@ bool TaggedExecution::TryForce(Frame* frame, const Instr& in, NodeId node) {
   return true;
 }
 
-void TaggedExecution::Wait(Frame* frame, uint32_t pc) {
+void Worker::Wait(Frame* frame, uint32_t pc) {
   const Instr& in = program_.code[pc];
   if (KindOf(frame, in.b) == ValueKind::Reference)
     if (HostCell* host = HostCellIn(ObjectIn(frame, in.b))) host->Ask();
@@ -197,7 +197,7 @@ void TaggedExecution::Wait(Frame* frame, uint32_t pc) {
   if (Release(cell)) StartCell(cell);
 }
 
-void TaggedExecution::AddWaiter(DelayCell* cell, Waiter waiter) {
+void Worker::AddWaiter(DelayCell* cell, Waiter waiter) {
   if (!cell->waiter) {
     cell->waiter = waiter.frame;
     cell->waiter_pc = waiter.pc;
@@ -209,7 +209,7 @@ void TaggedExecution::AddWaiter(DelayCell* cell, Waiter waiter) {
 }
 
 // True: it can be started.
-bool TaggedExecution::Release(DelayCell* cell) {
+bool Worker::Release(DelayCell* cell) {
   if (cell->state != DelayCell::State::Kept) return false;
   cell->state = DelayCell::State::Released;
   ++stats_.released;

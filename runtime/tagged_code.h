@@ -124,7 +124,7 @@ struct ReturnTo {
 struct ScopeCode;
 struct Frame;
 
-// What a call between direct codes reads, together; linked when the run is made.
+// What a call between direct codes reads, together; each worker has its own.
 struct DirectCall {
   Frame** free = nullptr;              // frames of the callee's size
   const struct SiteCode* site = nullptr;
@@ -135,7 +135,7 @@ enum class SiteType : uint8_t { Root, Call, Delay, Loop };
 
 // A label: a call site, a delayed call, or a loop.
 struct SiteCode {
-  DirectCall direct;
+  uint32_t free_list = 0;            // of the callee's frames, in each worker's pool
   SiteType type = SiteType::Call;
   uint32_t label = kNone;            // site or loop scope
   const ScopeCode* caller = nullptr;

@@ -3,7 +3,7 @@
 // All counts that cells, and the data they lead to, hold of each other are taken back. What has a count left is held from
 // outside: by a frame, the stack, a result, the caller. It and all that it leads to get their counts again. The cells that
 // are left over are held by nothing but each other; their contents are dropped, and then they go by their counts.
-#include "runtime/tagged_engine.h"
+#include "runtime/tagged_worker.h"
 
 namespace df::tagged {
 
@@ -80,7 +80,7 @@ class TrialDeletion {
 
 }  // namespace
 
-void TaggedExecution::CollectCycles() {
+void Worker::CollectCycles() {
   std::vector<DelayCell*> garbage = TrialDeletion().Run(cells_);
   // Counted while their contents go, so that none is destroyed before all are empty.
   std::vector<Value> cells, contents;

@@ -7,7 +7,7 @@
 
 #include "runtime/memory.h"
 #include "runtime/scalar.h"
-#include "runtime/tagged_engine.h"
+#include "runtime/tagged_worker.h"
 
 namespace df::tagged {
 
@@ -45,7 +45,7 @@ DelayCell* CellAt(uint64_t bits) { return static_cast<DelayCell*>(static_cast<Ce
 }  // namespace
 
 // Any ordinary op, by its kernel. False if it fails; then its operands are still there.
-bool TaggedExecution::ApplyDirect(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_t pc) {
+bool Worker::ApplyDirect(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_t pc) {
   const Instr& general = program_.code[pc];
   ir::NodeId node = program_.node_of[pc];
   const ir::Node& n = graph_.nodes[node];
@@ -73,10 +73,11 @@ bool TaggedExecution::ApplyDirect(uint64_t* s, uint8_t* k, const DirectInstr& in
 }
 
 // Runs `frame` from its `resume` on, and what follows, as long as that is direct code.
-void TaggedExecution::RunDirect(Frame* frame) {
+void Worker::RunDirect(Frame* frame) {
   const DirectInstr* const code = program_.direct.code.data();
   const uint32_t* const operands = program_.direct.operands.data();
   const DirectCall* const calls = direct_calls_.data();
+  Frame** const free_lists = pool_.FreeLists();
   const DirectInstr* ip = nullptr;
   uint64_t* s = nullptr;         // slots and states
   uint8_t* k = nullptr;
@@ -451,7 +452,7 @@ L_ReturnOpen:
 give:
   if (frame->refs == 1 && frame->flags == (kLive | kDirect | kDirectCaller)) {
     Frame* parent = frame->parent;
-    Frame** free = frame->site->direct.free;
+    Frame** free = free_lists + frame->site->free_list;
     frame->flags = 0;
     frame->parent = *free;
     *free = frame;

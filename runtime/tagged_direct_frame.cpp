@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/tagged_engine.h"
+#include "runtime/tagged_worker.h"
 
 namespace df::tagged {
 
 // ---------------------------------------------------------------- to the general code
 
 // States, masks and ready bits as the general code would have them where the frame stands.
-const DirectState& TaggedExecution::RestoreStates(Frame* frame) {
+const DirectState& Worker::RestoreStates(Frame* frame) {
   const DirectCode& direct = program_.direct;
   const DirectState& from = direct.states[direct.state_of[static_cast<size_t>(frame->resume - direct.code.data())]];
   const ScopeCode& scope = frame->scope();
@@ -27,7 +27,7 @@ const DirectState& TaggedExecution::RestoreStates(Frame* frame) {
 
 // The general code takes over where the frame stands. It gives results one by one, and a caller in direct code waits for all
 // together: with more than one the caller goes over first, and so its callers.
-void TaggedExecution::LeaveDirect(Frame* frame) {
+void Worker::LeaveDirect(Frame* frame) {
   std::vector<Frame*> callers;
   for (Frame* at = frame; at->flags & kDirectCaller && at->scope().num_results > 1;) {
     at = at->parent;
@@ -41,7 +41,7 @@ void TaggedExecution::LeaveDirect(Frame* frame) {
   LeaveOne(frame);
 }
 
-void TaggedExecution::LeaveOne(Frame* frame) {
+void Worker::LeaveOne(Frame* frame) {
   if (frame->flags & kDirectCaller) ++frame->parent->refs;  // direct code does not count its one callee
   const DirectState& from = RestoreStates(frame);
   frame->refs += frame->scope().num_results - 1;
@@ -57,7 +57,7 @@ void TaggedExecution::LeaveOne(Frame* frame) {
 }
 
 // Nothing goes on in order: frames that wait in direct code may have something else to do. False if there are none.
-bool TaggedExecution::LeaveAllDirect() {
+bool Worker::LeaveAllDirect() {
   std::vector<Frame*> frames;
   pool_.ForEachLive([&](Frame* frame) {
     if (frame->flags & kDirect && frame->refs) frames.push_back(frame);
@@ -68,7 +68,7 @@ bool TaggedExecution::LeaveAllDirect() {
 
 // ---------------------------------------------------------------- frames
 
-Frame* TaggedExecution::NewDirect(const SiteCode* site, Frame* parent, uint32_t depth, uint32_t flags) {
+Frame* Worker::NewDirect(const SiteCode* site, Frame* parent, uint32_t depth, uint32_t flags) {
   if (budget_ == 0 || --budget_ == 0) StepCheck();
   Frame* frame = pool_.Take(site);
   frame->parent = parent;
@@ -84,14 +84,14 @@ Frame* TaggedExecution::NewDirect(const SiteCode* site, Frame* parent, uint32_t 
 
 // The frame has done its own work, and callees still work for it: what they pass on to delayed calls is wanted although
 // their results have come. It stays for them, without values; the last one finishes it.
-void TaggedExecution::Linger(Frame* frame) {
+void Worker::Linger(Frame* frame) {
   --frame->refs;
   if (frame->flags & kDirectCaller) ++frame->parent->refs;  // direct code does not count its one callee
   frame->flags &= ~(kDirect | kDirectCaller | kObjects);
 }
 
 // Of the next iteration of a loop, where this one has to stay.
-Frame* TaggedExecution::NextFrame(Frame* frame) {
+Frame* Worker::NextFrame(Frame* frame) {
   Frame* parent = frame->parent;
   Frame* next = NewDirect(frame->site, parent, frame->depth, frame->flags & (kLive | kDirect | kDirectCaller));
   uint32_t slot = frame->scope().iteration_slot;
@@ -101,7 +101,7 @@ Frame* TaggedExecution::NextFrame(Frame* frame) {
   return next;
 }
 
-void TaggedExecution::Put(Frame* frame, uint32_t slot, Value value) {
+void Worker::Put(Frame* frame, uint32_t slot, Value value) {
   frame->slots()[slot] = static_cast<uint64_t>(value.word());
   frame->states()[slot] = static_cast<uint8_t>(kPresent | static_cast<uint8_t>(value.kind()));
   if (value.counted()) value.Take();
@@ -110,7 +110,7 @@ void TaggedExecution::Put(Frame* frame, uint32_t slot, Value value) {
 // ---------------------------------------------------------------- calls and results
 
 // A call out of the general code into direct code. False if an argument has failed: then the general code goes on.
-bool TaggedExecution::CallIn(Frame* frame, const SiteCode& site) {
+bool Worker::CallIn(Frame* frame, const SiteCode& site) {
   if (site.callee->direct == kNone) return false;
   for (const Delivery& d : site.together)
     if (KindOf(frame, d.from) == ValueKind::Error) return false;
@@ -124,7 +124,7 @@ bool TaggedExecution::CallIn(Frame* frame, const SiteCode& site) {
 }
 
 // A call out of direct code to a callee that has none.
-void TaggedExecution::CallOut(Frame* frame, const SiteCode& site, const uint32_t* operands, const uint64_t* s,
+void Worker::CallOut(Frame* frame, const SiteCode& site, const uint32_t* operands, const uint64_t* s,
                               const uint8_t* k) {
   ++(site.type == SiteType::Loop ? stats_.loops : stats_.calls);
   Frame* child = NewFrame(&site, frame);
@@ -136,7 +136,7 @@ void TaggedExecution::CallOut(Frame* frame, const SiteCode& site, const uint32_t
 }
 
 // A result from the general code to a frame that waits in direct code. False if the frame has gone over to the general code.
-bool TaggedExecution::GiveDirect(Frame* frame, uint32_t slot, Value& value) {
+bool Worker::GiveDirect(Frame* frame, uint32_t slot, Value& value) {
   if (value.is_error()) {
     LeaveDirect(frame);
     return false;
@@ -148,7 +148,7 @@ bool TaggedExecution::GiveDirect(Frame* frame, uint32_t slot, Value& value) {
 }
 
 // The results in given_ of a frame that has finished. Who goes on in direct code, or null.
-Frame* TaggedExecution::GiveResults(Frame* frame) {
+Frame* Worker::GiveResults(Frame* frame) {
   const SiteCode& site = *frame->site;
   Frame* parent = frame->parent_frame();
   bool to_direct = frame->flags & kDirectCaller;
@@ -193,13 +193,13 @@ Frame* TaggedExecution::GiveResults(Frame* frame) {
 // ---------------------------------------------------------------- delayed calls
 
 // Whether the body of a cell that is released can run direct code: there is some, and no operand has failed.
-bool TaggedExecution::GoesDirect(DelayCell& cell) const {
+bool Worker::GoesDirect(DelayCell& cell) const {
   if (cell.site->callee->direct == kNone) return false;
   const Value* operands = cell.operands();
   return std::none_of(operands, operands + cell.num_operands(), [](const Value& v) { return v.is_error(); });
 }
 
-void TaggedExecution::StartBodyDirect(DelayCell* cell, Value reference, Frame* body) {
+void Worker::StartBodyDirect(DelayCell* cell, Value reference, Frame* body) {
   const SiteCode& site = *cell->site;
   Put(body, site.callee->cell_slot, std::move(reference));
   Value* operands = cell->operands();
@@ -208,13 +208,13 @@ void TaggedExecution::StartBodyDirect(DelayCell* cell, Value reference, Frame* b
   Push(body, kNone);
 }
 
-void TaggedExecution::WaitDirect(Frame* frame, DelayCell* cell) {
+void Worker::WaitDirect(Frame* frame, DelayCell* cell) {
   AddWaiter(cell, {frame, kNone});
   if (Release(cell)) StartCell(cell);
 }
 
 // A frame that waited in direct code for a cell that is full now. The ref of its waiting is given back.
-void TaggedExecution::WakeDirect(Frame* frame, const Value& value) {
+void Worker::WakeDirect(Frame* frame, const Value& value) {
   if (!(frame->flags & kDirect)) return Unref(frame);  // it went on by the general code
   if (value.is_error()) {
     LeaveDirect(frame);  // its Wait is done again

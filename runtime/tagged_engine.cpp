@@ -4,81 +4,51 @@
 #include <fmt/format.h>
 
 #include "runtime/memory.h"
-#include "runtime/show.h"
 
 namespace df::tagged {
 
 using ir::NodeId;
 using ir::Op;
 
-namespace {
-
-constexpr uint32_t kStepsPerCheck = 1024;
-
-}  // namespace
-
 TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, const Options& options)
     : EngineRun(graph, run), options_(options) {
   if (run_.trace) options_.direct = options_.move = false;  // every firing is shown, with its operands
   refused_ = Compile(graph_, options_, &program_);
-  uint32_t largest = 0;
-  for (const ScopeCode& scope : program_.scopes) largest = std::max(largest, scope.frame_bytes);
-  pool_.Prepare(largest);
-  uint32_t largest_cell = 0;
   for (SiteCode& site : program_.sites) {
     site.owner = this;
-    if (site.callee) {
-      site.direct.free = pool_.FreeList(site.callee->frame_bytes);
-      site.direct.site = &site;
-      if (site.callee->direct != kNone) site.direct.start = program_.direct.code.data() + site.callee->direct;
-    }
-    direct_calls_.push_back(site.direct);
-    if (site.type == SiteType::Delay) largest_cell = std::max(largest_cell, site.cell_bytes = DelayCell::BytesFor(site));
+    if (site.callee) site.free_list = FramePool::ListOf(site.callee->frame_bytes);
+    if (site.type == SiteType::Delay) site.cell_bytes = DelayCell::BytesFor(site);
   }
-  cells_.Prepare(largest_cell);
+  worker_ = std::make_unique<Worker>(*this);
   have_.assign(results_.size(), false);
   missing_ = static_cast<uint32_t>(results_.size());
-  budget_ = kStepsPerCheck;
 }
 
 // What waits is dropped: values out of frames and cells first, so that no cycle through cells keeps anything.
 TaggedExecution::~TaggedExecution() {
-  std::vector<Value> held;
-  for (Item& item : stack_)
-    if (item.cell) held.push_back(Value::Adopt(ValueKind::Reference, item.cell));
-  pool_.ForEachLive([&](Frame* frame) {
-    if (frame->flags & kDirect) RestoreStates(frame);
-    if (frame->flags & kObjects)
-      for (uint32_t i = 0; i < frame->scope().num_slots; ++i)
-        if (frame->IsCounted(i)) held.push_back(frame->Take(i));
-    if (frame->flags & kHasTag) DropTag(frame->tag);
-    if (frame->flags & kTagParent) DropTag(frame->parent_tag);
-  });
-  // Counted while their contents go, so that none is destroyed under the walk.
-  std::vector<Value> cells;
-  cells_.ForEachLive([&](DelayCell* cell) {
-    cells.push_back(Value::Retain(ValueKind::Reference, cell));
-    cell->CollectChildren(held);
-  });
+  std::vector<Value> held, cells;
+  worker_->GiveUpValues(held);
+  worker_->GiveUpCells(cells, held);
   held.clear();
   results_.clear();
   cells.clear();
-  unpins_.clear();
+  worker_->unpins_.clear();
 }
 
-void TaggedExecution::StepCheck() {
-  budget_ = kStepsPerCheck;
-  if (live_cells_ > collect_at_) CollectCycles();
-  CheckLimits();
+void TaggedExecution::SetResult(uint32_t index, Value value) {
+  if (have_[index]) return;
+  have_[index] = true;
+  results_[index] = std::move(value);
+  --missing_;
 }
 
 Outcome TaggedExecution::Start(llvm::ArrayRef<Value> inputs) {
   if (!refused_.empty()) return Ended(Stop::Internal, refused_);
   if (Outcome refused = TakeInputs(inputs); !refused.ok()) return refused;
-  stats_.calls = 1;
+  worker_->stats_.calls = 1;
   Outcome outcome = Guarded([&] {
-    root_ = NewFrame(&program_.RootSite(), nullptr);
-    Fire(root_, program_.RootSite().callee->activation);
+    root_ = worker_->NewFrame(&program_.RootSite(), nullptr);
+    worker_->Fire(root_, program_.RootSite().callee->activation);
   });
   return outcome.ok() ? Run(nullptr) : outcome;
 }
@@ -95,8 +65,8 @@ Outcome TaggedExecution::Force(Value& value) {
     if (cell->state != DelayCell::State::Full) {
       Value keep = value;  // the cell lives while it runs
       Outcome outcome = Guarded([&] {
-        if (!Release(cell)) return;
-        stack_.push_back({nullptr, cell, 0});
+        if (!worker_->Release(cell)) return;
+        worker_->stack_.push_back({nullptr, cell, 0});
         cell->refs.Retain();
       });
       if (outcome.ok()) outcome = Run(cell);
@@ -113,15 +83,11 @@ Outcome TaggedExecution::Force(Value& value) {
 Outcome TaggedExecution::Run(const DelayCell* goal) {
   Outcome outcome = Guarded([&] {
     do {
-      while (!stack_.empty() && (run_.run_dry || !Reached(goal))) {
-        if (--budget_ == 0) StepCheck();
-        Step();
-        if (!unpins_.empty()) DrainUnpins();
-      }
-    } while (!Reached(goal) && LeaveAllDirect());
+      while (!worker_->stack_.empty() && (run_.run_dry || !Reached(goal))) worker_->Step();
+    } while (!Reached(goal) && worker_->LeaveAllDirect());
   });
   if (!outcome.ok()) return outcome;
-  now_ = nullptr;
+  worker_->now_ = nullptr;
   if (!Reached(goal)) {
     if (!goal) return MissingResult([&](uint32_t index) { return have_[index]; });
     outcome = NoProgress(goal->site->trigger, graph_.sites[ir::SiteId(goal->site->label)].pos);
@@ -129,7 +95,7 @@ Outcome TaggedExecution::Run(const DelayCell* goal) {
     return outcome;
   }
   if (run_.run_dry) {
-    std::string left = Leftovers();
+    std::string left = worker_->Leftovers(root_);
     if (!left.empty()) return Ended(Stop::Internal, left);
   }
   return {};
@@ -142,78 +108,17 @@ void TaggedExecution::FillPathOf(const DelayCell* cell, RuntimeError& error) con
   else FillPath(body ? body->parent_tag : cell->tag, error);
 }
 
-// The entry on top of the stack.
-void TaggedExecution::Step() {
-  Item item = stack_.back();
-  stack_.pop_back();
-  if (item.cell) {
-    Value counted = Value::Adopt(ValueKind::Reference, item.cell);
-    return StartCell(item.cell);
-  }
-  if (item.frame->flags & kDirect) {
-    --item.frame->refs;
-    return RunDirect(item.frame);
-  }
-  now_ = item.frame;
-  if (item.pc == kNone) RunReady(item.frame);
-  else RunTail(item.frame, item.pc);
-  Unref(item.frame);
-}
-
-// After a run to the end, frames may only be left for their tags: something else forgot to go.
-std::string TaggedExecution::Leftovers() {
-  std::string what;
-  pool_.ForEachLive([&](Frame* frame) {
-    if (frame == root_ || frame->refs == 0 || !what.empty()) return;
-    llvm::raw_string_ostream out(what);
-    out << "frame of `" << graph_.scopes[frame->scope().id].name << "` is left with " << frame->refs
-        << " refs under tag ";
-    PrintTag(frame, out);
-    out << ", waiting for";
-    const ScopeCode& scope = frame->scope();
-    for (size_t r = 0; r < scope.regions.size(); ++r)
-      if (scope.regions[r].mask != kNone)
-        for (size_t i = 0; i < scope.regions[r].events.size(); ++i)
-          if (frame->masks()[scope.regions[r].mask] & (1 << i)) out << " e" << scope.regions[r].events[i];
-  });
-  return what;
-}
-
-void TaggedExecution::Where(RuntimeError& error) const {
-  if (now_pc_ != kNone) error.node = program_.node_of[now_pc_];
-  // Direct code does not say which node it is at.
-  if (!error.node.valid() && now_) error.pos = graph_.scopes[now_->scope().id].pos;
-  FillPath(now_, error);
-}
-
 Stats TaggedExecution::stats() const {
   Stats stats = EngineRun::stats();
-  stats.peak_frames = pool_.peak();
+  const Stats& work = worker_->stats_;
+  stats.firings = work.firings;
+  stats.calls = work.calls;
+  stats.loops = work.loops;
+  stats.delays = work.delays;
+  stats.released = work.released;
+  stats.max_depth = work.max_depth;
+  stats.peak_frames = worker_->pool_.peak();
   return stats;
-}
-
-// "%12 Add  tag [1 0]  3 4 -> 7", as the reference engine traces; operands that are not there are "_".
-void TaggedExecution::Trace(Frame* frame, NodeId id, uint32_t result_slot) {
-  llvm::raw_ostream& out = *run_.trace;
-  out << '%' << id.index << ' ' << llvm::StringRef(ir::InfoOf(graph_.nodes[id].op).name) << "  tag ";
-  PrintTag(frame, out);
-  out << ' ';
-  Op op = graph_.nodes[id].op;
-  // The operands of these stand in another frame.
-  if (op != Op::Call && op != Op::Return && op != Op::Enter && op != Op::Exit && op != Op::Outer) {
-    for (ir::Edge edge : graph_.InputsOf(id)) {
-      uint32_t slot = SlotOf(edge);
-      out << ' ';
-      if (slot == kNone) out << "()";
-      else if (!IsAvailable(frame, edge)) out << '_';
-      else PrintDatum(graph_, graph_.TypeOf(edge), Read(frame, slot), out);
-    }
-  }
-  if (result_slot != kNone && frame->Has(result_slot)) {
-    out << " -> ";
-    PrintDatum(graph_, graph_.TypeOf({id, 0}), frame->Get(result_slot), out);
-  }
-  out << '\n';
 }
 
 }  // namespace df::tagged

@@ -1,66 +1,15 @@
 // runtime/tagged_engine.h
 //
-// The tagged engine on one thread. Private to the engine; runtime/engine.h makes one. docs/tagged-engine.md has the
-// invariants that the comments below refer to by number.
+// A run of the tagged engine. Private to the engine; runtime/engine.h makes one.
 #pragma once
 
-#include <new>
-#include <unordered_map>
+#include <memory>
 
 #include "runtime/engine_run.h"
 #include "runtime/tagged_code.h"
-#include "runtime/tagged_frame.h"
+#include "runtime/tagged_worker.h"
 
 namespace df::tagged {
-
-class TaggedExecution;
-
-// A Force that waits for a cell.
-struct Waiter {
-  Frame* frame;   // one ref
-  uint32_t pc;    // its Wait; kNone: it waits in direct code
-};
-
-// A delayed call under one tag: what its reference refers to. The values follow the struct in memory: one place for the
-// value of a full cell, which is also that of the first operand, unless operands may come after it; then the operands.
-struct DelayCell : Cell {
-  enum class State : uint8_t { Kept, Released, Running, Full, Free };
-  State state = State::Kept;
-  bool more_waiters = false;  // in TaggedExecution::waiters_
-  uint32_t missing;           // operands that have not come; while there are any, the frame of the Delay has a ref for this
-  uint32_t waiter_pc = 0;
-  const SiteCode* site;
-  union {
-    TagNode* tag;             // Kept, Released: the tag of the Delay, counted; or its frame, one pin, if an Outer may look
-    Frame* home;              // for that
-    Frame* body;              // Running, Full; null when it is finished
-  };
-  Frame* waiter = nullptr;    // a Force that waits
-
-  DelayCell(const SiteCode* s, Frame* frame);
-  ~DelayCell() override;
-  DF_FREE_BLOCKS static void operator delete(DelayCell* cell, std::destroying_delete_t);
-  void CollectChildren(std::vector<Value>& out) override;
-
-  Value& value() { return *reinterpret_cast<Value*>(this + 1); }
-  const Value& value() const { return *reinterpret_cast<const Value*>(this + 1); }
-  // A Dead one has not come.
-  Value* operands() { return &value() + site->late_operands; }
-  uint32_t num_operands() const { return static_cast<uint32_t>(site->together.size()); }
-  uint32_t num_values() const { return std::max(num_operands() + site->late_operands, 1u); }
-  DF_FREE_BLOCKS uint32_t Bytes() const { return site->cell_bytes; }
-  DF_FREE_BLOCKS bool IsLive() const { return state != State::Free; }
-  static uint32_t BytesFor(const SiteCode& site);
-};
-static_assert(sizeof(DelayCell) == 48);
-
-inline Object* ObjectIn(Frame* frame, uint32_t slot) { return reinterpret_cast<Object*>(frame->slots()[slot]); }
-inline DelayCell* CellIn(Frame* frame, uint32_t slot) {
-  return static_cast<DelayCell*>(static_cast<Cell*>(ObjectIn(frame, slot)));
-}
-inline DelayCell* CellOf(const Value& reference) {
-  return static_cast<DelayCell*>(static_cast<Cell*>(reference.object()));
-}
 
 class TaggedExecution : public EngineRun {
  public:
@@ -72,211 +21,27 @@ class TaggedExecution : public EngineRun {
   Stats stats() const override;
 
   const Program& program() const { return program_; }
-  uint64_t live_frames() const { return pool_.live(); }
+  uint64_t live_frames() const { return live(); }
 
  private:
+  friend class Worker;
   friend struct DelayCell;
 
-  // Work that is ready: the tail at `pc` of `frame`, or its ready regions if that is kNone, one ref; or a cell to be
-  // started, one count.
-  struct Item {
-    Frame* frame;
-    DelayCell* cell;
-    uint32_t pc;
-  };
-
-  // tagged_engine.cpp: the run as a whole
   Outcome Run(const DelayCell* goal);
-  void Where(RuntimeError& error) const override;
-  uint64_t live() const override { return pool_.live(); }
-  void Step();
+  void Where(RuntimeError& error) const override { worker_->Where(error); }
+  uint64_t live() const override { return worker_->pool_.live(); }
   void FillPathOf(const DelayCell* cell, RuntimeError& error) const;
-  std::string Leftovers();
-  void StepCheck();
   bool Reached(const DelayCell* goal) const { return goal ? goal->state == DelayCell::State::Full : missing_ == 0; }
-
-  // tagged_frames.cpp: frames and their lifetime
-  Frame* NewFrame(const SiteCode* site, Frame* parent);
-  void Unref(Frame* frame) {
-    if (--frame->refs == 0) Finish(frame);
-  }
-  void Finish(Frame* frame);
-  void Unpin(Frame* frame);
-  void FreeFrame(Frame* frame);
-  void ReleaseValues(Frame* frame);
-  void DrainUnpins();
-  void Push(Frame* frame, uint32_t pc) {
-    ++frame->refs;
-    stack_.push_back({frame, nullptr, pc});
-  }
-  void SetReady(Frame* frame, uint32_t region) {
-    frame->ready()[region / 8] |= static_cast<uint8_t>(1u << region % 8);
-    if (frame->flags & kQueued) return;
-    frame->flags |= kQueued;
-    Push(frame, kNone);
-  }
-  // An event happens: what waited for nothing else is ready.
-  void Fire(Frame* frame, uint32_t event) {
-    const ScopeCode& scope = frame->scope();
-    const Event& e = scope.events[event];
-    const Target* target = scope.targets.data() + e.first_target;
-    uint8_t* bytes = frame->bytes();
-    for (const Target* end = target + e.num_targets; target != end; ++target) {
-      if (target->mask != kNone && (bytes[target->mask_at] &= static_cast<uint8_t>(~target->bit)) != 0) continue;
-      bytes[target->ready_at] |= target->ready_bit;
-      if (frame->flags & kQueued) continue;
-      frame->flags |= kQueued;
-      Push(frame, kNone);
-    }
-  }
-
-  // An operand: a slot, or a constant.
-  Value Read(Frame* frame, uint32_t operand) {
-    return IsConstant(operand) ? program_.constants[operand & ~kConstant] : frame->Get(operand);
-  }
-  // An operand that nobody looks at any more if this is its last use: then the slot stays present, and holds no value. An
-  // error stays, because it may overtake elsewhere.
-  Value Use(Frame* frame, uint32_t operand, bool last) {
-    if (IsConstant(operand)) return program_.constants[operand & ~kConstant];
-    if (!last || frame->KindOf(operand) == ValueKind::Error) return frame->Get(operand);
-    return frame->MoveOut(operand);
-  }
-  // Slot `slot` of `to`, which is empty, gets an operand of `frame`.
-  void Pass(Frame* frame, uint32_t operand, bool last, Frame* to, uint32_t slot) {
-    if (!IsConstant(operand) && frame->KindOf(operand) == ValueKind::Word) {
-      to->slots()[slot] = frame->slots()[operand];
-      to->states()[slot] = kPresent;
-    } else {
-      to->Set(slot, Use(frame, operand, last));
-    }
-  }
-  ValueKind KindOf(Frame* frame, uint32_t operand) const {
-    return IsConstant(operand) ? program_.constants[operand & ~kConstant].kind() : frame->KindOf(operand);
-  }
-  int64_t WordOf(Frame* frame, uint32_t operand) const {
-    return IsConstant(operand) ? program_.constants[operand & ~kConstant].word()
-                               : static_cast<int64_t>(frame->slots()[operand]);
-  }
-
-  // tagged_step.cpp: one instruction after another, with every slot's state looked at
-  // From the region at `pc`, if that is not kNone, which is taken to be ready too.
-  void RunReady(Frame* frame, uint32_t pc = kNone);
-  void PushTails(Frame* frame, size_t base);
-  uint32_t RunRegion(Frame* frame, uint32_t pc);
-  void RunTail(Frame* frame, uint32_t pc);
-  void RunOp(Frame* frame, const Instr& in, uint32_t pc, ir::NodeId node);
-  bool RunField(Frame* frame, const Instr& in, uint32_t attr);
-  void RunConstruct(Frame* frame, const Instr& in, ir::NodeId node);
-  void RunBranch(Frame* frame, const Instr& in);
-  void RunResult(ir::NodeId node, Value value);
-  Value MakeError(Frame* frame, ir::NodeId node, KernelError error);
-
-  // tagged_direct.cpp: scopes whose order of work is known
-  void RunDirect(Frame* frame);
-  bool ApplyDirect(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_t pc);
-  // An operand of a list: a constant, or a slot, of which it may be the last use.
-  Value TakeOperand(const uint64_t* s, const uint8_t* k, uint32_t operand) const {
-    if (operand & kConstant) return program_.constants[operand & ~kConstant];
-    uint32_t slot = operand & kOperandIndex;
-    auto kind = operand & kPlainOperand ? ValueKind::Word : static_cast<ValueKind>(k[slot] & 7);
-    if (kind == ValueKind::Word) return Value::Word(static_cast<int64_t>(s[slot]));
-    auto* object = reinterpret_cast<Object*>(s[slot]);
-    if (!(operand & kLastOperand)) object->refs.Retain();
-    return Value::Adopt(kind, object);
-  }
-
-  // tagged_direct_frame.cpp: from direct code to the general code and back
-  const DirectState& RestoreStates(Frame* frame);
-  void LeaveDirect(Frame* frame);
-  void LeaveOne(Frame* frame);
-  bool LeaveAllDirect();
-  Frame* NewDirect(const SiteCode* site, Frame* parent, uint32_t depth, uint32_t flags);
-  void Linger(Frame* frame);
-  Frame* NextFrame(Frame* frame);
-  static void Put(Frame* frame, uint32_t slot, Value value);
-  bool CallIn(Frame* frame, const SiteCode& site);
-  void CallOut(Frame* frame, const SiteCode& site, const uint32_t* operands, const uint64_t* s, const uint8_t* k);
-  bool GiveDirect(Frame* frame, uint32_t slot, Value& value);
-  Frame* GiveResults(Frame* frame);
-  bool GoesDirect(DelayCell& cell) const;
-  void StartBodyDirect(DelayCell* cell, Value reference, Frame* body);
-  void WaitDirect(Frame* frame, DelayCell* cell);
-  void WakeDirect(Frame* frame, const Value& value);
-
-  // The frame goes on under another tag.
-  static void ForgetTag(Frame* frame) {
-    if (!(frame->flags & kHasTag)) return;
-    frame->flags &= ~kHasTag;
-    DropTag(frame->tag);
-  }
-
-  // tagged_calls.cpp: what goes from frame to frame
-  void Call(Frame* frame, const SiteCode& site);
-  void CallLate(Frame* frame, const SiteCode& site, uint32_t index);
-  void Next(Frame* frame, const SiteCode& site);
-  void NextLate(Frame* frame, const SiteCode& site, uint32_t index);
-  void Deliver(Frame* to, const Delivery& delivery, Value value);
-  void Enter(Frame* frame, const SiteCode& site, llvm::ArrayRef<Delivery> deliveries);
-  void SendResult(Frame* frame, uint32_t result, Value value);
-  Frame* FindScope(Frame* frame, ir::ScopeId scope) const;
-  void ReadOuter(Frame* frame, uint32_t pc);
-  void GiveOuter(Frame* frame, uint32_t pc, Value value);
-  void AnswerOuters(Frame* frame, uint32_t row);
-
-  // tagged_cells.cpp: delayed calls
-  DelayCell* NewCell(Frame* frame, const SiteCode* site);
-  void MakeCell(Frame* frame, const Instr& in);
-  void CellOperand(Frame* frame, const SiteCode& site, uint32_t cell_slot, uint32_t index, Value value);
-  bool IsReady(DelayCell* cell) const;
-  bool TryForce(Frame* frame, const Instr& in, ir::NodeId node);
-  void GiveForced(Frame* frame, const Instr& in, ir::NodeId node, Value value);
-  void Wait(Frame* frame, uint32_t pc);
-  void AddWaiter(DelayCell* cell, Waiter waiter);
-  bool Release(DelayCell* cell);
-  void StartCell(DelayCell* cell);
-  void Fill(DelayCell* cell, Value value);
-  void Answer(const Waiter& waiter, const DelayCell* cell);
-
-  // tagged_cycles.cpp: cells that hold each other
-  void CollectCycles();
-
-  // tagged_errors.cpp: errors overtake what other operands are waited for
-  bool IsAvailable(Frame* frame, ir::Edge edge) const;
-  bool Chosen(Frame* frame, ir::Edge predicate, uint32_t* side) const;
-  void PassError(Frame* frame, ir::Edge edge);
-  void PassErrorToUser(Frame* frame, ir::Edge use, const Value& error, std::vector<ir::Edge>& todo);
-  void PassSwitches(Frame* frame, const Branch& branch, uint32_t side);
-
-  // tagged_trace.cpp
-  void Trace(Frame* frame, ir::NodeId node, uint32_t result_slot);
-
-  uint32_t SlotOf(ir::Edge edge) const { return program_.slot_of[program_.RowOf(edge)]; }
+  // The root has this result now, if it had none.
+  void SetResult(uint32_t index, Value value);
 
   Options options_;
   Program program_;
   std::string refused_;  // why the graph cannot be run
-  FramePool pool_;
-  std::vector<Item, memory::Allocator<Item>> stack_;
+  std::unique_ptr<Worker> worker_;
   std::vector<bool> have_;
   uint32_t missing_ = 0;
   Frame* root_ = nullptr;
-  Pool<DelayCell> cells_;
-  static constexpr uint64_t kFirstCollection = 1 << 16;
-  uint64_t live_cells_ = 0, collect_at_ = kFirstCollection;
-  std::unordered_map<DelayCell*, std::vector<Waiter>> waiters_;  // after the first one of a cell
-  std::vector<Frame*> unpins_;  // pins that values gave back while they were destroyed
-  struct OuterWaiter {
-    Frame* frame;  // one ref
-    uint32_t pc;
-  };
-  std::unordered_map<Frame*, std::vector<std::pair<uint32_t, OuterWaiter>>> outer_waiters_;  // by row
-  std::vector<Value> operands_;
-  std::vector<DirectCall> direct_calls_;  // by site
-  std::vector<Value> given_;     // results on their way out of direct code
-  std::vector<uint32_t> tails_;  // of the frame whose regions run
-  uint32_t budget_ = 0;
-  Frame* now_ = nullptr;  // whose code runs
-  uint32_t now_pc_ = kNone;
 };
 
 }  // namespace df::tagged

@@ -9,7 +9,7 @@ using ir::NodeId;
 using ir::Op;
 
 // Whether the token of `edge` is there: its slot has a value, and every Switch on the way has taken this side.
-bool TaggedExecution::IsAvailable(Frame* frame, Edge edge) const {
+bool Worker::IsAvailable(Frame* frame, Edge edge) const {
   std::vector<Edge> todo{edge};
   while (!todo.empty()) {
     Edge now = todo.back();
@@ -37,7 +37,7 @@ bool TaggedExecution::IsAvailable(Frame* frame, Edge edge) const {
 }
 
 // The side that a predicate which is there and no error chooses.
-bool TaggedExecution::Chosen(Frame* frame, Edge predicate, uint32_t* side) const {
+bool Worker::Chosen(Frame* frame, Edge predicate, uint32_t* side) const {
   if (!IsAvailable(frame, predicate)) return false;
   uint32_t slot = SlotOf(predicate);
   if (KindOf(frame, slot) != ValueKind::Word) return false;
@@ -48,7 +48,7 @@ bool TaggedExecution::Chosen(Frame* frame, Edge predicate, uint32_t* side) const
 }
 
 // The error on `edge`, which is there, goes to all who can fail by it at once.
-void TaggedExecution::PassError(Frame* frame, Edge edge) {
+void Worker::PassError(Frame* frame, Edge edge) {
   ++frame->refs;  // results that are sent from here must not finish it
   std::vector<Edge> todo{edge};
   while (!todo.empty()) {
@@ -68,7 +68,7 @@ void TaggedExecution::PassError(Frame* frame, Edge edge) {
 }
 
 // `use` is a node and the operand at which the error has come.
-void TaggedExecution::PassErrorToUser(Frame* frame, Edge use, const Value& error, std::vector<Edge>& todo) {
+void Worker::PassErrorToUser(Frame* frame, Edge use, const Value& error, std::vector<Edge>& todo) {
   NodeId id = use.node;
   const ir::Node& node = graph_.nodes[id];
   llvm::ArrayRef<Edge> in = graph_.InputsOf(id);
@@ -85,7 +85,7 @@ void TaggedExecution::PassErrorToUser(Frame* frame, Edge use, const Value& error
       if (use.port == 0 || (use.port == 1 && (implied || (Chosen(frame, in[0], &side) && side == 1))))
         SendResult(frame, program_.result_of_node[id.index], error);
       return;
-    case Op::Result: return RunResult(id, error);
+    case Op::Result: return execution_.SetResult(node.attr, error);
     case Op::Delay:
       if (use.port == 0 || !IsAvailable(frame, in[0]) || !frame->Has(SlotOf({id, 0}))) return;
       return CellOperand(frame, program_.sites[node.attr], SlotOf({id, 0}), use.port - 1, Read(frame, SlotOf(in[use.port])));
@@ -107,7 +107,7 @@ void TaggedExecution::PassErrorToUser(Frame* frame, Edge use, const Value& error
 }
 
 // A side has been taken: errors that waited before its Switches and merges go on.
-void TaggedExecution::PassSwitches(Frame* frame, const Branch& branch, uint32_t side) {
+void Worker::PassSwitches(Frame* frame, const Branch& branch, uint32_t side) {
   auto failed = [&](Edge edge) {
     uint32_t slot = SlotOf(edge);
     return slot != kNone && KindOf(frame, slot) == ValueKind::Error && IsAvailable(frame, edge);

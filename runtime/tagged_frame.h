@@ -139,7 +139,9 @@ class FramePool {
     --live_;
   }
   // The list from which a direct call takes a frame, and what it has to count then.
-  Frame** FreeList(uint32_t bytes) { return reinterpret_cast<Frame**>(pool_.FreeList(bytes)); }
+  Frame** FreeList(uint32_t bytes) { return FreeLists() + ListOf(bytes); }
+  Frame** FreeLists() { return reinterpret_cast<Frame**>(pool_.FreeLists()); }
+  static uint32_t ListOf(uint32_t bytes) { return bytes / Pool<Frame>::kUnit; }
   void CountNew() {
     if (++live_ > peak_) peak_ = live_;
   }

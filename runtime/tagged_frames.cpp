@@ -1,10 +1,10 @@
 // Frames and their lifetime: made with one ref per result to send, finished at 0 refs, freed when nobody names the tag
 // either. docs/tagged-engine.md says why none is freed too early and none is forgotten.
-#include "runtime/tagged_engine.h"
+#include "runtime/tagged_worker.h"
 
 namespace df::tagged {
 
-Frame* TaggedExecution::NewFrame(const SiteCode* site, Frame* parent) {
+Frame* Worker::NewFrame(const SiteCode* site, Frame* parent) {
   if (--budget_ == 0) StepCheck();
   Frame* frame = pool_.New(site);
   frame->parent = parent;
@@ -13,7 +13,7 @@ Frame* TaggedExecution::NewFrame(const SiteCode* site, Frame* parent) {
   return frame;
 }
 
-void TaggedExecution::ReleaseValues(Frame* frame) {
+void Worker::ReleaseValues(Frame* frame) {
   if (!(frame->flags & kObjects)) return;
   frame->flags &= ~(kObjects | kErrors);
   // Eight states at a time: words, and what is not there, have neither of the two lowest bits.
@@ -33,7 +33,7 @@ void TaggedExecution::ReleaseValues(Frame* frame) {
 }
 
 // Nothing can happen in the frame any more. It goes on to its parents as long as it was their last ref.
-void TaggedExecution::Finish(Frame* frame) {
+void Worker::Finish(Frame* frame) {
   while (frame) {
     const SiteCode& site = *frame->site;
     Frame* parent = frame->parent_frame();
@@ -57,7 +57,7 @@ void TaggedExecution::Finish(Frame* frame) {
 }
 
 // A finished frame that nobody names any more, and those whose tags only it named.
-void TaggedExecution::FreeFrame(Frame* frame) {
+void Worker::FreeFrame(Frame* frame) {
   while (frame) {
     ReleaseValues(frame);
     Frame* parent = frame->parent_frame();
@@ -66,13 +66,13 @@ void TaggedExecution::FreeFrame(Frame* frame) {
   }
 }
 
-void TaggedExecution::Unpin(Frame* frame) {
+void Worker::Unpin(Frame* frame) {
   if (--frame->pins == 0 && frame->refs == 0) FreeFrame(frame);
 }
 
 // Values are destroyed in the middle of anything; what they named is freed here, from the main loop, so that neither
 // nests in the other.
-void TaggedExecution::DrainUnpins() {
+void Worker::DrainUnpins() {
   while (!unpins_.empty()) {
     Frame* frame = unpins_.back();
     unpins_.pop_back();

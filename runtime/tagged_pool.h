@@ -39,7 +39,7 @@ class Pool {
     *static_cast<void**>(block) = first;
     first = block;
   }
-  void** FreeList(uint32_t bytes) { return &free_[bytes / kUnit]; }
+  void** FreeLists() { return free_.data(); }  // by size in units
   template <typename Visit>
   DF_FREE_BLOCKS void ForEachLive(Visit visit) {
     for (Chunk& chunk : chunks_)

@@ -11,14 +11,14 @@ namespace df::tagged {
 using ir::NodeId;
 using ir::Op;
 
-Value TaggedExecution::MakeError(Frame* frame, NodeId node, KernelError error) {
+Value Worker::MakeError(Frame* frame, NodeId node, KernelError error) {
   auto* object = new ErrorObject(error.code, std::move(error.message), node, graph_.nodes[node].pos);
   Value value = Value::Adopt(ValueKind::Error, object);
   object->tag = new TagNodeCell(TagOf(frame));
   return value;
 }
 
-void TaggedExecution::RunOp(Frame* frame, const Instr& in, uint32_t pc, NodeId node) {
+void Worker::RunOp(Frame* frame, const Instr& in, uint32_t pc, NodeId node) {
   const OpCode& n = program_.ops[pc];
   uint32_t slots[2] = {in.b, in.c};
   bool words = true;
@@ -70,7 +70,7 @@ void TaggedExecution::RunOp(Frame* frame, const Instr& in, uint32_t pc, NodeId n
 
 // A field that refers to a delayed call which is done gives its value. The field still refers to the cell: so every cycle of
 // values goes through one (tagged_cycles.cpp). False: the general way.
-bool TaggedExecution::RunField(Frame* frame, const Instr& in, uint32_t attr) {
+bool Worker::RunField(Frame* frame, const Instr& in, uint32_t attr) {
   if (KindOf(frame, in.b) != ValueKind::Object) return false;
   auto* data = static_cast<Data*>(reinterpret_cast<Object*>(frame->slots()[in.b]));
   if (data->kind != ObjectKind::Data || data->constructor != attr >> 16 || (attr & 0xFFFF) >= data->size) return false;
@@ -84,7 +84,7 @@ bool TaggedExecution::RunField(Frame* frame, const Instr& in, uint32_t attr) {
   return true;
 }
 
-void TaggedExecution::RunConstruct(Frame* frame, const Instr& in, NodeId node) {
+void Worker::RunConstruct(Frame* frame, const Instr& in, NodeId node) {
   const ir::Node& n = graph_.nodes[node];
   const uint32_t* slots = program_.lists.data() + in.b;
   for (uint32_t k = 0; frame->flags & kErrors && k < in.c; ++k) {
@@ -100,7 +100,7 @@ void TaggedExecution::RunConstruct(Frame* frame, const Instr& in, NodeId node) {
   frame->Set(in.a, Value::Adopt(ValueKind::Object, data));
 }
 
-void TaggedExecution::RunBranch(Frame* frame, const Instr& in) {
+void Worker::RunBranch(Frame* frame, const Instr& in) {
   const Branch& branch = frame->scope().branches[in.b];
   if (KindOf(frame, in.a) == ValueKind::Error) {
     // No side is taken; every merge is the error, and so are the loop's results.
@@ -125,17 +125,9 @@ void TaggedExecution::RunBranch(Frame* frame, const Instr& in) {
   if (frame->flags & kErrors) PassSwitches(frame, branch, side);
 }
 
-void TaggedExecution::RunResult(NodeId node, Value value) {
-  uint32_t index = graph_.nodes[node].attr;
-  if (have_[index]) return;
-  have_[index] = true;
-  results_[index] = std::move(value);
-  --missing_;
-}
-
 // All regions of the frame that are ready, those too that become so; then what enters other frames, after what became
 // ready elsewhere meanwhile (invariants 3 and 4).
-void TaggedExecution::RunReady(Frame* frame, uint32_t pc) {
+void Worker::RunReady(Frame* frame, uint32_t pc) {
   const ScopeCode& scope = frame->scope();
   size_t base = stack_.size();
   tails_.clear();
@@ -166,7 +158,7 @@ void TaggedExecution::RunReady(Frame* frame, uint32_t pc) {
 }
 
 // Onto the stack where it was `base` high: what has become ready since goes first.
-void TaggedExecution::PushTails(Frame* frame, size_t base) {
+void Worker::PushTails(Frame* frame, size_t base) {
   // With the tails of this frame that wait just below, in program order.
   size_t at = base;
   while (at > 0 && stack_[at - 1].frame == frame && stack_[at - 1].pc != kNone) --at;
@@ -182,7 +174,7 @@ void TaggedExecution::PushTails(Frame* frame, size_t base) {
 }
 
 // What a region does in its own frame. Returns where its tail begins, or kNone.
-uint32_t TaggedExecution::RunRegion(Frame* frame, uint32_t pc) {
+uint32_t Worker::RunRegion(Frame* frame, uint32_t pc) {
   for (uint32_t start = pc;; ++pc) {
     const Instr& in = program_.code[pc];
     if (in.code == Code::End || IsTail(in.code)) {
@@ -229,9 +221,9 @@ uint32_t TaggedExecution::RunRegion(Frame* frame, uint32_t pc) {
         }
         break;
       }
-      case Code::Input: frame->Set(in.a, std::move(inputs_[in.b])); break;
+      case Code::Input: frame->Set(in.a, std::move(execution_.inputs_[in.b])); break;
       case Code::Result:
-        RunResult(node, Use(frame, in.b, in.aux & kLastB));
+        execution_.SetResult(graph_.nodes[node].attr, Use(frame, in.b, in.aux & kLastB));
         continue;
       case Code::Return:
       case Code::Exit:
@@ -247,7 +239,7 @@ uint32_t TaggedExecution::RunRegion(Frame* frame, uint32_t pc) {
 }
 
 // One step of a tail; the rest comes when what is entered now has nothing left to do.
-void TaggedExecution::RunTail(Frame* frame, uint32_t pc) {
+void Worker::RunTail(Frame* frame, uint32_t pc) {
   const Instr in = program_.code[pc];
   now_pc_ = pc;
   ++stats_.firings;

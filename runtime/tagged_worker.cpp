@@ -1,0 +1,141 @@
+// One thing after the other: the entry on top of the stack, until nothing is left or the result is there.
+#include "runtime/tagged_worker.h"
+
+#include "runtime/memory.h"
+#include "runtime/show.h"
+#include "runtime/tagged_engine.h"
+
+namespace df::tagged {
+
+using ir::NodeId;
+using ir::Op;
+
+namespace {
+
+constexpr uint32_t kStepsPerCheck = 1024;
+
+}  // namespace
+
+Worker::Worker(TaggedExecution& execution)
+    : execution_(execution),
+      program_(execution.program_),
+      graph_(execution.graph_),
+      run_(execution.run_),
+      budget_(kStepsPerCheck) {
+  uint32_t largest = 0;
+  for (const ScopeCode& scope : program_.scopes) largest = std::max(largest, scope.frame_bytes);
+  pool_.Prepare(largest);
+  uint32_t largest_cell = 0;
+  for (const SiteCode& site : program_.sites) {
+    DirectCall call;
+    call.site = &site;
+    if (site.callee) {
+      call.free = pool_.FreeList(site.callee->frame_bytes);
+      if (site.callee->direct != kNone) call.start = program_.direct.code.data() + site.callee->direct;
+    }
+    direct_calls_.push_back(call);
+    largest_cell = std::max(largest_cell, site.cell_bytes);
+  }
+  cells_.Prepare(largest_cell);
+}
+
+// Values out of frames and entries of the stack, so that nothing is held by what waits.
+void Worker::GiveUpValues(std::vector<Value>& held) {
+  for (Item& item : stack_)
+    if (item.cell) held.push_back(Value::Adopt(ValueKind::Reference, item.cell));
+  stack_.clear();
+  pool_.ForEachLive([&](Frame* frame) {
+    if (frame->flags & kDirect) RestoreStates(frame);
+    if (frame->flags & kObjects)
+      for (uint32_t i = 0; i < frame->scope().num_slots; ++i)
+        if (frame->IsCounted(i)) held.push_back(frame->Take(i));
+    if (frame->flags & kHasTag) DropTag(frame->tag);
+    if (frame->flags & kTagParent) DropTag(frame->parent_tag);
+  });
+}
+
+// What cells hold. They are counted in `cells`, so that none is destroyed under the walk.
+void Worker::GiveUpCells(std::vector<Value>& cells, std::vector<Value>& held) {
+  cells_.ForEachLive([&](DelayCell* cell) {
+    cells.push_back(Value::Retain(ValueKind::Reference, cell));
+    cell->CollectChildren(held);
+  });
+}
+
+void Worker::StepCheck() {
+  budget_ = kStepsPerCheck;
+  if (live_cells_ > collect_at_) CollectCycles();
+  execution_.CheckLimits();
+}
+
+// The entry on top of the stack.
+void Worker::Step() {
+  if (--budget_ == 0) StepCheck();
+  if (!unpins_.empty()) DrainUnpins();
+  Item item = stack_.back();
+  stack_.pop_back();
+  if (item.cell) {
+    Value counted = Value::Adopt(ValueKind::Reference, item.cell);
+    return StartCell(item.cell);
+  }
+  if (item.frame->flags & kDirect) {
+    --item.frame->refs;
+    return RunDirect(item.frame);
+  }
+  now_ = item.frame;
+  if (item.pc == kNone) RunReady(item.frame);
+  else RunTail(item.frame, item.pc);
+  Unref(item.frame);
+}
+
+void Worker::Where(RuntimeError& error) const {
+  if (now_pc_ != kNone) error.node = program_.node_of[now_pc_];
+  // Direct code does not say which node it is at.
+  if (!error.node.valid() && now_) error.pos = graph_.scopes[now_->scope().id].pos;
+  FillPath(now_, error);
+}
+
+// After a run to the end, frames may only be left for their tags: something else forgot to go.
+std::string Worker::Leftovers(const Frame* root) {
+  std::string what;
+  pool_.ForEachLive([&](Frame* frame) {
+    if (frame == root || frame->refs == 0 || !what.empty()) return;
+    llvm::raw_string_ostream out(what);
+    out << "frame of `" << graph_.scopes[frame->scope().id].name << "` is left with " << frame->refs
+        << " refs under tag ";
+    PrintTag(frame, out);
+    out << ", waiting for";
+    const ScopeCode& scope = frame->scope();
+    for (size_t r = 0; r < scope.regions.size(); ++r)
+      if (scope.regions[r].mask != kNone)
+        for (size_t i = 0; i < scope.regions[r].events.size(); ++i)
+          if (frame->masks()[scope.regions[r].mask] & (1 << i)) out << " e" << scope.regions[r].events[i];
+  });
+  return what;
+}
+
+// "%12 Add  tag [1 0]  3 4 -> 7", as the reference engine traces; operands that are not there are "_".
+void Worker::Trace(Frame* frame, NodeId id, uint32_t result_slot) {
+  llvm::raw_ostream& out = *run_.trace;
+  out << '%' << id.index << ' ' << llvm::StringRef(ir::InfoOf(graph_.nodes[id].op).name) << "  tag ";
+  PrintTag(frame, out);
+  out << ' ';
+  Op op = graph_.nodes[id].op;
+  // The operands of these stand in another frame.
+  if (op != Op::Call && op != Op::Return && op != Op::Enter && op != Op::Exit && op != Op::Outer) {
+    for (ir::Edge edge : graph_.InputsOf(id)) {
+      uint32_t slot = SlotOf(edge);
+      out << ' ';
+      if (slot == kNone) out << "()";
+      else if (!IsAvailable(frame, edge)) out << '_';
+      else PrintDatum(graph_, graph_.TypeOf(edge), Read(frame, slot), out);
+    }
+  }
+  if (result_slot != kNone && frame->Has(result_slot)) {
+    out << " -> ";
+    PrintDatum(graph_, graph_.TypeOf({id, 0}), frame->Get(result_slot), out);
+  }
+  out << '\n';
+}
+
+}  // namespace df::tagged

@@ -5,7 +5,13 @@
 //     called at fact.df:7:9 in `g`
 //     ... 9,980 more calls ...
 //     called at fact.df:9:8 in `main`
+//
+// The path is told in the user's terms. Of the calls within the library the one that the user's code made is shown, and
+// only where the failure is; what lies between two places of the user's (`>>=`, `map`, an apply function) is left out.
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
 
 #include "runtime/engine.h"
 
@@ -22,10 +28,28 @@ std::string Thousands(uint64_t n) {
   return digits;
 }
 
-// One line of the path; `entries` are the labels that it stands for.
+// Sources of the library have the names of their modules: `Data.List`.
+bool IsModuleName(std::string_view name) {
+  for (bool first = true; char c : name) {
+    if (first ? !(c >= 'A' && c <= 'Z') : !(std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.')) return false;
+    first = c == '.';
+  }
+  return !name.empty();
+}
+
+// One line of the path; `calls` are the labels that it stands for.
 struct Line {
-  std::string text;
+  std::string what, place, function;
   uint64_t calls = 0;
+  bool library = false;
+
+  // A name that no program can have: an apply function, by which closures are called.
+  bool made() const { return function.find(' ') != std::string::npos; }
+  std::string Text() const {
+    std::string text = what;
+    if (!place.empty()) text += " " + place;
+    return function.empty() || made() ? text : text + " in `" + function + "`";
+  }
 };
 
 class Describer {
@@ -36,15 +60,16 @@ class Describer {
   void AddPlace(const char* what, ir::PosId pos, const std::string& function, uint64_t calls) {
     // A chain as long as the table would be a circle.
     for (uint32_t n = 0; n <= graph_.positions.size(); ++n) {
-      std::string name = function;
-      std::string place = "an unknown place";
+      Line line{what, "an unknown place", function, calls};
       if (graph_.positions.Contains(pos)) {
         const ir::Pos& p = graph_.positions[pos];
-        if (!p.function.empty()) name = p.function;
-        if (p.line && p.file < graph_.files.size())
-          place = fmt::format("{}:{}:{}", graph_.files[p.file], p.line, p.column);
+        if (!p.function.empty()) line.function = p.function;
+        if (p.line && p.file < graph_.files.size()) {
+          line.place = fmt::format("{}:{}:{}", graph_.files[p.file], p.line, p.column);
+          line.library = IsModuleName(graph_.files[p.file]);
+        }
       }
-      lines_.push_back({fmt::format("{} {}", what, place) + (name.empty() ? "" : " in `" + name + "`"), calls});
+      lines_.push_back(std::move(line));
       if (!graph_.positions.Contains(pos) || !graph_.positions[pos].inlined_at.valid()) return;
       pos = graph_.positions[pos].inlined_at;
       what = "called at";
@@ -57,9 +82,10 @@ class Describer {
       const ir::Site& site = graph_.sites[entry.site];
       AddPlace(site.kind == ir::SiteKind::Delay ? "delayed at" : "called at", site.pos, ScopeName(site.caller), 1);
     } else if (entry.iteration > 0) {
-      lines_.push_back({fmt::format("after {} tail call{} in `{}`", Thousands(entry.iteration),
-                                    entry.iteration == 1 ? "" : "s", ScopeName(entry.loop)),
-                        1});
+      // It is the loop from which the call before it was made.
+      bool library = !lines_.empty() && lines_.back().library;
+      lines_.push_back({fmt::format("after {} tail call{}", Thousands(entry.iteration), entry.iteration == 1 ? "" : "s"),
+                        "", ScopeName(entry.loop), 1, library});
     }
   }
 
@@ -69,6 +95,7 @@ class Describer {
   }
 
   std::string Finish() {
+    Fold();
     // What lies between the ends is counted together with what was never known.
     size_t first = lines_.size(), last = lines_.size();
     if (gap_ != SIZE_MAX || lines_.size() > kInner + kOuter + 1) {
@@ -83,10 +110,10 @@ class Describer {
     std::string text;
     for (size_t i = 0; i < lines_.size(); ++i) {
       if (i >= first && i < last) missing += lines_[i].calls;
-      else if (i < first) text += "\n  " + lines_[i].text;
+      else if (i < first) text += "\n  " + lines_[i].Text();
     }
     if (missing) text += fmt::format("\n  ... {} more call{} ...", Thousands(missing), missing == 1 ? "" : "s");
-    for (size_t i = last; i < lines_.size(); ++i) text += "\n  " + lines_[i].text;
+    for (size_t i = last; i < lines_.size(); ++i) text += "\n  " + lines_[i].Text();
     return text;
   }
 
@@ -101,6 +128,43 @@ class Describer {
   }
 
  private:
+  // Leaves out what is no call of the user's code.
+  void Fold() {
+    if (std::all_of(lines_.begin(), lines_.end(), [](const Line& line) { return line.library; })) return;
+    // The library's function that was called: the outermost before what is not the library's. Behind a bind are calls of
+    // what was bound before.
+    size_t called = SIZE_MAX;
+    for (size_t i = 0; i < lines_.size() && lines_[i].library && !lines_[i].made(); ++i) {
+      if (lines_[i].place.empty()) continue;
+      if (lines_[i].function == ">>=" || lines_[i].function == ">>") break;
+      called = i;
+    }
+    std::vector<Line> kept;
+    bool by_user = false;  // a call of the user's is among them
+    size_t gap = gap_;
+    for (size_t i = 0; i < lines_.size(); ++i) {
+      if (i == gap_) gap = kept.size();
+      Line& line = lines_[i];
+      if (line.library) {
+        if (i != called) continue;
+        line.what = "at";
+      } else if (line.made() && by_user) {
+        continue;
+      } else if (!kept.empty() && i != gap_ && !line.place.empty() && kept.back().place == line.place) {
+        // Both are steps of one call, through the library or an apply function.
+        if (lines_[i - 1].library || lines_[i - 1].made()) {
+          kept.back().calls += line.calls;
+          continue;
+        }
+      }
+      by_user |= !line.library;
+      kept.push_back(std::move(line));
+    }
+    if (gap_ >= lines_.size() && gap_ != SIZE_MAX) gap = kept.size();
+    gap_ = gap;
+    lines_ = std::move(kept);
+  }
+
   const ir::Graph& graph_;
   std::vector<Line> lines_;
   size_t gap_ = SIZE_MAX;  // index of the first line after what was left out

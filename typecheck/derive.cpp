@@ -1,4 +1,4 @@
-// deriving Eq, Ord, Enum, Bounded, Show: instances as syntax, then checked like those that a program writes.
+// deriving Eq, Ord, Enum, Bounded, Show, Read, Ix: instances as syntax, then checked like those that a program writes.
 //
 // Names of the library are written with a qualifier that no program can write, so that they mean the
 // library's whatever the module defines or hides.
@@ -44,6 +44,15 @@ class Builder {
   ast::Pat* IntPat(int64_t value) {
     return ast_.New<ast::LiteralPat>(
         span_, ast::Literal{ast::LiteralKind::Integer, Intern(std::to_string(value))}, false);
+  }
+  ast::Expr* Tuple(ast::Expr* first, ast::Expr* second) {
+    return ast_.New<ast::TupleExpr>(span_, ast_.Copy<ast::Expr*>({first, second}));
+  }
+  ast::Pat* TuplePat(ast::Pat* first, ast::Pat* second) {
+    return ast_.New<ast::TuplePat>(span_, ast_.Copy<ast::Pat*>({first, second}));
+  }
+  ast::Expr* Lambda(llvm::ArrayRef<ast::Pat*> params, ast::Expr* body) {
+    return ast_.New<ast::LambdaExpr>(span_, ast_.Copy<ast::Pat*>(params), body);
   }
   // C x1 .. xn
   ast::Pat* ConPat(Symbol con, size_t fields, std::string_view prefix) {
@@ -250,6 +259,96 @@ void DeriveShow(Builder& make, const Shape& shape, const FixityTable& fixities) 
   make.Method("showsPrec");
 }
 
+// readsPrec d = primReadParens (\e t -> alternatives) d, where an alternative takes its words and fields one by one:
+//   primReadUpTo 10 e (primReadField 11 (primReadField 11 (primReadWord "C" (primReadStart C)))) t
+void DeriveRead(Builder& make, const Shape& shape, const FixityTable& fixities) {
+  ast::Expr* all = nullptr;
+  for (size_t row = shape.cons.size(); row-- > 0;) {
+    const core::DataCon* con = shape.cons[row];
+    ast::Expr* parser = make.Call("primReadStart", {make.Con(con->name)});
+    auto word = [&](std::string_view text) { parser = make.Call("primReadWord", {make.String(text), parser}); };
+    auto name = [&](Symbol symbol) {
+      bool op = IsOperator(symbol);
+      if (op) word("(");
+      word(Text(symbol));
+      if (op) word(")");
+    };
+    auto field = [&](int precedence) { parser = make.Call("primReadField", {make.Int(precedence), parser}); };
+    int limit = 10;
+    if (!con->fields.empty() && con->fields[0].name.valid()) {
+      limit = 11;
+      name(con->name);
+      for (size_t i = 0; i < con->fields.size(); ++i) {
+        word(i ? "," : "{");
+        name(con->fields[i].name);
+        word("=");
+        field(0);
+      }
+      word("}");
+    } else if (con->infix) {
+      auto it = fixities.find(con->name.index);
+      limit = it == fixities.end() ? 9 : it->second.precedence;
+      field(limit + 1);
+      bool op = IsOperator(con->name);
+      if (!op) word("`");
+      word(Text(con->name));
+      if (!op) word("`");
+      field(limit + 1);
+    } else {
+      name(con->name);
+      for (size_t i = 0; i < con->fields.size(); ++i) field(11);
+    }
+    if (!con->fields.empty()) parser = make.Call("primReadUpTo", {make.Int(limit), make.Var("e"), parser});
+    parser = make.App(parser, {make.Var("t")});
+    all = all ? make.Call("++", {parser, all}) : parser;
+  }
+  if (!all) all = make.LibCon("[]");
+  make.Clause({make.VarPat("d")},
+              make.Call("primReadParens", {make.Lambda({make.VarPat("e"), make.VarPat("t")}, all), make.Var("d")}));
+  make.Method("readsPrec");
+}
+
+// An enumeration has the indices of its numbers; the fields of a single constructor those of nested pairs.
+void DeriveIx(Builder& make, const Shape& shape) {
+  if (shape.enumeration()) {
+    std::vector<ast::Alternative> cons;
+    for (const core::DataCon* con : shape.cons) {
+      bool last = con == shape.cons.back();
+      cons.push_back(make.Alt(last ? make.Any() : make.IntPat(con->index), make.Con(con->name)));
+    }
+    ast::Expr* nth = make.Lambda({make.VarPat("n")}, make.Case(make.Var("n"), cons));
+    ast::Pat* bounds = make.TuplePat(make.VarPat("a"), make.VarPat("b"));
+    make.Clause({bounds}, make.Call("map", {nth, make.Call("enumFromTo", {Tag(make, shape, "a"), Tag(make, shape, "b")})}));
+    make.Method("range");
+    make.Clause({bounds, make.VarPat("i")}, make.Call("-", {Tag(make, shape, "i"), Tag(make, shape, "a")}));
+    make.Method("primOffset");
+    make.Clause({bounds, make.VarPat("i")},
+                make.Call("&&", {make.Call("<=", {Tag(make, shape, "a"), Tag(make, shape, "i")}),
+                                 make.Call("<=", {Tag(make, shape, "i"), Tag(make, shape, "b")})}));
+    return make.Method("inRange");
+  }
+  const core::DataCon* con = shape.cons.front();
+  size_t fields = con->fields.size();
+  auto nest = [&](std::string_view prefix) {
+    ast::Expr* all = make.Var(Builder::Field(prefix, fields - 1));
+    for (size_t i = fields - 1; i-- > 0;) all = make.Tuple(make.Var(Builder::Field(prefix, i)), all);
+    return all;
+  };
+  ast::Pat* places = make.VarPat(Builder::Field("i", fields - 1));
+  std::vector<ast::Expr*> args;
+  for (size_t i = fields - 1; i-- > 0;) places = make.TuplePat(make.VarPat(Builder::Field("i", i)), places);
+  for (size_t i = 0; i < fields; ++i) args.push_back(make.Var(Builder::Field("i", i)));
+  ast::Pat* bounds = make.TuplePat(make.ConPat(con->name, fields, "l"), make.ConPat(con->name, fields, "u"));
+  ast::Expr* nested = make.Tuple(nest("l"), nest("u"));
+  make.Clause({bounds}, make.Call("map", {make.Lambda({places}, make.App(make.Con(con->name), args)),
+                                          make.Call("range", {nested})}));
+  make.Method("range");
+  for (const char* method : {"primOffset", "inRange"}) {
+    make.Clause({bounds, make.ConPat(con->name, fields, "i")}, make.Call(method, {nested, nest("i")}));
+    make.Method(method);
+  }
+}
+
 }  // namespace
 
 void Checker::DeclareDerived(const ast::DataDecl* data) {
@@ -290,9 +389,17 @@ void Checker::DeclareDerived(const ast::DataDecl* data) {
       DeriveBounded(make, shape);
     } else if (known && text == "Show") {
       if (has_method("showsPrec")) DeriveShow(make, shape, fixities_);
+    } else if (known && text == "Read") {
+      DeriveRead(make, shape, fixities_);
+    } else if (known && text == "Ix") {
+      if (!shape.enumeration() && shape.cons.size() != 1) {
+        refuse("only enumerations and types of one constructor have indices");
+        continue;
+      }
+      DeriveIx(make, shape);
     } else {
       Error(Diag::CannotDerive, name.span, text, Text(data->name.text))
-          .Hint("Eq, Ord, Enum, Bounded and Show can be derived");
+          .Hint("Eq, Ord, Enum, Bounded, Show, Read and Ix can be derived");
       continue;
     }
     auto* decl = generated_.New<ast::InstanceDecl>(name.span, ast::List<ast::Constraint>(), name, nullptr,

@@ -43,6 +43,9 @@ bool Offers(std::string_view text, std::string_view name) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     if (line.substr(0, 2) == "--") continue;
+    bool data = line.starts_with("data ") || line.starts_with("newtype ");
+    // Of a type's declaration in one line only the fields are values; its variables are none.
+    if (data && !header && line.find('{') != std::string_view::npos) line.remove_prefix(line.find('{'));
     size_t type = line.find(" ::");
     if (header ? HoldsWord(line, name)
                : type != std::string_view::npos && line[0] != ' ' && HoldsWord(line.substr(0, type), name))

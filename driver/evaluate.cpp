@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "driver/pipeline.h"
+#include "driver/report_stats.h"
 #include "driver/signals.h"
 #include "driver/standard_streams.h"
 #include "llvm/Support/JSON.h"
@@ -13,27 +14,6 @@
 
 namespace df {
 namespace {
-
-void PrintStats(const Stats& stats, EngineKind engine, llvm::raw_ostream& out) {
-  auto row = [&](const char* name, uint64_t number) {
-    out << fmt::format("{:<16}{:>16}\n", name, number);
-  };
-  // Where only some are counted the number would mislead.
-  if (engine != EngineKind::Tagged) row("firings", stats.firings);
-  row("calls", stats.calls);
-  row("loop iterations", stats.loops);
-  row("delayed", stats.delays);
-  row("of them forced", stats.released);
-  if (stats.dead_tokens) row("dead tokens", stats.dead_tokens);
-  row("deepest tag", stats.max_depth);
-  if (stats.demands) {
-    row("demands", stats.demands);
-    row("from the store", stats.store_hits);
-    row("peak entries", stats.peak_entries);
-  }
-  row("peak frames", stats.peak_frames);
-  row("peak bytes", stats.peak_memory);
-}
 
 // A described error without the word that the console puts in front.
 std::string_view Body(std::string_view description) {
@@ -151,8 +131,8 @@ Outcome RunAction(Execution& execution, const ir::Graph& graph, llvm::ArrayRef<V
 }  // namespace
 
 ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
-                  const std::atomic<bool>* interrupt, Console& console, Stats* stats,
-                  GraphOrigin origin, StandardStreams::Source source) {
+                  const std::atomic<bool>* interrupt, Console& console, RunContext context) {
+  using Clock = std::chrono::steady_clock;
   PassScope pass("run");
   RunOptions run;
   run.limits.max_memory = options.max_memory;
@@ -161,27 +141,33 @@ ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Op
   run.limits.interrupt = interrupt;
   run.trace = options.trace ? &console.err() : nullptr;
   run.seed = options.seed;
+  run.count = options.stats != StatsFormat::None;
   run.run_dry = options.run_dry;
 
   std::optional<LastResort> last_resort;  // at a prompt there is a person, who can press Ctrl-C again
   if (options.command == Command::Run) last_resort.emplace(run.limits);
-  StandardStreams streams(console, interrupt, options.timeout, std::move(source));
+  StandardStreams streams(console, interrupt, options.timeout, std::move(context.source));
   Performance performance(graph, streams);
+  RunTimes times;
+  times.load = context.load;
+  Clock::time_point began = Clock::now();
   std::unique_ptr<Execution> execution = MakeExecution(options.engine, graph, run);
+  times.prepare = Clock::now() - began;
   std::optional<RunTimer> timer(std::in_place, run.limits);
   Outcome outcome = graph.action ? RunAction(*execution, graph, inputs, options, performance)
                                  : RunValue(*execution, graph, inputs, console);
   timer.reset();
   console.out().flush();
-  if (outcome.stop == Stop::Internal && origin == GraphOrigin::File) {
+  times.run = Clock::now() - began - times.prepare;
+  if (outcome.stop == Stop::Internal && context.origin == GraphOrigin::File) {
     console.Error(fmt::format("not a valid graph: {}\n  it breaks this rule while it runs; if dfc wrote the file, please report it",
                               outcome.detail));
     return ExitCode::BadGraph;
   }
   Explain(outcome, graph, console);
   if (last_resort) last_resort->Reported();
-  if (stats) *stats = execution->stats();
-  if (options.stats) PrintStats(execution->stats(), options.engine, console.err());
+  if (context.stats) *context.stats = execution->stats();
+  PrintStats(execution->stats(), times, options.engine, options.stats, console.err());
   ExitCode code = outcome.ok() && graph.action ? ProgramExit(performance.exit_code()) : CodeOf(outcome.stop);
   // What a stopped run holds may take seconds to give back piece by piece; the system does it at once.
   if (last_resort && outcome.stop != Stop::Done && outcome.stop != Stop::Failed)

@@ -42,6 +42,18 @@ CLI::callback_t Reads(T& to, Parse parse, const char* example) {
   };
 }
 
+// A flag that may carry a word behind `=`, and means `without` if it carries none. What follows it as a word of its own
+// is not its: `--stats p.df` has a file.
+CLI::Option* AddWordFlag(CLI::App& app, const char* name, const char* without, CLI::callback_t read, const char* text) {
+  auto with_default = [read = std::move(read), without](CLI::results_t words) {
+    if (words.back() == "true") words.back() = without;  // what CLI11 says of a flag without a word
+    return read(words);
+  };
+  return app.add_option(name, std::move(with_default), text)
+      ->expected(0)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
 void AddLowerOptions(CLI::App& app, Options& options) {
   app.add_option_function<int>("-O", [&](int level) { options.lower.optimize = level != 0; },
                                "0 translates plainly: no inlining, results as tuples; default: 1")
@@ -76,7 +88,8 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
   app.add_option("--timeout", Reads(options.timeout, ParseDuration, "`10s`, `500ms` or `2m`"),
                  "how long the run may take; default: no limit")
       ->type_name("TIME");
-  app.add_flag("--stats", options.stats, "afterwards, say on standard error what the run did");
+  AddWordFlag(app, "--stats", "text", Reads(options.stats, ParseStatsFormat, "`text` or `json`"),
+              "afterwards, say on standard error what the run did; --stats=json: as a JSON object");
 }
 
 // "frob x.df" reads as two files; who writes that meant a command.
@@ -133,6 +146,13 @@ bool ParseEngine(std::string_view text, EngineKind& engine) {
   if (text == "reference") engine = EngineKind::Reference;
   else if (text == "tagged") engine = EngineKind::Tagged;
   else if (text == "demand") engine = EngineKind::Demand;
+  else return false;
+  return true;
+}
+
+bool ParseStatsFormat(std::string_view text, StatsFormat& format) {
+  if (text == "text") format = StatsFormat::Text;
+  else if (text == "json") format = StatsFormat::Json;
   else return false;
   return true;
 }

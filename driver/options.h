@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/report_stats.h"
 #include "lower/lower.h"
 #include "runtime/engine.h"
 
@@ -52,7 +53,7 @@ struct Options {
   uint64_t max_frames = 0;
   std::chrono::milliseconds timeout{0};
   bool trace = false;
-  bool stats = false;
+  StatsFormat stats = StatsFormat::None;
   uint64_t seed = 0;
   bool run_dry = false;
 };
@@ -65,6 +66,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
 bool ParseBytes(std::string_view text, uint64_t& bytes);
 bool ParseDuration(std::string_view text, std::chrono::milliseconds& duration);
 bool ParseEngine(std::string_view text, EngineKind& engine);
+bool ParseStatsFormat(std::string_view text, StatsFormat& format);
 std::string_view EngineName(EngineKind engine);
 
 }  // namespace df

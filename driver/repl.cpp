@@ -313,7 +313,9 @@ void Repl::Evaluate(ast::Ast& ast) {
   Flush();
   Bind(Intern(kIt), name);
   Stats stats;
-  ExitCode code = df::Evaluate(graph, {}, options_, interrupts_.flag(), console_, &stats);
+  RunContext context;
+  context.stats = &stats;
+  ExitCode code = df::Evaluate(graph, {}, options_, interrupts_.flag(), console_, std::move(context));
   if (code != ExitCode::Fine) Fail(code);
   else if (show_type_) console_.out() << pipeline_->session.TypeOf(Intern(kIt)) << '\n';
   if (show_time_) {

@@ -49,10 +49,18 @@ llvm::ArrayRef<Repl::Setting> Repl::Settings() {
        [](const Repl& r) { return OnOff(r.options_.lower.optimize); },
        [](Repl& r, std::string_view value) { return ReadFlag(value, r.options_.lower.optimize); },
        [](Repl& r) { r.options_.lower.optimize = false; }},
-      {"stats", "after an evaluation, what it did",
-       [](const Repl& r) { return OnOff(r.options_.stats); },
-       [](Repl& r, std::string_view value) { return ReadFlag(value, r.options_.stats); },
-       [](Repl& r) { r.options_.stats = false; }},
+      {"stats", "after an evaluation, what it did; json: as an object",
+       [](const Repl& r) {
+         return std::string(r.options_.stats == StatsFormat::Json ? "json" : OnOff(r.options_.stats != StatsFormat::None));
+       },
+       [](Repl& r, std::string_view value) {
+         if (ParseStatsFormat(value, r.options_.stats)) return true;
+         bool on = false;
+         if (!ReadFlag(value, on)) return false;
+         r.options_.stats = on ? StatsFormat::Text : StatsFormat::None;
+         return true;
+       },
+       [](Repl& r) { r.options_.stats = StatsFormat::None; }},
       {"trace", "each firing (reference and demand engines)",
        [](const Repl& r) { return OnOff(r.options_.trace); },
        [](Repl& r, std::string_view value) {

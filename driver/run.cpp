@@ -77,13 +77,14 @@ ExitCode Load(Pipeline& pipeline, const Options& options, std::optional<ir::Grap
 }  // namespace
 
 ExitCode RunCommand(const Options& options, Console& console) {
+  auto began = std::chrono::steady_clock::now();
   std::optional<ir::Graph> graph;
-  GraphOrigin origin = GraphOrigin::Source;
+  RunContext context;
   std::vector<Value> inputs;
   {
     // The compiler's memory is given back before the run.
     Pipeline pipeline;
-    ExitCode code = Load(pipeline, options, graph, origin);
+    ExitCode code = Load(pipeline, options, graph, context.origin);
     if (graph) {
       std::optional<std::vector<Value>> read = ReadInputs(*graph, options.inputs, pipeline.diags);
       if (read) inputs = std::move(*read);
@@ -92,8 +93,9 @@ ExitCode RunCommand(const Options& options, Console& console) {
     console.Show(pipeline.diags);
     if (code != ExitCode::Fine) return code;
   }
+  context.load = std::chrono::steady_clock::now() - began;
   InterruptScope interrupts;
-  return Evaluate(*graph, inputs, options, interrupts.flag(), console, nullptr, origin);
+  return Evaluate(*graph, inputs, options, interrupts.flag(), console, std::move(context));
 }
 
 }  // namespace df

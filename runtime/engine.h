@@ -43,6 +43,8 @@ struct RunOptions {
   llvm::raw_ostream* trace = nullptr;  // each firing with its tag, a line each
   // Reference engine: 0 takes tokens first in, first out; otherwise a random order from this seed.
   uint64_t seed = 0;
+  // Count what costs something to count, and look where the time goes (Stats).
+  bool count = false;
   // Reference engine: after the result goes on until nothing is left, and reports what waits although nothing
   // may (docs/graph.md, "at the end") as Stop::Internal.
   bool run_dry = false;
@@ -73,11 +75,13 @@ struct Outcome {
 };
 
 struct Stats {
-  uint64_t firings = 0;      // tagged engine: without those on its fast path, where nothing is counted per node
+  uint64_t firings = 0;      // tagged engine: of nodes that have work left; in direct code only with RunOptions::count
+  uint64_t regions = 0;      // tagged engine: pieces of code that run without waiting; likewise
   uint64_t calls = 0;        // activations, root included
   uint64_t loops = 0;        // iterations
   uint64_t delays = 0;       // references made
   uint64_t released = 0;     // of them, released
+  uint64_t steals = 0;       // pieces of work that one worker took from another
   uint64_t dead_tokens = 0;  // reference engine only
   uint64_t max_depth = 0;    // length of the longest tag
   uint64_t peak_frames = 0;
@@ -86,6 +90,12 @@ struct Stats {
   uint64_t demands = 0;
   uint64_t store_hits = 0;    // of them, answered from the store
   uint64_t peak_entries = 0;  // of the store
+  // Where the time of the run went, if RunOptions::count asked and the engine knows: shares that add up to 1.
+  struct Part {
+    std::string_view name;
+    double share;
+  };
+  std::vector<Part> parts;
 };
 
 // One run of a verified graph. The graph must outlive it; values it returned must not.

@@ -37,9 +37,9 @@ uint64_t GroupLimit(const std::string& mount, std::string group, const char* fil
   }
 }
 
-uint64_t ControlGroupLimit() {
+uint64_t ControlGroupLimit(const std::string& root) {
   uint64_t least = UINT64_MAX;
-  std::ifstream groups("/proc/self/cgroup");
+  std::ifstream groups(root + "/proc/self/cgroup");
   std::string line;
   while (std::getline(groups, line)) {  // "0::/a/b" or "5:cpu,memory:/a/b"
     size_t first = line.find(':');
@@ -49,9 +49,9 @@ uint64_t ControlGroupLimit() {
     std::string group = line.substr(second + 1);
     if (group == "/") group.clear();
     if (controllers == ",,") {
-      least = std::min(least, GroupLimit("/sys/fs/cgroup", group, "memory.max"));
+      least = std::min(least, GroupLimit(root + "/sys/fs/cgroup", group, "memory.max"));
     } else if (controllers.find(",memory,") != std::string::npos) {
-      least = std::min(least, GroupLimit("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes"));
+      least = std::min(least, GroupLimit(root + "/sys/fs/cgroup/memory", group, "memory.limit_in_bytes"));
     }
   }
   return least;
@@ -59,10 +59,10 @@ uint64_t ControlGroupLimit() {
 
 }  // namespace
 
-uint64_t DefaultMemoryLimit() {
+uint64_t DefaultMemoryLimit(const std::string& root) {
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
   uint64_t bytes = pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) : uint64_t{1} << 32;
-  bytes = std::min(bytes, ControlGroupLimit());
+  bytes = std::min(bytes, ControlGroupLimit(root));
   return bytes / 5 * 4;
 }
 

@@ -13,8 +13,9 @@
 
 namespace df {
 
-// 80% of the least of: the machine's memory, the limits of the process's control groups (version 1 and 2).
-uint64_t DefaultMemoryLimit();
+// 80% of the least of: the machine's memory, the limits of the process's control groups (version 1 and 2). `root` stands
+// before the names of the system's files, for tests.
+uint64_t DefaultMemoryLimit(const std::string& root = "");
 
 // "512 MiB", "1.5 GiB".
 std::string PrintBytes(uint64_t bytes);

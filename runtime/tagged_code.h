@@ -197,6 +197,7 @@ struct Program {
   std::vector<SiteCode> sites;             // by SiteId, then loops by ScopeId, then the root
   std::vector<Instr> code;
   DirectCode direct;
+  bool count = false;                      // Options::count
   std::vector<ir::NodeId> node_of;         // of each instruction
   std::vector<uint32_t> scope_of;          // of each instruction
   std::vector<uint32_t> lists;
@@ -222,6 +223,7 @@ struct Options {
   bool direct = true; // scopes whose order of work is known beforehand run in it
   bool move = true;   // the last use of a value takes it out of its slot
   bool fuse = true;   // a delayed call whose operands are there is made in one step
+  bool count = false; // direct code counts regions and firings, too (Stats)
 };
 
 // Compiles a verified graph. "" or why it cannot be run.

@@ -440,6 +440,7 @@ std::string Compiler::Run() {
   MarkUsers();
   p_.implied = w_.implied;
   for (uint32_t c = 0; c < g_.constants.size(); ++c) p_.constants.push_back(Materialize(g_, ir::ConstId(c)));
+  p_.count = options_.count;
   if (options_.direct) MakeDirect(p_);
   return "";
 }

@@ -346,6 +346,10 @@ L_ChooseMatch: {
 L_Jump:
   ip = code + ip->x;
   RUN();
+L_Count:
+  ++stats_.regions;
+  stats_.firings += ip->x;
+  NEXT();
 
   // ---------------------------------------------------------------- calls
 

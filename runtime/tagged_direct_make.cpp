@@ -450,6 +450,7 @@ void DirectMaker::EmitBlock(uint32_t index) {
     const Block& block = schedule_.blocks[index];
     start_[index] = Here();
     pc_ = state_ = kNone;
+    if (p_.count) Add(Direct::Count).x = static_cast<uint32_t>(block.steps.size());
     if (flow.uses == 1 && flow.only != kNone) DropDead(flow_.LiveAfterBranch(flow.only), flow.live_in);
     known_ = flow.known_in;
     // After the last step only what successors use; what a branch reads is given up on its edges.

@@ -126,7 +126,9 @@ Stats TaggedExecution::stats() const {
 namespace df {
 
 std::unique_ptr<Execution> MakeTaggedExecution(const ir::Graph& graph, const RunOptions& options) {
-  return std::make_unique<tagged::TaggedExecution>(graph, options, tagged::Options{});
+  tagged::Options how;
+  how.count = options.count;
+  return std::make_unique<tagged::TaggedExecution>(graph, options, how);
 }
 
 }  // namespace df

@@ -179,6 +179,7 @@ uint32_t Worker::RunRegion(Frame* frame, uint32_t pc) {
     const Instr& in = program_.code[pc];
     if (in.code == Code::End || IsTail(in.code)) {
       stats_.firings += pc - start;
+      ++stats_.regions;
       return in.code == Code::End ? kNone : pc;
     }
     NodeId node = program_.node_of[pc];

@@ -15,6 +15,7 @@ import time
 
 from promises import main, test
 
+ENGINES = ("tagged", "reference", "demand")
 FACT = "fact n = if n == 1 then n else n * fact (n - 1)\nmain = fact 10\n"
 SPIN = "spin :: Int -> Int\nspin n = spin (n + 1)\nmain = spin 0\n"
 
@@ -198,15 +199,26 @@ def inputs(d):
     d.expect(0, "run", "q.df", "--input", "n=1", "--input", "c=a", out="(1,'a')\n")
 
 
+SOON = 20 if os.environ.get("DFC_SLOW_BUILD") else 1.0  # 100 ms is promised; the machine may have other work
+
+
 @test
 def limits(d):
     d.file("spin.df", SPIN)
     d.file("grow.df", "grow :: Int -> Int\ngrow n = 1 + grow (n + 1)\nmain = grow 0\n")
-    for engine in ("--engine=reference", "--engine=tagged"):
-        d.expect(3, "run", "spin.df", engine, "--timeout=300ms", out="")
-        _, err = d.expect(3, "run", "grow.df", engine, "--max-memory=50M", out="")
-        assert "grow.df:2" in err, err
-        d.expect(3, "run", "grow.df", engine, "--max-frames=1000", out="")
+    d.file("lists.df", "main = sum [x * y | x <- [1 :: Int ..], y <- [1 .. x]]\n")
+    for engine in ENGINES:
+        for file, place in (("spin.df", "at spin.df:2:1 in `spin`"), ("grow.df", "called at grow.df:2:14 in `grow`"),
+                            ("lists.df", "in `prim")):
+            begin = time.monotonic()
+            _, err = d.expect(3, "run", file, "--engine=" + engine, "--timeout=300ms", out="", err=place)
+            assert err.startswith("error: the time limit of 0.3 s is reached\n  at "), err
+            assert time.monotonic() - begin < 0.3 + SOON + 0.5, (file, engine)
+        _, err = d.expect(3, "run", "grow.df", "--engine=" + engine, "--max-memory=50M", out="",
+                          err="error: the memory limit of 50 MiB is reached\n  at grow.df:2:")
+        assert "more calls" in err, err
+        d.expect(3, "run", "grow.df", "--engine=" + engine, "--max-frames=1000", out="",
+                 err="error: the limit of 1000 live calls is reached\n  at grow.df:2:")
 
 
 @test
@@ -231,16 +243,13 @@ def seconds_to_end(d, number, *words, after=1.0):
     return process.returncode, out, err, time.monotonic() - begin
 
 
-SOON = 20 if os.environ.get("DFC_SLOW_BUILD") else 1.0  # 100 ms is promised; the machine may have other work
-
-
 @test
 def inside_one_operation(d):
     """Limits and signals reach a run that stands in one multiplication, division or conversion of a huge Integer."""
     d.file("power.df", "main = 3 ^ (2 ^ 40 :: Int) == (0 :: Integer)\n")
     d.file("divide.df", "main = let x = 7 ^ (2 ^ 23 :: Int) in gcd (x * x) (x * (x + 1)) == (0 :: Integer)\n")
     d.file("show.df", "main = (1, 3 ^ (2 ^ 28 :: Int))\n")
-    for engine in ("tagged", "reference", "demand"):
+    for engine in ENGINES:
         for file in ("power.df", "divide.df", "show.df"):
             begin = time.monotonic()
             _, err = d.expect(3, "run", file, "--engine=" + engine, "--timeout=400ms")
@@ -269,7 +278,14 @@ def nobody_reads(d):
 def reports(d):
     d.file("p.df", FACT)
     _, err = d.expect(0, "run", "p.df", "--stats", out="3628800\n")
-    assert "calls" in err
+    assert "calls" in err and "seconds to load" in err, err
+    for engine in ENGINES:
+        out, err = d.expect(0, "run", "--stats=json", "p.df", "--engine=" + engine, out="3628800\n")
+        stats = json.loads(err)
+        assert stats["engine"] == engine and stats["calls"] >= 10 and stats["deepest_tag"] >= 9, stats
+        assert stats["peak_frames"] > 0 and stats["peak_bytes"] > 0 and stats["firings"] > 10, stats
+        assert all(0 <= stats[phase + "_seconds"] < 60 for phase in ("load", "prepare", "run")), stats
+    d.expect(2, "run", "p.df", "--stats=xml", err="`text` or `json`")
     _, err = d.expect(0, "run", "p.df", "--trace", out="3628800\n")
     assert "Mul" in err
     d.expect(0, "run", "p.df", "--seed=5", "--run-dry", out="3628800\n")
@@ -313,7 +329,7 @@ def json_errors(d):
     assert [row["name"] for row in objects(err)] == ["Unclosed"]
     out, err = d.expect(0, "run", "warns.df", "--error-format=json")
     assert out == "1\n" and [row["severity"] for row in objects(err)] == ["warning"]
-    for engine in ("tagged", "reference", "demand"):
+    for engine in ENGINES:
         _, err = d.expect(1, "run", "fails.df", "--engine=" + engine, "--error-format=json")
         (row,) = objects(err)
         assert row["phase"] == "run" and row["message"] == "divide by zero" and row["line"] == 2, row

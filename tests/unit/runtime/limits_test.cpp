@@ -1,4 +1,8 @@
 // Limits, and errors with their call path.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "runtime/limits.h"
@@ -69,6 +73,31 @@ TEST_CASE("the default memory limit is part of what the machine has") {
   CHECK(DefaultMemoryLimit() < UINT64_MAX / 2);
   CHECK(PrintBytes(512) == "512 bytes");
   CHECK(PrintBytes(3 << 29) == "1.5 GiB");
+}
+
+TEST_CASE("the default memory limit is part of what the control groups leave, of both versions") {
+  namespace fs = std::filesystem;
+  fs::path root = fs::temp_directory_path() / ("dfc-limits-test-" + std::to_string(::getpid()));
+  auto write = [&](const char* path, const char* text) {
+    fs::create_directories((root / path).parent_path());
+    std::ofstream(root / path) << text;
+  };
+  constexpr uint64_t kMiB = 1 << 20;
+  // Version 2: the least limit on the way up counts.
+  write("proc/self/cgroup", "0::/outer/inner\n");
+  write("sys/fs/cgroup/outer/inner/memory.max", "max\n");
+  write("sys/fs/cgroup/outer/memory.max", "104857600\n");
+  CHECK(DefaultMemoryLimit(root.string()) == 80 * kMiB);
+  write("sys/fs/cgroup/outer/inner/memory.max", "52428800\n");
+  CHECK(DefaultMemoryLimit(root.string()) == 40 * kMiB);
+  // Version 1, beside other controllers; the group is not visible in a container, the mount's own limit is.
+  write("proc/self/cgroup", "5:cpu,memory:/docker/abc\n3:pids:/x\n0::/\n");
+  write("sys/fs/cgroup/memory/memory.limit_in_bytes", "10485760\n");
+  CHECK(DefaultMemoryLimit(root.string()) == 8 * kMiB);
+  // No limit at all.
+  write("proc/self/cgroup", "");
+  CHECK(DefaultMemoryLimit(root.string()) > 80 * kMiB);
+  fs::remove_all(root);
 }
 
 TEST_CASE("an error names its place and the calls that led to it") {

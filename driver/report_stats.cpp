@@ -1,0 +1,89 @@
+#include "driver/report_stats.h"
+
+#include <fmt/format.h>
+
+#include "driver/options.h"
+#include "llvm/Support/JSON.h"
+
+namespace df {
+namespace {
+
+constexpr unsigned Only(EngineKind engine) { return 1u << static_cast<unsigned>(engine); }
+constexpr unsigned kAll = ~0u;
+
+// Every count, once: how people read it, its key in JSON, and the engines that count it.
+struct Row {
+  const char* label;
+  const char* key;
+  uint64_t Stats::*count;
+  unsigned engines;
+};
+constexpr Row kRows[] = {
+    {"calls", "calls", &Stats::calls, kAll},
+    {"loop iterations", "iterations", &Stats::loops, kAll},
+    {"firings", "firings", &Stats::firings, kAll},
+    {"regions", "regions", &Stats::regions, Only(EngineKind::Tagged)},
+    {"delayed", "delays", &Stats::delays, kAll},
+    {"of them forced", "forced", &Stats::released, kAll},
+    {"stolen", "steals", &Stats::steals, Only(EngineKind::Tagged)},
+    {"dead tokens", "dead_tokens", &Stats::dead_tokens, Only(EngineKind::Reference)},
+    {"demands", "demands", &Stats::demands, Only(EngineKind::Demand)},
+    {"from the store", "from_store", &Stats::store_hits, Only(EngineKind::Demand)},
+    {"peak entries", "peak_entries", &Stats::peak_entries, Only(EngineKind::Demand)},
+    {"deepest tag", "deepest_tag", &Stats::max_depth, kAll},
+    {"peak frames", "peak_frames", &Stats::peak_frames, kAll},
+    {"peak bytes", "peak_bytes", &Stats::peak_memory, kAll},
+};
+
+struct Time {
+  const char* label;
+  const char* key;
+  RunTimes::Seconds RunTimes::*time;
+};
+constexpr Time kTimes[] = {
+    {"seconds to load", "load_seconds", &RunTimes::load},
+    {"to prepare", "prepare_seconds", &RunTimes::prepare},
+    {"to run", "run_seconds", &RunTimes::run},
+};
+
+bool Counts(const Row& row, EngineKind engine) { return row.engines & Only(engine); }
+
+// What one call costs in all; a program without calls is one call of the root.
+double NanosecondsPerCall(const Stats& stats, const RunTimes& times) {
+  uint64_t calls = stats.calls + stats.loops;
+  return times.run.count() * 1e9 / static_cast<double>(calls ? calls : 1);
+}
+
+void PrintText(const Stats& stats, const RunTimes& times, EngineKind engine, llvm::raw_ostream& out) {
+  for (const Row& row : kRows)
+    if (Counts(row, engine)) out << fmt::format("{:<16}{:>16}\n", row.label, stats.*row.count);
+  for (const Time& time : kTimes) out << fmt::format("{:<16}{:>16.6f}\n", time.label, (times.*time.time).count());
+  double ns = NanosecondsPerCall(stats, times);
+  out << fmt::format("{:<16}{:>16.1f}\n", "ns a call", ns);
+  for (const Stats::Part& part : stats.parts)
+    out << fmt::format("  {:<14}{:>16.1f}  {:>4.1f}%\n", part.name, ns * part.share, part.share * 100);
+}
+
+void PrintJson(const Stats& stats, const RunTimes& times, EngineKind engine, llvm::raw_ostream& out) {
+  llvm::json::OStream json(out);
+  json.object([&] {
+    json.attribute("engine", llvm::StringRef(EngineName(engine)));
+    for (const Row& row : kRows)
+      if (Counts(row, engine)) json.attribute(row.key, stats.*row.count);
+    for (const Time& time : kTimes) json.attribute(time.key, (times.*time.time).count());
+    if (!stats.parts.empty())
+      json.attributeObject("parts", [&] {
+        for (const Stats::Part& part : stats.parts) json.attribute(llvm::StringRef(part.name), part.share);
+      });
+  });
+  out << '\n';
+}
+
+}  // namespace
+
+void PrintStats(const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, llvm::raw_ostream& out) {
+  if (format == StatsFormat::Text) PrintText(stats, times, engine, out);
+  if (format == StatsFormat::Json) PrintJson(stats, times, engine, out);
+}
+
+}  // namespace df

@@ -1,0 +1,27 @@
+// driver/report_stats.h
+//
+// What `--stats` prints on standard error when a run has ended: for people, a row per figure; for programs, one JSON
+// object on a line of its own.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "llvm/Support/raw_ostream.h"
+#include "runtime/engine.h"
+
+namespace df {
+
+enum class StatsFormat : uint8_t { None, Text, Json };
+
+// Wall time. `load`: until the verified graph is there, compiled from a source or read from its file. `prepare`: what the
+// engine makes of the graph. `run`: from the first token to the last character that was printed.
+struct RunTimes {
+  using Seconds = std::chrono::duration<double>;
+  Seconds load{0}, prepare{0}, run{0};
+};
+
+// Figures that the engine does not count are left out.
+void PrintStats(const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, llvm::raw_ostream& out);
+
+}  // namespace df

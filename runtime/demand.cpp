@@ -87,23 +87,30 @@ Outcome DemandExecution::Force(Value& value) {
     bool loop = outcome.ok() && value.is_error() && static_cast<ErrorObject*>(value.object())->code == ErrorCode::Loop;
     if (loop && site != kNone && at) {
       outcome = NoProgress(delay_of_site_[site], graph_.sites[ir::SiteId(site)].pos);
-      FillPath(TagOf(at), outcome.error);
+      FillPathOf(at, outcome.error);
     }
     if (at) Release(at);
     if (!outcome.ok()) return outcome;
   }
   if (!value.is_error()) return {};
   Outcome outcome = FailedWith(value);
-  const Object* tag = static_cast<ErrorObject*>(value.object())->tag;
-  FillPath(tag ? TagOf(static_cast<const DemandCell*>(static_cast<const Cell*>(tag))->at) : nullptr, outcome.error);
+  FillPath(TagOfError(value), outcome.error);
   return outcome;
+}
+
+// Of an activation that is still there; makes nothing.
+void DemandExecution::FillPathOf(const Activation* at, RuntimeError& error) const {
+  PathEnds ends;
+  if (at != root_) ends.Add(EntryOf(at->label));
+  AddTag(at->outer, ends);
+  ends.Fill(error, at->depth);
 }
 
 void DemandExecution::Where(RuntimeError& error) const {
   for (size_t i = stack_.size(); i-- > 0;) {
     if (stack_[i].node == kNone) continue;
     error.node = ir::NodeId(stack_[i].node);
-    FillPath(TagOf(stack_[i].at), error);
+    FillPathOf(stack_[i].at, error);
     break;
   }
 }

@@ -9,9 +9,9 @@
 // it goes. Private to the engine; runtime/engine.h makes one.
 #pragma once
 
+#include "runtime/bounded_tag.h"
 #include "runtime/engine_run.h"
 #include "runtime/kernels.h"
-#include "runtime/tag.h"
 
 namespace df::demand {
 
@@ -31,6 +31,7 @@ struct NodeCode {
   ir::Op op;
   bool live = false;       // some result can lead to a demand for it
   uint32_t slot = kNone;   // in the store of an activation of its scope; none if it is asked for once a tag
+  bool once = false;       // a parameter that is asked for once a tag: its slot is emptied then
   uint32_t scope = 0;
   uint32_t attr = 0;       // as in the graph, but of an EntryMerge its number among those of its scope
   uint32_t first = 0;      // its sources are [first, first + count) of Code::sources
@@ -48,8 +49,9 @@ struct SiteCode {
 
 struct ScopeCode {
   uint32_t slots = 0;
-  std::vector<uint32_t> merges;  // Loop: its variables that can be asked for
+  std::vector<uint32_t> merges;  // its parameters, or variables, that can be asked for
   std::vector<uint32_t> exits;
+  bool looks_out = false;        // an Outer may ask for what is around it: there is one here or in what is entered from here
   uint32_t held = kNone;         // Loop with several exits: the parent's slot that keeps how it ended
 };
 
@@ -66,16 +68,19 @@ Code Compile(const ir::Graph& graph);
 
 // ---------------------------------------------------------------- store (demand_store.cpp)
 
-enum class SlotState : uint8_t { Empty, Busy, Full };
+enum class SlotState : uint8_t { Empty, Busy, Full, Gone };
 
 // A tag and what is stored under it; values and then states follow the struct in memory. `refs` of the tag
-// counts inner activations, cells and demands in progress. Of the tag's members `chain` links what is about to
-// be freed.
+// counts inner activations that still ask here, cells and demands in progress. Of the tag's members `parent` is null at
+// the root, below it, and when nothing is asked for there any more; `chain` links what is about to be freed.
 struct Activation : Tag {
   uint32_t scope;
   uint32_t slots;
-  uint32_t pending;       // Loop: variables that are not computed yet
+  uint32_t pending;       // parameters and variables that are not computed yet
   bool marked;
+  bool detached;          // nothing is asked for in the parent any more
+  TagNode* outer;         // the parent's tag, counted
+  TagNode* node;          // its own, counted; null until something needs it
   Activation* previous;   // Loop: the iteration before, while a variable is pending
   Activation* older;      // all that are alive
   Activation* newer;
@@ -88,7 +93,7 @@ struct Activation : Tag {
 // What references, and the tags inside errors, are.
 //   Delay  <i, t>: the call i that waits under tag t
 //   Edge   <node, t>: what a lazy field holds
-//   Tag    t alone: of an error, or an activation that is kept in a slot
+//   Tag    t alone: an activation that is kept in a slot
 struct DemandCell : Cell {
   enum Kind : uint8_t { Delay, Edge, Tag };
   Kind what;
@@ -134,6 +139,7 @@ class DemandExecution : public EngineRun {
   void Where(RuntimeError& error) const override;
   uint64_t live() const override { return live_; }
   const df::Tag* TagOf(const Activation* at) const { return at == root_ ? nullptr : at; }
+  void FillPathOf(const Activation* at, RuntimeError& error) const;
 
   // ---- demand_step.cpp: the equations
   Value Evaluate(uint32_t node, Activation* at);
@@ -161,11 +167,18 @@ class DemandExecution : public EngineRun {
   // ---- demand_early.cpp: what is there already, or costs next to nothing
   bool Peek(uint32_t node, Activation* at, Value& value);
   bool Speculate(uint32_t node, Activation* at, int depth, Value& value);
+  bool Known(uint32_t node, Activation* at, Value& value);
+  void Consume(size_t from);
+  void TakeArguments(Activation* at, Activation* caller);
   void Advance(Activation* from, Activation* to);
 
   // ---- demand_store.cpp: activations and cells, and when they go
   Activation* NewActivation(Label label, uint32_t scope, Activation* parent);  // with one count
-  Activation* Up(const Activation* at) const { return at->parent ? static_cast<Activation*>(at->parent) : root_; }
+  Activation* Up(const Activation* at) const {
+    if (at->detached) throw BrokenRule{"a demand in an activation that is gone"};
+    return at->parent ? static_cast<Activation*>(at->parent) : root_;
+  }
+  TagNode* NodeOf(Activation* at);
   static Activation* Hold(Activation* at) {
     ++at->refs;
     return at;
@@ -178,6 +191,7 @@ class DemandExecution : public EngineRun {
   Value NewCell(DemandCell::Kind kind, uint32_t id, Activation* at);
   void Store(Activation* at, uint32_t slot, const Value& value);
   void Computed(uint32_t node, Activation* at);
+  void Detach(Activation* at);
   void Drop(Activation* at, uint32_t slot);
   void Collect();
 
@@ -189,6 +203,11 @@ class DemandExecution : public EngineRun {
   Activation* root_ = nullptr;
   CountedVector<Frame> stack_;
   CountedVector<Value> values_;  // operands of the frames
+  struct Once {
+    uint32_t node;
+    Activation* at;
+  };
+  CountedVector<Once> read_;     // parameters that are asked for once, which the speculation under way has looked at
 
   Activation* newest_ = nullptr;
   DemandCell* newest_cell_ = nullptr;

@@ -23,6 +23,7 @@ class Compiler {
     FindLive();
     CountUses();
     AssignSlots();
+    FindOuters();
     return std::move(code_);
   }
 
@@ -116,7 +117,8 @@ class Compiler {
     }
     for (uint32_t i = 0; i < code_.nodes.size(); ++i) {
       if (!code_.nodes[i].live) continue;
-      if (code_.nodes[i].op == Op::LoopMerge) code_.scopes[code_.nodes[i].scope].merges.push_back(i);
+      if (code_.nodes[i].op == Op::LoopMerge || code_.nodes[i].op == Op::EntryMerge)
+        code_.scopes[code_.nodes[i].scope].merges.push_back(i);
       if (code_.nodes[i].op == Op::Exit) code_.scopes[code_.nodes[i].attr].exits.push_back(i);
     }
   }
@@ -154,12 +156,34 @@ class Compiler {
       bool several = n.op == Op::Return && code_.sites[n.attr].returns.size() > 1;
       several |= n.op == Op::Exit && code_.scopes[n.attr].exits.size() > 1;
       if (n.op == Op::Const || n.op == Op::Input) continue;
-      if (uses_[i] > 1 || several || n.op == Op::LoopMerge) n.slot = take(n.scope);
+      if (uses_[i] > 1 || several || n.op == Op::LoopMerge || n.op == Op::EntryMerge) n.slot = take(n.scope);
+      n.once = n.op == Op::EntryMerge && uses_[i] == 1;
     }
     for (uint32_t i = 0; i < code_.sites.size(); ++i)
       if (code_.sites[i].returns.size() > 1) code_.sites[i].held = take(graph_.sites[ir::SiteId(i)].caller.index);
     for (uint32_t i = 0; i < code_.scopes.size(); ++i)
       if (code_.scopes[i].exits.size() > 1) code_.scopes[i].held = take(graph_.scopes[ir::ScopeId(i)].parent.index);
+  }
+
+  // An Outer needs every activation between its own and the one that it reads.
+  void FindOuters() {
+    for (const NodeCode& n : code_.nodes)
+      if (n.op == Op::Outer && n.live) code_.scopes[n.scope].looks_out = true;
+    std::vector<std::vector<uint32_t>> entered_from(code_.scopes.size());
+    for (uint32_t i = 0; i < code_.sites.size(); ++i)
+      entered_from[code_.sites[i].callee].push_back(graph_.sites[ir::SiteId(i)].caller.index);
+    for (uint32_t i = 0; i < code_.scopes.size(); ++i)
+      if (graph_.scopes[ir::ScopeId(i)].kind == ir::ScopeKind::Loop)
+        entered_from[i].push_back(graph_.scopes[ir::ScopeId(i)].parent.index);
+    std::vector<uint32_t> work;
+    for (uint32_t i = 0; i < code_.scopes.size(); ++i)
+      if (code_.scopes[i].looks_out) work.push_back(i);
+    while (!work.empty()) {
+      uint32_t scope = work.back();
+      work.pop_back();
+      for (uint32_t from : entered_from[scope])
+        if (!std::exchange(code_.scopes[from].looks_out, true)) work.push_back(from);
+    }
   }
 
   const ir::Graph& graph_;

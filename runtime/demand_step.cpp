@@ -70,6 +70,7 @@ void DemandExecution::PushCell(DemandCell* cell, uint32_t& want, Activation*& wh
   cell->refs.Retain();
   cell->busy = true;
   stack_.push_back({kNone, 0, where, nullptr, cell});
+  if (cell->what == DemandCell::Delay) TakeArguments(where, cell->at);
 }
 
 // What a reference stands for, if it is known; else its cell's frame is pushed and false returned. Without
@@ -106,6 +107,10 @@ bool DemandExecution::Ask(uint32_t& want, Activation*& where, Value& value) {
     if (state == SlotState::Full) {
       ++stats_.store_hits;
       value = at->values()[n.slot];
+      if (n.once) {
+        Drop(at, n.slot);
+        at->states()[n.slot] = SlotState::Gone;
+      }
       if (run_.trace) Trace(node, at, value, true);
       return true;
     }
@@ -113,12 +118,13 @@ bool DemandExecution::Ask(uint32_t& want, Activation*& where, Value& value) {
       value = LoopError(node, at);
       return true;
     }
+    if (state == SlotState::Gone) throw BrokenRule{"a second demand for what is asked for once"};
   }
   const uint32_t* sources = code_.SourcesOf(n);
   switch (n.op) {
     case Op::Const: value = ConstantOf(n.attr); return true;
     case Op::Input: value = inputs_[n.attr]; return true;
-    case Op::Delay: Peek(node, at, value); return true;
+    case Op::Delay: Peek(node, at, value); return true;  // which reads nothing
     case Op::Start: case Op::Call: case Op::Enter: case Op::NextIteration: case Op::Switch: case Op::Result:
     case Op::Dead: throw BrokenRule{"a demand for what carries no datum"};
     default: break;
@@ -139,6 +145,7 @@ bool DemandExecution::Ask(uint32_t& want, Activation*& where, Value& value) {
         frame.inside = Hold(CellOf(at->values()[site.held])->at);
       } else {
         frame.inside = NewActivation({n.attr, false, 0}, site.callee, at);
+        TakeArguments(frame.inside, at);
         if (site.held != kNone) Store(at, site.held, NewCell(DemandCell::Tag, n.attr, frame.inside));
       }
       where = frame.inside;
@@ -167,6 +174,7 @@ bool DemandExecution::Ask(uint32_t& want, Activation*& where, Value& value) {
         want = sources[1];
       } else {
         frame.inside = NewActivation({n.attr, true, 0}, n.attr, at);
+        TakeArguments(frame.inside, at);
       }
       where = frame.inside;
       break;
@@ -176,6 +184,7 @@ bool DemandExecution::Ask(uint32_t& want, Activation*& where, Value& value) {
       uint32_t field = FirstStrict(node, 0);
       if (field == n.count) {
         value = Build(n, node, at);
+        Consume(0);
         Finish(value);
         return true;
       }
@@ -252,10 +261,9 @@ bool DemandExecution::Answer(Value& value, uint32_t& want, Activation*& where) {
 void DemandExecution::Finish(Value& value) {
   Frame frame = stack_.back();
   const NodeCode& n = code_.nodes[frame.node];
-  if (n.slot != kNone) {
-    Store(frame.at, n.slot, value);
-    Computed(frame.node, frame.at);
-  }
+  if (n.once) frame.at->states()[n.slot] = SlotState::Gone;
+  else if (n.slot != kNone) Store(frame.at, n.slot, value);
+  if (n.slot != kNone) Computed(frame.node, frame.at);
   ++stats_.firings;
   if (run_.trace) Trace(frame.node, frame.at, value, false);
   stack_.pop_back();
@@ -339,6 +347,7 @@ bool DemandExecution::StepConstruct(Frame& frame, const NodeCode& n, Value& valu
     return false;
   }
   value = Build(n, frame.node, frame.at);
+  Consume(0);
   return true;
 }
 
@@ -380,7 +389,7 @@ Activation* DemandExecution::Strip(Activation* at, uint32_t scope) const {
 Value DemandExecution::MakeError(KernelError error, uint32_t node, Activation* at) {
   auto* object = new ErrorObject(error.code, std::move(error.message), ir::NodeId(node), graph_.nodes[ir::NodeId(node)].pos);
   Value value = Value::Adopt(ValueKind::Error, object);
-  object->tag = new DemandCell(this, DemandCell::Tag, node, at);
+  object->tag = new TagNodeCell(NodeOf(at));
   return value;
 }
 

@@ -1,6 +1,5 @@
 // The store: activations with their slots, references, and when both go. Most go by their counts, at once. A
-// value in a slot may refer to its own activation, though (a lazy field, the tag of an error): such circles are
-// found by a collection, each time that as much is alive as twice what the last one left.
+// value in a slot may refer to its own activation, though (a lazy field): such circles are found by a collection, each time that as much is alive as twice what the last one left.
 #include <new>
 
 #include "llvm/ADT/DenseMap.h"
@@ -16,12 +15,13 @@ constexpr uint64_t kFirstCollection = 1 << 16;
 
 Activation* DemandExecution::NewActivation(Label label, uint32_t scope, Activation* parent) {
   uint32_t slots = code_.scopes[scope].slots;
+  TagNode* outer = parent ? NodeOf(parent) : nullptr;
   size_t bytes = sizeof(Activation) + slots * (sizeof(Value) + sizeof(SlotState));
   auto* at = static_cast<Activation*>(memory::Allocate(bytes));
   bool top = !parent || parent == root_;
   ::new (at) Activation{{label, top ? nullptr : parent, parent ? parent->depth + 1 : 0, 1, 0, nullptr},
-                        scope, slots, static_cast<uint32_t>(code_.scopes[scope].merges.size()), false,
-                        nullptr, newest_, nullptr, 0};
+                        scope, slots, static_cast<uint32_t>(code_.scopes[scope].merges.size()), false, false,
+                        HoldTag(outer), nullptr, nullptr, newest_, nullptr, 0};
   if (!top) ++parent->refs;
   for (uint32_t i = 0; i < slots; ++i) {
     ::new (at->values() + i) Value();
@@ -35,6 +35,19 @@ Activation* DemandExecution::NewActivation(Label label, uint32_t scope, Activati
   return at;
 }
 
+// Nothing is asked for in the parent any more. A trace prints whole tags.
+void DemandExecution::Detach(Activation* at) {
+  if (at->pending || at->detached || code_.scopes[at->scope].looks_out || run_.trace) return;
+  at->detached = true;
+  if (at->parent) Release(static_cast<Activation*>(std::exchange(at->parent, nullptr)));
+}
+
+// The tag of `at` for what outlives it. Not counted for the caller.
+TagNode* DemandExecution::NodeOf(Activation* at) {
+  if (!at->node && at != root_) at->node = NewTag(at->label, at->outer);
+  return at->node;
+}
+
 // Values that go may be the last to hold other activations; they queue up here instead of recurring.
 void DemandExecution::Bury(Activation* at) {
   at->chain = dying_;
@@ -46,6 +59,8 @@ void DemandExecution::Bury(Activation* at) {
     dying_ = dead->chain;
     Clear(dead);
     if (dead->parent) Release(static_cast<Activation*>(dead->parent));
+    DropTag(dead->node);
+    DropTag(dead->outer);
     (dead->newer ? dead->newer->older : newest_) = dead->older;
     if (dead->older) dead->older->newer = dead->newer;
     --live_;
@@ -72,7 +87,7 @@ void DemandExecution::Store(Activation* at, uint32_t slot, const Value& value) {
   at->states()[slot] = SlotState::Full;
 }
 
-// After the answer for `node` was stored under `at`: what was kept only to give it can go.
+// After the answer for `node` was found under `at`: what was kept only to give it can go.
 void DemandExecution::Computed(uint32_t node, Activation* at) {
   const NodeCode& n = code_.nodes[node];
   auto all_full = [&](const std::vector<uint32_t>& nodes) {
@@ -80,8 +95,10 @@ void DemandExecution::Computed(uint32_t node, Activation* at) {
       if (code_.nodes[other].live && at->states()[code_.nodes[other].slot] != SlotState::Full) return false;
     return true;
   };
-  if (n.op == ir::Op::LoopMerge) {
-    if (--at->pending == 0 && at->previous) Release(std::exchange(at->previous, nullptr));
+  if (n.op == ir::Op::LoopMerge || n.op == ir::Op::EntryMerge) {
+    if (--at->pending) return;
+    if (at->previous) Release(std::exchange(at->previous, nullptr));
+    Detach(at);
   } else if (n.op == ir::Op::Return) {
     const SiteCode& site = code_.sites[n.attr];
     if (site.held != kNone && all_full(site.returns)) Drop(at, site.held);
@@ -118,7 +135,7 @@ Value DemandExecution::NewCell(DemandCell::Kind kind, uint32_t id, Activation* a
 
 namespace {
 
-// Objects without a place for a mark of their own: data and errors.
+// Data have no place for a mark of their own.
 struct Seen {
   uint32_t inner = 0;
   bool marked = false;
@@ -136,7 +153,7 @@ void DemandExecution::Collect() {
     Object* object = value.object();
     if (object->kind == ObjectKind::Cell) {
       ++CellOf(value)->inner;
-    } else if (object->kind == ObjectKind::Data || object->kind == ObjectKind::Error) {
+    } else if (object->kind == ObjectKind::Data) {
       if (seen[object].inner++ == 0) work.push_back(object);
     }
   };
@@ -155,10 +172,6 @@ void DemandExecution::Collect() {
   while (!work.empty()) {
     Object* object = work.back();
     work.pop_back();
-    if (object->kind == ObjectKind::Error) {
-      if (Object* tag = static_cast<ErrorObject*>(object)->tag) ++in_cell(tag)->inner;
-      continue;
-    }
     auto* data = static_cast<Data*>(object);
     for (uint32_t i = 0; i < data->size; ++i) count(data->fields()[i]);
   }
@@ -173,7 +186,7 @@ void DemandExecution::Collect() {
   auto reach_object = [&](Object* object) {
     if (object->kind == ObjectKind::Cell) {
       if (std::exchange(in_cell(object)->marked, true)) return;
-    } else if (object->kind == ObjectKind::Data || object->kind == ObjectKind::Error) {
+    } else if (object->kind == ObjectKind::Data) {
       if (std::exchange(seen[object].marked, true)) return;
     } else {
       return;
@@ -205,8 +218,6 @@ void DemandExecution::Collect() {
     if (object->kind == ObjectKind::Cell) {
       reach_activation(in_cell(object)->at);
       reach_value(in_cell(object)->value);
-    } else if (object->kind == ObjectKind::Error) {
-      if (Object* tag = static_cast<ErrorObject*>(object)->tag) reach_object(tag);
     } else {
       auto* data = static_cast<Data*>(object);
       for (uint32_t i = 0; i < data->size; ++i) reach_value(data->fields()[i]);

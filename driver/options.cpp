@@ -60,6 +60,19 @@ void AddLowerOptions(CLI::App& app, Options& options) {
       ->check(CLI::Range(0, 1))
       ->type_name("LEVEL");
   app.add_flag_callback("--no-optimize", [&] { options.lower.optimize = false; }, "the same as -O0");
+  std::vector<std::string> names;
+  for (const OptimisationInfo& row : Optimisations()) names.push_back(row.name);
+  app.add_option_function<std::vector<std::string>>(
+         "--without",
+         [&](const std::vector<std::string>& off) {
+           for (const OptimisationInfo& row : Optimisations())
+             if (std::find(off.begin(), off.end(), row.name) != off.end()) options.lower.SwitchOff(row.id);
+         },
+         "leaves these optimisations out (docs/lowering.md lists them)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(names))
+      ->type_name("NAMES");
   app.add_flag_callback("--no-loops", [&] { options.lower.loops = false; }, "self tail calls stay calls");
 }
 

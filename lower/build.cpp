@@ -69,7 +69,7 @@ fg::FunctionId Builder::NewFunction(std::string name, ir::PosId pos) {
 // results, Baker-Finch, Glynn, Peyton Jones 2004). Greatest fixpoint.
 void Builder::FindTupleFunctions() {
   tuples_.assign(p_.functions.size(), false);
-  if (!optimize_) return;
+  if (!options_.Does(Optimisation::Parts)) return;
   for (FunId fun : order_) {
     llvm::SmallVector<df::TypeId> elements;
     if (fun != p_.main && p_.IsTuple(p_.functions[fun].result, &elements) && elements.size() <= kMaxParts)

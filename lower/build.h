@@ -16,8 +16,8 @@ namespace df::mono {
 
 class Builder {
  public:
-  Builder(Program& program, const Strictness& strictness, bool optimize)
-      : p_(program), strictness_(strictness), optimize_(optimize) {}
+  Builder(Program& program, const Strictness& strictness, const LowerOptions& options)
+      : p_(program), strictness_(strictness), options_(options), optimize_(options.optimize) {}
   std::optional<fg::Program> Run();
 
  private:
@@ -104,6 +104,7 @@ class Builder {
 
   Program& p_;
   const Strictness& strictness_;
+  const LowerOptions& options_;
   bool optimize_;
   fg::Program out_;
   std::vector<FunId> order_;                        // the functions that main reaches

@@ -142,7 +142,7 @@ Builder::Values Builder::Call(const Expr* expr) {
 
 // Whether building it in parts saves a tuple.
 bool Builder::HasParts(const Expr* expr) const {
-  if (!optimize_) return false;
+  if (!options_.Does(Optimisation::Parts)) return false;
   switch (expr->kind) {
     case Kind::Con: return const_cast<Program&>(p_).IsTuple(expr->type);
     case Kind::App: return tuples_[expr->head->fun.index];
@@ -281,7 +281,7 @@ bool Builder::IsCheap(const Expr* expr, uint32_t& budget) const {
       return it != env_.end() && (it->second.in_parts || !TypeOf(it->second.value).lazy);
     }
     case Kind::Op:
-      if (!optimize_ || !IsCheapOp(expr)) return false;
+      if (!options_.Does(Optimisation::Speculate) || !IsCheapOp(expr)) return false;
       if (expr->op == ir::Op::Fail) return expr->args[0]->kind == Kind::Const;
       return llvm::all_of(expr->args, [&](const Expr* arg) { return IsCheap(arg, budget); });
     case Kind::Con: {
@@ -292,7 +292,7 @@ bool Builder::IsCheap(const Expr* expr, uint32_t& budget) const {
       return true;
     }
     case Kind::Case:
-      if (!optimize_ || !IsCheap(expr->head, budget)) return false;
+      if (!options_.Does(Optimisation::Speculate) || !IsCheap(expr->head, budget)) return false;
       return llvm::all_of(expr->alts, [&](const Alt& alt) { return IsCheap(alt.body, budget); });
     default: return false;
   }

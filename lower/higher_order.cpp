@@ -14,8 +14,8 @@ namespace {
 
 class HigherOrder {
  public:
-  HigherOrder(Program& program, uint32_t max_instances)
-      : p_(program), simplifier_(program, true), max_instances_(max_instances) {}
+  HigherOrder(Program& program, const LowerOptions& options)
+      : p_(program), simplifier_(program, options), max_instances_(options.max_instances) {}
 
   void Run() {
     FindGrowing();
@@ -255,6 +255,6 @@ class HigherOrder {
 
 }  // namespace
 
-void SpecialiseHigherOrder(Program& program, uint32_t max_instances) { HigherOrder(program, max_instances).Run(); }
+void SpecialiseHigherOrder(Program& program, const LowerOptions& options) { HigherOrder(program, options).Run(); }
 
 }  // namespace df::mono

@@ -26,7 +26,7 @@ constexpr Pass kPasses[] = {
      [](mono::Program& program, core::VarId, const LowerOptions&) { return mono::PrepareMain(program); }},
     {"simplify", "inlining, known matches, dead code",
      [](mono::Program& program, core::VarId, const LowerOptions& options) {
-       mono::Simplify(program, options.optimize);
+       mono::Simplify(program, options);
        return true;
      }},
     {"lift", "local functions become functions",
@@ -36,23 +36,30 @@ constexpr Pass kPasses[] = {
      }},
     {"higher-order", "functions that are arguments are copied into what they are passed to",
      [](mono::Program& program, core::VarId, const LowerOptions& options) {
-       if (options.optimize) mono::SpecialiseHigherOrder(program, options.max_instances);
+       if (options.Does(Optimisation::HigherOrder)) mono::SpecialiseHigherOrder(program, options);
        return true;
      }},
     {"defunctionalise", "functions that are still values become closures, data with a function that applies them",
      [](mono::Program& program, core::VarId, const LowerOptions& options) {
        mono::Defunctionalise(program);
-       if (options.optimize) mono::Simplify(program, true);
+       if (options.optimize) mono::Simplify(program, options);
        return true;
      }},
     {"float-in", "bindings move into the branch that needs them",
      [](mono::Program& program, core::VarId, const LowerOptions& options) {
-       if (options.optimize) mono::FloatIn(program);
+       if (options.Does(Optimisation::FloatIn)) mono::FloatIn(program);
        return true;
      }},
 };
 
+constexpr OptimisationInfo kOptimisations[] = {
+#define DF_OPTIMISATION(name, text, description) {Optimisation::name, text, description},
+#include "lower/optimisations.def"
+};
+
 }  // namespace
+
+llvm::ArrayRef<OptimisationInfo> Optimisations() { return kOptimisations; }
 
 std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::VarId entry, Diagnostics& diags,
                                                const LowerOptions& options) {
@@ -61,7 +68,7 @@ std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::Var
   for (const Pass& pass : kPasses)
     if (!pass.run(tree, entry, options) || diags.error_count() != errors) return std::nullopt;
   mono::Strictness strictness = mono::AnalyseStrictness(tree);
-  std::optional<fg::Program> graphs = mono::Builder(tree, strictness, options.optimize).Run();
+  std::optional<fg::Program> graphs = mono::Builder(tree, strictness, options).Run();
   if (!graphs) return std::nullopt;
 #ifdef DFC_VERIFY
   if (std::string fault = fg::Verify(*graphs); !fault.empty())

@@ -12,16 +12,33 @@
 #include <optional>
 
 #include "lang/diagnostics.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "lower/function_graph.h"
 #include "tagged_ir/graph.h"
 #include "typecheck/core.h"
 
 namespace df {
 
+enum class Optimisation : uint8_t {
+#define DF_OPTIMISATION(name, text, description) name,
+#include "lower/optimisations.def"
+};
+
+struct OptimisationInfo {
+  Optimisation id;
+  const char* name;  // of its switch
+  const char* description;
+};
+llvm::ArrayRef<OptimisationInfo> Optimisations();
+
 struct LowerOptions {
-  bool optimize = true;      // inlining, let-floating, results as several values; off: the plain translation
+  bool optimize = true;      // off: the plain translation, without any of the optimisations
+  uint32_t without = 0;      // a bit for each optimisation that is switched off
   bool loops = true;         // self tail calls become loops
   uint32_t max_instances = 20000;  // specialisation stops with a diagnostic beyond this many functions
+
+  bool Does(Optimisation what) const { return optimize && !(without >> static_cast<uint32_t>(what) & 1); }
+  void SwitchOff(Optimisation what) { without |= 1u << static_cast<uint32_t>(what); }
 };
 
 // Function graphs of everything that `entry` needs. nullopt after errors.

@@ -211,9 +211,9 @@ void Dump(const Program& program, llvm::raw_ostream& out);
 // ---- the passes, in order
 bool Specialise(Program& program, core::VarId entry, uint32_t max_instances);
 bool PrepareMain(Program& program);
-void Simplify(Program& program, bool optimize);
+void Simplify(Program& program, const LowerOptions& options);
 void Lift(Program& program);
-void SpecialiseHigherOrder(Program& program, uint32_t max_instances);
+void SpecialiseHigherOrder(Program& program, const LowerOptions& options);
 void Defunctionalise(Program& program);
 void FloatIn(Program& program);
 

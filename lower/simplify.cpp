@@ -66,7 +66,8 @@ Expr* Simplifier::Simplify(Expr* expr) {
         return p_.Clone(function.body, none, expr->pos);
       }
       // A constant of the program that is one literal.
-      if (!optimize_ || !function.params.empty() || expr->fun == p_.main || !function.body) return expr;
+      if (!options_.Does(Optimisation::Inline) || !function.params.empty() || expr->fun == p_.main || !function.body)
+        return expr;
       bool literal = function.body->kind == Kind::Const && IsAtom(p_, function.body);
       if (!literal && !(function.body->kind == Kind::Fun && !(*recursive_)[expr->fun.index])) return expr;
       changed_ = true;
@@ -221,10 +222,11 @@ static bool IsNoLargerThanCall(const Function& function) {
 
 bool Simplifier::ShouldInline(FunId fun, llvm::ArrayRef<Expr*> args) const {
   const Function& function = p_.functions[fun];
-  if (!optimize_ || fun == p_.main || fun == fun_ || !function.body || (*recursive_)[fun.index]) return false;
-  if (function.params.empty() || args.size() < function.params.size()) return false;
+  if (!options_.Does(Optimisation::Inline) || fun == p_.main || fun == fun_ || !function.body) return false;
+  if ((*recursive_)[fun.index] || function.params.empty() || args.size() < function.params.size()) return false;
   if (IsNoLargerThanCall(function)) return true;
   if (growth_ > kGrowth) return false;
+  if (called_once_ && called_once_->contains(fun.index) && SizeOf(function.body, kOnlyCall + 1) <= kOnlyCall) return true;
   bool higher = llvm::any_of(function.params, [&](VarId param) {
     return const_cast<Program&>(p_).IsFunction(p_.vars[param].type);
   });
@@ -372,16 +374,10 @@ Expr* Simplifier::CaseOf(Expr* scrutinee, Expr* expr) {
   Expr* known = IsKnown(scrutinee) ? scrutinee : nullptr;
   if (scrutinee->kind == Kind::Var)
     if (auto it = known_.find(scrutinee->var.index); it != known_.end()) known = it->second;
-  if (optimize_ && known && Choose(known, expr)) return TakeAlternative(scrutinee, known, expr);
-  if (optimize_ && scrutinee->kind == Kind::Case && growth_ <= kGrowth) {
-    bool all_known = llvm::all_of(scrutinee->alts, [&](const Alt& alt) {
-      return IsKnown(alt.body) || (alt.body->kind == Kind::Op && alt.body->op == ir::Op::Fail);
-    });
-    uint32_t size = 0;
-    for (const Alt& alt : expr->alts) size += SizeOf(alt.body, kSmallCase + 1);
-    if (all_known && size <= kSmallCase && llvm::none_of(expr->alts, [&](const Alt& alt) { return MovesValues(alt.body); }))
-      return CaseOfCase(scrutinee, expr);
-  }
+  bool match = options_.Does(Optimisation::Match);
+  if (match && known && Choose(known, expr)) return TakeAlternative(scrutinee, known, expr);
+  if (match && scrutinee->kind == Kind::Case && growth_ <= kGrowth && IsCaseOfKnown(scrutinee, expr))
+    return CaseOfCase(scrutinee, expr);
   expr->head = scrutinee;
   VarId whole = expr->var;
   if (scrutinee->kind == Kind::Var) {
@@ -416,6 +412,26 @@ Expr* Simplifier::CaseOf(Expr* scrutinee, Expr* expr) {
     }
   }
   return expr;
+}
+
+// Whether every end of the inner case says which of the outer alternatives is taken, and few nodes are copied for that:
+// an alternative that one end alone takes is not copied but moved.
+bool Simplifier::IsCaseOfKnown(const Expr* inner, const Expr* expr) const {
+  llvm::SmallDenseMap<const Alt*, uint32_t, 4> taken;
+  std::function<bool(const Expr*)> known = [&](const Expr* end) {
+    if (end->kind == Kind::Case) return llvm::all_of(end->alts, [&](const Alt& alt) { return known(alt.body); });
+    if (end->kind == Kind::Op && end->op == ir::Op::Fail) return true;
+    const Alt* alt = IsKnown(end) ? Choose(end, expr) : nullptr;
+    if (alt) ++taken[alt];
+    return alt != nullptr;
+  };
+  if (!known(inner)) return false;
+  uint32_t copied = 0;
+  for (auto [alt, times] : taken) {
+    if (times > 1 && MovesValues(alt->body)) return false;
+    copied += (times - 1) * SizeOf(alt->body, kSmallCase + 1);
+  }
+  return copied <= kSmallCase;
 }
 
 // The scrutinee is known: its parts are bound to the alternative's variables.
@@ -479,78 +495,31 @@ Expr* Simplifier::CaseOfCase(Expr* inner, Expr* expr) {
   return inner;
 }
 
-// ---------------------------------------------------------------- ops
-
-Expr* Simplifier::SimplifyOp(Expr* expr) {
-  for (Expr*& arg : expr->args) arg = Simplify(arg);
-  if (!optimize_ || expr->args.size() != 1) return expr;
-  Expr* arg = expr->args[0];
-  if (expr->op == ir::Op::Not && arg->kind == Kind::Op && (arg->op == ir::Op::Eq || arg->op == ir::Op::Ne)) {
-    changed_ = true;
-    arg->op = arg->op == ir::Op::Eq ? ir::Op::Ne : ir::Op::Eq;
-    return arg;
-  }
-  if (arg->kind != Kind::Const) return expr;
-  const ir::Constant& constant = p_.constants[arg->constant];
-  ir::TypeKind kind = p_.ir_types.Kind(constant.type);
-  auto integer = [&](std::string digits) {
-    changed_ = true;
-    return p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Integer), 0, std::move(digits)}, expr->type, expr->pos);
-  };
-  auto word = [&](ir::TypeKind of, int64_t bits) {
-    changed_ = true;
-    return p_.NewConst({p_.ir_types.Builtin(of), bits, ""}, expr->type, expr->pos);
-  };
-  auto from_double = [&](double value) {
-    int64_t bits;
-    std::memcpy(&bits, &value, 8);
-    return word(ir::TypeKind::Double, bits);
-  };
-  auto from_float = [&](float value) {
-    uint32_t bits;
-    std::memcpy(&bits, &value, 4);
-    return word(ir::TypeKind::Float, bits);
-  };
-  if (expr->op == ir::Op::Neg) {
-    switch (kind) {
-      case ir::TypeKind::Int: return word(kind, static_cast<int64_t>(0 - static_cast<uint64_t>(constant.word)));
-      case ir::TypeKind::Integer:
-        if (constant.text == "0") return integer("0");
-        return integer(constant.text[0] == '-' ? constant.text.substr(1) : "-" + constant.text);
-      case ir::TypeKind::Double: return word(kind, constant.word ^ INT64_MIN);
-      case ir::TypeKind::Float: return word(kind, constant.word ^ 0x80000000);
-      default: return expr;
-    }
-  }
-  if (expr->op == ir::Op::Convert && (kind == ir::TypeKind::Int || kind == ir::TypeKind::Integer)) {
-    std::string digits = kind == ir::TypeKind::Int ? std::to_string(constant.word) : constant.text;
-    df::Builtin to = p_.BuiltinOf(expr->type);
-    // Beyond 64 bits the kernel cuts off what a literal of the type would round.
-    int64_t small = 0;
-    bool big = llvm::StringRef(digits).getAsInteger(10, small);
-    if (big && (to == df::Builtin::Double || to == df::Builtin::Float)) return expr;
-    switch (to) {
-      case df::Builtin::Integer: return integer(digits);
-      case df::Builtin::Double: return from_double(std::strtod(digits.c_str(), nullptr));
-      case df::Builtin::Float: return from_float(std::strtof(digits.c_str(), nullptr));
-      case df::Builtin::Int: {
-        uint64_t value = 0;
-        for (char c : digits)
-          if (c != '-') value = value * 10 + static_cast<uint64_t>(c - '0');
-        return word(ir::TypeKind::Int, static_cast<int64_t>(digits[0] == '-' ? 0 - value : value));
-      }
-      default: return expr;
-    }
-  }
-  return expr;
-}
-
 // ---------------------------------------------------------------- the pass
 
-void Simplify(Program& program, bool optimize) {
-  Simplifier simplifier(program, optimize);
+// How often each function that main reaches is mentioned.
+static void CountMentions(const Expr* expr, std::vector<uint32_t>& mentions) {
+  if (expr->kind == Kind::Fun) ++mentions[expr->fun.index];
+  ForEachChild(const_cast<Expr*>(expr), [&](Expr* child) { CountMentions(child, mentions); });
+}
+
+static llvm::DenseSet<uint32_t> CalledOnce(const Program& program, const std::vector<std::vector<FunId>>& groups) {
+  std::vector<uint32_t> mentions(program.functions.size());
+  for (const std::vector<FunId>& group : groups)
+    for (FunId fun : group)
+      if (program.functions[fun].body) CountMentions(program.functions[fun].body, mentions);
+  llvm::DenseSet<uint32_t> once;
+  for (uint32_t i = 0; i < mentions.size(); ++i)
+    if (mentions[i] == 1) once.insert(i);
+  return once;
+}
+
+void Simplify(Program& program, const LowerOptions& options) {
+  Simplifier simplifier(program, options);
   for (int round = 0; round < 2; ++round) {
     std::vector<std::vector<FunId>> groups = CallGroups(program);
+    llvm::DenseSet<uint32_t> once = CalledOnce(program, groups);
+    simplifier.SetCalledOnce(&once);
     std::vector<bool> recursive(program.functions.size());
     for (const std::vector<FunId>& group : groups)
       for (FunId fun : group) recursive[fun.index] = group.size() > 1 || Mentions(program.functions[fun].body, fun);

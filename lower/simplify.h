@@ -6,19 +6,25 @@
 // Without `optimize` only what first order needs: lambdas and functions as values. Internal to this folder.
 #pragma once
 
+#include "llvm/ADT/DenseSet.h"
 #include "lower/mono.h"
 
 namespace df::mono {
 
 class Simplifier {
  public:
-  Simplifier(Program& program, bool optimize) : p_(program), optimize_(optimize) {}
+  Simplifier(Program& program, const LowerOptions& options)
+      : p_(program), options_(options), optimize_(options.optimize) {}
   // `recursive` says of each function whether it can reach itself: those are never inlined.
   void Run(FunId fun, const std::vector<bool>& recursive);
 
+  // The functions that are mentioned in one place alone; what is there by default says nothing.
+  void SetCalledOnce(const llvm::DenseSet<uint32_t>* functions) { called_once_ = functions; }
+
   static constexpr uint32_t kSmall = 12;        // nodes of a body that is inlined anywhere
   static constexpr uint32_t kSmallHigher = 60;  // the same if it takes or is given functions
-  static constexpr uint32_t kSmallCase = 16;    // alternatives that may be copied into those of an inner case
+  static constexpr uint32_t kOnlyCall = 120;    // the same if there is no other call of it
+  static constexpr uint32_t kSmallCase = 16;    // of alternatives that may be copied into those of an inner case
   static constexpr int kRounds = 100;
   static constexpr uint32_t kGrowth = 20000;    // nodes that inlining may add to one function
 
@@ -40,11 +46,13 @@ class Simplifier {
   Expr* SimplifyCase(Expr* expr);
   Expr* CaseOf(Expr* scrutinee, Expr* expr);
   Expr* TakeAlternative(Expr* scrutinee, Expr* known, Expr* expr);
+  bool IsCaseOfKnown(const Expr* inner, const Expr* expr) const;
   Expr* CaseOfCase(Expr* inner, Expr* expr);
   Expr* Apply(Expr* head, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
   Expr* ApplyToLiteral(FunId fun, llvm::ArrayRef<Expr*> args, ir::PosId pos);
   Expr* Beta(llvm::ArrayRef<VarId> params, Expr* body, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
-  Expr* SimplifyOp(Expr* expr);
+  Expr* SimplifyOp(Expr* expr);    // simplify_op.cpp
+  Expr* FoldBinary(Expr* expr);
   Expr* CopyAtom(const Expr* atom);
   bool ShouldInline(FunId fun, llvm::ArrayRef<Expr*> args) const;
   bool IsKnown(const Expr* expr) const;
@@ -52,7 +60,9 @@ class Simplifier {
   const Alt* Choose(const Expr* known, const Expr* expr) const;
 
   Program& p_;
+  const LowerOptions& options_;
   bool optimize_;
+  const llvm::DenseSet<uint32_t>* called_once_ = nullptr;
   const std::vector<bool>* recursive_ = nullptr;
   FunId fun_;
   bool changed_ = false;

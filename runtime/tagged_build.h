@@ -2,7 +2,7 @@
 //
 // The phases of tagged::Compile, private to it:
 //   Wiring     who feeds whom across scopes: sites, parameters, results
-//   Needed     which parameters every result needs
+//   Needed     which parameters every result needs, and which values of its own scope
 //   Grouping   which arguments go together with their call's trigger
 //   Partition  per scope: events, regions, and the order of each region's items
 //   Emit       slots and code
@@ -39,6 +39,8 @@ struct Wiring {
   std::vector<bool> together;                // by node: merges that go together with the activation
   std::vector<bool> implied;                 // as Program::implied
   std::vector<bool> needed;                  // by node: merges without which no result of their scope comes
+  std::vector<bool> surely;                  // by row: the same of any value, where its side of a branch is chosen
+  std::vector<bool> waits;                   // by node: Delays that are made when all that they capture is there
 
   explicit Wiring(const ir::Graph& graph);
   uint32_t RowOf(ir::Edge edge) const { return g.nodes[edge.node].first_result + edge.port; }
@@ -48,10 +50,11 @@ struct Wiring {
   bool IsTrigger(ir::Edge edge) const { return g.types.Kind(g.TypeOf(edge).type) == ir::TypeKind::Trigger; }
 };
 
-// Fills Wiring::needed.
+// Fills Wiring::needed and Wiring::surely.
 void FindNeeded(Wiring& wiring);
 
-// Clears Wiring::together for every parameter for which waiting could close a cycle (docs/tagged-engine.md, "Groups").
+// Clears Wiring::together for every parameter for which waiting could close a cycle, and sets Wiring::waits of the Delays
+// that may wait (docs/tagged-engine.md, "Groups").
 void Group(Wiring& wiring);
 
 // What a region does, in order.

@@ -4,8 +4,12 @@
 // would otherwise have yielded: (1) in this scope the argument does not hang on the call's own results, and (2) all that it
 // hangs on has come when the trigger does, or is computed from that by calls that see nothing else: no late parameter, no
 // value of an enclosing scope, nothing forced. A parameter that every result of the callee needs anyway may always be
-// waited for, but for (1): this only delays what could not have been finished (tagged_needed.cpp). And there is nothing to
+// waited for, but for (1): this only delays what could not have been finished (tagged_needed.cpp). The same holds for an
+// argument that is computed, by ops that always end, from what every result of this scope needs. And there is nothing to
 // wait for where the argument has surely come when the trigger does.
+//
+// A Delay that captures such values waits for them, unless they hang on its own reference: a cell that is full when it is
+// made, and a body that starts with all its parameters, are the cheap ones.
 #include <algorithm>
 #include <memory>
 
@@ -19,6 +23,8 @@ using ir::Op;
 
 namespace {
 
+constexpr int kMaxDepth = 8;  // of ops behind a value
+
 class Grouping {
  public:
   explicit Grouping(Wiring& wiring) : w_(wiring), g_(wiring.g), local_(g_.nodes.size(), kNone) {}
@@ -31,6 +37,8 @@ class Grouping {
   void FindComponents(const std::vector<NodeId>& nodes);
   bool Separate(NodeId from, uint32_t operand, uint32_t row, Edge trigger, llvm::ArrayRef<NodeId> results);
   bool IsLater(ir::ScopeId scope, Edge value, Edge trigger);
+  bool MayWaitFor(Edge value, int depth) const;
+  void FindWaits(ir::ScopeId scope);
 
   Wiring& w_;
   const ir::Graph& g_;
@@ -164,7 +172,7 @@ bool Grouping::Separate(NodeId from, uint32_t operand, uint32_t row, Edge trigge
   NodeId value = w_.In(from, operand).node;
   bool cycle = std::any_of(results.begin(), results.end(),
                            [&](NodeId r) { return component_[r.index] == component_[value.index]; });
-  if (!cycle && !(late_[value.index] && !w_.needed[merge.index])) return false;
+  if (!cycle && (w_.needed[merge.index] || MayWaitFor(w_.In(from, operand), kMaxDepth))) return false;
   if (!IsLater(g_.nodes[from].scope, w_.In(from, operand), trigger)) return false;
   w_.together[merge.index] = false;
   return true;
@@ -179,8 +187,35 @@ bool Grouping::IsLater(ir::ScopeId scope, Edge value, Edge trigger) {
   return part->IsLater(value, trigger);
 }
 
+// Whether waiting for the value in its scope keeps nothing back that could have been finished without it.
+bool Grouping::MayWaitFor(Edge value, int depth) const {
+  if (!late_[value.node.index] || w_.surely[w_.RowOf(value)]) return true;
+  const ir::Node& node = g_.nodes[value.node];
+  llvm::ArrayRef<Edge> in = g_.InputsOf(value.node);
+  if (depth == 0) return false;
+  if (node.op == Op::Switch) return MayWaitFor(in[1], depth - 1);
+  if (node.op == Op::Delay && !w_.waits[value.node.index]) return true;
+  bool ends = node.op == Op::Delay || node.op == Op::Construct || ir::InfoOf(node.op).cls == ir::OpClass::Ordinary;
+  return ends && llvm::all_of(in, [&](Edge edge) { return MayWaitFor(edge, depth - 1); });
+}
+
+// The Delays of a scope that wait, by what is late at this moment: in later rounds there can only be fewer.
+void Grouping::FindWaits(ir::ScopeId scope) {
+  for (NodeId id : w_.nodes_in[scope.index]) {
+    if (g_.nodes[id].op != Op::Delay || !w_.waits[id.index]) continue;
+    bool waits = llvm::all_of(g_.InputsOf(id).drop_front(), [&](Edge edge) {
+      return component_[edge.node.index] != component_[id.index] && g_.nodes[edge.node].op != Op::Dead &&
+             MayWaitFor(edge, kMaxDepth);
+    });
+    if (waits) continue;
+    w_.waits[id.index] = false;
+    parts_[scope.index].reset();
+  }
+}
+
 void Grouping::Run() {
   parts_.resize(g_.scopes.size());
+  for (NodeId id(0); id.index < g_.nodes.size(); ++id.index) w_.waits[id.index] = g_.nodes[id].op == Op::Delay;
   component_.assign(g_.nodes.size(), kNone);
   late_.assign(g_.nodes.size(), false);
   outer_scope_.assign(g_.scopes.size(), false);
@@ -205,6 +240,7 @@ void Grouping::Run() {
       dirty[scope.index] = false;
       const std::vector<NodeId>& nodes = w_.nodes_in[scope.index];
       FindComponents(nodes);
+      FindWaits(scope);
       auto separate = [&](NodeId from, uint32_t operand, uint32_t row, Edge trigger, llvm::ArrayRef<NodeId> results) {
         if (!Separate(from, operand, row, trigger, results)) return;
         uint32_t to = g_.nodes[w_.merge_of[row]].scope.index;
@@ -222,7 +258,7 @@ void Grouping::Run() {
         // A NextIteration waits for the loop's predicate at least.
         if (node.op == Op::NextIteration && !w_.IsTrigger(w_.In(id, 0)))
           separate(id, 0, w_.RowOf(id), w_.In(id, 1), {});
-        if (node.op != Op::Delay) continue;
+        if (node.op != Op::Delay || w_.waits[id.index]) continue;
         for (uint32_t k = 1; k < node.num_inputs; ++k) separate(id, k, w_.RowOf(id) + k + 1, w_.In(id, 0), id);
       }
     }

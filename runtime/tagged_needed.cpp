@@ -3,6 +3,10 @@
 // The greatest solution of: what a result needs is what its operands need; of a branch, what the predicate needs and what
 // all sides need; of a call's result, the arguments for the parameters that the callee's result needs. A dead value needs
 // everything, since it never comes. At most 64 parameters of a scope are followed; the others count as not needed.
+//
+// Surely is the same question of all values of a scope, backwards from its results, as the least solution: what a needed
+// value is computed from; of a branch, the predicate, and on each side what that side yields; a value that is passed into a
+// branch, if each side needs it. At most 64 results are followed.
 #include "runtime/tagged_build.h"
 
 namespace df::tagged {
@@ -145,8 +149,107 @@ void Needed::Run() {
   }
 }
 
+class Surely {
+ public:
+  explicit Surely(Wiring& wiring) : w_(wiring), g_(wiring.g), bits_(g_.results.size(), 0) {}
+  void Run() {
+    for (ir::ScopeId scope(0); scope.index < g_.scopes.size(); ++scope.index) RunScope(scope);
+  }
+
+ private:
+  void RunScope(ir::ScopeId scope);
+  void Mark(Edge edge, Needs bits);
+  void MarkEnd(Edge edge, Needs bits);
+  void Spread(NodeId id);
+  void MarkArguments(llvm::ArrayRef<NodeId> arguments, Needs bits);
+
+  Wiring& w_;
+  const ir::Graph& g_;
+  std::vector<Needs> bits_;  // by row: the results that need it
+  std::vector<NodeId> work_;
+};
+
+void Surely::Mark(Edge edge, Needs bits) {
+  Needs& row = bits_[w_.RowOf(edge)];
+  if ((row | bits) == row) return;
+  row |= bits;
+  work_.push_back(edge.node);
+}
+
+// What a loop gives at its end is needed only in the iteration that ends it: on the sides that do.
+void Surely::MarkEnd(Edge edge, Needs bits) {
+  if (g_.nodes[edge.node].op != Op::BranchMerge) return;
+  for (Edge side : g_.InputsOf(edge.node).drop_front()) {
+    if (g_.nodes[side.node].op == Op::BranchMerge) MarkEnd(side, bits);
+    else if (g_.nodes[side.node].op != Op::Dead) Mark(side, bits);
+  }
+}
+
+void Surely::MarkArguments(llvm::ArrayRef<NodeId> arguments, Needs bits) {
+  for (NodeId argument : arguments) {
+    NodeId merge = w_.merge_of[w_.RowOf(argument)];
+    if (merge.valid() && w_.needed[merge.index]) Mark(w_.In(argument, 0), bits);
+  }
+}
+
+void Surely::Spread(NodeId id) {
+  const ir::Node& node = g_.nodes[id];
+  llvm::ArrayRef<Edge> in = g_.InputsOf(id);
+  Needs bits = bits_[node.first_result];
+  switch (node.op) {
+    case Op::Start:
+    case Op::EntryMerge:
+    case Op::LoopMerge:
+    case Op::Dead:
+    case Op::Delay:
+    case Op::Outer:
+    case Op::Const: return;
+    case Op::Switch:
+      for (uint32_t side = 1; side < node.num_results; ++side) bits &= bits_[node.first_result + side];
+      Mark(in[1], bits);
+      return;
+    case Op::Return: return MarkArguments(w_.sites[node.attr].arguments, bits);
+    case Op::Exit: return MarkArguments(w_.sites[w_.LoopSite(g_.LoopOf(id))].arguments, bits);
+    default:
+      for (Edge edge : in) Mark(edge, bits);
+  }
+}
+
+void Surely::RunScope(ir::ScopeId scope) {
+  const std::vector<uint32_t>& results = w_.results_of[scope.index];
+  if (results.empty() || results.size() > 64) return;
+  Needs all = results.size() == 64 ? kAll : (Needs{1} << results.size()) - 1;
+  if (g_.scopes[scope].kind == ir::ScopeKind::Loop) {
+    const SiteNodes& loop = w_.sites[w_.LoopSite(scope)];
+    for (uint32_t r = 0; r < results.size(); ++r) {
+      Mark(w_.In(loop.returns[r], 0), all);
+      MarkEnd(w_.In(loop.returns[r], 1), Needs{1} << r);
+    }
+    for (NodeId next : loop.next) {
+      NodeId merge = w_.merge_of[w_.RowOf(next)];
+      if (merge.valid() && w_.needed[merge.index]) MarkEnd(w_.In(next, 0), all);
+    }
+  } else {
+    for (uint32_t r = 0; r < results.size(); ++r) {
+      NodeId node = w_.node_of_row[results[r]];
+      Mark({node, results[r] - w_.RowOf(node)}, Needs{1} << r);
+    }
+  }
+  while (!work_.empty()) {
+    NodeId id = work_.back();
+    work_.pop_back();
+    Spread(id);
+  }
+  for (NodeId id : w_.nodes_in[scope.index])
+    for (uint32_t r = 0; r < g_.nodes[id].num_results; ++r)
+      w_.surely[g_.nodes[id].first_result + r] = bits_[g_.nodes[id].first_result + r] == all;
+}
+
 }  // namespace
 
-void FindNeeded(Wiring& wiring) { Needed(wiring).Run(); }
+void FindNeeded(Wiring& wiring) {
+  Needed(wiring).Run();
+  Surely(wiring).Run();
+}
 
 }  // namespace df::tagged

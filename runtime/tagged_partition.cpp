@@ -136,8 +136,10 @@ llvm::ArrayRef<Edge> Partition::NeededFor(NodeId id) const {
       if (node.num_results == 0) return {};
       return g_.InputsOf(w_.sites[node.attr].trigger).take_front(1);
     case Op::Exit: return g_.InputsOf(w_.sites[w_.LoopSite(g_.LoopOf(id))].trigger).take_front(1);
-    case Op::BranchMerge:
     case Op::Delay:
+      if (w_.waits[id.index]) return in;
+      return in.take_front(1);
+    case Op::BranchMerge:
     case Op::Outer: return in.take_front(1);
     default: return in;
   }
@@ -318,6 +320,8 @@ void Partition::Visit(NodeId id) {
     case Op::Dead: SetRow(id, 0, kNever); return;
     case Op::Delay: {
       uint32_t set = SetOf(in[0]);
+      if (w_.waits[id.index])
+        for (Edge edge : in.drop_front()) set = Union(set, SetOf(edge));
       SetRow(id, 0, set);
       Place(set, {Code::Delay, id});
       return;
@@ -410,7 +414,7 @@ void Partition::PlaceRest() {
     const ir::Node& node = g_.nodes[id];
     if (node.op != Op::Delay) continue;
     for (uint32_t k = 1; k < node.num_inputs; ++k)
-      Place(Union(SetOf(w_.In(id, k)), SetOf(w_.In(id, 0))), {Code::DelayArg, id, k - 1});
+      Place(Union(SetOf(w_.In(id, k)), SetOf({id, 0})), {Code::DelayArg, id, k - 1});
   }
   for (uint32_t row : w_.read_by_outers[scope_.index])
     if (auto it = set_of_.find(row); it != set_of_.end()) Place(it->second, {Code::Publish, NodeId(), row});

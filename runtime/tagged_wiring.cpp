@@ -19,6 +19,8 @@ Wiring::Wiring(const ir::Graph& graph) : g(graph) {
   read_by_outers.resize(g.scopes.size());
   together.assign(g.nodes.size(), true);
   needed.assign(g.nodes.size(), false);
+  surely.assign(g.results.size(), false);
+  waits.assign(g.nodes.size(), false);
   implied.assign(g.inputs.size(), false);
   for (uint32_t i = 0; i < g.nodes.size(); ++i) {
     NodeId id(i);

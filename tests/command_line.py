@@ -41,7 +41,8 @@ def wrong_usage(d):
     for words in ((), ("--nonsense",), ("run",), ("run", "p.df", "q.df"), ("p.df", "--emit=nothing"), ("p.df", "--only=f"),
                   ("run", "p.df", "--engine=magic"), ("run", "p.df", "--timeout=soon"),
                   ("run", "p.df", "--max-memory=lots"), ("run", "p.df", "--max-memory=0"), ("run", "p.df", "--input", "n"),
-                  ("run", "p.df", "--trace", "--engine=tagged"), ("-",), ("run", "p.df", "--max-frames=-1")):
+                  ("run", "p.df", "--trace", "--engine=tagged"), ("-",), ("run", "p.df", "--max-frames=-1"),
+                  ("p.df", "--without=nothing")):
         _, err = d.expect(2, *words, out="")
         assert "dfc --help" in err, err
 

@@ -1,8 +1,6 @@
 // The tag that a frame is.
 #include "runtime/tagged_frame.h"
 
-#include "llvm/ADT/SmallVector.h"
-
 namespace df::tagged {
 
 namespace {
@@ -17,7 +15,7 @@ Label LabelOf(const Frame* frame) {
 
 TagNode* TagOf(Frame* frame) {
   // Down from the innermost frame around it that has one.
-  llvm::SmallVector<Frame*, 16> without;
+  std::vector<Frame*> without;
   TagNode* tag = nullptr;
   for (Frame* at = frame; at;) {
     if (at->flags & kHasTag) {

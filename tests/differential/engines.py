@@ -22,9 +22,10 @@ def arguments():
     return parser
 
 
-def execute(command, timeout=60):
+def execute(command, timeout=60, text=""):
+    """Exit code, output and errors of a command that is given `text` as its input."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, input=text)
     except subprocess.TimeoutExpired:
         return None, "", "timeout"
     return done.returncode, done.stdout, done.stderr

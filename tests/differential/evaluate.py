@@ -6,6 +6,9 @@ A program that fails may also never end, where something endless stands beside t
 other operand failed, an argument or a local definition of a call that failed, or of what encloses that function. An
 engine may have begun that first. The oracle tries these, and says so (`Machine.may_hang`); in every other program a run
 without an end is a fault.
+
+Of `seq a b` where both fail dfc reports either: where `b` needs `a` on every path that does not fail by itself, nothing is
+left of the `seq`. The other failures that the program may report then are `Machine.also`.
 """
 
 import math
@@ -99,29 +102,33 @@ class Machine:
         self.fuel, self.max_bits = fuel, max_bits
         self.calls = self.depth = self.max_depth = 0
         self.may_hang = False
+        self.also = set()
         self.tried = None  # while something beside a failure is tried: what to undo
         self.top = Env(self)
         for f in functions:
             self.top.names[f.name] = (f, self.top)
 
-    def beside(self, thunks):
-        """Something failed beside these: whether one of them never ends. Nothing is left of the attempt."""
-        if self.may_hang:
+    def beside(self, thunks, instead=False):
+        """Something failed beside these: whether one of them never ends. Nothing is left of the attempt.
+
+        instead: their failures may be reported too.
+        """
+        if self.may_hang and not instead:
             return
         if self.tried is not None:  # inside another attempt
             for thunk in thunks:
                 try:
                     thunk.force()
-                except Failure:
-                    pass
+                except Failure as failure:
+                    self.also |= {str(failure)} if instead else set()
             return
         kept = self.fuel, self.calls, self.depth, self.max_depth
         for thunk in thunks:
             self.fuel, self.tried = ATTEMPT, []
             try:
                 thunk.force()
-            except Failure:
-                pass
+            except Failure as failure:
+                self.also |= {str(failure)} if instead else set()
             except TooBig:
                 self.may_hang = True
             for done, term, env in self.tried:
@@ -224,7 +231,7 @@ class Machine:
                 a = self.eval(left, env)
             except Failure:
                 if name not in ("&&", "||"):
-                    self.beside([Thunk(right, env)])
+                    self.beside([Thunk(right, env)], instead=name == "seq")
                 raise
             if name == "seq":
                 return self.eval(right, env)

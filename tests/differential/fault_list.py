@@ -5,6 +5,7 @@ BRANCH = "lower/transform_branch.cpp"
 RULES = "runtime/reference_rules.cpp"
 STRICTNESS = "lower/strictness.cpp"
 CALLS = "runtime/tagged_calls.cpp"
+CELLS = "runtime/tagged_cells.cpp"
 STEP = "runtime/tagged_step.cpp"
 
 FAULTS = [
@@ -92,13 +93,12 @@ FAULTS = [
      "branch.is_bool ? predicate != 0 : static_cast<uint32_t>(predicate);"),
     ("tagged-error-predicate", STEP, "    for (uint32_t event : events) Fire(frame, event);\n", ""),
     ("tagged-exit-error", STEP, "    for (NodeId exit : branch.exits) SendResult(frame, program_.result_of_node[exit.index], frame->Get(in.a));\n", ""),
-    ("tagged-late-argument-lost", CALLS, "  Deliver(child, d, Read(frame, d.from));\n}\n\nvoid TaggedExecution::SendResult",
-     "}\n\nvoid TaggedExecution::SendResult"),
-    ("tagged-operand-lost", CALLS, "        if (cell->body) Deliver(cell->body, d, Read(frame, from));\n", ""),
+    ("tagged-late-argument-lost", CALLS, "Deliver(child, d, Use(frame, d.from, d.last));", "(void)d;"),
+    ("tagged-operand-lost", CELLS, "if (cell->body) Deliver(cell->body, d, std::move(value));\n        break;", "break;"),
     ("tagged-iteration-frame-always-reused", CALLS,
      "if (frame->refs == scope.num_results + 1 && frame->pins == 0 && !(frame->flags & kOuterWaiters) &&",
      "if (frame->refs == scope.num_results + 1 && !(frame->flags & kOuterWaiters) &&"),
-    ("tagged-delay-operands-shifted", CALLS,
-     "if (cell->has[i] && d.to != kNone && d.event == kNone) body->Set(d.to, std::move(cell->kept[i]));",
-     "if (cell->has[i] && d.to != kNone && d.event == kNone) body->Set(d.to, cell->kept[0]);"),
+    ("tagged-delay-operands-shifted", CELLS,
+     "if (!operands[i].is_dead() && d.to != kNone && d.event == kNone) body->Set(d.to, std::move(operands[i]));",
+     "if (!operands[i].is_dead() && d.to != kNone && d.event == kNone) body->Set(d.to, operands[0]);"),
 ]

@@ -39,8 +39,8 @@ LANGUAGE_FAULTS = [
 
     # ---- classes
     ("default-instead-of-own-method", "lower/specialise.cpp",
-     "if (var.method_index < instance.methods.size() && instance.methods[var.method_index].valid()) {",
-     "if (var.method_index < instance.methods.size() && instance.methods[var.method_index].valid() &&\n"
+     "if (instance && var.method_index < instance->methods.size() && instance->methods[var.method_index].valid()) {",
+     "if (instance && var.method_index < instance->methods.size() && instance->methods[var.method_index].valid() &&\n"
      "        !(var.method_index < cls.defaults.size() && cls.defaults[var.method_index].valid())) {"),
     ("copies-of-locals-shared-by-all-types", "lower/specialise.cpp", "if (have == types || !local.binding)", "if (true)"),
 

@@ -77,7 +77,7 @@ class Generator:
         if t == "Int":
             choices.append(("apply", 5 if any(u == FUNCTION for _, u in env) else 0.7))
         if t in NUMBERS:
-            choices += [("arith", 12), ("unary", 2), ("convert", 2), ("section", 1), ("errors", 0.25)]
+            choices += [("arith", 12), ("unary", 2), ("convert", 2), ("section", 1), ("errors", 0.5)]
         if t in ("Int", "Integer"):
             choices.append(("divide", 2.5))
         if t == "Bool":

@@ -28,11 +28,13 @@ MODES = [
     (["--no-optimize"], ["--engine=tagged"]),
     (["--no-loops"], ["--engine=tagged"]),
 ]
-def first_fault(dfc, functions, want, may_hang, folder, name):
+def first_fault(dfc, functions, want, machine, folder, name):
     """None, or a text that says which mode gave what. Also returns the statistics of one run.
 
-    may_hang: something endless stands beside the failure that the oracle saw, and a run without an end is right too.
+    machine.may_hang: something endless stands beside the failure that the oracle saw, and a run without an end is right too.
+    machine.also: other failures that are right, but all modes must give the same.
     """
+    may_hang, also = machine.may_hang, machine.also
     path = os.path.join(folder, name + ".df")
     with open(path, "w") as f:
         f.write(program_source(functions))
@@ -58,6 +60,9 @@ def first_fault(dfc, functions, want, may_hang, folder, name):
         if may_hang and got[0] == "exit 3":
             hung = True
             continue
+        if got[0] == "error" == want[0]:
+            want = got if got[1] in also else want
+            also = ()
         if got[0] == "error" == want[0] and (first := paths.setdefault(key, call_path(err))) != call_path(err):
             return "%s %s: the call path is\n%s\nand was\n%s" % (key, " ".join(run_flags), "\n".join(call_path(err)), "\n".join(first)), stats
         if got != want:
@@ -73,7 +78,7 @@ def check(seed, dfc, folder):
         want, machine = evaluate.run(functions, functions[-1].result, FUEL)
     except evaluate.TooBig:
         return seed, "skipped", None, None
-    fault, stats = first_fault(dfc, functions, want, machine.may_hang, folder, "p%d" % seed)
+    fault, stats = first_fault(dfc, functions, want, machine, folder, "p%d" % seed)
     counts = {"depth": machine.max_depth, "calls": machine.calls, "error": int(want[0] == "error"),
               "may hang": int(machine.may_hang), "hung": 0}
     for key, value in re.findall(r"^\s*(delayed|of them forced|loop iterations|dead tokens|firings|hung):?\s+([\d,]+)", stats, re.M):
@@ -127,7 +132,7 @@ def still_bad(functions, dfc, folder):
         want, machine = evaluate.run(functions, functions[-1].result, FUEL)
     except evaluate.TooBig:
         return False
-    fault, _ = first_fault(dfc, functions, want, machine.may_hang, folder, "shrink")
+    fault, _ = first_fault(dfc, functions, want, machine, folder, "shrink")
     return fault is not None and not fault.startswith("compiling")
 
 

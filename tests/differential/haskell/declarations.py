@@ -1,7 +1,7 @@
 """Data types and classes of a random program: what they are, what they have, and their text."""
 
 from library import FOLDABLE, FUNCTOR, Entry, read
-from haskell_types import GROUND, holds, match, rigid, substitute, text, variables
+from haskell_types import GROUND, OPAQUE, holds, match, rigid, substitute, text, variables
 
 INFIX = (":+:", ":*:", ":>", ":-:", "`%s`")
 CLASSES = {"Eq", "Ord", "Show"}
@@ -56,6 +56,7 @@ class World:
 
     def __init__(self):
         self.data, self.classes, self.entries = {}, {}, []
+        self.maps = self.io = False  # whether the program has maps and sets, and actions
 
     def has(self, cls, t, given):
         if isinstance(t, tuple) and t[0] == "rigid":
@@ -67,7 +68,7 @@ class World:
             return t in ("Int", "Integer") or cls == "Num" and t == "Double"
         if isinstance(t, str):
             return t not in self.data or cls in self.data[t].deriving
-        if t[0] in ("->", "Stream", "St"):
+        if t[0] in OPAQUE:
             return False
         if t[0] in self.data and cls not in self.data[t[0]].deriving:
             return False
@@ -75,28 +76,12 @@ class World:
             return all(self.has(cls, a, given) for a in t[1:])
         return all(self.has(cls, a, given) for a in t[1:])
 
-    def showable(self, t, newtypes):
+    def showable(self, t):
         """Whether a value of this type can be the program's result."""
         if isinstance(t, str):
-            return t != "Small" and (t not in self.data or self.shows(self.data[t], newtypes))
-        if t[0] in ("->", "Stream", "St", "rigid"):
-            return False
-        return (t[0] not in self.data or self.shows(self.data[t[0]], newtypes)) and all(self.showable(a, newtypes) for a in t[1:])
-
-    def shows(self, data, newtypes):
-        if newtypes:
-            return "Show" in data.deriving
-        return "Show" in data.deriving and not any(d.newtype for d in self.below(data))
-
-    def below(self, data):
-        """The data types in whose values a value of `data` may consist, itself among them."""
-        found, todo = [], [data]
-        while todo:
-            d = todo.pop()
-            if d not in found:
-                found.append(d)
-                todo += [e for e in self.data.values() if any(holds(f, e.name) for c in d.constructors for f in c.fields)]
-        return found
+            return t != "Small" and (t not in self.data or "Show" in self.data[t].deriving)
+        return (t[0] not in OPAQUE and (t[0] not in self.data or "Show" in self.data[t[0]].deriving)
+                and all(self.showable(a) for a in t[1:]))
 
 
 # ---------------------------------------------------------------- random declarations
@@ -113,7 +98,8 @@ def make_data(g, index):
     def field(recursive):
         options = [("Int", 3), ("Bool", 1), ("Char", 1), ("Double", 0.5), ("Integer", 0.7)]
         options += [(("?", p), 5) for p in data.params]
-        options += [(("[]", r.choice([("?", p) for p in data.params] or ["Int"])), 1), (("Maybe", "Int"), 0.6), (("(,)", "Int", "Bool"), 0.5)]
+        options += [(("[]", r.choice([("?", p) for p in data.params] or ["Int"])), 1), (("Maybe", "Int"), 0.6),
+                    (("(,)", "Int", "Bool"), 0.5)]
         for other in world.data.values():
             options.append((substitute(other.type, {p: r.choice(GROUND[:4] + tuple(("?", q) for q in data.params)) for p in other.params})
                             if other.params else other.name, 1))
@@ -160,7 +146,16 @@ def make_data(g, index):
         for i, label in enumerate(c.labels or ()):
             world.entries.append(Entry(label, [own], c.fields[i], weight=2, partial=len(data.constructors) > 1))
     if kind == "enum":
-        world.entries += read("""1 @ fromEnum :: %s -> Int\n1 ! succ :: %s -> %s\n1 ! pred :: %s -> %s""" % ((name,) * 5))
+        world.entries += read("""1 @ fromEnum :: %s -> Int\n1 ! succ :: %s -> %s\n1 ! pred :: %s -> %s
+1 minBound :: %s\n1 maxBound :: %s""" % ((name,) * 7))
+    return data
+
+
+def backwards():
+    """The container of templates.py."""
+    data = Data("Backwards", ["a"])
+    data.newtype, data.deriving = True, ["Eq", "Ord", "Show"]
+    data.constructors = [Constructor("Backwards", [("[]", ("?", "a"))], [False])]
     return data
 
 
@@ -221,44 +216,6 @@ def folded(data, t, x, rest):
         return "(foldr (\\y r -> %s) %s %s)" % (folded(data, t[1], "y", "r"), rest, x)
     raise KeyError(t)
 
-
-# A state monad by hand, as programs have it.
-STATE = """newtype St s a = St (s -> (a, s))
-
-runSt :: St s a -> s -> (a, s)
-runSt (St m) = m
-
-instance Functor (St s) where
-  fmap f (St m) = St (\\s -> case m s of (x, t) -> (f x, t))
-
-instance Applicative (St s) where
-  pure x = St (\\s -> (x, s))
-  St f <*> St m = St (\\s -> let { (g, t) = f s; (x, u) = m t } in (g x, u))
-
-instance Monad (St s) where
-  St m >>= k = St (\\s -> case m s of (x, t) -> runSt (k x) t)
-
-getS :: St s s
-getS = St (\\s -> (s, s))
-
-putS :: s -> St s ()
-putS s = St (\\_ -> ((), s))
-
-modifyS :: (s -> s) -> St s ()
-modifyS f = getS >>= \\s -> putS (f s)"""
-STATE_ENTRIES = """
-3 runSt :: St s a -> s -> (a, s)
-2 getS :: St s s
-2 putS :: s -> St s ()
-2 modifyS :: (s -> s) -> St s ()
-2 pure :: a -> St s a
-2 >>= :: St s a -> (a -> St s b) -> St s b
-1 >> :: St s a -> St s b -> St s b
-1 fmap :: (a -> b) -> St s a -> St s b
-2 mapM :: (a -> St s b) -> [a] -> St s [b]
-1 sequence :: [St s a] -> St s [a]
-1 traverse :: (a -> St s b) -> Maybe a -> St s (Maybe b)
-"""
 
 METHODS = ("a -> Int", "a -> a -> Bool", "a -> a", "Int -> a", "a -> a -> a", "(a -> a) -> a -> [a]", "a -> [Int]",
            "Int -> a -> a", "a -> Maybe a", "Bool -> a")

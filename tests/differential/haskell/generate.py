@@ -8,18 +8,20 @@ last two are never one program: beside a failure something endless may be starte
 """
 
 import random
+import re
 import sys
 
 import declarations
-from declarations import HEADS, METHODS, STATE, STATE_ENTRIES, Class, World
-from library import FUNCTIONS, LISTS, SHOW, Entry, read
+from declarations import HEADS, METHODS, Class, World
+from library import ACTIONS, CHARS, FUNCTIONS, LISTS, MAPS, MONADS, Entry, read
 from patterns import Patterns
+from templates import HIGHER, HIGHER_ENTRIES, HIGHER_MONADS, STATE, STATE_ENTRIES
 from terms import Again, Impossible, Scope, Terms
 from tree import Node, plain
-from haskell_types import functions, holds, parse, rigid, signature, substitute, text, unfold, variables
+from haskell_types import GROUND, functions, holds, parse, rigid, signature, substitute, text, unfold, variables
 
 HEADER = "{-# LANGUAGE ScopedTypeVariables, BangPatterns, LambdaCase #-}\nmodule Main where\n"
-IMPORT = "import Data.List\n"
+MAP_IMPORTS = "import qualified Data.Map as M\nimport qualified Data.Set as S\n"
 LIBRARY = read(FUNCTIONS)
 
 
@@ -50,11 +52,8 @@ class Dice:
 
 
 class Generator(Terms, Patterns):
-    """show: whether programs call `show` and print newtypes."""
-
-    def __init__(self, seed, show=False):
+    def __init__(self, seed):
         self.r = Dice(seed)
-        self.show = show
         self.fresh = self.errors = 0
         self.fails = self.spins = False
         self.room = 0  # how many more terms this definition may have beyond leaves
@@ -81,6 +80,10 @@ class Generator(Terms, Patterns):
                 options.append((data.name, 4))
             elif depth:
                 options.append(((data.name,) + tuple(self.ground_type(0) for _ in data.params), 4))
+        if depth and self.world.maps:
+            key = self.pick([(k, 1) for k in ("Int", "Char", "Integer", ("[]", "Char"), *self.world.data) if self.world.has("Ord", k, {})
+                             and not (k in self.world.data and self.world.data[k].params)])
+            options += [(("Map", key, self.ground_type(depth - 1)), 3), (("Set", key), 1)]
         if depth:
             options += [(("[]", self.ground_type(depth - 1)), 4), (("Maybe", self.ground_type(depth - 1)), 1.5),
                         (("(,)",) + tuple(self.ground_type(depth - 1) for _ in range(r.choice((2, 2, 3)))), 2),
@@ -125,6 +128,7 @@ class Generator(Terms, Patterns):
             other = self.r.choice(own + ["Int", "Bool"])
             options = [(a, 4), (("[]", a), 4), (("->", a, other), 3), (("->", other, a), 1.5), (("Maybe", a), 1),
                        (("(,)", a, other), 1), (functions([a, other], a), 1.5), (("Stream", a), 0.4)]
+            options += [(("Map", "Int", a), 1)] if self.world.maps else []
             options += [((data.name, a) + tuple("Int" for _ in data.params[1:]), 3) for data in self.world.data.values() if data.params]
             return self.pick(options)
         return self.pick([(self.ground_type(1), 7), (("->", "Int", self.ground_type(0)), 2), ("Small", 0.5), (("Stream", "Int"), 0.4),
@@ -145,6 +149,8 @@ class Generator(Terms, Patterns):
         result = self.param_type(tvars) if self.chance(0.6) else self.ground_type(1)
         if holds(result, "Stream") and self.chance(0.5):
             result = "Int"
+        if self.world.io and self.chance(0.35):
+            result = ("IO", self.ground_type(0))
         return tvars, constraints, params, result
 
     def given(self, constraints):
@@ -239,9 +245,10 @@ class Generator(Terms, Patterns):
     def define_fuel(self, depth, count=1):
         entries = []
         for _ in range(count):
-            tvars, constraints, params, result = self.head() if count == 1 else ([], [], [self.ground_type(1)], self.ground_type(1))
-            entries.append(Entry(self.name("f"), ["Int"] + params[:2], result, [(c, v) for c, v in constraints
-                                                                              if v in variables(functions(params[:2], result))], 6, fuel=4))
+            _, constraints, params, result = self.head() if count == 1 else ([], [], [self.ground_type(1)], self.ground_type(1))
+            used = variables(functions(params[:2], result))
+            constraints = [(c, v) for c, v in constraints if v in used]
+            entries.append(Entry(self.name("f"), ["Int"] + params[:2], result, constraints, 6, fuel=4))
         loop = count == 1 and self.chance(0.3)
         if loop:
             entries[0].fuel = self.r.choice((12, 40))
@@ -294,7 +301,8 @@ class Generator(Terms, Patterns):
             if smaller and self.chance(0.5):
                 x = self.name("r")
                 value = self.recur(out, depth, s)
-                rhs = plain(Node("let", out, [Node("bind", None, [value], x), self.term(out, depth, s.plus([(x, out)] * 2))]))
+                bind = Node("bind", None, [Node("ann", out, [value])], x)
+                rhs = plain(Node("let", out, [bind, self.term(out, depth, s.plus([(x, out)] * 2))]))
                 clauses.append(Node("clause", None, [rhs], [pattern] + [a for a, _ in names]))
             else:
                 clauses.append(self.equation([pattern] + [a for a, _ in names], out, depth, s, last=True))
@@ -373,10 +381,15 @@ class Generator(Terms, Patterns):
 
         def instance(cls, method, result, context=""):
             self.room = 25
-            body = self.term(result, 2, Scope([("x", data.name), ("y", data.name)] if method != "mempty" else []))
-            head = {"mempty": "mempty"}.get(method, "x %s y" % method if not method[0].isalpha() else "%s x y" % method)
-            made.append(Node("block", None, [Node("text", info="  %s = %s" % (head, body))], "instance %s %s where" % (cls, data.name)))
+            names = {"mempty": "", "show": "x"}.get(method, "xy")
+            body = self.term(result, 2, Scope([(x, data.name) for x in names]))
+            head = {"mempty": "mempty", "show": "show x"}.get(method, "x %s y" % method if not method[0].isalpha() else "%s x y" % method)
+            made.append(Node("block", None, [Node("text", info="  %s = %s" % (head, body))],
+                             "instance %s %s where" % (cls, data.name)))
 
+        if "Show" not in data.deriving:
+            instance("Show", "show", ("[]", "Char"))
+            data.deriving.append("Show")
         instance("Eq", self.r.choice(("==", "/=")), "Bool")
         data.deriving.append("Eq")
         instance("Ord", *self.r.choice((("compare", "Ordering"), ("<=", "Bool"))))
@@ -433,7 +446,9 @@ class Generator(Terms, Patterns):
                     words, new = self.pattern(p, 1, sure=True)
                     rest.append(words)
                     more += new
-                again = [Again(Entry(method.name, params, result), lambda: Node("var", t, info=self.r.choice(smaller)), [2])] if smaller else []
+                again = []
+                if smaller:
+                    again = [Again(Entry(method.name, params, result), lambda: Node("var", t, info=self.r.choice(smaller)), [2])]
                 clauses.append(self.equation([pattern] + rest, result, depth, Scope(bound + more, s.given, again), last=True))
             return clauses
         return self.clauses(params, result, depth, s)
@@ -451,19 +466,29 @@ class Generator(Terms, Patterns):
         world = self.world
         kind = self.pick([("total", 4), ("spin", 2), ("fails", 4)])
         self.fails, self.spins = kind == "fails", kind == "spin"
-        world.entries = list(LIBRARY) + (read(SHOW) if self.show else [])
+        world.entries = list(LIBRARY)
         depth, header = self.r.choice((2, 3, 3, 4)), HEADER
-        if self.chance(0.3):
-            world.entries += read(LISTS)
-            header += IMPORT
+        for module, table, chance in (("Data.List", LISTS, 0.3), ("Data.Char", CHARS, 0.2)):
+            if self.chance(chance):
+                world.entries += read(table)
+                header += "import %s\n" % module
+        world.maps, world.io = self.chance(0.25), self.chance(0.25)
+        if world.maps:
+            world.entries += read(MAPS)
+            header += MAP_IMPORTS
+        monads = ["Maybe %s", "[%s]", "Either e %s"]
         decls = []
+        if world.io:
+            world.entries += read(ACTIONS)
+            header += "import System.IO\n"
+            monads = ["IO %s"] * 3 + monads
         if self.spins:
             decls.append(Node("text", info="spin :: Int -> a\nspin n = spin (n + 1)"))
         for i in range(self.r.choice((0, 1, 1, 2, 2, 3))):
             data = declarations.make_data(self, i)
             own = self.chance(0.2) and not data.params and "Enum" not in data.deriving and "Eq" in data.deriving
             if own:
-                data.deriving = ["Show"]
+                data.deriving = ["Show"] if self.chance(0.6) else []
             decls.append(Node("text", info=data.text()))
             if own:
                 decls += self.own_instances(data)
@@ -471,42 +496,84 @@ class Generator(Terms, Patterns):
         if self.chance(0.2):
             decls.append(Node("text", info=STATE))
             world.entries += read(STATE_ENTRIES)
+            monads += ["St s %s"] * 2
+        if self.chance(0.25) or world.io:
+            header += "import Control.Monad\n"
+            for monad in self.r.sample(monads, 2):
+                world.entries += read(MONADS, monad=monad)
+        if self.chance(0.2):
+            decls.append(Node("text", info=HIGHER))
+            world.data["Backwards"] = declarations.backwards()
+            world.entries += read(HIGHER_ENTRIES)
+            for monad in self.r.sample(monads, 2):
+                world.entries += read(HIGHER_MONADS, monad=monad)
         for _ in range(self.r.choice((0, 0, 1, 1, 2))):
             decls += self.declare_class(min(depth, 3))
         for _ in range(self.r.choice((1, 2, 3, 3, 4, 5))):
             decls += self.define(depth)
-        main = self.main(depth)
-        t = main.type
-        decls.append(Node("def", None, [Node("clause", None, [plain(main)], [])], ("main", text(t), "")))
+        main = self.actions(depth) if world.io else self.main(depth)
+        decls.append(Node("def", None, [Node("clause", None, [plain(main)], [])], ("main", text(main.type), "")))
         return Node("program", None, decls, header)
+
+    def comparisons(self):
+        """Some values of a data type, each compared with each: what an instance of Ord says on all of them."""
+        data = self.r.choice([d for d in self.world.data.values() if "Ord" in d.deriving])
+        t = (data.name,) + tuple(self.r.choice(GROUND) for _ in data.params) if data.params else data.name
+        x, y, values = self.name("x"), self.name("x"), self.name("x")
+        made = Node("list", ("[]", t), [self.construct(t, 2, Scope()) for _ in range(self.r.choice((2, 3)))])
+        compared = Node("tuple", None, [Node("call", "Ordering", [Node("var", t, info=x), Node("var", t, info=y)], ("compare", True)),
+                                        Node("call", "Bool", [Node("var", t, info=x), Node("var", t, info=y)], ("==", True))])
+        each = [Node("gen", None, [Node("var", ("[]", t), info=values)], v) for v in (x, y)]
+        result = ("[]", ("(,)", "Ordering", "Bool"))
+        return Node("let", result, [Node("bind", None, [Node("ann", ("[]", t), [made])], values), Node("comp", result, [compared] + each)])
+
+    def used(self, e):
+        """A call of one of the program's functions with all its arguments, of a type without variables."""
+        found = {v: self.choose([c for c, w in e.constraints if w == v], Scope()) for v in variables(functions(e.params, e.result))}
+        more, result = unfold(e.result)
+        t = substitute(result, found)
+        call = self.application(e, e.params + more, t, found, list(found), 2, Scope())
+        if t[0] == "Stream":
+            t = ("[]", t[1])
+            call = Node("call", t, [self.literal("Small", str(self.r.randint(0, 6))), call], ("take", False))
+        return Node("ann", t, [call])
+
+    def own_functions(self, count):
+        own = [e for e in self.world.entries if re.fullmatch(r"[fc]\d+|m\d+[abc]", e.name)]
+        return self.r.sample(own, min(count, len(own)))
 
     def main(self, depth):
         """A tuple of what some of the program's functions give."""
         self.room = 60
-        own = [e for e in self.world.entries if e.name[0] in "fc" and e.name[1:].isdigit()]
-        parts = []
-        for e in reversed(own[-4:]):
-            found = {v: self.choose([c for c, w in e.constraints if w == v], Scope()) for v in variables(functions(e.params, e.result))}
-            t = substitute(e.result, found)
-            params = list(e.params)
-            while t[0] == "->":
-                params.append(t[1])
-                t = t[2]
-            if t[0] == "Stream":
-                t = ("[]", t[1])
-            if not self.world.showable(t, self.show) or len(parts) == 3:
-                continue
-            call = self.application(e, params, t, found, [v for v in found], 2, Scope())
-            if holds(substitute(e.result, found), "Stream") and unfold(substitute(e.result, found))[1][0] == "Stream":
-                call = Node("call", t, [self.literal("Small", str(self.r.randint(0, 6))), call], ("take", False))
-            parts.append(Node("ann", t, [call]))
+        parts = [self.comparisons()] if self.chance(0.4) and any("Ord" in d.deriving for d in self.world.data.values()) else []
+        for e in self.own_functions(4):
+            use = self.used(e)
+            if self.world.showable(use.type) and len(parts) < 3:
+                parts.append(use)
         while not parts or len(parts) < 3 and self.chance(0.25):
             t = self.ground_type(1)
-            if self.world.showable(t, self.show):
+            if self.world.showable(t):
                 parts.append(Node("ann", t, [self.term(t, depth, Scope())]))
         if len(parts) == 1:
             return parts[0]
         return Node("tuple", ("(,)",) + tuple(p.type for p in parts), parts)
+
+    def actions(self, depth):
+        """An action of some lines: what the program's functions do, or give, and others."""
+        self.room = 80
+        unit = ("IO", "()")
+        kids, s = [], Scope()
+        for e in self.own_functions(5):
+            use = self.used(e)
+            if use.type[0] == "IO":
+                words, bound = self.pattern(use.type[1], 1, sure=True)
+                kids.append(Node("gen", None, [use], words))
+                s = s.plus(bound)
+            elif self.world.showable(use.type):
+                kids.append(Node("cond", None, [Node("call", unit, [use], ("print", False))]))
+        for _ in range(self.r.choice((1, 2, 3))):
+            kids.append(Node("cond", None, [self.guarded(unit, depth, s)]))
+        return Node("do", unit, kids)
 
 
 if __name__ == "__main__":

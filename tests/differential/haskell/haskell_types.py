@@ -9,6 +9,9 @@ A type is a word ("Int") or a tuple of a head and its arguments: ("[]", t), ("->
 import re
 
 GROUND = ("Int", "Integer", "Bool", "Char", "Double")
+# Heads of types of whose values nothing can be asked but to use them: no class, no pattern, no `seq`.
+OPAQUE = ("->", "rigid", "Stream", "St", "IO")
+QUALIFIED = {"Map": "M.Map", "Set": "S.Set"}
 
 
 def text(t, atom=False):
@@ -27,7 +30,7 @@ def text(t, atom=False):
     elif not args:
         return head
     else:
-        whole = " ".join([head] + [text(a, True) for a in args])
+        whole = " ".join([QUALIFIED.get(head, head)] + [text(a, True) for a in args])
     return "(%s)" % whole if atom else whole
 
 

@@ -1,5 +1,7 @@
 """The library functions that random programs call, with the types at which they do."""
 
+import re
+
 from haskell_types import parse, unfold
 
 # One function per line: `name :: constraints => type`. A type may be narrower than the function's, so that a program ends
@@ -45,6 +47,9 @@ lookup :: Eq a => a -> [(a, b)] -> Maybe b
 & product :: [Integer] -> Integer
 1 lines :: [Char] -> [[Char]]
 1 words :: [Char] -> [[Char]]
+1 unlines :: [[Char]] -> [Char]
+3 show :: Show a => a -> [Char]
+1 showsPrec :: Show a => Int -> a -> [Char] -> [Char]
 1 unwords :: [[Char]] -> [Char]
 1 ! head :: [a] -> a
 1 ! tail :: [a] -> [a]
@@ -164,6 +169,108 @@ LISTS = """
 1 ! & maximumBy :: (a -> a -> Ordering) -> [a] -> a
 """
 
+# Of Data.Map and Data.Set, qualified as M and S.
+MAPS = """
+3 M.insert :: Ord k => k -> a -> Map k a -> Map k a
+2 M.insertWith :: Ord k => (a -> a -> a) -> k -> a -> Map k a -> Map k a
+1 M.delete :: Ord k => k -> Map k a -> Map k a
+1 M.adjust :: Ord k => (a -> a) -> k -> Map k a -> Map k a
+1 M.alter :: Ord k => (Maybe a -> Maybe a) -> k -> Map k a -> Map k a
+3 M.lookup :: Ord k => k -> Map k a -> Maybe a
+2 M.findWithDefault :: Ord k => a -> k -> Map k a -> a
+1 M.member :: Ord k => k -> Map k a -> Bool
+2 M.fromList :: Ord k => [(k, a)] -> Map k a
+2 M.fromListWith :: Ord k => (a -> a -> a) -> [(k, a)] -> Map k a
+2 M.toList :: Map k a -> [(k, a)]
+1 M.toDescList :: Map k a -> [(k, a)]
+1 M.keys :: Map k a -> [k]
+2 M.elems :: Map k a -> [a]
+2 M.size :: Map k a -> Int
+1 M.null :: Map k a -> Bool
+2 M.map :: (a -> b) -> Map k a -> Map k b
+1 M.mapWithKey :: (k -> a -> b) -> Map k a -> Map k b
+1 M.mapMaybe :: (a -> Maybe b) -> Map k a -> Map k b
+1 M.filter :: (a -> Bool) -> Map k a -> Map k a
+1 M.filterWithKey :: (k -> a -> Bool) -> Map k a -> Map k a
+1 M.partition :: (a -> Bool) -> Map k a -> (Map k a, Map k a)
+1 M.union :: Ord k => Map k a -> Map k a -> Map k a
+1 M.unionWith :: Ord k => (a -> a -> a) -> Map k a -> Map k a -> Map k a
+1 M.intersectionWith :: Ord k => (a -> b -> c) -> Map k a -> Map k b -> Map k c
+1 M.difference :: Ord k => Map k a -> Map k b -> Map k a
+1 M.keysSet :: Map k a -> Set k
+1 M.mapKeys :: Ord l => (k -> l) -> Map k a -> Map l a
+2 M.foldr :: (a -> b -> b) -> b -> Map k a -> b
+1 M.foldrWithKey :: (k -> a -> b -> b) -> b -> Map k a -> b
+1 M.foldl :: (b -> a -> b) -> b -> Map k a -> b
+1 M.lookupMin :: Map k a -> Maybe (k, a)
+1 M.lookupLE :: Ord k => k -> Map k a -> Maybe (k, a)
+1 M.split :: Ord k => k -> Map k a -> (Map k a, Map k a)
+1 M.minViewWithKey :: Map k a -> Maybe ((k, a), Map k a)
+1 ! M.findMin :: Map k a -> (k, a)
+1 ! & maximum :: Ord a => Map k a -> a
+1 & sum :: Map k Int -> Int
+1 fmap :: (a -> b) -> Map k a -> Map k b
+1 & traverse :: (a -> Maybe b) -> Map Int a -> Maybe (Map Int b)
+1 <> :: Ord k => Map k a -> Map k a -> Map k a
+2 S.insert :: Ord a => a -> Set a -> Set a
+1 S.delete :: Ord a => a -> Set a -> Set a
+2 S.member :: Ord a => a -> Set a -> Bool
+2 S.fromList :: Ord a => [a] -> Set a
+2 S.toList :: Set a -> [a]
+1 S.size :: Set a -> Int
+1 S.map :: Ord b => (a -> b) -> Set a -> Set b
+1 S.filter :: (a -> Bool) -> Set a -> Set a
+1 S.union :: Ord a => Set a -> Set a -> Set a
+1 S.difference :: Ord a => Set a -> Set a -> Set a
+1 S.isSubsetOf :: Ord a => Set a -> Set a -> Bool
+1 S.foldr :: (a -> b -> b) -> b -> Set a -> b
+1 S.partition :: (a -> Bool) -> Set a -> (Set a, Set a)
+1 & sum :: Set Int -> Int
+"""
+
+# Of Data.Char.
+CHARS = """
+2 toUpper :: Char -> Char
+1 toLower :: Char -> Char
+2 isDigit :: Char -> Bool
+1 isAlpha :: Char -> Bool
+1 isSpace :: Char -> Bool
+1 isUpper :: Char -> Bool
+2 ord :: Char -> Int
+1 ! digitToInt :: Char -> Int
+"""
+
+# Of Control.Monad and of the Prelude, in a monad; an M is the monad.
+MONADS = """
+2 & mapM :: (a -> M b) -> [a] -> M [b]
+1 & mapM_ :: (a -> M b) -> [a] -> M ()
+2 & foldM :: (b -> a -> M b) -> b -> [a] -> M b
+1 zipWithM :: (a -> b -> M c) -> [a] -> [b] -> M [c]
+1 replicateM :: Small -> M a -> M [a]
+1 filterM :: (a -> M Bool) -> [a] -> M [a]
+1 when :: Bool -> M () -> M ()
+1 unless :: Bool -> M () -> M ()
+1 void :: M a -> M ()
+1 liftM2 :: (a -> b -> c) -> M a -> M b -> M c
+1 >=> :: (a -> M b) -> (b -> M c) -> a -> M c
+1 =<< :: (a -> M b) -> M a -> M b
+1 join :: M (M a) -> M a
+1 >> :: M a -> M b -> M b
+2 >>= :: M a -> (a -> M b) -> M b
+1 <*> :: M (a -> b) -> M a -> M b
+1 <$> :: (a -> b) -> M a -> M b
+1 <* :: M a -> M b -> M a
+"""
+
+# Actions.
+ACTIONS = """
+9 print :: Show a => a -> IO ()
+4 putStrLn :: [Char] -> IO ()
+2 putStr :: [Char] -> IO ()
+2 getLine :: IO [Char]
+2 isEOF :: IO Bool
+"""
+
 # What `instance Foldable T` gives for a user's type T.
 FOLDABLE = """
 2 & foldr :: (a -> b -> b) -> b -> T a -> b
@@ -182,11 +289,6 @@ FUNCTOR = """
 2 <$> :: (a -> b) -> T a -> T b
 1 <$ :: a -> T b -> T a
 """
-# What needs the methods of Show.
-SHOW = """
-2 show :: Show a => a -> [Char]
-1 unlines :: [[Char]] -> [Char]
-"""
 
 
 class Entry:
@@ -194,18 +296,28 @@ class Entry:
 
     def __init__(self, name, params, result, constraints=(), weight=2, partial=False, annotate=False, fuel=None, container=False):
         self.name, self.params, self.result, self.constraints = name, params, result, list(constraints)
-        self.weight, self.partial, self.annotate, self.fuel, self.container = weight, partial, annotate, fuel, container
+        self.weight, self.partial, self.annotate = weight, partial, annotate
+        self.fuel, self.container = fuel, container
 
     @property
     def operator(self):
         return not (self.name[0].isalnum() or self.name[0] == "_")
 
 
-def read(lines, name=None):
-    """The entries of a table; a T in it is the type `name`."""
+def at_monad(line, monad):
+    """The line with each `M a` as that of a monad: "Maybe %s", "[%s]"."""
+    while (once := re.sub(r"\bM (\([^()]*\)|\[\w\]|\w+)", lambda m: monad % m.group(1), line, count=1)) != line:
+        line = once
+    return line
+
+
+def read(lines, name=None, monad=None):
+    """The entries of a table; a T in it is the type `name`, an M the monad."""
     entries = []
     for line in lines.strip().splitlines():
-        words, signature = line.replace("T ", name + " ").split(" :: ") if name else line.split(" :: ")
+        if name:
+            line = line.replace("T ", name + " ")
+        words, signature = (at_monad(line, monad) if monad else line).split(" :: ")
         *flags, function = words.split()
         constraints = []
         if "=>" in signature:
@@ -213,5 +325,6 @@ def read(lines, name=None):
             constraints = [tuple(c.split()) for c in context.strip("()").split(", ")]
         weight = [int(f) for f in flags if f.isdigit()]
         params, result = unfold(parse(signature))
-        entries.append(Entry(function, params, result, constraints, weight[0] if weight else 2, "!" in flags, "@" in flags, container="&" in flags))
+        entries.append(Entry(function, params, result, constraints, weight[0] if weight else 2, "!" in flags, "@" in flags,
+                             container="&" in flags))
     return entries

@@ -1,11 +1,13 @@
 """Random patterns: nested, as-, bang, irrefutable, literals, records."""
 
+from haskell_types import OPAQUE
+
 
 class Patterns:
     def pattern(self, t, d, sure, lazy=False):
         """(text, [(name, type)]) of a pattern; sure: one that always fits. lazy: `t` must not be looked at."""
         r = self.r
-        if lazy or isinstance(t, tuple) and t[0] in ("->", "rigid", "Stream", "St") or d <= 0 or self.chance(0.25):
+        if lazy or isinstance(t, tuple) and t[0] in OPAQUE or d <= 0 or self.chance(0.25):
             if t[0] == "Stream" and d > 0 and not lazy and self.chance(0.4):
                 x, y = self.name("x"), self.name("s")
                 return "(%s : %s)" % (x, y), [(x, t[1]), (y, t)]
@@ -72,5 +74,5 @@ class Patterns:
         if self.chance(0.12):
             return "_", []
         x = self.name("x")
-        bang = bang and t[0] not in ("->", "rigid")  # `seq` of a function looks at nothing (docs/language.md)
+        bang = bang and t[0] not in ("->", "rigid", "IO")  # `seq` of a function looks at nothing (docs/language.md)
         return ("!" + x if bang and self.chance(0.06) else x), [(x, t)]

@@ -9,6 +9,7 @@ from tree import Node
 # Kinds of nodes that may simply be left out of their parent, if some of the kind stay.
 DROPPED = {"alt": 1, "clause": 1, "bind": 0, "fun": 0, "text": 0, "block": 0, "def": 0, "gen": 0, "cond": 0, "letq": 0, "branch": 1}
 LEAVES = {"Int": "1", "Integer": "1", "Small": "1", "Bool": "True", "Char": "'a'", "Double": "1.0", "Ordering": "EQ", "()": "()"}
+NOTHINGS = {"Maybe": "Nothing", "Map": "M.empty", "Set": "S.empty"}
 
 
 def leaf(t):
@@ -17,8 +18,11 @@ def leaf(t):
         return LEAVES.get(t)
     if t[0] == "[]":
         return "[]"
-    if t[0] == "Maybe":
-        return "Nothing"
+    if t[0] in NOTHINGS:
+        return NOTHINGS[t[0]]
+    if t[0] == "IO":
+        inner = leaf(t[1])
+        return "(return %s)" % inner if inner else None
     if t[0] == "(,)":
         parts = [leaf(u) for u in t[1:]]
         return "(%s)" % ", ".join(parts) if all(parts) else None
@@ -31,7 +35,8 @@ def leaf(t):
 def smaller(node):
     """Trees that differ in one place, large steps first."""
     for i, kid in enumerate(node.kids):
-        if kid.op in DROPPED and sum(k.op == kid.op for k in node.kids) > DROPPED[kid.op] and not (kid.op == "def" and kid.info[0] == "main"):
+        droppable = kid.op in DROPPED and sum(k.op == kid.op for k in node.kids) > DROPPED[kid.op]
+        if droppable and not (kid.op == "def" and kid.info[0] == "main"):
             yield node.with_kids(node.kids[:i] + node.kids[i + 1:])
     if node.type is not None:
         if node.op not in ("lit", "var") and (words := leaf(node.type)):

@@ -6,7 +6,7 @@ a smaller part of a value), lists without an end have a type of their own, and c
 
 from library import Entry, read
 from tree import Node, plain
-from haskell_types import functions, holds, match, signature, substitute, unfold, variables
+from haskell_types import GROUND, OPAQUE, functions, holds, match, signature, substitute, unfold, variables
 
 
 class Impossible(Exception):
@@ -20,7 +20,9 @@ POLYMORPHIC = (("x y = (y, x)", "p -> q -> (q, p)"), ("x = [x, x]", "p -> [p]"),
                ("h k x = h (k x)", "(q -> r) -> (p -> q) -> p -> r"), ("x = \\y -> (x, [y])", "p -> q -> (p, [q])"),
                ("(x, y) = (y, x, y)", "(p, q) -> (q, p, q)"), ("h x = if h x then Just x else Nothing", "(p -> Bool) -> p -> Maybe p"),
                ("h xs = case xs of { y : ys | h y -> ys; _ -> xs }", "(p -> Bool) -> [p] -> [p]"),
-               ("x y = if x < y then [x, y] else [y]", "Ord p => p -> p -> [p]"))
+               ("x y = if x < y then [x, y] else [y]", "Ord p => p -> p -> [p]"), ("x y = show x ++ show y", "(Show p, Show q) => p -> q -> [Char]"),
+               ("x = if x == minimum [x, x] then x else x", "Ord p => p -> p"),
+               ("x = go [] x where { go a n | n > 3 = a | otherwise = go (n : a) (n + 1) }", "Int -> [Int]"))
 
 
 class Scope:
@@ -78,8 +80,12 @@ class Terms:
                 options.append((self.sequence, 1.5))
         if t in CHAINS or head in ("[]", "->"):
             options.append((self.chain, 1))
-        if head in ("Maybe", "Either", "St"):
+        if head in ("Maybe", "Either", "St", "IO"):
             options.append((self.do, 2))
+        if head in ("Map", "Set"):
+            options.append((self.collection, 3))
+        if self.readable(t):
+            options.append((self.reread, 0.25))
         if head == "->":
             options += [(self.lambda_, 6), (self.section, 3), (self.partial, 5)]
         if head == "Stream":
@@ -143,7 +149,7 @@ class Terms:
 
     def known_type(self, s, usual):
         """The type of some variable that a pattern may look at, or the usual choice."""
-        known = [u for _, u in s.env[-8:] if u[0] not in ("->", "rigid", "Stream", "St") and u != "Small"]
+        known = [u for _, u in s.env[-8:] if u[0] not in OPAQUE and u != "Small"]
         return self.r.choice(known) if known and self.chance(0.7) else usual
 
     def literal(self, t, words):
@@ -171,8 +177,10 @@ class Terms:
             return Node("list", t, [self.leaf(t[1], s) for _ in range(r.choice((0, 1, 2, 2, 3)))])
         if t[0] == "Stream":
             return Node("call", t, [self.leaf(t[1], s)], ("repeat", False))
-        if t[0] == "St":
-            return Node("call", t, [self.leaf(t[2], s)], ("pure", False))
+        if t[0] in ("St", "IO"):
+            return Node("call", t, [self.leaf(t[-1], s)], ("pure", False))
+        if t[0] in ("Map", "Set"):
+            return self.collection(t, 0, s)
         if t[0] == "->":
             params, result = unfold(t)
             names = [(self.name("x"), p) for p in params]
@@ -181,10 +189,12 @@ class Terms:
 
     def from_class(self, t, s):
         """A value of a type variable: an application of a variable, or a method that makes one of other things."""
+        known = {v: n for n, v in s.env}
         for name, u in s.env:
             params, result = unfold(u)
-            if params and result == t and t not in params:
-                return Node("apply", t, [Node("var", u, info=name)] + [self.leaf(p, s) for p in params])
+            if params and result == t and all(p in GROUND or p in known for p in params):
+                args = [Node("var", p, info=known[p]) if p in known else self.leaf(p, s) for p in params]
+                return Node("apply", t, [Node("var", u, info=name)] + args)
         makers = [e for e in self.world.entries if e.constraints and e.result == ("?", "a") and all(p in ("Int", "Bool") for p in e.params)
                   and all(c in s.given.get(t[1], ()) for c, _ in e.constraints)]
         if not makers:
@@ -220,7 +230,7 @@ class Terms:
         open_ = [v for v in variables(functions(entry.params, entry.result)) if v not in found]
         for v in open_:
             needed = [c for c, w in entry.constraints if w == v]
-            known = [u for _, u in s.env if u[0] not in ("->", "Stream", "rigid", "St") and u != "Small"
+            known = [u for _, u in s.env if u[0] not in OPAQUE and u != "Small"
                      and all(self.world.has(c, u, s.given) for c in needed)]
             found[v] = self.r.choice(known) if known and self.chance(0.6) else self.choose(needed, s)
         if any(not self.world.has(c, found[v], s.given) for c, v in entry.constraints):
@@ -252,7 +262,8 @@ class Terms:
             if i == 0 and entry.fuel is not None:
                 args.append(self.budget(entry, d, s))
                 continue
-            e = self.term(u, d, s)
+            own = entry.name[0] == "f" and entry.name[1:].isdigit()
+            e = self.spin(u, d, s) if self.spins and own and self.chance(0.12) else self.term(u, d, s)
             mine = open_ & set(variables(p))
             container = entry.container and i == len(entry.params) - 1 and e.op != "list"
             if (mine or entry.annotate or container) and e.op not in ("var", "ann"):
@@ -324,7 +335,7 @@ class Terms:
         a.left[0] -= 1
         first = a.smaller()
         inner = s if self.chance(0.1) else s.without_recursion()
-        rest = [self.term(p, d - 1, inner) for p in a.entry.params[1:]]
+        rest = [self.spin(p, d, s) if self.spins and self.chance(0.06) else self.term(p, d - 1, inner) for p in a.entry.params[1:]]
         return Node("call", t, self.said(a.entry, [first] + rest), (a.entry.name, False))
 
     def said(self, entry, args):
@@ -360,7 +371,7 @@ class Terms:
             ops = [self.r.choice((":", "++")) for _ in range(count - 1)]
             return Node("chain", t, [self.term(t[1] if o == ":" else t, d - 1, s) for o in ops] + [self.term(t, d - 1, s)], ops)
         if t[1] == t[2]:
-            return Node("chain", t, [self.term(t, d - 1, s) for _ in range(count)], ["."] * (count - 1))
+            return Node("chain", t, [self.guarded(t, d - 1, s) for _ in range(count)], ["."] * (count - 1))
         raise Impossible()
 
     def polymorphic(self, t, d, s):
@@ -432,7 +443,9 @@ class Terms:
                             else self.variable(u, bang=False))
             if words == "_":
                 continue
-            made.append(Node("bind", None, [self.guarded(u, d, inner.without_recursion() if self.chance(0.5) else inner)], words))
+            value = (Node("ann", u, [self.spin(u, d, s)]) if self.spins and self.chance(0.1) else
+                     self.guarded(u, d, inner.without_recursion() if self.chance(0.5) else inner))
+            made.append(Node("bind", None, [value], words))
             inner = inner.plus(bound)
         if not made:
             return self.bindings(d, s, count)
@@ -495,6 +508,27 @@ class Terms:
             return Node("record", t, args, (c.name, c.labels))
         return Node("call", t, args, (c.name, c.infix))
 
+    def collection(self, t, d, s):
+        """A map or a set of some elements, or an empty one."""
+        letter = t[0][0]
+        if not self.world.has("Ord", t[1], s.given) or self.chance(0.1):
+            return self.literal(t, letter + ".empty")
+        element = t[1] if letter == "S" else ("(,)", t[1], t[2])
+        parts = [Node("tuple", element, [self.term(u, d, s) for u in element[1:]]) if letter == "M" else self.term(element, d, s)
+                 for _ in range(self.r.choice((1, 2, 3)))]
+        return Node("call", t, [Node("list", ("[]", element), parts)], (letter + ".fromList", False))
+
+    def readable(self, t):
+        """Whether `read` knows the type: of the library's types, some."""
+        if isinstance(t, str):
+            return t in GROUND or t in ("Ordering", "()")
+        return t[0] in ("[]", "(,)", "Maybe", "Either") and all(self.readable(u) for u in t[1:])
+
+    def reread(self, t, d, s):
+        """read (show e)"""
+        shown = Node("call", ("[]", "Char"), [self.guarded(t, d, s)], ("show", False))
+        return Node("ann", t, [Node("call", t, [shown], ("read", False))])
+
     def update(self, t, d, s):
         data = self.world.data[t if isinstance(t, str) else t[0]]
         c = self.r.choice(data.constructors)
@@ -516,10 +550,10 @@ class Terms:
             low = r.randint(-2, 4)
             if self.chance(0.3):
                 step = r.choice((1, 2, 3, -1, -2))
-                kids = [self.literal(u, str(low)), self.literal(u, str(low + step)), self.literal(u, str(low + step * r.randint(-1, 5)))]
+                kids = [self.literal(u, str(n)) for n in (low, low + step, low + step * r.randint(-1, 5))]
                 return Node("enum", t, kids, (True, True))
-            end = Node("var", u, info=str(low + r.randint(-1, 6)))
-            return Node("enum", t, [self.literal(u, str(low)), end if low + 6 >= 0 and not end.info.startswith("-") else self.literal(u, end.info)], (False, True))
+            end = self.literal(u, str(low + r.randint(-1, 6)))
+            return Node("enum", t, [self.literal(u, str(low)), end], (False, True))
         if u == "Char":
             return Node("enum", t, [self.literal(u, "'a'"), self.literal(u, "'%s'" % r.choice("abdef"))], (False, True))
         if u == "Bool" or "Enum" in self.world.data[u].deriving:
@@ -565,7 +599,7 @@ class Terms:
             u = self.any_type(0)
             if u[0] == "Stream":
                 continue
-            words, bound = self.pattern(u, 1, sure=t[0] == "Either" or t[0] == "St")
+            words, bound = self.pattern(u, 1, sure=t[0] in ("Either", "St", "IO"))
             kids.append(Node("gen", None, [self.guarded(t[:-1] + (u,), d, inner)], words))
             inner = inner.plus(bound)
         kids.append(Node("cond", None, [self.term(t, d, inner) if self.chance(0.4) else
@@ -623,7 +657,8 @@ class Terms:
         g = Node("fun", None, [Node("clause", None, [plain(body)], [p, q])], (f, signature([v, u], whole)))
         use = Node("ann", whole, [Node("call", whole, [Node("var", v, info=y), self.term(u, d, inner)], (f, False))])
         bound = [(x, u), (y, v)]
-        return Node("let", t, [g, Node("bind", None, [use], "(%s, %s)" % (x, y)), self.term(t, d, s.plus(bound * 2))])
+        return Node("let", t, [g, Node("bind", None, [use], "(%s, %s)" % (x, y)),
+                             self.term(t, d, s.plus(bound * 2))])
 
 
 class Local:

@@ -1,5 +1,6 @@
 // Bindings move towards their use: into the one alternative, or the one other binding, that needs them. There they may
-// be surely needed, and the rest of the program does not compute them.
+// be surely needed, and the rest of the program does not compute them. A small one that several alternatives need is
+// copied into each, if one of them surely needs it, or another does not at all: no path computes it twice.
 #include "lower/mono.h"
 
 namespace df::mono {
@@ -7,7 +8,7 @@ namespace {
 
 class FloatInPass {
  public:
-  explicit FloatInPass(uint64_t budget) : budget_(budget) {}
+  FloatInPass(Program& program, uint64_t budget) : p_(program), budget_(budget) {}
 
   void Visit(Expr*& expr) {
     ForEachChild(expr, [&](Expr*& child) { Visit(child); });
@@ -19,6 +20,10 @@ class FloatInPass {
       place = next;
       moved = true;
     }
+    if (CopyInto(*place, let->bindings[0])) {
+      expr = moved ? let->head : *place;
+      return;
+    }
     if (!moved) return;
     Expr* body = let->head;
     let->head = *place;
@@ -28,6 +33,39 @@ class FloatInPass {
   }
 
  private:
+  static constexpr uint32_t kSmall = 10;  // nodes of a value that is copied
+
+  // Gives each alternative that mentions the variable a binding of its own.
+  bool CopyInto(Expr* expr, const Binding& binding) {
+    VarId var = binding.var;
+    if (expr->kind != Kind::Case || SizeOf(binding.value, kSmall + 1) > kSmall || MentionsVar(expr->head, var)) return false;
+    bool gains = false;
+    for (const Alt& alt : expr->alts) gains |= NeedsNow(alt.body, var) || !MentionsVar(alt.body, var);
+    if (!gains || budget_ == 0) return false;
+    for (Alt& alt : expr->alts) {
+      if (!MentionsVar(alt.body, var)) continue;
+      llvm::DenseMap<uint32_t, VarId> none;
+      VarId copy = p_.NewVar(p_.vars[var].name, p_.vars[var].type);
+      Rename(alt.body, var, copy);
+      alt.body = p_.NewLet(copy, p_.Clone(binding.value, none), alt.body, expr->pos);
+      Visit(alt.body);
+    }
+    return true;
+  }
+
+  // Whether it evaluates the variable before anything else is decided.
+  static bool NeedsNow(const Expr* expr, VarId var) {
+    while (expr->kind == Kind::Let || expr->kind == Kind::Case) expr = expr->head;
+    if (expr->kind == Kind::Op)
+      return llvm::any_of(expr->args, [&](const Expr* arg) { return NeedsNow(arg, var); });
+    return expr->kind == Kind::Var && expr->var == var;
+  }
+
+  static void Rename(Expr* expr, VarId from, VarId to) {
+    if (expr->kind == Kind::Var && expr->var == from) expr->var = to;
+    ForEachChild(expr, [&](Expr* child) { Rename(child, from, to); });
+  }
+
   // The only part of `expr` that mentions the variable, if it is one that a binding may move into.
   Expr** Next(Expr* expr, VarId var) {
     Expr** only = nullptr;
@@ -61,6 +99,7 @@ class FloatInPass {
     return found;
   }
 
+  Program& p_;
   uint64_t budget_;
 };
 
@@ -68,7 +107,8 @@ class FloatInPass {
 
 void FloatIn(Program& program) {
   for (Function& function : program.functions)
-    if (function.body) FloatInPass(200000 + uint64_t{50} * SizeOf(function.body, 1u << 30)).Visit(function.body);
+    if (function.body)
+      FloatInPass(program, 200000 + uint64_t{50} * SizeOf(function.body, 1u << 30)).Visit(function.body);
 }
 
 }  // namespace df::mono

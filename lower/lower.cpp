@@ -4,6 +4,7 @@
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "lower/build.h"
+#include "lower/inline_delayed.h"
 #include "lower/prune.h"
 #include "lower/strictness.h"
 
@@ -47,7 +48,9 @@ constexpr Pass kPasses[] = {
      }},
     {"float-in", "bindings move into the branch that needs them",
      [](mono::Program& program, core::VarId, const LowerOptions& options) {
-       if (options.Does(Optimisation::FloatIn)) mono::FloatIn(program);
+       if (!options.Does(Optimisation::FloatIn)) return true;
+       mono::FloatIn(program);
+       mono::Simplify(program, options);  // what is used once moves to its use
        return true;
      }},
 };
@@ -56,6 +59,14 @@ constexpr OptimisationInfo kOptimisations[] = {
 #define DF_OPTIMISATION(name, text, description) {Optimisation::name, text, description},
 #include "lower/optimisations.def"
 };
+
+// In debug builds.
+void Check([[maybe_unused]] const fg::Program& graphs, [[maybe_unused]] const char* when) {
+#ifdef DFC_VERIFY
+  if (std::string fault = fg::Verify(graphs); !fault.empty())
+    llvm::report_fatal_error(llvm::Twine("function graphs ") + when + ": " + fault);
+#endif
+}
 
 }  // namespace
 
@@ -70,15 +81,13 @@ std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::Var
   mono::Strictness strictness = mono::AnalyseStrictness(tree);
   std::optional<fg::Program> graphs = mono::Builder(tree, strictness, options).Run();
   if (!graphs) return std::nullopt;
-#ifdef DFC_VERIFY
-  if (std::string fault = fg::Verify(*graphs); !fault.empty())
-    llvm::report_fatal_error(llvm::Twine("function graphs after building: ") + fault);
-#endif
+  Check(*graphs, "after building");
+  if (options.Does(Optimisation::DelayedCalls)) {
+    fg::InlineIntoDelayed(*graphs);
+    Check(*graphs, "after inlining into delayed bodies");
+  }
   fg::Prune(*graphs, options.optimize);
-#ifdef DFC_VERIFY
-  if (std::string fault = fg::Verify(*graphs); !fault.empty())
-    llvm::report_fatal_error(llvm::Twine("function graphs after pruning: ") + fault);
-#endif
+  Check(*graphs, "after pruning");
   return graphs;
 }
 

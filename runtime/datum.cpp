@@ -49,7 +49,7 @@ void Print(const ir::Graph& graph, ir::PortType type, const Value& value, llvm::
     return;
   }
   out << '(' << constructor.name;
-  for (uint32_t i = 0; i < data->size; ++i) {
+  for (uint32_t i = 0; i < data->size(); ++i) {
     out << ' ';
     if (nesting >= kMaxNesting) out << "..";
     else Print(graph, constructor.fields[i].type, data->fields()[i], out, nesting + 1);

@@ -232,7 +232,7 @@ bool DemandExecution::Answer(Value& value, uint32_t& want, Activation*& where) {
         if (value.is_error()) break;
         if (!value.counted()) throw BrokenRule{"a field of a constructor without fields"};
         auto* data = static_cast<Data*>(value.object());
-        if (data->constructor != n.attr >> 16 || (n.attr & 0xFFFF) >= data->size)
+        if (data->constructor != n.attr >> 16 || (n.attr & 0xFFFF) >= data->size())
           throw BrokenRule{"a field of another constructor"};
         value = Value(data->fields()[n.attr & 0xFFFF]);
       }

@@ -173,7 +173,7 @@ void DemandExecution::Collect() {
     Object* object = work.back();
     work.pop_back();
     auto* data = static_cast<Data*>(object);
-    for (uint32_t i = 0; i < data->size; ++i) count(data->fields()[i]);
+    for (uint32_t i = 0; i < data->size(); ++i) count(data->fields()[i]);
   }
 
   std::vector<Activation*> activations;
@@ -220,7 +220,7 @@ void DemandExecution::Collect() {
       reach_value(in_cell(object)->value);
     } else {
       auto* data = static_cast<Data*>(object);
-      for (uint32_t i = 0; i < data->size; ++i) reach_value(data->fields()[i]);
+      for (uint32_t i = 0; i < data->size(); ++i) reach_value(data->fields()[i]);
     }
   }
 

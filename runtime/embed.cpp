@@ -78,7 +78,7 @@ Datum MakeDatum(Execution& execution, const ir::Graph& graph, ir::PortType type,
       if (inner || value.is_word()) break;
       const auto* data = static_cast<const Data*>(value.object());
       const auto& fields = graph.types[type.type].constructors[data->constructor].fields;
-      for (uint32_t i = 0; i < data->size; ++i)
+      for (uint32_t i = 0; i < data->size(); ++i)
         datum.fields.push_back(MakeDatum(execution, graph, fields[i].type, data->fields()[i], true));
       break;
     }

@@ -289,7 +289,7 @@ Value FieldOf(const Firing& f, uint32_t attr) {
   uint32_t constructor = attr >> 16, index = attr & 0xFFFF;
   if (f.in[0].kind() == ValueKind::Object && f.in[0].object()->kind == ObjectKind::Data) {
     auto* data = static_cast<Data*>(f.in[0].object());
-    if (data->constructor == constructor && index < data->size) return data->fields()[index];
+    if (data->constructor == constructor && index < data->size()) return data->fields()[index];
   }
   return f.Fail({ErrorCode::NoMatch, "a field of another constructor"});
 }

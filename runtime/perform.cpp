@@ -181,7 +181,7 @@ Outcome Performance::Run(Execution& execution) {
     auto* step = static_cast<Data*>(action.object());
     uint32_t what = step->constructor;
     Value operand = step->fields()[0];
-    action = Value(step->fields()[step->size - 1]);  // the step itself goes
+    action = Value(step->fields()[step->size() - 1]);  // the step itself goes
     if (what == type.put) {
       outcome = WriteText(execution, std::move(operand));
       if (outcome.ok() && buffering_ == Host::Buffering::None && !Flush()) outcome = Failure("");

@@ -223,7 +223,7 @@ class Shower {
       PushRest(Item::RawText, c.fields[0].type, data->fields()[0]);
       return;
     }
-    uint32_t n = data->size;
+    uint32_t n = data->size();
     auto field = [&](uint32_t i, int precedence) { Push(c.fields[i].type, data->fields()[i], precedence); };
     if (IsTuple(c.name)) {
       PushText(")");

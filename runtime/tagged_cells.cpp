@@ -10,44 +10,27 @@ uint32_t DelayCell::BytesFor(const SiteCode& site) {
   return static_cast<uint32_t>(sizeof(DelayCell) + values * sizeof(Value));
 }
 
-DelayCell::DelayCell(const SiteCode* s, Frame* frame) : missing(static_cast<uint32_t>(s->together.size())), site(s) {
-  ::new (&value()) Value();
-  for (uint32_t i = 0; i < missing; ++i) ::new (operands() + i) Value(Value::Dead());
-  if (site->needs_outer) {
-    home = frame;
-    ++home->pins;
-  } else {
-    tag = HoldTag(TagOf(frame));
-  }
-  ++site->owner->worker_->live_cells_;
-}
-
-DelayCell::~DelayCell() {
-  for (uint32_t i = 0; i < num_values(); ++i) (&value() + i)->~Value();
-  if (state == State::Kept || state == State::Released) {
-    if (!site->needs_outer) DropTag(tag);
-    else if (home) site->owner->worker_->unpins_.push_back(home);
-  }
-  --site->owner->worker_->live_cells_;
-}
-
-DF_FREE_BLOCKS void DelayCell::operator delete(DelayCell* cell, std::destroying_delete_t) {
-  Pool<DelayCell>& pool = cell->site->owner->worker_->cells_;
-  uint32_t bytes = cell->Bytes();
-  cell->~DelayCell();
-  cell->state = State::Free;
-  pool.Give(cell, bytes);
-}
-
 void DelayCell::CollectChildren(std::vector<Value>& out) {
   for (uint32_t i = 0; i < num_values(); ++i)
     if ((&value() + i)->counted()) out.push_back(std::move((&value())[i]));
 }
 
+// No operand has come yet.
 DelayCell* Worker::NewCell(Frame* frame, const SiteCode* site) {
   ++stats_.delays;
-  if (!site->needs_outer) TagOf(frame);  // first, because it may fail
-  return ::new (cells_.Take(site->cell_bytes)) DelayCell(site, frame);
+  TagNode* tag = site->needs_outer ? nullptr : TagOf(frame);  // first, because it may fail
+  auto* cell = ::new (cells_.Take(site->cell_bytes)) DelayCell(site);
+  ::new (&cell->value()) Value();
+  cell->missing = static_cast<uint16_t>(cell->num_operands());
+  for (uint32_t i = 0; i < cell->missing; ++i) ::new (cell->operands() + i) Value(Value::Dead());
+  if (site->needs_outer) {
+    cell->home = frame;
+    ++frame->pins;
+  } else {
+    cell->tag = HoldTag(tag);
+  }
+  ++live_cells_;
+  return cell;
 }
 
 void Worker::MakeCell(Frame* frame, const Instr& in) {
@@ -217,3 +200,22 @@ bool Worker::Release(DelayCell* cell) {
 }
 
 }  // namespace df::tagged
+
+namespace df {
+
+void FreeDelay(Object* object, DeadObjects& dead) {
+  using tagged::DelayCell;
+  auto* cell = static_cast<DelayCell*>(object);
+  Value* values = &cell->value();
+  for (uint32_t i = 0, count = cell->num_values(); i < count; ++i) dead.Drop(values[i]);
+  tagged::Worker& owner = *cell->site->owner->worker_;
+  if (cell->state == DelayCell::State::Kept || cell->state == DelayCell::State::Released) {
+    if (!cell->site->needs_outer) DropTag(cell->tag);
+    else if (cell->home) owner.unpins_.push_back(cell->home);
+  }
+  --owner.live_cells_;
+  cell->state = DelayCell::State::Free;
+  owner.cells_.Give(cell, cell->Bytes());
+}
+
+}  // namespace df

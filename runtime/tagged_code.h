@@ -25,6 +25,7 @@
 namespace df::tagged {
 
 inline constexpr uint32_t kNone = UINT32_MAX;
+inline constexpr uint32_t kMostCaptured = UINT16_MAX;  // by one delayed call
 // An operand is a slot, or with this bit a constant of the graph.
 inline constexpr uint32_t kConstant = 0x80000000;
 inline bool IsConstant(uint32_t operand) { return operand != kNone && (operand & kConstant); }

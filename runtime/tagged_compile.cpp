@@ -437,6 +437,9 @@ std::string Compiler::Run() {
   FinishFrames();
   for (const ScopeCode& scope : p_.scopes)
     if (scope.num_slots >= 1 << 22) return "a function has too many values for one frame";
+  for (const SiteCode& site : p_.sites)
+    if (site.type == SiteType::Delay && site.together.size() > kMostCaptured)
+      return "a delayed expression uses too many values";
   MarkUsers();
   p_.implied = w_.implied;
   for (uint32_t c = 0; c < g_.constants.size(); ++c) p_.constants.push_back(Materialize(g_, ir::ConstId(c)));

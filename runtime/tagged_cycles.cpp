@@ -27,7 +27,7 @@ class TrialDeletion {
     for (Object* object : seen_) {
       if (object->colour != kTaken) continue;
       ForEachChild(object, [](Object* child) { ++child->refs.raw(); });
-      if (object->kind == ObjectKind::Cell) garbage.push_back(static_cast<DelayCell*>(static_cast<Cell*>(object)));
+      if (object->kind == ObjectKind::Delay) garbage.push_back(static_cast<DelayCell*>(object));
     }
     for (Object* object : seen_) object->colour = kUnseen;
     return garbage;
@@ -61,14 +61,14 @@ class TrialDeletion {
   static void ForEachChild(Object* object, Visit visit) {
     const Value* values;
     uint32_t count;
-    if (object->kind == ObjectKind::Cell) {
-      auto* cell = static_cast<DelayCell*>(static_cast<Cell*>(object));
+    if (object->kind == ObjectKind::Delay) {
+      auto* cell = static_cast<DelayCell*>(object);
       values = &cell->value();
       count = cell->num_values();
     } else {
       auto* data = static_cast<Data*>(object);
       values = data->fields();
-      count = data->size;
+      count = data->size();
     }
     for (const Value* value = values; value != values + count; ++value)
       if (value->is_reference() || (value->kind() == ValueKind::Object && value->object()->kind == ObjectKind::Data))

@@ -40,7 +40,7 @@ void ReleaseBits(uint64_t bits, uint8_t state) {
 }
 uint64_t BitsOf(const Value& value) { return static_cast<uint64_t>(value.word()); }
 uint8_t StateOf(const Value& value) { return static_cast<uint8_t>(kPresent | static_cast<uint8_t>(value.kind())); }
-DelayCell* CellAt(uint64_t bits) { return static_cast<DelayCell*>(static_cast<Cell*>(ObjectAt(bits))); }
+DelayCell* CellAt(uint64_t bits) { return static_cast<DelayCell*>(ObjectAt(bits)); }
 
 }  // namespace
 
@@ -238,7 +238,7 @@ L_FieldPlain: {
   uint32_t a = ip->a & ~kLastUse;
   if (k[a] != kObject) goto general;
   auto* data = reinterpret_cast<Data*>(s[a]);
-  if (data->constructor != ip->x || ip->b >= data->size) goto general;
+  if (data->constructor != ip->x || ip->b >= data->size()) goto general;
   // What a filled cell holds is passed on at once. The field still refers to the cell (tagged_cycles.cpp).
   Value* field = &data->fields()[ip->b];
   while (field->is_reference() && !HostCellIn(field->object()) && CellAt(BitsOf(*field))->state == DelayCell::State::Full)
@@ -262,9 +262,9 @@ L_FieldPlain: {
 }
 L_Construct: {
   STAND();
-  Data* data = Data::New(ip->y, ip->b);
+  Data* data = Data::NewRaw(ip->y, ip->b);
   const uint32_t* from = operands + ip->x;
-  for (uint32_t i = 0; i < ip->b; ++i) data->fields()[i] = TakeOperand(s, k, from[i]);
+  for (uint32_t i = 0; i < ip->b; ++i) ::new (data->fields() + i) Value(TakeOperand(s, k, from[i]));
   s[ip->d] = reinterpret_cast<uint64_t>(data);
   k[ip->d] = kObject;
   NEXT();

@@ -61,7 +61,7 @@ Outcome TaggedExecution::Force(Value& value) {
       if (!outcome.ok()) return outcome;
       continue;
     }
-    auto* cell = static_cast<DelayCell*>(static_cast<Cell*>(value.object()));
+    auto* cell = static_cast<DelayCell*>(value.object());
     if (cell->state != DelayCell::State::Full) {
       Value keep = value;  // the cell lives while it runs
       Outcome outcome = Guarded([&] {

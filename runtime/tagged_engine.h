@@ -25,7 +25,7 @@ class TaggedExecution : public EngineRun {
 
  private:
   friend class Worker;
-  friend struct DelayCell;
+  friend void df::FreeDelay(Object* object, DeadObjects& dead);
 
   Outcome Run(const DelayCell* goal);
   void Where(RuntimeError& error) const override { worker_->Where(error); }

@@ -1,6 +1,8 @@
 // The tag that a frame is.
 #include "runtime/tagged_frame.h"
 
+#include "llvm/ADT/SmallVector.h"
+
 namespace df::tagged {
 
 namespace {
@@ -15,7 +17,7 @@ Label LabelOf(const Frame* frame) {
 
 TagNode* TagOf(Frame* frame) {
   // Down from the innermost frame around it that has one.
-  std::vector<Frame*> without;
+  llvm::SmallVector<Frame*, 16> without;
   TagNode* tag = nullptr;
   for (Frame* at = frame; at;) {
     if (at->flags & kHasTag) {

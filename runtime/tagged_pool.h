@@ -10,9 +10,6 @@
 
 namespace df::tagged {
 
-// For what looks into free blocks: a polymorphic T has lost its vptr there, which only the sanitizer looks at.
-#define DF_FREE_BLOCKS __attribute__((no_sanitize("vptr")))
-
 // A free T begins with the next free one of its size; `T::Bytes()` is right then too, and `T::IsLive()` false.
 template <typename T>
 class Pool {
@@ -41,7 +38,7 @@ class Pool {
   }
   void** FreeLists() { return free_.data(); }  // by size in units
   template <typename Visit>
-  DF_FREE_BLOCKS void ForEachLive(Visit visit) {
+  void ForEachLive(Visit visit) {
     for (Chunk& chunk : chunks_)
       for (char* at = chunk.begin; at < chunk.end;) {
         auto* block = reinterpret_cast<T*>(at);

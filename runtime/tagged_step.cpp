@@ -73,7 +73,7 @@ void Worker::RunOp(Frame* frame, const Instr& in, uint32_t pc, NodeId node) {
 bool Worker::RunField(Frame* frame, const Instr& in, uint32_t attr) {
   if (KindOf(frame, in.b) != ValueKind::Object) return false;
   auto* data = static_cast<Data*>(reinterpret_cast<Object*>(frame->slots()[in.b]));
-  if (data->kind != ObjectKind::Data || data->constructor != attr >> 16 || (attr & 0xFFFF) >= data->size) return false;
+  if (data->kind != ObjectKind::Data || data->constructor != attr >> 16 || (attr & 0xFFFF) >= data->size()) return false;
   const Value* field = &data->fields()[attr & 0xFFFF];
   while (field->is_reference() && !HostCellIn(field->object()) && CellOf(*field)->state == DelayCell::State::Full)
     field = &CellOf(*field)->value();

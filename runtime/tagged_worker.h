@@ -26,12 +26,12 @@ struct Waiter {
 
 // A delayed call under one tag: what its reference refers to. The values follow the struct in memory: one place for the
 // value of a full cell, which is also that of the first operand, unless operands may come after it; then the operands.
-struct DelayCell : Cell {
+struct DelayCell : Object {
   enum class State : uint8_t { Kept, Released, Running, Full, Free };
   State state = State::Kept;
   bool more_waiters = false;  // in Worker::waiters_
-  uint32_t missing;           // operands that have not come; while there are any, the frame of the Delay has a ref for this
-  uint32_t waiter_pc = 0;
+  uint16_t missing = 0;       // operands that have not come; while there are any, the frame of the Delay has a ref for this
+  uint32_t waiter_pc = 0;     // of `waiter`
   const SiteCode* site;
   union {
     TagNode* tag;             // Kept, Released: the tag of the Delay, counted; or its frame, one pin, if an Outer may look
@@ -40,10 +40,9 @@ struct DelayCell : Cell {
   };
   Frame* waiter = nullptr;    // a Force that waits
 
-  DelayCell(const SiteCode* s, Frame* frame);
-  ~DelayCell() override;
-  DF_FREE_BLOCKS static void operator delete(DelayCell* cell, std::destroying_delete_t);
-  void CollectChildren(std::vector<Value>& out) override;
+  // Without values and tag.
+  explicit DelayCell(const SiteCode* s) : Object(ObjectKind::Delay), site(s) {}
+  void CollectChildren(std::vector<Value>& out);
 
   Value& value() { return *reinterpret_cast<Value*>(this + 1); }
   const Value& value() const { return *reinterpret_cast<const Value*>(this + 1); }
@@ -51,18 +50,18 @@ struct DelayCell : Cell {
   Value* operands() { return &value() + site->late_operands; }
   uint32_t num_operands() const { return static_cast<uint32_t>(site->together.size()); }
   uint32_t num_values() const { return std::max(num_operands() + site->late_operands, 1u); }
-  DF_FREE_BLOCKS uint32_t Bytes() const { return site->cell_bytes; }
-  DF_FREE_BLOCKS bool IsLive() const { return state != State::Free; }
+  uint32_t Bytes() const { return site->cell_bytes; }
+  bool IsLive() const { return state != State::Free; }
   static uint32_t BytesFor(const SiteCode& site);
 };
-static_assert(sizeof(DelayCell) == 48);
+static_assert(sizeof(DelayCell) == 40);
 
 inline Object* ObjectIn(Frame* frame, uint32_t slot) { return reinterpret_cast<Object*>(frame->slots()[slot]); }
 inline DelayCell* CellIn(Frame* frame, uint32_t slot) {
-  return static_cast<DelayCell*>(static_cast<Cell*>(ObjectIn(frame, slot)));
+  return static_cast<DelayCell*>(ObjectIn(frame, slot));
 }
 inline DelayCell* CellOf(const Value& reference) {
-  return static_cast<DelayCell*>(static_cast<Cell*>(reference.object()));
+  return static_cast<DelayCell*>(reference.object());
 }
 
 class Worker {
@@ -73,7 +72,7 @@ class Worker {
 
  private:
   friend class TaggedExecution;
-  friend struct DelayCell;
+  friend void df::FreeDelay(Object* object, DeadObjects& dead);
 
   // Work that is ready: the tail at `pc` of `frame`, or its ready regions if that is kNone, one ref; or a cell to be
   // started, one count.

@@ -14,15 +14,24 @@ constinit std::atomic<uint32_t> sharing_runs{0};
 BigInteger::BigInteger() : Object(ObjectKind::BigInteger) { mpz_init(value); }
 BigInteger::~BigInteger() { mpz_clear(value); }
 
-Value* Data::fields() { return reinterpret_cast<Value*>(this + 1); }
-const Value* Data::fields() const { return reinterpret_cast<const Value*>(this + 1); }
+namespace {
 
-Data* Data::New(uint32_t constructor, uint32_t size) {
-  static_assert(sizeof(Data) % alignof(Value) == 0);
-  void* block = memory::Allocate(sizeof(Data) + size * sizeof(Value));
-  Data* data = ::new (block) Data(Object(ObjectKind::Data), constructor, size);
-  for (uint32_t i = 0; i < size; ++i) ::new (data->fields() + i) Value();
+// Before the header of a Data with many fields.
+constexpr size_t kLargeHead = 8;
+size_t LargeBytes(uint32_t size) { return kLargeHead + sizeof(Data) + size * sizeof(Value); }
+
+}  // namespace
+
+Data* Data::NewLarge(uint32_t constructor, uint32_t size) {
+  auto* block = static_cast<char*>(memory::Allocate(LargeBytes(size)));
+  auto* data = ::new (block + kLargeHead) Data(constructor, static_cast<uint8_t>(kMostFew));
+  *(reinterpret_cast<uint32_t*>(data) - 1) = size;
   return data;
+}
+
+void Data::FreeLarge(Data* data) noexcept {
+  size_t bytes = LargeBytes(data->size());
+  memory::Free(reinterpret_cast<char*>(data) - kLargeHead, bytes);
 }
 
 TextObject::Buffer::Buffer(std::string_view text, size_t room)
@@ -52,66 +61,52 @@ TextObject* TextObject::Add(uint32_t c) const {
 ErrorObject::ErrorObject(ErrorCode c, std::string m, ir::NodeId n, ir::PosId p)
     : Object(ObjectKind::Error), code(c), message(std::move(m)), pos(p), node(n) {}
 
-namespace {
+// Links of 48 bits (DeadObjects::Add) reach all addresses that a process is given.
+static_assert(sizeof(Object*) == 8 && sizeof(Object) == 8);
 
-// Gives back one count; whoever was the last holder queues the object.
-void Drop(Object* object, std::vector<Object*>& dead) {
-  if (object && object->refs.Drop()) dead.push_back(object);
-}
-
-// Frees `object` itself and drops what it held.
-void FreeOne(Object* object, std::vector<Object*>& dead) {
-  switch (object->kind) {
-    case ObjectKind::BigInteger: delete static_cast<BigInteger*>(object); return;
-    case ObjectKind::Text: delete static_cast<TextObject*>(object); return;
-    case ObjectKind::Data: {
-      auto* data = static_cast<Data*>(object);
-      Value* fields = data->fields();
-      // The last field of a list is its tail: dropped last it is freed next, and the queue stays short.
-      for (uint32_t i = 0; i < data->size; ++i)
-        if (fields[i].counted()) Drop(fields[i].Take(), dead);
-      memory::Free(data, sizeof(Data) + data->size * sizeof(Value));
-      return;
-    }
-    case ObjectKind::Error: {
-      auto* error = static_cast<ErrorObject*>(object);
-      Drop(error->tag, dead);
-      delete error;
-      return;
-    }
-    case ObjectKind::Host: {
-      auto* cell = static_cast<HostCell*>(object);
-      Value value = std::move(cell->value);
-      delete cell;
-      if (value.counted()) Drop(value.Take(), dead);
-      return;
-    }
-    case ObjectKind::Cell: {
-      auto* cell = static_cast<Cell*>(object);
-      std::vector<Value> held;
-      cell->CollectChildren(held);
-      delete cell;
-      for (Value& value : held)
-        if (value.counted()) Drop(value.Take(), dead);
-      return;
+void DeadObjects::FreeAll() {
+  while (Object* object = first_) {
+    first_ = reinterpret_cast<Object*>(uint64_t{object->constructor} << 32 | object->refs.raw());
+    switch (object->kind) {
+      case ObjectKind::Data: {
+        auto* data = static_cast<Data*>(object);
+        Value* fields = data->fields();
+        // The last field of a list is its tail: dropped last it is freed next.
+        for (uint32_t i = 0, size = data->size(); i < size; ++i) Drop(fields[i]);
+        Data::Free(data);
+        break;
+      }
+      case ObjectKind::Delay: FreeDelay(object, *this); break;
+      case ObjectKind::BigInteger: delete static_cast<BigInteger*>(object); break;
+      case ObjectKind::Text: delete static_cast<TextObject*>(object); break;
+      case ObjectKind::Error: {
+        auto* error = static_cast<ErrorObject*>(object);
+        if (error->tag) Drop(error->tag);
+        delete error;
+        break;
+      }
+      case ObjectKind::Host: {
+        auto* cell = static_cast<HostCell*>(object);
+        Drop(cell->value);
+        delete cell;
+        break;
+      }
+      case ObjectKind::Cell: {
+        auto* cell = static_cast<Cell*>(object);
+        std::vector<Value> held;
+        cell->CollectChildren(held);
+        delete cell;
+        for (Value& value : held) Drop(value);
+        break;
+      }
     }
   }
 }
-
-}  // namespace
 
 void Value::Destroy(Object* object) {
-  switch (object->kind) {
-    case ObjectKind::BigInteger: delete static_cast<BigInteger*>(object); return;
-    case ObjectKind::Text: delete static_cast<TextObject*>(object); return;
-    default: break;
-  }
-  std::vector<Object*> dead{object};
-  while (!dead.empty()) {
-    Object* next = dead.back();
-    dead.pop_back();
-    FreeOne(next, dead);
-  }
+  DeadObjects dead;
+  dead.Add(object);
+  dead.FreeAll();
 }
 
 }  // namespace df

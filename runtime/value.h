@@ -31,14 +31,16 @@
 namespace df {
 
 enum class ValueKind : uint8_t { Word, Object, Reference, Error, Dead };
-enum class ObjectKind : uint8_t { BigInteger, Data, Text, Error, Cell, Host };
+enum class ObjectKind : uint8_t { BigInteger, Data, Text, Error, Delay, Cell, Host };
 
-// Common header of everything that is counted.
+// Common header of everything that is counted, 8 bytes.
 struct Object {
   SharedCount refs{1};
-  ObjectKind kind;
-  uint8_t colour = 0;  // a collector's, while it runs
-  explicit Object(ObjectKind k) : kind(k) {}
+  ObjectKind kind : 6;
+  uint8_t colour : 2;           // a collector's, while it runs
+  uint8_t few_fields = 0;       // Data: how many, see Data::size
+  uint16_t constructor = 0;     // Data: index in its type
+  explicit Object(ObjectKind k) : kind(k), colour(0) {}
   // Counted (runtime/memory.h): making an object throws std::bad_alloc beyond the limit.
   static void* operator new(size_t bytes) { return memory::Allocate(bytes); }
   static void operator delete(void* block, size_t bytes) { memory::Free(block, bytes); }
@@ -88,6 +90,31 @@ class Value {
   uint64_t bits_ = 0;
 };
 
+// Objects that nobody holds any more and that are still to be freed. Their headers link them, so that freeing needs neither
+// recursion nor memory however long a list is.
+class DeadObjects {
+ public:
+  // Gives one count back.
+  void Drop(Object* object) {
+    if (object->refs.Drop()) Add(object);
+  }
+  void Drop(Value& value) {
+    if (value.counted()) Drop(value.Take());
+  }
+  // `object` has no count left.
+  void Add(Object* object) {
+    auto next = reinterpret_cast<uint64_t>(first_);
+    object->refs.raw() = static_cast<uint32_t>(next);
+    object->constructor = static_cast<uint16_t>(next >> 32);
+    first_ = object;
+  }
+  // Frees them, and what only they held.
+  void FreeAll();
+
+ private:
+  Object* first_ = nullptr;
+};
+
 // An Integer outside of 64 bits; kernels always return the Word if it fits.
 struct BigInteger : Object {
   mpz_t value;
@@ -97,14 +124,39 @@ struct BigInteger : Object {
   BigInteger& operator=(const BigInteger&) = delete;
 };
 
-// A constructor with at least one field; the fields follow the struct in memory.
+// A constructor with at least one field; the fields follow the header in memory.
 struct Data : Object {
-  uint32_t constructor;  // index in its type
-  uint32_t size;         // number of fields
-  Value* fields();
-  const Value* fields() const;
-  static Data* New(uint32_t constructor, uint32_t size);  // fields are Word 0
+  static constexpr uint32_t kMostFew = 255;  // from here on a word before the header has the number of fields
+  uint32_t size() const {
+    return few_fields < kMostFew ? few_fields : *(reinterpret_cast<const uint32_t*>(this) - 1);
+  }
+  Value* fields() { return reinterpret_cast<Value*>(this + 1); }
+  const Value* fields() const { return reinterpret_cast<const Value*>(this + 1); }
+  // The fields are Word 0.
+  static Data* New(uint32_t constructor, uint32_t size) {
+    Data* data = NewRaw(constructor, size);
+    for (uint32_t i = 0; i < size; ++i) ::new (data->fields() + i) Value();
+    return data;
+  }
+  // The fields have to be made.
+  static Data* NewRaw(uint32_t constructor, uint32_t size) {
+    if (size >= kMostFew) return NewLarge(constructor, size);
+    return ::new (memory::Allocate(sizeof(Data) + size * sizeof(Value))) Data(constructor, static_cast<uint8_t>(size));
+  }
+  static void Free(Data* data) noexcept {
+    if (data->few_fields == kMostFew) return FreeLarge(data);
+    memory::Free(data, sizeof(Data) + data->few_fields * sizeof(Value));
+  }
+
+ private:
+  Data(uint32_t c, uint8_t few) : Object(ObjectKind::Data) {
+    few_fields = few;
+    constructor = static_cast<uint16_t>(c);
+  }
+  static Data* NewLarge(uint32_t constructor, uint32_t size);
+  static void FreeLarge(Data* data) noexcept;
 };
+static_assert(sizeof(Data) == 8);
 
 // An immutable text, packed as UTF-8. Texts that grew out of each other share one buffer, of which each sees its
 // own beginning: a text to which characters are added one by one costs time in proportion to its length.
@@ -146,13 +198,17 @@ struct ErrorObject : Object {
   ErrorObject(ErrorCode c, std::string m, ir::NodeId n, ir::PosId p);
 };
 
-// What engines put behind references and error tags derives from Cell, and is destroyed through it.
-// `CollectChildren` moves the values it holds into `out` so that Destroy stays iterative.
+// What the reference and the demand engine put behind references, and all engines behind error tags, derives from Cell and is
+// destroyed through it. `CollectChildren` moves the values it holds into `out` so that Destroy stays iterative. (The tagged
+// engine's delayed calls are ObjectKind::Delay, and freed by FreeDelay.)
 struct Cell : Object {
   Cell() : Object(ObjectKind::Cell) {}
   virtual ~Cell() = default;
   virtual void CollectChildren(std::vector<Value>& out) {}
 };
+
+// Frees a delayed call of the tagged engine.
+void FreeDelay(Object* object, DeadObjects& dead);
 
 // A reference that no delayed call answers but the program that runs the graph, when it is first forced.
 struct HostCell : Object {

@@ -194,6 +194,26 @@ TEST_CASE("a long lazy stream runs in bounded memory", "[tagged]") {
   }
 }
 
+TEST_CASE("a delayed call that captures more than a cell can count is refused", "[tagged]") {
+  auto captures = [](size_t count) {
+    std::string used, types, merges;
+    for (size_t i = 0; i < count; ++i) {
+      used += ", %1";
+      types += ", Int";
+      merges += "  %" + std::to_string(10 + i) + " = EntryMerge %2." + std::to_string(2 + i) + " : Int\n";
+    }
+    return Parse("tagged \"captures\"\nresult \"\" : lazy Int\nroot root\nfunction f\nsite 0 delay root -> f\nscope root {\n"
+                 "  %0 = Start : Trigger\n  %1 = Const 7 %0 : Int\n  %2 = Delay 0 %0" + used + " : lazy Int, Trigger" + types +
+                 "\n  %3 = Return 0 %10\n  %4 = Result 0 %2\n}\nscope f {\n  %5 = EntryMerge %2.1 : Trigger\n" + merges + "}\n");
+  };
+  for (size_t count : {size_t{3}, size_t{tagged::kMostCaptured}, size_t{tagged::kMostCaptured} + 1}) {
+    ir::Graph graph = captures(count);
+    tagged::TaggedExecution execution(graph, {}, {});
+    std::vector<std::string> results = ResultsOf(execution, graph);
+    CHECK(results[0] == (count > tagged::kMostCaptured ? "stopped: a delayed expression uses too many values" : "7"));
+  }
+}
+
 TEST_CASE("limits end a run and leave nothing behind", "[tagged]") {
   int64_t before = memory::counters.current;
   ir::Graph count = Bench("count"), loop = Bench("loop");

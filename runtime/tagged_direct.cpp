@@ -257,7 +257,14 @@ L_FieldPlain: {
     s[ip->d] = bits;
     k[ip->d] = now;
   }
-  if (ip->a & kLastUse) ReleaseBits(reinterpret_cast<uint64_t>(data), kObject);
+  if (ip->a & kLastUse) {
+    if (data->refs.IsOne() && data->few_fields < Data::kMostFew) {
+      for (uint32_t i = 0; i < data->few_fields; ++i) data->fields()[i].~Value();
+      Data::Free(data);
+    } else {
+      ReleaseBits(reinterpret_cast<uint64_t>(data), kObject);
+    }
+  }
   NEXT();
 }
 L_Construct: {
@@ -272,10 +279,10 @@ L_Construct: {
 L_Delay: {
   STAND();
   if (!unpins_.empty()) DrainUnpins();
-  DelayCell* cell = NewCell(frame, &program_.sites[ip->y]);
-  cell->missing = 0;
+  DelayCell* cell = NewDirectCell(frame, calls[ip->y].site);
   const uint32_t* from = operands + ip->x;
-  for (uint32_t i = 0; i < ip->b; ++i) cell->operands()[i] = TakeOperand(s, k, from[i]);
+  Value* to = cell->operands();
+  for (uint32_t i = 0; i < ip->b; ++i) ::new (to + i) Value(TakeOperand(s, k, from[i]));
   s[ip->d] = reinterpret_cast<uint64_t>(static_cast<Object*>(cell));
   k[ip->d] = kReference;
   NEXT();
@@ -295,6 +302,14 @@ L_ForcePlain: {
       DelayCell* cell = CellAt(s[a]);
       if (cell->state != DelayCell::State::Full) {
         STAND();
+        if (cell->state == DelayCell::State::Kept && cell->starts_direct && !Sharing()) {
+          // Its body runs here and now, and comes back to this instruction.
+          frame = EnterBody(cell, frame);
+          s = frame->slots();
+          k = frame->states();
+          ip = code + frame->site->callee->direct;
+          RUN();
+        }
         WaitDirect(frame, cell);
         return;
       }
@@ -454,8 +469,9 @@ L_ReturnOpen:
   value = s[ip->a];
   state = k[ip->a];
 give:
-  if (frame->refs == 1 && frame->flags == (kLive | kDirect | kDirectCaller)) {
+  if (frame->refs == 1 && (frame->flags & ~kHasTag) == (kLive | kDirect | kDirectCaller)) {
     Frame* parent = frame->parent;
+    if (frame->flags & kHasTag) [[unlikely]] DropTag(frame->tag);
     Frame** free = free_lists + frame->site->free_list;
     frame->flags = 0;
     frame->parent = *free;
@@ -465,6 +481,40 @@ give:
     s = frame->slots();
     ip = frame->resume;
     RUN();
+  }
+  if (frame->refs == 1 && (frame->flags & ~kHasTag) == (kLive | kDirect | kTagParent)) {
+    // A delayed body, and most often one Force in direct code that waits for it.
+    DelayCell* cell = CellAt(s[frame->site->callee->cell_slot]);
+    Frame* waiter = cell->waiter;
+    if (waiter && waiter->flags & kDirect && cell->waiter_pc == kNone && !cell->more_waiters && cell != goal_ && !Sharing()) {
+      if (frame->flags & kHasTag) DropTag(frame->tag);
+      DropTag(frame->parent_tag);
+      Frame** free = free_lists + frame->site->free_list;
+      frame->flags = 0;
+      frame->parent = *free;
+      *free = frame;
+      pool_.CountFree();
+      frame = waiter;
+      --frame->refs;
+      s = frame->slots();
+      k = frame->states();
+      ip = frame->resume;
+      cell->state = DelayCell::State::Full;
+      cell->body = nullptr;
+      cell->waiter = nullptr;
+      cell->refs.Drop();  // the body's; the waiting frame has another one
+      bool last = ip->a & kLastUse;
+      if (last && cell->refs.IsOne()) {
+        FreeUnshared(cell);  // nobody else asks for the value
+      } else {
+        Count(value, state);
+        cell->value() = Value::Adopt(static_cast<ValueKind>(state & 7), ObjectAt(value));
+        if (last) cell->refs.Drop();
+      }
+      s[ip->d] = value;
+      if (ip->op == Direct::Force) k[ip->d] = state;
+      NEXT();
+    }
   }
   {
     given_.clear();

@@ -208,6 +208,72 @@ void Worker::StartBodyDirect(DelayCell* cell, Value reference, Frame* body) {
   Push(body, kNone);
 }
 
+// A cell whose operands are still to be made: all are there, and none has failed.
+DelayCell* Worker::NewDirectCell(Frame* frame, const SiteCode* site) {
+  TagNode* tag = frame->flags & kHasTag ? frame->tag : TagOf(frame);
+  auto* cell = ::new (cells_.Take(site->cell_bytes)) DelayCell(site);
+  if (site->late_operands || site->together.empty()) ::new (&cell->value()) Value();
+  cell->starts_direct = site->callee->direct != kNone;
+  cell->tag = HoldTag(tag);
+  ++live_cells_;
+  ++stats_.delays;
+  return cell;
+}
+
+// A cell whose body is done, that nobody else refers to.
+void Worker::FreeUnshared(DelayCell* cell) {
+  Value* values = &cell->value();
+  for (uint32_t i = 0, count = cell->num_values(); i < count; ++i) values[i].~Value();
+  --live_cells_;
+  cell->state = DelayCell::State::Free;
+  cells_.Give(cell, cell->Bytes());
+}
+
+// Starts the body of a cell that starts_direct for a frame that stands at its Force in direct code.
+Frame* Worker::EnterBody(DelayCell* cell, Frame* waiter) {
+  const SiteCode* site = cell->site;
+  const ScopeCode& scope = *site->callee;
+  uint32_t depth = static_cast<uint32_t>(DepthOf(cell->tag)) + 1;
+  Frame** free = pool_.FreeLists() + site->free_list;
+  Frame* body = *free;
+  if (!body || budget_ <= 1) {
+    body = NewDirect(site, nullptr, depth, kLive | kDirect | kTagParent);
+  } else {
+    --budget_;
+    *free = body->parent;
+    body->site = site;
+    body->refs = 1;
+    body->pins = 0;
+    body->depth = depth;
+    body->flags = kLive | kDirect | kTagParent;
+    body->state_words = scope.num_slots;
+    if (depth > stats_.max_depth) stats_.max_depth = depth;
+    pool_.CountNew();
+  }
+  body->parent_tag = cell->tag;  // the count is the body's now
+  ++stats_.calls;
+  ++stats_.released;
+  cell->state = DelayCell::State::Running;
+  cell->body = body;
+  cell->waiter = waiter;
+  cell->waiter_pc = kNone;
+  ++waiter->refs;
+  cell->refs.Retain();
+  uint64_t* slots = body->slots();
+  uint8_t* states = body->states();
+  slots[scope.cell_slot] = reinterpret_cast<uint64_t>(cell);
+  Value* operand = cell->operands();
+  for (const Delivery& d : site->together) {
+    if (d.to != kNone) {
+      slots[d.to] = static_cast<uint64_t>(operand->word());
+      states[d.to] = static_cast<uint8_t>(kPresent | static_cast<uint8_t>(operand->kind()));
+      operand->Take();
+    }
+    ++operand;
+  }
+  return body;
+}
+
 void Worker::WaitDirect(Frame* frame, DelayCell* cell) {
   AddWaiter(cell, {frame, kNone});
   if (Release(cell)) StartCell(cell);

@@ -81,6 +81,7 @@ Outcome TaggedExecution::Force(Value& value) {
 }
 
 Outcome TaggedExecution::Run(const DelayCell* goal) {
+  worker_->goal_ = goal;
   Outcome outcome = Guarded([&] {
     do {
       while (!worker_->stack_.empty() && (run_.run_dry || !Reached(goal))) worker_->Step();

@@ -15,30 +15,33 @@ Label LabelOf(const Frame* frame) {
 
 }  // namespace
 
+namespace {
+
+TagNode* GiveTag(Frame* frame, TagNode* outer) {
+  frame->tag = NewTag(LabelOf(frame), outer);
+  frame->flags |= kHasTag;
+  return frame->tag;
+}
+
+}  // namespace
+
 TagNode* TagOf(Frame* frame) {
-  // Down from the innermost frame around it that has one.
+  // Down from the innermost frame around it whose tag has a node; most often that is the first or the second one.
   llvm::SmallVector<Frame*, 16> without;
-  TagNode* tag = nullptr;
-  for (Frame* at = frame; at;) {
-    if (at->flags & kHasTag) {
-      tag = at->tag;
-      break;
+  for (Frame* at = frame;;) {
+    if (at->flags & kHasTag || at->site->type == SiteType::Root) {
+      TagNode* tag = at->flags & kHasTag ? at->tag : nullptr;
+      while (!without.empty()) tag = GiveTag(without.pop_back_val(), tag);
+      return tag;
     }
-    if (at->site->type == SiteType::Root) break;
-    without.push_back(at);
     if (at->flags & kTagParent) {
-      tag = at->parent_tag;
-      break;
+      TagNode* tag = GiveTag(at, at->parent_tag);
+      while (!without.empty()) tag = GiveTag(without.pop_back_val(), tag);
+      return tag;
     }
+    without.push_back(at);
     at = at->parent;
   }
-  while (!without.empty()) {
-    Frame* at = without.back();
-    without.pop_back();
-    at->tag = tag = NewTag(LabelOf(at), tag);
-    at->flags |= kHasTag;
-  }
-  return tag;
 }
 
 void FillPath(const Frame* frame, RuntimeError& error) {

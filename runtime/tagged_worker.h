@@ -29,7 +29,8 @@ struct Waiter {
 struct DelayCell : Object {
   enum class State : uint8_t { Kept, Released, Running, Full, Free };
   State state = State::Kept;
-  bool more_waiters = false;  // in Worker::waiters_
+  bool more_waiters : 1;      // in Worker::waiters_
+  bool starts_direct : 1;     // its body has direct code, its operands are all there, and none has failed
   uint16_t missing = 0;       // operands that have not come; while there are any, the frame of the Delay has a ref for this
   uint32_t waiter_pc = 0;     // of `waiter`
   const SiteCode* site;
@@ -41,7 +42,7 @@ struct DelayCell : Object {
   Frame* waiter = nullptr;    // a Force that waits
 
   // Without values and tag.
-  explicit DelayCell(const SiteCode* s) : Object(ObjectKind::Delay), site(s) {}
+  explicit DelayCell(const SiteCode* s) : Object(ObjectKind::Delay), more_waiters(false), starts_direct(false), site(s) {}
   void CollectChildren(std::vector<Value>& out);
 
   Value& value() { return *reinterpret_cast<Value*>(this + 1); }
@@ -194,6 +195,9 @@ class Worker {
   Frame* GiveResults(Frame* frame);
   bool GoesDirect(DelayCell& cell) const;
   void StartBodyDirect(DelayCell* cell, Value reference, Frame* body);
+  DelayCell* NewDirectCell(Frame* frame, const SiteCode* site);
+  Frame* EnterBody(DelayCell* cell, Frame* waiter);
+  void FreeUnshared(DelayCell* cell);
   void WaitDirect(Frame* frame, DelayCell* cell);
   void WakeDirect(Frame* frame, const Value& value);
 
@@ -268,6 +272,7 @@ class Worker {
   std::vector<Value> given_;     // results on their way out of direct code
   std::vector<uint32_t> tails_;  // of the frame whose regions run
   uint32_t budget_ = 0;
+  const DelayCell* goal_ = nullptr;  // the run ends when it is full
   Frame* now_ = nullptr;  // whose code runs
   uint32_t now_pc_ = kNone;
 };

@@ -42,6 +42,7 @@ inline constexpr uint32_t kOperandIndex = 0x1fffffff;
 // What the general code needs to go on with a frame that stands before an instruction of direct code, or whose callee works.
 struct DirectState {
   uint32_t pc = 0;                // in the middle of a region, or kNone
+  uint32_t fused = 0;             // of a predicate that should be there, which direct code computes when it branches; or kNone
   std::vector<uint32_t> ready;    // regions
   std::vector<uint32_t> tails;    // pcs, the first to be run last
   std::vector<uint8_t> masks;

@@ -22,6 +22,7 @@ const DirectState& Worker::RestoreStates(Frame* frame) {
   if (scope.num_masks) std::memcpy(frame->masks(), from.masks.data(), scope.num_masks);
   for (uint32_t region : from.ready) frame->ready()[region / 8] |= static_cast<uint8_t>(1u << region % 8);
   frame->flags = (frame->flags & ~(kDirect | kDirectCaller)) | kObjects;
+  if (from.fused != kNone) RunOp(frame, program_.code[from.fused], from.fused, program_.node_of[from.fused]);
   return from;
 }
 

@@ -99,6 +99,7 @@ class DirectMaker {
   Slots live_after_;
   Slots known_;
   uint32_t pc_ = kNone, state_ = kNone;
+  uint32_t fused_ = kNone;  // the predicate of the block's branch, once its step has been passed
   size_t state_bytes_ = 0;
   bool good_ = true;
 };
@@ -118,7 +119,7 @@ std::optional<Direct> IntegerCompareOf(Op op) {
 uint32_t DirectMaker::MakeState(uint32_t standing, const Slots& live, const Slots& known) {
   if (standing == kNone) return kNone;
   const Standing& from = schedule_.standings[standing];
-  DirectState state{from.pc, from.ready, from.tails, from.masks, {}};
+  DirectState state{from.pc, fused_, from.ready, from.tails, from.masks, {}};
   std::sort(state.tails.begin(), state.tails.end(),
             [&](uint32_t a, uint32_t b) { return p_.OrderOf(a) > p_.OrderOf(b); });
   state.states.resize(scope_.num_slots);
@@ -449,7 +450,7 @@ void DirectMaker::EmitBlock(uint32_t index) {
     const DirectFlow::BlockFlow& flow = flow_[index];
     const Block& block = schedule_.blocks[index];
     start_[index] = Here();
-    pc_ = state_ = kNone;
+    pc_ = state_ = fused_ = kNone;
     if (p_.count) Add(Direct::Count).x = static_cast<uint32_t>(block.steps.size());
     if (flow.uses == 1 && flow.only != kNone) DropDead(flow_.LiveAfterBranch(flow.only), flow.live_in);
     known_ = flow.known_in;
@@ -463,6 +464,7 @@ void DirectMaker::EmitBlock(uint32_t index) {
         return;
       }
       state_ = kNone;
+      if (i == flow.fused) fused_ = step.pc;
       if (i != flow.fused && !flow.idle[i])
         flow_.ForEachDefinition(step, [&](uint32_t slot) {
           known_[slot] = true;

@@ -105,10 +105,24 @@ ExitCode CodeOf(Stop stop) {
 
 namespace {
 
+// The inputs, with those that come from outside.
+std::vector<Value> AllInputs(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
+                             Performance& performance) {
+  std::vector<Value> all(inputs.begin(), inputs.end());
+  for (size_t i = 0; i < graph.graph_inputs.size(); ++i) {
+    const ir::Port& port = graph.graph_inputs[i];
+    if (!ir::IsHostInput(port.name)) continue;
+    if (all.size() <= i) all.resize(i + 1);
+    all[i] = performance.HostInput(port.type, port.name, graph.name, options.arguments);
+  }
+  return all;
+}
+
 // Starts the graph and prints its value.
-Outcome RunValue(Execution& execution, const ir::Graph& graph, llvm::ArrayRef<Value> inputs, Console& console) {
+Outcome RunValue(Execution& execution, const ir::Graph& graph, std::vector<Value> inputs, Console& console) {
   uint64_t printed_before = console.out().tell();
   Outcome outcome = execution.Start(inputs);
+  inputs.clear();
   console.err().flush();  // the trace so far comes before what is printed now
   if (outcome.ok()) outcome = ShowResults(execution, graph, console.out());
   // Part of a value may have been printed before it failed; the message begins on a line of its own.
@@ -117,14 +131,9 @@ Outcome RunValue(Execution& execution, const ir::Graph& graph, llvm::ArrayRef<Va
 }
 
 // Starts the graph and takes the steps that it gives.
-Outcome RunAction(Execution& execution, const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
-                  Performance& performance) {
-  std::vector<Value> all(inputs.begin(), inputs.end());
-  for (size_t i = 0; i < all.size(); ++i)
-    if (const ir::Port& port = graph.graph_inputs[i]; ir::IsHostInput(port.name))
-      all[i] = performance.HostInput(port.type, port.name, graph.name, options.arguments);
-  Outcome outcome = execution.Start(all);
-  all.clear();
+Outcome RunAction(Execution& execution, std::vector<Value> inputs, Performance& performance) {
+  Outcome outcome = execution.Start(inputs);
+  inputs.clear();  // nobody holds on to what was read
   return outcome.ok() ? performance.Run(execution) : outcome;
 }
 
@@ -146,16 +155,19 @@ ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Op
 
   std::optional<LastResort> last_resort;  // at a prompt there is a person, who can press Ctrl-C again
   if (options.command == Command::Run) last_resort.emplace(run.limits);
-  StandardStreams streams(console, interrupt, options.timeout, std::move(context.source));
+  PromptAction* prompt = context.prompt;
+  StandardStreams streams(console, interrupt, options.timeout, prompt ? prompt->source : nullptr);
   Performance performance(graph, streams);
+  if (prompt && prompt->wants_value) performance.ReadToTheEnd();
   RunTimes times;
   times.load = context.load;
   Clock::time_point began = Clock::now();
   std::unique_ptr<Execution> execution = MakeExecution(options.engine, graph, run);
   times.prepare = Clock::now() - began;
   std::optional<RunTimer> timer(std::in_place, run.limits);
-  Outcome outcome = graph.action ? RunAction(*execution, graph, inputs, options, performance)
-                                 : RunValue(*execution, graph, inputs, console);
+  std::vector<Value> all = AllInputs(graph, inputs, options, performance);
+  Outcome outcome = graph.action ? RunAction(*execution, std::move(all), performance)
+                                 : RunValue(*execution, graph, std::move(all), console);
   timer.reset();
   console.out().flush();
   times.run = Clock::now() - began - times.prepare;
@@ -166,6 +178,11 @@ ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Op
   }
   Explain(outcome, graph, console);
   if (last_resort) last_resort->Reported();
+  if (prompt) {
+    prompt->done = outcome.ok() && performance.done();
+    prompt->exited = outcome.ok() && graph.action && !performance.done();
+    prompt->left = performance.left();
+  }
   if (context.stats) *context.stats = execution->stats();
   PrintStats(execution->stats(), times, options.engine, options.stats, console.err());
   ExitCode code = outcome.ok() && graph.action ? ProgramExit(performance.exit_code()) : CodeOf(outcome.stop);

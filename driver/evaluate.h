@@ -18,18 +18,27 @@ ExitCode CodeOf(Stop stop);
 // Where a graph comes from: what breaks a rule of the graph while it runs is dfc's fault, or the file's.
 enum class GraphOrigin : uint8_t { Source, File };
 
+// What a prompt has to do with an action that it runs.
+struct PromptAction {
+  StandardStreams::Source source;  // where its input comes from
+  bool wants_value = false;        // its value is kept: if it took all the input, that is read to its end
+  bool done = false;               // it came to its end
+  bool exited = false;             // it ended the program
+  std::string left;                // the input that it has read and not used
+};
+
 struct RunContext {
   GraphOrigin origin = GraphOrigin::Source;
   std::chrono::duration<double> load{0};  // how long it took until the graph was there
   Stats* stats = nullptr;                 // gets what the run did, if not null
-  StandardStreams::Source source = {};    // of the standard input, if not the process's
+  PromptAction* prompt = nullptr;         // at a prompt
 };
 
 // The exit code with which a program ends that says so itself: GHC's, 255 for what a process cannot end with.
 ExitCode ProgramExit(int64_t code);
 
 // Runs `graph` and prints its value and a new line on standard output, or on standard error why there is none. A graph
-// that acts does what it says instead, with the standard input, or `context.source`, for its input.
+// that acts does what it says instead.
 // `interrupt` may be null. Several results are printed as a tuple.
 ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
                   const std::atomic<bool>* interrupt, Console& console, RunContext context = {});

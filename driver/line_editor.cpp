@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cwchar>
 #include <filesystem>
+#include <utility>
 
 namespace df {
 namespace {
@@ -88,6 +89,9 @@ class TerminalEditor : public LineEditor {
     history(history_, &event, H_ENTER, line.c_str());
   }
 
+  std::string TakeLine() override { return std::exchange(given_back_, {}); }
+  void GiveBack(std::string_view bytes) override { given_back_.insert(0, bytes); }
+
   bool interactive() const override { return true; }
 
  private:
@@ -144,6 +148,7 @@ class TerminalEditor : public LineEditor {
   Completer completer_;
   std::string file_;
   std::string prompt_;
+  std::string given_back_;  // what a program did not use of a line; the next one gets it
   bool interrupted_ = false;
   EditLine* edit_;
   History* history_;
@@ -172,6 +177,18 @@ class PipeReader : public LineEditor {
     while (at_ == buffer_.size() && !ended_)
       if (::poll(&input, 1, 0) <= 0 || !Fill()) return false;
     return at_ < buffer_.size() && (buffer_[at_] == ' ' || buffer_[at_] == '\t');
+  }
+
+  std::string TakeLine() override {
+    size_t end = buffer_.find('\n', at_);
+    std::string line = buffer_.substr(at_, end == std::string::npos ? end : end + 1 - at_);
+    at_ += line.size();
+    return line;
+  }
+
+  void GiveBack(std::string_view bytes) override {
+    buffer_.replace(0, at_, bytes);
+    at_ = 0;
   }
 
   bool interactive() const override { return false; }

@@ -24,6 +24,10 @@ class LineEditor {
   // Whether the next line is there already and begins with a blank, so that by the layout rule it belongs to what
   // was read last. Never waits for a person.
   virtual bool NextLineIsIndented() { return false; }
+  // The next line, or the beginning of one, with its end: what a program at the prompt reads. Nothing where it has to be
+  // read from the descriptor, of which what is not used of it is given back.
+  virtual std::string TakeLine() { return {}; }
+  virtual void GiveBack(std::string_view bytes) {}
   // What was entered as one, for the history.
   virtual void Remember(std::string_view text) {}
   virtual bool interactive() const = 0;

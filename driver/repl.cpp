@@ -173,7 +173,8 @@ void Repl::Handle(const std::string& text) {
     if (text.front() == ':') {
       HandleCommand(text);
     } else if (std::optional<ReplInput> input = ParseInput(text)) {
-      if (input->kind == ReplInput::Kind::Expression) Evaluate(input->ast);
+      if (input->kind == ReplInput::Kind::Expression || input->kind == ReplInput::Kind::Bind)
+        Evaluate(input->ast, input->bind);
       else if (input->kind == ReplInput::Kind::Declarations) Define(input->ast);
     }
   } catch (const std::bad_alloc&) {
@@ -295,13 +296,15 @@ void Repl::HintAtSignature(const ast::Ast& ast) {
 
 // `it` in an expression is the value before; so an expression is defined under a name of its own first, and `it`
 // becomes another name for that.
-void Repl::Evaluate(ast::Ast& ast) {
+void Repl::Evaluate(ast::Ast& ast, const ast::BindStmt* bind) {
   Symbol name = Intern(fmt::format("{}{}", kResultPrefix, ++results_));
-  llvm::cast<ast::FunctionDecl>(ast.module.decls.back())->name.text = name;
+  auto* definition = llvm::cast<ast::FunctionDecl>(ast.module.decls.back());
+  definition->name.text = name;
   CheckOptions check;
   check.repl = true;
   check.warnings = false;
   check.entry = name;
+  check.entry_is_bound = bind != nullptr;
   auto began = std::chrono::steady_clock::now();
   if (!pipeline_->Check(ast, check)) return HintAtSignature(ast);
   core::VarId result = pipeline_->DefinitionNamed(Text(name));
@@ -310,19 +313,107 @@ void Repl::Evaluate(ast::Ast& ast) {
   for (ir::Pos& pos : functions->positions)  // in call paths it is what the user calls it
     if (pos.function == Text(name)) pos.function = kIt;
   ir::Graph graph = pipeline_->Graph(*functions, options_.lower);
+  if (bind && !graph.action) {
+    std::string type = pipeline_->session.TypeOf(name);
+    pipeline_->diags.Report(Diag::NotAnAction, bind->expr->span, type.substr(type.find(" :: ") + 4))
+        .Hint("`let name = value` binds a value");
+    return;
+  }
   Flush();
-  Bind(Intern(kIt), name);
+  if (!graph.action) Bind(Intern(kIt), name);
   Stats stats;
-  RunContext context;
-  context.stats = &stats;
-  ExitCode code = df::Evaluate(graph, {}, options_, interrupts_.flag(), console_, std::move(context));
-  if (code != ExitCode::Fine) Fail(code);
-  else if (show_type_) console_.out() << pipeline_->session.TypeOf(Intern(kIt)) << '\n';
+  std::string read;
+  bool ended = RunGraph(graph, name, definition->name.span, read, stats);
+  if (ended && graph.action) BindAnswer(name, read, bind);
+  if (ended && show_type_ && !bind) console_.out() << pipeline_->session.TypeOf(Intern(kIt)) << '\n';
   if (show_time_) {
     std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
     console_.out().flush();
     console_.err() << fmt::format("({:.2f} secs, {} at most)\n", taken.count(), PrintBytes(stats.peak_memory));
   }
+}
+
+bool Repl::RunGraph(const ir::Graph& graph, Symbol name, Span place, std::string& read, Stats& stats) {
+  PromptAction prompt;
+  prompt.wants_value = graph.action && !pipeline_->session.TypeOf(name).ends_with(" IO ()");
+  prompt.source = [&](StandardStreams& streams, std::string& bytes) {
+    size_t before = bytes.size();
+    Host::Input got = ReadForAction(streams, bytes);
+    if (got == Host::Input::Some) read.append(bytes, before);
+    return got;
+  };
+  RunContext context;
+  context.stats = &stats;
+  context.prompt = &prompt;
+  ExitCode code = df::Evaluate(graph, {}, options_, interrupts_.flag(), console_, context);
+  editor_->GiveBack(prompt.left);
+  read.resize(read.size() - std::min(read.size(), prompt.left.size()));
+  if (prompt.exited) {
+    pipeline_->diags.Report(Diag::ActionExits, place, static_cast<int>(code));
+    return false;
+  }
+  if (code != ExitCode::Fine) Fail(code);
+  return code == ExitCode::Fine;
+}
+
+Host::Input Repl::ReadForAction(StandardStreams& streams, std::string& bytes) {
+  std::string chunk = editor_->TakeLine();
+  if (chunk.empty()) {
+    Host::Input got = streams.ReadDescriptor(chunk);
+    if (got == Host::Input::Failed) bytes = chunk;  // the reason
+    if (got != Host::Input::Some) return got;
+    // What follows the line may be meant for the prompt.
+    if (size_t end = chunk.find('\n'); end != std::string::npos) {
+      editor_->GiveBack(std::string_view(chunk).substr(end + 1));
+      chunk.resize(end + 1);
+    }
+  }
+  line_ += static_cast<uint32_t>(std::count(chunk.begin(), chunk.end(), '\n'));
+  bytes += chunk;
+  return Host::Input::Some;
+}
+
+// An action is a function of its input, so that its value can be had again: the definition is
+//   result = case primAnswered action "what it read" Answer of Answer value -> value
+// where the constructor Answer is made for this value's type. What looks at the value computes it again, without what the action wrote.
+void Repl::BindAnswer(Symbol name, const std::string& read, const ast::BindStmt* bind) {
+  std::string_view number = Text(name).substr(kResultPrefix.size());
+  Symbol answer = Intern(fmt::format("%answer{}", number));
+  if (!pipeline_->session.AnswerOf(name, answer).valid()) return;
+  ast::Ast ast;
+  Span span;
+  span.file = pipeline_->sources.Add(kSourceName, Text(name).data());
+  ast.file = span.file;
+  auto library = [&](Symbol text) { return ast::Name{text, Intern(ast::kLibraryQualifier), span}; };
+  auto variable = [&](ast::Name of) -> ast::Expr* { return ast.New<ast::VarExpr>(span, of); };
+  auto rhs = [&](ast::Expr* value) {
+    return ast::Rhs{ast.Copy<ast::GuardedExpr>(ast::GuardedExpr{{}, value, span}), {}, span};
+  };
+  Symbol value = Intern("value");
+  ast::Expr* text = ast.New<ast::LiteralExpr>(span, ast::Literal{ast::LiteralKind::String, Intern(read)});
+  ast::Expr* answered = ast.New<ast::AppExpr>(
+      span, variable(library(Intern("primAnswered"))),
+      ast.Copy<ast::Expr*>({variable({name, {}, span}), text, ast.New<ast::ConExpr>(span, library(answer))}));
+  ast::Pat* held = ast.New<ast::ConPat>(span, library(answer), ast.Copy<ast::Pat*>({ast.New<ast::VarPat>(span, value)}));
+  ast::Alternative only{held, rhs(variable({value, {}, span})), span};
+  ast::Expr* result = ast.New<ast::CaseExpr>(span, answered, ast.Copy<ast::Alternative>({only}));
+  const auto* whole = bind ? llvm::dyn_cast<ast::AsPat>(bind->pat) : nullptr;
+  const auto* variable_pattern = bind ? llvm::dyn_cast<ast::VarPat>(bind->pat) : nullptr;
+  ast::Decl* decl;
+  if (bind && !variable_pattern) {
+    decl = ast.New<ast::PatBindDecl>(span, whole ? whole->pat : bind->pat, rhs(result));
+  } else {
+    Symbol bound = variable_pattern ? variable_pattern->name : Intern(kIt);
+    ast::Clause clause = {{}, rhs(result), span};
+    decl = ast.New<ast::FunctionDecl>(span, ast::Name{bound, {}, span}, ast.Copy<ast::Clause>(clause));
+  }
+  ast.module.decls = ast.Copy<ast::Decl*>(decl);
+  CheckOptions check;
+  check.repl = true;
+  check.warnings = false;
+  check.entry = name;  // nothing of it is printed
+  pipeline_->Check(ast, check);
+  if (bind) WarnOfOlderMeanings();
 }
 
 void Repl::Bind(Symbol name, Symbol to) {

@@ -14,6 +14,7 @@
 #include "driver/options.h"
 #include "driver/pipeline.h"
 #include "driver/signals.h"
+#include "driver/standard_streams.h"
 
 namespace df {
 
@@ -53,7 +54,8 @@ class Repl {
   void Handle(const std::string& text);
   void HandleCommand(std::string_view text);
   void Define(ast::Ast& ast);
-  void Evaluate(ast::Ast& ast);
+  // An expression; an action is done, and is bound to `bind` or to `it`.
+  void Evaluate(ast::Ast& ast, const ast::BindStmt* bind);
 
   // ---- commands
   void Info(std::string_view argument);
@@ -79,6 +81,12 @@ class Repl {
   void AddLooseFixities(ast::Ast& ast);
   // Parses one input; nullopt after errors, or if it is not one expression where one is wanted.
   std::optional<ReplInput> ParseInput(const std::string& text);
+  // Runs the graph; of an action `read` is the input that it used. False if it did not come to its end.
+  bool RunGraph(const ir::Graph& graph, Symbol name, Span place, std::string& read, Stats& stats);
+  // What a program at the prompt reads: of the same stream as the prompt itself.
+  Host::Input ReadForAction(StandardStreams& streams, std::string& bytes);
+  // Binds the value of the action `name`, which was run and read `read`.
+  void BindAnswer(Symbol name, const std::string& read, const ast::BindStmt* bind);
   // Defines `name = to`.
   void Bind(Symbol name, Symbol to);
   // Shows what was reported, and remembers that something failed.

@@ -19,7 +19,10 @@ StandardStreams::StandardStreams(Console& console, const std::atomic<bool>* inte
 }
 
 Host::Input StandardStreams::Read(std::string& bytes) {
-  if (source_) return source_(bytes);
+  return source_ ? source_(*this, bytes) : ReadDescriptor(bytes);
+}
+
+Host::Input StandardStreams::ReadDescriptor(std::string& bytes) {
   constexpr int kGlance = 100;  // milliseconds; a signal that comes just before the wait does not end it
   pollfd input = {STDIN_FILENO, POLLIN, 0};
   for (;;) {

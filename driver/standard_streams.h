@@ -14,8 +14,8 @@ namespace df {
 
 class StandardStreams : public Host {
  public:
-  // Where the input comes from instead of the file descriptor; false at its end. A prompt reads from it too.
-  using Source = std::function<Input(std::string&)>;
+  // Where the input comes from instead: a prompt reads it too. It may ask the streams for what the descriptor has.
+  using Source = std::function<Input(StandardStreams&, std::string&)>;
 
   // Output is line by line on a terminal, otherwise in blocks. A wait for input ends when `interrupt`, which may be
   // null, is set, or `timeout` (0: none) from now.
@@ -23,6 +23,7 @@ class StandardStreams : public Host {
                   Source source = {});
 
   Input Read(std::string& bytes) override;
+  Input ReadDescriptor(std::string& bytes);
   bool Write(std::string_view bytes) override;
 
  private:

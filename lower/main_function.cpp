@@ -89,13 +89,13 @@ bool PrepareMain(Program& program) {
   for (VarId param : main.params)
     if (!IsInput(program, program.vars[param].type)) return reject(fmt::format("the parameter `{}` of `main`", program.vars[param].name),
                                                                program.vars[param].type, "given as an input");
+  program.action = program.BuiltinOf(main.result) == df::Builtin::Action;
   llvm::DenseSet<uint32_t> seen;
-  if (!program.show_main.valid() && !IsShown(program, main.result, seen))
+  if (!program.action && !program.show_main.valid() && !IsShown(program, main.result, seen))
     return reject(fmt::format("the result of `{}`", main.source_name), main.result, "shown");
   for (size_t i = 0; i < main.params.size() && i < program.core.main_params.size(); ++i)
     if (std::string_view name = Text(program.core.main_params[i]); !name.empty())
       program.vars[main.params[i]].name = name;
-  program.action = program.BuiltinOf(main.result) == df::Builtin::Action;
 
   bool called = llvm::any_of(program.functions, [&](const Function& f) { return Mentions(f.body, program.main); });
   if (called) Wrap(program);

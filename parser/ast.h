@@ -28,6 +28,9 @@ struct Name {
   Span span;
 };
 
+// A qualifier that no program can write: the name is the library's, whatever is in scope.
+inline constexpr const char* kLibraryQualifier = "%library";
+
 enum class LiteralKind : uint8_t { Integer, Fractional, Char, String };
 
 // A literal's value. Integer and Fractional keep their digits as decimal text ("255" for 0xFF; "1.5e3" as

@@ -20,12 +20,15 @@ ast::Ast Parse(const TokenBuffer& tokens, Diagnostics& diags, ParseOptions optio
 
 // One line (or several, by the layout rule) of the REPL.
 struct ReplInput {
-  enum class Kind { Empty, Expression, Declarations, Incomplete, Error } kind = Kind::Empty;
-  // Expression: the module has one declaration, `it = <expression>`.
+  enum class Kind { Empty, Expression, Bind, Declarations, Incomplete, Error } kind = Kind::Empty;
+  // Expression: the module has one declaration, `it = <expression>`. Bind: likewise, of the action; where what it is bound
+  // to may not fit, of `do { value @ pattern <- action; return value }`.
   ast::Ast ast;
   // Complete as it is, but a layout block (`where`, `do`, `of`, `let`) was still open at the end of the text: a line
   // that is indented would belong to it.
   bool open_block = false;
+  // Bind: what the action's value is bound to, once fixities are resolved.
+  const ast::BindStmt* bind = nullptr;
 };
 // `Incomplete` means that further lines may complete it (an open bracket, `let`, `where`, `of` at the end..); then
 // nothing is reported. Only an open comment has been reported, by Lex.

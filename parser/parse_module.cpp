@@ -243,13 +243,29 @@ ReplInput Parser::ParseReplInput() {
       expr = e->expr;
     }
   } else if (LooksLikeBind()) {
-    NotSupported(token().span, "statements `pattern <- action` are");
+    Stmt* stmt = ParseStmt(true);
+    if (auto* bind = llvm::dyn_cast<BindStmt>(stmt)) {
+      result.bind = bind;
+      kind = ReplInput::Kind::Bind;
+      expr = bind->expr;
+    }
   } else {
     expr = ParseExpr();
   }
   if (!panic_ && token().kind != Kind::EndOfFile) Fail("the end of the expression");
   if (diags_.error_count() != errors) return finish(ReplInput::Kind::Error);
-  if (kind == ReplInput::Kind::Expression && expr && !panic_) {
+  if (kind == ReplInput::Kind::Bind && !panic_ && !llvm::isa<VarPat>(result.bind->pat)) {
+    // In one action, so that it fails where the pattern does not fit.
+    Name whole = NameOf("%value", expr->span), give = NameOf("return", expr->span);
+    give.qualifier = Intern(kLibraryQualifier);
+    Expr* last = ast_.New<AppExpr>(expr->span, ast_.New<VarExpr>(expr->span, give),
+                                   ast_.Copy<Expr*>({ast_.New<VarExpr>(expr->span, whole)}));
+    auto* bind = ast_.New<BindStmt>(
+        From(begin), ast_.New<AsPat>(result.bind->pat->span, whole.text, result.bind->pat->span, result.bind->pat), expr);
+    result.bind = bind;
+    expr = ast_.New<DoExpr>(From(begin), ast_.Copy<Stmt*>({bind, ast_.New<ExprStmt>(expr->span, last)}));
+  }
+  if ((kind == ReplInput::Kind::Expression || kind == ReplInput::Kind::Bind) && expr && !panic_) {
     Clause clause{{}, {{}, {}, expr->span}, expr->span};
     clause.rhs.guarded = ast_.Copy<GuardedExpr>({GuardedExpr{{}, expr, expr->span}});
     ast_.module.decls = ast_.Copy<Decl*>(

@@ -42,6 +42,7 @@ struct Line {
   std::string what, place, function;
   uint64_t calls = 0;
   bool library = false;
+  bool inlined = false;  // the place to which the line before was inlined
 
   // A name that no program can have: an apply function, by which closures are called.
   bool made() const { return function.find(' ') != std::string::npos; }
@@ -69,6 +70,7 @@ class Describer {
           line.library = IsModuleName(graph_.files[p.file]);
         }
       }
+      line.inlined = n > 0;
       lines_.push_back(std::move(line));
       if (!graph_.positions.Contains(pos) || !graph_.positions[pos].inlined_at.valid()) return;
       pos = graph_.positions[pos].inlined_at;
@@ -142,23 +144,28 @@ class Describer {
     std::vector<Line> kept;
     bool by_user = false;  // a call of the user's is among them
     size_t gap = gap_;
-    for (size_t i = 0; i < lines_.size(); ++i) {
+    for (size_t i = 0, end; i < lines_.size(); i = end) {
+      for (end = i + 1; end < lines_.size() && lines_[end].inlined && end != gap_;) ++end;
       if (i == gap_) gap = kept.size();
-      Line& line = lines_[i];
-      if (line.library) {
-        if (i != called) continue;
-        line.what = "at";
-      } else if (line.made() && by_user) {
-        continue;
-      } else if (!kept.empty() && i != gap_ && !line.place.empty() && kept.back().place == line.place) {
-        // Both are steps of one call, through the library or an apply function.
-        if (lines_[i - 1].library || lines_[i - 1].made()) {
-          kept.back().calls += line.calls;
-          continue;
+      std::vector<Line> shown;
+      for (size_t k = i; k < end; ++k) {
+        Line& line = lines_[k];
+        if (line.library) {
+          if (k != called) continue;
+          line.what = "at";
+        } else {
+          if (line.made() && by_user) continue;
+          by_user = true;
         }
+        shown.push_back(line);
       }
-      by_user |= !line.library;
-      kept.push_back(std::move(line));
+      // A step within the library, at the place of the user's that the step before has told.
+      bool hidden = lines_[i].library || lines_[i].made();
+      bool told = hidden && i != gap && kept.size() >= shown.size() &&
+                  std::equal(shown.rbegin(), shown.rend(), kept.rbegin(),
+                             [](const Line& a, const Line& b) { return a.place == b.place; });
+      if (told && !shown.empty()) kept.back().calls += 1;
+      else kept.insert(kept.end(), shown.begin(), shown.end());
     }
     if (gap_ >= lines_.size() && gap_ != SIZE_MAX) gap = kept.size();
     gap_ = gap;

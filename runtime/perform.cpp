@@ -82,6 +82,7 @@ struct Performance::Reader {
   Performance& performance;
   ir::ListType list;
   std::string bytes;  // read, not yet characters: the beginning of one
+  bool closed = false;  // nothing more is read
 
   explicit Reader(Performance& p) : performance(p) {}
   Value Next();
@@ -101,6 +102,7 @@ struct Performance::InputCell : HostCell {
 Value Performance::Reader::Next() {
   std::vector<uint32_t> chars;
   std::optional<Value> end;
+  if (closed) return Value::Word(list.nil);
   while (chars.empty() && !end) {
     if (performance.host_.flush_before_read) performance.Flush();
     switch (performance.host_.Read(bytes)) {
@@ -171,6 +173,22 @@ Outcome Performance::WriteText(Execution& execution, Value text) {
   }
 }
 
+// What was read of `text`, the rest of the input.
+void Performance::ReadBack(Execution& execution, Value text) {
+  if (!reader_) return;
+  reader_->closed = true;
+  if (!execution.Force(text).ok()) {
+    while (read_to_the_end_ && host_.Read(reader_->bytes) == Host::Input::Some) reader_->bytes.clear();
+    return;
+  }
+  while (execution.Force(text).ok() && !text.is_word()) {
+    auto* cell = static_cast<Data*>(text.object());
+    AppendUtf8(static_cast<uint32_t>(cell->fields()[0].word()), left_);
+    text = Value(cell->fields()[1]);
+  }
+  left_ += reader_->bytes;
+}
+
 Outcome Performance::Run(Execution& execution) {
   ir::ActionType type;
   ir::CheckAction(graph_, &type);
@@ -187,6 +205,9 @@ Outcome Performance::Run(Execution& execution) {
       if (outcome.ok() && buffering_ == Host::Buffering::None && !Flush()) outcome = Failure("");
     } else if (what == type.flush) {
       if (!Flush()) outcome = Failure("");
+    } else if (what == type.done) {
+      ReadBack(execution, std::move(operand));
+      done_ = ended = true;
     } else if ((outcome = execution.Force(operand)).ok()) {
       if (what == type.buffer) {
         buffering_ = static_cast<Host::Buffering>(operand.word());

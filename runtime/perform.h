@@ -44,11 +44,17 @@ class Performance {
   Outcome Run(Execution& execution);
 
   int64_t exit_code() const { return exit_code_; }
+  // The action has ended as one of a prompt's does: `left` is what it has read and not used.
+  bool done() const { return done_; }
+  const std::string& left() const { return left_; }
+  // An action that took all the input there will ever be (getContents) has it read to its end before it is done.
+  void ReadToTheEnd() { read_to_the_end_ = true; }
 
  private:
   struct Reader;
   struct InputCell;
   Outcome WriteText(Execution& execution, Value text);
+  void ReadBack(Execution& execution, Value text);
   bool Flush();
 
   const ir::Graph& graph_;
@@ -57,6 +63,9 @@ class Performance {
   std::string buffer_;
   std::unique_ptr<Reader> reader_;
   int64_t exit_code_ = 0;
+  bool done_ = false;
+  bool read_to_the_end_ = false;
+  std::string left_;
 };
 
 }  // namespace df

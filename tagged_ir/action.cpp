@@ -60,19 +60,28 @@ std::string CheckAction(const Graph& graph, ActionType* type) {
     } else if (rows[i].name == "PrimExit") {
       found.exit = i;
       known = fields.size() == 1 && holds(TypeKind::Int);
+    } else if (rows[i].name == "PrimDone") {
+      found.done = i;
+      known = fields.size() == 2 && IsText(types, fields[0].type.type);
     } else {
       known = false;
     }
     if (!known) return fmt::format("`{}` is not a step of an action", rows[i].name);
   }
+  if (type) *type = found;
+  return "";
+}
+
+std::string CheckHostInputs(const Graph& graph) {
+  const TypeTable& types = graph.types;
   for (const Port& port : graph.graph_inputs) {
     bool good = true;
-    if (port.name == kStandardInput) good = port.type.lazy && IsText(types, port.type.type);
+    if (port.name == kStandardInput) good = graph.action && port.type.lazy && IsText(types, port.type.type);
     else if (port.name == kProgramName) good = IsText(types, port.type.type);
     else if (port.name == kArguments) good = IsListOfTexts(types, port.type.type);
-    if (!good) return fmt::format("input `{}`: not of its type", port.name);
+    if (!good) return fmt::format("input `{}`: {}", port.name,
+                                  port.name == kStandardInput && !graph.action ? "the graph does not act" : "not of its type");
   }
-  if (type) *type = found;
   return "";
 }
 

@@ -7,6 +7,7 @@
 //                   | PrimFlush PrimAction           writes what is buffered
 //                   | PrimBuffer Int PrimAction      from now on buffers: 0 nothing, 1 lines, 2 blocks
 //                   | PrimExit Int                   ends, with this exit code
+//                   | PrimDone [Char] PrimAnswer     ends, and leaves this of the input (the answer is the prompt's)
 #pragma once
 
 #include <string>
@@ -27,7 +28,7 @@ inline bool IsHostInput(std::string_view name) {
 
 // The constructors of the result's type; UINT32_MAX for one that the type lacks.
 struct ActionType {
-  uint32_t put = UINT32_MAX, flush = UINT32_MAX, buffer = UINT32_MAX, exit = UINT32_MAX;
+  uint32_t put = UINT32_MAX, flush = UINT32_MAX, buffer = UINT32_MAX, exit = UINT32_MAX, done = UINT32_MAX;
 };
 
 // The shape of a list type, if `type` is one whose elements have the type `element`.
@@ -38,7 +39,9 @@ bool IsListOf(const TypeTable& types, TypeId type, TypeId element, ListType* lis
 // [Char]
 bool IsText(const TypeTable& types, TypeId type, ListType* list = nullptr);
 
-// "" if the graph's result is an action and its host inputs have their types; else what is wrong. `type` may be null.
+// "" if the host inputs of a graph have their types; else what is wrong. Only a graph that acts reads the standard input.
+std::string CheckHostInputs(const Graph& graph);
+// "" if the graph's result is an action; else what is wrong. `type` may be null.
 std::string CheckAction(const Graph& graph, ActionType* type);
 
 }  // namespace df::ir

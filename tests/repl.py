@@ -82,6 +82,38 @@ def repl_commands(d):
 
 
 @test
+def actions(d):
+    """As in GHCi: an action is done, its value is printed and is `it`; it reads the stream that the prompt reads."""
+    d.expect(0, "repl", stdin='putStrLn "a"\nprint 1 >> return 2\nit + 1\nreturn ()\nmapM print [1, 2]\n', out="a\n1\n2\n3\n1\n2\n[(),()]\n")
+    d.expect(0, "repl", stdin="name <- getLine\nhello\nname\ngetLine\nyou\nit ++ name\n", out='"hello"\n"you"\n"youhello"\n')
+    d.expect(0, "repl", stdin="(a, b) <- return (1, 2)\na + b\nf <- return (+ 1)\nf 4\nxs <- return [1 ..]\ntake 3 xs\nreturn (+)\n", out="3\n5\n[1,2,3]\n")
+    # What is not used of a line is there for the next reader.
+    d.expect(0, "repl", stdin="getChar\n12 + 1\nimport System.IO\nisEOF\n7\n", out="'1'\n3\nFalse\n7\n")
+    d.expect(0, "repl", stdin="n <- readLn :: IO Int\n42\nn * 2\ns <- getContents\nrest\nof it\n", out="84\n")
+    d.expect(1, "repl", stdin="Just z <- return Nothing\nz\n", err="user error (Pattern match failure in do expression at <repl>:1:1)")
+    d.expect(1, "repl", stdin="w <- Just 3\n", err="DF0823")
+    d.expect(1, "repl", stdin="import System.Exit\nexitWith (ExitFailure 3)\n1\n", out="1\n", err="DF0824")
+    d.expect(0, "repl", stdin="import System.Environment\nas <- getArgs\nas\n", out="[]\n")
+    d.expect(1, "repl", stdin="x <- fail \"no\"\nx\n", err="user error (no)")
+    for engine in ("reference", "demand"):
+        d.expect(0, "repl", stdin=":set engine " + engine + "\nx <- getLine\n5\nread x + 1\n", out="6\n")
+
+
+@test
+def actions_on_a_terminal(d):
+    terminal = Terminal(d)
+    terminal.wait_for(b"dfc> ")
+    terminal.send(b'putStr "name? " >> getLine >>= \\s -> return (s ++ "!")\n')
+    terminal.wait_for(b"name? ")
+    terminal.send(b"Ada\n")
+    terminal.wait_for(b'"Ada!"')
+    terminal.wait_for(b"dfc> ")
+    time.sleep(0.3)
+    terminal.send(b"\x04")
+    assert terminal.exit_code() == 0
+
+
+@test
 def repl_on_a_terminal(d):
     terminal = Terminal(d)
     wait_for, send = terminal.wait_for, terminal.send

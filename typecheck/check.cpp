@@ -66,6 +66,25 @@ std::string CheckSession::TypeOf(Symbol name) const {
   return "";
 }
 
+core::ConId CheckSession::AnswerOf(Symbol action, Symbol constructor) {
+  check::Env& env = impl_->env;
+  const core::VarId* var = env.user.values.Find(action);
+  const check::TypeName* answer = env.library.types.Find(Intern("PrimAnswer"));
+  if (!var || !answer) return {};
+  TypeId type = program.vars[*var].scheme.type;
+  if (program.types.BuiltinOf(type) != Builtin::IO) return {};
+  std::vector<core::ConId>& constructors = program.types.cons[answer->con].constructors;
+  core::DataCon con;
+  con.name = constructor;
+  con.tycon = answer->con;
+  con.index = static_cast<uint32_t>(constructors.size());
+  con.fields.push_back({program.types.ArgOf(type), Symbol(), false});
+  core::ConId id = program.constructors.Add(std::move(con));
+  constructors.push_back(id);
+  env.library.constructors.Add(constructor, id);
+  return id;
+}
+
 std::vector<std::string_view> CheckSession::Names() const {
   const check::Scope& scope = impl_->env.user_started ? impl_->env.user : impl_->env.library;
   std::vector<std::string_view> names;

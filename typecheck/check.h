@@ -17,6 +17,7 @@ struct CheckOptions {
   bool repl = false;        // definitions may replace earlier ones of the same name; no monomorphic `main` needed
   bool warnings = true;     // exhaustiveness, redundancy
   Symbol entry;             // the definition that is printed; by default `main`, or the prompt's `it`
+  bool entry_is_bound = false;  // it is an action whose value gets a name, and is not printed
   bool restricted = true;   // the monomorphism restriction and defaulting hold; `:type` does without
 };
 
@@ -44,6 +45,9 @@ class CheckSession {
   // For the REPL: the type of a name as `:type` prints it ("fact :: (Eq a, Num a) => a -> a"), "" if unknown.
   std::string TypeOf(Symbol name) const;
   std::string PrintScheme(const core::Scheme& scheme) const;
+  // For the REPL: if the name is an action, a constructor that holds its value, from its type to PrimAnswer; invalid if it
+  // is none. Known to the checker as a name of the library's.
+  core::ConId AnswerOf(Symbol action, Symbol constructor);
   // All names in scope, for completion.
   std::vector<std::string_view> Names() const;
 

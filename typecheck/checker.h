@@ -307,6 +307,7 @@ class Checker {
   bool IsEntry(const Binding& binding, bool top) const;
   bool IsAction(TypeId type) const;  // IO t, as far as is known
   void PreferAction(TypeId type, size_t wanted_mark);
+  const char* HowToRun(TypeId action);  // the library's function for it
   void InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& out);
   void InferPatternBinding(Binding& binding, bool top, BoundGroup& out);
   void ForceVariable(VarId var, Span span, BoundGroup& out);

@@ -37,7 +37,7 @@ Checker::Checker(core::Program& program, Env& env, Diagnostics& diags, const Che
       module_(ast.module),
       fixities_(fixities),
       unify_(program.types),
-      generated_qualifier_(Intern("%library")),
+      generated_qualifier_(Intern(ast::kLibraryQualifier)),
       first_var_(program.vars.size()) {
   if (options_.library) env_.library_files.insert(ast.file.index);
   for (Symbol extension : module_.extensions) strict_ |= Text(extension) == "Strict";
@@ -186,6 +186,16 @@ void Checker::FindMain() {
   if (Solve(wanted, stuck, &missing) == Solved::No) ReportMissing(wanted, missing);
 }
 
+// What makes steps of an action: at a prompt its value is shown, if it can be.
+const char* Checker::HowToRun(TypeId action) {
+  if (!options_.repl || options_.entry_is_bound) return options_.repl ? "primPrompt" : "primRun";
+  TypeId result = unify_.Prune(types_.ArgOf(unify_.Prune(action)));
+  if (types_.BuiltinOf(result) == Builtin::Unit) return "primPrompt";
+  std::vector<Wanted> stuck;
+  Wanted missing, wanted{KnownClass("Show"), result, {Origin::Printing, Span()}};
+  return Solve(wanted, stuck, &missing) == Solved::No ? "primPrompt" : "primPromptShow";
+}
+
 // The program's entry where that is not `main` itself: of a polymorphic main, main at the types that defaulting gives;
 // of an action, what is done with the standard input.
 void Checker::DefineEntry(size_t params) {
@@ -207,7 +217,7 @@ void Checker::DefineEntry(size_t params) {
   core::Expr* body = args.empty() ? value : AppNode(value, args, span);
   if (IsAction(type)) {
     type = types_.Scalar(Builtin::Action);
-    body = CallKnown(Needed("primRun", "an action", span), {body}, span, type, Reason{});
+    body = CallKnown(Needed(HowToRun(value->type), "an action", span), {body}, span, type, Reason{});
   }
   DefaultAll(0, true, 0);
   VarId entry = NewVar(program_.vars[program_.main].name, types_.Fun(types, type), true, span);

@@ -8,7 +8,7 @@ namespace {
 // The outermost labels of a tag, innermost first: the same for all tags that continue it.
 struct TagRoot {
   SharedCount refs{1};
-  PathEntry labels[PathEnds::kOuter];
+  Label labels[PathEnds::kOuter];
 };
 
 constexpr uint64_t kPeriod = PathEnds::kInner + PathEnds::kOuter;
@@ -17,7 +17,7 @@ constexpr uint64_t kPeriod = PathEnds::kInner + PathEnds::kOuter;
 
 // In place of the rest of a tag.
 struct TagLandmark {
-  PathEntry inner[PathEnds::kInner - 1];  // the labels that follow
+  Label inner[PathEnds::kInner - 1];  // those that follow
   TagRoot* root;
 };
 
@@ -27,8 +27,8 @@ namespace {
 TagLandmark* MakeLandmark(const TagNode* node) {
   auto* landmark = static_cast<TagLandmark*>(memory::Allocate(sizeof(TagLandmark)));
   const TagNode* at = node->parent;
-  for (PathEntry& entry : landmark->inner) {
-    entry = EntryOf(at->label);
+  for (Label& label : landmark->inner) {
+    label = at->label;
     at = at->parent;
   }
   while (!at->is_landmark && at->depth > PathEnds::kOuter) at = at->parent;
@@ -43,8 +43,8 @@ TagLandmark* MakeLandmark(const TagNode* node) {
     memory::Free(landmark, sizeof(TagLandmark));
     throw;
   }
-  for (PathEntry& entry : landmark->root->labels) {
-    entry = EntryOf(at->label);
+  for (Label& label : landmark->root->labels) {
+    label = at->label;
     at = at->parent;
   }
   return landmark;
@@ -100,8 +100,8 @@ void AddTag(const TagNode* node, PathEnds& ends) {
   for (; node; node = node->parent) {
     ends.Add(EntryOf(node->label));
     if (!node->is_landmark) continue;
-    for (const PathEntry& entry : node->landmark->inner) ends.Add(entry);
-    for (const PathEntry& entry : node->landmark->root->labels) ends.Add(entry);
+    for (const Label& label : node->landmark->inner) ends.Add(EntryOf(label));
+    for (const Label& label : node->landmark->root->labels) ends.Add(EntryOf(label));
     return;
   }
 }

@@ -130,6 +130,7 @@ struct DirectCall {
   Frame** free = nullptr;              // frames of the callee's size
   const struct SiteCode* site = nullptr;
   const DirectInstr* start = nullptr;  // null: the callee has no direct code
+  uint32_t flags_and_words = 0;        // of its frame, called by direct code
 };
 
 enum class SiteType : uint8_t { Root, Call, Delay, Loop };

@@ -90,7 +90,8 @@ void Worker::CollectCycles() {
   }
   contents.clear();
   cells.clear();
-  collect_at_ = std::max(kFirstCollection, 2 * live_cells_);
+  // Walking everything again soon pays only where there are cycles.
+  collect_at_ = std::max(kFirstCollection, (garbage.empty() ? 4 : 2) * live_cells_);
 }
 
 }  // namespace df::tagged

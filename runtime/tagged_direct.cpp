@@ -79,13 +79,12 @@ void Worker::RunDirect(Frame* frame) {
   const DirectCall* const calls = direct_calls_.data();
   Frame** const free_lists = pool_.FreeLists();
   const DirectInstr* ip = nullptr;
-  uint64_t* s = nullptr;         // slots and states
-  uint8_t* k = nullptr;
+  uint8_t* k = nullptr;          // the frame's states
   Frame* child = nullptr;        // between Call and Enter
   uint64_t* cs = nullptr;
   uint8_t* ck = nullptr;
   const DirectInstr* start = nullptr;
-  uint64_t value = 0;            // between Return and Got
+  uint64_t value = 0;            // that is returned
   uint8_t state = kWord;
   now_pc_ = kNone;
 
@@ -99,6 +98,7 @@ void Worker::RunDirect(Frame* frame) {
 #define DF_DIRECT(name, operands) &&L_##name,
 #include "runtime/tagged_direct_ops.def"
   };
+#define S(slot) frame->slots()[slot]
 #define RUN() goto* kLabels[static_cast<size_t>(ip->op)]
 #define NEXT() \
   do {         \
@@ -114,7 +114,6 @@ void Worker::RunDirect(Frame* frame) {
 
 resume:
   ip = frame->resume;
-  s = frame->slots();
   k = frame->states();
   RUN();
 
@@ -124,30 +123,30 @@ resume:
   L_##label : {                                                         \
     [[maybe_unused]] type x = As<type>(left), y = As<type>(right);      \
     if (!(condition)) goto general;                                     \
-    s[ip->d] = Bits(expression);                                        \
+    S(ip->d) = Bits(expression);                                        \
     NEXT();                                                             \
   }
 #define DF_DIRECT_BINARY(name, type, condition, expression)                                                     \
-  DF_BINARY_FORM(name##RR, type, condition, expression, s[ip->a], s[ip->b])                                     \
-  DF_BINARY_FORM(name##RK, type, condition, expression, s[ip->a], static_cast<uint64_t>(ip->imm))               \
-  DF_BINARY_FORM(name##KR, type, condition, expression, static_cast<uint64_t>(ip->imm), s[ip->a])
+  DF_BINARY_FORM(name##RR, type, condition, expression, S(ip->a), S(ip->b))                                     \
+  DF_BINARY_FORM(name##RK, type, condition, expression, S(ip->a), static_cast<uint64_t>(ip->imm))               \
+  DF_BINARY_FORM(name##KR, type, condition, expression, static_cast<uint64_t>(ip->imm), S(ip->a))
 #define DF_DIRECT_COMPARE(name, expression)                                                                     \
   DF_DIRECT_BINARY(name, int64_t, true, int64_t{expression})                                                    \
   L_Branch##name##RR : {                                                                                        \
-    int64_t x = static_cast<int64_t>(s[ip->a]), y = static_cast<int64_t>(s[ip->b]);                             \
+    int64_t x = static_cast<int64_t>(S(ip->a)), y = static_cast<int64_t>(S(ip->b));                             \
     ip = code + ((expression) ? ip->x : ip->y);                                                                 \
     RUN();                                                                                                      \
   }                                                                                                             \
   L_Branch##name##RK : {                                                                                        \
-    int64_t x = static_cast<int64_t>(s[ip->a]), y = static_cast<int16_t>(ip->b);                                \
+    int64_t x = static_cast<int64_t>(S(ip->a)), y = static_cast<int16_t>(ip->b);                                \
     ip = code + ((expression) ? ip->x : ip->y);                                                                 \
     RUN();                                                                                                      \
   }
 #define DF_DIRECT_UNARY(name, type, condition, expression) \
   L_##name : {                                             \
-    type x = As<type>(s[ip->a]);                           \
+    type x = As<type>(S(ip->a));                           \
     if (!(condition)) goto general;                        \
-    s[ip->d] = Bits(expression);                           \
+    S(ip->d) = Bits(expression);                           \
     NEXT();                                                \
   }
   // Integers: a word on both sides, or the kernel.
@@ -155,61 +154,61 @@ resume:
   L_##label : {                                                                                   \
     int64_t x = static_cast<int64_t>(left), y = static_cast<int64_t>(right), z = 0;               \
     if ((left_state) != kWord || (right_state) != kWord || (expression)) goto apply_open;         \
-    s[ip->d] = static_cast<uint64_t>(z);                                                          \
+    S(ip->d) = static_cast<uint64_t>(z);                                                          \
     k[ip->d] = kWord;                                                                             \
     NEXT();                                                                                       \
   }
 #define DF_DIRECT_INTEGER(name, expression)                                                       \
-  DF_INTEGER_FORM(name##ZRR, expression, s[ip->a & ~kLastUse], k[ip->a & ~kLastUse], s[ip->b & ~kLastUse], k[ip->b & ~kLastUse]) \
-  DF_INTEGER_FORM(name##ZRK, expression, s[ip->a & ~kLastUse], k[ip->a & ~kLastUse], ip->imm, kWord)    \
-  DF_INTEGER_FORM(name##ZKR, expression, ip->imm, kWord, s[ip->a & ~kLastUse], k[ip->a & ~kLastUse])
+  DF_INTEGER_FORM(name##ZRR, expression, S(ip->a & ~kLastUse), k[ip->a & ~kLastUse], S(ip->b & ~kLastUse), k[ip->b & ~kLastUse]) \
+  DF_INTEGER_FORM(name##ZRK, expression, S(ip->a & ~kLastUse), k[ip->a & ~kLastUse], ip->imm, kWord)    \
+  DF_INTEGER_FORM(name##ZKR, expression, ip->imm, kWord, S(ip->a & ~kLastUse), k[ip->a & ~kLastUse])
 #define DF_INTEGER_COMPARE_FORM(label, expression, left, left_state, right, right_state)          \
   L_##label : {                                                                                   \
     int64_t x = static_cast<int64_t>(left), y = static_cast<int64_t>(right);                      \
     if ((left_state) != kWord || (right_state) != kWord) goto apply;                              \
-    s[ip->d] = (expression) ? 1 : 0;                                                              \
+    S(ip->d) = (expression) ? 1 : 0;                                                              \
     NEXT();                                                                                       \
   }
 #define DF_DIRECT_INTEGER_COMPARE(name, expression)                                               \
-  DF_INTEGER_COMPARE_FORM(name##ZRR, expression, s[ip->a & ~kLastUse], k[ip->a & ~kLastUse], s[ip->b & ~kLastUse], k[ip->b & ~kLastUse]) \
-  DF_INTEGER_COMPARE_FORM(name##ZRK, expression, s[ip->a & ~kLastUse], k[ip->a & ~kLastUse], ip->imm, kWord) \
-  DF_INTEGER_COMPARE_FORM(name##ZKR, expression, ip->imm, kWord, s[ip->a & ~kLastUse], k[ip->a & ~kLastUse])
+  DF_INTEGER_COMPARE_FORM(name##ZRR, expression, S(ip->a & ~kLastUse), k[ip->a & ~kLastUse], S(ip->b & ~kLastUse), k[ip->b & ~kLastUse]) \
+  DF_INTEGER_COMPARE_FORM(name##ZRK, expression, S(ip->a & ~kLastUse), k[ip->a & ~kLastUse], ip->imm, kWord) \
+  DF_INTEGER_COMPARE_FORM(name##ZKR, expression, ip->imm, kWord, S(ip->a & ~kLastUse), k[ip->a & ~kLastUse])
 #define DF_DIRECT(name, operands)
 #include "runtime/tagged_direct_ops.def"
 
 L_Load:
-  s[ip->d] = static_cast<uint64_t>(ip->imm);
+  S(ip->d) = static_cast<uint64_t>(ip->imm);
   NEXT();
 L_LoadOpen: {
   const Value& constant = program_.constants[ip->x];
-  s[ip->d] = BitsOf(constant);
+  S(ip->d) = BitsOf(constant);
   k[ip->d] = StateOf(constant);
-  Count(s[ip->d], k[ip->d]);
+  Count(S(ip->d), k[ip->d]);
   NEXT();
 }
 L_Nullary:
-  s[ip->d] = static_cast<uint64_t>(ip->imm);
+  S(ip->d) = static_cast<uint64_t>(ip->imm);
   k[ip->d] = kWord;
   NEXT();
 L_Widen:
-  s[ip->d] = s[ip->a];
+  S(ip->d) = S(ip->a);
   k[ip->d] = kWord;
   NEXT();
 L_Narrow: {
   uint32_t a = ip->a & ~kLastUse;
   if (k[a] != kWord) goto apply;
-  s[ip->d] = s[a];
+  S(ip->d) = S(a);
   NEXT();
 }
 L_MoveOpen: {
   uint32_t a = ip->a & ~kLastUse;
-  s[ip->d] = s[a];
+  S(ip->d) = S(a);
   k[ip->d] = k[a];
-  if (!(ip->a & kLastUse)) Count(s[a], k[a]);
+  if (!(ip->a & kLastUse)) Count(S(a), k[a]);
   NEXT();
 }
 L_Drop:
-  ReleaseBits(s[ip->a], k[ip->a]);
+  ReleaseBits(S(ip->a), k[ip->a]);
   NEXT();
 
 L_Apply:
@@ -221,7 +220,7 @@ apply_open: {
   DirectInstr in = *ip;
   bool open = in.op == Direct::ApplyOpen || (in.op >= Direct::AddZRR && in.op <= Direct::MulZKR);
   in.op = open ? Direct::ApplyOpen : Direct::Apply;
-  if (!ApplyDirect(s, k, in, pc)) goto general;
+  if (!ApplyDirect(frame->slots(), k, in, pc)) goto general;
   NEXT();
 }
 
@@ -229,15 +228,15 @@ apply_open: {
 
 L_Match: {
   uint32_t a = ip->a & ~kLastUse;
-  s[ip->d] = k[a] == kWord ? s[a] : reinterpret_cast<Data*>(s[a])->constructor;
-  if (ip->a & kLastUse) ReleaseBits(s[a], k[a]);
+  S(ip->d) = k[a] == kWord ? S(a) : reinterpret_cast<Data*>(S(a))->constructor;
+  if (ip->a & kLastUse) ReleaseBits(S(a), k[a]);
   NEXT();
 }
 L_Field:
 L_FieldPlain: {
   uint32_t a = ip->a & ~kLastUse;
   if (k[a] != kObject) goto general;
-  auto* data = reinterpret_cast<Data*>(s[a]);
+  auto* data = reinterpret_cast<Data*>(S(a));
   if (data->constructor != ip->x || ip->b >= data->size()) goto general;
   // What a filled cell holds is passed on at once. The field still refers to the cell (tagged_cycles.cpp).
   Value* field = &data->fields()[ip->b];
@@ -245,7 +244,7 @@ L_FieldPlain: {
     field = &CellAt(BitsOf(*field))->value();
   if (ip->op == Direct::FieldPlain) {
     if (!field->is_word()) goto general;
-    s[ip->d] = BitsOf(*field);
+    S(ip->d) = BitsOf(*field);
   } else {
     if (field->is_error()) goto general;
     uint64_t bits = BitsOf(*field);
@@ -254,7 +253,7 @@ L_FieldPlain: {
       if ((ip->a & kLastUse) && data->refs.IsOne() && field == &data->fields()[ip->b]) field->Take();
       else ObjectAt(bits)->refs.Retain();
     }
-    s[ip->d] = bits;
+    S(ip->d) = bits;
     k[ip->d] = now;
   }
   if (ip->a & kLastUse) {
@@ -271,8 +270,8 @@ L_Construct: {
   STAND();
   Data* data = Data::NewRaw(ip->y, ip->b);
   const uint32_t* from = operands + ip->x;
-  for (uint32_t i = 0; i < ip->b; ++i) ::new (data->fields() + i) Value(TakeOperand(s, k, from[i]));
-  s[ip->d] = reinterpret_cast<uint64_t>(data);
+  for (uint32_t i = 0; i < ip->b; ++i) ::new (data->fields() + i) Value(TakeOperand(frame->slots(), k, from[i]));
+  S(ip->d) = reinterpret_cast<uint64_t>(data);
   k[ip->d] = kObject;
   NEXT();
 }
@@ -282,8 +281,8 @@ L_Delay: {
   DelayCell* cell = NewDirectCell(frame, calls[ip->y].site);
   const uint32_t* from = operands + ip->x;
   Value* to = cell->operands();
-  for (uint32_t i = 0; i < ip->b; ++i) ::new (to + i) Value(TakeOperand(s, k, from[i]));
-  s[ip->d] = reinterpret_cast<uint64_t>(static_cast<Object*>(cell));
+  for (uint32_t i = 0; i < ip->b; ++i) ::new (to + i) Value(TakeOperand(frame->slots(), k, from[i]));
+  S(ip->d) = reinterpret_cast<uint64_t>(static_cast<Object*>(cell));
   k[ip->d] = kReference;
   NEXT();
 }
@@ -292,20 +291,19 @@ L_ForcePlain: {
   uint32_t a = ip->a & ~kLastUse;
   uint8_t now = k[a];
   if (now == kReference) {
-    Object* object = ObjectAt(s[a]);
+    Object* object = ObjectAt(S(a));
     const Value* held;
     if (HostCell* host = HostCellIn(object)) {
       STAND();
       host->Ask();
       held = &host->value;
     } else {
-      DelayCell* cell = CellAt(s[a]);
+      DelayCell* cell = CellAt(S(a));
       if (cell->state != DelayCell::State::Full) {
         STAND();
         if (cell->state == DelayCell::State::Kept && cell->starts_direct && !Sharing()) {
           // Its body runs here and now, and comes back to this instruction.
           frame = EnterBody(cell, frame);
-          s = frame->slots();
           k = frame->states();
           ip = code + frame->site->callee->direct;
           RUN();
@@ -325,17 +323,17 @@ L_ForcePlain: {
     } else if (got != kWord) {
       goto general;
     }
-    s[ip->d] = bits;
+    S(ip->d) = bits;
     if (ip->a & kLastUse) ReleaseBits(reinterpret_cast<uint64_t>(object), kReference);
     NEXT();
   }
   if (ip->op == Direct::Force) {
-    s[ip->d] = s[a];
+    S(ip->d) = S(a);
     k[ip->d] = now;
-    if (!(ip->a & kLastUse)) Count(s[a], now);
+    if (!(ip->a & kLastUse)) Count(S(a), now);
   } else {
     if (now != kWord) goto general;
-    s[ip->d] = s[a];
+    S(ip->d) = S(a);
   }
   NEXT();
 }
@@ -343,17 +341,17 @@ L_ForcePlain: {
   // ---------------------------------------------------------------- branches
 
 L_Branch:
-  ip = code + (s[ip->a] ? ip->x : ip->y);
+  ip = code + (S(ip->a) ? ip->x : ip->y);
   RUN();
 L_BranchMatch: {
-  uint64_t which = k[ip->a] == kWord ? s[ip->a] : reinterpret_cast<Data*>(s[ip->a])->constructor;
+  uint64_t which = k[ip->a] == kWord ? S(ip->a) : reinterpret_cast<Data*>(S(ip->a))->constructor;
   ip = code + (which == 0 ? ip->x : ip->y);
   RUN();
 }
 L_Choose:
 L_ChooseMatch: {
-  uint64_t which = ip->op == Direct::Choose || k[ip->a] == kWord ? s[ip->a]
-                                                                 : reinterpret_cast<Data*>(s[ip->a])->constructor;
+  uint64_t which = ip->op == Direct::Choose || k[ip->a] == kWord ? S(ip->a)
+                                                                 : reinterpret_cast<Data*>(S(ip->a))->constructor;
   if (which >= ip->b) goto general;
   ip = code + operands[ip->x + which];
   RUN();
@@ -368,58 +366,59 @@ L_Count:
 
   // ---------------------------------------------------------------- calls
 
-#define MAKE_CHILD()                                            \
+#define MAKE_CHILD(made)                                        \
   const DirectCall& call = calls[ip->x];                        \
-  child = *call.free;                                           \
-  if (!child || --budget_ == 0) {                               \
+  Frame* made = *call.free;                                     \
+  if (!made || --budget_ == 0) {                                \
     STAND();                                                    \
-    child = NewDirect(call.site, frame, frame->depth + 1, kLive | kDirect | kDirectCaller); \
+    made = NewDirect(call.site, frame, frame->depth + 1, kLive | kDirect | kDirectCaller); \
   } else {                                                      \
-    *call.free = child->parent;                                 \
-    child->parent = frame;                                      \
-    child->site = call.site;                                    \
-    child->refs = 1;                                            \
-    child->pins = 0;                                            \
-    child->depth = frame->depth + 1;                            \
-    child->flags = kLive | kDirect | kDirectCaller;             \
-    child->state_words = call.site->callee->num_slots;          \
-    if (child->depth > stats_.max_depth) stats_.max_depth = child->depth; \
+    *call.free = made->parent;                                  \
+    made->parent = frame;                                       \
+    made->site = call.site;                                     \
+    made->refs = 1;                                             \
+    made->pins = 0;                                             \
+    uint32_t depth = frame->depth + 1;                          \
+    made->depth = depth;                                        \
+    made->flags_and_words = call.flags_and_words;               \
+    if (depth > stats_.max_depth) stats_.max_depth = depth;     \
     pool_.CountNew();                                           \
-  }                                                             \
-  start = call.start;                                           \
-  cs = child->slots();
+  }
 
 L_CallWord : {
-  MAKE_CHILD()
+  MAKE_CHILD(made)
   ++stats_.calls;
-  cs[ip->b] = s[ip->a];
+  uint64_t* to = made->slots();
+  to[ip->b] = S(ip->a);
   frame->resume = ip + 1;
-  k = reinterpret_cast<uint8_t*>(cs) + ip->y;
-  frame = child;
-  s = cs;
-  ip = start;
+  k = reinterpret_cast<uint8_t*>(to) + ip->y;
+  frame = made;
+  ip = call.start;
   RUN();
 }
 L_Call : {
-  MAKE_CHILD()
+  MAKE_CHILD(made)
+  child = made;
+  start = call.start;
+  cs = made->slots();
   ck = reinterpret_cast<uint8_t*>(cs) + ip->y;
   NEXT();
 }
 L_Arg:
-  cs[ip->d] = s[ip->a];
+  cs[ip->d] = S(ip->a);
   NEXT();
 L_ArgConstant:
   cs[ip->d] = static_cast<uint64_t>(ip->imm);
   NEXT();
 L_ArgWiden:
-  cs[ip->d] = s[ip->a];
+  cs[ip->d] = S(ip->a);
   ck[ip->d] = kWord;
   NEXT();
 L_ArgOpen: {
   uint32_t a = ip->a & ~kLastUse;
-  cs[ip->d] = s[a];
+  cs[ip->d] = S(a);
   ck[ip->d] = k[a];
-  if (!(ip->a & kLastUse)) Count(s[a], k[a]);
+  if (!(ip->a & kLastUse)) Count(S(a), k[a]);
   NEXT();
 }
 L_ArgOpenConstant: {
@@ -433,32 +432,24 @@ L_Enter:
   ++(child->site->type == SiteType::Loop ? stats_.loops : stats_.calls);
   frame->resume = ip + 1;
   frame = child;
-  s = cs;
   k = ck;
   ip = start;
   RUN();
 L_CallOut: {
   STAND();
-  CallOut(frame, program_.sites[ip->y], operands + ip->x, s, k);
+  CallOut(frame, program_.sites[ip->y], operands + ip->x, frame->slots(), k);
   return;
 }
 
-  // `value` and `state` are the result; the frame is the caller's.
+  // Passed over by the callee's Return, which knows what they say.
 L_Got:
-  k = reinterpret_cast<uint8_t*>(s) + ip->x;
-  s[ip->d] = value;
-  NEXT();
 L_GotOpen:
-  k = reinterpret_cast<uint8_t*>(s) + ip->x;
-  s[ip->d] = value;
-  k[ip->d] = state;
-  NEXT();
 L_GotMany:
-  k = reinterpret_cast<uint8_t*>(s) + ip->x;
+  k = reinterpret_cast<uint8_t*>(frame->slots()) + ip->x;
   NEXT();
 
 L_Return:
-  value = s[ip->a];
+  value = S(ip->a);
   state = kWord;
   goto give;
 L_ReturnConstant:
@@ -466,37 +457,38 @@ L_ReturnConstant:
   state = kWord;
   goto give;
 L_ReturnOpen:
-  value = s[ip->a];
+  value = S(ip->a);
   state = k[ip->a];
 give:
   if (frame->refs == 1 && (frame->flags & ~kHasTag) == (kLive | kDirect | kDirectCaller)) {
     Frame* parent = frame->parent;
     if (frame->flags & kHasTag) [[unlikely]] DropTag(frame->tag);
     Frame** free = free_lists + frame->site->free_list;
-    frame->flags = 0;
+    frame->flags_and_words = 0;
     frame->parent = *free;
     *free = frame;
     pool_.CountFree();
     frame = parent;
-    s = frame->slots();
-    ip = frame->resume;
-    RUN();
+    ip = frame->resume;  // Got or GotOpen: a plain slot's state may be anything
+    k = reinterpret_cast<uint8_t*>(frame->slots()) + ip->x;
+    S(ip->d) = value;
+    k[ip->d] = state;
+    NEXT();
   }
   if (frame->refs == 1 && (frame->flags & ~kHasTag) == (kLive | kDirect | kTagParent)) {
     // A delayed body, and most often one Force in direct code that waits for it.
-    DelayCell* cell = CellAt(s[frame->site->callee->cell_slot]);
+    DelayCell* cell = CellAt(S(frame->site->callee->cell_slot));
     Frame* waiter = cell->waiter;
     if (waiter && waiter->flags & kDirect && cell->waiter_pc == kNone && !cell->more_waiters && cell != goal_ && !Sharing()) {
       if (frame->flags & kHasTag) DropTag(frame->tag);
       DropTag(frame->parent_tag);
       Frame** free = free_lists + frame->site->free_list;
-      frame->flags = 0;
+      frame->flags_and_words = 0;
       frame->parent = *free;
       *free = frame;
       pool_.CountFree();
       frame = waiter;
       --frame->refs;
-      s = frame->slots();
       k = frame->states();
       ip = frame->resume;
       cell->state = DelayCell::State::Full;
@@ -511,7 +503,7 @@ give:
         cell->value() = Value::Adopt(static_cast<ValueKind>(state & 7), ObjectAt(value));
         if (last) cell->refs.Drop();
       }
-      s[ip->d] = value;
+      S(ip->d) = value;
       if (ip->op == Direct::Force) k[ip->d] = state;
       NEXT();
     }
@@ -528,7 +520,7 @@ give_all:
 L_ReturnMany: {
   given_.clear();
   const uint32_t* from = operands + ip->x;
-  for (uint32_t i = 0; i < ip->b; ++i) given_.push_back(TakeOperand(s, k, from[i]));
+  for (uint32_t i = 0; i < ip->b; ++i) given_.push_back(TakeOperand(frame->slots(), k, from[i]));
   goto give_all;
 }
 
@@ -549,14 +541,13 @@ L_Next: {
     uint8_t* nk = next->states();
     const uint32_t* stays = list + 2 * count;
     for (uint32_t i = 1; i <= stays[0]; ++i) {
-      ns[stays[i]] = s[stays[i]];
+      ns[stays[i]] = S(stays[i]);
       nk[stays[i]] = k[stays[i]];
     }
     for (uint32_t i = 0; i < count; ++i) {
-      Put(next, list[2 * i + 1] & kOperandIndex, TakeOperand(s, k, list[2 * i]));
+      Put(next, list[2 * i + 1] & kOperandIndex, TakeOperand(frame->slots(), k, list[2 * i]));
     }
     frame = next;
-    s = ns;
     k = nk;
     ip = code + frame->site->callee->direct;
     RUN();
@@ -567,21 +558,21 @@ L_Next: {
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t from = list[2 * i];
     if ((from & (kConstant | kPlainOperand)) == kPlainOperand) {
-      bits[i] = s[from & kOperandIndex];
+      bits[i] = S(from & kOperandIndex);
       states[i] = kWord;
       continue;
     }
-    Value v = TakeOperand(s, k, from);
+    Value v = TakeOperand(frame->slots(), k, from);
     bits[i] = BitsOf(v);
     states[i] = StateOf(v);
     if (v.counted()) v.Take();
   }
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t to = list[2 * i + 1];
-    s[to & kOperandIndex] = bits[i];
+    S(to & kOperandIndex) = bits[i];
     if (!(to & kPlainOperand)) k[to & kOperandIndex] = states[i];
   }
-  ++s[ip->d];
+  ++S(ip->d);
   ip = code + frame->site->callee->direct;
   RUN();
 }
@@ -590,6 +581,7 @@ general:
   STAND();
   LeaveDirect(frame);
   return;
+#undef S
 #undef RUN
 #undef NEXT
 #undef STAND

@@ -246,8 +246,7 @@ Frame* Worker::EnterBody(DelayCell* cell, Frame* waiter) {
     body->refs = 1;
     body->pins = 0;
     body->depth = depth;
-    body->flags = kLive | kDirect | kTagParent;
-    body->state_words = scope.num_slots;
+    body->flags_and_words = FlagsAndWords(kLive | kDirect | kTagParent, scope.num_slots);
     if (depth > stats_.max_depth) stats_.max_depth = depth;
     pool_.CountNew();
   }

@@ -40,6 +40,9 @@ enum FrameFlags : uint32_t {
   kDirectCaller = 256,  // and gives its results to direct code that waits for them
 };
 
+inline constexpr uint32_t kFlagBits = 10;
+inline constexpr uint32_t FlagsAndWords(uint32_t flags, uint32_t state_words) { return flags | state_words << kFlagBits; }
+
 inline constexpr uint8_t kPresent = 0x80;
 
 struct Frame {
@@ -51,8 +54,13 @@ struct Frame {
   uint32_t refs;
   uint32_t pins;
   uint32_t depth;
-  uint32_t flags : 10;
-  uint32_t state_words : 22;  // before the states: as ScopeCode::num_slots
+  union {
+    struct {
+      uint32_t flags : kFlagBits;
+      uint32_t state_words : 32 - kFlagBits;  // before the states: as ScopeCode::num_slots
+    };
+    uint32_t flags_and_words;  // both: see FlagsAndWords
+  };
   TagNode* tag;           // kHasTag; counted
   const DirectInstr* resume;
 

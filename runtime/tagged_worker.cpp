@@ -31,6 +31,7 @@ Worker::Worker(TaggedExecution& execution)
     call.site = &site;
     if (site.callee) {
       call.free = pool_.FreeList(site.callee->frame_bytes);
+      call.flags_and_words = FlagsAndWords(kLive | kDirect | kDirectCaller, site.callee->num_slots);
       if (site.callee->direct != kNone) call.start = program_.direct.code.data() + site.callee->direct;
     }
     direct_calls_.push_back(call);

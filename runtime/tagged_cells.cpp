@@ -5,11 +5,6 @@ namespace df::tagged {
 
 using ir::NodeId;
 
-uint32_t DelayCell::BytesFor(const SiteCode& site) {
-  size_t values = std::max<size_t>(site.together.size() + site.late_operands, 1);
-  return static_cast<uint32_t>(sizeof(DelayCell) + values * sizeof(Value));
-}
-
 void DelayCell::CollectChildren(std::vector<Value>& out) {
   for (uint32_t i = 0; i < num_values(); ++i)
     if ((&value() + i)->counted()) out.push_back(std::move((&value())[i]));

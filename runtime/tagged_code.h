@@ -152,7 +152,8 @@ struct SiteCode {
   ir::NodeId trigger;                // the trigger's Call or Enter, or the Delay
   bool needs_outer = false;          // the callee, or what it calls, reads Outers
   bool late_operands = false;        // of a delayed call: its body may be done before they have all come
-  uint32_t cell_bytes = 0;           // of a delayed call
+  uint32_t cell_bytes = 0;           // of a delayed call,
+  uint32_t cell_values = 0;          // and the places for values in it
   TaggedExecution* owner = nullptr;
   bool plain = false;                // results go to the caller's frame, which keeps no child slot
 };

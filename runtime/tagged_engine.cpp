@@ -17,7 +17,7 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
   for (SiteCode& site : program_.sites) {
     site.owner = this;
     if (site.callee) site.free_list = FramePool::ListOf(site.callee->frame_bytes);
-    if (site.type == SiteType::Delay) site.cell_bytes = DelayCell::BytesFor(site);
+    if (site.type == SiteType::Delay) DelayCell::Measure(site);
   }
   worker_ = std::make_unique<Worker>(*this);
   have_.assign(results_.size(), false);

@@ -13,35 +13,39 @@ Label LabelOf(const Frame* frame) {
   return {site.label, loop, loop ? const_cast<Frame*>(frame)->slots()[site.callee->iteration_slot] : 0};
 }
 
-}  // namespace
-
-namespace {
-
 TagNode* GiveTag(Frame* frame, TagNode* outer) {
   frame->tag = NewTag(LabelOf(frame), outer);
   frame->flags |= kHasTag;
   return frame->tag;
 }
 
+// Down from the innermost frame around it whose tag has a node.
+TagNode* TagOfDeep(Frame* frame) {
+  llvm::SmallVector<Frame*, 16> without;
+  TagNode* tag = nullptr;
+  for (Frame* at = frame;; at = at->parent) {
+    if (at->flags & kHasTag) {
+      tag = at->tag;
+      break;
+    }
+    if (at->site->type == SiteType::Root) break;
+    if (at->flags & kTagParent) {
+      tag = GiveTag(at, at->parent_tag);
+      break;
+    }
+    without.push_back(at);
+  }
+  while (!without.empty()) tag = GiveTag(without.pop_back_val(), tag);
+  return tag;
+}
+
 }  // namespace
 
 TagNode* TagOf(Frame* frame) {
-  // Down from the innermost frame around it whose tag has a node; most often that is the first or the second one.
-  llvm::SmallVector<Frame*, 16> without;
-  for (Frame* at = frame;;) {
-    if (at->flags & kHasTag || at->site->type == SiteType::Root) {
-      TagNode* tag = at->flags & kHasTag ? at->tag : nullptr;
-      while (!without.empty()) tag = GiveTag(without.pop_back_val(), tag);
-      return tag;
-    }
-    if (at->flags & kTagParent) {
-      TagNode* tag = GiveTag(at, at->parent_tag);
-      while (!without.empty()) tag = GiveTag(without.pop_back_val(), tag);
-      return tag;
-    }
-    without.push_back(at);
-    at = at->parent;
-  }
+  if (frame->flags & kHasTag) return frame->tag;
+  if (frame->flags & kTagParent) return GiveTag(frame, frame->parent_tag);
+  if (Frame* outer = frame->parent; outer && outer->flags & kHasTag) return GiveTag(frame, outer->tag);
+  return TagOfDeep(frame);
 }
 
 void FillPath(const Frame* frame, RuntimeError& error) {

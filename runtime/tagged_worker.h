@@ -50,10 +50,14 @@ struct DelayCell : Object {
   // A Dead one has not come.
   Value* operands() { return &value() + site->late_operands; }
   uint32_t num_operands() const { return static_cast<uint32_t>(site->together.size()); }
-  uint32_t num_values() const { return std::max(num_operands() + site->late_operands, 1u); }
+  uint32_t num_values() const { return site->cell_values; }
   uint32_t Bytes() const { return site->cell_bytes; }
   bool IsLive() const { return state != State::Free; }
-  static uint32_t BytesFor(const SiteCode& site);
+  // What the cells of a site take.
+  static void Measure(SiteCode& site) {
+    site.cell_values = std::max(static_cast<uint32_t>(site.together.size()) + site.late_operands, 1u);
+    site.cell_bytes = static_cast<uint32_t>(sizeof(DelayCell) + site.cell_values * sizeof(Value));
+  }
 };
 static_assert(sizeof(DelayCell) == 40);
 

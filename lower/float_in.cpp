@@ -33,7 +33,7 @@ class FloatInPass {
   }
 
  private:
-  static constexpr uint32_t kSmall = 10;  // nodes of a value that is copied
+  static constexpr uint32_t kSmall = 16;  // nodes of a value that is copied
 
   // Gives each alternative that mentions the variable a binding of its own.
   bool CopyInto(Expr* expr, const Binding& binding) {
@@ -53,10 +53,10 @@ class FloatInPass {
     return true;
   }
 
-  // Whether it evaluates the variable before anything else is decided.
+  // Whether it evaluates the variable before anything else is decided, or is a call that may do so.
   static bool NeedsNow(const Expr* expr, VarId var) {
     while (expr->kind == Kind::Let || expr->kind == Kind::Case) expr = expr->head;
-    if (expr->kind == Kind::Op)
+    if (expr->kind == Kind::Op || expr->kind == Kind::App)
       return llvm::any_of(expr->args, [&](const Expr* arg) { return NeedsNow(arg, var); });
     return expr->kind == Kind::Var && expr->var == var;
   }
@@ -105,10 +105,15 @@ class FloatInPass {
 
 }  // namespace
 
+void FloatIn(Program& program, FunId fun) {
+  Expr* body = program.functions[fun].body;
+  FloatInPass(program, 200000 + uint64_t{50} * SizeOf(body, 1u << 30)).Visit(body);
+  program.functions[fun].body = body;
+}
+
 void FloatIn(Program& program) {
-  for (Function& function : program.functions)
-    if (function.body)
-      FloatInPass(program, 200000 + uint64_t{50} * SizeOf(function.body, 1u << 30)).Visit(function.body);
+  for (uint32_t i = 0; i < program.functions.size(); ++i)
+    if (program.functions[FunId(i)].body) FloatIn(program, FunId(i));
 }
 
 }  // namespace df::mono

@@ -53,6 +53,13 @@ constexpr Pass kPasses[] = {
        mono::Simplify(program, options);  // what is used once moves to its use
        return true;
      }},
+    {"fuse", "functions that take apart what others build do the work of both",
+     [](mono::Program& program, core::VarId, const LowerOptions& options) {
+       if (!options.Does(Optimisation::Fuse)) return true;
+       mono::Fuse(program, options);
+       mono::Simplify(program, options);
+       return true;
+     }},
 };
 
 constexpr OptimisationInfo kOptimisations[] = {

@@ -216,5 +216,7 @@ void Lift(Program& program);
 void SpecialiseHigherOrder(Program& program, const LowerOptions& options);
 void Defunctionalise(Program& program);
 void FloatIn(Program& program);
+void FloatIn(Program& program, FunId fun);
+void Fuse(Program& program, const LowerOptions& options);
 
 }  // namespace df::mono

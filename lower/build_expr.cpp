@@ -243,6 +243,10 @@ bool Builder::IsCheapOp(const Expr* expr) const {
   Program& p = const_cast<Program&>(p_);
   bool big = p.BuiltinOf(expr->type) == df::Builtin::Integer;
   for (const Expr* arg : expr->args) big |= p.BuiltinOf(arg->type) == df::Builtin::Integer;
+  // A tensor's op takes as long as the tensor is large.
+  bool tensor = p.BuiltinOf(expr->type) == df::Builtin::Tensor;
+  for (const Expr* arg : expr->args) tensor |= p.BuiltinOf(arg->type) == df::Builtin::Tensor;
+  if (tensor) return expr->op == ir::Op::Fail;
   // What reads or copies a text takes as long as the text is.
   if (expr->op == ir::Op::ReadNumber || expr->op == ir::Op::TextAdd) return false;
   if (!big) return true;

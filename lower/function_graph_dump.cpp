@@ -1,6 +1,8 @@
 // Function graphs as text: one line a node, blocks indented under their Branch, a reason beside each Delay.
 #include "llvm/ADT/DenseMap.h"
 #include "lower/function_graph.h"
+#include "tagged_ir/tensor_rules.h"
+#include "tagged_ir/tensor_type.h"
 
 namespace df::fg {
 namespace {
@@ -65,6 +67,12 @@ class Dumper {
         out_.write_escaped(constant.text);
         out_ << '"';
         return;
+      case ir::TypeKind::Tensor: {
+        constexpr size_t kLongest = 200;
+        std::string text = ir::TensorText(program_.types[constant.type], constant.text);
+        out_ << (text.size() <= kLongest ? text : text.substr(0, kLongest) + "...");
+        return;
+      }
       case ir::TypeKind::Char: out_ << fmt::format("'\\x{:x}'", constant.word); return;
       case ir::TypeKind::Double: {
         double value;
@@ -96,7 +104,9 @@ class Dumper {
         break;
       }
       case ir::Op::Field: out_ << ' ' << (node.attr >> 16) << '.' << (node.attr & 0xffff); break;
-      default: break;
+      default:
+        if (ir::HasTensorAttribute(node.op)) out_ << ' ' << node.attr;
+        break;
     }
     if (!node.operands.empty()) out_ << ' ';
     DumpValues(node.operands);

@@ -5,7 +5,7 @@
 namespace df::mono {
 namespace {
 
-// A type whose values people can type in: numbers, characters, truth values and tuples of these.
+// A type whose values people can type in: numbers, characters, truth values, tensors and tuples of these.
 bool IsInput(Program& program, df::TypeId type) {
   llvm::SmallVector<df::TypeId> elements;
   if (program.IsTuple(type, &elements))
@@ -18,6 +18,7 @@ bool IsInput(Program& program, df::TypeId type) {
     case df::Builtin::Double:
     case df::Builtin::Char:
     case df::Builtin::Bool:
+    case df::Builtin::Tensor:
     case df::Builtin::Ordering: return true;
     default: return false;
   }

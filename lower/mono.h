@@ -18,6 +18,7 @@
 #include <string>
 
 #include "lang/diagnostics.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "lower/lower.h"
 #include "tagged_ir/graph.h"
@@ -113,6 +114,8 @@ class Program {
   FunId text_append;  // primTextAppend: a text's characters from an offset on, before a list
   FunId text_pack;    // primTextPack: the text of a list
   FunId list_append;  // (++) of lists of characters
+  // Its function that makes a tensor of the list of its elements, at each type that the program needs.
+  llvm::DenseSet<uint32_t> tensor_literals;
 
   // What the graphs take over.
   ir::TypeTable ir_types;
@@ -135,6 +138,8 @@ class Program {
   df::TypeId PlainFun(df::TypeId type);
   df::Builtin BuiltinOf(df::TypeId type);
   bool IsTuple(df::TypeId type, llvm::SmallVectorImpl<df::TypeId>* elements = nullptr);
+  // Element type and shape of a tensor type (tensor.cpp): "" or what is wrong with it, then `dims` is empty.
+  std::string TensorShape(df::TypeId type, ir::TypeKind* element, llvm::SmallVectorImpl<int64_t>* dims);
   ir::TypeId IrType(df::TypeId type);   // declares data types as they are met
   llvm::ArrayRef<core::ConId> ConstructorsOf(df::TypeId type);
 
@@ -149,6 +154,8 @@ class Program {
   Expr* NewOp(ir::Op op, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
   Expr* NewFail(const std::string& message, uint32_t attr, df::TypeId type, ir::PosId pos);
   Expr* NewText(const std::string& text, ir::PosId pos);  // a packed text
+  // The constant with the elements of a list, if these are constants and as many as the type has; else null.
+  Expr* NewTensor(const Expr* list, df::TypeId type, ir::PosId pos);
   ir::ConstId Intern(ir::Constant constant);
   std::string UniqueName(const std::string& base);
 

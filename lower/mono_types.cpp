@@ -107,6 +107,13 @@ ir::TypeId Program::IrType(df::TypeId type) {
     case df::Builtin::Char: return builtin(ir::TypeKind::Char);
     case df::Builtin::Bool: return builtin(ir::TypeKind::Bool);
     case df::Builtin::Text: return builtin(ir::TypeKind::String);
+    case df::Builtin::Tensor: {
+      // Of a type without values nothing but failures is ever made: any shape will do.
+      ir::TypeKind element;
+      llvm::SmallVector<int64_t> dims;
+      TensorShape(type, &element, &dims);
+      return ir_type_ids_[type.index] = ir_types.Tensor(element, dims);
+    }
     default: break;
   }
   ir::TypeId id = ir_types.AddData(DataName(type));

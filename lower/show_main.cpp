@@ -26,6 +26,7 @@ class Structure {
       case df::Builtin::Function:
       case df::Builtin::IO:
       case df::Builtin::Text: return false;
+      case df::Builtin::Tensor: return true;
       case df::Builtin::None: break;
       default: return llvm::all_of(args, [&](df::TypeId arg) { return Shows(arg); });
     }

@@ -234,7 +234,7 @@ bool Simplifier::ShouldInline(FunId fun, llvm::ArrayRef<Expr*> args) const {
   return SizeOf(function.body, limit + 1) <= limit;
 }
 
-// "abc" ++ rest unpacks the literal before `rest`; a literal that is packed again is its text. Null for all else.
+// A tensor literal is a constant if its elements are; "abc" ++ rest unpacks the literal before `rest`; a literal that is packed again is its text. Null for all else.
 Expr* Simplifier::ApplyToLiteral(FunId fun, llvm::ArrayRef<Expr*> args, ir::PosId pos) {
   if (args.empty()) return nullptr;
   // Without optimisation too: the library writes its packed constants in this way.
@@ -242,6 +242,11 @@ Expr* Simplifier::ApplyToLiteral(FunId fun, llvm::ArrayRef<Expr*> args, ir::PosI
     Expr* text = TextOfLiteral(p_, args[0]);
     changed_ |= text != nullptr;
     return text;
+  }
+  if (p_.tensor_literals.contains(fun.index)) {
+    Expr* tensor = p_.NewTensor(args[0], p_.functions[fun].result, pos);
+    changed_ |= tensor != nullptr;
+    return tensor;
   }
   bool literal = args[0]->kind == Kind::App && TextOfLiteral(p_, args[0]);
   if (!optimize_ || fun != p_.list_append || args.size() != 2 || !literal) return nullptr;

@@ -1,6 +1,8 @@
 // See specialise.h.
 #include "lower/specialise.h"
 
+#include "tagged_ir/tensor_rules.h"
+
 namespace df::mono {
 
 bool Specialiser::Run(core::VarId entry) {
@@ -77,6 +79,7 @@ void Specialiser::NoteTextFunction(const core::Var& var, const TypeArgs& types, 
   std::string_view name = Text(var.name);
   if (name == "primTextAppend") p_.text_append = id;
   if (name == "primTextPack") p_.text_pack = id;
+  if (name == "primTensorLiteral") p_.tensor_literals.insert(id.index);
   if (name == "++" && types[0] == p_.core.types.Scalar(df::Builtin::Char)) p_.list_append = id;
 }
 
@@ -351,8 +354,12 @@ Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::T
                              ir::PosId pos) {
   std::string_view name = Text(p_.core.vars[prim].prim);
   if (ir::IsHostInput(name)) return p_.NewVarExpr(p_.HostInputNamed(name, type), pos);
-  std::optional<ir::Op> op = ir::OpNamed(name);
-  if (!op || ir::InfoOf(*op).cls != ir::OpClass::Ordinary) {
+  // "Concat 0": the op's attribute stands behind its name.
+  auto [op_name, digits] = llvm::StringRef(name).split(' ');
+  std::optional<ir::Op> op = ir::OpNamed(op_name);
+  uint32_t attr = 0;
+  bool good = digits.empty() || !digits.getAsInteger(0, attr);
+  if (!good || !op || ir::InfoOf(*op).cls != ir::OpClass::Ordinary) {
     p_.diags.Report(Diag::BadPrimitive, span, name, args.size());
     return p_.NewFail(std::string(name), 1, type, pos);
   }
@@ -364,7 +371,35 @@ Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::T
     return made;
   }
   if (*op == ir::Op::Fail && args.size() == 1) return Failure(args[0], type, span, pos);
-  return p_.NewOp(*op, args, type, pos);
+  Expr* made = p_.NewOp(*op, args, type, pos);
+  made->attr = attr;
+  return CheckTensors(Text(p_.core.vars[prim].name), made, span) ? made : p_.NewFail("a tensor of no shape", 1, type, pos);
+}
+
+bool Specialiser::CheckTensors(std::string_view name, const Expr* op, Span span) {
+  bool any = p_.BuiltinOf(op->type) == df::Builtin::Tensor;
+  for (const Expr* arg : op->args) any |= p_.BuiltinOf(arg->type) == df::Builtin::Tensor;
+  if (!any || op->op == ir::Op::Seq || op->op == ir::Op::Fail) return true;
+  auto report = [&](Diag id, const std::string& what, const std::string& why) {
+    if (bad_shapes_.insert({span.file.index, span.begin}).second) p_.diags.Report(id, span, what, why);
+    return false;
+  };
+  llvm::SmallVector<df::TypeId, 4> types;
+  for (const Expr* arg : op->args) types.push_back(arg->type);
+  types.push_back(op->type);
+  llvm::SmallVector<ir::TypeId, 4> rows;
+  for (df::TypeId type : types) {
+    ir::TypeKind element;
+    llvm::SmallVector<int64_t> dims;
+    if (p_.BuiltinOf(type) == df::Builtin::Tensor)
+      if (std::string fault = p_.TensorShape(type, &element, &dims); !fault.empty())
+        return report(Diag::TensorType, p_.core.types.Print(type), fault);
+    rows.push_back(p_.IrType(type));
+  }
+  llvm::SmallVector<const ir::Type*, 4> shapes;  // once no more rows are added
+  for (ir::TypeId row : rows) shapes.push_back(&p_.ir_types[row]);
+  std::string fault = ir::TensorFault(op->op, op->attr, llvm::ArrayRef(shapes).drop_back(), *shapes.back());
+  return fault.empty() || report(Diag::TensorShape, std::string(name), fault);
 }
 
 // The message is packed when the failure happens: an error is a datum, and holds no list that somebody has to force.

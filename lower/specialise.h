@@ -55,6 +55,8 @@ class Specialiser {
                   df::TypeId type, ir::PosId pos);
   Expr* Construction(core::ConId con, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
   Expr* Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::TypeId type, Span span, ir::PosId pos);
+  // Whether the shapes of an op's tensors fit; reports it otherwise, once for each place.
+  bool CheckTensors(std::string_view name, const Expr* op, Span span);
   Expr* Failure(Expr* message, df::TypeId type, Span span, ir::PosId pos);
   Expr* Let(const core::LetExpr* expr);
   Expr* Case(const core::CaseExpr* expr);
@@ -74,6 +76,7 @@ class Specialiser {
   std::map<std::pair<uint32_t, TypeArgs>, FunId> instances_;
   std::deque<Work> work_;
   bool too_many_ = false;
+  llvm::DenseSet<std::pair<uint32_t, uint32_t>> bad_shapes_;  // places of primitives that were reported: file, begin
 
   // Of the definition that is being translated:
   std::string function_name_;

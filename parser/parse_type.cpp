@@ -51,6 +51,14 @@ Type* Parser::ParseDimType() {
     NotSupported(token().span, "operators on types are");
     if (!diags_.all().empty()) diags_.Hint("the arguments of a type follow it: `Maybe Int`; a list of `Int`s is `[Int]`");
   }
+  // A shape that begins with a dimension: `n : s`.
+  if (Is(Kind::ConSym) && !token().qualifier.valid() && Text(token().text) == ":") {
+    Level level(*this);
+    if (level.too_deep()) return ErrorTypeHere();
+    Advance();
+    Type* right = ParseDimType();
+    return ast_.New<DimOpType>(From(begin), ':', left, right);
+  }
   if (Is(Kind::VarSym) || Is(Kind::ConSym) || Is(Kind::Backquote))
     NotSupported(token().span, "operators on types are");
   return left;

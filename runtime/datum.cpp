@@ -1,6 +1,7 @@
 // Data on one line, for traces.
 #include "runtime/integer.h"
 #include "runtime/show.h"
+#include "runtime/tensor.h"
 
 namespace df {
 namespace {
@@ -36,6 +37,13 @@ void Print(const ir::Graph& graph, ir::PortType type, const Value& value, llvm::
       out << '"';
       out.write_escaped(llvm::StringRef(text).take_front(kMaxText));
       out << (text.size() > kMaxText ? "...\"" : "\"");
+      return;
+    }
+    case ir::TypeKind::Tensor: {
+      const TensorObject* tensor = TensorIn(value);
+      constexpr size_t kMaxElements = 16;
+      if (tensor && tensor->count() <= kMaxElements) ShowTensor(*tensor, [&](std::string_view text) { out << text; });
+      else out << t.name;
       return;
     }
     case ir::TypeKind::Data: break;

@@ -7,8 +7,11 @@
 #include <cstdlib>
 #include <new>
 
+#include "backends/cpu/random.h"
 #include "runtime/integer.h"
 #include "runtime/scalar.h"
+#include "runtime/tensor.h"
+#include "runtime/tensor_kernels.h"
 #include "runtime/text.h"
 #include "runtime/unicode.h"
 
@@ -106,6 +109,8 @@ Value IntOp(const Firing& f) {
       if (y == 0) return f.Fail(DivideByZeroError());
       return Value::Word(f.op == Op::Rem ? scalar::Rem(x, y) : scalar::Mod(x, y));
     case Op::Gcd: return Value::Word(scalar::Gcd(x, y));
+    case Op::Min: return Value::Word(std::min(x, y));
+    case Op::Max: return Value::Word(std::max(x, y));
     case Op::BitAnd: return Value::Word(x & y);
     case Op::BitOr: return Value::Word(x | y);
     case Op::BitXor: return Value::Word(x ^ y);
@@ -160,6 +165,8 @@ Value IntegerOp(const Firing& f) {
       return integer::Divide(kind, x, y, f.max_bytes);
     }
     case Op::Gcd: return integer::Gcd(x, y, f.max_bytes);
+    case Op::Min: return integer::Compare(x, y) <= 0 ? x : y;
+    case Op::Max: return integer::Compare(x, y) >= 0 ? x : y;
     case Op::BitAnd: return integer::Bitwise(integer::Bits::And, x, y, f.max_bytes);
     case Op::BitOr: return integer::Bitwise(integer::Bits::Or, x, y, f.max_bytes);
     case Op::BitXor: return integer::Bitwise(integer::Bits::Xor, x, y, f.max_bytes);
@@ -226,6 +233,10 @@ Value RealOp(const Firing& f) {
     case Op::Acosh: return Real<T>(std::acosh(x));
     case Op::Atanh: return Real<T>(std::atanh(x));
     case Op::Atan2: return Real<T>(scalar::Atan2(x, y));
+    case Op::Sigmoid: return Real<T>(T(1) / (T(1) + std::exp(-x)));
+    case Op::Relu: return Real<T>(x < 0 ? T(0) : x);
+    case Op::Min: return Real<T>(scalar::Smaller(x, y));
+    case Op::Max: return Real<T>(scalar::Larger(x, y));
     case Op::IsNaN: return Bool(std::isnan(x));
     case Op::IsInfinite: return Bool(std::isinf(x));
     case Op::IsNegativeZero: return Bool(x == 0 && std::signbit(x));
@@ -304,7 +315,10 @@ KernelTypes TypesOf(const ir::Graph& graph, ir::NodeId node) {
   llvm::ArrayRef<ir::Edge> in = graph.InputsOf(node);
   llvm::ArrayRef<ir::PortType> out = graph.ResultsOf(node);
   if (!in.empty()) types.operand = graph.types.Kind(graph.TypeOf(in[0]).type);
-  if (!out.empty()) types.result = graph.types.Kind(out[0].type);
+  if (!out.empty()) {
+    types.result_type = &graph.types[out[0].type];
+    types.result = types.result_type->kind;
+  }
   return types;
 }
 
@@ -313,6 +327,9 @@ Value ApplyTyped(Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> 
   Firing f{op, types, operands, error, failed, max_bytes};
   *failed = false;
   if (operands.empty()) return f.Unsupported();
+  if (WorksOnTensors(op, types)) return ApplyTensor(op, types, attr, operands, error, failed);
+  if (op == Op::RandomKey)
+    return Value::Word(static_cast<int64_t>(cpu::DeriveKey(static_cast<uint64_t>(operands[0].word()), static_cast<uint64_t>(operands[1].word()))));
   switch (op) {
     case Op::Match: {
       const Value& v = operands[0];
@@ -335,6 +352,7 @@ Value ApplyTyped(Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> 
     case TypeKind::Alt: return SmallOp(f);
     case TypeKind::String: return TextOp(f);
     case TypeKind::Trigger:
+    case TypeKind::Tensor:
     case TypeKind::Data: break;
   }
   return f.Unsupported();
@@ -357,6 +375,7 @@ Value Materialize(const ir::Graph& graph, ir::ConstId constant) {
       return value;
     }
     case TypeKind::String: return NewText(c.text);
+    case TypeKind::Tensor: return MakeTensor(graph.types[c.type], c.text);
     default: return Value::Word(c.word);
   }
 }

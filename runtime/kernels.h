@@ -26,6 +26,7 @@ Value Apply(const ir::Graph& graph, ir::NodeId node, llvm::ArrayRef<Value> opera
 struct KernelTypes {
   ir::TypeKind operand;
   ir::TypeKind result;
+  const ir::Type* result_type = nullptr;  // in the graph, as ops on tensors ask for a shape
 };
 KernelTypes TypesOf(const ir::Graph& graph, ir::NodeId node);
 Value ApplyTyped(ir::Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> operands, KernelError* error,

@@ -72,6 +72,16 @@ T Signum(T x) {
   return x > 0 ? T(1) : x < 0 ? T(-1) : x;  // keeps -0 and NaN
 }
 
+// NaN if either is.
+template <typename T>
+T Larger(T x, T y) {
+  return x != x || (y == y && x > y) ? x : y;
+}
+template <typename T>
+T Smaller(T x, T y) {
+  return x != x || (y == y && x < y) ? x : y;
+}
+
 // The angle of (x, y) as GHC's own definition rounds it, which is not always what libm's atan2 gives.
 template <typename T>
 T Atan2(T y, T x) {

@@ -7,6 +7,7 @@
 #include "lang/utf8.h"
 #include "runtime/integer.h"
 #include "runtime/long_operation.h"
+#include "runtime/tensor.h"
 
 namespace df {
 namespace {
@@ -137,10 +138,16 @@ class Shower {
       case TypeKind::Float: Number(ShowFloat(value.as_float()), item.precedence); return;
       case TypeKind::Double: Number(ShowDouble(value.as_double()), item.precedence); return;
       case TypeKind::String: PackedString(value); return;
+      case TypeKind::Tensor: Tensor(*TensorIn(value), item.precedence); return;
       case TypeKind::Data: break;
     }
     if (IsList(type)) List(item, type);
     else Constructed(item, type);
+  }
+
+  void Tensor(const TensorObject& tensor, int precedence) {
+    if (tensor.dims().empty()) return Number(ShowElement(tensor, 0), precedence);
+    ShowTensor(tensor, [&](std::string_view text) { out_ << text; });
   }
 
   void PackedString(const Value& value) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lang/utf8.h"
+#include "runtime/tensor.h"
 
 namespace df {
 
@@ -79,6 +80,7 @@ void DeadObjects::FreeAll() {
       case ObjectKind::Delay: FreeDelay(object, *this); break;
       case ObjectKind::BigInteger: delete static_cast<BigInteger*>(object); break;
       case ObjectKind::Text: delete static_cast<TextObject*>(object); break;
+      case ObjectKind::Tensor: delete static_cast<TensorObject*>(object); break;
       case ObjectKind::Error: {
         auto* error = static_cast<ErrorObject*>(object);
         if (error->tag) Drop(error->tag);

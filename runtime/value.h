@@ -5,7 +5,7 @@
 //   kind       payload
 //   Word       Unit 0 · Bool 0/1 · Char code point · Int · Double bits · Float bits (low half) · an Integer that fits in
 //              64 bits · the alternative of Alt and of a constructor without fields
-//   Object     BigInteger (an Integer that does not fit), Data, Text
+//   Object     BigInteger (an Integer that does not fit), Data, Text, Tensor (runtime/tensor.h)
 //   Reference  an engine's delayed call (an Object that only that engine understands)
 //   Error      an ErrorObject
 //   Dead       the absence of data (reference engine only)
@@ -31,7 +31,7 @@
 namespace df {
 
 enum class ValueKind : uint8_t { Word, Object, Reference, Error, Dead };
-enum class ObjectKind : uint8_t { BigInteger, Data, Text, Error, Delay, Cell, Host };
+enum class ObjectKind : uint8_t { BigInteger, Data, Text, Tensor, Error, Delay, Cell, Host };
 
 // Common header of everything that is counted, 8 bytes.
 struct Object {

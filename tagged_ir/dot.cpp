@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "fmt/format.h"
+#include "tagged_ir/tensor_type.h"
 #include "tagged_ir/text.h"
 
 namespace df::ir {
@@ -73,6 +74,10 @@ std::string Drawer::ConstantLabel(const Constant& constant) const {
       return constant.text.substr(0, kLongest) + "...";
     // A cut through the middle of a character would not be UTF-8 any more.
     case TypeKind::String: return constant.text.size() <= kLongest ? "\"" + constant.text + "\"" : "a String";
+    case TypeKind::Tensor: {
+      std::string text = TensorText(g.types[constant.type], constant.text);
+      return text.size() <= kLongest ? text : g.types[constant.type].name;
+    }
     default: return fmt::format("{}", constant.word);
   }
 }

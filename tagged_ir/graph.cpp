@@ -1,5 +1,7 @@
 #include "tagged_ir/graph.h"
 
+#include "tagged_ir/tensor_type.h"
+
 namespace df::ir {
 
 TypeTable::TypeTable() {
@@ -14,6 +16,13 @@ TypeId TypeTable::Find(std::string_view data_name) const {
   for (uint32_t i = 0; i < rows_.size(); ++i)
     if (rows_[TypeId(i)].kind == TypeKind::Data && rows_[TypeId(i)].name == data_name) return TypeId(i);
   return {};
+}
+
+TypeId TypeTable::Tensor(TypeKind element, llvm::ArrayRef<int64_t> dims) {
+  std::string name = TensorName(element, dims);
+  for (uint32_t i = static_cast<uint32_t>(TypeKind::Data); i < rows_.size(); ++i)
+    if (rows_[TypeId(i)].kind == TypeKind::Tensor && rows_[TypeId(i)].name == name) return TypeId(i);
+  return rows_.Add({TypeKind::Tensor, std::move(name), {}, element, dims.vec()});
 }
 
 TypeId TypeTable::FindBuiltin(std::string_view name) const {

@@ -27,7 +27,7 @@ using PosId = Id<struct IrPosTag>;
 
 // ---------------------------------------------------------------- types
 
-enum class TypeKind : uint8_t { Trigger, Alt, Unit, Bool, Char, Int, Integer, Float, Double, String, Data };
+enum class TypeKind : uint8_t { Trigger, Alt, Unit, Bool, Char, Int, Integer, Float, Double, String, Data, Tensor };
 
 // What an edge carries. A lazy edge carries a value or a reference; others values only. Any edge may carry an
 // error.
@@ -48,11 +48,13 @@ struct Constructor {
 };
 struct Type {
   TypeKind kind;
-  std::string name;                       // Data: "(Int, Bool)", "Maybe Int"; unique in the graph
+  std::string name;                       // Data: "(Int, Bool)", "Maybe Int"; Tensor: "Tensor Float [2, 3]"; unique in the graph
   std::vector<Constructor> constructors;  // Data
+  TypeKind element = TypeKind::Unit;      // Tensor: Float, Double, Int or Bool
+  std::vector<int64_t> dims = {};         // Tensor: its shape
 };
 
-// Rows [0, String] are the built-in kinds in the order of TypeKind; data types follow.
+// Rows [0, String] are the built-in kinds in the order of TypeKind; data types and tensors follow.
 class TypeTable {
  public:
   TypeTable();
@@ -60,6 +62,8 @@ class TypeTable {
   // Declares a data type; its constructors may be filled in later (recursive types) through operator[].
   TypeId AddData(std::string name);
   TypeId Find(std::string_view data_name) const;  // invalid if there is none
+  // The row of that tensor type, made if there is none yet (tagged_ir/tensor_type.h).
+  TypeId Tensor(TypeKind element, llvm::ArrayRef<int64_t> dims);
   TypeId FindBuiltin(std::string_view name) const;
   Type& operator[](TypeId id) { return rows_[id]; }
   const Type& operator[](TypeId id) const { return rows_[id]; }
@@ -114,7 +118,8 @@ struct Constant {
   // Unit: 0. Bool: 0, 1. Char: code point. Int: the number. Float, Double: the bits (of a float in the low
   // half).
   int64_t word = 0;
-  // Integer: decimal digits, '-' in front if negative. String: UTF-8.
+  // Integer: decimal digits, '-' in front if negative. String: UTF-8. Tensor: its elements in row-major order, each
+  // little-endian (a Bool is one byte, 0 or 1).
   std::string text;
 };
 

@@ -16,9 +16,10 @@ constexpr Variable kVariables[] = {
     {"num", Pattern::AnyNumber},       {"num'", Pattern::AnyNumber}, {"integral", Pattern::Integral},
     {"floating", Pattern::Floating},   {"eq", Pattern::Comparable},  {"data", Pattern::Data},
     {"predicate", Pattern::Predicate}, {"a", Pattern::Any},          {"b", Pattern::Any},
+    {"tensor", Pattern::Tensor},       {"tensor'", Pattern::Tensor}, {"tensor''", Pattern::Tensor},
 };
 constexpr const char* kKindNames[] = {"Trigger", "Alt",   "Unit",   "Bool",   "Char",     "Int",
-                                      "Integer", "Float", "Double", "String", "data type"};
+                                      "Integer", "Float", "Double", "String", "data type", "tensor"};
 
 // Parses one side; `names` collects the variables of the whole row in order of appearance.
 llvm::SmallVector<Place, 4> ParseSide(llvm::StringRef text, llvm::SmallVectorImpl<llvm::StringRef>& names) {
@@ -33,8 +34,9 @@ llvm::SmallVector<Place, 4> ParseSide(llvm::StringRef text, llvm::SmallVectorImp
     if (word.consume_back("*")) place.count = Count::Many;
     if (word.consume_back("?")) place.count = Count::Optional;
     place.variable = kNoVariable;
-    bool known = word == "any";
-    for (size_t i = 0; i + 1 < std::size(kKindNames); ++i) {
+    bool known = word == "any" || word == "truth";
+    if (word == "truth") place.pattern = Pattern::Truth;
+    for (size_t i = 0; i < static_cast<size_t>(TypeKind::Data); ++i) {
       if (word != kKindNames[i]) continue;
       place.pattern = Pattern::Concrete;
       place.kind = static_cast<TypeKind>(i);
@@ -85,15 +87,19 @@ bool AcceptsCount(llvm::ArrayRef<Place> places, uint32_t count) {
   return count == places.size() || count + 1 == places.size();
 }
 
-bool Accepts(const Place& place, TypeKind kind) {
+bool Accepts(const Place& place, const Type& type) {
+  bool tensor = type.kind == TypeKind::Tensor;
+  TypeKind kind = tensor ? type.element : type.kind;
   switch (place.pattern) {
-    case Pattern::Concrete: return kind == place.kind;
+    case Pattern::Concrete: return type.kind == place.kind;
     case Pattern::Integral: return kind == TypeKind::Int || kind == TypeKind::Integer;
     case Pattern::Floating: return kind == TypeKind::Float || kind == TypeKind::Double;
     case Pattern::AnyNumber: return kind >= TypeKind::Int && kind <= TypeKind::Double;
     case Pattern::Comparable: return kind >= TypeKind::Bool && kind <= TypeKind::Double;
     case Pattern::Data: return kind == TypeKind::Data;
-    case Pattern::Predicate: return kind == TypeKind::Bool || kind == TypeKind::Alt;
+    case Pattern::Tensor: return tensor;
+    case Pattern::Truth: return kind == TypeKind::Bool;
+    case Pattern::Predicate: return type.kind == TypeKind::Bool || type.kind == TypeKind::Alt;
     case Pattern::Any: return true;
   }
   return false;
@@ -107,6 +113,8 @@ const char* Describe(const Place& place) {
     case Pattern::AnyNumber: return "a number type";
     case Pattern::Comparable: return "a number, Char or Bool";
     case Pattern::Data: return "a data type";
+    case Pattern::Tensor: return "a tensor";
+    case Pattern::Truth: return "Bool or a tensor of Bools";
     case Pattern::Predicate: return "Bool or Alt";
     case Pattern::Any: return "any type";
   }

@@ -13,7 +13,7 @@
 namespace df::ir {
 
 // What one place of a signature accepts.
-enum class Pattern : uint8_t { Concrete, AnyNumber, Integral, Floating, Comparable, Data, Predicate, Any };
+enum class Pattern : uint8_t { Concrete, AnyNumber, Integral, Floating, Comparable, Data, Tensor, Truth, Predicate, Any };
 
 enum class Count : uint8_t { One, Many, Optional };
 
@@ -40,8 +40,9 @@ const Signature& SignatureOf(Op op);
 const Place* PlaceAt(llvm::ArrayRef<Place> places, uint32_t index);
 // Whether a node may have `count` operands (results).
 bool AcceptsCount(llvm::ArrayRef<Place> places, uint32_t count);
-// Whether a type of this kind may stand there.
-bool Accepts(const Place& place, TypeKind kind);
+// Whether a type may stand there. A place for numbers accepts tensors of such numbers, too; which ops have tensors as
+// operands, and of which shapes, is for tagged_ir/tensor_rules.h to say.
+bool Accepts(const Place& place, const Type& type);
 // "a number", "Int", for messages.
 const char* Describe(const Place& place);
 

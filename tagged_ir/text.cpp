@@ -5,6 +5,8 @@
 #include <cstring>
 
 #include "fmt/format.h"
+#include "tagged_ir/tensor_rules.h"
+#include "tagged_ir/tensor_type.h"
 #include "tagged_ir/text.h"
 #include "tagged_ir/text_format.h"
 
@@ -27,25 +29,25 @@ std::string text::Quote(std::string_view value) {
   return out + '"';
 }
 
-namespace {
-
-using text::NameText;
-using text::Quote;
-
-// Shortest decimal that reads back as the same number; a NaN by its bits, which a decimal would lose.
-std::string FloatText(const Constant& constant, bool is_double) {
+std::string text::FloatText(int64_t bits, bool is_double) {
   if (is_double) {
     double value;
-    std::memcpy(&value, &constant.word, sizeof value);
-    if (std::isnan(value)) return fmt::format("0x{:016x}", static_cast<uint64_t>(constant.word));
+    std::memcpy(&value, &bits, sizeof value);
+    if (std::isnan(value)) return fmt::format("0x{:016x}", static_cast<uint64_t>(bits));
     return fmt::format("{}", value);
   }
-  auto bits = static_cast<uint32_t>(constant.word);
+  auto low = static_cast<uint32_t>(bits);
   float value;
-  std::memcpy(&value, &bits, sizeof value);
-  if (std::isnan(value)) return fmt::format("0x{:08x}", bits);
+  std::memcpy(&value, &low, sizeof value);
+  if (std::isnan(value)) return fmt::format("0x{:08x}", low);
   return fmt::format("{}", value);
 }
+
+namespace {
+
+using text::FloatText;
+using text::NameText;
+using text::Quote;
 
 std::string CharText(int64_t code) {
   if (code >= 0x20 && code < 0x7f && code != '\'' && code != '\\')
@@ -114,7 +116,7 @@ std::string Printer::TypeText(PortType type) const {
   std::string name = "<bad type>";
   if (g.types.Contains(type.type)) {
     const Type& row = g.types[type.type];
-    name = row.kind != TypeKind::Data              ? row.name
+    name = row.kind < TypeKind::Data               ? row.name
            : g.types.FindBuiltin(row.name).valid() ? Quote(row.name)
                                                    : NameText(row.name);
   }
@@ -161,10 +163,11 @@ std::string Printer::ConstantText(ConstId id) const {
     case TypeKind::Unit: return "()";
     case TypeKind::Bool: return constant.word ? "True" : "False";
     case TypeKind::Char: return CharText(constant.word);
-    case TypeKind::Float: return FloatText(constant, false);
-    case TypeKind::Double: return FloatText(constant, true);
+    case TypeKind::Float: return FloatText(constant.word, false);
+    case TypeKind::Double: return FloatText(constant.word, true);
     case TypeKind::Integer: return constant.text;
     case TypeKind::String: return Quote(constant.text);
+    case TypeKind::Tensor: return Quote(TensorText(g.types[constant.type], constant.text));
     default: return fmt::format("{}", constant.word);
   }
 }
@@ -173,6 +176,10 @@ void Printer::Header() {
   out_ << "tagged " << Quote(g.name) << '\n';
   for (const std::string& file : g.files) out_ << "file " << Quote(file) << '\n';
   for (uint32_t i = static_cast<uint32_t>(TypeKind::Data); i < g.types.size(); ++i) {
+    if (g.types.Kind(TypeId(i)) == TypeKind::Tensor) {
+      out_ << "tensor " << TypeText({TypeId(i)}) << '\n';
+      continue;
+    }
     out_ << "data " << TypeText({TypeId(i)});
     const char* separator = " = ";
     for (const Constructor& c : g.types[TypeId(i)].constructors) {
@@ -238,7 +245,9 @@ std::string Printer::Attribute(NodeId id) const {
       }
       return fmt::format(" {} {}", constructor(type, node.attr >> 16), node.attr & 0xffff);
     }
-    default: return node.attr ? fmt::format(" <attribute {}>", node.attr) : "";
+    default:
+      if (HasTensorAttribute(node.op)) return fmt::format(" {}", node.attr);
+      return node.attr ? fmt::format(" <attribute {}>", node.attr) : "";
   }
 }
 

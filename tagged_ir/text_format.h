@@ -4,6 +4,7 @@
 // quoted.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,11 @@ inline bool IsBareName(std::string_view name) {
     if (!IsNameChar(c)) return false;
   return true;
 }
+
+// Shortest decimal that reads back as the same number; a NaN by its bits, which a decimal would lose. `bits` of a float are
+// in the low half. text.cpp, text_parse.cpp
+std::string FloatText(int64_t bits, bool is_double);
+bool ReadFloat(std::string_view text, bool is_double, int64_t* bits);
 
 // "a\nb" with quotes and escapes. Bytes from 0x80 on stay as they are.
 std::string Quote(std::string_view text);

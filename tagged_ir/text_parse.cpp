@@ -13,11 +13,38 @@
 #include "fmt/format.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
+#include "tagged_ir/tensor_rules.h"
+#include "tagged_ir/tensor_type.h"
 #include "tagged_ir/text.h"
 #include "tagged_ir/text_format.h"
 #include "tagged_ir/text_lex.h"
 
 namespace df::ir {
+namespace {
+
+template <typename Float, typename Bits>
+bool ReadNumber(std::string_view text, int64_t* word) {
+  Bits bits = 0;
+  const char* end = text.data() + text.size();
+  if (text.starts_with("0x")) {
+    auto [last, status] = std::from_chars(text.data() + 2, end, bits, 16);
+    if (status != std::errc() || last != end) return false;
+  } else {
+    Float value = 0;
+    auto [last, status] = std::from_chars(text.data(), end, value);
+    if (status != std::errc() || last != end) return false;
+    std::memcpy(&bits, &value, sizeof bits);
+  }
+  *word = static_cast<int64_t>(bits);
+  return true;
+}
+
+}  // namespace
+
+bool text::ReadFloat(std::string_view text, bool is_double, int64_t* bits) {
+  return is_double ? ReadNumber<double, uint64_t>(text, bits) : ReadNumber<float, uint32_t>(text, bits);
+}
+
 namespace {
 
 using text::Lexer;
@@ -60,6 +87,7 @@ class Parser {
   bool Header();
   bool HeaderLine(const std::string& keyword);
   bool DataLine();
+  bool TensorLine();
   bool ScopeLine(ScopeKind kind);
   bool SiteLine();
   bool ResolveHeader();
@@ -206,6 +234,7 @@ bool Parser::Header() {
 
 bool Parser::HeaderLine(const std::string& keyword) {
   if (keyword == "data") return DataLine();
+  if (keyword == "tensor") return TensorLine();
   if (keyword == "root") return ScopeLine(ScopeKind::Root);
   if (keyword == "function") return ScopeLine(ScopeKind::Function);
   if (keyword == "loop") return ScopeLine(ScopeKind::Loop);
@@ -275,6 +304,21 @@ bool Parser::DataLine() {
     }
     g.types[id].constructors.push_back(std::move(constructor));
   } while (Accept("|"));
+  return true;
+}
+
+// tensor "Tensor Float [2, 3]"
+bool Parser::TensorLine() {
+  Advance();
+  uint32_t line = token_.line;
+  std::string name;
+  TypeKind element;
+  std::vector<int64_t> dims;
+  if (!Name(&name)) return false;
+  if (!ParseTensorName(name, &element, &dims)) return FailAt(line, fmt::format("`{}` is no type of tensors", name));
+  TypeId next = g.types.next_id();
+  if (!types_.try_emplace(name, next).second || g.types.Tensor(element, dims) != next)
+    return FailAt(line, fmt::format("type `{}` is declared twice", name));
   return true;
 }
 
@@ -451,7 +495,7 @@ bool Parser::ResolveAttribute(const PendingNode& node, llvm::ArrayRef<Edge> in, 
     case Op::Const:
     case Op::Construct: wanted = 1; break;
     case Op::Field: wanted = 2; break;
-    default: break;
+    default: wanted = HasTensorAttribute(node.op); break;
   }
   if (node.attribute.size() != wanted)
     return FailAt(node.line, "an attribute is missing, or there is one too many");
@@ -483,59 +527,43 @@ bool Parser::ResolveAttribute(const PendingNode& node, llvm::ArrayRef<Edge> in, 
   }
 }
 
-template <typename Float, typename Bits>
-bool ReadFloat(const std::string& text, int64_t* word) {
-  Bits bits = 0;
-  const char* end = text.data() + text.size();
-  if (text.starts_with("0x")) {
-    auto [last, status] = std::from_chars(text.data() + 2, end, bits, 16);
-    if (status != std::errc() || last != end) return false;
-  } else {
-    Float value = 0;
-    auto [last, status] = std::from_chars(text.data(), end, value);
-    if (status != std::errc() || last != end) return false;
-    std::memcpy(&bits, &value, sizeof bits);
-  }
-  *word = static_cast<int64_t>(bits);
-  return true;
-}
-
 bool Parser::ResolveConstant(const PendingNode& node, uint32_t* attr) {
   if (node.results.size() != 1) return FailAt(node.line, "a constant has one result");
   const Token& literal = node.attribute[0];
-  const std::string& text = literal.text;
+  const std::string& written = literal.text;
   Constant constant;
   constant.type = node.results[0].type;
   bool good = false;
   switch (g.types.Kind(constant.type)) {
     case TypeKind::Unit: good = literal.kind == Tok::Symbol; break;
     case TypeKind::Bool:
-      good = literal.kind == Tok::Name && (text == "True" || text == "False");
-      constant.word = text == "True";
+      good = literal.kind == Tok::Name && (written == "True" || written == "False");
+      constant.word = written == "True";
       break;
     case TypeKind::Char:
       good = literal.kind == Tok::Char;
       constant.word = literal.code;
       break;
     case TypeKind::Int: {
-      auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), constant.word);
-      good = literal.kind == Tok::Number && status == std::errc() && end == text.data() + text.size();
+      auto [end, status] = std::from_chars(written.data(), written.data() + written.size(), constant.word);
+      good = literal.kind == Tok::Number && status == std::errc() && end == written.data() + written.size();
       break;
     }
     case TypeKind::Integer:
       good = literal.kind == Tok::Number;
-      constant.text = text;
+      constant.text = written;
       break;
-    case TypeKind::Float: good = ReadFloat<float, uint32_t>(text, &constant.word); break;
-    case TypeKind::Double: good = ReadFloat<double, uint64_t>(text, &constant.word); break;
+    case TypeKind::Float: good = text::ReadFloat(written, false, &constant.word); break;
+    case TypeKind::Double: good = text::ReadFloat(written, true, &constant.word); break;
     case TypeKind::String:
       good = literal.kind == Tok::Quoted;
-      constant.text = text;
+      constant.text = written;
       break;
+    case TypeKind::Tensor: good = literal.kind == Tok::Quoted && ParseTensorText(g.types[constant.type], written, &constant.text); break;
     default: break;
   }
   if (!good)
-    return FailAt(literal.line, fmt::format("`{}` is not a {}", text, g.types.Print({constant.type})));
+    return FailAt(literal.line, fmt::format("`{}` is not a {}", written, g.types.Print({constant.type})));
   auto [it, is_new] = constants_.try_emplace({constant.type.index, constant.word, constant.text}, ConstId());
   if (is_new) it->second = g.constants.Add(std::move(constant));
   *attr = it->second.index;

@@ -47,6 +47,7 @@ class Verifier {
   bool CheckHandles(NodeId id);
   bool CheckSignature(NodeId id);
   bool CheckAttribute(NodeId id);
+  bool CheckTensors(NodeId id);
   bool CheckConstruct(NodeId id);
   bool CheckField(NodeId id);
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "tagged_ir/signature.h"
+#include "tagged_ir/tensor_rules.h"
 #include "tagged_ir/verify.h"
 
 namespace df::ir {
@@ -57,7 +58,7 @@ bool Verifier::CheckSignature(NodeId id) {
   std::array<TypeId, kMaxVariables> bound;
   std::array<bool, kMaxVariables> lazy{};
   auto match = [&](const Place& place, PortType type, const char* what, uint32_t index) {
-    if (!Accepts(place, g.types.Kind(type.type)))
+    if (!Accepts(place, g.types[type.type]))
       return FailAt(id, "{} {} is a {}, want {}", what, index, g.types.Print(type), Describe(place));
     if (place.variable == kNoVariable) return true;
     TypeId& variable = bound[place.variable];
@@ -138,6 +139,8 @@ bool Verifier::CheckAttribute(NodeId id) {
       return true;
     default: break;
   }
+  if (InfoOf(node.op).cls == OpClass::Ordinary && !CheckTensors(id)) return false;
+  if (HasTensorAttribute(node.op)) return true;
   if (node.attr != 0) return FailAt(id, "an attribute ({}) that this op has no use for", node.attr);
   switch (node.op) {
     case Op::Switch: {
@@ -159,6 +162,14 @@ bool Verifier::CheckAttribute(NodeId id) {
     case Op::Seq: return no_trigger();
     default: return true;
   }
+}
+
+// Which ops work on tensors, and what their shapes have to do with each other.
+bool Verifier::CheckTensors(NodeId id) {
+  llvm::SmallVector<const Type*, 4> operands;
+  for (Edge edge : g.InputsOf(id)) operands.push_back(&g.types[g.TypeOf(edge).type]);
+  std::string fault = TensorFault(g.nodes[id].op, g.nodes[id].attr, operands, g.types[g.ResultsOf(id)[0].type]);
+  return fault.empty() || FailAt(id, "{}", fault);
 }
 
 bool Verifier::CheckConstruct(NodeId id) {

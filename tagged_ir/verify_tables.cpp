@@ -4,6 +4,7 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "tagged_ir/action.h"
+#include "tagged_ir/tensor_type.h"
 #include "tagged_ir/verify.h"
 
 namespace df::ir {
@@ -47,9 +48,14 @@ bool Verifier::CheckTypes() {
         return Fail("type {} is not the built-in type it has to be", i);
       continue;
     }
+    if (type.kind == TypeKind::Tensor) {
+      if (std::string fault = TensorTypeFault(type); !fault.empty()) return Fail("type {}, a tensor: {}", i, fault);
+      if (!names.insert(type.name).second) return Fail("two types are named `{}`", type.name);
+      continue;
+    }
     if (type.kind != TypeKind::Data) return Fail("type {} is not a data type", i);
     if (type.name.empty() || !IsUtf8(type.name)) return Fail("type {}: its name is empty or not UTF-8", i);
-    if (!names.insert(type.name).second) return Fail("two data types are named `{}`", type.name);
+    if (!names.insert(type.name).second) return Fail("two types are named `{}`", type.name);
     if (type.constructors.size() > kMaxConstructors)
       return Fail("type `{}` has too many constructors", type.name);
     llvm::StringSet<> constructors;
@@ -189,7 +195,7 @@ bool Verifier::CheckConstants() {
     if (!g.types.Contains(constant.type)) return Fail("constant {}: no type {}", i, constant.type.index);
     TypeKind kind = g.types.Kind(constant.type);
     int64_t word = constant.word;
-    bool has_text = kind == TypeKind::Integer || kind == TypeKind::String;
+    bool has_text = kind == TypeKind::Integer || kind == TypeKind::String || kind == TypeKind::Tensor;
     bool good = true;
     switch (kind) {
       case TypeKind::Trigger:
@@ -197,7 +203,8 @@ bool Verifier::CheckConstants() {
       case TypeKind::Data: return Fail("constant {}: no constant is a {}", i, g.types.Print({constant.type}));
       case TypeKind::Unit:
       case TypeKind::Integer:
-      case TypeKind::String: good = word == 0; break;
+      case TypeKind::String:
+      case TypeKind::Tensor: good = word == 0; break;
       case TypeKind::Bool: good = word == 0 || word == 1; break;
       case TypeKind::Char: good = word >= 0 && word <= 0x10ffff; break;
       case TypeKind::Float: good = word >= 0 && word <= 0xffffffff; break;
@@ -209,6 +216,9 @@ bool Verifier::CheckConstants() {
       return Fail("constant {}: a text that its type has no use for", i);
     if (kind == TypeKind::Integer && !IsDecimal(constant.text))
       return Fail("constant {}: not a decimal number", i);
+    if (kind == TypeKind::Tensor)
+      if (std::string fault = TensorConstantFault(g.types[constant.type], constant.text); !fault.empty())
+        return Fail("constant {}: {}", i, fault);
     if (kind == TypeKind::String && !IsUtf8(constant.text)) return Fail("constant {}: not UTF-8", i);
   }
   return true;

@@ -176,6 +176,11 @@ class Checker {
 
   // ---- types_syntax.cpp
   TypeId ConvertType(const ast::Type* type, TypeVarScope& scope, KindId expected);
+  // The largest number that can be written as a dimension.
+  static constexpr int64_t kMaxDim = int64_t{1} << 40;
+  TypeId DimLiteral(const ast::DimType* type);
+  TypeId ConvertShape(const ast::ListType* list, TypeVarScope& scope);
+  std::pair<TypeId, KindId> ConvertDimOp(const ast::DimOpType* type, TypeVarScope& scope);
   std::pair<TypeId, KindId> ConvertApplied(const ast::Type* type, TypeVarScope& scope);
   std::pair<TypeId, KindId> ConvertHead(const ast::Type* type, TypeVarScope& scope);
   bool ConvertContext(ast::List<ast::Constraint> context, TypeVarScope& scope, std::vector<core::Pred>& out);
@@ -215,6 +220,7 @@ class Checker {
   core::Expr* CheckTuple(llvm::ArrayRef<const ast::Expr*> elements, Span span, TypeId expected,
                          const Reason& why);
   core::Expr* CheckList(const ast::ListExpr* expr, TypeId expected, const Reason& why);
+  core::Expr* ListNode(llvm::ArrayRef<core::Expr*> elements, TypeId element, Span span);
   core::Expr* CheckTyped(const ast::TypedExpr* expr, TypeId expected, const Reason& why);
   core::Expr* CheckNegate(const ast::NegateExpr* expr, TypeId expected, const Reason& why);
   core::Expr* Use(VarId var, Span span);  // instantiates, requires the constraints
@@ -257,6 +263,13 @@ class Checker {
   core::Expr* CheckRecordUpdate(const ast::RecordUpdateExpr* expr, TypeId expected, const Reason& why);
   core::Row FailRow(TypeId scrutinee, TypeId result, std::string_view message, Span span);
   int FieldIndex(ConId con, const ast::Name& field);  // -1, reported, if the constructor has no such field
+
+  // ---- infer_tensor.cpp
+  core::Expr* CheckTensorLiteral(const ast::ListExpr* expr, TypeId expected, const Reason& why);
+  // Looks again at equations of dimensions that were left open.
+  void SettleDims();
+  // Reports those that are still open and speak of a variable in `metas`; all, if that is null.
+  void ReportOpenDims(const llvm::SmallVectorImpl<MetaId>* metas);
 
   // ---- infer_pat.cpp
   struct Bound {
@@ -351,6 +364,7 @@ class Checker {
   void ExplainCallee(VarId var, ConId con);    // the type of what is applied, and where it says so
   void ExplainVariable(VarId var, Span use);   // what gave the variable its type
   void ExplainPlace(TypeId type, Span not_in, std::string_view what = "this");  // what gave the type to a meta
+  void ExplainDimension(TypeId from, const std::string& dimension, Span not_in);
   void ExplainNumber(Span origin);             // what has to be a number
   void RecordPlace(TypeId type, Span span, const Reason& why);  // for what is solved next
   void NoteOnce(Span span, std::string text);  // unless the last message speaks of this place already
@@ -434,6 +448,9 @@ class Checker {
   std::vector<KindId> open_kinds_;
   ModuleExports exports_;
 };
+
+// typecheck/infer_expr.cpp: why a part of a list, tuple or tensor has its type.
+Reason PartOf(const Reason& why);
 
 // typecheck/print.cpp: as GHCi prints it; inferred variables are named a, b, c.. in order of appearance.
 std::string PrintScheme(const core::Program& program, const core::Scheme& scheme);

@@ -76,7 +76,7 @@ class Verifier {
   }
   bool HasMeta(TypeId type) const {
     if (types_.Kind(type) == TypeKind::App) return HasMeta(types_.FnOf(type)) || HasMeta(types_.ArgOf(type));
-    return types_.Kind(type) == TypeKind::Meta;
+    return types_.Kind(type) == TypeKind::Meta || (types_.Kind(type) == TypeKind::Dim && types_.HasMeta(type));
   }
 
   // ---- nodes

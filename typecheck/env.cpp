@@ -29,6 +29,10 @@ void DeclareBuiltins(Env& env, core::Program& program) {
     env.SetKind(con, env.kinds.Arrows(types.cons[con].arity));
     env.builtin.types.Add(types.cons[con].name, TypeName{con});
   }
+  Kinds& kinds = env.kinds;
+  env.SetKind(types.Known(Builtin::Tensor), kinds.Arrow(kinds.Star(), kinds.Arrow(kinds.Shape(), kinds.Star())));
+  env.SetKind(types.Known(Builtin::ShapeNil), kinds.Shape());
+  env.SetKind(types.Known(Builtin::ShapeCons), kinds.Arrow(kinds.Dim(), kinds.Arrow(kinds.Shape(), kinds.Shape())));
   TyConId unit = types.Known(Builtin::Unit);
   program.unit_con = AddCon(program, unit, "()", {});
   TyConId list = types.Known(Builtin::List);

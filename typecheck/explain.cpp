@@ -42,6 +42,7 @@ std::vector<std::string> Checker::PrintTypes(llvm::ArrayRef<TypeId> types) {
   auto replace = [&](auto& self, TypeId type) -> TypeId {
     if (!types_.HasMeta(type)) return type;
     if (types_.Kind(type) == TypeKind::Meta) return names[type.index];
+    if (types_.Kind(type) == TypeKind::Dim) return types_.MapAtoms(type, [&](TypeId atom) { return self(self, atom); });
     TypeId fn = self(self, types_.FnOf(type));
     return types_.App(fn, self(self, types_.ArgOf(type)));
   };
@@ -100,6 +101,7 @@ bool Checker::Expect(TypeId expected, TypeId actual, Span span, const Reason& wh
   unify_.numbers_solved.clear();
   uint32_t epoch = unify_.epoch();
   unify_.place = places_.size() < kMaxPlaces && !options_.library ? static_cast<PlaceIndex>(places_.size()) : kNoPlace;
+  unify_.span = span;
   UnifyResult result = unify_.Unify(expected, actual);
   if (unify_.epoch() != epoch && unify_.place != kNoPlace)
     places_.push_back({span, used ? expected : actual, used, why.kind, why.span, why.name});
@@ -108,6 +110,7 @@ bool Checker::Expect(TypeId expected, TypeId actual, Span span, const Reason& wh
     ReportMismatch(result, expected, actual, span, why);
     return false;
   }
+  if (!unify_.open_dims.empty()) SettleDims();
   return unify_.numbers_solved.empty() || NumbersFit(expected, actual, was_number, span, why);
 }
 
@@ -146,9 +149,15 @@ void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId a
   std::vector<std::string> text = PrintTypes({expected_first ? expected : actual, expected_first ? actual : expected,
                                               clash.left, clash.right});
   const std::string &found = text[expected_first], &wanted = text[!expected_first];
+  auto is_dim = [&](TypeId side) { return side.valid() && types_.Kind(unify_.Prune(side)) == TypeKind::Dim; };
+  bool dimension = is_dim(clash.left) || is_dim(clash.right);
   auto finish = [&] {
     if (subject_.valid()) ExplainVariable(subject_, span);
     ExplainPlace(expected, span);
+    if (dimension) {
+      ExplainDimension(clash.left_from, text[2], span);
+      ExplainDimension(clash.right_from, text[3], span);
+    }
   };
   if (clash.clash == Clash::Infinite) {
     bool left_is_part = types_.Kind(unify_.Prune(clash.left)) == TypeKind::Meta;
@@ -232,7 +241,7 @@ void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId a
       Explain(why);
   }
   finish();
-  if (unify_.Prune(expected) != unify_.Prune(clash.left) && found.size() + wanted.size() > 60)
+  if (unify_.Prune(expected) != unify_.Prune(clash.left) && (dimension || found.size() + wanted.size() > 60))
     diags_.Note(Span(), fmt::format("in them, `{}` clashes with `{}`", text[2], text[3]));
   HintAtClash(expected, actual, span, why);
 }

@@ -101,6 +101,16 @@ void Checker::ExplainPlace(TypeId type, Span not_in, std::string_view what) {
   else NoteOnce(place.span, fmt::format("this has the type `{}`", text));
 }
 
+// Where the meta that stands for a dimension got it.
+void Checker::ExplainDimension(TypeId from, const std::string& dimension, Span not_in) {
+  if (!from.valid()) return;
+  PlaceIndex index = unify_.PlaceOf(from);
+  if (index >= places_.size()) return;
+  Span span = places_[index].span;
+  if (!Shown(span).valid() || span == not_in) return;
+  NoteOnce(span, fmt::format("the dimension `{}` comes from here: this has the type `{}`", dimension, PrintType(places_[index].type)));
+}
+
 void Checker::ExplainNumber(Span origin) {
   if (!Shown(origin).valid()) return;
   std::string_view text = diags_.sources().Text(origin);

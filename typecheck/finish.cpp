@@ -63,6 +63,8 @@ bool Checker::Run() {
   for (size_t i = 0; i < instances_.size(); ++i)
     CheckInstanceMethods(instances_[i].first, instances_[i].second);
   DefaultAll(0, true, 0);
+  SettleDims();
+  ReportOpenDims(nullptr);
   if (!options_.library && !options_.repl) CheckExports();
   bool ok = diags_.error_count() == errors;
   ZonkAll();
@@ -87,6 +89,8 @@ TypeId Checker::Final(TypeId type) {
   if (types_.Kind(type) == TypeKind::Meta) {
     TypeId pruned = unify_.Prune(type);
     result = types_.Kind(pruned) == TypeKind::Meta ? types_.Scalar(Builtin::Unit) : Final(pruned);
+  } else if (types_.Kind(type) == TypeKind::Dim) {
+    result = types_.MapAtoms(type, [&](TypeId atom) { return Final(atom); });
   } else {
     TypeId fn = unify_.Prune(types_.FnOf(type));
     if (types_.Kind(fn) == TypeKind::Meta) {

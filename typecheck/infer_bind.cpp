@@ -462,6 +462,7 @@ void Checker::Generalise(llvm::ArrayRef<VarId> members, bool restricted, size_t 
       if (unify_.LevelOf(meta) > unify_.level && std::find(metas.begin(), metas.end(), meta) == metas.end())
         metas.push_back(meta);
   }
+  if (!unify_.open_dims.empty()) ReportOpenDims(&metas);
   std::vector<Wanted> retained;
   if (!restricted) {
     // Constraints on generalised variables go into the scheme; those on variables of nobody are defaulted.

@@ -10,6 +10,8 @@ bool IsWholeType(const Types& types, TypeId head) {
   return builtin == Builtin::Int || builtin == Builtin::Integer;
 }
 
+}  // namespace
+
 // Why a part of a list or tuple has its type. A signature tells of parts as it does of the whole.
 Reason PartOf(const Reason& why) {
   if (why.kind == Reason::None || why.kind == Reason::Signature || why.kind == Reason::Annotation) return why;
@@ -17,8 +19,6 @@ Reason PartOf(const Reason& why) {
   part.outer = &why;
   return part;
 }
-
-}  // namespace
 
 // ---------------------------------------------------------------- core nodes
 
@@ -308,6 +308,8 @@ core::Expr* Checker::CheckTuple(llvm::ArrayRef<const ast::Expr*> elements, Span 
 }
 
 core::Expr* Checker::CheckList(const ast::ListExpr* expr, TypeId expected, const Reason& why) {
+  if (TypeId head = unify_.Head(expected); types_.BuiltinOf(head) == Builtin::Tensor)
+    return CheckTensorLiteral(expr, expected, why);
   TypeId element = unify_.Fresh();
   TypeId list = types_.List(element);
   bool ok = Expect(expected, list, expr->span, why);
@@ -318,10 +320,14 @@ core::Expr* Checker::CheckList(const ast::ListExpr* expr, TypeId expected, const
     Reason first{Reason::Element, expr->elements[0]->span};
     elements.push_back(Check(item, element, open && item != expr->elements[0] ? first : part));
   }
-  if (!ok) return ErrorNode(expected, expr->span);
+  return ok ? ListNode(elements, element, expr->span) : ErrorNode(expected, expr->span);
+}
+
+core::Expr* Checker::ListNode(llvm::ArrayRef<core::Expr*> elements, TypeId element, Span span) {
+  TypeId list = types_.List(element);
   auto con = [&](ConId id, TypeId type) {
     core::ConExpr node{};
-    node.span = expr->span;
+    node.span = span;
     node.con = id;
     node.type = type;
     node.type_args = program_.Copy<TypeId>({element});

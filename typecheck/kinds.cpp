@@ -2,7 +2,9 @@
 
 namespace df {
 
-Kinds::Kinds() { rows_.push_back({Form::Star, KindId(), KindId()}); }
+Kinds::Kinds() {
+  for (Form form : {Form::Star, Form::Dim, Form::Shape}) rows_.push_back({form, KindId(), KindId()});
+}
 
 KindId Kinds::Arrow(KindId from, KindId to) {
   rows_.push_back({Form::Arrow, from, to});
@@ -55,7 +57,7 @@ bool Kinds::Unify(KindId a, KindId b) {
   }
   const Row& right = rows_[b.index];
   if (left.form != right.form) return false;
-  if (left.form == Form::Star) return true;
+  if (left.form != Form::Arrow) return true;
   KindId from = right.a, to = right.b;
   return Unify(left.a, from) && Unify(rows_[a.index].b, to);
 }
@@ -83,7 +85,10 @@ uint32_t Kinds::Params(KindId kind) const {
 
 std::string Kinds::Print(KindId kind) const {
   KindId from, to;
-  if (!IsArrow(kind, &from, &to)) return "*";
+  if (!IsArrow(kind, &from, &to)) {
+    Form form = rows_[Prune(kind).index].form;
+    return form == Form::Dim ? "Dim" : form == Form::Shape ? "Shape" : "*";
+  }
   std::string left = Print(from);
   if (IsArrow(from)) left = "(" + left + ")";
   return left + " -> " + Print(to);

@@ -1,6 +1,6 @@
 // typecheck/kinds.h
 //
-// Kinds: *, k -> k, and unknowns that unification settles. What stays open becomes * (Haskell 2010 section
+// Kinds: *, the kinds of tensor dimensions and shapes, k -> k, and unknowns that unification settles. What stays open becomes * (Haskell 2010 section
 // 4.6).
 #pragma once
 
@@ -17,6 +17,8 @@ class Kinds {
  public:
   Kinds();
   KindId Star() const { return KindId(0); }
+  KindId Dim() const { return KindId(1); }
+  KindId Shape() const { return KindId(2); }
   KindId Arrow(KindId from, KindId to);
   KindId Arrows(uint32_t params);  // * -> .. -> * with that many arguments
   KindId Fresh();
@@ -29,7 +31,7 @@ class Kinds {
   std::string Print(KindId kind) const;
 
  private:
-  enum class Form : uint8_t { Star, Arrow, Unknown };
+  enum class Form : uint8_t { Star, Dim, Shape, Arrow, Unknown };
   struct Row {
     Form form;
     KindId a, b;  // Arrow: from, to. Unknown: a is its solution, if valid

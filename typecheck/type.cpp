@@ -7,7 +7,7 @@
 namespace df {
 
 Types::Types() {
-  known_.resize(static_cast<size_t>(Builtin::Action) + 1);
+  known_.resize(static_cast<size_t>(Builtin::ShapeCons) + 1);
   AddBuiltin(Builtin::Function, "->", 2);
   AddBuiltin(Builtin::Unit, "()", 0);
   AddBuiltin(Builtin::List, "[]", 1);
@@ -21,6 +21,9 @@ Types::Types() {
   AddBuiltin(Builtin::Text, "PrimText", 0);  // packed; the library's own
   AddBuiltin(Builtin::IO, "IO", 1);
   AddBuiltin(Builtin::Action, "PrimAction", 0);
+  AddBuiltin(Builtin::Tensor, "Tensor", 2);
+  AddBuiltin(Builtin::ShapeNil, "PrimShapeNil", 0);
+  AddBuiltin(Builtin::ShapeCons, "PrimShapeCons", 2);
 }
 
 TyConId Types::AddBuiltin(Builtin builtin, const char* name, uint32_t arity) {
@@ -58,6 +61,59 @@ TypeId Types::App(TypeId fn, TypeId arg) {
 
 TypeId Types::Var(TyVarId var) { return Make(TypeKind::Var, var.index, 0, true, false); }
 TypeId Types::Meta(MetaId meta) { return Make(TypeKind::Meta, meta.index, 0, false, true); }
+
+TypeId Types::Dim(const Dimension& dim) {
+  if (auto atom = dim.SingleAtom()) return *atom;
+  auto [it, fresh] = dim_ids_.try_emplace(dim.Key());
+  if (!fresh) return it->second;
+  bool has_var = false, has_meta = false;
+  uint32_t leaves = 1;
+  for (const DimTerm& term : dim.terms())
+    for (TypeId atom : term.atoms) {
+      has_var |= rows_[atom.index].has_var;
+      has_meta |= rows_[atom.index].has_meta;
+      ++leaves;
+    }
+  dims_.push_back(dim);
+  rows_.push_back({TypeKind::Dim, has_var, has_meta, static_cast<uint32_t>(dims_.size() - 1), 0, leaves});
+  return it->second = TypeId(size() - 1);
+}
+
+Dimension Types::DimensionOf(TypeId type) const {
+  const Row& row = rows_[type.index];
+  return row.kind == TypeKind::Dim ? dims_[row.a] : Dimension::Atom(type);
+}
+
+std::optional<int64_t> Types::DimLiteral(TypeId type) const { return DimensionOf(type).Literal(); }
+
+TypeId Types::MapAtoms(TypeId dim, llvm::function_ref<TypeId(TypeId)> of) {
+  return Dim(DimensionOf(dim).Substitute([&](TypeId atom) { return DimensionOf(of(atom)); }));
+}
+
+TypeId Types::Shape(llvm::ArrayRef<TypeId> dims) {
+  TypeId shape = Con(Known(Builtin::ShapeNil));
+  for (TypeId dim : llvm::reverse(dims)) shape = ShapeCons(dim, shape);
+  return shape;
+}
+
+bool Types::IsTensor(TypeId type, TypeId* element, TypeId* shape) const {
+  llvm::SmallVector<TypeId> args;
+  if (BuiltinOf(type) != Builtin::Tensor) return false;
+  Head(type, &args);
+  if (args.size() != 2) return false;
+  if (element) *element = args[0];
+  if (shape) *shape = args[1];
+  return true;
+}
+
+bool Types::SplitShape(TypeId shape, llvm::SmallVectorImpl<TypeId>& dims, TypeId* rest) const {
+  while (BuiltinOf(shape) == Builtin::ShapeCons && Kind(shape) == TypeKind::App && Kind(FnOf(shape)) == TypeKind::App) {
+    dims.push_back(ArgOf(FnOf(shape)));
+    shape = ArgOf(shape);
+  }
+  if (rest) *rest = shape;
+  return BuiltinOf(shape) == Builtin::ShapeNil;
+}
 
 TypeId Types::Fun(TypeId from, TypeId to) { return App(App(Con(Known(Builtin::Function)), from), to); }
 
@@ -148,6 +204,7 @@ TypeId Types::Substitute(TypeId type, llvm::ArrayRef<TyVarId> from, llvm::ArrayR
       if (from[i].index == row.a) return to[i];
     return type;
   }
+  if (row.kind == TypeKind::Dim) return MapAtoms(type, [&](TypeId atom) { return Substitute(atom, from, to); });
   if (row.kind != TypeKind::App) return type;
   TypeId fn = Substitute(TypeId(row.a), from, to);
   return App(fn, Substitute(TypeId(row.b), from, to));
@@ -165,6 +222,9 @@ void Types::FreeVars(TypeId type, llvm::SmallVectorImpl<TyVarId>& out) const {
     for (TyVarId seen : out)
       if (seen.index == row.a) return;
     out.push_back(TyVarId(row.a));
+  } else if (row.kind == TypeKind::Dim) {
+    for (const DimTerm& term : dims_[row.a].terms())
+      for (TypeId atom : term.atoms) FreeVars(atom, out);
   } else if (row.kind == TypeKind::App) {
     FreeVars(TypeId(row.a), out);
     FreeVars(TypeId(row.b), out);
@@ -203,6 +263,7 @@ void Types::PrintTo(TypeId type, int precedence, std::string& out) const {
     out += ']';
     return;
   }
+  if (PrintShape(type, out)) return;
   switch (Kind(type)) {
     case TypeKind::Con:
       if (cons[ConOf(type)].builtin == Builtin::Function) out += "(->)";
@@ -210,7 +271,7 @@ void Types::PrintTo(TypeId type, int precedence, std::string& out) const {
       return;
     case TypeKind::Var: out += Text(vars[VarOf(type)].name); return;
     case TypeKind::Meta: out += fmt::format("t{}", MetaOf(type).index); return;
-    case TypeKind::Dim: out += "<dim>"; return;
+    case TypeKind::Dim: out += dims_[rows_[type.index].a].Print([&](TypeId atom) { return Print(atom); }); return;
     case TypeKind::App: break;
   }
   if (precedence > 1) out += '(';
@@ -218,6 +279,25 @@ void Types::PrintTo(TypeId type, int precedence, std::string& out) const {
   out += ' ';
   PrintTo(ArgOf(type), 2, out);
   if (precedence > 1) out += ')';
+}
+
+// [m, n], or (m : s).
+bool Types::PrintShape(TypeId type, std::string& out) const {
+  llvm::SmallVector<TypeId> dims;
+  TypeId rest;
+  bool closed = SplitShape(type, dims, &rest);
+  if (dims.empty() && !closed) return false;
+  out += closed ? '[' : '(';
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (i) out += closed ? ", " : " : ";
+    PrintTo(dims[i], 0, out);
+  }
+  if (!closed) {
+    out += " : ";
+    PrintTo(rest, 0, out);
+  }
+  out += closed ? ']' : ')';
+  return true;
 }
 
 std::string Types::Print(TypeId type) const {

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
+#include "typecheck/dimension.h"
 
 namespace df {
 
@@ -26,13 +29,16 @@ enum class TypeKind : uint8_t {
   App,   // function applied to one argument: Maybe Int is App(Maybe, Int); a -> b is App(App(->, a), b)
   Var,   // a quantified (rigid) variable
   Meta,  // a unification variable; none is left after inference
-  Dim,   // a tensor dimension in normal form (kept for tensors: a sum of products of variables)
+  Dim,   // a tensor dimension that is not just a variable (typecheck/dimension.h)
 };
 
 // Type constructors that the compiler itself knows. Everything else is declared in the library or by the user.
 enum class Builtin : uint8_t {
   None, Function, Unit, Tuple, List, Int, Integer, Float, Double, Char, Bool, Ordering, Text, IO,
   Action,  // what an IO program is once it is given its input: steps for the program that runs the graph
+  Tensor,     // of an element type and a shape
+  ShapeNil,   // the shapes: [] and d : s, of a dimension and a shape
+  ShapeCons,
 };
 
 struct TyCon {
@@ -67,6 +73,20 @@ class Types {
   TypeId Fun(llvm::ArrayRef<TypeId> from, TypeId to);
   TypeId Tuple(llvm::ArrayRef<TypeId> elements);  // () for none; the element itself for one
   TypeId List(TypeId element);
+  // Tensors: [m, n] is ShapeCons m (ShapeCons n ShapeNil).
+  TypeId Dim(const Dimension& dim);                  // a dimension that is just a variable is that variable
+  TypeId Dim(int64_t literal) { return Dim(Dimension::Constant(literal)); }
+  Dimension DimensionOf(TypeId type) const;          // what is no Dim is an atom
+  std::optional<int64_t> DimLiteral(TypeId type) const;
+  TypeId Shape(llvm::ArrayRef<TypeId> dims);
+  TypeId ShapeCons(TypeId dim, TypeId rest) { return App(App(Con(Known(Builtin::ShapeCons)), dim), rest); }
+  TypeId Tensor(TypeId element, TypeId shape) { return App(App(Con(Known(Builtin::Tensor)), element), shape); }
+  // The element and shape of a tensor type.
+  bool IsTensor(TypeId type, TypeId* element = nullptr, TypeId* shape = nullptr) const;
+  // The dimensions of a shape; false if it ends in a variable, which is then `rest`.
+  bool SplitShape(TypeId shape, llvm::SmallVectorImpl<TypeId>& dims, TypeId* rest = nullptr) const;
+  // A Dim with its atoms replaced.
+  TypeId MapAtoms(TypeId dim, llvm::function_ref<TypeId(TypeId)> of);
   TypeId Scalar(Builtin builtin);                  // Int, Integer, Float, Double, Char, Bool, Ordering, Text, Unit
   TyConId Known(Builtin builtin) const;            // not Tuple
   TyConId TupleCon(uint32_t size);                 // size >= 2; made on demand, up to 62
@@ -111,12 +131,15 @@ class Types {
     uint32_t b;
     uint32_t size;  // leaves of the tree, up to kMaxSize
   };
+  bool PrintShape(TypeId type, std::string& out) const;
   TypeId Make(TypeKind kind, uint32_t a, uint32_t b, bool has_var, bool has_meta);
   TyConId AddBuiltin(Builtin builtin, const char* name, uint32_t arity);
   void PrintTo(TypeId type, int precedence, std::string& out) const;
 
   std::vector<Row> rows_;
   llvm::DenseMap<std::pair<uint64_t, uint32_t>, uint32_t> ids_;
+  std::vector<Dimension> dims_;                          // Row::a of a Dim
+  std::map<std::vector<int64_t>, TypeId> dim_ids_;       // by Dimension::Key
   std::vector<TyConId> known_;
   std::vector<TyConId> tuples_;
 };

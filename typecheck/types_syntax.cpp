@@ -67,17 +67,12 @@ std::pair<TypeId, KindId> Checker::ConvertHead(const ast::Type* type, TypeVarSco
     }
     case ast::TypeKind::List: {
       const auto* list = llvm::cast<ast::ListType>(type);
-      if (list->elements.size() != 1) {
-        Error(Diag::DimensionsUnavailable, type->span);
-        return {unify_.Fresh(), kinds.Star()};
-      }
+      if (list->elements.size() != 1) return {ConvertShape(list, scope), kinds.Shape()};
       return {types_.List(ConvertType(list->elements[0], scope, kinds.Star())), kinds.Star()};
     }
     case ast::TypeKind::Bang: return ConvertApplied(llvm::cast<ast::BangType>(type)->type, scope);
-    case ast::TypeKind::Dim:
-    case ast::TypeKind::DimOp:
-      Error(Diag::DimensionsUnavailable, type->span);
-      return {unify_.Fresh(), kinds.Fresh()};
+    case ast::TypeKind::Dim: return {DimLiteral(llvm::cast<ast::DimType>(type)), kinds.Dim()};
+    case ast::TypeKind::DimOp: return ConvertDimOp(llvm::cast<ast::DimOpType>(type), scope);
     case ast::TypeKind::Error: return {unify_.Fresh(), kinds.Fresh()};
     case ast::TypeKind::App: break;
   }
@@ -132,7 +127,54 @@ std::pair<TypeId, KindId> Checker::ConvertApplied(const ast::Type* type, TypeVar
   return result;
 }
 
+TypeId Checker::DimLiteral(const ast::DimType* type) {
+  std::string digits(Text(type->digits));
+  std::erase(digits, '_');
+  int64_t value = 0;
+  if (llvm::StringRef(digits).getAsInteger(0, value) || value > kMaxDim) {
+    Error(Diag::DimensionTooLarge, type->span, Text(type->digits), kMaxDim);
+    return unify_.Fresh();
+  }
+  return types_.Dim(value);
+}
+
+// [m, n]: each element is a dimension.
+TypeId Checker::ConvertShape(const ast::ListType* list, TypeVarScope& scope) {
+  llvm::SmallVector<TypeId> dims;
+  for (const ast::Type* element : list->elements) dims.push_back(ConvertType(element, scope, env_.kinds.Dim()));
+  return types_.Shape(dims);
+}
+
+// Sums and products of dimensions; `n : s`, a shape that begins with n. Long chains lean to the left, and are walked.
+std::pair<TypeId, KindId> Checker::ConvertDimOp(const ast::DimOpType* type, TypeVarScope& scope) {
+  Kinds& kinds = env_.kinds;
+  if (type->op == ':') {
+    TypeId dim = ConvertType(type->left, scope, kinds.Dim());
+    return {types_.ShapeCons(dim, ConvertType(type->right, scope, kinds.Shape())), kinds.Shape()};
+  }
+  llvm::SmallVector<const ast::DimOpType*> chain;
+  const ast::Type* first = type;
+  while (const auto* op = llvm::dyn_cast<ast::DimOpType>(first)) {
+    if (op->op == ':') break;
+    chain.push_back(op);
+    first = op->left;
+  }
+  Dimension sum = types_.DimensionOf(ConvertType(first, scope, kinds.Dim()));
+  for (const ast::DimOpType* op : llvm::reverse(chain)) {
+    Dimension right = types_.DimensionOf(ConvertType(op->right, scope, kinds.Dim()));
+    sum = op->op == '*' ? sum * right : op->op == '+' ? sum + right : sum - right;
+  }
+  if (sum == Dimension::Constant(Dimension::kTooLarge)) Error(Diag::DimensionTooLarge, type->span, diags_.sources().Text(type->span), kMaxDim);
+  return {types_.Dim(sum), kinds.Dim()};
+}
+
 TypeId Checker::ConvertType(const ast::Type* type, TypeVarScope& scope, KindId expected) {
+  // [n] and [] are shapes where a shape is wanted, else lists.
+  if (env_.kinds.Prune(expected) == env_.kinds.Shape()) {
+    if (const auto* list = llvm::dyn_cast<ast::ListType>(type)) return ConvertShape(list, scope);
+    const auto* con = llvm::dyn_cast<ast::ConType>(type);
+    if (con && Text(con->name.text) == "[]") return types_.Shape({});
+  }
   auto [result, kind] = ConvertApplied(type, scope);
   if (env_.kinds.Unify(kind, expected)) return result;
   uint32_t has = env_.kinds.Params(kind), wants = env_.kinds.Params(expected);

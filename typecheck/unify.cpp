@@ -59,6 +59,12 @@ TypeId Unifier::Zonk(TypeId type) {
   if (!types_->HasMeta(type) || types_->Kind(type) == TypeKind::Meta) return type;
   if (zonked_.size() <= type.index) zonked_.resize(types_->size() + types_->size() / 2 + 16);
   if (zonked_[type.index].first == epoch_) return zonked_[type.index].second;
+  if (types_->Kind(type) == TypeKind::Dim) {
+    TypeId result = types_->MapAtoms(type, [&](TypeId atom) { return Zonk(atom); });
+    if (zonked_.size() <= type.index) zonked_.resize(types_->size() + types_->size() / 2 + 16);
+    zonked_[type.index] = {epoch_, result};
+    return result;
+  }
   TypeId fn = types_->FnOf(type), arg = types_->ArgOf(type);
   TypeId new_fn = Zonk(fn), new_arg = Zonk(arg);
   TypeId result = new_fn == fn && new_arg == arg ? type : types_->App(new_fn, new_arg);
@@ -124,6 +130,13 @@ Clash Unifier::Adjust(MetaId meta, TypeId type, uint32_t at_level, TypeId* culpr
       Clash clash = Adjust(meta, types_->FnOf(type), at_level, culprit);
       return clash != Clash::None ? clash : Adjust(meta, types_->ArgOf(type), at_level, culprit);
     }
+    case TypeKind::Dim: {
+      Dimension dim = types_->DimensionOf(type);
+      for (const DimTerm& term : dim.terms())
+        for (TypeId atom : term.atoms)
+          if (Clash clash = Adjust(meta, atom, at_level, culprit); clash != Clash::None) return clash;
+      return Clash::None;
+    }
     default: return Clash::None;
   }
 }
@@ -141,10 +154,16 @@ UnifyResult Unifier::Bind(MetaId meta, TypeId type) {
 }
 
 UnifyResult Unifier::Unify(TypeId a, TypeId b) {
+  TypeId a_from = a, b_from = b;
   a = Prune(a);
   b = Prune(b);
   if (a == b) return {};
   TypeKind ka = types_->Kind(a), kb = types_->Kind(b);
+  if (ka == TypeKind::Dim || kb == TypeKind::Dim) {
+    UnifyResult result = UnifyDims(a, b);
+    if (!result.ok()) result.left_from = a_from, result.right_from = b_from;
+    return result;
+  }
   if (ka == TypeKind::Meta && kb == TypeKind::Meta) {
     // The younger variable points to the older one, so that no level has to be lowered.
     MetaId x = types_->MetaOf(a), y = types_->MetaOf(b);
@@ -182,6 +201,10 @@ void Unifier::Collect(TypeId type, llvm::SmallVectorImpl<MetaId>& out) {
   if (!types_->HasMeta(type) || !Visit(type)) return;
   if (types_->Kind(type) == TypeKind::Meta) {
     out.push_back(types_->MetaOf(type));
+  } else if (types_->Kind(type) == TypeKind::Dim) {
+    Dimension dim = types_->DimensionOf(type);
+    for (const DimTerm& term : dim.terms())
+      for (TypeId atom : term.atoms) Collect(atom, out);
   } else {
     Collect(types_->FnOf(type), out);
     Collect(types_->ArgOf(type), out);

@@ -19,9 +19,11 @@ using PlaceIndex = uint32_t;
 constexpr PlaceIndex kNoPlace = UINT32_MAX;
 
 // The innermost pair that did not fit. Escape: `left` is the rigid variable.
+// Of a clash of dimensions, `left_from` and `right_from` are the metas that these stood for, if any: where they got them.
 struct UnifyResult {
   Clash clash = Clash::None;
   TypeId left, right;
+  TypeId left_from = {}, right_from = {};
   bool ok() const { return clash == Clash::None; }
 };
 
@@ -37,6 +39,15 @@ class Unifier {
   TypeId Prune(TypeId type) const;      // follows solutions at the root, and shortens the way
   TypeId Zonk(TypeId type);             // replaces solved metas everywhere
   UnifyResult Unify(TypeId a, TypeId b);
+  // Equations between dimensions that have no single solution yet, such as 6 = m * n for two unknowns. RetryDims looks at
+  // them again; false if one cannot hold, which it gives in `clash` and drops.
+  struct DimEquation {
+    TypeId left, right;
+    Span span;  // of the expression that needs it
+  };
+  std::vector<DimEquation> open_dims;
+  Span span;  // what is left open from now on is needed by this expression
+  bool RetryDims(UnifyResult* clash, Span* where);
   bool IsFun(TypeId type, TypeId* from, TypeId* to) const;  // through solutions
   // The head of an application through solutions; `args` in order.
   TypeId Head(TypeId type, llvm::SmallVectorImpl<TypeId>* args = nullptr) const;
@@ -84,6 +95,7 @@ class Unifier {
     bool literal = false;  // that is a literal
     bool any = false;  // of what did not compile: it may be anything, and nobody is to ask what
   };
+  UnifyResult UnifyDims(TypeId a, TypeId b);  // dimension_unify.cpp
   UnifyResult Bind(MetaId meta, TypeId type);
   Clash Adjust(MetaId meta, TypeId type, uint32_t at_level, TypeId* culprit);
   bool Visit(TypeId type);

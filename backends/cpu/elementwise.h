@@ -1,0 +1,33 @@
+// backends/cpu/elementwise.h
+//
+// Loops over the elements of tensors. A buffer's size is a multiple of 64 bytes (runtime/tensor.h) and loops run to its end,
+// so that each element goes through the same instructions: a result depends neither on where it stands nor on how many
+// elements there are. `out` may be an operand.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tagged_ir/op.h"
+
+namespace df::cpu {
+
+// T: float, double, int64_t. False if the op has no meaning for the elements.
+template <typename T>
+bool Unary(ir::Op op, const T* x, T* out, size_t count);
+template <typename T>
+bool Binary(ir::Op op, const T* x, const T* y, T* out, size_t count);
+// T: also bool, as uint8_t.
+template <typename T>
+bool Compare(ir::Op op, const T* x, const T* y, uint8_t* out, size_t count);
+// out[i] = choose[i] ? x[i] : y[i]
+template <typename T>
+void Select(const uint8_t* choose, const T* x, const T* y, T* out, size_t count);
+// As the scalar Convert of runtime/kernels.h: to an Int towards zero, wrapping; to Float and Double to nearest even.
+template <typename From, typename To>
+void Convert(const From* x, To* out, size_t count);
+// e to the x, of `count` elements and up to the next 64 bytes.
+template <typename T>
+void Exp(const T* x, T* out, size_t count);
+
+}  // namespace df::cpu

@@ -1,0 +1,60 @@
+#include "backends/cpu/layout.h"
+
+#include <cstring>
+
+#include "llvm/ADT/SmallVector.h"
+
+namespace df::cpu {
+namespace {
+
+template <typename Word>
+void TransposeWords(const char* from, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> strides, char* to) {
+  auto* x = reinterpret_cast<const Word*>(from);
+  auto* out = reinterpret_cast<Word*>(to);
+  size_t rank = dims.size();
+  llvm::SmallVector<int64_t, 8> at(rank, 0);
+  int64_t row = 0;  // where the current innermost row begins
+  while (true) {
+    for (int64_t i = 0; i < dims[rank - 1]; ++i) *out++ = x[row + i * strides[rank - 1]];
+    size_t axis = rank - 1;
+    while (axis-- > 0) {
+      row += strides[axis];
+      if (++at[axis] < dims[axis]) break;
+      row -= strides[axis] * dims[axis];
+      at[axis] = 0;
+      if (axis == 0) return;
+    }
+    if (axis == SIZE_MAX) return;
+  }
+}
+
+}  // namespace
+
+void Transpose(const char* x, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<uint8_t> order, size_t size, char* out) {
+  size_t rank = dims.size();
+  int64_t count = 1;
+  for (int64_t dim : dims) count *= dim;
+  if (count == 0) return;
+  if (rank < 2) {
+    std::memcpy(out, x, static_cast<size_t>(count) * size);
+    return;
+  }
+  llvm::SmallVector<int64_t, 8> stride(rank, 1), to_dims, to_strides;
+  for (size_t i = rank - 1; i-- > 0;) stride[i] = stride[i + 1] * dims[i + 1];
+  for (uint8_t axis : order) {
+    to_dims.push_back(dims[axis]);
+    to_strides.push_back(stride[axis]);
+  }
+  switch (size) {
+    case 1: return TransposeWords<uint8_t>(x, to_dims, to_strides, out);
+    case 4: return TransposeWords<uint32_t>(x, to_dims, to_strides, out);
+    default: return TransposeWords<uint64_t>(x, to_dims, to_strides, out);
+  }
+}
+
+void CopyBlocks(const char* x, size_t from_stride, char* out, size_t to_stride, size_t bytes, size_t count) {
+  if (bytes == 0) return;
+  for (size_t i = 0; i < count; ++i) std::memcpy(out + i * to_stride, x + i * from_stride, bytes);
+}
+
+}  // namespace df::cpu

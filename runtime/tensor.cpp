@@ -1,0 +1,78 @@
+#include "runtime/tensor.h"
+
+#include <cstdlib>
+
+#include "runtime/show.h"
+
+namespace df {
+
+TensorObject::TensorObject(ir::TypeKind element, llvm::ArrayRef<int64_t> dims)
+    : Object(ObjectKind::Tensor), element_(element) {
+  Reshape(dims);
+  count_ = static_cast<size_t>(ir::ElementCount(dims));
+  charged_ = std::max((bytes() + kAlignment - 1) / kAlignment, size_t{1}) * kAlignment;
+  memory::Charge(charged_);
+  data_ = static_cast<char*>(std::aligned_alloc(kAlignment, charged_));
+  if (!data_) {
+    memory::Discharge(charged_);
+    throw std::bad_alloc();
+  }
+  std::memset(data_ + bytes(), 0, charged_ - bytes());
+}
+
+TensorObject::~TensorObject() {
+  std::free(data_);
+  memory::Discharge(charged_);
+}
+
+void TensorObject::Reshape(llvm::ArrayRef<int64_t> dims) {
+  rank_ = static_cast<uint8_t>(dims.size());
+  std::copy(dims.begin(), dims.end(), dims_);
+}
+
+Value MakeTensor(ir::TypeKind element, llvm::ArrayRef<int64_t> dims) {
+  return Value::Adopt(ValueKind::Object, new TensorObject(element, dims));
+}
+
+Value MakeTensor(const ir::Type& type, std::string_view bytes) {
+  Value value = MakeTensor(type.element, type.dims);
+  std::memcpy(TensorIn(value)->data(), bytes.data(), bytes.size());
+  return value;
+}
+
+std::string ShowElement(const TensorObject& tensor, size_t index) {
+  switch (tensor.element()) {
+    case ir::TypeKind::Float: return ShowFloat(tensor.as<float>()[index]);
+    case ir::TypeKind::Double: return ShowDouble(tensor.as<double>()[index]);
+    case ir::TypeKind::Bool: return tensor.as<uint8_t>()[index] ? "True" : "False";
+    default: return std::to_string(tensor.as<int64_t>()[index]);
+  }
+}
+
+void ShowTensor(const TensorObject& tensor, llvm::function_ref<void(std::string_view)> write) {
+  llvm::ArrayRef<int64_t> dims = tensor.dims();
+  if (dims.empty()) return write(ShowElement(tensor, 0));
+  // Position in each dimension; a dimension of size 0 ends the list at once.
+  llvm::SmallVector<int64_t, 8> at(dims.size(), 0);
+  size_t index = 0, depth = 0;
+  write("[");
+  while (true) {
+    if (at[depth] == dims[depth]) {
+      write("]");
+      if (depth == 0) return;
+      at[depth--] = 0;
+      ++at[depth];
+      continue;
+    }
+    if (at[depth] > 0) write(",");
+    if (depth + 1 < dims.size()) {
+      write("[");
+      ++depth;
+      continue;
+    }
+    write(ShowElement(tensor, index++));
+    ++at[depth];
+  }
+}
+
+}  // namespace df

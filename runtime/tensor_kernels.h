@@ -1,0 +1,18 @@
+// runtime/tensor_kernels.h
+//
+// Ordinary ops on tensors: what runtime/kernels.h is for scalars. This side knows values: it makes the result, lets an op
+// write into an operand that nobody else holds, and finds what fails. The loops are in backends/cpu.
+#pragma once
+
+#include "runtime/kernels.h"
+
+namespace df {
+
+// Whether an op of these types is for ApplyTensor.
+bool WorksOnTensors(ir::Op op, const KernelTypes& types);
+
+// As ApplyTyped. The operands have the types that tagged_ir/tensor_rules.h asks for. A failed op has changed no operand.
+Value ApplyTensor(ir::Op op, const KernelTypes& types, uint32_t attr, llvm::ArrayRef<Value> operands, KernelError* error,
+                  bool* failed);
+
+}  // namespace df

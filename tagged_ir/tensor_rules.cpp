@@ -1,0 +1,308 @@
+#include "tagged_ir/tensor_rules.h"
+
+#include "fmt/format.h"
+#include "tagged_ir/tensor_type.h"
+
+namespace df::ir {
+
+bool HasTensorAttribute(Op op) {
+  switch (op) {
+    case Op::ReduceSum:
+    case Op::ReduceMean:
+    case Op::ReduceMax:
+    case Op::ReduceMin:
+    case Op::ArgMax:
+    case Op::Softmax:
+    case Op::LogSoftmax:
+    case Op::Concat:
+    case Op::Slice:
+    case Op::Transpose:
+    case Op::Dim: return true;
+    default: return false;
+  }
+}
+
+bool IsElementwise(Op op) {
+  switch (op) {
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+    case Op::Neg:
+    case Op::Abs:
+    case Op::Signum:
+    case Op::FDiv:
+    case Op::Pow:
+    case Op::Sqrt:
+    case Op::Exp:
+    case Op::Log:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Tan:
+    case Op::Asin:
+    case Op::Acos:
+    case Op::Atan:
+    case Op::Sinh:
+    case Op::Cosh:
+    case Op::Tanh:
+    case Op::Asinh:
+    case Op::Acosh:
+    case Op::Atanh:
+    case Op::Eq:
+    case Op::Ne:
+    case Op::Lt:
+    case Op::Le:
+    case Op::Gt:
+    case Op::Ge:
+    case Op::Not:
+    case Op::Convert:
+    case Op::Sigmoid:
+    case Op::Relu:
+    case Op::Min:
+    case Op::Max: return true;
+    default: return false;
+  }
+}
+
+size_t AxisOf(uint32_t attr, size_t rank) {
+  if (attr == kLastAxis) return rank == 0 ? 0 : rank - 1;
+  return std::min<size_t>(attr, rank);
+}
+
+llvm::SmallVector<uint8_t, 8> OrderOfAxes(uint32_t attr, size_t rank) {
+  llvm::SmallVector<uint8_t, 8> order;
+  if (attr == 0) {
+    for (size_t i = rank; i-- > 0;) order.push_back(static_cast<uint8_t>(i));
+    return order;
+  }
+  uint32_t seen = 0;
+  for (size_t i = 0; i < rank; ++i, attr >>= 3) {
+    uint8_t axis = attr & 7;
+    if (axis >= rank || (seen >> axis & 1)) return {};
+    seen |= 1u << axis;
+    order.insert(order.begin(), axis);
+  }
+  if (attr != 1) return {};
+  return order;
+}
+
+namespace {
+
+using Dims = llvm::SmallVector<int64_t, 4>;
+
+// One op's types. Each rule returns "" or the fault.
+class Rule {
+ public:
+  Rule(Op op, uint32_t attr, llvm::ArrayRef<const Type*> in, const Type& out) : op_(op), attr_(attr), in_(in), out_(out) {}
+  std::string Run();
+
+ private:
+  // The shape of a tensor; of a scalar that of none.
+  static Dims DimsOf(const Type& type) { return Dims(type.dims.begin(), type.dims.end()); }
+  static TypeKind ElementOf(const Type& type) { return type.kind == TypeKind::Tensor ? type.element : type.kind; }
+  static bool IsReal(TypeKind kind) { return kind == TypeKind::Float || kind == TypeKind::Double; }
+  static bool IsNumber(TypeKind kind) { return IsReal(kind) || kind == TypeKind::Int; }
+
+  // The result has these elements and this shape; a scalar stands for no dimensions if `scalar`.
+  std::string Want(TypeKind element, llvm::ArrayRef<int64_t> dims, bool scalar) const {
+    bool is_scalar = out_.kind != TypeKind::Tensor;
+    if (ElementOf(out_) == element && llvm::ArrayRef<int64_t>(out_.dims) == dims && is_scalar == (scalar && dims.empty()))
+      return "";
+    std::string want = scalar && dims.empty() ? "a scalar" : "the shape " + ShapeText(dims);
+    return fmt::format("the result is a `{}`, want {} with elements of the operand's type", out_.name, want);
+  }
+  std::string Elementwise();
+  std::string Product();
+  std::string Reduction();
+  std::string Concatenation();
+  std::string Slices();
+  std::string Indexed();
+  std::string Scattered();
+  std::string Transposed();
+  std::string Expanded();
+  std::string Hot();
+  std::string Normalised();
+
+  Op op_;
+  uint32_t attr_;
+  llvm::ArrayRef<const Type*> in_;
+  const Type& out_;
+};
+
+std::string Rule::Elementwise() {
+  for (const Type* type : in_)
+    if (type->kind != TypeKind::Tensor || type->dims != in_[0]->dims)
+      return fmt::format("operands `{}` and `{}`: the shapes differ", in_[0]->name, type->name);
+  if (out_.kind != TypeKind::Tensor || out_.dims != in_[0]->dims)
+    return fmt::format("the result is a `{}`, and the operand a `{}`", out_.name, in_[0]->name);
+  return "";
+}
+
+std::string Rule::Product() {
+  const Type &x = *in_[0], &y = *in_[1];
+  Dims a = DimsOf(x), b = DimsOf(y);
+  if (x.element != y.element || !IsNumber(x.element))
+    return fmt::format("`{}` and `{}`: want numbers of one type", x.name, y.name);
+  if (a.empty() || a.size() > 2 || b.empty() || b.size() > 2 || a.back() != b.front())
+    return fmt::format("shapes {} and {}: rows of the first are not as long as columns of the second", ShapeText(a), ShapeText(b));
+  Dims want;
+  if (a.size() == 2) want.push_back(a[0]);
+  if (b.size() == 2) want.push_back(b[1]);
+  return Want(x.element, want, a.size() == 1 && b.size() == 1);
+}
+
+std::string Rule::Reduction() {
+  const Type& x = *in_[0];
+  bool arg = op_ == Op::ArgMax, extreme = arg || op_ == Op::ReduceMax || op_ == Op::ReduceMin;
+  if (!(IsReal(x.element) || (x.element == TypeKind::Int && op_ != Op::ReduceMean)))
+    return fmt::format("a `{}`: its elements have none", x.name);
+  TypeKind element = arg ? TypeKind::Int : x.element;
+  Dims dims = DimsOf(x);
+  if (attr_ == kAllAxes && !arg) {
+    if (extreme && ElementCount(dims) == 0) return "of no elements none is the largest or smallest";
+    return Want(element, {}, true);
+  }
+  size_t axis = AxisOf(attr_, dims.size());
+  if (axis >= dims.size()) return fmt::format("`{}` has no axis {}", x.name, attr_);
+  if (extreme && dims[axis] == 0) return "of no elements none is the largest or smallest";
+  dims.erase(dims.begin() + static_cast<ptrdiff_t>(axis));
+  return Want(element, dims, false);
+}
+
+std::string Rule::Concatenation() {
+  const Type &x = *in_[0], &y = *in_[1];
+  Dims dims = DimsOf(x);
+  size_t axis = AxisOf(attr_, dims.size());
+  if (x.element != y.element || y.dims.size() != dims.size() || axis >= dims.size())
+    return fmt::format("`{}` and `{}` cannot stand behind each other", x.name, y.name);
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (i != axis && dims[i] != y.dims[i])
+      return fmt::format("shapes {} and {} differ in axis {}", ShapeText(dims), ShapeText(y.dims), i);
+  dims[axis] += y.dims[axis];
+  return Want(x.element, dims, false);
+}
+
+std::string Rule::Slices() {
+  const Type& x = *in_[0];
+  Dims dims = DimsOf(x);
+  if (op_ == Op::Slice && attr_ >= 2 * kFromEnd) return fmt::format("`{}` is no attribute of a slice", attr_);
+  size_t axis = op_ == Op::SliceAt ? 0 : AxisOf(attr_ & (kFromEnd - 1), dims.size());
+  if (axis >= dims.size()) return fmt::format("`{}` has no such axis", x.name);
+  if (out_.dims.size() != dims.size() || out_.dims[axis] > dims[axis])
+    return fmt::format("the shape {} has no slice of the shape {}", ShapeText(dims), ShapeText(out_.dims));
+  dims[axis] = out_.dims[axis];
+  return Want(x.element, dims, false);
+}
+
+std::string Rule::Indexed() {
+  const Type &x = *in_[0], &at = *in_[1];
+  if (ElementOf(at) != TypeKind::Int) return fmt::format("indices of type `{}`, want Ints", at.name);
+  if (x.dims.empty()) return fmt::format("`{}` has no axis", x.name);
+  Dims dims = DimsOf(at);
+  dims.append(x.dims.begin() + 1, x.dims.end());
+  return Want(x.element, dims, false);
+}
+
+std::string Rule::Scattered() {
+  const Type &x = *in_[0], &at = *in_[1], &rows = *in_[2];
+  if (at.element != TypeKind::Int || at.dims.size() != 1) return fmt::format("indices of type `{}`, want a vector of Ints", at.name);
+  if (x.dims.empty() || rows.element != x.element || !IsNumber(x.element) || rows.dims.size() != x.dims.size() ||
+      rows.dims[0] != at.dims[0] || !std::equal(rows.dims.begin() + 1, rows.dims.end(), x.dims.begin() + 1))
+    return fmt::format("`{}` has no rows like those of `{}`, one for each of {} indices", rows.name, x.name, at.dims[0]);
+  return "";
+}
+
+std::string Rule::Transposed() {
+  const Type& x = *in_[0];
+  auto order = OrderOfAxes(attr_, x.dims.size());
+  if (order.size() != x.dims.size()) return fmt::format("{} is no order of the axes of `{}`", attr_, x.name);
+  Dims dims;
+  for (uint8_t axis : order) dims.push_back(x.dims[axis]);
+  return Want(x.element, dims, false);
+}
+
+std::string Rule::Expanded() {
+  const Type& x = *in_[0];
+  if (x.kind != TypeKind::Tensor)
+    return x.kind == out_.element ? "" : fmt::format("a `{}` does not fill a `{}`", x.name, out_.name);
+  llvm::ArrayRef<int64_t> have(x.dims), want(out_.dims);
+  if (x.element != out_.element || have.size() > want.size() || want.take_back(have.size()) != have)
+    return fmt::format("the shape {} is not the end of the shape {}", ShapeText(have), ShapeText(want));
+  return "";
+}
+
+std::string Rule::Hot() {
+  const Type& at = *in_[0];
+  if (ElementOf(at) != TypeKind::Int) return fmt::format("indices of type `{}`, want Ints", at.name);
+  if (out_.dims.empty() || !IsNumber(out_.element)) return fmt::format("a `{}` marks nothing", out_.name);
+  Dims dims = DimsOf(at);
+  dims.push_back(out_.dims.back());
+  return Want(out_.element, dims, false);
+}
+
+std::string Rule::Normalised() {
+  const Type &x = *in_[0], &scale = *in_[1];
+  if (!IsReal(x.element) || scale.element != x.element) return fmt::format("`{}` and `{}`: want Float or Double", x.name, scale.name);
+  if (x.dims.empty() || scale.dims.size() != 1 || scale.dims[0] != x.dims.back())
+    return fmt::format("a scale of the shape {} for rows of the shape {}", ShapeText(scale.dims), ShapeText(x.dims));
+  return "";
+}
+
+std::string Rule::Run() {
+  switch (op_) {
+    case Op::Where:
+      if (in_[0]->element != TypeKind::Bool) return fmt::format("a `{}` chooses nothing, want Bools", in_[0]->name);
+      return Elementwise();
+    case Op::MatMul: return Product();
+    case Op::ReduceSum:
+    case Op::ReduceMean:
+    case Op::ReduceMax:
+    case Op::ReduceMin:
+    case Op::ArgMax: return Reduction();
+    case Op::Softmax:
+    case Op::LogSoftmax:
+      if (!IsReal(in_[0]->element)) return fmt::format("a `{}`: want Float or Double", in_[0]->name);
+      if (AxisOf(attr_, in_[0]->dims.size()) >= in_[0]->dims.size()) return fmt::format("`{}` has no axis {}", in_[0]->name, attr_);
+      return "";
+    case Op::LayerNormalization: return Normalised();
+    case Op::Concat: return Concatenation();
+    case Op::Slice:
+    case Op::SliceAt: return Slices();
+    case Op::Gather: return Indexed();
+    case Op::ScatterAdd: return Scattered();
+    case Op::Transpose: return Transposed();
+    case Op::Reshape:
+      if (ElementCount(in_[0]->dims) != ElementCount(out_.dims))
+        return fmt::format("the shape {} has {} elements, and {} has {}", ShapeText(in_[0]->dims), ElementCount(in_[0]->dims),
+                           ShapeText(out_.dims), ElementCount(out_.dims));
+      return in_[0]->element == out_.element ? "" : "a reshape does not change the elements";
+    case Op::Expand: return Expanded();
+    case Op::OneHot: return Hot();
+    case Op::Iota: return out_.element == TypeKind::Int && out_.dims.size() == 1 ? "" : "the result is no vector of Ints";
+    case Op::Dim: return AxisOf(attr_, in_[0]->dims.size()) < in_[0]->dims.size() ? "" : "no such axis";
+    case Op::GetElement: return out_.kind == in_[0]->element ? "" : fmt::format("no `{}` is in a `{}`", out_.name, in_[0]->name);
+    case Op::SetElement:
+      return in_[2]->kind == in_[0]->element ? "" : fmt::format("no `{}` is in a `{}`", in_[2]->name, in_[0]->name);
+    case Op::RandomUniform:
+    case Op::RandomNormal: return IsReal(out_.element) ? "" : "random numbers are Float or Double";
+    case Op::Size:
+    case Op::ShowTensor: return "";
+    default: break;
+  }
+  if (!llvm::any_of(in_, [](const Type* type) { return type->kind == TypeKind::Tensor; }) && out_.kind != TypeKind::Tensor)
+    return "";
+  switch (op_) {
+    case Op::Const:
+    case Op::Field:
+    case Op::Seq:
+    case Op::Fail: return "";
+    default: return IsElementwise(op_) ? Elementwise() : "this op does not work on tensors";
+  }
+}
+
+}  // namespace
+
+std::string TensorFault(Op op, uint32_t attr, llvm::ArrayRef<const Type*> operands, const Type& result) {
+  return Rule(op, attr, operands, result).Run();
+}
+
+}  // namespace df::ir

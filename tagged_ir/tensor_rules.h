@@ -1,0 +1,30 @@
+// tagged_ir/tensor_rules.h
+//
+// Which ops work on tensors, and what the shapes of their operands and result have to do with each other. The verifier and
+// the compiler ask here, and the kernels (runtime/tensor_kernels.h) rely on it: they check what depends on values alone.
+#pragma once
+
+#include <string>
+
+#include "tagged_ir/graph.h"
+
+namespace df::ir {
+
+inline constexpr uint32_t kLastAxis = 255;
+inline constexpr uint32_t kAllAxes = 254;
+inline constexpr uint32_t kFromEnd = 256;  // of Slice
+
+// Whether Node::attr of this op is a number that belongs to tensors: an axis, an order of axes.
+bool HasTensorAttribute(Op op);
+// Whether the op, given tensors, works on each element by itself.
+bool IsElementwise(Op op);
+// An attribute's axis in a shape of that rank; rank or more if there is none.
+size_t AxisOf(uint32_t attr, size_t rank);
+// Of Transpose: the operand's axis for each axis of the result; empty if `attr` is no order of so many axes.
+llvm::SmallVector<uint8_t, 8> OrderOfAxes(uint32_t attr, size_t rank);
+
+// "" or what is wrong with an ordinary op's operands and result, as far as tensors are concerned. The number of operands and
+// their kinds are as op.def says; all tensor types are valid.
+std::string TensorFault(Op op, uint32_t attr, llvm::ArrayRef<const Type*> operands, const Type& result);
+
+}  // namespace df::ir

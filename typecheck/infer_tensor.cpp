@@ -1,0 +1,68 @@
+// Tensor literals, and what is to be said of equations between dimensions.
+#include "typecheck/checker.h"
+
+namespace df::check {
+namespace {
+
+const ast::ListExpr* AsList(const ast::Expr* expr) {
+  while (const auto* paren = llvm::dyn_cast<ast::ParenExpr>(expr)) expr = paren->expr;
+  return llvm::dyn_cast<ast::ListExpr>(expr);
+}
+
+}  // namespace
+
+// A list in brackets where a tensor is expected: nested lists as deep as the tensor has dimensions, all of a level equally
+// long. It becomes a call of the library on the list of all elements.
+core::Expr* Checker::CheckTensorLiteral(const ast::ListExpr* expr, TypeId expected, const Reason& why) {
+  std::vector<const ast::Expr*> level = {expr};
+  llvm::SmallVector<TypeId> dims;
+  bool even = true;
+  while (const ast::ListExpr* first = level.empty() ? nullptr : AsList(level[0])) {
+    std::vector<const ast::Expr*> next;
+    for (const ast::Expr* item : level) {
+      const ast::ListExpr* list = AsList(item);
+      size_t want = first->elements.size();
+      if (even && (!list || list->elements.size() != want)) {
+        even = false;
+        auto elements = [](size_t count) { return fmt::format("{} {}", count, count == 1 ? "element" : "elements"); };
+        Error(Diag::TensorRagged, item->span, list ? elements(list->elements.size()) : "a single element", elements(want))
+            .Note(first->span, fmt::format("this has {}", elements(want)));
+      }
+      if (list) next.insert(next.end(), list->elements.begin(), list->elements.end());
+    }
+    dims.push_back(types_.Dim(static_cast<int64_t>(first->elements.size())));
+    level = std::move(next);
+  }
+  TypeId element = unify_.Fresh();
+  bool ok = even && Expect(expected, types_.Tensor(element, types_.Shape(dims)), expr->span, why);
+  std::vector<core::Expr*> elements;
+  Reason part = PartOf(why);
+  for (const ast::Expr* item : level) elements.push_back(even ? Check(item, element, part) : Infer(item));
+  VarId literal = ok ? Needed("primTensorLiteral", "a tensor literal", expr->span) : VarId();
+  if (!literal.valid()) return ErrorNode(expected, expr->span);
+  return CallKnown(literal, {ListNode(elements, element, expr->span)}, expr->span, expected, Reason{});
+}
+
+void Checker::SettleDims() {
+  UnifyResult clash;
+  Span where;
+  while (!unify_.RetryDims(&clash, &where)) ReportMismatch(clash, clash.left, clash.right, where, Reason{});
+}
+
+void Checker::ReportOpenDims(const llvm::SmallVectorImpl<MetaId>* metas) {
+  std::vector<Unifier::DimEquation> open = std::exchange(unify_.open_dims, {});
+  for (const Unifier::DimEquation& equation : open) {
+    llvm::SmallVector<MetaId> found;
+    unify_.FreeMetas(equation.left, found);
+    unify_.FreeMetas(equation.right, found);
+    if (metas && !llvm::any_of(found, [&](MetaId meta) { return llvm::is_contained(*metas, meta); })) {
+      unify_.open_dims.push_back(equation);
+      continue;
+    }
+    std::vector<std::string> text = PrintTypes({equation.left, equation.right});
+    Error(Diag::OpenDimension, equation.span, text[0], text[1])
+        .Hint("a type signature that names the dimensions settles them");
+  }
+}
+
+}  // namespace df::check

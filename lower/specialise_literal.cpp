@@ -90,6 +90,11 @@ Expr* Specialiser::Literal(core::LiteralKind kind, std::string_view text, df::Ty
   bool integral = builtin == df::Builtin::Int || builtin == df::Builtin::Integer;
   if (floating || (integral && kind == core::LiteralKind::Integer))
     return p_.NewConst(NumberConstant(builtin, kind, text), type, pos);
+  // A number where a tensor is wanted fills it.
+  if (df::TypeId of; p_.core.types.IsTensor(type, &of)) {
+    Expr* filled = p_.NewOp(ir::Op::Expand, {Literal(kind, text, of, span)}, type, pos);
+    return CheckTensors("a number", filled, span) ? filled : p_.NewFail("no literal", 1, type, pos);
+  }
   df::TypeId integer = p_.core.types.Scalar(df::Builtin::Integer);
   if (kind == core::LiteralKind::Integer) {
     Expr* number = p_.NewConst(NumberConstant(df::Builtin::Integer, kind, text), integer, pos);

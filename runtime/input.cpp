@@ -7,6 +7,7 @@
 
 #include "runtime/integer.h"
 #include "runtime/show.h"
+#include "runtime/tensor.h"
 #include "runtime/unicode.h"
 #include "lang/utf8.h"
 
@@ -99,6 +100,7 @@ class Reader {
       }
       case TypeKind::String: return Text(out);
       case TypeKind::Data: return Constructed(type, out, nesting);
+      case TypeKind::Tensor: return Tensor(type, out, nesting);
       case TypeKind::Trigger:
       case TypeKind::Alt: return false;
     }
@@ -224,6 +226,26 @@ class Reader {
     if (!Utf8(&c) || (c == '\\' && !Escape(&c))) return false;
     *out = Value::Word(c);
     return at_ < text_.size() && text_[at_++] == '\'';
+  }
+
+  // Nested lists, as deep as the tensor has dimensions.
+  bool Tensor(ir::TypeId type, Value* out, int nesting) {
+    const ir::Type& row = graph_.types[type];
+    *out = MakeTensor(row.element, row.dims);
+    size_t next = 0;
+    return TensorAxis(row, 0, *TensorIn(*out), &next, nesting);
+  }
+  bool TensorAxis(const ir::Type& row, size_t axis, TensorObject& to, size_t* next, int nesting) {
+    if (axis == row.dims.size()) {
+      Value element;
+      if (!Datum(graph_.types.Builtin(row.element), &element, nesting + 1)) return false;
+      SetElement(to, (*next)++, element);
+      return true;
+    }
+    if (!Take('[')) return false;
+    for (int64_t i = 0; i < row.dims[axis]; ++i)
+      if ((i > 0 && !Take(',')) || !TensorAxis(row, axis + 1, to, next, nesting)) return false;
+    return Take(']');
   }
 
   // The characters of a string literal.

@@ -34,6 +34,7 @@ inline bool IsConstant(uint32_t operand) { return operand != kNone && (operand &
 #define DF_TAGGED_CODES(DF_CODE)                                                          \
   DF_CODE(End, "")                                                                        \
   DF_CODE(Op, "a: slot, b, c: slots of the operands; node: which op")                     \
+  DF_CODE(OpMany, "the same with more operands. a: slot, b: first of its operands in Program::lists, c: how many") \
   DF_CODE(Construct, "a: slot, b: first of its operands in Program::lists, c: how many")  \
   DF_CODE(Delay, "a: slot, b: site")                                                      \
   DF_CODE(DelayAll, "a: slot, b: site; all operands in Program::lists from c on")         \
@@ -212,7 +213,7 @@ struct Program {
   std::vector<bool> implied;               // by index in Graph::inputs: of a BranchMerge's side or an Exit's value: when it
                                            // is there, that side has been chosen
   std::vector<KernelTypes> types;          // by node, of Ordinary ops
-  std::vector<OpCode> ops;                 // by pc, of Code::Op
+  std::vector<OpCode> ops;                 // by pc, of Code::Op and OpMany
   const SiteCode& LoopSite(ir::ScopeId loop) const { return sites[graph->sites.size() + loop.index]; }
   // Where an instruction of a tail stands in the program.
   uint64_t OrderOf(uint32_t pc) const;

@@ -202,6 +202,12 @@ void Compiler::Emit(ir::ScopeId scope, const Item& item) {
       in.b = SlotOf(w_.In(id, 0));
       if (g_.nodes[id].num_inputs > 1) in.c = SlotOf(w_.In(id, 1));
       break;
+    case Code::OpMany:
+      in.a = dst();
+      in.b = static_cast<uint32_t>(p_.lists.size());
+      in.c = g_.nodes[id].num_inputs;
+      for (Edge edge : g_.InputsOf(id)) p_.lists.push_back(SlotOf(edge));
+      break;
     case Code::Construct:
       in.a = dst();
       in.b = static_cast<uint32_t>(p_.lists.size());
@@ -270,7 +276,7 @@ void Compiler::Emit(ir::ScopeId scope, const Item& item) {
     case Code::End: break;
   }
   p_.ops.emplace_back();
-  if (in.code == Code::Op) {
+  if (in.code == Code::Op || in.code == Code::OpMany) {
     const ir::Node& node = g_.nodes[id];
     p_.ops.back() = {node.op, TypesOf(g_, id), static_cast<uint16_t>(node.num_inputs), node.attr};
   }

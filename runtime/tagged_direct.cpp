@@ -51,19 +51,27 @@ bool Worker::ApplyDirect(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_
   const ir::Node& n = graph_.nodes[node];
   uint32_t from[2] = {general.b, general.c};
   const std::vector<bool>& plain = program_.direct.plain[n.scope.index];
+  const KernelTypes& types = program_.types[node.index];
+  // A tensor that this op is the last to use is handed over, so that its buffer may be written to.
+  bool tensors = types.operand == ir::TypeKind::Tensor;
+  bool moved[2] = {tensors && in.a & kLastUse, tensors && in.b & kLastUse};
   operands_.clear();
   for (uint32_t i = 0; i < n.num_inputs; ++i) {
     uint32_t operand = from[i];
-    if (!IsConstant(operand) && plain[operand]) operand |= kPlainOperand;
+    if (!IsConstant(operand)) operand |= plain[operand] ? kPlainOperand : moved[i] ? kLastOperand : 0;
     operands_.push_back(TakeOperand(s, k, operand));
   }
   KernelError error;
   bool failed = false;
-  Value value = ApplyTyped(n.op, program_.types[node.index], n.attr, operands_, &error, &failed, memory::Available());
+  Value value = ApplyTyped(n.op, types, n.attr, operands_, &error, &failed, memory::Available());
+  failed |= value.is_error();
+  for (uint32_t i = 0; i < n.num_inputs && failed; ++i)
+    if (moved[i] && operands_[i].counted()) operands_[i].Take();  // it is the slot's again
   operands_.clear();
-  if (failed || value.is_error()) return false;
-  for (uint16_t operand : {in.a, in.b})
-    if (operand & kLastUse) ReleaseBits(s[operand & ~kLastUse], k[operand & ~kLastUse]);
+  if (failed) return false;
+  const uint16_t used[2] = {in.a, in.b};
+  for (uint32_t i = 0; i < 2; ++i)
+    if (used[i] & kLastUse && !moved[i]) ReleaseBits(s[used[i] & ~kLastUse], k[used[i] & ~kLastUse]);
   s[in.d] = BitsOf(value);
   if (in.op == Direct::ApplyOpen) {
     k[in.d] = StateOf(value);

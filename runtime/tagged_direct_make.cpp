@@ -19,6 +19,7 @@ bool IsWordKind(TypeKind kind) {
   switch (kind) {
     case TypeKind::Integer:
     case TypeKind::String:
+    case TypeKind::Tensor:
     case TypeKind::Data: return false;
     default: return true;
   }

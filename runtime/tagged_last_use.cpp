@@ -69,6 +69,7 @@ class LastUses {
         operand(in.b, 0, kLastB);
         operand(in.c, 1, kLastC);
         return;
+      case Code::OpMany:
       case Code::Construct:
         for (uint32_t k = 0; k < in.c; ++k) {
           uint32_t& listed = p_.lists[in.b + k];

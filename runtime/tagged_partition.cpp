@@ -346,6 +346,7 @@ void Partition::Visit(NodeId id) {
       if (node.op == Op::Const) return;  // an operand of whoever uses it
       Code code = node.op == Op::Construct ? Code::Construct
                   : node.op == Op::Input   ? Code::Input
+                  : in.size() > 2          ? Code::OpMany
                                            : Code::Op;
       Place(set, {code, id});
       return;

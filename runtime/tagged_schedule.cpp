@@ -112,7 +112,7 @@ bool Scheduler::AddDelay(uint32_t block, const State& state, uint32_t pc) {
       step.operands[other.c] = other.b;
       ++found;
     }
-    if (other.code == Code::Op || other.code == Code::Construct || other.code == Code::Delay ||
+    if (other.code == Code::Op || other.code == Code::OpMany || other.code == Code::Construct || other.code == Code::Delay ||
         other.code == Code::DelayAll || other.code == Code::Merge)
       written.push_back(other.a);
   }

@@ -68,6 +68,25 @@ void Worker::RunOp(Frame* frame, const Instr& in, uint32_t pc, NodeId node) {
   PassError(frame, {node, 0});
 }
 
+// The same with three operands or more, which stand in Program::lists.
+void Worker::RunOpMany(Frame* frame, const Instr& in, uint32_t pc, NodeId node) {
+  const OpCode& n = program_.ops[pc];
+  const uint32_t* slots = program_.lists.data() + in.b;
+  for (uint32_t k = 0; k < in.c; ++k) {
+    if (KindOf(frame, ListOperand(slots[k])) != ValueKind::Error) continue;
+    frame->Set(in.a, frame->Get(ListOperand(slots[k])));
+    return PassError(frame, {node, 0});
+  }
+  operands_.clear();
+  for (uint32_t k = 0; k < in.c; ++k) operands_.push_back(Use(frame, ListOperand(slots[k]), !IsConstant(slots[k]) && slots[k] & kLast));
+  KernelError error;
+  bool failed = false;
+  Value value = ApplyTyped(n.op, n.types, n.attr, operands_, &error, &failed, memory::Available());
+  operands_.clear();
+  frame->Set(in.a, failed ? MakeError(frame, node, std::move(error)) : std::move(value));
+  if (failed) PassError(frame, {node, 0});
+}
+
 // A field that refers to a delayed call which is done gives its value. The field still refers to the cell: so every cycle of
 // values goes through one (tagged_cycles.cpp). False: the general way.
 bool Worker::RunField(Frame* frame, const Instr& in, uint32_t attr) {
@@ -188,6 +207,10 @@ uint32_t Worker::RunRegion(Frame* frame, uint32_t pc) {
       case Code::Op:
         if (frame->Has(in.a)) continue;  // failed early
         RunOp(frame, in, pc, node);
+        break;
+      case Code::OpMany:
+        if (frame->Has(in.a)) continue;
+        RunOpMany(frame, in, pc, node);
         break;
       case Code::Construct:
         if (frame->Has(in.a)) continue;

@@ -40,6 +40,24 @@ Value MakeTensor(const ir::Type& type, std::string_view bytes) {
   return value;
 }
 
+Value ElementOf(const TensorObject& tensor, size_t index) {
+  switch (tensor.element()) {
+    case ir::TypeKind::Float: return Value::Float(tensor.as<float>()[index]);
+    case ir::TypeKind::Double: return Value::Double(tensor.as<double>()[index]);
+    case ir::TypeKind::Bool: return Value::Word(tensor.as<uint8_t>()[index] != 0);
+    default: return Value::Word(tensor.as<int64_t>()[index]);
+  }
+}
+
+void SetElement(TensorObject& tensor, size_t index, const Value& value) {
+  switch (tensor.element()) {
+    case ir::TypeKind::Float: tensor.as<float>()[index] = value.as_float(); return;
+    case ir::TypeKind::Double: tensor.as<double>()[index] = value.as_double(); return;
+    case ir::TypeKind::Bool: tensor.as<uint8_t>()[index] = value.word() != 0; return;
+    default: tensor.as<int64_t>()[index] = value.word(); return;
+  }
+}
+
 std::string ShowElement(const TensorObject& tensor, size_t index) {
   switch (tensor.element()) {
     case ir::TypeKind::Float: return ShowFloat(tensor.as<float>()[index]);

@@ -56,6 +56,9 @@ Value MakeTensor(ir::TypeKind element, llvm::ArrayRef<int64_t> dims);
 // A constant's elements (ir::Constant::text).
 Value MakeTensor(const ir::Type& type, std::string_view bytes);
 
+Value ElementOf(const TensorObject& tensor, size_t index);
+void SetElement(TensorObject& tensor, size_t index, const Value& value);
+
 // As Haskell's show prints nested lists: "[[1.0,2.5],[3.0,-4.0]]"; of no dimensions the element. Calls `write` with pieces.
 void ShowTensor(const TensorObject& tensor, llvm::function_ref<void(std::string_view)> write);
 // One element as `show` prints it.

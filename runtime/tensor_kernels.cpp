@@ -34,28 +34,6 @@ auto ForReals(TypeKind element, F f) {
   return element == TypeKind::Float ? f(float{}) : f(double{});
 }
 
-// A scalar of these elements at `at`.
-Value ElementAt(TypeKind element, const char* at) {
-  switch (element) {
-    case TypeKind::Float: {
-      float f;
-      std::memcpy(&f, at, sizeof f);
-      return Value::Float(f);
-    }
-    case TypeKind::Bool: return Value::Word(*at != 0);
-    default: {
-      int64_t word;
-      std::memcpy(&word, at, sizeof word);
-      return Value::Word(word);
-    }
-  }
-}
-// A Float's bits are the low half of the word, a Bool is its lowest byte, and machines are little-endian.
-void SetElementAt(TypeKind element, char* at, const Value& value) {
-  int64_t word = value.word();
-  std::memcpy(at, &word, ir::ElementBytes(element));
-}
-
 cpu::AxisView ViewOf(Dims dims, uint32_t attr) {
   size_t axis = ir::AxisOf(attr, dims.size());
   cpu::AxisView view;
@@ -92,7 +70,7 @@ class TensorFiring {
   // Operand k itself if nobody else holds it and it is as large as the result: the op may write over it.
   Value Take(size_t k) const {
     TensorObject* tensor = TensorIn(in_[k]);
-    if (!tensor || tensor->refs != 1 || tensor->element() != ResultElement() || tensor->dims() != ResultDims()) return {};
+    if (!tensor || !tensor->refs.IsOne() || tensor->element() != ResultElement() || tensor->dims() != ResultDims()) return {};
     return in_[k];
   }
   Value New() const { return MakeTensor(ResultElement(), ResultDims()); }
@@ -117,9 +95,9 @@ class TensorFiring {
       write(TensorIn(out)->data());
       return out;
     }
-    alignas(8) char scalar[8] = {};
-    write(scalar);
-    return ElementAt(element, scalar);
+    TensorObject scalar(element, {});
+    write(scalar.data());
+    return ElementOf(scalar, 0);
   }
 
   Value Elementwise();
@@ -339,7 +317,7 @@ Value TensorFiring::Transpose() {
 
 Value TensorFiring::Reshape() {
   TensorObject* x = TensorIn(in_[0]);
-  if (x->refs == 1) {
+  if (x->refs.IsOne()) {
     x->Reshape(ResultDims());
     return in_[0];
   }
@@ -351,13 +329,14 @@ Value TensorFiring::Reshape() {
 Value TensorFiring::Expand() {
   Value out = New();
   TensorObject& to = *TensorIn(out);
-  alignas(8) char scalar[8] = {};
-  const char* from = scalar;
+  if (to.bytes() == 0) return out;
   size_t block = ir::ElementBytes(to.element());
-  if (IsTensor(0)) from = Operand(0).data(), block = Operand(0).bytes();
-  else SetElementAt(to.element(), scalar, in_[0]);
-  if (block == 0 || to.bytes() == 0) return out;
-  std::memcpy(to.data(), from, block);
+  if (IsTensor(0)) {
+    block = Operand(0).bytes();
+    std::memcpy(to.data(), Operand(0).data(), block);
+  } else {
+    ::df::SetElement(to, 0, in_[0]);
+  }
   for (size_t done = block; done < to.bytes();) {  // what is there is copied behind itself, twice as much each time
     size_t more = std::min(done, to.bytes() - done);
     std::memcpy(to.data() + done, to.data(), more);
@@ -392,15 +371,14 @@ Value TensorFiring::GetElement() {
   const TensorObject& x = Operand(0);
   int64_t at = in_[1].word(), count = static_cast<int64_t>(x.count());
   if (BadIndex(&at, 1, count)) return {};
-  return ElementAt(x.element(), x.data() + static_cast<size_t>(at) * ir::ElementBytes(x.element()));
+  return ElementOf(x, static_cast<size_t>(at));
 }
 
 Value TensorFiring::SetElement() {
   int64_t at = in_[1].word(), count = static_cast<int64_t>(Operand(0).count());
   if (BadIndex(&at, 1, count)) return {};
   Value out = Own();
-  TensorObject& to = *TensorIn(out);
-  SetElementAt(to.element(), to.data() + static_cast<size_t>(at) * ir::ElementBytes(to.element()), in_[2]);
+  ::df::SetElement(*TensorIn(out), static_cast<size_t>(at), in_[2]);
   return out;
 }
 

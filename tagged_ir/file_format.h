@@ -6,7 +6,8 @@
 #include <cstdint>
 
 #include "onnx/onnx_pb.h"
-#include "tagged_ir/op.h"
+#include "tagged_ir/graph.h"
+#include "tagged_ir/tensor_rules.h"
 
 namespace df::ir::file {
 
@@ -38,6 +39,20 @@ inline constexpr const char* kResultTable = "result_table";
 // Of Start too: 1 if the graph acts, otherwise it is not there.
 inline constexpr const char* kAction = "action";
 
+// In place of a number of constructors: the type is a tensor, and its name says which.
+inline constexpr int64_t kTensorRow = -1;
+// ONNX's name for the elements; 0 if it has none.
+inline int32_t ElementCode(TypeKind kind) {
+  switch (kind) {
+    case TypeKind::Bool: return onnx::TensorProto::BOOL;
+    case TypeKind::Int: return onnx::TensorProto::INT64;
+    case TypeKind::Float: return onnx::TensorProto::FLOAT;
+    case TypeKind::Double: return onnx::TensorProto::DOUBLE;
+    case TypeKind::String: return onnx::TensorProto::STRING;
+    default: return 0;
+  }
+}
+
 // How Node::attr is called in the file; null if the op has none, or, for Const, one that is written as
 // kValue.
 inline const char* AttributeName(Op op) {
@@ -54,7 +69,7 @@ inline const char* AttributeName(Op op) {
     case Op::Construct:
     case Op::Field: return "constructor";
     case Op::Fail: return "kind";
-    default: return nullptr;
+    default: return HasTensorAttribute(op) ? "axes" : nullptr;
   }
 }
 

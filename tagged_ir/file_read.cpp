@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "tagged_ir/file.h"
 #include "tagged_ir/file_format.h"
+#include "tagged_ir/tensor_type.h"
 
 namespace df::ir {
 namespace {
@@ -123,7 +124,15 @@ bool Reader::ReadTypes(const Attribute* table) {
   while (!row.empty()) {
     std::string name;
     uint32_t constructors = 0;
-    if (!TakeString(&row, &name) || !row.Take(&constructors)) return Fail("bad type table");
+    if (!TakeString(&row, &name) || !row.Take(&constructors, true)) return Fail("bad type table");
+    if (constructors == UINT32_MAX) {
+      TypeKind element;
+      std::vector<int64_t> dims;
+      TypeId next = g.types.next_id();
+      if (!ParseTensorName(name, &element, &dims) || g.types.Tensor(element, dims) != next)
+        return Fail("bad type table: `{}` is no type of tensors, or stands there twice", name);
+      continue;
+    }
     TypeId id = g.types.AddData(std::move(name));
     for (uint32_t i = 0; i < constructors; ++i) {
       Constructor constructor;
@@ -286,6 +295,23 @@ bool Reader::ReadOperands(const onnx::NodeProto& node, Op op, const Attribute* c
   return true;
 }
 
+// The elements of a tensor; of a Float or Double, which is written as a tensor without dimensions, its bits.
+bool ReadElements(const onnx::TensorProto& tensor, const Type& type, ConstantKey* key) {
+  bool is_tensor = type.kind == TypeKind::Tensor;
+  llvm::ArrayRef<int64_t> dims(tensor.dims().data(), static_cast<size_t>(tensor.dims_size()));
+  if (tensor.data_type() != ElementCode(is_tensor ? type.element : type.kind) || dims != llvm::ArrayRef<int64_t>(type.dims)) return false;
+  const std::string& bytes = tensor.raw_data();
+  if (is_tensor) {
+    key->text = bytes;  // whose size Verify looks at
+    return true;
+  }
+  if (bytes.size() != (type.kind == TypeKind::Double ? 8 : 4)) return false;
+  uint64_t bits = 0;
+  for (size_t i = 0; i < bytes.size(); ++i) bits |= uint64_t{static_cast<unsigned char>(bytes[i])} << 8 * i;
+  key->word = static_cast<int64_t>(bits);
+  return true;
+}
+
 bool Reader::ReadConstant(const Attribute* value, TypeId type, uint32_t* attr) {
   if (!g.types.Contains(type)) return Fail("no type {}", type.index);
   ConstantKey key{type.index, 0, ""};
@@ -293,6 +319,7 @@ bool Reader::ReadConstant(const Attribute* value, TypeId type, uint32_t* attr) {
   switch (g.types.Kind(type)) {
     case TypeKind::Integer:
     case TypeKind::String: want = Attribute::STRING; break;
+    case TypeKind::Tensor:
     case TypeKind::Float:
     case TypeKind::Double: want = Attribute::TENSOR; break;
     default: break;
@@ -304,14 +331,7 @@ bool Reader::ReadConstant(const Attribute* value, TypeId type, uint32_t* attr) {
     const onnx::TensorProto& tensor = value->t();
     if (tensor.data_location() == onnx::TensorProto::EXTERNAL || tensor.external_data_size() != 0)
       return Fail("its value is in another file, and those are not read");
-    bool is_double = g.types.Kind(type) == TypeKind::Double;
-    const std::string& bytes = tensor.raw_data();
-    if (tensor.data_type() != (is_double ? onnx::TensorProto::DOUBLE : onnx::TensorProto::FLOAT) ||
-        bytes.size() != (is_double ? 8 : 4) || tensor.dims_size() != 0)
-      return Fail("bad attribute `{}`", kValue);
-    uint64_t bits = 0;
-    for (size_t i = 0; i < bytes.size(); ++i) bits |= uint64_t{static_cast<unsigned char>(bytes[i])} << 8 * i;
-    key.word = static_cast<int64_t>(bits);
+    if (!ReadElements(tensor, g.types[type], &key)) return Fail("attribute `{}` is no `{}`", kValue, g.types.Print({type}));
   }
   auto [it, is_new] = constants_.try_emplace(std::move(key));
   if (is_new) it->second = g.constants.Add({type, it->first.word, it->first.text});

@@ -81,6 +81,10 @@ void Writer::WriteTables(onnx::NodeProto* start) {
   for (const std::string& name : g.files) files.push_back(String(name));
   for (uint32_t i = static_cast<uint32_t>(TypeKind::Data); i < g.types.size(); ++i) {
     const Type& type = g.types[TypeId(i)];
+    if (type.kind == TypeKind::Tensor) {
+      types.insert(types.end(), {String(type.name), kTensorRow});
+      continue;
+    }
     types.insert(types.end(), {String(type.name), static_cast<int64_t>(type.constructors.size())});
     for (const Constructor& c : type.constructors) {
       types.insert(types.end(), {String(c.name), static_cast<int64_t>(c.fields.size())});
@@ -129,6 +133,14 @@ void Writer::WriteValue(onnx::NodeProto* node, const Constant& constant) {
     case TypeKind::String: Add(node, kValue, onnx::AttributeProto::STRING)->set_s(constant.text); return;
     case TypeKind::Float:
     case TypeKind::Double: break;
+    case TypeKind::Tensor: {
+      const Type& type = g.types[constant.type];
+      onnx::TensorProto* tensor = Add(node, kValue, onnx::AttributeProto::TENSOR)->mutable_t();
+      tensor->set_data_type(ElementCode(type.element));
+      for (int64_t dim : type.dims) tensor->add_dims(dim);
+      tensor->set_raw_data(constant.text);
+      return;
+    }
     default: AddInt(node, kValue, constant.word); return;
   }
   // The bits, little-endian, so that no NaN changes on the way.
@@ -175,20 +187,16 @@ void Writer::WriteNode(NodeId id) {
 void Writer::WritePort(onnx::ValueInfoProto* info, const std::string& name, PortType type) {
   info->set_name(name);
   onnx::TypeProto* proto = info->mutable_type();
-  int32_t element = 0;
-  switch (type.lazy ? TypeKind::Data : g.types.Kind(type.type)) {
-    case TypeKind::Bool: element = onnx::TensorProto::BOOL; break;
-    case TypeKind::Int: element = onnx::TensorProto::INT64; break;
-    case TypeKind::Float: element = onnx::TensorProto::FLOAT; break;
-    case TypeKind::Double: element = onnx::TensorProto::DOUBLE; break;
-    case TypeKind::String: element = onnx::TensorProto::STRING; break;
-    default:
-      proto->mutable_opaque_type()->set_domain(kDomain);
-      proto->mutable_opaque_type()->set_name(g.types.Print(type));
-      return;
+  const Type& row = g.types[type.type];
+  int32_t element = type.lazy ? 0 : ElementCode(row.kind == TypeKind::Tensor ? row.element : row.kind);
+  if (element == 0) {
+    proto->mutable_opaque_type()->set_domain(kDomain);
+    proto->mutable_opaque_type()->set_name(g.types.Print(type));
+    return;
   }
   proto->mutable_tensor_type()->set_elem_type(element);
-  proto->mutable_tensor_type()->mutable_shape();
+  onnx::TensorShapeProto* shape = proto->mutable_tensor_type()->mutable_shape();
+  for (int64_t dim : row.dims) shape->add_dim()->set_dim_value(dim);
 }
 
 std::string Writer::Run() {

@@ -7,6 +7,7 @@
 #include "driver/files.h"
 #include "driver/signals.h"
 #include "lang/render.h"
+#include "runtime/npy.h"
 #include "runtime/show.h"
 #include "tagged_ir/action.h"
 #include "tagged_ir/file.h"
@@ -44,7 +45,14 @@ std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::
     }
     given[index] = true;
     std::string error;
-    std::optional<Value> value = ParseInput(graph, port->type, argument.text, &error);
+    std::optional<Value> value;
+    if (graph.types.Kind(port->type.type) == ir::TypeKind::Tensor && argument.text.starts_with('@')) {
+      std::optional<std::string> bytes = ReadFile(argument.text.substr(1), kMaxGraphBytes, diags);
+      if (!bytes) continue;
+      value = ReadNpy(graph.types[port->type.type], *bytes, &error);
+    } else {
+      value = ParseInput(graph, port->type, argument.text, &error);
+    }
     if (value) values[index] = std::move(*value);
     else diags.Report(Diag::BadInput, {}, argument.name, error);
   }

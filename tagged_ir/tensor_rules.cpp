@@ -277,7 +277,7 @@ std::string Rule::Run() {
       return in_[0]->element == out_.element ? "" : "a reshape does not change the elements";
     case Op::Expand: return Expanded();
     case Op::OneHot: return Hot();
-    case Op::Iota: return out_.element == TypeKind::Int && out_.dims.size() == 1 ? "" : "the result is no vector of Ints";
+    case Op::Iota: return out_.element == TypeKind::Int ? "" : "the result has no Ints";
     case Op::Dim: return AxisOf(attr_, in_[0]->dims.size()) < in_[0]->dims.size() ? "" : "no such axis";
     case Op::GetElement: return out_.kind == in_[0]->element ? "" : fmt::format("no `{}` is in a `{}`", out_.name, in_[0]->name);
     case Op::SetElement:

@@ -91,7 +91,7 @@ class Partition {
   struct BranchInfo {
     ir::Edge predicate;
     std::vector<uint32_t> sides;
-    std::vector<ir::NodeId> merges, exits, switches;
+    std::vector<ir::NodeId> merges, switches;
     bool watched = false;
   };
   std::vector<EventInfo> events;

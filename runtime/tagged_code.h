@@ -100,7 +100,6 @@ struct Branch {
   bool is_bool = false;                 // then side 0 is true; else an alternative's number
   std::vector<uint32_t> sides;          // events; kNone where nothing happens
   std::vector<ir::NodeId> merges;       // BranchMerges with this predicate
-  std::vector<ir::NodeId> exits;        // of the loop whose predicate it is
   std::vector<ir::NodeId> switches;     // which may carry errors on
 };
 

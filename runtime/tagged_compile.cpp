@@ -186,7 +186,6 @@ void Compiler::EmitEvents(ir::ScopeId scope) {
     branch.sides = from.sides;
     branch.merges = from.merges;
     branch.switches = from.switches;
-    branch.exits = from.exits;
     code.branches.push_back(std::move(branch));
   }
 }

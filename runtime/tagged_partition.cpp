@@ -98,7 +98,7 @@ uint32_t Partition::RegionOf(uint32_t set) {
 
 uint32_t Partition::BranchOf(Edge predicate) {
   auto [it, added] = branch_of_.try_emplace(w_.RowOf(predicate), static_cast<uint32_t>(branches.size()));
-  if (added) branches.push_back({predicate, {}, {}, {}, {}, false});
+  if (added) branches.push_back({predicate, {}, {}, {}, false});
   return it->second;
 }
 
@@ -432,7 +432,6 @@ void Partition::PlaceRest() {
       continue;
     }
     NodeId exit = w_.sites[w_.LoopSite(scope_)].returns[r];
-    branches[BranchOf(w_.In(exit, 0))].exits.push_back(exit);
     uint32_t event = SideEvent(w_.In(exit, 0), 1);
     if (event == kNone) continue;
     uint32_t set = Union(SetOf(w_.In(exit, 1)), Single(event));

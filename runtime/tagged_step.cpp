@@ -122,7 +122,7 @@ void Worker::RunConstruct(Frame* frame, const Instr& in, NodeId node) {
 void Worker::RunBranch(Frame* frame, const Instr& in) {
   const Branch& branch = frame->scope().branches[in.b];
   if (KindOf(frame, in.a) == ValueKind::Error) {
-    // No side is taken; every merge is the error, and so are the loop's results.
+    // No side is taken; every merge is the error. (So are a loop's results, since the error came: PassErrorToUser.)
     std::vector<uint32_t> events;  // merges may share one
     for (NodeId merge : branch.merges) {
       uint32_t row = program_.RowOf({merge, 0}), slot = program_.slot_of[row];
@@ -135,7 +135,6 @@ void Worker::RunBranch(Frame* frame, const Instr& in) {
     std::sort(events.begin(), events.end());
     events.erase(std::unique(events.begin(), events.end()), events.end());
     for (uint32_t event : events) Fire(frame, event);
-    for (NodeId exit : branch.exits) SendResult(frame, program_.result_of_node[exit.index], frame->Get(in.a));
     return;
   }
   int64_t predicate = WordOf(frame, in.a);

@@ -6,6 +6,7 @@ RULES = "runtime/reference_rules.cpp"
 STRICTNESS = "lower/strictness.cpp"
 CALLS = "runtime/tagged_calls.cpp"
 CELLS = "runtime/tagged_cells.cpp"
+ERRORS = "runtime/tagged_errors.cpp"
 STEP = "runtime/tagged_step.cpp"
 
 FAULTS = [
@@ -92,12 +93,11 @@ FAULTS = [
     ("tagged-side", STEP, "branch.is_bool ? predicate == 0 : static_cast<uint32_t>(predicate);",
      "branch.is_bool ? predicate != 0 : static_cast<uint32_t>(predicate);"),
     ("tagged-error-predicate", STEP, "    for (uint32_t event : events) Fire(frame, event);\n", ""),
-    ("tagged-exit-error", STEP, "    for (NodeId exit : branch.exits) SendResult(frame, program_.result_of_node[exit.index], frame->Get(in.a));\n", ""),
+    ("tagged-exit-error", ERRORS, "if (use.port == 0 || (use.port == 1 &&", "if ((use.port == 1 &&"),
     ("tagged-late-argument-lost", CALLS, "Deliver(child, d, Use(frame, d.from, d.last));", "(void)d;"),
     ("tagged-operand-lost", CELLS, "if (cell->body) Deliver(cell->body, d, std::move(value));\n        break;", "break;"),
-    ("tagged-iteration-frame-always-reused", CALLS,
-     "if (frame->refs == scope.num_results + 1 && frame->pins == 0 && !(frame->flags & kOuterWaiters) &&",
-     "if (frame->refs == scope.num_results + 1 && !(frame->flags & kOuterWaiters) &&"),
+    ("direct-fused-predicate-lost", "runtime/tagged_direct_frame.cpp",
+     "if (from.fused != kNone) RunOp(frame, program_.code[from.fused], from.fused, program_.node_of[from.fused]);", ""),
     ("tagged-delay-operands-shifted", CELLS,
      "if (!operands[i].is_dead() && d.to != kNone && d.event == kNone) body->Set(d.to, std::move(operands[i]));",
      "if (!operands[i].is_dead() && d.to != kNone && d.event == kNone) body->Set(d.to, operands[0]);"),

@@ -91,7 +91,7 @@ def make_data(g, index):
     """A random data type, declared in g.world, with its instances of Functor and Foldable where it can have them."""
     r, world = g.r, g.world
     name = "D%d" % index
-    kind = r.choice(("enum", "tree", "tree", "tree", "record", "record", "newtype", "mixed", "mixed"))
+    kind = r.choice(("enum", "enum", "tree", "tree", "tree", "record", "record", "newtype", "mixed", "mixed"))
     data = Data(name, [] if kind == "enum" else r.choice(([], ["a"], ["a"], ["a", "b"])))
     own = data.type if data.params else name
 

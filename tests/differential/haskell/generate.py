@@ -527,6 +527,14 @@ class Generator(Terms, Patterns):
         result = ("[]", ("(,)", "Ordering", "Bool"))
         return Node("let", result, [Node("bind", None, [Node("ann", ("[]", t), [made])], values), Node("comp", result, [compared] + each)])
 
+    def enumeration(self, data):
+        """Some lists of an enumeration's values, those before and those after another."""
+        x, y, v = self.construct(data.name, 0, Scope()), self.construct(data.name, 0, Scope()), self.name("x")
+        words = self.r.choice(("[%s ..]" % x, "[%s, %s ..]" % (x, y) if str(x) != str(y) else "[%s ..]" % y, "[%s .. maxBound]" % x,
+                               "[succ {0} | {0} <- [minBound ..], {0} /= maxBound]".format(v),
+                               "[pred {0} | {0} <- [%s ..], {0} > minBound]".format(v) % x))
+        return Node("ann", ("[]", data.name), [Node("lit", info=words)])
+
     def used(self, e):
         """A call of one of the program's functions with all its arguments, of a type without variables."""
         found = {v: self.choose([c for c, w in e.constraints if w == v], Scope()) for v in variables(functions(e.params, e.result))}
@@ -546,6 +554,7 @@ class Generator(Terms, Patterns):
         """A tuple of what some of the program's functions give."""
         self.room = 60
         parts = [self.comparisons()] if self.chance(0.4) and any("Ord" in d.deriving for d in self.world.data.values()) else []
+        parts += [self.enumeration(d) for d in self.world.data.values() if "Enum" in d.deriving and self.chance(0.6)][:1]
         for e in self.own_functions(4):
             use = self.used(e)
             if self.world.showable(use.type) and len(parts) < 3:

@@ -66,7 +66,7 @@ class Terms:
         if any(a.entry.result == t and a.left[0] > 0 for a in s.again):
             options.append((self.recur, 7))
         if self.fails:
-            options.append((self.error, 0.3))
+            options += [(self.error, 0.3), (self.strictly, 0.5)]
         if self.spins and not s.safe:
             options.append((self.spin, 0.25))
         head = t if isinstance(t, str) else t[0]
@@ -391,6 +391,18 @@ class Terms:
     def error(self, t, d, s):
         self.errors += 1
         return self.literal(t, '(error "e%d")' % self.errors)
+
+    def strictly(self, t, d, s):
+        """Something that may fail is evaluated, and not used."""
+        u = self.ground_type(0)
+        value = Node("ann", u, [self.error(u, d, s) if self.chance(0.4) else self.term(u, d, s)])
+        body = self.term(t, d, s)
+        kind = self.r.choice(("seq", "case", "lambda"))
+        if kind == "seq":
+            return Node("call", t, [value, body], ("seq", False))
+        if kind == "case":
+            return Node("case", t, [value, Node("alt", None, [plain(body)], "!" + self.name("x"))])
+        return Node("apply", t, [Node("lam", None, [body], ["!" + self.name("x")]), value])
 
     def spin(self, t, d, s):
         return Node("call", t, [self.literal("Int", "0")], ("spin", False))

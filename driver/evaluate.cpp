@@ -150,6 +150,7 @@ ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Op
   run.limits.interrupt = interrupt;
   run.trace = options.trace ? &console.err() : nullptr;
   run.seed = options.seed;
+  run.last_first = options.last_first;
   run.count = options.stats != StatsFormat::None;
   run.run_dry = options.run_dry;
 

@@ -33,6 +33,11 @@ bool ParseCount(std::string_view text, uint64_t& count) {
   return error == std::errc() && rest == text.data() + text.size() && count != 0;
 }
 
+bool ParseQueue(std::string_view text, bool& last_first) {
+  last_first = text == "lifo";
+  return last_first || text == "fifo";
+}
+
 template <typename T, typename Parse>
 CLI::callback_t Reads(T& to, Parse parse, const char* example) {
   return [&to, parse, example](const CLI::results_t& words) {
@@ -89,9 +94,12 @@ void AddErrorFormat(CLI::App& app, Options& options) {
 }
 
 void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
-  engine = app.add_option("--engine", Reads(options.engine, ParseEngine, "`reference`, `tagged` or `demand`"),
-                          "which engine runs the graph: tagged (default), reference or demand")
+  engine = app.add_option("--engine", Reads(options.engine, ParseEngine, "`reference`, `tagged`, `demand` or `expanding`"),
+                          "which engine runs the graph: tagged (default), reference, demand or expanding")
                ->type_name("NAME");
+  app.add_option("--queue", Reads(options.last_first, ParseQueue, "`fifo` or `lifo`"),
+                 "expanding engine: which ready node goes first, the oldest (fifo, default) or the newest")
+      ->type_name("ORDER");
   app.add_option("--max-memory", Reads(options.max_memory, ParseBytes, "`2G`, `512M`, `64K` or `1000`"),
                  "bytes that the run may take; default: 80% of the memory there is")
       ->type_name("SIZE");
@@ -159,6 +167,7 @@ bool ParseEngine(std::string_view text, EngineKind& engine) {
   if (text == "reference") engine = EngineKind::Reference;
   else if (text == "tagged") engine = EngineKind::Tagged;
   else if (text == "demand") engine = EngineKind::Demand;
+  else if (text == "expanding") engine = EngineKind::Expanding;
   else return false;
   return true;
 }
@@ -175,6 +184,7 @@ std::string_view EngineName(EngineKind engine) {
     case EngineKind::Reference: return "reference";
     case EngineKind::Tagged: return "tagged";
     case EngineKind::Demand: return "demand";
+    case EngineKind::Expanding: return "expanding";
   }
   return "";
 }

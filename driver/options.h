@@ -49,6 +49,7 @@ struct Options {
   EngineKind engine = EngineKind::Tagged;
   std::vector<InputArgument> inputs;
   std::vector<std::string> arguments;  // of the program, after `--`
+  bool last_first = false;  // of the expanding engine's queue
   uint64_t max_memory = 0;
   uint64_t max_frames = 0;
   std::chrono::milliseconds timeout{0};

@@ -17,7 +17,7 @@ llvm::ArrayRef<Repl::CommandRow> Repl::Commands() {
       {"load", "[FILE]", "forget everything and load a file", &Repl::Load},
       {"reload", "", "load the file again", &Repl::Reload},
       {"graph", "[NAME]", "the tagged graph of a function, or of the last expression", &Repl::Graph},
-      {"engine", "[NAME]", "which engine runs graphs: tagged, reference or demand", &Repl::Engine},
+      {"engine", "[NAME]", "which engine runs graphs: tagged, reference, demand or expanding", &Repl::Engine},
       {"set", "[NAME VALUE]", "change a setting, or list them", &Repl::Set},
       {"unset", "NAME ..", "put settings back", &Repl::Unset},
       {"help", "", "this list", &Repl::Help},

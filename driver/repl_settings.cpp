@@ -27,7 +27,7 @@ bool ReadLimit(std::string_view value, Limit& limit, bool (*parse)(std::string_v
 
 llvm::ArrayRef<Repl::Setting> Repl::Settings() {
   static constexpr Setting kSettings[] = {
-      {"engine", "which engine runs graphs: tagged, reference or demand",
+      {"engine", "which engine runs graphs: tagged, reference, demand or expanding",
        [](const Repl& r) { return std::string(EngineName(r.options_.engine)); },
        [](Repl& r, std::string_view value) { return ParseEngine(value, r.options_.engine); },
        [](Repl& r) { r.options_.engine = EngineKind::Tagged; }},
@@ -126,7 +126,7 @@ void Repl::Engine(std::string_view argument) {
   if (argument.empty() || ParseEngine(argument, options_.engine))
     console_.out() << EngineName(options_.engine) << '\n';
   else
-    pipeline_->diags.Report(Diag::BadSetting, {}, argument, "engine").Hint("`tagged`, `reference` or `demand`");
+    pipeline_->diags.Report(Diag::BadSetting, {}, argument, "engine").Hint("`tagged`, `reference`, `demand` or `expanding`");
 }
 
 }  // namespace df

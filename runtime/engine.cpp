@@ -7,6 +7,7 @@ std::unique_ptr<Execution> MakeExecution(EngineKind kind, const ir::Graph& graph
   switch (kind) {
     case EngineKind::Reference: return MakeReferenceExecution(graph, options);
     case EngineKind::Demand: return MakeDemandExecution(graph, options);
+    case EngineKind::Expanding: return MakeExpandingExecution(graph, options);
     case EngineKind::Tagged: return MakeTaggedExecution(graph, options);
   }
   return nullptr;

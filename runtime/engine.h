@@ -41,6 +41,8 @@ struct Limits {
 struct RunOptions {
   Limits limits;
   llvm::raw_ostream* trace = nullptr;  // each firing with its tag, a line each
+  // Expanding engine: the newest ready node goes first, not the oldest.
+  bool last_first = false;
   // Reference engine: 0 takes tokens first in, first out; otherwise a random order from this seed.
   uint64_t seed = 0;
   // Count what costs something to count, and look where the time goes (Stats).
@@ -116,11 +118,12 @@ class Execution {
   virtual Stats stats() const = 0;
 };
 
-enum class EngineKind : uint8_t { Reference, Tagged, Demand };
+enum class EngineKind : uint8_t { Reference, Tagged, Demand, Expanding };
 
 std::unique_ptr<Execution> MakeReferenceExecution(const ir::Graph& graph, const RunOptions& options);
 std::unique_ptr<Execution> MakeTaggedExecution(const ir::Graph& graph, const RunOptions& options);
 std::unique_ptr<Execution> MakeDemandExecution(const ir::Graph& graph, const RunOptions& options);
+std::unique_ptr<Execution> MakeExpandingExecution(const ir::Graph& graph, const RunOptions& options);
 std::unique_ptr<Execution> MakeExecution(EngineKind kind, const ir::Graph& graph, const RunOptions& options);
 
 // The error as people read it, without a newline at the end: "error: divide by zero", then the path.

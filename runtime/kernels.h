@@ -4,6 +4,7 @@
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
+#include "runtime/scalar.h"
 #include "runtime/value.h"
 #include "tagged_ir/graph.h"
 
@@ -31,6 +32,22 @@ struct KernelTypes {
 KernelTypes TypesOf(const ir::Graph& graph, ir::NodeId node);
 Value ApplyTyped(ir::Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> operands, KernelError* error,
                  bool* failed, uint64_t max_bytes);
+
+// Of Int, what a machine does in one instruction; of a unary op `y` is any. False: another op, see ApplyTyped.
+inline bool ApplyToWords(ir::Op op, int64_t x, int64_t y, int64_t* z) {
+  switch (op) {
+    case ir::Op::Add: *z = scalar::Add(x, y); return true;
+    case ir::Op::Sub: *z = scalar::Sub(x, y); return true;
+    case ir::Op::Mul: *z = scalar::Mul(x, y); return true;
+    case ir::Op::Eq: *z = x == y; return true;
+    case ir::Op::Ne: *z = x != y; return true;
+    case ir::Op::Lt: *z = x < y; return true;
+    case ir::Op::Le: *z = x <= y; return true;
+    case ir::Op::Gt: *z = x > y; return true;
+    case ir::Op::Ge: *z = x >= y; return true;
+    default: return false;
+  }
+}
 
 // What a division reports, for engines that divide by themselves (runtime/scalar.h).
 KernelError DivideByZeroError();

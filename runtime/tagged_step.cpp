@@ -41,20 +41,7 @@ void Worker::RunOp(Frame* frame, const Instr& in, uint32_t pc, NodeId node) {
   if (words && types.operand == ir::TypeKind::Int) {
     int64_t x = WordOf(frame, in.b), y = n.num_inputs > 1 ? WordOf(frame, in.c) : 0;
     int64_t z;
-    bool known = true;
-    switch (n.op) {
-      case Op::Add: z = scalar::Add(x, y); break;
-      case Op::Sub: z = scalar::Sub(x, y); break;
-      case Op::Mul: z = scalar::Mul(x, y); break;
-      case Op::Eq: z = x == y; break;
-      case Op::Ne: z = x != y; break;
-      case Op::Lt: z = x < y; break;
-      case Op::Le: z = x <= y; break;
-      case Op::Gt: z = x > y; break;
-      case Op::Ge: z = x >= y; break;
-      default: known = false; z = 0; break;
-    }
-    if (known) return frame->Set(in.a, Value::Word(z));
+    if (ApplyToWords(n.op, x, y, &z)) return frame->Set(in.a, Value::Word(z));
   }
   operands_.clear();
   for (uint32_t k = 0; k < n.num_inputs; ++k) operands_.push_back(Use(frame, slots[k], in.aux & (k ? kLastC : kLastB)));

@@ -25,7 +25,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TIMEOUT = 120
 WHOLE = "programs/haskell"  # left out unless it is named: a test of its own, in one mode
 MODES = ((), ("-O0",), ("--no-loops",))
-ENGINES = ("tagged", "reference", "demand")
+ENGINES = ("tagged", "reference", "demand", "expanding")
 
 
 def judge(case, done):

@@ -17,7 +17,7 @@ from io_runs import read_runs
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TIMEOUT = 120
 MODES = ((), ("-O0",), ("--no-loops",))
-ENGINES = ("tagged", "reference", "demand")
+ENGINES = ("tagged", "reference", "demand", "expanding")
 
 
 def judge(run, done):

@@ -25,6 +25,8 @@ MODES = [
     ([], ["--engine=reference", "--seed=7", "--run-dry"]),
     ([], ["--engine=tagged"]),
     ([], ["--engine=demand"]),
+    ([], ["--engine=expanding"]),
+    ([], ["--engine=expanding", "--queue=lifo"]),
     (["--no-optimize"], ["--engine=tagged"]),
     (["--no-loops"], ["--engine=tagged"]),
 ]

@@ -31,6 +31,7 @@ MODES = [
     ([], ["--engine=reference"]),
     ([], ["--engine=tagged"]),
     ([], ["--engine=demand"]),
+    ([], ["--engine=expanding"]),
     (["--no-optimize"], ["--engine=tagged"]),
     (["--no-optimize"], ["--engine=demand"]),
     (["--no-loops"], ["--engine=tagged"]),

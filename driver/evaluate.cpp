@@ -4,12 +4,14 @@
 
 #include <optional>
 
+#include "driver/files.h"
 #include "driver/pipeline.h"
 #include "driver/report_stats.h"
 #include "driver/signals.h"
 #include "driver/standard_streams.h"
 #include "llvm/Support/JSON.h"
 #include "runtime/show.h"
+#include "runtime/timeline.h"
 #include "tagged_ir/action.h"
 
 namespace df {
@@ -139,6 +141,22 @@ Outcome RunAction(Execution& execution, std::vector<Value> inputs, Performance& 
 
 }  // namespace
 
+namespace {
+
+bool WriteTimeline(const Timeline& timeline, const ir::Graph& graph, const std::string& path, Console& console) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  timeline.Write(graph, out);
+  out.flush();
+  SourceManager sources;
+  Diagnostics diags(sources);
+  bool written = WriteFile(path, text, diags);
+  console.Show(diags);
+  return written;
+}
+
+}  // namespace
+
 ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
                   const std::atomic<bool>* interrupt, Console& console, RunContext context) {
   using Clock = std::chrono::steady_clock;
@@ -151,7 +169,7 @@ ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Op
   run.trace = options.trace ? &console.err() : nullptr;
   run.seed = options.seed;
   run.last_first = options.last_first;
-  run.count = options.stats != StatsFormat::None;
+  run.count = options.stats == StatsFormat::Text || options.stats == StatsFormat::Json;
   run.run_dry = options.run_dry;
 
   std::optional<LastResort> last_resort;  // at a prompt there is a person, who can press Ctrl-C again
@@ -160,18 +178,23 @@ ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Op
   StandardStreams streams(console, interrupt, options.timeout, prompt ? prompt->source : nullptr);
   Performance performance(graph, streams);
   if (prompt && prompt->wants_value) performance.ReadToTheEnd();
+  std::optional<Timeline> timeline;
+  if (!options.timeline.empty()) run.timeline = &timeline.emplace();
   RunTimes times;
   times.load = context.load;
   Clock::time_point began = Clock::now();
   std::unique_ptr<Execution> execution = MakeExecution(options.engine, graph, run);
   times.prepare = Clock::now() - began;
+  times.run_cpu = ProcessorTime();
   std::optional<RunTimer> timer(std::in_place, run.limits);
   std::vector<Value> all = AllInputs(graph, inputs, options, performance);
   Outcome outcome = graph.action ? RunAction(*execution, std::move(all), performance)
                                  : RunValue(*execution, graph, std::move(all), console);
   timer.reset();
   console.out().flush();
+  if (timeline) timeline->End();
   times.run = Clock::now() - began - times.prepare;
+  times.run_cpu = ProcessorTime() - times.run_cpu;
   if (outcome.stop == Stop::Internal && context.origin == GraphOrigin::File) {
     console.Error(fmt::format("not a valid graph: {}\n  it breaks this rule while it runs; if dfc wrote the file, please report it",
                               outcome.detail));
@@ -184,9 +207,11 @@ ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Op
     prompt->exited = outcome.ok() && graph.action && !performance.done();
     prompt->left = performance.left();
   }
+  bool written = !timeline || WriteTimeline(*timeline, graph, options.timeline, console);
   if (context.stats) *context.stats = execution->stats();
   PrintStats(execution->stats(), times, options.engine, options.stats, console.err());
-  ExitCode code = outcome.ok() && graph.action ? ProgramExit(performance.exit_code()) : CodeOf(outcome.stop);
+  ExitCode code = !written && outcome.ok() ? ExitCode::Failed
+                  : outcome.ok() && graph.action ? ProgramExit(performance.exit_code()) : CodeOf(outcome.stop);
   // What a stopped run holds may take seconds to give back piece by piece; the system does it at once.
   if (last_resort && outcome.stop != Stop::Done && outcome.stop != Stop::Failed)
     ::_exit(static_cast<int>(console.Finish(code)));

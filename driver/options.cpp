@@ -109,8 +109,8 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
   app.add_option("--timeout", Reads(options.timeout, ParseDuration, "`10s`, `500ms` or `2m`"),
                  "how long the run may take; default: no limit")
       ->type_name("TIME");
-  AddWordFlag(app, "--stats", "text", Reads(options.stats, ParseStatsFormat, "`text` or `json`"),
-              "afterwards, say on standard error what the run did; --stats=json: as a JSON object");
+  AddWordFlag(app, "--stats", "text", Reads(options.stats, ParseStatsFormat, "`text`, `json` or `times`"),
+              "afterwards, say on standard error what the run did; --stats=json: as a JSON object;\n--stats=times: times alone, counting nothing");
 }
 
 // "frob x.df" reads as two files; who writes that meant a command.
@@ -175,6 +175,7 @@ bool ParseEngine(std::string_view text, EngineKind& engine) {
 bool ParseStatsFormat(std::string_view text, StatsFormat& format) {
   if (text == "text") format = StatsFormat::Text;
   else if (text == "json") format = StatsFormat::Json;
+  else if (text == "times") format = StatsFormat::Times;
   else return false;
   return true;
 }
@@ -230,8 +231,13 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   AddRunOptions(*run, options, engine);
-  auto* trace = run->add_flag("--trace", options.trace,
-                              "print each firing with its tag on standard error (reference and demand engines)");
+  std::string trace_word;
+  auto* trace = AddWordFlag(*run, "--trace", "", Reads(trace_word, [](const std::string& word, std::string& to) {
+                              to = word;
+                              return true;
+                            }, ""),
+                            "print each firing with its tag on standard error (reference and demand engines);\n"
+                            "--trace=FILE: write what the run did when, for Perfetto or chrome://tracing (every engine)");
   auto* seed = run->add_option("--seed", Reads(options.seed, ParseCount, "`7`"),
                                "take waiting tokens in a random order (reference engine)");
   seed->type_name("N");
@@ -265,7 +271,9 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
     for (const std::string& input : inputs) options.inputs.push_back(SplitInput(input));
     if (*run) {
       options.command = Command::Run;
-      if (*trace || *seed || *run_dry) {
+      options.trace = *trace && trace_word.empty();
+      options.timeline = trace_word;
+      if (options.trace || *seed || *run_dry) {
         bool demand = *engine && options.engine == EngineKind::Demand && !*seed && !*run_dry;
         if (*engine && options.engine != EngineKind::Reference && !demand)
           throw CLI::ValidationError("`--seed` and `--run-dry` are for --engine=reference, `--trace` for it and demand");

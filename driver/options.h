@@ -53,7 +53,8 @@ struct Options {
   uint64_t max_memory = 0;
   uint64_t max_frames = 0;
   std::chrono::milliseconds timeout{0};
-  bool trace = false;
+  bool trace = false;      // each firing
+  std::string timeline;    // the file for what the run did when
   StatsFormat stats = StatsFormat::None;
   uint64_t seed = 0;
   bool run_dry = false;

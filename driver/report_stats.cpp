@@ -1,5 +1,7 @@
 #include "driver/report_stats.h"
 
+#include <time.h>
+
 #include <fmt/format.h>
 
 #include "driver/options.h"
@@ -44,14 +46,15 @@ constexpr Time kTimes[] = {
     {"seconds to load", "load_seconds", &RunTimes::load},
     {"to prepare", "prepare_seconds", &RunTimes::prepare},
     {"to run", "run_seconds", &RunTimes::run},
+    {"of a processor", "run_cpu_seconds", &RunTimes::run_cpu},
 };
 
 bool Counts(const Row& row, EngineKind engine) { return row.engines & Only(engine); }
 
-// What one call costs in all; a program without calls is one call of the root.
+// What one call costs in processor time; a program without calls is one call of the root.
 double NanosecondsPerCall(const Stats& stats, const RunTimes& times) {
   uint64_t calls = stats.calls + stats.loops;
-  return times.run.count() * 1e9 / static_cast<double>(calls ? calls : 1);
+  return times.run_cpu.count() * 1e9 / static_cast<double>(calls ? calls : 1);
 }
 
 void PrintText(const Stats& stats, const RunTimes& times, EngineKind engine, llvm::raw_ostream& out) {
@@ -64,12 +67,12 @@ void PrintText(const Stats& stats, const RunTimes& times, EngineKind engine, llv
     out << fmt::format("  {:<14}{:>16.1f}  {:>4.1f}%\n", part.name, ns * part.share, part.share * 100);
 }
 
-void PrintJson(const Stats& stats, const RunTimes& times, EngineKind engine, llvm::raw_ostream& out) {
+void PrintJson(const Stats& stats, const RunTimes& times, EngineKind engine, bool counts, llvm::raw_ostream& out) {
   llvm::json::OStream json(out);
   json.object([&] {
     json.attribute("engine", llvm::StringRef(EngineName(engine)));
     for (const Row& row : kRows)
-      if (Counts(row, engine)) json.attribute(row.key, stats.*row.count);
+      if (Counts(row, engine) && (counts || row.count == &Stats::peak_memory)) json.attribute(row.key, stats.*row.count);
     for (const Time& time : kTimes) json.attribute(time.key, (times.*time.time).count());
     if (!stats.parts.empty())
       json.attributeObject("parts", [&] {
@@ -81,9 +84,16 @@ void PrintJson(const Stats& stats, const RunTimes& times, EngineKind engine, llv
 
 }  // namespace
 
+RunTimes::Seconds ProcessorTime() {
+  timespec time;
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return RunTimes::Seconds(static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9);
+}
+
 void PrintStats(const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, llvm::raw_ostream& out) {
   if (format == StatsFormat::Text) PrintText(stats, times, engine, out);
-  if (format == StatsFormat::Json) PrintJson(stats, times, engine, out);
+  if (format == StatsFormat::Json || format == StatsFormat::Times)
+    PrintJson(stats, times, engine, format == StatsFormat::Json, out);
 }
 
 }  // namespace df

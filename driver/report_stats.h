@@ -12,14 +12,18 @@
 
 namespace df {
 
-enum class StatsFormat : uint8_t { None, Text, Json };
+// Times: as JSON, the times and the memory alone, of a run in which nothing is counted that costs something.
+enum class StatsFormat : uint8_t { None, Text, Json, Times };
 
 // Wall time. `load`: until the verified graph is there, compiled from a source or read from its file. `prepare`: what the
-// engine makes of the graph. `run`: from the first token to the last character that was printed.
+// engine makes of the graph. `run`: from the first token to the last character that was printed; `run_cpu`: processor time of
+// the process meanwhile.
 struct RunTimes {
   using Seconds = std::chrono::duration<double>;
-  Seconds load{0}, prepare{0}, run{0};
+  Seconds load{0}, prepare{0}, run{0}, run_cpu{0};
 };
+// Processor time that the process has used.
+RunTimes::Seconds ProcessorTime();
 
 // Figures that the engine does not count are left out.
 void PrintStats(const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, llvm::raw_ostream& out);

@@ -48,6 +48,7 @@ void DemandExecution::Tick() {
   if (++ticks_ % kTicksPerCheck != 0) return;
   if (live_ + live_cells_ > collect_at_) Collect();
   CheckLimits();
+  NoteMoment(0, [this](RuntimeError& error) { Where(error); });
 }
 
 void DemandExecution::Push(uint32_t node, Activation* at, Activation* inside) {

@@ -38,9 +38,12 @@ struct Limits {
   const std::atomic<bool>* interrupt = nullptr;
 };
 
+class Timeline;  // runtime/timeline.h
+
 struct RunOptions {
   Limits limits;
   llvm::raw_ostream* trace = nullptr;  // each firing with its tag, a line each
+  Timeline* timeline = nullptr;  // gets what the run did when
   // Expanding engine: the newest ready node goes first, not the oldest.
   bool last_first = false;
   // Reference engine: 0 takes tokens first in, first out; otherwise a random order from this seed.

@@ -10,6 +10,7 @@
 #include "runtime/limits.h"
 #include "runtime/long_operation.h"
 #include "runtime/memory.h"
+#include "runtime/timeline.h"
 
 namespace df {
 
@@ -58,6 +59,17 @@ class EngineRun : public Execution {
   void CheckLimits() const {
     Stop stop = limits_.Check(live());
     if (stop != Stop::Done) throw Stopped{stop};
+  }
+  // What a worker is doing now goes to its track, if a timeline is wanted and it is time. `at` says where, as Where does.
+  template <typename At>
+  void NoteMoment(unsigned worker, At at) const {
+    if (!run_.timeline) [[likely]] return;
+    TimelineTrack& track = run_.timeline->track(worker);
+    auto now = TimelineTrack::Clock::now();
+    if (!track.Due(now)) return;
+    RuntimeError where;
+    at(where);
+    track.Add(now, std::move(where));
   }
   // Runs `work` within the limits and says how it ended; nothing runs any more after the run has ended.
   template <typename Work>

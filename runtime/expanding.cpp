@@ -139,7 +139,10 @@ Outcome ExpandingExecution::Run(const DelayCell* goal) {
       sampler_.Enter(Part::Tokens);
       now_ = entry.instance;
       now_node_ = now_->nodes()[entry.node].id;
-      if (++steps % kStepsPerCheck == 0) CheckLimits();
+      if (++steps % kStepsPerCheck == 0) {
+        CheckLimits();
+        NoteMoment(0, [this](RuntimeError& error) { Where(error); });
+      }
       Fire(entry.instance, entry.node);
       Unref(entry.instance);
       if (finished_) FreeFinished();

@@ -109,10 +109,13 @@ Outcome ReferenceExecution::Run(const DelayCell* goal) {
   auto reached = [&] { return goal ? goal->full : results_missing_ == 0; };
   Outcome outcome = Guarded([&] {
     while (!queue_.empty() && (run_.run_dry || !reached())) {
-      if (++steps % kStepsPerCheck == 0) CheckLimits();
       Token token = queue_.Pop();
       now_node_ = token.node;
       now_tag_ = token.tag;
+      if (++steps % kStepsPerCheck == 0) {
+        CheckLimits();
+        NoteMoment(0, [this](RuntimeError& error) { Where(error); });
+      }
       trace_input_ = token.input;
       try {
         Deliver(token);

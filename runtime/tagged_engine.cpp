@@ -113,6 +113,7 @@ Stats TaggedExecution::stats() const {
   Stats stats = EngineRun::stats();
   const Stats& work = worker_->stats_;
   stats.firings = work.firings;
+  stats.regions = work.regions;
   stats.calls = work.calls;
   stats.loops = work.loops;
   stats.delays = work.delays;

@@ -67,6 +67,7 @@ void Worker::StepCheck() {
   budget_ = kStepsPerCheck;
   if (live_cells_ > collect_at_) CollectCycles();
   execution_.CheckLimits();
+  execution_.NoteMoment(0, [this](RuntimeError& error) { Where(error); });
 }
 
 // The entry on top of the stack.

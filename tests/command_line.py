@@ -286,12 +286,39 @@ def reports(d):
         assert stats["engine"] == engine and stats["calls"] >= 10 and stats["deepest_tag"] >= 9, stats
         assert stats["peak_frames"] > 0 and stats["peak_bytes"] > 0 and stats["firings"] > 10, stats
         assert all(0 <= stats[phase + "_seconds"] < 60 for phase in ("load", "prepare", "run")), stats
-    d.expect(2, "run", "p.df", "--stats=xml", err="`text` or `json`")
+    d.expect(2, "run", "p.df", "--stats=xml", err="`text`, `json` or `times`")
+    _, err = d.expect(0, "run", "p.df", "--stats=times", out="3628800\n")
+    assert "calls" not in err and json.loads(err)["run_cpu_seconds"] > 0, err
     _, err = d.expect(0, "run", "p.df", "--trace", out="3628800\n")
     assert "Mul" in err
     d.expect(0, "run", "p.df", "--seed=5", "--run-dry", out="3628800\n")
     for mode in ("-O0", "--no-optimize", "--no-loops"):
         d.expect(0, "run", "p.df", mode, out="3628800\n")
+
+
+@test
+def timelines(d):
+    """--trace=FILE: spans by function that lie within each other, bounded, also of a run that a limit ends."""
+    d.file("p.df", "fib :: Int -> Int\nfib n = if n < 2 then n else fib (n - 1) + fib (n - 2)\nmain = fib 23\n")
+    d.file("spin.df", SPIN)
+    for engine in ENGINES:
+        d.expect(0, "run", "p.df", "--engine=" + engine, "--trace=t.json", out="28657\n")
+        trace = json.loads(d.bytes("t.json"))
+        spans = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+        assert spans[0]["name"] == "main" and sum(span["name"] == "fib" for span in spans) > 20, spans[:3]
+        assert any(span.get("args", {}).get("at") == "p.df:2:30" for span in spans), "the place of the call"
+        assert trace["otherData"]["worker 0 moments"] > 10, trace["otherData"]
+        ends = []
+        for span in sorted(spans, key=lambda span: (span["ts"], -span["dur"])):
+            while ends and ends[-1] <= span["ts"] + 0.001:
+                ends.pop()
+            assert not ends or span["ts"] + span["dur"] <= ends[-1] + 0.01, ("not within what is around it", span)
+            ends.append(span["ts"] + span["dur"])
+    d.expect(3, "run", "spin.df", "--timeout=500ms", "--trace=t.json")
+    assert len(d.bytes("t.json")) < 5e6 and json.loads(d.bytes("t.json"))["traceEvents"]
+    d.expect(1, "run", "p.df", "--trace=no/such/folder.json", out="28657\n", err="cannot write `no/such/folder.json`")
+    d.expect(0, "run", "p.df", "--trace=t.json")
+    assert sorted(os.listdir(d.path)) == ["p.df", "spin.df", "t.json"]
 
 
 @test

@@ -87,9 +87,7 @@ BodyMaker::Draft& BodyMaker::Add(Code code, NodeId id, std::vector<uint32_t> row
   draft.node.attr = node.attr;
   draft.node.id = id.index;
   draft.node.first_port = node.num_results ? port_of_row_[node.first_result] : kNone;
-  KernelTypes types = TypesOf(g_, id);
-  draft.node.operand_type = types.operand;
-  draft.node.result_type = types.result;
+  draft.node.operand_type = p_.types[id.index].operand;
   draft.node.num_operands = static_cast<uint32_t>(rows.size());
   draft.rows = std::move(rows);
   drafts_.push_back(std::move(draft));
@@ -371,6 +369,7 @@ std::string Compile(const ir::Graph& graph, Program& program) {
     site.callee = &program.bodies[scope];
   }
   program.sites.back().callee = &program.bodies[0];
+  for (uint32_t n = 0; n < graph.nodes.size(); ++n) program.types.push_back(TypesOf(graph, ir::NodeId(n)));
   BodyMaker maker(graph, wiring, program);
   maker.MakePorts();
   for (uint32_t scope = 0; scope < graph.scopes.size(); ++scope) maker.MakeNodes(ir::ScopeId(scope));

@@ -41,7 +41,6 @@ struct Node {
   uint8_t flags;
   ir::Op op;                  // Op
   ir::TypeKind operand_type;  // of the first operand; of a predicate: Bool or Alt
-  ir::TypeKind result_type;
   uint32_t missing;           // operands that have not come
   uint32_t num_operands;
   uint32_t first_operand;
@@ -103,6 +102,7 @@ struct Program {
   std::vector<Body> bodies;     // by scope
   std::vector<Site> sites;      // by site, then loops by scope, then the root
   std::vector<Value> constants; // by ConstId
+  std::vector<KernelTypes> types;  // by node of the graph
   uint32_t start_port = kNone;  // in the root's copy
   const Site& LoopSite(uint32_t num_sites, uint32_t scope) const { return sites[num_sites + scope]; }
 };

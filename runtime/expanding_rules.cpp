@@ -159,7 +159,7 @@ void ExpandingExecution::Compute(Instance* instance, Node& node) {
   } else {
     KernelError error;
     bool failed = false;
-    value = ApplyTyped(node.op, {node.operand_type, node.result_type}, node.attr, {operands, node.num_operands}, &error, &failed,
+    value = ApplyTyped(node.op, program_.types[node.id], node.attr, {operands, node.num_operands}, &error, &failed,
                        memory::Available());
     if (failed) value = MakeError(instance, ir::NodeId(node.id), std::move(error));
     // They may be large, and are of no use any more.

@@ -172,7 +172,14 @@ class Resolver {
     auto compares = [](const Operator& op) {
       return op.fixity.precedence == 4 && op.fixity.assoc == Associativity::None;
     };
-    if (compares(a) && compares(b)) diags_.Hint("two comparisons are joined by `&&`: `a < b && b < c`");
+    // `a > 0 &&& b > 0`: what is between them is no operator at all.
+    std::string_view between = a.span.end <= b.span.begin ? diags_.sources().Text({a.span.file, a.span.end, b.span.begin}) : "";
+    std::string_view symbols = "&|";
+    size_t odd = between.find_first_of(symbols);
+    if (odd != std::string_view::npos && compares(a) && compares(b)) {
+      char c = between[odd];
+      diags_.Hint(fmt::format("`{0}{0}` is the operator for `{1}`", c, c == '&' ? "and" : "or"));
+    } else if (compares(a) && compares(b)) diags_.Hint("two comparisons are joined by `&&`: `a < b && b < c`");
   }
 
   // Whether `left`, which stands before `right`, takes what is between them. Reports operators that do not

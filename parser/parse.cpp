@@ -84,6 +84,7 @@ bool Parser::Close(Kind kind, Span open) {
   auto& report = FailWith(Diag::Unclosed, Place(), DescribeHere(), df::Describe(kind),
                           opening == "`" ? std::string("the one before") : fmt::format("`{}`", opening));
   report.Note(open, "this is still open");
+  if (token().kind == Kind::Equals) report.Hint("`==` compares; `=` defines");
   if (line_ended && brace_left) report.Hint("a closing bracket must be indented more than the block around it");
   return false;
 }
@@ -224,7 +225,9 @@ bool Parser::Block(Span keyword, std::string_view keyword_text, llvm::function_r
   if (token().kind == Kind::EndOfFile) open_block_ = true;
   PopBlock();
   closed.at = pos_;
-  closed_block_ = std::move(closed);
+  // A line that this block would have taken fell out of the one inside of it.
+  bool inner = closed_block_.at == pos_ && token().starts_line && token().column > closed.column;
+  if (!inner) closed_block_ = std::move(closed);
   return any;
 }
 

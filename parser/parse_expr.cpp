@@ -95,9 +95,8 @@ Expr* Parser::ParseApplication() {
   llvm::SmallVector<Expr*> args;
   while (AtAtom()) args.push_back(ParseAtom());
   if (AtBlockExpr())
-    NotSupported(
-        token().span,
-        fmt::format("{} as an argument without `$` or parentheses (`BlockArguments`) is", DescribeHere()));
+    HintAtForeign(FailWith(Diag::NotSupported, token().span,
+                           fmt::format("{} as an argument without `$` or parentheses (`BlockArguments`) is", DescribeHere())));
   if (Is(Kind::At)) {
     if (IsPrefixOccurrence(pos_))
       NotSupported(token().span, "type applications are");

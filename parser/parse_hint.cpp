@@ -11,7 +11,25 @@ bool IsAny(std::string_view text, std::initializer_list<std::string_view> words)
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
+// What another language begins a line with.
+std::string_view ForeignBeginning(std::string_view word) {
+  if (IsAny(word, {"def", "fun", "fn", "func", "function"})) return "a function is defined without a keyword: `name parameter = ..`";
+  if (IsAny(word, {"val", "var", "const"})) return "a name is defined without a keyword: `name = ..`";
+  if (IsAny(word, {"for", "foreach", "while"}))
+    return "there are no loops: `mapM_` runs an action for each element, and a function that calls itself goes on for as long as it wants";
+  if (word == "//") return "a comment begins with `--`";
+  if (word == "/*") return "a comment over several lines stands between `{-` and `-}`";
+  return {};
+}
+
 }  // namespace
+
+// The line begins as in another language.
+bool Parser::HintAtForeign(Diagnostics& report) const {
+  std::string_view hint = ForeignBeginning(diags_.sources().Text(TokenAt(LineStart(pos_)).span));
+  if (!hint.empty()) report.Hint(std::string(hint));
+  return !hint.empty();
+}
 
 size_t Parser::LineStart(size_t i) const {
   while (i > 0 && !TokenAt(i).starts_line) --i;
@@ -27,7 +45,7 @@ bool Parser::HintAtLayout(Diagnostics& report, std::string_view expected) const 
                                                  closed_block_.column));
     bool in = closed_block_.keyword == "`let`";
     report.Hint(fmt::format("the line in column {} is no item of the block, and ends it{}", t.column,
-                            in ? "; `in` comes next" : ""));
+                            in ? fmt::format("; `in` comes next, or the line begins in column {}", closed_block_.column) : ""));
     return true;
   }
   if (expected != "the end of the declaration") return false;
@@ -54,6 +72,7 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
   std::string_view text = diags_.sources().Text(t.span);
   std::string_view before = pos_ > 0 ? diags_.sources().Text(TokenAt(pos_ - 1).span) : std::string_view();
   if (before == "++" && AtLineEnd()) return void(report.Hint("values do not change; `x + 1` is the next number"));
+  if (HintAtForeign(report)) return;
   if (expected == "`in`" && AtLineEnd())
     return void(report.Hint("`let` in an expression is followed by `in` and the result"));
   if (HintAtLayout(report, expected)) return;
@@ -76,7 +95,14 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
       if (expected == "`of`") report.Hint("a `case` has its `of` before the alternatives");
       return;
     case Kind::FatArrow:
-      if (expected == "`->`") report.Hint("the body of a lambda follows `->`");
+      if (expected == "`->`") {
+        bool lambda = false;
+        for (size_t i = LineStart(pos_); i < pos_; ++i) lambda |= TokenAt(i).kind == Kind::Backslash;
+        report.Hint(lambda ? "the body of a lambda follows `->`" : "the result of an alternative follows `->`");
+      }
+      return;
+    case Kind::Let:
+      if (expected == "a declaration") report.Hint("a definition at the top level needs no `let`");
       return;
     case Kind::Bar:
       if (expected == "an expression") report.Hint("guards come before the `=`: `f x | x > 0 = ..`");

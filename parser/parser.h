@@ -76,6 +76,7 @@ class Parser {
   void NotSupported(Span span, std::string_view what);
   // parse_hint.cpp
   void HintAtUnexpected(Diagnostics& report, std::string_view expected) const;
+  bool HintAtForeign(Diagnostics& report) const;
   bool HintAtLayout(Diagnostics& report, std::string_view expected) const;
   size_t LineStart(size_t i) const;  // the first token of the line that token i stands on
   void NeedExtension(std::string_view extension, Span span, std::string_view what);

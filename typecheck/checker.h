@@ -153,6 +153,11 @@ class Checker {
   const ast::Name* Select(const ast::Item& item, const From& from, ModuleExports& out);
   void Export();
   void CheckExports();
+  // Of several imports with one name, or an import and a definition of this module, none is meant: reported where the
+  // name is used. `names` is the part of a module's exports that it is looked up in. At the prompt the later one counts.
+  template <typename T>
+  bool IsAmbiguous(std::map<Symbol, T> ModuleExports::*names, const ast::Name& name);
+  bool Provides(const ast::Import& import, const ast::Name& name) const;
   VarId FindValue(const ast::Name& name, bool report = true);
   ConId FindConstructor(const ast::Name& name, bool report = true);
   const TypeName* FindType(const ast::Name& name);
@@ -318,6 +323,7 @@ class Checker {
   void CollectBindings(llvm::ArrayRef<ast::Decl*> decls, bool top, std::vector<Binding>& bindings);
   void CollectBinders(const ast::Pat* pat, std::vector<std::pair<Symbol, Span>>& out);
   bool IsEntry(const Binding& binding, bool top) const;
+  bool IsNumeric(TypeId type) const;  // Int, Integer, Float or Double
   bool IsAction(TypeId type) const;  // IO t, as far as is known
   void PreferAction(TypeId type, size_t wanted_mark);
   const char* HowToRun(TypeId action);  // the library's function for it
@@ -425,6 +431,7 @@ class Checker {
   std::vector<Place> places_;                                    // what Unifier::place counts
   llvm::DenseMap<uint32_t, Reason> var_reasons_;                 // pattern variables: why they have their type
   llvm::DenseMap<uint32_t, std::string> restricted_;             // by the monomorphism restriction: the type without it
+  llvm::DenseMap<std::pair<uint32_t, uint32_t>, bool> ambiguous_;  // by qualifier and name: reported once
   std::vector<ast::Import> failed_imports_;                      // what they name is not reported again
   VarId subject_;                                                // the variable that is being checked by itself
   std::vector<std::tuple<ClassId, TypeId, uint32_t>> reported_;  // missing instances, with their definition_

@@ -165,7 +165,15 @@ InstanceId Checker::RegisterInstance(core::Instance row, TyConId head, const ast
     if (llvm::isa<ast::SignatureDecl>(member) || llvm::isa<ast::FixityDecl>(member)) continue;
     const auto* function = llvm::dyn_cast<ast::FunctionDecl>(member);
     if (!function) {
-      Error(Diag::PatternInClass, member->span);
+      Diagnostics& diag = Error(Diag::PatternInClass, member->span);
+      // `Area (Square x) = ..`
+      const auto* pattern = llvm::dyn_cast<ast::PatBindDecl>(member);
+      const auto* con = pattern ? llvm::dyn_cast<ast::ConPat>(pattern->pat) : nullptr;
+      if (con && !con->args.empty() && std::isalpha(static_cast<unsigned char>(Text(con->name.text)[0]))) {
+        std::string small(Text(con->name.text));
+        small[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(small[0])));
+        diag.Hint(fmt::format("the name of a function begins with a small letter: `{}`", small));
+      }
       continue;
     }
     const std::vector<VarId>& methods = program_.classes[cls].methods;

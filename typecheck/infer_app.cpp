@@ -146,14 +146,43 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
   // error in one of these it is checked by itself.
   llvm::SmallVector<TypeId, 4> declared;
   if (reason.var.valid()) types_.SplitFun(program_.vars[reason.var].scheme.type, declared);
+  size_t wrong = args.size();  // the first argument that is
   for (size_t i = 0; i < args.size(); ++i) {
     bool tied = i < declared.size() && (types_.HasVar(declared[i]) || types_.HasMeta(declared[i])) &&
                 diags_.error_count() != errors;
     reason.index = static_cast<uint32_t>(i);
     if (infix && args.size() == 2) reason.sibling = args[1 - i]->span;
+    if (wrong < i && !infix) {
+      // `take "abc" 2`: what was wrong before is right here, and the other way round. One message tells it.
+      TypeId other = unify_.Zonk(params[wrong]), own = unify_.Zonk(params[i]);
+      const auto* literal = llvm::dyn_cast<ast::LiteralExpr>(args[i]);
+      bool number = literal && literal->value.kind == ast::LiteralKind::Integer;
+      bool swapped = number && IsNumeric(other) && !IsNumeric(own) && types_.Kind(own) != TypeKind::Meta;
+      core::Expr* arg = number && !swapped && !tied ? Check(args[i], params[i], reason) : Infer(args[i]);
+      if (!number) {
+        TypeId given = unify_.Zonk(arg->type);
+        swapped = given == other && given != own;
+        if (!swapped && !tied) Expect(params[i], arg->type, args[i]->span, reason);
+      }
+      if (swapped) diags_.Hint("the arguments look as if they were given in another order");
+      core_args.push_back(arg);
+      continue;
+    }
+    uint32_t before = diags_.error_count();
     core_args.push_back(tied ? Infer(args[i]) : Check(args[i], params[i], reason));
+    if (wrong == args.size() && diags_.error_count() != before) wrong = i;
   }
   return ok ? AppNode(head, core_args, span) : ErrorNode(expected, span);
+}
+
+bool Checker::IsNumeric(TypeId type) const {
+  switch (types_.BuiltinOf(type)) {
+    case Builtin::Int:
+    case Builtin::Integer:
+    case Builtin::Float:
+    case Builtin::Double: return true;
+    default: return false;
+  }
 }
 
 // (x op) is op applied to one argument.

@@ -204,6 +204,75 @@ void Checker::UnbindTo(size_t mark) {
   }
 }
 
+// Does the import bring this name into scope, given that its module has it?
+bool Checker::Provides(const ast::Import& import, const ast::Name& name) const {
+  Symbol qualifier = import.as.text.valid() ? import.as.text : import.module.text;
+  if (name.qualifier.valid() ? name.qualifier != qualifier : import.qualified) return false;
+  if (!import.has_items) return true;
+  bool listed = false;
+  for (const ast::Item& item : import.items) {
+    listed |= item.name.text == name.text;
+    for (const ast::Name& member : item.members) listed |= member.text == name.text;
+    if (!item.all_members) continue;
+    const ModuleExports& all = env_.modules.find(import.module.text)->second;
+    if (const ClassId* cls = Look(all.classes, item.name))
+      for (VarId method : program_.classes[*cls].methods) listed |= program_.vars[method].name == name.text;
+    if (const TypeName* type = Look(all.types, item.name); type && !type->is_synonym())
+      for (ConId con : types_.cons[type->con].constructors) {
+        listed |= program_.constructors[con].name == name.text;
+        for (const core::Field& field : program_.constructors[con].fields) listed |= field.name == name.text;
+      }
+  }
+  return listed != import.hiding;
+}
+
+template <typename T>
+bool Checker::IsAmbiguous(std::map<Symbol, T> ModuleExports::*names, const ast::Name& name) {
+  if (options_.library || options_.repl || (name.qualifier.valid() && name.qualifier == generated_qualifier_)) return false;
+  struct Meaning {
+    T entity;
+    Symbol module;
+    Span span;
+  };
+  auto same = [](const T& a, const T& b) {
+    if constexpr (std::is_same_v<T, TypeName>) return a.con == b.con && a.synonym == b.synonym;
+    else return a == b;
+  };
+  llvm::SmallVector<Meaning, 2> meanings;
+  auto offer = [&](Symbol module, Span span, const ast::Import* import) {
+    auto exports = env_.modules.find(module);
+    if (exports == env_.modules.end()) return;
+    auto found = (exports->second.*names).find(name.text);
+    if (found == (exports->second.*names).end() || IsLibraryOnly(name.text)) return;
+    if (llvm::any_of(meanings, [&](const Meaning& m) { return same(m.entity, found->second); })) return;
+    if (import && !Provides(*import, name)) return;
+    meanings.push_back({found->second, module, span});
+  };
+  Symbol prelude = Intern("Prelude");
+  bool names_prelude = false;
+  for (const ast::Import& import : module_.imports) {
+    names_prelude |= import.module.text == prelude;
+    offer(import.module.text, import.module.span, &import);
+  }
+  if (!names_prelude && (!name.qualifier.valid() || name.qualifier == prelude)) offer(prelude, Span(), nullptr);
+  auto own = (exports_.*names).find(name.text);
+  bool defined = own != (exports_.*names).end() && !name.qualifier.valid();
+  if (meanings.size() + defined < 2) return false;
+  if (!ambiguous_.try_emplace({name.qualifier.index, name.text.index}, true).second) return true;
+  std::string all;
+  for (size_t i = 0; i < meanings.size(); ++i) {
+    bool last = i + 1 == meanings.size() && !defined;
+    all += fmt::format("{}`{}.{}`", i == 0 ? "" : last ? " or " : ", ", Text(meanings[i].module), Text(name.text));
+  }
+  if (defined) all += " or the one that is defined here";
+  Diagnostics& diag = Error(Diag::AmbiguousName, name.span, Text(name.text), all);
+  for (const Meaning& meaning : meanings)
+    if (meaning.span.valid()) diag.Note(meaning.span, fmt::format("`{}` is imported here", Text(meaning.module)));
+  Symbol module = meanings.back().module;
+  diag.Hint(fmt::format("`import {} hiding ({})` leaves one of them out", Text(module), PrintName(name.text)));
+  return true;
+}
+
 VarId Checker::FindValue(const ast::Name& name, bool report) {
   if (name.qualifier.valid() && name.qualifier == generated_qualifier_)
     return KnownVar(Text(name.text).data());
@@ -211,7 +280,8 @@ VarId Checker::FindValue(const ast::Name& name, bool report) {
     auto it = locals_.find(name.text.index);
     if (it != locals_.end() && !it->second.empty()) return it->second.back();
   }
-  if (const VarId* var = scope_->values.Find(name.text, name.qualifier)) return *var;
+  if (const VarId* var = scope_->values.Find(name.text, name.qualifier))
+    return report && IsAmbiguous(&ModuleExports::values, name) ? VarId() : *var;
   if (!report) return VarId();
   std::vector<std::string_view> names;
   for (const auto& [symbol, vars] : locals_)
@@ -225,7 +295,8 @@ VarId Checker::FindValue(const ast::Name& name, bool report) {
 ConId Checker::FindConstructor(const ast::Name& name, bool report) {
   if (name.qualifier.valid() && name.qualifier == generated_qualifier_)
     return KnownCon(Text(name.text).data());
-  if (const ConId* con = scope_->constructors.Find(name.text, name.qualifier)) return *con;
+  if (const ConId* con = scope_->constructors.Find(name.text, name.qualifier))
+    return report && IsAmbiguous(&ModuleExports::constructors, name) ? ConId() : *con;
   std::string_view text = Text(name.text);
   if (text.size() >= 3 && text[0] == '(' && text[1] == ',')
     return TupleConstructor(env_, program_, static_cast<uint32_t>(text.size() - 1));
@@ -240,7 +311,8 @@ ConId Checker::FindConstructor(const ast::Name& name, bool report) {
 const TypeName* Checker::FindType(const ast::Name& name) {
   if (name.qualifier.valid() && name.qualifier == generated_qualifier_)
     return env_.builtin.types.Find(name.text);
-  if (const TypeName* type = scope_->types.Find(name.text, name.qualifier)) return type;
+  if (const TypeName* type = scope_->types.Find(name.text, name.qualifier))
+    return IsAmbiguous(&ModuleExports::types, name) ? nullptr : type;
   std::vector<std::string_view> names;
   scope_->types.ForEach([&](Symbol other, const TypeName&) { names.push_back(Text(other)); });
   std::sort(names.begin(), names.end());
@@ -254,7 +326,8 @@ const TypeName* Checker::FindType(const ast::Name& name) {
 }
 
 ClassId Checker::FindClass(const ast::Name& name) {
-  if (const ClassId* cls = scope_->classes.Find(name.text, name.qualifier)) return *cls;
+  if (const ClassId* cls = scope_->classes.Find(name.text, name.qualifier))
+    return IsAmbiguous(&ModuleExports::classes, name) ? ClassId() : *cls;
   std::vector<std::string_view> names;
   scope_->classes.ForEach([&](Symbol other, ClassId) { names.push_back(Text(other)); });
   std::sort(names.begin(), names.end());

@@ -226,7 +226,7 @@ apply_open: {
   STAND();
   uint32_t pc = program_.direct.pc_of[static_cast<size_t>(ip - code)];
   DirectInstr in = *ip;
-  bool open = in.op == Direct::ApplyOpen || (in.op >= Direct::AddZRR && in.op <= Direct::MulZKR);
+  bool open = in.op == Direct::ApplyOpen || (in.op >= Direct::AddZRR && in.op <= Direct::ModZKR);
   in.op = open ? Direct::ApplyOpen : Direct::Apply;
   if (!ApplyDirect(frame->slots(), k, in, pc)) goto general;
   NEXT();

@@ -181,6 +181,10 @@ bool DirectMaker::EmitOp(const Step& step) {
         case Op::Add: return binary(Direct::AddZRR);
         case Op::Sub: return binary(Direct::SubZRR);
         case Op::Mul: return binary(Direct::MulZRR);
+        case Op::Quot: return binary(Direct::QuotZRR);
+        case Op::Rem: return binary(Direct::RemZRR);
+        case Op::Div: return binary(Direct::DivZRR);
+        case Op::Mod: return binary(Direct::ModZRR);
         case Op::Convert: return types.result == TypeKind::Int && unary(Direct::Narrow);
         default: break;
       }

@@ -10,6 +10,7 @@
 #include "driver/signals.h"
 #include "driver/standard_streams.h"
 #include "llvm/Support/JSON.h"
+#include "runtime/alive.h"
 #include "runtime/show.h"
 #include "runtime/timeline.h"
 #include "tagged_ir/action.h"
@@ -139,10 +140,6 @@ Outcome RunAction(Execution& execution, std::vector<Value> inputs, Performance& 
   return outcome.ok() ? performance.Run(execution) : outcome;
 }
 
-}  // namespace
-
-namespace {
-
 bool WriteTimeline(const Timeline& timeline, const ir::Graph& graph, const std::string& path, Console& console) {
   std::string text;
   llvm::raw_string_ostream out(text);
@@ -155,10 +152,8 @@ bool WriteTimeline(const Timeline& timeline, const ir::Graph& graph, const std::
   return written;
 }
 
-}  // namespace
-
-ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
-                  const std::atomic<bool>* interrupt, Console& console, RunContext context) {
+ExitCode EvaluateCounted(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
+                         const std::atomic<bool>* interrupt, Console& console, RunContext context) {
   using Clock = std::chrono::steady_clock;
   PassScope pass("run");
   RunOptions run;
@@ -216,6 +211,20 @@ ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Op
   if (last_resort && outcome.stop != Stop::Done && outcome.stop != Stop::Failed)
     ::_exit(static_cast<int>(console.Finish(code)));
   return code;
+}
+
+}  // namespace
+
+ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
+                  const std::atomic<bool>* interrupt, Console& console, RunContext context) {
+  alive::Counts before = alive::Now();
+  ExitCode code = EvaluateCounted(graph, inputs, options, interrupt, console, context);
+  // A run that was stopped may have been left by a jump out of a big operation (runtime/long_operation.h).
+  if (code == ExitCode::Limit || code == ExitCode::Interrupted) return code;
+  std::string left = alive::Left(before, alive::Now());
+  if (left.empty()) return code;
+  console.Error("internal error: the run is over and has left behind: " + left);
+  return ExitCode::Internal;
 }
 
 }  // namespace df

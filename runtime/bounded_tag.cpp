@@ -66,6 +66,7 @@ PathEntry EntryOf(const Label& label) {
 TagNode* NewTag(const Label& label, TagNode* parent) {
   auto* node = static_cast<TagNode*>(memory::Allocate(sizeof(TagNode)));
   *node = {SharedCount(1), false, label, DepthOf(parent) + 1, {parent}};
+  alive::Made(alive::Kind::Tag);
   if (node->depth % kPeriod != 0) {
     HoldTag(parent);
     return node;
@@ -74,6 +75,7 @@ TagNode* NewTag(const Label& label, TagNode* parent) {
   try {
     landmark = MakeLandmark(node);
   } catch (...) {
+    alive::Gone(alive::Kind::Tag);
     memory::Free(node, sizeof(TagNode));
     throw;
   }
@@ -91,6 +93,7 @@ void FreeTag(TagNode* node) {
     } else {
       parent = node->parent;
     }
+    alive::Gone(alive::Kind::Tag);
     memory::Free(node, sizeof(TagNode));
     node = parent && parent->refs.Drop() ? parent : nullptr;
   }

@@ -267,6 +267,7 @@ L_FieldPlain: {
   if (ip->a & kLastUse) {
     if (data->refs.IsOne() && data->few_fields < Data::kMostFew) {
       for (uint32_t i = 0; i < data->few_fields; ++i) data->fields()[i].~Value();
+      alive::Gone(alive::Kind::Data);
       Data::Free(data);
     } else {
       ReleaseBits(reinterpret_cast<uint64_t>(data), kObject);

@@ -225,6 +225,7 @@ DelayCell* Worker::NewDirectCell(Frame* frame, const SiteCode* site) {
 void Worker::FreeUnshared(DelayCell* cell) {
   Value* values = &cell->value();
   for (uint32_t i = 0, count = cell->num_values(); i < count; ++i) values[i].~Value();
+  alive::Gone(alive::Kind::Delay);
   --live_cells_;
   cell->state = DelayCell::State::Free;
   cells_.Give(cell, cell->Bytes());

@@ -68,6 +68,7 @@ static_assert(sizeof(Object*) == 8 && sizeof(Object) == 8);
 void DeadObjects::FreeAll() {
   while (Object* object = first_) {
     first_ = reinterpret_cast<Object*>(uint64_t{object->constructor} << 32 | object->refs.raw());
+    alive::Gone(Object::CountedAs(object->kind));
     switch (object->kind) {
       case ObjectKind::Data: {
         auto* data = static_cast<Data*>(object);

@@ -24,6 +24,7 @@
 
 #include <gmp.h>
 
+#include "runtime/alive.h"
 #include "runtime/memory.h"
 #include "runtime/shared_count.h"
 #include "tagged_ir/graph.h"
@@ -40,7 +41,9 @@ struct Object {
   uint8_t colour : 2;           // a collector's, while it runs
   uint8_t few_fields = 0;       // Data: how many, see Data::size
   uint16_t constructor = 0;     // Data: index in its type
-  explicit Object(ObjectKind k) : kind(k), colour(0) {}
+  explicit Object(ObjectKind k) : kind(k), colour(0) { alive::Made(CountedAs(k)); }
+  // As runtime/alive.h counts it.
+  static constexpr alive::Kind CountedAs(ObjectKind kind) { return static_cast<alive::Kind>(kind); }
   // Counted (runtime/memory.h): making an object throws std::bad_alloc beyond the limit.
   static void* operator new(size_t bytes) { return memory::Allocate(bytes); }
   static void operator delete(void* block, size_t bytes) { memory::Free(block, bytes); }

@@ -12,7 +12,7 @@ std::string Read(std::string text) {
   Diagnostics diags(sources);
   TokenBuffer tokens = Lex(sources, sources.Add("<repl>", std::move(text)), diags);
   ReplInput input = ParseRepl(tokens, diags);
-  static const char* const kKinds[] = {"empty", "expression", "declarations", "incomplete", "error"};
+  static const char* const kKinds[] = {"empty", "expression", "bind", "declarations", "incomplete", "error"};
   std::string result = kKinds[static_cast<int>(input.kind)];
   if (input.kind == ReplInput::Kind::Incomplete && !tokens.open_comment) CHECK(diags.all().empty());
   CHECK((input.kind == ReplInput::Kind::Error) == (diags.has_errors() && !tokens.open_comment));
@@ -37,6 +37,7 @@ TEST_CASE("expressions and declarations are told apart") {
   CHECK(Read("data T = A | B") == "declarations");
   CHECK(Read("f :: Int -> Int\nf x = x") == "declarations");
   CHECK(Read("import M") == "declarations");
+  CHECK(Read("x <- y") == "bind");
 }
 
 TEST_CASE("an expression may go over lines that are indented") {
@@ -54,5 +55,4 @@ TEST_CASE("what further lines may complete is incomplete") {
 TEST_CASE("errors before the end are errors") {
   CHECK(Read("1 + )") == "error");
   CHECK(Read("f x = )") == "error");
-  CHECK(Read("x <- y") == "error");
 }

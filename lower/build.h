@@ -66,6 +66,7 @@ class Builder {
   fg::Value Construct(const Expr* expr);
   Values Call(const Expr* expr);
   Values Arguments(FunId fun, llvm::ArrayRef<Expr*> args);
+  Values Diff(const Expr* expr);
   Values PartsOf(const Expr* expr);
   bool HasParts(const Expr* expr) const;
   bool IsCheap(const Expr* expr, uint32_t& budget) const;
@@ -75,6 +76,7 @@ class Builder {
   void BindLet(const Expr* expr);
   void BindGroup(const Expr* expr);
   std::string WhyDelayed(VarId var, const Expr* body) const;
+  fg::FunctionId Body(const Expr* expr, const std::string& name, VarId bound, fg::Value at, Values& operands);
   fg::Value Delay(const Expr* expr, const std::string& name, const std::string& reason, fg::NodeId node = {});
   void FreeVars(const Expr* expr, llvm::SetVector<uint32_t>& free, llvm::DenseSet<uint32_t>& bound) const;
 

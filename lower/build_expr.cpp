@@ -73,6 +73,11 @@ Builder::Yield Builder::Leaf(const Expr* expr, Shape shape, bool tail) {
       break;
     }
     case Kind::Con: value = Construct(expr); break;
+    case Kind::Diff: {
+      Values results = Diff(expr);
+      value = results.size() == 1 ? results[0] : Box(results[0], results, expr->type, expr->pos);
+      break;
+    }
     case Kind::Fun:
     case Kind::App: {
       FunId fun = expr->kind == Kind::Fun ? expr->fun : expr->head->fun;
@@ -138,6 +143,35 @@ Builder::Values Builder::Call(const Expr* expr) {
   return results;
 }
 
+// A derivative: the value and the tangent; of Stop, the value. What is differentiated becomes a function of its free
+// variables, as a delayed expression does. A tangent that is data may be a reference.
+Builder::Values Builder::Diff(const Expr* expr) {
+  fg::Node node;
+  node.kind = fg::NodeKind::Diff;
+  node.attr = expr->attr;
+  node.pos = expr->pos;
+  if (fg::DiffMode(expr->attr) == fg::DiffMode::Stop) {
+    node.operands = {Eval(expr->head)};
+    node.results = {TypeOf(node.operands[0])};
+    return {{AddNode(std::move(node)), 0}};
+  }
+  const Binding& at = expr->bindings[0];
+  fg::Value point = strictness_.strict_lets.contains(at.var.index)
+                        ? Eval(at.value)
+                        : Lazy(at.value, p_.vars[at.var].name, "what a gradient is taken at may not be needed");
+  fg::Value factor = fg::DiffMode(expr->attr) == fg::DiffMode::Vjp
+                         ? Eval(expr->args[0])
+                         : Lazy(expr->args[0], "tangent", "the tangent may not be needed");
+  node.callee = Body(expr->head, "gradient", at.var, point, node.operands);
+  node.operands.push_back(factor);
+  llvm::SmallVector<df::TypeId> parts;
+  p_.IsTuple(expr->type, &parts);
+  node.results = {Strict(parts[0]), Strict(parts[1])};
+  node.results[1].lazy = p_.ir_types[node.results[1].type].constructors.size() > 0;
+  fg::NodeId id = AddNode(std::move(node));
+  return {{id, 0}, {id, 1}};
+}
+
 // ---------------------------------------------------------------- tuples in parts
 
 // Whether building it in parts saves a tuple.
@@ -146,6 +180,7 @@ bool Builder::HasParts(const Expr* expr) const {
   switch (expr->kind) {
     case Kind::Con: return const_cast<Program&>(p_).IsTuple(expr->type);
     case Kind::App: return tuples_[expr->head->fun.index];
+    case Kind::Diff: return fg::DiffMode(expr->attr) != fg::DiffMode::Stop;
     case Kind::Let: return HasParts(expr->head);
     case Kind::Var: {
       auto it = env_.find(expr->var.index);
@@ -175,6 +210,12 @@ Builder::Values Builder::PartsOf(const Expr* expr) {
     return values;
   }
   if (expr->kind == Kind::App && tuples_[expr->head->fun.index]) return Call(expr);
+  if (expr->kind == Kind::Diff && fg::DiffMode(expr->attr) != fg::DiffMode::Stop) {
+    Values results = Diff(expr);
+    values.push_back(Seq(results[0], make_unit(), expr->pos));
+    values.append(results.begin(), results.end());
+    return values;
+  }
   if (expr->kind == Kind::Op && expr->op == ir::Op::Fail) {
     fg::Value message = Eval(expr->args[0]);
     values.push_back(Op(ir::Op::Fail, message, {Builtin(ir::TypeKind::Unit), false}, expr->attr, expr->pos));

@@ -72,20 +72,24 @@ void Builder::FreeVars(const Expr* expr, llvm::SetVector<uint32_t>& free, llvm::
   ForEachChild(const_cast<Expr*>(expr), [&](Expr* child) { FreeVars(child, free, bound); });
 }
 
-// A reference to `expr`: its body becomes a function of its free variables. `node` is the Delay if it was made before.
-fg::Value Builder::Delay(const Expr* expr, const std::string& name, const std::string& reason, fg::NodeId node) {
+// A function of the free variables of `expr` that gives its value; `operands` become what these variables are here.
+// `bound`, if valid, is one more variable, the last parameter: here it is `at`.
+fg::FunctionId Builder::Body(const Expr* expr, const std::string& name, VarId bound, fg::Value at, Values& operands) {
   llvm::SetVector<uint32_t> free;
-  llvm::DenseSet<uint32_t> bound;
-  FreeVars(expr, free, bound);
-  Values operands;
+  llvm::DenseSet<uint32_t> inside;
+  if (bound.valid()) inside.insert(bound.index);
+  FreeVars(expr, free, inside);
   for (uint32_t var : free) operands.push_back(LazyValue(VarId(var)));
+  if (bound.valid()) {
+    free.insert(bound.index);
+    operands.push_back(at);
+  }
 
   fg::Function body;
   fg::FunctionId callee = NewFunction(delay_prefix_ + "." + name, expr->pos);
   std::string prefix = out_.functions[callee].name;
   body.name = prefix;
   body.pos = expr->pos;
-  body.delayed = true;
   body.results = {Strict(expr->type)};
   body.body = body.blocks.Add({});
   for (size_t i = 0; i < free.size(); ++i)
@@ -123,9 +127,15 @@ fg::Value Builder::Delay(const Expr* expr, const std::string& name, const std::s
   env_ = std::move(outer_env);
   undo_ = std::move(outer_undo);
   constants_ = std::move(outer_constants);
-
-  ir::PortType type{body.results[0].type, true};
   out_.functions[callee] = std::move(body);
+  return callee;
+}
+
+// A reference to `expr`: its body becomes a function of its free variables. `node` is the Delay if it was made before.
+fg::Value Builder::Delay(const Expr* expr, const std::string& name, const std::string& reason, fg::NodeId node) {
+  Values operands;
+  fg::FunctionId callee = Body(expr, name, {}, {}, operands);
+  out_.functions[callee].delayed = true;
   if (!node.valid()) {
     fg::Node made;
     made.kind = fg::NodeKind::Delay;
@@ -134,7 +144,7 @@ fg::Value Builder::Delay(const Expr* expr, const std::string& name, const std::s
   fg::Node& delay = function_->nodes[node];
   delay.callee = callee;
   delay.operands = operands;
-  delay.results = {type};
+  delay.results = {{out_.functions[callee].results[0].type, true}};
   delay.pos = expr->pos;
   delay.name = name;
   delay.reason = reason;

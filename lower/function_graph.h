@@ -9,6 +9,7 @@
 // goes only through strict operands and results that need them. Look at it: dfc --emit=functions.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,14 @@ enum class NodeKind : uint8_t {
   Apply,      // calls `callee` with all its parameters; one result per result of the callee
   Delay,      // a reference to `callee` applied to the operands; `reason` says why it is not computed at once
   Branch,     // operand 0 is the predicate (Bool or Alt); one block per alternative; results are what the blocks yield
+  Diff,       // a derivative of `callee`, `attr` says which (DiffMode); gone after ExpandGradients (gradient.h)
 };
+
+// Operands of a Diff: the callee's parameters, the last of which it is differentiated by, then the cotangent of its
+// result (Vjp) or the tangent of that parameter (Jvp). Results: the callee's result, then the tangent of the parameter
+// (Vjp) or of the result (Jvp). Stop has one operand, which it gives.
+enum class DiffMode : uint8_t { Vjp, Jvp, Stop };
+std::optional<DiffMode> DiffModeNamed(std::string_view name);
 
 struct Node {
   NodeKind kind;
@@ -73,6 +81,8 @@ struct Function {
   BlockId body;
   ir::PosId pos;
   bool delayed = false;  // the body of a Delay: one result, evaluated
+  // A function and its gradient (gradient.h): cotangents come late, so that any node may use values of later ones.
+  bool paired = false;
 
   ir::PortType TypeOf(Value value) const { return nodes[value.node].results[value.result]; }
 };

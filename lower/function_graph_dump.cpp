@@ -125,6 +125,13 @@ class Dumper {
         DumpValues(node.operands);
         out_ << ')';
         break;
+      case NodeKind::Diff:
+        out_ << (DiffMode(node.attr) == DiffMode::Vjp ? "Vjp " : DiffMode(node.attr) == DiffMode::Jvp ? "Jvp " : "Stop ");
+        if (node.callee.valid()) out_ << program_.functions[node.callee].name;
+        out_ << '(';
+        DumpValues(node.operands);
+        out_ << ')';
+        break;
       case NodeKind::Branch:
         out_ << "Branch ";
         DumpValues(node.operands);
@@ -166,6 +173,13 @@ class Dumper {
 };
 
 }  // namespace
+
+std::optional<DiffMode> DiffModeNamed(std::string_view name) {
+  if (name == "Vjp") return DiffMode::Vjp;
+  if (name == "Jvp") return DiffMode::Jvp;
+  if (name == "StopGradient") return DiffMode::Stop;
+  return std::nullopt;
+}
 
 void Dump(const Program& program, llvm::raw_ostream& out, const DumpOptions& options) {
   bool first = true;

@@ -72,7 +72,7 @@ class Verifier {
   bool CheckNode(NodeId id, BlockId block) {
     const Node& node = function_.nodes[id];
     std::string by = fmt::format("node {}", id.index);
-    bool knots = node.kind == NodeKind::Apply || node.kind == NodeKind::Delay || node.op == ir::Op::Construct;
+    bool knots = node.kind == NodeKind::Apply || node.kind == NodeKind::Delay || node.op == ir::Op::Construct || function_.paired;
     // A Branch's own blocks are checked where they are; a knot may lead into them.
     for (Value operand : node.operands)
       if (!CheckUse(operand, block, knots, by)) return false;
@@ -86,6 +86,7 @@ class Verifier {
       case NodeKind::Apply:
       case NodeKind::Delay: return CheckCall(node, by);
       case NodeKind::Branch: return CheckBranch(node, block, by);
+      case NodeKind::Diff: return CheckDiff(node, by);
     }
     return true;
   }
@@ -151,6 +152,19 @@ class Verifier {
     return true;
   }
 
+  bool CheckDiff(const Node& node, const std::string& by) {
+    if (DiffMode(node.attr) == DiffMode::Stop)
+      return (node.operands.size() == 1 && node.results.size() == 1 && function_.TypeOf(node.operands[0]) == node.results[0]) ||
+             Bad(by + ": Stop gives what it is given");
+    if (!program_.functions.Contains(node.callee)) return Bad(by + ": no callee");
+    const Function& callee = program_.functions[node.callee];
+    if (node.operands.size() != callee.params.size() + 1 || node.results.size() != 2 || callee.results.size() != 1)
+      return Bad(by + ": a derivative takes its callee's parameters and a tangent");
+    for (size_t i = 0; i < callee.params.size(); ++i)
+      if (!CheckFit(node.operands[i], callee.params[i].type, by)) return false;
+    return true;
+  }
+
   bool CheckBranch(const Node& node, BlockId block, const std::string& by) {
     if (node.operands.size() != 1) return Bad(by + ": a Branch has one operand");
     ir::PortType predicate = function_.TypeOf(node.operands[0]);
@@ -185,7 +199,7 @@ class Verifier {
     if (block.yields.size() != count)
       return Bad(fmt::format("{}: {} values for {}", by, block.yields.size(), count));
     for (size_t i = 0; i < count; ++i) {
-      if (!CheckUse(block.yields[i], id, false, by)) return false;
+      if (!CheckUse(block.yields[i], id, function_.paired, by)) return false;
       if (!CheckFit(block.yields[i], block.again ? function_.params[i].type : results[i], by)) return false;
     }
     return true;

@@ -15,7 +15,8 @@ class Inliner {
     for (const Function& function : p_.functions) {
       bool loops = false;
       for (const Block& block : function.blocks) loops |= block.again;
-      fits_.push_back(!function.delayed && !loops && function.nodes.size() <= kMaxCallee);
+      // What a paired function is given may come late.
+      fits_.push_back(!function.delayed && !function.paired && !loops && function.nodes.size() <= kMaxCallee);
     }
   }
 

@@ -112,6 +112,8 @@ class Lifter {
     if (expr->kind == Kind::Case && expr->var.valid()) owner_[expr->var.index] = fun;
     for (const Alt& alt : expr->alts)
       for (VarId var : alt.vars) owner_[var.index] = fun;
+    if (expr->kind == Kind::Diff)
+      for (const Binding& binding : expr->bindings) owner_[binding.var.index] = fun;
     if (expr->kind == Kind::Let) {
       std::vector<Binding> values;
       std::vector<FunId> functions;

@@ -4,6 +4,7 @@
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "lower/build.h"
+#include "lower/gradient.h"
 #include "lower/inline_delayed.h"
 #include "lower/prune.h"
 #include "lower/strictness.h"
@@ -89,6 +90,8 @@ std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::Var
   std::optional<fg::Program> graphs = mono::Builder(tree, strictness, options).Run();
   if (!graphs) return std::nullopt;
   Check(*graphs, "after building");
+  if (!fg::ExpandGradients(*graphs, diags, [&](ir::PosId pos) { return tree.SpanOf(pos); })) return std::nullopt;
+  Check(*graphs, "after gradients");
   if (options.Does(Optimisation::DelayedCalls)) {
     fg::InlineIntoDelayed(*graphs);
     Check(*graphs, "after inlining into delayed bodies");

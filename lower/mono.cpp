@@ -185,7 +185,7 @@ Expr* Program::Clone(const Expr* expr, llvm::DenseMap<uint32_t, VarId>& substitu
     return copy;
   }
   for (VarId param : expr->params) copy->params.push_back(fresh(param));
-  if (expr->kind == Kind::Let) {
+  if (expr->kind == Kind::Let || expr->kind == Kind::Diff) {
     for (const Binding& binding : expr->bindings) copy->bindings.push_back({fresh(binding.var), nullptr});
     for (size_t i = 0; i < expr->bindings.size(); ++i)
       copy->bindings[i].value = Clone(expr->bindings[i].value, substitution, site);

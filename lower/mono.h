@@ -44,6 +44,8 @@ enum class Kind : uint8_t {
   Lambda,  // params -> head
   Let,     // bindings in head; lazy
   Case,    // evaluates head, binds it to var if that is valid, then alts
+  Diff,    // a derivative of head, `attr` says which (fg::DiffMode): with respect to the variable of its one binding, at
+           // that binding's value, args[0] being the cotangent or tangent. Stop: head, a constant to derivatives
 };
 
 struct Expr;

@@ -8,6 +8,11 @@ df::TypeId Program::Repr(df::TypeId type) {
   // newtype N = N N has no values; the bound only ends the search.
   for (int depth = 0; depth < 100; ++depth) {
     llvm::SmallVector<df::TypeId> args;
+    if (df::TypeId of; types.IsTangent(type, &of)) {
+      // Of a newtype with a tangent of its own: that of what it holds.
+      df::TypeId held = Repr(of);
+      return held == of ? type : Repr(types.Tangent(held));
+    }
     TyConId head = types.Head(type, &args);
     if (!head.valid() || !types.cons[head].is_newtype || types.cons[head].constructors.size() != 1) return type;
     const TyCon& con = types.cons[head];
@@ -126,6 +131,12 @@ ir::TypeId Program::IrType(df::TypeId type) {
     args.clear();
   }
   if (!head.valid()) return id;
+  bool tangent = false;  // a tangent of its own: the constructors of what it is the tangent of, on tangents
+  if (df::TypeId of; core.types.IsTangent(type, &of)) {
+    args.clear();
+    head = core.types.Head(of, &args);
+    tangent = true;
+  }
   std::vector<core::ConId> cons(core.types.cons[head].constructors);
   std::vector<TyVarId> params(core.types.cons[head].params);
   std::vector<ir::Constructor> rows;
@@ -135,6 +146,7 @@ ir::TypeId Program::IrType(df::TypeId type) {
     for (const core::Field& field : con.fields) {
       df::TypeId field_type =
           params.size() == args.size() ? core.types.Substitute(field.type, params, args) : field.type;
+      if (tangent) field_type = core.types.Tangent(field_type);
       row.fields.push_back({{IrType(field_type), !field.strict}, field.strict, std::string(Text(field.name))});
     }
     rows.push_back(std::move(row));

@@ -108,6 +108,7 @@ class Pruner {
     switch (node.kind) {
       case NodeKind::Param: NeedParam(id, node.attr); return;
       case NodeKind::Op:
+      case NodeKind::Diff:
         for (Value operand : node.operands) NeedValue(id, operand);
         return;
       case NodeKind::Branch:

@@ -98,6 +98,11 @@ Expr* Simplifier::Simplify(Expr* expr) {
     case Kind::Lambda: expr->head = Simplify(expr->head); return expr;
     case Kind::Let: return SimplifyLet(expr);
     case Kind::Case: return SimplifyCase(expr);
+    case Kind::Diff:
+      for (Binding& binding : expr->bindings) binding.value = Simplify(binding.value);
+      for (Expr*& arg : expr->args) arg = Simplify(arg);
+      expr->head = Simplify(expr->head);
+      return expr;
   }
   return expr;
 }
@@ -220,10 +225,23 @@ static bool IsNoLargerThanCall(const Function& function) {
   return SizeOf(function.body, limit + 1) <= limit;
 }
 
+// The library's own wrappers of derivatives are inlined at any level: what they differentiate is then the function that
+// is known where they are called, and a gradient within a gradient is another one.
+static bool IsDerivative(const Function& function) {
+  std::function<bool(const Expr*)> has_diff = [&](const Expr* expr) {
+    bool found = expr->kind == Kind::Diff;
+    ForEachChild(const_cast<Expr*>(expr), [&](Expr* child) { found = found || has_diff(child); });
+    return found;
+  };
+  return function.from_library && SizeOf(function.body, 41) <= 40 && has_diff(function.body);
+}
+
 bool Simplifier::ShouldInline(FunId fun, llvm::ArrayRef<Expr*> args) const {
   const Function& function = p_.functions[fun];
-  if (!options_.Does(Optimisation::Inline) || fun == p_.main || fun == fun_ || !function.body) return false;
-  if ((*recursive_)[fun.index] || function.params.empty() || args.size() < function.params.size()) return false;
+  if (fun == p_.main || fun == fun_ || !function.body || (*recursive_)[fun.index]) return false;
+  if (args.size() < function.params.size()) return false;
+  if (IsDerivative(function)) return true;
+  if (!options_.Does(Optimisation::Inline) || function.params.empty()) return false;
   if (IsNoLargerThanCall(function)) return true;
   if (growth_ > kGrowth) return false;
   if (called_once_ && called_once_->contains(fun.index) && SizeOf(function.body, kOnlyCall + 1) <= kOnlyCall) return true;

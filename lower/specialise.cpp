@@ -354,6 +354,7 @@ Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::T
                              ir::PosId pos) {
   std::string_view name = Text(p_.core.vars[prim].prim);
   if (ir::IsHostInput(name)) return p_.NewVarExpr(p_.HostInputNamed(name, type), pos);
+  if (std::optional<fg::DiffMode> mode = fg::DiffModeNamed(name)) return Derivative(*mode, args, type, pos);
   // "Concat 0": the op's attribute stands behind its name.
   auto [op_name, digits] = llvm::StringRef(name).split(' ');
   std::optional<ir::Op> op = ir::OpNamed(op_name);
@@ -400,6 +401,22 @@ bool Specialiser::CheckTensors(std::string_view name, const Expr* op, Span span)
   for (ir::TypeId row : rows) shapes.push_back(&p_.ir_types[row]);
   std::string fault = ir::TensorFault(op->op, op->attr, llvm::ArrayRef(shapes).drop_back(), *shapes.back());
   return fault.empty() || report(Diag::TensorShape, std::string(name), fault);
+}
+
+// vjp f x t, jvp f x t: of f x' with respect to x' at x.
+Expr* Specialiser::Derivative(fg::DiffMode mode, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos) {
+  Expr* made = p_.New(Kind::Diff, type, pos);
+  made->attr = static_cast<uint32_t>(mode);
+  if (mode == fg::DiffMode::Stop) {
+    made->head = args[0];
+    return made;
+  }
+  VarId var = p_.NewVar("x", args[1]->type);
+  made->bindings.push_back({var, args[1]});
+  made->args.push_back(args[2]);
+  df::TypeId result = p_.ResultAfter(args[0]->type, 1);
+  made->head = p_.NewApp(args[0], p_.NewVarExpr(var, pos), result, pos);
+  return made;
 }
 
 // The message is packed when the failure happens: an error is a datum, and holds no list that somebody has to force.

@@ -4,6 +4,7 @@
 // become the functions of their instances; literals become constants; newtypes vanish. Internal to this folder.
 #pragma once
 
+#include "lower/function_graph.h"
 #include "lower/mono.h"
 #include "tagged_ir/action.h"
 
@@ -57,6 +58,7 @@ class Specialiser {
   Expr* Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::TypeId type, Span span, ir::PosId pos);
   // Whether the shapes of an op's tensors fit; reports it otherwise, once for each place.
   bool CheckTensors(std::string_view name, const Expr* op, Span span);
+  Expr* Derivative(fg::DiffMode mode, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
   Expr* Failure(Expr* message, df::TypeId type, Span span, ir::PosId pos);
   Expr* Let(const core::LetExpr* expr);
   Expr* Case(const core::CaseExpr* expr);

@@ -102,6 +102,23 @@ class Analysis {
       }
       case Kind::Let: return VisitLet(expr);
       case Kind::Case: return VisitCase(expr);
+      case Kind::Diff: return VisitDiff(expr);
+    }
+    return demand;
+  }
+
+  // It gives the value of what it differentiates, so it needs what that needs. The value of the binding is needed if its
+  // variable is; what the derivative is multiplied with says nothing here.
+  Demand VisitDiff(const Expr* expr) {
+    Demand demand = Visit(expr->head);
+    for (const Expr* arg : expr->args) Visit(arg);
+    for (const Binding& binding : expr->bindings) {
+      Demand value = Visit(binding.value);
+      if (demand.vars.contains(binding.var.index)) {
+        if (recording_) out_.strict_lets.insert(binding.var.index);
+        demand.And(std::move(value));
+      }
+      demand.vars.erase(binding.var.index);
     }
     return demand;
   }

@@ -97,6 +97,7 @@ void Transformer::EmitNode(fg::NodeId id) {
     case fg::NodeKind::Op: return EmitOp(id);
     case fg::NodeKind::Delay: return EmitDelay(id);
     case fg::NodeKind::Branch: return EmitBranch(id);
+    case fg::NodeKind::Diff: llvm_unreachable("derivatives are expanded before");
     case fg::NodeKind::Apply: {
       Edges results = EmitCall(node.callee, node.operands, node.pos);
       for (uint32_t k = 0; k < results.size(); ++k) Define({id, k}, results[k]);

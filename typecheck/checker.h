@@ -194,6 +194,12 @@ class Checker {
   TypeVarScope ScopedTypeVars() const;
   TypeId ExpandSynonym(const Synonym& synonym, llvm::ArrayRef<TypeId> args);
 
+  // ---- tangent.cpp
+  void ClassifyTangents();
+  void NoteDeferred(Span span, const Reason& why);
+  void RetryTangents(bool guess);
+  bool TangentMatters(MetaId meta);
+
   // ---- decls_data.cpp
   void DeclareTypes();
   void ResolveSynonym(uint32_t index);
@@ -422,6 +428,7 @@ class Checker {
   llvm::DenseMap<uint32_t, Signature*> signature_of_;  // for messages
   std::vector<std::unique_ptr<Signature>> signatures_;
   std::vector<Wanted> wanted_;
+  std::vector<std::pair<Span, Reason>> deferred_;  // where the equations of Unifier::deferred come from
   std::vector<std::pair<ClassId, TypeId>> givens_;
   std::vector<TypeId> default_types_;
   Span region_;  // the expression whose errors may have follow-ups

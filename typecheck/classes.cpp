@@ -34,6 +34,18 @@ void Checker::PushGiven(ClassId cls, TypeId type) {
 Checker::Solved Checker::Solve(const Wanted& wanted, std::vector<Wanted>& stuck, Wanted* missing, int depth) {
   llvm::SmallVector<TypeId, 4> args;
   TypeId head = unify_.Head(wanted.type, &args);
+  if (TypeId of; types_.IsTangent(unify_.Prune(wanted.type), &of)) {
+    // Settled once it is known what it is the tangent of; for a variable of a signature, that is never.
+    if (types_.HasMeta(unify_.Zonk(of))) {
+      stuck.push_back(wanted);
+      return Solved::Stuck;
+    }
+    TypeId type = unify_.Zonk(wanted.type);
+    for (const auto& [cls, given] : givens_)
+      if (cls == wanted.cls && unify_.Zonk(given) == type) return Solved::Yes;
+    if (missing) *missing = wanted;
+    return Solved::No;
+  }
   switch (types_.Kind(head)) {
     case TypeKind::Meta:
       stuck.push_back(wanted);
@@ -67,6 +79,7 @@ Checker::Solved Checker::Solve(const Wanted& wanted, std::vector<Wanted>& stuck,
 }
 
 void Checker::SolveFrom(size_t mark) {
+  RetryTangents(false);
   std::vector<Wanted> stuck;
   for (size_t i = mark; i < wanted_.size(); ++i) {
     Wanted missing;
@@ -130,7 +143,7 @@ bool Checker::DefaultMeta(MetaId meta, llvm::ArrayRef<Wanted> preds, bool report
       candidates.push_back(types_.Scalar(Builtin::Unit));
       candidates.push_back(types_.Con(types_.Known(Builtin::List)));
     }
-    candidates.push_back(types_.Scalar(Builtin::Integer));
+    if (!TangentMatters(meta)) candidates.push_back(types_.Scalar(Builtin::Integer));
     candidates.push_back(types_.Scalar(Builtin::Double));
     for (TypeId candidate : candidates) {
       bool fits = true;

@@ -80,6 +80,7 @@ void Checker::DeclareTypes() {
   }
   for (const auto& [decl, index] : synonym_decls_) ResolveSynonym(index);
   for (const auto& [data, id] : data_) DeclareConstructors(data);
+  ClassifyTangents();
 }
 
 void Checker::ResolveSynonym(uint32_t index) {

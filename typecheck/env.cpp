@@ -27,7 +27,9 @@ void DeclareBuiltins(Env& env, core::Program& program) {
   for (uint32_t i = 0; i < types.cons.size(); ++i) {
     TyConId con(i);
     env.SetKind(con, env.kinds.Arrows(types.cons[con].arity));
-    env.builtin.types.Add(types.cons[con].name, TypeName{con});
+    // The module Gradient gives `Tangent` its name in programs.
+    bool tangent = types.cons[con].builtin == Builtin::Tangent;
+    env.builtin.types.Add(tangent ? Intern("PrimTangent") : types.cons[con].name, TypeName{con});
   }
   Kinds& kinds = env.kinds;
   env.SetKind(types.Known(Builtin::Tensor), kinds.Arrow(kinds.Star(), kinds.Arrow(kinds.Shape(), kinds.Star())));

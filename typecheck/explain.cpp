@@ -89,6 +89,7 @@ std::string Checker::Describe(const Reason& why) {
 }
 
 bool Checker::IsNumberType(TypeId type) {
+  if (types_.IsTangent(unify_.Prune(type))) return true;  // it may be
   TypeId head = unify_.Head(type);
   ClassId num = KnownClass("Num");
   return types_.Kind(head) != TypeKind::Con || !num.valid() ||
@@ -103,6 +104,7 @@ bool Checker::Expect(TypeId expected, TypeId actual, Span span, const Reason& wh
   unify_.place = places_.size() < kMaxPlaces && !options_.library ? static_cast<PlaceIndex>(places_.size()) : kNoPlace;
   unify_.span = span;
   UnifyResult result = unify_.Unify(expected, actual);
+  NoteDeferred(span, why);
   if (unify_.epoch() != epoch && unify_.place != kNoPlace)
     places_.push_back({span, used ? expected : actual, used, why.kind, why.span, why.name});
   unify_.place = kNoPlace;

@@ -39,6 +39,7 @@ Checker::Checker(core::Program& program, Env& env, Diagnostics& diags, const Che
       unify_(program.types),
       generated_qualifier_(Intern(ast::kLibraryQualifier)),
       first_var_(program.vars.size()) {
+  types_.tangents_of.clear();
   if (options_.library) env_.library_files.insert(ast.file.index);
   for (Symbol extension : module_.extensions) strict_ |= Text(extension) == "Strict";
 }
@@ -62,6 +63,7 @@ bool Checker::Run() {
   for (const auto& [decl, id] : classes_) CheckClassDefaults(decl, id);
   for (size_t i = 0; i < instances_.size(); ++i)
     CheckInstanceMethods(instances_[i].first, instances_[i].second);
+  RetryTangents(true);
   DefaultAll(0, true, 0);
   SettleDims();
   ReportOpenDims(nullptr);

@@ -403,6 +403,7 @@ core::Expr* Checker::CheckAgainst(const core::Scheme& scheme, Span from, Symbol 
   --unify_.level;
   // What still depends on variables of this body alone can only be settled by defaulting; the rest is the
   // surroundings' business.
+  RetryTangents(true);
   DefaultAll(wanted_mark, true, unify_.level + 1);
   givens_.resize(given_mark);
   scoped_types_.resize(scoped_mark);
@@ -444,6 +445,7 @@ void Checker::RememberRestricted(llvm::ArrayRef<VarId> members, size_t wanted_ma
 void Checker::Generalise(llvm::ArrayRef<VarId> members, bool restricted, size_t wanted_mark,
                          uint32_t errors_before) {
   SolveFrom(wanted_mark);
+  RetryTangents(true);
   bool failed = diags_.error_count() != errors_before;
   if (restricted)
     for (size_t i = wanted_mark; i < wanted_.size(); ++i) unify_.Lower(wanted_[i].type, unify_.level);

@@ -7,14 +7,14 @@
 namespace df {
 
 Types::Types() {
-  known_.resize(static_cast<size_t>(Builtin::ShapeCons) + 1);
+  known_.resize(static_cast<size_t>(Builtin::Tangent) + 1);
   AddBuiltin(Builtin::Function, "->", 2);
   AddBuiltin(Builtin::Unit, "()", 0);
-  AddBuiltin(Builtin::List, "[]", 1);
+  AddBuiltin(Builtin::List, "[]", 1, TangentForm::Same);
   AddBuiltin(Builtin::Int, "Int", 0);
   AddBuiltin(Builtin::Integer, "Integer", 0);
-  AddBuiltin(Builtin::Float, "Float", 0);
-  AddBuiltin(Builtin::Double, "Double", 0);
+  AddBuiltin(Builtin::Float, "Float", 0, TangentForm::Same);
+  AddBuiltin(Builtin::Double, "Double", 0, TangentForm::Same);
   AddBuiltin(Builtin::Char, "Char", 0);
   AddBuiltin(Builtin::Bool, "Bool", 0);
   AddBuiltin(Builtin::Ordering, "Ordering", 0);
@@ -24,13 +24,15 @@ Types::Types() {
   AddBuiltin(Builtin::Tensor, "Tensor", 2);
   AddBuiltin(Builtin::ShapeNil, "PrimShapeNil", 0);
   AddBuiltin(Builtin::ShapeCons, "PrimShapeCons", 2);
+  AddBuiltin(Builtin::Tangent, "Tangent", 1);
 }
 
-TyConId Types::AddBuiltin(Builtin builtin, const char* name, uint32_t arity) {
+TyConId Types::AddBuiltin(Builtin builtin, const char* name, uint32_t arity, TangentForm tangent) {
   TyCon con;
   con.name = Intern(name);
   con.arity = arity;
   con.builtin = builtin;
+  con.tangent = tangent;
   TyConId id = cons.Add(std::move(con));
   known_[static_cast<size_t>(builtin)] = id;
   return id;
@@ -55,6 +57,10 @@ TypeId Types::Con(TyConId con, llvm::ArrayRef<TypeId> args) {
 }
 
 TypeId Types::App(TypeId fn, TypeId arg) {
+  if (rows_[fn.index].kind == TypeKind::Con && rows_[fn.index].a == Known(Builtin::Tangent).index) {
+    if (TypeId reduced = ReduceTangent(arg); reduced.valid()) return reduced;
+    if (rows_[arg.index].kind == TypeKind::Meta) tangents_of.push_back(arg);
+  }
   Row f = rows_[fn.index], x = rows_[arg.index];
   return Make(TypeKind::App, fn.index, arg.index, f.has_var || x.has_var, f.has_meta || x.has_meta);
 }
@@ -140,6 +146,7 @@ TyConId Types::TupleCon(uint32_t size) {
     con.name = Intern("(" + std::string(size - 1, ',') + ")");
     con.arity = size;
     con.builtin = Builtin::Tuple;
+    con.tangent = TangentForm::Same;
     tuples_[size] = cons.Add(std::move(con));
   }
   return tuples_[size];

@@ -39,6 +39,15 @@ enum class Builtin : uint8_t {
   Tensor,     // of an element type and a shape
   ShapeNil,   // the shapes: [] and d : s, of a dimension and a shape
   ShapeCons,
+  Tangent,  // a function of types: what gradients with respect to a type are (tangent.cpp)
+};
+
+// What `Tangent (T a b)` is.
+enum class TangentForm : uint8_t {
+  Open,  // not known yet: T is being declared
+  Unit,  // (): T holds no real number
+  Same,  // T (Tangent a) (Tangent b): all leaves of T are real numbers or what its variables stand for
+  Own,   // a type of its own, with T's constructors on the tangents of the fields
 };
 
 struct TyCon {
@@ -48,6 +57,7 @@ struct TyCon {
   bool is_newtype = false;
   std::vector<TyVarId> params;              // of a data type
   std::vector<Id<struct ConTag>> constructors;  // of a data type, in order
+  TangentForm tangent = TangentForm::Open;
   Span span;
 };
 
@@ -66,7 +76,7 @@ class Types {
 
   TypeId Con(TyConId con);
   TypeId Con(TyConId con, llvm::ArrayRef<TypeId> args);
-  TypeId App(TypeId fn, TypeId arg);
+  TypeId App(TypeId fn, TypeId arg);               // `Tangent t` is reduced as far as t is known
   TypeId Var(TyVarId var);
   TypeId Meta(MetaId meta);
   TypeId Fun(TypeId from, TypeId to);
@@ -87,6 +97,12 @@ class Types {
   bool SplitShape(TypeId shape, llvm::SmallVectorImpl<TypeId>& dims, TypeId* rest = nullptr) const;
   // A Dim with its atoms replaced.
   TypeId MapAtoms(TypeId dim, llvm::function_ref<TypeId(TypeId)> of);
+  TypeId Tangent(TypeId type);
+  // Whether it is `Tangent t`, which nothing is known of but t.
+  bool IsTangent(TypeId type, TypeId* of = nullptr) const;
+  std::vector<TypeId> tangents_of;  // metas whose tangent was asked for since the module began
+  // The type with every `Tangent t` in it reduced, after more became known of a type constructor.
+  TypeId Reduced(TypeId type);
   TypeId Scalar(Builtin builtin);                  // Int, Integer, Float, Double, Char, Bool, Ordering, Text, Unit
   TyConId Known(Builtin builtin) const;            // not Tuple
   TyConId TupleCon(uint32_t size);                 // size >= 2; made on demand, up to 62
@@ -133,7 +149,8 @@ class Types {
   };
   bool PrintShape(TypeId type, std::string& out) const;
   TypeId Make(TypeKind kind, uint32_t a, uint32_t b, bool has_var, bool has_meta);
-  TyConId AddBuiltin(Builtin builtin, const char* name, uint32_t arity);
+  TypeId ReduceTangent(TypeId of);  // invalid if it stays as it is
+  TyConId AddBuiltin(Builtin builtin, const char* name, uint32_t arity, TangentForm tangent = TangentForm::Unit);
   void PrintTo(TypeId type, int precedence, std::string& out) const;
 
   std::vector<Row> rows_;

@@ -21,7 +21,19 @@ TypeId Unifier::Prune(TypeId type) const {
     row.place = end_place;  // of a chain, the last link is where the type came in
     type = std::exchange(row.solution, end);
   }
+  if (types_->IsTangent(end)) return PruneTangent(end);
   return end;
+}
+
+// `Tangent t` is reduced as soon as the head of t is known.
+TypeId Unifier::PruneTangent(TypeId type) const {
+  TypeId of;
+  types_->IsTangent(type, &of);
+  llvm::SmallVector<TypeId> args;
+  TypeId whole = Head(of, &args);
+  for (TypeId arg : args) whole = types_->App(whole, arg);
+  TypeId reduced = types_->Tangent(whole);
+  return types_->IsTangent(reduced) ? reduced : Prune(reduced);
 }
 
 PlaceIndex Unifier::PlaceOf(TypeId type) const {
@@ -176,13 +188,28 @@ UnifyResult Unifier::Unify(TypeId a, TypeId b) {
     Solve(x, b);
     return {};
   }
+  // a = Tangent a holds for many a.
+  if (TypeId of; (ka == TypeKind::Meta && types_->IsTangent(b, &of) && Prune(of) == a) ||
+                 (kb == TypeKind::Meta && types_->IsTangent(a, &of) && Prune(of) == b)) {
+    deferred.emplace_back(a, b);
+    return {};
+  }
   if (ka == TypeKind::Meta) return Bind(types_->MetaOf(a), b);
   if (kb == TypeKind::Meta) {
     UnifyResult result = Bind(types_->MetaOf(b), a);
     if (result.clash == Clash::Infinite) std::swap(result.left, result.right);
     return result;
   }
-  if (ka == TypeKind::App && kb == TypeKind::App) {
+  TypeId of_a, of_b;
+  bool tangent_a = types_->IsTangent(a, &of_a), tangent_b = types_->IsTangent(b, &of_b);
+  // Two tangents of unknown types are equal if these are. (They may be in other ways too, Tangent Int and Tangent Bool
+  // are both (), but then one of them was known.)
+  if (tangent_a && tangent_b) return Unify(of_a, of_b);
+  if ((tangent_a || tangent_b) && types_->HasMeta(tangent_a ? of_a : of_b)) {
+    deferred.emplace_back(a, b);
+    return {};
+  }
+  if (ka == TypeKind::App && kb == TypeKind::App && !tangent_a && !tangent_b) {
     TypeId fa = types_->FnOf(a), fb = types_->FnOf(b);
     UnifyResult result = Unify(fa, fb);
     if (!result.ok()) {

@@ -48,6 +48,8 @@ class Unifier {
   std::vector<DimEquation> open_dims;
   Span span;  // what is left open from now on is needed by this expression
   bool RetryDims(UnifyResult* clash, Span* where);
+  // Equations with a `Tangent t` of which t is not known yet: they hold until it is (checker: RetryTangents).
+  std::vector<std::pair<TypeId, TypeId>> deferred;
   bool IsFun(TypeId type, TypeId* from, TypeId* to) const;  // through solutions
   // The head of an application through solutions; `args` in order.
   TypeId Head(TypeId type, llvm::SmallVectorImpl<TypeId>* args = nullptr) const;
@@ -96,6 +98,7 @@ class Unifier {
     bool any = false;  // of what did not compile: it may be anything, and nobody is to ask what
   };
   UnifyResult UnifyDims(TypeId a, TypeId b);  // dimension_unify.cpp
+  TypeId PruneTangent(TypeId type) const;
   UnifyResult Bind(MetaId meta, TypeId type);
   Clash Adjust(MetaId meta, TypeId type, uint32_t at_level, TypeId* culprit);
   bool Visit(TypeId type);

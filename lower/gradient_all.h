@@ -1,0 +1,58 @@
+// lower/gradient_all.h
+//
+// What the gradient passes share: the program, the types, and the functions that were made, each once.
+#pragma once
+
+#include <deque>
+#include <set>
+
+#include "lower/gradient.h"
+#include "lower/gradient_pair.h"
+
+namespace df::fg {
+
+class Gradients {
+ public:
+  Gradients(Program& program, Diagnostics& diags, llvm::function_ref<Span(ir::PosId)> span_of)
+      : program(program), types(program), diags_(diags), span_of_(span_of) {}
+  bool Run();
+
+  Program& program;
+  GradientTypes types;
+  FunctionId current;  // the function that is being differentiated
+
+  // The paired and the dual body of a function that is needed at `pos`.
+  FunctionId Paired(FunctionId function, ir::PosId pos);
+  FunctionId Dual(FunctionId function, ir::PosId pos);
+  // Reports an op without a derivative, and the calls that lead to it.
+  void Refuse(GradientFault fault);
+
+ private:
+  enum class Mode : uint8_t { Pair, Dual };
+  // A body that was asked for, and by whom.
+  struct Request {
+    FunctionId function;
+    Mode mode;
+    FunctionId by;
+    ir::PosId pos;
+  };
+  FunctionId Derived(FunctionId function, Mode mode, ir::PosId pos);
+  void Expand(FunctionId id);
+  void ExpandReachable(FunctionId id);
+  void ExpandNode(Writer& w, NodeId id);
+  void WriteVjp(Writer& w, const Node& node, Values& results);
+  void WriteJvp(Writer& w, const Node& node, Values& results);
+  void Drain();
+
+  Diagnostics& diags_;
+  llvm::function_ref<Span(ir::PosId)> span_of_;
+  std::map<std::pair<uint32_t, Mode>, FunctionId> derived_;
+  std::map<std::pair<uint32_t, Mode>, Request> requests_;
+  std::deque<std::pair<Request, FunctionId>> work_;
+  std::set<std::pair<std::string, uint32_t>> refused_;
+  enum class State : uint8_t { New, Open, Done };
+  std::map<uint32_t, State> states_;
+  Mode mode_ = Mode::Pair;  // of `current`
+};
+
+}  // namespace df::fg

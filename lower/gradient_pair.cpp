@@ -1,0 +1,376 @@
+// See gradient_pair.h.
+#include "lower/gradient_pair.h"
+
+#include "lower/gradient_all.h"
+#include "lower/gradient_rules.h"
+
+namespace df::fg {
+
+Function PairBuilder::Signature(GradientTypes& types, const Function& function) {
+  Function paired;
+  paired.name = types.FreshName(function.name + ".paired");
+  paired.pos = function.pos;
+  paired.paired = true;
+  paired.params = function.params;
+  paired.results = function.results;
+  for (size_t k = 0; k < function.results.size(); ++k) {
+    ir::TypeId type = function.results[k].type;
+    if (!types.Active(type)) continue;
+    paired.params.push_back({function.results.size() == 1 ? "dy" : fmt::format("dy{}", k), {types.Cotangent(type), false}});
+  }
+  for (const Param& param : function.params)
+    if (types.Active(param.type.type)) paired.results.push_back({types.Cotangent(param.type.type), false});
+  return paired;
+}
+
+PairBuilder::PairBuilder(Gradients& all, Function function)
+    : all_(all), types_(all.types), f_(std::move(function)), w_(all.program, f_, f_.pos) {}
+
+Function PairBuilder::Run() {
+  Function signature = Signature(types_, f_);
+  CallsForTailCalls();
+  home_.resize(f_.nodes.size());
+  FindLate(f_.body);
+  std::vector<Value> params(f_.params.size());
+  for (uint32_t n = 0; n < f_.nodes.size(); ++n)
+    if (f_.nodes[NodeId(n)].kind == NodeKind::Param) params[f_.nodes[NodeId(n)].attr] = {NodeId(n), 0};
+  // A parameter that nothing uses may have lost its node.
+  w_.block = f_.body;
+  auto param = [&](uint32_t index, PortType type) {
+    Node node;
+    node.kind = NodeKind::Param;
+    node.attr = index;
+    node.results = {type};
+    return Value{w_.Add(std::move(node)), 0};
+  };
+  for (uint32_t i = 0; i < params.size(); ++i)
+    if (!params[i].node.valid()) params[i] = param(i, f_.params[i].type);
+  std::vector<Value> yields = f_.blocks[f_.body].yields;
+  home_.resize(f_.nodes.size(), f_.body);
+
+  scopes_.push_back({f_.body, {}, {}});
+  uint32_t next = static_cast<uint32_t>(f_.params.size());
+  for (Value yield : yields) {
+    if (!Active(yield)) continue;
+    Contribute(yield, param(next, signature.params[next].type));
+    ++next;
+  }
+  Backward(f_.body);
+  w_.pos = f_.pos;
+  for (Value value : params)
+    if (Active(value)) yields.push_back(TotalOrZero(value));
+  ResolveLate(scopes_.back());
+  f_.blocks[f_.body].yields = yields;
+  auto is_param = [&](NodeId node) { return f_.nodes[node].kind == NodeKind::Param; };
+  std::stable_partition(f_.blocks[f_.body].nodes.begin(), f_.blocks[f_.body].nodes.end(), is_param);
+  auto replace = [&](Value& value) {
+    for (auto it = replaced_.find(value.node.index); it != replaced_.end(); it = replaced_.find(value.node.index))
+      value = it->second;
+  };
+  for (Node& node : f_.nodes)
+    for (Value& operand : node.operands) replace(operand);
+  for (Block& block : f_.blocks)
+    for (Value& yield : block.yields) replace(yield);
+
+  f_.name = signature.name;
+  f_.params = std::move(signature.params);
+  f_.results = std::move(signature.results);
+  f_.paired = true;
+  f_.delayed = false;
+  return std::move(f_);
+}
+
+// Self tail calls have residuals that wait for the cotangent, so they are calls.
+void PairBuilder::CallsForTailCalls() {
+  for (uint32_t b = 0; b < f_.blocks.size(); ++b) {
+    if (!f_.blocks[BlockId(b)].again) continue;
+    Block& block = f_.blocks[BlockId(b)];
+    Node node;
+    node.kind = NodeKind::Apply;
+    node.callee = all_.current;
+    node.operands.assign(block.yields.begin(), block.yields.end());
+    for (PortType type : f_.results) node.results.push_back(type);
+    node.pos = block.pos;
+    w_.block = BlockId(b);
+    NodeId id = w_.Add(std::move(node));
+    f_.blocks[BlockId(b)].again = false;
+    f_.blocks[BlockId(b)].yields.clear();
+    for (uint32_t k = 0; k < f_.results.size(); ++k) f_.blocks[BlockId(b)].yields.push_back({id, k});
+  }
+}
+
+// Where each node stands, and which values some node uses that comes before them.
+void PairBuilder::FindLate(BlockId block) {
+  std::vector<bool> defined(f_.nodes.size());
+  std::function<void(BlockId)> visit = [&](BlockId id) {
+    for (NodeId node : f_.blocks[id].nodes) {
+      home_[node.index] = id;
+      for (Value operand : f_.nodes[node].operands)
+        if (!defined[operand.node.index]) used_late_[operand] = true;
+      for (BlockId inner : f_.nodes[node].blocks) visit(inner);
+      defined[node.index] = true;
+    }
+    for (Value yield : f_.blocks[id].yields)
+      if (!defined[yield.node.index]) used_late_[yield] = true;
+  };
+  visit(block);
+}
+
+// ---------------------------------------------------------------- sums
+
+void PairBuilder::Contribute(Value value, Value cotangent) {
+  if (Active(value)) scopes_.back().sums[value].whole.push_back(cotangent);
+}
+
+void PairBuilder::ContributeField(Value data, uint32_t con, uint32_t field, Value cotangent) {
+  llvm::SmallVector<int, 4> numbers = types_.ActiveFields(w_.TypeOf(data).type, con);
+  std::vector<std::optional<Value>>& fields = scopes_.back().sums[data].fields[con];
+  fields.resize(numbers.size() - llvm::count(numbers, -1));
+  std::optional<Value>& sum = fields[static_cast<size_t>(numbers[field])];
+  ir::TypeId type = w_.program().types[w_.TypeOf(data).type].constructors[con].fields[field].type.type;
+  sum = sum ? types_.Sum(w_, type, *sum, cotangent) : cotangent;
+}
+
+// The sum so far, written out; none if nothing was added.
+std::optional<Value> PairBuilder::TakeSum(Value value) {
+  auto it = scopes_.back().sums.find(value);
+  if (it == scopes_.back().sums.end()) return std::nullopt;
+  Sum sum = std::move(it->second);
+  scopes_.back().sums.erase(it);
+  ir::TypeId type = w_.TypeOf(value).type;
+  Values parts = sum.whole;
+  for (auto& [con, fields] : sum.fields) {
+    Values operands;
+    uint32_t i = 0;
+    for (const ir::FieldType& field : llvm::ArrayRef(w_.program().types[type].constructors[con].fields)) {
+      if (!types_.Active(field.type.type)) continue;
+      operands.push_back(fields[i] ? *fields[i] : types_.Zero(w_, field.type.type));
+      ++i;
+    }
+    parts.push_back(w_.Construct(types_.Cotangent(type), con + 1, operands));
+  }
+  Value total = parts[0];
+  for (Value part : llvm::ArrayRef(parts).drop_front()) total = types_.Sum(w_, type, total, part);
+  return total;
+}
+
+// The cotangent of a value that the current block defines. If earlier nodes use the value too, which only a knot does, more
+// will be added: a node stands for the sum until then.
+std::optional<Value> PairBuilder::Total(Value value) {
+  if (!Active(value)) return std::nullopt;
+  if (!used_late_.count(value)) return TakeSum(value);
+  auto [it, fresh] = scopes_.back().late.try_emplace(value);
+  if (fresh) {
+    Node node;
+    node.kind = NodeKind::Op;
+    node.results = {{types_.Cotangent(w_.TypeOf(value).type), false}};
+    it->second = {f_.nodes.Add(std::move(node)), 0};  // in no block
+  }
+  return it->second;
+}
+
+Value PairBuilder::TotalOrZero(Value value) {
+  std::optional<Value> total = Total(value);
+  return total ? *total : types_.Zero(w_, w_.TypeOf(value).type);
+}
+
+void PairBuilder::ResolveLate(Scope& scope) {
+  for (auto& [value, placeholder] : std::map<Value, Value>(scope.late)) {
+    std::optional<Value> total = TakeSum(value);
+    replaced_[placeholder.node.index] = total ? *total : types_.Zero(w_, w_.TypeOf(value).type);
+  }
+}
+
+// ---------------------------------------------------------------- nodes
+
+void PairBuilder::Backward(BlockId block) {
+  std::vector<NodeId> nodes = f_.blocks[block].nodes;
+  for (NodeId id : llvm::reverse(nodes))
+    if (id.index < home_.size() && home_[id.index] == block) Transpose(id);
+}
+
+void PairBuilder::Transpose(NodeId id) {
+  w_.pos = f_.nodes[id].pos;
+  switch (f_.nodes[id].kind) {
+    case NodeKind::Param: return;
+    case NodeKind::Diff:  // Stop: nothing flows
+      TakeSum({id, 0});
+      return;
+    case NodeKind::Apply: return TransposeApply(id);
+    case NodeKind::Delay: return TransposeDelay(id);
+    case NodeKind::Branch: return TransposeBranch(id);
+    case NodeKind::Op: break;
+  }
+  if (f_.nodes[id].op == ir::Op::Construct) return TransposeConstruct(id);
+  if (ir::HidesDerivative(f_.nodes[id].op) && Active(f_.nodes[id].operands[0]))
+    return all_.Refuse({f_.nodes[id].op, f_.nodes[id].pos});
+  if (std::optional<Value> cotangent = Total({id, 0})) TransposeOp(id, *cotangent);
+}
+
+void PairBuilder::TransposeOp(NodeId id, Value cotangent) {
+  const Node node = f_.nodes[id];
+  switch (node.op) {
+    case ir::Op::Const:
+    case ir::Op::Fail: return;
+    case ir::Op::Force: return Contribute(node.operands[0], cotangent);
+    case ir::Op::Seq: return Contribute(node.operands[1], cotangent);
+    case ir::Op::Field: return ContributeField(node.operands[0], node.attr >> 16, node.attr & 0xffff, cotangent);
+    default: break;
+  }
+  const ir::Derivative* rule = ir::DerivativeOf(node.op);
+  for (uint32_t i = 0; i < node.operands.size(); ++i) {
+    if (types_.HoldsTensor(w_.TypeOf(node.operands[i]).type)) return all_.Refuse({node.op, node.pos});
+    if (!Active(node.operands[i])) continue;
+    if (!rule) return all_.Refuse({node.op, node.pos});
+    if (!rule->by_operand[i]) continue;
+    ir::TypeId type = w_.TypeOf(node.operands[i]).type;
+    Contribute(node.operands[i], WriteDerivative(w_, *rule->by_operand[i], {node.operands, {id, 0}, cotangent, type}));
+  }
+}
+
+// What was built here and taken apart in this block as well needs no cotangent in one piece.
+void PairBuilder::TransposeConstruct(NodeId id) {
+  const Node node = f_.nodes[id];
+  ir::TypeId type = node.results[0].type;
+  if (!types_.Active(type)) return;
+  auto it = scopes_.back().sums.find({id, 0});
+  if (it != scopes_.back().sums.end() && it->second.whole.empty() && it->second.fields.size() == 1 &&
+      it->second.fields.begin()->first == node.attr && !used_late_.count({id, 0})) {
+    std::vector<std::optional<Value>> fields = std::move(it->second.fields.begin()->second);
+    scopes_.back().sums.erase(it);
+    uint32_t next = 0;
+    for (Value operand : node.operands) {
+      if (!Active(operand)) continue;
+      if (fields[next]) Contribute(operand, *fields[next]);
+      ++next;
+    }
+    return;
+  }
+  std::optional<Value> cotangent = Total({id, 0});
+  if (!cotangent) return;
+  llvm::SmallVector<PortType, 4> results;
+  Values operands;
+  for (Value operand : node.operands) {
+    if (!Active(operand)) continue;
+    operands.push_back(operand);
+    results.push_back({types_.Cotangent(w_.TypeOf(operand).type), false});
+  }
+  if (operands.empty()) return;
+  Value chosen = w_.Op(ir::Op::Match, *cotangent, w_.program().types.Builtin(ir::TypeKind::Alt));
+  uint32_t count = static_cast<uint32_t>(w_.program().types[types_.Cotangent(type)].constructors.size());
+  NodeId branch = w_.Branch(chosen, count, results, [&](uint32_t k) {
+    Values parts;
+    for (uint32_t i = 0; i < operands.size(); ++i) {
+      if (k == 0) parts.push_back(types_.Zero(w_, w_.TypeOf(operands[i]).type));
+      else if (k == node.attr + 1) parts.push_back(w_.Field(*cotangent, k, i));
+      else parts.push_back(w_.Fail("the cotangent has not the shape of the value", results[i].type));
+    }
+    return parts;
+  });
+  for (uint32_t i = 0; i < operands.size(); ++i) Contribute(operands[i], {branch, i});
+}
+
+void PairBuilder::TransposeApply(NodeId id) {
+  const Node node = f_.nodes[id];
+  bool needed = false;
+  llvm::SmallVector<std::optional<Value>, 4> cotangents;
+  for (uint32_t k = 0; k < node.results.size(); ++k) {
+    cotangents.push_back(Total({id, k}));
+    needed |= cotangents.back().has_value();
+  }
+  if (!needed || llvm::none_of(node.operands, [&](Value operand) { return Active(operand); })) return;
+  FunctionId callee = all_.Paired(node.callee, node.pos);
+  Values operands(node.operands.begin(), node.operands.end());
+  for (uint32_t k = 0; k < node.results.size(); ++k) {
+    if (!Active({id, k})) continue;
+    operands.push_back(cotangents[k] ? *cotangents[k] : types_.Zero(w_, node.results[k].type));
+  }
+  Node& call = f_.nodes[id];
+  call.callee = callee;
+  call.operands.assign(operands.begin(), operands.end());
+  uint32_t next = static_cast<uint32_t>(node.results.size());
+  for (Value operand : node.operands) {
+    if (!Active(operand)) continue;
+    f_.nodes[id].results.push_back({types_.Cotangent(w_.TypeOf(operand).type), false});
+    Contribute(operand, {id, next++});
+  }
+}
+
+// What was never forced is never differentiated: the gradient stands in a branch on its cotangent, and one that is not
+// zero comes from where the value was used. The paired body is called on the operands anew, so that a delayed expression
+// is computed again for its gradient; what it refers to is not.
+void PairBuilder::TransposeDelay(NodeId id) {
+  const Node node = f_.nodes[id];
+  std::optional<Value> cotangent = Total({id, 0});
+  if (!cotangent) return;
+  Values operands, active;
+  llvm::SmallVector<PortType, 4> results;
+  for (Value operand : node.operands) {
+    operands.push_back(operand);
+    if (!Active(operand)) continue;
+    active.push_back(operand);
+    results.push_back({types_.Cotangent(w_.TypeOf(operand).type), false});
+  }
+  if (active.empty()) return;
+  operands.push_back(*cotangent);
+  FunctionId callee = all_.Paired(node.callee, node.pos);
+  Value used = types_.IsNotZero(w_, node.results[0].type, *cotangent);
+  NodeId branch = w_.Branch(used, 2, results, [&](uint32_t side) {
+    Values parts;
+    if (side == 0) {
+      NodeId call = w_.Apply(callee, operands);
+      for (uint32_t i = 0; i < active.size(); ++i) parts.push_back({call, i + 1});
+    } else {
+      for (Value operand : active) parts.push_back(types_.Zero(w_, w_.TypeOf(operand).type));
+    }
+    return parts;
+  });
+  for (uint32_t i = 0; i < active.size(); ++i) Contribute(active[i], {branch, i});
+}
+
+void PairBuilder::TransposeBranch(NodeId id) {
+  const Node node = f_.nodes[id];
+  llvm::SmallVector<std::optional<Value>, 4> cotangents;
+  bool needed = false;
+  for (uint32_t k = 0; k < node.results.size(); ++k) {
+    cotangents.push_back(Total({id, k}));
+    needed |= cotangents.back().has_value();
+  }
+  if (!needed) return;
+  BlockId outer = w_.block;
+  std::vector<std::map<Value, Value>> sides;
+  std::map<Value, bool> free;
+  for (BlockId inner : node.blocks) {
+    scopes_.push_back({inner, {}, {}});
+    w_.block = inner;
+    std::vector<Value> yields = f_.blocks[inner].yields;
+    for (uint32_t k = 0; k < yields.size(); ++k)
+      if (cotangents[k]) Contribute(yields[k], *cotangents[k]);
+    Backward(inner);
+    ResolveLate(scopes_.back());
+    sides.emplace_back();
+    while (!scopes_.back().sums.empty()) {
+      Value value = scopes_.back().sums.begin()->first;
+      sides.back()[value] = *TakeSum(value);
+      free[value] = true;
+    }
+    scopes_.pop_back();
+  }
+  w_.pos = node.pos;
+  uint32_t next = static_cast<uint32_t>(node.results.size());
+  for (uint32_t s = 0; s < node.blocks.size(); ++s) {
+    w_.block = node.blocks[s];
+    for (const auto& [value, used] : free) {
+      auto it = sides[s].find(value);
+      Value part = it != sides[s].end() ? it->second : types_.Zero(w_, w_.TypeOf(value).type);
+      f_.blocks[node.blocks[s]].yields.push_back(part);
+    }
+  }
+  w_.block = outer;
+  for (const auto& [value, used] : free) {
+    f_.nodes[id].results.push_back({types_.Cotangent(w_.TypeOf(value).type), false});
+    Contribute(value, {id, next++});
+  }
+}
+
+}  // namespace df::fg

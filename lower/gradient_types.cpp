@@ -1,0 +1,321 @@
+// See gradient_types.h.
+#include "lower/gradient_types.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+namespace df::fg {
+
+bool GradientTypes::IsReal(ir::TypeId type) const {
+  ir::TypeKind kind = p_.types.Kind(type);
+  return kind == ir::TypeKind::Float || kind == ir::TypeKind::Double;
+}
+
+// Whether `wanted` holds of the type or of one that can be reached through fields.
+static bool Reaches(const ir::TypeTable& types, ir::TypeId type, llvm::function_ref<bool(ir::TypeId)> wanted) {
+  llvm::DenseSet<uint32_t> seen = {type.index};
+  llvm::SmallVector<ir::TypeId> work = {type};
+  while (!work.empty()) {
+    ir::TypeId next = work.pop_back_val();
+    if (wanted(next)) return true;
+    for (const ir::Constructor& con : types[next].constructors)
+      for (const ir::FieldType& field : con.fields)
+        if (seen.insert(field.type.type.index).second) work.push_back(field.type.type);
+  }
+  return false;
+}
+
+bool GradientTypes::Active(ir::TypeId type) {
+  auto known = active_.find(type.index);
+  if (known != active_.end()) return known->second;
+  return active_[type.index] = Reaches(p_.types, type, [&](ir::TypeId part) { return IsReal(part); });
+}
+
+bool GradientTypes::HoldsTensor(ir::TypeId type) {
+  return Reaches(p_.types, type, [&](ir::TypeId part) {
+    ir::TypeKind element = p_.types[part].element;
+    return p_.types.Kind(part) == ir::TypeKind::Tensor &&
+           (element == ir::TypeKind::Float || element == ir::TypeKind::Double);
+  });
+}
+
+ir::TypeId GradientTypes::NewData(const std::string& name) {
+  std::string unique = name;
+  while (p_.types.Find(unique).valid()) unique += '\'';
+  return p_.types.AddData(unique);
+}
+
+std::string GradientTypes::FreshName(const std::string& base) {
+  if (names_.empty())
+    for (const fg::Function& function : p_.functions) names_[function.name] = 1;
+  std::string name = base;
+  while (names_.count(name)) name = fmt::format("{}'{}", base, ++names_[base]);
+  names_[name] = 1;
+  return name;
+}
+
+FunctionId GradientTypes::Function(Key key, const std::string& name, llvm::ArrayRef<PortType> params,
+                                   ir::TypeId result,
+                                   llvm::function_ref<Value(Writer&, llvm::ArrayRef<Value>)> body) {
+  if (auto it = functions_.find(key); it != functions_.end()) return it->second;
+  fg::Function function;
+  function.name = FreshName(name);
+  function.delayed = true;  // it may be called by a Delay as well as by an Apply
+  function.results = {Strict(result)};
+  for (size_t i = 0; i < params.size(); ++i) function.params.push_back({i ? "c" : "x", params[i]});
+  FunctionId id = p_.functions.Add(function);
+  functions_[key] = id;
+  Writer w(p_, function, {});
+  w.block = function.body = function.blocks.Add({});
+  Values values;
+  for (uint32_t i = 0; i < params.size(); ++i) {
+    Node node;
+    node.kind = NodeKind::Param;
+    node.attr = i;
+    node.results = {params[i]};
+    values.push_back({w.Add(std::move(node)), 0});
+  }
+  Value yield = body(w, values);
+  function.blocks[function.body].yields = {yield};
+  p_.functions[id] = std::move(function);
+  return id;
+}
+
+Value GradientTypes::Call(Writer& w, PortType wanted, FunctionId callee, llvm::ArrayRef<Value> operands) {
+  if (wanted.lazy) return w.Delay(callee, operands, "a part of a gradient may not be needed");
+  return {w.Apply(callee, operands), 0};
+}
+
+// ---------------------------------------------------------------- cotangents
+
+ir::TypeId GradientTypes::Cotangent(ir::TypeId type) {
+  if (p_.types.Kind(type) != ir::TypeKind::Data) return type;
+  if (auto it = cotangents_.find(type.index); it != cotangents_.end()) return it->second;
+  ir::TypeId id = NewData("Cotangent " + p_.types[type].name);
+  cotangents_[type.index] = id;
+  std::vector<ir::Constructor> rows = {{"zero#", {}}};
+  for (uint32_t c = 0; c < p_.types[type].constructors.size(); ++c) {
+    ir::Constructor row{p_.types[type].constructors[c].name, {}};
+    for (size_t i = 0; i < p_.types[type].constructors[c].fields.size(); ++i) {
+      ir::TypeId field = p_.types[type].constructors[c].fields[i].type.type;
+      if (Active(field)) row.fields.push_back({Strict(Cotangent(field)), true, ""});
+    }
+    rows.push_back(std::move(row));
+  }
+  p_.types[id].constructors = std::move(rows);
+  return id;
+}
+
+llvm::SmallVector<int, 4> GradientTypes::ActiveFields(ir::TypeId type, uint32_t con) {
+  llvm::SmallVector<int, 4> numbers;
+  int next = 0;
+  for (const ir::FieldType& field : p_.types[type].constructors[con].fields)
+    numbers.push_back(Active(field.type.type) ? next++ : -1);
+  return numbers;
+}
+
+Value GradientTypes::Zero(Writer& w, ir::TypeId type) {
+  return IsReal(type) ? w.Real(type, 0) : w.Construct(Cotangent(type), 0, {});
+}
+
+Value GradientTypes::Sum(Writer& w, ir::TypeId type, Value a, Value b) {
+  if (IsReal(type)) return w.Op(ir::Op::Add, {a, b}, type);
+  return {w.Apply(SumFunction(type), {a, b}), 0};
+}
+
+Value GradientTypes::IsNotZero(Writer& w, ir::TypeId type, Value cotangent) {
+  ir::TypeId boolean = p_.types.Builtin(ir::TypeKind::Bool), integer = p_.types.Builtin(ir::TypeKind::Int);
+  if (IsReal(type)) return w.Op(ir::Op::Ne, {cotangent, w.Real(type, 0)}, boolean);
+  Value chosen = w.Op(ir::Op::Match, cotangent, p_.types.Builtin(ir::TypeKind::Alt));
+  Value number = w.Op(ir::Op::AltToInt, chosen, integer);
+  return w.Op(ir::Op::Ne, {number, w.Const({integer, 0, ""})}, boolean);
+}
+
+FunctionId GradientTypes::SumFunction(ir::TypeId type) {
+  PortType cotangent = Strict(Cotangent(type));
+  return Function({Helper::Sum, type.index, 0}, "add " + p_.types[cotangent.type].name, {cotangent, cotangent},
+                  cotangent.type, [&](Writer& w, llvm::ArrayRef<Value> in) {
+    return w.Match(in[0], cotangent, [&](uint32_t k) -> Value {
+      if (k == 0) return in[1];
+      return w.Match(in[1], cotangent, [&](uint32_t j) -> Value {
+        if (j == 0) return in[0];
+        if (j != k) return w.Fail("cotangents of one value have different shapes", cotangent.type);
+        Values fields;
+        uint32_t next = 0;
+        for (uint32_t i = 0; i < p_.types[type].constructors[k - 1].fields.size(); ++i) {
+          ir::TypeId field = p_.types[type].constructors[k - 1].fields[i].type.type;
+          if (!Active(field)) continue;
+          Value a = w.Field(in[0], k, next), b = w.Field(in[1], k, next);
+          fields.push_back(Sum(w, field, a, b));
+          ++next;
+        }
+        return w.Construct(cotangent.type, k, fields);
+      });
+    });
+  });
+}
+
+// ---------------------------------------------------------------- tangents that programs see
+
+Value GradientTypes::Materialise(Writer& w, PortType wanted, Value primal, std::optional<Value> cotangent) {
+  ir::TypeId type = w.TypeOf(primal).type;
+  if (p_.types.Kind(wanted.type) == ir::TypeKind::Unit) return w.Unit();
+  if (IsReal(wanted.type)) return cotangent ? *cotangent : w.Real(wanted.type, 0);
+  Values operands = {primal};
+  if (cotangent) operands.push_back(*cotangent);
+  return Call(w, wanted, MaterialiseFunction(type, wanted.type, !cotangent), operands);
+}
+
+// x and its cotangent; without one, x alone. Constructors of type and tangent have the same numbers.
+FunctionId GradientTypes::MaterialiseFunction(ir::TypeId type, ir::TypeId tangent, bool zero) {
+  llvm::SmallVector<PortType, 2> params = {Lazy(type)};
+  if (!zero) params.push_back(Strict(Cotangent(type)));
+  Key key{zero ? Helper::MaterialiseZero : Helper::Materialise, type.index, tangent.index};
+  std::string name = fmt::format("{} {}", zero ? "zero" : "tangent", p_.types[type].name);
+  return Function(key, name, params, tangent, [&](Writer& w, llvm::ArrayRef<Value> in) {
+    auto construct = [&](uint32_t con, Value primal, std::optional<Value> cotangent) {
+      Values fields;
+      llvm::SmallVector<int, 4> active = ActiveFields(type, con);
+      for (uint32_t i = 0; i < active.size(); ++i) {
+        PortType wanted = p_.types[tangent].constructors[con].fields[i].type;
+        std::optional<Value> part;
+        if (cotangent && active[i] >= 0 && p_.types.Kind(wanted.type) != ir::TypeKind::Unit)
+          part = w.Field(*cotangent, con + 1, static_cast<uint32_t>(active[i]));
+        bool shape = p_.types.Kind(wanted.type) == ir::TypeKind::Data;
+        fields.push_back(Materialise(w, wanted, shape ? w.Field(primal, con, i) : primal, part));
+      }
+      return w.Construct(tangent, con, fields);
+    };
+    if (zero) {
+      Value primal = w.Forced(in[0]);
+      return w.Match(primal, Strict(tangent), [&](uint32_t k) { return construct(k, primal, std::nullopt); });
+    }
+    return w.Match(in[1], Strict(tangent), [&](uint32_t k) -> Value {
+      if (k == 0) return {w.Apply(MaterialiseFunction(type, tangent, true), in[0]), 0};
+      return construct(k - 1, w.Forced(in[0]), in[1]);
+    });
+  });
+}
+
+std::optional<Value> GradientTypes::Embed(Writer& w, ir::TypeId type, Value tangent) {
+  if (!Active(type)) return std::nullopt;
+  ir::TypeId from = w.TypeOf(tangent).type;
+  if (p_.types.Kind(from) == ir::TypeKind::Unit) return Zero(w, type);
+  if (IsReal(type)) return w.Forced(tangent);
+  return Value{w.Apply(EmbedFunction(type, from), w.Forced(tangent)), 0};
+}
+
+FunctionId GradientTypes::EmbedFunction(ir::TypeId type, ir::TypeId tangent) {
+  ir::TypeId to = Cotangent(type);
+  return Function({Helper::Embed, type.index, tangent.index}, "cotangent " + p_.types[type].name, Strict(tangent), to,
+                  [&](Writer& w, llvm::ArrayRef<Value> in) {
+    return w.Match(in[0], Strict(to), [&](uint32_t k) {
+      Values fields;
+      for (uint32_t i = 0; i < p_.types[type].constructors[k].fields.size(); ++i) {
+        ir::TypeId field = p_.types[type].constructors[k].fields[i].type.type;
+        if (Active(field)) fields.push_back(*Embed(w, field, w.Field(in[0], k, i)));
+      }
+      return w.Construct(to, k + 1, fields);
+    });
+  });
+}
+
+// ---------------------------------------------------------------- duals
+
+ir::TypeId GradientTypes::Dual(ir::TypeId type) {
+  if (!Active(type)) return type;
+  if (auto it = duals_.find(type.index); it != duals_.end()) return it->second;
+  ir::TypeId id = NewData("Dual " + p_.types[type].name);
+  duals_[type.index] = id;
+  std::vector<ir::Constructor> rows;
+  if (IsReal(type)) {
+    rows = {{"dual#", {{Strict(type), true, ""}, {Strict(type), true, ""}}}};
+  } else {
+    for (uint32_t c = 0; c < p_.types[type].constructors.size(); ++c) {
+      ir::Constructor row{p_.types[type].constructors[c].name, {}};
+      for (size_t i = 0; i < p_.types[type].constructors[c].fields.size(); ++i) {
+        ir::FieldType field = p_.types[type].constructors[c].fields[i];
+        row.fields.push_back({Dual(field.type), field.strict, field.name});
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  p_.types[id].constructors = std::move(rows);
+  return id;
+}
+
+// x and dx, of types that fit, as a dual. A tangent of type unit is zero.
+Value GradientTypes::Join(Writer& w, PortType wanted, Value primal, Value tangent) {
+  ir::TypeId type = w.TypeOf(primal).type;
+  if (!Active(type)) return wanted.lazy ? primal : w.Forced(primal);
+  return Call(w, wanted, JoinFunction(type, w.TypeOf(tangent).type), {primal, tangent});
+}
+
+FunctionId GradientTypes::JoinFunction(ir::TypeId type, ir::TypeId tangent) {
+  ir::TypeId to = Dual(type);
+  bool constant = p_.types.Kind(tangent) == ir::TypeKind::Unit;
+  return Function({Helper::Join, type.index, tangent.index}, "dual " + p_.types[type].name,
+                  {Lazy(type), Lazy(tangent)}, to, [&](Writer& w, llvm::ArrayRef<Value> in) {
+    Value primal = w.Forced(in[0]);
+    if (IsReal(type))
+      return w.Construct(to, 0, {primal, constant ? w.Real(type, 0) : w.Forced(in[1])});
+    return w.Match(primal, Strict(to), [&](uint32_t k) -> Value {
+      auto join = [&](Value part) {
+        Values fields;
+        for (uint32_t i = 0; i < p_.types[type].constructors[k].fields.size(); ++i)
+          fields.push_back(Join(w, p_.types[to].constructors[k].fields[i].type, w.Field(primal, k, i),
+                                constant ? w.Unit() : w.Field(part, k, i)));
+        return w.Construct(to, k, fields);
+      };
+      if (constant) return join(primal);
+      Value given = w.Forced(in[1]);
+      return w.Match(given, Strict(to), [&](uint32_t j) -> Value {
+        if (j != k) return w.Fail("the tangent has not the shape of the value", to);
+        return join(given);
+      });
+    });
+  });
+}
+
+Value GradientTypes::Primal(Writer& w, PortType wanted, Value dual) {
+  if (!Active(wanted.type)) return wanted.lazy ? dual : w.Forced(dual);
+  return Call(w, wanted, PrimalFunction(wanted.type), dual);
+}
+
+FunctionId GradientTypes::PrimalFunction(ir::TypeId type) {
+  ir::TypeId from = Dual(type);
+  return Function({Helper::Primal, type.index, 0}, "primal " + p_.types[type].name, Lazy(from), type,
+                  [&](Writer& w, llvm::ArrayRef<Value> in) {
+    Value dual = w.Forced(in[0]);
+    if (IsReal(type)) return w.Field(dual, 0, 0);
+    return w.Match(dual, Strict(type), [&](uint32_t k) {
+      Values fields;
+      for (uint32_t i = 0; i < p_.types[type].constructors[k].fields.size(); ++i)
+        fields.push_back(Primal(w, p_.types[type].constructors[k].fields[i].type, w.Field(dual, k, i)));
+      return w.Construct(type, k, fields);
+    });
+  });
+}
+
+Value GradientTypes::TangentOf(Writer& w, PortType wanted, ir::TypeId type, Value dual) {
+  if (p_.types.Kind(wanted.type) == ir::TypeKind::Unit) return w.Unit();
+  if (!Active(type)) return Call(w, wanted, MaterialiseFunction(type, wanted.type, true), dual);
+  return Call(w, wanted, TangentFunction(type, wanted.type), dual);
+}
+
+FunctionId GradientTypes::TangentFunction(ir::TypeId type, ir::TypeId tangent) {
+  ir::TypeId from = Dual(type);
+  return Function({Helper::Tangent, type.index, tangent.index}, "tangent of " + p_.types[from].name, Lazy(from), tangent,
+                  [&](Writer& w, llvm::ArrayRef<Value> in) {
+    Value dual = w.Forced(in[0]);
+    if (IsReal(type)) return w.Field(dual, 0, 1);
+    return w.Match(dual, Strict(tangent), [&](uint32_t k) {
+      Values fields;
+      for (uint32_t i = 0; i < p_.types[type].constructors[k].fields.size(); ++i)
+        fields.push_back(TangentOf(w, p_.types[tangent].constructors[k].fields[i].type,
+                                   p_.types[type].constructors[k].fields[i].type.type, w.Field(dual, k, i)));
+      return w.Construct(tangent, k, fields);
+    });
+  });
+}
+
+}  // namespace df::fg

@@ -1,0 +1,80 @@
+// lower/gradient_types.h
+//
+// The types that derivatives are computed in, and the functions between them. Of a type T of the program:
+//
+//   Cotangent T   what reverse mode accumulates. Of a real number its own type, and 0 is zero. Of data a type with one
+//                 more constructor, `zero#`, a symbolic zero that has no shape; the other constructors hold the
+//                 cotangents of those fields that hold real numbers.
+//   Dual T        what forward mode computes with. Of a real number a pair of it and its tangent; of data the same
+//                 constructors on duals of the fields.
+//   Tangent T     what programs see (typecheck/tangent.cpp): T's constructors, and shapes.
+//
+// A type that holds no real number is inactive: it has no cotangent, and is its own dual.
+#pragma once
+
+#include "llvm/ADT/DenseMap.h"
+#include "lower/gradient_writer.h"
+
+namespace df::fg {
+
+class GradientTypes {
+ public:
+  explicit GradientTypes(Program& program) : p_(program) {}
+
+  bool Active(ir::TypeId type);
+  bool IsReal(ir::TypeId type) const;
+  // Whether it is, or holds, a tensor of real numbers: these have no derivatives yet, and are refused.
+  bool HoldsTensor(ir::TypeId type);
+
+  // ---- cotangents
+  ir::TypeId Cotangent(ir::TypeId type);
+  // The fields of a cotangent: by field of the constructor, its number, or -1 if the field is inactive.
+  llvm::SmallVector<int, 4> ActiveFields(ir::TypeId type, uint32_t con);
+  Value Zero(Writer& w, ir::TypeId type);
+  Value Sum(Writer& w, ir::TypeId type, Value a, Value b);
+  Value IsNotZero(Writer& w, ir::TypeId type, Value cotangent);
+  // A cotangent as a Tangent that fits `wanted`, where `primal` shows the shape; none: zero.
+  Value Materialise(Writer& w, PortType wanted, Value primal, std::optional<Value> cotangent);
+  // A Tangent as a cotangent of `type`; none if that is inactive.
+  std::optional<Value> Embed(Writer& w, ir::TypeId type, Value tangent);
+
+  // ---- duals
+  ir::TypeId Dual(ir::TypeId type);
+  PortType Dual(PortType type) { return {Dual(type.type), type.lazy}; }
+  Value Join(Writer& w, PortType wanted, Value primal, Value tangent);    // to Dual
+  Value Primal(Writer& w, PortType wanted, Value dual);                    // from Dual T to T
+  Value TangentOf(Writer& w, PortType wanted, ir::TypeId type, Value dual);  // from Dual T to Tangent T
+
+  // A name that no function has.
+  std::string FreshName(const std::string& base);
+
+ private:
+  enum class Helper : uint8_t { Sum, Materialise, MaterialiseZero, Embed, Join, Primal, Tangent };
+  struct Key {
+    Helper helper;
+    uint32_t type, other;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  // The function for these types; `body` writes it when it is first asked for and gives the result.
+  FunctionId Function(Key key, const std::string& name, llvm::ArrayRef<PortType> params, ir::TypeId result,
+                      llvm::function_ref<Value(Writer&, llvm::ArrayRef<Value>)> body);
+  Value Call(Writer& w, PortType wanted, FunctionId callee, llvm::ArrayRef<Value> operands);
+  PortType Lazy(ir::TypeId type) const { return {type, true}; }
+  PortType Strict(ir::TypeId type) const { return {type, false}; }
+  ir::TypeId NewData(const std::string& name);
+
+  FunctionId SumFunction(ir::TypeId type);
+  FunctionId MaterialiseFunction(ir::TypeId type, ir::TypeId tangent, bool zero);
+  FunctionId EmbedFunction(ir::TypeId type, ir::TypeId tangent);
+  FunctionId JoinFunction(ir::TypeId type, ir::TypeId tangent);
+  FunctionId PrimalFunction(ir::TypeId type);
+  FunctionId TangentFunction(ir::TypeId type, ir::TypeId tangent);
+
+  Program& p_;
+  llvm::DenseMap<uint32_t, bool> active_;
+  llvm::DenseMap<uint32_t, ir::TypeId> cotangents_, duals_;
+  std::map<Key, FunctionId> functions_;
+  std::map<std::string, uint32_t> names_;
+};
+
+}  // namespace df::fg

@@ -1,0 +1,31 @@
+// tagged_ir/derivative.h
+//
+// The derivatives of ops, from derivative.def, parsed once.
+#pragma once
+
+#include "llvm/ADT/SmallVector.h"
+#include "tagged_ir/op.h"
+
+namespace df::ir {
+
+// A text of derivative.def.
+struct DerivativeExpr {
+  enum class Kind : uint8_t { Operand, Result, Direction, Number, Op, If };
+  Kind kind;
+  uint32_t operand = 0;                    // Operand
+  double number = 0;                       // Number
+  ir::Op op = ir::Op::Const;               // Op
+  std::vector<DerivativeExpr> args;        // Op; If: condition, then, else
+};
+
+struct Derivative {
+  // By operand; none: nothing flows.
+  llvm::SmallVector<std::optional<DerivativeExpr>, 2> by_operand;
+};
+
+// Null for an op that has none.
+const Derivative* DerivativeOf(Op op);
+// Whether differentiating code that uses it on a real number has to be refused: it hides the number.
+bool HidesDerivative(Op op);
+
+}  // namespace df::ir

@@ -1,0 +1,122 @@
+// `Tangent t`: the type of gradients with respect to a t, and of small changes of it. A function of types that the
+// compiler computes:
+//
+//   Tangent Double = Double, Tangent Float = Float
+//   Tangent (T a b) = T (Tangent a) (Tangent b)   if every leaf of T is a real number or a part of type a or b
+//   Tangent T = ()                                if T holds no real number: Int, Bool, functions, enumerations
+//   Tangent T                                     else a type of its own: T's constructors, on tangents of the fields
+//
+// `Types::App` reduces as soon as the argument is known far enough. An equation with a tangent of an unknown type waits
+// (Unifier::deferred); when its definition is generalised and the type is still unknown, it is taken to be its own
+// tangent, which it is if all its leaves are real.
+#include "typecheck/checker.h"
+
+namespace df {
+
+TypeId Types::Tangent(TypeId type) { return App(Con(Known(Builtin::Tangent)), type); }
+
+bool Types::IsTangent(TypeId type, TypeId* of) const {
+  const Row& row = rows_[type.index];
+  if (row.kind != TypeKind::App) return false;
+  const Row& fn = rows_[row.a];
+  if (fn.kind != TypeKind::Con || fn.a != Known(Builtin::Tangent).index) return false;
+  if (of) *of = TypeId(row.b);
+  return true;
+}
+
+TypeId Types::ReduceTangent(TypeId of) {
+  llvm::SmallVector<TypeId> args;
+  TyConId head = Head(of, &args);
+  if (!head.valid() || IsTangent(of)) return {};
+  switch (cons[head].tangent) {
+    case TangentForm::Open:
+    case TangentForm::Own: return {};
+    case TangentForm::Unit: return Scalar(Builtin::Unit);
+    case TangentForm::Same: break;
+  }
+  for (TypeId& arg : args) arg = Tangent(arg);
+  return Con(head, args);
+}
+
+TypeId Types::Reduced(TypeId type) {
+  if (Kind(type) != TypeKind::App) return type;
+  TypeId fn = Reduced(FnOf(type));
+  return App(fn, Reduced(ArgOf(type)));
+}
+
+namespace check {
+
+// How the tangents of the module's data types look: the greatest solution, so that a type may hold itself.
+void Checker::ClassifyTangents() {
+  for (const auto& [data, id] : data_) types_.cons[id].tangent = TangentForm::Unit;
+  TypeId unit = types_.Scalar(Builtin::Unit);
+  auto fits = [&](TyConId id) {
+    llvm::SmallVector<TypeId> tangents;
+    for (TyVarId param : types_.cons[id].params) tangents.push_back(types_.Tangent(types_.Var(param)));
+    for (ConId con : types_.cons[id].constructors)
+      for (const core::Field& field : program_.constructors[con].fields) {
+        TypeId type = types_.Reduced(field.type);
+        TypeId wanted = types_.cons[id].tangent == TangentForm::Unit
+                            ? unit
+                            : types_.Substitute(type, types_.cons[id].params, tangents);
+        if (types_.Tangent(type) != wanted) return false;
+      }
+    return true;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [data, id] : data_) {
+      TangentForm& form = types_.cons[id].tangent;
+      if (form == TangentForm::Own || fits(id)) continue;
+      form = form == TangentForm::Unit ? TangentForm::Same : TangentForm::Own;
+      changed = true;
+    }
+  }
+  // Fields were read before this was known.
+  for (const auto& [data, id] : data_)
+    for (ConId con : types_.cons[id].constructors)
+      for (core::Field& field : program_.constructors[con].fields) field.type = types_.Reduced(field.type);
+}
+
+// Says of the equations that the last unification left where they come from.
+void Checker::NoteDeferred(Span span, const Reason& why) {
+  while (deferred_.size() < unify_.deferred.size()) {
+    Reason reason = why;
+    reason.outer = nullptr;  // it is gone when the equation is looked at
+    deferred_.push_back({span, reason});
+  }
+}
+
+// Looks at the equations again whose tangents may be known by now. With `guess` a type that is not, and that nothing
+// outside of the definition can settle, is its own tangent.
+void Checker::RetryTangents(bool guess) {
+  if (unify_.deferred.empty()) return;
+  NoteDeferred({}, {});
+  auto equations = std::exchange(unify_.deferred, {});
+  auto origins = std::exchange(deferred_, {});
+  for (size_t i = 0; i < equations.size(); ++i) {
+    auto [a, b] = equations[i];
+    a = unify_.Zonk(a), b = unify_.Zonk(b);
+    TypeId of;
+    if (guess && (types_.IsTangent(a, &of) || types_.IsTangent(b, &of))) {
+      TypeId other = types_.IsTangent(a) ? b : a;
+      llvm::SmallVector<MetaId> metas;
+      unify_.FreeMetas(of, metas);
+      bool ours = llvm::all_of(metas, [&](MetaId meta) { return unify_.LevelOf(meta) > unify_.level; });
+      if (ours && !metas.empty()) Expect(of, other, origins[i].first, origins[i].second);
+    }
+    Expect(a, b, origins[i].first, origins[i].second);
+  }
+  // What is still open settles at the end; until then nothing in it is generalised.
+  if (guess)
+    for (auto [a, b] : unify_.deferred) unify_.Lower(a, unify_.level), unify_.Lower(b, unify_.level);
+}
+
+// Whether the tangent of this type was asked for: then it is a real number rather than an Integer.
+bool Checker::TangentMatters(MetaId meta) {
+  TypeId type = types_.Meta(meta);
+  return llvm::any_of(types_.tangents_of, [&](TypeId of) { return unify_.Prune(of) == type; });
+}
+
+}  // namespace check
+}  // namespace df

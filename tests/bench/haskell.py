@@ -40,6 +40,12 @@ PROGRAMS = [
 ]
 
 
+def program_text(name, expression):
+    """A program of tests/programs/haskell whose main prints the expression."""
+    with open(os.path.join(ROOT, "tests/programs/haskell", name + ".df"), encoding="utf-8") as file:
+        return without_main(file.read()) + "\nmain :: IO ()\nmain = print (%s)\n" % expression
+
+
 def measure(words, folder):
     """(seconds, peak MiB, what it printed)"""
     with open(os.path.join(folder, "out"), "w+b") as out, open(os.path.join(folder, "err"), "w+b") as err:
@@ -66,8 +72,7 @@ def compare(dfc, runs, only, with_ghc):
     for name, expression in PROGRAMS:
         if only and name != only:
             continue
-        with open(os.path.join(ROOT, "tests/programs/haskell", name + ".df"), encoding="utf-8") as file:
-            text = without_main(file.read()) + "\nmain :: IO ()\nmain = print (%s)\n" % expression
+        text = program_text(name, expression)
         with tempfile.TemporaryDirectory() as folder:
             for path in ("Main.hs", "main.df"):
                 with open(os.path.join(folder, path), "w", encoding="utf-8") as file:

@@ -165,6 +165,8 @@ ExitCode EvaluateCounted(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, c
   run.seed = options.seed;
   run.last_first = options.last_first;
   run.count = options.stats == StatsFormat::Text || options.stats == StatsFormat::Json;
+  run.threads = options.threads;
+  run.stress = options.stress;
   run.run_dry = options.run_dry;
 
   std::optional<LastResort> last_resort;  // at a prompt there is a person, who can press Ctrl-C again

@@ -38,6 +38,14 @@ bool ParseQueue(std::string_view text, bool& last_first) {
   return last_first || text == "fifo";
 }
 
+bool ParseThreads(std::string_view text, uint32_t& threads) {
+  constexpr uint64_t kMostThreads = 256;
+  uint64_t count;
+  if (!ParseCount(text, count) || count > kMostThreads) return false;
+  threads = static_cast<uint32_t>(count);
+  return true;
+}
+
 template <typename T, typename Parse>
 CLI::callback_t Reads(T& to, Parse parse, const char* example) {
   return [&to, parse, example](const CLI::results_t& words) {
@@ -109,6 +117,10 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
   app.add_option("--timeout", Reads(options.timeout, ParseDuration, "`10s`, `500ms` or `2m`"),
                  "how long the run may take; default: no limit")
       ->type_name("TIME");
+  app.add_option("--threads", Reads(options.threads, ParseThreads, "`4`"),
+                 "how many threads the tagged engine runs on; default: 1")
+      ->type_name("N");
+  app.add_option("--stress", Reads(options.stress, ParseCount, "`7`"))->group("");  // for tests: RunOptions::stress
   AddWordFlag(app, "--stats", "text", Reads(options.stats, ParseStatsFormat, "`text`, `json` or `times`"),
               "afterwards, say on standard error what the run did; --stats=json: as a JSON object;\n--stats=times: times alone, counting nothing");
 }

@@ -56,6 +56,8 @@ struct Options {
   bool trace = false;      // each firing
   std::string timeline;    // the file for what the run did when
   StatsFormat stats = StatsFormat::None;
+  uint32_t threads = 1;
+  uint64_t stress = 0;
   uint64_t seed = 0;
   bool run_dry = false;
 };

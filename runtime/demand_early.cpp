@@ -67,7 +67,7 @@ bool DemandExecution::Speculate(uint32_t node, Activation* at, int depth, Value&
       if (!Speculate(sources[0], at, depth - 1, value)) return false;
       while (value.is_reference()) {
         const HostCell* host = HostCellIn(value.object());
-        if (!(host ? host->full : CellOf(value)->full)) return false;  // the host is asked by a demand, never early
+        if (!(host ? host->is_full() : CellOf(value)->full)) return false;  // the host is asked by a demand, never early
         value = Value(host ? host->value : CellOf(value)->value);
       }
       break;

@@ -48,6 +48,11 @@ struct RunOptions {
   bool last_first = false;
   // Reference engine: 0 takes tokens first in, first out; otherwise a random order from this seed.
   uint64_t seed = 0;
+  // Tagged engine: how many threads take part. Results do not depend on it.
+  uint32_t threads = 1;
+  // Tagged engine: with several threads, not 0 makes them give away work at any moment, as often as they can, late and to
+  // anybody, in an order that follows from this seed. For tests.
+  uint64_t stress = 0;
   // Count what costs something to count, and look where the time goes (Stats).
   bool count = false;
   // Reference engine: after the result goes on until nothing is left, and reports what waits although nothing

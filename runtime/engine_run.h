@@ -76,7 +76,7 @@ class EngineRun : public Execution {
   Outcome Guarded(Work work) {
     if (ended_) return last_;
     try {
-      memory::LimitScope scope(limits_.base(), limits_.max_memory());
+      memory::LimitScope scope(limits_.base(), limits_.max_memory(), budget_);
       work();
     } catch (const std::bad_alloc&) {
       return Ended(Stop::MemoryLimit);
@@ -118,6 +118,7 @@ class EngineRun : public Execution {
   LimitCheck limits_;
   std::vector<Value> inputs_, results_;
   Stats stats_;
+  memory::Budget* budget_ = nullptr;  // of a run on several threads; this one has share 0
 
  private:
   uint64_t forces_ = 0;

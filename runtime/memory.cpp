@@ -1,7 +1,10 @@
 // The counters, and GMP's memory counted with everything else.
 #include "runtime/memory.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <mutex>
+#include <vector>
 
 #include <gmp.h>
 
@@ -32,6 +35,61 @@ void* CarveSmall(size_t units) {
   small.next += bytes;
   return block;
 }
+
+namespace {
+
+std::mutex handed_over_mutex;
+std::vector<SmallBlocks> handed_over;
+
+}  // namespace
+
+void HandOverSmallBlocks() {
+  std::lock_guard lock(handed_over_mutex);
+  handed_over.push_back(small_blocks);
+  small_blocks = {};
+}
+
+void TakeOverSmallBlocks() {
+  std::lock_guard lock(handed_over_mutex);
+  if (handed_over.empty()) return;
+  small_blocks = handed_over.back();
+  handed_over.pop_back();
+}
+
+// ---------------------------------------------------------------- several threads
+
+Budget::Budget(uint64_t bytes, uint32_t threads)
+    : bytes_(static_cast<int64_t>(std::min<uint64_t>(bytes, INT64_MAX))), threads_(threads), shares_(new Share[threads]) {}
+
+void Budget::Join(uint32_t share, int64_t base) {
+  counters.budget = this;
+  counters.share = share;
+  shares_[share].base = base;
+  Publish();
+}
+
+// What is left, after the calling thread's part was published.
+int64_t Budget::Left() {
+  Share& mine = shares_[counters.share];
+  mine.used.store(counters.current - mine.base, std::memory_order_relaxed);
+  int64_t used = 0;
+  for (uint32_t i = 0; i < threads_; ++i) used += shares_[i].used.load(std::memory_order_relaxed);
+  int64_t peak = peak_.load(std::memory_order_relaxed);
+  while (used > peak && !peak_.compare_exchange_weak(peak, used, std::memory_order_relaxed)) {
+  }
+  return bytes_ - used;
+}
+
+void Budget::Publish() { counters.limit = counters.current + std::max<int64_t>(0, Left()) / (2 * int64_t{threads_}); }
+
+bool Budget::Raise(size_t bytes) {
+  int64_t left = Left();
+  if (left < 0 || static_cast<uint64_t>(left) < bytes) return false;
+  counters.limit = counters.current + std::max<int64_t>(static_cast<int64_t>(bytes), left / (2 * int64_t{threads_}));
+  return true;
+}
+
+bool RaiseLimit(size_t bytes) { return counters.budget && counters.budget->Raise(bytes); }
 
 namespace {
 

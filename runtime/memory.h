@@ -1,29 +1,65 @@
 // runtime/memory.h
 //
 // What a run has allocated, counted: values, big integers, frames and waiting tokens. Each thread counts for
-// itself, because one run is one thread. Beyond the limit `Allocate` throws std::bad_alloc, which engines
-// report as Stop::MemoryLimit; GMP, which cannot be interrupted, is asked only after an estimate (kernels.h).
+// itself; the threads of one run share its limit through a Budget. Beyond the limit `Allocate` throws std::bad_alloc, which
+// engines report as Stop::MemoryLimit; GMP, which cannot be interrupted, is asked only after an estimate (kernels.h).
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <new>
 
 namespace df::memory {
+
+class Budget;
 
 struct Counters {
   int64_t current = 0;          // bytes; may fall below 0 where values made by another thread are freed
   int64_t peak = 0;
   int64_t limit = INT64_MAX;    // of `current`
+  Budget* budget = nullptr;     // of a run on several threads, which may raise the limit
+  uint32_t share = 0;           // of this thread, there
 };
 extern thread_local constinit Counters counters;
+
+// The limit of a run on several threads. Each may take a part of what is left before it asks again, so that all together go
+// beyond the limit by little, and not long; what one allocates and another frees is made up for.
+class Budget {
+ public:
+  Budget(uint64_t bytes, uint32_t threads);
+  // The calling thread takes part, with what it has allocated beyond `base`.
+  void Join(uint32_t share, int64_t base);
+  // Other threads see what the calling one has now, and it may take a part of what is left.
+  void Publish();
+  // Whether the calling thread may take so much more. If so its limit is raised.
+  bool Raise(size_t bytes);
+  // What all together may still take.
+  uint64_t Available() { return static_cast<uint64_t>(std::max<int64_t>(0, Left())); }
+  // The most that all had together, as far as it was published.
+  int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
+
+ private:
+  struct alignas(64) Share {
+    std::atomic<int64_t> used{0};
+    int64_t base = 0;
+  };
+  int64_t Left();
+  const int64_t bytes_;
+  const uint32_t threads_;
+  std::unique_ptr<Share[]> shares_;
+  std::atomic<int64_t> peak_{0};
+};
+bool RaiseLimit(size_t bytes);
 
 // Adds `bytes` to the count; throws std::bad_alloc, counting nothing, if that goes beyond the limit.
 inline void Charge(size_t bytes) {
   Counters& c = counters;
   int64_t next = c.current + static_cast<int64_t>(bytes);
-  if (next > c.limit) throw std::bad_alloc();
+  if (next > c.limit && !RaiseLimit(bytes)) throw std::bad_alloc();
   c.current = next;
   if (next > c.peak) c.peak = next;
 }
@@ -43,6 +79,9 @@ struct SmallBlocks {
 };
 extern thread_local constinit SmallBlocks small_blocks;
 void* CarveSmall(size_t units);  // null if there is no memory
+// The free blocks of a thread that ends are kept for one that begins.
+void HandOverSmallBlocks();
+void TakeOverSmallBlocks();
 
 // Counted memory; throws std::bad_alloc beyond the limit or if there is none left.
 inline void* Allocate(size_t bytes) {
@@ -76,6 +115,7 @@ inline void Free(void* block, size_t bytes) noexcept {
 
 // Bytes that may still be allocated under the limit.
 inline uint64_t Available() {
+  if (counters.budget) return counters.budget->Available();
   int64_t left = counters.limit - counters.current;
   return left > 0 ? static_cast<uint64_t>(left) : 0;
 }
@@ -83,17 +123,23 @@ inline uint64_t Available() {
 // While it lives, this thread may hold `bytes` more than `base`, the count when the run began.
 class LimitScope {
  public:
-  LimitScope(int64_t base, uint64_t bytes) : saved_(counters.limit) {
+  LimitScope(int64_t base, uint64_t bytes, Budget* budget = nullptr, uint32_t share = 0) : saved_(counters) {
+    counters.budget = budget;
+    counters.share = share;
     counters.limit = bytes > static_cast<uint64_t>(INT64_MAX - (base > 0 ? base : 0))
                          ? INT64_MAX
                          : base + static_cast<int64_t>(bytes);
   }
-  ~LimitScope() { counters.limit = saved_; }
+  ~LimitScope() {
+    counters.limit = saved_.limit;
+    counters.budget = saved_.budget;
+    counters.share = saved_.share;
+  }
   LimitScope(const LimitScope&) = delete;
   LimitScope& operator=(const LimitScope&) = delete;
 
  private:
-  int64_t saved_;
+  Counters saved_;
 };
 
 // For the standard containers that hold tokens and frames.

@@ -52,6 +52,11 @@ void Worker::SendResult(Frame* frame, uint32_t result, Value value) {
     if (result == site.cell_result) Fill(CellIn(frame, frame->scope().cell_slot), std::move(value));
   } else if (const ReturnTo& to = site.returns[result]; to.slot != kNone) {
     Frame* parent = frame->parent;
+    if (frame->flags & kListed) Unlist(frame);
+    if (parent->flags & kProxy) {
+      SendHome(parent, site, result, std::move(value));
+      return Unref(frame);
+    }
     bool failed = value.is_error();
     if (parent->flags & kDirect && GiveDirect(parent, to.slot, value)) return Unref(frame);
     parent->Set(to.slot, std::move(value));

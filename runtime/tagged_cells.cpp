@@ -1,5 +1,8 @@
 // Delayed calls: cells that keep operands, are started by the first Force, and hold the value for all that follow.
+#include <optional>
+
 #include "runtime/tagged_engine.h"
+#include "runtime/tagged_team.h"
 
 namespace df::tagged {
 
@@ -59,8 +62,9 @@ bool Worker::IsReady(DelayCell* cell) const {
 
 void Worker::CellOperand(Frame* frame, const SiteCode& site, uint32_t cell_slot, uint32_t index, Value value) {
   DelayCell* cell = CellIn(frame, cell_slot);
+  CellLock lock(cell);
   if (!cell->missing || !cell->operands()[index].is_dead()) return;
-  --cell->missing;
+  bool last = --cell->missing == 0, to_body = false;
   const Delivery& d = site.together[index];
   cell->operands()[index] = Value::Word(0);
   if (d.to != kNone) {
@@ -74,18 +78,30 @@ void Worker::CellOperand(Frame* frame, const SiteCode& site, uint32_t cell_slot,
         }
         break;
       case DelayCell::State::Running:
-      case DelayCell::State::Full:  // delayed calls inside may still want it
-        if (cell->body) Deliver(cell->body, d, std::move(value));
-        break;
+      case DelayCell::State::Full: to_body = true; break;  // delayed calls inside may still want it
       case DelayCell::State::Free: break;
     }
   }
-  if (!cell->missing) Unref(frame);
+  lock.Unlock();
+  if (to_body) {
+    Worker* owner = team_ ? team_->LateBody(cell) : nullptr;
+    if (team_ && last) team_->ForgetLateBody(cell);
+    if (owner && owner != this) {
+      auto message = std::make_unique<Message>(Message::Kind::Operand, this);
+      message->reference = Value::Retain(ValueKind::Reference, cell);
+      message->number = index;
+      message->value = std::move(value);
+      team_->Send(*owner, std::move(message));
+    } else if (cell->body) {
+      Deliver(cell->body, d, std::move(value));
+    }
+  }
+  if (last) Unref(frame);
 }
 
 // The body's frame, under the tag of the Delay.
 void Worker::StartCell(DelayCell* cell) {
-  if (cell->state != DelayCell::State::Released) return;
+  if (cell->Now() != DelayCell::State::Released) return;
   ++stats_.calls;
   const SiteCode& site = *cell->site;
   bool direct = GoesDirect(*cell);
@@ -95,12 +111,25 @@ void Worker::StartCell(DelayCell* cell) {
   body->depth = depth;
   if (!site.needs_outer) body->flags |= kTagParent;
   stats_.max_depth = std::max<uint64_t>(stats_.max_depth, depth);
-  cell->state = DelayCell::State::Running;
+  // While operands are missing, other workers may bring them.
+  std::optional<CellLock> lock;
+  if (cell->missing) {
+    lock.emplace(cell);
+    if (team_) team_->SetLateBody(cell, this);
+  }
   cell->body = body;
+  cell->Become(DelayCell::State::Running);
   Value reference = Value::Retain(ValueKind::Reference, cell);
   if (direct) return StartBodyDirect(cell, std::move(reference), body);
   body->Set(site.callee->cell_slot, std::move(reference));
+  std::vector<Value> early;  // of those that are late elsewhere
   Value* operands = cell->operands();
+  if (lock) {
+    for (uint32_t i = 0; i < cell->num_operands(); ++i)
+      early.push_back(operands[i].is_dead() ? Value::Dead() : std::exchange(operands[i], Value::Word(0)));
+    operands = early.data();
+    lock.reset();
+  }
   for (uint32_t i = 0; i < cell->num_operands(); ++i) {
     const Delivery& d = site.together[i];
     if (!operands[i].is_dead() && d.to != kNone && d.event == kNone) body->Set(d.to, std::move(operands[i]));
@@ -117,23 +146,41 @@ void Worker::StartCell(DelayCell* cell) {
 }
 
 void Worker::Fill(DelayCell* cell, Value value) {
-  cell->state = DelayCell::State::Full;
+  CellLock lock(cell);
   cell->value() = std::move(value);
-  if (cell->more_waiters) {
-    cell->more_waiters = false;
-    auto it = waiters_.find(cell);
-    std::vector<Waiter> waiters = std::move(it->second);
-    waiters_.erase(it);
-    for (size_t i = waiters.size(); i-- > 0;) Answer(waiters[i], cell);
+  cell->Become(DelayCell::State::Full);
+  bool more = cell->more_waiters;
+  cell->more_waiters = 0;
+  Frame* first = std::exchange(cell->waiter, nullptr);
+  lock.Unlock();
+  if (more) {
+    if (auto it = waiters_.find(cell); it != waiters_.end()) {
+      std::vector<Waiter> waiters = std::move(it->second);
+      waiters_.erase(it);
+      for (size_t i = waiters.size(); i-- > 0;) Answer(waiters[i], cell->value());
+    }
+    if (team_) {
+      for (auto [worker, waiter] : team_->TakeWaiters(cell)) {
+        if (worker == this) {
+          if (waiter.frame) Answer(waiter, cell->value());
+          continue;
+        }
+        auto message = std::make_unique<Message>(Message::Kind::Forced, this);
+        message->frame = waiter.frame;
+        message->number = waiter.pc;
+        message->value = Value::Retain(ValueKind::Reference, cell);
+        team_->Send(*worker, std::move(message));
+      }
+    }
   }
-  if (Frame* first = std::exchange(cell->waiter, nullptr)) Answer({first, cell->waiter_pc}, cell);
+  if (first) Answer({first, cell->waiter_pc}, cell->value());
 }
 
 // Whoever waited has the value, and works no longer for it.
-void Worker::Answer(const Waiter& waiter, const DelayCell* cell) {
-  if (waiter.pc == kNone) return WakeDirect(waiter.frame, cell->value());
+void Worker::Answer(const Waiter& waiter, const Value& value) {
+  if (waiter.pc == kNone) return WakeDirect(waiter.frame, value);
   const Instr& in = program_.code[waiter.pc];
-  if (!waiter.frame->Has(in.a)) GiveForced(waiter.frame, in, program_.node_of[waiter.pc], cell->value());
+  if (!waiter.frame->Has(in.a)) GiveForced(waiter.frame, in, program_.node_of[waiter.pc], value);
   Unref(waiter.frame);
 }
 
@@ -152,11 +199,11 @@ bool Worker::TryForce(Frame* frame, const Instr& in, NodeId node) {
   }
   Value value;
   if (const HostCell* host = HostCellIn(ObjectIn(frame, in.b))) {
-    if (!host->full) return false;
+    if (!host->is_full()) return false;
     value = host->value;
   } else {
     DelayCell* cell = CellIn(frame, in.b);
-    if (cell->state != DelayCell::State::Full) return false;
+    if (!cell->IsFull()) return false;
     value = cell->value();
   }
   if (in.aux & kLastB) frame->MoveOut(in.b);
@@ -167,16 +214,24 @@ bool Worker::TryForce(Frame* frame, const Instr& in, NodeId node) {
 void Worker::Wait(Frame* frame, uint32_t pc) {
   const Instr& in = program_.code[pc];
   if (KindOf(frame, in.b) == ValueKind::Reference)
-    if (HostCell* host = HostCellIn(ObjectIn(frame, in.b))) host->Ask();
+    if (HostCell* host = HostCellIn(ObjectIn(frame, in.b)); host && !Ask(host, {frame, pc})) return;
   if (TryForce(frame, in, program_.node_of[pc])) return;
   Value reference = Use(frame, in.b, in.aux & kLastB);
   DelayCell* cell = CellOf(reference);
-  AddWaiter(cell, {frame, pc});
-  if (Release(cell)) StartCell(cell);
+  bool start = false;
+  if (!Await(cell, {frame, pc}, &start)) return GiveForced(frame, in, program_.node_of[pc], cell->value());
+  if (start) StartCell(cell);
 }
 
-void Worker::AddWaiter(DelayCell* cell, Waiter waiter) {
-  if (!cell->waiter) {
+// False: the cell is full. Else the waiter will be told; `start` says whether it is for the caller to start the cell.
+bool Worker::Await(DelayCell* cell, Waiter waiter, bool* start) {
+  CellLock lock(cell);
+  if (cell->IsFull()) return false;
+  *start = Release(cell);
+  if (team_ && !*start) {
+    team_->AddWaiter(cell, this, waiter);
+    cell->more_waiters = true;
+  } else if (!cell->waiter) {
     cell->waiter = waiter.frame;
     cell->waiter_pc = waiter.pc;
   } else {
@@ -184,12 +239,40 @@ void Worker::AddWaiter(DelayCell* cell, Waiter waiter) {
     cell->more_waiters = true;
   }
   ++waiter.frame->refs;
+  return true;
+}
+
+// What only the host knows, only the first worker may ask it for. False: it is asked, and the waiter will be told.
+bool Worker::Ask(HostCell* cell, Waiter waiter) {
+  if (cell->is_full()) return true;
+  if (index_ == 0) {
+    cell->Ask();
+    return true;
+  }
+  auto message = std::make_unique<Message>(Message::Kind::AskHost, this);
+  message->value = Value::Retain(ValueKind::Reference, cell);
+  message->frame = waiter.frame;
+  message->number = waiter.pc;
+  ++waiter.frame->refs;
+  team_->Send(team_->worker(0), std::move(message));
+  return false;
+}
+
+void Worker::AnswerQuestion() {
+  Question question = std::move(questions_.front());
+  questions_.pop_front();
+  HostCellIn(question.reference.object())->Ask();
+  auto message = std::make_unique<Message>(Message::Kind::Forced, this);
+  message->value = std::move(question.reference);
+  message->frame = question.waiter.frame;
+  message->number = question.waiter.pc;
+  team_->Send(*question.from, std::move(message));
 }
 
 // True: it can be started.
 bool Worker::Release(DelayCell* cell) {
-  if (cell->state != DelayCell::State::Kept) return false;
-  cell->state = DelayCell::State::Released;
+  if (cell->Now() != DelayCell::State::Kept) return false;
+  cell->Become(DelayCell::State::Released);
   ++stats_.released;
   return IsReady(cell);
 }
@@ -203,7 +286,7 @@ void FreeDelay(Object* object, DeadObjects& dead) {
   auto* cell = static_cast<DelayCell*>(object);
   Value* values = &cell->value();
   for (uint32_t i = 0, count = cell->num_values(); i < count; ++i) dead.Drop(values[i]);
-  tagged::Worker& owner = *cell->site->owner->worker_;
+  tagged::Worker& owner = cell->site->owner->Here();
   if (cell->state == DelayCell::State::Kept || cell->state == DelayCell::State::Released) {
     if (!cell->site->needs_outer) DropTag(cell->tag);
     else if (cell->home) owner.unpins_.push_back(cell->home);

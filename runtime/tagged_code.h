@@ -25,7 +25,7 @@
 namespace df::tagged {
 
 inline constexpr uint32_t kNone = UINT32_MAX;
-inline constexpr uint32_t kMostCaptured = UINT16_MAX;  // by one delayed call
+inline constexpr uint32_t kMostCaptured = (1 << 14) - 1;  // operands of a delayed call: DelayCell::missing
 // An operand is a slot, or with this bit a constant of the graph.
 inline constexpr uint32_t kConstant = 0x80000000;
 inline bool IsConstant(uint32_t operand) { return operand != kNone && (operand & kConstant); }

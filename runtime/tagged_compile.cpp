@@ -441,7 +441,7 @@ std::string Compiler::Run() {
     for (uint32_t i = 0; i < g_.scopes.size(); ++i) MarkLastUses(p_, w_, *parts_[i], ir::ScopeId(i));
   FinishFrames();
   for (const ScopeCode& scope : p_.scopes)
-    if (scope.num_slots >= 1 << 22) return "a function has too many values for one frame";
+    if (scope.num_slots >= 1 << 20) return "a function has too many values for one frame";
   for (const SiteCode& site : p_.sites)
     if (site.type == SiteType::Delay && site.together.size() > kMostCaptured)
       return "a delayed expression uses too many values";

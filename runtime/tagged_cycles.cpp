@@ -3,7 +3,8 @@
 // All counts that cells, and the data they lead to, hold of each other are taken back. What has a count left is held from
 // outside: by a frame, the stack, a result, the caller. It and all that it leads to get their counts again. The cells that
 // are left over are held by nothing but each other; their contents are dropped, and then they go by their counts.
-#include "runtime/tagged_worker.h"
+#include "runtime/tagged_engine.h"
+#include "runtime/tagged_team.h"
 
 namespace df::tagged {
 
@@ -14,8 +15,8 @@ enum Colour : uint8_t { kUnseen, kTaken, kHeld };
 class TrialDeletion {
  public:
   // The cells that only cells hold.
-  std::vector<DelayCell*> Run(Pool<DelayCell>& pool) {
-    pool.ForEachLive([&](DelayCell* cell) { See(cell); });
+  std::vector<DelayCell*> Run(llvm::ArrayRef<Pool<DelayCell>*> pools) {
+    for (Pool<DelayCell>* pool : pools) pool->ForEachLive([&](DelayCell* cell) { See(cell); });
     for (size_t i = 0; i < seen_.size(); ++i)
       ForEachChild(seen_[i], [&](Object* child) {
         --child->refs.raw();
@@ -80,8 +81,11 @@ class TrialDeletion {
 
 }  // namespace
 
-void Worker::CollectCycles() {
-  std::vector<DelayCell*> garbage = TrialDeletion().Run(cells_);
+void TaggedExecution::CollectIfDue() {
+  if (live_cells() <= collect_at_ || (team_ && !team_->HoldUp())) return;
+  std::vector<Pool<DelayCell>*> pools;
+  for (Worker* worker : workers()) pools.push_back(&worker->cells_);
+  std::vector<DelayCell*> garbage = TrialDeletion().Run(pools);
   // Counted while their contents go, so that none is destroyed before all are empty.
   std::vector<Value> cells, contents;
   for (DelayCell* cell : garbage) {
@@ -90,8 +94,10 @@ void Worker::CollectCycles() {
   }
   contents.clear();
   cells.clear();
+  worker_->cells_published_.store(worker_->live_cells_, std::memory_order_relaxed);
   // Walking everything again soon pays only where there are cycles.
-  collect_at_ = std::max(kFirstCollection, (garbage.empty() ? 4 : 2) * live_cells_);
+  collect_at_ = std::max(kFirstCollection, (garbage.empty() ? 4 : 2) * live_cells());
+  if (team_) team_->LetGo();
 }
 
 }  // namespace df::tagged

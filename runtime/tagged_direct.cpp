@@ -248,7 +248,7 @@ L_FieldPlain: {
   if (data->constructor != ip->x || ip->b >= data->size()) goto general;
   // What a filled cell holds is passed on at once. The field still refers to the cell (tagged_cycles.cpp).
   Value* field = &data->fields()[ip->b];
-  while (field->is_reference() && !HostCellIn(field->object()) && CellAt(BitsOf(*field))->state == DelayCell::State::Full)
+  while (field->is_reference() && !HostCellIn(field->object()) && CellAt(BitsOf(*field))->IsFull())
     field = &CellAt(BitsOf(*field))->value();
   if (ip->op == Direct::FieldPlain) {
     if (!field->is_word()) goto general;
@@ -304,13 +304,14 @@ L_ForcePlain: {
     const Value* held;
     if (HostCell* host = HostCellIn(object)) {
       STAND();
-      host->Ask();
+      if (!Ask(host, {frame, kNone})) return;
       held = &host->value;
     } else {
       DelayCell* cell = CellAt(S(a));
-      if (cell->state != DelayCell::State::Full) {
+      if (!cell->IsFull()) {
         STAND();
-        if (cell->state == DelayCell::State::Kept && cell->starts_direct && !Sharing()) {
+        if (poll_due_ && PollInDirect(frame)) goto yield;
+        if (cell->CanEnter()) {
           // Its body runs here and now, and comes back to this instruction.
           frame = EnterBody(cell, frame);
           k = frame->states();
@@ -380,7 +381,8 @@ L_Count:
   Frame* made = *call.free;                                     \
   if (!made || --budget_ == 0) {                                \
     STAND();                                                    \
-    made = NewDirect(call.site, frame, frame->depth + 1, kLive | kDirect | kDirectCaller); \
+    made = NewCallee(call.site, frame);                         \
+    if (!made) goto yield;                                      \
   } else {                                                      \
     *call.free = made->parent;                                  \
     made->parent = frame;                                       \
@@ -488,7 +490,7 @@ give:
     // A delayed body, and most often one Force in direct code that waits for it.
     DelayCell* cell = CellAt(S(frame->site->callee->cell_slot));
     Frame* waiter = cell->waiter;
-    if (waiter && waiter->flags & kDirect && cell->waiter_pc == kNone && !cell->more_waiters && cell != goal_ && !Sharing()) {
+    if (waiter && waiter->flags & kDirect && cell->waiter_pc == kNone && cell != goal_ && !Sharing() && !cell->more_waiters) {
       if (frame->flags & kHasTag) DropTag(frame->tag);
       DropTag(frame->parent_tag);
       Frame** free = free_lists + frame->site->free_list;
@@ -537,6 +539,7 @@ L_Next: {
   if (--budget_ == 0) {
     STAND();
     StepCheck();
+    if (poll_due_ && PollInDirect(frame)) goto yield;
   }
   if (!unpins_.empty()) DrainUnpins();
   ++stats_.loops;
@@ -589,6 +592,12 @@ L_Next: {
 general:
   STAND();
   LeaveDirect(frame);
+  return;
+
+  // What other workers have sent goes first; the frame stands before what it will do then.
+yield:
+  poll_due_ = true;
+  Push(frame, kNone);
   return;
 #undef S
 #undef RUN

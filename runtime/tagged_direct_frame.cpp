@@ -69,6 +69,13 @@ bool Worker::LeaveAllDirect() {
 
 // ---------------------------------------------------------------- frames
 
+// For a call in direct code, before which `frame` stands. Null: something else goes first.
+Frame* Worker::NewCallee(const SiteCode* site, Frame* frame) {
+  if (budget_ == 0 || --budget_ == 0) StepCheck();
+  if (poll_due_ && PollInDirect(frame)) return nullptr;
+  return NewDirect(site, frame, frame->depth + 1, kLive | kDirect | kDirectCaller);
+}
+
 Frame* Worker::NewDirect(const SiteCode* site, Frame* parent, uint32_t depth, uint32_t flags) {
   if (budget_ == 0 || --budget_ == 0) StepCheck();
   Frame* frame = pool_.Take(site);
@@ -86,6 +93,7 @@ Frame* Worker::NewDirect(const SiteCode* site, Frame* parent, uint32_t depth, ui
 // The frame has done its own work, and callees still work for it: what they pass on to delayed calls is wanted although
 // their results have come. It stays for them, without values; the last one finishes it.
 void Worker::Linger(Frame* frame) {
+  if (frame->flags & kListed) Unlist(frame);
   --frame->refs;
   if (frame->flags & kDirectCaller) ++frame->parent->refs;  // direct code does not count its one callee
   frame->flags &= ~(kDirect | kDirectCaller | kObjects);
@@ -152,6 +160,7 @@ bool Worker::GiveDirect(Frame* frame, uint32_t slot, Value& value) {
 Frame* Worker::GiveResults(Frame* frame) {
   const SiteCode& site = *frame->site;
   Frame* parent = frame->parent_frame();
+  if (frame->flags & kListed) Unlist(frame);
   bool to_direct = frame->flags & kDirectCaller;
   bool lingers = frame->refs > 1;
   if (lingers) Linger(frame);
@@ -177,6 +186,8 @@ Frame* Worker::GiveResults(Frame* frame) {
     if (to.slot == kNone) continue;
     if (to_direct) {
       Put(parent, to.slot, std::move(given_[r]));
+    } else if (parent->flags & kProxy) {
+      SendHome(parent, site, r, std::move(given_[r]));
     } else {
       parent->Set(to.slot, std::move(given_[r]));
       Fire(parent, to.event);
@@ -276,8 +287,9 @@ Frame* Worker::EnterBody(DelayCell* cell, Frame* waiter) {
 }
 
 void Worker::WaitDirect(Frame* frame, DelayCell* cell) {
-  AddWaiter(cell, {frame, kNone});
-  if (Release(cell)) StartCell(cell);
+  bool start = false;
+  if (!Await(cell, {frame, kNone}, &start)) return Push(frame, kNone);  // the value has come: again
+  if (start) StartCell(cell);
 }
 
 // A frame that waited in direct code for a cell that is full now. The ref of its waiting is given back.

@@ -1,9 +1,12 @@
 // A run as a whole: start, forcing what results refer to, limits, the end.
 #include "runtime/tagged_engine.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "runtime/memory.h"
+#include "runtime/tagged_team.h"
 
 namespace df::tagged {
 
@@ -13,26 +16,30 @@ using ir::Op;
 TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, const Options& options)
     : EngineRun(graph, run), options_(options) {
   if (run_.trace) options_.direct = options_.move = false;  // every firing is shown, with its operands
+  if (run_.trace || run_.run_dry) run_.threads = 1;
   refused_ = Compile(graph_, options_, &program_);
   for (SiteCode& site : program_.sites) {
     site.owner = this;
     if (site.callee) site.free_list = FramePool::ListOf(site.callee->frame_bytes);
     if (site.type == SiteType::Delay) DelayCell::Measure(site);
   }
-  worker_ = std::make_unique<Worker>(*this);
+  // Outers look into frames around theirs, which may be another worker's.
+  if (std::any_of(program_.sites.begin(), program_.sites.end(), [](const SiteCode& s) { return s.needs_outer; })) run_.threads = 1;
+  worker_ = std::make_unique<Worker>(*this, 0);
   have_.assign(results_.size(), false);
   missing_ = static_cast<uint32_t>(results_.size());
 }
 
 // What waits is dropped: values out of frames and cells first, so that no cycle through cells keeps anything.
 TaggedExecution::~TaggedExecution() {
+  if (team_) team_->End();
   std::vector<Value> held, cells;
-  worker_->GiveUpValues(held);
-  worker_->GiveUpCells(cells, held);
+  for (Worker* worker : workers()) worker->GiveUpValues(held);
+  for (Worker* worker : workers()) worker->GiveUpCells(cells, held);
   held.clear();
   results_.clear();
   cells.clear();
-  worker_->unpins_.clear();
+  for (Worker* worker : workers()) worker->unpins_.clear();
 }
 
 void TaggedExecution::SetResult(uint32_t index, Value value) {
@@ -62,9 +69,10 @@ Outcome TaggedExecution::Force(Value& value) {
       continue;
     }
     auto* cell = static_cast<DelayCell*>(value.object());
-    if (cell->state != DelayCell::State::Full) {
+    if (!cell->IsFull()) {
       Value keep = value;  // the cell lives while it runs
       Outcome outcome = Guarded([&] {
+        CellLock lock(cell);
         if (!worker_->Release(cell)) return;
         worker_->stack_.push_back({nullptr, cell, 0});
         cell->refs.Retain();
@@ -82,12 +90,31 @@ Outcome TaggedExecution::Force(Value& value) {
 
 Outcome TaggedExecution::Run(const DelayCell* goal) {
   worker_->goal_ = goal;
+  bool awaited = false;  // the goal
   Outcome outcome = Guarded([&] {
-    do {
+    bool asked = false;  // all frames to leave direct code
+    for (;;) {
       while (!worker_->stack_.empty() && (run_.run_dry || !Reached(goal))) worker_->Step();
-    } while (!Reached(goal) && worker_->LeaveAllDirect());
+      if (Reached(goal)) return;
+      if (team_) {
+        if (goal && !awaited) {
+          awaited = true;
+          CellLock lock(const_cast<DelayCell*>(goal));
+          if (goal->IsFull()) return;
+          team_->AddWaiter(const_cast<DelayCell*>(goal), worker_.get(), {nullptr, kNone});
+          const_cast<DelayCell*>(goal)->more_waiters = true;
+        }
+        if (worker_->FindWork()) continue;
+      }
+      if (asked && !left_direct_.load()) return;
+      asked = true;
+      LeaveAllDirect();
+    }
   });
-  if (!outcome.ok()) return outcome;
+  if (!outcome.ok()) {
+    EndTeam();
+    return outcome;
+  }
   worker_->now_ = nullptr;
   if (!Reached(goal)) {
     if (!goal) return MissingResult([&](uint32_t index) { return have_[index]; });
@@ -104,22 +131,79 @@ Outcome TaggedExecution::Run(const DelayCell* goal) {
 
 // The call path of a Delay whose cell is not full.
 void TaggedExecution::FillPathOf(const DelayCell* cell, RuntimeError& error) const {
-  const Frame* body = cell->state == DelayCell::State::Running ? cell->body : nullptr;
+  const Frame* body = cell->Now() == DelayCell::State::Running ? cell->body : nullptr;
   if (cell->site->needs_outer) FillPath(body ? body->parent_frame() : cell->home, error);
   else FillPath(body ? body->parent_tag : cell->tag, error);
 }
 
+// ---------------------------------------------------------------- several threads
+
+std::vector<Worker*> TaggedExecution::workers() const {
+  std::vector<Worker*> all{worker_.get()};
+  for (uint32_t i = 1; team_ && i < team_->size(); ++i) all.push_back(&team_->worker(i));
+  return all;
+}
+
+void TaggedExecution::StartTeam() {
+  shared_budget_ = std::make_unique<memory::Budget>(limits_.max_memory(), run_.threads);
+  budget_ = shared_budget_.get();
+  shared_budget_->Join(0, limits_.base());
+  team_ = std::make_unique<Team>(*this, *worker_, run_.threads, *shared_budget_);
+}
+
+// Where the run was when it was stopped is known by then: nothing runs any more.
+void TaggedExecution::EndTeam() {
+  if (team_) team_->End();
+}
+
+// Nothing goes on anywhere: frames that wait in direct code may have something else to do. Then left_direct_ is set, before
+// all is quiet again.
+void TaggedExecution::LeaveAllDirect() {
+  left_direct_.store(worker_->LeaveAllDirect());
+  for (uint32_t i = 1; team_ && i < team_->size(); ++i)
+    team_->Send(team_->worker(i), std::make_unique<Message>(Message::Kind::LeaveDirect, worker_.get()));
+}
+
+uint64_t TaggedExecution::live() const {
+  uint64_t live = 0;
+  for (const Worker* worker : workers())
+    live += worker == worker_.get() ? worker->pool_.live() : worker->live_published_.load(std::memory_order_relaxed);
+  return live;
+}
+
+uint64_t TaggedExecution::live_cells() const {
+  int64_t cells = 0;
+  for (const Worker* worker : workers()) cells += worker->cells_published_.load(std::memory_order_relaxed);
+  return static_cast<uint64_t>(std::max<int64_t>(0, cells));
+}
+
+void TaggedExecution::Where(RuntimeError& error) const {
+  if (team_ && team_->failed()) {
+    error.node = team_->where().node;
+    error.pos = team_->where().pos;
+    error.path = team_->where().path;
+    error.path_length = team_->where().path_length;
+    error.path_gap = team_->where().path_gap;
+    return;
+  }
+  worker_->Where(error);
+}
+
 Stats TaggedExecution::stats() const {
   Stats stats = EngineRun::stats();
-  const Stats& work = worker_->stats_;
-  stats.firings = work.firings;
-  stats.regions = work.regions;
-  stats.calls = work.calls;
-  stats.loops = work.loops;
-  stats.delays = work.delays;
-  stats.released = work.released;
-  stats.max_depth = work.max_depth;
-  stats.peak_frames = worker_->pool_.peak();
+  for (const Worker* worker : workers()) {
+    const Stats& work = worker->stats_;
+    stats.firings += work.firings;
+    stats.regions += work.regions;
+    stats.calls += work.calls;
+    stats.loops += work.loops;
+    stats.delays += work.delays;
+    stats.released += work.released;
+    stats.steals += work.steals;
+    stats.max_depth = std::max(stats.max_depth, work.max_depth);
+    stats.peak_frames += worker->pool_.peak();
+  }
+  if (shared_budget_) stats.peak_memory = std::max(stats.peak_memory, static_cast<uint64_t>(shared_budget_->peak()));
   return stats;
 }
 

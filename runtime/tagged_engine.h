@@ -28,10 +28,19 @@ class TaggedExecution : public EngineRun {
   friend void df::FreeDelay(Object* object, DeadObjects& dead);
 
   Outcome Run(const DelayCell* goal);
-  void Where(RuntimeError& error) const override { worker_->Where(error); }
-  uint64_t live() const override { return worker_->pool_.live(); }
+  void Where(RuntimeError& error) const override;
+  uint64_t live() const override;
   void FillPathOf(const DelayCell* cell, RuntimeError& error) const;
-  bool Reached(const DelayCell* goal) const { return goal ? goal->state == DelayCell::State::Full : missing_ == 0; }
+  bool Reached(const DelayCell* goal) const { return goal ? goal->IsFull() : missing_ == 0; }
+  // The worker of the calling thread.
+  Worker& Here() { return Worker::helper && &Worker::helper->execution_ == this ? *Worker::helper : *worker_; }
+  void StartTeam();
+  void EndTeam();
+  void LeaveAllDirect();
+  // tagged_cycles.cpp: cells that hold each other
+  void CollectIfDue();
+  uint64_t live_cells() const;
+  std::vector<Worker*> workers() const;
   // The root has this result now, if it had none.
   void SetResult(uint32_t index, Value value);
 
@@ -42,6 +51,11 @@ class TaggedExecution : public EngineRun {
   std::vector<bool> have_;
   uint32_t missing_ = 0;
   Frame* root_ = nullptr;
+  static constexpr uint64_t kFirstCollection = 1 << 16;
+  uint64_t collect_at_ = kFirstCollection;
+  std::unique_ptr<memory::Budget> shared_budget_;
+  std::unique_ptr<Team> team_;           // once there are several threads
+  std::atomic<bool> left_direct_{false};  // since nothing went on, some frame has
 };
 
 }  // namespace df::tagged

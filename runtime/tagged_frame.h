@@ -38,9 +38,12 @@ enum FrameFlags : uint32_t {
   kHasTag = 64,       // `tag` is set
   kDirect = 128,      // it runs direct code
   kDirectCaller = 256,  // and gives its results to direct code that waits for them
+  kProxy = 512,       // stands for the caller of a call that another worker gave away (tagged_team.h)
+  kListed = 1024,     // in Worker::candidates_
+  kExamined = 2048,   // who waits for this frame, and who waits for them, was looked through for work to give away
 };
 
-inline constexpr uint32_t kFlagBits = 10;
+inline constexpr uint32_t kFlagBits = 12;
 inline constexpr uint32_t FlagsAndWords(uint32_t flags, uint32_t state_words) { return flags | state_words << kFlagBits; }
 
 inline constexpr uint8_t kPresent = 0x80;

@@ -35,6 +35,10 @@ void Worker::ReleaseValues(Frame* frame) {
 // Nothing can happen in the frame any more. It goes on to its parents as long as it was their last ref.
 void Worker::Finish(Frame* frame) {
   while (frame) {
+    if (frame->flags & (kProxy | kListed)) {
+      if (frame->flags & kProxy) return FinishProxy(frame);
+      Unlist(frame);
+    }
     const SiteCode& site = *frame->site;
     Frame* parent = frame->parent_frame();
     if (frame->flags & kOuterWaiters) outer_waiters_.erase(frame);

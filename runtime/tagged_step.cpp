@@ -81,7 +81,7 @@ bool Worker::RunField(Frame* frame, const Instr& in, uint32_t attr) {
   auto* data = static_cast<Data*>(reinterpret_cast<Object*>(frame->slots()[in.b]));
   if (data->kind != ObjectKind::Data || data->constructor != attr >> 16 || (attr & 0xFFFF) >= data->size()) return false;
   const Value* field = &data->fields()[attr & 0xFFFF];
-  while (field->is_reference() && !HostCellIn(field->object()) && CellOf(*field)->state == DelayCell::State::Full)
+  while (field->is_reference() && !HostCellIn(field->object()) && CellOf(*field)->IsFull())
     field = &CellOf(*field)->value();
   if (field->is_error()) return false;
   Value value = *field;

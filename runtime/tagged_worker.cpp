@@ -13,15 +13,19 @@ using ir::Op;
 namespace {
 
 constexpr uint32_t kStepsPerCheck = 1024;
+constexpr uint32_t kChecksBeforeTeam = 64;  // a short run starts no threads
 
 }  // namespace
 
-Worker::Worker(TaggedExecution& execution)
+Worker::Worker(TaggedExecution& execution, uint32_t index)
     : execution_(execution),
       program_(execution.program_),
       graph_(execution.graph_),
       run_(execution.run_),
-      budget_(kStepsPerCheck) {
+      budget_(run_.stress ? 1 : kStepsPerCheck),
+      index_(index),
+      pause_(50),
+      random_((run_.stress + 1) * 0x9E3779B97F4A7C15 + index) {
   uint32_t largest = 0;
   for (const ScopeCode& scope : program_.scopes) largest = std::max(largest, scope.frame_bytes);
   pool_.Prepare(largest);
@@ -64,8 +68,14 @@ void Worker::GiveUpCells(std::vector<Value>& cells, std::vector<Value>& held) {
 }
 
 void Worker::StepCheck() {
-  budget_ = kStepsPerCheck;
-  if (live_cells_ > collect_at_) CollectCycles();
+  budget_ = run_.stress ? static_cast<uint32_t>(1 + Random() % 4) : kStepsPerCheck;
+  live_published_.store(pool_.live(), std::memory_order_relaxed);
+  cells_published_.store(live_cells_, std::memory_order_relaxed);
+  if (index_ == 0) {
+    execution_.CollectIfDue();
+    if (!team_ && run_.threads > 1 && (run_.stress || ++checks_ >= kChecksBeforeTeam)) execution_.StartTeam();
+  }
+  if (team_) CheckTeam();
   execution_.CheckLimits();
   execution_.NoteMoment(0, [this](RuntimeError& error) { Where(error); });
 }
@@ -73,6 +83,7 @@ void Worker::StepCheck() {
 // The entry on top of the stack.
 void Worker::Step() {
   if (--budget_ == 0) StepCheck();
+  if (poll_due_) Poll();
   if (!unpins_.empty()) DrainUnpins();
   Item item = stack_.back();
   stack_.pop_back();

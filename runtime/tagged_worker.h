@@ -7,16 +7,24 @@
 // values: docs/parallel.md.
 #pragma once
 
-#include <new>
+#include <chrono>
+#include <deque>
+#include <thread>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "runtime/engine_run.h"
 #include "runtime/tagged_code.h"
+#include "runtime/tagged_door.h"
 #include "runtime/tagged_frame.h"
 
 namespace df::tagged {
 
+class Team;
 class TaggedExecution;
+
+// Ends a worker that is not the first, because the run is over.
+struct Ending {};
 
 // A Force that waits for a cell.
 struct Waiter {
@@ -29,9 +37,10 @@ struct Waiter {
 struct DelayCell : Object {
   enum class State : uint8_t { Kept, Released, Running, Full, Free };
   State state = State::Kept;
-  bool more_waiters : 1;      // in Worker::waiters_
-  bool starts_direct : 1;     // its body has direct code, its operands are all there, and none has failed
-  uint16_t missing = 0;       // operands that have not come; while there are any, the frame of the Delay has a ref for this
+  uint8_t locked = 0;         // see CellLock
+  uint16_t missing : 14 = 0;  // operands that have not come; while there are any, the frame of the Delay has a ref for this
+  uint16_t more_waiters : 1 = 0;   // in Worker::waiters_ or Team::waiters_
+  uint16_t starts_direct : 1 = 0;  // its body has direct code, its operands are all there, and none has failed
   uint32_t waiter_pc = 0;     // of `waiter`
   const SiteCode* site;
   union {
@@ -39,11 +48,18 @@ struct DelayCell : Object {
     Frame* home;              // for that
     Frame* body;              // Running, Full; null when it is finished
   };
-  Frame* waiter = nullptr;    // a Force that waits
+  Frame* waiter = nullptr;    // a Force that waits, of the worker that runs the body
 
   // Without values and tag.
-  explicit DelayCell(const SiteCode* s) : Object(ObjectKind::Delay), more_waiters(false), starts_direct(false), site(s) {}
+  explicit DelayCell(const SiteCode* s) : Object(ObjectKind::Delay), site(s) {}
   void CollectChildren(std::vector<Value>& out);
+
+  // What other workers may look at and change at the same time.
+  State Now() const { return static_cast<State>(__atomic_load_n(reinterpret_cast<const uint8_t*>(&state), __ATOMIC_ACQUIRE)); }
+  void Become(State next) { __atomic_store_n(reinterpret_cast<uint8_t*>(&state), static_cast<uint8_t>(next), __ATOMIC_RELEASE); }
+  bool IsFull() const { return Now() == State::Full; }
+  // For a frame in direct code, while nobody else can look.
+  bool CanEnter() const { return !Sharing() && state == State::Kept && starts_direct; }
 
   Value& value() { return *reinterpret_cast<Value*>(this + 1); }
   const Value& value() const { return *reinterpret_cast<const Value*>(this + 1); }
@@ -61,6 +77,24 @@ struct DelayCell : Object {
 };
 static_assert(sizeof(DelayCell) == 40);
 
+// While it lives no other worker changes the cell's state, operands or waiters.
+class CellLock {
+ public:
+  explicit CellLock(DelayCell* cell) : cell_(Sharing() ? cell : nullptr) {
+    while (cell_ && __atomic_test_and_set(&cell_->locked, __ATOMIC_ACQUIRE)) std::this_thread::yield();
+  }
+  ~CellLock() { Unlock(); }
+  void Unlock() {
+    if (cell_) __atomic_clear(&cell_->locked, __ATOMIC_RELEASE);
+    cell_ = nullptr;
+  }
+  CellLock(const CellLock&) = delete;
+  CellLock& operator=(const CellLock&) = delete;
+
+ private:
+  DelayCell* cell_;
+};
+
 inline Object* ObjectIn(Frame* frame, uint32_t slot) { return reinterpret_cast<Object*>(frame->slots()[slot]); }
 inline DelayCell* CellIn(Frame* frame, uint32_t slot) {
   return static_cast<DelayCell*>(ObjectIn(frame, slot));
@@ -71,13 +105,15 @@ inline DelayCell* CellOf(const Value& reference) {
 
 class Worker {
  public:
-  explicit Worker(TaggedExecution& execution);
+  // The worker `index` of its run; 0 is the thread that began it.
+  Worker(TaggedExecution& execution, uint32_t index);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
  private:
   friend class TaggedExecution;
   friend void df::FreeDelay(Object* object, DeadObjects& dead);
+  friend class Team;
 
   // Work that is ready: the tail at `pc` of `frame`, or its ready regions if that is kNone, one ref; or a cell to be
   // started, one count.
@@ -190,6 +226,7 @@ class Worker {
   void LeaveDirect(Frame* frame);
   void LeaveOne(Frame* frame);
   bool LeaveAllDirect();
+  Frame* NewCallee(const SiteCode* site, Frame* frame);
   Frame* NewDirect(const SiteCode* site, Frame* parent, uint32_t depth, uint32_t flags);
   void Linger(Frame* frame);
   Frame* NextFrame(Frame* frame);
@@ -234,14 +271,44 @@ class Worker {
   bool TryForce(Frame* frame, const Instr& in, ir::NodeId node);
   void GiveForced(Frame* frame, const Instr& in, ir::NodeId node, Value value);
   void Wait(Frame* frame, uint32_t pc);
-  void AddWaiter(DelayCell* cell, Waiter waiter);
+  bool Await(DelayCell* cell, Waiter waiter, bool* start);
   bool Release(DelayCell* cell);
   void StartCell(DelayCell* cell);
   void Fill(DelayCell* cell, Value value);
-  void Answer(const Waiter& waiter, const DelayCell* cell);
+  void Answer(const Waiter& waiter, const Value& value);
+  bool Ask(HostCell* cell, Waiter waiter);
+  void AnswerQuestion();
 
-  // tagged_cycles.cpp: cells that hold each other
-  void CollectCycles();
+  // tagged_steal.cpp: other workers
+  static thread_local Worker* helper;  // whose thread this is, if it is not that of the first one
+  enum class StepKind : uint8_t { Bound, Done, Givable };
+  enum : uint8_t { kNotThere, kWordThere, kOpenThere };
+  template <typename Has>
+  StepKind KindOfStep(Frame* frame, uint32_t pc, Has has) const;
+  bool HasWork(Frame* frame) const;
+  bool HasWork(const Item& item) const;
+  static Frame* WaiterOf(Frame* frame);
+  void Examine(Frame* running);
+  void Unlist(Frame* frame);
+  Frame* OldestCandidate(Frame* running);
+  bool GiveWork(Worker& thief, Frame* running);
+  bool GiveFrom(Frame* below, Worker& thief);
+  bool GiveEntry(size_t index, Worker& thief);
+  void AnswerThief(Frame* running);
+  static void Refuse(Worker& thief);
+  bool PollInDirect(Frame* frame);
+  void Poll();
+  void CheckTeam();
+  bool ReadMail(bool all);
+  void Receive(Message& message);
+  void ReceiveCall(Message& message);
+  void SendHome(Frame* proxy, const SiteCode& site, uint32_t result, Value value);
+  void FinishProxy(Frame* proxy);
+  bool FindWork();
+  void BeIdle();
+  void Steal();
+  void Serve();
+  uint64_t Random();
 
   // tagged_errors.cpp: errors overtake what other operands are waited for
   bool IsAvailable(Frame* frame, ir::Edge edge) const;
@@ -263,8 +330,7 @@ class Worker {
   FramePool pool_;
   std::vector<Item, memory::Allocator<Item>> stack_;
   Pool<DelayCell> cells_;
-  static constexpr uint64_t kFirstCollection = 1 << 16;
-  uint64_t live_cells_ = 0, collect_at_ = kFirstCollection;
+  int64_t live_cells_ = 0;  // made less freed here
   std::unordered_map<DelayCell*, std::vector<Waiter>> waiters_;  // after the first one of a cell
   std::vector<Frame*> unpins_;  // pins that values gave back while they were destroyed
   struct OuterWaiter {
@@ -276,10 +342,32 @@ class Worker {
   std::vector<DirectCall> direct_calls_;  // by site
   std::vector<Value> given_;     // results on their way out of direct code
   std::vector<uint32_t> tails_;  // of the frame whose regions run
-  uint32_t budget_ = 0;
+  uint32_t budget_ = 0;  // steps before the next StepCheck
   const DelayCell* goal_ = nullptr;  // the run ends when it is full
   Frame* now_ = nullptr;  // whose code runs
   uint32_t now_pc_ = kNone;
+
+  const uint32_t index_;
+  Team* team_ = nullptr;  // if the run has several threads by now
+  Door door_;
+  bool poll_due_ = false;
+  uint32_t checks_ = 0;
+  std::deque<Frame*> candidates_;  // below frames that wait in direct code and have work to give away; the oldest first
+  std::unordered_set<Proxy*> proxies_;
+  struct Question {
+    Value reference;
+    Worker* from;
+    Waiter waiter;
+  };
+  std::deque<Question> questions_;  // of other workers to the host
+  Worker* victim_ = nullptr;        // was asked, and has not answered
+  bool stolen_ = false;             // what this worker had last was stolen, then:
+  std::chrono::steady_clock::time_point stolen_at_;
+  std::chrono::microseconds pause_;
+  uint64_t random_;
+  // As others may see them, from the last StepCheck.
+  std::atomic<uint64_t> live_published_{0};
+  std::atomic<int64_t> cells_published_{0};
 };
 
 }  // namespace df::tagged

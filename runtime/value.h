@@ -219,13 +219,17 @@ struct HostCell : Object {
   virtual ~HostCell() = default;
   // An evaluated value or an error, asked for once. May throw std::bad_alloc and HostInterrupted.
   virtual Value Supply() = 0;
+  // One thread asks; others may look whether it has.
   void Ask() {
-    if (full) return;
+    if (is_full()) return;
     value = Supply();
-    full = true;
+    full_.store(true, std::memory_order_release);
   }
-  bool full = false;
+  bool is_full() const { return full_.load(std::memory_order_acquire); }
   Value value;  // full
+
+ private:
+  std::atomic<bool> full_ = false;
 };
 
 // Thrown where an interrupt ended the wait for what a HostCell is to give.

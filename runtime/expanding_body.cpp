@@ -8,6 +8,7 @@
 #include <cstring>
 #include <unordered_set>
 
+#include "llvm/Support/MathExtras.h"
 #include <fmt/format.h>
 
 #include "runtime/tagged_build.h"
@@ -270,7 +271,7 @@ void BodyMaker::Link() {
 
   body.num_nodes = static_cast<uint32_t>(drafts_.size());
   body.num_operands = static_cast<uint32_t>(operands.size());
-  body.operands_at = body.num_nodes * sizeof(Node);
+  body.operands_at = static_cast<uint32_t>(llvm::alignTo(body.num_nodes * sizeof(Node), alignof(Value)));
   body.children_at = body.operands_at + body.num_operands * sizeof(Value);
   body.ports_at = body.children_at + body.num_children * sizeof(void*);
   body.edges_at = body.ports_at + (body.num_ports + 1) * sizeof(uint32_t);

@@ -95,9 +95,9 @@ class TensorFiring {
       write(TensorIn(out)->data());
       return out;
     }
-    TensorObject scalar(element, {});
-    write(scalar.data());
-    return ElementOf(scalar, 0);
+    Value scalar = MakeTensor(element, {});
+    write(TensorIn(scalar)->data());
+    return ElementOf(*TensorIn(scalar), 0);
   }
 
   Value Elementwise();

@@ -103,7 +103,7 @@ def actions(d):
 def actions_on_a_terminal(d):
     terminal = Terminal(d)
     terminal.wait_for(b"dfc> ")
-    terminal.send(b'putStr "name? " >> getLine >>= \\s -> return (s ++ "!")\n')
+    terminal.send(b'putStr ("na" ++ "me? ") >> getLine >>= \\s -> return (s ++ "!")\n')
     terminal.wait_for(b"name? ")
     terminal.send(b"Ada\n")
     terminal.wait_for(b'"Ada!"')

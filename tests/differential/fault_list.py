@@ -95,7 +95,7 @@ FAULTS = [
     ("tagged-error-predicate", STEP, "    for (uint32_t event : events) Fire(frame, event);\n", ""),
     ("tagged-exit-error", ERRORS, "if (use.port == 0 || (use.port == 1 &&", "if ((use.port == 1 &&"),
     ("tagged-late-argument-lost", CALLS, "Deliver(child, d, Use(frame, d.from, d.last));", "(void)d;"),
-    ("tagged-operand-lost", CELLS, "if (cell->body) Deliver(cell->body, d, std::move(value));\n        break;", "break;"),
+    ("tagged-operand-lost", CELLS, "case DelayCell::State::Full: to_body = true; break;", "case DelayCell::State::Full: break;"),
     ("direct-fused-predicate-lost", "runtime/tagged_direct_frame.cpp",
      "if (from.fused != kNone) RunOp(frame, program_.code[from.fused], from.fused, program_.node_of[from.fused]);", ""),
     ("tagged-delay-operands-shifted", CELLS,

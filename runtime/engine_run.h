@@ -97,6 +97,23 @@ class EngineRun : public Execution {
   // Printing a large value that is all there forces nothing, and is to end in time as well.
   Outcome CheckForce();
 
+  // Force, where each delayed call has a cell: `answer(object, value)` evaluates what the object stands for within the limits
+  // and puts its answer into `value`; `fill_path(error_value, error)` says where an error arose.
+  template <typename Answer, typename FillPathOfError>
+  Outcome ForceCells(Value& value, Answer answer, FillPathOfError fill_path) {
+    if (Outcome outcome = CheckForce(); !outcome.ok()) return outcome;
+    while (value.is_reference()) {
+      Value keep = value;  // what it refers to lives while that runs
+      Outcome outcome =
+          HostCellIn(keep.object()) ? Guarded([&] { AskHost(value); }) : answer(keep.object(), value);
+      if (!outcome.ok()) return outcome;
+    }
+    if (!value.is_error()) return {};
+    Outcome outcome = FailedWith(value);
+    fill_path(value, outcome.error);
+    return outcome;
+  }
+
   Outcome Ended(Stop stop) { return Ended(stop, limits_.Detail(stop)); }
   Outcome Ended(Stop stop, std::string detail);
   // `value` is an error; its call path is left out.

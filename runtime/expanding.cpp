@@ -107,26 +107,19 @@ Outcome ExpandingExecution::Start(llvm::ArrayRef<Value> inputs) {
 }
 
 Outcome ExpandingExecution::Force(Value& value) {
-  if (Outcome outcome = CheckForce(); !outcome.ok()) return outcome;
-  while (value.is_reference()) {
-    if (HostCellIn(value.object())) {
-      Outcome outcome = Guarded([&] { AskHost(value); });
-      if (!outcome.ok()) return outcome;
-      continue;
-    }
-    auto* cell = static_cast<DelayCell*>(static_cast<Cell*>(value.object()));
+  auto answer = [&](Object* object, Value& to) {
+    auto* cell = static_cast<DelayCell*>(static_cast<Cell*>(object));
     if (!cell->full) {
-      Value keep = value;  // the cell lives while it runs
       Outcome outcome = Guarded([&] { Release(cell); });
       if (outcome.ok()) outcome = Run(cell);
       if (!outcome.ok()) return outcome;
     }
-    value = Value(cell->value);
-  }
-  if (!value.is_error()) return {};
-  Outcome outcome = FailedWith(value);
-  df::FillPath(TagOfError(value), outcome.error);
-  return outcome;
+    to = Value(cell->value);
+    return Outcome();
+  };
+  return ForceCells(value, answer, [](const Value& failed, RuntimeError& error) {
+    df::FillPath(TagOfError(failed), error);
+  });
 }
 
 Outcome ExpandingExecution::Run(const DelayCell* goal) {

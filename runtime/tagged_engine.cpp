@@ -61,16 +61,9 @@ Outcome TaggedExecution::Start(llvm::ArrayRef<Value> inputs) {
 }
 
 Outcome TaggedExecution::Force(Value& value) {
-  if (Outcome outcome = CheckForce(); !outcome.ok()) return outcome;
-  while (value.is_reference()) {
-    if (HostCellIn(value.object())) {
-      Outcome outcome = Guarded([&] { AskHost(value); });
-      if (!outcome.ok()) return outcome;
-      continue;
-    }
-    auto* cell = static_cast<DelayCell*>(value.object());
+  auto answer = [&](Object* object, Value& to) {
+    auto* cell = static_cast<DelayCell*>(object);
     if (!cell->IsFull()) {
-      Value keep = value;  // the cell lives while it runs
       Outcome outcome = Guarded([&] {
         CellLock lock(cell);
         if (!worker_->Release(cell)) return;
@@ -80,12 +73,10 @@ Outcome TaggedExecution::Force(Value& value) {
       if (outcome.ok()) outcome = Run(cell);
       if (!outcome.ok()) return outcome;
     }
-    value = Value(cell->value());
-  }
-  if (!value.is_error()) return {};
-  Outcome outcome = FailedWith(value);
-  FillPath(TagOfError(value), outcome.error);
-  return outcome;
+    to = Value(cell->value());
+    return Outcome();
+  };
+  return ForceCells(value, answer, [](const Value& failed, RuntimeError& error) { FillPath(TagOfError(failed), error); });
 }
 
 Outcome TaggedExecution::Run(const DelayCell* goal) {

@@ -1,10 +1,10 @@
 #include "backends/cpu/elementwise.h"
 
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 
-#include <Eigen/Core>
-
+#include "backends/cpu/level.h"
 #include "runtime/scalar.h"
 
 namespace df::cpu {
@@ -13,26 +13,83 @@ using ir::Op;
 
 namespace {
 
-// The elements up to the end of the buffer.
-template <typename T>
-size_t Padded(size_t count) {
-  constexpr size_t kEach = 64 / sizeof(T);
-  return (count + kEach - 1) / kEach * kEach;
-}
+// ---------------------------------------------------------------- the loops, for each instruction set
 
 template <typename T>
-using Elements = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>, Eigen::Aligned64>;
-template <typename T>
-using Results = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>, Eigen::Aligned64>;
+struct Loops {
+  using One = void (*)(const T*, T*, size_t);
+  using Two = void (*)(const T*, const T*, T*, size_t);
+  One neg, abs, sqrt, relu, exp, sigmoid, tanh;
+  Two add, sub, mul, div;
+};
 
+namespace plain_float {
+#define REAL float
+#define REAL_BITS 32
+#define BITS uint32_t
+#define SIGNED int32_t
+#include "backends/cpu/elementwise_loops.inc"
+}  // namespace plain_float
+#ifdef DFC_X86_LEVELS
+#pragma GCC push_options
+#pragma GCC target("avx2")
+namespace avx2_float {
+#include "backends/cpu/elementwise_loops.inc"
+}  // namespace avx2_float
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,avx2,prefer-vector-width=512")
+namespace avx512_float {
+#include "backends/cpu/elementwise_loops.inc"
+}  // namespace avx512_float
+#pragma GCC pop_options
+#endif
+#undef REAL
+#undef REAL_BITS
+#undef BITS
+#undef SIGNED
+namespace plain_double {
+#define REAL double
+#define REAL_BITS 64
+#define BITS uint64_t
+#define SIGNED int64_t
+#include "backends/cpu/elementwise_loops.inc"
+}  // namespace plain_double
+#ifdef DFC_X86_LEVELS
+#pragma GCC push_options
+#pragma GCC target("avx2")
+namespace avx2_double {
+#include "backends/cpu/elementwise_loops.inc"
+}  // namespace avx2_double
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,avx2,prefer-vector-width=512")
+namespace avx512_double {
+#include "backends/cpu/elementwise_loops.inc"
+}  // namespace avx512_double
+#pragma GCC pop_options
+#else
+namespace avx2_float = plain_float;
+namespace avx512_float = plain_float;
+namespace avx2_double = plain_double;
+namespace avx512_double = plain_double;
+#endif
+
+// The best that this processor has.
 template <typename T>
-Elements<T> In(const T* x, size_t count) {
-  return Elements<T>(x, static_cast<Eigen::Index>(Padded<T>(count)));
+const Loops<T>& BestLoops();
+template <>
+const Loops<float>& BestLoops<float>() {
+  static const Loops<float>& best = *ForThisProcessor(&plain_float::kLoops, &avx2_float::kLoops, &avx512_float::kLoops);
+  return best;
 }
-template <typename T>
-Results<T> Out(T* x, size_t count) {
-  return Results<T>(x, static_cast<Eigen::Index>(Padded<T>(count)));
+template <>
+const Loops<double>& BestLoops<double>() {
+  static const Loops<double>& best = *ForThisProcessor(&plain_double::kLoops, &avx2_double::kLoops, &avx512_double::kLoops);
+  return best;
 }
+
+// ---------------------------------------------------------------- one element after another
 
 template <typename T, typename F>
 bool Each(const T* x, T* out, size_t count, F f) {
@@ -56,14 +113,16 @@ bool UnaryInt(Op op, const int64_t* x, int64_t* out, size_t count) {
 
 template <typename T>
 bool UnaryReal(Op op, const T* x, T* out, size_t count) {
-  auto in = In(x, count);
-  auto to = Out(out, count);
+  const Loops<T>& loops = BestLoops<T>();
   switch (op) {
-    case Op::Neg: to = -in; return true;
-    case Op::Abs: to = in.abs(); return true;
-    case Op::Sqrt: return Each(x, out, count, [](T v) { return std::sqrt(v); });
-    case Op::Exp: to = in.exp(); return true;
-    case Op::Log: to = in.log(); return true;
+    case Op::Neg: return loops.neg(x, out, count), true;
+    case Op::Abs: return loops.abs(x, out, count), true;
+    case Op::Sqrt: return loops.sqrt(x, out, count), true;
+    case Op::Exp: return loops.exp(x, out, count), true;
+    case Op::Tanh: return loops.tanh(x, out, count), true;
+    case Op::Sigmoid: return loops.sigmoid(x, out, count), true;
+    case Op::Relu: return loops.relu(x, out, count), true;
+    case Op::Log: return Each(x, out, count, [](T v) { return std::log(v); });
     case Op::Sin: return Each(x, out, count, [](T v) { return std::sin(v); });
     case Op::Cos: return Each(x, out, count, [](T v) { return std::cos(v); });
     case Op::Tan: return Each(x, out, count, [](T v) { return std::tan(v); });
@@ -72,20 +131,10 @@ bool UnaryReal(Op op, const T* x, T* out, size_t count) {
     case Op::Atan: return Each(x, out, count, [](T v) { return std::atan(v); });
     case Op::Sinh: return Each(x, out, count, [](T v) { return std::sinh(v); });
     case Op::Cosh: return Each(x, out, count, [](T v) { return std::cosh(v); });
-    case Op::Tanh:
-      // Eigen has tanh in vectors for Float alone.
-      if constexpr (sizeof(T) == 4) {
-        to = in.tanh();
-        return true;
-      } else {
-        return Each(x, out, count, [](T v) { return std::tanh(v); });
-      }
     case Op::Asinh: return Each(x, out, count, [](T v) { return std::asinh(v); });
     case Op::Acosh: return Each(x, out, count, [](T v) { return std::acosh(v); });
     case Op::Atanh: return Each(x, out, count, [](T v) { return std::atanh(v); });
     case Op::Signum: return Each(x, out, count, scalar::Signum<T>);
-    case Op::Sigmoid: to = T(1) / (T(1) + (-in).exp()); return true;
-    case Op::Relu: return Each(x, out, count, [](T v) { return v < 0 ? T(0) : v; });
     default: return false;
   }
 }
@@ -107,13 +156,12 @@ bool Binary(Op op, const T* x, const T* y, T* out, size_t count) {
     default: break;
   }
   if constexpr (kReal) {
-    auto a = In(x, count), b = In(y, count);
-    auto to = Out(out, count);
+    const Loops<T>& loops = BestLoops<T>();
     switch (op) {
-      case Op::Add: to = a + b; return true;
-      case Op::Sub: to = a - b; return true;
-      case Op::Mul: to = a * b; return true;
-      case Op::FDiv: to = a / b; return true;
+      case Op::Add: return loops.add(x, y, out, count), true;
+      case Op::Sub: return loops.sub(x, y, out, count), true;
+      case Op::Mul: return loops.mul(x, y, out, count), true;
+      case Op::FDiv: return loops.div(x, y, out, count), true;
       case Op::Pow: return Each(x, y, out, count, [](T v, T p) { return std::pow(v, p); });
       default: return false;
     }
@@ -160,7 +208,7 @@ void Convert(const From* x, To* out, size_t count) {
 
 template <typename T>
 void Exp(const T* x, T* out, size_t count) {
-  Out(out, count) = In(x, count).exp();
+  BestLoops<T>().exp(x, out, count);
 }
 
 #define DF_FOR_NUMBERS(T)                                             \

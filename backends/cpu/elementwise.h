@@ -1,8 +1,7 @@
 // backends/cpu/elementwise.h
 //
-// Loops over the elements of tensors. A buffer's size is a multiple of 64 bytes (runtime/tensor.h) and loops run to its end,
-// so that each element goes through the same instructions: a result depends neither on where it stands nor on how many
-// elements there are. `out` may be an operand.
+// Loops over the elements of tensors. Each element goes through the same roundings: a result depends neither on where it
+// stands, nor on how many elements there are, nor on the instruction set. `out` may be an operand.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +25,7 @@ void Select(const uint8_t* choose, const T* x, const T* y, T* out, size_t count)
 // As the scalar Convert of runtime/kernels.h: to an Int towards zero, wrapping; to Float and Double to nearest even.
 template <typename From, typename To>
 void Convert(const From* x, To* out, size_t count);
-// e to the x, of `count` elements and up to the next 64 bytes.
+// e to the x.
 template <typename T>
 void Exp(const T* x, T* out, size_t count);
 

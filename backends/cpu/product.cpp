@@ -1,60 +1,183 @@
 #include "backends/cpu/product.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
 
-#define EIGEN_DONT_PARALLELIZE
-#include <Eigen/Core>
-
+#include "backends/cpu/level.h"
 #include "runtime/scalar.h"
 
-#ifdef DFC_ONEDNN
-#include <dnnl.h>
-#include <omp.h>
+#ifdef DFC_X86_LEVELS
+#include <immintrin.h>
 #endif
 
 namespace df::cpu {
 namespace {
 
-template <typename T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+// ---------------------------------------------------------------- the loops, for each instruction set
+
+namespace plain_float {
+#define REAL float
+#define VECTOR float
+#define LANES 1
+#define ROWS 4
+#define COLUMNS 2
+#define SPLAT(x) (x)
+#define FMA(x, y, z) std::fma(x, y, z)
+#include "backends/cpu/product_loops.inc"
+#undef REAL
+#undef VECTOR
+}  // namespace plain_float
+namespace plain_double {
+#define REAL double
+#define VECTOR double
+#include "backends/cpu/product_loops.inc"
+#undef REAL
+#undef VECTOR
+#undef LANES
+#undef ROWS
+#undef COLUMNS
+#undef SPLAT
+#undef FMA
+}  // namespace plain_double
+
+#ifdef DFC_X86_LEVELS
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+namespace avx2_float {
+#define REAL float
+#define VECTOR __m256
+#define LANES 8
+#define ROWS 4
+#define COLUMNS 3
+#define SPLAT(x) _mm256_set1_ps(x)
+#define FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
+#include "backends/cpu/product_loops.inc"
+#undef REAL
+#undef VECTOR
+#undef LANES
+#undef SPLAT
+#undef FMA
+}  // namespace avx2_float
+namespace avx2_double {
+#define REAL double
+#define VECTOR __m256d
+#define LANES 4
+#define SPLAT(x) _mm256_set1_pd(x)
+#define FMA(x, y, z) _mm256_fmadd_pd(x, y, z)
+#include "backends/cpu/product_loops.inc"
+#undef REAL
+#undef VECTOR
+#undef LANES
+#undef ROWS
+#undef COLUMNS
+#undef SPLAT
+#undef FMA
+}  // namespace avx2_double
+#pragma GCC pop_options
+
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,prefer-vector-width=512")
+namespace avx512_float {
+#define REAL float
+#define VECTOR __m512
+#define LANES 16
+#define ROWS 8
+#define COLUMNS 3
+#define SPLAT(x) _mm512_set1_ps(x)
+#define FMA(x, y, z) _mm512_fmadd_ps(x, y, z)
+#include "backends/cpu/product_loops.inc"
+#undef REAL
+#undef VECTOR
+#undef LANES
+#undef SPLAT
+#undef FMA
+}  // namespace avx512_float
+namespace avx512_double {
+#define REAL double
+#define VECTOR __m512d
+#define LANES 8
+#define SPLAT(x) _mm512_set1_pd(x)
+#define FMA(x, y, z) _mm512_fmadd_pd(x, y, z)
+#include "backends/cpu/product_loops.inc"
+#undef REAL
+#undef VECTOR
+#undef LANES
+#undef ROWS
+#undef COLUMNS
+#undef SPLAT
+#undef FMA
+}  // namespace avx512_double
+#pragma GCC pop_options
+#endif
 
 template <typename T>
-void EigenProduct(const T* x, const T* y, T* out, size_t m, size_t k, size_t n) {
-  auto rows = static_cast<Eigen::Index>(m), inner = static_cast<Eigen::Index>(k), columns = static_cast<Eigen::Index>(n);
-  Eigen::Map<const Matrix<T>> a(x, rows, inner), b(y, inner, columns);
-  Eigen::Map<Matrix<T>> c(out, rows, columns);
-  c.noalias() = a * b;
+using Loop = void (*)(const T*, size_t, const T*, size_t, T*, size_t, size_t, size_t, size_t, bool, T*);
+
+#ifndef DFC_X86_LEVELS
+namespace avx2_float = plain_float;
+namespace avx512_float = plain_float;
+namespace avx2_double = plain_double;
+namespace avx512_double = plain_double;
+#endif
+
+constexpr size_t kMostLanes = 16, kMostColumns = 3;
+// Rows of y that are gone over at a time: a strip of so many stays in the caches. Sums go on where they stood.
+constexpr size_t kDepth = 512;
+
+template <typename T>
+void Run(Loop<T> loop, const T* x, size_t x_stride, const T* y, size_t y_stride, T* out, size_t out_stride, size_t m, size_t k,
+         size_t n) {
+  static thread_local std::vector<T> space;
+  if (m == 0 || n == 0) return;
+  if (k == 0) {
+    for (size_t i = 0; i < m; ++i) std::fill(out + i * out_stride, out + i * out_stride + n, T(0));
+    return;
+  }
+  // Of one column: as a product of rows, of the column with the rows of x for columns.
+  if (n == 1 && m > 1) {
+    std::vector<T> turned(m * k + k);
+    T* column = turned.data() + m * k;
+    for (size_t l = 0; l < k; ++l) column[l] = y[l * y_stride];
+    for (size_t i = 0; i < m; ++i)
+      for (size_t l = 0; l < k; ++l) turned[l * m + i] = x[i * x_stride + l];
+    std::vector<T> row(m);
+    Run(loop, column, k, turned.data(), m, row.data(), m, 1, k, m);
+    for (size_t i = 0; i < m; ++i) out[i * out_stride] = row[i];
+    return;
+  }
+  size_t room = (kDepth * kMostColumns + m) * kMostLanes;
+  if (space.size() < room) space.resize(room);
+  for (size_t l = 0; l == 0 || l < k; l += kDepth)
+    loop(x + l, x_stride, y + l * y_stride, y_stride, out, out_stride, m, std::min(k - l, kDepth), n, l > 0, space.data());
 }
 
 }  // namespace
 
 template <>
-void MatMul<double>(const double* x, const double* y, double* out, size_t m, size_t k, size_t n) {
-  EigenProduct(x, y, out, m, k, n);
+void MatMul<float>(const float* x, size_t x_stride, const float* y, size_t y_stride, float* out, size_t out_stride, size_t m,
+                   size_t k, size_t n) {
+  static const Loop<float> loop = ForThisProcessor<Loop<float>>(plain_float::Product, avx2_float::Product, avx512_float::Product);
+  Run(loop, x, x_stride, y, y_stride, out, out_stride, m, k, n);
 }
 
 template <>
-void MatMul<float>(const float* x, const float* y, float* out, size_t m, size_t k, size_t n) {
-#ifdef DFC_ONEDNN
-  // The number of threads is the calling thread's own.
-  static thread_local bool one_thread = false;
-  if (!one_thread) omp_set_num_threads(1);
-  one_thread = true;
-  auto rows = static_cast<dnnl_dim_t>(m), inner = static_cast<dnnl_dim_t>(k), columns = static_cast<dnnl_dim_t>(n);
-  if (m > 0 && k > 0 && n > 0 &&
-      dnnl_sgemm('N', 'N', rows, columns, inner, 1.0f, x, inner, y, columns, 0.0f, out, columns) == dnnl_success)
-    return;
-#endif
-  EigenProduct(x, y, out, m, k, n);
+void MatMul<double>(const double* x, size_t x_stride, const double* y, size_t y_stride, double* out, size_t out_stride, size_t m,
+                    size_t k, size_t n) {
+  static const Loop<double> loop = ForThisProcessor<Loop<double>>(plain_double::Product, avx2_double::Product, avx512_double::Product);
+  Run(loop, x, x_stride, y, y_stride, out, out_stride, m, k, n);
 }
 
 template <>
-void MatMul<int64_t>(const int64_t* x, const int64_t* y, int64_t* out, size_t m, size_t k, size_t n) {
-  std::fill(out, out + m * n, int64_t{0});
-  for (size_t i = 0; i < m; ++i)
+void MatMul<int64_t>(const int64_t* x, size_t x_stride, const int64_t* y, size_t y_stride, int64_t* out, size_t out_stride,
+                     size_t m, size_t k, size_t n) {
+  for (size_t i = 0; i < m; ++i) {
+    int64_t* row = out + i * out_stride;
+    std::fill(row, row + n, int64_t{0});
     for (size_t l = 0; l < k; ++l)
-      for (size_t j = 0; j < n; ++j)
-        out[i * n + j] = scalar::Add(out[i * n + j], scalar::Mul(x[i * k + l], y[l * n + j]));
+      for (size_t j = 0; j < n; ++j) row[j] = scalar::Add(row[j], scalar::Mul(x[i * x_stride + l], y[l * y_stride + j]));
+  }
 }
 
 }  // namespace df::cpu

@@ -1,7 +1,14 @@
 // backends/cpu/product.h
 //
-// Matrix products, row-major: [m, k] times [k, n]. Float on oneDNN where the build has it, the rest on Eigen; Int wraps.
-// On one thread: an engine's own threads are those that work.
+// Matrix products, row-major: [m, k] times [k, n]. On one thread: an engine's own threads are those that work.
+//
+// Float and Double: each element is
+//
+//   fma(x[k-1], y[k-1], ... fma(x[1], y[1], fma(x[0], y[0], 0)))
+//
+// a chain of fused multiplications and additions in the order of k. So it has the same bits in every tile, with every
+// instruction set, and however many other rows and columns are computed with it: a row of a batched product is the row that
+// the product of that row alone gives. (Libraries of BLAS choose another order for other sizes.) Int wraps.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +16,14 @@
 
 namespace df::cpu {
 
-// T: float, double, int64_t. `out` is no operand.
+// T: float, double, int64_t. Strides are those of rows, in elements. `out` is no operand.
 template <typename T>
-void MatMul(const T* x, const T* y, T* out, size_t m, size_t k, size_t n);
+void MatMul(const T* x, size_t x_stride, const T* y, size_t y_stride, T* out, size_t out_stride, size_t m, size_t k, size_t n);
+
+// Of matrices without gaps.
+template <typename T>
+void MatMul(const T* x, const T* y, T* out, size_t m, size_t k, size_t n) {
+  MatMul(x, k, y, n, out, n, m, k, n);
+}
 
 }  // namespace df::cpu

@@ -1,0 +1,110 @@
+// What batching stands on: the bits of a row, or of an element, do not depend on what is computed with it.
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "backends/cpu/elementwise.h"
+#include "backends/cpu/product.h"
+#include "tests/unit/catch.h"
+
+using namespace df;
+
+namespace {
+
+// Numbers whose sums round differently in each order.
+template <typename T>
+std::vector<T> Numbers(size_t count, double step) {
+  std::vector<T> x(count);
+  for (size_t i = 0; i < count; ++i) x[i] = static_cast<T>(std::sin(static_cast<double>(i) * step) * std::exp(static_cast<double>(i % 7)));
+  return x;
+}
+
+template <typename T>
+bool SameBits(const T* a, const T* b, size_t count) {
+  return std::memcmp(a, b, count * sizeof(T)) == 0;
+}
+
+// Every element of a product of every size is the chain that product.h promises.
+template <typename T>
+void ProductsAreChains() {
+  for (size_t k : {1, 2, 7, 64, 511, 512, 513, 1100})
+    for (size_t n : {1, 2, 5, 8, 16, 17, 24, 48, 49, 750, 1100}) {
+      if (k * n > 600000) continue;
+      std::vector<T> y = Numbers<T>(k * n, 0.7);
+      for (size_t m : {1, 2, 3, 4, 5, 6, 7, 8, 9, 17, 25}) {
+        std::vector<T> x = Numbers<T>(m * k, 1.3), out(m * n), row(n);
+        cpu::MatMul(x.data(), y.data(), out.data(), m, k, n);
+        bool good = true;
+        for (size_t i = 0; i < m; ++i) {
+          cpu::MatMul(x.data() + i * k, y.data(), row.data(), 1, k, n);
+          good &= SameBits(row.data(), out.data() + i * n, n);
+        }
+        for (size_t at : {size_t{0}, m * n / 2, m * n - 1}) {
+          T sum = 0;
+          for (size_t l = 0; l < k; ++l) sum = std::fma(x[at / n * k + l], y[l * n + at % n], sum);
+          good &= SameBits(&sum, &out[at], 1);
+        }
+        INFO("k " << k << " n " << n << " m " << m);
+        REQUIRE(good);
+      }
+    }
+}
+
+template <typename T>
+void ElementsStandAlone() {
+  std::vector<T> x = Numbers<T>(333, 0.37), y = Numbers<T>(333, 0.91), out(333), in_place = x;
+  for (ir::Op op : {ir::Op::Exp, ir::Op::Tanh, ir::Op::Sigmoid, ir::Op::Sqrt, ir::Op::Neg, ir::Op::Abs, ir::Op::Relu, ir::Op::Log}) {
+    REQUIRE(cpu::Unary(op, x.data(), out.data(), x.size()));
+    in_place = x;
+    cpu::Unary(op, in_place.data(), in_place.data(), x.size());
+    bool good = SameBits(in_place.data(), out.data(), x.size());
+    for (size_t i = 0; i < x.size(); ++i) {
+      T one;
+      cpu::Unary(op, &x[i], &one, 1);
+      good &= SameBits(&one, &out[i], 1);
+    }
+    INFO("op " << static_cast<int>(op));
+    REQUIRE(good);
+  }
+  for (ir::Op op : {ir::Op::Add, ir::Op::Sub, ir::Op::Mul, ir::Op::FDiv, ir::Op::Min, ir::Op::Max, ir::Op::Pow}) {
+    REQUIRE(cpu::Binary(op, x.data(), y.data(), out.data(), x.size()));
+    bool good = true;
+    for (size_t i = 0; i < x.size(); ++i) {
+      T one;
+      cpu::Binary(op, &x[i], &y[i], &one, 1);
+      good &= SameBits(&one, &out[i], 1);
+    }
+    REQUIRE(good);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("an element of a product is one chain of fused multiplications and additions") {
+  ProductsAreChains<float>();
+  ProductsAreChains<double>();
+}
+
+TEST_CASE("an element is computed alike wherever it stands") {
+  ElementsStandAlone<float>();
+  ElementsStandAlone<double>();
+}
+
+TEST_CASE("exp and tanh at their ends") {
+  const float kInfinity = INFINITY;
+  float x[] = {0.0f, 88.72f, 89.0f, -87.0f, -103.0f, -104.0f, kInfinity, -kInfinity, NAN}, y[9];
+  cpu::Unary(ir::Op::Exp, x, y, 9);
+  CHECK(y[0] == 1.0f);
+  for (int i : {1, 3}) CHECK(std::fabs(y[i] / std::exp(static_cast<double>(x[i])) - 1) < 1e-6);
+  CHECK(y[2] == kInfinity);
+  CHECK(y[4] == std::exp(-103.0f));
+  CHECK(y[5] == 0.0f);
+  CHECK(y[6] == kInfinity);
+  CHECK(y[7] == 0.0f);
+  CHECK(std::isnan(y[8]));
+  cpu::Unary(ir::Op::Tanh, x, y, 9);
+  CHECK(y[0] == 0.0f);
+  CHECK(y[6] == 1.0f);
+  CHECK(y[7] == -1.0f);
+  CHECK(std::isnan(y[8]));
+}

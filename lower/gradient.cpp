@@ -108,11 +108,6 @@ void Gradients::Expand(FunctionId id) {
 void Gradients::ExpandNode(Writer& w, NodeId id) {
   const Node node = w.function().nodes[id];
   w.pos = node.pos;
-  for (ir::TypeId type : {node.results[0].type, w.TypeOf(node.operands[node.operands.size() - 2]).type}) {
-    if (!types.HoldsTensor(type)) continue;
-    diags_.Report(Diag::NoDerivative, span_of_(node.pos), program.types[type].name);
-    return;
-  }
   Values results;
   if (DiffMode(node.attr) == DiffMode::Vjp) WriteVjp(w, node, results);
   else WriteJvp(w, node, results);

@@ -212,14 +212,13 @@ void DualBuilder::CopyOp(NodeId id) {
   const ir::Derivative* rule = ir::DerivativeOf(node.op);
   for (uint32_t i = 0; i < node.operands.size(); ++i) {
     Held held = Get(node.operands[i]);
-    bool tensor = types_.Active(type.type) && types_.HoldsTensor(from_.TypeOf(node.operands[i]).type);
-    if (!held.tangent && !tensor) continue;
-    if (tensor || ir::HidesDerivative(node.op) || (!rule && types_.Active(type.type))) {
+    if (!held.tangent) continue;
+    if (ir::HidesDerivative(node.op) || (!rule && types_.Active(type.type))) {
       all_.Refuse({node.op, node.pos});
       break;
     }
-    if (!types_.Active(type.type) || !rule->by_operand[i]) continue;
-    Value part = WriteDerivative(w_, *rule->by_operand[i], {operands, made, *held.tangent, type.type});
+    if (!types_.Active(type.type) || !rule->forward[i]) continue;
+    Value part = WriteDerivative(w_, *rule->forward[i], {operands, made, *held.tangent, type.type, node.attr});
     tangent = tangent ? w_.Op(ir::Op::Add, {*tangent, part}, type.type) : part;
   }
   Define({id, 0}, {made, tangent});

@@ -219,12 +219,12 @@ void PairBuilder::TransposeOp(NodeId id, Value cotangent) {
   }
   const ir::Derivative* rule = ir::DerivativeOf(node.op);
   for (uint32_t i = 0; i < node.operands.size(); ++i) {
-    if (types_.HoldsTensor(w_.TypeOf(node.operands[i]).type)) return all_.Refuse({node.op, node.pos});
     if (!Active(node.operands[i])) continue;
     if (!rule) return all_.Refuse({node.op, node.pos});
-    if (!rule->by_operand[i]) continue;
+    if (!rule->reverse[i]) continue;
     ir::TypeId type = w_.TypeOf(node.operands[i]).type;
-    Contribute(node.operands[i], WriteDerivative(w_, *rule->by_operand[i], {node.operands, {id, 0}, cotangent, type}));
+    DerivativeOperands in{node.operands, {id, 0}, cotangent, type, node.attr};
+    Contribute(node.operands[i], WriteDerivative(w_, *rule->reverse[i], in));
   }
 }
 

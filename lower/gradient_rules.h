@@ -8,14 +8,30 @@
 
 namespace df::fg {
 
+// Where a text is used: what its names stand for.
 struct DerivativeOperands {
   llvm::ArrayRef<Value> operands;
   Value result;
   Value direction;
-  ir::TypeId type;  // of what the text gives; numbers in it have the type of the direction
+  ir::TypeId type;    // of what the text gives
+  uint32_t attr = 0;  // of the op that is differentiated
 };
 
 // The value of `expr`.
 Value WriteDerivative(Writer& w, const ir::DerivativeExpr& expr, const DerivativeOperands& in);
+
+// ---- gradient_shapes.cpp
+
+// The words of derivative.def that depend on shapes, of a value that is written already.
+Value WriteShaped(Writer& w, const ir::DerivativeExpr& expr, Value x, const DerivativeOperands& in);
+// The length of the axis that a reduction takes away.
+int64_t ReducedLength(const Writer& w, const DerivativeOperands& in);
+// What a reduction inside a text leaves of a value, and its attribute there.
+ir::TypeId ReducedType(Writer& w, Value x, const DerivativeOperands& in);
+uint32_t ReducedAxis(const Writer& w, const DerivativeOperands& in);
+// The tensor type, or scalar type, with these elements and the shape of another.
+ir::TypeId WithElement(Writer& w, ir::TypeId shape, ir::TypeKind element);
+// Of a tensor its elements' kind, of a number its own.
+ir::TypeKind ElementOf(const Writer& w, ir::TypeId type);
 
 }  // namespace df::fg

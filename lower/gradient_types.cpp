@@ -2,11 +2,13 @@
 #include "lower/gradient_types.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include "tagged_ir/tensor_rules.h"
 
 namespace df::fg {
 
 bool GradientTypes::IsReal(ir::TypeId type) const {
   ir::TypeKind kind = p_.types.Kind(type);
+  if (kind == ir::TypeKind::Tensor) kind = p_.types[type].element;
   return kind == ir::TypeKind::Float || kind == ir::TypeKind::Double;
 }
 
@@ -28,14 +30,6 @@ bool GradientTypes::Active(ir::TypeId type) {
   auto known = active_.find(type.index);
   if (known != active_.end()) return known->second;
   return active_[type.index] = Reaches(p_.types, type, [&](ir::TypeId part) { return IsReal(part); });
-}
-
-bool GradientTypes::HoldsTensor(ir::TypeId type) {
-  return Reaches(p_.types, type, [&](ir::TypeId part) {
-    ir::TypeKind element = p_.types[part].element;
-    return p_.types.Kind(part) == ir::TypeKind::Tensor &&
-           (element == ir::TypeKind::Float || element == ir::TypeKind::Double);
-  });
 }
 
 ir::TypeId GradientTypes::NewData(const std::string& name) {
@@ -92,7 +86,10 @@ ir::TypeId GradientTypes::Cotangent(ir::TypeId type) {
   if (auto it = cotangents_.find(type.index); it != cotangents_.end()) return it->second;
   ir::TypeId id = NewData("Cotangent " + p_.types[type].name);
   cotangents_[type.index] = id;
-  std::vector<ir::Constructor> rows = {{"zero#", {}}};
+  // The cotangent of a cotangent has two zeros.
+  std::string zero = "zero#";
+  while (llvm::any_of(p_.types[type].constructors, [&](const ir::Constructor& con) { return con.name == zero; })) zero += '#';
+  std::vector<ir::Constructor> rows = {{zero, {}}};
   for (uint32_t c = 0; c < p_.types[type].constructors.size(); ++c) {
     ir::Constructor row{p_.types[type].constructors[c].name, {}};
     for (size_t i = 0; i < p_.types[type].constructors[c].fields.size(); ++i) {
@@ -124,6 +121,11 @@ Value GradientTypes::Sum(Writer& w, ir::TypeId type, Value a, Value b) {
 
 Value GradientTypes::IsNotZero(Writer& w, ir::TypeId type, Value cotangent) {
   ir::TypeId boolean = p_.types.Builtin(ir::TypeKind::Bool), integer = p_.types.Builtin(ir::TypeKind::Int);
+  if (p_.types.Kind(type) == ir::TypeKind::Tensor) {
+    type = p_.types.Builtin(p_.types[type].element);
+    cotangent = w.Op(ir::Op::Abs, cotangent, w.TypeOf(cotangent).type);
+    cotangent = w.Op(ir::Op::ReduceSum, cotangent, type, ir::kAllAxes);
+  }
   if (IsReal(type)) return w.Op(ir::Op::Ne, {cotangent, w.Real(type, 0)}, boolean);
   Value chosen = w.Op(ir::Op::Match, cotangent, p_.types.Builtin(ir::TypeKind::Alt));
   Value number = w.Op(ir::Op::AltToInt, chosen, integer);

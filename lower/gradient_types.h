@@ -2,10 +2,10 @@
 //
 // The types that derivatives are computed in, and the functions between them. Of a type T of the program:
 //
-//   Cotangent T   what reverse mode accumulates. Of a real number its own type, and 0 is zero. Of data a type with one
+//   Cotangent T   what reverse mode accumulates. Of a real number or a tensor its own type, and 0 is zero. Of data a type with one
 //                 more constructor, `zero#`, a symbolic zero that has no shape; the other constructors hold the
 //                 cotangents of those fields that hold real numbers.
-//   Dual T        what forward mode computes with. Of a real number a pair of it and its tangent; of data the same
+//   Dual T        what forward mode computes with. Of a real number or a tensor a pair of it and its tangent; of data the same
 //                 constructors on duals of the fields.
 //   Tangent T     what programs see (typecheck/tangent.cpp): T's constructors, and shapes.
 //
@@ -22,9 +22,8 @@ class GradientTypes {
   explicit GradientTypes(Program& program) : p_(program) {}
 
   bool Active(ir::TypeId type);
+  // A real number, or a tensor of them.
   bool IsReal(ir::TypeId type) const;
-  // Whether it is, or holds, a tensor of real numbers: these have no derivatives yet, and are refused.
-  bool HoldsTensor(ir::TypeId type);
 
   // ---- cotangents
   ir::TypeId Cotangent(ir::TypeId type);

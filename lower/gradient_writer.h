@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <map>
+#include <tuple>
 
 #include "lower/function_graph.h"
 
@@ -22,7 +23,9 @@ class Writer {
   BlockId block;
 
   Program& program() { return p_; }
+  const Program& program() const { return p_; }
   Function& function() { return f_; }
+  const Function& function() const { return f_; }
   PortType TypeOf(Value value) const { return f_.TypeOf(value); }
 
   NodeId Add(Node node) {
@@ -40,6 +43,13 @@ class Writer {
     node.results = {{type, lazy}};
     return {Add(std::move(node)), 0};
   }
+  // As Op, but one node for all that are equal in a block: for texts of derivatives, which repeat themselves.
+  Value Shared(ir::Op op, llvm::ArrayRef<Value> operands, ir::TypeId type, uint32_t attr = 0) {
+    auto key = std::tuple(block.index, op, attr, type.index, std::vector<Value>(operands.begin(), operands.end()));
+    auto [it, fresh] = shared_.try_emplace(std::move(key));
+    if (fresh) it->second = Op(op, operands, type, attr);
+    return it->second;
+  }
   // One node for each constant of a block.
   Value Const(ir::Constant constant) {
     ir::TypeId type = constant.type;
@@ -48,7 +58,10 @@ class Writer {
     if (fresh) it->second = Op(ir::Op::Const, {}, type, id.index);
     return it->second;
   }
+  // A real number, or a tensor of which it is every element.
   Value Real(ir::TypeId type, double number) {
+    if (p_.types.Kind(type) == ir::TypeKind::Tensor)
+      return Shared(ir::Op::Expand, Real(p_.types.Builtin(p_.types[type].element), number), type);
     int64_t word = 0;
     if (p_.types.Kind(type) == ir::TypeKind::Double) {
       std::memcpy(&word, &number, 8);
@@ -140,6 +153,7 @@ class Writer {
   Program& p_;
   Function& f_;
   std::map<std::pair<uint32_t, uint32_t>, Value> constants_;  // by block and constant
+  std::map<std::tuple<uint32_t, ir::Op, uint32_t, uint32_t, std::vector<Value>>, Value> shared_;  // by block and what it computes
 };
 
 }  // namespace df::fg

@@ -8,19 +8,20 @@
 
 namespace df::ir {
 
-// A text of derivative.def.
+// A text of derivative.def. The words from Spread on are explained there.
 struct DerivativeExpr {
-  enum class Kind : uint8_t { Operand, Result, Direction, Number, Op, If };
+  enum class Kind : uint8_t { Operand, Result, Direction, Number, Op, If,
+                              Spread, Length, Collapse, SliceEnd, Pad, Restore, Flat, Rows, Left, Right };
   Kind kind;
   uint32_t operand = 0;                    // Operand
   double number = 0;                       // Number
   ir::Op op = ir::Op::Const;               // Op
-  std::vector<DerivativeExpr> args;        // Op; If: condition, then, else
+  std::vector<DerivativeExpr> args;        // Op and words; If: condition, then, else
 };
 
+// By operand; none: nothing flows.
 struct Derivative {
-  // By operand; none: nothing flows.
-  llvm::SmallVector<std::optional<DerivativeExpr>, 2> by_operand;
+  llvm::SmallVector<std::optional<DerivativeExpr>, 2> forward, reverse;
 };
 
 // Null for an op that has none.

@@ -2,8 +2,10 @@
 // compiler computes:
 //
 //   Tangent Double = Double, Tangent Float = Float
+//   Tangent (Tensor a s) = Tensor (Tangent a) s     and a tensor of () is ()
 //   Tangent (T a b) = T (Tangent a) (Tangent b)   if every leaf of T is a real number or a part of type a or b
 //   Tangent T = ()                                if T holds no real number: Int, Bool, functions, enumerations
+//                                                 (dimensions and shapes stay as they are)
 //   Tangent T                                     else a type of its own: T's constructors, on tangents of the fields
 //
 // `Types::App` reduces as soon as the argument is known far enough. An equation with a tangent of an unknown type waits
@@ -28,13 +30,17 @@ TypeId Types::ReduceTangent(TypeId of) {
   llvm::SmallVector<TypeId> args;
   TyConId head = Head(of, &args);
   if (!head.valid() || IsTangent(of)) return {};
+  if (TypeId element, shape; IsTensor(of, &element, &shape))
+    return Kind(element) == TypeKind::Meta ? TypeId() : Tensor(Tangent(element), shape);
   switch (cons[head].tangent) {
     case TangentForm::Open:
     case TangentForm::Own: return {};
     case TangentForm::Unit: return Scalar(Builtin::Unit);
     case TangentForm::Same: break;
   }
-  for (TypeId& arg : args) arg = Tangent(arg);
+  const std::vector<bool>& measures = cons[head].measures;
+  for (size_t i = 0; i < args.size(); ++i)
+    if (i >= measures.size() || !measures[i]) args[i] = Tangent(args[i]);
   return Con(head, args);
 }
 
@@ -48,11 +54,22 @@ namespace check {
 
 // How the tangents of the module's data types look: the greatest solution, so that a type may hold itself.
 void Checker::ClassifyTangents() {
-  for (const auto& [data, id] : data_) types_.cons[id].tangent = TangentForm::Unit;
+  for (const auto& [data, id] : data_) {
+    types_.cons[id].tangent = TangentForm::Unit;
+    types_.cons[id].measures.clear();
+    KindId kind = env_.KindOf(id), from, to;
+    for (; env_.kinds.IsArrow(kind, &from, &to); kind = to) {
+      from = env_.kinds.Prune(from);
+      types_.cons[id].measures.push_back(from == env_.kinds.Dim() || from == env_.kinds.Shape());
+    }
+  }
   TypeId unit = types_.Scalar(Builtin::Unit);
   auto fits = [&](TyConId id) {
     llvm::SmallVector<TypeId> tangents;
-    for (TyVarId param : types_.cons[id].params) tangents.push_back(types_.Tangent(types_.Var(param)));
+    for (size_t i = 0; i < types_.cons[id].params.size(); ++i) {
+      TypeId param = types_.Var(types_.cons[id].params[i]);
+      tangents.push_back(types_.cons[id].measures[i] ? param : types_.Tangent(param));
+    }
     for (ConId con : types_.cons[id].constructors)
       for (const core::Field& field : program_.constructors[con].fields) {
         TypeId type = types_.Reduced(field.type);

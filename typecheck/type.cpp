@@ -59,8 +59,13 @@ TypeId Types::Con(TyConId con, llvm::ArrayRef<TypeId> args) {
 TypeId Types::App(TypeId fn, TypeId arg) {
   if (rows_[fn.index].kind == TypeKind::Con && rows_[fn.index].a == Known(Builtin::Tangent).index) {
     if (TypeId reduced = ReduceTangent(arg); reduced.valid()) return reduced;
-    if (rows_[arg.index].kind == TypeKind::Meta) tangents_of.push_back(arg);
+    TypeId element = arg;
+    IsTensor(arg, &element);
+    if (rows_[element.index].kind == TypeKind::Meta) tangents_of.push_back(element);
   }
+  // A tensor of nothing holds nothing: what Tensor (Tangent a) s is at a type a without real numbers.
+  if (rows_[fn.index].kind == TypeKind::App && FnOf(fn) == Con(Known(Builtin::Tensor)) && ArgOf(fn) == Scalar(Builtin::Unit))
+    return Scalar(Builtin::Unit);
   Row f = rows_[fn.index], x = rows_[arg.index];
   return Make(TypeKind::App, fn.index, arg.index, f.has_var || x.has_var, f.has_meta || x.has_meta);
 }

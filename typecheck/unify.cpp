@@ -31,7 +31,7 @@ TypeId Unifier::PruneTangent(TypeId type) const {
   types_->IsTangent(type, &of);
   llvm::SmallVector<TypeId> args;
   TypeId whole = Head(of, &args);
-  for (TypeId arg : args) whole = types_->App(whole, arg);
+  for (TypeId arg : args) whole = types_->App(whole, Prune(arg));
   TypeId reduced = types_->Tangent(whole);
   return types_->IsTangent(reduced) ? reduced : Prune(reduced);
 }

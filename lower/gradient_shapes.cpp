@@ -1,0 +1,156 @@
+// The words of tagged_ir/derivative.def that depend on shapes: the transposes of ops that move, repeat or sum elements.
+#include "lower/gradient_rules.h"
+#include "tagged_ir/tensor_rules.h"
+#include "tagged_ir/tensor_type.h"
+
+namespace df::fg {
+namespace {
+
+using ir::Op;
+using Dims = llvm::SmallVector<int64_t, 4>;
+
+const ir::Type& RowOf(const Writer& w, Value value) { return w.program().types[w.TypeOf(value).type]; }
+// A copy: rows move when types are added.
+Dims DimsOf(const Writer& w, Value value) { return Dims(RowOf(w, value).dims.begin(), RowOf(w, value).dims.end()); }
+
+ir::TypeId Tensor(Writer& w, Value like, llvm::ArrayRef<int64_t> dims) {
+  return w.program().types.Tensor(ElementOf(w, w.TypeOf(like).type), dims);
+}
+
+// The axis that is gone becomes the first, and goes to its place.
+Value Spread(Writer& w, Value x, const DerivativeOperands& in) {
+  ir::TypeId type = w.TypeOf(in.operands[0]).type;
+  uint32_t attr = ReducedAxis(w, in);
+  if (attr == ir::kAllAxes) return w.Shared(Op::Expand, x, type);
+  Dims dims = DimsOf(w, in.operands[0]);
+  size_t axis = ir::AxisOf(attr, dims.size());
+  if (axis == 0) return w.Shared(Op::Expand, x, type);
+  Dims first = {dims[axis]};
+  uint32_t order = 1;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (i != axis) first.push_back(dims[i]);
+    order = order * 8 + static_cast<uint32_t>(i == axis ? 0 : i < axis ? i + 1 : i);
+  }
+  return w.Shared(Op::Transpose, w.Shared(Op::Expand, x, Tensor(w, x, first)), type, order);
+}
+
+// Leading axes become one, which is summed.
+Value Collapse(Writer& w, Value x, ir::TypeId to) {
+  if (w.TypeOf(x).type == to) return x;
+  if (w.program().types.Kind(to) != ir::TypeKind::Tensor) return w.Shared(Op::ReduceSum, x, to, ir::kAllAxes);
+  Dims dims(w.program().types[to].dims.begin(), w.program().types[to].dims.end()), have = DimsOf(w, x);
+  int64_t repeats = ir::ElementCount(llvm::ArrayRef(have).drop_back(dims.size()));
+  dims.insert(dims.begin(), repeats);
+  if (dims != have) x = w.Shared(Op::Reshape, x, Tensor(w, x, dims));
+  return w.Shared(Op::ReduceSum, x, to, 0);
+}
+
+Value Pad(Writer& w, Value x, const DerivativeOperands& in) {
+  Dims rest = DimsOf(w, in.operands[0]), have = DimsOf(w, x);
+  uint32_t attr = in.attr & (ir::kFromEnd - 1);
+  size_t axis = ir::AxisOf(attr, rest.size());
+  rest[axis] -= have[axis];
+  if (rest[axis] == 0) return x;
+  Value zero = w.Real(Tensor(w, x, rest), 0);
+  Values parts = {x, zero};
+  if (in.attr & ir::kFromEnd) std::swap(parts[0], parts[1]);
+  return w.Shared(Op::Concat, parts, in.type, attr);
+}
+
+Value Restore(Writer& w, Value x, const DerivativeOperands& in) {
+  if (in.attr == 0) return w.Shared(Op::Transpose, x, in.type, 0);
+  auto order = ir::OrderOfAxes(in.attr, DimsOf(w, x).size());
+  uint32_t inverse = 1;
+  for (size_t i = 0; i < order.size(); ++i)
+    inverse = inverse * 8 + static_cast<uint32_t>(llvm::find(order, i) - order.begin());
+  return w.Shared(Op::Transpose, x, in.type, inverse);
+}
+
+Value Flat(Writer& w, Value at) {
+  bool scalar = RowOf(w, at).kind != ir::TypeKind::Tensor;
+  ir::TypeId type = w.program().types.Tensor(ir::TypeKind::Int, {scalar ? 1 : ir::ElementCount(RowOf(w, at).dims)});
+  if (type == w.TypeOf(at).type) return at;
+  return w.Shared(scalar ? Op::Expand : Op::Reshape, at, type);
+}
+
+// One row for each index.
+Value Rows(Writer& w, Value x, const DerivativeOperands& in) {
+  Dims dims = DimsOf(w, in.operands[0]);
+  dims[0] = ir::ElementCount(RowOf(w, in.operands[1]).dims);
+  ir::TypeId type = Tensor(w, x, dims);
+  return type == w.TypeOf(x).type ? x : w.Shared(Op::Reshape, x, type);
+}
+
+// Of the product of x and y. A vector on the left is a row, on the right a column, and the product of the two is a scalar.
+Value TransposedProduct(Writer& w, Value d, const DerivativeOperands& in, bool left) {
+  Value x = in.operands[0], y = in.operands[1], other = left ? y : x;
+  bool row = DimsOf(w, x).size() == 1, column = DimsOf(w, y).size() == 1;
+  if (row && column) return w.Shared(Op::Mul, {w.Shared(Op::Expand, d, in.type), other}, in.type);
+  auto transposed = [&](Value matrix) {
+    Dims dims = DimsOf(w, matrix);
+    return w.Shared(Op::Transpose, matrix, Tensor(w, matrix, {dims[1], dims[0]}), 0);
+  };
+  // The outer product of two vectors: a column times a row.
+  auto outer = [&](Value u, Value v) {
+    int64_t m = DimsOf(w, u)[0], n = DimsOf(w, v)[0];
+    return w.Shared(Op::MatMul, {w.Shared(Op::Reshape, u, Tensor(w, u, {m, 1})), w.Shared(Op::Reshape, v, Tensor(w, v, {1, n}))},
+                    in.type);
+  };
+  if (left) {
+    if (row) return w.Shared(Op::MatMul, {y, d}, in.type);  // y times the column d
+    if (column) return outer(d, y);
+    return w.Shared(Op::MatMul, {d, transposed(y)}, in.type);
+  }
+  if (row) return outer(x, d);
+  if (column) return w.Shared(Op::MatMul, {d, x}, in.type);  // the row d times x
+  return w.Shared(Op::MatMul, {transposed(x), d}, in.type);
+}
+
+}  // namespace
+
+ir::TypeKind ElementOf(const Writer& w, ir::TypeId type) {
+  const ir::Type& row = w.program().types[type];
+  return row.kind == ir::TypeKind::Tensor ? row.element : row.kind;
+}
+
+ir::TypeId WithElement(Writer& w, ir::TypeId shape, ir::TypeKind element) {
+  ir::TypeTable& types = w.program().types;
+  if (types.Kind(shape) != ir::TypeKind::Tensor) return types.Builtin(element);
+  Dims dims(types[shape].dims.begin(), types[shape].dims.end());
+  return types.Tensor(element, dims);
+}
+
+uint32_t ReducedAxis(const Writer& w, const DerivativeOperands& in) {
+  return w.function().nodes[in.result.node].op == Op::LayerNormalization ? ir::kLastAxis : in.attr;
+}
+
+int64_t ReducedLength(const Writer& w, const DerivativeOperands& in) {
+  Dims dims = DimsOf(w, in.operands[0]);
+  uint32_t attr = ReducedAxis(w, in);
+  return attr == ir::kAllAxes ? ir::ElementCount(dims) : dims[ir::AxisOf(attr, dims.size())];
+}
+
+ir::TypeId ReducedType(Writer& w, Value x, const DerivativeOperands& in) {
+  uint32_t attr = ReducedAxis(w, in);
+  if (attr == ir::kAllAxes) return w.program().types.Builtin(ElementOf(w, w.TypeOf(x).type));
+  Dims dims = DimsOf(w, x);
+  dims.erase(dims.begin() + static_cast<ptrdiff_t>(ir::AxisOf(attr, dims.size())));
+  return Tensor(w, x, dims);
+}
+
+Value WriteShaped(Writer& w, const ir::DerivativeExpr& expr, Value x, const DerivativeOperands& in) {
+  using Kind = ir::DerivativeExpr::Kind;
+  switch (expr.kind) {
+    case Kind::Spread: return Spread(w, x, in);
+    case Kind::Collapse: return Collapse(w, x, in.type);
+    case Kind::SliceEnd: return w.Shared(Op::Slice, x, in.type, in.attr | ir::kFromEnd);
+    case Kind::Pad: return Pad(w, x, in);
+    case Kind::Restore: return Restore(w, x, in);
+    case Kind::Flat: return Flat(w, x);
+    case Kind::Rows: return Rows(w, x, in);
+    case Kind::Left: return TransposedProduct(w, x, in, true);
+    default: return TransposedProduct(w, x, in, false);
+  }
+}
+
+}  // namespace df::fg

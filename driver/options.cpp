@@ -47,10 +47,10 @@ bool ParseThreads(std::string_view text, uint32_t& threads) {
 }
 
 template <typename T, typename Parse>
-CLI::callback_t Reads(T& to, Parse parse, const char* example) {
-  return [&to, parse, example](const CLI::results_t& words) {
+CLI::callback_t Reads(const char* option, T& to, Parse parse, const char* example) {
+  return [option, &to, parse, example](const CLI::results_t& words) {
     if (!parse(words.back(), to))
-      throw CLI::ValidationError("`" + words.back() + "` is not of the form " + example);
+      throw CLI::ValidationError(std::string("`") + option + " " + words.back() + "`: expected " + example);
     return true;
   };
 }
@@ -102,26 +102,26 @@ void AddErrorFormat(CLI::App& app, Options& options) {
 }
 
 void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
-  engine = app.add_option("--engine", Reads(options.engine, ParseEngine, "`reference`, `tagged`, `demand` or `expanding`"),
+  engine = app.add_option("--engine", Reads("--engine", options.engine, ParseEngine, "`reference`, `tagged`, `demand` or `expanding`"),
                           "which engine runs the graph: tagged (default), reference, demand or expanding")
                ->type_name("NAME");
-  app.add_option("--queue", Reads(options.last_first, ParseQueue, "`fifo` or `lifo`"),
+  app.add_option("--queue", Reads("--queue", options.last_first, ParseQueue, "`fifo` or `lifo`"),
                  "expanding engine: which ready node goes first, the oldest (fifo, default) or the newest")
       ->type_name("ORDER");
-  app.add_option("--max-memory", Reads(options.max_memory, ParseBytes, "`2G`, `512M`, `64K` or `1000`"),
+  app.add_option("--max-memory", Reads("--max-memory", options.max_memory, ParseBytes, "bytes, such as `2G`, `512M`, `64K` or `1000`"),
                  "bytes that the run may take; default: 80% of the memory there is")
       ->type_name("SIZE");
-  app.add_option("--max-frames", Reads(options.max_frames, ParseCount, "`1000`"),
+  app.add_option("--max-frames", Reads("--max-frames", options.max_frames, ParseCount, "a number, such as `1000`"),
                  "calls that may be live at once; default: no limit")
       ->type_name("N");
-  app.add_option("--timeout", Reads(options.timeout, ParseDuration, "`10s`, `500ms` or `2m`"),
+  app.add_option("--timeout", Reads("--timeout", options.timeout, ParseDuration, "a time, such as `10s`, `500ms` or `2m`"),
                  "how long the run may take; default: no limit")
       ->type_name("TIME");
-  app.add_option("--threads", Reads(options.threads, ParseThreads, "`4`"),
+  app.add_option("--threads", Reads("--threads", options.threads, ParseThreads, "a number, such as `4`"),
                  "how many threads the tagged engine runs on; default: 1")
       ->type_name("N");
-  app.add_option("--stress", Reads(options.stress, ParseCount, "`7`"))->group("");  // for tests: RunOptions::stress
-  AddWordFlag(app, "--stats", "text", Reads(options.stats, ParseStatsFormat, "`text`, `json` or `times`"),
+  app.add_option("--stress", Reads("--stress", options.stress, ParseCount, "a number, such as `7`"))->group("");  // for tests: RunOptions::stress
+  AddWordFlag(app, "--stats", "text", Reads("--stats", options.stats, ParseStatsFormat, "`text`, `json` or `times`"),
               "afterwards, say on standard error what the run did; --stats=json: as a JSON object;\n--stats=times: times alone, counting nothing");
 }
 
@@ -244,13 +244,13 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
       ->allow_extra_args(false);
   AddRunOptions(*run, options, engine);
   std::string trace_word;
-  auto* trace = AddWordFlag(*run, "--trace", "", Reads(trace_word, [](const std::string& word, std::string& to) {
+  auto* trace = AddWordFlag(*run, "--trace", "", Reads("--trace", trace_word, [](const std::string& word, std::string& to) {
                               to = word;
                               return true;
                             }, ""),
                             "print each firing with its tag on standard error (reference and demand engines);\n"
                             "--trace=FILE: write what the run did when, for Perfetto or chrome://tracing (every engine)");
-  auto* seed = run->add_option("--seed", Reads(options.seed, ParseCount, "`7`"),
+  auto* seed = run->add_option("--seed", Reads("--seed", options.seed, ParseCount, "a number, such as `7`"),
                                "take waiting tokens in a random order (reference engine)");
   seed->type_name("N");
   auto* run_dry = run->add_flag("--run-dry", options.run_dry,

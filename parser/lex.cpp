@@ -288,6 +288,34 @@ void Lexer::LexToken() {
   if (code == 0x2018 || code == 0x2019) report.Hint("characters are written between straight quotes, '..'");
 }
 
+namespace {
+
+// Whether the text begins like a graph file, a program or an archive: these are full of control characters. What is
+// said of each byte would help nobody.
+bool LooksBinary(std::string_view text) {
+  text = text.substr(0, 4096);
+  size_t controls = static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    unsigned char byte = static_cast<unsigned char>(c);
+    return byte < 0x20 && !(byte >= '\t' && byte <= '\r');
+  }));
+  return controls >= 16 && controls >= text.size() / 32;
+}
+
+bool IsUtf16(std::string_view text) {
+  return text.substr(0, 2) == "\xFF\xFE" || text.substr(0, 2) == "\xFE\xFF";
+}
+
+}  // namespace
+
+void Lexer::RefuseBinary() {
+  bool utf16 = IsUtf16(text_);
+  if (!utf16 && !LooksBinary(text_)) return;
+  diags_.Report(Diag::TooManyBadCharacters, SpanOf(0, 0))
+      .Hint(utf16 ? "it is UTF-16; save it as UTF-8" : "a compiled graph is run with `dfc run FILE.graph`");
+  out_.truncated = true;
+  text_ = text_.substr(0, 0);
+}
+
 TokenBuffer Lexer::Run() {
   out_.file = file_;
   if (text_.size() > kMaxBytes) {
@@ -295,6 +323,7 @@ TokenBuffer Lexer::Run() {
     out_.truncated = true;
     text_ = text_.substr(0, 0);
   }
+  RefuseBinary();
   out_.tokens.reserve(std::min(text_.size() / 4 + 16, kMaxTokens));
   if (text_.substr(0, 3) == "\xEF\xBB\xBF") column_from_ = pos_ = 3;
   if (text_.substr(pos_, 2) == "#!")

@@ -31,6 +31,9 @@ class Lexer {
   CharClass ClassAt(size_t at, uint32_t* length) const;
   void Emit(TokenKind kind, size_t begin, Symbol text = {}, Symbol qualifier = {});
 
+  // Instead of a message for each byte: one, and no text.
+  void RefuseBinary();
+
   // lex_literal.cpp: numbers, characters, strings.
   void LexNumber();
   void LexDigits(unsigned base);

@@ -53,6 +53,8 @@ def unknown_commands(d):
     d.expect(2, "rnu", "p.df", err="there is no command `rnu`; did you mean `run`?")
     d.expect(2, "frob", "p.df", err="there is no command `frob`")
     d.expect(2, "chekc", err="did you mean `check`?")
+    d.expect(2, "run", "p.df", "--engine=foo", err="`--engine foo`: expected `reference`, `tagged`")
+    d.expect(2, "run", "p.df", "--timeout=soon", err="`--timeout soon`: expected a time, such as `10s`")
     d.expect(2, "p.df", "--emit=lzay", err="did you mean `lazy`?")
     d.expect(1, "nofile", err="cannot read `nofile`")
     d.file("rnu", FACT)

@@ -29,6 +29,7 @@ std::vector<Row> Rows() {
       {Diag::NumberTooLong, "x = 0x" + std::string(30000, 'f')},
       {Diag::SourceTooLarge, std::string(8'100'000, ',')},
       {Diag::TooManyBadCharacters, "x = \"" + std::string(100, '\x01') + "\""},
+      {Diag::TooManyBadCharacters, std::string(4000, ' ') + "x = \"" + std::string(100, '\x01') + "\""},
       {Diag::UnexpectedToken, "x = )"},
       {Diag::Unclosed, "x = (1"},
       {Diag::NestedTooDeeply, "f = " + std::string(2000, '(')},

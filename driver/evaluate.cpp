@@ -109,9 +109,8 @@ ExitCode CodeOf(Stop stop) {
 namespace {
 
 // The inputs, with those that come from outside.
-std::vector<Value> AllInputs(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
+std::vector<Value> AllInputs(const ir::Graph& graph, std::vector<Value> all, const Options& options,
                              Performance& performance) {
-  std::vector<Value> all(inputs.begin(), inputs.end());
   for (size_t i = 0; i < graph.graph_inputs.size(); ++i) {
     const ir::Port& port = graph.graph_inputs[i];
     if (!ir::IsHostInput(port.name)) continue;
@@ -124,8 +123,7 @@ std::vector<Value> AllInputs(const ir::Graph& graph, llvm::ArrayRef<Value> input
 // Starts the graph and prints its value.
 Outcome RunValue(Execution& execution, const ir::Graph& graph, std::vector<Value> inputs, Console& console) {
   uint64_t printed_before = console.out().tell();
-  Outcome outcome = execution.Start(inputs);
-  inputs.clear();
+  Outcome outcome = execution.Start(std::move(inputs));
   console.err().flush();  // the trace so far comes before what is printed now
   if (outcome.ok()) outcome = ShowResults(execution, graph, console.out());
   // Part of a value may have been printed before it failed; the message begins on a line of its own.
@@ -135,8 +133,7 @@ Outcome RunValue(Execution& execution, const ir::Graph& graph, std::vector<Value
 
 // Starts the graph and takes the steps that it gives.
 Outcome RunAction(Execution& execution, std::vector<Value> inputs, Performance& performance) {
-  Outcome outcome = execution.Start(inputs);
-  inputs.clear();  // nobody holds on to what was read
+  Outcome outcome = execution.Start(std::move(inputs));
   return outcome.ok() ? performance.Run(execution) : outcome;
 }
 
@@ -152,7 +149,7 @@ bool WriteTimeline(const Timeline& timeline, const ir::Graph& graph, const std::
   return written;
 }
 
-ExitCode EvaluateCounted(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
+ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, const Options& options,
                          const std::atomic<bool>* interrupt, Console& console, RunContext context) {
   using Clock = std::chrono::steady_clock;
   PassScope pass("run");
@@ -184,7 +181,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, c
   times.prepare = Clock::now() - began;
   times.run_cpu = ProcessorTime();
   std::optional<RunTimer> timer(std::in_place, run.limits);
-  std::vector<Value> all = AllInputs(graph, inputs, options, performance);
+  std::vector<Value> all = AllInputs(graph, std::move(inputs), options, performance);
   Outcome outcome = graph.action ? RunAction(*execution, std::move(all), performance)
                                  : RunValue(*execution, graph, std::move(all), console);
   timer.reset();
@@ -217,10 +214,10 @@ ExitCode EvaluateCounted(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, c
 
 }  // namespace
 
-ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
+ExitCode Evaluate(const ir::Graph& graph, std::vector<Value> inputs, const Options& options,
                   const std::atomic<bool>* interrupt, Console& console, RunContext context) {
-  alive::Counts before = alive::Now();
-  ExitCode code = EvaluateCounted(graph, inputs, options, interrupt, console, context);
+  alive::Counts before = context.before ? *context.before : alive::Now();
+  ExitCode code = EvaluateCounted(graph, std::move(inputs), options, interrupt, console, context);
   // A run that was stopped may have been left by a jump out of a big operation (runtime/long_operation.h).
   if (code == ExitCode::Limit || code == ExitCode::Interrupted) return code;
   std::string left = alive::Left(before, alive::Now());

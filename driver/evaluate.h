@@ -4,11 +4,12 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 
 #include "driver/console.h"
 #include "driver/options.h"
 #include "driver/standard_streams.h"
-#include "llvm/ADT/ArrayRef.h"
+#include "runtime/value.h"
 
 namespace df {
 
@@ -32,6 +33,7 @@ struct RunContext {
   std::chrono::duration<double> load{0};  // how long it took until the graph was there
   Stats* stats = nullptr;                 // gets what the run did, if not null
   PromptAction* prompt = nullptr;         // at a prompt
+  std::optional<alive::Counts> before;    // the objects that were there before the inputs, which the run consumes
 };
 
 // The exit code with which a program ends that says so itself: GHC's, 255 for what a process cannot end with.
@@ -40,7 +42,8 @@ ExitCode ProgramExit(int64_t code);
 // Runs `graph` and prints its value and a new line on standard output, or on standard error why there is none. A graph
 // that acts does what it says instead.
 // `interrupt` may be null. Several results are printed as a tuple.
-ExitCode Evaluate(const ir::Graph& graph, llvm::ArrayRef<Value> inputs, const Options& options,
+// A text among the inputs goes as it is read, since nobody here holds on to them.
+ExitCode Evaluate(const ir::Graph& graph, std::vector<Value> inputs, const Options& options,
                   const std::atomic<bool>* interrupt, Console& console, RunContext context = {});
 
 }  // namespace df

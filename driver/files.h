@@ -15,6 +15,8 @@ namespace df {
 inline constexpr uint64_t kMaxSourceBytes = uint64_t{512} << 20;  // spans count 32 bits, and tokens take room
 inline constexpr uint64_t kMaxGraphBytes = (uint64_t{2} << 30) - 1;  // as far as protobuf goes
 
+inline constexpr uint64_t kMaxInputBytes = uint64_t{1} << 40;  // what there is memory for
+
 // The whole file, or standard input for "-". Reports what is wrong and returns nullopt.
 std::optional<std::string> ReadFile(const std::string& path, uint64_t max_bytes, Diagnostics& diags);
 

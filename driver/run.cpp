@@ -7,7 +7,9 @@
 #include "driver/files.h"
 #include "driver/signals.h"
 #include "lang/render.h"
-#include "runtime/npy.h"
+#include "runtime/input_file.h"
+#include "runtime/limits.h"
+#include "runtime/memory.h"
 #include "runtime/show.h"
 #include "tagged_ir/action.h"
 #include "tagged_ir/file.h"
@@ -46,10 +48,10 @@ std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::
     given[index] = true;
     std::string error;
     std::optional<Value> value;
-    if (graph.types.Kind(port->type.type) == ir::TypeKind::Tensor && argument.text.starts_with('@')) {
-      std::optional<std::string> bytes = ReadFile(argument.text.substr(1), kMaxGraphBytes, diags);
+    if (argument.text.size() > 1 && argument.text.starts_with('@')) {
+      std::optional<std::string> bytes = ReadFile(argument.text.substr(1), kMaxInputBytes, diags);
       if (!bytes) continue;
-      value = ReadNpy(graph.types[port->type.type], *bytes, &error);
+      value = ReadInputFile(graph, *port, std::move(*bytes), &error);
     } else {
       value = ParseInput(graph, port->type, argument.text, &error);
     }
@@ -59,11 +61,31 @@ std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::
   for (size_t i = 0; i < values.size(); ++i) {
     const ir::Port& port = graph.graph_inputs[i];
     if (given[i] || ir::IsHostInput(port.name)) continue;  // the run itself provides those
+    if (std::optional<Value> value = DefaultInput(graph, port)) {
+      values[i] = std::move(*value);
+      continue;
+    }
     diags.Report(Diag::MissingInput, {}, port.name, graph.types.Print({port.type.type}))
-        .Hint(fmt::format("`--input {}=...`", port.name));
+        .Hint(fmt::format("`--input {0}=VALUE` or `--input {0}=@FILE`", port.name));
   }
   if (diags.has_errors()) return std::nullopt;
   return values;
+}
+
+// The same within the run's memory.
+ExitCode ReadWithinLimits(const ir::Graph& graph, const Options& options, std::vector<Value>& inputs, Console& console,
+                          Diagnostics& diags) {
+  uint64_t most = options.max_memory ? options.max_memory : DefaultMemoryLimit();
+  try {
+    memory::LimitScope scope(memory::counters.current, most);
+    std::optional<std::vector<Value>> read = ReadInputs(graph, options.inputs, diags);
+    if (!read) return ExitCode::Usage;
+    inputs = std::move(*read);
+    return ExitCode::Fine;
+  } catch (const std::bad_alloc&) {
+    console.Error(fmt::format("the memory limit of {} is reached while the inputs are read", PrintBytes(most)));
+    return ExitCode::Limit;
+  }
 }
 
 bool HasSuffix(const std::string& file, std::string_view suffix) { return file.ends_with(suffix); }
@@ -88,22 +110,19 @@ ExitCode RunCommand(const Options& options, Console& console) {
   auto began = std::chrono::steady_clock::now();
   std::optional<ir::Graph> graph;
   RunContext context;
+  context.before = alive::Now();
   std::vector<Value> inputs;
   {
     // The compiler's memory is given back before the run.
     Pipeline pipeline;
     ExitCode code = Load(pipeline, options, graph, context.origin);
-    if (graph) {
-      std::optional<std::vector<Value>> read = ReadInputs(*graph, options.inputs, pipeline.diags);
-      if (read) inputs = std::move(*read);
-      else code = ExitCode::Usage;
-    }
+    if (graph) code = ReadWithinLimits(*graph, options, inputs, console, pipeline.diags);
     console.Show(pipeline.diags);
     if (code != ExitCode::Fine) return code;
   }
   context.load = std::chrono::steady_clock::now() - began;
   InterruptScope interrupts;
-  return Evaluate(*graph, inputs, options, interrupts.flag(), console, std::move(context));
+  return Evaluate(*graph, std::move(inputs), options, interrupts.flag(), console, std::move(context));
 }
 
 }  // namespace df

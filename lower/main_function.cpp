@@ -5,27 +5,9 @@
 namespace df::mono {
 namespace {
 
-// A type whose values people can type in: numbers, characters, truth values, tensors and tuples of these.
-bool IsInput(Program& program, df::TypeId type) {
-  llvm::SmallVector<df::TypeId> elements;
-  if (program.IsTuple(type, &elements))
-    return llvm::all_of(elements, [&](df::TypeId element) { return IsInput(program, element); });
-  switch (program.BuiltinOf(type)) {
-    case df::Builtin::Unit:
-    case df::Builtin::Int:
-    case df::Builtin::Integer:
-    case df::Builtin::Float:
-    case df::Builtin::Double:
-    case df::Builtin::Char:
-    case df::Builtin::Bool:
-    case df::Builtin::Tensor:
-    case df::Builtin::Ordering: return true;
-    default: return false;
-  }
-}
-
-// A type whose values hold no functions, however deep. `seen`: the types that are being looked at, or were.
-bool IsShown(Program& program, df::TypeId type, llvm::DenseSet<uint32_t>& seen) {
+// A type whose values can be read and shown: they hold no functions, however deep. `seen`: the types that are being looked at,
+// or were.
+bool IsPlain(Program& program, df::TypeId type, llvm::DenseSet<uint32_t>& seen) {
   type = program.Repr(type);
   if (program.IsFunction(type) || program.BuiltinOf(type) == df::Builtin::IO) return false;
   // Types may contain larger and larger ones without end.
@@ -36,10 +18,10 @@ bool IsShown(Program& program, df::TypeId type, llvm::DenseSet<uint32_t>& seen) 
   const std::vector<TyVarId> params = program.core.types.cons[head].params;
   const std::vector<core::ConId> constructors(program.ConstructorsOf(type));
   if (params.size() != args.size() || constructors.empty())
-    return llvm::all_of(args, [&](df::TypeId arg) { return IsShown(program, arg, seen); });
+    return llvm::all_of(args, [&](df::TypeId arg) { return IsPlain(program, arg, seen); });
   for (core::ConId con : constructors)
     for (const core::Field& field : program.core.constructors[con].fields)
-      if (!IsShown(program, program.core.types.Substitute(field.type, params, args), seen)) return false;
+      if (!IsPlain(program, program.core.types.Substitute(field.type, params, args), seen)) return false;
   return true;
 }
 
@@ -87,12 +69,12 @@ bool PrepareMain(Program& program) {
     program.diags.Report(Diag::MainType, span, who, program.core.types.Print(type), what);
     return false;
   };
+  llvm::DenseSet<uint32_t> seen;
   for (VarId param : main.params)
-    if (!IsInput(program, program.vars[param].type)) return reject(fmt::format("the parameter `{}` of `main`", program.vars[param].name),
+    if (!IsPlain(program, program.vars[param].type, seen)) return reject(fmt::format("the parameter `{}` of `main`", program.vars[param].name),
                                                                program.vars[param].type, "given as an input");
   program.action = program.BuiltinOf(main.result) == df::Builtin::Action;
-  llvm::DenseSet<uint32_t> seen;
-  if (!program.action && !program.show_main.valid() && !IsShown(program, main.result, seen))
+  if (!program.action && !program.show_main.valid() && !IsPlain(program, main.result, seen))
     return reject(fmt::format("the result of `{}`", main.source_name), main.result, "shown");
   for (size_t i = 0; i < main.params.size() && i < program.core.main_params.size(); ++i)
     if (std::string_view name = Text(program.core.main_params[i]); !name.empty())

@@ -49,8 +49,8 @@ DemandExecution::~DemandExecution() {
   if (root_) Release(root_);
 }
 
-Outcome DemandExecution::Start(llvm::ArrayRef<Value> inputs) {
-  if (Outcome refused = TakeInputs(inputs); !refused.ok()) return refused;
+Outcome DemandExecution::Start(std::vector<Value> inputs) {
+  if (Outcome refused = TakeInputs(std::move(inputs)); !refused.ok()) return refused;
   Outcome outcome = Guarded([&] {
     root_ = NewActivation({}, 0, nullptr);
     for (size_t i = 0; i < results_.size(); ++i) results_[i] = Evaluate(code_.results[i], root_);

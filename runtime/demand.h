@@ -129,7 +129,7 @@ class DemandExecution : public EngineRun {
  public:
   DemandExecution(const ir::Graph& graph, const RunOptions& options);
   ~DemandExecution() override;
-  Outcome Start(llvm::ArrayRef<Value> inputs) override;
+  Outcome Start(std::vector<Value> inputs) override;
   Outcome Force(Value& value) override;
 
  private:

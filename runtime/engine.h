@@ -112,9 +112,9 @@ struct Stats {
 class Execution {
  public:
   virtual ~Execution() = default;
-  // Runs until every result of the graph is there (as an evaluated value, a reference or an error), or it
-  // stops. An error as a result is not a failure of Start: see Force. `inputs` in the order of graph_inputs.
-  virtual Outcome Start(llvm::ArrayRef<Value> inputs) = 0;
+  // Runs until every result of the graph is there (as an evaluated value, a reference or an error), or it stops. An error as a
+  // result is not a failure of Start: see Force. `inputs` are in the order of graph_inputs; they go as the graph has used them.
+  virtual Outcome Start(std::vector<Value> inputs) = 0;
   virtual llvm::ArrayRef<Value> results() const = 0;
   // Result `index`, which the run does not hold any more: a list may go as it is printed.
   virtual Value TakeResult(size_t index) = 0;

@@ -49,9 +49,9 @@ Stats EngineRun::stats() const {
   return stats;
 }
 
-Outcome EngineRun::TakeInputs(llvm::ArrayRef<Value> inputs) {
+Outcome EngineRun::TakeInputs(std::vector<Value> inputs) {
   if (inputs.size() != graph_.graph_inputs.size()) return Ended(Stop::Internal, "not one value per input of the graph");
-  inputs_.assign(inputs.begin(), inputs.end());
+  inputs_ = std::move(inputs);
   return {};
 }
 

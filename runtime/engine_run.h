@@ -93,7 +93,7 @@ class EngineRun : public Execution {
     return {};
   }
   // The inputs are taken if they are as many as the graph has.
-  Outcome TakeInputs(llvm::ArrayRef<Value> inputs);
+  Outcome TakeInputs(std::vector<Value> inputs);
   // Printing a large value that is all there forces nothing, and is to end in time as well.
   Outcome CheckForce();
 

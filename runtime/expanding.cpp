@@ -96,9 +96,9 @@ ExpandingExecution::~ExpandingExecution() {
   for (Instance* list : free_) give_back(list);
 }
 
-Outcome ExpandingExecution::Start(llvm::ArrayRef<Value> inputs) {
+Outcome ExpandingExecution::Start(std::vector<Value> inputs) {
   if (!refused_.empty()) return Ended(Stop::Internal, refused_);
-  if (Outcome refused = TakeInputs(inputs); !refused.ok()) return refused;
+  if (Outcome refused = TakeInputs(std::move(inputs)); !refused.ok()) return refused;
   Outcome outcome = Guarded([&] {
     Instance* root = Instantiate(program_.sites.back(), nullptr);  // its first ref stays
     Deliver(root, program_.start_port, Value::Word(0));

@@ -81,7 +81,7 @@ class ExpandingExecution : public EngineRun {
  public:
   ExpandingExecution(const ir::Graph& graph, const RunOptions& run);
   ~ExpandingExecution() override;
-  Outcome Start(llvm::ArrayRef<Value> inputs) override;
+  Outcome Start(std::vector<Value> inputs) override;
   Outcome Force(Value& value) override;
   Stats stats() const override;
 

@@ -9,6 +9,7 @@
 #include "runtime/show.h"
 #include "runtime/tensor.h"
 #include "runtime/unicode.h"
+#include "runtime/value_type.h"
 #include "lang/utf8.h"
 
 namespace df {
@@ -31,9 +32,16 @@ class Reader {
 
   bool All(ir::TypeId type, Value* out) {
     TypeKind kind = graph_.types.Kind(type);
-    if (Datum(type, out, 0)) {
-      Blanks();
-      if (at_ == text_.size()) return true;
+    if (Datum(type, out, 0) && Ends()) return true;
+    // For a Maybe what its Just holds will do.
+    at_ = 0;
+    uint32_t nothing, just;
+    if (ir::TypeId held = MaybeElement(graph_.types, type, &nothing, &just); held.valid()) {
+      std::vector<Value> fields(1);
+      if (Datum(held, &fields[0], 0) && Ends()) {
+        *out = Build(just, fields);
+        return true;
+      }
     }
     // A bare character is what a shell leaves of 'c'.
     at_ = 0;
@@ -46,8 +54,12 @@ class Reader {
   }
 
  private:
+  bool Ends() {
+    Blanks();
+    return at_ == text_.size();
+  }
   void Blanks() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n')) ++at_;
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) ++at_;
   }
   bool Take(char c) {
     Blanks();
@@ -302,9 +314,24 @@ class Reader {
 
   bool Prefix(const ir::Constructor& c, std::vector<Value>& fields, int nesting) {
     if (!Word(c.name)) return false;
+    if (!fields.empty() && !c.fields[0].name.empty() && Take('{')) return Record(c, fields, nesting);
     for (size_t k = 0; k < fields.size(); ++k)
       if (!Datum(c.fields[k].type.type, &fields[k], nesting + 1)) return false;
     return true;
+  }
+
+  // What follows `P {`: each field once, in any order.
+  bool Record(const ir::Constructor& c, std::vector<Value>& fields, int nesting) {
+    std::vector<bool> given(fields.size());
+    for (size_t count = 0; count < fields.size(); ++count) {
+      if (count > 0 && !Take(',')) return false;
+      size_t k = 0;
+      while (k < fields.size() && !(Word(c.fields[k].name))) ++k;
+      if (k == fields.size() || given[k]) return false;
+      given[k] = true;
+      if (!Take('=') || !Datum(c.fields[k].type.type, &fields[k], nesting + 1)) return false;
+    }
+    return Take('}');
   }
 
   bool List(const ir::Type& type, uint32_t cons, uint32_t nil, Value* out, int nesting) {

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "llvm/Support/ConvertUTF.h"
 #include "lang/utf8.h"
+#include "runtime/text_list.h"
 #include "tagged_ir/action.h"
 
 namespace df {
@@ -13,44 +13,6 @@ namespace {
 constexpr size_t kBlock = 8192;  // bytes of output that are handed over at once
 
 bool IsSurrogate(uint32_t c) { return c >= 0xD800 && c <= 0xDFFF; }
-
-enum class Decoded : uint8_t { Char, Incomplete, Invalid };
-
-// The character at the beginning of `bytes`, which are not empty, is taken off.
-Decoded TakeChar(std::string_view& bytes, uint32_t* c) {
-  auto lead = static_cast<unsigned char>(bytes[0]);
-  if (lead < 0x80) {
-    *c = lead;
-    bytes.remove_prefix(1);
-    return Decoded::Char;
-  }
-  if (lead < 0xC2 || lead > 0xF4) return Decoded::Invalid;
-  const auto* from = reinterpret_cast<const llvm::UTF8*>(bytes.data());
-  const llvm::UTF8* begin = from;
-  llvm::UTF32 to[1];
-  llvm::UTF32* end = to;
-  switch (llvm::ConvertUTF8toUTF32(&from, from + std::min<size_t>(bytes.size(), llvm::getNumBytesForUTF8(lead)), &end,
-                                   to + 1, llvm::strictConversion)) {
-    case llvm::conversionOK: break;
-    case llvm::sourceExhausted: return Decoded::Incomplete;
-    default: return Decoded::Invalid;
-  }
-  *c = to[0];
-  bytes.remove_prefix(static_cast<size_t>(from - begin));
-  return Decoded::Char;
-}
-
-Value Cons(const ir::ListType& list, Value head, Value tail) {
-  Data* cell = Data::New(list.cons, 2);
-  cell->fields()[0] = std::move(head);
-  cell->fields()[1] = std::move(tail);
-  return Value::Adopt(ValueKind::Object, cell);
-}
-
-Value TextList(const ir::ListType& list, const std::vector<uint32_t>& chars, Value tail) {
-  for (size_t i = chars.size(); i-- > 0;) tail = Cons(list, Value::Word(chars[i]), std::move(tail));
-  return tail;
-}
 
 // A command-line argument. Bytes that are no UTF-8 become lone surrogates, as GHC has them.
 std::vector<uint32_t> CharsOf(std::string_view bytes) {

@@ -64,8 +64,8 @@ ReferenceExecution::~ReferenceExecution() {
   }
 }
 
-Outcome ReferenceExecution::Start(llvm::ArrayRef<Value> inputs) {
-  if (Outcome refused = TakeInputs(inputs); !refused.ok()) return refused;
+Outcome ReferenceExecution::Start(std::vector<Value> inputs) {
+  if (Outcome refused = TakeInputs(std::move(inputs)); !refused.ok()) return refused;
   stats_.calls = 1;
   for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
     if (graph_.nodes[ir::NodeId(n)].op != Op::Start) continue;

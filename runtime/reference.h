@@ -65,7 +65,7 @@ class ReferenceExecution : public EngineRun {
  public:
   ReferenceExecution(const ir::Graph& graph, const RunOptions& options);
   ~ReferenceExecution() override;
-  Outcome Start(llvm::ArrayRef<Value> inputs) override;
+  Outcome Start(std::vector<Value> inputs) override;
   Outcome Force(Value& value) override;
   Stats stats() const override;
 

@@ -49,9 +49,9 @@ void TaggedExecution::SetResult(uint32_t index, Value value) {
   --missing_;
 }
 
-Outcome TaggedExecution::Start(llvm::ArrayRef<Value> inputs) {
+Outcome TaggedExecution::Start(std::vector<Value> inputs) {
   if (!refused_.empty()) return Ended(Stop::Internal, refused_);
-  if (Outcome refused = TakeInputs(inputs); !refused.ok()) return refused;
+  if (Outcome refused = TakeInputs(std::move(inputs)); !refused.ok()) return refused;
   worker_->stats_.calls = 1;
   Outcome outcome = Guarded([&] {
     root_ = worker_->NewFrame(&program_.RootSite(), nullptr);

@@ -16,7 +16,7 @@ class TaggedExecution : public EngineRun {
   TaggedExecution(const ir::Graph& graph, const RunOptions& run, const Options& options);
   ~TaggedExecution() override;
 
-  Outcome Start(llvm::ArrayRef<Value> inputs) override;
+  Outcome Start(std::vector<Value> inputs) override;
   Outcome Force(Value& value) override;
   Stats stats() const override;
 

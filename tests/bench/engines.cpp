@@ -35,7 +35,7 @@ bool RunOnce(const Subject& subject, const ir::Graph& graph, int64_t n, Measured
   auto execution = subject.make(graph);
   Value input = Value::Word(n);
   auto begin = std::chrono::steady_clock::now();
-  Outcome outcome = execution->Start(input);
+  Outcome outcome = execution->Start({input});
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (!outcome.ok() || execution->results()[0].kind() != ValueKind::Word) {
     std::fprintf(stderr, "%s: %s%s\n", subject.name, outcome.detail.c_str(), outcome.error.message.c_str());

@@ -161,7 +161,7 @@ TEST_CASE("a loop runs in the memory of one iteration", "[demand]") {
   uint64_t peaks[2], entries[2];
   for (int i = 0; i < 2; ++i) {
     auto execution = MakeDemandExecution(graph, {});
-    REQUIRE(execution->Start(Value::Word(i ? 200000 : 1000)).ok());
+    REQUIRE(execution->Start({Value::Word(i ? 200000 : 1000)}).ok());
     peaks[i] = execution->stats().peak_memory;
     entries[i] = execution->stats().peak_entries;
   }
@@ -185,20 +185,20 @@ TEST_CASE("limits end a run at once", "[demand]") {
   SECTION("frames") {
     RunOptions options;
     options.limits.max_frames = 1000;
-    CHECK(MakeDemandExecution(graph, options)->Start(Value::Word(1000000)).stop == Stop::FrameLimit);
+    CHECK(MakeDemandExecution(graph, options)->Start({Value::Word(1000000)}).stop == Stop::FrameLimit);
   }
   SECTION("memory") {
     RunOptions options;
     options.limits.max_memory = 1 << 20;
     int64_t before = memory::counters.current;
-    CHECK(MakeDemandExecution(graph, options)->Start(Value::Word(1000000)).stop == Stop::MemoryLimit);
+    CHECK(MakeDemandExecution(graph, options)->Start({Value::Word(1000000)}).stop == Stop::MemoryLimit);
     CHECK(memory::counters.current == before);
   }
   SECTION("interrupt") {
     std::atomic<bool> interrupt = true;
     RunOptions options;
     options.limits.interrupt = &interrupt;
-    CHECK(MakeDemandExecution(graph, options)->Start(Value::Word(1000000)).stop == Stop::Interrupted);
+    CHECK(MakeDemandExecution(graph, options)->Start({Value::Word(1000000)}).stop == Stop::Interrupted);
   }
 }
 

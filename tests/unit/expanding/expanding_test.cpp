@@ -25,7 +25,7 @@ Stats StatsOf(const char* program, int64_t n, bool last_first) {
   run.last_first = last_first;
   auto execution = MakeExpandingExecution(graph, run);
   Value input = Value::Word(n);
-  REQUIRE(execution->Start(input).ok());
+  REQUIRE(execution->Start({input}).ok());
   return execution->stats();
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("the parts of the time are shares of a whole", "[expanding]") {
   run.count = true;
   auto execution = MakeExpandingExecution(graph, run);
   Value input = Value::Word(1000000);
-  REQUIRE(execution->Start(input).ok());
+  REQUIRE(execution->Start({input}).ok());
   double sum = 0;
   std::vector<Stats::Part> parts = execution->stats().parts;
   REQUIRE(parts.size() == 4);

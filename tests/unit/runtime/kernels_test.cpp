@@ -27,7 +27,7 @@ ir::TypeKind KindNamed(const ir::TypeTable& types, std::string_view name) {
 
 // Values are shown by an execution; these need none of what it can do.
 struct NoExecution : Execution {
-  Outcome Start(llvm::ArrayRef<Value>) override { return {}; }
+  Outcome Start(std::vector<Value>) override { return {}; }
   llvm::ArrayRef<Value> results() const override { return {}; }
   Value TakeResult(size_t) override { return {}; }
   Outcome Force(Value&) override { return {}; }

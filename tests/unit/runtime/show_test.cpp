@@ -10,7 +10,7 @@ using ir::TypeKind;
 namespace {
 
 struct Evaluated : Execution {
-  Outcome Start(llvm::ArrayRef<Value>) override { return {}; }
+  Outcome Start(std::vector<Value>) override { return {}; }
   llvm::ArrayRef<Value> results() const override { return {}; }
   Value TakeResult(size_t) override { return {}; }
   Outcome Force(Value&) override { return {}; }

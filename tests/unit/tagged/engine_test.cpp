@@ -26,7 +26,7 @@ struct Ran {
 Ran RunWith(const ir::Graph& graph, int64_t input, RunOptions run = {}, tagged::Options options = {}) {
   tagged::TaggedExecution execution(graph, run, options);
   Ran ran;
-  ran.outcome = execution.Start(Value::Word(input));
+  ran.outcome = execution.Start({Value::Word(input)});
   ran.stats = execution.stats();
   ran.live_frames = execution.live_frames();
   if (ran.outcome.ok() && execution.results()[0].is_word()) ran.result = execution.results()[0].word();

@@ -1,0 +1,50 @@
+#include "runtime/input_file.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "runtime/show.h"
+#include "runtime/text_list.h"
+#include "runtime/value_file.h"
+#include "runtime/value_type.h"
+
+namespace df {
+namespace {
+
+// Arrays come with a zero byte within the first few; a text has none.
+bool LooksLikeText(std::string_view bytes) {
+  return !bytes.starts_with(kNpyMagic) && !bytes.starts_with("PK\3\4") && !bytes.starts_with("PK\5\6") &&
+         bytes.substr(0, 64).find('\0') == std::string_view::npos;
+}
+
+}  // namespace
+
+std::optional<Value> ReadInputFile(const ir::Graph& graph, const ir::Port& port, std::string bytes, std::string* error) {
+  ir::TypeId type = port.type.type, held;
+  uint32_t nothing, just;
+  held = MaybeElement(graph.types, type, &nothing, &just);
+  ir::ListType list;
+  ir::TypeId plain = held.valid() ? held : type;
+  bool packed = graph.types.Kind(plain) == ir::TypeKind::String;
+  if (packed || ir::IsText(graph.types, plain, &list)) {
+    *error = Utf8Fault(bytes);
+    if (!error->empty()) return std::nullopt;
+    Value text = packed ? Value::Adopt(ValueKind::Object, new TextObject(bytes)) : LazyText(list, std::move(bytes));
+    if (!held.valid()) return text;
+    Data* some = Data::New(just, 1);
+    some->fields()[0] = std::move(text);
+    return Value::Adopt(ValueKind::Object, some);
+  }
+  if (LooksLikeText(bytes)) {
+    llvm::StringRef text = llvm::StringRef(bytes).rtrim("\r\n");
+    return ParseInput(graph, port.type, {text.data(), text.size()}, error);
+  }
+  std::unique_ptr<ArrayFile> file = ArrayFile::Open(std::move(bytes), error);
+  return file ? ReadValue(graph, type, *file, port.name, error) : std::nullopt;
+}
+
+std::optional<Value> DefaultInput(const ir::Graph& graph, const ir::Port& port) {
+  uint32_t nothing, just;
+  if (!MaybeElement(graph.types, port.type.type, &nothing, &just).valid()) return std::nullopt;
+  return Value::Word(nothing);
+}
+
+}  // namespace df

@@ -1,0 +1,370 @@
+// Values from and to files of arrays: see value_file.h.
+#include "runtime/value_file.h"
+
+#include "fmt/format.h"
+#include "lang/utf8.h"
+#include "runtime/tensor.h"
+#include "runtime/text_list.h"
+#include "runtime/value_type.h"
+
+namespace df {
+namespace {
+
+using ir::TypeKind;
+
+constexpr int kMaxNesting = 1000;
+
+FileElement ElementOf(TypeKind kind) {
+  switch (kind) {
+    case TypeKind::Bool: return FileElement::Bool;
+    case TypeKind::Float: return FileElement::Float32;
+    case TypeKind::Double: return FileElement::Float64;
+    default: return FileElement::Int64;
+  }
+}
+
+// What a tensor of a scalar's type has for elements: an Integer is stored if it is an Int.
+TypeKind TensorElement(TypeKind scalar) { return scalar == TypeKind::Integer ? TypeKind::Int : scalar; }
+
+// ---------------------------------------------------------------- reading
+
+class Reader {
+ public:
+  Reader(const ir::Graph& graph, ArrayFile& file, std::string_view name)
+      : graph_(graph), file_(file), name_(name), presence_(graph.types) {}
+
+  std::optional<Value> All(ir::TypeId type, std::string* error) {
+    used_.assign(file_.arrays().size(), false);
+    Value value = Field(type, "", 0);
+    for (size_t i = 0; i < used_.size() && !gave_up_; ++i)
+      if (!used_[i]) Fault(fmt::format("`{}` is too much", file_.arrays()[i].name));
+    if (faults_.empty()) return value;
+    constexpr size_t kMost = 5;
+    error->clear();
+    for (size_t i = 0; i < std::min(kMost, faults_.size()); ++i) *error += (i ? "; " : "") + faults_[i];
+    if (faults_.size() > kMost) *error += fmt::format("; and {} more", faults_.size() - kMost);
+    return std::nullopt;
+  }
+
+ private:
+  Value Fault(std::string what) {
+    faults_.push_back(std::move(what));
+    return {};
+  }
+  // What else there is to read is not known any more, and so not what is too much.
+  Value GiveUp(std::string what) {
+    gave_up_ = true;
+    return Fault(std::move(what));
+  }
+  std::string Quoted(const std::string& path) const { return fmt::format("`{}`", path.empty() ? name_ : path); }
+
+  // What stands in a field of a constructor, or is all.
+  Value Field(ir::TypeId type, const std::string& path, int nesting) {
+    uint32_t nothing, just;
+    ir::TypeId held;
+    if (!presence_.Plain(type, &nothing, &just, &held)) return Read(type, path, nesting);
+    if (!file_.HasBelow(path)) return Value::Word(nothing);
+    Value value = Read(held, path, nesting + 1);
+    return Build(just, {&value, 1});
+  }
+
+  Value Read(ir::TypeId type, const std::string& path, int nesting) {
+    if (gave_up_) return {};
+    if (nesting > kMaxNesting) return GiveUp(Quoted(path) + " is nested too deep");
+    const ir::Type& row = graph_.types[type];
+    switch (row.kind) {
+      case TypeKind::Tensor: return Array(path, row.element, row.dims, row.name);
+      case TypeKind::String: return Text(path, nullptr);
+      case TypeKind::Data: return Structure(type, row, path, nesting);
+      case TypeKind::Bool:
+      case TypeKind::Int:
+      case TypeKind::Integer:
+      case TypeKind::Float:
+      case TypeKind::Double: {
+        Value element = Array(path, TensorElement(row.kind), {}, graph_.types.Print({type}));
+        const TensorObject* tensor = TensorIn(element);
+        return tensor ? df::ElementOf(*tensor, 0) : Value();
+      }
+      default: return GiveUp(fmt::format("{} is of type {}, which no array holds", Quoted(path), graph_.types.Print({type})));
+    }
+  }
+
+  Value Missing(const std::string& path, const ir::Type& row) {
+    return Fault(fmt::format("{} is missing, which is to be a {}", Quoted(path), row.name));
+  }
+
+  // The array of a value that is one; null, and reported, if there is none.
+  const FileArray* Find(const std::string& path, const std::string& type) {
+    const FileArray* array = file_.Find(path.empty() && !file_.Find("") ? name_ : path);
+    if (!array && path.empty() && file_.arrays().size() == 1) array = &file_.arrays()[0];
+    if (!array) Fault(fmt::format("{} is missing, which is to be a {}", Quoted(path), type));
+    else used_[array - file_.arrays().data()] = true;
+    return array;
+  }
+  Value Mismatch(const FileArray& array, const std::string& type) {
+    return Fault(fmt::format("{} an array of `{}` with the shape {}, and a {} is expected",
+                             array.name.empty() ? "the file has" : fmt::format("`{}` is", array.name), array.element_name,
+                             ir::ShapeText(array.dims), type));
+  }
+  bool ReadBytes(const FileArray& array, char* to) {
+    std::string error;
+    if (file_.Read(array, {to, array.size}, &error)) return true;
+    Fault(error);
+    return false;
+  }
+
+  Value Array(const std::string& path, TypeKind element, llvm::ArrayRef<int64_t> dims, const std::string& type) {
+    const FileArray* array = Find(path, type);
+    return array ? Elements(*array, element, dims, type) : Value();
+  }
+
+  // A tensor of the array's elements.
+  Value Elements(const FileArray& array, TypeKind element, llvm::ArrayRef<int64_t> dims, const std::string& type) {
+    bool narrow = element == TypeKind::Int && array.element == FileElement::Int32;
+    if ((array.element != ElementOf(element) && !narrow) || llvm::ArrayRef(array.dims) != dims) return Mismatch(array, type);
+    if (array.column_major)
+      return Fault(fmt::format("the array{} is in column-major order: write it with numpy.ascontiguousarray",
+                               array.name.empty() ? "" : fmt::format(" `{}`", array.name)));
+    Value value = MakeTensor(element, dims);
+    TensorObject& tensor = *TensorIn(value);
+    if (narrow) {
+      Value bytes = MakeTensor(TypeKind::Float, dims);  // as wide
+      if (!ReadBytes(array, TensorIn(bytes)->data())) return {};
+      for (size_t i = 0; i < tensor.count(); ++i) tensor.as<int64_t>()[i] = TensorIn(bytes)->as<int32_t>()[i];
+    } else if (!ReadBytes(array, tensor.data())) {
+      return {};
+    }
+    if (element == TypeKind::Bool)
+      for (size_t i = 0; i < tensor.count(); ++i)
+        if (tensor.as<uint8_t>()[i] > 1) return Fault("the file is damaged: a truth value is neither 0 nor 1");
+    return value;
+  }
+
+  // A packed text, or a list of characters.
+  Value Text(const std::string& path, const ir::ListType* list) {
+    const FileArray* array = Find(path, "text");
+    if (!array) return {};
+    if (array->element != FileElement::Byte || array->dims.size() != 1) return Mismatch(*array, "text of UTF-8 bytes");
+    Value counted = MakeTensor(TypeKind::Bool, array->dims);  // as wide; counts against the limit
+    if (!ReadBytes(*array, TensorIn(counted)->data())) return {};
+    std::string bytes(TensorIn(counted)->data(), array->size);
+    if (std::string fault = Utf8Fault(bytes); !fault.empty()) return Fault(fmt::format("`{}`: {}", array->name, fault));
+    return list ? LazyText(*list, std::move(bytes)) : Value::Adopt(ValueKind::Object, new TextObject(bytes));
+  }
+
+  Value Structure(ir::TypeId type, const ir::Type& row, const std::string& path, int nesting) {
+    ir::ListType list;
+    if (ir::TypeId element = ListElement(graph_.types, type, &list); element.valid()) return List(type, element, list, path, nesting);
+    if (row.constructors.size() == 1 && !row.constructors[0].fields.empty()) {
+      if (presence_.Always(type) && !file_.HasBelow(path)) return Missing(path, row);
+      return Fields(row, 0, path, nesting);
+    }
+    std::string names;
+    std::optional<uint32_t> found;
+    for (uint32_t i = 0; i < row.constructors.size(); ++i) {
+      std::string below = JoinPath(path, row.constructors[i].name);
+      names += (names.empty() ? "`" : " or `") + below + "`";
+      if (!file_.HasBelow(below)) continue;
+      if (found) return GiveUp(fmt::format("{} is two constructors of {} at once", Quoted(path), row.name));
+      found = i;
+    }
+    if (!found) return Fault(fmt::format("{} is missing, which is to be a {}: {}", Quoted(path), row.name, names));
+    std::string below = JoinPath(path, row.constructors[*found].name);
+    if (row.constructors[*found].fields.empty()) return Empty(below), Value::Word(*found);
+    if (file_.Find(below)) Empty(below);
+    return Fields(row, *found, below, nesting);
+  }
+
+  // The array without elements that stands for an empty list, and for a constructor or an element of a list without arrays.
+  void Empty(const std::string& path) {
+    constexpr int64_t kNone[] = {0};
+    Array(path, TypeKind::Bool, kNone, "Tensor Bool [0]");
+  }
+
+  Value Fields(const ir::Type& row, uint32_t constructor, const std::string& path, int nesting) {
+    const ir::Constructor& c = row.constructors[constructor];
+    std::vector<Value> fields(c.fields.size());
+    for (size_t k = 0; k < fields.size(); ++k) fields[k] = Field(c.fields[k].type.type, JoinPath(path, FieldPart(c, k)), nesting + 1);
+    return Build(constructor, fields);
+  }
+
+  Value List(ir::TypeId type, ir::TypeId element, const ir::ListType& list, const std::string& path, int nesting) {
+    TypeKind kind = graph_.types.Kind(element);
+    if (kind == TypeKind::Char) return Text(path, &list);
+    std::vector<Value> elements;
+    if (IsScalar(kind)) {
+      std::string name = graph_.types.Print({type});
+      const FileArray* array = Find(path, name);
+      if (!array) return {};
+      if (array->dims.size() != 1) return Mismatch(*array, name);
+      Value numbers = Elements(*array, TensorElement(kind), array->dims, name);
+      const TensorObject* tensor = TensorIn(numbers);
+      if (!tensor) return {};
+      for (size_t i = 0; i < tensor->count(); ++i) elements.push_back(df::ElementOf(*tensor, i));
+    } else {
+      for (size_t i = 0;; ++i) {
+        std::string below = JoinPath(path, std::to_string(i));
+        if (!file_.HasBelow(below)) break;
+        if (!presence_.Always(element) && file_.Find(below)) Empty(below);
+        elements.push_back(Read(element, below, nesting + 1));
+      }
+      if (elements.empty()) Empty(path);
+    }
+    Value value = Value::Word(list.nil);
+    for (; !elements.empty(); elements.pop_back()) value = Cons(list, std::move(elements.back()), std::move(value));
+    return value;
+  }
+
+  static Value Build(uint32_t constructor, llvm::MutableArrayRef<Value> fields) {
+    Data* data = Data::New(constructor, static_cast<uint32_t>(fields.size()));
+    for (size_t k = 0; k < fields.size(); ++k) data->fields()[k] = std::move(fields[k]);
+    return Value::Adopt(ValueKind::Object, data);
+  }
+
+  const ir::Graph& graph_;
+  ArrayFile& file_;
+  std::string name_;
+  Presence presence_;
+  std::vector<bool> used_;
+  std::vector<std::string> faults_;
+  bool gave_up_ = false;
+};
+
+// ---------------------------------------------------------------- writing
+
+class Writer {
+ public:
+  Writer(Execution& execution, const ir::Graph& graph, std::string_view name, std::vector<ValueArray>* arrays, std::string* fault)
+      : execution_(execution), graph_(graph), name_(name), presence_(graph.types), arrays_(*arrays), fault_(*fault) {}
+
+  Outcome Field(ir::TypeId type, Value value, const std::string& path, int nesting) {
+    uint32_t nothing, just;
+    ir::TypeId held;
+    if (!presence_.Plain(type, &nothing, &just, &held)) return Write(type, std::move(value), path, nesting);
+    if (Outcome outcome = execution_.Force(value); !outcome.ok()) return outcome;
+    return value.is_word() ? Outcome() : Write(held, static_cast<Data*>(value.object())->fields()[0], path, nesting + 1);
+  }
+
+  Outcome Write(ir::TypeId type, Value value, const std::string& path, int nesting) {
+    if (!fault_.empty()) return {};
+    if (nesting > kMaxNesting) return Fault(path, "is nested too deep");
+    if (Outcome outcome = execution_.Force(value); !outcome.ok()) return outcome;
+    const ir::Type& row = graph_.types[type];
+    switch (row.kind) {
+      case TypeKind::Tensor: {
+        ValueArray& array = Add(path, ElementOf(row.element), row.dims);
+        array.tensor = std::move(value);
+        return {};
+      }
+      case TypeKind::String: {
+        std::string_view text = static_cast<TextObject*>(value.object())->text();
+        Add(path, FileElement::Byte, {static_cast<int64_t>(text.size())}).bytes = text;
+        return {};
+      }
+      case TypeKind::Data: return Structure(type, row, std::move(value), path, nesting);
+      case TypeKind::Bool:
+      case TypeKind::Int:
+      case TypeKind::Integer:
+      case TypeKind::Float:
+      case TypeKind::Double:
+        if (!value.is_word()) return Fault(path, "is an Integer beyond 64 bits");
+        Append(row.kind, value, Add(path, ElementOf(row.kind), {}).bytes);
+        return {};
+      default: return Fault(path, fmt::format("is of type {}", graph_.types.Print({type})));
+    }
+  }
+
+ private:
+  Outcome Fault(const std::string& path, std::string_view what) {
+    if (fault_.empty()) fault_ = fmt::format("`{}` {}, which no array holds", path.empty() ? name_ : path, what);
+    return {};
+  }
+  ValueArray& Add(const std::string& path, FileElement element, std::vector<int64_t> dims) {
+    return arrays_.emplace_back(ValueArray{path.empty() ? name_ : path, element, std::move(dims), {}, {}});
+  }
+  // A scalar's bytes, little-endian as the machine is.
+  static void Append(TypeKind kind, const Value& value, std::string& bytes) {
+    uint64_t word = static_cast<uint64_t>(value.word());
+    for (size_t i = 0; i < BytesOf(ElementOf(kind)); ++i) bytes += static_cast<char>(word >> 8 * i);
+  }
+
+  Outcome Structure(ir::TypeId type, const ir::Type& row, Value value, const std::string& path, int nesting) {
+    ir::ListType list;
+    if (ir::TypeId element = ListElement(graph_.types, type, &list); element.valid()) return List(element, std::move(value), path, nesting);
+    const Data* data = value.is_word() ? nullptr : static_cast<const Data*>(value.object());
+    const ir::Constructor& c = row.constructors[data ? data->constructor : static_cast<uint32_t>(value.word())];
+    bool alone = row.constructors.size() == 1 && data;
+    std::string below = alone ? path : JoinPath(path, c.name);
+    size_t before = arrays_.size();
+    for (size_t k = 0; data && k < c.fields.size(); ++k)
+      if (Outcome outcome = Field(c.fields[k].type.type, data->fields()[k], JoinPath(below, FieldPart(c, k)), nesting + 1); !outcome.ok())
+        return outcome;
+    if (!alone) Mark(below, before);
+    return {};
+  }
+
+  // Says that there is something that has no arrays.
+  void Mark(const std::string& path, size_t before) {
+    if (arrays_.size() == before) Add(path, FileElement::Bool, {0});
+  }
+
+  Outcome List(ir::TypeId element, Value value, const std::string& path, int nesting) {
+    TypeKind kind = graph_.types.Kind(element);
+    bool one_array = IsScalar(kind);
+    std::string bytes;
+    int64_t count = 0;
+    for (;; ++count) {
+      if (Outcome outcome = execution_.Force(value); !outcome.ok()) return outcome;
+      if (value.is_word()) break;
+      auto* cell = static_cast<Data*>(value.object());
+      Value head = cell->fields()[0];
+      value = Value(cell->fields()[1]);
+      if (!one_array) {
+        std::string below = JoinPath(path, std::to_string(count));
+        size_t before = arrays_.size();
+        if (Outcome outcome = Write(element, std::move(head), below, nesting + 1); !outcome.ok()) return outcome;
+        Mark(below, before);
+        if (!fault_.empty()) return {};
+        continue;
+      }
+      if (Outcome outcome = execution_.Force(head); !outcome.ok()) return outcome;
+      if (!head.is_word()) return Fault(path, "has an Integer beyond 64 bits");
+      if (kind == TypeKind::Char) AppendUtf8(static_cast<uint32_t>(head.word()), bytes);
+      else Append(kind, head, bytes);
+    }
+    if (kind == TypeKind::Char) count = static_cast<int64_t>(bytes.size());
+    if (!one_array && count > 0) return {};
+    Add(path, !one_array ? FileElement::Bool : kind == TypeKind::Char ? FileElement::Byte : ElementOf(kind), {count}).bytes = std::move(bytes);
+    return {};
+  }
+
+  Execution& execution_;
+  const ir::Graph& graph_;
+  std::string name_;
+  Presence presence_;
+  std::vector<ValueArray>& arrays_;
+  std::string& fault_;
+};
+
+}  // namespace
+
+std::optional<Value> ReadValue(const ir::Graph& graph, ir::TypeId type, ArrayFile& file, std::string_view name,
+                               std::string* error) {
+  return Reader(graph, file, name).All(type, error);
+}
+
+Outcome TakeApart(Execution& execution, const ir::Graph& graph, ir::PortType type, Value value, std::string_view name,
+                  std::vector<ValueArray>* arrays, std::string* fault) {
+  return Writer(execution, graph, name, arrays, fault).Field(type.type, std::move(value), "", 0);
+}
+
+std::vector<ArrayToWrite> ToWrite(llvm::ArrayRef<ValueArray> arrays) {
+  std::vector<ArrayToWrite> out;
+  for (const ValueArray& array : arrays) {
+    const TensorObject* tensor = TensorIn(array.tensor);
+    out.push_back({array.name, array.element, array.dims, tensor ? std::string_view(tensor->data(), tensor->bytes()) : array.bytes});
+  }
+  return out;
+}
+
+}  // namespace df

@@ -7,7 +7,7 @@
 namespace df::fg {
 
 llvm::SmallVector<PortType, 2> DualBuilder::Parts(GradientTypes& types, PortType type) {
-  if (types.IsReal(type.type) && !type.lazy) return {type, type};
+  if (types.IsVector(type.type) && !type.lazy) return {type, type};
   return {types.Dual(type)};
 }
 
@@ -84,7 +84,7 @@ void DualBuilder::Define(Value value, Held held) {
     replaced_[it->second.value.node.index] = held.value;
     if (it->second.tangent)
       replaced_[it->second.tangent->node.index] =
-          held.tangent ? *held.tangent : w_.Real(from_.TypeOf(value).type, 0);
+          held.tangent ? *held.tangent : types_.ZeroVector(w_, from_.TypeOf(value).type);
   }
   held_[value] = held;
 }
@@ -96,7 +96,7 @@ void DualBuilder::Append(Value value, PortType as, Values& out) {
     out.push_back(held.value);
     return;
   }
-  Value tangent = held.tangent ? *held.tangent : w_.Real(as.type, 0);
+  Value tangent = held.tangent ? *held.tangent : types_.ZeroVector(w_, as.type);
   if (InTwo(as)) {
     out.push_back(held.value);
     out.push_back(tangent);
@@ -180,6 +180,12 @@ void DualBuilder::CopyOp(NodeId id) {
   for (Value operand : node.operands) operands.push_back(Get(operand).value);
   switch (node.op) {
     case ir::Op::Construct: {
+      if (types_.IsSum(type.type)) {
+        std::vector<std::optional<Value>> tangents;
+        for (Value operand : node.operands) tangents.push_back(Get(operand).tangent);
+        Value made = w_.Construct(type.type, node.attr, operands);
+        return Define({id, 0}, {made, types_.TangentOfTerm(w_, type.type, node.attr, operands, tangents)});
+      }
       const ir::Constructor row = w_.program().types[type.type].constructors[node.attr];
       Values fields = PartsOf(node.operands, [&](size_t i) {
         PortType field = row.fields[i].type;
@@ -197,11 +203,11 @@ void DualBuilder::CopyOp(NodeId id) {
     }
     case ir::Op::Seq: {
       Held held = Get(node.operands[1]);
-      held.value = w_.Op(ir::Op::Seq, operands, types_.IsReal(type.type) ? type.type : types_.Dual(type.type));
+      held.value = w_.Op(ir::Op::Seq, operands, types_.IsVector(type.type) ? type.type : types_.Dual(type.type));
       return Define({id, 0}, held);
     }
     case ir::Op::Fail: {
-      bool real = types_.IsReal(type.type);
+      bool real = types_.IsVector(type.type);
       Value made = w_.Op(ir::Op::Fail, operands, real ? type.type : types_.Dual(type.type), node.attr);
       return Define({id, 0}, {made, real ? std::optional(made) : std::nullopt});
     }
@@ -219,7 +225,7 @@ void DualBuilder::CopyOp(NodeId id) {
     }
     if (!types_.Active(type.type) || !rule->forward[i]) continue;
     Value part = WriteDerivative(w_, *rule->forward[i], {operands, made, *held.tangent, type.type, node.attr});
-    tangent = tangent ? w_.Op(ir::Op::Add, {*tangent, part}, type.type) : part;
+    tangent = tangent ? types_.AddVectors(w_, *tangent, part) : part;
   }
   Define({id, 0}, {made, tangent});
 }

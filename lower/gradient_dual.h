@@ -29,7 +29,7 @@ class DualBuilder {
     std::optional<Value> tangent;
   };
   bool Active(Value value) { return types_.Active(from_.TypeOf(value).type); }
-  bool InTwo(PortType type) const { return types_.IsReal(type.type) && !type.lazy; }
+  bool InTwo(PortType type) const { return types_.IsVector(type.type) && !type.lazy; }
   Held Get(Value value);
   void Define(Value value, Held held);
   void Append(Value value, PortType as, Values& out);

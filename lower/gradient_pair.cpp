@@ -144,7 +144,7 @@ std::optional<Value> PairBuilder::TakeSum(Value value) {
     uint32_t i = 0;
     for (const ir::FieldType& field : llvm::ArrayRef(w_.program().types[type].constructors[con].fields)) {
       if (!types_.Active(field.type.type)) continue;
-      operands.push_back(fields[i] ? *fields[i] : types_.Zero(w_, field.type.type));
+      operands.push_back(fields[i] ? types_.AsCotangent(w_, *fields[i]) : types_.Zero(w_, field.type.type));
       ++i;
     }
     parts.push_back(w_.Construct(types_.Cotangent(type), con + 1, operands));
@@ -171,13 +171,13 @@ std::optional<Value> PairBuilder::Total(Value value) {
 
 Value PairBuilder::TotalOrZero(Value value) {
   std::optional<Value> total = Total(value);
-  return total ? *total : types_.Zero(w_, w_.TypeOf(value).type);
+  return total ? types_.AsCotangent(w_, *total) : types_.Zero(w_, w_.TypeOf(value).type);
 }
 
 void PairBuilder::ResolveLate(Scope& scope) {
   for (auto& [value, placeholder] : std::map<Value, Value>(scope.late)) {
     std::optional<Value> total = TakeSum(value);
-    replaced_[placeholder.node.index] = total ? *total : types_.Zero(w_, w_.TypeOf(value).type);
+    replaced_[placeholder.node.index] = total ? types_.AsCotangent(w_, *total) : types_.Zero(w_, w_.TypeOf(value).type);
   }
 }
 
@@ -218,12 +218,13 @@ void PairBuilder::TransposeOp(NodeId id, Value cotangent) {
     default: break;
   }
   const ir::Derivative* rule = ir::DerivativeOf(node.op);
+  cotangent = types_.Whole(w_, cotangent);
   for (uint32_t i = 0; i < node.operands.size(); ++i) {
     if (!Active(node.operands[i])) continue;
     if (!rule) return all_.Refuse({node.op, node.pos});
     if (!rule->reverse[i]) continue;
     ir::TypeId type = w_.TypeOf(node.operands[i]).type;
-    DerivativeOperands in{node.operands, {id, 0}, cotangent, type, node.attr};
+    DerivativeOperands in{node.operands, {id, 0}, cotangent, type, node.attr, &types_};
     Contribute(node.operands[i], WriteDerivative(w_, *rule->reverse[i], in));
   }
 }
@@ -233,6 +234,11 @@ void PairBuilder::TransposeConstruct(NodeId id) {
   const Node node = f_.nodes[id];
   ir::TypeId type = node.results[0].type;
   if (!types_.Active(type)) return;
+  if (types_.IsSum(type)) {
+    if (std::optional<Value> cotangent = Total({id, 0}))
+      types_.TransposeTerm(w_, node.attr, node.operands, *cotangent, [&](Value to, Value part) { Contribute(to, part); });
+    return;
+  }
   auto it = scopes_.back().sums.find({id, 0});
   if (it != scopes_.back().sums.end() && it->second.whole.empty() && it->second.fields.size() == 1 &&
       it->second.fields.begin()->first == node.attr && !used_late_.count({id, 0})) {
@@ -283,7 +289,7 @@ void PairBuilder::TransposeApply(NodeId id) {
   Values operands(node.operands.begin(), node.operands.end());
   for (uint32_t k = 0; k < node.results.size(); ++k) {
     if (!Active({id, k})) continue;
-    operands.push_back(cotangents[k] ? *cotangents[k] : types_.Zero(w_, node.results[k].type));
+    operands.push_back(cotangents[k] ? types_.AsCotangent(w_, *cotangents[k]) : types_.Zero(w_, node.results[k].type));
   }
   Node& call = f_.nodes[id];
   call.callee = callee;
@@ -312,6 +318,7 @@ void PairBuilder::TransposeDelay(NodeId id) {
     results.push_back({types_.Cotangent(w_.TypeOf(operand).type), false});
   }
   if (active.empty()) return;
+  cotangent = types_.AsCotangent(w_, *cotangent);
   operands.push_back(*cotangent);
   FunctionId callee = all_.Paired(node.callee, node.pos);
   Value used = types_.IsNotZero(w_, node.results[0].type, *cotangent);
@@ -351,7 +358,7 @@ void PairBuilder::TransposeBranch(NodeId id) {
     sides.emplace_back();
     while (!scopes_.back().sums.empty()) {
       Value value = scopes_.back().sums.begin()->first;
-      sides.back()[value] = *TakeSum(value);
+      sides.back()[value] = types_.AsCotangent(w_, *TakeSum(value));
       free[value] = true;
     }
     scopes_.pop_back();

@@ -75,7 +75,6 @@ ir::TypeId Rule::TypeOfResult(Op op, llvm::ArrayRef<Value> args, ir::TypeId like
     case Op::ReduceSum:
     case Op::ReduceMean: return ReducedType(w_, args[0], in_);
     case Op::Expand: return w_.TypeOf(in_.result).type;
-    case Op::Iota: return w_.program().types.Tensor(ir::TypeKind::Int, w_.program().types[w_.TypeOf(in_.direction).type].dims[0]);
     default: return like;
   }
 }

@@ -3,7 +3,7 @@
 // The texts of tagged_ir/derivative.def as nodes.
 #pragma once
 
-#include "lower/gradient_writer.h"
+#include "lower/gradient_types.h"
 #include "tagged_ir/derivative.h"
 
 namespace df::fg {
@@ -15,6 +15,7 @@ struct DerivativeOperands {
   Value direction;
   ir::TypeId type;    // of what the text gives
   uint32_t attr = 0;  // of the op that is differentiated
+  GradientTypes* types = nullptr;  // in reverse mode: what is added to a cotangent may be a term of a sum
 };
 
 // The value of `expr`.

@@ -66,19 +66,24 @@ Value Restore(Writer& w, Value x, const DerivativeOperands& in) {
   return w.Shared(Op::Transpose, x, in.type, inverse);
 }
 
-Value Flat(Writer& w, Value at) {
-  bool scalar = RowOf(w, at).kind != ir::TypeKind::Tensor;
-  ir::TypeId type = w.program().types.Tensor(ir::TypeKind::Int, {scalar ? 1 : ir::ElementCount(RowOf(w, at).dims)});
-  if (type == w.TypeOf(at).type) return at;
-  return w.Shared(scalar ? Op::Expand : Op::Reshape, at, type);
-}
-
-// One row for each index.
-Value Rows(Writer& w, Value x, const DerivativeOperands& in) {
-  Dims dims = DimsOf(w, in.operands[0]);
-  dims[0] = ir::ElementCount(RowOf(w, in.operands[1]).dims);
-  ir::TypeId type = Tensor(w, x, dims);
-  return type == w.TypeOf(x).type ? x : w.Shared(Op::Reshape, x, type);
+// What a Gather or SliceAt took, back at its indices of the first axis, and 0 elsewhere.
+Value Scatter(Writer& w, Value x, const DerivativeOperands& in) {
+  Value at = in.operands[1];
+  Dims rows = DimsOf(w, in.operands[0]), indices = DimsOf(w, at);
+  if (w.function().nodes[in.result.node].op == Op::SliceAt) {
+    rows[0] = DimsOf(w, x)[0];
+    at = w.Shared(Op::Iota, at, w.program().types.Tensor(ir::TypeKind::Int, rows[0]));
+  } else if (in.types->HasSum(in.type) && RowOf(w, at).kind != ir::TypeKind::Tensor) {
+    return in.types->Term(w, in.types->Cotangent(in.type), {at, x});
+  } else {  // indices as a vector, and a row for each
+    rows[0] = ir::ElementCount(indices);
+    ir::TypeId vector = w.program().types.Tensor(ir::TypeKind::Int, rows[0]);
+    if (vector != w.TypeOf(at).type) at = w.Shared(RowOf(w, at).kind == ir::TypeKind::Tensor ? Op::Reshape : Op::Expand, at, vector);
+    ir::TypeId type = Tensor(w, x, rows);
+    if (type != w.TypeOf(x).type) x = w.Shared(Op::Reshape, x, type);
+  }
+  if (in.types->HasSum(in.type)) return in.types->Term(w, in.types->Cotangent(in.type), {at, x});
+  return w.Shared(Op::ScatterAdd, {w.Real(in.type, 0), at, x}, in.type);
 }
 
 // Of the product of x and y. A vector on the left is a row, on the right a column, and the product of the two is a scalar.
@@ -90,20 +95,14 @@ Value TransposedProduct(Writer& w, Value d, const DerivativeOperands& in, bool l
     Dims dims = DimsOf(w, matrix);
     return w.Shared(Op::Transpose, matrix, Tensor(w, matrix, {dims[1], dims[0]}), 0);
   };
-  // The outer product of two vectors: a column times a row.
-  auto outer = [&](Value u, Value v) {
-    int64_t m = DimsOf(w, u)[0], n = DimsOf(w, v)[0];
-    return w.Shared(Op::MatMul, {w.Shared(Op::Reshape, u, Tensor(w, u, {m, 1})), w.Shared(Op::Reshape, v, Tensor(w, v, {1, n}))},
-                    in.type);
-  };
+  // u transposed times v, for vectors that outer product: a term of a sum, not computed here.
+  auto product = [&](Value u, Value v) { return in.types->Term(w, in.types->Cotangent(in.type), {u, v}); };
   if (left) {
     if (row) return w.Shared(Op::MatMul, {y, d}, in.type);  // y times the column d
-    if (column) return outer(d, y);
-    return w.Shared(Op::MatMul, {d, transposed(y)}, in.type);
+    return column ? product(d, y) : product(transposed(d), transposed(y));
   }
-  if (row) return outer(x, d);
   if (column) return w.Shared(Op::MatMul, {d, x}, in.type);  // the row d times x
-  return w.Shared(Op::MatMul, {transposed(x), d}, in.type);
+  return product(x, d);
 }
 
 }  // namespace
@@ -146,8 +145,7 @@ Value WriteShaped(Writer& w, const ir::DerivativeExpr& expr, Value x, const Deri
     case Kind::SliceEnd: return w.Shared(Op::Slice, x, in.type, in.attr | ir::kFromEnd);
     case Kind::Pad: return Pad(w, x, in);
     case Kind::Restore: return Restore(w, x, in);
-    case Kind::Flat: return Flat(w, x);
-    case Kind::Rows: return Rows(w, x, in);
+    case Kind::Scatter: return Scatter(w, x, in);
     case Kind::Left: return TransposedProduct(w, x, in, true);
     default: return TransposedProduct(w, x, in, false);
   }

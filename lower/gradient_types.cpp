@@ -82,7 +82,8 @@ Value GradientTypes::Call(Writer& w, PortType wanted, FunctionId callee, llvm::A
 // ---------------------------------------------------------------- cotangents
 
 ir::TypeId GradientTypes::Cotangent(ir::TypeId type) {
-  if (p_.types.Kind(type) != ir::TypeKind::Data) return type;
+  if (HasSum(type)) return SumOf(type);
+  if (p_.types.Kind(type) != ir::TypeKind::Data || IsSum(type)) return type;
   if (auto it = cotangents_.find(type.index); it != cotangents_.end()) return it->second;
   ir::TypeId id = NewData("Cotangent " + p_.types[type].name);
   cotangents_[type.index] = id;
@@ -111,16 +112,18 @@ llvm::SmallVector<int, 4> GradientTypes::ActiveFields(ir::TypeId type, uint32_t 
 }
 
 Value GradientTypes::Zero(Writer& w, ir::TypeId type) {
-  return IsReal(type) ? w.Real(type, 0) : w.Construct(Cotangent(type), 0, {});
+  type = Cotangent(type);
+  return IsReal(type) ? w.Real(type, 0) : w.Construct(type, 0, {});
 }
 
 Value GradientTypes::Sum(Writer& w, ir::TypeId type, Value a, Value b) {
-  if (IsReal(type)) return w.Op(ir::Op::Add, {a, b}, type);
+  if (IsVector(type)) return AddVectors(w, a, b);
   return {w.Apply(SumFunction(type), {a, b}), 0};
 }
 
 Value GradientTypes::IsNotZero(Writer& w, ir::TypeId type, Value cotangent) {
   ir::TypeId boolean = p_.types.Builtin(ir::TypeKind::Bool), integer = p_.types.Builtin(ir::TypeKind::Int);
+  type = Cotangent(type);
   if (p_.types.Kind(type) == ir::TypeKind::Tensor) {
     type = p_.types.Builtin(p_.types[type].element);
     cotangent = w.Op(ir::Op::Abs, cotangent, w.TypeOf(cotangent).type);
@@ -161,7 +164,7 @@ FunctionId GradientTypes::SumFunction(ir::TypeId type) {
 Value GradientTypes::Materialise(Writer& w, PortType wanted, Value primal, std::optional<Value> cotangent) {
   ir::TypeId type = w.TypeOf(primal).type;
   if (p_.types.Kind(wanted.type) == ir::TypeKind::Unit) return w.Unit();
-  if (IsReal(wanted.type)) return cotangent ? *cotangent : w.Real(wanted.type, 0);
+  if (IsReal(wanted.type)) return cotangent ? Whole(w, *cotangent) : w.Real(wanted.type, 0);
   Values operands = {primal};
   if (cotangent) operands.push_back(*cotangent);
   return Call(w, wanted, MaterialiseFunction(type, wanted.type, !cotangent), operands);
@@ -202,7 +205,7 @@ std::optional<Value> GradientTypes::Embed(Writer& w, ir::TypeId type, Value tang
   if (!Active(type)) return std::nullopt;
   ir::TypeId from = w.TypeOf(tangent).type;
   if (p_.types.Kind(from) == ir::TypeKind::Unit) return Zero(w, type);
-  if (IsReal(type)) return w.Forced(tangent);
+  if (IsReal(type)) return AsCotangent(w, w.Forced(tangent));
   return Value{w.Apply(EmbedFunction(type, from), w.Forced(tangent)), 0};
 }
 
@@ -229,7 +232,7 @@ ir::TypeId GradientTypes::Dual(ir::TypeId type) {
   ir::TypeId id = NewData("Dual " + p_.types[type].name);
   duals_[type.index] = id;
   std::vector<ir::Constructor> rows;
-  if (IsReal(type)) {
+  if (IsVector(type)) {
     rows = {{"dual#", {{Strict(type), true, ""}, {Strict(type), true, ""}}}};
   } else {
     for (uint32_t c = 0; c < p_.types[type].constructors.size(); ++c) {
@@ -258,8 +261,8 @@ FunctionId GradientTypes::JoinFunction(ir::TypeId type, ir::TypeId tangent) {
   return Function({Helper::Join, type.index, tangent.index}, "dual " + p_.types[type].name,
                   {Lazy(type), Lazy(tangent)}, to, [&](Writer& w, llvm::ArrayRef<Value> in) {
     Value primal = w.Forced(in[0]);
-    if (IsReal(type))
-      return w.Construct(to, 0, {primal, constant ? w.Real(type, 0) : w.Forced(in[1])});
+    if (IsVector(type))
+      return w.Construct(to, 0, {primal, constant ? ZeroVector(w, type) : w.Forced(in[1])});
     return w.Match(primal, Strict(to), [&](uint32_t k) -> Value {
       auto join = [&](Value part) {
         Values fields;
@@ -288,7 +291,7 @@ FunctionId GradientTypes::PrimalFunction(ir::TypeId type) {
   return Function({Helper::Primal, type.index, 0}, "primal " + p_.types[type].name, Lazy(from), type,
                   [&](Writer& w, llvm::ArrayRef<Value> in) {
     Value dual = w.Forced(in[0]);
-    if (IsReal(type)) return w.Field(dual, 0, 0);
+    if (IsVector(type)) return w.Field(dual, 0, 0);
     return w.Match(dual, Strict(type), [&](uint32_t k) {
       Values fields;
       for (uint32_t i = 0; i < p_.types[type].constructors[k].fields.size(); ++i)
@@ -309,7 +312,7 @@ FunctionId GradientTypes::TangentFunction(ir::TypeId type, ir::TypeId tangent) {
   return Function({Helper::Tangent, type.index, tangent.index}, "tangent of " + p_.types[from].name, Lazy(from), tangent,
                   [&](Writer& w, llvm::ArrayRef<Value> in) {
     Value dual = w.Forced(in[0]);
-    if (IsReal(type)) return w.Field(dual, 0, 1);
+    if (IsVector(type)) return w.Field(dual, 0, 1);
     return w.Match(dual, Strict(tangent), [&](uint32_t k) {
       Values fields;
       for (uint32_t i = 0; i < p_.types[type].constructors[k].fields.size(); ++i)

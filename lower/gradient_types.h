@@ -2,7 +2,10 @@
 //
 // The types that derivatives are computed in, and the functions between them. Of a type T of the program:
 //
-//   Cotangent T   what reverse mode accumulates. Of a real number or a tensor its own type, and 0 is zero. Of data a type with one
+//   Cotangent T   what reverse mode accumulates. Of a real number or a vector its own type, and 0 is zero. Of a tensor of two
+//                 and more dimensions a *sum*: a data type of terms, so that the gradient of a weight holds, for each use,
+//                 the two vectors whose outer product it is (or a row and its index), and is computed once, by the op
+//                 Accumulate. Inside a block a cotangent may be the tensor itself. Of data a type with one
 //                 more constructor, `zero#`, a symbolic zero that has no shape; the other constructors hold the
 //                 cotangents of those fields that hold real numbers.
 //   Dual T        what forward mode computes with. Of a real number or a tensor a pair of it and its tangent; of data the same
@@ -24,18 +27,37 @@ class GradientTypes {
   bool Active(ir::TypeId type);
   // A real number, or a tensor of them.
   bool IsReal(ir::TypeId type) const;
+  // That, or a sum: a type that is its own tangent.
+  bool IsVector(ir::TypeId type) const { return IsReal(type) || IsSum(type); }
 
   // ---- cotangents
   ir::TypeId Cotangent(ir::TypeId type);
   // The fields of a cotangent: by field of the constructor, its number, or -1 if the field is inactive.
   llvm::SmallVector<int, 4> ActiveFields(ir::TypeId type, uint32_t con);
   Value Zero(Writer& w, ir::TypeId type);
+  // Of cotangents, each a Cotangent or a tensor.
   Value Sum(Writer& w, ir::TypeId type, Value a, Value b);
   Value IsNotZero(Writer& w, ir::TypeId type, Value cotangent);
   // A cotangent as a Tangent that fits `wanted`, where `primal` shows the shape; none: zero.
   Value Materialise(Writer& w, PortType wanted, Value primal, std::optional<Value> cotangent);
   // A Tangent as a cotangent of `type`; none if that is inactive.
   std::optional<Value> Embed(Writer& w, ir::TypeId type, Value tangent);
+
+  // ---- sums (gradient_sum.cpp)
+  bool HasSum(ir::TypeId type) const;                                          // its cotangent is one
+  bool IsSum(ir::TypeId type) const { return tensors_.count(type.index) > 0; }
+  ir::TypeId TensorOf(ir::TypeId type) const;                                  // what a sum is of; else the type
+  // The term of these fields: a constructor is made where there is none for their types.
+  Value Term(Writer& w, ir::TypeId sum, llvm::ArrayRef<Value> fields);
+  Value Whole(Writer& w, Value cotangent);      // of a tensor, as a tensor
+  Value AsCotangent(Writer& w, Value value);    // a tensor as a term of a sum, if its cotangent is one
+  Value AddVectors(Writer& w, Value a, Value b);
+  Value ZeroVector(Writer& w, ir::TypeId type);
+  // Forward mode of a Construct of a sum, by the tangents of its fields; reverse mode.
+  Value TangentOfTerm(Writer& w, ir::TypeId sum, uint32_t con, llvm::ArrayRef<Value> fields,
+                      llvm::ArrayRef<std::optional<Value>> tangents);
+  void TransposeTerm(Writer& w, uint32_t con, llvm::ArrayRef<Value> fields, Value cotangent,
+                     llvm::function_ref<void(Value, Value)> contribute);
 
   // ---- duals
   ir::TypeId Dual(ir::TypeId type);
@@ -61,6 +83,7 @@ class GradientTypes {
   PortType Lazy(ir::TypeId type) const { return {type, true}; }
   PortType Strict(ir::TypeId type) const { return {type, false}; }
   ir::TypeId NewData(const std::string& name);
+  ir::TypeId SumOf(ir::TypeId tensor);
 
   FunctionId SumFunction(ir::TypeId type);
   FunctionId MaterialiseFunction(ir::TypeId type, ir::TypeId tangent, bool zero);
@@ -72,6 +95,7 @@ class GradientTypes {
   Program& p_;
   llvm::DenseMap<uint32_t, bool> active_;
   llvm::DenseMap<uint32_t, ir::TypeId> cotangents_, duals_;
+  llvm::DenseMap<uint32_t, ir::TypeId> tensors_;  // of sums
   std::map<Key, FunctionId> functions_;
   std::map<std::string, uint32_t> names_;
 };

@@ -6,6 +6,7 @@
 #include "backends/cpu/random.h"
 #include "backends/cpu/reduce.h"
 #include "fmt/format.h"
+#include "runtime/accumulate.h"
 #include "runtime/tensor.h"
 #include "tagged_ir/tensor_rules.h"
 
@@ -426,6 +427,7 @@ Value TensorFiring::Run() {
     case Op::Iota: return Iota();
     case Op::Size: return Value::Word(static_cast<int64_t>(Operand(0).count()));
     case Op::Dim: return Value::Word(Operand(0).dims()[ir::AxisOf(attr_, Operand(0).dims().size())]);
+    case Op::Accumulate: return Accumulate(*types_.result_type, in_[0]);
     case Op::GetElement: return GetElement();
     case Op::SetElement: return SetElement();
     case Op::ShowTensor: return Text();

@@ -52,8 +52,7 @@ class Parser {
         .Case("SliceEnd", Kind::SliceEnd)
         .Case("Pad", Kind::Pad)
         .Case("Restore", Kind::Restore)
-        .Case("Flat", Kind::Flat)
-        .Case("Rows", Kind::Rows)
+        .Case("Scatter", Kind::Scatter)
         .Case("Left", Kind::Left)
         .Case("Right", Kind::Right)
         .Default(std::nullopt);

@@ -11,7 +11,7 @@ namespace df::ir {
 // A text of derivative.def. The words from Spread on are explained there.
 struct DerivativeExpr {
   enum class Kind : uint8_t { Operand, Result, Direction, Number, Op, If,
-                              Spread, Length, Collapse, SliceEnd, Pad, Restore, Flat, Rows, Left, Right };
+                              Spread, Length, Collapse, SliceEnd, Pad, Restore, Scatter, Left, Right };
   Kind kind;
   uint32_t operand = 0;                    // Operand
   double number = 0;                       // Number

@@ -285,7 +285,8 @@ std::string Rule::Run() {
     case Op::RandomUniform:
     case Op::RandomNormal: return IsReal(out_.element) ? "" : "random numbers are Float or Double";
     case Op::Size:
-    case Op::ShowTensor: return "";
+    case Op::ShowTensor:
+    case Op::Accumulate: return "";  // AccumulateFault
     default: break;
   }
   if (!llvm::any_of(in_, [](const Type* type) { return type->kind == TypeKind::Tensor; }) && out_.kind != TypeKind::Tensor)
@@ -303,6 +304,37 @@ std::string Rule::Run() {
 
 std::string TensorFault(Op op, uint32_t attr, llvm::ArrayRef<const Type*> operands, const Type& result) {
   return Rule(op, attr, operands, result).Run();
+}
+
+std::string AccumulateFault(const TypeTable& types, TypeId sum, const Type& result) {
+  if (result.kind != TypeKind::Tensor || (result.element != TypeKind::Float && result.element != TypeKind::Double))
+    return fmt::format("a `{}` is no tensor of real numbers", result.name);
+  for (const Constructor& con : types[sum].constructors) {
+    llvm::SmallVector<const Type*, 2> fields;
+    bool strict = true;
+    for (const FieldType& field : con.fields) {
+      strict &= field.strict && !field.type.lazy;
+      fields.push_back(&types[field.type.type]);
+    }
+    auto fits = [&] {
+      if (fields.empty()) return true;
+      if (fields.size() == 1) return fields[0]->kind == TypeKind::Tensor && fields[0]->name == result.name;
+      if (fields.size() > 2) return false;
+      if (con.fields[0].type.type == sum) return con.fields[1].type.type == sum;
+      const Type &x = *fields[0], &y = *fields[1];
+      if (y.kind != TypeKind::Tensor || y.element != result.element) return false;
+      llvm::ArrayRef<int64_t> left(x.dims), right(y.dims), whole(result.dims);
+      if (x.kind == TypeKind::Int || (x.kind == TypeKind::Tensor && x.element == TypeKind::Int)) {
+        if (x.kind != TypeKind::Int && (left.size() != 1 || right.empty() || right[0] != left[0])) return false;
+        return !whole.empty() && whole.drop_front() == (x.kind == TypeKind::Int ? right : right.drop_front());
+      }
+      return x.kind == TypeKind::Tensor && x.element == result.element && whole.size() == 2 && left.size() == right.size() &&
+             (left.size() == 1 || (left.size() == 2 && left[0] == right[0])) && left.back() == whole[0] &&
+             right.back() == whole[1];
+    };
+    if (!strict || !fits()) return fmt::format("`{}` of `{}` is no term of a `{}`", con.name, types[sum].name, result.name);
+  }
+  return "";
 }
 
 }  // namespace df::ir

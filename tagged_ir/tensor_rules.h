@@ -27,4 +27,13 @@ llvm::SmallVector<uint8_t, 8> OrderOfAxes(uint32_t attr, size_t rank);
 // their kinds are as op.def says; all tensor types are valid.
 std::string TensorFault(Op op, uint32_t attr, llvm::ArrayRef<const Type*> operands, const Type& result);
 
+// "" or why Accumulate cannot make a `result` of a `sum`. A sum is a data type whose constructors have, all strict,
+//
+//   no field                            zero
+//   a tensor of the result's type       that
+//   two of the data type itself         their sum
+//   tensors [m] and [n], or [r, m] and [r, n]        of a result [m, n] the product of the first, transposed, and the second
+//   an Int or Ints [k], and a tensor    rows of the result at these indices of its first axis, else 0
+std::string AccumulateFault(const TypeTable& types, TypeId sum, const Type& result);
+
 }  // namespace df::ir

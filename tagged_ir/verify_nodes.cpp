@@ -169,6 +169,8 @@ bool Verifier::CheckTensors(NodeId id) {
   llvm::SmallVector<const Type*, 4> operands;
   for (Edge edge : g.InputsOf(id)) operands.push_back(&g.types[g.TypeOf(edge).type]);
   std::string fault = TensorFault(g.nodes[id].op, g.nodes[id].attr, operands, g.types[g.ResultsOf(id)[0].type]);
+  if (fault.empty() && g.nodes[id].op == Op::Accumulate)
+    fault = AccumulateFault(g.types, g.TypeOf(g.InputsOf(id)[0]).type, g.types[g.ResultsOf(id)[0].type]);
   return fault.empty() || FailAt(id, "{}", fault);
 }
 

@@ -128,15 +128,15 @@ constexpr size_t kDepth = 512;
 
 template <typename T>
 void Run(Loop<T> loop, const T* x, size_t x_stride, const T* y, size_t y_stride, T* out, size_t out_stride, size_t m, size_t k,
-         size_t n) {
+         size_t n, bool more = false) {
   static thread_local std::vector<T> space;
-  if (m == 0 || n == 0) return;
+  if (m == 0 || n == 0 || (k == 0 && more)) return;
   if (k == 0) {
     for (size_t i = 0; i < m; ++i) std::fill(out + i * out_stride, out + i * out_stride + n, T(0));
     return;
   }
   // Of one column: as a product of rows, of the column with the rows of x for columns.
-  if (n == 1 && m > 1) {
+  if (n == 1 && m > 1 && !more) {
     std::vector<T> turned(m * k + k);
     T* column = turned.data() + m * k;
     for (size_t l = 0; l < k; ++l) column[l] = y[l * y_stride];
@@ -150,7 +150,30 @@ void Run(Loop<T> loop, const T* x, size_t x_stride, const T* y, size_t y_stride,
   size_t room = (kDepth * kMostColumns + m) * kMostLanes;
   if (space.size() < room) space.resize(room);
   for (size_t l = 0; l == 0 || l < k; l += kDepth)
-    loop(x + l, x_stride, y + l * y_stride, y_stride, out, out_stride, m, std::min(k - l, kDepth), n, l > 0, space.data());
+    loop(x + l, x_stride, y + l * y_stride, y_stride, out, out_stride, m, std::min(k - l, kDepth), n, more || l > 0, space.data());
+}
+
+template <typename T>
+Loop<T> LoopOf();
+template <>
+Loop<float> LoopOf<float>() {
+  static const auto loop = ForThisProcessor<Loop<float>>(plain_float::Product, avx2_float::Product, avx512_float::Product);
+  return loop;
+}
+template <>
+Loop<double> LoopOf<double>() {
+  static const auto loop = ForThisProcessor<Loop<double>>(plain_double::Product, avx2_double::Product, avx512_double::Product);
+  return loop;
+}
+
+// The loops want x as rows of the result.
+template <typename T>
+void AddTransposed(Loop<T> loop, const T* x, const T* y, T* out, size_t rows, size_t m, size_t n) {
+  static thread_local std::vector<T> turned;
+  turned.resize(m * rows);
+  for (size_t l = 0; l < rows; ++l)
+    for (size_t i = 0; i < m; ++i) turned[i * rows + l] = x[l * m + i];
+  Run(loop, turned.data(), rows, y, n, out, n, m, rows, n, true);
 }
 
 }  // namespace
@@ -158,15 +181,13 @@ void Run(Loop<T> loop, const T* x, size_t x_stride, const T* y, size_t y_stride,
 template <>
 void MatMul<float>(const float* x, size_t x_stride, const float* y, size_t y_stride, float* out, size_t out_stride, size_t m,
                    size_t k, size_t n) {
-  static const Loop<float> loop = ForThisProcessor<Loop<float>>(plain_float::Product, avx2_float::Product, avx512_float::Product);
-  Run(loop, x, x_stride, y, y_stride, out, out_stride, m, k, n);
+  Run(LoopOf<float>(), x, x_stride, y, y_stride, out, out_stride, m, k, n);
 }
 
 template <>
 void MatMul<double>(const double* x, size_t x_stride, const double* y, size_t y_stride, double* out, size_t out_stride, size_t m,
                     size_t k, size_t n) {
-  static const Loop<double> loop = ForThisProcessor<Loop<double>>(plain_double::Product, avx2_double::Product, avx512_double::Product);
-  Run(loop, x, x_stride, y, y_stride, out, out_stride, m, k, n);
+  Run(LoopOf<double>(), x, x_stride, y, y_stride, out, out_stride, m, k, n);
 }
 
 template <>
@@ -178,6 +199,16 @@ void MatMul<int64_t>(const int64_t* x, size_t x_stride, const int64_t* y, size_t
     for (size_t l = 0; l < k; ++l)
       for (size_t j = 0; j < n; ++j) row[j] = scalar::Add(row[j], scalar::Mul(x[i * x_stride + l], y[l * y_stride + j]));
   }
+}
+
+template <>
+void AddTransposedProduct<float>(const float* x, const float* y, float* out, size_t rows, size_t m, size_t n) {
+  AddTransposed(LoopOf<float>(), x, y, out, rows, m, n);
+}
+
+template <>
+void AddTransposedProduct<double>(const double* x, const double* y, double* out, size_t rows, size_t m, size_t n) {
+  AddTransposed(LoopOf<double>(), x, y, out, rows, m, n);
 }
 
 }  // namespace df::cpu

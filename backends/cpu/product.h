@@ -26,4 +26,9 @@ void MatMul(const T* x, const T* y, T* out, size_t m, size_t k, size_t n) {
   MatMul(x, k, y, n, out, n, m, k, n);
 }
 
+// out, [m, n], plus x, [rows, m], transposed times y, [rows, n]: the chain of each element goes on, so that it does not matter
+// how rows are divided among calls. T: float, double.
+template <typename T>
+void AddTransposedProduct(const T* x, const T* y, T* out, size_t rows, size_t m, size_t n);
+
 }  // namespace df::cpu

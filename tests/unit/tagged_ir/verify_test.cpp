@@ -327,3 +327,42 @@ TEST_CASE("tables that no text can express") {
     CHECK(ToText(graph).find("<bad node>") != std::string::npos);
   }
 }
+
+// Accumulate trusts the types of the terms: its kernel looks at no shape again.
+TEST_CASE("what a sum of tensors may be made of") {
+  auto fault = [](std::string_view constructors, std::string_view result = "Tensor Double [2, 3]") {
+    return Fault(fmt::format(R"graph(tagged "t"
+data Sum = zero {}
+tensor "Tensor Double [2, 3]"
+tensor "Tensor Double [2]"
+tensor "Tensor Double [3]"
+tensor "Tensor Double [5, 2]"
+tensor "Tensor Double [5, 3]"
+tensor "Tensor Int [5]"
+tensor "Tensor Float [3]"
+tensor "Tensor Int [2, 3]"
+result "" : "{}"
+root main
+scope main {{
+  %start = Start : Trigger
+  %zero = Construct zero %start : Sum
+  %all = Accumulate %zero : "{}"
+  %result = Result 0 %all
+}}
+)graph", constructors, result, result));
+  };
+  CHECK(fault(R"(| t (strict "Tensor Double [2, 3]") | s (strict Sum) (strict Sum))") == "");
+  CHECK(fault(R"(| o (strict "Tensor Double [2]") (strict "Tensor Double [3]"))") == "");
+  CHECK(fault(R"(| o (strict "Tensor Double [5, 2]") (strict "Tensor Double [5, 3]"))") == "");
+  CHECK(fault(R"(| r (strict Int) (strict "Tensor Double [3]") | k (strict "Tensor Int [5]") (strict "Tensor Double [5, 3]"))") == "");
+  for (const char* bad : {R"(t (strict "Tensor Double [3]"))", R"(t "Tensor Double [2, 3]")", R"(t (lazy Sum) (strict Sum))",
+                          R"(o (strict "Tensor Double [3]") (strict "Tensor Double [2]"))",
+                          R"(o (strict "Tensor Double [2]") (strict "Tensor Float [3]"))",
+                          R"(o (strict "Tensor Double [5, 2]") (strict "Tensor Double [3]"))",
+                          R"(k (strict "Tensor Int [5]") (strict "Tensor Double [3]"))", R"(r (strict Int) (strict "Tensor Double [2]"))",
+                          R"(i (strict Int))", R"(w (strict Sum) (strict Int))"}) {
+    INFO(bad);
+    CHECK(fault("| " + std::string(bad)).find("is no term of a `Tensor Double [2, 3]`") != std::string::npos);
+  }
+  CHECK(fault("", "Tensor Int [2, 3]").find("is no tensor of real numbers") != std::string::npos);
+}

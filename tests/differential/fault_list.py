@@ -76,8 +76,8 @@ FAULTS = [
      ""),
     ("late-operand-lost", RULES, "    Emit(token.node, token.input + 1, tags_.Push({n.attr, false, 0}, token.tag), token.value);\n", ""),
     ("force-does-not-release", RULES, "  Release(cell);\n}\n\n// At t'", "}\n\n// At t'"),
-    ("error-order", RULES, "if (operand.is_error()) return Emit(node, 0, tag, operand);",
-     "if (operand.is_error()) return Emit(node, 0, tag, operands.back().is_error() ? operands.back() : operand);"),
+    ("error-order", RULES, "for (uint32_t k = 0; k < inputs && waiting.present[k]; ++k) {\n      if (waiting.operands[k].is_dead()) break;",
+     "for (uint32_t k = 0; k < inputs; ++k) {\n      if (!waiting.present[k]) continue;\n      if (waiting.operands[k].is_dead()) break;"),
 
     # ---- strictness and delays
     ("strict-where-any-branch-is", STRICTNESS, "      if (!other.vars.contains(var)) gone.push_back(var);\n",

@@ -168,7 +168,14 @@ class Generator:
         return ("error", t, "e%d" % self.errors)
 
     def t_errors(self, t, d, env, calls):
-        """Both operands fail, the left one later: the left one's message counts."""
+        """The right operand fails, at once; the left one does, or may, later: which message counts is the left one's to say."""
+        if t in ("Int", "Integer") and self.chance(0.5):
+            n = self.name("n")
+            asked = ("bin", "Bool", self.r.choice(("==", "/=", "<", ">")), ("var", t, n), self.literal(t))
+            known = ("if", t, asked, self.t_error(t, d, env, calls), self.literal(t))
+            zero = ("bin", t, "-", ("var", t, n), ("var", t, n))
+            return ("let", t, [("val", n, t, self.term(t, d, env, calls))],
+                    ("bin", t, "+", known, ("bin", t, "div", self.literal(t), zero)))
         late = ("if", t, self.term("Bool", min(d, 1), env, calls), self.t_error(t, d, env, calls), self.t_error(t, d, env, calls))
         return ("bin", t, self.r.choice("+-*"), late, self.t_error(t, d, env, calls))
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
 #include "runtime/tagged_code.h"
 
 namespace df::tagged {
@@ -98,7 +99,7 @@ class Partition {
   std::vector<RegionInfo> regions;
   std::vector<BranchInfo> branches;
   std::vector<std::vector<uint32_t>> sets;  // sorted events
-  std::map<uint32_t, uint32_t> event_of_row;
+  llvm::DenseMap<uint32_t, uint32_t> event_of_row;
   uint32_t activation = 0;
 
   static constexpr uint32_t kNever = UINT32_MAX;
@@ -130,18 +131,18 @@ class Partition {
   Wiring& w_;
   const ir::Graph& g_;
   ir::ScopeId scope_;
-  std::map<uint32_t, uint32_t> set_of_;         // by row
-  std::map<uint32_t, uint32_t> branch_of_;      // by row of the predicate
+  llvm::DenseMap<uint32_t, uint32_t> set_of_;         // by row
+  llvm::DenseMap<uint32_t, uint32_t> branch_of_;      // by row of the predicate
   std::map<std::vector<uint32_t>, uint32_t> set_ids_;
   // BranchMerges of one predicate whose sides come at the same moments share one event.
   struct MergeGroup {
     uint32_t event;
     std::vector<uint32_t> sides;  // sets; kNever: no member has a value there
   };
-  std::map<uint32_t, std::vector<MergeGroup>> merge_groups_;  // by row of the predicate
+  llvm::DenseMap<uint32_t, std::vector<MergeGroup>> merge_groups_;  // by row of the predicate
   std::vector<bool> visited_;    // by index in the scope
   std::vector<bool> loop_only_;  // likewise: BranchMerges of which only NextIterations and Exits see the result
-  std::map<uint32_t, uint32_t> region_ids_;     // by set
+  llvm::DenseMap<uint32_t, uint32_t> region_ids_;     // by set
 };
 
 // Marks the last use of each value in a frame of the scope: docs/tagged-engine.md. Sites and code must be complete.

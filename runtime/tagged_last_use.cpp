@@ -44,7 +44,8 @@ class LastUses {
     for (uint32_t row : w_.read_by_outers[scope_.id.index]) stays_.insert(p_.slot_of[row]);
     for (uint32_t r = 0; r < scope_.regions.size(); ++r)
       for (uint32_t pc = scope_.regions[r].pc; p_.code[pc].code != Code::End; ++pc) Collect(pc, r);
-    for (auto& [slot, uses] : uses_) {
+    for (uint32_t slot = 0; slot < uses_.size(); ++slot) {
+      std::vector<SlotUse>& uses = uses_[slot];
       if (stays_.count(slot) || uses.size() > kMaxUses) continue;
       for (SlotUse& use : uses)
         if (std::all_of(uses.begin(), uses.end(), [&](const SlotUse& other) { return &other == &use || Before(other, use); }))
@@ -54,7 +55,9 @@ class LastUses {
 
  private:
   void Add(uint32_t operand, SlotUse use) {
-    if (operand != kNone && !IsConstant(operand)) uses_[operand].push_back(use);
+    if (operand == kNone || IsConstant(operand)) return;
+    if (operand >= uses_.size()) uses_.resize(operand + 1);
+    uses_[operand].push_back(use);
   }
 
   void AddDeliveries(std::vector<Delivery>& list, uint32_t pc, uint32_t region, bool may_be_early) {
@@ -171,10 +174,10 @@ class LastUses {
   const Wiring& w_;
   const Partition& part_;
   const ScopeCode& scope_;
-  std::map<uint32_t, std::vector<SlotUse>> uses_;  // by slot
+  std::vector<std::vector<SlotUse>> uses_;  // by slot
   std::set<uint32_t> stays_;                       // slots
-  std::map<uint32_t, std::pair<uint32_t, uint32_t>> side_of_;  // by event: branch and side
-  std::map<uint32_t, std::vector<uint32_t>> implied_;          // by region
+  llvm::DenseMap<uint32_t, std::pair<uint32_t, uint32_t>> side_of_;  // by event: branch and side
+  llvm::DenseMap<uint32_t, std::vector<uint32_t>> implied_;          // by region
 };
 
 }  // namespace

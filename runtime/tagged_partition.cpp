@@ -149,38 +149,44 @@ llvm::ArrayRef<Edge> Partition::NeededFor(NodeId id) const {
 // is left out: it never fires.
 std::vector<NodeId> Partition::Order() const {
   const std::vector<NodeId>& nodes = w_.nodes_in[scope_.index];
-  using Queue = std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>>;
-  struct Missing {
+  // By place in `nodes`, which is ordered by number. Users of a node: a list through `next`, newest first.
+  struct Waiting {
     uint32_t needed = 0, sides = 0;
+    uint32_t users = kNone;
     bool ordered = false;
   };
-  std::map<uint32_t, Missing> missing;
-  std::map<uint32_t, std::vector<std::pair<uint32_t, bool>>> after;  // users; whether as a side
+  struct User {
+    uint32_t node, next;
+    bool as_side;
+  };
+  std::vector<Waiting> waiting(nodes.size());
+  std::vector<User> users;
+  using Queue = std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>>;
   Queue ready, could_do;  // could_do: only sides are missing
-  for (NodeId id : nodes) {
-    Missing& m = missing[id.index];
-    llvm::ArrayRef<Edge> needed = NeededFor(id);
-    for (Edge edge : needed) after[edge.node.index].push_back({id.index, false});
-    m.needed = static_cast<uint32_t>(needed.size());
-    if (g_.nodes[id].op == Op::BranchMerge) {
-      for (Edge edge : g_.InputsOf(id).drop_front()) after[edge.node.index].push_back({id.index, true});
-      m.sides = g_.nodes[id].num_inputs - 1;
-    }
-    if (!m.needed && !m.sides) ready.push(id.index);
+  auto wait_for = [&](uint32_t user, Edge edge, bool as_side) {
+    ++(as_side ? waiting[user].sides : waiting[user].needed);
+    if (g_.nodes[edge.node].scope != scope_) return;  // never comes in this order
+    uint32_t& list = waiting[w_.index_in_scope[edge.node.index]].users;
+    users.push_back({user, std::exchange(list, static_cast<uint32_t>(users.size())), as_side});
+  };
+  for (uint32_t i = 0; i < nodes.size(); ++i) {
+    for (Edge edge : NeededFor(nodes[i])) wait_for(i, edge, false);
+    if (g_.nodes[nodes[i]].op == Op::BranchMerge)
+      for (Edge edge : g_.InputsOf(nodes[i]).drop_front()) wait_for(i, edge, true);
+    if (!waiting[i].needed && !waiting[i].sides) ready.push(i);
   }
   std::vector<NodeId> order;
+  order.reserve(nodes.size());
   while (!ready.empty() || !could_do.empty()) {
     Queue& from = ready.empty() ? could_do : ready;
-    uint32_t id = from.top();
+    uint32_t i = from.top();
     from.pop();
-    if (std::exchange(missing[id].ordered, true)) continue;
-    order.push_back(NodeId(id));
-    auto it = after.find(id);
-    if (it == after.end()) continue;
-    for (auto [user, side] : it->second) {
-      Missing& m = missing[user];
-      --(side ? m.sides : m.needed);
-      if (!m.needed) (m.sides ? could_do : ready).push(user);
+    if (std::exchange(waiting[i].ordered, true)) continue;
+    order.push_back(nodes[i]);
+    for (uint32_t use = waiting[i].users; use != kNone; use = users[use].next) {
+      Waiting& user = waiting[users[use].node];
+      --(users[use].as_side ? user.sides : user.needed);
+      if (!user.needed) (user.sides ? could_do : ready).push(users[use].node);
     }
   }
   return order;

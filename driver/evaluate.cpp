@@ -173,7 +173,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   Performance performance(graph, streams);
   if (prompt && prompt->wants_value) performance.ReadToTheEnd();
   std::optional<Timeline> timeline;
-  if (!options.timeline.empty()) run.timeline = &timeline.emplace();
+  if (!options.timeline.empty()) run.timeline = &timeline.emplace(options.threads);
   RunTimes times;
   times.load = context.load;
   Clock::time_point began = Clock::now();
@@ -184,6 +184,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   std::vector<Value> all = AllInputs(graph, std::move(inputs), options, performance);
   Outcome outcome = graph.action ? RunAction(*execution, std::move(all), performance)
                                  : RunValue(*execution, graph, std::move(all), console);
+  execution->Finish();
   timer.reset();
   console.out().flush();
   if (timeline) timeline->End();

@@ -123,6 +123,9 @@ class Execution {
   virtual Outcome Force(Value& value) = 0;
   // Ends the run: whoever works on its results was stopped by a limit. Says where the run was.
   virtual Outcome GiveUp(Stop stop) = 0;
+  // Nothing more will be asked for: what other threads are still computing is given up.
+  virtual void Finish() {}
+  // Of a run on several threads only after Finish those of all.
   virtual Stats stats() const = 0;
 };
 

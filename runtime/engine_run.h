@@ -71,6 +71,9 @@ class EngineRun : public Execution {
     at(where);
     track.Add(now, std::move(where));
   }
+  void NoteRest(unsigned worker) const {
+    if (run_.timeline) run_.timeline->track(worker).Rest(TimelineTrack::Clock::now());
+  }
   // Runs `work` within the limits and says how it ended; nothing runs any more after the run has ended.
   template <typename Work>
   Outcome Guarded(Work work) {

@@ -104,7 +104,12 @@ void Worker::StartCell(DelayCell* cell) {
   if (cell->Now() != DelayCell::State::Released) return;
   ++stats_.calls;
   const SiteCode& site = *cell->site;
-  bool direct = GoesDirect(*cell);
+  bool direct, complete;
+  {
+    CellLock lock(cell);  // others may wait for it now, or bring operands
+    direct = GoesDirect(*cell);
+    complete = !cell->missing;
+  }
   uint32_t depth = site.needs_outer ? cell->home->depth + 1 : static_cast<uint32_t>(DepthOf(cell->tag)) + 1;
   Frame* body = direct ? NewDirect(&site, nullptr, depth, kLive | kDirect) : NewFrame(&site, nullptr);
   body->parent = cell->home;  // its tag or pin is the body's now
@@ -113,7 +118,7 @@ void Worker::StartCell(DelayCell* cell) {
   stats_.max_depth = std::max<uint64_t>(stats_.max_depth, depth);
   // While operands are missing, other workers may bring them.
   std::optional<CellLock> lock;
-  if (cell->missing) {
+  if (!complete) {
     lock.emplace(cell);
     if (team_) team_->SetLateBody(cell, this);
   }

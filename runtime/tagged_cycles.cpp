@@ -84,7 +84,7 @@ class TrialDeletion {
 void TaggedExecution::CollectIfDue() {
   if (live_cells() <= collect_at_ || (team_ && !team_->HoldUp())) return;
   std::vector<Pool<DelayCell>*> pools;
-  for (Worker* worker : workers()) pools.push_back(&worker->cells_);
+  ForEachWorker([&](Worker& worker) { pools.push_back(&worker.cells_); });
   std::vector<DelayCell*> garbage = TrialDeletion().Run(pools);
   // Counted while their contents go, so that none is destroyed before all are empty.
   std::vector<Value> cells, contents;

@@ -34,12 +34,12 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
 TaggedExecution::~TaggedExecution() {
   if (team_) team_->End();
   std::vector<Value> held, cells;
-  for (Worker* worker : workers()) worker->GiveUpValues(held);
-  for (Worker* worker : workers()) worker->GiveUpCells(cells, held);
+  ForEachWorker([&](Worker& worker) { worker.GiveUpValues(held); });
+  ForEachWorker([&](Worker& worker) { worker.GiveUpCells(cells, held); });
   held.clear();
   results_.clear();
   cells.clear();
-  for (Worker* worker : workers()) worker->unpins_.clear();
+  ForEachWorker([](Worker& worker) { worker.unpins_.clear(); });
 }
 
 void TaggedExecution::SetResult(uint32_t index, Value value) {
@@ -129,12 +129,6 @@ void TaggedExecution::FillPathOf(const DelayCell* cell, RuntimeError& error) con
 
 // ---------------------------------------------------------------- several threads
 
-std::vector<Worker*> TaggedExecution::workers() const {
-  std::vector<Worker*> all{worker_.get()};
-  for (uint32_t i = 1; team_ && i < team_->size(); ++i) all.push_back(&team_->worker(i));
-  return all;
-}
-
 void TaggedExecution::StartTeam() {
   shared_budget_ = std::make_unique<memory::Budget>(limits_.max_memory(), run_.threads);
   budget_ = shared_budget_.get();
@@ -155,16 +149,19 @@ void TaggedExecution::LeaveAllDirect() {
     team_->Send(team_->worker(i), std::make_unique<Message>(Message::Kind::LeaveDirect, worker_.get()));
 }
 
+// Of the calling thread's own worker as they are, of others as they have published.
 uint64_t TaggedExecution::live() const {
-  uint64_t live = 0;
-  for (const Worker* worker : workers())
-    live += worker == worker_.get() ? worker->pool_.live() : worker->live_published_.load(std::memory_order_relaxed);
+  const Worker* here = &Here();
+  uint64_t live = here->pool_.live();
+  ForEachWorker([&](const Worker& worker) {
+    if (&worker != here) live += worker.live_published_.load(std::memory_order_relaxed);
+  });
   return live;
 }
 
 uint64_t TaggedExecution::live_cells() const {
   int64_t cells = 0;
-  for (const Worker* worker : workers()) cells += worker->cells_published_.load(std::memory_order_relaxed);
+  ForEachWorker([&](const Worker& worker) { cells += worker.cells_published_.load(std::memory_order_relaxed); });
   return static_cast<uint64_t>(std::max<int64_t>(0, cells));
 }
 
@@ -182,8 +179,9 @@ void TaggedExecution::Where(RuntimeError& error) const {
 
 Stats TaggedExecution::stats() const {
   Stats stats = EngineRun::stats();
-  for (const Worker* worker : workers()) {
-    const Stats& work = worker->stats_;
+  ForEachWorker([&](const Worker& worker) {
+    if (&worker != worker_.get() && team_->running()) return;  // its own, until it has ended
+    const Stats& work = worker.stats_;
     stats.firings += work.firings;
     stats.regions += work.regions;
     stats.calls += work.calls;
@@ -192,8 +190,8 @@ Stats TaggedExecution::stats() const {
     stats.released += work.released;
     stats.steals += work.steals;
     stats.max_depth = std::max(stats.max_depth, work.max_depth);
-    stats.peak_frames += worker->pool_.peak();
-  }
+    stats.peak_frames += worker.pool_.peak();
+  });
   if (shared_budget_) stats.peak_memory = std::max(stats.peak_memory, static_cast<uint64_t>(shared_budget_->peak()));
   return stats;
 }

@@ -19,6 +19,7 @@ class TaggedExecution : public EngineRun {
   Outcome Start(std::vector<Value> inputs) override;
   Outcome Force(Value& value) override;
   Stats stats() const override;
+  void Finish() override { EndTeam(); }
 
   const Program& program() const { return program_; }
   uint64_t live_frames() const { return live(); }
@@ -33,14 +34,15 @@ class TaggedExecution : public EngineRun {
   void FillPathOf(const DelayCell* cell, RuntimeError& error) const;
   bool Reached(const DelayCell* goal) const { return goal ? goal->IsFull() : missing_ == 0; }
   // The worker of the calling thread.
-  Worker& Here() { return Worker::helper && &Worker::helper->execution_ == this ? *Worker::helper : *worker_; }
+  Worker& Here() const { return Worker::helper && &Worker::helper->execution_ == this ? *Worker::helper : *worker_; }
+  template <typename Visit>
+  void ForEachWorker(Visit visit) const;
   void StartTeam();
   void EndTeam();
   void LeaveAllDirect();
   // tagged_cycles.cpp: cells that hold each other
   void CollectIfDue();
   uint64_t live_cells() const;
-  std::vector<Worker*> workers() const;
   // The root has this result now, if it had none.
   void SetResult(uint32_t index, Value value);
 

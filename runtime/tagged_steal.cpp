@@ -393,6 +393,7 @@ bool Worker::FindWork() {
 }
 
 void Worker::BeIdle() {
+  execution_.NoteRest(index_);
   if (Worker* thief = door_.TakeAsking()) Refuse(*thief);
   door_.idle.store(true);
   // Who has asked meanwhile may not have seen it.

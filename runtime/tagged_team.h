@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "runtime/memory.h"
-#include "runtime/tagged_worker.h"
+#include "runtime/tagged_engine.h"
 
 namespace df::tagged {
 
@@ -36,6 +36,7 @@ class Team {
 
   // Ends the threads, whatever they are doing. Their workers stay as they are.
   void End();
+  bool running() const { return !threads_.empty(); }
   bool ending() const { return ending_.load(std::memory_order_relaxed); }
 
   // Whoever sends work to do. From now on values are shared.
@@ -91,5 +92,12 @@ class Team {
   std::unordered_map<DelayCell*, std::vector<std::pair<Worker*, Waiter>>> waiters_;
   std::unordered_map<DelayCell*, Worker*> late_bodies_;
 };
+
+// The first worker, then the others.
+template <typename Visit>
+void TaggedExecution::ForEachWorker(Visit visit) const {
+  visit(*worker_);
+  for (uint32_t i = 1; team_ && i < team_->size(); ++i) visit(team_->worker(i));
+}
 
 }  // namespace df::tagged

@@ -44,7 +44,7 @@ Worker::Worker(TaggedExecution& execution, uint32_t index)
   cells_.Prepare(largest_cell);
 }
 
-// Values out of frames and entries of the stack, so that nothing is held by what waits.
+// Values out of frames and entries of the stack, so that nothing is held by what waits. The proxies go.
 void Worker::GiveUpValues(std::vector<Value>& held) {
   for (Item& item : stack_)
     if (item.cell) held.push_back(Value::Adopt(ValueKind::Reference, item.cell));
@@ -57,6 +57,11 @@ void Worker::GiveUpValues(std::vector<Value>& held) {
     if (frame->flags & kHasTag) DropTag(frame->tag);
     if (frame->flags & kTagParent) DropTag(frame->parent_tag);
   });
+  for (Proxy* proxy : proxies_) {
+    DropTag(proxy->tag);
+    delete proxy;
+  }
+  proxies_.clear();
 }
 
 // What cells hold. They are counted in `cells`, so that none is destroyed under the walk.
@@ -77,7 +82,7 @@ void Worker::StepCheck() {
   }
   if (team_) CheckTeam();
   execution_.CheckLimits();
-  execution_.NoteMoment(0, [this](RuntimeError& error) { Where(error); });
+  execution_.NoteMoment(index_, [this](RuntimeError& error) { Where(error); });
 }
 
 // The entry on top of the stack.

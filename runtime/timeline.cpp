@@ -62,7 +62,7 @@ class Writer {
     Event("M", "thread_name", [&] {
       json_.attributeObject("args", [&] { json_.attribute("name", fmt::format("worker {}", worker)); });
     });
-    Span(graph_.scopes[ir::ScopeId(0)].name, begin_, end, {});
+    if (worker == 0) Span(graph_.scopes[ir::ScopeId(0)].name, begin_, end, {});
     for (const TimelineTrack::Moment& moment : track.moments()) {
       std::vector<Level> levels = LevelsOf(moment.where);
       size_t same = 0;
@@ -72,6 +72,7 @@ class Writer {
         if (levels[i].unknown) same = i;
       CloseDownTo(same, moment.time);
       for (size_t i = same; i < levels.size(); ++i) open_.push_back({levels[i], moment.time});
+      if (moment.rest) CloseDownTo(0, *moment.rest);
     }
     CloseDownTo(0, end);
   }

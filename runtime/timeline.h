@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "llvm/Support/raw_ostream.h"
@@ -24,12 +25,17 @@ class TimelineTrack {
   struct Moment {
     Clock::time_point time;
     RuntimeError where;  // path and node; innermost first
+    std::optional<Clock::time_point> rest = std::nullopt;  // since then there was nothing to do
   };
 
   explicit TimelineTrack(Clock::time_point begin) : next_(begin) {}
   // By the worker itself: whether it is time to Add.
   bool Due(Clock::time_point now) const { return now >= next_; }
   void Add(Clock::time_point now, RuntimeError where);
+  // There is nothing to do until the next Add.
+  void Rest(Clock::time_point now) {
+    if (!moments_.empty() && !moments_.back().rest) moments_.back().rest = now;
+  }
 
   const std::vector<Moment>& moments() const { return moments_; }
   uint64_t dropped() const { return dropped_; }

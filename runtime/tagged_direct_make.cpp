@@ -506,6 +506,9 @@ bool DirectMaker::Run(const std::vector<uint32_t>& parameters) {
   for (uint32_t slot : parameters) given[slot] = !plain_[slot];
   DropDead(given, flow_[0].live_in);
   EmitBlock(0);
+  // A frame that has not begun stands there, and may have to go on by the general code, or be given up.
+  fused_ = kNone;
+  if (out().state_of[entry] == kNone) out().state_of[entry] = MakeState(schedule_.entry, given, flow_[0].known_in);
   while (good_ && !todo_.empty()) {
     uint32_t block = todo_.back();
     todo_.pop_back();

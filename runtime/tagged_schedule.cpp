@@ -338,6 +338,7 @@ bool Scheduler::Run() {
   start.ready.assign(scope_.regions.size(), 0);
   start.results.assign(scope_.num_results, kNone);
   Fire(start, scope_.activation);
+  out_.entry = Stand(start, kNone);
   BlockFor(std::move(start), kNone);
   while (!todo_.empty()) {
     Todo todo = std::move(todo_.back());

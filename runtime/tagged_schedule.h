@@ -40,6 +40,7 @@ struct Block {
 struct Schedule {
   std::vector<Block> blocks;  // the first one is the entry
   std::vector<Standing> standings;
+  uint32_t entry = kNone;     // Standing, before anything was done
 };
 
 // False if the order of the scope's work is not known beforehand.

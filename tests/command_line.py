@@ -296,6 +296,19 @@ def reports(d):
     d.expect(0, "run", "p.df", "--seed=5", "--run-dry", out="3628800\n")
     for mode in ("-O0", "--no-optimize", "--no-loops"):
         d.expect(0, "run", "p.df", mode, out="3628800\n")
+    # Calls that were begun when the failure was found are given up, in code that counts too.
+    d.file("fails.df", "f :: Int -> Int\nf n\n  | n <= 0 = if n == 5 then error \"a\" else n `quot` n\n"
+                       "  | otherwise = (n `quot` (n - n)) + f (n `div` 2)\nmain = (3 :: Int, f 2)\n")
+    d.expect(1, "run", "fails.df", "--stats", out="(3,\n", err="error: divide by zero\n  at fails.df:4:20 in `f`")
+
+
+def within_each_other(spans):
+    ends = []
+    for span in sorted(spans, key=lambda span: (span["ts"], -span["dur"])):
+        while ends and ends[-1] <= span["ts"] + 0.001:
+            ends.pop()
+        assert not ends or span["ts"] + span["dur"] <= ends[-1] + 0.01, ("not within what is around it", span)
+        ends.append(span["ts"] + span["dur"])
 
 
 @test
@@ -310,12 +323,14 @@ def timelines(d):
         assert spans[0]["name"] == "main" and sum(span["name"] == "fib" for span in spans) > 20, spans[:3]
         assert any(span.get("args", {}).get("at") == "p.df:2:30" for span in spans), "the place of the call"
         assert trace["otherData"]["worker 0 moments"] > 10, trace["otherData"]
-        ends = []
-        for span in sorted(spans, key=lambda span: (span["ts"], -span["dur"])):
-            while ends and ends[-1] <= span["ts"] + 0.001:
-                ends.pop()
-            assert not ends or span["ts"] + span["dur"] <= ends[-1] + 0.01, ("not within what is around it", span)
-            ends.append(span["ts"] + span["dur"])
+        within_each_other(spans)
+    # A track per thread; under stress the second one surely gets work.
+    d.expect(0, "run", "p.df", "--threads=2", "--stress=1", "--trace=t.json", out="28657\n")
+    spans = [event for event in json.loads(d.bytes("t.json"))["traceEvents"] if event["ph"] == "X"]
+    tracks = [[span for span in spans if span["tid"] == worker] for worker in (0, 1)]
+    assert all(any(span["name"] == "fib" for span in track) for track in tracks), spans[:3]
+    for track in tracks:
+        within_each_other(track)
     d.expect(3, "run", "spin.df", "--timeout=500ms", "--trace=t.json")
     assert len(d.bytes("t.json")) < 5e6 and json.loads(d.bytes("t.json"))["traceEvents"]
     d.expect(1, "run", "p.df", "--trace=no/such/folder.json", out="28657\n", err="cannot write `no/such/folder.json`")

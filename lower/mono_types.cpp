@@ -74,6 +74,7 @@ bool Program::IsTuple(df::TypeId type, llvm::SmallVectorImpl<df::TypeId>* elemen
 
 llvm::ArrayRef<core::ConId> Program::ConstructorsOf(df::TypeId type) {
   df::TypeId repr = Repr(type);
+  core.types.IsTangent(repr, &repr);  // of its own: it has the same constructors
   TyConId head = core.types.IsFun(repr) ? closure_types.lookup(PlainFun(repr).index) : core.types.Head(repr);
   if (!head.valid()) return {};
   return core.types.cons[head].constructors;

@@ -59,6 +59,12 @@ class Specialiser {
   // Whether the shapes of an op's tensors fit; reports it otherwise, once for each place.
   bool CheckTensors(std::string_view name, const Expr* op, Span span);
   Expr* Derivative(fg::DiffMode mode, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
+  // specialise_each.cpp
+  Expr* Each(std::string_view op, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
+  Expr* EachBody(std::string_view op, llvm::ArrayRef<VarId> params, df::TypeId type, ir::PosId pos);
+  bool HasReals(df::TypeId type);
+  llvm::SmallVector<df::TypeId> FieldTypes(df::TypeId type, core::ConId con);
+
   Expr* Failure(Expr* message, df::TypeId type, Span span, ir::PosId pos);
   Expr* Let(const core::LetExpr* expr);
   Expr* Case(const core::CaseExpr* expr);
@@ -76,6 +82,7 @@ class Specialiser {
   Program& p_;
   uint32_t max_instances_;
   std::map<std::pair<uint32_t, TypeArgs>, FunId> instances_;
+  std::map<std::pair<std::string, std::vector<df::TypeId>>, FunId> each_;  // by op, types of result and arguments
   std::deque<Work> work_;
   bool too_many_ = false;
   llvm::DenseSet<std::pair<uint32_t, uint32_t>> bad_shapes_;  // places of primitives that were reported: file, begin

@@ -29,7 +29,8 @@ bool Types::IsTangent(TypeId type, TypeId* of) const {
 TypeId Types::ReduceTangent(TypeId of) {
   llvm::SmallVector<TypeId> args;
   TyConId head = Head(of, &args);
-  if (!head.valid() || IsTangent(of)) return {};
+  if (IsTangent(of)) return of;  // a small change of a small change is one
+  if (!head.valid()) return {};
   if (TypeId element, shape; IsTensor(of, &element, &shape))
     return Kind(element) == TypeKind::Meta ? TypeId() : Tensor(Tangent(element), shape);
   switch (cons[head].tangent) {
@@ -117,6 +118,10 @@ void Checker::RetryTangents(bool guess) {
     TypeId of;
     if (guess && (types_.IsTangent(a, &of) || types_.IsTangent(b, &of))) {
       TypeId other = types_.IsTangent(a) ? b : a;
+      if (types_.IsTangent(b) && !types_.HasMeta(of)) {
+        types_.IsTangent(b, &of);
+        other = a;
+      }
       llvm::SmallVector<MetaId> metas;
       unify_.FreeMetas(of, metas);
       bool ours = llvm::all_of(metas, [&](MetaId meta) { return unify_.LevelOf(meta) > unify_.level; });

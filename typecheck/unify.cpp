@@ -202,10 +202,11 @@ UnifyResult Unifier::Unify(TypeId a, TypeId b) {
   }
   TypeId of_a, of_b;
   bool tangent_a = types_->IsTangent(a, &of_a), tangent_b = types_->IsTangent(b, &of_b);
+  bool open_a = tangent_a && types_->HasMeta(Prune(of_a)), open_b = tangent_b && types_->HasMeta(Prune(of_b));
   // Two tangents of unknown types are equal if these are. (They may be in other ways too, Tangent Int and Tangent Bool
-  // are both (), but then one of them was known.)
-  if (tangent_a && tangent_b) return Unify(of_a, of_b);
-  if ((tangent_a || tangent_b) && types_->HasMeta(tangent_a ? of_a : of_b)) {
+  // are both (), but then one of them was known.) Of a variable of a signature, Tangent a is that of Tangent a as well.
+  if (tangent_a && tangent_b && open_a == open_b) return Unify(of_a, of_b);
+  if (open_a || open_b) {
     deferred.emplace_back(a, b);
     return {};
   }

@@ -53,6 +53,8 @@ struct RunOptions {
   // Tagged engine: with several threads, not 0 makes them give away work at any moment, as often as they can, late and to
   // anybody, in an order that follows from this seed. For tests.
   uint64_t stress = 0;
+  // Tagged engine: short delayed bodies are computed where they stand if what they need is there. Results do not depend on it.
+  bool eager = true;
   // Count what costs something to count, and look where the time goes (Stats).
   bool count = false;
   // Reference engine: after the result goes on until nothing is left, and reports what waits although nothing

@@ -155,6 +155,7 @@ struct SiteCode {
   uint32_t cell_bytes = 0;           // of a delayed call,
   uint32_t cell_values = 0;          // and the places for values in it
   TaggedExecution* owner = nullptr;
+  bool eager = false;                // of a delayed call: RunEager may be tried
   bool plain = false;                // results go to the caller's frame, which keeps no child slot
 };
 
@@ -226,6 +227,7 @@ struct Options {
   bool direct = true; // scopes whose order of work is known beforehand run in it
   bool move = true;   // the last use of a value takes it out of its slot
   bool fuse = true;   // a delayed call whose operands are there is made in one step
+  bool eager = true;  // short delayed bodies are computed at once where what they need is there
   bool count = false; // direct code counts regions and firings, too (Stats)
 };
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "runtime/tagged_build.h"
+#include "runtime/tagged_eager.h"
 #include "runtime/tagged_frame.h"
 
 namespace df::tagged {
@@ -450,6 +451,7 @@ std::string Compiler::Run() {
   for (uint32_t c = 0; c < g_.constants.size(); ++c) p_.constants.push_back(Materialize(g_, ir::ConstId(c)));
   p_.count = options_.count;
   if (options_.direct) MakeDirect(p_);
+  if (options_.direct && options_.eager) MarkEager(p_);
   return "";
 }
 

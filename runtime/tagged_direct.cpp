@@ -287,8 +287,10 @@ L_Construct: {
 L_Delay: {
   STAND();
   if (!unpins_.empty()) DrainUnpins();
-  DelayCell* cell = NewDirectCell(frame, calls[ip->y].site);
+  const SiteCode* site = calls[ip->y].site;
   const uint32_t* from = operands + ip->x;
+  if (site->eager && DelayEager(frame, *site, from, ip->d)) NEXT();
+  DelayCell* cell = NewDirectCell(frame, site);
   Value* to = cell->operands();
   for (uint32_t i = 0; i < ip->b; ++i) ::new (to + i) Value(TakeOperand(frame->slots(), k, from[i]));
   S(ip->d) = reinterpret_cast<uint64_t>(static_cast<Object*>(cell));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/tagged_eager.h"
 #include "runtime/tagged_worker.h"
 
 namespace df::tagged {
@@ -218,6 +219,18 @@ void Worker::StartBodyDirect(DelayCell* cell, Value reference, Frame* body) {
   for (uint32_t i = 0; i < cell->num_operands(); ++i)
     if (site.together[i].to != kNone) Put(body, site.together[i].to, std::move(operands[i]));
   Push(body, kNone);
+}
+
+// Puts what a delayed body gives into `slot`, if it can be computed at once. Then what the Delay uses for the last time goes.
+bool Worker::DelayEager(Frame* frame, const SiteCode& site, const uint32_t* operands, uint32_t slot) {
+  uint64_t* slots = frame->slots();
+  uint8_t* states = frame->states();
+  std::optional<Value> result = RunEager(program_, site, operands, slots, states);
+  if (!result) return false;
+  for (uint32_t i = 0; i < site.together.size(); ++i)
+    if (!(operands[i] & kConstant) && operands[i] & kLastOperand) TakeOperand(slots, states, operands[i]);
+  Put(frame, slot, std::move(*result));
+  return true;
 }
 
 // A cell whose operands are still to be made: all are there, and none has failed.

@@ -203,6 +203,7 @@ namespace df {
 std::unique_ptr<Execution> MakeTaggedExecution(const ir::Graph& graph, const RunOptions& options) {
   tagged::Options how;
   how.count = options.count;
+  how.eager = options.eager;
   return std::make_unique<tagged::TaggedExecution>(graph, options, how);
 }
 

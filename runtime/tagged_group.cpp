@@ -231,6 +231,13 @@ void Grouping::Run() {
     for (ir::ScopeId scope(0); scope.index < g_.scopes.size(); ++scope.index)
       if (g_.scopes[scope].kind == ir::ScopeKind::Loop) spread(scope, g_.scopes[scope].parent);
   }
+  // Of each scope itself, the scopes that call it, and where it is a loop the one around it.
+  std::vector<std::vector<uint32_t>> callers(g_.scopes.size());
+  for (uint32_t i = 0; i < g_.scopes.size(); ++i) {
+    callers[i].push_back(i);
+    if (g_.scopes[ir::ScopeId(i)].kind == ir::ScopeKind::Loop) callers[i].push_back(g_.scopes[ir::ScopeId(i)].parent.index);
+  }
+  for (const ir::Site& site : g_.sites) callers[site.callee.index].push_back(site.caller.index);
   // A parameter that is late makes what hangs on it late, in its own scope: repeat until nothing changes.
   std::vector<bool> dirty(g_.scopes.size(), true);
   for (bool again = true; again;) {
@@ -244,8 +251,12 @@ void Grouping::Run() {
       auto separate = [&](NodeId from, uint32_t operand, uint32_t row, Edge trigger, llvm::ArrayRef<NodeId> results) {
         if (!Separate(from, operand, row, trigger, results)) return;
         uint32_t to = g_.nodes[w_.merge_of[row]].scope.index;
-        parts_[to].reset();
-        dirty[to] = again = true;
+        // What a call's result implies is less, too, where the parameter goes together no more.
+        for (uint32_t changed : callers[to]) {
+          parts_[changed].reset();
+          dirty[changed] = true;
+        }
+        again = true;
       };
       for (NodeId id : nodes) {
         const ir::Node& node = g_.nodes[id];

@@ -64,6 +64,38 @@ uint32_t Partition::Union(uint32_t a, uint32_t b) {
   return Bound(std::move(needed));
 }
 
+bool Partition::IsFalse(Edge edge) const {
+  const ir::Node& node = g_.nodes[edge.node];
+  if (node.op == Op::Switch) return IsFalse(g_.InputsOf(edge.node)[1]);
+  return node.op == Op::Const && g_.constants[ir::ConstId(node.attr)].word == 0;
+}
+
+// Whether `value` is there when `trigger` is and the events of `set` have happened, but for sides that are chosen then. Of a
+// loop the trigger is the predicate that it goes on: where a side of its merges is False, nobody asks for the value.
+bool Partition::IsAtHand(Edge value, Edge trigger, uint32_t set, int depth) {
+  if (Includes(set, SetOf(value))) return true;
+  if (--depth < 0) return false;
+  const ir::Node& node = g_.nodes[value.node];
+  llvm::ArrayRef<Edge> in = g_.InputsOf(value.node);
+  if (node.op == Op::Switch) return Includes(set, Single(SideEvent(in[0], value.port))) && IsAtHand(in[1], trigger, set, depth);
+  if (ir::InfoOf(node.op).cls == ir::OpClass::Ordinary || node.op == Op::Construct)
+    return llvm::all_of(in, [&](Edge edge) { return IsAtHand(edge, trigger, set, depth); });
+  if (node.op != Op::BranchMerge || SetOf(in[0]) == kNever) return false;
+  const ir::Node& of_trigger = g_.nodes[trigger.node];
+  llvm::ArrayRef<Edge> trigger_in = g_.InputsOf(trigger.node);
+  // A trigger that merges by the same predicate has come by the same side.
+  bool same = of_trigger.op == Op::BranchMerge && w_.RowOf(trigger_in[0]) == w_.RowOf(in[0]);
+  if (!same && !IsAtHand(in[0], trigger, set, depth)) return false;
+  for (uint32_t k = 1; k < in.size(); ++k) {
+    Edge through = same ? trigger_in[k] : trigger;
+    if (g_.nodes[in[k].node].op == Op::Dead && same && IsFalse(through)) continue;
+    uint32_t then = Union(set, Single(SideEvent(in[0], k - 1)));
+    if (same && SetOf(through) != kNever) then = Union(then, SetOf(through));
+    if (!IsAtHand(in[k], through, then, depth)) return false;
+  }
+  return true;
+}
+
 // At most kMaxBits events that together say the same.
 uint32_t Partition::Bound(std::vector<uint32_t> all) {
   while (all.size() > kMaxBits) {
@@ -284,6 +316,20 @@ uint32_t Partition::EventRow(NodeId node, uint32_t implied) {
   return event;
 }
 
+// What has happened before a call or loop is entered: its trigger has come, and the arguments that go together with it. (Of
+// those, what comes after the site in the order is left out, which only says less.)
+uint32_t Partition::Entered(uint32_t s) {
+  const SiteNodes& site = w_.sites[s];
+  uint32_t set = SetOf(w_.In(site.trigger, 0));
+  for (NodeId call : site.arguments) {
+    NodeId merge = w_.merge_of[w_.RowOf(call)];
+    if (!merge.valid() || !w_.together[merge.index]) continue;
+    uint32_t argument = SetOf(w_.In(call, 0));
+    if (argument != kNever) set = Union(set, argument);
+  }
+  return set;
+}
+
 void Partition::Visit(NodeId id) {
   const ir::Node& node = g_.nodes[id];
   llvm::ArrayRef<Edge> in = g_.InputsOf(id);
@@ -314,10 +360,10 @@ void Partition::Visit(NodeId id) {
       return;
     }
     case Op::Return:
-      if (node.num_results) EventRow(id, SetOf(w_.In(w_.sites[node.attr].trigger, 0)));
+      if (node.num_results) EventRow(id, Entered(node.attr));
       return;
     case Op::Exit:
-      EventRow(id, SetOf(w_.In(w_.sites[w_.LoopSite(g_.LoopOf(id))].trigger, 0)));
+      EventRow(id, Entered(w_.LoopSite(g_.LoopOf(id))));
       return;
     case Op::Call:
     case Op::Enter:

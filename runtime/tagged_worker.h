@@ -238,6 +238,7 @@ class Worker {
   bool GoesDirect(DelayCell& cell) const;
   void StartBodyDirect(DelayCell* cell, Value reference, Frame* body);
   DelayCell* NewDirectCell(Frame* frame, const SiteCode* site);
+  bool DelayEager(Frame* frame, const SiteCode& site, const uint32_t* operands, uint32_t slot);
   Frame* EnterBody(DelayCell* cell, Frame* waiter);
   void FreeUnshared(DelayCell* cell);
   void WaitDirect(Frame* frame, DelayCell* cell);

@@ -48,6 +48,16 @@ def wrong_usage(d):
 
 
 @test
+def delays_that_need_nothing_more_are_computed_at_once(d):
+    d.file("p.df", "main :: IO ()\nmain = print (sum (last (take 50 (iterate (\\xs -> zipWith max xs (tail xs ++ [0 :: Int])) [1 .. 50]))))\n")
+    delayed = []
+    for more in ((), ("--without=eager",)):
+        _, err = d.expect(0, "run", "--stats=json", "p.df", *more, out="2500\n")
+        delayed.append(json.loads(err)["delays"])
+    assert 0 < delayed[0] < 0.8 * delayed[1], delayed
+
+
+@test
 def unknown_commands(d):
     d.file("p.df", FACT)
     d.expect(2, "rnu", "p.df", err="there is no command `rnu`; did you mean `run`?")

@@ -27,6 +27,11 @@ PROGRAMS = [
     # Each step leaves a list that holds itself.
     ("let go n s = if n == 0 then s else let xs = n : 2 : xs in go (n - 1) (s + xs !! 3) in go (N :: Int) 0 :: Int",
      (10**3, 10**6), lambda n: 2 * n, {"tagged": 24}),
+    # An iteration's accumulator hangs on a call that was given references, and on a choice that is made at once.
+    ("let { look :: Int -> [Int] -> Int -> Int; look a ts n = if n == 0 then (case ts of { [] -> a; t : _ -> t }) else "
+     "look a ts (n - 1); go :: Int -> Int -> [Int] -> Int; go a b ts = case ts of { [] -> a; t : rest -> "
+     "let v = negate (look (negate a) rest 2) in if v >= b then v else go (max a v) b rest } } in go (negate 5) 7 [1 .. N]",
+     (10**3, 10**5), lambda n: -2, {"tagged": 1}),
     ("[1 .. N :: Int]", (10**2, 10**5), lambda n: str(list(range(1, n + 1))).replace(" ", ""), {"tagged": 1, "demand": 1}),
 ]
 

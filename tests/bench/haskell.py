@@ -3,10 +3,16 @@
 
     python3 tests/bench/haskell.py --dfc build/dfc [--runs 3] [--only NAME] [--no-ghc] [--compile]
 
-Each program keeps its text but for `main`, which computes the expression below. Measured are `dfc run FILE`, compilation
-included; `runghc FILE`, GHC's interpreter, which also loads the file; and what `ghc -O0` has compiled, without that
-compilation. A row has medians over the runs; all three must print the same. --compile measures instead how long dfc takes
-for programs of 1,250 to 10,000 lines (long_program.py).
+Each program keeps its text but for `main`, which computes the first expression below: at least a second of work for GHC's
+interpreter. Measured are
+
+    dfc       `dfc run` of the graph file, one thread; compilation to that file is a column of its own
+    GHCi      `runghc FILE`; its start-up, loading the file included, is what the same file takes with `main = print 0`, is taken
+              off, and is a column of its own. GHC's libraries are compiled code there: only the program itself is interpreted
+    ghc -O0   what `ghc -O0` has compiled, without that compilation
+
+The runs of all three are taken in turn, and a row has the medians over them; all must print the same. A ratio above 1 says
+that dfc is faster. --compile measures instead how long dfc takes for programs of 1,250 to 10,000 lines (long_program.py).
 """
 
 import argparse
@@ -24,19 +30,26 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from case_lines import without_main  # noqa: E402
 from long_program import program as long_program  # noqa: E402
 
+# Name, expression, and a smaller one for what has to run many times (optimisations.py).
 PROGRAMS = [
-    ("queens", "length (queens 9)"),
-    ("sieves", "trial !! 12000"),
-    ("hamming", "hamming !! 100000 `mod` 1000000007"),
-    ("collatz", "maximumBy (comparing steps) [1 .. 30000]"),
-    ("knapsack", "sum [best c things | c <- [100, 110 .. 1500]]"),
-    ("edit_distance", "byRows (take 500 (cycle \"tagged\")) (take 600 (cycle \"dataflow\"))"),
-    ("life", "Set.size (iterate step rPentomino !! 120)"),
-    ("huge_numbers", "sum (take 2500 piDigits)"),
-    ("redblack", "length (toList (foldl' (flip insert) E (take 30000 (iterate (\\x -> (x * 97 + 31) `mod` 100003) 5))))"),
-    ("mandelbrot", "length (filter (== '#') (concat (picture 180 60)))"),
-    ("sorting", "sum (take 100 (merge (take 50000 (iterate (\\x -> (x * 57 + 11) `mod` 100003) (3 :: Int)))))"),
-    ("tictactoe", "winner (last (play X (replicate 9 Nothing)))"),
+    ("queens", "length (queens 11)", "length (queens 9)"),
+    ("sieves", "trial !! 35000", "trial !! 12000"),
+    ("hamming", "hamming !! 800000 `mod` 1000000007", "hamming !! 100000 `mod` 1000000007"),
+    ("collatz", "maximumBy (comparing steps) [1 .. 10000]", "maximumBy (comparing steps) [1 .. 5000]"),
+    ("knapsack", "sum [best c things | c <- [100, 102 .. 3600]]", "sum [best c things | c <- [100, 110 .. 1500]]"),
+    ("edit_distance", "byRows (take 1000 (cycle \"tagged\")) (take 1200 (cycle \"dataflow\"))",
+     "byRows (take 500 (cycle \"tagged\")) (take 600 (cycle \"dataflow\"))"),
+    ("life", "Set.size (iterate step rPentomino !! 700)", "Set.size (iterate step rPentomino !! 120)"),
+    ("huge_numbers", "sum (take 8000 piDigits)", "sum (take 2500 piDigits)"),
+    ("redblack", "length (toList (foldl' (flip insert) E (take 200000 (iterate (\\x -> (x * 97 + 31) `mod` 1000003) 5))))",
+     "length (toList (foldl' (flip insert) E (take 30000 (iterate (\\x -> (x * 97 + 31) `mod` 100003) 5))))"),
+    ("mandelbrot", "length (filter (== '#') (concat (picture 400 130)))", "length (filter (== '#') (concat (picture 180 60)))"),
+    ("sorting", "sum (take 100 (merge (take 400000 (iterate (\\x -> (x * 57 + 11) `mod` 1000003) (3 :: Int)))))",
+     "sum (take 100 (merge (take 50000 (iterate (\\x -> (x * 57 + 11) `mod` 100003) (3 :: Int)))))"),
+    # All games that begin with up to two marks on the board.
+    ("tictactoe", "length (filter (== Just X) [winner (last (play X [if k == i then Just O else if k == j then Just X else Nothing "
+                  "| k <- [0 .. 8]])) | i <- [-1 .. 8 :: Int], j <- [0 .. 8]])",
+     "winner (last (play X (replicate 9 Nothing)))"),
 ]
 
 
@@ -66,32 +79,53 @@ def medians(words, folder, runs):
     return (statistics.median(s[0] for s in samples), statistics.median(s[1] for s in samples), samples[0][2])
 
 
+def prepare(dfc, name, expression, with_ghc, folder):
+    """Writes and compiles a program in `folder`: the commands to be measured, by the label of their column."""
+    for path, text in (("main", program_text(name, expression)), ("Zero", program_text(name, "0"))):
+        for ending in (".df", ".hs"):
+            with open(os.path.join(folder, path.title() + ending), "w", encoding="utf-8") as file:
+                file.write(text)
+    commands = {"compile": [dfc, "Main.df", "--no-warnings", "-o", "main.graph"],
+                "dfc": [dfc, "run", "main.graph", "--threads=1"]}
+    if with_ghc:
+        subprocess.run(["ghc", "-O0", "-v0", "Main.hs"], cwd=folder, check=True)
+        commands.update({"start": ["runghc", "Zero.hs"], "GHCi": ["runghc", "Main.hs"], "ghc -O0": ["./Main"]})
+    return commands
+
+
 def compare(dfc, runs, only, with_ghc):
-    print("| program | dfc | runghc | ghc -O0 | runghc : dfc | ghc -O0 : dfc |\n|---|---|---|---|---|---|")
-    against = {"runghc": [], "ghc -O0": []}
-    for name, expression in PROGRAMS:
+    peers = ("GHCi", "ghc -O0") if with_ghc else ()
+    heads = ["program", "dfc", "compilation", *peers] + ["start of GHCi"] * with_ghc
+    heads += ["%s : dfc" % peer for peer in peers] + ["memory, %s : dfc" % peer for peer in peers]
+    print("| %s |\n%s|" % (" | ".join(heads), "|---" * len(heads)))
+    ratios = {peer: [] for peer in peers}
+    for name, expression, _ in PROGRAMS:
         if only and name != only:
             continue
-        text = program_text(name, expression)
         with tempfile.TemporaryDirectory() as folder:
-            for path in ("Main.hs", "main.df"):
-                with open(os.path.join(folder, path), "w", encoding="utf-8") as file:
-                    file.write(text)
-            ours = medians([dfc, "run", "main.df"], folder, runs)
-            cells, ratios = ["%.2f s, %.0f MiB" % ours[:2]], []
-            if with_ghc:
-                subprocess.run(["ghc", "-O0", "-v0", "Main.hs"], cwd=folder, check=True)
-                for label, words in (("runghc", ["runghc", "Main.hs"]), ("ghc -O0", ["./Main"])):
-                    theirs = medians(words, folder, runs)
-                    if theirs[2] != ours[2]:
-                        raise RuntimeError("%s: dfc prints %s, %s prints %s" % (name, ours[2], label, theirs[2]))
-                    cells.append("%.2f s, %.0f MiB" % theirs[:2])
-                    ratios.append("%.2f" % (theirs[0] / ours[0]))
-                    against[label].append(theirs[0] / ours[0])
-            print("| %s | %s |" % (name, " | ".join(cells + ratios)), flush=True)
-    for label, ratios in against.items():
-        if ratios:
-            print("geometric mean of %s : dfc is %.2f" % (label, math.exp(statistics.fmean(map(math.log, ratios)))))
+            commands = prepare(dfc, name, expression, with_ghc, folder)
+            samples = {label: [] for label in commands}
+            for _ in range(runs):
+                for label, words in commands.items():
+                    samples[label].append(measure(words, folder))
+        seconds = {label: statistics.median(s[0] for s in rows) for label, rows in samples.items()}
+        memory = {label: statistics.median(s[1] for s in rows) for label, rows in samples.items()}
+        if with_ghc:
+            seconds["GHCi"] -= seconds["start"]
+        cells = [name, "%.2f s, %.0f MiB" % (seconds["dfc"], memory["dfc"]), "%.2f s" % seconds["compile"]]
+        for peer in peers:
+            if samples[peer][0][2] != samples["dfc"][0][2]:
+                raise RuntimeError("%s: dfc prints %s, %s prints %s" % (name, samples["dfc"][0][2], peer, samples[peer][0][2]))
+            cells.append("%.2f s, %.0f MiB" % (seconds[peer], memory[peer]))
+            ratios[peer].append((seconds[peer] / seconds["dfc"], memory[peer] / memory["dfc"]))
+        if with_ghc:
+            cells.append("%.2f s" % seconds["start"])
+        cells += ["%.2f" % ratios[peer][-1][of] for of in (0, 1) for peer in peers]
+        print("| %s |" % " | ".join(cells), flush=True)
+    for peer, rows in ratios.items():
+        if rows:
+            means = [math.exp(statistics.fmean(math.log(row[of]) for row in rows)) for of in (0, 1)]
+            print("geometric means of %s : dfc are %.2f in time and %.2f in memory" % (peer, *means))
 
 
 def compile_times(dfc, runs):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What each optimisation of the compiler is worth: the programs of haskell.py, compiled without one of them at a time.
+"""What each optimisation of the compiler is worth: the programs of haskell.py at smaller sizes, compiled without one at a time.
 
     python3 tests/bench/optimisations.py --dfc build/dfc [--runs 3] [--only NAME] [--instructions]
 
@@ -43,7 +43,7 @@ def main():
     modes = [("all", [])] + [(name, ["--without=" + name]) for name in switches()] + [("-O0", ["-O0"])]
     programs = [row for row in PROGRAMS if args.only in (None, row[0])]
     ratios = {name: [] for name, _ in modes}
-    for name, expression in programs:
+    for name, _, expression in programs:
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "main.df"), "w", encoding="utf-8") as file:
                 file.write(program_text(name, expression))

@@ -1,0 +1,22 @@
+// runtime/tagged_eager.h
+//
+// Delayed bodies that are computed where the Delay stands, if what they need is there by then (docs/tagged-engine.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "runtime/tagged_code.h"
+
+namespace df::tagged {
+
+// Sets SiteCode::eager of the delayed calls whose bodies are short and do nothing but look at values and compute with words.
+void MarkEager(Program& program);
+
+// What the body of an eager site gives, or nothing if some value is missing, has failed, or is too large for a word. The
+// operands are those of its Delay in direct code, in a frame with these slots and states; they stay as they are. May throw
+// std::bad_alloc.
+std::optional<Value> RunEager(const Program& program, const SiteCode& site, const uint32_t* operands, const uint64_t* slots,
+                              const uint8_t* states);
+
+}  // namespace df::tagged

@@ -197,7 +197,6 @@ bool Builder::HasParts(const Expr* expr) const {
 
 // `whole`, then the parts.
 Builder::Values Builder::PartsOf(const Expr* expr) {
-  fg::Value unit;
   auto make_unit = [&] { return Constant(p_.Intern({Builtin(ir::TypeKind::Unit), 0, ""}), expr->pos); };
   llvm::SmallVector<df::TypeId> elements;
   p_.IsTuple(expr->type, &elements);

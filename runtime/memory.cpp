@@ -13,7 +13,7 @@
 namespace df::memory {
 
 thread_local constinit Counters counters;
-thread_local constinit SmallBlocks small_blocks;
+thread_local constinit SmallBlocks small_blocks{};
 
 void* CarveSmall(size_t units) {
   constexpr size_t kChunk = 64 * 1024;

@@ -1,10 +1,40 @@
-// `dfc explain CODE`: what a diagnostic says, with the places of its arguments left open.
+// `dfc explain CODE`: what a diagnostic says, with the places of its arguments left open, and an example.
 #include <algorithm>
 #include <cctype>
+#include <string_view>
 
 #include "driver/commands.h"
 
 namespace df {
+
+namespace {
+
+struct Example {
+  std::string_view code, program, messages;
+};
+
+constexpr Example kExamples[] = {
+#include "driver/explain_examples.inc"
+};
+
+void PrintIndented(std::string_view text, llvm::raw_ostream& out) {
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    out << (line.empty() ? "" : "  ") << line << "\n";
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+}
+
+void PrintExample(std::string_view code, llvm::raw_ostream& out) {
+  auto it = std::find_if(std::begin(kExamples), std::end(kExamples), [&](const Example& e) { return e.code == code; });
+  if (it == std::end(kExamples)) return;
+  out << "\nFor example:\n\n";
+  PrintIndented(it->program, out);
+  if (!it->program.empty()) out << "\ngives\n\n";
+  PrintIndented(it->messages, out);
+}
+
+}  // namespace
 
 ExitCode ExplainCommand(const Options& options, Console& console) {
   std::string code = options.file;
@@ -22,7 +52,8 @@ ExitCode ExplainCommand(const Options& options, Console& console) {
         console.out() << *c;
       }
     }
-    console.out() << "\ndocs/language.md says what the language accepts.\n";
+    console.out() << "\n";
+    PrintExample(code, console.out());
     return ExitCode::Fine;
   }
   SourceManager sources;

@@ -74,7 +74,7 @@ def unknown_commands(d):
 @test
 def explains_diagnostics(d):
     out, _ = d.expect(0, "explain", "df0201")
-    assert "not in scope" in out
+    assert "not in scope" in out and "For example:" in out and "error[DF0201]" in out, out
     d.expect(2, "explain", "DF9999", err="DF9999")
 
 

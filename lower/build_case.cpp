@@ -59,7 +59,10 @@ Builder::Yield Builder::SingleCase(const Expr* expr, Shape shape, bool tail, Gua
     BindFields(alt, must, expr->pos);
   }
   const fg::Node& node = function_->nodes[must.node];
-  bool total = node.kind == fg::NodeKind::Op && (node.op == ir::Op::Const || node.op == ir::Op::Construct);
+  // A constructor fails if a strict field does.
+  bool lazy = expr->head->kind == Kind::Con &&
+              llvm::none_of(p_.core.constructors[expr->head->con].fields, [](const core::Field& field) { return field.strict; });
+  bool total = node.kind == fg::NodeKind::Op && (node.op == ir::Op::Const || (node.op == ir::Op::Construct && lazy));
   if (!total && !strictness_.implied.contains(expr)) guards.push_back(must);
   return Build(alt.body, shape, tail, std::move(guards));
 }

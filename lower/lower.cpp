@@ -24,6 +24,11 @@ constexpr Pass kPasses[] = {
      [](mono::Program& program, core::VarId entry, const LowerOptions& options) {
        return mono::Specialise(program, entry, options.max_instances);
      }},
+    {"arity", "definitions get the parameters that their types show, where that loses no sharing",
+     [](mono::Program& program, core::VarId, const LowerOptions&) {
+       mono::SettleArities(program);
+       return true;
+     }},
     {"main", "the entry has inputs, not callers, and types that can be read and shown",
      [](mono::Program& program, core::VarId, const LowerOptions&) { return mono::PrepareMain(program); }},
     {"simplify", "inlining, known matches, dead code",

@@ -3,10 +3,11 @@
 // The mid-level tree between typed core and function graphs: monomorphic, classes and newtypes gone, every variable
 // bound once in the whole program. Passes rewrite it in place.
 //
-// Evaluation is core's: Let and arguments are lazy, Case evaluates its scrutinee. Functions have all the parameters
-// that their type shows (eta-expanded), so that an App of a Fun with fewer arguments is a partial application.
+// Evaluation is core's: Let and arguments are lazy, Case evaluates its scrutinee. An App of a Fun with fewer arguments
+// than it has parameters is a partial application. A function with all its arguments may give a function.
 //
-//   after Specialise   local functions are Let-bound Lambdas; Lambdas may stand anywhere
+//   after Specialise   local functions are Let-bound; Lambdas may stand anywhere
+//   after SettleArities  functions have all the parameters that their type shows, but for those whose sharing counts
 //   after Lift         no Lambda is left; constants that are shared are variables of main
 //   after HigherOrder  functions that are passed known functions are copied for these
 //   after Defunctionalise  every App has a Fun for its head and all its arguments: first order. What has a function
@@ -219,6 +220,7 @@ void Dump(const Program& program, llvm::raw_ostream& out);
 
 // ---- the passes, in order
 bool Specialise(Program& program, core::VarId entry, uint32_t max_instances);
+void SettleArities(Program& program);
 bool PrepareMain(Program& program);
 void Simplify(Program& program, const LowerOptions& options);
 void Lift(Program& program);

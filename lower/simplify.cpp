@@ -346,7 +346,10 @@ Expr* Simplifier::Apply(Expr* head, llvm::ArrayRef<Expr*> args, df::TypeId type,
 // ---------------------------------------------------------------- case
 
 bool Simplifier::IsKnown(const Expr* expr) const {
-  if (expr->kind == Kind::Con) return true;
+  if (expr->kind == Kind::Con || expr->kind == Kind::Lambda) return true;
+  // A function, or one that lacks arguments: `seq` on it takes its alternative.
+  const Expr* head = expr->kind == Kind::App ? expr->head : expr;
+  if (head->kind == Kind::Fun) return expr->args.size() < p_.functions[head->fun].params.size();
   return expr->kind == Kind::Const && IsAtom(p_, expr);
 }
 

@@ -100,40 +100,10 @@ void Specialiser::Translate(const Work& work) {
     body = p_.NewFail(fmt::format("No instance nor default method for class operation {}", Text(var.name)), 1, type,
                       Pos(var.span));
   }
-  body = EtaExpand(body, function_name_);
   Function& function = p_.functions[work.fun];
-  if (body->kind == Kind::Lambda) {
-    function.params.assign(body->params.begin(), body->params.end());
-    function.body = body->head;
-  } else {
-    function.body = body;
-  }
+  for (; body->kind == Kind::Lambda; body = body->head) function.params.append(body->params.begin(), body->params.end());
+  function.body = body;
   function.result = p_.ResultAfter(type, function.params.size());
-}
-
-// Gives a value of function type all the parameters that its type shows: f = g becomes f = \x y -> g x y.
-Expr* Specialiser::EtaExpand(Expr* value, const std::string& name) {
-  llvm::SmallVector<VarId, 4> params;
-  Expr* body = value;
-  while (body->kind == Kind::Lambda) {
-    params.append(body->params.begin(), body->params.end());
-    body = body->head;
-  }
-  llvm::SmallVector<df::TypeId> all;
-  df::TypeId result = p_.SplitFun(value->type, all);
-  llvm::ArrayRef<df::TypeId> missing = llvm::ArrayRef(all).drop_front(std::min(all.size(), params.size()));
-  if (missing.empty()) result = body->type;
-  if (missing.empty() && (params.empty() || value->head == body)) return value;
-  llvm::SmallVector<Expr*, 4> args;
-  for (size_t i = 0; i < missing.size(); ++i) {
-    VarId var = p_.NewVar(fmt::format("p{}", params.size() + 1), missing[i]);
-    params.push_back(var);
-    args.push_back(p_.NewVarExpr(var, body->pos));
-  }
-  Expr* lambda = p_.New(Kind::Lambda, value->type, value->pos);
-  lambda->params.assign(params.begin(), params.end());
-  lambda->head = p_.NewApp(body, args, result, body->pos);
-  return lambda;
 }
 
 bool Specialiser::MatchType(df::TypeId pattern, df::TypeId type, llvm::ArrayRef<TyVarId> vars,
@@ -286,13 +256,14 @@ Expr* Specialiser::Application(const core::AppExpr* expr) {
   return p_.NewApp(Expression(head), args, type, pos);
 }
 
-// A function that is chosen, `if c then f else g`, becomes one that chooses: let s = c in \x -> if s then f x else g x.
+// A function that is chosen, `if c then f else g`, gets a name, and with it parameters where that loses nothing
+// (arity.cpp): let s = c; chosen x = if s then f x else g x in chosen.
 Expr* Specialiser::FunctionArgument(Expr* arg) {
   if (arg->kind != Kind::Case || !p_.IsFunction(arg->type)) return arg;
-  VarId chosen = p_.NewVar("chosen", arg->head->type);
-  Expr* scrutinee = arg->head;
-  arg->head = p_.NewVarExpr(chosen, scrutinee->pos);
-  return p_.NewLet(chosen, scrutinee, EtaExpand(arg, "chosen"), arg->pos);
+  VarId scrutinee = p_.NewVar("chosen", arg->head->type), chosen = p_.NewVar("chosen", arg->type);
+  Expr* value = arg->head;
+  arg->head = p_.NewVarExpr(scrutinee, value->pos);
+  return p_.NewLet(scrutinee, value, p_.NewLet(chosen, arg, p_.NewVarExpr(chosen, arg->pos), arg->pos), arg->pos);
 }
 
 // The primitive that a variable is: itself, or by way of an instance that says `(+) = primIntAdd`. Invalid if it is none.
@@ -367,7 +338,6 @@ Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::T
     return p_.NewFail(std::string(name), 1, type, pos);
   }
   if (*op == ir::Op::Seq && args.size() == 2) {
-    if (p_.IsFunction(args[0]->type)) return args[1];  // a function that is passed on is a value already
     Expr* made = p_.New(Kind::Case, type, pos);
     made->head = args[0];
     made->alts.push_back({core::AltKind::Default, {}, {}, {}, args[1]});
@@ -468,7 +438,6 @@ Expr* Specialiser::Let(const core::LetExpr* expr) {
         std::string saved = function_name_;
         if (is_function) function_name_ = std::string(Text(var.name));
         Expr* value = Expression(binding.value);
-        if (is_function) value = EtaExpand(value, function_name_);
         function_name_ = saved;
         made->bindings.push_back({id, value});
         type_vars_.truncate(outer);
@@ -485,17 +454,15 @@ Expr* Specialiser::Case(const core::CaseExpr* expr) {
   df::TypeId type = Ground(expr->type);
   df::TypeId scrutinee_type = Ground(expr->scrutinee->type);
   ir::PosId pos = Pos(expr->span);
-  // Matching a newtype's constructor, or evaluating a function, does nothing: the parts are only named.
+  // Matching a newtype's constructor does nothing: the parts are only named.
   bool newtype = !expr->alts.empty() && expr->alts[0].kind == core::AltKind::Con &&
                  p_.core.types.cons[p_.core.constructors[expr->alts[0].con].tycon].is_newtype;
-  if (newtype || (p_.IsFunction(scrutinee_type) && !expr->alts.empty())) {
+  if (newtype) {
     const core::Alt& alt = expr->alts[0];
     VarId whole = expr->binder.valid() ? NewLocal(expr->binder) : p_.NewVar("held", scrutinee_type);
-    VarId part = newtype ? NewLocal(alt.vars[0]) : VarId();
+    VarId part = NewLocal(alt.vars[0]);
     Expr* body = Expression(alt.body);
-    if (part.valid()) body = p_.NewLet(part, p_.NewVarExpr(whole, pos), body, pos);
-    if (p_.IsFunction(scrutinee_type)) scrutinee = EtaExpand(scrutinee, p_.vars[whole].name);
-    return p_.NewLet(whole, scrutinee, body, pos);
+    return p_.NewLet(whole, scrutinee, p_.NewLet(part, p_.NewVarExpr(whole, pos), body, pos), pos);
   }
   Expr* made = p_.New(Kind::Case, type, pos);
   made->head = scrutinee;

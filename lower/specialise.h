@@ -68,7 +68,6 @@ class Specialiser {
   Expr* Failure(Expr* message, df::TypeId type, Span span, ir::PosId pos);
   Expr* Let(const core::LetExpr* expr);
   Expr* Case(const core::CaseExpr* expr);
-  Expr* EtaExpand(Expr* value, const std::string& name);
   VarId NewLocal(core::VarId var);
 
   // specialise_literal.cpp

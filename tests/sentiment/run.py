@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""The models of samples/sentiment train as they do in PyTorch: run.py --dfc build/dfc [--update]
+
+The same trees, weights and optimiser; the loss before each of 100 steps, in Double to 1e-8 of PyTorch's, in Float the first one to
+1e-5. PyTorch's figures are in answers.json, so that a run needs no PyTorch; `--update` computes them anew (pytorch.py). On every
+engine the bits of a few steps are the same.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SAMPLES = os.path.join(os.path.dirname(os.path.dirname(HERE)), "samples", "sentiment")
+REVIEWS = os.path.join(SAMPLES, "reviews.txt")
+ANSWERS = os.path.join(HERE, "answers.json")
+STEPS = 100
+ENGINES = ("tagged", "reference", "demand", "expanding")
+# By model its optimiser's rate, and the amplitudes and frequencies of the waves that its weights are, in the order of its fields.
+# (An RNTN with large weights is chaotic: rounding grows tenfold at each step, in any program.)
+MODELS = {"treernn": (0.05, ((0.2, 0.7), (0.2, 1.1), (0.2, 0.3), (0.2, 0.9), (0.2, 0.4))),
+          "rntn": (0.01, ((0.2, 0.7), (0.01, 1.3), (0.2, 1.1), (0.2, 0.3), (0.2, 0.9), (0.2, 0.4))),
+          "treelstm": (0.05, ((0.2, 0.7), (0.2, 1.3), (0.2, 0.2), (0.2, 1.1), (0.2, 0.3), (0.2, 0.9), (0.2, 0.4)))}
+
+MAIN = """
+waves :: R -> R -> Tensor R s
+waves size k = T.fill size * sin (T.fill k * T.convert (T.iota + 1))
+
+lossesOf :: [[Tree Int]] -> Int -> Adagrad Model -> [R]
+lossesOf (trees : rest) n state = if n == 0 then [] else let (state', value) = step state trees in value : lossesOf rest (n - 1) state'
+
+main :: IO ()
+main = do
+  text <- getContents
+  args <- getArgs
+  let model = Model %s
+      trees = numberWords (T.length (table model)) (fst (readTrees text))
+  mapM_ print (lossesOf (cycle (batches trees)) (read (head args)) (startAdagrad model))
+"""
+
+
+def program(model, real):
+    """The sample with other weights and a main that prints losses."""
+    with open(os.path.join(SAMPLES, model + ".df"), encoding="utf-8") as file:
+        text = file.read()
+    rate, waves = MODELS[model]
+    assert "adagrad %s gradient" % rate in text, "another rate than in pytorch.py"
+    text = text[:text.index("main :: IO ()")] + MAIN % " ".join("(waves %s %s)" % wave for wave in waves)
+    changed = re.sub(r"^type R = Float$", "type R = " + real, text, flags=re.M)
+    # The list has no end: it must not be computed whole.
+    return changed.replace("(cycle (batches trees))", "(concat (replicate (read (head args)) (batches trees)))")
+
+
+def losses(dfc, model, real, steps, *options):
+    with open(REVIEWS, "rb") as file:
+        trees = file.read()
+    path = os.path.join(os.environ.get("TMPDIR", "/tmp"), "dfc-sentiment-%d.df" % os.getpid())
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(program(model, real))
+    try:
+        done = subprocess.run([dfc, "run", path, *options, "--", str(steps)], input=trees, capture_output=True, timeout=600)
+    finally:
+        os.remove(path)
+    if done.returncode:
+        sys.exit("%s in %s: exit code %d\n%s" % (model, real, done.returncode, done.stderr.decode()))
+    return done.stdout.decode().split()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dfc", required=True)
+    parser.add_argument("--update", action="store_true")
+    args = parser.parse_args()
+    if args.update:
+        import pytorch  # only here: PyTorch is not needed to run the tests
+        with open(ANSWERS, "w", encoding="utf-8") as file:
+            json.dump({model: pytorch.losses(model, REVIEWS, STEPS, *MODELS[model]) for model in MODELS}, file, indent=0)
+            file.write("\n")
+    with open(ANSWERS, encoding="utf-8") as file:
+        answers = json.load(file)
+    faults = 0
+    for model, wanted in answers.items():
+        got = [float(word) for word in losses(args.dfc, model, "Double", STEPS)]
+        worst = max(abs(a - b) for a, b in zip(got, wanted))
+        first = abs(float(losses(args.dfc, model, "Float", 1)[0]) - wanted[0])
+        runs = {engine: losses(args.dfc, model, "Float", 3, "--engine=" + engine) for engine in ENGINES}
+        same = all(run == runs["tagged"] for run in runs.values())
+        print("%s: %d steps, loss %.4f to %.4f, at most %.1e from PyTorch; the first in Float %.1e; engines %s" % (
+            model, len(got), got[0], got[-1], worst, first, "agree" if same else "differ: %s" % runs))
+        faults += len(got) != STEPS or worst > 1e-8 or first > 1e-5 or not same
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -6,6 +6,9 @@
 // within the recursion passes a function that holds a function, that parameter grows: it stays, and is passed a closure
 // (defunctionalise.cpp), as are functions from data structures or chosen at run time. What grows in other ways is
 // stopped by bounds on the depth of functions in functions, and on the number of copies for such.
+#include <string>
+#include <unordered_map>
+
 #include "llvm/ADT/DenseSet.h"
 #include "lower/simplify.h"
 
@@ -15,7 +18,7 @@ namespace {
 class HigherOrder {
  public:
   HigherOrder(Program& program, const LowerOptions& options)
-      : p_(program), simplifier_(program, options), max_instances_(options.max_instances) {}
+      : p_(program), simplifier_(program, options), max_instances_(options.max_instances + program.functions.size()) {}
 
   void Run() {
     FindGrowing();
@@ -248,7 +251,7 @@ class HigherOrder {
   std::deque<FunId> work_;
   std::vector<bool> recursive_;
   llvm::DenseMap<uint32_t, FunId> copied_from_;
-  std::map<std::string, FunId> copies_;
+  std::unordered_map<std::string, FunId> copies_;
   llvm::DenseMap<uint32_t, uint32_t> nested_copies_;   // by original function
   llvm::DenseSet<uint32_t> growing_;                   // parameters
 };

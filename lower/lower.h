@@ -35,7 +35,7 @@ struct LowerOptions {
   bool optimize = true;      // off: the plain translation, without any of the optimisations
   uint32_t without = 0;      // a bit for each optimisation that is switched off
   bool loops = true;         // self tail calls become loops
-  uint32_t max_instances = 20000;  // specialisation stops with a diagnostic beyond this many functions
+  uint32_t max_instances = 20000;  // specialisation stops with a diagnostic beyond this many copies of a function
 
   bool Does(Optimisation what) const { return optimize && !(without >> static_cast<uint32_t>(what) & 1); }
   void SwitchOff(Optimisation what) { without |= 1u << static_cast<uint32_t>(what); }

@@ -51,16 +51,13 @@ FunId Specialiser::Instance(core::VarId top, const TypeArgs& types, Span use) {
   // Types that grow at each step double in size soon: their size ends the search before their number does.
   uint32_t type_nodes = 0;
   for (df::TypeId type : types) CountTypeNodes(type, type_nodes);
-  if ((instances_.size() > max_instances_ || type_nodes > kMaxTypeNodes) && !too_many_) {
+  uint32_t copies = ++copies_of_[top.index];
+  if ((copies > max_instances_ || type_nodes > kMaxTypeNodes) && !too_many_) {
     too_many_ = true;
-    p_.diags.Report(Diag::TooManyInstances, use, Text(var.name), instances_.size());
+    p_.diags.Report(Diag::TooManyInstances, use, Text(var.name), copies);
   }
   std::string name(Text(var.name));
-  bool first = true;
-  for (auto before = instances_.lower_bound({top.index, {}});
-       before != instances_.end() && before->first.first == top.index; ++before)
-    if (before->second.valid()) first = false;
-  if (!first && !too_many_)
+  if (copies > 1 && !too_many_)
     for (size_t i = 0; i < types.size(); ++i) name += (i ? "," : "@") + p_.core.types.Print(types[i]);
   Function function;
   function.name = p_.UniqueName(name);

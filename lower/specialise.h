@@ -80,6 +80,7 @@ class Specialiser {
 
   Program& p_;
   uint32_t max_instances_;
+  llvm::DenseMap<uint32_t, uint32_t> copies_of_;  // by top-level variable
   std::map<std::pair<uint32_t, TypeArgs>, FunId> instances_;
   std::map<std::pair<std::string, std::vector<df::TypeId>>, FunId> each_;  // by op, types of result and arguments
   std::deque<Work> work_;

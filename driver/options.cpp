@@ -46,6 +46,17 @@ bool ParseThreads(std::string_view text, uint32_t& threads) {
   return true;
 }
 
+// 0: no batching.
+bool ParseBatch(std::string_view text, uint32_t& batch) {
+  constexpr uint64_t kMostRows = 1 << 20;
+  uint64_t count = 0;
+  if (text == "auto") batch = RunOptions::kUsualBatch;
+  else if (text == "off") batch = 0;
+  else if (ParseCount(text, count) && count <= kMostRows) batch = static_cast<uint32_t>(count);
+  else return false;
+  return true;
+}
+
 template <typename T, typename Parse>
 CLI::callback_t Reads(const char* option, T& to, Parse parse, const char* example) {
   return [option, &to, parse, example](const CLI::results_t& words) {
@@ -119,6 +130,9 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
       ->type_name("TIME");
   app.add_option("--threads", Reads("--threads", options.threads, ParseThreads, "a number, such as `4`"),
                  "how many threads the tagged engine runs on; default: 1")
+      ->type_name("N");
+  app.add_option("--batch", Reads("--batch", options.batch, ParseBatch, "`off`, `auto` or a number, such as `64`"),
+                 "tagged engine: how many activations have their ops on tensors computed together; default: auto")
       ->type_name("N");
   app.add_option("--stress", Reads("--stress", options.stress, ParseCount, "a number, such as `7`"))->group("");  // for tests: RunOptions::stress
   AddWordFlag(app, "--stats", "text", Reads("--stats", options.stats, ParseStatsFormat, "`text`, `json` or `times`"),

@@ -57,6 +57,7 @@ struct Options {
   std::string timeline;    // the file for what the run did when
   StatsFormat stats = StatsFormat::None;
   uint32_t threads = 1;
+  uint32_t batch = RunOptions::kUsualBatch;
   uint64_t stress = 0;
   uint64_t seed = 0;
   bool run_dry = false;

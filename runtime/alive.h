@@ -12,9 +12,9 @@
 
 namespace df::alive {
 
-// As ObjectKind (runtime/value.h), and tags.
-enum class Kind : uint8_t { BigInteger, Data, Text, Tensor, Error, Delay, Cell, Host, Tag };
-inline constexpr size_t kKinds = 9;
+// As ObjectKind (runtime/value.h); tags; and what batching makes (runtime/batch.h).
+enum class Kind : uint8_t { BigInteger, Data, Text, Tensor, Error, Delay, Cell, Host, Tag, Deferred, TensorBlock };
+inline constexpr size_t kKinds = 11;
 using Counts = std::array<int64_t, kKinds>;
 
 #ifdef DFC_VERIFY

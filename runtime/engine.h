@@ -55,6 +55,10 @@ struct RunOptions {
   uint64_t stress = 0;
   // Tagged engine: short delayed bodies are computed where they stand if what they need is there. Results do not depend on it.
   bool eager = true;
+  // Tagged engine: the most activations of a region whose ops on tensors are computed together (docs/batching.md); 0: each by
+  // itself. Results do not depend on it. With several threads there is no batching yet.
+  uint32_t batch = kUsualBatch;
+  static constexpr uint32_t kUsualBatch = 256;
   // Count what costs something to count, and look where the time goes (Stats).
   bool count = false;
   // Reference engine: after the result goes on until nothing is left, and reports what waits although nothing
@@ -98,6 +102,10 @@ struct Stats {
   uint64_t max_depth = 0;    // length of the longest tag
   uint64_t peak_frames = 0;
   uint64_t peak_memory = 0;
+  // Tagged engine with batching: kernels that were run for many activations, of how many regions, the most at once.
+  uint64_t batches = 0;
+  uint64_t batched = 0;
+  uint64_t largest_batch = 0;
   // Demand engine only; its `firings` are the demands that were computed.
   uint64_t demands = 0;
   uint64_t store_hits = 0;    // of them, answered from the store

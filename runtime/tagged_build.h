@@ -151,6 +151,14 @@ class Partition {
   llvm::DenseMap<uint32_t, uint32_t> region_ids_;     // by set
 };
 
+// Puts the ops of a region's local items that are deferred together next to each other, behind an item Defer whose index is
+// their number (docs/batching.md).
+void DeferTensors(const Wiring& wiring, std::vector<Item>& items);
+// Whether an op gives a tensor and cannot fail, but for an index that can be looked at beforehand.
+bool IsDeferrable(const ir::Graph& graph, ir::NodeId node);
+// Fills Program::tensor_groups from the code. Last uses must be marked.
+void ReadTensorGroups(Program& program, const Wiring& wiring);
+
 // Marks the last use of each value in a frame of the scope: docs/tagged-engine.md. Sites and code must be complete.
 void MarkLastUses(Program& program, const Wiring& wiring, const Partition& part, ir::ScopeId scope);
 

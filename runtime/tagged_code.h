@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/batch.h"
 #include "runtime/engine.h"
 #include "runtime/kernels.h"
 #include "runtime/tagged_direct.h"
@@ -35,6 +36,7 @@ inline bool IsConstant(uint32_t operand) { return operand != kNone && (operand &
   DF_CODE(End, "")                                                                        \
   DF_CODE(Op, "a: slot, b, c: slots of the operands; node: which op")                     \
   DF_CODE(OpMany, "the same with more operands. a: slot, b: first of its operands in Program::lists, c: how many") \
+  DF_CODE(Defer, "b: index in Program::tensor_groups, or none; the c ops that follow are deferred together") \
   DF_CODE(Construct, "a: slot, b: first of its operands in Program::lists, c: how many")  \
   DF_CODE(Delay, "a: slot, b: site")                                                      \
   DF_CODE(DelayAll, "a: slot, b: site; all operands in Program::lists from c on")         \
@@ -194,6 +196,14 @@ struct OpCode {
   uint32_t attr = 0;
 };
 
+// Ops on tensors that are deferred together (docs/batching.md).
+struct TensorGroup {
+  BatchRegion region;
+  std::vector<uint32_t> operands;  // slots or constants, of the region's operands
+  std::vector<bool> last;          // likewise: nobody looks at that slot afterwards
+  std::vector<uint32_t> results;   // slots
+};
+
 // The whole graph, compiled. Tables by row are indexed by Node::first_result + port.
 struct Program {
   const ir::Graph* graph = nullptr;
@@ -214,6 +224,7 @@ struct Program {
                                            // is there, that side has been chosen
   std::vector<KernelTypes> types;          // by node, of Ordinary ops
   std::vector<OpCode> ops;                 // by pc, of Code::Op and OpMany
+  std::vector<TensorGroup> tensor_groups;
   const SiteCode& LoopSite(ir::ScopeId loop) const { return sites[graph->sites.size() + loop.index]; }
   // Where an instruction of a tail stands in the program.
   uint64_t OrderOf(uint32_t pc) const;
@@ -228,6 +239,7 @@ struct Options {
   bool move = true;   // the last use of a value takes it out of its slot
   bool fuse = true;   // a delayed call whose operands are there is made in one step
   bool eager = true;  // short delayed bodies are computed at once where what they need is there
+  bool batch = false; // ops on tensors are deferred, and computed for many activations at once
   bool count = false; // direct code counts regions and firings, too (Stats)
 };
 

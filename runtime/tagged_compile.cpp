@@ -248,7 +248,8 @@ void Compiler::Emit(ir::ScopeId scope, const Item& item) {
       if (w_.IsTrigger({id, 0})) in.aux = kTrigger;
       in.b = SlotOf(w_.In(id, item.index));
       break;
-    case Code::Fire: in.c = item.index; break;
+    case Code::Fire:
+    case Code::Defer: in.c = item.index; break;
     case Code::Input:
       in.a = dst();
       in.b = g_.nodes[id].attr;
@@ -316,6 +317,7 @@ void Compiler::EmitScope(ir::ScopeId scope) {
   for (uint32_t r = 0; r < part.regions.size(); ++r) {
     p_.scopes[scope.index].regions[r].pc = static_cast<uint32_t>(p_.code.size());
     if (options_.fuse) FuseDelays(part.regions[r].local);
+    if (options_.batch) DeferTensors(w_, part.regions[r].local);
     for (const Item& item : part.regions[r].local) Emit(scope, item);
     for (const Item& item : part.regions[r].tail) Emit(scope, item);
     Emit(scope, {Code::End, NodeId()});
@@ -440,6 +442,7 @@ std::string Compiler::Run() {
   for (uint32_t i = 0; i < g_.scopes.size(); ++i) EmitScope(ir::ScopeId(i));
   if (options_.move)
     for (uint32_t i = 0; i < g_.scopes.size(); ++i) MarkLastUses(p_, w_, *parts_[i], ir::ScopeId(i));
+  if (options_.batch) ReadTensorGroups(p_, w_);
   FinishFrames();
   for (const ScopeCode& scope : p_.scopes)
     if (scope.num_slots >= 1 << 20) return "a function has too many values for one frame";

@@ -7,7 +7,7 @@
 
 #include "runtime/memory.h"
 #include "runtime/scalar.h"
-#include "runtime/tagged_worker.h"
+#include "runtime/tagged_engine.h"
 
 namespace df::tagged {
 
@@ -229,6 +229,22 @@ apply_open: {
   bool open = in.op == Direct::ApplyOpen || (in.op >= Direct::AddZRR && in.op <= Direct::ModZKR);
   in.op = open ? Direct::ApplyOpen : Direct::Apply;
   if (!ApplyDirect(frame->slots(), k, in, pc)) goto general;
+  NEXT();
+}
+
+L_Defer: {
+  STAND();
+  const TensorGroup& group = program_.tensor_groups[ip->y];
+  const uint32_t* from = operands + ip->x;
+  uint64_t* s = frame->slots();
+  for (const BatchRegion::Check& check : group.region.checks) {
+    uint32_t operand = from[check.operand];
+    int64_t index = operand & kConstant ? program_.constants[operand & ~kConstant].word() : static_cast<int64_t>(s[operand & kOperandIndex]);
+    if (index < 0 || index > check.most) goto general;
+  }
+  llvm::SmallVector<Value, 4> results(group.results.size());
+  execution_.batcher_->Defer(group.region, frame->depth, [&](uint32_t i) { return TakeOperand(s, k, from[i]); }, results.data());
+  for (size_t r = 0; r < results.size(); ++r) Put(frame, group.results[r], std::move(results[r]));
   NEXT();
 }
 

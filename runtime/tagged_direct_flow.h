@@ -80,6 +80,9 @@ void DirectFlow::ForEachUse(const Step& step, Visit visit) const {
       if (g_.nodes[p_.node_of[step.pc]].num_inputs > 1) use(in.c);
       return;
     }
+    case StepKind::Defer:
+      for (uint32_t operand : p_.tensor_groups[p_.code[step.pc].b].operands) use(operand);
+      return;
     case StepKind::Construct: {
       const Instr& in = p_.code[step.pc];
       for (uint32_t k = 0; k < in.c; ++k) use(ListOperand(p_.lists[in.b + k]));
@@ -104,6 +107,9 @@ void DirectFlow::ForEachUse(const Step& step, Visit visit) const {
 template <typename Visit>
 void DirectFlow::ForEachDefinition(const Step& step, Visit visit) const {
   switch (step.kind) {
+    case StepKind::Defer:
+      for (uint32_t slot : p_.tensor_groups[p_.code[step.pc].b].results) visit(slot);
+      return;
     case StepKind::Op:
     case StepKind::Construct:
     case StepKind::Delay:

@@ -404,6 +404,15 @@ bool DirectMaker::EmitStep(uint32_t index, size_t i, const Slots& live_before) {
   const Instr* in = step.pc == kNone ? nullptr : &p_.code[step.pc];
   switch (step.kind) {
     case StepKind::Op: good = EmitOp(step); break;
+    case StepKind::Defer: {
+      const TensorGroup& group = p_.tensor_groups[in->b];
+      DirectInstr& to = Add(Direct::Defer, 0, 0, static_cast<uint32_t>(group.operands.size()));
+      to.x = static_cast<uint32_t>(out().operands.size());
+      to.y = in->b;
+      for (uint32_t operand : group.operands) out().operands.push_back(Listed(operand));
+      for (uint32_t slot : group.results) good &= !plain_[slot];
+      break;
+    }
     case StepKind::Construct:
       if (in->c == 0) {
         Add(Direct::Nullary, in->a).imm = g_.nodes[p_.node_of[step.pc]].attr;

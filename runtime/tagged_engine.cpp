@@ -17,6 +17,7 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
     : EngineRun(graph, run), options_(options) {
   if (run_.trace) options_.direct = options_.move = false;  // every firing is shown, with its operands
   if (run_.trace || run_.run_dry) run_.threads = 1;
+  options_.batch = run_.batch > 0 && run_.threads == 1 && !run_.trace;
   refused_ = Compile(graph_, options_, &program_);
   for (SiteCode& site : program_.sites) {
     site.owner = this;
@@ -25,6 +26,9 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
   }
   // Outers look into frames around theirs, which may be another worker's.
   if (std::any_of(program_.sites.begin(), program_.sites.end(), [](const SiteCode& s) { return s.needs_outer; })) run_.threads = 1;
+  if (program_.tensor_groups.empty()) options_.batch = false;
+  if (options_.batch)
+    batcher_ = std::make_unique<Batcher>(program_.tensor_groups.size(), BatchOptions{run_.batch, run_.count}, [this] { CheckLimits(); });
   worker_ = std::make_unique<Worker>(*this, 0);
   have_.assign(results_.size(), false);
   missing_ = static_cast<uint32_t>(results_.size());
@@ -80,13 +84,23 @@ Outcome TaggedExecution::Force(Value& value) {
 }
 
 Outcome TaggedExecution::Run(const DelayCell* goal) {
+  auto began = std::chrono::steady_clock::now();
+  Outcome outcome = RunUntil(goal);
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return outcome;
+}
+
+Outcome TaggedExecution::RunUntil(const DelayCell* goal) {
   worker_->goal_ = goal;
   bool awaited = false;  // the goal
   Outcome outcome = Guarded([&] {
     bool asked = false;  // all frames to leave direct code
     for (;;) {
       while (!worker_->stack_.empty() && (run_.run_dry || !Reached(goal))) worker_->Step();
-      if (Reached(goal)) return;
+      if (Reached(goal)) {
+        if (batcher_) batcher_->Finish();  // who looks at a result now has no limits
+        return;
+      }
       if (team_) {
         if (goal && !awaited) {
           awaited = true;
@@ -192,6 +206,16 @@ Stats TaggedExecution::stats() const {
     stats.max_depth = std::max(stats.max_depth, work.max_depth);
     stats.peak_frames += worker.pool_.peak();
   });
+  if (batcher_) {
+    const BatchStats& batch = batcher_->stats();
+    stats.batches = batch.batches;
+    stats.batched = batch.rows;
+    stats.largest_batch = batch.largest;
+    double all = seconds_, rest = all - batch.products - batch.others - batch.gathers;
+    if (run_.count && all > 0 && batch.batches)
+      stats.parts = {{"products", batch.products / all}, {"other tensor ops", batch.others / all},
+                     {"gathers", batch.gathers / all}, {"all else", rest / all}};
+  }
   if (shared_budget_) stats.peak_memory = std::max(stats.peak_memory, static_cast<uint64_t>(shared_budget_->peak()));
   return stats;
 }

@@ -29,6 +29,7 @@ class TaggedExecution : public EngineRun {
   friend void df::FreeDelay(Object* object, DeadObjects& dead);
 
   Outcome Run(const DelayCell* goal);
+  Outcome RunUntil(const DelayCell* goal);
   void Where(RuntimeError& error) const override;
   uint64_t live() const override;
   void FillPathOf(const DelayCell* cell, RuntimeError& error) const;
@@ -49,10 +50,12 @@ class TaggedExecution : public EngineRun {
   Options options_;
   Program program_;
   std::string refused_;  // why the graph cannot be run
+  std::unique_ptr<Batcher> batcher_;  // if options_.batch; outlives what the frames hold
   std::unique_ptr<Worker> worker_;
   std::vector<bool> have_;
   uint32_t missing_ = 0;
   Frame* root_ = nullptr;
+  double seconds_ = 0;  // in Run
   static constexpr uint64_t kFirstCollection = 1 << 16;
   uint64_t collect_at_ = kFirstCollection;
   std::unique_ptr<memory::Budget> shared_budget_;

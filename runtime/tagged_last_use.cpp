@@ -106,6 +106,7 @@ class LastUses {
       case Code::Publish:
         stays_.insert(p_.slot_of[in.a]);
         return;
+      case Code::Defer:  // its ops are looked at
       case Code::Delay:
       case Code::Outer:
       case Code::Fire:

@@ -131,6 +131,11 @@ bool Scheduler::FollowRegion(uint32_t block, State& state, uint32_t pc, bool* en
     if (steps_ > kMostSteps) return false;
     switch (in.code) {
       case Code::Op: Add(block, StepKind::Op, pc).before = Stand(state, pc); continue;
+      case Code::Defer:
+        if (in.b == kNone) continue;
+        Add(block, StepKind::Defer, pc).before = Stand(state, pc);
+        pc += in.c;
+        continue;
       case Code::Construct: Add(block, StepKind::Construct, pc).before = Stand(state, pc); continue;
       case Code::Delay:
         if (!AddDelay(block, state, pc)) return false;

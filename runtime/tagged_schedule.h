@@ -22,7 +22,7 @@ struct Standing {
   std::vector<uint32_t> tails;   // pcs
 };
 
-enum class StepKind : uint8_t { Op, Construct, Delay, Merge, Mark, Force, Call, Next, Return, Branch, Jump };
+enum class StepKind : uint8_t { Op, Defer, Construct, Delay, Merge, Mark, Force, Call, Next, Return, Branch, Jump };
 
 struct Step {
   StepKind kind;

@@ -90,6 +90,23 @@ bool Worker::RunField(Frame* frame, const Instr& in, uint32_t attr) {
   return true;
 }
 
+// False if the group's ops have to be run one by one: one of them fails, or has failed early.
+bool Worker::RunDefer(Frame* frame, const TensorGroup& group) {
+  for (uint32_t operand : group.operands)
+    if (KindOf(frame, operand) == ValueKind::Error) return false;
+  for (uint32_t slot : group.results)
+    if (frame->Has(slot)) return false;
+  for (const BatchRegion::Check& check : group.region.checks) {
+    int64_t index = WordOf(frame, group.operands[check.operand]);
+    if (index < 0 || index > check.most) return false;
+  }
+  llvm::SmallVector<Value, 4> results(group.results.size());
+  auto take = [&](uint32_t k) { return Use(frame, group.operands[k], group.last[k]); };
+  execution_.batcher_->Defer(group.region, frame->depth, take, results.data());
+  for (size_t r = 0; r < results.size(); ++r) frame->Set(group.results[r], std::move(results[r]));
+  return true;
+}
+
 void Worker::RunConstruct(Frame* frame, const Instr& in, NodeId node) {
   const ir::Node& n = graph_.nodes[node];
   const uint32_t* slots = program_.lists.data() + in.b;
@@ -198,6 +215,9 @@ uint32_t Worker::RunRegion(Frame* frame, uint32_t pc) {
         if (frame->Has(in.a)) continue;
         RunOpMany(frame, in, pc, node);
         break;
+      case Code::Defer:
+        if (in.b != kNone && RunDefer(frame, program_.tensor_groups[in.b])) pc += in.c;
+        continue;
       case Code::Construct:
         if (frame->Has(in.a)) continue;
         RunConstruct(frame, in, node);

@@ -2,27 +2,81 @@
 
 #include <cstdlib>
 
+#include "runtime/batch.h"
 #include "runtime/show.h"
 
 namespace df {
 
+namespace {
+
+// Of at least one byte, counted.
+char* AllocateAligned(size_t bytes) {
+  memory::Charge(bytes);
+  auto* block = static_cast<char*>(std::aligned_alloc(TensorObject::kAlignment, bytes));
+  if (block) return block;
+  memory::Discharge(bytes);
+  throw std::bad_alloc();
+}
+size_t WholeLines(size_t bytes) {
+  return std::max((bytes + TensorObject::kAlignment - 1) / TensorObject::kAlignment, size_t{1}) * TensorObject::kAlignment;
+}
+
+}  // namespace
+
+TensorBlock* TensorBlock::New(size_t bytes) {
+  size_t all = kHeader + WholeLines(bytes);
+  alive::Made(alive::Kind::TensorBlock);
+  return ::new (AllocateAligned(all)) TensorBlock(all);
+}
+
+void TensorBlock::Free() {
+  alive::Gone(alive::Kind::TensorBlock);
+  memory::Discharge(bytes_);
+  std::free(this);
+}
+
 TensorObject::TensorObject(ir::TypeKind element, llvm::ArrayRef<int64_t> dims)
-    : Object(ObjectKind::Tensor), element_(element) {
-  Reshape(dims);
-  count_ = static_cast<size_t>(ir::ElementCount(dims));
-  charged_ = std::max((bytes() + kAlignment - 1) / kAlignment, size_t{1}) * kAlignment;
-  memory::Charge(charged_);
-  data_ = static_cast<char*>(std::aligned_alloc(kAlignment, charged_));
-  if (!data_) {
-    memory::Discharge(charged_);
-    throw std::bad_alloc();
-  }
-  std::memset(data_ + bytes(), 0, charged_ - bytes());
+    : Object(ObjectKind::Tensor), charged_(0), where_(Where::Own) {
+  SetShape(element, dims);
+  charged_ = WholeLines(bytes());
+  data_ = AllocateAligned(charged_);
+}
+
+TensorObject::TensorObject(const ir::Type& type, Deferred* deferred, uint32_t index)
+    : Object(ObjectKind::Tensor), deferred_(deferred), index_(index), where_(Where::Deferred) {
+  SetShape(type.element, type.dims);
+}
+
+TensorObject::TensorObject(const ir::Type& type, TensorBlock* block, char* data)
+    : Object(ObjectKind::Tensor), data_(data), block_(block), where_(Where::Block) {
+  SetShape(type.element, type.dims);
+  block->Retain();
 }
 
 TensorObject::~TensorObject() {
-  std::free(data_);
-  memory::Discharge(charged_);
+  switch (where_) {
+    case Where::Own:
+      std::free(data_);
+      memory::Discharge(charged_);
+      return;
+    case Where::Block: block_->Release(); return;
+    case Where::Deferred: Forget(deferred_, index_); return;
+  }
+}
+
+void TensorObject::Computed(TensorBlock* block, char* data) {
+  block->Retain();
+  block_ = block;
+  where_ = Where::Block;
+  data_ = data;
+}
+
+void TensorObject::Await() { ComputeNow(deferred_); }
+
+void TensorObject::SetShape(ir::TypeKind element, llvm::ArrayRef<int64_t> dims) {
+  element_ = element;
+  count_ = static_cast<size_t>(ir::ElementCount(dims));
+  Reshape(dims);
 }
 
 void TensorObject::Reshape(llvm::ArrayRef<int64_t> dims) {

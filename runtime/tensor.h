@@ -2,9 +2,9 @@
 //
 // Tensors as values: an object with a shape and one buffer of elements in row-major order.
 //
-// The buffer begins at a multiple of 64 bytes and its size is one, and what lies behind the last element is 0: kernels work on
-// whole vector registers, and every element is computed in the same way wherever it stands. Both object and buffer count
-// against the memory limit.
+// The buffer is the tensor's own, or a part of one that the results of a batch share, or is still to be computed: a deferred
+// tensor (runtime/batch.h) is computed when its elements are asked for, if not before. Objects and buffers count against the
+// memory limit.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -13,12 +13,38 @@
 
 namespace df {
 
+struct Deferred;  // runtime/batch.h
+
+// Bytes that several tensors are parts of. Begins at a multiple of 64 bytes.
+class TensorBlock {
+ public:
+  // With one holder.
+  static TensorBlock* New(size_t bytes);
+  char* data() { return reinterpret_cast<char*>(this) + kHeader; }
+  void Retain() { refs_.Retain(); }
+  void Release() {
+    if (refs_.Drop()) Free();
+  }
+
+ private:
+  static constexpr size_t kHeader = 64;
+  explicit TensorBlock(size_t bytes) : bytes_(bytes) {}
+  void Free();
+
+  SharedCount refs_{1};
+  size_t bytes_;
+};
+
 class TensorObject : public Object {
  public:
   static constexpr size_t kAlignment = 64;
 
-  // Elements are not set, but for what lies behind the last one. Throws std::bad_alloc beyond the memory limit.
+  // Elements are not set. Throws std::bad_alloc beyond the memory limit.
   TensorObject(ir::TypeKind element, llvm::ArrayRef<int64_t> dims);
+  // Result `index` of what is deferred.
+  TensorObject(const ir::Type& type, Deferred* deferred, uint32_t index);
+  // A part of a block, of which it becomes a holder.
+  TensorObject(const ir::Type& type, TensorBlock* block, char* data);
   ~TensorObject();
   TensorObject(const TensorObject&) = delete;
   TensorObject& operator=(const TensorObject&) = delete;
@@ -27,19 +53,37 @@ class TensorObject : public Object {
   llvm::ArrayRef<int64_t> dims() const { return {dims_, rank_}; }
   size_t count() const { return count_; }
   size_t bytes() const { return count_ * ir::ElementBytes(element_); }
-  char* data() { return data_; }
-  const char* data() const { return data_; }
+  char* data() {
+    if (!data_) [[unlikely]] Await();
+    return data_;
+  }
+  const char* data() const { return const_cast<TensorObject*>(this)->data(); }
   template <typename T>
-  T* as() { return reinterpret_cast<T*>(data_); }
+  T* as() { return reinterpret_cast<T*>(data()); }
   template <typename T>
-  const T* as() const { return reinterpret_cast<const T*>(data_); }
+  const T* as() const { return reinterpret_cast<const T*>(data()); }
   // Another shape for the same elements; for the only holder.
   void Reshape(llvm::ArrayRef<int64_t> dims);
 
+  // What computes it, if that has not been done.
+  Deferred* deferred() const { return data_ ? nullptr : deferred_; }
+  // It has been: the elements are in a block, of which the tensor becomes a holder.
+  void Computed(TensorBlock* block, char* data);
+
  private:
+  enum class Where : uint8_t { Own, Block, Deferred };
+  void SetShape(ir::TypeKind element, llvm::ArrayRef<int64_t> dims);
+  void Await();
+
   char* data_ = nullptr;
-  size_t charged_;
+  union {
+    size_t charged_;      // Own
+    TensorBlock* block_;  // Block
+    Deferred* deferred_;  // Deferred
+  };
   size_t count_;
+  uint32_t index_ = 0;  // of the result
+  Where where_;
   ir::TypeKind element_;
   uint8_t rank_;
   int64_t dims_[ir::kMaxRank];

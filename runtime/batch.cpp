@@ -1,0 +1,230 @@
+// What waits, and what is computed next. See batch.h.
+#include "runtime/batch.h"
+
+#include <algorithm>
+
+#include "runtime/batch_run.h"
+
+namespace df {
+
+namespace {
+
+size_t BytesOf(const BatchRegion& region) {
+  return sizeof(Deferred) + region.num_operands * (sizeof(Value) + sizeof(Deferred::Use)) +
+         region.results.size() * sizeof(TensorObject*);
+}
+
+}  // namespace
+
+void Forget(Deferred* deferred, uint32_t result) {
+  deferred->results()[result] = nullptr;
+  if (--deferred->alive == 0 && deferred->state != Deferred::State::Running) deferred->batcher->Drop(deferred);
+}
+
+void ComputeNow(Deferred* deferred) {
+  // Others may go first, and it goes itself when it is computed: a tensor of it is what the caller looks at.
+  TensorObject* tensor = *std::find_if(deferred->results(), deferred->results() + deferred->region->results.size(),
+                                       [](TensorObject* t) { return t != nullptr; });
+  while (tensor->deferred()) deferred->batcher->Step();
+}
+
+Batcher::Batcher(size_t regions, BatchOptions options, std::function<void()> between)
+    : options_(options), between_(std::move(between)), queues_(regions) {}
+
+// Who held results gave them up before; what was dropped while it was ready is still in its queue.
+Batcher::~Batcher() {
+  for (Queue& queue : queues_)
+    while (Deferred* deferred = queue.first) {
+      queue.first = deferred->next;
+      Free(deferred);
+    }
+}
+
+Deferred* Batcher::New(const BatchRegion& region, uint32_t depth) {
+  auto* deferred = ::new (memory::Allocate(BytesOf(region))) Deferred{this, &region};
+  alive::Made(alive::Kind::Deferred);
+  deferred->depth = depth;
+  deferred->alive = static_cast<uint32_t>(region.results.size());
+  return deferred;
+}
+
+void Batcher::Free(Deferred* deferred) {
+  alive::Gone(alive::Kind::Deferred);
+  memory::Free(deferred, BytesOf(*deferred->region));
+}
+
+// It waits for those operands that are not computed.
+void Batcher::Link(Deferred* deferred) {
+  for (uint32_t k = 0; k < deferred->region->num_operands; ++k) {
+    TensorObject* tensor = TensorIn(deferred->operands()[k]);
+    Deferred* from = tensor ? tensor->deferred() : nullptr;
+    if (!from) continue;
+    deferred->own_uses()[k] = {deferred, from->uses};
+    from->uses = &deferred->own_uses()[k];
+    ++deferred->missing;
+  }
+  Queue& queue = queues_[deferred->region->index];
+  ++queue.waiting;
+  queue.depths += deferred->depth;
+  ++waiting_;
+  if (deferred->missing == 0) MakeReady(deferred);
+}
+
+void Batcher::MakeReady(Deferred* deferred) {
+  Queue& queue = queues_[deferred->region->index];
+  deferred->state = Deferred::State::Ready;
+  deferred->next = nullptr;
+  (queue.first ? queue.last->next : queue.first) = deferred;
+  queue.last = deferred;
+  ++queue.ready;
+}
+
+void Batcher::MakeRoom() {
+  while (waiting_ > kMostWaiting / 2 && Step()) {}
+}
+
+// What used its results has them, or does not want them any more.
+void Batcher::Settle(Deferred* deferred) {
+  for (Deferred::Use* use = deferred->uses; use;) {
+    Deferred* consumer = use->consumer;
+    use = use->next;
+    if (--consumer->missing > 0) continue;
+    if (consumer->state == Deferred::State::Dropped) Free(consumer);
+    else MakeReady(consumer);
+  }
+  deferred->uses = nullptr;
+}
+
+void Batcher::ReleaseOperands(Deferred* deferred) {
+  for (uint32_t k = 0; k < deferred->region->num_operands; ++k) released_.push_back(std::move(deferred->operands()[k]));
+}
+
+// One after another: each may be the last holder of a result whose region then releases its own operands.
+void Batcher::Release() {
+  if (releasing_) return;
+  releasing_ = true;
+  while (!released_.empty()) {
+    Value value = std::move(released_.back());
+    released_.pop_back();
+  }
+  releasing_ = false;
+}
+
+// Nobody wants its results. It stays in memory while it is in a queue, or what it waits for knows of it.
+void Batcher::Drop(Deferred* deferred) {
+  Queue& queue = queues_[deferred->region->index];
+  --queue.waiting;
+  queue.depths -= deferred->depth;
+  --waiting_;
+  if (deferred->state == Deferred::State::Ready) --queue.ready;
+  deferred->state = Deferred::State::Dropped;
+  Settle(deferred);  // its users were dropped before
+  ReleaseOperands(deferred);
+  Release();
+}
+
+// ---------------------------------------------------------------- the policy
+
+// The region whose activations are deepest in the mean: what is deep in the recursion is what others wait for, and those that
+// are less deep become more while it is computed.
+Batcher::Queue* Batcher::Choose() {
+  Queue* best = nullptr;
+  double best_depth = 0;
+  for (Queue& queue : queues_) {
+    if (queue.ready == 0) continue;
+    double depth = static_cast<double>(queue.depths) / static_cast<double>(queue.waiting);
+    if (best && depth <= best_depth) continue;
+    best = &queue;
+    best_depth = depth;
+  }
+  return best;
+}
+
+// The oldest that are ready, at most so many as a batch may have: those with the same weights, if there are others like the
+// first; then a product of each with the weights is one product of all.
+void Batcher::TakeRows(Queue& queue) {
+  rows_.clear();
+  const BatchRegion& region = *queue.first->region;
+  auto alike = [&](Deferred* a, Deferred* b) {
+    return std::all_of(region.weights.begin(), region.weights.end(), [&](uint32_t k) {
+      return a->operands()[k].object() == b->operands()[k].object();
+    });
+  };
+  auto collect = [&](bool all) {
+    Deferred* first = nullptr;
+    for (Deferred* at = queue.first; at && rows_.size() < options_.most_rows; at = at->next) {
+      if (at->state == Deferred::State::Dropped) continue;
+      if (!first) first = at;
+      if (all || alike(first, at)) rows_.push_back(at);
+    }
+  };
+  collect(region.weights.empty());
+  if (rows_.size() == 1 && queue.ready > 1) {
+    rows_.clear();
+    collect(true);
+  }
+  for (Deferred* row : rows_) row->state = Deferred::State::Running;
+  // What is left keeps its order.
+  Deferred *at = queue.first, *last = nullptr;
+  queue.first = nullptr;
+  size_t taken = 0;
+  while (at) {
+    Deferred* next = at->next;
+    if (taken == rows_.size() && last) {
+      last->next = at;
+      break;
+    }
+    if (at->state == Deferred::State::Running) {
+      ++taken;
+    } else if (at->state == Deferred::State::Dropped) {
+      Free(at);
+    } else {
+      (last ? last->next : queue.first) = at;
+      last = at;
+      at->next = nullptr;
+    }
+    at = next;
+  }
+  if (!at) queue.last = last;
+  queue.ready -= rows_.size();
+}
+
+// A batch that could not be computed.
+void Batcher::PutBack(Queue& queue) {
+  for (size_t i = rows_.size(); i-- > 0;) {
+    rows_[i]->state = Deferred::State::Ready;
+    if (!queue.first) queue.last = rows_[i];
+    rows_[i]->next = queue.first;
+    queue.first = rows_[i];
+  }
+  queue.ready += rows_.size();
+}
+
+bool Batcher::Step() {
+  between_();
+  Queue* queue = Choose();
+  if (!queue) return false;
+  TakeRows(*queue);
+  const BatchRegion& region = *rows_[0]->region;
+  try {
+    RunBatch(region, rows_, options_.timed ? &stats_ : nullptr);
+  } catch (...) {
+    PutBack(*queue);
+    throw;
+  }
+  ++stats_.batches;
+  stats_.rows += rows_.size();
+  stats_.largest = std::max<uint64_t>(stats_.largest, rows_.size());
+  queue->waiting -= rows_.size();
+  waiting_ -= rows_.size();
+  for (Deferred* row : rows_) queue->depths -= row->depth;
+  for (Deferred* row : rows_) Settle(row);
+  for (Deferred* row : rows_) {
+    ReleaseOperands(row);
+    Free(row);
+  }
+  Release();
+  return true;
+}
+
+}  // namespace df

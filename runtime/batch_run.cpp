@@ -1,0 +1,434 @@
+// See batch_run.h. A value of the region is a row per activation, or one row that all share (weights, and what is computed of
+// them alone). Each op is computed by the loops that compute it unbatched, whose results do not depend on how many rows there
+// are: so the bits are those of an unbatched run.
+#include "runtime/batch_run.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+
+#include "backends/cpu/elementwise.h"
+#include "backends/cpu/product.h"
+#include "runtime/tensor_kernels.h"
+#include "tagged_ir/tensor_rules.h"
+
+namespace df {
+namespace {
+
+using ir::Op;
+using ir::TypeKind;
+using Dims = llvm::ArrayRef<int64_t>;
+
+// Where the rows of a value are.
+struct Rows {
+  char* base = nullptr;
+  size_t stride = 0;               // bytes from row to row
+  char* const* at = nullptr;       // or each row's place
+  size_t offset = 0;               // to be added to either
+  const int64_t* words = nullptr;  // of a scalar: one per row
+  bool shared = false;             // there is one row
+  char* Row(size_t i) const { return (at ? at[i] : base + i * stride) + offset; }
+};
+
+// Memory for what lives as long as the batch; kept from batch to batch.
+class Scratch {
+ public:
+  static constexpr size_t kChunk = 1 << 20;
+  char* Take(size_t bytes) {
+    bytes = (bytes + 63) / 64 * 64;
+    while (chunk_ < chunks_.size() && used_ + bytes > chunks_[chunk_].size) {
+      ++chunk_;
+      used_ = 0;
+    }
+    if (chunk_ == chunks_.size()) {
+      size_t size = std::max(bytes, kChunk);
+      memory::Charge(size);  // given back at the end of the batch
+      charged_ += size;
+      chunks_.push_back({std::unique_ptr<char, decltype(&std::free)>(static_cast<char*>(std::aligned_alloc(64, size)), &std::free), size});
+      if (!chunks_.back().bytes) throw std::bad_alloc();
+      used_ = 0;
+    }
+    char* place = chunks_[chunk_].bytes.get() + used_;
+    used_ += bytes;
+    return place;
+  }
+  template <typename T>
+  T* Array(size_t count) { return reinterpret_cast<T*>(Take(count * sizeof(T))); }
+  void Begin() {
+    chunk_ = used_ = 0;
+    charged_ = 0;
+  }
+  // Large chunks are not kept.
+  void End() {
+    while (chunks_.size() > kKept) chunks_.pop_back();
+    memory::Discharge(charged_);
+    charged_ = 0;
+  }
+
+ private:
+  static constexpr size_t kKept = 8;
+  struct Chunk {
+    std::unique_ptr<char, decltype(&std::free)> bytes;
+    size_t size;
+  };
+  std::vector<Chunk> chunks_;
+  size_t chunk_ = 0, used_ = 0, charged_ = 0;
+};
+
+struct ScratchUse {
+  static thread_local Scratch scratch;
+  ScratchUse() { scratch.Begin(); }
+  ~ScratchUse() { scratch.End(); }
+};
+thread_local Scratch ScratchUse::scratch;
+
+size_t BytesOf(const ir::Type& type) { return static_cast<size_t>(ir::ElementCount(type.dims)) * ir::ElementBytes(type.element); }
+size_t CountOf(const ir::Type& type) { return static_cast<size_t>(ir::ElementCount(type.dims)); }
+
+template <typename F>
+void ForReals(TypeKind element, F f) {
+  if (element == TypeKind::Float) f(float{});
+  else f(double{});
+}
+template <typename F>
+void ForNumbers(TypeKind element, F f) {
+  if (element == TypeKind::Int) f(int64_t{});
+  else ForReals(element, f);
+}
+template <typename F>
+void ForElements(TypeKind element, F f) {
+  if (element == TypeKind::Bool) f(uint8_t{});
+  else ForNumbers(element, f);
+}
+
+class BatchRun {
+ public:
+  BatchRun(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, BatchStats* times)
+      : region_(region), rows_(rows), times_(times), values_(region.values.size()), blocks_(region.results.size()) {}
+  ~BatchRun() {
+    for (TensorBlock* block : blocks_)
+      if (block) block->Release();
+  }
+  void Run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Scratch& scratch() { return ScratchUse::scratch; }
+  const ir::Type& TypeOf(uint32_t value) const { return *region_.values[value].tensor; }
+  void Collect(uint32_t operand);
+  void MakeBlocks();
+  void HandOut();
+  void Compute(const BatchRegion::Item& item, uint32_t value);
+  bool View(const BatchRegion::Item& item, uint32_t value);
+  void Elementwise(const BatchRegion::Item& item, uint32_t value);
+  void Product(const BatchRegion::Item& item, uint32_t value);
+  void Concat(const BatchRegion::Item& item, uint32_t value);
+  void OneByOne(const BatchRegion::Item& item, uint32_t value);
+  // Rows of a value that an op makes: in its block if it is a result.
+  Rows& NewRows(uint32_t value, bool shared);
+  // The rows at equal distances.
+  Rows Together(const Rows& rows, size_t bytes);
+  bool AllShared(const BatchRegion::Item& item) const {
+    for (uint32_t in : item.in)
+      if (!values_[in].shared) return false;
+    return true;
+  }
+  size_t CountRows(const Rows& rows) const { return rows.shared ? 1 : rows_.size(); }
+  // Calls f(pointers to each operand's elements, to the result's, elements) as few times as the rows allow.
+  template <typename F>
+  void ForRuns(const BatchRegion::Item& item, uint32_t value, F f);
+  void Note(double BatchStats::*part) {
+    if (!times_) return;
+    auto now = Clock::now();
+    times_->*part += std::chrono::duration<double>(now - since_).count();
+    since_ = now;
+  }
+
+  const BatchRegion& region_;
+  llvm::ArrayRef<Deferred*> rows_;
+  BatchStats* times_;
+  ScratchUse use_;
+  std::vector<Rows> values_;
+  std::vector<TensorBlock*> blocks_;
+  Clock::time_point since_ = Clock::now();
+};
+
+// Where operand k of each activation is.
+void BatchRun::Collect(uint32_t k) {
+  Rows& rows = values_[k];
+  size_t count = rows_.size();
+  if (!region_.values[k].tensor) {
+    int64_t* words = scratch().Array<int64_t>(count);
+    for (size_t i = 0; i < count; ++i) words[i] = rows_[i]->operands()[k].word();
+    rows.words = words;
+    return;
+  }
+  Object* first = rows_[0]->operands()[k].object();
+  bool shared = true;
+  for (Deferred* row : rows_) shared &= row->operands()[k].object() == first;
+  if (shared) {
+    rows.shared = true;
+    rows.base = TensorIn(rows_[0]->operands()[k])->data();
+    return;
+  }
+  char** at = scratch().Array<char*>(count);
+  for (size_t i = 0; i < count; ++i) at[i] = TensorIn(rows_[i]->operands()[k])->data();
+  // Rows of one block, perhaps.
+  ptrdiff_t stride = at[1] - at[0];
+  bool even = stride > 0;
+  for (size_t i = 2; i < count && even; ++i) even = at[i] - at[i - 1] == stride;
+  if (even) {
+    rows.base = at[0];
+    rows.stride = static_cast<size_t>(stride);
+  } else {
+    rows.at = at;
+  }
+}
+
+void BatchRun::MakeBlocks() {
+  for (size_t r = 0; r < blocks_.size(); ++r) {
+    bool wanted = false;
+    for (Deferred* row : rows_) wanted |= row->results()[r] != nullptr;
+    if (wanted) blocks_[r] = TensorBlock::New(BytesOf(TypeOf(region_.results[r])) * rows_.size());
+  }
+}
+
+Rows& BatchRun::NewRows(uint32_t value, bool shared) {
+  Rows& rows = values_[value];
+  size_t bytes = BytesOf(TypeOf(value));
+  rows.shared = shared;
+  rows.stride = shared ? 0 : bytes;
+  rows.base = nullptr;
+  for (size_t r = 0; r < blocks_.size() && !shared; ++r)
+    if (region_.results[r] == value && blocks_[r]) rows.base = blocks_[r]->data();
+  if (!rows.base) rows.base = scratch().Take(bytes * (shared ? 1 : rows_.size()));
+  return rows;
+}
+
+Rows BatchRun::Together(const Rows& rows, size_t bytes) {
+  if (!rows.at) return rows;
+  Rows together;
+  together.stride = bytes;
+  together.base = scratch().Take(bytes * rows_.size());
+  for (size_t i = 0; i < rows_.size(); ++i) std::memcpy(together.base + i * bytes, rows.Row(i), bytes);
+  Note(&BatchStats::gathers);
+  return together;
+}
+
+// ---------------------------------------------------------------- ops
+
+// Ops whose result is a part of an operand, or the operand.
+bool BatchRun::View(const BatchRegion::Item& item, uint32_t value) {
+  const Rows& x = values_[item.in[0]];
+  const ir::Type& result = TypeOf(value);
+  switch (item.op) {
+    case Op::Reshape: values_[value] = x; return true;
+    case Op::Convert:
+      if (TypeOf(item.in[0]).element != result.element) return false;
+      values_[value] = x;
+      return true;
+    case Op::Slice: {
+      const ir::Type& from = TypeOf(item.in[0]);
+      if (ir::AxisOf(item.attr & (ir::kFromEnd - 1), from.dims.size()) != 0) return false;
+      values_[value] = x;
+      if (item.attr & ir::kFromEnd) values_[value].offset += BytesOf(from) - BytesOf(result);
+      return true;
+    }
+    // A row of a table that all share.
+    case Op::Gather:
+    case Op::SliceAt: {
+      const Rows& index = values_[item.in[1]];
+      if (!x.shared || !index.words) return false;
+      const ir::Type& from = TypeOf(item.in[0]);
+      size_t row = from.dims[0] ? BytesOf(from) / static_cast<size_t>(from.dims[0]) : 0;
+      char** at = scratch().Array<char*>(rows_.size());
+      for (size_t i = 0; i < rows_.size(); ++i) at[i] = x.Row(0) + static_cast<size_t>(index.words[i]) * row;
+      values_[value].at = at;
+      return true;
+    }
+    default: return false;
+  }
+}
+
+template <typename F>
+void BatchRun::ForRuns(const BatchRegion::Item& item, uint32_t value, F f) {
+  const Rows& out = NewRows(value, AllShared(item));
+  size_t count = CountOf(TypeOf(value)), rows = CountRows(out);
+  const char* in[3] = {};
+  bool one_run = true;
+  for (size_t k = 0; k < item.in.size(); ++k) {
+    const Rows& x = values_[item.in[k]];
+    one_run &= rows == 1 || (!x.at && !x.shared && x.stride == BytesOf(TypeOf(item.in[k])));
+    in[k] = x.Row(0);
+  }
+  if (one_run) return f(in, out.base, count * rows);
+  for (size_t i = 0; i < rows; ++i) {
+    for (size_t k = 0; k < item.in.size(); ++k) in[k] = values_[item.in[k]].Row(i);
+    f(in, out.Row(i), count);
+  }
+}
+
+void BatchRun::Elementwise(const BatchRegion::Item& item, uint32_t value) {
+  TypeKind element = TypeOf(item.in[0]).element;
+  Op op = item.op;
+  if (op == Op::Where) {
+    ForElements(TypeOf(value).element, [&](auto t) {
+      using T = decltype(t);
+      ForRuns(item, value, [](const char* const* in, char* out, size_t count) {
+        cpu::Select(reinterpret_cast<const uint8_t*>(in[0]), reinterpret_cast<const T*>(in[1]), reinterpret_cast<const T*>(in[2]),
+                    reinterpret_cast<T*>(out), count);
+      });
+    });
+  } else if (op >= Op::Eq && op <= Op::Ge) {
+    ForElements(element, [&](auto t) {
+      using T = decltype(t);
+      ForRuns(item, value, [op](const char* const* in, char* out, size_t count) {
+        cpu::Compare(op, reinterpret_cast<const T*>(in[0]), reinterpret_cast<const T*>(in[1]), reinterpret_cast<uint8_t*>(out), count);
+      });
+    });
+  } else {
+    ForNumbers(element, [&](auto t) {
+      using T = decltype(t);
+      bool two = item.in.size() == 2;
+      ForRuns(item, value, [op, two](const char* const* in, char* out, size_t count) {
+        auto* x = reinterpret_cast<const T*>(in[0]);
+        if (two) cpu::Binary(op, x, reinterpret_cast<const T*>(in[1]), reinterpret_cast<T*>(out), count);
+        else cpu::Unary(op, x, reinterpret_cast<T*>(out), count);
+      });
+    });
+  }
+}
+
+void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
+  const ir::Type &x_type = TypeOf(item.in[0]), &y_type = TypeOf(item.in[1]);
+  auto k = static_cast<size_t>(x_type.dims.back());
+  size_t m = x_type.dims.size() == 2 ? static_cast<size_t>(x_type.dims[0]) : 1;
+  size_t n = y_type.dims.size() == 2 ? static_cast<size_t>(y_type.dims[1]) : 1;
+  Note(&BatchStats::others);
+  ForNumbers(x_type.element, [&](auto t) {
+    using T = decltype(t);
+    Rows x = values_[item.in[0]], y = values_[item.in[1]];
+    auto whole = [](size_t stride) { return stride % sizeof(T) == 0; };
+    // All rows with one matrix: one product. A matrix's rows follow each other, so that those of all do if the matrices do.
+    if (y.shared && !x.shared) {
+      if (x.at || !whole(x.stride) || (m > 1 && x.stride != m * k * sizeof(T))) {
+        x.stride = 0;
+        Rows old = values_[item.in[0]];
+        x = {};
+        x.stride = m * k * sizeof(T);
+        x.base = scratch().Take(x.stride * rows_.size());
+        for (size_t i = 0; i < rows_.size(); ++i) std::memcpy(x.base + i * x.stride, old.Row(i), x.stride);
+        Note(&BatchStats::gathers);
+      }
+      const Rows& out = NewRows(value, false);
+      cpu::MatMul(reinterpret_cast<const T*>(x.Row(0)), m == 1 ? x.stride / sizeof(T) : k, reinterpret_cast<const T*>(y.Row(0)), n,
+                  reinterpret_cast<T*>(out.base), n, rows_.size() * m, k, n);
+      return;
+    }
+    // One matrix with a column of each: a product of the columns, as rows, with the matrix turned. Factors may change places.
+    if (x.shared && !y.shared && n == 1 && rows_.size() > 1) {
+      y = Together(y, k * sizeof(T));
+      if (whole(y.stride)) {
+        T* turned = scratch().Array<T>(m * k);
+        auto* from = reinterpret_cast<const T*>(x.Row(0));
+        for (size_t i = 0; i < m; ++i)
+          for (size_t l = 0; l < k; ++l) turned[l * m + i] = from[i * k + l];
+        const Rows& out = NewRows(value, false);
+        cpu::MatMul(reinterpret_cast<const T*>(y.Row(0)), y.stride / sizeof(T), turned, m, reinterpret_cast<T*>(out.base), m,
+                    rows_.size(), k, m);
+        return;
+      }
+    }
+    const Rows& out = NewRows(value, x.shared && y.shared);
+    for (size_t i = 0; i < CountRows(out); ++i)
+      cpu::MatMul(reinterpret_cast<const T*>(x.Row(i)), reinterpret_cast<const T*>(y.Row(i)), reinterpret_cast<T*>(out.Row(i)), m, k, n);
+  });
+  Note(&BatchStats::products);
+}
+
+void BatchRun::Concat(const BatchRegion::Item& item, uint32_t value) {
+  const Rows &x = values_[item.in[0]], &y = values_[item.in[1]];
+  size_t left = BytesOf(TypeOf(item.in[0])), right = BytesOf(TypeOf(item.in[1]));
+  const Rows& out = NewRows(value, AllShared(item));
+  Note(&BatchStats::others);
+  for (size_t i = 0; i < CountRows(out); ++i) {
+    char* to = out.Row(i);
+    std::memcpy(to, x.Row(i), left);
+    std::memcpy(to + left, y.Row(i), right);
+  }
+  Note(&BatchStats::gathers);
+}
+
+// By the kernel that computes it unbatched.
+void BatchRun::OneByOne(const BatchRegion::Item& item, uint32_t value) {
+  const Rows& out = NewRows(value, AllShared(item));
+  size_t bytes = BytesOf(TypeOf(value));
+  for (size_t i = 0; i < CountRows(out); ++i) {
+    llvm::SmallVector<Value, 3> operands;
+    for (uint32_t in : item.in) {
+      const Rows& x = values_[in];
+      if (x.words) {
+        operands.push_back(Value::Word(x.words[i]));
+        continue;
+      }
+      const ir::Type& type = TypeOf(in);
+      Value copy = MakeTensor(type.element, type.dims);
+      std::memcpy(TensorIn(copy)->data(), x.Row(i), BytesOf(type));
+      operands.push_back(std::move(copy));
+    }
+    KernelError error;
+    bool failed = false;
+    Value result = ApplyTensor(item.op, item.types, item.attr, operands, &error, &failed);
+    std::memcpy(out.Row(i), TensorIn(result)->data(), bytes);
+  }
+}
+
+void BatchRun::Compute(const BatchRegion::Item& item, uint32_t value) {
+  if (View(item, value)) return;
+  bool tensors = true;
+  for (uint32_t in : item.in) tensors &= region_.values[in].tensor != nullptr;
+  if (item.op == Op::MatMul) return Product(item, value);
+  if (item.op == Op::Concat && ir::AxisOf(item.attr, TypeOf(value).dims.size()) == 0) return Concat(item, value);
+  if (tensors && (ir::IsElementwise(item.op) || item.op == Op::Where) && item.op != Op::Convert && item.op != Op::Not)
+    return Elementwise(item, value);
+  OneByOne(item, value);
+}
+
+// ---------------------------------------------------------------- the batch
+
+void BatchRun::HandOut() {
+  for (size_t r = 0; r < blocks_.size(); ++r) {
+    TensorBlock* block = blocks_[r];
+    if (!block) continue;
+    const Rows& rows = values_[region_.results[r]];
+    size_t bytes = BytesOf(TypeOf(region_.results[r]));
+    bool there = !rows.shared && !rows.at && rows.base + rows.offset == block->data();
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      char* to = block->data() + i * bytes;
+      if (!there) std::memcpy(to, rows.Row(rows.shared ? 0 : i), bytes);
+    }
+  }
+  // From here on nothing can fail.
+  for (size_t r = 0; r < blocks_.size(); ++r)
+    for (size_t i = 0; i < rows_.size() && blocks_[r]; ++i)
+      if (TensorObject* tensor = rows_[i]->results()[r])
+        tensor->Computed(blocks_[r], blocks_[r]->data() + i * BytesOf(TypeOf(region_.results[r])));
+}
+
+void BatchRun::Run() {
+  for (uint32_t k = 0; k < region_.num_operands; ++k) Collect(k);
+  MakeBlocks();
+  Note(&BatchStats::gathers);
+  for (uint32_t i = 0; i < region_.ops.size(); ++i) Compute(region_.ops[i], region_.num_operands + i);
+  Note(&BatchStats::others);
+  HandOut();
+  Note(&BatchStats::gathers);
+}
+
+}  // namespace
+
+void RunBatch(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, BatchStats* times) {
+  BatchRun(region, rows, times).Run();
+}
+
+}  // namespace df

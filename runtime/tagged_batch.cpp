@@ -1,0 +1,235 @@
+// Which ops on tensors of a region are deferred together (docs/batching.md), when the graph is loaded.
+//
+// A region's nodes become ready together. Those of them that compute tensors and cannot fail are put next to each other, behind
+// what they need and before what needs them: a group. What stands between two such ops, and needs the one and is needed by the
+// other, makes two groups of them.
+#include <algorithm>
+#include <map>
+
+#include "runtime/tagged_build.h"
+#include "runtime/tensor_kernels.h"
+#include "tagged_ir/tensor_rules.h"
+
+namespace df::tagged {
+
+using ir::Edge;
+using ir::NodeId;
+using ir::Op;
+using ir::TypeKind;
+
+namespace {
+
+bool IsReal(TypeKind element) { return element == TypeKind::Float || element == TypeKind::Double; }
+
+}  // namespace
+
+bool IsDeferrable(const ir::Graph& g, NodeId id) {
+  const ir::Node& node = g.nodes[id];
+  if (ir::InfoOf(node.op).cls != ir::OpClass::Ordinary || node.op == Op::Const || node.num_inputs == 0) return false;
+  KernelTypes types = TypesOf(g, id);
+  if (!WorksOnTensors(node.op, types) || types.result != TypeKind::Tensor) return false;
+  llvm::ArrayRef<Edge> in = g.InputsOf(id);
+  auto type_of = [&](size_t k) -> const ir::Type& { return g.types[g.TypeOf(in[k]).type]; };
+  for (Edge edge : in)
+    if (g.TypeOf(edge).lazy) return false;
+  switch (node.op) {
+    case Op::MatMul:
+    case Op::Where:
+    case Op::ReduceSum:
+    case Op::ReduceMean:
+    case Op::ReduceMax:
+    case Op::ReduceMin:
+    case Op::ArgMax:
+    case Op::Softmax:
+    case Op::LogSoftmax:
+    case Op::LayerNormalization:
+    case Op::Concat:
+    case Op::Slice:
+    case Op::Transpose:
+    case Op::Reshape:
+    case Op::Expand:
+    case Op::OneHot:
+    case Op::Convert: return true;
+    // These look at an index: at a word when they are deferred.
+    case Op::Gather:
+    case Op::SliceAt: return type_of(1).kind == TypeKind::Int;
+    default:
+      if (!ir::IsElementwise(node.op) || type_of(0).kind != TypeKind::Tensor) return false;
+      return IsReal(type_of(0).element) || (node.op >= Op::Eq && node.op <= Op::Ge);
+  }
+}
+
+// ---------------------------------------------------------------- groups
+
+// Reorders the local items of a region, and puts an item Defer before each group.
+void DeferTensors(const Wiring& w, std::vector<Item>& items) {
+  const ir::Graph& g = w.g;
+  std::map<NodeId, size_t> made_by;  // items of this region, by node
+  std::vector<bool> deferrable(items.size(), false);
+  std::vector<bool> acts(items.size(), false);  // on other regions, or outwards: after all that is computed, in its order
+  bool any = false;
+  for (size_t i = 0; i < items.size(); ++i) {
+    bool op = items[i].code == Code::Op || items[i].code == Code::OpMany;
+    deferrable[i] = op && IsDeferrable(g, items[i].node);
+    any |= deferrable[i];
+    switch (items[i].code) {
+      case Code::Op:
+      case Code::OpMany:
+      case Code::Construct:
+      case Code::Delay:
+      case Code::DelayAll:
+      case Code::Merge:
+      case Code::Input: made_by.try_emplace(items[i].node, i); break;
+      case Code::DelayArg: break;
+      default: acts[i] = true;
+    }
+  }
+  if (!any) return;
+  // In which round an item's turn comes: each has what is not deferred first, then a group.
+  std::vector<uint32_t> round(items.size(), 0);
+  uint32_t last = 0;
+  for (size_t i = 0; i < items.size(); ++i) {
+    NodeId id = items[i].node;
+    if (acts[i]) continue;
+    auto after = [&](size_t j) {
+      if (j >= i) return;
+      uint32_t least = round[j] + (deferrable[j] && !deferrable[i] ? 1 : 0);
+      round[i] = std::max(round[i], least);
+    };
+    if (auto self = made_by.find(id); self != made_by.end()) after(self->second);  // an operand of a Delay comes after it
+    for (Edge edge : g.InputsOf(id)) {
+      while (g.nodes[edge.node].op == Op::Switch) edge = w.In(edge.node, 1);
+      if (auto it = made_by.find(edge.node); it != made_by.end()) after(it->second);
+    }
+    last = std::max(last, round[i]);
+  }
+  std::vector<Item> sorted;
+  for (uint32_t r = 0; r <= last; ++r) {
+    for (size_t i = 0; i < items.size(); ++i)
+      if (round[i] == r && !deferrable[i] && !acts[i]) sorted.push_back(items[i]);
+    size_t begin = sorted.size();
+    for (size_t i = 0; i < items.size(); ++i)
+      if (round[i] == r && deferrable[i]) sorted.push_back(items[i]);
+    if (sorted.size() > begin) sorted.insert(sorted.begin() + static_cast<ptrdiff_t>(begin), {Code::Defer, NodeId(), static_cast<uint32_t>(sorted.size() - begin)});
+  }
+  for (size_t i = 0; i < items.size(); ++i)
+    if (acts[i]) sorted.push_back(items[i]);
+  items = std::move(sorted);
+}
+
+// ---------------------------------------------------------------- the regions of ops
+
+namespace {
+
+class GroupReader {
+ public:
+  GroupReader(Program& p, const Wiring& w) : p_(p), w_(w), g_(w.g) {
+    users_.resize(g_.results.size());
+    for (uint32_t n = 0; n < g_.nodes.size(); ++n)
+      for (Edge edge : g_.InputsOf(NodeId(n))) users_[w_.RowOf(edge)].push_back(NodeId(n));
+  }
+
+  // The group behind the Defer at `pc`.
+  void Read(uint32_t pc) {
+    Instr& defer = p_.code[pc];
+    TensorGroup group;
+    BatchRegion& region = group.region;
+    region.index = static_cast<uint32_t>(p_.tensor_groups.size());
+    std::map<NodeId, uint32_t> place;  // of the group's ops
+    std::map<uint32_t, uint32_t> operand_of;  // by slot or constant
+    for (uint32_t i = 1; i <= defer.c; ++i) place[p_.node_of[pc + i]] = i - 1;
+    // Operands first: their number decides where the ops' values begin.
+    bool tensors = false;
+    ForEachOperand(pc, defer.c, [&](NodeId, uint32_t, Edge edge, uint32_t slot, bool last) {
+      if (place.count(Source(edge))) return;
+      auto [it, added] = operand_of.try_emplace(slot, static_cast<uint32_t>(group.operands.size()));
+      if (added) {
+        const ir::Type& type = g_.types[g_.TypeOf(edge).type];
+        bool tensor = type.kind == TypeKind::Tensor;
+        group.operands.push_back(slot);
+        group.last.push_back(false);
+        region.values.push_back({tensor ? &type : nullptr, type.kind});
+        tensors |= tensor && !IsConstant(slot);
+      }
+      if (last) group.last[it->second] = true;
+    });
+    if (!tensors) return;  // of numbers alone: it is computed where it stands
+    region.num_operands = static_cast<uint32_t>(group.operands.size());
+    std::vector<uint32_t> values;
+    ForEachOperand(pc, defer.c, [&](NodeId node, uint32_t k, Edge edge, uint32_t slot, bool) {
+      if (k == 0) {
+        const ir::Node& n = g_.nodes[node];
+        region.ops.push_back({n.op, n.attr, TypesOf(g_, node), {}});
+        region.values.push_back({&g_.types[g_.TypeOf({node, 0}).type], TypeKind::Tensor});
+      }
+      auto it = place.find(Source(edge));
+      region.ops.back().in.push_back(it != place.end() ? region.num_operands + it->second : operand_of[slot]);
+    });
+    for (uint32_t i = 0; i < defer.c; ++i) {
+      NodeId node = p_.node_of[pc + 1 + i];
+      bool seen = false;
+      for (NodeId user : users_[w_.RowOf(node)]) seen |= !place.count(user);
+      if (!seen) continue;
+      region.results.push_back(region.num_operands + i);
+      group.results.push_back(p_.code[pc + 1 + i].a);
+    }
+    if (region.results.empty()) return;
+    FindChecks(region);
+    FindWeights(region);
+    defer.b = region.index;
+    p_.tensor_groups.push_back(std::move(group));
+  }
+
+ private:
+  NodeId Source(Edge edge) const {
+    while (g_.nodes[edge.node].op == Op::Switch) edge = w_.In(edge.node, 1);
+    return edge.node;
+  }
+  // Calls visit(node, operand's number, edge, slot or constant, whether it is used for the last time).
+  template <typename Visit>
+  void ForEachOperand(uint32_t pc, uint32_t count, Visit visit) const {
+    for (uint32_t i = 1; i <= count; ++i) {
+      const Instr& in = p_.code[pc + i];
+      NodeId node = p_.node_of[pc + i];
+      for (uint32_t k = 0; k < g_.nodes[node].num_inputs; ++k) {
+        uint32_t slot = in.code == Code::OpMany ? p_.lists[in.b + k] : k ? in.c : in.b;
+        bool last = in.code == Code::OpMany ? !IsConstant(slot) && slot & kLast : (in.aux & (k ? kLastC : kLastB)) != 0;
+        visit(node, k, w_.In(node, k), ListOperand(slot), last);
+      }
+    }
+  }
+  static void FindChecks(BatchRegion& region) {
+    for (const BatchRegion::Item& item : region.ops) {
+      if (item.op != Op::Gather && item.op != Op::SliceAt) continue;
+      int64_t size = region.values[item.in[0]].tensor->dims[0];
+      int64_t taken = item.op == Op::Gather ? 1 : item.types.result_type->dims[0];
+      region.checks.push_back({item.in[1], size - taken});
+    }
+  }
+  static void FindWeights(BatchRegion& region) {
+    auto add = [&](uint32_t operand) {
+      if (operand >= region.num_operands || region.values[operand].tensor->dims.size() != 2) return;
+      if (std::find(region.weights.begin(), region.weights.end(), operand) == region.weights.end()) region.weights.push_back(operand);
+    };
+    for (const BatchRegion::Item& item : region.ops) {
+      if (item.op != Op::MatMul) continue;
+      add(item.in[1]);
+      if (region.values[item.in[1]].tensor->dims.size() == 1) add(item.in[0]);
+    }
+  }
+
+  Program& p_;
+  const Wiring& w_;
+  const ir::Graph& g_;
+  std::vector<std::vector<NodeId>> users_;  // by row
+};
+
+}  // namespace
+
+void ReadTensorGroups(Program& program, const Wiring& wiring) {
+  GroupReader reader(program, wiring);
+  for (uint32_t pc = 0; pc < program.code.size(); ++pc)
+    if (program.code[pc].code == Code::Defer) reader.Read(pc);
+}
+
+}  // namespace df::tagged

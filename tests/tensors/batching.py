@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Batching across tags gives what the reference engine gives, at any batch size: batching.py --dfc build/dfc
+
+Each program is run unbatched by `reference`, and by `tagged` at several batch sizes, optimised and not: output, error and exit
+code have to be the same text. What `--stats` counts shows that there was something to batch.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+BATCHES = ("off", "1", "2", "3", "7", "auto")
+PRELUDE = """{-# LANGUAGE Strict #-}
+import qualified Tensor as T
+
+data Tree = Leaf Int | Node Tree Tree
+
+waves :: Float -> Tensor Float s
+waves k = sin (T.fill k * T.convert T.iota)
+
+-- Of some shape that follows from the number; n leaves.
+tree :: Int -> Int -> Tree
+tree seed n
+  | n == 1 = Leaf (seed `mod` 11)
+  | otherwise = cut (1 + (seed * 7 + 3) `mod` (n - 1)) seed n
+cut left seed n = Node (tree (seed * 5 + 1) left) (tree (seed * 3 + 2) (n - left))
+
+trees :: Int -> [Tree]
+trees n = [tree s (3 + s `mod` 14) | s <- [1 .. n]]
+
+data State h = State (Tensor Float [h]) (Tensor Float [h])
+data Cell h = Cell (Tensor Float [2 * h, 5 * h]) (Tensor Float [5 * h])
+
+encode :: Cell h -> Tensor Float [words, h] -> Tree -> State h
+encode cell embeddings (Leaf word) = let c = T.index embeddings word in State (tanh c) c
+encode cell embeddings (Node l r) = combine cell (encode cell embeddings l) (encode cell embeddings r)
+
+combine :: Cell h -> State h -> State h -> State h
+combine (Cell w b) (State hl cl) (State hr cr) = State (T.sigmoid o * tanh c) c
+  where
+    (i, gates) = T.split (T.vecmat (T.concat hl hr) w + b)
+    (o, gates') = T.split gates
+    (u, forget) = T.split gates'
+    (fl, fr) = T.split forget
+    c = T.sigmoid i * tanh u + T.sigmoid fl * cl + T.sigmoid fr * cr
+
+cell :: Cell 5
+cell = Cell (waves 0.7) (waves 1.1)
+embeddings :: Tensor Float [11, 5]
+embeddings = waves 0.9
+
+hiddens :: [Tree] -> Tensor Float [5]
+hiddens [] = 0
+hiddens (t : ts) = case encode cell embeddings t of State h _ -> h + hiddens ts
+"""
+
+# name, program behind PRELUDE, the least number of regions in a batch of `auto` at the largest (0: none need be)
+PROGRAMS = [
+    ("trees", "main = hiddens (trees 20)", 20),
+    ("one tree after the other", "main = [T.sum h | t <- trees 6, let State h _ = encode cell embeddings t]", 2),
+    ("weights of two models", """
+main = sum' (trees 12)
+sum' [] = 0
+sum' (t : ts) = case encode cell embeddings t of
+  State h _ -> case encode other embeddings t of State g _ -> h - 2 * g + sum' ts
+other :: Cell 5
+other = Cell (waves 0.3) (waves 0.2)
+""", 12),
+    ("linear chains and the same subtree twice", """
+main = hiddens [chain 40 (Leaf 3), Node (chain 30 (Leaf 2)) (chain 30 (Leaf 2))]
+chain n t = if n == 0 then t else chain (n - 1) (Node t (Leaf (n `mod` 11)))
+""", 2),
+    # What is computed decides what is computed next: the tree is made while it is measured.
+    ("top down", """
+data Made = End Float | Made Made (Tensor Float [4]) Made
+grow :: Tensor Float [4, 8] -> Int -> Tensor Float [4] -> Made
+grow w depth state
+  | depth == 0 || T.sum state > 1.5 = End (state T.! 0)
+  | otherwise = case T.split (tanh (T.vecmat state w)) of (l, r) -> Made (grow w (depth - 1) l) state (grow w (depth - 1) r)
+size (End _) = 1
+size (Made l _ r) = size l + size r
+least (End x) = x
+least (Made l s r) = min (least l) (min (T.sum s) (least r))
+main = [(size t, least t) | k <- [1 .. 6], let t = grow (3 * waves 0.8) 7 (waves k)]
+""", 0),
+    ("all kinds of ops", """
+step :: Tensor Float [3, 3] -> Tensor Float [3, 3] -> Int -> Tensor Float [3, 3]
+step m x0 n
+  | n == 0 = x
+  | otherwise = branch (step m (T.matmul x m) (n - 1)) (step m (T.transpose x + m) (n - 1))
+  where x = tanh x0
+        branch a b = T.softmax (T.select (T.less a b) (T.matmul a b) (T.matmul b (exp (negate (abs a))))) + T.broadcast (T.sum0 a)
+             * T.reshape (T.concat (T.sumRows b) (T.concat (T.matvec a (T.sum0 b)) (T.matvec m (T.index b 1))))
+main = step (waves 0.4) (waves 0.2) 5
+""", 16),
+    ("doubles", """
+walk :: Tensor Double [6, 6] -> Int -> Tensor Double [6]
+walk w n = if n < 2 then T.index w n else tanh (T.vecmat (walk w (n - 1)) w + T.matvec w (walk w (n - 2)))
+main = walk (sin (T.convert T.iota)) 11
+""", 2),
+    ("an index out of range", "main = hiddens [tree 3 9, Node (Node (Leaf 4) (Leaf 12)) (Leaf 1), tree 5 4]", 0),
+    ("an index out of range that nobody asks for", """
+pick lazily = case lazily of { ~(a, _) -> a }
+main = hiddens (trees 4) + pick (hiddens (trees 3), hiddens [Leaf 99])
+""", 0),
+    ("an error between tensors", """
+walk :: Int -> Tensor Float [5] -> Tensor Float [5]
+walk n x = if n == 0 then x else walk (n - 1) (tanh (T.vecmat x (waves 0.1)) * T.fill (fromIntegral (12 `div` (n - 3))))
+main = walk 8 (waves 0.3)
+""", 0),
+    ("what is deferred and not wanted", """
+main = keep 3000 (waves 0.3)
+keep :: Int -> Tensor Float [5] -> Float
+keep n x = if n == 0 then T.sum x else case tanh (x * 0.5) of _ -> keep (n - 1) (T.vecmat x (T.fill 0.2))
+""", 0),
+    ("a long chain", """
+main = T.sum (steps 50000 (waves 0.3))
+steps :: Int -> Tensor Float [4] -> Tensor Float [4]
+steps n x = if n == 0 then x else steps (n - 1) (x * 0.999 + 0.001)
+""", 0),
+    ("a long chain that nobody wants", """
+main = case steps 20000 (waves 0.3) of _ -> 1
+steps :: Int -> Tensor Float [4] -> Tensor Float [4]
+steps n x = if n == 0 then x else steps (n - 1) (x * 0.999 + 0.001)
+""", 0),
+]
+# Options, and the exit code: a limit ends a run while much is deferred.
+LIMITS = [
+    ("memory", ["--max-memory", "3M"], 3, "main = T.sum (deep 100000)\ndeep :: Int -> Tensor Float [40]\n"
+     "deep n = if n == 0 then waves 1 else tanh (deep (n - 1)) + waves (fromIntegral n)\n"),
+    ("time", ["--timeout", "300ms"], 3, "main = T.sum (loop (waves 1))\nloop :: Tensor Float [40] -> Tensor Float [40]\n"
+     "loop x = if T.size x == 0 then x else loop (tanh x + 1)\n"),
+]
+
+
+def run(dfc, path, *options):
+    done = subprocess.run([dfc, "run", path, *options], capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--dfc", required=True)
+    args = parser.parse_args()
+    failures = runs = 0
+
+    def fail(name, what):
+        nonlocal failures
+        failures += 1
+        print(f"{name}: {what}")
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "p.df")
+        for name, text, least in PROGRAMS:
+            with open(path, "w") as out:
+                out.write(PRELUDE + text)
+            for level in ([], ["-O0"]):
+                want = run(args.dfc, path, "--engine=reference", *level)
+                for options in [[f"--batch={b}"] for b in BATCHES] + [["--threads=2"]]:
+                    got = run(args.dfc, path, *options, *level)
+                    runs += 1
+                    if got != want:
+                        fail(f"{name} {options} {level}", f"\n  reference: {want}\n  tagged:    {got}")
+            if least:
+                stats = json.loads(run(args.dfc, path, "--stats=json")[2])
+                if stats["largest_batch"] < least:
+                    fail(name, f"the largest batch has {stats['largest_batch']} regions, less than {least}")
+                if run(args.dfc, path, "--batch=off", "--stats=json")[2].find('"batches":0') < 0:
+                    fail(name, "there were batches with --batch=off")
+        for name, options, code, text in LIMITS:
+            with open(path, "w") as out:
+                out.write(PRELUDE + text)
+            runs += 1
+            got = run(args.dfc, path, *options)
+            if got[0] != code:
+                fail(name, f"ends with {got}")
+    print(f"{runs} runs, {failures} failures")
+    return failures > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -147,6 +147,7 @@ bool EmitDump(Pipeline& pipeline, const Options& options, std::string text, llvm
   }
   CheckOptions check;
   check.warnings = options.warnings;
+  check.shows_entry = options.outputs.empty();
   if (!pipeline.Check(*ast, check)) return false;
 
   if (options.emit == Emit::Core) {
@@ -208,6 +209,7 @@ bool CheckText(Pipeline& pipeline, const Options& options, std::string text) {
   std::optional<ast::Ast> ast = pipeline.Syntax(pipeline.Tokens(DisplayName(options.file), std::move(text)));
   CheckOptions check;
   check.warnings = options.warnings;
+  check.shows_entry = options.outputs.empty();
   return ast && pipeline.Check(*ast, check);
 }
 

@@ -5,7 +5,9 @@
 #include <optional>
 
 #include "driver/files.h"
+#include "driver/outputs.h"
 #include "driver/pipeline.h"
+#include "driver/records.h"
 #include "driver/report_stats.h"
 #include "driver/signals.h"
 #include "driver/standard_streams.h"
@@ -131,6 +133,17 @@ Outcome RunValue(Execution& execution, const ir::Graph& graph, std::vector<Value
   return outcome;
 }
 
+// Starts the graph and keeps its value for files. What cannot be kept in them is a failure of the program's user.
+Outcome RunForFiles(Execution& execution, std::vector<Value> inputs, Outputs& outputs) {
+  Outcome outcome = execution.Start(std::move(inputs));
+  std::string fault;
+  if (outcome.ok()) outcome = outputs.Take(execution, execution.results(), &fault);
+  if (fault.empty()) return outcome;
+  outcome.stop = Stop::Failed;
+  outcome.error.message = fault;
+  return outcome;
+}
+
 // Starts the graph and takes the steps that it gives.
 Outcome RunAction(Execution& execution, std::vector<Value> inputs, Performance& performance) {
   Outcome outcome = execution.Start(std::move(inputs));
@@ -145,6 +158,29 @@ bool WriteTimeline(const Timeline& timeline, const ir::Graph& graph, const std::
   SourceManager sources;
   Diagnostics diags(sources);
   bool written = WriteFile(path, text, diags);
+  console.Show(diags);
+  return written;
+}
+
+// Finds the parts of the result that files are to get, and refuses options that mean nothing for it.
+ExitCode PrepareOutputs(const ir::Graph& graph, llvm::ArrayRef<ir::Port> parts, const Options& options, bool records,
+                        std::optional<Outputs>& outputs, Console& console) {
+  SourceManager sources;
+  Diagnostics diags(sources);
+  std::string type = graph.action ? "an action" : fmt::format("of type `{}`", graph.types.Print({graph.graph_results[0].type.type}));
+  if (!records && !options.log.empty()) diags.Report(Diag::NoRecords, {}, "--log", type);
+  if (!records && options.saves) diags.Report(Diag::NoRecords, {}, "--save-every", type);
+  if (graph.action && !options.outputs.empty())
+    diags.Report(Diag::NoParts, {}, options.outputs[0].file, "the program is an action, and has no result");
+  if (!diags.has_errors()) outputs = Outputs::Make(graph, parts, graph.action ? std::vector<OutputArgument>() : options.outputs, diags);
+  console.Show(diags);
+  return outputs ? ExitCode::Fine : ExitCode::Usage;
+}
+
+bool WriteOutputs(Outputs& outputs, Console& console) {
+  SourceManager sources;
+  Diagnostics diags(sources);
+  bool written = outputs.Write(diags);
   console.Show(diags);
   return written;
 }
@@ -168,6 +204,15 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   run.stress = options.stress;
   run.run_dry = options.run_dry;
 
+  // What the result is given out as, and to which files.
+  bool records = options.command == Command::Run && RecordOf(graph);
+  std::optional<Outputs> outputs;
+  std::vector<ir::Port> parts = graph.graph_results;
+  if (records) parts = {RecordPort(graph)};
+  std::optional<RecordRun> record_run;
+  if (ExitCode code = PrepareOutputs(graph, parts, options, records, outputs, console); code != ExitCode::Fine) return code;
+  if (records && !record_run.emplace(graph, options, *outputs, console).Open()) return ExitCode::Failed;
+
   std::optional<LastResort> last_resort;  // at a prompt there is a person, who can press Ctrl-C again
   if (options.command == Command::Run) last_resort.emplace(run.limits);
   PromptAction* prompt = context.prompt;
@@ -184,8 +229,16 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   times.run_cpu = ProcessorTime();
   std::optional<RunTimer> timer(std::in_place, run.limits);
   std::vector<Value> all = AllInputs(graph, std::move(inputs), options, performance);
-  Outcome outcome = graph.action ? RunAction(*execution, std::move(all), performance)
-                                 : RunValue(*execution, graph, std::move(all), console);
+  Outcome outcome;
+  if (graph.action) {
+    outcome = RunAction(*execution, std::move(all), performance);
+  } else if (record_run) {
+    outcome = execution->Start(std::move(all));
+    if (outcome.ok()) outcome = record_run->Run(*execution);
+  } else {
+    outcome = outputs->empty() ? RunValue(*execution, graph, std::move(all), console)
+                               : RunForFiles(*execution, std::move(all), *outputs);
+  }
   execution->Finish();
   timer.reset();
   console.out().flush();
@@ -198,19 +251,24 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
     return ExitCode::BadGraph;
   }
   Explain(outcome, graph, console);
+  bool at_once = last_resort && outcome.stop != Stop::Done && outcome.stop != Stop::Failed;
   if (last_resort) last_resort->Reported();
+  last_resort.reset();  // writing a large state may take as long as it takes
+  bool written = true;
+  if (record_run) written = record_run->Finish(outcome);
+  else if (outcome.ok() && outputs->pending()) written = WriteOutputs(*outputs, console);
   if (prompt) {
     prompt->done = outcome.ok() && performance.done();
     prompt->exited = outcome.ok() && graph.action && !performance.done();
     prompt->left = performance.left();
   }
-  bool written = !timeline || WriteTimeline(*timeline, graph, options.timeline, console);
+  written &= !timeline || WriteTimeline(*timeline, graph, options.timeline, console);
   if (context.stats) *context.stats = execution->stats();
   PrintStats(execution->stats(), times, options.engine, options.stats, console.err());
   ExitCode code = !written && outcome.ok() ? ExitCode::Failed
                   : outcome.ok() && graph.action ? ProgramExit(performance.exit_code()) : CodeOf(outcome.stop);
   // What a stopped run holds may take seconds to give back piece by piece; the system does it at once.
-  if (last_resort && outcome.stop != Stop::Done && outcome.stop != Stop::Failed)
+  if (at_once)
     ::_exit(static_cast<int>(console.Finish(code)));
   return code;
 }

@@ -28,6 +28,15 @@ InputArgument SplitInput(const std::string& argument) {
   return {argument.substr(0, equals), argument.substr(equals + 1)};
 }
 
+// Splits "name=@file" or "@file".
+OutputArgument SplitOutput(const std::string& argument) {
+  size_t at = argument.find('@');
+  bool whole = at == 0, part = at != std::string::npos && at > 1 && argument[at - 1] == '=';
+  if ((!whole && !part) || at + 1 == argument.size())
+    throw CLI::ValidationError("--output", "`" + argument + "` is not of the form NAME=@FILE or @FILE");
+  return {whole ? "" : argument.substr(0, at - 1), argument.substr(at + 1)};
+}
+
 bool ParseCount(std::string_view text, uint64_t& count) {
   auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   return error == std::errc() && rest == text.data() + text.size() && count != 0;
@@ -256,6 +265,24 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
   run->add_option("--input", inputs, "the value of one of main's parameters; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
+  std::vector<std::string> outputs;
+  run->add_option("--output", outputs,
+                  "writes a part of the result, or with @FILE all of it, and prints nothing of it; FILE is named .npy,\n"
+                  ".npz, .safetensors, .txt or .json; may be repeated")
+      ->type_name("PART=@FILE")
+      ->allow_extra_args(false);
+  run->add_option("--log", options.log, "list of records: writes each as a line of FILE, .csv or .jsonl")
+      ->type_name("FILE")
+      ->check([](const std::string& file) {
+        std::string_view name = file;
+        return name.ends_with(".csv") || name.ends_with(".jsonl") ? "" : "`" + file + "` is neither .csv nor .jsonl";
+      });
+  std::string resume;
+  run->add_option("--resume", resume, "the input `state` from FILE, and records added to the log: goes on with an earlier run")
+      ->type_name("FILE");
+  auto* save_every = run->add_option("--save-every", Reads("--save-every", options.save_every, ParseDuration, "`30s`, `500ms` or `10m`"),
+                                     "list of records: how often the files of --output are written; default: 60s")
+      ->type_name("TIME");
   AddRunOptions(*run, options, engine);
   std::string trace_word;
   auto* trace = AddWordFlag(*run, "--trace", "", Reads("--trace", trace_word, [](const std::string& word, std::string& to) {
@@ -295,8 +322,13 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
     app.parse(own, argv);
     if (own < argc && !*run) throw CLI::ValidationError("`--` begins the arguments of a program that runs: `dfc run FILE -- ...`");
     for (const std::string& input : inputs) options.inputs.push_back(SplitInput(input));
+    for (const std::string& output : outputs) options.outputs.push_back(SplitOutput(output));
+    if (options.resumes = !resume.empty(); options.resumes) options.inputs.push_back({"state", "@" + resume});
+    options.saves = save_every->count() > 0;
     if (*run) {
       options.command = Command::Run;
+      options.lower.own_show = options.outputs.empty();
+      options.lower.records = true;
       options.trace = *trace && trace_word.empty();
       options.timeline = trace_word;
       if (options.trace || *seed || *run_dry) {
@@ -312,6 +344,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
     } else if (*explain) {
       options.command = Command::Explain;
     } else {
+      options.lower.records = true;
       if (!*file) throw CLI::RequiredError("FILE");
       if (LooksLikeCommand(options.file) && !NearestName(options.file, {"run", "check", "repl", "explain"}).empty())
         throw CLI::ValidationError(UnknownCommandText(options.file));

@@ -37,6 +37,12 @@ struct InputArgument {
   std::string text;
 };
 
+// `--output NAME=@FILE`; of `@FILE` the name is empty: the whole result.
+struct OutputArgument {
+  std::string name;
+  std::string file;
+};
+
 struct Options {
   Command command = Command::Compile;
   std::string file;              // "-": standard input; Explain: the code
@@ -48,6 +54,11 @@ struct Options {
   LowerOptions lower;
   EngineKind engine = EngineKind::Tagged;
   std::vector<InputArgument> inputs;
+  std::vector<OutputArgument> outputs;
+  std::string log;                     // the file for records: .csv or .jsonl
+  bool resumes = false;                // the input `state` is from a run before
+  std::chrono::milliseconds save_every{60000};
+  bool saves = false;                  // --save-every was given
   std::vector<std::string> arguments;  // of the program, after `--`
   bool last_first = false;  // of the expanding engine's queue
   uint64_t max_memory = 0;

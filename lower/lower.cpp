@@ -22,7 +22,7 @@ struct Pass {
 constexpr Pass kPasses[] = {
     {"specialise", "every function at the types at which it is needed",
      [](mono::Program& program, core::VarId entry, const LowerOptions& options) {
-       return mono::Specialise(program, entry, options.max_instances);
+       return mono::Specialise(program, entry, options);
      }},
     {"arity", "definitions get the parameters that their types show, where that loses no sharing",
      [](mono::Program& program, core::VarId, const LowerOptions&) {

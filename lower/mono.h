@@ -219,7 +219,7 @@ std::vector<std::vector<FunId>> CallGroups(const Program& program);
 void Dump(const Program& program, llvm::raw_ostream& out);
 
 // ---- the passes, in order
-bool Specialise(Program& program, core::VarId entry, uint32_t max_instances);
+bool Specialise(Program& program, core::VarId entry, const LowerOptions& options);
 void SettleArities(Program& program);
 bool PrepareMain(Program& program);
 void Simplify(Program& program, const LowerOptions& options);

@@ -65,6 +65,7 @@ class Structure {
 void Specialiser::ShowMain(df::TypeId main, Span span) {
   llvm::SmallVector<df::TypeId> params;
   df::TypeId type = p_.SplitFun(main, params);
+  if (!options_.own_show || (options_.records && core::IsRecordList(p_.core, type))) return;
   core::VarId show = LibraryMethod("Show", "show");
   TypeArgs bound;
   if (!show.valid() || !p_.core.types.IsGround(type)) return;

@@ -52,7 +52,7 @@ FunId Specialiser::Instance(core::VarId top, const TypeArgs& types, Span use) {
   uint32_t type_nodes = 0;
   for (df::TypeId type : types) CountTypeNodes(type, type_nodes);
   uint32_t copies = ++copies_of_[top.index];
-  if ((copies > max_instances_ || type_nodes > kMaxTypeNodes) && !too_many_) {
+  if ((copies > options_.max_instances || type_nodes > kMaxTypeNodes) && !too_many_) {
     too_many_ = true;
     p_.diags.Report(Diag::TooManyInstances, use, Text(var.name), copies);
   }
@@ -422,7 +422,7 @@ Expr* Specialiser::Let(const core::LetExpr* expr) {
         auto [types, id] = locals_[binding.var.index].instances[done[i]++];
         uint32_t type_nodes = 0;
         for (df::TypeId type : types) CountTypeNodes(type, type_nodes);
-        if (done[i] > max_instances_ || type_nodes > kMaxTypeNodes) {
+        if (done[i] > options_.max_instances || type_nodes > kMaxTypeNodes) {
           too_many_ = true;
           p_.diags.Report(Diag::TooManyInstances, var.span, Text(var.name), done[i]);
           break;
@@ -481,8 +481,8 @@ Expr* Specialiser::Case(const core::CaseExpr* expr) {
   return made;
 }
 
-bool Specialise(Program& program, core::VarId entry, uint32_t max_instances) {
-  return Specialiser(program, max_instances).Run(entry);
+bool Specialise(Program& program, core::VarId entry, const LowerOptions& options) {
+  return Specialiser(program, options).Run(entry);
 }
 
 }  // namespace df::mono

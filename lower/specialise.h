@@ -12,7 +12,7 @@ namespace df::mono {
 
 class Specialiser {
  public:
-  Specialiser(Program& program, uint32_t max_instances) : p_(program), max_instances_(max_instances) {}
+  Specialiser(Program& program, const LowerOptions& options) : p_(program), options_(options) {}
   bool Run(core::VarId entry);
 
  private:
@@ -79,7 +79,7 @@ class Specialiser {
   ir::Constant NumberConstant(df::Builtin builtin, core::LiteralKind kind, std::string_view text);
 
   Program& p_;
-  uint32_t max_instances_;
+  LowerOptions options_;
   llvm::DenseMap<uint32_t, uint32_t> copies_of_;  // by top-level variable
   std::map<std::pair<uint32_t, TypeArgs>, FunId> instances_;
   std::map<std::pair<std::string, std::vector<df::TypeId>>, FunId> each_;  // by op, types of result and arguments

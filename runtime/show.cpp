@@ -278,6 +278,23 @@ class Shower {
 
 }  // namespace
 
+Outcome WriteRaw(Execution& execution, const ir::Graph& graph, ir::PortType type, Value value, std::string* out) {
+  if (graph.types.Kind(type.type) == ir::TypeKind::String) {
+    Outcome outcome = execution.Force(value);
+    if (outcome.ok()) *out += static_cast<TextObject*>(value.object())->text();
+    return outcome;
+  }
+  for (;;) {
+    Outcome outcome = execution.Force(value);
+    if (!outcome.ok() || value.is_word()) return outcome;
+    auto* cell = static_cast<Data*>(value.object());
+    Value head = cell->fields()[0];
+    value = Value(cell->fields()[1]);
+    if (outcome = execution.Force(head); !outcome.ok()) return outcome;
+    AppendUtf8(static_cast<uint32_t>(head.word()), *out);
+  }
+}
+
 std::string ShowChar(uint32_t code) { return "'" + (code == '\'' ? "\\'" : LiteralChar(code)) + "'"; }
 
 Outcome Show(Execution& execution, const ir::Graph& graph, ir::PortType type, Value value, llvm::raw_ostream& out) {

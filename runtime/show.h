@@ -18,6 +18,9 @@ namespace df {
 // to `out`.
 Outcome Show(Execution& execution, const ir::Graph& graph, ir::PortType type, Value value, llvm::raw_ostream& out);
 
+// Appends a list of characters, or a packed text, as it is.
+Outcome WriteRaw(Execution& execution, const ir::Graph& graph, ir::PortType type, Value value, std::string* out);
+
 // A character in quotes.
 std::string ShowChar(uint32_t code);
 std::string ShowDouble(double value);

@@ -17,6 +17,7 @@ struct CheckOptions {
   bool repl = false;        // definitions may replace earlier ones of the same name; no monomorphic `main` needed
   bool warnings = true;     // exhaustiveness, redundancy
   Symbol entry;             // the definition that is printed; by default `main`, or the prompt's `it`
+  bool shows_entry = true;  // false: its value is taken apart, and needs no Show instance
   bool entry_is_bound = false;  // it is an action whose value gets a name, and is not printed
   bool restricted = true;   // the monomorphism restriction and defaulting hold; `:type` does without
 };

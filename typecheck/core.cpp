@@ -28,4 +28,14 @@ ConId Program::TupleCon(uint32_t size) const {
   return size < tuple_cons.size() ? tuple_cons[size] : ConId();
 }
 
+bool IsRecordList(const Program& program, TypeId type) {
+  llvm::SmallVector<TypeId> args;
+  TyConId list = program.types.Head(type, &args);
+  if (!list.valid() || program.types.cons[list].builtin != Builtin::List || args.size() != 1) return false;
+  TyConId element = program.types.Head(args[0]);
+  if (!element.valid() || program.types.cons[element].is_newtype || program.types.cons[element].constructors.size() != 1) return false;
+  const DataCon& con = program.constructors[program.types.cons[element].constructors[0]];
+  return !con.fields.empty() && !Text(con.fields[0].name).empty();
+}
+
 }  // namespace df::core

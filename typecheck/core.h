@@ -218,6 +218,10 @@ class Program {
   llvm::DenseMap<uint32_t, uint32_t> definition_of_;
 };
 
+// A list of a data type with one constructor, whose fields have names: as the value of a program it is given out record by
+// record (docs/training.md), and needs no Show instance.
+bool IsRecordList(const Program& program, TypeId type);
+
 struct DumpOptions {
   Symbol only;              // the definition of this name only
   bool library = false;     // the library's definitions too

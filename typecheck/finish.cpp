@@ -184,7 +184,8 @@ void Checker::FindMain() {
   while (types_.IsFun(result, nullptr, &result)) {
   }
   if (!scheme.tyvars.empty() || types_.BuiltinOf(result) == Builtin::IO) return DefineEntry(params.size());
-  // Its result is printed as `show` does.
+  // Its result is printed as `show` does; records one by one.
+  if (!options_.shows_entry || (!options_.repl && core::IsRecordList(program_, result))) return;
   ClassId show = KnownClass("Show");
   if (!show.valid()) return;
   std::vector<Wanted> stuck;

@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""Results as files, and programs whose value is a list of records: training.py --dfc build/dfc [--only NAME]."""
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from promises import main, test
+
+ENGINES = ("tagged", "reference", "demand", "expanding")
+LINE = open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../samples/training/line.df"), encoding="utf-8").read()
+POINTS = ("--input", "points=[(0, 1), (1, 3), (2, 5)]")
+
+MODEL = """import qualified Tensor as T
+data Linear = Linear { weight :: Tensor Float [2, 3], bias :: Maybe (Tensor Float [3]) }
+data Act = Relu | Leaky Double | Both { left :: Act, right :: Act }
+data Unit = Unit { first :: Maybe Int, second :: Maybe Int }
+data Model = Model { layers :: [Linear], act :: Act, count :: Int, big :: Integer, rate :: Double, name :: String, losses :: [Double],
+                     good :: Bool, nested :: [[Linear]], maybes :: [Maybe Int], units :: [Unit], deep :: Maybe (Maybe Int) }
+main :: Maybe Model -> Model
+main model = case model of
+  Just m -> m
+  Nothing -> Model { layers = [Linear (T.fill 0.1) Nothing, Linear (T.fill (0 / 0)) (Just (negate 0))], act = Both Relu (Leaky 0.1),
+                     count = -5, big = 2 ^ 62, rate = 1 / 0, name = "h\\233\\n", losses = [], good = True,
+                     nested = [[], [Linear 1 Nothing]], maybes = [Nothing, Just 2],
+                     units = [Unit Nothing Nothing, Unit (Just 1) Nothing], deep = Just Nothing }
+"""
+
+# A list of records without end, of a state that is not small.
+ENDLESS = """import qualified Tensor as T
+data Step = Step { step :: Int, loss :: Double, state :: Tensor Float [100000] }
+main :: Maybe (Tensor Float [100000]) -> [Step]
+main state = go 1 (maybe 0 id state)
+  where go n s = let s' = s + 1 in Step n (fromIntegral (floor (T.sum s' / 100000))) s' : go (n + 1) s'
+"""
+
+
+# ---------------------------------------------------------------- results as files
+
+@test
+def round_trips(d):
+    d.file("p.df", MODEL)
+    d.expect(0, "run", "p.df", "--output", "@a.safetensors", "--output", "@a.npz", out="")
+    for engine in ENGINES:
+        for kind in ("safetensors", "npz"):
+            d.expect(0, "run", "p.df", "--input", "model=@a." + kind, "--output", "@b.safetensors", "--output", "@b.npz", "--engine", engine)
+            assert d.bytes("a.safetensors") == d.bytes("b.safetensors") and d.bytes("a.npz") == d.bytes("b.npz"), engine
+    other = subprocess.run(["/usr/bin/python3", "-c", "import numpy; a = numpy.load('a.npz'); print(a['layers.0.weight'].tolist(), a['count'])"],
+                           cwd=d.path, capture_output=True)
+    if b"No module" not in other.stderr:
+        assert other.stdout.startswith(b"[[0.1") and other.stdout.endswith(b"-5\n"), other
+
+
+@test
+def parts(d):
+    d.file("p.df", MODEL)
+    d.expect(0, "run", "p.df", "--output", "name=@n.txt", "--output", "act=@a.txt", "--output", "layers=@l.json", "--output",
+             "losses=@r.json", "--output", "layers=@l.npz", "--output", "rate=@r.npy", "--output", "maybes=@m.json")
+    assert d.bytes("n.txt") == "hé\n".encode()
+    assert d.bytes("l.json").startswith(b'[{"weight":[[0.1,0.1,0.1]') and b"null" in d.bytes("l.json")
+    assert json.loads(d.bytes("m.json")) == [None, 2]
+    d.file("q.df", "main :: (Int, (Double, String))\nmain = (1, (2.5, \"a,b\"))\n")
+    d.expect(0, "run", "q.df", "--output", "1.1=@b.txt", "--output", "@all.json", "--output", "@all.txt", out="")
+    assert d.bytes("b.txt") == b"a,b" and d.bytes("all.json") == b'[1,[2.5,"a,b"]]\n' and d.bytes("all.txt") == b'(1,(2.5,"a,b"))\n'
+
+
+@test
+def refused_outputs(d):
+    d.file("p.df", MODEL)
+    d.expect(2, "run", "p.df", "--output", "@a.bin", err="DF0825")
+    d.expect(2, "run", "p.df", "--output", "nam=@a.txt", err="the parts of a Model are `layers`, `act`")
+    d.expect(2, "run", "p.df", "--output", "name.x=@a.txt", err="a [Char] has no parts with names")
+    d.expect(2, "run", "p.df", "--output", "name", err="is not of the form NAME=@FILE")
+    d.expect(1, "run", "p.df", "--output", "@a.npy", err="a .npy file holds one array, and this is")
+    d.file("c.df", "main :: (Char, ())\nmain = ('c', ())\n")
+    d.expect(1, "run", "c.df", "--output", "@a.npz", err="`a.npz`: `0` is of type Char, which no array holds")
+    d.file("big.df", "main :: Integer\nmain = 2 ^ 64\n")
+    d.expect(1, "run", "big.df", "--output", "@a.npz", err="beyond 64 bits")
+    d.file("act.df", "main = putStrLn \"x\"\n")
+    d.expect(2, "run", "act.df", "--output", "@a.txt", err="the program is an action")
+    d.file("q.df", "main = 1 :: Int\n")
+    d.expect(2, "run", "q.df", "--log=a.csv", err="`--log` is for a program whose value is a list of records")
+    d.expect(2, "run", "q.df", "--save-every=1s", err="`--save-every` is for")
+    d.expect(2, "run", "p.df", "--log=a.log", err="neither .csv nor .jsonl")
+    d.expect(2, "run", "q.df", "--resume=a.npz", err="the program has no input `state`")
+    d.file("own.df", "newtype N = N Int\ninstance Show N where show _ = \"n\"\nmain = N 3\n")
+    d.expect(0, "own.df")
+    d.expect(2, "run", "own.graph", "--output", "@a.json", err="DF0827")
+    d.expect(0, "run", "own.df", "--output", "@a.json")
+    assert d.bytes("a.json") == b"3\n"
+
+
+@test
+def a_failed_run_leaves_the_old_file(d):
+    d.file("a.json", "old")
+    d.file("p.df", "main = (1 :: Int, if length \"ab\" > 1 then error \"no\" else 2 :: Int)\n")
+    d.expect(1, "run", "p.df", "--output", "@a.json", err="no")
+    assert d.bytes("a.json") == b"old" and sorted(os.listdir(d.path)) == ["a.json", "p.df"]
+
+
+# ---------------------------------------------------------------- records
+
+@test
+def records_are_lines(d):
+    d.file("p.df", """data R = R { n :: Int, x :: Double, name :: String, best :: Maybe Int, more :: [Int] }
+main = [R 1 0.5 "a,\\"b\\"" Nothing [1], R 2 (0 / 0) "c" (Just 3) []]
+""")
+    want = 'n=1 x=0.5 name="a,\\"b\\""\nn=2 x=NaN name="c" best=3\n'
+    for engine in ENGINES:
+        d.expect(0, "run", "p.df", "--engine", engine, out=want)
+    d.expect(0, "p.df")
+    d.expect(0, "run", "p.graph", "--log=r.csv", out=want)
+    lines = d.bytes("r.csv").decode().splitlines()
+    assert lines[0] == "n,x,name,best,seconds" and lines[1].startswith('1,0.5,"a,""b""",,0.') and lines[2].startswith("2,NaN,c,3,0."), lines
+    d.expect(0, "run", "p.graph", "--log=r.jsonl", out=want)
+    rows = [json.loads(line) for line in d.bytes("r.jsonl").decode().splitlines()]
+    assert [r["x"] for r in rows] == [0.5, None] and rows[0]["name"] == 'a,"b"' and rows[1]["best"] == 3, rows
+    # At a prompt it is a value like others.
+    d.file("q.df", "data P = P { a :: Int } deriving Show\nmain = [P 1]\n")
+    d.expect(0, "run", "q.df", out="a=1\n")
+    out, _ = d.expect(0, "repl", "q.df", stdin="main\n")
+    assert "[P {a = 1}]" in out
+
+
+@test
+def resuming_gives_the_same(d):
+    d.file("line.df", LINE)
+    whole, _ = d.expect(0, "run", "line.df", *POINTS, "--input", "steps=6", "--output", "state=@whole.safetensors", "--log=whole.csv")
+    first, _ = d.expect(0, "run", "line.df", *POINTS, "--input", "steps=2", "--output", "state=@state.npz", "--log=log.csv")
+    second, _ = d.expect(0, "run", "line.df", *POINTS, "--input", "steps=6", "--resume=state.npz", "--log=log.csv", "--output",
+                         "state=@state.safetensors")
+    assert (first + second).replace("total=2", "total=6") == whole
+    assert d.bytes("state.safetensors") == d.bytes("whole.safetensors")
+    cut = [re.sub(r",[^,]*,[0-9.]*$", "", line).split(",")[0] for line in d.bytes("log.csv").decode().splitlines()]
+    assert cut == ["step", "1", "2", "3", "4", "5", "6"], cut
+    d.file("other.csv", "a,b\n1,2\n")
+    d.expect(1, "run", "line.df", *POINTS, "--input", "steps=6", "--resume=state.npz", "--log=other.csv", err="it has other columns")
+    assert d.bytes("other.csv") == b"a,b\n1,2\n"
+
+
+@test
+def a_failure_keeps_what_was_saved(d):
+    d.file("p.df", """data R = R { n :: Int, state :: Double }
+main = [R n (if n == 4 then error "four" else fromIntegral n) | n <- [1 ..]]
+""")
+    d.expect(1, "run", "p.df", "--output", "state=@s.json", out="n=1\nn=2\nn=3\n", err="four")
+    assert not os.path.exists(os.path.join(d.path, "s.json"))
+    d.expect(1, "run", "p.df", "--output", "state=@s.json", "--save-every=1ms", err="four")
+
+
+def start(d, *words, **kw):
+    return subprocess.Popen([d.dfc, "run", *words], cwd=d.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kw)
+
+
+@test
+def a_stopped_run_saves_the_last_state(d):
+    d.file("p.df", ENDLESS)
+    d.expect(0, "p.df")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        for engine in ENGINES:
+            run = start(d, "p.graph", "--output", "state=@s.npy", "--engine", engine)
+            for _ in range(3):
+                last = run.stdout.readline()
+            run.send_signal(number)
+            out, err = run.communicate(timeout=60)
+            assert run.returncode == 130, (run.returncode, err)
+            assert b"s.npy has the state after" in err, err
+            count = int(re.search(rb"after (\d+) records", err)[1])
+            printed = [int(step) for step in re.findall(rb"^step=(\d+) ", last + out, re.M)]
+            assert printed[-1] == count or len(printed) == 1, (printed, count)
+            # Each element counts the records; so does the loss of the record after it.
+            out = start(d, "p.graph", "--resume=s.npy", "--timeout=20s", "--engine", engine)
+            line = out.stdout.readline().decode()
+            out.kill()
+            out.communicate()
+            assert line.startswith("step=1 loss=%d.0" % (count + 1)), (line, count)
+
+
+@test
+def time_limits_save_too(d):
+    d.file("p.df", ENDLESS)
+    _, err = d.expect(3, "run", "p.df", "--output", "state=@s.npy", "--timeout=500ms", err="s.npy has the state after")
+    d.expect(3, "run", "p.df", "--timeout=100ms", "--save-every=10ms", "--output", "state=@t.npz")
+    assert len(d.bytes("t.npz")) > 400000
+
+
+@test
+def memory_does_not_grow(d):
+    d.file("p.df", ENDLESS)
+    d.expect(0, "p.df")
+    run = start(d, "p.graph", "--output", "state=@s.npy", "--max-memory=4M")
+    for _ in range(2000):
+        line = run.stdout.readline()
+    assert line.startswith(b"step=2000 "), line
+    run.send_signal(signal.SIGINT)
+    run.communicate(timeout=60)
+
+
+@test
+def a_terminal_has_a_progress_line(d):
+    d.file("p.df", """data R = R { step :: Int, total :: Int, trees :: Int, loss :: Double }
+main = [R n 200 25 (1 / fromIntegral n) | n <- [1 .. 200]]
+""")
+    reader, writer = pty.openpty()
+    run = subprocess.Popen([d.dfc, "run", "p.df"], cwd=d.path, stdout=writer, stderr=writer)
+    os.close(writer)
+    text = b""
+    while True:
+        try:
+            piece = os.read(reader, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    run.wait()
+    os.close(reader)
+    lines = text.decode().split("\r\x1b[K")
+    assert len(lines) == 200 and "step 7/200  loss 0.1429" in lines[6] and "trees/s" in lines[6] and " left" in lines[6], lines[:8]
+    assert lines[-1].endswith("\r\n") and "left" not in lines[-1], lines[-1]
+
+
+if __name__ == "__main__":
+    main()

@@ -74,12 +74,9 @@ class Partition {
   // False if a parameter that was to go together never comes and was taken out of its group: start again.
   bool Run();
 
-  // After Run: whether `value` may come later than `trigger`. False also if all that can be missing then is the choice of
-  // sides by predicates that are there: it is made before anything else happens.
-  bool IsLater(ir::Edge value, ir::Edge trigger) {
-    uint32_t set = SetOf(trigger);
-    return set == kNever || !IsAtHand(value, trigger, set, kMostLooked);
-  }
+  // After Run: whether `value` may come later than all of `triggers`. False also if all that can be missing then is the
+  // choice of sides by predicates that are there: it is made before anything else happens.
+  bool IsLater(ir::Edge value, llvm::ArrayRef<ir::Edge> triggers);
 
   struct EventInfo {
     uint32_t set = 0;    // what has certainly happened before
@@ -106,8 +103,7 @@ class Partition {
   static constexpr uint32_t kNever = UINT32_MAX;
 
  private:
-  static constexpr int kMostLooked = 12;  // ops behind a value
-  bool IsAtHand(ir::Edge value, ir::Edge trigger, uint32_t set, int depth);
+  bool IsAtHand(ir::Edge value, llvm::ArrayRef<ir::Edge> triggers, uint32_t set, int* looked);
   bool Includes(uint32_t set, uint32_t part) { return part != kNever && Union(set, part) == set; }
   bool IsFalse(ir::Edge edge) const;
   uint32_t Entered(uint32_t site);

@@ -8,7 +8,8 @@
 // argument that is computed, by ops that always end, from what every result of this scope needs. And there is nothing to
 // wait for where the argument has surely come when the trigger does.
 //
-// A Delay that captures such values waits for them, unless they hang on its own reference: a cell that is full when it is
+// A Delay that captures such values, or what has surely come when its trigger does, waits for them, unless they hang on its own
+// reference: a cell that is full when it is
 // made, and a body that starts with all its parameters, are the cheap ones.
 #include <algorithm>
 #include <memory>
@@ -35,8 +36,9 @@ class Grouping {
   void Predecessors(NodeId id, std::vector<NodeId>& out) const;
   bool IsLateSource(NodeId id);
   void FindComponents(const std::vector<NodeId>& nodes);
-  bool Separate(NodeId from, uint32_t operand, uint32_t row, Edge trigger, llvm::ArrayRef<NodeId> results);
-  bool IsLater(ir::ScopeId scope, Edge value, Edge trigger);
+  bool Separate(NodeId from, uint32_t operand, uint32_t row, Edge trigger, llvm::ArrayRef<NodeId> arguments,
+                llvm::ArrayRef<NodeId> results);
+  bool IsLater(ir::ScopeId scope, Edge value, llvm::ArrayRef<Edge> triggers);
   bool MayWaitFor(Edge value, int depth) const;
   void FindWaits(ir::ScopeId scope);
 
@@ -166,25 +168,34 @@ void Grouping::FindComponents(const std::vector<NodeId>& nodes) {
 }
 
 // Takes the parameter that `row` feeds out of its group if it must not be waited for. True if that is news.
-bool Grouping::Separate(NodeId from, uint32_t operand, uint32_t row, Edge trigger, llvm::ArrayRef<NodeId> results) {
+bool Grouping::Separate(NodeId from, uint32_t operand, uint32_t row, Edge trigger, llvm::ArrayRef<NodeId> arguments,
+                        llvm::ArrayRef<NodeId> results) {
   NodeId merge = w_.merge_of[row];
   if (!merge.valid() || !w_.together[merge.index]) return false;
-  NodeId value = w_.In(from, operand).node;
-  bool cycle = std::any_of(results.begin(), results.end(),
-                           [&](NodeId r) { return component_[r.index] == component_[value.index]; });
+  auto in_cycle = [&](NodeId value) {
+    return llvm::any_of(results, [&](NodeId r) { return component_[r.index] == component_[value.index]; });
+  };
+  bool cycle = in_cycle(w_.In(from, operand).node);
   if (!cycle && (w_.needed[merge.index] || MayWaitFor(w_.In(from, operand), kMaxDepth))) return false;
-  if (!IsLater(g_.nodes[from].scope, w_.In(from, operand), trigger)) return false;
+  // Arguments that every result needs are waited for in any case.
+  llvm::SmallVector<Edge, 8> triggers{trigger};
+  for (NodeId argument : arguments) {
+    NodeId other = w_.merge_of[w_.RowOf(argument)];
+    if (other.valid() && w_.together[other.index] && w_.needed[other.index] && !in_cycle(w_.In(argument, 0).node))
+      triggers.push_back(w_.In(argument, 0));
+  }
+  if (!IsLater(g_.nodes[from].scope, w_.In(from, operand), triggers)) return false;
   w_.together[merge.index] = false;
   return true;
 }
 
-bool Grouping::IsLater(ir::ScopeId scope, Edge value, Edge trigger) {
+bool Grouping::IsLater(ir::ScopeId scope, Edge value, llvm::ArrayRef<Edge> triggers) {
   std::unique_ptr<Partition>& part = parts_[scope.index];
   if (!part) {
     part = std::make_unique<Partition>(w_, scope);
     part->Run();
   }
-  return part->IsLater(value, trigger);
+  return part->IsLater(value, triggers);
 }
 
 // Whether waiting for the value in its scope keeps nothing back that could have been finished without it.
@@ -201,15 +212,20 @@ bool Grouping::MayWaitFor(Edge value, int depth) const {
 
 // The Delays of a scope that wait, by what is late at this moment: in later rounds there can only be fewer.
 void Grouping::FindWaits(ir::ScopeId scope) {
-  for (NodeId id : w_.nodes_in[scope.index]) {
-    if (g_.nodes[id].op != Op::Delay || !w_.waits[id.index]) continue;
-    bool waits = llvm::all_of(g_.InputsOf(id).drop_front(), [&](Edge edge) {
-      return component_[edge.node.index] != component_[id.index] && g_.nodes[edge.node].op != Op::Dead &&
-             MayWaitFor(edge, kMaxDepth);
-    });
-    if (waits) continue;
-    w_.waits[id.index] = false;
-    parts_[scope.index].reset();
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (NodeId id : w_.nodes_in[scope.index]) {
+      if (g_.nodes[id].op != Op::Delay || !w_.waits[id.index]) continue;
+      bool waits = llvm::all_of(g_.InputsOf(id).drop_front(), [&](Edge edge) {
+        return component_[edge.node.index] != component_[id.index] && g_.nodes[edge.node].op != Op::Dead &&
+               (MayWaitFor(edge, kMaxDepth) || !IsLater(scope, edge, w_.In(id, 0)));
+      });
+      if (waits) continue;
+      // What was at hand because of this one has to be looked at again.
+      w_.waits[id.index] = false;
+      parts_[scope.index].reset();
+      changed = true;
+    }
   }
 }
 
@@ -248,8 +264,9 @@ void Grouping::Run() {
       const std::vector<NodeId>& nodes = w_.nodes_in[scope.index];
       FindComponents(nodes);
       FindWaits(scope);
-      auto separate = [&](NodeId from, uint32_t operand, uint32_t row, Edge trigger, llvm::ArrayRef<NodeId> results) {
-        if (!Separate(from, operand, row, trigger, results)) return;
+      auto separate = [&](NodeId from, uint32_t operand, uint32_t row, Edge trigger, llvm::ArrayRef<NodeId> arguments,
+                          llvm::ArrayRef<NodeId> results) {
+        if (!Separate(from, operand, row, trigger, arguments, results)) return;
         uint32_t to = g_.nodes[w_.merge_of[row]].scope.index;
         // What a call's result implies is less, too, where the parameter goes together no more.
         for (uint32_t changed : callers[to]) {
@@ -261,16 +278,17 @@ void Grouping::Run() {
       for (NodeId id : nodes) {
         const ir::Node& node = g_.nodes[id];
         if (node.op == Op::Call && !w_.IsTrigger(w_.In(id, 0)))
-          separate(id, 0, w_.RowOf(id), w_.In(w_.sites[node.attr].trigger, 0), w_.sites[node.attr].returns);
+          separate(id, 0, w_.RowOf(id), w_.In(w_.sites[node.attr].trigger, 0), w_.sites[node.attr].arguments,
+                   w_.sites[node.attr].returns);
         if (node.op == Op::Enter && !w_.IsTrigger(w_.In(id, 0))) {
           const SiteNodes& loop = w_.sites[w_.LoopSite(g_.LoopOf(id))];
-          separate(id, 0, w_.RowOf(id), w_.In(loop.trigger, 0), loop.returns);
+          separate(id, 0, w_.RowOf(id), w_.In(loop.trigger, 0), loop.arguments, loop.returns);
         }
         // A NextIteration waits for the loop's predicate at least.
         if (node.op == Op::NextIteration && !w_.IsTrigger(w_.In(id, 0)))
-          separate(id, 0, w_.RowOf(id), w_.In(id, 1), {});
+          separate(id, 0, w_.RowOf(id), w_.In(id, 1), w_.sites[w_.LoopSite(scope)].next, {});
         if (node.op != Op::Delay || w_.waits[id.index]) continue;
-        for (uint32_t k = 1; k < node.num_inputs; ++k) separate(id, k, w_.RowOf(id) + k + 1, w_.In(id, 0), id);
+        for (uint32_t k = 1; k < node.num_inputs; ++k) separate(id, k, w_.RowOf(id) + k + 1, w_.In(id, 0), {}, id);
       }
     }
   }

@@ -216,7 +216,10 @@ void Surely::Spread(NodeId id) {
 }
 
 void Surely::RunScope(ir::ScopeId scope) {
-  const std::vector<uint32_t>& results = w_.results_of[scope.index];
+  std::vector<uint32_t> results = w_.results_of[scope.index];
+  if (g_.scopes[scope].kind == ir::ScopeKind::Root)
+    for (NodeId id : w_.nodes_in[scope.index])
+      if (g_.nodes[id].op == Op::Result) results.push_back(w_.RowOf(w_.In(id, 0)));
   if (results.empty() || results.size() > 64) return;
   Needs all = results.size() == 64 ? kAll : (Needs{1} << results.size()) - 1;
   if (g_.scopes[scope].kind == ir::ScopeKind::Loop) {

@@ -70,30 +70,46 @@ bool Partition::IsFalse(Edge edge) const {
   return node.op == Op::Const && g_.constants[ir::ConstId(node.attr)].word == 0;
 }
 
-// Whether `value` is there when `trigger` is and the events of `set` have happened, but for sides that are chosen then. Of a
-// loop the trigger is the predicate that it goes on: where a side of its merges is False, nobody asks for the value.
-bool Partition::IsAtHand(Edge value, Edge trigger, uint32_t set, int depth) {
+// Whether `value` is there when all triggers are and the events of `set` have happened, but for sides that are chosen then. A
+// loop's first trigger is the predicate that it goes on: where a side of its merges is False, nobody asks for the value.
+bool Partition::IsAtHand(Edge value, llvm::ArrayRef<Edge> triggers, uint32_t set, int* looked) {
   if (Includes(set, SetOf(value))) return true;
-  if (--depth < 0) return false;
+  if (--*looked < 0) return false;
   const ir::Node& node = g_.nodes[value.node];
   llvm::ArrayRef<Edge> in = g_.InputsOf(value.node);
-  if (node.op == Op::Switch) return Includes(set, Single(SideEvent(in[0], value.port))) && IsAtHand(in[1], trigger, set, depth);
-  if (ir::InfoOf(node.op).cls == ir::OpClass::Ordinary || node.op == Op::Construct)
-    return llvm::all_of(in, [&](Edge edge) { return IsAtHand(edge, trigger, set, depth); });
+  auto at_hand = [&](Edge edge) { return IsAtHand(edge, triggers, set, looked); };
+  if (node.op == Op::Switch) return Includes(set, Single(SideEvent(in[0], value.port))) && at_hand(in[1]);
+  if (node.op == Op::Delay) return llvm::all_of(w_.waits[value.node.index] ? in : in.take_front(1), at_hand);
+  if (ir::InfoOf(node.op).cls == ir::OpClass::Ordinary || node.op == Op::Construct) return llvm::all_of(in, at_hand);
   if (node.op != Op::BranchMerge || SetOf(in[0]) == kNever) return false;
-  const ir::Node& of_trigger = g_.nodes[trigger.node];
-  llvm::ArrayRef<Edge> trigger_in = g_.InputsOf(trigger.node);
-  // A trigger that merges by the same predicate has come by the same side.
-  bool same = of_trigger.op == Op::BranchMerge && w_.RowOf(trigger_in[0]) == w_.RowOf(in[0]);
-  if (!same && !IsAtHand(in[0], trigger, set, depth)) return false;
+  // Triggers that merge by the same predicate have come by the same side.
+  bool same = false, asked = true;
+  auto merges_so = [&](Edge trigger) {
+    return g_.nodes[trigger.node].op == Op::BranchMerge && w_.RowOf(w_.In(trigger.node, 0)) == w_.RowOf(in[0]);
+  };
+  for (Edge trigger : triggers) same |= merges_so(trigger);
+  if (!same && !at_hand(in[0])) return false;
   for (uint32_t k = 1; k < in.size(); ++k) {
-    Edge through = same ? trigger_in[k] : trigger;
-    if (g_.nodes[in[k].node].op == Op::Dead && same && IsFalse(through)) continue;
     uint32_t then = Union(set, Single(SideEvent(in[0], k - 1)));
-    if (same && SetOf(through) != kNever) then = Union(then, SetOf(through));
-    if (!IsAtHand(in[k], through, then, depth)) return false;
+    llvm::SmallVector<Edge, 8> through;
+    for (Edge trigger : triggers) {
+      through.push_back(merges_so(trigger) ? w_.In(trigger.node, k) : trigger);
+      if (uint32_t more = SetOf(through.back()); more != kNever) then = Union(then, more);
+    }
+    asked = g_.nodes[in[k].node].op != Op::Dead || !IsFalse(through.front());
+    if (asked && !IsAtHand(in[k], through, then, looked)) return false;
   }
   return true;
+}
+
+bool Partition::IsLater(Edge value, llvm::ArrayRef<Edge> triggers) {
+  constexpr int kMostLooked = 60;  // nodes behind a value
+  uint32_t set = SetOf(triggers.front());
+  if (set == kNever) return true;
+  for (Edge trigger : triggers.drop_front())
+    if (uint32_t more = SetOf(trigger); more != kNever) set = Union(set, more);
+  int looked = kMostLooked;
+  return !IsAtHand(value, triggers, set, &looked);
 }
 
 // At most kMaxBits events that together say the same.

@@ -13,6 +13,7 @@
 #include "driver/standard_streams.h"
 #include "llvm/Support/JSON.h"
 #include "runtime/alive.h"
+#include "runtime/limits.h"
 #include "runtime/show.h"
 #include "runtime/timeline.h"
 #include "tagged_ir/action.h"
@@ -220,7 +221,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   Performance performance(graph, streams);
   if (prompt && prompt->wants_value) performance.ReadToTheEnd();
   std::optional<Timeline> timeline;
-  if (!options.timeline.empty()) run.timeline = &timeline.emplace(options.threads);
+  if (!options.timeline.empty()) run.timeline = &timeline.emplace(options.engine != EngineKind::Tagged ? 1 : run.threads ? run.threads : DefaultThreads());
   RunTimes times;
   times.load = context.load;
   Clock::time_point began = Clock::now();

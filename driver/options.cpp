@@ -11,6 +11,7 @@
 
 #include "driver/version.h"
 #include "lang/render.h"
+#include "runtime/limits.h"
 #include "tagged_ir/file.h"
 
 namespace df {
@@ -48,7 +49,6 @@ bool ParseQueue(std::string_view text, bool& last_first) {
 }
 
 bool ParseThreads(std::string_view text, uint32_t& threads) {
-  constexpr uint64_t kMostThreads = 256;
   uint64_t count;
   if (!ParseCount(text, count) || count > kMostThreads) return false;
   threads = static_cast<uint32_t>(count);
@@ -138,7 +138,7 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
                  "how long the run may take; default: no limit")
       ->type_name("TIME");
   app.add_option("--threads", Reads("--threads", options.threads, ParseThreads, "a number, such as `4`"),
-                 "how many threads the tagged engine runs on; default: 1")
+                 "how many threads the tagged engine runs on; default: one per processor")
       ->type_name("N");
   app.add_option("--batch", Reads("--batch", options.batch, ParseBatch, "`off`, `auto` or a number, such as `64`"),
                  "tagged engine: how many activations have their ops on tensors computed together; default: auto")

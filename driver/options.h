@@ -67,7 +67,7 @@ struct Options {
   bool trace = false;      // each firing
   std::string timeline;    // the file for what the run did when
   StatsFormat stats = StatsFormat::None;
-  uint32_t threads = 1;
+  uint32_t threads = 0;    // 0: one per processor
   uint32_t batch = RunOptions::kUsualBatch;
   uint64_t stress = 0;
   uint64_t seed = 0;

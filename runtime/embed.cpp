@@ -1,11 +1,13 @@
 // The embedding interface over graphs and engines.
 #include "runtime/embed.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <new>
 
 #include "runtime/engine.h"
+#include "runtime/limits.h"
 #include "runtime/show.h"
 #include "tagged_ir/file.h"
 
@@ -181,6 +183,7 @@ RunStatus Run::Execute() {
   options.limits.max_frames = impl.settings.max_frames;
   options.limits.timeout = impl.settings.timeout;
   options.limits.interrupt = impl.settings.interrupt;
+  options.threads = std::min(impl.settings.threads, kMostThreads);
   auto execution =
       MakeExecution(KindOf(impl.settings.engine), impl.graph, options);
   Outcome outcome = execution->Start(inputs);

@@ -48,7 +48,8 @@ struct RunOptions {
   bool last_first = false;
   // Reference engine: 0 takes tokens first in, first out; otherwise a random order from this seed.
   uint64_t seed = 0;
-  // Tagged engine: how many threads take part. Results do not depend on it.
+  // Tagged engine: how many threads take part; 0: one per processor, but one alone where ops on tensors are batched. Results do
+  // not depend on it.
   uint32_t threads = 1;
   // Tagged engine: with several threads, not 0 makes them give away work at any moment, as often as they can, late and to
   // anybody, in an order that follows from this seed. For tests.

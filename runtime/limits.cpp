@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <string_view>
+#include <thread>
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include "runtime/long_operation.h"
@@ -25,20 +28,18 @@ uint64_t ReadNumber(const std::string& path) {
   return error == std::errc() ? number : UINT64_MAX;
 }
 
-// The least limit on the way from a control group up to the root, where `file` names the limit in each
-// folder.
-uint64_t GroupLimit(const std::string& mount, std::string group, const char* file) {
-  uint64_t least = UINT64_MAX;
-  for (;;) {
-    least = std::min(least, ReadNumber(mount + group + "/" + file));
-    size_t slash = group.rfind('/');
-    if (slash == std::string::npos) return least;
-    group.resize(slash);
-  }
-}
-
-uint64_t ControlGroupLimit(const std::string& root) {
-  uint64_t least = UINT64_MAX;
+// Visits the folder of each control group that limits the process through `controller`, from its own up to the root; `version`
+// is 1 or 2.
+template <typename Visit>
+void ForEachGroup(const std::string& root, const std::string& controller, Visit visit) {
+  auto up = [&](const std::string& mount, std::string group, int version) {
+    for (;;) {
+      visit(mount + group, version);
+      size_t slash = group.rfind('/');
+      if (slash == std::string::npos) return;
+      group.resize(slash);
+    }
+  };
   std::ifstream groups(root + "/proc/self/cgroup");
   std::string line;
   while (std::getline(groups, line)) {  // "0::/a/b" or "5:cpu,memory:/a/b"
@@ -48,13 +49,30 @@ uint64_t ControlGroupLimit(const std::string& root) {
     std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
     std::string group = line.substr(second + 1);
     if (group == "/") group.clear();
-    if (controllers == ",,") {
-      least = std::min(least, GroupLimit(root + "/sys/fs/cgroup", group, "memory.max"));
-    } else if (controllers.find(",memory,") != std::string::npos) {
-      least = std::min(least, GroupLimit(root + "/sys/fs/cgroup/memory", group, "memory.limit_in_bytes"));
-    }
+    if (controllers == ",,") up(root + "/sys/fs/cgroup", group, 2);
+    else if (controllers.find("," + controller + ",") != std::string::npos) up(root + "/sys/fs/cgroup/" + controller, group, 1);
   }
+}
+
+uint64_t ControlGroupLimit(const std::string& root) {
+  uint64_t least = UINT64_MAX;
+  ForEachGroup(root, "memory", [&](const std::string& folder, int version) {
+    least = std::min(least, ReadNumber(folder + (version == 2 ? "/memory.max" : "/memory.limit_in_bytes")));
+  });
   return least;
+}
+
+// How many processors a quota of the group in `folder` is worth; 0: it has none.
+uint64_t QuotaOfGroup(const std::string& folder, int version) {
+  double quota = 0, period = 0;
+  if (version == 2) {
+    std::ifstream file(folder + "/cpu.max");  // "max 100000" or "150000 100000"
+    if (!(file >> quota >> period)) return 0;
+  } else if (!(std::ifstream(folder + "/cpu.cfs_quota_us") >> quota) ||
+             !(std::ifstream(folder + "/cpu.cfs_period_us") >> period)) {
+    return 0;
+  }
+  return quota > 0 && period > 0 ? static_cast<uint64_t>(std::ceil(quota / period)) : 0;
 }
 
 }  // namespace
@@ -64,6 +82,16 @@ uint64_t DefaultMemoryLimit(const std::string& root) {
   uint64_t bytes = pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) : uint64_t{1} << 32;
   bytes = std::min(bytes, ControlGroupLimit(root));
   return bytes / 5 * 4;
+}
+
+uint32_t DefaultThreads(const std::string& root) {
+  cpu_set_t mine;
+  uint64_t threads = ::sched_getaffinity(0, sizeof mine, &mine) == 0 ? static_cast<uint64_t>(CPU_COUNT(&mine))
+                                                                     : std::max(1u, std::thread::hardware_concurrency());
+  ForEachGroup(root, "cpu", [&](const std::string& folder, int version) {
+    if (uint64_t quota = QuotaOfGroup(folder, version)) threads = std::min(threads, quota);
+  });
+  return static_cast<uint32_t>(std::min<uint64_t>(threads, kMostThreads));
 }
 
 std::string PrintBytes(uint64_t bytes) {

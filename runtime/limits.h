@@ -17,6 +17,10 @@ namespace df {
 // before the names of the system's files, for tests.
 uint64_t DefaultMemoryLimit(const std::string& root = "");
 
+// As many threads as processors that the process may use: by its affinity, and by the quotas of its control groups, rounded up.
+uint32_t DefaultThreads(const std::string& root = "");
+inline constexpr uint32_t kMostThreads = 256;
+
 // "512 MiB", "1.5 GiB".
 std::string PrintBytes(uint64_t bytes);
 

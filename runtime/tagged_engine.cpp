@@ -17,7 +17,7 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
     : EngineRun(graph, run), options_(options) {
   if (run_.trace) options_.direct = options_.move = false;  // every firing is shown, with its operands
   if (run_.trace || run_.run_dry) run_.threads = 1;
-  options_.batch = run_.batch > 0 && run_.threads == 1 && !run_.trace;
+  options_.batch = run_.batch > 0 && run_.threads <= 1 && !run_.trace;
   refused_ = Compile(graph_, options_, &program_);
   for (SiteCode& site : program_.sites) {
     site.owner = this;
@@ -27,6 +27,7 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
   // Outers look into frames around theirs, which may be another worker's.
   if (std::any_of(program_.sites.begin(), program_.sites.end(), [](const SiteCode& s) { return s.needs_outer; })) run_.threads = 1;
   if (program_.tensor_groups.empty()) options_.batch = false;
+  if (run_.threads == 0) run_.threads = options_.batch ? 1 : DefaultThreads();
   if (options_.batch)
     batcher_ = std::make_unique<Batcher>(program_.tensor_groups.size(), BatchOptions{run_.batch, run_.count}, [this] { CheckLimits(); });
   worker_ = std::make_unique<Worker>(*this, 0);

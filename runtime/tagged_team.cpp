@@ -1,6 +1,7 @@
 // Threads, mailboxes, and the end of a run on several threads.
 #include "runtime/tagged_team.h"
 
+#include <pthread.h>
 #include <signal.h>
 
 #include "runtime/long_operation.h"
@@ -86,26 +87,42 @@ Team::Team(TaggedExecution& execution, Worker& first, uint32_t threads, memory::
     workers_.back()->team_ = this;
     workers_.back()->door_.idle.store(true);
   }
-  first.team_ = this;
+  starts_.reserve(threads);
+  threads_.reserve(threads);
+  first.team_ = this;  // nothing fails from here on
   // Signals are for the thread that began the run.
   sigset_t all, before;
   sigfillset(&all);
   sigdelset(&all, kGiveUpSignal);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    for (uint32_t i = 1; i < threads; ++i) {
-      BeginWork();
-      {
-        std::lock_guard lock(mutex_);
-        ++unsafe_;
-      }
-      threads_.emplace_back([this, i, &budget] { Serve(worker(i), i, budget); });
+  // Not the stack that the shell allows for programs that recurse, which may be tiny or huge: a worker does not.
+  constexpr size_t kStack = size_t{4} << 20;
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setstacksize(&attributes, kStack);
+  for (uint32_t i = 1; i < threads; ++i) {
+    BeginWork();
+    {
+      std::lock_guard lock(mutex_);
+      ++unsafe_;
     }
-  } catch (const std::system_error&) {  // as many as there can be
-    active_.fetch_sub(1);
+    starts_.push_back({this, i, &budget});
+    auto serve = [](void* given) -> void* {
+      auto* start = static_cast<Start*>(given);
+      start->team->Serve(start->team->worker(start->index), start->index, *start->budget);
+      return nullptr;
+    };
+    pthread_t thread;
+    if (::pthread_create(&thread, &attributes, serve, &starts_.back()) == 0) {
+      threads_.push_back(thread);
+      continue;
+    }
+    active_.fetch_sub(1);  // as many as there can be
     std::lock_guard lock(mutex_);
     --unsafe_;
+    break;
   }
+  ::pthread_attr_destroy(&attributes);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -137,10 +154,10 @@ void Team::End() {
   for (auto wait = std::chrono::microseconds(500); ended_.load() < threads_.size();) {
     std::this_thread::sleep_for(wait);
     if (ended_.load() == threads_.size()) break;
-    for (std::thread& thread : threads_) ::pthread_kill(thread.native_handle(), kGiveUpSignal);
+    for (pthread_t thread : threads_) ::pthread_kill(thread, kGiveUpSignal);
     wait = std::chrono::milliseconds(5);
   }
-  for (std::thread& thread : threads_) thread.join();
+  for (pthread_t thread : threads_) ::pthread_join(thread, nullptr);
   threads_.clear();
   ended_.store(0);
   if (sharing_.exchange(false)) shared_count::sharing_runs.fetch_sub(1);

@@ -8,12 +8,13 @@
 // the limits anyway. So calls that nobody steals cost nothing.
 #pragma once
 
+#include <pthread.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -77,7 +78,13 @@ class Team {
   TaggedExecution& execution_;
   Worker& first_;
   std::vector<std::unique_ptr<Worker>> workers_;  // the others
-  std::vector<std::thread> threads_;
+  struct Start {
+    Team* team;
+    uint32_t index;
+    memory::Budget* budget;
+  };
+  std::vector<Start> starts_;                     // of the threads
+  std::vector<pthread_t> threads_;
   std::atomic<uint32_t> ended_{0};                // threads
   std::atomic<bool> ending_{false};
   std::atomic<int64_t> active_{1};

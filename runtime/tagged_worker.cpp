@@ -13,7 +13,7 @@ using ir::Op;
 namespace {
 
 constexpr uint32_t kStepsPerCheck = 1024;
-constexpr uint32_t kChecksBeforeTeam = 64;  // a short run starts no threads
+constexpr uint32_t kChecksBeforeTeam = 256;  // a run of less than some milliseconds starts no threads
 
 }  // namespace
 

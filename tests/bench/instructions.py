@@ -83,7 +83,7 @@ def measure(dfc, program, options, sizes, units):
             with open(os.path.join(folder, "main.df"), "w", encoding="utf-8") as file:
                 file.write(program.replace("SIZE", str(size)))
             subprocess.run([dfc, *options, "main.df", "-o", "main.graph"], cwd=folder, check=True)
-            counts.append(count([dfc, "run", "main.graph"], folder)[0])
+            counts.append(count([dfc, "run", "--threads=1", "main.graph"], folder)[0])
     return (counts[1] - counts[0]) / (units(sizes[1]) - units(sizes[0]))
 
 

@@ -53,7 +53,7 @@ def main():
             printed = set()
             for _ in range(1 if args.instructions else args.runs):
                 for mode, _ in modes:
-                    words = [args.dfc, "run", os.path.join(folder, mode + ".graph")]
+                    words = [args.dfc, "run", "--threads=1", os.path.join(folder, mode + ".graph")]
                     if args.instructions:
                         samples[mode].append(instructions(words, folder))
                     else:

@@ -100,6 +100,33 @@ TEST_CASE("the default memory limit is part of what the control groups leave, of
   fs::remove_all(root);
 }
 
+TEST_CASE("by default there is a thread per processor, as far as the control groups' quotas reach") {
+  namespace fs = std::filesystem;
+  fs::path root = fs::temp_directory_path() / ("dfc-threads-test-" + std::to_string(::getpid()));
+  auto write = [&](const char* path, const char* text) {
+    fs::create_directories((root / path).parent_path());
+    std::ofstream(root / path) << text;
+  };
+  uint32_t all = DefaultThreads(root.string());
+  CHECK(all >= 1);
+  CHECK(all <= kMostThreads);
+  write("proc/self/cgroup", "0::/outer/inner\n");
+  write("sys/fs/cgroup/outer/inner/cpu.max", "max 100000\n");
+  CHECK(DefaultThreads(root.string()) == all);
+  write("sys/fs/cgroup/outer/cpu.max", "50000 100000\n");
+  CHECK(DefaultThreads(root.string()) == 1);
+  write("sys/fs/cgroup/outer/cpu.max", "150000 100000\n");  // rounded up
+  CHECK(DefaultThreads(root.string()) == std::min(all, 2u));
+  // Version 1.
+  write("proc/self/cgroup", "5:cpu,cpuacct:/docker/abc\n0::/\n");
+  write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+  write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+  CHECK(DefaultThreads(root.string()) == all);
+  write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "100000\n");
+  CHECK(DefaultThreads(root.string()) == 1);
+  fs::remove_all(root);
+}
+
 TEST_CASE("an error names its place and the calls that led to it") {
   ir::Graph graph = FactGraph(4, 0);
   auto execution = MakeReferenceExecution(graph, {});

@@ -355,13 +355,13 @@ scope main {{
   CHECK(fault(R"(| o (strict "Tensor Double [2]") (strict "Tensor Double [3]"))") == "");
   CHECK(fault(R"(| o (strict "Tensor Double [5, 2]") (strict "Tensor Double [5, 3]"))") == "");
   CHECK(fault(R"(| r (strict Int) (strict "Tensor Double [3]") | k (strict "Tensor Int [5]") (strict "Tensor Double [5, 3]"))") == "");
-  for (const char* bad : {R"(t (strict "Tensor Double [3]"))", R"(t "Tensor Double [2, 3]")", R"(t (lazy Sum) (strict Sum))",
+  for (const char* bad : {R"(t (strict "Tensor Double [3]"))", R"(t ("Tensor Double [2, 3]"))", R"(t (lazy Sum) (strict Sum))",
                           R"(o (strict "Tensor Double [3]") (strict "Tensor Double [2]"))",
                           R"(o (strict "Tensor Double [2]") (strict "Tensor Float [3]"))",
                           R"(o (strict "Tensor Double [5, 2]") (strict "Tensor Double [3]"))",
                           R"(k (strict "Tensor Int [5]") (strict "Tensor Double [3]"))", R"(r (strict Int) (strict "Tensor Double [2]"))",
                           R"(i (strict Int))", R"(w (strict Sum) (strict Int))"}) {
-    INFO(bad);
+    INFO(bad << " gives " << fault("| " + std::string(bad)));
     CHECK(fault("| " + std::string(bad)).find("is no term of a `Tensor Double [2, 3]`") != std::string::npos);
   }
   CHECK(fault("", "Tensor Int [2, 3]").find("is no tensor of real numbers") != std::string::npos);

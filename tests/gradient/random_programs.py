@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+"""Random differentiable programs: reverse mode against forward mode and central differences, on every engine.
+
+    random_programs.py --dfc build/dfc [--first 1] [--count 200] [--keep FOLDER]
+
+A program is a function of a number, a vector, a matrix and a tree, with recursion (mutual, on counters and trees), branches on
+integers, values and constructors, data types, lists, functions as values, and definitions that not every path needs. At a random
+point and in a random direction its derivative is computed by reverse mode, by forward mode (to 1e-10 of the first) and by central
+differences of two widths: a kink inside the one is outside the other. Numbers stay bounded, so that rounding does. Several programs
+share a file; each engine must print the same, and what --no-optimize and --no-loops compile the same but for rounding.
+"""
+
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+ENGINES = ("tagged", "reference", "demand", "expanding")
+PER_FILE = 8
+
+PRELUDE = """module Main where
+
+import Gradient
+import Optim
+import qualified Tensor as T
+
+type V = Tensor Double [3]
+type M = Tensor Double [3, 3]
+data Tree = Leaf V | Node Double Tree Tree
+type Input = (Double, V, M, Tree)
+
+instance Show Tree where
+  show _ = "tree"
+
+waves :: Double -> Tensor Double s
+waves k = sin (T.fill k * T.convert (T.iota + 1))
+
+tree :: Double -> Int -> Tree
+tree k n = if n <= 0 then Leaf (waves k) else Node (sin k) (tree (k + 0.7) (n - 1)) (tree (k * 1.3) (n - 2))
+
+point :: Double -> Int -> Input
+point k n = (sin k, waves (k + 1), 0.5 * waves (k + 2), tree k n)
+
+-- The value and the derivative along d: reverse mode, forward mode, differences.
+check :: (Input -> Double) -> Input -> Input -> [Double]
+check f p d = [value, backward, forward, difference 1e-4, difference 1e-5]
+  where
+    (value, forward) = jvp f p d
+    backward = grad (\\t -> f (plus p (scaled t d))) 0
+    difference h = (f (plus p (scaled h d)) - f (plus p (scaled (negate h) d))) / (2 * h)
+
+vsum :: Tree -> V
+vsum (Leaf v) = v
+vsum (Node x l r) = tanh (T.fill x * vsum l + vsum r)
+
+"""
+
+
+class Program:
+    """The functions of one program, and their text. Types: D, V, M, T (tree), L (list of numbers), P (Maybe a number)."""
+
+    NAMES = {"D": "Double", "V": "V", "M": "M", "T": "Tree", "L": "[Double]", "P": "Maybe Double"}
+
+    def __init__(self, seed):
+        self.r = random.Random(seed)
+        self.prefix = "p%d_" % seed
+        count = self.r.randint(1, 3)
+        # Each has a counter, that every call lowers, and parameters.
+        self.signatures = [("%sf%d" % (self.prefix, i), [self.r.choice("DDVMTLP") for _ in range(self.r.randint(1, 3))],
+                            self.r.choice("DDVVML")) for i in range(count)]
+        self.fresh = 0
+
+    def name(self, kind):
+        self.fresh += 1
+        return "%s%d" % (kind.lower(), self.fresh)
+
+    def literal(self):
+        return self.r.choice(["0.5", "1.25", "2", "(-0.75)", "0.1", "(-1.5)"])
+
+    def text(self):
+        out = []
+        for name, parameters, result in self.signatures:
+            scope = [(self.name(kind), kind) for kind in parameters]
+            self.calls = 2
+            base = self.expression(result, scope, 2, False)
+            body = self.expression(result, scope, 5, True)
+            types = ["Int"] + [self.NAMES[kind] for kind in parameters] + [self.NAMES[result]]
+            out.append("%s :: %s" % (name, " -> ".join(types)))
+            out.append("%s n %s = if n <= 0 then %s else %s" % (name, " ".join(v for v, _ in scope), base, body))
+        self.calls = 3
+        scope = [("x", "D"), ("v", "V"), ("m", "M"), ("t", "T")]
+        out.append("%smain :: Input -> Double" % self.prefix)
+        out.append("%smain (x, v, m, t) = let n = %d in %s" % (self.prefix, self.r.randint(2, 4), self.expression("D", scope, 6, True)))
+        return "\n".join(out) + "\n\n"
+
+    def check(self):
+        shape = self.r.randint(0, 4)
+        return "check %smain (point (%.2f) %d) (point (%.2f) %d)" % (self.prefix, self.r.uniform(-2, 2), shape, self.r.uniform(-2, 2), shape)
+
+    # `scope` is what there is; `calls` whether functions of the program may be called, with a lower counter.
+    def expression(self, kind, scope, depth, calls):
+        variables = [name for name, of in scope if of == kind]
+        if depth <= 0:
+            if variables and self.r.random() < 0.85:
+                return self.r.choice(variables)
+            return self.leaf(kind, scope)
+        choices = [self.operation] * 9 + [self.branch, self.match] + [self.local] * 2
+        if calls and self.calls > 0:
+            choices += [self.call] * 6
+        return self.r.choice(choices)(kind, scope, depth - 1, calls)
+
+    def leaf(self, kind, scope):
+        of = {name_kind: [name for name, kind_of in scope if kind_of == name_kind] for name_kind in "VM"}
+        return {"D": self.literal(), "V": "(T.index %s 1)" % of["M"][0] if of["M"] else "(waves %s :: V)" % self.literal(),
+                "M": "(T.outer %s %s)" % (of["V"][0], of["V"][-1]) if of["V"] else "(0.3 * waves %s :: M)" % self.literal(),
+                "T": "(tree %s 2)" % self.literal(), "L": "[%s, %s]" % (self.literal(), self.literal()),
+                "P": self.r.choice(["Nothing", "(Just %s)" % self.literal()])}[kind]
+
+    def call(self, kind, scope, depth, calls):
+        fitting = [s for s in self.signatures if s[2] == kind]
+        if not fitting:
+            return self.operation(kind, scope, depth, calls)
+        self.calls -= 1
+        name, parameters, _ = self.r.choice(fitting)
+        arguments = []
+        for parameter in parameters:
+            argument = self.expression(parameter, scope, min(depth, 2), calls)
+            arguments.append("(tanh %s)" % argument if parameter in "DVM" else argument)
+        return "(%s (n - 1) %s)" % (name, " ".join(arguments))
+
+    def condition(self, scope):
+        numbers = [name for name, of in scope if of == "D"]
+        trees = [name for name, of in scope if of == "T"]
+        choices = ["n `mod` 2 == 0", "n > 1"]
+        choices += ["%s > 0.1" % name for name in numbers] + ["T.sum (vsum %s) > 0" % name for name in trees]
+        return self.r.choice(choices)
+
+    def branch(self, kind, scope, depth, calls):
+        return "(if %s then %s else %s)" % (self.condition(scope), self.expression(kind, scope, depth, calls),
+                                            self.expression(kind, scope, depth, calls))
+
+    def local(self, kind, scope, depth, calls):
+        """A definition: not every path needs it, so that it may be delayed."""
+        of = self.r.choice("DDVVMLPT")
+        name = self.name(of)
+        value = self.expression(of, scope, depth, calls)
+        return "(let { %s = %s } in %s)" % (name, value, self.expression(kind, scope + [(name, of)], depth, calls))
+
+    def match(self, kind, scope, depth, calls):
+        data = [(name, of) for name, of in scope if of in "TLP"]
+        if not data:
+            return self.operation(kind, scope, depth, calls)
+        value, of = self.r.choice(data)
+        a, b, c = self.name("D"), self.name("S"), self.name("S")
+        if of == "T":
+            v = self.name("V")
+            return "(case %s of { Leaf %s -> %s; Node %s %s %s -> %s })" % (
+                value, v, self.expression(kind, scope + [(v, "V")], depth, calls), a, b, c,
+                self.expression(kind, scope + [(a, "D"), (b, "T"), (c, "T")], depth, calls))
+        if of == "L":
+            return "(case %s of { [] -> %s; %s : %s -> %s })" % (value, self.expression(kind, scope, depth, calls), a, b,
+                                                                 self.expression(kind, scope + [(a, "D"), (b, "L")], depth, calls))
+        return "(case %s of { Nothing -> %s; Just %s -> %s })" % (value, self.expression(kind, scope, depth, calls), a,
+                                                                  self.expression(kind, scope + [(a, "D")], depth, calls))
+
+    def operation(self, kind, scope, depth, calls):
+        """One of the templates: $D is an expression of that type, $0 to $2 an index, $# a literal, $x and $y new numbers, $f of these."""
+        pool = SHARED if kind in "DVM" and self.r.random() < 0.5 else TEMPLATES[kind]
+        bound = {"$x": self.name("D"), "$y": self.name("D")}
+
+        def fill(word):
+            if word in bound:
+                return bound[word]
+            if word == "$i":
+                return str(self.r.randint(0, 2))
+            if word == "$#":
+                return self.literal()
+            if word == "$f":
+                return self.expression("D", scope + [(name, "D") for name in bound.values()], min(depth, 2), False)
+            if word == "$g":
+                return self.expression("D", scope + [(bound["$x"], "D")], min(depth, 2), False)
+            return self.expression(kind if word == "$S" else word[1], scope, depth, calls)
+
+        return "(%s)" % re.sub(r"\$[a-zA-Z#]", lambda found: fill(found.group(0)), self.r.choice(pool))
+
+
+# Of numbers, vectors and matrices alike.
+SHARED = ["$S + $S", "$S - $S", "$S * tanh $S", "sin $S", "tanh $S", "$S / (1 + $S ** 2)", "cos $S", "sqrt (1.1 + sin $S)", "log (2 + cos $S)",
+          "exp (sin $S)", "negate $S"]
+TEMPLATES = {
+    "D": ["T.sum $V", "T.dot $V $V", "T.mean $M", "$V T.! $i", "sum (map (\\$x -> $g) $L)", "foldr (\\$x $y -> tanh $f) $D $L",
+          "maybe $D (\\$x -> $g) $P", "T.sum (vsum $T)", "T.maximum $V", "stopGradient 0.5 * $D"],
+    "V": ["T.matvec $M $V", "T.vecmat $V $M", "T.index $M $i", "T.softmax $V", "T.logSoftmax $V", "T.sigmoid $V", "T.fill $D * $V", "T.sum0 $M",
+          "T.meanRows $M", "T.layerNorm $V 0.5 (T.concat (fst (T.split $V) :: Tensor Double [1]) [0.3, 1.2])", "T.gather $V [2, 0, 2]",
+          "T.select (T.less $V 0.2) $V $V", "T.concat (T.slice 1 $V :: Tensor Double [2]) (snd (T.split $V) :: Tensor Double [1])",
+          "T.scatterAdd $V [1, 1] [$#, $#]", "vsum $T", "T.set $V 1 $D", "T.map (\\$x -> $g) $V", "T.fromList [$D, $D, $D] :: V"],
+    "M": ["0.4 * T.matmul $M $M", "T.transpose $M", "T.outer $V $V", "T.fill $D * $M", "T.broadcast $V :: M", "T.broadcastColumns $V :: M", "T.softmax $M",
+          "T.gather $M [1, 2, 1]", "T.scatterAdd $M [2, 0] (T.slice 1 $M)", "T.reshape (T.reshape $M :: Tensor Double [9]) :: M"],
+    "T": ["Node $D $T $T", "Leaf $V", "Node $D (Leaf $V) $T"],
+    "L": ["$D : $L", "[$D, $D]", "map (\\$x -> $g) $L", "zipWith (*) $L $L", "T.toList $V", "reverse $L"],
+    "P": ["Just $D", "fmap (\\$x -> $g) $P"],
+}
+
+
+def numbers_of(text):
+    return [[float(word) for word in row.split(",")] for row in text.strip()[2:-2].split("],[")]
+
+
+def fault_of(row):
+    """None, or what is wrong with [value, reverse, forward, difference, difference]."""
+    value, backward, forward, wide, narrow = row
+    if any(x != x or abs(x) > 1e8 for x in row):
+        return None  # too large to say anything
+    if abs(backward - forward) > 1e-10 * (1 + abs(forward) + abs(value)):
+        return "reverse %r and forward %r" % (backward, forward)
+    allowed = 1e-5 * (1 + abs(forward) + abs(value))
+    if min(abs(wide - forward), abs(narrow - forward)) > allowed:
+        return "derivative %r, differences %r and %r" % (forward, wide, narrow)
+    return None
+
+
+def close(a, b):
+    """Equal but for rounding: every number of two lists of rows."""
+    pairs = [(x, y) for row, other in zip(a, b) for x, y in zip(row, other)]
+    return all(abs(x - y) <= 1e-9 * (1 + abs(y)) or x != x and y != y or abs(y) > 1e8 for x, y in pairs)
+
+
+def run(args, seeds, folder):
+    """Faults as texts, and how many of the programs have a derivative that is not 0."""
+    programs = [Program(seed) for seed in seeds]
+    path = os.path.join(folder, "random%d.df" % seeds[0])
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(PRELUDE + "".join(p.text() for p in programs) + "main :: [[Double]]\nmain = [%s]\n" % ", ".join(p.check() for p in programs))
+    answers = {}
+    for mode, engines in (((), ENGINES), (("--no-optimize",), ENGINES[:1]), (("--no-loops",), ENGINES[:1])):
+        graph = path[:-3] + ".graph"
+        done = subprocess.run([args.dfc, path, "-o", graph, *mode], capture_output=True, timeout=300)
+        if done.returncode:
+            return ["%s %s: does not compile\n%s" % (path, mode, done.stderr.decode()[:2000])], 0
+        for engine in engines:
+            done = subprocess.run([args.dfc, "run", graph, "--engine=" + engine], capture_output=True, timeout=300)
+            if done.returncode:
+                return ["%s --engine=%s %s: exit code %d\n%s" % (path, engine, mode, done.returncode, done.stderr.decode()[:2000])], 0
+            answers[engine, mode] = done.stdout.decode()
+    rows = numbers_of(answers["tagged", ()])
+    # The gradient is that of the optimised program: without optimisation its sums may have another order.
+    faults = ["%s: %s prints %s, tagged %s" % (path, key, text, answers["tagged", ()]) for key, text in answers.items()
+              if text != answers["tagged", ()] and (key[1] == () or not close(numbers_of(text), rows))]
+    for seed, row in zip(seeds, rows):
+        if fault := fault_of(row):
+            faults.append("%s, program %d: %s" % (path, seed, fault))
+    return faults, sum(row[2] != 0 for row in rows)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dfc", required=True)
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--keep", help="a folder for the programs")
+    args = parser.parse_args()
+    failed = live = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for first in range(args.first, args.first + args.count, PER_FILE):
+            seeds = list(range(first, min(first + PER_FILE, args.first + args.count)))
+            faults, moved = run(args, seeds, args.keep or folder)
+            live += moved
+            failed += len(faults)
+            for fault in faults:
+                print(fault)
+    print("%d programs, %d with a derivative that is not 0, %d faults" % (args.count, live, failed))
+    # A generator whose programs hang on nothing would find nothing.
+    return 1 if failed or live * 2 < args.count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -3,6 +3,11 @@
 // All counts that cells, and the data they lead to, hold of each other are taken back. What has a count left is held from
 // outside: by a frame, the stack, a result, the caller. It and all that it leads to get their counts again. The cells that
 // are left over are held by nothing but each other; their contents are dropped, and then they go by their counts.
+//
+// Before that, delayed bodies that need nothing more than what is there are computed. `fst p` of a lazy pattern would hold all
+// of `p` until somebody asks for it, and the other component with it: Wadler's leak ("Fixing some space leaks with a garbage
+// collector", 1987).
+#include "runtime/tagged_eager.h"
 #include "runtime/tagged_engine.h"
 #include "runtime/tagged_team.h"
 
@@ -85,9 +90,13 @@ void TaggedExecution::CollectIfDue() {
   if (live_cells() <= collect_at_ || (team_ && !team_->HoldUp())) return;
   std::vector<Pool<DelayCell>*> pools;
   ForEachWorker([&](Worker& worker) { pools.push_back(&worker.cells_); });
+  std::vector<Value> cells, contents;
+  uint64_t filled = 0;
+  for (Pool<DelayCell>* pool : pools)
+    pool->ForEachLive([&](DelayCell* cell) { filled += FillIfReady(program_, *cell, contents); });
+  contents.clear();
   std::vector<DelayCell*> garbage = TrialDeletion().Run(pools);
   // Counted while their contents go, so that none is destroyed before all are empty.
-  std::vector<Value> cells, contents;
   for (DelayCell* cell : garbage) {
     cells.push_back(Value::Retain(ValueKind::Reference, cell));
     cell->CollectChildren(contents);
@@ -95,8 +104,9 @@ void TaggedExecution::CollectIfDue() {
   contents.clear();
   cells.clear();
   worker_->cells_published_.store(worker_->live_cells_, std::memory_order_relaxed);
-  // Walking everything again soon pays only where there are cycles.
-  collect_at_ = std::max(kFirstCollection, (garbage.empty() ? 4 : 2) * live_cells());
+  // Walking everything again soon pays only where there are cycles, or cells that only had to be looked at.
+  bool pays = !garbage.empty() || filled > live_cells() / 8;
+  collect_at_ = std::max(kFirstCollection, (pays ? 2 : 4) * live_cells());
   if (team_) team_->LetGo();
 }
 

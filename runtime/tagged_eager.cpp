@@ -7,7 +7,6 @@
 #include "runtime/tagged_eager.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -118,6 +117,22 @@ struct Borrowed {
   bool is_evaluated() const { return kind == ValueKind::Word || kind == ValueKind::Object; }
 };
 
+// Holds the constructors that an attempt has made, until its end.
+class Made {
+ public:
+  Made() = default;
+  ~Made() {
+    for (uint32_t i = 0; i < count_; ++i) Value::Adopt(ValueKind::Object, data_[i]);
+  }
+  Made(const Made&) = delete;
+  Made& operator=(const Made&) = delete;
+  Data* Add(Data* data) { return data_[count_++] = data; }
+
+ private:
+  Data* data_[kMostMade];
+  uint32_t count_ = 0;
+};
+
 }  // namespace
 
 void MarkEager(Program& program) {
@@ -126,25 +141,26 @@ void MarkEager(Program& program) {
                  site.callee->num_slots <= kMostSlots && CanTry(program.direct, site.callee->direct);
 }
 
-std::optional<Value> RunEager(const Program& program, const SiteCode& site, const uint32_t* operands, const uint64_t* slots,
-                              const uint8_t* states) {
+namespace {
+
+// An operand of a list in direct code: a constant, or what `slot` gives for its slot.
+template <typename Slot>
+Borrowed Read(const Program& program, uint32_t operand, Slot slot) {
+  if (operand & kConstant) return Borrowed(program.constants[operand & ~kConstant]);
+  Borrowed value = slot(operand & kOperandIndex);
+  if (operand & kPlainOperand) value.kind = ValueKind::Word;
+  return value;
+}
+
+// `captured` gives the operands of the delayed call.
+template <typename Captured>
+std::optional<Value> Attempt(const Program& program, const SiteCode& site, Captured captured) {
   const DirectInstr* const code = program.direct.code.data();
   const uint32_t* const lists = program.direct.operands.data();
   Borrowed s[kMostSlots];
-  std::array<Value, kMostMade> made;  // holds what the body has made
-  uint32_t num_made = 0;
-  // A delayed call's operands, or those of a Construct in its body.
-  auto read = [&program](uint32_t operand, auto slot) {
-    if (operand & kConstant) return Borrowed(program.constants[operand & ~kConstant]);
-    Borrowed value = slot(operand & kOperandIndex);
-    if (operand & kPlainOperand) value.kind = ValueKind::Word;
-    return value;
-  };
-  for (uint32_t i = 0; i < site.together.size(); ++i) {
-    uint32_t to = site.together[i].to;
-    if (to == kNone) continue;
-    s[to] = read(operands[i], [&](uint32_t slot) { return Borrowed(slots[slot], static_cast<ValueKind>(states[slot] & 7)); });
-  }
+  Made made;
+  for (uint32_t i = 0; i < site.together.size(); ++i)
+    if (site.together[i].to != kNone) s[site.together[i].to] = captured(i);
 
   for (const DirectInstr* ip = code + site.callee->direct;;) {
     Borrowed& d = s[ip->d & (kMostSlots - 1)];
@@ -221,11 +237,10 @@ std::optional<Value> RunEager(const Program& program, const SiteCode& site, cons
         break;
       }
       case Direct::Construct: {
-        Data* data = Data::New(ip->y, ip->b);
-        made[num_made] = Value::Adopt(ValueKind::Object, data);
+        Data* data = made.Add(Data::New(ip->y, ip->b));
         for (uint32_t i = 0; i < ip->b; ++i)
-          data->fields()[i] = read(lists[ip->x + i], [&](uint32_t slot) { return s[slot]; }).Held();
-        d = Borrowed(made[num_made++]);
+          data->fields()[i] = Read(program, lists[ip->x + i], [&](uint32_t slot) { return s[slot]; }).Held();
+        d = {reinterpret_cast<uint64_t>(static_cast<Object*>(data)), ValueKind::Object};
         break;
       }
       case Direct::Branch: ip = code + (a.bits ? ip->x : ip->y); continue;
@@ -250,6 +265,28 @@ std::optional<Value> RunEager(const Program& program, const SiteCode& site, cons
     }
     ++ip;
   }
+}
+
+}  // namespace
+
+std::optional<Value> RunEager(const Program& program, const SiteCode& site, const uint32_t* operands, const uint64_t* slots,
+                              const uint8_t* states) {
+  return Attempt(program, site, [&](uint32_t i) {
+    return Read(program, operands[i],
+                [&](uint32_t slot) { return Borrowed(slots[slot], static_cast<ValueKind>(states[slot] & 7)); });
+  });
+}
+
+bool FillIfReady(const Program& program, DelayCell& cell, std::vector<Value>& contents) {
+  if (cell.state != DelayCell::State::Kept || !cell.site->eager || !cell.starts_direct) return false;
+  std::optional<Value> result = Attempt(program, *cell.site, [&](uint32_t i) { return Borrowed(cell.operands()[i]); });
+  if (!result) return false;
+  cell.CollectChildren(contents);
+  DropTag(cell.tag);
+  cell.body = nullptr;
+  cell.value() = std::move(*result);
+  cell.Become(DelayCell::State::Full);
+  return true;
 }
 
 }  // namespace df::tagged

@@ -5,10 +5,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "runtime/tagged_code.h"
 
 namespace df::tagged {
+
+struct DelayCell;
 
 // Sets SiteCode::eager of the delayed calls whose bodies are short and do nothing but look at values and compute with words.
 void MarkEager(Program& program);
@@ -18,5 +21,9 @@ void MarkEager(Program& program);
 // std::bad_alloc.
 std::optional<Value> RunEager(const Program& program, const SiteCode& site, const uint32_t* operands, const uint64_t* slots,
                               const uint8_t* states);
+
+// The same of a cell that nobody has asked for: if its body can be computed at once by now, the cell is full afterwards, and
+// what it captured is in `contents`. While nothing else runs.
+bool FillIfReady(const Program& program, DelayCell& cell, std::vector<Value>& contents);
 
 }  // namespace df::tagged

@@ -8,9 +8,8 @@
 // argument that is computed, by ops that always end, from what every result of this scope needs. And there is nothing to
 // wait for where the argument has surely come when the trigger does.
 //
-// A Delay that captures such values, or what has surely come when its trigger does, waits for them, unless they hang on its own
-// reference: a cell that is full when it is
-// made, and a body that starts with all its parameters, are the cheap ones.
+// A Delay that captures such values, or what has surely come when its trigger does, waits for them, unless they hang on its
+// own reference: a cell that is full when it is made, and a body that starts with all its parameters, are the cheap ones.
 #include <algorithm>
 #include <memory>
 

@@ -27,6 +27,8 @@ PROGRAMS = [
     # Each step leaves a list that holds itself.
     ("let go n s = if n == 0 then s else let xs = n : 2 : xs in go (n - 1) (s + xs !! 3) in go (N :: Int) 0 :: Int",
      (10**3, 10**6), lambda n: 2 * n, {"tagged": 24}),
+    # What is left of `a` is delayed, and would hold all of the list that `b` goes through (Wadler's leak).
+    ("let (a, b) = span (< 3) [1 .. N :: Int] in sum b + sum a", (10**3, 10**6), lambda n: n * (n + 1) // 2, {"tagged": 12}),
     # An iteration's accumulator hangs on a call that was given references, and on a choice that is made at once.
     ("let { look :: Int -> [Int] -> Int -> Int; look a ts n = if n == 0 then (case ts of { [] -> a; t : _ -> t }) else "
      "look a ts (n - 1); go :: Int -> Int -> [Int] -> Int; go a b ts = case ts of { [] -> a; t : rest -> "

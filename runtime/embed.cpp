@@ -2,13 +2,17 @@
 #include "runtime/embed.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <new>
 
 #include "runtime/engine.h"
+#include "runtime/input_file.h"
 #include "runtime/limits.h"
+#include "runtime/memory.h"
 #include "runtime/show.h"
+#include "runtime/value_file.h"
 #include "tagged_ir/file.h"
 
 namespace df {
@@ -24,14 +28,35 @@ Program::Program(Program&&) noexcept = default;
 Program& Program::operator=(Program&&) noexcept = default;
 Program::~Program() = default;
 
-std::optional<Program> Program::Load(const std::string& path, std::string* error) {
+namespace {
+
+std::optional<std::string> ReadWhole(const std::string& path, std::string* error) {
   std::ifstream file(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad() || !file) {
-    *error = path + ": cannot be read";
-    return std::nullopt;
-  }
-  auto program = FromBytes(bytes, error);
+  if (!file.bad() && file) return bytes;
+  *error = path + ": cannot be read";
+  return std::nullopt;
+}
+
+// The old file or the whole new one.
+bool WriteWhole(const std::string& path, std::string_view bytes) {
+  const std::string beside = path + ".part";
+  std::ofstream file(beside, std::ios::binary | std::ios::trunc);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  std::error_code error;
+  if (file) std::filesystem::rename(beside, path, error);
+  if (file && !error) return true;
+  std::filesystem::remove(beside, error);
+  return false;
+}
+
+}  // namespace
+
+std::optional<Program> Program::Load(const std::string& path, std::string* error) {
+  std::optional<std::string> bytes = ReadWhole(path, error);
+  if (!bytes) return std::nullopt;
+  auto program = FromBytes(*bytes, error);
   if (!program) *error = path + ": " + *error;
   return program;
 }
@@ -100,6 +125,7 @@ struct Run::Impl {
   std::vector<std::optional<Value>> inputs;
   std::vector<Datum> results;
   std::string error;
+  std::unique_ptr<Execution> execution;  // of the last run that was done, whose results may still be written
 
   // The input of this name, if its type is one of `kinds`.
   std::optional<Value>* Find(std::string_view name, TypeKind* kind, std::string* error) {
@@ -118,7 +144,7 @@ struct Run::Impl {
 };
 
 Run::Run(const Program& program, RunSettings settings)
-    : impl_(new Impl{program.impl_->graph, settings, {}, {}, {}}) {
+    : impl_(new Impl{program.impl_->graph, settings, {}, {}, {}, nullptr}) {
   impl_->inputs.resize(impl_->graph.graph_inputs.size());
 }
 Run::Run(Run&&) noexcept = default;
@@ -166,12 +192,59 @@ bool Run::SetInputText(std::string_view name, std::string_view text, std::string
   return input->has_value();
 }
 
+bool Run::SetInputFile(std::string_view name, const std::string& path, std::string* error) {
+  TypeKind kind;
+  std::optional<Value>* input = impl_->Find(name, &kind, error);
+  if (!input) return false;
+  std::string reason;
+  std::optional<std::string> bytes = ReadWhole(path, &reason);
+  input->reset();
+  try {
+    uint64_t most = impl_->settings.max_memory ? impl_->settings.max_memory : DefaultMemoryLimit();
+    memory::LimitScope limit(memory::counters.current, most);
+    const ir::Port& port = impl_->graph.graph_inputs[static_cast<size_t>(input - impl_->inputs.data())];
+    if (bytes) *input = ReadInputFile(impl_->graph, port, std::move(*bytes), &reason);
+  } catch (const std::bad_alloc&) {
+    reason = path + ": the memory limit is reached";
+  }
+  if (!*input && error) *error = reason;
+  return input->has_value();
+}
+
+bool Run::WriteResult(size_t index, const std::string& path, std::string* error) const {
+  auto fail = [&](std::string what) {
+    if (error) *error = path + ": " + what;
+    return false;
+  };
+  const Impl& impl = *impl_;
+  if (!impl.execution || index >= impl.results.size()) return fail("there is no such result");
+  llvm::StringRef name(path);
+  bool npy = name.ends_with(".npy"), npz = name.ends_with(".npz");
+  if (!npy && !npz && !name.ends_with(".safetensors")) return fail("the name ends in none of .npy, .npz and .safetensors");
+  std::vector<ValueArray> parts;
+  std::string fault;
+  Outcome outcome = TakeApart(*impl.execution, impl.graph, impl.graph.graph_results[index].type, impl.execution->results()[index],
+                              "result", &parts, &fault);
+  if (!outcome.ok()) return fail("the result cannot be evaluated");
+  if (!fault.empty()) return fail(fault);
+  if (npy && parts.size() != 1) return fail("a .npy file holds one array, and the result is " + std::to_string(parts.size()));
+  std::vector<ArrayToWrite> arrays = ToWrite(parts);
+  return WriteWhole(path, npy ? WriteNpy(arrays[0]) : npz ? WriteNpz(arrays) : WriteSafetensors(arrays)) ||
+         fail("cannot be written");
+}
+
 RunStatus Run::Execute() {
   Impl& impl = *impl_;
   impl.results.clear();
   impl.error.clear();
+  impl.execution.reset();
   std::vector<Value> inputs;
   for (size_t i = 0; i < impl.inputs.size(); ++i) {
+    if (!impl.inputs[i])
+      if (std::optional<Value> value = DefaultInput(impl.graph, impl.graph.graph_inputs[i])) {
+        inputs.push_back(std::move(*value));
+        continue;
+      }
     if (!impl.inputs[i]) {
       impl.error = "error: the input `" + impl.graph.graph_inputs[i].name + "` is not set";
       return RunStatus::Failed;
@@ -196,7 +269,10 @@ RunStatus Run::Execute() {
     impl.results.push_back(MakeDatum(*execution, impl.graph, type, execution->results()[i], false));
     impl.results.back().text = out.str();
   }
-  if (outcome.ok()) return RunStatus::Done;
+  if (outcome.ok()) {
+    impl.execution = std::move(execution);
+    return RunStatus::Done;
+  }
   impl.results.clear();
   if (outcome.stop != Stop::Failed) outcome.error.message = outcome.detail;
   impl.error = Describe(outcome.error, impl.graph);

@@ -92,11 +92,17 @@ class Run {
   // As one writes it in the language: "30", "(1,2.5)", "[1,2,3]".
   bool SetInputText(std::string_view name, std::string_view text, std::string* error = nullptr);
 
+  // From a file: arrays (.npy, .npz, .safetensors) by the names of the type's parts, or a text. A Maybe that is not set is Nothing.
+  bool SetInputFile(std::string_view name, const std::string& path, std::string* error = nullptr);
+
   // Runs to the end, every result evaluated as far as show looks. May be called again, with other inputs.
   RunStatus Execute();
 
   size_t result_count() const;
   const Datum& result(size_t index) const;  // after Execute gave Done
+  // Writes a result as .npy, .npz or .safetensors, as the file's name says, beside the old file and renamed; after Execute gave
+  // Done. Read as an input of its type it is the same value.
+  bool WriteResult(size_t index, const std::string& path, std::string* error = nullptr) const;
   // What went wrong, with place and call path; empty after Done.
   const std::string& error() const;
 

@@ -378,8 +378,10 @@ std::optional<Value> ParseInput(const ir::Graph& graph, ir::PortType type, std::
   if (Reader(graph, text).All(type.type, &value)) return value;
   std::string name = graph.types.Print({type.type, false});
   bool vowel = name.find_first_of("AEIOU") == 0 && name != "Unit";
-  std::string shown(text.substr(0, 60));
-  if (text.size() > 60) shown += "...";
+  size_t most = std::min<size_t>(text.size(), 60);
+  while (most < text.size() && most > 0 && IsUtf8Continuation(text[most])) --most;
+  std::string shown(text.substr(0, most));
+  if (most < text.size()) shown += "...";
   *error = "`" + shown + "` is not " + (vowel ? "an " : "a ") + name;
   return std::nullopt;
 }

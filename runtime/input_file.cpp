@@ -34,6 +34,10 @@ std::optional<Value> ReadInputFile(const ir::Graph& graph, const ir::Port& port,
     return Value::Adopt(ValueKind::Object, some);
   }
   if (LooksLikeText(bytes)) {
+    if (!Utf8Fault(bytes).empty()) {
+      *error = "the file is no .npy, .npz or .safetensors file, and no UTF-8 text";
+      return std::nullopt;
+    }
     llvm::StringRef text = llvm::StringRef(bytes).rtrim("\r\n");
     return ParseInput(graph, port.type, {text.data(), text.size()}, error);
   }

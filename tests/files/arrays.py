@@ -122,6 +122,7 @@ BROKEN = [
     ("cut zip", npz(ARRAYS)[:-10], "the file is damaged"),
     ("changed zip", npz(ARRAYS, zipfile.ZIP_DEFLATED).replace(npz(ARRAYS, zipfile.ZIP_DEFLATED)[60:90], b"\0" * 30), "the file is damaged"),
     ("other zip", b"PK\5\6" + bytes(18), "`m` is missing, which is to be a Model"),
+    ("no text", b"\x08\x08\x12\x03dfc\xf3 nonsense", "and no UTF-8 text"),
     ("no format", b"\0\1\2\3 nonsense", "no .npy, .npz or .safetensors file"),
 ]
 

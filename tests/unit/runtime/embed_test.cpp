@@ -1,4 +1,9 @@
 // Graph files run through the embedding interface.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
 #include "runtime/embed.h"
 #include "tagged_ir/file.h"
 #include "tests/unit/catch.h"
@@ -29,6 +34,32 @@ RunSettings Reference() {
 }
 
 }  // namespace
+
+TEST_CASE("inputs from files, results to files") {
+  std::string error;
+  auto program = Program::FromBytes(QuotientFile(), &error);
+  REQUIRE(program.has_value());
+  Run run(*program, Reference());
+  std::string folder = std::filesystem::temp_directory_path() / ("dfc_embed_test" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  std::string n = folder + "/n.txt", y = folder + "/y.npy";
+  std::ofstream(n) << "7\n";
+  CHECK(!run.WriteResult(0, y, &error));
+  CHECK(run.SetInputFile("n", n, &error));
+  CHECK(!run.SetInputFile("x", folder + "/none.npy", &error));
+  CHECK(error.find("cannot be read") != std::string::npos);
+  CHECK(!run.SetInputFile("y", n, &error));
+  CHECK(run.SetInput("x", 0.5));
+  REQUIRE(run.Execute() == RunStatus::Done);
+  CHECK(run.WriteResult(0, y, &error));
+  CHECK(!run.WriteResult(2, y, &error));
+  CHECK(!run.WriteResult(0, folder + "/y.bin", &error));
+  CHECK(!run.WriteResult(0, folder + "/none/y.npy", &error));
+  CHECK(run.SetInputFile("n", y, &error));
+  REQUIRE(run.Execute() == RunStatus::Done);
+  CHECK(run.result(0).text == "7");  // 100 `quot` (100 `quot` 7)
+  std::filesystem::remove_all(folder);
+}
 
 TEST_CASE("a graph file is loaded, given inputs and run, again and again") {
   std::string error;

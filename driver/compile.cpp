@@ -5,6 +5,7 @@
 #include "driver/commands.h"
 #include "driver/files.h"
 #include "lang/render.h"
+#include "runtime/input_file.h"
 #include "runtime/tagged_code.h"
 #include "tagged_ir/file.h"
 #include "tagged_ir/text.h"
@@ -205,9 +206,30 @@ std::string GraphName(const std::string& file) {
   return stem.empty() ? "main" : stem;
 }
 
+namespace {
+
+// What a run is given for an input, as far as it has the shape of a tensor. What is wrong with it is said when it is read.
+std::optional<std::vector<int64_t>> ShapeOfInput(const Options& options, std::string_view name) {
+  for (const InputArgument& input : options.inputs) {
+    if (input.name != name) continue;
+    if (input.text.size() < 2 || !input.text.starts_with('@')) return ShapeOfText(input.text);
+    SourceManager sources;
+    Diagnostics diags(sources);
+    std::string path = input.text.substr(1);
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;  // a pipe is read but once
+    std::optional<std::string> bytes = ReadFile(path, kMaxInputBytes, diags);
+    return bytes ? ShapeOfFile(std::move(*bytes), name) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 bool CheckText(Pipeline& pipeline, const Options& options, std::string text) {
   std::optional<ast::Ast> ast = pipeline.Syntax(pipeline.Tokens(DisplayName(options.file), std::move(text)));
   CheckOptions check;
+  if (options.command == Command::Run) check.shape_of_input = [&](std::string_view name) { return ShapeOfInput(options, name); };
   check.warnings = options.warnings;
   check.shows_entry = options.outputs.empty();
   return ast && pipeline.Check(*ast, check);

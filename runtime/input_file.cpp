@@ -45,6 +45,37 @@ std::optional<Value> ReadInputFile(const ir::Graph& graph, const ir::Port& port,
   return file ? ReadValue(graph, type, *file, port.name, error) : std::nullopt;
 }
 
+std::optional<std::vector<int64_t>> ShapeOfFile(std::string bytes, std::string_view name) {
+  if (LooksLikeText(bytes)) return ShapeOfText(bytes);
+  std::string error;
+  std::unique_ptr<ArrayFile> file = ArrayFile::Open(std::move(bytes), &error);
+  if (!file) return std::nullopt;
+  const FileArray* array = file->Find(name);
+  if (!array && file->arrays().size() == 1) array = &file->arrays()[0];
+  if (!array) return std::nullopt;
+  return array->dims;
+}
+
+// The length of the first list of each level: `[[1, 2], [3, 4], [5, 6]]` has the shape [3, 2].
+std::optional<std::vector<int64_t>> ShapeOfText(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  std::vector<int64_t> dims;
+  for (size_t at = text.find_first_not_of(kBlanks); at < text.size() && text[at] == '['; at = text.find_first_not_of(kBlanks, at + 1)) {
+    if (dims.size() == ir::kMaxRank) return std::nullopt;
+    int64_t commas = 0, nesting = 0;
+    bool any = false;
+    size_t end = at + 1;
+    for (; end < text.size() && (nesting > 0 || text[end] != ']'); ++end) {
+      nesting += text[end] == '[' ? 1 : text[end] == ']' ? -1 : 0;
+      commas += nesting == 0 && text[end] == ',';
+      any |= kBlanks.find(text[end]) == std::string_view::npos;
+    }
+    dims.push_back(any ? commas + 1 : 0);
+  }
+  if (dims.empty()) return std::nullopt;
+  return dims;
+}
+
 std::optional<Value> DefaultInput(const ir::Graph& graph, const ir::Port& port) {
   uint32_t nothing, just;
   if (!MaybeElement(graph.types, port.type.type, &nothing, &just).valid()) return std::nullopt;

@@ -5,6 +5,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "runtime/engine.h"
 
@@ -14,6 +16,11 @@ namespace df {
 // or from a text as a user types it. A Maybe takes what its Just holds. On failure nullopt, and `error` says what is wrong.
 // Throws std::bad_alloc beyond the memory limit.
 std::optional<Value> ReadInputFile(const ir::Graph& graph, const ir::Port& port, std::string bytes, std::string* error);
+
+// The shape of the tensor in a file of arrays, or in a text as a user types it, whatever its elements are; nullopt if it holds none, or
+// says nothing.
+std::optional<std::vector<int64_t>> ShapeOfFile(std::string bytes, std::string_view name);
+std::optional<std::vector<int64_t>> ShapeOfText(std::string_view text);
 
 // The value of an input that was not given, if it has one: a Maybe is Nothing.
 std::optional<Value> DefaultInput(const ir::Graph& graph, const ir::Port& port);

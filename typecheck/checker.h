@@ -332,6 +332,7 @@ class Checker {
   bool IsNumeric(TypeId type) const;  // Int, Integer, Float or Double
   bool IsAction(TypeId type) const;  // IO t, as far as is known
   void PreferAction(TypeId type, size_t wanted_mark);
+  void BindShapes(llvm::ArrayRef<TypeId> params);
   const char* HowToRun(TypeId action);  // the library's function for it
   void InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& out);
   void InferPatternBinding(Binding& binding, bool top, BoundGroup& out);

@@ -203,6 +203,21 @@ const char* Checker::HowToRun(TypeId action) {
   return Solve(wanted, stuck, &missing) == Solved::No ? "primPrompt" : "primPromptShow";
 }
 
+// Data of unknown size is bound once, where it enters: the shapes of the inputs give the dimensions of main's parameters. One that
+// contradicts another is left to whoever reads that input.
+void Checker::BindShapes(llvm::ArrayRef<TypeId> params) {
+  if (!options_.shape_of_input) return;
+  for (size_t i = 0; i < params.size(); ++i) {
+    llvm::SmallVector<TypeId> args;
+    if (types_.BuiltinOf(unify_.Head(params[i], &args)) != Builtin::Tensor || args.size() != 2) continue;
+    std::optional<std::vector<int64_t>> dims = options_.shape_of_input(Text(program_.main_params[i]));
+    if (!dims) continue;
+    TypeId shape = types_.Con(types_.Known(Builtin::ShapeNil));
+    for (size_t k = dims->size(); k-- > 0;) shape = types_.ShapeCons(types_.Dim((*dims)[k]), shape);
+    unify_.Unify(args[1], shape);
+  }
+}
+
 // The program's entry where that is not `main` itself: of a polymorphic main, main at the types that defaulting gives;
 // of an action, what is done with the standard input.
 void Checker::DefineEntry(size_t params) {
@@ -221,12 +236,14 @@ void Checker::DefineEntry(size_t params) {
     types.push_back(from);
     type = to;
   }
+  BindShapes(types);
   core::Expr* body = args.empty() ? value : AppNode(value, args, span);
   if (IsAction(type)) {
     type = types_.Scalar(Builtin::Action);
     body = CallKnown(Needed(HowToRun(value->type), "an action", span), {body}, span, type, Reason{});
   }
   DefaultAll(0, true, 0);
+  SettleDims();
   VarId entry = NewVar(program_.vars[program_.main].name, types_.Fun(types, type), true, span);
   definitions_.push_back({entry, args.empty() ? body : LambdaNode(locals, body, span)});
   program_.main = entry;

@@ -201,6 +201,22 @@ def main():
         for type_, bytes_, want in SINGLE:
             compile_("import Tensor (Element)\nmain :: %s -> %s\nmain x = x\n" % (type_, type_))
             expect(type_, "x", bytes_, want)
+        # Dimensions that main leaves open are bound by what it is given.
+        with open(program, "w", encoding="utf-8") as file:
+            file.write("import qualified Tensor as T\nmain :: Tensor Float [m, n] -> Tensor Float [n] -> Tensor Float [2 * m]\n"
+                       "main a x = let y = T.matvec a x in T.concat y y\n")
+        matrix = npz({"a": ("F32", [1, 2], struct.pack("<2f", 1, 2))})
+        for a, x, code, want in ((matrix, "[3, 4]", 0, "[11.0,11.0]"), (b"[[1, 2], [3, 4], [5, 6]]", "[1, 0]", 0, "[1.0,3.0,5.0,1.0,3.0,5.0]"),
+                                 (matrix, "[3]", 2, "`[3]` is not a Tensor Float [2]"), (b"[1, 2]", "[3, 4]", 2, "`[1, 2]` is not a"),
+                                 (b"nothing", "[3]", 1, "nothing says how large it is")):
+            count += 1
+            with open(data, "wb") as file:
+                file.write(a)
+            done = subprocess.run([args.dfc, "run", program, "--input", "a=@" + data, "--input", "x=" + x], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, timeout=120)
+            if done.returncode != code or want not in (done.stderr if code else done.stdout).decode():
+                failures += 1
+                print("%s, %s: exit code %d\n%s%s  want: %s" % (a, x, done.returncode, done.stdout.decode(), done.stderr.decode(), want))
     print("%d files, %d failures" % (count, failures))
     sys.exit(1 if failures else 0)
 

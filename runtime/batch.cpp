@@ -77,6 +77,9 @@ void Batcher::MakeReady(Deferred* deferred) {
   (queue.first ? queue.last->next : queue.first) = deferred;
   queue.last = deferred;
   ++queue.ready;
+  if (queue.active) return;
+  queue.active = true;
+  active_.push_back(deferred->region->index);
 }
 
 void Batcher::MakeRoom() {
@@ -130,10 +133,14 @@ void Batcher::Drop(Deferred* deferred) {
 Batcher::Queue* Batcher::Choose() {
   Queue* best = nullptr;
   double best_depth = 0;
-  for (Queue& queue : queues_) {
-    if (queue.ready == 0) continue;
+  std::erase_if(active_, [&](uint32_t index) {
+    queues_[index].active = queues_[index].ready > 0;
+    return !queues_[index].active;
+  });
+  for (uint32_t index : active_) {
+    Queue& queue = queues_[index];
     double depth = static_cast<double>(queue.depths) / static_cast<double>(queue.waiting);
-    if (best && depth <= best_depth) continue;
+    if (best && (depth < best_depth || (depth == best_depth && &queue > best))) continue;
     best = &queue;
     best_depth = depth;
   }
@@ -201,10 +208,32 @@ void Batcher::PutBack(Queue& queue) {
 }
 
 bool Batcher::Step() {
-  between_();
+  if (++looks_ % kBatchesPerLook == 0) between_();
   Queue* queue = Choose();
   if (!queue) return false;
   TakeRows(*queue);
+  ComputeRows(*queue);
+  window_rows_ += static_cast<uint32_t>(rows_.size());
+  if (++window_batches_ == kWindow) {
+    if (window_rows_ < kFewRows) pause_ = kPause;
+    window_batches_ = window_rows_ = 0;
+  }
+  return true;
+}
+
+// Nothing else like it is to be expected: if nothing is missing it is computed now.
+void Batcher::ComputeAlone(Deferred* deferred) {
+  --pause_;
+  if (deferred->missing > 0 || waiting_ > 1) return;  // what waits from before goes as ever
+  if (++looks_ % kBatchesPerLook == 0) between_();
+  Queue& queue = queues_[deferred->region->index];
+  TakeRows(queue);
+  ComputeRows(queue);
+}
+
+// The batch in rows_.
+void Batcher::ComputeRows(Queue& from) {
+  Queue* queue = &from;
   const BatchRegion& region = *rows_[0]->region;
   try {
     RunBatch(region, rows_, options_.timed ? &stats_ : nullptr);
@@ -224,7 +253,6 @@ bool Batcher::Step() {
     Free(row);
   }
   Release();
-  return true;
 }
 
 }  // namespace df

@@ -117,12 +117,15 @@ class Batcher {
     uint64_t ready = 0;
     uint64_t waiting = 0;       // ready or not
     uint64_t depths = 0;        // their sum
+    bool active = false;        // in active_
   };
   Deferred* New(const BatchRegion& region, uint32_t depth);
   void Link(Deferred* deferred);
   void MakeRoom();
+  void ComputeAlone(Deferred* deferred);
   void MakeReady(Deferred* deferred);
   Queue* Choose();
+  void ComputeRows(Queue& queue);
   void TakeRows(Queue& queue);
   void PutBack(Queue& queue);
   void Drop(Deferred* deferred);
@@ -133,11 +136,19 @@ class Batcher {
 
   // Activations that may wait: beyond this some are computed, so that memory is bounded.
   static constexpr uint64_t kMostWaiting = 1 << 15;
+  // If so many batches were of few on average, nothing is deferred for a while: what is ready is computed at once.
+  static constexpr uint32_t kWindow = 256, kFewRows = 384;  // batches, and the rows in them
+  static constexpr uint32_t kPause = 1 << 14;               // activations
+  static constexpr uint32_t kBatchesPerLook = 16;           // at the limits
 
   const BatchOptions options_;
   const std::function<void()> between_;
   std::vector<Queue> queues_;  // by region
+  std::vector<uint32_t> active_;  // queues that may have something ready
   uint64_t waiting_ = 0;
+  uint32_t window_batches_ = 0, window_rows_ = 0;
+  uint32_t pause_ = 0;            // activations that are computed at once
+  uint32_t looks_ = 0;
   std::vector<Value> released_;  // operands on their way out, which may be the last holders of what is deferred
   bool releasing_ = false;
   std::vector<Deferred*> rows_;  // of the batch
@@ -155,6 +166,7 @@ void Batcher::Defer(const BatchRegion& region, uint32_t depth, Take take, Value*
     results[r] = Value::Adopt(ValueKind::Object, tensor);
   }
   Link(deferred);
+  if (pause_ > 0) [[unlikely]] ComputeAlone(deferred);
 }
 
 }  // namespace df

@@ -104,7 +104,9 @@ void ForElements(TypeKind element, F f) {
 class BatchRun {
  public:
   BatchRun(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, BatchStats* times)
-      : region_(region), rows_(rows), times_(times), values_(region.values.size()), blocks_(region.results.size()) {}
+      : region_(region), rows_(rows), times_(times), values_(region.values.size()), blocks_(region.results.size()) {
+    if (times_) since_ = Clock::now();
+  }
   ~BatchRun() {
     for (TensorBlock* block : blocks_)
       if (block) block->Release();
@@ -148,9 +150,9 @@ class BatchRun {
   llvm::ArrayRef<Deferred*> rows_;
   BatchStats* times_;
   ScratchUse use_;
-  std::vector<Rows> values_;
-  std::vector<TensorBlock*> blocks_;
-  Clock::time_point since_ = Clock::now();
+  llvm::SmallVector<Rows, 32> values_;
+  llvm::SmallVector<TensorBlock*, 4> blocks_;
+  Clock::time_point since_;
 };
 
 // Where operand k of each activation is.
@@ -165,7 +167,7 @@ void BatchRun::Collect(uint32_t k) {
   }
   Object* first = rows_[0]->operands()[k].object();
   bool shared = true;
-  for (Deferred* row : rows_) shared &= row->operands()[k].object() == first;
+  for (size_t i = 1; i < count && shared; ++i) shared = rows_[i]->operands()[k].object() == first;
   if (shared) {
     rows.shared = true;
     rows.base = TensorIn(rows_[0]->operands()[k])->data();
@@ -371,11 +373,9 @@ void BatchRun::OneByOne(const BatchRegion::Item& item, uint32_t value) {
         operands.push_back(Value::Word(x.words[i]));
         continue;
       }
-      const ir::Type& type = TypeOf(in);
-      Value copy = MakeTensor(type.element, type.dims);
-      std::memcpy(TensorIn(copy)->data(), x.Row(i), BytesOf(type));
-      operands.push_back(std::move(copy));
+      operands.push_back(Value::Adopt(ValueKind::Object, new TensorObject(TypeOf(in), x.Row(i))));
     }
+    llvm::SmallVector<Value, 3> held = operands;  // an op may write into an operand that only it has
     KernelError error;
     bool failed = false;
     Value result = ApplyTensor(item.op, item.types, item.attr, operands, &error, &failed);

@@ -47,10 +47,9 @@ TensorObject::TensorObject(const ir::Type& type, Deferred* deferred, uint32_t in
   SetShape(type.element, type.dims);
 }
 
-TensorObject::TensorObject(const ir::Type& type, TensorBlock* block, char* data)
-    : Object(ObjectKind::Tensor), data_(data), block_(block), where_(Where::Block) {
+TensorObject::TensorObject(const ir::Type& type, char* data)
+    : Object(ObjectKind::Tensor), data_(data), charged_(0), where_(Where::Lent) {
   SetShape(type.element, type.dims);
-  block->Retain();
 }
 
 TensorObject::~TensorObject() {
@@ -59,6 +58,7 @@ TensorObject::~TensorObject() {
       std::free(data_);
       memory::Discharge(charged_);
       return;
+    case Where::Lent: return;
     case Where::Block: block_->Release(); return;
     case Where::Deferred: Forget(deferred_, index_); return;
   }

@@ -43,8 +43,8 @@ class TensorObject : public Object {
   TensorObject(ir::TypeKind element, llvm::ArrayRef<int64_t> dims);
   // Result `index` of what is deferred.
   TensorObject(const ir::Type& type, Deferred* deferred, uint32_t index);
-  // A part of a block, of which it becomes a holder.
-  TensorObject(const ir::Type& type, TensorBlock* block, char* data);
+  // On elements that outlive it.
+  TensorObject(const ir::Type& type, char* data);
   ~TensorObject();
   TensorObject(const TensorObject&) = delete;
   TensorObject& operator=(const TensorObject&) = delete;
@@ -71,7 +71,7 @@ class TensorObject : public Object {
   void Computed(TensorBlock* block, char* data);
 
  private:
-  enum class Where : uint8_t { Own, Block, Deferred };
+  enum class Where : uint8_t { Own, Block, Deferred, Lent };
   void SetShape(ir::TypeKind element, llvm::ArrayRef<int64_t> dims);
   void Await();
 
@@ -80,7 +80,7 @@ class TensorObject : public Object {
     size_t charged_;      // Own
     TensorBlock* block_;  // Block
     Deferred* deferred_;  // Deferred
-  };
+  };                      // of a Lent one nothing
   size_t count_;
   uint32_t index_ = 0;  // of the result
   Where where_;

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Inference of a TreeLSTM over random trees, ours and PyTorch's, in trees a second: trees.py --dfc build/dfc [--hidden 150 300] [--batch 1 10 25 64]
+
+Binary TreeLSTM, embedding 300, random trees of 20 to 40 leaves (tests/bench/trees.df makes them; here they are made again). On one
+thread each, in turns, best of the rounds:
+
+  batched    tests/bench/trees.df, a plain recursive function, with --batch=auto: a batch of trees after the other
+  unbatched  the same with --batch=off
+  by hand    PyTorch, all nodes of one height in a batch of trees at once; which nodes these are is worked out before the time is
+             taken, and is the best case for it: gates in one product, states in one tensor, no gradients recorded
+  by node    PyTorch, one node after the other
+
+The values of all four are compared. --torch PYTHON says which interpreter has torch; without torch ours runs alone.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EMBEDDING, WORDS = 300, 1000
+
+
+def following(seed):
+    return (seed * 1103515245 + 12345) % 2147483648
+
+
+def make(leaves, seed):
+    """As `make` in trees.df: a leaf is its word, a node a pair."""
+    seed = following(seed)
+    if leaves == 1:
+        return seed // 65536 % WORDS, seed
+    left = 1 + seed // 65536 % (leaves - 1)
+    a, seed = make(left, seed)
+    b, seed = make(leaves - left, seed)
+    return (a, b), seed
+
+
+def make_all(count, seed=7):
+    trees = []
+    for _ in range(count):
+        seed = following(seed)
+        tree, seed = make(20 + seed // 65536 % 21, seed)
+        trees.append(tree)
+    return trees
+
+
+# ---------------------------------------------------------------- PyTorch
+
+
+def torch_rates(hidden, batches, count, rounds):
+    import torch
+
+    torch.set_num_threads(1)
+    torch.set_grad_enabled(False)
+
+    def waves(scale, k, *shape):
+        n = 1
+        for d in shape:
+            n *= d
+        return (scale * torch.sin(k * torch.arange(n, dtype=torch.float32))).reshape(*shape)
+
+    leaf_w, leaf_b = waves(0.1, 0.7, EMBEDDING, 2 * hidden), waves(0.1, 1.1, 2 * hidden)
+    node_w, node_b = waves(0.1, 0.9, 2 * hidden, 5 * hidden), waves(0.1, 1.3, 5 * hidden)
+    embeddings = waves(1, 0.37, WORDS, EMBEDDING)
+    trees = make_all(count)
+
+    def leaf(x):
+        c, o = torch.addmm(leaf_b, x, leaf_w).chunk(2, 1)
+        return torch.sigmoid(o) * torch.tanh(c), c
+
+    def node(hl, cl, hr, cr):
+        i, o, u, fl, fr = torch.addmm(node_b, torch.cat((hl, hr), 1), node_w).chunk(5, 1)
+        c = torch.sigmoid(i) * torch.tanh(u) + torch.sigmoid(fl) * cl + torch.sigmoid(fr) * cr
+        return torch.sigmoid(o) * torch.tanh(c), c
+
+    def by_node(tree):
+        if isinstance(tree, int):
+            return leaf(embeddings[tree : tree + 1])
+        return node(*by_node(tree[0]), *by_node(tree[1]))
+
+    def schedule(part):
+        """The words, per height the numbers of left and right children, and the roots: nodes are numbered height by height."""
+        levels, roots = [], []
+
+        def visit(tree):
+            if isinstance(tree, int):
+                height, entry = 0, tree
+            else:
+                left, right = visit(tree[0]), visit(tree[1])
+                height, entry = 1 + max(left[0], right[0]), (left, right)
+            while len(levels) <= height:
+                levels.append([])
+            levels[height].append(entry)
+            return height, len(levels[height]) - 1
+
+        for tree in part:
+            roots.append(visit(tree))
+        first = [0]
+        for level in levels:
+            first.append(first[-1] + len(level))
+        number = lambda place: first[place[0]] + place[1]
+        steps = [
+            (torch.tensor([number(l) for l, _ in level]), torch.tensor([number(r) for _, r in level])) for level in levels[1:]
+        ]
+        return torch.tensor(levels[0]), steps, torch.tensor([number(r) for r in roots]), first
+
+    def by_hand(plan):
+        words, steps, roots, first = plan
+        h, c = torch.empty(first[-1], hidden), torch.empty(first[-1], hidden)
+        h[: first[1]], c[: first[1]] = leaf(embeddings.index_select(0, words))
+        for k, (left, right) in enumerate(steps, 1):
+            at = slice(first[k], first[k + 1])
+            h[at], c[at] = node(
+                h.index_select(0, left), c.index_select(0, left), h.index_select(0, right), c.index_select(0, right)
+            )
+        return h.index_select(0, roots).sum().item()
+
+    def best(work):
+        seconds = value = None
+        for _ in range(rounds):
+            began = time.perf_counter()
+            value = work()
+            took = time.perf_counter() - began
+            seconds = took if seconds is None else min(seconds, took)
+        return count / seconds, value
+
+    rates = {"by node": best(lambda: sum(by_node(t)[0].sum().item() for t in trees))}
+    for batch in batches:
+        plans = [schedule(trees[i : i + batch]) for i in range(0, count, batch)]
+        rates[f"by hand {batch}"] = best(lambda: sum(by_hand(plan) for plan in plans))
+    return rates
+
+
+# ---------------------------------------------------------------- ours
+
+
+def our_rate(dfc, path, batch, count, rounds, how):
+    """The time of one round and of more, subtracted: what it takes to make trees and weights does not count."""
+
+    def run(n):
+        done = subprocess.run(
+            [dfc, "run", path, "--input", f"count={count}", "--input", f"batch={batch}", "--input", f"rounds={n}",
+             f"--batch={how}", "--stats=times"], capture_output=True, text=True, check=True)
+        return json.loads(done.stderr)["run_seconds"], float(done.stdout)
+
+    # A round of trees that were made: the least of several differences.
+    few, value = min(run(1) for _ in range(rounds))
+    many, _ = min(run(4) for _ in range(rounds))
+    return 3 * count / (many - few), value
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--dfc", required=True)
+    parser.add_argument("--hidden", type=int, nargs="+", default=[150, 300])
+    parser.add_argument("--batch", type=int, nargs="+", default=[1, 10, 25, 64])
+    parser.add_argument("--count", type=int, default=256)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--torch", default=sys.executable)
+    parser.add_argument("--as-torch", type=int, help=argparse.SUPPRESS)  # the hidden size: print PyTorch's rates as JSON
+    args = parser.parse_args()
+    sys.setrecursionlimit(10000)
+    if args.as_torch:
+        print(json.dumps(torch_rates(args.as_torch, args.batch, args.count, args.rounds)))
+        return 0
+    with open(os.path.join(HERE, "trees.df")) as text:
+        program = text.read()
+    bad = 0
+    print("| hidden | batch | batched | unbatched | PyTorch by hand | PyTorch by node | batched / by hand |\n|---|---|---|---|---|---|---|")
+    for hidden in args.hidden:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "trees.df")
+            with open(path, "w") as out:
+                out.write(re.sub(r"Cell 300 150", f"Cell {EMBEDDING} {hidden}", program))
+            done = subprocess.run(
+                [args.torch, __file__, "--dfc", "-", "--as-torch", str(hidden), "--count", str(args.count), "--rounds",
+                 str(args.rounds), "--batch", *map(str, args.batch)],
+                capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
+            theirs = json.loads(done.stdout) if done.returncode == 0 else {}
+            off = our_rate(args.dfc, path, 1, args.count, args.rounds, "off")
+            for batch in args.batch:
+                ours = our_rate(args.dfc, path, batch, args.count, args.rounds, "auto")
+                hand, node = theirs.get(f"by hand {batch}"), theirs.get("by node")
+                for other in (off, hand, node):
+                    if other and abs(other[1] - ours[1]) > 2e-4 * abs(ours[1]):
+                        print(f"values differ: {ours[1]} and {other[1]}")
+                        bad += 1
+                show = lambda rate: f"{rate[0]:.0f}" if rate else "–"
+                ratio = f"{ours[0] / hand[0]:.2f}" if hand else "–"
+                print(f"| {hidden} | {batch} | {show(ours)} | {show(off)} | {show(hand)} | {show(node)} | {ratio} |", flush=True)
+    return bad > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

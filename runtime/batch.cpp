@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/batch_run.h"
+#include "runtime/tensor_kernels.h"
 
 namespace df {
 
@@ -221,14 +222,22 @@ bool Batcher::Step() {
   return true;
 }
 
-// Nothing else like it is to be expected: if nothing is missing it is computed now.
-void Batcher::ComputeAlone(Deferred* deferred) {
+// Nothing else like it is to be expected: its ops one after another, as they are run unbatched. They cannot fail.
+void Batcher::ComputeAlone(const BatchRegion& region, llvm::MutableArrayRef<Value> values, Value* results) {
   --pause_;
-  if (deferred->missing > 0 || waiting_ > 1) return;  // what waits from before goes as ever
   if (++looks_ % kBatchesPerLook == 0) between_();
-  Queue& queue = queues_[deferred->region->index];
-  TakeRows(queue);
-  ComputeRows(queue);
+  ++stats_.batches;
+  ++stats_.rows;
+  llvm::SmallVector<Value, 3> in;
+  for (size_t i = 0; i < region.ops.size(); ++i) {
+    const BatchRegion::Item& item = region.ops[i];
+    in.clear();
+    for (uint32_t value : item.in) in.push_back(values[value]);
+    KernelError error;
+    bool failed = false;
+    values[region.num_operands + i] = ApplyTensor(item.op, item.types, item.attr, in, &error, &failed);
+  }
+  for (size_t r = 0; r < region.results.size(); ++r) results[r] = values[region.results[r]];
 }
 
 // The batch in rows_.

@@ -122,7 +122,7 @@ class Batcher {
   Deferred* New(const BatchRegion& region, uint32_t depth);
   void Link(Deferred* deferred);
   void MakeRoom();
-  void ComputeAlone(Deferred* deferred);
+  void ComputeAlone(const BatchRegion& region, llvm::MutableArrayRef<Value> values, Value* results);
   void MakeReady(Deferred* deferred);
   Queue* Choose();
   void ComputeRows(Queue& queue);
@@ -158,6 +158,11 @@ class Batcher {
 template <typename Take>
 void Batcher::Defer(const BatchRegion& region, uint32_t depth, Take take, Value* results) {
   if (waiting_ >= kMostWaiting) MakeRoom();
+  if (pause_ > 0 && waiting_ == 0) [[unlikely]] {
+    llvm::SmallVector<Value, 32> values(region.values.size());
+    for (uint32_t k = 0; k < region.num_operands; ++k) values[k] = take(k);
+    return ComputeAlone(region, values, results);
+  }
   Deferred* deferred = New(region, depth);
   for (uint32_t k = 0; k < region.num_operands; ++k) ::new (deferred->operands() + k) Value(take(k));
   for (uint32_t r = 0; r < region.results.size(); ++r) {
@@ -166,7 +171,6 @@ void Batcher::Defer(const BatchRegion& region, uint32_t depth, Take take, Value*
     results[r] = Value::Adopt(ValueKind::Object, tensor);
   }
   Link(deferred);
-  if (pause_ > 0) [[unlikely]] ComputeAlone(deferred);
 }
 
 }  // namespace df

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "llvm/ADT/STLExtras.h"
 #include "runtime/batch_run.h"
 #include "runtime/tensor_kernels.h"
 
@@ -232,7 +233,14 @@ void Batcher::ComputeAlone(const BatchRegion& region, llvm::MutableArrayRef<Valu
   for (size_t i = 0; i < region.ops.size(); ++i) {
     const BatchRegion::Item& item = region.ops[i];
     in.clear();
-    for (uint32_t value : item.in) in.push_back(values[value]);
+    // A value that nobody looks at afterwards is handed over, so that the op may write into it.
+    auto wanted = [&](uint32_t value) {
+      if (std::count(item.in.begin(), item.in.end(), value) > 1) return true;
+      for (size_t later = i + 1; later < region.ops.size(); ++later)
+        if (llvm::is_contained(region.ops[later].in, value)) return true;
+      return llvm::is_contained(region.results, value);
+    };
+    for (uint32_t value : item.in) in.push_back(wanted(value) ? values[value] : std::move(values[value]));
     KernelError error;
     bool failed = false;
     values[region.num_operands + i] = ApplyTensor(item.op, item.types, item.attr, in, &error, &failed);

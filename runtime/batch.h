@@ -158,13 +158,16 @@ class Batcher {
 template <typename Take>
 void Batcher::Defer(const BatchRegion& region, uint32_t depth, Take take, Value* results) {
   if (waiting_ >= kMostWaiting) MakeRoom();
-  if (pause_ > 0 && waiting_ == 0) [[unlikely]] {
-    llvm::SmallVector<Value, 32> values(region.values.size());
-    for (uint32_t k = 0; k < region.num_operands; ++k) values[k] = take(k);
-    return ComputeAlone(region, values, results);
+  llvm::SmallVector<Value, 32> values(pause_ > 0 ? region.values.size() : region.num_operands);
+  bool there = true;
+  for (uint32_t k = 0; k < region.num_operands; ++k) {
+    values[k] = take(k);
+    TensorObject* tensor = TensorIn(values[k]);
+    there &= !tensor || !tensor->deferred();
   }
+  if (pause_ > 0 && there) [[unlikely]] return ComputeAlone(region, values, results);
   Deferred* deferred = New(region, depth);
-  for (uint32_t k = 0; k < region.num_operands; ++k) ::new (deferred->operands() + k) Value(take(k));
+  for (uint32_t k = 0; k < region.num_operands; ++k) ::new (deferred->operands() + k) Value(std::move(values[k]));
   for (uint32_t r = 0; r < region.results.size(); ++r) {
     auto* tensor = new TensorObject(*region.values[region.results[r]].tensor, deferred, r);
     deferred->results()[r] = tensor;

@@ -261,6 +261,7 @@ bool Worker::ReadMail(bool all) {
   std::vector<std::unique_ptr<Message>> messages;
   for (Message* message = door_.TakeAll(); message; message = message->next) messages.emplace_back(message);
   for (auto& message : messages) {
+    StandAt(nullptr);
     Receive(*message);
     message.reset();
     team_->EndWork();
@@ -393,6 +394,7 @@ bool Worker::FindWork() {
 }
 
 void Worker::BeIdle() {
+  StandAt(nullptr);
   execution_.NoteRest(index_);
   if (Worker* thief = door_.TakeAsking()) Refuse(*thief);
   door_.idle.store(true);

@@ -152,6 +152,10 @@ void Worker::RunBranch(Frame* frame, const Instr& in) {
 void Worker::RunReady(Frame* frame, uint32_t pc) {
   const ScopeCode& scope = frame->scope();
   size_t base = stack_.size();
+#ifdef DFC_VERIFY
+  if (collects_tails_) throw BrokenRule{"regions of a frame run while those of another do"};
+  collects_tails_ = true;
+#endif
   tails_.clear();
   if (pc != kNone)
     if (uint32_t tail = RunRegion(frame, pc); tail != kNone) tails_.push_back(tail);
@@ -171,6 +175,9 @@ void Worker::RunReady(Frame* frame, uint32_t pc) {
     if (tail != kNone && program_.code[tail].code != Code::End) tails_.push_back(tail);
     at = 0;
   }
+#ifdef DFC_VERIFY
+  collects_tails_ = false;
+#endif
   frame->flags &= ~kQueued;
   if (tails_.empty()) return;
   // Nothing goes first: at once.

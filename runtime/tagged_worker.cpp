@@ -87,13 +87,17 @@ void Worker::StepCheck() {
 
 // The entry on top of the stack.
 void Worker::Step() {
-  if (--budget_ == 0) StepCheck();
+  if (--budget_ == 0) {
+    StandAt(stack_.back().frame);  // what ran before may be gone
+    StepCheck();
+  }
   if (poll_due_) Poll();
   if (!unpins_.empty()) DrainUnpins();
   Item item = stack_.back();
   stack_.pop_back();
   if (item.cell) {
     Value counted = Value::Adopt(ValueKind::Reference, item.cell);
+    StandAt(nullptr);
     return StartCell(item.cell);
   }
   if (item.frame->flags & kDirect) {
@@ -106,11 +110,22 @@ void Worker::Step() {
   Unref(item.frame);
 }
 
-void Worker::Where(RuntimeError& error) const {
+void Worker::Where(RuntimeError& error) {
+  const Frame* at = now_;
+  if (!at && !stack_.empty() && stack_.back().cell) {
+    const DelayCell* cell = stack_.back().cell;  // about to be started
+    error.pos = graph_.sites[ir::SiteId(cell->site->label)].pos;
+    return execution_.FillPathOf(cell, error);
+  }
+  // With nothing to do it waits for what others do for its innermost frame.
+  if (!at)
+    pool_.ForEachLive([&](const Frame* frame) {
+      if (frame->refs && (!at || frame->depth > at->depth)) at = frame;
+    });
   if (now_pc_ != kNone) error.node = program_.node_of[now_pc_];
   // Direct code does not say which node it is at.
-  if (!error.node.valid() && now_) error.pos = graph_.scopes[now_->scope().id].pos;
-  FillPath(now_, error);
+  if (!error.node.valid() && at) error.pos = graph_.scopes[at->scope().id].pos;
+  FillPath(at, error);
 }
 
 // After a run to the end, frames may only be left for their tags: something else forgot to go.

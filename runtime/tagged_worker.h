@@ -126,7 +126,12 @@ class Worker {
   // tagged_worker.cpp: taking up one thing after the other
   void Step();
   void StepCheck();
-  void Where(RuntimeError& error) const;
+  void Where(RuntimeError& error);
+  // Where a run that a limit ends was: null: nowhere, or at the cell on top of the stack.
+  void StandAt(Frame* frame) {
+    now_ = frame;
+    now_pc_ = kNone;
+  }
   std::string Leftovers(const Frame* root);
   void GiveUpValues(std::vector<Value>& held);
   void GiveUpCells(std::vector<Value>& cells, std::vector<Value>& held);
@@ -343,10 +348,13 @@ class Worker {
   std::vector<Value> operands_;
   std::vector<DirectCall> direct_calls_;  // by site
   std::vector<Value> given_;     // results on their way out of direct code
-  std::vector<uint32_t> tails_;  // of the frame whose regions run
+  std::vector<uint32_t> tails_;  // of the frame whose regions run: of one at a time
+#ifdef DFC_VERIFY
+  bool collects_tails_ = false;
+#endif
   uint32_t budget_ = 0;  // steps before the next StepCheck
   const DelayCell* goal_ = nullptr;  // the run ends when it is full
-  Frame* now_ = nullptr;  // whose code runs
+  Frame* now_ = nullptr;  // whose code runs, between what may look at limits; see StandAt
   uint32_t now_pc_ = kNone;
 
   const uint32_t index_;

@@ -41,8 +41,11 @@ TextObject::Buffer::Buffer(std::string_view text, size_t room)
 }
 TextObject::Buffer::~Buffer() { memory::Free(bytes, capacity); }
 
-TextObject::TextObject(std::string_view bytes)
-    : Object(ObjectKind::Text), buffer_(std::make_shared<Buffer>(bytes, std::max<size_t>(bytes.size(), 1))), size_(bytes.size()) {}
+TextObject::TextObject(std::string_view bytes) try
+    : Object(ObjectKind::Text), buffer_(std::make_shared<Buffer>(bytes, std::max<size_t>(bytes.size(), 1))), size_(bytes.size()) {
+} catch (...) {
+  alive::Gone(alive::Kind::Text);  // the Object was made, and nobody has it
+}
 
 TextObject* TextObject::Add(uint32_t c) const {
   std::string added;

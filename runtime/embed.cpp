@@ -12,6 +12,7 @@
 #include "runtime/limits.h"
 #include "runtime/memory.h"
 #include "runtime/show.h"
+#include "runtime/tensor.h"
 #include "runtime/value_file.h"
 #include "tagged_ir/file.h"
 
@@ -125,7 +126,12 @@ struct Run::Impl {
   std::vector<std::optional<Value>> inputs;
   std::vector<Datum> results;
   std::string error;
-  std::unique_ptr<Execution> execution;  // of the last run that was done, whose results may still be written
+  // Of each result what WriteResult writes, with bytes of its own: the execution and its threads are gone by then.
+  struct Written {
+    std::vector<ValueArray> arrays;
+    std::string fault;
+  };
+  std::vector<Written> written;
 
   // The input of this name, if its type is one of `kinds`.
   std::optional<Value>* Find(std::string_view name, TypeKind* kind, std::string* error) {
@@ -144,7 +150,7 @@ struct Run::Impl {
 };
 
 Run::Run(const Program& program, RunSettings settings)
-    : impl_(new Impl{program.impl_->graph, settings, {}, {}, {}, nullptr}) {
+    : impl_(new Impl{program.impl_->graph, settings, {}, {}, {}, {}}) {
   impl_->inputs.resize(impl_->graph.graph_inputs.size());
 }
 Run::Run(Run&&) noexcept = default;
@@ -217,15 +223,11 @@ bool Run::WriteResult(size_t index, const std::string& path, std::string* error)
     return false;
   };
   const Impl& impl = *impl_;
-  if (!impl.execution || index >= impl.results.size()) return fail("there is no such result");
+  if (index >= impl.written.size()) return fail("there is no such result");
   llvm::StringRef name(path);
   bool npy = name.ends_with(".npy"), npz = name.ends_with(".npz");
   if (!npy && !npz && !name.ends_with(".safetensors")) return fail("the name ends in none of .npy, .npz and .safetensors");
-  std::vector<ValueArray> parts;
-  std::string fault;
-  Outcome outcome = TakeApart(*impl.execution, impl.graph, impl.graph.graph_results[index].type, impl.execution->results()[index],
-                              "result", &parts, &fault);
-  if (!outcome.ok()) return fail("the result cannot be evaluated");
+  const auto& [parts, fault] = impl.written[index];
   if (!fault.empty()) return fail(fault);
   if (npy && parts.size() != 1) return fail("a .npy file holds one array, and the result is " + std::to_string(parts.size()));
   std::vector<ArrayToWrite> arrays = ToWrite(parts);
@@ -237,7 +239,7 @@ RunStatus Run::Execute() {
   Impl& impl = *impl_;
   impl.results.clear();
   impl.error.clear();
-  impl.execution.reset();
+  impl.written.clear();
   std::vector<Value> inputs;
   for (size_t i = 0; i < impl.inputs.size(); ++i) {
     if (!impl.inputs[i])
@@ -268,11 +270,15 @@ RunStatus Run::Execute() {
     if (!outcome.ok()) break;
     impl.results.push_back(MakeDatum(*execution, impl.graph, type, execution->results()[i], false));
     impl.results.back().text = out.str();
+    auto& [arrays, fault] = impl.written.emplace_back();
+    outcome = TakeApart(*execution, impl.graph, type, execution->results()[i], "result", &arrays, &fault);
+    for (ValueArray& array : arrays) {
+      if (const TensorObject* tensor = TensorIn(array.tensor)) array.bytes.assign(tensor->data(), tensor->bytes());
+      array.tensor = Value();
+    }
   }
-  if (outcome.ok()) {
-    impl.execution = std::move(execution);
-    return RunStatus::Done;
-  }
+  if (outcome.ok()) return RunStatus::Done;
+  impl.written.clear();
   impl.results.clear();
   if (outcome.stop != Stop::Failed) outcome.error.message = outcome.detail;
   impl.error = Describe(outcome.error, impl.graph);

@@ -316,7 +316,7 @@ Expr* Parser::ParseIf() {
     if (Take(word)) return;
     if (word == Kind::Else && !panic_) {
       if (token().kind == Kind::EndOfFile) return Fail("`else`");
-      auto& report = FailWith(Diag::MissingElse, begin).Note(token().span, "`else` is expected before this");
+      auto& report = FailWith(Diag::MissingElse, begin, "else").Note(token().span, "`else` is expected before this");
       for (size_t i = pos_; i-- > 0 && !TokenAt(i + 1).starts_line;)
         if (TokenAt(i).kind == Kind::VarId &&
             (SameSpelling(TokenAt(i), "elif") || SameSpelling(TokenAt(i), "elsif") ||
@@ -330,6 +330,12 @@ Expr* Parser::ParseIf() {
     if (!reported) diags_.Note(begin, "of this `if`");
   };
   Expr* cond = ParseExpr();
+  // The line of the first branch went on with the condition: `else` comes next.
+  if (!panic_ && (Is(Kind::Else) || (Is(Kind::VirtualSemicolon) && token().kind == Kind::Else))) {
+    Complain(Diag::MissingElse, begin, "then").Note(token().span, "`then` and a branch are expected before this");
+    expect(Kind::Else);
+    return ast_.New<IfExpr>(From(begin), cond, cond, ParseExpr());
+  }
   expect(Kind::Then);
   Expr* then_branch = ParseExpr();
   expect(Kind::Else);

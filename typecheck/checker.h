@@ -443,6 +443,10 @@ class Checker {
   std::vector<ast::Import> failed_imports_;                      // what they name is not reported again
   VarId subject_;                                                // the variable that is being checked by itself
   std::vector<std::tuple<ClassId, TypeId, uint32_t>> reported_;  // missing instances, with their definition_
+  // In place of a definition: of a type constructor for which the class cannot be derived.
+  static constexpr uint32_t kNowhere = UINT32_MAX;
+  bool NotDerived(ClassId cls, TypeId type);
+  llvm::DenseSet<uint32_t> meant_as_functions_;  // names with a capital that are defined as functions
 
   std::vector<core::Expr*> exprs_;  // made in this run, for ZonkAll
   std::vector<core::Pat*> pats_;

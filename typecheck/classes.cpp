@@ -81,14 +81,24 @@ Checker::Solved Checker::Solve(const Wanted& wanted, std::vector<Wanted>& stuck,
 void Checker::SolveFrom(size_t mark) {
   RetryTangents(false);
   std::vector<Wanted> stuck;
+  std::vector<std::pair<Wanted, Wanted>> failed;  // what is wanted, and the part of it that is missing
   for (size_t i = mark; i < wanted_.size(); ++i) {
     Wanted missing;
     size_t before = stuck.size();
-    if (Solve(wanted_[i], stuck, &missing) == Solved::No) {
-      stuck.resize(before);
-      Wanted origin = wanted_[i];
-      ReportMissing(origin, missing);
-    }
+    if (Solve(wanted_[i], stuck, &missing) != Solved::No) continue;
+    stuck.resize(before);
+    failed.push_back({wanted_[i], missing});
+  }
+  // `floor (sqrt n)`: floor would take what sqrt gives; it is sqrt that does not take n.
+  ClassId rounding = KnownClass("RealFrac"), fractional = KnownClass("Fractional");
+  for (size_t i = 0; i < failed.size(); ++i) {
+    const auto [wanted, missing] = failed[i];
+    TypeId type = unify_.Zonk(missing.type);
+    bool inner = missing.cls == rounding && llvm::any_of(llvm::ArrayRef(failed).drop_front(i + 1), [&](const auto& later) {
+                   return later.second.cls != rounding && fractional.valid() && Entails(fractional, later.second.cls) &&
+                          unify_.Zonk(later.second.type) == type;
+                 });
+    if (!inner) ReportMissing(wanted, missing);
   }
   wanted_.resize(mark);
   llvm::DenseSet<std::pair<uint32_t, uint32_t>> seen;
@@ -132,7 +142,9 @@ bool Checker::DefaultMeta(MetaId meta, llvm::ArrayRef<Wanted> preds, bool report
     numeric |= num.valid() && Entails(num, pred.cls);
     std::string_view name = Text(program_.classes[pred.cls].name);
     const ClassId* library = env_.library.classes.Find(program_.classes[pred.cls].name);
-    standard &= options_.library || (library && *library == pred.cls);
+    // Of the library's classes these are not the standard's, and GHC leaves `5 .&. 3` ambiguous.
+    bool other = name == "Bits" || name == "FiniteBits";
+    standard &= options_.library || (library && *library == pred.cls && !other);
     interactive |=
         name == "Show" || name == "Eq" || name == "Ord" || name == "Foldable" || name == "Traversable";
   }

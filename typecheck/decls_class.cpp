@@ -251,7 +251,14 @@ void Checker::CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id)
       definitions_.push_back({absent, Node(fail)});
     }
   }
-  if (absent_names.empty() || !options_.warnings || options_.library) return;
+  // A method of another name is reported already: that is the one that is missing.
+  bool misnamed = llvm::any_of(decl->members, [&](const ast::Decl* member) {
+    const auto* function = llvm::dyn_cast<ast::FunctionDecl>(member);
+    return function && llvm::none_of(program_.classes[cls].methods, [&](VarId method) {
+             return program_.vars[method].name == function->name.text;
+           });
+  });
+  if (absent_names.empty() || misnamed || !options_.warnings || options_.library) return;
   std::string head = PrintPred(cls, PrintType(program_.instances[id].head), program_.instances[id].head);
   diags_.Report(Diag::MissingMethod, head_span, head, fmt::format("{}", fmt::join(absent_names, ", ")));
   if (Span declared = Shown(program_.classes[cls].span); declared.valid())

@@ -369,6 +369,7 @@ void Checker::DeclareDerived(const ast::DataDecl* data) {
       return false;
     };
     auto refuse = [&](const char* reason) {
+      reported_.push_back({cls, types_.Con(tycon), kNowhere});
       Error(Diag::CannotDerive, name.span, text, Text(data->name.text)).Note(data->name.span, reason);
     };
     if (known && text == "Eq") {
@@ -398,8 +399,10 @@ void Checker::DeclareDerived(const ast::DataDecl* data) {
       }
       DeriveIx(make, shape);
     } else {
+      reported_.push_back({cls, types_.Con(tycon), kNowhere});
       Error(Diag::CannotDerive, name.span, text, Text(data->name.text))
-          .Hint("Eq, Ord, Enum, Bounded, Show, Read and Ix can be derived");
+          .Hint(fmt::format("Eq, Ord, Enum, Bounded, Show, Read and Ix can be derived; `instance {} {} where` defines others",
+                            text, Text(data->name.text)));
       continue;
     }
     auto* decl = generated_.New<ast::InstanceDecl>(name.span, ast::List<ast::Constraint>(), name, nullptr,

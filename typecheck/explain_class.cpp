@@ -47,6 +47,7 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
     if ((cls == missing.cls || (whole_as_fraction && is_fractional(cls))) && other == type &&
         (at == definition_ || rigid))
       return;
+  if (NotDerived(missing.cls, missing.type)) return;
   reported_.push_back({missing.cls, type, definition_});
   std::vector<std::string> text = PrintTypes({missing.type, wanted.type});
   std::string_view cls = Text(program_.classes[missing.cls].name);
@@ -103,12 +104,20 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
     if (name == "/") converted += "; `div` divides whole numbers";
     if (name == "**") converted = "`^` raises to a whole power; " + converted;
     diags_.Hint(converted);
+  } else if (builtin == Builtin::IO && !env_.kinds.IsArrow(env_.class_kinds[missing.cls.index])) {
+    diags_.Hint("an action stands here: `return x` is one that gives the value `x`");
   } else if (types_.Kind(head) == TypeKind::Con && builtin == Builtin::None &&
              Shown(types_.cons[types_.ConOf(head)].span).valid()) {
     NoteOnce(types_.cons[types_.ConOf(head)].span, "the type is declared here");
     for (const char* derivable : {"Eq", "Ord", "Show", "Enum", "Bounded"})
       if (cls == derivable) diags_.Hint(fmt::format("add `deriving {}` to its declaration", cls));
   }
+}
+
+bool Checker::NotDerived(ClassId cls, TypeId type) {
+  for (const auto& [other, of, at] : reported_)
+    if (at == kNowhere && other == cls && of == unify_.Head(type)) return true;
+  return false;
 }
 
 void Checker::ReportAmbiguous(llvm::ArrayRef<Wanted> preds) {

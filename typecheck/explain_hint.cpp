@@ -69,7 +69,12 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
 
   if (why.kind == Reason::Generator)
     return void(diags_.Hint("a generator `x <- xs` goes through a list, `[1 .. 10]` say"));
-  if (why.kind == Reason::Statement) return;
+  if (why.kind == Reason::Statement) {
+    llvm::SmallVector<TypeId, 4> args;
+    if (actual.valid()) unify_.Head(actual, &args);
+    if (have.valid() && args.empty()) diags_.Hint("a value that is no action is named by `let x = ..`");
+    return;
+  }
   if (why.kind == Reason::Guard && found != Builtin::Function && IsAtom(text) &&
       std::isalpha(static_cast<unsigned char>(text[0])))
     return void(diags_.Hint(fmt::format("the guard ends at `=`; `{} == ..` compares", text)));
@@ -83,6 +88,9 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
       return void(diags_.Hint(fmt::format("functions bind more tightly than operators: `{} ({} {} {})`, perhaps",
                                           Text(why.name), text, Text(why.outer->name), right)));
   }
+  // `map (- 1) xs`
+  if (wanted == Builtin::Function && !actual.valid() && text.size() > 1 && text[0] == '-' && IsShort(text))
+    return void(diags_.Hint(fmt::format("`subtract {}` is the function", llvm::StringRef(text.substr(1)).trim().str())));
   // A function where something else is wanted.
   if (found == Builtin::Function && wanted != Builtin::Function) {
     if (op == "-" && why.index == 0 && IsShort(text) && IsShort(other))

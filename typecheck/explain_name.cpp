@@ -135,6 +135,10 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
   if (id != Diag::UnboundName && id != Diag::UnboundConstructor &&
       !unbound_types_.insert({static_cast<uint32_t>(id), name.text.index}).second && diags_.has_errors())
     return;
+  if (id == Diag::UnboundConstructor && meant_as_functions_.contains(name.text.index)) {
+    tainted_.push_back(region_.valid() ? region_ : name.span);
+    return;
+  }
   Diagnostics& diag = Error(id, name.span, shown);
   if (name.qualifier.valid()) return HintAtQualified(name);
   // A name that differs in case only, of whatever kind: `true`, `just`, `Length`.
@@ -180,6 +184,12 @@ void Checker::HintAtQualified(const ast::Name& name) {
     names.push_back(Text(import.as.text.valid() ? import.as.text : import.module.text));
   std::string_view near = NearestName(Text(name.qualifier), names);
   if (!near.empty()) return void(diags_.Hint(fmt::format("did you mean `{}.{}`?", near, Text(name.text))));
+  // `Map.insert`, `M.insert`: a module that has the name, and that may be called so.
+  for (const LibraryModule& module : LibraryModules()) {
+    std::string_view last = module.name.substr(module.name.rfind('.') + 1);
+    if (!IsInternalModule(module.name) && last.starts_with(Text(name.qualifier)) && Offers(module.text, Text(name.text)))
+      return void(diags_.Hint(fmt::format("add `import qualified {} as {}`", module.name, Text(name.qualifier))));
+  }
   diags_.Hint(fmt::format("no import is called `{}`", Text(name.qualifier)));
 }
 

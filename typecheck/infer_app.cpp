@@ -38,7 +38,12 @@ void Checker::ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const a
                                                            : fmt::format("of the type `{}`", PrintType(type));
     Error(Diag::NotAFunction, fn->span, diags_.sources().Text(fn->span), what, args.size(),
           args.size() == 1 ? "argument" : "arguments");
-    if (llvm::isa<ast::LiteralExpr>(fn))
+    // `a and b`
+    const auto* second = llvm::dyn_cast<ast::VarExpr>(args[0]);
+    std::string_view word = second ? Text(second->name.text) : std::string_view();
+    if (args.size() == 2 && (word == "and" || word == "or"))
+      diags_.Hint(fmt::format("`{}` is the operator for `{}`", word == "and" ? "&&" : "||", word));
+    else if (llvm::isa<ast::LiteralExpr>(fn))
       diags_.Hint(fmt::format("is an operator or a comma missing after `{}`?", diags_.sources().Text(fn->span)));
     else if (reason.var.valid()) ExplainVariable(reason.var, fn->span);
     return;
@@ -49,6 +54,9 @@ void Checker::ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const a
   reason.index = static_cast<uint32_t>(taken);
   Explain(reason);
   auto text = [&](const ast::Expr* expr) { return diags_.sources().Text(expr->span); };
+  auto line = [&](uint32_t at) { return diags_.sources().Locate(fn->span.file, at).line; };
+  if (line(args[taken]->span.begin) > line(args[taken - 1]->span.end))
+    return void(diags_.Hint("this line is indented more than the one above, and goes on with it"));
   // `length filter even xs`: a function as the last argument that fits may want the others for itself.
   const ast::Expr* last = StripParens(args[taken - 1]);
   llvm::SmallVector<TypeId> params;

@@ -317,6 +317,7 @@ void Checker::InferPatternBinding(Binding& binding, bool top, BoundGroup& out) {
     if (std::isalpha(static_cast<unsigned char>(small[0]))) {
       Error(Diag::UnboundConstructor, con->name.span, Text(con->name.text))
           .Hint(fmt::format("the name of a function begins with a small letter: `{}`", small));
+      meant_as_functions_.insert(con->name.text.index);
       return;
     }
   }

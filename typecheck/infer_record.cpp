@@ -43,16 +43,19 @@ core::Expr* Checker::CheckRecordCon(const ast::RecordConExpr* expr, TypeId expec
   TypeId result = types_.SplitFun(fn->type, params, program_.constructors[con].fields.size());
   bool ok = Expect(expected, result, expr->span, why);
   std::vector<const core::Expr*> args(params.size(), nullptr);
+  bool misnamed = false;  // then one of these may be a field that is left out
   for (const ast::FieldBinding& field : expr->fields) {
     int index = FieldIndex(con, field.field);
     if (index < 0 || args[index]) {
       if (index >= 0) Error(Diag::FieldTwice, field.field.span, Text(field.field.text));
+      misnamed = true;
       Infer(field.value);
       continue;
     }
     args[index] =
         Check(field.value, params[index], {Reason::Field, program_.constructors[con].span, field.field.text});
   }
+  std::vector<std::string> absent;
   for (size_t i = 0; i < args.size(); ++i) {
     if (args[i]) continue;
     core::Field field = program_.constructors[con].fields[i];
@@ -61,6 +64,7 @@ core::Expr* Checker::CheckRecordCon(const ast::RecordConExpr* expr, TypeId expec
             field.name.valid() ? Text(field.name) : std::string_view("_"));
       ok = false;
     }
+    if (field.name.valid()) absent.push_back(fmt::format("`{}`", Text(field.name)));
     core::FailExpr fail{};
     fail.type = params[i];
     fail.span = expr->span;
@@ -69,6 +73,9 @@ core::Expr* Checker::CheckRecordCon(const ast::RecordConExpr* expr, TypeId expec
                                       Text(expr->con.text)));
     args[i] = Node(fail);
   }
+  if (ok && !absent.empty() && !misnamed && options_.warnings && !options_.library)
+    diags_.Report(Diag::MissingField, expr->span, Text(expr->con.text), fmt::format("{}", fmt::join(absent, ", ")))
+        .Hint(absent.size() == 1 ? "to look at this field would end the program" : "to look at these fields would end the program");
   return ok ? AppNode(fn, args, expr->span) : ErrorNode(expected, expr->span);
 }
 

@@ -543,6 +543,7 @@ give:
                                     : Value::Adopt(static_cast<ValueKind>(state & 7), ObjectAt(value)));
   }
 give_all:
+  frame->flags &= ~kDirect;  // its slots hold nothing any more, whatever fails from here on
   frame = GiveResults(frame);
   if (!frame) return;
   goto resume;

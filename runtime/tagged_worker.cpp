@@ -42,6 +42,9 @@ Worker::Worker(TaggedExecution& execution, uint32_t index)
     largest_cell = std::max(largest_cell, site.cell_bytes);
   }
   cells_.Prepare(largest_cell);
+  size_t most_results = 1;
+  for (const ScopeCode& scope : program_.scopes) most_results = std::max<size_t>(most_results, scope.num_results);
+  given_.reserve(most_results);  // while results are taken out of a frame nothing may fail
 }
 
 // Values out of frames and entries of the stack, so that nothing is held by what waits. The proxies go.
@@ -49,6 +52,10 @@ void Worker::GiveUpValues(std::vector<Value>& held) {
   for (Item& item : stack_)
     if (item.cell) held.push_back(Value::Adopt(ValueKind::Reference, item.cell));
   stack_.clear();
+  for (std::vector<Value>* left : {&given_, &operands_}) {
+    std::move(left->begin(), left->end(), std::back_inserter(held));
+    left->clear();
+  }
   pool_.ForEachLive([&](Frame* frame) {
     if (frame->flags & kDirect) RestoreStates(frame);
     if (frame->flags & kObjects)

@@ -13,7 +13,7 @@ target_compile_options(dfc_options INTERFACE -Wall -Wextra -Wno-unused-parameter
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 warns of string copies that cannot happen where it optimises.
   target_compile_options(dfc_options INTERFACE -fpch-preprocess
-                         $<$<NOT:$<CONFIG:Debug>>:-Wno-stringop-overflow;-Wno-restrict;-Wno-array-bounds>)
+                         $<$<NOT:$<CONFIG:Debug>>:-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-restrict;-Wno-array-bounds>)
 elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   # Nodes of trees are aggregates with a base class, whose braces are left out. stable_sort of libstdc++ 12 calls what it
   # deprecates itself; GCC, which knows a system header's own calls, watches over real ones.

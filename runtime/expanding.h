@@ -112,6 +112,7 @@ class ExpandingExecution : public EngineRun {
   void Arrived(Instance* instance, Node& node, Edge edge);
   void ArriveSpecial(Instance* instance, uint32_t index, uint32_t operand);
   void Deliver(Instance* instance, uint32_t port, Value&& value);
+  void DeliverLate(Instance* instance, uint32_t port, Value&& value);
   void Fire(Instance* instance, uint32_t index);
   void Compute(Instance* instance, Node& node);
   void Construct(Instance* instance, Node& node);

@@ -92,6 +92,13 @@ void ExpandingExecution::Deliver(Instance* instance, uint32_t port, Value&& valu
   value = Value();
 }
 
+// To a copy that nobody holds for this: the first edge may end what it waits for, the second one makes it go on.
+void ExpandingExecution::DeliverLate(Instance* instance, uint32_t port, Value&& value) {
+  ++instance->refs;
+  Deliver(instance, port, std::move(value));
+  Unref(instance);
+}
+
 // ---------------------------------------------------------------- nodes fire
 
 void ExpandingExecution::Fire(Instance* instance, uint32_t index) {
@@ -222,7 +229,7 @@ void ExpandingExecution::LateArgument(Instance* instance, Node& node) {
   if (!kept) return;  // the Call takes it
   if (instance->operands()[node.first_operand].is_dead()) return;  // the Call has taken it
   Value value = Take(instance, node.first_operand);
-  if (kept != kGone) Deliver(Child(kept), site.late[node.attr].port, std::move(value));
+  if (kept != kGone) DeliverLate(Child(kept), site.late[node.attr].port, std::move(value));
 }
 
 // The predicate says what this iteration has still to send: the values of the next one, or what leaves the loop.
@@ -262,7 +269,7 @@ void ExpandingExecution::LateNext(Instance* instance, Node& node) {
   void* kept = instance->children()[instance->site->next_child];
   if (!kept) return;  // Next takes it
   Value value = Take(instance, node.first_operand);
-  if (kept != kGone) Deliver(Child(kept), instance->site->next_late[node.attr].port, std::move(value));
+  if (kept != kGone) DeliverLate(Child(kept), instance->site->next_late[node.attr].port, std::move(value));
   Unref(instance);
 }
 
@@ -322,7 +329,7 @@ void ExpandingExecution::CellOperand(Instance* instance, const Node& delay, uint
 
 void ExpandingExecution::LateOperand(DelayCell* cell, uint32_t k, Value value) {
   if (!cell->released) cell->operands[k] = std::move(value);
-  else if (cell->body && cell->site->together[k] != kNone) Deliver(cell->body, cell->site->together[k], std::move(value));
+  else if (cell->body && cell->site->together[k] != kNone) DeliverLate(cell->body, cell->site->together[k], std::move(value));
   if (--cell->missing != 0) return;
   Instance* from = std::exchange(cell->from, nullptr);
   from->children()[cell->site->child] = kGone;

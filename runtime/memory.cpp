@@ -56,6 +56,30 @@ void TakeOverSmallBlocks() {
   handed_over.pop_back();
 }
 
+// ---------------------------------------------------------------- for tests
+
+#ifdef DFC_VERIFY
+namespace {
+
+std::atomic<uint64_t> allocations{0};
+std::atomic<uint64_t> failing_allocation{0};
+
+}  // namespace
+
+void FailAllocation(uint64_t number) {
+  allocations.store(0);
+  failing_allocation.store(number);
+}
+uint64_t CountedAllocations() { return allocations.load(); }
+void CountAllocation() {
+  bool runs = counters.limit != INT64_MAX;  // see LimitScope and Budget
+  if (runs && allocations.fetch_add(1) + 1 == failing_allocation.load()) throw std::bad_alloc();
+}
+#else
+void FailAllocation(uint64_t) {}
+uint64_t CountedAllocations() { return 0; }
+#endif
+
 // ---------------------------------------------------------------- several threads
 
 Budget::Budget(uint64_t bytes, uint32_t threads)

@@ -55,8 +55,21 @@ class Budget {
 };
 bool RaiseLimit(size_t bytes);
 
+// For tests, in builds that verify: of the allocations that threads make while they run a graph the `number`-th from now on fails;
+// 0: none does.
+void FailAllocation(uint64_t number);
+// How many there were since then.
+uint64_t CountedAllocations();
+// Where something is to be allocated: throws std::bad_alloc if this is the one.
+#ifdef DFC_VERIFY
+void CountAllocation();
+#else
+inline void CountAllocation() {}
+#endif
+
 // Adds `bytes` to the count; throws std::bad_alloc, counting nothing, if that goes beyond the limit.
 inline void Charge(size_t bytes) {
+  CountAllocation();
   Counters& c = counters;
   int64_t next = c.current + static_cast<int64_t>(bytes);
   if (next > c.limit && !RaiseLimit(bytes)) throw std::bad_alloc();

@@ -242,9 +242,11 @@ L_Defer: {
     int64_t index = operand & kConstant ? program_.constants[operand & ~kConstant].word() : static_cast<int64_t>(s[operand & kOperandIndex]);
     if (index < 0 || index > check.most) goto general;
   }
-  llvm::SmallVector<Value, 4> results(group.results.size());
-  execution_.batcher_->Defer(group.region, frame->depth, [&](uint32_t i) { return TakeOperand(s, k, from[i]); }, results.data());
-  for (size_t r = 0; r < results.size(); ++r) Put(frame, group.results[r], std::move(results[r]));
+  {  // NEXT leaves without destructors
+    llvm::SmallVector<Value, 4> results(group.results.size());
+    execution_.batcher_->Defer(group.region, frame->depth, [&](uint32_t i) { return TakeOperand(s, k, from[i]); }, results.data());
+    for (size_t r = 0; r < results.size(); ++r) Put(frame, group.results[r], std::move(results[r]));
+  }
   NEXT();
 }
 

@@ -75,10 +75,18 @@ CLI::callback_t Reads(const char* option, T& to, Parse parse, const char* exampl
   };
 }
 
+// An option whose word `parse` reads; `example`: what a message says is expected.
+template <typename T, typename Parse>
+CLI::Option* AddRead(CLI::App& app, const char* name, T& to, Parse parse, const char* example, const char* text = "") {
+  return app.add_option(name, Reads(name, to, parse, example), text);
+}
+
 // A flag that may carry a word behind `=`, and means `without` if it carries none. What follows it as a word of its own
 // is not its: `--stats p.df` has a file.
-CLI::Option* AddWordFlag(CLI::App& app, const char* name, const char* without, CLI::callback_t read, const char* text) {
-  auto with_default = [read = std::move(read), without](CLI::results_t words) {
+template <typename T, typename Parse>
+CLI::Option* AddWordFlag(CLI::App& app, const char* name, const char* without, T& to, Parse parse, const char* example,
+                         const char* text) {
+  auto with_default = [read = Reads(name, to, parse, example), without](CLI::results_t words) {
     if (words.back() == "true") words.back() = without;  // what CLI11 says of a flag without a word
     return read(words);
   };
@@ -122,29 +130,29 @@ void AddErrorFormat(CLI::App& app, Options& options) {
 }
 
 void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
-  engine = app.add_option("--engine", Reads("--engine", options.engine, ParseEngine, "`reference`, `tagged`, `demand` or `expanding`"),
-                          "which engine runs the graph: tagged (default), reference, demand or expanding")
+  engine = AddRead(app, "--engine", options.engine, ParseEngine, "`reference`, `tagged`, `demand` or `expanding`",
+                   "which engine runs the graph: tagged (default), reference, demand or expanding")
                ->type_name("NAME");
-  app.add_option("--queue", Reads("--queue", options.last_first, ParseQueue, "`fifo` or `lifo`"),
-                 "expanding engine: which ready node goes first, the oldest (fifo, default) or the newest")
+  AddRead(app, "--queue", options.last_first, ParseQueue, "`fifo` or `lifo`",
+          "expanding engine: which ready node goes first, the oldest (fifo, default) or the newest")
       ->type_name("ORDER");
-  app.add_option("--max-memory", Reads("--max-memory", options.max_memory, ParseBytes, "bytes, such as `2G`, `512M`, `64K` or `1000`"),
-                 "bytes that the run may take; default: 80% of the memory there is")
+  AddRead(app, "--max-memory", options.max_memory, ParseBytes, "bytes, such as `2G`, `512M`, `64K` or `1000`",
+          "bytes that the run may take; default: 80% of the memory there is")
       ->type_name("SIZE");
-  app.add_option("--max-frames", Reads("--max-frames", options.max_frames, ParseCount, "a number, such as `1000`"),
-                 "calls that may be live at once; default: no limit")
+  AddRead(app, "--max-frames", options.max_frames, ParseCount, "a number, such as `1000`",
+          "calls that may be live at once; default: no limit")
       ->type_name("N");
-  app.add_option("--timeout", Reads("--timeout", options.timeout, ParseDuration, "a time, such as `10s`, `500ms` or `2m`"),
-                 "how long the run may take; default: no limit")
+  AddRead(app, "--timeout", options.timeout, ParseDuration, "a time, such as `10s`, `500ms` or `2m`",
+          "how long the run may take; default: no limit")
       ->type_name("TIME");
-  app.add_option("--threads", Reads("--threads", options.threads, ParseThreads, "a number, such as `4`"),
-                 "how many threads the tagged engine runs on; default: one per processor")
+  AddRead(app, "--threads", options.threads, ParseThreads, "a number, such as `4`",
+          "how many threads the tagged engine runs on; default: one per processor")
       ->type_name("N");
-  app.add_option("--batch", Reads("--batch", options.batch, ParseBatch, "`off`, `auto` or a number, such as `64`"),
-                 "tagged engine: how many activations have their ops on tensors computed together; default: auto")
+  AddRead(app, "--batch", options.batch, ParseBatch, "`off`, `auto` or a number, such as `64`",
+          "tagged engine: how many activations have their ops on tensors computed together; default: auto")
       ->type_name("N");
-  app.add_option("--stress", Reads("--stress", options.stress, ParseCount, "a number, such as `7`"))->group("");  // for tests: RunOptions::stress
-  AddWordFlag(app, "--stats", "text", Reads("--stats", options.stats, ParseStatsFormat, "`text`, `json` or `times`"),
+  AddRead(app, "--stress", options.stress, ParseCount, "a number, such as `7`")->group("");  // for tests: RunOptions::stress
+  AddWordFlag(app, "--stats", "text", options.stats, ParseStatsFormat, "`text`, `json` or `times`",
               "afterwards, say on standard error what the run did; --stats=json: as a JSON object;\n--stats=times: times alone, counting nothing");
 }
 
@@ -280,19 +288,19 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
   std::string resume;
   run->add_option("--resume", resume, "the input `state` from FILE, and records added to the log: goes on with an earlier run")
       ->type_name("FILE");
-  auto* save_every = run->add_option("--save-every", Reads("--save-every", options.save_every, ParseDuration, "`30s`, `500ms` or `10m`"),
-                                     "list of records: how often the files of --output are written; default: 60s")
+  auto* save_every = AddRead(*run, "--save-every", options.save_every, ParseDuration, "`30s`, `500ms` or `10m`",
+                             "list of records: how often the files of --output are written; default: 60s")
       ->type_name("TIME");
   AddRunOptions(*run, options, engine);
   std::string trace_word;
-  auto* trace = AddWordFlag(*run, "--trace", "", Reads("--trace", trace_word, [](const std::string& word, std::string& to) {
+  auto* trace = AddWordFlag(*run, "--trace", "", trace_word, [](const std::string& word, std::string& to) {
                               to = word;
                               return true;
-                            }, ""),
+                            }, "",
                             "print each firing with its tag on standard error (reference and demand engines);\n"
                             "--trace=FILE: write what the run did when, for Perfetto or chrome://tracing (every engine)");
-  auto* seed = run->add_option("--seed", Reads("--seed", options.seed, ParseCount, "a number, such as `7`"),
-                               "take waiting tokens in a random order (reference engine)");
+  auto* seed = AddRead(*run, "--seed", options.seed, ParseCount, "a number, such as `7`",
+                       "take waiting tokens in a random order (reference engine)");
   seed->type_name("N");
   auto* run_dry = run->add_flag("--run-dry", options.run_dry,
                                 "go on after the result until no token is left, and check that none waits that may\n"

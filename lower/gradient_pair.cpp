@@ -58,7 +58,7 @@ Function PairBuilder::Run() {
   Backward(f_.body);
   w_.pos = f_.pos;
   for (Value value : params)
-    if (Active(value)) yields.push_back(TotalOrZero(value));
+    if (Active(value)) yields.push_back(OrZero(Total(value), value));
   ResolveLate(scopes_.back());
   f_.blocks[f_.body].yields = yields;
   auto is_param = [&](NodeId node) { return f_.nodes[node].kind == NodeKind::Param; };
@@ -169,15 +169,13 @@ std::optional<Value> PairBuilder::Total(Value value) {
   return it->second;
 }
 
-Value PairBuilder::TotalOrZero(Value value) {
-  std::optional<Value> total = Total(value);
+Value PairBuilder::OrZero(std::optional<Value> total, Value value) {
   return total ? types_.AsCotangent(w_, *total) : types_.Zero(w_, w_.TypeOf(value).type);
 }
 
 void PairBuilder::ResolveLate(Scope& scope) {
   for (auto& [value, placeholder] : std::map<Value, Value>(scope.late)) {
-    std::optional<Value> total = TakeSum(value);
-    replaced_[placeholder.node.index] = total ? types_.AsCotangent(w_, *total) : types_.Zero(w_, w_.TypeOf(value).type);
+    replaced_[placeholder.node.index] = OrZero(TakeSum(value), value);
   }
 }
 

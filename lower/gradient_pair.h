@@ -52,7 +52,7 @@ class PairBuilder {
   void ContributeField(Value data, uint32_t con, uint32_t field, Value cotangent);
   std::optional<Value> Total(Value value);
   std::optional<Value> TakeSum(Value value);
-  Value TotalOrZero(Value value);
+  Value OrZero(std::optional<Value> total, Value value);
 
   void Backward(BlockId block);
   void Transpose(NodeId id);

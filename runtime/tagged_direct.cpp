@@ -3,6 +3,7 @@
 // A frame that runs here (kDirect) has `resume` for its events: while it waits for a callee or a cell, that says where it goes
 // on. Its masks and ready bits are not kept, and the states of plain slots neither; tagged_direct_frame.cpp makes them when the
 // frame has to go on by the general code, which is where every failure is left to. Between Call and Enter nothing can fail.
+#include <bit>
 #include <cmath>
 
 #include "runtime/memory.h"
@@ -12,19 +13,6 @@
 namespace df::tagged {
 
 namespace {
-
-template <typename T>
-T As(uint64_t bits) {
-  T value;
-  std::memcpy(&value, &bits, 8);
-  return value;
-}
-template <typename T>
-uint64_t Bits(T value) {
-  uint64_t bits;
-  std::memcpy(&bits, &value, 8);
-  return bits;
-}
 
 // States of slots that hold something.
 constexpr uint8_t kWord = kPresent | static_cast<uint8_t>(ValueKind::Word);
@@ -129,9 +117,9 @@ resume:
 
 #define DF_BINARY_FORM(label, type, condition, expression, left, right) \
   L_##label : {                                                         \
-    [[maybe_unused]] type x = As<type>(left), y = As<type>(right);      \
+    [[maybe_unused]] type x = std::bit_cast<type>(left), y = std::bit_cast<type>(right);      \
     if (!(condition)) goto general;                                     \
-    S(ip->d) = Bits(expression);                                        \
+    S(ip->d) = std::bit_cast<uint64_t>(expression);                                        \
     NEXT();                                                             \
   }
 #define DF_DIRECT_BINARY(name, type, condition, expression)                                                     \
@@ -152,9 +140,9 @@ resume:
   }
 #define DF_DIRECT_UNARY(name, type, condition, expression) \
   L_##name : {                                             \
-    type x = As<type>(S(ip->a));                           \
+    type x = std::bit_cast<type>(S(ip->a));                           \
     if (!(condition)) goto general;                        \
-    S(ip->d) = Bits(expression);                           \
+    S(ip->d) = std::bit_cast<uint64_t>(expression);                           \
     NEXT();                                                \
   }
   // Integers: a word on both sides, or the kernel.

@@ -7,8 +7,8 @@
 #include "runtime/tagged_eager.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 #include "runtime/scalar.h"
@@ -74,19 +74,6 @@ bool CanTry(const DirectCode& direct, uint32_t start) {
     }
   }
   return true;
-}
-
-template <typename T>
-T As(uint64_t bits) {
-  T value;
-  std::memcpy(&value, &bits, 8);
-  return value;
-}
-template <typename T>
-uint64_t Bits(T value) {
-  uint64_t bits;
-  std::memcpy(&bits, &value, 8);
-  return bits;
 }
 
 // A value that somebody else holds.
@@ -170,9 +157,9 @@ std::optional<Value> Attempt(const Program& program, const SiteCode& site, Captu
     switch (ip->op) {
 #define DF_FORM(form, type, condition, expression, left, right)    \
   case Direct::form: {                                             \
-    [[maybe_unused]] type x = As<type>(left), y = As<type>(right); \
+    [[maybe_unused]] type x = std::bit_cast<type>(left), y = std::bit_cast<type>(right); \
     if (!(condition)) return {};                                   \
-    d = {Bits(expression), ValueKind::Word};                       \
+    d = {std::bit_cast<uint64_t>(expression), ValueKind::Word};                       \
     break;                                                         \
   }
 #define DF_DIRECT_BINARY(name, type, condition, expression)             \
@@ -189,7 +176,7 @@ std::optional<Value> Attempt(const Program& program, const SiteCode& site, Captu
   DF_DIRECT_BINARY(name, int64_t, true, int64_t{expression})        \
   DF_BRANCH_FORM(Branch##name##RR, expression, b.bits)              \
   DF_BRANCH_FORM(Branch##name##RK, expression, static_cast<int16_t>(ip->b))
-#define DF_DIRECT_UNARY(name, type, condition, expression) DF_FORM(name, type, condition, expression, a.bits, 0)
+#define DF_DIRECT_UNARY(name, type, condition, expression) DF_FORM(name, type, condition, expression, a.bits, uint64_t{0})
 #define DF_INTEGER_FORM(form, failed, result, left, right)                                  \
   case Direct::form: {                                                                      \
     if (!(left).is_word() || !(right).is_word()) return {};                                 \

@@ -26,20 +26,16 @@ namespace plain_float {
 #define SPLAT(x) (x)
 #define FMA(x, y, z) std::fma(x, y, z)
 #include "backends/cpu/product_loops.inc"
-#undef REAL
-#undef VECTOR
 }  // namespace plain_float
 namespace plain_double {
 #define REAL double
 #define VECTOR double
+#define LANES 1
+#define ROWS 4
+#define COLUMNS 2
+#define SPLAT(x) (x)
+#define FMA(x, y, z) std::fma(x, y, z)
 #include "backends/cpu/product_loops.inc"
-#undef REAL
-#undef VECTOR
-#undef LANES
-#undef ROWS
-#undef COLUMNS
-#undef SPLAT
-#undef FMA
 }  // namespace plain_double
 
 #ifdef DFC_X86_LEVELS
@@ -54,26 +50,16 @@ namespace avx2_float {
 #define SPLAT(x) _mm256_set1_ps(x)
 #define FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
 #include "backends/cpu/product_loops.inc"
-#undef REAL
-#undef VECTOR
-#undef LANES
-#undef SPLAT
-#undef FMA
 }  // namespace avx2_float
 namespace avx2_double {
 #define REAL double
 #define VECTOR __m256d
 #define LANES 4
+#define ROWS 4
+#define COLUMNS 3
 #define SPLAT(x) _mm256_set1_pd(x)
 #define FMA(x, y, z) _mm256_fmadd_pd(x, y, z)
 #include "backends/cpu/product_loops.inc"
-#undef REAL
-#undef VECTOR
-#undef LANES
-#undef ROWS
-#undef COLUMNS
-#undef SPLAT
-#undef FMA
 }  // namespace avx2_double
 #pragma GCC pop_options
 
@@ -88,26 +74,16 @@ namespace avx512_float {
 #define SPLAT(x) _mm512_set1_ps(x)
 #define FMA(x, y, z) _mm512_fmadd_ps(x, y, z)
 #include "backends/cpu/product_loops.inc"
-#undef REAL
-#undef VECTOR
-#undef LANES
-#undef SPLAT
-#undef FMA
 }  // namespace avx512_float
 namespace avx512_double {
 #define REAL double
 #define VECTOR __m512d
 #define LANES 8
+#define ROWS 8
+#define COLUMNS 3
 #define SPLAT(x) _mm512_set1_pd(x)
 #define FMA(x, y, z) _mm512_fmadd_pd(x, y, z)
 #include "backends/cpu/product_loops.inc"
-#undef REAL
-#undef VECTOR
-#undef LANES
-#undef ROWS
-#undef COLUMNS
-#undef SPLAT
-#undef FMA
 }  // namespace avx512_double
 #pragma GCC pop_options
 #endif

@@ -38,7 +38,7 @@ main = do
   args <- getArgs
   let model = Model %s
       trees = numberWords (T.length (table model)) (fst (readTrees text))
-  mapM_ print (lossesOf (cycle (batches trees)) (read (head args)) (startAdagrad model))
+  mapM_ print (lossesOf (cycle (batches 25 trees)) (read (head args)) (startAdagrad model))
 """
 
 
@@ -51,7 +51,7 @@ def program(model, real):
     text = text[:text.index("main :: IO ()")] + MAIN % " ".join("(waves %s %s)" % wave for wave in waves)
     changed = re.sub(r"^type R = Float$", "type R = " + real, text, flags=re.M)
     # The list has no end: it must not be computed whole.
-    return changed.replace("(cycle (batches trees))", "(concat (replicate (read (head args)) (batches trees)))")
+    return changed.replace("(cycle (batches 25 trees))", "(concat (replicate (read (head args)) (batches 25 trees)))")
 
 
 def losses(dfc, model, real, steps, *options):

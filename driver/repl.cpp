@@ -92,6 +92,7 @@ bool Repl::ReadInput(std::string& text) {
     TokenBuffer tokens = Lex(sources, file, ignored);
     ReplInput input = ParseRepl(tokens, ignored);
     if (input.kind == ReplInput::Kind::Incomplete) continue;
+    if (input.kind == ReplInput::Kind::Expression && IsNew(input.signature_of)) continue;
     // A person ends a block that goes over several lines with a blank one.
     bool several_lines = text.find('\n') != std::string::npos;
     if (input.open_block && several_lines && editor_->interactive()) continue;
@@ -99,6 +100,13 @@ bool Repl::ReadInput(std::string& text) {
   }
   editor_->Remember(text);
   return true;
+}
+
+// Whether nothing has this name yet; false for no name.
+bool Repl::IsNew(std::string_view name) const {
+  if (name.empty()) return false;
+  std::vector<std::string_view> names = pipeline_->session.Names();
+  return std::find(names.begin(), names.end(), name) == names.end();
 }
 
 bool Repl::ReadBlock(std::string& text) {
@@ -290,7 +298,7 @@ void Repl::HintAtSignature(const ast::Ast& ast) {
     const auto& all = pipeline_->diags.all();
     if (!lone || all.empty()) continue;
     if (all.back().id == Diag::UnboundName || all.back().id == Diag::SignatureWithoutBinding)
-      pipeline_->diags.Hint("a signature goes with its definition: both between lines `:{` and `:}`");
+      pipeline_->diags.Hint("a signature goes with its definition, in the lines below it");
   }
 }
 

@@ -47,6 +47,7 @@ class Repl {
 
   // ---- reading
   bool ReadInput(std::string& text);   // one whole input, of several lines if need be; false at the end
+  bool IsNew(std::string_view name) const;
   bool ReadBlock(std::string& text);   // up to `:}`
   std::vector<std::string> Completions(std::string_view before) const;
 

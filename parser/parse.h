@@ -27,6 +27,8 @@ struct ReplInput {
   // Complete as it is, but a layout block (`where`, `do`, `of`, `let`) was still open at the end of the text: a line
   // that is indented would belong to it.
   bool open_block = false;
+  // Expression: the `name` of `name :: type`. Where nothing has this name, that is a signature whose definition follows.
+  std::string_view signature_of;
   // Bind: what the action's value is bound to, once fixities are resolved.
   const ast::BindStmt* bind = nullptr;
 };

@@ -251,6 +251,9 @@ ReplInput Parser::ParseReplInput() {
     }
   } else {
     expr = ParseExpr();
+    if (auto* typed = llvm::dyn_cast_or_null<TypedExpr>(expr))
+      if (auto* var = llvm::dyn_cast<VarExpr>(typed->expr); var && !var->name.qualifier.valid())
+        result.signature_of = Text(var->name.text);
   }
   if (!panic_ && token().kind != Kind::EndOfFile) Fail("the end of the expression");
   if (diags_.error_count() != errors) return finish(ReplInput::Kind::Error);

@@ -222,6 +222,8 @@ def redefinition(d):
 @test
 def hints_at_the_prompt(d):
     d.expect(1, "repl", stdin="f :: Int -> Int\n", err="a signature goes with its definition")
+    d.expect(0, "repl", stdin="f ::\n  Int -> Int\nf x = x + 1\nf 2\n", out="3\n")
+    d.expect(1, "repl", stdin="f :: Int -> Int\n\n1 + 1\n", out="2\n", err="a signature goes with its definition")
     d.expect(0, "repl", stdin="xs = [\n  1,\n  2\n]\nxs\nf (\n  x\n) = x\nf 3\n", out="[1,2]\n3\n")
     # A fixity by itself holds for the definition that follows.
     d.expect(0, "repl", stdin="infixr 5 -+\nx -+ y = x - y\n10 -+ 3 -+ 2\nx -+ y = x - y\n10 -+ 3 -+ 2\n", out="9\n5\n")

@@ -100,10 +100,15 @@ TokenBuffer TokensOf(const ast::Ast& ast, const TokenBuffer& all) {
   return kept;
 }
 
-// What shows a tagged graph also shows a compiled one.
+// What shows a tagged graph also shows a compiled one; a graph's text is compiled to a file.
 ExitCode DumpGraphFile(Pipeline& pipeline, const Options& options, const std::string& bytes, std::string& out) {
   std::optional<ir::Graph> graph = LoadGraph(bytes, pipeline.diags);
   if (!graph) return ExitCode::BadGraph;
+  if (options.emit == Emit::None && ir::LooksLikeGraphText(bytes)) {
+    PassScope pass("write the graph");
+    out = ir::Serialize(*graph);
+    return ExitCode::Fine;
+  }
   if (!ShowsGraph(options.emit)) {
     pipeline.diags.Report(Diag::AlreadyGraph, {}, DisplayName(options.file))
         .Hint("`dfc run` runs it; `--emit=tagged`, `dot`, `lazy` and `regions` show it");
@@ -181,7 +186,7 @@ bool EmitDump(Pipeline& pipeline, const Options& options, std::string text, llvm
 ExitCode Produce(Pipeline& pipeline, const Options& options, std::string& bytes) {
   std::optional<std::string> text = ReadFile(options.file, kMaxSourceBytes, pipeline.diags);
   if (!text) return ExitCode::Failed;
-  if (ir::LooksLikeGraphFile(*text)) return DumpGraphFile(pipeline, options, *text, bytes);
+  if (HoldsGraph(*text)) return DumpGraphFile(pipeline, options, *text, bytes);
   if (options.emit != Emit::None) {
     llvm::raw_string_ostream out(bytes);
     return EmitDump(pipeline, options, std::move(*text), out) ? ExitCode::Fine : ExitCode::Failed;
@@ -235,10 +240,13 @@ bool CheckText(Pipeline& pipeline, const Options& options, std::string text) {
   return ast && pipeline.Check(*ast, check);
 }
 
+bool HoldsGraph(std::string_view bytes) { return ir::LooksLikeGraphFile(bytes) || ir::LooksLikeGraphText(bytes); }
+
 std::optional<ir::Graph> LoadGraph(const std::string& bytes, Diagnostics& diags) {
   PassScope pass("read the graph");
   std::string error;
-  std::optional<ir::Graph> graph = ir::Deserialize(bytes, &error);
+  std::optional<ir::Graph> graph =
+      ir::LooksLikeGraphText(bytes) ? ir::ParseText(bytes, &error) : ir::Deserialize(bytes, &error);
   if (!graph) diags.Report(Diag::BadGraphFile, {}, error);
   return graph;
 }

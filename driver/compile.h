@@ -22,6 +22,8 @@ std::optional<ir::Graph> GraphOfMain(Pipeline& pipeline, const Options& options,
 
 // A verified graph from the bytes of a file. Reports what is wrong with it.
 std::optional<ir::Graph> LoadGraph(const std::string& bytes, Diagnostics& diags);
+// Whether these are the bytes of a graph, in a file's form or as text, and no source.
+bool HoldsGraph(std::string_view bytes);
 
 // Where a graph or a function is wanted by name: what to lower from, so that it is there. main, if it reaches the
 // function; else the function itself. Reports if there is neither.

@@ -95,7 +95,7 @@ ExitCode Load(Pipeline& pipeline, const Options& options, std::optional<ir::Grap
   std::optional<std::string> bytes = ReadFile(
       options.file, HasSuffix(options.file, ".graph") ? kMaxGraphBytes : kMaxSourceBytes, pipeline.diags);
   if (!bytes) return ExitCode::Failed;
-  if (HasSuffix(options.file, ".graph") || ir::LooksLikeGraphFile(*bytes)) {
+  if (HasSuffix(options.file, ".graph") || HoldsGraph(*bytes)) {
     origin = GraphOrigin::File;
     graph = LoadGraph(*bytes, pipeline.diags);
     return graph ? ExitCode::Fine : ExitCode::BadGraph;

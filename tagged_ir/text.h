@@ -23,6 +23,9 @@ struct PrintOptions {
 };
 void Print(const Graph& graph, llvm::raw_ostream& out, const PrintOptions& options = {});
 
+// Whether this begins like a graph's text, comments skipped: `tagged "name"`. No source does.
+bool LooksLikeGraphText(std::string_view text);
+
 // On failure returns nullopt and sets `error` to "line 3: ..." . The result is verified.
 std::optional<Graph> ParseText(std::string_view text, std::string* error);
 

@@ -3,6 +3,7 @@
 // Names of types, scopes and nodes may be used before they are declared, so each use is noted and looked up
 // at the end of what declares it: types and scopes at the end of the header, nodes at the end of the text.
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <functional>
@@ -571,6 +572,22 @@ bool Parser::ResolveConstant(const PendingNode& node, uint32_t* attr) {
 }
 
 }  // namespace
+
+bool LooksLikeGraphText(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  for (;;) {
+    size_t begin = text.find_first_not_of(kBlank);
+    if (begin == std::string_view::npos) return false;
+    text.remove_prefix(begin);
+    if (!text.starts_with("--")) break;
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+  }
+  constexpr std::string_view kKeyword = "tagged";
+  if (!text.starts_with(kKeyword)) return false;
+  text.remove_prefix(kKeyword.size());
+  size_t name = text.find_first_not_of(kBlank);
+  return name != 0 && name != std::string_view::npos && text[name] == '"';
+}
 
 std::optional<Graph> ParseText(std::string_view text, std::string* error) { return Parser(text).Run(error); }
 

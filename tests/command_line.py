@@ -89,6 +89,22 @@ def output_is_beside_the_source(d):
 
 
 @test
+def a_graph_as_text(d):
+    d.file("p.df", FACT)
+    text, _ = d.expect(0, "p.df", "--emit=tagged")
+    d.file("p.tagged", "-- by hand\n\n" + text)
+    d.expect(0, "run", "p.tagged", out="3628800\n")
+    d.expect(0, "run", "-", stdin=text, out="3628800\n")
+    d.expect(0, "p.tagged", "--emit=tagged", out=text)
+    d.expect(0, "p.tagged", "-o", "p.graph")
+    d.expect(0, "p.graph", "--emit=tagged", out=text)
+    d.file("p.tagged", text.replace("EntryMerge", "EntryMrge", 1))
+    d.expect(4, "run", "p.tagged", err="error[DF0501]: not a valid graph: line ")
+    d.file("p.tagged", text.replace(" = Eq ", " = Add ", 1))
+    d.expect(4, "run", "p.tagged", err="error[DF0501]: not a valid graph: ")
+
+
+@test
 def same_source_same_bytes(d):
     d.file("p.df", FACT)
     d.expect(0, "p.df", "-o", "a.graph")

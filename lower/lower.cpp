@@ -6,6 +6,7 @@
 #include "lower/build.h"
 #include "lower/gradient.h"
 #include "lower/inline_delayed.h"
+#include "lower/late_numbers.h"
 #include "lower/prune.h"
 #include "lower/strictness.h"
 
@@ -100,6 +101,10 @@ std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::Var
   if (options.Does(Optimisation::DelayedCalls)) {
     fg::InlineIntoDelayed(*graphs);
     Check(*graphs, "after inlining into delayed bodies");
+  }
+  if (options.Does(Optimisation::LateNumbers)) {
+    fg::KeepNumbersLate(*graphs);
+    Check(*graphs, "after keeping numbers late");
   }
   fg::Prune(*graphs, options.optimize);
   Check(*graphs, "after pruning");

@@ -125,6 +125,8 @@ class BatchRun {
   void Elementwise(const BatchRegion::Item& item, uint32_t value);
   void Product(const BatchRegion::Item& item, uint32_t value);
   void Concat(const BatchRegion::Item& item, uint32_t value);
+  void Expand(const BatchRegion::Item& item, uint32_t value);
+  void SetElement(const BatchRegion::Item& item, uint32_t value);
   void OneByOne(const BatchRegion::Item& item, uint32_t value);
   // Rows of a value that an op makes: in its block if it is a result.
   Rows& NewRows(uint32_t value, bool shared);
@@ -236,15 +238,16 @@ bool BatchRun::View(const BatchRegion::Item& item, uint32_t value) {
       if (item.attr & ir::kFromEnd) values_[value].offset += BytesOf(from) - BytesOf(result);
       return true;
     }
-    // A row of a table that all share.
+    // Rows of a table, elements.
     case Op::Gather:
-    case Op::SliceAt: {
+    case Op::SliceAt:
+    case Op::GetElement: {
       const Rows& index = values_[item.in[1]];
-      if (!x.shared || !index.words) return false;
       const ir::Type& from = TypeOf(item.in[0]);
-      size_t row = from.dims[0] ? BytesOf(from) / static_cast<size_t>(from.dims[0]) : 0;
+      auto steps = static_cast<size_t>(item.op == Op::GetElement ? ir::ElementCount(from.dims) : from.dims[0]);
+      size_t step = steps ? BytesOf(from) / steps : 0;
       char** at = scratch().Array<char*>(rows_.size());
-      for (size_t i = 0; i < rows_.size(); ++i) at[i] = x.Row(0) + static_cast<size_t>(index.words[i]) * row;
+      for (size_t i = 0; i < rows_.size(); ++i) at[i] = x.Row(i) + static_cast<size_t>(index.words[i]) * step;
       values_[value].at = at;
       return true;
     }
@@ -361,6 +364,36 @@ void BatchRun::Concat(const BatchRegion::Item& item, uint32_t value) {
   Note(&BatchStats::gathers);
 }
 
+// A number, or tensor, repeated.
+void BatchRun::Expand(const BatchRegion::Item& item, uint32_t value) {
+  const Rows& x = values_[item.in[0]];
+  const Rows& out = NewRows(value, x.shared);
+  const ir::Type& type = TypeOf(value);
+  size_t bytes = BytesOf(type);
+  size_t block = x.words ? ir::ElementBytes(type.element) : BytesOf(TypeOf(item.in[0]));
+  for (size_t i = 0; i < CountRows(out) && bytes > 0; ++i) {
+    char* to = out.Row(i);
+    std::memcpy(to, x.words ? reinterpret_cast<const char*>(&x.words[i]) : x.Row(i), block);
+    for (size_t done = block; done < bytes;) {
+      size_t more = std::min(done, bytes - done);
+      std::memcpy(to + done, to, more);
+      done += more;
+    }
+  }
+}
+
+void BatchRun::SetElement(const BatchRegion::Item& item, uint32_t value) {
+  const Rows &x = values_[item.in[0]], &index = values_[item.in[1]], &element = values_[item.in[2]];
+  const Rows& out = NewRows(value, false);
+  const ir::Type& type = TypeOf(value);
+  size_t bytes = BytesOf(type), size = ir::ElementBytes(type.element);
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    std::memcpy(out.Row(i), x.Row(i), bytes);
+    std::memcpy(out.Row(i) + static_cast<size_t>(index.words[i]) * size,
+                element.words ? reinterpret_cast<const char*>(&element.words[i]) : element.Row(i), size);
+  }
+}
+
 // By the kernel that computes it unbatched.
 void BatchRun::OneByOne(const BatchRegion::Item& item, uint32_t value) {
   const Rows& out = NewRows(value, AllShared(item));
@@ -388,6 +421,8 @@ void BatchRun::Compute(const BatchRegion::Item& item, uint32_t value) {
   bool tensors = true;
   for (uint32_t in : item.in) tensors &= region_.values[in].tensor != nullptr;
   if (item.op == Op::MatMul) return Product(item, value);
+  if (item.op == Op::Expand) return Expand(item, value);
+  if (item.op == Op::SetElement) return SetElement(item, value);
   if (item.op == Op::Concat && ir::AxisOf(item.attr, TypeOf(value).dims.size()) == 0) return Concat(item, value);
   if (tensors && (ir::IsElementwise(item.op) || item.op == Op::Where) && item.op != Op::Convert && item.op != Op::Not)
     return Elementwise(item, value);

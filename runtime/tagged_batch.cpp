@@ -52,6 +52,8 @@ bool IsDeferrable(const ir::Graph& g, NodeId id) {
     case Op::Convert: return true;
     // These look at an index: at a word when they are deferred.
     case Op::Gather:
+    case Op::GetElement:
+    case Op::SetElement:
     case Op::SliceAt: return type_of(1).kind == TypeKind::Int;
     default:
       if (!ir::IsElementwise(node.op) || type_of(0).kind != TypeKind::Tensor) return false;
@@ -200,10 +202,15 @@ class GroupReader {
   }
   static void FindChecks(BatchRegion& region) {
     for (const BatchRegion::Item& item : region.ops) {
-      if (item.op != Op::Gather && item.op != Op::SliceAt) continue;
-      int64_t size = region.values[item.in[0]].tensor->dims[0];
-      int64_t taken = item.op == Op::Gather ? 1 : item.types.result_type->dims[0];
-      region.checks.push_back({item.in[1], size - taken});
+      if (!region.values[item.in[0]].tensor) continue;
+      const ir::Type& x = *region.values[item.in[0]].tensor;
+      switch (item.op) {
+        case Op::GetElement:
+        case Op::SetElement: region.checks.push_back({item.in[1], ir::ElementCount(x.dims) - 1}); break;
+        case Op::Gather: region.checks.push_back({item.in[1], x.dims[0] - 1}); break;
+        case Op::SliceAt: region.checks.push_back({item.in[1], x.dims[0] - item.types.result_type->dims[0]}); break;
+        default: break;
+      }
     }
   }
   static void FindWeights(BatchRegion& region) {

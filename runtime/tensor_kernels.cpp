@@ -372,14 +372,18 @@ Value TensorFiring::GetElement() {
   const TensorObject& x = Operand(0);
   int64_t at = in_[1].word(), count = static_cast<int64_t>(x.count());
   if (BadIndex(&at, 1, count)) return {};
-  return ElementOf(x, static_cast<size_t>(at));
+  if (ScalarResult()) return ElementOf(x, static_cast<size_t>(at));
+  Value out = New();
+  size_t size = ir::ElementBytes(x.element());
+  std::memcpy(TensorIn(out)->data(), x.data() + static_cast<size_t>(at) * size, size);
+  return out;
 }
 
 Value TensorFiring::SetElement() {
   int64_t at = in_[1].word(), count = static_cast<int64_t>(Operand(0).count());
   if (BadIndex(&at, 1, count)) return {};
   Value out = Own();
-  ::df::SetElement(*TensorIn(out), static_cast<size_t>(at), in_[2]);
+  ::df::SetElement(*TensorIn(out), static_cast<size_t>(at), IsTensor(2) ? ElementOf(Operand(2), 0) : in_[2]);
   return out;
 }
 

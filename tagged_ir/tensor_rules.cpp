@@ -104,12 +104,13 @@ class Rule {
 
   // The result has these elements and this shape; a scalar stands for no dimensions if `scalar`.
   std::string Want(TypeKind element, llvm::ArrayRef<int64_t> dims, bool scalar) const {
-    bool is_scalar = out_.kind != TypeKind::Tensor;
-    if (ElementOf(out_) == element && llvm::ArrayRef<int64_t>(out_.dims) == dims && is_scalar == (scalar && dims.empty()))
-      return "";
-    std::string want = scalar && dims.empty() ? "a scalar" : "the shape " + ShapeText(dims);
+    bool is_scalar = out_.kind != TypeKind::Tensor, may_be = scalar && dims.empty();
+    if (ElementOf(out_) == element && llvm::ArrayRef<int64_t>(out_.dims) == dims && (may_be || !is_scalar)) return "";
+    std::string want = may_be ? "a scalar" : "the shape " + ShapeText(dims);
     return fmt::format("the result is a `{}`, want {} with elements of the operand's type", out_.name, want);
   }
+  // A scalar, or a tensor without dimensions, as elements of the tensor.
+  static bool IsElement(const Type& type, const Type& tensor) { return ElementOf(type) == tensor.element && type.dims.empty(); }
   std::string Elementwise();
   std::string Product();
   std::string Reduction();
@@ -279,9 +280,9 @@ std::string Rule::Run() {
     case Op::OneHot: return Hot();
     case Op::Iota: return out_.element == TypeKind::Int ? "" : "the result has no Ints";
     case Op::Dim: return AxisOf(attr_, in_[0]->dims.size()) < in_[0]->dims.size() ? "" : "no such axis";
-    case Op::GetElement: return out_.kind == in_[0]->element ? "" : fmt::format("no `{}` is in a `{}`", out_.name, in_[0]->name);
+    case Op::GetElement: return IsElement(out_, *in_[0]) ? "" : fmt::format("no `{}` is in a `{}`", out_.name, in_[0]->name);
     case Op::SetElement:
-      return in_[2]->kind == in_[0]->element ? "" : fmt::format("no `{}` is in a `{}`", in_[2]->name, in_[0]->name);
+      return IsElement(*in_[2], *in_[0]) ? "" : fmt::format("no `{}` is in a `{}`", in_[2]->name, in_[0]->name);
     case Op::RandomUniform:
     case Op::RandomNormal: return IsReal(out_.element) ? "" : "random numbers are Float or Double";
     case Op::Size:

@@ -14,6 +14,7 @@ import tempfile
 
 BATCHES = ("off", "1", "2", "3", "7", "auto")
 PRELUDE = """{-# LANGUAGE Strict #-}
+import Gradient
 import qualified Tensor as T
 
 data Tree = Leaf Int | Node Tree Tree
@@ -101,6 +102,36 @@ walk :: Tensor Double [6, 6] -> Int -> Tensor Double [6]
 walk w n = if n < 2 then T.index w n else tanh (T.vecmat (walk w (n - 1)) w + T.matvec w (walk w (n - 2)))
 main = walk (sin (T.convert T.iota)) 11
 """, 2),
+    # Numbers of tensors that are added up stay tensors; a number that is compared is read.
+    ("a loss at each node", """
+data Scored = Scored (State 5) Float
+score :: Tensor Float [5, 3] -> Tree -> Scored
+score w (Leaf word) = let s = encode cell embeddings (Leaf word) in Scored s (loss w word s)
+score w (Node l r) = case score w l of
+  Scored sl a -> case score w r of Scored sr b -> let s = combine cell sl sr in Scored s (a + b + abs (loss w 1 s))
+loss w k (State h _) = negate (T.logSoftmax (T.vecmat h w) T.! (k `mod` 3)) / T.sum (h * h)
+total :: [Tree] -> Float -> Float
+total [] sum = sum
+total (t : ts) sum = case score (waves 0.6) t of Scored _ l -> total ts (sum + l)
+main = let s = total (trees 20) 0 in (s, s > 3)
+""", 20),
+    ("gradients of losses at each node", """
+data Scored = Scored (State 5) Double
+score :: Cell 5 -> Tree -> Scored
+score c (Leaf word) = let s = encode c embeddings (Leaf word) in Scored s (loss s)
+score c (Node l r) = case score c l of
+  Scored sl a -> case score c r of Scored sr b -> let s = combine c sl sr in Scored s (a + b + loss s)
+loss (State h _) = let x = realToFrac (T.sum h) - 0.5 in x * x
+total :: Cell 5 -> [Tree] -> Double -> Double
+total c [] sum = sum
+total c (t : ts) sum = case score c t of Scored _ l -> total c ts (sum + l)
+descend :: Int -> Cell 5 -> Double -> (Double, Float)
+descend n c sum
+  | n == 0 = case c of Cell w b -> (sum, T.sum w + T.sum b)
+  | otherwise = case valueAndGrad (\\m -> total m (trees 8) 0) c of
+      (l, Cell dw db) -> case c of Cell w b -> descend (n - 1) (Cell (w - 0.1 * dw) (b - 0.1 * db)) (sum + l)
+main = descend 3 cell 0
+""", 8),
     ("an index out of range", "main = hiddens [tree 3 9, Node (Node (Leaf 4) (Leaf 12)) (Leaf 1), tree 5 4]", 0),
     ("an index out of range that nobody asks for", """
 pick lazily = case lazily of { ~(a, _) -> a }

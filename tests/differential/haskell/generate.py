@@ -535,6 +535,15 @@ class Generator(Terms, Patterns):
                                "[pred {0} | {0} <- [%s ..], {0} > minBound]".format(v) % x))
         return Node("ann", ("[]", data.name), [Node("lit", info=words)])
 
+    def strict_in_what_fails(self):
+        """What fails only because of a bang pattern: the value is not used."""
+        r, x, y, n = self.r, self.name("x"), self.name("y"), self.r.randint(0, 9)
+        failing = r.choice(('error "strict"', "(head [] :: Int)", "(%d `div` (0 :: Int))" % n))
+        words = r.choice(("(\\ !{x} -> {n}) {failing}", "let {{ !{x} = {failing} }} in {n}", "let {{ {y} !{x} = {n} }} in {y} {failing}",
+                          "case (%d, {failing}) of (_, !{x}) -> {n}" % n, "let {{ {y} 0 {x} = {n}; {y} _ !{x} = {n} }} in {y} %d {failing}" % r.randint(0, 1),
+                          "sum [{n} | !{x} <- [{failing}]]")).format(x=x, y=y, n=n, failing=failing)
+        return Node("ann", "Int", [Node("lit", info="(%s)" % words)])
+
     def used(self, e):
         """A call of one of the program's functions with all its arguments, of a type without variables."""
         found = {v: self.choose([c for c, w in e.constraints if w == v], Scope()) for v in variables(functions(e.params, e.result))}
@@ -563,6 +572,8 @@ class Generator(Terms, Patterns):
             t = self.ground_type(1)
             if self.world.showable(t):
                 parts.append(Node("ann", t, [self.term(t, depth, Scope())]))
+        if self.fails and self.chance(0.12):
+            parts.append(self.strict_in_what_fails())
         if len(parts) == 1:
             return parts[0]
         return Node("tuple", ("(,)",) + tuple(p.type for p in parts), parts)

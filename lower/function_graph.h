@@ -34,7 +34,8 @@ enum class NodeKind : uint8_t {
   Param,      // parameter `attr` of the function; they come first in the body block
   Op,         // an Ordinary op, Construct or Force of the op table; attr as there (Const: index into Program::constants)
   Apply,      // calls `callee` with all its parameters; one result per result of the callee
-  Delay,      // a reference to `callee` applied to the operands; `reason` says why it is not computed at once
+  Delay,      // a reference to `callee` applied to the operands; `reason` says why it is not computed at once. Of a paired
+              // callee the other results follow: cotangents, which come when it has been forced and its own has come
   Branch,     // operand 0 is the predicate (Bool or Alt); one block per alternative; results are what the blocks yield
   Diff,       // a derivative of `callee`, `attr` says which (DiffMode); gone after ExpandGradients (gradient.h)
 };
@@ -80,7 +81,7 @@ struct Function {
   Table<BlockId, Block> blocks;
   BlockId body;
   ir::PosId pos;
-  bool delayed = false;  // the body of a Delay: one result, evaluated
+  bool delayed = false;  // the body of a Delay: one result, evaluated; if it is paired, cotangents behind it
   // A function and its gradient (gradient.h): cotangents come late, so that any node may use values of later ones.
   bool paired = false;
 

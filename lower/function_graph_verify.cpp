@@ -14,8 +14,9 @@ class Verifier {
     owner_.assign(function_.nodes.size(), BlockId());
     parent_.assign(function_.blocks.size(), BlockId());
     if (!Place(function_.body, 0)) return error_;
-    if (function_.delayed && (function_.results.size() != 1 || function_.results[0].lazy))
-      return Fault("a delayed expression has one evaluated result");
+    if (function_.delayed && (function_.results.empty() || function_.results[0].lazy ||
+                              (function_.results.size() != 1 && !function_.paired)))
+      return Fault("a delayed expression has one evaluated result, and cotangents if it is paired");
     if (!CheckBlock(function_.body, function_.results, true)) return error_;
     return "";
   }
@@ -140,14 +141,11 @@ class Verifier {
       return Bad(fmt::format("{}: {} operands for {}", by, node.operands.size(), callee.name));
     for (size_t i = 0; i < node.operands.size(); ++i)
       if (!CheckFit(node.operands[i], callee.params[i].type, by)) return false;
-    if (node.kind == NodeKind::Delay) {
-      if (!callee.delayed || node.results.size() != 1 || !node.results[0].lazy ||
-          node.results[0].type != callee.results[0].type)
-        return Bad(by + ": a Delay is a reference to a delayed expression");
-      return true;
-    }
     if (node.results.size() != callee.results.size()) return Bad(by + ": results unlike its callee's");
-    for (size_t i = 0; i < node.results.size(); ++i)
+    bool delay = node.kind == NodeKind::Delay;
+    if (delay && (!callee.delayed || !node.results[0].lazy || node.results[0].type != callee.results[0].type))
+      return Bad(by + ": a Delay is a reference to a delayed expression");
+    for (size_t i = delay; i < node.results.size(); ++i)
       if (!(node.results[i] == callee.results[i])) return Bad(by + ": results unlike its callee's");
     return true;
   }

@@ -23,10 +23,53 @@ FunctionId Gradients::Derived(FunctionId function, Mode mode, ir::PosId pos) {
       mode == Mode::Pair ? PairBuilder::Signature(types, source) : DualBuilder::Signature(types, source);
   FunctionId made = program.functions.Add(std::move(signature));
   derived_[{function.index, mode}] = made;
+  NoteChanges(function, mode, made);
   Request request{function, mode, current, pos};
   requests_[{function.index, mode}] = request;
   work_.emplace_back(request, made);
   return made;
+}
+
+bool Gradients::MayChange(FunctionId function, uint32_t param, uint32_t result) const {
+  auto it = changes_.find(function.index);
+  return it == changes_.end() || it->second[param][result];
+}
+
+void Gradients::NoteChanges(FunctionId source, Mode mode, FunctionId made) {
+  const Function& from = program.functions[source];
+  if (mode == Mode::Dual && !changes_.count(source.index)) return;
+  // What each parameter and result of the new function was in the old one, and whether it is its cotangent.
+  struct Port {
+    uint32_t of;
+    bool cotangent = false;
+  };
+  std::vector<Port> params, results;
+  auto list = [&](auto& ports, uint32_t count, auto type_of, bool delayed) {
+    for (uint32_t i = 0; i < count; ++i) {
+      size_t parts = mode == Mode::Pair || (delayed && i == 0) ? 1 : DualBuilder::Parts(types, type_of(i)).size();
+      for (size_t part = 0; part < parts; ++part) ports.push_back({i});
+    }
+  };
+  auto param_type = [&](uint32_t i) { return from.params[i].type; };
+  auto result_type = [&](uint32_t k) { return from.results[k]; };
+  uint32_t num_params = static_cast<uint32_t>(from.params.size()), num_results = static_cast<uint32_t>(from.results.size());
+  list(params, num_params, param_type, false);
+  list(results, num_results, result_type, from.delayed);
+  if (mode == Mode::Pair) {
+    for (uint32_t k = 0; k < num_results; ++k)
+      if (types.Active(result_type(k).type)) params.push_back({k, true});
+    for (uint32_t i = 0; i < num_params; ++i)
+      if (types.Active(param_type(i).type)) results.push_back({i, true});
+  }
+  std::vector<std::vector<bool>>& changes = changes_[made.index];
+  for (Port param : params) {
+    changes.emplace_back();
+    for (Port result : results) {
+      bool may = param.cotangent ? result.cotangent && MayChange(source, result.of, param.of)
+                                 : result.cotangent || MayChange(source, param.of, result.of);
+      changes.back().push_back(may);
+    }
+  }
 }
 
 // Builds what was asked for, and what that asks for.

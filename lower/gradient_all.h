@@ -24,6 +24,9 @@ class Gradients {
   // The paired and the dual body of a function that is needed at `pos`.
   FunctionId Paired(FunctionId function, ir::PosId pos);
   FunctionId Dual(FunctionId function, ir::PosId pos);
+  // Whether parameter `param` may change result `result`. Of a paired body: a cotangent changes none of the values, and of
+  // the new cotangents only those of parameters that change its own result. All else may change everything.
+  bool MayChange(FunctionId function, uint32_t param, uint32_t result) const;
   // Reports an op without a derivative, and the calls that lead to it.
   void Refuse(GradientFault fault);
 
@@ -43,11 +46,14 @@ class Gradients {
   void WriteVjp(Writer& w, const Node& node, Values& results);
   void WriteJvp(Writer& w, const Node& node, Values& results);
   void Drain();
+  void NoteChanges(FunctionId source, Mode mode, FunctionId made);
 
   Diagnostics& diags_;
   llvm::function_ref<Span(ir::PosId)> span_of_;
   std::map<std::pair<uint32_t, Mode>, FunctionId> derived_;
   std::map<std::pair<uint32_t, Mode>, Request> requests_;
+  // Of functions that were derived from paired ones, and of these: by parameter, the results that it may change.
+  std::map<uint32_t, std::vector<std::vector<bool>>> changes_;
   std::deque<std::pair<Request, FunctionId>> work_;
   std::set<std::pair<std::string, uint32_t>> refused_;
   enum class State : uint8_t { New, Open, Done };

@@ -11,6 +11,7 @@ Function PairBuilder::Signature(GradientTypes& types, const Function& function) 
   paired.name = types.FreshName(function.name + ".paired");
   paired.pos = function.pos;
   paired.paired = true;
+  paired.delayed = function.delayed;
   paired.params = function.params;
   paired.results = function.results;
   for (size_t k = 0; k < function.results.size(); ++k) {
@@ -76,7 +77,6 @@ Function PairBuilder::Run() {
   f_.params = std::move(signature.params);
   f_.results = std::move(signature.results);
   f_.paired = true;
-  f_.delayed = false;
   return std::move(f_);
 }
 
@@ -300,37 +300,63 @@ void PairBuilder::TransposeApply(NodeId id) {
   }
 }
 
-// What was never forced is never differentiated: the gradient stands in a branch on its cotangent, and one that is not
-// zero comes from where the value was used. The paired body is called on the operands anew, so that a delayed expression
-// is computed again for its gradient; what it refers to is not.
+// A Delay of the paired body, whose cotangents are late operands: they wait in the reference, or go to the body that runs
+// under the Delay's label. Its cotangents come back to where the Delay stands. What was never forced is never
+// differentiated: the cotangent of an operand is asked for in a branch on those of the results that it may change. One that is
+// not zero comes from where the result was used; or it was given to vjp, and then the value is forced for it.
 void PairBuilder::TransposeDelay(NodeId id) {
   const Node node = f_.nodes[id];
-  std::optional<Value> cotangent = Total({id, 0});
-  if (!cotangent) return;
-  Values operands, active;
-  llvm::SmallVector<PortType, 4> results;
-  for (Value operand : node.operands) {
-    operands.push_back(operand);
-    if (!Active(operand)) continue;
-    active.push_back(operand);
-    results.push_back({types_.Cotangent(w_.TypeOf(operand).type), false});
+  uint32_t count = static_cast<uint32_t>(node.results.size());
+  llvm::SmallVector<std::optional<Value>, 2> cotangents;
+  for (uint32_t k = 0; k < count; ++k) cotangents.push_back(Total({id, k}));
+  bool needed = llvm::any_of(cotangents, [](const std::optional<Value>& cotangent) { return cotangent.has_value(); });
+  if (!needed || llvm::none_of(node.operands, [&](Value operand) { return Active(operand); })) return;
+  Values operands(node.operands.begin(), node.operands.end());
+  llvm::SmallVector<std::optional<Value>, 2> used(count);
+  for (uint32_t k = 0; k < count; ++k) {
+    if (!Active({id, k})) continue;
+    operands.push_back(OrZero(cotangents[k], {id, k}));
+    if (cotangents[k]) used[k] = types_.IsNotZero(w_, node.results[k].type, operands.back());
   }
-  if (active.empty()) return;
-  cotangent = types_.AsCotangent(w_, *cotangent);
-  operands.push_back(*cotangent);
-  FunctionId callee = all_.Paired(node.callee, node.pos);
-  Value used = types_.IsNotZero(w_, node.results[0].type, *cotangent);
-  NodeId branch = w_.Branch(used, 2, results, [&](uint32_t side) {
-    Values parts;
-    if (side == 0) {
-      NodeId call = w_.Apply(callee, operands);
-      for (uint32_t i = 0; i < active.size(); ++i) parts.push_back({call, i + 1});
-    } else {
-      for (Value operand : active) parts.push_back(types_.Zero(w_, w_.TypeOf(operand).type));
-    }
-    return parts;
-  });
-  for (uint32_t i = 0; i < active.size(); ++i) Contribute(active[i], {branch, i});
+  FunctionId plain = node.callee, paired = all_.Paired(plain, node.pos);
+  f_.nodes[id].callee = paired;
+  f_.nodes[id].operands.assign(operands.begin(), operands.end());
+  // Operands that may change the same of them have one branch.
+  struct Part {
+    Value operand, cotangent;
+    PortType type;
+  };
+  std::map<std::vector<uint32_t>, std::vector<Part>> parts;
+  uint32_t next = count;
+  for (uint32_t i = 0; i < node.operands.size(); ++i) {
+    Value operand = node.operands[i];
+    if (!Active(operand)) continue;
+    PortType type{types_.Cotangent(w_.TypeOf(operand).type), false};
+    f_.nodes[id].results.push_back(type);
+    std::vector<uint32_t> changed;
+    for (uint32_t k = 0; k < count; ++k)
+      if (used[k] && all_.MayChange(plain, i, k)) changed.push_back(k);
+    parts[changed].push_back({operand, {id, next++}, type});
+  }
+  PortType boolean{w_.program().types.Builtin(ir::TypeKind::Bool), false};
+  for (const auto& [changed, list] : parts) {
+    if (changed.empty()) continue;
+    Value any = *used[changed[0]];
+    for (uint32_t k : llvm::ArrayRef(changed).drop_front())
+      any = {w_.Branch(any, 2, boolean, [&](uint32_t side) -> Values {
+        return {side == 0 ? w_.Const({boolean.type, 1, ""}) : *used[k]};
+      }), 0};
+    llvm::SmallVector<PortType, 4> results;
+    for (const Part& part : list) results.push_back(part.type);
+    NodeId branch = w_.Branch(any, 2, results, [&](uint32_t side) {
+      Values yields;
+      Value value = side == 0 ? w_.Forced({id, 0}) : Value();
+      for (const Part& part : list)
+        yields.push_back(side == 0 ? w_.Seq(value, part.cotangent) : types_.Zero(w_, w_.TypeOf(part.operand).type));
+      return yields;
+    });
+    for (uint32_t i = 0; i < list.size(); ++i) Contribute(list[i].operand, {branch, i});
+  }
 }
 
 void PairBuilder::TransposeBranch(NodeId id) {

@@ -63,7 +63,9 @@ class Pruner {
     if (state.reached) return;
     state.reached = true;
     for (BlockId again : state.agains) state.calls.push_back({{}, again, id});
-    if (across_ && !p_.functions[id].delayed) return;
+    const Function& function = p_.functions[id];
+    if (across_ && function.delayed && function.paired) NeedResult(id, 0);  // what its reference stands for
+    if (across_ && (!function.delayed || function.paired)) return;
     for (uint32_t i = 0; i < state.params.size(); ++i) NeedParam(id, i);
     for (uint32_t k = 0; k < state.function_results.size(); ++k) NeedResult(id, k);
   }

@@ -145,9 +145,18 @@ void Transformer::EmitDelay(fg::NodeId id) {
   ir::NodeId delay =
       AddWithOperands(ir::Op::Delay, TriggerEdge(trigger_), node.operands, types, site.index, node.pos);
   for (uint32_t i = 0; i < body.arrivals.size(); ++i) body.arrivals[i].push_back({delay, i + 1});
-  ir::NodeId back = Add(ir::Op::Return, ir::Edge(), {}, site.index, node.pos);
-  body.sites.push_back({site, {back}});
+  Body::Site uses{site, {Add(ir::Op::Return, ir::Edge(), {}, site.index, node.pos)}};
   Define({id, 0}, {delay, 0});
+  if (node.results.size() > 1) {
+    // The gradient's trigger: the activation has begun with the Delay's, so this one only says where nothing comes.
+    ir::NodeId control = Add(ir::Op::Call, TriggerEdge(trigger_), {TriggerType(), TriggerType()}, site.index, node.pos);
+    for (uint32_t k = 1; k < node.results.size(); ++k) {
+      ir::NodeId back = Add(ir::Op::Return, {ir::Edge(), ir::Edge{control, 1}}, node.results[k], site.index, node.pos);
+      uses.returns.push_back(back);
+      Define({id, k}, {back, 0});
+    }
+  }
+  body.sites.push_back(std::move(uses));
 }
 
 // Connects EntryMerges with their Calls, and bodies' results with their Returns.

@@ -44,7 +44,7 @@ struct SiteCode {
   std::vector<uint32_t> arguments;  // by EntryMerge of the callee: the node that answers under the caller's tag
   uint32_t result = kNone;          // Delay: the node of the callee that answers for the reference
   std::vector<uint32_t> returns;    // the nodes that ask for what the callee computes
-  uint32_t held = kNone;            // several returns: the caller's slot that keeps the activation for all
+  uint32_t held = kNone;            // several of these: the caller's slot that keeps the activation for all
 };
 
 struct ScopeCode {
@@ -151,6 +151,7 @@ class DemandExecution : public EngineRun {
   void Finish(Value& value);
   void Push(uint32_t node, Activation* at, Activation* inside = nullptr);
   void PushCell(DemandCell* cell, uint32_t& want, Activation*& where);
+  Activation* EnterSite(uint32_t site, Activation* at);
   bool Follow(Value& value, bool delays, uint32_t& want, Activation*& where);
   bool StepExit(Frame& frame, const NodeCode& n, Value& value, uint32_t& want, Activation*& where);
   bool StepOrdinary(Frame& frame, const NodeCode& n, Value& value, uint32_t& want, Activation*& where);

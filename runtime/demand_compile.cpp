@@ -54,7 +54,7 @@ class Compiler {
           uint32_t result = Source(i, 0);
           add(result);
           SiteCode& site = code_.sites[from.attr];
-          if (graph_.sites[ir::SiteId(from.attr)].kind == ir::SiteKind::Delay) site.result = result;
+          if (from.num_results == 0) site.result = result;
           else site.returns.push_back(i);
           break;
         }
@@ -123,6 +123,11 @@ class Compiler {
     }
   }
 
+  // One result of the site's activation is asked for: a call's, or what a reference stands for.
+  bool IsAskedOnce(uint32_t site) const {
+    return code_.sites[site].returns.size() + (code_.sites[site].result != kNone) <= 1;
+  }
+
   // How often a node may be asked for under one tag, if everybody who asks is asked once under each of its own.
   void CountUses() {
     uses_.resize(code_.nodes.size());
@@ -138,9 +143,9 @@ class Compiler {
       const NodeCode& n = code_.nodes[i];
       if (!n.live) continue;
       if (n.op == Op::Return) {
-        by_return(code_.sources[n.first], code_.sites[n.attr].returns.size() == 1);
+        by_return(code_.sources[n.first], IsAskedOnce(n.attr));
       } else if (n.op == Op::Delay) {
-        by_return(code_.sites[n.attr].result, true);
+        by_return(code_.sites[n.attr].result, IsAskedOnce(n.attr));
       } else {
         // Many inner tags see one outer value.
         ForEachDemand(i, [&](uint32_t source) { uses_[source] += n.op == Op::Outer ? 2 : 1; });
@@ -153,14 +158,14 @@ class Compiler {
     for (uint32_t i = 0; i < code_.nodes.size(); ++i) {
       NodeCode& n = code_.nodes[i];
       if (!n.live) continue;
-      bool several = n.op == Op::Return && code_.sites[n.attr].returns.size() > 1;
+      bool several = n.op == Op::Return && !IsAskedOnce(n.attr);
       several |= n.op == Op::Exit && code_.scopes[n.attr].exits.size() > 1;
       if (n.op == Op::Const || n.op == Op::Input) continue;
       if (uses_[i] > 1 || several || n.op == Op::LoopMerge || n.op == Op::EntryMerge) n.slot = take(n.scope);
       n.once = n.op == Op::EntryMerge && uses_[i] == 1;
     }
     for (uint32_t i = 0; i < code_.sites.size(); ++i)
-      if (code_.sites[i].returns.size() > 1) code_.sites[i].held = take(graph_.sites[ir::SiteId(i)].caller.index);
+      if (!IsAskedOnce(i)) code_.sites[i].held = take(graph_.sites[ir::SiteId(i)].caller.index);
     for (uint32_t i = 0; i < code_.scopes.size(); ++i)
       if (code_.scopes[i].exits.size() > 1) code_.scopes[i].held = take(graph_.scopes[ir::ScopeId(i)].parent.index);
   }

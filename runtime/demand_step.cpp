@@ -62,7 +62,7 @@ void DemandExecution::PushCell(DemandCell* cell, uint32_t& want, Activation*& wh
   if (stack_.size() == stack_.capacity()) stack_.reserve(std::max<size_t>(64, 2 * stack_.size()));
   if (cell->what == DemandCell::Delay) {
     ++stats_.released;
-    where = NewActivation({cell->id, false, 0}, code_.sites[cell->id].callee, cell->at);
+    where = EnterSite(cell->id, cell->at);
     want = code_.sites[cell->id].result;
   } else {
     where = Hold(cell->at);
@@ -71,7 +71,16 @@ void DemandExecution::PushCell(DemandCell* cell, uint32_t& want, Activation*& wh
   cell->refs.Retain();
   cell->busy = true;
   stack_.push_back({kNone, 0, where, nullptr, cell});
-  if (cell->what == DemandCell::Delay) TakeArguments(where, cell->at);
+}
+
+// The activation of a site under the tag of `at`, with one count: that which another of its results has made, or a new one.
+Activation* DemandExecution::EnterSite(uint32_t site, Activation* at) {
+  const SiteCode& code = code_.sites[site];
+  if (code.held != kNone && at->states()[code.held] == SlotState::Full) return Hold(CellOf(at->values()[code.held])->at);
+  Activation* inside = NewActivation({site, false, 0}, code.callee, at);
+  TakeArguments(inside, at);
+  if (code.held != kNone) Store(at, code.held, NewCell(DemandCell::Tag, site, inside));
+  return inside;
 }
 
 // What a reference stands for, if it is known; else its cell's frame is pushed and false returned. Without
@@ -140,16 +149,7 @@ bool DemandExecution::Ask(uint32_t& want, Activation*& where, Value& value) {
       where = Up(at);
       break;
     case Op::Return: {
-      const SiteCode& site = code_.sites[n.attr];
-      bool kept = site.held != kNone && at->states()[site.held] == SlotState::Full;
-      if (kept) {
-        frame.inside = Hold(CellOf(at->values()[site.held])->at);
-      } else {
-        frame.inside = NewActivation({n.attr, false, 0}, site.callee, at);
-        TakeArguments(frame.inside, at);
-        if (site.held != kNone) Store(at, site.held, NewCell(DemandCell::Tag, n.attr, frame.inside));
-      }
-      where = frame.inside;
+      where = frame.inside = EnterSite(n.attr, at);
       break;
     }
     case Op::LoopMerge:

@@ -55,7 +55,7 @@ inline void* const kGone = reinterpret_cast<void*>(1);
 struct DelayCell : Cell {
   const Site* site;
   TagNode* tag = nullptr;          // of the Delay, counted
-  Instance* home = nullptr;        // its copy, one ref, if the body reads Outers
+  Instance* home = nullptr;        // its copy, one ref, if the site keeps it
   Instance* body = nullptr;        // while it runs
   Instance* from = nullptr;        // its copy, one ref, and one count of this by it, as long as operands are missing
   uint32_t missing = 0;

@@ -305,7 +305,8 @@ void BodyMaker::FinishSites() {
     }
     if (nodes.cell_return.valid()) {
       site.cell_result = w_.result_of_return[nodes.cell_return.index];
-      site.num_returns = 1;
+      ++site.num_returns;
+      site.keeps_home = !nodes.returns.empty();
     }
     if (site.kind == SiteKind::Delay)
       for (uint32_t k = 0; k < g_.nodes[nodes.trigger].num_inputs; ++k) site.together.push_back(PortOfMerge(nodes.trigger, k + 1));
@@ -323,7 +324,7 @@ void BodyMaker::FinishSites() {
       if (g_.scopes[ir::ScopeId(scope)].kind == ir::ScopeKind::Loop)
         spread(p_.bodies[scope], p_.bodies[g_.scopes[ir::ScopeId(scope)].parent.index]);
   }
-  for (Site& site : p_.sites) site.needs_outer = site.callee && site.callee->needs_outer;
+  for (Site& site : p_.sites) site.keeps_home |= site.callee && site.callee->needs_outer;
   // An Outer names the operand that keeps the value in its scope's copy.
   for (Body& body : p_.bodies) {
     auto* nodes = reinterpret_cast<Node*>(body.image.data());
@@ -355,9 +356,7 @@ std::string Compile(const ir::Graph& graph, Program& program) {
   for (uint32_t s = 0; s < graph.sites.size(); ++s) {
     const ir::Site& site = graph.sites[ir::SiteId(s)];
     bool delay = site.kind == ir::SiteKind::Delay;
-    if (delay && (!wiring.sites[s].arguments.empty() || !wiring.sites[s].returns.empty() ||
-                  graph.nodes[wiring.sites[s].trigger].op != Op::Delay))
-      return fmt::format("site {}: a delayed call that is also called is not supported", s);
+    if (wiring.TakesCalls(s)) return fmt::format("site {}: arguments of a delayed call by Calls are not supported", s);
     program.sites[s].kind = delay ? SiteKind::Delay : SiteKind::Call;
     program.sites[s].label = s;
     program.sites[s].callee = &program.bodies[site.callee.index];

@@ -85,7 +85,7 @@ struct Site {
   SiteKind kind = SiteKind::Root;
   uint32_t label = 0;  // site or loop
   const Body* callee = nullptr;
-  bool needs_outer = false;             // the callee
+  bool keeps_home = false;              // of a delayed call: its body looks for its maker's copy, or gives cotangents to it
   std::vector<uint32_t> together;       // by operand of the Call: port in the callee, or kNone
   std::vector<Late> late;
   uint32_t child = kNone;               // where the caller keeps the copy, or the delayed call's cell

@@ -302,7 +302,7 @@ void ExpandingExecution::Delay(Instance* instance, Node& node) {
     if (instance->operands()[node.first_operand + k].is_dead()) ++cell->missing;
     else cell->operands[k] = Take(instance, node.first_operand + k);
   }
-  if (site.needs_outer) {
+  if (site.keeps_home) {
     cell->home = instance;
     ++instance->refs;
   }

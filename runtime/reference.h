@@ -5,6 +5,7 @@
 // definition in executable form. Private to the engine; runtime/engine.h makes one.
 #pragma once
 
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -113,6 +114,7 @@ class ReferenceExecution : public EngineRun {
   void TraceFiring(ir::NodeId node, const TagRef& tag, llvm::ArrayRef<Value> operands);
   void TraceResult(ir::NodeId node, uint32_t port, const TagRef& from, const TagRef& tag, const Value& value);
   void TraceEnd();
+  bool MayWait(uint32_t node, const TagRef& tag, std::map<uint32_t, bool>& known) const;
   std::string Leftovers() const;  // "" or what waits although nothing may
 
   // Where each result of each node goes: [first_user_[r], first_user_[r + 1]) of users_, by r = first_result

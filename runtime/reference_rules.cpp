@@ -146,7 +146,7 @@ void ReferenceExecution::Return(const Token& token) {
   TraceFiring(token.node, token.tag, token.value);
   ++stats_.firings;
   if (token.input == 1) return Emit(token.node, 0, token.tag, Value::Dead());
-  if (graph_.sites[ir::SiteId(n.attr)].kind == ir::SiteKind::Delay) return FillCell(token);
+  if (n.num_results == 0) return FillCell(token);
   Emit(token.node, 0, token.tag.tail(), token.value);
 }
 

@@ -1,4 +1,7 @@
 // What the reference engine shows of itself: a line per firing, and what is left when nothing moves any more.
+#include <algorithm>
+#include <map>
+
 #include <fmt/format.h>
 
 #include "runtime/reference.h"
@@ -49,6 +52,24 @@ void ReferenceExecution::TraceEnd() {
   trace_line_.clear();
 }
 
+// Whether all that a node misses under a tag is, or is made of, cotangents of delayed calls that nobody has forced.
+bool ReferenceExecution::MayWait(uint32_t node, const TagRef& tag, std::map<uint32_t, bool>& known) const {
+  auto [done, fresh] = known.try_emplace(node, false);
+  if (!fresh) return done->second;  // in a cycle: not so
+  const ir::Node& n = graph_.nodes[ir::NodeId(node)];
+  if (n.op == ir::Op::Return)
+    return done->second = n.num_results && graph_.sites[ir::SiteId(n.attr)].kind == ir::SiteKind::Delay;
+  auto it = waiting_.find({node, tag});
+  bool misses = false;
+  for (uint32_t k = 0; k < n.num_inputs; ++k) {
+    if (it != waiting_.end() && it->second.present[k]) continue;
+    misses = true;
+    ir::Edge from = graph_.InputsOf(ir::NodeId(node))[k];
+    if (graph_.nodes[from.node].scope != n.scope || !MayWait(from.node.index, tag, known)) return false;
+  }
+  return done->second = misses;
+}
+
 std::string ReferenceExecution::Leftovers() const {
   std::string what;
   llvm::raw_string_ostream out(what);
@@ -57,9 +78,12 @@ std::string ReferenceExecution::Leftovers() const {
         << ") under tag ";
     PrintTag(tag.get(), out);
   };
-  if (!waiting_.empty()) {
-    const Key& key = waiting_.begin()->first;
-    say("operands are left waiting at node", key.id, key.tag);
+  auto left = std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& entry) {
+    std::map<uint32_t, bool> known;
+    return !MayWait(entry.first.id, entry.first.tag, known);
+  });
+  if (left != waiting_.end()) {
+    say("operands are left waiting at node", left->first.id, left->first.tag);
   } else if (!outer_waiting_.empty()) {
     say("nothing answers node", outer_waiting_.begin()->first.id, outer_waiting_.begin()->second.front());
   } else {

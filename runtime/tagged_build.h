@@ -19,7 +19,7 @@ namespace df::tagged {
 
 // The nodes of one site or loop.
 struct SiteNodes {
-  ir::NodeId trigger;                  // the trigger's Call or Enter; the Delay
+  ir::NodeId trigger;                  // the trigger's Call or Enter; the Delay, with or without a Call for its gradient
   std::vector<ir::NodeId> arguments;   // Calls or Enters of values
   std::vector<ir::NodeId> returns;     // Returns with a result, or Exits
   ir::NodeId cell_return;              // of a Delay
@@ -47,6 +47,10 @@ struct Wiring {
   uint32_t RowOf(ir::Edge edge) const { return g.nodes[edge.node].first_result + edge.port; }
   uint32_t RowOf(ir::NodeId node) const { return g.nodes[node].first_result; }
   ir::Edge In(ir::NodeId node, uint32_t k) const { return g.inputs[g.nodes[node].first_input + k]; }
+  // A delayed call some arguments of which come by Calls: the compiler makes none, it lets the Delay take all.
+  bool TakesCalls(uint32_t site) const {
+    return g.sites[ir::SiteId(site)].kind == ir::SiteKind::Delay && !sites[site].arguments.empty();
+  }
   uint32_t LoopSite(ir::ScopeId loop) const { return g.sites.size() + loop.index; }
   bool IsTrigger(ir::Edge edge) const { return g.types.Kind(g.TypeOf(edge).type) == ir::TypeKind::Trigger; }
 };

@@ -50,6 +50,7 @@ void Worker::SendResult(Frame* frame, uint32_t result, Value value) {
   sent = kPresent;
   if (site.type == SiteType::Delay) {
     if (result == site.cell_result) Fill(CellIn(frame, frame->scope().cell_slot), std::move(value));
+    else if (const ReturnTo& to = site.returns[result]; to.slot != kNone) ReturnHome(frame->parent, to, std::move(value));
   } else if (const ReturnTo& to = site.returns[result]; to.slot != kNone) {
     Frame* parent = frame->parent;
     if (frame->flags & kListed) Unlist(frame);
@@ -65,6 +66,16 @@ void Worker::SendResult(Frame* frame, uint32_t result, Value value) {
     if (failed) PassError(parent, {to.node, 0});
   }
   Unref(frame);
+}
+
+// A cotangent of a delayed call, to the frame of its Delay, which may have done without it and be finished.
+void Worker::ReturnHome(Frame* home, const ReturnTo& to, Value value) {
+  if (home->refs == 0) return;
+  bool failed = value.is_error();
+  home->Set(to.slot, std::move(value));
+  Fire(home, to.event);
+  if (run_.trace) Trace(home, to.node, to.slot);
+  if (failed) PassError(home, {to.node, 0});
 }
 
 // ---------------------------------------------------------------- loops

@@ -16,12 +16,12 @@ void DelayCell::CollectChildren(std::vector<Value>& out) {
 // No operand has come yet.
 DelayCell* Worker::NewCell(Frame* frame, const SiteCode* site) {
   ++stats_.delays;
-  TagNode* tag = site->needs_outer ? nullptr : TagOf(frame);  // first, because it may fail
+  TagNode* tag = site->keeps_home ? nullptr : TagOf(frame);  // first, because it may fail
   auto* cell = ::new (cells_.Take(site->cell_bytes)) DelayCell(site);
   ::new (&cell->value()) Value();
   cell->missing = static_cast<uint16_t>(cell->num_operands());
   for (uint32_t i = 0; i < cell->missing; ++i) ::new (cell->operands() + i) Value(Value::Dead());
-  if (site->needs_outer) {
+  if (site->keeps_home) {
     cell->home = frame;
     ++frame->pins;
   } else {
@@ -110,11 +110,11 @@ void Worker::StartCell(DelayCell* cell) {
     direct = GoesDirect(*cell);
     complete = !cell->missing;
   }
-  uint32_t depth = site.needs_outer ? cell->home->depth + 1 : static_cast<uint32_t>(DepthOf(cell->tag)) + 1;
+  uint32_t depth = site.keeps_home ? cell->home->depth + 1 : static_cast<uint32_t>(DepthOf(cell->tag)) + 1;
   Frame* body = direct ? NewDirect(&site, nullptr, depth, kLive | kDirect) : NewFrame(&site, nullptr);
   body->parent = cell->home;  // its tag or pin is the body's now
   body->depth = depth;
-  if (!site.needs_outer) body->flags |= kTagParent;
+  if (!site.keeps_home) body->flags |= kTagParent;
   stats_.max_depth = std::max<uint64_t>(stats_.max_depth, depth);
   // While operands are missing, other workers may bring them.
   std::optional<CellLock> lock;
@@ -293,7 +293,7 @@ void FreeDelay(Object* object, DeadObjects& dead) {
   for (uint32_t i = 0, count = cell->num_values(); i < count; ++i) dead.Drop(values[i]);
   tagged::Worker& owner = cell->site->owner->Here();
   if (cell->state == DelayCell::State::Kept || cell->state == DelayCell::State::Released) {
-    if (!cell->site->needs_outer) DropTag(cell->tag);
+    if (!cell->site->keeps_home) DropTag(cell->tag);
     else if (cell->home) owner.unpins_.push_back(cell->home);
   }
   --owner.live_cells_;

@@ -153,6 +153,8 @@ struct SiteCode {
   uint32_t cell_result = kNone;      // of a delayed call: the result that fills its reference
   ir::NodeId trigger;                // the trigger's Call or Enter, or the Delay
   bool needs_outer = false;          // the callee, or what it calls, reads Outers
+  bool keeps_home = false;           // of a delayed call: its body needs the frame of the Delay, as one that an Outer may look
+                                     // for, or that gets cotangents
   bool late_operands = false;        // of a delayed call: its body may be done before they have all come
   uint32_t cell_bytes = 0;           // of a delayed call,
   uint32_t cell_values = 0;          // and the places for values in it

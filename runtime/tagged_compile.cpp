@@ -62,13 +62,9 @@ class Compiler {
   std::vector<std::unique_ptr<Partition>> parts_;  // by scope
 };
 
-// Gradients pair a delayed call with calls under the same label; the front end does not make them yet.
 std::string Compiler::Unsupported() const {
   for (uint32_t s = 0; s < g_.sites.size(); ++s)
-    if (g_.sites[ir::SiteId(s)].kind == ir::SiteKind::Delay &&
-        (!w_.sites[s].arguments.empty() || !w_.sites[s].returns.empty() ||
-         g_.nodes[w_.sites[s].trigger].op != Op::Delay))
-      return fmt::format("site {}: a delayed call that is also called is not supported", s);
+    if (w_.TakesCalls(s)) return fmt::format("site {}: arguments of a delayed call by Calls are not supported", s);
   return "";
 }
 
@@ -371,6 +367,9 @@ void Compiler::FinishFrames() {
       if (site.caller && !site.caller->needs_outer) p_.scopes[site.caller->id.index].needs_outer = changed = true;
     }
   }
+  for (SiteCode& site : p_.sites)
+    site.keeps_home = site.type == SiteType::Delay &&
+                      (site.needs_outer || llvm::any_of(site.returns, [](const ReturnTo& to) { return to.slot != kNone; }));
   for (ScopeCode& scope : p_.scopes) {
     scope.first_sent = scope.num_slots;
     uint64_t rest = uint64_t{scope.num_slots} + scope.num_results + scope.ready_bytes;

@@ -582,7 +582,7 @@ std::vector<std::vector<uint32_t>> FindParameters(const Program& p) {
 void ExcludeLate(const Program& p, std::vector<bool>& is_direct) {
   for (const SiteCode& site : p.sites) {
     if (!site.callee) continue;
-    bool late = !site.late.empty() || !site.next_late.empty() || site.needs_outer;
+    bool late = !site.late.empty() || !site.next_late.empty() || site.needs_outer || site.keeps_home;
     for (const Delivery& d : site.together) late |= d.to != kNone && d.event != kNone;
     if (late) is_direct[site.callee->id.index] = false;
   }

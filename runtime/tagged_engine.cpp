@@ -25,7 +25,7 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
     if (site.type == SiteType::Delay) DelayCell::Measure(site);
   }
   // Outers look into frames around theirs, which may be another worker's.
-  if (std::any_of(program_.sites.begin(), program_.sites.end(), [](const SiteCode& s) { return s.needs_outer; })) run_.threads = 1;
+  if (std::any_of(program_.sites.begin(), program_.sites.end(), [](const SiteCode& s) { return s.needs_outer || s.keeps_home; })) run_.threads = 1;
   if (program_.tensor_groups.empty()) options_.batch = false;
   if (run_.threads == 0) run_.threads = options_.batch ? 1 : DefaultThreads();
   if (options_.batch)
@@ -138,7 +138,7 @@ Outcome TaggedExecution::RunUntil(const DelayCell* goal) {
 // The call path of a Delay whose cell is not full.
 void TaggedExecution::FillPathOf(const DelayCell* cell, RuntimeError& error) const {
   const Frame* body = cell->Now() == DelayCell::State::Running ? cell->body : nullptr;
-  if (cell->site->needs_outer) FillPath(body ? body->parent_frame() : cell->home, error);
+  if (cell->site->keeps_home) FillPath(body ? body->parent_frame() : cell->home, error);
   else FillPath(body ? body->parent_tag : cell->tag, error);
 }
 

@@ -3,7 +3,7 @@
 // Activation frames: a frame is the tag of its activation (parent and label), and holds what waits there.
 //
 //   +0   parent     the frame whose tag follows the first label; of a delayed body the tag of its Delay, or that frame if an
-//                   Outer may look for it
+//                   Outer may look for it or it gets cotangents
 //   +8   site       the label, and through it the code
 //   +16  refs       why the frame is at work: results not sent yet, children, entries of the stack, waiting Forces and
 //                   Outers, references whose operands have not all come. At 0 the frame is finished

@@ -103,7 +103,9 @@ bool Grouping::IsLateSource(NodeId id) {
     case Op::LoopMerge: return !w_.together[id.index];
     case Op::Force:
     case Op::Outer: return true;
-    case Op::Return: return node.num_results && site_is(node.attr, g_.sites[ir::SiteId(node.attr)].callee);
+    case Op::Return:  // a delayed call's cotangent comes when somebody has forced it
+      return node.num_results && (g_.sites[ir::SiteId(node.attr)].kind == ir::SiteKind::Delay ||
+                                  site_is(node.attr, g_.sites[ir::SiteId(node.attr)].callee));
     case Op::Exit: return site_is(w_.LoopSite(g_.LoopOf(id)), g_.LoopOf(id));
     default: return false;
   }

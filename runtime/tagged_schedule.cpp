@@ -99,7 +99,7 @@ uint32_t Scheduler::BlockFor(State state, uint32_t pc) {
 bool Scheduler::AddDelay(uint32_t block, const State& state, uint32_t pc) {
   const Instr& in = p_.code[pc];
   size_t count = p_.sites[in.b].together.size();
-  if (p_.sites[in.b].needs_outer) return false;
+  if (p_.sites[in.b].keeps_home) return false;
   Step& step = Add(block, StepKind::Delay, pc);
   step.before = Stand(state, pc);
   step.operands.assign(count, kNone);
@@ -141,7 +141,7 @@ bool Scheduler::FollowRegion(uint32_t block, State& state, uint32_t pc, bool* en
         if (!AddDelay(block, state, pc)) return false;
         continue;
       case Code::DelayAll: {
-        if (p_.sites[in.b].needs_outer) return false;
+        if (p_.sites[in.b].keeps_home) return false;
         Step& step = Add(block, StepKind::Delay, pc);
         step.before = Stand(state, pc);
         for (size_t i = 0; i < p_.sites[in.b].together.size(); ++i)

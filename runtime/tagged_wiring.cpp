@@ -34,8 +34,8 @@ Wiring::Wiring(const ir::Graph& graph) : g(graph) {
         for (Edge edge : g.InputsOf(id)) merge_of[RowOf(edge)] = id;
         break;
       case Op::Call:
-        if (IsTrigger(In(id, 0))) sites[node.attr].trigger = id;
-        else sites[node.attr].arguments.push_back(id);
+        if (!IsTrigger(In(id, 0))) sites[node.attr].arguments.push_back(id);
+        else if (g.sites[ir::SiteId(node.attr)].kind == ir::SiteKind::Call) sites[node.attr].trigger = id;
         break;
       case Op::Delay: sites[node.attr].trigger = id; break;
       case Op::Return:

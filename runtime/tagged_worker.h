@@ -44,8 +44,8 @@ struct DelayCell : Object {
   uint32_t waiter_pc = 0;     // of `waiter`
   const SiteCode* site;
   union {
-    TagNode* tag;             // Kept, Released: the tag of the Delay, counted; or its frame, one pin, if an Outer may look
-    Frame* home;              // for that
+    TagNode* tag;             // Kept, Released: the tag of the Delay, counted; or its frame, one pin, if the site
+    Frame* home;              // keeps that
     Frame* body;              // Running, Full; null when it is finished
   };
   Frame* waiter = nullptr;    // a Force that waits, of the worker that runs the body
@@ -265,6 +265,7 @@ class Worker {
   void Deliver(Frame* to, const Delivery& delivery, Value value);
   void Enter(Frame* frame, const SiteCode& site, llvm::ArrayRef<Delivery> deliveries);
   void SendResult(Frame* frame, uint32_t result, Value value);
+  void ReturnHome(Frame* home, const ReturnTo& to, Value value);
   Frame* FindScope(Frame* frame, ir::ScopeId scope) const;
   void ReadOuter(Frame* frame, uint32_t pc);
   void GiveOuter(Frame* frame, uint32_t pc, Value value);

@@ -544,6 +544,20 @@ class Generator(Terms, Patterns):
                           "sum [{n} | !{x} <- [{failing}]]")).format(x=x, y=y, n=n, failing=failing)
         return Node("ann", "Int", [Node("lit", info="(%s)" % words)])
 
+    def at_two_types(self):
+        """A local function without a signature, used at two types."""
+        r, f, x = self.r, self.name("f"), self.name("x")
+        types = [t for t in GROUND if self.world.showable(t)]
+        first, second = (Node("ann", t, [self.term(t, 1, Scope())]) for t in r.sample(types, 2))
+        body, result = r.choice((("({x}, [{x}])", lambda t: ("(,)", t, ("[]", t))), ("[{x}, {x}]", lambda t: ("[]", t)),
+                                 ("if null [{x}] then Nothing else Just {x}", lambda t: ("Maybe", t)),
+                                 ("(show {x}, {x})", lambda t: ("(,)", ("[]", "Char"), t)),
+                                 ("[y | y <- [{x}], y == {x}]", lambda t: ("[]", t)),
+                                 ("foldr (:) [{x}] (replicate 2 {x})", lambda t: ("[]", t))))
+        words = "let {{ {f} {x} = %s }} in ({f} {a}, {f} {b})" % body
+        types = ("(,)", result(first.type), result(second.type))
+        return Node("ann", types, [Node("lit", info="(%s)" % words.format(f=f, x=x, a=first, b=second))])
+
     def used(self, e):
         """A call of one of the program's functions with all its arguments, of a type without variables."""
         found = {v: self.choose([c for c, w in e.constraints if w == v], Scope()) for v in variables(functions(e.params, e.result))}
@@ -574,6 +588,8 @@ class Generator(Terms, Patterns):
                 parts.append(Node("ann", t, [self.term(t, depth, Scope())]))
         if self.fails and self.chance(0.12):
             parts.append(self.strict_in_what_fails())
+        if self.chance(0.12):
+            parts.append(self.at_two_types())
         if len(parts) == 1:
             return parts[0]
         return Node("tuple", ("(,)",) + tuple(p.type for p in parts), parts)

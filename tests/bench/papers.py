@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""The tables of the papers on recursive networks, repeated: papers.py --dfc build/dfc TABLE [--trees FILE]
+
+Trees a second of processor time on one thread, of which reading the trees is no part. TABLE is one of
+
+  methods   Tables 2 and 3 of "Recursion in static dataflow graphs": a TreeRNN by recursion, by iteration (a loop over the nodes in
+            postorder, with a stack) and by unrolling (a program for each tree, compiled and run once)
+  shapes    Table 1 of "Improving the expressiveness of deep learning frameworks with recursion" (EuroSys 2018): training of a
+            TreeRNN on balanced, random and linear trees
+  lengths   Figure 11 there: a TreeLSTM by recursion and by iteration, milliseconds a tree by the length of the sentence
+
+The models are those of samples/sentiment. --trees is a treebank, such as the training set of the Stanford Sentiment Treebank, of
+which the first --count trees are taken; else random trees are made. The papers' data and machines are others: compare ratios.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SAMPLES = os.path.join(os.path.dirname(os.path.dirname(HERE)), "samples", "sentiment")
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
+
+
+def sized(text, hidden, words):
+    """A sample with these sizes, and without its cases."""
+    text = re.sub(r"^type H = .*$", f"type H = {hidden}", text, flags=re.M)
+    text = re.sub(r"^type Words = .*$", f"type Words = {words}", text, flags=re.M)
+    return re.sub(r"^-- CASE:.*\n", "", text, flags=re.M)
+
+
+def program(model, hidden, words):
+    """The sample's model with these sizes, and the main of papers/main.df."""
+    text = sized(read(SAMPLES, model + ".df"), hidden, words)
+    text = text[:text.index("main :: IO ()")]
+    return text + read(HERE, "papers", model + ".df") + "\n" + read(HERE, "papers", "main.df")
+
+
+# ---------------------------------------------------------------- trees, as nested pairs of words, and as text
+
+
+def tree_of(words, shape, rng):
+    """A tree over these words: `balanced`, `linear`, or `random`."""
+    if len(words) == 1:
+        return words[0]
+    cut = {"balanced": len(words) // 2, "linear": len(words) - 1}.get(shape) or rng.randint(1, len(words) - 1)
+    return tree_of(words[:cut], shape, rng), tree_of(words[cut:], shape, rng)
+
+
+def made(count, lengths, shape, words, seed=1):
+    """Trees as text; the same sentences for every shape."""
+    sentences, shapes = random.Random(seed), random.Random(seed)
+
+    def text(tree):
+        inner = f"w{tree}" if isinstance(tree, int) else f"{text(tree[0])} {text(tree[1])}"
+        return f"({shapes.randint(0, 4)} {inner})"
+
+    lines = []
+    for _ in range(count):
+        length = sentences.randint(*lengths)
+        lines.append(text(tree_of([sentences.randint(1, words - 1) for _ in range(length)], shape, shapes)))
+    return lines
+
+
+# ---------------------------------------------------------------- measuring
+
+
+def seconds(dfc, graph, trees, how, what, batch, rounds, threads):
+    done = subprocess.run([dfc, "run", graph, "--stats=times", f"--threads={threads}", "--", how, what, str(batch), str(rounds)],
+                          input="\n".join(trees) + "\n", capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return json.loads(done.stderr)["run_cpu_seconds"], done.stdout
+
+
+def rate(dfc, graph, trees, how, what, batch, repeat, threads=1):
+    """Trees a second, the best of some differences between one round and three; and what was computed."""
+    best, value = 0.0, None
+    for _ in range(repeat):
+        few, _ = seconds(dfc, graph, trees, how, what, batch, 1, threads)
+        many, value = seconds(dfc, graph, trees, how, what, batch, 3, threads)
+        best = max(best, 2 * len(trees) / max(many - few, 1e-9))
+    return best, value
+
+
+class Compiled:
+    """A graph file of a model, in a folder of its own."""
+
+    def __init__(self, dfc, model, hidden, words):
+        self.folder = tempfile.TemporaryDirectory()
+        source = os.path.join(self.folder.name, model + ".df")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(program(model, hidden, words))
+        self.graph = source.replace(".df", ".graph")
+        subprocess.run([dfc, source, "--no-warnings", "-o", self.graph], check=True)
+
+
+def same(first, second):
+    a, b = float(first), float(second)
+    if abs(a - b) > 1e-4 * abs(a):
+        sys.exit(f"recursion and iteration differ: {first} {second}")
+
+
+def unrolled(text, training):
+    """A program for one tree, of samples/sentiment/treernn.df: a let for each node, no recursion."""
+    tree = parse(text)
+    lets, words = [], {}
+
+    def visit(node):
+        label, inner = node
+        if isinstance(inner, str):
+            word = words.setdefault(inner, len(words) + 1)
+            lets.append(f"h{len(lets)} = tanh (T.index (table m) {word})")
+        else:
+            left, right = visit(inner[0]), visit(inner[1])
+            lets.append(f"h{len(lets)} = tanh (T.vecmat (T.concat h{left} h{right}) (weight m) + bias m)")
+        losses.append(f"loss m {label} h{len(lets) - 1}")
+        return len(lets) - 1
+
+    losses = []
+    visit(tree)
+    body = "\n".join("    " + let for let in lets)
+    main = "lossOf (newModel 1)"
+    if training:
+        main = "case valueAndGrad lossOf (newModel 1) of (value, gradient) -> value + T.sum (weight (sgd 0.01 gradient (newModel 1)))"
+    return f"lossOf :: Model -> R\nlossOf m = ({' + '.join(losses)}) / {len(losses)}\n  where\n{body}\n\nmain = {main}\n"
+
+
+def parse(text):
+    """A tree's text as (class, word or (left, right))."""
+    tokens = re.findall(r"[()]|[^\s()]+", text)
+    at = 0
+
+    def one():
+        nonlocal at
+        label = int(tokens[at + 1])
+        at += 2
+        if tokens[at] == "(":
+            inner = (one(), one())
+        else:
+            inner, at = tokens[at], at + 1
+        at += 1
+        return label, inner
+
+    return one()
+
+
+def unrolled_rate(dfc, trees, hidden, words, training):
+    """Trees a second where each tree is a program of its own: compiled, loaded, run once."""
+    text = sized(read(SAMPLES, "treernn.df"), hidden, words)
+    model, _, rest = text.partition("-- The state of a node")
+    classes = rest[rest.index("-- ------"):rest.index("-- The mean of all")]
+    text = model + classes
+    began = os.times()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "tree.df")
+        for tree in trees:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text + unrolled(tree, training))
+            done = subprocess.run([dfc, "run", "--no-warnings", path], capture_output=True, text=True)
+            if done.returncode:
+                sys.exit(done.stderr)
+    ended = os.times()
+    return len(trees) / (ended.children_user + ended.children_system - began.children_user - began.children_system)
+
+
+# ---------------------------------------------------------------- the tables
+
+
+def methods(args, trees):
+    compiled = Compiled(args.dfc, "treernn", args.hidden or 128, args.words)
+    print("| TreeRNN | batch | recursion | iteration | unrolling | recursion / iteration |\n|---|---|---|---|---|---|")
+    for what in ("inference", "training"):
+        plain = unrolled_rate(args.dfc, trees[:args.unroll], args.hidden or 128, args.words, what == "training")
+        for batch in args.batch:
+            ours, value = rate(args.dfc, compiled.graph, trees, "recursion", what, batch, args.rounds)
+            loop, other = rate(args.dfc, compiled.graph, trees, "iteration", what, batch, args.rounds)
+            same(value, other)
+            print(f"| {what} | {batch} | {ours:.0f} | {loop:.0f} | {plain:.1f} | {ours / loop:.2f} |", flush=True)
+
+
+def shapes(args, trees):
+    compiled = Compiled(args.dfc, "treernn", args.hidden or 128, args.words)
+    print("| training, batch | balanced | random | linear |\n|---|---|---|---|")
+    sets = [made(args.count, (20, 40), shape, args.words) for shape in ("balanced", "random", "linear")]
+    for batch in args.batch:
+        rates = [rate(args.dfc, compiled.graph, trees, "recursion", "training", batch, args.rounds)[0] for trees in sets]
+        print(f"| {batch} | " + " | ".join(f"{r:.0f}" for r in rates) + " |", flush=True)
+
+
+def lengths(args, trees):
+    compiled = Compiled(args.dfc, "treelstm", args.hidden or 150, args.words)
+    print("| words | recursion, inference | iteration, inference | recursion, training | iteration, training |\n|---|---|---|---|---|")
+    for length in (10, 20, 50, 100, 200):
+        some = made(max(4, 800 // length), (length, length), "random", args.words)
+        row = [1000 / rate(args.dfc, compiled.graph, some, how, what, 1, args.rounds)[0]
+               for what in ("inference", "training") for how in ("recursion", "iteration")]
+        print(f"| {length} | " + " | ".join(f"{ms:.2f}" for ms in row) + " |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("table", choices=("methods", "shapes", "lengths"))
+    parser.add_argument("--dfc", required=True)
+    parser.add_argument("--trees", help="a treebank")
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--unroll", type=int, default=10, help="so many of the trees are unrolled")
+    parser.add_argument("--words", type=int, default=4000)
+    parser.add_argument("--hidden", type=int)
+    parser.add_argument("--batch", type=int, nargs="+", default=[1, 5, 10, 25])
+    parser.add_argument("--rounds", type=int, default=2)
+    args = parser.parse_args()
+    sys.setrecursionlimit(10000)
+    trees = read(args.trees).splitlines()[:args.count] if args.trees else made(args.count, (10, 30), "random", args.words)
+    {"methods": methods, "shapes": shapes, "lengths": lengths}[args.table](args, trees)
+
+
+if __name__ == "__main__":
+    main()

@@ -7,6 +7,8 @@ Trees a second of processor time on one thread, of which reading the trees is no
             postorder, with a stack) and by unrolling (a program for each tree, compiled and run once)
   shapes    Table 1 of "Improving the expressiveness of deep learning frameworks with recursion" (EuroSys 2018): training of a
             TreeRNN on balanced, random and linear trees
+  fold      the synthetic benchmark of "Deep learning with dynamic computation graphs": TreeLSTM, state 1024, 128 leaves, 3.47
+            GFLOP a tree, inference; batched by itself, unbatched, and in PyTorch, all nodes of a height at once by hand
   lengths   Figure 11 there: a TreeLSTM by recursion and by iteration, milliseconds a tree by the length of the sentence
 
 The models are those of samples/sentiment. --trees is a treebank, such as the training set of the Stanford Sentiment Treebank, of
@@ -21,6 +23,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLES = os.path.join(os.path.dirname(os.path.dirname(HERE)), "samples", "sentiment")
@@ -207,9 +210,89 @@ def lengths(args, trees):
         print(f"| {length} | " + " | ".join(f"{ms:.2f}" for ms in row) + " |", flush=True)
 
 
+SIZE, LEAVES = 1024, 128
+
+
+def torch_by_hand(batches, rounds):
+    """Trees a second in PyTorch on one thread: a product for all nodes of one height in a batch of trees of different shapes."""
+    import torch
+    import trees
+
+    torch.set_num_threads(1)
+    torch.set_grad_enabled(False)
+
+    def waves(scale, k, *shape):
+        return (scale * torch.sin(k * torch.arange(shape[0] * shape[1], dtype=torch.float32))).reshape(*shape)
+
+    table, leaf_w, node_w = waves(1, 0.37, 1000, SIZE), waves(0.05, 0.7, SIZE, 3 * SIZE), waves(0.05, 0.9, 2 * SIZE, 5 * SIZE)
+    rates = {}
+    for batch in batches:
+        made, seed = [], 7
+        for _ in range(batch):
+            tree, seed = trees.make(LEAVES, seed)
+            made.append(tree)
+        words, steps, roots, first = trees.schedule(made)
+        words, roots = torch.tensor(words), torch.tensor(roots)
+        steps = [(torch.tensor(left), torch.tensor(right)) for left, right in steps]
+
+        def run():
+            h, c = torch.empty(first[-1], SIZE), torch.empty(first[-1], SIZE)
+            i, o, u = (table.index_select(0, words) @ leaf_w).chunk(3, 1)
+            c[:first[1]] = torch.sigmoid(i) * torch.tanh(u)
+            h[:first[1]] = torch.sigmoid(o) * torch.tanh(c[:first[1]])
+            for k, (left, right) in enumerate(steps, 1):
+                at = slice(first[k], first[k + 1])
+                both = torch.cat((h.index_select(0, left), h.index_select(0, right)), 1)
+                i, o, u, fl, fr = (both @ node_w).chunk(5, 1)
+                c[at] = torch.sigmoid(i) * torch.tanh(u) + torch.sigmoid(fl) * c.index_select(0, left) + torch.sigmoid(fr) * c.index_select(0, right)
+                h[at] = torch.sigmoid(o) * torch.tanh(c[at])
+            return h.index_select(0, roots).sum().item()
+
+        best, value = None, 0.0
+        for _ in range(rounds + 1):
+            began = time.process_time()
+            value = run()
+            took = time.process_time() - began
+            best = took if best is None else min(best, took)
+        rates[batch] = (batch / best, value)
+    return rates
+
+
+def fold(args, _):
+    """Ours, with and without batching, on trees of one shape and of different shapes, beside PyTorch."""
+    path = os.path.join(HERE, "papers", "fold.df")
+
+    def ours(batch, alike, how):
+        def run(rounds):
+            done = subprocess.run([args.dfc, "run", path, "--stats=times", "--threads=1", f"--batch={how}", "--input", f"count={batch}",
+                                   "--input", f"alike={alike}", "--input", f"rounds={rounds}"], capture_output=True, text=True)
+            if done.returncode:
+                sys.exit(done.stderr)
+            return json.loads(done.stderr)["run_cpu_seconds"], float(done.stdout)
+
+        best = 0.0
+        for _ in range(args.rounds):
+            few, value = run(1)
+            best = max(best, 2 * batch / (run(3)[0] - few))
+        return best, value
+
+    done = subprocess.run([args.torch, __file__, "fold", "--dfc", "-", "--as-torch", "--rounds", str(args.rounds), "--batch", *map(str, args.batch)],
+                          capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
+    theirs = {int(k): v for k, v in json.loads(done.stdout).items()} if done.returncode == 0 else {}
+    plain, _ = ours(1, False, "off")
+    print("| trees at once | one shape | all shapes | unbatched | PyTorch by hand, all shapes | all shapes / by hand |\n|---|---|---|---|---|---|")
+    for batch in args.batch:
+        alike, _ = ours(batch, True, "auto")
+        mixed, value = ours(batch, False, "auto")
+        hand = theirs.get(batch)
+        if hand and abs(hand[1] - value) > 1e-3 * max(1, abs(value)):
+            sys.exit(f"values differ: {value} and {hand[1]}")
+        print(f"| {batch} | {alike:.1f} | {mixed:.1f} | {plain:.1f} | " + (f"{hand[0]:.1f} | {mixed / hand[0]:.2f} |" if hand else "– | – |"), flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("table", choices=("methods", "shapes", "lengths"))
+    parser.add_argument("table", choices=("methods", "shapes", "lengths", "fold"))
     parser.add_argument("--dfc", required=True)
     parser.add_argument("--trees", help="a treebank")
     parser.add_argument("--count", type=int, default=200)
@@ -218,10 +301,15 @@ def main():
     parser.add_argument("--hidden", type=int)
     parser.add_argument("--batch", type=int, nargs="+", default=[1, 5, 10, 25])
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--torch", default=sys.executable, help="an interpreter that has torch, for `fold`")
+    parser.add_argument("--as-torch", action="store_true", help=argparse.SUPPRESS)  # print PyTorch's rates as JSON
     args = parser.parse_args()
     sys.setrecursionlimit(10000)
+    if args.as_torch:
+        print(json.dumps(torch_by_hand(args.batch, args.rounds)))
+        return
     trees = read(args.trees).splitlines()[:args.count] if args.trees else made(args.count, (10, 30), "random", args.words)
-    {"methods": methods, "shapes": shapes, "lengths": lengths}[args.table](args, trees)
+    {"methods": methods, "shapes": shapes, "lengths": lengths, "fold": fold}[args.table](args, trees)
 
 
 if __name__ == "__main__":

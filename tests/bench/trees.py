@@ -50,6 +50,32 @@ def make_all(count, seed=7):
     return trees
 
 
+def schedule(part):
+    """The nodes of these trees height by height, numbered in this order: the words of the leaves; for each further height the numbers
+    of left and of right children; the numbers of the roots; and where each height begins."""
+    levels, roots = [], []
+
+    def visit(tree):
+        if isinstance(tree, int):
+            height, entry = 0, tree
+        else:
+            left, right = visit(tree[0]), visit(tree[1])
+            height, entry = 1 + max(left[0], right[0]), (left, right)
+        while len(levels) <= height:
+            levels.append([])
+        levels[height].append(entry)
+        return height, len(levels[height]) - 1
+
+    for tree in part:
+        roots.append(visit(tree))
+    first = [0]
+    for level in levels:
+        first.append(first[-1] + len(level))
+    number = lambda place: first[place[0]] + place[1]
+    steps = [([number(l) for l, _ in level], [number(r) for _, r in level]) for level in levels[1:]]
+    return levels[0], steps, [number(r) for r in roots], first
+
+
 # ---------------------------------------------------------------- PyTorch
 
 
@@ -84,31 +110,9 @@ def torch_rates(hidden, batches, count, rounds):
             return leaf(embeddings[tree : tree + 1])
         return node(*by_node(tree[0]), *by_node(tree[1]))
 
-    def schedule(part):
-        """The words, per height the numbers of left and right children, and the roots: nodes are numbered height by height."""
-        levels, roots = [], []
-
-        def visit(tree):
-            if isinstance(tree, int):
-                height, entry = 0, tree
-            else:
-                left, right = visit(tree[0]), visit(tree[1])
-                height, entry = 1 + max(left[0], right[0]), (left, right)
-            while len(levels) <= height:
-                levels.append([])
-            levels[height].append(entry)
-            return height, len(levels[height]) - 1
-
-        for tree in part:
-            roots.append(visit(tree))
-        first = [0]
-        for level in levels:
-            first.append(first[-1] + len(level))
-        number = lambda place: first[place[0]] + place[1]
-        steps = [
-            (torch.tensor([number(l) for l, _ in level]), torch.tensor([number(r) for _, r in level])) for level in levels[1:]
-        ]
-        return torch.tensor(levels[0]), steps, torch.tensor([number(r) for r in roots]), first
+    def planned(part):
+        words, steps, roots, first = schedule(part)
+        return torch.tensor(words), [(torch.tensor(l), torch.tensor(r)) for l, r in steps], torch.tensor(roots), first
 
     def by_hand(plan):
         words, steps, roots, first = plan
@@ -132,7 +136,7 @@ def torch_rates(hidden, batches, count, rounds):
 
     rates = {"by node": best(lambda: sum(by_node(t)[0].sum().item() for t in trees))}
     for batch in batches:
-        plans = [schedule(trees[i : i + batch]) for i in range(0, count, batch)]
+        plans = [planned(trees[i : i + batch]) for i in range(0, count, batch)]
         rates[f"by hand {batch}"] = best(lambda: sum(by_hand(plan) for plan in plans))
     return rates
 

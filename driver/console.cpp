@@ -1,7 +1,10 @@
 #include "driver/console.h"
 
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
@@ -22,9 +25,30 @@ bool WantsColor() {
 
 }  // namespace
 
+// After an error nothing more is written.
+void OutputStream::write_impl(const char* bytes, size_t size) {
+  constexpr size_t kMost = 1 << 30;  // that a system takes at once
+  written_ += size;
+  while (size > 0 && !error_) {
+    ssize_t taken = ::write(STDOUT_FILENO, bytes, std::min(size, kMost));
+    if (taken >= 0) {
+      bytes += taken;
+      size -= static_cast<size_t>(taken);
+    } else if (errno == EINTR) {
+      if (given_up && given_up()) return;
+    } else if (errno == EAGAIN) {
+      pollfd output = {STDOUT_FILENO, POLLOUT, 0};
+      ::poll(&output, 1, -1);
+    } else {
+      error_ = std::error_code(errno, std::generic_category());
+    }
+  }
+}
+
 Console::Console()
-    : out_(STDOUT_FILENO, /*shouldClose=*/false), err_(STDERR_FILENO, false, /*unbuffered=*/true),
-      color_(WantsColor()) {
+    : err_(STDERR_FILENO, /*shouldClose=*/false, /*unbuffered=*/true), color_(WantsColor()) {
+  if (::isatty(STDOUT_FILENO)) out_.SetUnbuffered();
+  else out_.SetBufferSize(1 << 14);
   err_.SetBufferSize(1 << 14);
   err_.tie(&out_);
 }
@@ -32,15 +56,13 @@ Console::Console()
 Console::~Console() {
   out_.flush();
   err_.flush();
-  // Without this the streams would abort over an error that Finish has already dealt with.
-  out_.clear_error();
-  err_.clear_error();
+  err_.clear_error();  // the stream would abort over it
 }
 
 bool Console::Write(std::string_view text) {
   out_ << llvm::StringRef(text.data(), text.size());
   out_.flush();
-  return !out_.has_error();
+  return !out_.error();
 }
 
 void Console::Show(const Diagnostics& diags) {
@@ -70,7 +92,7 @@ void Console::Error(std::string_view message) {
 
 ExitCode Console::Finish(ExitCode code) {
   out_.flush();
-  if (out_.has_error()) {
+  if (out_.error()) {
     std::error_code error = out_.error();
     out_.clear_error();
     if (error != std::errc::broken_pipe) {

@@ -3,18 +3,38 @@
 // Standard output and standard error of the program. Colour only on a terminal, and not if NO_COLOR is set.
 #pragma once
 
+#include <functional>
+#include <system_error>
+
 #include "driver/options.h"
 #include "lang/diagnostics.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace df {
 
+// Standard output. A write that a signal interrupts can be given up.
+class OutputStream : public llvm::raw_ostream {
+ public:
+  ~OutputStream() override { flush(); }
+  const std::error_code& error() const { return error_; }
+  void clear_error() { error_ = {}; }
+  // Asked when a signal has come while a write waits: whether nothing more is to be written.
+  std::function<bool()> given_up;
+
+ private:
+  void write_impl(const char* bytes, size_t size) override;
+  uint64_t current_pos() const override { return written_; }
+
+  std::error_code error_;
+  uint64_t written_ = 0;
+};
+
 class Console {
  public:
   Console();
   ~Console();
 
-  llvm::raw_ostream& out() { return out_; }
+  OutputStream& out() { return out_; }
   llvm::raw_ostream& err() { return err_; }
   bool color() const { return color_; }
 
@@ -35,7 +55,7 @@ class Console {
   ExitCode Finish(ExitCode code);
 
  private:
-  llvm::raw_fd_ostream out_;
+  OutputStream out_;
   llvm::raw_fd_ostream err_;
   bool color_;
   bool json_ = false;

@@ -214,8 +214,8 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   if (ExitCode code = PrepareOutputs(graph, parts, options, records, outputs, console); code != ExitCode::Fine) return code;
   if (records && !record_run.emplace(graph, options, *outputs, console).Open()) return ExitCode::Failed;
 
-  std::optional<LastResort> last_resort;  // at a prompt there is a person, who can press Ctrl-C again
-  if (options.command == Command::Run) last_resort.emplace(run.limits);
+  // The process ends with the run. At a prompt there is a person, who can press Ctrl-C again.
+  const bool last = options.command == Command::Run;
   PromptAction* prompt = context.prompt;
   StandardStreams streams(console, interrupt, options.timeout, prompt ? prompt->source : nullptr);
   Performance performance(graph, streams);
@@ -225,10 +225,46 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   RunTimes times;
   times.load = context.load;
   Clock::time_point began = Clock::now();
-  std::unique_ptr<Execution> execution = MakeExecution(options.engine, graph, run);
+  std::unique_ptr<Execution> execution;
+  auto conclude = [&](const Outcome& outcome) {
+    Explain(outcome, graph, console);
+    bool written = !timeline || WriteTimeline(*timeline, graph, options.timeline, console);
+    if (context.stats) *context.stats = execution->stats();
+    PrintStats(execution->stats(), times, options.engine, options.stats, console.err());
+    return written;
+  };
+  bool leaving = false;
+  if (last && !record_run)
+    run.leave = [&](const Outcome& outcome) {
+      leaving = true;
+      times.run = Clock::now() - began - times.prepare;
+      times.run_cpu = ProcessorTime() - times.run_cpu;
+      console.out().flush();
+      conclude(outcome);
+      ::_exit(static_cast<int>(console.Finish(CodeOf(outcome.stop))));
+    };
+  std::optional<RunTimer> timer(std::in_place, run.limits);
+  {
+    std::optional<EndAtOnceScope> at_once;
+    std::optional<LastResort> at_once_in_time;
+    if (last) {
+      at_once.emplace();
+      at_once_in_time.emplace(run.limits, std::chrono::milliseconds(0));
+    }
+    execution = MakeExecution(options.engine, graph, run);
+  }
+  std::optional<LastResort> last_resort;
+  if (last) last_resort.emplace(run.limits);
   times.prepare = Clock::now() - began;
   times.run_cpu = ProcessorTime();
-  std::optional<RunTimer> timer(std::in_place, run.limits);
+  // A pipe that nobody reads.
+  if (run.leave)
+    console.out().given_up = [&] {
+      bool interrupted = interrupt && interrupt->load();
+      bool late = run.limits.timeout.count() > 0 && Clock::now() >= began + run.limits.timeout;
+      if (!leaving && (interrupted || late)) run.leave(execution->GiveUp(interrupted ? Stop::Interrupted : Stop::Timeout));
+      return leaving;
+    };
   std::vector<Value> all = AllInputs(graph, std::move(inputs), options, performance);
   Outcome outcome;
   if (graph.action) {
@@ -241,8 +277,9 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
                                : RunForFiles(*execution, std::move(all), *outputs);
   }
   execution->Finish();
-  timer.reset();
   console.out().flush();
+  timer.reset();
+  console.out().given_up = nullptr;
   if (timeline) timeline->End();
   times.run = Clock::now() - began - times.prepare;
   times.run_cpu = ProcessorTime() - times.run_cpu;
@@ -251,26 +288,26 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
                               outcome.detail));
     return ExitCode::BadGraph;
   }
-  Explain(outcome, graph, console);
-  bool at_once = last_resort && outcome.stop != Stop::Done && outcome.stop != Stop::Failed;
+  bool written = conclude(outcome);
+  bool stopped = outcome.stop != Stop::Done && outcome.stop != Stop::Failed;
   if (last_resort) last_resort->Reported();
   last_resort.reset();  // writing a large state may take as long as it takes
-  bool written = true;
-  if (record_run) written = record_run->Finish(outcome);
-  else if (outcome.ok() && outputs->pending()) written = WriteOutputs(*outputs, console);
+  if (record_run) written &= record_run->Finish(outcome);
+  else if (outcome.ok() && outputs->pending()) written &= WriteOutputs(*outputs, console);
   if (prompt) {
     prompt->done = outcome.ok() && performance.done();
     prompt->exited = outcome.ok() && graph.action && !performance.done();
     prompt->left = performance.left();
   }
-  written &= !timeline || WriteTimeline(*timeline, graph, options.timeline, console);
-  if (context.stats) *context.stats = execution->stats();
-  PrintStats(execution->stats(), times, options.engine, options.stats, console.err());
   ExitCode code = !written && outcome.ok() ? ExitCode::Failed
                   : outcome.ok() && graph.action ? ProgramExit(performance.exit_code()) : CodeOf(outcome.stop);
-  // What a stopped run holds may take seconds to give back piece by piece; the system does it at once.
-  if (at_once)
-    ::_exit(static_cast<int>(console.Finish(code)));
+  // What is left may take seconds to give back piece by piece; the system does it at once. Builds that verify count it.
+#ifdef DFC_VERIFY
+  constexpr bool kVerifies = true;
+#else
+  constexpr bool kVerifies = false;
+#endif
+  if (last && (stopped || !kVerifies)) ::_exit(static_cast<int>(console.Finish(code)));
   return code;
 }
 

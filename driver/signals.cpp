@@ -17,24 +17,19 @@ std::atomic<bool> flag{false};
 std::atomic<bool> terminate_{false};
 std::atomic<int> scopes{0};
 std::atomic<int> unanswered{0};
+std::atomic<int> at_once{0};  // EndAtOnceScopes
 std::atomic<const char*> to_remove{nullptr};
 
 // An engine ends its run in less, unless it stands in one operation.
 constexpr std::chrono::milliseconds kReaction{20};
-constexpr std::chrono::milliseconds kLastResort{1000};
-
-Limits TimeOnly(Limits limits) {
-  limits.interrupt = nullptr;
-  return limits;
-}
 
 void Handle(int signal) {
   if (signal == SIGALRM) {
-    AbortLongOperation(Stop::Timeout);
+    AbortLongOperation(flag.load() ? Stop::Interrupted : Stop::Timeout);
     return;
   }
   if (signal == SIGTERM) terminate_.store(true);
-  if (scopes.load() > 0 && unanswered.fetch_add(1) + 1 < kPatience) {
+  if (scopes.load() > 0 && at_once.load() == 0 && unanswered.fetch_add(1) + 1 < kPatience) {
     flag.store(true);
     AbortLongOperation(Stop::Interrupted);  // may not return
     return;
@@ -75,11 +70,15 @@ void InterruptScope::Clear() {
   unanswered.store(0);
 }
 
+EndAtOnceScope::EndAtOnceScope() { at_once.fetch_add(1); }
+EndAtOnceScope::~EndAtOnceScope() { at_once.fetch_sub(1); }
+
+// Again and again: a signal that comes just before a wait does not end it.
 RunTimer::RunTimer(const Limits& limits)
-    : dog_(TimeOnly(limits), [thread = ::pthread_self()](Stop, const std::string&) { ::pthread_kill(thread, SIGALRM); },
+    : dog_(limits, [thread = ::pthread_self()](Stop, const std::string&) { ::pthread_kill(thread, SIGALRM); }, kReaction,
            kReaction) {}
 
-LastResort::LastResort(const Limits& limits)
+LastResort::LastResort(const Limits& limits, std::chrono::milliseconds grace)
     : dog_(limits,
            [this](Stop stop, const std::string& text) {
              std::string message = "error: " + text + '\n';
@@ -87,7 +86,7 @@ LastResort::LastResort(const Limits& limits)
              static_cast<void>(ignored);
              ::_exit(static_cast<int>(CodeOf(stop)));
            },
-           kLastResort) {}
+           grace) {}
 
 bool TerminationRequested() { return terminate_.load(); }
 

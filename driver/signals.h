@@ -25,8 +25,18 @@ class InterruptScope {
   void Clear();
 };
 
-// Gives up the operation that the calling thread stands in when its time is over: the engine looks at the clock
-// between operations only.
+// While one of these lives, interrupts end the program at once although there is an InterruptScope: nothing of the run has
+// begun, and nobody would look at the flag.
+class EndAtOnceScope {
+ public:
+  EndAtOnceScope();
+  ~EndAtOnceScope();
+  EndAtOnceScope(const EndAtOnceScope&) = delete;
+  EndAtOnceScope& operator=(const EndAtOnceScope&) = delete;
+};
+
+// Gives up the operation that the calling thread stands in when its time is over or an interrupt has come: the engine looks
+// between operations only. A write into a pipe that is full ends, too.
 class RunTimer {
  public:
   explicit RunTimer(const Limits& limits);
@@ -39,7 +49,8 @@ class RunTimer {
 // freeing what a machine without memory has swapped out.
 class LastResort {
  public:
-  explicit LastResort(const Limits& limits);
+  // `grace`: how long it may take.
+  explicit LastResort(const Limits& limits, std::chrono::milliseconds grace = std::chrono::milliseconds(1000));
   // What happened has been said: it would be silent now.
   void Reported() { reported_.store(true); }
 

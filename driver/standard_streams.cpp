@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -23,12 +24,17 @@ Host::Input StandardStreams::Read(std::string& bytes) {
 }
 
 Host::Input StandardStreams::ReadDescriptor(std::string& bytes) {
-  constexpr int kGlance = 100;  // milliseconds; a signal that comes just before the wait does not end it
+  constexpr int kGlance = 50;  // milliseconds; a signal that comes just before the wait does not end it
   pollfd input = {STDIN_FILENO, POLLIN, 0};
   for (;;) {
     if (interrupt_ && interrupt_->load()) return Input::Interrupted;
-    if (deadline_ && Clock::now() >= *deadline_) return Input::Interrupted;
-    if (::poll(&input, 1, kGlance) <= 0) continue;
+    int wait = kGlance;
+    if (deadline_) {
+      auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline_ - Clock::now()).count();
+      if (left <= 0) return Input::Interrupted;
+      wait = static_cast<int>(std::min<int64_t>(wait, left));
+    }
+    if (::poll(&input, 1, wait) <= 0) continue;
     char chunk[1 << 12];
     ssize_t got = ::read(STDIN_FILENO, chunk, sizeof chunk);
     if (got > 0) {

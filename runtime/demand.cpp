@@ -28,17 +28,12 @@ DemandExecution::~DemandExecution() {
     if (frame.cell) Value last = Value::Adopt(ValueKind::Reference, frame.cell);
   }
   // What is left holds itself in circles: all of it is emptied before any of it goes.
-  std::vector<Activation*> activations;
-  std::vector<Value> cells, contents;
-  for (Activation* at = newest_; at; at = at->older) activations.push_back(Hold(at));
-  for (DemandCell* cell = newest_cell_; cell; cell = cell->older) {
-    cells.push_back(Value::Retain(ValueKind::Reference, cell));
-    contents.push_back(std::move(cell->value));
-  }
-  contents.clear();
-  for (Activation* at : activations) Clear(at);
-  cells.clear();
-  for (Activation* at : activations) Release(at);
+  Queue();
+  DeadObjects dead;
+  for (Activation* at = newest_; at; at = at->older) Clear(at, dead);
+  for (DemandCell* cell = newest_cell_; cell; cell = cell->older) cell->DropChildren(dead);
+  dead.FreeAll();
+  Drain();
   // What somebody outside still holds must not come back here.
   while (newest_cell_) {
     DemandCell* cell = newest_cell_;

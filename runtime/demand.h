@@ -107,7 +107,7 @@ struct DemandCell : Cell {
   DemandExecution* owner;
   DemandCell(DemandExecution* engine, Kind kind, uint32_t i, Activation* a);
   ~DemandCell() override;
-  void CollectChildren(std::vector<Value>& out) override { out.push_back(std::move(value)); }
+  void DropChildren(DeadObjects& dead) override { dead.Drop(value); }
 };
 
 inline DemandCell* CellOf(const Value& reference) {
@@ -188,7 +188,10 @@ class DemandExecution : public EngineRun {
     if (--at->refs == 0) Bury(at);
   }
   void Bury(Activation* at);
-  void Clear(Activation* at);
+  // Between these, activations that nobody holds are only queued.
+  void Queue() { draining_ = true; }
+  void Drain();
+  void Clear(Activation* at, DeadObjects& dead);
   Value NewCell(DemandCell::Kind kind, uint32_t id, Activation* at);
   void Store(Activation* at, uint32_t slot, const Value& value);
   void Computed(uint32_t node, Activation* at);

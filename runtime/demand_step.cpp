@@ -283,7 +283,12 @@ bool DemandExecution::StepExit(Frame& frame, const NodeCode& n, Value& value, ui
   if (more) {
     Activation* next = NewActivation({n.attr, true, frame.inside->label.iteration + 1}, n.attr, frame.at);
     Activation* last = std::exchange(frame.inside, next);
-    Advance(last, next);
+    try {
+      Advance(last, next);
+    } catch (...) {
+      Release(last);
+      throw;
+    }
     Release(last);
     want = code_.SourcesOf(n)[0];
   } else {

@@ -10,6 +10,7 @@ namespace df::demand {
 namespace {
 
 constexpr uint64_t kFirstCollection = 1 << 16;
+constexpr uint64_t kObjectsPerLook = 1 << 13;  // in a millisecond or two
 
 }  // namespace
 
@@ -52,12 +53,17 @@ TagNode* DemandExecution::NodeOf(Activation* at) {
 void DemandExecution::Bury(Activation* at) {
   at->chain = dying_;
   dying_ = at;
-  if (draining_) return;
+  if (!draining_) Drain();
+}
+
+void DemandExecution::Drain() {
   draining_ = true;
   while (dying_) {
     auto* dead = static_cast<Activation*>(dying_);
     dying_ = dead->chain;
-    Clear(dead);
+    DeadObjects values;
+    Clear(dead, values);
+    values.FreeAll();
     if (dead->parent) Release(static_cast<Activation*>(dead->parent));
     DropTag(dead->node);
     DropTag(dead->outer);
@@ -70,8 +76,12 @@ void DemandExecution::Bury(Activation* at) {
 }
 
 // Drops all that is stored under `at`, and the iteration before.
-void DemandExecution::Clear(Activation* at) {
-  for (uint32_t i = 0; i < at->slots; ++i) Drop(at, i);
+void DemandExecution::Clear(Activation* at, DeadObjects& dead) {
+  for (uint32_t i = 0; i < at->slots; ++i) {
+    if (at->states()[i] == SlotState::Full) --entries_;
+    at->states()[i] = SlotState::Empty;
+    dead.Drop(at->values()[i]);
+  }
   if (Activation* previous = std::exchange(at->previous, nullptr)) Release(previous);
 }
 
@@ -148,6 +158,10 @@ struct Seen {
 void DemandExecution::Collect() {
   llvm::DenseMap<Object*, Seen> seen;
   std::vector<Object*> work;
+  uint64_t looked = 0;
+  auto look = [&] {
+    if (++looked % kObjectsPerLook == 0) LeaveAtLimit();
+  };
   auto count = [&](const Value& value) {
     if (!value.counted()) return;
     Object* object = value.object();
@@ -161,17 +175,20 @@ void DemandExecution::Collect() {
   for (DemandCell* cell = newest_cell_; cell; cell = cell->older) cell->inner = 0, cell->marked = false;
   auto in_cell = [](Object* cell) { return static_cast<DemandCell*>(static_cast<Cell*>(cell)); };
   for (Activation* at = newest_; at; at = at->older) {
+    look();
     if (at->parent) ++static_cast<Activation*>(at->parent)->inner;
     if (at->previous) ++at->previous->inner;
     for (uint32_t i = 0; i < at->slots; ++i) count(at->values()[i]);
   }
   for (DemandCell* cell = newest_cell_; cell; cell = cell->older) {
+    look();
     if (cell->at) ++cell->at->inner;
     count(cell->value);
   }
   while (!work.empty()) {
     Object* object = work.back();
     work.pop_back();
+    look();
     auto* data = static_cast<Data*>(object);
     for (uint32_t i = 0; i < data->size(); ++i) count(data->fields()[i]);
   }
@@ -205,6 +222,7 @@ void DemandExecution::Collect() {
     if (object->refs.raw() > record.inner) held.push_back(object);
   for (Object* object : held) reach_object(object);
   while (!work.empty() || !activations.empty()) {
+    look();
     if (!activations.empty()) {
       Activation* at = activations.back();
       activations.pop_back();
@@ -224,19 +242,14 @@ void DemandExecution::Collect() {
     }
   }
 
-  std::vector<Activation*> dead;
-  std::vector<Value> dead_cells, contents;
+  Queue();
+  DeadObjects dead;
   for (Activation* at = newest_; at; at = at->older)
-    if (!at->marked) dead.push_back(Hold(at));
-  for (DemandCell* cell = newest_cell_; cell; cell = cell->older) {
-    if (cell->marked) continue;
-    dead_cells.push_back(Value::Retain(ValueKind::Reference, cell));
-    contents.push_back(std::move(cell->value));
-  }
-  contents.clear();
-  for (Activation* at : dead) Clear(at);
-  dead_cells.clear();
-  for (Activation* at : dead) Release(at);
+    if (!at->marked) Clear(at, dead);
+  for (DemandCell* cell = newest_cell_; cell; cell = cell->older)
+    if (!cell->marked) cell->DropChildren(dead);
+  dead.FreeAll();
+  Drain();
   collect_at_ = std::max(kFirstCollection, 2 * (live_ + live_cells_));
 }
 

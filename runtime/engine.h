@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -40,6 +41,8 @@ struct Limits {
 
 class Timeline;  // runtime/timeline.h
 
+struct Outcome;
+
 struct RunOptions {
   Limits limits;
   llvm::raw_ostream* trace = nullptr;  // each firing with its tag, a line each
@@ -65,6 +68,10 @@ struct RunOptions {
   // Reference engine: after the result goes on until nothing is left, and reports what waits although nothing
   // may (docs/graph.md, "at the end") as Stop::Internal.
   bool run_dry = false;
+  // Ends the process, which has nothing to do after this run. Called on the run's own thread where a limit or an interrupt ends a
+  // run that cannot be given up at once: amid the collection of cycles, or the release of millions of values. Does not return.
+  // Without it such a run ends when that is done.
+  std::function<void(const Outcome&)> leave;
 };
 
 // One step of a call path: the label of a tag, innermost first.

@@ -41,6 +41,11 @@ void PathEnds::Fill(RuntimeError& error, uint64_t length) const {
 
 EngineRun::EngineRun(const ir::Graph& graph, const RunOptions& run) : graph_(graph), run_(run), limits_(run.limits) {
   results_.resize(graph.graph_results.size());
+  if (run_.leave) DeadObjects::watch = this;
+}
+
+EngineRun::~EngineRun() {
+  if (DeadObjects::watch == this) DeadObjects::watch = outer_watch_;
 }
 
 Stats EngineRun::stats() const {
@@ -67,7 +72,11 @@ Outcome EngineRun::Ended(Stop stop, std::string detail) {
   last_.stop = stop;
   last_.detail = std::move(detail);
   last_.error.message = last_.detail;
-  Where(last_.error);
+  try {
+    Where(last_.error);
+  } catch (const std::bad_alloc&) {  // then without the place
+    last_.error.path.clear();
+  }
   ir::NodeId at = last_.error.node;
   if (!at.valid()) return last_;
   const ir::Node& node = graph_.nodes[at];

@@ -40,8 +40,11 @@ class PathEnds {
   uint64_t added_ = 0;
 };
 
-class EngineRun : public Execution {
+class EngineRun : public Execution, private DeadObjects::Watch {
  public:
+  ~EngineRun() override;
+  EngineRun(const EngineRun&) = delete;
+  EngineRun& operator=(const EngineRun&) = delete;
   llvm::ArrayRef<Value> results() const override { return results_; }
   Value TakeResult(size_t index) override { return std::move(results_[index]); }
   Stats stats() const override;
@@ -59,6 +62,11 @@ class EngineRun : public Execution {
   void CheckLimits() const {
     Stop stop = limits_.Check(live());
     if (stop != Stop::Done) throw Stopped{stop};
+  }
+  // The same where the run cannot be given up for a while: ends the process, if that is wanted (RunOptions::leave).
+  void LeaveAtLimit() {
+    if (!run_.leave) return;
+    if (Stop stop = limits_.Check(0); stop != Stop::Done) run_.leave(Ended(stop));
   }
   // What a worker is doing now goes to its track, if a timeline is wanted and it is time. `at` says where, as Where does.
   template <typename At>
@@ -85,7 +93,8 @@ class EngineRun : public Execution {
       return Ended(Stop::MemoryLimit);
     } catch (const HostInterrupted&) {
       Stop stop = limits_.Check(live());
-      return Ended(stop == Stop::Done ? Stop::Interrupted : stop);
+      bool late = run_.limits.timeout.count() > 0 && !(run_.limits.interrupt && run_.limits.interrupt->load());
+      return Ended(stop != Stop::Done ? stop : late ? Stop::Timeout : Stop::Interrupted);
     } catch (const Stopped& stopped) {
       return Ended(stopped.stop);
     } catch (const OperationAborted& aborted) {
@@ -141,6 +150,9 @@ class EngineRun : public Execution {
   memory::Budget* budget_ = nullptr;  // of a run on several threads; this one has share 0
 
  private:
+  void Look() override { LeaveAtLimit(); }
+
+  DeadObjects::Watch* const outer_watch_ = DeadObjects::watch;
   uint64_t forces_ = 0;
   bool ended_ = false;  // by a limit or a broken rule
   Outcome last_;

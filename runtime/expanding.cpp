@@ -63,23 +63,24 @@ ExpandingExecution::ExpandingExecution(const ir::Graph& graph, const RunOptions&
 
 ExpandingExecution::~ExpandingExecution() {
   // What waits is dropped: values out of copies and cells first, so that no circle of cells keeps anything.
-  std::vector<Value> held, cells;
+  DeadObjects dead;
   for (Instance* at = first_; at; at = at->next) {
-    if (at->cell) cells.push_back(Value::Adopt(ValueKind::Reference, std::exchange(at->cell, nullptr)));
-    for (uint32_t i = 0; at->held && i < at->body->num_operands; ++i) held.push_back(Take(at, i));
+    if (at->cell) dead.Drop(std::exchange(at->cell, nullptr));
+    for (uint32_t i = 0; at->held && i < at->body->num_operands; ++i) {
+      Value operand = Take(at, i);
+      dead.Drop(operand);
+    }
     DropTag(at->tag);
     DropTag(at->base);
   }
   for (DelayCell* cell = first_cell_; cell; cell = cell->next) {
-    cells.push_back(Value::Retain(ValueKind::Reference, cell));
-    if (std::exchange(cell->from, nullptr)) cells.push_back(Value::Adopt(ValueKind::Reference, cell));
+    if (std::exchange(cell->from, nullptr)) dead.Drop(cell);
     cell->home = cell->body = nullptr;
     cell->waiters.clear();
-    cell->CollectChildren(held);
+    cell->DropChildren(dead);
   }
-  held.clear();
-  results_.clear();
-  cells.clear();
+  for (Value& result : results_) dead.Drop(result);
+  dead.FreeAll();
   // What somebody outside still holds must not come back here.
   for (DelayCell* cell = first_cell_; cell; cell = cell->next) {
     cell->owner = nullptr;
@@ -235,9 +236,9 @@ DelayCell::~DelayCell() {
   DropTag(tag);
 }
 
-void DelayCell::CollectChildren(std::vector<Value>& out) {
-  out.push_back(std::move(value));
-  for (Value& operand : operands) out.push_back(std::move(operand));
+void DelayCell::DropChildren(DeadObjects& dead) {
+  dead.Drop(value);
+  for (Value& operand : operands) dead.Drop(operand);
   operands.clear();
 }
 

@@ -68,7 +68,7 @@ struct DelayCell : Cell {
   ExpandingExecution* owner;
   DelayCell(const Site* s, ExpandingExecution* o) : site(s), owner(o) {}
   ~DelayCell() override;
-  void CollectChildren(std::vector<Value>& out) override;
+  void DropChildren(DeadObjects& dead) override;
 };
 
 // The tag that the copy stands for.

@@ -129,7 +129,8 @@ inline void Free(void* block, size_t bytes) noexcept {
 // Bytes that may still be allocated under the limit.
 inline uint64_t Available() {
   if (counters.budget) return counters.budget->Available();
-  int64_t left = counters.limit - counters.current;
+  int64_t left;  // `current` may be below 0
+  if (__builtin_sub_overflow(counters.limit, counters.current, &left)) return INT64_MAX;
   return left > 0 ? static_cast<uint64_t>(left) : 0;
 }
 

@@ -45,18 +45,13 @@ ReferenceExecution::~ReferenceExecution() {
   outer_values_.clear();
   results_.clear();
   // Cells may refer to each other in a circle: all of them are emptied before any of them goes.
-  std::vector<Value> cells, held;
+  DeadObjects dead;
   for (DelayCell* cell = first_cell_; cell; cell = cell->next) {
-    cells.push_back(Value::Retain(ValueKind::Reference, cell));
-  }
-  for (const Value& value : cells) {
-    auto* cell = static_cast<DelayCell*>(static_cast<Cell*>(value.object()));
-    cell->CollectChildren(held);
+    cell->DropChildren(dead);
     cell->waiters.clear();
-    while (cell->holds) LetGo(cell);
+    for (; cell->holds; --cell->holds) dead.Drop(cell);
   }
-  held.clear();
-  cells.clear();
+  dead.FreeAll();
   // What somebody outside still holds must not come back here.
   for (DelayCell* cell = first_cell_; cell; cell = cell->next) {
     cell->owner = nullptr;

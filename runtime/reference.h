@@ -59,7 +59,7 @@ struct DelayCell : Cell {
   DelayCell* previous = nullptr;
   class ReferenceExecution* owner = nullptr;
   ~DelayCell() override;
-  void CollectChildren(std::vector<Value>& out) override;
+  void DropChildren(DeadObjects& dead) override;
 };
 
 class ReferenceExecution : public EngineRun {

@@ -416,9 +416,9 @@ DelayCell::~DelayCell() {
   if (next) next->previous = previous;
 }
 
-void DelayCell::CollectChildren(std::vector<Value>& out) {
-  out.push_back(std::move(value));
-  for (auto& [input, operand] : kept) out.push_back(std::move(operand));
+void DelayCell::DropChildren(DeadObjects& dead) {
+  dead.Drop(value);
+  for (auto& [input, operand] : kept) dead.Drop(operand);
   kept.clear();
 }
 

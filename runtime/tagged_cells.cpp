@@ -8,15 +8,16 @@ namespace df::tagged {
 
 using ir::NodeId;
 
-void DelayCell::CollectChildren(std::vector<Value>& out) {
-  for (uint32_t i = 0; i < num_values(); ++i)
-    if ((&value() + i)->counted()) out.push_back(std::move((&value())[i]));
+void DelayCell::DropChildren(DeadObjects& dead) {
+  for (uint32_t i = 0; i < num_values(); ++i) dead.Drop((&value())[i]);
 }
 
 // No operand has come yet.
 DelayCell* Worker::NewCell(Frame* frame, const SiteCode* site) {
   ++stats_.delays;
   TagNode* tag = site->keeps_home ? nullptr : TagOf(frame);  // first, because it may fail
+  // So may this; when the cell goes nothing may.
+  if (site->keeps_home && ++pinning_cells_ > unpins_.capacity()) unpins_.reserve(2 * pinning_cells_);
   auto* cell = ::new (cells_.Take(site->cell_bytes)) DelayCell(site);
   ::new (&cell->value()) Value();
   cell->missing = static_cast<uint16_t>(cell->num_operands());

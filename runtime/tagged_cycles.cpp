@@ -4,6 +4,8 @@
 // outside: by a frame, the stack, a result, the caller. It and all that it leads to get their counts again. The cells that
 // are left over are held by nothing but each other; their contents are dropped, and then they go by their counts.
 //
+// All memory for that is taken before the first count is changed, so that it can fail.
+//
 // Before that, delayed bodies that need nothing more than what is there are computed. `fst p` of a lazy pattern would hold all
 // of `p` until somebody asks for it, and the other component with it: Wadler's leak ("Fixing some space leaks with a garbage
 // collector", 1987).
@@ -16,20 +18,35 @@ namespace df::tagged {
 namespace {
 
 enum Colour : uint8_t { kUnseen, kTaken, kHeld };
+constexpr uint64_t kObjectsPerLook = 1 << 14;  // in a millisecond or two
 
 class TrialDeletion {
  public:
+  // `look` is called every so many objects.
+  explicit TrialDeletion(llvm::function_ref<void()> look) : look_(look) {}
   // The cells that only cells hold.
   std::vector<DelayCell*> Run(llvm::ArrayRef<Pool<DelayCell>*> pools) {
-    for (Pool<DelayCell>* pool : pools) pool->ForEachLive([&](DelayCell* cell) { See(cell); });
-    for (size_t i = 0; i < seen_.size(); ++i)
-      ForEachChild(seen_[i], [&](Object* child) {
-        --child->refs.raw();
-        See(child);
-      });
+    std::vector<DelayCell*> garbage;
+    size_t cells = 0;
+    try {
+      for (Pool<DelayCell>* pool : pools) pool->ForEachLive([&](DelayCell* cell) { See(cell); });
+      cells = seen_.size();
+      for (size_t i = 0; i < seen_.size(); ++i) {
+        Tick();
+        ForEachChild(seen_[i], [&](Object* child) { See(child); });
+      }
+      todo_.reserve(seen_.size());
+      garbage.reserve(cells);
+    } catch (...) {
+      for (Object* object : seen_) object->colour = kUnseen;
+      throw;
+    }
+    for (Object* object : seen_) {
+      Tick();
+      ForEachChild(object, [&](Object* child) { --child->refs.raw(); });
+    }
     for (Object* object : seen_)
       if (object->refs.raw() > 0) Hold(object);
-    std::vector<DelayCell*> garbage;
     for (Object* object : seen_) {
       if (object->colour != kTaken) continue;
       ForEachChild(object, [](Object* child) { ++child->refs.raw(); });
@@ -40,10 +57,14 @@ class TrialDeletion {
   }
 
  private:
+  void Tick() {
+    if (++ticks_ % kObjectsPerLook == 0) look_();
+  }
+
   void See(Object* object) {
     if (object->colour != kUnseen) return;
-    object->colour = kTaken;
     seen_.push_back(object);
+    object->colour = kTaken;
   }
 
   void Hold(Object* object) {
@@ -51,6 +72,7 @@ class TrialDeletion {
     object->colour = kHeld;
     todo_.push_back(object);
     while (!todo_.empty()) {
+      Tick();
       Object* next = todo_.back();
       todo_.pop_back();
       ForEachChild(next, [&](Object* child) {
@@ -81,6 +103,8 @@ class TrialDeletion {
         visit(value->object());
   }
 
+  llvm::function_ref<void()> look_;
+  uint64_t ticks_ = 0;
   std::vector<Object*> seen_, todo_;
 };
 
@@ -90,19 +114,22 @@ void TaggedExecution::CollectIfDue() {
   if (live_cells() <= collect_at_ || (team_ && !team_->HoldUp())) return;
   std::vector<Pool<DelayCell>*> pools;
   ForEachWorker([&](Worker& worker) { pools.push_back(&worker.cells_); });
-  std::vector<Value> cells, contents;
-  uint64_t filled = 0;
-  for (Pool<DelayCell>* pool : pools)
-    pool->ForEachLive([&](DelayCell* cell) { filled += FillIfReady(program_, *cell, contents); });
-  contents.clear();
-  std::vector<DelayCell*> garbage = TrialDeletion().Run(pools);
-  // Counted while their contents go, so that none is destroyed before all are empty.
-  for (DelayCell* cell : garbage) {
-    cells.push_back(Value::Retain(ValueKind::Reference, cell));
-    cell->CollectChildren(contents);
+  uint64_t filled = 0, looked = 0;
+  DeadObjects dead;
+  try {
+    for (Pool<DelayCell>* pool : pools)
+      pool->ForEachLive([&](DelayCell* cell) {
+        if (++looked % kObjectsPerLook == 0) LeaveAtLimit();
+        filled += FillIfReady(program_, *cell, dead);
+      });
+  } catch (...) {
+    dead.FreeAll();
+    throw;
   }
-  contents.clear();
-  cells.clear();
+  dead.FreeAll();
+  std::vector<DelayCell*> garbage = TrialDeletion([this] { LeaveAtLimit(); }).Run(pools);
+  for (DelayCell* cell : garbage) cell->DropChildren(dead);
+  dead.FreeAll();
   worker_->cells_published_.store(worker_->live_cells_, std::memory_order_relaxed);
   // Walking everything again soon pays only where there are cycles, or cells that only had to be looked at.
   bool pays = !garbage.empty() || filled > live_cells() / 8;

@@ -264,11 +264,11 @@ std::optional<Value> RunEager(const Program& program, const SiteCode& site, cons
   });
 }
 
-bool FillIfReady(const Program& program, DelayCell& cell, std::vector<Value>& contents) {
+bool FillIfReady(const Program& program, DelayCell& cell, DeadObjects& dead) {
   if (cell.state != DelayCell::State::Kept || !cell.site->eager || !cell.starts_direct) return false;
   std::optional<Value> result = Attempt(program, *cell.site, [&](uint32_t i) { return Borrowed(cell.operands()[i]); });
   if (!result) return false;
-  cell.CollectChildren(contents);
+  cell.DropChildren(dead);
   DropTag(cell.tag);
   cell.body = nullptr;
   cell.value() = std::move(*result);

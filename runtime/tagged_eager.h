@@ -23,7 +23,7 @@ std::optional<Value> RunEager(const Program& program, const SiteCode& site, cons
                               const uint8_t* states);
 
 // The same of a cell that nobody has asked for: if its body can be computed at once by now, the cell is full afterwards, and
-// what it captured is in `contents`. While nothing else runs.
-bool FillIfReady(const Program& program, DelayCell& cell, std::vector<Value>& contents);
+// what it captured is given up. While nothing else runs.
+bool FillIfReady(const Program& program, DelayCell& cell, DeadObjects& dead);
 
 }  // namespace df::tagged

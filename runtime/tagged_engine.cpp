@@ -38,12 +38,11 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
 // What waits is dropped: values out of frames and cells first, so that no cycle through cells keeps anything.
 TaggedExecution::~TaggedExecution() {
   if (team_) team_->End();
-  std::vector<Value> held, cells;
-  ForEachWorker([&](Worker& worker) { worker.GiveUpValues(held); });
-  ForEachWorker([&](Worker& worker) { worker.GiveUpCells(cells, held); });
-  held.clear();
-  results_.clear();
-  cells.clear();
+  DeadObjects dead;
+  ForEachWorker([&](Worker& worker) { worker.GiveUpValues(dead); });
+  ForEachWorker([&](Worker& worker) { worker.GiveUpCells(dead); });
+  for (Value& result : results_) dead.Drop(result);
+  dead.FreeAll();
   ForEachWorker([](Worker& worker) { worker.unpins_.clear(); });
 }
 
@@ -118,7 +117,10 @@ Outcome TaggedExecution::RunUntil(const DelayCell* goal) {
     }
   });
   if (!outcome.ok()) {
-    EndTeam();
+    // A thread may be releasing millions of values.
+    if (team_) team_->End([&] {
+      if (run_.leave && outcome.stop != Stop::Failed && outcome.stop != Stop::Internal) run_.leave(outcome);
+    });
     return outcome;
   }
   worker_->now_ = nullptr;

@@ -258,9 +258,10 @@ void Worker::CheckTeam() {
 // The mail is read. With `all`; else the stress mode may leave it for later.
 bool Worker::ReadMail(bool all) {
   if (!door_.HasMail() || (!all && run_.stress && Random() % 4 != 0)) return false;
-  std::vector<std::unique_ptr<Message>> messages;
-  for (Message* message = door_.TakeAll(); message; message = message->next) messages.emplace_back(message);
-  for (auto& message : messages) {
+  // The rest is kept if one of them fails, so that it goes with the worker.
+  for (mail_.reset(door_.TakeAll()); mail_;) {
+    std::unique_ptr<Message> message = std::move(mail_);
+    mail_.reset(std::exchange(message->next, nullptr));
     StandAt(nullptr);
     Receive(*message);
     message.reset();
@@ -307,8 +308,9 @@ void Worker::Receive(Message& message) {
 // The activation of a call that was given away, as if its caller were here.
 void Worker::ReceiveCall(Message& message) {
   const SiteCode& site = *message.site;
-  auto* proxy = new Proxy{};
-  proxies_.insert(proxy);
+  auto made = std::make_unique<Proxy>();
+  proxies_.insert(made.get());
+  Proxy* proxy = made.release();
   proxy->site = &site;
   proxy->refs = 1;
   proxy->depth = message.depth;

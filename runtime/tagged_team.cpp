@@ -133,8 +133,13 @@ void Team::Serve(Worker& worker, uint32_t index, memory::Budget& budget) {
   try {
     worker.Serve();
   } catch (...) {
+    memory::LimitScope unlimited(0, UINT64_MAX);  // to say so
     RuntimeError where;
-    worker.Where(where);
+    try {
+      worker.Where(where);
+    } catch (const std::bad_alloc&) {
+      where = {};
+    }
     Fail(std::current_exception(), std::move(where));
   }
   Worker::helper = nullptr;
@@ -142,7 +147,9 @@ void Team::Serve(Worker& worker, uint32_t index, memory::Budget& budget) {
   ended_.fetch_add(1);
 }
 
-void Team::End() {
+void Team::End(llvm::function_ref<void()> late) {
+  constexpr auto kPatience = std::chrono::milliseconds(30);
+  auto began = std::chrono::steady_clock::now();
   ending_.store(true);
   {
     std::lock_guard lock(mutex_);
@@ -156,6 +163,7 @@ void Team::End() {
     if (ended_.load() == threads_.size()) break;
     for (pthread_t thread : threads_) ::pthread_kill(thread, kGiveUpSignal);
     wait = std::chrono::milliseconds(5);
+    if (std::chrono::steady_clock::now() - began > kPatience) late();
   }
   for (pthread_t thread : threads_) ::pthread_join(thread, nullptr);
   threads_.clear();

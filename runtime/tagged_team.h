@@ -35,8 +35,9 @@ class Team {
   uint32_t size() const { return static_cast<uint32_t>(workers_.size()) + 1; }
   Worker& worker(uint32_t index) { return index == 0 ? first_ : *workers_[index - 1]; }
 
-  // Ends the threads, whatever they are doing. Their workers stay as they are.
-  void End();
+  // Ends the threads, whatever they are doing. Their workers stay as they are. Now and then `late` is called while they are not
+  // there after some time.
+  void End(llvm::function_ref<void()> late = [] {});
   bool running() const { return !threads_.empty(); }
   bool ending() const { return ending_.load(std::memory_order_relaxed); }
 

@@ -48,19 +48,23 @@ Worker::Worker(TaggedExecution& execution, uint32_t index)
 }
 
 // Values out of frames and entries of the stack, so that nothing is held by what waits. The proxies go.
-void Worker::GiveUpValues(std::vector<Value>& held) {
+void Worker::GiveUpValues(DeadObjects& dead) {
+  while (mail_) mail_.reset(std::exchange(mail_->next, nullptr));
   for (Item& item : stack_)
-    if (item.cell) held.push_back(Value::Adopt(ValueKind::Reference, item.cell));
+    if (item.cell) dead.Drop(item.cell);
   stack_.clear();
   for (std::vector<Value>* left : {&given_, &operands_}) {
-    std::move(left->begin(), left->end(), std::back_inserter(held));
+    for (Value& value : *left) dead.Drop(value);
     left->clear();
   }
   pool_.ForEachLive([&](Frame* frame) {
     if (frame->flags & kDirect) RestoreStates(frame);
     if (frame->flags & kObjects)
       for (uint32_t i = 0; i < frame->scope().num_slots; ++i)
-        if (frame->IsCounted(i)) held.push_back(frame->Take(i));
+        if (frame->IsCounted(i)) {
+          Value value = frame->Take(i);
+          dead.Drop(value);
+        }
     if (frame->flags & kHasTag) DropTag(frame->tag);
     if (frame->flags & kTagParent) DropTag(frame->parent_tag);
   });
@@ -71,12 +75,9 @@ void Worker::GiveUpValues(std::vector<Value>& held) {
   proxies_.clear();
 }
 
-// What cells hold. They are counted in `cells`, so that none is destroyed under the walk.
-void Worker::GiveUpCells(std::vector<Value>& cells, std::vector<Value>& held) {
-  cells_.ForEachLive([&](DelayCell* cell) {
-    cells.push_back(Value::Retain(ValueKind::Reference, cell));
-    cell->CollectChildren(held);
-  });
+// What cells hold.
+void Worker::GiveUpCells(DeadObjects& dead) {
+  cells_.ForEachLive([&](DelayCell* cell) { cell->DropChildren(dead); });
 }
 
 void Worker::StepCheck() {

@@ -52,7 +52,7 @@ struct DelayCell : Object {
 
   // Without values and tag.
   explicit DelayCell(const SiteCode* s) : Object(ObjectKind::Delay), site(s) {}
-  void CollectChildren(std::vector<Value>& out);
+  void DropChildren(DeadObjects& dead);
 
   // What other workers may look at and change at the same time.
   State Now() const { return static_cast<State>(__atomic_load_n(reinterpret_cast<const uint8_t*>(&state), __ATOMIC_ACQUIRE)); }
@@ -133,8 +133,8 @@ class Worker {
     now_pc_ = kNone;
   }
   std::string Leftovers(const Frame* root);
-  void GiveUpValues(std::vector<Value>& held);
-  void GiveUpCells(std::vector<Value>& cells, std::vector<Value>& held);
+  void GiveUpValues(DeadObjects& dead);
+  void GiveUpCells(DeadObjects& dead);
 
   // tagged_frames.cpp: frames and their lifetime
   Frame* NewFrame(const SiteCode* site, Frame* parent);
@@ -339,6 +339,7 @@ class Worker {
   std::vector<Item, memory::Allocator<Item>> stack_;
   Pool<DelayCell> cells_;
   int64_t live_cells_ = 0;  // made less freed here
+  size_t pinning_cells_ = 0;  // made that have pinned a frame
   std::unordered_map<DelayCell*, std::vector<Waiter>> waiters_;  // after the first one of a cell
   std::vector<Frame*> unpins_;  // pins that values gave back while they were destroyed
   struct OuterWaiter {
@@ -361,6 +362,7 @@ class Worker {
   const uint32_t index_;
   Team* team_ = nullptr;  // if the run has several threads by now
   Door door_;
+  std::unique_ptr<Message> mail_;  // taken from there and not yet read, with what follows it
   bool poll_due_ = false;
   uint32_t checks_ = 0;
   std::deque<Frame*> candidates_;  // below frames that wait in direct code and have work to give away; the oldest first

@@ -30,9 +30,15 @@ struct Token {
 // the layer below that is not 0.
 class DepthSet {
  public:
+  // Afterwards inserting numbers up to this one does not fail.
+  void Reserve(uint64_t number) {
+    for (Words& words : layers_) {
+      number /= 64;
+      if (number >= words.size()) words.resize(std::max<size_t>(number + 1, 2 * words.size()));
+    }
+  }
   void Insert(uint64_t number) {
     for (Words& words : layers_) {
-      if (number / 64 >= words.size()) words.resize(std::max<size_t>(number / 64 + 1, 2 * words.size()));
       bool was_empty = words[number / 64] == 0;
       words[number / 64] |= uint64_t{1} << number % 64;
       if (!was_empty) return;
@@ -86,7 +92,10 @@ class TokenQueue {
       return;
     }
     uint64_t depth = token.tag.depth();
-    if (depth >= levels_.size()) levels_.resize(std::max<size_t>(depth + 1, levels_.size() * 2));
+    if (depth >= levels_.size()) {
+      levels_.resize(std::max<size_t>(depth + 1, levels_.size() * 2));
+      depths_.Reserve(levels_.size() - 1);
+    }
     Link* link = NewLink(std::move(token));
     Level& level = levels_[depth];
     if (!level.first) depths_.Insert(depth);

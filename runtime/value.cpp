@@ -68,8 +68,16 @@ ErrorObject::ErrorObject(ErrorCode c, std::string m, ir::NodeId n, ir::PosId p)
 // Links of 48 bits (DeadObjects::Add) reach all addresses that a process is given.
 static_assert(sizeof(Object*) == 8 && sizeof(Object) == 8);
 
+thread_local constinit DeadObjects::Watch* DeadObjects::watch = nullptr;
+
 void DeadObjects::FreeAll() {
+  constexpr uint32_t kObjectsPerLook = 1 << 16;
+  uint32_t until_look = kObjectsPerLook;
   while (Object* object = first_) {
+    if (--until_look == 0) {
+      until_look = kObjectsPerLook;
+      if (watch) watch->Look();
+    }
     first_ = reinterpret_cast<Object*>(uint64_t{object->constructor} << 32 | object->refs.raw());
     alive::Gone(Object::CountedAs(object->kind));
     switch (object->kind) {
@@ -99,10 +107,8 @@ void DeadObjects::FreeAll() {
       }
       case ObjectKind::Cell: {
         auto* cell = static_cast<Cell*>(object);
-        std::vector<Value> held;
-        cell->CollectChildren(held);
+        cell->DropChildren(*this);
         delete cell;
-        for (Value& value : held) Drop(value);
         break;
       }
     }

@@ -113,6 +113,11 @@ class DeadObjects {
   }
   // Frees them, and what only they held.
   void FreeAll();
+  // Called amid the release of very many by this thread, which it may end (RunOptions::leave); null: nothing is.
+  struct Watch {
+    virtual void Look() = 0;
+  };
+  static thread_local constinit Watch* watch;
 
  private:
   Object* first_ = nullptr;
@@ -202,12 +207,12 @@ struct ErrorObject : Object {
 };
 
 // What the reference and the demand engine put behind references, and all engines behind error tags, derives from Cell and is
-// destroyed through it. `CollectChildren` moves the values it holds into `out` so that Destroy stays iterative. (The tagged
+// destroyed through it. `DropChildren` gives up the values it holds, which are freed later, so that Destroy stays iterative. (The tagged
 // engine's delayed calls are ObjectKind::Delay, and freed by FreeDelay.)
 struct Cell : Object {
   Cell() : Object(ObjectKind::Cell) {}
   virtual ~Cell() = default;
-  virtual void CollectChildren(std::vector<Value>& out) {}
+  virtual void DropChildren(DeadObjects& dead) {}
 };
 
 // Frees a delayed call of the tagged engine.

@@ -10,14 +10,14 @@
 namespace df {
 
 Watchdog::Watchdog(const Limits& limits, std::function<void(Stop, const std::string&)> give_up,
-                   std::chrono::milliseconds grace)
+                   std::chrono::milliseconds grace, std::chrono::milliseconds again)
     : give_up_(std::move(give_up)) {
   if (limits.timeout.count() <= 0 && !limits.interrupt) return;
   // Signals are for the threads that run something.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this, limits, grace] { Watch(limits, grace); });
+  thread_ = std::thread([this, limits, grace, again] { Watch(limits, grace, again); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -31,9 +31,10 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-void Watchdog::Watch(Limits limits, std::chrono::milliseconds grace) {
+void Watchdog::Watch(Limits limits, std::chrono::milliseconds grace, std::chrono::milliseconds again) {
   using Clock = std::chrono::steady_clock;
-  constexpr auto kGlance = std::chrono::milliseconds(100);  // how often the flag is looked at
+  // How often the flag is looked at.
+  const auto glance = std::clamp(grace, std::chrono::milliseconds(20), std::chrono::milliseconds(100));
   const Clock::time_point deadline = Clock::now() + limits.timeout;
   // No default memory limit is needed here: only the texts and the deadline.
   limits.max_memory = limits.max_frames = 1;
@@ -44,10 +45,11 @@ void Watchdog::Watch(Limits limits, std::chrono::milliseconds grace) {
   while (!ended_) {
     if (patience && Clock::now() >= *patience) {
       give_up_(reason, check.Detail(reason));
-      return;
+      if (again.count() == 0) return;
+      patience = Clock::now() + again;
     }
     if (!patience && (reason = check.Check(0)) != Stop::Done) patience = Clock::now() + grace;
-    Clock::time_point next = Clock::now() + kGlance;
+    Clock::time_point next = Clock::now() + glance;
     if (patience) next = std::min(next, *patience);
     else if (limits.timeout.count() > 0) next = std::min(next, deadline + std::chrono::milliseconds(1));
     ended_condition_.wait_until(lock, next);

@@ -21,16 +21,17 @@ class Watchdog {
   // Calls `give_up` once, from its own thread, when the time limit was reached, or the interrupt flag was
   // seen set, `grace` ago and the watchdog still lives. `give_up` gets Stop::Timeout or Stop::Interrupted
   // with the text for the user. The run goes on in its thread: what `give_up` does must make that end. Without a time limit
-  // and a flag there is no thread.
+  // and a flag there is no thread. With `again` it is called again each time that so much has passed.
   Watchdog(const Limits& limits, std::function<void(Stop, const std::string&)> give_up,
-           std::chrono::milliseconds grace = std::chrono::milliseconds(500));
+           std::chrono::milliseconds grace = std::chrono::milliseconds(500),
+           std::chrono::milliseconds again = std::chrono::milliseconds(0));
   // The run has ended.
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
  private:
-  void Watch(Limits limits, std::chrono::milliseconds grace);
+  void Watch(Limits limits, std::chrono::milliseconds grace, std::chrono::milliseconds again);
 
   std::function<void(Stop, const std::string&)> give_up_;
   std::mutex mutex_;

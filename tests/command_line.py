@@ -275,7 +275,7 @@ def seconds_to_end(d, number, *words, after=1.0):
 @test
 def inside_one_operation(d):
     """Limits and signals reach a run that stands in one multiplication, division or conversion of a huge Integer."""
-    d.file("power.df", "main = 3 ^ (2 ^ 40 :: Int) == (0 :: Integer)\n")
+    d.file("power.df", "f :: Int -> Integer -> Integer\nf n x = if n == 0 then x else f (n - 1) (x * x)\nmain = f 40 3 == 0\n")
     d.file("divide.df", "main = let x = 7 ^ (2 ^ 23 :: Int) in gcd (x * x) (x * (x + 1)) == (0 :: Integer)\n")
     d.file("show.df", "main = (1, 3 ^ (2 ^ 28 :: Int))\n")
     for engine in ENGINES:
@@ -289,7 +289,18 @@ def inside_one_operation(d):
     code, out, err, seconds = seconds_to_end(d, signal.SIGTERM, "show.df", after=3)
     assert code == 130 and out.startswith(b"(1,") and b"interrupted" in err and seconds < SOON, (code, out[:40], err, seconds)
     # The prompt goes on.
-    d.expect(3, "repl", stdin=":set timeout 400ms\n3 ^ (2 ^ 40 :: Int) == 0\n:unset timeout\n1 + 1\n", out="2\n", err="time limit")
+    d.expect(3, "repl", stdin=":load power.df\n:set timeout 400ms\nf 40 3 == 0\n:unset timeout\n1 + 1\n", out="2\n", err="time limit")
+
+
+@test
+def no_room(d):
+    """A power that no memory holds is refused at once, before it is worked on."""
+    d.file("power.df", "main = 2 ^ (10 ^ 12 :: Int) == (0 :: Integer)\n")
+    for engine in ENGINES:
+        begin = time.monotonic()
+        _, err = d.expect(3, "run", "power.df", "--engine=" + engine)
+        assert "the memory limit of" in err and "power.df:1:" in err, err
+        assert time.monotonic() - begin < SOON, engine
 
 
 @test

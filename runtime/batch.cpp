@@ -2,6 +2,7 @@
 #include "runtime/batch.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "llvm/ADT/STLExtras.h"
 #include "runtime/batch_run.h"
@@ -63,6 +64,7 @@ void Batcher::Link(Deferred* deferred) {
     if (!from) continue;
     deferred->own_uses()[k] = {deferred, from->uses};
     from->uses = &deferred->own_uses()[k];
+    CountWait(*from, *deferred, true);
     ++deferred->missing;
   }
   Queue& queue = queues_[deferred->region->index];
@@ -79,6 +81,7 @@ void Batcher::MakeReady(Deferred* deferred) {
   (queue.first ? queue.last->next : queue.first) = deferred;
   queue.last = deferred;
   ++queue.ready;
+  if (!queue.seen) stages_known_ = false;
   if (queue.active) return;
   queue.active = true;
   active_.push_back(deferred->region->index);
@@ -93,6 +96,7 @@ void Batcher::Settle(Deferred* deferred) {
   for (Deferred::Use* use = deferred->uses; use;) {
     Deferred* consumer = use->consumer;
     use = use->next;
+    CountWait(*deferred, *consumer, false);
     if (--consumer->missing > 0) continue;
     if (consumer->state == Deferred::State::Dropped) Free(consumer);
     else MakeReady(consumer);
@@ -130,21 +134,87 @@ void Batcher::Drop(Deferred* deferred) {
 
 // ---------------------------------------------------------------- the policy
 
-// The region whose activations are deepest in the mean: what is deep in the recursion is what others wait for, and those that
+void Batcher::CountWait(const Deferred& from, const Deferred& to, bool more) {
+  auto& waits = queues_[from.region->index].waits;
+  auto* wait = llvm::find_if(waits, [&](const Wait& w) { return w.to == to.region->index; });
+  if (wait == waits.end()) {
+    waits.push_back({to.region->index, 0});
+    wait = &waits.back();
+  }
+  wait->count += more ? 1 : -uint64_t{1};
+  if (wait->count == (more ? 1 : 0)) stages_known_ = false;
+}
+
+// Strongly connected components of the regions that wait for each other (Tarjan 1972): those that come before others in the
+// order of waiting get higher numbers.
+void Batcher::FindStages() {
+  if (stages_known_) return;
+  stages_known_ = true;
+  for (Queue& queue : queues_) queue.seen = 0;
+  uint32_t seen = 0, stage = 0;
+  struct Visit {
+    uint32_t region;
+    size_t next;
+  };
+  std::vector<Visit> path;
+  std::vector<uint32_t> open;
+  auto enter = [&](uint32_t region) {
+    Queue& queue = queues_[region];
+    queue.seen = queue.low = ++seen;
+    queue.open = true;
+    open.push_back(region);
+    path.push_back({region, 0});
+  };
+  for (uint32_t root : active_) {
+    if (queues_[root].seen) continue;
+    enter(root);
+    while (!path.empty()) {
+      Visit& visit = path.back();
+      Queue& queue = queues_[visit.region];
+      if (visit.next < queue.waits.size()) {
+        const Wait& wait = queue.waits[visit.next++];
+        Queue& to = queues_[wait.to];
+        if (wait.count == 0) continue;
+        if (!to.seen) enter(wait.to);
+        else if (to.open) queue.low = std::min(queue.low, to.seen);
+        continue;
+      }
+      uint32_t region = visit.region;
+      path.pop_back();
+      if (!path.empty()) {
+        uint32_t& low = queues_[path.back().region].low;
+        low = std::min(low, queue.low);
+      }
+      if (queue.low != queue.seen) continue;
+      ++stage;
+      for (uint32_t last = UINT32_MAX; last != region;) {
+        last = open.back();
+        open.pop_back();
+        queues_[last].open = false;
+        queues_[last].stage = stage;
+      }
+    }
+  }
+}
+
+// A region goes before those that wait for it and that it does not wait for: so these get as many rows as they ever will. Of
+// regions that wait for each other, the one whose activations are deepest in the mean: what is deep in the recursion is what others wait for, and those that
 // are less deep become more while it is computed.
 Batcher::Queue* Batcher::Choose() {
   Queue* best = nullptr;
-  double best_depth = 0;
+  std::tuple<uint32_t, double, int64_t> best_first;
   std::erase_if(active_, [&](uint32_t index) {
     queues_[index].active = queues_[index].ready > 0;
     return !queues_[index].active;
   });
+  FindStages();
   for (uint32_t index : active_) {
     Queue& queue = queues_[index];
     double depth = static_cast<double>(queue.depths) / static_cast<double>(queue.waiting);
-    if (best && (depth < best_depth || (depth == best_depth && &queue > best))) continue;
+    auto first = std::tuple(queue.stage, depth, -static_cast<int64_t>(index));
+    if (best && first < best_first) continue;
     best = &queue;
-    best_depth = depth;
+    best_first = first;
   }
   return best;
 }
@@ -214,12 +284,14 @@ bool Batcher::Step() {
   Queue* queue = Choose();
   if (!queue) return false;
   TakeRows(*queue);
+  if (getenv("DBG")) fprintf(stderr, "B %u %zu %f\n", rows_[0]->region->index, rows_.size(), double(queue->depths) / double(queue->waiting));
   ComputeRows(*queue);
   window_rows_ += static_cast<uint32_t>(rows_.size());
   if (++window_batches_ == kWindow) {
     if (window_rows_ < kFewRows) pause_ = kPause;
     window_batches_ = window_rows_ = 0;
   }
+  if (waiting_ == 0) turned_.Clear();
   return true;
 }
 
@@ -253,7 +325,7 @@ void Batcher::ComputeRows(Queue& from) {
   Queue* queue = &from;
   const BatchRegion& region = *rows_[0]->region;
   try {
-    RunBatch(region, rows_, options_.timed ? &stats_ : nullptr);
+    RunBatch(region, rows_, turned_, options_.timed ? &stats_ : nullptr);
   } catch (...) {
     PutBack(*queue);
     throw;

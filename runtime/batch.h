@@ -82,6 +82,33 @@ struct BatchStats {
   double products = 0, others = 0, gathers = 0;
 };
 
+// Weights that are multiplied by columns, W dy, are turned first, so that the columns of a batch are rows. A step of training goes
+// through its waves with the same weights, so they are kept.
+class TurnedMatrices {
+ public:
+  // The elements of the matrix turned; stays until the next call.
+  char* Of(const Value& matrix, size_t rows, size_t columns);
+  void Clear() { entries_.clear(); }
+
+ private:
+  static constexpr size_t kMost = 8;
+  struct Entry {
+    Entry(Value m, TensorBlock* b) : matrix(std::move(m)), block(b) {}
+    Entry(Entry&& other) noexcept : matrix(std::move(other.matrix)), block(std::exchange(other.block, nullptr)) {}
+    Entry& operator=(Entry&& other) noexcept {
+      std::swap(matrix, other.matrix);
+      std::swap(block, other.block);
+      return *this;
+    }
+    ~Entry() {
+      if (block) block->Release();
+    }
+    Value matrix;
+    TensorBlock* block;
+  };
+  std::vector<Entry> entries_;
+};
+
 struct BatchOptions {
   uint32_t most_rows = 256;  // of one batch
   bool timed = false;
@@ -110,8 +137,17 @@ class Batcher {
  private:
   friend void Forget(Deferred*, uint32_t);
   friend void ComputeNow(Deferred*);
+  // Activations of region `to` wait for so many results of a region.
+  struct Wait {
+    uint32_t to;
+    uint64_t count;
+  };
   // The activations of one region that wait.
   struct Queue {
+    llvm::SmallVector<Wait, 4> waits;  // of others for this
+    uint32_t stage = 0;                // among regions that wait for each other; a higher one goes first
+    uint32_t seen = 0, low = 0;        // FindStages
+    bool open = false;
     Deferred* first = nullptr;  // of those that are ready, in the order in which they became so
     Deferred* last = nullptr;
     uint64_t ready = 0;
@@ -124,6 +160,8 @@ class Batcher {
   void MakeRoom();
   void ComputeAlone(const BatchRegion& region, llvm::MutableArrayRef<Value> values, Value* results);
   void MakeReady(Deferred* deferred);
+  void CountWait(const Deferred& from, const Deferred& to, bool more);
+  void FindStages();
   Queue* Choose();
   void ComputeRows(Queue& queue);
   void TakeRows(Queue& queue);
@@ -145,6 +183,7 @@ class Batcher {
   const std::function<void()> between_;
   std::vector<Queue> queues_;  // by region
   std::vector<uint32_t> active_;  // queues that may have something ready
+  bool stages_known_ = false;
   uint64_t waiting_ = 0;
   uint32_t window_batches_ = 0, window_rows_ = 0;
   uint32_t pause_ = 0;            // activations that are computed at once
@@ -152,6 +191,7 @@ class Batcher {
   std::vector<Value> released_;  // operands on their way out, which may be the last holders of what is deferred
   bool releasing_ = false;
   std::vector<Deferred*> rows_;  // of the batch
+  TurnedMatrices turned_;
   BatchStats stats_;
 };
 

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "backends/cpu/elementwise.h"
+#include "backends/cpu/layout.h"
 #include "backends/cpu/product.h"
 #include "runtime/tensor_kernels.h"
 #include "tagged_ir/tensor_rules.h"
@@ -103,8 +104,8 @@ void ForElements(TypeKind element, F f) {
 
 class BatchRun {
  public:
-  BatchRun(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, BatchStats* times)
-      : region_(region), rows_(rows), times_(times), values_(region.values.size()), blocks_(region.results.size()) {
+  BatchRun(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, TurnedMatrices& turned, BatchStats* times)
+      : region_(region), rows_(rows), turned_(turned), times_(times), values_(region.values.size()), blocks_(region.results.size()) {
     if (times_) since_ = Clock::now();
   }
   ~BatchRun() {
@@ -150,6 +151,7 @@ class BatchRun {
 
   const BatchRegion& region_;
   llvm::ArrayRef<Deferred*> rows_;
+  TurnedMatrices& turned_;
   BatchStats* times_;
   ScratchUse use_;
   llvm::SmallVector<Rows, 32> values_;
@@ -334,10 +336,14 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
     if (x.shared && !y.shared && n == 1 && rows_.size() > 1) {
       y = Together(y, k * sizeof(T));
       if (whole(y.stride)) {
-        T* turned = scratch().Array<T>(m * k);
-        auto* from = reinterpret_cast<const T*>(x.Row(0));
-        for (size_t i = 0; i < m; ++i)
-          for (size_t l = 0; l < k; ++l) turned[l * m + i] = from[i * k + l];
+        T* turned;
+        if (item.in[0] < region_.num_operands) {
+          turned = reinterpret_cast<T*>(turned_.Of(rows_[0]->operands()[item.in[0]], m, k));
+        } else {
+          turned = scratch().Array<T>(m * k);
+          cpu::Turn(reinterpret_cast<const T*>(x.Row(0)), k, m, k, turned);
+        }
+        Note(&BatchStats::gathers);
         const Rows& out = NewRows(value, false);
         cpu::MatMul(reinterpret_cast<const T*>(y.Row(0)), y.stride / sizeof(T), turned, m, reinterpret_cast<T*>(out.base), m,
                     rows_.size(), k, m);
@@ -462,8 +468,27 @@ void BatchRun::Run() {
 
 }  // namespace
 
-void RunBatch(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, BatchStats* times) {
-  BatchRun(region, rows, times).Run();
+char* TurnedMatrices::Of(const Value& matrix, size_t rows, size_t columns) {
+  auto it = llvm::find_if(entries_, [&](const Entry& e) { return e.matrix.object() == matrix.object(); });
+  if (it == entries_.end()) {
+    // What nobody else holds is of no use any more.
+    llvm::erase_if(entries_, [](const Entry& e) { return e.matrix.object()->refs.IsOne(); });
+    if (entries_.size() == kMost) entries_.erase(entries_.begin());
+    TensorObject& x = *TensorIn(matrix);
+    TensorBlock* block = TensorBlock::New(x.bytes());
+    ForNumbers(x.element(), [&](auto t) {
+      using T = decltype(t);
+      cpu::Turn(x.as<T>(), columns, rows, columns, reinterpret_cast<T*>(block->data()));
+    });
+    entries_.emplace_back(matrix, block);
+  } else {
+    std::rotate(it, it + 1, entries_.end());  // the oldest use is first
+  }
+  return entries_.back().block->data();
+}
+
+void RunBatch(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, TurnedMatrices& turned, BatchStats* times) {
+  BatchRun(region, rows, turned, times).Run();
 }
 
 }  // namespace df

@@ -9,6 +9,6 @@ namespace df {
 
 // Computes the region for all `rows`, whose operands are there, and gives the tensors that somebody still holds their
 // elements: of each result, one block for all rows. Throws std::bad_alloc beyond the memory limit, having changed nothing.
-void RunBatch(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, BatchStats* times);
+void RunBatch(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, TurnedMatrices& turned, BatchStats* times);
 
 }  // namespace df

@@ -275,6 +275,13 @@ uint32_t Worker::RunRegion(Frame* frame, uint32_t pc) {
   }
 }
 
+// Whether the tail is a late argument of that call, and no more.
+bool Worker::IsLateFor(uint32_t tail, uint32_t site) const {
+  if (tail == kNone) return false;
+  const Instr& in = program_.code[tail];
+  return in.code == Code::CallLate && in.b == site && program_.code[tail + 1].code == Code::End;
+}
+
 // One step of a tail; the rest comes when what is entered now has nothing left to do.
 void Worker::RunTail(Frame* frame, uint32_t pc) {
   const Instr in = program_.code[pc];
@@ -288,7 +295,17 @@ void Worker::RunTail(Frame* frame, uint32_t pc) {
       return;
     case Code::Call: {
       const SiteCode& site = program_.sites[in.b];
-      if (site.child_slot == kNone || !frame->Has(site.child_slot)) Call(frame, site);
+      if (site.child_slot != kNone && frame->Has(site.child_slot)) return;
+      // Late arguments that are there by now go along: the callee may give its result without them, and then they would keep this
+      // frame on the stack below whatever goes on with the result.
+      llvm::SmallVector<uint32_t, 4> late;
+      while (!stack_.empty() && stack_.back().frame == frame && IsLateFor(stack_.back().pc, in.b)) {
+        late.push_back(program_.code[stack_.back().pc].c);
+        stack_.pop_back();
+        --frame->refs;
+      }
+      Call(frame, site);
+      for (uint32_t index : late) CallLate(frame, site, index);
       return;
     }
     case Code::CallLate: return CallLate(frame, program_.sites[in.b], in.c);

@@ -204,6 +204,7 @@ class Worker {
   void RunReady(Frame* frame, uint32_t pc = kNone);
   void PushTails(Frame* frame, size_t base);
   uint32_t RunRegion(Frame* frame, uint32_t pc);
+  bool IsLateFor(uint32_t tail, uint32_t site) const;
   void RunTail(Frame* frame, uint32_t pc);
   void RunOp(Frame* frame, const Instr& in, uint32_t pc, ir::NodeId node);
   void RunOpMany(Frame* frame, const Instr& in, uint32_t pc, ir::NodeId node);

@@ -1,5 +1,6 @@
 #include "backends/cpu/layout.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "llvm/ADT/SmallVector.h"
@@ -56,5 +57,19 @@ void CopyBlocks(const char* x, size_t from_stride, char* out, size_t to_stride, 
   if (bytes == 0) return;
   for (size_t i = 0; i < count; ++i) std::memcpy(out + i * to_stride, x + i * from_stride, bytes);
 }
+
+template <typename T>
+void Turn(const T* x, size_t stride, size_t rows, size_t columns, T* out) {
+  constexpr size_t kSide = 16;  // of squares that stay in the cache
+  for (size_t i = 0; i < rows; i += kSide)
+    for (size_t j = 0; j < columns; j += kSide) {
+      size_t to_i = std::min(i + kSide, rows), to_j = std::min(j + kSide, columns);
+      for (size_t c = j; c < to_j; ++c)
+        for (size_t r = i; r < to_i; ++r) out[c * rows + r] = x[r * stride + c];
+    }
+}
+template void Turn<float>(const float*, size_t, size_t, size_t, float*);
+template void Turn<double>(const double*, size_t, size_t, size_t, double*);
+template void Turn<int64_t>(const int64_t*, size_t, size_t, size_t, int64_t*);
 
 }  // namespace df::cpu

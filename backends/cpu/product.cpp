@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "backends/cpu/layout.h"
 #include "backends/cpu/level.h"
 #include "runtime/scalar.h"
 
@@ -116,8 +117,7 @@ void Run(Loop<T> loop, const T* x, size_t x_stride, const T* y, size_t y_stride,
     std::vector<T> turned(m * k + k);
     T* column = turned.data() + m * k;
     for (size_t l = 0; l < k; ++l) column[l] = y[l * y_stride];
-    for (size_t i = 0; i < m; ++i)
-      for (size_t l = 0; l < k; ++l) turned[l * m + i] = x[i * x_stride + l];
+    Turn(x, x_stride, m, k, turned.data());
     std::vector<T> row(m);
     Run(loop, column, k, turned.data(), m, row.data(), m, 1, k, m);
     for (size_t i = 0; i < m; ++i) out[i * out_stride] = row[i];
@@ -147,8 +147,7 @@ template <typename T>
 void AddTransposed(Loop<T> loop, const T* x, const T* y, T* out, size_t rows, size_t m, size_t n) {
   static thread_local std::vector<T> turned;
   turned.resize(m * rows);
-  for (size_t l = 0; l < rows; ++l)
-    for (size_t i = 0; i < m; ++i) turned[i * rows + l] = x[l * m + i];
+  Turn(x, m, rows, m, turned.data());
   Run(loop, turned.data(), rows, y, n, out, n, m, rows, n, true);
 }
 

@@ -201,6 +201,8 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   run.count = options.stats == StatsFormat::Text || options.stats == StatsFormat::Json;
   run.threads = options.threads;
   run.eager = options.lower.Does(Optimisation::Eager);
+  run.words = options.lower.Does(Optimisation::Words);
+  run.unroll = options.lower.Does(Optimisation::Unroll);
   run.batch = options.batch;
   run.stress = options.stress;
   run.run_dry = options.run_dry;

@@ -59,6 +59,10 @@ struct RunOptions {
   uint64_t stress = 0;
   // Tagged engine: short delayed bodies are computed where they stand if what they need is there. Results do not depend on it.
   bool eager = true;
+  // Tagged engine: functions on words have code of their own, with calls inlined; a function's calls of itself, too. Results do
+  // not depend on either.
+  bool words = true;
+  bool unroll = true;
   // Tagged engine: the most activations of a region whose ops on tensors are computed together (docs/batching.md); 0: each by
   // itself. Results do not depend on it. With several threads there is no batching yet.
   uint32_t batch = kUsualBatch;
@@ -101,13 +105,13 @@ struct Outcome {
 struct Stats {
   uint64_t firings = 0;      // tagged engine: of nodes that have work left; in direct code only with RunOptions::count
   uint64_t regions = 0;      // tagged engine: pieces of code that run without waiting; likewise
-  uint64_t calls = 0;        // activations, root included
-  uint64_t loops = 0;        // iterations
+  uint64_t calls = 0;        // activations, root included; likewise
+  uint64_t loops = 0;        // iterations; likewise
   uint64_t delays = 0;       // references made
   uint64_t released = 0;     // of them, released
   uint64_t steals = 0;       // pieces of work that one worker took from another
   uint64_t dead_tokens = 0;  // reference engine only
-  uint64_t max_depth = 0;    // length of the longest tag
+  uint64_t max_depth = 0;    // length of the longest tag; likewise
   uint64_t peak_frames = 0;
   uint64_t peak_memory = 0;
   // Tagged engine with batching: kernels that were run for many activations, of how many regions, the most at once.

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "runtime/engine.h"
 #include "runtime/kernels.h"
 #include "runtime/tagged_direct.h"
+#include "runtime/tagged_words.h"
 #include "runtime/value.h"
 #include "tagged_ir/graph.h"
 
@@ -131,8 +133,8 @@ struct Frame;
 struct DirectCall {
   Frame** free = nullptr;              // frames of the callee's size
   const struct SiteCode* site = nullptr;
-  const DirectInstr* start = nullptr;  // null: the callee has no direct code
-  uint32_t flags_and_words = 0;        // of its frame, called by direct code
+  const DirectInstr* start = nullptr;  // null: the callee has no direct code; its word code, if it has that
+  uint64_t head = 0;                   // of its frame, called by direct code
 };
 
 enum class SiteType : uint8_t { Root, Call, Delay, Loop };
@@ -183,7 +185,10 @@ struct ScopeCode {
   std::vector<uint32_t> results;     // rows
   std::vector<uint8_t> masks;        // as a new frame has them
   std::vector<uint64_t> init;        // states, ready bits and masks of a new frame
-  uint32_t direct = kNone;           // where its direct code begins, if it has any
+  uint32_t direct = kNone;           // where its direct code begins, if it has any; or its word code
+  uint32_t plain = kNone;            // where its direct code begins,
+  uint32_t plain_end = 0;            // and ends
+  std::shared_ptr<const WordCode> words;  // if it has any
   std::vector<Region> regions;       // in an order in which each comes after those whose values it uses
   std::vector<Event> events;
   std::vector<Target> targets;
@@ -240,6 +245,8 @@ struct Options {
   bool direct = true; // scopes whose order of work is known beforehand run in it
   bool move = true;   // the last use of a value takes it out of its slot
   bool fuse = true;   // a delayed call whose operands are there is made in one step
+  bool words = true;  // scopes that hold words alone have code of their own, with calls inlined
+  bool unroll = true; // also calls of a function within itself
   bool eager = true;  // short delayed bodies are computed at once where what they need is there
   bool batch = false; // ops on tensors are deferred, and computed for many activations at once
   bool count = false; // direct code counts regions and firings, too (Stats)

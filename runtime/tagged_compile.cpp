@@ -454,6 +454,8 @@ std::string Compiler::Run() {
   p_.count = options_.count;
   if (options_.direct) MakeDirect(p_);
   if (options_.direct && options_.eager) MarkEager(p_);
+  p_.direct.first_word = static_cast<uint32_t>(p_.direct.code.size());
+  if (options_.direct && options_.words) MakeWords(p_, options_);
   return "";
 }
 

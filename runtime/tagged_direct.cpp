@@ -71,6 +71,7 @@ bool Worker::ApplyDirect(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_
 // Runs `frame` from its `resume` on, and what follows, as long as that is direct code.
 void Worker::RunDirect(Frame* frame) {
   const DirectInstr* const code = program_.direct.code.data();
+  const DirectInstr* const word_code = code + program_.direct.first_word;  // it stands at the end
   const uint32_t* const operands = program_.direct.operands.data();
   const DirectCall* const calls = direct_calls_.data();
   Frame** const free_lists = pool_.FreeLists();
@@ -110,8 +111,33 @@ void Worker::RunDirect(Frame* frame) {
 
 resume:
   ip = frame->resume;
+  if (ip >= word_code) goto words;
   k = frame->states();
   RUN();
+
+L_Words:
+  frame->resume = ip + 1;
+words:
+  frame = RunWords(frame);
+  if (!frame) return;
+  ip = frame->resume;
+  k = frame->states();
+  RUN();
+
+  // Of word code only.
+L_MoveJump:
+L_LoadJump:
+L_Tick:
+L_TickOwn:
+L_Call0:
+L_Call1:
+L_Call2:
+L_Call3:
+L_Call4:
+L_CallMany:
+L_Arguments:
+L_GotWord:
+  __builtin_unreachable();
 
   // ---------------------------------------------------------------- words
 
@@ -381,13 +407,18 @@ L_Count:
   ++stats_.regions;
   stats_.firings += ip->x;
   NEXT();
+L_CountCall:
+  stats_.calls += ip->x;
+  stats_.loops += ip->y;
+  stats_.max_depth = std::max<uint64_t>(stats_.max_depth, frame->depth + ip->d);
+  NEXT();
 
   // ---------------------------------------------------------------- calls
 
 #define MAKE_CHILD(made)                                        \
   const DirectCall& call = calls[ip->x];                        \
   Frame* made = *call.free;                                     \
-  if (!made || --budget_ == 0) {                                \
+  if (!made || --budget_ == 0) [[unlikely]] {                   \
     STAND();                                                    \
     made = NewCallee(call.site, frame);                         \
     if (!made) goto yield;                                      \
@@ -395,18 +426,13 @@ L_Count:
     *call.free = made->parent;                                  \
     made->parent = frame;                                       \
     made->site = call.site;                                     \
-    made->refs = 1;                                             \
-    made->pins = 0;                                             \
-    uint32_t depth = frame->depth + 1;                          \
-    made->depth = depth;                                        \
-    made->flags_and_words = call.flags_and_words;               \
-    if (depth > stats_.max_depth) stats_.max_depth = depth;     \
-    pool_.CountNew();                                           \
+    made->set_head(call.head); /* pins are 0 in a free frame */ \
+    made->depth = frame->depth + 1;                             \
+    pool_.CountNewDirect();                                     \
   }
 
 L_CallWord : {
   MAKE_CHILD(made)
-  ++stats_.calls;
   uint64_t* to = made->slots();
   to[ip->b] = S(ip->a);
   frame->resume = ip + 1;
@@ -448,7 +474,6 @@ L_ArgOpenConstant: {
   NEXT();
 }
 L_Enter:
-  ++(child->site->type == SiteType::Loop ? stats_.loops : stats_.calls);
   frame->resume = ip + 1;
   frame = child;
   k = ck;
@@ -472,26 +497,33 @@ L_Return:
   state = kWord;
   goto give;
 L_ReturnConstant:
-  value = static_cast<uint64_t>(ip->imm);
+  value = static_cast<uint64_t>(int64_t{static_cast<int16_t>(ip->d)});
   state = kWord;
   goto give;
 L_ReturnOpen:
   value = S(ip->a);
   state = k[ip->a];
 give:
-  if (frame->refs == 1 && (frame->flags & ~kHasTag) == (kLive | kDirect | kDirectCaller)) {
+  // To direct code that waits for nothing else?
+  if (uint64_t but_tag = frame->head() ^ static_cast<uint64_t>(ip->imm);
+      but_tag == 0 || but_tag == uint64_t{kHasTag} << 32) {
     Frame* parent = frame->parent;
-    if (frame->flags & kHasTag) [[unlikely]] DropTag(frame->tag);
-    Frame** free = free_lists + frame->site->free_list;
+    if (but_tag) [[unlikely]] DropTag(frame->tag);
+    Frame** free = free_lists + ip->b;
     frame->flags_and_words = 0;
     frame->parent = *free;
     *free = frame;
     pool_.CountFree();
     frame = parent;
-    ip = frame->resume;  // Got or GotOpen: a plain slot's state may be anything
+    ip = frame->resume;  // Got, GotOpen or GotWord
+    if (ip >= word_code) {
+      S(ip->d) = value;
+      frame->resume = ip + 1;
+      goto words;
+    }
     k = reinterpret_cast<uint8_t*>(frame->slots()) + ip->x;
     S(ip->d) = value;
-    k[ip->d] = state;
+    k[ip->d] = state;  // that of a plain slot may be anything
     NEXT();
   }
   if (frame->refs == 1 && (frame->flags & ~kHasTag) == (kLive | kDirect | kTagParent)) {
@@ -551,7 +583,6 @@ L_Next: {
     if (poll_due_ && PollInDirect(frame)) goto yield;
   }
   if (!unpins_.empty()) DrainUnpins();
-  ++stats_.loops;
   const uint32_t* list = operands + ip->x;
   uint32_t count = ip->b;
   if (frame->refs > 1) {

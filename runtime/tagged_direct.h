@@ -53,6 +53,7 @@ inline constexpr uint8_t kKept = 1;
 
 struct DirectCode {
   std::vector<DirectInstr> code;
+  uint32_t first_word = 0;         // from this instruction on it is word code
   std::vector<uint32_t> operands;
   std::vector<DirectState> states;
   std::vector<uint32_t> state_of;  // by instruction, or kNone

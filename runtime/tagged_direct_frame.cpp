@@ -44,6 +44,7 @@ void Worker::LeaveDirect(Frame* frame) {
 }
 
 void Worker::LeaveOne(Frame* frame) {
+  OutlineCaller(frame);
   if (frame->flags & kDirectCaller) ++frame->parent->refs;  // direct code does not count its one callee
   const DirectState& from = RestoreStates(frame);
   frame->refs += frame->scope().num_results - 1;
@@ -60,6 +61,7 @@ void Worker::LeaveOne(Frame* frame) {
 
 // Nothing goes on in order: frames that wait in direct code may have something else to do. False if there are none.
 bool Worker::LeaveAllDirect() {
+  OutlineAll();
   std::vector<Frame*> frames;
   pool_.ForEachLive([&](Frame* frame) {
     if (frame->flags & kDirect && frame->refs) frames.push_back(frame);
@@ -71,10 +73,10 @@ bool Worker::LeaveAllDirect() {
 // ---------------------------------------------------------------- frames
 
 // For a call in direct code, before which `frame` stands. Null: something else goes first.
-Frame* Worker::NewCallee(const SiteCode* site, Frame* frame) {
+Frame* Worker::NewCallee(const SiteCode* site, Frame* frame, uint32_t deeper) {
   if (budget_ == 0 || --budget_ == 0) StepCheck();
   if (poll_due_ && PollInDirect(frame)) return nullptr;
-  return NewDirect(site, frame, frame->depth + 1, kLive | kDirect | kDirectCaller);
+  return NewDirect(site, frame, frame->depth + deeper, kLive | kDirect | kDirectCaller);
 }
 
 Frame* Worker::NewDirect(const SiteCode* site, Frame* parent, uint32_t depth, uint32_t flags) {
@@ -94,6 +96,7 @@ Frame* Worker::NewDirect(const SiteCode* site, Frame* parent, uint32_t depth, ui
 // The frame has done its own work, and callees still work for it: what they pass on to delayed calls is wanted although
 // their results have come. It stays for them, without values; the last one finishes it.
 void Worker::Linger(Frame* frame) {
+  OutlineCaller(frame);
   if (frame->flags & kListed) Unlist(frame);
   --frame->refs;
   if (frame->flags & kDirectCaller) ++frame->parent->refs;  // direct code does not count its one callee
@@ -160,9 +163,10 @@ bool Worker::GiveDirect(Frame* frame, uint32_t slot, Value& value) {
 // The results in given_ of a frame that has finished. Who goes on in direct code, or null.
 Frame* Worker::GiveResults(Frame* frame) {
   const SiteCode& site = *frame->site;
+  OutlineCaller(frame);
+  bool to_direct = frame->flags & kDirectCaller;
   Frame* parent = frame->parent_frame();
   if (frame->flags & kListed) Unlist(frame);
-  bool to_direct = frame->flags & kDirectCaller;
   bool lingers = frame->refs > 1;
   if (lingers) Linger(frame);
   if (site.type == SiteType::Delay) {

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "runtime/tagged_direct_flow.h"
+#include "runtime/tagged_frame.h"
 
 namespace df::tagged {
 
@@ -264,9 +265,15 @@ bool DirectMaker::EmitCall(const Step& step, const Slots& live_after) {
   flow_.ForEachDefinition(step, [&](uint32_t slot) { live[slot] = false; });
   uint32_t waiting = MakeState(step.after, live, known_);
   if (direct) {
+    auto count = [&] {
+      if (!p_.count) return;
+      DirectInstr& in = Add(Direct::CountCall, 1);
+      (site.type == SiteType::Loop ? in.y : in.x) = 1;
+    };
     uint32_t states = static_cast<uint32_t>(sizeof(uint64_t) * callee.num_slots);
     const Delivery* only = site.together.size() == 1 ? &site.together[0] : nullptr;
     if (only && callee.iteration_slot == kNone && !IsConstant(only->from) && plain_[only->from] && there[only->to]) {
+      count();
       DirectInstr& in = Add(Direct::CallWord, 0, only->from, only->to);
       in.x = site_index;
       in.y = states;
@@ -287,6 +294,7 @@ bool DirectMaker::EmitCall(const Step& step, const Slots& live_after) {
         }
       }
       if (callee.iteration_slot != kNone) Add(Direct::ArgConstant, callee.iteration_slot).imm = 0;
+      count();
       Add(Direct::Enter);
     }
   } else {
@@ -315,6 +323,7 @@ bool DirectMaker::EmitNext(const Step& step) {
   // What stays where it is must not be given up by another use.
   for (size_t i = 0; i < step.operands.size(); ++i)
     if (step.operands[i] == site.next_together[i].to) live_after_[step.operands[i]] = true;
+  if (p_.count) Add(Direct::CountCall).y = 1;
   DirectInstr& in = Add(Direct::Next, scope_.iteration_slot);
   in.x = static_cast<uint32_t>(out().operands.size());
   uint32_t at = Here() - 1;
@@ -339,16 +348,19 @@ bool DirectMaker::EmitNext(const Step& step) {
 }
 
 bool DirectMaker::EmitReturn(const Step& step) {
-  if (step.operands.size() == 1) {
+  uint32_t free_list = FramePool::ListOf(scope_.frame_bytes);
+  auto head = static_cast<int64_t>(HeadOf(kLive | kDirect | kDirectCaller, scope_.num_slots));
+  if (step.operands.size() == 1 && free_list <= UINT16_MAX) {
     uint32_t from = step.operands[0];
     if (IsConstant(from)) {
-      if (p_.constants[from & ~kConstant].is_word()) {
-        Add(Direct::ReturnConstant).imm = Constant(from);
+      const Value& constant = p_.constants[from & ~kConstant];
+      if (constant.is_word() && constant.word() == static_cast<int16_t>(constant.word())) {
+        Add(Direct::ReturnConstant, static_cast<uint16_t>(constant.word()), 0, free_list).imm = head;
         return true;
       }
     } else {
       uint16_t a = Operand(from);
-      Add(plain_[from] ? Direct::Return : Direct::ReturnOpen, 0, a & ~kLastUse);
+      Add(plain_[from] ? Direct::Return : Direct::ReturnOpen, 0, a & ~kLastUse, free_list).imm = head;
       return true;
     }
   }
@@ -543,7 +555,8 @@ bool DirectMaker::Run(const std::vector<uint32_t>& parameters) {
     if (patch.which == 2) out().operands[patch.at] = to;
     else (patch.which ? out().code[patch.at].y : out().code[patch.at].x) = to;
   }
-  scope_.direct = entry;
+  scope_.direct = scope_.plain = entry;
+  scope_.plain_end = Here();
   return true;
 }
 
@@ -621,7 +634,7 @@ void MakeDirect(Program& p) {
     p.direct.plain = plain;
     for (size_t i = 0; i < p.scopes.size(); ++i) {
       ScopeCode& scope = p.scopes[i];
-      scope.direct = kNone;
+      scope.direct = scope.plain = kNone;
       if (!is_direct[i] || again) continue;
       if (DirectMaker(p, scope, schedules[i], plain, is_direct).Run(parameters[i])) continue;
       is_direct[i] = false;

@@ -125,7 +125,7 @@ class Made {
 void MarkEager(Program& program) {
   for (SiteCode& site : program.sites)
     site.eager = site.type == SiteType::Delay && site.callee && site.callee->direct != kNone && !site.late_operands &&
-                 site.callee->num_slots <= kMostSlots && CanTry(program.direct, site.callee->direct);
+                 site.callee->num_slots <= kMostSlots && CanTry(program.direct, site.callee->plain);
 }
 
 namespace {
@@ -149,7 +149,7 @@ std::optional<Value> Attempt(const Program& program, const SiteCode& site, Captu
   for (uint32_t i = 0; i < site.together.size(); ++i)
     if (site.together[i].to != kNone) s[site.together[i].to] = captured(i);
 
-  for (const DirectInstr* ip = code + site.callee->direct;;) {
+  for (const DirectInstr* ip = code + site.callee->plain;;) {
     Borrowed& d = s[ip->d & (kMostSlots - 1)];
     const Borrowed& a = s[ip->a & (kMostSlots - 1)];
     const Borrowed& b = s[ip->b & (kMostSlots - 1)];
@@ -241,7 +241,7 @@ std::optional<Value> Attempt(const Program& program, const SiteCode& site, Captu
       }
       case Direct::Jump: ip = code + ip->x; continue;
       case Direct::Return: return Value::Word(static_cast<int64_t>(a.bits));
-      case Direct::ReturnConstant: return Value::Word(static_cast<int64_t>(imm));
+      case Direct::ReturnConstant: return Value::Word(static_cast<int16_t>(ip->d));
       case Direct::ReturnOpen: {
         Borrowed result = a;
         result.Resolve();

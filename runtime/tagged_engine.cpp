@@ -231,6 +231,8 @@ std::unique_ptr<Execution> MakeTaggedExecution(const ir::Graph& graph, const Run
   tagged::Options how;
   how.count = options.count;
   how.eager = options.eager;
+  how.words = options.words;
+  how.unroll = options.unroll;
   return std::make_unique<tagged::TaggedExecution>(graph, options, how);
 }
 

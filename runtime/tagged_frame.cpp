@@ -2,6 +2,7 @@
 #include "runtime/tagged_frame.h"
 
 #include "llvm/ADT/SmallVector.h"
+#include "runtime/tagged_words.h"
 
 namespace df::tagged {
 
@@ -17,6 +18,22 @@ TagNode* GiveTag(Frame* frame, TagNode* outer) {
   frame->tag = NewTag(LabelOf(frame), outer);
   frame->flags |= kHasTag;
   return frame->tag;
+}
+
+// A frame gets a node for its tag, of which `outer` is that of its caller's frame.
+TagNode* GiveTagIn(Frame* frame, TagNode* outer) {
+  Frame* caller = frame->parent;
+  if (!caller || !WordsOf(caller)) return GiveTag(frame, outer);
+  // The call stands in an inlined activation.
+  TagNode* innermost = HoldTag(outer);
+  for (const Label& label : InlinedLabels(caller)) {
+    TagNode* around = innermost;
+    innermost = NewTag(label, around);
+    DropTag(around);
+  }
+  TagNode* tag = GiveTag(frame, innermost);
+  DropTag(innermost);
+  return tag;
 }
 
 // Down from the innermost frame around it whose tag has a node.
@@ -35,7 +52,7 @@ TagNode* TagOfDeep(Frame* frame) {
     }
     without.push_back(at);
   }
-  while (!without.empty()) tag = GiveTag(without.pop_back_val(), tag);
+  while (!without.empty()) tag = GiveTagIn(without.pop_back_val(), tag);
   return tag;
 }
 
@@ -44,7 +61,7 @@ TagNode* TagOfDeep(Frame* frame) {
 TagNode* TagOf(Frame* frame) {
   if (frame->flags & kHasTag) return frame->tag;
   if (frame->flags & kTagParent) return GiveTag(frame, frame->parent_tag);
-  if (Frame* outer = frame->parent; outer && outer->flags & kHasTag) return GiveTag(frame, outer->tag);
+  if (Frame* outer = frame->parent; outer && outer->flags & kHasTag) return GiveTagIn(frame, outer->tag);
   return TagOfDeep(frame);
 }
 
@@ -53,6 +70,8 @@ void FillPath(const Frame* frame, RuntimeError& error) {
   uint64_t length = 0;
   const TagNode* tag = nullptr;
   for (const Frame* at = frame; at && at->site->type != SiteType::Root;) {
+    std::vector<Label> inlined = InlinedLabels(at);
+    for (size_t i = inlined.size(); i-- > 0; ++length) ends.Add(EntryOf(inlined[i]));
     if (at->flags & kHasTag) {
       tag = at->tag;
       break;

@@ -7,9 +7,9 @@
 //   +8   site       the label, and through it the code
 //   +16  refs       why the frame is at work: results not sent yet, children, entries of the stack, waiting Forces and
 //                   Outers, references whose operands have not all come. At 0 the frame is finished
-//   +20  pins       whose Outers may still look for it: references that are not released, running delayed bodies
-//   +24  depth      number of labels
-//   +28  flags, and where the states begin
+//   +20  flags, and where the states begin; with refs the frame's head
+//   +24  pins       whose Outers may still look for it: references that are not released, running delayed bodies
+//   +28  depth      number of labels
 //   +32  tag        its own tag, if a reference or an error was made here
 //   +40  resume     of a frame that runs direct code: where it goes on
 //   +48  slots      8 bytes each: a word, or an object of which the slot owns one count
@@ -18,6 +18,7 @@
 //        masks      1 byte per region that waits for more than one event: the events that are missing
 #pragma once
 
+#include <cstddef>
 #include <cstring>
 #include <vector>
 
@@ -55,8 +56,6 @@ struct Frame {
   };
   const SiteCode* site;
   uint32_t refs;
-  uint32_t pins;
-  uint32_t depth;
   union {
     struct {
       uint32_t flags : kFlagBits;
@@ -64,8 +63,18 @@ struct Frame {
     };
     uint32_t flags_and_words;  // both: see FlagsAndWords
   };
+  uint32_t pins;
+  uint32_t depth;
   TagNode* tag;           // kHasTag; counted
   const DirectInstr* resume;
+
+  // refs, flags and state_words, read and written as one (HeadOf).
+  uint64_t head() const {
+    uint64_t head;
+    std::memcpy(&head, &refs, sizeof head);
+    return head;
+  }
+  void set_head(uint64_t head) { std::memcpy(&refs, &head, sizeof head); }
 
   const ScopeCode& scope() const { return *site->callee; }
   uint64_t* slots() { return reinterpret_cast<uint64_t*>(this + 1); }
@@ -113,6 +122,12 @@ struct Frame {
   }
 };
 static_assert(sizeof(Frame) == 48);
+static_assert(offsetof(Frame, flags_and_words) == offsetof(Frame, refs) + 4);
+
+// The head of a frame with one ref.
+inline constexpr uint64_t HeadOf(uint32_t flags, uint32_t state_words) {
+  return 1 | uint64_t{FlagsAndWords(flags, state_words)} << 32;
+}
 
 class FramePool {
  public:
@@ -154,9 +169,16 @@ class FramePool {
   Frame** FreeLists() { return reinterpret_cast<Frame**>(pool_.FreeLists()); }
   static uint32_t ListOf(uint32_t bytes) { return bytes / Pool<Frame>::kUnit; }
   void CountNew() {
-    if (++live_ > peak_) peak_ = live_;
+    ++live_;
+    NotePeak();
   }
+  // A call in direct code leaves the peak to whoever takes a frame from a chunk, and to every StepCheck: a peak that is higher
+  // than those before needs a frame that was never used, unless frames of several sizes come and go.
+  void CountNewDirect() { ++live_; }
   void CountFree() { --live_; }
+  void NotePeak() {
+    if (live_ > peak_) peak_ = live_;
+  }
   void Prepare(uint32_t largest_bytes) { pool_.Prepare(largest_bytes); }
   uint64_t live() const { return live_; }
   uint64_t peak() const { return peak_; }
@@ -167,6 +189,12 @@ class FramePool {
   Pool<Frame> pool_;
   uint64_t live_ = 0, peak_ = 0;
 };
+
+// The word code in which a frame stands, or null.
+inline const WordCode* WordsOf(const Frame* frame) {
+  const WordCode* words = frame->scope().words.get();
+  return words && frame->flags & kDirect && words->Holds(frame->resume) ? words : nullptr;
+}
 
 // The tag of a frame, which gets a node for it. Not counted for the caller; null is the empty tag.
 TagNode* TagOf(Frame* frame);

@@ -58,6 +58,7 @@ Worker::StepKind Worker::KindOfStep(Frame* frame, uint32_t pc, Has has) const {
 
 // Of a frame that waits in direct code.
 bool Worker::HasWork(Frame* frame) const {
+  if (WordsOf(frame)) return false;
   const DirectCode& direct = program_.direct;
   const DirectState& state = direct.states[direct.state_of[static_cast<size_t>(frame->resume - direct.code.data())]];
   if (state.pc != kNone) return false;
@@ -93,6 +94,7 @@ void Worker::Examine(Frame* running) {
   std::vector<std::pair<uint32_t, Frame*>> marks;
   Frame* below = running;
   for (uint32_t n = 0; n < kMostFrames && !(below->flags & kExamined); ++n) {
+    OutlineCaller(below);
     Frame* at = WaiterOf(below);
     if (!at) break;
     if (at->flags & kDirect && HasWork(at)) found.push_back({n, below});

@@ -35,7 +35,7 @@ Worker::Worker(TaggedExecution& execution, uint32_t index)
     call.site = &site;
     if (site.callee) {
       call.free = pool_.FreeList(site.callee->frame_bytes);
-      call.flags_and_words = FlagsAndWords(kLive | kDirect | kDirectCaller, site.callee->num_slots);
+      call.head = HeadOf(kLive | kDirect | kDirectCaller, site.callee->num_slots);
       if (site.callee->direct != kNone) call.start = program_.direct.code.data() + site.callee->direct;
     }
     direct_calls_.push_back(call);
@@ -58,7 +58,8 @@ void Worker::GiveUpValues(DeadObjects& dead) {
     left->clear();
   }
   pool_.ForEachLive([&](Frame* frame) {
-    if (frame->flags & kDirect) RestoreStates(frame);
+    if (WordsOf(frame)) frame->flags &= ~kObjects;
+    else if (frame->flags & kDirect) RestoreStates(frame);
     if (frame->flags & kObjects)
       for (uint32_t i = 0; i < frame->scope().num_slots; ++i)
         if (frame->IsCounted(i)) {
@@ -82,6 +83,7 @@ void Worker::GiveUpCells(DeadObjects& dead) {
 
 void Worker::StepCheck() {
   budget_ = run_.stress ? static_cast<uint32_t>(1 + Random() % 4) : kStepsPerCheck;
+  pool_.NotePeak();
   live_published_.store(pool_.live(), std::memory_order_relaxed);
   cells_published_.store(live_cells_, std::memory_order_relaxed);
   if (index_ == 0) {
@@ -132,7 +134,7 @@ void Worker::Where(RuntimeError& error) {
     });
   if (now_pc_ != kNone) error.node = program_.node_of[now_pc_];
   // Direct code does not say which node it is at.
-  if (!error.node.valid() && at) error.pos = graph_.scopes[at->scope().id].pos;
+  if (!error.node.valid() && at) error.pos = graph_.scopes[InnermostScope(at).id].pos;
   FillPath(at, error);
 }
 

@@ -228,12 +228,18 @@ class Worker {
     return Value::Adopt(kind, object);
   }
 
+  // tagged_words.cpp, tagged_words_frame.cpp: scopes that hold words alone
+  Frame* RunWords(Frame* frame);
+  Frame* Outline(Frame* frame, Frame* callee);
+  void OutlineCaller(Frame* child);
+  void OutlineAll();
+
   // tagged_direct_frame.cpp: from direct code to the general code and back
   const DirectState& RestoreStates(Frame* frame);
   void LeaveDirect(Frame* frame);
   void LeaveOne(Frame* frame);
   bool LeaveAllDirect();
-  Frame* NewCallee(const SiteCode* site, Frame* frame);
+  Frame* NewCallee(const SiteCode* site, Frame* frame, uint32_t deeper = 1);
   Frame* NewDirect(const SiteCode* site, Frame* parent, uint32_t depth, uint32_t flags);
   void Linger(Frame* frame);
   Frame* NextFrame(Frame* frame);

@@ -140,12 +140,21 @@ scope walk {
 TEST_CASE("memory follows the sequential depth", "[tagged]") {
   ir::Graph fib = Bench("fib");
   for (bool direct : {true, false}) {
-    Ran ran = RunWith(fib, 15, {}, {true, direct});
+    Ran ran = RunWith(fib, 15, {}, {.direct = direct, .words = false, .count = true});
     CHECK(ran.result == 610);
     CHECK(ran.stats.peak_frames == 16);
     CHECK(ran.stats.calls == 1974);
     CHECK(ran.stats.max_depth == 15);
     CHECK(ran.live_frames == 1);  // the root's
+  }
+  // With calls inlined, a frame stands for several activations.
+  for (bool unroll : {true, false}) {
+    Ran ran = RunWith(fib, 15, {}, {.unroll = unroll, .count = true});
+    CHECK(ran.result == 610);
+    CHECK((ran.stats.peak_frames < 16) == unroll);
+    CHECK(ran.stats.calls == 1974);
+    CHECK(ran.stats.max_depth == 15);
+    CHECK(ran.live_frames == 1);
   }
   Ran ack = RunWith(Bench("ack"), 20);
   CHECK(ack.result == 43);
@@ -153,7 +162,7 @@ TEST_CASE("memory follows the sequential depth", "[tagged]") {
 }
 
 TEST_CASE("deep recursion lives on the heap", "[tagged]") {
-  Ran ran = RunWith(Bench("count"), 300000);
+  Ran ran = RunWith(Bench("count"), 300000, {}, {.unroll = false});
   CHECK(ran.result == 300000);
   CHECK(ran.stats.peak_frames == 300002);
   CHECK(ran.stats.peak_memory < 300002 * 128);

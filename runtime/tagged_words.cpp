@@ -1,0 +1,299 @@
+// The interpreter of word code (tagged_words.h). What it does not do itself (failures, results to others than waiting direct
+// code) is left to that of direct code, which goes on with the frames of the activations one by one.
+#include <bit>
+#include <cmath>
+
+#include "runtime/scalar.h"
+#include "runtime/tagged_engine.h"
+#include "runtime/tagged_words.h"
+
+namespace df::tagged {
+
+// Runs `frame` from its `resume` on, and what follows, as long as that is word code. The frame that goes on in direct code from
+// its `resume`, or null.
+Frame* Worker::RunWords(Frame* frame) {
+  const DirectCall* const calls = direct_calls_.data();
+  Frame** const free_lists = pool_.FreeLists();
+  uint64_t* s = frame->slots();
+  const DirectInstr* ip = frame->resume;
+  now_pc_ = kNone;
+
+  static const void* const kLabels[] = {
+#define DF_DIRECT_BINARY(name, type, condition, expression) &&L_##name##RR, &&L_##name##RK, &&L_##name##KR,
+#define DF_DIRECT_COMPARE(name, expression) \
+  &&L_##name##RR, &&L_##name##RK, &&L_##name##KR, &&L_Branch##name##RR, &&L_Branch##name##RK,
+#define DF_DIRECT_UNARY(name, type, condition, expression) &&L_##name,
+#define DF_DIRECT_INTEGER(name, expression) &&other, &&other, &&other,
+#define DF_DIRECT_INTEGER_COMPARE(name, expression) &&other, &&other, &&other,
+#define DF_DIRECT(name, operands) DF_LABEL_##name,
+#define DF_LABEL_Load &&L_Load
+#define DF_LABEL_LoadOpen &&other
+#define DF_LABEL_Nullary &&other
+#define DF_LABEL_MoveOpen &&other
+#define DF_LABEL_Widen &&other
+#define DF_LABEL_Narrow &&other
+#define DF_LABEL_Drop &&other
+#define DF_LABEL_Apply &&other
+#define DF_LABEL_ApplyOpen &&other
+#define DF_LABEL_Defer &&other
+#define DF_LABEL_Match &&other
+#define DF_LABEL_Field &&other
+#define DF_LABEL_FieldPlain &&other
+#define DF_LABEL_Construct &&other
+#define DF_LABEL_Delay &&other
+#define DF_LABEL_Force &&other
+#define DF_LABEL_ForcePlain &&other
+#define DF_LABEL_Branch &&L_Branch
+#define DF_LABEL_BranchMatch &&other
+#define DF_LABEL_Choose &&other
+#define DF_LABEL_ChooseMatch &&other
+#define DF_LABEL_Jump &&L_Jump
+#define DF_LABEL_Count &&L_Count
+#define DF_LABEL_CountCall &&L_CountCall
+#define DF_LABEL_Call &&other
+#define DF_LABEL_CallWord &&other
+#define DF_LABEL_Arg &&other
+#define DF_LABEL_ArgConstant &&other
+#define DF_LABEL_ArgWiden &&other
+#define DF_LABEL_ArgOpen &&other
+#define DF_LABEL_ArgOpenConstant &&other
+#define DF_LABEL_Enter &&other
+#define DF_LABEL_CallOut &&other
+#define DF_LABEL_Got &&other
+#define DF_LABEL_GotOpen &&other
+#define DF_LABEL_GotMany &&other
+#define DF_LABEL_Next &&other
+#define DF_LABEL_Return &&L_Return
+#define DF_LABEL_ReturnConstant &&L_ReturnConstant
+#define DF_LABEL_ReturnOpen &&other
+#define DF_LABEL_ReturnMany &&other
+#define DF_LABEL_Words &&L_Words
+#define DF_LABEL_MoveJump &&L_MoveJump
+#define DF_LABEL_LoadJump &&L_LoadJump
+#define DF_LABEL_Tick &&L_Tick
+#define DF_LABEL_TickOwn &&L_TickOwn
+#define DF_LABEL_Call0 &&L_Call0
+#define DF_LABEL_Call1 &&L_Call1
+#define DF_LABEL_Call2 &&L_Call2
+#define DF_LABEL_Call3 &&L_Call3
+#define DF_LABEL_Call4 &&L_Call4
+#define DF_LABEL_CallMany &&L_CallMany
+#define DF_LABEL_Arguments &&other
+#define DF_LABEL_GotWord &&other
+#include "runtime/tagged_direct_ops.def"
+  };
+#define FRAME() (reinterpret_cast<Frame*>(s) - 1)
+#define RUN() goto* kLabels[static_cast<size_t>(ip->op)]
+#define NEXT() \
+  do {         \
+    ++ip;      \
+    RUN();     \
+  } while (0)
+#define GO(bytes)                                                                                                  \
+  do {                                                                                                             \
+    ip = reinterpret_cast<const DirectInstr*>(reinterpret_cast<const char*>(ip) + static_cast<int32_t>(bytes)); \
+    RUN();                                                                                                         \
+  } while (0)
+
+  RUN();
+
+#define DF_BINARY_FORM(label, type, condition, expression, left, right)                  \
+  L_##label : {                                                                          \
+    [[maybe_unused]] type x = std::bit_cast<type>(left), y = std::bit_cast<type>(right); \
+    if (!(condition)) [[unlikely]] goto leave;                                           \
+    s[ip->d] = std::bit_cast<uint64_t>(expression);                                      \
+    NEXT();                                                                              \
+  }
+#define DF_DIRECT_BINARY(name, type, condition, expression)                                       \
+  DF_BINARY_FORM(name##RR, type, condition, expression, s[ip->a], s[ip->b])                       \
+  DF_BINARY_FORM(name##RK, type, condition, expression, s[ip->a], static_cast<uint64_t>(ip->imm)) \
+  DF_BINARY_FORM(name##KR, type, condition, expression, static_cast<uint64_t>(ip->imm), s[ip->a])
+#define DF_DIRECT_COMPARE(name, expression)                                                    \
+  DF_DIRECT_BINARY(name, int64_t, true, int64_t{expression})                                   \
+  L_Branch##name##RR : {                                                                       \
+    int64_t x = static_cast<int64_t>(s[ip->a]), y = static_cast<int64_t>(s[ip->b]);            \
+    if (expression) GO(ip->x);                                                                 \
+    GO(ip->y);                                                                                 \
+  }                                                                                            \
+  L_Branch##name##RK : {                                                                       \
+    int64_t x = static_cast<int64_t>(s[ip->a]), y = static_cast<int16_t>(ip->b);               \
+    if (expression) GO(ip->x);                                                                 \
+    GO(ip->y);                                                                                 \
+  }
+#define DF_DIRECT_UNARY(name, type, condition, expression) \
+  L_##name : {                                             \
+    type x = std::bit_cast<type>(s[ip->a]);                \
+    if (!(condition)) [[unlikely]] goto leave;             \
+    s[ip->d] = std::bit_cast<uint64_t>(expression);        \
+    NEXT();                                                \
+  }
+#define DF_DIRECT_INTEGER(name, expression)
+#define DF_DIRECT_INTEGER_COMPARE(name, expression)
+#define DF_DIRECT(name, operands)
+#include "runtime/tagged_direct_ops.def"
+
+L_Words:
+  NEXT();
+L_Load:
+  s[ip->d] = static_cast<uint64_t>(ip->imm);
+  NEXT();
+L_LoadJump:
+  s[ip->d] = static_cast<uint64_t>(int64_t{static_cast<int32_t>(ip->y)});
+  GO(ip->x);
+L_MoveJump:
+  s[ip->d] = s[ip->a];
+  GO(ip->x);
+L_Jump:
+  GO(ip->x);
+L_Branch:
+  if (s[ip->a]) GO(ip->x);
+  GO(ip->y);
+L_Count:
+  ++stats_.regions;
+  stats_.firings += ip->x;
+  NEXT();
+L_CountCall:
+  stats_.calls += ip->x;
+  stats_.loops += ip->y;
+  stats_.max_depth = std::max<uint64_t>(stats_.max_depth, FRAME()->depth + ip->d);
+  NEXT();
+
+  // ---------------------------------------------------------------- calls
+
+  // The callee's frame becomes `s`, that of the caller `from`; it goes on at the instruction behind the `words` of this one.
+#define MAKE_CALLEE(words)                                               \
+  const DirectCall& call = calls[ip->x];                                 \
+  Frame* made = *call.free;                                              \
+  uint64_t* const from = s;                                              \
+  if (!made || --budget_ == 0) [[unlikely]] {                            \
+    FRAME()->resume = ip;                                                \
+    now_ = FRAME();                                                      \
+    made = NewCallee(call.site, FRAME(), ip->d);                         \
+    if (!made) goto yield;                                               \
+  } else {                                                               \
+    *call.free = made->parent;                                           \
+    made->parent = FRAME();                                              \
+    made->site = call.site;                                              \
+    made->set_head(call.head);                                           \
+    made->depth = FRAME()->depth + ip->d;                                \
+    pool_.CountNewDirect();                                              \
+  }                                                                      \
+  FRAME()->resume = ip + (words);                                        \
+  s = made->slots();
+#define ENTER()         \
+  do {                  \
+    ip = call.start + 1; \
+    RUN();              \
+  } while (0)
+
+L_Call0: {
+  MAKE_CALLEE(1)
+  static_cast<void>(from);
+  ENTER();
+}
+L_Call1: {
+  MAKE_CALLEE(1)
+  s[ip->y] = from[ip->a];
+  ENTER();
+}
+L_Call2: {
+  MAKE_CALLEE(2)
+  s[ip[1].b] = from[ip[1].a];
+  s[ip[1].y] = from[ip[1].x];
+  ENTER();
+}
+L_Call3: {
+  MAKE_CALLEE(3)
+  s[ip[1].b] = from[ip[1].a];
+  s[ip[1].y] = from[ip[1].x];
+  s[ip[2].b] = from[ip[2].a];
+  ENTER();
+}
+L_Call4: {
+  MAKE_CALLEE(3)
+  s[ip[1].b] = from[ip[1].a];
+  s[ip[1].y] = from[ip[1].x];
+  s[ip[2].b] = from[ip[2].a];
+  s[ip[2].y] = from[ip[2].x];
+  ENTER();
+}
+L_CallMany: {
+  MAKE_CALLEE(1 + (ip->b + 1) / 2)
+  for (uint32_t i = 0; i < ip->b; i += 2) {
+    const DirectInstr& list = ip[1 + i / 2];
+    s[list.b] = from[list.a];
+    if (i + 1 < ip->b) s[list.y] = from[list.x];
+  }
+  ENTER();
+}
+
+  // A result to direct code that waits for nothing else.
+#define GIVE(value)                                                                  \
+  do {                                                                               \
+    uint64_t given = (value);                                                        \
+    Frame* frame = FRAME();                                                          \
+    if (frame->head() != static_cast<uint64_t>(ip->imm)) [[unlikely]] goto leave;    \
+    Frame* parent = frame->parent;                                                   \
+    Frame** free = free_lists + ip->b;                                               \
+    frame->flags_and_words = 0;                                                      \
+    frame->parent = *free;                                                           \
+    *free = frame;                                                                   \
+    pool_.CountFree();                                                               \
+    s = parent->slots();                                                             \
+    ip = parent->resume;                                                             \
+    s[ip->d] = given;                                                                \
+    if (ip->op != Direct::GotWord) [[unlikely]] goto give_other;                     \
+    NEXT();                                                                          \
+  } while (0)
+
+L_Return:
+  GIVE(s[ip->a]);
+L_ReturnConstant:
+  GIVE(static_cast<uint64_t>(int64_t{static_cast<int16_t>(ip->d)}));
+give_other: {
+  Frame* parent = FRAME();
+  parent->states()[ip->d] = kPresent | static_cast<uint8_t>(ValueKind::Word);
+  parent->resume = ip + 1;
+  return parent;
+}
+
+  // ---------------------------------------------------------------- loops
+
+L_TickOwn:
+  if (FRAME()->flags & kHasTag) [[unlikely]] ForgetTag(FRAME());
+L_Tick: {
+  ++s[ip->d];
+  if (--budget_ == 0) [[unlikely]] {
+    // It stands at the beginning of the iteration.
+    const auto* target = reinterpret_cast<const DirectInstr*>(reinterpret_cast<const char*>(ip) + static_cast<int32_t>(ip->x));
+    FRAME()->resume = target;
+    now_ = FRAME();
+    StepCheck();
+    if (poll_due_ && PollInDirect(FRAME())) goto yield;
+    if (!unpins_.empty()) DrainUnpins();
+  }
+  GO(ip->x);
+}
+
+leave:
+other: {
+  Frame* frame = FRAME();
+  frame->resume = ip;
+  return Outline(frame, nullptr);
+}
+
+  // What other workers have sent goes first; the frame stands before what it will do then.
+yield:
+  poll_due_ = true;
+  Push(FRAME(), kNone);
+  return nullptr;
+#undef FRAME
+#undef RUN
+#undef NEXT
+#undef GO
+#undef MAKE_CALLEE
+#undef ENTER
+#undef GIVE
+}
+
+}  // namespace df::tagged

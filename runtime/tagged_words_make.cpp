@@ -1,0 +1,499 @@
+// Direct code -> word code: which scopes hold words alone, and which calls are inlined where.
+//
+// The code of a scope is copied, instruction by instruction, with the slots of each inlined activation put behind those of its
+// caller. An argument that the callee does not change stays where the caller has it. A result goes straight into the slot that
+// the caller's Got names, and the caller goes on there.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "runtime/tagged_code.h"
+#include "runtime/tagged_frame.h"
+
+namespace df::tagged {
+
+namespace {
+
+constexpr uint32_t kMostInstructions = 400;  // of a scope's word code
+constexpr uint32_t kMostWordSlots = 400;     // of its frames
+constexpr uint32_t kMostUnrolled = 3;        // calls of a scope within itself, one inside the other
+
+enum class Kind : uint8_t { None, Binary, Constant, Unary, Load, Branch2, Branch1, Branch, Jump, Count, CountCall, Call, CallWord,
+                            Arg, ArgConstant, Enter, Got, Next, Return, ReturnConstant };
+
+// What an instruction of direct code is, if word code may have it. Binary: d, a, b. Constant: d, a and a constant.
+Kind KindOf(Direct op) {
+  switch (op) {
+#define DF_DIRECT_BINARY(name, type, condition, expression) \
+  case Direct::name##RR: return Kind::Binary;               \
+  case Direct::name##RK: case Direct::name##KR: return Kind::Constant;
+#define DF_DIRECT_COMPARE(name, expression)                            \
+  case Direct::name##RR: return Kind::Binary;                          \
+  case Direct::name##RK: case Direct::name##KR: return Kind::Constant; \
+  case Direct::Branch##name##RR: return Kind::Branch2;                 \
+  case Direct::Branch##name##RK: return Kind::Branch1;
+#define DF_DIRECT_UNARY(name, type, condition, expression) case Direct::name: return Kind::Unary;
+#define DF_DIRECT_INTEGER(name, expression)
+#define DF_DIRECT_INTEGER_COMPARE(name, expression)
+#define DF_DIRECT(name, operands)
+#include "runtime/tagged_direct_ops.def"
+    case Direct::Load: return Kind::Load;
+    case Direct::Branch: return Kind::Branch;
+    case Direct::Jump: return Kind::Jump;
+    case Direct::Count: return Kind::Count;
+    case Direct::CountCall: return Kind::CountCall;
+    case Direct::Call: return Kind::Call;
+    case Direct::CallWord: return Kind::CallWord;
+    case Direct::Arg: return Kind::Arg;
+    case Direct::ArgConstant: return Kind::ArgConstant;
+    case Direct::Enter: return Kind::Enter;
+    case Direct::Got: return Kind::Got;
+    case Direct::Next: return Kind::Next;
+    case Direct::Return: return Kind::Return;
+    case Direct::ReturnConstant: return Kind::ReturnConstant;
+    default: return Kind::None;
+  }
+}
+
+// Whether an instruction may be left, so that what stands before it in the frame is looked at.
+bool CanLeave(Direct op) {
+  switch (op) {
+    case Direct::QuotRR: case Direct::QuotRK: case Direct::QuotKR:
+    case Direct::RemRR: case Direct::RemRK: case Direct::RemKR:
+    case Direct::DivRR: case Direct::DivRK: case Direct::DivKR:
+    case Direct::ModRR: case Direct::ModRK: case Direct::ModKR: return true;
+    default: break;
+  }
+  switch (KindOf(op)) {
+    case Kind::Binary: case Kind::Constant: case Kind::Unary: case Kind::Load: case Kind::Count: case Kind::CountCall: return false;
+    default: return op != Direct::MoveJump && op != Direct::LoadJump;
+  }
+}
+
+// A call in direct code.
+struct CallOfWords {
+  const SiteCode* site = nullptr;
+  uint32_t site_index = 0;
+  struct Argument {
+    uint32_t to;
+    bool constant;
+    uint32_t from;
+    int64_t value;
+  };
+  std::vector<Argument> arguments;
+  std::vector<DirectInstr> counts;
+  uint32_t got = 0;  // the Got behind it
+};
+
+CallOfWords ReadCall(const Program& p, uint32_t pc) {
+  const std::vector<DirectInstr>& code = p.direct.code;
+  CallOfWords call;
+  call.site_index = code[pc].x;
+  call.site = &p.sites[code[pc].x];
+  if (code[pc].op == Direct::CallWord) {
+    call.arguments.push_back({code[pc].b, false, code[pc].a, 0});
+    call.got = pc + 1;
+    return call;
+  }
+  for (++pc; code[pc].op != Direct::Enter; ++pc) {
+    if (code[pc].op == Direct::Arg) call.arguments.push_back({code[pc].d, false, code[pc].a, 0});
+    else if (code[pc].op == Direct::ArgConstant) call.arguments.push_back({code[pc].d, true, 0, code[pc].imm});
+    else call.counts.push_back(code[pc]);
+  }
+  call.got = pc + 1;
+  return call;
+}
+
+// The slots that a scope's Nexts write; its others keep what the call has put there.
+std::vector<bool> Changed(const Program& p, const ScopeCode& scope) {
+  std::vector<bool> changed(scope.num_slots, false);
+  if (scope.iteration_slot != kNone) changed[scope.iteration_slot] = true;
+  for (uint32_t pc = scope.plain; pc < scope.plain_end; ++pc) {
+    const DirectInstr& in = p.direct.code[pc];
+    if (in.op == Direct::Next)
+      for (uint32_t i = 0; i < in.b; ++i) changed[p.direct.operands[in.x + 2 * i + 1] & kOperandIndex] = true;
+  }
+  return changed;
+}
+
+class WordMaker {
+ public:
+  // `targets`: by instruction of direct code, whether something jumps to it.
+  WordMaker(Program& p, ScopeCode& scope, const std::vector<bool>& targets, uint32_t unrolled, bool inlines)
+      : p_(p), scope_(scope), targets_(targets), unrolled_(unrolled), inlines_(inlines) {}
+  // False if it is too long.
+  bool Run();
+  // Puts the code behind that of the program.
+  void Finish();
+
+ private:
+  struct Place {
+    const ScopeCode* scope;
+    uint32_t first_free;  // slot behind those of the activation
+  };
+  struct Patch {
+    uint32_t at;
+    bool second;  // y, not x
+    uint32_t activation, pc;
+  };
+
+  void Emit(uint32_t activation, uint32_t pc);
+  void EmitReal(uint32_t activation, const CallOfWords& call);
+  void EmitResult(uint32_t activation, uint32_t to, uint32_t from);
+  void EmitNext(uint32_t activation, const DirectInstr& next);
+  void EmitJump(uint32_t activation, uint32_t pc);
+  bool MayInline(uint32_t activation, const ScopeCode& callee) const;
+  uint32_t Inline(uint32_t activation, const CallOfWords& call);
+  bool Redirect(uint32_t from, uint32_t to, const std::vector<std::pair<uint32_t, uint32_t>>& moves);
+
+  uint16_t Slot(uint32_t activation, uint32_t slot) const { return words_.activations[activation].slots[slot]; }
+  uint16_t Reserve(uint32_t slot) {
+    num_slots_ = std::max(num_slots_, slot + 1);
+    return static_cast<uint16_t>(slot);
+  }
+  DirectInstr& Add(Direct op, uint32_t d = 0, uint32_t a = 0, uint32_t b = 0) {
+    DirectInstr in;
+    in.op = op;
+    in.d = static_cast<uint16_t>(d);
+    in.a = static_cast<uint16_t>(a);
+    in.b = static_cast<uint16_t>(b);
+    code_.push_back(in);
+    words_.points.push_back(point_);
+    return code_.back();
+  }
+
+  Program& p_;
+  ScopeCode& scope_;
+  const std::vector<bool>& targets_;
+  const uint32_t unrolled_;
+  const bool inlines_;
+  WordCode words_;
+  std::vector<Place> places_;   // by activation
+  std::vector<DirectInstr> code_;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> start_;  // by activation and instruction of direct code
+  std::vector<Patch> patches_;
+  std::vector<std::pair<uint32_t, uint32_t>> todo_;
+  std::map<uint32_t, std::vector<bool>> changed_;  // by scope
+  WordPoint point_{};
+  uint32_t run_ = 0;            // since this instruction nothing jumps into the code
+  uint32_t num_slots_ = 0;
+};
+
+// A value that goes from a slot to another at the end of what is being emitted is computed there in the first place, if the
+// instruction that computes it stands in the same straight line, and nobody looks at either slot meanwhile.
+bool WordMaker::Redirect(uint32_t from, uint32_t to, const std::vector<std::pair<uint32_t, uint32_t>>& moves) {
+  for (auto [source, target] : moves)
+    if ((source == from && target != to) || source == to) return false;
+  for (uint32_t at = static_cast<uint32_t>(code_.size()); at-- > run_;) {
+    DirectInstr& in = code_[at];
+    Kind kind = KindOf(in.op);
+    bool writes = kind == Kind::Binary || kind == Kind::Constant || kind == Kind::Unary || kind == Kind::Load || in.op == Direct::GotWord;
+    if (writes && in.d == from) {
+      if (words_.points[at].activation != point_.activation) return false;
+      in.d = static_cast<uint16_t>(to);
+      return true;
+    }
+    if (!writes || CanLeave(in.op) || in.d == to) return false;
+    bool reads = kind == Kind::Binary || kind == Kind::Constant || kind == Kind::Unary;
+    if (reads && (in.a == from || in.a == to)) return false;
+    if (kind == Kind::Binary && (in.b == from || in.b == to)) return false;
+  }
+  return false;
+}
+
+void WordMaker::EmitJump(uint32_t activation, uint32_t pc) {
+  if (!code_.empty() && code_.size() > run_) {
+    DirectInstr& last = code_.back();
+    if (last.op == Direct::Move) {
+      last.op = Direct::MoveJump;
+    } else if (last.op == Direct::Load && last.imm == static_cast<int32_t>(last.imm)) {
+      last.op = Direct::LoadJump;
+      last.y = static_cast<uint32_t>(last.imm);
+    } else {
+      Add(Direct::Jump);
+    }
+  } else {
+    Add(Direct::Jump);
+  }
+  patches_.push_back({static_cast<uint32_t>(code_.size()) - 1, false, activation, pc});
+}
+
+bool WordMaker::MayInline(uint32_t activation, const ScopeCode& callee) const {
+  if (!inlines_ || places_.size() > kMostInstructions) return false;
+  uint32_t within = 0;
+  for (uint32_t at = activation;; at = words_.activations[at].parent) {
+    within += places_[at].scope == &callee;
+    if (at == 0) break;
+  }
+  return within <= unrolled_;
+}
+
+uint32_t WordMaker::Inline(uint32_t activation, const CallOfWords& call) {
+  const ScopeCode& callee = *call.site->callee;
+  auto index = static_cast<uint32_t>(words_.activations.size());
+  InlinedActivation made;
+  made.parent = activation;
+  made.site = call.site;
+  made.depth = words_.activations[activation].depth + 1;
+  made.return_pc = call.got;
+  made.slots.resize(callee.num_slots, UINT16_MAX);
+  std::vector<bool>& changed = changed_[callee.id.index];
+  if (changed.empty()) changed = Changed(p_, callee);
+  uint32_t next = places_[activation].first_free;
+  for (const CallOfWords::Argument& argument : call.arguments)
+    if (!argument.constant && !changed[argument.to]) made.slots[argument.to] = Slot(activation, argument.from);
+  for (uint16_t& slot : made.slots)
+    if (slot == UINT16_MAX) slot = Reserve(next++);
+  for (const CallOfWords::Argument& argument : call.arguments) {
+    uint16_t to = made.slots[argument.to];
+    if (argument.constant) Add(Direct::Load, to).imm = argument.value;
+    else if (to != Slot(activation, argument.from)) Add(Direct::Move, to, Slot(activation, argument.from));
+  }
+  places_.push_back({&callee, next});
+  words_.activations.push_back(std::move(made));
+  return index;
+}
+
+// The callee gets a frame.
+void WordMaker::EmitReal(uint32_t activation, const CallOfWords& call) {
+  std::vector<std::pair<uint16_t, uint16_t>> arguments;
+  uint32_t scratch = places_[activation].first_free;
+  for (const CallOfWords::Argument& argument : call.arguments) {
+    uint16_t from = argument.constant ? Reserve(scratch++) : Slot(activation, argument.from);
+    if (argument.constant) Add(Direct::Load, from).imm = argument.value;
+    arguments.emplace_back(from, static_cast<uint16_t>(argument.to));
+  }
+  uint32_t deeper = words_.activations[activation].depth + 1;
+  auto count = static_cast<uint32_t>(arguments.size());
+  // One after the other, four to an instruction that is never run itself.
+  constexpr Direct kOps[] = {Direct::Call0, Direct::Call1, Direct::Call2, Direct::Call3, Direct::Call4};
+  DirectInstr& in = Add(count <= 4 ? kOps[count] : Direct::CallMany, deeper, 0, count);
+  in.x = call.site_index;
+  if (count == 1) {
+    in.a = arguments[0].first;
+    in.y = arguments[0].second;
+  } else {
+    for (uint32_t i = 0; i < count; i += 2) {
+      DirectInstr& list = Add(Direct::Arguments, 0, arguments[i].first, arguments[i].second);
+      if (i + 1 == count) continue;
+      list.x = arguments[i + 1].first;
+      list.y = arguments[i + 1].second;
+    }
+  }
+  point_.pc = call.got;
+  Add(Direct::GotWord, Slot(activation, p_.direct.code[call.got].d));
+}
+
+void WordMaker::EmitNext(uint32_t activation, const DirectInstr& next) {
+  std::vector<std::pair<uint32_t, uint32_t>> moves;  // source and target
+  std::vector<std::pair<uint32_t, int64_t>> loads;
+  for (uint32_t i = 0; i < next.b; ++i) {
+    uint32_t from = p_.direct.operands[next.x + 2 * i];
+    uint16_t to = Slot(activation, p_.direct.operands[next.x + 2 * i + 1] & kOperandIndex);
+    if (from & kConstant) loads.emplace_back(to, p_.constants[from & ~kConstant].word());
+    else if (uint16_t source = Slot(activation, from & kOperandIndex); source != to) moves.emplace_back(source, to);
+  }
+  for (size_t i = 0; i < moves.size();) {
+    if (Redirect(moves[i].first, moves[i].second, moves)) moves.erase(moves.begin() + static_cast<ptrdiff_t>(i));
+    else ++i;
+  }
+  // First the moves whose targets no other one reads; of a cycle one source is put aside.
+  uint32_t scratch = places_[activation].first_free;
+  while (!moves.empty()) {
+    auto free = std::find_if(moves.begin(), moves.end(), [&](auto& move) {
+      return std::none_of(moves.begin(), moves.end(), [&](auto& other) { return &other != &move && other.first == move.second; });
+    });
+    if (free == moves.end()) {
+      uint16_t aside = Reserve(scratch++);
+      Add(Direct::Move, aside, moves[0].first);
+      moves[0].first = aside;
+      continue;
+    }
+    Add(Direct::Move, free->second, free->first);
+    moves.erase(free);
+  }
+  for (auto [to, value] : loads) Add(Direct::Load, to).imm = value;
+  uint32_t entry = places_[activation].scope->plain;
+  Add(activation == 0 ? Direct::TickOwn : Direct::Tick, Slot(activation, places_[activation].scope->iteration_slot));
+  patches_.push_back({static_cast<uint32_t>(code_.size()) - 1, false, activation, entry});
+}
+
+// From an instruction of direct code on, as one activation runs it, to the end.
+void WordMaker::Emit(uint32_t activation, uint32_t pc) {
+  run_ = static_cast<uint32_t>(code_.size());
+  bool joined = false;  // other ways lead here, too
+  while (code_.size() <= kMostInstructions) {
+    const DirectInstr& in = p_.direct.code[pc];
+    if (in.op == Direct::Jump) {
+      pc = in.x;
+      continue;
+    }
+    if (start_.contains({activation, pc})) return EmitJump(activation, pc);
+    if (joined || targets_[pc]) run_ = static_cast<uint32_t>(code_.size());
+    joined = false;
+    start_[{activation, pc}] = static_cast<uint32_t>(code_.size());
+    point_ = {activation, pc};
+    auto slot = [&](uint32_t s) { return Slot(activation, s); };
+    auto branch = [&](uint32_t b) {
+      Add(in.op, 0, slot(in.a), b);
+      auto at = static_cast<uint32_t>(code_.size()) - 1;
+      patches_.push_back({at, false, activation, in.x});
+      patches_.push_back({at, true, activation, in.y});
+      todo_.emplace_back(activation, in.y);
+      todo_.emplace_back(activation, in.x);
+    };
+    switch (KindOf(in.op)) {
+      case Kind::Binary: Add(in.op, slot(in.d), slot(in.a), slot(in.b)); break;
+      case Kind::Constant: Add(in.op, slot(in.d), slot(in.a)).imm = in.imm; break;
+      case Kind::Unary: Add(in.op, slot(in.d), slot(in.a)); break;
+      case Kind::Load: Add(in.op, slot(in.d)).imm = in.imm; break;
+      case Kind::Branch2: return branch(slot(in.b));
+      case Kind::Branch1: return branch(in.b);
+      case Kind::Branch: return branch(0);
+      case Kind::Count: Add(in.op).imm = in.imm; break;
+      case Kind::CountCall: Add(in.op, in.d + words_.activations[activation].depth).imm = in.imm; break;
+      case Kind::Call:
+      case Kind::CallWord: {
+        CallOfWords call = ReadCall(p_, pc);
+        for (const DirectInstr& count : call.counts) Add(count.op, count.d + words_.activations[activation].depth).imm = count.imm;
+        if (MayInline(activation, *call.site->callee)) {
+          activation = Inline(activation, call);
+          pc = call.site->callee->plain;
+          joined = true;
+        } else {
+          EmitReal(activation, call);
+          pc = call.got + 1;
+        }
+        continue;
+      }
+      case Kind::Next: return EmitNext(activation, in);
+      case Kind::Return:
+      case Kind::ReturnConstant: {
+        bool constant = in.op == Direct::ReturnConstant;
+        if (activation == 0) {
+          DirectInstr& give = Add(in.op, constant ? in.d : 0, constant ? 0 : slot(in.a), in.b);
+          give.imm = in.imm;
+          return;
+        }
+        const InlinedActivation& made = words_.activations[activation];
+        uint16_t to = Slot(made.parent, p_.direct.code[made.return_pc].d);
+        if (constant) Add(Direct::Load, to).imm = static_cast<int16_t>(in.d);
+        else if (slot(in.a) != to && !Redirect(slot(in.a), to, {})) Add(Direct::Move, to, slot(in.a));
+        pc = made.return_pc + 1;
+        activation = made.parent;
+        joined = true;
+        continue;
+      }
+      default: return;  // Arg, Enter and Got belong to a call
+    }
+    ++pc;
+  }
+}
+
+bool WordMaker::Run() {
+  InlinedActivation own;
+  for (uint32_t slot = 0; slot < scope_.num_slots; ++slot) own.slots.push_back(Reserve(slot));
+  // The slots of others stand behind all that the general code has in the frame.
+  num_slots_ = (scope_.frame_bytes - static_cast<uint32_t>(sizeof(Frame))) / sizeof(uint64_t);
+  places_.push_back({&scope_, num_slots_});
+  words_.activations.push_back(std::move(own));
+  Add(Direct::Words);
+  todo_.emplace_back(0, scope_.plain);
+  while (!todo_.empty()) {
+    auto [activation, pc] = todo_.back();
+    todo_.pop_back();
+    while (p_.direct.code[pc].op == Direct::Jump) pc = p_.direct.code[pc].x;
+    if (!start_.contains({activation, pc})) Emit(activation, pc);
+    if (code_.size() > kMostInstructions || num_slots_ > kMostWordSlots) return false;
+  }
+  return true;
+}
+
+void WordMaker::Finish() {
+  for (const Patch& patch : patches_) {
+    uint32_t pc = patch.pc;
+    while (p_.direct.code[pc].op == Direct::Jump) pc = p_.direct.code[pc].x;
+    auto offset = static_cast<int32_t>(start_.at({patch.activation, pc})) - static_cast<int32_t>(patch.at);
+    (patch.second ? code_[patch.at].y : code_[patch.at].x) = static_cast<uint32_t>(offset * static_cast<int32_t>(sizeof(DirectInstr)));
+  }
+  words_.begin = static_cast<uint32_t>(p_.direct.code.size());
+  words_.end = words_.begin + static_cast<uint32_t>(code_.size());
+  words_.points[0] = {0, scope_.plain};
+  p_.direct.code.insert(p_.direct.code.end(), code_.begin(), code_.end());
+  scope_.direct = words_.begin;
+  scope_.frame_bytes = std::max<uint32_t>(scope_.frame_bytes, static_cast<uint32_t>(sizeof(Frame) + num_slots_ * sizeof(uint64_t)));
+  scope_.words = std::make_shared<const WordCode>(std::move(words_));
+}
+
+// The scopes that hold words alone, have one result, do nothing that word code cannot do, and call only such.
+std::vector<bool> FindFit(const Program& p) {
+  std::vector<bool> fit(p.scopes.size());
+  for (size_t i = 0; i < p.scopes.size(); ++i) {
+    const ScopeCode& scope = p.scopes[i];
+    const std::vector<bool>& plain = p.direct.plain[i];
+    fit[i] = scope.plain != kNone && scope.num_results == 1 && std::find(plain.begin(), plain.end(), false) == plain.end();
+    for (uint32_t pc = scope.plain; fit[i] && pc < scope.plain_end; ++pc) fit[i] = KindOf(p.direct.code[pc].op) != Kind::None;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t i = 0; i < p.scopes.size(); ++i)
+      for (uint32_t pc = p.scopes[i].plain; fit[i] && pc < p.scopes[i].plain_end; ++pc) {
+        const DirectInstr& in = p.direct.code[pc];
+        if ((in.op == Direct::Call || in.op == Direct::CallWord) && !fit[p.sites[in.x].callee->id.index]) {
+          fit[i] = false;
+          changed = true;
+        }
+      }
+  }
+  return fit;
+}
+
+// By instruction: whether a branch or a jump of a scope that is fit leads there.
+std::vector<bool> FindTargets(const Program& p, const std::vector<bool>& fit) {
+  std::vector<bool> targets(p.direct.code.size(), false);
+  for (const ScopeCode& scope : p.scopes)
+    for (uint32_t pc = scope.plain; fit[scope.id.index] && pc < scope.plain_end; ++pc) {
+      const DirectInstr& in = p.direct.code[pc];
+      Kind kind = KindOf(in.op);
+      bool branches = kind == Kind::Branch || kind == Kind::Branch1 || kind == Kind::Branch2;
+      if (branches || kind == Kind::Jump) targets[in.x] = true;
+      if (branches) targets[in.y] = true;
+    }
+  return targets;
+}
+
+}  // namespace
+
+void MakeWords(Program& p, const Options& options) {
+  std::vector<bool> fit = FindFit(p);
+  std::vector<bool> targets = FindTargets(p, fit);
+  for (ScopeCode& scope : p.scopes) {
+    if (!fit[scope.id.index]) continue;
+    for (uint32_t unrolled = options.unroll ? kMostUnrolled : 0;; --unrolled) {
+      WordMaker maker(p, scope, targets, unrolled, true);
+      if (maker.Run()) {
+        maker.Finish();
+        break;
+      }
+      if (unrolled != 0) continue;
+      WordMaker without(p, scope, targets, 0, false);
+      if (without.Run()) without.Finish();
+      break;
+    }
+  }
+  // All have their lengths and their places now.
+  for (ScopeCode& scope : p.scopes) {
+    if (!scope.words) continue;
+    const_cast<WordCode&>(*scope.words).first = p.direct.code.data() + scope.words->begin;
+    uint32_t free_list = FramePool::ListOf(scope.frame_bytes);
+    auto patch = [&](uint32_t begin, uint32_t end) {
+      for (uint32_t pc = begin; pc < end; ++pc)
+        if (Direct op = p.direct.code[pc].op; op == Direct::Return || op == Direct::ReturnConstant)
+          p.direct.code[pc].b = static_cast<uint16_t>(free_list);
+    };
+    patch(scope.plain, scope.plain_end);
+    patch(scope.words->begin, scope.words->end);
+  }
+}
+
+}  // namespace df::tagged

@@ -8,11 +8,12 @@
 //   Emit       slots and code
 #pragma once
 
-#include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/Hashing.h"
 #include "runtime/tagged_code.h"
 
 namespace df::tagged {
@@ -115,7 +116,8 @@ class Partition {
   uint32_t Intern(std::vector<uint32_t> set);
   bool Implies(uint32_t event, uint32_t other) const;
   uint32_t Union(uint32_t a, uint32_t b);
-  uint32_t Single(uint32_t event) { return Intern({event}); }
+  uint32_t Single(uint32_t event);
+  uint32_t FindUnion(uint32_t a, uint32_t b);
   uint32_t SetOf(ir::Edge edge) const;
   uint32_t RegionOf(uint32_t set);
   uint32_t Bound(std::vector<uint32_t> events);
@@ -139,7 +141,12 @@ class Partition {
   ir::ScopeId scope_;
   llvm::DenseMap<uint32_t, uint32_t> set_of_;         // by row
   llvm::DenseMap<uint32_t, uint32_t> branch_of_;      // by row of the predicate
-  std::map<std::vector<uint32_t>, uint32_t> set_ids_;
+  struct SetHash {
+    size_t operator()(const std::vector<uint32_t>& set) const { return llvm::hash_combine_range(set.begin(), set.end()); }
+  };
+  std::unordered_map<std::vector<uint32_t>, uint32_t, SetHash> set_ids_;
+  std::vector<uint32_t> single_;                        // by event: the set of it alone, once there is one
+  llvm::DenseMap<std::pair<uint32_t, uint32_t>, uint32_t> unions_;  // that have been asked for
   // BranchMerges of one predicate whose sides come at the same moments share one event.
   struct MergeGroup {
     uint32_t event;

@@ -157,7 +157,6 @@ void Compiler::EmitEvents(ir::ScopeId scope) {
   Partition& part = *parts_[scope.index];
   ScopeCode& code = p_.scopes[scope.index];
   code.activation = part.activation;
-  std::vector<std::vector<Target>> targets(part.events.size());
   code.regions.resize(part.regions.size());
   code.ready_bytes = static_cast<uint32_t>((part.regions.size() + 7) / 8);
   for (uint32_t r = 0; r < part.regions.size(); ++r) {
@@ -168,13 +167,22 @@ void Compiler::EmitEvents(ir::ScopeId scope) {
       region.bits = static_cast<uint8_t>((1u << region.events.size()) - 1);
       code.masks.push_back(region.bits);
     }
-    for (size_t i = 0; i < region.events.size(); ++i)
-      targets[region.events[i]].push_back({r, region.mask, static_cast<uint8_t>(1u << i)});
   }
-  for (const std::vector<Target>& list : targets) {
-    code.events.push_back({static_cast<uint32_t>(code.targets.size()), static_cast<uint32_t>(list.size())});
-    code.targets.insert(code.targets.end(), list.begin(), list.end());
+  code.events.resize(part.events.size());
+  auto each = [&](auto visit) {
+    for (uint32_t r = 0; r < code.regions.size(); ++r)
+      for (size_t i = 0; i < code.regions[r].events.size(); ++i) visit(r, i, code.events[code.regions[r].events[i]]);
+  };
+  each([](uint32_t, size_t, Event& event) { ++event.num_targets; });
+  uint32_t first = 0;
+  for (Event& event : code.events) {
+    event.first_target = first;
+    first += std::exchange(event.num_targets, 0);
   }
+  code.targets.resize(first);
+  each([&](uint32_t r, size_t i, Event& event) {
+    code.targets[event.first_target + event.num_targets++] = {r, code.regions[r].mask, static_cast<uint8_t>(1u << i)};
+  });
   for (auto [row, event] : part.event_of_row) p_.event_of[row] = event;
   for (Partition::BranchInfo& from : part.branches) {
     Branch branch;
@@ -284,6 +292,7 @@ void Compiler::Emit(ir::ScopeId scope, const Item& item) {
 
 // A Delay whose operands are all there where it stands keeps them at once.
 void Compiler::FuseDelays(std::vector<Item>& items) const {
+  if (llvm::none_of(items, [](const Item& item) { return item.code == Code::Delay; })) return;
   std::map<NodeId, size_t> made_at;  // by node of this region
   for (size_t i = 0; i < items.size(); ++i)
     if (items[i].code != Code::DelayArg && items[i].code != Code::Fire) made_at.try_emplace(items[i].node, i);

@@ -13,11 +13,21 @@ namespace df::tagged {
 using ir::NodeId;
 using ir::Op;
 
+namespace {
+
+bool HasTensors(const ir::Graph& graph) {
+  for (uint32_t t = 0; t < graph.types.size(); ++t)
+    if (graph.types.Kind(ir::TypeId(t)) == ir::TypeKind::Tensor) return true;
+  return false;
+}
+
+}  // namespace
+
 TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, const Options& options)
     : EngineRun(graph, run), options_(options) {
   if (run_.trace) options_.direct = options_.move = false;  // every firing is shown, with its operands
   if (run_.trace || run_.run_dry) run_.threads = 1;
-  options_.batch = run_.batch > 0 && run_.threads <= 1 && !run_.trace;
+  options_.batch = run_.batch > 0 && run_.threads <= 1 && !run_.trace && HasTensors(graph);
   refused_ = Compile(graph_, options_, &program_);
   for (SiteCode& site : program_.sites) {
     site.owner = this;

@@ -32,7 +32,7 @@ class Grouping {
 
  private:
   bool HoldsReferences(ir::PortType type);
-  void Predecessors(NodeId id, std::vector<NodeId>& out) const;
+  void Predecessors(NodeId id, std::vector<NodeId>& out) const;  // adds them
   bool IsLateSource(NodeId id);
   void FindComponents(const std::vector<NodeId>& nodes);
   bool Separate(NodeId from, uint32_t operand, uint32_t row, Edge trigger, llvm::ArrayRef<NodeId> arguments,
@@ -73,7 +73,6 @@ bool Grouping::HoldsReferences(ir::PortType type) {
 
 void Grouping::Predecessors(NodeId id, std::vector<NodeId>& out) const {
   const ir::Node& node = g_.nodes[id];
-  out.clear();
   auto site = [&](uint32_t s) {
     out.push_back(w_.sites[s].trigger);
     out.insert(out.end(), w_.sites[s].arguments.begin(), w_.sites[s].arguments.end());
@@ -121,30 +120,32 @@ void Grouping::FindComponents(const std::vector<NodeId>& nodes) {
   std::vector<uint32_t> path;
   struct Step {
     uint32_t node;
-    uint32_t next;
-    std::vector<NodeId> before;
+    size_t first, next, end;  // its predecessors, in `before`
   };
   std::vector<Step> stack;
+  std::vector<NodeId> before;
   uint32_t numbered = 0;
   auto enter = [&](uint32_t i) {
     number[i] = low[i] = numbered++;
     open[i] = true;
     path.push_back(i);
-    stack.push_back({i, 0, {}});
-    Predecessors(nodes[i], stack.back().before);
+    size_t first = before.size();
+    Predecessors(nodes[i], before);
+    stack.push_back({i, first, first, before.size()});
   };
   for (uint32_t root = 0; root < count; ++root) {
     if (number[root] != kNone) continue;
     enter(root);
     while (!stack.empty()) {
       Step& step = stack.back();
-      if (step.next < step.before.size()) {
-        uint32_t to = local_[step.before[step.next++].index];
+      if (step.next < step.end) {
+        uint32_t to = local_[before[step.next++].index];
         if (number[to] == kNone) enter(to);
         else if (open[to]) low[step.node] = std::min(low[step.node], number[to]);
         continue;
       }
       uint32_t node = step.node;
+      before.resize(step.first);
       if (low[node] == number[node]) {
         bool late = false;
         size_t first = path.size();
@@ -152,13 +153,13 @@ void Grouping::FindComponents(const std::vector<NodeId>& nodes) {
           --first;
           open[path[first]] = false;
         } while (path[first] != node);
-        std::vector<NodeId> before;
         for (size_t i = first; i < path.size(); ++i) {
           component_[nodes[path[i]].index] = nodes[node].index;
           late |= IsLateSource(nodes[path[i]]);
           Predecessors(nodes[path[i]], before);
-          for (NodeId b : before) late |= late_[b.index];
         }
+        for (size_t i = step.first; i < before.size(); ++i) late |= late_[before[i].index];
+        before.resize(step.first);
         for (size_t i = first; i < path.size(); ++i) late_[nodes[path[i]].index] = late;
         path.resize(first);
       }

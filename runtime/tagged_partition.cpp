@@ -39,8 +39,9 @@ uint32_t Partition::Intern(std::vector<uint32_t> set) {
 
 // Whether `other` has certainly happened when `event` does.
 bool Partition::Implies(uint32_t event, uint32_t other) const {
+  if (events[event].level <= events[other].level) return false;
   uint32_t steps = 0;
-  std::vector<uint32_t> todo{event};
+  llvm::SmallVector<uint32_t, 32> todo{event};
   while (!todo.empty() && ++steps < kMaxSteps) {
     uint32_t now = todo.back();
     todo.pop_back();
@@ -52,10 +53,23 @@ bool Partition::Implies(uint32_t event, uint32_t other) const {
   return false;
 }
 
+uint32_t Partition::Single(uint32_t event) {
+  if (single_.size() <= event) single_.resize(events.size(), kNone);
+  if (single_[event] == kNone) single_[event] = Intern({event});
+  return single_[event];
+}
+
 uint32_t Partition::Union(uint32_t a, uint32_t b) {
   if (a == kNever || b == kNever) return kNever;
   if (a == b) return a;
-  std::vector<uint32_t> all;
+  if (auto it = unions_.find({a, b}); it != unions_.end()) return it->second;
+  uint32_t set = FindUnion(a, b);
+  unions_[{a, b}] = set;
+  return set;
+}
+
+uint32_t Partition::FindUnion(uint32_t a, uint32_t b) {
+  llvm::SmallVector<uint32_t, 16> all;
   std::set_union(sets[a].begin(), sets[a].end(), sets[b].begin(), sets[b].end(), std::back_inserter(all));
   std::vector<uint32_t> needed;
   for (uint32_t event : all)

@@ -2,7 +2,11 @@
 #include "runtime/tagged_schedule.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace df::tagged {
 
@@ -53,7 +57,7 @@ class Scheduler {
   const Program& p_;
   const ScopeCode& scope_;
   Schedule& out_;
-  std::map<std::vector<uint32_t>, uint32_t> block_of_;
+  llvm::StringMap<uint32_t> block_of_;  // by the bytes of the state
   std::vector<Todo> todo_;
   std::vector<bool> predicate_;  // by slot: a branch looks at it, perhaps through merges
   size_t steps_ = 0;
@@ -78,16 +82,17 @@ uint32_t Scheduler::Stand(const State& state, uint32_t pc) {
 
 // The block that goes on from a state: paths that have come to the same state share it.
 uint32_t Scheduler::BlockFor(State state, uint32_t pc) {
-  std::vector<uint32_t> key{pc};
-  key.insert(key.end(), state.masks.begin(), state.masks.end());
-  key.insert(key.end(), state.ready.begin(), state.ready.end());
-  key.insert(key.end(), state.results.begin(), state.results.end());
-  for (auto [slot, value] : state.known) {
-    key.push_back(slot);
-    key.push_back(static_cast<uint32_t>(value));
-  }
-  key.insert(key.end(), state.tails.begin(), state.tails.end());
-  auto [it, is_new] = block_of_.try_emplace(std::move(key), static_cast<uint32_t>(out_.blocks.size()));
+  llvm::SmallString<256> key;
+  auto add = [&](const auto& values) {
+    key.append(llvm::StringRef(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0])));
+  };
+  add(llvm::ArrayRef(pc));
+  add(state.masks);
+  add(state.ready);
+  add(state.results);
+  for (auto [slot, value] : state.known) add(std::array{slot, static_cast<uint32_t>(value)});
+  add(state.tails);
+  auto [it, is_new] = block_of_.try_emplace(key, static_cast<uint32_t>(out_.blocks.size()));
   if (is_new) {
     out_.blocks.emplace_back();
     todo_.push_back({it->second, std::move(state), pc});

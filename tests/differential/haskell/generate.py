@@ -542,6 +542,12 @@ class Generator(Terms, Patterns):
         words = r.choice(("(\\ !{x} -> {n}) {failing}", "let {{ !{x} = {failing} }} in {n}", "let {{ {y} !{x} = {n} }} in {y} {failing}",
                           "case (%d, {failing}) of (_, !{x}) -> {n}" % n, "let {{ {y} 0 {x} = {n}; {y} _ !{x} = {n} }} in {y} %d {failing}" % r.randint(0, 1),
                           "sum [{n} | !{x} <- [{failing}]]")).format(x=x, y=y, n=n, failing=failing)
+        strict = [c for data in self.world.data.values() for c in data.constructors if any(c.strict)]
+        if strict and self.chance(0.3):
+            c = r.choice(strict)
+            con = "(%s)" % c.name if c.infix else c.name
+            words = "case %s %s of { %s %s -> %d }" % (con, " ".join('(error "strict")' if s else "undefined" for s in c.strict), con,
+                                                       " ".join("_" for _ in c.strict), n)
         return Node("ann", "Int", [Node("lit", info="(%s)" % words)])
 
     def at_two_types(self):
@@ -557,6 +563,15 @@ class Generator(Terms, Patterns):
         words = "let {{ {f} {x} = %s }} in ({f} {a}, {f} {b})" % body
         types = ("(,)", result(first.type), result(second.type))
         return Node("ann", types, [Node("lit", info="(%s)" % words.format(f=f, x=x, a=first, b=second))])
+
+    def with_constants(self):
+        """A recursive local function that is given one function with different constants."""
+        r, f, g, n = self.r, self.name("f"), self.name("g"), self.r.randint(0, 3)
+        first, second = r.sample(range(-3, 9), 2)
+        inner = r.choice(("a * 2 + b", "a - b", "max a b", "b - 2 * a"))
+        words = ("let {{ {f} h k y = if k == (0 :: Int) then y else {f} h (k - 1) (h y); {g} :: Int -> Int -> Int; {g} a b = {inner} }} in "
+                 "({f} ({g} ({first})) {n} 1, {f} ({g} ({second})) {n} 1)")
+        return Node("ann", ("(,)", "Int", "Int"), [Node("lit", info="(%s)" % words.format(f=f, g=g, n=n, first=first, second=second, inner=inner))])
 
     def used(self, e):
         """A call of one of the program's functions with all its arguments, of a type without variables."""
@@ -590,6 +605,8 @@ class Generator(Terms, Patterns):
             parts.append(self.strict_in_what_fails())
         if self.chance(0.12):
             parts.append(self.at_two_types())
+        if self.chance(0.08):
+            parts.append(self.with_constants())
         if len(parts) == 1:
             return parts[0]
         return Node("tuple", ("(,)",) + tuple(p.type for p in parts), parts)

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Does training reach what PyTorch's reaches: accuracy.py --dfc build/dfc --train train.txt --dev dev.txt [--seeds 5] [--epochs 5]
+
+samples/sentiment/MODEL.df is trained as it stands, from --seeds different first weights, and the same model in PyTorch with the same
+optimiser, batches, order of trees and distributions of first weights (the random numbers differ). Per epoch: the share of held-out trees
+whose root is classified right, the mean over the seeds and the standard deviation. --log FILE.csv is for scripts/plot-log.
+
+PyTorch (--torch PYTHON) computes all nodes of one height in a batch of trees at once, in Float like the sample.
+"""
+
+import argparse
+import csv
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BATCH, ROWS, RATE = 25, 20000, 0.05
+
+
+# ---------------------------------------------------------------- PyTorch
+
+
+def torch_run(model, train_path, dev_path, seed, epochs):
+    """The share of held-out roots that are right after each epoch, and the seconds of processor time it all took."""
+    import torch
+
+    sys.path.insert(0, os.path.join(ROOT, "tests", "sentiment"))
+    import pytorch
+
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    hidden = pytorch.HIDDEN[model]
+
+    def first(shape, table):
+        if len(shape) == 1:
+            return torch.zeros(shape)
+        if table:
+            return 0.1 * torch.randn(shape)
+        return (torch.rand(shape) - 0.5) * 2 / (shape[0] * shape[1]) ** 0.5  # `evenly` of NN
+
+    p = [first(shape, i == 0).requires_grad_() for i, shape in enumerate(pytorch.SHAPES[model](hidden))]
+    with tempfile.NamedTemporaryFile("w", suffix=".txt", delete=False, encoding="utf-8") as file:
+        for path in (train_path, dev_path):
+            with open(path, encoding="utf-8") as text:
+                file.write(text.read().strip("\n") + "\n")
+    trees = pytorch.read_trees(file.name, ROWS)
+    os.remove(file.name)
+    with open(train_path, encoding="utf-8") as text:
+        count = sum(1 for line in text if line.strip())
+    train, dev = trees[:count], trees[count:]
+
+    def plan(part):
+        """Per height the words or the numbers of the children; classes in the order of the nodes; the numbers of the roots."""
+        levels, labels, roots = [], [], []
+
+        def visit(tree):
+            if len(tree) == 2:
+                height, entry = 0, tree[1]
+            else:
+                left, right = visit(tree[1]), visit(tree[2])
+                height, entry = 1 + max(left[0], right[0]), (left, right)
+            while len(levels) <= height:
+                levels.append([])
+                labels.append([])
+            levels[height].append(entry)
+            labels[height].append(tree[0])
+            return height, len(levels[height]) - 1
+
+        roots = [visit(tree) for tree in part]
+        start = [0]
+        for level in levels:
+            start.append(start[-1] + len(level))
+        number = lambda place: start[place[0]] + place[1]
+        steps = [(torch.tensor([number(l) for l, _ in level]), torch.tensor([number(r) for _, r in level])) for level in levels[1:]]
+        return torch.tensor(levels[0]), steps, torch.tensor(sum(labels, [])), torch.tensor([number(r) for r in roots])
+
+    def states(words, steps):
+        x = p[0].index_select(0, words)
+        if model == "treelstm":
+            i, o, u = torch.addmm(p[2], x, p[1]).chunk(3, 1)
+            c = torch.sigmoid(i) * torch.tanh(u)
+            h = torch.sigmoid(o) * torch.tanh(c)
+        else:
+            h = c = torch.tanh(x)
+        for left, right in steps:
+            both = torch.cat((h.index_select(0, left), h.index_select(0, right)), 1)
+            if model == "treelstm":
+                i, o, u, fl, fr = torch.addmm(p[4], both, p[3]).chunk(5, 1)
+                new = torch.sigmoid(i) * torch.tanh(u) + torch.sigmoid(fl) * c.index_select(0, left) + torch.sigmoid(fr) * c.index_select(0, right)
+                h, c = torch.cat((h, torch.sigmoid(o) * torch.tanh(new))), torch.cat((c, new))
+            elif model == "treernn":
+                h = torch.cat((h, torch.tanh(torch.addmm(p[2], both, p[1]))))
+            else:
+                square = torch.bmm(both.unsqueeze(1), (both @ p[1]).reshape(len(both), both.shape[1], -1)).squeeze(1)
+                h = torch.cat((h, torch.tanh(square + both @ p[2] + p[3])))
+        return h
+
+    optimiser = torch.optim.Adagrad(p, lr=RATE, eps=1e-10)
+    batches = [plan(train[i:i + BATCH]) for i in range(0, len(train), BATCH)]
+    held_out = [plan(dev[i:i + 250]) for i in range(0, len(dev), 250)]
+    curve, began = [], time.process_time()
+    for _ in range(epochs):
+        for words, steps, labels, _roots in batches:
+            loss = torch.nn.functional.cross_entropy(states(words, steps) @ p[-2] + p[-1], labels)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+        with torch.no_grad():
+            right = 0
+            for words, steps, labels, roots in held_out:
+                scores = states(words, steps).index_select(0, roots) @ p[-2] + p[-1]
+                right += (scores.argmax(1) == labels.index_select(0, roots)).sum().item()
+        curve.append(right / len(dev))
+    return curve, time.process_time() - began
+
+
+# ---------------------------------------------------------------- ours
+
+
+def our_run(dfc, model, train_path, dev_path, seed, epochs):
+    with open(os.path.join(ROOT, "samples", "sentiment", model + ".df"), encoding="utf-8") as file:
+        text = file.read().replace("newModel 1\n", f"newModel {seed}\n")
+    text = re.sub(r"^-- CASE:.*\n", "", text, flags=re.M)
+    trees = ""
+    for path in (train_path, dev_path):
+        with open(path, encoding="utf-8") as file:
+            trees += file.read().strip("\n") + "\n\n"
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, model + ".df")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(text)
+        done = subprocess.run([dfc, "run", "--no-warnings", "--threads=1", "--stats=times", source, "--", str(epochs)], input=trees,
+                              capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return [float(value) for value in re.findall(r"held out ([0-9.]+)", done.stdout)], json.loads(done.stderr)["run_cpu_seconds"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--dfc", required=True)
+    parser.add_argument("--train", required=True)
+    parser.add_argument("--dev", required=True)
+    parser.add_argument("--model", choices=("treernn", "rntn", "treelstm"), default="treelstm")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--log")
+    parser.add_argument("--torch", default=sys.executable)
+    parser.add_argument("--as-torch", type=int, help=argparse.SUPPRESS)  # a seed: print PyTorch's curve as JSON
+    args = parser.parse_args()
+    sys.setrecursionlimit(10000)
+    if args.as_torch is not None:
+        print(json.dumps(torch_run(args.model, args.train, args.dev, args.as_torch, args.epochs)))
+        return
+    runs = {"dfc": [], "PyTorch": []}
+    for seed in range(1, args.seeds + 1):
+        runs["dfc"].append(our_run(args.dfc, args.model, args.train, args.dev, seed, args.epochs))
+        done = subprocess.run([args.torch, __file__, *sys.argv[1:], "--as-torch", str(seed)], capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(done.stderr)
+        runs["PyTorch"].append(json.loads(done.stdout))
+        print(f"seed {seed}: " + ", ".join(f"{name} {100 * run[-1][0][-1]:.1f} % in {run[-1][1]:.0f} s" for name, run in runs.items()), flush=True)
+    rows = []
+    print("| epoch | dfc, % right | PyTorch, % right |\n|---|---|---|")
+    for epoch in range(args.epochs):
+        row = [epoch + 1]
+        for name in runs:
+            values = [100 * curve[epoch] for curve, _ in runs[name]]
+            row += [statistics.mean(values), statistics.pstdev(values)]
+        rows.append(row)
+        print("| %d | %.1f ± %.1f | %.1f ± %.1f |" % tuple(row), flush=True)
+    if args.log:
+        with open(args.log, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([["epoch", "dfc_right", "PyTorch_right"], *([row[0], row[1], row[3]] for row in rows)])
+
+
+if __name__ == "__main__":
+    main()

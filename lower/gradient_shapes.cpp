@@ -86,7 +86,8 @@ Value Scatter(Writer& w, Value x, const DerivativeOperands& in) {
   return w.Shared(Op::ScatterAdd, {w.Real(in.type, 0), at, x}, in.type);
 }
 
-// Of the product of x and y. A vector on the left is a row, on the right a column, and the product of the two is a scalar.
+// Of the product of x and y, or y transposed. A vector on the left is a row, on the right a column, and the product of the two is
+// a scalar.
 Value TransposedProduct(Writer& w, Value d, const DerivativeOperands& in, bool left) {
   Value x = in.operands[0], y = in.operands[1], other = left ? y : x;
   bool row = DimsOf(w, x).size() == 1, column = DimsOf(w, y).size() == 1;
@@ -99,8 +100,13 @@ Value TransposedProduct(Writer& w, Value d, const DerivativeOperands& in, bool l
   auto product = [&](Value u, Value v) { return in.types->Term(w, in.types->Cotangent(in.type), {u, v}); };
   if (left) {
     if (row) return w.Shared(Op::MatMul, {y, d}, in.type);  // y times the column d
-    return column ? product(d, y) : product(transposed(d), transposed(y));
+    if (column) return product(d, y);
+    // d times y transposed: at once, unless it is larger than what it is made of, as if x is a weight and y a few columns.
+    Dims a = DimsOf(w, x), b = DimsOf(w, y);
+    bool larger = a[0] * a[1] > a[0] * b[1] + b[0] * b[1];
+    return larger ? product(transposed(d), transposed(y)) : w.Shared(Op::Gemm, {d, y}, in.type);
   }
+  if (w.function().nodes[in.result.node].op == Op::Gemm) return product(d, x);
   if (column) return w.Shared(Op::MatMul, {d, x}, in.type);  // the row d times x
   return product(x, d);
 }

@@ -95,9 +95,7 @@ void GradientTypes::TransposeTerm(Writer& w, uint32_t con, llvm::ArrayRef<Value>
   // Of x transposed times y: y times the transposed cotangent, and x times it.
   contribute(y, w.Shared(ir::Op::MatMul, {x, whole}, right));
   if (p_.types[left].dims.size() == 1) return contribute(x, w.Shared(ir::Op::MatMul, {whole, y}, left));
-  ir::Type shape = p_.types[w.TypeOf(whole).type];
-  ir::TypeId turned = p_.types.Tensor(shape.element, {shape.dims[1], shape.dims[0]});
-  contribute(x, w.Shared(ir::Op::MatMul, {y, w.Shared(ir::Op::Transpose, whole, turned)}, left));
+  contribute(x, w.Shared(ir::Op::Gemm, {y, whole}, left));
 }
 
 }  // namespace df::fg

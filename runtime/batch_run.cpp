@@ -310,12 +310,19 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
   const ir::Type &x_type = TypeOf(item.in[0]), &y_type = TypeOf(item.in[1]);
   auto k = static_cast<size_t>(x_type.dims.back());
   size_t m = x_type.dims.size() == 2 ? static_cast<size_t>(x_type.dims[0]) : 1;
-  size_t n = y_type.dims.size() == 2 ? static_cast<size_t>(y_type.dims[1]) : 1;
+  bool turned = item.op == Op::Gemm;  // y is given transposed
+  size_t n = y_type.dims.size() == 2 ? static_cast<size_t>(y_type.dims[turned ? 0 : 1]) : 1;
   Note(&BatchStats::others);
   ForNumbers(x_type.element, [&](auto t) {
     using T = decltype(t);
     Rows x = values_[item.in[0]], y = values_[item.in[1]];
     auto whole = [](size_t stride) { return stride % sizeof(T) == 0; };
+    auto multiply = [&](const void* a, size_t a_stride, const void* b, void* out, size_t rows) {
+      auto *to = reinterpret_cast<T*>(out);
+      auto *left = reinterpret_cast<const T*>(a), *right = reinterpret_cast<const T*>(b);
+      if (turned) cpu::MatMulTransposed(left, a_stride, right, k, to, n, rows, k, n);
+      else cpu::MatMul(left, a_stride, right, n, to, n, rows, k, n);
+    };
     // All rows with one matrix: one product. A matrix's rows follow each other, so that those of all do if the matrices do.
     if (y.shared && !x.shared) {
       if (x.at || !whole(x.stride) || (m > 1 && x.stride != m * k * sizeof(T))) {
@@ -328,31 +335,36 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
         Note(&BatchStats::gathers);
       }
       const Rows& out = NewRows(value, false);
-      cpu::MatMul(reinterpret_cast<const T*>(x.Row(0)), m == 1 ? x.stride / sizeof(T) : k, reinterpret_cast<const T*>(y.Row(0)), n,
-                  reinterpret_cast<T*>(out.base), n, rows_.size() * m, k, n);
+      size_t stride = m == 1 ? x.stride / sizeof(T) : k, rows = rows_.size() * m;
+      if (turned && item.in[1] < region_.num_operands) {
+        auto* right = reinterpret_cast<const T*>(turned_.Of(rows_[0]->operands()[item.in[1]], n, k));
+        cpu::MatMul(reinterpret_cast<const T*>(x.Row(0)), stride, right, n, reinterpret_cast<T*>(out.base), n, rows, k, n);
+      } else {
+        multiply(x.Row(0), stride, y.Row(0), out.base, rows);
+      }
       return;
     }
     // One matrix with a column of each: a product of the columns, as rows, with the matrix turned. Factors may change places.
-    if (x.shared && !y.shared && n == 1 && rows_.size() > 1) {
+    if (x.shared && !y.shared && n == 1 && !turned && rows_.size() > 1) {
       y = Together(y, k * sizeof(T));
       if (whole(y.stride)) {
-        T* turned;
+        T* right;
         if (item.in[0] < region_.num_operands) {
-          turned = reinterpret_cast<T*>(turned_.Of(rows_[0]->operands()[item.in[0]], m, k));
+          right = reinterpret_cast<T*>(turned_.Of(rows_[0]->operands()[item.in[0]], m, k));
         } else {
-          turned = scratch().Array<T>(m * k);
-          cpu::Turn(reinterpret_cast<const T*>(x.Row(0)), k, m, k, turned);
+          right = scratch().Array<T>(m * k);
+          cpu::Turn(reinterpret_cast<const T*>(x.Row(0)), k, m, k, right);
         }
         Note(&BatchStats::gathers);
         const Rows& out = NewRows(value, false);
-        cpu::MatMul(reinterpret_cast<const T*>(y.Row(0)), y.stride / sizeof(T), turned, m, reinterpret_cast<T*>(out.base), m,
+        cpu::MatMul(reinterpret_cast<const T*>(y.Row(0)), y.stride / sizeof(T), right, m, reinterpret_cast<T*>(out.base), m,
                     rows_.size(), k, m);
         return;
       }
     }
     const Rows& out = NewRows(value, x.shared && y.shared);
     for (size_t i = 0; i < CountRows(out); ++i)
-      cpu::MatMul(reinterpret_cast<const T*>(x.Row(i)), reinterpret_cast<const T*>(y.Row(i)), reinterpret_cast<T*>(out.Row(i)), m, k, n);
+      multiply(x.Row(i), k, y.Row(i), out.Row(i), m);
   });
   Note(&BatchStats::products);
 }
@@ -426,7 +438,7 @@ void BatchRun::Compute(const BatchRegion::Item& item, uint32_t value) {
   if (View(item, value)) return;
   bool tensors = true;
   for (uint32_t in : item.in) tensors &= region_.values[in].tensor != nullptr;
-  if (item.op == Op::MatMul) return Product(item, value);
+  if (item.op == Op::MatMul || item.op == Op::Gemm) return Product(item, value);
   if (item.op == Op::Expand) return Expand(item, value);
   if (item.op == Op::SetElement) return SetElement(item, value);
   if (item.op == Op::Concat && ir::AxisOf(item.attr, TypeOf(value).dims.size()) == 0) return Concat(item, value);

@@ -34,6 +34,7 @@ bool IsDeferrable(const ir::Graph& g, NodeId id) {
     if (g.TypeOf(edge).lazy) return false;
   switch (node.op) {
     case Op::MatMul:
+    case Op::Gemm:
     case Op::Where:
     case Op::ReduceSum:
     case Op::ReduceMean:
@@ -219,7 +220,7 @@ class GroupReader {
       if (std::find(region.weights.begin(), region.weights.end(), operand) == region.weights.end()) region.weights.push_back(operand);
     };
     for (const BatchRegion::Item& item : region.ops) {
-      if (item.op != Op::MatMul) continue;
+      if (item.op != Op::MatMul && item.op != Op::Gemm) continue;
       add(item.in[1]);
       if (region.values[item.in[1]].tensor->dims.size() == 1) add(item.in[0]);
     }

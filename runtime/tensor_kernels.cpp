@@ -194,11 +194,12 @@ Value TensorFiring::Product() {
   const TensorObject &x = Operand(0), &y = Operand(1);
   size_t k = static_cast<size_t>(x.dims().back());
   size_t m = x.dims().size() == 2 ? static_cast<size_t>(x.dims()[0]) : 1;
-  size_t n = y.dims().size() == 2 ? static_cast<size_t>(y.dims()[1]) : 1;
+  size_t n = y.dims().size() == 2 ? static_cast<size_t>(y.dims()[op_ == Op::Gemm ? 0 : 1]) : 1;
   return Write(x.element(), [&](char* to) {
     ForNumbers(x.element(), [&](auto t) {
       using T = decltype(t);
-      cpu::MatMul(x.as<T>(), y.as<T>(), reinterpret_cast<T*>(to), m, k, n);
+      if (op_ == Op::Gemm) cpu::MatMulTransposed(x.as<T>(), k, y.as<T>(), k, reinterpret_cast<T*>(to), n, m, k, n);
+      else cpu::MatMul(x.as<T>(), y.as<T>(), reinterpret_cast<T*>(to), m, k, n);
     });
   });
 }
@@ -410,7 +411,8 @@ Value TensorFiring::Random() {
 Value TensorFiring::Run() {
   switch (op_) {
     case Op::Where: return Where();
-    case Op::MatMul: return Product();
+    case Op::MatMul:
+    case Op::Gemm: return Product();
     case Op::ReduceSum:
     case Op::ReduceMean:
     case Op::ReduceMax:

@@ -113,6 +113,7 @@ class Rule {
   static bool IsElement(const Type& type, const Type& tensor) { return ElementOf(type) == tensor.element && type.dims.empty(); }
   std::string Elementwise();
   std::string Product();
+  std::string TransposedProduct();
   std::string Reduction();
   std::string Concatenation();
   std::string Slices();
@@ -149,6 +150,16 @@ std::string Rule::Product() {
   if (a.size() == 2) want.push_back(a[0]);
   if (b.size() == 2) want.push_back(b[1]);
   return Want(x.element, want, a.size() == 1 && b.size() == 1);
+}
+
+std::string Rule::TransposedProduct() {
+  const Type &x = *in_[0], &y = *in_[1];
+  Dims a = DimsOf(x), b = DimsOf(y);
+  if (x.element != y.element || !IsNumber(x.element))
+    return fmt::format("`{}` and `{}`: want numbers of one type", x.name, y.name);
+  if (a.size() != 2 || b.size() != 2 || a[1] != b[1])
+    return fmt::format("shapes {} and {}: want two matrices with rows of one length", ShapeText(a), ShapeText(b));
+  return Want(x.element, {a[0], b[0]}, false);
 }
 
 std::string Rule::Reduction() {
@@ -254,6 +265,7 @@ std::string Rule::Run() {
       if (in_[0]->element != TypeKind::Bool) return fmt::format("a `{}` chooses nothing, want Bools", in_[0]->name);
       return Elementwise();
     case Op::MatMul: return Product();
+    case Op::Gemm: return TransposedProduct();
     case Op::ReduceSum:
     case Op::ReduceMean:
     case Op::ReduceMax:

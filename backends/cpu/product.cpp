@@ -90,7 +90,7 @@ namespace avx512_double {
 #endif
 
 template <typename T>
-using Loop = void (*)(const T*, size_t, const T*, size_t, T*, size_t, size_t, size_t, size_t, bool, T*);
+using Loop = void (*)(const T*, size_t, const T*, size_t, T*, size_t, size_t, size_t, size_t, bool, bool, T*);
 
 #ifndef DFC_X86_LEVELS
 namespace avx2_float = plain_float;
@@ -103,30 +103,33 @@ constexpr size_t kMostLanes = 16, kMostColumns = 3;
 // Rows of y that are gone over at a time: a strip of so many stays in the caches. Sums go on where they stood.
 constexpr size_t kDepth = 512;
 
+// What the loops are to do with the sum in `out`, and how y is given.
+enum class Sum : bool { New, GoesOn };
+enum class Right : bool { AsIs, Turned };
+
 template <typename T>
 void Run(Loop<T> loop, const T* x, size_t x_stride, const T* y, size_t y_stride, T* out, size_t out_stride, size_t m, size_t k,
-         size_t n, bool more = false) {
+         size_t n, Sum sum = Sum::New, Right right = Right::AsIs) {
   static thread_local std::vector<T> space;
+  bool more = sum == Sum::GoesOn, turned = right == Right::Turned;
   if (m == 0 || n == 0 || (k == 0 && more)) return;
   if (k == 0) {
     for (size_t i = 0; i < m; ++i) std::fill(out + i * out_stride, out + i * out_stride + n, T(0));
     return;
   }
-  // Of one column: as a product of rows, of the column with the rows of x for columns.
-  if (n == 1 && m > 1 && !more) {
-    std::vector<T> turned(m * k + k);
-    T* column = turned.data() + m * k;
-    for (size_t l = 0; l < k; ++l) column[l] = y[l * y_stride];
-    Turn(x, x_stride, m, k, turned.data());
-    std::vector<T> row(m);
-    Run(loop, column, k, turned.data(), m, row.data(), m, 1, k, m);
-    for (size_t i = 0; i < m; ++i) out[i * out_stride] = row[i];
+  // Of one column: as a product of a row, the column, with x transposed.
+  if (n == 1 && m > 1 && !more && !turned) {
+    std::vector<T> column(y_stride == 1 ? 0 : k), row(out_stride == 1 ? 0 : m);
+    for (size_t l = 0; l < column.size(); ++l) column[l] = y[l * y_stride];
+    Run(loop, column.empty() ? y : column.data(), k, x, x_stride, row.empty() ? out : row.data(), m, 1, k, m, Sum::New, Right::Turned);
+    for (size_t i = 0; i < row.size(); ++i) out[i * out_stride] = row[i];
     return;
   }
   size_t room = (kDepth * kMostColumns + m) * kMostLanes;
   if (space.size() < room) space.resize(room);
   for (size_t l = 0; l == 0 || l < k; l += kDepth)
-    loop(x + l, x_stride, y + l * y_stride, y_stride, out, out_stride, m, std::min(k - l, kDepth), n, more || l > 0, space.data());
+    loop(x + l, x_stride, turned ? y + l : y + l * y_stride, y_stride, out, out_stride, m, std::min(k - l, kDepth), n, more || l > 0,
+         turned, space.data());
 }
 
 template <typename T>
@@ -148,7 +151,7 @@ void AddTransposed(Loop<T> loop, const T* x, const T* y, T* out, size_t rows, si
   static thread_local std::vector<T> turned;
   turned.resize(m * rows);
   Turn(x, m, rows, m, turned.data());
-  Run(loop, turned.data(), rows, y, n, out, n, m, rows, n, true);
+  Run(loop, turned.data(), rows, y, n, out, n, m, rows, n, Sum::GoesOn);
 }
 
 }  // namespace
@@ -174,6 +177,29 @@ void MatMul<int64_t>(const int64_t* x, size_t x_stride, const int64_t* y, size_t
     for (size_t l = 0; l < k; ++l)
       for (size_t j = 0; j < n; ++j) row[j] = scalar::Add(row[j], scalar::Mul(x[i * x_stride + l], y[l * y_stride + j]));
   }
+}
+
+template <>
+void MatMulTransposed<float>(const float* x, size_t x_stride, const float* y, size_t y_stride, float* out, size_t out_stride,
+                             size_t m, size_t k, size_t n) {
+  Run(LoopOf<float>(), x, x_stride, y, y_stride, out, out_stride, m, k, n, Sum::New, Right::Turned);
+}
+
+template <>
+void MatMulTransposed<double>(const double* x, size_t x_stride, const double* y, size_t y_stride, double* out, size_t out_stride,
+                              size_t m, size_t k, size_t n) {
+  Run(LoopOf<double>(), x, x_stride, y, y_stride, out, out_stride, m, k, n, Sum::New, Right::Turned);
+}
+
+template <>
+void MatMulTransposed<int64_t>(const int64_t* x, size_t x_stride, const int64_t* y, size_t y_stride, int64_t* out,
+                               size_t out_stride, size_t m, size_t k, size_t n) {
+  for (size_t i = 0; i < m; ++i)
+    for (size_t j = 0; j < n; ++j) {
+      int64_t sum = 0;
+      for (size_t l = 0; l < k; ++l) sum = scalar::Add(sum, scalar::Mul(x[i * x_stride + l], y[j * y_stride + l]));
+      out[i * out_stride + j] = sum;
+    }
 }
 
 template <>

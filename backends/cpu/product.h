@@ -26,6 +26,10 @@ void MatMul(const T* x, const T* y, T* out, size_t m, size_t k, size_t n) {
   MatMul(x, k, y, n, out, n, m, k, n);
 }
 
+// The same with y transposed, [n, k]: the bits are those of the product with y turned round, of which no copy is made.
+template <typename T>
+void MatMulTransposed(const T* x, size_t x_stride, const T* y, size_t y_stride, T* out, size_t out_stride, size_t m, size_t k, size_t n);
+
 // out, [m, n], plus x, [rows, m], transposed times y, [rows, n]: the chain of each element goes on, so that it does not matter
 // how rows are divided among calls. T: float, double.
 template <typename T>

@@ -24,17 +24,20 @@ bool SameBits(const T* a, const T* b, size_t count) {
   return std::memcmp(a, b, count * sizeof(T)) == 0;
 }
 
-// Every element of a product of every size is the chain that product.h promises.
+// Every element of a product of every size is the chain that product.h promises, also where y is given transposed.
 template <typename T>
 void ProductsAreChains() {
   for (size_t k : {1, 2, 7, 64, 511, 512, 513, 1100})
     for (size_t n : {1, 2, 5, 8, 16, 17, 24, 48, 49, 750, 1100}) {
       if (k * n > 600000) continue;
-      std::vector<T> y = Numbers<T>(k * n, 0.7);
+      std::vector<T> y = Numbers<T>(k * n, 0.7), turned(k * n);
+      for (size_t l = 0; l < k; ++l)
+        for (size_t j = 0; j < n; ++j) turned[j * k + l] = y[l * n + j];
       for (size_t m : {1, 2, 3, 4, 5, 6, 7, 8, 9, 17, 25}) {
-        std::vector<T> x = Numbers<T>(m * k, 1.3), out(m * n), row(n);
+        std::vector<T> x = Numbers<T>(m * k, 1.3), out(m * n), other(m * n), row(n);
         cpu::MatMul(x.data(), y.data(), out.data(), m, k, n);
-        bool good = true;
+        cpu::MatMulTransposed(x.data(), k, turned.data(), k, other.data(), n, m, k, n);
+        bool good = SameBits(out.data(), other.data(), m * n);
         for (size_t i = 0; i < m; ++i) {
           cpu::MatMul(x.data() + i * k, y.data(), row.data(), 1, k, n);
           good &= SameBits(row.data(), out.data() + i * n, n);

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""The peak memory of a backward pass is proportional to the activations: no weight's size is allocated per node.
+
+    memory.py --dfc build/dfc
+
+Each program has a weight of 256 x 256 Doubles (524,288 bytes) and a recursion of n steps on vectors of 256 (2,048 bytes). The peak is
+that of --stats at two n; a step may cost so many vectors as the row says, which is far below one weight. What is
+there once, whatever n is, may be a few weights: the weight, its gradient, and what is multiplied at a time.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+SIZE = 256
+VECTOR, WEIGHT = SIZE * 8, SIZE * SIZE * 8
+STEPS = (100, 500)
+WEIGHTS_AT_ONCE = 12
+
+PRELUDE = """import Gradient
+import qualified Tensor as T
+
+type V = Tensor Double [%(n)d]
+type M = Tensor Double [%(n)d, %(n)d]
+type Rows = Tensor Double [2, %(n)d]
+
+weight :: M
+weight = 0.05 * sin (T.convert T.iota)
+
+start :: V
+start = cos (T.convert T.iota)
+
+""" % {"n": SIZE}
+
+# The loss as a function of the weight and the number of steps; how many vectors a step may keep.
+PROGRAMS = {
+    "a product per step": (8, "f n w = T.sum (go n start) where { go :: Int -> V -> V; go k h = if k == 0 then h else tanh (T.vecmat (go (k - 1) h) w) }"),
+    "a column per step": (8, "f n w = T.sum (go n start) where { go :: Int -> V -> V; go k h = if k == 0 then h else tanh (T.matvec w (go (k - 1) h)) }"),
+    "two rows per step": (16, "f n w = T.sum (go n (T.broadcast start)) where { go :: Int -> Rows -> Rows; go k h = if k == 0 then h else tanh (T.matmul (go (k - 1) h) w) }"),
+    "a tree": (12, "f n w = T.sum (tree n) where { tree :: Int -> V; tree k = if k <= 1 then start else let m = k `div` 2 in "
+                   "tanh (T.vecmat (tree m) w + tree (k - m)) }"),
+    "a row of a table per step": (12, "f n w = T.sum (go n start) where { go :: Int -> V -> V; go k h = if k == 0 then h else tanh (go (k - 1) h + T.index w (k `mod` 256)) }"),
+    "a delayed product per step": (16, "f n w = T.sum (go n start) where { go :: Int -> V -> V; go k h = if k == 0 then h else let d = slow k h in "
+                                       "go (k - 1) (if k `mod` 3 == 0 then h else 0.9 * d + h); slow :: Int -> V -> V; "
+                                       "slow k h = if k < 0 then slow (k + 2) h else tanh (T.vecmat h w) }"),
+}
+
+
+def peak(dfc, graph, engine, n):
+    done = subprocess.run([dfc, "run", graph, *engine, "--input", "n=%d" % n, "--stats"], capture_output=True, timeout=300)
+    if done.returncode:
+        raise RuntimeError(done.stderr.decode())
+    return int(re.search(r"peak bytes +(\d+)", done.stderr.decode()).group(1))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dfc", required=True)
+    parser.add_argument("--verbose", action="store_true")
+    args = parser.parse_args()
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        source, graph = os.path.join(folder, "p.df"), os.path.join(folder, "p.graph")
+        for name, (vectors, text) in PROGRAMS.items():
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(PRELUDE + "f :: Int -> M -> Double\n" + text + "\n\nmain :: Int -> Double\nmain n = T.sum (grad (f n) weight)\n")
+            subprocess.run([args.dfc, source, "-o", graph], check=True)
+            for engine in (["--batch=off"], ["--batch=auto"], ["--engine=demand"], ["--engine=reference"]):
+                few, many = (peak(args.dfc, graph, engine, n) for n in STEPS)
+                step = (many - few) / (STEPS[1] - STEPS[0]) / VECTOR
+                once = (few - STEPS[0] * step * VECTOR) / WEIGHT
+                if args.verbose:
+                    print("%-28s %-20s %5.1f vectors per step, %4.1f weights once" % (name, engine[0], step, once))
+                if step > vectors or once > WEIGHTS_AT_ONCE:
+                    print("%s, %s: %.1f vectors per step, of at most %d; %.1f weights, of at most %d" % (
+                        name, engine[0], step, vectors, once, WEIGHTS_AT_ONCE))
+                    failed += 1
+    print("%d programs, %d failures" % (len(PROGRAMS), failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -144,7 +144,8 @@ std::optional<Value> PairBuilder::TakeSum(Value value) {
     uint32_t i = 0;
     for (const ir::FieldType& field : llvm::ArrayRef(w_.program().types[type].constructors[con].fields)) {
       if (!types_.Active(field.type.type)) continue;
-      operands.push_back(fields[i] ? types_.AsCotangent(w_, *fields[i]) : types_.Zero(w_, field.type.type));
+      ir::TypeId wanted = w_.program().types[types_.Cotangent(type)].constructors[con + 1].fields[i].type.type;
+      operands.push_back(types_.AsCotangent(w_, wanted, fields[i] ? *fields[i] : types_.ZeroField(w_, wanted, field.type.type)));
       ++i;
     }
     parts.push_back(w_.Construct(types_.Cotangent(type), con + 1, operands));
@@ -170,7 +171,8 @@ std::optional<Value> PairBuilder::Total(Value value) {
 }
 
 Value PairBuilder::OrZero(std::optional<Value> total, Value value) {
-  return total ? types_.AsCotangent(w_, *total) : types_.Zero(w_, w_.TypeOf(value).type);
+  ir::TypeId type = w_.TypeOf(value).type;
+  return total ? types_.AsCotangent(w_, types_.Cotangent(type), *total) : types_.Zero(w_, type);
 }
 
 void PairBuilder::ResolveLate(Scope& scope) {
@@ -266,7 +268,7 @@ void PairBuilder::TransposeConstruct(NodeId id) {
     Values parts;
     for (uint32_t i = 0; i < operands.size(); ++i) {
       if (k == 0) parts.push_back(types_.Zero(w_, w_.TypeOf(operands[i]).type));
-      else if (k == node.attr + 1) parts.push_back(w_.Field(*cotangent, k, i));
+      else if (k == node.attr + 1) parts.push_back(types_.AsCotangent(w_, results[i].type, w_.Field(*cotangent, k, i)));
       else parts.push_back(w_.Fail("the cotangent has not the shape of the value", results[i].type));
     }
     return parts;
@@ -287,7 +289,7 @@ void PairBuilder::TransposeApply(NodeId id) {
   Values operands(node.operands.begin(), node.operands.end());
   for (uint32_t k = 0; k < node.results.size(); ++k) {
     if (!Active({id, k})) continue;
-    operands.push_back(cotangents[k] ? types_.AsCotangent(w_, *cotangents[k]) : types_.Zero(w_, node.results[k].type));
+    operands.push_back(OrZero(cotangents[k], {id, k}));
   }
   Node& call = f_.nodes[id];
   call.callee = callee;
@@ -382,7 +384,7 @@ void PairBuilder::TransposeBranch(NodeId id) {
     sides.emplace_back();
     while (!scopes_.back().sums.empty()) {
       Value value = scopes_.back().sums.begin()->first;
-      sides.back()[value] = types_.AsCotangent(w_, *TakeSum(value));
+      sides.back()[value] = OrZero(TakeSum(value), value);
       free[value] = true;
     }
     scopes_.pop_back();

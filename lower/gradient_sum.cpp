@@ -48,16 +48,16 @@ Value GradientTypes::Whole(Writer& w, Value cotangent) {
   return IsSum(type) ? w.Shared(ir::Op::Accumulate, cotangent, TensorOf(type)) : cotangent;
 }
 
-Value GradientTypes::AsCotangent(Writer& w, Value value) {
-  ir::TypeId type = w.TypeOf(value).type;
-  return HasSum(type) ? w.Construct(SumOf(type), kTensor, value) : value;
+Value GradientTypes::AsCotangent(Writer& w, ir::TypeId wanted, Value value) {
+  if (!IsSum(wanted)) return Whole(w, value);
+  return IsSum(w.TypeOf(value).type) ? value : w.Construct(wanted, kTensor, value);
 }
 
 Value GradientTypes::AddVectors(Writer& w, Value a, Value b) {
   ir::TypeId type = w.TypeOf(a).type;
   if (type == w.TypeOf(b).type && !IsSum(type)) return w.Op(ir::Op::Add, {a, b}, type);
-  a = AsCotangent(w, a), b = AsCotangent(w, b);
-  return w.Construct(w.TypeOf(a).type, kSum, {a, b});
+  ir::TypeId sum = IsSum(type) ? type : w.TypeOf(b).type;
+  return w.Construct(sum, kSum, {AsCotangent(w, sum, a), AsCotangent(w, sum, b)});
 }
 
 Value GradientTypes::ZeroVector(Writer& w, ir::TypeId type) {

@@ -95,12 +95,19 @@ ir::TypeId GradientTypes::Cotangent(ir::TypeId type) {
     ir::Constructor row{p_.types[type].constructors[c].name, {}};
     for (size_t i = 0; i < p_.types[type].constructors[c].fields.size(); ++i) {
       ir::TypeId field = p_.types[type].constructors[c].fields[i].type.type;
-      if (Active(field)) row.fields.push_back({Strict(Cotangent(field)), true, ""});
+      if (Active(field)) row.fields.push_back({Strict(FieldCotangent(type, field)), true, ""});
     }
     rows.push_back(std::move(row));
   }
   p_.types[id].constructors = std::move(rows);
   return id;
+}
+
+ir::TypeId GradientTypes::FieldCotangent(ir::TypeId data, ir::TypeId field) {
+  if (p_.types.Kind(field) != ir::TypeKind::Tensor || p_.types[field].dims.size() != 1 || !IsReal(field)) return Cotangent(field);
+  auto [it, fresh] = holds_sum_.try_emplace(data.index);
+  if (fresh) it->second = Reaches(p_.types, data, [&](ir::TypeId part) { return HasSum(part) || IsSum(part); });
+  return it->second ? SumOf(field) : field;
 }
 
 llvm::SmallVector<int, 4> GradientTypes::ActiveFields(ir::TypeId type, uint32_t con) {
@@ -205,7 +212,7 @@ std::optional<Value> GradientTypes::Embed(Writer& w, ir::TypeId type, Value tang
   if (!Active(type)) return std::nullopt;
   ir::TypeId from = w.TypeOf(tangent).type;
   if (p_.types.Kind(from) == ir::TypeKind::Unit) return Zero(w, type);
-  if (IsReal(type)) return AsCotangent(w, w.Forced(tangent));
+  if (IsReal(type)) return AsCotangent(w, Cotangent(type), w.Forced(tangent));
   return Value{w.Apply(EmbedFunction(type, from), w.Forced(tangent)), 0};
 }
 
@@ -217,7 +224,9 @@ FunctionId GradientTypes::EmbedFunction(ir::TypeId type, ir::TypeId tangent) {
       Values fields;
       for (uint32_t i = 0; i < p_.types[type].constructors[k].fields.size(); ++i) {
         ir::TypeId field = p_.types[type].constructors[k].fields[i].type.type;
-        if (Active(field)) fields.push_back(*Embed(w, field, w.Field(in[0], k, i)));
+        if (!Active(field)) continue;
+        ir::TypeId wanted = p_.types[to].constructors[k + 1].fields[fields.size()].type.type;
+        fields.push_back(AsCotangent(w, wanted, *Embed(w, field, w.Field(in[0], k, i))));
       }
       return w.Construct(to, k + 1, fields);
     });

@@ -5,7 +5,8 @@
 //   Cotangent T   what reverse mode accumulates. Of a real number or a vector its own type, and 0 is zero. Of a tensor of two
 //                 and more dimensions a *sum*: a data type of terms, so that the gradient of a weight holds, for each use,
 //                 the two vectors whose outer product it is (or a row and its index), and is computed once, by the op
-//                 Accumulate. Inside a block a cotangent may be the tensor itself. Of data a type with one
+//                 Accumulate. Inside a block a cotangent may be the tensor itself. A data type that holds such tensors holds
+//                 weights, and its vectors, biases among them, have sums too. Of data a type with one
 //                 more constructor, `zero#`, a symbolic zero that has no shape; the other constructors hold the
 //                 cotangents of those fields that hold real numbers.
 //   Dual T        what forward mode computes with. Of a real number or a tensor a pair of it and its tangent; of data the same
@@ -35,6 +36,8 @@ class GradientTypes {
   // The fields of a cotangent: by field of the constructor, its number, or -1 if the field is inactive.
   llvm::SmallVector<int, 4> ActiveFields(ir::TypeId type, uint32_t con);
   Value Zero(Writer& w, ir::TypeId type);
+  // Of a field of `type`, whose cotangent has the type `wanted`.
+  Value ZeroField(Writer& w, ir::TypeId wanted, ir::TypeId type) { return IsSum(wanted) ? ZeroVector(w, wanted) : Zero(w, type); }
   // Of cotangents, each a Cotangent or a tensor.
   Value Sum(Writer& w, ir::TypeId type, Value a, Value b);
   Value IsNotZero(Writer& w, ir::TypeId type, Value cotangent);
@@ -50,7 +53,8 @@ class GradientTypes {
   // The term of these fields: a constructor is made where there is none for their types.
   Value Term(Writer& w, ir::TypeId sum, llvm::ArrayRef<Value> fields);
   Value Whole(Writer& w, Value cotangent);      // of a tensor, as a tensor
-  Value AsCotangent(Writer& w, Value value);    // a tensor as a term of a sum, if its cotangent is one
+  // A tensor as a term of the sum that is wanted, or a sum as the tensor.
+  Value AsCotangent(Writer& w, ir::TypeId wanted, Value value);
   Value AddVectors(Writer& w, Value a, Value b);
   Value ZeroVector(Writer& w, ir::TypeId type);
   // Forward mode of a Construct of a sum, by the tangents of its fields; reverse mode.
@@ -84,6 +88,8 @@ class GradientTypes {
   PortType Strict(ir::TypeId type) const { return {type, false}; }
   ir::TypeId NewData(const std::string& name);
   ir::TypeId SumOf(ir::TypeId tensor);
+  // Of a field of a data type.
+  ir::TypeId FieldCotangent(ir::TypeId data, ir::TypeId field);
 
   FunctionId SumFunction(ir::TypeId type);
   FunctionId MaterialiseFunction(ir::TypeId type, ir::TypeId tangent, bool zero);
@@ -93,7 +99,7 @@ class GradientTypes {
   FunctionId TangentFunction(ir::TypeId type, ir::TypeId tangent);
 
   Program& p_;
-  llvm::DenseMap<uint32_t, bool> active_;
+  llvm::DenseMap<uint32_t, bool> active_, holds_sum_;
   llvm::DenseMap<uint32_t, ir::TypeId> cotangents_, duals_;
   llvm::DenseMap<uint32_t, ir::TypeId> tensors_;  // of sums
   std::map<Key, FunctionId> functions_;

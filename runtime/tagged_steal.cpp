@@ -12,6 +12,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 
 constexpr microseconds kShortestPause{50}, kLongestPause{5000};
+constexpr microseconds kLongestRefused{20000};  // to look for work costs the one who is asked something
 // Work that was stolen and done in less was not worth it.
 constexpr microseconds kGrain{50};
 constexpr microseconds kPatience{1000};  // with a victim that does not answer, while there are others
@@ -59,8 +60,24 @@ Worker::StepKind Worker::KindOfStep(Frame* frame, uint32_t pc, Has has) const {
 // Of a frame that waits in direct code.
 bool Worker::HasWork(Frame* frame) const {
   if (WordsOf(frame)) return false;
+  return HasWorkAt(frame, static_cast<uint32_t>(frame->resume - program_.direct.code.data()));
+}
+
+// Of one that waits in word code, with all activations that it stands for. Their values are words, so only where they stand
+// matters.
+bool Worker::HasWorkInWords(Frame* frame) const {
+  const WordCode& words = *WordsOf(frame);
+  const WordPoint& point = words.PointOf(frame->resume);
+  bool has = HasWorkAt(frame, point.pc);
+  for (uint32_t at = point.activation; at != 0 && !has; at = words.activations[at].parent)
+    has = HasWorkAt(frame, words.activations[at].return_pc);
+  return has;
+}
+
+// Of a frame that waits at this instruction of direct code.
+bool Worker::HasWorkAt(Frame* frame, uint32_t resume) const {
   const DirectCode& direct = program_.direct;
-  const DirectState& state = direct.states[direct.state_of[static_cast<size_t>(frame->resume - direct.code.data())]];
+  const DirectState& state = direct.states[direct.state_of[resume]];
   if (state.pc != kNone) return false;
   auto has = [&](uint32_t slot) -> uint8_t { return state.states[slot] == kKept ? kOpenThere : state.states[slot] ? kWordThere : kNotThere; };
   return std::any_of(state.tails.begin(), state.tails.end(), [&](uint32_t pc) {
@@ -94,9 +111,12 @@ void Worker::Examine(Frame* running) {
   std::vector<std::pair<uint32_t, Frame*>> marks;
   Frame* below = running;
   for (uint32_t n = 0; n < kMostFrames && !(below->flags & kExamined); ++n) {
-    OutlineCaller(below);
     Frame* at = WaiterOf(below);
     if (!at) break;
+    if (below->flags & kDirectCaller && WordsOf(at) && HasWorkInWords(at)) {  // the others stay in word code
+      OutlineCaller(below);
+      at = WaiterOf(below);
+    }
     if (at->flags & kDirect && HasWork(at)) found.push_back({n, below});
     if (n % kPeriod == kPeriod - 1) marks.push_back({n, below});
     below = at;
@@ -415,7 +435,7 @@ void Worker::Steal() {
       victim_ = nullptr;
       if (run_.stress) return;
       door_.Sleep(pause_);
-      pause_ = std::min(2 * pause_, kLongestPause);
+      pause_ = std::min(2 * pause_, kLongestRefused);
       return;
     }
     door_.Sleep(team_->size() > 2 ? kPatience : kLimitsGlance);

@@ -301,6 +301,8 @@ class Worker {
   template <typename Has>
   StepKind KindOfStep(Frame* frame, uint32_t pc, Has has) const;
   bool HasWork(Frame* frame) const;
+  bool HasWorkInWords(Frame* frame) const;
+  bool HasWorkAt(Frame* frame, uint32_t resume) const;
   bool HasWork(const Item& item) const;
   static Frame* WaiterOf(Frame* frame);
   void Examine(Frame* running);

@@ -5,8 +5,9 @@
 
 The ceiling is measured in the same round: cores may share resources or have neighbours. In each round one after the other run: N
 copies with --threads 1 side by side, one run with --threads N, one run with --threads 1 alone. The ceiling is what the copies get
-done in a second together: the sum of 1 / seconds of each. Beside it the processor time of the run
-on N threads by that of a copy, which other work on the machine disturbs less. Medians of the rounds.
+done in a second together: the sum of 1 / seconds of each. Beside it what other work on the machine disturbs less: the processor time
+of the run on N threads by that of a copy, and how much of the time its threads were asleep, neither running nor waiting for a
+processor (Linux's schedstat, looked at every 5 ms). `undisturbed` is what these two leave of the ceiling. Medians of the rounds.
 
 --memory: the peak memory of fib 40 and tak 27 17 8 instead, on 1 and 2 threads, and on N.
 """
@@ -18,6 +19,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 FIB = "fib :: Int -> Int\nfib n = if n < 2 then n else fib (n - 1) + fib (n - 2)\n"
 TAK = ("tak :: Int -> Int -> Int -> Int\n"
@@ -47,17 +49,37 @@ def end(process):
     return out, json.loads(err)
 
 
+def asleep(process):
+    """Until the process ends: the share of the time in which its threads that work neither ran nor waited for a processor."""
+    seen = {}
+    while process.poll() is None:
+        try:
+            for thread in os.listdir("/proc/%d/task" % process.pid):
+                with open("/proc/%d/task/%s/schedstat" % (process.pid, thread)) as file:
+                    run, wait = (int(field) / 1e9 for field in file.read().split()[:2])
+                now = time.monotonic()
+                seen.setdefault(thread, [now, run + wait])[2:] = [now, run + wait, run]
+        except OSError:
+            pass  # one has ended meanwhile
+        time.sleep(0.005)
+    workers = [times for times in seen.values() if times[4] > 0.1 * max(times[4] for times in seen.values())]
+    return 1 - sum(last - first for _, first, _, last, _ in workers) / max(1e-9, sum(end - begin for begin, _, end, _, _ in workers))
+
+
 def one_round(dfc, graph, threads):
-    """Seconds of a copy, of the run on all threads, alone; throughput : ceiling; processor time of all threads by that of a copy."""
+    """Seconds of a copy, of the run on all threads, alone; throughput : ceiling; processor time of all threads by that of a copy;
+    the share of the time that they slept; what the last two leave of the ceiling."""
     copies = [end(process) for process in [begin(dfc, graph, 1) for _ in range(threads)]]
-    out, team = end(begin(dfc, graph, threads))
+    process = begin(dfc, graph, threads)
+    slept = max(0, asleep(process))
+    out, team = end(process)
     alone_out, alone = end(begin(dfc, graph, 1))
     if {out, alone_out, *(copy[0] for copy in copies)} != {out}:
         sys.exit("the runs print different results")
     ceiling = sum(1 / stats["run_seconds"] for _, stats in copies)
     processor = statistics.fmean(stats["run_cpu_seconds"] for _, stats in copies)
     return (threads / ceiling, team["run_seconds"], alone["run_seconds"], 1 / team["run_seconds"] / ceiling,
-            team["run_cpu_seconds"] / processor)
+            team["run_cpu_seconds"] / processor, slept, processor / team["run_cpu_seconds"] * (1 - slept))
 
 
 def main():
@@ -79,15 +101,15 @@ def main():
                     print("| %s | %d | %d | %.0f | %d |" % (small if args.small else large, threads, stats["peak_frames"],
                                                            stats["peak_bytes"] / 1024, stats["steals"]), flush=True)
             return
-        print("| program | each copy, s | %d threads, s | one, s | throughput : ceiling | alone : all threads | processor time |\n%s|" %
-              (args.threads, "|---" * 7))
+        print("| program | each copy, s | %d threads, s | one, s | throughput : ceiling | alone : all threads | processor time | asleep | undisturbed |\n%s|" %
+              (args.threads, "|---" * 9))
         for name, text, large, small in PROGRAMS:
             graph = compiled(args.dfc, folder, name, text, small if args.small else large)
             rounds = [one_round(args.dfc, graph, args.threads) for _ in range(args.rounds)]
-            copies, team, alone, ceiling, processor = (statistics.median(r[i] for r in rounds) for i in range(5))
+            copies, team, alone, ceiling, processor, slept, undisturbed = (statistics.median(r[i] for r in rounds) for i in range(7))
             against = statistics.median(r[2] / r[1] for r in rounds)
-            print("| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.3f |" % (small if args.small else large, copies, team, alone, ceiling, against,
-                                                                     processor), flush=True)
+            print("| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.3f | %.3f | %.2f |" % (small if args.small else large, copies, team, alone, ceiling, against,
+                                                                     processor, slept, undisturbed), flush=True)
 
 
 if __name__ == "__main__":

@@ -115,6 +115,11 @@ void AddLowerOptions(CLI::App& app, Options& options) {
       ->check(CLI::IsMember(names))
       ->type_name("NAMES");
   app.add_flag_callback("--no-loops", [&] { options.lower.loops = false; }, "self tail calls stay calls");
+  app.add_option_function<std::string>("--gradient",
+                                       [&](const std::string& kind) { options.lower.recompute = kind == "recompute"; },
+                                       "paired (default), or recompute: gradients that compute the forward pass anew, to compare with")
+      ->check(CLI::IsMember({"paired", "recompute"}))
+      ->type_name("KIND");
 }
 
 void AddWarningOption(CLI::App& app, Options& options) {

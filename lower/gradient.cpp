@@ -21,6 +21,7 @@ FunctionId Gradients::Derived(FunctionId function, Mode mode, ir::PosId pos) {
   const Function source = program.functions[function];
   Function signature =
       mode == Mode::Pair ? PairBuilder::Signature(types, source) : DualBuilder::Signature(types, source);
+  if (mode == Mode::Pair && recompute) signature.delayed = false;  // it is called
   FunctionId made = program.functions.Add(std::move(signature));
   derived_[{function.index, mode}] = made;
   NoteChanges(function, mode, made);
@@ -210,8 +211,8 @@ void Gradients::Refuse(GradientFault fault) {
   }
 }
 
-bool ExpandGradients(Program& program, Diagnostics& diags, llvm::function_ref<Span(ir::PosId)> span_of) {
-  Gradients gradients(program, diags, span_of);
+bool ExpandGradients(Program& program, Diagnostics& diags, llvm::function_ref<Span(ir::PosId)> span_of, bool recompute) {
+  Gradients gradients(program, diags, span_of, recompute);
   if (!gradients.Run()) return false;
   // Stop has done its work.
   for (Function& function : program.functions) {

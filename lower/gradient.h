@@ -16,6 +16,7 @@
 namespace df::fg {
 
 // False after errors: an op without a derivative, a gradient that needs itself. `span_of` gives a place in the source.
-bool ExpandGradients(Program& program, Diagnostics& diags, llvm::function_ref<Span(ir::PosId)> span_of);
+// `recompute`: calls stay as they are, and their gradients are calls of their own, which compute the forward pass anew.
+bool ExpandGradients(Program& program, Diagnostics& diags, llvm::function_ref<Span(ir::PosId)> span_of, bool recompute = false);
 
 }  // namespace df::fg

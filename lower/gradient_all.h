@@ -13,13 +13,14 @@ namespace df::fg {
 
 class Gradients {
  public:
-  Gradients(Program& program, Diagnostics& diags, llvm::function_ref<Span(ir::PosId)> span_of)
-      : program(program), types(program), diags_(diags), span_of_(span_of) {}
+  Gradients(Program& program, Diagnostics& diags, llvm::function_ref<Span(ir::PosId)> span_of, bool recompute)
+      : program(program), types(program), recompute(recompute), diags_(diags), span_of_(span_of) {}
   bool Run();
 
   Program& program;
   GradientTypes types;
-  FunctionId current;  // the function that is being differentiated
+  const bool recompute;  // as ExpandGradients has it
+  FunctionId current;    // the function that is being differentiated
 
   // The paired and the dual body of a function that is needed at `pos`.
   FunctionId Paired(FunctionId function, ir::PosId pos);

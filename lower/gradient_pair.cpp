@@ -77,6 +77,7 @@ Function PairBuilder::Run() {
   f_.params = std::move(signature.params);
   f_.results = std::move(signature.results);
   f_.paired = true;
+  f_.delayed &= !all_.recompute;
   return std::move(f_);
 }
 
@@ -291,6 +292,14 @@ void PairBuilder::TransposeApply(NodeId id) {
     if (!Active({id, k})) continue;
     operands.push_back(OrZero(cotangents[k], {id, k}));
   }
+  if (all_.recompute) {
+    // A call of its own, of which only the cotangents are used.
+    NodeId gradient = w_.Apply(callee, operands);
+    uint32_t from = static_cast<uint32_t>(node.results.size());
+    for (Value operand : node.operands)
+      if (Active(operand)) Contribute(operand, {gradient, from++});
+    return;
+  }
   Node& call = f_.nodes[id];
   call.callee = callee;
   call.operands.assign(operands.begin(), operands.end());
@@ -321,11 +330,14 @@ void PairBuilder::TransposeDelay(NodeId id) {
     if (cotangents[k]) used[k] = types_.IsNotZero(w_, node.results[k].type, operands.back());
   }
   FunctionId plain = node.callee, paired = all_.Paired(plain, node.pos);
-  f_.nodes[id].callee = paired;
-  f_.nodes[id].operands.assign(operands.begin(), operands.end());
+  if (!all_.recompute) {
+    f_.nodes[id].callee = paired;
+    f_.nodes[id].operands.assign(operands.begin(), operands.end());
+  }
   // Operands that may change the same of them have one branch.
   struct Part {
-    Value operand, cotangent;
+    Value operand;
+    uint32_t result;  // its cotangent's
     PortType type;
   };
   std::map<std::vector<uint32_t>, std::vector<Part>> parts;
@@ -334,11 +346,11 @@ void PairBuilder::TransposeDelay(NodeId id) {
     Value operand = node.operands[i];
     if (!Active(operand)) continue;
     PortType type{types_.Cotangent(w_.TypeOf(operand).type), false};
-    f_.nodes[id].results.push_back(type);
+    if (!all_.recompute) f_.nodes[id].results.push_back(type);
     std::vector<uint32_t> changed;
     for (uint32_t k = 0; k < count; ++k)
       if (used[k] && all_.MayChange(plain, i, k)) changed.push_back(k);
-    parts[changed].push_back({operand, {id, next++}, type});
+    parts[changed].push_back({operand, next++, type});
   }
   PortType boolean{w_.program().types.Builtin(ir::TypeKind::Bool), false};
   for (const auto& [changed, list] : parts) {
@@ -352,9 +364,10 @@ void PairBuilder::TransposeDelay(NodeId id) {
     for (const Part& part : list) results.push_back(part.type);
     NodeId branch = w_.Branch(any, 2, results, [&](uint32_t side) {
       Values yields;
-      Value value = side == 0 ? w_.Forced({id, 0}) : Value();
+      NodeId from = side == 0 && all_.recompute ? w_.Apply(paired, operands) : id;
+      Value value = side == 0 ? w_.Forced({from, 0}) : Value();
       for (const Part& part : list)
-        yields.push_back(side == 0 ? w_.Seq(value, part.cotangent) : types_.Zero(w_, w_.TypeOf(part.operand).type));
+        yields.push_back(side == 0 ? w_.Seq(value, {from, part.result}) : types_.Zero(w_, w_.TypeOf(part.operand).type));
       return yields;
     });
     for (uint32_t i = 0; i < list.size(); ++i) Contribute(list[i].operand, {branch, i});

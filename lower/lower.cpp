@@ -96,7 +96,7 @@ std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::Var
   std::optional<fg::Program> graphs = mono::Builder(tree, strictness, options).Run();
   if (!graphs) return std::nullopt;
   Check(*graphs, "after building");
-  if (!fg::ExpandGradients(*graphs, diags, [&](ir::PosId pos) { return tree.SpanOf(pos); })) return std::nullopt;
+  if (!fg::ExpandGradients(*graphs, diags, [&](ir::PosId pos) { return tree.SpanOf(pos); }, options.recompute)) return std::nullopt;
   Check(*graphs, "after gradients");
   if (options.Does(Optimisation::DelayedCalls)) {
     fg::InlineIntoDelayed(*graphs);

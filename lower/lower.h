@@ -35,6 +35,7 @@ struct LowerOptions {
   bool optimize = true;      // off: the plain translation, without any of the optimisations
   uint32_t without = 0;      // a bit for each optimisation that is switched off
   bool loops = true;         // self tail calls become loops
+  bool recompute = false;    // gradients compute the forward pass anew: the baseline of docs/gradients.md
   // Who writes main's value as text if its type has a Show instance of its own: that, or nobody, as the value is taken apart.
   bool own_show = true;
   bool records = false;      // a list of records is taken apart in any case

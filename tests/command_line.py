@@ -333,6 +333,10 @@ def reports(d):
     d.expect(0, "run", "p.df", "--seed=5", "--run-dry", out="3628800\n")
     for mode in ("-O0", "--no-optimize", "--no-loops"):
         d.expect(0, "run", "p.df", mode, out="3628800\n")
+    d.file("g.df", "import Gradient\nf n x = if n == (0 :: Int) then x else f (n - 1) (x * x :: Double)\nmain = grad (f 2) 3\n")
+    for kind in ("paired", "recompute"):
+        d.expect(0, "run", "g.df", "--gradient=" + kind, out="108.0\n")
+    d.expect(2, "run", "g.df", "--gradient=tape", err="--gradient")
     # Calls that were begun when the failure was found are given up, in code that counts too.
     d.file("fails.df", "f :: Int -> Int\nf n\n  | n <= 0 = if n == 5 then error \"a\" else n `quot` n\n"
                        "  | otherwise = (n `quot` (n - n)) + f (n `div` 2)\nmain = (3 :: Int, f 2)\n")

@@ -57,6 +57,18 @@ def counts(dfc, graph, engine):
     return tanh, int(re.search(r"of them forced +(\d+)", done.stderr.decode()).group(1))
 
 
+def compile_both(dfc, folder, text, mode, flags):
+    """The graphs of the function alone and under valueAndGrad."""
+    graphs = []
+    for index, end in enumerate((ALONE, PAIRED)):
+        source = os.path.join(folder, "f%d.df" % index)
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(PRELUDE + "f :: Double -> Double\n" + text + "\n" + COMMON + end)
+        graphs.append(source[:-3] + ".graph")
+        subprocess.run([dfc, source, "-o", graphs[-1], *mode, *flags], check=True)
+    return graphs
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--dfc", required=True)
@@ -65,13 +77,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, text in PROGRAMS.items():
             for mode in ((), ("--no-optimize",)):
-                graphs = []
-                for index, end in enumerate((ALONE, PAIRED)):
-                    source = os.path.join(folder, "f%d.df" % index)
-                    with open(source, "w", encoding="utf-8") as file:
-                        file.write(PRELUDE + "f :: Double -> Double\n" + text + "\n" + COMMON + end)
-                    graphs.append(source[:-3] + ".graph")
-                    subprocess.run([args.dfc, source, "-o", graphs[-1], *mode], check=True)
+                graphs = compile_both(args.dfc, folder, text, mode, [])
                 for engine in ("tagged", "reference", "demand", "expanding"):
                     (alone, forced), (paired, forced_paired) = (counts(args.dfc, graph, engine) for graph in graphs)
                     delayed += forced
@@ -83,6 +89,12 @@ def main():
                         print("%s, %s %s: tanh fires %s times alone, %s under valueAndGrad; %d and %d are forced" % (
                             name, engine, " ".join(mode), alone, paired, forced, forced_paired))
                         failed += 1
+            # The naive gradient does compute things twice, wherever there is a call: so this test would see it.
+            alone, naive = (counts(args.dfc, graph, "reference")[0]
+                            for graph in compile_both(args.dfc, folder, text, ("--no-optimize",), ["--gradient=recompute"]))
+            if naive <= alone and name != UNUSED:
+                print("%s: tanh fires %d times alone, %d under the naive gradient" % (name, alone, naive))
+                failed += 1
     if not delayed:
         print("nothing was delayed")
         failed += 1

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""The paired gradient beside the naive one, which computes the forward pass of each call anew (docs/gradients.md).
+
+    gradient.py --dfc build/dfc [--repeat 5]
+
+A recursion n deep, and a balanced tree of n leaves. The naive gradient computes each call of the recursion once per level above
+it, so that its work grows with n times the depth. Both run in turn on one thread; the table has the best time of each, the forward
+pass's beside them. Both gradients must give the same bits.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import tempfile
+
+PROGRAMS = {
+    "recursion": """f :: Int -> Double -> Double
+f n x = if n == 0 then x else sin (f (n - 1) x) * x + 0.5
+""",
+    "tree": """f :: Int -> Double -> Double
+f n x = if n <= 1 then x else let m = n `div` 2 in tanh (f m (x * 0.9) + x * f (n - m) (x * 1.1))
+""",
+}
+SIZES = {"recursion": (10, 100, 1000, 4000), "tree": (16, 256, 4096, 65536)}
+KINDS = (("forward", []), ("paired", []), ("recompute", ["--gradient=recompute"]))
+
+
+def run(dfc, graph, n):
+    done = subprocess.run([dfc, "run", graph, "--threads=1", "--input", "n=%d" % n, "--stats"], capture_output=True, check=True)
+    return done.stdout, float(re.search(r"to run +([\d.]+)", done.stderr.decode()).group(1))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dfc", required=True)
+    parser.add_argument("--repeat", type=int, default=5)
+    args = parser.parse_args()
+    print("%-10s %8s %12s %12s %12s %10s" % ("program", "n", "forward ms", "paired ms", "recompute ms", "ratio"))
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in PROGRAMS.items():
+            graphs = []
+            for kind, flags in KINDS:
+                source = os.path.join(folder, "%s_%s.df" % (name, kind))
+                with open(source, "w", encoding="utf-8") as file:
+                    body = "f n 0.7" if kind == "forward" else "grad (f n) 0.7"
+                    file.write("import Gradient\n\n" + text + "\nmain :: Int -> Double\nmain n = " + body + "\n")
+                graphs.append(source[:-3] + ".graph")
+                subprocess.run([args.dfc, source, "-o", graphs[-1], *flags], check=True)
+            for n in SIZES[name]:
+                best = [float("inf")] * 3
+                for _ in range(args.repeat):
+                    answers = []
+                    for k, graph in enumerate(graphs):
+                        answer, seconds = run(args.dfc, graph, n)
+                        answers.append(answer)
+                        best[k] = min(best[k], seconds)
+                    if answers[1] != answers[2]:
+                        raise SystemExit("%s, n = %d: %s and %s" % (name, n, answers[1], answers[2]))
+                print("%-10s %8d %12.3f %12.3f %12.3f %10.1f" % (name, n, *(1000 * t for t in best), best[2] / best[1]))
+
+
+if __name__ == "__main__":
+    main()

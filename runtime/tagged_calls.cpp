@@ -51,11 +51,12 @@ void Worker::SendResult(Frame* frame, uint32_t result, Value value) {
   if (site.type == SiteType::Delay) {
     if (result == site.cell_result) Fill(CellIn(frame, frame->scope().cell_slot), std::move(value));
     else if (const ReturnTo& to = site.returns[result]; to.slot != kNone) ReturnHome(frame->parent, to, std::move(value));
-  } else if (const ReturnTo& to = site.returns[result]; to.slot != kNone) {
+  } else if (const SiteCode& home = TakeReturnSite(frame); home.returns[result].slot != kNone) {
+    const ReturnTo& to = home.returns[result];
     Frame* parent = frame->parent;
     if (frame->flags & kListed) Unlist(frame);
     if (parent->flags & kProxy) {
-      SendHome(parent, site, result, std::move(value));
+      SendHome(parent, home, result, std::move(value));
       return Unref(frame);
     }
     bool failed = value.is_error();

@@ -453,7 +453,7 @@ std::string Compiler::Run() {
   if (options_.batch) ReadTensorGroups(p_, w_);
   FinishFrames();
   for (const ScopeCode& scope : p_.scopes)
-    if (scope.num_slots >= 1 << 20) return "a function has too many values for one frame";
+    if (scope.num_slots >= 1u << (32 - kFlagBits)) return "a function has too many values for one frame";
   for (const SiteCode& site : p_.sites)
     if (site.type == SiteType::Delay && site.together.size() > kMostCaptured)
       return "a delayed expression uses too many values";

@@ -186,13 +186,14 @@ Frame* Worker::GiveResults(Frame* frame) {
     Fill(cell, std::move(given_[site.cell_result]));
     return nullptr;
   }
+  const SiteCode& home = TakeReturnSite(frame);
   for (uint32_t r = 0; r < given_.size(); ++r) {
-    const ReturnTo& to = site.returns[r];
+    const ReturnTo& to = home.returns[r];
     if (to.slot == kNone) continue;
     if (to_direct) {
       Put(parent, to.slot, std::move(given_[r]));
     } else if (parent->flags & kProxy) {
-      SendHome(parent, site, r, std::move(given_[r]));
+      SendHome(parent, home, r, std::move(given_[r]));
     } else {
       parent->Set(to.slot, std::move(given_[r]));
       Fire(parent, to.event);

@@ -20,20 +20,24 @@ TagNode* GiveTag(Frame* frame, TagNode* outer) {
   return frame->tag;
 }
 
-// A frame gets a node for its tag, of which `outer` is that of its caller's frame.
-TagNode* GiveTagIn(Frame* frame, TagNode* outer) {
-  Frame* caller = frame->parent;
-  if (!caller || !WordsOf(caller)) return GiveTag(frame, outer);
-  // The call stands in an inlined activation.
-  TagNode* innermost = HoldTag(outer);
-  for (const Label& label : InlinedLabels(caller)) {
-    TagNode* around = innermost;
-    innermost = NewTag(label, around);
-    DropTag(around);
+// The same of a call that stands in an inlined activation.
+TagNode* GiveInnerTag(Frame* frame, TagNode* outer) {
+  struct Held {
+    TagNode* tag;
+    ~Held() { DropTag(tag); }
+  } innermost{HoldTag(outer)};
+  for (const Label& label : InlinedLabels(frame->parent)) {
+    Held around{innermost.tag};
+    innermost.tag = nullptr;
+    innermost.tag = NewTag(label, around.tag);
   }
-  TagNode* tag = GiveTag(frame, innermost);
-  DropTag(innermost);
-  return tag;
+  return GiveTag(frame, innermost.tag);
+}
+
+// A frame gets a node for its tag, of which `outer` is that of its caller's frame.
+inline TagNode* GiveTagIn(Frame* frame, TagNode* outer) {
+  if (frame->parent && WordsOf(frame->parent)) [[unlikely]] return GiveInnerTag(frame, outer);
+  return GiveTag(frame, outer);
 }
 
 // Down from the innermost frame around it whose tag has a node.

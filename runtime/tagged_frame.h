@@ -42,9 +42,10 @@ enum FrameFlags : uint32_t {
   kProxy = 512,       // stands for the caller of a call that another worker gave away (tagged_team.h)
   kListed = 1024,     // in Worker::candidates_
   kExamined = 2048,   // who waits for this frame, and who waits for them, was looked through for work to give away
+  kTailed = 4096,     // its caller's frame has gone, and it gives its result to that one's (Worker::tailed_)
 };
 
-inline constexpr uint32_t kFlagBits = 12;
+inline constexpr uint32_t kFlagBits = 13;
 inline constexpr uint32_t FlagsAndWords(uint32_t flags, uint32_t state_words) { return flags | state_words << kFlagBits; }
 
 inline constexpr uint8_t kPresent = 0x80;

@@ -40,6 +40,7 @@ void Worker::Finish(Frame* frame) {
       Unlist(frame);
     }
     const SiteCode& site = *frame->site;
+    TakeReturnSite(frame);
     Frame* parent = frame->parent_frame();
     if (frame->flags & kOuterWaiters) outer_waiters_.erase(frame);
     if (site.type == SiteType::Delay) {

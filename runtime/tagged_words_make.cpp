@@ -5,6 +5,7 @@
 // the caller's Got names, and the caller goes on there.
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "runtime/tagged_code.h"
@@ -16,7 +17,9 @@ namespace {
 
 constexpr uint32_t kMostInstructions = 400;  // of a scope's word code
 constexpr uint32_t kMostWordSlots = 400;     // of its frames
-constexpr uint32_t kMostUnrolled = 3;        // calls of a scope within itself, one inside the other
+constexpr int kMostUnrolled = 3;             // calls of a scope within itself, one inside the other
+constexpr int kLeaves = -1;
+constexpr uint32_t kLongestTest = 6;         // instructions at the beginning of a callee, and on a side that ends at once
 
 enum class Kind : uint8_t { None, Binary, Constant, Unary, Load, Branch2, Branch1, Branch, Jump, Count, CountCall, Call, CallWord,
                             Arg, ArgConstant, Enter, Got, Next, Return, ReturnConstant };
@@ -104,6 +107,13 @@ CallOfWords ReadCall(const Program& p, uint32_t pc) {
   return call;
 }
 
+// Calls nothing and has no loop: such a scope is always inlined, and called by others it is left in direct code.
+bool IsLeaf(const Program& p, const ScopeCode& scope) {
+  for (uint32_t pc = scope.plain; pc < scope.plain_end; ++pc)
+    if (Kind kind = KindOf(p.direct.code[pc].op); kind == Kind::Call || kind == Kind::CallWord || kind == Kind::Next) return false;
+  return true;
+}
+
 // The slots that a scope's Nexts write; its others keep what the call has put there.
 std::vector<bool> Changed(const Program& p, const ScopeCode& scope) {
   std::vector<bool> changed(scope.num_slots, false);
@@ -116,11 +126,19 @@ std::vector<bool> Changed(const Program& p, const ScopeCode& scope) {
   return changed;
 }
 
+// What is asked of direct code again and again.
+struct Facts {
+  std::vector<bool> is_target;  // by instruction: whether something jumps there
+  std::vector<bool> is_leaf;    // by scope
+};
+
 class WordMaker {
  public:
   // `targets`: by instruction of direct code, whether something jumps to it.
-  WordMaker(Program& p, ScopeCode& scope, const std::vector<bool>& targets, uint32_t unrolled, bool inlines)
-      : p_(p), scope_(scope), targets_(targets), unrolled_(unrolled), inlines_(inlines) {}
+  // `unrolled`: how many calls of a scope within itself are inlined; kLeaves: only calls of leaves are. `tests`: where a call is
+  // not inlined, that may be done at least with the test at the callee's beginning.
+  WordMaker(Program& p, ScopeCode& scope, const Facts& facts, int unrolled, bool tests)
+      : p_(p), scope_(scope), facts_(facts), unrolled_(unrolled), tests_(tests) {}
   // False if it is too long.
   bool Run();
   // Puts the code behind that of the program.
@@ -129,7 +147,12 @@ class WordMaker {
  private:
   struct Place {
     const ScopeCode* scope;
-    uint32_t first_free;  // slot behind those of the activation
+    uint32_t first_free;      // slot behind those of the activation
+    // Of an activation that has done no more yet than the test at its beginning, with the arguments where the caller has them:
+    // where it goes on if that was not all.
+    uint32_t full = kNone;    // the same activation with its values in slots of its own
+    uint32_t caller = kNone;  // or its caller, which makes the call
+    uint32_t call_pc = 0;     // of that
   };
   struct Patch {
     uint32_t at;
@@ -143,8 +166,17 @@ class WordMaker {
   void EmitNext(uint32_t activation, const DirectInstr& next);
   void EmitJump(uint32_t activation, uint32_t pc);
   bool MayInline(uint32_t activation, const ScopeCode& callee) const;
-  uint32_t Inline(uint32_t activation, const CallOfWords& call);
-  bool Redirect(uint32_t from, uint32_t to, const std::vector<std::pair<uint32_t, uint32_t>>& moves);
+  uint32_t Inline(uint32_t activation, const CallOfWords& call, bool moves);
+  uint32_t InlineTest(uint32_t activation, const CallOfWords& call);
+  uint32_t TestOfReal(uint32_t activation, uint32_t pc, const CallOfWords& call);
+  void GoOnInFull(uint32_t activation);
+  bool EndsAtOnce(uint32_t pc) const;
+  bool BeginsWithTest(const ScopeCode& scope) const;
+  uint32_t PassJumps(uint32_t pc) const {
+    while (p_.direct.code[pc].op == Direct::Jump) pc = p_.direct.code[pc].x;
+    return pc;
+  }
+  bool Redirect(uint32_t from, uint32_t to, uint32_t owner, const std::vector<std::pair<uint32_t, uint32_t>>& moves);
 
   uint16_t Slot(uint32_t activation, uint32_t slot) const { return words_.activations[activation].slots[slot]; }
   uint16_t Reserve(uint32_t slot) {
@@ -159,17 +191,19 @@ class WordMaker {
     in.b = static_cast<uint16_t>(b);
     code_.push_back(in);
     words_.points.push_back(point_);
+    owners_.push_back(point_.activation);
     return code_.back();
   }
 
   Program& p_;
   ScopeCode& scope_;
-  const std::vector<bool>& targets_;
-  const uint32_t unrolled_;
-  const bool inlines_;
+  const Facts& facts_;
+  const int unrolled_;
+  const bool tests_;
   WordCode words_;
   std::vector<Place> places_;   // by activation
   std::vector<DirectInstr> code_;
+  std::vector<uint32_t> owners_;  // by instruction: the activation whose slot it writes
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> start_;  // by activation and instruction of direct code
   std::vector<Patch> patches_;
   std::vector<std::pair<uint32_t, uint32_t>> todo_;
@@ -179,9 +213,9 @@ class WordMaker {
   uint32_t num_slots_ = 0;
 };
 
-// A value that goes from a slot to another at the end of what is being emitted is computed there in the first place, if the
+// A value that goes from a slot to one of activation `owner` at the end of what is being emitted is computed there in the first place, if the
 // instruction that computes it stands in the same straight line, and nobody looks at either slot meanwhile.
-bool WordMaker::Redirect(uint32_t from, uint32_t to, const std::vector<std::pair<uint32_t, uint32_t>>& moves) {
+bool WordMaker::Redirect(uint32_t from, uint32_t to, uint32_t owner, const std::vector<std::pair<uint32_t, uint32_t>>& moves) {
   for (auto [source, target] : moves)
     if ((source == from && target != to) || source == to) return false;
   for (uint32_t at = static_cast<uint32_t>(code_.size()); at-- > run_;) {
@@ -189,8 +223,9 @@ bool WordMaker::Redirect(uint32_t from, uint32_t to, const std::vector<std::pair
     Kind kind = KindOf(in.op);
     bool writes = kind == Kind::Binary || kind == Kind::Constant || kind == Kind::Unary || kind == Kind::Load || in.op == Direct::GotWord;
     if (writes && in.d == from) {
-      if (words_.points[at].activation != point_.activation) return false;
+      if (owners_[at] != point_.activation) return false;
       in.d = static_cast<uint16_t>(to);
+      owners_[at] = owner;
       return true;
     }
     if (!writes || CanLeave(in.op) || in.d == to) return false;
@@ -219,8 +254,9 @@ void WordMaker::EmitJump(uint32_t activation, uint32_t pc) {
 }
 
 bool WordMaker::MayInline(uint32_t activation, const ScopeCode& callee) const {
-  if (!inlines_ || places_.size() > kMostInstructions) return false;
-  uint32_t within = 0;
+  if (places_.size() > kMostInstructions) return false;
+  if (facts_.is_leaf[callee.id.index]) return true;
+  int within = 0;
   for (uint32_t at = activation;; at = words_.activations[at].parent) {
     within += places_[at].scope == &callee;
     if (at == 0) break;
@@ -228,7 +264,8 @@ bool WordMaker::MayInline(uint32_t activation, const ScopeCode& callee) const {
   return within <= unrolled_;
 }
 
-uint32_t WordMaker::Inline(uint32_t activation, const CallOfWords& call) {
+// `moves`: the arguments that change are put into slots of the activation's own.
+uint32_t WordMaker::Inline(uint32_t activation, const CallOfWords& call, bool moves) {
   const ScopeCode& callee = *call.site->callee;
   auto index = static_cast<uint32_t>(words_.activations.size());
   InlinedActivation made;
@@ -246,12 +283,80 @@ uint32_t WordMaker::Inline(uint32_t activation, const CallOfWords& call) {
     if (slot == UINT16_MAX) slot = Reserve(next++);
   for (const CallOfWords::Argument& argument : call.arguments) {
     uint16_t to = made.slots[argument.to];
+    if (!moves) continue;
     if (argument.constant) Add(Direct::Load, to).imm = argument.value;
     else if (to != Slot(activation, argument.from)) Add(Direct::Move, to, Slot(activation, argument.from));
   }
   places_.push_back({&callee, next});
   words_.activations.push_back(std::move(made));
   return index;
+}
+
+// Whether the code from `pc` on does little, cannot be left, and returns.
+bool WordMaker::EndsAtOnce(uint32_t pc) const {
+  for (uint32_t length = 0; length < kLongestTest; ++length, ++pc) {
+    pc = PassJumps(pc);
+    Direct op = p_.direct.code[pc].op;
+    if (KindOf(op) == Kind::Return || KindOf(op) == Kind::ReturnConstant) return true;
+    if (CanLeave(op)) return false;
+  }
+  return false;
+}
+
+// Whether a scope begins with a branch, before which it cannot be left, of which a side EndsAtOnce.
+bool WordMaker::BeginsWithTest(const ScopeCode& scope) const {
+  uint32_t pc = scope.plain;
+  for (uint32_t length = 0; length < kLongestTest; ++length, ++pc) {
+    pc = PassJumps(pc);
+    const DirectInstr& in = p_.direct.code[pc];
+    Kind kind = KindOf(in.op);
+    if (kind == Kind::Branch || kind == Kind::Branch1 || kind == Kind::Branch2) return EndsAtOnce(in.x) || EndsAtOnce(in.y);
+    if (CanLeave(in.op)) return false;
+  }
+  return false;
+}
+
+// Of a callee that BeginsWithTest: the activation for the test, which has all arguments where the caller has them.
+uint32_t WordMaker::InlineTest(uint32_t activation, const CallOfWords& call) {
+  uint32_t full = Inline(activation, call, false);
+  InlinedActivation test = words_.activations[full];
+  for (const CallOfWords::Argument& argument : call.arguments) {
+    if (!argument.constant) test.slots[argument.to] = Slot(activation, argument.from);
+    else if (argument.to != call.site->callee->iteration_slot) Add(Direct::Load, test.slots[argument.to]).imm = argument.value;
+  }
+  words_.activations.push_back(std::move(test));
+  places_.push_back(places_[full]);
+  places_.back().full = full;
+  return static_cast<uint32_t>(places_.size()) - 1;
+}
+
+void WordMaker::GoOnInFull(uint32_t activation) {
+  uint32_t full = places_[activation].full;
+  const ScopeCode& scope = *places_[activation].scope;
+  for (uint32_t slot = 0; slot < scope.num_slots; ++slot)
+    if (Slot(full, slot) != Slot(activation, slot)) Add(Direct::Move, Slot(full, slot), Slot(activation, slot));
+  if (scope.iteration_slot != kNone) Add(Direct::Load, Slot(full, scope.iteration_slot)).imm = 0;
+}
+
+// The activation for the test at the beginning of a callee that gets a frame if it is not done by then; kNone if there is no
+// such test. It may stand in the loop that is all that the callee does.
+uint32_t WordMaker::TestOfReal(uint32_t activation, uint32_t pc, const CallOfWords& call) {
+  if (!tests_ || p_.count) return kNone;
+  const ScopeCode& callee = *call.site->callee;
+  uint32_t test = kNone;
+  if (BeginsWithTest(callee)) {
+    test = InlineTest(activation, call);
+  } else if (uint32_t begin = PassJumps(callee.plain); KindOf(p_.direct.code[begin].op) == Kind::Call) {
+    CallOfWords loop = ReadCall(p_, begin);
+    if (loop.site->type != SiteType::Loop || !BeginsWithTest(*loop.site->callee) || !EndsAtOnce(loop.got + 1)) return kNone;
+    test = InlineTest(Inline(activation, call, true), loop);
+  } else {
+    return kNone;
+  }
+  places_[test].full = kNone;
+  places_[test].caller = activation;
+  places_[test].call_pc = pc;
+  return test;
 }
 
 // The callee gets a frame.
@@ -294,7 +399,7 @@ void WordMaker::EmitNext(uint32_t activation, const DirectInstr& next) {
     else if (uint16_t source = Slot(activation, from & kOperandIndex); source != to) moves.emplace_back(source, to);
   }
   for (size_t i = 0; i < moves.size();) {
-    if (Redirect(moves[i].first, moves[i].second, moves)) moves.erase(moves.begin() + static_cast<ptrdiff_t>(i));
+    if (Redirect(moves[i].first, moves[i].second, activation, moves)) moves.erase(moves.begin() + static_cast<ptrdiff_t>(i));
     else ++i;
   }
   // First the moves whose targets no other one reads; of a cycle one source is put aside.
@@ -316,11 +421,13 @@ void WordMaker::EmitNext(uint32_t activation, const DirectInstr& next) {
   uint32_t entry = places_[activation].scope->plain;
   Add(activation == 0 ? Direct::TickOwn : Direct::Tick, Slot(activation, places_[activation].scope->iteration_slot));
   patches_.push_back({static_cast<uint32_t>(code_.size()) - 1, false, activation, entry});
+  todo_.emplace_back(activation, entry);
 }
 
 // From an instruction of direct code on, as one activation runs it, to the end.
 void WordMaker::Emit(uint32_t activation, uint32_t pc) {
   run_ = static_cast<uint32_t>(code_.size());
+  bool begins = true;   // at the target of a branch
   bool joined = false;  // other ways lead here, too
   while (code_.size() <= kMostInstructions) {
     const DirectInstr& in = p_.direct.code[pc];
@@ -328,11 +435,30 @@ void WordMaker::Emit(uint32_t activation, uint32_t pc) {
       pc = in.x;
       continue;
     }
-    if (start_.contains({activation, pc})) return EmitJump(activation, pc);
-    if (joined || targets_[pc]) run_ = static_cast<uint32_t>(code_.size());
-    joined = false;
-    start_[{activation, pc}] = static_cast<uint32_t>(code_.size());
+    bool at_side = begins && (places_[activation].full != kNone || places_[activation].caller != kNone) && !EndsAtOnce(pc);
+    bool returns = KindOf(in.op) == Kind::Return || KindOf(in.op) == Kind::ReturnConstant;
+    if (!returns || begins) {  // a Return is copied to where it is needed
+      if (start_.contains({activation, pc})) return EmitJump(activation, pc);
+      if (joined || facts_.is_target[pc]) run_ = static_cast<uint32_t>(code_.size());
+      start_[{activation, pc}] = static_cast<uint32_t>(code_.size());
+    }
+    begins = joined = false;
     point_ = {activation, pc};
+    if (at_side && places_[activation].full != kNone) {
+      GoOnInFull(activation);
+      activation = places_[activation].full;
+      continue;
+    }
+    if (at_side) {
+      pc = places_[activation].call_pc;
+      activation = places_[activation].caller;
+      CallOfWords call = ReadCall(p_, pc);
+      point_ = {activation, pc};
+      EmitReal(activation, call);
+      pc = call.got + 1;
+      joined = true;
+      continue;
+    }
     auto slot = [&](uint32_t s) { return Slot(activation, s); };
     auto branch = [&](uint32_t b) {
       Add(in.op, 0, slot(in.a), b);
@@ -357,8 +483,13 @@ void WordMaker::Emit(uint32_t activation, uint32_t pc) {
         CallOfWords call = ReadCall(p_, pc);
         for (const DirectInstr& count : call.counts) Add(count.op, count.d + words_.activations[activation].depth).imm = count.imm;
         if (MayInline(activation, *call.site->callee)) {
-          activation = Inline(activation, call);
+          bool test = call.site->type == SiteType::Loop && BeginsWithTest(*call.site->callee);
+          activation = test ? InlineTest(activation, call) : Inline(activation, call, true);
           pc = call.site->callee->plain;
+          joined = true;
+        } else if (uint32_t test = TestOfReal(activation, pc, call); test != kNone) {
+          activation = test;
+          pc = places_[test].scope->plain;
           joined = true;
         } else {
           EmitReal(activation, call);
@@ -378,7 +509,9 @@ void WordMaker::Emit(uint32_t activation, uint32_t pc) {
         const InlinedActivation& made = words_.activations[activation];
         uint16_t to = Slot(made.parent, p_.direct.code[made.return_pc].d);
         if (constant) Add(Direct::Load, to).imm = static_cast<int16_t>(in.d);
-        else if (slot(in.a) != to && !Redirect(slot(in.a), to, {})) Add(Direct::Move, to, slot(in.a));
+        else if (slot(in.a) != to && !Redirect(slot(in.a), to, made.parent, {})) Add(Direct::Move, to, slot(in.a));
+        if (!code_.empty() && (code_.back().op == Direct::Load || code_.back().op == Direct::Move) && code_.back().d == to)
+          owners_.back() = made.parent;
         pc = made.return_pc + 1;
         activation = made.parent;
         joined = true;
@@ -400,9 +533,8 @@ bool WordMaker::Run() {
   Add(Direct::Words);
   todo_.emplace_back(0, scope_.plain);
   while (!todo_.empty()) {
-    auto [activation, pc] = todo_.back();
+    uint32_t activation = todo_.back().first, pc = PassJumps(todo_.back().second);
     todo_.pop_back();
-    while (p_.direct.code[pc].op == Direct::Jump) pc = p_.direct.code[pc].x;
     if (!start_.contains({activation, pc})) Emit(activation, pc);
     if (code_.size() > kMostInstructions || num_slots_ > kMostWordSlots) return false;
   }
@@ -411,8 +543,7 @@ bool WordMaker::Run() {
 
 void WordMaker::Finish() {
   for (const Patch& patch : patches_) {
-    uint32_t pc = patch.pc;
-    while (p_.direct.code[pc].op == Direct::Jump) pc = p_.direct.code[pc].x;
+    uint32_t pc = PassJumps(patch.pc);
     auto offset = static_cast<int32_t>(start_.at({patch.activation, pc})) - static_cast<int32_t>(patch.at);
     (patch.second ? code_[patch.at].y : code_[patch.at].x) = static_cast<uint32_t>(offset * static_cast<int32_t>(sizeof(DirectInstr)));
   }
@@ -425,15 +556,8 @@ void WordMaker::Finish() {
   scope_.words = std::make_shared<const WordCode>(std::move(words_));
 }
 
-// The scopes that hold words alone, have one result, do nothing that word code cannot do, and call only such.
-std::vector<bool> FindFit(const Program& p) {
-  std::vector<bool> fit(p.scopes.size());
-  for (size_t i = 0; i < p.scopes.size(); ++i) {
-    const ScopeCode& scope = p.scopes[i];
-    const std::vector<bool>& plain = p.direct.plain[i];
-    fit[i] = scope.plain != kNone && scope.num_results == 1 && std::find(plain.begin(), plain.end(), false) == plain.end();
-    for (uint32_t pc = scope.plain; fit[i] && pc < scope.plain_end; ++pc) fit[i] = KindOf(p.direct.code[pc].op) != Kind::None;
-  }
+// Takes out who calls a scope that is not fit.
+void ExcludeCallers(const Program& p, std::vector<bool>& fit) {
   for (bool changed = true; changed;) {
     changed = false;
     for (size_t i = 0; i < p.scopes.size(); ++i)
@@ -445,6 +569,18 @@ std::vector<bool> FindFit(const Program& p) {
         }
       }
   }
+}
+
+// The scopes that hold words alone, have one result, do nothing that word code cannot do, and call only such.
+std::vector<bool> FindFit(const Program& p) {
+  std::vector<bool> fit(p.scopes.size());
+  for (size_t i = 0; i < p.scopes.size(); ++i) {
+    const ScopeCode& scope = p.scopes[i];
+    const std::vector<bool>& plain = p.direct.plain[i];
+    fit[i] = scope.plain != kNone && scope.num_results == 1 && std::find(plain.begin(), plain.end(), false) == plain.end();
+    for (uint32_t pc = scope.plain; fit[i] && pc < scope.plain_end; ++pc) fit[i] = KindOf(p.direct.code[pc].op) != Kind::None;
+  }
+  ExcludeCallers(p, fit);
   return fit;
 }
 
@@ -466,21 +602,26 @@ std::vector<bool> FindTargets(const Program& p, const std::vector<bool>& fit) {
 
 void MakeWords(Program& p, const Options& options) {
   std::vector<bool> fit = FindFit(p);
-  std::vector<bool> targets = FindTargets(p, fit);
-  for (ScopeCode& scope : p.scopes) {
-    if (!fit[scope.id.index]) continue;
-    for (uint32_t unrolled = options.unroll ? kMostUnrolled : 0;; --unrolled) {
-      WordMaker maker(p, scope, targets, unrolled, true);
-      if (maker.Run()) {
-        maker.Finish();
-        break;
+  Facts facts{FindTargets(p, fit), {}};
+  for (const ScopeCode& scope : p.scopes) facts.is_leaf.push_back(fit[scope.id.index] && IsLeaf(p, scope));
+  std::vector<std::unique_ptr<WordMaker>> made(p.scopes.size());
+  for (bool again = true; again;) {
+    again = false;
+    for (ScopeCode& scope : p.scopes) {
+      uint32_t index = scope.id.index;
+      if (!fit[index] || made[index] || facts.is_leaf[index]) continue;
+      for (int unrolled = options.unroll ? kMostUnrolled : 0; unrolled >= kLeaves && !made[index]; --unrolled) {
+        auto maker = std::make_unique<WordMaker>(p, scope, facts, unrolled, options.unroll && unrolled >= 0);
+        if (maker->Run()) made[index] = std::move(maker);
       }
-      if (unrolled != 0) continue;
-      WordMaker without(p, scope, targets, 0, false);
-      if (without.Run()) without.Finish();
-      break;
+      if (made[index]) continue;
+      fit[index] = false;
+      again = true;
     }
+    if (again) ExcludeCallers(p, fit);
   }
+  for (size_t i = 0; i < made.size(); ++i)
+    if (fit[i] && made[i]) made[i]->Finish();
   // All have their lengths and their places now.
   for (ScopeCode& scope : p.scopes) {
     if (!scope.words) continue;

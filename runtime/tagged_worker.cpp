@@ -91,6 +91,7 @@ void Worker::StepCheck() {
     if (!team_ && run_.threads > 1 && (run_.stress || ++checks_ >= kChecksBeforeTeam)) execution_.StartTeam();
   }
   if (team_) CheckTeam();
+  if (now_ && now_->flags & kDirectCaller) DropTailCallers(now_);
   execution_.CheckLimits();
   execution_.NoteMoment(index_, [this](RuntimeError& error) { Where(error); });
 }

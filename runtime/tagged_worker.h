@@ -234,6 +234,10 @@ class Worker {
   void OutlineCaller(Frame* child);
   void OutlineAll();
 
+  // tagged_tail.cpp: frames that wait only to pass a result on
+  const SiteCode& TakeReturnSite(Frame* frame);
+  void DropTailCallers(Frame* running);
+
   // tagged_direct_frame.cpp: from direct code to the general code and back
   const DirectState& RestoreStates(Frame* frame);
   void LeaveDirect(Frame* frame);
@@ -350,6 +354,7 @@ class Worker {
   int64_t live_cells_ = 0;  // made less freed here
   size_t pinning_cells_ = 0;  // made that have pinned a frame
   std::unordered_map<DelayCell*, std::vector<Waiter>> waiters_;  // after the first one of a cell
+  std::unordered_map<Frame*, const SiteCode*> tailed_;  // of kTailed frames: the call whose result they give
   std::vector<Frame*> unpins_;  // pins that values gave back while they were destroyed
   struct OuterWaiter {
     Frame* frame;  // one ref

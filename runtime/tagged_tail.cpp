@@ -1,0 +1,69 @@
+// Tail calls in direct code: frames that wait only to pass a result on.
+//
+// A call in tail position is made like any other, and its caller's frame waits at a Got whose value the next instruction
+// returns. Nothing of that frame will be looked at but its label. So now and then, when the limits are looked at, a row of such
+// frames goes: the callee at its end gets the tag that it has, as a node (bounded_tag.h), and gives its result where the first
+// of them would have. Call paths stay as they were, and even and odd by mutual recursion run in bounded memory.
+#include "runtime/tagged_worker.h"
+#include "runtime/tagged_words.h"
+
+namespace df::tagged {
+
+namespace {
+
+constexpr uint32_t kFewTailCallers = 64;  // are left alone
+
+// Whether all that a frame in direct code does with the result it waits for is to return it.
+bool PassesOn(const Frame* frame) {
+  uint32_t flags = frame->flags & ~(kHasTag | kTailed);
+  if (frame->refs != 1 || flags != (kLive | kDirect | kDirectCaller)) return false;
+  const DirectInstr* got = frame->resume;
+  switch (got->op) {
+    case Direct::Got:
+    case Direct::GotWord: return got[1].op == Direct::Return && got[1].a == got->d;
+    case Direct::GotOpen: return got[1].op == Direct::ReturnOpen && got[1].a == got->d;
+    default: return false;
+  }
+}
+
+// Whether the caller of a frame passes its result on.
+bool HasTailCaller(const Frame* frame) { return frame->flags & kDirectCaller && PassesOn(frame->parent); }
+
+}  // namespace
+
+// The call whose result a frame gives, and takes back what is noted of it.
+const SiteCode& Worker::TakeReturnSite(Frame* frame) {
+  if (!(frame->flags & kTailed)) return *frame->site;
+  auto it = tailed_.find(frame);
+  const SiteCode* site = it->second;
+  tailed_.erase(it);
+  frame->flags &= ~kTailed;
+  return *site;
+}
+
+// `running`, in direct code or called by it, stands somewhere; the frames between it and the first that needs its result go.
+void Worker::DropTailCallers(Frame* running) {
+  // The tag of a loop's frame changes with each iteration, so it needs the frame around it.
+  Frame* last = running;
+  while (last->site->type == SiteType::Loop && HasTailCaller(last)) last = last->parent;
+  if (last->site->type != SiteType::Call || last->flags & (kListed | kExamined)) return;
+  uint32_t count = 0;
+  Frame* first = nullptr;
+  for (Frame* at = last; HasTailCaller(at); at = at->parent, ++count) first = at->parent;
+  if (count < kFewTailCallers) return;
+  TagOf(last);
+  auto [noted, is_new] = tailed_.try_emplace(last, nullptr);
+  noted->second = &TakeReturnSite(first);
+  for (Frame* caller = last->parent;;) {
+    Frame* next = caller->parent;
+    last->parent = next;
+    bool done = caller == first;
+    if (!done) TakeReturnSite(caller);
+    pool_.Free(caller);
+    if (done) break;
+    caller = next;
+  }
+  last->flags |= kTailed;
+}
+
+}  // namespace df::tagged

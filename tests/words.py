@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Recursion on words, inlined or not, gives the values, messages and call paths of the reference engine.
+
+    words.py --dfc build/dfc
+
+Each program runs on the reference engine and on the tagged one: as it is, without some or all of what word code does, on one
+thread and on several under stress, where thieves make frames of inlined activations at any moment.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+TIMEOUT = 120
+
+# A program and the inputs of its runs; beside a failure that comes last, runs without one.
+PROGRAMS = [
+    # A failure in one of many activations of a frame.
+    ("f :: Int -> Int -> Int\n"
+     "f n k = if n == 0 then 100 `div` k else f (n - 1) (k - 1) + f (n - 1) (k - 2)\n"
+     "main :: Int -> Int -> Int\nmain n k = f n k\n", [(3, 3), (6, 4), (6, 100), (9, 12)]),
+    ("f :: Int -> Int -> Int\n"
+     "f n k = if n < 2 then 100 `div` (k - 9) else f (n - 1) (k + 1) + f (n - 2) k\n"
+     "main :: Int -> Int -> Int\nmain n k = f n k\n", [(15, 0), (15, -2), (14, -20)]),
+    # Two functions; in tail position and not; more calls than a path shows.
+    ("ev, od :: Int -> Int -> Int\n"
+     "ev n k = if n == 0 then 7 `div` k else 1 + od (n - 1) k\n"
+     "od n k = if n == 0 then 8 `quot` (k - 1) else 2 * ev (n - 1) k\n"
+     "main :: Int -> Int -> Int\nmain n k = ev n k\n", [(9, 1), (90, 0), (91, 1), (40, 3)]),
+    ("ev, od :: Int -> Int -> Int\n"
+     "ev n k = if n == 0 then 7 `div` k else od (n - 1) k\n"
+     "od n k = if n == 0 then 8 `quot` (k - 1) else ev (n - 1) k\n"
+     "main :: Int -> Int -> Int\nmain n k = 1 + ev n k\n", [(9, 1), (20000, 0), (20001, 1), (20001, 3)]),
+    # Loops in recursion and recursion in loops, failing in the test, before it, in an argument.
+    ("w :: Int -> Int -> Int\n"
+     "w a b\n  | a `mod` b == 0 = a\n  | a > 1000 = b - 1\n  | otherwise = w (a + w (a - b) (b - 1)) (b - 2)\n"
+     "main :: Int -> Int -> Int\nmain a b = w a b\n", [(17, 9), (101, 23), (18, 9)]),
+    ("v :: Int -> Int -> Int -> Int\n"
+     "v x y z = if x <= y then z `div` (y - 3) else v (v (x - 1) y z) (v (y - 1) z x) (v (z - 1) x y)\n"
+     "main :: Int -> Int -> Int\nmain a b = v a b 2\n", [(8, 4), (15, 4), (9, 12)]),
+    # Arguments that change places from one iteration to the next; more of them than an instruction has room for.
+    ("r :: Int -> Int -> Int -> Int -> Int -> Int -> Int\n"
+     "r a b c d e n\n  | n == 0 = a + 10 * b + 100 * c + 1000 * d + 10000 * (e `rem` b)\n"
+     "  | even n = r b c d e a (n - 1)\n  | otherwise = r (b + s b a n) a d c e (n - 1) - s d e n\n"
+     "s :: Int -> Int -> Int -> Int\ns x y n = if x > y || n > 60 then x - y else s (y - n) (x - n) (n + 1)\n"
+     "main :: Int -> Int -> Int\nmain n b = r 1 b 3 4 5 n\n", [(0, 2), (5, 2), (8, 3), (0, 0), (5, 0)]),
+    # Floating point, characters and choices; a limit that is reached in the middle is no part of it.
+    ("g :: Int -> Double -> Double\n"
+     "g n x = if n == 0 then sqrt x else g (n - 1) (x * 1.5) - g (n - 2 + (if n == 1 then 1 else 0)) (x / 2.5)\n"
+     "main :: Int -> Int -> Double\nmain n k = g n (fromIntegral k)\n", [(0, 2), (9, 3), (12, -1)]),
+]
+WAYS = ([], ["--without=unroll"], ["--without=words"], ["--engine=demand"], ["--threads=2", "--stress=1"],
+        ["--threads=3", "--stress=2"], ["--threads=2", "--stress=3", "--without=unroll"], ["--stats"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dfc", required=True, type=os.path.abspath)
+    args = parser.parse_args()
+    faults = runs = failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (text, inputs) in enumerate(PROGRAMS):
+            path = os.path.join(folder, "p%d.df" % number)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            names = text.split("\nmain ")[-1].split(" =")[0].split()
+            for mode in ([], ["--no-loops"], ["-O0"]):
+                graph = os.path.join(folder, "p.graph")
+                subprocess.run([args.dfc, path, *mode, "-o", graph], check=True, timeout=TIMEOUT)
+                for values in inputs:
+                    given = [word for name, value in zip(names, values) for word in ("--input", "%s=%d" % (name, value))]
+
+                    def run(*flags):
+                        done = subprocess.run([args.dfc, "run", *flags, graph, *given], capture_output=True, timeout=TIMEOUT)
+                        err = b"" if "--stats" in flags and done.returncode == 0 else done.stderr
+                        return done.returncode, done.stdout, err.split(b"\ncalls  ")[0].rstrip()
+
+                    wanted = run("--engine=reference")
+                    failures += wanted[0] == 1
+                    for way in WAYS:
+                        runs += 1
+                        got = run(*way)
+                        if got != wanted:
+                            faults += 1
+                            print("%s\n%s %s %s:\n  %s\ninstead of\n  %s" % (text, " ".join(way), " ".join(mode), values, got, wanted))
+    print("%d runs, %d faults; %d runs of the reference engine fail" % (runs, faults, failures))
+    return 1 if faults or failures < 20 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

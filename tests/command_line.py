@@ -365,8 +365,9 @@ def timelines(d):
         assert any(span.get("args", {}).get("at") == "p.df:2:30" for span in spans), "the place of the call"
         assert trace["otherData"]["worker 0 moments"] > 10, trace["otherData"]
         within_each_other(spans)
-    # A track per thread; under stress the second one surely gets work.
-    d.expect(0, "run", "p.df", "--threads=2", "--stress=1", "--trace=t.json", out="28657\n")
+    # A track per thread; under stress the second one surely gets work, if there is some for a while.
+    d.file("longer.df", "fib :: Int -> Int\nfib n = if n < 2 then n else fib (n - 1) + fib (n - 2)\nmain = fib 27\n")
+    d.expect(0, "run", "longer.df", "--threads=2", "--stress=1", "--trace=t.json", out="196418\n")
     spans = [event for event in json.loads(d.bytes("t.json"))["traceEvents"] if event["ph"] == "X"]
     tracks = [[span for span in spans if span["tid"] == worker] for worker in (0, 1)]
     assert all(any(span["name"] == "fib" for span in track) for track in tracks), spans[:3]
@@ -376,7 +377,7 @@ def timelines(d):
     assert len(d.bytes("t.json")) < 5e6 and json.loads(d.bytes("t.json"))["traceEvents"]
     d.expect(1, "run", "p.df", "--trace=no/such/folder.json", out="28657\n", err="cannot write `no/such/folder.json`")
     d.expect(0, "run", "p.df", "--trace=t.json")
-    assert sorted(os.listdir(d.path)) == ["p.df", "spin.df", "t.json"]
+    assert sorted(os.listdir(d.path)) == ["longer.df", "p.df", "spin.df", "t.json"]
 
 
 @test

@@ -73,4 +73,23 @@ inline const char* AttributeName(Op op) {
   }
 }
 
+// Ops that mean what ONNX's own do where their result is a tensor: these are written under ONNX's names, in its domain. (Those
+// with axes are not: ONNX has them in other forms from version to version.)
+struct OnnxName {
+  Op op;
+  const char* name;
+};
+inline constexpr OnnxName kOnnxNames[] = {
+    {Op::Add, "Add"},         {Op::Sub, "Sub"},         {Op::Mul, "Mul"},         {Op::FDiv, "Div"},
+    {Op::Neg, "Neg"},         {Op::Abs, "Abs"},         {Op::Sqrt, "Sqrt"},       {Op::Exp, "Exp"},
+    {Op::Log, "Log"},         {Op::Sin, "Sin"},         {Op::Cos, "Cos"},         {Op::Tan, "Tan"},
+    {Op::Asin, "Asin"},       {Op::Acos, "Acos"},       {Op::Atan, "Atan"},       {Op::Sinh, "Sinh"},
+    {Op::Cosh, "Cosh"},       {Op::Tanh, "Tanh"},       {Op::Asinh, "Asinh"},     {Op::Acosh, "Acosh"},
+    {Op::Atanh, "Atanh"},     {Op::Sigmoid, "Sigmoid"}, {Op::Relu, "Relu"},       {Op::Not, "Not"},
+    {Op::Eq, "Equal"},        {Op::Lt, "Less"},         {Op::Le, "LessOrEqual"},  {Op::Gt, "Greater"},
+    {Op::Ge, "GreaterOrEqual"}, {Op::Where, "Where"},   {Op::MatMul, "MatMul"},   {Op::Gemm, "Gemm"},
+};
+// Of Gemm: the second matrix is transposed.
+inline constexpr const char* kTransB = "transB";
+
 }  // namespace df::ir::file

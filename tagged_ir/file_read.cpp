@@ -45,7 +45,7 @@ class Numbers {
 
 // The attributes of one node by what they mean; null where there is none.
 struct Attributes {
-  const Attribute *cycle = nullptr, *own = nullptr, *value = nullptr, *field = nullptr;
+  const Attribute *cycle = nullptr, *own = nullptr, *value = nullptr, *field = nullptr, *trans_b = nullptr;
 };
 
 struct ConstantKey {
@@ -239,10 +239,13 @@ bool Reader::ReadInt(const Attribute* attribute, uint32_t* value) {
 
 bool Reader::FindAttributes(const onnx::NodeProto& node, Op op, Attributes* found) {
   const char* own = AttributeName(op);
+  bool of_onnx = node.domain().empty();
   for (const Attribute& attribute : node.attribute()) {
     const std::string& name = attribute.name();
     const Attribute** place = nullptr;
-    if (name == kCycle)
+    if (of_onnx && op == Op::Gemm && name == kTransB)
+      place = &found->trans_b;
+    else if (!of_onnx && name == kCycle)
       place = &found->cycle;
     else if (own && name == own)
       place = &found->own;
@@ -257,6 +260,8 @@ bool Reader::FindAttributes(const onnx::NodeProto& node, Op op, Attributes* foun
     if (!attribute.ref_attr_name().empty()) return Fail("attribute `{}` is a reference", name);
     *place = &attribute;
   }
+  if (of_onnx && op == Op::Gemm && !(found->trans_b && found->trans_b->type() == Attribute::INT && found->trans_b->i() == 1))
+    return Fail("a Gemm without `{}` = 1", kTransB);
   if (own && !found->own) return Fail("no attribute `{}`", own);
   if (op == Op::Const && !found->value) return Fail("no attribute `{}`", kValue);
   if (op == Op::Field && !found->field) return Fail("no attribute `{}`", kField);
@@ -340,9 +345,13 @@ bool Reader::ReadConstant(const Attribute* value, TypeId type, uint32_t* attr) {
 }
 
 bool Reader::ReadNode(const onnx::NodeProto& node, NodeId id) {
-  std::optional<Op> op = OpNamed(node.op_type());
+  bool of_onnx = node.domain().empty();
+  std::optional<Op> op;
+  if (!of_onnx) op = OpNamed(node.op_type());
+  for (const OnnxName& row : kOnnxNames)
+    if (of_onnx && node.op_type() == row.name) op = row.op;
   at_ = &node;
-  if (node.domain() != kDomain)
+  if (of_onnx ? !op : node.domain() != kDomain)
     return Fail("op `{}` of domain `{}` is unknown", node.op_type(), node.domain());
   if (!op) return Fail("op `{}` is unknown", node.op_type());
   Attributes found;
@@ -356,6 +365,8 @@ bool Reader::ReadNode(const onnx::NodeProto& node, NodeId id) {
   results_.resize(results);
   for (PortType& type : results_)
     if (!TakeType(&node_row_, &type)) return Fail("bad row in table `{}`", kNodeTable);
+  if (of_onnx && (results != 1 || !g.types.Contains(results_[0].type) || g.types.Kind(results_[0].type) != TypeKind::Tensor))
+    return Fail("op `{}` of domain ``: its result is no tensor", node.op_type());
   int outputs = static_cast<int>(results_.size()) + (*op == Op::Result);
   if (node.output_size() != outputs) return Fail("{} outputs, {} types", node.output_size(), results_.size());
   for (size_t port = 0; port < results_.size(); ++port) {

@@ -28,6 +28,7 @@ class Writer {
  private:
   std::vector<NodeId> DepthFirstOrder() const;
   void WriteNode(NodeId id);
+  const char* OnnxNameOf(NodeId id) const;
   void WriteTables(onnx::NodeProto* start);
   void WriteValue(onnx::NodeProto* node, const Constant& constant);
   void WritePort(onnx::ValueInfoProto* info, const std::string& name, PortType type);
@@ -153,6 +154,17 @@ void Writer::WriteValue(onnx::NodeProto* node, const Constant& constant) {
   tensor->set_raw_data(bytes);
 }
 
+// Null: a node of our own domain. An edge that closes a cycle is an attribute, and ONNX's ops have no such one.
+const char* Writer::OnnxNameOf(NodeId id) const {
+  const Node& node = g.nodes[id];
+  if (node.num_results != 1 || g.types.Kind(g.ResultsOf(id)[0].type) != TypeKind::Tensor) return nullptr;
+  for (Edge edge : g.InputsOf(id))
+    if (!written_[edge.node.index]) return nullptr;
+  for (const OnnxName& row : kOnnxNames)
+    if (row.op == node.op) return row.name;
+  return nullptr;
+}
+
 void Writer::WriteNode(NodeId id) {
   const Node& node = g.nodes[id];
   onnx::NodeProto* out = out_->add_node();
@@ -173,8 +185,13 @@ void Writer::WriteNode(NodeId id) {
   for (uint32_t port = 0; port < node.num_results; ++port) out->add_output(EdgeName({id, port}));
   if (node.op == Op::Result) out->add_output(fmt::format("%result{}", node.attr));
   out->set_name(std::to_string(id.index));
-  out->set_op_type(std::string(InfoOf(node.op).name));
-  out->set_domain(kDomain);
+  if (const char* name = OnnxNameOf(id)) {
+    out->set_op_type(name);
+    if (node.op == Op::Gemm) AddInt(out, kTransB, 1);
+  } else {
+    out->set_op_type(std::string(InfoOf(node.op).name));
+    out->set_domain(kDomain);
+  }
   if (node.op == Op::Const) WriteValue(out, g.constants[ConstId(node.attr)]);
   if (const char* name = AttributeName(node.op))
     AddInt(out, name, node.op == Op::Field ? node.attr >> 16 : node.attr);

@@ -22,24 +22,24 @@ def check(path):
     assert 'org.dfc' in [o.domain for o in model.opset_import], 'no opset import of org.dfc'
     known = {i.name for i in model.graph.input}
     for node in model.graph.node:
-        assert node.domain == 'org.dfc', node.domain
+        assert node.domain in ('', 'org.dfc'), node.domain  # ops on tensors with ONNX's meaning are ONNX's
         cycle = [a for a in node.attribute if a.name == 'cycle']
         assert len(cycle[0].strings if cycle else []) == sum(1 for i in node.input if not i), node.name
         assert all(i in known for i in node.input if i), 'node %s comes before its operand' % node.name
         known.update(node.output)
     assert all(o.name in known for o in model.graph.output), 'a result that nothing gives'
-    return len(model.graph.node)
+    return sum(not node.domain for node in model.graph.node)
 
 
 def main():
-    failed = 0
+    failed = standard = 0
     for path in sys.argv[1:]:
         try:
-            check(path)
+            standard += check(path)
         except Exception as e:  # whatever a stock tool says is what its user would see
             failed += 1
             print('%s: %s: %s' % (path, type(e).__name__, e))
-    print('onnx %s: %d of %d files accepted' % (onnx.__version__, len(sys.argv) - 1 - failed, len(sys.argv) - 1))
+    print('onnx %s: %d of %d files accepted; %d nodes are ONNX\'s own' % (onnx.__version__, len(sys.argv) - 1 - failed, len(sys.argv) - 1, standard))
     sys.exit(1 if failed else 0)
 
 

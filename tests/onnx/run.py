@@ -29,7 +29,8 @@ def main():
         sys.exit(77)
     with tempfile.TemporaryDirectory() as folder:
         files = []
-        for path in sorted(glob.glob(os.path.join(ROOT, "samples/*.df")) + glob.glob(os.path.join(ROOT, "tests/programs/*.df"))):
+        folders = ("samples", "samples/tensors", "tests/programs", "tests/gradient")
+        for path in sorted(path for each in folders for path in glob.glob(os.path.join(ROOT, each, "*.df"))):
             with open(path, encoding="utf-8") as file:
                 text = file.read()
             for case in read_cases(text)[::4]:

@@ -139,6 +139,46 @@ TEST_CASE("a file of a newer version is refused by its version") {
         "an ONNX model without ops of `org.dfc`");
 }
 
+TEST_CASE("ops on tensors that mean what ONNX's do have its names, and are read under both") {
+  std::string bytes = Serialize(Parsed(R"(
+tagged "t"
+tensor "Tensor Double [2, 2]"
+result "main" : "Tensor Double [2, 2]"
+root main
+scope main {
+  %0 = Start : Trigger
+  %1 = Const "[[1, 2], [3, 4]]" %0 : "Tensor Double [2, 2]"
+  %2 = FDiv %1, %1 : "Tensor Double [2, 2]"
+  %3 = Gemm %1, %2 : "Tensor Double [2, 2]"
+  %4 = Softmax 1 %3 : "Tensor Double [2, 2]"
+  %5 = Result 0 %4
+}
+)"));
+  std::string error;
+  std::optional<Graph> graph = Deserialize(bytes, &error);
+  INFO(error);
+  REQUIRE(graph);
+  CHECK(Serialize(*graph) == bytes);
+  onnx::ModelProto model;
+  REQUIRE(model.ParseFromString(bytes));
+  REQUIRE(Find(model, "Div"));
+  CHECK(Find(model, "Div")->domain() == "");
+  CHECK(Find(model, "Gemm")->domain() == "");
+  CHECK(Find(Find(model, "Gemm"), "transB")->i() == 1);
+  CHECK(Find(model, "Softmax")->domain() == "org.dfc");
+  CHECK(FaultAfter(bytes, [](onnx::ModelProto& m) { Find(m, "Gemm")->clear_attribute(); }).find("a Gemm without `transB`") !=
+        std::string::npos);
+  CHECK(FaultAfter(bytes, [](onnx::ModelProto& m) { Find(m, "Div")->set_op_type("Mod"); }).find("op `Mod` of domain ``") !=
+        std::string::npos);
+  // As files before version 6 have them.
+  CHECK(FaultAfter(bytes, [](onnx::ModelProto& m) {
+          Find(m, "Div")->set_domain("org.dfc");
+          Find(m, "Div")->set_op_type("FDiv");
+          Find(m, "Gemm")->clear_attribute();
+          Find(m, "Gemm")->set_domain("org.dfc");
+        }) == "");
+}
+
 TEST_CASE("what a file may not hold is refused, with its place") {
   std::string bytes = Serialize(Model("grad_f.tagged"));
   using Model = onnx::ModelProto;

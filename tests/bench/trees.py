@@ -10,7 +10,7 @@ thread each, best of the rounds, in processor time (so that other work on the ma
              taken, and is the best case for it: gates in one product, states in one tensor, no gradients recorded
   by node    PyTorch, one node after the other
 
-The values of all four are compared. --torch PYTHON says which interpreter has torch; without torch ours runs alone.
+The values of all four are compared. --training measures steps of training instead (trees_training.py). --torch PYTHON says which interpreter has torch; without torch ours runs alone.
 """
 
 import argparse
@@ -21,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import trees_training
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EMBEDDING, WORDS = 300, 1000
@@ -168,8 +170,15 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--torch", default=sys.executable)
     parser.add_argument("--as-torch", type=int, help=argparse.SUPPRESS)  # the hidden size: print PyTorch's rates as JSON
+    parser.add_argument("--training", action="store_true", help="steps of training, of a TreeLSTM and a TreeRNN")
+    parser.add_argument("--model", help=argparse.SUPPRESS)
     args = parser.parse_args()
     sys.setrecursionlimit(10000)
+    if args.training and args.as_torch:
+        print(json.dumps(trees_training.torch_rates(args.model, args.as_torch, args.batch, make_all(args.count), args.rounds)))
+        return 0
+    if args.training:
+        return trees_training.compare(args) > 0
     if args.as_torch:
         print(json.dumps(torch_rates(args.as_torch, args.batch, args.count, args.rounds)))
         return 0

@@ -1,0 +1,245 @@
+"""Training of networks over trees, ours and PyTorch's: trees.py --training.
+
+A TreeLSTM and a TreeRNN with a class at each node, embedding 300, 1,000 words; the loss is summed over all nodes of a batch, and
+each batch is a step of gradient descent, embeddings included. On one thread each, in processor time, the best of the rounds:
+
+  batched    tests/bench/trees_training.df, plain recursive functions, --batch=auto; the table's gradient is dense
+  unbatched  the same with --batch=off
+  by hand    PyTorch, all nodes of one height in a batch at once; which nodes these are is worked out before the time is taken; the
+             table's gradient is sparse. The better of two forms: states written into one tensor in place, and states in a tensor
+             that the tape does not know, whose gradient each level adds to (no copy of it for each level)
+  by node    PyTorch, one node after the other
+
+The summed losses of a round of all must be the same. Also measured: our loss alone, so that a step can be held against it.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EMBEDDING, WORDS, RATE = 300, 1000, 0.0001
+MODELS = [("TreeLSTM", 150), ("TreeLSTM", 300), ("TreeRNN", 128)]
+
+
+# ---------------------------------------------------------------- PyTorch
+
+
+def torch_rates(model, hidden, batches, trees, rounds):
+    import torch
+
+    torch.set_num_threads(1)
+    lstm = model == "TreeLSTM"
+
+    def waves(scale, k, *shape):
+        n = 1
+        for d in shape:
+            n *= d
+        return (scale * torch.sin(k * torch.arange(n, dtype=torch.float32))).reshape(*shape)
+
+    def parameters():
+        widths = (2 * hidden, 5 * hidden) if lstm else (hidden, hidden)
+        made = [waves(1, 0.37, WORDS, EMBEDDING), waves(0.1, 0.3, hidden, 5), torch.zeros(5),
+                waves(0.1, 0.7, EMBEDDING, widths[0]), waves(0.1, 1.1, widths[0]),
+                waves(0.1, 0.9, 2 * hidden, widths[1]), waves(0.1, 1.3, widths[1])]
+        return [p.requires_grad_() for p in made]
+
+    def leaf(p, x):
+        gates = torch.addmm(p[4], x, p[3])
+        if not lstm:
+            return (torch.tanh(gates),)
+        c, o = gates.chunk(2, 1)
+        return torch.sigmoid(o) * torch.tanh(c), c
+
+    def node(p, hl, hr, cl=None, cr=None):
+        gates = torch.addmm(p[6], torch.cat((hl, hr), 1), p[5])
+        if not lstm:
+            return (torch.tanh(gates),)
+        i, o, u, fl, fr = gates.chunk(5, 1)
+        c = torch.sigmoid(i) * torch.tanh(u) + torch.sigmoid(fl) * cl + torch.sigmoid(fr) * cr
+        return torch.sigmoid(o) * torch.tanh(c), c
+
+    def embed(p, words):
+        return torch.nn.functional.embedding(words, p[0], sparse=True)
+
+    def loss(p, h, labels):
+        return torch.nn.functional.cross_entropy(torch.addmm(p[2], h, p[1]), labels, reduction="sum")
+
+    def by_node(p, part):
+        def encode(tree):
+            if isinstance(tree, int):
+                state = leaf(p, embed(p, torch.tensor([tree])))
+                return state, loss(p, state[0], torch.tensor([tree % 5]))
+            (left, a), (right, b) = encode(tree[0]), encode(tree[1])
+            state = node(p, *(s for pair in zip(left, right) for s in pair))
+            return state, a + b + loss(p, state[0], torch.tensor([3]))
+
+        return sum(encode(tree)[1] for tree in part)
+
+    def schedule(part):
+        """Words, by height the numbers of left and right children, where each height begins, labels: nodes by height."""
+        levels = []
+
+        def visit(tree):
+            height, entry = 0, tree
+            if not isinstance(tree, int):
+                left, right = visit(tree[0]), visit(tree[1])
+                height, entry = 1 + max(left[0], right[0]), (left, right)
+            while len(levels) <= height:
+                levels.append([])
+            levels[height].append(entry)
+            return height, len(levels[height]) - 1
+
+        for tree in part:
+            visit(tree)
+        first = [0]
+        for level in levels:
+            first.append(first[-1] + len(level))
+        number = lambda place: first[place[0]] + place[1]
+        steps = [
+            (torch.tensor([number(l) for l, _ in level]), torch.tensor([number(r) for _, r in level])) for level in levels[1:]
+        ]
+        labels = torch.tensor([word % 5 for word in levels[0]] + [3] * (first[-1] - first[1]))
+        return torch.tensor(levels[0]), steps, first, labels
+
+    def in_place(p, plan):
+        words, steps, first, labels = plan
+        states = [torch.empty(first[-1], hidden) for _ in range(1 + lstm)]
+        for k in range(len(first) - 1):
+            if k == 0:
+                new = leaf(p, embed(p, words))
+            else:
+                new = node(p, *(s.index_select(0, at) for s in states for at in steps[k - 1]))
+            for state, rows in zip(states, new):
+                state[first[k] : first[k + 1]] = rows
+        return loss(p, states[0], labels)
+
+    class Put(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, token, rows, buffer, gradient, begin, end):
+            buffer[begin:end] = rows
+            ctx.of = gradient, begin, end
+            return token.clone()
+
+        @staticmethod
+        def backward(ctx, token):
+            gradient, begin, end = ctx.of
+            return token, gradient[begin:end], None, None, None, None
+
+    class Take(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, token, buffer, gradient, at):
+            ctx.of = gradient, at
+            return buffer.index_select(0, at)
+
+        @staticmethod
+        def backward(ctx, rows):
+            gradient, at = ctx.of
+            gradient.index_add_(0, at, rows)
+            return torch.zeros(()), None, None, None
+
+    class All(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, token, buffer, gradient):
+            ctx.gradient = gradient
+            return buffer
+
+        @staticmethod
+        def backward(ctx, rows):
+            ctx.gradient.copy_(rows)
+            return torch.zeros(()), None, None
+
+    def added_to(p, plan):
+        words, steps, first, labels = plan
+        states = [(torch.empty(first[-1], hidden), torch.zeros(first[-1], hidden)) for _ in range(1 + lstm)]
+        token = torch.zeros((), requires_grad=True)  # what orders the levels for the tape
+        for k in range(len(first) - 1):
+            if k == 0:
+                new = leaf(p, embed(p, words))
+            else:
+                new = node(p, *[Take.apply(token, *state, at) for state in states for at in steps[k - 1]])
+            for state, rows in zip(states, new):
+                token = Put.apply(token, rows, *state, first[k], first[k + 1])
+        return loss(p, All.apply(token, *states[0]), labels)
+
+    def best(work, parts):
+        seconds = None
+        for _ in range(rounds):
+            p, total = parameters(), 0.0
+            began = time.process_time()
+            for part in parts:
+                value = work(p, part)
+                value.backward()
+                total += value.item()
+                with torch.no_grad():
+                    for weight in p:
+                        weight.add_(weight.grad, alpha=-RATE)
+                        weight.grad = None
+            took = time.process_time() - began
+            seconds = took if seconds is None else min(seconds, took)
+        return len(trees) / seconds, total
+
+    rates = {}
+    for batch in batches:
+        parts = [trees[i : i + batch] for i in range(0, len(trees), batch)]
+        plans = [schedule(part) for part in parts]
+        rates[f"by hand {batch}"] = max(best(in_place, plans), best(added_to, plans))
+        rates[f"by node {batch}"] = best(by_node, parts)
+    return rates
+
+
+# ---------------------------------------------------------------- ours
+
+
+def our_rate(dfc, graph, model, steps, batch, count, rounds, how):
+    """Trees a second, and the losses of a round; what it takes to make trees and weights is subtracted."""
+
+    def run(n):
+        done = subprocess.run(
+            [dfc, "run", graph, "--input", f"model={int(model != 'TreeLSTM')}", "--input", f"steps={steps}", "--input", f"count={count}",
+             "--input", f"batch={batch}", "--input", f"rounds={n}", f"--batch={how}", "--stats=times"],
+            capture_output=True, text=True, check=True)
+        return json.loads(done.stderr)["run_cpu_seconds"], float(done.stdout)
+
+    few, value = min(run(1) for _ in range(rounds))
+    many, _ = min(run(3) for _ in range(rounds))
+    return 2 * count / (many - few), value
+
+
+def compare(args):
+    """Prints a table; the number of values that differ."""
+    with open(os.path.join(HERE, "trees_training.df")) as text:
+        program = text.read()
+    bad = 0
+    print("| model | hidden | batch | batched | unbatched | PyTorch by hand | PyTorch by node | batched / by hand | step / loss |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for model, hidden in MODELS:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "training.df")
+            graph = os.path.join(folder, "training.graph")
+            with open(path, "w") as out:
+                out.write(re.sub(r"^type H = \d+", f"type H = {hidden}", program, flags=re.M))
+            subprocess.run([args.dfc, path, "-o", graph], check=True)
+            for batch in args.batch:
+                done = subprocess.run(
+                    [args.torch, os.path.join(HERE, "trees.py"), "--dfc", "-", "--training", "--as-torch", str(hidden), "--model", model,
+                     "--count", str(args.count), "--rounds", str(args.rounds), "--batch", str(batch)],
+                    capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
+                theirs = json.loads(done.stdout) if done.returncode == 0 else {}
+                ours = our_rate(args.dfc, graph, model, True, batch, args.count, args.rounds, "auto")
+                off = our_rate(args.dfc, graph, model, True, batch, args.count, args.rounds, "off")
+                loss = our_rate(args.dfc, graph, model, False, batch, args.count, args.rounds, "auto")
+                hand, node = theirs.get(f"by hand {batch}"), theirs.get(f"by node {batch}")
+                for other in (off, hand, node):
+                    if other and abs(other[1] - ours[1]) > 2e-4 * abs(ours[1]):
+                        print(f"losses differ: {ours[1]} and {other[1]}")
+                        bad += 1
+                show = lambda rate: f"{rate[0]:.0f}" if rate else "–"
+                ratio = f"{ours[0] / hand[0]:.2f}" if hand else "–"
+                print(f"| {model} | {hidden} | {batch} | {show(ours)} | {show(off)} | {show(hand)} | {show(node)} | {ratio} | "
+                      f"{loss[0] / ours[0]:.1f} |", flush=True)
+    return bad

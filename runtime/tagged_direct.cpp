@@ -125,9 +125,11 @@ words:
   RUN();
 
   // Of word code only.
+L_MoveTwo:
 L_MoveJump:
 L_LoadJump:
 L_Tick:
+L_MoveTick:
 L_TickOwn:
 L_Call0:
 L_Call1:

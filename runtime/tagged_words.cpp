@@ -68,9 +68,11 @@ Frame* Worker::RunWords(Frame* frame) {
 #define DF_LABEL_ReturnOpen &&other
 #define DF_LABEL_ReturnMany &&other
 #define DF_LABEL_Words &&L_Words
+#define DF_LABEL_MoveTwo &&L_MoveTwo
 #define DF_LABEL_MoveJump &&L_MoveJump
 #define DF_LABEL_LoadJump &&L_LoadJump
 #define DF_LABEL_Tick &&L_Tick
+#define DF_LABEL_MoveTick &&L_MoveTick
 #define DF_LABEL_TickOwn &&L_TickOwn
 #define DF_LABEL_Call0 &&L_Call0
 #define DF_LABEL_Call1 &&L_Call1
@@ -140,6 +142,10 @@ L_Load:
 L_LoadJump:
   s[ip->d] = static_cast<uint64_t>(int64_t{static_cast<int32_t>(ip->y)});
   GO(ip->x);
+L_MoveTwo:
+  s[ip->d] = s[ip->a];
+  s[ip->y] = s[ip->x];
+  NEXT();
 L_MoveJump:
   s[ip->d] = s[ip->a];
   GO(ip->x);
@@ -261,6 +267,9 @@ give_other: {
 
 L_TickOwn:
   if (FRAME()->flags & kHasTag) [[unlikely]] ForgetTag(FRAME());
+  goto L_Tick;
+L_MoveTick:
+  s[ip->b] = s[ip->a];
 L_Tick: {
   ++s[ip->d];
   if (--budget_ == 0) [[unlikely]] {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint32_t kMostInstructions = 400;  // of a scope's word code
 constexpr uint32_t kMostWordSlots = 400;     // of its frames
-constexpr int kMostUnrolled = 3;             // calls of a scope within itself, one inside the other
+constexpr int kMostUnrolled = 7;             // calls of a scope within itself, one inside the other
 constexpr int kLeaves = -1;
 constexpr uint32_t kLongestTest = 6;         // instructions at the beginning of a callee, and on a side that ends at once
 
@@ -69,7 +69,7 @@ bool CanLeave(Direct op) {
   }
   switch (KindOf(op)) {
     case Kind::Binary: case Kind::Constant: case Kind::Unary: case Kind::Load: case Kind::Count: case Kind::CountCall: return false;
-    default: return op != Direct::MoveJump && op != Direct::LoadJump;
+    default: return op != Direct::MoveTwo && op != Direct::MoveJump && op != Direct::LoadJump;
   }
 }
 
@@ -170,6 +170,7 @@ class WordMaker {
   uint32_t InlineTest(uint32_t activation, const CallOfWords& call);
   uint32_t TestOfReal(uint32_t activation, uint32_t pc, const CallOfWords& call);
   void GoOnInFull(uint32_t activation);
+  void AddMove(uint32_t to, uint32_t from);
   bool EndsAtOnce(uint32_t pc) const;
   bool BeginsWithTest(const ScopeCode& scope) const;
   uint32_t PassJumps(uint32_t pc) const {
@@ -330,11 +331,22 @@ uint32_t WordMaker::InlineTest(uint32_t activation, const CallOfWords& call) {
   return static_cast<uint32_t>(places_.size()) - 1;
 }
 
+// One of several in a row: two of them are one instruction.
+void WordMaker::AddMove(uint32_t to, uint32_t from) {
+  if (code_.size() > run_ && code_.back().op == Direct::Move) {
+    code_.back().op = Direct::MoveTwo;
+    code_.back().x = from;
+    code_.back().y = to;
+  } else {
+    Add(Direct::Move, to, from);
+  }
+}
+
 void WordMaker::GoOnInFull(uint32_t activation) {
   uint32_t full = places_[activation].full;
   const ScopeCode& scope = *places_[activation].scope;
   for (uint32_t slot = 0; slot < scope.num_slots; ++slot)
-    if (Slot(full, slot) != Slot(activation, slot)) Add(Direct::Move, Slot(full, slot), Slot(activation, slot));
+    if (Slot(full, slot) != Slot(activation, slot)) AddMove(Slot(full, slot), Slot(activation, slot));
   if (scope.iteration_slot != kNone) Add(Direct::Load, Slot(full, scope.iteration_slot)).imm = 0;
 }
 
@@ -410,16 +422,24 @@ void WordMaker::EmitNext(uint32_t activation, const DirectInstr& next) {
     });
     if (free == moves.end()) {
       uint16_t aside = Reserve(scratch++);
-      Add(Direct::Move, aside, moves[0].first);
+      AddMove(aside, moves[0].first);
       moves[0].first = aside;
       continue;
     }
-    Add(Direct::Move, free->second, free->first);
+    AddMove(free->second, free->first);
     moves.erase(free);
   }
   for (auto [to, value] : loads) Add(Direct::Load, to).imm = value;
   uint32_t entry = places_[activation].scope->plain;
-  Add(activation == 0 ? Direct::TickOwn : Direct::Tick, Slot(activation, places_[activation].scope->iteration_slot));
+  uint16_t number = Slot(activation, places_[activation].scope->iteration_slot);
+  if (activation != 0 && code_.size() > run_ && code_.back().op == Direct::Move) {
+    DirectInstr& move = code_.back();
+    move.op = Direct::MoveTick;
+    move.b = move.d;
+    move.d = number;
+  } else {
+    Add(activation == 0 ? Direct::TickOwn : Direct::Tick, number);
+  }
   patches_.push_back({static_cast<uint32_t>(code_.size()) - 1, false, activation, entry});
   todo_.emplace_back(activation, entry);
 }

@@ -78,8 +78,13 @@ Activation* DemandExecution::EnterSite(uint32_t site, Activation* at) {
   const SiteCode& code = code_.sites[site];
   if (code.held != kNone && at->states()[code.held] == SlotState::Full) return Hold(CellOf(at->values()[code.held])->at);
   Activation* inside = NewActivation({site, false, 0}, code.callee, at);
-  TakeArguments(inside, at);
-  if (code.held != kNone) Store(at, code.held, NewCell(DemandCell::Tag, site, inside));
+  try {
+    TakeArguments(inside, at);
+    if (code.held != kNone) Store(at, code.held, NewCell(DemandCell::Tag, site, inside));
+  } catch (...) {
+    Release(inside);
+    throw;
+  }
   return inside;
 }
 

@@ -16,7 +16,7 @@ namespace df::tagged {
 namespace {
 
 constexpr uint32_t kMostInstructions = 400;  // of a scope's word code
-constexpr uint32_t kMostWordSlots = 400;     // of its frames
+constexpr uint32_t kMostWordSlots = 128;     // of its frames: many of them should fit into the first cache
 constexpr int kMostUnrolled = 7;             // calls of a scope within itself, one inside the other
 constexpr int kLeaves = -1;
 constexpr uint32_t kLongestTest = 6;         // instructions at the beginning of a callee, and on a side that ends at once

@@ -32,7 +32,7 @@ PROGRAMS = [
     ("let (a, b) = span (< 3) [1 .. N :: Int] in sum b + sum a", (10**3, 10**6), lambda n: n * (n + 1) // 2, {"tagged": 12}),
     # Tail calls of two functions: frames that only pass a result on go.
     ("let { ev, od :: Int -> Int -> Int; ev n a = if n == 0 then a else od (n - 1) (a + 1); od n a = if n == 0 then negate a else "
-     "ev (n - 1) (a + 2) } in ev N 0", (10**3, 10**6), lambda n: 3 * n // 2, {"tagged": 1}),
+     "ev (n - 1) (a + 2) } in ev N 0", (10**3, 10**6), lambda n: 3 * n // 2, {"tagged": 2}),
     ("let { ev, od :: Int -> [Int] -> Int; ev n a = if n == 0 then sum a else od (n - 1) [n, n]; od n a = if n == 0 then 0 "
      "else ev (n - 1) [1] } in ev N []", (10**3, 10**5), lambda n: 1, {"tagged": 1}),
     # An iteration's accumulator hangs on a call that was given references, and on a choice that is made at once.

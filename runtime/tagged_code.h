@@ -11,6 +11,7 @@
 //           frame itself is done first.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -161,7 +162,17 @@ struct SiteCode {
   uint32_t cell_bytes = 0;           // of a delayed call,
   uint32_t cell_values = 0;          // and the places for values in it
   TaggedExecution* owner = nullptr;
-  bool eager = false;                // of a delayed call: RunEager may be tried
+  bool ahead = false;                // of a delayed call: its body can be tried without a frame (tagged_eager.h),
+  bool eager = false;                // and makes no delayed calls
+  // Whether it is worth trying: what fails more often than one time in three is tried one time in 64 only. While values are
+  // not shared.
+  struct Chance {
+    uint8_t left = kMost, passed = 0;
+    static constexpr uint8_t kMost = 16;
+    bool Take() { return left || ++passed % 64 == 0; }
+    void Tell(bool done) { left = static_cast<uint8_t>(done ? left + (left < kMost) : left - std::min<uint8_t>(left, 2)); }
+  };
+  mutable Chance forced, unasked;    // where its cell is forced; where it would only come in handy
   bool plain = false;                // results go to the caller's frame, which keeps no child slot
 };
 

@@ -8,27 +8,16 @@
 
 #include "runtime/memory.h"
 #include "runtime/scalar.h"
+#include "runtime/tagged_direct_data.h"
 #include "runtime/tagged_engine.h"
 
 namespace df::tagged {
 
 namespace {
 
-// States of slots that hold something.
-constexpr uint8_t kWord = kPresent | static_cast<uint8_t>(ValueKind::Word);
-constexpr uint8_t kObject = kPresent | static_cast<uint8_t>(ValueKind::Object);
-constexpr uint8_t kReference = kPresent | static_cast<uint8_t>(ValueKind::Reference);
-
-Object* ObjectAt(uint64_t bits) { return reinterpret_cast<Object*>(bits); }
-void Count(uint64_t bits, uint8_t state) {
-  if (state != kWord) ObjectAt(bits)->refs.Retain();
-}
 void ReleaseBits(uint64_t bits, uint8_t state) {
   if (state != kWord) Value::Adopt(static_cast<ValueKind>(state & 7), ObjectAt(bits));
 }
-uint64_t BitsOf(const Value& value) { return static_cast<uint64_t>(value.word()); }
-uint8_t StateOf(const Value& value) { return static_cast<uint8_t>(kPresent | static_cast<uint8_t>(value.kind())); }
-DelayCell* CellAt(uint64_t bits) { return static_cast<DelayCell*>(ObjectAt(bits)); }
 
 }  // namespace
 
@@ -274,50 +263,47 @@ L_Match: {
   if (ip->a & kLastUse) ReleaseBits(S(a), k[a]);
   NEXT();
 }
-L_Field:
+L_Field: {
+  uint32_t a = ip->a;
+  if (!(a & kLastUse) && k[a] == kObject && DataAt(S(a))->constructor == ip->x) [[likely]] {
+    const Value& field = DataAt(S(a))->fields()[ip->b];
+    if (field.is_word()) {
+      S(ip->d) = BitsOf(field);
+      k[ip->d] = kWord;
+      NEXT();
+    }
+    if (field.kind() == ValueKind::Object) {
+      S(ip->d) = BitsOf(field);
+      k[ip->d] = kObject;
+      field.object()->refs.Retain();
+      NEXT();
+    }
+  }
+  if (!ReadField(ip, frame->slots(), k)) goto general;
+  NEXT();
+}
 L_FieldPlain: {
   uint32_t a = ip->a & ~kLastUse;
   if (k[a] != kObject) goto general;
-  auto* data = reinterpret_cast<Data*>(S(a));
-  if (data->constructor != ip->x || ip->b >= data->size()) goto general;
-  // What a filled cell holds is passed on at once. The field still refers to the cell (tagged_cycles.cpp).
-  Value* field = &data->fields()[ip->b];
-  while (field->is_reference() && !HostCellIn(field->object()) && CellAt(BitsOf(*field))->IsFull())
-    field = &CellAt(BitsOf(*field))->value();
-  if (ip->op == Direct::FieldPlain) {
-    if (!field->is_word()) goto general;
-    S(ip->d) = BitsOf(*field);
-  } else {
-    if (field->is_error()) goto general;
-    uint64_t bits = BitsOf(*field);
-    uint8_t now = StateOf(*field);
-    if (now != kWord) {
-      if ((ip->a & kLastUse) && data->refs.IsOne() && field == &data->fields()[ip->b]) field->Take();
-      else ObjectAt(bits)->refs.Retain();
-    }
-    S(ip->d) = bits;
-    k[ip->d] = now;
-  }
-  if (ip->a & kLastUse) {
-    if (data->refs.IsOne() && data->few_fields < Data::kMostFew) {
-      for (uint32_t i = 0; i < data->few_fields; ++i) data->fields()[i].~Value();
-      alive::Gone(alive::Kind::Data);
-      Data::Free(data);
-    } else {
-      ReleaseBits(reinterpret_cast<uint64_t>(data), kObject);
-    }
-  }
+  Data* data = DataAt(S(a));
+  if (data->constructor != ip->x) goto general;
+  const Value* held = HeldBy(&data->fields()[ip->b]);
+  if (!held->is_word()) goto general;
+  S(ip->d) = BitsOf(*held);
+  if (ip->a & kLastUse) ReleaseBits(reinterpret_cast<uint64_t>(data), kObject);
   NEXT();
 }
-L_Construct: {
+L_TwoFields:
+  if (!ReadTwoFields(ip, frame->slots(), k)) goto general;
+  NEXT();
+L_Fields:
+  if (!ReadFields(ip, operands + ip->x, frame->slots(), k)) goto general;
+  NEXT();
+L_Construct:
   STAND();
-  Data* data = Data::NewRaw(ip->y, ip->b);
-  const uint32_t* from = operands + ip->x;
-  for (uint32_t i = 0; i < ip->b; ++i) ::new (data->fields() + i) Value(TakeOperand(frame->slots(), k, from[i]));
-  S(ip->d) = reinterpret_cast<uint64_t>(data);
+  S(ip->d) = reinterpret_cast<uint64_t>(MakeData(ip, operands + ip->x, program_.constants, frame->slots(), k));
   k[ip->d] = kObject;
   NEXT();
-}
 L_Delay: {
   STAND();
   if (!unpins_.empty()) DrainUnpins();
@@ -348,6 +334,7 @@ L_ForcePlain: {
         STAND();
         if (poll_due_ && PollInDirect(frame)) goto yield;
         if (cell->CanEnter()) {
+          if (cell->site->ahead && RunAhead(cell)) RUN();  // now it is full
           // Its body runs here and now, and comes back to this instruction.
           frame = EnterBody(cell, frame);
           k = frame->states();

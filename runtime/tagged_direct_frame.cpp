@@ -230,17 +230,16 @@ void Worker::StartBodyDirect(DelayCell* cell, Value reference, Frame* body) {
 bool Worker::DelayEager(Frame* frame, const SiteCode& site, const uint32_t* operands, uint32_t slot) {
   uint64_t* slots = frame->slots();
   uint8_t* states = frame->states();
-  std::optional<Value> result = RunEager(program_, site, operands, slots, states);
-  if (!result) return false;
+  Value result;
+  if (!RunEager(program_, site, operands, slots, states, &result)) return false;
   for (uint32_t i = 0; i < site.together.size(); ++i)
     if (!(operands[i] & kConstant) && operands[i] & kLastOperand) TakeOperand(slots, states, operands[i]);
-  Put(frame, slot, std::move(*result));
+  Put(frame, slot, std::move(result));
   return true;
 }
 
 // A cell whose operands are still to be made: all are there, and none has failed.
-DelayCell* Worker::NewDirectCell(Frame* frame, const SiteCode* site) {
-  TagNode* tag = frame->flags & kHasTag ? frame->tag : TagOf(frame);
+DelayCell* Worker::NewDirectCell(TagNode* tag, const SiteCode* site) {
   auto* cell = ::new (cells_.Take(site->cell_bytes)) DelayCell(site);
   if (site->late_operands || site->together.empty()) ::new (&cell->value()) Value();
   cell->starts_direct = site->callee->direct != kNone;
@@ -248,6 +247,15 @@ DelayCell* Worker::NewDirectCell(Frame* frame, const SiteCode* site) {
   ++live_cells_;
   ++stats_.delays;
   return cell;
+}
+
+// A body that was run without a frame counts as a call and as a step of the run.
+void Worker::CountFilled(DelayCell* cell) {
+  uint64_t depth = DepthOf(cell->tag) + 1;
+  if (depth > stats_.max_depth) stats_.max_depth = depth;
+  ++stats_.calls;
+  ++stats_.released;
+  if (budget_ > 1) --budget_;
 }
 
 // A cell whose body is done, that nobody else refers to.

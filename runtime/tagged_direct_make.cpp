@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "runtime/tagged_direct_data.h"
 #include "runtime/tagged_direct_flow.h"
 #include "runtime/tagged_frame.h"
 
@@ -46,6 +47,7 @@ class DirectMaker {
   void EmitBlock(uint32_t block);
   bool EmitStep(uint32_t block, size_t step, const Slots& live_before);
   bool EmitOp(const Step& step);
+  bool JoinField(uint32_t d, uint16_t a, uint32_t attr);
   void EmitMove(uint32_t d, uint32_t from);
   void EmitBranch(uint32_t block, const Step& step);
   bool EmitCall(const Step& step, const Slots& live_after);
@@ -100,6 +102,7 @@ class DirectMaker {
   std::vector<uint32_t> uses_;  // of the step, by slot
   Slots live_after_;
   Slots known_;
+  uint32_t block_ = 0;  // that is emitted
   uint32_t pc_ = kNone, state_ = kNone;
   uint32_t fused_ = kNone;  // the predicate of the block's branch, once its step has been passed
   size_t state_bytes_ = 0;
@@ -145,6 +148,49 @@ void DirectMaker::EmitMove(uint32_t d, uint32_t from) {
     uint16_t a = Operand(from);
     Add(plain_[from] ? Direct::Widen : Direct::MoveOpen, d, a);
   }
+}
+
+// Reads the field together with those that the instruction before reads of the same constructor. False if that reads none.
+bool DirectMaker::JoinField(uint32_t d, uint16_t a, uint32_t attr) {
+  if (Here() == start_[block_]) return false;
+  DirectInstr& last = out().code.back();
+  auto with_kind = [&](uint32_t slot) { return slot | (plain_[slot] ? kFieldPlain : 0); };
+  uint32_t constructor = attr >> 16, field = attr & 0xffff;
+  if (last.a != (a & ~kLastUse)) return false;
+  switch (last.op) {
+    case Direct::Field:
+    case Direct::FieldPlain:
+      if (last.x != constructor || last.b == field || last.d == last.a) return false;
+      last.op = Direct::TwoFields;
+      last.y = static_cast<uint32_t>(last.b) << 16 | field;
+      last.d = static_cast<uint16_t>(with_kind(last.d));
+      last.b = static_cast<uint16_t>(with_kind(d));
+      break;
+    case Direct::TwoFields: {
+      if (last.x != constructor || last.y >> 16 == field || (last.y & 0xffff) == field) return false;
+      std::vector<uint32_t>& list = out().operands;
+      uint32_t first = static_cast<uint32_t>(list.size());
+      list.insert(list.end(), {(last.y & 0xffff0000) | last.d, last.y << 16 | last.b, field << 16 | with_kind(d)});
+      last.op = Direct::Fields;
+      last.d = 0;
+      last.b = 3;
+      last.x = first;
+      last.y = constructor;
+      break;
+    }
+    case Direct::Fields: {
+      std::vector<uint32_t>& list = out().operands;
+      if (last.y != constructor || last.b == kMostFieldsTogether) return false;
+      for (uint32_t i = 0; i < last.b; ++i)
+        if (list[last.x + i] >> 16 == field) return false;
+      list.push_back(field << 16 | with_kind(d));
+      ++last.b;
+      break;
+    }
+    default: return false;
+  }
+  last.a = a;
+  return true;
 }
 
 // An ordinary op.
@@ -203,6 +249,7 @@ bool DirectMaker::EmitOp(const Step& step) {
     if (node.op == Op::Field) {
       if (x_constant || plain_[in.b]) return false;
       uint16_t a = Operand(in.b);
+      if (JoinField(in.a, a, node.attr)) return true;
       Add(plain_[in.a] ? Direct::FieldPlain : Direct::Field, in.a, a, node.attr & 0xffff).x = node.attr >> 16;
       return true;
     }
@@ -476,6 +523,7 @@ void DirectMaker::EmitBlock(uint32_t index) {
     const DirectFlow::BlockFlow& flow = flow_[index];
     const Block& block = schedule_.blocks[index];
     start_[index] = Here();
+    block_ = index;
     pc_ = state_ = fused_ = kNone;
     if (p_.count) Add(Direct::Count).x = static_cast<uint32_t>(block.steps.size());
     if (flow.uses == 1 && flow.only != kNone) DropDead(flow_.LiveAfterBranch(flow.only), flow.live_in);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "runtime/tagged_code.h"
@@ -16,11 +15,11 @@ struct DelayCell;
 // Sets SiteCode::eager of the delayed calls whose bodies are short and do nothing but look at values and compute with words.
 void MarkEager(Program& program);
 
-// What the body of an eager site gives, or nothing if some value is missing, has failed, or is too large for a word. The
-// operands are those of its Delay in direct code, in a frame with these slots and states; they stay as they are. May throw
+// What the body of an eager site gives, into `result`; or false if some value is missing, has failed, or is too large for a word.
+// The operands are those of its Delay in direct code, in a frame with these slots and states; they stay as they are. May throw
 // std::bad_alloc.
-std::optional<Value> RunEager(const Program& program, const SiteCode& site, const uint32_t* operands, const uint64_t* slots,
-                              const uint8_t* states);
+bool RunEager(const Program& program, const SiteCode& site, const uint32_t* operands, const uint64_t* slots,
+              const uint8_t* states, Value* result);
 
 // The same of a cell that nobody has asked for: if its body can be computed at once by now, the cell is full afterwards, and
 // what it captured is given up. While nothing else runs.

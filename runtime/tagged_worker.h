@@ -22,6 +22,7 @@ namespace df::tagged {
 
 class Team;
 class TaggedExecution;
+struct Ahead;
 
 // Ends a worker that is not the first, because the run is over.
 struct Ending {};
@@ -34,6 +35,7 @@ struct Waiter {
 
 // A delayed call under one tag: what its reference refers to. The values follow the struct in memory: one place for the
 // value of a full cell, which is also that of the first operand, unless operands may come after it; then the operands.
+// Object::few_fields is the power of two of how many bodies may follow its own, unasked (tagged_eager.cpp).
 struct DelayCell : Object {
   enum class State : uint8_t { Kept, Released, Running, Full, Free };
   State state = State::Kept;
@@ -65,6 +67,7 @@ struct DelayCell : Object {
   const Value& value() const { return *reinterpret_cast<const Value*>(this + 1); }
   // A Dead one has not come.
   Value* operands() { return &value() + site->late_operands; }
+  const Value* operands() const { return &value() + site->late_operands; }
   uint32_t num_operands() const { return static_cast<uint32_t>(site->together.size()); }
   uint32_t num_values() const { return site->cell_values; }
   uint32_t Bytes() const { return site->cell_bytes; }
@@ -114,6 +117,7 @@ class Worker {
   friend class TaggedExecution;
   friend void df::FreeDelay(Object* object, DeadObjects& dead);
   friend class Team;
+  friend struct Ahead;
 
   // Work that is ready: the tail at `pc` of `frame`, or its ready regions if that is kNone, one ref; or a cell to be
   // started, one count.
@@ -254,7 +258,13 @@ class Worker {
   Frame* GiveResults(Frame* frame);
   bool GoesDirect(DelayCell& cell) const;
   void StartBodyDirect(DelayCell* cell, Value reference, Frame* body);
-  DelayCell* NewDirectCell(Frame* frame, const SiteCode* site);
+  DelayCell* NewDirectCell(Frame* frame, const SiteCode* site) {
+    return NewDirectCell(frame->flags & kHasTag ? frame->tag : TagOf(frame), site);
+  }
+  DelayCell* NewDirectCell(TagNode* tag, const SiteCode* site);
+  // tagged_eager.cpp: computes the value of a cell that could be entered without a frame. False if that cannot be done now.
+  bool RunAhead(DelayCell* cell);
+  void CountFilled(DelayCell* cell);
   bool DelayEager(Frame* frame, const SiteCode& site, const uint32_t* operands, uint32_t slot);
   Frame* EnterBody(DelayCell* cell, Frame* waiter);
   void FreeUnshared(DelayCell* cell);

@@ -1,0 +1,126 @@
+// What direct code does with constructors. Functions of their own, and not a part of the interpreter: there the compiler keeps
+// nothing in registers that more than a few instructions need.
+#include "runtime/tagged_direct_data.h"
+
+namespace df::tagged {
+
+namespace {
+
+struct Taken {
+  uint64_t bits;
+  uint8_t state;
+};
+
+// What `field` holds, which is `held`, out of data that nobody else has and that will be freed: the value moves, and so does
+// that of a cell that only the field refers to.
+inline Taken TakeField(Value* field, const Value* held) {
+  Taken taken{BitsOf(*held), StateOf(*held)};
+  if (held == field) {
+    field->Take();
+  } else {
+    Count(taken.bits, taken.state);
+  }
+  return taken;
+}
+
+// What was read before an error was met.
+bool GiveBackFields(const uint32_t* entry, const uint32_t* end, const uint64_t* s, const uint8_t* k) {
+  for (; entry != end; ++entry)
+    if (uint32_t d = *entry & (kFieldPlain - 1); !(*entry & kFieldPlain) && k[d] != kWord)
+      Value::Adopt(static_cast<ValueKind>(k[d] & 7), ObjectAt(s[d]));
+  return false;
+}
+
+inline void Release(Data* data) { Value::Adopt(ValueKind::Object, data); }
+
+}  // namespace
+
+bool ReadField(const DirectInstr* ip, uint64_t* s, uint8_t* k) {
+  uint32_t a = ip->a & ~kLastUse;
+  if (k[a] != kObject) return false;
+  Data* data = DataAt(s[a]);
+  if (data->constructor != ip->x) return false;
+  Value* field = &data->fields()[ip->b];
+  const Value* held = HeldBy(field);
+  if (held->is_error()) return false;
+  uint64_t bits = BitsOf(*held);
+  uint8_t state = StateOf(*held);
+  s[ip->d] = bits;
+  k[ip->d] = state;
+  if (!(ip->a & kLastUse)) {
+    Count(bits, state);
+  } else if (CanTakeApart(data)) {
+    TakeField(field, held);
+    FreeRest(data);
+  } else {
+    Count(bits, state);
+    Release(data);
+  }
+  return true;
+}
+
+bool ReadTwoFields(const DirectInstr* ip, uint64_t* s, uint8_t* k) {
+  uint32_t a = ip->a & ~kLastUse;
+  if (k[a] != kObject) return false;
+  Data* data = DataAt(s[a]);
+  if (data->constructor != ip->x) return false;
+  Value* first = &data->fields()[ip->y >> 16];
+  Value* second = &data->fields()[ip->y & 0xffff];
+  const Value* first_held = HeldBy(first);
+  const Value* second_held = HeldBy(second);
+  if (first_held->is_error() || second_held->is_error()) return false;
+  if ((ip->d & kFieldPlain && !first_held->is_word()) || (ip->b & kFieldPlain && !second_held->is_word())) return false;
+  Taken x{BitsOf(*first_held), StateOf(*first_held)}, y{BitsOf(*second_held), StateOf(*second_held)};
+  bool last = ip->a & kLastUse;
+  if (last && CanTakeApart(data)) {
+    TakeField(first, first_held);
+    TakeField(second, second_held);
+    FreeRest(data);
+  } else {
+    Count(x.bits, x.state);
+    Count(y.bits, y.state);
+    if (last) Release(data);
+  }
+  uint32_t d = ip->d & (kFieldPlain - 1), b = ip->b & (kFieldPlain - 1);
+  s[d] = x.bits;
+  s[b] = y.bits;
+  if (!(ip->d & kFieldPlain)) k[d] = x.state;
+  if (!(ip->b & kFieldPlain)) k[b] = y.state;
+  return true;
+}
+
+bool ReadFields(const DirectInstr* ip, const uint32_t* list, uint64_t* s, uint8_t* k) {
+  uint32_t a = ip->a & ~kLastUse;
+  if (k[a] != kObject) return false;
+  Data* data = DataAt(s[a]);
+  if (data->constructor != ip->y) return false;
+  Value* fields = data->fields();
+  for (const uint32_t *entry = list, *end = list + ip->b; entry != end; ++entry) {
+    const Value* held = HeldBy(fields + (*entry >> 16));
+    uint32_t d = *entry & (kFieldPlain - 1);
+    if (*entry & kFieldPlain) {
+      if (!held->is_word()) return GiveBackFields(list, entry, s, k);
+      s[d] = BitsOf(*held);
+      continue;
+    }
+    if (held->is_error()) return GiveBackFields(list, entry, s, k);
+    s[d] = BitsOf(*held);
+    k[d] = StateOf(*held);
+    Count(s[d], k[d]);
+  }
+  if (!(ip->a & kLastUse)) return true;
+  if (CanTakeApart(data)) FreeRest(data);
+  else Release(data);
+  return true;
+}
+
+Data* MakeData(const DirectInstr* ip, const uint32_t* list, const std::vector<Value>& constants, const uint64_t* s,
+               const uint8_t* k) {
+  uint32_t count = ip->b;
+  Data* data = Data::NewRaw(ip->y, count);
+  Value* to = data->fields();
+  for (const uint32_t* end = list + count; list != end; ++list, ++to) MakeOperand(constants, s, k, *list, to);
+  return data;
+}
+
+}  // namespace df::tagged

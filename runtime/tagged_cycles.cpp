@@ -111,7 +111,8 @@ class TrialDeletion {
 }  // namespace
 
 void TaggedExecution::CollectIfDue() {
-  if (live_cells() <= collect_at_ || (team_ && !team_->HoldUp())) return;
+  // Elements that were computed ahead have no cells, and may still be held by one that only has to be looked at.
+  if ((live_cells() <= collect_at_ && memory::counters.current <= collect_at_bytes_) || (team_ && !team_->HoldUp())) return;
   std::vector<Pool<DelayCell>*> pools;
   ForEachWorker([&](Worker& worker) { pools.push_back(&worker.cells_); });
   uint64_t filled = 0, looked = 0;
@@ -134,6 +135,7 @@ void TaggedExecution::CollectIfDue() {
   // Walking everything again soon pays only where there are cycles, or cells that only had to be looked at.
   bool pays = !garbage.empty() || filled > live_cells() / 8;
   collect_at_ = std::max(kFirstCollection, (pays ? 2 : 4) * live_cells());
+  collect_at_bytes_ = std::max(kFirstCollectionBytes, (pays ? 2 : 4) * memory::counters.current);
   if (team_) team_->LetGo();
 }
 

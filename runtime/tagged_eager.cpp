@@ -112,7 +112,7 @@ class Made {
  public:
   Made() = default;
   ~Made() {
-    for (uint32_t i = 0; i < count_; ++i) Value::Adopt(made_[i]->kind == ObjectKind::Delay ? ValueKind::Reference : ValueKind::Object, made_[i]);
+    for (uint32_t i = 0; i < count_; ++i) Value::Adopt(ValueKind::Object, made_[i]);
   }
   Made(const Made&) = delete;
   Made& operator=(const Made&) = delete;

@@ -12,7 +12,8 @@ namespace df::tagged {
 
 struct DelayCell;
 
-// Sets SiteCode::eager of the delayed calls whose bodies are short and do nothing but look at values and compute with words.
+// Sets SiteCode::ahead of the delayed calls whose bodies are short and do nothing but look at values, compute with words, and make
+// constructors and delayed calls; and SiteCode::eager of those that make no delayed calls.
 void MarkEager(Program& program);
 
 // What the body of an eager site gives, into `result`; or false if some value is missing, has failed, or is too large for a word.

@@ -57,7 +57,9 @@ class TaggedExecution : public EngineRun {
   Frame* root_ = nullptr;
   double seconds_ = 0;  // in Run
   static constexpr uint64_t kFirstCollection = 1 << 16;
-  uint64_t collect_at_ = kFirstCollection;
+  static constexpr int64_t kFirstCollectionBytes = 4 << 20;
+  uint64_t collect_at_ = kFirstCollection;                // cells,
+  int64_t collect_at_bytes_ = kFirstCollectionBytes;      // or bytes of this thread
   std::unique_ptr<memory::Budget> shared_budget_;
   std::unique_ptr<Team> team_;           // once there are several threads
   std::atomic<bool> left_direct_{false};  // since nothing went on, some frame has

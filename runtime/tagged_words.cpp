@@ -39,6 +39,8 @@ Frame* Worker::RunWords(Frame* frame) {
 #define DF_LABEL_Match &&other
 #define DF_LABEL_Field &&other
 #define DF_LABEL_FieldPlain &&other
+#define DF_LABEL_TwoFields &&other
+#define DF_LABEL_Fields &&other
 #define DF_LABEL_Construct &&other
 #define DF_LABEL_Delay &&other
 #define DF_LABEL_Force &&other

@@ -35,6 +35,9 @@ PROGRAMS = [
      "ev (n - 1) (a + 2) } in ev N 0", (10**3, 10**6), lambda n: 3 * n // 2, {"tagged": 2}),
     ("let { ev, od :: Int -> [Int] -> Int; ev n a = if n == 0 then sum a else od (n - 1) [n, n]; od n a = if n == 0 then 0 "
      "else ev (n - 1) [1] } in ev N []", (10**3, 10**5), lambda n: 1, {"tagged": 1}),
+    # A list that is kept has few cells between its elements.
+    ("let xs = map (+ 1) [1 .. N :: Int] in sum xs + length (filter even xs)", (10**3, 10**6),
+     lambda n: n * (n + 1) // 2 + n + (n + 1) // 2, {"tagged": 60}),
     # An iteration's accumulator hangs on a call that was given references, and on a choice that is made at once.
     ("let { look :: Int -> [Int] -> Int -> Int; look a ts n = if n == 0 then (case ts of { [] -> a; t : _ -> t }) else "
      "look a ts (n - 1); go :: Int -> Int -> [Int] -> Int; go a b ts = case ts of { [] -> a; t : rest -> "

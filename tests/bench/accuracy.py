@@ -30,6 +30,7 @@ BATCH, ROWS, RATE = 25, 20000, 0.05
 def torch_run(model, train_path, dev_path, seed, epochs):
     """The share of held-out roots that are right after each epoch, and the seconds of processor time it all took."""
     import torch
+    from random_trees import schedule
 
     sys.path.insert(0, os.path.join(ROOT, "tests", "sentiment"))
     import pytorch
@@ -38,14 +39,14 @@ def torch_run(model, train_path, dev_path, seed, epochs):
     torch.manual_seed(seed)
     hidden = pytorch.HIDDEN[model]
 
-    def first(shape, table):
+    def drawn(shape, table):
         if len(shape) == 1:
             return torch.zeros(shape)
         if table:
             return 0.1 * torch.randn(shape)
         return (torch.rand(shape) - 0.5) * 2 / (shape[0] * shape[1]) ** 0.5  # `evenly` of NN
 
-    p = [first(shape, i == 0).requires_grad_() for i, shape in enumerate(pytorch.SHAPES[model](hidden))]
+    p = [drawn(shape, i == 0).requires_grad_() for i, shape in enumerate(pytorch.SHAPES[model](hidden))]
     with tempfile.NamedTemporaryFile("w", suffix=".txt", delete=False, encoding="utf-8") as file:
         for path in (train_path, dev_path):
             with open(path, encoding="utf-8") as text:
@@ -57,29 +58,10 @@ def torch_run(model, train_path, dev_path, seed, epochs):
     train, dev = trees[:count], trees[count:]
 
     def plan(part):
-        """Per height the words or the numbers of the children; classes in the order of the nodes; the numbers of the roots."""
-        levels, labels, roots = [], [], []
-
-        def visit(tree):
-            if len(tree) == 2:
-                height, entry = 0, tree[1]
-            else:
-                left, right = visit(tree[1]), visit(tree[2])
-                height, entry = 1 + max(left[0], right[0]), (left, right)
-            while len(levels) <= height:
-                levels.append([])
-                labels.append([])
-            levels[height].append(entry)
-            labels[height].append(tree[0])
-            return height, len(levels[height]) - 1
-
-        roots = [visit(tree) for tree in part]
-        start = [0]
-        for level in levels:
-            start.append(start[-1] + len(level))
-        number = lambda place: start[place[0]] + place[1]
-        steps = [(torch.tensor([number(l) for l, _ in level]), torch.tensor([number(r) for _, r in level])) for level in levels[1:]]
-        return torch.tensor(levels[0]), steps, torch.tensor(sum(labels, [])), torch.tensor([number(r) for r in roots])
+        """The words, by height the numbers of the children, the classes of all nodes, the numbers of the roots."""
+        nodes, steps, roots, first = schedule(part, lambda tree: tree[1:] if len(tree) == 3 else None)
+        words, labels = [tree[1] for tree in nodes[:first[1]]], [tree[0] for tree in nodes]
+        return torch.tensor(words), [(torch.tensor(l), torch.tensor(r)) for l, r in steps], torch.tensor(labels), torch.tensor(roots)
 
     def states(words, steps):
         x = p[0].index_select(0, words)

@@ -216,7 +216,7 @@ SIZE, LEAVES = 1024, 128
 def torch_by_hand(batches, rounds):
     """Trees a second in PyTorch on one thread: a product for all nodes of one height in a batch of trees of different shapes."""
     import torch
-    import trees
+    from random_trees import make, schedule
 
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
@@ -229,10 +229,10 @@ def torch_by_hand(batches, rounds):
     for batch in batches:
         made, seed = [], 7
         for _ in range(batch):
-            tree, seed = trees.make(LEAVES, seed)
+            tree, seed = make(LEAVES, seed)
             made.append(tree)
-        words, steps, roots, first = trees.schedule(made)
-        words, roots = torch.tensor(words), torch.tensor(roots)
+        nodes, steps, roots, first = schedule(made)
+        words, roots = torch.tensor(nodes[:first[1]]), torch.tensor(roots)
         steps = [(torch.tensor(left), torch.tensor(right)) for left, right in steps]
 
         def run():

@@ -23,59 +23,10 @@ import tempfile
 import time
 
 import trees_training
+from random_trees import WORDS, make_all, schedule
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-EMBEDDING, WORDS = 300, 1000
-
-
-def following(seed):
-    return (seed * 1103515245 + 12345) % 2147483648
-
-
-def make(leaves, seed):
-    """As `make` in trees.df: a leaf is its word, a node a pair."""
-    seed = following(seed)
-    if leaves == 1:
-        return seed // 65536 % WORDS, seed
-    left = 1 + seed // 65536 % (leaves - 1)
-    a, seed = make(left, seed)
-    b, seed = make(leaves - left, seed)
-    return (a, b), seed
-
-
-def make_all(count, seed=7):
-    trees = []
-    for _ in range(count):
-        seed = following(seed)
-        tree, seed = make(20 + seed // 65536 % 21, seed)
-        trees.append(tree)
-    return trees
-
-
-def schedule(part):
-    """The nodes of these trees height by height, numbered in this order: the words of the leaves; for each further height the numbers
-    of left and of right children; the numbers of the roots; and where each height begins."""
-    levels, roots = [], []
-
-    def visit(tree):
-        if isinstance(tree, int):
-            height, entry = 0, tree
-        else:
-            left, right = visit(tree[0]), visit(tree[1])
-            height, entry = 1 + max(left[0], right[0]), (left, right)
-        while len(levels) <= height:
-            levels.append([])
-        levels[height].append(entry)
-        return height, len(levels[height]) - 1
-
-    for tree in part:
-        roots.append(visit(tree))
-    first = [0]
-    for level in levels:
-        first.append(first[-1] + len(level))
-    number = lambda place: first[place[0]] + place[1]
-    steps = [([number(l) for l, _ in level], [number(r) for _, r in level]) for level in levels[1:]]
-    return levels[0], steps, [number(r) for r in roots], first
+EMBEDDING = 300
 
 
 # ---------------------------------------------------------------- PyTorch
@@ -113,8 +64,8 @@ def torch_rates(hidden, batches, count, rounds):
         return node(*by_node(tree[0]), *by_node(tree[1]))
 
     def planned(part):
-        words, steps, roots, first = schedule(part)
-        return torch.tensor(words), [(torch.tensor(l), torch.tensor(r)) for l, r in steps], torch.tensor(roots), first
+        nodes, steps, roots, first = schedule(part)
+        return torch.tensor(nodes[:first[1]]), [(torch.tensor(l), torch.tensor(r)) for l, r in steps], torch.tensor(roots), first
 
     def by_hand(plan):
         words, steps, roots, first = plan

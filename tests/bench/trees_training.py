@@ -21,6 +21,8 @@ import sys
 import tempfile
 import time
 
+from random_trees import schedule
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 EMBEDDING, WORDS, RATE = 300, 1000, 0.0001
 MODELS = [("TreeLSTM", 150), ("TreeLSTM", 300), ("TreeRNN", 128)]
@@ -80,31 +82,11 @@ def torch_rates(model, hidden, batches, trees, rounds):
 
         return sum(encode(tree)[1] for tree in part)
 
-    def schedule(part):
-        """Words, by height the numbers of left and right children, where each height begins, labels: nodes by height."""
-        levels = []
-
-        def visit(tree):
-            height, entry = 0, tree
-            if not isinstance(tree, int):
-                left, right = visit(tree[0]), visit(tree[1])
-                height, entry = 1 + max(left[0], right[0]), (left, right)
-            while len(levels) <= height:
-                levels.append([])
-            levels[height].append(entry)
-            return height, len(levels[height]) - 1
-
-        for tree in part:
-            visit(tree)
-        first = [0]
-        for level in levels:
-            first.append(first[-1] + len(level))
-        number = lambda place: first[place[0]] + place[1]
-        steps = [
-            (torch.tensor([number(l) for l, _ in level]), torch.tensor([number(r) for _, r in level])) for level in levels[1:]
-        ]
-        labels = torch.tensor([word % 5 for word in levels[0]] + [3] * (first[-1] - first[1]))
-        return torch.tensor(levels[0]), steps, first, labels
+    def planned(part):
+        """Words, by height the numbers of left and right children, where each height begins, classes."""
+        nodes, steps, _, first = schedule(part)
+        labels = torch.tensor([tree % 5 if isinstance(tree, int) else 3 for tree in nodes])
+        return torch.tensor(nodes[:first[1]]), [(torch.tensor(l), torch.tensor(r)) for l, r in steps], first, labels
 
     def in_place(p, plan):
         words, steps, first, labels = plan
@@ -186,7 +168,7 @@ def torch_rates(model, hidden, batches, trees, rounds):
     rates = {}
     for batch in batches:
         parts = [trees[i : i + batch] for i in range(0, len(trees), batch)]
-        plans = [schedule(part) for part in parts]
+        plans = [planned(part) for part in parts]
         rates[f"by hand {batch}"] = max(best(in_place, plans), best(added_to, plans))
         rates[f"by node {batch}"] = best(by_node, parts)
     return rates

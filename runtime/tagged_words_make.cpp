@@ -10,6 +10,7 @@
 
 #include "runtime/tagged_code.h"
 #include "runtime/tagged_frame.h"
+#include "runtime/tagged_words_facts.h"
 
 namespace df::tagged {
 
@@ -20,111 +21,6 @@ constexpr uint32_t kMostWordSlots = 128;     // of its frames: many of them shou
 constexpr int kMostUnrolled = 7;             // calls of a scope within itself, one inside the other
 constexpr int kLeaves = -1;
 constexpr uint32_t kLongestTest = 6;         // instructions at the beginning of a callee, and on a side that ends at once
-
-enum class Kind : uint8_t { None, Binary, Constant, Unary, Load, Branch2, Branch1, Branch, Jump, Count, CountCall, Call, CallWord,
-                            Arg, ArgConstant, Enter, Got, Next, Return, ReturnConstant };
-
-// What an instruction of direct code is, if word code may have it. Binary: d, a, b. Constant: d, a and a constant.
-Kind KindOf(Direct op) {
-  switch (op) {
-#define DF_DIRECT_BINARY(name, type, condition, expression) \
-  case Direct::name##RR: return Kind::Binary;               \
-  case Direct::name##RK: case Direct::name##KR: return Kind::Constant;
-#define DF_DIRECT_COMPARE(name, expression)                            \
-  case Direct::name##RR: return Kind::Binary;                          \
-  case Direct::name##RK: case Direct::name##KR: return Kind::Constant; \
-  case Direct::Branch##name##RR: return Kind::Branch2;                 \
-  case Direct::Branch##name##RK: return Kind::Branch1;
-#define DF_DIRECT_UNARY(name, type, condition, expression) case Direct::name: return Kind::Unary;
-#define DF_DIRECT_INTEGER(name, expression)
-#define DF_DIRECT_INTEGER_COMPARE(name, expression)
-#define DF_DIRECT(name, operands)
-#include "runtime/tagged_direct_ops.def"
-    case Direct::Load: return Kind::Load;
-    case Direct::Branch: return Kind::Branch;
-    case Direct::Jump: return Kind::Jump;
-    case Direct::Count: return Kind::Count;
-    case Direct::CountCall: return Kind::CountCall;
-    case Direct::Call: return Kind::Call;
-    case Direct::CallWord: return Kind::CallWord;
-    case Direct::Arg: return Kind::Arg;
-    case Direct::ArgConstant: return Kind::ArgConstant;
-    case Direct::Enter: return Kind::Enter;
-    case Direct::Got: return Kind::Got;
-    case Direct::Next: return Kind::Next;
-    case Direct::Return: return Kind::Return;
-    case Direct::ReturnConstant: return Kind::ReturnConstant;
-    default: return Kind::None;
-  }
-}
-
-// Whether an instruction may be left, so that what stands before it in the frame is looked at.
-bool CanLeave(Direct op) {
-  switch (op) {
-    case Direct::QuotRR: case Direct::QuotRK: case Direct::QuotKR:
-    case Direct::RemRR: case Direct::RemRK: case Direct::RemKR:
-    case Direct::DivRR: case Direct::DivRK: case Direct::DivKR:
-    case Direct::ModRR: case Direct::ModRK: case Direct::ModKR: return true;
-    default: break;
-  }
-  switch (KindOf(op)) {
-    case Kind::Binary: case Kind::Constant: case Kind::Unary: case Kind::Load: case Kind::Count: case Kind::CountCall: return false;
-    default: return op != Direct::MoveTwo && op != Direct::MoveJump && op != Direct::LoadJump;
-  }
-}
-
-// A call in direct code.
-struct CallOfWords {
-  const SiteCode* site = nullptr;
-  uint32_t site_index = 0;
-  struct Argument {
-    uint32_t to;
-    bool constant;
-    uint32_t from;
-    int64_t value;
-  };
-  std::vector<Argument> arguments;
-  std::vector<DirectInstr> counts;
-  uint32_t got = 0;  // the Got behind it
-};
-
-CallOfWords ReadCall(const Program& p, uint32_t pc) {
-  const std::vector<DirectInstr>& code = p.direct.code;
-  CallOfWords call;
-  call.site_index = code[pc].x;
-  call.site = &p.sites[code[pc].x];
-  if (code[pc].op == Direct::CallWord) {
-    call.arguments.push_back({code[pc].b, false, code[pc].a, 0});
-    call.got = pc + 1;
-    return call;
-  }
-  for (++pc; code[pc].op != Direct::Enter; ++pc) {
-    if (code[pc].op == Direct::Arg) call.arguments.push_back({code[pc].d, false, code[pc].a, 0});
-    else if (code[pc].op == Direct::ArgConstant) call.arguments.push_back({code[pc].d, true, 0, code[pc].imm});
-    else call.counts.push_back(code[pc]);
-  }
-  call.got = pc + 1;
-  return call;
-}
-
-// Calls nothing and has no loop: such a scope is always inlined, and called by others it is left in direct code.
-bool IsLeaf(const Program& p, const ScopeCode& scope) {
-  for (uint32_t pc = scope.plain; pc < scope.plain_end; ++pc)
-    if (Kind kind = KindOf(p.direct.code[pc].op); kind == Kind::Call || kind == Kind::CallWord || kind == Kind::Next) return false;
-  return true;
-}
-
-// The slots that a scope's Nexts write; its others keep what the call has put there.
-std::vector<bool> Changed(const Program& p, const ScopeCode& scope) {
-  std::vector<bool> changed(scope.num_slots, false);
-  if (scope.iteration_slot != kNone) changed[scope.iteration_slot] = true;
-  for (uint32_t pc = scope.plain; pc < scope.plain_end; ++pc) {
-    const DirectInstr& in = p.direct.code[pc];
-    if (in.op == Direct::Next)
-      for (uint32_t i = 0; i < in.b; ++i) changed[p.direct.operands[in.x + 2 * i + 1] & kOperandIndex] = true;
-  }
-  return changed;
-}
 
 // What is asked of direct code again and again.
 struct Facts {
@@ -221,8 +117,8 @@ bool WordMaker::Redirect(uint32_t from, uint32_t to, uint32_t owner, const std::
     if ((source == from && target != to) || source == to) return false;
   for (uint32_t at = static_cast<uint32_t>(code_.size()); at-- > run_;) {
     DirectInstr& in = code_[at];
-    Kind kind = KindOf(in.op);
-    bool writes = kind == Kind::Binary || kind == Kind::Constant || kind == Kind::Unary || kind == Kind::Load || in.op == Direct::GotWord;
+    WordKind kind = KindOf(in.op);
+    bool writes = kind == WordKind::Binary || kind == WordKind::Constant || kind == WordKind::Unary || kind == WordKind::Load || in.op == Direct::GotWord;
     if (writes && in.d == from) {
       if (owners_[at] != point_.activation) return false;
       in.d = static_cast<uint16_t>(to);
@@ -230,9 +126,9 @@ bool WordMaker::Redirect(uint32_t from, uint32_t to, uint32_t owner, const std::
       return true;
     }
     if (!writes || CanLeave(in.op) || in.d == to) return false;
-    bool reads = kind == Kind::Binary || kind == Kind::Constant || kind == Kind::Unary;
+    bool reads = kind == WordKind::Binary || kind == WordKind::Constant || kind == WordKind::Unary;
     if (reads && (in.a == from || in.a == to)) return false;
-    if (kind == Kind::Binary && (in.b == from || in.b == to)) return false;
+    if (kind == WordKind::Binary && (in.b == from || in.b == to)) return false;
   }
   return false;
 }
@@ -298,7 +194,7 @@ bool WordMaker::EndsAtOnce(uint32_t pc) const {
   for (uint32_t length = 0; length < kLongestTest; ++length, ++pc) {
     pc = PassJumps(pc);
     Direct op = p_.direct.code[pc].op;
-    if (KindOf(op) == Kind::Return || KindOf(op) == Kind::ReturnConstant) return true;
+    if (KindOf(op) == WordKind::Return || KindOf(op) == WordKind::ReturnConstant) return true;
     if (CanLeave(op)) return false;
   }
   return false;
@@ -310,8 +206,8 @@ bool WordMaker::BeginsWithTest(const ScopeCode& scope) const {
   for (uint32_t length = 0; length < kLongestTest; ++length, ++pc) {
     pc = PassJumps(pc);
     const DirectInstr& in = p_.direct.code[pc];
-    Kind kind = KindOf(in.op);
-    if (kind == Kind::Branch || kind == Kind::Branch1 || kind == Kind::Branch2) return EndsAtOnce(in.x) || EndsAtOnce(in.y);
+    WordKind kind = KindOf(in.op);
+    if (kind == WordKind::Branch || kind == WordKind::Branch1 || kind == WordKind::Branch2) return EndsAtOnce(in.x) || EndsAtOnce(in.y);
     if (CanLeave(in.op)) return false;
   }
   return false;
@@ -358,7 +254,7 @@ uint32_t WordMaker::TestOfReal(uint32_t activation, uint32_t pc, const CallOfWor
   uint32_t test = kNone;
   if (BeginsWithTest(callee)) {
     test = InlineTest(activation, call);
-  } else if (uint32_t begin = PassJumps(callee.plain); KindOf(p_.direct.code[begin].op) == Kind::Call) {
+  } else if (uint32_t begin = PassJumps(callee.plain); KindOf(p_.direct.code[begin].op) == WordKind::Call) {
     CallOfWords loop = ReadCall(p_, begin);
     if (loop.site->type != SiteType::Loop || !BeginsWithTest(*loop.site->callee) || !EndsAtOnce(loop.got + 1)) return kNone;
     test = InlineTest(Inline(activation, call, true), loop);
@@ -456,7 +352,7 @@ void WordMaker::Emit(uint32_t activation, uint32_t pc) {
       continue;
     }
     bool at_side = begins && (places_[activation].full != kNone || places_[activation].caller != kNone) && !EndsAtOnce(pc);
-    bool returns = KindOf(in.op) == Kind::Return || KindOf(in.op) == Kind::ReturnConstant;
+    bool returns = KindOf(in.op) == WordKind::Return || KindOf(in.op) == WordKind::ReturnConstant;
     if (!returns || begins) {  // a Return is copied to where it is needed
       if (start_.contains({activation, pc})) return EmitJump(activation, pc);
       if (joined || facts_.is_target[pc]) run_ = static_cast<uint32_t>(code_.size());
@@ -489,17 +385,17 @@ void WordMaker::Emit(uint32_t activation, uint32_t pc) {
       todo_.emplace_back(activation, in.x);
     };
     switch (KindOf(in.op)) {
-      case Kind::Binary: Add(in.op, slot(in.d), slot(in.a), slot(in.b)); break;
-      case Kind::Constant: Add(in.op, slot(in.d), slot(in.a)).imm = in.imm; break;
-      case Kind::Unary: Add(in.op, slot(in.d), slot(in.a)); break;
-      case Kind::Load: Add(in.op, slot(in.d)).imm = in.imm; break;
-      case Kind::Branch2: return branch(slot(in.b));
-      case Kind::Branch1: return branch(in.b);
-      case Kind::Branch: return branch(0);
-      case Kind::Count: Add(in.op).imm = in.imm; break;
-      case Kind::CountCall: Add(in.op, in.d + words_.activations[activation].depth).imm = in.imm; break;
-      case Kind::Call:
-      case Kind::CallWord: {
+      case WordKind::Binary: Add(in.op, slot(in.d), slot(in.a), slot(in.b)); break;
+      case WordKind::Constant: Add(in.op, slot(in.d), slot(in.a)).imm = in.imm; break;
+      case WordKind::Unary: Add(in.op, slot(in.d), slot(in.a)); break;
+      case WordKind::Load: Add(in.op, slot(in.d)).imm = in.imm; break;
+      case WordKind::Branch2: return branch(slot(in.b));
+      case WordKind::Branch1: return branch(in.b);
+      case WordKind::Branch: return branch(0);
+      case WordKind::Count: Add(in.op).imm = in.imm; break;
+      case WordKind::CountCall: Add(in.op, in.d + words_.activations[activation].depth).imm = in.imm; break;
+      case WordKind::Call:
+      case WordKind::CallWord: {
         CallOfWords call = ReadCall(p_, pc);
         for (const DirectInstr& count : call.counts) Add(count.op, count.d + words_.activations[activation].depth).imm = count.imm;
         if (MayInline(activation, *call.site->callee)) {
@@ -517,9 +413,9 @@ void WordMaker::Emit(uint32_t activation, uint32_t pc) {
         }
         continue;
       }
-      case Kind::Next: return EmitNext(activation, in);
-      case Kind::Return:
-      case Kind::ReturnConstant: {
+      case WordKind::Next: return EmitNext(activation, in);
+      case WordKind::Return:
+      case WordKind::ReturnConstant: {
         bool constant = in.op == Direct::ReturnConstant;
         if (activation == 0) {
           DirectInstr& give = Add(in.op, constant ? in.d : 0, constant ? 0 : slot(in.a), in.b);
@@ -598,7 +494,7 @@ std::vector<bool> FindFit(const Program& p) {
     const ScopeCode& scope = p.scopes[i];
     const std::vector<bool>& plain = p.direct.plain[i];
     fit[i] = scope.plain != kNone && scope.num_results == 1 && std::find(plain.begin(), plain.end(), false) == plain.end();
-    for (uint32_t pc = scope.plain; fit[i] && pc < scope.plain_end; ++pc) fit[i] = KindOf(p.direct.code[pc].op) != Kind::None;
+    for (uint32_t pc = scope.plain; fit[i] && pc < scope.plain_end; ++pc) fit[i] = KindOf(p.direct.code[pc].op) != WordKind::None;
   }
   ExcludeCallers(p, fit);
   return fit;
@@ -610,9 +506,9 @@ std::vector<bool> FindTargets(const Program& p, const std::vector<bool>& fit) {
   for (const ScopeCode& scope : p.scopes)
     for (uint32_t pc = scope.plain; fit[scope.id.index] && pc < scope.plain_end; ++pc) {
       const DirectInstr& in = p.direct.code[pc];
-      Kind kind = KindOf(in.op);
-      bool branches = kind == Kind::Branch || kind == Kind::Branch1 || kind == Kind::Branch2;
-      if (branches || kind == Kind::Jump) targets[in.x] = true;
+      WordKind kind = KindOf(in.op);
+      bool branches = kind == WordKind::Branch || kind == WordKind::Branch1 || kind == WordKind::Branch2;
+      if (branches || kind == WordKind::Jump) targets[in.x] = true;
       if (branches) targets[in.y] = true;
     }
   return targets;

@@ -1,0 +1,17 @@
+// The direct code of one scope: tagged_direct_make.cpp says which scopes have any.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/tagged_code.h"
+
+namespace df::tagged {
+
+// Appends the code of `scope` to the program's and notes where it begins; false, with nothing noted, if a step has no instruction
+// or the scope is too large. `plain` says of each scope which slots hold words, `is_direct` which scopes are thought to have
+// direct code, and `parameters` are the slots that a call fills.
+bool MakeDirectOf(Program& program, ScopeCode& scope, const Schedule& schedule, const std::vector<std::vector<bool>>& plain,
+                  const std::vector<bool>& is_direct, const std::vector<uint32_t>& parameters);
+
+}  // namespace df::tagged

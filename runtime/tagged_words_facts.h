@@ -1,0 +1,44 @@
+// What word code has to know of direct code: kinds of instructions, calls, scopes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/tagged_code.h"
+
+namespace df::tagged {
+
+enum class WordKind : uint8_t { None, Binary, Constant, Unary, Load, Branch2, Branch1, Branch, Jump, Count, CountCall, Call, CallWord,
+                            Arg, ArgConstant, Enter, Got, Next, Return, ReturnConstant };
+
+// What an instruction of direct code is, if word code may have it. Binary: d, a, b. Constant: d, a and a constant.
+WordKind KindOf(Direct op);
+
+// Whether an instruction may be left, so that what stands before it in the frame is looked at.
+bool CanLeave(Direct op);
+
+// A call in direct code.
+struct CallOfWords {
+  const SiteCode* site = nullptr;
+  uint32_t site_index = 0;
+  struct Argument {
+    uint32_t to;
+    bool constant;
+    uint32_t from;
+    int64_t value;
+  };
+  std::vector<Argument> arguments;
+  std::vector<DirectInstr> counts;
+  uint32_t got = 0;  // the Got behind it
+};
+
+// The call whose first instruction stands at `pc`.
+CallOfWords ReadCall(const Program& p, uint32_t pc);
+
+// Calls nothing and has no loop: such a scope is always inlined, and called by others it is left in direct code.
+bool IsLeaf(const Program& p, const ScopeCode& scope);
+
+// The slots that a scope's Nexts write; its others keep what the call has put there.
+std::vector<bool> Changed(const Program& p, const ScopeCode& scope);
+
+}  // namespace df::tagged

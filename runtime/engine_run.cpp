@@ -23,20 +23,17 @@ Outcome Failure(ErrorCode code, std::string message, ir::NodeId node, ir::PosId 
 }  // namespace
 
 void PathEnds::Add(const PathEntry& entry) {
+  if (added_ < kInner) inner_.push_back(entry);
+  else outer_[added_ % kOuter] = entry;
   ++added_;
-  if (inner_.size() < kInner) {
-    inner_.push_back(entry);
-    return;
-  }
-  outer_.push_back(entry);
-  if (outer_.size() > kOuter) outer_.pop_front();
 }
 
 void PathEnds::Fill(RuntimeError& error, uint64_t length) const {
   error.path = inner_;
   error.path_length = length;
   error.path_gap = length > kInner + kOuter ? kInner : 0;
-  error.path.insert(error.path.end(), outer_.begin(), outer_.end());
+  uint64_t outer = added_ > kInner ? std::min<uint64_t>(added_ - kInner, kOuter) : 0;
+  for (uint64_t i = added_ - outer; i < added_; ++i) error.path.push_back(outer_[i % kOuter]);
 }
 
 EngineRun::EngineRun(const ir::Graph& graph, const RunOptions& run) : graph_(graph), run_(run), limits_(run.limits) {

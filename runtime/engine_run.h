@@ -3,7 +3,7 @@
 // What every engine does alike: run within limits, and say how the run ended. Private to the engines.
 #pragma once
 
-#include <deque>
+#include <array>
 #include <new>
 
 #include "runtime/engine.h"
@@ -36,7 +36,7 @@ class PathEnds {
 
  private:
   std::vector<PathEntry> inner_;
-  std::deque<PathEntry> outer_;
+  std::array<PathEntry, kOuter> outer_;  // a ring: of what was added behind the inner ones, the last
   uint64_t added_ = 0;
 };
 

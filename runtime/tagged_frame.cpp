@@ -1,6 +1,10 @@
 // The tag that a frame is.
 #include "runtime/tagged_frame.h"
 
+#include <algorithm>
+#include <array>
+
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "runtime/tagged_words.h"
 
@@ -26,7 +30,9 @@ TagNode* GiveInnerTag(Frame* frame, TagNode* outer) {
     TagNode* tag;
     ~Held() { DropTag(tag); }
   } innermost{HoldTag(outer)};
-  for (const Label& label : InlinedLabels(frame->parent)) {
+  llvm::SmallVector<Label, 8> labels;
+  ForEachInlinedLabel(frame->parent, [&](const Label& label) { labels.push_back(label); });
+  for (const Label& label : llvm::reverse(labels)) {
     Held around{innermost.tag};
     innermost.tag = nullptr;
     innermost.tag = NewTag(label, around.tag);
@@ -73,21 +79,24 @@ void FillPath(const Frame* frame, RuntimeError& error) {
   PathEnds ends;
   uint64_t length = 0;
   const TagNode* tag = nullptr;
-  for (const Frame* at = frame; at && at->site->type != SiteType::Root;) {
-    std::vector<Label> inlined = InlinedLabels(at);
-    for (size_t i = inlined.size(); i-- > 0; ++length) ends.Add(EntryOf(inlined[i]));
-    if (at->flags & kHasTag) {
-      tag = at->tag;
+  auto add = [&](const Frame* at) {
+    ForEachInlinedLabel(at, [&](const Label& label) { ends.Add(EntryOf(label)); });
+    if (!(at->flags & kHasTag)) ends.Add(EntryOf(LabelOf(at)));
+  };
+  // Of a path of a hundred million labels those between the ends are only counted: the last frames wait in a ring.
+  std::array<const Frame*, PathEnds::kOuter> last;
+  uint64_t waiting = 0;
+  for (const Frame* at = frame; at && at->site->type != SiteType::Root; at = at->parent) {
+    length += InlinedDepth(at);
+    if (!(at->flags & kHasTag)) ++length;
+    if (ends.added() < PathEnds::kInner) add(at);
+    else last[waiting++ % last.size()] = at;
+    if (at->flags & (kHasTag | kTagParent)) {
+      tag = at->flags & kHasTag ? at->tag : at->parent_tag;
       break;
     }
-    ends.Add(EntryOf(LabelOf(at)));
-    ++length;
-    if (at->flags & kTagParent) {
-      tag = at->parent_tag;
-      break;
-    }
-    at = at->parent;
   }
+  for (uint64_t i = waiting - std::min<uint64_t>(waiting, last.size()); i < waiting; ++i) add(last[i % last.size()]);
   AddTag(tag, ends);
   ends.Fill(error, length + DepthOf(tag));
 }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "runtime/tag.h"
 #include "runtime/tagged_direct.h"
 
@@ -50,8 +51,10 @@ struct WordCode {
 // Makes word code of the scopes whose direct code is fit for it.
 void MakeWords(Program& program, const Options& options);
 
-// The labels of the inlined activations in which a frame stands, outermost first.
-std::vector<Label> InlinedLabels(const Frame* frame);
+// The labels of the inlined activations in which a frame stands, innermost first.
+void ForEachInlinedLabel(const Frame* frame, llvm::function_ref<void(const Label& label)> each);
+// How many there are.
+uint32_t InlinedDepth(const Frame* frame);
 // The scope of the innermost activation.
 const ScopeCode& InnermostScope(const Frame* frame);
 

@@ -19,16 +19,20 @@ std::vector<const InlinedActivation*> Inlined(const Frame* frame, const WordCode
 
 }  // namespace
 
-std::vector<Label> InlinedLabels(const Frame* frame) {
-  std::vector<Label> labels;
+void ForEachInlinedLabel(const Frame* frame, llvm::function_ref<void(const Label& label)> each) {
   const WordCode* words = WordsOf(frame);
-  if (!words) return labels;
+  if (!words) return;
   const uint64_t* slots = const_cast<Frame*>(frame)->slots();
-  for (const InlinedActivation* at : Inlined(frame, *words)) {
-    bool loop = at->site->type == SiteType::Loop;
-    labels.push_back({at->site->label, loop, loop ? slots[at->slots[at->site->callee->iteration_slot]] : 0});
+  for (uint32_t i = words->PointOf(frame->resume).activation; i != 0; i = words->activations[i].parent) {
+    const InlinedActivation& at = words->activations[i];
+    bool loop = at.site->type == SiteType::Loop;
+    each({at.site->label, loop, loop ? slots[at.slots[at.site->callee->iteration_slot]] : 0});
   }
-  return labels;
+}
+
+uint32_t InlinedDepth(const Frame* frame) {
+  const WordCode* words = WordsOf(frame);
+  return words ? words->activations[words->PointOf(frame->resume).activation].depth : 0;
 }
 
 const ScopeCode& InnermostScope(const Frame* frame) {

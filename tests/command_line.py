@@ -229,6 +229,7 @@ def inputs(d):
 
 
 SOON = 20 if os.environ.get("DFC_SLOW_BUILD") else 1.0  # 100 ms is promised; the machine may have other work
+LIMIT = 2 if os.environ.get("DFC_SLOW_BUILD") else 0.3  # seconds, in which a run has begun
 
 
 @test
@@ -240,9 +241,9 @@ def limits(d):
         for file, place in (("spin.df", "at spin.df:2:1 in `spin`"), ("grow.df", "called at grow.df:2:14 in `grow`"),
                             ("lists.df", "error: ")):
             begin = time.monotonic()
-            _, err = d.expect(3, "run", file, "--engine=" + engine, "--timeout=300ms", out="", err=place)
-            assert err.startswith("error: the time limit of 0.3 s is reached\n  "), err
-            assert time.monotonic() - begin < 0.3 + SOON + 0.5, (file, engine)
+            _, err = d.expect(3, "run", file, "--engine=" + engine, "--timeout=%gs" % LIMIT, out="", err=place)
+            assert err.startswith("error: the time limit of %g s is reached\n  " % LIMIT), err
+            assert time.monotonic() - begin < LIMIT + SOON + 0.5, (file, engine)
         _, err = d.expect(3, "run", "grow.df", "--engine=" + engine, "--max-memory=50M", out="",
                           err="error: the memory limit of 50 MiB is reached\n  at grow.df:2:")
         assert "more calls" in err, err
@@ -363,7 +364,7 @@ def timelines(d):
         spans = [event for event in trace["traceEvents"] if event["ph"] == "X"]
         assert spans[0]["name"] == "main" and sum(span["name"] == "fib" for span in spans) > 20, spans[:3]
         assert any(span.get("args", {}).get("at") == "p.df:2:30" for span in spans), "the place of the call"
-        assert trace["otherData"]["worker 0 moments"] > 10, trace["otherData"]
+        assert trace["otherData"]["worker 0 moments"] > 5, trace["otherData"]
         within_each_other(spans)
     # A track per thread; under stress the second one surely gets work, if there is some for a while.
     d.file("longer.df", "fib :: Int -> Int\nfib n = if n < 2 then n else fib (n - 1) + fib (n - 2)\nmain = fib 27\n")

@@ -140,7 +140,7 @@ def unrolled(text, training):
 
 def parse(text):
     """A tree's text as (class, word or (left, right))."""
-    tokens = re.findall(r"[()]|[^\s()]+", text)
+    tokens = re.findall(r"[()]|[^ ()]+", text)
     at = 0
 
     def one():

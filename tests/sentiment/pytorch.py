@@ -23,7 +23,7 @@ def read_trees(path, rows):
 
     with open(path, encoding="utf-8") as file:
         first = file.read().split("\n\n")[0]
-    return [tree(re.findall(r"[()]|[^\s()]+", line), 0)[0] for line in first.split("\n") if line]
+    return [tree(re.findall(r"[()]|[^ ()]+", line), 0)[0] for line in first.split("\n") if line]
 
 
 def waves(size, k, *shape):

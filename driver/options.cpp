@@ -48,6 +48,11 @@ bool ParseQueue(std::string_view text, bool& last_first) {
   return last_first || text == "fifo";
 }
 
+bool ParseGradient(std::string_view text, bool& recompute) {
+  recompute = text == "recompute";
+  return recompute || text == "paired";
+}
+
 bool ParseThreads(std::string_view text, uint32_t& threads) {
   uint64_t count;
   if (!ParseCount(text, count) || count > kMostThreads) return false;
@@ -115,10 +120,8 @@ void AddLowerOptions(CLI::App& app, Options& options) {
       ->check(CLI::IsMember(names))
       ->type_name("NAMES");
   app.add_flag_callback("--no-loops", [&] { options.lower.loops = false; }, "self tail calls stay calls");
-  app.add_option_function<std::string>("--gradient",
-                                       [&](const std::string& kind) { options.lower.recompute = kind == "recompute"; },
-                                       "paired (default), or recompute: gradients that compute the forward pass anew, to compare with")
-      ->check(CLI::IsMember({"paired", "recompute"}))
+  AddRead(app, "--gradient", options.lower.recompute, ParseGradient, "`paired` or `recompute`",
+          "paired (default), or recompute: gradients that compute the forward pass anew, to compare with")
       ->type_name("KIND");
 }
 

@@ -59,6 +59,16 @@ struct Node {
   std::string reason;                       // Delay
 };
 
+inline Node OpNode(ir::Op op, llvm::ArrayRef<Value> operands, ir::PortType result, uint32_t attr = 0) {
+  Node node;
+  node.kind = NodeKind::Op;
+  node.op = op;
+  node.attr = attr;
+  node.operands.assign(operands.begin(), operands.end());
+  node.results = {result};
+  return node;
+}
+
 struct Block {
   std::vector<NodeId> nodes;
   // What the block yields: the Branch's results, the function's results, or, if `again`, the function's next parameters:

@@ -35,13 +35,7 @@ class Writer {
     return id;
   }
   Value Op(ir::Op op, llvm::ArrayRef<Value> operands, ir::TypeId type, uint32_t attr = 0, bool lazy = false) {
-    Node node;
-    node.kind = NodeKind::Op;
-    node.op = op;
-    node.attr = attr;
-    node.operands.assign(operands.begin(), operands.end());
-    node.results = {{type, lazy}};
-    return {Add(std::move(node)), 0};
+    return {Add(OpNode(op, operands, {type, lazy}, attr)), 0};
   }
   // As Op, but one node for all that are equal in a block: for texts of derivatives, which repeat themselves.
   Value Shared(ir::Op op, llvm::ArrayRef<Value> operands, ir::TypeId type, uint32_t attr = 0) {

@@ -344,12 +344,7 @@ class LateNumbers {
     if (!fresh) return it->second;
     std::vector<NodeId>& to = later ? behind_[value] : out;
     auto add = [&](Op op, llvm::ArrayRef<Value> operands, TypeId type, uint32_t attr) {
-      Node node;
-      node.kind = NodeKind::Op;
-      node.op = op;
-      node.attr = attr;
-      node.operands.assign(operands.begin(), operands.end());
-      node.results = {{type, false}};
+      Node node = OpNode(op, operands, {type, false}, attr);
       node.pos = pos;
       to.push_back(p_.functions[f_].nodes.Add(std::move(node)));
       return Value{to.back(), 0};

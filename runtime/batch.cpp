@@ -284,7 +284,6 @@ bool Batcher::Step() {
   Queue* queue = Choose();
   if (!queue) return false;
   TakeRows(*queue);
-  if (getenv("DBG")) fprintf(stderr, "B %u %zu %f\n", rows_[0]->region->index, rows_.size(), double(queue->depths) / double(queue->waiting));
   ComputeRows(*queue);
   window_rows_ += static_cast<uint32_t>(rows_.size());
   if (++window_batches_ == kWindow) {

@@ -82,6 +82,7 @@ void Worker::RunDirect(Frame* frame) {
 #define DF_DIRECT_INTEGER(name, expression) &&L_##name##ZRR, &&L_##name##ZRK, &&L_##name##ZKR,
 #define DF_DIRECT_INTEGER_COMPARE(name, expression) &&L_##name##ZRR, &&L_##name##ZRK, &&L_##name##ZKR,
 #define DF_DIRECT(name, operands) &&L_##name,
+#define DF_DIRECT_WORD(name, operands) &&word_code_only,
 #include "runtime/tagged_direct_ops.def"
   };
 #define S(slot) frame->slots()[slot]
@@ -113,21 +114,7 @@ words:
   k = frame->states();
   RUN();
 
-  // Of word code only.
-L_MoveTwo:
-L_MoveJump:
-L_LoadJump:
-L_Tick:
-L_MoveTick:
-L_TickOwn:
-L_Call0:
-L_Call1:
-L_Call2:
-L_Call3:
-L_Call4:
-L_CallMany:
-L_Arguments:
-L_GotWord:
+word_code_only:
   __builtin_unreachable();
 
   // ---------------------------------------------------------------- words

@@ -31,6 +31,15 @@ struct DirectInstr {
 };
 static_assert(sizeof(DirectInstr) == 16);
 
+inline DirectInstr InstrOf(Direct op, uint32_t d, uint32_t a, uint32_t b) {
+  DirectInstr in;
+  in.op = op;
+  in.d = static_cast<uint16_t>(d);
+  in.a = static_cast<uint16_t>(a);
+  in.b = static_cast<uint16_t>(b);
+  return in;
+}
+
 inline constexpr uint16_t kLastUse = 0x8000;            // in DirectInstr::a and b
 inline constexpr uint32_t kMostDirectSlots = 0x4000;
 inline constexpr uint32_t kMostNext = 64;             // values that change from one iteration to the next

@@ -61,12 +61,7 @@ class DirectMaker {
     return !live_after_[slot];
   }
   DirectInstr& Add(Direct op, uint32_t d = 0, uint32_t a = 0, uint32_t b = 0) {
-    DirectInstr in;
-    in.op = op;
-    in.d = static_cast<uint16_t>(d);
-    in.a = static_cast<uint16_t>(a);
-    in.b = static_cast<uint16_t>(b);
-    out().code.push_back(in);
+    out().code.push_back(InstrOf(op, d, a, b));
     out().pc_of.push_back(pc_);
     out().state_of.push_back(state_);
     return out().code.back();

@@ -25,65 +25,9 @@ Frame* Worker::RunWords(Frame* frame) {
 #define DF_DIRECT_UNARY(name, type, condition, expression) &&L_##name,
 #define DF_DIRECT_INTEGER(name, expression) &&other, &&other, &&other,
 #define DF_DIRECT_INTEGER_COMPARE(name, expression) &&other, &&other, &&other,
-#define DF_DIRECT(name, operands) DF_LABEL_##name,
-#define DF_LABEL_Load &&L_Load
-#define DF_LABEL_LoadOpen &&other
-#define DF_LABEL_Nullary &&other
-#define DF_LABEL_MoveOpen &&other
-#define DF_LABEL_Widen &&other
-#define DF_LABEL_Narrow &&other
-#define DF_LABEL_Drop &&other
-#define DF_LABEL_Apply &&other
-#define DF_LABEL_ApplyOpen &&other
-#define DF_LABEL_Defer &&other
-#define DF_LABEL_Match &&other
-#define DF_LABEL_Field &&other
-#define DF_LABEL_FieldPlain &&other
-#define DF_LABEL_TwoFields &&other
-#define DF_LABEL_Fields &&other
-#define DF_LABEL_Construct &&other
-#define DF_LABEL_Delay &&other
-#define DF_LABEL_Force &&other
-#define DF_LABEL_ForcePlain &&other
-#define DF_LABEL_Branch &&L_Branch
-#define DF_LABEL_BranchMatch &&other
-#define DF_LABEL_Choose &&other
-#define DF_LABEL_ChooseMatch &&other
-#define DF_LABEL_Jump &&L_Jump
-#define DF_LABEL_Count &&L_Count
-#define DF_LABEL_CountCall &&L_CountCall
-#define DF_LABEL_Call &&other
-#define DF_LABEL_CallWord &&other
-#define DF_LABEL_Arg &&other
-#define DF_LABEL_ArgConstant &&other
-#define DF_LABEL_ArgWiden &&other
-#define DF_LABEL_ArgOpen &&other
-#define DF_LABEL_ArgOpenConstant &&other
-#define DF_LABEL_Enter &&other
-#define DF_LABEL_CallOut &&other
-#define DF_LABEL_Got &&other
-#define DF_LABEL_GotOpen &&other
-#define DF_LABEL_GotMany &&other
-#define DF_LABEL_Next &&other
-#define DF_LABEL_Return &&L_Return
-#define DF_LABEL_ReturnConstant &&L_ReturnConstant
-#define DF_LABEL_ReturnOpen &&other
-#define DF_LABEL_ReturnMany &&other
-#define DF_LABEL_Words &&L_Words
-#define DF_LABEL_MoveTwo &&L_MoveTwo
-#define DF_LABEL_MoveJump &&L_MoveJump
-#define DF_LABEL_LoadJump &&L_LoadJump
-#define DF_LABEL_Tick &&L_Tick
-#define DF_LABEL_MoveTick &&L_MoveTick
-#define DF_LABEL_TickOwn &&L_TickOwn
-#define DF_LABEL_Call0 &&L_Call0
-#define DF_LABEL_Call1 &&L_Call1
-#define DF_LABEL_Call2 &&L_Call2
-#define DF_LABEL_Call3 &&L_Call3
-#define DF_LABEL_Call4 &&L_Call4
-#define DF_LABEL_CallMany &&L_CallMany
-#define DF_LABEL_Arguments &&other
-#define DF_LABEL_GotWord &&other
+#define DF_DIRECT(name, operands) &&other,
+#define DF_DIRECT_BOTH(name, operands) &&L_##name,
+#define DF_DIRECT_WORD(name, operands) &&L_##name,
 #include "runtime/tagged_direct_ops.def"
   };
 #define FRAME() (reinterpret_cast<Frame*>(s) - 1)
@@ -287,7 +231,9 @@ L_Tick: {
 }
 
 leave:
-other: {
+other:
+L_Arguments:  // behind a Call, and where a callee's result comes: passed over
+L_GotWord: {
   Frame* frame = FRAME();
   frame->resume = ip;
   return Outline(frame, nullptr);

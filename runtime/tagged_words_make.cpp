@@ -81,12 +81,7 @@ class WordMaker {
     return static_cast<uint16_t>(slot);
   }
   DirectInstr& Add(Direct op, uint32_t d = 0, uint32_t a = 0, uint32_t b = 0) {
-    DirectInstr in;
-    in.op = op;
-    in.d = static_cast<uint16_t>(d);
-    in.a = static_cast<uint16_t>(a);
-    in.b = static_cast<uint16_t>(b);
-    code_.push_back(in);
+    code_.push_back(InstrOf(op, d, a, b));
     words_.points.push_back(point_);
     owners_.push_back(point_.activation);
     return code_.back();

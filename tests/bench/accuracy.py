@@ -19,6 +19,8 @@ import sys
 import tempfile
 import time
 
+from rates import timed
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BATCH, ROWS, RATE = 25, 20000, 0.05
@@ -118,11 +120,8 @@ def our_run(dfc, model, train_path, dev_path, seed, epochs):
         source = os.path.join(folder, model + ".df")
         with open(source, "w", encoding="utf-8") as file:
             file.write(text)
-        done = subprocess.run([dfc, "run", "--no-warnings", "--threads=1", "--stats=times", source, "--", str(epochs)], input=trees,
-                              capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return [float(value) for value in re.findall(r"held out ([0-9.]+)", done.stdout)], json.loads(done.stderr)["run_cpu_seconds"]
+        seconds, text = timed(dfc, source, "--no-warnings", "--threads=1", "--", str(epochs), stdin=trees)
+    return [float(value) for value in re.findall(r"held out ([0-9.]+)", text)], seconds
 
 
 def main():

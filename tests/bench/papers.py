@@ -25,6 +25,8 @@ import sys
 import tempfile
 import time
 
+from rates import inputs, rate, timed, torch_answer
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLES = os.path.join(os.path.dirname(os.path.dirname(HERE)), "samples", "sentiment")
 
@@ -77,22 +79,10 @@ def made(count, lengths, shape, words, seed=1):
 # ---------------------------------------------------------------- measuring
 
 
-def seconds(dfc, graph, trees, how, what, batch, rounds, threads):
-    done = subprocess.run([dfc, "run", graph, "--stats=times", f"--threads={threads}", "--", how, what, str(batch), str(rounds)],
-                          input="\n".join(trees) + "\n", capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return json.loads(done.stderr)["run_cpu_seconds"], done.stdout
-
-
-def rate(dfc, graph, trees, how, what, batch, repeat, threads=1):
-    """Trees a second, the best of some differences between one round and three; and what was computed."""
-    best, value = 0.0, None
-    for _ in range(repeat):
-        few, _ = seconds(dfc, graph, trees, how, what, batch, 1, threads)
-        many, value = seconds(dfc, graph, trees, how, what, batch, 3, threads)
-        best = max(best, 2 * len(trees) / max(many - few, 1e-9))
-    return best, value
+def measured(dfc, graph, trees, how, what, batch, repeat):
+    """Trees a second, and what was computed."""
+    text = "\n".join(trees) + "\n"
+    return rate(lambda n: timed(dfc, graph, "--threads=1", "--", how, what, str(batch), str(n), stdin=text), len(trees), repeat, 3)
 
 
 class Compiled:
@@ -185,8 +175,8 @@ def methods(args, trees):
     for what in ("inference", "training"):
         plain = unrolled_rate(args.dfc, trees[:args.unroll], args.hidden or 128, args.words, what == "training")
         for batch in args.batch:
-            ours, value = rate(args.dfc, compiled.graph, trees, "recursion", what, batch, args.rounds)
-            loop, other = rate(args.dfc, compiled.graph, trees, "iteration", what, batch, args.rounds)
+            ours, value = measured(args.dfc, compiled.graph, trees, "recursion", what, batch, args.rounds)
+            loop, other = measured(args.dfc, compiled.graph, trees, "iteration", what, batch, args.rounds)
             same(value, other)
             print(f"| {what} | {batch} | {ours:.0f} | {loop:.0f} | {plain:.1f} | {ours / loop:.2f} |", flush=True)
 
@@ -196,7 +186,7 @@ def shapes(args, trees):
     print("| training, batch | balanced | random | linear |\n|---|---|---|---|")
     sets = [made(args.count, (20, 40), shape, args.words) for shape in ("balanced", "random", "linear")]
     for batch in args.batch:
-        rates = [rate(args.dfc, compiled.graph, trees, "recursion", "training", batch, args.rounds)[0] for trees in sets]
+        rates = [measured(args.dfc, compiled.graph, trees, "recursion", "training", batch, args.rounds)[0] for trees in sets]
         print(f"| {batch} | " + " | ".join(f"{r:.0f}" for r in rates) + " |", flush=True)
 
 
@@ -205,7 +195,7 @@ def lengths(args, trees):
     print("| words | recursion, inference | iteration, inference | recursion, training | iteration, training |\n|---|---|---|---|---|")
     for length in (10, 20, 50, 100, 200):
         some = made(max(4, 800 // length), (length, length), "random", args.words)
-        row = [1000 / rate(args.dfc, compiled.graph, some, how, what, 1, args.rounds)[0]
+        row = [1000 / measured(args.dfc, compiled.graph, some, how, what, 1, args.rounds)[0]
                for what in ("inference", "training") for how in ("recursion", "iteration")]
         print(f"| {length} | " + " | ".join(f"{ms:.2f}" for ms in row) + " |", flush=True)
 
@@ -263,28 +253,20 @@ def fold(args, _):
     path = os.path.join(HERE, "papers", "fold.df")
 
     def ours(batch, alike, how):
-        def run(rounds):
-            done = subprocess.run([args.dfc, "run", path, "--stats=times", "--threads=1", f"--batch={how}", "--input", f"count={batch}",
-                                   "--input", f"alike={alike}", "--input", f"rounds={rounds}"], capture_output=True, text=True)
-            if done.returncode:
-                sys.exit(done.stderr)
-            return json.loads(done.stderr)["run_cpu_seconds"], float(done.stdout)
+        def run(n):
+            seconds, text = timed(args.dfc, path, "--threads=1", f"--batch={how}", *inputs(count=batch, alike=alike, rounds=n))
+            return seconds, float(text)
 
-        best = 0.0
-        for _ in range(args.rounds):
-            few, value = run(1)
-            best = max(best, 2 * batch / (run(3)[0] - few))
-        return best, value
+        # Enough trees that the time which their weights take to make is small beside theirs.
+        return rate(run, batch, args.rounds, 1 + max(2, 32 // batch))
 
-    done = subprocess.run([args.torch, __file__, "fold", "--dfc", "-", "--as-torch", "--rounds", str(args.rounds), "--batch", *map(str, args.batch)],
-                          capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
-    theirs = {int(k): v for k, v in json.loads(done.stdout).items()} if done.returncode == 0 else {}
+    theirs = torch_answer(args.torch, __file__, "fold", "--as-torch", "--rounds", args.rounds, "--batch", *args.batch)
     plain, _ = ours(1, False, "off")
     print("| trees at once | one shape | all shapes | unbatched | PyTorch by hand, all shapes | all shapes / by hand |\n|---|---|---|---|---|---|")
     for batch in args.batch:
         alike, _ = ours(batch, True, "auto")
         mixed, value = ours(batch, False, "auto")
-        hand = theirs.get(batch)
+        hand = theirs.get(str(batch))
         if hand and abs(hand[1] - value) > 1e-3 * max(1, abs(value)):
             sys.exit(f"values differ: {value} and {hand[1]}")
         print(f"| {batch} | {alike:.1f} | {mixed:.1f} | {plain:.1f} | " + (f"{hand[0]:.1f} | {mixed / hand[0]:.2f} |" if hand else "– | – |"), flush=True)

@@ -17,13 +17,13 @@ import argparse
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
 
 import trees_training
 from random_trees import WORDS, make_all, schedule
+from rates import cell, differ, inputs, rate, ratio, timed, torch_answer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EMBEDDING = 300
@@ -98,18 +98,11 @@ def torch_rates(hidden, batches, count, rounds):
 
 
 def our_rate(dfc, path, batch, count, rounds, how):
-    """The time of one round and of more, subtracted: what it takes to make trees and weights does not count."""
-
     def run(n):
-        done = subprocess.run(
-            [dfc, "run", path, "--input", f"count={count}", "--input", f"batch={batch}", "--input", f"rounds={n}",
-             f"--batch={how}", "--stats=times"], capture_output=True, text=True, check=True)
-        return json.loads(done.stderr)["run_cpu_seconds"], float(done.stdout)
+        seconds, text = timed(dfc, path, f"--batch={how}", *inputs(count=count, batch=batch, rounds=n))
+        return seconds, float(text)
 
-    # A round of trees that were made: the least of several differences.
-    few, value = min(run(1) for _ in range(rounds))
-    many, _ = min(run(4) for _ in range(rounds))
-    return 3 * count / (many - few), value
+    return rate(run, count, rounds, 4)
 
 
 def main():
@@ -142,22 +135,14 @@ def main():
             path = os.path.join(folder, "trees.df")
             with open(path, "w") as out:
                 out.write(re.sub(r"Cell 300 150", f"Cell {EMBEDDING} {hidden}", program))
-            done = subprocess.run(
-                [args.torch, __file__, "--dfc", "-", "--as-torch", str(hidden), "--count", str(args.count), "--rounds",
-                 str(args.rounds), "--batch", *map(str, args.batch)],
-                capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
-            theirs = json.loads(done.stdout) if done.returncode == 0 else {}
+            theirs = torch_answer(args.torch, __file__, "--as-torch", hidden, "--count", args.count, "--rounds", args.rounds,
+                                  "--batch", *args.batch)
             off = our_rate(args.dfc, path, 1, args.count, args.rounds, "off")
             for batch in args.batch:
                 ours = our_rate(args.dfc, path, batch, args.count, args.rounds, "auto")
                 hand, node = theirs.get(f"by hand {batch}"), theirs.get("by node")
-                for other in (off, hand, node):
-                    if other and abs(other[1] - ours[1]) > 2e-4 * abs(ours[1]):
-                        print(f"values differ: {ours[1]} and {other[1]}")
-                        bad += 1
-                show = lambda rate: f"{rate[0]:.0f}" if rate else "–"
-                ratio = f"{ours[0] / hand[0]:.2f}" if hand else "–"
-                print(f"| {hidden} | {batch} | {show(ours)} | {show(off)} | {show(hand)} | {show(node)} | {ratio} |", flush=True)
+                bad += differ(ours, (off, hand, node))
+                print(f"| {hidden} | {batch} | {cell(ours)} | {cell(off)} | {cell(hand)} | {cell(node)} | {ratio(ours, hand)} |", flush=True)
     return bad > 0
 
 

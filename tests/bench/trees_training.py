@@ -13,15 +13,14 @@ each batch is a step of gradient descent, embeddings included. On one thread eac
 The summed losses of a round of all must be the same. Also measured: our loss alone, so that a step can be held against it.
 """
 
-import json
 import os
 import re
 import subprocess
-import sys
 import tempfile
 import time
 
 from random_trees import schedule
+from rates import cell, differ, inputs, rate, ratio, timed, torch_answer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EMBEDDING, WORDS, RATE = 300, 1000, 0.0001
@@ -178,18 +177,14 @@ def torch_rates(model, hidden, batches, trees, rounds):
 
 
 def our_rate(dfc, graph, model, steps, batch, count, rounds, how):
-    """Trees a second, and the losses of a round; what it takes to make trees and weights is subtracted."""
+    """Of steps, or of the loss alone: trees a second, and the losses of a round."""
 
     def run(n):
-        done = subprocess.run(
-            [dfc, "run", graph, "--input", f"model={int(model != 'TreeLSTM')}", "--input", f"steps={steps}", "--input", f"count={count}",
-             "--input", f"batch={batch}", "--input", f"rounds={n}", f"--batch={how}", "--stats=times"],
-            capture_output=True, text=True, check=True)
-        return json.loads(done.stderr)["run_cpu_seconds"], float(done.stdout)
+        given = inputs(model=int(model != "TreeLSTM"), steps=steps, count=count, batch=batch, rounds=n)
+        seconds, text = timed(dfc, graph, f"--batch={how}", *given)
+        return seconds, float(text)
 
-    few, value = min(run(1) for _ in range(rounds))
-    many, _ = min(run(3) for _ in range(rounds))
-    return 2 * count / (many - few), value
+    return rate(run, count, rounds, 3)
 
 
 def compare(args):
@@ -207,21 +202,13 @@ def compare(args):
                 out.write(re.sub(r"^type H = \d+", f"type H = {hidden}", program, flags=re.M))
             subprocess.run([args.dfc, path, "-o", graph], check=True)
             for batch in args.batch:
-                done = subprocess.run(
-                    [args.torch, os.path.join(HERE, "trees.py"), "--dfc", "-", "--training", "--as-torch", str(hidden), "--model", model,
-                     "--count", str(args.count), "--rounds", str(args.rounds), "--batch", str(batch)],
-                    capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
-                theirs = json.loads(done.stdout) if done.returncode == 0 else {}
+                theirs = torch_answer(args.torch, os.path.join(HERE, "trees.py"), "--training", "--as-torch", hidden, "--model", model,
+                                      "--count", args.count, "--rounds", args.rounds, "--batch", batch)
                 ours = our_rate(args.dfc, graph, model, True, batch, args.count, args.rounds, "auto")
                 off = our_rate(args.dfc, graph, model, True, batch, args.count, args.rounds, "off")
                 loss = our_rate(args.dfc, graph, model, False, batch, args.count, args.rounds, "auto")
                 hand, node = theirs.get(f"by hand {batch}"), theirs.get(f"by node {batch}")
-                for other in (off, hand, node):
-                    if other and abs(other[1] - ours[1]) > 2e-4 * abs(ours[1]):
-                        print(f"losses differ: {ours[1]} and {other[1]}")
-                        bad += 1
-                show = lambda rate: f"{rate[0]:.0f}" if rate else "–"
-                ratio = f"{ours[0] / hand[0]:.2f}" if hand else "–"
-                print(f"| {model} | {hidden} | {batch} | {show(ours)} | {show(off)} | {show(hand)} | {show(node)} | {ratio} | "
+                bad += differ(ours, (off, hand, node))
+                print(f"| {model} | {hidden} | {batch} | {cell(ours)} | {cell(off)} | {cell(hand)} | {cell(node)} | {ratio(ours, hand)} | "
                       f"{loss[0] / ours[0]:.1f} |", flush=True)
     return bad

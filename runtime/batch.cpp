@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "llvm/ADT/STLExtras.h"
-#include "runtime/batch_run.h"
 #include "runtime/tensor_kernels.h"
 
 namespace df {
@@ -31,8 +30,8 @@ void ComputeNow(Deferred* deferred) {
   while (tensor->deferred()) deferred->batcher->Step();
 }
 
-Batcher::Batcher(size_t regions, BatchOptions options, std::function<void()> between)
-    : options_(options), between_(std::move(between)), queues_(regions) {}
+Batcher::Batcher(size_t regions, BatchOptions options, Device& device, std::function<void()> between)
+    : options_(options), device_(device), between_(std::move(between)), queues_(regions), places_(device) {}
 
 // Who held results gave them up before; what was dropped while it was ready is still in its queue.
 Batcher::~Batcher() {
@@ -290,7 +289,7 @@ bool Batcher::Step() {
     if (window_rows_ < kFewRows) pause_ = kPause;
     window_batches_ = window_rows_ = 0;
   }
-  if (waiting_ == 0) turned_.Clear();
+  if (waiting_ == 0) device_.Idle();
   return true;
 }
 
@@ -324,7 +323,7 @@ void Batcher::ComputeRows(Queue& from) {
   Queue* queue = &from;
   const BatchRegion& region = *rows_[0]->region;
   try {
-    RunBatch(region, rows_, turned_, options_.timed ? &stats_ : nullptr);
+    places_.Run(region, rows_, options_.timed ? &stats_.times : nullptr);
   } catch (...) {
     PutBack(*queue);
     throw;

@@ -3,9 +3,10 @@
 // Batching across tags (docs/batching.md): regions of tensor ops are not computed where they stand. They are deferred, each
 // activation's by itself, and the same region that waits under many tags is computed by one kernel per op.
 //
-//   BatchRegion  the ops of a region, which the graph has once: the key of a batch
+//   BatchRegion  the ops of a region, which the graph has once: the key of a batch (runtime/batch_region.h)
 //   Deferred     one activation of it: its operands, which may be deferred themselves, and its results
 //   Batcher      which of them wait, and the policy: what is computed next, how many together, and when
+//   BatchPlaces  where the operands of a batch are on the device that computes it (runtime/device.h)
 //
 // Only ops that cannot fail are deferred, so that an error is found where it would be found without batching.
 #pragma once
@@ -13,37 +14,11 @@
 #include <functional>
 #include <vector>
 
-#include "runtime/kernels.h"
+#include "runtime/batch_places.h"
+#include "runtime/batch_region.h"
 #include "runtime/tensor.h"
 
 namespace df {
-
-// Straight-line code on values: first the operands, then one value per op.
-struct BatchRegion {
-  struct Item {
-    ir::Op op;
-    uint32_t attr;
-    KernelTypes types;
-    llvm::SmallVector<uint32_t, 3> in;  // values
-  };
-  // What a value is: a tensor of this type in the graph, or, if null, a word of this kind.
-  struct ValueType {
-    const ir::Type* tensor = nullptr;
-    ir::TypeKind word = ir::TypeKind::Unit;
-  };
-  // A word operand that has to be from 0 to `most`, or an op would fail.
-  struct Check {
-    uint32_t operand;
-    int64_t most;
-  };
-  uint32_t index = 0;  // in its table: the batch key
-  uint32_t num_operands = 0;
-  std::vector<ValueType> values;
-  std::vector<Item> ops;
-  std::vector<uint32_t> results;  // values that are seen outside; tensors
-  std::vector<Check> checks;
-  std::vector<uint32_t> weights;  // operands that are matrices of products: a batch shares them if it can
-};
 
 class Batcher;
 
@@ -78,35 +53,7 @@ struct BatchStats {
   uint64_t batches = 0;
   uint64_t rows = 0;        // activations of regions in them
   uint64_t largest = 0;     // batch
-  // Seconds, if asked for: in the loops of products and of other ops, in collecting operands and handing out results.
-  double products = 0, others = 0, gathers = 0;
-};
-
-// Weights that are multiplied by columns, W dy, are turned first, so that the columns of a batch are rows. A step of training goes
-// through its waves with the same weights, so they are kept.
-class TurnedMatrices {
- public:
-  // The elements of the matrix turned; stays until the next call.
-  char* Of(const Value& matrix, size_t rows, size_t columns);
-  void Clear() { entries_.clear(); }
-
- private:
-  static constexpr size_t kMost = 8;
-  struct Entry {
-    Entry(Value m, TensorBlock* b) : matrix(std::move(m)), block(b) {}
-    Entry(Entry&& other) noexcept : matrix(std::move(other.matrix)), block(std::exchange(other.block, nullptr)) {}
-    Entry& operator=(Entry&& other) noexcept {
-      std::swap(matrix, other.matrix);
-      std::swap(block, other.block);
-      return *this;
-    }
-    ~Entry() {
-      if (block) block->Release();
-    }
-    Value matrix;
-    TensorBlock* block;
-  };
-  std::vector<Entry> entries_;
+  BatchTimes times;         // if asked for
 };
 
 struct BatchOptions {
@@ -116,8 +63,8 @@ struct BatchOptions {
 
 class Batcher {
  public:
-  // `between` is called between batches; it may throw.
-  Batcher(size_t regions, BatchOptions options, std::function<void()> between);
+  // The device outlives it. `between` is called between batches; it may throw.
+  Batcher(size_t regions, BatchOptions options, Device& device, std::function<void()> between);
   ~Batcher();
   Batcher(const Batcher&) = delete;
   Batcher& operator=(const Batcher&) = delete;
@@ -180,6 +127,7 @@ class Batcher {
   static constexpr uint32_t kBatchesPerLook = 16;           // at the limits
 
   const BatchOptions options_;
+  Device& device_;
   const std::function<void()> between_;
   std::vector<Queue> queues_;  // by region
   std::vector<uint32_t> active_;  // queues that may have something ready
@@ -191,7 +139,7 @@ class Batcher {
   std::vector<Value> released_;  // operands on their way out, which may be the last holders of what is deferred
   bool releasing_ = false;
   std::vector<Deferred*> rows_;  // of the batch
-  TurnedMatrices turned_;
+  BatchPlaces places_;
   BatchStats stats_;
 };
 

@@ -20,17 +20,6 @@ using ir::Op;
 using ir::TypeKind;
 using Dims = llvm::ArrayRef<int64_t>;
 
-// Where the rows of a value are.
-struct Rows {
-  char* base = nullptr;
-  size_t stride = 0;               // bytes from row to row
-  char* const* at = nullptr;       // or each row's place
-  size_t offset = 0;               // to be added to either
-  const int64_t* words = nullptr;  // of a scalar: one per row
-  bool shared = false;             // there is one row
-  char* Row(size_t i) const { return (at ? at[i] : base + i * stride) + offset; }
-};
-
 // Memory for what lives as long as the batch; kept from batch to batch.
 class Scratch {
  public:
@@ -104,13 +93,10 @@ void ForElements(TypeKind element, F f) {
 
 class BatchRun {
  public:
-  BatchRun(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, TurnedMatrices& turned, BatchStats* times)
-      : region_(region), rows_(rows), turned_(turned), times_(times), values_(region.values.size()), blocks_(region.results.size()) {
+  BatchRun(const DeviceBatch& batch, TurnedMatrices& turned)
+      : batch_(batch), region_(*batch.region), count_(batch.rows), turned_(turned), times_(batch.times),
+        values_(batch.region->values.size()) {
     if (times_) since_ = Clock::now();
-  }
-  ~BatchRun() {
-    for (TensorBlock* block : blocks_)
-      if (block) block->Release();
   }
   void Run();
 
@@ -118,8 +104,6 @@ class BatchRun {
   using Clock = std::chrono::steady_clock;
   Scratch& scratch() { return ScratchUse::scratch; }
   const ir::Type& TypeOf(uint32_t value) const { return *region_.values[value].tensor; }
-  void Collect(uint32_t operand);
-  void MakeBlocks();
   void HandOut();
   void Compute(const BatchRegion::Item& item, uint32_t value);
   bool View(const BatchRegion::Item& item, uint32_t value);
@@ -138,66 +122,26 @@ class BatchRun {
       if (!values_[in].shared) return false;
     return true;
   }
-  size_t CountRows(const Rows& rows) const { return rows.shared ? 1 : rows_.size(); }
+  size_t CountRows(const Rows& rows) const { return rows.shared ? 1 : count_; }
   // Calls f(pointers to each operand's elements, to the result's, elements) as few times as the rows allow.
   template <typename F>
   void ForRuns(const BatchRegion::Item& item, uint32_t value, F f);
-  void Note(double BatchStats::*part) {
+  void Note(double BatchTimes::*part) {
     if (!times_) return;
     auto now = Clock::now();
     times_->*part += std::chrono::duration<double>(now - since_).count();
     since_ = now;
   }
 
+  const DeviceBatch& batch_;
   const BatchRegion& region_;
-  llvm::ArrayRef<Deferred*> rows_;
+  const size_t count_;  // of rows
   TurnedMatrices& turned_;
-  BatchStats* times_;
+  BatchTimes* times_;
   ScratchUse use_;
   llvm::SmallVector<Rows, 32> values_;
-  llvm::SmallVector<TensorBlock*, 4> blocks_;
   Clock::time_point since_;
 };
-
-// Where operand k of each activation is.
-void BatchRun::Collect(uint32_t k) {
-  Rows& rows = values_[k];
-  size_t count = rows_.size();
-  if (!region_.values[k].tensor) {
-    int64_t* words = scratch().Array<int64_t>(count);
-    for (size_t i = 0; i < count; ++i) words[i] = rows_[i]->operands()[k].word();
-    rows.words = words;
-    return;
-  }
-  Object* first = rows_[0]->operands()[k].object();
-  bool shared = true;
-  for (size_t i = 1; i < count && shared; ++i) shared = rows_[i]->operands()[k].object() == first;
-  if (shared) {
-    rows.shared = true;
-    rows.base = TensorIn(rows_[0]->operands()[k])->data();
-    return;
-  }
-  char** at = scratch().Array<char*>(count);
-  for (size_t i = 0; i < count; ++i) at[i] = TensorIn(rows_[i]->operands()[k])->data();
-  // Rows of one block, perhaps.
-  ptrdiff_t stride = at[1] - at[0];
-  bool even = stride > 0;
-  for (size_t i = 2; i < count && even; ++i) even = at[i] - at[i - 1] == stride;
-  if (even) {
-    rows.base = at[0];
-    rows.stride = static_cast<size_t>(stride);
-  } else {
-    rows.at = at;
-  }
-}
-
-void BatchRun::MakeBlocks() {
-  for (size_t r = 0; r < blocks_.size(); ++r) {
-    bool wanted = false;
-    for (Deferred* row : rows_) wanted |= row->results()[r] != nullptr;
-    if (wanted) blocks_[r] = TensorBlock::New(BytesOf(TypeOf(region_.results[r])) * rows_.size());
-  }
-}
 
 Rows& BatchRun::NewRows(uint32_t value, bool shared) {
   Rows& rows = values_[value];
@@ -205,9 +149,9 @@ Rows& BatchRun::NewRows(uint32_t value, bool shared) {
   rows.shared = shared;
   rows.stride = shared ? 0 : bytes;
   rows.base = nullptr;
-  for (size_t r = 0; r < blocks_.size() && !shared; ++r)
-    if (region_.results[r] == value && blocks_[r]) rows.base = blocks_[r]->data();
-  if (!rows.base) rows.base = scratch().Take(bytes * (shared ? 1 : rows_.size()));
+  for (size_t r = 0; r < batch_.results.size() && !shared; ++r)
+    if (region_.results[r] == value && batch_.results[r]) rows.base = batch_.results[r];
+  if (!rows.base) rows.base = scratch().Take(bytes * (shared ? 1 : count_));
   return rows;
 }
 
@@ -215,9 +159,9 @@ Rows BatchRun::Together(const Rows& rows, size_t bytes) {
   if (!rows.at) return rows;
   Rows together;
   together.stride = bytes;
-  together.base = scratch().Take(bytes * rows_.size());
-  for (size_t i = 0; i < rows_.size(); ++i) std::memcpy(together.base + i * bytes, rows.Row(i), bytes);
-  Note(&BatchStats::gathers);
+  together.base = scratch().Take(bytes * count_);
+  for (size_t i = 0; i < count_; ++i) std::memcpy(together.base + i * bytes, rows.Row(i), bytes);
+  Note(&BatchTimes::gathers);
   return together;
 }
 
@@ -248,8 +192,8 @@ bool BatchRun::View(const BatchRegion::Item& item, uint32_t value) {
       const ir::Type& from = TypeOf(item.in[0]);
       auto steps = static_cast<size_t>(item.op == Op::GetElement ? ir::ElementCount(from.dims) : from.dims[0]);
       size_t step = steps ? BytesOf(from) / steps : 0;
-      char** at = scratch().Array<char*>(rows_.size());
-      for (size_t i = 0; i < rows_.size(); ++i) at[i] = x.Row(i) + static_cast<size_t>(index.words[i]) * step;
+      char** at = scratch().Array<char*>(count_);
+      for (size_t i = 0; i < count_; ++i) at[i] = x.Row(i) + static_cast<size_t>(index.words[i]) * step;
       values_[value].at = at;
       return true;
     }
@@ -312,7 +256,7 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
   size_t m = x_type.dims.size() == 2 ? static_cast<size_t>(x_type.dims[0]) : 1;
   bool turned = item.op == Op::Gemm;  // y is given transposed
   size_t n = y_type.dims.size() == 2 ? static_cast<size_t>(y_type.dims[turned ? 0 : 1]) : 1;
-  Note(&BatchStats::others);
+  Note(&BatchTimes::others);
   ForNumbers(x_type.element, [&](auto t) {
     using T = decltype(t);
     Rows x = values_[item.in[0]], y = values_[item.in[1]];
@@ -330,14 +274,14 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
         Rows old = values_[item.in[0]];
         x = {};
         x.stride = m * k * sizeof(T);
-        x.base = scratch().Take(x.stride * rows_.size());
-        for (size_t i = 0; i < rows_.size(); ++i) std::memcpy(x.base + i * x.stride, old.Row(i), x.stride);
-        Note(&BatchStats::gathers);
+        x.base = scratch().Take(x.stride * count_);
+        for (size_t i = 0; i < count_; ++i) std::memcpy(x.base + i * x.stride, old.Row(i), x.stride);
+        Note(&BatchTimes::gathers);
       }
       const Rows& out = NewRows(value, false);
-      size_t stride = m == 1 ? x.stride / sizeof(T) : k, rows = rows_.size() * m;
+      size_t stride = m == 1 ? x.stride / sizeof(T) : k, rows = count_ * m;
       if (turned && item.in[1] < region_.num_operands) {
-        auto* right = reinterpret_cast<const T*>(turned_.Of(rows_[0]->operands()[item.in[1]], n, k));
+        auto* right = reinterpret_cast<const T*>(turned_.Of(*batch_.tensors[item.in[1]], n, k));
         cpu::MatMul(reinterpret_cast<const T*>(x.Row(0)), stride, right, n, reinterpret_cast<T*>(out.base), n, rows, k, n);
       } else {
         multiply(x.Row(0), stride, y.Row(0), out.base, rows);
@@ -345,20 +289,20 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
       return;
     }
     // One matrix with a column of each: a product of the columns, as rows, with the matrix turned. Factors may change places.
-    if (x.shared && !y.shared && n == 1 && !turned && rows_.size() > 1) {
+    if (x.shared && !y.shared && n == 1 && !turned && count_ > 1) {
       y = Together(y, k * sizeof(T));
       if (whole(y.stride)) {
         T* right;
         if (item.in[0] < region_.num_operands) {
-          right = reinterpret_cast<T*>(turned_.Of(rows_[0]->operands()[item.in[0]], m, k));
+          right = reinterpret_cast<T*>(turned_.Of(*batch_.tensors[item.in[0]], m, k));
         } else {
           right = scratch().Array<T>(m * k);
           cpu::Turn(reinterpret_cast<const T*>(x.Row(0)), k, m, k, right);
         }
-        Note(&BatchStats::gathers);
+        Note(&BatchTimes::gathers);
         const Rows& out = NewRows(value, false);
         cpu::MatMul(reinterpret_cast<const T*>(y.Row(0)), y.stride / sizeof(T), right, m, reinterpret_cast<T*>(out.base), m,
-                    rows_.size(), k, m);
+                    count_, k, m);
         return;
       }
     }
@@ -366,20 +310,20 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
     for (size_t i = 0; i < CountRows(out); ++i)
       multiply(x.Row(i), k, y.Row(i), out.Row(i), m);
   });
-  Note(&BatchStats::products);
+  Note(&BatchTimes::products);
 }
 
 void BatchRun::Concat(const BatchRegion::Item& item, uint32_t value) {
   const Rows &x = values_[item.in[0]], &y = values_[item.in[1]];
   size_t left = BytesOf(TypeOf(item.in[0])), right = BytesOf(TypeOf(item.in[1]));
   const Rows& out = NewRows(value, AllShared(item));
-  Note(&BatchStats::others);
+  Note(&BatchTimes::others);
   for (size_t i = 0; i < CountRows(out); ++i) {
     char* to = out.Row(i);
     std::memcpy(to, x.Row(i), left);
     std::memcpy(to + left, y.Row(i), right);
   }
-  Note(&BatchStats::gathers);
+  Note(&BatchTimes::gathers);
 }
 
 // A number, or tensor, repeated.
@@ -405,7 +349,7 @@ void BatchRun::SetElement(const BatchRegion::Item& item, uint32_t value) {
   const Rows& out = NewRows(value, false);
   const ir::Type& type = TypeOf(value);
   size_t bytes = BytesOf(type), size = ir::ElementBytes(type.element);
-  for (size_t i = 0; i < rows_.size(); ++i) {
+  for (size_t i = 0; i < count_; ++i) {
     std::memcpy(out.Row(i), x.Row(i), bytes);
     std::memcpy(out.Row(i) + static_cast<size_t>(index.words[i]) * size,
                 element.words ? reinterpret_cast<const char*>(&element.words[i]) : element.Row(i), size);
@@ -449,33 +393,24 @@ void BatchRun::Compute(const BatchRegion::Item& item, uint32_t value) {
 
 // ---------------------------------------------------------------- the batch
 
+// Results that are not where they were asked for: parts of operands, and what all rows share.
 void BatchRun::HandOut() {
-  for (size_t r = 0; r < blocks_.size(); ++r) {
-    TensorBlock* block = blocks_[r];
-    if (!block) continue;
+  for (size_t r = 0; r < batch_.results.size(); ++r) {
+    char* to = batch_.results[r];
+    if (!to) continue;
     const Rows& rows = values_[region_.results[r]];
     size_t bytes = BytesOf(TypeOf(region_.results[r]));
-    bool there = !rows.shared && !rows.at && rows.base + rows.offset == block->data();
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      char* to = block->data() + i * bytes;
-      if (!there) std::memcpy(to, rows.Row(rows.shared ? 0 : i), bytes);
-    }
+    if (!rows.shared && !rows.at && rows.base + rows.offset == to) continue;
+    for (size_t i = 0; i < count_; ++i) std::memcpy(to + i * bytes, rows.Row(rows.shared ? 0 : i), bytes);
   }
-  // From here on nothing can fail.
-  for (size_t r = 0; r < blocks_.size(); ++r)
-    for (size_t i = 0; i < rows_.size() && blocks_[r]; ++i)
-      if (TensorObject* tensor = rows_[i]->results()[r])
-        tensor->Computed(blocks_[r], blocks_[r]->data() + i * BytesOf(TypeOf(region_.results[r])));
 }
 
 void BatchRun::Run() {
-  for (uint32_t k = 0; k < region_.num_operands; ++k) Collect(k);
-  MakeBlocks();
-  Note(&BatchStats::gathers);
+  std::copy(batch_.operands.begin(), batch_.operands.end(), values_.begin());
   for (uint32_t i = 0; i < region_.ops.size(); ++i) Compute(region_.ops[i], region_.num_operands + i);
-  Note(&BatchStats::others);
+  Note(&BatchTimes::others);
   HandOut();
-  Note(&BatchStats::gathers);
+  Note(&BatchTimes::gathers);
 }
 
 }  // namespace
@@ -487,20 +422,18 @@ char* TurnedMatrices::Of(const Value& matrix, size_t rows, size_t columns) {
     llvm::erase_if(entries_, [](const Entry& e) { return e.matrix.object()->refs.IsOne(); });
     if (entries_.size() == kMost) entries_.erase(entries_.begin());
     TensorObject& x = *TensorIn(matrix);
-    TensorBlock* block = TensorBlock::New(x.bytes());
+    TensorBlock* block = TensorBlock::New(device_, x.bytes());
     ForNumbers(x.element(), [&](auto t) {
       using T = decltype(t);
-      cpu::Turn(x.as<T>(), columns, rows, columns, reinterpret_cast<T*>(block->data()));
+      cpu::Turn(x.as<T>(), columns, rows, columns, reinterpret_cast<T*>(block->address()));
     });
     entries_.emplace_back(matrix, block);
   } else {
     std::rotate(it, it + 1, entries_.end());  // the oldest use is first
   }
-  return entries_.back().block->data();
+  return entries_.back().block->address();
 }
 
-void RunBatch(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, TurnedMatrices& turned, BatchStats* times) {
-  BatchRun(region, rows, turned, times).Run();
-}
+void RunBatch(const DeviceBatch& batch, TurnedMatrices& turned) { BatchRun(batch, turned).Run(); }
 
 }  // namespace df

@@ -40,6 +40,7 @@ struct Limits {
 };
 
 class Timeline;  // runtime/timeline.h
+class Device;    // runtime/device.h
 
 struct Outcome;
 
@@ -67,6 +68,8 @@ struct RunOptions {
   // itself. Results do not depend on it. With several threads there is no batching yet.
   uint32_t batch = kUsualBatch;
   static constexpr uint32_t kUsualBatch = 256;
+  // What computes batches; outlives the run; null: the host. Results do not depend on it.
+  Device* device = nullptr;
   // Count what costs something to count, and look where the time goes (Stats).
   bool count = false;
   // Reference engine: after the result goes on until nothing is left, and reports what waits although nothing

@@ -6,6 +6,7 @@
 #include <array>
 #include <new>
 
+#include "runtime/device.h"
 #include "runtime/engine.h"
 #include "runtime/limits.h"
 #include "runtime/long_operation.h"
@@ -89,6 +90,8 @@ class EngineRun : public Execution, private DeadObjects::Watch {
     try {
       memory::LimitScope scope(limits_.base(), limits_.max_memory(), budget_);
       work();
+    } catch (const DeviceFull& full) {
+      return Ended(Stop::MemoryLimit, full.what());
     } catch (const std::bad_alloc&) {
       return Ended(Stop::MemoryLimit);
     } catch (const HostInterrupted&) {
@@ -101,6 +104,8 @@ class EngineRun : public Execution, private DeadObjects::Watch {
       return Ended(aborted.stop);
     } catch (const BrokenRule& broken) {
       return Ended(Stop::Internal, broken.what);
+    } catch (const DeviceFault& fault) {
+      return Ended(Stop::Internal, fault.what());
     }
     return {};
   }

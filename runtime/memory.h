@@ -126,6 +126,22 @@ inline void Free(void* block, size_t bytes) noexcept {
   }
 }
 
+// Counted memory for elements: whole lines of the caches, at least one.
+inline constexpr size_t kLine = 64;
+inline size_t WholeLines(size_t bytes) { return std::max((bytes + kLine - 1) / kLine, size_t{1}) * kLine; }
+inline char* AllocateLines(size_t bytes) {
+  bytes = WholeLines(bytes);
+  Charge(bytes);
+  auto* lines = static_cast<char*>(std::aligned_alloc(kLine, bytes));
+  if (lines) return lines;
+  Discharge(bytes);
+  throw std::bad_alloc();
+}
+inline void FreeLines(char* lines, size_t bytes) noexcept {
+  std::free(lines);
+  Discharge(WholeLines(bytes));
+}
+
 // Bytes that may still be allocated under the limit.
 inline uint64_t Available() {
   if (counters.budget) return counters.budget->Available();

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/host_device.h"
 #include "runtime/memory.h"
 #include "runtime/tagged_team.h"
 
@@ -38,8 +39,11 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
   if (std::any_of(program_.sites.begin(), program_.sites.end(), [](const SiteCode& s) { return s.needs_outer || s.keeps_home; })) run_.threads = 1;
   if (program_.tensor_groups.empty()) options_.batch = false;
   if (run_.threads == 0) run_.threads = options_.batch ? 1 : DefaultThreads();
-  if (options_.batch)
-    batcher_ = std::make_unique<Batcher>(program_.tensor_groups.size(), BatchOptions{run_.batch, run_.count}, [this] { CheckLimits(); });
+  if (options_.batch) {
+    if (!run_.device) own_device_ = std::make_unique<HostDevice>();
+    Device& device = run_.device ? *run_.device : *own_device_;
+    batcher_ = std::make_unique<Batcher>(program_.tensor_groups.size(), BatchOptions{run_.batch, run_.count}, device, [this] { CheckLimits(); });
+  }
   worker_ = std::make_unique<Worker>(*this, 0);
   have_.assign(results_.size(), false);
   missing_ = static_cast<uint32_t>(results_.size());
@@ -224,10 +228,10 @@ Stats TaggedExecution::stats() const {
     stats.batches = batch.batches;
     stats.batched = batch.rows;
     stats.largest_batch = batch.largest;
-    double all = seconds_, rest = all - batch.products - batch.others - batch.gathers;
+    double all = seconds_, rest = all - batch.times.products - batch.times.others - batch.times.gathers;
     if (run_.count && all > 0 && batch.batches)
-      stats.parts = {{"products", batch.products / all}, {"other tensor ops", batch.others / all},
-                     {"gathers", batch.gathers / all}, {"all else", rest / all}};
+      stats.parts = {{"products", batch.times.products / all}, {"other tensor ops", batch.times.others / all},
+                     {"gathers", batch.times.gathers / all}, {"all else", rest / all}};
   }
   if (shared_budget_) stats.peak_memory = std::max(stats.peak_memory, static_cast<uint64_t>(shared_budget_->peak()));
   return stats;

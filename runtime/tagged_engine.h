@@ -50,6 +50,7 @@ class TaggedExecution : public EngineRun {
   Options options_;
   Program program_;
   std::string refused_;  // why the graph cannot be run
+  std::unique_ptr<Device> own_device_;  // if options_.batch and the run was given none
   std::unique_ptr<Batcher> batcher_;  // if options_.batch; outlives what the frames hold
   std::unique_ptr<Worker> worker_;
   std::vector<bool> have_;

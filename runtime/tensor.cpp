@@ -3,43 +3,51 @@
 #include <cstdlib>
 
 #include "runtime/batch.h"
+#include "runtime/device.h"
 #include "runtime/show.h"
 
 namespace df {
 
-namespace {
-
-// Of at least one byte, counted.
-char* AllocateAligned(size_t bytes) {
-  memory::Charge(bytes);
-  auto* block = static_cast<char*>(std::aligned_alloc(TensorObject::kAlignment, bytes));
-  if (block) return block;
-  memory::Discharge(bytes);
-  throw std::bad_alloc();
-}
-size_t WholeLines(size_t bytes) {
-  return std::max((bytes + TensorObject::kAlignment - 1) / TensorObject::kAlignment, size_t{1}) * TensorObject::kAlignment;
+TensorBlock* TensorBlock::New(Device& device, size_t bytes) {
+  void* room = memory::Allocate(sizeof(TensorBlock));
+  try {
+    auto* block = ::new (room) TensorBlock(device, device.Allocate(bytes), bytes);
+    alive::Made(alive::Kind::TensorBlock);
+    return block;
+  } catch (...) {
+    memory::Free(room, sizeof(TensorBlock));
+    throw;
+  }
 }
 
-}  // namespace
+TensorBlock::TensorBlock(Device& device, char* address, size_t bytes)
+    : device_(device), address_(address), host_(device.is_host() ? address : nullptr), bytes_(bytes) {}
 
-TensorBlock* TensorBlock::New(size_t bytes) {
-  size_t all = kHeader + WholeLines(bytes);
-  alive::Made(alive::Kind::TensorBlock);
-  return ::new (AllocateAligned(all)) TensorBlock(all);
+void TensorBlock::Fetch() {
+  if (host_) return;
+  char* host = memory::AllocateLines(bytes_);
+  try {
+    device_.Download(host, address_, bytes_);
+    device_.Synchronise();
+  } catch (...) {
+    memory::FreeLines(host, bytes_);
+    throw;
+  }
+  host_ = host;
 }
 
 void TensorBlock::Free() {
   alive::Gone(alive::Kind::TensorBlock);
-  memory::Discharge(bytes_);
-  std::free(this);
+  if (host_ && host_ != address_) memory::FreeLines(host_, bytes_);
+  device_.Free(address_, bytes_);
+  memory::Free(this, sizeof(TensorBlock));
 }
 
 TensorObject::TensorObject(ir::TypeKind element, llvm::ArrayRef<int64_t> dims)
     : Object(ObjectKind::Tensor), charged_(0), where_(Where::Own) {
   SetShape(element, dims);
-  charged_ = WholeLines(bytes());
-  data_ = AllocateAligned(charged_);
+  charged_ = bytes();
+  data_ = memory::AllocateLines(charged_);
 }
 
 TensorObject::TensorObject(const ir::Type& type, Deferred* deferred, uint32_t index)
@@ -54,24 +62,32 @@ TensorObject::TensorObject(const ir::Type& type, char* data)
 
 TensorObject::~TensorObject() {
   switch (where_) {
-    case Where::Own:
-      std::free(data_);
-      memory::Discharge(charged_);
-      return;
+    case Where::Own: memory::FreeLines(data_, charged_); return;
     case Where::Lent: return;
-    case Where::Block: block_->Release(); return;
+    case Where::Block:
+    case Where::Away: block_->Release(); return;
     case Where::Deferred: Forget(deferred_, index_); return;
   }
 }
 
-void TensorObject::Computed(TensorBlock* block, char* data) {
+void TensorObject::Computed(TensorBlock* block, size_t row) {
   block->Retain();
   block_ = block;
-  where_ = Where::Block;
-  data_ = data;
+  index_ = static_cast<uint32_t>(row);
+  where_ = block->device().is_host() ? Where::Block : Where::Away;
+  if (block->host()) data_ = block->host() + row * bytes();
 }
 
-void TensorObject::Await() { ComputeNow(deferred_); }
+void TensorObject::Await() {
+  if (where_ == Where::Deferred) ComputeNow(deferred_);
+  if (data_) return;
+  block_->Fetch();
+  data_ = block_->host() + index_ * bytes();
+}
+
+char* TensorObject::AddressOn(const Device& device) const {
+  return where_ == Where::Away && &block_->device() == &device ? block_->address() + index_ * bytes() : nullptr;
+}
 
 void TensorObject::SetShape(ir::TypeKind element, llvm::ArrayRef<int64_t> dims) {
   element_ = element;

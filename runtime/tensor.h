@@ -3,7 +3,8 @@
 // Tensors as values: an object with a shape and one buffer of elements in row-major order.
 //
 // The buffer is the tensor's own, or a part of one that the results of a batch share, or is still to be computed: a deferred
-// tensor (runtime/batch.h) is computed when its elements are asked for, if not before. Objects and buffers count against the
+// tensor (runtime/batch.h) is computed when its elements are asked for, if not before. What a batch has computed is on a device
+// (runtime/device.h), and is copied to the host when its elements are asked for. Objects and buffers of the host count against the
 // memory limit.
 #pragma once
 
@@ -14,31 +15,39 @@
 namespace df {
 
 struct Deferred;  // runtime/batch.h
+class Device;     // runtime/device.h
 
-// Bytes that several tensors are parts of. Begins at a multiple of 64 bytes.
+// Bytes on a device that several tensors are parts of; on the host, once somebody has looked at one of them. Begins at a multiple
+// of 64 bytes. The device outlives it.
 class TensorBlock {
  public:
-  // With one holder.
-  static TensorBlock* New(size_t bytes);
-  char* data() { return reinterpret_cast<char*>(this) + kHeader; }
+  // With one holder. Throws std::bad_alloc if there is no room.
+  static TensorBlock* New(Device& device, size_t bytes);
+  Device& device() const { return device_; }
+  // On the device.
+  char* address() const { return address_; }
+  // On the host, where nobody writes, if it is not the device; null if nobody has looked.
+  char* host() const { return host_; }
+  // Brings it to the host. Throws std::bad_alloc beyond the memory limit.
+  void Fetch();
   void Retain() { refs_.Retain(); }
   void Release() {
     if (refs_.Drop()) Free();
   }
 
  private:
-  static constexpr size_t kHeader = 64;
-  explicit TensorBlock(size_t bytes) : bytes_(bytes) {}
+  TensorBlock(Device& device, char* address, size_t bytes);
   void Free();
 
   SharedCount refs_{1};
+  Device& device_;
+  char* address_;
+  char* host_ = nullptr;
   size_t bytes_;
 };
 
 class TensorObject : public Object {
  public:
-  static constexpr size_t kAlignment = 64;
-
   // Elements are not set. Throws std::bad_alloc beyond the memory limit.
   TensorObject(ir::TypeKind element, llvm::ArrayRef<int64_t> dims);
   // Result `index` of what is deferred.
@@ -66,23 +75,28 @@ class TensorObject : public Object {
   void Reshape(llvm::ArrayRef<int64_t> dims);
 
   // What computes it, if that has not been done.
-  Deferred* deferred() const { return data_ ? nullptr : deferred_; }
-  // It has been: the elements are in a block, of which the tensor becomes a holder.
-  void Computed(TensorBlock* block, char* data);
+  Deferred* deferred() const { return where_ == Where::Deferred ? deferred_ : nullptr; }
+  // It has been, or will be before the device does what it is told from now on: the elements are row `row` of a block of tensors like this
+  // one, of which it becomes a holder.
+  void Computed(TensorBlock* block, size_t row);
+  // Whether an op may write into the elements, if nobody else holds the tensor: what a device has must stay what the host has.
+  bool IsWritable() const { return where_ != Where::Away; }
+  // Where it is on this device; null if it is not there.
+  char* AddressOn(const Device& device) const;
 
  private:
-  enum class Where : uint8_t { Own, Block, Deferred, Lent };
+  enum class Where : uint8_t { Own, Block, Away, Deferred, Lent };
   void SetShape(ir::TypeKind element, llvm::ArrayRef<int64_t> dims);
   void Await();
 
   char* data_ = nullptr;
   union {
     size_t charged_;      // Own
-    TensorBlock* block_;  // Block
+    TensorBlock* block_;  // Block, of the host's memory; Away, of a device's
     Deferred* deferred_;  // Deferred
   };                      // of a Lent one nothing
   size_t count_;
-  uint32_t index_ = 0;  // of the result
+  uint32_t index_ = 0;  // of the result; in the block
   Where where_;
   ir::TypeKind element_;
   uint8_t rank_;

@@ -71,7 +71,7 @@ class TensorFiring {
   // Operand k itself if nobody else holds it and it is as large as the result: the op may write over it.
   Value Take(size_t k) const {
     TensorObject* tensor = TensorIn(in_[k]);
-    if (!tensor || !tensor->refs.IsOne() || tensor->element() != ResultElement() || tensor->dims() != ResultDims()) return {};
+    if (!tensor || !tensor->refs.IsOne() || !tensor->IsWritable() || tensor->element() != ResultElement() || tensor->dims() != ResultDims()) return {};
     return in_[k];
   }
   Value New() const { return MakeTensor(ResultElement(), ResultDims()); }

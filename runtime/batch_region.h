@@ -1,0 +1,41 @@
+// runtime/batch_region.h
+//
+// A region of ops on tensors, as batching and devices see it (docs/batching.md): straight-line code on values, first the
+// operands, then one value per op. The graph has it once: it is the key of a batch.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "llvm/ADT/SmallVector.h"
+#include "runtime/kernels.h"
+
+namespace df {
+
+struct BatchRegion {
+  struct Item {
+    ir::Op op;
+    uint32_t attr;
+    KernelTypes types;
+    llvm::SmallVector<uint32_t, 3> in;  // values
+  };
+  // What a value is: a tensor of this type in the graph, or, if null, a word of this kind.
+  struct ValueType {
+    const ir::Type* tensor = nullptr;
+    ir::TypeKind word = ir::TypeKind::Unit;
+  };
+  // A word operand that has to be from 0 to `most`, or an op would fail.
+  struct Check {
+    uint32_t operand;
+    int64_t most;
+  };
+  uint32_t index = 0;  // in its table
+  uint32_t num_operands = 0;
+  std::vector<ValueType> values;
+  std::vector<Item> ops;
+  std::vector<uint32_t> results;  // values that are seen outside; tensors
+  std::vector<Check> checks;      // were made before: an index is in its range
+  std::vector<uint32_t> weights;  // operands that are matrices of products: a batch shares them if it can
+};
+
+}  // namespace df

@@ -203,6 +203,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   run.eager = options.lower.Does(Optimisation::Eager);
   run.words = options.lower.Does(Optimisation::Words);
   run.unroll = options.lower.Does(Optimisation::Unroll);
+  run.small_integers = options.lower.Does(Optimisation::SmallIntegers);
   run.batch = options.batch;
   run.stress = options.stress;
   run.run_dry = options.run_dry;

@@ -64,6 +64,8 @@ struct RunOptions {
   // not depend on either.
   bool words = true;
   bool unroll = true;
+  // There, too: functions on Integers, as long as the numbers are small. Results do not depend on it.
+  bool small_integers = true;
   // Tagged engine: the most activations of a region whose ops on tensors are computed together (docs/batching.md); 0: each by
   // itself. Results do not depend on it. With several threads there is no batching yet.
   uint32_t batch = kUsualBatch;

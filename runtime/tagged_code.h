@@ -258,6 +258,7 @@ struct Options {
   bool fuse = true;   // a delayed call whose operands are there is made in one step
   bool words = true;  // scopes that hold words alone have code of their own, with calls inlined
   bool unroll = true; // also calls of a function within itself
+  bool small_integers = true;  // also scopes that hold Integers, as long as these are words
   bool eager = true;  // short delayed bodies are computed at once where what they need is there
   bool batch = false; // ops on tensors are deferred, and computed for many activations at once
   bool count = false; // direct code counts regions and firings, too (Stats)

@@ -80,7 +80,8 @@ void Worker::RunDirect(Frame* frame) {
   &&L_##name##RR, &&L_##name##RK, &&L_##name##KR, &&L_Branch##name##RR, &&L_Branch##name##RK,
 #define DF_DIRECT_UNARY(name, type, condition, expression) &&L_##name,
 #define DF_DIRECT_INTEGER(name, expression) &&L_##name##ZRR, &&L_##name##ZRK, &&L_##name##ZKR,
-#define DF_DIRECT_INTEGER_COMPARE(name, expression) &&L_##name##ZRR, &&L_##name##ZRK, &&L_##name##ZKR,
+#define DF_DIRECT_INTEGER_COMPARE(name, expression) \
+  &&L_##name##ZRR, &&L_##name##ZRK, &&L_##name##ZKR, &&L_Branch##name##ZRR, &&L_Branch##name##ZRK,
 #define DF_DIRECT(name, operands) &&L_##name,
 #define DF_DIRECT_WORD(name, operands) &&word_code_only,
 #include "runtime/tagged_direct_ops.def"
@@ -101,11 +102,15 @@ void Worker::RunDirect(Frame* frame) {
 
 resume:
   ip = frame->resume;
-  if (ip >= word_code) goto words;
   k = frame->states();
+  if (ip >= word_code && ip->op != Direct::Words) goto words;
   RUN();
 
 L_Words:
+  if (!FitsWords(frame, ip, operands + ip->x, k)) {
+    ip = code + ip->y;
+    RUN();
+  }
   frame->resume = ip + 1;
 words:
   frame = RunWords(frame);
@@ -172,7 +177,20 @@ word_code_only:
 #define DF_DIRECT_INTEGER_COMPARE(name, expression)                                               \
   DF_INTEGER_COMPARE_FORM(name##ZRR, expression, S(ip->a & ~kLastUse), k[ip->a & ~kLastUse], S(ip->b & ~kLastUse), k[ip->b & ~kLastUse]) \
   DF_INTEGER_COMPARE_FORM(name##ZRK, expression, S(ip->a & ~kLastUse), k[ip->a & ~kLastUse], ip->imm, kWord) \
-  DF_INTEGER_COMPARE_FORM(name##ZKR, expression, ip->imm, kWord, S(ip->a & ~kLastUse), k[ip->a & ~kLastUse])
+  DF_INTEGER_COMPARE_FORM(name##ZKR, expression, ip->imm, kWord, S(ip->a & ~kLastUse), k[ip->a & ~kLastUse]) \
+  DF_INTEGER_BRANCH_FORM(Branch##name##ZRR, expression, S(ip->b), k[ip->b])                           \
+  DF_INTEGER_BRANCH_FORM(Branch##name##ZRK, expression, int64_t{static_cast<int16_t>(ip->b)}, kWord)
+// The order of x and y, as a word, compares with 0 as x does with y.
+#define DF_INTEGER_BRANCH_FORM(label, expression, right, right_state)                             \
+  L_##label : {                                                                                   \
+    int64_t x = static_cast<int64_t>(S(ip->a)), y = static_cast<int64_t>(right);                  \
+    if (k[ip->a] != kWord || (right_state) != kWord) [[unlikely]] {                               \
+      x = OrderOf(S(ip->a), k[ip->a], static_cast<uint64_t>(right), right_state);                 \
+      y = 0;                                                                                      \
+    }                                                                                             \
+    ip = code + ((expression) ? ip->x : ip->y);                                                   \
+    RUN();                                                                                        \
+  }
 #define DF_DIRECT(name, operands)
 #include "runtime/tagged_direct_ops.def"
 
@@ -483,6 +501,10 @@ give:
   // To direct code that waits for nothing else?
   if (uint64_t but_tag = frame->head() ^ static_cast<uint64_t>(ip->imm);
       but_tag == 0 || but_tag == uint64_t{kHasTag} << 32) {
+    if (state != kWord && frame->parent->resume >= word_code) [[unlikely]] {  // word code has room for words alone
+      STAND();
+      OutlineCaller(frame);
+    }
     Frame* parent = frame->parent;
     if (but_tag) [[unlikely]] DropTag(frame->tag);
     Frame** free = free_lists + ip->b;

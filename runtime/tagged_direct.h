@@ -13,7 +13,7 @@ enum class Direct : uint16_t {
 #define DF_DIRECT_COMPARE(name, expression) name##RR, name##RK, name##KR, Branch##name##RR, Branch##name##RK,
 #define DF_DIRECT_UNARY(name, type, condition, expression) name,
 #define DF_DIRECT_INTEGER(name, expression) name##ZRR, name##ZRK, name##ZKR,
-#define DF_DIRECT_INTEGER_COMPARE(name, expression) name##ZRR, name##ZRK, name##ZKR,
+#define DF_DIRECT_INTEGER_COMPARE(name, expression) name##ZRR, name##ZRK, name##ZKR, Branch##name##ZRR, Branch##name##ZRK,
 #define DF_DIRECT(name, operands) name,
 #include "runtime/tagged_direct_ops.def"
 };
@@ -67,7 +67,9 @@ struct DirectCode {
   std::vector<DirectState> states;
   std::vector<uint32_t> state_of;  // by instruction, or kNone
   std::vector<uint32_t> pc_of;     // by instruction: of the general code, or kNone
-  std::vector<std::vector<bool>> plain;  // by scope and slot: holds a word by its type
+  // By scope and slot: by its type it holds a word; an Integer.
+  std::vector<std::vector<bool>> plain, integers;
+  std::vector<std::vector<uint32_t>> parameters;  // by scope: the slots that a call, or the iteration before, fills
 };
 
 struct Program;

@@ -2,7 +2,18 @@
 // nothing in registers that more than a few instructions need.
 #include "runtime/tagged_direct_data.h"
 
+#include "runtime/integer.h"
+
 namespace df::tagged {
+
+int64_t OrderOf(uint64_t x, uint8_t x_state, uint64_t y, uint8_t y_state) {
+  auto borrowed = [](uint64_t bits, uint8_t state) {
+    Count(bits, state);
+    return Value::Adopt(static_cast<ValueKind>(state & 7), ObjectAt(bits));
+  };
+  std::strong_ordering order = integer::Compare(borrowed(x, x_state), borrowed(y, y_state));
+  return order < 0 ? -1 : order > 0 ? 1 : 0;
+}
 
 namespace {
 

@@ -11,22 +11,44 @@ using ir::TypeKind;
 
 // ---------------------------------------------------------------- comparisons that are part of a branch
 
-std::optional<Direct> CompareOf(Op op, bool rr, bool branch) {
+std::optional<Direct> CompareOf(Op op) {
   switch (op) {
 #define DF_DIRECT_BINARY(name, type, condition, expression)
 #define DF_DIRECT_UNARY(name, type, condition, expression)
 #define DF_DIRECT_INTEGER(name, expression)
 #define DF_DIRECT_INTEGER_COMPARE(name, expression)
 #define DF_DIRECT(name, operands)
-#define DF_DIRECT_COMPARE(name, expression) \
-  case Op::name: return branch ? (rr ? Direct::Branch##name##RR : Direct::Branch##name##RK) : Direct::name##RR;
+#define DF_DIRECT_COMPARE(name, expression) case Op::name: return Direct::name##RR;
 #include "runtime/tagged_direct_ops.def"
     default: return std::nullopt;
   }
 }
 
-bool IsIntLike(TypeKind kind) { return kind == TypeKind::Int || kind == TypeKind::Bool || kind == TypeKind::Char; }
+std::optional<Direct> IntegerCompareOf(Op op) {
+  switch (op) {
+#define DF_DIRECT_BINARY(name, type, condition, expression)
+#define DF_DIRECT_UNARY(name, type, condition, expression)
+#define DF_DIRECT_COMPARE(name, expression)
+#define DF_DIRECT_INTEGER(name, expression)
+#define DF_DIRECT(name, operands)
+#define DF_DIRECT_INTEGER_COMPARE(name, expression) case Op::name: return Direct::name##ZRR;
+#include "runtime/tagged_direct_ops.def"
+    default: return std::nullopt;
+  }
+}
 
+// Behind the comparison's forms RR, RK and KR stand the branches RR and RK.
+std::optional<Direct> CompareAndBranchOf(Op op, TypeKind operand, bool rr) {
+  std::optional<Direct> compare;
+  if (IsIntLike(operand)) compare = CompareOf(op);
+  if (operand == TypeKind::Integer) compare = IntegerCompareOf(op);
+  if (!compare) return std::nullopt;
+  return static_cast<Direct>(static_cast<uint16_t>(*compare) + (rr ? 3 : 4));
+}
+static_assert(static_cast<uint16_t>(Direct::BranchLtRR) == static_cast<uint16_t>(Direct::LtRR) + 3);
+static_assert(static_cast<uint16_t>(Direct::BranchLtZRK) == static_cast<uint16_t>(Direct::LtZRR) + 4);
+
+bool IsIntLike(TypeKind kind) { return kind == TypeKind::Int || kind == TypeKind::Bool || kind == TypeKind::Char; }
 
 // Whether only the branch asks for the predicate at `pc`, and both fit into one instruction.
 bool DirectFlow::IsFusable(uint32_t pc, uint32_t branch_pc) const {
@@ -43,8 +65,10 @@ bool DirectFlow::IsFusable(uint32_t pc, uint32_t branch_pc) const {
     return !plain_[in.b] &&
            g_.types[g_.TypeOf(g_.InputsOf(node)[0]).type].constructors.size() == branch.sides.size();
   if (!branch.is_bool || branch.sides.size() != 2) return false;
-  if (!IsIntLike(p_.types[node.index].operand) || !CompareOf(g_.nodes[node].op, true, true)) return false;
-  return !IsConstant(in.c) || (Constant(in.c) >= INT16_MIN && Constant(in.c) <= INT16_MAX);
+  if (!CompareAndBranchOf(g_.nodes[node].op, p_.types[node.index].operand, true)) return false;
+  if (!IsConstant(in.c)) return true;
+  const Value& constant = p_.constants[in.c & ~kConstant];
+  return constant.is_word() && constant.word() == static_cast<int16_t>(constant.word());
 }
 
 void DirectFlow::FindFused(uint32_t index) {

@@ -14,8 +14,11 @@ namespace df::tagged {
 
 using Slots = std::vector<bool>;
 
-// The comparison of words that `op` is, on two slots; as a part of a branch, also of a slot with a constant (not `rr`).
-std::optional<Direct> CompareOf(ir::Op op, bool rr, bool branch);
+// The comparison of words, and of Integers, that `op` is, on two slots.
+std::optional<Direct> CompareOf(ir::Op op);
+std::optional<Direct> IntegerCompareOf(ir::Op op);
+// The same as a part of a branch; not `rr`: of a slot with a constant.
+std::optional<Direct> CompareAndBranchOf(ir::Op op, ir::TypeKind operand, bool rr);
 // Int, Bool or Char: words that compare alike.
 bool IsIntLike(ir::TypeKind kind);
 

@@ -12,7 +12,9 @@ namespace df::tagged {
 // States, masks and ready bits as the general code would have them where the frame stands.
 const DirectState& Worker::RestoreStates(Frame* frame) {
   const DirectCode& direct = program_.direct;
-  const DirectState& from = direct.states[direct.state_of[static_cast<size_t>(frame->resume - direct.code.data())]];
+  const DirectInstr* at = frame->resume;
+  size_t pc = at->op == Direct::Words ? at->y : static_cast<size_t>(at - direct.code.data());
+  const DirectState& from = direct.states[direct.state_of[pc]];
   const ScopeCode& scope = frame->scope();
   uint8_t* states = frame->states();
   for (uint32_t i = 0; i < scope.num_slots; ++i)

@@ -20,11 +20,11 @@ bool IsWordKind(TypeKind kind) {
   }
 }
 
-// The slots that hold words by their types, of each scope.
-std::vector<Slots> FindPlain(const Program& p) {
-  std::vector<Slots> plain;
+// The slots that hold words by their types, and those that hold Integers, of each scope.
+void FindKinds(const Program& p, std::vector<Slots>& plain, std::vector<Slots>& integers) {
   for (const ScopeCode& scope : p.scopes) {
     plain.emplace_back(scope.num_slots, false);
+    integers.emplace_back(scope.num_slots, false);
     if (scope.iteration_slot != kNone) plain.back()[scope.iteration_slot] = true;
   }
   const ir::Graph& g = *p.graph;
@@ -33,11 +33,12 @@ std::vector<Slots> FindPlain(const Program& p) {
     for (uint32_t r = 0; r < node.num_results; ++r) {
       uint32_t slot = p.slot_of[node.first_result + r];
       ir::PortType type = g.results[node.first_result + r];
-      if (slot != kNone && !IsConstant(slot) && IsWordKind(g.types.Kind(type.type)) && !type.lazy)
-        plain[node.scope.index][slot] = true;
+      if (slot == kNone || IsConstant(slot) || type.lazy) continue;
+      TypeKind kind = g.types.Kind(type.type);
+      if (IsWordKind(kind)) plain[node.scope.index][slot] = true;
+      if (kind == TypeKind::Integer) integers[node.scope.index][slot] = true;
     }
   }
-  return plain;
 }
 
 std::vector<std::vector<uint32_t>> FindParameters(const Program& p) {
@@ -81,7 +82,8 @@ void ExcludeCallers(const Program& p, const std::vector<Schedule>& schedules, st
 }  // namespace
 
 void MakeDirect(Program& p) {
-  std::vector<Slots> plain = FindPlain(p);
+  std::vector<Slots> plain, integers;
+  FindKinds(p, plain, integers);
   std::vector<std::vector<uint32_t>> parameters = FindParameters(p);
   std::vector<Schedule> schedules(p.scopes.size());
   std::vector<bool> is_direct(p.scopes.size());
@@ -101,6 +103,8 @@ void MakeDirect(Program& p) {
       again = true;
     }
   }
+  p.direct.integers = std::move(integers);
+  p.direct.parameters = std::move(parameters);
 }
 
 const char* NameOf(Direct op) {
@@ -110,7 +114,8 @@ const char* NameOf(Direct op) {
   #name "RR", #name "RK", #name "KR", "Branch" #name "RR", "Branch" #name "RK",
 #define DF_DIRECT_UNARY(name, type, condition, expression) #name,
 #define DF_DIRECT_INTEGER(name, expression) #name "ZRR", #name "ZRK", #name "ZKR",
-#define DF_DIRECT_INTEGER_COMPARE(name, expression) #name "ZRR", #name "ZRK", #name "ZKR",
+#define DF_DIRECT_INTEGER_COMPARE(name, expression) \
+  #name "ZRR", #name "ZRK", #name "ZKR", "Branch" #name "ZRR", "Branch" #name "ZRK",
 #define DF_DIRECT(name, operands) #name,
 #include "runtime/tagged_direct_ops.def"
   };

@@ -95,18 +95,6 @@ class DirectMaker {
   bool good_ = true;
 };
 
-std::optional<Direct> IntegerCompareOf(Op op) {
-  switch (op) {
-    case Op::Eq: return Direct::EqZRR;
-    case Op::Ne: return Direct::NeZRR;
-    case Op::Lt: return Direct::LtZRR;
-    case Op::Le: return Direct::LeZRR;
-    case Op::Gt: return Direct::GtZRR;
-    case Op::Ge: return Direct::GeZRR;
-    default: return std::nullopt;
-  }
-}
-
 uint32_t DirectMaker::MakeState(uint32_t standing, const Slots& live, const Slots& known) {
   if (standing == kNone) return kNone;
   const Standing& from = schedule_.standings[standing];
@@ -258,7 +246,7 @@ bool DirectMaker::EmitOp(const Step& step) {
       }
     }
     if (IsIntLike(types.operand))
-      if (std::optional<Direct> compare = CompareOf(node.op, true, false)) return binary(*compare);
+      if (std::optional<Direct> compare = CompareOf(node.op)) return binary(*compare);
     if (types.operand == TypeKind::Bool)
       return node.op == Op::Not ? unary(Direct::Not) : node.op == Op::BoolToInt && unary(Direct::Move);
     if (types.operand == TypeKind::Char) return node.op == Op::Ord && unary(Direct::Move);
@@ -417,7 +405,8 @@ void DirectMaker::EmitBranch(uint32_t index, const Step& step) {
     Op op = g_.nodes[p_.node_of[predicate.pc]].op;
     if (op != Op::Match) {
       bool rr = !IsConstant(compare.c);
-      Add(*CompareOf(op, rr, true), 0, compare.b, rr ? compare.c : static_cast<uint16_t>(Constant(compare.c)));
+      Add(*CompareAndBranchOf(op, p_.types[p_.node_of[predicate.pc].index].operand, rr), 0, compare.b,
+          rr ? compare.c : static_cast<uint16_t>(Constant(compare.c)));
       return targets(Here() - 1, step.targets[0], step.targets[1]);
     }
     if (step.targets.size() == 2) {

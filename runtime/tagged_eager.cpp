@@ -43,7 +43,9 @@ Step StepOf(Direct op) {
 #define DF_DIRECT_UNARY(name, type, condition, expression) case Direct::name: return Step::Next;
 #define DF_DIRECT_INTEGER(name, expression) \
   case Direct::name##ZRR: case Direct::name##ZRK: case Direct::name##ZKR: return Step::Next;
-#define DF_DIRECT_INTEGER_COMPARE(name, expression) DF_DIRECT_INTEGER(name, expression)
+#define DF_DIRECT_INTEGER_COMPARE(name, expression) \
+  DF_DIRECT_INTEGER(name, expression)               \
+  case Direct::Branch##name##ZRR: case Direct::Branch##name##ZRK: return Step::Both;
 #define DF_DIRECT(name, operands)
 #include "runtime/tagged_direct_ops.def"
     case Direct::Load: case Direct::LoadOpen: case Direct::Nullary: case Direct::MoveOpen: case Direct::Widen:
@@ -307,7 +309,17 @@ bool Attempt(const Program& program, const SiteCode& site, Slots& slots, Path* p
   DF_INTEGER_FORM(name##ZRK, failed, result, open, s[slot(ip->a)], k[slot(ip->a)], ip->imm, kWord)                        \
   DF_INTEGER_FORM(name##ZKR, failed, result, open, ip->imm, kWord, s[slot(ip->a)], k[slot(ip->a)])
 #define DF_DIRECT_INTEGER(name, expression) DF_INTEGER_FORMS(name, expression, z, true)
-#define DF_DIRECT_INTEGER_COMPARE(name, expression) DF_INTEGER_FORMS(name, false, expression, false)
+#define DF_INTEGER_BRANCH_FORM(form, expression, right, right_state)                        \
+  case Direct::form: {                                                                      \
+    if (k[ip->a] != kWord || (right_state) != kWord) return false;                          \
+    auto x = static_cast<int64_t>(s[ip->a]), y = static_cast<int64_t>(right);               \
+    ip = code + ((expression) ? ip->x : ip->y);                                             \
+    continue;                                                                               \
+  }
+#define DF_DIRECT_INTEGER_COMPARE(name, expression)                               \
+  DF_INTEGER_FORMS(name, false, expression, false)                                \
+  DF_INTEGER_BRANCH_FORM(Branch##name##ZRR, expression, s[ip->b], k[ip->b])       \
+  DF_INTEGER_BRANCH_FORM(Branch##name##ZRK, expression, static_cast<int16_t>(ip->b), kWord)
 #define DF_DIRECT(name, operands)
 #include "runtime/tagged_direct_ops.def"
       case Direct::Load: s[ip->d] = static_cast<uint64_t>(ip->imm); break;

@@ -247,6 +247,7 @@ std::unique_ptr<Execution> MakeTaggedExecution(const ir::Graph& graph, const Run
   how.eager = options.eager;
   how.words = options.words;
   how.unroll = options.unroll;
+  how.small_integers = options.small_integers;
   return std::make_unique<tagged::TaggedExecution>(graph, options, how);
 }
 

@@ -23,8 +23,8 @@ Frame* Worker::RunWords(Frame* frame) {
 #define DF_DIRECT_COMPARE(name, expression) \
   &&L_##name##RR, &&L_##name##RK, &&L_##name##KR, &&L_Branch##name##RR, &&L_Branch##name##RK,
 #define DF_DIRECT_UNARY(name, type, condition, expression) &&L_##name,
-#define DF_DIRECT_INTEGER(name, expression) &&other, &&other, &&other,
-#define DF_DIRECT_INTEGER_COMPARE(name, expression) &&other, &&other, &&other,
+#define DF_DIRECT_INTEGER(name, expression) &&L_##name##ZRR, &&L_##name##ZRK, &&L_##name##ZKR,
+#define DF_DIRECT_INTEGER_COMPARE(name, expression) &&other, &&other, &&other, &&other, &&other,
 #define DF_DIRECT(name, operands) &&other,
 #define DF_DIRECT_BOTH(name, operands) &&L_##name,
 #define DF_DIRECT_WORD(name, operands) &&L_##name,
@@ -75,13 +75,22 @@ Frame* Worker::RunWords(Frame* frame) {
     s[ip->d] = std::bit_cast<uint64_t>(expression);        \
     NEXT();                                                \
   }
-#define DF_DIRECT_INTEGER(name, expression)
+  // Integers are words here; a result beyond a word is not.
+#define DF_INTEGER_FORM(label, expression, left, right)                                      \
+  L_##label : {                                                                              \
+    int64_t x = static_cast<int64_t>(left), y = static_cast<int64_t>(right), z = 0;          \
+    if (expression) [[unlikely]] goto overflow;                                              \
+    s[ip->d] = static_cast<uint64_t>(z);                                                     \
+    NEXT();                                                                                  \
+  }
+#define DF_DIRECT_INTEGER(name, expression)                           \
+  DF_INTEGER_FORM(name##ZRR, expression, s[ip->a], s[ip->b])          \
+  DF_INTEGER_FORM(name##ZRK, expression, s[ip->a], ip->imm)           \
+  DF_INTEGER_FORM(name##ZKR, expression, ip->imm, s[ip->a])
 #define DF_DIRECT_INTEGER_COMPARE(name, expression)
 #define DF_DIRECT(name, operands)
 #include "runtime/tagged_direct_ops.def"
 
-L_Words:
-  NEXT();
 L_Load:
   s[ip->d] = static_cast<uint64_t>(ip->imm);
   NEXT();
@@ -230,6 +239,9 @@ L_Tick: {
   GO(ip->x);
 }
 
+  // The next calls of the scope are done without word code: it may be that most of its numbers are large.
+overflow:
+  words_rest_[FRAME()->scope().id.index] = kWordsRest;
 leave:
 other:
 L_Arguments:  // behind a Call, and where a callee's result comes: passed over

@@ -44,7 +44,8 @@ struct WordCode {
   std::vector<InlinedActivation> activations;  // the first one is the frame's own
   std::vector<WordPoint> points;               // by instruction
 
-  bool Holds(const DirectInstr* at) const { return at >= first && at < first + (end - begin); }
+  // A frame that stands at the first one may still take the scope's other direct code.
+  bool Holds(const DirectInstr* at) const { return at > first && at < first + (end - begin); }
   const WordPoint& PointOf(const DirectInstr* at) const { return points[static_cast<size_t>(at - first)]; }
 };
 

@@ -2,6 +2,66 @@
 
 namespace df::tagged {
 
+DirectInstr OnWords(const Program& p, uint32_t pc) {
+  DirectInstr in = p.direct.code[pc];
+  // The word of a constant, or the instruction stays what word code does not have.
+  auto constant = [&](Direct op) {
+    const Value& value = p.constants[in.x];
+    if (!value.is_word()) return;
+    in.op = op;
+    in.imm = value.word();
+  };
+  auto unary = [&](Direct op) {
+    in.op = op;
+    in.a &= static_cast<uint16_t>(~kLastUse);
+  };
+  auto binary = [&](Direct op) {
+    unary(op);
+    in.b &= static_cast<uint16_t>(~kLastUse);
+  };
+  switch (in.op) {
+#define DF_DIRECT_BINARY(name, type, condition, expression)
+#define DF_DIRECT_COMPARE(name, expression)
+#define DF_DIRECT_UNARY(name, type, condition, expression)
+#define DF_DIRECT_INTEGER(name, expression)                   \
+  case Direct::name##ZRR: binary(Direct::name##ZRR); break; \
+  case Direct::name##ZRK: unary(Direct::name##ZRK); break;  \
+  case Direct::name##ZKR: unary(Direct::name##ZKR); break;
+#define DF_DIRECT_INTEGER_COMPARE(name, expression)                    \
+  case Direct::name##ZRR: binary(Direct::name##RR); break;           \
+  case Direct::name##ZRK: unary(Direct::name##RK); break;            \
+  case Direct::name##ZKR: unary(Direct::name##KR); break;            \
+  case Direct::Branch##name##ZRR: in.op = Direct::Branch##name##RR; break; \
+  case Direct::Branch##name##ZRK: in.op = Direct::Branch##name##RK; break;
+#define DF_DIRECT(name, operands)
+#include "runtime/tagged_direct_ops.def"
+    case Direct::MoveOpen:
+    case Direct::Widen:
+    case Direct::Narrow: unary(Direct::Move); break;
+    case Direct::LoadOpen: constant(Direct::Load); break;
+    case Direct::ArgOpen:
+    case Direct::ArgWiden: unary(Direct::Arg); break;
+    case Direct::ArgOpenConstant: constant(Direct::ArgConstant); break;
+    case Direct::GotOpen: in.op = Direct::Got; break;
+    case Direct::ReturnOpen: unary(Direct::Return); break;
+    default: break;
+  }
+  return in;
+}
+
+bool MayOverflow(Direct op) {
+  switch (op) {
+#define DF_DIRECT_BINARY(name, type, condition, expression)
+#define DF_DIRECT_COMPARE(name, expression)
+#define DF_DIRECT_UNARY(name, type, condition, expression)
+#define DF_DIRECT_INTEGER(name, expression) case Direct::name##ZRR: case Direct::name##ZRK: case Direct::name##ZKR: return true;
+#define DF_DIRECT_INTEGER_COMPARE(name, expression)
+#define DF_DIRECT(name, operands)
+#include "runtime/tagged_direct_ops.def"
+    default: return false;
+  }
+}
+
 WordKind KindOf(Direct op) {
   switch (op) {
 #define DF_DIRECT_BINARY(name, type, condition, expression) \
@@ -13,10 +73,13 @@ WordKind KindOf(Direct op) {
   case Direct::Branch##name##RR: return WordKind::Branch2;                 \
   case Direct::Branch##name##RK: return WordKind::Branch1;
 #define DF_DIRECT_UNARY(name, type, condition, expression) case Direct::name: return WordKind::Unary;
-#define DF_DIRECT_INTEGER(name, expression)
+#define DF_DIRECT_INTEGER(name, expression)     \
+  case Direct::name##ZRR: return WordKind::Binary; \
+  case Direct::name##ZRK: case Direct::name##ZKR: return WordKind::Constant;
 #define DF_DIRECT_INTEGER_COMPARE(name, expression)
 #define DF_DIRECT(name, operands)
 #include "runtime/tagged_direct_ops.def"
+    case Direct::Drop: return WordKind::Skip;
     case Direct::Load: return WordKind::Load;
     case Direct::Branch: return WordKind::Branch;
     case Direct::Jump: return WordKind::Jump;
@@ -36,6 +99,7 @@ WordKind KindOf(Direct op) {
 }
 
 bool CanLeave(Direct op) {
+  if (MayOverflow(op)) return true;
   switch (op) {
     case Direct::QuotRR: case Direct::QuotRK: case Direct::QuotKR:
     case Direct::RemRR: case Direct::RemRK: case Direct::RemKR:
@@ -44,25 +108,26 @@ bool CanLeave(Direct op) {
     default: break;
   }
   switch (KindOf(op)) {
-    case WordKind::Binary: case WordKind::Constant: case WordKind::Unary: case WordKind::Load: case WordKind::Count: case WordKind::CountCall: return false;
+    case WordKind::Binary: case WordKind::Constant: case WordKind::Unary: case WordKind::Load: case WordKind::Count: case WordKind::CountCall:
+    case WordKind::Skip: return false;
     default: return op != Direct::MoveTwo && op != Direct::MoveJump && op != Direct::LoadJump;
   }
 }
 
 CallOfWords ReadCall(const Program& p, uint32_t pc) {
-  const std::vector<DirectInstr>& code = p.direct.code;
+  DirectInstr in = OnWords(p, pc);
   CallOfWords call;
-  call.site_index = code[pc].x;
-  call.site = &p.sites[code[pc].x];
-  if (code[pc].op == Direct::CallWord) {
-    call.arguments.push_back({code[pc].b, false, code[pc].a, 0});
+  call.site_index = in.x;
+  call.site = &p.sites[in.x];
+  if (in.op == Direct::CallWord) {
+    call.arguments.push_back({in.b, false, in.a, 0});
     call.got = pc + 1;
     return call;
   }
-  for (++pc; code[pc].op != Direct::Enter; ++pc) {
-    if (code[pc].op == Direct::Arg) call.arguments.push_back({code[pc].d, false, code[pc].a, 0});
-    else if (code[pc].op == Direct::ArgConstant) call.arguments.push_back({code[pc].d, true, 0, code[pc].imm});
-    else call.counts.push_back(code[pc]);
+  while ((in = OnWords(p, ++pc)).op != Direct::Enter) {
+    if (in.op == Direct::Arg) call.arguments.push_back({in.d, false, in.a, 0});
+    else if (in.op == Direct::ArgConstant) call.arguments.push_back({in.d, true, 0, in.imm});
+    else call.counts.push_back(in);
   }
   call.got = pc + 1;
   return call;
@@ -70,7 +135,7 @@ CallOfWords ReadCall(const Program& p, uint32_t pc) {
 
 bool IsLeaf(const Program& p, const ScopeCode& scope) {
   for (uint32_t pc = scope.plain; pc < scope.plain_end; ++pc)
-    if (WordKind kind = KindOf(p.direct.code[pc].op); kind == WordKind::Call || kind == WordKind::CallWord || kind == WordKind::Next) return false;
+    if (WordKind kind = KindOf(OnWords(p, pc).op); kind == WordKind::Call || kind == WordKind::CallWord || kind == WordKind::Next) return false;
   return true;
 }
 

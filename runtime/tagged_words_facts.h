@@ -9,10 +9,17 @@
 namespace df::tagged {
 
 enum class WordKind : uint8_t { None, Binary, Constant, Unary, Load, Branch2, Branch1, Branch, Jump, Count, CountCall, Call, CallWord,
-                            Arg, ArgConstant, Enter, Got, Next, Return, ReturnConstant };
+                            Arg, ArgConstant, Enter, Got, Next, Return, ReturnConstant, Skip };
 
-// What an instruction of direct code is, if word code may have it. Binary: d, a, b. Constant: d, a and a constant.
+// The instruction at `pc` of direct code as it is on words: an Integer is one there, and no use is marked as the last. Ops that
+// may give a number beyond a word stay what they are.
+DirectInstr OnWords(const Program& p, uint32_t pc);
+
+// What an instruction is (see OnWords), if word code may have it. Binary: d, a, b. Constant: d, a and a constant. Skip: nothing.
 WordKind KindOf(Direct op);
+
+// Whether it leaves word code where its result is beyond a word.
+bool MayOverflow(Direct op);
 
 // Whether an instruction may be left, so that what stands before it in the frame is looked at.
 bool CanLeave(Direct op);

@@ -67,6 +67,11 @@ Frame* Worker::Outline(Frame* frame, Frame* callee) {
     for (uint32_t slot = 0; slot < site->callee->num_slots; ++slot) made->slots()[slot] = frame->slots()[chain[i - 1]->slots[slot]];
     frames[i - 1]->resume = code + chain[i - 1]->return_pc;
   }
+  for (Frame* made : frames) {
+    const std::vector<bool>& integers = program_.direct.integers[made->scope().id.index];
+    for (uint32_t slot = 0; slot < integers.size(); ++slot)
+      if (integers[slot]) made->states()[slot] = kPresent | static_cast<uint8_t>(ValueKind::Word);
+  }
   Frame* innermost = frames.back();
   innermost->resume = code + point.pc;
   if (callee) callee->parent = innermost;

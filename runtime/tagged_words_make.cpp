@@ -73,6 +73,7 @@ class WordMaker {
     while (p_.direct.code[pc].op == Direct::Jump) pc = p_.direct.code[pc].x;
     return pc;
   }
+  DirectInstr At(uint32_t pc) const { return OnWords(p_, pc); }
   bool Redirect(uint32_t from, uint32_t to, uint32_t owner, const std::vector<std::pair<uint32_t, uint32_t>>& moves);
 
   uint16_t Slot(uint32_t activation, uint32_t slot) const { return words_.activations[activation].slots[slot]; }
@@ -188,7 +189,7 @@ uint32_t WordMaker::Inline(uint32_t activation, const CallOfWords& call, bool mo
 bool WordMaker::EndsAtOnce(uint32_t pc) const {
   for (uint32_t length = 0; length < kLongestTest; ++length, ++pc) {
     pc = PassJumps(pc);
-    Direct op = p_.direct.code[pc].op;
+    Direct op = At(pc).op;
     if (KindOf(op) == WordKind::Return || KindOf(op) == WordKind::ReturnConstant) return true;
     if (CanLeave(op)) return false;
   }
@@ -200,7 +201,7 @@ bool WordMaker::BeginsWithTest(const ScopeCode& scope) const {
   uint32_t pc = scope.plain;
   for (uint32_t length = 0; length < kLongestTest; ++length, ++pc) {
     pc = PassJumps(pc);
-    const DirectInstr& in = p_.direct.code[pc];
+    DirectInstr in = At(pc);
     WordKind kind = KindOf(in.op);
     if (kind == WordKind::Branch || kind == WordKind::Branch1 || kind == WordKind::Branch2) return EndsAtOnce(in.x) || EndsAtOnce(in.y);
     if (CanLeave(in.op)) return false;
@@ -249,7 +250,7 @@ uint32_t WordMaker::TestOfReal(uint32_t activation, uint32_t pc, const CallOfWor
   uint32_t test = kNone;
   if (BeginsWithTest(callee)) {
     test = InlineTest(activation, call);
-  } else if (uint32_t begin = PassJumps(callee.plain); KindOf(p_.direct.code[begin].op) == WordKind::Call) {
+  } else if (uint32_t begin = PassJumps(callee.plain); KindOf(At(begin).op) == WordKind::Call) {
     CallOfWords loop = ReadCall(p_, begin);
     if (loop.site->type != SiteType::Loop || !BeginsWithTest(*loop.site->callee) || !EndsAtOnce(loop.got + 1)) return kNone;
     test = InlineTest(Inline(activation, call, true), loop);
@@ -341,7 +342,7 @@ void WordMaker::Emit(uint32_t activation, uint32_t pc) {
   bool begins = true;   // at the target of a branch
   bool joined = false;  // other ways lead here, too
   while (code_.size() <= kMostInstructions) {
-    const DirectInstr& in = p_.direct.code[pc];
+    DirectInstr in = At(pc);
     if (in.op == Direct::Jump) {
       pc = in.x;
       continue;
@@ -387,6 +388,7 @@ void WordMaker::Emit(uint32_t activation, uint32_t pc) {
       case WordKind::Branch2: return branch(slot(in.b));
       case WordKind::Branch1: return branch(in.b);
       case WordKind::Branch: return branch(0);
+      case WordKind::Skip: break;
       case WordKind::Count: Add(in.op).imm = in.imm; break;
       case WordKind::CountCall: Add(in.op, in.d + words_.activations[activation].depth).imm = in.imm; break;
       case WordKind::Call:
@@ -441,7 +443,7 @@ bool WordMaker::Run() {
   num_slots_ = (scope_.frame_bytes - static_cast<uint32_t>(sizeof(Frame))) / sizeof(uint64_t);
   places_.push_back({&scope_, num_slots_});
   words_.activations.push_back(std::move(own));
-  Add(Direct::Words);
+  Add(Direct::Words).y = scope_.plain;
   todo_.emplace_back(0, scope_.plain);
   while (!todo_.empty()) {
     uint32_t activation = todo_.back().first, pc = PassJumps(todo_.back().second);
@@ -461,6 +463,14 @@ void WordMaker::Finish() {
   words_.begin = static_cast<uint32_t>(p_.direct.code.size());
   words_.end = words_.begin + static_cast<uint32_t>(code_.size());
   words_.points[0] = {0, scope_.plain};
+  DirectInstr& entry = code_[0];
+  entry.x = static_cast<uint32_t>(p_.direct.operands.size());
+  for (uint32_t slot : p_.direct.parameters[scope_.id.index]) {
+    if (p_.direct.plain[scope_.id.index][slot]) continue;
+    p_.direct.operands.push_back(slot);
+    ++entry.b;
+  }
+  entry.a = std::any_of(code_.begin(), code_.end(), [](const DirectInstr& in) { return MayOverflow(in.op); });
   p_.direct.code.insert(p_.direct.code.end(), code_.begin(), code_.end());
   scope_.direct = words_.begin;
   scope_.frame_bytes = std::max<uint32_t>(scope_.frame_bytes, static_cast<uint32_t>(sizeof(Frame) + num_slots_ * sizeof(uint64_t)));
@@ -482,14 +492,24 @@ void ExcludeCallers(const Program& p, std::vector<bool>& fit) {
   }
 }
 
-// The scopes that hold words alone, have one result, do nothing that word code cannot do, and call only such.
-std::vector<bool> FindFit(const Program& p) {
+// Whether word code can have the instruction at `pc`.
+bool IsFit(const Program& p, uint32_t pc) {
+  DirectInstr in = OnWords(p, pc);
+  WordKind kind = KindOf(in.op);
+  for (uint32_t i = 0; kind == WordKind::Next && i < in.b; ++i)
+    if (uint32_t from = p.direct.operands[in.x + 2 * i]; from & kConstant && !p.constants[from & ~kConstant].is_word()) return false;
+  return kind != WordKind::None;
+}
+
+// The scopes that hold words, or Integers, alone, have one result, do nothing that word code cannot do, and call only such.
+std::vector<bool> FindFit(const Program& p, bool integers) {
   std::vector<bool> fit(p.scopes.size());
   for (size_t i = 0; i < p.scopes.size(); ++i) {
     const ScopeCode& scope = p.scopes[i];
-    const std::vector<bool>& plain = p.direct.plain[i];
-    fit[i] = scope.plain != kNone && scope.num_results == 1 && std::find(plain.begin(), plain.end(), false) == plain.end();
-    for (uint32_t pc = scope.plain; fit[i] && pc < scope.plain_end; ++pc) fit[i] = KindOf(p.direct.code[pc].op) != WordKind::None;
+    fit[i] = scope.plain != kNone && scope.num_results == 1;
+    for (uint32_t slot = 0; fit[i] && slot < scope.num_slots; ++slot)
+      fit[i] = p.direct.plain[i][slot] || (integers && p.direct.integers[i][slot]);
+    for (uint32_t pc = scope.plain; fit[i] && pc < scope.plain_end; ++pc) fit[i] = IsFit(p, pc);
   }
   ExcludeCallers(p, fit);
   return fit;
@@ -500,7 +520,7 @@ std::vector<bool> FindTargets(const Program& p, const std::vector<bool>& fit) {
   std::vector<bool> targets(p.direct.code.size(), false);
   for (const ScopeCode& scope : p.scopes)
     for (uint32_t pc = scope.plain; fit[scope.id.index] && pc < scope.plain_end; ++pc) {
-      const DirectInstr& in = p.direct.code[pc];
+      DirectInstr in = OnWords(p, pc);
       WordKind kind = KindOf(in.op);
       bool branches = kind == WordKind::Branch || kind == WordKind::Branch1 || kind == WordKind::Branch2;
       if (branches || kind == WordKind::Jump) targets[in.x] = true;
@@ -512,7 +532,7 @@ std::vector<bool> FindTargets(const Program& p, const std::vector<bool>& fit) {
 }  // namespace
 
 void MakeWords(Program& p, const Options& options) {
-  std::vector<bool> fit = FindFit(p);
+  std::vector<bool> fit = FindFit(p, options.small_integers);
   Facts facts{FindTargets(p, fit), {}};
   for (const ScopeCode& scope : p.scopes) facts.is_leaf.push_back(fit[scope.id.index] && IsLeaf(p, scope));
   std::vector<std::unique_ptr<WordMaker>> made(p.scopes.size());
@@ -540,7 +560,7 @@ void MakeWords(Program& p, const Options& options) {
     uint32_t free_list = FramePool::ListOf(scope.frame_bytes);
     auto patch = [&](uint32_t begin, uint32_t end) {
       for (uint32_t pc = begin; pc < end; ++pc)
-        if (Direct op = p.direct.code[pc].op; op == Direct::Return || op == Direct::ReturnConstant)
+        if (Direct op = p.direct.code[pc].op; op == Direct::Return || op == Direct::ReturnOpen || op == Direct::ReturnConstant)
           p.direct.code[pc].b = static_cast<uint16_t>(free_list);
     };
     patch(scope.plain, scope.plain_end);

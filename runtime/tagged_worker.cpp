@@ -42,6 +42,7 @@ Worker::Worker(TaggedExecution& execution, uint32_t index)
     largest_cell = std::max(largest_cell, site.cell_bytes);
   }
   cells_.Prepare(largest_cell);
+  words_rest_.assign(program_.scopes.size(), 0);
   size_t most_results = 1;
   for (const ScopeCode& scope : program_.scopes) most_results = std::max<size_t>(most_results, scope.num_results);
   given_.reserve(most_results);  // while results are taken out of a frame nothing may fail

@@ -234,6 +234,14 @@ class Worker {
 
   // tagged_words.cpp, tagged_words_frame.cpp: scopes that hold words alone
   Frame* RunWords(Frame* frame);
+  // Whether a frame that stands at Direct::Words can run word code.
+  bool FitsWords(Frame* frame, const DirectInstr* entry, const uint32_t* open, const uint8_t* states) {
+    for (uint32_t i = 0; i < entry->b; ++i)
+      if (states[open[i]] != (kPresent | static_cast<uint8_t>(ValueKind::Word))) return false;
+    if (!entry->a) return true;
+    uint8_t& rest = words_rest_[frame->scope().id.index];
+    return rest == 0 || --rest == 0;
+  }
   Frame* Outline(Frame* frame, Frame* callee);
   void OutlineCaller(Frame* child);
   void OutlineAll();
@@ -373,6 +381,9 @@ class Worker {
   std::unordered_map<Frame*, std::vector<std::pair<uint32_t, OuterWaiter>>> outer_waiters_;  // by row
   std::vector<Value> operands_;
   std::vector<DirectCall> direct_calls_;  // by site
+  // By scope: how many of its next calls do without word code, because an Integer in it was beyond a word.
+  std::vector<uint8_t> words_rest_;
+  static constexpr uint8_t kWordsRest = 32;
   std::vector<Value> given_;     // results on their way out of direct code
   std::vector<uint32_t> tails_;  // of the frame whose regions run: of one at a time
 #ifdef DFC_VERIFY

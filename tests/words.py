@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Recursion on words, inlined or not, gives the values, messages and call paths of the reference engine.
+"""Recursion on words and Integers, inlined or not, gives the values, messages and call paths of the reference engine.
 
     words.py --dfc build/dfc
 
@@ -50,8 +50,28 @@ PROGRAMS = [
     ("g :: Int -> Double -> Double\n"
      "g n x = if n == 0 then sqrt x else g (n - 1) (x * 1.5) - g (n - 2 + (if n == 1 then 1 else 0)) (x / 2.5)\n"
      "main :: Int -> Int -> Double\nmain n k = g n (fromIntegral k)\n", [(0, 2), (9, 3), (12, -1)]),
+    # Integers that grow beyond a word: in the middle of many activations, in an argument, in a result, in a loop that comes back to
+    # small ones; and that fail there.
+    ("f :: Integer -> Integer -> Integer\n"
+     "f n k = if n == 0 then 10000000000 `div` k else f (n - 1) (k - 1) * n + f (n - 1) (k * 3) * f (n - 2 + (if n == 1 then 1 else 0)) 2\n"
+     "main :: Integer -> Integer -> Integer\nmain n k = f n k\n", [(3, 3), (5, 4), (7, 100), (6, 12), (9, 11)]),
+    ("p :: Integer -> Integer -> Integer -> Integer\n"
+     "p b e m = if e == 0 then 1 else if even e then p (b * b `mod` m) (e `quot` 2) m else b * p b (e - 1) m `mod` m\n"
+     "main :: Integer -> Integer -> Integer\nmain e n = p 3 e (n * n * n)\n", [(1000, 1000000), (1001, 97), (400, 0), (999, 12345678)]),
+    ("s :: Integer -> Integer -> Integer -> Integer\n"
+     "s a b c = if c > 9000000000000000000 then c + s (a - b) b (c `div` 1000003) else if a <= 0 then c `rem` b else\n"
+     "  if c < 0 then -c else s (a - 1) b (c * 12345 + a) - 1\n"
+     "main :: Integer -> Integer -> Integer\nmain a b = s a b 1\n", [(100, 7), (101, 1), (50, 3), (10, 0), (60, 0)]),
+    ("g :: Int -> Integer -> Integer -> Integer\n"
+     "g n x y = if n == 0 then x else if x < y then g (n - 1) y (x + y) else g (n - 1) (x + fromIntegral n) (x + x - g (n `quot` 2) x y)\n"
+     "main :: Int -> Int -> Integer\nmain n k = g n (fromIntegral k) 9223372036854775000 `mod` (fromIntegral (k - 3))\n",
+     [(20, 1), (90, 2), (40, 3), (40, -5)]),
+    # As main's arguments they are large from the start.
+    ("h :: Integer -> Integer -> Integer\n"
+     "h x y = if y == 0 then x else h y (x `mod` y) + 1\n"
+     "main :: Integer -> Integer -> Integer\nmain x y = h x y\n", [(2 ** 90 + 5, 2 ** 70 + 3), (5, 2 ** 63), (2 ** 63 - 1, 2 ** 62), (7, 0)]),
 ]
-WAYS = ([], ["--without=unroll"], ["--without=words"], ["--engine=demand"], ["--threads=2", "--stress=1"],
+WAYS = ([], ["--without=unroll"], ["--without=small-integers"], ["--without=words"], ["--engine=demand"], ["--threads=2", "--stress=1"],
         ["--threads=3", "--stress=2"], ["--threads=2", "--stress=3", "--without=unroll"], ["--stats"])
 
 

@@ -28,6 +28,7 @@ fib n = if n < 2 then n else fib (n - 1) + fib (n - 2)
 main :: IO ()
 main = print (fib SIZE)
 """
+FIB_INTEGER = FIB.replace("Int", "Integer")
 STREAM = """
 upto :: Int -> Int -> [Int]
 upto a b = if a > b then [] else a : upto (a + 1) b
@@ -62,6 +63,7 @@ def calls_of_fib(n):
 # Name, program, options, sizes, units of work at a size. The list program is translated plainly: optimised it has no list.
 PROGRAMS = [
     ("a call of fib", FIB, [], (15, 20), calls_of_fib),
+    ("a call of fib on Integers", FIB_INTEGER, [], (15, 20), calls_of_fib),
     ("an element of length (filter even (upto 1 n)) at -O0", STREAM, ["-O0"], (3000, 15000), lambda n: n),
     ("an insertion into a tree", TREE, [], (500, 2500), lambda n: n),
 ]

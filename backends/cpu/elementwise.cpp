@@ -19,7 +19,7 @@ template <typename T>
 struct Loops {
   using One = void (*)(const T*, T*, size_t);
   using Two = void (*)(const T*, const T*, T*, size_t);
-  One neg, abs, sqrt, relu, exp, sigmoid, tanh;
+  One neg, abs, sqrt, relu, exp, sigmoid, tanh, log;
   Two add, sub, mul, div;
 };
 
@@ -122,7 +122,7 @@ bool UnaryReal(Op op, const T* x, T* out, size_t count) {
     case Op::Tanh: return loops.tanh(x, out, count), true;
     case Op::Sigmoid: return loops.sigmoid(x, out, count), true;
     case Op::Relu: return loops.relu(x, out, count), true;
-    case Op::Log: return Each(x, out, count, [](T v) { return std::log(v); });
+    case Op::Log: return loops.log(x, out, count), true;
     case Op::Sin: return Each(x, out, count, [](T v) { return std::sin(v); });
     case Op::Cos: return Each(x, out, count, [](T v) { return std::cos(v); });
     case Op::Tan: return Each(x, out, count, [](T v) { return std::tan(v); });

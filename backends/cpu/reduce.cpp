@@ -121,7 +121,8 @@ void Softmax(const T* x, AxisView view, bool logarithm, T* out) {
         for (size_t k = 0; k < view.length; ++k) to[k * view.inner] = row[k];
       Exp(row, row, view.length);
       T sum = SumOf(row, view.length);
-      T log_sum = logarithm ? std::log(sum) : T(0);
+      T log_sum = T(0);
+      if (logarithm) Unary(ir::Op::Log, &sum, &log_sum, 1);
       for (size_t k = 0; k < view.length; ++k)
         to[k * view.inner] = logarithm ? to[k * view.inner] - log_sum : row[k] / sum;
     }

@@ -111,3 +111,20 @@ TEST_CASE("exp and tanh at their ends") {
   CHECK(y[7] == -1.0f);
   CHECK(std::isnan(y[8]));
 }
+
+// So that a number and an element of a tensor have one logarithm (lower/late_numbers.cpp).
+TEST_CASE("the logarithm of a Float is that of the host's library") {
+  std::vector<float> x, y;
+  for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 40009) {
+    uint32_t word = static_cast<uint32_t>(bits);
+    std::memcpy(&x.emplace_back(), &word, sizeof(word));
+  }
+  for (float end : {0.0f, -0.0f, 1.0f, 0x1p-149f, 0x1p-126f, 0x1.fffffep127f, INFINITY, -INFINITY, -1.0f}) x.push_back(end);
+  y.resize(x.size());
+  cpu::Unary(ir::Op::Log, x.data(), y.data(), x.size());
+  for (size_t i = 0; i < x.size(); ++i) {
+    float want = std::log(x[i]);
+    bool same = SameBits(&want, &y[i], 1) || (want != want && y[i] != y[i]);
+    if (!same) FAIL("log of " << x[i]);
+  }
+}

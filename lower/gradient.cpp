@@ -175,8 +175,8 @@ void Gradients::WriteVjp(Writer& w, const Node& node, Values& results) {
     results = {Value{call, 0}, w.Seq({call, 0}, zero)};
     return;
   }
-  operands.push_back(*types.Embed(w, type, tangent));
   FunctionId callee = Paired(node.callee, node.pos);
+  operands.push_back(*types.Embed(w, program.functions[node.callee].results[0], tangent));
   NodeId call = w.Apply(callee, operands);
   uint32_t last = static_cast<uint32_t>(w.function().nodes[call].results.size()) - 1;
   // Nothing has a gradient where it has no value.

@@ -15,12 +15,12 @@ Function PairBuilder::Signature(GradientTypes& types, const Function& function) 
   paired.params = function.params;
   paired.results = function.results;
   for (size_t k = 0; k < function.results.size(); ++k) {
-    ir::TypeId type = function.results[k].type;
-    if (!types.Active(type)) continue;
+    PortType type = function.results[k];
+    if (!types.Active(type.type)) continue;
     paired.params.push_back({function.results.size() == 1 ? "dy" : fmt::format("dy{}", k), {types.Cotangent(type), false}});
   }
   for (const Param& param : function.params)
-    if (types.Active(param.type.type)) paired.results.push_back({types.Cotangent(param.type.type), false});
+    if (types.Active(param.type.type)) paired.results.push_back({types.Cotangent(param.type), false});
   return paired;
 }
 
@@ -128,7 +128,7 @@ void PairBuilder::ContributeField(Value data, uint32_t con, uint32_t field, Valu
   std::vector<std::optional<Value>>& fields = scopes_.back().sums[data].fields[con];
   fields.resize(numbers.size() - llvm::count(numbers, -1));
   std::optional<Value>& sum = fields[static_cast<size_t>(numbers[field])];
-  ir::TypeId type = w_.program().types[w_.TypeOf(data).type].constructors[con].fields[field].type.type;
+  PortType type = w_.program().types[w_.TypeOf(data).type].constructors[con].fields[field].type;
   sum = sum ? types_.Sum(w_, type, *sum, cotangent) : cotangent;
 }
 
@@ -138,7 +138,8 @@ std::optional<Value> PairBuilder::TakeSum(Value value) {
   if (it == scopes_.back().sums.end()) return std::nullopt;
   Sum sum = std::move(it->second);
   scopes_.back().sums.erase(it);
-  ir::TypeId type = w_.TypeOf(value).type;
+  PortType port = w_.TypeOf(value);
+  ir::TypeId type = port.type;
   Values parts = sum.whole;
   for (auto& [con, fields] : sum.fields) {
     Values operands;
@@ -146,13 +147,13 @@ std::optional<Value> PairBuilder::TakeSum(Value value) {
     for (const ir::FieldType& field : llvm::ArrayRef(w_.program().types[type].constructors[con].fields)) {
       if (!types_.Active(field.type.type)) continue;
       ir::TypeId wanted = w_.program().types[types_.Cotangent(type)].constructors[con + 1].fields[i].type.type;
-      operands.push_back(types_.AsCotangent(w_, wanted, fields[i] ? *fields[i] : types_.ZeroField(w_, wanted, field.type.type)));
+      operands.push_back(types_.AsCotangent(w_, wanted, fields[i] ? *fields[i] : types_.ZeroOf(w_, wanted)));
       ++i;
     }
     parts.push_back(w_.Construct(types_.Cotangent(type), con + 1, operands));
   }
   Value total = parts[0];
-  for (Value part : llvm::ArrayRef(parts).drop_front()) total = types_.Sum(w_, type, total, part);
+  for (Value part : llvm::ArrayRef(parts).drop_front()) total = types_.Sum(w_, port, total, part);
   return total;
 }
 
@@ -165,14 +166,14 @@ std::optional<Value> PairBuilder::Total(Value value) {
   if (fresh) {
     Node node;
     node.kind = NodeKind::Op;
-    node.results = {{types_.Cotangent(w_.TypeOf(value).type), false}};
+    node.results = {{types_.Cotangent(w_.TypeOf(value)), false}};
     it->second = {f_.nodes.Add(std::move(node)), 0};  // in no block
   }
   return it->second;
 }
 
 Value PairBuilder::OrZero(std::optional<Value> total, Value value) {
-  ir::TypeId type = w_.TypeOf(value).type;
+  PortType type = w_.TypeOf(value);
   return total ? types_.AsCotangent(w_, types_.Cotangent(type), *total) : types_.Zero(w_, type);
 }
 
@@ -259,8 +260,9 @@ void PairBuilder::TransposeConstruct(NodeId id) {
   Values operands;
   for (Value operand : node.operands) {
     if (!Active(operand)) continue;
+    ir::TypeId field = w_.program().types[types_.Cotangent(type)].constructors[node.attr + 1].fields[operands.size()].type.type;
     operands.push_back(operand);
-    results.push_back({types_.Cotangent(w_.TypeOf(operand).type), false});
+    results.push_back({types_.IsSymbolic(field) ? field : types_.Cotangent(w_.TypeOf(operand)), false});
   }
   if (operands.empty()) return;
   Value chosen = w_.Op(ir::Op::Match, *cotangent, w_.program().types.Builtin(ir::TypeKind::Alt));
@@ -268,7 +270,7 @@ void PairBuilder::TransposeConstruct(NodeId id) {
   NodeId branch = w_.Branch(chosen, count, results, [&](uint32_t k) {
     Values parts;
     for (uint32_t i = 0; i < operands.size(); ++i) {
-      if (k == 0) parts.push_back(types_.Zero(w_, w_.TypeOf(operands[i]).type));
+      if (k == 0) parts.push_back(types_.ZeroOf(w_, results[i].type));
       else if (k == node.attr + 1) parts.push_back(types_.AsCotangent(w_, results[i].type, w_.Field(*cotangent, k, i)));
       else parts.push_back(w_.Fail("the cotangent has not the shape of the value", results[i].type));
     }
@@ -306,7 +308,7 @@ void PairBuilder::TransposeApply(NodeId id) {
   uint32_t next = static_cast<uint32_t>(node.results.size());
   for (Value operand : node.operands) {
     if (!Active(operand)) continue;
-    f_.nodes[id].results.push_back({types_.Cotangent(w_.TypeOf(operand).type), false});
+    f_.nodes[id].results.push_back(all_.program.functions[callee].results[next]);
     Contribute(operand, {id, next++});
   }
 }
@@ -314,7 +316,7 @@ void PairBuilder::TransposeApply(NodeId id) {
 // A Delay of the paired body, whose cotangents are late operands: they wait in the reference, or go to the body that runs
 // under the Delay's label. Its cotangents come back to where the Delay stands. What was never forced is never
 // differentiated: the cotangent of an operand is asked for in a branch on those of the results that it may change. One that is
-// not zero comes from where the result was used; or it was given to vjp, and then the value is forced for it.
+// not zero# comes from where the result was used; or it was given to vjp, and then the value is forced for it.
 void PairBuilder::TransposeDelay(NodeId id) {
   const Node node = f_.nodes[id];
   uint32_t count = static_cast<uint32_t>(node.results.size());
@@ -323,13 +325,15 @@ void PairBuilder::TransposeDelay(NodeId id) {
   bool needed = llvm::any_of(cotangents, [](const std::optional<Value>& cotangent) { return cotangent.has_value(); });
   if (!needed || llvm::none_of(node.operands, [&](Value operand) { return Active(operand); })) return;
   Values operands(node.operands.begin(), node.operands.end());
+  FunctionId plain = node.callee, paired = all_.Paired(plain, node.pos);
   llvm::SmallVector<std::optional<Value>, 2> used(count);
   for (uint32_t k = 0; k < count; ++k) {
     if (!Active({id, k})) continue;
-    operands.push_back(OrZero(cotangents[k], {id, k}));
-    if (cotangents[k]) used[k] = types_.IsNotZero(w_, node.results[k].type, operands.back());
+    // The body has evaluated what the first result refers to: it takes the cotangent as it is.
+    ir::TypeId wanted = all_.program.functions[paired].params[operands.size()].type.type;
+    used[k] = cotangents[k];
+    operands.push_back(types_.AsCotangent(w_, wanted, cotangents[k] ? *cotangents[k] : types_.Zero(w_, node.results[k])));
   }
-  FunctionId plain = node.callee, paired = all_.Paired(plain, node.pos);
   if (!all_.recompute) {
     f_.nodes[id].callee = paired;
     f_.nodes[id].operands.assign(operands.begin(), operands.end());
@@ -345,7 +349,7 @@ void PairBuilder::TransposeDelay(NodeId id) {
   for (uint32_t i = 0; i < node.operands.size(); ++i) {
     Value operand = node.operands[i];
     if (!Active(operand)) continue;
-    PortType type{types_.Cotangent(w_.TypeOf(operand).type), false};
+    PortType type = all_.program.functions[paired].results[next];
     if (!all_.recompute) f_.nodes[id].results.push_back(type);
     std::vector<uint32_t> changed;
     for (uint32_t k = 0; k < count; ++k)
@@ -355,21 +359,27 @@ void PairBuilder::TransposeDelay(NodeId id) {
   PortType boolean{w_.program().types.Builtin(ir::TypeKind::Bool), false};
   for (const auto& [changed, list] : parts) {
     if (changed.empty()) continue;
-    Value any = *used[changed[0]];
-    for (uint32_t k : llvm::ArrayRef(changed).drop_front())
-      any = {w_.Branch(any, 2, boolean, [&](uint32_t side) -> Values {
-        return {side == 0 ? w_.Const({boolean.type, 1, ""}) : *used[k]};
-      }), 0};
     llvm::SmallVector<PortType, 4> results;
     for (const Part& part : list) results.push_back(part.type);
-    NodeId branch = w_.Branch(any, 2, results, [&](uint32_t side) {
+    auto write = [&](bool is_used) {
       Values yields;
-      NodeId from = side == 0 && all_.recompute ? w_.Apply(paired, operands) : id;
-      Value value = side == 0 ? w_.Forced({from, 0}) : Value();
+      NodeId from = is_used && all_.recompute ? w_.Apply(paired, operands) : id;
+      Value value = is_used ? w_.Forced({from, 0}) : Value();
       for (const Part& part : list)
-        yields.push_back(side == 0 ? w_.Seq(value, {from, part.result}) : types_.Zero(w_, w_.TypeOf(part.operand).type));
+        yields.push_back(is_used ? w_.Seq(value, {from, part.result}) : types_.ZeroOf(w_, part.type.type));
       return yields;
-    });
+    };
+    NodeId branch;
+    if (changed.size() == 1) {
+      branch = types_.BranchOnUse(w_, *used[changed[0]], results, write);
+    } else {
+      Value any = types_.IsNotZero(w_, *used[changed[0]]);
+      for (uint32_t k : llvm::ArrayRef(changed).drop_front())
+        any = {w_.Branch(any, 2, boolean, [&](uint32_t side) -> Values {
+          return {side == 0 ? w_.Const({boolean.type, 1, ""}) : types_.IsNotZero(w_, *used[k])};
+        }), 0};
+      branch = w_.Branch(any, 2, results, [&](uint32_t side) { return write(side == 0); });
+    }
     for (uint32_t i = 0; i < list.size(); ++i) Contribute(list[i].operand, {branch, i});
   }
 }
@@ -408,13 +418,13 @@ void PairBuilder::TransposeBranch(NodeId id) {
     w_.block = node.blocks[s];
     for (const auto& [value, used] : free) {
       auto it = sides[s].find(value);
-      Value part = it != sides[s].end() ? it->second : types_.Zero(w_, w_.TypeOf(value).type);
+      Value part = it != sides[s].end() ? it->second : types_.Zero(w_, w_.TypeOf(value));
       f_.blocks[node.blocks[s]].yields.push_back(part);
     }
   }
   w_.block = outer;
   for (const auto& [value, used] : free) {
-    f_.nodes[id].results.push_back({types_.Cotangent(w_.TypeOf(value).type), false});
+    f_.nodes[id].results.push_back({types_.Cotangent(w_.TypeOf(value)), false});
     Contribute(value, {id, next++});
   }
 }

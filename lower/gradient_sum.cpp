@@ -1,11 +1,14 @@
-// Cotangents of matrices, and of tensors of more dimensions: sums that are not computed until their elements are needed. See
-// gradient_types.h. What the terms may be, tagged_ir/tensor_rules.h says (AccumulateFault).
+// Cotangents of matrices, and of tensors of more dimensions: sums that are not computed until their elements are needed. What the
+// terms may be, tagged_ir/tensor_rules.h says (AccumulateFault). And symbolic cotangents, of numbers and tensors behind lazy
+// ports. See gradient_types.h.
 #include "lower/gradient_types.h"
 
 namespace df::fg {
 
 // The constructors that each has; the others are made as they are met.
 static constexpr uint32_t kZero = 0, kTensor = 1, kSum = 2;
+// Of symbolic cotangents and of sums: what holds the number or tensor itself.
+static constexpr uint32_t kWhole = kTensor;
 
 bool GradientTypes::HasSum(ir::TypeId type) const {
   return p_.types.Kind(type) == ir::TypeKind::Tensor && IsReal(type) && p_.types[type].dims.size() >= 2;
@@ -24,6 +27,41 @@ ir::TypeId GradientTypes::SumOf(ir::TypeId tensor) {
   ir::FieldType whole{Strict(tensor), true, ""}, part{Strict(id), true, ""};
   p_.types[id].constructors = {{"zero#", {}}, {"tensor#", {whole}}, {"sum#", {part, part}}};
   return id;
+}
+
+ir::TypeId GradientTypes::SymbolicOf(ir::TypeId real) {
+  if (auto it = symbolic_.find(real.index); it != symbolic_.end()) return it->second;
+  ir::TypeId id = NewData("Cotangent lazy " + p_.types[real].name);
+  symbolic_[real.index] = id;
+  reals_[id.index] = real;
+  p_.types[id].constructors = {{"zero#", {}}, {"value#", {{Strict(real), true, ""}}}};
+  return id;
+}
+
+FunctionId GradientTypes::SymbolicSumFunction(ir::TypeId cotangent) {
+  return Function({Helper::SymbolicSum, cotangent.index, 0}, "add " + p_.types[cotangent].name,
+                  {Strict(cotangent), Strict(cotangent)}, cotangent, [&](Writer& w, llvm::ArrayRef<Value> in) {
+    return IfUsed(w, in[0], cotangent, [&](bool first) {
+      if (!first) return in[1];
+      return IfUsed(w, in[1], cotangent, [&](bool second) {
+        if (!second) return in[0];
+        if (IsSum(cotangent)) return w.Construct(cotangent, kSum, {in[0], in[1]});
+        return w.Construct(cotangent, kWhole, AddVectors(w, w.Field(in[0], kWhole, 0), w.Field(in[1], kWhole, 0)));
+      });
+    });
+  });
+}
+
+NodeId GradientTypes::BranchOnUse(Writer& w, Value cotangent, llvm::ArrayRef<PortType> results,
+                                  llvm::function_ref<Values(bool)> side) {
+  if (!IsSymbolic(w.TypeOf(cotangent).type))
+    return w.Branch(IsNotZero(w, cotangent), 2, results, [&](uint32_t k) { return side(k == 0); });
+  Value chosen = w.Shared(ir::Op::Match, cotangent, p_.types.Builtin(ir::TypeKind::Alt));
+  return w.Branch(chosen, 2, results, [&](uint32_t k) { return side(k != 0); });
+}
+
+Value GradientTypes::IfUsed(Writer& w, Value cotangent, ir::TypeId result, llvm::function_ref<Value(bool)> side) {
+  return {BranchOnUse(w, cotangent, Strict(result), [&](bool used) -> Values { return {side(used)}; }), 0};
 }
 
 Value GradientTypes::Term(Writer& w, ir::TypeId sum, llvm::ArrayRef<Value> fields) {
@@ -45,12 +83,21 @@ Value GradientTypes::Term(Writer& w, ir::TypeId sum, llvm::ArrayRef<Value> field
 
 Value GradientTypes::Whole(Writer& w, Value cotangent) {
   ir::TypeId type = w.TypeOf(cotangent).type;
-  return IsSum(type) ? w.Shared(ir::Op::Accumulate, cotangent, TensorOf(type)) : cotangent;
+  if (IsSum(type)) return w.Shared(ir::Op::Accumulate, cotangent, TensorOf(type));
+  if (!IsSymbolic(type)) return cotangent;
+  ir::TypeId real = reals_[type.index];
+  return IfUsed(w, cotangent, real, [&](bool used) { return used ? w.Field(cotangent, kWhole, 0) : w.Real(real, 0); });
 }
 
 Value GradientTypes::AsCotangent(Writer& w, ir::TypeId wanted, Value value) {
-  if (!IsSum(wanted)) return Whole(w, value);
-  return IsSum(w.TypeOf(value).type) ? value : w.Construct(wanted, kTensor, value);
+  ir::TypeId type = w.TypeOf(value).type;
+  if (type == wanted) return value;
+  if (!IsSum(wanted) && !IsSymbolic(wanted)) return Whole(w, value);
+  if (IsReal(type)) return w.Construct(wanted, kWhole, value);
+  return IfUsed(w, value, wanted, [&](bool used) {
+    if (!used) return ZeroOf(w, wanted);
+    return w.Construct(wanted, kWhole, IsSum(type) ? Whole(w, value) : w.Field(value, kWhole, 0));
+  });
 }
 
 Value GradientTypes::AddVectors(Writer& w, Value a, Value b) {

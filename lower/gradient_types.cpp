@@ -53,7 +53,7 @@ FunctionId GradientTypes::Function(Key key, const std::string& name, llvm::Array
   if (auto it = functions_.find(key); it != functions_.end()) return it->second;
   fg::Function function;
   function.name = FreshName(name);
-  function.delayed = true;  // it may be called by a Delay as well as by an Apply
+  function.delayed = key.helper != Helper::SymbolicSum;  // it may be called by a Delay as well as by an Apply
   function.results = {Strict(result)};
   for (size_t i = 0; i < params.size(); ++i) function.params.push_back({i ? "c" : "x", params[i]});
   FunctionId id = p_.functions.Add(function);
@@ -94,8 +94,8 @@ ir::TypeId GradientTypes::Cotangent(ir::TypeId type) {
   for (uint32_t c = 0; c < p_.types[type].constructors.size(); ++c) {
     ir::Constructor row{p_.types[type].constructors[c].name, {}};
     for (size_t i = 0; i < p_.types[type].constructors[c].fields.size(); ++i) {
-      ir::TypeId field = p_.types[type].constructors[c].fields[i].type.type;
-      if (Active(field)) row.fields.push_back({Strict(FieldCotangent(type, field)), true, ""});
+      PortType field = p_.types[type].constructors[c].fields[i].type;
+      if (Active(field.type)) row.fields.push_back({Strict(FieldCotangent(type, field)), true, ""});
     }
     rows.push_back(std::move(row));
   }
@@ -103,11 +103,16 @@ ir::TypeId GradientTypes::Cotangent(ir::TypeId type) {
   return id;
 }
 
-ir::TypeId GradientTypes::FieldCotangent(ir::TypeId data, ir::TypeId field) {
-  if (p_.types.Kind(field) != ir::TypeKind::Tensor || p_.types[field].dims.size() != 1 || !IsReal(field)) return Cotangent(field);
+ir::TypeId GradientTypes::Cotangent(PortType port) {
+  return port.lazy && IsReal(port.type) && !HasSum(port.type) ? SymbolicOf(port.type) : Cotangent(port.type);
+}
+
+ir::TypeId GradientTypes::FieldCotangent(ir::TypeId data, PortType field) {
+  if (p_.types.Kind(field.type) != ir::TypeKind::Tensor || p_.types[field.type].dims.size() != 1 || !IsReal(field.type))
+    return Cotangent(field);
   auto [it, fresh] = holds_sum_.try_emplace(data.index);
   if (fresh) it->second = Reaches(p_.types, data, [&](ir::TypeId part) { return HasSum(part) || IsSum(part); });
-  return it->second ? SumOf(field) : field;
+  return it->second ? SumOf(field.type) : Cotangent(field);
 }
 
 llvm::SmallVector<int, 4> GradientTypes::ActiveFields(ir::TypeId type, uint32_t con) {
@@ -118,25 +123,25 @@ llvm::SmallVector<int, 4> GradientTypes::ActiveFields(ir::TypeId type, uint32_t 
   return numbers;
 }
 
-Value GradientTypes::Zero(Writer& w, ir::TypeId type) {
-  type = Cotangent(type);
-  return IsReal(type) ? w.Real(type, 0) : w.Construct(type, 0, {});
+Value GradientTypes::ZeroOf(Writer& w, ir::TypeId cotangent) {
+  return IsReal(cotangent) ? w.Real(cotangent, 0) : w.Construct(cotangent, 0, {});
 }
 
-Value GradientTypes::Sum(Writer& w, ir::TypeId type, Value a, Value b) {
-  if (IsVector(type)) return AddVectors(w, a, b);
-  return {w.Apply(SumFunction(type), {a, b}), 0};
+Value GradientTypes::Sum(Writer& w, PortType port, Value a, Value b) {
+  ir::TypeId left = w.TypeOf(a).type, right = w.TypeOf(b).type;
+  if (!IsVector(port.type)) return {w.Apply(SumFunction(port.type), {a, b}), 0};
+  // What is not known to be used stays symbolic, so that zero plus zero is zero.
+  if (left == right && (IsSymbolic(left) || (port.lazy && IsSum(left)))) return {w.Apply(SymbolicSumFunction(left), {a, b}), 0};
+  if (IsSymbolic(left) && IsReal(right))
+    return IfUsed(w, a, right, [&](bool used) { return used ? AddVectors(w, w.Field(a, 1, 0), b) : b; });
+  if (IsSymbolic(right) && IsReal(left))
+    return IfUsed(w, b, left, [&](bool used) { return used ? AddVectors(w, a, w.Field(b, 1, 0)) : a; });
+  return AddVectors(w, a, b);
 }
 
-Value GradientTypes::IsNotZero(Writer& w, ir::TypeId type, Value cotangent) {
+Value GradientTypes::IsNotZero(Writer& w, Value cotangent) {
   ir::TypeId boolean = p_.types.Builtin(ir::TypeKind::Bool), integer = p_.types.Builtin(ir::TypeKind::Int);
-  type = Cotangent(type);
-  if (p_.types.Kind(type) == ir::TypeKind::Tensor) {
-    type = p_.types.Builtin(p_.types[type].element);
-    cotangent = w.Op(ir::Op::Abs, cotangent, w.TypeOf(cotangent).type);
-    cotangent = w.Op(ir::Op::ReduceSum, cotangent, type, ir::kAllAxes);
-  }
-  if (IsReal(type)) return w.Op(ir::Op::Ne, {cotangent, w.Real(type, 0)}, boolean);
+  if (IsReal(w.TypeOf(cotangent).type)) return w.Const({boolean, 1, ""});
   Value chosen = w.Op(ir::Op::Match, cotangent, p_.types.Builtin(ir::TypeKind::Alt));
   Value number = w.Op(ir::Op::AltToInt, chosen, integer);
   return w.Op(ir::Op::Ne, {number, w.Const({integer, 0, ""})}, boolean);
@@ -154,8 +159,8 @@ FunctionId GradientTypes::SumFunction(ir::TypeId type) {
         Values fields;
         uint32_t next = 0;
         for (uint32_t i = 0; i < p_.types[type].constructors[k - 1].fields.size(); ++i) {
-          ir::TypeId field = p_.types[type].constructors[k - 1].fields[i].type.type;
-          if (!Active(field)) continue;
+          PortType field = p_.types[type].constructors[k - 1].fields[i].type;
+          if (!Active(field.type)) continue;
           Value a = w.Field(in[0], k, next), b = w.Field(in[1], k, next);
           fields.push_back(Sum(w, field, a, b));
           ++next;
@@ -208,12 +213,24 @@ FunctionId GradientTypes::MaterialiseFunction(ir::TypeId type, ir::TypeId tangen
   });
 }
 
-std::optional<Value> GradientTypes::Embed(Writer& w, ir::TypeId type, Value tangent) {
-  if (!Active(type)) return std::nullopt;
-  ir::TypeId from = w.TypeOf(tangent).type;
-  if (p_.types.Kind(from) == ir::TypeKind::Unit) return Zero(w, type);
-  if (IsReal(type)) return AsCotangent(w, Cotangent(type), w.Forced(tangent));
-  return Value{w.Apply(EmbedFunction(type, from), w.Forced(tangent)), 0};
+std::optional<Value> GradientTypes::Embed(Writer& w, PortType port, Value tangent) {
+  if (!Active(port.type)) return std::nullopt;
+  ir::TypeId from = w.TypeOf(tangent).type, to = Cotangent(port);
+  if (p_.types.Kind(from) == ir::TypeKind::Unit) return ZeroOf(w, to);
+  Value given = w.Forced(tangent);
+  if (!IsReal(port.type)) return Value{w.Apply(EmbedFunction(port.type, from), given), 0};
+  if (!port.lazy) return AsCotangent(w, to, given);
+  // Perhaps nobody has looked at the value: a zero is no reason to do it now.
+  Value size = given;
+  ir::TypeId number = from;
+  if (p_.types.Kind(from) == ir::TypeKind::Tensor) {
+    number = p_.types.Builtin(p_.types[from].element);
+    size = w.Op(ir::Op::ReduceSum, w.Op(ir::Op::Abs, given, from), number, ir::kAllAxes);
+  }
+  Value used = w.Op(ir::Op::Ne, {size, w.Real(number, 0)}, p_.types.Builtin(ir::TypeKind::Bool));
+  return Value{w.Branch(used, 2, Strict(to), [&](uint32_t side) -> Values {
+    return {side == 0 ? AsCotangent(w, to, given) : ZeroOf(w, to)};
+  }), 0};
 }
 
 FunctionId GradientTypes::EmbedFunction(ir::TypeId type, ir::TypeId tangent) {
@@ -223,8 +240,8 @@ FunctionId GradientTypes::EmbedFunction(ir::TypeId type, ir::TypeId tangent) {
     return w.Match(in[0], Strict(to), [&](uint32_t k) {
       Values fields;
       for (uint32_t i = 0; i < p_.types[type].constructors[k].fields.size(); ++i) {
-        ir::TypeId field = p_.types[type].constructors[k].fields[i].type.type;
-        if (!Active(field)) continue;
+        PortType field = p_.types[type].constructors[k].fields[i].type;
+        if (!Active(field.type)) continue;
         ir::TypeId wanted = p_.types[to].constructors[k + 1].fields[fields.size()].type.type;
         fields.push_back(AsCotangent(w, wanted, *Embed(w, field, w.Field(in[0], k, i))));
       }

@@ -8,7 +8,9 @@
 //                 Accumulate. Inside a block a cotangent may be the tensor itself. A data type that holds such tensors holds
 //                 weights, and its vectors, biases among them, have sums too. Of data a type with one
 //                 more constructor, `zero#`, a symbolic zero that has no shape; the other constructors hold the
-//                 cotangents of those fields that hold real numbers.
+//                 cotangents of those fields that hold real numbers. Of a number or a vector that may never be evaluated,
+//                 because it stands behind a lazy port, a *symbolic* cotangent, `zero# | value# T`: whether there is
+//                 anything to differentiate shows without a look at the numbers.
 //   Dual T        what forward mode computes with. Of a real number or a tensor a pair of it and its tangent; of data the same
 //                 constructors on duals of the fields.
 //   Tangent T     what programs see (typecheck/tangent.cpp): T's constructors, and shapes.
@@ -32,19 +34,23 @@ class GradientTypes {
   bool IsVector(ir::TypeId type) const { return IsReal(type) || IsSum(type); }
 
   // ---- cotangents
-  ir::TypeId Cotangent(ir::TypeId type);
+  ir::TypeId Cotangent(ir::TypeId type);     // of an evaluated value
+  ir::TypeId Cotangent(PortType port);
   // The fields of a cotangent: by field of the constructor, its number, or -1 if the field is inactive.
   llvm::SmallVector<int, 4> ActiveFields(ir::TypeId type, uint32_t con);
-  Value Zero(Writer& w, ir::TypeId type);
-  // Of a field of `type`, whose cotangent has the type `wanted`.
-  Value ZeroField(Writer& w, ir::TypeId wanted, ir::TypeId type) { return IsSum(wanted) ? ZeroVector(w, wanted) : Zero(w, type); }
-  // Of cotangents, each a Cotangent or a tensor.
-  Value Sum(Writer& w, ir::TypeId type, Value a, Value b);
-  Value IsNotZero(Writer& w, ir::TypeId type, Value cotangent);
+  Value Zero(Writer& w, PortType port) { return ZeroOf(w, Cotangent(port)); }
+  Value ZeroOf(Writer& w, ir::TypeId cotangent);
+  // Of the cotangents of a value of this type. Each is a Cotangent, a tensor, or of another kind that AsCotangent takes.
+  Value Sum(Writer& w, PortType port, Value a, Value b);
+  // Whether a cotangent is more than a symbolic zero: whether it comes from where the value was used.
+  Value IsNotZero(Writer& w, Value cotangent);
+  // A Branch on that.
+  NodeId BranchOnUse(Writer& w, Value cotangent, llvm::ArrayRef<PortType> results, llvm::function_ref<Values(bool)> side);
   // A cotangent as a Tangent that fits `wanted`, where `primal` shows the shape; none: zero.
   Value Materialise(Writer& w, PortType wanted, Value primal, std::optional<Value> cotangent);
-  // A Tangent as a cotangent of `type`; none if that is inactive.
-  std::optional<Value> Embed(Writer& w, ir::TypeId type, Value tangent);
+  // A Tangent as a cotangent of what has the type `port`; none if that is inactive.
+  std::optional<Value> Embed(Writer& w, PortType port, Value tangent);
+  bool IsSymbolic(ir::TypeId type) const { return reals_.count(type.index) > 0; }
 
   // ---- sums (gradient_sum.cpp)
   bool HasSum(ir::TypeId type) const;                                          // its cotangent is one
@@ -52,8 +58,8 @@ class GradientTypes {
   ir::TypeId TensorOf(ir::TypeId type) const;                                  // what a sum is of; else the type
   // The term of these fields: a constructor is made where there is none for their types.
   Value Term(Writer& w, ir::TypeId sum, llvm::ArrayRef<Value> fields);
-  Value Whole(Writer& w, Value cotangent);      // of a tensor, as a tensor
-  // A tensor as a term of the sum that is wanted, or a sum as the tensor.
+  Value Whole(Writer& w, Value cotangent);      // of a number or a tensor, as such
+  // A tensor or a number, a sum, or a symbolic cotangent as that of these that is wanted.
   Value AsCotangent(Writer& w, ir::TypeId wanted, Value value);
   Value AddVectors(Writer& w, Value a, Value b);
   Value ZeroVector(Writer& w, ir::TypeId type);
@@ -74,7 +80,7 @@ class GradientTypes {
   std::string FreshName(const std::string& base);
 
  private:
-  enum class Helper : uint8_t { Sum, Materialise, MaterialiseZero, Embed, Join, Primal, Tangent };
+  enum class Helper : uint8_t { Sum, SymbolicSum, Materialise, MaterialiseZero, Embed, Join, Primal, Tangent };
   struct Key {
     Helper helper;
     uint32_t type, other;
@@ -88,10 +94,13 @@ class GradientTypes {
   PortType Strict(ir::TypeId type) const { return {type, false}; }
   ir::TypeId NewData(const std::string& name);
   ir::TypeId SumOf(ir::TypeId tensor);
+  ir::TypeId SymbolicOf(ir::TypeId real);
   // Of a field of a data type.
-  ir::TypeId FieldCotangent(ir::TypeId data, ir::TypeId field);
+  ir::TypeId FieldCotangent(ir::TypeId data, PortType field);
 
   FunctionId SumFunction(ir::TypeId type);
+  FunctionId SymbolicSumFunction(ir::TypeId cotangent);
+  Value IfUsed(Writer& w, Value cotangent, ir::TypeId result, llvm::function_ref<Value(bool)> side);
   FunctionId MaterialiseFunction(ir::TypeId type, ir::TypeId tangent, bool zero);
   FunctionId EmbedFunction(ir::TypeId type, ir::TypeId tangent);
   FunctionId JoinFunction(ir::TypeId type, ir::TypeId tangent);
@@ -102,6 +111,8 @@ class GradientTypes {
   llvm::DenseMap<uint32_t, bool> active_, holds_sum_;
   llvm::DenseMap<uint32_t, ir::TypeId> cotangents_, duals_;
   llvm::DenseMap<uint32_t, ir::TypeId> tensors_;  // of sums
+  llvm::DenseMap<uint32_t, ir::TypeId> symbolic_;  // by number or tensor
+  llvm::DenseMap<uint32_t, ir::TypeId> reals_;     // of symbolic cotangents
   std::map<Key, FunctionId> functions_;
   std::map<std::string, uint32_t> names_;
 };

@@ -158,6 +158,43 @@ steps :: Int -> Tensor Float [4] -> Tensor Float [4]
 steps n x = if n == 0 then x else steps (n - 1) (x * 0.999 + 0.001)
 """, 0),
 ]
+# Ordinary Haskell, where tensors are delayed and gradients come back through lists; and the most batches that it may take.
+LAZY_PRELUDE = """import Gradient
+import qualified Tensor as T
+
+data Cell = Cell { gate :: Tensor Float [9, 4], bias :: Tensor Float [4], table :: Tensor Float [7, 5], query :: Tensor Float [4] }
+
+waves :: Float -> Tensor Float s
+waves k = sin (T.fill k * T.convert T.iota)
+
+step :: Cell -> Tensor Float [4] -> Int -> Tensor Float [4]
+step m h word = (1 - z) * h + z * n
+  where
+    x = T.index (table m) word
+    n = tanh (T.vecmat (T.concat x h) (gate m) + bias m)
+    z = T.sigmoid (n * h)
+
+states :: Cell -> Tensor Float [4] -> [Int] -> [Tensor Float [4]]
+states _ _ [] = []
+states m h (w : ws) = let h' = step m h w in h' : states m h' ws
+
+-- Of different lengths.
+texts :: [[Int]]
+texts = [take (5 + n `mod` 9) (iterate (\\w -> (w * 3 + n) `mod` 7) (n `mod` 7)) | n <- [1 .. 12]]
+
+descend :: Int -> (Cell -> Float) -> Cell -> [Float]
+descend n loss m
+  | n == 0 = []
+  | otherwise = value : descend (n - 1) loss (Cell (gate m - 0.1 * gate d) (bias m - 0.1 * bias d) (table m - 0.1 * table d) (query m - 0.1 * query d))
+  where (value, d) = valueAndGrad loss m
+
+model :: Cell
+model = Cell (waves 0.7) (waves 1.1) (waves 0.9) (waves 0.3)
+
+"""
+LAZY = [
+    ("training in lazy code", "main = descend 3 (\\m -> sum [T.dot (last (states m 0 t)) (query m) ^ 2 | t <- texts]) model", 300),
+]
 # Options, and the exit code: a limit ends a run while much is deferred.
 LIMITS = [
     ("memory", ["--max-memory", "3M"], 3, "main = T.sum (deep 100000)\ndeep :: Int -> Tensor Float [40]\n"
@@ -185,9 +222,11 @@ def main():
 
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "p.df")
-        for name, text, least in PROGRAMS:
+        programs = [(name, PRELUDE + text, least, None) for name, text, least in PROGRAMS]
+        programs += [(name, LAZY_PRELUDE + text, 2, most) for name, text, most in LAZY]
+        for name, text, least, most in programs:
             with open(path, "w") as out:
-                out.write(PRELUDE + text)
+                out.write(text)
             for level in ([], ["-O0"]):
                 want = run(args.dfc, path, "--engine=reference", *level)
                 for options in [[f"--batch={b}"] for b in BATCHES] + [["--threads=2"]]:
@@ -199,6 +238,8 @@ def main():
                 stats = json.loads(run(args.dfc, path, "--stats=json")[2])
                 if stats["largest_batch"] < least:
                     fail(name, f"the largest batch has {stats['largest_batch']} regions, less than {least}")
+                if most and stats["batches"] > most:
+                    fail(name, f"{stats['batches']} batches of {stats['batched']} regions, more than {most}")
                 if run(args.dfc, path, "--batch=off", "--stats=json")[2].find('"batches":0') < 0:
                     fail(name, "there were batches with --batch=off")
         for name, options, code, text in LIMITS:

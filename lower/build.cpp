@@ -7,7 +7,7 @@
 namespace df::mono {
 
 namespace {
-constexpr int kRounds = 8;
+constexpr int kMaxRounds = 40;
 constexpr size_t kMaxParts = 8;  // longer tuples stay in one piece
 }  // namespace
 
@@ -17,21 +17,22 @@ std::optional<fg::Program> Builder::Run() {
   // Main first, then callees as they are first needed, near enough.
   std::reverse(order_.begin(), order_.end());
   FindTupleFunctions();
-  for (uint32_t i = 0; i < p_.functions.size(); ++i) {
-    FunId fun(i);
-    const Function& function = p_.functions[fun];
-    evaluated_params_.emplace_back(function.params.size(), optimize_ || fun == p_.main);
-    evaluated_results_.emplace_back(tuples_[i] ? kMaxParts : 0, true);
-  }
+  MakeAssumptions();
+  // Until all that is left of the assumptions holds, only what was built on others is built again.
+  stale_.assign(p_.functions.size(), true);
+  Reset();
+  bool partly = false;
   for (int round = 0;; ++round) {
+    dropped_ = false;
+    for (FunId fun : order_)
+      if (stale_[fun.index]) BuildFunction(fun);
+    if (!dropped_ && !partly) break;
+    partly = dropped_;
+    if (dropped_ && round == kMaxRounds) DropAll();
+    if (dropped_ && round < kMaxRounds) continue;
+    stale_.assign(p_.functions.size(), true);
+    partly = false;
     Reset();
-    for (FunId fun : order_) BuildFunction(fun);
-    if (!dropped_) break;
-    if (round < kRounds) continue;
-    for (uint32_t i = 0; i < p_.functions.size(); ++i) {
-      if (FunId(i) != p_.main) evaluated_params_[i].assign(evaluated_params_[i].size(), false);
-      evaluated_results_[i].assign(evaluated_results_[i].size(), false);
-    }
   }
   out_.types = p_.ir_types;
   out_.files = p_.files;
@@ -41,8 +42,61 @@ std::optional<fg::Program> Builder::Run() {
   return std::move(out_);
 }
 
+// ---------------------------------------------------------------- assumptions
+
+void Builder::MakeAssumptions() {
+  for (uint32_t i = 0; i < p_.functions.size(); ++i) {
+    first_param_.push_back(static_cast<Assumption>(holds_.size()));
+    holds_.resize(holds_.size() + p_.functions[FunId(i)].params.size(), optimize_ || FunId(i) == p_.main);
+    first_part_.push_back(static_cast<Assumption>(holds_.size()));
+    holds_.resize(holds_.size() + (tuples_[i] ? kMaxParts : 0), true);
+  }
+  first_field_ = static_cast<Assumption>(holds_.size());
+  holds_.resize(holds_.size() + flow_.site_fields, options_.Does(Optimisation::Fields));
+}
+
+bool Builder::Holds(Assumption assumption) {
+  if (holds_[assumption]) readers_[assumption].insert(building_.index);
+  return holds_[assumption];
+}
+
+void Builder::Drop(Assumption assumption) {
+  if (!holds_[assumption]) return;
+  holds_[assumption] = false;
+  dropped_ = true;
+  for (uint32_t fun : readers_[assumption]) stale_[fun] = true;
+}
+
+void Builder::DropAll() {
+  for (Assumption i = 0; i < holds_.size(); ++i)
+    if (i < ParamOf(p_.main, 0) || i >= PartOf(p_.main, 0)) holds_[i] = false;
+}
+
+// Whether all that the variable, which an alternative binds, may be was evaluated when the constructor was applied.
+bool Builder::FieldIsEvaluated(VarId var) {
+  switch (p_.BuiltinOf(p_.vars[var].type)) {
+    case df::Builtin::Int:
+    case df::Builtin::Float:
+    case df::Builtin::Double:
+    case df::Builtin::Char:
+    case df::Builtin::Bool: break;
+    default: return false;
+  }
+  auto it = flow_.origins.find(var.index);
+  if (it == flow_.origins.end() || !it->second.known) return false;
+  return llvm::all_of(it->second.fields, [&](SiteField field) { return Holds(FieldOf(field)); });
+}
+
+// `value` is what the constructor application has in a field.
+void Builder::CheckField(const Expr* con, size_t i, fg::Value value) {
+  if (!TypeOf(value).lazy) return;
+  auto it = flow_.sites.find(con);
+  if (it != flow_.sites.end()) Drop(FieldOf(it->second + static_cast<SiteField>(i)));
+}
+
+// ---------------------------------------------------------------- functions
+
 void Builder::Reset() {
-  dropped_ = false;
   out_ = fg::Program();
   out_.name = p_.functions[p_.main].name;
   out_.action = p_.action;
@@ -96,20 +150,19 @@ bool Builder::EndsInTuples(const Expr* expr) const {
   }
 }
 
-std::vector<ir::PortType> Builder::ResultTypes(FunId fun) const {
+std::vector<ir::PortType> Builder::ResultTypes(FunId fun) {
   const Function& function = p_.functions[fun];
-  Program& p = const_cast<Program&>(p_);
   if (!tuples_[fun.index]) {
     // main may be a string literal, which is then printed as it is.
     if (fun == p_.main && function.body->kind == Kind::Const)
       return {{p_.constants[function.body->constant].type, false}};
-    return {{p.IrType(function.result), false}};
+    return {{p_.IrType(function.result), false}};
   }
   llvm::SmallVector<df::TypeId> elements;
-  p.IsTuple(function.result, &elements);
+  p_.IsTuple(function.result, &elements);
   std::vector<ir::PortType> types = {{Builtin(ir::TypeKind::Unit), false}};
   for (size_t i = 0; i < elements.size(); ++i)
-    types.push_back({p.IrType(elements[i]), !evaluated_results_[fun.index][i]});
+    types.push_back({p_.IrType(elements[i]), !Holds(PartOf(fun, i))});
   return types;
 }
 
@@ -121,6 +174,8 @@ std::string Builder::ParamName(const fg::Function& function, std::string name) {
 
 void Builder::BuildFunction(FunId fun) {
   const Function& source = p_.functions[fun];
+  building_ = fun;
+  stale_[fun.index] = false;
   fg::Function function;
   function.name = source.name;
   function.pos = source.pos;
@@ -134,7 +189,7 @@ void Builder::BuildFunction(FunId fun) {
   undo_.clear();
   constants_.clear();
   for (size_t i = 0; i < source.params.size(); ++i) {
-    bool evaluated = strictness_.params[fun.index][i] || evaluated_params_[fun.index][i];
+    bool evaluated = strictness_.params[fun.index][i] || Holds(ParamOf(fun, i));
     if (!optimize_ && fun != p_.main) evaluated = strictness_.params[fun.index][i];
     const Var& var = p_.vars[source.params[i]];
     // What is read while the program runs is not there when it starts.
@@ -158,8 +213,7 @@ void Builder::BuildFunction(FunId fun) {
   body.pos = yield.pos;
   for (size_t i = 0; !yield.again && i < yield.values.size(); ++i) {
     if (!TypeOf(yield.values[i]).lazy || function.results[i].lazy) continue;
-    evaluated_results_[fun.index][i - 1] = false;
-    dropped_ = true;
+    Drop(PartOf(fun, i - 1));
   }
   out_.functions[ids_[fun.index]] = std::move(function);
 }

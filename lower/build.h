@@ -3,12 +3,14 @@
 // First-order mono::Program -> function graphs. What is surely needed, and what is cheap, becomes nodes that run as soon
 // as their operands are there; the rest becomes Delays. Internal to this folder.
 //
-// Two assumptions per function are made at first and checked while building: that what it is passed for a parameter it
-// may not need is evaluated at every call, and that each component of a tuple it returns is. Where that turns out wrong
-// the assumption is dropped and everything is built again; there are few rounds, and dropping all of them is right too.
+// Three kinds of assumptions are made at first and checked while building: that what a function is passed for a parameter
+// it may not need is evaluated at every call, that each component of a tuple it returns is, and that what a constructor
+// application has in a lazy field is. Where that turns out wrong the assumption is dropped, and what was built on it is built
+// again. Dropping all of them is right too.
 #pragma once
 
 #include "llvm/ADT/SetVector.h"
+#include "lower/field_flow.h"
 #include "lower/function_graph.h"
 #include "lower/strictness.h"
 
@@ -16,8 +18,8 @@ namespace df::mono {
 
 class Builder {
  public:
-  Builder(Program& program, const Strictness& strictness, const LowerOptions& options)
-      : p_(program), strictness_(strictness), options_(options), optimize_(options.optimize) {}
+  Builder(Program& program, const Strictness& strictness, const FieldFlow& flow, const LowerOptions& options)
+      : p_(program), strictness_(strictness), flow_(flow), options_(options), optimize_(options.optimize) {}
   std::optional<fg::Program> Run();
 
  private:
@@ -42,12 +44,24 @@ class Builder {
   enum class Shape : uint8_t { Single, Parts };
   using Guards = llvm::SmallVector<fg::Value, 2>;  // what must not have failed for the result to be one
 
+  // An assumption that something is evaluated, by number (build.cpp).
+  using Assumption = uint32_t;
+
   // build.cpp: the program, functions, assumptions
+  void MakeAssumptions();
+  Assumption ParamOf(FunId fun, size_t i) const { return first_param_[fun.index] + static_cast<uint32_t>(i); }
+  Assumption PartOf(FunId fun, size_t i) const { return first_part_[fun.index] + static_cast<uint32_t>(i); }
+  Assumption FieldOf(SiteField field) const { return first_field_ + field; }
+  bool Holds(Assumption assumption);
+  void Drop(Assumption assumption);
+  void DropAll();
+  bool FieldIsEvaluated(VarId var);
+  void CheckField(const Expr* con, size_t i, fg::Value value);
   void Reset();
   void BuildFunction(FunId fun);
   void FindTupleFunctions();
   bool EndsInTuples(const Expr* expr) const;
-  std::vector<ir::PortType> ResultTypes(FunId fun) const;
+  std::vector<ir::PortType> ResultTypes(FunId fun);
   static std::string ParamName(const fg::Function& function, std::string name);
   fg::FunctionId NewFunction(std::string name, ir::PosId pos);
 
@@ -106,14 +120,20 @@ class Builder {
 
   Program& p_;
   const Strictness& strictness_;
+  const FieldFlow& flow_;
   const LowerOptions& options_;
   bool optimize_;
   fg::Program out_;
   std::vector<FunId> order_;                        // the functions that main reaches
   llvm::DenseMap<uint32_t, fg::FunctionId> ids_;    // of these
   std::vector<bool> tuples_;                        // by function: its result is returned in parts
-  std::vector<std::vector<bool>> evaluated_params_;
-  std::vector<std::vector<bool>> evaluated_results_;
+  // Assumptions: of each function's parameters, of the parts of its result, of the fields of sites.
+  std::vector<Assumption> first_param_, first_part_;
+  Assumption first_field_ = 0;
+  std::vector<bool> holds_;
+  llvm::DenseMap<Assumption, llvm::SmallSetVector<uint32_t, 2>> readers_;  // functions that were built on it
+  std::vector<bool> stale_;                         // by function: to be built again
+  FunId building_;
   llvm::StringMap<uint32_t> names_;                 // of functions, with how often each was asked for
   bool dropped_ = false;                            // some assumption was dropped in this round
 

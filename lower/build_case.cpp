@@ -34,7 +34,9 @@ void Builder::BindFields(const Alt& alt, fg::Value data, ir::PosId pos) {
   const core::DataCon& con = p_.core.constructors[alt.con];
   const ir::Constructor row = p_.ir_types[TypeOf(data).type].constructors[con.index];
   for (uint32_t i = 0; i < alt.vars.size(); ++i) {
-    fg::Value field = Op(ir::Op::Field, data, row.fields[i].type, con.index << 16 | i, pos);
+    ir::PortType type = row.fields[i].type;
+    type.lazy = type.lazy && !FieldIsEvaluated(alt.vars[i]);
+    fg::Value field = Op(ir::Op::Field, data, type, con.index << 16 | i, pos);
     Name(field, p_.vars[alt.vars[i]].name);
     BindValue(alt.vars[i], field);
   }
@@ -162,10 +164,7 @@ Builder::Yield Builder::Branch(fg::Value predicate, llvm::ArrayRef<std::function
     for (size_t i = 0; !block.again && i < block.yields.size(); ++i) {
       if (!TypeOf(block.yields[i]).lazy || node.results[i].lazy) continue;
       node.results[i].lazy = true;
-      if (tail && self_.valid() && tuples_[self_.index] && evaluated_results_[self_.index][i - 1]) {
-        evaluated_results_[self_.index][i - 1] = false;
-        dropped_ = true;
-      }
+      if (tail && self_.valid() && tuples_[self_.index]) Drop(PartOf(self_, i - 1));
     }
   }
   uint32_t count = static_cast<uint32_t>(node.results.size());

@@ -103,6 +103,7 @@ fg::Value Builder::Construct(const Expr* expr) {
                          ? Eval(expr->args[i])
                          : Lazy(expr->args[i], fmt::format("field{}", i + 1),
                                 fmt::format("field {} of `{}` may not be needed", i + 1, Text(con.name))));
+    CheckField(expr, i, fields.back());
   }
   return Op(ir::Op::Construct, fields, Strict(expr->type), con.index, expr->pos);
 }
@@ -119,10 +120,7 @@ Builder::Values Builder::Arguments(FunId fun, llvm::ArrayRef<Expr*> args) {
     }
     const std::string& name = p_.vars[callee.params[i]].name;
     fg::Value value = Lazy(args[i], name, fmt::format("argument {} of `{}` may not be needed", i + 1, callee.source_name));
-    if (TypeOf(value).lazy && evaluated_params_[fun.index][i]) {
-      evaluated_params_[fun.index][i] = false;
-      dropped_ = true;
-    }
+    if (TypeOf(value).lazy) Drop(ParamOf(fun, i));
     values.push_back(value);
   }
   return values;
@@ -203,9 +201,11 @@ Builder::Values Builder::PartsOf(const Expr* expr) {
   Values values;
   if (expr->kind == Kind::Con) {
     values.push_back(make_unit());
-    for (size_t i = 0; i < expr->args.size(); ++i)
+    for (size_t i = 0; i < expr->args.size(); ++i) {
       values.push_back(Lazy(expr->args[i], fmt::format("part{}", i + 1),
                             fmt::format("part {} of the tuple may not be needed", i + 1)));
+      CheckField(expr, i, values.back());
+    }
     return values;
   }
   if (expr->kind == Kind::App && tuples_[expr->head->fun.index]) return Call(expr);

@@ -116,7 +116,8 @@ class Verifier {
         const ir::Type& type = program_.types[data.type];
         uint32_t con = node.attr >> 16, field = node.attr & 0xffff;
         if (data.lazy || con >= type.constructors.size() || field >= type.constructors[con].fields.size() ||
-            type.constructors[con].fields[field].type != result)
+            type.constructors[con].fields[field].type.type != result.type ||
+            (result.lazy && !type.constructors[con].fields[field].type.lazy))
           return Bad(by + ": no such field");
         return true;
       }

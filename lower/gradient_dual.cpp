@@ -194,8 +194,11 @@ void DualBuilder::CopyOp(NodeId id) {
       });
       return Define({id, 0}, {w_.Construct(types_.Dual(type.type), node.attr, fields), std::nullopt});
     }
-    case ir::Op::Field:
-      return Define({id, 0}, Unpack(w_.Field(operands[0], node.attr >> 16, node.attr & 0xffff), type));
+    case ir::Op::Field: {
+      Value field = w_.Field(operands[0], node.attr >> 16, node.attr & 0xffff);
+      if (!type.lazy && w_.TypeOf(field).lazy) field = w_.Op(ir::Op::Force, field, w_.TypeOf(field).type);
+      return Define({id, 0}, Unpack(field, type));
+    }
     case ir::Op::Force: {
       if (!from_.TypeOf(node.operands[0]).lazy) break;
       ir::TypeId dual = types_.Dual(type.type);

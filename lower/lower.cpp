@@ -4,6 +4,7 @@
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "lower/build.h"
+#include "lower/field_flow.h"
 #include "lower/gradient.h"
 #include "lower/inline_delayed.h"
 #include "lower/late_numbers.h"
@@ -93,7 +94,9 @@ std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::Var
   for (const Pass& pass : kPasses)
     if (!pass.run(tree, entry, options) || diags.error_count() != errors) return std::nullopt;
   mono::Strictness strictness = mono::AnalyseStrictness(tree);
-  std::optional<fg::Program> graphs = mono::Builder(tree, strictness, options).Run();
+  mono::FieldFlow flow;
+  if (options.Does(Optimisation::Fields)) flow = mono::AnalyseFieldFlow(tree);
+  std::optional<fg::Program> graphs = mono::Builder(tree, strictness, flow, options).Run();
   if (!graphs) return std::nullopt;
   Check(*graphs, "after building");
   if (!fg::ExpandGradients(*graphs, diags, [&](ir::PosId pos) { return tree.SpanOf(pos); }, options.recompute)) return std::nullopt;

@@ -86,6 +86,7 @@ bool DemandExecution::Speculate(uint32_t node, Activation* at, int depth, Value&
         if (!CellOf(value)->full) return false;
         value = Value(CellOf(value)->value);
       }
+      if (value.is_reference() && !n.types.lazy) return false;
       break;
     }
     case Op::Construct: {

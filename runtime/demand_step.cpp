@@ -243,6 +243,7 @@ bool DemandExecution::Answer(Value& value, uint32_t& want, Activation*& where) {
         value = Value(data->fields()[n.attr & 0xFFFF]);
       }
       if (!Follow(value, false, want, where)) return false;
+      if (value.is_reference() && !n.types.lazy) throw BrokenRule{"a field that is not evaluated"};
       break;
     case Op::Seq:
       if (frame.step == 1 || value.is_error()) break;

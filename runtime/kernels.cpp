@@ -300,7 +300,11 @@ Value FieldOf(const Firing& f, uint32_t attr) {
   uint32_t constructor = attr >> 16, index = attr & 0xFFFF;
   if (f.in[0].kind() == ValueKind::Object && f.in[0].object()->kind == ObjectKind::Data) {
     auto* data = static_cast<Data*>(f.in[0].object());
-    if (data->constructor == constructor && index < data->size()) return data->fields()[index];
+    if (data->constructor == constructor && index < data->size()) {
+      const Value& field = data->fields()[index];
+      if (field.is_reference() && !f.types.lazy) return f.Fail({ErrorCode::NoMatch, "a field that is not evaluated"});
+      return field;
+    }
   }
   return f.Fail({ErrorCode::NoMatch, "a field of another constructor"});
 }
@@ -318,6 +322,7 @@ KernelTypes TypesOf(const ir::Graph& graph, ir::NodeId node) {
   if (!out.empty()) {
     types.result_type = &graph.types[out[0].type];
     types.result = types.result_type->kind;
+    types.lazy = out[0].lazy;
   }
   return types;
 }

@@ -28,6 +28,7 @@ struct KernelTypes {
   ir::TypeKind operand;
   ir::TypeKind result;
   const ir::Type* result_type = nullptr;  // in the graph, as ops on tensors ask for a shape
+  bool lazy = false;                      // the result may be a reference
 };
 KernelTypes TypesOf(const ir::Graph& graph, ir::NodeId node);
 Value ApplyTyped(ir::Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> operands, KernelError* error,

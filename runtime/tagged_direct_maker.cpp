@@ -222,6 +222,9 @@ bool DirectMaker::EmitOp(const Step& step) {
     if (node.op == Op::Match) return !x_constant && !plain_[in.b] && unary(Direct::Match);
     if (node.op == Op::Field) {
       if (x_constant || plain_[in.b]) return false;
+      // A tensor of a lazy field: the kernel sees to it that no reference is let through. A word's kind is looked at below.
+      const ir::Constructor& row = g_.types[g_.TypeOf(g_.InputsOf(id)[0]).type].constructors[node.attr >> 16];
+      if (row.fields[node.attr & 0xffff].type.lazy && !types.lazy && types.result == TypeKind::Tensor) return false;
       uint16_t a = Operand(in.b);
       if (JoinField(in.a, a, node.attr)) return true;
       Add(plain_[in.a] ? Direct::FieldPlain : Direct::Field, in.a, a, node.attr & 0xffff).x = node.attr >> 16;

@@ -36,7 +36,7 @@ void Worker::RunOp(Frame* frame, const Instr& in, uint32_t pc, NodeId node) {
     return frame->Set(in.a, Value::Word(constructor));
   }
   if (n.op == Op::Match && words) return frame->Set(in.a, Value::Word(WordOf(frame, in.b)));
-  if (n.op == Op::Field && RunField(frame, in, n.attr)) return;
+  if (n.op == Op::Field && RunField(frame, in, n)) return;
   KernelTypes types = n.types;
   if (words && types.operand == ir::TypeKind::Int) {
     int64_t x = WordOf(frame, in.b), y = n.num_inputs > 1 ? WordOf(frame, in.c) : 0;
@@ -76,14 +76,14 @@ void Worker::RunOpMany(Frame* frame, const Instr& in, uint32_t pc, NodeId node) 
 
 // A field that refers to a delayed call which is done gives its value. The field still refers to the cell: so every cycle of
 // values goes through one (tagged_cycles.cpp). False: the general way.
-bool Worker::RunField(Frame* frame, const Instr& in, uint32_t attr) {
+bool Worker::RunField(Frame* frame, const Instr& in, const OpCode& n) {
   if (KindOf(frame, in.b) != ValueKind::Object) return false;
   auto* data = static_cast<Data*>(reinterpret_cast<Object*>(frame->slots()[in.b]));
-  if (data->kind != ObjectKind::Data || data->constructor != attr >> 16 || (attr & 0xFFFF) >= data->size()) return false;
-  const Value* field = &data->fields()[attr & 0xFFFF];
+  if (data->kind != ObjectKind::Data || data->constructor != n.attr >> 16 || (n.attr & 0xFFFF) >= data->size()) return false;
+  const Value* field = &data->fields()[n.attr & 0xFFFF];
   while (field->is_reference() && !HostCellIn(field->object()) && CellOf(*field)->IsFull())
     field = &CellOf(*field)->value();
-  if (field->is_error()) return false;
+  if (field->is_error() || (field->is_reference() && !n.types.lazy)) return false;
   Value value = *field;
   if (in.aux & kLastB) frame->MoveOut(in.b);
   frame->Set(in.a, std::move(value));

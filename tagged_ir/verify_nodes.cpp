@@ -8,6 +8,23 @@
 
 namespace df::ir {
 
+namespace {
+
+// What a Field may give as a value of a lazy field.
+bool IsHeldEvaluated(TypeKind kind) {
+  switch (kind) {
+    case TypeKind::Int:
+    case TypeKind::Float:
+    case TypeKind::Double:
+    case TypeKind::Char:
+    case TypeKind::Bool:
+    case TypeKind::Tensor: return true;  // a number that is kept late
+    default: return false;
+  }
+}
+
+}  // namespace
+
 bool Verifier::CheckNodes() {
   if (g.nodes.empty()) return Fail("the graph has no nodes");
   // Handles of all nodes first: a signature looks at the results of a node's operands.
@@ -202,7 +219,9 @@ bool Verifier::CheckField(NodeId id) {
   if (field >= fields.size())
     return FailAt(id, "`{}` has no field {}", type.constructors[constructor].name, field);
   PortType want = fields[field].type, have = g.ResultsOf(id)[0];
-  if (have.type != want.type || (want.lazy && !have.lazy))
+  // A number of a lazy field is the compiler's promise that it was evaluated. Engines look: it is an error if it was not.
+  bool fits = !want.lazy || have.lazy || IsHeldEvaluated(g.types.Kind(want.type));
+  if (have.type != want.type || !fits)
     return FailAt(id, "a {}, but field {} of `{}` is a {}", g.types.Print(have), field,
                   type.constructors[constructor].name, g.types.Print(want));
   return true;

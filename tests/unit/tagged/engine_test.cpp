@@ -192,6 +192,34 @@ TEST_CASE("an error overtakes what never ends", "[tagged]") {
     }
 }
 
+TEST_CASE("a field that is said to be evaluated and is not is an error", "[tagged]") {
+  ir::Graph graph = Parse(R"(
+tagged "promise"
+data Box = Box (lazy Int)
+result "" : Int
+root root
+function later
+site 0 delay root -> later
+scope root {
+  %0 = Start : Trigger
+  %1 = Delay 0 %0 : lazy Int, Trigger
+  %2 = Return 0 %11
+  %3 = Construct Box %0, %1 : Box
+  %4 = Field Box 0 %3 : Int
+  %5 = Add %4, %4 : Int
+  %6 = Result 0 %5
+}
+scope later {
+  %10 = EntryMerge %1.1 : Trigger
+  %11 = Const 7 %10 : Int
+}
+)");
+  for (bool direct : {true, false}) {
+    tagged::TaggedExecution execution(graph, {}, {.direct = direct});
+    CHECK(ResultsOf(execution, graph) == std::vector<std::string>{"error NoMatch"});
+  }
+}
+
 TEST_CASE("a long lazy stream runs in bounded memory", "[tagged]") {
   ir::Graph graph = Parse(kStream);
   for (bool group : {true, false}) {

@@ -135,8 +135,10 @@ TEST_CASE("data types, constructors and fields") {
         "node (Construct): operand 1 is a List, but field 0 of `Cons` is a lazy Int");
   CHECK(FaultAfter("Field Cons 0 %sides.1 : lazy Int", "Field Cons 2 %sides.1 : lazy Int") ==
         "node (Field): `Cons` has no field 2");
-  CHECK(FaultAfter("%head = Field Cons 0 %sides.1 : lazy Int", "%head = Field Cons 0 %sides.1 : Int") ==
-        "node (Field): a Int, but field 0 of `Cons` is a lazy Int");
+  CHECK(FaultAfter("%head = Field Cons 0 %sides.1 : lazy Int", "%head = Field Cons 0 %sides.1 : lazy Bool") ==
+        "node (Field): a lazy Bool, but field 0 of `Cons` is a lazy Int");
+  // The promise that a field was evaluated: for what is checked when it is read.
+  CHECK(FaultAfter("%head = Field Cons 0 %sides.1 : lazy Int", "%head = Field Cons 0 %sides.1 : Int") == "");
   CHECK(FaultAfter("(strict List)", "(strict lazy List)") ==
         "constructor `Cons`, field 1: both strict and lazy");
   CHECK(FaultAfter("= Nil | Cons", "= Nil | Nil | Cons") == "type `List`: two constructors are named `Nil`");

@@ -3,6 +3,7 @@
 // The phases of tagged::Compile, private to it:
 //   Wiring     who feeds whom across scopes: sites, parameters, results
 //   Needed     which parameters every result needs, and which values of its own scope
+//   Hangs      which parameters a result may hang on
 //   Grouping   which arguments go together with their call's trigger
 //   Partition  per scope: events, regions, and the order of each region's items
 //   Emit       slots and code
@@ -42,6 +43,8 @@ struct Wiring {
   std::vector<bool> implied;                 // as Program::implied
   std::vector<bool> needed;                  // by node: merges without which no result of their scope comes
   std::vector<bool> surely;                  // by row: the same of any value, where its side of a branch is chosen
+  std::vector<uint64_t> parameter_bit;               // by node: of EntryMerges, in hangs_on
+  std::vector<std::vector<uint64_t>> hangs_on;       // by scope and result: the parameters on whose values it may hang
   std::vector<bool> waits;                   // by node: Delays that are made when all that they capture is there
 
   explicit Wiring(const ir::Graph& graph);
@@ -58,6 +61,9 @@ struct Wiring {
 
 // Fills Wiring::needed and Wiring::surely.
 void FindNeeded(Wiring& wiring);
+
+// Fills Wiring::parameter_bit and hangs_on, for Group.
+void FindHangs(Wiring& wiring);
 
 // Clears Wiring::together for every parameter for which waiting could close a cycle, and sets Wiring::waits of the Delays
 // that may wait (docs/tagged-engine.md, "Groups").

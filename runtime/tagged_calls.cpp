@@ -28,6 +28,7 @@ void Worker::Call(Frame* frame, const SiteCode& site) {
 }
 
 void Worker::Deliver(Frame* to, const Delivery& delivery, Value value) {
+  if (to->flags & kDirect && DeliverDirect(to, delivery, value)) return;
   bool failed = value.is_error();
   to->Set(delivery.to, std::move(value));
   Fire(to, delivery.event);

@@ -176,6 +176,11 @@ struct SiteCode {
   bool plain = false;                // results go to the caller's frame, which keeps no child slot
 };
 
+// A parameter that comes after the activation, by an event of its own.
+struct LateParameter {
+  uint32_t slot = kNone, event = kNone;
+};
+
 struct ScopeCode {
   ir::ScopeId id;
   ir::ScopeKind kind = ir::ScopeKind::Function;
@@ -193,6 +198,8 @@ struct ScopeCode {
   uint32_t iteration_slot = kNone;   // of a loop
   bool read_by_outers = false;
   bool needs_outer = false;
+  std::vector<LateParameter> late;
+  std::vector<bool> early;           // by result: whether direct code gives it before the late parameters have come
   std::vector<uint32_t> results;     // rows
   std::vector<uint8_t> masks;        // as a new frame has them
   std::vector<uint64_t> init;        // states, ready bits and masks of a new frame
@@ -204,6 +211,8 @@ struct ScopeCode {
   std::vector<Event> events;
   std::vector<Target> targets;
   std::vector<Branch> branches;
+  // Whether direct code gives the result in the last stage of an activation, which is the only one without late parameters.
+  bool IsLastStage(uint32_t result) const { return late.empty() || !early[result]; }
 };
 
 // What an ordinary op is, together.

@@ -15,6 +15,8 @@ namespace df::tagged {
 
 namespace {
 
+constexpr uint32_t kOnlyResult[] = {kNone, 0};  // of a scope that has one: see GiveResults
+
 void ReleaseBits(uint64_t bits, uint8_t state) {
   if (state != kWord) Value::Adopt(static_cast<ValueKind>(state & 7), ObjectAt(bits));
 }
@@ -55,6 +57,44 @@ bool Worker::ApplyDirect(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_
     if (value.counted()) value.Take();
   }
   return true;
+}
+
+// The same of an op with three operands or more.
+bool Worker::ApplyMany(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_t pc) {
+  const uint32_t* list = program_.direct.operands.data() + in.x;
+  const OpCode& op = program_.ops[pc];
+  operands_.clear();
+  for (uint32_t i = 0; i < in.b; ++i) operands_.push_back(TakeOperand(s, k, list[i]));
+  KernelError error;
+  bool failed = false;
+  Value value = ApplyTyped(op.op, op.types, op.attr, operands_, &error, &failed, memory::Available());
+  failed |= value.is_error();
+  for (uint32_t i = 0; i < in.b && failed; ++i)
+    if (!(list[i] & kConstant) && list[i] & kLastOperand && operands_[i].counted()) operands_[i].Take();  // it is the slot's again
+  operands_.clear();
+  if (failed) return false;
+  s[in.d] = BitsOf(value);
+  k[in.d] = StateOf(value);
+  if (value.counted()) value.Take();
+  return true;
+}
+
+// Results from `frame` to its caller, which waits in direct code; `list` has pairs of operand and result.
+inline void Worker::GiveTo(Frame* parent, Frame* frame, const uint32_t* list, uint32_t count) {
+  const ReturnTo* returns = frame->site->returns.data();
+  uint64_t* to = parent->slots();
+  uint8_t* states = parent->states();
+  for (const uint32_t* end = list + 2 * count; list != end; list += 2) {
+    uint32_t slot = returns[list[1]].slot;
+    if (slot == kNone) {
+      TakeOperand(frame->slots(), frame->states(), list[0]);
+      continue;
+    }
+    Value value = TakeOperand(frame->slots(), frame->states(), list[0]);
+    to[slot] = BitsOf(value);
+    states[slot] = StateOf(value);
+    if (value.counted()) value.Take();
+  }
 }
 
 // Runs `frame` from its `resume` on, and what follows, as long as that is direct code.
@@ -241,6 +281,11 @@ apply_open: {
   if (!ApplyDirect(frame->slots(), k, in, pc)) goto general;
   NEXT();
 }
+
+L_ApplyMany:
+  STAND();
+  if (!ApplyMany(frame->slots(), k, *ip, program_.direct.pc_of[static_cast<size_t>(ip - code)])) goto general;
+  NEXT();
 
 L_Defer: {
   STAND();
@@ -562,17 +607,76 @@ give:
     given_.push_back(state == kWord ? Value::Word(static_cast<int64_t>(value))
                                     : Value::Adopt(static_cast<ValueKind>(state & 7), ObjectAt(value)));
   }
-give_all:
   frame->flags &= ~kDirect;  // its slots hold nothing any more, whatever fails from here on
-  frame = GiveResults(frame);
+  frame = GiveResults(frame, kOnlyResult, 1);
   if (!frame) return;
   goto resume;
 L_ReturnMany: {
+  const uint32_t* list = operands + ip->x;
+  if (frame->refs == 1 && (frame->flags & ~kHasTag) == (kLive | kDirect | kDirectCaller)) {
+    Frame* parent = frame->parent;
+    GiveTo(parent, frame, list, ip->b);
+    ForgetTag(frame);
+    Frame** free = free_lists + ip->y;
+    frame->flags_and_words = 0;
+    frame->parent = *free;
+    *free = frame;
+    pool_.CountFree();
+    frame = parent;
+    ip = frame->resume;  // GotMany
+    k = frame->states();
+    NEXT();
+  }
   given_.clear();
-  const uint32_t* from = operands + ip->x;
-  for (uint32_t i = 0; i < ip->b; ++i) given_.push_back(TakeOperand(frame->slots(), k, from[i]));
-  goto give_all;
+  for (uint32_t i = 0; i < ip->b; ++i) given_.push_back(TakeOperand(frame->slots(), k, list[2 * i]));
+  frame->flags &= ~kDirect;
+  frame = GiveResults(frame, list, ip->b);
+  if (!frame) return;
+  goto resume;
 }
+
+  // ---------------------------------------------------------------- late parameters
+
+L_NoneLate:
+  for (uint32_t i = 0; i < ip->b; ++i) k[operands[ip->x + i]] = 0;
+  NEXT();
+L_Yield: {
+  const uint32_t* list = operands + ip->x;
+  frame->resume = ip + 1;
+  if (frame->flags & kDirectCaller) [[likely]] {
+    if (frame->flags & (kListed | kExamined)) [[unlikely]] StopListing(frame);
+    Frame* parent = frame->parent;
+    GiveTo(parent, frame, list, ip->b);
+    frame = parent;
+    ip = frame->resume;  // GotMany
+    k = frame->states();
+    NEXT();
+  }
+  GiveEarly(frame, list, ip->b);
+  return;
+}
+L_Await:  // nobody goes on from here
+L_Awaited:
+  NEXT();
+L_KeepCallee:
+  S(ip->d) = reinterpret_cast<uint64_t>(child);
+  NEXT();
+L_Resume:
+  if (--budget_ == 0) [[unlikely]] {
+    STAND();
+    StepCheck();
+    if (poll_due_ && PollInDirect(frame)) goto yield;
+  }
+  child = reinterpret_cast<Frame*>(S(ip->d));
+  cs = child->slots();
+  ck = reinterpret_cast<uint8_t*>(cs) + ip->y;
+  NEXT();
+L_EnterLate:
+  frame->resume = ip + 1;
+  frame = child;
+  k = ck;
+  ip = frame->resume + 2;  // behind Await and Awaited
+  RUN();
 
 L_Next: {
   if (--budget_ == 0) {

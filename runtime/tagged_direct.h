@@ -8,6 +8,9 @@
 
 namespace df::tagged {
 
+// An activation of a scope with late parameters gives its early results, and goes on when those come.
+enum class Stage : uint8_t { First, Waits, Last };
+
 enum class Direct : uint16_t {
 #define DF_DIRECT_BINARY(name, type, condition, expression) name##RR, name##RK, name##KR,
 #define DF_DIRECT_COMPARE(name, expression) name##RR, name##RK, name##KR, Branch##name##RR, Branch##name##RK,
@@ -56,7 +59,10 @@ struct DirectState {
   std::vector<uint32_t> tails;    // pcs, the first to be run last
   std::vector<uint8_t> masks;
   std::vector<uint8_t> states;    // by slot: kPresent for a word, or what was moved out; kKept for an
-                                  // open slot in use; or 0
+                                  // open slot in use, or a late parameter that may have come; or 0
+  Stage stage = Stage::First;
+  std::vector<uint32_t> children; // slots of callees that wait for late arguments
+  std::vector<std::pair<uint32_t, uint32_t>> held;  // results, and the operands that they are
 };
 inline constexpr uint8_t kKept = 1;
 

@@ -79,6 +79,10 @@ void DirectFlow::ForEachUse(const Step& step, Visit visit) const {
   switch (step.kind) {
     case StepKind::Op: {
       const Instr& in = p_.code[step.pc];
+      if (in.code == Code::OpMany) {
+        for (uint32_t k = 0; k < in.c; ++k) use(ListOperand(p_.lists[in.b + k]));
+        return;
+      }
       use(in.b);
       if (g_.nodes[p_.node_of[step.pc]].num_inputs > 1) use(in.c);
       return;
@@ -93,6 +97,7 @@ void DirectFlow::ForEachUse(const Step& step, Visit visit) const {
     }
     case StepKind::Delay:
     case StepKind::Next:
+    case StepKind::Yield:
     case StepKind::Return:
       for (uint32_t operand : step.operands) use(operand);
       return;
@@ -100,6 +105,9 @@ void DirectFlow::ForEachUse(const Step& step, Visit visit) const {
     case StepKind::Force: use(p_.code[step.pc].b); return;
     case StepKind::Call:
       for (const Delivery& d : p_.sites[p_.code[step.pc].b].together) use(d.from);
+      return;
+    case StepKind::Resume:
+      for (const Delivery& d : p_.sites[p_.code[step.pc].b].late) use(d.from);
       return;
     case StepKind::Branch: use(p_.code[step.pc].a); return;
     case StepKind::Mark:
@@ -120,7 +128,16 @@ void DirectFlow::ForEachDefinition(const Step& step, Visit visit) const {
     case StepKind::Mark:
     case StepKind::Force: visit(p_.code[step.pc].a); return;
     case StepKind::Call:
-      for (const ReturnTo& to : p_.sites[p_.code[step.pc].b].returns) visit(to.slot);
+    case StepKind::Resume: {
+      const SiteCode& site = p_.sites[p_.code[step.pc].b];
+      bool last = step.kind == StepKind::Resume || site.late.empty();
+      for (uint32_t r = 0; r < site.returns.size(); ++r)
+        if (site.returns[r].slot != kNone && site.callee->IsLastStage(r) == last) visit(site.returns[r].slot);
+      if (!last) visit(site.child_slot);
+      return;
+    }
+    case StepKind::Yield:
+      for (const LateParameter& parameter : scope_.late) visit(parameter.slot);
       return;
     default: return;
   }

@@ -22,6 +22,8 @@ const DirectState& Worker::RestoreStates(Frame* frame) {
   if (scope.cell_slot != kNone && frame->site->type == SiteType::Delay)
     states[scope.cell_slot] = kPresent | static_cast<uint8_t>(ValueKind::Reference);
   std::memset(states + scope.num_slots, 0, scope.num_results + scope.ready_bytes);
+  for (uint32_t r = 0; r < scope.num_results && from.stage != Stage::First; ++r)
+    if (!scope.IsLastStage(r)) states[scope.first_sent + r] = kPresent;
   if (scope.num_masks) std::memcpy(frame->masks(), from.masks.data(), scope.num_masks);
   for (uint32_t region : from.ready) frame->ready()[region / 8] |= static_cast<uint8_t>(1u << region % 8);
   frame->flags = (frame->flags & ~(kDirect | kDirectCaller)) | kObjects;
@@ -30,35 +32,58 @@ const DirectState& Worker::RestoreStates(Frame* frame) {
 }
 
 // The general code takes over where the frame stands. It gives results one by one, and a caller in direct code waits for all
-// together: with more than one the caller goes over first, and so its callers.
+// together: with more than one, or late ones, the caller goes over first, and so its callers.
 void Worker::LeaveDirect(Frame* frame) {
   std::vector<Frame*> callers;
-  for (Frame* at = frame; at->flags & kDirectCaller && at->scope().num_results > 1;) {
+  for (Frame* at = frame; at->flags & kDirectCaller && (at->scope().num_results > 1 || !at->scope().late.empty());) {
     at = at->parent;
     if (!(at->flags & kDirect)) break;
     callers.push_back(at);
   }
   while (!callers.empty()) {
-    LeaveOne(callers.back());
+    Frame* caller = callers.back();
     callers.pop_back();
+    SendHeld(caller, LeaveOne(caller));
   }
-  LeaveOne(frame);
+  ++frame->refs;
+  SendHeld(frame, LeaveOne(frame));
+  Unref(frame);
 }
 
-void Worker::LeaveOne(Frame* frame) {
+// Its callees that wait for late arguments go on in direct code, as if the general code had called them.
+const DirectState& Worker::LeaveOne(Frame* frame) {
   OutlineCaller(frame);
-  if (frame->flags & kDirectCaller) ++frame->parent->refs;  // direct code does not count its one callee
+  if (frame->flags & kDirectCaller) ++frame->parent->refs;  // direct code does not count its callees
   const DirectState& from = RestoreStates(frame);
-  frame->refs += frame->scope().num_results - 1;
+  const ScopeCode& scope = frame->scope();
+  for (uint32_t slot : from.children) {
+    auto* child = reinterpret_cast<Frame*>(frame->slots()[slot]);
+    if (!(child->flags & kDirectCaller)) continue;
+    child->flags &= ~kDirectCaller;
+    ++frame->refs;
+  }
+  frame->refs += static_cast<uint32_t>(std::count(frame->states() + scope.first_sent, frame->states() + scope.first_sent + scope.num_results, 0)) - 1;
   for (uint32_t pc : from.tails) Push(frame, pc);
-  if (from.pc == kNone && from.ready.empty()) return;
-  frame->flags |= kQueued;
-  if (from.pc == kNone) return Push(frame, kNone);
+  bool ready = from.pc != kNone || !from.ready.empty();
+  if (ready) frame->flags |= kQueued;
+  for (const LateParameter& parameter : scope.late)
+    if (from.stage != Stage::Last && frame->Has(parameter.slot)) Fire(frame, parameter.event);
+  if (!ready) return from;
+  if (from.pc == kNone) {
+    Push(frame, kNone);
+    return from;
+  }
   // In the middle of a region: the rest of it now.
   ++frame->refs;
   now_ = frame;
   RunReady(frame, from.pc);
   Unref(frame);
+  return from;
+}
+
+// The results that direct code has kept back, to give them with the others.
+void Worker::SendHeld(Frame* frame, const DirectState& from) {
+  for (auto [result, operand] : from.held) SendResult(frame, result, Read(frame, operand));
 }
 
 // Nothing goes on in order: frames that wait in direct code may have something else to do. False if there are none.
@@ -68,7 +93,15 @@ bool Worker::LeaveAllDirect() {
   pool_.ForEachLive([&](Frame* frame) {
     if (frame->flags & kDirect && frame->refs) frames.push_back(frame);
   });
-  for (Frame* frame : frames) LeaveOne(frame);
+  std::vector<const DirectState*> from;
+  for (Frame* frame : frames) {
+    ++frame->refs;
+    from.push_back(&LeaveOne(frame));
+  }
+  for (size_t i = 0; i < frames.size(); ++i) {
+    SendHeld(frames[i], *from[i]);
+    Unref(frames[i]);
+  }
   return !frames.empty();
 }
 
@@ -134,6 +167,11 @@ bool Worker::CallIn(Frame* frame, const SiteCode& site) {
   ++frame->refs;
   for (const Delivery& d : site.together) Put(child, d.to, Use(frame, d.from, d.last));
   if (site.type == SiteType::Loop) Put(child, site.callee->iteration_slot, Value::Word(0));
+  if (site.child_slot != kNone) {
+    frame->Set(site.child_slot, Value::Word(reinterpret_cast<int64_t>(child)));
+    for (const LateParameter& parameter : site.callee->late) child->states()[parameter.slot] = 0;
+    ++child->resume;  // behind NoneLate: they may come before the callee runs
+  }
   Push(child, kNone);
   return true;
 }
@@ -162,8 +200,54 @@ bool Worker::GiveDirect(Frame* frame, uint32_t slot, Value& value) {
   return true;
 }
 
-// The results in given_ of a frame that has finished. Who goes on in direct code, or null.
-Frame* Worker::GiveResults(Frame* frame) {
+// A late argument from the general code to a frame in direct code, which goes on when all have come. False if the frame has gone over
+// to the general code.
+bool Worker::DeliverDirect(Frame* frame, const Delivery& delivery, Value& value) {
+  if (value.is_error()) {
+    LeaveDirect(frame);
+    return false;
+  }
+  Put(frame, delivery.to, std::move(value));
+  if (frame->resume->op == Direct::Await && HasAllLate(frame)) {
+    ++frame->resume;
+    Push(frame, kNone);
+  }
+  return true;
+}
+
+bool Worker::HasAllLate(Frame* frame) {
+  return llvm::all_of(frame->scope().late, [&](const LateParameter& parameter) { return frame->Has(parameter.slot); });
+}
+
+// The frame is no longer at work for who waits for it.
+void Worker::StopListing(Frame* frame) {
+  if (frame->flags & kListed) Unlist(frame);
+  frame->flags &= ~kExamined;
+}
+
+// Early results of a frame that the general code has called, and that stands at Await now. `list` has pairs of operand and result.
+void Worker::GiveEarly(Frame* frame, const uint32_t* list, uint32_t count) {
+  const SiteCode& site = *frame->site;
+  StopListing(frame);
+  if (HasAllLate(frame)) {
+    ++frame->resume;
+    Push(frame, kNone);  // below the caller, which goes first
+  }
+  Frame* parent = frame->parent;
+  ++parent->refs;
+  for (uint32_t i = 0; i < count; ++i) {
+    const ReturnTo& to = site.returns[list[2 * i + 1]];
+    Value value = TakeOperand(frame->slots(), frame->states(), list[2 * i]);
+    if (to.slot == kNone) continue;
+    parent->Set(to.slot, std::move(value));
+    Fire(parent, to.event);
+  }
+  Unref(parent);
+}
+
+// The results in given_ of a frame that has finished; which ones, `list` says, after each operand. Who goes on in direct code, or
+// null.
+Frame* Worker::GiveResults(Frame* frame, const uint32_t* list, uint32_t count) {
   const SiteCode& site = *frame->site;
   OutlineCaller(frame);
   bool to_direct = frame->flags & kDirectCaller;
@@ -189,19 +273,23 @@ Frame* Worker::GiveResults(Frame* frame) {
     return nullptr;
   }
   const SiteCode& home = TakeReturnSite(frame);
-  for (uint32_t r = 0; r < given_.size(); ++r) {
-    const ReturnTo& to = home.returns[r];
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t result = list[2 * i + 1];
+    const ReturnTo& to = home.returns[result];
     if (to.slot == kNone) continue;
     if (to_direct) {
-      Put(parent, to.slot, std::move(given_[r]));
+      Put(parent, to.slot, std::move(given_[i]));
     } else if (parent->flags & kProxy) {
-      SendHome(parent, home, r, std::move(given_[r]));
+      SendHome(parent, home, result, std::move(given_[i]));
     } else {
-      parent->Set(to.slot, std::move(given_[r]));
+      parent->Set(to.slot, std::move(given_[i]));
       Fire(parent, to.event);
     }
   }
-  if (!lingers) pool_.Free(frame);
+  if (!lingers) {
+    if (site.child_slot != kNone && !to_direct) parent->slots()[site.child_slot] = 0;
+    pool_.Free(frame);
+  }
   if (to_direct) {
     ++parent->resume;
     return parent;

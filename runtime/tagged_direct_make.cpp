@@ -1,4 +1,4 @@
-// Schedules -> direct code: which scopes have any, and which of their slots hold words.
+// Schedules -> direct code: which scopes have any, which of their slots hold words, and what is given in which stage.
 #include "runtime/tagged_direct_flow.h"
 #include "runtime/tagged_direct_maker.h"
 
@@ -27,6 +27,8 @@ void FindKinds(const Program& p, std::vector<Slots>& plain, std::vector<Slots>& 
     integers.emplace_back(scope.num_slots, false);
     if (scope.iteration_slot != kNone) plain.back()[scope.iteration_slot] = true;
   }
+  for (const SiteCode& site : p.sites)
+    if (site.child_slot != kNone) plain[site.caller->id.index][site.child_slot] = true;
   const ir::Graph& g = *p.graph;
   for (uint32_t n = 0; n < g.nodes.size(); ++n) {
     const ir::Node& node = g.nodes[NodeId(n)];
@@ -47,19 +49,60 @@ std::vector<std::vector<uint32_t>> FindParameters(const Program& p) {
   for (uint32_t n = 0; n < g.nodes.size(); ++n) {
     const ir::Node& node = g.nodes[NodeId(n)];
     if (node.op != Op::EntryMerge && node.op != Op::LoopMerge) continue;
-    if (uint32_t slot = p.slot_of[node.first_result]; slot != kNone) parameters[node.scope.index].push_back(slot);
+    uint32_t slot = p.slot_of[node.first_result];
+    if (slot == kNone) continue;
+    bool late = llvm::any_of(p.scopes[node.scope.index].late, [&](const LateParameter& other) { return other.slot == slot; });
+    if (!late) parameters[node.scope.index].push_back(slot);
   }
   return parameters;
 }
 
-// All arguments come with the activation, at every site.
+// The parameters of each scope that come late: of a call, for those of delayed calls and loops come by other ways. The same ones at
+// each site.
+void FindLate(Program& p) {
+  for (ScopeCode& scope : p.scopes) scope.late.clear();
+  for (const SiteCode& site : p.sites) {
+    if (site.type != SiteType::Call || !site.callee) continue;
+    std::vector<LateParameter>& late = p.scopes[site.callee->id.index].late;
+    if (!late.empty()) continue;
+    for (const Delivery& d : site.late) late.push_back({d.to, d.event});
+  }
+}
+
+// All arguments come with the activation, or all others together, at every site.
 void ExcludeLate(const Program& p, std::vector<bool>& is_direct) {
   for (const SiteCode& site : p.sites) {
     if (!site.callee) continue;
-    bool late = !site.late.empty() || !site.next_late.empty() || site.needs_outer || site.keeps_home;
-    for (const Delivery& d : site.together) late |= d.to != kNone && d.event != kNone;
-    if (late) is_direct[site.callee->id.index] = false;
+    const std::vector<LateParameter>& late = site.callee->late;
+    bool other = !site.next_late.empty() || site.needs_outer || site.keeps_home || site.late.size() != late.size();
+    for (const Delivery& d : site.late)
+      other |= llvm::none_of(late, [&](const LateParameter& parameter) { return parameter.slot == d.to; });
+    for (const Delivery& d : site.together) other |= d.to != kNone && d.event != kNone;
+    if (other) is_direct[site.callee->id.index] = false;
   }
+  // What gives nothing after its late arguments have come would be done before that.
+  for (const ScopeCode& scope : p.scopes)
+    if (!scope.late.empty() && !llvm::is_contained(scope.early, false)) is_direct[scope.id.index] = false;
+}
+
+// Schedules, and with them which results each scope with late parameters gives early: at first all, and then those that are there
+// on each path if what is supposed of its callees is so, until nothing changes.
+std::vector<bool> MakeSchedules(Program& p, std::vector<Schedule>& schedules) {
+  std::vector<bool> is_direct(p.scopes.size());
+  for (ScopeCode& scope : p.scopes) scope.early.assign(scope.num_results, !scope.late.empty());
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t i = 0; i < p.scopes.size(); ++i) {
+      ScopeCode& scope = p.scopes[i];
+      if (scope.late.empty()) continue;
+      Schedule probe;
+      if (!MakeSchedule(p, scope, true, &probe) || probe.early == scope.early) continue;
+      scope.early = std::move(probe.early);
+      changed = true;
+    }
+  }
+  for (size_t i = 0; i < p.scopes.size(); ++i) is_direct[i] = MakeSchedule(p, p.scopes[i], false, &schedules[i]);
+  return is_direct;
 }
 
 // Who is not direct itself gives its results one by one: direct code can only wait for one.
@@ -72,7 +115,7 @@ void ExcludeCallers(const Program& p, const std::vector<Schedule>& schedules, st
         for (const Step& step : block.steps) {
           if (step.kind != StepKind::Call) continue;
           const SiteCode& site = p.sites[p.code[step.pc].b];
-          if (!is_direct[site.callee->id.index] && site.returns.size() != 1) is_direct[i] = false;
+          if (!is_direct[site.callee->id.index] && (site.returns.size() != 1 || !site.late.empty())) is_direct[i] = false;
         }
       changed |= !is_direct[i];
     }
@@ -84,10 +127,10 @@ void ExcludeCallers(const Program& p, const std::vector<Schedule>& schedules, st
 void MakeDirect(Program& p) {
   std::vector<Slots> plain, integers;
   FindKinds(p, plain, integers);
+  FindLate(p);
   std::vector<std::vector<uint32_t>> parameters = FindParameters(p);
   std::vector<Schedule> schedules(p.scopes.size());
-  std::vector<bool> is_direct(p.scopes.size());
-  for (size_t i = 0; i < p.scopes.size(); ++i) is_direct[i] = MakeSchedule(p, p.scopes[i], &schedules[i]);
+  std::vector<bool> is_direct = MakeSchedules(p, schedules);
   ExcludeLate(p, is_direct);
   for (bool again = true; again;) {
     again = false;

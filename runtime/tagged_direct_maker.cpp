@@ -42,6 +42,11 @@ class DirectMaker {
   void EmitMove(uint32_t d, uint32_t from);
   void EmitBranch(uint32_t block, const Step& step);
   bool EmitCall(const Step& step, const Slots& live_after);
+  bool EmitArguments(const std::vector<Delivery>& arguments, const Slots& there);
+  uint32_t StateWhileCalleeWorks(const Step& step, const Slots& live_after);
+  bool EmitResume(const Step& step, const Slots& live_after);
+  void EmitYield(const Step& step, const Slots& live_after);
+  uint32_t ListResults(const Step& step, uint32_t* count);
   bool EmitNext(const Step& step);
   bool EmitReturn(const Step& step);
   void DropDead(const Slots& before, const Slots& after);
@@ -98,12 +103,14 @@ class DirectMaker {
 uint32_t DirectMaker::MakeState(uint32_t standing, const Slots& live, const Slots& known) {
   if (standing == kNone) return kNone;
   const Standing& from = schedule_.standings[standing];
-  DirectState state{from.pc, fused_, from.ready, from.tails, from.masks, {}};
+  DirectState state{from.pc, fused_, from.ready, from.tails, from.masks, {}, from.stage, from.children, from.held};
   std::sort(state.tails.begin(), state.tails.end(),
             [&](uint32_t a, uint32_t b) { return p_.OrderOf(a) > p_.OrderOf(b); });
   state.states.resize(scope_.num_slots);
   for (uint32_t s = 0; s < scope_.num_slots; ++s)
     state.states[s] = !plain_[s] && live[s] ? kKept : known[s] ? 0x80 : 0;
+  if (from.stage != Stage::Last)
+    for (const LateParameter& parameter : scope_.late) state.states[parameter.slot] = kKept;
   state_bytes_ += scope_.num_slots;
   out().states.push_back(std::move(state));
   return static_cast<uint32_t>(out().states.size() - 1);
@@ -170,6 +177,12 @@ bool DirectMaker::JoinField(uint32_t d, uint16_t a, uint32_t attr) {
 // An ordinary op.
 bool DirectMaker::EmitOp(const Step& step) {
   const Instr& in = p_.code[step.pc];
+  if (in.code == Code::OpMany) {
+    DirectInstr& to = Add(Direct::ApplyMany, in.a, 0, in.c);
+    to.x = static_cast<uint32_t>(out().operands.size());
+    for (uint32_t k = 0; k < in.c; ++k) out().operands.push_back(Listed(tagged::ListOperand(p_.lists[in.b + k])));
+    return true;
+  }
   NodeId id = p_.node_of[step.pc];
   const ir::Node& node = g_.nodes[id];
   KernelTypes types = p_.types[id.index];
@@ -284,10 +297,7 @@ bool DirectMaker::EmitCall(const Step& step, const Slots& live_after) {
   const ScopeCode& callee = *site.callee;
   const Slots& there = plain_of_[callee.id.index];
   bool direct = is_direct_[callee.id.index];
-  // While the callee works the arguments are gone and the results are not there.
-  Slots live = live_after;
-  flow_.ForEachDefinition(step, [&](uint32_t slot) { live[slot] = false; });
-  uint32_t waiting = MakeState(step.after, live, known_);
+  uint32_t waiting = StateWhileCalleeWorks(step, live_after);
   if (direct) {
     auto count = [&] {
       if (!p_.count) return;
@@ -295,7 +305,7 @@ bool DirectMaker::EmitCall(const Step& step, const Slots& live_after) {
       (site.type == SiteType::Loop ? in.y : in.x) = 1;
     };
     uint32_t states = static_cast<uint32_t>(sizeof(uint64_t) * callee.num_slots);
-    const Delivery* only = site.together.size() == 1 ? &site.together[0] : nullptr;
+    const Delivery* only = site.together.size() == 1 && site.late.empty() ? &site.together[0] : nullptr;
     if (only && callee.iteration_slot == kNone && !IsConstant(only->from) && plain_[only->from] && there[only->to]) {
       count();
       DirectInstr& in = Add(Direct::CallWord, 0, only->from, only->to);
@@ -305,18 +315,8 @@ bool DirectMaker::EmitCall(const Step& step, const Slots& live_after) {
       DirectInstr& in = Add(Direct::Call);
       in.x = site_index;
       in.y = states;
-      for (const Delivery& d : site.together) {
-        if (there[d.to]) {
-          if (IsConstant(d.from)) Add(Direct::ArgConstant, d.to).imm = Constant(d.from);
-          else Add(Direct::Arg, d.to, d.from);
-          if (!IsPlainOperand(d.from)) return false;
-        } else if (IsConstant(d.from)) {
-          Add(Direct::ArgOpenConstant, d.to).x = d.from & ~kConstant;
-        } else {
-          uint16_t a = Operand(d.from);
-          Add(plain_[d.from] ? Direct::ArgWiden : Direct::ArgOpen, d.to, a);
-        }
-      }
+      if (!site.late.empty()) Add(Direct::KeepCallee, site.child_slot);
+      if (!EmitArguments(site.together, there)) return false;
       if (callee.iteration_slot != kNone) Add(Direct::ArgConstant, callee.iteration_slot).imm = 0;
       count();
       Add(Direct::Enter);
@@ -330,16 +330,81 @@ bool DirectMaker::EmitCall(const Step& step, const Slots& live_after) {
   }
   state_ = waiting;
   uint32_t result = site.returns[0].slot;
-  bool one = site.returns.size() == 1;
+  bool one = site.returns.size() == 1 && site.late.empty();
   // A result that is plain there is plain here, or is widened; the other way round cannot be.
   for (uint32_t r = 0; r < site.returns.size() && direct; ++r)
-    if (uint32_t row = callee.results.empty() ? kNone : callee.results[r]; row != kNone) {
+    if (uint32_t row = callee.results.empty() ? kNone : callee.results[r]; row != kNone && site.returns[r].slot != kNone) {
       uint32_t from = p_.slot_of[row];
       if (plain_[site.returns[r].slot] && from != kNone && !IsConstant(from) && !there[from]) return false;
     }
   Add(!one ? Direct::GotMany : plain_[result] ? Direct::Got : Direct::GotOpen, result).x =
       static_cast<uint32_t>(sizeof(uint64_t) * scope_.num_slots);
   return true;
+}
+
+bool DirectMaker::EmitArguments(const std::vector<Delivery>& arguments, const Slots& there) {
+  for (const Delivery& d : arguments) {
+    if (there[d.to]) {
+      if (IsConstant(d.from)) Add(Direct::ArgConstant, d.to).imm = Constant(d.from);
+      else Add(Direct::Arg, d.to, d.from);
+      if (!IsPlainOperand(d.from)) return false;
+    } else if (IsConstant(d.from)) {
+      Add(Direct::ArgOpenConstant, d.to).x = d.from & ~kConstant;
+    } else {
+      uint16_t a = Operand(d.from);
+      Add(plain_[d.from] ? Direct::ArgWiden : Direct::ArgOpen, d.to, a);
+    }
+  }
+  return true;
+}
+
+// The arguments are gone and the results are not there.
+uint32_t DirectMaker::StateWhileCalleeWorks(const Step& step, const Slots& live_after) {
+  const SiteCode& site = p_.sites[p_.code[step.pc].b];
+  Slots live = live_after, known = known_;
+  flow_.ForEachDefinition(step, [&](uint32_t slot) { live[slot] = false; });
+  if (site.child_slot != kNone) known[site.child_slot] = true;
+  return MakeState(step.after, live, known);
+}
+
+// Late arguments, to a callee that waits for them.
+bool DirectMaker::EmitResume(const Step& step, const Slots& live_after) {
+  const SiteCode& site = p_.sites[p_.code[step.pc].b];
+  uint32_t waiting = StateWhileCalleeWorks(step, live_after);
+  Add(Direct::Resume, site.child_slot).y = static_cast<uint32_t>(sizeof(uint64_t) * site.callee->num_slots);
+  if (!EmitArguments(site.late, plain_of_[site.callee->id.index])) return false;
+  Add(Direct::EnterLate);
+  state_ = waiting;
+  Add(Direct::GotMany).x = static_cast<uint32_t>(sizeof(uint64_t) * scope_.num_slots);
+  return true;
+}
+
+// What a step gives of the results: operand and result, one after the other.
+uint32_t DirectMaker::ListResults(const Step& step, uint32_t* count) {
+  uint32_t first = static_cast<uint32_t>(out().operands.size());
+  for (uint32_t r = 0; r < step.operands.size(); ++r) {
+    if (step.operands[r] == kNone) continue;
+    out().operands.push_back(Listed(step.operands[r]));
+    out().operands.push_back(r);
+    ++*count;
+  }
+  return first;
+}
+
+// The frame stands at Await until its late parameters have come, and goes on at the next instruction.
+void DirectMaker::EmitYield(const Step& step, const Slots& live_after) {
+  Slots live = live_after, known = known_;
+  for (const LateParameter& parameter : scope_.late) live[parameter.slot] = false;
+  uint32_t waiting = MakeState(step.after, live, known);
+  for (const LateParameter& parameter : scope_.late) live[parameter.slot] = known[parameter.slot] = true;
+  uint32_t resumed = MakeState(step.before, live, known);
+  uint32_t count = 0, first = ListResults(step, &count);
+  state_ = kNone;
+  Add(Direct::Yield, 0, 0, count).x = first;
+  state_ = waiting;
+  Add(Direct::Await);
+  state_ = resumed;
+  Add(Direct::Awaited);
 }
 
 bool DirectMaker::EmitNext(const Step& step) {
@@ -374,7 +439,7 @@ bool DirectMaker::EmitNext(const Step& step) {
 bool DirectMaker::EmitReturn(const Step& step) {
   uint32_t free_list = FramePool::ListOf(scope_.frame_bytes);
   auto head = static_cast<int64_t>(HeadOf(kLive | kDirect | kDirectCaller, scope_.num_slots));
-  if (step.operands.size() == 1 && free_list <= UINT16_MAX) {
+  if (step.operands.size() == 1 && scope_.late.empty() && free_list <= UINT16_MAX) {
     uint32_t from = step.operands[0];
     if (IsConstant(from)) {
       const Value& constant = p_.constants[from & ~kConstant];
@@ -388,9 +453,10 @@ bool DirectMaker::EmitReturn(const Step& step) {
       return true;
     }
   }
-  DirectInstr& in = Add(Direct::ReturnMany, 0, 0, static_cast<uint32_t>(step.operands.size()));
-  in.x = static_cast<uint32_t>(out().operands.size());
-  for (uint32_t operand : step.operands) out().operands.push_back(Listed(operand));
+  uint32_t count = 0, first = ListResults(step, &count);
+  DirectInstr& in = Add(Direct::ReturnMany, 0, 0, count);
+  in.x = first;
+  in.y = free_list;
   return true;
 }
 
@@ -436,7 +502,7 @@ bool DirectMaker::EmitStep(uint32_t index, size_t i, const Slots& live_before) {
   if (i == flow_[index].fused || flow_[index].idle[i]) return true;
   flow_.ForEachUse(step, [&](uint32_t slot) { ++uses_[slot]; });
   pc_ = step.pc;
-  state_ = MakeState(step.before, live_before, known_);
+  state_ = step.kind == StepKind::Yield ? kNone : MakeState(step.before, live_before, known_);
   bool good = true;
   const Instr* in = step.pc == kNone ? nullptr : &p_.code[step.pc];
   switch (step.kind) {
@@ -481,6 +547,8 @@ bool DirectMaker::EmitStep(uint32_t index, size_t i, const Slots& live_before) {
       }
       break;
     case StepKind::Call: good = EmitCall(step, live_after_); break;
+    case StepKind::Resume: good = EmitResume(step, live_after_); break;
+    case StepKind::Yield: EmitYield(step, live_after_); break;
     case StepKind::Next: good = EmitNext(step); break;
     case StepKind::Return: good = EmitReturn(step); break;
     case StepKind::Branch: EmitBranch(index, step); break;
@@ -551,11 +619,16 @@ bool DirectMaker::Run(const std::vector<uint32_t>& parameters) {
   pc_ = state_ = kNone;
   Slots given(slots, false);
   for (uint32_t slot : parameters) given[slot] = !plain_[slot];
+  if (!scope_.late.empty()) {
+    Add(Direct::NoneLate, 0, 0, static_cast<uint32_t>(scope_.late.size())).x = static_cast<uint32_t>(out().operands.size());
+    for (const LateParameter& parameter : scope_.late) out().operands.push_back(parameter.slot);
+  }
   DropDead(given, flow_[0].live_in);
   EmitBlock(0);
   // A frame that has not begun stands there, and may have to go on by the general code, or be given up.
   fused_ = kNone;
   if (out().state_of[entry] == kNone) out().state_of[entry] = MakeState(schedule_.entry, given, flow_[0].known_in);
+  if (!scope_.late.empty()) out().state_of[entry + 1] = out().state_of[entry];  // where a call from the general code begins
   while (good_ && !todo_.empty()) {
     uint32_t block = todo_.back();
     todo_.pop_back();

@@ -1,7 +1,8 @@
 // Which arguments are handed over together with their call's trigger. See tagged_build.h.
 //
 // Waiting for an argument before the call starts is allowed if no caller can make the argument depend on what the call
-// would otherwise have yielded: (1) in this scope the argument does not hang on the call's own results, and (2) all that it
+// would otherwise have yielded: (1) in this scope the argument does not hang on the call's own results (which hang on the arguments
+// that go together with the trigger, and on those from which the callee computes them: tagged_hangs.cpp), and (2) all that it
 // hangs on has come when the trigger does, or is computed from that by calls that see nothing else: no late parameter, no
 // value of an enclosing scope, nothing forced. A parameter that every result of the callee needs anyway may always be
 // waited for, but for (1): this only delays what could not have been finished (tagged_needed.cpp). The same holds for an
@@ -12,6 +13,8 @@
 // own reference: a cell that is full when it is made, and a body that starts with all its parameters, are the cheap ones.
 #include <algorithm>
 #include <memory>
+
+#include "llvm/ADT/DenseSet.h"
 
 #include "runtime/tagged_build.h"
 
@@ -33,6 +36,9 @@ class Grouping {
  private:
   bool HoldsReferences(ir::PortType type);
   void Predecessors(NodeId id, std::vector<NodeId>& out) const;  // adds them
+  bool HangsOn(NodeId result, NodeId argument) const;
+  bool Reaches(NodeId value, const SiteNodes& site) const;
+  void SeparateLate();
   bool IsLateSource(NodeId id);
   void FindComponents(const std::vector<NodeId>& nodes);
   bool Separate(NodeId from, uint32_t operand, uint32_t row, Edge trigger, llvm::ArrayRef<NodeId> arguments,
@@ -81,12 +87,58 @@ void Grouping::Predecessors(NodeId id, std::vector<NodeId>& out) const {
     case Op::EntryMerge:
     case Op::LoopMerge: return;
     case Op::Return:
-      if (node.num_results) site(node.attr);
+      if (!node.num_results) return;
+      out.push_back(w_.sites[node.attr].trigger);
+      for (NodeId argument : w_.sites[node.attr].arguments)
+        if (NodeId merge = w_.merge_of[w_.RowOf(argument)]; (merge.valid() && w_.together[merge.index]) || HangsOn(id, argument))
+          out.push_back(argument);
       return;
     case Op::Exit: return site(w_.LoopSite(g_.LoopOf(id)));
     case Op::Outer: out.push_back(w_.In(id, 0).node); return;
     default:
       for (Edge edge : g_.InputsOf(id)) out.push_back(edge.node);
+  }
+}
+
+// Whether the value that a Return brings may hang on that argument.
+bool Grouping::HangsOn(NodeId result, NodeId argument) const {
+  const ir::Site& site = g_.sites[ir::SiteId(g_.nodes[result].attr)];
+  NodeId merge = w_.merge_of[w_.RowOf(argument)];
+  return site.kind != ir::SiteKind::Call ||
+         (merge.valid() && w_.hangs_on[site.callee.index][w_.result_of_return[result.index]] & w_.parameter_bit[merge.index]);
+}
+
+// Whether a value hangs on some result of a site, in whose component it is, whatever else goes together.
+bool Grouping::Reaches(NodeId value, const SiteNodes& site) const {
+  llvm::DenseSet<uint32_t> seen;
+  std::vector<NodeId> todo{value}, before;
+  while (!todo.empty()) {
+    NodeId id = todo.back();
+    todo.pop_back();
+    if (component_[id.index] != component_[value.index] || !seen.insert(id.index).second) continue;
+    if (llvm::is_contained(site.returns, id)) return true;
+    before.clear();
+    Predecessors(id, before);
+    bool call = g_.nodes[id].op == Op::Return;
+    for (NodeId from : before)
+      if (!call || from == w_.sites[g_.nodes[id].attr].trigger || HangsOn(id, from)) todo.push_back(from);
+  }
+  return false;
+}
+
+// Arguments that are computed from results of their own call go late, as cotangents do. Where that is known, the other arguments
+// do not hang on those results by way of them.
+void Grouping::SeparateLate() {
+  for (const std::vector<NodeId>& nodes : w_.nodes_in) {
+    FindComponents(nodes);
+    for (NodeId id : nodes) {
+      const ir::Node& node = g_.nodes[id];
+      if (node.op != Op::Call || w_.IsTrigger(w_.In(id, 0)) || g_.sites[ir::SiteId(node.attr)].kind != ir::SiteKind::Call) continue;
+      NodeId merge = w_.merge_of[w_.RowOf(id)], value = w_.In(id, 0).node;
+      const SiteNodes& site = w_.sites[node.attr];
+      bool cycle = llvm::any_of(site.returns, [&](NodeId r) { return component_[r.index] == component_[value.index]; });
+      if (merge.valid() && cycle && Reaches(value, site)) w_.together[merge.index] = false;
+    }
   }
 }
 
@@ -249,6 +301,7 @@ void Grouping::Run() {
     for (ir::ScopeId scope(0); scope.index < g_.scopes.size(); ++scope.index)
       if (g_.scopes[scope].kind == ir::ScopeKind::Loop) spread(scope, g_.scopes[scope].parent);
   }
+  SeparateLate();
   // Of each scope itself, the scopes that call it, and where it is a loop the one around it.
   std::vector<std::vector<uint32_t>> callers(g_.scopes.size());
   for (uint32_t i = 0; i < g_.scopes.size(); ++i) {
@@ -298,6 +351,9 @@ void Grouping::Run() {
 
 }  // namespace
 
-void Group(Wiring& wiring) { Grouping(wiring).Run(); }
+void Group(Wiring& wiring) {
+  FindHangs(wiring);
+  Grouping(wiring).Run();
+}
 
 }  // namespace df::tagged

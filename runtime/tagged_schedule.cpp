@@ -15,18 +15,22 @@ namespace {
 constexpr size_t kMostRegions = 400;
 constexpr size_t kMostSteps = 6000;
 constexpr size_t kLongestCopied = 12;  // steps
+constexpr uint32_t kGiven = kNone - 1;
 
 struct State {
   std::vector<uint8_t> masks;
   std::vector<uint8_t> ready;     // by region
   std::vector<uint32_t> tails;    // pending
-  std::vector<uint32_t> results;  // operands; kNone while not sent
+  std::vector<uint32_t> results;  // operands; kNone while not there, kGiven once the caller has it
+  std::vector<uint32_t> open;     // sites whose callees wait for late arguments, in order
+  Stage stage = Stage::First;
   std::map<uint32_t, int64_t> known;  // predicates to come whose value this path knows, by slot
 };
 
 class Scheduler {
  public:
-  Scheduler(const Program& program, const ScopeCode& scope, Schedule& out) : p_(program), scope_(scope), out_(out) {}
+  Scheduler(const Program& program, const ScopeCode& scope, bool probing, Schedule& out)
+      : p_(program), scope_(scope), probing_(probing), out_(out) {}
   bool Run();
 
  private:
@@ -40,8 +44,15 @@ class Scheduler {
   bool Follow(uint32_t block, State state, uint32_t pc);
   bool FollowRegion(uint32_t block, State& state, uint32_t pc, bool* ended);
   bool FollowTail(uint32_t block, State& state, bool* ended);
+  bool FollowTailAt(uint32_t block, State& state, size_t at, bool* ended);
+  bool CanGoOn(const State& state, uint32_t pc) const;
+  void FollowCall(uint32_t block, State& state, uint32_t pc, uint32_t before);
+  void FollowResume(uint32_t block, State& state, uint32_t site);
+  bool HasEarlyResults(const State& state) const;
+  bool MayReturnWith(const State& state) const;
+  void Yield(uint32_t block, State state);
   bool AddDelay(uint32_t block, const State& state, uint32_t pc);
-  bool Finish(uint32_t block, const State& state);
+  bool Finish(uint32_t block, State state);
   void FindPredicates();
   bool Decided(State& state, const Instr& branch, uint32_t* side) const;
   void SpliceBlocks();
@@ -56,6 +67,7 @@ class Scheduler {
 
   const Program& p_;
   const ScopeCode& scope_;
+  const bool probing_;
   Schedule& out_;
   llvm::StringMap<uint32_t> block_of_;  // by the bytes of the state
   std::vector<Todo> todo_;
@@ -73,9 +85,12 @@ void Scheduler::Fire(State& state, uint32_t event) const {
 }
 
 uint32_t Scheduler::Stand(const State& state, uint32_t pc) {
-  Standing standing{pc, state.masks, {}, state.tails};
+  Standing standing{pc, state.masks, {}, state.tails, state.stage, {}, {}};
   for (uint32_t r = 0; r < state.ready.size(); ++r)
     if (state.ready[r]) standing.ready.push_back(r);
+  for (uint32_t site : state.open) standing.children.push_back(p_.sites[site].child_slot);
+  for (uint32_t r = 0; r < state.results.size(); ++r)
+    if (state.results[r] != kNone && state.results[r] != kGiven) standing.held.emplace_back(r, state.results[r]);
   out_.standings.push_back(std::move(standing));
   return static_cast<uint32_t>(out_.standings.size() - 1);
 }
@@ -91,6 +106,8 @@ uint32_t Scheduler::BlockFor(State state, uint32_t pc) {
   add(state.ready);
   add(state.results);
   for (auto [slot, value] : state.known) add(std::array{slot, static_cast<uint32_t>(value)});
+  add(std::array{static_cast<uint32_t>(state.stage), static_cast<uint32_t>(state.open.size())});
+  add(state.open);
   add(state.tails);
   auto [it, is_new] = block_of_.try_emplace(key, static_cast<uint32_t>(out_.blocks.size()));
   if (is_new) {
@@ -135,7 +152,8 @@ bool Scheduler::FollowRegion(uint32_t block, State& state, uint32_t pc, bool* en
     }
     if (steps_ > kMostSteps) return false;
     switch (in.code) {
-      case Code::Op: Add(block, StepKind::Op, pc).before = Stand(state, pc); continue;
+      case Code::Op:
+      case Code::OpMany: Add(block, StepKind::Op, pc).before = Stand(state, pc); continue;
       case Code::Defer:
         if (in.b == kNone) continue;
         Add(block, StepKind::Defer, pc).before = Stand(state, pc);
@@ -188,14 +206,36 @@ bool Scheduler::FollowRegion(uint32_t block, State& state, uint32_t pc, bool* en
   }
 }
 
+// The first of the tails that wait, in program order, that can go on.
 bool Scheduler::FollowTail(uint32_t block, State& state, bool* ended) {
-  auto first = std::min_element(state.tails.begin(), state.tails.end(),
-                                [&](uint32_t a, uint32_t b) { return p_.OrderOf(a) < p_.OrderOf(b); });
-  uint32_t pc = *first;
-  uint32_t before = Stand(state, kNone);
-  state.tails.erase(first);
-  if (p_.code[pc + 1].code != Code::End) state.tails.push_back(pc + 1);
+  std::stable_sort(state.tails.begin(), state.tails.end(),
+                   [&](uint32_t a, uint32_t b) { return p_.OrderOf(a) < p_.OrderOf(b); });
+  for (size_t at = 0; at < state.tails.size(); ++at)
+    if (CanGoOn(state, state.tails[at])) return FollowTailAt(block, state, at, ended);
+  return false;
+}
+
+// Late arguments go together, to a callee that waits for them.
+bool Scheduler::CanGoOn(const State& state, uint32_t pc) const {
   const Instr& in = p_.code[pc];
+  if (in.code != Code::CallLate) return true;
+  if (!std::binary_search(state.open.begin(), state.open.end(), in.b)) return false;
+  size_t there = 0;
+  for (uint32_t tail : state.tails)
+    for (; p_.code[tail].code == Code::CallLate && p_.code[tail].b == in.b; ++tail) ++there;
+  return there == p_.sites[in.b].late.size();
+}
+
+bool Scheduler::FollowTailAt(uint32_t block, State& state, size_t at, bool* ended) {
+  uint32_t pc = state.tails[at];
+  const Instr& in = p_.code[pc];
+  if (in.code == Code::CallLate) {
+    FollowResume(block, state, pc);
+    return true;
+  }
+  uint32_t before = Stand(state, kNone);
+  state.tails.erase(state.tails.begin() + static_cast<ptrdiff_t>(at));
+  if (p_.code[pc + 1].code != Code::End) state.tails.push_back(pc + 1);
   switch (in.code) {
     case Code::Wait:
       Add(block, StepKind::Force, pc).before = before;
@@ -203,19 +243,16 @@ bool Scheduler::FollowTail(uint32_t block, State& state, bool* ended) {
       return true;
     case Code::Call: {
       const SiteCode& site = p_.sites[in.b];
-      if (!site.plain || site.needs_outer) return false;
-      Step& step = Add(block, StepKind::Call, pc);
-      step.before = before;
-      step.after = Stand(state, kNone);
-      for (const ReturnTo& to : site.returns) {
-        if (to.slot == kNone) return false;
-        Fire(state, to.event);
-      }
+      if (site.type == SiteType::Delay || site.needs_outer || !site.next_late.empty()) return false;
+      bool many = site.returns.size() > 1;
+      for (const ReturnTo& to : site.returns)
+        if (to.slot == kNone && !many) return false;
+      FollowCall(block, state, pc, before);
       return true;
     }
     case Code::Next: {
       const SiteCode& site = p_.sites[in.b];
-      if (!state.tails.empty() || !site.late.empty() || !site.next_late.empty()) return false;
+      if (!state.tails.empty() || !state.open.empty() || !site.late.empty() || !site.next_late.empty()) return false;
       Step& step = Add(block, StepKind::Next, pc);
       step.before = before;
       for (const Delivery& d : site.next_together) step.operands.push_back(d.from);
@@ -226,10 +263,88 @@ bool Scheduler::FollowTail(uint32_t block, State& state, bool* ended) {
   }
 }
 
-// Nothing of the frame is left to do: it must have sent all its results, for the caller goes on only then.
-bool Scheduler::Finish(uint32_t block, const State& state) {
-  if (state.results.empty() || std::count(state.results.begin(), state.results.end(), kNone)) return false;
-  Add(block, StepKind::Return, kNone).operands = state.results;
+// A callee with late parameters gives its early results, and is open until these come.
+void Scheduler::FollowCall(uint32_t block, State& state, uint32_t pc, uint32_t before) {
+  uint32_t index = p_.code[pc].b;
+  const SiteCode& site = p_.sites[index];
+  bool late = !site.late.empty();
+  uint32_t after = Stand(state, kNone);
+  Step& step = Add(block, StepKind::Call, pc);
+  step.before = before;
+  step.after = after;
+  if (late) state.open.insert(std::upper_bound(state.open.begin(), state.open.end(), index), index);
+  for (uint32_t r = 0; r < site.returns.size(); ++r)
+    if (site.returns[r].slot != kNone && (!late || site.callee->early[r])) Fire(state, site.returns[r].event);
+}
+
+// The late arguments of a callee that waits for them, and the rest of its results. `pc`: of one of them.
+void Scheduler::FollowResume(uint32_t block, State& state, uint32_t pc) {
+  uint32_t index = p_.code[pc].b;
+  const SiteCode& site = p_.sites[index];
+  uint32_t before = Stand(state, kNone);
+  std::vector<uint32_t> tails;
+  for (uint32_t tail : state.tails) {
+    while (p_.code[tail].code == Code::CallLate && p_.code[tail].b == index) ++tail;
+    if (p_.code[tail].code != Code::End) tails.push_back(tail);
+  }
+  state.tails = std::move(tails);
+  state.open.erase(std::find(state.open.begin(), state.open.end(), index));
+  uint32_t after = Stand(state, kNone);
+  Step& step = Add(block, StepKind::Resume, pc);
+  step.before = before;
+  step.after = after;
+  for (uint32_t r = 0; r < site.returns.size(); ++r)
+    if (site.returns[r].slot != kNone && !site.callee->early[r]) Fire(state, site.returns[r].event);
+}
+
+// All results are there that are given before the late arguments come: the caller goes on with them first, whatever is left to do.
+bool Scheduler::HasEarlyResults(const State& state) const {
+  if (probing_ || state.stage != Stage::First || !llvm::is_contained(scope_.early, true)) return false;
+  for (uint32_t r = 0; r < state.results.size(); ++r)
+    if (scope_.early[r] && state.results[r] == kNone) return false;
+  return true;
+}
+
+// The rest is done when the late arguments have come.
+void Scheduler::Yield(uint32_t block, State state) {
+  Step step{StepKind::Yield, kNone, kNone, kNone, {}, {}};
+  for (uint32_t r = 0; r < state.results.size(); ++r) {
+    bool there = state.results[r] != kNone;
+    if (!there) out_.early[r] = false;
+    bool given = there && scope_.early[r];
+    step.operands.push_back(given ? state.results[r] : kNone);
+    if (given) state.results[r] = kGiven;
+  }
+  state.stage = Stage::Waits;
+  step.after = Stand(state, kNone);
+  state.stage = Stage::Last;
+  for (const LateParameter& parameter : scope_.late) Fire(state, parameter.event);
+  step.before = Stand(state, kNone);
+  ++steps_;
+  out_.blocks[block].steps.push_back(std::move(step));
+  uint32_t next = BlockFor(std::move(state), kNone);
+  Add(block, StepKind::Jump, kNone).targets.push_back(next);
+}
+
+// Nothing of the frame is left to do: it must have all its results, for the caller goes on only then.
+bool Scheduler::Finish(uint32_t block, State state) {
+  if (!scope_.late.empty() && state.stage == Stage::First) {
+    Yield(block, std::move(state));
+    return true;
+  }
+  if (!state.open.empty() || state.results.empty() || llvm::is_contained(state.results, kNone)) return false;
+  for (uint32_t& result : state.results)
+    if (result == kGiven) result = kNone;
+  Add(block, StepKind::Return, kNone).operands = std::move(state.results);
+  return true;
+}
+
+// Whether results that are there may wait for what tails are left. A caller goes on with its results before more of the callee is
+// done; but what is left to do for late arguments does what the first stage has done again, backwards, and will end as that has.
+bool Scheduler::MayReturnWith(const State& state) const {
+  if (state.stage == Stage::Last) return true;
+  for (uint32_t r = 0; r < state.results.size(); ++r)
+    if (state.results[r] != kNone && (scope_.late.empty() || (scope_.early[r] && !probing_))) return false;
   return true;
 }
 
@@ -241,9 +356,12 @@ bool Scheduler::Follow(uint32_t block, State state, uint32_t pc) {
       pc = scope_.regions[static_cast<size_t>(ready - state.ready.begin())].pc;
       *ready = 0;
     } else {
-      bool sent = std::any_of(state.results.begin(), state.results.end(), [](uint32_t r) { return r != kNone; });
-      if (sent || state.tails.empty()) return state.tails.empty() && Finish(block, state);
-      if (!FollowTail(block, state, &ended)) return false;
+      if (state.tails.empty()) return Finish(block, std::move(state));
+      if (HasEarlyResults(state)) {
+        Yield(block, std::move(state));
+        return true;
+      }
+      if (!MayReturnWith(state) || !FollowTail(block, state, &ended)) return false;
     }
   }
   if (pc != kNone && !FollowRegion(block, state, pc, &ended)) return false;
@@ -347,6 +465,7 @@ bool Scheduler::Run() {
   start.masks = scope_.masks;
   start.ready.assign(scope_.regions.size(), 0);
   start.results.assign(scope_.num_results, kNone);
+  out_.early.assign(scope_.num_results, true);
   Fire(start, scope_.activation);
   out_.entry = Stand(start, kNone);
   BlockFor(std::move(start), kNone);
@@ -362,8 +481,8 @@ bool Scheduler::Run() {
 
 }  // namespace
 
-bool MakeSchedule(const Program& program, const ScopeCode& scope, Schedule* schedule) {
-  return Scheduler(program, scope, *schedule).Run();
+bool MakeSchedule(const Program& program, const ScopeCode& scope, bool probing, Schedule* schedule) {
+  return Scheduler(program, scope, probing, *schedule).Run();
 }
 
 }  // namespace df::tagged

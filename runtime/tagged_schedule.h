@@ -20,16 +20,19 @@ struct Standing {
   std::vector<uint8_t> masks;
   std::vector<uint32_t> ready;   // regions
   std::vector<uint32_t> tails;   // pcs
+  Stage stage = Stage::First;
+  std::vector<uint32_t> children;  // slots of the callees that have given their early results, and wait for late arguments
+  std::vector<std::pair<uint32_t, uint32_t>> held;  // results that are there and go later, with the others; and their operands
 };
 
-enum class StepKind : uint8_t { Op, Defer, Construct, Delay, Merge, Mark, Force, Call, Next, Return, Branch, Jump };
+enum class StepKind : uint8_t { Op, Defer, Construct, Delay, Merge, Mark, Force, Call, Resume, Next, Yield, Return, Branch, Jump };
 
 struct Step {
   StepKind kind;
   uint32_t pc = kNone;           // its instruction; of a Force that of its Wait
-  uint32_t before = kNone;       // Standing, before the step
-  uint32_t after = kNone;        // Call: while the callee works
-  std::vector<uint32_t> operands;  // Delay: what it captures; Next: what goes round; Return: the results
+  uint32_t before = kNone;       // Standing, before the step; Yield: when the late arguments have come
+  uint32_t after = kNone;        // Call, Resume: while the callee works; Yield: while the frame waits for late arguments
+  std::vector<uint32_t> operands;  // Delay: what it captures; Next: what goes round; Yield, Return: by result, or kNone
   std::vector<uint32_t> targets;   // Branch: a block per side; Jump
 };
 
@@ -41,9 +44,11 @@ struct Schedule {
   std::vector<Block> blocks;  // the first one is the entry
   std::vector<Standing> standings;
   uint32_t entry = kNone;     // Standing, before anything was done
+  std::vector<bool> early;    // of a scope with late parameters, by result: whether it is there before they come, on each path
 };
 
-// False if the order of the scope's work is not known beforehand.
-bool MakeSchedule(const Program& program, const ScopeCode& scope, Schedule* schedule);
+// False if the order of the scope's work is not known beforehand. ScopeCode::early of the scope and its callees is what is
+// supposed; Schedule::early what follows from that. With `probing` only this is asked for: then more orders will do.
+bool MakeSchedule(const Program& program, const ScopeCode& scope, bool probing, Schedule* schedule);
 
 }  // namespace df::tagged

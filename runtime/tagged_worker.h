@@ -221,6 +221,7 @@ class Worker {
   // tagged_direct.cpp: scopes whose order of work is known
   void RunDirect(Frame* frame);
   bool ApplyDirect(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_t pc);
+  bool ApplyMany(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_t pc);
   // An operand of a list: a constant, or a slot, of which it may be the last use.
   Value TakeOperand(const uint64_t* s, const uint8_t* k, uint32_t operand) const {
     if (operand & kConstant) return program_.constants[operand & ~kConstant];
@@ -253,7 +254,8 @@ class Worker {
   // tagged_direct_frame.cpp: from direct code to the general code and back
   const DirectState& RestoreStates(Frame* frame);
   void LeaveDirect(Frame* frame);
-  void LeaveOne(Frame* frame);
+  const DirectState& LeaveOne(Frame* frame);
+  void SendHeld(Frame* frame, const DirectState& from);
   bool LeaveAllDirect();
   Frame* NewCallee(const SiteCode* site, Frame* frame, uint32_t deeper = 1);
   Frame* NewDirect(const SiteCode* site, Frame* parent, uint32_t depth, uint32_t flags);
@@ -263,7 +265,12 @@ class Worker {
   bool CallIn(Frame* frame, const SiteCode& site);
   void CallOut(Frame* frame, const SiteCode& site, const uint32_t* operands, const uint64_t* s, const uint8_t* k);
   bool GiveDirect(Frame* frame, uint32_t slot, Value& value);
-  Frame* GiveResults(Frame* frame);
+  void GiveTo(Frame* parent, Frame* frame, const uint32_t* list, uint32_t count);
+  void StopListing(Frame* frame);
+  Frame* GiveResults(Frame* frame, const uint32_t* list, uint32_t count);
+  void GiveEarly(Frame* frame, const uint32_t* list, uint32_t count);
+  static bool HasAllLate(Frame* frame);
+  bool DeliverDirect(Frame* frame, const Delivery& delivery, Value& value);
   bool GoesDirect(DelayCell& cell) const;
   void StartBodyDirect(DelayCell* cell, Value reference, Frame* body);
   DelayCell* NewDirectCell(Frame* frame, const SiteCode* site) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "backends/devices.h"
 #include "driver/files.h"
 #include "driver/outputs.h"
 #include "driver/pipeline.h"
@@ -205,6 +206,13 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   run.unroll = options.lower.Does(Optimisation::Unroll);
   run.small_integers = options.lower.Does(Optimisation::SmallIntegers);
   run.batch = options.batch;
+  std::string no_device;
+  std::unique_ptr<Device> device = MakeDevice(options.device, options.max_device_memory, &no_device);
+  if (!no_device.empty()) {
+    console.Error(no_device);
+    return ExitCode::Usage;
+  }
+  run.device = device.get();
   run.stress = options.stress;
   run.run_dry = options.run_dry;
 
@@ -310,7 +318,15 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
 #else
   constexpr bool kVerifies = false;
 #endif
-  if (last && (stopped || !kVerifies)) ::_exit(static_cast<int>(console.Finish(code)));
+  bool checks = kVerifies || (device && !device->is_host());
+  if (last && (stopped || !checks)) ::_exit(static_cast<int>(console.Finish(code)));
+  record_run.reset();
+  outputs.reset();
+  execution.reset();
+  if (std::string left = device && !stopped ? device->Left() : ""; !left.empty()) {
+    console.Error("internal error: the run is over and has left behind: " + left);
+    return ExitCode::Internal;
+  }
   return code;
 }
 

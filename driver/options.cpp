@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "backends/devices.h"
 #include "driver/version.h"
 #include "lang/render.h"
 #include "runtime/limits.h"
@@ -159,6 +160,12 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
   AddRead(app, "--batch", options.batch, ParseBatch, "`off`, `auto` or a number, such as `64`",
           "tagged engine: how many activations have their ops on tensors computed together; default: auto")
       ->type_name("N");
+  app.add_option("--device", options.device, "tagged engine: what computes batches of ops on tensors: cpu (default), or simulated")
+      ->type_name("NAME")
+      ->check([](const std::string& name) { return IsDevice(name) ? "" : fmt::format("there is no device `{}`; this build has {}", name, DeviceNames()); });
+  AddRead(app, "--max-device-memory", options.max_device_memory, ParseBytes, "bytes, such as `2G`, `512M`, `64K` or `1000`",
+          "bytes of a device's own memory that the run may take; default: what it has")
+      ->type_name("SIZE");
   AddRead(app, "--stress", options.stress, ParseCount, "a number, such as `7`")->group("");  // for tests: RunOptions::stress
   AddWordFlag(app, "--stats", "text", options.stats, ParseStatsFormat, "`text`, `json` or `times`",
               "afterwards, say on standard error what the run did; --stats=json: as a JSON object;\n--stats=times: times alone, counting nothing");

@@ -69,6 +69,8 @@ struct Options {
   StatsFormat stats = StatsFormat::None;
   uint32_t threads = 0;    // 0: one per processor
   uint32_t batch = RunOptions::kUsualBatch;
+  std::string device = "cpu";  // backends/devices.h
+  uint64_t max_device_memory = 0;
   uint64_t stress = 0;
   uint64_t seed = 0;
   bool run_dry = false;

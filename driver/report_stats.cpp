@@ -11,7 +11,8 @@ namespace df {
 namespace {
 
 constexpr unsigned Only(EngineKind engine) { return 1u << static_cast<unsigned>(engine); }
-constexpr unsigned kAll = ~0u;
+constexpr unsigned kDevice = 1u << 31;  // of a run that had one with memory of its own
+constexpr unsigned kAll = ~kDevice;
 
 // Every count, once: how people read it, its key in JSON, and the engines that count it.
 struct Row {
@@ -31,6 +32,11 @@ constexpr Row kRows[] = {
     {"batches", "batches", &Stats::batches, Only(EngineKind::Tagged)},
     {"regions in them", "batched", &Stats::batched, Only(EngineKind::Tagged)},
     {"largest batch", "largest_batch", &Stats::largest_batch, Only(EngineKind::Tagged)},
+    {"to the device", "uploads", &Stats::uploads, kDevice},
+    {"bytes to it", "uploaded_bytes", &Stats::uploaded, kDevice},
+    {"from the device", "downloads", &Stats::downloads, kDevice},
+    {"bytes from it", "downloaded_bytes", &Stats::downloaded, kDevice},
+    {"peak there", "peak_device_bytes", &Stats::peak_device, kDevice},
     {"dead tokens", "dead_tokens", &Stats::dead_tokens, Only(EngineKind::Reference)},
     {"demands", "demands", &Stats::demands, Only(EngineKind::Demand)},
     {"from the store", "from_store", &Stats::store_hits, Only(EngineKind::Demand)},
@@ -52,7 +58,7 @@ constexpr Time kTimes[] = {
     {"of a processor", "run_cpu_seconds", &RunTimes::run_cpu},
 };
 
-bool Counts(const Row& row, EngineKind engine) { return row.engines & Only(engine); }
+bool Counts(const Row& row, const Stats& stats, EngineKind engine) { return row.engines & (Only(engine) | (stats.away ? kDevice : 0)); }
 
 // What one call costs in processor time; a program without calls is one call of the root.
 double NanosecondsPerCall(const Stats& stats, const RunTimes& times) {
@@ -62,7 +68,7 @@ double NanosecondsPerCall(const Stats& stats, const RunTimes& times) {
 
 void PrintText(const Stats& stats, const RunTimes& times, EngineKind engine, llvm::raw_ostream& out) {
   for (const Row& row : kRows)
-    if (Counts(row, engine)) out << fmt::format("{:<16}{:>16}\n", row.label, stats.*row.count);
+    if (Counts(row, stats, engine)) out << fmt::format("{:<16}{:>16}\n", row.label, stats.*row.count);
   for (const Time& time : kTimes) out << fmt::format("{:<16}{:>16.6f}\n", time.label, (times.*time.time).count());
   double ns = NanosecondsPerCall(stats, times);
   out << fmt::format("{:<16}{:>16.1f}\n", "ns a call", ns);
@@ -75,7 +81,7 @@ void PrintJson(const Stats& stats, const RunTimes& times, EngineKind engine, boo
   json.object([&] {
     json.attribute("engine", llvm::StringRef(EngineName(engine)));
     for (const Row& row : kRows)
-      if (Counts(row, engine) && (counts || row.count == &Stats::peak_memory)) json.attribute(row.key, stats.*row.count);
+      if (Counts(row, stats, engine) && (counts || row.count == &Stats::peak_memory)) json.attribute(row.key, stats.*row.count);
     for (const Time& time : kTimes) json.attribute(time.key, (times.*time.time).count());
     if (!stats.parts.empty())
       json.attributeObject("parts", [&] {

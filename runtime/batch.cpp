@@ -267,19 +267,30 @@ void Batcher::TakeRows(Queue& queue) {
   queue.ready -= rows_.size();
 }
 
-// A batch that could not be computed.
-void Batcher::PutBack(Queue& queue) {
-  for (size_t i = rows_.size(); i-- > 0;) {
+// Of a batch that could not be computed, the rows from `first` on.
+void Batcher::PutBack(Queue& queue, size_t first) {
+  for (size_t i = rows_.size(); i-- > first;) {
     rows_[i]->state = Deferred::State::Ready;
     if (!queue.first) queue.last = rows_[i];
     rows_[i]->next = queue.first;
     queue.first = rows_[i];
   }
-  queue.ready += rows_.size();
+  queue.ready += rows_.size() - first;
+  rows_.resize(first);
+}
+
+// The limits are looked at, and what the device was given before the last look is done by now: so it is not far behind, and what went wrong
+// there is known.
+void Batcher::Look() {
+  if (++looks_ % kBatchesPerLook != 0) return;
+  between_();
+  if (device_.is_host()) return;
+  device_.Wait(last_look_);
+  last_look_ = device_.Mark();
 }
 
 bool Batcher::Step() {
-  if (++looks_ % kBatchesPerLook == 0) between_();
+  Look();
   Queue* queue = Choose();
   if (!queue) return false;
   TakeRows(*queue);
@@ -296,7 +307,7 @@ bool Batcher::Step() {
 // Nothing else like it is to be expected: its ops one after another, as they are run unbatched. They cannot fail.
 void Batcher::ComputeAlone(const BatchRegion& region, llvm::MutableArrayRef<Value> values, Value* results) {
   --pause_;
-  if (++looks_ % kBatchesPerLook == 0) between_();
+  Look();
   ++stats_.batches;
   ++stats_.rows;
   llvm::SmallVector<Value, 3> in;
@@ -318,16 +329,30 @@ void Batcher::ComputeAlone(const BatchRegion& region, llvm::MutableArrayRef<Valu
   for (size_t r = 0; r < region.results.size(); ++r) results[r] = values[region.results[r]];
 }
 
+// Has the device compute the batch in rows_. Where it has no room, some is made; when there is nothing that could be given up, half of the rows
+// stay for the next batch.
+void Batcher::RunOnDevice(Queue& queue) {
+  for (bool dropped = false;;) {
+    try {
+      try {
+        return places_.Run(*rows_[0]->region, rows_, options_.timed ? &stats_.times : nullptr);
+      } catch (const DeviceFull&) {
+        if (!std::exchange(dropped, true) && places_.DropCopies()) continue;
+        if (places_.Spill()) continue;
+        if (rows_.size() == 1) throw;
+        PutBack(queue, (rows_.size() + 1) / 2);
+      }
+    } catch (...) {
+      PutBack(queue, 0);
+      throw;
+    }
+  }
+}
+
 // The batch in rows_.
 void Batcher::ComputeRows(Queue& from) {
   Queue* queue = &from;
-  const BatchRegion& region = *rows_[0]->region;
-  try {
-    places_.Run(region, rows_, options_.timed ? &stats_.times : nullptr);
-  } catch (...) {
-    PutBack(*queue);
-    throw;
-  }
+  RunOnDevice(from);
   ++stats_.batches;
   stats_.rows += rows_.size();
   stats_.largest = std::max<uint64_t>(stats_.largest, rows_.size());

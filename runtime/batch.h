@@ -78,6 +78,7 @@ class Batcher {
   // Computes all that waits.
   void Finish() {
     while (Step()) {}
+    device_.Synchronise();
   }
   const BatchStats& stats() const { return stats_; }
 
@@ -112,7 +113,9 @@ class Batcher {
   Queue* Choose();
   void ComputeRows(Queue& queue);
   void TakeRows(Queue& queue);
-  void PutBack(Queue& queue);
+  void PutBack(Queue& queue, size_t first);
+  void RunOnDevice(Queue& queue);
+  void Look();
   void Drop(Deferred* deferred);
   void Settle(Deferred* deferred);
   void ReleaseOperands(Deferred* deferred);
@@ -136,6 +139,7 @@ class Batcher {
   uint32_t window_batches_ = 0, window_rows_ = 0;
   uint32_t pause_ = 0;            // activations that are computed at once
   uint32_t looks_ = 0;
+  uint64_t last_look_ = 0;        // a mark of the device
   std::vector<Value> released_;  // operands on their way out, which may be the last holders of what is deferred
   bool releasing_ = false;
   std::vector<Deferred*> rows_;  // of the batch

@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "llvm/ADT/ScopeExit.h"
 #include "runtime/batch.h"
 
 namespace df {
@@ -24,12 +25,17 @@ Rows BatchPlaces::Find(const BatchRegion& region, llvm::ArrayRef<Deferred*> batc
   if (shared) {
     shared_[k] = &first;
     rows.shared = true;
-    rows.base = TensorIn(first)->data();
+    TensorObject& tensor = *TensorIn(first);
+    rows.base = device_.is_host() ? tensor.data() : tensor.AddressOn(device_);
+    if (!rows.base) rows.base = copies_.Of(tensor);
     return rows;
   }
   std::vector<DeviceAddress>& at = addresses_[k];
   at.resize(count);
-  for (size_t i = 0; i < count; ++i) at[i] = TensorIn(batch[i]->operands()[k])->data();
+  if (device_.is_host())
+    for (size_t i = 0; i < count; ++i) at[i] = TensorIn(batch[i]->operands()[k])->data();
+  else
+    FindAddresses(region, batch, k);
   // Rows of one block, perhaps.
   ptrdiff_t stride = at[1] - at[0];
   bool even = stride > 0;
@@ -41,6 +47,28 @@ Rows BatchPlaces::Find(const BatchRegion& region, llvm::ArrayRef<Deferred*> batc
     rows.at = at.data();
   }
   return rows;
+}
+
+// On a device with memory of its own.
+void BatchPlaces::FindAddresses(const BatchRegion& region, llvm::ArrayRef<Deferred*> batch, uint32_t k) {
+  std::vector<DeviceAddress>& at = addresses_[k];
+  packed_.clear();
+  for (size_t i = 0; i < batch.size(); ++i) {
+    TensorObject& tensor = *TensorIn(batch[i]->operands()[k]);
+    at[i] = tensor.AddressOn(device_);
+    if (!at[i] && tensor.bytes() >= kLarge) at[i] = copies_.Of(tensor);
+    if (!at[i]) packed_.insert(packed_.end(), tensor.data(), tensor.data() + tensor.bytes());
+  }
+  if (packed_.empty()) return;
+  DeviceAddress next = device_.Allocate(packed_.size());
+  passing_.emplace_back(next, packed_.size());
+  device_.Upload(next, packed_.data(), packed_.size());
+  size_t bytes = TensorIn(batch[0]->operands()[k])->bytes();
+  for (DeviceAddress& address : at) {
+    if (address) continue;
+    address = next;
+    next += bytes;
+  }
 }
 
 namespace {
@@ -66,6 +94,10 @@ void BatchPlaces::Run(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows,
     addresses_.resize(region.num_operands);
     words_.resize(region.num_operands);
   }
+  auto free_passing = llvm::make_scope_exit([&] {
+    for (auto [address, bytes] : passing_) device_.Free(address, bytes);
+    passing_.clear();
+  });
   for (uint32_t k = 0; k < region.num_operands; ++k) operands_[k] = Find(region, rows, k);
   Blocks blocks;
   results_.clear();

@@ -1,27 +1,39 @@
 // runtime/batch_places.h
 //
 // Where the operands of a batch are on the device that computes it, and room there for its results.
+//
+// On the host an operand is where it is. For a device with memory of its own it may be there already, as a row of what a batch before
+// has computed. A tensor that the host has goes over: as a copy that is kept, if all rows share it or it is large; else together with
+// the others, for this batch alone.
 #pragma once
 
 #include <vector>
 
-#include "runtime/device.h"
-#include "runtime/tensor.h"
+#include "runtime/device_copies.h"
 
 namespace df {
 
 class BatchPlaces {
  public:
-  explicit BatchPlaces(Device& device) : device_(device) {}
+  explicit BatchPlaces(Device& device) : device_(device), copies_(device) {}
 
   // Has the device compute the region for all `rows`, whose operands are there, and gives the tensors that somebody still holds
   // their place: of each result, one block for all rows. Throws std::bad_alloc beyond the memory limit, having changed nothing.
   void Run(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, BatchTimes* times);
+  // Makes room on the device, of what it can be given again: copies of tensors that the host has, or the older half of what it has
+  // computed, which comes to the host. False if there is nothing. The latter throws std::bad_alloc beyond the memory limit.
+  bool DropCopies() { return copies_.FreeAll(); }
+  bool Spill() { return TensorBlock::Spill(device_); }
 
  private:
+  static constexpr size_t kLarge = 4096;  // bytes
   Rows Find(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, uint32_t operand);
+  void FindAddresses(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, uint32_t operand);
 
   Device& device_;
+  DeviceCopies copies_;
+  std::vector<std::pair<DeviceAddress, size_t>> passing_;  // what goes over for the batch at hand alone, and its size
+  std::vector<char> packed_;
   // Of the batch; kept for their memory.
   std::vector<Rows> operands_;
   std::vector<const Value*> shared_;

@@ -122,6 +122,8 @@ class BatchRun {
       if (!values_[in].shared) return false;
     return true;
   }
+  // Of an operand that all rows share, if the device is the host.
+  const Value* TensorOf(uint32_t value) const { return value < region_.num_operands ? batch_.tensors[value] : nullptr; }
   size_t CountRows(const Rows& rows) const { return rows.shared ? 1 : count_; }
   // Calls f(pointers to each operand's elements, to the result's, elements) as few times as the rows allow.
   template <typename F>
@@ -280,8 +282,8 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
       }
       const Rows& out = NewRows(value, false);
       size_t stride = m == 1 ? x.stride / sizeof(T) : k, rows = count_ * m;
-      if (turned && item.in[1] < region_.num_operands) {
-        auto* right = reinterpret_cast<const T*>(turned_.Of(*batch_.tensors[item.in[1]], n, k));
+      if (turned && TensorOf(item.in[1])) {
+        auto* right = reinterpret_cast<const T*>(turned_.Of(*TensorOf(item.in[1]), n, k));
         cpu::MatMul(reinterpret_cast<const T*>(x.Row(0)), stride, right, n, reinterpret_cast<T*>(out.base), n, rows, k, n);
       } else {
         multiply(x.Row(0), stride, y.Row(0), out.base, rows);
@@ -293,8 +295,8 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
       y = Together(y, k * sizeof(T));
       if (whole(y.stride)) {
         T* right;
-        if (item.in[0] < region_.num_operands) {
-          right = reinterpret_cast<T*>(turned_.Of(*batch_.tensors[item.in[0]], m, k));
+        if (TensorOf(item.in[0])) {
+          right = reinterpret_cast<T*>(turned_.Of(*TensorOf(item.in[0]), m, k));
         } else {
           right = scratch().Array<T>(m * k);
           cpu::Turn(reinterpret_cast<const T*>(x.Row(0)), k, m, k, right);

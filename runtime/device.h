@@ -21,6 +21,8 @@
 
 namespace df {
 
+class TensorBlock;
+
 // A place in a device's memory. Numbers may be added to it; only the device may look there.
 using DeviceAddress = char*;
 
@@ -45,7 +47,7 @@ struct DeviceBatch {
   const BatchRegion* region;  // outlives the device's use of it
   size_t rows;
   llvm::ArrayRef<Rows> operands;           // of the region, in its order
-  llvm::ArrayRef<const Value*> tensors;    // of operands that all rows share, the tensor; else null. For what a device keeps of weights
+  llvm::ArrayRef<const Value*> tensors;    // of operands that all rows share, the tensor; else null. For what the host keeps of weights
   llvm::ArrayRef<DeviceAddress> results;   // of each result, room for all rows, one behind the other; null: nobody wants it
   BatchTimes* times = nullptr;             // to be added to, by a device that knows them
 };
@@ -101,12 +103,20 @@ class Device {
   virtual void Wait(uint64_t mark) = 0;
   // Nothing waits to be computed now: what is kept between batches may go (of the tensors of DeviceBatch it has to).
   virtual void Idle() {}
+  // What was allocated and not freed, for people; empty if nothing was, or the device does not count.
+  virtual std::string Left() const { return {}; }
   void Synchronise() { Wait(Mark()); }
 
   const DeviceStats& stats() const { return stats_; }
 
  protected:
   DeviceStats stats_;
+
+ private:
+  friend class TensorBlock;  // runtime/tensor.h: those that have room here, by age
+  TensorBlock* oldest_ = nullptr;
+  TensorBlock* newest_ = nullptr;
+  size_t blocks_ = 0;
 };
 
 }  // namespace df

@@ -123,6 +123,11 @@ struct Stats {
   uint64_t batches = 0;
   uint64_t batched = 0;
   uint64_t largest_batch = 0;
+  // On a device with memory of its own: copies there and back, their bytes, and the most that was in use there.
+  bool away = false;
+  uint64_t uploads = 0, uploaded = 0;
+  uint64_t downloads = 0, downloaded = 0;
+  uint64_t peak_device = 0;
   // Demand engine only; its `firings` are the demands that were computed.
   uint64_t demands = 0;
   uint64_t store_hits = 0;    // of them, answered from the store

@@ -1,6 +1,7 @@
 // runtime/host_device.h
 //
 // The host's processor as a device: its addresses are pointers, and each command has been done when the call returns.
+// What Allocate gave is freed by memory::FreeLines as well, when the device is gone.
 #pragma once
 
 #include "runtime/batch_run.h"

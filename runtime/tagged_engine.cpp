@@ -228,6 +228,15 @@ Stats TaggedExecution::stats() const {
     stats.batches = batch.batches;
     stats.batched = batch.rows;
     stats.largest_batch = batch.largest;
+    if (run_.device && !run_.device->is_host()) {
+      const DeviceStats& device = run_.device->stats();
+      stats.away = true;
+      stats.uploads = device.uploads;
+      stats.uploaded = device.uploaded;
+      stats.downloads = device.downloads;
+      stats.downloaded = device.downloaded;
+      stats.peak_device = device.peak_bytes;
+    }
     double all = seconds_, rest = all - batch.times.products - batch.times.others - batch.times.gathers;
     if (run_.count && all > 0 && batch.batches)
       stats.parts = {{"products", batch.times.products / all}, {"other tensor ops", batch.times.others / all},

@@ -4,6 +4,7 @@
 
 #include "runtime/batch.h"
 #include "runtime/device.h"
+#include "runtime/device_copies.h"
 #include "runtime/show.h"
 
 namespace df {
@@ -11,7 +12,7 @@ namespace df {
 TensorBlock* TensorBlock::New(Device& device, size_t bytes) {
   void* room = memory::Allocate(sizeof(TensorBlock));
   try {
-    auto* block = ::new (room) TensorBlock(device, device.Allocate(bytes), bytes);
+    auto* block = ::new (room) TensorBlock(device.is_host() ? nullptr : &device, device.Allocate(bytes), bytes);
     alive::Made(alive::Kind::TensorBlock);
     return block;
   } catch (...) {
@@ -20,15 +21,41 @@ TensorBlock* TensorBlock::New(Device& device, size_t bytes) {
   }
 }
 
-TensorBlock::TensorBlock(Device& device, char* address, size_t bytes)
-    : device_(device), address_(address), host_(device.is_host() ? address : nullptr), bytes_(bytes) {}
+TensorBlock::TensorBlock(Device* device, char* address, size_t bytes)
+    : device_(device), address_(address), host_(device ? nullptr : address), bytes_(bytes) {
+  if (!device) return;
+  older_ = device->newest_;
+  (older_ ? older_->newer_ : device->oldest_) = this;
+  device->newest_ = this;
+  ++device->blocks_;
+}
+
+// Of a block on a device.
+void TensorBlock::GiveUpRoom() {
+  if (!address_) return;
+  (older_ ? older_->newer_ : device_->oldest_) = newer_;
+  (newer_ ? newer_->older_ : device_->newest_) = older_;
+  --device_->blocks_;
+  device_->Free(address_, bytes_);
+  address_ = nullptr;
+}
+
+bool TensorBlock::Spill(Device& device) {
+  size_t count = (device.blocks_ + 1) / 2;
+  for (size_t i = 0; i < count; ++i) {
+    TensorBlock* oldest = device.oldest_;
+    oldest->Fetch();
+    oldest->GiveUpRoom();
+  }
+  return count > 0;
+}
 
 void TensorBlock::Fetch() {
   if (host_) return;
   char* host = memory::AllocateLines(bytes_);
   try {
-    device_.Download(host, address_, bytes_);
-    device_.Synchronise();
+    device_->Download(host, address_, bytes_);
+    device_->Synchronise();
   } catch (...) {
     memory::FreeLines(host, bytes_);
     throw;
@@ -38,8 +65,8 @@ void TensorBlock::Fetch() {
 
 void TensorBlock::Free() {
   alive::Gone(alive::Kind::TensorBlock);
-  if (host_ && host_ != address_) memory::FreeLines(host_, bytes_);
-  device_.Free(address_, bytes_);
+  if (host_) memory::FreeLines(host_, bytes_);
+  if (device_) GiveUpRoom();
   memory::Free(this, sizeof(TensorBlock));
 }
 
@@ -61,6 +88,7 @@ TensorObject::TensorObject(const ir::Type& type, char* data)
 }
 
 TensorObject::~TensorObject() {
+  if (copied_) [[unlikely]] LoseCopies();
   switch (where_) {
     case Where::Own: memory::FreeLines(data_, charged_); return;
     case Where::Lent: return;
@@ -74,7 +102,7 @@ void TensorObject::Computed(TensorBlock* block, size_t row) {
   block->Retain();
   block_ = block;
   index_ = static_cast<uint32_t>(row);
-  where_ = block->device().is_host() ? Where::Block : Where::Away;
+  where_ = block->device() ? Where::Away : Where::Block;
   if (block->host()) data_ = block->host() + row * bytes();
 }
 
@@ -85,8 +113,14 @@ void TensorObject::Await() {
   data_ = block_->host() + index_ * bytes();
 }
 
+void TensorObject::LoseCopies() {
+  ForgetCopies(*this);
+  copied_ = false;
+}
+
 char* TensorObject::AddressOn(const Device& device) const {
-  return where_ == Where::Away && &block_->device() == &device ? block_->address() + index_ * bytes() : nullptr;
+  if (where_ != Where::Away || block_->device() != &device || !block_->address()) return nullptr;
+  return block_->address() + index_ * bytes();
 }
 
 void TensorObject::SetShape(ir::TypeKind element, llvm::ArrayRef<int64_t> dims) {

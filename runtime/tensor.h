@@ -18,32 +18,40 @@ struct Deferred;  // runtime/batch.h
 class Device;     // runtime/device.h
 
 // Bytes on a device that several tensors are parts of; on the host, once somebody has looked at one of them. Begins at a multiple
-// of 64 bytes. The device outlives it.
+// of 64 bytes. A device with memory of its own outlives it.
 class TensorBlock {
  public:
   // With one holder. Throws std::bad_alloc if there is no room.
   static TensorBlock* New(Device& device, size_t bytes);
-  Device& device() const { return device_; }
-  // On the device.
+  // Null: it is the host's memory.
+  const Device* device() const { return device_; }
+  // On the device; null if its room there was given up.
   char* address() const { return address_; }
   // On the host, where nobody writes, if it is not the device; null if nobody has looked.
   char* host() const { return host_; }
   // Brings it to the host. Throws std::bad_alloc beyond the memory limit.
   void Fetch();
+  // Brings the older half of a device's blocks to the host and gives up their room there. False if it has none. Throws std::bad_alloc
+  // beyond the memory limit.
+  static bool Spill(Device& device);
   void Retain() { refs_.Retain(); }
   void Release() {
     if (refs_.Drop()) Free();
   }
 
  private:
-  TensorBlock(Device& device, char* address, size_t bytes);
+  TensorBlock(Device* device, char* address, size_t bytes);
   void Free();
+  void GiveUpRoom();
 
   SharedCount refs_{1};
-  Device& device_;
+  Device* device_;
   char* address_;
   char* host_ = nullptr;
   size_t bytes_;
+  // Of those that have room on the device, by age.
+  TensorBlock* newer_ = nullptr;
+  TensorBlock* older_ = nullptr;
 };
 
 class TensorObject : public Object {
@@ -79,8 +87,14 @@ class TensorObject : public Object {
   // It has been, or will be before the device does what it is told from now on: the elements are row `row` of a block of tensors like this
   // one, of which it becomes a holder.
   void Computed(TensorBlock* block, size_t row);
-  // Whether an op may write into the elements, if nobody else holds the tensor: what a device has must stay what the host has.
-  bool IsWritable() const { return where_ != Where::Away; }
+  // Before an op writes into the elements of a tensor that nobody else holds: what a device has must stay what the host has. False: it
+  // may not.
+  bool PrepareToWrite() {
+    if (copied_) [[unlikely]] LoseCopies();
+    return where_ != Where::Away;
+  }
+  // A device has a copy from now on (runtime/device_copies.h).
+  void NoteCopies() { copied_ = true; }
   // Where it is on this device; null if it is not there.
   char* AddressOn(const Device& device) const;
 
@@ -88,6 +102,7 @@ class TensorObject : public Object {
   enum class Where : uint8_t { Own, Block, Away, Deferred, Lent };
   void SetShape(ir::TypeKind element, llvm::ArrayRef<int64_t> dims);
   void Await();
+  void LoseCopies();
 
   char* data_ = nullptr;
   union {
@@ -98,6 +113,7 @@ class TensorObject : public Object {
   size_t count_;
   uint32_t index_ = 0;  // of the result; in the block
   Where where_;
+  bool copied_ = false;
   ir::TypeKind element_;
   uint8_t rank_;
   int64_t dims_[ir::kMaxRank];

@@ -71,8 +71,8 @@ class TensorFiring {
   // Operand k itself if nobody else holds it and it is as large as the result: the op may write over it.
   Value Take(size_t k) const {
     TensorObject* tensor = TensorIn(in_[k]);
-    if (!tensor || !tensor->refs.IsOne() || !tensor->IsWritable() || tensor->element() != ResultElement() || tensor->dims() != ResultDims()) return {};
-    return in_[k];
+    if (!tensor || !tensor->refs.IsOne() || tensor->element() != ResultElement() || tensor->dims() != ResultDims()) return {};
+    return tensor->PrepareToWrite() ? in_[k] : Value();
   }
   Value New() const { return MakeTensor(ResultElement(), ResultDims()); }
   // For ops that compute each element of the result from the operands' elements at the same place.

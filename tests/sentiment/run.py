@@ -3,7 +3,7 @@
 
 The same trees, weights and optimiser; the loss before each of 100 steps, in Double to 1e-8 of PyTorch's, in Float the first one to
 1e-5. PyTorch's figures are in answers.json, so that a run needs no PyTorch; `--update` computes them anew (pytorch.py). On every
-engine the bits of a few steps are the same.
+engine, and on the simulated device, the bits of a few steps are the same.
 """
 
 import argparse
@@ -87,6 +87,7 @@ def main():
         worst = max(abs(a - b) for a, b in zip(got, wanted))
         first = abs(float(losses(args.dfc, model, "Float", 1)[0]) - wanted[0])
         runs = {engine: losses(args.dfc, model, "Float", 3, "--engine=" + engine) for engine in ENGINES}
+        runs["simulated device"] = losses(args.dfc, model, "Float", 3, "--device=simulated")
         same = all(run == runs["tagged"] for run in runs.values())
         print("%s: %d steps, loss %.4f to %.4f, at most %.1e from PyTorch; the first in Float %.1e; engines %s" % (
             model, len(got), got[0], got[-1], worst, first, "agree" if same else "differ: %s" % runs))

@@ -101,6 +101,11 @@ L_MoveTwo:
   s[ip->d] = s[ip->a];
   s[ip->y] = s[ip->x];
   NEXT();
+L_MoveTwoZero:
+  s[ip->d] = s[ip->a];
+  s[ip->y] = s[ip->x];
+  s[ip->b] = 0;
+  NEXT();
 L_MoveJump:
   s[ip->d] = s[ip->a];
   GO(ip->x);
@@ -222,6 +227,10 @@ give_other: {
 
 L_TickOwn:
   if (FRAME()->flags & kHasTag) [[unlikely]] ForgetTag(FRAME());
+  goto L_Tick;
+L_MoveTwoTick:
+  s[ip->b] = s[ip->a];
+  s[ip->y >> 16] = s[ip->y & 0xffff];
   goto L_Tick;
 L_MoveTick:
   s[ip->b] = s[ip->a];

@@ -9,6 +9,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -29,7 +31,8 @@ struct InlinedActivation {
   const SiteCode* site = nullptr;
   uint32_t depth = 0;                 // labels above the frame's own
   uint32_t return_pc = 0;             // in the caller's direct code: the Got that takes its result
-  std::vector<uint16_t> slots;        // by slot of its scope: where the frame has it
+  std::vector<uint16_t> slots;        // by slot of its scope: where the frame has it,
+  std::shared_ptr<const std::vector<std::pair<uint16_t, int64_t>>> constants;  // but for these, which are known
 };
 
 // Where an instruction of word code stands in direct code.

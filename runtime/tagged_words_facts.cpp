@@ -110,7 +110,7 @@ bool CanLeave(Direct op) {
   switch (KindOf(op)) {
     case WordKind::Binary: case WordKind::Constant: case WordKind::Unary: case WordKind::Load: case WordKind::Count: case WordKind::CountCall:
     case WordKind::Skip: return false;
-    default: return op != Direct::MoveTwo && op != Direct::MoveJump && op != Direct::LoadJump;
+    default: return op != Direct::MoveTwo && op != Direct::MoveTwoZero && op != Direct::MoveJump && op != Direct::LoadJump;
   }
 }
 
@@ -139,15 +139,86 @@ bool IsLeaf(const Program& p, const ScopeCode& scope) {
   return true;
 }
 
-std::vector<bool> Changed(const Program& p, const ScopeCode& scope) {
-  std::vector<bool> changed(scope.num_slots, false);
-  if (scope.iteration_slot != kNone) changed[scope.iteration_slot] = true;
-  for (uint32_t pc = scope.plain; pc < scope.plain_end; ++pc) {
-    const DirectInstr& in = p.direct.code[pc];
-    if (in.op == Direct::Next)
-      for (uint32_t i = 0; i < in.b; ++i) changed[p.direct.operands[in.x + 2 * i + 1] & kOperandIndex] = true;
+namespace {
+
+// How a slot gets its values.
+struct Origin {
+  enum Kind : uint8_t { Nothing, Copy, Constant, Other } kind = Nothing;
+  int64_t from = 0;  // slot, or constant
+  void Add(Kind also, int64_t value) {
+    if (kind == Nothing) *this = {also, value};
+    else if (kind != also || from != value) kind = Other;
   }
-  return changed;
+};
+
+template <typename Visit>
+void ForEachRead(const Program& p, const DirectInstr& in, Visit visit) {
+  switch (KindOf(in.op)) {
+    case WordKind::Binary:
+    case WordKind::Branch2: visit(in.b); [[fallthrough]];
+    case WordKind::Constant:
+    case WordKind::Unary:
+    case WordKind::Branch1:
+    case WordKind::Branch:
+    case WordKind::Arg:
+    case WordKind::CallWord:
+    case WordKind::Return: visit(in.a); return;
+    case WordKind::Next:
+      for (uint32_t i = 0; i < in.b; ++i)
+        if (uint32_t from = p.direct.operands[in.x + 2 * i]; !(from & kConstant)) visit(from & kOperandIndex);
+      return;
+    default: return;
+  }
+}
+
+}  // namespace
+
+SlotsOnWords FindSlotsOnWords(const Program& p, const ScopeCode& scope) {
+  SlotsOnWords slots;
+  slots.changed.assign(scope.num_slots, false);
+  slots.stored.assign(scope.num_slots, false);
+  std::vector<Origin> origins(scope.num_slots);
+  for (uint32_t slot : p.direct.parameters[scope.id.index]) origins[slot].kind = Origin::Other;
+  if (scope.iteration_slot != kNone) {
+    slots.changed[scope.iteration_slot] = true;
+    origins[scope.iteration_slot].kind = Origin::Other;
+  }
+  for (uint32_t pc = scope.plain; pc < scope.plain_end; ++pc) {
+    DirectInstr in = OnWords(p, pc);
+    switch (KindOf(in.op)) {
+      case WordKind::Unary:
+        if (in.op == Direct::Move) origins[in.d].Add(Origin::Copy, in.a);
+        else origins[in.d].kind = Origin::Other;
+        break;
+      case WordKind::Load: origins[in.d].Add(Origin::Constant, in.imm); break;
+      case WordKind::Binary:
+      case WordKind::Constant:
+      case WordKind::Got: origins[in.d].kind = Origin::Other; break;
+      case WordKind::Next:
+        for (uint32_t i = 0; i < in.b; ++i) slots.changed[p.direct.operands[in.x + 2 * i + 1] & kOperandIndex] = true;
+        break;
+      default: break;
+    }
+  }
+  for (uint32_t slot = 0; slot < scope.num_slots; ++slot) {
+    uint32_t root = slot, steps = 0;
+    while (origins[root].kind == Origin::Copy && ++steps < scope.num_slots) root = static_cast<uint32_t>(origins[root].from);
+    slots.source.push_back(static_cast<uint16_t>(origins[root].kind == Origin::Copy ? slot : root));
+  }
+  std::vector<bool> read(scope.num_slots, false);
+  for (uint32_t pc = scope.plain; pc < scope.plain_end; ++pc) {
+    DirectInstr in = OnWords(p, pc);
+    if (in.op == Direct::Move && slots.source[in.d] == slots.source[in.a]) continue;
+    ForEachRead(p, in, [&](uint32_t slot) { read[slots.source[slot]] = true; });
+  }
+  for (uint32_t slot = 0; slot < scope.num_slots; ++slot) {
+    uint16_t root = slots.source[slot];
+    bool constant = origins[root].kind == Origin::Constant && !read[root];
+    slots.stored[slot] = root == slot && !constant && origins[slot].kind != Origin::Nothing;
+    if (constant) slots.constants.emplace_back(static_cast<uint16_t>(slot), origins[root].from);
+  }
+  for (auto [slot, value] : slots.constants) slots.source[slot] = slot;
+  return slots;
 }
 
 }  // namespace df::tagged

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "runtime/tagged_code.h"
@@ -45,7 +46,18 @@ CallOfWords ReadCall(const Program& p, uint32_t pc);
 // Calls nothing and has no loop: such a scope is always inlined, and called by others it is left in direct code.
 bool IsLeaf(const Program& p, const ScopeCode& scope);
 
-// The slots that a scope's Nexts write; its others keep what the call has put there.
-std::vector<bool> Changed(const Program& p, const ScopeCode& scope);
+// What becomes of a scope's slots in word code.
+struct SlotsOnWords {
+  std::vector<bool> changed;         // a Next writes it; other parameters keep what the call has put there
+  // A slot into which only one other is ever moved is not needed, nor is one into which only one constant is loaded that
+  // nobody reads: both are mostly what merges leave on a path that is known. A slot is written once in an activation, so the
+  // other one holds the value as long as anybody may ask for it.
+  std::vector<uint16_t> source;      // by slot: the one that has its value, most often itself
+  std::vector<bool> stored;          // there is something to keep in it
+  // What the others hold, which matters only to the frames of activations that leave word code.
+  std::vector<std::pair<uint16_t, int64_t>> constants;
+  bool IsConstant(uint32_t slot) const { return !stored[slot] && source[slot] == slot; }
+};
+SlotsOnWords FindSlotsOnWords(const Program& p, const ScopeCode& scope);
 
 }  // namespace df::tagged

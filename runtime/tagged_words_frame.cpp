@@ -67,7 +67,13 @@ Frame* Worker::Outline(Frame* frame, Frame* callee) {
     for (uint32_t slot = 0; slot < site->callee->num_slots; ++slot) made->slots()[slot] = frame->slots()[chain[i - 1]->slots[slot]];
     frames[i - 1]->resume = code + chain[i - 1]->return_pc;
   }
-  for (Frame* made : frames) {
+  // The frame's own activation: what word code keeps elsewhere.
+  const InlinedActivation& own = words.activations[0];
+  for (uint32_t slot = 0; slot < own.slots.size(); ++slot)
+    if (own.slots[slot] != slot) frame->slots()[slot] = frame->slots()[own.slots[slot]];
+  for (size_t i = 0; i < frames.size(); ++i) {
+    Frame* made = frames[i];
+    for (auto [slot, value] : *(i ? chain[i - 1] : &own)->constants) made->slots()[slot] = static_cast<uint64_t>(value);
     const std::vector<bool>& integers = program_.direct.integers[made->scope().id.index];
     for (uint32_t slot = 0; slot < integers.size(); ++slot)
       if (integers[slot]) made->states()[slot] = kPresent | static_cast<uint8_t>(ValueKind::Word);

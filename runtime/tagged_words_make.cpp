@@ -24,13 +24,20 @@ constexpr uint32_t kLongestTest = 6;         // instructions at the beginning of
 
 // What is asked of direct code again and again.
 struct Facts {
-  std::vector<bool> is_target;  // by instruction: whether something jumps there
+  std::vector<uint8_t> ways;    // by instruction to which one jumps: how many lead there; 2 may be more
   std::vector<bool> is_leaf;    // by scope
+  std::vector<std::shared_ptr<const SlotsOnWords>> slots;  // by scope
+};
+
+// A test that has been done on all ways to a place, and what came out.
+struct KnownTest {
+  DirectInstr test;  // with the slots of the frame
+  bool result = false;
+  uint32_t pc = kNone;  // in direct code; kNone: no test
 };
 
 class WordMaker {
  public:
-  // `targets`: by instruction of direct code, whether something jumps to it.
   // `unrolled`: how many calls of a scope within itself are inlined; kLeaves: only calls of leaves are. `tests`: where a call is
   // not inlined, that may be done at least with the test at the callee's beginning.
   WordMaker(Program& p, ScopeCode& scope, const Facts& facts, int unrolled, bool tests)
@@ -74,6 +81,13 @@ class WordMaker {
     return pc;
   }
   DirectInstr At(uint32_t pc) const { return OnWords(p_, pc); }
+  void Forget(uint32_t slot);
+  DirectInstr TestAt(uint32_t activation, uint32_t pc) const;
+  const KnownTest* Find(const DirectInstr& test) const;
+  const SlotsOnWords& SlotsOf(const ScopeCode& scope) const { return *facts_.slots[scope.id.index]; }
+  static void Bind(const SlotsOnWords& of, std::vector<uint16_t>& slots) {
+    for (size_t slot = 0; slot < slots.size(); ++slot) slots[slot] = slots[of.source[slot]];
+  }
   bool Redirect(uint32_t from, uint32_t to, uint32_t owner, const std::vector<std::pair<uint32_t, uint32_t>>& moves);
 
   uint16_t Slot(uint32_t activation, uint32_t slot) const { return words_.activations[activation].slots[slot]; }
@@ -82,6 +96,7 @@ class WordMaker {
     return static_cast<uint16_t>(slot);
   }
   DirectInstr& Add(Direct op, uint32_t d = 0, uint32_t a = 0, uint32_t b = 0) {
+    if (KindOf(op) != WordKind::Branch && KindOf(op) != WordKind::Branch1 && KindOf(op) != WordKind::Branch2) Forget(d);
     code_.push_back(InstrOf(op, d, a, b));
     words_.points.push_back(point_);
     owners_.push_back(point_.activation);
@@ -99,8 +114,12 @@ class WordMaker {
   std::vector<uint32_t> owners_;  // by instruction: the activation whose slot it writes
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> start_;  // by activation and instruction of direct code
   std::vector<Patch> patches_;
-  std::vector<std::pair<uint32_t, uint32_t>> todo_;
-  std::map<uint32_t, std::vector<bool>> changed_;  // by scope
+  struct Todo {
+    uint32_t activation, pc;
+    std::vector<KnownTest> known;
+  };
+  std::vector<Todo> todo_;
+  std::vector<KnownTest> known_;  // of the code that is emitted
   WordPoint point_{};
   uint32_t run_ = 0;            // since this instruction nothing jumps into the code
   uint32_t num_slots_ = 0;
@@ -167,18 +186,19 @@ uint32_t WordMaker::Inline(uint32_t activation, const CallOfWords& call, bool mo
   made.depth = words_.activations[activation].depth + 1;
   made.return_pc = call.got;
   made.slots.resize(callee.num_slots, UINT16_MAX);
-  std::vector<bool>& changed = changed_[callee.id.index];
-  if (changed.empty()) changed = Changed(p_, callee);
+  const SlotsOnWords& of = SlotsOf(callee);
+  made.constants = {facts_.slots[callee.id.index], &of.constants};
   uint32_t next = places_[activation].first_free;
   for (const CallOfWords::Argument& argument : call.arguments)
-    if (!argument.constant && !changed[argument.to]) made.slots[argument.to] = Slot(activation, argument.from);
-  for (uint16_t& slot : made.slots)
-    if (slot == UINT16_MAX) slot = Reserve(next++);
+    if (!argument.constant && !of.changed[argument.to]) made.slots[argument.to] = Slot(activation, argument.from);
+  for (size_t slot = 0; slot < made.slots.size(); ++slot)
+    if (made.slots[slot] == UINT16_MAX) made.slots[slot] = of.stored[slot] ? Reserve(next++) : 0;
+  Bind(of, made.slots);
   for (const CallOfWords::Argument& argument : call.arguments) {
     uint16_t to = made.slots[argument.to];
     if (!moves) continue;
     if (argument.constant) Add(Direct::Load, to).imm = argument.value;
-    else if (to != Slot(activation, argument.from)) Add(Direct::Move, to, Slot(activation, argument.from));
+    else if (to != Slot(activation, argument.from)) AddMove(to, Slot(activation, argument.from));
   }
   places_.push_back({&callee, next});
   words_.activations.push_back(std::move(made));
@@ -217,6 +237,7 @@ uint32_t WordMaker::InlineTest(uint32_t activation, const CallOfWords& call) {
     if (!argument.constant) test.slots[argument.to] = Slot(activation, argument.from);
     else if (argument.to != call.site->callee->iteration_slot) Add(Direct::Load, test.slots[argument.to]).imm = argument.value;
   }
+  Bind(SlotsOf(*call.site->callee), test.slots);
   words_.activations.push_back(std::move(test));
   places_.push_back(places_[full]);
   places_.back().full = full;
@@ -226,6 +247,7 @@ uint32_t WordMaker::InlineTest(uint32_t activation, const CallOfWords& call) {
 // One of several in a row: two of them are one instruction.
 void WordMaker::AddMove(uint32_t to, uint32_t from) {
   if (code_.size() > run_ && code_.back().op == Direct::Move) {
+    Forget(to);
     code_.back().op = Direct::MoveTwo;
     code_.back().x = from;
     code_.back().y = to;
@@ -238,8 +260,15 @@ void WordMaker::GoOnInFull(uint32_t activation) {
   uint32_t full = places_[activation].full;
   const ScopeCode& scope = *places_[activation].scope;
   for (uint32_t slot = 0; slot < scope.num_slots; ++slot)
-    if (Slot(full, slot) != Slot(activation, slot)) AddMove(Slot(full, slot), Slot(activation, slot));
-  if (scope.iteration_slot != kNone) Add(Direct::Load, Slot(full, scope.iteration_slot)).imm = 0;
+    if (SlotsOf(scope).stored[slot] && Slot(full, slot) != Slot(activation, slot)) AddMove(Slot(full, slot), Slot(activation, slot));
+  if (scope.iteration_slot == kNone) return;
+  uint16_t number = Slot(full, scope.iteration_slot);
+  if (code_.size() > run_ && code_.back().op == Direct::MoveTwo) {
+    code_.back().op = Direct::MoveTwoZero;
+    code_.back().b = number;
+  } else {
+    Add(Direct::Load, number).imm = 0;
+  }
 }
 
 // The activation for the test at the beginning of a callee that gets a frame if it is not done by then; kNone if there is no
@@ -329,11 +358,37 @@ void WordMaker::EmitNext(uint32_t activation, const DirectInstr& next) {
     move.op = Direct::MoveTick;
     move.b = move.d;
     move.d = number;
+  } else if (activation != 0 && code_.size() > run_ && code_.back().op == Direct::MoveTwo) {
+    DirectInstr& move = code_.back();
+    move.op = Direct::MoveTwoTick;
+    move.b = move.d;
+    move.d = number;
+    move.y = move.y << 16 | move.x;
   } else {
     Add(activation == 0 ? Direct::TickOwn : Direct::Tick, number);
   }
   patches_.push_back({static_cast<uint32_t>(code_.size()) - 1, false, activation, entry});
-  todo_.emplace_back(activation, entry);
+  todo_.push_back({activation, entry, {}});
+}
+
+// The slot is written.
+void WordMaker::Forget(uint32_t slot) {
+  std::erase_if(known_, [&](const KnownTest& known) {
+    return known.test.a == slot || (KindOf(known.test.op) == WordKind::Branch2 && known.test.b == slot);
+  });
+}
+
+// A branch of direct code with the slots of an activation.
+DirectInstr WordMaker::TestAt(uint32_t activation, uint32_t pc) const {
+  DirectInstr in = At(pc);
+  bool two = KindOf(in.op) == WordKind::Branch2;
+  return InstrOf(in.op, 0, Slot(activation, in.a), two ? Slot(activation, in.b) : in.b);
+}
+
+const KnownTest* WordMaker::Find(const DirectInstr& test) const {
+  for (const KnownTest& known : known_)
+    if (known.test.op == test.op && known.test.a == test.a && known.test.b == test.b) return &known;
+  return nullptr;
 }
 
 // From an instruction of direct code on, as one activation runs it, to the end.
@@ -341,6 +396,9 @@ void WordMaker::Emit(uint32_t activation, uint32_t pc) {
   run_ = static_cast<uint32_t>(code_.size());
   bool begins = true;   // at the target of a branch
   bool joined = false;  // other ways lead here, too
+  bool alone = false;   // no others, after all: into a callee, but not into its loop
+  // At the target of a branch: that.
+  KnownTest came = known_.empty() ? KnownTest{} : known_.back(), entered;
   while (code_.size() <= kMostInstructions) {
     DirectInstr in = At(pc);
     if (in.op == Direct::Jump) {
@@ -351,14 +409,20 @@ void WordMaker::Emit(uint32_t activation, uint32_t pc) {
     bool returns = KindOf(in.op) == WordKind::Return || KindOf(in.op) == WordKind::ReturnConstant;
     if (!returns || begins) {  // a Return is copied to where it is needed
       if (start_.contains({activation, pc})) return EmitJump(activation, pc);
-      if (joined || facts_.is_target[pc]) run_ = static_cast<uint32_t>(code_.size());
+      if (joined || facts_.ways[pc]) run_ = static_cast<uint32_t>(code_.size());
+      if ((joined && !alone) || facts_.ways[pc] > (begins ? 1 : 0)) known_.clear();
+      if (entered.pc != kNone && facts_.ways[pc] == 1) known_.push_back(entered);
       start_[{activation, pc}] = static_cast<uint32_t>(code_.size());
     }
-    begins = joined = false;
+    begins = joined = alone = false;
+    KnownTest from = std::exchange(came, KnownTest{});
+    entered = {};
     point_ = {activation, pc};
     if (at_side && places_[activation].full != kNone) {
       GoOnInFull(activation);
       activation = places_[activation].full;
+      // The loop's own iterations come here by the same branch.
+      if (from.pc != kNone) entered = {TestAt(activation, from.pc), from.result, from.pc};
       continue;
     }
     if (at_side) {
@@ -372,22 +436,40 @@ void WordMaker::Emit(uint32_t activation, uint32_t pc) {
       continue;
     }
     auto slot = [&](uint32_t s) { return Slot(activation, s); };
-    auto branch = [&](uint32_t b) {
-      Add(in.op, 0, slot(in.a), b);
+    // Whether it is known which side is taken; then the code goes on there.
+    auto branch = [&] {
+      DirectInstr test = TestAt(activation, pc);
+      if (const KnownTest* known = Find(test)) {
+        came = {test, known->result, pc};
+        pc = PassJumps(known->result ? in.x : in.y);
+        begins = true;
+        return true;
+      }
+      Add(in.op, 0, test.a, test.b);
       auto at = static_cast<uint32_t>(code_.size()) - 1;
       patches_.push_back({at, false, activation, in.x});
       patches_.push_back({at, true, activation, in.y});
-      todo_.emplace_back(activation, in.y);
-      todo_.emplace_back(activation, in.x);
+      for (bool result : {false, true}) {
+        std::vector<KnownTest> known = known_;
+        known.push_back({test, result, pc});
+        todo_.push_back({activation, result ? in.x : in.y, std::move(known)});
+      }
+      return false;
     };
     switch (KindOf(in.op)) {
       case WordKind::Binary: Add(in.op, slot(in.d), slot(in.a), slot(in.b)); break;
       case WordKind::Constant: Add(in.op, slot(in.d), slot(in.a)).imm = in.imm; break;
-      case WordKind::Unary: Add(in.op, slot(in.d), slot(in.a)); break;
-      case WordKind::Load: Add(in.op, slot(in.d)).imm = in.imm; break;
-      case WordKind::Branch2: return branch(slot(in.b));
-      case WordKind::Branch1: return branch(in.b);
-      case WordKind::Branch: return branch(0);
+      case WordKind::Unary:
+        if (in.op != Direct::Move || slot(in.d) != slot(in.a)) Add(in.op, slot(in.d), slot(in.a));
+        break;
+      case WordKind::Load:
+        if (!SlotsOf(*places_[activation].scope).IsConstant(in.d)) Add(in.op, slot(in.d)).imm = in.imm;
+        break;
+      case WordKind::Branch2:
+      case WordKind::Branch1:
+      case WordKind::Branch:
+        if (branch()) continue;
+        return;
       case WordKind::Skip: break;
       case WordKind::Count: Add(in.op).imm = in.imm; break;
       case WordKind::CountCall: Add(in.op, in.d + words_.activations[activation].depth).imm = in.imm; break;
@@ -400,10 +482,11 @@ void WordMaker::Emit(uint32_t activation, uint32_t pc) {
           activation = test ? InlineTest(activation, call) : Inline(activation, call, true);
           pc = call.site->callee->plain;
           joined = true;
+          alone = test || call.site->type != SiteType::Loop;
         } else if (uint32_t test = TestOfReal(activation, pc, call); test != kNone) {
           activation = test;
           pc = places_[test].scope->plain;
-          joined = true;
+          joined = alone = true;
         } else {
           EmitReal(activation, call);
           pc = call.got + 1;
@@ -438,17 +521,22 @@ void WordMaker::Emit(uint32_t activation, uint32_t pc) {
 
 bool WordMaker::Run() {
   InlinedActivation own;
+  const SlotsOnWords& of = SlotsOf(scope_);
+  own.constants = {facts_.slots[scope_.id.index], &of.constants};
   for (uint32_t slot = 0; slot < scope_.num_slots; ++slot) own.slots.push_back(Reserve(slot));
+  Bind(of, own.slots);
   // The slots of others stand behind all that the general code has in the frame.
   num_slots_ = (scope_.frame_bytes - static_cast<uint32_t>(sizeof(Frame))) / sizeof(uint64_t);
   places_.push_back({&scope_, num_slots_});
   words_.activations.push_back(std::move(own));
   Add(Direct::Words).y = scope_.plain;
-  todo_.emplace_back(0, scope_.plain);
+  todo_.push_back({0, scope_.plain, {}});
   while (!todo_.empty()) {
-    uint32_t activation = todo_.back().first, pc = PassJumps(todo_.back().second);
+    Todo next = std::move(todo_.back());
     todo_.pop_back();
-    if (!start_.contains({activation, pc})) Emit(activation, pc);
+    uint32_t pc = PassJumps(next.pc);
+    known_ = std::move(next.known);
+    if (!start_.contains({next.activation, pc})) Emit(next.activation, pc);
     if (code_.size() > kMostInstructions || num_slots_ > kMostWordSlots) return false;
   }
   return true;
@@ -515,26 +603,46 @@ std::vector<bool> FindFit(const Program& p, bool integers) {
   return fit;
 }
 
-// By instruction: whether a branch or a jump of a scope that is fit leads there.
-std::vector<bool> FindTargets(const Program& p, const std::vector<bool>& fit) {
-  std::vector<bool> targets(p.direct.code.size(), false);
+// Whether the next instruction follows.
+bool GoesOn(WordKind kind) {
+  switch (kind) {
+    case WordKind::Branch: case WordKind::Branch1: case WordKind::Branch2: case WordKind::Jump: case WordKind::Next:
+    case WordKind::Return: case WordKind::ReturnConstant: return false;
+    default: return true;
+  }
+}
+
+// By instruction: on how many ways branches and jumps of a scope that is fit lead there; what stands before it is one more.
+std::vector<uint8_t> FindWays(const Program& p, const std::vector<bool>& fit) {
+  std::vector<uint8_t> ways(p.direct.code.size(), 0);
+  auto add = [&](uint32_t pc) { ways[pc] = static_cast<uint8_t>(std::min(ways[pc] + 1, 2)); };
   for (const ScopeCode& scope : p.scopes)
     for (uint32_t pc = scope.plain; fit[scope.id.index] && pc < scope.plain_end; ++pc) {
       DirectInstr in = OnWords(p, pc);
       WordKind kind = KindOf(in.op);
       bool branches = kind == WordKind::Branch || kind == WordKind::Branch1 || kind == WordKind::Branch2;
-      if (branches || kind == WordKind::Jump) targets[in.x] = true;
-      if (branches) targets[in.y] = true;
+      for (int side = 0; side < (branches ? 2 : kind == WordKind::Jump); ++side)
+        for (uint32_t to = side ? in.y : in.x;; to = p.direct.code[to].x) {
+          add(to);
+          if (p.direct.code[to].op != Direct::Jump) break;
+        }
     }
-  return targets;
+  for (const ScopeCode& scope : p.scopes)
+    for (uint32_t pc = scope.plain; fit[scope.id.index] && pc + 1 < scope.plain_end; ++pc)
+      if (ways[pc + 1] && GoesOn(KindOf(OnWords(p, pc).op))) add(pc + 1);
+  return ways;
 }
 
 }  // namespace
 
 void MakeWords(Program& p, const Options& options) {
   std::vector<bool> fit = FindFit(p, options.small_integers);
-  Facts facts{FindTargets(p, fit), {}};
-  for (const ScopeCode& scope : p.scopes) facts.is_leaf.push_back(fit[scope.id.index] && IsLeaf(p, scope));
+  Facts facts{FindWays(p, fit), {}, {}};
+  for (const ScopeCode& scope : p.scopes) {
+    bool is_fit = fit[scope.id.index];
+    facts.is_leaf.push_back(is_fit && IsLeaf(p, scope));
+    facts.slots.push_back(is_fit ? std::make_shared<const SlotsOnWords>(FindSlotsOnWords(p, scope)) : nullptr);
+  }
   std::vector<std::unique_ptr<WordMaker>> made(p.scopes.size());
   for (bool again = true; again;) {
     again = false;

@@ -206,6 +206,7 @@ struct ScopeCode {
   uint32_t direct = kNone;           // where its direct code begins, if it has any; or its word code
   uint32_t plain = kNone;            // where its direct code begins,
   uint32_t plain_end = 0;            // and ends
+  uint32_t eager = kNone;            // where its eager code begins, if it is a delayed body that has any
   std::shared_ptr<const WordCode> words;  // if it has any
   std::vector<Region> regions;       // in an order in which each comes after those whose values it uses
   std::vector<Event> events;
@@ -238,6 +239,7 @@ struct Program {
   std::vector<SiteCode> sites;             // by SiteId, then loops by ScopeId, then the root
   std::vector<Instr> code;
   DirectCode direct;
+  EagerCode eager;
   bool count = false;                      // Options::count
   std::vector<ir::NodeId> node_of;         // of each instruction
   std::vector<uint32_t> scope_of;          // of each instruction

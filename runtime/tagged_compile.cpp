@@ -462,7 +462,7 @@ std::string Compiler::Run() {
   for (uint32_t c = 0; c < g_.constants.size(); ++c) p_.constants.push_back(Materialize(g_, ir::ConstId(c)));
   p_.count = options_.count;
   if (options_.direct) MakeDirect(p_);
-  if (options_.direct && options_.eager) MarkEager(p_);
+  if (options_.direct && options_.eager) MakeEager(p_);
   p_.direct.first_word = static_cast<uint32_t>(p_.direct.code.size());
   if (options_.direct && options_.words) MakeWords(p_, options_);
   return "";

@@ -78,6 +78,22 @@ struct DirectCode {
   std::vector<std::vector<uint32_t>> parameters;  // by scope: the slots that a call, or the iteration before, fills
 };
 
+// Eager code (tagged_eager.h). Lists are as those of direct code, without marks of last uses.
+struct EagerChain {
+  uint32_t site = 0;             // of the delayed call that the last field is
+  uint32_t constructor = 0;
+  uint32_t fields = 0;           // how many
+  uint32_t list = 0;             // first of them in `lists`
+  uint32_t captured = 0;         // likewise, of what a cell of the site captures
+  uint32_t moves = 0, num_moves = 0;  // what its body gets: pairs of operand and slot there
+};
+struct EagerCode {
+  std::vector<DirectInstr> code;
+  std::vector<uint32_t> lists;
+  std::vector<EagerChain> chains;
+};
+inline constexpr uint32_t kMostEagerSlots = 64;
+
 struct Program;
 
 // Fills Program::direct, and where it begins in each scope that has a schedule.

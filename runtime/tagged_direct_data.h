@@ -13,6 +13,8 @@ inline constexpr uint8_t kWord = kPresent | static_cast<uint8_t>(ValueKind::Word
 inline constexpr uint8_t kObject = kPresent | static_cast<uint8_t>(ValueKind::Object);
 inline constexpr uint8_t kReference = kPresent | static_cast<uint8_t>(ValueKind::Reference);
 
+inline constexpr uint8_t kError = kPresent | static_cast<uint8_t>(ValueKind::Error);
+
 inline Object* ObjectAt(uint64_t bits) { return reinterpret_cast<Object*>(bits); }
 inline Data* DataAt(uint64_t bits) { return reinterpret_cast<Data*>(bits); }
 inline DelayCell* CellAt(uint64_t bits) { return static_cast<DelayCell*>(ObjectAt(bits)); }

@@ -24,73 +24,11 @@ namespace df::tagged {
 
 namespace {
 
-constexpr uint32_t kMostSlots = 64;          // of a body's frame
-constexpr uint32_t kMostInstructions = 48;   // of a body, all its sides together
-constexpr uint32_t kMostMade = 8;            // constructors and delayed calls of a body
-constexpr uint32_t kMostDepth = 48;          // of attempts within attempts
-constexpr uint32_t kMostAhead = 5;           // a cell's body is followed by at most so many others: a power of two
+constexpr uint32_t kMostDepth = 48;  // of attempts within attempts
+constexpr uint32_t kMostAhead = 8;   // a cell's body is followed by at most so many others: a power of two
+constexpr uint32_t kMostKept = 32;   // objects that bodies make and that are no part of what comes of them
+constexpr uint32_t kMostRuns = 4;    // of labels, of the bodies of a chain
 
-// What an instruction may do next: nothing that an attempt can be (None), the next one, or the targets in `to`.
-enum class Step { None, Next, End, Both, Jump, Choose, Construct, Delay };
-
-Step StepOf(Direct op) {
-  switch (op) {
-#define DF_DIRECT_BINARY(name, type, condition, expression) \
-  case Direct::name##RR: case Direct::name##RK: case Direct::name##KR: return Step::Next;
-#define DF_DIRECT_COMPARE(name, expression)                                                 \
-  case Direct::name##RR: case Direct::name##RK: case Direct::name##KR: return Step::Next; \
-  case Direct::Branch##name##RR: case Direct::Branch##name##RK: return Step::Both;
-#define DF_DIRECT_UNARY(name, type, condition, expression) case Direct::name: return Step::Next;
-#define DF_DIRECT_INTEGER(name, expression) \
-  case Direct::name##ZRR: case Direct::name##ZRK: case Direct::name##ZKR: return Step::Next;
-#define DF_DIRECT_INTEGER_COMPARE(name, expression) \
-  DF_DIRECT_INTEGER(name, expression)               \
-  case Direct::Branch##name##ZRR: case Direct::Branch##name##ZRK: return Step::Both;
-#define DF_DIRECT(name, operands)
-#include "runtime/tagged_direct_ops.def"
-    case Direct::Load: case Direct::LoadOpen: case Direct::Nullary: case Direct::MoveOpen: case Direct::Widen:
-    case Direct::Narrow: case Direct::Drop: case Direct::Match: case Direct::Field: case Direct::FieldPlain:
-    case Direct::TwoFields: case Direct::Fields:
-    case Direct::Force: case Direct::ForcePlain: case Direct::Count: return Step::Next;
-    case Direct::Construct: return Step::Construct;
-    case Direct::Delay: return Step::Delay;
-    case Direct::Branch: case Direct::BranchMatch: return Step::Both;
-    case Direct::Choose: case Direct::ChooseMatch: return Step::Choose;
-    case Direct::Jump: return Step::Jump;
-    case Direct::Return: case Direct::ReturnConstant: case Direct::ReturnOpen: return Step::End;
-    default: return Step::None;
-  }
-}
-
-// Whether the code from `start` on is short, ends, and can be attempted. `delays`: it makes delayed calls.
-bool CanTry(const DirectCode& direct, uint32_t start, bool* delays) {
-  std::vector<uint32_t> seen, todo{start};
-  uint32_t made = 0;
-  while (!todo.empty()) {
-    uint32_t at = todo.back();
-    todo.pop_back();
-    if (std::find(seen.begin(), seen.end(), at) != seen.end()) continue;
-    seen.push_back(at);
-    if (seen.size() > kMostInstructions) return false;
-    const DirectInstr& in = direct.code[at];
-    switch (StepOf(in.op)) {
-      case Step::None: return false;
-      case Step::End: break;
-      case Step::Delay: *delays = true; [[fallthrough]];
-      case Step::Construct:
-        if (++made > kMostMade) return false;
-        [[fallthrough]];
-      case Step::Next: todo.push_back(at + 1); break;
-      case Step::Both: todo.push_back(in.x); todo.push_back(in.y); break;
-      case Step::Jump: todo.push_back(in.x); break;
-      case Step::Choose: todo.insert(todo.end(), &direct.operands[in.x], &direct.operands[in.x] + in.b); break;
-    }
-  }
-  return true;
-}
-
-// An operand whose slot keeps its count.
-constexpr uint32_t Kept(uint32_t operand) { return operand & kConstant ? operand : operand & ~kLastOperand; }
 // What a reference that has been evaluated stands for, or the value itself.
 inline void Resolve(uint64_t& bits, uint8_t& state) {
   while (state == kReference) {
@@ -104,46 +42,27 @@ inline void Resolve(uint64_t& bits, uint8_t& state) {
 uint32_t ConstructorAt(uint64_t bits, uint8_t state) {
   return state == kWord ? static_cast<uint32_t>(bits) : DataAt(bits)->constructor;
 }
-Value Held(uint64_t bits, uint8_t state) {
-  Count(bits, state);
-  return Value::Adopt(static_cast<ValueKind>(state & 7), ObjectAt(bits));
-}
 
-// Holds what an attempt has made, until its end.
-class Made {
- public:
-  Made() = default;
-  ~Made() {
-    for (uint32_t i = 0; i < count_; ++i) Value::Adopt(ValueKind::Object, made_[i]);
-  }
-  Made(const Made&) = delete;
-  Made& operator=(const Made&) = delete;
-  Object* Add(Object* object) { return made_[count_++] = object; }
-
- private:
-  Object* made_[kMostMade];
-  uint32_t count_ = 0;
-};
-
-}  // namespace
-
-void MarkEager(Program& program) {
-  for (SiteCode& site : program.sites) {
-    bool delays = false;
-    site.ahead = site.type == SiteType::Delay && site.callee && site.callee->direct != kNone && !site.late_operands &&
-                 !site.needs_outer && site.callee->num_slots <= kMostSlots &&
-                 CanTry(program.direct, site.callee->plain, &delays);
-    site.eager = site.ahead && !delays;
-  }
-}
-
-namespace {
-
-// The slots of an attempt, with borrowed values. As in a frame, nobody looks at the state of a plain one.
+// The slots of a body, with borrowed values. As in a frame, nobody looks at the state of a plain one.
 struct Slots {
-  uint64_t bits[kMostSlots];
-  uint8_t states[kMostSlots];
+  uint64_t bits[kMostEagerSlots];
+  uint8_t states[kMostEagerSlots];
 };
+
+// What an attempt works on: the slots of the body that runs and of the one before it in a chain, and what has to live as long.
+struct Space {
+  Slots slots[2];
+  Object* kept[kMostKept];
+  uint32_t num_kept = 0;
+};
+
+// Objects that a body has made belong to it: a bit per slot. When one becomes a part of something, it belongs to that.
+inline uint64_t BitOf(uint32_t slot) { return uint64_t{1} << slot; }
+
+[[gnu::noinline]] void Release(const Slots& slots, uint64_t owned, Space& space) {
+  for (; owned; owned &= owned - 1) Value::Adopt(ValueKind::Object, ObjectAt(slots.bits[std::countr_zero(owned)]));
+  for (; space.num_kept; --space.num_kept) Value::Adopt(ValueKind::Object, space.kept[space.num_kept - 1]);
+}
 
 // Puts the captured values where the body expects them. The operands are those of a Delay in direct code.
 void Capture(const Program& program, const SiteCode& site, const uint32_t* operands, const uint64_t* s, const uint8_t* k,
@@ -172,24 +91,65 @@ void Capture(const DelayCell& cell, Slots& to) {
   }
 }
 
-// The tag of a body that is attempted, which has a node once a cell needs it.
+// What is made, and the slots that still own an object.
+struct Made {
+  Object* object;
+  uint64_t owned;
+};
+
+// The tag of the body that is attempted, which has a node once a cell needs it. The bodies of a chain are most often all of the
+// same site: what is kept is each site and how often it follows itself.
 class Path {
  public:
-  Path(const SiteCode& site, TagNode* outer) : site_(site), outer_(outer) {}
-  Path(const SiteCode& site, Path* around) : site_(site), around_(around) {}
+  Path(const SiteCode& site, TagNode* outer) : outer_(outer) { runs_[0] = {&site, 1}; }
+  Path(const SiteCode& site, Path* around) : around_(around) { runs_[0] = {&site, 1}; }
   ~Path() { DropTag(own_); }
   Path(const Path&) = delete;
   Path& operator=(const Path&) = delete;
+  // The next body of a chain. False: it is one too many.
+  bool Enter(const SiteCode& site) {
+    Run* last = runs_ + last_;
+    if (last->site == &site) {
+      ++last->count;
+      return true;
+    }
+    if (last_ + 1 == kMostRuns) return false;
+    ++last_;
+    last[1] = {&site, 1};
+    return true;
+  }
+  // Back to the body before.
+  void Leave() {
+    if (--runs_[last_].count == 0) --last_;
+    if (!own_) return;
+    DropTag(std::exchange(own_, nullptr));
+    made_ = 0;
+    made_of_run_ = 0;
+  }
   TagNode* Tag() {
-    if (!own_) own_ = NewTag({site_.label, false, 0}, around_ ? around_->Tag() : outer_);
-    return own_;
+    for (;;) {
+      if (made_of_run_ == runs_[made_].count) {
+        if (made_ == last_) return own_;
+        ++made_;
+        made_of_run_ = 0;
+      }
+      TagNode* rest = own_ ? own_ : around_ ? around_->Tag() : outer_;
+      TagNode* next = NewTag({runs_[made_].site->label, false, 0}, rest);
+      DropTag(std::exchange(own_, next));
+      ++made_of_run_;
+    }
   }
 
  private:
-  const SiteCode& site_;
+  struct Run {
+    const SiteCode* site;
+    uint32_t count;
+  };
   TagNode* outer_ = nullptr;  // of its Delay
   Path* around_ = nullptr;    // or the body in which that stands
-  TagNode* own_ = nullptr;
+  TagNode* own_ = nullptr;    // with the labels of the runs before `made_`, and of so many of that
+  uint32_t last_ = 0, made_ = 0, made_of_run_ = 0;
+  Run runs_[kMostRuns];       // outermost first
 };
 
 }  // namespace
@@ -203,224 +163,450 @@ struct Ahead {
   uint32_t depth;         // attempts within attempts that may still be made
 
   [[gnu::noinline]] bool Fill(DelayCell* cell, bool demanded);
-  // The value or the cell of a Delay, as a state; with a count.
-  [[gnu::noinline]] uint8_t Delay(const SiteCode& site, const uint32_t* operands, const uint64_t* s, const uint8_t* k, Path& path, uint64_t* bits);
+  // Runs the body of a delayed call for which nobody has asked, and gives its value.
+  [[gnu::noinline]] bool TryUnasked(const SiteCode& site, const uint32_t* operands, const Slots& slots, Path& path, Value* value);
+  // Makes its cell; takes over what those slots own that it captures.
+  [[gnu::noinline]] Made MakeCell(const SiteCode& site, const uint32_t* list, const Slots& slots, Path& path, uint64_t owned);
 };
 
 namespace {
 
 // The steps of an attempt that are more than a few instructions.
 
-[[gnu::noinline]] bool LookAtTwoFields(const DirectInstr* ip, uint64_t* s, uint8_t* k) {
-  constexpr uint32_t kSlot = kMostSlots - 1;
-  uint32_t a = ip->a & kSlot, d = ip->d & kSlot, b = ip->b & kSlot;
-  if (k[a] != kObject || DataAt(s[a])->constructor != ip->x) return false;
-  const Value* x = HeldBy(DataAt(s[a])->fields() + (ip->y >> 16));
-  const Value* y = HeldBy(DataAt(s[a])->fields() + (ip->y & 0xffff));
-  if (x->is_error() || y->is_error()) return false;
-  if ((ip->d & kFieldPlain && !x->is_word()) || (ip->b & kFieldPlain && !y->is_word())) return false;
-  s[d] = BitsOf(*x);
-  k[d] = StateOf(*x);
-  s[b] = BitsOf(*y);
-  k[b] = StateOf(*y);
-  return true;
-}
-
-[[gnu::noinline]] bool LookAtFields(const DirectInstr* ip, const uint32_t* entry, uint64_t* s, uint8_t* k) {
-  uint32_t a = ip->a & (kMostSlots - 1);
-  if (k[a] != kObject || DataAt(s[a])->constructor != ip->y) return false;
-  const Value* fields = DataAt(s[a])->fields();
-  for (const uint32_t* end = entry + ip->b; entry != end; ++entry) {
-    const Value* field = HeldBy(fields + (*entry >> 16));
-    if (*entry & kFieldPlain ? !field->is_word() : field->is_error()) return false;
-    uint32_t d = *entry & (kFieldPlain - 1);
-    s[d] = BitsOf(*field);
-    k[d] = StateOf(*field);
+// Puts what the reference in slot `from` stands for into slot `to`; and in its own place, unless that owns the cell. False if it
+// is not there.
+[[gnu::noinline]] bool Demand(Slots& slots, uint32_t from, uint32_t to, bool owns, Ahead* ahead, bool demanded) {
+  uint64_t bits = slots.bits[from];
+  uint8_t state = kReference;
+  Resolve(bits, state);
+  if (state == kReference) {
+    if (!ahead || ObjectAt(bits)->kind != ObjectKind::Delay || !ahead->Fill(CellAt(bits), demanded)) return false;
+    Resolve(bits, state);
   }
+  if (state != kWord && state != kObject) return false;
+  slots.bits[to] = bits;
+  slots.states[to] = state;
+  if (owns) return true;
+  slots.bits[from] = bits;
+  slots.states[from] = state;
   return true;
 }
 
-// The value of a reference, in its place. False if it is not there.
-[[gnu::noinline]] bool Demand(uint64_t* bits, uint8_t* state, Ahead* ahead, bool demanded) {
-  Resolve(*bits, *state);
-  if (*state != kReference) return true;
-  if (!ahead || ObjectAt(*bits)->kind != ObjectKind::Delay || !ahead->Fill(CellAt(*bits), demanded)) return false;
-  Resolve(*bits, *state);
-  return true;
+// An operand of a list at `to`, where there is no value yet; what is left of `owned`.
+inline uint64_t PutOperand(const Value* constants, const Slots& slots, uint32_t operand, Value* to, uint64_t owned) {
+  if (operand & kConstant) {
+    ::new (to) Value(constants[operand & ~kConstant]);
+    return owned;
+  }
+  uint32_t slot = operand & (kMostEagerSlots - 1);
+  uint64_t bits = slots.bits[slot];
+  auto kind = operand & kPlainOperand ? ValueKind::Word : static_cast<ValueKind>(slots.states[slot] & 7);
+  if (kind != ValueKind::Word) {
+    if (!(owned & BitOf(slot))) ObjectAt(bits)->refs.Retain();
+    owned &= ~BitOf(slot);
+  }
+  ::new (to) Value(Value::Adopt(kind, ObjectAt(bits)));
+  return owned;
 }
 
-[[gnu::noinline]] Data* Construct(const Program& program, const DirectInstr* ip, const uint32_t* list, const uint64_t* s,
-                                  const uint8_t* k, Made& made) {
-  Data* data = Data::NewRaw(ip->y, ip->b);
+[[gnu::noinline]] Made Construct(const Value* constants, const uint32_t* list, uint32_t fields, uint32_t constructor,
+                                 const Slots& slots, uint64_t owned) {
+  Data* data = Data::NewRaw(constructor, fields);
   Value* to = data->fields();
-  for (const uint32_t* end = list + ip->b; list != end; ++list, ++to) MakeOperand(program.constants, s, k, Kept(*list), to);
-  made.Add(data);
-  return data;
+  for (const uint32_t* end = list + fields; list != end; ++list, ++to) owned = PutOperand(constants, slots, *list, to, owned);
+  return {data, owned};
 }
 
-// Runs the body of a delayed call whose captured values are in their slots. False if it cannot be done now. Without `ahead` it
-// makes no delayed calls, and forces nothing. `demanded`: somebody waits for it.
-bool Attempt(const Program& program, const SiteCode& site, Slots& slots, Path* path, Ahead* ahead, bool demanded, Value* result) {
-  const DirectInstr* const code = program.direct.code.data();
-  const uint32_t* const lists = program.direct.operands.data();
-  uint64_t* const s = slots.bits;
-  uint8_t* const k = slots.states;
-  Made made;
-  const DirectInstr* ip = code + site.callee->plain;
-  // A slot of an instruction, without the mark of its last use.
-  auto slot = [](uint16_t operand) { return operand & (kMostSlots - 1); };
-  for (;;) {
-    switch (ip->op) {
-#define DF_FORM(form, type, condition, expression, left, right)    \
-  case Direct::form: {                                             \
+// All but the last field, which is to come.
+[[gnu::noinline]] Made ConstructAllButLast(const Value* constants, const uint32_t* list, uint32_t fields, uint32_t constructor,
+                                           const Slots& slots, uint64_t owned) {
+  Data* data = Data::NewRaw(constructor, fields);
+  Value* to = data->fields();
+  for (const uint32_t* end = list + fields - 1; list != end; ++list, ++to)
+    owned = PutOperand(constants, slots, *list, to, owned);
+  ::new (to) Value();
+  return {data, owned};
+}
+
+// What the body of a chain's next step captures, in its slots.
+inline void Capture(const Value* constants, const uint32_t* moves, uint32_t count, const Slots& from, Slots& to) {
+  for (const uint32_t* end = moves + 2 * count; moves != end; moves += 2) {
+    uint32_t operand = moves[0], slot = moves[1];
+    if (operand & kConstant) {
+      const Value& constant = constants[operand & ~kConstant];
+      to.bits[slot] = BitsOf(constant);
+      to.states[slot] = StateOf(constant);
+      continue;
+    }
+    uint32_t source = operand & (kMostEagerSlots - 1);
+    to.bits[slot] = from.bits[source];
+    to.states[slot] = operand & kPlainOperand ? kWord : from.states[source];
+  }
+}
+
+}  // namespace
+
+Made Ahead::MakeCell(const SiteCode& site, const uint32_t* list, const Slots& slots, Path& path, uint64_t owned) {
+  DelayCell* cell = worker.NewDirectCell(path.Tag(), &site);
+  Value* to = cell->operands();
+  const Value* constants = worker.program_.constants.data();
+  for (uint32_t i = 0, count = cell->num_operands(); i < count; ++i) owned = PutOperand(constants, slots, list[i], to + i, owned);
+  if (&site == chain) cell->few_fields = static_cast<uint8_t>(*fuel ? level : std::min(level + 1, kMostAhead));
+  return {cell, owned};
+}
+
+namespace {
+
+// Runs the eager code of a delayed call whose captured values are in the first slots of `space`. False if it cannot be done now.
+// Without `ahead` it makes no delayed calls, and forces nothing. `demanded`: somebody waits for it.
+bool Run(const Program& program, const SiteCode& site, Space& space, Path* path, Ahead* ahead, bool demanded, Value* result) {
+  static const void* const kLabels[] = {
+#define DF_DIRECT_BINARY(name, type, condition, expression) &&L_##name##RR, &&L_##name##RK, &&L_##name##KR,
+#define DF_DIRECT_COMPARE(name, expression) \
+  &&L_##name##RR, &&L_##name##RK, &&L_##name##KR, &&L_Branch##name##RR, &&L_Branch##name##RK,
+#define DF_DIRECT_UNARY(name, type, condition, expression) &&L_##name,
+#define DF_DIRECT_INTEGER(name, expression) &&L_##name##ZRR, &&L_##name##ZRK, &&L_##name##ZKR,
+#define DF_DIRECT_INTEGER_COMPARE(name, expression) \
+  &&L_##name##ZRR, &&L_##name##ZRK, &&L_##name##ZKR, &&L_Branch##name##ZRR, &&L_Branch##name##ZRK,
+#define DF_DIRECT(name, operands) &&L_##name,
+#define DF_DIRECT_WORD(name, operands) &&not_here,
+#define DF_DIRECT_EAGER(name, operands) &&L_##name,
+#include "runtime/tagged_direct_ops.def"
+  };
+  const DirectInstr* const code = program.eager.code.data();
+  const uint32_t* const lists = program.eager.lists.data();
+  const Value* const constants = program.constants.data();
+  Slots* f = &space.slots[0];
+  uint64_t owned = 0;
+  Value* hole = result;                // where the value goes
+  const EagerChain* step = nullptr;    // by which the body that runs was begun
+  const DirectInstr* attempt = nullptr;  // the Try of the body within it that runs
+  const DirectInstr* ip = code + site.callee->eager;
+#define S(slot) f->bits[slot]
+#define K(slot) f->states[slot]
+#define RUN() goto* kLabels[static_cast<size_t>(ip->op)]
+#define NEXT() \
+  do {         \
+    ++ip;      \
+    RUN();     \
+  } while (0)
+  try {
+    RUN();
+
+#define DF_FORM(form, type, condition, expression, left, right)                          \
+  L_##form : {                                                                           \
     [[maybe_unused]] type x = std::bit_cast<type>(left), y = std::bit_cast<type>(right); \
-    if (!(condition)) return false;                                \
-    s[ip->d] = std::bit_cast<uint64_t>(expression);                \
-    break;                                                         \
+    if (!(condition)) goto failed;                                                       \
+    S(ip->d) = std::bit_cast<uint64_t>(expression);                                      \
+    NEXT();                                                                              \
   }
-#define DF_DIRECT_BINARY(name, type, condition, expression)             \
-  DF_FORM(name##RR, type, condition, expression, s[ip->a], s[ip->b])    \
-  DF_FORM(name##RK, type, condition, expression, s[ip->a], ip->imm)     \
-  DF_FORM(name##KR, type, condition, expression, ip->imm, s[ip->a])
-#define DF_BRANCH_FORM(form, expression, right)                                            \
-  case Direct::form: {                                                                     \
-    int64_t x = static_cast<int64_t>(s[ip->a]), y = static_cast<int64_t>(right);           \
-    ip = code + ((expression) ? ip->x : ip->y);                                            \
-    continue;                                                                              \
+#define DF_DIRECT_BINARY(name, type, condition, expression)            \
+  DF_FORM(name##RR, type, condition, expression, S(ip->a), S(ip->b))   \
+  DF_FORM(name##RK, type, condition, expression, S(ip->a), ip->imm)    \
+  DF_FORM(name##KR, type, condition, expression, ip->imm, S(ip->a))
+#define DF_BRANCH_FORM(form, expression, right)                                 \
+  L_##form : {                                                                  \
+    int64_t x = static_cast<int64_t>(S(ip->a)), y = static_cast<int64_t>(right); \
+    ip = code + ((expression) ? ip->x : ip->y);                                 \
+    RUN();                                                                      \
   }
-#define DF_DIRECT_COMPARE(name, expression)                         \
-  DF_DIRECT_BINARY(name, int64_t, true, int64_t{expression})        \
-  DF_BRANCH_FORM(Branch##name##RR, expression, s[ip->b])             \
+#define DF_DIRECT_COMPARE(name, expression)                  \
+  DF_DIRECT_BINARY(name, int64_t, true, int64_t{expression}) \
+  DF_BRANCH_FORM(Branch##name##RR, expression, S(ip->b))     \
   DF_BRANCH_FORM(Branch##name##RK, expression, static_cast<int16_t>(ip->b))
-#define DF_DIRECT_UNARY(name, type, condition, expression) DF_FORM(name, type, condition, expression, s[ip->a], uint64_t{0})
+#define DF_DIRECT_UNARY(name, type, condition, expression) DF_FORM(name, type, condition, expression, S(ip->a), uint64_t{0})
 // An Integer is an open operand; the result of a comparison is plain.
-#define DF_INTEGER_FORM(form, failed, result, open, left, left_state, right, right_state)   \
-  case Direct::form: {                                                                      \
-    if ((left_state) != kWord || (right_state) != kWord) return false;                      \
-    auto x = static_cast<int64_t>(left), y = static_cast<int64_t>(right);                   \
-    [[maybe_unused]] int64_t z = 0;                                                         \
-    if (failed) return false;                                                               \
-    s[ip->d] = static_cast<uint64_t>(result);                                               \
-    if (open) k[ip->d] = kWord;                                                             \
-    break;                                                                                  \
+#define DF_INTEGER_FORM(form, failure, result, open, left, left_state, right, right_state) \
+  L_##form : {                                                                             \
+    if ((left_state) != kWord || (right_state) != kWord) goto failed;                      \
+    auto x = static_cast<int64_t>(left), y = static_cast<int64_t>(right);                  \
+    [[maybe_unused]] int64_t z = 0;                                                        \
+    if (failure) goto failed;                                                              \
+    S(ip->d) = static_cast<uint64_t>(result);                                              \
+    if (open) K(ip->d) = kWord;                                                            \
+    NEXT();                                                                                \
   }
-#define DF_INTEGER_FORMS(name, failed, result, open)                                                                      \
-  DF_INTEGER_FORM(name##ZRR, failed, result, open, s[slot(ip->a)], k[slot(ip->a)], s[slot(ip->b)], k[slot(ip->b)])        \
-  DF_INTEGER_FORM(name##ZRK, failed, result, open, s[slot(ip->a)], k[slot(ip->a)], ip->imm, kWord)                        \
-  DF_INTEGER_FORM(name##ZKR, failed, result, open, ip->imm, kWord, s[slot(ip->a)], k[slot(ip->a)])
+#define DF_INTEGER_FORMS(name, failure, result, open)                                                \
+  DF_INTEGER_FORM(name##ZRR, failure, result, open, S(ip->a), K(ip->a), S(ip->b), K(ip->b))          \
+  DF_INTEGER_FORM(name##ZRK, failure, result, open, S(ip->a), K(ip->a), ip->imm, kWord)              \
+  DF_INTEGER_FORM(name##ZKR, failure, result, open, ip->imm, kWord, S(ip->a), K(ip->a))
 #define DF_DIRECT_INTEGER(name, expression) DF_INTEGER_FORMS(name, expression, z, true)
-#define DF_INTEGER_BRANCH_FORM(form, expression, right, right_state)                        \
-  case Direct::form: {                                                                      \
-    if (k[ip->a] != kWord || (right_state) != kWord) return false;                          \
-    auto x = static_cast<int64_t>(s[ip->a]), y = static_cast<int64_t>(right);               \
-    ip = code + ((expression) ? ip->x : ip->y);                                             \
-    continue;                                                                               \
+#define DF_INTEGER_BRANCH_FORM(form, expression, right, right_state)             \
+  L_##form : {                                                                  \
+    if (K(ip->a) != kWord || (right_state) != kWord) goto failed;                \
+    auto x = static_cast<int64_t>(S(ip->a)), y = static_cast<int64_t>(right);    \
+    ip = code + ((expression) ? ip->x : ip->y);                                  \
+    RUN();                                                                       \
   }
-#define DF_DIRECT_INTEGER_COMPARE(name, expression)                               \
-  DF_INTEGER_FORMS(name, false, expression, false)                                \
-  DF_INTEGER_BRANCH_FORM(Branch##name##ZRR, expression, s[ip->b], k[ip->b])       \
+#define DF_DIRECT_INTEGER_COMPARE(name, expression)                         \
+  DF_INTEGER_FORMS(name, false, expression, false)                          \
+  DF_INTEGER_BRANCH_FORM(Branch##name##ZRR, expression, S(ip->b), K(ip->b)) \
   DF_INTEGER_BRANCH_FORM(Branch##name##ZRK, expression, static_cast<int16_t>(ip->b), kWord)
 #define DF_DIRECT(name, operands)
 #include "runtime/tagged_direct_ops.def"
-      case Direct::Load: s[ip->d] = static_cast<uint64_t>(ip->imm); break;
-      case Direct::Nullary:
-        s[ip->d] = static_cast<uint64_t>(ip->imm);
-        k[ip->d] = kWord;
-        break;
-      case Direct::LoadOpen:
-        s[ip->d] = BitsOf(program.constants[ip->x]);
-        k[ip->d] = StateOf(program.constants[ip->x]);
-        break;
-      case Direct::Widen:
-        s[ip->d] = s[ip->a];
-        k[ip->d] = kWord;
-        break;
-      case Direct::MoveOpen:
-        s[ip->d] = s[slot(ip->a)];
-        k[ip->d] = k[slot(ip->a)];
-        break;
-      case Direct::Narrow:
-        if (k[slot(ip->a)] != kWord) return false;
-        s[ip->d] = s[slot(ip->a)];
-        break;
-      case Direct::Drop:
-      case Direct::Count: break;
-      case Direct::Match: s[ip->d] = ConstructorAt(s[slot(ip->a)], k[slot(ip->a)]); break;
-      case Direct::Field:
-      case Direct::FieldPlain: {
-        uint32_t a = slot(ip->a);
-        if (k[a] != kObject || DataAt(s[a])->constructor != ip->x) return false;
-        const Value* field = HeldBy(&DataAt(s[a])->fields()[ip->b]);
-        if (ip->op == Direct::FieldPlain ? !field->is_word() : field->is_error()) return false;
-        s[ip->d] = BitsOf(*field);
-        k[ip->d] = StateOf(*field);
-        break;
-      }
-      case Direct::TwoFields:
-        if (!LookAtTwoFields(ip, s, k)) return false;
-        break;
-      case Direct::Fields:
-        if (!LookAtFields(ip, lists + ip->x, s, k)) return false;
-        break;
-      case Direct::Force:
-      case Direct::ForcePlain: {
-        uint32_t a = slot(ip->a);
-        if (k[a] == kReference && !Demand(s + a, k + a, ahead, demanded)) return false;
-        if (k[a] != kWord && (k[a] != kObject || ip->op == Direct::ForcePlain)) return false;
-        s[ip->d] = s[a];
-        k[ip->d] = k[a];
-        break;
-      }
-      case Direct::Construct:
-        s[ip->d] = reinterpret_cast<uint64_t>(Construct(program, ip, lists + ip->x, s, k, made));
-        k[ip->d] = kObject;
-        break;
-      case Direct::Delay:
-        if (!ahead) return false;
-        k[ip->d] = ahead->Delay(program.sites[ip->y], lists + ip->x, s, k, *path, s + ip->d);
-        if (k[ip->d] != kWord) made.Add(ObjectAt(s[ip->d]));
-        break;
-      case Direct::Branch: ip = code + (s[ip->a] ? ip->x : ip->y); continue;
-      case Direct::BranchMatch: ip = code + (ConstructorAt(s[ip->a], k[ip->a]) == 0 ? ip->x : ip->y); continue;
-      case Direct::Choose:
-      case Direct::ChooseMatch: {
-        uint64_t which = ip->op == Direct::Choose ? s[ip->a] : ConstructorAt(s[ip->a], k[ip->a]);
-        if (which >= ip->b) return false;
-        ip = code + lists[ip->x + which];
-        continue;
-      }
-      case Direct::Jump: ip = code + ip->x; continue;
-      case Direct::Return: *result = Value::Word(static_cast<int64_t>(s[ip->a])); return true;
-      case Direct::ReturnConstant: *result = Value::Word(static_cast<int16_t>(ip->d)); return true;
-      case Direct::ReturnOpen: {
-        uint64_t bits = s[ip->a];
-        uint8_t state = k[ip->a];
-        Resolve(bits, state);
-        if (state == (kPresent | static_cast<uint8_t>(ValueKind::Error))) return false;
-        *result = Held(bits, state);
-        return true;
-      }
-      default: return false;
-    }
-    ++ip;
+
+  L_Load:
+    S(ip->d) = static_cast<uint64_t>(ip->imm);
+    NEXT();
+  L_Nullary:
+    S(ip->d) = static_cast<uint64_t>(ip->imm);
+    K(ip->d) = kWord;
+    NEXT();
+  L_LoadOpen:
+    S(ip->d) = BitsOf(constants[ip->x]);
+    K(ip->d) = StateOf(constants[ip->x]);
+    NEXT();
+  L_Widen:
+    S(ip->d) = S(ip->a);
+    K(ip->d) = kWord;
+    NEXT();
+  L_MoveOpen:
+    S(ip->d) = S(ip->a);
+    K(ip->d) = K(ip->a);
+    NEXT();
+  L_Narrow:
+    if (K(ip->a) != kWord) goto failed;
+    S(ip->d) = S(ip->a);
+    NEXT();
+
+    // ---------------------------------------------------------------- data
+
+  L_Match:
+    S(ip->d) = ConstructorAt(S(ip->a), K(ip->a));
+    NEXT();
+  L_Field: {
+    if (K(ip->a) != kObject || DataAt(S(ip->a))->constructor != ip->x) goto failed;
+    const Value* field = HeldBy(&DataAt(S(ip->a))->fields()[ip->b]);
+    if (field->is_error()) goto failed;
+    S(ip->d) = BitsOf(*field);
+    K(ip->d) = StateOf(*field);
+    NEXT();
   }
+  L_FieldPlain: {
+    if (K(ip->a) != kObject || DataAt(S(ip->a))->constructor != ip->x) goto failed;
+    const Value* field = HeldBy(&DataAt(S(ip->a))->fields()[ip->b]);
+    if (!field->is_word()) goto failed;
+    S(ip->d) = BitsOf(*field);
+    NEXT();
+  }
+  L_TwoFields: {
+    if (K(ip->a) != kObject || DataAt(S(ip->a))->constructor != ip->x) goto failed;
+    const Value* fields = DataAt(S(ip->a))->fields();
+    const Value* x = HeldBy(fields + (ip->y >> 16));
+    const Value* y = HeldBy(fields + (ip->y & 0xffff));
+    if (x->is_error() || y->is_error()) goto failed;
+    if ((ip->d & kFieldPlain && !x->is_word()) || (ip->b & kFieldPlain && !y->is_word())) goto failed;
+    uint32_t d = ip->d & (kFieldPlain - 1), b = ip->b & (kFieldPlain - 1);
+    S(d) = BitsOf(*x);
+    K(d) = StateOf(*x);
+    S(b) = BitsOf(*y);
+    K(b) = StateOf(*y);
+    NEXT();
+  }
+  L_Fields: {
+    if (K(ip->a) != kObject || DataAt(S(ip->a))->constructor != ip->y) goto failed;
+    const Value* fields = DataAt(S(ip->a))->fields();
+    for (const uint32_t *entry = lists + ip->x, *end = entry + ip->b; entry != end; ++entry) {
+      const Value* field = HeldBy(fields + (*entry >> 16));
+      if (*entry & kFieldPlain ? !field->is_word() : field->is_error()) goto failed;
+      uint32_t d = *entry & (kFieldPlain - 1);
+      S(d) = BitsOf(*field);
+      K(d) = StateOf(*field);
+    }
+    NEXT();
+  }
+  L_Force: {
+    uint8_t state = K(ip->a);
+    if (state == kReference) goto demand;
+    if (state != kWord && state != kObject) goto failed;
+    S(ip->d) = S(ip->a);
+    K(ip->d) = state;
+    NEXT();
+  }
+  L_ForcePlain:
+    if (K(ip->a) != kWord) goto demand;
+    S(ip->d) = S(ip->a);
+    NEXT();
+  demand:
+    if (K(ip->a) != kReference) goto failed;
+    if (!Demand(*f, ip->a, ip->d, owned & BitOf(ip->a), ahead, demanded && !attempt)) goto failed;
+    if (ip->op == Direct::ForcePlain && K(ip->d) != kWord) goto failed;
+    NEXT();
+  L_Construct: {
+    Made made = Construct(constants, lists + ip->x, ip->b, ip->y, *f, owned);
+    S(ip->d) = reinterpret_cast<uint64_t>(made.object);
+    K(ip->d) = kObject;
+    owned = made.owned | BitOf(ip->d);
+    NEXT();
+  }
+
+    // ---------------------------------------------------------------- delayed calls
+
+  L_Try:
+    if (!program.sites[ip->y].unasked.Take()) {
+      ip = code + ip->x;
+      RUN();
+    }
+    attempt = ip;
+    NEXT();
+  L_Tried:
+    S(ip->d) = S(ip->a);
+    K(ip->d) = kWord;
+    goto tried;
+  L_TriedOpen: {
+    uint64_t bits = S(ip->a);
+    uint8_t state = K(ip->a);
+    Resolve(bits, state);
+    if (state == kError) goto failed;
+    S(ip->d) = bits;
+    K(ip->d) = state;
+  }
+  tried:
+    program.sites[ip->y].unasked.Tell(true);
+    attempt = nullptr;
+    ip = code + ip->x;
+    RUN();
+  L_MakeCell: {
+    Made made = ahead->MakeCell(program.sites[ip->y], lists + ip->x, *f, *path, owned);
+    S(ip->d) = reinterpret_cast<uint64_t>(made.object);
+    K(ip->d) = kReference;
+    owned = made.owned | BitOf(ip->d);
+    NEXT();
+  }
+  L_Delay: {
+    Value value;
+    if (ahead->TryUnasked(program.sites[ip->y], lists + ip->x, *f, *path, &value)) {
+      K(ip->d) = StateOf(value);
+      if (value.is_word()) {
+        S(ip->d) = BitsOf(value);
+      } else {
+        S(ip->d) = reinterpret_cast<uint64_t>(value.Take());
+        owned |= BitOf(ip->d);
+      }
+      NEXT();
+    }
+    goto L_MakeCell;
+  }
+  L_Chain: {
+    const EagerChain& chain = program.eager.chains[ip->x];
+    const SiteCode& next = program.sites[chain.site];
+    Made made = ConstructAllButLast(constants, lists + chain.list, chain.fields, chain.constructor, *f, owned);
+    ::new (hole) Value(Value::Adopt(ValueKind::Object, made.object));
+    hole = static_cast<Data*>(made.object)->fields() + (chain.fields - 1);
+    owned = made.owned;
+    if (step) program.sites[step->site].unasked.Tell(true);
+    step = nullptr;
+    if (!*ahead->fuel || (owned && space.num_kept + std::popcount(owned) > kMostKept) || !next.unasked.Take() ||
+        !path->Enter(next)) {
+      made = ahead->MakeCell(next, lists + chain.captured, *f, *path, owned);
+      ::new (hole) Value(Value::Adopt(ValueKind::Reference, made.object));
+      owned = made.owned;
+      goto done;
+    }
+    --*ahead->fuel;
+    for (; owned; owned &= owned - 1) space.kept[space.num_kept++] = ObjectAt(S(std::countr_zero(owned)));
+    Slots* other = f == &space.slots[0] ? &space.slots[1] : &space.slots[0];
+    Capture(constants, lists + chain.moves, chain.num_moves, *f, *other);
+    f = other;
+    step = &chain;
+    demanded = false;
+    ip = code + next.callee->eager;
+    RUN();
+  }
+
+    // ---------------------------------------------------------------- branches
+
+  L_Branch:
+    ip = code + (S(ip->a) ? ip->x : ip->y);
+    RUN();
+  L_BranchMatch:
+    ip = code + (ConstructorAt(S(ip->a), K(ip->a)) == 0 ? ip->x : ip->y);
+    RUN();
+  L_Choose:
+    if (S(ip->a) >= ip->b) goto failed;
+    ip = code + lists[ip->x + S(ip->a)];
+    RUN();
+  L_ChooseMatch: {
+    uint32_t which = ConstructorAt(S(ip->a), K(ip->a));
+    if (which >= ip->b) goto failed;
+    ip = code + lists[ip->x + which];
+    RUN();
+  }
+  L_Jump:
+    ip = code + ip->x;
+    RUN();
+  L_Return:
+    ::new (hole) Value(Value::Word(static_cast<int64_t>(S(ip->a))));
+    goto done;
+  L_ReturnConstant:
+    ::new (hole) Value(Value::Word(static_cast<int16_t>(ip->d)));
+    goto done;
+  L_ReturnOpen: {
+    uint64_t bits = S(ip->a);
+    uint8_t state = K(ip->a);
+    if (owned & BitOf(ip->a)) {
+      owned &= ~BitOf(ip->a);
+    } else {
+      Resolve(bits, state);
+      if (state == kError) goto failed;
+      Count(bits, state);
+    }
+    ::new (hole) Value(Value::Adopt(static_cast<ValueKind>(state & 7), ObjectAt(bits)));
+  }
+  done:
+    if (step) program.sites[step->site].unasked.Tell(true);
+    if (owned | space.num_kept) Release(*f, owned, space);
+    return true;
+
+  failed:
+    if (attempt) {
+      program.sites[attempt->y].unasked.Tell(false);
+      ip = code + attempt->x;
+      attempt = nullptr;
+      RUN();
+    }
+    if (step) {
+      // The bodies before this one have come to something: their last field is a cell.
+      const SiteCode& next = program.sites[step->site];
+      next.unasked.Tell(false);
+      path->Leave();
+      const Slots& before = f == &space.slots[0] ? space.slots[1] : space.slots[0];
+      ::new (hole) Value(Value::Adopt(ValueKind::Reference, ahead->MakeCell(next, lists + step->captured, before, *path, 0).object));
+    }
+    if (owned | space.num_kept) Release(*f, owned, space);
+    return step;
+
+  // In direct code only.
+  L_Apply: L_ApplyOpen: L_Defer: L_Drop: L_Count: L_CountCall: L_Call: L_CallWord: L_Arg: L_ArgConstant: L_ArgWiden: L_ArgOpen:
+  L_ArgOpenConstant: L_Enter: L_CallOut: L_Got: L_GotOpen: L_GotMany: L_Next: L_ReturnMany: L_Words: L_ApplyMany: L_KeepCallee:
+  L_NoneLate: L_Yield: L_Await: L_Awaited: L_Resume: L_EnterLate:
+  not_here:
+    __builtin_unreachable();
+  } catch (...) {
+    Release(*f, owned, space);
+    throw;
+  }
+#undef S
+#undef K
+#undef RUN
+#undef NEXT
 }
 
 }  // namespace
 
 bool RunEager(const Program& program, const SiteCode& site, const uint32_t* operands, const uint64_t* slots,
               const uint8_t* states, Value* result) {
-  Slots own;
-  Capture(program, site, operands, slots, states, own);
-  return Attempt(program, site, own, nullptr, nullptr, false, result);
+  Space space;
+  Capture(program, site, operands, slots, states, space.slots[0]);
+  return Run(program, site, space, nullptr, nullptr, false, result);
 }
 
 bool FillIfReady(const Program& program, DelayCell& cell, DeadObjects& dead) {
   if (cell.state != DelayCell::State::Kept || !cell.site->eager || !cell.starts_direct) return false;
-  Slots own;
-  Capture(cell, own);
+  Space space;
+  Capture(cell, space.slots[0]);
   Value result;
-  if (!Attempt(program, *cell.site, own, nullptr, nullptr, false, &result)) return false;
+  if (!Run(program, *cell.site, space, nullptr, nullptr, false, &result)) return false;
   cell.DropChildren(dead);
   DropTag(cell.tag);
   cell.body = nullptr;
@@ -442,8 +628,8 @@ bool Ahead::Fill(DelayCell* cell, bool demanded) {
   if (!site.forced.Take()) return false;
   uint32_t own_fuel = 1u << cell->few_fields;
   Ahead inner{worker, &site, cell->few_fields, demanded ? &own_fuel : fuel, depth - 1};
-  Slots slots;
-  Capture(*cell, slots);
+  Space space;
+  Capture(*cell, space.slots[0]);
   Value result, held = Value::Retain(ValueKind::Reference, cell);
   {
     // A body that needs its own value finds that it is not there.
@@ -453,7 +639,7 @@ bool Ahead::Fill(DelayCell* cell, bool demanded) {
       ~Running() { cell.state = DelayCell::State::Kept; }
     } running(*cell);
     Path path(site, cell->tag);
-    bool done = Attempt(worker.program_, site, slots, &path, &inner, demanded, &result);
+    bool done = Run(worker.program_, site, space, &path, &inner, demanded, &result);
     site.forced.Tell(done);
     if (!done) return false;
   }
@@ -466,31 +652,17 @@ bool Ahead::Fill(DelayCell* cell, bool demanded) {
   return true;
 }
 
-uint8_t Ahead::Delay(const SiteCode& site, const uint32_t* operands, const uint64_t* s, const uint8_t* k, Path& path,
-                     uint64_t* bits) {
-  if (site.ahead && depth && (site.eager || *fuel) && site.unasked.Take()) {
-    if (!site.eager) --*fuel;
-    Slots slots;
-    Capture(worker.program_, site, operands, s, k, slots);
-    Path own(site, &path);
-    Value result;
-    --depth;
-    bool done = Attempt(worker.program_, site, slots, &own, this, false, &result);
-    ++depth;
-    site.unasked.Tell(done);
-    if (done) {
-      *bits = BitsOf(result);
-      uint8_t state = StateOf(result);
-      if (state != kWord) result.Take();
-      return state;
-    }
-  }
-  DelayCell* cell = worker.NewDirectCell(path.Tag(), &site);
-  Value* to = cell->operands();
-  for (uint32_t i = 0; i < cell->num_operands(); ++i) MakeOperand(worker.program_.constants, s, k, Kept(operands[i]), to + i);
-  if (&site == chain) cell->few_fields = static_cast<uint8_t>(*fuel ? level : std::min(level + 1, kMostAhead));
-  *bits = reinterpret_cast<uint64_t>(static_cast<Object*>(cell));
-  return kReference;
+bool Ahead::TryUnasked(const SiteCode& site, const uint32_t* operands, const Slots& slots, Path& path, Value* value) {
+  if (!depth || !(site.eager || *fuel) || !site.unasked.Take()) return false;
+  if (!site.eager) --*fuel;
+  Space space;
+  Capture(worker.program_, site, operands, slots.bits, slots.states, space.slots[0]);
+  Path own(site, &path);
+  --depth;
+  bool done = Run(worker.program_, site, space, &own, this, false, value);
+  ++depth;
+  site.unasked.Tell(done);
+  return done;
 }
 
 bool Worker::RunAhead(DelayCell* cell) {

@@ -1,6 +1,7 @@
 // runtime/tagged_eager.h
 //
-// Delayed bodies that are computed where the Delay stands, if what they need is there by then (docs/tagged-engine.md).
+// Delayed bodies that are computed without a frame, where the Delay stands or where their cell is forced, if what they need is
+// there by then: eager code, and its interpreter (docs/tagged-engine.md).
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@ namespace df::tagged {
 struct DelayCell;
 
 // Sets SiteCode::ahead of the delayed calls whose bodies are short and do nothing but look at values, compute with words, and make
-// constructors and delayed calls; and SiteCode::eager of those that make no delayed calls.
-void MarkEager(Program& program);
+// constructors and delayed calls; and SiteCode::eager of those that make no delayed calls. Makes the eager code of all these.
+void MakeEager(Program& program);
 
 // What the body of an eager site gives, into `result`; or false if some value is missing, has failed, or is too large for a word.
 // The operands are those of its Delay in direct code, in a frame with these slots and states; they stay as they are. May throw

@@ -28,6 +28,7 @@ Frame* Worker::RunWords(Frame* frame) {
 #define DF_DIRECT(name, operands) &&other,
 #define DF_DIRECT_BOTH(name, operands) &&L_##name,
 #define DF_DIRECT_WORD(name, operands) &&L_##name,
+#define DF_DIRECT_EAGER(name, operands) &&other,
 #include "runtime/tagged_direct_ops.def"
   };
 #define FRAME() (reinterpret_cast<Frame*>(s) - 1)

@@ -93,7 +93,7 @@ void ForElements(TypeKind element, F f) {
 
 class BatchRun {
  public:
-  BatchRun(const DeviceBatch& batch, TurnedMatrices& turned)
+  BatchRun(const DeviceBatch& batch, const TurnedMatrices& turned)
       : batch_(batch), region_(*batch.region), count_(batch.rows), turned_(turned), times_(batch.times),
         values_(batch.region->values.size()) {
     if (times_) since_ = Clock::now();
@@ -122,8 +122,11 @@ class BatchRun {
       if (!values_[in].shared) return false;
     return true;
   }
-  // Of an operand that all rows share, if the device is the host.
-  const Value* TensorOf(uint32_t value) const { return value < region_.num_operands ? batch_.tensors[value] : nullptr; }
+  // Null if it is no operand, or was not prepared.
+  char* TurnedOf(uint32_t value) const {
+    const Value* matrix = value < region_.num_operands ? batch_.tensors[value] : nullptr;
+    return matrix ? turned_.Find(*matrix) : nullptr;
+  }
   size_t CountRows(const Rows& rows) const { return rows.shared ? 1 : count_; }
   // Calls f(pointers to each operand's elements, to the result's, elements) as few times as the rows allow.
   template <typename F>
@@ -138,7 +141,7 @@ class BatchRun {
   const DeviceBatch& batch_;
   const BatchRegion& region_;
   const size_t count_;  // of rows
-  TurnedMatrices& turned_;
+  const TurnedMatrices& turned_;
   BatchTimes* times_;
   ScratchUse use_;
   llvm::SmallVector<Rows, 32> values_;
@@ -282,8 +285,9 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
       }
       const Rows& out = NewRows(value, false);
       size_t stride = m == 1 ? x.stride / sizeof(T) : k, rows = count_ * m;
-      if (turned && TensorOf(item.in[1])) {
-        auto* right = reinterpret_cast<const T*>(turned_.Of(*TensorOf(item.in[1]), n, k));
+      const char* kept = turned ? TurnedOf(item.in[1]) : nullptr;
+      if (kept) {
+        auto* right = reinterpret_cast<const T*>(kept);
         cpu::MatMul(reinterpret_cast<const T*>(x.Row(0)), stride, right, n, reinterpret_cast<T*>(out.base), n, rows, k, n);
       } else {
         multiply(x.Row(0), stride, y.Row(0), out.base, rows);
@@ -294,10 +298,8 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
     if (x.shared && !y.shared && n == 1 && !turned && count_ > 1) {
       y = Together(y, k * sizeof(T));
       if (whole(y.stride)) {
-        T* right;
-        if (TensorOf(item.in[0])) {
-          right = reinterpret_cast<T*>(turned_.Of(*TensorOf(item.in[0]), m, k));
-        } else {
+        auto* right = reinterpret_cast<T*>(TurnedOf(item.in[0]));
+        if (!right) {
           right = scratch().Array<T>(m * k);
           cpu::Turn(reinterpret_cast<const T*>(x.Row(0)), k, m, k, right);
         }
@@ -417,25 +419,52 @@ void BatchRun::Run() {
 
 }  // namespace
 
-char* TurnedMatrices::Of(const Value& matrix, size_t rows, size_t columns) {
-  auto it = llvm::find_if(entries_, [&](const Entry& e) { return e.matrix.object() == matrix.object(); });
-  if (it == entries_.end()) {
-    // What nobody else holds is of no use any more.
-    llvm::erase_if(entries_, [](const Entry& e) { return e.matrix.object()->refs.IsOne(); });
-    if (entries_.size() == kMost) entries_.erase(entries_.begin());
-    TensorObject& x = *TensorIn(matrix);
-    TensorBlock* block = TensorBlock::New(device_, x.bytes());
-    ForNumbers(x.element(), [&](auto t) {
-      using T = decltype(t);
-      cpu::Turn(x.as<T>(), columns, rows, columns, reinterpret_cast<T*>(block->address()));
-    });
-    entries_.emplace_back(matrix, block);
-  } else {
-    std::rotate(it, it + 1, entries_.end());  // the oldest use is first
-  }
-  return entries_.back().block->address();
+// ---------------------------------------------------------------- turned matrices
+
+char* TurnedMatrices::Find(const Value& matrix) const {
+  for (const Entry& entry : entries_)
+    if (entry.matrix.object() == matrix.object()) return entry.block->address();
+  return nullptr;
 }
 
-void RunBatch(const DeviceBatch& batch, TurnedMatrices& turned) { BatchRun(batch, turned).Run(); }
+void TurnedMatrices::Add(const Value& matrix, size_t rows, size_t columns) {
+  auto it = llvm::find_if(entries_, [&](const Entry& e) { return e.matrix.object() == matrix.object(); });
+  if (it != entries_.end()) {
+    std::rotate(it, it + 1, entries_.end());
+    return;
+  }
+  TensorObject& x = *TensorIn(matrix);
+  TensorBlock* block = TensorBlock::New(device_, x.bytes());
+  ForNumbers(x.element(), [&](auto t) {
+    using T = decltype(t);
+    cpu::Turn(x.as<T>(), columns, rows, columns, reinterpret_cast<T*>(block->address()));
+  });
+  entries_.emplace_back(matrix, block);
+}
+
+// Those of BatchRun::Product.
+void TurnedMatrices::Prepare(const DeviceBatch& batch) {
+  const BatchRegion& region = *batch.region;
+  if (region.weights.empty() || batch.rows < 2) return;
+  if (entries_.size() >= kMost) {
+    // What nobody else holds is of no use any more.
+    llvm::erase_if(entries_, [](const Entry& e) { return e.matrix.object()->refs.IsOne(); });
+    if (entries_.size() >= kMost) entries_.erase(entries_.begin(), entries_.end() - kMost + 1);
+  }
+  llvm::SmallVector<bool, 32> shared;  // by value: an op's result is if all its operands are
+  for (const Rows& rows : batch.operands) shared.push_back(rows.shared);
+  for (const BatchRegion::Item& item : region.ops) {
+    shared.push_back(llvm::all_of(item.in, [&](uint32_t in) { return shared[in]; }));
+    if ((item.op != Op::MatMul && item.op != Op::Gemm) || shared[item.in[0]] == shared[item.in[1]]) continue;
+    bool turned = item.op == Op::Gemm;
+    uint32_t matrix = item.in[turned ? 1 : 0];
+    if (!shared[matrix] || matrix >= region.num_operands || !batch.tensors[matrix]) continue;
+    if (!turned && region.values[item.in[1]].tensor->dims.size() != 1) continue;
+    Dims dims = region.values[matrix].tensor->dims;
+    if (dims.size() == 2) Add(*batch.tensors[matrix], static_cast<size_t>(dims[0]), static_cast<size_t>(dims[1]));
+  }
+}
+
+void RunBatch(const DeviceBatch& batch, const TurnedMatrices& turned) { BatchRun(batch, turned).Run(); }
 
 }  // namespace df

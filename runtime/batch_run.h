@@ -17,8 +17,10 @@ class TurnedMatrices {
  public:
   // Of the host.
   explicit TurnedMatrices(Device& device) : device_(device) {}
-  // The elements of the matrix turned; stays until the next call.
-  char* Of(const Value& matrix, size_t rows, size_t columns);
+  // Turns those that the batch asks for. What was kept before may go.
+  void Prepare(const DeviceBatch& batch);
+  // The elements of the matrix turned; null if it was not prepared.
+  char* Find(const Value& matrix) const;
   void Clear() { entries_.clear(); }
 
  private:
@@ -37,11 +39,14 @@ class TurnedMatrices {
     Value matrix;
     TensorBlock* block;
   };
+  void Add(const Value& matrix, size_t rows, size_t columns);
+
   Device& device_;
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_;  // the oldest use is first
 };
 
-// Computes the batch, whose addresses are pointers. Throws std::bad_alloc beyond the memory limit.
-void RunBatch(const DeviceBatch& batch, TurnedMatrices& turned);
+// Computes the batch, whose addresses are pointers. Throws std::bad_alloc beyond the memory limit. Parts of a batch may be computed on
+// several threads at once.
+void RunBatch(const DeviceBatch& batch, const TurnedMatrices& turned);
 
 }  // namespace df

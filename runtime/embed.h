@@ -62,8 +62,8 @@ struct RunSettings {
   uint64_t max_frames = 0;               // live calls; 0: no limit
   std::chrono::milliseconds timeout{0};  // 0: none
   const std::atomic<bool>* interrupt = nullptr;  // set it from a signal handler or another thread
-  // How many threads Execute may use, the calling one among them; 0: one per processor, but one
-  // alone where ops on tensors are batched. Only Tagged uses more than one, and
+  // How many threads Execute may use, the calling one among them; 0: one per processor.
+  // Only Tagged uses more than one, and
   // only for a run of some milliseconds. Results and messages do not depend on it. The others begin and end within
   // Execute, take no signal but SIGURG, and call nothing of the program.
   uint32_t threads = 0;

@@ -52,11 +52,11 @@ struct RunOptions {
   bool last_first = false;
   // Reference engine: 0 takes tokens first in, first out; otherwise a random order from this seed.
   uint64_t seed = 0;
-  // Tagged engine: how many threads take part; 0: one per processor, but one alone where ops on tensors are batched. Results do
-  // not depend on it.
+  // Tagged engine: how many threads take part; 0: one per processor. Where ops on tensors are batched they share the batches, and
+  // one does the rest. Results do not depend on it.
   uint32_t threads = 1;
   // Tagged engine: with several threads, not 0 makes them give away work at any moment, as often as they can, late and to
-  // anybody, in an order that follows from this seed. For tests.
+  // anybody, in an order that follows from this seed; and share all batches. For tests.
   uint64_t stress = 0;
   // Tagged engine: short delayed bodies are computed where they stand if what they need is there. Results do not depend on it.
   bool eager = true;
@@ -67,7 +67,7 @@ struct RunOptions {
   // There, too: functions on Integers, as long as the numbers are small. Results do not depend on it.
   bool small_integers = true;
   // Tagged engine: the most activations of a region whose ops on tensors are computed together (docs/batching.md); 0: each by
-  // itself. Results do not depend on it. With several threads there is no batching yet.
+  // itself. Results do not depend on it.
   uint32_t batch = kUsualBatch;
   static constexpr uint32_t kUsualBatch = 256;
   // What computes batches; outlives the run; null: the host. Results do not depend on it.

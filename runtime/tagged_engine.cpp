@@ -28,19 +28,22 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
     : EngineRun(graph, run), options_(options) {
   if (run_.trace) options_.direct = options_.move = false;  // every firing is shown, with its operands
   if (run_.trace || run_.run_dry) run_.threads = 1;
-  options_.batch = run_.batch > 0 && run_.threads <= 1 && !run_.trace && HasTensors(graph);
+  options_.batch = run_.batch > 0 && !run_.trace && HasTensors(graph);
   refused_ = Compile(graph_, options_, &program_);
   for (SiteCode& site : program_.sites) {
     site.owner = this;
     if (site.callee) site.free_list = FramePool::ListOf(site.callee->frame_bytes);
     if (site.type == SiteType::Delay) DelayCell::Measure(site);
   }
+  const uint32_t threads = run_.threads ? run_.threads : DefaultThreads();
   // Outers look into frames around theirs, which may be another worker's.
   if (std::any_of(program_.sites.begin(), program_.sites.end(), [](const SiteCode& s) { return s.needs_outer || s.keeps_home; })) run_.threads = 1;
   if (program_.tensor_groups.empty()) options_.batch = false;
-  if (run_.threads == 0) run_.threads = options_.batch ? 1 : DefaultThreads();
+  if (run_.threads == 0) run_.threads = threads;
   if (options_.batch) {
-    if (!run_.device) own_device_ = std::make_unique<HostDevice>();
+    // The threads share batches; one runs ahead and notes them.
+    if (!run_.device) own_device_ = std::make_unique<HostDevice>(threads, run_.stress != 0);
+    run_.threads = 1;
     Device& device = run_.device ? *run_.device : *own_device_;
     batcher_ = std::make_unique<Batcher>(program_.tensor_groups.size(), BatchOptions{run_.batch, run_.count}, device, [this] { CheckLimits(); });
   }

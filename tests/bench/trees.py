@@ -99,7 +99,7 @@ def torch_rates(hidden, batches, count, rounds):
 
 def our_rate(dfc, path, batch, count, rounds, how):
     def run(n):
-        seconds, text = timed(dfc, path, f"--batch={how}", *inputs(count=count, batch=batch, rounds=n))
+        seconds, text = timed(dfc, path, "--threads=1", f"--batch={how}", *inputs(count=count, batch=batch, rounds=n))
         return seconds, float(text)
 
     return rate(run, count, rounds, 4)

@@ -181,7 +181,7 @@ def our_rate(dfc, graph, model, steps, batch, count, rounds, how):
 
     def run(n):
         given = inputs(model=int(model != "TreeLSTM"), steps=steps, count=count, batch=batch, rounds=n)
-        seconds, text = timed(dfc, graph, f"--batch={how}", *given)
+        seconds, text = timed(dfc, graph, "--threads=1", f"--batch={how}", *given)
         return seconds, float(text)
 
     return rate(run, count, rounds, 3)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Batching across tags gives what the reference engine gives, at any batch size: batching.py --dfc build/dfc
 
-Each program is run unbatched by `reference`, and by `tagged` at several batch sizes and on the simulated device, optimised and not: output, error and exit
+Each program is run unbatched by `reference`, and by `tagged` at several batch sizes, on several threads (with
+`--stress` all batches are shared by them) and on the simulated device, optimised and not: output, error and exit
 code have to be the same text. What `--stats` counts shows that there was something to batch.
 """
 
@@ -218,7 +219,11 @@ def run(dfc, path, *options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dfc", required=True)
+    parser.add_argument("--threads", action="store_true", help="only runs on several threads, of optimised programs")
     args = parser.parse_args()
+    every = [[f"--batch={b}"] for b in BATCHES] + [["--threads=2", "--batch=off"]]
+    every += [["--device=simulated", f"--batch={b}"] for b in (1, 3, "auto")]
+    threads = [["--threads=2"], ["--threads=4", "--stress=1"], ["--threads=3", "--stress=1", "--batch=7"]]
     failures = runs = 0
 
     def fail(name, what):
@@ -233,13 +238,15 @@ def main():
         for name, text, least, most in programs:
             with open(path, "w") as out:
                 out.write(text)
-            for level in ([], ["-O0"]):
+            for level in ([],) if args.threads else ([], ["-O0"]):
                 want = run(args.dfc, path, "--engine=reference", *level)
-                for options in [[f"--batch={b}"] for b in BATCHES] + [["--threads=2"]] + [["--device=simulated", f"--batch={b}"] for b in (1, 3, "auto")]:
+                for options in threads if args.threads else every + threads:
                     got = run(args.dfc, path, *options, *level)
                     runs += 1
                     if got != want:
                         fail(f"{name} {options} {level}", f"\n  reference: {want}\n  tagged:    {got}")
+            if args.threads:
+                continue
             if least:
                 stats = json.loads(run(args.dfc, path, "--stats=json")[2])
                 if stats["largest_batch"] < least:
@@ -259,7 +266,7 @@ def main():
                     fail(name, f"{SCARCE[1]} are not scarce: {peaks}")
                 if peaks[0]["downloads"] >= peaks[1]["downloads"]:
                     fail(name, "nothing was given up on the device")
-        for name, options, code, text in LIMITS:
+        for name, options, code, text in [] if args.threads else LIMITS:
             with open(path, "w") as out:
                 out.write(PRELUDE + text)
             runs += 1

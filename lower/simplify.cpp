@@ -185,7 +185,16 @@ Expr* Simplifier::Bind(VarId var, Expr* value, ir::PosId pos, Body body) {
       known_[var.index] = value;
   }
   if (function && optimize_ && SizeOf(value, kSmall + 1) <= kSmall) lambdas_[var.index] = value;
-  Expr* result = p_.NewLet(var, value, body(), pos);
+  Expr* result = body();
+  if (options_.Does(Optimisation::Match) && value->kind == Kind::Case && result->kind == Kind::Case && result->alts.size() > 1 &&
+      !result->var.valid() && result->head->kind == Kind::Var && result->head->var == var) {
+    // let x = case .. in case x of alts: case (case ..) of x { alts }, where the ends of the one may choose in the other.
+    changed_ = true;
+    result->head = value;
+    result->var = var;
+  } else {
+    result = p_.NewLet(var, value, result, pos);
+  }
   known_.erase(var.index);
   lambdas_.erase(var.index);
   for (size_t i = parts.size(); i-- > 0;) result = p_.NewLet(parts[i].var, parts[i].value, result, pos);

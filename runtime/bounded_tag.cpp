@@ -1,6 +1,8 @@
 // Tags that outlive their activation.
 #include "runtime/bounded_tag.h"
 
+#include <algorithm>
+
 namespace df {
 
 namespace {
@@ -81,6 +83,34 @@ TagNode* NewTag(const Label& label, TagNode* parent) {
   }
   node->is_landmark = true;
   node->landmark = landmark;
+  return node;
+}
+
+TagNode* NewFarTag(const TagNode* outer, uint64_t depth, llvm::ArrayRef<Label> innermost) {
+  uint64_t behind = depth % kPeriod;  // labels after the last landmark
+  while (outer && !outer->is_landmark) outer = outer->parent;
+  if (!outer || innermost.size() < behind + PathEnds::kInner || depth - DepthOf(outer) < behind + PathEnds::kInner) return nullptr;
+  auto* landmark = static_cast<TagLandmark*>(memory::Allocate(sizeof(TagLandmark)));
+  TagNode* node;
+  try {
+    node = static_cast<TagNode*>(memory::Allocate(sizeof(TagNode)));
+  } catch (...) {
+    memory::Free(landmark, sizeof(TagLandmark));
+    throw;
+  }
+  std::copy_n(innermost.begin() + behind + 1, PathEnds::kInner - 1, landmark->inner);
+  landmark->root = outer->landmark->root;
+  landmark->root->refs.Retain();
+  *node = {SharedCount(1), true, innermost[behind], depth - behind, {nullptr}};
+  node->landmark = landmark;
+  alive::Made(alive::Kind::Tag);
+  while (behind-- > 0) {
+    struct Held {
+      TagNode* tag;
+      ~Held() { DropTag(tag); }
+    } around{node};
+    node = NewTag(innermost[behind], around.tag);
+  }
   return node;
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "llvm/ADT/ArrayRef.h"
 #include "runtime/engine_run.h"
 #include "runtime/shared_count.h"
 #include "runtime/tag.h"
@@ -37,6 +38,10 @@ PathEntry EntryOf(const Label& label);
 // label : parent, with one count.
 TagNode* NewTag(const Label& label, TagNode* parent);
 void FreeTag(TagNode* node);
+// The tag of `depth` labels that continues `outer`, by its innermost labels alone, innermost first: no nodes are made of those
+// before. null, and nothing is done, if NewTag has to make them one after the other: a tag is short, or too few labels are given.
+TagNode* NewFarTag(const TagNode* outer, uint64_t depth, llvm::ArrayRef<Label> innermost);
+inline constexpr uint64_t kMostFarLabels = 2 * PathEnds::kInner + PathEnds::kOuter;  // NewFarTag needs no more
 inline TagNode* HoldTag(TagNode* node) {
   if (node) node->refs.Retain();
   return node;

@@ -75,6 +75,25 @@ TagNode* TagOf(Frame* frame) {
   return TagOfDeep(frame);
 }
 
+void GiveFarTag(Frame* frame, Frame* outer) {
+  if (frame->flags & kHasTag) return;
+  if (outer->flags & kHasTag) {
+    llvm::SmallVector<Label, kMostFarLabels> labels;
+    auto add = [&](const Label& label) {
+      if (labels.size() < kMostFarLabels) labels.push_back(label);
+    };
+    for (const Frame* at = frame; at != outer && labels.size() < kMostFarLabels; at = at->parent) {
+      if (at->flags & kHasTag) break;
+      add(LabelOf(at));
+      ForEachInlinedLabel(at->parent, add);
+    }
+    uint64_t depth = DepthOf(outer->tag) + (frame->depth - outer->depth);
+    frame->tag = NewFarTag(outer->tag, depth, labels);
+    if (frame->tag) frame->flags |= kHasTag;
+  }
+  TagOf(frame);
+}
+
 void FillPath(const Frame* frame, RuntimeError& error) {
   PathEnds ends;
   uint64_t length = 0;

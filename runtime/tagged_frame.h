@@ -199,6 +199,8 @@ inline const WordCode* WordsOf(const Frame* frame) {
 
 // The tag of a frame, which gets a node for it. Not counted for the caller; null is the empty tag.
 TagNode* TagOf(Frame* frame);
+// The same for a frame far within `outer`, without nodes for the frames between, which are about to go.
+void GiveFarTag(Frame* frame, Frame* outer);
 // The call path of a frame; null is the empty one.
 void FillPath(const Frame* frame, RuntimeError& error);
 // "[3 loop(7)#2 1]", as the reference engine prints tags.

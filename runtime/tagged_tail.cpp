@@ -51,7 +51,7 @@ void Worker::DropTailCallers(Frame* running) {
   Frame* first = nullptr;
   for (Frame* at = last; HasTailCaller(at); at = at->parent, ++count) first = at->parent;
   if (count < kFewTailCallers) return;
-  TagOf(last);
+  GiveFarTag(last, first);
   auto [noted, is_new] = tailed_.try_emplace(last, nullptr);
   noted->second = &TakeReturnSite(first);
   for (Frame* caller = last->parent;;) {

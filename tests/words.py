@@ -33,6 +33,10 @@ PROGRAMS = [
      "ev n k = if n == 0 then 7 `div` k else od (n - 1) k\n"
      "od n k = if n == 0 then 8 `quot` (k - 1) else ev (n - 1) k\n"
      "main :: Int -> Int -> Int\nmain n k = 1 + ev n k\n", [(9, 1), (20000, 0), (20001, 1), (20001, 3)]),
+    ("ev, od :: Int -> Int -> Int\n"
+     "ev n k = if n == 0 then 7 `div` k else if n `rem` 3 == 0 then ev (n - 1) k else od (n - 1) k\n"
+     "od n k = if n == 0 then 8 `quot` (k - 1) else if n `rem` 5 == 0 then od (n - 2 + 1) k else ev (n - 1) k\n"
+     "main :: Int -> Int -> Int\nmain n k = ev n k - 1\n", [(30000, 0), (30003, 1), (29999, 3)]),
     # Loops in recursion and recursion in loops, failing in the test, before it, in an argument.
     ("w :: Int -> Int -> Int\n"
      "w a b\n  | a `mod` b == 0 = a\n  | a > 1000 = b - 1\n  | otherwise = w (a + w (a - b) (b - 1)) (b - 2)\n"

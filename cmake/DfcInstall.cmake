@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 add_library(dfc_embed SHARED runtime/embed.cpp)
-target_link_libraries(dfc_embed PRIVATE dfc_runtime)
+target_link_libraries(dfc_embed PRIVATE dfc_devices dfc_runtime)
 target_include_directories(dfc_embed INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(dfc_embed INTERFACE cxx_std_20)
 target_link_options(dfc_embed PRIVATE -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/embed.map -Wl,--gc-sections)

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <new>
 
+#include "backends/devices.h"
 #include "runtime/engine.h"
 #include "runtime/input_file.h"
 #include "runtime/limits.h"
@@ -259,6 +260,14 @@ RunStatus Run::Execute() {
   options.limits.timeout = impl.settings.timeout;
   options.limits.interrupt = impl.settings.interrupt;
   options.threads = std::min(impl.settings.threads, kMostThreads);
+  options.batch = impl.settings.batch;
+  std::string no_device;
+  std::unique_ptr<Device> device = MakeDevice(impl.settings.device, impl.settings.max_device_memory, &no_device);
+  if (!no_device.empty()) {
+    impl.error = "error: " + no_device;
+    return RunStatus::Failed;
+  }
+  options.device = device.get();
   auto execution =
       MakeExecution(KindOf(impl.settings.engine), impl.graph, options);
   Outcome outcome = execution->Start(inputs);

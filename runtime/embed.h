@@ -67,6 +67,12 @@ struct RunSettings {
   // only for a run of some milliseconds. Results and messages do not depend on it. The others begin and end within
   // Execute, take no signal but SIGURG, and call nothing of the program.
   uint32_t threads = 0;
+  // Tagged: of how many calls ops on tensors are computed together; 0: of each by itself. Results do not depend on it.
+  uint32_t batch = 256;
+  // Tagged: what computes them, "cpu" or "simulated", and how many bytes of its own memory it may take, 0: what it has. Results do not
+  // depend on it. Execute fails if this build has no such device.
+  std::string device = "cpu";
+  uint64_t max_device_memory = 0;
 };
 
 // A result. `text` is what Haskell's show prints; the member of its type is set besides, if it has one.

@@ -94,8 +94,8 @@ step m x0 n
   | n == 0 = x
   | otherwise = branch (step m (T.matmul x m) (n - 1)) (step m (T.transpose x + m) (n - 1))
   where x = tanh x0
-        branch a b = T.softmax (T.select (T.less a b) (T.matmul a b) (T.matmul b (exp (negate (abs a))))) + T.broadcast (T.sum0 a)
-             * T.reshape (T.concat (T.sumRows b) (T.concat (T.matvec a (T.sum0 b)) (T.matvec m (T.index b 1))))
+        branch a b = sin (T.softmax (T.select (T.less a b) (T.matmul a b) (T.matmul b (exp (negate (abs a))))) + T.broadcast (T.sum0 a)
+             * T.reshape (T.concat (T.sumRows b) (T.concat (T.matvec a (T.sum0 b)) (T.matvec m (T.index b 1)))))
 main = step (waves 0.4) (waves 0.2) 5
 """, 16),
     ("doubles", """

@@ -107,6 +107,51 @@ TEST_CASE("what is no graph file is refused") {
   CHECK(error == "/nonexistent/file.graph: cannot be read");
 }
 
+// result: tanh (x w)
+std::string LayerFile() {
+  using ir::Op, ir::TypeKind;
+  Builder b;
+  ir::PortType vector{b.graph.types.Tensor(TypeKind::Double, {2}), false};
+  ir::PortType matrix{b.graph.types.Tensor(TypeKind::Double, {2, 2}), false};
+  b.graph.graph_inputs = {{"x", vector}, {"w", matrix}};
+  auto node = [&](Op op, std::vector<ir::Edge> in, ir::PortType type, uint32_t attr = 0) {
+    return ir::Edge{b.graph.AddNode(op, b.scope, in, {type}, attr, {}), 0};
+  };
+  ir::Edge start = b.Node(Op::Start, {}, {TypeKind::Trigger});
+  ir::Edge x = node(Op::Input, {start}, vector, 0), w = node(Op::Input, {start}, matrix, 1);
+  b.Result(node(Op::Tanh, {node(Op::MatMul, {x, w}, vector)}, vector));
+  return ir::Serialize(b.graph);
+}
+
+TEST_CASE("batches on any device, or none") {
+  std::string error;
+  auto program = Program::FromBytes(LayerFile(), &error);
+  REQUIRE(program.has_value());
+  auto execute = [&](const RunSettings& settings, std::string* text) {
+    Run run(*program, settings);
+    CHECK(run.SetInputText("x", "[0.5, -1]"));
+    CHECK(run.SetInputText("w", "[[1, 0.25], [0.5, 0.125]]"));
+    RunStatus status = run.Execute();
+    *text = status == RunStatus::Done ? run.result(0).text : run.error();
+    return status;
+  };
+  std::string want, got;
+  REQUIRE(execute(Reference(), &want) == RunStatus::Done);
+  RunSettings off, simulated, scarce, none;
+  off.batch = 0;
+  simulated.device = scarce.device = "simulated";
+  scarce.max_device_memory = 64;
+  none.device = "abacus";
+  for (const RunSettings& settings : {RunSettings(), off, simulated}) {
+    REQUIRE(execute(settings, &got) == RunStatus::Done);
+    CHECK(got == want);
+  }
+  CHECK(execute(scarce, &got) == RunStatus::MemoryLimit);
+  CHECK(got.find("the memory limit of 64 bytes of the simulated device is reached") != std::string::npos);
+  CHECK(execute(none, &got) == RunStatus::Failed);
+  CHECK(got.find("there is no device `abacus`") != std::string::npos);
+}
+
 TEST_CASE("every engine gives the same") {
   std::string error;
   auto program = Program::FromBytes(QuotientFile(), &error);

@@ -83,7 +83,8 @@ class Builder {
   Values Diff(const Expr* expr);
   Values PartsOf(const Expr* expr);
   bool HasParts(const Expr* expr) const;
-  bool IsCheap(const Expr* expr, uint32_t& budget) const;
+  bool IsCheap(const Expr* expr, uint32_t& budget, llvm::SmallVectorImpl<VarId>* lazy = nullptr) const;
+  std::string WhatIsLazy(const Expr* expr) const;
   bool IsCheapOp(const Expr* expr) const;
 
   // build_let.cpp

@@ -314,30 +314,33 @@ bool Builder::IsCheapOp(const Expr* expr) const {
 }
 
 // Whether it may be computed before anybody asks: of bounded cost on what is evaluated already. An error is a datum and
-// spoils only what uses it.
-bool Builder::IsCheap(const Expr* expr, uint32_t& budget) const {
+// spoils only what uses it. With `lazy`: whether it might if all its variables were evaluated; those that are not are noted.
+bool Builder::IsCheap(const Expr* expr, uint32_t& budget, llvm::SmallVectorImpl<VarId>* lazy) const {
   if (budget == 0) return false;
   --budget;
   switch (expr->kind) {
     case Kind::Const: return true;
     case Kind::Var: {
       auto it = env_.find(expr->var.index);
-      return it != env_.end() && (it->second.in_parts || !TypeOf(it->second.value).lazy);
+      if (it == env_.end()) return false;
+      if (it->second.in_parts || !TypeOf(it->second.value).lazy) return true;
+      if (lazy && !llvm::is_contained(*lazy, expr->var)) lazy->push_back(expr->var);
+      return lazy != nullptr;
     }
     case Kind::Op:
       if (!options_.Does(Optimisation::Speculate) || !IsCheapOp(expr)) return false;
       if (expr->op == ir::Op::Fail) return expr->args[0]->kind == Kind::Const;
-      return llvm::all_of(expr->args, [&](const Expr* arg) { return IsCheap(arg, budget); });
+      return llvm::all_of(expr->args, [&](const Expr* arg) { return IsCheap(arg, budget, lazy); });
     case Kind::Con: {
       // Building it is cheap; its lazy fields may be Delays. Strict ones have to be computed first.
       const core::DataCon& con = p_.core.constructors[expr->con];
       for (size_t i = 0; i < expr->args.size(); ++i)
-        if (con.fields[i].strict && !IsCheap(expr->args[i], budget)) return false;
+        if (con.fields[i].strict && !IsCheap(expr->args[i], budget, lazy)) return false;
       return true;
     }
     case Kind::Case:
-      if (!options_.Does(Optimisation::Speculate) || !IsCheap(expr->head, budget)) return false;
-      return llvm::all_of(expr->alts, [&](const Alt& alt) { return IsCheap(alt.body, budget); });
+      if (!options_.Does(Optimisation::Speculate) || !IsCheap(expr->head, budget, lazy)) return false;
+      return llvm::all_of(expr->alts, [&](const Alt& alt) { return IsCheap(alt.body, budget, lazy); });
     default: return false;
   }
 }
@@ -347,7 +350,17 @@ fg::Value Builder::Lazy(const Expr* expr, const std::string& name, const std::st
   if (expr->kind == Kind::Var) return LazyValue(expr->var);
   uint32_t budget = 40;
   if (IsCheap(expr, budget)) return Eval(expr);
-  return Delay(expr, name, reason);
+  return Delay(expr, name, reason + WhatIsLazy(expr));
+}
+
+// For people: the variables but for which it would be cheap enough to be computed at once.
+std::string Builder::WhatIsLazy(const Expr* expr) const {
+  uint32_t budget = 40;
+  llvm::SmallVector<VarId, 4> lazy;
+  if (!IsCheap(expr, budget, &lazy) || lazy.empty()) return "";
+  std::string names;
+  for (VarId var : lazy) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", p_.vars[var].name);
+  return fmt::format(", and {} may not be evaluated", names);
 }
 
 }  // namespace df::mono

@@ -14,7 +14,7 @@ void Builder::BindLet(const Expr* expr) {
         continue;
       }
       const std::string& name = p_.vars[binding.var].name;
-      BindValue(binding.var, Delay(binding.value, name, WhyDelayed(binding.var, expr->head)));
+      BindValue(binding.var, Delay(binding.value, name, WhyDelayed(binding.var, expr->head) + WhatIsLazy(binding.value)));
       continue;
     }
     if (!HasParts(binding.value)) {

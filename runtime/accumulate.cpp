@@ -56,6 +56,17 @@ class Accumulator {
   size_t held_ = 0, m_ = 0, n_ = 0;
 };
 
+// Terms and their tensors lie all over the memory: what is looked at some terms from now is asked for.
+void Prefetch(const std::vector<const Data*>& work) {
+  constexpr size_t kTerms = 8, kTensors = 4;
+  size_t n = work.size();
+  if (n > kTerms) __builtin_prefetch(work[n - kTerms - 1]);
+  if (n <= kTensors) return;
+  const Data* term = work[n - kTensors - 1];
+  for (size_t i = 0; i < term->size(); ++i)
+    if (const Value& field = term->fields()[i]; field.kind() == ValueKind::Object) __builtin_prefetch(field.object());
+}
+
 template <typename T>
 Value Run(const ir::Type& result, const Value& sum) {
   // One tensor is its own sum.
@@ -65,12 +76,15 @@ Value Run(const ir::Type& result, const Value& sum) {
   }
   Value out = MakeTensor(result.element, result.dims);
   Accumulator<T> into(result, TensorIn(out)->as<T>(), TensorIn(out)->count());
-  std::vector<const Value*> work = {&sum};
+  std::vector<const Data*> work;
+  auto push = [&](const Value& term) {
+    if (term.kind() == ValueKind::Object) work.push_back(static_cast<const Data*>(term.object()));  // else it is zero
+  };
+  push(sum);
   while (!work.empty()) {
-    const Value* term = work.back();
+    const Data* data = work.back();
     work.pop_back();
-    if (term->kind() != ValueKind::Object) continue;  // zero
-    const auto* data = static_cast<const Data*>(term->object());
+    Prefetch(work);
     const Value* fields = data->fields();
     if (data->size() == 1) {
       into.Add(*TensorIn(fields[0]));
@@ -81,8 +95,8 @@ Value Run(const ir::Type& result, const Value& sum) {
     } else if (fields[0].is_word() && TensorIn(fields[1])) {
       into.AddRows(fields[0].word(), *TensorIn(fields[1]));
     } else {
-      work.push_back(&fields[1]);
-      work.push_back(&fields[0]);
+      push(fields[1]);
+      push(fields[0]);
     }
   }
   into.Multiply();

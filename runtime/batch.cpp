@@ -16,6 +16,12 @@ size_t BytesOf(const BatchRegion& region) {
          region.results.size() * sizeof(TensorObject*);
 }
 
+// Activations lie all over the memory: what Settle looks at is asked for some rows before.
+constexpr size_t kRowsAhead = 4;
+void PrefetchUses(const Deferred* row) {
+  if (row->uses) __builtin_prefetch(row->uses->consumer);
+}
+
 }  // namespace
 
 void Forget(Deferred* deferred, uint32_t result) {
@@ -359,7 +365,10 @@ void Batcher::ComputeRows(Queue& from) {
   queue->waiting -= rows_.size();
   waiting_ -= rows_.size();
   for (Deferred* row : rows_) queue->depths -= row->depth;
-  for (Deferred* row : rows_) Settle(row);
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    if (i + kRowsAhead < rows_.size()) PrefetchUses(rows_[i + kRowsAhead]);
+    Settle(rows_[i]);
+  }
   for (Deferred* row : rows_) {
     ReleaseOperands(row);
     Free(row);

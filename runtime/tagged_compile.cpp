@@ -18,6 +18,8 @@ using ir::Op;
 
 namespace {
 
+constexpr size_t kLargeScope = 48;  // nodes
+
 class Compiler {
  public:
   Compiler(const ir::Graph& graph, const Options& options, Program& program)
@@ -28,6 +30,7 @@ class Compiler {
   std::string Unsupported() const;
   void MakeSites();
   void MakeParameters(ir::ScopeId scope);
+  std::vector<bool> FindShortLived(ir::ScopeId scope) const;
   void AssignSlots(ir::ScopeId scope);
   void EmitScope(ir::ScopeId scope);
   void FuseDelays(std::vector<Item>& items) const;
@@ -114,10 +117,49 @@ void Compiler::MakeParameters(ir::ScopeId scope) {
   if (code.kind == ir::ScopeKind::Loop) code.iteration_slot = NewSlot(scope);
 }
 
+// The values of a scope that are used in the region alone that computes them, by index in the scope.
+std::vector<bool> Compiler::FindShortLived(ir::ScopeId scope) const {
+  const std::vector<NodeId>& nodes = w_.nodes_in[scope.index];
+  std::vector<uint32_t> home(nodes.size(), kNone);  // region
+  const Partition& part = *parts_[scope.index];
+  for (uint32_t r = 0; r < part.regions.size(); ++r)
+    for (const Item& item : part.regions[r].local)
+      if (item.code == Code::Op || item.code == Code::OpMany || item.code == Code::Construct) home[w_.index_in_scope[item.node.index]] = r;
+  std::vector<bool> is_short(nodes.size());
+  for (size_t i = 0; i < nodes.size(); ++i) is_short[i] = home[i] != kNone;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const ir::Node& node = g_.nodes[nodes[i]];
+    if (node.op == Op::EntryMerge || node.op == Op::LoopMerge || node.op == Op::Return || node.op == Op::Outer) continue;
+    for (uint32_t k = 0; k < node.num_inputs; ++k) {
+      if (node.op == Op::Switch && k == 1) continue;  // who uses what it passes on counts
+      NodeId from = w_.In(nodes[i], k).node;
+      while (g_.nodes[from].op == Op::Switch) from = w_.In(from, 1).node;
+      if (g_.nodes[from].scope != scope) continue;
+      uint32_t at = w_.index_in_scope[from.index];
+      if (home[i] != home[at]) is_short[at] = false;
+    }
+  }
+  // What the scope gives.
+  for (uint32_t row : w_.results_of[scope.index])
+    for (NodeId from = w_.node_of_row[row]; g_.nodes[from].scope == scope; from = w_.In(from, 1).node) {
+      is_short[w_.index_in_scope[from.index]] = false;
+      if (g_.nodes[from].op != Op::Switch) break;
+    }
+  return is_short;
+}
+
 void Compiler::AssignSlots(ir::ScopeId scope) {
+  // Of a large frame, what is used in several regions comes first: most of what an activation goes on with later, when the caches have
+  // seen many others, is close together then.
+  const std::vector<NodeId>& nodes = w_.nodes_in[scope.index];
+  std::vector<NodeId> order = nodes;
+  if (nodes.size() >= kLargeScope) {
+    std::vector<bool> is_short = FindShortLived(scope);
+    std::stable_partition(order.begin(), order.end(), [&](NodeId id) { return !is_short[w_.index_in_scope[id.index]]; });
+  }
   // Switches share the slot of what they switch, so those come after everything else, innermost last.
   std::vector<NodeId> switches;
-  for (NodeId id : w_.nodes_in[scope.index]) {
+  for (NodeId id : order) {
     const ir::Node& node = g_.nodes[id];
     switch (node.op) {
       case Op::EntryMerge:

@@ -660,6 +660,7 @@ L_Awaited:
   NEXT();
 L_KeepCallee:
   S(ip->d) = reinterpret_cast<uint64_t>(child);
+  __builtin_prefetch(*calls[ip->x].free, 1);  // frames that wait are many, and in no cache when they come again
   NEXT();
 L_Resume:
   if (--budget_ == 0) [[unlikely]] {
@@ -670,6 +671,8 @@ L_Resume:
   child = reinterpret_cast<Frame*>(S(ip->d));
   cs = child->slots();
   ck = reinterpret_cast<uint8_t*>(cs) + ip->y;
+  for (int line = 0; line < 4; ++line) __builtin_prefetch(child->bytes() + 64 * line, 1);
+  __builtin_prefetch(ck, 1);
   NEXT();
 L_EnterLate:
   frame->resume = ip + 1;

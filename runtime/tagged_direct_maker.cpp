@@ -315,7 +315,7 @@ bool DirectMaker::EmitCall(const Step& step, const Slots& live_after) {
       DirectInstr& in = Add(Direct::Call);
       in.x = site_index;
       in.y = states;
-      if (!site.late.empty()) Add(Direct::KeepCallee, site.child_slot);
+      if (!site.late.empty()) Add(Direct::KeepCallee, site.child_slot).x = site_index;
       if (!EmitArguments(site.together, there)) return false;
       if (callee.iteration_slot != kNone) Add(Direct::ArgConstant, callee.iteration_slot).imm = 0;
       count();

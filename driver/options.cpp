@@ -49,9 +49,12 @@ bool ParseQueue(std::string_view text, bool& last_first) {
   return last_first || text == "fifo";
 }
 
-bool ParseGradient(std::string_view text, bool& recompute) {
-  recompute = text == "recompute";
-  return recompute || text == "paired";
+bool ParseGradient(std::string_view text, GradientKind& kind) {
+  if (text == "paired") kind = GradientKind::Paired;
+  else if (text == "recompute") kind = GradientKind::Recompute;
+  else if (text == "table") kind = GradientKind::Table;
+  else return false;
+  return true;
 }
 
 bool ParseThreads(std::string_view text, uint32_t& threads) {
@@ -121,8 +124,8 @@ void AddLowerOptions(CLI::App& app, Options& options) {
       ->check(CLI::IsMember(names))
       ->type_name("NAMES");
   app.add_flag_callback("--no-loops", [&] { options.lower.loops = false; }, "self tail calls stay calls");
-  AddRead(app, "--gradient", options.lower.recompute, ParseGradient, "`paired` or `recompute`",
-          "paired (default), or recompute: gradients that compute the forward pass anew, to compare with")
+  AddRead(app, "--gradient", options.lower.gradient, ParseGradient, "`paired`, `recompute` or `table`",
+          "paired (default); to compare with: recompute (gradients compute the forward pass anew), table (a hash table has it)")
       ->type_name("KIND");
 }
 

@@ -81,6 +81,8 @@ struct Block {
 struct Param {
   std::string name;
   ir::PortType type;  // lazy: the function may not need it
+  // Of a paired function: a cotangent, which may come late. Not of one whose function was paired already, for a second derivative.
+  bool cotangent = false;
 };
 
 struct Function {

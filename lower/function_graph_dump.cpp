@@ -105,7 +105,7 @@ class Dumper {
       }
       case ir::Op::Field: out_ << ' ' << (node.attr >> 16) << '.' << (node.attr & 0xffff); break;
       default:
-        if (ir::HasTensorAttribute(node.op)) out_ << ' ' << node.attr;
+        if (ir::HasTensorAttribute(node.op) || ir::HasTableNumber(node.op)) out_ << ' ' << node.attr;
         break;
     }
     if (!node.operands.empty()) out_ << ' ';

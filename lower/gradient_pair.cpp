@@ -13,11 +13,12 @@ Function PairBuilder::Signature(GradientTypes& types, const Function& function) 
   paired.paired = true;
   paired.delayed = function.delayed;
   paired.params = function.params;
+  for (Param& param : paired.params) param.cotangent = false;
   paired.results = function.results;
   for (size_t k = 0; k < function.results.size(); ++k) {
     PortType type = function.results[k];
     if (!types.Active(type.type)) continue;
-    paired.params.push_back({function.results.size() == 1 ? "dy" : fmt::format("dy{}", k), {types.Cotangent(type), false}});
+    paired.params.push_back({function.results.size() == 1 ? "dy" : fmt::format("dy{}", k), {types.Cotangent(type), false}, !function.paired});
   }
   for (const Param& param : function.params)
     if (types.Active(param.type.type)) paired.results.push_back({types.Cotangent(param.type), false});

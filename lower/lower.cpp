@@ -6,6 +6,7 @@
 #include "lower/build.h"
 #include "lower/field_flow.h"
 #include "lower/gradient.h"
+#include "lower/gradient_table.h"
 #include "lower/inline_delayed.h"
 #include "lower/late_numbers.h"
 #include "lower/prune.h"
@@ -99,7 +100,7 @@ std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::Var
   std::optional<fg::Program> graphs = mono::Builder(tree, strictness, flow, options).Run();
   if (!graphs) return std::nullopt;
   Check(*graphs, "after building");
-  if (!fg::ExpandGradients(*graphs, diags, [&](ir::PosId pos) { return tree.SpanOf(pos); }, options.recompute)) return std::nullopt;
+  if (!fg::ExpandGradients(*graphs, diags, [&](ir::PosId pos) { return tree.SpanOf(pos); }, options.gradient == GradientKind::Recompute)) return std::nullopt;
   Check(*graphs, "after gradients");
   if (options.Does(Optimisation::DelayedCalls)) {
     fg::InlineIntoDelayed(*graphs);
@@ -111,6 +112,12 @@ std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::Var
   }
   fg::Prune(*graphs, options.optimize);
   Check(*graphs, "after pruning");
+  if (options.gradient == GradientKind::Table) {
+    fg::KeepActivationsInTables(*graphs);
+    Check(*graphs, "after forward passes and gradients were cut apart");
+    fg::Prune(*graphs, options.optimize);
+    Check(*graphs, "after pruning again");
+  }
   return graphs;
 }
 

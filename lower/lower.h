@@ -31,11 +31,15 @@ struct OptimisationInfo {
 };
 llvm::ArrayRef<OptimisationInfo> Optimisations();
 
+// How a gradient gets at its forward pass: in one body with it; by computing it anew; from a table. The latter two are there to
+// compare with (docs/gradients.md).
+enum class GradientKind : uint8_t { Paired, Recompute, Table };
+
 struct LowerOptions {
   bool optimize = true;      // off: the plain translation, without any of the optimisations
   uint32_t without = 0;      // a bit for each optimisation that is switched off
   bool loops = true;         // self tail calls become loops
-  bool recompute = false;    // gradients compute the forward pass anew: the baseline of docs/gradients.md
+  GradientKind gradient = GradientKind::Paired;
   // Who writes main's value as text if its type has a Show instance of its own: that, or nobody, as the value is taken apart.
   bool own_show = true;
   bool records = false;      // a list of records is taken apart in any case

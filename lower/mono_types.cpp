@@ -86,7 +86,7 @@ std::string Program::DataName(df::TypeId type) {
   // A user's type may have the name of a built-in one, or of another module's.
   auto taken = [&] {
     if (ir_types.Find(name).valid()) return true;
-    for (uint32_t i = 0; i <= static_cast<uint32_t>(ir::TypeKind::String); ++i)
+    for (uint32_t i = 0; i <= static_cast<uint32_t>(ir::TypeKind::Activations); ++i)
       if (ir_types[ir::TypeId(i)].name == name) return true;
     return false;
   };

@@ -330,7 +330,7 @@ Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::T
   std::optional<ir::Op> op = ir::OpNamed(op_name);
   uint32_t attr = 0;
   bool good = digits.empty() || !digits.getAsInteger(0, attr);
-  if (!good || !op || ir::InfoOf(*op).cls != ir::OpClass::Ordinary) {
+  if (!good || !op || ir::InfoOf(*op).cls != ir::OpClass::Ordinary || ir::IsTableOp(*op)) {
     p_.diags.Report(Diag::BadPrimitive, span, name, args.size());
     return p_.NewFail(std::string(name), 1, type, pos);
   }

@@ -20,11 +20,12 @@ Counts Now() {
 }
 
 static_assert(Object::CountedAs(ObjectKind::Data) == Kind::Data && Object::CountedAs(ObjectKind::Tensor) == Kind::Tensor &&
-              Object::CountedAs(ObjectKind::Host) == Kind::Host && static_cast<size_t>(Kind::TensorBlock) + 1 == kKinds);
+              Object::CountedAs(ObjectKind::Activation) == Kind::Activation && static_cast<size_t>(Kind::TensorBlock) + 1 == kKinds);
 
 std::string Left(const Counts& before, const Counts& after) {
   static constexpr std::array<const char*, kKinds> kNames = {
-      "big integer", "constructor", "text", "tensor", "error", "delayed call", "reference or tag of an error", "host reference", "tag",
+      "big integer", "constructor", "text", "tensor", "error", "delayed call", "reference or tag of an error", "host reference",
+      "place in a table of activations", "tag",
       "deferred region", "block of tensors"};
   std::string left;
   for (size_t kind = 0; kind < kKinds; ++kind) {

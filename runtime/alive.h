@@ -13,8 +13,8 @@
 namespace df::alive {
 
 // As ObjectKind (runtime/value.h); tags; and what batching makes (runtime/batch.h).
-enum class Kind : uint8_t { BigInteger, Data, Text, Tensor, Error, Delay, Cell, Host, Tag, Deferred, TensorBlock };
-inline constexpr size_t kKinds = 11;
+enum class Kind : uint8_t { BigInteger, Data, Text, Tensor, Error, Delay, Cell, Host, Activation, Tag, Deferred, TensorBlock };
+inline constexpr size_t kKinds = 12;
 using Counts = std::array<int64_t, kKinds>;
 
 #ifdef DFC_VERIFY

@@ -46,6 +46,7 @@ void Print(const ir::Graph& graph, ir::PortType type, const Value& value, llvm::
       else out << t.name;
       return;
     }
+    case ir::TypeKind::Activations: out << t.name; return;
     case ir::TypeKind::Data: break;
   }
   const auto* data = value.is_word() ? nullptr : static_cast<const Data*>(value.object());

@@ -16,6 +16,7 @@ constexpr uint32_t kMaxFields = 8;
 
 // Ops whose time does not grow with more than the size of their operands.
 bool Cheap(const NodeCode& n) {
+  if (ir::IsTableOp(n.op)) return false;
   if (n.types.operand != TypeKind::Integer && n.types.result != TypeKind::Integer) return n.op != Op::Fail;
   switch (n.op) {
     case Op::Add: case Op::Sub: case Op::Neg: case Op::Abs: case Op::Signum: case Op::Convert: case Op::Eq:

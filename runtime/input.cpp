@@ -114,7 +114,8 @@ class Reader {
       case TypeKind::Data: return Constructed(type, out, nesting);
       case TypeKind::Tensor: return Tensor(type, out, nesting);
       case TypeKind::Trigger:
-      case TypeKind::Alt: return false;
+      case TypeKind::Alt:
+      case TypeKind::Activations: return false;
     }
     return false;
   }

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "backends/cpu/random.h"
+#include "runtime/activation_table.h"
 #include "runtime/integer.h"
 #include "runtime/scalar.h"
 #include "runtime/tensor.h"
@@ -343,6 +344,13 @@ Value ApplyTyped(Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> 
     case Op::Field: return FieldOf(f, attr);
     case Op::Seq: return operands.back();
     case Op::Fail: return f.Fail({attr == 1 ? ErrorCode::NoMatch : ErrorCode::User, std::string(TextOf(operands[0]))});
+    case Op::NewTable: return NewActivationTable();
+    case Op::TableAt: return ActivationAt(operands[0], attr);
+    case Op::TablePut: PutActivation(operands[0], attr, operands[1]); return operands[0];
+    case Op::TableGet: {
+      Value kept;
+      return GetActivation(operands[0], attr, &kept) ? kept : f.Fail({ErrorCode::NoMatch, "nothing was kept for this gradient"});
+    }
     case Op::ShowNumber: return NewText(text::ShowNumber(types.operand, operands[0]));
     default: break;
   }
@@ -358,6 +366,7 @@ Value ApplyTyped(Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> 
     case TypeKind::String: return TextOp(f);
     case TypeKind::Trigger:
     case TypeKind::Tensor:
+    case TypeKind::Activations:
     case TypeKind::Data: break;
   }
   return f.Unsupported();

@@ -139,6 +139,7 @@ class Shower {
       case TypeKind::Double: Number(ShowDouble(value.as_double()), item.precedence); return;
       case TypeKind::String: PackedString(value); return;
       case TypeKind::Tensor: Tensor(*TensorIn(value), item.precedence); return;
+      case TypeKind::Activations: return;  // none leaves a graph
       case TypeKind::Data: break;
     }
     if (IsList(type)) List(item, type);

@@ -15,6 +15,7 @@ bool IsWordKind(TypeKind kind) {
     case TypeKind::Integer:
     case TypeKind::String:
     case TypeKind::Tensor:
+    case TypeKind::Activations:
     case TypeKind::Data: return false;
     default: return true;
   }

@@ -447,8 +447,8 @@ Value TensorFiring::Run() {
 
 bool WorksOnTensors(Op op, const KernelTypes& types) {
   if (types.operand != TypeKind::Tensor && types.result != TypeKind::Tensor) return false;
-  // These pass on whatever they are given.
-  return op != Op::Seq && op != Op::Field && op != Op::Fail && op != Op::Match && types.result_type;
+  // These pass on, or keep, whatever they are given.
+  return op != Op::Seq && op != Op::Field && op != Op::Fail && op != Op::Match && !ir::IsTableOp(op) && types.result_type;
 }
 
 Value ApplyTensor(Op op, const KernelTypes& types, uint32_t attr, llvm::ArrayRef<Value> operands, KernelError* error, bool* failed) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lang/utf8.h"
+#include "runtime/activation_table.h"
 #include "runtime/tensor.h"
 
 namespace df {
@@ -109,6 +110,7 @@ void DeadObjects::FreeAll() {
         delete cell;
         break;
       }
+      case ObjectKind::Activation: FreeActivation(object, *this); break;
       case ObjectKind::Cell: {
         auto* cell = static_cast<Cell*>(object);
         cell->DropChildren(*this);

@@ -39,6 +39,18 @@ inline constexpr const char* kResultTable = "result_table";
 // Of Start too: 1 if the graph acts, otherwise it is not there.
 inline constexpr const char* kAction = "action";
 
+// A type's number in the file. ActivationTable came with version 7: the types behind it keep the numbers that they had.
+inline constexpr uint32_t kActivationsRow = 0x3fffffff;
+inline uint32_t FileRow(TypeId type) {
+  constexpr auto activations = static_cast<uint32_t>(TypeKind::Activations);
+  if (type.index == activations) return kActivationsRow;
+  return type.index - (type.index > activations);
+}
+inline TypeId TypeOfFileRow(uint32_t row) {
+  constexpr auto activations = static_cast<uint32_t>(TypeKind::Activations);
+  if (row == kActivationsRow) return TypeId(activations);
+  return TypeId(row + (row >= activations));
+}
 // In place of a number of constructors: the type is a tensor, and its name says which.
 inline constexpr int64_t kTensorRow = -1;
 // ONNX's name for the elements; 0 if it has none.
@@ -69,7 +81,7 @@ inline const char* AttributeName(Op op) {
     case Op::Construct:
     case Op::Field: return "constructor";
     case Op::Fail: return "kind";
-    default: return HasTensorAttribute(op) ? "axes" : nullptr;
+    default: return HasTensorAttribute(op) ? "axes" : HasTableNumber(op) ? "number" : nullptr;
   }
 }
 

@@ -115,7 +115,7 @@ bool Reader::TakeString(Numbers* numbers, std::string* text) {
 bool Reader::TakeType(Numbers* numbers, PortType* type) {
   uint32_t code = 0;
   if (!numbers->Take(&code)) return false;
-  *type = {TypeId(code / 2), code % 2 == 1};
+  *type = {TypeOfFileRow(code / 2), code % 2 == 1};
   return true;
 }
 

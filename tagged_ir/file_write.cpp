@@ -18,7 +18,7 @@ std::string EdgeName(Edge edge) {
 }
 
 int64_t Handle(uint32_t index) { return index == UINT32_MAX ? -1 : int64_t{index}; }
-int64_t TypeCode(PortType type) { return int64_t{type.type.index} * 2 + type.lazy; }
+int64_t TypeCode(PortType type) { return int64_t{FileRow(type.type)} * 2 + type.lazy; }
 
 class Writer {
  public:

@@ -27,7 +27,7 @@ using PosId = Id<struct IrPosTag>;
 
 // ---------------------------------------------------------------- types
 
-enum class TypeKind : uint8_t { Trigger, Alt, Unit, Bool, Char, Int, Integer, Float, Double, String, Data, Tensor };
+enum class TypeKind : uint8_t { Trigger, Alt, Unit, Bool, Char, Int, Integer, Float, Double, String, Activations, Data, Tensor };
 
 // What an edge carries. A lazy edge carries a value or a reference; others values only. Any edge may carry an
 // error.
@@ -54,7 +54,7 @@ struct Type {
   std::vector<int64_t> dims = {};         // Tensor: its shape
 };
 
-// Rows [0, String] are the built-in kinds in the order of TypeKind; data types and tensors follow.
+// Rows [0, Activations] are the built-in kinds in the order of TypeKind; data types and tensors follow.
 class TypeTable {
  public:
   TypeTable();

@@ -27,4 +27,9 @@ const OpInfo& InfoOf(Op op);
 uint32_t OpCount();
 std::optional<Op> OpNamed(std::string_view name);
 
+// The ops on tables of activations, which the compiler alone writes.
+inline bool IsTableOp(Op op) { return op >= Op::NewTable && op <= Op::TableGet; }
+// Of these, those whose attribute is a number: of a site or of an entry.
+inline bool HasTableNumber(Op op) { return IsTableOp(op) && op != Op::NewTable; }
+
 }  // namespace df::ir

@@ -308,7 +308,9 @@ std::string Rule::Run() {
     case Op::Const:
     case Op::Field:
     case Op::Seq:
-    case Op::Fail: return "";
+    case Op::Fail:
+    case Op::TablePut:
+    case Op::TableGet: return "";
     default: return IsElementwise(op_) ? Elementwise() : "this op does not work on tensors";
   }
 }

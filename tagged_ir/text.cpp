@@ -246,7 +246,7 @@ std::string Printer::Attribute(NodeId id) const {
       return fmt::format(" {} {}", constructor(type, node.attr >> 16), node.attr & 0xffff);
     }
     default:
-      if (HasTensorAttribute(node.op)) return fmt::format(" {}", node.attr);
+      if (HasTensorAttribute(node.op) || HasTableNumber(node.op)) return fmt::format(" {}", node.attr);
       return node.attr ? fmt::format(" <attribute {}>", node.attr) : "";
   }
 }

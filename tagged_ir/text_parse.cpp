@@ -496,7 +496,7 @@ bool Parser::ResolveAttribute(const PendingNode& node, llvm::ArrayRef<Edge> in, 
     case Op::Const:
     case Op::Construct: wanted = 1; break;
     case Op::Field: wanted = 2; break;
-    default: wanted = HasTensorAttribute(node.op); break;
+    default: wanted = HasTensorAttribute(node.op) || HasTableNumber(node.op); break;
   }
   if (node.attribute.size() != wanted)
     return FailAt(node.line, "an attribute is missing, or there is one too many");

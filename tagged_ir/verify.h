@@ -14,6 +14,7 @@
 
 #include <string>
 #include <utility>
+#include <unordered_map>
 #include <vector>
 
 #include "fmt/format.h"
@@ -48,6 +49,7 @@ class Verifier {
   bool CheckSignature(NodeId id);
   bool CheckAttribute(NodeId id);
   bool CheckTensors(NodeId id);
+  bool CheckTable(NodeId id);
   bool CheckConstruct(NodeId id);
   bool CheckField(NodeId id);
 
@@ -104,6 +106,7 @@ class Verifier {
   std::vector<NodeId> trigger_entry_;  // of each function: the EntryMerge of its trigger
   std::vector<uint32_t> sites_into_;   // of each scope: how many sites enter it
   std::vector<uint32_t> stamp_;        // of each site: the last EntryMerge that it was seen at
+  std::unordered_map<uint32_t, TypeId> entry_types_;  // of tables of activations, by number
   std::vector<bool> merged_;           // of each row of g.results: whether a merge takes it
 };
 

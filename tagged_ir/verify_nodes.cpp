@@ -51,7 +51,7 @@ bool Verifier::CheckHandles(NodeId id) {
   for (PortType result : g.ResultsOf(id)) {
     if (!g.types.Contains(result.type)) return FailAt(id, "no type {}", result.type.index);
     TypeKind kind = g.types.Kind(result.type);
-    if (result.lazy && (kind == TypeKind::Trigger || kind == TypeKind::Alt))
+    if (result.lazy && (kind == TypeKind::Trigger || kind == TypeKind::Alt || kind == TypeKind::Activations))
       return FailAt(id, "a {} is never lazy", g.types.Print({result.type}));
   }
   for (uint32_t k = 0; k < node.num_inputs; ++k) {
@@ -157,6 +157,7 @@ bool Verifier::CheckAttribute(NodeId id) {
     default: break;
   }
   if (InfoOf(node.op).cls == OpClass::Ordinary && !CheckTensors(id)) return false;
+  if (IsTableOp(node.op)) return CheckTable(id);
   if (HasTensorAttribute(node.op)) return true;
   if (node.attr != 0) return FailAt(id, "an attribute ({}) that this op has no use for", node.attr);
   switch (node.op) {
@@ -189,6 +190,18 @@ bool Verifier::CheckTensors(NodeId id) {
   if (fault.empty() && g.nodes[id].op == Op::Accumulate)
     fault = AccumulateFault(g.types, g.TypeOf(g.InputsOf(id)[0]).type, g.types[g.ResultsOf(id)[0].type]);
   return fault.empty() || FailAt(id, "{}", fault);
+}
+
+// What is read of a table has the type of what was written: an entry's number has one type.
+bool Verifier::CheckTable(NodeId id) {
+  const Node& node = g.nodes[id];
+  if (node.op == Op::NewTable) return node.attr == 0 || FailAt(id, "an attribute ({}) that this op has no use for", node.attr);
+  if (node.op == Op::TableAt) return true;
+  TypeId type = node.op == Op::TablePut ? g.TypeOf(g.InputsOf(id)[1]).type : g.ResultsOf(id)[0].type;
+  TypeKind kind = g.types.Kind(type);
+  if (kind == TypeKind::Trigger || kind == TypeKind::Alt) return FailAt(id, "a {} cannot be kept", g.types.Print({type}));
+  TypeId known = entry_types_.try_emplace(node.attr, type).first->second;
+  return known == type || FailAt(id, "entry {} is a {}, and elsewhere a {}", node.attr, g.types.Print({type}), g.types.Print({known}));
 }
 
 bool Verifier::CheckConstruct(NodeId id) {

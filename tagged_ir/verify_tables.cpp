@@ -71,7 +71,7 @@ bool Verifier::CheckTypes() {
         if (!g.types.Contains(field.type.type))
           return Fail("constructor `{}`, field {}: no type {}", c.name, k, field.type.type.index);
         TypeKind kind = g.types.Kind(field.type.type);
-        if (kind == TypeKind::Trigger || kind == TypeKind::Alt)
+        if (kind == TypeKind::Trigger || kind == TypeKind::Alt || kind == TypeKind::Activations)
           return Fail("constructor `{}`, field {}: a {} cannot be held", c.name, k,
                       g.types.Print(field.type));
         if (field.strict && field.type.lazy)
@@ -200,6 +200,7 @@ bool Verifier::CheckConstants() {
     switch (kind) {
       case TypeKind::Trigger:
       case TypeKind::Alt:
+      case TypeKind::Activations:
       case TypeKind::Data: return Fail("constant {}: no constant is a {}", i, g.types.Print({constant.type}));
       case TypeKind::Unit:
       case TypeKind::Integer:
@@ -231,7 +232,7 @@ bool Verifier::CheckPorts() {
       if (!g.types.Contains(ports[i].type.type))
         return Fail("{} {}: no type {}", what, i, ports[i].type.type.index);
       TypeKind kind = g.types.Kind(ports[i].type.type);
-      if (kind == TypeKind::Trigger || kind == TypeKind::Alt)
+      if (kind == TypeKind::Trigger || kind == TypeKind::Alt || kind == TypeKind::Activations)
         return Fail("{} {}: a {} does not leave the graph", what, i, g.types.Print(ports[i].type));
     }
     return true;

@@ -99,10 +99,14 @@ def programs(paths):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--dfc", required=True)
+    parser.add_argument("--also", metavar="OPTION", help="one more mode, with this option")
     parser.add_argument("--quick", action="store_true", help="one mode only")
     parser.add_argument("paths", nargs="*", default=[os.path.join(ROOT, "samples"), os.path.join(ROOT, "tests/programs")])
     args = parser.parse_args()
     dfc = os.path.abspath(args.dfc)
+    modes = MODES[:1] if args.quick else MODES
+    if args.also:
+        modes += ((args.also,),)
     jobs, failures, without = [], [], []
     for path in programs(args.paths):
         with open(path, encoding="utf-8") as file:
@@ -112,7 +116,7 @@ def main():
             without.append(path)
         jobs += [(path, text, case) for case in cases]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for faults in pool.map(lambda job: check(dfc, *job, MODES[:1] if args.quick else MODES), jobs):
+        for faults in pool.map(lambda job: check(dfc, *job, modes), jobs):
             failures += faults
     for fault in failures:
         print("FAIL " + fault)

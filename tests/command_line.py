@@ -335,7 +335,7 @@ def reports(d):
     for mode in ("-O0", "--no-optimize", "--no-loops"):
         d.expect(0, "run", "p.df", mode, out="3628800\n")
     d.file("g.df", "import Gradient\nf n x = if n == (0 :: Int) then x else f (n - 1) (x * x :: Double)\nmain = grad (f 2) 3\n")
-    for kind in ("paired", "recompute"):
+    for kind in ("paired", "recompute", "table"):
         d.expect(0, "run", "g.df", "--gradient=" + kind, out="108.0\n")
     d.expect(2, "run", "g.df", "--gradient=tape", err="--gradient")
     # Calls that were begun when the failure was found are given up, in code that counts too.

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""The paired gradient beside the naive one, which computes the forward pass of each call anew (docs/gradients.md).
+"""The paired gradient beside two others (docs/gradients.md): the naive one, which computes the forward pass of each call anew, and
+one whose forward pass keeps its activations in a concurrent hash table.
 
     gradient.py --dfc build/dfc [--repeat 5]
 
 A recursion n deep, and a balanced tree of n leaves. The naive gradient computes each call of the recursion once per level above
-it, so that its work grows with n times the depth. Both run in turn on one thread; the table has the best time of each, the forward
-pass's beside them. Both gradients must give the same bits.
+it, so that its work grows with n times the depth. All run in turn on one thread; the table has the best time of each, the forward
+pass's beside them, and the peaks of memory that the engine counts. All gradients must give the same bits.
 """
 
 import argparse
+import json
 import os
-import re
 import subprocess
 import tempfile
 
@@ -23,12 +24,13 @@ f n x = if n <= 1 then x else let m = n `div` 2 in tanh (f m (x * 0.9) + x * f (
 """,
 }
 SIZES = {"recursion": (10, 100, 1000, 4000), "tree": (16, 256, 4096, 65536)}
-KINDS = (("forward", []), ("paired", []), ("recompute", ["--gradient=recompute"]))
+KINDS = (("forward", []), ("paired", []), ("recompute", ["--gradient=recompute"]), ("table", ["--gradient=table"]))
 
 
 def run(dfc, graph, n):
-    done = subprocess.run([dfc, "run", graph, "--threads=1", "--input", "n=%d" % n, "--stats"], capture_output=True, check=True)
-    return done.stdout, float(re.search(r"to run +([\d.]+)", done.stderr.decode()).group(1))
+    done = subprocess.run([dfc, "run", graph, "--threads=1", "--input", "n=%d" % n, "--stats=json"], capture_output=True, check=True)
+    stats = json.loads(done.stderr)
+    return done.stdout, stats["run_seconds"], stats["peak_bytes"]
 
 
 def main():
@@ -36,7 +38,7 @@ def main():
     parser.add_argument("--dfc", required=True)
     parser.add_argument("--repeat", type=int, default=5)
     args = parser.parse_args()
-    print("%-10s %8s %12s %12s %12s %10s" % ("program", "n", "forward ms", "paired ms", "recompute ms", "ratio"))
+    print("%-10s %8s" % ("program", "n") + "".join("%14s" % (kind + " ms") for kind, _ in KINDS) + "".join("%14s" % (kind + " MB") for kind, _ in KINDS))
     with tempfile.TemporaryDirectory() as folder:
         for name, text in PROGRAMS.items():
             graphs = []
@@ -48,16 +50,17 @@ def main():
                 graphs.append(source[:-3] + ".graph")
                 subprocess.run([args.dfc, source, "-o", graphs[-1], *flags], check=True)
             for n in SIZES[name]:
-                best = [float("inf")] * 3
+                best, peaks = [float("inf")] * len(KINDS), [0] * len(KINDS)
                 for _ in range(args.repeat):
                     answers = []
                     for k, graph in enumerate(graphs):
-                        answer, seconds = run(args.dfc, graph, n)
+                        answer, seconds, peaks[k] = run(args.dfc, graph, n)
                         answers.append(answer)
                         best[k] = min(best[k], seconds)
-                    if answers[1] != answers[2]:
-                        raise SystemExit("%s, n = %d: %s and %s" % (name, n, answers[1], answers[2]))
-                print("%-10s %8d %12.3f %12.3f %12.3f %10.1f" % (name, n, *(1000 * t for t in best), best[2] / best[1]))
+                    if len(set(answers[1:])) != 1:
+                        raise SystemExit("%s, n = %d: %s" % (name, n, answers[1:]))
+                print("%-10s %8d" % (name, n) + "".join("%14.3f" % (1000 * t) for t in best) + "".join("%14.2f" % (p / 1e6) for p in peaks), flush=True)
+
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ thread each, best of the rounds, in processor time (so that other work on the ma
              taken, and is the best case for it: gates in one product, states in one tensor, no gradients recorded
   by node    PyTorch, one node after the other
 
-The values of all four are compared. --training measures steps of training instead (trees_training.py). --torch PYTHON says which interpreter has torch; without torch ours runs alone.
+The values of all four are compared. --training measures steps of training instead (trees_training.py), --memory their peak memory
+(trees_memory.py). --torch PYTHON says which interpreter has torch; without torch ours runs alone.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import time
 
+import trees_memory
 import trees_training
 from random_trees import WORDS, make_all, schedule
 from rates import cell, differ, inputs, rate, ratio, timed, torch_answer
@@ -115,9 +117,17 @@ def main():
     parser.add_argument("--torch", default=sys.executable)
     parser.add_argument("--as-torch", type=int, help=argparse.SUPPRESS)  # the hidden size: print PyTorch's rates as JSON
     parser.add_argument("--training", action="store_true", help="steps of training, of a TreeLSTM and a TreeRNN")
+    parser.add_argument("--memory", action="store_true", help="peak memory of steps of training")
     parser.add_argument("--model", help=argparse.SUPPRESS)
+    parser.add_argument("--way", help=argparse.SUPPRESS)
     args = parser.parse_args()
     sys.setrecursionlimit(10000)
+    if args.memory and args.as_torch:
+        print(json.dumps(trees_memory.torch_peaks(args.model, args.as_torch, args.batch[0], make_all(args.count), args.way)))
+        return 0
+    if args.memory:
+        trees_memory.compare(args)
+        return 0
     if args.training and args.as_torch:
         print(json.dumps(trees_training.torch_rates(args.model, args.as_torch, args.batch, make_all(args.count), args.rounds)))
         return 0

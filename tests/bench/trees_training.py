@@ -30,7 +30,8 @@ MODELS = [("TreeLSTM", 150), ("TreeLSTM", 300), ("TreeRNN", 128)]
 # ---------------------------------------------------------------- PyTorch
 
 
-def torch_rates(model, hidden, batches, trees, rounds):
+def torch_rates(model, hidden, batches, trees, rounds, ways=("in place", "added to", "by node")):
+    """Rates by batch; of several ways by hand, the best one's."""
     import torch
 
     torch.set_num_threads(1)
@@ -168,8 +169,11 @@ def torch_rates(model, hidden, batches, trees, rounds):
     for batch in batches:
         parts = [trees[i : i + batch] for i in range(0, len(trees), batch)]
         plans = [planned(part) for part in parts]
-        rates[f"by hand {batch}"] = max(best(in_place, plans), best(added_to, plans))
-        rates[f"by node {batch}"] = best(by_node, parts)
+        by_hand = [best(work, plans) for way, work in (("in place", in_place), ("added to", added_to)) if way in ways]
+        if by_hand:
+            rates[f"by hand {batch}"] = max(by_hand)
+        if "by node" in ways:
+            rates[f"by node {batch}"] = best(by_node, parts)
     return rates
 
 

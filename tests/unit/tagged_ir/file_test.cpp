@@ -179,6 +179,36 @@ scope main {
         }) == "");
 }
 
+// Types behind ActivationTable keep the numbers that they had in files before it.
+TEST_CASE("tables of activations are written and read") {
+  std::string error;
+  std::optional<Graph> graph = ParseText(R"graph(tagged "t"
+data Box = Box (Int)
+result "" : Box
+root main
+scope main {
+  %0 = Start : Trigger
+  %1 = Const () %0 : Unit
+  %2 = Const 7 %0 : Int
+  %3 = Construct Box %0, %2 : Box
+  %4 = NewTable %1 : ActivationTable
+  %5 = TableAt 3 %4 : ActivationTable
+  %6 = TablePut 5 %5, %3 : ActivationTable
+  %7 = TableGet 5 %6 : Box
+  %8 = Result 0 %7
+}
+)graph", &error);
+  REQUIRE(error == "");
+  std::string bytes = Serialize(*graph);
+  std::optional<Graph> read = Deserialize(bytes, &error);
+  REQUIRE(error == "");
+  CHECK(ToText(*read) == ToText(*graph));
+  onnx::ModelProto model;
+  REQUIRE(model.ParseFromString(bytes));
+  for (const onnx::AttributeProto& attribute : Find(model, "Start")->attribute())
+    if (attribute.name() == "result_table") CHECK(attribute.ints(1) == 2 * 10);
+}
+
 TEST_CASE("what a file may not hold is refused, with its place") {
   std::string bytes = Serialize(Model("grad_f.tagged"));
   using Model = onnx::ModelProto;

@@ -330,6 +330,34 @@ TEST_CASE("tables that no text can express") {
   }
 }
 
+// A kernel that reads a table looks at no type again.
+TEST_CASE("what a table of activations may hold, and where one may go") {
+  auto fault = [](std::string_view put, std::string_view get, std::string_view result = "Int") {
+    return Fault(fmt::format(R"graph(tagged "t"
+data Box = Box ({3})
+result "" : {2}
+root main
+scope main {{
+  %start = Start : Trigger
+  %unit = Const () %start : Unit
+  %n = Const 7 %start : Int
+  %x = Const 0.5 %start : Double
+  %new = NewTable %unit : ActivationTable
+  %at = TableAt 3 %new : ActivationTable
+  %put = TablePut {0} : ActivationTable
+  %get = TableGet {1}
+  %res = Result 0 %get
+}}
+)graph", put, get, result, result));
+  };
+  CHECK(fault("5 %at, %n", "5 %put : Int") == "");
+  CHECK(fault("4 %at, %x", "5 %put : Int") == "");  // nothing was written there: an error when it runs
+  CHECK(fault("5 %at, %x", "5 %put : Int").ends_with("entry 5 is a Int, and elsewhere a Double"));
+  CHECK(fault("5 %at, %start", "4 %put : Int").ends_with("a Trigger cannot be kept"));
+  CHECK(fault("5 %at, %n", "5 %put : lazy Int").ends_with("result 0 cannot be a reference"));
+  CHECK(fault("5 %at, %n", "5 %put : ActivationTable", "ActivationTable") == "constructor `Box`, field 0: a ActivationTable cannot be held");
+}
+
 // Accumulate trusts the types of the terms: its kernel looks at no shape again.
 TEST_CASE("what a sum of tensors may be made of") {
   auto fault = [](std::string_view constructors, std::string_view result = "Tensor Double [2, 3]") {

@@ -5,7 +5,7 @@ one whose forward pass keeps its activations in a concurrent hash table.
     gradient.py --dfc build/dfc [--repeat 5]
 
 A recursion n deep, and a balanced tree of n leaves. The naive gradient computes each call of the recursion once per level above
-it, so that its work grows with n times the depth. All run in turn on one thread; the table has the best time of each, the forward
+it, so that its work grows with n times the depth. All run in turn on one thread; the table has the best processor time of each, the forward
 pass's beside them, and the peaks of memory that the engine counts. All gradients must give the same bits.
 """
 
@@ -30,7 +30,7 @@ KINDS = (("forward", []), ("paired", []), ("recompute", ["--gradient=recompute"]
 def run(dfc, graph, n):
     done = subprocess.run([dfc, "run", graph, "--threads=1", "--input", "n=%d" % n, "--stats=json"], capture_output=True, check=True)
     stats = json.loads(done.stderr)
-    return done.stdout, stats["run_seconds"], stats["peak_bytes"]
+    return done.stdout, stats["run_cpu_seconds"], stats["peak_bytes"]
 
 
 def main():

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#ifdef DFC_HAS_CUDA
+#include "backends/cuda/device.h"
+#endif
 #include "backends/simulated/simulated_device.h"
 #include "runtime/limits.h"
 
@@ -17,9 +20,19 @@ std::unique_ptr<Device> MakeSimulated(uint64_t max_bytes, std::string*) {
   return std::make_unique<SimulatedDevice>(max_bytes ? max_bytes : DefaultMemoryLimit());
 }
 
+std::unique_ptr<Device> MakeCuda([[maybe_unused]] uint64_t max_bytes, std::string* error) {
+#ifdef DFC_HAS_CUDA
+  return cuda::CudaDevice::Make(max_bytes, error);
+#else
+  *error = "the device `cuda` is not in this build: there was no nvcc when it was made";
+  return nullptr;
+#endif
+}
+
 constexpr Entry kDevices[] = {
     {"cpu", [](uint64_t, std::string*) { return std::unique_ptr<Device>(); }},
     {"simulated", MakeSimulated},
+    {"cuda", MakeCuda},
 };
 
 }  // namespace

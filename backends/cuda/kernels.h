@@ -34,7 +34,7 @@ constexpr size_t BytesOf(Element element) { return element == Element::Float ? 4
 // ---------------------------------------------------------------- products (product.cu)
 
 struct Product {
-  Element element = Element::Float;  // no Bool
+  Element element = Element::Float;  // or Double
   Rows x, y;
   bool x_turned = false;             // the rows of x are those of the inner dimension: [k, m]
   bool y_turned = false;             // the rows of y are columns of the result: [n, k]
@@ -44,14 +44,24 @@ struct Product {
   int tile = -1;                     // which of the tiles; -1: the one that suits the sizes
 };
 constexpr int kProductTiles = 7;
-// Offsets and places are of whole elements. Int: only y_turned may be set.
+// Offsets and places are of whole elements.
 void Run(const Product& product, Stream stream);
+
+// Of each row a small product by itself: the rows of x are matrices [m, k], those of y [k, n], or [n, k] if turned.
+struct EachProduct {
+  Element element = Element::Float;
+  Rows x, y;
+  bool y_turned = false;
+  char* out = nullptr;
+  size_t rows = 0, m = 0, k = 0, n = 0;
+};
+void Run(const EachProduct& products, Stream stream);
 
 // ---------------------------------------------------------------- elementwise (chain.cu)
 
 // Elementwise ops of rows of one length, one after another in one kernel: values between them stay on the chip.
 struct Chain {
-  static constexpr uint32_t kMostInputs = 24, kMostSteps = 64, kMostOutputs = 12, kMostSlots = 24;
+  static constexpr uint32_t kMostInputs = 24, kMostSteps = 56, kMostOutputs = 12, kMostSlots = 40;
   struct Input {
     Rows rows;
     uint32_t period = 0;  // elements of a row of it, which are repeated to fill the length

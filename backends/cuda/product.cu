@@ -180,16 +180,22 @@ ProductKernel(DF_PARAMETER Rows x, DF_PARAMETER Rows y, T* out, DF_PARAMETER Siz
     }
 }
 
-// Ints wrap. A thread for each element.
-DF_KERNEL IntProductKernel(DF_PARAMETER Rows x, DF_PARAMETER Rows y, int64_t* out, DF_PARAMETER Sizes sizes, bool turned) {
-  size_t at = static_cast<size_t>(BlockIndex()) * 256 + ThreadIndex();
-  if (at >= sizes.m * sizes.n) return;
-  size_t i = at / sizes.n, j = at % sizes.n;
-  auto* left = reinterpret_cast<const uint64_t*>(RowOf(x, i));
-  uint64_t sum = 0;
-  for (size_t l = 0; l < sizes.k; ++l)
-    sum += left[l] * (turned ? reinterpret_cast<const uint64_t*>(RowOf(y, j))[l] : reinterpret_cast<const uint64_t*>(RowOf(y, l))[j]);
-  out[at] = static_cast<int64_t>(sum);
+DF_DEVICE int64_t Fused(int64_t x, int64_t y, int64_t z) {  // wraps
+  return static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y) + static_cast<uint64_t>(z));
+}
+
+// A thread for each element.
+template <typename T>
+DF_KERNEL EachProductKernel(DF_PARAMETER EachProduct p) {
+  size_t at = static_cast<size_t>(BlockIndex()) * 128 + ThreadIndex();
+  if (at >= p.rows * p.m * p.n) return;
+  size_t j = at % p.n, i = at / p.n % p.m, row = at / (p.n * p.m);
+  auto* left = reinterpret_cast<const T*>(RowOf(p.x, row)) + i * p.k;
+  auto* right = reinterpret_cast<const T*>(RowOf(p.y, row)) + (p.y_turned ? j * p.k : j);
+  size_t step = p.y_turned ? 1 : p.n;
+  T sum = T(0);
+  for (size_t l = 0; l < p.k; ++l) sum = Fused(left[l], right[l * step], sum);
+  reinterpret_cast<T*>(p.out)[at] = sum;
 }
 
 template <typename T, typename S, Given kX, Given kY>
@@ -222,22 +228,36 @@ void RunSuited(const Product& p, int tile, Stream stream) {
   }
 }
 
-// The largest tile of which there is one for most multiprocessors: threads with more elements read less for each.
+// What a tile costs on an H100, as tests/bench/cuda_products.py --tiles shows it: a block alone takes so many nanoseconds for each number of the
+// inner dimension, as it waits for memory and for the chains; and when there are enough blocks, all of them reach so many TFLOP/s.
+// On another card the choice may be slower; the bits are the same.
+struct TileCost {
+  size_t rows, columns;
+  double alone, rate;
+};
+constexpr TileCost kTileCosts[kProductTiles] = {{128, 128, 152, 33}, {64, 128, 92, 28.7}, {64, 64, 53, 25.7}, {32, 64, 38.5, 19.5},
+                                                {32, 32, 37, 16.4},  {16, 32, 26, 12},    {8, 32, 21.5, 7.7}};
+constexpr size_t kMultiprocessors = 132;
+
 int SuitedTile(size_t m, size_t n) {
-  constexpr size_t kSizes[kProductTiles][2] = {{128, 128}, {64, 128}, {64, 64}, {32, 64}, {32, 32}, {16, 32}, {8, 32}};
-  constexpr size_t kEnough = 120;
-  for (int tile = 0; tile < kProductTiles; ++tile)
-    if (Cover(m, kSizes[tile][0]) * Cover(n, kSizes[tile][1]) >= kEnough) return tile;
-  return kProductTiles - 1;
+  int best = 0;
+  double best_time = 0;
+  for (int tile = 0; tile < kProductTiles; ++tile) {
+    const TileCost& cost = kTileCosts[tile];
+    size_t each = Cover(Cover(m, cost.rows) * Cover(n, cost.columns), kMultiprocessors);  // blocks of a multiprocessor
+    double together = static_cast<double>(each * kMultiprocessors * cost.rows * cost.columns) * 2e-3 / cost.rate;
+    double time = together > cost.alone ? together : cost.alone;
+    if (tile > 0 && time >= best_time) continue;
+    best = tile;
+    best_time = time;
+  }
+  return best;
 }
 
 }  // namespace
 
 void Run(const Product& p, Stream stream) {
   if (p.m == 0 || p.n == 0 || (p.k == 0 && p.goes_on)) return;
-  if (p.element == Element::Int)
-    return Launch(IntProductKernel, Cover(p.m * p.n, 256), 256, 0, stream, p.x, p.y, reinterpret_cast<int64_t*>(p.out),
-                  Sizes{p.m, p.k, p.n}, p.y_turned);
   int tile = p.tile < 0 ? SuitedTile(p.m, p.n) : p.tile;
   ForReals(p.element, [&](auto t) {
     using T = decltype(t);
@@ -245,6 +265,12 @@ void Run(const Product& p, Stream stream) {
     else if (p.y_turned) RunSuited<T, Given::ByPlace, Given::ByPlace>(p, tile, stream);
     else RunSuited<T, Given::ByPlace, Given::ByInner>(p, tile, stream);
   });
+}
+
+void Run(const EachProduct& p, Stream stream) {
+  size_t all = p.rows * p.m * p.n;
+  if (all == 0) return;
+  ForNumbers(p.element, [&](auto t) { Launch(EachProductKernel<decltype(t)>, Cover(all, 128), 128, 0, stream, p); });
 }
 
 }  // namespace df::cuda

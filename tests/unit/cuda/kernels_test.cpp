@@ -172,21 +172,42 @@ void Product(size_t m, size_t k, size_t n, int tile, How how, bool special) {
   cuda::Run(p, stream);
   Check(name("x yT"), want, out_turned.Back());
 
-  if constexpr (!std::is_integral_v<T>) {
-    // A sum that goes on: both are given by rows of the inner dimension.
-    std::vector<T> before = Numbers<T>(m * n), left = Numbers<T>(k * m, special);
-    RowsOnCard<T> x_rows(left, k, m, how), y_rows(y, k, n, how);
-    OnCard<T> sum(before);
-    want = before;
-    cpu::AddTransposedProduct(x_rows.host.data(), y_rows.host.data(), want.data(), k, m, n);
-    p.x = x_rows.rows;
-    p.y = y_rows.rows;
-    p.x_turned = true;
-    p.y_turned = false;
-    p.goes_on = true;
-    p.out = sum.at();
+  // A sum that goes on: both are given by rows of the inner dimension.
+  std::vector<T> before = Numbers<T>(m * n), left = Numbers<T>(k * m, special);
+  RowsOnCard<T> x_rows(left, k, m, how), y_rows(y, k, n, how);
+  OnCard<T> sum(before);
+  want = before;
+  cpu::AddTransposedProduct(x_rows.host.data(), y_rows.host.data(), want.data(), k, m, n);
+  p.x = x_rows.rows;
+  p.y = y_rows.rows;
+  p.x_turned = true;
+  p.y_turned = false;
+  p.goes_on = true;
+  p.out = sum.at();
+  cuda::Run(p, stream);
+  Check(name("+ xT y"), want, sum.Back());
+}
+
+template <typename T>
+void EachProduct(size_t rows, size_t m, size_t k, size_t n, How how) {
+  RowsOnCard<T> x(Numbers<T>(rows * m * k), rows, m * k, how), y(Numbers<T>(rows * k * n), rows, k * n, kHows[(static_cast<int>(how) + 1) % 4]);
+  std::vector<T> want(rows * m * n);
+  OnCard<T> out(want.size());
+  for (bool turned : {false, true}) {
+    for (size_t r = 0; r < rows; ++r) {
+      const T *left = x.host.data() + r * m * k, *right = y.host.data() + r * k * n;
+      T* to = want.data() + r * m * n;
+      if (turned) cpu::MatMulTransposed(left, k, right, k, to, n, m, k, n);
+      else cpu::MatMul(left, right, to, m, k, n);
+    }
+    cuda::EachProduct p;
+    p.element = kElement<T>;
+    p.x = x.rows, p.y = y.rows;
+    p.y_turned = turned;
+    p.out = out.at();
+    p.rows = rows, p.m = m, p.k = k, p.n = n;
     cuda::Run(p, stream);
-    Check(name("+ xT y"), want, sum.Back());
+    Check("product of each row", want, out.Back());
   }
 }
 
@@ -200,7 +221,9 @@ void Products(bool thorough) {
       How how = kHows[which++ % 4];
       Product<float>(m, k, n, tile, how, which % 3 == 0);
       Product<double>(m, k, n, tile, how, which % 3 == 1);
-      if (tile < 0) Product<int64_t>(m, k, n, tile, how, false);
+      if (tile < 0) EachProduct<float>(5, m, k, n, how);
+      if (tile < 0) EachProduct<double>(3, m, k, n, how);
+      if (tile < 0) EachProduct<int64_t>(2, m, k, n, how);
     }
   if (!thorough) return;
   const size_t large[][3] = {{25, 300, 750}, {256, 600, 1500}, {64, 2048, 5120}, {128, 1100, 1024}, {2000, 300, 750}, {300, 7000, 750}, {1, 2048, 5120}, {999, 1001, 1003}};

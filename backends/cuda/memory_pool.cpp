@@ -24,7 +24,7 @@ size_t MemoryPool::SizeOf(size_t bytes) {
 
 char* MemoryPool::Allocate(size_t bytes) {
   size_t size = SizeOf(bytes);
-  if (bytes > most_ || size > most_ - used_) throw DeviceFull(fmt::format("the memory limit of {} of the card is reached", PrintBytes(most_)));
+  if (bytes > most_ || size > most_ - used_) throw DeviceFull(fmt::format("the memory limit of {} of the cuda device is reached", PrintBytes(most_)));
   char* piece;
   if (auto& free = free_[size]; !free.empty()) {
     piece = free.back();

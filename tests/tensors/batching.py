@@ -2,7 +2,7 @@
 """Batching across tags gives what the reference engine gives, at any batch size: batching.py --dfc build/dfc
 
 Each program is run unbatched by `reference`, and by `tagged` at several batch sizes, on several threads (with
-`--stress` all batches are shared by them) and on the simulated device, optimised and not: output, error and exit
+`--stress` all batches are shared by them) and on a device, the simulated one or --device, optimised and not: output, error and exit
 code have to be the same text. What `--stats` counts shows that there was something to batch.
 """
 
@@ -197,18 +197,17 @@ LAZY = [
     ("training in lazy code", "main = descend 3 (\\m -> sum [T.dot (last (states m 0 t)) (query m) ^ 2 | t <- texts]) model", 300),
 ]
 # Options, and the exit code: a limit ends a run while much is deferred.
-DEVICE = ["--device=simulated"]
 LIMITS = [
     ("memory", ["--max-memory", "3M"], 3, "main = T.sum (deep 100000)\ndeep :: Int -> Tensor Float [40]\n"
      "deep n = if n == 0 then waves 1 else tanh (deep (n - 1)) + waves (fromIntegral n)\n"),
     ("time", ["--timeout", "300ms"], 3, "main = T.sum (loop (waves 1))\nloop :: Tensor Float [40] -> Tensor Float [40]\n"
      "loop x = if T.size x == 0 then x else loop (tanh x + 1)\n"),
-    ("time on a device", [*DEVICE, "--timeout", "300ms"], 3, "main = T.sum (loop (waves 1))\nloop :: Tensor Float [40] -> Tensor Float [40]\n"
+    ("time on a device", ["--device", "--timeout", "300ms"], 3, "main = T.sum (loop (waves 1))\nloop :: Tensor Float [40] -> Tensor Float [40]\n"
      "loop x = if T.size x == 0 then x else loop (tanh x + 1)\n"),
-    ("memory of a device", [*DEVICE, "--max-device-memory", "20K"], 3, "main = T.sum (T.matvec (waves 1 :: Tensor Float [100, 100]) (waves 2))\n"),
+    ("memory of a device", ["--device", "--max-device-memory", "20K"], 3, "main = T.sum (T.matvec (waves 1 :: Tensor Float [100, 100]) (waves 2))\n"),
 ]
 # Of which size a device's memory is far too small for all that the program computes: some of it goes to the host and comes back.
-SCARCE = ("gradients of losses at each node", "8K")
+SCARCE = ("gradients of losses at each node", {"simulated": "8K", "cuda": "16K"})
 
 
 def run(dfc, path, *options):
@@ -220,9 +219,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dfc", required=True)
     parser.add_argument("--threads", action="store_true", help="only runs on several threads, of optimised programs")
+    parser.add_argument("--device", default="simulated")
     args = parser.parse_args()
+    device, scarce = f"--device={args.device}", SCARCE[1][args.device]
     every = [[f"--batch={b}"] for b in BATCHES] + [["--threads=2", "--batch=off"]]
-    every += [["--device=simulated", f"--batch={b}"] for b in (1, 3, "auto")]
+    every += [[device, f"--batch={b}"] for b in (1, 3, "auto")]
     threads = [["--threads=2"], ["--threads=4", "--stress=1"], ["--threads=3", "--stress=1", "--batch=7"]]
     failures = runs = 0
 
@@ -257,21 +258,21 @@ def main():
                     fail(name, "there were batches with --batch=off")
             if name == SCARCE[0]:
                 want = run(args.dfc, path)
-                got = run(args.dfc, path, *DEVICE, "--max-device-memory", SCARCE[1])
+                got = run(args.dfc, path, device, "--max-device-memory", scarce)
                 runs += 1
                 if got != want:
-                    fail(name, f"with {SCARCE[1]} on the device: {got}")
-                peaks = [json.loads(run(args.dfc, path, *DEVICE, "--stats=json", *more)[2]) for more in ([], ["--max-device-memory", SCARCE[1]])]
+                    fail(name, f"with {scarce} on the device: {got}")
+                peaks = [json.loads(run(args.dfc, path, device, "--stats=json", *more)[2]) for more in ([], ["--max-device-memory", scarce])]
                 if peaks[0]["peak_device_bytes"] < 4 * peaks[1]["peak_device_bytes"]:
-                    fail(name, f"{SCARCE[1]} are not scarce: {peaks}")
+                    fail(name, f"{scarce} are not scarce: {peaks}")
                 if peaks[0]["downloads"] >= peaks[1]["downloads"]:
                     fail(name, "nothing was given up on the device")
         for name, options, code, text in [] if args.threads else LIMITS:
             with open(path, "w") as out:
                 out.write(PRELUDE + text)
             runs += 1
-            got = run(args.dfc, path, *options)
-            if got[0] != code or ("device" in name and "memory" in name and "memory limit of 20 KiB of the simulated device" not in got[2]):
+            got = run(args.dfc, path, *[device if option == "--device" else option for option in options])
+            if got[0] != code or ("device" in name and "memory" in name and f"memory limit of 20 KiB of the {args.device} device" not in got[2]):
                 fail(name, f"ends with {got}")
     print(f"{runs} runs, {failures} failures")
     return failures > 0

@@ -180,6 +180,7 @@ ProductKernel(DF_PARAMETER Rows x, DF_PARAMETER Rows y, T* out, DF_PARAMETER Siz
     }
 }
 
+using cuda::Fused;
 DF_DEVICE int64_t Fused(int64_t x, int64_t y, int64_t z) {  // wraps
   return static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y) + static_cast<uint64_t>(z));
 }

@@ -163,7 +163,7 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
   AddRead(app, "--batch", options.batch, ParseBatch, "`off`, `auto` or a number, such as `64`",
           "tagged engine: how many activations have their ops on tensors computed together; default: auto")
       ->type_name("N");
-  app.add_option("--device", options.device, "tagged engine: what computes batches of ops on tensors: cpu (default), or simulated")
+  app.add_option("--device", options.device, "tagged engine: what computes batches of ops on tensors: cpu (default), cuda, or simulated")
       ->type_name("NAME")
       ->check([](const std::string& name) { return IsDevice(name) ? "" : fmt::format("there is no device `{}`; this build has {}", name, DeviceNames()); });
   AddRead(app, "--max-device-memory", options.max_device_memory, ParseBytes, "bytes, such as `2G`, `512M`, `64K` or `1000`",

@@ -34,7 +34,7 @@ EMBEDDING = 300
 # ---------------------------------------------------------------- PyTorch
 
 
-def torch_rates(hidden, batches, count, rounds):
+def torch_rates(hidden, batches, count, rounds, one_by_one=True):
     import torch
 
     torch.set_num_threads(1)
@@ -89,7 +89,7 @@ def torch_rates(hidden, batches, count, rounds):
             seconds = took if seconds is None else min(seconds, took)
         return count / seconds, value
 
-    rates = {"by node": best(lambda: sum(by_node(t)[0].sum().item() for t in trees))}
+    rates = {"by node": best(lambda: sum(by_node(t)[0].sum().item() for t in trees))} if one_by_one else {}
     for batch in batches:
         plans = [planned(trees[i : i + batch]) for i in range(0, count, batch)]
         rates[f"by hand {batch}"] = best(lambda: sum(by_hand(plan) for plan in plans))

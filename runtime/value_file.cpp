@@ -1,6 +1,8 @@
 // Values from and to files of arrays: see value_file.h.
 #include "runtime/value_file.h"
 
+#include <cstring>
+
 #include "fmt/format.h"
 #include "lang/utf8.h"
 #include "runtime/tensor.h"
@@ -208,8 +210,77 @@ class Reader {
         if (!presence_.Always(element) && file_.Find(below)) Empty(below);
         elements.push_back(Read(element, below, nesting + 1));
       }
-      if (elements.empty()) Empty(path);
+      if (elements.empty()) return Rows(type, path);
     }
+    Value value = Value::Word(list.nil);
+    for (; !elements.empty(); elements.pop_back()) value = Cons(list, std::move(elements.back()), std::move(value));
+    return value;
+  }
+
+  // What a list's array has of dimensions, if it is one array; -1 is a list, whose length the file says.
+  struct Grid {
+    TypeKind element;
+    llvm::SmallVector<int64_t, 4> dims;
+  };
+  bool GridOf(ir::TypeId type, Grid* grid) const {
+    const ir::Type& row = graph_.types[type];
+    if (row.kind == TypeKind::Tensor || IsScalar(row.kind)) {
+      grid->element = row.kind == TypeKind::Tensor ? row.element : TensorElement(row.kind);
+      grid->dims.append(row.dims.begin(), row.dims.end());
+      return true;
+    }
+    ir::ListType list;
+    ir::TypeId element = ListElement(graph_.types, type, &list);
+    grid->dims.push_back(-1);
+    return element.valid() && grid->dims.size() <= kMaxNesting && GridOf(element, grid);
+  }
+
+  // A list of tensors, or of lists of numbers, that is one array: its elements are the rows of that. Or the empty list.
+  Value Rows(ir::TypeId type, const std::string& path) {
+    std::string name = graph_.types.Print({type});
+    Grid grid;
+    bool fits = GridOf(type, &grid);
+    const FileArray* array = Find(path, fits ? name : "Tensor Bool [0]");
+    if (!array) return {};
+    if (array->element == FileElement::Bool && array->dims == std::vector<int64_t>{0}) return Nil(type);
+    fits &= array->dims.size() == grid.dims.size();
+    for (size_t i = 0; fits && i < grid.dims.size(); ++i) fits = grid.dims[i] == -1 || grid.dims[i] == array->dims[i];
+    // Of rows without elements a few bytes could claim any number.
+    constexpr int64_t kMostEmpty = 1 << 20;
+    int64_t rows = 1;
+    for (size_t i = 0; fits && array->size == 0 && i < grid.dims.size() && grid.dims[i] == -1 && array->dims[i] > 0; ++i) {
+      fits = array->dims[i] <= kMostEmpty / rows;
+      if (fits) rows *= array->dims[i];
+    }
+    if (!fits) return Mismatch(*array, name);
+    Value all = Elements(*array, grid.element, array->dims, name);
+    const TensorObject* tensor = TensorIn(all);
+    size_t at = 0;
+    return tensor ? Part(type, *tensor, array->dims, &at) : Value();
+  }
+
+  Value Nil(ir::TypeId type) const {
+    ir::ListType list;
+    ListElement(graph_.types, type, &list);
+    return Value::Word(list.nil);
+  }
+
+  // A value of that type from the elements from `at` on, which goes behind them.
+  Value Part(ir::TypeId type, const TensorObject& all, llvm::ArrayRef<int64_t> dims, size_t* at) const {
+    const ir::Type& row = graph_.types[type];
+    if (IsScalar(row.kind)) return df::ElementOf(all, (*at)++);
+    if (row.kind == TypeKind::Tensor) {
+      Value value = MakeTensor(row.element, row.dims);
+      TensorObject& part = *TensorIn(value);
+      size_t width = part.bytes() / std::max<size_t>(part.count(), 1);
+      if (part.count()) std::memcpy(part.data(), all.data() + *at * width, part.bytes());
+      *at += part.count();
+      return value;
+    }
+    ir::ListType list;
+    ir::TypeId element = ListElement(graph_.types, type, &list);
+    std::vector<Value, memory::Allocator<Value>> elements;  // as many as the file says, which has perhaps no bytes for them
+    for (int64_t i = 0; i < dims[0]; ++i) elements.push_back(Part(element, all, dims.drop_front(), at));
     Value value = Value::Word(list.nil);
     for (; !elements.empty(); elements.pop_back()) value = Cons(list, std::move(elements.back()), std::move(value));
     return value;

@@ -39,7 +39,8 @@ def help_and_version(d):
 def wrong_usage(d):
     d.file("p.df", FACT)
     for words in ((), ("--nonsense",), ("run",), ("run", "p.df", "q.df"), ("p.df", "--emit=nothing"), ("p.df", "--only=f"),
-                  ("run", "p.df", "--engine=magic"), ("run", "p.df", "--timeout=soon"),
+                  ("run", "p.df", "--engine=magic"), ("run", "p.df", "--device=magic"),
+                  ("run", "p.df", "--max-device-memory=lots"), ("run", "p.df", "--timeout=soon"),
                   ("run", "p.df", "--max-memory=lots"), ("run", "p.df", "--max-memory=0"), ("run", "p.df", "--input", "n"),
                   ("run", "p.df", "--trace", "--engine=tagged"), ("-",), ("run", "p.df", "--max-frames=-1"),
                   ("p.df", "--without=nothing")):
@@ -64,6 +65,7 @@ def unknown_commands(d):
     d.expect(2, "frob", "p.df", err="there is no command `frob`")
     d.expect(2, "chekc", err="did you mean `check`?")
     d.expect(2, "run", "p.df", "--engine=foo", err="`--engine foo`: expected `reference`, `tagged`")
+    d.expect(2, "run", "p.df", "--device=magic", err="there is no device `magic`; this build has `cpu`, `simulated`")
     d.expect(2, "run", "p.df", "--timeout=soon", err="`--timeout soon`: expected a time, such as `10s`")
     d.expect(2, "p.df", "--emit=lzay", err="did you mean `lazy`?")
     d.expect(1, "nofile", err="cannot read `nofile`")

@@ -70,7 +70,10 @@ bool ReadField(const DirectInstr* ip, uint64_t* s, uint8_t* k) {
   return true;
 }
 
-bool ReadTwoFields(const DirectInstr* ip, uint64_t* s, uint8_t* k) {
+namespace {
+
+// Any two fields of any constructor.
+[[gnu::noinline]] bool ReadAnyTwoFields(const DirectInstr* ip, uint64_t* s, uint8_t* k) {
   uint32_t a = ip->a & ~kLastUse;
   if (k[a] != kObject) return false;
   Data* data = DataAt(s[a]);
@@ -97,6 +100,41 @@ bool ReadTwoFields(const DirectInstr* ip, uint64_t* s, uint8_t* k) {
   s[b] = y.bits;
   if (!(ip->d & kFieldPlain)) k[d] = x.state;
   if (!(ip->b & kFieldPlain)) k[b] = y.state;
+  return true;
+}
+
+}  // namespace
+
+// Nearly always both slots are open; and if this is the last use, it is a cell of a list that nobody else has, which goes.
+bool ReadTwoFields(const DirectInstr* ip, uint64_t* s, uint8_t* k) {
+  uint32_t a = ip->a & ~kLastUse;
+  if (k[a] != kObject) return false;
+  Data* data = DataAt(s[a]);
+  if (data->constructor != ip->x) return false;
+  if ((ip->d | ip->b) & kFieldPlain) return ReadAnyTwoFields(ip, s, k);
+  Value* first = data->fields() + (ip->y >> 16);
+  Value* second = data->fields() + (ip->y & 0xffff);
+  const Value* x = HeldBy(first);
+  const Value* y = HeldBy(second);
+  if (x->is_error() || y->is_error()) return false;
+  bool last = ip->a & kLastUse;
+  if (last && data->refs.IsOne()) {
+    if (data->few_fields != 2 || x != first || y != second || x == y) return ReadAnyTwoFields(ip, s, k);
+    s[ip->d] = BitsOf(*x);
+    k[ip->d] = StateOf(*x);
+    s[ip->b] = BitsOf(*y);
+    k[ip->b] = StateOf(*y);
+    alive::Gone(alive::Kind::Data);
+    memory::Free(data, sizeof(Data) + 2 * sizeof(Value));
+    return true;
+  }
+  s[ip->d] = BitsOf(*x);
+  k[ip->d] = StateOf(*x);
+  Count(BitsOf(*x), StateOf(*x));
+  s[ip->b] = BitsOf(*y);
+  k[ip->b] = StateOf(*y);
+  Count(BitsOf(*y), StateOf(*y));
+  if (last) Release(data);
   return true;
 }
 
@@ -128,6 +166,12 @@ bool ReadFields(const DirectInstr* ip, const uint32_t* list, uint64_t* s, uint8_
 Data* MakeData(const DirectInstr* ip, const uint32_t* list, const std::vector<Value>& constants, const uint64_t* s,
                const uint8_t* k) {
   uint32_t count = ip->b;
+  if (count == 2) {
+    Data* data = Data::NewRaw(ip->y, 2);
+    MakeOperand(constants, s, k, list[0], data->fields());
+    MakeOperand(constants, s, k, list[1], data->fields() + 1);
+    return data;
+  }
   Data* data = Data::NewRaw(ip->y, count);
   Value* to = data->fields();
   for (const uint32_t* end = list + count; list != end; ++list, ++to) MakeOperand(constants, s, k, *list, to);

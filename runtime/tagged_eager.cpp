@@ -220,6 +220,12 @@ inline uint64_t PutOperand(const Value* constants, const Slots& slots, uint32_t 
 // All but the last field, which is to come.
 [[gnu::noinline]] Made ConstructAllButLast(const Value* constants, const uint32_t* list, uint32_t fields, uint32_t constructor,
                                            const Slots& slots, uint64_t owned) {
+  if (fields == 2) {
+    Data* data = Data::NewRaw(constructor, 2);
+    owned = PutOperand(constants, slots, *list, data->fields(), owned);
+    ::new (data->fields() + 1) Value();
+    return {data, owned};
+  }
   Data* data = Data::NewRaw(constructor, fields);
   Value* to = data->fields();
   for (const uint32_t* end = list + fields - 1; list != end; ++list, ++to)
@@ -392,11 +398,19 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
   L_TwoFields: {
     if (K(ip->a) != kObject || DataAt(S(ip->a))->constructor != ip->x) goto failed;
     const Value* fields = DataAt(S(ip->a))->fields();
-    const Value* x = HeldBy(fields + (ip->y >> 16));
-    const Value* y = HeldBy(fields + (ip->y & 0xffff));
-    if (x->is_error() || y->is_error()) goto failed;
-    if ((ip->d & kFieldPlain && !x->is_word()) || (ip->b & kFieldPlain && !y->is_word())) goto failed;
-    uint32_t d = ip->d & (kFieldPlain - 1), b = ip->b & (kFieldPlain - 1);
+    const Value* x = fields + (ip->y >> 16);
+    const Value* y = fields + (ip->y & 0xffff);
+    if (x->kind() > ValueKind::Object || y->kind() > ValueKind::Object) {
+      x = HeldBy(x);
+      y = HeldBy(y);
+      if (x->is_error() || y->is_error()) goto failed;
+    }
+    uint32_t d = ip->d, b = ip->b;
+    if ((d | b) & kFieldPlain) {
+      if ((d & kFieldPlain && !x->is_word()) || (b & kFieldPlain && !y->is_word())) goto failed;
+      d &= kFieldPlain - 1;
+      b &= kFieldPlain - 1;
+    }
     S(d) = BitsOf(*x);
     K(d) = StateOf(*x);
     S(b) = BitsOf(*y);

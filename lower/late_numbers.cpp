@@ -21,19 +21,36 @@ using ir::PortType;
 using ir::TypeId;
 using ir::TypeKind;
 
-// Ops that round alike for a number and for an element of a tensor (runtime/kernels.cpp, backends/cpu/elementwise.cpp).
+// Ops that round alike for a number and for a tensor without dimensions (runtime/kernels.cpp, backends/cpu/elementwise.cpp).
 bool IsArithmetic(Op op) {
   switch (op) {
     case Op::Add:
     case Op::Sub:
     case Op::Mul:
     case Op::FDiv:
+    case Op::Pow:
+    case Op::Min:
+    case Op::Max:
     case Op::Neg:
     case Op::Abs:
+    case Op::Signum:
     case Op::Sqrt:
+    case Op::Exp:
     case Op::Log:
-    case Op::Min:
-    case Op::Max: return true;
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Tan:
+    case Op::Asin:
+    case Op::Acos:
+    case Op::Atan:
+    case Op::Sinh:
+    case Op::Cosh:
+    case Op::Tanh:
+    case Op::Asinh:
+    case Op::Acosh:
+    case Op::Atanh:
+    case Op::Sigmoid:
+    case Op::Relu: return true;
     default: return false;
   }
 }

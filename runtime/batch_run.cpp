@@ -245,10 +245,11 @@ void BatchRun::Elementwise(const BatchRegion::Item& item, uint32_t value) {
   } else {
     ForNumbers(element, [&](auto t) {
       using T = decltype(t);
-      bool two = item.in.size() == 2;
-      ForRuns(item, value, [op, two](const char* const* in, char* out, size_t count) {
+      bool two = item.in.size() == 2, numbers = TypeOf(value).dims.empty();
+      ForRuns(item, value, [op, two, numbers](const char* const* in, char* out, size_t count) {
         auto* x = reinterpret_cast<const T*>(in[0]);
         if (two) cpu::Binary(op, x, reinterpret_cast<const T*>(in[1]), reinterpret_cast<T*>(out), count);
+        else if (numbers) cpu::UnaryOfNumbers(op, x, reinterpret_cast<T*>(out), count);
         else cpu::Unary(op, x, reinterpret_cast<T*>(out), count);
       });
     });

@@ -175,7 +175,8 @@ Value TensorFiring::Elementwise() {
     good = ForNumbers(x.element(), [&](auto t) {
       using T = decltype(t);
       T* to = TensorIn(out)->as<T>();
-      return in_.size() == 1 ? cpu::Unary(op_, x.as<T>(), to, count) : cpu::Binary(op_, x.as<T>(), Operand(1).as<T>(), to, count);
+      if (in_.size() == 2) return cpu::Binary(op_, x.as<T>(), Operand(1).as<T>(), to, count);
+      return x.dims().empty() ? cpu::UnaryOfNumbers(op_, x.as<T>(), to, count) : cpu::Unary(op_, x.as<T>(), to, count);
     });
   }
   return good ? out : Unsupported();

@@ -148,6 +148,20 @@ bool Unary(Op op, const T* x, T* out, size_t count) {
 }
 
 template <typename T>
+bool UnaryOfNumbers(Op op, const T* x, T* out, size_t count) {
+  if constexpr (!std::is_same_v<T, int64_t>) {
+    switch (op) {
+      case Op::Exp: return Each(x, out, count, [](T v) { return std::exp(v); });
+      case Op::Log: return Each(x, out, count, [](T v) { return std::log(v); });
+      case Op::Tanh: return Each(x, out, count, [](T v) { return std::tanh(v); });
+      case Op::Sigmoid: return Each(x, out, count, [](T v) { return T(1) / (T(1) + std::exp(-v)); });
+      default: break;
+    }
+  }
+  return Unary(op, x, out, count);
+}
+
+template <typename T>
 bool Binary(Op op, const T* x, const T* y, T* out, size_t count) {
   constexpr bool kReal = !std::is_same_v<T, int64_t>;
   switch (op) {
@@ -213,6 +227,7 @@ void Exp(const T* x, T* out, size_t count) {
 
 #define DF_FOR_NUMBERS(T)                                             \
   template bool Unary<T>(Op, const T*, T*, size_t);                   \
+  template bool UnaryOfNumbers<T>(Op, const T*, T*, size_t);          \
   template bool Binary<T>(Op, const T*, const T*, T*, size_t);        \
   template bool Compare<T>(Op, const T*, const T*, uint8_t*, size_t); \
   template void Select<T>(const uint8_t*, const T*, const T*, T*, size_t);

@@ -14,6 +14,10 @@ namespace df::cpu {
 // T: float, double, int64_t. False if the op has no meaning for the elements.
 template <typename T>
 bool Unary(ir::Op op, const T* x, T* out, size_t count);
+// Of tensors without dimensions, one next to the other: the functions that have loops of their own have the bits of those of
+// numbers, so that a number may be kept as such a tensor (lower/late_numbers.h). T: float, double, int64_t.
+template <typename T>
+bool UnaryOfNumbers(ir::Op op, const T* x, T* out, size_t count);
 template <typename T>
 bool Binary(ir::Op op, const T* x, const T* y, T* out, size_t count);
 // T: also bool, as uint8_t.

@@ -87,7 +87,8 @@ struct Chain {
   Input inputs[kMostInputs];
   Output outputs[kMostOutputs];
 };
-// Whether a chain may hold the op, on elements of the type (Float for Bools).
+// Whether a chain may hold the op, on elements of the type (Float for Bools). Of tensors without dimensions Exp, Log, Tanh and
+// Sigmoid have other bits (UnaryOfNumbers of backends/cpu/elementwise.h).
 bool CanChain(ir::Op op, Element element);
 void Run(const Chain& chain, Stream stream);
 

@@ -4,10 +4,11 @@
     random_programs.py --dfc build/dfc [--first 1] [--count 200] [--keep FOLDER]
 
 A program is a function of a number, a vector, a matrix and a tree, with recursion (mutual, on counters and trees), branches on
-integers, values and constructors, data types, lists, functions as values, and definitions that not every path needs. At a random
-point and in a random direction its derivative is computed by reverse mode, by forward mode (to 1e-10 of the first) and by central
-differences of two widths: a kink inside the one is outside the other. Numbers stay bounded, so that rounding does. Several programs
-share a file; each engine must print the same, with --gradient=table too, and what --no-optimize and --no-loops compile the same but for rounding.
+integers, values and constructors, data types, lists, functions as values, and definitions, elements and parts of data that not
+every path needs, or none. At a random point and in a random direction its derivative is computed by reverse mode, by forward mode
+(to 1e-10 of the first) and by central differences of two widths: a kink inside the one is outside the other. Numbers stay bounded,
+so that rounding does. Several programs share a file; each engine must print the same, with --gradient=table too, and what
+--no-optimize and --no-loops compile the same but for rounding.
 """
 
 import argparse
@@ -53,6 +54,17 @@ check f p d = [value, backward, forward, difference 1e-4, difference 1e-5]
     backward = grad (\\t -> f (plus p (scaled t d))) 0
     difference h = (f (plus p (scaled h d)) - f (plus p (scaled (negate h) d))) / (2 * h)
 
+-- Attention: a weighted mean of the vectors, if there are any.
+attend :: V -> [V] -> V
+attend q vs = foldr (+) q (zipWith (\\w v -> T.fill (w / total) * v) ws vs)
+  where
+    ws = map (\\v -> exp (tanh (T.dot q v))) vs
+    total = sum ws
+
+-- What nobody may look at.
+never :: Int -> V -> V
+never k v = if k < 0 then v else if k > 50 then error "this is not needed" else v * never (k + 1) v
+
 vsum :: Tree -> V
 vsum (Leaf v) = v
 vsum (Node x l r) = tanh (T.fill x * vsum l + vsum r)
@@ -61,16 +73,17 @@ vsum (Node x l r) = tanh (T.fill x * vsum l + vsum r)
 
 
 class Program:
-    """The functions of one program, and their text. Types: D, V, M, T (tree), L (list of numbers), P (Maybe a number)."""
+    """The functions of one program, and their text. Types: D, V, M, T (tree), L (list of numbers), P (Maybe a number), W (list of
+    vectors, which are delayed), Q (a pair of tensors)."""
 
-    NAMES = {"D": "Double", "V": "V", "M": "M", "T": "Tree", "L": "[Double]", "P": "Maybe Double"}
+    NAMES = {"D": "Double", "V": "V", "M": "M", "T": "Tree", "L": "[Double]", "P": "Maybe Double", "W": "[V]", "Q": "(V, M)"}
 
     def __init__(self, seed):
         self.r = random.Random(seed)
         self.prefix = "p%d_" % seed
         count = self.r.randint(1, 3)
         # Each has a counter, that every call lowers, and parameters.
-        self.signatures = [("%sf%d" % (self.prefix, i), [self.r.choice("DDVMTLP") for _ in range(self.r.randint(1, 3))],
+        self.signatures = [("%sf%d" % (self.prefix, i), [self.r.choice("DDVMTLPWWQ") for _ in range(self.r.randint(1, 3))],
                             self.r.choice("DDVVML")) for i in range(count)]
         self.fresh = 0
 
@@ -119,7 +132,9 @@ class Program:
         return {"D": self.literal(), "V": "(T.index %s 1)" % of["M"][0] if of["M"] else "(waves %s :: V)" % self.literal(),
                 "M": "(T.outer %s %s)" % (of["V"][0], of["V"][-1]) if of["V"] else "(0.3 * waves %s :: M)" % self.literal(),
                 "T": "(tree %s 2)" % self.literal(), "L": "[%s, %s]" % (self.literal(), self.literal()),
-                "P": self.r.choice(["Nothing", "(Just %s)" % self.literal()])}[kind]
+                "P": self.r.choice(["Nothing", "(Just %s)" % self.literal()]),
+                "W": "([waves %s, waves %s] :: [V])" % (self.literal(), self.literal()),
+                "Q": "((waves %s, 0.3 * waves %s) :: (V, M))" % (self.literal(), self.literal())}[kind]
 
     def call(self, kind, scope, depth, calls):
         fitting = [s for s in self.signatures if s[2] == kind]
@@ -146,13 +161,13 @@ class Program:
 
     def local(self, kind, scope, depth, calls):
         """A definition: not every path needs it, so that it may be delayed."""
-        of = self.r.choice("DDVVMLPT")
+        of = self.r.choice("DDVVMLPTWQ")
         name = self.name(of)
         value = self.expression(of, scope, depth, calls)
         return "(let { %s = %s } in %s)" % (name, value, self.expression(kind, scope + [(name, of)], depth, calls))
 
     def match(self, kind, scope, depth, calls):
-        data = [(name, of) for name, of in scope if of in "TLP"]
+        data = [(name, of) for name, of in scope if of in "TLPWQ"]
         if not data:
             return self.operation(kind, scope, depth, calls)
         value, of = self.r.choice(data)
@@ -162,6 +177,13 @@ class Program:
             return "(case %s of { Leaf %s -> %s; Node %s %s %s -> %s })" % (
                 value, v, self.expression(kind, scope + [(v, "V")], depth, calls), a, b, c,
                 self.expression(kind, scope + [(a, "D"), (b, "T"), (c, "T")], depth, calls))
+        if of == "W":
+            v = self.name("V")
+            return "(case %s of { [] -> %s; %s : %s -> %s })" % (value, self.expression(kind, scope, depth, calls), v, b,
+                                                                 self.expression(kind, scope + [(v, "V"), (b, "W")], depth, calls))
+        if of == "Q":
+            v, m = self.name("V"), self.name("M")
+            return "(case %s of { (%s, %s) -> %s })" % (value, v, m, self.expression(kind, scope + [(v, "V"), (m, "M")], depth, calls))
         if of == "L":
             return "(case %s of { [] -> %s; %s : %s -> %s })" % (value, self.expression(kind, scope, depth, calls), a, b,
                                                                  self.expression(kind, scope + [(a, "D"), (b, "L")], depth, calls))
@@ -195,12 +217,19 @@ SHARED = ["$S + $S", "$S - $S", "$S * tanh $S", "sin $S", "tanh $S", "$S / (1 + 
 TEMPLATES = {
     "D": ["T.sum $V", "T.dot $V $V", "T.mean $M", "$V T.! $i", "sum (map (\\$x -> $g) $L)", "foldr (\\$x $y -> tanh $f) $D $L",
           "maybe $D (\\$x -> $g) $P", "T.sum (vsum $T)", "T.maximum $V", "stopGradient 0.5 * $D"],
-    "V": ["T.matvec $M $V", "T.vecmat $V $M", "T.index $M $i", "T.softmax $V", "T.logSoftmax $V", "T.sigmoid $V", "T.fill $D * $V", "T.sum0 $M",
+    "V": ["attend $V $W", "head ($W ++ [$V])", "head [$V, never 0 $V]", "fst ($V, T.outer $V (never 0 $V))", "fst $Q",
+          "foldr (\\s' t' -> tanh (s' + t')) $V $W", "T.matvec $M $V", "T.vecmat $V $M", "T.index $M $i",
+          "T.softmax $V", "T.logSoftmax $V", "T.sigmoid $V", "T.fill $D * $V", "T.sum0 $M",
           "T.meanRows $M", "T.layerNorm $V 0.5 (T.concat (fst (T.split $V) :: Tensor Double [1]) [0.3, 1.2])", "T.gather $V [2, 0, 2]",
           "T.select (T.less $V 0.2) $V $V", "T.concat (T.slice 1 $V :: Tensor Double [2]) (snd (T.split $V) :: Tensor Double [1])",
           "T.scatterAdd $V [1, 1] [$#, $#]", "vsum $T", "T.set $V 1 $D", "T.map (\\$x -> $g) $V", "T.fromList [$D, $D, $D] :: V"],
-    "M": ["0.4 * T.matmul $M $M", "T.transpose $M", "T.outer $V $V", "T.fill $D * $M", "T.broadcast $V :: M", "T.broadcastColumns $V :: M", "T.softmax $M",
-          "T.gather $M [1, 2, 1]", "T.scatterAdd $M [2, 0] (T.slice 1 $M)", "T.reshape (T.reshape $M :: Tensor Double [9]) :: M"],
+    # Of lists and pairs, of which not all may be needed.
+    "W": ["$V : $W", "[$V, $V]", "zipWith (*) $W $W", "reverse $W", "take 1 $W", "take 1 [$V, never 0 $V]", "map tanh $W",
+          "scanl (\\s' t' -> tanh (s' + t')) $V $W",
+          "take 2 [fst $Q, $V, never 0 $V]"],
+    "Q": ["($V, $M)", "($V, snd $Q)", "foldr (\\s' (t', m') -> (tanh (s' * t'), m')) $Q $W"],
+    "M": ["snd $Q", "0.4 * T.matmul $M $M", "T.transpose $M", "T.outer $V $V", "T.fill $D * $M", "T.broadcast $V :: M", "T.broadcastColumns $V :: M",
+          "T.softmax $M", "T.gather $M [1, 2, 1]", "T.scatterAdd $M [2, 0] (T.slice 1 $M)", "T.reshape (T.reshape $M :: Tensor Double [9]) :: M"],
     "T": ["Node $D $T $T", "Leaf $V", "Node $D (Leaf $V) $T"],
     "L": ["$D : $L", "[$D, $D]", "map (\\$x -> $g) $L", "zipWith (*) $L $L", "T.toList $V", "reverse $L"],
     "P": ["Just $D", "fmap (\\$x -> $g) $P"],

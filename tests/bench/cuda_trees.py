@@ -41,7 +41,7 @@ def rate(dfc, path, device, count, most, rounds, options):
 
 def row(dfc, name, path, count, most, rounds, options, theirs):
     ours, text = rate(dfc, path, "cuda", count, most, rounds, options)
-    host, want = rate(dfc, path, "cpu", count, max(2, most // 8), 1, options)
+    host, want = rate(dfc, path, "cpu", count, max(2, most // 32), 1, options)
     if text != want:
         print(f"{name}: {text.strip()} on the card, {want.strip()} on the host")
     value = f"{theirs[0]:.0f} | {ours / theirs[0]:.2f}" if theirs else "– | –"
@@ -93,7 +93,7 @@ def main():
                            lambda n: inputs(model=0, steps=True, count=args.count, batch=batch, rounds=n), theirs.get(f"by hand {batch}"))
         for batch in (1, 8, 32) if "fold" in args.only else ():
             theirs = papers.torch_by_hand([batch], args.rounds) if there else {}
-            bad += row(args.dfc, f"Fold's benchmark, {batch} at once", os.path.join(HERE, "papers", "fold.df"), batch, 1 + max(16, 64 // batch), args.rounds,
+            bad += row(args.dfc, f"Fold's benchmark, {batch} at once", os.path.join(HERE, "papers", "fold.df"), batch, 1 + 2048 // batch, args.rounds,
                        lambda n: inputs(count=batch, alike=False, rounds=n), theirs.get(batch))
     return bad > 0
 

@@ -112,7 +112,9 @@ class TrialDeletion {
 
 void TaggedExecution::CollectIfDue() {
   // Elements that were computed ahead have no cells, and may still be held by one that only has to be looked at.
-  if ((live_cells() <= collect_at_ && memory::counters.current <= collect_at_bytes_) || (team_ && !team_->HoldUp())) return;
+  // The stress mode collects when nothing is due: what stands between two steps must bear it at each of them.
+  bool due = live_cells() > collect_at_ || memory::counters.current > collect_at_bytes_ || (run_.stress && worker_->Random() % 32 == 0);
+  if (!due || (team_ && !team_->HoldUp())) return;
   std::vector<Pool<DelayCell>*> pools;
   ForEachWorker([&](Worker& worker) { pools.push_back(&worker.cells_); });
   uint64_t filled = 0, looked = 0;

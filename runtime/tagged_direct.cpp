@@ -384,6 +384,11 @@ L_ForcePlain: {
         STAND();
         if (poll_due_ && PollInDirect(frame)) goto yield;
         if (cell->CanEnter()) {
+          // A check may collect, which may fill this very cell: so it is made before the cell is entered.
+          if (budget_ <= 1) {
+            StepCheck();
+            RUN();
+          }
           if (cell->site->ahead && RunAhead(cell)) RUN();  // now it is full
           // Its body runs here and now, and comes back to this instruction.
           frame = EnterBody(cell, frame);

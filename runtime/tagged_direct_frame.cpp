@@ -358,14 +358,15 @@ void Worker::FreeUnshared(DelayCell* cell) {
   cells_.Give(cell, cell->Bytes());
 }
 
-// Starts the body of a cell that starts_direct for a frame that stands at its Force in direct code.
+// Starts the body of a cell that starts_direct for a frame that stands at its Force in direct code. No check is due: the
+// caller has seen to that.
 Frame* Worker::EnterBody(DelayCell* cell, Frame* waiter) {
   const SiteCode* site = cell->site;
   const ScopeCode& scope = *site->callee;
   uint32_t depth = static_cast<uint32_t>(DepthOf(cell->tag)) + 1;
   Frame** free = pool_.FreeLists() + site->free_list;
   Frame* body = *free;
-  if (!body || budget_ <= 1) {
+  if (!body) {
     body = NewDirect(site, nullptr, depth, kLive | kDirect | kTagParent);
   } else {
     --budget_;

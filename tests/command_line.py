@@ -50,7 +50,7 @@ def wrong_usage(d):
 
 @test
 def delays_that_need_nothing_more_are_computed_at_once(d):
-    d.file("p.df", "main :: IO ()\nmain = print (sum (last (take 50 (iterate (\\xs -> zipWith max xs (tail xs ++ [0 :: Int])) [1 .. 50]))))\n")
+    d.file("p.df", "main :: IO ()\nmain = print (sum (last (take 50 (iterate (\\xs -> zipWith max xs (tail xs ++ [0 :: Integer])) [1 .. 50]))))\n")
     delayed = []
     for more in ((), ("--without=eager",)):
         _, err = d.expect(0, "run", "--stats=json", "p.df", *more, out="2500\n")

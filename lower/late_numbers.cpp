@@ -21,37 +21,19 @@ using ir::PortType;
 using ir::TypeId;
 using ir::TypeKind;
 
-// Ops that round alike for a number and for a tensor without dimensions (runtime/kernels.cpp, backends/cpu/elementwise.cpp).
+// Ops that give a number of their operands' type, with the same rounding for a number and for a tensor without dimensions
+// (runtime/kernels.cpp, backends/cpu/elementwise.cpp).
 bool IsArithmetic(Op op) {
   switch (op) {
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::FDiv:
-    case Op::Pow:
-    case Op::Min:
-    case Op::Max:
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Signum:
-    case Op::Sqrt:
-    case Op::Exp:
-    case Op::Log:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Tan:
-    case Op::Asin:
-    case Op::Acos:
-    case Op::Atan:
-    case Op::Sinh:
-    case Op::Cosh:
-    case Op::Tanh:
-    case Op::Asinh:
-    case Op::Acosh:
-    case Op::Atanh:
-    case Op::Sigmoid:
-    case Op::Relu: return true;
-    default: return false;
+    case Op::Eq:
+    case Op::Ne:
+    case Op::Lt:
+    case Op::Le:
+    case Op::Gt:
+    case Op::Ge:
+    case Op::Not:
+    case Op::Convert: return false;
+    default: return ir::IsElementwise(op);
   }
 }
 

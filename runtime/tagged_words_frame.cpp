@@ -48,6 +48,7 @@ Frame* Worker::Outline(Frame* frame, Frame* callee) {
   WordPoint point = words.PointOf(frame->resume);
   std::vector<const InlinedActivation*> chain = Inlined(frame, words);
   std::vector<Frame*> frames{frame};
+  frames.reserve(1 + chain.size());  // what was taken from the pool must have its place here
   try {
     for (const InlinedActivation* at : chain) frames.push_back(pool_.Take(at->site));
   } catch (...) {

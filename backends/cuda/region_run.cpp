@@ -231,8 +231,13 @@ int RegionRun::ChainFor(const BatchRegion::Item& item, size_t length, bool share
   return found;
 }
 
+// Of tensors without dimensions these have the bits that they have on numbers, which are libm's (UnaryOfNumbers of
+// backends/cpu/elementwise.h): the host computes them.
+static bool IsOfLibmOnNumbers(Op op) { return op == Op::Exp || op == Op::Log || op == Op::Tanh || op == Op::Sigmoid; }
+
 bool RegionRun::Elementwise(const BatchRegion::Item& item, uint32_t value) {
   const ir::Type& result = TypeOf(value);
+  if (result.dims.empty() && IsOfLibmOnNumbers(item.op)) return false;
   bool expand = item.op == Op::Expand;
   if (!expand && item.op != Op::Where && !ir::IsElementwise(item.op)) return false;
   if (!expand && llvm::any_of(item.in, [&](uint32_t in) { return IsWord(in); })) return false;

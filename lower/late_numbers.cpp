@@ -23,19 +23,7 @@ using ir::TypeKind;
 
 // Ops that give a number of their operands' type, with the same rounding for a number and for a tensor without dimensions
 // (runtime/kernels.cpp, backends/cpu/elementwise.cpp).
-bool IsArithmetic(Op op) {
-  switch (op) {
-    case Op::Eq:
-    case Op::Ne:
-    case Op::Lt:
-    case Op::Le:
-    case Op::Gt:
-    case Op::Ge:
-    case Op::Not:
-    case Op::Convert: return false;
-    default: return ir::IsElementwise(op);
-  }
-}
+bool IsArithmetic(Op op) { return ir::IsElementwise(op) && !ir::IsComparison(op) && op != Op::Not && op != Op::Convert; }
 
 class LateNumbers {
  public:

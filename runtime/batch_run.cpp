@@ -235,7 +235,7 @@ void BatchRun::Elementwise(const BatchRegion::Item& item, uint32_t value) {
                     reinterpret_cast<T*>(out), count);
       });
     });
-  } else if (op >= Op::Eq && op <= Op::Ge) {
+  } else if (ir::IsComparison(op)) {
     ForElements(element, [&](auto t) {
       using T = decltype(t);
       ForRuns(item, value, [op](const char* const* in, char* out, size_t count) {
@@ -258,10 +258,9 @@ void BatchRun::Elementwise(const BatchRegion::Item& item, uint32_t value) {
 
 void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
   const ir::Type &x_type = TypeOf(item.in[0]), &y_type = TypeOf(item.in[1]);
-  auto k = static_cast<size_t>(x_type.dims.back());
-  size_t m = x_type.dims.size() == 2 ? static_cast<size_t>(x_type.dims[0]) : 1;
+  const ir::ProductSizes sizes = ir::SizesOfProduct(item.op, x_type.dims, y_type.dims);
+  const size_t m = sizes.m, k = sizes.k, n = sizes.n;
   bool turned = item.op == Op::Gemm;  // y is given transposed
-  size_t n = y_type.dims.size() == 2 ? static_cast<size_t>(y_type.dims[turned ? 0 : 1]) : 1;
   Note(&BatchTimes::others);
   ForNumbers(x_type.element, [&](auto t) {
     using T = decltype(t);

@@ -15,6 +15,7 @@
 #include "runtime/tensor_kernels.h"
 #include "runtime/text.h"
 #include "runtime/unicode.h"
+#include "tagged_ir/tensor_rules.h"
 
 namespace df {
 namespace {
@@ -68,8 +69,6 @@ Value CompareOp(const Firing& f, const T& x, const T& y) {
     default: return f.Unsupported();
   }
 }
-
-bool IsComparison(Op op) { return op >= Op::Eq && op <= Op::Ge; }
 
 Value WordToNumber(const Firing& f, int64_t x) {
   switch (f.types.result) {
@@ -177,7 +176,7 @@ Value IntegerOp(const Firing& f) {
       return f.op == Op::ShiftL ? integer::ShiftL(x, y.word(), f.max_bytes)
                                 : integer::ShiftR(x, y.word(), f.max_bytes);
     default:
-      if (!IsComparison(f.op)) return f.Unsupported();
+      if (!ir::IsComparison(f.op)) return f.Unsupported();
       return CompareOp<int>(f, integer::Compare(x, y) < 0 ? -1 : integer::Compare(x, y) > 0, 0);
   }
 }
@@ -243,7 +242,7 @@ Value RealOp(const Firing& f) {
     case Op::IsNegativeZero: return Bool(x == 0 && std::signbit(x));
     case Op::DecodeMantissa: return Value::Word(scalar::Decode(x).mantissa);
     case Op::DecodeExponent: return Value::Word(scalar::Decode(x).exponent);
-    default: return IsComparison(f.op) ? CompareOp(f, x, y) : RealConversion(f, x);
+    default: return ir::IsComparison(f.op) ? CompareOp(f, x, y) : RealConversion(f, x);
   }
 }
 
@@ -258,7 +257,7 @@ Value SmallOp(const Firing& f) {
     case Op::CharClass: return Value::Word(unicode::GeneralCategory(static_cast<uint32_t>(x)));
     case Op::ToUpper: return Value::Word(unicode::ToUpper(static_cast<uint32_t>(x)));
     case Op::ToLower: return Value::Word(unicode::ToLower(static_cast<uint32_t>(x)));
-    default: return IsComparison(f.op) && f.in.size() > 1 ? CompareOp(f, x, f.in[1].word()) : f.Unsupported();
+    default: return ir::IsComparison(f.op) && f.in.size() > 1 ? CompareOp(f, x, f.in[1].word()) : f.Unsupported();
   }
 }
 

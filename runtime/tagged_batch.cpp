@@ -58,7 +58,7 @@ bool IsDeferrable(const ir::Graph& g, NodeId id) {
     case Op::SliceAt: return type_of(1).kind == TypeKind::Int;
     default:
       if (!ir::IsElementwise(node.op) || type_of(0).kind != TypeKind::Tensor) return false;
-      return IsReal(type_of(0).element) || (node.op >= Op::Eq && node.op <= Op::Ge);
+      return IsReal(type_of(0).element) || ir::IsComparison(node.op);
   }
 }
 

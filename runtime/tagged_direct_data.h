@@ -21,6 +21,10 @@ inline DelayCell* CellAt(uint64_t bits) { return static_cast<DelayCell*>(ObjectA
 inline void Count(uint64_t bits, uint8_t state) {
   if (state != kWord) ObjectAt(bits)->refs.Retain();
 }
+// Gives back what a slot held.
+inline void ReleaseBits(uint64_t bits, uint8_t state) {
+  if (state != kWord) Value::Adopt(static_cast<ValueKind>(state & 7), ObjectAt(bits));
+}
 inline uint64_t BitsOf(const Value& value) { return static_cast<uint64_t>(value.word()); }
 inline uint8_t StateOf(const Value& value) { return static_cast<uint8_t>(kPresent | static_cast<uint8_t>(value.kind())); }
 

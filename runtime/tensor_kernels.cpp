@@ -164,7 +164,7 @@ Value TensorFiring::Elementwise() {
     for (size_t i = 0; i < count; ++i) TensorIn(out)->as<uint8_t>()[i] = !x.as<uint8_t>()[i];
     return out;
   }
-  bool compare = op_ >= Op::Eq && op_ <= Op::Ge;
+  bool compare = ir::IsComparison(op_);
   out = compare && x.element() != TypeKind::Bool ? New() : Reuse();
   if (compare) {
     good = ForElements(x.element(), [&](auto t) {
@@ -193,9 +193,8 @@ Value TensorFiring::Where() {
 
 Value TensorFiring::Product() {
   const TensorObject &x = Operand(0), &y = Operand(1);
-  size_t k = static_cast<size_t>(x.dims().back());
-  size_t m = x.dims().size() == 2 ? static_cast<size_t>(x.dims()[0]) : 1;
-  size_t n = y.dims().size() == 2 ? static_cast<size_t>(y.dims()[op_ == Op::Gemm ? 0 : 1]) : 1;
+  const ir::ProductSizes sizes = ir::SizesOfProduct(op_, x.dims(), y.dims());
+  const size_t m = sizes.m, k = sizes.k, n = sizes.n;
   return Write(x.element(), [&](char* to) {
     ForNumbers(x.element(), [&](auto t) {
       using T = decltype(t);

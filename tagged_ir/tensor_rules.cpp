@@ -63,6 +63,11 @@ bool IsElementwise(Op op) {
   }
 }
 
+ProductSizes SizesOfProduct(Op op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> y) {
+  return {x.size() == 2 ? static_cast<size_t>(x[0]) : 1, static_cast<size_t>(x.back()),
+          y.size() == 2 ? static_cast<size_t>(y[op == Op::Gemm ? 0 : 1]) : 1};
+}
+
 size_t AxisOf(uint32_t attr, size_t rank) {
   if (attr == kLastAxis) return rank == 0 ? 0 : rank - 1;
   return std::min<size_t>(attr, rank);

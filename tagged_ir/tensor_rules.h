@@ -18,6 +18,13 @@ inline constexpr uint32_t kFromEnd = 256;  // of Slice
 bool HasTensorAttribute(Op op);
 // Whether the op, given tensors, works on each element by itself.
 bool IsElementwise(Op op);
+// Ops that give a Bool of two operands of one type.
+inline bool IsComparison(Op op) { return op >= Op::Eq && op <= Op::Ge; }
+// The sizes of a product: x is [m, k] or [k], y is [k, n] or [k], of Gemm [n, k]. What has no axis is 1.
+struct ProductSizes {
+  size_t m, k, n;
+};
+ProductSizes SizesOfProduct(Op op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> y);
 // An attribute's axis in a shape of that rank; rank or more if there is none.
 size_t AxisOf(uint32_t attr, size_t rank);
 // Of Transpose: the operand's axis for each axis of the result; empty if `attr` is no order of so many axes.

@@ -241,7 +241,7 @@ bool RegionRun::Elementwise(const BatchRegion::Item& item, uint32_t value) {
   bool expand = item.op == Op::Expand;
   if (!expand && item.op != Op::Where && !ir::IsElementwise(item.op)) return false;
   if (!expand && llvm::any_of(item.in, [&](uint32_t in) { return IsWord(in); })) return false;
-  bool compare = item.op >= Op::Eq && item.op <= Op::Ge;
+  bool compare = ir::IsComparison(item.op);
   Element of = ElementOf(compare ? TypeOf(item.in[0]).element : result.element);
   std::optional<Element> element;
   if (of != Element::Bool) element = of;
@@ -311,10 +311,9 @@ void RegionRun::Flush(int number) {
 
 void RegionRun::Product(const BatchRegion::Item& item, uint32_t value) {
   const ir::Type &x_type = TypeOf(item.in[0]), &y_type = TypeOf(item.in[1]);
-  auto k = static_cast<size_t>(x_type.dims.back());
-  size_t m = x_type.dims.size() == 2 ? static_cast<size_t>(x_type.dims[0]) : 1;
+  const ir::ProductSizes sizes = ir::SizesOfProduct(item.op, x_type.dims, y_type.dims);
+  const size_t m = sizes.m, k = sizes.k, n = sizes.n;
   bool turned = item.op == Op::Gemm;  // y is given transposed
-  size_t n = y_type.dims.size() == 2 ? static_cast<size_t>(y_type.dims[turned ? 0 : 1]) : 1;
   Element element = ElementOf(x_type.element);
   size_t size = cuda::BytesOf(element);
   const df::Rows &x = values_[item.in[0]].rows, &y = values_[item.in[1]].rows;

@@ -6,36 +6,11 @@
 #include <bit>
 #include <cmath>
 
-#include "runtime/memory.h"
 #include "runtime/scalar.h"
 #include "runtime/tagged_direct_data.h"
 #include "runtime/tagged_engine.h"
 
 namespace df::tagged {
-
-namespace {
-
-constexpr uint32_t kOnlyResult[] = {kNone, 0};  // of a scope that has one: see GiveResults
-
-}  // namespace
-
-// Results from `frame` to its caller, which waits in direct code; `list` has pairs of operand and result.
-inline void Worker::GiveTo(Frame* parent, Frame* frame, const uint32_t* list, uint32_t count) {
-  const ReturnTo* returns = frame->site->returns.data();
-  uint64_t* to = parent->slots();
-  uint8_t* states = parent->states();
-  for (const uint32_t* end = list + 2 * count; list != end; list += 2) {
-    uint32_t slot = returns[list[1]].slot;
-    if (slot == kNone) {
-      TakeOperand(frame->slots(), frame->states(), list[0]);
-      continue;
-    }
-    Value value = TakeOperand(frame->slots(), frame->states(), list[0]);
-    to[slot] = BitsOf(value);
-    states[slot] = StateOf(value);
-    if (value.counted()) value.Take();
-  }
-}
 
 // Runs `frame` from its `resume` on, and what follows, as long as that is direct code.
 void Worker::RunDirect(Frame* frame) {
@@ -212,38 +187,20 @@ L_Drop:
 L_Apply:
 L_ApplyOpen:
 apply:
-apply_open: {
+apply_open:
   STAND();
-  uint32_t pc = program_.direct.pc_of[static_cast<size_t>(ip - code)];
-  DirectInstr in = *ip;
-  bool open = in.op == Direct::ApplyOpen || (in.op >= Direct::AddZRR && in.op <= Direct::ModZKR);
-  in.op = open ? Direct::ApplyOpen : Direct::Apply;
-  if (!ApplyDirect(frame->slots(), k, in, pc)) goto general;
+  if (!ApplyAny(frame, k)) goto general;
   NEXT();
-}
 
 L_ApplyMany:
   STAND();
   if (!ApplyMany(frame->slots(), k, *ip, program_.direct.pc_of[static_cast<size_t>(ip - code)])) goto general;
   NEXT();
 
-L_Defer: {
+L_Defer:
   STAND();
-  const TensorGroup& group = program_.tensor_groups[ip->y];
-  const uint32_t* from = operands + ip->x;
-  uint64_t* s = frame->slots();
-  for (const BatchRegion::Check& check : group.region.checks) {
-    uint32_t operand = from[check.operand];
-    int64_t index = operand & kConstant ? program_.constants[operand & ~kConstant].word() : static_cast<int64_t>(s[operand & kOperandIndex]);
-    if (index < 0 || index > check.most) goto general;
-  }
-  {  // NEXT leaves without destructors
-    llvm::SmallVector<Value, 4> results(group.results.size());
-    execution_.batcher_->Defer(group.region, frame->depth, [&](uint32_t i) { return TakeOperand(s, k, from[i]); }, results.data());
-    for (size_t r = 0; r < results.size(); ++r) Put(frame, group.results[r], std::move(results[r]));
-  }
+  if (!DeferDirect(frame, k)) goto general;
   NEXT();
-}
 
   // ---------------------------------------------------------------- data
 
@@ -294,75 +251,43 @@ L_Construct:
   S(ip->d) = reinterpret_cast<uint64_t>(MakeData(ip, operands + ip->x, program_.constants, frame->slots(), k));
   k[ip->d] = kObject;
   NEXT();
-L_Delay: {
+L_Delay:
   STAND();
-  if (!unpins_.empty()) DrainUnpins();
-  const SiteCode* site = calls[ip->y].site;
-  const uint32_t* from = operands + ip->x;
-  if (site->eager && DelayEager(frame, *site, from, ip->d)) NEXT();
-  DelayCell* cell = NewDirectCell(frame, site);
-  Value* to = cell->operands();
-  for (uint32_t i = 0; i < ip->b; ++i) ::new (to + i) Value(TakeOperand(frame->slots(), k, from[i]));
-  S(ip->d) = reinterpret_cast<uint64_t>(static_cast<Object*>(cell));
-  k[ip->d] = kReference;
+  DelayDirect(frame, k);
   NEXT();
-}
 L_Force:
 L_ForcePlain: {
   uint32_t a = ip->a & ~kLastUse;
-  uint8_t now = k[a];
-  if (now == kReference) {
-    Object* object = ObjectAt(S(a));
-    const Value* held;
-    if (HostCell* host = HostCellIn(object)) {
+  uint64_t bits = S(a);
+  uint8_t state = k[a];
+  if (state == kReference) {
+    const Value* held = ValueOf(ObjectAt(bits));
+    if (!held) {
       STAND();
-      if (!Ask(host, {frame, kNone})) return;
-      held = &host->value;
+      frame = ForceDirect(frame);
+      if (!frame) return;
+      goto resume;
+    }
+    state = StateOf(*held);
+    if (state > kObject) goto general;
+    if (ip->op == Direct::ForcePlain) {
+      if (state != kWord) goto general;
+      S(ip->d) = BitsOf(*held);
     } else {
-      DelayCell* cell = CellAt(S(a));
-      if (!cell->IsFull()) {
-        STAND();
-        if (poll_due_ && PollInDirect(frame)) goto yield;
-        if (cell->CanEnter()) {
-          // A check may collect, which may fill this very cell: so it is made before the cell is entered.
-          if (budget_ <= 1) {
-            StepCheck();
-            RUN();
-          }
-          if (cell->site->ahead && RunAhead(cell)) RUN();  // now it is full
-          // Its body runs here and now, and comes back to this instruction.
-          frame = EnterBody(cell, frame);
-          k = frame->states();
-          ip = code + frame->site->callee->direct;
-          RUN();
-        }
-        WaitDirect(frame, cell);
-        return;
-      }
-      held = &cell->value();
+      Count(BitsOf(*held), state);
+      S(ip->d) = BitsOf(*held);
+      k[ip->d] = state;
     }
-    const Value& result = *held;
-    if (result.is_error() || result.is_reference()) goto general;
-    uint64_t bits = BitsOf(result);
-    uint8_t got = StateOf(result);
-    if (ip->op == Direct::Force) {
-      Count(bits, got);
-      k[ip->d] = got;
-    } else if (got != kWord) {
-      goto general;
-    }
-    S(ip->d) = bits;
-    if (ip->a & kLastUse) ReleaseBits(reinterpret_cast<uint64_t>(object), kReference);
+    if (ip->a & kLastUse) ReleaseBits(bits, kReference);
     NEXT();
   }
   if (ip->op == Direct::Force) {
-    S(ip->d) = S(a);
-    k[ip->d] = now;
-    if (!(ip->a & kLastUse)) Count(S(a), now);
-  } else {
-    if (now != kWord) goto general;
-    S(ip->d) = S(a);
+    k[ip->d] = state;
+    if (!(ip->a & kLastUse)) Count(bits, state);
+  } else if (state != kWord) {
+    goto general;
   }
+  S(ip->d) = bits;
   NEXT();
 }
 
@@ -514,71 +439,15 @@ give:
     k[ip->d] = state;  // that of a plain slot may be anything
     NEXT();
   }
-  if (frame->refs == 1 && (frame->flags & ~kHasTag) == (kLive | kDirect | kTagParent)) {
-    // A delayed body, and most often one Force in direct code that waits for it.
-    DelayCell* cell = CellAt(S(frame->site->callee->cell_slot));
-    Frame* waiter = cell->waiter;
-    if (waiter && waiter->flags & kDirect && cell->waiter_pc == kNone && cell != goal_ && !Sharing() && !cell->more_waiters) {
-      if (frame->flags & kHasTag) DropTag(frame->tag);
-      DropTag(frame->parent_tag);
-      Frame** free = free_lists + frame->site->free_list;
-      frame->flags_and_words = 0;
-      frame->parent = *free;
-      *free = frame;
-      pool_.CountFree();
-      frame = waiter;
-      --frame->refs;
-      k = frame->states();
-      ip = frame->resume;
-      cell->state = DelayCell::State::Full;
-      cell->body = nullptr;
-      cell->waiter = nullptr;
-      cell->refs.Drop();  // the body's; the waiting frame has another one
-      bool last = ip->a & kLastUse;
-      if (last && cell->refs.IsOne()) {
-        FreeUnshared(cell);  // nobody else asks for the value
-      } else {
-        Count(value, state);
-        cell->value() = Value::Adopt(static_cast<ValueKind>(state & 7), ObjectAt(value));
-        if (last) cell->refs.Drop();
-      }
-      S(ip->d) = value;
-      if (ip->op == Direct::Force) k[ip->d] = state;
-      NEXT();
-    }
-  }
-  {
-    given_.clear();
-    given_.push_back(state == kWord ? Value::Word(static_cast<int64_t>(value))
-                                    : Value::Adopt(static_cast<ValueKind>(state & 7), ObjectAt(value)));
-  }
-  frame->flags &= ~kDirect;  // its slots hold nothing any more, whatever fails from here on
-  frame = GiveResults(frame, kOnlyResult, 1);
+  frame->resume = ip;
+  frame = ReturnBody(frame, value, state);
   if (!frame) return;
   goto resume;
-L_ReturnMany: {
-  const uint32_t* list = operands + ip->x;
-  if (frame->refs == 1 && (frame->flags & ~kHasTag) == (kLive | kDirect | kDirectCaller)) {
-    Frame* parent = frame->parent;
-    GiveTo(parent, frame, list, ip->b);
-    ForgetTag(frame);
-    Frame** free = free_lists + ip->y;
-    frame->flags_and_words = 0;
-    frame->parent = *free;
-    *free = frame;
-    pool_.CountFree();
-    frame = parent;
-    ip = frame->resume;  // GotMany
-    k = frame->states();
-    NEXT();
-  }
-  given_.clear();
-  for (uint32_t i = 0; i < ip->b; ++i) given_.push_back(TakeOperand(frame->slots(), k, list[2 * i]));
-  frame->flags &= ~kDirect;
-  frame = GiveResults(frame, list, ip->b);
+L_ReturnMany:
+  frame->resume = ip;
+  frame = ReturnMany(frame);
   if (!frame) return;
   goto resume;
-}
 
   // ---------------------------------------------------------------- late parameters
 
@@ -626,69 +495,19 @@ L_EnterLate:
   ip = frame->resume + 2;  // behind Await and Awaited
   RUN();
 
-L_Next: {
-  if (--budget_ == 0) {
-    STAND();
-    StepCheck();
-    if (poll_due_ && PollInDirect(frame)) goto yield;
-  }
-  if (!unpins_.empty()) DrainUnpins();
-  const uint32_t* list = operands + ip->x;
-  uint32_t count = ip->b;
-  if (frame->refs > 1) {
-    // Callees are still at work for it: the next iteration gets a frame of its own.
-    STAND();
-    Frame* next = NextFrame(frame);
-    uint64_t* ns = next->slots();
-    uint8_t* nk = next->states();
-    const uint32_t* stays = list + 2 * count;
-    for (uint32_t i = 1; i <= stays[0]; ++i) {
-      ns[stays[i]] = S(stays[i]);
-      nk[stays[i]] = k[stays[i]];
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-      Put(next, list[2 * i + 1] & kOperandIndex, TakeOperand(frame->slots(), k, list[2 * i]));
-    }
-    frame = next;
-    k = nk;
-    ip = code + frame->site->callee->direct;
-    RUN();
-  }
-  if (frame->flags & kHasTag) ForgetTag(frame);
-  uint64_t bits[kMostNext];
-  uint8_t states[kMostNext];
-  for (uint32_t i = 0; i < count; ++i) {
-    uint32_t from = list[2 * i];
-    if ((from & (kConstant | kPlainOperand)) == kPlainOperand) {
-      bits[i] = S(from & kOperandIndex);
-      states[i] = kWord;
-      continue;
-    }
-    Value v = TakeOperand(frame->slots(), k, from);
-    bits[i] = BitsOf(v);
-    states[i] = StateOf(v);
-    if (v.counted()) v.Take();
-  }
-  for (uint32_t i = 0; i < count; ++i) {
-    uint32_t to = list[2 * i + 1];
-    S(to & kOperandIndex) = bits[i];
-    if (!(to & kPlainOperand)) k[to & kOperandIndex] = states[i];
-  }
-  ++S(ip->d);
-  ip = code + frame->site->callee->direct;
-  RUN();
-}
+L_Next:
+  frame->resume = ip;
+  frame = NextDirect(frame, k);
+  if (!frame) return;
+  goto resume;
 
 general:
   STAND();
   LeaveDirect(frame);
   return;
 
-  // What other workers have sent goes first; the frame stands before what it will do then.
 yield:
-  poll_due_ = true;
-  Push(frame, kNone);
-  return;
+  YieldDirect(frame);
 #undef S
 #undef RUN
 #undef NEXT

@@ -39,6 +39,16 @@ inline const Value* HeldBy(const Value* field) {
   return field;
 }
 
+// What a reference stands for; null: nobody knows yet.
+inline const Value* ValueOf(const Object* reference) {
+  if (reference->kind == ObjectKind::Delay) [[likely]] {
+    auto* cell = static_cast<const DelayCell*>(reference);
+    return cell->IsFull() ? &cell->value() : nullptr;
+  }
+  auto* host = static_cast<const HostCell*>(reference);
+  return host->is_full() ? &host->value : nullptr;
+}
+
 // Nobody else holds it, and its size stands in its header.
 inline bool CanTakeApart(const Data* data) { return data->few_fields < Data::kMostFew && data->refs.IsOne(); }
 

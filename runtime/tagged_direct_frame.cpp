@@ -379,6 +379,7 @@ Frame* Worker::EnterBody(DelayCell* cell, Frame* waiter) {
     if (depth > stats_.max_depth) stats_.max_depth = depth;
     pool_.CountNew();
   }
+  body->resume = program_.direct.code.data() + scope.direct;
   body->parent_tag = cell->tag;  // the count is the body's now
   ++stats_.calls;
   ++stats_.released;

@@ -222,6 +222,15 @@ class Worker {
   void RunDirect(Frame* frame);
   bool ApplyDirect(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_t pc);
   bool ApplyMany(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_t pc);
+  // tagged_direct_steps.cpp
+  bool ApplyAny(Frame* frame, uint8_t* k);
+  bool DeferDirect(Frame* frame, uint8_t* k);
+  void DelayDirect(Frame* frame, uint8_t* k);
+  Frame* ForceDirect(Frame* frame);
+  Frame* ReturnBody(Frame* frame, uint64_t value, uint8_t state);
+  Frame* ReturnMany(Frame* frame);
+  Frame* NextDirect(Frame* frame, uint8_t* k);
+  Frame* YieldDirect(Frame* frame);
   // An operand of a list: a constant, or a slot, of which it may be the last use.
   Value TakeOperand(const uint64_t* s, const uint8_t* k, uint32_t operand) const {
     if (operand & kConstant) return program_.constants[operand & ~kConstant];

@@ -88,8 +88,9 @@ class TensorObject : public Object {
   // one, of which it becomes a holder.
   void Computed(TensorBlock* block, size_t row);
   // Before an op writes into the elements of a tensor that nobody else holds: what a device has must stay what the host has. False: it
-  // may not.
+  // may not. What is still to be computed is computed first: only then is known where it is.
   bool PrepareToWrite() {
+    if (!data_) [[unlikely]] Await();
     if (copied_) [[unlikely]] LoseCopies();
     return where_ != Where::Away;
   }

@@ -1,27 +1,39 @@
 #!/usr/bin/env python3
 """Random differentiable programs: reverse mode against forward mode and central differences, on every engine.
 
-    random_programs.py --dfc build/dfc [--first 1] [--count 200] [--keep FOLDER]
+    random_programs.py --dfc build/dfc [--first 1] [--count 200] [--jobs 2] [--keep FOLDER] [--stop-at N] [--quiet]
 
 A program is a function of a number, a vector, a matrix and a tree, with recursion (mutual, on counters and trees), branches on
 integers, values and constructors, data types, lists, functions as values, and definitions, elements and parts of data that not
 every path needs, or none. At a random point and in a random direction its derivative is computed by reverse mode, by forward mode
 (to 1e-10 of the first) and by central differences of two widths: a kink inside the one is outside the other. Numbers stay bounded,
-so that rounding does. Several programs share a file; each engine must print the same, with --gradient=table too, and what
---no-optimize and --no-loops compile the same but for rounding.
+so that rounding does. Several programs share a file, which spares starts; one that fails is run again program by program. Each run of
+RUNS must print the same, and what --no-optimize and --no-loops compile the same but for rounding.
 """
 
-import argparse
+import concurrent.futures
 import os
 import random
 import re
-import subprocess
 import sys
 import tempfile
 
-ENGINES = ("tagged", "reference", "demand", "expanding")
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "differential"))
+
+from engines import arguments, execute, histogram
+
 PER_FILE = 8
-TABLE = ("--gradient=table",)  # activations in a hash table: the same bits as in one body
+# Compiled how, and run how; whether the bits are those of the first run, or the same but for rounding: the gradient is that of the
+# optimised program, without optimisation its sums may have another order.
+ENGINES = [["--engine=reference"], ["--engine=demand"], ["--engine=expanding"]]
+BATCHES = [["--batch=off", "--threads=1"], ["--batch=3", "--threads=3", "--device=simulated"]]
+RUNS = [
+    ([], [["--engine=tagged"]] + ENGINES + BATCHES, True),
+    (["--gradient=table"], [["--engine=tagged"]] + ENGINES, True),
+    (["--gradient=recompute"], [["--engine=tagged"]], True),
+    (["--no-optimize"], [["--engine=tagged"]], False),
+    (["--no-loops"], [["--engine=tagged"]], False),
+]
 
 PRELUDE = """module Main where
 
@@ -108,7 +120,12 @@ class Program:
         scope = [("x", "D"), ("v", "V"), ("m", "M"), ("t", "T")]
         out.append("%smain :: Input -> Double" % self.prefix)
         out.append("%smain (x, v, m, t) = let n = %d in %s" % (self.prefix, self.r.randint(2, 4), self.expression("D", scope, 6, True)))
-        return "\n".join(out) + "\n\n"
+        self.text_of_all = "\n".join(out) + "\n\n"
+        return self.text_of_all
+
+    def exercises(self):
+        """What the program's text has, by name: how often."""
+        return {name: len(re.findall(pattern, self.text_of_all)) for name, pattern in WRITTEN.items()}
 
     def check(self):
         shape = self.r.randint(0, 4)
@@ -236,6 +253,11 @@ TEMPLATES = {
 }
 
 
+# What a program's text exercises: a pattern for each.
+WRITTEN = {"functions": r"(?m)^p\d+_f\d+ ::", "calls": r"\(p\d+_f\d+ ", "definitions": r"\blet \{", "branches": r"\bif ", "matches": r"\bcase ",
+           "lambdas": r"\\[$a-z]", "lists": r"\b(?:map|foldr|zipWith|scanl|reverse|take|attend)\b", "not needed": r"\bnever\b", "tensor ops": r"\bT\.\w"}
+
+
 def numbers_of(text):
     return [[float(word) for word in row.split(",")] for row in text.strip()[2:-2].split("],[")]
 
@@ -262,52 +284,64 @@ def close(a, b):
 
 
 def run(args, seeds, folder):
-    """Faults as texts, and how many of the programs have a derivative that is not 0."""
+    """Faults as texts, and for each program what it exercises: a dictionary. The derivative is in it, if there is one."""
     programs = [Program(seed) for seed in seeds]
-    path = os.path.join(folder, "random%d.df" % seeds[0])
-    with open(path, "w", encoding="utf-8") as file:
+    name = os.path.join(folder, "random%d" % seeds[0])
+    with open(name + ".df", "w", encoding="utf-8") as file:
         file.write(PRELUDE + "".join(p.text() for p in programs) + "main :: [[Double]]\nmain = [%s]\n" % ", ".join(p.check() for p in programs))
-    answers = {}
-    for mode, engines in (((), ENGINES), (TABLE, ENGINES), (("--no-optimize",), ENGINES[:1]), (("--no-loops",), ENGINES[:1])):
-        graph = path[:-3] + ".graph"
-        done = subprocess.run([args.dfc, path, "-o", graph, *mode], capture_output=True, timeout=300)
-        if done.returncode:
-            return ["%s %s: does not compile\n%s" % (path, mode, done.stderr.decode()[:2000])], 0
-        for engine in engines:
-            done = subprocess.run([args.dfc, "run", graph, "--engine=" + engine], capture_output=True, timeout=300)
-            if done.returncode:
-                return ["%s --engine=%s %s: exit code %d\n%s" % (path, engine, mode, done.returncode, done.stderr.decode()[:2000])], 0
-            answers[engine, mode] = done.stdout.decode()
-    rows = numbers_of(answers["tagged", ()])
-    # The gradient is that of the optimised program: without optimisation its sums may have another order.
-    faults = ["%s: %s prints %s, tagged %s" % (path, key, text, answers["tagged", ()]) for key, text in answers.items()
-              if text != answers["tagged", ()] and (key[1] in ((), TABLE) or not close(numbers_of(text), rows))]
+    first, faults = None, []
+    for mode, runs, exact in RUNS:
+        graph = name + ".graph"
+        code, _, err = execute([args.dfc, name + ".df", "-o", graph, *mode], timeout=300)
+        if code != 0:
+            return ["%s.df %s: does not compile\n%s" % (name, " ".join(mode), err[:2000])], []
+        for flags in runs:
+            code, out, err = execute([args.dfc, "run", graph, *flags], timeout=300)
+            if code != 0:
+                return ["%s.df %s %s: exit code %s\n%s" % (name, " ".join(mode), " ".join(flags), code, err[:2000])], []
+            first = first or out
+            if out != first and (exact or not close(numbers_of(out), numbers_of(first))):
+                faults.append("%s.df %s %s prints\n%s\nand %s\n%s" % (name, " ".join(mode), " ".join(flags), out, " ".join(RUNS[0][1][0]), first))
+    rows = numbers_of(first)
     for seed, row in zip(seeds, rows):
         if fault := fault_of(row):
-            faults.append("%s, program %d: %s" % (path, seed, fault))
-    return faults, sum(row[2] != 0 for row in rows)
+            faults.append("%s.df, program %d: %s" % (name, seed, fault))
+    if not args.keep:
+        os.remove(name + ".df")
+    os.remove(name + ".graph")
+    return faults, [dict(program.exercises(), derivative=row[2]) for program, row in zip(programs, rows)]
+
+
+def run_file(args, seeds, folder):
+    """As run; of a file with a fault each program alone, so that the others count and the fault has a seed."""
+    faults, rows = run(args, seeds, folder)
+    if not faults or len(seeds) == 1:
+        return faults, rows
+    alone = [run(args, [seed], folder) for seed in seeds]
+    found = [fault for some, _ in alone for fault in some]
+    return found or faults, [row for _, some in alone for row in some]
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--dfc", required=True)
-    parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--keep", help="a folder for the programs")
+    parser = arguments()
+    parser.set_defaults(count=200, stop_at=50)
     args = parser.parse_args()
-    failed = live = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for first in range(args.first, args.first + args.count, PER_FILE):
-            seeds = list(range(first, min(first + PER_FILE, args.first + args.count)))
-            try:
-                faults, moved = run(args, seeds, args.keep or folder)
-            except subprocess.TimeoutExpired as late:
-                faults, moved = [str(late)], 0
-            live += moved
+    failed, rows = 0, []
+    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        folder = args.keep or scratch
+        os.makedirs(folder, exist_ok=True)
+        pieces = [list(range(first, min(first + PER_FILE, args.first + args.count)))
+                  for first in range(args.first, args.first + args.count, PER_FILE)]
+        for faults, some in pool.map(lambda seeds: run_file(args, seeds, folder) if failed < args.stop_at else ([], []), pieces):
             failed += len(faults)
+            rows += some
             for fault in faults:
-                print(fault)
-    print("%d programs, %d with a derivative that is not 0, %d faults" % (args.count, live, failed))
+                print(fault, flush=True)
+    live = sum(row["derivative"] != 0 for row in rows)
+    if not args.quiet:
+        for key in WRITTEN:
+            histogram(key, [row[key] for row in rows])
+    print("%d programs, %d with a derivative that is not 0, %d faults" % (len(rows), live, failed))
     # A generator whose programs hang on nothing would find nothing.
     return 1 if failed or live * 2 < args.count else 0
 

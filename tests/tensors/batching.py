@@ -103,6 +103,12 @@ walk :: Tensor Double [6, 6] -> Int -> Tensor Double [6]
 walk w n = if n < 2 then T.index w n else tanh (T.vecmat (walk w (n - 1)) w + T.matvec w (walk w (n - 2)))
 main = walk (sin (T.convert T.iota)) 11
 """, 2),
+    # What waits for a batch and has one holder is written by an op of the host, then used by a batch again.
+    ("written in place", """
+row :: Int -> Tensor Float [5]
+row n = if n == 0 then waves 0.3 else tanh (row (n - 1))
+main = [T.sum (tanh (T.scatterAdd (row n) [1, n] [2, 3]) * row n) | n <- [0 .. 3]]
+""", 0),
     # Numbers of tensors that are added up stay tensors; a number that is compared is read.
     ("a loss at each node", """
 data Scored = Scored (State 5) Float

@@ -73,7 +73,7 @@ Parser::Lookahead Parser::LookAtDecl() const {
   if (var_operator != 0) return {Shape::Infix, var_operator};
   if (con_operator) return {Shape::Pattern};
   if (first.kind == Kind::VarId && next().kind != Kind::At) return {Shape::Function};
-  if (first.kind == Kind::LeftParen && match_[pos_] != UINT32_MAX) {
+  if (first.kind == Kind::LeftParen && match_[pos_] != UINT32_MAX && !AtPrefixConstructor()) {
     size_t close = match_[pos_];
     if (next().kind == Kind::VarSym && close == pos_ + 2) return {Shape::Function};
     Kind after = TokenAt(close + 1).kind;

@@ -32,6 +32,25 @@ Name Parser::TakeOperator() {
   return name;
 }
 
+bool Parser::AtPrefixConstructor() const {
+  if (!Is(Kind::LeftParen)) return false;
+  size_t end = pos_ + 1;
+  if (next().kind == Kind::ConSym) ++end;
+  else while (TokenAt(end).kind == Kind::Comma) ++end;
+  return end > pos_ + 1 && TokenAt(end).kind == Kind::RightParen;
+}
+
+Name Parser::TakePrefixConstructor() {
+  Span begin = token().span;
+  Advance();
+  Name name = NameOf(token());
+  std::string commas;
+  while (Take(Kind::Comma)) commas += ',';
+  if (commas.empty()) Advance();
+  Close(Kind::RightParen, begin);
+  return commas.empty() ? name : NameOf("(" + commas + ")", From(begin));
+}
+
 Name Parser::TakeBinder() {
   Name name = NameOf(token());
   if (name.qualifier.valid()) {
@@ -83,9 +102,16 @@ Pat* Parser::ParsePat10() {
     Advance();
     return ast_.New<LiteralPat>(From(begin), Literal{literal, text}, true);
   }
-  if (!Is(Kind::ConId) || next().kind == Kind::LeftBrace) return ParseAPat();
-  Name name = NameOf(token());
-  Advance();
+  Name name{};
+  if (AtPrefixConstructor()) {
+    name = TakePrefixConstructor();
+    if (Is(Kind::LeftBrace)) return ParseRecordPat(name);
+  } else if (Is(Kind::ConId) && next().kind != Kind::LeftBrace) {
+    name = NameOf(token());
+    Advance();
+  } else {
+    return ParseAPat();
+  }
   llvm::SmallVector<Pat*> args;
   while (AtAPat()) args.push_back(ParseAPat());
   return ast_.New<ConPat>(From(begin), name, Copy(args));
@@ -150,7 +176,12 @@ Pat* Parser::ParseAPat() {
       FailWith(Diag::ExpressionAsPattern, begin, fmt::format("the operator {}", DescribeHere()));
       return ErrorPatHere();
     }
-    case Kind::LeftParen: return ParseParenPat();
+    case Kind::LeftParen: {
+      if (!AtPrefixConstructor()) return ParseParenPat();
+      Name name = TakePrefixConstructor();
+      if (Is(Kind::LeftBrace)) return ParseRecordPat(name);
+      return ast_.New<ConPat>(From(begin), name, List<Pat*>());
+    }
     case Kind::LeftBracket: {
       Advance();
       llvm::SmallVector<Pat*> elements;
@@ -175,23 +206,6 @@ Pat* Parser::ParseParenPat() {
     Name name = TakeBinder();
     Close(Kind::RightParen, begin);
     return ast_.New<VarPat>(From(begin), name.text);
-  }
-  // `((:) x xs)`, `((,) a b)`: constructors in their prefix form.
-  bool prefix_operator = Is(Kind::LeftParen) && (next().kind == Kind::ConSym || next().kind == Kind::Comma);
-  if (prefix_operator) {
-    Span inner = token().span;
-    Advance();
-    std::string commas;
-    Name name = NameOf(token());
-    if (Is(Kind::ConSym)) Advance();
-    while (Take(Kind::Comma)) commas += ',';
-    Close(Kind::RightParen, inner);
-    if (!commas.empty()) name = NameOf("(" + commas + ")", From(inner));
-    llvm::SmallVector<Pat*> args;
-    while (AtAPat()) args.push_back(ParseAPat());
-    Pat* pat = ast_.New<ConPat>(From(inner), name, Copy(args));
-    Close(Kind::RightParen, begin);
-    return ast_.New<ParenPat>(From(begin), pat);
   }
   llvm::SmallVector<Pat*> elements;
   do {

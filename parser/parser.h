@@ -183,6 +183,9 @@ class Parser {
   template <typename Field, typename Item>
   llvm::SmallVector<Field> ParseFieldsInBraces(Item item);
   bool AtConOperator() const;
+  // At `(:|)` or `(,)`: a constructor in its prefix form.
+  bool AtPrefixConstructor() const;
+  ast::Name TakePrefixConstructor();
   ast::Name TakeOperator();
   // The name at the current VarId; qualified ones are reported.
   ast::Name TakeBinder();

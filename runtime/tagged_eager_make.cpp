@@ -337,8 +337,9 @@ class EagerMaker {
     }
     DirectInstr to = InstrOf(in.op == Direct::ReturnOpen ? Direct::TriedOpen : Direct::Tried, place.to, in.a, 0);
     if (in.op == Direct::ReturnConstant) {
-      to.a = static_cast<uint16_t>(place.base);
-      DirectInstr load = InstrOf(Direct::Load, place.base, 0, 0);
+      // By way of the one slot that surely owns nothing yet.
+      to.a = static_cast<uint16_t>(place.to);
+      DirectInstr load = InstrOf(Direct::Load, place.to, 0, 0);
       load.imm = static_cast<int16_t>(in.d);
       Add(load);
     }

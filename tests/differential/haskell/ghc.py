@@ -22,12 +22,22 @@ import System.Timeout (timeout)
 
 limited :: Int -> IO String -> IO ()
 limited i action = do
+  r <- tried action
+  answer <- either said (return . maybe "big" ("value " ++)) r
+  putStrLn (show i ++ " " ++ answer)
+  hFlush stdout
+
+tried :: IO a -> IO (Either SomeException (Maybe a))
+tried action = do
   setAllocationCounter {allocation}
   enableAllocationLimit
   r <- try (timeout {time} action)
   disableAllocationLimit
-  putStrLn (show i ++ " " ++ either failure (maybe "big" ("value " ++)) r)
-  hFlush stdout
+  return r
+
+-- The message of a failure may fail itself: then that is the failure.
+said :: SomeException -> IO String
+said e = tried (evaluate (let s = failure e in length s `seq` s)) >>= either said (return . maybe "big" id)
 
 report :: Show a => Int -> a -> IO ()
 report i v = limited i (evaluate (let s = show v in length s `seq` s))

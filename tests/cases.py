@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs programs on every engine and in several modes: their `-- CASE:` lines, or as a whole.
 
-    cases.py --dfc build/dfc [--quick] [FILE-OR-FOLDER...]
+    cases.py --dfc build/dfc [--quick] [--leaks N] [FILE-OR-FOLDER...]
 
     -- CASE: fact 5  => 120
     -- CASE: div 1 0 => error (divide by zero)
@@ -9,7 +9,8 @@
 
 A program with a NAME.out beside it is run as it stands; that is what it must print. NAME.in is its standard input.
 The expectations are GHC's outputs; scripts/refresh-ghc checks that. Without --quick the plain translation (-O0) and
-calls instead of loops (--no-loops) must give the same; a graph is also written to a file and read back.
+calls instead of loops (--no-loops) must give the same; a graph is also written to a file and read back. On a build with
+AddressSanitizer the search for leaks at the end of a process takes half of its time: --leaks N does it for every Nth case.
 """
 
 import argparse
@@ -50,12 +51,18 @@ def judge_whole(whole, done):
         done.stderr.decode("utf-8", "replace"))
 
 
-def run_everywhere(dfc, source, engines, modes, stdin, judge_run):
+def without_leaks():
+    """The environment of a process that does not search for leaks."""
+    given = os.environ.get("ASAN_OPTIONS")
+    return {**os.environ, "ASAN_OPTIONS": (given + ":" if given else "") + "detect_leaks=0"}
+
+
+def run_everywhere(dfc, source, engines, modes, stdin, judge_run, environment):
     """What is wrong with the runs of one program, on each engine, compiled in each mode."""
     faults = []
 
     def run(*words, stdin=b""):
-        return subprocess.run([dfc, *words], input=stdin, capture_output=True, timeout=TIMEOUT)
+        return subprocess.run([dfc, *words], input=stdin, capture_output=True, timeout=TIMEOUT, env=environment)
 
     with tempfile.TemporaryDirectory() as folder:
         graph = os.path.join(folder, "case.graph")
@@ -74,13 +81,13 @@ def run_everywhere(dfc, source, engines, modes, stdin, judge_run):
     return faults
 
 
-def check(dfc, path, text, case, modes):
+def check(dfc, path, text, case, modes, environment):
     """All that is wrong with one case, or with a whole program."""
     if case.whole:
-        faults = run_everywhere(dfc, text.encode(), ENGINES, modes, case.stdin, lambda done: judge_whole(case, done))
+        faults = run_everywhere(dfc, text.encode(), ENGINES, modes, case.stdin, lambda done: judge_whole(case, done), environment)
         return ["%s: %s" % (os.path.relpath(path), fault) for fault in faults]
     faults = run_everywhere(dfc, program_of(text, case).encode(), (case.engine,) if case.engine else ENGINES, modes, b"",
-                            lambda done: judge(case, done))
+                            lambda done: judge(case, done), environment)
     return ["%s:%d: %s\n  expected %s\n%s" % (os.path.relpath(path), case.line, case.expression, case.value, fault)
             for fault in faults]
 
@@ -101,6 +108,7 @@ def main():
     parser.add_argument("--dfc", required=True)
     parser.add_argument("--also", metavar="OPTION", help="one more mode, with this option")
     parser.add_argument("--quick", action="store_true", help="one mode only")
+    parser.add_argument("--leaks", type=int, default=1, metavar="N", help="search for leaks in every Nth case only")
     parser.add_argument("paths", nargs="*", default=[os.path.join(ROOT, "samples"), os.path.join(ROOT, "tests/programs")])
     args = parser.parse_args()
     dfc = os.path.abspath(args.dfc)
@@ -116,7 +124,8 @@ def main():
             without.append(path)
         jobs += [(path, text, case) for case in cases]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for faults in pool.map(lambda job: check(dfc, *job, modes), jobs):
+        environments = [os.environ if n % max(args.leaks, 1) == 0 else without_leaks() for n in range(len(jobs))]
+        for faults in pool.map(lambda job, environment: check(dfc, *job, modes, environment), jobs, environments):
             failures += faults
     for fault in failures:
         print("FAIL " + fault)

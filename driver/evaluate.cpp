@@ -202,9 +202,12 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   run.count = options.stats == StatsFormat::Text || options.stats == StatsFormat::Json;
   run.threads = options.threads;
   run.eager = options.lower.Does(Optimisation::Eager);
+  run.warm_up = options.lower.Does(Optimisation::WarmUp);
   run.words = options.lower.Does(Optimisation::Words);
   run.unroll = options.lower.Does(Optimisation::Unroll);
   run.small_integers = options.lower.Does(Optimisation::SmallIntegers);
+  run.clean_words = options.lower.Does(Optimisation::CleanWords);
+  run.far_tags = options.lower.Does(Optimisation::FarTags);
   run.batch = options.batch;
   std::string no_device;
   std::unique_ptr<Device> device = MakeDevice(options.device, options.max_device_memory, &no_device);

@@ -1,6 +1,7 @@
 // The program dfc: reads the command line and runs the command on a thread with a deep stack, so that programs with
 // deeply nested expressions compile; engines need no stack. What escapes a command is an internal error.
 #include <new>
+#include <system_error>
 
 #include "driver/commands.h"
 #include "driver/crash.h"
@@ -22,12 +23,23 @@ ExitCode Dispatch(const Options& options, Console& console) {
   return ExitCode::Internal;
 }
 
-ExitCode RunGuarded(const Options& options, Console& console) {
+// What the system does not give is no fault of the program.
+ExitCode DispatchWithin(const Options& options, Console& console) {
   try {
     return Dispatch(options, console);
   } catch (const std::bad_alloc&) {
     console.Error(fmt::format("out of memory in the pass `{}`", PassScope::Current()));
     return ExitCode::Limit;
+  } catch (const std::system_error& fault) {
+    if (fault.code() != std::errc::resource_unavailable_try_again) throw;
+    console.Error(fmt::format("no memory for a thread, or no thread left, in the pass `{}`", PassScope::Current()));
+    return ExitCode::Limit;
+  }
+}
+
+ExitCode RunGuarded(const Options& options, Console& console) {
+  try {
+    return DispatchWithin(options, console);
   } catch (const std::exception& fault) {
     console.Error(InternalErrorText(PassScope::Current(), fault.what()));
     return ExitCode::Internal;

@@ -1,9 +1,12 @@
 #include "driver/options.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
+#include <iostream>
 
 #include <unistd.h>
 
@@ -390,8 +393,11 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
       }
     }
   } catch (const CLI::Success& success) {  // help or version was asked for
+    errno = 0;
     app.exit(success);
-    return ExitCode::Fine;
+    if (std::cout.flush()) return ExitCode::Fine;
+    std::fprintf(stderr, "error: cannot write to standard output: %s\n", std::strerror(errno));
+    return ExitCode::Failed;
   } catch (const CLI::ExtrasError& error) {
     bool command = app.get_subcommands().empty() && LooksLikeCommand(options.file);
     std::fprintf(stderr, "dfc: %s\ntry `dfc --help`\n",

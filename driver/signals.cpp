@@ -49,6 +49,8 @@ void InstallSignalHandlers() {
   ::sigaction(SIGALRM, &action, nullptr);
   action.sa_handler = SIG_DFL;
   ::sigaction(SIGPIPE, &action, nullptr);
+  action.sa_handler = SIG_IGN;  // a file that would be larger than is allowed cannot be written
+  ::sigaction(SIGXFSZ, &action, nullptr);
 }
 
 InterruptScope::InterruptScope() {

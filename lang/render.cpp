@@ -17,6 +17,7 @@
 
 #include <algorithm>
 
+#include "lang/utf8.h"
 #include "llvm/Support/Unicode.h"
 
 namespace df {
@@ -80,10 +81,18 @@ std::string_view ShowChar(std::string_view text, size_t& at, uint32_t& column) {
   return shown;
 }
 
+// A name in it may have millions of characters: most of a long text is left out.
 std::string ShowText(std::string_view text) {
+  constexpr size_t kMostShown = 10000, kEnd = 500;
   std::string shown;
   uint32_t column = 0;
   for (size_t at = 0; at < text.size();) {
+    if (text.size() > kMostShown && at >= kMostShown - kEnd && at < text.size() - kEnd) {
+      at = text.size() - kEnd;
+      while (at < text.size() && IsUtf8Continuation(text[at])) ++at;
+      shown += " ... ";
+      continue;
+    }
     if (text[at] == '\n') {
       shown += text[at++];
       continue;

@@ -58,6 +58,9 @@ struct RunOptions {
   // Tagged engine: with several threads, not 0 makes them give away work at any moment, as often as they can, late and to
   // anybody, in an order that follows from this seed; and share all batches. For tests.
   uint64_t stress = 0;
+  // Tagged engine: a large graph is run by the general code at first, and gets its faster kinds of code when the run has gone on for
+  // a while. Results do not depend on it.
+  bool warm_up = true;
   // Tagged engine: short delayed bodies are computed where they stand if what they need is there. Results do not depend on it.
   bool eager = true;
   // Tagged engine: functions on words have code of their own, with calls inlined; a function's calls of itself, too. Results do
@@ -66,6 +69,9 @@ struct RunOptions {
   bool unroll = true;
   // There, too: functions on Integers, as long as the numbers are small. Results do not depend on it.
   bool small_integers = true;
+  // There: copies and tests that are known are left out; tail calls get no node of the tag each. Results do not depend on either.
+  bool clean_words = true;
+  bool far_tags = true;
   // Tagged engine: the most activations of a region whose ops on tensors are computed together (docs/batching.md); 0: each by
   // itself. Results do not depend on it.
   uint32_t batch = kUsualBatch;

@@ -46,6 +46,7 @@ struct Wiring {
   std::vector<uint64_t> parameter_bit;               // by node: of EntryMerges, in hangs_on
   std::vector<std::vector<uint64_t>> hangs_on;       // by scope and result: the parameters on whose values it may hang
   std::vector<bool> waits;                   // by node: Delays that are made when all that they capture is there
+  std::vector<std::vector<ir::NodeId>> order;  // by scope: Partition::Order while no Delay waits; from FindNeeded
 
   explicit Wiring(const ir::Graph& graph);
   uint32_t RowOf(ir::Edge edge) const { return g.nodes[edge.node].first_result + edge.port; }

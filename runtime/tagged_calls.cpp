@@ -83,6 +83,7 @@ void Worker::ReturnHome(Frame* home, const ReturnTo& to, Value value) {
 // ---------------------------------------------------------------- loops
 
 void Worker::Next(Frame* frame, const SiteCode& site) {
+  if (frame->flags & kCold && NextIn(frame, site)) return;
   ++stats_.loops;
   const ScopeCode& scope = *site.callee;
   uint64_t iteration = frame->slots()[scope.iteration_slot] + 1;

@@ -188,6 +188,7 @@ struct ScopeCode {
   uint32_t num_masks = 0;
   uint32_t ready_bytes = 0;          // a bit per region
   uint32_t frame_bytes = 0;
+  uint32_t cold_bytes = 0;           // the same before word code was made, which may have more slots
   uint32_t init_offset = 0;          // of states, ready bits and masks: bytes from the frame
   uint32_t ready_offset = 0;
   uint32_t mask_offset = 0;
@@ -240,6 +241,7 @@ struct Program {
   std::vector<Instr> code;
   DirectCode direct;
   EagerCode eager;
+  bool fast = false;                       // MakeFastCode is done
   bool count = false;                      // Options::count
   std::vector<ir::NodeId> node_of;         // of each instruction
   std::vector<uint32_t> scope_of;          // of each instruction
@@ -247,7 +249,8 @@ struct Program {
   std::vector<Value> constants;            // by ConstId
   std::vector<uint32_t> slot_of;           // by row; or the constant that it is
   std::vector<uint32_t> event_of;          // by row: the event that brings it, if it comes by one
-  std::vector<std::vector<ir::Edge>> users;  // by row: node and operand, of those in the row's own scope
+  std::vector<uint32_t> first_user;        // by row, and behind the last one: in `users`
+  std::vector<ir::Edge> users;             // node and operand, of those in the row's own scope
   std::vector<uint32_t> result_of_node;    // by node: of Return and Exit, which result of the callee or loop
   std::vector<bool> implied;               // by index in Graph::inputs: of a BranchMerge's side or an Exit's value: when it
                                            // is there, that side has been chosen
@@ -259,6 +262,9 @@ struct Program {
   uint64_t OrderOf(uint32_t pc) const;
   const SiteCode& RootSite() const { return sites.back(); }
   uint32_t RowOf(ir::Edge edge) const { return graph->nodes[edge.node].first_result + edge.port; }
+  llvm::ArrayRef<ir::Edge> UsersOf(uint32_t row) const {
+    return llvm::ArrayRef(users).slice(first_user[row], first_user[row + 1] - first_user[row]);
+  }
 };
 
 // Each optimisation can be switched off; results do not depend on any.
@@ -269,14 +275,19 @@ struct Options {
   bool fuse = true;   // a delayed call whose operands are there is made in one step
   bool words = true;  // scopes that hold words alone have code of their own, with calls inlined
   bool unroll = true; // also calls of a function within itself
+  bool clean_words = true;  // there, slots that only copy others have no place, and tests whose answer is known are not done
   bool small_integers = true;  // also scopes that hold Integers, as long as these are words
   bool eager = true;  // short delayed bodies are computed at once where what they need is there
   bool batch = false; // ops on tensors are deferred, and computed for many activations at once
   bool count = false; // direct code counts regions and firings, too (Stats)
+  bool warm_up = false;  // fast code is not made by Compile, but when the run has gone on for a while
 };
 
 // Compiles a verified graph. "" or why it cannot be run.
 std::string Compile(const ir::Graph& graph, const Options& options, Program* program);
+// Direct, eager and word code of a compiled graph, which can do without: docs/tagged-engine.md, "Warming up". `pause` is called now
+// and then; what it throws is thrown, as is std::bad_alloc, and then the program is as it was.
+void MakeFastCode(Program& program, const Options& options, llvm::function_ref<void()> pause);
 
 // The regions of the scopes that `chosen` accepts, as text.
 void Dump(const Program& program, llvm::raw_ostream& out, llvm::function_ref<bool(std::string_view scope)> chosen);

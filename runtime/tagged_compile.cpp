@@ -436,25 +436,40 @@ void Compiler::FinishFrames() {
       if (target.mask != kNone) target.mask_at = scope.mask_offset + target.mask;
     }
     scope.frame_bytes = static_cast<uint32_t>((bytes + Pool<Frame>::kUnit - 1) / Pool<Frame>::kUnit * Pool<Frame>::kUnit);
+    scope.cold_bytes = scope.frame_bytes;
   }
 }
 
 void Compiler::MarkUsers() {
-  for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
-    NodeId id(i);
-    const ir::Node& node = g_.nodes[id];
-    switch (node.op) {
-      case Op::EntryMerge:
-      case Op::LoopMerge:
-      case Op::Call:
-      case Op::Enter:
-      case Op::NextIteration:
-      case Op::Return:
-      case Op::Outer: break;
-      default:
-        for (uint32_t k = 0; k < node.num_inputs; ++k) p_.users[w_.RowOf(w_.In(id, k))].push_back({id, k});
+  auto for_each_use = [&](auto visit) {
+    for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
+      NodeId id(i);
+      const ir::Node& node = g_.nodes[id];
+      switch (node.op) {
+        case Op::EntryMerge:
+        case Op::LoopMerge:
+        case Op::Call:
+        case Op::Enter:
+        case Op::NextIteration:
+        case Op::Return:
+        case Op::Outer: break;
+        default:
+          for (uint32_t k = 0; k < node.num_inputs; ++k) visit(w_.RowOf(w_.In(id, k)), Edge{id, k});
+      }
     }
-    if (ir::InfoOf(node.op).cls == ir::OpClass::Ordinary && node.op != Op::Const) p_.types[i] = TypesOf(g_, id);
+  };
+  p_.first_user.assign(g_.results.size() + 1, 0);
+  for_each_use([&](uint32_t row, Edge) { ++p_.first_user[row]; });
+  uint32_t behind = 0;
+  for (uint32_t& first : p_.first_user) first = behind += first;
+  p_.users.resize(behind);
+  // From the last one back, so that each row's begin where they should in the end.
+  for_each_use([&](uint32_t row, Edge use) { p_.users[--p_.first_user[row]] = use; });
+  for (uint32_t row = 0; row < g_.results.size(); ++row)
+    std::reverse(p_.users.begin() + p_.first_user[row], p_.users.begin() + p_.first_user[row + 1]);
+  for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
+    Op op = g_.nodes[NodeId(i)].op;
+    if (ir::InfoOf(op).cls == ir::OpClass::Ordinary && op != Op::Const) p_.types[i] = TypesOf(g_, NodeId(i));
   }
 }
 
@@ -463,7 +478,6 @@ std::string Compiler::Run() {
   p_.graph = &g_;
   p_.slot_of.assign(g_.results.size(), kNone);
   p_.event_of.assign(g_.results.size(), kNone);
-  p_.users.resize(g_.results.size());
   p_.types.resize(g_.nodes.size());
   p_.result_of_node = w_.result_of_return;
   if (options_.group) {
@@ -503,14 +517,38 @@ std::string Compiler::Run() {
   p_.implied = w_.implied;
   for (uint32_t c = 0; c < g_.constants.size(); ++c) p_.constants.push_back(Materialize(g_, ir::ConstId(c)));
   p_.count = options_.count;
-  if (options_.direct) MakeDirect(p_);
-  if (options_.direct && options_.eager) MakeEager(p_);
-  p_.direct.first_word = static_cast<uint32_t>(p_.direct.code.size());
-  if (options_.direct && options_.words) MakeWords(p_, options_);
+  if (!options_.warm_up) MakeFastCode(p_, options_, [] {});
   return "";
 }
 
+// Scopes have no fast code.
+void DropFastCode(Program& program) {
+  for (ScopeCode& scope : program.scopes) {
+    scope.direct = scope.plain = scope.eager = kNone;
+    scope.words = nullptr;
+    scope.frame_bytes = scope.cold_bytes;
+  }
+  for (SiteCode& site : program.sites) site.ahead = site.eager = false;
+  program.direct = {};
+  program.eager = {};
+}
+
 }  // namespace
+
+void MakeFastCode(Program& program, const Options& options, llvm::function_ref<void()> pause) {
+  try {
+    if (options.direct) MakeDirect(program, pause);
+    if (options.direct && options.eager) MakeEager(program);
+    program.direct.first_word = static_cast<uint32_t>(program.direct.code.size());
+    if (options.direct && options.words) MakeWords(program, options, pause);
+  } catch (...) {
+    DropFastCode(program);
+    throw;
+  }
+  for (SiteCode& site : program.sites)
+    if (site.callee) site.free_list = FramePool::ListOf(site.callee->frame_bytes);
+  program.fast = true;
+}
 
 uint64_t Program::OrderOf(uint32_t pc) const {
   const Instr& in = code[pc];

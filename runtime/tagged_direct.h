@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 namespace df::tagged {
 
 // An activation of a scope with late parameters gives its early results, and goes on when those come.
@@ -96,7 +98,7 @@ inline constexpr uint32_t kMostEagerSlots = 64;
 
 struct Program;
 
-// Fills Program::direct, and where it begins in each scope that has a schedule.
-void MakeDirect(Program& program);
+// Fills Program::direct, and where it begins in each scope that has a schedule. `pause`: as MakeFastCode.
+void MakeDirect(Program& program, llvm::function_ref<void()> pause);
 
 }  // namespace df::tagged

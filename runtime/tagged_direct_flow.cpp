@@ -56,7 +56,7 @@ bool DirectFlow::IsFusable(uint32_t pc, uint32_t branch_pc) const {
   const Branch& branch = scope_.branches[p_.code[branch_pc].b];
   if (in.a != p_.code[branch_pc].a || branch.watched) return false;
   NodeId node = p_.node_of[pc];
-  for (ir::Edge use : p_.users[p_.RowOf({node, 0})]) {
+  for (ir::Edge use : p_.UsersOf(p_.RowOf({node, 0}))) {
     Op op = g_.nodes[use.node].op;
     if (!((op == Op::Switch || op == Op::BranchMerge || op == Op::Exit) && use.port == 0)) return false;
   }

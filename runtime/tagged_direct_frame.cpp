@@ -157,6 +157,23 @@ void Worker::Put(Frame* frame, uint32_t slot, Value value) {
 
 // ---------------------------------------------------------------- calls and results
 
+// An iteration that began when there was no direct code yet: the next one runs it. False if a value has failed, or this one has
+// more to pass on.
+bool Worker::NextIn(Frame* frame, const SiteCode& site) {
+  const ScopeCode& scope = *site.callee;
+  if (scope.direct == kNone || !site.late.empty() || !site.next_late.empty()) return false;
+  for (const Delivery& d : site.next_together)
+    if (KindOf(frame, d.from) == ValueKind::Error) return false;
+  ++stats_.loops;
+  Frame* next = NewDirect(&site, frame->parent, frame->depth, kLive | kDirect);
+  ++frame->parent->refs;
+  frame->refs -= scope.num_results;  // which the next iteration gives
+  for (const Delivery& d : site.next_together) Put(next, d.to, Use(frame, d.from, d.last));
+  Put(next, scope.iteration_slot, Value::Word(static_cast<int64_t>(frame->slots()[scope.iteration_slot] + 1)));
+  Push(next, kNone);
+  return true;
+}
+
 // A call out of the general code into direct code. False if an argument has failed: then the general code goes on.
 bool Worker::CallIn(Frame* frame, const SiteCode& site) {
   if (site.callee->direct == kNone) return false;

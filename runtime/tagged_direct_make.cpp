@@ -88,7 +88,7 @@ void ExcludeLate(const Program& p, std::vector<bool>& is_direct) {
 
 // Schedules, and with them which results each scope with late parameters gives early: at first all, and then those that are there
 // on each path if what is supposed of its callees is so, until nothing changes.
-std::vector<bool> MakeSchedules(Program& p, std::vector<Schedule>& schedules) {
+std::vector<bool> MakeSchedules(Program& p, std::vector<Schedule>& schedules, llvm::function_ref<void()> pause) {
   std::vector<bool> is_direct(p.scopes.size());
   for (ScopeCode& scope : p.scopes) scope.early.assign(scope.num_results, !scope.late.empty());
   for (bool changed = true; changed;) {
@@ -96,13 +96,17 @@ std::vector<bool> MakeSchedules(Program& p, std::vector<Schedule>& schedules) {
     for (size_t i = 0; i < p.scopes.size(); ++i) {
       ScopeCode& scope = p.scopes[i];
       if (scope.late.empty()) continue;
+      pause();
       Schedule probe;
       if (!MakeSchedule(p, scope, true, &probe) || probe.early == scope.early) continue;
       scope.early = std::move(probe.early);
       changed = true;
     }
   }
-  for (size_t i = 0; i < p.scopes.size(); ++i) is_direct[i] = MakeSchedule(p, p.scopes[i], false, &schedules[i]);
+  for (size_t i = 0; i < p.scopes.size(); ++i) {
+    pause();
+    is_direct[i] = MakeSchedule(p, p.scopes[i], false, &schedules[i]);
+  }
   return is_direct;
 }
 
@@ -125,13 +129,13 @@ void ExcludeCallers(const Program& p, const std::vector<Schedule>& schedules, st
 
 }  // namespace
 
-void MakeDirect(Program& p) {
+void MakeDirect(Program& p, llvm::function_ref<void()> pause) {
   std::vector<Slots> plain, integers;
   FindKinds(p, plain, integers);
   FindLate(p);
   std::vector<std::vector<uint32_t>> parameters = FindParameters(p);
   std::vector<Schedule> schedules(p.scopes.size());
-  std::vector<bool> is_direct = MakeSchedules(p, schedules);
+  std::vector<bool> is_direct = MakeSchedules(p, schedules, pause);
   ExcludeLate(p, is_direct);
   for (bool again = true; again;) {
     again = false;
@@ -142,6 +146,7 @@ void MakeDirect(Program& p) {
       ScopeCode& scope = p.scopes[i];
       scope.direct = scope.plain = kNone;
       if (!is_direct[i] || again) continue;
+      pause();
       if (MakeDirectOf(p, scope, schedules[i], plain, is_direct, parameters[i])) continue;
       is_direct[i] = false;
       again = true;

@@ -16,6 +16,11 @@ using ir::Op;
 
 namespace {
 
+// A graph of fewer nodes has its fast code from the start. Made for many nodes, it takes as long as some steps of the general code
+// for each of them.
+constexpr uint32_t kManyNodes = 2000;
+constexpr uint32_t kStepsPerNode = 4;
+
 bool HasTensors(const ir::Graph& graph) {
   for (uint32_t t = 0; t < graph.types.size(); ++t)
     if (graph.types.Kind(ir::TypeId(t)) == ir::TypeKind::Tensor) return true;
@@ -29,10 +34,10 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
   if (run_.trace) options_.direct = options_.move = false;  // every firing is shown, with its operands
   if (run_.trace || run_.run_dry) run_.threads = 1;
   options_.batch = run_.batch > 0 && !run_.trace && HasTensors(graph);
+  options_.warm_up = run_.warm_up && options_.direct && (run_.stress ? run_.stress % 2 == 0 : graph.nodes.size() >= kManyNodes);
   refused_ = Compile(graph_, options_, &program_);
   for (SiteCode& site : program_.sites) {
     site.owner = this;
-    if (site.callee) site.free_list = FramePool::ListOf(site.callee->frame_bytes);
     if (site.type == SiteType::Delay) DelayCell::Measure(site);
   }
   const uint32_t threads = run_.threads ? run_.threads : DefaultThreads();
@@ -161,6 +166,15 @@ void TaggedExecution::FillPathOf(const DelayCell* cell, RuntimeError& error) con
   else FillPath(body ? body->parent_tag : cell->tag, error);
 }
 
+// Fast code is worth making once the run has taken about as long as that takes; before there are several threads in any case.
+void TaggedExecution::WarmUp(uint32_t checks) {
+  uint64_t due = std::min<uint64_t>(uint64_t{kStepsPerNode} * graph_.nodes.size() / Worker::kStepsPerCheck, Worker::kChecksBeforeTeam / 2);
+  if (run_.stress) due = run_.stress % 64;
+  if (checks <= due) return;
+  MakeFastCode(program_, options_, [this] { CheckLimits(); });
+  worker_->Link();
+}
+
 // ---------------------------------------------------------------- several threads
 
 void TaggedExecution::StartTeam() {
@@ -260,6 +274,7 @@ std::unique_ptr<Execution> MakeTaggedExecution(const ir::Graph& graph, const Run
   how.words = options.words;
   how.unroll = options.unroll;
   how.small_integers = options.small_integers;
+  how.clean_words = options.clean_words;
   return std::make_unique<tagged::TaggedExecution>(graph, options, how);
 }
 

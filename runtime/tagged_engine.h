@@ -38,6 +38,7 @@ class TaggedExecution : public EngineRun {
   Worker& Here() const { return Worker::helper && &Worker::helper->execution_ == this ? *Worker::helper : *worker_; }
   template <typename Visit>
   void ForEachWorker(Visit visit) const;
+  void WarmUp(uint32_t checks);
   void StartTeam();
   void EndTeam();
   void LeaveAllDirect();

@@ -57,7 +57,7 @@ void Worker::PassError(Frame* frame, Edge edge) {
     uint32_t row = program_.RowOf(now), slot = program_.slot_of[row];
     if (slot == kNone) continue;
     Value error = Read(frame, slot);
-    for (Edge use : program_.users[row]) PassErrorToUser(frame, use, error, todo);
+    for (Edge use : program_.UsersOf(row)) PassErrorToUser(frame, use, error, todo);
     const ScopeCode& scope = frame->scope();
     if (scope.kind == ir::ScopeKind::Function)
       for (uint32_t r = 0; r < scope.num_results; ++r)

@@ -43,9 +43,10 @@ enum FrameFlags : uint32_t {
   kListed = 1024,     // in Worker::candidates_
   kExamined = 2048,   // who waits for this frame, and who waits for them, was looked through for work to give away
   kTailed = 4096,     // its caller's frame has gone, and it gives its result to that one's (Worker::tailed_)
+  kCold = 8192,       // made while there was no fast code: of ScopeCode::cold_bytes. Kept on free lists
 };
 
-inline constexpr uint32_t kFlagBits = 13;
+inline constexpr uint32_t kFlagBits = 14;
 inline constexpr uint32_t FlagsAndWords(uint32_t flags, uint32_t state_words) { return flags | state_words << kFlagBits; }
 
 inline constexpr uint8_t kPresent = 0x80;
@@ -84,7 +85,7 @@ struct Frame {
   uint8_t* ready() { return bytes() + scope().ready_offset; }
   uint8_t* masks() { return bytes() + scope().mask_offset; }
   Frame* parent_frame() const { return flags & kTagParent ? nullptr : parent; }
-  uint32_t Bytes() const { return scope().frame_bytes; }
+  uint32_t Bytes() const { return flags & kCold ? scope().cold_bytes : scope().frame_bytes; }
   bool IsLive() const { return flags & kLive; }
 
   bool Has(uint32_t slot) { return states()[slot] & kPresent; }
@@ -145,7 +146,7 @@ class FramePool {
     Frame* frame = Take(site);
     frame->refs = scope.num_results;
     frame->pins = 0;
-    frame->flags = kLive;
+    frame->flags = flags_;
     frame->state_words = scope.num_slots;
     Reset(frame, scope);
     return frame;
@@ -161,8 +162,8 @@ class FramePool {
   void Free(Frame* frame) {
     if (frame->flags & kHasTag) DropTag(frame->tag);
     if (frame->flags & kTagParent) DropTag(frame->parent_tag);
-    frame->flags = 0;
-    pool_.Give(frame, frame->scope().frame_bytes);
+    frame->flags &= kCold;
+    pool_.Give(frame, frame->Bytes());
     --live_;
   }
   // The list from which a direct call takes a frame, and what it has to count then.
@@ -180,7 +181,11 @@ class FramePool {
   void NotePeak() {
     if (live_ > peak_) peak_ = live_;
   }
-  void Prepare(uint32_t largest_bytes) { pool_.Prepare(largest_bytes); }
+  // Before the first frame, and again where fast code is made later: then frames may be larger than before.
+  void Prepare(uint32_t largest_bytes, bool cold) {
+    pool_.Prepare(largest_bytes);
+    flags_ = cold ? kLive | kCold : kLive;
+  }
   uint64_t live() const { return live_; }
   uint64_t peak() const { return peak_; }
   template <typename Visit>
@@ -189,6 +194,7 @@ class FramePool {
  private:
   Pool<Frame> pool_;
   uint64_t live_ = 0, peak_ = 0;
+  uint32_t flags_ = kLive;  // of a frame that New makes
 };
 
 // The word code in which a frame stands, or null.

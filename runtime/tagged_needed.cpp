@@ -40,7 +40,6 @@ class Needed {
   std::vector<uint32_t> parameter_;           // by node: of merges
   std::vector<std::vector<Needs>> of_result_; // by scope and result
   std::vector<Needs> needs_;                  // by row
-  std::vector<std::vector<NodeId>> order_;    // by scope
 };
 
 Needed::Needed(Wiring& wiring) : w_(wiring), g_(wiring.g), parameter_(g_.nodes.size(), kNone), needs_(g_.results.size(), 0) {
@@ -51,7 +50,7 @@ Needed::Needed(Wiring& wiring) : w_(wiring), g_(wiring.g), parameter_(g_.nodes.s
       Op op = g_.nodes[id].op;
       if ((op == Op::EntryMerge || op == Op::LoopMerge) && !w_.IsTrigger({id, 0})) parameter_[id.index] = count++;
     }
-    order_.push_back(Partition(w_, ir::ScopeId(i)).Order());
+    w_.order.push_back(Partition(w_, ir::ScopeId(i)).Order());
   }
 }
 
@@ -93,7 +92,7 @@ Needs Needed::OfNode(NodeId id) const {
 }
 
 bool Needed::Update(ir::ScopeId scope) {
-  for (NodeId id : order_[scope.index]) {
+  for (NodeId id : w_.order[scope.index]) {
     const ir::Node& node = g_.nodes[id];
     if (node.op == Op::Call || node.op == Op::Enter || node.op == Op::NextIteration || node.op == Op::Result) continue;
     if (node.num_results == 0) continue;

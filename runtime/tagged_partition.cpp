@@ -527,7 +527,10 @@ bool Partition::Run() {
   set_ids_[{}] = 0;
   activation = NewEvent(0);
   visited_.assign(w_.nodes_in[scope_.index].size(), false);
-  std::vector<NodeId> order = Order();
+  bool as_found = !w_.order.empty() && llvm::none_of(w_.nodes_in[scope_.index], [&](NodeId id) { return w_.waits[id.index]; });
+  std::vector<NodeId> own;
+  if (!as_found) own = Order();
+  const std::vector<NodeId>& order = as_found ? w_.order[scope_.index] : own;
   FindLoopOnly(order);
   for (NodeId id : order) {
     Visit(id);

@@ -21,8 +21,8 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  // Before the first block: none will be larger.
-  void Prepare(uint32_t largest_bytes) { free_.assign(largest_bytes / kUnit + 1, nullptr); }
+  // No block will be larger.
+  void Prepare(uint32_t largest_bytes) { free_.resize(std::max<size_t>(free_.size(), largest_bytes / kUnit + 1), nullptr); }
   // What was there before is still there, if it was ever used. Throws std::bad_alloc.
   void* Take(uint32_t bytes) {
     void*& first = free_[bytes / kUnit];

@@ -51,7 +51,8 @@ void Worker::DropTailCallers(Frame* running) {
   Frame* first = nullptr;
   for (Frame* at = last; HasTailCaller(at); at = at->parent, ++count) first = at->parent;
   if (count < kFewTailCallers) return;
-  GiveFarTag(last, first);
+  if (run_.far_tags) GiveFarTag(last, first);
+  else TagOf(last);
   auto [noted, is_new] = tailed_.try_emplace(last, nullptr);
   noted->second = &TakeReturnSite(first);
   for (Frame* caller = last->parent;;) {

@@ -53,7 +53,7 @@ struct WordCode {
 };
 
 // Makes word code of the scopes whose direct code is fit for it.
-void MakeWords(Program& program, const Options& options);
+void MakeWords(Program& program, const Options& options, llvm::function_ref<void()> pause);
 
 // The labels of the inlined activations in which a frame stands, innermost first.
 void ForEachInlinedLabel(const Frame* frame, llvm::function_ref<void(const Label& label)> each);

@@ -173,7 +173,7 @@ void ForEachRead(const Program& p, const DirectInstr& in, Visit visit) {
 
 }  // namespace
 
-SlotsOnWords FindSlotsOnWords(const Program& p, const ScopeCode& scope) {
+SlotsOnWords FindSlotsOnWords(const Program& p, const ScopeCode& scope, bool clean) {
   SlotsOnWords slots;
   slots.changed.assign(scope.num_slots, false);
   slots.stored.assign(scope.num_slots, false);
@@ -200,6 +200,11 @@ SlotsOnWords FindSlotsOnWords(const Program& p, const ScopeCode& scope) {
       default: break;
     }
   }
+  for (uint32_t slot = 0; slot < scope.num_slots && !clean; ++slot) {
+    slots.source.push_back(static_cast<uint16_t>(slot));
+    slots.stored[slot] = origins[slot].kind != Origin::Nothing;
+  }
+  if (!clean) return slots;
   for (uint32_t slot = 0; slot < scope.num_slots; ++slot) {
     uint32_t root = slot, steps = 0;
     while (origins[root].kind == Origin::Copy && ++steps < scope.num_slots) root = static_cast<uint32_t>(origins[root].from);

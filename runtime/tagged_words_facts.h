@@ -58,6 +58,7 @@ struct SlotsOnWords {
   std::vector<std::pair<uint16_t, int64_t>> constants;
   bool IsConstant(uint32_t slot) const { return !stored[slot] && source[slot] == slot; }
 };
-SlotsOnWords FindSlotsOnWords(const Program& p, const ScopeCode& scope);
+// Not `clean`: every slot has a place.
+SlotsOnWords FindSlotsOnWords(const Program& p, const ScopeCode& scope, bool clean);
 
 }  // namespace df::tagged

@@ -27,6 +27,7 @@ struct Facts {
   std::vector<uint8_t> ways;    // by instruction to which one jumps: how many lead there; 2 may be more
   std::vector<bool> is_leaf;    // by scope
   std::vector<std::shared_ptr<const SlotsOnWords>> slots;  // by scope
+  bool clean = true;            // Options::clean_words
 };
 
 // A test that has been done on all ways to a place, and what came out.
@@ -386,6 +387,7 @@ DirectInstr WordMaker::TestAt(uint32_t activation, uint32_t pc) const {
 }
 
 const KnownTest* WordMaker::Find(const DirectInstr& test) const {
+  if (!facts_.clean) return nullptr;
   for (const KnownTest& known : known_)
     if (known.test.op == test.op && known.test.a == test.a && known.test.b == test.b) return &known;
   return nullptr;
@@ -635,13 +637,13 @@ std::vector<uint8_t> FindWays(const Program& p, const std::vector<bool>& fit) {
 
 }  // namespace
 
-void MakeWords(Program& p, const Options& options) {
+void MakeWords(Program& p, const Options& options, llvm::function_ref<void()> pause) {
   std::vector<bool> fit = FindFit(p, options.small_integers);
-  Facts facts{FindWays(p, fit), {}, {}};
+  Facts facts{FindWays(p, fit), {}, {}, options.clean_words};
   for (const ScopeCode& scope : p.scopes) {
     bool is_fit = fit[scope.id.index];
     facts.is_leaf.push_back(is_fit && IsLeaf(p, scope));
-    facts.slots.push_back(is_fit ? std::make_shared<const SlotsOnWords>(FindSlotsOnWords(p, scope)) : nullptr);
+    facts.slots.push_back(is_fit ? std::make_shared<const SlotsOnWords>(FindSlotsOnWords(p, scope, options.clean_words)) : nullptr);
   }
   std::vector<std::unique_ptr<WordMaker>> made(p.scopes.size());
   for (bool again = true; again;) {
@@ -649,6 +651,7 @@ void MakeWords(Program& p, const Options& options) {
     for (ScopeCode& scope : p.scopes) {
       uint32_t index = scope.id.index;
       if (!fit[index] || made[index] || facts.is_leaf[index]) continue;
+      pause();
       for (int unrolled = options.unroll ? kMostUnrolled : 0; unrolled >= kLeaves && !made[index]; --unrolled) {
         auto maker = std::make_unique<WordMaker>(p, scope, facts, unrolled, options.unroll && unrolled >= 0);
         if (maker->Run()) made[index] = std::move(maker);

@@ -10,13 +10,6 @@ namespace df::tagged {
 using ir::NodeId;
 using ir::Op;
 
-namespace {
-
-constexpr uint32_t kStepsPerCheck = 1024;
-constexpr uint32_t kChecksBeforeTeam = 256;  // a run of less than some milliseconds starts no threads
-
-}  // namespace
-
 Worker::Worker(TaggedExecution& execution, uint32_t index)
     : execution_(execution),
       program_(execution.program_),
@@ -26,10 +19,23 @@ Worker::Worker(TaggedExecution& execution, uint32_t index)
       index_(index),
       pause_(50),
       random_((run_.stress + 1) * 0x9E3779B97F4A7C15 + index) {
+  uint32_t largest_cell = 0;
+  for (const SiteCode& site : program_.sites) largest_cell = std::max(largest_cell, site.cell_bytes);
+  cells_.Prepare(largest_cell);
+  Link();
+  words_rest_.assign(program_.scopes.size(), 0);
+  size_t most_results = 1;
+  for (const ScopeCode& scope : program_.scopes) most_results = std::max<size_t>(most_results, scope.num_results);
+  given_.reserve(most_results);  // while results are taken out of a frame nothing may fail
+}
+
+// What frames and calls need of the program's code, as far as it is made.
+void Worker::Link() {
   uint32_t largest = 0;
   for (const ScopeCode& scope : program_.scopes) largest = std::max(largest, scope.frame_bytes);
-  pool_.Prepare(largest);
-  uint32_t largest_cell = 0;
+  pool_.Prepare(largest, !program_.fast);
+  direct_calls_.clear();
+  direct_calls_.reserve(program_.sites.size());
   for (const SiteCode& site : program_.sites) {
     DirectCall call;
     call.site = &site;
@@ -39,13 +45,7 @@ Worker::Worker(TaggedExecution& execution, uint32_t index)
       if (site.callee->direct != kNone) call.start = program_.direct.code.data() + site.callee->direct;
     }
     direct_calls_.push_back(call);
-    largest_cell = std::max(largest_cell, site.cell_bytes);
   }
-  cells_.Prepare(largest_cell);
-  words_rest_.assign(program_.scopes.size(), 0);
-  size_t most_results = 1;
-  for (const ScopeCode& scope : program_.scopes) most_results = std::max<size_t>(most_results, scope.num_results);
-  given_.reserve(most_results);  // while results are taken out of a frame nothing may fail
 }
 
 // Values out of frames and entries of the stack, so that nothing is held by what waits. The proxies go.
@@ -89,7 +89,9 @@ void Worker::StepCheck() {
   cells_published_.store(live_cells_, std::memory_order_relaxed);
   if (index_ == 0) {
     execution_.CollectIfDue();
-    if (!team_ && run_.threads > 1 && (run_.stress || ++checks_ >= kChecksBeforeTeam)) execution_.StartTeam();
+    ++checks_;
+    if (!program_.fast) execution_.WarmUp(checks_);
+    if (!team_ && run_.threads > 1 && program_.fast && (run_.stress || checks_ >= kChecksBeforeTeam)) execution_.StartTeam();
   }
   if (team_) CheckTeam();
   if (now_ && now_->flags & kDirectCaller) DropTailCallers(now_);

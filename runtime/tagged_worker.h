@@ -119,6 +119,9 @@ class Worker {
   friend class Team;
   friend struct Ahead;
 
+  static constexpr uint32_t kStepsPerCheck = 1024;
+  static constexpr uint32_t kChecksBeforeTeam = 256;  // a run of less than some milliseconds starts no threads
+
   // Work that is ready: the tail at `pc` of `frame`, or its ready regions if that is kNone, one ref; or a cell to be
   // started, one count.
   struct Item {
@@ -128,6 +131,7 @@ class Worker {
   };
 
   // tagged_worker.cpp: taking up one thing after the other
+  void Link();
   void Step();
   void StepCheck();
   void Where(RuntimeError& error);
@@ -272,6 +276,7 @@ class Worker {
   Frame* NextFrame(Frame* frame);
   static void Put(Frame* frame, uint32_t slot, Value value);
   bool CallIn(Frame* frame, const SiteCode& site);
+  bool NextIn(Frame* frame, const SiteCode& site);
   void CallOut(Frame* frame, const SiteCode& site, const uint32_t* operands, const uint64_t* s, const uint8_t* k);
   bool GiveDirect(Frame* frame, uint32_t slot, Value& value);
   void GiveTo(Frame* parent, Frame* frame, const uint32_t* list, uint32_t count);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <csignal>
 #include <optional>
+#include <system_error>
 
 #include "runtime/limits.h"
 
@@ -13,22 +14,35 @@ Watchdog::Watchdog(const Limits& limits, std::function<void(Stop, const std::str
                    std::chrono::milliseconds grace, std::chrono::milliseconds again)
     : give_up_(std::move(give_up)) {
   if (limits.timeout.count() <= 0 && !limits.interrupt) return;
+  watch_ = [this, limits, grace, again] { Watch(limits, grace, again); };
   // Signals are for the threads that run something.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this, limits, grace, again] { Watch(limits, grace, again); });
+  // Not the usual stack, which may be more than is left of the address space.
+  constexpr size_t kStack = size_t{256} << 10;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStack);
+  auto watch = [](void* dog) -> void* {
+    static_cast<Watchdog*>(dog)->watch_();
+    return nullptr;
+  };
+  int failed = pthread_create(&thread_, &attributes, watch, this);
+  pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (failed) throw std::system_error(failed, std::generic_category());
+  started_ = true;
 }
 
 Watchdog::~Watchdog() {
-  if (!thread_.joinable()) return;
+  if (!started_) return;
   {
     std::lock_guard lock(mutex_);
     ended_ = true;
   }
   ended_condition_.notify_one();
-  thread_.join();
+  pthread_join(thread_, nullptr);
 }
 
 void Watchdog::Watch(Limits limits, std::chrono::milliseconds grace, std::chrono::milliseconds again) {

@@ -6,11 +6,12 @@
 // one that ends the program if all else fails.
 #pragma once
 
+#include <pthread.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
-#include <thread>
 
 #include "runtime/engine.h"
 
@@ -21,7 +22,7 @@ class Watchdog {
   // Calls `give_up` once, from its own thread, when the time limit was reached, or the interrupt flag was
   // seen set, `grace` ago and the watchdog still lives. `give_up` gets Stop::Timeout or Stop::Interrupted
   // with the text for the user. The run goes on in its thread: what `give_up` does must make that end. Without a time limit
-  // and a flag there is no thread. With `again` it is called again each time that so much has passed.
+  // and a flag there is no thread. Throws std::system_error if the system gives none. With `again` it is called again each time that so much has passed.
   Watchdog(const Limits& limits, std::function<void(Stop, const std::string&)> give_up,
            std::chrono::milliseconds grace = std::chrono::milliseconds(500),
            std::chrono::milliseconds again = std::chrono::milliseconds(0));
@@ -37,7 +38,9 @@ class Watchdog {
   std::mutex mutex_;
   std::condition_variable ended_condition_;
   bool ended_ = false;
-  std::thread thread_;
+  std::function<void()> watch_;
+  pthread_t thread_ = {};
+  bool started_ = false;
 };
 
 }  // namespace df

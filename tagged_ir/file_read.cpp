@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "tagged_ir/file.h"
 #include "tagged_ir/file_format.h"
+#include "tagged_ir/file_split.h"
 #include "tagged_ir/tensor_type.h"
 
 namespace df::ir {
@@ -65,7 +66,9 @@ class Reader {
   std::optional<Graph> Run(std::string_view bytes, std::string* error);
 
  private:
-  bool ReadModel(const onnx::ModelProto& model);
+  bool ReadModel(const SplitModel& split);
+  bool ReadHead(const onnx::ModelProto& model);
+  bool Parse(google::protobuf::MessageLite* message, std::string_view bytes);
   bool ReadTables(const onnx::NodeProto& start);
   bool ReadTypes(const Attribute* table);
   bool ReadPositions(const Attribute* table);
@@ -406,7 +409,12 @@ bool Reader::CheckPortNames(const onnx::GraphProto& graph) {
   return true;
 }
 
-bool Reader::ReadModel(const onnx::ModelProto& model) {
+bool Reader::Parse(google::protobuf::MessageLite* message, std::string_view bytes) {
+  return message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || Fail("damaged or truncated: not an ONNX model");
+}
+
+// What is not a node, nor in the tables.
+bool Reader::ReadHead(const onnx::ModelProto& model) {
   int64_t version = 0;
   for (const onnx::OperatorSetIdProto& opset : model.opset_import())
     if (opset.domain() == kDomain) version = opset.version();
@@ -422,38 +430,56 @@ bool Reader::ReadModel(const onnx::ModelProto& model) {
   g.name = graph.name();
   if (!g.name.empty() && g.name.front() == '%') g.name.erase(0, 1);
 
+  return true;
+}
+
+bool Reader::ReadModel(const SplitModel& split) {
+  onnx::ModelProto model;
+  if (!Parse(&model, split.rest) || !ReadHead(model)) return false;
   // A node's name is its number; the file has them in another order.
-  auto count = static_cast<uint32_t>(graph.node_size());
-  std::vector<const onnx::NodeProto*> nodes(count, nullptr);
-  const onnx::NodeProto* start = nullptr;
+  auto count = static_cast<uint32_t>(split.nodes.size());
+  std::vector<std::string_view> nodes(count);
+  std::vector<bool> is_there(count);
+  onnx::NodeProto node, start;
+  bool has_start = false;
+  uint32_t start_number = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    const onnx::NodeProto& node = graph.node(static_cast<int>(i));
-    const std::string& name = node.name();
+    std::string_view name, op, domain;
+    bool whole = ForEachField(split.nodes[i], [&](uint32_t tag, std::string_view, std::string_view inner) {
+      if (tag == FieldTag(onnx::NodeProto::kNameFieldNumber)) name = inner;
+      if (tag == FieldTag(onnx::NodeProto::kOpTypeFieldNumber)) op = inner;
+      if (tag == FieldTag(onnx::NodeProto::kDomainFieldNumber)) domain = inner;
+    });
+    if (!whole) return Fail("damaged or truncated: not an ONNX model");
     uint32_t number = 0;
     auto [end, status] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (status != std::errc() || end != name.data() + name.size() || number >= count || nodes[number])
-      return Fail("node number {} of the file (op `{}`): bad name `{}`", i, node.op_type(), name);
-    nodes[number] = &node;
-    if (node.op_type() != "Start" || node.domain() != kDomain) continue;
-    if (start) return Fail("node {} (Start): there is one already", number);
-    start = &node;
+    if (status != std::errc() || end != name.data() + name.size() || number >= count || is_there[number])
+      return Fail("node number {} of the file (op `{}`): bad name `{}`", i, op, name);
+    nodes[number] = split.nodes[i];
+    is_there[number] = true;
+    if (op != "Start" || domain != kDomain) continue;
+    if (has_start) return Fail("node {} (Start): there is one already", number);
+    has_start = true;
+    start_number = number;
   }
-  if (!start) return Fail("there is no Start");
-  if (!ReadTables(*start) || !CheckPortNames(graph)) return false;
-  for (uint32_t i = 0; i < count; ++i)
-    if (!ReadNode(*nodes[i], NodeId(i))) return false;
+  if (!has_start) return Fail("there is no Start");
+  if (!Parse(&start, nodes[start_number]) || !ReadTables(start) || !CheckPortNames(model.graph())) return false;
+  for (uint32_t i = 0; i < count; ++i) {
+    const onnx::NodeProto* now = i == start_number ? &start : &node;
+    if (now == &node && !Parse(&node, nodes[i])) return false;
+    if (!ReadNode(*now, NodeId(i))) return false;
+  }
   if (!node_row_.empty()) return Fail("table `{}` has more rows than there are nodes", kNodeTable);
   return true;
 }
 
 std::optional<Graph> Reader::Run(std::string_view bytes, std::string* error) {
-  google::protobuf::Arena arena;
-  auto* model = google::protobuf::Arena::CreateMessage<onnx::ModelProto>(&arena);
+  SplitModel split;
   if (bytes.size() > INT32_MAX) {
     Fail("larger than 2 GiB");
-  } else if (!model->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  } else if (!Split(bytes, &split)) {
     Fail("damaged or truncated: not an ONNX model");
-  } else if (ReadModel(*model)) {
+  } else if (ReadModel(split)) {
     std::string fault = Verify(g);
     if (fault.empty()) return std::move(g);
     error_ = std::move(fault);

@@ -75,8 +75,8 @@ PROGRAMS = [
      "h x y = if y == 0 then x else h y (x `mod` y) + 1\n"
      "main :: Integer -> Integer -> Integer\nmain x y = h x y\n", [(2 ** 90 + 5, 2 ** 70 + 3), (5, 2 ** 63), (2 ** 63 - 1, 2 ** 62), (7, 0)]),
 ]
-WAYS = ([], ["--without=unroll"], ["--without=small-integers"], ["--without=words"], ["--engine=demand"], ["--threads=2", "--stress=1"],
-        ["--threads=3", "--stress=2"], ["--threads=2", "--stress=3", "--without=unroll"], ["--stats"])
+WAYS = ([], ["--without=unroll"], ["--without=small-integers"], ["--without=words"], ["--without=clean-words"], ["--without=far-tags"],
+        ["--threads=1", "--stress=6"], ["--threads=2", "--stress=8"], ["--engine=demand"], ["--threads=2", "--stress=1"], ["--threads=3", "--stress=2"], ["--threads=2", "--stress=3", "--without=unroll"], ["--stats"])
 
 
 def main():

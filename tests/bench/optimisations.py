@@ -53,7 +53,7 @@ def main():
             printed = set()
             for _ in range(1 if args.instructions else args.runs):
                 for mode, _ in modes:
-                    words = [args.dfc, "run", "--threads=1", os.path.join(folder, mode + ".graph")]
+                    words = [args.dfc, "run", "--threads=1", os.path.join(folder, mode + ".graph"), *(flag for flag in flags if flag != "-O0")]
                     if args.instructions:
                         samples[mode].append(instructions(words, folder))
                     else:

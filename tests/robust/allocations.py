@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-RUNS = (("reference", 1), ("demand", 1), ("expanding", 1), ("tagged", 1), ("tagged", 2))
+RUNS = (("reference", 1), ("demand", 1), ("expanding", 1), ("tagged", 1), ("tagged", 2), ("cold", 1))  # cold: tagged, warming up amid the run
 
 PROGRAMS = {
     "fib": "fib :: Int -> Int\nfib n = if n < 2 then n else fib (n - 1) + fib (n - 2)\nmain = fib 9\n",

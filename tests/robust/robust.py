@@ -36,10 +36,12 @@ class Dfc:
             f.write(text if isinstance(text, bytes) else text.encode())
         return path
 
-    def run(self, *args, stdin=b"", timeout=120, kill_after=None):
-        """(exit code, stdout, stderr); a negative code is a signal."""
+    def run(self, *args, stdin=b"", timeout=120, kill_after=None, limits=()):
+        """(exit code, stdout, stderr); a negative code is a signal. `limits`: pairs of a resource and how much there is of it."""
         def limit():
             resource.setrlimit(resource.RLIMIT_STACK, (256 * 1024, 256 * 1024))
+            for what, most in limits:
+                resource.setrlimit(what, (most, most))
         process = subprocess.Popen([self.path, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, preexec_fn=limit, cwd=self.folder)
         try:
@@ -121,6 +123,7 @@ def line_of_100_megabytes(d):
 @check()
 def name_of_ten_megabytes(d):
     d.expect((0, 1), "", "check", d.file("p.df", "x" * 10000000 + " = 1\nmain = 1\n"))
+    d.expect(1, "xxx ... xxx", "check", d.file("p.df", "main = " + "x" * 10000000 + "\n"))
 
 
 @check()
@@ -194,6 +197,26 @@ def output_that_cannot_be_written(d):
     source = d.file("p.df", "main = 1\n")
     d.expect(1, "no/such", source, "-o", "no/such/place.graph")
     assert not os.path.exists(os.path.join(d.folder, "no"))
+    # A full disk, and a file that may not be as large.
+    for words in (("--help",), ("--version",), ("explain", "DF0201"), ("run", source), (source, "--emit=tagged"), (source, "-o", "-")):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([d.path, *words], stdout=full, stderr=subprocess.PIPE, cwd=d.folder)
+        assert done.returncode == 1 and b"cannot write to standard output" in done.stderr, (words, done)
+    before = set(os.listdir(d.folder))
+    d.expect(1, "File too large", source, "-o", "large.graph", limits=[(resource.RLIMIT_FSIZE, 100)])
+    assert set(os.listdir(d.folder)) == before, "something half-written is left"
+
+
+@check()
+def little_address_space(d):
+    with open(d.path, "rb") as file:
+        if b"__asan_" in file.read():
+            return  # it needs terabytes of addresses
+    source = d.file("p.df", "main = 1 + 1\n")
+    d.expect(0, "", source, "-o", "p.graph")
+    for megabytes in (60, 80, 100, 150):
+        for words in (("run", "p.graph"), ("run", source), (source, "-o", "q.graph")):
+            d.expect((0, 3), "", *words, limits=[(resource.RLIMIT_AS, megabytes << 20)])
 
 
 @check()

@@ -31,6 +31,7 @@ PairBuilder::PairBuilder(Gradients& all, Function function)
 Function PairBuilder::Run() {
   Function signature = Signature(types_, f_);
   CallsForTailCalls();
+  errors_.emplace(w_.program(), f_);
   home_.resize(f_.nodes.size());
   FindLate(f_.body);
   std::vector<Value> params(f_.params.size());
@@ -121,16 +122,37 @@ void PairBuilder::FindLate(BlockId block) {
 // ---------------------------------------------------------------- sums
 
 void PairBuilder::Contribute(Value value, Value cotangent) {
-  if (Active(value)) scopes_.back().sums[value].whole.push_back(cotangent);
+  if (!Active(value)) return;
+  if (guard_) guard_->contributions.emplace_back(value, cotangent);
+  else scopes_.back().sums[value].whole.push_back(cotangent);
 }
 
 void PairBuilder::ContributeField(Value data, uint32_t con, uint32_t field, Value cotangent) {
   llvm::SmallVector<int, 4> numbers = types_.ActiveFields(w_.TypeOf(data).type, con);
+  size_t count = numbers.size() - llvm::count(numbers, -1);
+  ir::TypeId whole = types_.Cotangent(w_.TypeOf(data).type);
+  ir::TypeId cotangent_of_field = w_.program().types[whole].constructors[con + 1].fields[static_cast<size_t>(numbers[field])].type.type;
+  if (guard_ && types_.IsReal(cotangent_of_field)) {
+    // In one piece, which a symbolic zero may take the place of.
+    std::vector<std::optional<Value>> fields(count);
+    fields[static_cast<size_t>(numbers[field])] = cotangent;
+    return Contribute(data, OfFields(w_.TypeOf(data).type, con, fields));
+  }
   std::vector<std::optional<Value>>& fields = scopes_.back().sums[data].fields[con];
-  fields.resize(numbers.size() - llvm::count(numbers, -1));
+  fields.resize(count);
   std::optional<Value>& sum = fields[static_cast<size_t>(numbers[field])];
   PortType type = w_.program().types[w_.TypeOf(data).type].constructors[con].fields[field].type;
   sum = sum ? types_.Sum(w_, type, *sum, cotangent) : cotangent;
+}
+
+// The cotangent of data with these cotangents of its fields.
+Value PairBuilder::OfFields(ir::TypeId type, uint32_t con, llvm::ArrayRef<std::optional<Value>> fields) {
+  Values operands;
+  for (const std::optional<Value>& field : fields) {
+    ir::TypeId wanted = w_.program().types[types_.Cotangent(type)].constructors[con + 1].fields[operands.size()].type.type;
+    operands.push_back(types_.AsCotangent(w_, wanted, field ? *field : types_.ZeroOf(w_, wanted)));
+  }
+  return w_.Construct(types_.Cotangent(type), con + 1, operands);
 }
 
 // The sum so far, written out; none if nothing was added.
@@ -139,20 +161,10 @@ std::optional<Value> PairBuilder::TakeSum(Value value) {
   if (it == scopes_.back().sums.end()) return std::nullopt;
   Sum sum = std::move(it->second);
   scopes_.back().sums.erase(it);
-  PortType port = w_.TypeOf(value);
+  PortType port = PortOf(value);
   ir::TypeId type = port.type;
   Values parts = sum.whole;
-  for (auto& [con, fields] : sum.fields) {
-    Values operands;
-    uint32_t i = 0;
-    for (const ir::FieldType& field : llvm::ArrayRef(w_.program().types[type].constructors[con].fields)) {
-      if (!types_.Active(field.type.type)) continue;
-      ir::TypeId wanted = w_.program().types[types_.Cotangent(type)].constructors[con + 1].fields[i].type.type;
-      operands.push_back(types_.AsCotangent(w_, wanted, fields[i] ? *fields[i] : types_.ZeroOf(w_, wanted)));
-      ++i;
-    }
-    parts.push_back(w_.Construct(types_.Cotangent(type), con + 1, operands));
-  }
+  for (auto& [con, fields] : sum.fields) parts.push_back(OfFields(type, con, fields));
   Value total = parts[0];
   for (Value part : llvm::ArrayRef(parts).drop_front()) total = types_.Sum(w_, port, total, part);
   return total;
@@ -162,19 +174,25 @@ std::optional<Value> PairBuilder::TakeSum(Value value) {
 // will be added: a node stands for the sum until then.
 std::optional<Value> PairBuilder::Total(Value value) {
   if (!Active(value)) return std::nullopt;
-  if (!used_late_.count(value)) return TakeSum(value);
-  auto [it, fresh] = scopes_.back().late.try_emplace(value);
-  if (fresh) {
-    Node node;
-    node.kind = NodeKind::Op;
-    node.results = {{types_.Cotangent(w_.TypeOf(value)), false}};
-    it->second = {f_.nodes.Add(std::move(node)), 0};  // in no block
+  std::optional<Value> total;
+  if (!used_late_.count(value)) {
+    total = TakeSum(value);
+  } else {
+    auto [it, fresh] = scopes_.back().late.try_emplace(value);
+    if (fresh) {
+      Node node;
+      node.kind = NodeKind::Op;
+      node.results = {{types_.Cotangent(PortOf(value)), false}};
+      it->second = {f_.nodes.Add(std::move(node)), 0};  // in no block
+    }
+    total = it->second;
   }
-  return it->second;
+  if (guard_ && total) guard_->cotangents.push_back(*total);
+  return total;
 }
 
 Value PairBuilder::OrZero(std::optional<Value> total, Value value) {
-  PortType type = w_.TypeOf(value);
+  PortType type = PortOf(value);
   return total ? types_.AsCotangent(w_, types_.Cotangent(type), *total) : types_.Zero(w_, type);
 }
 
@@ -194,6 +212,35 @@ void PairBuilder::Backward(BlockId block) {
 
 void PairBuilder::Transpose(NodeId id) {
   w_.pos = f_.nodes[id].pos;
+  if (errors_->MayFail(id)) TransposeGuarded(id);
+  else TransposeNode(id);
+}
+
+// Of a node that may have failed where nobody needed it: its operands, which may have failed too, count in its gradient only
+// if a cotangent came for it.
+void PairBuilder::TransposeGuarded(NodeId id) {
+  guard_.emplace();
+  TransposeNode(id);
+  Guard guard = std::move(*guard_);
+  guard_.reset();
+  std::vector<PortType> results;
+  for (auto [operand, cotangent] : guard.contributions)
+    results.push_back({types_.Cotangent({w_.TypeOf(operand).type, true}), false});
+  if (results.empty()) return;
+  if (llvm::any_of(guard.cotangents, [&](Value cotangent) { return types_.IsReal(w_.TypeOf(cotangent).type); })) {
+    for (auto [operand, cotangent] : guard.contributions) Contribute(operand, cotangent);  // it was used
+    return;
+  }
+  NodeId branch = types_.BranchOnUse(w_, guard.cotangents, results, [&](bool used) {
+    Values yields;
+    for (size_t i = 0; i < results.size(); ++i)
+      yields.push_back(used ? types_.AsCotangent(w_, results[i].type, guard.contributions[i].second) : types_.ZeroOf(w_, results[i].type));
+    return yields;
+  });
+  for (uint32_t i = 0; i < results.size(); ++i) Contribute(guard.contributions[i].first, {branch, i});
+}
+
+void PairBuilder::TransposeNode(NodeId id) {
   switch (f_.nodes[id].kind) {
     case NodeKind::Param: return;
     case NodeKind::Diff:  // Stop: nothing flows
@@ -293,7 +340,8 @@ void PairBuilder::TransposeApply(NodeId id) {
   Values operands(node.operands.begin(), node.operands.end());
   for (uint32_t k = 0; k < node.results.size(); ++k) {
     if (!Active({id, k})) continue;
-    operands.push_back(OrZero(cotangents[k], {id, k}));
+    ir::TypeId wanted = all_.program.functions[callee].params[operands.size()].type.type;
+    operands.push_back(cotangents[k] ? types_.AsCotangent(w_, wanted, *cotangents[k]) : types_.ZeroOf(w_, wanted));
   }
   if (all_.recompute) {
     // A call of its own, of which only the cotangents are used.
@@ -357,7 +405,6 @@ void PairBuilder::TransposeDelay(NodeId id) {
       if (used[k] && all_.MayChange(plain, i, k)) changed.push_back(k);
     parts[changed].push_back({operand, next++, type});
   }
-  PortType boolean{w_.program().types.Builtin(ir::TypeKind::Bool), false};
   for (const auto& [changed, list] : parts) {
     if (changed.empty()) continue;
     llvm::SmallVector<PortType, 4> results;
@@ -370,17 +417,9 @@ void PairBuilder::TransposeDelay(NodeId id) {
         yields.push_back(is_used ? w_.Seq(value, {from, part.result}) : types_.ZeroOf(w_, part.type.type));
       return yields;
     };
-    NodeId branch;
-    if (changed.size() == 1) {
-      branch = types_.BranchOnUse(w_, *used[changed[0]], results, write);
-    } else {
-      Value any = types_.IsNotZero(w_, *used[changed[0]]);
-      for (uint32_t k : llvm::ArrayRef(changed).drop_front())
-        any = {w_.Branch(any, 2, boolean, [&](uint32_t side) -> Values {
-          return {side == 0 ? w_.Const({boolean.type, 1, ""}) : types_.IsNotZero(w_, *used[k])};
-        }), 0};
-      branch = w_.Branch(any, 2, results, [&](uint32_t side) { return write(side == 0); });
-    }
+    Values uses;
+    for (uint32_t k : changed) uses.push_back(*used[k]);
+    NodeId branch = types_.BranchOnUse(w_, uses, results, write);
     for (uint32_t i = 0; i < list.size(); ++i) Contribute(list[i].operand, {branch, i});
   }
 }
@@ -395,6 +434,7 @@ void PairBuilder::TransposeBranch(NodeId id) {
   }
   if (!needed) return;
   BlockId outer = w_.block;
+  std::optional<Guard> guard = std::exchange(guard_, std::nullopt);  // it is not for the nodes inside
   std::vector<std::map<Value, Value>> sides;
   std::map<Value, bool> free;
   for (BlockId inner : node.blocks) {
@@ -419,13 +459,14 @@ void PairBuilder::TransposeBranch(NodeId id) {
     w_.block = node.blocks[s];
     for (const auto& [value, used] : free) {
       auto it = sides[s].find(value);
-      Value part = it != sides[s].end() ? it->second : types_.Zero(w_, w_.TypeOf(value));
+      Value part = it != sides[s].end() ? it->second : types_.Zero(w_, PortOf(value));
       f_.blocks[node.blocks[s]].yields.push_back(part);
     }
   }
   w_.block = outer;
+  guard_ = std::move(guard);
   for (const auto& [value, used] : free) {
-    f_.nodes[id].results.push_back({types_.Cotangent(w_.TypeOf(value)), false});
+    f_.nodes[id].results.push_back({types_.Cotangent(PortOf(value)), false});
     Contribute(value, {id, next++});
   }
 }

@@ -10,6 +10,7 @@
 // yields, besides its values, a cotangent for each value that some alternative took from outside.
 #pragma once
 
+#include "lower/gradient_errors.h"
 #include "lower/gradient_types.h"
 #include "tagged_ir/derivative.h"
 
@@ -44,18 +45,32 @@ class PairBuilder {
     std::map<Value, Sum> sums;
     std::map<Value, Value> late;  // values that earlier nodes use, too: a node that stands for the sum
   };
+  // A node that may have failed in vain, while its gradient is written: what came for its results and what goes to its operands.
+  struct Guard {
+    std::vector<Value> cotangents;
+    std::vector<std::pair<Value, Value>> contributions;
+  };
 
   void CallsForTailCalls();
   void FindLate(BlockId block);
   bool Active(Value value) { return types_.Active(w_.TypeOf(value).type); }
+  // The type of a value for its cotangent: what may be an error that nobody needs is as lazy as a reference.
+  PortType PortOf(Value value) const {
+    PortType type = w_.TypeOf(value);
+    type.lazy |= errors_->MayBe(value);
+    return type;
+  }
   void Contribute(Value value, Value cotangent);
   void ContributeField(Value data, uint32_t con, uint32_t field, Value cotangent);
   std::optional<Value> Total(Value value);
+  Value OfFields(ir::TypeId type, uint32_t con, llvm::ArrayRef<std::optional<Value>> fields);
   std::optional<Value> TakeSum(Value value);
   Value OrZero(std::optional<Value> total, Value value);
 
   void Backward(BlockId block);
   void Transpose(NodeId id);
+  void TransposeGuarded(NodeId id);
+  void TransposeNode(NodeId id);
   void TransposeOp(NodeId id, Value cotangent);
   void TransposeConstruct(NodeId id);
   void TransposeApply(NodeId id);
@@ -67,6 +82,8 @@ class PairBuilder {
   GradientTypes& types_;
   Function f_;
   Writer w_;
+  std::optional<UnneededErrors> errors_;
+  std::optional<Guard> guard_;
   std::vector<BlockId> home_;       // of each node of the function itself
   std::map<Value, bool> used_late_;
   std::vector<Scope> scopes_;

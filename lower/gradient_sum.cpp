@@ -52,8 +52,18 @@ FunctionId GradientTypes::SymbolicSumFunction(ir::TypeId cotangent) {
   });
 }
 
-NodeId GradientTypes::BranchOnUse(Writer& w, Value cotangent, llvm::ArrayRef<PortType> results,
+NodeId GradientTypes::BranchOnUse(Writer& w, llvm::ArrayRef<Value> cotangents, llvm::ArrayRef<PortType> results,
                                   llvm::function_ref<Values(bool)> side) {
+  Value cotangent = cotangents[0];
+  if (cotangents.size() > 1) {
+    PortType boolean{p_.types.Builtin(ir::TypeKind::Bool), false};
+    Value any = IsNotZero(w, cotangent);
+    for (Value other : cotangents.drop_front())
+      any = {w.Branch(any, 2, boolean, [&](uint32_t k) -> Values {
+        return {k == 0 ? w.Const({boolean.type, 1, ""}) : IsNotZero(w, other)};
+      }), 0};
+    return w.Branch(any, 2, results, [&](uint32_t k) { return side(k == 0); });
+  }
   if (!IsSymbolic(w.TypeOf(cotangent).type))
     return w.Branch(IsNotZero(w, cotangent), 2, results, [&](uint32_t k) { return side(k == 0); });
   Value chosen = w.Shared(ir::Op::Match, cotangent, p_.types.Builtin(ir::TypeKind::Alt));

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "lower/gradient_cut.h"
+#include "lower/gradient_errors.h"
 #include "lower/gradient_writer.h"
 
 namespace df::fg {
@@ -29,7 +30,7 @@ struct Shared {
 
   uint32_t Entry(FunctionId function, Value value) { return Number(entries_, {function.index, value.node.index, value.result}); }
   uint32_t Site(FunctionId function, NodeId call) { return Number(sites_, {function.index, call.index, 0}); }
-  // Tables hold values. What may be a reference is kept in a constructor's field.
+  // Tables hold values. What may be a reference, or an error that nobody needs, is kept in a constructor's field.
   ir::TypeId Box(ir::TypeId type) {
     auto [it, fresh] = boxes_.try_emplace(type.index);
     if (!fresh) return it->second;
@@ -86,8 +87,10 @@ class SideBuilder {
     home_.resize(from_.nodes.size());
     for (uint32_t b = 0; b < from_.blocks.size(); ++b)
       for (NodeId node : from_.blocks[BlockId(b)].nodes) home_[node.index] = BlockId(b);
-    if (cut_)
+    if (cut_) {
+      errors_.emplace(s_.p, from_, [&](uint32_t k) { return !cut_->cotangents[k]; });
       for (Value value : cut_->kept) kept_[home_[value.node.index].index].push_back(value);
+    }
     to_.body = blocks_[from_.body.index] = to_.blocks.Add({});
     if (side_ != Side::Whole) {
       w_.block = to_.body;
@@ -314,17 +317,25 @@ class SideBuilder {
     return {it->second, result};
   }
 
-  Value Put(Value table, Value value, BlockId block) {
+  // The type of a kept value, which is lazy if the table is not to look at it.
+  PortType Kept(Value value) const {
     PortType type = from_.TypeOf(value);
+    type.lazy |= errors_->MayBe(value);
+    return type;
+  }
+  Value Put(Value table, Value value, BlockId block) {
+    PortType type = Kept(value);
     Value kept = Mapped(value, block);
     if (type.lazy) kept = w_.Construct(s_.Box(type.type), 0, kept);
     return w_.Op(ir::Op::TablePut, {table, kept}, s_.table, s_.Entry(id_, value));
   }
   Value Get(Value value) {
-    PortType type = from_.TypeOf(value);
+    PortType type = Kept(value);
     ir::TypeId held = type.lazy ? s_.Box(type.type) : type.type;
     Value kept = w_.Op(ir::Op::TableGet, table_, held, s_.Entry(id_, value));
-    return type.lazy ? w_.Field(kept, 0, 0) : kept;
+    if (!type.lazy) return kept;
+    kept = w_.Field(kept, 0, 0);
+    return from_.TypeOf(value).lazy ? kept : w_.Forced(kept);
   }
 
   // Numbers of nodes that are still to come: of a node of the body, and of the table's place for a Delay.
@@ -338,6 +349,7 @@ class SideBuilder {
   Function to_;
   Writer w_;
   Value table_;
+  std::optional<UnneededErrors> errors_;             // that the forward pass may have
   std::vector<BlockId> home_;                        // of each node of the body
   std::map<uint32_t, std::vector<Value>> kept_;      // by block
   std::map<uint32_t, BlockId> blocks_;

@@ -44,8 +44,8 @@ class GradientTypes {
   Value Sum(Writer& w, PortType port, Value a, Value b);
   // Whether a cotangent is more than a symbolic zero: whether it comes from where the value was used.
   Value IsNotZero(Writer& w, Value cotangent);
-  // A Branch on that.
-  NodeId BranchOnUse(Writer& w, Value cotangent, llvm::ArrayRef<PortType> results, llvm::function_ref<Values(bool)> side);
+  // A Branch on that; of several, on whether any is.
+  NodeId BranchOnUse(Writer& w, llvm::ArrayRef<Value> cotangents, llvm::ArrayRef<PortType> results, llvm::function_ref<Values(bool)> side);
   // A cotangent as a Tangent that fits `wanted`, where `primal` shows the shape; none: zero.
   Value Materialise(Writer& w, PortType wanted, Value primal, std::optional<Value> cotangent);
   // A Tangent as a cotangent of what has the type `port`; none if that is inactive.

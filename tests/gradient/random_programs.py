@@ -86,7 +86,7 @@ vsum (Node x l r) = tanh (T.fill x * vsum l + vsum r)
 
 class Program:
     """The functions of one program, and their text. Types: D, V, M, T (tree), L (list of numbers), P (Maybe a number), W (list of
-    vectors, which are delayed), Q (a pair of tensors)."""
+    vectors, which are delayed), Q (a pair of tensors), Z (a number that fails and that nothing needed looks at)."""
 
     NAMES = {"D": "Double", "V": "V", "M": "M", "T": "Tree", "L": "[Double]", "P": "Maybe Double", "W": "[V]", "Q": "(V, M)"}
 
@@ -135,6 +135,8 @@ class Program:
     # `scope` is what there is; `calls` whether functions of the program may be called, with a lower counter.
     def expression(self, kind, scope, depth, calls):
         variables = [name for name, of in scope if of == kind]
+        if kind == "Z" and variables and self.r.random() < 0.5:
+            return self.r.choice(variables)
         if depth <= 0:
             if variables and self.r.random() < 0.85:
                 return self.r.choice(variables)
@@ -146,7 +148,7 @@ class Program:
 
     def leaf(self, kind, scope):
         of = {name_kind: [name for name, kind_of in scope if kind_of == name_kind] for name_kind in "VM"}
-        return {"D": self.literal(), "V": "(T.index %s 1)" % of["M"][0] if of["M"] else "(waves %s :: V)" % self.literal(),
+        return {"D": self.literal(), "Z": self.r.choice(["(error \"not needed\")", "(fromIntegral (n `div` 0))"]), "V": "(T.index %s 1)" % of["M"][0] if of["M"] else "(waves %s :: V)" % self.literal(),
                 "M": "(T.outer %s %s)" % (of["V"][0], of["V"][-1]) if of["V"] else "(0.3 * waves %s :: M)" % self.literal(),
                 "T": "(tree %s 2)" % self.literal(), "L": "[%s, %s]" % (self.literal(), self.literal()),
                 "P": self.r.choice(["Nothing", "(Just %s)" % self.literal()]),
@@ -173,17 +175,23 @@ class Program:
         return self.r.choice(choices)
 
     def branch(self, kind, scope, depth, calls):
+        if kind == "Z":
+            return self.operation(kind, scope, depth, calls)
         return "(if %s then %s else %s)" % (self.condition(scope), self.expression(kind, scope, depth, calls),
                                             self.expression(kind, scope, depth, calls))
 
     def local(self, kind, scope, depth, calls):
-        """A definition: not every path needs it, so that it may be delayed."""
-        of = self.r.choice("DDVVMLPTWQ")
+        """A definition: not every path needs it, so that it may be delayed, or computed ahead."""
+        if kind == "Z":
+            return self.operation(kind, scope, depth, calls)
+        of = self.r.choice("DDVVMLPTWQZ")
         name = self.name(of)
         value = self.expression(of, scope, depth, calls)
         return "(let { %s = %s } in %s)" % (name, value, self.expression(kind, scope + [(name, of)], depth, calls))
 
     def match(self, kind, scope, depth, calls):
+        if kind == "Z":
+            return self.operation(kind, scope, depth, calls)
         data = [(name, of) for name, of in scope if of in "TLPWQ"]
         if not data:
             return self.operation(kind, scope, depth, calls)
@@ -208,7 +216,9 @@ class Program:
                                                                   self.expression(kind, scope + [(a, "D")], depth, calls))
 
     def operation(self, kind, scope, depth, calls):
-        """One of the templates: $D is an expression of that type, $0 to $2 an index, $# a literal, $x and $y new numbers, $f of these."""
+        """One of the templates: $D is an expression of that type, $0 to $2 an index, $# a literal, $x and $y new numbers, $f of these, $h if the first fails."""
+        if kind == "Z":
+            depth, calls = min(depth, 2), False
         pool = SHARED if kind in "DVM" and self.r.random() < 0.5 else TEMPLATES[kind]
         bound = {"$x": self.name("D"), "$y": self.name("D")}
 
@@ -221,6 +231,8 @@ class Program:
                 return self.literal()
             if word == "$f":
                 return self.expression("D", scope + [(name, "D") for name in bound.values()], min(depth, 2), False)
+            if word == "$h":
+                return self.expression("D", scope + [(bound["$x"], "Z"), (bound["$y"], "D")], min(depth, 2), False)
             if word == "$g":
                 return self.expression("D", scope + [(bound["$x"], "D")], min(depth, 2), False)
             return self.expression(kind if word == "$S" else word[1], scope, depth, calls)
@@ -233,7 +245,11 @@ SHARED = ["$S + $S", "$S - $S", "$S * tanh $S", "sin $S", "tanh $S", "$S / (1 + 
           "exp (sin $S)", "negate $S"]
 TEMPLATES = {
     "D": ["T.sum $V", "T.dot $V $V", "T.mean $M", "$V T.! $i", "sum (map (\\$x -> $g) $L)", "foldr (\\$x $y -> tanh $f) $D $L",
-          "maybe $D (\\$x -> $g) $P", "T.sum (vsum $T)", "T.maximum $V", "stopGradient 0.5 * $D"],
+          "maybe $D (\\$x -> $g) $P", "T.sum (vsum $T)", "T.maximum $V", "stopGradient 0.5 * $D",
+          "head [$D, $Z]", "last [$Z, $D]", "fst ($D, $Z)", "(case ($Z, $D) of { ($x, $y) -> $h })", "maybe $D (\\_ -> $D) (Just $Z)"],
+    # What fails: by itself, in arithmetic with what does not, or by what it is compared with.
+    "Z": ["$Z * $D", "$D - $Z", "sin $Z", "(if $Z > $D then $D else $D)", "(if $D > 0 then $Z else $Z * $D)", "fst ($Z, $D)", "T.sum (T.fill $Z * $V)",
+          "$D / $Z", "(if n > 100 then $D else $Z)", "(case Just $Z of { Nothing -> $D; Just $x -> $x * $D })"],
     "V": ["attend $V $W", "head ($W ++ [$V])", "head [$V, never 0 $V]", "fst ($V, T.outer $V (never 0 $V))", "fst $Q",
           "foldr (\\s' t' -> tanh (s' + t')) $V $W", "T.matvec $M $V", "T.vecmat $V $M", "T.index $M $i",
           "T.softmax $V", "T.logSoftmax $V", "T.sigmoid $V", "T.fill $D * $V", "T.sum0 $M",
@@ -241,21 +257,21 @@ TEMPLATES = {
           "T.select (T.less $V 0.2) $V $V", "T.concat (T.slice 1 $V :: Tensor Double [2]) (snd (T.split $V) :: Tensor Double [1])",
           "T.scatterAdd $V [1, 1] [$#, $#]", "vsum $T", "T.set $V 1 $D", "T.map (\\$x -> $g) $V", "T.fromList [$D, $D, $D] :: V"],
     # Of lists and pairs, of which not all may be needed.
-    "W": ["$V : $W", "[$V, $V]", "zipWith (*) $W $W", "reverse $W", "take 1 $W", "take 1 [$V, never 0 $V]", "map tanh $W",
+    "W": ["$V : $W", "[$V, $V]", "zipWith (*) $W $W", "reverse $W", "take 1 $W", "take 1 [$V, never 0 $V]", "take 1 [$V, T.fill $Z]", "map tanh $W",
           "scanl (\\s' t' -> tanh (s' + t')) $V $W",
           "take 2 [fst $Q, $V, never 0 $V]"],
     "Q": ["($V, $M)", "($V, snd $Q)", "foldr (\\s' (t', m') -> (tanh (s' * t'), m')) $Q $W"],
     "M": ["snd $Q", "0.4 * T.matmul $M $M", "T.transpose $M", "T.outer $V $V", "T.fill $D * $M", "T.broadcast $V :: M", "T.broadcastColumns $V :: M",
           "T.softmax $M", "T.gather $M [1, 2, 1]", "T.scatterAdd $M [2, 0] (T.slice 1 $M)", "T.reshape (T.reshape $M :: Tensor Double [9]) :: M"],
     "T": ["Node $D $T $T", "Leaf $V", "Node $D (Leaf $V) $T"],
-    "L": ["$D : $L", "[$D, $D]", "map (\\$x -> $g) $L", "zipWith (*) $L $L", "T.toList $V", "reverse $L"],
+    "L": ["$D : $L", "take 1 [$D, $Z]", "tail [$Z, $D]", "[$D, $D]", "map (\\$x -> $g) $L", "zipWith (*) $L $L", "T.toList $V", "reverse $L"],
     "P": ["Just $D", "fmap (\\$x -> $g) $P"],
 }
 
 
 # What a program's text exercises: a pattern for each.
 WRITTEN = {"functions": r"(?m)^p\d+_f\d+ ::", "calls": r"\(p\d+_f\d+ ", "definitions": r"\blet \{", "branches": r"\bif ", "matches": r"\bcase ",
-           "lambdas": r"\\[$a-z]", "lists": r"\b(?:map|foldr|zipWith|scanl|reverse|take|attend)\b", "not needed": r"\bnever\b", "tensor ops": r"\bT\.\w"}
+           "lambdas": r"\\[$a-z]", "lists": r"\b(?:map|foldr|zipWith|scanl|reverse|take|attend)\b", "not needed": r"\bnever\b|error|`div` 0", "tensor ops": r"\bT\.\w"}
 
 
 def numbers_of(text):

@@ -16,11 +16,9 @@ size_t BytesOf(const BatchRegion& region) {
          region.results.size() * sizeof(TensorObject*);
 }
 
-// Activations lie all over the memory: what Settle looks at is asked for some rows before.
-constexpr size_t kRowsAhead = 4;
-void PrefetchUses(const Deferred* row) {
-  if (row->uses) __builtin_prefetch(row->uses->consumer);
-}
+// Activations lie all over the memory, and what is in no cache takes longer to come than a row to go through: it is asked for some rows
+// before.
+constexpr size_t kRowsAhead = 8;
 
 }  // namespace
 
@@ -42,10 +40,7 @@ Batcher::Batcher(size_t regions, BatchOptions options, Device& device, std::func
 // Who held results gave them up before; what was dropped while it was ready is still in its queue.
 Batcher::~Batcher() {
   for (Queue& queue : queues_)
-    while (Deferred* deferred = queue.first) {
-      queue.first = deferred->next;
-      Free(deferred);
-    }
+    for (size_t i = queue.head; i < queue.rows.size(); ++i) Free(queue.rows[i]);
 }
 
 Deferred* Batcher::New(const BatchRegion& region, uint32_t depth) {
@@ -61,17 +56,8 @@ void Batcher::Free(Deferred* deferred) {
   memory::Free(deferred, BytesOf(*deferred->region));
 }
 
-// It waits for those operands that are not computed.
-void Batcher::Link(Deferred* deferred) {
-  for (uint32_t k = 0; k < deferred->region->num_operands; ++k) {
-    TensorObject* tensor = TensorIn(deferred->operands()[k]);
-    Deferred* from = tensor ? tensor->deferred() : nullptr;
-    if (!from) continue;
-    deferred->own_uses()[k] = {deferred, from->uses};
-    from->uses = &deferred->own_uses()[k];
-    CountWait(*from, *deferred, true);
-    ++deferred->missing;
-  }
+// It has its operands and results.
+void Batcher::Enter(Deferred* deferred) {
   Queue& queue = queues_[deferred->region->index];
   ++queue.waiting;
   queue.depths += deferred->depth;
@@ -82,10 +68,8 @@ void Batcher::Link(Deferred* deferred) {
 void Batcher::MakeReady(Deferred* deferred) {
   Queue& queue = queues_[deferred->region->index];
   deferred->state = Deferred::State::Ready;
-  deferred->next = nullptr;
-  (queue.first ? queue.last->next : queue.first) = deferred;
-  queue.last = deferred;
-  ++queue.ready;
+  queue.rows.push_back(deferred);
+  if (++queue.ready == options_.most_rows) full_.push_back(deferred->region->index);
   if (!queue.seen) stages_known_ = false;
   if (queue.active) return;
   queue.active = true;
@@ -96,21 +80,29 @@ void Batcher::MakeRoom() {
   while (waiting_ > kMostWaiting / 2 && Step()) {}
 }
 
+// A batch that is as large as batches may be has nothing to wait for, and its operands are still in the caches.
+void Batcher::ComputeFull() {
+  while (!full_.empty()) {
+    Queue& queue = queues_[full_.back()];
+    full_.pop_back();
+    while (queue.ready >= options_.most_rows) {
+      ComputeBatch(queue);
+      if (rows_.size() < options_.most_rows) break;  // of many matrices
+    }
+  }
+}
+
 // What used its results has them, or does not want them any more.
 void Batcher::Settle(Deferred* deferred) {
   for (Deferred::Use* use = deferred->uses; use;) {
     Deferred* consumer = use->consumer;
     use = use->next;
-    CountWait(*deferred, *consumer, false);
+    if (--WaitOf(*deferred, *consumer).count == 0) stages_known_ = false;
     if (--consumer->missing > 0) continue;
     if (consumer->state == Deferred::State::Dropped) Free(consumer);
     else MakeReady(consumer);
   }
   deferred->uses = nullptr;
-}
-
-void Batcher::ReleaseOperands(Deferred* deferred) {
-  for (uint32_t k = 0; k < deferred->region->num_operands; ++k) released_.push_back(std::move(deferred->operands()[k]));
 }
 
 // One after another: each may be the last holder of a result whose region then releases its own operands.
@@ -124,6 +116,17 @@ void Batcher::Release() {
   releasing_ = false;
 }
 
+// The rows of a batch that was computed.
+void Batcher::ReleaseRows() {
+  bool outer = std::exchange(releasing_, true);
+  for (Deferred* row : rows_) {
+    for (uint32_t k = 0; k < row->region->num_operands; ++k) Value operand = std::move(row->operands()[k]);
+    Free(row);
+  }
+  releasing_ = outer;
+  Release();
+}
+
 // Nobody wants its results. It stays in memory while it is in a queue, or what it waits for knows of it.
 void Batcher::Drop(Deferred* deferred) {
   Queue& queue = queues_[deferred->region->index];
@@ -133,22 +136,11 @@ void Batcher::Drop(Deferred* deferred) {
   if (deferred->state == Deferred::State::Ready) --queue.ready;
   deferred->state = Deferred::State::Dropped;
   Settle(deferred);  // its users were dropped before
-  ReleaseOperands(deferred);
+  for (uint32_t k = 0; k < deferred->region->num_operands; ++k) released_.push_back(std::move(deferred->operands()[k]));
   Release();
 }
 
 // ---------------------------------------------------------------- the policy
-
-void Batcher::CountWait(const Deferred& from, const Deferred& to, bool more) {
-  auto& waits = queues_[from.region->index].waits;
-  auto* wait = llvm::find_if(waits, [&](const Wait& w) { return w.to == to.region->index; });
-  if (wait == waits.end()) {
-    waits.push_back({to.region->index, 0});
-    wait = &waits.back();
-  }
-  wait->count += more ? 1 : -uint64_t{1};
-  if (wait->count == (more ? 1 : 0)) stages_known_ = false;
-}
 
 // Strongly connected components of the regions that wait for each other (Tarjan 1972): those that come before others in the
 // order of waiting get higher numbers.
@@ -228,59 +220,48 @@ Batcher::Queue* Batcher::Choose() {
 // first; then a product of each with the weights is one product of all.
 void Batcher::TakeRows(Queue& queue) {
   rows_.clear();
-  const BatchRegion& region = *queue.first->region;
-  auto alike = [&](Deferred* a, Deferred* b) {
-    return std::all_of(region.weights.begin(), region.weights.end(), [&](uint32_t k) {
-      return a->operands()[k].object() == b->operands()[k].object();
-    });
+  std::vector<Deferred*>& ready = queue.rows;
+  auto alike = [](Deferred* a, Deferred* b) {
+    return llvm::all_of(a->region->weights, [&](uint32_t k) { return a->operands()[k].object() == b->operands()[k].object(); });
   };
+  size_t end;  // behind the last
   auto collect = [&](bool all) {
     Deferred* first = nullptr;
-    for (Deferred* at = queue.first; at && rows_.size() < options_.most_rows; at = at->next) {
-      if (at->state == Deferred::State::Dropped) continue;
-      if (!first) first = at;
-      if (all || alike(first, at)) rows_.push_back(at);
+    for (end = queue.head; end < ready.size() && rows_.size() < options_.most_rows; ++end) {
+      if (end + kRowsAhead < ready.size()) __builtin_prefetch(ready[end + kRowsAhead]);
+      Deferred* row = ready[end];
+      if (row->state == Deferred::State::Dropped) continue;
+      if (!first) first = row;
+      if (all || alike(first, row)) rows_.push_back(row);
     }
   };
-  collect(region.weights.empty());
+  collect(false);
   if (rows_.size() == 1 && queue.ready > 1) {
     rows_.clear();
     collect(true);
   }
   for (Deferred* row : rows_) row->state = Deferred::State::Running;
   // What is left keeps its order.
-  Deferred *at = queue.first, *last = nullptr;
-  queue.first = nullptr;
-  size_t taken = 0;
-  while (at) {
-    Deferred* next = at->next;
-    if (taken == rows_.size() && last) {
-      last->next = at;
-      break;
-    }
-    if (at->state == Deferred::State::Running) {
-      ++taken;
-    } else if (at->state == Deferred::State::Dropped) {
-      Free(at);
-    } else {
-      (last ? last->next : queue.first) = at;
-      last = at;
-      at->next = nullptr;
-    }
-    at = next;
+  size_t head = end;
+  for (size_t i = end; i-- > queue.head;) {
+    Deferred* row = ready[i];
+    if (row->state == Deferred::State::Dropped) Free(row);
+    else if (row->state == Deferred::State::Ready) ready[--head] = row;
   }
-  if (!at) queue.last = last;
+  queue.head = head;
   queue.ready -= rows_.size();
+  if (queue.head * 2 >= ready.size()) {
+    ready.erase(ready.begin(), ready.begin() + static_cast<ptrdiff_t>(queue.head));
+    queue.head = 0;
+  }
 }
 
 // Of a batch that could not be computed, the rows from `first` on.
 void Batcher::PutBack(Queue& queue, size_t first) {
-  for (size_t i = rows_.size(); i-- > first;) {
-    rows_[i]->state = Deferred::State::Ready;
-    if (!queue.first) queue.last = rows_[i];
-    rows_[i]->next = queue.first;
-    queue.first = rows_[i];
-  }
+  for (Deferred* row : llvm::ArrayRef(rows_).drop_front(first)) row->state = Deferred::State::Ready;
+  queue.rows.erase(queue.rows.begin(), queue.rows.begin() + static_cast<ptrdiff_t>(queue.head));
+  queue.head = 0;
+  queue.rows.insert(queue.rows.begin(), rows_.begin() + static_cast<ptrdiff_t>(first), rows_.end());
   queue.ready += rows_.size() - first;
   rows_.resize(first);
 }
@@ -296,18 +277,22 @@ void Batcher::Look() {
 }
 
 bool Batcher::Step() {
-  Look();
   Queue* queue = Choose();
   if (!queue) return false;
-  TakeRows(*queue);
-  ComputeRows(*queue);
+  ComputeBatch(*queue);
+  return true;
+}
+
+void Batcher::ComputeBatch(Queue& queue) {
+  Look();
+  TakeRows(queue);
+  ComputeRows(queue);
   window_rows_ += static_cast<uint32_t>(rows_.size());
   if (++window_batches_ == kWindow) {
     if (window_rows_ < kFewRows) pause_ = kPause;
     window_batches_ = window_rows_ = 0;
   }
   if (waiting_ == 0) device_.Idle();
-  return true;
 }
 
 // Nothing else like it is to be expected: its ops one after another, as they are run unbatched. They cannot fail.
@@ -365,15 +350,13 @@ void Batcher::ComputeRows(Queue& from) {
   queue->waiting -= rows_.size();
   waiting_ -= rows_.size();
   for (Deferred* row : rows_) queue->depths -= row->depth;
+  auto use_of = [&](size_t i) { return i < rows_.size() ? rows_[i]->uses : nullptr; };
   for (size_t i = 0; i < rows_.size(); ++i) {
-    if (i + kRowsAhead < rows_.size()) PrefetchUses(rows_[i + kRowsAhead]);
+    if (auto* use = use_of(i + kRowsAhead)) __builtin_prefetch(use);
+    if (auto* use = use_of(i + kRowsAhead / 2)) __builtin_prefetch(use->consumer);
     Settle(rows_[i]);
   }
-  for (Deferred* row : rows_) {
-    ReleaseOperands(row);
-    Free(row);
-  }
-  Release();
+  ReleaseRows();
 }
 
 }  // namespace df

@@ -32,7 +32,6 @@ struct Deferred {
 
   Batcher* batcher;
   const BatchRegion* region;
-  Deferred* next = nullptr;  // in a queue
   Use* uses = nullptr;
   uint32_t missing = 0;      // operands that are not computed
   uint32_t alive = 0;        // results that somebody holds
@@ -93,22 +92,27 @@ class Batcher {
   // The activations of one region that wait.
   struct Queue {
     llvm::SmallVector<Wait, 4> waits;  // of others for this
+    std::vector<uint32_t> wait_of;     // by region: one more than its place in `waits`, 0 if it has none
     uint32_t stage = 0;                // among regions that wait for each other; a higher one goes first
     uint32_t seen = 0, low = 0;        // FindStages
     bool open = false;
-    Deferred* first = nullptr;  // of those that are ready, in the order in which they became so
-    Deferred* last = nullptr;
-    uint64_t ready = 0;
+    // Those that are ready, in the order in which they became so, from `head` on; those that were dropped since are still there.
+    std::vector<Deferred*> rows;
+    size_t head = 0;
+    uint64_t ready = 0;         // without them
     uint64_t waiting = 0;       // ready or not
     uint64_t depths = 0;        // their sum
     bool active = false;        // in active_
   };
   Deferred* New(const BatchRegion& region, uint32_t depth);
-  void Link(Deferred* deferred);
+  void LinkUse(Deferred* from, Deferred* consumer, uint32_t operand);
+  void Enter(Deferred* deferred);
   void MakeRoom();
+  void ComputeFull();
+  void ComputeBatch(Queue& queue);
   void ComputeAlone(const BatchRegion& region, llvm::MutableArrayRef<Value> values, Value* results);
   void MakeReady(Deferred* deferred);
-  void CountWait(const Deferred& from, const Deferred& to, bool more);
+  Wait& WaitOf(const Deferred& from, const Deferred& to);
   void FindStages();
   Queue* Choose();
   void ComputeRows(Queue& queue);
@@ -118,7 +122,7 @@ class Batcher {
   void Look();
   void Drop(Deferred* deferred);
   void Settle(Deferred* deferred);
-  void ReleaseOperands(Deferred* deferred);
+  void ReleaseRows();
   void Release();
   void Free(Deferred* deferred);
 
@@ -134,6 +138,7 @@ class Batcher {
   const std::function<void()> between_;
   std::vector<Queue> queues_;  // by region
   std::vector<uint32_t> active_;  // queues that may have something ready
+  std::vector<uint32_t> full_;    // queues that had rows for a whole batch
   bool stages_known_ = false;
   uint64_t waiting_ = 0;
   uint32_t window_batches_ = 0, window_rows_ = 0;
@@ -149,23 +154,55 @@ class Batcher {
 
 template <typename Take>
 void Batcher::Defer(const BatchRegion& region, uint32_t depth, Take take, Value* results) {
-  if (waiting_ >= kMostWaiting) MakeRoom();
-  llvm::SmallVector<Value, 32> values(pause_ > 0 ? region.values.size() : region.num_operands);
-  bool there = true;
-  for (uint32_t k = 0; k < region.num_operands; ++k) {
-    values[k] = take(k);
-    TensorObject* tensor = TensorIn(values[k]);
-    there &= !tensor || !tensor->deferred();
+  if (!full_.empty()) [[unlikely]] ComputeFull();
+  if (waiting_ >= kMostWaiting) [[unlikely]] MakeRoom();
+  const uint32_t count = region.num_operands;
+  llvm::SmallVector<Value, 0> values;
+  if (pause_ > 0) [[unlikely]] {
+    values.resize(region.values.size());
+    bool there = true;
+    for (uint32_t k = 0; k < count; ++k) {
+      values[k] = take(k);
+      TensorObject* tensor = TensorIn(values[k]);
+      there &= !tensor || !tensor->deferred();
+    }
+    if (there) return ComputeAlone(region, values, results);
   }
-  if (pause_ > 0 && there) [[unlikely]] return ComputeAlone(region, values, results);
   Deferred* deferred = New(region, depth);
-  for (uint32_t k = 0; k < region.num_operands; ++k) ::new (deferred->operands() + k) Value(std::move(values[k]));
   for (uint32_t r = 0; r < region.results.size(); ++r) {
     auto* tensor = new TensorObject(*region.values[region.results[r]].tensor, deferred, r);
     deferred->results()[r] = tensor;
     results[r] = Value::Adopt(ValueKind::Object, tensor);
   }
-  Link(deferred);
+  // Nothing fails from here on.
+  for (uint32_t k = 0; k < count; ++k) {
+    auto* operand = ::new (deferred->operands() + k) Value(values.empty() ? take(k) : std::move(values[k]));
+    TensorObject* tensor = TensorIn(*operand);
+    if (!tensor) continue;
+    if (Deferred* from = tensor->deferred()) LinkUse(from, deferred, k);
+  }
+  Enter(deferred);
+}
+
+// It waits for a result of `from`.
+inline void Batcher::LinkUse(Deferred* from, Deferred* consumer, uint32_t operand) {
+  Deferred::Use& use = consumer->own_uses()[operand];
+  use = {consumer, from->uses};
+  from->uses = &use;
+  if (WaitOf(*from, *consumer).count++ == 0) stages_known_ = false;
+  ++consumer->missing;
+}
+
+inline Batcher::Wait& Batcher::WaitOf(const Deferred& from, const Deferred& to) {
+  Queue& queue = queues_[from.region->index];
+  uint32_t index = to.region->index;
+  if (index >= queue.wait_of.size()) queue.wait_of.resize(index + 1);
+  uint32_t& place = queue.wait_of[index];
+  if (place == 0) {
+    queue.waits.push_back({index, 0});
+    place = static_cast<uint32_t>(queue.waits.size());
+  }
+  return queue.waits[place - 1];
 }
 
 }  // namespace df

@@ -73,6 +73,8 @@ void BatchPlaces::FindAddresses(const BatchRegion& region, llvm::ArrayRef<Deferr
 
 namespace {
 
+constexpr size_t kAhead = 8;  // rows
+
 // The blocks of a batch's results; nobody else holds them before they are handed out.
 struct Blocks {
   llvm::SmallVector<TensorBlock*, 4> all;
@@ -114,8 +116,12 @@ void BatchPlaces::Run(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows,
   device_.Run({&region, rows.size(), operands_, shared_, results_, times});
   // From here on nothing can fail.
   for (size_t r = 0; r < region.results.size(); ++r)
-    for (size_t i = 0; i < rows.size() && blocks.all[r]; ++i)
+    for (size_t i = 0; i < rows.size() && blocks.all[r]; ++i) {
+      // It was noted long ago, and is in no cache.
+      if (i + kAhead < rows.size())
+        if (TensorObject* later = rows[i + kAhead]->results()[r]) __builtin_prefetch(later, 1);
       if (TensorObject* tensor = rows[i]->results()[r]) tensor->Computed(blocks.all[r], i);
+    }
 }
 
 }  // namespace df

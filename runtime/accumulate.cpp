@@ -56,15 +56,69 @@ class Accumulator {
   size_t held_ = 0, m_ = 0, n_ = 0;
 };
 
-// Terms and their tensors lie all over the memory: what is looked at some terms from now is asked for.
-void Prefetch(const std::vector<const Data*>& work) {
-  constexpr size_t kTerms = 8, kTensors = 4;
-  size_t n = work.size();
-  if (n > kTerms) __builtin_prefetch(work[n - kTerms - 1]);
-  if (n <= kTensors) return;
-  const Data* term = work[n - kTensors - 1];
-  for (size_t i = 0; i < term->size(); ++i)
-    if (const Value& field = term->fields()[i]; field.kind() == ValueKind::Object) __builtin_prefetch(field.object());
+// The terms of a sum, from left to right. They lie all over the memory, and to go through the sum depth first would be to wait for one
+// after the other. So all sums that are known go a step at a time: in a list, where each is replaced by its two parts.
+std::vector<const Data*> TermsOf(const Value& sum) {
+  constexpr size_t kAhead = 8;
+  constexpr uint32_t kEnd = UINT32_MAX, kUnknown = UINT32_MAX;
+  struct Place {
+    const Data* data;  // null: zero
+    uint32_t next;
+  };
+  auto data_of = [](const Value& value) {
+    return value.kind() == ValueKind::Object ? static_cast<const Data*>(value.object()) : nullptr;
+  };
+  std::vector<Place> places = {{data_of(sum), kEnd}};
+  std::vector<uint32_t> now, then;
+  if (places[0].data) now.push_back(0);
+  uint32_t sum_constructor = kUnknown;
+  while (!now.empty()) {
+    then.clear();
+    for (size_t i = 0; i < now.size(); ++i) {
+      if (i + kAhead < now.size()) __builtin_prefetch(places[now[i + kAhead]].data);
+      uint32_t at = now[i];
+      const Data* data = places[at].data;
+      if (data->constructor != sum_constructor) {
+        if (sum_constructor != kUnknown || data->size() != 2) continue;
+        const Value *x = data->fields(), *y = x + 1;
+        if (TensorIn(*x) || TensorIn(*y)) continue;
+        sum_constructor = data->constructor;
+      }
+      const Data *left = data_of(data->fields()[0]), *right = data_of(data->fields()[1]);
+      if (!left) std::swap(left, right);
+      places[at].data = left;
+      if (left) then.push_back(at);
+      if (!right) continue;
+      auto place = static_cast<uint32_t>(places.size());
+      places.push_back({right, places[at].next});
+      places[at].next = place;
+      then.push_back(place);
+    }
+    std::swap(now, then);
+  }
+  std::vector<const Data*> terms;
+  terms.reserve(places.size());
+  for (uint32_t at = 0; at != kEnd; at = places[at].next)
+    if (places[at].data) terms.push_back(places[at].data);
+  return terms;
+}
+
+// What is looked at some terms from now is asked for: the tensors first, then their elements.
+void Prefetch(llvm::ArrayRef<const Data*> terms, size_t at) {
+  constexpr size_t kTensors = 8, kElements = 4, kLine = 64, kMost = 512;
+  if (at + kTensors < terms.size()) {
+    const Data* term = terms[at + kTensors];
+    for (size_t i = 0; i < term->size(); ++i)
+      if (const Value& field = term->fields()[i]; field.kind() == ValueKind::Object) __builtin_prefetch(field.object());
+  }
+  if (at + kElements < terms.size()) {
+    const Data* term = terms[at + kElements];
+    for (size_t i = 0; i < term->size(); ++i) {
+      const TensorObject* tensor = TensorIn(term->fields()[i]);
+      if (!tensor || !tensor->elements()) continue;
+      for (size_t byte = 0; byte < std::min(tensor->bytes(), kMost); byte += kLine) __builtin_prefetch(tensor->elements() + byte);
+    }
+  }
 }
 
 template <typename T>
@@ -76,28 +130,22 @@ Value Run(const ir::Type& result, const Value& sum) {
   }
   Value out = MakeTensor(result.element, result.dims);
   Accumulator<T> into(result, TensorIn(out)->as<T>(), TensorIn(out)->count());
-  std::vector<const Data*> work;
-  auto push = [&](const Value& term) {
-    if (term.kind() == ValueKind::Object) work.push_back(static_cast<const Data*>(term.object()));  // else it is zero
-  };
-  push(sum);
-  while (!work.empty()) {
-    const Data* data = work.back();
-    work.pop_back();
-    Prefetch(work);
-    const Value* fields = data->fields();
-    if (data->size() == 1) {
+  std::vector<const Data*> terms = TermsOf(sum);
+  for (size_t i = 0; i < terms.size(); ++i) {
+    Prefetch(terms, i);
+    const Value* fields = terms[i]->fields();
+    if (terms[i]->size() == 1) {
       into.Add(*TensorIn(fields[0]));
-    } else if (const TensorObject* first = TensorIn(fields[0])) {
-      const TensorObject& second = *TensorIn(fields[1]);
-      if (first->element() == ir::TypeKind::Int) into.AddRows({first->as<int64_t>(), first->count()}, second);
-      else into.AddProduct(*first, second);
-    } else if (fields[0].is_word() && TensorIn(fields[1])) {
-      into.AddRows(fields[0].word(), *TensorIn(fields[1]));
-    } else {
-      push(fields[1]);
-      push(fields[0]);
+      continue;
     }
+    const TensorObject& second = *TensorIn(fields[1]);
+    if (fields[0].is_word()) {
+      into.AddRows(fields[0].word(), second);
+      continue;
+    }
+    const TensorObject& first = *TensorIn(fields[0]);
+    if (first.element() == ir::TypeKind::Int) into.AddRows({first.as<int64_t>(), first.count()}, second);
+    else into.AddProduct(first, second);
   }
   into.Multiply();
   return out;

@@ -12,8 +12,7 @@ namespace df {
 namespace {
 
 size_t BytesOf(const BatchRegion& region) {
-  return sizeof(Deferred) + region.num_operands * (sizeof(Value) + sizeof(Deferred::Use)) +
-         region.results.size() * sizeof(TensorObject*);
+  return sizeof(Deferred) + region.num_operands * sizeof(Value) + region.results.size() * sizeof(TensorObject*);
 }
 
 // Activations lie all over the memory, and what is in no cache takes longer to come than a row to go through: it is asked for some rows
@@ -94,15 +93,17 @@ void Batcher::ComputeFull() {
 
 // What used its results has them, or does not want them any more.
 void Batcher::Settle(Deferred* deferred) {
-  for (Deferred::Use* use = deferred->uses; use;) {
-    Deferred* consumer = use->consumer;
-    use = use->next;
-    if (--WaitOf(*deferred, *consumer).count == 0) stages_known_ = false;
-    if (--consumer->missing > 0) continue;
-    if (consumer->state == Deferred::State::Dropped) Free(consumer);
-    else MakeReady(consumer);
-  }
-  deferred->uses = nullptr;
+  auto settle = [&](Deferred* user) {
+    if (--WaitOf(*deferred, *user).count == 0) stages_known_ = false;
+    if (--user->missing > 0) return;
+    if (user->state == Deferred::State::Dropped) Free(user);
+    else MakeReady(user);
+  };
+  std::for_each_n(deferred->few_users, deferred->num_few_users, settle);
+  deferred->num_few_users = 0;
+  if (!deferred->more_users) return;
+  std::for_each(deferred->more_users->begin(), deferred->more_users->end(), settle);
+  delete std::exchange(deferred->more_users, nullptr);
 }
 
 // One after another: each may be the last holder of a result whose region then releases its own operands.
@@ -350,10 +351,11 @@ void Batcher::ComputeRows(Queue& from) {
   queue->waiting -= rows_.size();
   waiting_ -= rows_.size();
   for (Deferred* row : rows_) queue->depths -= row->depth;
-  auto use_of = [&](size_t i) { return i < rows_.size() ? rows_[i]->uses : nullptr; };
   for (size_t i = 0; i < rows_.size(); ++i) {
-    if (auto* use = use_of(i + kRowsAhead)) __builtin_prefetch(use);
-    if (auto* use = use_of(i + kRowsAhead / 2)) __builtin_prefetch(use->consumer);
+    if (i + kRowsAhead < rows_.size()) {
+      Deferred* later = rows_[i + kRowsAhead];
+      for (uint32_t k = 0; k < later->num_few_users; ++k) __builtin_prefetch(later->few_users[k], 1);
+    }
     Settle(rows_[i]);
   }
   ReleaseRows();

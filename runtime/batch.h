@@ -23,24 +23,22 @@ namespace df {
 class Batcher;
 
 struct Deferred {
-  // An operand of `consumer` that is a result of this one.
-  struct Use {
-    Deferred* consumer;
-    Use* next;
-  };
   enum class State : uint8_t { Waiting, Ready, Running, Dropped };
+  static constexpr uint32_t kFewUsers = 4;
 
   Batcher* batcher;
   const BatchRegion* region;
-  Use* uses = nullptr;
-  uint32_t missing = 0;      // operands that are not computed
+  // Who has results of this one as operands and waits for it; each is named once for operands that follow each other.
+  Deferred* few_users[kFewUsers];
+  std::vector<Deferred*>* more_users = nullptr;
+  uint32_t num_few_users = 0;
+  uint32_t missing = 0;      // those that it waits for, as often as they name it
   uint32_t alive = 0;        // results that somebody holds
   uint32_t depth = 0;        // of the tag
   State state = State::Waiting;
-  // Behind it in memory: operands, results, a Use per operand.
+  // Behind it in memory: operands, results.
   Value* operands() { return reinterpret_cast<Value*>(this + 1); }
   TensorObject** results() { return reinterpret_cast<TensorObject**>(operands() + region->num_operands); }
-  Use* own_uses() { return reinterpret_cast<Use*>(results() + region->results.size()); }
 };
 
 // For a tensor: nobody holds it any more; it is to be computed now.
@@ -71,7 +69,7 @@ class Batcher {
   // Defers the region for one activation, whose tag has that depth. `take(k)` gives operand k; `results` gets a value for each
   // result. May compute something first, if too much waits.
   template <typename Take>
-  void Defer(const BatchRegion& region, uint32_t depth, Take take, Value* results);
+  void Defer(const BatchRegion& region, uint32_t depth, const Take& take, Value* results);
   // Computes one batch; false if nothing waits.
   bool Step();
   // Computes all that waits.
@@ -105,7 +103,7 @@ class Batcher {
     bool active = false;        // in active_
   };
   Deferred* New(const BatchRegion& region, uint32_t depth);
-  void LinkUse(Deferred* from, Deferred* consumer, uint32_t operand);
+  void AddUser(Deferred* from, Deferred* user);
   void Enter(Deferred* deferred);
   void MakeRoom();
   void ComputeFull();
@@ -153,7 +151,7 @@ class Batcher {
 };
 
 template <typename Take>
-void Batcher::Defer(const BatchRegion& region, uint32_t depth, Take take, Value* results) {
+void Batcher::Defer(const BatchRegion& region, uint32_t depth, const Take& take, Value* results) {
   if (!full_.empty()) [[unlikely]] ComputeFull();
   if (waiting_ >= kMostWaiting) [[unlikely]] MakeRoom();
   const uint32_t count = region.num_operands;
@@ -179,18 +177,23 @@ void Batcher::Defer(const BatchRegion& region, uint32_t depth, Take take, Value*
     auto* operand = ::new (deferred->operands() + k) Value(values.empty() ? take(k) : std::move(values[k]));
     TensorObject* tensor = TensorIn(*operand);
     if (!tensor) continue;
-    if (Deferred* from = tensor->deferred()) LinkUse(from, deferred, k);
+    if (Deferred* from = tensor->deferred()) AddUser(from, deferred);
   }
   Enter(deferred);
 }
 
-// It waits for a result of `from`.
-inline void Batcher::LinkUse(Deferred* from, Deferred* consumer, uint32_t operand) {
-  Deferred::Use& use = consumer->own_uses()[operand];
-  use = {consumer, from->uses};
-  from->uses = &use;
-  if (WaitOf(*from, *consumer).count++ == 0) stages_known_ = false;
-  ++consumer->missing;
+// `user` waits for a result of `from`.
+inline void Batcher::AddUser(Deferred* from, Deferred* user) {
+  uint32_t few = from->num_few_users;
+  if (few < Deferred::kFewUsers) {
+    if (few > 0 && from->few_users[few - 1] == user) return;
+    from->few_users[from->num_few_users++] = user;
+  } else {
+    if (!from->more_users) from->more_users = new std::vector<Deferred*>();
+    from->more_users->push_back(user);
+  }
+  if (WaitOf(*from, *user).count++ == 0) stages_known_ = false;
+  ++user->missing;
 }
 
 inline Batcher::Wait& Batcher::WaitOf(const Deferred& from, const Deferred& to) {

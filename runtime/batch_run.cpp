@@ -112,6 +112,7 @@ class BatchRun {
   void Concat(const BatchRegion::Item& item, uint32_t value);
   void Expand(const BatchRegion::Item& item, uint32_t value);
   void SetElement(const BatchRegion::Item& item, uint32_t value);
+  void Reduction(const BatchRegion::Item& item, uint32_t value);
   void OneByOne(const BatchRegion::Item& item, uint32_t value);
   // Rows of a value that an op makes: in its block if it is a result.
   Rows& NewRows(uint32_t value, bool shared);
@@ -360,6 +361,17 @@ void BatchRun::SetElement(const BatchRegion::Item& item, uint32_t value) {
   }
 }
 
+void BatchRun::Reduction(const BatchRegion::Item& item, uint32_t value) {
+  const ir::Type& type = TypeOf(item.in[0]);
+  const Rows &x = values_[item.in[0]], &out = NewRows(value, AllShared(item));
+  size_t rows = CountRows(out);
+  auto reduce = [&](size_t first, size_t count) {
+    Reduce(item.op, item.attr, type.element, type.dims, count, x.Row(first), out.Row(first));
+  };
+  if (!x.at && x.stride == BytesOf(type)) return reduce(0, rows);
+  for (size_t i = 0; i < rows; ++i) reduce(i, 1);
+}
+
 // By the kernel that computes it unbatched.
 void BatchRun::OneByOne(const BatchRegion::Item& item, uint32_t value) {
   const Rows& out = NewRows(value, AllShared(item));
@@ -392,6 +404,7 @@ void BatchRun::Compute(const BatchRegion::Item& item, uint32_t value) {
   if (item.op == Op::Concat && ir::AxisOf(item.attr, TypeOf(value).dims.size()) == 0) return Concat(item, value);
   if (tensors && (ir::IsElementwise(item.op) || item.op == Op::Where) && item.op != Op::Convert && item.op != Op::Not)
     return Elementwise(item, value);
+  if (IsReduction(item.op)) return Reduction(item, value);
   OneByOne(item, value);
 }
 

@@ -15,16 +15,20 @@ namespace df::memory {
 thread_local constinit Counters counters;
 thread_local constinit SmallBlocks small_blocks{};
 
+namespace {
+
+void Keep(FreeBlocks& free, size_t units, void* block) {
+  if (free.count == FreeBlocks::kMost) PutAside(free, units);
+  free.blocks[free.count++] = block;
+}
+
 void* CarveSmall(size_t units) {
   constexpr size_t kChunk = 64 * 1024;
   size_t bytes = units * 8;
   SmallBlocks& small = small_blocks;
   if (static_cast<size_t>(small.end - small.next) < bytes) {
     // What is left of the last chunk serves smaller blocks.
-    if (size_t left = static_cast<size_t>(small.end - small.next) / 8) {
-      *reinterpret_cast<void**>(small.next) = small.free[left];
-      small.free[left] = small.next;
-    }
+    if (size_t left = static_cast<size_t>(small.end - small.next) / 8) Keep(small.free[left], left, small.next);
     small.next = small.end = nullptr;
     auto* chunk = static_cast<char*>(std::malloc(kChunk));
     if (!chunk) return nullptr;
@@ -34,6 +38,38 @@ void* CarveSmall(size_t units) {
   void* block = small.next;
   small.next += bytes;
   return block;
+}
+
+// How many other blocks one of this size holds the addresses of.
+constexpr size_t kPutAside = FreeBlocks::kMost / 2;
+size_t HeldBy(size_t units) { return std::min(units, kPutAside) - 1; }
+
+}  // namespace
+
+void PutAside(FreeBlocks& free, size_t units) {
+  const size_t most = HeldBy(units);
+  for (size_t i = 0; i < kPutAside;) {
+    auto** holder = static_cast<void**>(free.blocks[i++]);
+    *holder = free.more;
+    free.more = holder;
+    for (size_t k = 1; k <= most; ++k) holder[k] = i < kPutAside ? free.blocks[i++] : nullptr;
+  }
+  std::copy(free.blocks + kPutAside, free.blocks + FreeBlocks::kMost, free.blocks);
+  free.count -= kPutAside;
+}
+
+void* TakeSmall(FreeBlocks& free, size_t units) {
+  void** holder = free.more;
+  if (!holder) return CarveSmall(units);
+  free.more = static_cast<void**>(*holder);
+  __builtin_prefetch(free.more);
+  for (size_t k = HeldBy(units); k > 0; --k) {
+    auto* block = static_cast<char*>(holder[k]);
+    if (!block) continue;
+    for (size_t at = 0; at < units * 8; at += kLine) __builtin_prefetch(block + at, 1);
+    free.blocks[free.count++] = block;
+  }
+  return holder;
 }
 
 namespace {

@@ -85,13 +85,23 @@ inline constexpr size_t kLargestSmall = 0;
 #else
 inline constexpr size_t kLargestSmall = 256;
 #endif
+// Free blocks of one size. A block that was freed long ago is in no cache, and a list through the blocks themselves would wait for each
+// of them when the next is taken. So the last freed are in an array; those before them are kept by the dozen: one of each dozen holds
+// the addresses of the others, and when its turn comes all are asked for at once.
+struct FreeBlocks {
+  static constexpr uint32_t kMost = 16;
+  uint32_t count = 0;
+  void** more = nullptr;  // such a block: the next such block, then addresses of others
+  void* blocks[kMost];
+};
 struct SmallBlocks {
-  void* free[kLargestSmall / 8 + 1];  // by size in units of 8 bytes, each beginning with the next
+  FreeBlocks free[kLargestSmall / 8 + 1];  // by size in units of 8 bytes
   char* next;
   char* end;
 };
 extern thread_local constinit SmallBlocks small_blocks;
-void* CarveSmall(size_t units);  // null if there is no memory
+void PutAside(FreeBlocks& free, size_t units);   // the older half of a full array
+void* TakeSmall(FreeBlocks& free, size_t units);  // where the array is empty; null if there is no memory
 // The free blocks of a thread that ends are kept for one that begins.
 void HandOverSmallBlocks();
 void TakeOverSmallBlocks();
@@ -102,13 +112,9 @@ inline void* Allocate(size_t bytes) {
   void* block;
   if (bytes - 1 < kLargestSmall) {
     size_t units = (bytes + 7) / 8;
-    void*& first = small_blocks.free[units];
-    if ((block = first)) {
-      first = *static_cast<void**>(block);
-      __builtin_prefetch(first, 1);  // what was freed long ago is in no cache, and the next one begins with a look into it
-      return block;
-    }
-    block = CarveSmall(units);
+    FreeBlocks& free = small_blocks.free[units];
+    if (free.count > 0) [[likely]] return free.blocks[--free.count];
+    block = TakeSmall(free, units);
   } else {
     block = std::malloc(bytes);
   }
@@ -119,9 +125,10 @@ inline void* Allocate(size_t bytes) {
 inline void Free(void* block, size_t bytes) noexcept {
   Discharge(bytes);
   if (bytes - 1 < kLargestSmall) {
-    void*& first = small_blocks.free[(bytes + 7) / 8];
-    *static_cast<void**>(block) = first;
-    first = block;
+    size_t units = (bytes + 7) / 8;
+    FreeBlocks& free = small_blocks.free[units];
+    if (free.count == FreeBlocks::kMost) [[unlikely]] PutAside(free, units);
+    free.blocks[free.count++] = block;
   } else {
     std::free(block);
   }

@@ -79,6 +79,8 @@ class TensorObject : public Object {
   T* as() { return reinterpret_cast<T*>(data()); }
   template <typename T>
   const T* as() const { return reinterpret_cast<const T*>(data()); }
+  // Null if they are not on the host.
+  const char* elements() const { return data_; }
   // Another shape for the same elements; for the only holder.
   void Reshape(llvm::ArrayRef<int64_t> dims);
 

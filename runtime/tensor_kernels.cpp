@@ -206,19 +206,8 @@ Value TensorFiring::Product() {
 
 Value TensorFiring::Reduction() {
   const TensorObject& x = Operand(0);
-  cpu::AxisView view{1, x.count(), 1};
-  if (op_ == Op::ArgMax || attr_ != ir::kAllAxes) view = ViewOf(x.dims(), attr_);
-  if (op_ == Op::ArgMax) return Indices(view);
-  auto how = op_ == Op::ReduceSum    ? cpu::Reduce::Sum
-             : op_ == Op::ReduceMean ? cpu::Reduce::Mean
-             : op_ == Op::ReduceMax  ? cpu::Reduce::Max
-                                     : cpu::Reduce::Min;
-  return Write(x.element(), [&](char* to) {
-    ForNumbers(x.element(), [&](auto t) {
-      using T = decltype(t);
-      cpu::ReduceAxis(how, x.as<T>(), view, reinterpret_cast<T*>(to));
-    });
-  });
+  if (op_ == Op::ArgMax) return Indices(ViewOf(x.dims(), attr_));
+  return Write(x.element(), [&](char* to) { Reduce(op_, attr_, x.element(), x.dims(), 1, x.data(), to); });
 }
 
 Value TensorFiring::Indices(cpu::AxisView view) {
@@ -232,15 +221,14 @@ Value TensorFiring::Indices(cpu::AxisView view) {
 Value TensorFiring::Rows() {
   const TensorObject& x = Operand(0);
   Value out = New();
+  if (op_ != Op::LayerNormalization) {
+    Reduce(op_, attr_, x.element(), x.dims(), 1, x.data(), TensorIn(out)->data());
+    return out;
+  }
   ForReals(x.element(), [&](auto t) {
     using T = decltype(t);
-    T* to = TensorIn(out)->as<T>();
-    if (op_ == Op::LayerNormalization) {
-      cpu::AxisView view = ViewOf(x.dims(), ir::kLastAxis);
-      cpu::LayerNorm(x.as<T>(), view.outer, view.length, Operand(1).as<T>(), Operand(2).as<T>(), T(1e-5), to);
-    } else {
-      cpu::Softmax(x.as<T>(), ViewOf(x.dims(), attr_), op_ == Op::LogSoftmax, to);
-    }
+    cpu::AxisView view = ViewOf(x.dims(), ir::kLastAxis);
+    cpu::LayerNorm(x.as<T>(), view.outer, view.length, Operand(1).as<T>(), Operand(2).as<T>(), T(1e-5), TensorIn(out)->as<T>());
   });
   return out;
 }
@@ -453,6 +441,37 @@ bool WorksOnTensors(Op op, const KernelTypes& types) {
 
 Value ApplyTensor(Op op, const KernelTypes& types, uint32_t attr, llvm::ArrayRef<Value> operands, KernelError* error, bool* failed) {
   return TensorFiring(op, types, attr, operands, error, failed).Run();
+}
+
+bool IsReduction(Op op) {
+  switch (op) {
+    case Op::ReduceSum:
+    case Op::ReduceMean:
+    case Op::ReduceMax:
+    case Op::ReduceMin:
+    case Op::Softmax:
+    case Op::LogSoftmax: return true;
+    default: return false;
+  }
+}
+
+void Reduce(Op op, uint32_t attr, TypeKind element, Dims dims, size_t count, const char* x, char* out) {
+  bool softmax = op == Op::Softmax || op == Op::LogSoftmax;
+  cpu::AxisView view;
+  if (attr == ir::kAllAxes && !softmax) view.length = static_cast<size_t>(ir::ElementCount(dims));
+  else view = ViewOf(dims, attr);
+  view.outer *= count;
+  auto how = op == Op::ReduceSum    ? cpu::Reduce::Sum
+             : op == Op::ReduceMean ? cpu::Reduce::Mean
+             : op == Op::ReduceMax  ? cpu::Reduce::Max
+                                    : cpu::Reduce::Min;
+  ForNumbers(element, [&](auto t) {
+    using T = decltype(t);
+    auto* from = reinterpret_cast<const T*>(x);
+    auto* to = reinterpret_cast<T*>(out);
+    if (!softmax) return cpu::ReduceAxis(how, from, view, to);
+    if constexpr (!std::is_same_v<T, int64_t>) cpu::Softmax(from, view, op == Op::LogSoftmax, to);
+  });
 }
 
 }  // namespace df

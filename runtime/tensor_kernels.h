@@ -15,4 +15,8 @@ bool WorksOnTensors(ir::Op op, const KernelTypes& types);
 Value ApplyTensor(ir::Op op, const KernelTypes& types, uint32_t attr, llvm::ArrayRef<Value> operands, KernelError* error,
                   bool* failed);
 
+// Reductions along an axis or all but ArgMax, and softmax: of `count` tensors of this shape that follow each other, each by itself.
+bool IsReduction(ir::Op op);
+void Reduce(ir::Op op, uint32_t attr, ir::TypeKind element, llvm::ArrayRef<int64_t> dims, size_t count, const char* x, char* out);
+
 }  // namespace df

@@ -37,10 +37,14 @@ tried action = do
 
 -- The message of a failure may fail itself: then that is the failure.
 said :: SomeException -> IO String
-said e = tried (evaluate (let s = failure e in length s `seq` s)) >>= either said (return . maybe "big" id)
+said e = tried (evaluate (whole (failure e))) >>= either said (return . maybe "big" id)
 
 report :: Show a => Int -> a -> IO ()
-report i v = limited i (evaluate (let s = show v in length s `seq` s))
+report i v = limited i (evaluate (whole (show v)))
+
+-- A text whose characters are computed, too: any of them may fail.
+whole :: String -> String
+whole s = foldr seq s s
 
 run :: Int -> IO () -> IO ()
 run i action = do

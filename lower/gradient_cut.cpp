@@ -2,6 +2,7 @@
 #include "lower/gradient_cut.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "lower/gradient_errors.h"
 
 namespace df::fg {
 namespace {
@@ -140,6 +141,7 @@ void Cuts::Need(const Function& function, Cut& cut, bool gradient, std::vector<V
   for (Value value : kept) cut.kept.push_back(value);
 }
 
+// False if what the gradient needs cannot be kept.
 bool Cuts::FindNeeds(FunctionId id) {
   const Function& function = p_.functions[id];
   Cut& cut = *cuts_[id.index];
@@ -148,6 +150,13 @@ bool Cuts::FindNeeds(FunctionId id) {
     (cut.cotangents[k] ? cotangents : values).push_back(function.blocks[function.body].yields[k]);
   Need(function, cut, false, values);
   Need(function, cut, true, cotangents);
+  // A table is whole when all that fills it has run. A branch that may fail in vain, or a call, would leave it an error.
+  UnneededErrors errors(p_, function, [&](uint32_t k) { return !cut.cotangents[k]; });
+  for (uint32_t n = 0; n < function.nodes.size(); ++n) {
+    const Node& node = function.nodes[NodeId(n)];
+    bool fills = node.kind == NodeKind::Branch || (node.kind == NodeKind::Apply && IsCutCall(node));
+    if (fills && cut.forward.lower_bound({NodeId(n), 0}) != cut.forward.lower_bound({NodeId(n + 1), 0}) && errors.MayFail(NodeId(n))) return false;
+  }
   return llvm::none_of(cut.kept, [&](Value value) { return p_.types.Kind(function.TypeOf(value).type) == ir::TypeKind::Alt; });
 }
 

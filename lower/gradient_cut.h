@@ -25,7 +25,7 @@ class Cuts {
   explicit Cuts(const Program& program);
 
   // Null: the function stays as it is. So does one with a second derivative in it, whose own paired calls give their values
-  // only together with cotangents.
+  // only together with cotangents, and one with a branch that may fail where nobody needs it.
   const Cut* Of(FunctionId function) const {
     return cuts_[function.index] ? &*cuts_[function.index] : nullptr;
   }

@@ -246,8 +246,8 @@ class SideBuilder {
     bool delay = node.kind == NodeKind::Delay;
     bool values = side_ != Side::Gradient || !s_.cuts.CallsValues(cut_->forward, id, node);
     bool gradient = side_ == Side::Whole || s_.cuts.CallsGradient(side_ == Side::Forward ? cut_->forward : cut_->gradient, id, node);
-    // The other side goes on with it.
-    bool shared = side_ == Side::Gradient ? !values : !gradient && side_ == Side::Forward && s_.cuts.CallsGradient(cut_->gradient, id, node);
+    // The other side goes on with it, perhaps for other cotangents than are computed on this one.
+    bool shared = side_ == Side::Gradient ? !values : side_ == Side::Forward && s_.cuts.CallsGradient(cut_->gradient, id, node);
     Value place = shared ? w_.Op(ir::Op::TableAt, table_, s_.table, s_.Site(id_, id)) : w_.Op(ir::Op::NewTable, w_.Unit(), s_.table);
     if (values) {
       Value done = CallForward(id, block, place);

@@ -388,6 +388,9 @@ class Checker {
   // ---- explain_hint.cpp
   void HintAtClash(TypeId expected, TypeId actual, Span span, const Reason& why);
   void HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span);
+  void HintAtBinding(std::string_view function, std::string_view left, std::string_view op, std::string_view right);
+  bool GivesAction(VarId function);
+  bool TakesAnyContainer(TypeId function, uint32_t index);
   bool HintAtTypeVariable(TyVarId var);  // `int` for `Int`
 
   // ---- explain_class.cpp
@@ -443,9 +446,10 @@ class Checker {
   std::vector<ast::Import> failed_imports_;                      // what they name is not reported again
   VarId subject_;                                                // the variable that is being checked by itself
   std::vector<std::tuple<ClassId, TypeId, uint32_t>> reported_;  // missing instances, with their definition_
-  // In place of a definition: of a type constructor for which the class cannot be derived.
+  // In place of a definition: of a type constructor whose instance, or the deriving of it, is refused.
   static constexpr uint32_t kNowhere = UINT32_MAX;
-  bool NotDerived(ClassId cls, TypeId type);
+  void NoteRefused(ClassId cls, const ast::Type* type);
+  bool IsRefused(ClassId cls, TypeId type);
   llvm::DenseSet<uint32_t> meant_as_functions_;  // names with a capital that are defined as functions
 
   std::vector<core::Expr*> exprs_;  // made in this run, for ZonkAll

@@ -126,7 +126,7 @@ void Checker::DeclareInstance(const ast::InstanceDecl* decl) {
   scope.implicit = false;
   ConvertContext(decl->context, scope, row.context);
   for (const auto& [name, entry] : scope.names) env_.kinds.Default(entry.second);
-  if (diags_.error_count() != errors) return;
+  if (diags_.error_count() != errors) return NoteRefused(cls, decl->type);
 
   llvm::SmallVector<TypeId> args;
   TyConId head = types_.Head(row.head, &args);
@@ -139,9 +139,17 @@ void Checker::DeclareInstance(const ast::InstanceDecl* decl) {
     Error(Diag::InstanceHead, decl->type->span, diags_.sources().Text(decl->type->span))
         .Hint("an instance is of a type constructor with different variables: `Maybe a`, `[a]`, `(a, b)` "
               "(`FlexibleInstances` is not supported)");
-    return;
+    return NoteRefused(cls, decl->type);
   }
   RegisterInstance(std::move(row), head, decl);
+}
+
+// That the type has no such instance is not said again.
+void Checker::NoteRefused(ClassId cls, const ast::Type* type) {
+  while (const auto* app = llvm::dyn_cast<ast::AppType>(type)) type = app->fn;
+  const auto* con = llvm::dyn_cast<ast::ConType>(type);
+  const TypeName* head = con ? scope_->types.Find(con->name.text, con->name.qualifier) : nullptr;
+  if (head && head->con.valid()) reported_.push_back({cls, types_.Con(head->con), kNowhere});
 }
 
 // Enters the instance and a variable for each of its methods; their definitions are checked later.
@@ -275,6 +283,7 @@ bool Checker::CheckSuperclasses(InstanceId id, Span span, const Origin& origin) 
     std::vector<Wanted> stuck;
     if (Solve({super, instance.head, origin}, stuck, nullptr) != Solved::No) continue;
     ok = false;
+    if (IsRefused(super, instance.head)) continue;
     std::string head = PrintType(instance.head);
     Error(Diag::MissingSuperclass, span, Text(program_.classes[instance.cls].name), head,
           Text(program_.classes[super].name))

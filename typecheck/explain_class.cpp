@@ -47,7 +47,7 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
     if ((cls == missing.cls || (whole_as_fraction && is_fractional(cls))) && other == type &&
         (at == definition_ || rigid))
       return;
-  if (NotDerived(missing.cls, missing.type)) return;
+  if (IsRefused(missing.cls, missing.type)) return;
   reported_.push_back({missing.cls, type, definition_});
   std::vector<std::string> text = PrintTypes({missing.type, wanted.type});
   std::string_view cls = Text(program_.classes[missing.cls].name);
@@ -68,7 +68,12 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
       NoteOnce(types_.vars[var].span, fmt::format("nothing is known of `{}` but what its signature says",
                                                   Text(types_.vars[var].name)));
     explain_asked();
-    if (!HintAtTypeVariable(var)) diags_.Hint(fmt::format("add `{}` to the context of the signature", pred));
+    bool of_instance = llvm::any_of(instances_, [&](const auto& entry) {
+      return llvm::is_contained(program_.instances[entry.second].tyvars, var);
+    });
+    if (!HintAtTypeVariable(var))
+      diags_.Hint(of_instance ? fmt::format("add the context to the instance: `instance {} => ..`", pred)
+                              : fmt::format("add `{}` to the context of the signature", pred));
     return;
   }
   if (origin.kind == Origin::Number && !IsNumberType(missing.type)) {
@@ -114,7 +119,7 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
   }
 }
 
-bool Checker::NotDerived(ClassId cls, TypeId type) {
+bool Checker::IsRefused(ClassId cls, TypeId type) {
   for (const auto& [other, of, at] : reported_)
     if (at == kNowhere && other == cls && of == unify_.Head(type)) return true;
   return false;

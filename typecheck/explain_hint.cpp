@@ -13,6 +13,19 @@ std::string Parenthesized(std::string_view text) {
   return IsAtom(text) ? std::string(text) : fmt::format("({})", text);
 }
 
+bool IsVariable(std::string_view text) {
+  return !text.empty() && std::islower(static_cast<unsigned char>(text[0])) && llvm::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) || c == '_' || c == '\'';
+  });
+}
+
+// Whether the text is one argument of a function, as far as one sees at once.
+bool IsOneArgument(std::string_view text) {
+  if (text.empty()) return false;
+  if (text[0] == '"' || text[0] == '(') return text.find(text[0] == '"' ? '"' : ')', 1) == text.size() - 1;
+  return text.find(' ') == std::string_view::npos;
+}
+
 }  // namespace
 
 bool Checker::HintAtTypeVariable(TyVarId var) {
@@ -28,6 +41,12 @@ bool Checker::HintAtTypeVariable(TyVarId var) {
   return false;
 }
 
+// A function that was meant for the whole of `left op right`.
+void Checker::HintAtBinding(std::string_view function, std::string_view left, std::string_view op,
+                            std::string_view right) {
+  diags_.Hint(fmt::format("functions bind more tightly than operators: `{} ({} {} {})`, perhaps", function, left, op, right));
+}
+
 // Where what an application gives is not what is expected.
 void Checker::HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span) {
   auto text = [&](const ast::Expr* expr) { return diags_.sources().Text(expr->span); };
@@ -35,11 +54,35 @@ void Checker::HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*
   if (infix && name == "." && args.size() == 2 && IsShort(text(args[0])) && IsShort(text(args[1]))) {
     if (diags_.sources().Text(span).find(' ') == std::string_view::npos)
       diags_.Hint(fmt::format("a function stands before its argument: `{} {}`", text(args[1]), text(args[0])));
+    else if (!llvm::isa<ast::AppExpr>(args[1]))
+      diags_.Hint(fmt::format("it is a function: `({}) x` applies it", diags_.sources().Text(span)));
     else diags_.Hint(fmt::format("`.` joins two functions; `$` applies one: `{} $ {}`", text(args[0]), text(args[1])));
   }
+  // `error "no " ++ name`, `putStrLn "n = " ++ show n`
+  const auto* app = infix && args.size() == 2 ? llvm::dyn_cast<ast::AppExpr>(args[0]) : nullptr;
+  const auto* fn = app && app->args.size() == 1 ? llvm::dyn_cast<ast::VarExpr>(app->fn) : nullptr;
+  VarId var = fn ? FindValue(fn->name, false) : VarId();
+  if (var.valid() && (Text(fn->name.text) == "error" || GivesAction(var)) && IsShort(text(app)) && IsShort(text(args[1])))
+    HintAtBinding(text(fn), text(app->args[0]), name, text(args[1]));
   if ((name == "return" || name == "pure") && args.size() == 1 && callee.var.valid() &&
       program_.vars[callee.var].from_library)
     diags_.Hint("a function's value needs no `return`: that makes an action of it");
+}
+
+// Whether a function of one argument gives an action of IO.
+bool Checker::GivesAction(VarId function) {
+  llvm::SmallVector<TypeId> params;
+  TypeId result = types_.SplitFun(program_.vars[function].scheme.type, params, 1);
+  TypeId top = unify_.Head(result);
+  return !params.empty() && types_.Kind(top) == TypeKind::Con && types_.cons[types_.ConOf(top)].builtin == Builtin::IO;
+}
+
+// Whether a function's parameter has a type like `t a`, of a variable and its argument.
+bool Checker::TakesAnyContainer(TypeId function, uint32_t index) {
+  llvm::SmallVector<TypeId> params;
+  types_.SplitFun(function, params, index + 1);
+  return params.size() > index && types_.Kind(params[index]) == TypeKind::App &&
+         types_.Kind(unify_.Head(params[index])) == TypeKind::Var;
 }
 
 // Either type may be invalid: then it is a number of a type that is not known yet. `span` is what has the type
@@ -85,8 +128,7 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
     TypeId result = types_.SplitFun(program_.vars[why.outer->var].scheme.type, params, 2);
     std::string_view right = diags_.sources().Text(why.outer->sibling);
     if (expected.valid() && result == unify_.Zonk(expected) && IsShort(right))
-      return void(diags_.Hint(fmt::format("functions bind more tightly than operators: `{} ({} {} {})`, perhaps",
-                                          Text(why.name), text, Text(why.outer->name), right)));
+      return HintAtBinding(Text(why.name), text, Text(why.outer->name), right);
   }
   // `map (- 1) xs`
   if (wanted == Builtin::Function && !actual.valid() && text.size() > 1 && text[0] == '-' && IsShort(text))
@@ -147,9 +189,19 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
     return void(diags_.Hint("it may be `Nothing`: a `case` with `Just x -> ..` and `Nothing -> ..` takes the value out"));
   if (named(want, "Maybe") && !named(have, "Maybe") && IsShort(text))
     return void(diags_.Hint(fmt::format("`Just {}` is a `Maybe` that holds it", Parenthesized(text))));
+  // `putStrLn "n = " ++ show n`
+  size_t space = text.find(' ');
+  if (found == Builtin::IO && wanted != Builtin::IO && is_operator && why.index == 0 && IsShort(text) && IsShort(other) &&
+      space != std::string_view::npos && IsVariable(text.substr(0, space)) && IsOneArgument(text.substr(space + 1)))
+    return HintAtBinding(text.substr(0, space), text.substr(space + 1), op, other);
+  // `sum numbers`, where `numbers` is an action: IO fits the variable of `Foldable t => t a`.
+  if (found == Builtin::IO && wanted == Builtin::IO && why.kind == Reason::Argument && why.var.valid() &&
+      TakesAnyContainer(program_.vars[why.var].scheme.type, why.index))
+    return void(diags_.Hint("an action's result is taken by `x <- action` in a `do`"));
   if (found == Builtin::IO && wanted != Builtin::IO && want.valid())
     return void(diags_.Hint("an action's result is taken by `x <- action` in a `do`"));
-  if (wanted == Builtin::IO && found != Builtin::IO && why.kind != Reason::Argument && IsShort(text))
+  if (wanted == Builtin::IO && found != Builtin::IO && why.kind != Reason::Argument && IsShort(text) &&
+      (actual.valid() || IsAtom(text)))
     return void(diags_.Hint(fmt::format("`return {}` is an action with this result", Parenthesized(text))));
   if (wanted == Builtin::List && !wants_string && op == "++" && IsShort(text) &&
       (!actual.valid() || argument_of(expected) == unify_.Zonk(actual)))

@@ -140,6 +140,7 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
       reason.var.valid() ? ResultByItself(program_.vars[reason.var].scheme, args, expected) : TypeId();
   if (by_itself.valid()) {
     ReportMismatch({Clash::Mismatch, expected, by_itself}, expected, by_itself, span, why);
+    HintAtResult(reason, args, infix, span);
     errors = diags_.error_count();  // the operands are checked against each other as ever
     ok = false;
   } else {

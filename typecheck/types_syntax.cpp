@@ -182,7 +182,16 @@ TypeId Checker::ConvertType(const ast::Type* type, TypeVarScope& scope, KindId e
   if (has > wants && wants == 0)
     Error(Diag::TypeNeedsArguments, type->span, text, has, has == 1 ? "argument" : "arguments");
   else Error(Diag::KindMismatch, type->span, text, env_.kinds.Print(kind), env_.kinds.Print(expected));
-  if (has < wants)
+  // `instance Functor (Tree a)`
+  const ast::Type* shorter = type;
+  for (uint32_t surplus = wants - has; has < wants && shorter && surplus > 0; --surplus) {
+    const auto* app = llvm::dyn_cast<ast::AppType>(shorter);
+    shorter = app ? app->fn : nullptr;
+  }
+  if (has < wants && shorter)
+    diags_.Hint(fmt::format("without the last {}: `{}`", wants - has == 1 ? "argument" : "arguments",
+                            diags_.sources().Text(shorter->span)));
+  else if (has < wants)
     diags_.Hint(fmt::format("what stands here takes {}, as `Maybe` and `[]` do",
                             wants - has == 1 ? "one more type argument" : "more type arguments"));
   return unify_.Fresh();

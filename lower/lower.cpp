@@ -8,6 +8,7 @@
 #include "lower/gradient.h"
 #include "lower/gradient_table.h"
 #include "lower/inline_delayed.h"
+#include "lower/known_matches.h"
 #include "lower/late_numbers.h"
 #include "lower/prune.h"
 #include "lower/strictness.h"
@@ -105,6 +106,10 @@ std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::Var
   if (options.Does(Optimisation::DelayedCalls)) {
     fg::InlineIntoDelayed(*graphs);
     Check(*graphs, "after inlining into delayed bodies");
+  }
+  if (options.Does(Optimisation::Match)) {
+    fg::TakeKnownMatches(*graphs);
+    Check(*graphs, "after known matches");
   }
   if (options.Does(Optimisation::LateNumbers)) {
     fg::KeepNumbersLate(*graphs);

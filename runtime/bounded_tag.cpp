@@ -13,8 +13,6 @@ struct TagRoot {
   Label labels[PathEnds::kOuter];
 };
 
-constexpr uint64_t kPeriod = PathEnds::kInner + PathEnds::kOuter;
-
 }  // namespace
 
 // In place of the rest of a tag.
@@ -25,17 +23,35 @@ struct TagLandmark {
 
 namespace {
 
-// The landmark of a node, whose parent is still there.
-TagLandmark* MakeLandmark(const TagNode* node) {
-  auto* landmark = static_cast<TagLandmark*>(memory::Allocate(sizeof(TagLandmark)));
-  const TagNode* at = node->parent;
-  for (Label& label : landmark->inner) {
-    label = at->label;
-    at = at->parent;
+// The labels of a tag, innermost first, up to its first landmark.
+class LabelWalk {
+ public:
+  explicit LabelWalk(const TagNode* tag) : at_(tag), left_(tag->run) {}
+  Label Next() {
+    Label label = at_->label;
+    if (--left_ == 0 && (at_ = at_->parent)) left_ = at_->run;
+    return label;
   }
-  while (!at->is_landmark && at->depth > PathEnds::kOuter) at = at->parent;
-  if (at->is_landmark) {
-    landmark->root = at->landmark->root;
+  // How many there are still, those behind a landmark too.
+  uint64_t depth() const { return at_ ? at_->depth - (at_->run - left_) : 0; }
+  const TagNode* landmark() const {
+    const TagNode* at = at_;
+    while (!at->is_landmark) at = at->parent;
+    return at;
+  }
+
+ private:
+  const TagNode* at_;
+  uint32_t left_;  // of its run
+};
+
+// The landmark of a node in front of `parent`.
+TagLandmark* MakeLandmark(const TagNode* parent) {
+  auto* landmark = static_cast<TagLandmark*>(memory::Allocate(sizeof(TagLandmark)));
+  LabelWalk walk(parent);
+  for (Label& label : landmark->inner) label = walk.Next();
+  if (walk.depth() > PathEnds::kOuter) {
+    landmark->root = walk.landmark()->landmark->root;
     landmark->root->refs.Retain();
     return landmark;
   }
@@ -45,10 +61,7 @@ TagLandmark* MakeLandmark(const TagNode* node) {
     memory::Free(landmark, sizeof(TagLandmark));
     throw;
   }
-  for (Label& label : landmark->root->labels) {
-    label = at->label;
-    at = at->parent;
-  }
+  for (Label& label : landmark->root->labels) label = walk.Next();
   return landmark;
 }
 
@@ -65,29 +78,23 @@ PathEntry EntryOf(const Label& label) {
   return entry;
 }
 
-TagNode* NewTag(const Label& label, TagNode* parent) {
+TagNode* NewLandmark(const Label& label, TagNode* parent) {
   auto* node = static_cast<TagNode*>(memory::Allocate(sizeof(TagNode)));
-  *node = {SharedCount(1), false, label, DepthOf(parent) + 1, {parent}};
-  alive::Made(alive::Kind::Tag);
-  if (node->depth % kPeriod != 0) {
-    HoldTag(parent);
-    return node;
-  }
   TagLandmark* landmark;
   try {
-    landmark = MakeLandmark(node);
+    landmark = MakeLandmark(parent);
   } catch (...) {
-    alive::Gone(alive::Kind::Tag);
     memory::Free(node, sizeof(TagNode));
     throw;
   }
-  node->is_landmark = true;
+  *node = {SharedCount(1), true, 1, label, DepthOf(parent) + 1, {nullptr}};
   node->landmark = landmark;
+  alive::Made(alive::Kind::Tag);
   return node;
 }
 
 TagNode* NewFarTag(const TagNode* outer, uint64_t depth, llvm::ArrayRef<Label> innermost) {
-  uint64_t behind = depth % kPeriod;  // labels after the last landmark
+  uint64_t behind = depth % kLandmarkPeriod;  // labels after the last landmark
   while (outer && !outer->is_landmark) outer = outer->parent;
   if (!outer || innermost.size() < behind + PathEnds::kInner || depth - DepthOf(outer) < behind + PathEnds::kInner) return nullptr;
   auto* landmark = static_cast<TagLandmark*>(memory::Allocate(sizeof(TagLandmark)));
@@ -101,7 +108,7 @@ TagNode* NewFarTag(const TagNode* outer, uint64_t depth, llvm::ArrayRef<Label> i
   std::copy_n(innermost.begin() + behind + 1, PathEnds::kInner - 1, landmark->inner);
   landmark->root = outer->landmark->root;
   landmark->root->refs.Retain();
-  *node = {SharedCount(1), true, innermost[behind], depth - behind, {nullptr}};
+  *node = {SharedCount(1), true, 1, innermost[behind], depth - behind, {nullptr}};
   node->landmark = landmark;
   alive::Made(alive::Kind::Tag);
   while (behind-- > 0) {
@@ -129,9 +136,11 @@ void FreeTag(TagNode* node) {
   }
 }
 
-void AddTag(const TagNode* node, PathEnds& ends) {
-  for (; node; node = node->parent) {
-    ends.Add(EntryOf(node->label));
+namespace {
+
+void AddLabels(const TagNode* node, uint32_t run, PathEnds& ends) {
+  for (; node; node = node->parent, run = node ? node->run : 0) {
+    for (uint32_t i = 0; i < run; ++i) ends.Add(EntryOf(node->label));
     if (!node->is_landmark) continue;
     for (const Label& label : node->landmark->inner) ends.Add(EntryOf(label));
     for (const Label& label : node->landmark->root->labels) ends.Add(EntryOf(label));
@@ -139,10 +148,20 @@ void AddTag(const TagNode* node, PathEnds& ends) {
   }
 }
 
+}  // namespace
+
+void AddTag(const TagNode* node, PathEnds& ends) { AddLabels(node, node ? node->run : 0, ends); }
+
 void FillPath(const TagNode* node, RuntimeError& error) {
   PathEnds ends;
   AddTag(node, ends);
   ends.Fill(error, DepthOf(node));
+}
+
+void FillPathAround(const TagNode* node, RuntimeError& error) {
+  PathEnds ends;
+  AddLabels(node, node->run - 1u, ends);
+  ends.Fill(error, node->depth - 1);
 }
 
 }  // namespace df

@@ -6,6 +6,7 @@
 // Nobody looks at such a tag but the call path of an error message, and that shows both ends of a long one (PathEnds). So
 // every 64th label of a tag is a *landmark*, which has a copy of the labels that any path through it can show, and not the
 // rest of the tag: what a node keeps alive is bounded, however long its tag, and each path is what the whole tag would give.
+// Labels of calls that are equal and follow each other, as those of a lazy list's elements, are one node, up to the next landmark.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +21,13 @@ namespace df {
 
 struct TagLandmark;
 
-// A label with the rest of the tag. The empty tag is null.
+// A label, or a run of equal ones, with the rest of the tag. The empty tag is null.
 struct TagNode {
   SharedCount refs;         // nodes, cells, errors, frames
-  uint32_t is_landmark;
+  uint16_t is_landmark;
+  uint16_t run;             // how many labels
   Label label;
-  uint64_t depth;           // number of labels
+  uint64_t depth;           // number of labels, of the rest too
   union {
     TagNode* parent;        // counted
     TagLandmark* landmark;  // owned
@@ -35,8 +37,9 @@ struct TagNode {
 // A label as call paths have it.
 PathEntry EntryOf(const Label& label);
 
-// label : parent, with one count.
-TagNode* NewTag(const Label& label, TagNode* parent);
+// Every so many labels there is a landmark.
+inline constexpr uint64_t kLandmarkPeriod = PathEnds::kInner + PathEnds::kOuter;
+TagNode* NewLandmark(const Label& label, TagNode* parent);
 void FreeTag(TagNode* node);
 // The tag of `depth` labels that continues `outer`, by its innermost labels alone, innermost first: no nodes are made of those
 // before. null, and nothing is done, if NewTag has to make them one after the other: a tag is short, or too few labels are given.
@@ -51,9 +54,38 @@ inline void DropTag(TagNode* node) {
 }
 
 inline uint64_t DepthOf(const TagNode* node) { return node ? node->depth : 0; }
+
+// Whether label : tag can be one node with the last labels of `tag`.
+inline bool ContinuesRun(const TagNode* tag, const Label& label) {
+  return tag && !label.loop && tag->label == label && !tag->is_landmark && (tag->depth + 1) % kLandmarkPeriod != 0;
+}
+// label : parent, with one count. Throws std::bad_alloc.
+inline TagNode* NewTag(const Label& label, TagNode* parent) {
+  uint64_t depth = DepthOf(parent) + 1;
+  if (depth % kLandmarkPeriod == 0) [[unlikely]] return NewLandmark(label, parent);
+  auto* node = static_cast<TagNode*>(memory::Allocate(sizeof(TagNode)));
+  uint16_t run = 1;
+  if (ContinuesRun(parent, label)) {
+    run = static_cast<uint16_t>(parent->run + 1);
+    parent = parent->parent;
+  }
+  *node = {SharedCount(1), false, run, label, depth, {HoldTag(parent)}};
+  alive::Made(alive::Kind::Tag);
+  return node;
+}
+// The same in the place of `tag` itself, if nobody else holds that and its labels run on. False: nothing was done.
+inline bool Lengthen(TagNode* tag, const Label& label) {
+  if (!ContinuesRun(tag, label) || !tag->refs.IsOne()) return false;
+  ++tag->run;
+  ++tag->depth;
+  return true;
+}
+
 // Adds the labels that the path of an error shows.
 void AddTag(const TagNode* node, PathEnds& ends);
 void FillPath(const TagNode* node, RuntimeError& error);
+// The path without its innermost label, which is one of a run.
+void FillPathAround(const TagNode* node, RuntimeError& error);
 
 // The tag of the activation in which an error arose.
 struct TagNodeCell : Cell {

@@ -496,10 +496,23 @@ L_EnterLate:
   RUN();
 
 L_Next:
-  frame->resume = ip;
-  frame = NextDirect(frame, k);
-  if (!frame) return;
-  goto resume;
+  if (budget_ <= 1 || frame->refs > 1 || !unpins_.empty()) [[unlikely]] {
+    frame->resume = ip;
+    frame = NextDirect(frame, k);
+    if (!frame) return;
+    goto resume;
+  }
+  --budget_;
+  ForgetTag(frame);
+  ip = code + ip->y;
+  RUN();
+L_MoveMany:
+  MoveMany(frame->slots(), k, *ip);
+  NEXT();
+L_Again:
+  ++S(ip->d);
+  ip = code + frame->site->callee->direct;
+  RUN();
 
 general:
   STAND();

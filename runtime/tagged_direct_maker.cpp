@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "llvm/ADT/STLExtras.h"
 #include "runtime/tagged_direct_data.h"
 #include "runtime/tagged_direct_flow.h"
 #include "runtime/tagged_direct_maker.h"
@@ -48,6 +49,7 @@ class DirectMaker {
   void EmitYield(const Step& step, const Slots& live_after);
   uint32_t ListResults(const Step& step, uint32_t* count);
   bool EmitNext(const Step& step);
+  void EmitMoves(DirectInstr next);
   bool EmitReturn(const Step& step);
   void DropDead(const Slots& before, const Slots& after);
 
@@ -89,6 +91,7 @@ class DirectMaker {
   DirectFlow flow_;
   std::vector<uint32_t> start_;  // by block: its first instruction
   std::vector<Patch> patches_;
+  std::vector<uint32_t> nexts_;  // the instructions
   std::vector<uint32_t> todo_;
   std::vector<uint32_t> uses_;  // of the step, by slot
   Slots live_after_;
@@ -433,7 +436,46 @@ bool DirectMaker::EmitNext(const Step& step) {
     out().operands.push_back(step.operands[i]);
     ++out().operands[stays];
   }
+  nexts_.push_back(at);
   return count <= kMostNext;
+}
+
+// The moves of a Next, one by one in an order in which none overwrites what another one reads; or all at once.
+void DirectMaker::EmitMoves(DirectInstr next) {
+  struct Move {
+    uint32_t from, to;
+  };
+  std::vector<Move> left, ordered;
+  for (uint32_t i = 0; i < next.b; ++i) left.push_back({out().operands[next.x + 2 * i], out().operands[next.x + 2 * i + 1]});
+  auto reads = [](const Move& move, uint32_t slot) { return !(move.from & kConstant) && (move.from & kOperandIndex) == slot; };
+  while (!left.empty()) {
+    auto free = llvm::find_if(left, [&](const Move& move) {
+      return llvm::none_of(left, [&](const Move& other) { return &other != &move && reads(other, move.to & kOperandIndex); });
+    });
+    // A value that several want is given up by one of them only when all have it.
+    bool shared = free != left.end() && !(free->from & kConstant) &&
+                  llvm::count_if(left, [&](const Move& move) { return reads(move, free->from & kOperandIndex); }) > 1;
+    if (free == left.end() || shared) {
+      Add(Direct::MoveMany, 0, 0, next.b).x = next.x;
+      return;
+    }
+    ordered.push_back(*free);
+    left.erase(free);
+  }
+  for (auto [from, to] : ordered) {
+    uint32_t slot = to & kOperandIndex, source = from & kOperandIndex;
+    bool plain = to & kPlainOperand;
+    if (from & kConstant) {
+      const Value& constant = p_.constants[from & ~kConstant];
+      if (plain) Add(Direct::Load, slot).imm = constant.word();
+      else if (constant.is_word()) Add(Direct::Nullary, slot).imm = constant.word();
+      else Add(Direct::LoadOpen, slot).x = from & ~kConstant;
+    } else if (from & kPlainOperand) {
+      Add(plain ? Direct::Move : Direct::Widen, slot, source);
+    } else {
+      Add(Direct::MoveOpen, slot, source | (from & kLastOperand ? kLastUse : 0));
+    }
+  }
 }
 
 bool DirectMaker::EmitReturn(const Step& step) {
@@ -656,6 +698,13 @@ bool DirectMaker::Run(const std::vector<uint32_t>& parameters) {
   }
   scope_.direct = scope_.plain = entry;
   scope_.plain_end = Here();
+  // Behind the end: whoever reads the code takes a Next for all that it does.
+  pc_ = state_ = kNone;
+  for (uint32_t next : nexts_) {
+    out().code[next].y = Here();
+    EmitMoves(out().code[next]);
+    Add(Direct::Again, scope_.iteration_slot);
+  }
   return true;
 }
 

@@ -153,9 +153,28 @@ Frame* Worker::ReturnMany(Frame* frame) {
   return GiveResults(frame, list, in.b);
 }
 
-// The next iteration of a loop.
+// The values of the next iteration take the places of this one's.
+void Worker::MoveMany(uint64_t* s, uint8_t* k, const DirectInstr& in) {
+  const uint32_t* list = program_.direct.operands.data() + in.x;
+  uint32_t count = in.b;
+  uint64_t bits[kMostNext];
+  uint8_t states[kMostNext];
+  for (uint32_t i = 0; i < count; ++i) {
+    Value value = TakeOperand(s, k, list[2 * i]);
+    bits[i] = BitsOf(value);
+    states[i] = StateOf(value);
+    if (value.counted()) value.Take();
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t to = list[2 * i + 1];
+    s[to & kOperandIndex] = bits[i];
+    if (!(to & kPlainOperand)) k[to & kOperandIndex] = states[i];
+  }
+}
+
+// The next iteration of a loop, where there is more to do than to move values.
 Frame* Worker::NextDirect(Frame* frame, uint8_t* k) {
-  if (--budget_ == 0) {
+  if (budget_ == 0 || --budget_ == 0) {
     now_ = frame;
     StepCheck();
     if (poll_due_ && PollInDirect(frame)) return YieldDirect(frame);
@@ -179,29 +198,8 @@ Frame* Worker::NextDirect(Frame* frame, uint8_t* k) {
     for (uint32_t i = 0; i < count; ++i) Put(next, list[2 * i + 1] & kOperandIndex, TakeOperand(s, k, list[2 * i]));
     return next;
   }
-  if (frame->flags & kHasTag) ForgetTag(frame);
-  uint64_t bits[kMostNext];
-  uint8_t states[kMostNext];
-  for (uint32_t i = 0; i < count; ++i) {
-    uint32_t from = list[2 * i];
-    if (from & kConstant) {
-      const Value& constant = program_.constants[from & ~kConstant];
-      bits[i] = BitsOf(constant);
-      states[i] = StateOf(constant);
-      Count(bits[i], states[i]);
-      continue;
-    }
-    bits[i] = s[from & kOperandIndex];
-    states[i] = kWord;
-    if (from & kPlainOperand) continue;
-    states[i] = kPresent | (k[from & kOperandIndex] & 7);
-    if (!(from & kLastOperand)) Count(bits[i], states[i]);
-  }
-  for (uint32_t i = 0; i < count; ++i) {
-    uint32_t to = list[2 * i + 1];
-    s[to & kOperandIndex] = bits[i];
-    if (!(to & kPlainOperand)) k[to & kOperandIndex] = states[i];
-  }
+  ForgetTag(frame);
+  MoveMany(s, k, in);
   ++s[in.d];
   frame->resume = program_.direct.code.data() + frame->site->callee->direct;
   return frame;

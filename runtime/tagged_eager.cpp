@@ -133,9 +133,12 @@ class Path {
         ++made_;
         made_of_run_ = 0;
       }
-      TagNode* rest = own_ ? own_ : around_ ? around_->Tag() : outer_;
-      TagNode* next = NewTag({runs_[made_].site->label, false, 0}, rest);
-      DropTag(std::exchange(own_, next));
+      Label label{runs_[made_].site->label, false, 0};
+      if (!own_ || !Lengthen(own_, label)) {
+        TagNode* rest = own_ ? own_ : around_ ? around_->Tag() : outer_;
+        TagNode* next = NewTag(label, rest);
+        DropTag(std::exchange(own_, next));
+      }
       ++made_of_run_;
     }
   }
@@ -593,7 +596,7 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
   // In direct code only.
   L_Apply: L_ApplyOpen: L_Defer: L_Drop: L_Count: L_CountCall: L_Call: L_CallWord: L_Arg: L_ArgConstant: L_ArgWiden: L_ArgOpen:
   L_ArgOpenConstant: L_Enter: L_CallOut: L_Got: L_GotOpen: L_GotMany: L_Next: L_ReturnMany: L_Words: L_ApplyMany: L_KeepCallee:
-  L_NoneLate: L_Yield: L_Await: L_Awaited: L_Resume: L_EnterLate:
+  L_MoveMany: L_Again: L_NoneLate: L_Yield: L_Await: L_Awaited: L_Resume: L_EnterLate:
   not_here:
     __builtin_unreachable();
   } catch (...) {

@@ -163,6 +163,7 @@ Outcome TaggedExecution::RunUntil(const DelayCell* goal) {
 void TaggedExecution::FillPathOf(const DelayCell* cell, RuntimeError& error) const {
   const Frame* body = cell->Now() == DelayCell::State::Running ? cell->body : nullptr;
   if (cell->site->keeps_home) FillPath(body ? body->parent_frame() : cell->home, error);
+  else if (body && body->flags & kHasTag && body->tag == body->parent_tag) FillPathAround(body->tag, error);
   else FillPath(body ? body->parent_tag : cell->tag, error);
 }
 

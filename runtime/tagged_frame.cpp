@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -22,6 +23,16 @@ TagNode* GiveTag(Frame* frame, TagNode* outer) {
   frame->tag = NewTag(LabelOf(frame), outer);
   frame->flags |= kHasTag;
   return frame->tag;
+}
+
+// The same of a delayed body. Most often nobody else holds the tag of its Delay any more, and that is the same label again, as in
+// a list that is consumed as it is made.
+TagNode* GiveBodyTag(Frame* frame) {
+  TagNode* outer = frame->parent_tag;
+  if (!Lengthen(outer, LabelOf(frame))) return GiveTag(frame, outer);
+  frame->tag = HoldTag(outer);
+  frame->flags |= kHasTag;
+  return outer;
 }
 
 // The same of a call that stands in an inlined activation.
@@ -46,23 +57,26 @@ inline TagNode* GiveTagIn(Frame* frame, TagNode* outer) {
   return GiveTag(frame, outer);
 }
 
-// Down from the innermost frame around it whose tag has a node.
+// Down from the innermost frame around it whose tag has a node. Those between have in place of their tag the way back.
 TagNode* TagOfDeep(Frame* frame) {
-  llvm::SmallVector<Frame*, 16> without;
   TagNode* tag = nullptr;
-  for (Frame* at = frame;; at = at->parent) {
+  Frame *at = frame, *within = nullptr;
+  for (;; at = at->parent) {
     if (at->flags & kHasTag) {
       tag = at->tag;
       break;
     }
     if (at->site->type == SiteType::Root) break;
     if (at->flags & kTagParent) {
-      tag = GiveTag(at, at->parent_tag);
+      tag = GiveBodyTag(at);
       break;
     }
-    without.push_back(at);
+    at->within = std::exchange(within, at);
   }
-  while (!without.empty()) tag = GiveTagIn(without.pop_back_val(), tag);
+  while (within) {
+    at = std::exchange(within, within->within);
+    tag = GiveTagIn(at, tag);
+  }
   return tag;
 }
 
@@ -70,7 +84,7 @@ TagNode* TagOfDeep(Frame* frame) {
 
 TagNode* TagOf(Frame* frame) {
   if (frame->flags & kHasTag) return frame->tag;
-  if (frame->flags & kTagParent) return GiveTag(frame, frame->parent_tag);
+  if (frame->flags & kTagParent) return GiveBodyTag(frame);
   if (Frame* outer = frame->parent; outer && outer->flags & kHasTag) return GiveTagIn(frame, outer->tag);
   return TagOfDeep(frame);
 }

@@ -54,7 +54,7 @@ inline constexpr uint8_t kPresent = 0x80;
 struct Frame {
   union {
     Frame* parent;
-    TagNode* parent_tag;  // kTagParent; null is the empty tag
+    TagNode* parent_tag;  // kTagParent; null is the empty tag. If it is `tag` itself, that without its innermost label
   };
   const SiteCode* site;
   uint32_t refs;
@@ -67,7 +67,10 @@ struct Frame {
   };
   uint32_t pins;
   uint32_t depth;
-  TagNode* tag;           // kHasTag; counted
+  union {
+    TagNode* tag;         // kHasTag; counted
+    Frame* within;        // private to TagOf
+  };
   const DirectInstr* resume;
 
   // refs, flags and state_words, read and written as one (HeadOf).

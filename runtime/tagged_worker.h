@@ -234,6 +234,7 @@ class Worker {
   Frame* ReturnBody(Frame* frame, uint64_t value, uint8_t state);
   Frame* ReturnMany(Frame* frame);
   Frame* NextDirect(Frame* frame, uint8_t* k);
+  void MoveMany(uint64_t* s, uint8_t* k, const DirectInstr& in);
   Frame* YieldDirect(Frame* frame);
   // An operand of a list: a constant, or a slot, of which it may be the last use.
   Value TakeOperand(const uint64_t* s, const uint8_t* k, uint32_t operand) const {

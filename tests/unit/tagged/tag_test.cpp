@@ -15,6 +15,8 @@ std::vector<std::tuple<uint32_t, uint32_t, uint64_t>> Labels(const RuntimeError&
 }  // namespace
 
 TEST_CASE("the path of a tag is that of the whole list of labels", "[tagged]") {
+  uint32_t run = GENERATE(1, 2, 5, 70, 1000);  // of equal labels
+  bool in_place = GENERATE(false, true);       // see Lengthen
   int64_t before = memory::counters.current;
   std::vector<PathEntry> whole;  // outermost first
   TagNode* tag = nullptr;
@@ -28,10 +30,20 @@ TEST_CASE("the path of a tag is that of the whole list of labels", "[tagged]") {
     REQUIRE(Labels(from_tag) == Labels(from_labels));
     REQUIRE(from_tag.path_length == from_labels.path_length);
     REQUIRE(from_tag.path_gap == from_labels.path_gap);
-    uint32_t id = static_cast<uint32_t>(depth * depth % 7);
+    if (tag && tag->run > 1) {
+      RuntimeError around;
+      FillPathAround(tag, around);
+      PathEnds without;
+      for (size_t i = whole.size() - 1; i-- > 0;) without.Add(whole[i]);
+      without.Fill(from_labels, whole.size() - 1);
+      REQUIRE(Labels(around) == Labels(from_labels));
+      REQUIRE(around.path_length == from_labels.path_length);
+    }
+    uint32_t id = static_cast<uint32_t>(depth / run * (depth / run) % 7);
     bool loop = id % 3 == 1;
     Label label{id, loop, loop ? depth * 13 : 0};
     whole.push_back(EntryOf(label));
+    if (in_place && Lengthen(tag, label)) continue;
     TagNode* longer = NewTag(label, tag);
     DropTag(tag);  // only the longest is held
     tag = longer;

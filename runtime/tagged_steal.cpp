@@ -17,6 +17,9 @@ constexpr microseconds kLongestRefused{20000};  // to look for work costs the on
 constexpr microseconds kGrain{50};
 constexpr microseconds kPatience{1000};  // with a victim that does not answer, while there are others
 constexpr microseconds kLimitsGlance{20000};
+// A walk that found nothing is not done again before so many times as long has passed, or the longest time.
+constexpr int kWalkShare = 100;
+constexpr microseconds kLongestBetweenWalks{1000000};
 
 // What a reference stands for, which is known.
 const Value& ValueOf(const Value& reference) {
@@ -142,7 +145,12 @@ void Worker::Unlist(Frame* frame) {
 
 // The frame below the oldest one in direct code that has work and waits for it.
 Frame* Worker::OldestCandidate(Frame* running) {
-  if (candidates_.empty()) Examine(running);
+  if (candidates_.empty() && (run_.stress || Clock::now() >= examine_at_)) {
+    auto began = Clock::now();
+    Examine(running);
+    auto now = Clock::now();
+    if (candidates_.empty()) examine_at_ = now + std::min<Clock::duration>(kWalkShare * (now - began), kLongestBetweenWalks);
+  }
   while (!candidates_.empty()) {
     Frame* below = candidates_.front();
     Frame* at = WaiterOf(below);

@@ -423,6 +423,7 @@ class Worker {
   bool poll_due_ = false;
   uint32_t checks_ = 0;
   std::deque<Frame*> candidates_;  // below frames that wait in direct code and have work to give away; the oldest first
+  std::chrono::steady_clock::time_point examine_at_{};  // no Examine before then: the last one found nothing
   std::unordered_set<Proxy*> proxies_;
   struct Question {
     Value reference;

@@ -18,6 +18,7 @@ DemandExecution::DemandExecution(const ir::Graph& graph, const RunOptions& optio
 }
 
 DemandExecution::~DemandExecution() {
+  FreeLeftOver();
   results_.clear();
   values_.clear();
   while (!stack_.empty()) {

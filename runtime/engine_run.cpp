@@ -45,6 +45,19 @@ EngineRun::~EngineRun() {
   if (DeadObjects::watch == this) DeadObjects::watch = outer_watch_;
 }
 
+// The run ends at the next look at its limits, which is soon: so there are few of them.
+bool EngineRun::Take(DeadObjects& left) {
+  LeaveAtLimit();
+  if (ended_ || left_overs_ == left_over_.size() || limits_.Check(0) == Stop::Done) return false;
+  left.MoveTo(left_over_[left_overs_++]);
+  return true;
+}
+
+void EngineRun::FreeLeftOver() {
+  ended_ = true;
+  while (left_overs_ > 0) left_over_[--left_overs_].FreeAll();
+}
+
 Stats EngineRun::stats() const {
   Stats stats = stats_;
   stats.peak_memory = static_cast<uint64_t>(std::max<int64_t>(0, memory::counters.peak - limits_.base()));

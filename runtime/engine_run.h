@@ -89,6 +89,7 @@ class EngineRun : public Execution, private DeadObjects::Watch {
     if (ended_) return last_;
     try {
       memory::LimitScope scope(limits_.base(), limits_.max_memory(), budget_);
+      DeadObjects::WatchScope watch(this);
       work();
     } catch (const DeviceFull& full) {
       return Ended(Stop::MemoryLimit, full.what());
@@ -111,6 +112,8 @@ class EngineRun : public Execution, private DeadObjects::Watch {
   }
   // The inputs are taken if they are as many as the graph has.
   Outcome TakeInputs(std::vector<Value> inputs);
+  // First of all in the destructor of an engine: nothing runs any more.
+  void FreeLeftOver();
   // Printing a large value that is all there forces nothing, and is to end in time as well.
   Outcome CheckForce();
 
@@ -155,9 +158,11 @@ class EngineRun : public Execution, private DeadObjects::Watch {
   memory::Budget* budget_ = nullptr;  // of a run on several threads; this one has share 0
 
  private:
-  void Look() override { LeaveAtLimit(); }
+  bool Take(DeadObjects& left) override;
 
   DeadObjects::Watch* const outer_watch_ = DeadObjects::watch;
+  std::array<DeadObjects, 16> left_over_;  // whose release was given up because a limit was reached
+  size_t left_overs_ = 0;
   uint64_t forces_ = 0;
   bool ended_ = false;  // by a limit or a broken rule
   Outcome last_;

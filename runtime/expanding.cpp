@@ -62,6 +62,7 @@ ExpandingExecution::ExpandingExecution(const ir::Graph& graph, const RunOptions&
 }
 
 ExpandingExecution::~ExpandingExecution() {
+  FreeLeftOver();
   // What waits is dropped: values out of copies and cells first, so that no circle of cells keeps anything.
   DeadObjects dead;
   for (Instance* at = first_; at; at = at->next) {

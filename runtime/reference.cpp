@@ -40,6 +40,7 @@ ReferenceExecution::ReferenceExecution(const ir::Graph& graph, const RunOptions&
 }
 
 ReferenceExecution::~ReferenceExecution() {
+  FreeLeftOver();
   while (!queue_.empty()) queue_.Pop();
   waiting_.clear();
   outer_values_.clear();

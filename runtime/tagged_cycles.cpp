@@ -22,8 +22,8 @@ constexpr uint64_t kObjectsPerLook = 1 << 14;  // in a millisecond or two
 
 class TrialDeletion {
  public:
-  // `look` is called every so many objects.
-  explicit TrialDeletion(llvm::function_ref<void()> look) : look_(look) {}
+  // One of both is called every so many objects: `look` may throw, `glance` may not, because counts are wrong then.
+  TrialDeletion(llvm::function_ref<void()> look, llvm::function_ref<void()> glance) : look_(look), glance_(glance) {}
   // The cells that only cells hold.
   std::vector<DelayCell*> Run(llvm::ArrayRef<Pool<DelayCell>*> pools) {
     std::vector<DelayCell*> garbage;
@@ -32,7 +32,7 @@ class TrialDeletion {
       for (Pool<DelayCell>* pool : pools) pool->ForEachLive([&](DelayCell* cell) { See(cell); });
       cells = seen_.size();
       for (size_t i = 0; i < seen_.size(); ++i) {
-        Tick();
+        if (++ticks_ % kObjectsPerLook == 0) look_();
         ForEachChild(seen_[i], [&](Object* child) { See(child); });
       }
       todo_.reserve(seen_.size());
@@ -58,7 +58,7 @@ class TrialDeletion {
 
  private:
   void Tick() {
-    if (++ticks_ % kObjectsPerLook == 0) look_();
+    if (++ticks_ % kObjectsPerLook == 0) glance_();
   }
 
   void See(Object* object) {
@@ -103,7 +103,7 @@ class TrialDeletion {
         visit(value->object());
   }
 
-  llvm::function_ref<void()> look_;
+  llvm::function_ref<void()> look_, glance_;
   uint64_t ticks_ = 0;
   std::vector<Object*> seen_, todo_;
 };
@@ -117,12 +117,16 @@ void TaggedExecution::CollectIfDue() {
   if (!due || (team_ && !team_->HoldUp())) return;
   std::vector<Pool<DelayCell>*> pools;
   ForEachWorker([&](Worker& worker) { pools.push_back(&worker.cells_); });
+  auto look = [this] {
+    LeaveAtLimit();
+    CheckLimits();
+  };
   uint64_t filled = 0, looked = 0;
   DeadObjects dead;
   try {
     for (Pool<DelayCell>* pool : pools)
       pool->ForEachLive([&](DelayCell* cell) {
-        if (++looked % kObjectsPerLook == 0) LeaveAtLimit();
+        if (++looked % kObjectsPerLook == 0) look();
         filled += FillIfReady(program_, *cell, dead);
       });
   } catch (...) {
@@ -130,7 +134,7 @@ void TaggedExecution::CollectIfDue() {
     throw;
   }
   dead.FreeAll();
-  std::vector<DelayCell*> garbage = TrialDeletion([this] { LeaveAtLimit(); }).Run(pools);
+  std::vector<DelayCell*> garbage = TrialDeletion(look, [this] { LeaveAtLimit(); }).Run(pools);
   for (DelayCell* cell : garbage) cell->DropChildren(dead);
   dead.FreeAll();
   worker_->cells_published_.store(worker_->live_cells_, std::memory_order_relaxed);

@@ -60,6 +60,8 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
 // What waits is dropped: values out of frames and cells first, so that no cycle through cells keeps anything.
 TaggedExecution::~TaggedExecution() {
   if (team_) team_->End();
+  FreeLeftOver();
+  ForEachWorker([](Worker& worker) { worker.unreleased_.kept.FreeAll(); });
   DeadObjects dead;
   ForEachWorker([&](Worker& worker) { worker.GiveUpValues(dead); });
   ForEachWorker([&](Worker& worker) { worker.GiveUpCells(dead); });

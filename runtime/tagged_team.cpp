@@ -126,10 +126,17 @@ Team::Team(TaggedExecution& execution, Worker& first, uint32_t threads, memory::
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+bool Worker::Unreleased::Take(DeadObjects& left) {
+  if (has_kept || !worker.team_->ending()) return false;
+  left.MoveTo(kept);
+  return has_kept = true;
+}
+
 void Team::Serve(Worker& worker, uint32_t index, memory::Budget& budget) {
   memory::TakeOverSmallBlocks();
   budget.Join(index, memory::counters.current);
   Worker::helper = &worker;
+  DeadObjects::WatchScope watch(&worker.unreleased_);
   try {
     worker.Serve();
   } catch (...) {

@@ -122,6 +122,15 @@ class Worker {
   static constexpr uint32_t kStepsPerCheck = 1024;
   static constexpr uint32_t kChecksBeforeTeam = 256;  // a run of less than some milliseconds starts no threads
 
+  // What a helper was releasing when the run ended, once.
+  struct Unreleased : DeadObjects::Watch {
+    explicit Unreleased(const Worker& w) : worker(w) {}
+    bool Take(DeadObjects& left) override;
+    const Worker& worker;
+    DeadObjects kept;
+    bool has_kept = false;
+  };
+
   // Work that is ready: the tail at `pc` of `frame`, or its ready regions if that is kNone, one ref; or a cell to be
   // started, one count.
   struct Item {
@@ -422,6 +431,7 @@ class Worker {
   std::unique_ptr<Message> mail_;  // taken from there and not yet read, with what follows it
   bool poll_due_ = false;
   uint32_t checks_ = 0;
+  Unreleased unreleased_{*this};
   std::deque<Frame*> candidates_;  // below frames that wait in direct code and have work to give away; the oldest first
   std::chrono::steady_clock::time_point examine_at_{};  // no Examine before then: the last one found nothing
   std::unordered_set<Proxy*> proxies_;

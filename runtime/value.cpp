@@ -77,7 +77,7 @@ void DeadObjects::FreeAll() {
   while (Object* object = first_) {
     if (--until_look == 0) {
       until_look = kObjectsPerLook;
-      if (watch) watch->Look();
+      if (watch && watch->Take(*this)) return;
     }
     first_ = reinterpret_cast<Object*>(uint64_t{object->constructor} << 32 | object->refs.raw());
     alive::Gone(Object::CountedAs(object->kind));

@@ -113,11 +113,24 @@ class DeadObjects {
   }
   // Frees them, and what only they held.
   void FreeAll();
-  // Called amid the release of very many by this thread, which it may end (RunOptions::leave); null: nothing is.
+  // Asked amid the release of very many by this thread; null: nobody is. It may end the process (RunOptions::leave), or take what is
+  // left, for later: then true.
   struct Watch {
-    virtual void Look() = 0;
+    virtual bool Take(DeadObjects& left) = 0;
   };
   static thread_local constinit Watch* watch;
+  // Asks `now` instead, as long as it lives.
+  class WatchScope {
+   public:
+    explicit WatchScope(Watch* now) : before_(watch) { watch = now; }
+    ~WatchScope() { watch = before_; }
+    WatchScope(const WatchScope&) = delete;
+    WatchScope& operator=(const WatchScope&) = delete;
+
+   private:
+    Watch* before_;
+  };
+  void MoveTo(DeadObjects& empty) { empty.first_ = std::exchange(first_, nullptr); }
 
  private:
   Object* first_ = nullptr;

@@ -193,6 +193,29 @@ def run_memory(args, folder):
     return faults
 
 
+def run_repl(args):
+    """Ctrl-C amid a release in the REPL: milliseconds to the message, and to the answer of what is asked next."""
+    faults = 0
+    text = ":{\n%sgo :: Int -> Int\ngo n = let t = build %d n in if total t + total t == 1 then 0 else go (n + 1)\n:}\ngo 0\n" % (TREE, 8 if args.small else 22)
+    for number in range(args.rounds):
+        process = subprocess.Popen([args.dfc, "repl"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+        process.stdin.write(text.encode())
+        time.sleep(2 + 0.37 * number)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        message = process.stderr.readline()
+        said = time.monotonic() - began
+        process.stdin.write(b"6 * 7\n")
+        answer = process.stdout.readline()
+        answered = time.monotonic() - began
+        process.stdin.close()
+        process.wait()
+        fault = "" if message == b"error: interrupted\n" and answer == b"42\n" else " %r %r" % (message, answer)
+        faults += bool(fault)
+        print("| REPL, a tree that is released | SIGINT | %.0f to the message, %.0f to the next answer | |%s" % (1000 * said, 1000 * answered, fault), flush=True)
+    return faults
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dfc", required=True)
@@ -207,6 +230,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         print("| where it stands | ended by | ms to the end of the process | ms of a processor, the program's + the system's |\n|---|---|---|---|")
         faults = run_subjects(args, folder) + run_memory(args, folder)
+        if not args.only or args.only == "REPL":
+            faults += run_repl(args)
         if not args.only or args.only == "files":
             faults += run_files(args, folder)
     sys.exit(faults != 0)

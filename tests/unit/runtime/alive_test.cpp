@@ -1,5 +1,6 @@
 // What is counted as alive, and how what is left is said.
 #include "runtime/alive.h"
+#include "runtime/memory.h"
 #include "runtime/value.h"
 #include "tests/unit/catch.h"
 
@@ -33,5 +34,37 @@ TEST_CASE("values are counted while they are alive, in builds that verify", "[al
     Value::Adopt(ValueKind::Object, lost);
     CHECK(alive::Left(before, alive::Now()) == (alive::kCounted ? "3 constructors" : ""));
   }
+  CHECK(alive::Left(before, alive::Now()).empty());
+}
+
+TEST_CASE("a long release can be given up, and done later", "[alive]") {
+  constexpr int64_t kLong = 200000;
+  struct Taker : DeadObjects::Watch {
+    DeadObjects left;
+    int asked = 0;
+    bool Take(DeadObjects& now) override {
+      ++asked;
+      now.MoveTo(left);
+      return true;
+    }
+  } taker;
+  alive::Counts before = alive::Now();
+  int64_t bytes = memory::counters.current;
+  Value list = Value::Word(0);
+  for (int64_t i = 0; i < kLong; ++i) {
+    Data* cell = Data::New(1, 2);
+    cell->fields()[0] = Value::Word(i);
+    cell->fields()[1] = std::move(list);
+    list = Value::Adopt(ValueKind::Object, cell);
+  }
+  {
+    DeadObjects::WatchScope watch(&taker);
+    list = Value::Word(0);
+  }
+  CHECK(taker.asked == 1);
+  CHECK(DeadObjects::watch == nullptr);
+  CHECK(memory::counters.current > bytes + kLong);  // most of it is still there
+  taker.left.FreeAll();
+  CHECK(memory::counters.current == bytes);
   CHECK(alive::Left(before, alive::Now()).empty());
 }

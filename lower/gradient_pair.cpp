@@ -1,6 +1,7 @@
 // See gradient_pair.h.
 #include "lower/gradient_pair.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "lower/gradient_all.h"
 #include "lower/gradient_rules.h"
 
@@ -74,6 +75,7 @@ Function PairBuilder::Run() {
     for (Value& operand : node.operands) replace(operand);
   for (Block& block : f_.blocks)
     for (Value& yield : block.yields) replace(yield);
+  FailKnots();
 
   f_.name = signature.name;
   f_.params = std::move(signature.params);
@@ -199,6 +201,45 @@ Value PairBuilder::OrZero(std::optional<Value> total, Value value) {
 void PairBuilder::ResolveLate(Scope& scope) {
   for (auto& [value, placeholder] : std::map<Value, Value>(scope.late)) {
     replaced_[placeholder.node.index] = OrZero(TakeSum(value), value);
+    knots_.push_back({value, placeholder, scope.block});
+  }
+}
+
+// Whether the value is surely needed to compute it: along operands that are looked at, and predicates.
+bool PairBuilder::NeedsItself(Value value) const {
+  llvm::DenseSet<uint32_t> seen;
+  std::vector<NodeId> work = {value.node};
+  while (!work.empty()) {
+    const Node& node = f_.nodes[work.back()];
+    work.pop_back();
+    for (uint32_t i = 0; i < node.operands.size(); ++i) {
+      bool looks = node.kind == NodeKind::Op || (node.kind == NodeKind::Branch && i == 0);
+      if (node.kind == NodeKind::Op && node.op == ir::Op::Construct)
+        looks = w_.program().types[node.results[0].type].constructors[node.attr].fields[i].strict;
+      // Of a paired call not all results hang on all operands.
+      if (node.kind == NodeKind::Apply) looks = !w_.program().functions[node.callee].paired && !w_.program().functions[node.callee].params[i].type.lazy;
+      if (!looks) continue;
+      if (node.operands[i] == value) return true;
+      if (seen.insert(node.operands[i].node.index).second) work.push_back(node.operands[i].node);
+    }
+  }
+  return false;
+}
+
+// Cotangents of data are evaluated, so that of data which is defined by itself may need itself. That is an error of its own.
+void PairBuilder::FailKnots() {
+  for (const Knot& knot : knots_) {
+    Value total = knot.placeholder;
+    for (auto it = replaced_.find(total.node.index); it != replaced_.end(); it = replaced_.find(total.node.index)) total = it->second;
+    if (!NeedsItself(total)) continue;
+    w_.block = knot.block;
+    w_.pos = f_.nodes[knot.value.node].pos;
+    Value fail = w_.Fail("a gradient of data that is defined by itself: reverse mode has none, jvp does", w_.TypeOf(total).type);
+    auto replace = [&](Value& value) {
+      if (value == total) value = fail;
+    };
+    for (Node& node : f_.nodes) llvm::for_each(node.operands, replace);
+    for (Block& block : f_.blocks) llvm::for_each(block.yields, replace);
   }
 }
 

@@ -77,6 +77,8 @@ class PairBuilder {
   void TransposeDelay(NodeId id);
   void TransposeBranch(NodeId id);
   void ResolveLate(Scope& scope);
+  bool NeedsItself(Value value) const;
+  void FailKnots();
 
   Gradients& all_;
   GradientTypes& types_;
@@ -88,6 +90,12 @@ class PairBuilder {
   std::map<Value, bool> used_late_;
   std::vector<Scope> scopes_;
   llvm::DenseMap<uint32_t, Value> replaced_;  // placeholders
+  // Of what is used by earlier nodes: the value, the block, and its placeholder.
+  struct Knot {
+    Value value, placeholder;
+    BlockId block;
+  };
+  std::vector<Knot> knots_;
 };
 
 }  // namespace df::fg

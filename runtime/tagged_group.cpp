@@ -38,7 +38,7 @@ class Grouping {
   void Predecessors(NodeId id, std::vector<NodeId>& out) const;  // adds them
   bool HangsOn(NodeId result, NodeId argument) const;
   bool Reaches(NodeId value, const SiteNodes& site) const;
-  void SeparateLate();
+  bool SeparateLate();
   bool IsLateSource(NodeId id);
   void FindComponents(const std::vector<NodeId>& nodes);
   bool Separate(NodeId from, uint32_t operand, uint32_t row, Edge trigger, llvm::ArrayRef<NodeId> arguments,
@@ -127,8 +127,9 @@ bool Grouping::Reaches(NodeId value, const SiteNodes& site) const {
 }
 
 // Arguments that are computed from results of their own call go late, as cotangents do. Where that is known, the other arguments
-// do not hang on those results by way of them.
-void Grouping::SeparateLate() {
+// do not hang on those results by way of them. Finds the components of all scopes; false if these are still right.
+bool Grouping::SeparateLate() {
+  bool changed = false;
   for (const std::vector<NodeId>& nodes : w_.nodes_in) {
     FindComponents(nodes);
     for (NodeId id : nodes) {
@@ -137,9 +138,12 @@ void Grouping::SeparateLate() {
       NodeId merge = w_.merge_of[w_.RowOf(id)], value = w_.In(id, 0).node;
       const SiteNodes& site = w_.sites[node.attr];
       bool cycle = llvm::any_of(site.returns, [&](NodeId r) { return component_[r.index] == component_[value.index]; });
-      if (merge.valid() && cycle && Reaches(value, site)) w_.together[merge.index] = false;
+      if (!merge.valid() || !cycle || !Reaches(value, site)) continue;
+      w_.together[merge.index] = false;
+      changed = true;
     }
   }
+  return changed;
 }
 
 bool Grouping::IsLateSource(NodeId id) {
@@ -301,7 +305,7 @@ void Grouping::Run() {
     for (ir::ScopeId scope(0); scope.index < g_.scopes.size(); ++scope.index)
       if (g_.scopes[scope].kind == ir::ScopeKind::Loop) spread(scope, g_.scopes[scope].parent);
   }
-  SeparateLate();
+  std::vector<bool> has_components(g_.scopes.size(), !SeparateLate());
   // Of each scope itself, the scopes that call it, and where it is a loop the one around it.
   std::vector<std::vector<uint32_t>> callers(g_.scopes.size());
   for (uint32_t i = 0; i < g_.scopes.size(); ++i) {
@@ -317,7 +321,8 @@ void Grouping::Run() {
       if (!dirty[scope.index]) continue;
       dirty[scope.index] = false;
       const std::vector<NodeId>& nodes = w_.nodes_in[scope.index];
-      FindComponents(nodes);
+      if (!has_components[scope.index]) FindComponents(nodes);
+      has_components[scope.index] = false;
       FindWaits(scope);
       auto separate = [&](NodeId from, uint32_t operand, uint32_t row, Edge trigger, llvm::ArrayRef<NodeId> arguments,
                           llvm::ArrayRef<NodeId> results) {
@@ -327,6 +332,7 @@ void Grouping::Run() {
         for (uint32_t changed : callers[to]) {
           parts_[changed].reset();
           dirty[changed] = true;
+          has_components[changed] = false;
         }
         again = true;
       };

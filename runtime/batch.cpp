@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "runtime/tensor_kernels.h"
+#include "runtime/timeline.h"
 
 namespace df {
 
@@ -344,7 +345,16 @@ void Batcher::RunOnDevice(Queue& queue) {
 // The batch in rows_.
 void Batcher::ComputeRows(Queue& from) {
   Queue* queue = &from;
+  TimelineBatches::Clock::time_point begin;
+  if (options_.timeline) begin = TimelineBatches::Clock::now();
   RunOnDevice(from);
+  if (options_.timeline) {
+    double depths = 0;
+    for (Deferred* row : rows_) depths += row->depth;
+    const BatchRegion& region = *rows_[0]->region;
+    uint32_t count = static_cast<uint32_t>(rows_.size());
+    options_.timeline->Add(region, {begin, TimelineBatches::Clock::now(), region.index, count, depths / count});
+  }
   ++stats_.batches;
   stats_.rows += rows_.size();
   stats_.largest = std::max<uint64_t>(stats_.largest, rows_.size());

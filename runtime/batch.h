@@ -21,6 +21,7 @@
 namespace df {
 
 class Batcher;
+class TimelineBatches;  // runtime/timeline.h
 
 struct Deferred {
   enum class State : uint8_t { Waiting, Ready, Running, Dropped };
@@ -56,6 +57,7 @@ struct BatchStats {
 struct BatchOptions {
   uint32_t most_rows = 256;  // of one batch
   bool timed = false;
+  TimelineBatches* timeline = nullptr;  // gets what was computed when
 };
 
 class Batcher {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "llvm/Support/JSON.h"
+#include "runtime/batch_region.h"
 
 namespace df {
 
@@ -22,6 +23,27 @@ void TimelineTrack::Add(Clock::time_point now, RuntimeError where) {
   }
   moments_.push_back({now, std::move(where)});
   next_ = now + period_;
+}
+
+void TimelineBatches::Add(const BatchRegion& region, const Batch& batch) {
+  if (region.index >= names_.size()) names_.resize(region.index + 1);
+  std::string& name = names_[region.index];
+  if (name.empty())
+    for (const BatchRegion::Item& item : region.ops) name += fmt::format("{}{}", name.empty() ? "" : ", ", ir::InfoOf(item.op).name);
+  if (skip_ > 0) {
+    --skip_;
+    ++dropped_;
+    return;
+  }
+  if (batches_.size() == TimelineTrack::kMost) {
+    size_t kept = 0;
+    for (size_t i = 0; i < batches_.size(); i += 2) batches_[kept++] = batches_[i];
+    dropped_ += batches_.size() - kept;
+    batches_.resize(kept);
+    stride_ *= 2;
+  }
+  batches_.push_back(batch);
+  skip_ = stride_ - 1;
 }
 
 Timeline::Timeline(unsigned workers) : begin_(TimelineTrack::Clock::now()), end_(begin_) {
@@ -75,6 +97,23 @@ class Writer {
       if (moment.rest) CloseDownTo(0, *moment.rest);
     }
     CloseDownTo(0, end);
+  }
+
+  void Batches(const TimelineBatches& batches, unsigned track) {
+    if (batches.batches().empty()) return;
+    worker_ = track;
+    Event("M", "thread_name", [&] { json_.attributeObject("args", [&] { json_.attribute("name", "batches"); }); });
+    for (const TimelineBatches::Batch& batch : batches.batches()) {
+      Event("X", batches.Name(batch.region), [&] {
+        json_.attribute("ts", Microseconds(batch.begin));
+        json_.attribute("dur", Microseconds(batch.end) - Microseconds(batch.begin));
+        json_.attributeObject("args", [&] {
+          json_.attribute("region", static_cast<int64_t>(batch.region));
+          json_.attribute("rows", static_cast<int64_t>(batch.rows));
+          json_.attribute("depth", batch.depth);
+        });
+      });
+    }
   }
 
  private:
@@ -145,6 +184,7 @@ void Timeline::Write(const ir::Graph& graph, llvm::raw_ostream& out) const {
   json.object([&] {
     json.attributeArray("traceEvents", [&] {
       for (unsigned i = 0; i < tracks_.size(); ++i) Writer(graph, begin_, json).Track(*tracks_[i], i, end_);
+      Writer(graph, begin_, json).Batches(batches_, static_cast<unsigned>(tracks_.size()));
     });
     json.attribute("displayTimeUnit", "ns");
     // What is not in the picture.
@@ -157,6 +197,9 @@ void Timeline::Write(const ir::Graph& graph, llvm::raw_ostream& out) const {
         json.attribute(worker + "microseconds between moments, at least",
                        std::chrono::duration<double, std::micro>(tracks_[i]->period()).count());
       }
+      if (batches_.batches().empty()) return;
+      json.attribute("batches", static_cast<int64_t>(batches_.batches().size()));
+      json.attribute("batches dropped", static_cast<int64_t>(batches_.dropped()));
     });
   });
   out << '\n';

@@ -6,12 +6,14 @@
 //
 // Each worker has a track of its own, which only it writes while the run goes on: no lock, no atomic. A track is bounded: when it
 // is full, every other moment is dropped and they are taken half as often. So a run of any length gives a file that opens.
+// Batches of ops on tensors have a track of their own.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "llvm/Support/raw_ostream.h"
@@ -50,10 +52,36 @@ class TimelineTrack {
   uint64_t dropped_ = 0;
 };
 
+struct BatchRegion;  // runtime/batch_region.h
+
+// The batches of a run, in their order: waves of activations that were computed together. Bounded as a track is.
+class TimelineBatches {
+ public:
+  using Clock = TimelineTrack::Clock;
+  struct Batch {
+    Clock::time_point begin, end;
+    uint32_t region;
+    uint32_t rows;
+    double depth;  // of their tags, in the mean
+  };
+  void Add(const BatchRegion& region, const Batch& batch);
+
+  const std::vector<Batch>& batches() const { return batches_; }
+  uint64_t dropped() const { return dropped_; }
+  // The ops of a region.
+  const std::string& Name(uint32_t region) const { return names_[region]; }
+
+ private:
+  std::vector<Batch> batches_;
+  std::vector<std::string> names_;
+  uint64_t stride_ = 1, skip_ = 0, dropped_ = 0;
+};
+
 class Timeline {
  public:
   explicit Timeline(unsigned workers = 1);
   TimelineTrack& track(unsigned worker) { return *tracks_[worker]; }
+  TimelineBatches& batches() { return batches_; }
   // The run is over; nobody writes any more.
   void End() { end_ = TimelineTrack::Clock::now(); }
   // Chrome's trace-event JSON, which Perfetto and chrome://tracing read.
@@ -62,6 +90,7 @@ class Timeline {
  private:
   TimelineTrack::Clock::time_point begin_, end_;
   std::vector<std::unique_ptr<TimelineTrack>> tracks_;
+  TimelineBatches batches_;
 };
 
 }  // namespace df

@@ -376,11 +376,21 @@ def timelines(d):
     assert all(any(span["name"] == "fib" for span in track) for track in tracks), spans[:3]
     for track in tracks:
         within_each_other(track)
+    # Batches have a track of their own: their ops, and how many calls had them computed together.
+    d.file("waves.df", "import qualified Tensor as T\nrow :: Int -> Tensor Float [4]\nrow n = if n == 0 then 1 else tanh (row (n - 1) * 0.5)\n"
+                       "main = T.sum (foldr (+) 0 [row (n `mod` 30) | n <- [1 .. 300]])\n")
+    d.expect(0, "run", "waves.df", "--trace=t.json")
+    trace = json.loads(d.bytes("t.json"))
+    track, = [event["tid"] for event in trace["traceEvents"] if event["ph"] == "M" and event["args"]["name"] == "batches"]
+    waves = [event for event in trace["traceEvents"] if event["ph"] == "X" and event["tid"] == track]
+    assert len(waves) == trace["otherData"]["batches"] and max(wave["args"]["rows"] for wave in waves) >= 100, waves[:3]
+    assert any(wave["name"].endswith("Tanh") for wave in waves), waves[:3]
+    within_each_other(waves)
     d.expect(3, "run", "spin.df", "--timeout=500ms", "--trace=t.json")
     assert len(d.bytes("t.json")) < 5e6 and json.loads(d.bytes("t.json"))["traceEvents"]
     d.expect(1, "run", "p.df", "--trace=no/such/folder.json", out="28657\n", err="cannot write `no/such/folder.json`")
     d.expect(0, "run", "p.df", "--trace=t.json")
-    assert sorted(os.listdir(d.path)) == ["longer.df", "p.df", "spin.df", "t.json"]
+    assert sorted(os.listdir(d.path)) == ["longer.df", "p.df", "spin.df", "t.json", "waves.df"]
 
 
 @test

@@ -25,6 +25,9 @@ Value WriteDerivative(Writer& w, const ir::DerivativeExpr& expr, const Derivativ
 
 // The words of derivative.def that depend on shapes, of a value that is written already.
 Value WriteShaped(Writer& w, const ir::DerivativeExpr& expr, Value x, const DerivativeOperands& in);
+// The sum of two tensors whose parts come together: x and then 0, and 0 and then y, is x and then y. So what a split leaves is put together
+// by one Concat, and no zeros are made. None if they are no such tensors.
+std::optional<Value> JoinPadded(Writer& w, Value a, Value b);
 // The length of the axis that a reduction takes away.
 int64_t ReducedLength(const Writer& w, const DerivativeOperands& in);
 // What a reduction inside a text leaves of a value, and its attribute there.

@@ -129,6 +129,22 @@ uint32_t ReducedAxis(const Writer& w, const DerivativeOperands& in) {
   return w.function().nodes[in.result.node].op == Op::LayerNormalization ? ir::kLastAxis : in.attr;
 }
 
+std::optional<Value> JoinPadded(Writer& w, Value a, Value b) {
+  auto node_of = [&](Value value) -> const Node& { return w.function().nodes[value.node]; };
+  auto is_op = [&](Value value, Op op) { return node_of(value).kind == NodeKind::Op && node_of(value).op == op; };
+  if (!is_op(a, Op::Concat) || !is_op(b, Op::Concat) || node_of(a).attr != node_of(b).attr) return std::nullopt;
+  auto is_zero = [&](Value value) {
+    if (!is_op(value, Op::Expand)) return false;
+    Value number = node_of(value).operands[0];
+    if (!is_op(number, Op::Const)) return false;
+    return w.program().constants[ir::ConstId(node_of(number).attr)].word == 0;
+  };
+  if (!is_zero(node_of(a).operands[1])) std::swap(a, b);
+  Value x = node_of(a).operands[0], after_x = node_of(a).operands[1], before_y = node_of(b).operands[0], y = node_of(b).operands[1];
+  if (!is_zero(after_x) || !is_zero(before_y) || w.TypeOf(x).type != w.TypeOf(before_y).type) return std::nullopt;
+  return w.Shared(Op::Concat, {x, y}, w.TypeOf(a).type, node_of(a).attr);
+}
+
 int64_t ReducedLength(const Writer& w, const DerivativeOperands& in) {
   Dims dims = DimsOf(w, in.operands[0]);
   uint32_t attr = ReducedAxis(w, in);

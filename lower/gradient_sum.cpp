@@ -1,6 +1,7 @@
 // Cotangents of matrices, and of tensors of more dimensions: sums that are not computed until their elements are needed. What the
 // terms may be, tagged_ir/tensor_rules.h says (AccumulateFault). And symbolic cotangents, of numbers and tensors behind lazy
 // ports. See gradient_types.h.
+#include "lower/gradient_rules.h"
 #include "lower/gradient_types.h"
 
 namespace df::fg {
@@ -112,7 +113,10 @@ Value GradientTypes::AsCotangent(Writer& w, ir::TypeId wanted, Value value) {
 
 Value GradientTypes::AddVectors(Writer& w, Value a, Value b) {
   ir::TypeId type = w.TypeOf(a).type;
-  if (type == w.TypeOf(b).type && !IsSum(type)) return w.Op(ir::Op::Add, {a, b}, type);
+  if (type == w.TypeOf(b).type && !IsSum(type)) {
+    if (std::optional<Value> joined = JoinPadded(w, a, b)) return *joined;
+    return w.Op(ir::Op::Add, {a, b}, type);
+  }
   ir::TypeId sum = IsSum(type) ? type : w.TypeOf(b).type;
   return w.Construct(sum, kSum, {AsCotangent(w, sum, a), AsCotangent(w, sum, b)});
 }

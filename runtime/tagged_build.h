@@ -46,12 +46,14 @@ struct Wiring {
   std::vector<uint64_t> parameter_bit;               // by node: of EntryMerges, in hangs_on
   std::vector<std::vector<uint64_t>> hangs_on;       // by scope and result: the parameters on whose values it may hang
   std::vector<bool> waits;                   // by node: Delays that are made when all that they capture is there
+  std::vector<uint32_t> constant_of;         // by node: its place in Program::constants, or none (tagged_constants.cpp)
   std::vector<std::vector<ir::NodeId>> order;  // by scope: Partition::Order while no Delay waits; from FindNeeded
 
   explicit Wiring(const ir::Graph& graph);
   uint32_t RowOf(ir::Edge edge) const { return g.nodes[edge.node].first_result + edge.port; }
   uint32_t RowOf(ir::NodeId node) const { return g.nodes[node].first_result; }
   ir::Edge In(ir::NodeId node, uint32_t k) const { return g.inputs[g.nodes[node].first_input + k]; }
+  bool IsConstant(ir::NodeId node) const { return constant_of[node.index] != kNone; }
   // A delayed call some arguments of which come by Calls: the compiler makes none, it lets the Delay take all.
   bool TakesCalls(uint32_t site) const {
     return g.sites[ir::SiteId(site)].kind == ir::SiteKind::Delay && !sites[site].arguments.empty();
@@ -59,6 +61,9 @@ struct Wiring {
   uint32_t LoopSite(ir::ScopeId loop) const { return g.sites.size() + loop.index; }
   bool IsTrigger(ir::Edge edge) const { return g.types.Kind(g.TypeOf(edge).type) == ir::TypeKind::Trigger; }
 };
+
+// Fills Program::constants. `filled`: also with what Expand makes of a constant number, which Wiring::constant_of then says.
+void FindConstants(Wiring& wiring, Program& program, bool filled);
 
 // Fills Wiring::needed and Wiring::surely.
 void FindNeeded(Wiring& wiring);

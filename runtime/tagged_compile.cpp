@@ -161,6 +161,10 @@ void Compiler::AssignSlots(ir::ScopeId scope) {
   std::vector<NodeId> switches;
   for (NodeId id : order) {
     const ir::Node& node = g_.nodes[id];
+    if (w_.IsConstant(id)) {
+      p_.slot_of[w_.RowOf(id)] = kConstant | w_.constant_of[id.index];
+      continue;
+    }
     switch (node.op) {
       case Op::EntryMerge:
       case Op::LoopMerge:
@@ -171,7 +175,6 @@ void Compiler::AssignSlots(ir::ScopeId scope) {
       case Op::Result:
       case Op::Start: break;
       case Op::Switch: switches.push_back(id); break;
-      case Op::Const: p_.slot_of[w_.RowOf(id)] = kConstant | node.attr; break;
       case Op::Return:
         if (node.num_results) p_.slot_of[w_.RowOf(id)] = NewSlot(scope);
         break;
@@ -480,6 +483,7 @@ std::string Compiler::Run() {
   p_.event_of.assign(g_.results.size(), kNone);
   p_.types.resize(g_.nodes.size());
   p_.result_of_node = w_.result_of_return;
+  FindConstants(w_, p_, options_.batch);
   if (options_.group) {
     FindNeeded(w_);
     Group(w_);
@@ -515,7 +519,6 @@ std::string Compiler::Run() {
       return "a delayed expression uses too many values";
   MarkUsers();
   p_.implied = w_.implied;
-  for (uint32_t c = 0; c < g_.constants.size(); ++c) p_.constants.push_back(Materialize(g_, ir::ConstId(c)));
   p_.count = options_.count;
   if (!options_.warm_up) MakeFastCode(p_, options_, [] {});
   return "";

@@ -16,7 +16,7 @@ bool Worker::IsAvailable(Frame* frame, Edge edge) const {
     todo.pop_back();
     for (;;) {
       Op op = graph_.nodes[now.node].op;
-      if (op == Op::Const) {  // it is there when its trigger is
+      if (op == Op::Const || (op == Op::Expand && IsConstant(SlotOf(now)))) {  // it is there when its trigger is
         now = graph_.InputsOf(now.node)[0];
         continue;
       }

@@ -425,7 +425,7 @@ void Partition::Visit(NodeId id) {
       uint32_t set = SetOf(in[0]);
       for (Edge edge : in.drop_front()) set = Union(set, SetOf(edge));
       SetRow(id, 0, set);
-      if (node.op == Op::Const) return;  // an operand of whoever uses it
+      if (w_.IsConstant(id)) return;  // an operand of whoever uses it
       Code code = node.op == Op::Construct ? Code::Construct
                   : node.op == Op::Input   ? Code::Input
                   : in.size() > 2          ? Code::OpMany

@@ -10,6 +10,7 @@ using ir::NodeId;
 using ir::Op;
 
 Wiring::Wiring(const ir::Graph& graph) : g(graph) {
+  for (const ir::Node& node : g.nodes) constant_of.push_back(node.op == Op::Const ? node.attr : kNone);
   sites.resize(g.sites.size() + g.scopes.size());
   nodes_in.resize(g.scopes.size());
   merge_of.resize(g.results.size());

@@ -1,0 +1,39 @@
+// Values that are operands of whoever uses them and have no slot: Const nodes, and where tensors are batched small tensors of one number.
+// A gradient is full of the latter, as the 1 of 1 - y * y: each activation would make its own. See tagged_build.h.
+#include <map>
+
+#include "runtime/tagged_build.h"
+#include "runtime/tensor_kernels.h"
+
+namespace df::tagged {
+
+using ir::NodeId;
+using ir::Op;
+
+void FindConstants(Wiring& wiring, Program& program, bool filled) {
+  constexpr int64_t kMostBytes = 4096;
+  const ir::Graph& g = wiring.g;
+  for (uint32_t c = 0; c < g.constants.size(); ++c) program.constants.push_back(Materialize(g, ir::ConstId(c)));
+  if (!filled) return;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> made;  // by number and type
+  for (uint32_t n = 0; n < g.nodes.size(); ++n) {
+    NodeId id(n);
+    if (g.nodes[id].op != Op::Expand) continue;
+    NodeId from = wiring.In(id, 0).node;
+    while (g.nodes[from].op == Op::Switch) from = wiring.In(from, 1).node;
+    if (g.nodes[from].op != Op::Const) continue;
+    const Value& number = program.constants[g.nodes[from].attr];
+    ir::TypeId type_id = g.TypeOf({id, 0}).type;
+    const ir::Type& type = g.types[type_id];
+    if (!number.is_word() || ir::ElementCount(type.dims) * static_cast<int64_t>(ir::ElementBytes(type.element)) > kMostBytes) continue;
+    auto [it, fresh] = made.try_emplace({g.nodes[from].attr, type_id.index}, static_cast<uint32_t>(program.constants.size()));
+    if (fresh) {
+      KernelError error;
+      bool failed = false;
+      program.constants.push_back(ApplyTensor(Op::Expand, TypesOf(g, id), g.nodes[id].attr, number, &error, &failed));
+    }
+    wiring.constant_of[n] = it->second;
+  }
+}
+
+}  // namespace df::tagged

@@ -94,7 +94,9 @@ void Checker::ReportUnknownModule(const ast::Import& import) {
   Diagnostics& diag = Error(Diag::UnknownModule, import.module.span, name);
   failed_imports_.push_back(import);
   for (const ForeignName& foreign : kForeignModules)
-    if (name.starts_with(foreign.name)) return void(diag.Hint(std::string(foreign.hint)));
+    if (name.starts_with(foreign.name) &&
+        (name.size() == foreign.name.size() || name[foreign.name.size()] == '.' || foreign.name.back() == '.'))
+      return void(diag.Hint(std::string(foreign.hint)));
   std::string_view near = NearestName(name, ModuleNames());
   if (!near.empty()) diag.Hint(fmt::format("did you mean `{}`?", near));
 }

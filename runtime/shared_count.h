@@ -35,6 +35,9 @@ class SharedCount {
     if (!Sharing()) [[likely]] return --count_ == 0;
     return DropShared();
   }
+  // The same where Sharing() is known to be false.
+  void RetainAlone() { ++count_; }
+  bool DropAlone() { return --count_ == 0; }
   // Nobody but the caller holds it.
   bool IsOne() const { return __atomic_load_n(&count_, __ATOMIC_ACQUIRE) == 1; }
 

@@ -160,7 +160,9 @@ struct SiteCode {
                                      // for, or that gets cotangents
   bool late_operands = false;        // of a delayed call: its body may be done before they have all come
   uint32_t cell_bytes = 0;           // of a delayed call,
-  uint32_t cell_values = 0;          // and the places for values in it
+  uint32_t cell_values = 0;          // and the places for values in it;
+  bool body_direct = false;          // whether its body has direct code,
+  bool own_place = false;            // and whether its value has a place that no operand has
   TaggedExecution* owner = nullptr;
   bool ahead = false;                // of a delayed call: its body can be tried without a frame (tagged_eager.h),
   bool eager = false;                // and makes no delayed calls

@@ -211,18 +211,17 @@ L_Match: {
   NEXT();
 }
 L_Field: {
-  uint32_t a = ip->a;
-  if (!(a & kLastUse) && k[a] == kObject && DataAt(S(a))->constructor == ip->x) [[likely]] {
-    const Value& field = DataAt(S(a))->fields()[ip->b];
-    if (field.is_word()) {
+  // A value in data that stays.
+  uint32_t a = ip->a & ~kLastUse;
+  if (k[a] == kObject && DataAt(S(a))->constructor == ip->x && !Sharing()) [[likely]] {
+    Data* data = DataAt(S(a));
+    const Value& field = data->fields()[ip->b];
+    bool last = ip->a & kLastUse;
+    if (field.kind() <= ValueKind::Object && !(last && data->refs.IsOne())) {
+      if (last) data->refs.DropAlone();
       S(ip->d) = BitsOf(field);
-      k[ip->d] = kWord;
-      NEXT();
-    }
-    if (field.kind() == ValueKind::Object) {
-      S(ip->d) = BitsOf(field);
-      k[ip->d] = kObject;
-      field.object()->refs.Retain();
+      k[ip->d] = StateOf(field);
+      if (!field.is_word()) field.object()->refs.RetainAlone();
       NEXT();
     }
   }

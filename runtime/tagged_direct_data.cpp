@@ -2,17 +2,13 @@
 // nothing in registers that more than a few instructions need.
 #include "runtime/tagged_direct_data.h"
 
-#include "runtime/integer.h"
-
 namespace df::tagged {
 
 int64_t OrderOf(uint64_t x, uint8_t x_state, uint64_t y, uint8_t y_state) {
-  auto borrowed = [](uint64_t bits, uint8_t state) {
-    Count(bits, state);
-    return Value::Adopt(static_cast<ValueKind>(state & 7), ObjectAt(bits));
-  };
-  std::strong_ordering order = integer::Compare(borrowed(x, x_state), borrowed(y, y_state));
-  return order < 0 ? -1 : order > 0 ? 1 : 0;
+  // What is no word is beyond all of them.
+  auto big = [](uint64_t bits) -> mpz_srcptr { return static_cast<BigInteger*>(ObjectAt(bits))->value; };
+  if (x_state != kWord && y_state != kWord) return mpz_cmp(big(x), big(y));
+  return x_state != kWord ? mpz_sgn(big(x)) : -mpz_sgn(big(y));
 }
 
 namespace {
@@ -111,7 +107,7 @@ bool ReadTwoFields(const DirectInstr* ip, uint64_t* s, uint8_t* k) {
   if (k[a] != kObject) return false;
   Data* data = DataAt(s[a]);
   if (data->constructor != ip->x) return false;
-  if ((ip->d | ip->b) & kFieldPlain) return ReadAnyTwoFields(ip, s, k);
+  if ((ip->d | ip->b) & kFieldPlain || Sharing()) return ReadAnyTwoFields(ip, s, k);
   Value* first = data->fields() + (ip->y >> 16);
   Value* second = data->fields() + (ip->y & 0xffff);
   const Value* x = HeldBy(first);
@@ -128,13 +124,13 @@ bool ReadTwoFields(const DirectInstr* ip, uint64_t* s, uint8_t* k) {
     memory::Free(data, sizeof(Data) + 2 * sizeof(Value));
     return true;
   }
+  if (last) data->refs.DropAlone();
   s[ip->d] = BitsOf(*x);
   k[ip->d] = StateOf(*x);
-  Count(BitsOf(*x), StateOf(*x));
+  if (!x->is_word()) x->object()->refs.RetainAlone();
   s[ip->b] = BitsOf(*y);
   k[ip->b] = StateOf(*y);
-  Count(BitsOf(*y), StateOf(*y));
-  if (last) Release(data);
+  if (!y->is_word()) y->object()->refs.RetainAlone();
   return true;
 }
 

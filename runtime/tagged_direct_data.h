@@ -28,7 +28,7 @@ inline void ReleaseBits(uint64_t bits, uint8_t state) {
 inline uint64_t BitsOf(const Value& value) { return static_cast<uint64_t>(value.word()); }
 inline uint8_t StateOf(const Value& value) { return static_cast<uint8_t>(kPresent | static_cast<uint8_t>(value.kind())); }
 
-// -1, 0 or 1, as the Integer x is below, at or above y.
+// Below, at or above 0, as the Integer x is to y. Not both are words.
 int64_t OrderOf(uint64_t x, uint8_t x_state, uint64_t y, uint8_t y_state);
 
 // What a field stands for: what a filled cell holds is passed on at once. The field still refers to the cell

@@ -345,17 +345,6 @@ bool Worker::DelayEager(Frame* frame, const SiteCode& site, const uint32_t* oper
   return true;
 }
 
-// A cell whose operands are still to be made: all are there, and none has failed.
-DelayCell* Worker::NewDirectCell(TagNode* tag, const SiteCode* site) {
-  auto* cell = ::new (cells_.Take(site->cell_bytes)) DelayCell(site);
-  if (site->late_operands || site->together.empty()) ::new (&cell->value()) Value();
-  cell->starts_direct = site->callee->direct != kNone;
-  cell->tag = HoldTag(tag);
-  ++live_cells_;
-  ++stats_.delays;
-  return cell;
-}
-
 // A body that was run without a frame counts as a call and as a step of the run.
 void Worker::CountFilled(DelayCell* cell) {
   uint64_t depth = DepthOf(cell->tag) + 1;
@@ -363,16 +352,6 @@ void Worker::CountFilled(DelayCell* cell) {
   ++stats_.calls;
   ++stats_.released;
   if (budget_ > 1) --budget_;
-}
-
-// A cell whose body is done, that nobody else refers to.
-void Worker::FreeUnshared(DelayCell* cell) {
-  Value* values = &cell->value();
-  for (uint32_t i = 0, count = cell->num_values(); i < count; ++i) values[i].~Value();
-  alive::Gone(alive::Kind::Delay);
-  --live_cells_;
-  cell->state = DelayCell::State::Free;
-  cells_.Give(cell, cell->Bytes());
 }
 
 // Starts the body of a cell that starts_direct for a frame that stands at its Force in direct code. No check is due: the

@@ -76,6 +76,8 @@ struct DelayCell : Object {
   static void Measure(SiteCode& site) {
     site.cell_values = std::max(static_cast<uint32_t>(site.together.size()) + site.late_operands, 1u);
     site.cell_bytes = static_cast<uint32_t>(sizeof(DelayCell) + site.cell_values * sizeof(Value));
+    site.body_direct = site.callee->direct != kNone;
+    site.own_place = site.late_operands || site.together.empty();
   }
 };
 static_assert(sizeof(DelayCell) == 40);
@@ -300,13 +302,30 @@ class Worker {
   DelayCell* NewDirectCell(Frame* frame, const SiteCode* site) {
     return NewDirectCell(frame->flags & kHasTag ? frame->tag : TagOf(frame), site);
   }
-  DelayCell* NewDirectCell(TagNode* tag, const SiteCode* site);
+  // A cell whose operands are still to be made: all are there, and none has failed.
+  DelayCell* NewDirectCell(TagNode* tag, const SiteCode* site) {
+    auto* cell = ::new (cells_.Take(site->cell_bytes)) DelayCell(site);
+    if (site->own_place) ::new (&cell->value()) Value();
+    cell->starts_direct = site->body_direct;
+    cell->tag = HoldTag(tag);
+    ++live_cells_;
+    ++stats_.delays;
+    return cell;
+  }
   // tagged_eager.cpp: computes the value of a cell that could be entered without a frame. False if that cannot be done now.
   bool RunAhead(DelayCell* cell);
   void CountFilled(DelayCell* cell);
   bool DelayEager(Frame* frame, const SiteCode& site, const uint32_t* operands, uint32_t slot);
   Frame* EnterBody(DelayCell* cell, Frame* waiter);
-  void FreeUnshared(DelayCell* cell);
+  // A cell whose body is done, that nobody else refers to.
+  void FreeUnshared(DelayCell* cell) {
+    Value* values = &cell->value();
+    for (uint32_t i = 0, count = cell->num_values(); i < count; ++i) values[i].~Value();
+    alive::Gone(alive::Kind::Delay);
+    --live_cells_;
+    cell->state = DelayCell::State::Free;
+    cells_.Give(cell, cell->Bytes());
+  }
   void WaitDirect(Frame* frame, DelayCell* cell);
   void WakeDirect(Frame* frame, const Value& value);
 

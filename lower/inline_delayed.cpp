@@ -3,6 +3,8 @@
 
 #include <map>
 
+#include "lower/copy_call.h"
+
 namespace df::fg {
 namespace {
 
@@ -11,12 +13,11 @@ constexpr uint32_t kMaxBody = 120;   // nodes of a delayed body after that
 
 class Inliner {
  public:
-  explicit Inliner(Program& program) : p_(program) {
+  explicit Inliner(Program& program) : p_(program), copier_(program) {
     for (const Function& function : p_.functions) {
       bool loops = false;
       for (const Block& block : function.blocks) loops |= block.again;
-      // What a paired function is given may come late.
-      fits_.push_back(!function.delayed && !function.paired && !loops && function.nodes.size() <= kMaxCallee);
+      fits_.push_back(CallCopier::CanCopy(function) && !loops && function.nodes.size() <= kMaxCallee);
     }
   }
 
@@ -34,52 +35,16 @@ class Inliner {
         const Node& node = function.nodes[id];
         bool fits = node.kind == NodeKind::Apply && fits_[node.callee.index] &&
                     function.nodes.size() + p_.functions[node.callee].nodes.size() <= kMaxBody;
-        if (fits) Inline(function, id, nodes);
-        else nodes.push_back(id);
+        if (!fits) {
+          nodes.push_back(id);
+          continue;
+        }
+        std::vector<Value> results = copier_.Copy(function, id, nodes);
+        for (uint32_t k = 0; k < results.size(); ++k) instead_[{id, k}] = results[k];
       }
       function.blocks[block].nodes = std::move(nodes);
     }
     Replace(function);
-  }
-
-  // Copies the callee's graph; what used the call's results uses those of the copy, once Replace has run.
-  void Inline(Function& function, NodeId call, std::vector<NodeId>& nodes) {
-    const Function& callee = p_.functions[function.nodes[call].callee];
-    const llvm::SmallVector<Value, 4> arguments = function.nodes[call].operands;
-    ir::PosId site = function.nodes[call].pos;
-    std::vector<NodeId> copies(callee.nodes.size());
-    for (uint32_t i = 0; i < copies.size(); ++i)
-      if (callee.nodes[NodeId(i)].kind != NodeKind::Param) copies[i] = function.nodes.Add(Node());
-    auto map = [&](Value value) {
-      const Node& node = callee.nodes[value.node];
-      return node.kind == NodeKind::Param ? arguments[node.attr] : Value{copies[value.node.index], value.result};
-    };
-    std::vector<BlockId> blocks(callee.blocks.size());
-    for (uint32_t i = 0; i < blocks.size(); ++i)
-      if (BlockId(i) != callee.body) blocks[i] = function.blocks.Add(Block());
-    for (uint32_t i = 0; i < copies.size(); ++i) {
-      if (!copies[i].valid()) continue;
-      Node copy = callee.nodes[NodeId(i)];
-      for (Value& operand : copy.operands) operand = map(operand);
-      for (BlockId& block : copy.blocks) block = blocks[block.index];
-      copy.pos = InlinedAt(copy.pos, site);
-      function.nodes[copies[i]] = std::move(copy);
-    }
-    for (uint32_t i = 0; i < blocks.size(); ++i) {
-      const Block& from = callee.blocks[BlockId(i)];
-      std::vector<NodeId> order;
-      for (NodeId id : from.nodes)
-        if (copies[id.index].valid()) order.push_back(copies[id.index]);
-      if (BlockId(i) == callee.body) {
-        nodes.insert(nodes.end(), order.begin(), order.end());
-        for (uint32_t k = 0; k < from.yields.size(); ++k) instead_[{call, k}] = map(from.yields[k]);
-        continue;
-      }
-      Block& to = function.blocks[blocks[i]];
-      to.nodes = std::move(order);
-      for (Value value : from.yields) to.yields.push_back(map(value));
-      to.pos = InlinedAt(from.pos, site);
-    }
   }
 
   void Replace(Function& function) {
@@ -95,19 +60,10 @@ class Inliner {
     instead_.clear();
   }
 
-  ir::PosId InlinedAt(ir::PosId pos, ir::PosId site) {
-    if (!pos.valid() || !site.valid()) return pos;
-    auto it = inlined_.find({pos.index, site.index});
-    if (it != inlined_.end()) return it->second;
-    ir::Pos copy = p_.positions[pos];
-    copy.inlined_at = copy.inlined_at.valid() ? InlinedAt(copy.inlined_at, site) : site;
-    return inlined_[{pos.index, site.index}] = p_.positions.Add(std::move(copy));
-  }
-
   Program& p_;
   std::vector<bool> fits_;           // by function: may be copied
   std::map<Value, Value> instead_;   // in the function at hand
-  std::map<std::pair<uint32_t, uint32_t>, ir::PosId> inlined_;
+  CallCopier copier_;
 };
 
 }  // namespace

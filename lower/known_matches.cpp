@@ -5,17 +5,22 @@
 #include <map>
 
 #include "llvm/ADT/STLExtras.h"
+#include "lower/copy_call.h"
 
 namespace df::fg {
 namespace {
 
+constexpr uint32_t kMostCallee = 48;     // nodes of a function that is copied because it matches a known constructor,
+constexpr uint32_t kMostUnfolded = 16;   // how often for one call,
+constexpr uint32_t kMostWritten = 8;     // for a list of so many elements,
+constexpr uint32_t kMostNodes = 400;     // and of the function with the copies
+
 class Matcher {
  public:
-  Matcher(const Program& program, Function& function) : p_(program), f_(function) {}
+  Matcher(const Program& program, Function& function, CallCopier& copier) : p_(program), f_(function), copier_(copier) {}
 
   void Run() {
     if (f_.paired) return;  // there any node may use values of later ones
-    defined_.assign(f_.nodes.size(), false);
     f_.blocks[f_.body].nodes = Take(f_.body);
     ReplaceAll();
     Sink();
@@ -45,6 +50,15 @@ class Matcher {
   void TakeNode(NodeId id, std::vector<NodeId>& nodes) {
     for (Value& operand : f_.nodes[id].operands) operand = Now(operand);
     if (f_.nodes[id].kind == NodeKind::Op && TakeField(id)) return;
+    if (f_.nodes[id].kind == NodeKind::Apply && Unfolds(f_.nodes[id])) {
+      ++unfolded_;
+      std::vector<NodeId> copies;
+      std::vector<Value> results = copier_.Copy(f_, id, copies);
+      for (NodeId copy : copies) TakeNode(copy, nodes);
+      for (uint32_t r = 0; r < results.size(); ++r) instead_[{id, r}] = Now(results[r]);
+      --unfolded_;
+      return;
+    }
     if (f_.nodes[id].kind == NodeKind::Branch) {
       std::optional<BlockId> side = KnownSide(f_.nodes[id]);
       if (side) {
@@ -57,8 +71,44 @@ class Matcher {
         f_.blocks[block].nodes = std::move(inner);
       }
     }
+    if (defined_.size() < f_.nodes.size()) defined_.resize(f_.nodes.size(), false);
     defined_[id.index] = true;
     nodes.push_back(id);
+  }
+
+  // A list, or another recursive type, that is written out to its ends.
+  bool IsWrittenOut(Value value, uint32_t most = kMostWritten) const {
+    const Node* made = ConstructOf(value);
+    if (!made) return false;
+    ir::TypeId type = made->results[0].type;
+    for (Value operand : made->operands)
+      if (f_.TypeOf(operand).type == type && (most == 0 || !IsWrittenOut(operand, most - 1))) return false;
+    return llvm::any_of(p_.types[type].constructors, [&](const auto& constructor) {
+      return llvm::any_of(constructor.fields, [&](const auto& field) { return field.type.type == type; });
+    });
+  }
+
+  // Whether the callee is small, a loop, and begins with a match of what is written out here. What it goes on with is less.
+  bool Unfolds(const Node& call) const {
+    const Function& callee = p_.functions[call.callee];
+    if (&callee == &f_ || !CallCopier::CanCopy(callee) || unfolded_ == kMostUnfolded || callee.nodes.size() > kMostCallee ||
+        f_.nodes.size() + callee.nodes.size() > kMostNodes)
+      return false;
+    for (NodeId id : callee.blocks[callee.body].nodes) {
+      const Node& node = callee.nodes[id];
+      if (node.kind == NodeKind::Param || (node.kind == NodeKind::Op && node.op == ir::Op::Const)) continue;
+      if (node.kind != NodeKind::Op || node.op != ir::Op::Match) return false;
+      const Node& matched = callee.nodes[node.operands[0].node];
+      if (matched.kind != NodeKind::Param || !IsWrittenOut(call.operands[matched.attr])) return false;
+      bool loops = false;
+      for (const Block& block : callee.blocks) {
+        if (!block.again) continue;
+        if (block.yields[matched.attr].node == node.operands[0].node) return false;
+        loops = true;
+      }
+      return loops;
+    }
+    return false;
   }
 
   // A Field of a known constructor, and a Force of what needs none, is another value.
@@ -75,7 +125,7 @@ class Matcher {
     if (!made || made->attr != node.attr >> 16) return false;
     Value field = made->operands[node.attr & 0xffff];
     // In a knot it may come later, or be less evaluated than what was said of all constructors that may be matched here.
-    if (!defined_[field.node.index] || (f_.TypeOf(field).lazy && !node.results[0].lazy)) return false;
+    if (field.node.index >= defined_.size() || !defined_[field.node.index] || (f_.TypeOf(field).lazy && !node.results[0].lazy)) return false;
     instead_[{id, 0}] = field;
     return true;
   }
@@ -190,6 +240,8 @@ class Matcher {
 
   const Program& p_;
   Function& f_;
+  CallCopier& copier_;
+  uint32_t unfolded_ = 0;                    // calls around, in whose copies this one stands
   std::map<Value, Value> instead_;
   std::vector<bool> defined_;                // by node
   std::vector<BlockId> of_node_;
@@ -202,7 +254,8 @@ class Matcher {
 }  // namespace
 
 void TakeKnownMatches(Program& program) {
-  for (Function& function : program.functions) Matcher(program, function).Run();
+  CallCopier copier(program);
+  for (Function& function : program.functions) Matcher(program, function, copier).Run();
 }
 
 }  // namespace df::fg

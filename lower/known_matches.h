@@ -8,6 +8,8 @@
 // is a copy (inline_delayed.h). The match has one outcome then, the fields are what the constructor was made of, and the
 // constructor itself is needed only on the side that gives it as it is. So a node that one side alone of a Branch uses moves
 // there, if it is a constructor or a Delay.
+//
+// A call of a small loop over what is written out is unfolded: of `minimum [a, b, c]` remain the comparisons.
 #pragma once
 
 #include "lower/function_graph.h"

@@ -1,0 +1,70 @@
+// See copy_call.h.
+#include "lower/copy_call.h"
+
+namespace df::fg {
+
+std::vector<Value> CallCopier::Copy(Function& function, NodeId call, std::vector<NodeId>& nodes) {
+  const FunctionId callee_id = function.nodes[call].callee;
+  const Function& callee = p_.functions[callee_id];
+  const llvm::SmallVector<Value, 4> arguments = function.nodes[call].operands;
+  ir::PosId site = function.nodes[call].pos;
+  std::vector<NodeId> copies(callee.nodes.size());
+  for (uint32_t i = 0; i < copies.size(); ++i)
+    if (callee.nodes[NodeId(i)].kind != NodeKind::Param) copies[i] = function.nodes.Add(Node());
+  auto map = [&](Value value) {
+    const Node& node = callee.nodes[value.node];
+    return node.kind == NodeKind::Param ? arguments[node.attr] : Value{copies[value.node.index], value.result};
+  };
+  std::vector<BlockId> blocks(callee.blocks.size());
+  for (uint32_t i = 0; i < blocks.size(); ++i)
+    if (BlockId(i) != callee.body) blocks[i] = function.blocks.Add(Block());
+  for (uint32_t i = 0; i < copies.size(); ++i) {
+    if (!copies[i].valid()) continue;
+    Node copy = callee.nodes[NodeId(i)];
+    for (Value& operand : copy.operands) operand = map(operand);
+    for (BlockId& block : copy.blocks) block = blocks[block.index];
+    copy.pos = InlinedAt(copy.pos, site);
+    function.nodes[copies[i]] = std::move(copy);
+  }
+  // What a block yields; `order` gets the nodes of its copy.
+  auto copy_block = [&](const Block& from, std::vector<NodeId>& order) {
+    std::vector<Value> yields;
+    for (NodeId id : from.nodes)
+      if (copies[id.index].valid()) order.push_back(copies[id.index]);
+    for (Value value : from.yields) yields.push_back(map(value));
+    if (!from.again) return yields;
+    Node next;
+    next.kind = NodeKind::Apply;
+    next.callee = callee_id;
+    next.operands.assign(yields.begin(), yields.end());
+    next.results.assign(callee.results.begin(), callee.results.end());
+    next.pos = InlinedAt(from.pos, site);
+    NodeId id = function.nodes.Add(std::move(next));
+    order.push_back(id);
+    yields.clear();
+    for (uint32_t r = 0; r < callee.results.size(); ++r) yields.push_back({id, r});
+    return yields;
+  };
+  for (uint32_t i = 0; i < blocks.size(); ++i) {
+    if (BlockId(i) == callee.body) continue;
+    const Block& from = callee.blocks[BlockId(i)];
+    std::vector<NodeId> order;
+    std::vector<Value> yields = copy_block(from, order);
+    Block& to = function.blocks[blocks[i]];
+    to.nodes = std::move(order);
+    to.yields = std::move(yields);
+    to.pos = InlinedAt(from.pos, site);
+  }
+  return copy_block(callee.blocks[callee.body], nodes);
+}
+
+ir::PosId CallCopier::InlinedAt(ir::PosId pos, ir::PosId site) {
+  if (!pos.valid() || !site.valid()) return pos;
+  auto it = inlined_.find({pos.index, site.index});
+  if (it != inlined_.end()) return it->second;
+  ir::Pos copy = p_.positions[pos];
+  copy.inlined_at = copy.inlined_at.valid() ? InlinedAt(copy.inlined_at, site) : site;
+  return inlined_[{pos.index, site.index}] = p_.positions.Add(std::move(copy));
+}
+
+}  // namespace df::fg

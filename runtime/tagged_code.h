@@ -161,8 +161,7 @@ struct SiteCode {
   bool late_operands = false;        // of a delayed call: its body may be done before they have all come
   uint32_t cell_bytes = 0;           // of a delayed call,
   uint32_t cell_values = 0;          // and the places for values in it;
-  bool body_direct = false;          // whether its body has direct code,
-  bool own_place = false;            // and whether its value has a place that no operand has
+  bool own_place = false;            // whether its value has one that no operand has
   TaggedExecution* owner = nullptr;
   bool ahead = false;                // of a delayed call: its body can be tried without a frame (tagged_eager.h),
   bool eager = false;                // and makes no delayed calls

@@ -76,7 +76,6 @@ struct DelayCell : Object {
   static void Measure(SiteCode& site) {
     site.cell_values = std::max(static_cast<uint32_t>(site.together.size()) + site.late_operands, 1u);
     site.cell_bytes = static_cast<uint32_t>(sizeof(DelayCell) + site.cell_values * sizeof(Value));
-    site.body_direct = site.callee->direct != kNone;
     site.own_place = site.late_operands || site.together.empty();
   }
 };
@@ -306,7 +305,7 @@ class Worker {
   DelayCell* NewDirectCell(TagNode* tag, const SiteCode* site) {
     auto* cell = ::new (cells_.Take(site->cell_bytes)) DelayCell(site);
     if (site->own_place) ::new (&cell->value()) Value();
-    cell->starts_direct = site->body_direct;
+    cell->starts_direct = site->callee->direct != kNone;
     cell->tag = HoldTag(tag);
     ++live_cells_;
     ++stats_.delays;

@@ -2,12 +2,22 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 
 namespace df {
 namespace {
 
 constexpr size_t kLargestStack = size_t{1} << 30;
 constexpr size_t kSmallestStack = size_t{8} << 20;
+constexpr size_t kRoom = size_t{16} << 20;  // for all else
+
+// Whether there are so many addresses: a limit may leave few.
+bool HasAddresses(size_t bytes) {
+  void* at = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) return false;
+  ::munmap(at, bytes);
+  return true;
+}
 
 void* Enter(void* body) {
   (*static_cast<llvm::function_ref<void()>*>(body))();
@@ -18,6 +28,7 @@ void* Enter(void* body) {
 
 void OnDeepStack(llvm::function_ref<void()> body) {
   for (size_t size = kLargestStack; size >= kSmallestStack; size /= 2) {
+    if (size > kSmallestStack && !HasAddresses(size + kRoom)) continue;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_t thread;

@@ -1,6 +1,9 @@
 // The program dfc: reads the command line and runs the command on a thread with a deep stack, so that programs with
 // deeply nested expressions compile; engines need no stack. What escapes a command is an internal error.
+#include <unistd.h>
+
 #include <new>
+#include <string_view>
 #include <system_error>
 
 #include "driver/commands.h"
@@ -40,6 +43,11 @@ ExitCode DispatchWithin(const Options& options, Console& console) {
 ExitCode RunGuarded(const Options& options, Console& console) {
   try {
     return DispatchWithin(options, console);
+  } catch (const std::bad_alloc&) {  // not even to say so
+    constexpr std::string_view kText = "error: out of memory\n";
+    ssize_t ignored = ::write(STDERR_FILENO, kText.data(), kText.size());
+    static_cast<void>(ignored);
+    return ExitCode::Limit;
   } catch (const std::exception& fault) {
     console.Error(InternalErrorText(PassScope::Current(), fault.what()));
     return ExitCode::Internal;

@@ -125,6 +125,23 @@ std::vector<bool> Compiler::FindShortLived(ir::ScopeId scope) const {
   for (uint32_t r = 0; r < part.regions.size(); ++r)
     for (const Item& item : part.regions[r].local)
       if (item.code == Code::Op || item.code == Code::OpMany || item.code == Code::Construct) home[w_.index_in_scope[item.node.index]] = r;
+  // What a Switch passes on in the end: they may stand one behind the other in tens of thousands.
+  std::vector<NodeId> passed(nodes.size());
+  std::vector<uint32_t> chain;
+  auto passed_on = [&](NodeId at) {
+    chain.clear();
+    while (g_.nodes[at].op == Op::Switch && g_.nodes[at].scope == scope) {
+      uint32_t index = w_.index_in_scope[at.index];
+      if (passed[index].valid()) {
+        at = passed[index];
+        break;
+      }
+      chain.push_back(index);
+      at = w_.In(at, 1).node;
+    }
+    for (uint32_t index : chain) passed[index] = at;
+    return at;
+  };
   std::vector<bool> is_short(nodes.size());
   for (size_t i = 0; i < nodes.size(); ++i) is_short[i] = home[i] != kNone;
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -132,8 +149,7 @@ std::vector<bool> Compiler::FindShortLived(ir::ScopeId scope) const {
     if (node.op == Op::EntryMerge || node.op == Op::LoopMerge || node.op == Op::Return || node.op == Op::Outer) continue;
     for (uint32_t k = 0; k < node.num_inputs; ++k) {
       if (node.op == Op::Switch && k == 1) continue;  // who uses what it passes on counts
-      NodeId from = w_.In(nodes[i], k).node;
-      while (g_.nodes[from].op == Op::Switch) from = w_.In(from, 1).node;
+      NodeId from = passed_on(w_.In(nodes[i], k).node);
       if (g_.nodes[from].scope != scope) continue;
       uint32_t at = w_.index_in_scope[from.index];
       if (home[i] != home[at]) is_short[at] = false;

@@ -315,6 +315,18 @@ void Parser::ParseFunLhs(Name& name, llvm::SmallVectorImpl<Pat*>& params) {
   while (AtAPat()) params.push_back(ParseAPat());
 }
 
+// `area Circle r = ..`: of the equation with more parameters than the other.
+void Parser::HintAtBareConstructor(const Clause& clause) {
+  for (size_t i = 0; i + 1 < clause.params.size(); ++i) {
+    const auto* con = llvm::dyn_cast<ConPat>(clause.params[i]);
+    std::string_view name = con ? diags_.sources().Text(con->span) : std::string_view();
+    if (!con || !con->args.empty() || name[0] == '(') continue;
+    diags_.Hint(fmt::format("if that is meant, a constructor and its fields stand in parentheses: `({} {})`", name,
+                            diags_.sources().Text(clause.params[i + 1]->span)));
+    return;
+  }
+}
+
 // Neighbouring clauses of one name become one function.
 List<Decl*> Parser::GroupClauses(llvm::ArrayRef<Decl*> decls) {
   llvm::SmallVector<Decl*> grouped;
@@ -339,6 +351,7 @@ List<Decl*> Parser::GroupClauses(llvm::ArrayRef<Decl*> decls) {
             .Report(Diag::ArityDiffers, more->name.span, Text(first->name.text).substr(0, 60), arity,
                     clause.params.size())
             .Note(first->name.span, fmt::format("the first equation has {}", arity));
+        HintAtBareConstructor(clause.params.size() > arity ? clause : clauses[0]);
         continue;
       }
       clauses.push_back(clause);

@@ -146,6 +146,7 @@ class Parser {
   ast::Rhs ParseRhs(Kind separator);
   ast::GuardedExpr ParseGuarded(Kind separator);
   void ParseGuards(llvm::SmallVectorImpl<ast::Stmt*>& guards, bool typed);
+  void HintAtBareConstructor(const ast::Clause& clause);
   ast::List<ast::Decl*> GroupClauses(llvm::ArrayRef<ast::Decl*> decls);
   ast::Decl* ParseForeign();
   ast::Decl* ParseData(bool newtype);

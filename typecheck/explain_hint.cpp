@@ -115,7 +115,7 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   if (why.kind == Reason::Statement) {
     llvm::SmallVector<TypeId, 4> args;
     if (actual.valid()) unify_.Head(actual, &args);
-    if (have.valid() && args.empty()) diags_.Hint("a value that is no action is named by `let x = ..`");
+    if (!actual.valid() || (have.valid() && args.empty())) diags_.Hint("a value that is no action is named by `let x = ..`");
     return;
   }
   if (why.kind == Reason::Guard && found != Builtin::Function && IsAtom(text) &&
@@ -184,6 +184,12 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   if (whole(wanted) && fraction(found))
     return void(diags_.Hint(fmt::format("`truncate`, `round`, `floor` and `ceiling` turn a `{}` into an `{}`",
                                         Text(types_.cons[have].name), Text(types_.cons[want].name))));
+  // `sum xs / 2`, where the elements are whole.
+  if (wanted == Builtin::List && found == Builtin::List && fraction(builtin(head(argument_of(expected)))) &&
+      whole(builtin(head(argument_of(actual)))))
+    return void(diags_.Hint("`fromIntegral` turns a whole number into one of any type, `map fromIntegral` those of a list"));
+  if (wanted == Builtin::Ordering && found == Builtin::Bool)
+    return void(diags_.Hint("`compare x y` gives an `Ordering`"));
   // A value and what holds it.
   if (named(have, "Maybe") && !named(want, "Maybe"))
     return void(diags_.Hint("it may be `Nothing`: a `case` with `Just x -> ..` and `Nothing -> ..` takes the value out"));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Small models, each trained for a few steps in every way that a run has: models.py --dfc build/dfc
 
-models/*.df define `start`, parameters of some type, and `cost`. Engines, batches, threads, the simulated device and the other gradients must
+The files *.df beside this one define `start`, parameters of some type, and `cost`. Engines, batches, threads, the simulated device and the other gradients must
 print the same costs, and the same derivative in a direction; that is held against forward mode and differences, as random_programs.py does.
 """
 
@@ -10,6 +10,8 @@ import glob
 import os
 import subprocess
 import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "gradient"))
 
 from random_programs import fault_of, numbers_of
 
@@ -47,7 +49,7 @@ def main():
     parser.add_argument("--dfc", required=True)
     args = parser.parse_args()
     failures = runs = 0
-    for path in sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "models", "*.df"))):
+    for path in sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "*.df"))):
         with open(path, encoding="utf-8") as file:
             text = PRELUDE + file.read() + MAIN
 

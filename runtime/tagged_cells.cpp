@@ -35,6 +35,7 @@ DelayCell* Worker::NewCell(Frame* frame, const SiteCode* site) {
 void Worker::MakeCell(Frame* frame, const Instr& in) {
   const SiteCode* site = &program_.sites[in.b];
   DelayCell* cell = NewCell(frame, site);
+  made_late_ |= site->keeps_home || (cell->missing && in.code == Code::Delay);
   if (cell->missing) {
     if (in.code == Code::Delay) {
       ++frame->refs;

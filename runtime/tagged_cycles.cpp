@@ -6,6 +6,10 @@
 //
 // All memory for that is taken before the first count is changed, so that it can fail.
 //
+// Only a run that has made a cell before its operands were there, or one that reads a frame (Worker::made_late_), can have cycles. Any
+// other cell and constructor holds what was there before it, and the body of a cell reaches that, what it makes itself, and what cells
+// in there give. So the first cycle would have to go through a cell that its own operands lead to, and they were there first.
+//
 // Before that, delayed bodies that need nothing more than what is there are computed. `fst p` of a lazy pattern would hold all
 // of `p` until somebody asks for it, and the other component with it: Wadler's leak ("Fixing some space leaks with a garbage
 // collector", 1987).
@@ -134,7 +138,10 @@ void TaggedExecution::CollectIfDue() {
     throw;
   }
   dead.FreeAll();
-  std::vector<DelayCell*> garbage = TrialDeletion(look, [this] { LeaveAtLimit(); }).Run(pools);
+  bool knots = false;
+  ForEachWorker([&](Worker& worker) { knots |= worker.made_late_; });
+  std::vector<DelayCell*> garbage;
+  if (knots) garbage = TrialDeletion(look, [this] { LeaveAtLimit(); }).Run(pools);
   for (DelayCell* cell : garbage) cell->DropChildren(dead);
   dead.FreeAll();
   worker_->cells_published_.store(worker_->live_cells_, std::memory_order_relaxed);

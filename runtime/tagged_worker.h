@@ -420,6 +420,7 @@ class Worker {
   Pool<DelayCell> cells_;
   int64_t live_cells_ = 0;  // made less freed here
   size_t pinning_cells_ = 0;  // made that have pinned a frame
+  bool made_late_ = false;    // cells that something made later can lead back to (tagged_cycles.cpp)
   std::unordered_map<DelayCell*, std::vector<Waiter>> waiters_;  // after the first one of a cell
   std::unordered_map<Frame*, const SiteCode*> tailed_;  // of kTailed frames: the call whose result they give
   std::vector<Frame*> unpins_;  // pins that values gave back while they were destroyed

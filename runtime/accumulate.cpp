@@ -8,42 +8,31 @@
 namespace df {
 namespace {
 
-// Rows that are multiplied at once: enough for a product's inner loops, few enough for the caches.
-constexpr size_t kBlock = 128;
-
 template <typename T>
 class Accumulator {
  public:
-  Accumulator(const ir::Type& result, T* out, size_t count)
-      : out_(out), count_(count), columns_(result.dims.empty() || result.dims[0] == 0 ? 0 : count / static_cast<size_t>(result.dims[0])) {
-    std::fill(out, out + count, T(0));
-  }
+  // Of a result of `rows` rows.
+  Accumulator(T* out, size_t rows, size_t columns) : out_(out), rows_(rows), columns_(columns) { std::fill(out, out + rows * columns, T(0)); }
 
-  void Add(const TensorObject& tensor) {
-    const T* from = tensor.as<T>();
-    for (size_t i = 0; i < count_; ++i) out_[i] += from[i];
+  // As large as the result.
+  void Add(const T* from) {
+    for (size_t i = 0; i < rows_ * columns_; ++i) out_[i] += from[i];
   }
-  // Rows at indices of the first axis.
-  void AddRows(llvm::ArrayRef<int64_t> at, const TensorObject& rows) {
-    for (size_t k = 0; k < at.size(); ++k) {
-      size_t row = static_cast<size_t>(at[k]);
-      if (at[k] < 0 || (row + 1) * columns_ > count_) continue;  // the Gather has failed, and so has what needs this
-      for (size_t i = 0; i < columns_; ++i) out_[row * columns_ + i] += rows.as<T>()[k * columns_ + i];
-    }
+  void AddRow(int64_t at, const T* from) {
+    if (at < 0 || static_cast<size_t>(at) >= rows_) return;  // the Gather has failed, and so has what needs this
+    T* to = out_ + static_cast<size_t>(at) * columns_;
+    for (size_t i = 0; i < columns_; ++i) to[i] += from[i];
   }
-  // x transposed times y; a vector is a row.
-  void AddProduct(const TensorObject& x, const TensorObject& y) {
-    size_t m = static_cast<size_t>(x.dims().back()), n = static_cast<size_t>(y.dims().back());
-    if (m * n == 0) return;
-    size_t rows = x.count() / m;
-    m_ = m, n_ = n;
-    if (held_ + rows > kBlock) Multiply();
-    left_.insert(left_.end(), x.as<T>(), x.as<T>() + rows * m);
-    right_.insert(right_.end(), y.as<T>(), y.as<T>() + rows * n);
+  // x transposed times y.
+  void AddProduct(const T* x, const T* y, size_t rows) {
+    if (rows_ * columns_ == 0) return;
+    if (held_ + rows > kRowsOfProduct) Multiply();
+    left_.insert(left_.end(), x, x + rows * rows_);
+    right_.insert(right_.end(), y, y + rows * columns_);
     held_ += rows;
   }
   void Multiply() {
-    if (held_ > 0) cpu::AddTransposedProduct(left_.data(), right_.data(), out_, held_, m_, n_);
+    if (held_ > 0) cpu::AddTransposedProduct(left_.data(), right_.data(), out_, held_, rows_, columns_);
     held_ = 0;
     left_.clear();
     right_.clear();
@@ -51,9 +40,9 @@ class Accumulator {
 
  private:
   T* out_;
-  size_t count_, columns_;
+  size_t rows_, columns_;
   std::vector<T> left_, right_;  // rows that wait
-  size_t held_ = 0, m_ = 0, n_ = 0;
+  size_t held_ = 0;
 };
 
 // The terms of a sum, from left to right. They lie all over the memory, and to go through the sum depth first would be to wait for one
@@ -128,27 +117,50 @@ Value Run(const ir::Type& result, const Value& sum) {
     const auto* data = static_cast<const Data*>(sum.object());
     if (data->size() == 1) return data->fields()[0];
   }
-  Value out = MakeTensor(result.element, result.dims);
-  Accumulator<T> into(result, TensorIn(out)->as<T>(), TensorIn(out)->count());
   std::vector<const Data*> terms = TermsOf(sum);
+  if (std::optional<Value> there = AccumulateOnDevice(result, terms)) return *there;
+  Value out = MakeTensor(result.element, result.dims);
+  size_t count = TensorIn(out)->count(), rows = result.dims.empty() ? 1 : static_cast<size_t>(result.dims[0]);
+  Accumulator<T> into(TensorIn(out)->as<T>(), rows, rows ? count / rows : 0);
   for (size_t i = 0; i < terms.size(); ++i) {
     Prefetch(terms, i);
     const Value* fields = terms[i]->fields();
     if (terms[i]->size() == 1) {
-      into.Add(*TensorIn(fields[0]));
+      into.Add(TensorIn(fields[0])->as<T>());
       continue;
     }
     const TensorObject& second = *TensorIn(fields[1]);
     if (fields[0].is_word()) {
-      into.AddRows(fields[0].word(), second);
+      into.AddRow(fields[0].word(), second.as<T>());
       continue;
     }
     const TensorObject& first = *TensorIn(fields[0]);
-    if (first.element() == ir::TypeKind::Int) into.AddRows({first.as<int64_t>(), first.count()}, second);
-    else into.AddProduct(first, second);
+    if (first.element() == ir::TypeKind::Int) {
+      const size_t each = first.count() ? second.count() / first.count() : 0;
+      for (size_t k = 0; k < first.count(); ++k) into.AddRow(first.as<int64_t>()[k], second.as<T>() + k * each);
+    } else {
+      // A vector is a row.
+      into.AddProduct(first.as<T>(), second.as<T>(), first.dims().size() == 1 ? 1 : static_cast<size_t>(first.dims()[0]));
+    }
   }
   into.Multiply();
   return out;
+}
+
+template <typename T>
+void Compute(const DeviceSum& sum) {
+  Accumulator<T> into(reinterpret_cast<T*>(sum.result), sum.rows, sum.columns);
+  for (const DeviceSum::Part& part : sum.parts) {
+    for (size_t i = 0; i < part.rows; ++i) {
+      auto* x = reinterpret_cast<const T*>(part.x[i]);
+      switch (part.kind) {
+        case DeviceSum::Kind::Tensors: into.Add(x); break;
+        case DeviceSum::Kind::RowsOfTable: into.AddRow(part.targets[i], x); break;
+        case DeviceSum::Kind::Products: into.AddProduct(x, reinterpret_cast<const T*>(part.y[i]), 1); break;
+      }
+    }
+    into.Multiply();
+  }
 }
 
 }  // namespace
@@ -156,5 +168,7 @@ Value Run(const ir::Type& result, const Value& sum) {
 Value Accumulate(const ir::Type& result, const Value& sum) {
   return result.element == ir::TypeKind::Float ? Run<float>(result, sum) : Run<double>(result, sum);
 }
+
+void ComputeSum(const DeviceSum& sum) { sum.element == ir::TypeKind::Float ? Compute<float>(sum) : Compute<double>(sum); }
 
 }  // namespace df

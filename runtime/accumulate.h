@@ -4,6 +4,9 @@
 // such a sum is built). The gradient of a weight is one: a term for each use, multiplied here, once, instead of at each use.
 #pragma once
 
+#include <optional>
+
+#include "runtime/device.h"
 #include "runtime/value.h"
 #include "tagged_ir/graph.h"
 
@@ -13,5 +16,16 @@ namespace df {
 // an element is one chain of fused additions over all outer products (backends/cpu/product.h), and the same sum gives the
 // same bits anywhere.
 Value Accumulate(const ir::Type& result, const Value& sum);
+
+// Rows of outer products that wait to be multiplied together: enough for a product's inner loops, few enough for the caches. What is
+// no product is added at once, so the bits of a sum that has both depend on it.
+constexpr size_t kRowsOfProduct = 128;
+
+// The sum on the device on which the first terms are, where it stays: what is computed next may be a step of training, on the same device. Terms that only
+// the host has go over. Nothing if the terms are on the host, or the device has no room.
+std::optional<Value> AccumulateOnDevice(const ir::Type& result, llvm::ArrayRef<const Data*> terms);
+
+// What a device is told, with the host's loops: its addresses are pointers.
+void ComputeSum(const DeviceSum& sum);
 
 }  // namespace df

@@ -15,6 +15,8 @@ namespace df {
 
 class BatchPlaces {
  public:
+  // Bytes of a tensor that goes over by itself.
+  static constexpr size_t kLarge = 4096;
   explicit BatchPlaces(Device& device) : device_(device), copies_(device) {}
 
   // Has the device compute the region for all `rows`, whose operands are there, and gives the tensors that somebody still holds
@@ -26,7 +28,6 @@ class BatchPlaces {
   bool Spill() { return TensorBlock::Spill(device_); }
 
  private:
-  static constexpr size_t kLarge = 4096;  // bytes
   Rows Find(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, uint32_t operand);
   void FindAddresses(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, uint32_t operand);
 

@@ -52,6 +52,27 @@ struct DeviceBatch {
   BatchTimes* times = nullptr;             // to be added to, by a device that knows them
 };
 
+// A sum that begins with 0, of terms of three kinds (runtime/accumulate.h), to be added in the order given: the gradient of a weight.
+struct DeviceSum {
+  enum class Kind : uint8_t {
+    Tensors,      // row by row, each as large as the result
+    RowsOfTable,  // row i goes to row targets[i] of the result; several may go to one
+    Products,     // row i of x, transposed, times row i of y: an element of the result is one chain of fused additions
+  };
+  // Terms of one kind that follow each other.
+  struct Part {
+    Kind kind;
+    size_t rows;
+    const DeviceAddress* x;    // where each row is: an array of the host's
+    const DeviceAddress* y;    // of Products
+    const int64_t* targets;    // of RowsOfTable: within the result
+  };
+  ir::TypeKind element;         // Float or Double
+  size_t rows, columns;         // of the result; of Products [rows of x, rows of y]
+  llvm::ArrayRef<Part> parts;
+  DeviceAddress result;
+};
+
 // No room is left on a device. The batcher frees what it can and tries again, with fewer rows.
 class DeviceFull : public std::bad_alloc {
  public:
@@ -97,6 +118,8 @@ class Device {
   // Computes the batch. The arrays that it points to are the caller's again when this returns; the results have the bits that the loops of
   // backends/cpu give. Throws std::bad_alloc, having changed nothing, if there is no room for what is computed on the way.
   virtual void Run(const DeviceBatch& batch) = 0;
+  // Computes the sum; what is said of Run holds here too.
+  virtual void Sum(const DeviceSum& sum) = 0;
   // Behind the commands that were given until now. Marks grow.
   virtual uint64_t Mark() = 0;
   // Until all before the mark have had their effects. Throws DeviceFault for what went wrong there.

@@ -5,6 +5,7 @@
 // What Allocate gave is freed by memory::FreeLines as well, when the device is gone.
 #pragma once
 
+#include "runtime/accumulate.h"
 #include "runtime/batch_run.h"
 #include "runtime/device.h"
 #include "runtime/row_team.h"
@@ -22,6 +23,7 @@ class HostDevice final : public Device {
   void Upload(DeviceAddress to, const void* from, size_t bytes) override;
   void Download(void* to, DeviceAddress from, size_t bytes) override;
   void Run(const DeviceBatch& batch) override;
+  void Sum(const DeviceSum& sum) override { ComputeSum(sum); }
   uint64_t Mark() override { return 0; }
   void Wait(uint64_t) override {}
   void Idle() override { turned_.Clear(); }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "llvm/ADT/STLExtras.h"
+#include "runtime/batch_places.h"
 #include "runtime/tagged_build.h"
 #include "runtime/tensor_kernels.h"
 #include "tagged_ir/tensor_rules.h"
@@ -126,7 +128,7 @@ namespace {
 
 class GroupReader {
  public:
-  GroupReader(Program& p, const Wiring& w) : p_(p), w_(w), g_(w.g) {
+  GroupReader(Program& p, const Wiring& w, bool away) : p_(p), w_(w), g_(w.g), away_(away) {
     users_.resize(g_.results.size());
     for (uint32_t n = 0; n < g_.nodes.size(); ++n)
       for (Edge edge : g_.InputsOf(NodeId(n))) users_[w_.RowOf(edge)].push_back(NodeId(n));
@@ -156,7 +158,6 @@ class GroupReader {
       }
       if (last) group.last[it->second] = true;
     });
-    if (!tensors) return;  // of numbers alone: it is computed where it stands
     region.num_operands = static_cast<uint32_t>(group.operands.size());
     std::vector<uint32_t> values;
     ForEachOperand(pc, defer.c, [&](NodeId node, uint32_t k, Edge edge, uint32_t slot, bool) {
@@ -177,6 +178,8 @@ class GroupReader {
       group.results.push_back(p_.code[pc + 1 + i].a);
     }
     if (region.results.empty()) return;
+    // Of numbers alone: it is computed where it stands. But what is large, a rate for each weight, need not be sent to a device.
+    if (!tensors && !(away_ && HasLargeResult(region))) return;
     FindChecks(region);
     FindWeights(region);
     defer.b = region.index;
@@ -200,6 +203,12 @@ class GroupReader {
         visit(node, k, w_.In(node, k), ListOperand(slot), last);
       }
     }
+  }
+  static bool HasLargeResult(const BatchRegion& region) {
+    return llvm::any_of(region.results, [&](uint32_t value) {
+      const ir::Type& type = *region.values[value].tensor;
+      return static_cast<size_t>(ir::ElementCount(type.dims)) * ir::ElementBytes(type.element) >= BatchPlaces::kLarge;
+    });
   }
   static void FindChecks(BatchRegion& region) {
     for (const BatchRegion::Item& item : region.ops) {
@@ -230,12 +239,13 @@ class GroupReader {
   const Wiring& w_;
   const ir::Graph& g_;
   std::vector<std::vector<NodeId>> users_;  // by row
+  const bool away_;
 };
 
 }  // namespace
 
-void ReadTensorGroups(Program& program, const Wiring& wiring) {
-  GroupReader reader(program, wiring);
+void ReadTensorGroups(Program& program, const Wiring& wiring, bool away) {
+  GroupReader reader(program, wiring, away);
   for (uint32_t pc = 0; pc < program.code.size(); ++pc)
     if (program.code[pc].code == Code::Defer) reader.Read(pc);
 }

@@ -176,7 +176,7 @@ void DeferTensors(const Wiring& wiring, std::vector<Item>& items);
 // Whether an op gives a tensor and cannot fail, but for an index that can be looked at beforehand.
 bool IsDeferrable(const ir::Graph& graph, ir::NodeId node);
 // Fills Program::tensor_groups from the code. Last uses must be marked.
-void ReadTensorGroups(Program& program, const Wiring& wiring);
+void ReadTensorGroups(Program& program, const Wiring& wiring, bool away);
 
 // Marks the last use of each value in a frame of the scope: docs/tagged-engine.md. Sites and code must be complete.
 void MarkLastUses(Program& program, const Wiring& wiring, const Partition& part, ir::ScopeId scope);

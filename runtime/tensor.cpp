@@ -82,6 +82,11 @@ TensorObject::TensorObject(const ir::Type& type, Deferred* deferred, uint32_t in
   SetShape(type.element, type.dims);
 }
 
+TensorObject::TensorObject(const ir::Type& type, TensorBlock* block, size_t row) : Object(ObjectKind::Tensor), where_(Where::Block) {
+  SetShape(type.element, type.dims);
+  Computed(block, row);
+}
+
 TensorObject::TensorObject(const ir::Type& type, char* data)
     : Object(ObjectKind::Tensor), data_(data), charged_(0), where_(Where::Lent) {
   SetShape(type.element, type.dims);
@@ -112,6 +117,10 @@ void TensorObject::Await() {
   block_->Fetch();
   data_ = block_->host() + index_ * bytes();
 }
+
+void TensorObject::ComputeIt() { ComputeNow(deferred_); }
+
+Device* TensorObject::device() const { return where_ == Where::Away && block_->address() ? block_->device() : nullptr; }
 
 void TensorObject::LoseCopies() {
   ForgetCopies(*this);

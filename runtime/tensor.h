@@ -24,7 +24,7 @@ class TensorBlock {
   // With one holder. Throws std::bad_alloc if there is no room.
   static TensorBlock* New(Device& device, size_t bytes);
   // Null: it is the host's memory.
-  const Device* device() const { return device_; }
+  Device* device() const { return device_; }
   // On the device; null if its room there was given up.
   char* address() const { return address_; }
   // On the host, where nobody writes, if it is not the device; null if nobody has looked.
@@ -60,6 +60,8 @@ class TensorObject : public Object {
   TensorObject(ir::TypeKind element, llvm::ArrayRef<int64_t> dims);
   // Result `index` of what is deferred.
   TensorObject(const ir::Type& type, Deferred* deferred, uint32_t index);
+  // Row `row` of a block of tensors like this one.
+  TensorObject(const ir::Type& type, TensorBlock* block, size_t row);
   // On elements that outlive it.
   TensorObject(const ir::Type& type, char* data);
   ~TensorObject();
@@ -79,6 +81,12 @@ class TensorObject : public Object {
   T* as() { return reinterpret_cast<T*>(data()); }
   template <typename T>
   const T* as() const { return reinterpret_cast<const T*>(data()); }
+  // Has it computed, wherever that is: on a device the elements stay there.
+  void Compute() {
+    if (where_ == Where::Deferred) ComputeIt();
+  }
+  // On which device of its own memory it is; null if on none.
+  Device* device() const;
   // Null if they are not on the host.
   const char* elements() const { return data_; }
   // Another shape for the same elements; for the only holder.
@@ -105,6 +113,7 @@ class TensorObject : public Object {
   enum class Where : uint8_t { Own, Block, Away, Deferred, Lent };
   void SetShape(ir::TypeKind element, llvm::ArrayRef<int64_t> dims);
   void Await();
+  void ComputeIt();
   void LoseCopies();
 
   char* data_ = nullptr;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "backends/cuda/region_run.h"
+#include "backends/cuda/sum_run.h"
 #include "runtime/limits.h"
 
 namespace df::cuda {
@@ -21,7 +22,9 @@ std::unique_ptr<Device> CudaDevice::Make(uint64_t max_bytes, std::string* error)
   }
 }
 
-CudaDevice::CudaDevice(uint64_t max_bytes) : stream_(NewStream()), pool_(max_bytes), staging_(stream_) {}
+CudaDevice::CudaDevice(uint64_t max_bytes) : stream_(NewStream()), pool_(max_bytes), staging_(stream_) {
+  for (Event& event : events_) event = NewEvent();
+}
 
 CudaDevice::~CudaDevice() {
   try {
@@ -29,6 +32,7 @@ CudaDevice::~CudaDevice() {
   } catch (const DeviceFault&) {
     // Was told by the Wait that the run ended with, or nobody has asked.
   }
+  for (Event event : events_) FreeEvent(event);
   FreeStream(stream_);
 }
 
@@ -54,11 +58,19 @@ void CudaDevice::Download(void* to, DeviceAddress from, size_t bytes) {
 
 void CudaDevice::Run(const DeviceBatch& batch) { RunRegion(*this, batch); }
 
+void CudaDevice::Sum(const DeviceSum& sum) { RunSum(*this, sum); }
+
+uint64_t CudaDevice::Mark() {
+  Record(events_[++given_ % kEvents], stream_);
+  return given_;
+}
+
+// The event of an old mark is that of a later one by now.
 void CudaDevice::Wait(uint64_t mark) {
   if (mark <= done_) return;
-  uint64_t given = given_;
-  cuda::Synchronise(stream_);
-  done_ = given;
+  WaitFor(events_[mark % kEvents]);
+  while (mark + kEvents <= given_) mark += kEvents;
+  done_ = mark;
 }
 
 std::string CudaDevice::Left() const {

@@ -4,6 +4,7 @@
 // kernels (region_run.h).
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -25,7 +26,8 @@ class CudaDevice final : public Device {
   void Upload(DeviceAddress to, const void* from, size_t bytes) override;
   void Download(void* to, DeviceAddress from, size_t bytes) override;
   void Run(const DeviceBatch& batch) override;
-  uint64_t Mark() override { return ++given_; }
+  void Sum(const DeviceSum& sum) override;
+  uint64_t Mark() override;
   void Wait(uint64_t mark) override;
   std::string Left() const override;
 
@@ -39,6 +41,8 @@ class CudaDevice final : public Device {
   MemoryPool pool_;
   Staging staging_;
   uint64_t given_ = 0, done_ = 0;  // marks
+  static constexpr size_t kEvents = 4;
+  std::array<Event, kEvents> events_;  // behind the last marks
 };
 
 }  // namespace df::cuda

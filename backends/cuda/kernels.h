@@ -137,7 +137,7 @@ void OneHot(Element element, const Rows& indices, size_t per_row, size_t size, c
 // ---------------------------------------------------------------- rows added to a table (scatter.cu)
 
 // To row targets[t] of out, [.., columns], the rows of x with the numbers order[first[t]] .. order[first[t + 1] - 1], one after
-// another in this order. Targets differ. Float or Double.
+// another in this order (order null: these numbers themselves). Targets differ. Float or Double.
 struct Scatter {
   Element element = Element::Float;
   Rows x;

@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "backends/cuda/device.h"
+#include "backends/cuda/batch_memory.h"
 #include "backends/cuda/region_chains.h"
 #include "llvm/ADT/STLExtras.h"
 #include "runtime/tensor.h"
@@ -41,10 +41,7 @@ Axis AxisIn(const ir::Type& type, uint32_t attr) {
 class RegionRun {
  public:
   RegionRun(CudaDevice& device, const DeviceBatch& batch)
-      : device_(device), batch_(batch), region_(*batch.region), values_(region_.values.size()), last_use_(region_.values.size(), 0) {}
-  ~RegionRun() {
-    for (auto [piece, bytes] : scratch_) device_.Free(piece, bytes);
-  }
+      : device_(device), memory_(device), batch_(batch), region_(*batch.region), values_(region_.values.size()), last_use_(region_.values.size(), 0) {}
   void Run();
 
  private:
@@ -64,14 +61,6 @@ class RegionRun {
   size_t RowsOf(bool shared) const { return shared ? 1 : batch_.rows; }
   void Then(std::function<void(Stream)> launch) { launches_.push_back(std::move(launch)); }
 
-  char* Scratch(size_t bytes) {
-    scratch_.reserve(scratch_.size() + 1);
-    char* piece = device_.Allocate(bytes);
-    scratch_.emplace_back(piece, bytes);
-    return piece;
-  }
-  // An array of the host's on the card, when the kernels run.
-  char* Send(const void* array, size_t bytes);
   // Where kernels find the rows of a value.
   cuda::Rows OnCard(uint32_t value);
   // The same, behind each other.
@@ -108,6 +97,7 @@ class RegionRun {
   void HandOut();
 
   CudaDevice& device_;
+  BatchMemory memory_;
   const DeviceBatch& batch_;
   const BatchRegion& region_;
   llvm::SmallVector<Place, 32> values_;
@@ -116,32 +106,20 @@ class RegionRun {
   std::vector<OpenChain> chains_;
   std::vector<bool> closed_;                  // of them
   std::vector<std::function<void(Stream)>> launches_;
-  std::vector<std::pair<char*, size_t>> scratch_;
   std::vector<std::unique_ptr<DeviceAddress[]>> places_;
 };
 
 // ---------------------------------------------------------------- places
 
-char* RegionRun::Send(const void* array, size_t bytes) {
-  char* on_card;
-  if (char* room = device_.staging().Take(bytes, &on_card)) {
-    std::memcpy(room, array, bytes);
-    return on_card;
-  }
-  on_card = Scratch(bytes);
-  CopyToCard(on_card, array, bytes, device_.stream());
-  return on_card;
-}
-
 cuda::Rows RegionRun::OnCard(uint32_t value) {
   Place& place = values_[value];
   const df::Rows& rows = place.rows;
   if (rows.words) {
-    if (!place.at_on_card) place.at_on_card = reinterpret_cast<const char* const*>(Send(rows.words, batch_.rows * sizeof(int64_t)));
+    if (!place.at_on_card) place.at_on_card = reinterpret_cast<const char* const*>(memory_.Send(rows.words, batch_.rows));
     return {reinterpret_cast<const char*>(place.at_on_card), sizeof(int64_t)};
   }
   if (!rows.at) return {rows.base, rows.shared ? 0 : rows.stride, nullptr, rows.offset};
-  if (!place.at_on_card) place.at_on_card = reinterpret_cast<const char* const*>(Send(rows.at, batch_.rows * sizeof(DeviceAddress)));
+  if (!place.at_on_card) place.at_on_card = memory_.Send(rows.at, batch_.rows);
   return {nullptr, 0, place.at_on_card, rows.offset};
 }
 
@@ -149,7 +127,7 @@ cuda::Rows RegionRun::Together(uint32_t value) {
   const df::Rows& rows = values_[value].rows;
   size_t bytes = BytesOf(TypeOf(value));
   if (rows.shared || (!rows.at && rows.stride == bytes)) return OnCard(value);
-  char* to = Scratch(bytes * batch_.rows);
+  char* to = memory_.Scratch(bytes * batch_.rows);
   Blocks blocks{OnCard(value), 0, bytes, 1, to, 0, bytes, ir::ElementBytes(TypeOf(value).element)};
   Then([blocks, count = batch_.rows](Stream stream) { Copy(blocks, count, stream); });
   return {to, bytes};
@@ -158,7 +136,7 @@ cuda::Rows RegionRun::Together(uint32_t value) {
 char* RegionRun::NewRows(uint32_t value, bool shared) {
   size_t bytes = BytesOf(TypeOf(value));
   char* to = RowsOf(shared) == batch_.rows ? ResultPlace(value) : nullptr;
-  if (!to) to = Scratch(bytes * RowsOf(shared));
+  if (!to) to = memory_.Scratch(bytes * RowsOf(shared));
   values_[value].rows = {};
   values_[value].rows.base = to;
   values_[value].rows.stride = bytes;
@@ -531,7 +509,6 @@ void RegionRun::HandOut() {
 }
 
 void RegionRun::Run() {
-  device_.staging().Begin();
   for (uint32_t k = 0; k < region_.num_operands; ++k) values_[k].rows = batch_.operands[k];
   for (uint32_t i = 0; i < region_.ops.size(); ++i)
     for (uint32_t in : region_.ops[i].in) last_use_[in] = i + 1;
@@ -539,7 +516,7 @@ void RegionRun::Run() {
   for (size_t c = 0; c < chains_.size(); ++c)
     if (!closed_[c]) Flush(static_cast<int>(c));
   HandOut();
-  device_.staging().Send();
+  memory_.SendAll();
   for (auto& launch : launches_) launch(device_.stream());
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/accumulate.h"
 #include "runtime/batch_run.h"
 #include "runtime/host_device.h"
 #include "runtime/limits.h"
@@ -166,6 +167,51 @@ void SimulatedDevice::CarryOut(Batch& batch) {
   HostDevice kernels;
   std::vector<const Value*> none(batch.operands.size(), nullptr);
   kernels.Run({batch.region, batch.rows, batch.operands, none, batch.results});
+}
+
+// ---------------------------------------------------------------- sums
+
+void SimulatedDevice::Sum(const DeviceSum& given) {
+  using Kind = DeviceSum::Kind;
+  struct Arrays {
+    std::vector<DeviceAddress> x, y;
+    std::vector<int64_t> targets;
+  };
+  const size_t element = ir::ElementBytes(given.element), rows = given.rows, columns = given.columns;
+  std::vector<DeviceSum::Part> parts = given.parts.vec();
+  std::vector<Arrays> arrays(parts.size());
+  for (size_t p = 0; p < parts.size(); ++p) {
+    const DeviceSum::Part& part = parts[p];
+    const size_t elements = part.kind == Kind::Tensors ? rows * columns : part.kind == Kind::Products ? rows : columns;
+    for (size_t i = 0; i < part.rows; ++i) {
+      Find(part.x[i], elements * element, "a term", true);
+      arrays[p].x.push_back(part.x[i]);
+      if (part.kind == Kind::Products) {
+        Find(part.y[i], columns * element, "a term", true);
+        arrays[p].y.push_back(part.y[i]);
+      }
+      if (part.kind != Kind::RowsOfTable) continue;
+      arrays[p].targets.push_back(part.targets[i]);
+      if (part.targets[i] < 0 || static_cast<size_t>(part.targets[i]) >= rows)
+        throw DeviceFault(fmt::format("simulated device: row {} of a sum that has {}", part.targets[i], rows));
+    }
+  }
+  Place to = Find(given.result, rows * columns * element, "a sum", false);
+  for (const Arrays& terms : arrays)
+    for (const auto& places : {terms.x, terms.y})
+      for (DeviceAddress row : places)
+        if (std::prev(buffers_.upper_bound(NumberOf(row)))->first == NumberOf(given.result) - to.second)
+          throw DeviceFault("simulated device: a sum is where a term is");
+  Give([this, sum = given, parts = std::move(parts), arrays = std::move(arrays)]() mutable {
+    for (size_t p = 0; p < parts.size(); ++p) {
+      for (DeviceAddress& row : arrays[p].x) row = At(row);
+      for (DeviceAddress& row : arrays[p].y) row = At(row);
+      parts[p].x = arrays[p].x.data(), parts[p].y = arrays[p].y.data(), parts[p].targets = arrays[p].targets.data();
+    }
+    sum.parts = parts;
+    sum.result = At(sum.result);
+    ComputeSum(sum);
+  });
 }
 
 // ---------------------------------------------------------------- the queue

@@ -33,6 +33,7 @@ class SimulatedDevice final : public Device {
   void Upload(DeviceAddress to, const void* from, size_t bytes) override;
   void Download(void* to, DeviceAddress from, size_t bytes) override;
   void Run(const DeviceBatch& batch) override;
+  void Sum(const DeviceSum& sum) override;
   uint64_t Mark() override;
   void Wait(uint64_t mark) override;
   std::string Left() const override;

@@ -139,6 +139,23 @@ descend n c sum
       (l, Cell dw db) -> case c of Cell w b -> descend (n - 1) (Cell (w - 0.1 * dw) (b - 0.1 * db)) (sum + l)
 main = descend 3 cell 0
 """, 8),
+    # Sums of gradients stay where their terms are: of outer products (of vectors, of matrices), rows, and whole tensors between them.
+    ("gradients of all kinds of terms", """
+walk :: Tensor Float [9, 4] -> Tensor Float [4, 4] -> Tree -> Tensor Float [4]
+walk e w (Leaf word) = T.index e (word `mod` 9)
+walk e w (Node l r) = tanh (T.vecmat (walk e w l) w + T.index w (depth l `mod` 4) + T.sum0 (T.matmul (T.gather e [1, depth r `mod` 9]) w))
+depth (Leaf _) = 1
+depth (Node l r) = 1 + max (depth l) (depth r)
+objective :: [Tree] -> (Tensor Float [9, 4], Tensor Float [4, 4]) -> Float
+objective ts (e, w) = go ts 0
+  where go [] sum = sum
+        go (t : rest) sum = go rest (sum + T.sum (walk e w t * walk e (w * w) t) + T.sum (w * T.transpose w))
+descend :: Int -> (Tensor Float [9, 4], Tensor Float [4, 4]) -> (Tensor Float [9, 4], Tensor Float [4, 4])
+descend n m
+  | n == 0 = m
+  | otherwise = case (m, grad (objective (trees 24)) m) of ((e, w), (de, dw)) -> descend (n - 1) (e - 0.01 * de, w - 0.01 * dw)
+main = descend 3 (waves 0.9, waves 0.4)
+""", 12),
     # As numbers and as tensors without dimensions they have the same bits.
     ("functions of numbers of tensors", """
 features :: (Floating a, Ord a) => a -> a

@@ -494,6 +494,17 @@ void Scatters(How how) {
   auto words = [](const OnCard<uint32_t>& on_card) { return reinterpret_cast<const uint32_t*>(on_card.at()); };
   cuda::Run(cuda::Scatter{kElement<T>, x.rows, words(targets_there), words(first_there), words(order_there), static_cast<uint32_t>(targets.size()), kColumns, out.at()}, stream);
   Check("scatter", table, out.Back());
+
+  // More rows than a block looks up at once, all to one row, in their own order.
+  constexpr size_t kMany = 300;
+  RowsOnCard<T> many(Numbers<T>(kMany * kColumns), kMany, kColumns, how);
+  std::vector<T> sum = Numbers<T>(kColumns);
+  OnCard<T> sum_there(sum);
+  for (size_t i = 0; i < kMany; ++i)
+    for (size_t c = 0; c < kColumns; ++c) sum[c] += many.host[i * kColumns + c];
+  OnCard<uint32_t> zero(std::vector<uint32_t>{0}), all(std::vector<uint32_t>{0, kMany});
+  cuda::Run(cuda::Scatter{kElement<T>, many.rows, words(zero), words(all), nullptr, 1, kColumns, sum_there.at()}, stream);
+  Check("scatter to one row", sum, sum_there.Back());
 }
 
 template <typename T>

@@ -1,4 +1,5 @@
 // The simulated device finds what a host may do wrong, and computes what the host computes.
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -145,6 +146,44 @@ TEST_CASE("faults of batches") {
   CHECK(Says(fault(x, x), "a result is where an operand is"));
   CHECK(Says(fault(x, to + 4), "a result: beyond"));
   CHECK(Says(fault(reinterpret_cast<char*>(w.data()), to), "an operand: no address of the device"));
+}
+
+TEST_CASE("a sum of tensors, rows of a table and products, in this order") {
+  constexpr size_t kRows = 3, kColumns = 2, kBytes = kRows * kColumns * sizeof(float);
+  std::vector<float> numbers = {0.1f, 0.7f, -0.3f, 1e7f, 0.9f, -1e7f};
+  SimulatedDevice device(kMemory);
+  DeviceAddress a = device.Allocate(kBytes), to = device.Allocate(kBytes);
+  device.Upload(a, numbers.data(), kBytes);
+  DeviceAddress whole[] = {a, a}, rows[] = {a, a + 4, a}, left[] = {a, a + 12}, right[] = {a + 16, a};
+  int64_t targets[] = {2, 0, 2};
+  using Kind = DeviceSum::Kind;
+  DeviceSum::Part parts[] = {{Kind::Tensors, 2, whole, nullptr, nullptr}, {Kind::Products, 2, left, right, nullptr}, {Kind::RowsOfTable, 3, rows, nullptr, targets}};
+  auto fault = [&](DeviceAddress result) {
+    return FaultOf([&] { device.Sum({ir::TypeKind::Float, kRows, kColumns, parts, result}); });
+  };
+  REQUIRE(fault(to).empty());
+  // The arrays are the caller's again.
+  targets[0] = -1;
+  std::vector<float> got(6), want(6, 0);
+  device.Download(got.data(), to, kBytes);
+  device.Synchronise();
+  for (int k = 0; k < 2; ++k)
+    for (size_t i = 0; i < 6; ++i) want[i] += numbers[i];
+  for (size_t k : {0, 1})
+    for (size_t i = 0; i < kRows; ++i)
+      for (size_t j = 0; j < kColumns; ++j) want[i * kColumns + j] = std::fma(numbers[3 * k + i], numbers[(k ? 0 : 4) + j], want[i * kColumns + j]);
+  for (size_t k : {0, 1, 2})
+    for (size_t j = 0; j < kColumns; ++j) want[(k == 1 ? 0 : 4) + j] += numbers[(k == 1 ? 1 : 0) + j];
+  CHECK(std::memcmp(got.data(), want.data(), kBytes) == 0);
+
+  CHECK(Says(fault(to), "row -1 of a sum that has 3"));
+  targets[0] = 3;
+  CHECK(Says(fault(to), "row 3 of a sum that has 3"));
+  targets[0] = 2;
+  CHECK(Says(fault(a), "a sum is where a term is"));
+  CHECK(Says(fault(to + 4), "a sum: beyond"));
+  right[1] = a + 20;
+  CHECK(Says(fault(to), "a term: beyond"));
 }
 
 TEST_CASE("a device is full") {

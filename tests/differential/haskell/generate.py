@@ -56,6 +56,7 @@ class Generator(Terms, Patterns):
         self.r = Dice(seed)
         self.fresh = self.errors = 0
         self.fails = self.spins = False
+        self.leaves = 0  # of which one stands within the other
         self.room = 0  # how many more terms this definition may have beyond leaves
         self.world = World()
 

@@ -24,6 +24,8 @@ POLYMORPHIC = (("x y = (y, x)", "p -> q -> (q, p)"), ("x = [x, x]", "p -> [p]"),
                ("x = if x == minimum [x, x] then x else x", "Ord p => p -> p"),
                ("x = go [] x where { go a n | n > 3 = a | otherwise = go (n : a) (n + 1) }", "Int -> [Int]"))
 
+DEEPEST_LEAF = 20  # leaves within leaves that may still be made of other variables
+
 
 class Scope:
     """What a term may use: variables, the constraints of type variables, and the calls that recursion allows."""
@@ -106,12 +108,16 @@ class Terms:
         known = [n for n, u in s.env if u == t or t == "Int" and u == "Small"]
         if known and self.chance(0.85):
             return Node("var", t, info=self.r.choice(known[-6:] if self.chance(0.7) else known))
+        self.leaves += 1
         try:
-            return (self.from_known(t, s) if self.chance(0.8) else None) or self.atom(t, s)
+            # A type whose smallest value holds a Bool, which a comparison of such values may give, and so on, would have no end.
+            return (self.from_known(t, s) if self.leaves <= DEEPEST_LEAF and self.chance(0.8) else None) or self.atom(t, s)
         except Impossible:
             if known:
                 return Node("var", t, info=self.r.choice(known))
             raise
+        finally:
+            self.leaves -= 1
 
     def from_known(self, t, s):
         """A small term of type t from a variable of another type, so that leaves depend on something; or None."""

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "llvm/ADT/Sequence.h"
+
 namespace df {
 
 namespace {
@@ -39,6 +41,8 @@ void PathEnds::Fill(RuntimeError& error, uint64_t length) const {
 EngineRun::EngineRun(const ir::Graph& graph, const RunOptions& run) : graph_(graph), run_(run), limits_(run.limits) {
   results_.resize(graph.graph_results.size());
   if (run_.leave) DeadObjects::watch = this;
+  auto types = llvm::seq<uint32_t>(0, graph.types.size());
+  if (llvm::any_of(types, [&](uint32_t t) { return graph.types.Kind(ir::TypeId(t)) == ir::TypeKind::Tensor; })) memory::KeepLargeBlocks();
 }
 
 EngineRun::~EngineRun() {

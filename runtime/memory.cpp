@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <gmp.h>
+#include <malloc.h>
 
 #include "runtime/long_operation.h"
 
@@ -45,6 +46,14 @@ constexpr size_t kPutAside = FreeBlocks::kMost / 2;
 size_t HeldBy(size_t units) { return std::min(units, kPutAside) - 1; }
 
 }  // namespace
+
+void KeepLargeBlocks() {
+#ifdef __GLIBC__
+  // 32 MiB is as high as the library lets the first go. Who sets one of them has switched off that both adapt.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
+}
 
 void PutAside(FreeBlocks& free, size_t units) {
   const size_t most = HeldBy(units);

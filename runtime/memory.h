@@ -67,6 +67,11 @@ void CountAllocation();
 inline void CountAllocation() {}
 #endif
 
+// From now on the C library keeps what large blocks leave, up to a quarter of a gigabyte, for the next ones. A step of training
+// frees tensors of hundreds of kilobytes and asks for the same sizes again: fresh pages for them each time are up to a quarter of a
+// small step (docs/performance.md).
+void KeepLargeBlocks();
+
 // Adds `bytes` to the count; throws std::bad_alloc, counting nothing, if that goes beyond the limit.
 inline void Charge(size_t bytes) {
   CountAllocation();

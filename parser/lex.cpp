@@ -16,9 +16,9 @@ constexpr size_t kMaxBytes = 1u << 31;
 
 // Extensions that change what we do or say what we do anyway.
 constexpr std::string_view kExtensions[] = {
-    "BangPatterns", "BinaryLiterals", "DoAndIfThenElse", "EmptyDataDecls", "Haskell2010",
-    "Haskell98", "LambdaCase", "MultiWayIf", "NumericUnderscores", "PatternGuards", "ScopedTypeVariables",
-    "Strict", "StrictData", "TupleSections",
+    "BangPatterns", "BinaryLiterals", "DoAndIfThenElse", "EmptyDataDecls", "FlexibleContexts", "Haskell2010",
+    "Haskell98", "InstanceSigs", "LambdaCase", "MultiWayIf", "NumericUnderscores", "PatternGuards", "ScopedTypeVariables",
+    "Strict", "StrictData", "TupleSections", "UndecidableInstances",
 };
 
 const llvm::StringMap<TokenKind>& FixedSpellings() {

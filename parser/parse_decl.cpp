@@ -159,7 +159,7 @@ void Parser::ParseDecl(Scope scope, llvm::SmallVectorImpl<Decl*>& decls) {
   }
   if (IsWord("pattern") && next().kind == Kind::ConId) return NotSupported(begin, "pattern synonyms are");
   if (LookAtDecl().shape == Shape::Signature) {
-    if (scope == Scope::Instance) return NotSupported(begin, "signatures in an instance (`InstanceSigs`) are");
+    if (scope == Scope::Instance) NeedExtension("InstanceSigs", begin, "a signature in an instance");
     cut_short_ = false;
     decls.push_back(ParseSignature());
     return;

@@ -201,10 +201,8 @@ void Parser::ToContext(Type* type, llvm::SmallVectorImpl<Constraint>& context) {
     if (auto* cls = llvm::dyn_cast<ConType>(app->fn)) {
       Type* head = app->arg;
       while (auto* inner = llvm::dyn_cast<AppType>(head)) head = inner->fn;
-      if (!llvm::isa<VarType>(head) && !llvm::isa<ErrorType>(head) && !in_instance_head_) {
-        FailWith(Diag::NotSupported, app->arg->span, "a constraint on a type that is no variable (`FlexibleContexts`) is");
-        return;
-      }
+      if (!llvm::isa<VarType>(head) && !llvm::isa<ErrorType>(head) && !in_instance_head_)
+        NeedExtension("FlexibleContexts", app->arg->span, "a constraint on a type that is no variable");
       context.push_back({cls->name, app->arg, type->span});
       return;
     }

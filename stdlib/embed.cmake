@@ -1,12 +1,13 @@
-# Writes the library's modules as a C++ source: cmake -DMODULES=.. -DFROM=.. -DTO=.. -P embed.cmake
+# Writes the library's modules as a C++ source: cmake -DMODULES=.. -DFILES=.. -DTO=.. -P embed.cmake, with a file
+# for each module
 #
 # Every byte is written as an escape, so that no text can end the literal early; a literal per 64 bytes keeps
 # the lines short.
 set(out "// Made by stdlib/embed.cmake from the library's .df files.\n#include \"stdlib/stdlib.h\"\n\n")
 string(APPEND out "namespace df {\nnamespace {\n\nconstexpr LibraryModule kModules[] = {\n")
-foreach(module ${MODULES})
+foreach(module file IN ZIP_LISTS MODULES FILES)
   string(REPLACE "/" "." name "${module}")
-  file(READ "${FROM}/${module}.df" bytes HEX)
+  file(READ "${file}" bytes HEX)
   string(REGEX REPLACE "(..)" "\\\\x\\1" bytes "${bytes}")
   string(LENGTH "${bytes}" length)
   string(APPEND out "    {\"${name}\",\n")

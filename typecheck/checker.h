@@ -214,8 +214,11 @@ class Checker {
   void CheckClassDefaults(const ast::ClassDecl* cls, ClassId id);
   void CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id);
   bool CheckSuperclasses(InstanceId id, Span span, const Origin& origin);
-  void CheckMethod(VarId var, const ast::FunctionDecl* decl, const core::Scheme& scheme, Symbol display,
-                   Span from);
+  void CheckMethod(VarId var, const ast::FunctionDecl* decl, const ast::SignatureDecl* own, const core::Scheme& scheme,
+                   const ScopedTypes& head, Span from);
+  bool ContextShrinks(const core::Instance& row);
+  ScopedTypes HeadVariables(const core::Instance& instance);
+  bool HasExtension(std::string_view name) const;
   void DeclareDerived(const ast::DataDecl* data);
   void InferDerivedContexts();
 
@@ -350,6 +353,7 @@ class Checker {
   enum class Solved : uint8_t { Yes, No, Stuck };
   // Reduces by instances and givens; what depends on a meta goes to `stuck`. `missing` is the part that has
   // no instance.
+  bool IsGiven(const Wanted& wanted);
   Solved Solve(const Wanted& wanted, std::vector<Wanted>& stuck, Wanted* missing, int depth = 0);
   void SolveFrom(size_t mark);                    // wanted_[mark..] keeps only what is stuck
   void PushGiven(ClassId cls, TypeId type);       // with its superclasses
@@ -434,6 +438,9 @@ class Checker {
   std::vector<Wanted> wanted_;
   std::vector<std::pair<Span, Reason>> deferred_;  // where the equations of Unifier::deferred come from
   std::vector<std::pair<ClassId, TypeId>> givens_;
+  // Goals whose instances ask for more than they give: met again below itself, such a goal holds (`Show (Fix f)` needs
+  // `Show (f (Fix f))`, and that `Show (Fix f)`).
+  std::vector<std::pair<ClassId, TypeId>> solving_;
   std::vector<TypeId> default_types_;
   Span region_;  // the expression whose errors may have follow-ups
   std::vector<Span> tainted_;

@@ -1,4 +1,5 @@
 // Constraints: solving by instances and given constraints, what a scheme keeps, defaulting.
+#include "llvm/ADT/ScopeExit.h"
 #include "typecheck/checker.h"
 
 namespace df::check {
@@ -31,6 +32,13 @@ void Checker::PushGiven(ClassId cls, TypeId type) {
   for (ClassId super : program_.classes[cls].superclasses) PushGiven(super, type);
 }
 
+bool Checker::IsGiven(const Wanted& wanted) {
+  TypeId type = unify_.Zonk(wanted.type);
+  return llvm::any_of(givens_, [&](const auto& given) {
+    return given.first == wanted.cls && unify_.Zonk(given.second) == type;
+  });
+}
+
 Checker::Solved Checker::Solve(const Wanted& wanted, std::vector<Wanted>& stuck, Wanted* missing, int depth) {
   llvm::SmallVector<TypeId, 4> args;
   TypeId head = unify_.Head(wanted.type, &args);
@@ -40,9 +48,7 @@ Checker::Solved Checker::Solve(const Wanted& wanted, std::vector<Wanted>& stuck,
       stuck.push_back(wanted);
       return Solved::Stuck;
     }
-    TypeId type = unify_.Zonk(wanted.type);
-    for (const auto& [cls, given] : givens_)
-      if (cls == wanted.cls && unify_.Zonk(given) == type) return Solved::Yes;
+    if (IsGiven(wanted)) return Solved::Yes;
     if (missing) *missing = wanted;
     return Solved::No;
   }
@@ -51,20 +57,28 @@ Checker::Solved Checker::Solve(const Wanted& wanted, std::vector<Wanted>& stuck,
       stuck.push_back(wanted);
       if (!args.empty()) unify_.MarkApplied(types_.MetaOf(head));
       return Solved::Stuck;
-    case TypeKind::Var: {
-      TypeId type = unify_.Zonk(wanted.type);
-      for (const auto& [cls, given] : givens_)
-        if (cls == wanted.cls && unify_.Zonk(given) == type) return Solved::Yes;
+    case TypeKind::Var:
+      if (IsGiven(wanted)) return Solved::Yes;
       if (missing) *missing = wanted;
       return Solved::No;
-    }
     case TypeKind::Con: {
+      // FlexibleContexts: `Eq [a] => ..`
+      if (llvm::any_of(givens_, [&](const auto& given) { return types_.Head(given.second) == types_.ConOf(head); }) &&
+          IsGiven(wanted))
+        return Solved::Yes;
       auto found = env_.instances.find({wanted.cls.index, types_.ConOf(head).index});
       if (found == env_.instances.end() || depth > kMaxInstanceDepth) {
         if (missing) *missing = wanted;
         return Solved::No;
       }
       const core::Instance& instance = program_.instances[found->second];
+      size_t solving = solving_.size();
+      if (instance.grows) {
+        std::pair<ClassId, TypeId> goal{wanted.cls, unify_.Zonk(wanted.type)};
+        if (llvm::is_contained(solving_, goal)) return Solved::Yes;
+        solving_.push_back(goal);
+      }
+      auto restore = llvm::make_scope_exit([&] { solving_.resize(solving); });
       Solved result = Solved::Yes;
       for (const core::Pred& pred : instance.context) {
         Wanted part{pred.cls, types_.Substitute(pred.type, instance.tyvars, args), wanted.origin};

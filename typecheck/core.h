@@ -93,6 +93,7 @@ struct Instance {
   std::vector<VarId> methods;
   Span span;
   bool derived = false;       // made by `deriving`
+  bool grows = false;         // its context may ask for what it is to give: `Show (f (Fix f)) => Show (Fix f)`
   bool from_library = false;
 };
 

@@ -92,25 +92,61 @@ void Checker::CheckClassDefaults(const ast::ClassDecl* decl, ClassId id) {
       VarId var = cls.defaults[i];
       if (!var.valid() || program_.vars[var].span != function->name.span) continue;
       core::Scheme scheme = program_.vars[var].scheme;
-      CheckMethod(var, function, scheme, function->name.text, program_.vars[cls.methods[i]].span);
+      ScopedTypes scoped{{types_.vars[cls.param].name, {types_.Var(cls.param), env_.class_kinds[id.index]}}};
+      CheckMethod(var, function, nullptr, scheme, scoped, program_.vars[cls.methods[i]].span);
       break;
     }
   }
 }
 
-void Checker::CheckMethod(VarId var, const ast::FunctionDecl* decl, const core::Scheme& scheme,
-                          Symbol display, Span from) {
+// A method of an instance or a default; `own` is its signature in the instance, if there is one. `head` are the variables
+// of the class or of the instance's head, which scope over the method if the module has ScopedTypeVariables, and always
+// over `own`. (The other variables of the method's type do not.)
+void Checker::CheckMethod(VarId var, const ast::FunctionDecl* decl, const ast::SignatureDecl* own,
+                          const core::Scheme& scheme, const ScopedTypes& head, Span from) {
   ++definition_;
-  bool scoped_variables = false;
-  for (Symbol extension : module_.extensions) scoped_variables |= Text(extension) == "ScopedTypeVariables";
+  const Symbol name = decl->name.text;
   ScopedTypes scoped;
-  if (scoped_variables)
-    for (TyVarId tyvar : scheme.tyvars)
-      scoped.push_back({types_.vars[tyvar].name, {types_.Var(tyvar), env_.kinds.Star()}});
-  core::Expr* value = CheckAgainst(scheme, from, display, scoped, [&](TypeId type, const Reason& why) {
-    return CheckClauses(display, decl->clauses, decl->name.span, type, why);
+  if (own || HasExtension("ScopedTypeVariables")) scoped = head;
+  core::Expr* value = CheckAgainst(scheme, from, name, scoped, [&](TypeId type, const Reason& why) {
+    if (!own) return CheckClauses(name, decl->clauses, decl->name.span, type, why);
+    // A local function with this signature, which the method is; its clauses mean the class's method by its name.
+    std::unique_ptr<Signature> signature = ConvertSignature(own->type, decl->name.span);
+    if (!signature) return ErrorNode(type, decl->name.span);
+    VarId local = program_.NewLocal(name, signature->scheme.type, decl->name.span);
+    program_.vars[local].scheme = signature->scheme;
+    core::Expr* value = CheckAgainst(signature->scheme, signature->type_span, name, signature->scoped,
+                                     [&](TypeId its_type, const Reason& its_why) {
+                                       return CheckClauses(name, decl->clauses, decl->name.span, its_type, its_why);
+                                     });
+    core::Expr* use = Use(local, decl->name.span);
+    if (!Expect(type, use->type, own->type.span, why)) return ErrorNode(type, decl->name.span);
+    return LetNode(local, value, use);
   });
   definitions_.push_back({var, value});
+}
+
+bool Checker::HasExtension(std::string_view name) const {
+  return llvm::any_of(module_.extensions, [&](Symbol extension) { return Text(extension) == name; });
+}
+
+static uint32_t Occurrences(const Types& types, TypeId type, TyVarId var) {
+  switch (types.Kind(type)) {
+    case TypeKind::Var: return types.VarOf(type) == var;
+    case TypeKind::App: return Occurrences(types, types.FnOf(type), var) + Occurrences(types, types.ArgOf(type), var);
+    default: return 0;
+  }
+}
+
+// Whether a context asks for smaller types than the instance's, with no variable more often: then looking for instances
+// ends (the Paterson conditions of GHC's manual).
+bool Checker::ContextShrinks(const core::Instance& row) {
+  for (const core::Pred& pred : row.context) {
+    if (types_.SizeOf(pred.type) >= types_.SizeOf(row.head)) return false;
+    for (TyVarId var : row.tyvars)
+      if (Occurrences(types_, pred.type, var) > Occurrences(types_, row.head, var)) return false;
+  }
+  return true;
 }
 
 void Checker::DeclareInstance(const ast::InstanceDecl* decl) {
@@ -127,6 +163,11 @@ void Checker::DeclareInstance(const ast::InstanceDecl* decl) {
   ConvertContext(decl->context, scope, row.context);
   for (const auto& [name, entry] : scope.names) env_.kinds.Default(entry.second);
   if (diags_.error_count() != errors) return NoteRefused(cls, decl->type);
+  row.grows = !ContextShrinks(row);
+  if (row.grows && !options_.repl && !options_.library && !HasExtension("UndecidableInstances"))
+    Error(Diag::NeedsExtension, row.context.front().span, "a context that is no smaller than the instance's type",
+          "UndecidableInstances")
+        .Hint("write `{-# LANGUAGE UndecidableInstances #-}` in the first line");
 
   llvm::SmallVector<TypeId> args;
   TyConId head = types_.Head(row.head, &args);
@@ -170,6 +211,13 @@ InstanceId Checker::RegisterInstance(core::Instance row, TyConId head, const ast
   instance_keys_.push_back({cls.index, head.index});
   instances_.push_back({decl, id});
   for (const ast::Decl* member : decl->members) {
+    if (const auto* signature = llvm::dyn_cast<ast::SignatureDecl>(member))
+      for (const ast::Name& name : signature->names)
+        if (llvm::none_of(decl->members, [&](const ast::Decl* other) {
+              const auto* function = llvm::dyn_cast<ast::FunctionDecl>(other);
+              return function && function->name.text == name.text;
+            }))
+          Error(Diag::SignatureWithoutBinding, name.span, Text(name.text));
     if (llvm::isa<ast::SignatureDecl>(member) || llvm::isa<ast::FixityDecl>(member)) continue;
     const auto* function = llvm::dyn_cast<ast::FunctionDecl>(member);
     if (!function) {
@@ -225,6 +273,28 @@ static core::Scheme MethodAt(core::Program& program, const core::Instance& insta
   return scheme;
 }
 
+// The signature of a method that an instance repeats (InstanceSigs).
+static const ast::SignatureDecl* SignatureIn(const ast::InstanceDecl* decl, Symbol method) {
+  for (const ast::Decl* member : decl->members)
+    if (const auto* signature = llvm::dyn_cast<ast::SignatureDecl>(member))
+      for (const ast::Name& name : signature->names)
+        if (name.text == method) return signature;
+  return nullptr;
+}
+
+// The variables of an instance's head with their kinds.
+ScopedTypes Checker::HeadVariables(const core::Instance& instance) {
+  ScopedTypes out;
+  llvm::SmallVector<TypeId> args;
+  KindId kind = env_.KindOf(types_.Head(instance.head, &args)), of;
+  for (TypeId arg : args) {
+    if (!env_.kinds.IsArrow(kind, &of, &kind)) break;
+    TyVarId var = types_.VarOf(arg);
+    out.push_back({types_.vars[var].name, {arg, of}});
+  }
+  return out;
+}
+
 void Checker::CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id) {
   const ClassId cls = program_.instances[id].cls;
   const TyVarId param = program_.classes[cls].param;
@@ -242,7 +312,8 @@ void Checker::CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id)
         if (!function || function->name.text != program_.vars[method].name ||
             program_.vars[var].span != function->name.span)
           continue;
-        CheckMethod(var, function, scheme, function->name.text, program_.vars[method].span);
+        CheckMethod(var, function, SignatureIn(decl, function->name.text), scheme, HeadVariables(program_.instances[id]),
+                    program_.vars[method].span);
         break;
       }
     } else if (!program_.classes[cls].defaults[i].valid()) {

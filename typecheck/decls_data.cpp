@@ -123,9 +123,7 @@ void Checker::DeclareConstructors(const ast::DataDecl* data) {
     scope.names.push_back({data->params[i].text, {params.back(), from}});
     kind = to;
   }
-  bool strict_fields = false;
-  for (Symbol extension : module_.extensions)
-    strict_fields |= Text(extension) == "StrictData" || Text(extension) == "Strict";
+  const bool strict_fields = HasExtension("StrictData") || HasExtension("Strict");
   for (const ast::ConstructorDecl& decl : data->constructors) {
     core::DataCon con;
     con.name = decl.name.text;

@@ -442,7 +442,10 @@ void Checker::InferDerivedContexts() {
             Solved solved = Solve(wanted, stuck, &missing);
             givens_.resize(mark);
             if (solved != Solved::No) break;
-            if (types_.Kind(missing.type) != TypeKind::Var) {
+            // A context may have `Show a` and `Show (f a)`, but no variable twice and nothing else (as in GHC).
+            llvm::SmallVector<TyVarId> vars;
+            types_.FreeVars(missing.type, vars);
+            if (vars.size() != types_.SizeOf(missing.type)) {
               ReportMissing(wanted, missing);
               failed.insert(id.index);
               break;

@@ -62,22 +62,30 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
                                : fmt::format("`{}` needs it for this", Text(origin.name)));
   };
   if (rigid) {
-    Error(Diag::MissingConstraint, origin.span, DescribeOrigin(origin), pred);
     TyVarId var = types_.VarOf(head);
-    if (types_.vars[var].span.valid())
-      NoteOnce(types_.vars[var].span, fmt::format("nothing is known of `{}` but what its signature says",
-                                                  Text(types_.vars[var].name)));
-    explain_asked();
-    bool of_instance = llvm::any_of(instances_, [&](const auto& entry) {
+    bool derived = origin.kind == Origin::Deriving;
+    auto instance = llvm::find_if(instances_, [&](const auto& entry) {
       return llvm::is_contained(program_.instances[entry.second].tyvars, var);
     });
-    if (!HintAtTypeVariable(var))
+    bool of_instance = instance != instances_.end() && !derived;
+    Error(Diag::MissingConstraint, origin.span, DescribeOrigin(origin), pred,
+          derived ? "a derived instance" : of_instance ? "the instance" : "the signature");
+    if (types_.vars[var].span.valid())
+      NoteOnce(types_.vars[var].span,
+               fmt::format("nothing is known of `{}` but what {} says", Text(types_.vars[var].name),
+                           derived ? "its type" : of_instance ? "the instance's context" : "its signature"));
+    explain_asked();
+    if (derived) {
+      diags_.Hint(fmt::format("an instance that is written out can have the context: `instance {} => ..`", pred));
+    } else if (!HintAtTypeVariable(var)) {
       diags_.Hint(of_instance ? fmt::format("add the context to the instance: `instance {} => ..`", pred)
                               : fmt::format("add `{}` to the context of the signature", pred));
+    }
     return;
   }
   if (origin.kind == Origin::Number && !IsNumberType(missing.type)) {
     Error(Diag::NumberMismatch, origin.span, DescribeOrigin(origin), text[0]);
+    unify_.MarkAny(wanted.type);  // of the `a` in `IO a` nothing more can be said
     ExplainPlace(wanted.type, origin.span);
     return;
   }
@@ -110,7 +118,7 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
     if (name == "**") converted = "`^` raises to a whole power; " + converted;
     diags_.Hint(converted);
   } else if (builtin == Builtin::IO && !env_.kinds.IsArrow(env_.class_kinds[missing.cls.index])) {
-    diags_.Hint("an action stands here: `return x` is one that gives the value `x`");
+    diags_.Hint("an action stands here: `let x = ..` names a value, and `return x` is an action that gives it");
   } else if (types_.Kind(head) == TypeKind::Con && builtin == Builtin::None &&
              Shown(types_.cons[types_.ConOf(head)].span).valid()) {
     NoteOnce(types_.cons[types_.ConOf(head)].span, "the type is declared here");

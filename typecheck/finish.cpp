@@ -41,7 +41,7 @@ Checker::Checker(core::Program& program, Env& env, Diagnostics& diags, const Che
       first_var_(program.vars.size()) {
   types_.tangents_of.clear();
   if (options_.library) env_.library_files.insert(ast.file.index);
-  for (Symbol extension : module_.extensions) strict_ |= Text(extension) == "Strict";
+  strict_ |= HasExtension("Strict");
 }
 
 bool Checker::Run() {

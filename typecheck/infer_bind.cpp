@@ -243,9 +243,12 @@ bool Checker::IsAction(TypeId type) const {
 void Checker::PreferAction(TypeId type, size_t wanted_mark) {
   type = unify_.Prune(type);
   for (TypeId from, to; unify_.IsFun(type, &from, &to);) type = unify_.Prune(to);
-  if (types_.Kind(type) != TypeKind::App) return;
-  TypeId monad = unify_.Prune(types_.FnOf(type));
+  // `printf ".."`: nothing is known of its type but that an action is one.
+  const bool whole = types_.Kind(type) == TypeKind::Meta;
+  if (!whole && types_.Kind(type) != TypeKind::App) return;
+  TypeId monad = whole ? type : unify_.Prune(types_.FnOf(type));
   if (types_.Kind(monad) != TypeKind::Meta) return;
+  if (whole) SolveFrom(wanted_mark);  // of a function's constraints only those on its result are left
   TyConId io = types_.Known(Builtin::IO);
   bool asked = false;
   for (size_t i = wanted_mark; i < wanted_.size(); ++i) {
@@ -253,7 +256,8 @@ void Checker::PreferAction(TypeId type, size_t wanted_mark) {
     if (!env_.instances.count({wanted_[i].cls.index, io.index})) return;
     asked = true;
   }
-  if (asked) unify_.Solve(types_.MetaOf(monad), types_.Con(io));
+  if (!asked) return;
+  unify_.Solve(types_.MetaOf(monad), whole ? types_.Con(io, {types_.Scalar(Builtin::Unit)}) : types_.Con(io));
 }
 
 void Checker::InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& out) {

@@ -38,9 +38,11 @@ core::Expr* Checker::CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId
     return ok ? AppNode(fn, {action, next}, first->span) : ErrorNode(expected, span);
   }
   const auto* stmt = llvm::cast<ast::BindStmt>(first);
+  uint32_t errors = diags_.error_count();
   core::Expr* action = Check(stmt->expr, params[0], statement);
   TypeId value, next_type;
   unify_.IsFun(params[1], &value, &next_type);
+  if (diags_.error_count() != errors) unify_.MarkAny(value);  // what is bound is as unknown as its action
   size_t locals = LocalMark();
   std::vector<Bound> bound;
   const core::Pat* pat = CheckOuterPat(stmt->pat, value, {Reason::Scrutinee, stmt->expr->span}, bound);

@@ -566,11 +566,11 @@ class Generator(Terms, Patterns):
         return Node("ann", types, [Node("lit", info="(%s)" % words.format(f=f, x=x, a=first, b=second))])
 
     def with_constants(self):
-        """A recursive local function that is given one function with different constants."""
+        """A recursive local function that is given one function, recursive too so that it stays one, with different constants."""
         r, f, g, n = self.r, self.name("f"), self.name("g"), self.r.randint(0, 3)
         first, second = r.sample(range(-3, 9), 2)
         inner = r.choice(("a * 2 + b", "a - b", "max a b", "b - 2 * a"))
-        words = ("let {{ {f} h k y = if k == (0 :: Int) then y else {f} h (k - 1) (h y); {g} :: Int -> Int -> Int; {g} a b = {inner} }} in "
+        words = ("let {{ {f} h k y = if k == (0 :: Int) then y else {f} h (k - 1) (h y); {g} :: Int -> Int -> Int; {g} a b = if a > 4 then {g} (a - 1) (b + 1) else {inner} }} in "
                  "({f} ({g} ({first})) {n} 1, {f} ({g} ({second})) {n} 1)")
         return Node("ann", ("(,)", "Int", "Int"), [Node("lit", info="(%s)" % words.format(f=f, g=g, n=n, first=first, second=second, inner=inner))])
 

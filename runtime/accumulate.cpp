@@ -94,12 +94,8 @@ std::vector<const Data*> TermsOf(const Value& sum) {
 
 // What is looked at some terms from now is asked for: the tensors first, then their elements.
 void Prefetch(llvm::ArrayRef<const Data*> terms, size_t at) {
-  constexpr size_t kTensors = 8, kElements = 4, kLine = 64, kMost = 512;
-  if (at + kTensors < terms.size()) {
-    const Data* term = terms[at + kTensors];
-    for (size_t i = 0; i < term->size(); ++i)
-      if (const Value& field = term->fields()[i]; field.kind() == ValueKind::Object) __builtin_prefetch(field.object());
-  }
+  constexpr size_t kElements = 4, kLine = 64, kMost = 512;
+  PrefetchTensors(terms, at);
   if (at + kElements < terms.size()) {
     const Data* term = terms[at + kElements];
     for (size_t i = 0; i < term->size(); ++i) {

@@ -21,6 +21,15 @@ Value Accumulate(const ir::Type& result, const Value& sum);
 // no product is added at once, so the bits of a sum that has both depend on it.
 constexpr size_t kRowsOfProduct = 128;
 
+// Asks for the tensors of a term that is some terms behind the one at hand: terms lie all over the memory.
+inline void PrefetchTensors(llvm::ArrayRef<const Data*> terms, size_t at) {
+  constexpr size_t kAhead = 8;
+  if (at + kAhead >= terms.size()) return;
+  const Data* term = terms[at + kAhead];
+  for (size_t i = 0; i < term->size(); ++i)
+    if (const Value& field = term->fields()[i]; field.kind() == ValueKind::Object) __builtin_prefetch(field.object());
+}
+
 // The sum on the device on which the first terms are, where it stays: what is computed next may be a step of training, on the same device. Terms that only
 // the host has go over. Nothing if the terms are on the host, or the device has no room.
 std::optional<Value> AccumulateOnDevice(const ir::Type& result, llvm::ArrayRef<const Data*> terms);

@@ -95,9 +95,11 @@ class Planner {
 
 Value Compute(Device& device, const ir::Type& result, llvm::ArrayRef<const Data*> terms) {
   // Batches first: they may move what was computed before to the host, where there is no room.
-  for (const Data* term : terms)
-    for (size_t i = 0; i < term->size(); ++i)
-      if (TensorObject* tensor = TensorIn(term->fields()[i])) tensor->Compute();
+  for (size_t at = 0; at < terms.size(); ++at) {
+    PrefetchTensors(terms, at);
+    for (size_t i = 0; i < terms[at]->size(); ++i)
+      if (TensorObject* tensor = TensorIn(terms[at]->fields()[i])) tensor->Compute();
+  }
   const size_t element_bytes = ir::ElementBytes(result.element), bytes = static_cast<size_t>(ir::ElementCount(result.dims)) * element_bytes;
   const size_t rows = result.dims.empty() ? 1 : static_cast<size_t>(result.dims[0]), columns = bytes / element_bytes / rows;
   Planner plan(device, rows, columns, element_bytes);

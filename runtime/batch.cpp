@@ -291,8 +291,9 @@ void Batcher::ComputeBatch(Queue& queue) {
   ComputeRows(queue);
   window_rows_ += static_cast<uint32_t>(rows_.size());
   if (++window_batches_ == kWindow) {
-    if (window_rows_ < kFewRows) pause_ = kPause;
-    window_batches_ = window_rows_ = 0;
+    if (window_rows_ < 2 * kFewRows) pause_ = kPause;
+    window_rows_ /= 2;
+    window_batches_ = 0;
   }
   if (waiting_ == 0) device_.Idle();
 }

@@ -128,7 +128,8 @@ class Batcher {
 
   // Activations that may wait: beyond this some are computed, so that memory is bounded.
   static constexpr uint64_t kMostWaiting = 1 << 15;
-  // If so many batches were of few on average, nothing is deferred for a while: what is ready is computed at once.
+  // If so many batches were of few on average, nothing is deferred for a while: what is ready is computed at once. Those before them count half, as
+  // a chain, the sum of a batch's losses, may stand between large ones.
   static constexpr uint32_t kWindow = 256, kFewRows = 384;  // batches, and the rows in them
   static constexpr uint32_t kPause = 1 << 14;               // activations
   static constexpr uint32_t kBatchesPerLook = 16;           // at the limits
@@ -141,7 +142,7 @@ class Batcher {
   std::vector<uint32_t> full_;    // queues that had rows for a whole batch
   bool stages_known_ = false;
   uint64_t waiting_ = 0;
-  uint32_t window_batches_ = 0, window_rows_ = 0;
+  uint32_t window_batches_ = 0, window_rows_ = kWindow;
   uint32_t pause_ = 0;            // activations that are computed at once
   uint32_t looks_ = 0;
   uint64_t last_look_ = 0;        // a mark of the device

@@ -53,7 +53,10 @@ Rows BatchPlaces::Find(const BatchRegion& region, llvm::ArrayRef<Deferred*> batc
 void BatchPlaces::FindAddresses(const BatchRegion& region, llvm::ArrayRef<Deferred*> batch, uint32_t k) {
   std::vector<DeviceAddress>& at = addresses_[k];
   packed_.clear();
+  constexpr size_t kTensors = 16, kBlocks = 8;  // rows ahead, as nothing of what was noted long ago is in a cache
   for (size_t i = 0; i < batch.size(); ++i) {
+    if (i + kTensors < batch.size()) __builtin_prefetch(batch[i + kTensors]->operands()[k].object());
+    if (i + kBlocks < batch.size()) TensorIn(batch[i + kBlocks]->operands()[k])->Prefetch();
     TensorObject& tensor = *TensorIn(batch[i]->operands()[k]);
     at[i] = tensor.AddressOn(device_);
     if (!at[i] && tensor.bytes() >= kLarge) at[i] = copies_.Of(tensor);

@@ -106,6 +106,10 @@ class TensorObject : public Object {
   }
   // A device has a copy from now on (runtime/device_copies.h).
   void NoteCopies() { copied_ = true; }
+  // Asks for what AddressOn looks at.
+  void Prefetch() const {
+    if (where_ == Where::Away) __builtin_prefetch(block_);
+  }
   // Where it is on this device; null if it is not there.
   char* AddressOn(const Device& device) const;
 

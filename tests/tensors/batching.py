@@ -239,6 +239,14 @@ descend n m
   where (value, d) = valueAndGrad (\\x -> sum [log (T.sum (attend x (states x 0 t)) ^ 2 + 1) | t <- texts]) m
 main = descend 3 model
 """, 1200),
+    # A sum of many is a long chain; what comes behind it is still computed together.
+    ("large batches behind a long sum", """
+score :: Float -> Float -> Float
+score k x = T.sum (tanh (T.vecmat (T.fill x + query model) (T.fill k * waves 0.4 :: Tensor Float [4, 6])))
+total :: Float -> Int -> Float -> Float
+total k n s = if n == 0 then s else total k (n - 1) $! (s + score k (fromIntegral n))
+main = [total k 600 0 | k <- [0.1, 0.2, 0.3]]
+""", 2100),
 ]
 # Options, and the exit code: a limit ends a run while much is deferred.
 LIMITS = [

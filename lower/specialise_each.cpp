@@ -4,10 +4,15 @@
 //
 //   Each OP     the op on each real number, or tensor, of arguments of one shape; what holds none is the first argument's
 //   Each Fill   Double -> a -> Tangent a: the number in place of each
+//   Each Step   Double -> a -> Tangent a -> a: x - g * k of each real number x, the other's g and the number k. Three ops that stay next
+//               to each other, so that an engine may do them as one (runtime/batch_region.h)
 #include "lower/specialise.h"
 #include "tagged_ir/tensor_type.h"
 
 namespace df::mono {
+
+// Whether the first argument is a number, and what has a shape comes behind it.
+static bool HasNumber(std::string_view op) { return op == "Fill" || op == "Step"; }
 
 bool Specialiser::HasReals(df::TypeId type) {
   return p_.core.types.Tangent(type) != p_.core.types.Scalar(df::Builtin::Unit);
@@ -31,16 +36,18 @@ llvm::SmallVector<df::TypeId> Specialiser::FieldTypes(df::TypeId type, core::Con
 Expr* Specialiser::Each(std::string_view op, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos) {
   type = p_.Repr(type);
   df::Builtin builtin = p_.core.types.BuiltinOf(type);
-  Expr* shape = args[op == "Fill" ? 1 : 0];
+  Expr* shape = args[HasNumber(op) ? 1 : 0];
   // What is filled has the tangent's type; without real numbers that is ().
   if (!HasReals(type)) return op == "Fill" ? p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Unit), 0, ""}, type, pos) : shape;
   if (builtin == df::Builtin::Float || builtin == df::Builtin::Double || builtin == df::Builtin::Tensor) {
-    if (op != "Fill") return p_.NewOp(*ir::OpNamed(op), args, type, pos);
+    if (!HasNumber(op)) return p_.NewOp(*ir::OpNamed(op), args, type, pos);
     df::TypeId element = type;
     p_.core.types.IsTensor(type, &element);
     Expr* number = args[0];
     if (p_.core.types.BuiltinOf(element) == df::Builtin::Float) number = p_.NewOp(ir::Op::Convert, number, element, pos);
-    return builtin == df::Builtin::Tensor ? p_.NewOp(ir::Op::Expand, number, type, pos) : number;
+    if (builtin == df::Builtin::Tensor) number = p_.NewOp(ir::Op::Expand, number, type, pos);
+    if (op == "Fill") return number;
+    return p_.NewOp(ir::Op::Sub, {args[1], p_.NewOp(ir::Op::Mul, {args[2], number}, type, pos)}, type, pos);
   }
   std::vector<df::TypeId> key = {type};
   for (Expr* arg : args) key.push_back(p_.Repr(arg->type));
@@ -67,8 +74,8 @@ Expr* Specialiser::Each(std::string_view op, llvm::ArrayRef<Expr*> args, df::Typ
 // A match on all arguments that have a shape, and the constructor again, of fields that are evaluated: what is updated step by step
 // is not to grow into a chain of delayed updates.
 Expr* Specialiser::EachBody(std::string_view op, llvm::ArrayRef<VarId> params, df::TypeId type, ir::PosId pos) {
-  bool fill = op == "Fill";
-  llvm::ArrayRef<VarId> shaped = params.drop_front(fill ? 1 : 0);
+  bool number = HasNumber(op);
+  llvm::ArrayRef<VarId> shaped = params.drop_front(number ? 1 : 0);
   df::TypeId first = p_.vars[shaped[0]].type;
   Expr* match = p_.New(Kind::Case, type, pos);
   match->head = p_.NewVarExpr(shaped[0], pos);
@@ -85,7 +92,7 @@ Expr* Specialiser::EachBody(std::string_view op, llvm::ArrayRef<VarId> params, d
     std::vector<Binding> values;
     for (size_t i = 0; i < results.size(); ++i) {
       llvm::SmallVector<Expr*> args;
-      if (fill) args.push_back(p_.NewVarExpr(params[0], pos));
+      if (number) args.push_back(p_.NewVarExpr(params[0], pos));
       for (const auto& own : fields) args.push_back(p_.NewVarExpr(own[i], pos));
       VarId value = p_.NewVar("part", results[i]);
       values.push_back({value, Each(op, args, results[i], pos)});

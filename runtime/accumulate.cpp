@@ -1,27 +1,37 @@
 #include "runtime/accumulate.h"
 
+#include <cstring>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "backends/cpu/product.h"
+#include "llvm/ADT/DenseMap.h"
 #include "runtime/tensor.h"
 
 namespace df {
 namespace {
 
 template <typename T>
+void AddElements(const T* from, T* to, size_t count) {
+  for (size_t i = 0; i < count; ++i) to[i] += from[i];
+}
+
+template <typename T>
 class Accumulator {
  public:
   // Of a result of `rows` rows.
-  Accumulator(T* out, size_t rows, size_t columns) : out_(out), rows_(rows), columns_(columns) { std::fill(out, out + rows * columns, T(0)); }
+  Accumulator(T* out, size_t rows, size_t columns) : out_(out), rows_(rows), columns_(columns) {}
 
   // As large as the result.
   void Add(const T* from) {
-    for (size_t i = 0; i < rows_ * columns_; ++i) out_[i] += from[i];
+    Begin();
+    AddElements(from, out_, rows_ * columns_);
   }
   void AddRow(int64_t at, const T* from) {
+    Begin();
     if (at < 0 || static_cast<size_t>(at) >= rows_) return;  // the Gather has failed, and so has what needs this
-    T* to = out_ + static_cast<size_t>(at) * columns_;
-    for (size_t i = 0; i < columns_; ++i) to[i] += from[i];
+    AddElements(from, out_ + static_cast<size_t>(at) * columns_, columns_);
   }
   // x transposed times y.
   void AddProduct(const T* x, const T* y, size_t rows) {
@@ -32,15 +42,21 @@ class Accumulator {
     held_ += rows;
   }
   void Multiply() {
-    if (held_ > 0) cpu::AddTransposedProduct(left_.data(), right_.data(), out_, held_, rows_, columns_);
+    if (held_ == 0) return;
+    cpu::AddTransposedProduct(left_.data(), right_.data(), out_, held_, rows_, columns_, !std::exchange(begun_, true));
     held_ = 0;
     left_.clear();
     right_.clear();
+  }
+  // The elements are 0 from here on, or what was added to 0. A product that comes first need not read them. Also where nothing was added.
+  void Begin() {
+    if (!std::exchange(begun_, true)) std::fill(out_, out_ + rows_ * columns_, T(0));
   }
 
  private:
   T* out_;
   size_t rows_, columns_;
+  bool begun_ = false;
   std::vector<T> left_, right_;  // rows that wait
   size_t held_ = 0;
 };
@@ -106,8 +122,55 @@ void Prefetch(llvm::ArrayRef<const Data*> terms, size_t at) {
   }
 }
 
+// The indices of a term that is rows. Null if it is none.
+std::optional<llvm::ArrayRef<int64_t>> IndicesOf(const Data& term, int64_t* one) {
+  if (term.size() != 2) return std::nullopt;
+  const Value& first = term.fields()[0];
+  if (first.is_word()) {
+    *one = first.word();
+    return llvm::ArrayRef(*one);
+  }
+  const TensorObject* tensor = TensorIn(first);
+  if (!tensor || tensor->element() != ir::TypeKind::Int) return std::nullopt;
+  return llvm::ArrayRef(tensor->as<int64_t>(), tensor->count());
+}
+
+// The sum as rows, if all terms are, and these are fewer than the result has; each added to what came before it, as above. () if not.
 template <typename T>
-Value Run(const ir::Type& result, const Value& sum) {
+Value FewRows(const ir::Type& result, size_t rows, size_t columns, llvm::ArrayRef<const Data*> terms) {
+  llvm::DenseMap<int64_t, size_t> place;
+  std::vector<int64_t> indices;
+  auto is_row = [rows](int64_t at) { return at >= 0 && static_cast<size_t>(at) < rows; };
+  int64_t one;
+  size_t all = 0;
+  for (const Data* term : terms) {
+    std::optional<llvm::ArrayRef<int64_t>> at = IndicesOf(*term, &one);
+    if (!at || (all += at->size()) >= rows) return {};
+    for (int64_t index : *at)
+      if (is_row(index) && place.try_emplace(index, indices.size()).second) indices.push_back(index);
+  }
+  TensorRows* few = TensorRows::New(indices.size(), columns * sizeof(T));
+  Value out;
+  try {
+    out = Value::Adopt(ValueKind::Object, new TensorObject(result, few));
+  } catch (...) {
+    TensorRows::Free(few);
+    throw;
+  }
+  std::copy(indices.begin(), indices.end(), few->indices());
+  std::memset(few->row(0), 0, indices.size() * few->row_bytes);
+  for (size_t i = 0; i < terms.size(); ++i) {
+    Prefetch(terms, i);
+    const T* from = TensorIn(terms[i]->fields()[1])->as<T>();
+    llvm::ArrayRef<int64_t> at = *IndicesOf(*terms[i], &one);
+    for (size_t k = 0; k < at.size(); ++k)
+      if (is_row(at[k])) AddElements(from + k * columns, reinterpret_cast<T*>(few->row(place.find(at[k])->second)), columns);
+  }
+  return out;
+}
+
+template <typename T>
+Value Run(const ir::Type& result, const Value& sum, bool may_stay_rows) {
   // One tensor is its own sum.
   if (sum.kind() == ValueKind::Object) {
     const auto* data = static_cast<const Data*>(sum.object());
@@ -115,9 +178,12 @@ Value Run(const ir::Type& result, const Value& sum) {
   }
   std::vector<const Data*> terms = TermsOf(sum);
   if (std::optional<Value> there = AccumulateOnDevice(result, terms)) return *there;
+  const size_t rows = result.dims.empty() ? 1 : static_cast<size_t>(result.dims[0]);
+  const size_t columns = rows ? static_cast<size_t>(ir::ElementCount(result.dims)) / rows : 0;
+  if (may_stay_rows)
+    if (Value few = FewRows<T>(result, rows, columns, terms); TensorIn(few)) return few;
   Value out = MakeTensor(result.element, result.dims);
-  size_t count = TensorIn(out)->count(), rows = result.dims.empty() ? 1 : static_cast<size_t>(result.dims[0]);
-  Accumulator<T> into(TensorIn(out)->as<T>(), rows, rows ? count / rows : 0);
+  Accumulator<T> into(TensorIn(out)->as<T>(), rows, columns);
   for (size_t i = 0; i < terms.size(); ++i) {
     Prefetch(terms, i);
     const Value* fields = terms[i]->fields();
@@ -125,21 +191,18 @@ Value Run(const ir::Type& result, const Value& sum) {
       into.Add(TensorIn(fields[0])->as<T>());
       continue;
     }
-    const TensorObject& second = *TensorIn(fields[1]);
-    if (fields[0].is_word()) {
-      into.AddRow(fields[0].word(), second.as<T>());
-      continue;
-    }
-    const TensorObject& first = *TensorIn(fields[0]);
-    if (first.element() == ir::TypeKind::Int) {
-      const size_t each = first.count() ? second.count() / first.count() : 0;
-      for (size_t k = 0; k < first.count(); ++k) into.AddRow(first.as<int64_t>()[k], second.as<T>() + k * each);
+    const T* second = TensorIn(fields[1])->as<T>();
+    int64_t one;
+    if (std::optional<llvm::ArrayRef<int64_t>> at = IndicesOf(*terms[i], &one)) {
+      for (size_t k = 0; k < at->size(); ++k) into.AddRow((*at)[k], second + k * columns);
     } else {
+      const TensorObject& first = *TensorIn(fields[0]);
       // A vector is a row.
-      into.AddProduct(first.as<T>(), second.as<T>(), first.dims().size() == 1 ? 1 : static_cast<size_t>(first.dims()[0]));
+      into.AddProduct(first.as<T>(), second, first.dims().size() == 1 ? 1 : static_cast<size_t>(first.dims()[0]));
     }
   }
   into.Multiply();
+  into.Begin();
   return out;
 }
 
@@ -157,12 +220,13 @@ void Compute(const DeviceSum& sum) {
     }
     into.Multiply();
   }
+  into.Begin();
 }
 
 }  // namespace
 
-Value Accumulate(const ir::Type& result, const Value& sum) {
-  return result.element == ir::TypeKind::Float ? Run<float>(result, sum) : Run<double>(result, sum);
+Value Accumulate(const ir::Type& result, const Value& sum, bool may_stay_rows) {
+  return result.element == ir::TypeKind::Float ? Run<float>(result, sum, may_stay_rows) : Run<double>(result, sum, may_stay_rows);
 }
 
 void ComputeSum(const DeviceSum& sum) { sum.element == ir::TypeKind::Float ? Compute<float>(sum) : Compute<double>(sum); }

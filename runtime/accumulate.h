@@ -14,8 +14,8 @@ namespace df {
 
 // `sum` has a type that ir::AccumulateFault allows. The order of additions is that of the sum, from left to right, of products as they fill a block:
 // an element is one chain of fused additions over all outer products (backends/cpu/product.h), and the same sum gives the
-// same bits anywhere.
-Value Accumulate(const ir::Type& result, const Value& sum);
+// same bits anywhere. `may_stay_rows`: a sum of few rows may be a tensor that is known by them (TensorRows); such a tensor is for one thread.
+Value Accumulate(const ir::Type& result, const Value& sum, bool may_stay_rows);
 
 // Rows of outer products that wait to be multiplied together: enough for a product's inner loops, few enough for the caches. What is
 // no product is added at once, so the bits of a sum that has both depend on it.

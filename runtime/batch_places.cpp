@@ -2,7 +2,9 @@
 #include "runtime/batch_places.h"
 
 #include <chrono>
+#include <cmath>
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "runtime/batch.h"
 
@@ -26,6 +28,7 @@ Rows BatchPlaces::Find(const BatchRegion& region, llvm::ArrayRef<Deferred*> batc
     shared_[k] = &first;
     rows.shared = true;
     TensorObject& tensor = *TensorIn(first);
+    if (count == 1 && MayStayRows(region, *batch[0], k)) return rows;
     rows.base = device_.is_host() ? tensor.data() : tensor.AddressOn(device_);
     if (!rows.base) rows.base = copies_.Of(tensor);
     return rows;
@@ -47,6 +50,23 @@ Rows BatchPlaces::Find(const BatchRegion& region, llvm::ArrayRef<Deferred*> batc
     rows.at = at.data();
   }
   return rows;
+}
+
+// The rows of g that are not known are 0, and x - 0 * number is x, bit for bit, if the number is finite and its sign is not set. (0 * -1 is -0,
+// and -0 - -0 is 0.)
+bool BatchPlaces::MayStayRows(const BatchRegion& region, Deferred& row, uint32_t k) const {
+  if (!device_.is_host() || !TensorIn(row.operands()[k])->rows()) return false;
+  auto step = llvm::find_if(region.steps, [k](const BatchRegion::Step& s) { return s.g == k; });
+  if (step == region.steps.end()) return false;
+  const Value& number = row.operands()[step->k];
+  double value = region.values[step->k].word == ir::TypeKind::Float ? static_cast<double>(number.as_float()) : number.as_double();
+  return std::isfinite(value) && !std::signbit(value);
+}
+
+// Weights that only this step holds, as those of the step before are when its gradient has been computed.
+DeviceAddress BatchPlaces::Overwritable(const BatchRegion::Step& step, Deferred& row) const {
+  TensorObject& x = *TensorIn(row.operands()[step.x]);
+  return row.results()[step.result] && x.refs.IsOne() && x.IsOverwritable() ? x.data() : nullptr;
 }
 
 // On a device with memory of its own.
@@ -112,12 +132,19 @@ void BatchPlaces::Run(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows,
     const ir::Type& type = *region.values[region.results[r]].tensor;
     size_t bytes = static_cast<size_t>(ir::ElementCount(type.dims)) * ir::ElementBytes(type.element);
     blocks.all.push_back(nullptr);
+    results_.push_back(nullptr);
+    auto step = llvm::find_if(region.steps, [r](const BatchRegion::Step& s) { return s.result == r; });
+    if (step != region.steps.end() && device_.is_host() && rows.size() == 1) results_[r] = Overwritable(*step, *rows[0]);
+    wanted &= !results_[r];
     if (wanted) blocks.all.back() = TensorBlock::New(device_, bytes * rows.size());
-    results_.push_back(wanted ? blocks.all.back()->address() : nullptr);
+    if (wanted) results_[r] = blocks.all.back()->address();
   }
   if (times) times->gathers += std::chrono::duration<double>(Clock::now() - began).count();
   device_.Run({&region, rows.size(), operands_, shared_, results_, times});
   // From here on nothing can fail.
+  for (const BatchRegion::Step& step : region.steps)
+    if (results_[step.result] && !blocks.all[step.result])
+      rows[0]->results()[step.result]->ComputedIn(*TensorIn(rows[0]->operands()[step.x]));
   for (size_t r = 0; r < region.results.size(); ++r)
     for (size_t i = 0; i < rows.size() && blocks.all[r]; ++i) {
       // It was noted long ago, and is in no cache.

@@ -29,6 +29,10 @@ class BatchPlaces {
 
  private:
   Rows Find(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, uint32_t operand);
+  // Whether operand k of a batch of one row is known by its rows and may stay so: all that is done with it is a step.
+  bool MayStayRows(const BatchRegion& region, Deferred& row, uint32_t k) const;
+  // On the host, of one row: null if there is none that may be written over. Its elements' place if there is.
+  DeviceAddress Overwritable(const BatchRegion::Step& step, Deferred& row) const;
   void FindAddresses(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, uint32_t operand);
 
   Device& device_;

@@ -29,6 +29,13 @@ struct BatchRegion {
     uint32_t operand;
     int64_t most;
   };
+  // x - g * k, a step of gradient descent: the ops Sub, Mul and Expand on operands of the region, of which nothing else here uses any.
+  // The host may do all three at once, and write over an x that nobody else holds; g may be a few rows (TensorRows).
+  struct Step {
+    uint32_t x, g, k;  // operands; k is a number
+    uint32_t value;    // of the Sub
+    uint32_t result;   // in `results`: that value
+  };
   uint32_t index = 0;  // in its table
   uint32_t num_operands = 0;
   std::vector<ValueType> values;
@@ -36,6 +43,8 @@ struct BatchRegion {
   std::vector<uint32_t> results;  // values that are seen outside; tensors
   std::vector<Check> checks;      // were made before: an index is in its range
   std::vector<uint32_t> weights;  // operands that are matrices of products: a batch shares them if it can
+  std::vector<Step> steps;
+  std::vector<bool> in_step;      // by op; empty if there are no steps
 };
 
 }  // namespace df

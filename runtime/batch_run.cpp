@@ -114,6 +114,7 @@ class BatchRun {
   void SetElement(const BatchRegion::Item& item, uint32_t value);
   void Reduction(const BatchRegion::Item& item, uint32_t value);
   void OneByOne(const BatchRegion::Item& item, uint32_t value);
+  void Step(const BatchRegion::Step& step);
   // Rows of a value that an op makes: in its block if it is a result.
   Rows& NewRows(uint32_t value, bool shared);
   // The rows at equal distances.
@@ -155,7 +156,7 @@ Rows& BatchRun::NewRows(uint32_t value, bool shared) {
   rows.shared = shared;
   rows.stride = shared ? 0 : bytes;
   rows.base = nullptr;
-  for (size_t r = 0; r < batch_.results.size() && !shared; ++r)
+  for (size_t r = 0; r < batch_.results.size() && (!shared || count_ == 1); ++r)
     if (region_.results[r] == value && batch_.results[r]) rows.base = batch_.results[r];
   if (!rows.base) rows.base = scratch().Take(bytes * (shared ? 1 : count_));
   return rows;
@@ -394,6 +395,29 @@ void BatchRun::OneByOne(const BatchRegion::Item& item, uint32_t value) {
   }
 }
 
+// x - g * k, with the roundings of Mul and Sub. Of a g that is known by its rows the others leave x as it is (BatchPlaces::MayStayRows).
+void BatchRun::Step(const BatchRegion::Step& step) {
+  if (!batch_.results[step.result]) return;
+  const ir::Type& type = TypeOf(step.value);
+  const Rows &x = values_[step.x], &g = values_[step.g], &k = values_[step.k], &out = NewRows(step.value, false);
+  const Value* given = batch_.tensors[step.g];
+  TensorRows* few = given && count_ == 1 ? TensorIn(*given)->rows() : nullptr;
+  if (few && out.base != x.base) std::memcpy(out.base, x.base, BytesOf(type));
+  ForReals(type.element, [&](auto t) {
+    using T = decltype(t);
+    auto descend = [](const char* from, const char* by, const int64_t& word, char* to, size_t bytes) {
+      T number;
+      std::memcpy(&number, &word, sizeof(T));
+      cpu::Descend(reinterpret_cast<const T*>(from), reinterpret_cast<const T*>(by), number, reinterpret_cast<T*>(to), bytes / sizeof(T));
+    };
+    for (size_t i = 0; i < count_ && !few; ++i) descend(x.Row(i), g.Row(i), k.words[i], out.Row(i), BytesOf(type));
+    for (size_t r = 0; few && r < few->count; ++r) {
+      size_t at = static_cast<size_t>(few->indices()[r]) * few->row_bytes;
+      descend(x.base + at, few->row(r), k.words[0], out.base + at, few->row_bytes);
+    }
+  });
+}
+
 void BatchRun::Compute(const BatchRegion::Item& item, uint32_t value) {
   if (View(item, value)) return;
   bool tensors = true;
@@ -417,14 +441,17 @@ void BatchRun::HandOut() {
     if (!to) continue;
     const Rows& rows = values_[region_.results[r]];
     size_t bytes = BytesOf(TypeOf(region_.results[r]));
-    if (!rows.shared && !rows.at && rows.base + rows.offset == to) continue;
+    if ((!rows.shared || count_ == 1) && !rows.at && rows.base + rows.offset == to) continue;
     for (size_t i = 0; i < count_; ++i) std::memcpy(to + i * bytes, rows.Row(rows.shared ? 0 : i), bytes);
   }
 }
 
 void BatchRun::Run() {
   std::copy(batch_.operands.begin(), batch_.operands.end(), values_.begin());
-  for (uint32_t i = 0; i < region_.ops.size(); ++i) Compute(region_.ops[i], region_.num_operands + i);
+  for (uint32_t i = 0; i < region_.ops.size(); ++i)
+    if (region_.in_step.empty() || !region_.in_step[i]) Compute(region_.ops[i], region_.num_operands + i);
+  // Last, for they may write over an operand: from here on nothing can fail.
+  for (const BatchRegion::Step& step : region_.steps) Step(step);
   Note(&BatchTimes::others);
   HandOut();
   Note(&BatchTimes::gathers);

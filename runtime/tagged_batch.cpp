@@ -182,6 +182,7 @@ class GroupReader {
     if (!tensors && !(away_ && HasLargeResult(region))) return;
     FindChecks(region);
     FindWeights(region);
+    FindSteps(region);
     defer.b = region.index;
     p_.tensor_groups.push_back(std::move(group));
   }
@@ -232,6 +233,33 @@ class GroupReader {
       if (item.op != Op::MatMul && item.op != Op::Gemm) continue;
       add(item.in[1]);
       if (region.values[item.in[1]].tensor->dims.size() == 1) add(item.in[0]);
+    }
+  }
+  static void FindSteps(BatchRegion& region) {
+    std::vector<uint32_t> uses(region.values.size(), 0);
+    for (const BatchRegion::Item& item : region.ops)
+      for (uint32_t in : item.in) ++uses[in];
+    // Whether nothing but the op `by` sees the value.
+    auto once = [&](uint32_t value) { return uses[value] == 1 && !llvm::is_contained(region.results, value); };
+    auto op_of = [&](uint32_t value, Op op) {
+      return value >= region.num_operands && region.ops[value - region.num_operands].op == op && once(value);
+    };
+    for (uint32_t i = 0; i < region.ops.size(); ++i) {
+      const uint32_t value = region.num_operands + i;
+      const BatchRegion::Item& item = region.ops[i];
+      auto result = llvm::find(region.results, value);
+      if (item.op != Op::Sub || result == region.results.end() || uses[value] > 0 || !IsReal(region.values[value].tensor->element)) continue;
+      uint32_t x = item.in[0], product = item.in[1];
+      if (x >= region.num_operands || !once(x) || !op_of(product, Op::Mul)) continue;
+      const BatchRegion::Item& factors = region.ops[product - region.num_operands];
+      uint32_t g = factors.in[0], filled = factors.in[1];
+      if (filled < region.num_operands) std::swap(g, filled);
+      if (g >= region.num_operands || !once(g) || !op_of(filled, Op::Expand)) continue;
+      uint32_t k = region.ops[filled - region.num_operands].in[0];
+      if (k >= region.num_operands || region.values[k].tensor) continue;
+      region.in_step.resize(region.ops.size());
+      for (uint32_t done : {value, product, filled}) region.in_step[done - region.num_operands] = true;
+      region.steps.push_back({x, g, k, value, static_cast<uint32_t>(result - region.results.begin())});
     }
   }
 

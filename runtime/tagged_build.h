@@ -47,6 +47,7 @@ struct Wiring {
   std::vector<std::vector<uint64_t>> hangs_on;       // by scope and result: the parameters on whose values it may hang
   std::vector<bool> waits;                   // by node: Delays that are made when all that they capture is there
   std::vector<uint32_t> constant_of;         // by node: its place in Program::constants, or none (tagged_constants.cpp)
+  std::vector<bool> made_at_use;             // by node: ops that go into the region of their only user (tagged_constants.cpp)
   std::vector<std::vector<ir::NodeId>> order;  // by scope: Partition::Order while no Delay waits; from FindNeeded
 
   explicit Wiring(const ir::Graph& graph);
@@ -62,7 +63,8 @@ struct Wiring {
   bool IsTrigger(ir::Edge edge) const { return g.types.Kind(g.TypeOf(edge).type) == ir::TypeKind::Trigger; }
 };
 
-// Fills Program::constants. `filled`: also with what Expand makes of a constant number, which Wiring::constant_of then says.
+// Fills Program::constants. `filled`: also with what Expand makes of a constant number, which Wiring::constant_of then says; and what it makes
+// of others is made where it is used (Wiring::made_at_use).
 void FindConstants(Wiring& wiring, Program& program, bool filled);
 
 // Fills Wiring::needed and Wiring::surely.

@@ -9,6 +9,7 @@
 #include "runtime/tagged_build.h"
 #include "runtime/tagged_eager.h"
 #include "runtime/tagged_frame.h"
+#include "runtime/tensor_kernels.h"
 
 namespace df::tagged {
 
@@ -345,6 +346,8 @@ void Compiler::Emit(ir::ScopeId scope, const Item& item) {
   if (in.code == Code::Op || in.code == Code::OpMany) {
     const ir::Node& node = g_.nodes[id];
     p_.ops.back() = {node.op, TypesOf(g_, id), static_cast<uint16_t>(node.num_inputs), node.attr};
+    // Where batches are computed one thread runs the graph; a device takes no rows.
+    if (node.op == Op::Accumulate && options_.batch && !options_.away) p_.ops.back().attr = kMayStayRows;
   }
   p_.code.push_back(in);
   p_.node_of.push_back(id);

@@ -10,6 +10,23 @@ namespace df::tagged {
 using ir::NodeId;
 using ir::Op;
 
+// A tensor of one number is ready when the number is, often long before what it is multiplied with. It is large where the number is small; and next to its
+// user it may be that nobody has to make it (BatchRegion::Step).
+static void FindMadeAtUse(Wiring& wiring) {
+  const ir::Graph& g = wiring.g;
+  std::vector<uint32_t> uses(g.results.size(), 0);
+  for (uint32_t n = 0; n < g.nodes.size(); ++n)
+    for (ir::Edge edge : g.InputsOf(NodeId(n))) ++uses[wiring.RowOf(edge)];
+  for (uint32_t n = 0; n < g.nodes.size(); ++n) {
+    if (!IsDeferrable(g, NodeId(n))) continue;
+    for (ir::Edge edge : g.InputsOf(NodeId(n))) {
+      if (g.nodes[edge.node].op != Op::Expand || g.nodes[edge.node].scope != g.nodes[NodeId(n)].scope || uses[wiring.RowOf(edge)] != 1) continue;
+      bool number = g.types.Kind(g.TypeOf(wiring.In(edge.node, 0)).type) != ir::TypeKind::Tensor;
+      wiring.made_at_use[edge.node.index] = number && !wiring.IsConstant(edge.node);
+    }
+  }
+}
+
 void FindConstants(Wiring& wiring, Program& program, bool filled) {
   constexpr int64_t kMostBytes = 4096;
   const ir::Graph& g = wiring.g;
@@ -34,6 +51,7 @@ void FindConstants(Wiring& wiring, Program& program, bool filled) {
     }
     wiring.constant_of[n] = it->second;
   }
+  FindMadeAtUse(wiring);
 }
 
 }  // namespace df::tagged

@@ -425,7 +425,12 @@ void Partition::Visit(NodeId id) {
       uint32_t set = SetOf(in[0]);
       for (Edge edge : in.drop_front()) set = Union(set, SetOf(edge));
       SetRow(id, 0, set);
-      if (w_.IsConstant(id)) return;  // an operand of whoever uses it
+      if (w_.IsConstant(id) || w_.made_at_use[id.index]) return;  // an operand of whoever uses it; with its user
+      for (Edge edge : in) {
+        if (!w_.made_at_use[edge.node.index]) continue;
+        SetRow(edge.node, 0, set);
+        Place(set, {Code::Op, edge.node});
+      }
       Code code = node.op == Op::Construct ? Code::Construct
                   : node.op == Op::Input   ? Code::Input
                   : in.size() > 2          ? Code::OpMany

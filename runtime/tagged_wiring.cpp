@@ -10,6 +10,7 @@ using ir::NodeId;
 using ir::Op;
 
 Wiring::Wiring(const ir::Graph& graph) : g(graph) {
+  made_at_use.resize(g.nodes.size());
   for (const ir::Node& node : g.nodes) constant_of.push_back(node.op == Op::Const ? node.attr : kNone);
   sites.resize(g.sites.size() + g.scopes.size());
   nodes_in.resize(g.scopes.size());

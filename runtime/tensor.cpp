@@ -70,6 +70,14 @@ void TensorBlock::Free() {
   memory::Free(this, sizeof(TensorBlock));
 }
 
+TensorRows* TensorRows::New(size_t count, size_t row_bytes) {
+  return ::new (memory::AllocateLines(sizeof(TensorRows) + count * (sizeof(int64_t) + row_bytes))) TensorRows{count, row_bytes};
+}
+
+void TensorRows::Free(TensorRows* rows) {
+  memory::FreeLines(reinterpret_cast<char*>(rows), sizeof(TensorRows) + rows->count * (sizeof(int64_t) + rows->row_bytes));
+}
+
 TensorObject::TensorObject(ir::TypeKind element, llvm::ArrayRef<int64_t> dims)
     : Object(ObjectKind::Tensor), charged_(0), where_(Where::Own) {
   SetShape(element, dims);
@@ -87,6 +95,10 @@ TensorObject::TensorObject(const ir::Type& type, TensorBlock* block, size_t row)
   Computed(block, row);
 }
 
+TensorObject::TensorObject(const ir::Type& type, TensorRows* rows) : Object(ObjectKind::Tensor), rows_(rows), where_(Where::Rows) {
+  SetShape(type.element, type.dims);
+}
+
 TensorObject::TensorObject(const ir::Type& type, char* data)
     : Object(ObjectKind::Tensor), data_(data), charged_(0), where_(Where::Lent) {
   SetShape(type.element, type.dims);
@@ -100,6 +112,7 @@ TensorObject::~TensorObject() {
     case Where::Block:
     case Where::Away: block_->Release(); return;
     case Where::Deferred: Forget(deferred_, index_); return;
+    case Where::Rows: TensorRows::Free(rows_); return;
   }
 }
 
@@ -111,7 +124,29 @@ void TensorObject::Computed(TensorBlock* block, size_t row) {
   if (block->host()) data_ = block->host() + row * bytes();
 }
 
+void TensorObject::ComputedIn(TensorObject& other) {
+  data_ = other.data_;
+  where_ = other.where_;
+  index_ = other.index_;
+  if (where_ == Where::Own) charged_ = other.charged_;
+  else block_ = other.block_;
+  other.where_ = Where::Lent;
+}
+
+void TensorObject::Spread() {
+  size_t charged = bytes();
+  char* data = memory::AllocateLines(charged);
+  std::memset(data, 0, charged);
+  for (size_t k = 0; k < rows_->count; ++k)
+    std::memcpy(data + static_cast<size_t>(rows_->indices()[k]) * rows_->row_bytes, rows_->row(k), rows_->row_bytes);
+  TensorRows::Free(rows_);
+  data_ = data;
+  charged_ = charged;
+  where_ = Where::Own;
+}
+
 void TensorObject::Await() {
+  if (where_ == Where::Rows) return Spread();
   if (where_ == Where::Deferred) ComputeNow(deferred_);
   if (data_) return;
   block_->Fetch();

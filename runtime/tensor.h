@@ -4,7 +4,8 @@
 //
 // The buffer is the tensor's own, or a part of one that the results of a batch share, or is still to be computed: a deferred
 // tensor (runtime/batch.h) is computed when its elements are asked for, if not before. What a batch has computed is on a device
-// (runtime/device.h), and is copied to the host when its elements are asked for. Objects and buffers of the host count against the
+// (runtime/device.h), and is copied to the host when its elements are asked for. A gradient of a table may be known by its few rows that are
+// not 0 (TensorRows), until somebody asks for another. Objects and buffers of the host count against the
 // memory limit.
 #pragma once
 
@@ -54,6 +55,17 @@ class TensorBlock {
   TensorBlock* older_ = nullptr;
 };
 
+// Some rows of a tensor, at different indices of its first axis, where all others are 0: a gradient of a table of which few rows were
+// used. One block of memory.
+struct TensorRows {
+  // Elements are not set. Throws std::bad_alloc beyond the memory limit.
+  static TensorRows* New(size_t count, size_t row_bytes);
+  static void Free(TensorRows* rows);
+  size_t count, row_bytes;
+  int64_t* indices() { return reinterpret_cast<int64_t*>(this + 1); }
+  char* row(size_t k) { return reinterpret_cast<char*>(indices() + count) + k * row_bytes; }
+};
+
 class TensorObject : public Object {
  public:
   // Elements are not set. Throws std::bad_alloc beyond the memory limit.
@@ -62,6 +74,8 @@ class TensorObject : public Object {
   TensorObject(const ir::Type& type, Deferred* deferred, uint32_t index);
   // Row `row` of a block of tensors like this one.
   TensorObject(const ir::Type& type, TensorBlock* block, size_t row);
+  // Of rows, which become its own. They are spread out over all its elements when these are asked for.
+  TensorObject(const ir::Type& type, TensorRows* rows);
   // On elements that outlive it.
   TensorObject(const ir::Type& type, char* data);
   ~TensorObject();
@@ -97,6 +111,12 @@ class TensorObject : public Object {
   // It has been, or will be before the device does what it is told from now on: the elements are row `row` of a block of tensors like this
   // one, of which it becomes a holder.
   void Computed(TensorBlock* block, size_t row);
+  // The same: the elements are those of another tensor of the host, `IsOverwritable`, which is not looked at any more.
+  void ComputedIn(TensorObject& other);
+  // Whether ComputedIn may be called with it, if nobody else holds it.
+  bool IsOverwritable() const { return (where_ == Where::Own || where_ == Where::Block) && !copied_; }
+  // Null if it is not known by its rows alone.
+  TensorRows* rows() const { return where_ == Where::Rows ? rows_ : nullptr; }
   // Before an op writes into the elements of a tensor that nobody else holds: what a device has must stay what the host has. False: it
   // may not. What is still to be computed is computed first: only then is known where it is.
   bool PrepareToWrite() {
@@ -114,8 +134,9 @@ class TensorObject : public Object {
   char* AddressOn(const Device& device) const;
 
  private:
-  enum class Where : uint8_t { Own, Block, Away, Deferred, Lent };
+  enum class Where : uint8_t { Own, Block, Away, Deferred, Lent, Rows };
   void SetShape(ir::TypeKind element, llvm::ArrayRef<int64_t> dims);
+  void Spread();
   void Await();
   void ComputeIt();
   void LoseCopies();
@@ -125,6 +146,7 @@ class TensorObject : public Object {
     size_t charged_;      // Own
     TensorBlock* block_;  // Block, of the host's memory; Away, of a device's
     Deferred* deferred_;  // Deferred
+    TensorRows* rows_;    // Rows
   };                      // of a Lent one nothing
   size_t count_;
   uint32_t index_ = 0;  // of the result; in the block

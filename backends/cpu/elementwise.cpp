@@ -21,6 +21,7 @@ struct Loops {
   using Two = void (*)(const T*, const T*, T*, size_t);
   One neg, abs, sqrt, relu, exp, sigmoid, tanh, log;
   Two add, sub, mul, div;
+  void (*descend)(const T*, const T*, T, T*, size_t);
 };
 
 namespace plain_float {
@@ -190,6 +191,11 @@ bool Binary(Op op, const T* x, const T* y, T* out, size_t count) {
 }
 
 template <typename T>
+void Descend(const T* x, const T* g, T k, T* out, size_t count) {
+  BestLoops<T>().descend(x, g, k, out, count);
+}
+
+template <typename T>
 bool Compare(Op op, const T* x, const T* y, uint8_t* out, size_t count) {
   auto each = [&](auto holds) {
     for (size_t i = 0; i < count; ++i) out[i] = holds(x[i], y[i]);
@@ -237,6 +243,8 @@ DF_FOR_NUMBERS(int64_t)
 #undef DF_FOR_NUMBERS
 template bool Compare<uint8_t>(Op, const uint8_t*, const uint8_t*, uint8_t*, size_t);
 template void Select<uint8_t>(const uint8_t*, const uint8_t*, const uint8_t*, uint8_t*, size_t);
+template void Descend<float>(const float*, const float*, float, float*, size_t);
+template void Descend<double>(const double*, const double*, double, double*, size_t);
 template void Exp<float>(const float*, float*, size_t);
 template void Exp<double>(const double*, double*, size_t);
 template void Convert<float, double>(const float*, double*, size_t);

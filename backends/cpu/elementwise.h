@@ -20,6 +20,9 @@ template <typename T>
 bool UnaryOfNumbers(ir::Op op, const T* x, T* out, size_t count);
 template <typename T>
 bool Binary(ir::Op op, const T* x, const T* y, T* out, size_t count);
+// out[i] = x[i] - g[i] * k, rounded twice, as Binary's Mul and Sub do. T: float, double.
+template <typename T>
+void Descend(const T* x, const T* g, T k, T* out, size_t count);
 // T: also bool, as uint8_t.
 template <typename T>
 bool Compare(ir::Op op, const T* x, const T* y, uint8_t* out, size_t count);

@@ -147,11 +147,11 @@ Loop<double> LoopOf<double>() {
 
 // The loops want x as rows of the result.
 template <typename T>
-void AddTransposed(Loop<T> loop, const T* x, const T* y, T* out, size_t rows, size_t m, size_t n) {
+void AddTransposed(Loop<T> loop, const T* x, const T* y, T* out, size_t rows, size_t m, size_t n, bool fresh) {
   static thread_local std::vector<T> turned;
   turned.resize(m * rows);
   Turn(x, m, rows, m, turned.data());
-  Run(loop, turned.data(), rows, y, n, out, n, m, rows, n, Sum::GoesOn);
+  Run(loop, turned.data(), rows, y, n, out, n, m, rows, n, fresh ? Sum::New : Sum::GoesOn);
 }
 
 }  // namespace
@@ -203,13 +203,13 @@ void MatMulTransposed<int64_t>(const int64_t* x, size_t x_stride, const int64_t*
 }
 
 template <>
-void AddTransposedProduct<float>(const float* x, const float* y, float* out, size_t rows, size_t m, size_t n) {
-  AddTransposed(LoopOf<float>(), x, y, out, rows, m, n);
+void AddTransposedProduct<float>(const float* x, const float* y, float* out, size_t rows, size_t m, size_t n, bool fresh) {
+  AddTransposed(LoopOf<float>(), x, y, out, rows, m, n, fresh);
 }
 
 template <>
-void AddTransposedProduct<double>(const double* x, const double* y, double* out, size_t rows, size_t m, size_t n) {
-  AddTransposed(LoopOf<double>(), x, y, out, rows, m, n);
+void AddTransposedProduct<double>(const double* x, const double* y, double* out, size_t rows, size_t m, size_t n, bool fresh) {
+  AddTransposed(LoopOf<double>(), x, y, out, rows, m, n, fresh);
 }
 
 }  // namespace df::cpu

@@ -16,6 +16,7 @@ import tempfile
 BATCHES = ("off", "1", "2", "3", "7", "auto")
 PRELUDE = """{-# LANGUAGE Strict #-}
 import Gradient
+import Optim (sgd)
 import qualified Tensor as T
 
 data Tree = Leaf Int | Node Tree Tree
@@ -166,6 +167,37 @@ sums w (Leaf word) = let s = T.sum (T.vecmat (T.index embeddings word) w) in (fe
 sums w (Node l r) = case sums w l of { (a, b) -> case sums w r of { (c, d) -> (features (a + c), features (b * d)) } }
 main = [sums (waves 0.6) t | t <- trees 20]
 """, 8),
+    # Of 40 words the trees have 11: the table's gradient is a few rows (runtime/tensor.h), and a step goes through these alone. With some
+    # rates it may not: elements are -0, and 0 times infinity is no number.
+    ("steps of gradient descent on a table", """
+data Model = Model { table :: Tensor Float [40, 5], cells :: Cell 5, root :: Tensor Float [5] }
+objective :: Int -> Model -> Float
+objective n m = sum [T.dot (root m) h | t <- trees n, let State h _ = encode (cells m) (table m) t]
+descend :: Double -> Int -> Model -> Model
+descend rate n m = if n == 0 then m else descend rate (n - 1) (sgd rate (grad (objective n) m) m)
+model :: Model
+model = Model (T.convert (T.iota :: Tensor Int [40, 5]) * waves 0.9 * T.fill (negate 0)) cell (waves 0.4)
+shown m = (table m, T.sum (weights (cells m)), root m)
+weights (Cell w _) = w
+main = ([shown (descend rate 3 model) | rate <- [0.5, 0, negate 0, -0.5, 1 / 0, 0 / 0]], shown model)
+""", 5),
+    ("a gradient of few rows, and all that may be done with it", """
+data Model = Model { table :: Tensor Double [30, 2], other :: Tensor Double [2, 3] }
+objective :: Model -> Double
+objective (Model e w) = T.sum (tanh (T.vecmat (T.index e 4) w) + T.vecmat (T.index e 7 * T.index e 4) w) + T.sum (T.gather e [3, 4, 3])
+model :: Model
+model = Model (T.convert (waves 0.3)) (T.convert (waves 0.8))
+late :: Model -> Double -> Model
+late m rate = let g = grad objective m in if T.index (table g) 4 T.! 0 > 0 then sgd rate g m else sgd 1 g m
+main = (table g, table g - 0.5 * table g, T.index (table g) 4, T.reshape (table g) :: Tensor Double [60], table (sgd 0.1 g (sgd 0.2 g model)),
+        both (sgd 0.3 g model) (sgd 0.4 g model), table (late model 0.5), table (Model (table model - table g * 0.5) 0), table model,
+        [T.sum (table (plain k g)) | k <- [0.1, -2, 1 / 0]])
+  where
+    g = grad objective model
+    both a b = (T.sum (table a * table b), T.sum (other a))
+    plain :: Double -> Model -> Model
+    plain k d = Model (table model - T.fill k * table d) (other model - other d * T.fill k)
+""", 0),
     ("an index out of range", "main = hiddens [tree 3 9, Node (Node (Leaf 4) (Leaf 12)) (Leaf 1), tree 5 4]", 0),
     ("an index out of range that nobody asks for", """
 pick lazily = case lazily of { ~(a, _) -> a }

@@ -177,7 +177,7 @@ void Product(size_t m, size_t k, size_t n, int tile, How how, bool special) {
   RowsOnCard<T> x_rows(left, k, m, how), y_rows(y, k, n, how);
   OnCard<T> sum(before);
   want = before;
-  cpu::AddTransposedProduct(x_rows.host.data(), y_rows.host.data(), want.data(), k, m, n);
+  cpu::AddTransposedProduct(x_rows.host.data(), y_rows.host.data(), want.data(), k, m, n, false);
   p.x = x_rows.rows;
   p.y = y_rows.rows;
   p.x_turned = true;

@@ -81,6 +81,9 @@ inline bool Lengthen(TagNode* tag, const Label& label) {
   return true;
 }
 
+// The same with `count` labels, at least one, all equal.
+TagNode* NewTags(const Label& label, uint64_t count, TagNode* parent);
+
 // Adds the labels that the path of an error shows.
 void AddTag(const TagNode* node, PathEnds& ends);
 void FillPath(const TagNode* node, RuntimeError& error);

@@ -26,6 +26,7 @@ namespace {
 
 constexpr uint32_t kMostDepth = 48;  // of attempts within attempts
 constexpr uint32_t kMostAhead = 8;   // a cell's body is followed by at most so many others: a power of two
+constexpr uint32_t kForOne = 8;      // for each of these so many may be run whose cells it forces
 constexpr uint32_t kMostKept = 32;   // objects that bodies make and that are no part of what comes of them
 constexpr uint32_t kMostRuns = 4;    // of labels, of the bodies of a chain
 
@@ -128,18 +129,16 @@ class Path {
   }
   TagNode* Tag() {
     for (;;) {
-      if (made_of_run_ == runs_[made_].count) {
-        if (made_ == last_) return own_;
-        ++made_;
-        made_of_run_ = 0;
-      }
-      Label label{runs_[made_].site->label, false, 0};
-      if (!own_ || !Lengthen(own_, label)) {
+      const Run& run = runs_[made_];
+      if (made_of_run_ != run.count) {
         TagNode* rest = own_ ? own_ : around_ ? around_->Tag() : outer_;
-        TagNode* next = NewTag(label, rest);
+        TagNode* next = NewTags({run.site->label, false, 0}, run.count - made_of_run_, rest);
         DropTag(std::exchange(own_, next));
+        made_of_run_ = run.count;
       }
-      ++made_of_run_;
+      if (made_ == last_) return own_;
+      ++made_;
+      made_of_run_ = 0;
     }
   }
 
@@ -162,7 +161,8 @@ struct Ahead {
   Worker& worker;
   const SiteCode* chain;  // the delayed call that was forced
   uint32_t level;         // DelayCell::ahead of its cell
-  uint32_t* fuel;         // bodies that may still be run though nobody has asked for them
+  uint32_t fuel;          // bodies that may still follow, though nobody has asked for them
+  uint32_t* others;       // and that may be run because those force their cells
   uint32_t depth;         // attempts within attempts that may still be made
 
   [[gnu::noinline]] bool Fill(DelayCell* cell, bool demanded);
@@ -260,7 +260,7 @@ Made Ahead::MakeCell(const SiteCode& site, const uint32_t* list, const Slots& sl
   Value* to = cell->operands();
   const Value* constants = worker.program_.constants.data();
   for (uint32_t i = 0, count = cell->num_operands(); i < count; ++i) owned = PutOperand(constants, slots, list[i], to + i, owned);
-  if (&site == chain) cell->few_fields = static_cast<uint8_t>(*fuel ? level : std::min(level + 1, kMostAhead));
+  if (&site == chain) cell->few_fields = static_cast<uint8_t>(fuel ? level : std::min(level + 1, kMostAhead));
   return {cell, owned};
 }
 
@@ -513,14 +513,14 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
     owned = made.owned;
     if (step) program.sites[step->site].unasked.Tell(true);
     step = nullptr;
-    if (!*ahead->fuel || (owned && space.num_kept + std::popcount(owned) > kMostKept) || !next.unasked.Take() ||
+    if (!ahead->fuel || (owned && space.num_kept + std::popcount(owned) > kMostKept) || !next.unasked.Take() ||
         !path->Enter(next)) {
       made = ahead->MakeCell(next, lists + chain.captured, *f, *path, owned);
       ::new (hole) Value(Value::Adopt(ValueKind::Reference, made.object));
       owned = made.owned;
       goto done;
     }
-    --*ahead->fuel;
+    --ahead->fuel;
     for (; owned; owned &= owned - 1) space.kept[space.num_kept++] = ObjectAt(S(std::countr_zero(owned)));
     Slots* other = f == &space.slots[0] ? &space.slots[1] : &space.slots[0];
     Capture(constants, lists + chain.moves, chain.num_moves, *f, *other);
@@ -638,13 +638,19 @@ bool Ahead::Fill(DelayCell* cell, bool demanded) {
   const SiteCode& site = *cell->site;
   if (!depth || cell->state != DelayCell::State::Kept || !cell->starts_direct || !site.ahead || cell == worker.goal_)
     return false;
+  uint32_t level = cell->few_fields, fuel = 1u << level, own_others = kForOne * fuel;
   if (!demanded) {
-    if (!*fuel) return false;
-    --*fuel;
+    if (!*others) return false;
+    --*others;
   }
   if (!site.forced.Take()) return false;
-  uint32_t own_fuel = 1u << cell->few_fields;
-  Ahead inner{worker, &site, cell->few_fields, demanded ? &own_fuel : fuel, depth - 1};
+  // For a body that nobody has asked for a chain is made out of what that one may use, at most the half: its own steps force cells too.
+  struct Lent {
+    uint32_t* from;
+    Ahead ahead;
+    ~Lent() { if (from) *from += ahead.fuel; }
+  } inner{demanded ? nullptr : others, {worker, &site, level, fuel, demanded ? &own_others : others, depth - 1}};
+  if (!demanded) *others -= inner.ahead.fuel = std::min(fuel, (*others + 1) / 2);
   Space space;
   Capture(*cell, space.slots[0]);
   Value result, held = Value::Retain(ValueKind::Reference, cell);
@@ -656,7 +662,7 @@ bool Ahead::Fill(DelayCell* cell, bool demanded) {
       ~Running() { cell.state = DelayCell::State::Kept; }
     } running(*cell);
     Path path(site, cell->tag);
-    bool done = Run(worker.program_, site, space, &path, &inner, demanded, &result);
+    bool done = Run(worker.program_, site, space, &path, &inner.ahead, demanded, &result);
     site.forced.Tell(done);
     if (!done) return false;
   }
@@ -670,8 +676,8 @@ bool Ahead::Fill(DelayCell* cell, bool demanded) {
 }
 
 bool Ahead::TryUnasked(const SiteCode& site, const uint32_t* operands, const Slots& slots, Path& path, Value* value) {
-  if (!depth || !(site.eager || *fuel) || !site.unasked.Take()) return false;
-  if (!site.eager) --*fuel;
+  if (!depth || !(site.eager || fuel) || !site.unasked.Take()) return false;
+  if (!site.eager) --fuel;
   Space space;
   Capture(worker.program_, site, operands, slots.bits, slots.states, space.slots[0]);
   Path own(site, &path);
@@ -683,8 +689,8 @@ bool Ahead::TryUnasked(const SiteCode& site, const uint32_t* operands, const Slo
 }
 
 bool Worker::RunAhead(DelayCell* cell) {
-  uint32_t fuel = 0;
-  return Ahead{*this, cell->site, 0, &fuel, kMostDepth}.Fill(cell, true);
+  uint32_t others = 0;
+  return Ahead{*this, cell->site, 0, 0, &others, kMostDepth}.Fill(cell, true);
 }
 
 }  // namespace df::tagged

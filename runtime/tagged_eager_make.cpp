@@ -51,6 +51,20 @@ Step StepOf(Direct op) {
   }
 }
 
+// Calls `visit` with each instruction that may come after the one at `at`.
+template <typename Visit>
+void ForEachNext(const DirectCode& direct, uint32_t at, Visit visit) {
+  const DirectInstr& in = direct.code[at];
+  switch (StepOf(in.op)) {
+    case Step::None: case Step::End: break;
+    case Step::Next: case Step::Construct: case Step::Delay: visit(at + 1); break;
+    case Step::Both: visit(in.x); visit(in.y); break;
+    case Step::Jump: visit(in.x); break;
+    case Step::Choose:
+      for (uint32_t i = 0; i < in.b; ++i) visit(direct.operands[in.x + i]);
+  }
+}
+
 // Calls `visit` with each slot of an instruction that an attempt can be, to read it or change it.
 template <typename Visit>
 void ForEachSlot(DirectInstr& in, std::vector<uint32_t>& list, Visit visit) {
@@ -123,18 +137,11 @@ bool CanTry(const DirectCode& direct, uint32_t start, bool* delays) {
     seen.push_back(at);
     if (seen.size() > kMostInstructions) return false;
     const DirectInstr& in = direct.code[at];
-    switch (StepOf(in.op)) {
-      case Step::None: return false;
-      case Step::End: break;
-      case Step::Delay: *delays = true; [[fallthrough]];
-      case Step::Construct:
-        if (++made > kMostMade) return false;
-        [[fallthrough]];
-      case Step::Next: todo.push_back(at + 1); break;
-      case Step::Both: todo.push_back(in.x); todo.push_back(in.y); break;
-      case Step::Jump: todo.push_back(in.x); break;
-      case Step::Choose: todo.insert(todo.end(), &direct.operands[in.x], &direct.operands[in.x] + in.b); break;
-    }
+    Step step = StepOf(in.op);
+    if (step == Step::None) return false;
+    *delays |= step == Step::Delay;
+    if ((step == Step::Delay || step == Step::Construct) && ++made > kMostMade) return false;
+    ForEachNext(direct, at, [&](uint32_t next) { todo.push_back(next); });
   }
   return true;
 }
@@ -215,8 +222,9 @@ class EagerMaker {
         Add(in);
         break;
       case Step::Delay: {
-        if (uint32_t construct = place.to == kNone ? ChainOf(*at) : kNone; construct != kNone && !made.at.count(construct)) {
-          sunk_[construct] = *at;
+        std::vector<uint32_t> ends = place.to == kNone ? ChainOf(*at) : std::vector<uint32_t>();
+        if (!ends.empty() && std::none_of(ends.begin(), ends.end(), [&](uint32_t end) { return made.at.count(end); })) {
+          for (uint32_t end : ends) sunk_[end] = *at;
           break;
         }
         Delay(in, list);
@@ -260,22 +268,39 @@ class EagerMaker {
         if (!(entry & kConstant)) entry &= ~kLastOperand;
   }
 
-  // The instruction before which a Delay can be done: a Construct that has what it makes as its last field, and is what the
-  // body gives. kNone: there is none.
-  uint32_t ChainOf(uint32_t at) const {
-    const SiteCode& site = p_.sites[direct_.code[at].y];
-    if (!site.ahead || site.eager) return kNone;
-    uint32_t cell = direct_.code[at].d;
-    while (StepOf(direct_.code[++at].op) == Step::Next || direct_.code[at].op == Direct::Delay)
-      if (Mentions(direct_, direct_.code[at], cell)) return kNone;
+  // The instructions with which a Delay can be done: on each way from it on, a Construct that has what it makes as its last field,
+  // and is what the body gives. Empty: there are none, or some way uses it otherwise.
+  std::vector<uint32_t> ChainOf(uint32_t delay) const {
+    const SiteCode& site = p_.sites[direct_.code[delay].y];
+    if (!site.ahead || site.eager) return {};
+    uint32_t cell = direct_.code[delay].d;
+    std::vector<uint32_t> found, seen, todo{delay + 1};
+    while (!todo.empty()) {
+      uint32_t at = todo.back();
+      todo.pop_back();
+      if (std::find(seen.begin(), seen.end(), at) != seen.end()) continue;
+      seen.push_back(at);
+      const DirectInstr& in = direct_.code[at];
+      if (in.op != Direct::Drop && Mentions(direct_, in, cell)) {
+        if (!EndsWith(at, cell)) return {};
+        found.push_back(at);
+        continue;
+      }
+      ForEachNext(direct_, at, [&](uint32_t next) { todo.push_back(next); });
+    }
+    return found;
+  }
+
+  // Whether the instruction is a Construct with `cell` as its last field, and no other, that the body gives.
+  bool EndsWith(uint32_t at, uint32_t cell) const {
     const DirectInstr& construct = direct_.code[at];
-    if (construct.op != Direct::Construct) return kNone;
+    if (construct.op != Direct::Construct) return false;
     std::vector<uint32_t> list = ListOf(direct_, construct);
     auto is_cell = [&](uint32_t entry) { return !(entry & kConstant) && (entry & kOperandIndex) == cell; };
-    if (!is_cell(list[list.size() - 1]) || std::count_if(list.begin(), list.end(), is_cell) != 1) return kNone;
+    if (!is_cell(list.back()) || std::count_if(list.begin(), list.end(), is_cell) != 1) return false;
     uint32_t end = at + 1;
     while (direct_.code[end].op == Direct::Drop || direct_.code[end].op == Direct::Count) ++end;
-    return direct_.code[end].op == Direct::ReturnOpen && direct_.code[end].a == construct.d ? at : kNone;
+    return direct_.code[end].op == Direct::ReturnOpen && (direct_.code[end].a & ~kLastUse) == construct.d;
   }
 
   void Delay(DirectInstr in, const std::vector<uint32_t>& list) {

@@ -53,3 +53,32 @@ TEST_CASE("the path of a tag is that of the whole list of labels", "[tagged]") {
   DropTag(tag);
   CHECK(memory::counters.current == before);
 }
+
+TEST_CASE("labels that are added together give the tag that they give one by one") {
+  int64_t before = memory::counters.current;
+  Label first{1, false, 0}, loop{2, true, 5}, again{3, false, 0};
+  for (uint64_t around : {0, 1, 15, 40, 63, 64, 100, 200}) {
+    TagNode* outer = nullptr;
+    auto add = [](TagNode* tag, const Label& label) {
+      TagNode* longer = NewTag(label, tag);
+      DropTag(tag);
+      return longer;
+    };
+    for (uint64_t i = 0; i < around; ++i) outer = add(outer, i % 3 ? first : loop);
+    TagNode* one_by_one = HoldTag(outer);
+    for (uint64_t count = 1; count < 300; ++count) {
+      one_by_one = add(one_by_one, again);
+      TagNode* together = NewTags(again, count, outer);
+      RuntimeError path, expected;
+      FillPath(together, path);
+      FillPath(one_by_one, expected);
+      REQUIRE(Labels(path) == Labels(expected));
+      REQUIRE(path.path_length == expected.path_length);
+      REQUIRE(path.path_gap == expected.path_gap);
+      DropTag(together);
+    }
+    DropTag(one_by_one);
+    DropTag(outer);
+  }
+  CHECK(memory::counters.current == before);
+}

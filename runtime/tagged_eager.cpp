@@ -57,7 +57,7 @@ struct Space {
   uint32_t num_kept = 0;
 };
 
-// Objects that a body has made belong to it: a bit per slot. When one becomes a part of something, it belongs to that.
+// Objects that a body has made belong to it: a bit per slot. When one becomes a part of a constructor, it belongs to that.
 inline uint64_t BitOf(uint32_t slot) { return uint64_t{1} << slot; }
 
 [[gnu::noinline]] void Release(const Slots& slots, uint64_t owned, Space& space) {
@@ -484,10 +484,11 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
     ip = code + ip->x;
     RUN();
   L_MakeCell: {
-    Made made = ahead->MakeCell(program.sites[ip->y], lists + ip->x, *f, *path, owned);
+    // What it captures still belongs to the slots: a cell that is filled while this body runs gives that up.
+    Made made = ahead->MakeCell(program.sites[ip->y], lists + ip->x, *f, *path, 0);
     S(ip->d) = reinterpret_cast<uint64_t>(made.object);
     K(ip->d) = kReference;
-    owned = made.owned | BitOf(ip->d);
+    owned |= BitOf(ip->d);
     NEXT();
   }
   L_Delay: {

@@ -574,6 +574,17 @@ class Generator(Terms, Patterns):
                  "({f} ({g} ({first})) {n} 1, {f} ({g} ({second})) {n} 1)")
         return Node("ann", ("(,)", "Int", "Int"), [Node("lit", info="(%s)" % words.format(f=f, g=g, n=n, first=first, second=second, inner=inner))])
 
+    def updated(self, data, constructor):
+        """A record beside what it is with one or two of its fields updated."""
+        t = (data.name,) + tuple(self.r.choice(GROUND) for _ in data.params) if data.params else data.name
+        types, x = data.fields(constructor, t), self.name("x")
+        made = Node("call", t, [self.term(u, 0, Scope()) for u in types], (constructor.name, False))
+        changed = self.r.sample(range(len(types)), min(len(types), self.r.randint(1, 2)))
+        record = Node("var", t, info=x)
+        update = Node("update", t, [record] + [self.term(types[i], 1, Scope()) for i in changed], [constructor.labels[i] for i in changed])
+        pair = Node("tuple", ("(,)", t, t), [record, update])
+        return Node("let", pair.type, [Node("bind", None, [Node("ann", t, [made])], x), pair])
+
     def used(self, e):
         """A call of one of the program's functions with all its arguments, of a type without variables."""
         found = {v: self.choose([c for c, w in e.constraints if w == v], Scope()) for v in variables(functions(e.params, e.result))}
@@ -608,6 +619,9 @@ class Generator(Terms, Patterns):
             parts.append(self.at_two_types())
         if self.chance(0.08):
             parts.append(self.with_constants())
+        records = [(d, c) for d in self.world.data.values() if "Show" in d.deriving for c in d.constructors if c.labels]
+        if records and self.chance(0.3):
+            parts.append(self.updated(*self.r.choice(records)))
         if len(parts) == 1:
             return parts[0]
         return Node("tuple", ("(,)",) + tuple(p.type for p in parts), parts)

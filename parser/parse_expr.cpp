@@ -322,7 +322,11 @@ Expr* Parser::ParseIf() {
             (SameSpelling(TokenAt(i), "elif") || SameSpelling(TokenAt(i), "elsif") ||
              SameSpelling(TokenAt(i), "elseif")))
           return void(report.Hint("`else if` goes on with another condition"));
-      report.Hint("both branches give a value, so neither can be left out");
+      size_t word_if = pos_;
+      while (word_if > 0 && TokenAt(word_if).span.begin > begin.begin) --word_if;
+      report.Hint(TokenAt(word_if).starts_line
+                      ? "both branches give a value, so neither can be left out; `when condition action` of `Control.Monad` has one"
+                      : "both branches give a value, so neither can be left out");
       return;
     }
     bool reported = panic_;

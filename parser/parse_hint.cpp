@@ -52,8 +52,9 @@ bool Parser::HintAtLayout(Diagnostics& report, std::string_view expected) const 
   if (t.kind != Kind::Equals && t.kind != Kind::RightArrow && t.kind != Kind::LeftArrow &&
       t.kind != Kind::DoubleColon)
     return false;
-  // It stands on a line that goes on with the one above, and was meant to begin an item.
+  // It stands on a line that goes on with the one above, and was meant to begin an item. (A guard's line does go on.)
   size_t first = LineStart(pos_);
+  if (TokenAt(first).kind == Kind::Bar) return false;
   uint32_t column = closed_block_.at == pos_ ? closed_block_.column
                     : blocks_.empty()        ? 0
                                              : blocks_.back().column;
@@ -61,7 +62,9 @@ bool Parser::HintAtLayout(Diagnostics& report, std::string_view expected) const 
   report.Note(TokenAt(first).span, fmt::format("this line begins in column {}, the items of the block in column {}: "
                                                "so it goes on with the line above",
                                                TokenAt(first).column, column));
-  if (t.kind == Kind::Equals && column == 1)
+  if (diags_.sources().Text(TokenAt(first).span) == "otherwise")
+    report.Hint("a guard begins with `|`: `| otherwise = ..`");
+  else if (t.kind == Kind::Equals && column == 1)
     report.Hint("a local definition stands in a `let`, or under `where`");
   return true;
 }
@@ -76,6 +79,10 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
   if (expected == "`in`" && AtLineEnd())
     return void(report.Hint("`let` in an expression is followed by `in` and the result"));
   if (HintAtLayout(report, expected)) return;
+  // `[Red..]`: the last two points belong to the name.
+  if (text.size() > 2 && std::isupper(static_cast<unsigned char>(text[0])) && text.ends_with(".."))
+    return void(report.Hint(fmt::format("`{0}` is the operator `.` of a module `{1}`; a space keeps them apart: `[{1} ..]`", text,
+                                        text.substr(0, text.size() - 2))));
   if (line_ended) return void(report.Hint("a line that goes on here must be indented more"));
   switch (t.kind) {
     case Kind::Equals: {
@@ -85,6 +92,7 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
       if (closed_block_.at == pos_ && closed_block_.keyword == "`do`")
         report.Hint("a definition among statements begins with `let`");
       else if (expected == "`::`") report.Hint("a field has its type after `::`");
+      else if (expected.starts_with("`->`")) report.Hint("the result of an alternative follows `->`");
       else if (earlier || expected == "`then`") report.Hint("`==` compares; `=` defines");
       return;
     }

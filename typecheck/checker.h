@@ -174,7 +174,7 @@ class Checker {
   void ReportUnbound(Diag diag, const ast::Name& name, std::vector<std::string_view> candidates);
   void ReportUnknownModule(const ast::Import& import);
   void HintAtQualified(const ast::Name& name);
-  void HintAtModule(Symbol name);
+  bool HintAtModule(Symbol name);
   bool MayBeImported(const ast::Name& name) const;
   std::vector<std::string_view> ModuleNames() const;
   const ModuleExports* QualifiedModule(Symbol qualifier) const;

@@ -361,6 +361,18 @@ bool Checker::CheckSuperclasses(InstanceId id, Span span, const Origin& origin) 
         .Note(Shown(program_.classes[instance.cls].span),
               fmt::format("every instance of `{}` is one of `{}`", Text(program_.classes[instance.cls].name),
                           Text(program_.classes[super].name)));
+    // What the other instance has to define.
+    std::vector<std::string> methods;
+    for (size_t i = 0; i < program_.classes[super].methods.size(); ++i)
+      if (!program_.classes[super].defaults[i].valid())
+        methods.push_back(fmt::format("`{}`", Text(program_.vars[program_.classes[super].methods[i]].name)));
+    // `<*>` has a default by `liftA2`, and that one by `<*>`.
+    if (Text(program_.classes[super].name) == "Applicative") methods.push_back("`<*>`");
+    std::string_view name = Text(program_.classes[super].name);
+    if (name == "Eq" || name == "Ord" || name == "Show")
+      diags_.Hint(fmt::format("add `deriving {}` to the type's declaration, or `instance {} {} where ..`", name, name, head));
+    else diags_.Hint(fmt::format("add `instance {} {} where ..`{}", Text(program_.classes[super].name), head,
+                            methods.empty() ? "" : fmt::format(", which defines {}", fmt::join(methods, " and "))));
   }
   givens_.resize(given_mark);
   return ok;

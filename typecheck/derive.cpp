@@ -161,16 +161,24 @@ void DeriveOrd(Builder& make, const Shape& shape) {
 }
 
 void DeriveEnum(Builder& make, const Shape& shape, bool sequences) {
-  auto bad = [&](std::string_view method) {
-    return make.Call(
-        "error", {make.String(fmt::format("Prelude.Enum.{}.{}: bad argument", Text(shape.type), method))});
+  // The messages are GHC's.
+  auto bad = [&](bool up) {
+    const char* name = up ? "succ" : "pred";
+    return make.Call("errorWithoutStackTrace",
+                     {make.String(fmt::format("{}{{{}}}: tried to take `{}' of {} tag in enumeration", name, Text(shape.type),
+                                              name, up ? "last" : "first"))});
   };
+  ast::Expr* range = make.String(fmt::format(") is outside of enumeration's range (0,{})", shape.cons.size() - 1));
+  ast::Expr* tag = make.Call("++", {make.Call("show", {make.Var("n")}), range});
+  ast::Expr* no_tag = make.Call(
+      "errorWithoutStackTrace",
+      {make.Call("++", {make.String(fmt::format("toEnum{{{}}}: tag (", Text(shape.type))), tag})});
   make.Clause({make.VarPat("a")}, Tag(make, shape, "a"));
   make.Method("fromEnum");
   std::vector<ast::Alternative> alternatives;
   for (const core::DataCon* con : shape.cons)
     alternatives.push_back(make.Alt(make.IntPat(con->index), make.Con(con->name)));
-  alternatives.push_back(make.Alt(make.Any(), bad("toEnum")));
+  alternatives.push_back(make.Alt(make.Any(), no_tag));
   make.Clause({make.VarPat("n")}, make.Case(make.Var("n"), alternatives));
   make.Method("toEnum");
   for (bool up : {true, false}) {
@@ -179,7 +187,7 @@ void DeriveEnum(Builder& make, const Shape& shape, bool sequences) {
       bool last = up ? i + 1 == shape.cons.size() : i == 0;
       next.push_back(
           make.Alt(make.AnyOf(shape.cons[i]->name),
-                   last ? bad(up ? "succ" : "pred") : make.Con(shape.cons[up ? i + 1 : i - 1]->name)));
+                   last ? bad(up) : make.Con(shape.cons[up ? i + 1 : i - 1]->name)));
     }
     make.Clause({make.VarPat("a")}, make.Case(make.Var("a"), next));
     make.Method(up ? "succ" : "pred");

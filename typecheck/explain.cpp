@@ -138,7 +138,9 @@ bool Checker::NumbersFit(TypeId expected, TypeId actual, bool actual_was_number,
     }
     if (!why.name.valid() || diags_.sources().Text(number.origin) != Text(why.name)) ExplainNumber(number.origin);
     if (subject_.valid() && !actual_was_number) ExplainVariable(subject_, span);
-    HintAtClash(actual_was_number ? other : TypeId(), actual_was_number ? TypeId() : other, span, why);
+    if (diags_.sources().Text(number.origin) == "+" && types_.BuiltinOf(other) == Builtin::List)
+      diags_.Hint("`++` joins strings and lists");
+    else HintAtClash(actual_was_number ? other : TypeId(), actual_was_number ? TypeId() : other, span, why);
     return false;
   }
   return true;
@@ -200,7 +202,7 @@ void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId a
     }
     if (why.kind != Reason::Signature) Explain(why);
     finish();
-    HintAtTypeVariable(var);
+    if (!HintAtTypeVariable(var)) HintAtClash(expected, actual, span, why);
     return;
   }
   Diag id = Diag::TypeMismatch;

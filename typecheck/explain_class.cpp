@@ -27,8 +27,9 @@ bool IsFraction(Builtin builtin) { return builtin == Builtin::Float || builtin =
 }  // namespace
 
 std::string Checker::PrintPred(ClassId cls, const std::string& type, TypeId of) {
-  bool atom = types_.Kind(unify_.Prune(of)) != TypeKind::App || type.find(' ') == std::string::npos ||
-              type[0] == '[' || type[0] == '(';
+  bool atom = !unify_.IsFun(of, nullptr, nullptr) &&
+              (types_.Kind(unify_.Prune(of)) != TypeKind::App || type.find(' ') == std::string::npos || type[0] == '[' ||
+               type[0] == '(');
   return fmt::format("{} {}", Text(program_.classes[cls].name), atom ? type : "(" + type + ")");
 }
 
@@ -157,6 +158,17 @@ void Checker::ReportAmbiguous(llvm::ArrayRef<Wanted> preds) {
     else diags_.Hint("`truncate`, `round`, `floor` and `ceiling` turn a fraction into a whole number");
     return;
   }
+  // `length 3`: whatever `t a` is, it is no number.
+  for (const Wanted& pred : preds)
+    if ((pred.origin.kind == Origin::Number || pred.origin.kind == Origin::Fraction) &&
+        types_.Kind(unify_.Prune(pred.type)) == TypeKind::App) {
+      Error(Diag::NumberMismatch, pred.origin.span, DescribeOrigin(pred.origin), PrintType(pred.type));
+      ExplainPlace(pred.type, pred.origin.span);
+      for (const Wanted& other : preds)
+        if (&other != &pred && Shown(other.origin.span).valid())
+          NoteOnce(other.origin.span, fmt::format("`{}` works on any `{}`", name(other), Text(program_.classes[other.cls].name)));
+      return;
+    }
   std::vector<std::string> classes;
   for (const Wanted& pred : preds) classes.push_back(fmt::format("`{}`", Text(program_.classes[pred.cls].name)));
   Error(Diag::AmbiguousType, first.origin.span, name(first), fmt::format("{}", fmt::join(classes, " and ")));

@@ -133,11 +133,16 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   // `map (- 1) xs`
   if (wanted == Builtin::Function && !actual.valid() && text.size() > 1 && text[0] == '-' && IsShort(text))
     return void(diags_.Hint(fmt::format("`subtract {}` is the function", llvm::StringRef(text.substr(1)).trim().str())));
+  // `sortBy age people`
+  TypeId second, order, to;
+  if (wanted == Builtin::Function && found == Builtin::Function && unify_.IsFun(expected, nullptr, &second) &&
+      unify_.IsFun(second, nullptr, &order) && builtin(head(order)) == Builtin::Ordering && unify_.IsFun(actual, nullptr, &to) &&
+      !unify_.IsFun(to, nullptr, nullptr) && IsShort(text))
+    return void(diags_.Hint(fmt::format("`comparing {}` of `Data.Ord` compares two by it", Parenthesized(text))));
   // A function where something else is wanted.
   if (found == Builtin::Function && wanted != Builtin::Function) {
     if (op == "-" && why.index == 0 && IsShort(text) && IsShort(other))
       return void(diags_.Hint(fmt::format("a negative argument stands in parentheses: `{} (-{})`", text, other)));
-    TypeId to;
     uint32_t missing = 0;
     for (TypeId type = actual; unify_.IsFun(type, nullptr, &to); type = to) ++missing;
     return void(diags_.Hint(

@@ -165,9 +165,13 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
   }
   for (const ForeignName& foreign : kForeignNames)
     if (foreign.name == text) return void(diags_.Hint(std::string(foreign.hint)));
+  // A near name, above all one of the module's own, or just this one in a module that is not imported: `sort` is not `sqrt`.
   std::string_view near = NearestName(text, candidates);
-  if (!near.empty() && near != text) return void(diags_.Hint(fmt::format("did you mean `{}`?", near)));
-  HintAtModule(name.text);
+  bool is_near = !near.empty() && near != text;
+  const Symbol symbol = Intern(near);
+  bool own = is_near && (exports_.values.count(symbol) || exports_.constructors.count(symbol) ||
+                         exports_.types.count(symbol) || exports_.classes.count(symbol));
+  if ((own || !HintAtModule(name.text)) && is_near) diags_.Hint(fmt::format("did you mean `{}`?", near));
 }
 
 void Checker::HintAtQualified(const ast::Name& name) {
@@ -177,7 +181,9 @@ void Checker::HintAtQualified(const ast::Name& name) {
     for (const auto& [other, entity] : module->constructors) names.push_back(Text(other));
     for (const auto& [other, entity] : module->types) names.push_back(Text(other));
     std::string_view near = NearestName(Text(name.text), names);
-    if (!near.empty()) diags_.Hint(fmt::format("did you mean `{}.{}`?", Text(name.qualifier), near));
+    if (!near.empty()) return void(diags_.Hint(fmt::format("did you mean `{}.{}`?", Text(name.qualifier), near)));
+    for (const ForeignName& foreign : kForeignNames)
+      if (foreign.name == Text(name.text)) return void(diags_.Hint(std::string(foreign.hint)));
     return;
   }
   for (std::string_view module : ModuleNames())
@@ -196,7 +202,7 @@ void Checker::HintAtQualified(const ast::Name& name) {
 }
 
 // The module that has the name, if it is not imported, or is imported under another name.
-void Checker::HintAtModule(Symbol name) {
+bool Checker::HintAtModule(Symbol name) {
   for (const ast::Import& import : module_.imports) {
     auto it = env_.modules.find(import.module.text);
     if (it == env_.modules.end()) continue;
@@ -206,14 +212,17 @@ void Checker::HintAtModule(Symbol name) {
       continue;
     std::string_view module = Text(import.module.text);
     if (import.qualified)
-      return void(diags_.Hint(fmt::format("`{}` is imported qualified: `{}.{}`", module,
-                                          Text(import.as.text.valid() ? import.as.text : import.module.text),
-                                          Text(name))));
-    return void(diags_.Hint(fmt::format("the import of `{}` leaves it out", module)));
+      diags_.Hint(fmt::format("`{}` is imported qualified: `{}.{}`", module,
+                              Text(import.as.text.valid() ? import.as.text : import.module.text), Text(name)));
+    else diags_.Hint(fmt::format("the import of `{}` leaves it out", module));
+    return true;
   }
   for (const LibraryModule& module : LibraryModules())
-    if (!IsInternalModule(module.name) && module.name != "Prelude" && Offers(module.text, Text(name)))
-      return void(diags_.Hint(fmt::format("the module `{0}` has it: add `import {0}`", module.name)));
+    if (!IsInternalModule(module.name) && module.name != "Prelude" && Offers(module.text, Text(name))) {
+      diags_.Hint(fmt::format("the module `{0}` has it: add `import {0}`", module.name));
+      return true;
+    }
+  return false;
 }
 
 }  // namespace df::check

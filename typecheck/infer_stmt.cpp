@@ -1,4 +1,5 @@
 // do, list comprehensions and arithmetic sequences: calls of library functions.
+#include "llvm/Support/SaveAndRestore.h"
 #include "typecheck/checker.h"
 #include "typecheck/match_pattern.h"
 
@@ -10,6 +11,8 @@ core::Expr* Checker::CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId
   if (stmts.empty()) return ErrorNode(expected, span);
   const ast::Stmt* first = stmts[0];
   const auto* only = llvm::dyn_cast<ast::ExprStmt>(first);
+  // What is wrong in one statement is no reason to be silent about the others.
+  llvm::SaveAndRestore<Span> region(region_, first->span);
   if (stmts.size() == 1) {
     if (only) return Check(only->expr, expected, why);
     Error(Diag::DoWithoutResult, first->span).Hint("its last line is what it gives: `return x`, say");

@@ -72,6 +72,9 @@ class RegionRun {
   }
   // Where an op's result goes: to its place if the region gives it.
   char* NewRows(uint32_t value, bool shared);
+  // The same for a value whose rows may have gaps: a part of a Concat goes where the Concat wants it.
+  void NewRowsInPart(uint32_t value, bool shared);
+  void FindParts();
   char* ResultPlace(uint32_t value) const {
     for (size_t r = 0; r < region_.results.size(); ++r)
       if (region_.results[r] == value) return batch_.results[r];
@@ -102,6 +105,13 @@ class RegionRun {
   const BatchRegion& region_;
   llvm::SmallVector<Place, 32> values_;
   llvm::SmallVector<uint32_t, 32> last_use_;  // the op behind the last that uses a value
+  // Of a value that only a Concat of vectors uses: it, and how many bytes lie before the value there.
+  struct Part {
+    uint32_t whole = UINT32_MAX;
+    size_t offset = 0;
+  };
+  llvm::SmallVector<Part, 32> part_of_;
+  llvm::SmallVector<bool, 32> has_room_;      // values that got it before they were computed, for their parts
   uint32_t at_ = 0;                           // the op at hand
   std::vector<OpenChain> chains_;
   std::vector<bool> closed_;                  // of them
@@ -142,6 +152,40 @@ char* RegionRun::NewRows(uint32_t value, bool shared) {
   values_[value].rows.stride = bytes;
   values_[value].rows.shared = shared;
   return to;
+}
+
+// Parts are known when the region begins: an op's value that a Concat of rows behind each other uses, and nothing else.
+void RegionRun::FindParts() {
+  llvm::SmallVector<uint32_t, 32> uses(region_.values.size(), 0);
+  for (const BatchRegion::Item& item : region_.ops)
+    for (uint32_t in : item.in) ++uses[in];
+  for (uint32_t value : region_.results) uses[value] += 2;
+  part_of_.resize(region_.values.size());
+  has_room_.assign(region_.values.size(), false);
+  for (uint32_t i = 0; i < region_.ops.size(); ++i) {
+    const BatchRegion::Item& item = region_.ops[i];
+    if (item.op != Op::Concat || AxisIn(TypeOf(item.in[0]), item.attr).outer != 1) continue;
+    size_t offset = 0;
+    for (uint32_t in : item.in) {
+      if (in >= region_.num_operands && uses[in] == 1) part_of_[in] = {region_.num_operands + i, offset};
+      offset += BytesOf(TypeOf(in));
+    }
+  }
+}
+
+void RegionRun::NewRowsInPart(uint32_t value, bool shared) {
+  const Part part = part_of_[value];
+  // Of what all rows share each row needs a copy of its own there.
+  if (shared || part.whole == UINT32_MAX || has_room_[value]) {
+    if (!has_room_[value]) NewRows(value, shared);
+    return;
+  }
+  if (!has_room_[part.whole]) {
+    NewRowsInPart(part.whole, false);
+    has_room_[part.whole] = true;
+  }
+  values_[value].rows = values_[part.whole].rows;
+  values_[value].rows.offset += part.offset;
 }
 
 // Ops whose result is a part of an operand, or the operand.
@@ -274,8 +318,9 @@ void RegionRun::Flush(int number) {
       continue;
     }
     Element element = ElementOf(TypeOf(first).element);
-    char* to = NewRows(first, chain.shared);
-    stores.push_back({n, {to, chain.shared ? 0 : BytesOf(TypeOf(first)), element}});
+    NewRowsInPart(first, chain.shared);
+    const df::Rows& rows = values_[first].rows;
+    stores.push_back({n, {rows.base + rows.offset, chain.shared ? 0 : rows.stride, element}});
     for (uint32_t value : node.values) {
       values_[value].rows = values_[first].rows;
       values_[value].chain = -1;
@@ -363,14 +408,17 @@ void RegionRun::Concat(const BatchRegion::Item& item, uint32_t value) {
   bool shared = AllShared(item);
   Axis a = AxisIn(TypeOf(item.in[0]), item.attr), b = AxisIn(TypeOf(item.in[1]), item.attr);
   size_t size = ir::ElementBytes(TypeOf(value).element), left = a.length * a.inner * size, right = b.length * b.inner * size;
-  Blocks first{OnCard(item.in[0]), left, left, a.outer, nullptr, left + right, BytesOf(TypeOf(value)), size};
-  Blocks second{OnCard(item.in[1]), right, right, a.outer, nullptr, left + right, BytesOf(TypeOf(value)), size};
-  first.out = NewRows(value, shared);
-  second.out = first.out + left;
-  Then([first, second, rows = RowsOf(shared)](Stream stream) {
-    Copy(first, rows, stream);
-    Copy(second, rows, stream);
-  });
+  NewRowsInPart(value, shared);
+  const df::Rows& rows = values_[value].rows;
+  char* to = rows.base + rows.offset;
+  for (uint32_t k = 0; k < 2; ++k) {
+    const df::Rows& part = values_[item.in[k]].rows;
+    char* out = to + (k ? left : 0);
+    if (!shared && !part.shared && !part.at && !part.words && part.base + part.offset == out && part.stride == rows.stride) continue;  // it was computed there
+    size_t bytes = k ? right : left;
+    Blocks blocks{OnCard(item.in[k]), bytes, bytes, a.outer, out, left + right, rows.stride, size};
+    Then([blocks, count = RowsOf(shared)](Stream stream) { Copy(blocks, count, stream); });
+  }
 }
 
 // A slice along another axis than the first.
@@ -512,6 +560,7 @@ void RegionRun::Run() {
   for (uint32_t k = 0; k < region_.num_operands; ++k) values_[k].rows = batch_.operands[k];
   for (uint32_t i = 0; i < region_.ops.size(); ++i)
     for (uint32_t in : region_.ops[i].in) last_use_[in] = i + 1;
+  FindParts();
   for (at_ = 0; at_ < region_.ops.size(); ++at_) Compute(region_.ops[at_], region_.num_operands + at_);
   for (size_t c = 0; c < chains_.size(); ++c)
     if (!closed_[c]) Flush(static_cast<int>(c));

@@ -547,8 +547,12 @@ class Generator(Terms, Patterns):
         if strict and self.chance(0.3):
             c = r.choice(strict)
             con = "(%s)" % c.name if c.infix else c.name
-            words = "case %s %s of { %s %s -> %d }" % (con, " ".join('(error "strict")' if s else "undefined" for s in c.strict), con,
-                                                       " ".join("_" for _ in c.strict), n)
+            made = con + " " + " ".join('(error "strict")' if s else "undefined" for s in c.strict)
+            matched = "case %s of {{ %s %s -> %d }}" % ("{}", con, " ".join("_" for _ in c.strict), n)
+            # A value with a name is looked at twice, or it would move to where it is looked at.
+            words = matched.format("(%s)" % made)
+            if n > 2:
+                words = "let { %s = %s } in (%s) + (%s)" % (x, made, matched.format(x), matched.format(x))
         return Node("ann", "Int", [Node("lit", info="(%s)" % words)])
 
     def at_two_types(self):

@@ -119,6 +119,8 @@ class Path {
     last[1] = {&site, 1};
     return true;
   }
+  // The same where the site is that of the body before.
+  void Again() { ++runs_[last_].count; }
   // Back to the body before.
   void Leave() {
     if (--runs_[last_].count == 0) --last_;
@@ -223,12 +225,6 @@ inline uint64_t PutOperand(const Value* constants, const Slots& slots, uint32_t 
 // All but the last field, which is to come.
 [[gnu::noinline]] Made ConstructAllButLast(const Value* constants, const uint32_t* list, uint32_t fields, uint32_t constructor,
                                            const Slots& slots, uint64_t owned) {
-  if (fields == 2) {
-    Data* data = Data::NewRaw(constructor, 2);
-    owned = PutOperand(constants, slots, *list, data->fields(), owned);
-    ::new (data->fields() + 1) Value();
-    return {data, owned};
-  }
   Data* data = Data::NewRaw(constructor, fields);
   Value* to = data->fields();
   for (const uint32_t* end = list + fields - 1; list != end; ++list, ++to)
@@ -289,6 +285,7 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
   uint64_t owned = 0;
   Value* hole = result;                // where the value goes
   const EagerChain* step = nullptr;    // by which the body that runs was begun
+  uint32_t told = 0;                   // bodies of that chain that have come to something, and were not yet told to its site
   const DirectInstr* attempt = nullptr;  // the Try of the body within it that runs
   const DirectInstr* ip = code + site.callee->eager;
 #define S(slot) f->bits[slot]
@@ -398,6 +395,28 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
     S(ip->d) = BitsOf(*field);
     NEXT();
   }
+  L_ForceCons:
+    if (K(ip->a) == kObject) {
+      const DirectInstr* cons = code + ip[1].y;
+      const Data* data = DataAt(S(ip->a));
+      if (data->constructor == cons->x) {
+        S(ip->d) = S(ip->a);
+        K(ip->d) = kObject;
+        ip = cons;
+        const Value* head = data->fields();
+        const Value* tail = head + 1;
+        uint32_t d = ip->d;
+        if (head->kind() > (d & kFieldPlain ? ValueKind::Word : ValueKind::Object) || tail->kind() > ValueKind::Object)
+          goto L_TwoFields;
+        d &= kFieldPlain - 1;
+        S(d) = BitsOf(*head);
+        K(d) = StateOf(*head);
+        S(ip->b) = BitsOf(*tail);
+        K(ip->b) = StateOf(*tail);
+        NEXT();
+      }
+    }
+    goto L_Force;
   L_TwoFields: {
     if (K(ip->a) != kObject || DataAt(S(ip->a))->constructor != ip->x) goto failed;
     const Value* fields = DataAt(S(ip->a))->fields();
@@ -508,19 +527,31 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
   L_Chain: {
     const EagerChain& chain = program.eager.chains[ip->x];
     const SiteCode& next = program.sites[chain.site];
-    Made made = ConstructAllButLast(constants, lists + chain.list, chain.fields, chain.constructor, *f, owned);
+    Made made;
+    if (chain.fields == 2) [[likely]] {
+      Data* data = Data::NewRaw(chain.constructor, 2);
+      made = {data, PutOperand(constants, *f, lists[chain.list], data->fields(), owned)};
+      ::new (data->fields() + 1) Value();
+    } else {
+      made = ConstructAllButLast(constants, lists + chain.list, chain.fields, chain.constructor, *f, owned);
+    }
     ::new (hole) Value(Value::Adopt(ValueKind::Object, made.object));
     hole = static_cast<Data*>(made.object)->fields() + (chain.fields - 1);
     owned = made.owned;
-    if (step) program.sites[step->site].unasked.Tell(true);
-    step = nullptr;
-    if (!ahead->fuel || (owned && space.num_kept + std::popcount(owned) > kMostKept) || !next.unasked.Take() ||
-        !path->Enter(next)) {
+    // Most often this body was begun by the same chain: then it is not asked again whether to try, and told later.
+    bool again = step == &chain;
+    if (step) ++told;
+    if (step && !again) program.sites[step->site].unasked.TellDone(std::exchange(told, 0));
+    if (!ahead->fuel || (owned && space.num_kept + std::popcount(owned) > kMostKept) ||
+        (!again && (!next.unasked.Take() || !path->Enter(next)))) {
+      if (again) next.unasked.TellDone(told);
+      step = nullptr;
       made = ahead->MakeCell(next, lists + chain.captured, *f, *path, owned);
       ::new (hole) Value(Value::Adopt(ValueKind::Reference, made.object));
       owned = made.owned;
       goto done;
     }
+    if (again) path->Again();
     --ahead->fuel;
     for (; owned; owned &= owned - 1) space.kept[space.num_kept++] = ObjectAt(S(std::countr_zero(owned)));
     Slots* other = f == &space.slots[0] ? &space.slots[1] : &space.slots[0];
@@ -572,7 +603,7 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
     ::new (hole) Value(Value::Adopt(static_cast<ValueKind>(state & 7), ObjectAt(bits)));
   }
   done:
-    if (step) program.sites[step->site].unasked.Tell(true);
+    if (step) program.sites[step->site].unasked.TellDone(told + 1);
     if (owned | space.num_kept) Release(*f, owned, space);
     return true;
 
@@ -586,6 +617,7 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
     if (step) {
       // The bodies before this one have come to something: their last field is a cell.
       const SiteCode& next = program.sites[step->site];
+      next.unasked.TellDone(told);
       next.unasked.Tell(false);
       path->Leave();
       const Slots& before = f == &space.slots[0] ? space.slots[1] : space.slots[0];

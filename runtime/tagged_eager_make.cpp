@@ -151,7 +151,11 @@ class EagerMaker {
   EagerMaker(Program& program, const ScopeCode& scope)
       : p_(program), direct_(program.direct), out_(program.eager), slots_(scope.num_slots) {}
 
-  void Make(uint32_t start) { Body({0, kNone, kNone, {}}, start); }
+  void Make(uint32_t start) {
+    size_t first = out_.code.size();
+    Body({0, kNone, kNone, {}}, start);
+    for (size_t at = first; at < out_.code.size(); ++at) TakeCons(at);
+  }
 
  private:
   // Where the slots of a body begin; of one that stands in another, where its value goes, and what comes then.
@@ -252,6 +256,18 @@ class EagerMaker {
     }
     ++*at;
     return true;
+  }
+
+  // A Force of a list whose cell is taken apart next, by one instruction.
+  void TakeCons(size_t at) {
+    DirectInstr& force = out_.code[at];
+    if (force.op != Direct::Force || at + 1 >= out_.code.size()) return;
+    const DirectInstr& match = out_.code[at + 1];
+    if (match.op != Direct::BranchMatch || match.a != force.d) return;
+    const DirectInstr& fields = out_.code[match.y];
+    constexpr uint32_t kFirstAndSecond = 1;  // of TwoFields::y
+    if (fields.op == Direct::TwoFields && fields.a == force.d && fields.y == kFirstAndSecond && !(fields.b & kFieldPlain))
+      force.op = Direct::ForceCons;
   }
 
   // Values are borrowed: no use is special because it is the last.

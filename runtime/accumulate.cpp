@@ -110,7 +110,7 @@ std::vector<const Data*> TermsOf(const Value& sum) {
 
 // What is looked at some terms from now is asked for: the tensors first, then their elements.
 void Prefetch(llvm::ArrayRef<const Data*> terms, size_t at) {
-  constexpr size_t kElements = 4, kLine = 64, kMost = 512;
+  constexpr size_t kElements = 8, kLine = 64, kMost = 512;
   PrefetchTensors(terms, at);
   if (at + kElements < terms.size()) {
     const Data* term = terms[at + kElements];

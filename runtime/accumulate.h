@@ -21,9 +21,10 @@ Value Accumulate(const ir::Type& result, const Value& sum, bool may_stay_rows);
 // no product is added at once, so the bits of a sum that has both depend on it.
 constexpr size_t kRowsOfProduct = 128;
 
-// Asks for the tensors of a term that is some terms behind the one at hand: terms lie all over the memory.
+// Asks for the tensors of a term that is some terms behind the one at hand, and for a term behind that: terms lie all over the memory.
 inline void PrefetchTensors(llvm::ArrayRef<const Data*> terms, size_t at) {
-  constexpr size_t kAhead = 8;
+  constexpr size_t kAhead = 20, kTerms = 32;
+  if (at + kTerms < terms.size()) __builtin_prefetch(terms[at + kTerms]);
   if (at + kAhead >= terms.size()) return;
   const Data* term = terms[at + kAhead];
   for (size_t i = 0; i < term->size(); ++i)

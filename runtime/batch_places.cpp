@@ -10,6 +10,9 @@
 
 namespace df {
 
+// Nothing of what was noted long ago is in a cache: so many rows ahead it is asked for.
+static constexpr size_t kTensorsAhead = 16;
+
 // Where operand k of each activation is.
 Rows BatchPlaces::Find(const BatchRegion& region, llvm::ArrayRef<Deferred*> batch, uint32_t k) {
   Rows rows;
@@ -35,10 +38,14 @@ Rows BatchPlaces::Find(const BatchRegion& region, llvm::ArrayRef<Deferred*> batc
   }
   std::vector<DeviceAddress>& at = addresses_[k];
   at.resize(count);
-  if (device_.is_host())
-    for (size_t i = 0; i < count; ++i) at[i] = TensorIn(batch[i]->operands()[k])->data();
-  else
+  if (device_.is_host()) {
+    for (size_t i = 0; i < count; ++i) {
+      if (i + kTensorsAhead < count) __builtin_prefetch(batch[i + kTensorsAhead]->operands()[k].object());
+      at[i] = TensorIn(batch[i]->operands()[k])->data();
+    }
+  } else {
     FindAddresses(region, batch, k);
+  }
   // Rows of one block, perhaps.
   ptrdiff_t stride = at[1] - at[0];
   bool even = stride > 0;
@@ -73,10 +80,10 @@ DeviceAddress BatchPlaces::Overwritable(const BatchRegion::Step& step, Deferred&
 void BatchPlaces::FindAddresses(const BatchRegion& region, llvm::ArrayRef<Deferred*> batch, uint32_t k) {
   std::vector<DeviceAddress>& at = addresses_[k];
   packed_.clear();
-  constexpr size_t kTensors = 16, kBlocks = 8;  // rows ahead, as nothing of what was noted long ago is in a cache
+  constexpr size_t kBlocksAhead = 8;
   for (size_t i = 0; i < batch.size(); ++i) {
-    if (i + kTensors < batch.size()) __builtin_prefetch(batch[i + kTensors]->operands()[k].object());
-    if (i + kBlocks < batch.size()) TensorIn(batch[i + kBlocks]->operands()[k])->Prefetch();
+    if (i + kTensorsAhead < batch.size()) __builtin_prefetch(batch[i + kTensorsAhead]->operands()[k].object());
+    if (i + kBlocksAhead < batch.size()) TensorIn(batch[i + kBlocksAhead]->operands()[k])->Prefetch();
     TensorObject& tensor = *TensorIn(batch[i]->operands()[k]);
     at[i] = tensor.AddressOn(device_);
     if (!at[i] && tensor.bytes() >= kLarge) at[i] = copies_.Of(tensor);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -58,12 +59,42 @@ void CopyBlocks(const char* x, size_t from_stride, char* out, size_t to_stride, 
   for (size_t i = 0; i < count; ++i) std::memcpy(out + i * to_stride, x + i * from_stride, bytes);
 }
 
+namespace {
+
+// A square of 4 by 4 Floats, in registers.
+typedef float Four __attribute__((vector_size(16)));
+typedef int32_t Places __attribute__((vector_size(16)));
+
+void TurnSquare(const float* x, size_t stride, float* out, size_t out_stride) {
+  Four row[4], half[4];
+  for (size_t r = 0; r < 4; ++r) std::memcpy(&row[r], x + r * stride, sizeof(Four));
+  for (size_t k = 0; k < 2; ++k) {  // columns 0 and 1, columns 2 and 3; of two rows
+    half[k] = __builtin_shuffle(row[2 * k], row[2 * k + 1], Places{0, 4, 1, 5});
+    half[k + 2] = __builtin_shuffle(row[2 * k], row[2 * k + 1], Places{2, 6, 3, 7});
+  }
+  for (size_t k = 0; k < 2; ++k) {
+    Four even = __builtin_shuffle(half[2 * k], half[2 * k + 1], Places{0, 1, 4, 5});
+    Four odd = __builtin_shuffle(half[2 * k], half[2 * k + 1], Places{2, 3, 6, 7});
+    std::memcpy(out + 2 * k * out_stride, &even, sizeof(Four));
+    std::memcpy(out + (2 * k + 1) * out_stride, &odd, sizeof(Four));
+  }
+}
+
+}  // namespace
+
 template <typename T>
 void Turn(const T* x, size_t stride, size_t rows, size_t columns, T* out) {
   constexpr size_t kSide = 16;  // of squares that stay in the cache
   for (size_t i = 0; i < rows; i += kSide)
     for (size_t j = 0; j < columns; j += kSide) {
       size_t to_i = std::min(i + kSide, rows), to_j = std::min(j + kSide, columns);
+      if constexpr (std::is_same_v<T, float>) {
+        if (to_i - i == kSide && to_j - j == kSide) {
+          for (size_t c = j; c < to_j; c += 4)
+            for (size_t r = i; r < to_i; r += 4) TurnSquare(x + r * stride + c, stride, out + c * rows + r, rows);
+          continue;
+        }
+      }
       for (size_t c = j; c < to_j; ++c)
         for (size_t r = i; r < to_i; ++r) out[c * rows + r] = x[r * stride + c];
     }

@@ -82,7 +82,12 @@ TensorObject::TensorObject(ir::TypeKind element, llvm::ArrayRef<int64_t> dims)
     : Object(ObjectKind::Tensor), charged_(0), where_(Where::Own) {
   SetShape(element, dims);
   charged_ = bytes();
-  data_ = memory::AllocateLines(charged_);
+  try {
+    data_ = memory::AllocateLines(charged_);
+  } catch (...) {
+    Reshape({});
+    throw;
+  }
 }
 
 TensorObject::TensorObject(const ir::Type& type, Deferred* deferred, uint32_t index)
@@ -106,6 +111,7 @@ TensorObject::TensorObject(const ir::Type& type, char* data)
 
 TensorObject::~TensorObject() {
   if (copied_) [[unlikely]] LoseCopies();
+  if (rank_ > kFewDims) [[unlikely]] Reshape({});
   switch (where_) {
     case Where::Own: memory::FreeLines(data_, charged_); return;
     case Where::Lent: return;
@@ -174,8 +180,12 @@ void TensorObject::SetShape(ir::TypeKind element, llvm::ArrayRef<int64_t> dims) 
 }
 
 void TensorObject::Reshape(llvm::ArrayRef<int64_t> dims) {
+  auto bytes_of = [](size_t rank) { return rank * sizeof(int64_t); };
+  void* more = dims.size() > kFewDims ? memory::Allocate(bytes_of(dims.size())) : nullptr;
+  if (rank_ > kFewDims) memory::Free(more_dims_, bytes_of(rank_));
   rank_ = static_cast<uint8_t>(dims.size());
-  std::copy(dims.begin(), dims.end(), dims_);
+  if (more) more_dims_ = static_cast<int64_t*>(more);
+  std::copy(dims.begin(), dims.end(), more ? more_dims_ : few_dims_);
 }
 
 Value MakeTensor(ir::TypeKind element, llvm::ArrayRef<int64_t> dims) {

@@ -83,7 +83,7 @@ class TensorObject : public Object {
   TensorObject& operator=(const TensorObject&) = delete;
 
   ir::TypeKind element() const { return element_; }
-  llvm::ArrayRef<int64_t> dims() const { return {dims_, rank_}; }
+  llvm::ArrayRef<int64_t> dims() const { return {rank_ <= kFewDims ? few_dims_ : more_dims_, rank_}; }
   size_t count() const { return count_; }
   size_t bytes() const { return count_ * ir::ElementBytes(element_); }
   char* data() {
@@ -103,7 +103,7 @@ class TensorObject : public Object {
   Device* device() const;
   // Null if they are not on the host.
   const char* elements() const { return data_; }
-  // Another shape for the same elements; for the only holder.
+  // Another shape for the same elements; for the only holder. Throws std::bad_alloc beyond the memory limit, having changed nothing.
   void Reshape(llvm::ArrayRef<int64_t> dims);
 
   // What computes it, if that has not been done.
@@ -153,8 +153,13 @@ class TensorObject : public Object {
   Where where_;
   bool copied_ = false;
   ir::TypeKind element_;
-  uint8_t rank_;
-  int64_t dims_[ir::kMaxRank];
+  uint8_t rank_ = 0;
+  // Nearly all tensors of a network have one or two dimensions, and there are so many of them that their size is time (docs/performance.md).
+  static constexpr size_t kFewDims = 2;
+  union {
+    int64_t few_dims_[kFewDims];
+    int64_t* more_dims_;  // an array of its own
+  };
 };
 
 // The tensor in a value; null if there is none.

@@ -261,6 +261,35 @@ bool Simplifier::ShouldInline(FunId fun, llvm::ArrayRef<Expr*> args) const {
   return SizeOf(function.body, limit + 1) <= limit;
 }
 
+// `compare` of pairs, `==` of constructors without fields and the like, where a match waits for the answer: the match and what the
+// answer is found by become one, and what is compared need not be handed over.
+bool Simplifier::IsSmallTest(const Expr* scrutinee) const {
+  if (scrutinee->kind != Kind::App || scrutinee->head->kind != Kind::Fun || growth_ > kGrowth) return false;
+  FunId fun = scrutinee->head->fun;
+  const Function& function = p_.functions[fun];
+  if (!options_.Does(Optimisation::Inline) || !options_.Does(Optimisation::Tests)) return false;
+  if (fun == p_.main || fun == fun_ || !function.body || (*recursive_)[fun.index]) return false;
+  if (scrutinee->args.size() != function.params.size()) return false;
+  Program& p = const_cast<Program&>(p_);
+  llvm::ArrayRef<core::ConId> constructors = p.ConstructorsOf(scrutinee->type);
+  if (constructors.empty() || llvm::any_of(constructors, [&](core::ConId con) { return !p_.core.constructors[con].fields.empty(); }))
+    return false;
+  return SizeOf(function.body, kSmallTest + 1) <= kSmallTest;
+}
+
+Expr* Simplifier::Inline(FunId fun, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos) {
+  const Function& function = p_.functions[fun];
+  if (!IsNoLargerThanCall(function)) growth_ += SizeOf(function.body, kGrowth);
+  llvm::DenseMap<uint32_t, VarId> fresh;
+  llvm::SmallVector<VarId, 4> params;
+  for (VarId param : function.params) {
+    params.push_back(p_.NewVar(p_.vars[param].name, p_.vars[param].type));
+    fresh[param.index] = params.back();
+  }
+  Expr* body = p_.Clone(function.body, fresh, pos);
+  return Beta(params, body, args, type, pos);
+}
+
 // A tensor literal is a constant if its elements are; "abc" ++ rest unpacks the literal before `rest`; a literal that is packed again is its text. Null for all else.
 Expr* Simplifier::ApplyToLiteral(FunId fun, llvm::ArrayRef<Expr*> args, ir::PosId pos) {
   if (args.empty()) return nullptr;
@@ -336,16 +365,7 @@ Expr* Simplifier::Apply(Expr* head, llvm::ArrayRef<Expr*> args, df::TypeId type,
     case Kind::Fun: {
       if (Expr* text = ApplyToLiteral(head->fun, args, pos)) return text;
       if (!ShouldInline(head->fun, args)) break;
-      const Function& function = p_.functions[head->fun];
-      if (!IsNoLargerThanCall(function)) growth_ += SizeOf(function.body, kGrowth);
-      llvm::DenseMap<uint32_t, VarId> fresh;
-      llvm::SmallVector<VarId, 4> params;
-      for (VarId param : function.params) {
-        params.push_back(p_.NewVar(p_.vars[param].name, p_.vars[param].type));
-        fresh[param.index] = params.back();
-      }
-      Expr* body = p_.Clone(function.body, fresh, pos);
-      return Beta(params, body, args, type, pos);
+      return Inline(head->fun, args, type, pos);
     }
     default: break;
   }
@@ -401,6 +421,10 @@ Expr* Simplifier::CaseOf(Expr* scrutinee, Expr* expr) {
     scrutinee->head = CaseOf(scrutinee->head, expr);
     scrutinee->type = expr->type;
     return scrutinee;
+  }
+  if (IsSmallTest(scrutinee)) {
+    changed_ = true;
+    return CaseOf(Inline(scrutinee->head->fun, scrutinee->args, scrutinee->type, scrutinee->pos), expr);
   }
   if (scrutinee->kind == Kind::Op && scrutinee->op == ir::Op::Fail) {
     scrutinee->type = expr->type;

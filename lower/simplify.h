@@ -24,6 +24,7 @@ class Simplifier {
   static constexpr uint32_t kSmall = 12;        // nodes of a body that is inlined anywhere
   static constexpr uint32_t kSmallHigher = 60;  // the same if it takes or is given functions
   static constexpr uint32_t kOnlyCall = 120;    // the same if there is no other call of it
+  static constexpr uint32_t kSmallTest = 40;    // the same if a match on its result, which has no fields, waits for it
   static constexpr uint32_t kSmallCase = 16;    // of alternatives that may be copied into those of an inner case
   static constexpr int kRounds = 100;
   static constexpr uint32_t kGrowth = 20000;    // nodes that inlining may add to one function
@@ -54,7 +55,9 @@ class Simplifier {
   Expr* SimplifyOp(Expr* expr);    // simplify_op.cpp
   Expr* FoldBinary(Expr* expr);
   Expr* CopyAtom(const Expr* atom);
+  Expr* Inline(FunId fun, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
   bool ShouldInline(FunId fun, llvm::ArrayRef<Expr*> args) const;
+  bool IsSmallTest(const Expr* scrutinee) const;
   bool IsKnown(const Expr* expr) const;
   bool MovesValues(const Expr* expr) const;
   const Alt* Choose(const Expr* known, const Expr* expr) const;

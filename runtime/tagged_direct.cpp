@@ -240,6 +240,16 @@ L_FieldPlain: {
   NEXT();
 }
 L_TwoFields:
+  // Two words, of a pair that is compared.
+  if (ip->d & ip->b & kFieldPlain && !(ip->a & kLastUse) && k[ip->a] == kObject && DataAt(S(ip->a))->constructor == ip->x) {
+    const Value* fields = DataAt(S(ip->a))->fields();
+    const Value &first = fields[ip->y >> 16], &second = fields[ip->y & 0xffff];
+    if (first.is_word() && second.is_word()) {
+      S(ip->d & (kFieldPlain - 1)) = BitsOf(first);
+      S(ip->b & (kFieldPlain - 1)) = BitsOf(second);
+      NEXT();
+    }
+  }
   if (!ReadTwoFields(ip, frame->slots(), k)) goto general;
   NEXT();
 L_Fields:

@@ -134,27 +134,70 @@ bool ReadTwoFields(const DirectInstr* ip, uint64_t* s, uint8_t* k) {
   return true;
 }
 
+namespace {
+
+// The same of data that nobody else has, which goes: what it holds moves. First all is looked at, which may fail.
+bool TakeFields(const DirectInstr* ip, const uint32_t* list, Data* data, uint64_t* s, uint8_t* k) {
+  Value* fields = data->fields();
+  const uint32_t* const end = list + ip->b;
+  bool in_place = true;  // no field stands for what a cell holds
+  for (const uint32_t* entry = list; entry != end; ++entry) {
+    const Value* held = fields + (*entry >> 16);
+    if (held->is_reference()) {
+      held = HeldBy(held);
+      in_place &= held == fields + (*entry >> 16);
+    }
+    uint32_t d = *entry & (kFieldPlain - 1);
+    s[d] = BitsOf(*held);
+    if (*entry & kFieldPlain) {
+      if (!held->is_word()) return false;
+    } else {
+      if (held->is_error()) return false;
+      k[d] = StateOf(*held);
+    }
+  }
+  if (in_place && ip->b == data->few_fields) {
+    alive::Gone(alive::Kind::Data);
+    Data::Free(data);
+    return true;
+  }
+  for (const uint32_t* entry = list; entry != end; ++entry) {
+    if (*entry & kFieldPlain) continue;
+    Value* field = fields + (*entry >> 16);
+    TakeField(field, HeldBy(field));
+  }
+  FreeRest(data);
+  return true;
+}
+
+}  // namespace
+
 bool ReadFields(const DirectInstr* ip, const uint32_t* list, uint64_t* s, uint8_t* k) {
   uint32_t a = ip->a & ~kLastUse;
   if (k[a] != kObject) return false;
   Data* data = DataAt(s[a]);
   if (data->constructor != ip->y) return false;
+  bool last = ip->a & kLastUse;
+  if (last && CanTakeApart(data)) return TakeFields(ip, list, data, s, k);
   Value* fields = data->fields();
+  bool alone = !Sharing();
   for (const uint32_t *entry = list, *end = list + ip->b; entry != end; ++entry) {
-    const Value* held = HeldBy(fields + (*entry >> 16));
+    const Value* held = fields + (*entry >> 16);
+    if (held->is_reference()) held = HeldBy(held);
     uint32_t d = *entry & (kFieldPlain - 1);
-    if (*entry & kFieldPlain) {
-      if (!held->is_word()) return GiveBackFields(list, entry, s, k);
+    if (held->is_word()) {
       s[d] = BitsOf(*held);
+      if (!(*entry & kFieldPlain)) k[d] = kWord;
       continue;
     }
-    if (held->is_error()) return GiveBackFields(list, entry, s, k);
+    if (*entry & kFieldPlain || held->is_error()) return GiveBackFields(list, entry, s, k);
     s[d] = BitsOf(*held);
     k[d] = StateOf(*held);
-    Count(s[d], k[d]);
+    if (alone) held->object()->refs.RetainAlone();
+    else held->object()->refs.Retain();
   }
-  if (!(ip->a & kLastUse)) return true;
-  if (CanTakeApart(data)) FreeRest(data);
+  if (!last) return true;
+  if (alone) data->refs.DropAlone();
   else Release(data);
   return true;
 }

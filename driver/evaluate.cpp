@@ -202,6 +202,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   run.count = options.stats == StatsFormat::Text || options.stats == StatsFormat::Json;
   run.threads = options.threads;
   run.eager = options.lower.Does(Optimisation::Eager);
+  run.pass_merges = options.lower.Does(Optimisation::PassMerges);
   run.warm_up = options.lower.Does(Optimisation::WarmUp);
   run.words = options.lower.Does(Optimisation::Words);
   run.unroll = options.lower.Does(Optimisation::Unroll);

@@ -63,6 +63,8 @@ struct RunOptions {
   bool warm_up = true;
   // Tagged engine: short delayed bodies are computed where they stand if what they need is there. Results do not depend on it.
   bool eager = true;
+  // Tagged engine: what is about to be returned or matched is not moved by merges before. Results do not depend on it.
+  bool pass_merges = true;
   // Tagged engine: functions on words have code of their own, with calls inlined; a function's calls of itself, too. Results do
   // not depend on either.
   bool words = true;

@@ -559,7 +559,7 @@ void DropFastCode(Program& program) {
 
 void MakeFastCode(Program& program, const Options& options, llvm::function_ref<void()> pause) {
   try {
-    if (options.direct) MakeDirect(program, pause);
+    if (options.direct) MakeDirect(program, options, pause);
     if (options.direct && options.eager) MakeEager(program);
     program.direct.first_word = static_cast<uint32_t>(program.direct.code.size());
     if (options.direct && options.words) MakeWords(program, options, pause);

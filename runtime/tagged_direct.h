@@ -96,9 +96,10 @@ struct EagerCode {
 };
 inline constexpr uint32_t kMostEagerSlots = 64;
 
+struct Options;
 struct Program;
 
 // Fills Program::direct, and where it begins in each scope that has a schedule. `pause`: as MakeFastCode.
-void MakeDirect(Program& program, llvm::function_ref<void()> pause);
+void MakeDirect(Program& program, const Options& options, llvm::function_ref<void()> pause);
 
 }  // namespace df::tagged

@@ -129,7 +129,7 @@ void ExcludeCallers(const Program& p, const std::vector<Schedule>& schedules, st
 
 }  // namespace
 
-void MakeDirect(Program& p, llvm::function_ref<void()> pause) {
+void MakeDirect(Program& p, const Options& options, llvm::function_ref<void()> pause) {
   std::vector<Slots> plain, integers;
   FindKinds(p, plain, integers);
   FindLate(p);
@@ -147,7 +147,10 @@ void MakeDirect(Program& p, llvm::function_ref<void()> pause) {
       scope.direct = scope.plain = kNone;
       if (!is_direct[i] || again) continue;
       pause();
-      if (MakeDirectOf(p, scope, schedules[i], plain, is_direct, parameters[i])) continue;
+      if (MakeDirectOf(p, scope, schedules[i], plain, is_direct, parameters[i])) {
+        if (options.pass_merges) PassMerges(p.direct, scope.plain, scope.plain_end);
+        continue;
+      }
       is_direct[i] = false;
       again = true;
     }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/tagged_code.h"
+#include "runtime/tagged_schedule.h"
 
 namespace df::tagged {
 
@@ -13,5 +14,9 @@ namespace df::tagged {
 // direct code, and `parameters` are the slots that a call fills.
 bool MakeDirectOf(Program& program, ScopeCode& scope, const Schedule& schedule, const std::vector<std::vector<bool>>& plain,
                   const std::vector<bool>& is_direct, const std::vector<uint32_t>& parameters);
+
+// In the code of a scope, from `begin` on: what merges move until it is returned is returned where it is, and a constructor without
+// fields that they move to a match goes where that leads.
+void PassMerges(DirectCode& direct, uint32_t begin, uint32_t end_of_code);
 
 }  // namespace df::tagged

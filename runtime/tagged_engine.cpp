@@ -276,6 +276,7 @@ std::unique_ptr<Execution> MakeTaggedExecution(const ir::Graph& graph, const Run
   tagged::Options how;
   how.count = options.count;
   how.eager = options.eager;
+  how.pass_merges = options.pass_merges;
   how.words = options.words;
   how.unroll = options.unroll;
   how.small_integers = options.small_integers;

@@ -182,23 +182,21 @@ bool ReadFields(const DirectInstr* ip, const uint32_t* list, uint64_t* s, uint8_
   Value* fields = data->fields();
   bool alone = !Sharing();
   for (const uint32_t *entry = list, *end = list + ip->b; entry != end; ++entry) {
-    const Value* held = fields + (*entry >> 16);
-    if (held->is_reference()) held = HeldBy(held);
+    const Value* held = HeldBy(fields + (*entry >> 16));
     uint32_t d = *entry & (kFieldPlain - 1);
-    if (held->is_word()) {
+    if (*entry & kFieldPlain) {
+      if (!held->is_word()) return GiveBackFields(list, entry, s, k);
       s[d] = BitsOf(*held);
-      if (!(*entry & kFieldPlain)) k[d] = kWord;
       continue;
     }
-    if (*entry & kFieldPlain || held->is_error()) return GiveBackFields(list, entry, s, k);
+    if (held->is_error()) return GiveBackFields(list, entry, s, k);
     s[d] = BitsOf(*held);
     k[d] = StateOf(*held);
+    if (held->is_word()) continue;
     if (alone) held->object()->refs.RetainAlone();
     else held->object()->refs.Retain();
   }
-  if (!last) return true;
-  if (alone) data->refs.DropAlone();
-  else Release(data);
+  if (last) Release(data);
   return true;
 }
 

@@ -83,6 +83,8 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
   if (text.size() > 2 && std::isupper(static_cast<unsigned char>(text[0])) && text.ends_with(".."))
     return void(report.Hint(fmt::format("`{0}` is the operator `.` of a module `{1}`; a space keeps them apart: `[{1} ..]`", text,
                                         text.substr(0, text.size() - 2))));
+  if (line_ended && expected == "`=`" && TokenAt(LineStart(pos_ - 1)).kind == Kind::Bar)
+    return void(report.Hint("the result of a guard follows `=`"));
   if (line_ended) return void(report.Hint("a line that goes on here must be indented more"));
   switch (t.kind) {
     case Kind::Equals: {

@@ -394,6 +394,7 @@ class Checker {
   void HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span);
   void HintAtBinding(std::string_view function, std::string_view left, std::string_view op, std::string_view right);
   bool GivesAction(VarId function);
+  uint32_t LevelsBelow(TypeId stack, TyConId monad);
   bool TakesAnyContainer(TypeId function, uint32_t index);
   bool HintAtTypeVariable(TyVarId var);  // `int` for `Int`
 

@@ -352,12 +352,21 @@ bool Checker::CheckSuperclasses(InstanceId id, Span span, const Origin& origin) 
   bool ok = true;
   for (ClassId super : program_.classes[instance.cls].superclasses) {
     std::vector<Wanted> stuck;
-    if (Solve({super, instance.head, origin}, stuck, nullptr) != Solved::No) continue;
+    Wanted missing;
+    if (Solve({super, instance.head, origin}, stuck, &missing) != Solved::No) continue;
     ok = false;
     if (IsRefused(super, instance.head)) continue;
     std::string head = PrintType(instance.head);
-    Error(Diag::MissingSuperclass, span, Text(program_.classes[instance.cls].name), head,
-          Text(program_.classes[super].name))
+    std::string own = PrintPred(instance.cls, head, instance.head), wanted = PrintPred(super, head, instance.head);
+    if (missing.type != instance.head) {
+      // It is there, and asks for more.
+      std::string part = PrintPred(missing.cls, PrintType(missing.type), missing.type);
+      Error(Diag::MissingConstraint, span, fmt::format("`{}`", own), part, "its context")
+          .Note(Span(), fmt::format("it needs `{}`, and that needs it", wanted));
+      diags_.Hint(fmt::format("add the context to the instance: `instance {} => {} where ..`", part, own));
+      continue;
+    }
+    Error(Diag::MissingSuperclass, span, own, wanted)
         .Note(Shown(program_.classes[instance.cls].span),
               fmt::format("every instance of `{}` is one of `{}`", Text(program_.classes[instance.cls].name),
                           Text(program_.classes[super].name)));
@@ -370,8 +379,8 @@ bool Checker::CheckSuperclasses(InstanceId id, Span span, const Origin& origin) 
     if (Text(program_.classes[super].name) == "Applicative") methods.push_back("`<*>`");
     std::string_view name = Text(program_.classes[super].name);
     if (name == "Eq" || name == "Ord" || name == "Show")
-      diags_.Hint(fmt::format("add `deriving {}` to the type's declaration, or `instance {} {} where ..`", name, name, head));
-    else diags_.Hint(fmt::format("add `instance {} {} where ..`{}", Text(program_.classes[super].name), head,
+      diags_.Hint(fmt::format("add `deriving {}` to the type's declaration, or `instance {} where ..`", name, wanted));
+    else diags_.Hint(fmt::format("add `instance {} where ..`{}", wanted,
                             methods.empty() ? "" : fmt::format(", which defines {}", fmt::join(methods, " and "))));
   }
   givens_.resize(given_mark);

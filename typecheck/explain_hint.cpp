@@ -85,6 +85,27 @@ bool Checker::TakesAnyContainer(TypeId function, uint32_t index) {
          types_.Kind(unify_.Head(params[index])) == TypeKind::Var;
 }
 
+// In a stack `t (u m) a`, how far below the outermost monad the one of this constructor lies; 0 if it does not.
+uint32_t Checker::LevelsBelow(TypeId stack, TyConId monad) {
+  llvm::SmallVector<TypeId, 4> args;
+  TypeId top = unify_.Head(stack, &args);
+  if (types_.Kind(top) != TypeKind::Con || args.size() < 2) return 0;
+  TypeId inner = args[args.size() - 2];
+  KindId kind = env_.KindOf(types_.ConOf(top)), of;
+  for (size_t i = 0; i + 1 < args.size(); ++i)
+    if (!env_.kinds.IsArrow(kind, &of, &kind)) return 0;
+  if (!env_.kinds.IsArrow(of)) return 0;
+  for (uint32_t depth = 1; depth < 8; ++depth) {
+    args.clear();
+    TypeId head = unify_.Head(inner, &args);
+    if (types_.Kind(head) != TypeKind::Con) return 0;
+    if (types_.ConOf(head) == monad) return depth;
+    if (args.empty()) return 0;
+    inner = args.back();
+  }
+  return 0;
+}
+
 // Either type may be invalid: then it is a number of a type that is not known yet. `span` is what has the type
 // `actual`.
 void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reason& why) {
@@ -110,6 +131,18 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   bool wants_string = wanted == Builtin::List && builtin(head(argument_of(expected))) == Builtin::Char;
   bool has_string = found == Builtin::List && builtin(head(argument_of(actual))) == Builtin::Char;
 
+  // An action of a monad that lies below in a stack of transformers.
+  if (have.valid() && want.valid() && have != want)
+    if (uint32_t depth = LevelsBelow(expected, have); depth > 0) {
+      std::string action = IsShort(text) ? Parenthesized(text) : "..";
+      std::string lifts;
+      for (uint32_t i = 1; i < depth; ++i) lifts += "lift (";
+      std::string closing(depth - 1, ')');
+      return void(diags_.Hint(found == Builtin::IO ? fmt::format("`liftIO {}` is the action here", action)
+                                                   : fmt::format("`{}lift {}{}` is the action here", lifts, action, closing)));
+    }
+  if (named(want, "Either") && named(have, "ExceptT"))
+    return void(diags_.Hint("the error of an `Either` is its `Left`"));
   if (why.kind == Reason::Generator)
     return void(diags_.Hint("a generator `x <- xs` goes through a list, `[1 .. 10]` say"));
   if (why.kind == Reason::Statement) {

@@ -290,6 +290,20 @@ LIMITS = [
      "loop x = if T.size x == 0 then x else loop (tanh x + 1)\n"),
     ("memory of a device", ["--device", "--max-device-memory", "20K"], 3, "main = T.sum (T.matvec (waves 1 :: Tensor Float [100, 100]) (waves 2))\n"),
 ]
+# Steps of training of which nothing comes back but what is printed. Over go the first weights, 1,320 bytes and their rates, and for each step 12 small vectors.
+RESIDENT = """
+loss :: Tensor Float [5] -> Float
+loss h = T.sum (h * h)
+total :: (Cell 5, Tensor Float [11, 5]) -> [Tree] -> Float -> Float
+total (c, e) [] sum = sum
+total (c, e) (t : ts) sum = case encode c e t of State h _ -> total (c, e) ts (sum + loss h)
+descend :: Int -> (Cell 5, Tensor Float [11, 5]) -> (Cell 5, Tensor Float [11, 5])
+descend n m
+  | n == 0 = m
+  | otherwise = descend (n - 1) (sgd 0.01 (grad (\\x -> total x (trees 12) 0) m) m)
+main :: Int -> Float
+main n = case descend n (cell, embeddings) of (Cell w b, e) -> T.sum w + T.sum b + T.sum e
+"""
 # Of which size a device's memory is far too small for all that the program computes: some of it goes to the host and comes back.
 SCARCE = ("gradients of losses at each node", {"simulated": "8K", "cuda": "16K"})
 
@@ -352,6 +366,18 @@ def main():
                     fail(name, f"{scarce} are not scarce: {peaks}")
                 if peaks[0]["downloads"] >= peaks[1]["downloads"]:
                     fail(name, "nothing was given up on the device")
+        with open(path, "w") as out:
+            out.write(PRELUDE.replace("import Gradient", "import Gradient\nimport Optim") + RESIDENT)
+        copies = []
+        for steps in () if args.threads else (1, 9):
+            runs += 1
+            want, got = (run(args.dfc, path, *options, "--input", f"n={steps}") for options in (["--engine=reference"], [device]))
+            if got != want:
+                fail("steps on a device", f"{got} and not {want}")
+            stats = json.loads(run(args.dfc, path, device, "--stats=json", "--input", f"n={steps}")[2])
+            copies.append((stats["uploaded_bytes"], stats["downloads"]))
+        if not args.threads and (copies[1][0] - copies[0][0] > 8 * 12 * 20 or copies[0][1] != copies[1][1] or copies[0][1] > 3):
+            fail("steps on a device", f"copies of one step and of nine: {copies}")
         for name, options, code, text in [] if args.threads else LIMITS:
             with open(path, "w") as out:
                 out.write(PRELUDE + text)

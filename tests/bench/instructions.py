@@ -35,6 +35,13 @@ upto a b = if a > b then [] else a : upto (a + 1) b
 main :: IO ()
 main = print (length (filter even (upto 1 SIZE)))
 """
+# A row of a table that is a lazy list, as of the knapsack problem: most of its elements are made ahead, in a loop.
+ROW = """
+row :: [Int] -> Int -> [Int]
+row old v = zipWith max old (replicate v 0 ++ map (+ v) old)
+main :: IO ()
+main = print (last (foldl row (replicate SIZE 0) [3, 1, 4, 1, 5]))
+"""
 TREE = """
 data Tree = Leaf | Node Tree Int Tree
 insert :: Int -> Tree -> Tree
@@ -65,6 +72,7 @@ PROGRAMS = [
     ("a call of fib", FIB, [], (15, 20), calls_of_fib),
     ("a call of fib on Integers", FIB_INTEGER, [], (15, 20), calls_of_fib),
     ("an element of length (filter even (upto 1 n)) at -O0", STREAM, ["-O0"], (3000, 15000), lambda n: n),
+    ("an element of five rows that are lazy lists", ROW, [], (3000, 15000), lambda n: 5 * n),
     ("an insertion into a tree", TREE, [], (500, 2500), lambda n: n),
 ]
 

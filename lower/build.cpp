@@ -17,6 +17,7 @@ std::optional<fg::Program> Builder::Run() {
   // Main first, then callees as they are first needed, near enough.
   std::reverse(order_.begin(), order_.end());
   FindTupleFunctions();
+  runaway_ = FindRunaways(p_, strictness_);
   MakeAssumptions();
   // Until all that is left of the assumptions holds, only what was built on others is built again.
   stale_.assign(p_.functions.size(), true);

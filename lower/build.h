@@ -12,6 +12,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "lower/field_flow.h"
 #include "lower/function_graph.h"
+#include "lower/runaway.h"
 #include "lower/strictness.h"
 
 namespace df::mono {
@@ -98,6 +99,7 @@ class Builder {
   // build_case.cpp
   Yield Case(const Expr* expr, Shape shape, bool tail, Guards guards);
   Yield SingleCase(const Expr* expr, Shape shape, bool tail, Guards guards);
+  Yield GuardedCase(const Expr* expr, Shape shape, bool tail, Guards guards);
   Yield LiteralCase(const Expr* expr, size_t first, fg::Value scrutinee, Shape shape, bool tail, Guards guards);
   Yield DataCase(const Expr* expr, fg::Value scrutinee, Shape shape, bool tail, Guards guards);
   Yield Branch(fg::Value predicate, llvm::ArrayRef<std::function<Yield()>> sides, Shape shape, df::TypeId type, bool tail,
@@ -128,6 +130,7 @@ class Builder {
   std::vector<FunId> order_;                        // the functions that main reaches
   llvm::DenseMap<uint32_t, fg::FunctionId> ids_;    // of these
   std::vector<bool> tuples_;                        // by function: its result is returned in parts
+  std::vector<bool> runaway_;                       // by function: see runaway.h
   // Assumptions: of each function's parameters, of the parts of its result, of the fields of sites.
   std::vector<Assumption> first_param_, first_part_;
   Assumption first_field_ = 0;

@@ -8,6 +8,8 @@ Builder::Yield Builder::Case(const Expr* expr, Shape shape, bool tail, Guards gu
   bool literal = first.kind == core::AltKind::Literal;
   size_t constructors = p_.ConstructorsOf(expr->head->type).size();
   bool single = expr->alts.size() == 1 && (first.kind == core::AltKind::Default || constructors <= 1);
+  if (single && first.kind == core::AltKind::Con && self_.valid() && runaway_[self_.index] && !HasParts(expr->head))
+    return GuardedCase(expr, shape, tail, std::move(guards));
   // A constructor of several that is the only alternative: the others were excluded before.
   if (single || (first.kind == core::AltKind::Con && constructors <= 1))
     return SingleCase(expr, shape, tail, std::move(guards));
@@ -67,6 +69,24 @@ Builder::Yield Builder::SingleCase(const Expr* expr, Shape shape, bool tail, Gua
   bool total = node.kind == fg::NodeKind::Op && (node.op == ir::Op::Const || (node.op == ir::Op::Construct && lazy));
   if (!total && !strictness_.implied.contains(expr)) guards.push_back(must);
   return Build(alt.body, shape, tail, std::move(guards));
+}
+
+// The same behind a branch that an error does not take, where nothing else would end a recursion (runaway.h).
+Builder::Yield Builder::GuardedCase(const Expr* expr, Shape shape, bool tail, Guards guards) {
+  fg::Value scrutinee = Eval(expr->head);
+  if (expr->var.valid()) BindValue(expr->var, scrutinee);
+  ir::PosId pos = expr->pos;
+  fg::Value chosen = Op(ir::Op::Match, scrutinee, {Builtin(ir::TypeKind::Alt), false}, 0, pos);
+  fg::Value number = Op(ir::Op::AltToInt, chosen, {Builtin(ir::TypeKind::Int), false}, 0, pos);
+  fg::Value first = Constant(p_.Intern({Builtin(ir::TypeKind::Int), 0, ""}), pos);
+  fg::Value there = Op(ir::Op::Eq, {number, first}, {Builtin(ir::TypeKind::Bool), false}, 0, pos);
+  std::vector<std::function<Yield()>> sides = {
+      [&] {
+        BindFields(expr->alts[0], scrutinee, pos);
+        return Build(expr->alts[0].body, shape, tail, {});
+      },
+      [&] { return Build(p_.NewFail("impossible alternative", 1, expr->type, pos), shape, tail, {}); }};
+  return Branch(there, sides, shape, expr->type, tail, guards, pos);
 }
 
 // Literals one after the other; a number is compared by Eq, so that a float's zeros and NaN behave.

@@ -136,36 +136,31 @@ bool ReadTwoFields(const DirectInstr* ip, uint64_t* s, uint8_t* k) {
 
 namespace {
 
-// The same of data that nobody else has, which goes: what it holds moves. First all is looked at, which may fail.
+// The same of data that nobody else has, which goes: what it holds moves. First all is looked at, which may fail; the general
+// code then goes on from the slots as they were. Each field is looked at once: another worker may fill its cell at any moment.
 bool TakeFields(const DirectInstr* ip, const uint32_t* list, Data* data, uint64_t* s, uint8_t* k) {
   Value* fields = data->fields();
-  const uint32_t* const end = list + ip->b;
+  const uint32_t count = ip->b;
+  const Value* held[kMostFieldsTogether];
   bool in_place = true;  // no field stands for what a cell holds
-  for (const uint32_t* entry = list; entry != end; ++entry) {
-    const Value* held = fields + (*entry >> 16);
-    if (held->is_reference()) {
-      held = HeldBy(held);
-      in_place &= held == fields + (*entry >> 16);
-    }
-    uint32_t d = *entry & (kFieldPlain - 1);
-    s[d] = BitsOf(*held);
-    if (*entry & kFieldPlain) {
-      if (!held->is_word()) return false;
-    } else {
-      if (held->is_error()) return false;
-      k[d] = StateOf(*held);
-    }
+  for (uint32_t i = 0; i < count; ++i) {
+    const Value* field = fields + (list[i] >> 16);
+    held[i] = field->is_reference() ? HeldBy(field) : field;
+    in_place &= held[i] == field;
+    if (list[i] & kFieldPlain ? !held[i]->is_word() : held[i]->is_error()) return false;
   }
-  if (in_place && ip->b == data->few_fields) {
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t d = list[i] & (kFieldPlain - 1);
+    s[d] = BitsOf(*held[i]);
+    if (!(list[i] & kFieldPlain)) k[d] = StateOf(*held[i]);
+  }
+  if (in_place && count == data->few_fields) {
     alive::Gone(alive::Kind::Data);
     Data::Free(data);
     return true;
   }
-  for (const uint32_t* entry = list; entry != end; ++entry) {
-    if (*entry & kFieldPlain) continue;
-    Value* field = fields + (*entry >> 16);
-    TakeField(field, HeldBy(field));
-  }
+  for (uint32_t i = 0; i < count; ++i)
+    if (!(list[i] & kFieldPlain)) TakeField(fields + (list[i] >> 16), held[i]);
   FreeRest(data);
   return true;
 }

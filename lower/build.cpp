@@ -12,12 +12,13 @@ constexpr size_t kMaxParts = 8;  // longer tuples stay in one piece
 }  // namespace
 
 std::optional<fg::Program> Builder::Run() {
-  for (const std::vector<FunId>& group : CallGroups(p_))
+  const std::vector<std::vector<FunId>> groups = CallGroups(p_);
+  for (const std::vector<FunId>& group : groups)
     for (FunId fun : llvm::reverse(group)) order_.push_back(fun);
   // Main first, then callees as they are first needed, near enough.
   std::reverse(order_.begin(), order_.end());
   FindTupleFunctions();
-  runaway_ = FindRunaways(p_, strictness_);
+  runaway_ = FindRunaways(p_, groups, strictness_);
   MakeAssumptions();
   // Until all that is left of the assumptions holds, only what was built on others is built again.
   stale_.assign(p_.functions.size(), true);

@@ -104,6 +104,10 @@ class Builder {
   Yield DataCase(const Expr* expr, fg::Value scrutinee, Shape shape, bool tail, Guards guards);
   Yield Branch(fg::Value predicate, llvm::ArrayRef<std::function<Yield()>> sides, Shape shape, df::TypeId type, bool tail,
                const Guards& guards, ir::PosId pos);
+  // The number of the constructor that a Match gives, and whether it is this one.
+  fg::Value NumberOf(fg::Value chosen, ir::PosId pos);
+  fg::Value IsNumber(fg::Value number, int64_t index, ir::PosId pos);
+  Yield Impossible(const Expr* expr, Shape shape, bool tail);
   void BindFields(const Alt& alt, fg::Value data, ir::PosId pos);
 
   // Emitting nodes into the current block.

@@ -44,6 +44,19 @@ void Builder::BindFields(const Alt& alt, fg::Value data, ir::PosId pos) {
   }
 }
 
+fg::Value Builder::NumberOf(fg::Value chosen, ir::PosId pos) {
+  return Op(ir::Op::AltToInt, chosen, {Builtin(ir::TypeKind::Int), false}, 0, pos);
+}
+
+fg::Value Builder::IsNumber(fg::Value number, int64_t index, ir::PosId pos) {
+  fg::Value wanted = Constant(p_.Intern({Builtin(ir::TypeKind::Int), index, ""}), pos);
+  return Op(ir::Op::Eq, {number, wanted}, {Builtin(ir::TypeKind::Bool), false}, 0, pos);
+}
+
+Builder::Yield Builder::Impossible(const Expr* expr, Shape shape, bool tail) {
+  return Build(p_.NewFail("impossible alternative", 1, expr->type, expr->pos), shape, tail, {});
+}
+
 // One way to go on: the scrutinee is evaluated, taken apart if it has parts, and must not have failed.
 Builder::Yield Builder::SingleCase(const Expr* expr, Shape shape, bool tail, Guards guards) {
   const Alt& alt = expr->alts[0];
@@ -77,15 +90,13 @@ Builder::Yield Builder::GuardedCase(const Expr* expr, Shape shape, bool tail, Gu
   if (expr->var.valid()) BindValue(expr->var, scrutinee);
   ir::PosId pos = expr->pos;
   fg::Value chosen = Op(ir::Op::Match, scrutinee, {Builtin(ir::TypeKind::Alt), false}, 0, pos);
-  fg::Value number = Op(ir::Op::AltToInt, chosen, {Builtin(ir::TypeKind::Int), false}, 0, pos);
-  fg::Value first = Constant(p_.Intern({Builtin(ir::TypeKind::Int), 0, ""}), pos);
-  fg::Value there = Op(ir::Op::Eq, {number, first}, {Builtin(ir::TypeKind::Bool), false}, 0, pos);
+  fg::Value there = IsNumber(NumberOf(chosen, pos), 0, pos);
   std::vector<std::function<Yield()>> sides = {
       [&] {
         BindFields(expr->alts[0], scrutinee, pos);
         return Build(expr->alts[0].body, shape, tail, {});
       },
-      [&] { return Build(p_.NewFail("impossible alternative", 1, expr->type, pos), shape, tail, {}); }};
+      [&] { return Impossible(expr, shape, tail); }};
   return Branch(there, sides, shape, expr->type, tail, guards, pos);
 }
 
@@ -112,13 +123,12 @@ Builder::Yield Builder::DataCase(const Expr* expr, fg::Value scrutinee, Shape sh
   bool copies = last.kind == core::AltKind::Default && constructors.size() - named > 1 && SizeOf(last.body, 11) > 10;
   if (copies) {
     // Many constructors share a long alternative: compare numbers one by one instead of copying it.
-    fg::Value number = Op(ir::Op::AltToInt, chosen, {Builtin(ir::TypeKind::Int), false}, 0, pos);
+    fg::Value number = NumberOf(chosen, pos);
     std::function<Yield(size_t, Guards)> next = [&](size_t i, Guards inner) -> Yield {
       const Alt& alt = expr->alts[i];
       if (alt.kind == core::AltKind::Default) return Build(alt.body, shape, tail, std::move(inner));
       int64_t index = p_.core.constructors[alt.con].index;
-      fg::Value wanted = Constant(p_.Intern({Builtin(ir::TypeKind::Int), index, ""}), pos);
-      fg::Value equal = Op(ir::Op::Eq, {number, wanted}, {Builtin(ir::TypeKind::Bool), false}, 0, pos);
+      fg::Value equal = IsNumber(number, index, pos);
       std::vector<std::function<Yield()>> sides = {[&] {
                                                      BindFields(alt, scrutinee, pos);
                                                      return Build(alt.body, shape, tail, {});
@@ -138,9 +148,7 @@ Builder::Yield Builder::DataCase(const Expr* expr, fg::Value scrutinee, Shape sh
         if (taken->kind == core::AltKind::Con) BindFields(*taken, scrutinee, pos);
         return Build(taken->body, shape, tail, {});
       }
-      // The match was exhaustive without it.
-      Expr* fail = p_.NewFail("impossible alternative", 1, expr->type, pos);
-      return Build(fail, shape, tail, {});
+      return Impossible(expr, shape, tail);  // the match was exhaustive without it
     });
   }
   return Branch(chosen, sides, shape, expr->type, tail, guards, pos);

@@ -143,14 +143,8 @@ class Fusion {
 
   // f's body with `con` for the parameter that it takes apart; `others` are atoms, and null for that one.
   Expr* AlternativeFor(FunId fun, llvm::ArrayRef<Expr*> others, Expr* con, ir::PosId site) {
-    const Function& function = p_.functions[fun];
-    llvm::DenseMap<uint32_t, VarId> fresh;
     llvm::SmallVector<VarId, 4> params;
-    for (VarId param : function.params) {
-      params.push_back(p_.NewVar(p_.vars[param].name, p_.vars[param].type));
-      fresh[param.index] = params.back();
-    }
-    Expr* body = p_.Clone(function.body, fresh, site);
+    Expr* body = p_.CloneBody(p_.functions[fun], params, site);
     body->head = con;
     for (size_t i = others.size(); i-- > 0;)
       if (others[i]) body = p_.NewLet(params[i], others[i], body, site);
@@ -240,12 +234,7 @@ class Fusion {
     for (VarId param : p_.functions[f].params) outer.push_back(p_.NewVar(p_.vars[param].name, p_.vars[param].type));
     for (size_t i = 0; i < outer.size(); ++i)
       if (i != taken) params.push_back(outer[i]);
-    llvm::DenseMap<uint32_t, VarId> fresh;
-    for (VarId param : p_.functions[g].params) {
-      params.push_back(p_.NewVar(p_.vars[param].name, p_.vars[param].type));
-      fresh[param.index] = params.back();
-    }
-    Expr* body = p_.Clone(p_.functions[g].body, fresh, p_.functions[f].body->pos);
+    Expr* body = p_.CloneBody(p_.functions[g], params, p_.functions[f].body->pos);
     body = AtEnds(body, f, taken, outer);
     Function& function = p_.functions[id];
     function.params = params;

@@ -153,6 +153,15 @@ std::string Program::UniqueName(const std::string& base) {
 
 // ---------------------------------------------------------------- copying
 
+Expr* Program::CloneBody(const Function& function, llvm::SmallVectorImpl<VarId>& params, ir::PosId site) {
+  llvm::DenseMap<uint32_t, VarId> fresh;
+  for (VarId param : function.params) {
+    params.push_back(NewVar(vars[param].name, vars[param].type));
+    fresh[param.index] = params.back();
+  }
+  return Clone(function.body, fresh, site);
+}
+
 Expr* Program::Clone(const Expr* expr, llvm::DenseMap<uint32_t, VarId>& substitution, ir::PosId site) {
   Expr* copy = New(expr->kind, expr->type, InlinedAt(expr->pos, site));
   auto fresh = [&](VarId var) {

@@ -165,6 +165,8 @@ class Program {
   // A copy with fresh variables for all that it binds; `substitution` says what its free variables become. If `site`
   // is valid the copy is inlined there.
   Expr* Clone(const Expr* expr, llvm::DenseMap<uint32_t, VarId>& substitution, ir::PosId site = {});
+  // A copy of the function's body, of new parameters, which are appended to `params`.
+  Expr* CloneBody(const Function& function, llvm::SmallVectorImpl<VarId>& params, ir::PosId site);
 
   uint32_t data_type_limit = 10000;
 

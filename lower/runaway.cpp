@@ -8,18 +8,14 @@ class Runaways {
  public:
   Runaways(const Program& program, const Strictness& strictness) : p_(program), strictness_(strictness) {}
 
-  std::vector<bool> Run() {
+  std::vector<bool> Run(const std::vector<std::vector<FunId>>& groups) {
     std::vector<bool> found(p_.functions.size());
-    uint32_t number = 0;
     group_of_.assign(p_.functions.size(), UINT32_MAX);
-    std::vector<std::vector<FunId>> groups = CallGroups(p_);
-    for (const std::vector<FunId>& group : groups) {
-      for (FunId fun : group) group_of_[fun.index] = number;
-      ++number;
-    }
-    for (const std::vector<FunId>& group : groups)
-      for (FunId fun : group)
-        if (p_.functions[fun].body) found[fun.index] = Calls(p_.functions[fun].body, group_of_[fun.index]);
+    for (uint32_t i = 0; i < groups.size(); ++i)
+      for (FunId fun : groups[i]) group_of_[fun.index] = i;
+    for (uint32_t i = 0; i < groups.size(); ++i)
+      for (FunId fun : groups[i])
+        if (p_.functions[fun].body) found[fun.index] = Calls(p_.functions[fun].body, i);
     return found;
   }
 
@@ -57,6 +53,8 @@ class Runaways {
 
 }  // namespace
 
-std::vector<bool> FindRunaways(const Program& program, const Strictness& strictness) { return Runaways(program, strictness).Run(); }
+std::vector<bool> FindRunaways(const Program& program, const std::vector<std::vector<FunId>>& groups, const Strictness& strictness) {
+  return Runaways(program, strictness).Run(groups);
+}
 
 }  // namespace df::mono

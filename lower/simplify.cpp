@@ -280,13 +280,8 @@ bool Simplifier::IsSmallTest(const Expr* scrutinee) const {
 Expr* Simplifier::Inline(FunId fun, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos) {
   const Function& function = p_.functions[fun];
   if (!IsNoLargerThanCall(function)) growth_ += SizeOf(function.body, kGrowth);
-  llvm::DenseMap<uint32_t, VarId> fresh;
   llvm::SmallVector<VarId, 4> params;
-  for (VarId param : function.params) {
-    params.push_back(p_.NewVar(p_.vars[param].name, p_.vars[param].type));
-    fresh[param.index] = params.back();
-  }
-  Expr* body = p_.Clone(function.body, fresh, pos);
+  Expr* body = p_.CloneBody(function, params, pos);
   return Beta(params, body, args, type, pos);
 }
 

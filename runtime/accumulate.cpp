@@ -7,7 +7,6 @@
 
 #include "backends/cpu/product.h"
 #include "llvm/ADT/DenseMap.h"
-#include "runtime/tensor.h"
 
 namespace df {
 namespace {
@@ -22,6 +21,11 @@ class Accumulator {
  public:
   // Of a result of `rows` rows.
   Accumulator(T* out, size_t rows, size_t columns) : out_(out), rows_(rows), columns_(columns) {}
+
+  // What AddTerm calls.
+  void Add(const TensorObject& tensor) { Add(tensor.as<T>()); }
+  void AddRow(int64_t at, const TensorObject& tensor, size_t k) { AddRow(at, tensor.as<T>() + k * columns_); }
+  void AddProduct(const TensorObject& x, const TensorObject& y, size_t rows) { AddProduct(x.as<T>(), y.as<T>(), rows); }
 
   // As large as the result.
   void Add(const T* from) {
@@ -122,19 +126,6 @@ void Prefetch(llvm::ArrayRef<const Data*> terms, size_t at) {
   }
 }
 
-// The indices of a term that is rows. Null if it is none.
-std::optional<llvm::ArrayRef<int64_t>> IndicesOf(const Data& term, int64_t* one) {
-  if (term.size() != 2) return std::nullopt;
-  const Value& first = term.fields()[0];
-  if (first.is_word()) {
-    *one = first.word();
-    return llvm::ArrayRef(*one);
-  }
-  const TensorObject* tensor = TensorIn(first);
-  if (!tensor || tensor->element() != ir::TypeKind::Int) return std::nullopt;
-  return llvm::ArrayRef(tensor->as<int64_t>(), tensor->count());
-}
-
 // The sum as rows, if all terms are, and these are fewer than the result has; each added to what came before it, as above. () if not.
 template <typename T>
 Value FewRows(const ir::Type& result, size_t rows, size_t columns, llvm::ArrayRef<const Data*> terms) {
@@ -186,20 +177,7 @@ Value Run(const ir::Type& result, const Value& sum, bool may_stay_rows) {
   Accumulator<T> into(TensorIn(out)->as<T>(), rows, columns);
   for (size_t i = 0; i < terms.size(); ++i) {
     Prefetch(terms, i);
-    const Value* fields = terms[i]->fields();
-    if (terms[i]->size() == 1) {
-      into.Add(TensorIn(fields[0])->as<T>());
-      continue;
-    }
-    const T* second = TensorIn(fields[1])->as<T>();
-    int64_t one;
-    if (std::optional<llvm::ArrayRef<int64_t>> at = IndicesOf(*terms[i], &one)) {
-      for (size_t k = 0; k < at->size(); ++k) into.AddRow((*at)[k], second + k * columns);
-    } else {
-      const TensorObject& first = *TensorIn(fields[0]);
-      // A vector is a row.
-      into.AddProduct(first.as<T>(), second, first.dims().size() == 1 ? 1 : static_cast<size_t>(first.dims()[0]));
-    }
+    AddTerm(*terms[i], into);
   }
   into.Multiply();
   into.Begin();
@@ -224,6 +202,18 @@ void Compute(const DeviceSum& sum) {
 }
 
 }  // namespace
+
+std::optional<llvm::ArrayRef<int64_t>> IndicesOf(const Data& term, int64_t* one) {
+  if (term.size() != 2) return std::nullopt;
+  const Value& first = term.fields()[0];
+  if (first.is_word()) {
+    *one = first.word();
+    return llvm::ArrayRef(*one);
+  }
+  const TensorObject* tensor = TensorIn(first);
+  if (!tensor || tensor->element() != ir::TypeKind::Int) return std::nullopt;
+  return llvm::ArrayRef(tensor->as<int64_t>(), tensor->count());
+}
 
 Value Accumulate(const ir::Type& result, const Value& sum, bool may_stay_rows) {
   return result.element == ir::TypeKind::Float ? Run<float>(result, sum, may_stay_rows) : Run<double>(result, sum, may_stay_rows);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "runtime/device.h"
+#include "runtime/tensor.h"
 #include "runtime/value.h"
 #include "tagged_ir/graph.h"
 
@@ -29,6 +30,25 @@ inline void PrefetchTensors(llvm::ArrayRef<const Data*> terms, size_t at) {
   const Data* term = terms[at + kAhead];
   for (size_t i = 0; i < term->size(); ++i)
     if (const Value& field = term->fields()[i]; field.kind() == ValueKind::Object) __builtin_prefetch(field.object());
+}
+
+// The indices of a term that is rows of the result; none if it is another. A single one is put into `one`.
+std::optional<llvm::ArrayRef<int64_t>> IndicesOf(const Data& term, int64_t* one);
+
+// Calls what the term is for: into.Add(tensor), as large as the result; into.AddRow(at, tensor, k) for each row k of a tensor; or
+// into.AddProduct(x, y, rows), x transposed times y.
+template <typename Into>
+void AddTerm(const Data& term, Into& into) {
+  TensorObject& last = *TensorIn(term.fields()[term.size() - 1]);
+  if (term.size() == 1) return into.Add(last);
+  int64_t one;
+  if (std::optional<llvm::ArrayRef<int64_t>> at = IndicesOf(term, &one)) {
+    for (size_t k = 0; k < at->size(); ++k) into.AddRow((*at)[k], last, k);
+    return;
+  }
+  TensorObject& first = *TensorIn(term.fields()[0]);
+  // A vector is a row.
+  into.AddProduct(first, last, first.dims().size() == 1 ? 1 : static_cast<size_t>(first.dims()[0]));
 }
 
 // The sum on the device on which the first terms are, where it stays: what is computed next may be a step of training, on the same device. Terms that only

@@ -4,7 +4,6 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "runtime/accumulate.h"
-#include "runtime/tensor.h"
 
 namespace df {
 namespace {
@@ -103,22 +102,7 @@ Value Compute(Device& device, const ir::Type& result, llvm::ArrayRef<const Data*
   const size_t element_bytes = ir::ElementBytes(result.element), bytes = static_cast<size_t>(ir::ElementCount(result.dims)) * element_bytes;
   const size_t rows = result.dims.empty() ? 1 : static_cast<size_t>(result.dims[0]), columns = bytes / element_bytes / rows;
   Planner plan(device, rows, columns, element_bytes);
-  for (const Data* term : terms) {
-    const Value* fields = term->fields();
-    if (term->size() == 1) {
-      plan.Add(*TensorIn(fields[0]));
-      continue;
-    }
-    TensorObject& second = *TensorIn(fields[1]);
-    if (fields[0].is_word()) {
-      plan.AddRow(fields[0].word(), second, 0);
-      continue;
-    }
-    TensorObject& first = *TensorIn(fields[0]);
-    if (first.element() == ir::TypeKind::Int)
-      for (size_t k = 0; k < first.count(); ++k) plan.AddRow(first.as<int64_t>()[k], second, k);
-    else plan.AddProduct(first, second, first.dims().size() == 1 ? 1 : static_cast<size_t>(first.dims()[0]));
-  }
+  for (const Data* term : terms) AddTerm(*term, plan);
   plan.Multiply();
 
   TensorBlock* block = TensorBlock::New(device, bytes);

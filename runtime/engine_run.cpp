@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "llvm/ADT/Sequence.h"
-
 namespace df {
 
 namespace {
@@ -41,8 +39,7 @@ void PathEnds::Fill(RuntimeError& error, uint64_t length) const {
 EngineRun::EngineRun(const ir::Graph& graph, const RunOptions& run) : graph_(graph), run_(run), limits_(run.limits) {
   results_.resize(graph.graph_results.size());
   if (run_.leave) DeadObjects::watch = this;
-  auto types = llvm::seq<uint32_t>(0, graph.types.size());
-  if (llvm::any_of(types, [&](uint32_t t) { return graph.types.Kind(ir::TypeId(t)) == ir::TypeKind::Tensor; })) memory::KeepLargeBlocks();
+  if (graph.types.HasTensors()) memory::KeepLargeBlocks();
 }
 
 EngineRun::~EngineRun() {

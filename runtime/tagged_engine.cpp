@@ -21,19 +21,13 @@ namespace {
 constexpr uint32_t kManyNodes = 2000;
 constexpr uint32_t kStepsPerNode = 4;
 
-bool HasTensors(const ir::Graph& graph) {
-  for (uint32_t t = 0; t < graph.types.size(); ++t)
-    if (graph.types.Kind(ir::TypeId(t)) == ir::TypeKind::Tensor) return true;
-  return false;
-}
-
 }  // namespace
 
 TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, const Options& options)
     : EngineRun(graph, run), options_(options) {
   if (run_.trace) options_.direct = options_.move = false;  // every firing is shown, with its operands
   if (run_.trace || run_.run_dry) run_.threads = 1;
-  options_.batch = run_.batch > 0 && !run_.trace && HasTensors(graph);
+  options_.batch = run_.batch > 0 && !run_.trace && graph.types.HasTensors();
   options_.away = run_.device && !run_.device->is_host();
   options_.warm_up = run_.warm_up && options_.direct && (run_.stress ? run_.stress % 2 == 0 : graph.nodes.size() >= kManyNodes);
   refused_ = Compile(graph_, options_, &program_);

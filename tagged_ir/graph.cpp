@@ -12,6 +12,12 @@ TypeTable::TypeTable() {
 
 TypeId TypeTable::AddData(std::string name) { return rows_.Add({TypeKind::Data, std::move(name), {}}); }
 
+bool TypeTable::HasTensors() const {
+  for (uint32_t t = 0; t < size(); ++t)
+    if (Kind(TypeId(t)) == TypeKind::Tensor) return true;
+  return false;
+}
+
 TypeId TypeTable::Find(std::string_view data_name) const {
   for (uint32_t i = 0; i < rows_.size(); ++i)
     if (rows_[TypeId(i)].kind == TypeKind::Data && rows_[TypeId(i)].name == data_name) return TypeId(i);

@@ -69,6 +69,7 @@ class TypeTable {
   const Type& operator[](TypeId id) const { return rows_[id]; }
   bool Contains(TypeId id) const { return rows_.Contains(id); }
   uint32_t size() const { return rows_.size(); }
+  bool HasTensors() const;
   TypeId next_id() const { return rows_.next_id(); }
   TypeKind Kind(TypeId id) const { return rows_[id].kind; }
   std::string Print(PortType type) const;  // "Int", "lazy (Int, Bool)"

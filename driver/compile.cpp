@@ -1,5 +1,6 @@
 #include "driver/compile.h"
 
+#include <cctype>
 #include <filesystem>
 
 #include "driver/commands.h"
@@ -102,7 +103,7 @@ TokenBuffer TokensOf(const ast::Ast& ast, const TokenBuffer& all) {
 
 // What shows a tagged graph also shows a compiled one; a graph's text is compiled to a file.
 ExitCode DumpGraphFile(Pipeline& pipeline, const Options& options, const std::string& bytes, std::string& out) {
-  std::optional<ir::Graph> graph = LoadGraph(bytes, pipeline.diags);
+  std::optional<ir::Graph> graph = LoadGraph(DisplayName(options.file), bytes, pipeline.diags);
   if (!graph) return ExitCode::BadGraph;
   if (options.emit == Emit::None && ir::LooksLikeGraphText(bytes)) {
     PassScope pass("write the graph");
@@ -242,12 +243,18 @@ bool CheckText(Pipeline& pipeline, const Options& options, std::string text) {
 
 bool HoldsGraph(std::string_view bytes) { return ir::LooksLikeGraphFile(bytes) || ir::LooksLikeGraphText(bytes); }
 
-std::optional<ir::Graph> LoadGraph(const std::string& bytes, Diagnostics& diags) {
+std::optional<ir::Graph> LoadGraph(const std::string& name, const std::string& bytes, Diagnostics& diags) {
   PassScope pass("read the graph");
   std::string error;
   std::optional<ir::Graph> graph =
       ir::LooksLikeGraphText(bytes) ? ir::ParseText(bytes, &error) : ir::Deserialize(bytes, &error);
-  if (!graph) diags.Report(Diag::BadGraphFile, {}, error);
+  if (graph) return graph;
+  if (bytes.empty()) error = "it is empty";
+  diags.Report(Diag::BadGraphFile, {}, fmt::format("`{}`: {}", name, error));
+  if (ir::LooksLikeGraphText(bytes)) return graph;
+  bool source = !bytes.empty() && !ir::LooksLikeGraphFile(bytes) &&
+                llvm::all_of(llvm::StringRef(bytes).take_front(256), [](unsigned char c) { return c >= ' ' || std::isspace(c); });
+  diags.Hint(source ? "the name of a source ends in `.df`" : "`dfc FILE.df -o NAME.graph` makes it from its source");
   return graph;
 }
 

@@ -20,8 +20,8 @@ bool CheckText(Pipeline& pipeline, const Options& options, std::string text);
 // The tagged graph of the text's `main`. nullopt after errors.
 std::optional<ir::Graph> GraphOfMain(Pipeline& pipeline, const Options& options, std::string text);
 
-// A verified graph from the bytes of a file. Reports what is wrong with it.
-std::optional<ir::Graph> LoadGraph(const std::string& bytes, Diagnostics& diags);
+// A verified graph from the bytes of the file `name`. Reports what is wrong with it.
+std::optional<ir::Graph> LoadGraph(const std::string& name, const std::string& bytes, Diagnostics& diags);
 // Whether these are the bytes of a graph, in a file's form or as text, and no source.
 bool HoldsGraph(std::string_view bytes);
 

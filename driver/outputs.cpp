@@ -128,7 +128,7 @@ Outcome Outputs::TakeValue(Execution& execution, const Target& target, ir::PortT
   Outcome outcome;
   switch (target.format) {
     case Format::Text:
-      if (graph_->types.Kind(type.type) == ir::TypeKind::String || ir::IsText(graph_->types, type.type))
+      if (graph_->types.Kind(type.type) == ir::TypeKind::Text || ir::IsText(graph_->types, type.type))
         return WriteRaw(execution, *graph_, type, std::move(value), &taken->bytes);
       {
         llvm::raw_string_ostream out(taken->bytes);

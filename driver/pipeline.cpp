@@ -59,7 +59,7 @@ bool Pipeline::LoadLibraryModule(std::string_view name) {
   FileId file = sources.Add(std::string(module->name), std::string(module->text));
   ast::Ast ast = Parse(Lex(sources, file, own), own);
   for (const ast::Import& import : ast.module.imports) LoadLibraryModule(Text(import.module.text));
-  if (!own.has_errors()) ResolveFixity(ast, session.fixities, own);
+  if (!own.has_errors()) ResolveFixity(ast, session.fixities, session.records, own);
   CheckOptions options;
   options.library = true;
   options.warnings = false;
@@ -80,7 +80,7 @@ bool Pipeline::Check(ast::Ast& ast, const CheckOptions& options) {
   }
   {
     PassScope pass("resolve fixities");
-    ResolveFixity(ast, session.fixities, diags);
+    ResolveFixity(ast, session.fixities, session.records, diags);
     if (diags.has_errors()) return false;
   }
   PassScope pass("check");
@@ -91,7 +91,7 @@ bool Pipeline::Check(ast::Ast& ast, const CheckOptions& options) {
 
 std::string Pipeline::TypeOfExpression(ast::Ast& ast) {
   PassScope pass("check");
-  ResolveFixity(ast, session.fixities, diags);
+  ResolveFixity(ast, session.fixities, session.records, diags);
   return diags.has_errors() ? "" : session.TypeOfExpression(ast, diags);
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 bool IsMetric(const ir::Graph& graph, ir::TypeId type) {
   const ir::Type& row = graph.types[type];
-  return IsScalar(row.kind) || row.kind == ir::TypeKind::String || ir::IsText(graph.types, type) ||
+  return IsScalar(row.kind) || row.kind == ir::TypeKind::Text || ir::IsText(graph.types, type) ||
          (row.kind == ir::TypeKind::Tensor && row.dims.empty());
 }
 
@@ -128,7 +128,7 @@ Outcome RecordRun::ShowMetric(Execution& execution, const Metric& metric, Value 
   ir::TypeKind kind = graph_.types.Kind(metric.held.type);
   llvm::raw_string_ostream text(shown->text);
   if (Outcome outcome = Show(execution, graph_, metric.held, value, text); !outcome.ok()) return outcome;
-  if (kind == ir::TypeKind::String || ir::IsText(graph_.types, metric.held.type)) {
+  if (kind == ir::TypeKind::Text || ir::IsText(graph_.types, metric.held.type)) {
     shown->is_text = true;
     if (Outcome outcome = WriteRaw(execution, graph_, metric.held, value, &shown->raw); !outcome.ok()) return outcome;
   }

@@ -97,7 +97,7 @@ ExitCode Load(Pipeline& pipeline, const Options& options, std::optional<ir::Grap
   if (!bytes) return ExitCode::Failed;
   if (HasSuffix(options.file, ".graph") || HoldsGraph(*bytes)) {
     origin = GraphOrigin::File;
-    graph = LoadGraph(*bytes, pipeline.diags);
+    graph = LoadGraph(DisplayName(options.file), *bytes, pipeline.diags);
     return graph ? ExitCode::Fine : ExitCode::BadGraph;
   }
   graph = GraphOfMain(pipeline, options, std::move(*bytes));

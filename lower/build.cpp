@@ -78,6 +78,7 @@ void Builder::DropAll() {
 bool Builder::FieldIsEvaluated(VarId var) {
   switch (p_.BuiltinOf(p_.vars[var].type)) {
     case df::Builtin::Int:
+    case df::Builtin::Integer:
     case df::Builtin::Float:
     case df::Builtin::Double:
     case df::Builtin::Char:

@@ -79,6 +79,7 @@ class Builder {
   fg::Value Box(fg::Value whole, llvm::ArrayRef<fg::Value> parts, df::TypeId type, ir::PosId pos);
   fg::Value Constant(ir::ConstId constant, ir::PosId pos);
   fg::Value Construct(const Expr* expr);
+  fg::Value ConstructorField(const Expr* con, size_t i, const char* name, const std::string& what);
   Values Call(const Expr* expr);
   Values Arguments(FunId fun, llvm::ArrayRef<Expr*> args);
   Values Diff(const Expr* expr);
@@ -87,6 +88,7 @@ class Builder {
   bool IsCheap(const Expr* expr, uint32_t& budget, llvm::SmallVectorImpl<VarId>* lazy = nullptr) const;
   std::string WhatIsLazy(const Expr* expr) const;
   bool IsCheapOp(const Expr* expr) const;
+  bool IsShortConstant(const Expr* expr) const;
 
   // build_let.cpp
   void BindLet(const Expr* expr);

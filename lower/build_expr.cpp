@@ -98,14 +98,18 @@ fg::Value Builder::Eval(const Expr* expr) { return Build(expr, Shape::Single, fa
 fg::Value Builder::Construct(const Expr* expr) {
   const core::DataCon& con = p_.core.constructors[expr->con];
   Values fields;
-  for (size_t i = 0; i < expr->args.size(); ++i) {
-    fields.push_back(con.fields[i].strict
-                         ? Eval(expr->args[i])
-                         : Lazy(expr->args[i], fmt::format("field{}", i + 1),
-                                fmt::format("field {} of `{}` may not be needed", i + 1, Text(con.name))));
-    CheckField(expr, i, fields.back());
-  }
+  for (size_t i = 0; i < expr->args.size(); ++i)
+    fields.push_back(con.fields[i].strict ? Eval(expr->args[i])
+                                          : ConstructorField(expr, i, "field", fmt::format("field {} of `{}`", i + 1, Text(con.name))));
   return Op(ir::Op::Construct, fields, Strict(expr->type), con.index, expr->pos);
+}
+
+// What a constructor application has in a lazy field: evaluated if whoever looks at the whole needs it.
+fg::Value Builder::ConstructorField(const Expr* con, size_t i, const char* name, const std::string& what) {
+  bool needed = i < kNeededFields && (strictness_.needed.lookup(con) >> i & 1);
+  fg::Value value = needed ? Eval(con->args[i]) : Lazy(con->args[i], fmt::format("{}{}", name, i + 1), what + " may not be needed");
+  CheckField(con, i, value);
+  return value;
 }
 
 // ---------------------------------------------------------------- calls
@@ -201,11 +205,8 @@ Builder::Values Builder::PartsOf(const Expr* expr) {
   Values values;
   if (expr->kind == Kind::Con) {
     values.push_back(make_unit());
-    for (size_t i = 0; i < expr->args.size(); ++i) {
-      values.push_back(Lazy(expr->args[i], fmt::format("part{}", i + 1),
-                            fmt::format("part {} of the tuple may not be needed", i + 1)));
-      CheckField(expr, i, values.back());
-    }
+    for (size_t i = 0; i < expr->args.size(); ++i)
+      values.push_back(ConstructorField(expr, i, "part", fmt::format("part {} of the tuple", i + 1)));
     return values;
   }
   if (expr->kind == Kind::App && tuples_[expr->head->fun.index]) return Call(expr);
@@ -288,7 +289,18 @@ bool Builder::IsCheapOp(const Expr* expr) const {
   for (const Expr* arg : expr->args) tensor |= p.BuiltinOf(arg->type) == df::Builtin::Tensor;
   if (tensor) return expr->op == ir::Op::Fail;
   // What reads or copies a text takes as long as the text is.
-  if (expr->op == ir::Op::ReadNumber || expr->op == ir::Op::TextAdd) return false;
+  switch (expr->op) {
+    case ir::Op::ReadNumber:
+    case ir::Op::TextAdd:
+    case ir::Op::TextAppend:
+    case ir::Op::TextCompare:
+    case ir::Op::TextFind:
+    case ir::Op::TextSkip:
+    case ir::Op::TextUntil:
+    case ir::Op::TextMove:
+    case ir::Op::TextLength: return false;
+    default: break;
+  }
   if (!big) return true;
   switch (expr->op) {
     case ir::Op::Add:
@@ -309,8 +321,19 @@ bool Builder::IsCheapOp(const Expr* expr) const {
     case ir::Op::Floor:
     case ir::Op::DecodeMantissa:
     case ir::Op::Fail: return true;
+    // By a number of one word they are as cheap as sums: a product is longer by a word at most, a remainder has one.
+    case ir::Op::Mul: return IsShortConstant(expr->args[0]) || IsShortConstant(expr->args[1]);
+    case ir::Op::Div:
+    case ir::Op::Mod:
+    case ir::Op::Quot:
+    case ir::Op::Rem: return IsShortConstant(expr->args[1]);
     default: return false;
   }
+}
+
+// An Integer that is written out with few digits.
+bool Builder::IsShortConstant(const Expr* expr) const {
+  return expr->kind == Kind::Const && p_.constants[expr->constant].text.size() <= 18;
 }
 
 // Whether it may be computed before anybody asks: of bounded cost on what is evaluated already. An error is a datum and

@@ -62,7 +62,7 @@ class Dumper {
       case ir::TypeKind::Unit: out_ << "()"; return;
       case ir::TypeKind::Bool: out_ << (constant.word ? "True" : "False"); return;
       case ir::TypeKind::Integer: out_ << constant.text; return;
-      case ir::TypeKind::String:
+      case ir::TypeKind::Text:
         out_ << '"';
         out_.write_escaped(constant.text);
         out_ << '"';

@@ -2,17 +2,20 @@
 // another function builds, a new function does the work of both and nothing is built. `sum (map f (upTo a b))` becomes a
 // loop over a and b.
 //
-// A consumer `f .. p ..` is recursive, begins with `case p of` and mentions p nowhere else. A producer `g ys` is recursive
-// and some of its ends are constructors. For f .. (g ys) .. there is the function `f@g` of both functions' parameters: g's
-// body, and at each of its ends what f makes of it:
-//   a constructor     f's body with this constructor for p; the match is taken
-//   a call or a value  f of that; if it is a call of a producer, fused again: for g itself that is a call of `f@g`
-// Where the recursive calls of f meet those of g, `f (g ..)` within that body, the loop is closed. If none does there is
-// nothing gained, and the call stays as it was.
+// A consumer `f .. p ..` is recursive and uses p once on each path through its body: it matches p, as the first thing or
+// after cheap matches of others (`zipWith f xs p`), or hands p on, to itself in the same place or to another consumer
+// (`sum (xs ++ p)`, where f is the fused `sum` and `++`). A producer `g ys` is recursive and some of its ends are
+// constructors. For f .. (g ys) .. there is the function `f@g` of both functions' parameters: f's body with g's in place of
+// the match, and at each end of that what f makes of it:
+//   a constructor     f's match of this constructor, which is taken
+//   a call of a producer  f of that, fused again: for g itself that is a call of `f@g`
+//   any other value   f of that, or f's match of it: if f builds data, what it delays needs no further call then
+// and with the call of g where p is handed on. Where the recursive calls of f meet those of g, `f (g ..)` within that body,
+// the loop is closed. If none does there is nothing gained, and the call stays as it was.
 //
-// p is looked at first and once, so nothing is computed earlier, more often, or in another order. What f's alternative
-// does not look at, the rest of a list for one, stays as lazy as it was. A place in g's part is shown as called from f's
-// match.
+// g's body stands where p was looked at, and nothing is computed earlier, more often, or in another order; only matches of
+// variables and ops on them are repeated, where an end of g is no constructor. What f's alternative does not look at, the
+// rest of a list for one, stays as lazy as it was. A place in g's part is shown as called from f's match.
 #include "llvm/ADT/DenseSet.h"
 #include "lower/simplify.h"
 
@@ -25,6 +28,7 @@ constexpr size_t kMaxParts = 8;         // functions in a fused one
 constexpr size_t kMaxSame = 2;          // of these the same
 constexpr uint32_t kMaxEnds = 6;        // of an argument that is a branch
 constexpr uint32_t kSmallEnd = 16;      // nodes of an alternative that is taken at once for a constructor among these
+constexpr uint32_t kSmallMatch = 40;    // nodes of a match that is copied to an end that is no constructor
 
 class Fusion {
  public:
@@ -48,7 +52,8 @@ class Fusion {
   // What is known of a function as it was when it was first asked for.
   struct Facts {
     bool known = false;
-    int consumes = -1;  // the parameter that it takes apart first
+    int first = -1;                          // the parameter that it takes apart before anything else
+    llvm::SmallVector<size_t, 2> consumes;   // all that it consumes, `first` in front
     bool produces = false;
   };
 
@@ -71,52 +76,59 @@ class Fusion {
 
   // f .. e ..: what it becomes, if e is a call of a producer or ends in such.
   void FuseCall(Expr*& call) {
-    int taken = FactsOf(call->head->fun).consumes;
-    if (taken < 0) return;
-    Expr* argument = call->args[static_cast<size_t>(taken)];
-    if (IsCall(argument)) {
-      FuseWith(call, static_cast<size_t>(taken));
-      return;
-    }
+    while (FuseArgument(call)) {}
+    if (int first = FactsOf(call->head->fun).first; first >= 0) FuseEnds(call, static_cast<size_t>(first));
+  }
+
+  // Fuses with the first argument that allows it.
+  bool FuseArgument(Expr* call) {
+    llvm::SmallVector<size_t, 2> consumes = FactsOf(call->head->fun).consumes;
+    return llvm::any_of(consumes, [&](size_t taken) { return IsCall(call->args[taken]) && FuseWith(call, taken); });
+  }
+
+  // The same where the argument that is taken apart first has several ends: f goes to these.
+  void FuseEnds(Expr*& call, size_t taken) {
+    Expr* argument = call->args[taken];
     uint32_t ends = 0;
     bool fuses = false;
-    CountEnds(argument, call->head->fun, ends, fuses);
-    if ((argument->kind != Kind::Case && argument->kind != Kind::Let) || !fuses || ends > kMaxEnds) return;
-    // f goes to the ends; its other arguments are named, for they are mentioned at each.
+    if (argument->kind != Kind::Case && argument->kind != Kind::Let) return;
+    CountEnds(argument, call->head->fun, taken, ends, fuses);
+    if (!fuses || ends > kMaxEnds) return;
+    // Its other arguments are named, for they are mentioned at each end.
     std::vector<Binding> named;
     for (size_t i = 0; i < call->args.size(); ++i) {
-      if (i == static_cast<size_t>(taken) || IsAtom(p_, call->args[i])) continue;
+      if (i == taken || IsAtom(p_, call->args[i])) continue;
       named.push_back({p_.NewVar(p_.vars[p_.functions[call->head->fun].params[i]].name, call->args[i]->type), call->args[i]});
       call->args[i] = p_.NewVarExpr(named.back().var, call->args[i]->pos);
     }
-    Expr* result = PushCall(argument, call, static_cast<size_t>(taken));
+    Expr* result = MapEnds(argument, call->type, [&](Expr* end) { return CallAtEnd(end, call, taken); });
     for (size_t i = named.size(); i-- > 0;) result = p_.NewLet(named[i].var, named[i].value, result, call->pos);
     call = result;
   }
 
   // How many ends it has, and whether one is a producer's call that `consumer` fuses with.
-  void CountEnds(const Expr* expr, FunId consumer, uint32_t& ends, bool& fuses) {
+  void CountEnds(const Expr* expr, FunId consumer, size_t taken, uint32_t& ends, bool& fuses) {
     while (expr->kind == Kind::Let) expr = expr->head;
     if (expr->kind == Kind::Case) {
-      for (const Alt& alt : expr->alts) CountEnds(alt.body, consumer, ends, fuses);
+      for (const Alt& alt : expr->alts) CountEnds(alt.body, consumer, taken, ends, fuses);
       return;
     }
     ++ends;
-    if (IsCall(expr)) fuses = fuses || Fused(consumer, expr->head->fun).valid();
+    if (IsCall(expr)) fuses = fuses || Fused(consumer, taken, expr->head->fun).valid();
   }
 
-  Expr* PushCall(Expr* expr, Expr* call, size_t taken) {
-    if (expr->kind == Kind::Let || expr->kind == Kind::Case) {
-      expr->type = call->type;
-      if (expr->kind == Kind::Let) expr->head = PushCall(expr->head, call, taken);
-      else
-        for (Alt& alt : expr->alts) alt.body = PushCall(alt.body, call, taken);
-      return expr;
-    }
-    if (expr->kind == Kind::Op && expr->op == ir::Op::Fail) {
-      expr->type = call->type;
-      return expr;
-    }
+  // The expression with something of this type at each of its ends; an end that fails does so at that type.
+  static Expr* MapEnds(Expr* expr, df::TypeId type, llvm::function_ref<Expr*(Expr*)> at_end) {
+    bool fails = expr->kind == Kind::Op && expr->op == ir::Op::Fail;
+    if (expr->kind != Kind::Let && expr->kind != Kind::Case && !fails) return at_end(expr);
+    expr->type = type;
+    if (expr->kind == Kind::Let) expr->head = MapEnds(expr->head, type, at_end);
+    for (Alt& alt : expr->alts) alt.body = MapEnds(alt.body, type, at_end);
+    return expr;
+  }
+
+  // The call with this end of its argument for that.
+  Expr* CallAtEnd(Expr* expr, Expr* call, size_t taken) {
     llvm::DenseMap<uint32_t, VarId> none;
     Expr* copy = p_.New(Kind::App, call->type, call->pos);
     copy->head = p_.NewFun(call->head->fun, call->head->type, call->head->pos);
@@ -151,45 +163,103 @@ class Fusion {
     return body;
   }
 
-  // f .. (g ys) ..: a call of the function that does both, if there is one.
-  void FuseWith(Expr* call, size_t taken) {
+  // f .. (g ys) ..: becomes a call of the function that does both, if there is one.
+  bool FuseWith(Expr* call, size_t taken) {
     Expr* inner = call->args[taken];
-    FunId fused = Fused(call->head->fun, inner->head->fun);
-    if (!fused.valid()) return;
+    FunId fused = Fused(call->head->fun, taken, inner->head->fun);
+    if (!fused.valid()) return false;
     call->head = p_.NewFun(fused, call->head->type, call->head->pos);
     call->args.erase(call->args.begin() + static_cast<std::ptrdiff_t>(taken));
     call->args.append(inner->args.begin(), inner->args.end());
+    return true;
   }
 
-  const Facts& FactsOf(FunId fun) {
+  Facts FactsOf(FunId fun) {
     if (facts_.size() <= fun.index) facts_.resize(p_.functions.size());
-    Facts& facts = facts_[fun.index];
-    if (facts.known) return facts;
+    if (facts_[fun.index].known) return facts_[fun.index];
+    Facts facts;
     const Function& function = p_.functions[fun];
     if (!function.body || open_.contains(fun.index)) return facts;  // not yet
-    facts.known = true;
-    if (fun == p_.main || SizeOf(function.body, kMaxFunction + 1) > kMaxFunction || !Mentions(function.body, fun)) return facts;
-    facts.produces = BuildsData(function.body);
+    facts_[fun.index].known = facts.known = true;  // who asks again while its calls are looked at gets nothing
     const Expr* body = function.body;
-    if (body->kind != Kind::Case || body->head->kind != Kind::Var || body->var.valid()) return facts;
-    if (llvm::none_of(body->alts, [](const Alt& alt) { return alt.kind == core::AltKind::Con; })) return facts;
-    if (CountUses(body, body->head->var) != 1 || p_.IsTuple(body->head->type)) return facts;
-    for (size_t i = 0; i < function.params.size(); ++i)
-      if (function.params[i] == body->head->var) facts.consumes = static_cast<int>(i);
-    return facts;
+    if (fun == p_.main || SizeOf(body, kMaxFunction + 1) > kMaxFunction || !Mentions(body, fun)) return facts;
+    facts.produces = BuildsData(body);
+    for (size_t i = 0; i < function.params.size(); ++i) {
+      Look look = LookAt(fun, i);
+      if (look.other || look.uses != 1 || (!look.match && !look.handed_on)) continue;
+      if (look.match != body) {
+        facts.consumes.push_back(i);
+        continue;
+      }
+      facts.first = static_cast<int>(i);
+      facts.consumes.insert(facts.consumes.begin(), i);
+    }
+    return facts_[fun.index] = facts;
+  }
+
+  // What a function does with a parameter.
+  struct Look {
+    uint32_t uses = 0;            // on the path that has most of them
+    const Expr* match = nullptr;  // where it is taken apart (the last such place)
+    bool handed_on = false;       // another consumer gets it
+    bool other = false;           // anything else but that the function passes it to itself
+  };
+
+  Look LookAt(FunId fun, size_t param) {
+    Look look;
+    const Function& function = p_.functions[fun];
+    VarId var = function.params[param];
+    if (p_.IsTuple(p_.vars[var].type)) look.other = true;
+    else look.uses = Walk(function.body, var, fun, param, true, look);
+    return look;
+  }
+
+  // The uses of `var`; `reached` says that what comes before `expr` is cheap to repeat.
+  uint32_t Walk(const Expr* expr, VarId var, FunId fun, size_t param, bool reached, Look& look) {
+    auto is_var = [&](const Expr* part) { return part->kind == Kind::Var && part->var == var; };
+    uint32_t uses = 0;
+    if (is_var(expr)) {
+      look.other = true;
+    } else if (expr->kind == Kind::Case) {
+      if (is_var(expr->head)) {
+        bool data = llvm::any_of(expr->alts, [](const Alt& alt) { return alt.kind == core::AltKind::Con; });
+        if (!reached || expr->var.valid() || !data) look.other = true;
+        look.match = expr;
+        uses = 1;
+      } else {
+        uses = Walk(expr->head, var, fun, param, false, look);
+      }
+      uint32_t most = 0;
+      for (const Alt& alt : expr->alts)
+        most = std::max(most, Walk(alt.body, var, fun, param, reached && IsCheap(expr->head), look));
+      uses += most;
+    } else {
+      for (size_t i = 0; i < expr->args.size(); ++i) {
+        if (!is_var(expr->args[i]) || !IsCall(expr)) {
+          uses += Walk(expr->args[i], var, fun, param, false, look);
+          continue;
+        }
+        ++uses;
+        if (expr->head->fun == fun && i == param) continue;
+        if (expr->head->fun != fun && llvm::is_contained(FactsOf(expr->head->fun).consumes, i)) look.handed_on = true;
+        else look.other = true;
+      }
+      for (const Binding& binding : expr->bindings) uses += Walk(binding.value, var, fun, param, false, look);
+      if (expr->head) uses += Walk(expr->head, var, fun, param, false, look);
+    }
+    return uses;
+  }
+
+  // Whether evaluating it twice costs little.
+  bool IsCheap(const Expr* expr) const {
+    return expr->kind == Kind::Var ||
+           (expr->kind == Kind::Op && llvm::all_of(expr->args, [&](const Expr* arg) { return IsAtom(p_, arg); }));
   }
 
   static bool BuildsData(const Expr* expr) {
     if (expr->kind == Kind::Let) return BuildsData(expr->head);
     if (expr->kind == Kind::Case) return llvm::any_of(expr->alts, [](const Alt& alt) { return BuildsData(alt.body); });
     return expr->kind == Kind::Con;
-  }
-
-  static uint32_t CountUses(const Expr* expr, VarId var) {
-    if (expr->kind == Kind::Var) return expr->var == var;
-    uint32_t uses = 0;
-    ForEachChild(const_cast<Expr*>(expr), [&](Expr* child) { uses += CountUses(child, var); });
-    return uses;
   }
 
   // The functions of the program that are in it.
@@ -203,16 +273,17 @@ class Fusion {
     return llvm::any_of(parts, [&](uint32_t part) { return llvm::count(parts, part) > static_cast<long>(kMaxSame); });
   }
 
-  // The function for f .. (g ys) ..; invalid if there is none.
-  FunId Fused(FunId f, FunId g) {
-    auto it = fused_.find({f.index, g.index});
-    if (it != fused_.end()) return it->second;
+  // The function for f .. (g ys) .., where g's call is argument `taken`; invalid if there is none.
+  FunId Fused(FunId f, size_t taken, FunId g) {
+    std::tuple<uint32_t, size_t, uint32_t> key{f.index, taken, g.index};
+    if (auto it = fused_.find(key); it != fused_.end()) return it->second;
     FunId none;
-    int consumes = FactsOf(f).consumes;
-    if (consumes < 0 || !FactsOf(g).produces || f == g) return none;
+    if (f == g || !FactsOf(g).produces || !llvm::is_contained(FactsOf(f).consumes, taken)) return none;
     std::vector<uint32_t> parts = PartsOf(f), more = PartsOf(g);
     parts.insert(parts.end(), more.begin(), more.end());
     if (TooDeep(parts)) return none;
+    fused_[key] = none;  // for who asks while it is not clear
+    if (!LookAt(f, taken).match && !FusesBelow(p_.functions[f].body, p_.functions[f].params[taken], f, g)) return none;
     ++made_;
     Function made = p_.functions[f];
     made.name = p_.UniqueName(made.name + "@" + p_.functions[g].source_name);
@@ -220,28 +291,68 @@ class Fusion {
     FunId id = p_.functions.Add(std::move(made));
     recursive_.resize(p_.functions.size(), true);
     parts_[id.index] = std::move(parts);
-    fused_[{f.index, g.index}] = id;
+    fused_[key] = id;
     open_.insert(id.index);
-    MakeBody(id, f, static_cast<size_t>(consumes), g);
+    MakeBody(id, f, taken, g);
     open_.erase(id.index);
     // No call of f met one of g, or it grew too long.
     bool good = Mentions(p_.functions[id].body, id) && SizeOf(p_.functions[id].body, kMaxFused + 1) <= kMaxFused;
-    return good ? id : fused_[{f.index, g.index}] = none;
+    return good ? id : fused_[key] = none;
+  }
+
+  // Whether `var` is handed on to a consumer that fuses with `g`.
+  bool FusesBelow(Expr* expr, VarId var, FunId f, FunId g) {
+    bool fuses = false;
+    if (IsCall(expr) && expr->head->fun != f)
+      for (size_t i = 0; i < expr->args.size(); ++i)
+        if (expr->args[i]->kind == Kind::Var && expr->args[i]->var == var) fuses = Fused(expr->head->fun, i, g).valid();
+    ForEachChild(expr, [&](Expr* child) { fuses = fuses || FusesBelow(child, var, f, g); });
+    return fuses;
   }
 
   void MakeBody(FunId id, FunId f, size_t taken, FunId g) {
-    llvm::SmallVector<VarId, 4> outer, params;
-    for (VarId param : p_.functions[f].params) outer.push_back(p_.NewVar(p_.vars[param].name, p_.vars[param].type));
-    for (size_t i = 0; i < outer.size(); ++i)
-      if (i != taken) params.push_back(outer[i]);
-    Expr* body = p_.CloneBody(p_.functions[g], params, p_.functions[f].body->pos);
-    body = AtEnds(body, f, taken, outer);
+    llvm::SmallVector<VarId, 4> outer, inner;
+    Expr* body = p_.CloneBody(p_.functions[f], outer, {});
+    for (VarId param : p_.functions[g].params) inner.push_back(p_.NewVar(p_.vars[param].name, p_.vars[param].type));
+    PutProducer(body, {f, g, taken, outer, inner});
+    outer.erase(outer.begin() + static_cast<std::ptrdiff_t>(taken));
+    outer.append(inner.begin(), inner.end());
     Function& function = p_.functions[id];
-    function.params = params;
+    function.params = outer;
     function.body = body;
     Tidy(id);
     VisitFunction(id);
     Tidy(id);
+  }
+
+  // What is made one: f with these parameters is given g's result for parameter `taken`.
+  struct Pair {
+    FunId f, g;
+    size_t taken;
+    llvm::ArrayRef<VarId> outer, inner;
+  };
+
+  // Puts g's body where f matches the parameter, and a call of g where f hands it on.
+  void PutProducer(Expr*& expr, const Pair& pair) {
+    VarId var = pair.outer[pair.taken];
+    if (expr->kind == Kind::Case && expr->head->kind == Kind::Var && expr->head->var == var) {
+      llvm::DenseMap<uint32_t, VarId> params;
+      const Function& producer = p_.functions[pair.g];
+      for (size_t i = 0; i < pair.inner.size(); ++i) params[producer.params[i].index] = pair.inner[i];
+      Expr* match = expr;
+      expr = MapEnds(p_.Clone(producer.body, params, match->pos), match->type, [&](Expr* end) { return AtEnd(end, pair, match); });
+    } else if (expr->kind == Kind::Var && expr->var == var) {
+      expr = Call(pair.g, pair.inner, expr->pos);
+    } else {
+      ForEachChild(expr, [&](Expr*& child) { PutProducer(child, pair); });
+    }
+  }
+
+  Expr* Call(FunId fun, llvm::ArrayRef<VarId> params, ir::PosId pos) {
+    llvm::SmallVector<Expr*, 4> args;
+    for (VarId param : params) args.push_back(p_.NewVarExpr(param, pos));
+    df::TypeId type = p_.functions[fun].result;
+    return p_.NewApp(p_.NewFun(fun, type, pos), args, type, pos);
   }
 
   // What is used once moves to its use, so that calls of f stand around what they are given.
@@ -252,30 +363,18 @@ class Fusion {
     simplifier_.Run(id, recursive_);
   }
 
-  // g's body with f at its ends.
-  Expr* AtEnds(Expr* expr, FunId f, size_t taken, llvm::ArrayRef<VarId> outer) {
-    df::TypeId type = p_.functions[f].result;
-    switch (expr->kind) {
-      case Kind::Let:
-        expr->head = AtEnds(expr->head, f, taken, outer);
-        expr->type = type;
-        return expr;
-      case Kind::Case:
-        for (Alt& alt : expr->alts) alt.body = AtEnds(alt.body, f, taken, outer);
-        expr->type = type;
-        return expr;
-      default: break;
+  // What f makes of an end of g's body: `match` of a constructor, a call of f on anything else.
+  Expr* AtEnd(Expr* expr, const Pair& pair, const Expr* match) {
+    bool producer = IsCall(expr) && FactsOf(expr->head->fun).produces;
+    if (expr->kind == Kind::Con || (!producer && BuildsData(match) && SizeOf(match, kSmallMatch + 1) <= kSmallMatch)) {
+      llvm::DenseMap<uint32_t, VarId> none;
+      Expr* known = p_.Clone(match, none);
+      known->head = expr;
+      return known;
     }
-    if (expr->kind == Kind::Op && expr->op == ir::Op::Fail) {
-      expr->type = type;
-      return expr;
-    }
-    llvm::SmallVector<Expr*, 4> args;
-    for (size_t i = 0; i < outer.size(); ++i) args.push_back(i == taken ? nullptr : p_.NewVarExpr(outer[i], expr->pos));
-    if (expr->kind == Kind::Con) return AlternativeFor(f, args, expr, {});
-    args[taken] = expr;
-    ir::PosId pos = p_.functions[f].body->pos;
-    return p_.NewApp(p_.NewFun(f, type, pos), args, type, pos);
+    Expr* call = Call(pair.f, pair.outer, match->pos);
+    call->args[pair.taken] = expr;
+    return call;
   }
 
   Program& p_;
@@ -283,7 +382,7 @@ class Fusion {
   Simplifier simplifier_;
   std::vector<bool> recursive_;
   std::vector<Facts> facts_;
-  std::map<std::pair<uint32_t, uint32_t>, FunId> fused_;
+  std::map<std::tuple<uint32_t, size_t, uint32_t>, FunId> fused_;  // by consumer, parameter and producer
   llvm::DenseMap<uint32_t, std::vector<uint32_t>> parts_;
   llvm::DenseSet<uint32_t> open_;  // being made
   size_t made_ = 0, limit_ = 0;

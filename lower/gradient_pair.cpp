@@ -138,23 +138,13 @@ void PairBuilder::ContributeField(Value data, uint32_t con, uint32_t field, Valu
     // In one piece, which a symbolic zero may take the place of.
     std::vector<std::optional<Value>> fields(count);
     fields[static_cast<size_t>(numbers[field])] = cotangent;
-    return Contribute(data, OfFields(w_.TypeOf(data).type, con, fields));
+    return Contribute(data, types_.OfFields(w_, w_.TypeOf(data).type, con, fields));
   }
   std::vector<std::optional<Value>>& fields = scopes_.back().sums[data].fields[con];
   fields.resize(count);
   std::optional<Value>& sum = fields[static_cast<size_t>(numbers[field])];
   PortType type = w_.program().types[w_.TypeOf(data).type].constructors[con].fields[field].type;
   sum = sum ? types_.Sum(w_, type, *sum, cotangent) : cotangent;
-}
-
-// The cotangent of data with these cotangents of its fields.
-Value PairBuilder::OfFields(ir::TypeId type, uint32_t con, llvm::ArrayRef<std::optional<Value>> fields) {
-  Values operands;
-  for (const std::optional<Value>& field : fields) {
-    ir::TypeId wanted = w_.program().types[types_.Cotangent(type)].constructors[con + 1].fields[operands.size()].type.type;
-    operands.push_back(types_.AsCotangent(w_, wanted, field ? *field : types_.ZeroOf(w_, wanted)));
-  }
-  return w_.Construct(types_.Cotangent(type), con + 1, operands);
 }
 
 // The sum so far, written out; none if nothing was added.
@@ -164,11 +154,10 @@ std::optional<Value> PairBuilder::TakeSum(Value value) {
   Sum sum = std::move(it->second);
   scopes_.back().sums.erase(it);
   PortType port = PortOf(value);
-  ir::TypeId type = port.type;
-  Values parts = sum.whole;
-  for (auto& [con, fields] : sum.fields) parts.push_back(OfFields(type, con, fields));
-  Value total = parts[0];
-  for (Value part : llvm::ArrayRef(parts).drop_front()) total = types_.Sum(w_, port, total, part);
+  std::optional<Value> total;
+  for (Value part : sum.whole) total = total ? types_.Sum(w_, port, *total, part) : part;
+  for (auto& [con, fields] : sum.fields)
+    total = total ? types_.AddFields(w_, port, *total, con, fields) : types_.OfFields(w_, port.type, con, fields);
   return total;
 }
 

@@ -63,7 +63,6 @@ class PairBuilder {
   void Contribute(Value value, Value cotangent);
   void ContributeField(Value data, uint32_t con, uint32_t field, Value cotangent);
   std::optional<Value> Total(Value value);
-  Value OfFields(ir::TypeId type, uint32_t con, llvm::ArrayRef<std::optional<Value>> fields);
   std::optional<Value> TakeSum(Value value);
   Value OrZero(std::optional<Value> total, Value value);
 

@@ -147,6 +147,10 @@ Value GradientTypes::IsNotZero(Writer& w, Value cotangent) {
   return w.Op(ir::Op::Ne, {number, w.Const({integer, 0, ""})}, boolean);
 }
 
+static constexpr const char* kOtherShapes = "cotangents of one value have different shapes";
+// Fields of a constructor of which a number of 32 bits says which are given.
+static constexpr uint32_t kMostFields = 24;
+
 FunctionId GradientTypes::SumFunction(ir::TypeId type) {
   PortType cotangent = Strict(Cotangent(type));
   return Function({Helper::Sum, type.index, 0}, "add " + p_.types[cotangent.type].name, {cotangent, cotangent},
@@ -155,7 +159,7 @@ FunctionId GradientTypes::SumFunction(ir::TypeId type) {
       if (k == 0) return in[1];
       return w.Match(in[1], cotangent, [&](uint32_t j) -> Value {
         if (j == 0) return in[0];
-        if (j != k) return w.Fail("cotangents of one value have different shapes", cotangent.type);
+        if (j != k) return w.Fail(kOtherShapes, cotangent.type);
         Values fields;
         uint32_t next = 0;
         for (uint32_t i = 0; i < p_.types[type].constructors[k - 1].fields.size(); ++i) {
@@ -169,6 +173,61 @@ FunctionId GradientTypes::SumFunction(ir::TypeId type) {
       });
     });
   });
+}
+
+// The sum of a cotangent and one of constructor `con`, of which fields are given that are not zero: bit i of `given` says whether field i is. It need not
+// be built, and what it does not have is not added.
+FunctionId GradientTypes::SumOfFieldsFunction(ir::TypeId type, uint32_t con, uint32_t given) {
+  ir::TypeId whole = Cotangent(type);
+  llvm::SmallVector<PortType, 4> params = {Strict(whole)};
+  llvm::ArrayRef<ir::FieldType> rows = p_.types[whole].constructors[con + 1].fields;
+  for (uint32_t i = 0; i < rows.size(); ++i)
+    if (given >> i & 1) params.push_back(rows[i].type);
+  return Function({Helper::SumOfFields, type.index, con << kMostFields | given}, "add fields " + p_.types[whole].name, params, whole,
+                  [&](Writer& w, llvm::ArrayRef<Value> in) {
+    return w.Match(in[0], Strict(whole), [&](uint32_t k) -> Value {
+      if (k != 0 && k != con + 1) return w.Fail(kOtherShapes, whole);
+      Values fields;
+      const Value* next = in.begin() + 1;
+      for (const ir::FieldType& field : std::vector<ir::FieldType>(p_.types[type].constructors[con].fields)) {
+        if (!Active(field.type.type)) continue;
+        auto i = static_cast<uint32_t>(fields.size());
+        bool is_given = given >> i & 1;
+        if (k == 0) {
+          fields.push_back(is_given ? *next : ZeroOf(w, p_.types[whole].constructors[con + 1].fields[i].type.type));
+        } else {
+          Value before = w.Field(in[0], k, i);
+          fields.push_back(is_given ? Sum(w, field.type, before, *next) : before);
+        }
+        next += is_given;
+      }
+      return w.Construct(whole, con + 1, fields);
+    });
+  });
+}
+
+Value GradientTypes::AddFields(Writer& w, PortType port, Value cotangent, uint32_t con, llvm::ArrayRef<std::optional<Value>> fields) {
+  if (fields.size() > kMostFields || con >= 1u << (32 - kMostFields)) return Sum(w, port, cotangent, OfFields(w, port.type, con, fields));
+  llvm::ArrayRef<ir::FieldType> rows = p_.types[Cotangent(port.type)].constructors[con + 1].fields;
+  llvm::SmallVector<ir::TypeId, 8> wanted;
+  for (const ir::FieldType& row : rows) wanted.push_back(row.type.type);
+  Values operands = {cotangent};
+  uint32_t given = 0;
+  for (uint32_t i = 0; i < fields.size(); ++i) {
+    if (!fields[i]) continue;
+    given |= 1u << i;
+    operands.push_back(AsCotangent(w, wanted[i], *fields[i]));
+  }
+  return {w.Apply(SumOfFieldsFunction(port.type, con, given), operands), 0};
+}
+
+Value GradientTypes::OfFields(Writer& w, ir::TypeId type, uint32_t con, llvm::ArrayRef<std::optional<Value>> fields) {
+  Values operands;
+  for (const std::optional<Value>& field : fields) {
+    ir::TypeId wanted = p_.types[Cotangent(type)].constructors[con + 1].fields[operands.size()].type.type;
+    operands.push_back(AsCotangent(w, wanted, field ? *field : ZeroOf(w, wanted)));
+  }
+  return w.Construct(Cotangent(type), con + 1, operands);
 }
 
 // ---------------------------------------------------------------- tangents that programs see

@@ -42,6 +42,9 @@ class GradientTypes {
   Value ZeroOf(Writer& w, ir::TypeId cotangent);
   // Of the cotangents of a value of this type. Each is a Cotangent, a tensor, or of another kind that AsCotangent takes.
   Value Sum(Writer& w, PortType port, Value a, Value b);
+  // Of data, by the cotangents of a constructor's fields; what is not given is zero. By themselves, and added to a cotangent.
+  Value OfFields(Writer& w, ir::TypeId type, uint32_t con, llvm::ArrayRef<std::optional<Value>> fields);
+  Value AddFields(Writer& w, PortType port, Value cotangent, uint32_t con, llvm::ArrayRef<std::optional<Value>> fields);
   // Whether a cotangent is more than a symbolic zero: whether it comes from where the value was used.
   Value IsNotZero(Writer& w, Value cotangent);
   // A Branch on that; of several, on whether any is.
@@ -80,7 +83,7 @@ class GradientTypes {
   std::string FreshName(const std::string& base);
 
  private:
-  enum class Helper : uint8_t { Sum, SymbolicSum, Materialise, MaterialiseZero, Embed, Join, Primal, Tangent };
+  enum class Helper : uint8_t { Sum, SumOfFields, SymbolicSum, Materialise, MaterialiseZero, Embed, Join, Primal, Tangent };
   struct Key {
     Helper helper;
     uint32_t type, other;
@@ -99,6 +102,7 @@ class GradientTypes {
   ir::TypeId FieldCotangent(ir::TypeId data, PortType field);
 
   FunctionId SumFunction(ir::TypeId type);
+  FunctionId SumOfFieldsFunction(ir::TypeId type, uint32_t con, uint32_t given);
   FunctionId SymbolicSumFunction(ir::TypeId cotangent);
   Value IfUsed(Writer& w, Value cotangent, ir::TypeId result, llvm::function_ref<Value(bool)> side);
   FunctionId MaterialiseFunction(ir::TypeId type, ir::TypeId tangent, bool zero);

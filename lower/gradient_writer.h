@@ -69,7 +69,7 @@ class Writer {
   }
   Value Unit() { return Const({p_.types.Builtin(ir::TypeKind::Unit), 0, ""}); }
   Value Fail(const std::string& message, ir::TypeId type) {
-    return Op(ir::Op::Fail, Const({p_.types.Builtin(ir::TypeKind::String), 0, message}), type);
+    return Op(ir::Op::Fail, Const({p_.types.Builtin(ir::TypeKind::Text), 0, message}), type);
   }
   // The value, evaluated.
   Value Forced(Value value) {

@@ -70,6 +70,11 @@ constexpr Pass kPasses[] = {
        mono::Simplify(program, options);
        return true;
      }},
+    {"demand", "functions are copied for what their callers surely need of their results",
+     [](mono::Program& program, core::VarId, const LowerOptions& options) {
+       if (options.Does(Optimisation::Demand)) mono::CopyByDemand(program);
+       return true;
+     }},
 };
 
 constexpr OptimisationInfo kOptimisations[] = {

@@ -138,7 +138,7 @@ Expr* Program::NewFail(const std::string& message, uint32_t attr, df::TypeId typ
 }
 
 Expr* Program::NewText(const std::string& text, ir::PosId pos) {
-  return NewConst({ir_types.Builtin(ir::TypeKind::String), 0, text}, core.types.Scalar(df::Builtin::Text), pos);
+  return NewConst({ir_types.Builtin(ir::TypeKind::Text), 0, text}, core.types.Scalar(df::Builtin::Text), pos);
 }
 
 std::string Program::UniqueName(const std::string& base) {

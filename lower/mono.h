@@ -38,7 +38,7 @@ struct Var {
 enum class Kind : uint8_t {
   Var,     // var
   Fun,     // fun: a function, or a constant that is computed where it is used
-  Const,   // constant; a String is a packed text, not a list
+  Const,   // constant; a Text is packed, no list
   Op,      // op on args: an ordinary op, saturated; all its operands are evaluated
   Con,     // con on args: saturated, not Bool nor unit (these are constants)
   App,     // head on args
@@ -90,6 +90,9 @@ struct Function {
   Expr* body = nullptr;
   ir::PosId pos;
   bool from_library = false;
+  // Of a result whose type has one constructor: the fields that everybody who calls it surely needs, a bit each
+  // (copy_by_demand.cpp).
+  uint32_t needed = 0;
 };
 
 class Program {
@@ -116,6 +119,7 @@ class Program {
   // The library's functions between packed texts and lists of characters, where the program needs them.
   FunId text_append;  // primTextAppend: a text's characters from an offset on, before a list
   FunId text_pack;    // primTextPack: the text of a list
+  FunId text_pack_onto;  // primTextPackOnto: a text with that of a list behind it
   FunId list_append;  // (++) of lists of characters
   // Its function that makes a tensor of the list of its elements, at each type that the program needs.
   llvm::DenseSet<uint32_t> tensor_literals;
@@ -145,6 +149,8 @@ class Program {
   std::string TensorShape(df::TypeId type, ir::TypeKind* element, llvm::SmallVectorImpl<int64_t>* dims);
   ir::TypeId IrType(df::TypeId type);   // declares data types as they are met
   llvm::ArrayRef<core::ConId> ConstructorsOf(df::TypeId type);
+  // Whether values of the constructor's type, a tuple for example, can have no other one.
+  bool IsOnlyConstructor(core::ConId con) const { return core.types.cons[core.constructors[con].tycon].constructors.size() == 1; }
 
   // ---- building
   VarId NewVar(std::string name, df::TypeId type) { return vars.Add({std::move(name), type}); }
@@ -231,5 +237,6 @@ void Defunctionalise(Program& program);
 void FloatIn(Program& program);
 void FloatIn(Program& program, FunId fun);
 void Fuse(Program& program, const LowerOptions& options);
+void CopyByDemand(Program& program);
 
 }  // namespace df::mono

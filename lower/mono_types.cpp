@@ -112,7 +112,7 @@ ir::TypeId Program::IrType(df::TypeId type) {
     case df::Builtin::Double: return builtin(ir::TypeKind::Double);
     case df::Builtin::Char: return builtin(ir::TypeKind::Char);
     case df::Builtin::Bool: return builtin(ir::TypeKind::Bool);
-    case df::Builtin::Text: return builtin(ir::TypeKind::String);
+    case df::Builtin::Text: return builtin(ir::TypeKind::Text);
     case df::Builtin::Tensor: {
       // Of a type without values nothing but failures is ever made: any shape will do.
       ir::TypeKind element;

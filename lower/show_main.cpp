@@ -24,8 +24,7 @@ class Structure {
     const TyCon con = p_.core.types.cons[head];
     switch (con.builtin) {
       case df::Builtin::Function:
-      case df::Builtin::IO:
-      case df::Builtin::Text: return false;
+      case df::Builtin::IO: return false;
       case df::Builtin::Tensor: return true;
       case df::Builtin::None: break;
       default: return llvm::all_of(args, [&](df::TypeId arg) { return Shows(arg); });
@@ -43,15 +42,17 @@ class Structure {
  private:
   static constexpr size_t kMaxTypes = 1000;
 
-  // Derived; of the library's types, Maybe and Either have instances written out that say the same.
+  // Derived, for all types that it is for; of the library's types, Maybe and Either have instances written out that say
+  // the same.
   bool HasDataInstance(TyConId head) const {
+    bool has = false;
     for (const core::Instance& instance : p_.core.instances) {
       if (instance.cls != show_ || p_.core.types.Head(instance.head) != head) continue;
-      if (instance.derived) return true;
       std::string_view name = Text(p_.core.types.cons[head].name);
-      return instance.from_library && (name == "Maybe" || name == "Either");
+      has = instance.derived || (instance.from_library && (name == "Maybe" || name == "Either"));
+      if (!has) return false;
     }
-    return false;
+    return has;
   }
 
   Program& p_;

@@ -294,6 +294,12 @@ Expr* Simplifier::ApplyToLiteral(FunId fun, llvm::ArrayRef<Expr*> args, ir::PosI
     changed_ |= text != nullptr;
     return text;
   }
+  if (fun == p_.text_pack_onto && args.size() == 2 && args[0]->kind == Kind::Const) {
+    Expr* text = TextOfLiteral(p_, args[1]);
+    if (!text) return nullptr;
+    changed_ = true;
+    return p_.NewText(p_.constants[args[0]->constant].text + p_.constants[text->constant].text, pos);
+  }
   if (p_.tensor_literals.contains(fun.index)) {
     Expr* tensor = p_.NewTensor(args[0], p_.functions[fun].result, pos);
     changed_ |= tensor != nullptr;

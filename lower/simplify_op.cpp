@@ -83,6 +83,7 @@ Expr* Simplifier::SimplifyOp(Expr* expr) {
     std::memcpy(&bits, &value, 4);
     return word(ir::TypeKind::Float, bits);
   };
+  if (expr->op == ir::Op::TextSize) return word(ir::TypeKind::Int, static_cast<int64_t>(constant.text.size()));
   if (expr->op == ir::Op::Neg) {
     switch (kind) {
       case ir::TypeKind::Int: return word(kind, static_cast<int64_t>(0 - static_cast<uint64_t>(constant.word)));

@@ -76,6 +76,7 @@ void Specialiser::NoteTextFunction(const core::Var& var, const TypeArgs& types, 
   std::string_view name = Text(var.name);
   if (name == "primTextAppend") p_.text_append = id;
   if (name == "primTextPack") p_.text_pack = id;
+  if (name == "primTextPackOnto") p_.text_pack_onto = id;
   if (name == "primTensorLiteral") p_.tensor_literals.insert(id.index);
   if (name == "++" && types[0] == p_.core.types.Scalar(df::Builtin::Char)) p_.list_append = id;
 }
@@ -122,16 +123,22 @@ bool Specialiser::MatchType(df::TypeId pattern, df::TypeId type, llvm::ArrayRef<
   }
 }
 
+// Of several that match, the one whose head another one's matches as well: `C [Char]` before `C [a]`.
 const core::Instance* Specialiser::FindInstance(core::ClassId cls, df::TypeId type, TypeArgs& bound) const {
+  const core::Instance* found = nullptr;
+  TypeArgs variables;
+  auto matches = [&](const core::Instance& instance, df::TypeId at) {
+    variables.assign(instance.tyvars.size(), {});
+    return MatchType(instance.head, at, instance.tyvars, variables);
+  };
   for (const core::Instance& instance : p_.core.instances) {
-    if (instance.cls != cls) continue;
-    bound.assign(instance.tyvars.size(), {});
-    if (!MatchType(instance.head, type, instance.tyvars, bound)) continue;
-    for (df::TypeId& argument : bound)
-      if (!argument.valid()) argument = p_.core.types.Scalar(df::Builtin::Unit);
-    return &instance;
+    if (instance.cls != cls || (found && !matches(*found, instance.head)) || !matches(instance, type)) continue;
+    found = &instance;
+    bound = variables;
   }
-  return nullptr;
+  for (df::TypeId& argument : bound)
+    if (!argument.valid()) argument = p_.core.types.Scalar(df::Builtin::Unit);
+  return found;
 }
 
 bool Specialiser::Resolve(core::VarId method, const TypeArgs& types, core::VarId& top, TypeArgs& top_types) {

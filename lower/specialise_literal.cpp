@@ -141,26 +141,42 @@ Expr* Specialiser::Literal(core::LiteralKind kind, std::string_view text, df::Ty
 }
 
 // The list of the characters: one constant, unpacked by the library where the list is used. A list of at most one
-// character is built at once.
+// character is built at once, and so are lone surrogates, which no packed text has.
 Expr* Specialiser::StringLiteral(std::string_view text, df::TypeId type, Span span) {
   ir::PosId pos = Pos(span);
-  Expr* nil = p_.New(Kind::Con, type, pos);
-  nil->con = p_.core.nil_con;
-  if (text.empty()) return nil;
-  size_t first = 0;
-  uint32_t code = NextUtf8(text, &first);
-  if (first == text.size()) {
-    Expr* cons = p_.New(Kind::Con, type, pos);
-    cons->con = p_.core.cons_con;
+  Expr* list = p_.New(Kind::Con, type, pos);
+  list->con = p_.core.nil_con;
+  auto cons = [&](uint32_t code) {
+    Expr* cell = p_.New(Kind::Con, type, pos);
+    cell->con = p_.core.cons_con;
     df::TypeId character = p_.core.types.Scalar(df::Builtin::Char);
-    cons->args = {p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Char), code, ""}, character, pos), nil};
-    return cons;
+    cell->args = {p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Char), static_cast<int64_t>(code), ""}, character, pos), list};
+    list = cell;
+  };
+  // What stands between two surrogates.
+  auto put = [&](std::string_view part) {
+    size_t first = 0;
+    uint32_t code = part.empty() ? 0 : NextUtf8(part, &first);
+    if (part.empty()) return;
+    if (first == part.size()) return cons(code);
+    core::VarId unpack = LibraryFunction("primTextAppend");
+    df::TypeId integer = p_.core.types.Scalar(df::Builtin::Int);
+    Expr* from = p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Int), 0, ""}, integer, pos);
+    Expr* head = p_.NewFun(Instance(unpack, {}, span), p_.core.vars[unpack].scheme.type, pos);
+    list = p_.NewApp(head, {p_.NewText(std::string(part), pos), from, list}, type, pos);
+  };
+  size_t end = text.size();
+  for (size_t at = end; at-- > 0;) {
+    size_t next = at;
+    if (IsUtf8Continuation(text[at])) continue;
+    if (uint32_t code = NextUtf8(text, &next); code >= 0xD800 && code <= 0xDFFF) {
+      put(text.substr(next, end - next));
+      cons(code);
+      end = at;
+    }
   }
-  core::VarId unpack = LibraryFunction("primTextAppend");
-  df::TypeId integer = p_.core.types.Scalar(df::Builtin::Int);
-  Expr* from = p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Int), 0, ""}, integer, pos);
-  Expr* head = p_.NewFun(Instance(unpack, {}, span), p_.core.vars[unpack].scheme.type, pos);
-  return p_.NewApp(head, {p_.NewText(std::string(text), pos), from, nil}, type, pos);
+  put(text.substr(0, end));
+  return list;
 }
 
 core::VarId Specialiser::LibraryFunction(std::string_view name) const {

@@ -2,9 +2,11 @@
 //
 // Strictness: which parameters and variables are surely evaluated. First order, over all functions at once, as the
 // greatest fixpoint: every function starts as strict in everything and as failing (Mycroft 1980; what GHC calls demand
-// analysis, without products). Needs a lifted, first-order mono::Program.
+// analysis). Of products only one level is looked at, from where a value is taken apart to where it is made: a function's own
+// result is needed in part if its `needed` says so. Needs a lifted, first-order mono::Program.
 #pragma once
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "lower/mono.h"
 
@@ -17,7 +19,13 @@ struct Strictness {
   // Single-alternative Cases whose body surely evaluates the scrutinee, or a part of it: if the scrutinee fails, so
   // does the body by itself.
   llvm::DenseSet<const Expr*> implied;
+  // By call, and by application of a constructor that is the only one of its type: the fields of its value, a bit each, that
+  // whoever looks at that value surely evaluates. What is not here has none.
+  llvm::DenseMap<const Expr*, uint32_t> needed;
 };
+
+// Fields beyond these are not looked at.
+constexpr size_t kNeededFields = 8;
 
 Strictness AnalyseStrictness(const Program& program);
 

@@ -6,6 +6,7 @@ namespace df::lower {
 ir::Graph Transformer::Run() {
   graph_.name = program_.name;
   graph_.action = program_.action;
+  graph_.demanded = true;  // function graphs compute at once only what is needed, or cheap and no call
   graph_.types = program_.types;
   graph_.files = program_.files;
   graph_.positions = program_.positions;

@@ -95,7 +95,8 @@ struct VarPat : Pat { DF_AST_NODE(Pat, Var) Symbol name; VarPat(Span s, Symbol n
 struct LiteralPat : Pat { DF_AST_NODE(Pat, Literal) Literal value; bool negative; LiteralPat(Span s, Literal v, bool neg) : Pat(kKind, s), value(v), negative(neg) {} };
 struct ConPat : Pat { DF_AST_NODE(Pat, Con) Name name; List<Pat*> args; ConPat(Span s, Name n, List<Pat*> a) : Pat(kKind, s), name(n), args(a) {} };
 struct FieldPat { Name field; Pat* pat; };
-struct RecordPat : Pat { DF_AST_NODE(Pat, Record) Name name; List<FieldPat> fields; RecordPat(Span s, Name n, List<FieldPat> f) : Pat(kKind, s), name(n), fields(f) {} };
+// `C { x = p, y, .. }`; `wildcard` is the place of the dots, whose fields ResolveFixity adds.
+struct RecordPat : Pat { DF_AST_NODE(Pat, Record) Name name; List<FieldPat> fields; Span wildcard; RecordPat(Span s, Name n, List<FieldPat> f, Span w = {}) : Pat(kKind, s), name(n), fields(f), wildcard(w) {} };
 struct TuplePat : Pat { DF_AST_NODE(Pat, Tuple) List<Pat*> elements; TuplePat(Span s, List<Pat*> e) : Pat(kKind, s), elements(e) {} };  // () has none
 struct ListPat : Pat { DF_AST_NODE(Pat, List) List<Pat*> elements; ListPat(Span s, List<Pat*> e) : Pat(kKind, s), elements(e) {} };
 struct AsPat : Pat { DF_AST_NODE(Pat, As) Symbol name; Span name_span; Pat* pat; AsPat(Span s, Symbol n, Span ns, Pat* p) : Pat(kKind, s), name(n), name_span(ns), pat(p) {} };
@@ -132,12 +133,13 @@ struct Alternative {
 struct FieldBinding {
   Name field;
   Expr* value;
+  bool implied = false;  // by `..`: if a local variable has its name
 };
 
 enum class ExprKind : uint8_t {
   Var, Con, Literal, App, Infix, Binary, Negate, Lambda, Let, If, MultiIf, Case, LambdaCase, Do, Tuple,
   TupleSection, List, Sequence, Comprehension, LeftSection, RightSection, Paren, Typed, RecordCon,
-  RecordUpdate, Error
+  RecordUpdate, TypeApp, Error
 };
 
 struct Expr {
@@ -167,7 +169,9 @@ struct LeftSectionExpr : Expr { DF_AST_NODE(Expr, LeftSection) Expr* operand; Ex
 struct RightSectionExpr : Expr { DF_AST_NODE(Expr, RightSection) Expr* op; Expr* operand; RightSectionExpr(Span s, Expr* o, Expr* e) : Expr(kKind, s), op(o), operand(e) {} };  // (+ x)
 struct ParenExpr : Expr { DF_AST_NODE(Expr, Paren) Expr* expr; ParenExpr(Span s, Expr* e) : Expr(kKind, s), expr(e) {} };
 struct TypedExpr : Expr { DF_AST_NODE(Expr, Typed) Expr* expr; QualType type; TypedExpr(Span s, Expr* e, QualType t) : Expr(kKind, s), expr(e), type(t) {} };
-struct RecordConExpr : Expr { DF_AST_NODE(Expr, RecordCon) Name con; List<FieldBinding> fields; RecordConExpr(Span s, Name c, List<FieldBinding> f) : Expr(kKind, s), con(c), fields(f) {} };
+// `read @Int`, of a VarExpr or ConExpr; null for `@_`.
+struct TypeAppExpr : Expr { DF_AST_NODE(Expr, TypeApp) Expr* fn; List<Type*> types; TypeAppExpr(Span s, Expr* f, List<Type*> t) : Expr(kKind, s), fn(f), types(t) {} };
+struct RecordConExpr : Expr { DF_AST_NODE(Expr, RecordCon) Name con; List<FieldBinding> fields; Span wildcard; RecordConExpr(Span s, Name c, List<FieldBinding> f, Span w = {}) : Expr(kKind, s), con(c), fields(f), wildcard(w) {} };
 struct RecordUpdateExpr : Expr { DF_AST_NODE(Expr, RecordUpdate) Expr* record; List<FieldBinding> fields; RecordUpdateExpr(Span s, Expr* e, List<FieldBinding> f) : Expr(kKind, s), record(e), fields(f) {} };
 struct ErrorExpr : Expr { DF_AST_NODE(Expr, Error) explicit ErrorExpr(Span s) : Expr(kKind, s) {} };
 
@@ -181,7 +185,7 @@ struct ExprStmt : Stmt { DF_AST_NODE(Stmt, Expr) ast::Expr* expr; ExprStmt(Span 
 
 // ---------------------------------------------------------------- declarations
 
-enum class DeclKind : uint8_t { Signature, Fixity, Function, PatBind, Data, TypeSynonym, Class, Instance, Foreign, Error };
+enum class DeclKind : uint8_t { Signature, Fixity, Function, PatBind, Data, TypeSynonym, Class, Instance, Deriving, Foreign, Error };
 
 struct Decl {
   DF_AST_BASE(Decl)
@@ -212,12 +216,20 @@ struct ConstructorDecl {
   bool infix;  // `a :+ b`, "a `C` b"
   Span span;
 };
+// How an instance is derived, if the program says so: `deriving newtype Num`.
+enum class DerivingStrategy : uint8_t { None, Stock, Newtype, Anyclass };
+struct DerivedClass {
+  Name cls;
+  DerivingStrategy strategy;
+};
 // `data T a = A Int | B { x :: !a } deriving (Eq, Show)`; also `newtype`.
-struct DataDecl : Decl { DF_AST_NODE(Decl, Data) bool newtype; List<Constraint> context; Name name; List<Name> params; List<ConstructorDecl> constructors; List<Name> deriving; DataDecl(Span s, bool nt, List<Constraint> c, Name n, List<Name> p, List<ConstructorDecl> cs, List<Name> d) : Decl(kKind, s), newtype(nt), context(c), name(n), params(p), constructors(cs), deriving(d) {} };
+struct DataDecl : Decl { DF_AST_NODE(Decl, Data) bool newtype; List<Constraint> context; Name name; List<Name> params; List<ConstructorDecl> constructors; List<DerivedClass> deriving; DataDecl(Span s, bool nt, List<Constraint> c, Name n, List<Name> p, List<ConstructorDecl> cs, List<DerivedClass> d) : Decl(kKind, s), newtype(nt), context(c), name(n), params(p), constructors(cs), deriving(d) {} };
 struct TypeSynonymDecl : Decl { DF_AST_NODE(Decl, TypeSynonym) Name name; List<Name> params; Type* type; TypeSynonymDecl(Span s, Name n, List<Name> p, Type* t) : Decl(kKind, s), name(n), params(p), type(t) {} };
 // `class (Eq a) => Ord a where ...`; members are Signature, Fixity and Function/PatBind declarations.
 struct ClassDecl : Decl { DF_AST_NODE(Decl, Class) List<Constraint> context; Name name; Name param; List<Decl*> members; ClassDecl(Span s, List<Constraint> c, Name n, Name p, List<Decl*> m) : Decl(kKind, s), context(c), name(n), param(p), members(m) {} };
 struct InstanceDecl : Decl { DF_AST_NODE(Decl, Instance) List<Constraint> context; Name cls; Type* type; List<Decl*> members; InstanceDecl(Span s, List<Constraint> c, Name n, Type* t, List<Decl*> m) : Decl(kKind, s), context(c), cls(n), type(t), members(m) {} };
+// `deriving instance Eq a => Eq (T a)`
+struct DerivingDecl : Decl { DF_AST_NODE(Decl, Deriving) DerivedClass derived; List<Constraint> context; Type* type; DerivingDecl(Span s, DerivedClass d, List<Constraint> c, Type* t) : Decl(kKind, s), derived(d), context(c), type(t) {} };
 // `foreign import prim "Add" primIntAdd :: Int -> Int -> Int`: only the standard library may say it. `op` names
 // a row of tagged_ir/op.def.
 struct ForeignDecl : Decl { DF_AST_NODE(Decl, Foreign) Symbol op; Name name; QualType type; ForeignDecl(Span s, Symbol o, Name n, QualType t) : Decl(kKind, s), op(o), name(n), type(t) {} };

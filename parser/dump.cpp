@@ -496,6 +496,16 @@ class Printer {
         Print(llvm::cast<TypedExpr>(expr)->type);
         out_ << ')';
         break;
+      case ExprKind::TypeApp: {
+        auto* app = llvm::cast<TypeAppExpr>(expr);
+        Print(app->fn);
+        for (const Type* type : app->types) {
+          out_ << " @";
+          if (type) Print(type, true);
+          else out_ << '_';
+        }
+        break;
+      }
       case ExprKind::RecordCon:
         out_ << '(';
         Print(llvm::cast<RecordConExpr>(expr)->con);
@@ -590,7 +600,9 @@ class Printer {
         Separated(data->constructors, " | ", [&](const ConstructorDecl& con) { Print(con); });
         if (!data->deriving.empty()) {
           out_ << " deriving";
-          Items(data->deriving);
+          out_ << " (";
+          Separated(data->deriving, ", ", [&](const DerivedClass& derived) { Print(derived.cls); });
+          out_ << ')';
         }
         break;
       }
@@ -618,6 +630,15 @@ class Printer {
         out_ << ' ';
         Print(instance->type, true);
         Members(instance->members);
+        break;
+      }
+      case DeclKind::Deriving: {
+        auto* deriving = llvm::cast<DerivingDecl>(decl);
+        out_ << "deriving instance ";
+        Print(deriving->context);
+        Print(deriving->derived.cls);
+        out_ << ' ';
+        Print(deriving->type, true);
         break;
       }
       case DeclKind::Foreign: {

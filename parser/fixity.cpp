@@ -30,9 +30,12 @@ llvm::MutableArrayRef<T> Mutable(List<T> list) {
 
 class Resolver {
  public:
-  Resolver(Ast& ast, FixityTable& table, Diagnostics& diags) : ast_(ast), table_(table), diags_(diags) {}
+  Resolver(Ast& ast, FixityTable& table, RecordTable& records, Diagnostics& diags)
+      : ast_(ast), table_(table), records_(records), diags_(diags) {}
 
   void Run() {
+    for (Decl* decl : ast_.module.decls)
+      if (auto* data = llvm::dyn_cast<DataDecl>(decl)) DeclareFields(*data);
     Declare(ast_.module.decls);
     undo_.clear();  // what the module declares at top level stays
     for (Decl* decl : ast_.module.decls) Visit(decl);
@@ -82,6 +85,25 @@ class Resolver {
       if (auto* cls = llvm::dyn_cast<ClassDecl>(decl))
         for (Decl* member : cls->members) DeclareFixity(member, declared);
     }
+  }
+
+  void DeclareFields(const DataDecl& data) {
+    for (const ConstructorDecl& con : data.constructors) {
+      records_.erase(con.name.text.index);
+      for (const FieldDecl& field : con.fields)
+        if (field.name.text.valid()) records_[con.name.text.index].push_back(field.name.text);
+    }
+  }
+
+  // The fields that `..` stands for: all that are not given. `make` gives one its value.
+  template <typename Field, typename Make>
+  void WriteOut(const Name& con, Span dots, List<Field>& fields, Make make) {
+    if (!dots.valid()) return;
+    llvm::SmallVector<Field> all(fields.begin(), fields.end());
+    for (Symbol name : records_.lookup(con.text.index))
+      if (llvm::none_of(fields, [&](const Field& given) { return given.field.text == name; }))
+        all.push_back(make(Name{name, {}, dots}));
+    fields = ast_.Copy<Field>(all);
   }
 
   void DeclareFixity(Decl* decl, llvm::DenseMap<uint32_t, Span>& declared) {
@@ -277,9 +299,14 @@ class Resolver {
       case PatKind::Con:
         for (Pat*& arg : Mutable(llvm::cast<ConPat>(pat)->args)) Visit(arg);
         break;
-      case PatKind::Record:
-        for (FieldPat& field : Mutable(llvm::cast<RecordPat>(pat)->fields)) Visit(field.pat);
+      case PatKind::Record: {
+        auto* record = llvm::cast<RecordPat>(pat);
+        WriteOut(record->name, record->wildcard, record->fields, [&](const Name& field) {
+          return FieldPat{field, ast_.New<VarPat>(field.span, field.text)};
+        });
+        for (FieldPat& field : Mutable(record->fields)) Visit(field.pat);
         break;
+      }
       case PatKind::Tuple:
         for (Pat*& element : Mutable(llvm::cast<TuplePat>(pat)->elements)) Visit(element);
         break;
@@ -335,6 +362,7 @@ class Resolver {
       case DeclKind::Fixity:
       case DeclKind::Data:
       case DeclKind::TypeSynonym:
+      case DeclKind::Deriving:
       case DeclKind::Foreign:
       case DeclKind::Error: break;
     }
@@ -459,15 +487,21 @@ class Resolver {
       }
       case ExprKind::Paren: Visit(llvm::cast<ParenExpr>(expr)->expr); break;
       case ExprKind::Typed: Visit(llvm::cast<TypedExpr>(expr)->expr); break;
-      case ExprKind::RecordCon:
-        for (FieldBinding& field : Mutable(llvm::cast<RecordConExpr>(expr)->fields)) Visit(field.value);
+      case ExprKind::RecordCon: {
+        auto* record = llvm::cast<RecordConExpr>(expr);
+        WriteOut(record->con, record->wildcard, record->fields, [&](const Name& field) {
+          return FieldBinding{field, ast_.New<VarExpr>(field.span, field), true};
+        });
+        for (FieldBinding& field : Mutable(record->fields)) Visit(field.value);
         break;
+      }
       case ExprKind::RecordUpdate:
         Visit(llvm::cast<RecordUpdateExpr>(expr)->record);
         for (FieldBinding& field : Mutable(llvm::cast<RecordUpdateExpr>(expr)->fields)) Visit(field.value);
         break;
       case ExprKind::Binary:
       case ExprKind::Negate:
+      case ExprKind::TypeApp:
       case ExprKind::Var:
       case ExprKind::Con:
       case ExprKind::Literal:
@@ -483,12 +517,15 @@ class Resolver {
 
   Ast& ast_;
   FixityTable& table_;
+  RecordTable& records_;
   Diagnostics& diags_;
   std::vector<Undo> undo_;
 };
 
 }  // namespace
 
-void ResolveFixity(Ast& ast, FixityTable& table, Diagnostics& diags) { Resolver(ast, table, diags).Run(); }
+void ResolveFixity(Ast& ast, FixityTable& table, RecordTable& records, Diagnostics& diags) {
+  Resolver(ast, table, records, diags).Run();
+}
 
 }  // namespace df

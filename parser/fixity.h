@@ -1,7 +1,10 @@
 // parser/fixity.h
 //
-// Rebuilds InfixExpr and InfixPat chains as trees, by the fixities in scope (Haskell 2010 section 10.6).
+// Rebuilds InfixExpr and InfixPat chains as trees, by the fixities in scope (Haskell 2010 section 10.6), and writes out
+// the fields that the dots in `C {..}` stand for.
 #pragma once
+
+#include <vector>
 
 #include "lang/diagnostics.h"
 #include "llvm/ADT/DenseMap.h"
@@ -17,8 +20,12 @@ struct Fixity {
 // Operator -> fixity. What is missing is `infixl 9`.
 using FixityTable = llvm::DenseMap<uint32_t /*Symbol::index*/, Fixity>;
 
+// Constructor -> its fields' names, if it has any.
+using RecordTable = llvm::DenseMap<uint32_t /*Symbol::index*/, std::vector<Symbol>>;
+
 // Afterwards the module holds no InfixExpr and no InfixPat. `table` gives the imported fixities; those that
 // the module declares at top level are added to it. Local fixity declarations hold in their scope.
-void ResolveFixity(ast::Ast& ast, FixityTable& table, Diagnostics& diags);
+// `records` are the fields of the constructors declared so far, to which the module's own are added.
+void ResolveFixity(ast::Ast& ast, FixityTable& table, RecordTable& records, Diagnostics& diags);
 
 }  // namespace df

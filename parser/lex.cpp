@@ -14,11 +14,32 @@ namespace {
 constexpr size_t kMaxTokens = 8'000'000;
 constexpr size_t kMaxBytes = 1u << 31;
 
-// Extensions that change what we do or say what we do anyway.
+// Extensions that change what we do or say what we do anyway, and those that only allow to write what we refuse by its
+// name: programs often list more than they use.
 constexpr std::string_view kExtensions[] = {
-    "BangPatterns", "BinaryLiterals", "DoAndIfThenElse", "EmptyDataDecls", "FlexibleContexts", "Haskell2010",
-    "Haskell98", "InstanceSigs", "LambdaCase", "MultiWayIf", "NumericUnderscores", "PatternGuards", "ScopedTypeVariables",
-    "Strict", "StrictData", "TupleSections", "UndecidableInstances",
+    "AllowAmbiguousTypes", "Arrows", "BangPatterns", "BinaryLiterals", "BlockArguments", "ConstrainedClassMethods",
+    "ConstraintKinds", "DataKinds", "DefaultSignatures", "DeriveAnyClass", "DeriveDataTypeable", "DeriveFoldable",
+    "DeriveFunctor", "DeriveGeneric", "DeriveTraversable", "DerivingStrategies", "DerivingVia", "DoAndIfThenElse",
+    "EmptyDataDecls", "ExistentialQuantification", "ExplicitForAll", "FlexibleContexts", "FlexibleInstances",
+    "FunctionalDependencies", "GADTSyntax", "GADTs", "GeneralisedNewtypeDeriving", "GeneralizedNewtypeDeriving",
+    "Haskell2010", "Haskell98", "ImplicitPrelude", "InstanceSigs", "KindSignatures", "LambdaCase", "MonoLocalBinds",
+    "MonomorphismRestriction", "MultiParamTypeClasses", "MultiWayIf", "NamedFieldPuns", "NumericUnderscores",
+    "ParallelListComp", "PatternGuards", "PatternSynonyms", "PolyKinds", "QuantifiedConstraints", "Rank2Types",
+    "RankNTypes", "RecordWildCards", "RoleAnnotations", "Safe", "ScopedTypeVariables", "StandaloneDeriving",
+    "StandaloneKindSignatures", "Strict", "StrictData", "Trustworthy", "TupleSections", "TypeApplications",
+    "TypeFamilies", "TypeFamilyDependencies", "TypeOperators", "TypeSynonymInstances", "UndecidableInstances",
+    "ViewPatterns",
+};
+
+constexpr std::pair<std::string_view, std::string_view> kImplied[] = {
+    {"DeriveTraversable", "DeriveFoldable"},
+    {"DeriveTraversable", "DeriveFunctor"},
+    {"ExistentialQuantification", "ExplicitForAll"},
+    {"GeneralisedNewtypeDeriving", "GeneralizedNewtypeDeriving"},
+    {"Rank2Types", "ExplicitForAll"},
+    {"RankNTypes", "ExplicitForAll"},
+    {"ScopedTypeVariables", "ExplicitForAll"},
+    {"Strict", "StrictData"},
 };
 
 const llvm::StringMap<TokenKind>& FixedSpellings() {
@@ -175,6 +196,8 @@ void Lexer::ReadPragma(size_t begin, size_t end) {
     size_t from = static_cast<size_t>(name.data() - text_.data());
     if (std::find(std::begin(kExtensions), std::end(kExtensions), name) != std::end(kExtensions)) {
       out_.extensions.push_back(Intern(name));
+      for (const auto& [extension, implied] : kImplied)
+        if (name == extension) out_.extensions.push_back(Intern(implied));
     } else {
       auto& report = diags_.Report(Diag::UnknownExtension, SpanOf(from, begin), name.substr(0, 60));
       std::string_view near = NearestName(name, {std::begin(kExtensions), std::end(kExtensions)});

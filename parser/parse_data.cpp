@@ -49,7 +49,7 @@ Decl* Parser::ParseData(bool newtype) {
     NotSupported(context[0].span, "a context of a data type (`DatatypeContexts`) is");
   if (!panic_) SplitTypeHead(head, name, params);
   llvm::SmallVector<ConstructorDecl> constructors;
-  llvm::SmallVector<Name> deriving;
+  llvm::SmallVector<DerivedClass> deriving;
   if (Is(Kind::Where)) NotSupported(token().span, "generalised data types (`GADTs`) are");
   if (Is(Kind::DoubleColon)) NotSupported(token().span, "kind signatures are");
   if (Take(Kind::Equals)) {
@@ -161,14 +161,27 @@ void Parser::ParseRecordFields(llvm::SmallVectorImpl<FieldDecl>& fields) {
   if (!panic_) PopBlock();
 }
 
-// `deriving Show`, `deriving (Eq, Ord)`
-void Parser::ParseDeriving(llvm::SmallVectorImpl<Name>& classes) {
+// `stock`, `newtype` or `anyclass`, if one stands here.
+DerivingStrategy Parser::ParseStrategy() {
+  const Span begin = token().span;
+  DerivingStrategy strategy = DerivingStrategy::None;
+  if (Is(Kind::Newtype)) strategy = DerivingStrategy::Newtype;
+  else if (IsWord("stock")) strategy = DerivingStrategy::Stock;
+  else if (IsWord("anyclass")) strategy = DerivingStrategy::Anyclass;
+  else return strategy;
   Advance();
-  if (IsWord("stock") || IsWord("anyclass") || Is(Kind::Newtype) || IsWord("via"))
-    NotSupported(token().span, "deriving strategies are");
+  NeedExtension("DerivingStrategies", begin, "a deriving strategy");
+  if (strategy == DerivingStrategy::Anyclass) NeedExtension("DeriveAnyClass", begin, "`deriving anyclass`");
+  return strategy;
+}
+
+// `deriving Show`, `deriving (Eq, Ord)`, `deriving newtype Num`
+void Parser::ParseDeriving(llvm::SmallVectorImpl<DerivedClass>& classes) {
+  Advance();
+  const DerivingStrategy strategy = ParseStrategy();
   auto one = [&] {
     if (Is(Kind::ConId)) {
-      classes.push_back(NameOf(token()));
+      classes.push_back({NameOf(token()), strategy});
       Advance();
     } else {
       Fail("a class");
@@ -184,7 +197,21 @@ void Parser::ParseDeriving(llvm::SmallVectorImpl<Name>& classes) {
   } else {
     one();
   }
-  if (IsWord("via")) NotSupported(token().span, "deriving strategies are");
+  if (IsWord("via")) NotSupported(token().span, "`deriving .. via` is");
+}
+
+// deriving [strategy] instance [context =>] C type
+Decl* Parser::ParseStandaloneDeriving() {
+  Span begin = token().span;
+  Advance();
+  NeedExtension("StandaloneDeriving", begin, "a `deriving` by itself");
+  const DerivingStrategy strategy = ParseStrategy();
+  if (IsWord("via")) NotSupported(token().span, "`deriving via` is");
+  Expect(Kind::Instance, "`instance` after `deriving`");
+  llvm::SmallVector<Constraint> context, cls;
+  ParseInstanceHead(context, cls);
+  if (cls.size() != 1) return ast_.New<ErrorDecl>(From(begin));
+  return ast_.New<DerivingDecl>(From(begin), DerivedClass{cls[0].cls, strategy}, Copy(context), cls[0].type);
 }
 
 Decl* Parser::ParseTypeSynonym() {
@@ -231,17 +258,21 @@ Decl* Parser::ParseClass() {
   return ast_.New<ClassDecl>(From(begin), Copy(context), name, params[0], members);
 }
 
-// instance [context =>] C type [where ..]
-Decl* Parser::ParseInstance() {
-  Span begin = token().span;
-  Advance();
-  llvm::SmallVector<Constraint> context;
+// [context =>] C type; `cls` is the class with its type, and empty if there is none.
+void Parser::ParseInstanceHead(llvm::SmallVectorImpl<Constraint>& context, llvm::SmallVectorImpl<Constraint>& cls) {
   Type* head = ParseTypeWithContext(context);
-  llvm::SmallVector<Constraint> cls;
   in_instance_head_ = true;
   if (!panic_) ToContext(head, cls);
   in_instance_head_ = false;
   if (!panic_ && cls.size() != 1) FailWith(Diag::BadContext, head->span);
+}
+
+// instance [context =>] C type [where ..]
+Decl* Parser::ParseInstance() {
+  Span begin = token().span;
+  Advance();
+  llvm::SmallVector<Constraint> context, cls;
+  ParseInstanceHead(context, cls);
   List<Decl*> members;
   if (Is(Kind::Where)) {
     Span keyword = token().span;

@@ -154,7 +154,9 @@ void Parser::ParseDecl(Scope scope, llvm::SmallVectorImpl<Decl*>& decls) {
     case Kind::Default:
       return NotSupported(begin,
                           scope == Scope::Class ? "default signatures are" : "`default` declarations are");
-    case Kind::Deriving: return NotSupported(begin, "standalone `deriving` declarations are");
+    case Kind::Deriving:
+      if (only_at_top("`deriving`")) decls.push_back(ParseStandaloneDeriving());
+      return;
     default: break;
   }
   if (IsWord("pattern") && next().kind == Kind::ConId) return NotSupported(begin, "pattern synonyms are");

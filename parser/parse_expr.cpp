@@ -92,6 +92,8 @@ Expr* Parser::ParseApplication() {
                                           TokenAt(pos_ + 2).kind == Kind::RightArrow)))
     NotSupported(begin, IsWord("mdo") ? "`mdo` blocks are" : "arrows (`proc`) are");
   Expr* fn = ParseAtom();
+  if ((llvm::isa<VarExpr>(fn) || llvm::isa<ConExpr>(fn)) && Is(Kind::At) && IsPrefixOccurrence(pos_))
+    fn = ParseTypeArguments(fn);
   llvm::SmallVector<Expr*> args;
   while (AtAtom()) args.push_back(ParseAtom());
   if (AtBlockExpr())
@@ -99,13 +101,24 @@ Expr* Parser::ParseApplication() {
                            fmt::format("{} as an argument without `$` or parentheses (`BlockArguments`) is", DescribeHere())));
   if (Is(Kind::At)) {
     if (IsPrefixOccurrence(pos_))
-      NotSupported(token().span, "type applications are");
+      NotSupported(token().span, "a type argument that does not follow a name at once is");
     else
       FailWith(Diag::PatternInExpression, token().span, "an as-pattern");
   }
   if (Is(Kind::Tilde)) FailWith(Diag::PatternInExpression, token().span, "a lazy pattern");
   if (args.empty()) return fn;
   return ast_.New<AppExpr>(From(begin), fn, Copy(args));
+}
+
+// `@Int @_` after its function
+Expr* Parser::ParseTypeArguments(Expr* fn) {
+  NeedExtension("TypeApplications", token().span, "a type argument");
+  llvm::SmallVector<Type*> types;
+  while (Is(Kind::At) && IsPrefixOccurrence(pos_)) {
+    Advance();
+    types.push_back(Take(Kind::Underscore) ? nullptr : ParseAType());
+  }
+  return ast_.New<TypeAppExpr>(From(fn->span), fn, Copy(types));
 }
 
 bool Parser::AtAtom() const {
@@ -269,9 +282,13 @@ Expr* Parser::ParseBracket() {
 // `C { x = 1 }` and `r { x = 1 }` after C or r.
 Expr* Parser::ParseRecordBraces(Expr* head) {
   Span open = token().span;
-  auto fields = ParseFieldsInBraces<FieldBinding>([&] { return ParseExpr(); });
-  if (auto* con = llvm::dyn_cast<ConExpr>(head))
-    return ast_.New<RecordConExpr>(From(head->span), con->name, Copy(fields));
+  auto* con = llvm::dyn_cast<ConExpr>(head);
+  Span wildcard;
+  auto fields = ParseFieldsInBraces<FieldBinding>(
+      [&] { return ParseExpr(); },
+      [&](const Name& field) { return ast_.New<VarExpr>(field.span, Name{field.text, {}, field.span}); },
+      con ? &wildcard : nullptr);
+  if (con) return ast_.New<RecordConExpr>(From(head->span), con->name, Copy(fields), wildcard);
   if (fields.empty() && !panic_) Complain(Diag::EmptyRecordUpdate, From(open));
   return ast_.New<RecordUpdateExpr>(From(head->span), head, Copy(fields));
 }

@@ -170,11 +170,14 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
   }
 }
 
+bool Parser::HasExtension(std::string_view extension) const {
+  return options_.all_extensions ||
+         llvm::any_of(buffer_.extensions, [&](Symbol name) { return Text(name) == extension; });
+}
+
 // An extension that GHC's Haskell 2010 does not have without its pragma. What it adds is understood all the same.
 void Parser::NeedExtension(std::string_view extension, Span span, std::string_view what) {
-  if (options_.all_extensions) return;
-  for (Symbol name : buffer_.extensions)
-    if (Text(name) == extension) return;
+  if (HasExtension(extension)) return;
   Complain(Diag::NeedsExtension, span, what, extension)
       .Hint(fmt::format("write `{{-# LANGUAGE {} #-}}` in the first line", extension));
 }

@@ -225,8 +225,11 @@ Pat* Parser::ParseParenPat() {
 
 // `C { x = p, y = q }` after its constructor.
 Pat* Parser::ParseRecordPat(Name name) {
-  auto fields = ParseFieldsInBraces<FieldPat>([&] { return ParseTypedPat(); });
-  return ast_.New<RecordPat>(From(name.span), name, Copy(fields));
+  Span wildcard;
+  auto fields = ParseFieldsInBraces<FieldPat>(
+      [&] { return ParseTypedPat(); }, [&](const Name& field) { return ast_.New<VarPat>(field.span, field.text); },
+      &wildcard);
+  return ast_.New<RecordPat>(From(name.span), name, Copy(fields), wildcard);
 }
 
 }  // namespace df

@@ -164,7 +164,8 @@ QualType Parser::ParseQualType() {
   Span begin = token().span;
   llvm::SmallVector<Name> binders;
   if (IsWord("forall") || IsOp("∀")) {
-    NeedExtension("ScopedTypeVariables", token().span, "`forall` in a signature");
+    if (!HasExtension("ExplicitForAll"))
+      NeedExtension("ScopedTypeVariables", token().span, "`forall` in a signature");
     Advance();
     while (Is(Kind::VarId) && !token().qualifier.valid()) {
       binders.push_back(NameOf(token()));

@@ -79,6 +79,7 @@ class Parser {
   bool HintAtForeign(Diagnostics& report) const;
   bool HintAtLayout(Diagnostics& report, std::string_view expected) const;
   size_t LineStart(size_t i) const;  // the first token of the line that token i stands on
+  bool HasExtension(std::string_view extension) const;
   void NeedExtension(std::string_view extension, Span span, std::string_view what);
   void CheckNumber(const Token& number);
   bool EnterPanic();
@@ -153,10 +154,13 @@ class Parser {
   ast::ConstructorDecl ParseConstructor();
   void ParseRecordFields(llvm::SmallVectorImpl<ast::FieldDecl>& fields);
   ast::FieldDecl ParseField();
-  void ParseDeriving(llvm::SmallVectorImpl<ast::Name>& classes);
+  void ParseDeriving(llvm::SmallVectorImpl<ast::DerivedClass>& classes);
+  ast::DerivingStrategy ParseStrategy();
+  ast::Decl* ParseStandaloneDeriving();
   ast::Decl* ParseTypeSynonym();
   ast::Decl* ParseClass();
   ast::Decl* ParseInstance();
+  void ParseInstanceHead(llvm::SmallVectorImpl<ast::Constraint>& context, llvm::SmallVectorImpl<ast::Constraint>& cls);
   // `T a b` as a name and its parameters.
   bool SplitTypeHead(ast::Type* head, ast::Name& name, llvm::SmallVectorImpl<ast::Name>& params);
 
@@ -181,8 +185,9 @@ class Parser {
   ast::Pat* ParseRecordPat(ast::Name name);
   // `{ f = item, .. }` after a constructor, a record or a pattern's constructor; `item` parses what follows each
   // `=`, and Field is FieldPat or FieldBinding. Braces switch layout off, as everywhere.
-  template <typename Field, typename Item>
-  llvm::SmallVector<Field> ParseFieldsInBraces(Item item);
+  // `pun` makes the value of a field that has none; `wildcard` is set to the place of `..`.
+  template <typename Field, typename Item, typename Pun>
+  llvm::SmallVector<Field> ParseFieldsInBraces(Item item, Pun pun, Span* wildcard);
   bool AtConOperator() const;
   // At `(:|)` or `(,)`: a constructor in its prefix form.
   bool AtPrefixConstructor() const;
@@ -197,6 +202,7 @@ class Parser {
   ast::Expr* ParseInfix(ast::Expr** section = nullptr);
   ast::Expr* ParseExp10();
   ast::Expr* ParseApplication();
+  ast::Expr* ParseTypeArguments(ast::Expr* fn);
   ast::Expr* ParseAtom();
   ast::Expr* ParseAtomBase();
   bool AtAtom() const;
@@ -254,14 +260,19 @@ class Parser {
   std::vector<uint32_t> match_;  // opening bracket -> its closing one, or UINT32_MAX
 };
 
-template <typename Field, typename Item>
-llvm::SmallVector<Field> Parser::ParseFieldsInBraces(Item item) {
+template <typename Field, typename Item, typename Pun>
+llvm::SmallVector<Field> Parser::ParseFieldsInBraces(Item item, Pun pun, Span* wildcard) {
   Span open = token().span;
   Advance();
   PushBlock(0);
   llvm::SmallVector<Field> fields;
   while (!Is(Kind::RightBrace) && !panic_) {
-    if (Is(Kind::DotDot)) NotSupported(token().span, "record wildcards are");
+    if (wildcard && Is(Kind::DotDot)) {
+      NeedExtension("RecordWildCards", token().span, "`..` for the other fields");
+      *wildcard = token().span;
+      Advance();
+      break;
+    }
     ast::Name field;
     if (Is(Kind::LeftParen) && next().kind == Kind::VarSym) {
       Span paren = token().span;
@@ -276,10 +287,13 @@ llvm::SmallVector<Field> Parser::ParseFieldsInBraces(Item item) {
       Fail("a field's name");
       break;
     }
-    if (Is(Kind::Comma) || Is(Kind::RightBrace))
-      NotSupported(field.span, "fields without a value (`NamedFieldPuns`) are");
-    Expect(Kind::Equals);
-    fields.push_back({field, item()});
+    if (Is(Kind::Comma) || Is(Kind::RightBrace)) {
+      NeedExtension("NamedFieldPuns", field.span, "a field without a value");
+      fields.push_back({field, pun(field)});
+    } else {
+      Expect(Kind::Equals);
+      fields.push_back({field, item()});
+    }
     if (!Take(Kind::Comma)) break;
   }
   Close(Kind::RightBrace, open);

@@ -31,7 +31,7 @@ void Print(const ir::Graph& graph, ir::PortType type, const Value& value, llvm::
     }
     case ir::TypeKind::Float: out << ShowFloat(value.as_float()); return;
     case ir::TypeKind::Double: out << ShowDouble(value.as_double()); return;
-    case ir::TypeKind::String: {
+    case ir::TypeKind::Text: {
       if (value.is_word()) return;
       std::string_view text = static_cast<TextObject*>(value.object())->text();
       out << '"';

@@ -159,8 +159,11 @@ void DemandExecution::Collect() {
   llvm::DenseMap<Object*, Seen> seen;
   std::vector<Object*> work;
   uint64_t looked = 0;
+  // May throw: nothing is changed yet. Activations are not counted before those are gone that nobody holds.
   auto look = [&] {
-    if (++looked % kObjectsPerLook == 0) LeaveAtLimit();
+    if (++looked % kObjectsPerLook != 0) return;
+    LeaveAtLimit();
+    if (Stop stop = limits_.Check(0); stop != Stop::Done) throw Stopped{stop};
   };
   auto count = [&](const Value& value) {
     if (!value.counted()) return;

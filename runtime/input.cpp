@@ -10,6 +10,7 @@
 #include "runtime/tensor.h"
 #include "runtime/unicode.h"
 #include "runtime/value_type.h"
+#include "tagged_ir/action.h"
 #include "lang/utf8.h"
 
 namespace df {
@@ -110,7 +111,7 @@ class Reader {
         *out = Value::Double(d);
         return true;
       }
-      case TypeKind::String: return Text(out);
+      case TypeKind::Text: return Text(out);
       case TypeKind::Data: return Constructed(type, out, nesting);
       case TypeKind::Tensor: return Tensor(type, out, nesting);
       case TypeKind::Trigger:
@@ -377,6 +378,13 @@ class Reader {
 std::optional<Value> ParseInput(const ir::Graph& graph, ir::PortType type, std::string_view text, std::string* error) {
   Value value;
   if (Reader(graph, text).All(type.type, &value)) return value;
+  // What a shell leaves of "text" is that text.
+  bool is_text = graph.types.Kind(type.type) == TypeKind::Text || ir::IsText(graph.types, type.type);
+  if (is_text && text.find_first_of("\"[(") != 0) {
+    std::string quoted = "\"";
+    for (char c : text) quoted.append(c == '"' || c == '\\' ? "\\" : "").push_back(c);
+    if (Reader(graph, quoted + '"').All(type.type, &value)) return value;
+  }
   std::string name = graph.types.Print({type.type, false});
   bool vowel = name.find_first_of("AEIOU") == 0 && name != "Unit";
   size_t most = std::min<size_t>(text.size(), 60);

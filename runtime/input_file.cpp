@@ -23,7 +23,7 @@ std::optional<Value> ReadInputFile(const ir::Graph& graph, const ir::Port& port,
   held = MaybeElement(graph.types, type, &nothing, &just);
   ir::ListType list;
   ir::TypeId plain = held.valid() ? held : type;
-  bool packed = graph.types.Kind(plain) == ir::TypeKind::String;
+  bool packed = graph.types.Kind(plain) == ir::TypeKind::Text;
   if (packed || ir::IsText(graph.types, plain, &list)) {
     *error = Utf8Fault(bytes);
     if (!error->empty()) return std::nullopt;

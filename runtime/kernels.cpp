@@ -8,6 +8,7 @@
 #include <new>
 
 #include "backends/cpu/random.h"
+#include "lang/utf8.h"
 #include "runtime/activation_table.h"
 #include "runtime/integer.h"
 #include "runtime/scalar.h"
@@ -15,6 +16,7 @@
 #include "runtime/tensor_kernels.h"
 #include "runtime/text.h"
 #include "runtime/unicode.h"
+#include "tagged_ir/signature.h"
 #include "tagged_ir/tensor_rules.h"
 
 namespace df {
@@ -274,25 +276,41 @@ std::string_view TextOf(const Value& v) {
 Value NewText(std::string text) { return Value::Adopt(ValueKind::Object, new TextObject(std::move(text))); }
 
 Value TextOp(const Firing& f) {
+  const TextObject* object = AsText(f.in[0]);
   std::string_view text = TextOf(f.in[0]);
-  if (f.op == Op::TextSize) return Value::Word(static_cast<int64_t>(text.size()));
-  if (f.op == Op::ReadNumber) {
-    std::optional<Value> number = text::ReadNumber(f.types.result, text);
-    return number ? std::move(*number) : f.Fail({ErrorCode::User, "Prelude.read: no parse"});
-  }
-  if (f.in.size() < 2) return f.Unsupported();
+  if (!object || f.in.size() < ir::SignatureOf(f.op).operands.size()) return f.Unsupported();
+  auto offset = [&](size_t operand) { return f.in[operand].word(); };
   switch (f.op) {
-    case Op::TextStart: return Value::Word(text::StartOf(text, f.in[1].word()));
+    case Op::TextSize: return Value::Word(static_cast<int64_t>(text.size()));
+    case Op::TextLength: return Value::Word(text::LengthOf(text));
+    case Op::ReadNumber: {
+      std::optional<Value> number = text::ReadNumber(f.types.result, text);
+      return number ? std::move(*number) : f.Fail({ErrorCode::User, "Prelude.read: no parse"});
+    }
+    case Op::TextStart: return Value::Word(text::StartOf(text, offset(1)));
     case Op::TextChar: {
-      std::optional<uint32_t> c = text::CharAt(text, f.in[1].word());
+      std::optional<uint32_t> c = text::CharAt(text, offset(1));
       return c ? Value::Word(*c) : f.Fail({ErrorCode::Range, "no character begins here in a text"});
     }
     case Op::TextAdd: {
-      const TextObject* object = AsText(f.in[0]);
-      return object ? Value::Adopt(ValueKind::Object, object->Add(static_cast<uint32_t>(f.in[1].word())))
-                    : f.Unsupported();
+      std::string c;
+      AppendUtf8(static_cast<uint32_t>(offset(1)), c);
+      return Value::Adopt(ValueKind::Object, object->Append(c));
     }
-    default: return CompareOp(f, text, TextOf(f.in[1]));
+    case Op::TextAppend: return Value::Adopt(ValueKind::Object, object->Append(TextOf(f.in[1])));
+    case Op::TextSlice: {
+      int64_t from = text::StartOf(text, offset(1)), to = std::max(from, text::StartOf(text, offset(2)));
+      return Value::Adopt(ValueKind::Object, object->Slice(static_cast<size_t>(from), static_cast<size_t>(to)));
+    }
+    case Op::TextCompare: {
+      int order = text.compare(TextOf(f.in[1]));
+      return Value::Word((order > 0) - (order < 0));
+    }
+    case Op::TextFind: return Value::Word(text::Find(text, TextOf(f.in[1]), offset(2)));
+    case Op::TextSkip: return Value::Word(text::Span(text, TextOf(f.in[1]), offset(2), false));
+    case Op::TextUntil: return Value::Word(text::Span(text, TextOf(f.in[1]), offset(2), true));
+    case Op::TextMove: return Value::Word(text::Move(text, offset(1), offset(2)));
+    default: return f.Unsupported();
   }
 }
 
@@ -362,7 +380,7 @@ Value ApplyTyped(Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> 
     case TypeKind::Char:
     case TypeKind::Unit:
     case TypeKind::Alt: return SmallOp(f);
-    case TypeKind::String: return TextOp(f);
+    case TypeKind::Text: return TextOp(f);
     case TypeKind::Trigger:
     case TypeKind::Tensor:
     case TypeKind::Activations:
@@ -387,7 +405,7 @@ Value Materialize(const ir::Graph& graph, ir::ConstId constant) {
       integer::Parse(c.text, &value);  // the verifier has seen that these are digits
       return value;
     }
-    case TypeKind::String: return NewText(c.text);
+    case TypeKind::Text: return NewText(c.text);
     case TypeKind::Tensor: return MakeTensor(graph.types[c.type], c.text);
     default: return Value::Word(c.word);
   }

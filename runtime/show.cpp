@@ -137,7 +137,7 @@ class Shower {
       case TypeKind::Integer: Number(integer::ToString(value), item.precedence); return;
       case TypeKind::Float: Number(ShowFloat(value.as_float()), item.precedence); return;
       case TypeKind::Double: Number(ShowDouble(value.as_double()), item.precedence); return;
-      case TypeKind::String: PackedString(value); return;
+      case TypeKind::Text: PackedString(value); return;
       case TypeKind::Tensor: Tensor(*TensorIn(value), item.precedence); return;
       case TypeKind::Activations: return;  // none leaves a graph
       case TypeKind::Data: break;
@@ -280,7 +280,7 @@ class Shower {
 }  // namespace
 
 Outcome WriteRaw(Execution& execution, const ir::Graph& graph, ir::PortType type, Value value, std::string* out) {
-  if (graph.types.Kind(type.type) == ir::TypeKind::String) {
+  if (graph.types.Kind(type.type) == ir::TypeKind::Text) {
     Outcome outcome = execution.Force(value);
     if (outcome.ok()) *out += static_cast<TextObject*>(value.object())->text();
     return outcome;

@@ -40,7 +40,7 @@ class JsonShower {
         out_ += JsonString(text);
         return {};
       }
-      case TypeKind::String: out_ += JsonString(static_cast<TextObject*>(value.object())->text()); return {};
+      case TypeKind::Text: out_ += JsonString(static_cast<TextObject*>(value.object())->text()); return {};
       case TypeKind::Tensor: Tensor(*TensorIn(value)); return {};
       case TypeKind::Data: return Structure(type, row, std::move(value), nesting);
       default: fault_ = "it is of type " + graph_.types.Print({type}); return {};

@@ -128,11 +128,7 @@ namespace {
 
 class GroupReader {
  public:
-  GroupReader(Program& p, const Wiring& w, bool away) : p_(p), w_(w), g_(w.g), away_(away) {
-    users_.resize(g_.results.size());
-    for (uint32_t n = 0; n < g_.nodes.size(); ++n)
-      for (Edge edge : g_.InputsOf(NodeId(n))) users_[w_.RowOf(edge)].push_back(NodeId(n));
-  }
+  GroupReader(Program& p, const Wiring& w, bool away) : p_(p), w_(w), g_(w.g), away_(away) {}
 
   // The group behind the Defer at `pc`.
   void Read(uint32_t pc) {
@@ -142,10 +138,13 @@ class GroupReader {
     region.index = static_cast<uint32_t>(p_.tensor_groups.size());
     std::map<NodeId, uint32_t> place;  // of the group's ops
     std::map<uint32_t, uint32_t> operand_of;  // by slot or constant
-    for (uint32_t i = 1; i <= defer.c; ++i) place[p_.node_of[pc + i]] = i - 1;
+    std::vector<uint32_t> ops;  // places in the code: those of other groups first
+    if (auto it = w_.again.find(pc); it != w_.again.end()) ops = group.again = it->second;
+    for (uint32_t i = 1; i <= defer.c; ++i) ops.push_back(pc + i);
+    for (uint32_t i = 0; i < ops.size(); ++i) place[p_.node_of[ops[i]]] = i;
     // Operands first: their number decides where the ops' values begin.
     bool tensors = false;
-    ForEachOperand(pc, defer.c, [&](NodeId, uint32_t, Edge edge, uint32_t slot, bool last) {
+    ForEachOperand(ops, [&](NodeId, uint32_t, Edge edge, uint32_t slot, bool last) {
       if (place.count(Source(edge))) return;
       auto [it, added] = operand_of.try_emplace(slot, static_cast<uint32_t>(group.operands.size()));
       if (added) {
@@ -160,7 +159,7 @@ class GroupReader {
     });
     region.num_operands = static_cast<uint32_t>(group.operands.size());
     std::vector<uint32_t> values;
-    ForEachOperand(pc, defer.c, [&](NodeId node, uint32_t k, Edge edge, uint32_t slot, bool) {
+    ForEachOperand(ops, [&](NodeId node, uint32_t k, Edge edge, uint32_t slot, bool) {
       if (k == 0) {
         const ir::Node& n = g_.nodes[node];
         region.ops.push_back({n.op, n.attr, TypesOf(g_, node), {}});
@@ -169,13 +168,10 @@ class GroupReader {
       auto it = place.find(Source(edge));
       region.ops.back().in.push_back(it != place.end() ? region.num_operands + it->second : operand_of[slot]);
     });
-    for (uint32_t i = 0; i < defer.c; ++i) {
-      NodeId node = p_.node_of[pc + 1 + i];
-      bool seen = false;
-      for (NodeId user : users_[w_.RowOf(node)]) seen |= !place.count(user);
-      if (!seen) continue;
-      region.results.push_back(region.num_operands + i);
-      group.results.push_back(p_.code[pc + 1 + i].a);
+    for (size_t i = group.again.size(); i < ops.size(); ++i) {
+      if (!w_.handed_out[p_.node_of[ops[i]].index]) continue;
+      region.results.push_back(region.num_operands + static_cast<uint32_t>(i));
+      group.results.push_back(p_.code[ops[i]].a);
     }
     if (region.results.empty()) return;
     // Of numbers alone: it is computed where it stands. But what is large, a rate for each weight, need not be sent to a device.
@@ -194,10 +190,10 @@ class GroupReader {
   }
   // Calls visit(node, operand's number, edge, slot or constant, whether it is used for the last time).
   template <typename Visit>
-  void ForEachOperand(uint32_t pc, uint32_t count, Visit visit) const {
-    for (uint32_t i = 1; i <= count; ++i) {
-      const Instr& in = p_.code[pc + i];
-      NodeId node = p_.node_of[pc + i];
+  void ForEachOperand(llvm::ArrayRef<uint32_t> ops, Visit visit) const {
+    for (uint32_t pc : ops) {
+      const Instr& in = p_.code[pc];
+      NodeId node = p_.node_of[pc];
       for (uint32_t k = 0; k < g_.nodes[node].num_inputs; ++k) {
         uint32_t slot = in.code == Code::OpMany ? p_.lists[in.b + k] : k ? in.c : in.b;
         bool last = in.code == Code::OpMany ? !IsConstant(slot) && slot & kLast : (in.aux & (k ? kLastC : kLastB)) != 0;
@@ -266,7 +262,6 @@ class GroupReader {
   Program& p_;
   const Wiring& w_;
   const ir::Graph& g_;
-  std::vector<std::vector<NodeId>> users_;  // by row
   const bool away_;
 };
 

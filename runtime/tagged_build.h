@@ -48,6 +48,9 @@ struct Wiring {
   std::vector<bool> waits;                   // by node: Delays that are made when all that they capture is there
   std::vector<uint32_t> constant_of;         // by node: its place in Program::constants, or none (tagged_constants.cpp)
   std::vector<bool> made_at_use;             // by node: ops that go into the region of their only user (tagged_constants.cpp)
+  std::vector<bool> handed_out;              // by node: ops of groups whose result is a tensor that others take (tagged_again.cpp)
+  // By place in the code of a group's Defer: the ops of earlier groups that it does again, each after those that it needs; by their places.
+  llvm::DenseMap<uint32_t, std::vector<uint32_t>> again;
   std::vector<std::vector<ir::NodeId>> order;  // by scope: Partition::Order while no Delay waits; from FindNeeded
 
   explicit Wiring(const ir::Graph& graph);
@@ -177,6 +180,8 @@ class Partition {
 void DeferTensors(const Wiring& wiring, std::vector<Item>& items);
 // Whether an op gives a tensor and cannot fail, but for an index that can be looked at beforehand.
 bool IsDeferrable(const ir::Graph& graph, ir::NodeId node);
+// Fills Wiring::handed_out and Wiring::again. The code must be complete.
+void FindComputedAgain(const Program& program, Wiring& wiring);
 // Fills Program::tensor_groups from the code. Last uses must be marked.
 void ReadTensorGroups(Program& program, const Wiring& wiring, bool away);
 

@@ -233,6 +233,8 @@ struct TensorGroup {
   std::vector<uint32_t> operands;  // slots or constants, of the region's operands
   std::vector<bool> last;          // likewise: nobody looks at that slot afterwards
   std::vector<uint32_t> results;   // slots
+  // Ops of earlier groups that the region does again, by place in Program::code. Where they were deferred their slots are empty.
+  std::vector<uint32_t> again;
 };
 
 // The whole graph, compiled. Tables by row are indexed by Node::first_result + port.

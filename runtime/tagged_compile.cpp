@@ -527,6 +527,7 @@ std::string Compiler::Run() {
   for (uint32_t i = 0; i < g_.scopes.size(); ++i) EmitEvents(ir::ScopeId(i));
   FillSites();
   for (uint32_t i = 0; i < g_.scopes.size(); ++i) EmitScope(ir::ScopeId(i));
+  if (options_.batch) FindComputedAgain(p_, w_);
   if (options_.move)
     for (uint32_t i = 0; i < g_.scopes.size(); ++i) MarkLastUses(p_, w_, *parts_[i], ir::ScopeId(i));
   if (options_.batch) ReadTensorGroups(p_, w_, options_.away);

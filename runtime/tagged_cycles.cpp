@@ -1,10 +1,10 @@
 // Cycles through cells (`ones = 1 : ones`), which counts alone never free: trial deletion.
 //
 // All counts that cells, and the data they lead to, hold of each other are taken back. What has a count left is held from
-// outside: by a frame, the stack, a result, the caller. It and all that it leads to get their counts again. The cells that
-// are left over are held by nothing but each other; their contents are dropped, and then they go by their counts.
+// outside: by a frame, the stack, a result, the caller; so is all that it leads to. The cells that are left over are held by
+// nothing but each other; all get their counts again, the contents of those cells are dropped, and then they go by their counts.
 //
-// All memory for that is taken before the first count is changed, so that it can fail.
+// What each count was stands in a table, so that this can be left at any moment, for a limit or for want of memory.
 //
 // Only a run that has made a cell before its operands were there, or one that reads a frame (Worker::made_late_), can have cycles. Any
 // other cell and constructor holds what was there before it, and the body of a cell reaches that, what it makes itself, and what cells
@@ -26,24 +26,25 @@ constexpr uint64_t kObjectsPerLook = 1 << 14;  // in a millisecond or two
 
 class TrialDeletion {
  public:
-  // One of both is called every so many objects: `look` may throw, `glance` may not, because counts are wrong then.
-  TrialDeletion(llvm::function_ref<void()> look, llvm::function_ref<void()> glance) : look_(look), glance_(glance) {}
+  // `look` is called every `every` objects, and may throw.
+  TrialDeletion(llvm::function_ref<void()> look, uint64_t every) : look_(look), every_(every) {}
+  // Every object is again as it was before.
+  ~TrialDeletion() {
+    for (size_t i = 0; i < seen_.size(); ++i) {
+      seen_[i]->refs.raw() = counts_[i];
+      seen_[i]->colour = kUnseen;
+    }
+  }
+  TrialDeletion(const TrialDeletion&) = delete;
+  TrialDeletion& operator=(const TrialDeletion&) = delete;
+
   // The cells that only cells hold.
   std::vector<DelayCell*> Run(llvm::ArrayRef<Pool<DelayCell>*> pools) {
-    std::vector<DelayCell*> garbage;
-    size_t cells = 0;
-    try {
-      for (Pool<DelayCell>* pool : pools) pool->ForEachLive([&](DelayCell* cell) { See(cell); });
-      cells = seen_.size();
-      for (size_t i = 0; i < seen_.size(); ++i) {
-        if (++ticks_ % kObjectsPerLook == 0) look_();
-        ForEachChild(seen_[i], [&](Object* child) { See(child); });
-      }
-      todo_.reserve(seen_.size());
-      garbage.reserve(cells);
-    } catch (...) {
-      for (Object* object : seen_) object->colour = kUnseen;
-      throw;
+    for (Pool<DelayCell>* pool : pools) pool->ForEachLive([&](DelayCell* cell) { See(cell); });
+    size_t cells = seen_.size();
+    for (size_t i = 0; i < seen_.size(); ++i) {
+      Tick();
+      ForEachChild(seen_[i], [&](Object* child) { See(child); });
     }
     for (Object* object : seen_) {
       Tick();
@@ -51,22 +52,21 @@ class TrialDeletion {
     }
     for (Object* object : seen_)
       if (object->refs.raw() > 0) Hold(object);
-    for (Object* object : seen_) {
-      if (object->colour != kTaken) continue;
-      ForEachChild(object, [](Object* child) { ++child->refs.raw(); });
-      if (object->kind == ObjectKind::Delay) garbage.push_back(static_cast<DelayCell*>(object));
-    }
-    for (Object* object : seen_) object->colour = kUnseen;
+    std::vector<DelayCell*> garbage;
+    // Cells were seen first.
+    for (Object* cell : llvm::ArrayRef(seen_).take_front(cells))
+      if (cell->colour == kTaken) garbage.push_back(static_cast<DelayCell*>(cell));
     return garbage;
   }
 
  private:
   void Tick() {
-    if (++ticks_ % kObjectsPerLook == 0) glance_();
+    if (++ticks_ % every_ == 0) look_();
   }
 
   void See(Object* object) {
     if (object->colour != kUnseen) return;
+    counts_.push_back(object->refs.raw());
     seen_.push_back(object);
     object->colour = kTaken;
   }
@@ -80,7 +80,6 @@ class TrialDeletion {
       Object* next = todo_.back();
       todo_.pop_back();
       ForEachChild(next, [&](Object* child) {
-        ++child->refs.raw();
         if (child->colour == kHeld) return;
         child->colour = kHeld;
         todo_.push_back(child);
@@ -107,10 +106,14 @@ class TrialDeletion {
         visit(value->object());
   }
 
-  llvm::function_ref<void()> look_, glance_;
-  uint64_t ticks_ = 0;
+  llvm::function_ref<void()> look_;
+  uint64_t every_, ticks_ = 0;
+  std::vector<uint32_t> counts_;  // of what is seen, as they were
   std::vector<Object*> seen_, todo_;
 };
+
+// The stress mode leaves a collection amid its work.
+struct Left {};
 
 }  // namespace
 
@@ -141,7 +144,14 @@ void TaggedExecution::CollectIfDue() {
   bool knots = false;
   ForEachWorker([&](Worker& worker) { knots |= worker.made_late_; });
   std::vector<DelayCell*> garbage;
-  if (knots) garbage = TrialDeletion(look, [this] { LeaveAtLimit(); }).Run(pools);
+  auto look_or_leave = [&] {
+    if (run_.stress && worker_->Random() % 64 == 0) throw Left();
+    look();
+  };
+  try {
+    if (knots) garbage = TrialDeletion(look_or_leave, run_.stress ? 1 : kObjectsPerLook).Run(pools);
+  } catch (const Left&) {
+  }
   for (DelayCell* cell : garbage) cell->DropChildren(dead);
   dead.FreeAll();
   worker_->cells_published_.store(worker_->live_cells_, std::memory_order_relaxed);

@@ -1,9 +1,31 @@
 // Ops in direct code that have no instruction of their own: by their kernels.
+#include "llvm/ADT/ScopeExit.h"
 #include "runtime/memory.h"
 #include "runtime/tagged_direct_data.h"
 #include "runtime/tagged_engine.h"
 
 namespace df::tagged {
+namespace {
+
+// Applies an op to operands of which `taken` says which were taken out of their slots. False if it fails; where it does, or there is no
+// memory for the result, these are the slots' again. There are no operands left in any case.
+template <typename Taken>
+bool ApplyTaken(ir::Op op, const KernelTypes& types, uint32_t attr, std::vector<Value>& operands, Taken taken, Value* value) {
+  auto give_back = llvm::make_scope_exit([&] {
+    for (uint32_t i = 0; i < operands.size(); ++i)
+      if (taken(i) && operands[i].counted()) operands[i].Take();
+    operands.clear();
+  });
+  KernelError error;
+  bool failed = false;
+  *value = ApplyTyped(op, types, attr, operands, &error, &failed, memory::Available());
+  if (failed || value->is_error()) return false;
+  give_back.release();
+  operands.clear();
+  return true;
+}
+
+}  // namespace
 
 // Any ordinary op, by its kernel. False if it fails; then its operands are still there.
 bool Worker::ApplyDirect(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_t pc) {
@@ -17,19 +39,14 @@ bool Worker::ApplyDirect(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_
   bool tensors = types.operand == ir::TypeKind::Tensor;
   bool moved[2] = {tensors && in.a & kLastUse, tensors && in.b & kLastUse};
   operands_.clear();
+  operands_.reserve(n.num_inputs);  // before anything is taken out of its slot
   for (uint32_t i = 0; i < n.num_inputs; ++i) {
     uint32_t operand = from[i];
     if (!IsConstant(operand)) operand |= plain[operand] ? kPlainOperand : moved[i] ? kLastOperand : 0;
     operands_.push_back(TakeOperand(s, k, operand));
   }
-  KernelError error;
-  bool failed = false;
-  Value value = ApplyTyped(n.op, types, n.attr, operands_, &error, &failed, memory::Available());
-  failed |= value.is_error();
-  for (uint32_t i = 0; i < n.num_inputs && failed; ++i)
-    if (moved[i] && operands_[i].counted()) operands_[i].Take();  // it is the slot's again
-  operands_.clear();
-  if (failed) return false;
+  Value value;
+  if (!ApplyTaken(n.op, types, n.attr, operands_, [&](uint32_t i) { return moved[i]; }, &value)) return false;
   const uint16_t used[2] = {in.a, in.b};
   for (uint32_t i = 0; i < 2; ++i)
     if (used[i] & kLastUse && !moved[i]) ReleaseBits(s[used[i] & ~kLastUse], k[used[i] & ~kLastUse]);
@@ -46,15 +63,11 @@ bool Worker::ApplyMany(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_t 
   const uint32_t* list = program_.direct.operands.data() + in.x;
   const OpCode& op = program_.ops[pc];
   operands_.clear();
+  operands_.reserve(in.b);  // before anything is taken out of its slot
   for (uint32_t i = 0; i < in.b; ++i) operands_.push_back(TakeOperand(s, k, list[i]));
-  KernelError error;
-  bool failed = false;
-  Value value = ApplyTyped(op.op, op.types, op.attr, operands_, &error, &failed, memory::Available());
-  failed |= value.is_error();
-  for (uint32_t i = 0; i < in.b && failed; ++i)
-    if (!(list[i] & kConstant) && list[i] & kLastOperand && operands_[i].counted()) operands_[i].Take();  // it is the slot's again
-  operands_.clear();
-  if (failed) return false;
+  auto taken = [&](uint32_t i) { return !(list[i] & kConstant) && list[i] & kLastOperand; };
+  Value value;
+  if (!ApplyTaken(op.op, op.types, op.attr, operands_, taken, &value)) return false;
   s[in.d] = BitsOf(value);
   k[in.d] = StateOf(value);
   if (value.counted()) value.Take();

@@ -13,7 +13,7 @@ namespace {
 bool IsWordKind(TypeKind kind) {
   switch (kind) {
     case TypeKind::Integer:
-    case TypeKind::String:
+    case TypeKind::Text:
     case TypeKind::Tensor:
     case TypeKind::Activations:
     case TypeKind::Data: return false;

@@ -150,13 +150,13 @@ bool Grouping::IsLateSource(NodeId id) {
   const ir::Node& node = g_.nodes[id];
   auto site_is = [&](uint32_t s, ir::ScopeId callee) {
     if (outer_scope_[callee.index]) return true;
-    return std::any_of(w_.sites[s].arguments.begin(), w_.sites[s].arguments.end(),
+    return !g_.demanded && std::any_of(w_.sites[s].arguments.begin(), w_.sites[s].arguments.end(),
                        [&](NodeId call) { return HoldsReferences(g_.TypeOf(w_.In(call, 0))); });
   };
   switch (node.op) {
     case Op::EntryMerge:
     case Op::LoopMerge: return !w_.together[id.index];
-    case Op::Force:
+    case Op::Force: return !g_.demanded;
     case Op::Outer: return true;
     case Op::Return:  // a delayed call's cotangent comes when somebody has forced it
       return node.num_results && (g_.sites[ir::SiteId(node.attr)].kind == ir::SiteKind::Delay ||

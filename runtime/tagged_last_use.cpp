@@ -106,7 +106,11 @@ class LastUses {
       case Code::Publish:
         stays_.insert(p_.slot_of[in.a]);
         return;
-      case Code::Defer:  // its ops are looked at
+      case Code::Defer:  // its ops are looked at; what it needs to do others again it does not take out
+        if (auto it = w_.again.find(pc); it != w_.again.end())
+          for (uint32_t again : it->second)
+            for (uint32_t slot : {p_.code[again].b, p_.code[again].c}) Add(slot, {pc, region, 0});
+        return;
       case Code::Delay:
       case Code::Outer:
       case Code::Fire:

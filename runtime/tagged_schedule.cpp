@@ -342,7 +342,7 @@ bool Scheduler::Finish(uint32_t block, State state) {
 // Whether results that are there may wait for what tails are left. A caller goes on with its results before more of the callee is
 // done; but what is left to do for late arguments does what the first stage has done again, backwards, and will end as that has.
 bool Scheduler::MayReturnWith(const State& state) const {
-  if (state.stage == Stage::Last) return true;
+  if (state.stage == Stage::Last || p_.graph->demanded) return true;
   for (uint32_t r = 0; r < state.results.size(); ++r)
     if (state.results[r] != kNone && (scope_.late.empty() || (scope_.early[r] && !probing_))) return false;
   return true;

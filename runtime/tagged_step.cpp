@@ -107,6 +107,15 @@ bool Worker::RunDefer(Frame* frame, const TensorGroup& group) {
   return true;
 }
 
+// A group's ops are run one by one: they need what it would have computed again.
+void Worker::RunAgain(Frame* frame, const TensorGroup& group) {
+  for (uint32_t pc : group.again) {
+    Instr in = program_.code[pc];
+    in.aux = 0;  // others may need its operands
+    if (!frame->Has(in.a)) RunOp(frame, in, pc, program_.node_of[pc]);
+  }
+}
+
 void Worker::RunConstruct(Frame* frame, const Instr& in, NodeId node) {
   const ir::Node& n = graph_.nodes[node];
   const uint32_t* slots = program_.lists.data() + in.b;
@@ -223,7 +232,9 @@ uint32_t Worker::RunRegion(Frame* frame, uint32_t pc) {
         RunOpMany(frame, in, pc, node);
         break;
       case Code::Defer:
-        if (in.b != kNone && RunDefer(frame, program_.tensor_groups[in.b])) pc += in.c;
+        if (in.b == kNone) continue;
+        if (RunDefer(frame, program_.tensor_groups[in.b])) pc += in.c;
+        else RunAgain(frame, program_.tensor_groups[in.b]);
         continue;
       case Code::Construct:
         if (frame->Has(in.a)) continue;

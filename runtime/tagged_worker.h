@@ -227,6 +227,7 @@ class Worker {
   void RunOp(Frame* frame, const Instr& in, uint32_t pc, ir::NodeId node);
   void RunOpMany(Frame* frame, const Instr& in, uint32_t pc, ir::NodeId node);
   bool RunDefer(Frame* frame, const TensorGroup& group);
+  void RunAgain(Frame* frame, const TensorGroup& group);
   bool RunField(Frame* frame, const Instr& in, const OpCode& n);
   void RunConstruct(Frame* frame, const Instr& in, ir::NodeId node);
   void RunBranch(Frame* frame, const Instr& in);

@@ -1,7 +1,10 @@
 // See text.h.
 #include "runtime/text.h"
 
+#include <algorithm>
+#include <bitset>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 
 #include "llvm/ADT/StringExtras.h"
@@ -71,6 +74,45 @@ std::optional<uint32_t> CharAt(std::string_view text, int64_t offset) {
   size_t at = static_cast<size_t>(offset);
   if (IsUtf8Continuation(text[at])) return std::nullopt;
   return NextUtf8(text, &at);
+}
+
+int64_t Move(std::string_view text, int64_t offset, int64_t characters) {
+  auto at = static_cast<size_t>(StartOf(text, offset));
+  for (; characters > 0 && at < text.size(); --characters) {
+    ++at;
+    while (at < text.size() && IsUtf8Continuation(text[at])) ++at;
+  }
+  for (; characters < 0 && at > 0; ++characters) {
+    --at;
+    while (at > 0 && IsUtf8Continuation(text[at])) --at;
+  }
+  return static_cast<int64_t>(at);
+}
+
+int64_t LengthOf(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), [](char c) { return !IsUtf8Continuation(c); });
+}
+
+int64_t Find(std::string_view text, std::string_view part, int64_t offset) {
+  auto from = static_cast<size_t>(StartOf(text, offset));
+  // Of memmem the time is in proportion to the lengths, whatever the texts are.
+  const void* found = part.empty() ? text.data() + from : memmem(text.data() + from, text.size() - from, part.data(), part.size());
+  return found ? static_cast<const char*>(found) - text.data() : -1;
+}
+
+int64_t Span(std::string_view text, std::string_view set, int64_t offset, bool among) {
+  std::bitset<128> ascii;
+  for (char c : set)
+    if (static_cast<unsigned char>(c) < 128) ascii.set(static_cast<unsigned char>(c));
+  auto at = static_cast<size_t>(StartOf(text, offset));
+  while (at < text.size()) {
+    size_t next = at;
+    uint32_t c = NextUtf8(text, &next);
+    bool has = c < 128 ? ascii.test(c) : set.find(text.substr(at, next - at)) != std::string_view::npos;
+    if (has == among) break;
+    at = next;
+  }
+  return static_cast<int64_t>(at);
 }
 
 std::string ShowNumber(TypeKind type, const Value& number) {

@@ -1,6 +1,6 @@
 // runtime/text.h
 //
-// What the ops on packed texts compute: offsets of characters, and numbers to digits and back.
+// What the ops on packed texts compute: offsets of characters and of parts, and numbers to digits and back.
 #pragma once
 
 #include <optional>
@@ -16,6 +16,14 @@ namespace df::text {
 int64_t StartOf(std::string_view text, int64_t offset);
 // The character that begins at `offset`, if one does.
 std::optional<uint32_t> CharAt(std::string_view text, int64_t offset);
+
+// So many characters on from the beginning of the one at `offset`, or back; not beyond the ends.
+int64_t Move(std::string_view text, int64_t offset, int64_t characters);
+int64_t LengthOf(std::string_view text);
+// The first offset, from `offset` on, where `part` stands; -1: nowhere.
+int64_t Find(std::string_view text, std::string_view part, int64_t offset);
+// The first offset, from `offset` on, of a character that is among those of `set`, or (`among` false) that is not; the size if there is none.
+int64_t Span(std::string_view text, std::string_view set, int64_t offset, bool among);
 
 // The digits that Haskell's show prints of a number of this type at precedence 0.
 std::string ShowNumber(ir::TypeKind type, const Value& number);

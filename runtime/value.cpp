@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "lang/utf8.h"
 #include "runtime/activation_table.h"
 #include "runtime/tensor.h"
 
@@ -43,25 +42,32 @@ TextObject::Buffer::Buffer(std::string_view text, size_t room)
 TextObject::Buffer::~Buffer() { memory::Free(bytes, capacity); }
 
 TextObject::TextObject(std::string_view bytes) try
-    : Object(ObjectKind::Text), buffer_(std::make_shared<Buffer>(bytes, std::max<size_t>(bytes.size(), 1))), size_(bytes.size()) {
+    : Object(ObjectKind::Text), buffer_(std::make_shared<Buffer>(bytes, std::max<size_t>(bytes.size(), 1))),
+      text_(buffer_->bytes, bytes.size()) {
 } catch (...) {
   alive::Gone(alive::Kind::Text);  // the Object was made, and nobody has it
 }
 
-TextObject* TextObject::Add(uint32_t c) const {
-  std::string added;
-  AppendUtf8(c, added);
-  size_t size = size_ + added.size();
+TextObject* TextObject::Append(std::string_view added) const {
+  constexpr size_t kLeastRoom = 16;
+  size_t size = text_.size() + added.size();
   std::shared_ptr<Buffer> buffer = buffer_;
-  // Somebody else has written behind this text's end, or there is no room: what follows needs a buffer of its own.
-  size_t end = size_;
-  if (size > buffer->capacity || !buffer->used.compare_exchange_strong(end, size, std::memory_order_relaxed)) {
-    buffer = std::make_shared<Buffer>(text(), 2 * size);
+  const char* begin = text_.data();
+  // Somebody else has written behind this text's end, or there is no room: what follows needs a buffer of its own. It is twice as long as
+  // this text, so that adding little by little copies each byte once or twice; two texts that are put together once have no room left.
+  auto end = static_cast<size_t>(begin - buffer->bytes) + text_.size();
+  if (added.size() > buffer->capacity - end ||
+      !buffer->used.compare_exchange_strong(end, end + added.size(), std::memory_order_relaxed)) {
+    buffer = std::make_shared<Buffer>(text_, std::max({size, 2 * text_.size(), kLeastRoom}));
     buffer->used.store(size, std::memory_order_relaxed);
+    begin = buffer->bytes;
+    end = text_.size();
   }
-  std::copy(added.begin(), added.end(), buffer->bytes + size_);
-  return new TextObject(std::move(buffer), size);
+  std::copy(added.begin(), added.end(), buffer->bytes + end);
+  return new TextObject(std::move(buffer), {begin, size});
 }
+
+TextObject* TextObject::Slice(size_t from, size_t to) const { return new TextObject(buffer_, text_.substr(from, to - from)); }
 
 ErrorObject::ErrorObject(ErrorCode c, std::string m, ir::NodeId n, ir::PosId p)
     : Object(ObjectKind::Error), code(c), message(std::move(m)), pos(p), node(n) {}

@@ -179,13 +179,15 @@ struct Data : Object {
 };
 static_assert(sizeof(Data) == 8);
 
-// An immutable text, packed as UTF-8. Texts that grew out of each other share one buffer, of which each sees its
-// own beginning: a text to which characters are added one by one costs time in proportion to its length.
+// An immutable text, packed as UTF-8. Texts that are parts of one, or grew out of each other, share one buffer, of which each sees its
+// own part: a text to which characters are added one by one costs time in proportion to its length, and a part of one nothing.
 struct TextObject : Object {
   explicit TextObject(std::string_view bytes);
-  std::string_view text() const { return {buffer_->bytes, size_}; }
-  // The text with the character at its end, a new object.
-  TextObject* Add(uint32_t c) const;
+  std::string_view text() const { return text_; }
+  // The text with these bytes at its end, a new object.
+  TextObject* Append(std::string_view bytes) const;
+  // The bytes from one offset up to another of this text, a new object.
+  TextObject* Slice(size_t from, size_t to) const;
 
  private:
   struct Buffer {
@@ -198,10 +200,10 @@ struct TextObject : Object {
     const size_t capacity;
     std::atomic<size_t> used;  // whoever moves it on may write what is between: texts may grow on several threads
   };
-  TextObject(std::shared_ptr<Buffer> buffer, size_t size) : Object(ObjectKind::Text), buffer_(std::move(buffer)), size_(size) {}
+  TextObject(std::shared_ptr<Buffer> buffer, std::string_view text) : Object(ObjectKind::Text), buffer_(std::move(buffer)), text_(text) {}
 
   std::shared_ptr<Buffer> buffer_;
-  size_t size_;
+  std::string_view text_;  // what it sees of the buffer
 };
 
 enum class ErrorCode : uint16_t {

@@ -76,7 +76,7 @@ class Reader {
     const ir::Type& row = graph_.types[type];
     switch (row.kind) {
       case TypeKind::Tensor: return Array(path, row.element, row.dims, row.name);
-      case TypeKind::String: return Text(path, nullptr);
+      case TypeKind::Text: return Text(path, nullptr);
       case TypeKind::Data: return Structure(type, row, path, nesting);
       case TypeKind::Bool:
       case TypeKind::Int:
@@ -327,7 +327,7 @@ class Writer {
         array.tensor = std::move(value);
         return {};
       }
-      case TypeKind::String: {
+      case TypeKind::Text: {
         std::string_view text = static_cast<TextObject*>(value.object())->text();
         Add(path, FileElement::Byte, {static_cast<int64_t>(text.size())}).bytes = text;
         return {};

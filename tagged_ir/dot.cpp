@@ -73,7 +73,7 @@ std::string Drawer::ConstantLabel(const Constant& constant) const {
       if (constant.text.size() <= kLongest) return constant.text;
       return constant.text.substr(0, kLongest) + "...";
     // A cut through the middle of a character would not be UTF-8 any more.
-    case TypeKind::String: return constant.text.size() <= kLongest ? "\"" + constant.text + "\"" : "a String";
+    case TypeKind::Text: return constant.text.size() <= kLongest ? "\"" + constant.text + "\"" : "a Text";
     case TypeKind::Tensor: {
       std::string text = TensorText(g.types[constant.type], constant.text);
       return text.size() <= kLongest ? text : g.types[constant.type].name;

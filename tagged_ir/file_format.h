@@ -36,8 +36,9 @@ inline constexpr const char* kSiteTable = "site_table";
 inline constexpr const char* kNodeTable = "node_table";
 inline constexpr const char* kInputTable = "input_table";
 inline constexpr const char* kResultTable = "result_table";
-// Of Start too: 1 if the graph acts, otherwise it is not there.
+// Of Start too: 1 if the graph acts, and if all that begins is needed; otherwise they are not there.
 inline constexpr const char* kAction = "action";
+inline constexpr const char* kDemanded = "demanded";
 
 // A type's number in the file. ActivationTable came with version 7: the types behind it keep the numbers that they had.
 inline constexpr uint32_t kActivationsRow = 0x3fffffff;
@@ -60,7 +61,7 @@ inline int32_t ElementCode(TypeKind kind) {
     case TypeKind::Int: return onnx::TensorProto::INT64;
     case TypeKind::Float: return onnx::TensorProto::FLOAT;
     case TypeKind::Double: return onnx::TensorProto::DOUBLE;
-    case TypeKind::String: return onnx::TensorProto::STRING;
+    case TypeKind::Text: return onnx::TensorProto::STRING;
     default: return 0;
   }
 }

@@ -211,10 +211,12 @@ bool Reader::ReadTables(const onnx::NodeProto& start) {
       {kStrings, &strings_},   {kFileTable, &files},   {kTypeTable, &types},
       {kPosTable, &positions}, {kScopeTable, &scopes}, {kSiteTable, &sites},
       {kNodeTable, &nodes},    {kInputTable, &inputs}, {kResultTable, &results}};
+  const std::pair<const char*, bool*> flags[] = {{kAction, &g.action}, {kDemanded, &g.demanded}};
   for (const Attribute& attribute : start.attribute()) {
-    if (attribute.name() == kAction) {
-      if (attribute.type() != Attribute::INT || attribute.i() != 1) return Fail("bad attribute `{}`", kAction);
-      g.action = true;
+    for (auto [name, flag] : flags) {
+      if (attribute.name() != name) continue;
+      if (attribute.type() != Attribute::INT || attribute.i() != 1) return Fail("bad attribute `{}`", name);
+      *flag = true;
     }
     for (auto [name, table] : tables) {
       if (attribute.name() != name) continue;
@@ -326,7 +328,7 @@ bool Reader::ReadConstant(const Attribute* value, TypeId type, uint32_t* attr) {
   auto want = Attribute::INT;
   switch (g.types.Kind(type)) {
     case TypeKind::Integer:
-    case TypeKind::String: want = Attribute::STRING; break;
+    case TypeKind::Text: want = Attribute::STRING; break;
     case TypeKind::Tensor:
     case TypeKind::Float:
     case TypeKind::Double: want = Attribute::TENSOR; break;

@@ -125,13 +125,14 @@ void Writer::WriteTables(onnx::NodeProto* start) {
   AddInts(start, kInputTable, inputs);
   AddInts(start, kResultTable, results);
   if (g.action) AddInt(start, kAction, 1);
+  if (g.demanded) AddInt(start, kDemanded, 1);
 }
 
 void Writer::WriteValue(onnx::NodeProto* node, const Constant& constant) {
   TypeKind kind = g.types.Kind(constant.type);
   switch (kind) {
     case TypeKind::Integer:
-    case TypeKind::String: Add(node, kValue, onnx::AttributeProto::STRING)->set_s(constant.text); return;
+    case TypeKind::Text: Add(node, kValue, onnx::AttributeProto::STRING)->set_s(constant.text); return;
     case TypeKind::Float:
     case TypeKind::Double: break;
     case TypeKind::Tensor: {

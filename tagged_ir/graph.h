@@ -27,7 +27,7 @@ using PosId = Id<struct IrPosTag>;
 
 // ---------------------------------------------------------------- types
 
-enum class TypeKind : uint8_t { Trigger, Alt, Unit, Bool, Char, Int, Integer, Float, Double, String, Activations, Data, Tensor };
+enum class TypeKind : uint8_t { Trigger, Alt, Unit, Bool, Char, Int, Integer, Float, Double, Text, Activations, Data, Tensor };
 
 // What an edge carries. A lazy edge carries a value or a reference; others values only. Any edge may carry an
 // error.
@@ -119,7 +119,7 @@ struct Constant {
   // Unit: 0. Bool: 0, 1. Char: code point. Int: the number. Float, Double: the bits (of a float in the low
   // half).
   int64_t word = 0;
-  // Integer: decimal digits, '-' in front if negative. String: UTF-8. Tensor: its elements in row-major order, each
+  // Integer: decimal digits, '-' in front if negative. Text: UTF-8. Tensor: its elements in row-major order, each
   // little-endian (a Bool is one byte, 0 or 1).
   std::string text;
 };
@@ -174,6 +174,9 @@ struct Graph {
   std::vector<Port> graph_inputs;
   std::vector<Port> graph_results;
   bool action = false;  // the one result says what to do (tagged_ir/action.h) and is not a value to show
+  // Whoever made the graph promises that in each activation every call, loop and Force that begins is needed for each result of
+  // the activation; those that need late parameters, for each result that needs these. An engine may then wait for all of them.
+  bool demanded = false;
 
   // Inputs may be invalid edges at first (cycles) and be set later with SetInput.
   NodeId AddNode(Op op, ScopeId scope, llvm::ArrayRef<Edge> in, llvm::ArrayRef<PortType> out,

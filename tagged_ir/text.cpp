@@ -166,7 +166,7 @@ std::string Printer::ConstantText(ConstId id) const {
     case TypeKind::Float: return FloatText(constant.word, false);
     case TypeKind::Double: return FloatText(constant.word, true);
     case TypeKind::Integer: return constant.text;
-    case TypeKind::String: return Quote(constant.text);
+    case TypeKind::Text: return Quote(constant.text);
     case TypeKind::Tensor: return Quote(TensorText(g.types[constant.type], constant.text));
     default: return fmt::format("{}", constant.word);
   }
@@ -174,6 +174,7 @@ std::string Printer::ConstantText(ConstId id) const {
 
 void Printer::Header() {
   out_ << "tagged " << Quote(g.name) << '\n';
+  if (g.demanded) out_ << "demanded\n";
   for (const std::string& file : g.files) out_ << "file " << Quote(file) << '\n';
   for (uint32_t i = static_cast<uint32_t>(TypeKind::Data); i < g.types.size(); ++i) {
     if (g.types.Kind(TypeId(i)) == TypeKind::Tensor) {

@@ -247,6 +247,11 @@ bool Parser::HeaderLine(const std::string& keyword) {
     g.files.push_back(std::move(name));
     return true;
   }
+  if (keyword == "demanded") {
+    Advance();
+    g.demanded = true;
+    return true;
+  }
   if (keyword != "input" && keyword != "result" && keyword != "action") return Fail(fmt::format("`{}` begins nothing", keyword));
   Advance();
   bool is_input = keyword == "input";
@@ -556,7 +561,7 @@ bool Parser::ResolveConstant(const PendingNode& node, uint32_t* attr) {
       break;
     case TypeKind::Float: good = text::ReadFloat(written, false, &constant.word); break;
     case TypeKind::Double: good = text::ReadFloat(written, true, &constant.word); break;
-    case TypeKind::String:
+    case TypeKind::Text:
       good = literal.kind == Tok::Quoted;
       constant.text = written;
       break;

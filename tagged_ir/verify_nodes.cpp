@@ -14,6 +14,7 @@ namespace {
 bool IsHeldEvaluated(TypeKind kind) {
   switch (kind) {
     case TypeKind::Int:
+    case TypeKind::Integer:
     case TypeKind::Float:
     case TypeKind::Double:
     case TypeKind::Char:

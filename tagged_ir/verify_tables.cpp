@@ -195,7 +195,7 @@ bool Verifier::CheckConstants() {
     if (!g.types.Contains(constant.type)) return Fail("constant {}: no type {}", i, constant.type.index);
     TypeKind kind = g.types.Kind(constant.type);
     int64_t word = constant.word;
-    bool has_text = kind == TypeKind::Integer || kind == TypeKind::String || kind == TypeKind::Tensor;
+    bool has_text = kind == TypeKind::Integer || kind == TypeKind::Text || kind == TypeKind::Tensor;
     bool good = true;
     switch (kind) {
       case TypeKind::Trigger:
@@ -204,7 +204,7 @@ bool Verifier::CheckConstants() {
       case TypeKind::Data: return Fail("constant {}: no constant is a {}", i, g.types.Print({constant.type}));
       case TypeKind::Unit:
       case TypeKind::Integer:
-      case TypeKind::String:
+      case TypeKind::Text:
       case TypeKind::Tensor: good = word == 0; break;
       case TypeKind::Bool: good = word == 0 || word == 1; break;
       case TypeKind::Char: good = word >= 0 && word <= 0x10ffff; break;
@@ -220,7 +220,7 @@ bool Verifier::CheckConstants() {
     if (kind == TypeKind::Tensor)
       if (std::string fault = TensorConstantFault(g.types[constant.type], constant.text); !fault.empty())
         return Fail("constant {}: {}", i, fault);
-    if (kind == TypeKind::String && !IsUtf8(constant.text)) return Fail("constant {}: not UTF-8", i);
+    if (kind == TypeKind::Text && !IsUtf8(constant.text)) return Fail("constant {}: not UTF-8", i);
   }
   return true;
 }

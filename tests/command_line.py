@@ -50,10 +50,12 @@ def wrong_usage(d):
 
 @test
 def delays_that_need_nothing_more_are_computed_at_once(d):
-    d.file("p.df", "main :: IO ()\nmain = print (sum (last (take 50 (iterate (\\xs -> zipWith max xs (tail xs ++ [0 :: Integer])) [1 .. 50]))))\n")
+    # The first element is a call, so the compiler does not know of any that it is evaluated.
+    d.file("p.df", "slow :: Integer -> Integer\nslow n = if n == 0 then 50 else slow (n - 1)\nmain :: IO ()\n"
+                   "main = print (sum (last (take 50 (iterate (\\xs -> zipWith max xs (tail xs ++ [0])) (slow 9 : [1 .. 49])))))\n")
     delayed = []
     for more in ((), ("--without=eager",)):
-        _, err = d.expect(0, "run", "--stats=json", "p.df", *more, out="2500\n")
+        _, err = d.expect(0, "run", "--stats=json", "p.df", *more, out="2451\n")
         delayed.append(json.loads(err)["delays"])
     assert 0 < delayed[0] < 0.8 * delayed[1], delayed
 
@@ -101,9 +103,18 @@ def a_graph_as_text(d):
     d.expect(0, "p.tagged", "-o", "p.graph")
     d.expect(0, "p.graph", "--emit=tagged", out=text)
     d.file("p.tagged", text.replace("EntryMerge", "EntryMrge", 1))
-    d.expect(4, "run", "p.tagged", err="error[DF0501]: not a valid graph: line ")
+    d.expect(4, "run", "p.tagged", err="error[DF0501]: not a valid graph: `p.tagged`: line ")
     d.file("p.tagged", text.replace(" = Eq ", " = Add ", 1))
-    d.expect(4, "run", "p.tagged", err="error[DF0501]: not a valid graph: ")
+    d.expect(4, "run", "p.tagged", err="error[DF0501]: not a valid graph: `p.tagged`: ")
+
+
+@test
+def texts_without_quotes(d):
+    """A shell takes the quotes of "text" away."""
+    d.file("p.df", "import qualified Data.Text as T\nmain s t = (s :: String, T.length t)\n")
+    for text, shown in (("abc", '"abc"'), ('"abc"', '"abc"'), ("", '""'), ("a\\nb \"c", '"a\\\\nb \\"c"'), ("['a']", '"a"')):
+        d.expect(0, "run", "p.df", "--input", "s=" + text, "--input", "t=" + "four", out="(%s,4)\n" % shown)
+    d.expect(2, "run", "p.df", "--input", 's="abc', "--input", "t=x", err="is not a [Char]")
 
 
 @test
@@ -190,9 +201,14 @@ def unreadable_sources(d):
 
 @test
 def graphs_that_are_none(d):
-    d.expect(4, "run", d.file("a.graph", b"\x08\x07 nothing of the kind"), err="not a valid graph")
-    d.expect(4, "run", d.file("b.graph", ""), err="not a valid graph")
-    d.expect(4, "run", d.file("c.graph", FACT), err="not a valid graph")
+    """What is wrong with the file, and what to do."""
+    anew = "hint: `dfc FILE.df -o NAME.graph` makes it from its source"
+    d.expect(4, "run", d.file("a.graph", b"\x08\x07 nothing of the kind"), err=anew)
+    d.expect(4, "run", d.file("b.graph", ""), err="error[DF0501]: not a valid graph: `b.graph`: it is empty")
+    d.expect(4, "run", d.file("c.graph", FACT), err="hint: the name of a source ends in `.df`")
+    d.expect(0, d.file("d.df", FACT))
+    d.expect(4, "run", d.file("d.graph", d.bytes("d.graph")[:500]), err=anew)
+    d.expect(4, "run", "-", stdin=b"\x08", err="error[DF0501]: not a valid graph: `<stdin>`: ")
 
 
 # ---------------------------------------------------------------- running

@@ -43,6 +43,7 @@ class CheckSession {
   bool Check(const ast::Ast& ast, Diagnostics& diags, const CheckOptions& options = {});
 
   FixityTable fixities;
+  RecordTable records;  // for `C {..}`
 
   // For `:type`: the most general type of the expression in a module `it = <expression>` (ParseRepl makes
   // it), as GHCi prints it; "" after an error. Nothing is defined.

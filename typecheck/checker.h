@@ -136,6 +136,14 @@ struct BoundGroup {
   std::vector<std::pair<VarId, const core::Pat*>> strict;  // `!p = e`: forced before the body
 };
 
+// A derived instance whose context is still to be found: what the class is needed of.
+struct DerivedContext {
+  InstanceId instance;
+  std::vector<TypeId> needs;
+};
+
+class Builder;  // derive.h
+
 class Checker {
  public:
   Checker(core::Program& program, Env& env, Diagnostics& diags, const CheckOptions& options,
@@ -158,6 +166,7 @@ class Checker {
   template <typename T>
   bool IsAmbiguous(std::map<Symbol, T> ModuleExports::*names, const ast::Name& name);
   bool Provides(const ast::Import& import, const ast::Name& name) const;
+  bool IsLocal(Symbol name) const;
   VarId FindValue(const ast::Name& name, bool report = true);
   ConId FindConstructor(const ast::Name& name, bool report = true);
   const TypeName* FindType(const ast::Name& name);
@@ -210,7 +219,10 @@ class Checker {
   // ---- decls_class.cpp, derive.cpp
   void DeclareClass(const ast::ClassDecl* cls);
   void DeclareInstance(const ast::InstanceDecl* instance);
+  TyConId ConvertInstanceHead(const ast::Name& cls, ast::List<ast::Constraint> context, const ast::Type* type, Span span,
+                              core::Instance& out);
   InstanceId RegisterInstance(core::Instance row, TyConId head, const ast::InstanceDecl* decl);
+  void ForgetInstance(InstanceId id);
   void CheckClassDefaults(const ast::ClassDecl* cls, ClassId id);
   void CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id);
   bool CheckSuperclasses(InstanceId id, Span span, const Origin& origin);
@@ -218,8 +230,14 @@ class Checker {
                    const ScopedTypes& head, Span from);
   bool ContextShrinks(const core::Instance& row);
   ScopedTypes HeadVariables(const core::Instance& instance);
+  void CollectVariables(TypeId type, ScopedTypes& out);
   bool HasExtension(std::string_view name) const;
   void DeclareDerived(const ast::DataDecl* data);
+  void DeclareStandalone(const ast::DerivingDecl* decl);
+  bool DeriveMethods(Builder& make, const ast::DerivedClass& derived, ClassId cls, TyConId tycon, uint32_t dropped,
+                     std::vector<TypeId>& needs);
+  std::optional<uint32_t> OpenParameters(const ast::Name& name, ClassId cls, TyConId tycon);
+  const ast::InstanceDecl* DerivedDecl(Builder& make, const ast::Name& cls, ast::Type* type);
   void InferDerivedContexts();
 
   // ---- infer_expr.cpp
@@ -228,6 +246,8 @@ class Checker {
   core::Expr* CheckLiteral(const ast::Literal& literal, bool negative, Span span, TypeId expected,
                            const Reason& why);
   core::Expr* CheckVar(const ast::Name& name, Span span, TypeId expected, const Reason& why);
+  core::Expr* CheckTypeApp(const ast::TypeAppExpr* expr, TypeId expected, const Reason& why);
+  KindId KindIn(const core::Scheme& scheme, TyVarId var);
   core::Expr* CheckCon(const ast::Name& name, Span span, TypeId expected, const Reason& why);
   core::Expr* CheckIf(const ast::IfExpr* expr, TypeId expected, const Reason& why);
   core::Expr* CheckLambda(const ast::LambdaExpr* expr, TypeId expected, const Reason& why);
@@ -354,6 +374,14 @@ class Checker {
   // Reduces by instances and givens; what depends on a meta goes to `stuck`. `missing` is the part that has
   // no instance.
   bool IsGiven(const Wanted& wanted);
+  // Whether an instance's head is of a type, with what its variables then stand for. Later: once more is known of a
+  // meta. Rigid: at some types that a variable of a signature stands for.
+  enum class Fit : uint8_t { No, Rigid, Later, Yes };
+  Fit Fits(TypeId head, TypeId type, llvm::ArrayRef<TyVarId> vars, llvm::MutableArrayRef<TypeId> bound);
+  // The instance for a type: of several that fit, the one that says most. Its result is that of the last case of Fit, or
+  // of another instance that may fit better.
+  bool MoreParticular(TypeId head, InstanceId than);
+  Fit FindInstance(ClassId cls, TypeId type, InstanceId& found, llvm::SmallVectorImpl<TypeId>& bound);
   Solved Solve(const Wanted& wanted, std::vector<Wanted>& stuck, Wanted* missing, int depth = 0);
   void SolveFrom(size_t mark);                    // wanted_[mark..] keeps only what is stuck
   void PushGiven(ClassId cls, TypeId type);       // with its superclasses
@@ -474,8 +502,8 @@ class Checker {
   uint32_t first_synonym_ = 0;
   std::vector<std::pair<const ast::ClassDecl*, ClassId>> classes_;
   std::vector<std::pair<const ast::InstanceDecl*, InstanceId>> instances_;
-  std::vector<std::pair<TyConId, InstanceId>> derived_;
-  std::vector<std::pair<uint32_t, uint32_t>> instance_keys_;  // registered in this run
+  std::vector<DerivedContext> derived_;
+  std::vector<InstanceId> registered_;  // in this run
   std::vector<KindId> open_kinds_;
   ModuleExports exports_;
 };

@@ -39,6 +39,55 @@ bool Checker::IsGiven(const Wanted& wanted) {
   });
 }
 
+Checker::Fit Checker::Fits(TypeId head, TypeId type, llvm::ArrayRef<TyVarId> vars, llvm::MutableArrayRef<TypeId> bound) {
+  type = unify_.Prune(type);
+  if (types_.Kind(head) == TypeKind::Var) {
+    TypeId& place = bound[llvm::find(vars, types_.VarOf(head)) - vars.begin()];
+    if (!place.valid()) {
+      place = type;
+      return Fit::Yes;
+    }
+    // The same variable twice: `C (a, a)`.
+    TypeId first = unify_.Zonk(place), second = unify_.Zonk(type);
+    if (first == second) return Fit::Yes;
+    if (types_.HasMeta(first) || types_.HasMeta(second)) return Fit::Later;
+    return types_.HasVar(first) || types_.HasVar(second) ? Fit::Rigid : Fit::No;
+  }
+  if (types_.Kind(type) == TypeKind::Meta) return Fit::Later;
+  if (types_.Kind(type) == TypeKind::Var) return Fit::Rigid;
+  if (types_.Kind(head) != TypeKind::App) return head == type ? Fit::Yes : Fit::No;
+  if (types_.Kind(type) != TypeKind::App) return Fit::No;
+  Fit fn = Fits(types_.FnOf(head), types_.FnOf(type), vars, bound);
+  if (fn == Fit::No) return fn;
+  return std::min(fn, Fits(types_.ArgOf(head), types_.ArgOf(type), vars, bound));
+}
+
+Checker::Fit Checker::FindInstance(ClassId cls, TypeId type, InstanceId& found, llvm::SmallVectorImpl<TypeId>& bound) {
+  auto list = env_.instances.find({cls.index, types_.ConOf(unify_.Head(type)).index});
+  if (list == env_.instances.end()) return Fit::No;
+  Fit result = Fit::No;
+  llvm::SmallVector<std::pair<InstanceId, Fit>, 2> open;  // that may fit later
+  for (InstanceId id : list->second) {
+    const core::Instance& instance = program_.instances[id];
+    llvm::SmallVector<TypeId, 4> variables(instance.tyvars.size());
+    Fit fit = Fits(instance.head, type, instance.tyvars, variables);
+    if (fit == Fit::Later || fit == Fit::Rigid) open.push_back({id, fit});
+    if (fit != Fit::Yes || (result == Fit::Yes && !MoreParticular(instance.head, found))) continue;
+    result = fit;
+    found = id;
+    bound = variables;
+  }
+  for (const auto& [id, fit] : open)
+    if (result != Fit::Yes || MoreParticular(program_.instances[id].head, found)) return fit;
+  return result;
+}
+
+bool Checker::MoreParticular(TypeId head, InstanceId than) {
+  const core::Instance& other = program_.instances[than];
+  llvm::SmallVector<TypeId, 4> variables(other.tyvars.size());
+  return head != other.head && Fits(other.head, head, other.tyvars, variables) == Fit::Yes;
+}
+
 Checker::Solved Checker::Solve(const Wanted& wanted, std::vector<Wanted>& stuck, Wanted* missing, int depth) {
   llvm::SmallVector<TypeId, 4> args;
   TypeId head = unify_.Head(wanted.type, &args);
@@ -66,12 +115,18 @@ Checker::Solved Checker::Solve(const Wanted& wanted, std::vector<Wanted>& stuck,
       if (llvm::any_of(givens_, [&](const auto& given) { return types_.Head(given.second) == types_.ConOf(head); }) &&
           IsGiven(wanted))
         return Solved::Yes;
-      auto found = env_.instances.find({wanted.cls.index, types_.ConOf(head).index});
-      if (found == env_.instances.end() || depth > kMaxInstanceDepth) {
+      InstanceId found;
+      llvm::SmallVector<TypeId, 4> bound;
+      Fit fit = depth > kMaxInstanceDepth ? Fit::No : FindInstance(wanted.cls, wanted.type, found, bound);
+      if (fit == Fit::Later) {
+        stuck.push_back(wanted);
+        return Solved::Stuck;
+      }
+      if (fit != Fit::Yes) {
         if (missing) *missing = wanted;
         return Solved::No;
       }
-      const core::Instance& instance = program_.instances[found->second];
+      const core::Instance& instance = program_.instances[found];
       size_t solving = solving_.size();
       if (instance.grows) {
         std::pair<ClassId, TypeId> goal{wanted.cls, unify_.Zonk(wanted.type)};
@@ -81,7 +136,7 @@ Checker::Solved Checker::Solve(const Wanted& wanted, std::vector<Wanted>& stuck,
       auto restore = llvm::make_scope_exit([&] { solving_.resize(solving); });
       Solved result = Solved::Yes;
       for (const core::Pred& pred : instance.context) {
-        Wanted part{pred.cls, types_.Substitute(pred.type, instance.tyvars, args), wanted.origin};
+        Wanted part{pred.cls, types_.Substitute(pred.type, instance.tyvars, bound), wanted.origin};
         Solved solved = Solve(part, stuck, missing, depth + 1);
         if (solved == Solved::No) return solved;
         if (solved == Solved::Stuck) result = solved;
@@ -201,11 +256,15 @@ void Checker::DefaultAll(size_t mark, bool report, uint32_t min_level) {
     std::vector<Wanted> rest;
     for (size_t i = mark; i < wanted_.size(); ++i) {
       TypeId head = unify_.Head(wanted_[i].type);
-      if (types_.Kind(head) != TypeKind::Meta || unify_.LevelOf(types_.MetaOf(head)) < min_level) {
+      llvm::SmallVector<MetaId> metas;
+      if (types_.Kind(head) == TypeKind::Meta) metas.push_back(types_.MetaOf(head));
+      // A tangent's is settled by what it is the tangent of; another one waits for its variables to tell which instance is meant.
+      else if (!types_.IsTangent(unify_.Prune(wanted_[i].type))) unify_.FreeMetas(wanted_[i].type, metas);
+      if (metas.empty() || unify_.LevelOf(metas[0]) < min_level) {
         rest.push_back(wanted_[i]);
         continue;
       }
-      MetaId meta = types_.MetaOf(head);
+      MetaId meta = metas[0];
       auto [it, fresh] = group_of.try_emplace(meta.index, groups.size());
       if (fresh) groups.push_back({meta, {}});
       groups[it->second].second.push_back(wanted_[i]);

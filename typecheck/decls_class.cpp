@@ -149,20 +149,24 @@ bool Checker::ContextShrinks(const core::Instance& row) {
   return true;
 }
 
-void Checker::DeclareInstance(const ast::InstanceDecl* decl) {
-  ClassId cls = FindClass(decl->cls);
-  if (!cls.valid()) return;
+// Reads `instance context => cls type`; the head's type constructor, invalid if the head was refused.
+TyConId Checker::ConvertInstanceHead(const ast::Name& name, ast::List<ast::Constraint> context, const ast::Type* type,
+                                     Span span, core::Instance& row) {
+  ClassId cls = FindClass(name);
+  if (!cls.valid()) return TyConId();
   TypeVarScope scope;
   uint32_t errors = diags_.error_count();
-  core::Instance row;
   row.cls = cls;
-  row.span = decl->span;
-  row.head = ConvertType(decl->type, scope, env_.class_kinds[cls.index]);
+  row.span = span;
+  row.head = ConvertType(type, scope, env_.class_kinds[cls.index]);
   row.tyvars = scope.fresh;
   scope.implicit = false;
-  ConvertContext(decl->context, scope, row.context);
-  for (const auto& [name, entry] : scope.names) env_.kinds.Default(entry.second);
-  if (diags_.error_count() != errors) return NoteRefused(cls, decl->type);
+  ConvertContext(context, scope, row.context);
+  for (const auto& [var, entry] : scope.names) env_.kinds.Default(entry.second);
+  if (diags_.error_count() != errors) {
+    NoteRefused(cls, type);
+    return TyConId();
+  }
   row.grows = !ContextShrinks(row);
   if (row.grows && !options_.repl && !options_.library && !HasExtension("UndecidableInstances"))
     Error(Diag::NeedsExtension, row.context.front().span, "a context that is no smaller than the instance's type",
@@ -171,23 +175,33 @@ void Checker::DeclareInstance(const ast::InstanceDecl* decl) {
 
   llvm::SmallVector<TypeId> args;
   TyConId head = types_.Head(row.head, &args);
-  bool plain = head.valid();
+  bool plain = true;
   for (size_t i = 0; i < args.size(); ++i) {
     plain &= types_.Kind(args[i]) == TypeKind::Var;
     for (size_t j = 0; j < i; ++j) plain &= args[i] != args[j];
   }
-  if (!plain) {
-    Error(Diag::InstanceHead, decl->type->span, diags_.sources().Text(decl->type->span))
-        .Hint("an instance is of a type constructor with different variables: `Maybe a`, `[a]`, `(a, b)` "
-              "(`FlexibleInstances` is not supported)");
-    return NoteRefused(cls, decl->type);
-  }
-  RegisterInstance(std::move(row), head, decl);
+  if (head.valid() && (plain || options_.repl || options_.library || HasExtension("FlexibleInstances"))) return head;
+  Diagnostics& diag = Error(Diag::InstanceHead, type->span, diags_.sources().Text(type->span));
+  if (head.valid())
+    diag.Hint("an instance is of a type constructor with different variables: `Maybe a`, `[a]`, `(a, b)`; for one of a "
+              "particular type write `{-# LANGUAGE FlexibleInstances #-}` in the first line");
+  else
+    diag.Hint("an instance is of a type constructor: `Maybe a`, `[a]`, `(a, b)`");
+  NoteRefused(cls, type);
+  return TyConId();
+}
+
+void Checker::DeclareInstance(const ast::InstanceDecl* decl) {
+  core::Instance row;
+  TyConId head = ConvertInstanceHead(decl->cls, decl->context, decl->type, decl->span, row);
+  if (head.valid()) RegisterInstance(std::move(row), head, decl);
 }
 
 // That the type has no such instance is not said again.
 void Checker::NoteRefused(ClassId cls, const ast::Type* type) {
   while (const auto* app = llvm::dyn_cast<ast::AppType>(type)) type = app->fn;
+  if (llvm::isa<ast::FunType>(type)) reported_.push_back({cls, types_.Con(types_.Known(Builtin::Function)), kNowhere});
+  if (llvm::isa<ast::ListType>(type)) reported_.push_back({cls, types_.Con(types_.Known(Builtin::List)), kNowhere});
   const auto* con = llvm::dyn_cast<ast::ConType>(type);
   const TypeName* head = con ? scope_->types.Find(con->name.text, con->name.qualifier) : nullptr;
   if (head && head->con.valid()) reported_.push_back({cls, types_.Con(head->con), kNowhere});
@@ -197,18 +211,21 @@ void Checker::NoteRefused(ClassId cls, const ast::Type* type) {
 InstanceId Checker::RegisterInstance(core::Instance row, TyConId head, const ast::InstanceDecl* decl) {
   row.from_library = options_.library;
   const ClassId cls = row.cls;
-  if (auto it = env_.instances.find({cls.index, head.index}); it != env_.instances.end()) {
+  for (InstanceId other : env_.instances[{cls.index, head.index}]) {
+    llvm::SmallVector<TypeId> mine(row.tyvars.size()), theirs(program_.instances[other].tyvars.size());
+    if (Fits(row.head, program_.instances[other].head, row.tyvars, mine) != Fit::Yes ||
+        Fits(program_.instances[other].head, row.head, program_.instances[other].tyvars, theirs) != Fit::Yes)
+      continue;
     Diagnostics& diag = Error(Diag::DuplicateInstance, decl->span, Text(decl->cls.text), PrintType(row.head));
-    if (program_.instances[it->second].span.valid())
-      diag.Note(Shown(program_.instances[it->second].span), Shown(program_.instances[it->second].span).valid()
-                                                                ? "the other one is here"
-                                                                : "the other one is the library's");
+    Span shown = Shown(program_.instances[other].span);
+    if (program_.instances[other].span.valid())
+      diag.Note(shown, shown.valid() ? "the other one is here" : "the other one is the library's");
     return InstanceId();
   }
   row.methods.resize(program_.classes[cls].methods.size());
   InstanceId id = program_.instances.Add(std::move(row));
-  env_.instances[{cls.index, head.index}] = id;
-  instance_keys_.push_back({cls.index, head.index});
+  env_.instances[{cls.index, head.index}].push_back(id);
+  registered_.push_back(id);
   instances_.push_back({decl, id});
   for (const ast::Decl* member : decl->members) {
     if (const auto* signature = llvm::dyn_cast<ast::SignatureDecl>(member))
@@ -257,6 +274,12 @@ InstanceId Checker::RegisterInstance(core::Instance row, TyConId head, const ast
   return id;
 }
 
+void Checker::ForgetInstance(InstanceId id) {
+  auto it = env_.instances.find({program_.instances[id].cls.index, types_.Head(program_.instances[id].head).index});
+  it->second.erase(llvm::find(it->second, id));
+  if (it->second.empty()) env_.instances.erase(it);
+}
+
 // The scheme of the class's method at this instance: the instance's variables, then the method's own.
 static core::Scheme MethodAt(core::Program& program, const core::Instance& instance, const core::Var& method,
                              TyVarId param) {
@@ -285,14 +308,20 @@ static const ast::SignatureDecl* SignatureIn(const ast::InstanceDecl* decl, Symb
 // The variables of an instance's head with their kinds.
 ScopedTypes Checker::HeadVariables(const core::Instance& instance) {
   ScopedTypes out;
+  CollectVariables(instance.head, out);
+  return out;
+}
+
+void Checker::CollectVariables(TypeId type, ScopedTypes& out) {
   llvm::SmallVector<TypeId> args;
-  KindId kind = env_.KindOf(types_.Head(instance.head, &args)), of;
+  TyConId head = types_.Head(type, &args);
+  if (!head.valid()) return;
+  KindId kind = env_.KindOf(head), of;
   for (TypeId arg : args) {
     if (!env_.kinds.IsArrow(kind, &of, &kind)) break;
-    TyVarId var = types_.VarOf(arg);
-    out.push_back({types_.vars[var].name, {arg, of}});
+    if (types_.Kind(arg) != TypeKind::Var) CollectVariables(arg, out);
+    else out.push_back({types_.vars[types_.VarOf(arg)].name, {arg, of}});
   }
-  return out;
 }
 
 void Checker::CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id) {

@@ -19,7 +19,7 @@ void Checker::DeclareTypes() {
       if (!is_new(data->name)) continue;
       TyConId id;
       // The library declares these; the compiler knows them by these very declarations.
-      for (Builtin builtin : {Builtin::Bool, Builtin::Ordering, Builtin::IO, Builtin::Action})
+      for (Builtin builtin : {Builtin::Bool, Builtin::Ordering, Builtin::IO, Builtin::Action, Builtin::Text})
         if (options_.library && types_.cons[types_.Known(builtin)].name == data->name.text)
           id = types_.Known(builtin);
       if (!id.valid()) {

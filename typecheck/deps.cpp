@@ -157,6 +157,7 @@ class UseWalker {
         break;
       case ast::ExprKind::Paren: Walk(llvm::cast<ast::ParenExpr>(expr)->expr); break;
       case ast::ExprKind::Typed: Walk(llvm::cast<ast::TypedExpr>(expr)->expr); break;
+      case ast::ExprKind::TypeApp: Walk(llvm::cast<ast::TypeAppExpr>(expr)->fn); break;
       case ast::ExprKind::RecordCon:
         for (const ast::FieldBinding& field : llvm::cast<ast::RecordConExpr>(expr)->fields) Walk(field.value);
         break;

@@ -1,109 +1,8 @@
-// deriving Eq, Ord, Enum, Bounded, Show, Read, Ix: instances as syntax, then checked like those that a program writes.
-//
-// Names of the library are written with a qualifier that no program can write, so that they mean the
-// library's whatever the module defines or hides.
-#include "typecheck/checker.h"
+// deriving: Eq, Ord, Enum, Bounded, Show, Read, Ix, and which way the instance of a class is derived.
+#include "typecheck/derive.h"
 
 namespace df::check {
 namespace {
-
-// Makes syntax at one span.
-class Builder {
- public:
-  Builder(ast::Ast& ast, Symbol library, Span span) : ast_(ast), library_(library), span_(span) {}
-
-  Span span() const { return span_; }
-  ast::Name Lib(std::string_view name) const { return {Intern(name), library_, span_}; }
-  ast::Name Plain(Symbol name) const { return {name, Symbol(), span_}; }
-  ast::Expr* Var(std::string_view local) { return ast_.New<ast::VarExpr>(span_, Plain(Intern(local))); }
-  ast::Expr* LibVar(std::string_view name) { return ast_.New<ast::VarExpr>(span_, Lib(name)); }
-  ast::Expr* LibCon(std::string_view name) { return ast_.New<ast::ConExpr>(span_, Lib(name)); }
-  ast::Expr* Con(Symbol name) { return ast_.New<ast::ConExpr>(span_, Plain(name)); }
-  ast::Expr* App(ast::Expr* fn, llvm::ArrayRef<ast::Expr*> args) {
-    return args.empty() ? fn : ast_.New<ast::AppExpr>(span_, fn, ast_.Copy<ast::Expr*>(args));
-  }
-  ast::Expr* Call(std::string_view fn, llvm::ArrayRef<ast::Expr*> args) { return App(LibVar(fn), args); }
-  ast::Expr* Int(int64_t value) {
-    ast::Literal literal{ast::LiteralKind::Integer, Intern(std::to_string(value))};
-    ast::QualType type{};
-    type.type = ast_.New<ast::ConType>(span_, Lib("Int"));
-    type.span = span_;
-    return ast_.New<ast::TypedExpr>(span_, ast_.New<ast::LiteralExpr>(span_, literal), type);
-  }
-  ast::Expr* String(std::string_view text) {
-    return ast_.New<ast::LiteralExpr>(span_, ast::Literal{ast::LiteralKind::String, Intern(text)});
-  }
-  ast::Pat* VarPat(std::string_view name) { return ast_.New<ast::VarPat>(span_, Intern(name)); }
-  ast::Pat* Any() { return ast_.New<ast::WildcardPat>(span_); }
-  ast::Pat* AnyOf(Symbol con) {
-    return ast_.New<ast::RecordPat>(span_, Plain(con), ast::List<ast::FieldPat>());
-  }
-  ast::Pat* LibConPat(std::string_view con) {
-    return ast_.New<ast::ConPat>(span_, Lib(con), ast::List<ast::Pat*>());
-  }
-  ast::Pat* IntPat(int64_t value) {
-    return ast_.New<ast::LiteralPat>(
-        span_, ast::Literal{ast::LiteralKind::Integer, Intern(std::to_string(value))}, false);
-  }
-  ast::Expr* Tuple(ast::Expr* first, ast::Expr* second) {
-    return ast_.New<ast::TupleExpr>(span_, ast_.Copy<ast::Expr*>({first, second}));
-  }
-  ast::Pat* TuplePat(ast::Pat* first, ast::Pat* second) {
-    return ast_.New<ast::TuplePat>(span_, ast_.Copy<ast::Pat*>({first, second}));
-  }
-  ast::Expr* Lambda(llvm::ArrayRef<ast::Pat*> params, ast::Expr* body) {
-    return ast_.New<ast::LambdaExpr>(span_, ast_.Copy<ast::Pat*>(params), body);
-  }
-  // C x1 .. xn
-  ast::Pat* ConPat(Symbol con, size_t fields, std::string_view prefix) {
-    std::vector<ast::Pat*> args;
-    for (size_t i = 0; i < fields; ++i) args.push_back(VarPat(Field(prefix, i)));
-    return ast_.New<ast::ConPat>(span_, Plain(con), ast_.Copy<ast::Pat*>(args));
-  }
-  static std::string Field(std::string_view prefix, size_t i) {
-    return std::string(prefix) + std::to_string(i + 1);
-  }
-  ast::Rhs Body(ast::Expr* body) {
-    ast::GuardedExpr only{{}, body, span_};
-    return {ast_.Copy<ast::GuardedExpr>({only}), {}, span_};
-  }
-  ast::Alternative Alt(ast::Pat* pat, ast::Expr* body) { return {pat, Body(body), span_}; }
-  ast::Expr* Case(ast::Expr* scrutinee, llvm::ArrayRef<ast::Alternative> alternatives) {
-    return ast_.New<ast::CaseExpr>(span_, scrutinee, ast_.Copy<ast::Alternative>(alternatives));
-  }
-  void Clause(llvm::ArrayRef<ast::Pat*> params, ast::Expr* body) {
-    clauses_.push_back({ast_.Copy<ast::Pat*>(params), Body(body), span_});
-  }
-  // The clauses so far as the method `name`.
-  void Method(std::string_view name) {
-    methods_.push_back(
-        ast_.New<ast::FunctionDecl>(span_, Plain(Intern(name)), ast_.Copy<ast::Clause>(clauses_)));
-    clauses_.clear();
-  }
-  ast::List<ast::Decl*> Methods() { return ast_.Copy<ast::Decl*>(methods_); }
-
- private:
-  ast::Ast& ast_;
-  Symbol library_;
-  Span span_;
-  std::vector<ast::Clause> clauses_;
-  std::vector<ast::Decl*> methods_;
-};
-
-struct Shape {
-  Symbol type;
-  std::vector<const core::DataCon*> cons;
-  bool enumeration() const {
-    for (const core::DataCon* con : cons)
-      if (!con->fields.empty()) return false;
-    return !cons.empty();
-  }
-  bool has_nullary() const {
-    for (const core::DataCon* con : cons)
-      if (con->fields.empty()) return true;
-    return false;
-  }
-};
 
 // The constructor's number, by a case.
 ast::Expr* Tag(Builder& make, const Shape& shape, std::string_view of) {
@@ -325,7 +224,7 @@ void DeriveIx(Builder& make, const Shape& shape) {
       cons.push_back(make.Alt(last ? make.Any() : make.IntPat(con->index), make.Con(con->name)));
     }
     ast::Expr* nth = make.Lambda({make.VarPat("n")}, make.Case(make.Var("n"), cons));
-    ast::Pat* bounds = make.TuplePat(make.VarPat("a"), make.VarPat("b"));
+    ast::Pat* bounds = make.TuplePat({make.VarPat("a"), make.VarPat("b")});
     make.Clause({bounds}, make.Call("map", {nth, make.Call("enumFromTo", {Tag(make, shape, "a"), Tag(make, shape, "b")})}));
     make.Method("range");
     make.Clause({bounds, make.VarPat("i")}, make.Call("-", {Tag(make, shape, "i"), Tag(make, shape, "a")}));
@@ -339,15 +238,15 @@ void DeriveIx(Builder& make, const Shape& shape) {
   size_t fields = con->fields.size();
   auto nest = [&](std::string_view prefix) {
     ast::Expr* all = make.Var(Builder::Field(prefix, fields - 1));
-    for (size_t i = fields - 1; i-- > 0;) all = make.Tuple(make.Var(Builder::Field(prefix, i)), all);
+    for (size_t i = fields - 1; i-- > 0;) all = make.Tuple({make.Var(Builder::Field(prefix, i)), all});
     return all;
   };
   ast::Pat* places = make.VarPat(Builder::Field("i", fields - 1));
   std::vector<ast::Expr*> args;
-  for (size_t i = fields - 1; i-- > 0;) places = make.TuplePat(make.VarPat(Builder::Field("i", i)), places);
+  for (size_t i = fields - 1; i-- > 0;) places = make.TuplePat({make.VarPat(Builder::Field("i", i)), places});
   for (size_t i = 0; i < fields; ++i) args.push_back(make.Var(Builder::Field("i", i)));
-  ast::Pat* bounds = make.TuplePat(make.ConPat(con->name, fields, "l"), make.ConPat(con->name, fields, "u"));
-  ast::Expr* nested = make.Tuple(nest("l"), nest("u"));
+  ast::Pat* bounds = make.TuplePat({make.ConPat(con->name, fields, "l"), make.ConPat(con->name, fields, "u")});
+  ast::Expr* nested = make.Tuple({nest("l"), nest("u")});
   make.Clause({bounds}, make.Call("map", {make.Lambda({places}, make.App(make.Con(con->name), args)),
                                           make.Call("range", {nested})}));
   make.Method("range");
@@ -359,73 +258,157 @@ void DeriveIx(Builder& make, const Shape& shape) {
 
 }  // namespace
 
-void Checker::DeclareDerived(const ast::DataDecl* data) {
-  TyConId tycon = scope_->types.Find(data->name.text)->con;
-  for (const ast::Name& name : data->deriving) {
-    ClassId cls = FindClass(name);
-    if (!cls.valid()) continue;
-    std::string_view text = Text(program_.classes[cls].name);
-    const ClassId* library = env_.library.classes.Find(program_.classes[cls].name);
-    bool known = options_.library || (library && *library == cls);
-    Shape shape;
-    shape.type = data->name.text;
-    for (ConId con : types_.cons[tycon].constructors) shape.cons.push_back(&program_.constructors[con]);
-    Builder make(generated_, generated_qualifier_, name.span);
-    auto has_method = [&](std::string_view method) {
-      for (VarId var : program_.classes[cls].methods)
-        if (Text(program_.vars[var].name) == method) return true;
-      return false;
-    };
-    auto refuse = [&](const char* reason) {
-      reported_.push_back({cls, types_.Con(tycon), kNowhere});
-      Error(Diag::CannotDerive, name.span, text, Text(data->name.text)).Note(data->name.span, reason);
-    };
-    if (known && text == "Eq") {
-      DeriveEq(make, shape);
-    } else if (known && text == "Ord") {
-      DeriveOrd(make, shape);
-    } else if (known && text == "Enum") {
-      if (!shape.enumeration()) {
-        refuse("an enumeration has constructors without fields, and at least one");
-        continue;
-      }
-      DeriveEnum(make, shape, has_method("enumFromThen"));
-    } else if (known && text == "Bounded") {
-      if (!shape.enumeration() && shape.cons.size() != 1) {
-        refuse("only enumerations and types of one constructor have bounds");
-        continue;
-      }
-      DeriveBounded(make, shape);
-    } else if (known && text == "Show") {
-      if (has_method("showsPrec")) DeriveShow(make, shape, fixities_);
-    } else if (known && text == "Read") {
-      DeriveRead(make, shape, fixities_);
-    } else if (known && text == "Ix") {
-      if (!shape.enumeration() && shape.cons.size() != 1) {
-        refuse("only enumerations and types of one constructor have indices");
-        continue;
-      }
-      DeriveIx(make, shape);
-    } else {
-      reported_.push_back({cls, types_.Con(tycon), kNowhere});
-      Error(Diag::CannotDerive, name.span, text, Text(data->name.text))
-          .Hint(fmt::format("Eq, Ord, Enum, Bounded, Show, Read and Ix can be derived; `instance {} {} where` defines others",
-                            text, Text(data->name.text)));
-      continue;
+// Makes the methods of the instance that `deriving` asks for. `needs` are the types that have to have the class as well,
+// if the context is to be found. False, and reported, if there is no such instance.
+bool Checker::DeriveMethods(Builder& make, const ast::DerivedClass& derived, ClassId cls, TyConId tycon,
+                            uint32_t dropped, std::vector<TypeId>& needs) {
+  using Strategy = ast::DerivingStrategy;
+  const core::Class& row = program_.classes[cls];
+  const std::string_view text = Text(row.name), type = Text(types_.cons[tycon].name);
+  const ClassId* library = env_.library.classes.Find(row.name);
+  const bool known = options_.library || (library && *library == cls);
+  const Span declared = Shown(types_.cons[tycon].span);
+  Shape shape;
+  shape.type = types_.cons[tycon].name;
+  for (ConId con : types_.cons[tycon].constructors) shape.cons.push_back(&program_.constructors[con]);
+  for (const core::DataCon* con : shape.cons)
+    for (const core::Field& field : con->fields) needs.push_back(field.type);
+  auto has_method = [&](std::string_view method) {
+    return llvm::any_of(row.methods, [&](VarId var) { return Text(program_.vars[var].name) == method; });
+  };
+  auto refuse = [&](std::string_view reason) {
+    reported_.push_back({cls, types_.Con(tycon), kNowhere});
+    Error(Diag::CannotDerive, derived.cls.span, text, type).Note(declared, std::string(reason));
+    return false;
+  };
+  if (derived.strategy == Strategy::Anyclass) {
+    needs.clear();
+    return true;
+  }
+  const bool anything = options_.library || options_.repl;  // needs no pragma
+  const bool by_newtype =
+      types_.cons[tycon].is_newtype && (anything || HasExtension("GeneralizedNewtypeDeriving"));
+  const bool along_last = known && (text == "Functor" || text == "Foldable" || text == "Traversable");
+  if (derived.strategy != Strategy::Newtype) {
+    bool one_constructor = shape.enumeration() || shape.cons.size() == 1;
+    if (known && text == "Eq") return DeriveEq(make, shape), true;
+    if (known && text == "Ord") return DeriveOrd(make, shape), true;
+    if (known && text == "Enum" && (shape.enumeration() || !by_newtype)) {
+      if (!shape.enumeration()) return refuse("an enumeration has constructors without fields, and at least one");
+      return DeriveEnum(make, shape, has_method("enumFromThen")), true;
     }
-    auto* decl = generated_.New<ast::InstanceDecl>(name.span, ast::List<ast::Constraint>(), name, nullptr,
-                                                   make.Methods());
+    if (known && text == "Bounded") {
+      if (!one_constructor) return refuse("only enumerations and types of one constructor have bounds");
+      return DeriveBounded(make, shape), true;
+    }
+    if (known && text == "Show") {
+      if (has_method("showsPrec")) DeriveShow(make, shape, fixities_);
+      return true;
+    }
+    if (known && text == "Read") return DeriveRead(make, shape, fixities_), true;
+    if (known && text == "Ix") {
+      if (!one_constructor) return refuse("only enumerations and types of one constructor have indices");
+      return DeriveIx(make, shape), true;
+    }
+  }
+  // The parameters that the class leaves open: one of Functor, none of Num.
+  llvm::ArrayRef<TyVarId> params = types_.cons[tycon].params;
+  if (along_last && derived.strategy != Strategy::Newtype) {
+    std::string extension = fmt::format("Derive{}", text);
+    bool allowed = anything || HasExtension(extension);
+    if (allowed || !by_newtype) {
+      if (!allowed)
+        Error(Diag::NeedsExtension, derived.cls.span, fmt::format("`deriving {}`", text), extension)
+            .Hint(fmt::format("write `{{-# LANGUAGE {} #-}}` in the first line", extension));
+      needs.clear();
+      TypeId obstacle;
+      if (DeriveFunctorLike(make, types_, shape, text, params.back(), needs, obstacle)) return true;
+      return refuse(fmt::format("a field of the type `{}` stands in the way", PrintType(obstacle)));
+    }
+  }
+  if (by_newtype && shape.cons.size() == 1 && shape.cons[0]->fields.size() == 1) {
+    // `newtype App a = App (State Int a)`: what the class is needed of is `State Int`.
+    TypeId inside = shape.cons[0]->fields[0].type;
+    for (uint32_t i = 0; i < dropped; ++i) {
+      TypeId var = types_.Var(params[params.size() - 1 - i]);
+      llvm::SmallVector<TyVarId> rest;
+      if (types_.Kind(inside) == TypeKind::App) types_.FreeVars(types_.FnOf(inside), rest);
+      if (types_.Kind(inside) != TypeKind::App || types_.ArgOf(inside) != var || llvm::is_contained(rest, types_.VarOf(var)))
+        return refuse(fmt::format("the type inside, `{}`, does not end in the parameter `{}`", PrintType(inside),
+                                  Text(types_.vars[types_.VarOf(var)].name)));
+      inside = types_.FnOf(inside);
+    }
+    needs = {inside};
+    VarId obstacle;
+    if (DeriveByNewtype(make, program_, shape, row, known, obstacle)) return true;
+    return refuse(fmt::format("the type of `{}` stands in the way", Text(program_.vars[obstacle].name)));
+  }
+  reported_.push_back({cls, types_.Con(tycon), kNowhere});
+  Diagnostics& diag = Error(Diag::CannotDerive, derived.cls.span, text, type);
+  if (types_.cons[tycon].is_newtype)
+    diag.Hint(fmt::format("with `{{-# LANGUAGE GeneralizedNewtypeDeriving #-}}` in the first line it is that of the type inside"));
+  else
+    diag.Hint(fmt::format("Eq, Ord, Enum, Bounded, Show, Read, Ix, Functor, Foldable and Traversable can be derived; "
+                          "`instance {} {} where` defines others",
+                          text, type));
+  return false;
+}
+
+// How many of the type's parameters an instance of the class leaves open: one of Functor, none of Eq. Reports a type
+// that has not as many, or of another kind.
+std::optional<uint32_t> Checker::OpenParameters(const ast::Name& name, ClassId cls, TyConId tycon) {
+  const KindId wanted = env_.class_kinds[cls.index];
+  const uint32_t open = env_.kinds.Params(wanted);
+  const size_t params = types_.cons[tycon].params.size();
+  KindId kind = env_.KindOf(tycon);
+  for (size_t i = open; i < params; ++i) env_.kinds.IsArrow(kind, nullptr, &kind);
+  if (open <= params && env_.kinds.Unify(kind, wanted)) return open;
+  reported_.push_back({cls, types_.Con(tycon), kNowhere});
+  Error(Diag::CannotDerive, name.span, Text(program_.classes[cls].name), Text(types_.cons[tycon].name))
+      .Note(Shown(types_.cons[tycon].span), fmt::format("its kind is `{}`, and the class is of types of the kind `{}`",
+                                                        env_.kinds.Print(env_.KindOf(tycon)), env_.kinds.Print(wanted)));
+  return std::nullopt;
+}
+
+void Checker::DeclareDerived(const ast::DataDecl* data) {
+  const TyConId tycon = scope_->types.Find(data->name.text)->con;
+  for (const ast::DerivedClass& derived : data->deriving) {
+    ClassId cls = FindClass(derived.cls);
+    if (!cls.valid()) continue;
+    std::optional<uint32_t> open = OpenParameters(derived.cls, cls, tycon);
+    if (!open) continue;
+    Builder make(generated_, generated_qualifier_, derived.cls.span);
+    DerivedContext context;
+    if (!DeriveMethods(make, derived, cls, tycon, *open, context.needs)) continue;
     core::Instance row;
     row.cls = cls;
-    row.span = name.span;
+    row.span = derived.cls.span;
     row.derived = true;
-    row.tyvars = types_.cons[tycon].params;
+    row.tyvars.assign(types_.cons[tycon].params.begin(), types_.cons[tycon].params.end() - *open);
     llvm::SmallVector<TypeId> params;
     for (TyVarId param : row.tyvars) params.push_back(types_.Var(param));
     row.head = types_.Con(tycon, params);
-    InstanceId id = RegisterInstance(std::move(row), tycon, decl);
-    if (id.valid()) derived_.push_back({tycon, id});
+    context.instance = RegisterInstance(std::move(row), tycon, DerivedDecl(make, derived.cls, nullptr));
+    if (context.instance.valid()) derived_.push_back(std::move(context));
   }
+}
+
+// `deriving instance Eq a => Eq (T a)`: the context is written, and so may be what the parameters are.
+void Checker::DeclareStandalone(const ast::DerivingDecl* decl) {
+  core::Instance row;
+  TyConId tycon = ConvertInstanceHead(decl->derived.cls, decl->context, decl->type, decl->span, row);
+  if (!tycon.valid()) return;
+  std::optional<uint32_t> open = OpenParameters(decl->derived.cls, row.cls, tycon);
+  if (!open) return;
+  Builder make(generated_, generated_qualifier_, decl->derived.cls.span);
+  std::vector<TypeId> needs;
+  if (!DeriveMethods(make, decl->derived, row.cls, tycon, *open, needs)) return;
+  row.derived = true;
+  RegisterInstance(std::move(row), tycon, DerivedDecl(make, decl->derived.cls, decl->type));
+}
+
+const ast::InstanceDecl* Checker::DerivedDecl(Builder& make, const ast::Name& cls, ast::Type* type) {
+  return generated_.New<ast::InstanceDecl>(make.span(), ast::List<ast::Constraint>(), cls, type, make.Methods());
 }
 
 // `data T a = C [a] deriving Eq` gives `instance Eq a => Eq (T a)`: the context is what the fields need,
@@ -435,18 +418,17 @@ void Checker::InferDerivedContexts() {
   llvm::DenseSet<uint32_t> failed;
   while (changed) {
     changed = false;
-    for (const auto& [tycon, id] : derived_) {
+    for (const auto& [id, needs] : derived_) {
       if (failed.count(id.index)) continue;
       const ClassId cls = program_.instances[id].cls;
       const Span span = program_.instances[id].span;
-      for (ConId con : types_.cons[tycon].constructors)
-        for (const core::Field& field : program_.constructors[con].fields) {
+      for (TypeId need : needs) {
           for (;;) {
             size_t mark = givens_.size();
             for (const core::Pred& pred : program_.instances[id].context) PushGiven(pred.cls, pred.type);
             std::vector<Wanted> stuck;
             Wanted missing;
-            Wanted wanted{cls, field.type, {Origin::Deriving, span, program_.classes[cls].name}};
+            Wanted wanted{cls, need, {Origin::Deriving, span, program_.classes[cls].name}};
             Solved solved = Solve(wanted, stuck, &missing);
             givens_.resize(mark);
             if (solved != Solved::No) break;

@@ -27,9 +27,10 @@ void DeclareBuiltins(Env& env, core::Program& program) {
   for (uint32_t i = 0; i < types.cons.size(); ++i) {
     TyConId con(i);
     env.SetKind(con, env.kinds.Arrows(types.cons[con].arity));
-    // The module Gradient gives `Tangent` its name in programs.
-    bool tangent = types.cons[con].builtin == Builtin::Tangent;
-    env.builtin.types.Add(tangent ? Intern("PrimTangent") : types.cons[con].name, TypeName{con});
+    // The module Gradient gives `Tangent` its name in programs, and Data.Text `Text`.
+    Builtin builtin = types.cons[con].builtin;
+    bool named = builtin == Builtin::Tangent || builtin == Builtin::Text;
+    env.builtin.types.Add(named ? Intern("Prim" + std::string(Text(types.cons[con].name))) : types.cons[con].name, TypeName{con});
   }
   Kinds& kinds = env.kinds;
   env.SetKind(types.Known(Builtin::Tensor), kinds.Arrow(kinds.Star(), kinds.Arrow(kinds.Shape(), kinds.Star())));

@@ -78,7 +78,8 @@ struct Env {
   Scope library;   // everything that library modules declare: where the checker looks up well-known names
   Scope user;      // what user modules and the REPL see
   bool user_started = false;
-  llvm::DenseMap<std::pair<uint32_t, uint32_t>, core::InstanceId> instances;  // (class, head) -> instance
+  // (class, head) -> instances: one, or several for particular types (`C [Int]`, `C [Char]`).
+  llvm::DenseMap<std::pair<uint32_t, uint32_t>, llvm::SmallVector<core::InstanceId, 1>> instances;
   llvm::DenseSet<uint32_t> library_files;                                     // by FileId: the library's sources
   llvm::DenseMap<uint32_t, TyConId> field_owner;                              // selector -> its type
 

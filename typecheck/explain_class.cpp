@@ -94,6 +94,10 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
     Error(Diag::FractionMismatch, origin.span, Text(origin.name), text[0]);
   } else {
     Error(Diag::NoInstance, origin.span, DescribeOrigin(origin), pred);
+    InstanceId found;
+    llvm::SmallVector<TypeId> bound;
+    if (types_.Kind(head) == TypeKind::Con && FindInstance(missing.cls, missing.type, found, bound) == Fit::Rigid)
+      diags_.Note(Span(), "there is one for some of the types that it may stand for");
   }
   if (unify_.Zonk(missing.type) != unify_.Zonk(wanted.type))
     diags_.Note(Span(), fmt::format("it is needed for `{}`", PrintPred(wanted.cls, text[1], wanted.type)));

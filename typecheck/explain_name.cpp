@@ -129,7 +129,9 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
   std::string_view text = Text(name.text);
   std::string shown(text);
   if (name.qualifier.valid()) shown = fmt::format("{}.{}", Text(name.qualifier), text);
-  if (MayBeImported(name) && (name.qualifier.valid() || NearestName(text, candidates).empty())) {
+  const bool foreign =
+      llvm::any_of(kForeignNames, [&](const ForeignName& other) { return other.name == text; });
+  if (MayBeImported(name) && (name.qualifier.valid() || foreign || NearestName(text, candidates).empty())) {
     tainted_.push_back(region_.valid() ? region_ : name.span);
     return;
   }

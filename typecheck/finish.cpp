@@ -53,6 +53,8 @@ bool Checker::Run() {
   for (const ast::Decl* decl : module_.decls)
     if (const auto* instance = llvm::dyn_cast<ast::InstanceDecl>(decl)) DeclareInstance(instance);
   for (const auto& [data, id] : data_) DeclareDerived(data);
+  for (const ast::Decl* decl : module_.decls)
+    if (const auto* deriving = llvm::dyn_cast<ast::DerivingDecl>(decl)) DeclareStandalone(deriving);
   InferDerivedContexts();
   for (const auto& [data, id] : data_) DefineSelectors(data);
   std::vector<BoundGroup> groups = CheckDecls(module_.decls, true);
@@ -77,7 +79,7 @@ bool Checker::Run() {
   if (options_.library) Export();
   if (ok && options_.restricted) Publish();
   if (!ok)
-    for (const auto& key : instance_keys_) env_.instances.erase(key);
+    for (InstanceId id : registered_) ForgetInstance(id);
   return ok;
 }
 

@@ -105,10 +105,12 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
   reason.kind = infix ? Reason::Operand : Reason::Argument;
   reason.outer = &why;
   reason.name = Intern("the function");
-  if (const auto* var = llvm::dyn_cast<ast::VarExpr>(fn)) {
+  const auto* applied = llvm::dyn_cast<ast::TypeAppExpr>(fn);
+  const ast::Expr* callee = applied ? applied->fn : fn;
+  if (const auto* var = llvm::dyn_cast<ast::VarExpr>(callee)) {
     reason.name = var->name.text;
     if (const auto* use = llvm::dyn_cast<core::VarExpr>(head)) reason.var = use->var;
-  } else if (const auto* con = llvm::dyn_cast<ast::ConExpr>(fn)) {
+  } else if (const auto* con = llvm::dyn_cast<ast::ConExpr>(callee)) {
     reason.name = con->name.text;
     if (const auto* use = llvm::dyn_cast<core::ConExpr>(head)) reason.con = use->con;
   }

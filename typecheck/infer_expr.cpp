@@ -157,6 +157,71 @@ core::Expr* Checker::CheckCon(const ast::Name& name, Span span, TypeId expected,
   return Expect(expected, use->type, span, why) ? use : ErrorNode(expected, span);
 }
 
+// f @T: the function's type variables in the order in which its signature has them, a method's class first.
+core::Expr* Checker::CheckTypeApp(const ast::TypeAppExpr* expr, TypeId expected, const Reason& why) {
+  core::Expr* use = nullptr;
+  core::List<TypeId> args;
+  std::vector<KindId> kinds;
+  ast::Name name;
+  if (const auto* var = llvm::dyn_cast<ast::VarExpr>(expr->fn)) {
+    name = var->name;
+    VarId id = FindValue(name);
+    if (!id.valid()) return ErrorNode(expected, expr->span);
+    use = Use(id, expr->fn->span);
+    // What is inferred has its variables in an order that nobody wrote.
+    const core::Var& row = program_.vars[id];
+    if (row.kind == core::VarKind::Method || row.from_library || signature_of_.count(id.index)) {
+      args = llvm::cast<core::VarExpr>(use)->type_args;
+      for (TyVarId tyvar : row.scheme.tyvars) kinds.push_back(KindIn(row.scheme, tyvar));
+    }
+  } else {
+    name = llvm::cast<ast::ConExpr>(expr->fn)->name;
+    ConId id = FindConstructor(name);
+    if (!id.valid()) return ErrorNode(expected, expr->span);
+    use = UseCon(id, expr->fn->span);
+    args = llvm::cast<core::ConExpr>(use)->type_args;
+    KindId kind = env_.KindOf(program_.constructors[id].tycon), of;
+    while (env_.kinds.IsArrow(kind, &of, &kind)) kinds.push_back(of);
+  }
+  if (expr->types.size() > std::min(args.size(), kinds.size())) {
+    Diagnostics& diag = Error(Diag::TooManyArguments, expr->span, fmt::format("`{}`", Text(name.text)), args.size(),
+                              args.size() == 1 ? "type argument" : "type arguments", expr->types.size());
+    if (args.empty()) diag.Hint("they are the variables of a signature, in their order there");
+    return ErrorNode(expected, expr->span);
+  }
+  for (size_t i = 0; i < expr->types.size(); ++i) {
+    if (!expr->types[i]) continue;
+    TypeVarScope scope = ScopedTypeVars();
+    scope.implicit = false;
+    unify_.Unify(args[i], ConvertType(expr->types[i], scope, kinds[i]));
+  }
+  return Expect(expected, use->type, expr->span, why) ? use : ErrorNode(expected, expr->span);
+}
+
+// The kind of a scheme's variable, by where it stands.
+KindId Checker::KindIn(const core::Scheme& scheme, TyVarId var) {
+  for (const core::Pred& pred : scheme.preds)
+    if (types_.Kind(pred.type) == TypeKind::Var && types_.VarOf(pred.type) == var) return env_.class_kinds[pred.cls.index];
+  KindId found;
+  auto look = [&](auto& self, TypeId type, KindId kind) -> void {
+    if (types_.Kind(type) == TypeKind::Var) {
+      if (types_.VarOf(type) == var) found = kind;
+      return;
+    }
+    llvm::SmallVector<TypeId> args;
+    TyConId head = types_.Head(type, &args);
+    if (!head.valid()) {
+      if (args.empty()) return;  // a dimension
+      while (types_.Kind(type) == TypeKind::App) type = types_.FnOf(type);
+      self(self, type, env_.kinds.Arrows(static_cast<uint32_t>(args.size())));
+    }
+    KindId rest = head.valid() ? env_.KindOf(head) : KindId(), of;
+    for (TypeId arg : args) self(self, arg, rest.valid() && env_.kinds.IsArrow(rest, &of, &rest) ? of : env_.kinds.Star());
+  };
+  look(look, scheme.type, env_.kinds.Star());
+  return found.valid() ? found : env_.kinds.Star();
+}
+
 // ---------------------------------------------------------------- literals
 
 core::Expr* Checker::CheckLiteral(const ast::Literal& literal, bool negative, Span span, TypeId expected,
@@ -420,6 +485,7 @@ core::Expr* Checker::Check(const ast::Expr* expr, TypeId expected, const Reason&
       return CheckRightSection(llvm::cast<ast::RightSectionExpr>(expr), expected, why);
     case ast::ExprKind::Paren: return Check(llvm::cast<ast::ParenExpr>(expr)->expr, expected, why);
     case ast::ExprKind::Typed: return CheckTyped(llvm::cast<ast::TypedExpr>(expr), expected, why);
+    case ast::ExprKind::TypeApp: return CheckTypeApp(llvm::cast<ast::TypeAppExpr>(expr), expected, why);
     case ast::ExprKind::RecordCon: return CheckRecordCon(llvm::cast<ast::RecordConExpr>(expr), expected, why);
     case ast::ExprKind::RecordUpdate:
       return CheckRecordUpdate(llvm::cast<ast::RecordUpdateExpr>(expr), expected, why);

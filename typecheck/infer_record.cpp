@@ -45,6 +45,7 @@ core::Expr* Checker::CheckRecordCon(const ast::RecordConExpr* expr, TypeId expec
   std::vector<const core::Expr*> args(params.size(), nullptr);
   bool misnamed = false;  // then one of these may be a field that is left out
   for (const ast::FieldBinding& field : expr->fields) {
+    if (field.implied && !IsLocal(field.field.text)) continue;
     int index = FieldIndex(con, field.field);
     if (index < 0 || args[index]) {
       if (index >= 0) Error(Diag::FieldTwice, field.field.span, Text(field.field.text));
@@ -86,7 +87,9 @@ core::Expr* Checker::CheckRecordUpdate(const ast::RecordUpdateExpr* expr, TypeId
   TyConId owner;
   bool ok = !expr->fields.empty();
   for (const ast::FieldBinding& field : expr->fields) {
-    VarId selector = FindValue(field.field);
+    // A field is meant, whatever local variable has its name.
+    const VarId* global = scope_->values.Find(field.field.text, field.field.qualifier);
+    VarId selector = global && IsLocal(field.field.text) ? *global : FindValue(field.field);
     if (!selector.valid()) {
       ok = false;
       continue;

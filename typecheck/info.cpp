@@ -96,7 +96,9 @@ class Describer {
       TyConId head = types_.Head(row.head);
       auto current = env_.instances.find({row.cls.index, head.index});
       // One that a failed input left behind is not there.
-      if (current == env_.instances.end() || current->second.index != i || !wanted(row.cls, head)) continue;
+      if (current == env_.instances.end() || !llvm::is_contained(current->second, core::InstanceId(i)) ||
+          !wanted(row.cls, head))
+        continue;
       core::Scheme scheme;
       scheme.preds = row.context;
       scheme.type = row.head;

@@ -273,12 +273,16 @@ bool Checker::IsAmbiguous(std::map<Symbol, T> ModuleExports::*names, const ast::
   return true;
 }
 
+bool Checker::IsLocal(Symbol name) const {
+  auto it = locals_.find(name.index);
+  return it != locals_.end() && !it->second.empty();
+}
+
 VarId Checker::FindValue(const ast::Name& name, bool report) {
   if (name.qualifier.valid() && name.qualifier == generated_qualifier_)
     return KnownVar(Text(name.text).data());
   if (!name.qualifier.valid()) {
-    auto it = locals_.find(name.text.index);
-    if (it != locals_.end() && !it->second.empty()) return it->second.back();
+    if (IsLocal(name.text)) return locals_.find(name.text.index)->second.back();
   }
   if (const VarId* var = scope_->values.Find(name.text, name.qualifier))
     return report && IsAmbiguous(&ModuleExports::values, name) ? VarId() : *var;

@@ -18,7 +18,7 @@ Types::Types() {
   AddBuiltin(Builtin::Char, "Char", 0);
   AddBuiltin(Builtin::Bool, "Bool", 0);
   AddBuiltin(Builtin::Ordering, "Ordering", 0);
-  AddBuiltin(Builtin::Text, "PrimText", 0);  // packed; the library's own
+  AddBuiltin(Builtin::Text, "Text", 0);  // packed
   AddBuiltin(Builtin::IO, "IO", 1);
   AddBuiltin(Builtin::Action, "PrimAction", 0);
   AddBuiltin(Builtin::Tensor, "Tensor", 2);

@@ -251,9 +251,10 @@ std::unique_ptr<Signature> Checker::ConvertSignature(const ast::QualType& type, 
   signature->scheme = ConvertScheme(type, scope);
   signature->name_span = name_span;
   signature->type_span = type.span;
+  // Only with ScopedTypeVariables does a `forall` bring its variables into scope of the definition.
   for (const ast::Name& binder : type.forall)
     for (const auto& entry : scope.names)
-      if (entry.first == binder.text) signature->scoped.push_back(entry);
+      if ((options_.library || options_.repl || HasExtension("ScopedTypeVariables")) && entry.first == binder.text) signature->scoped.push_back(entry);
   // A type that could not be read is as good as none: its metas would clash with nothing but tell nothing.
   return diags_.error_count() == errors && !types_.HasMeta(signature->scheme.type) ? std::move(signature)
                                                                                   : nullptr;

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-from rates import timed
+from rates import inputs, timed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -110,18 +110,14 @@ def torch_run(model, train_path, dev_path, seed, epochs):
 
 def our_run(dfc, model, train_path, dev_path, seed, epochs):
     with open(os.path.join(ROOT, "samples", "sentiment", model + ".df"), encoding="utf-8") as file:
-        text = file.read().replace("newModel 1\n", f"newModel {seed}\n")
+        text = file.read().replace("(newModel 1)", f"(newModel {seed})")
     text = re.sub(r"^-- CASE:.*\n", "", text, flags=re.M)
-    trees = ""
-    for path in (train_path, dev_path):
-        with open(path, encoding="utf-8") as file:
-            trees += file.read().strip("\n") + "\n\n"
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, model + ".df")
         with open(source, "w", encoding="utf-8") as file:
             file.write(text)
-        seconds, text = timed(dfc, source, "--no-warnings", "--threads=1", "--", str(epochs), stdin=trees)
-    return [float(value) for value in re.findall(r"held out ([0-9.]+)", text)], seconds
+        seconds, text = timed(dfc, source, "--no-warnings", "--threads=1", *inputs(train="@" + train_path, dev="@" + dev_path, epochs=epochs))
+    return [float(value) for value in re.findall(r"dev_accuracy=(\S+)", text)], seconds
 
 
 def main():

@@ -46,7 +46,7 @@ def sized(text, hidden, words):
 def program(model, hidden, words):
     """The sample's model with these sizes, and the main of papers/main.df."""
     text = sized(read(SAMPLES, model + ".df"), hidden, words)
-    text = text[:text.index("main :: IO ()")]
+    text = text[:text.index("-- What a run goes on from")]
     return text + read(HERE, "papers", model + ".df") + "\n" + read(HERE, "papers", "main.df")
 
 
@@ -81,8 +81,11 @@ def made(count, lengths, shape, words, seed=1):
 
 def measured(dfc, graph, trees, how, what, batch, repeat):
     """Trees a second, and what was computed."""
-    text = "\n".join(trees) + "\n"
-    return rate(lambda n: timed(dfc, graph, "--threads=1", "--", how, what, str(batch), str(n), stdin=text), len(trees), repeat, 3)
+    path = os.path.join(os.path.dirname(graph), "trees.txt")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(trees) + "\n")
+    given = inputs(trees="@" + path, how=f'"{how}"', what=f'"{what}"', batch=batch)
+    return rate(lambda n: timed(dfc, graph, "--threads=1", *given, *inputs(rounds=n)), len(trees), repeat, 3)
 
 
 class Compiled:
@@ -116,7 +119,7 @@ def unrolled(text, training):
         else:
             left, right = visit(inner[0]), visit(inner[1])
             lets.append(f"h{len(lets)} = tanh (T.vecmat (T.concat h{left} h{right}) (weight m) + bias m)")
-        losses.append(f"loss m {label} h{len(lets) - 1}")
+        losses.append(f"nodeLoss m {label} h{len(lets) - 1}")
         return len(lets) - 1
 
     losses = []

@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 
-def timed(dfc, program, *arguments, stdin=None):
+def timed(dfc, program, *arguments):
     """Seconds of processor time that the run takes, without compiling and loading, and what it prints. Ends the benchmark if it fails."""
-    done = subprocess.run([dfc, "run", program, "--stats=times", *arguments], input=stdin, capture_output=True, text=True)
+    done = subprocess.run([dfc, "run", program, "--stats=times", *arguments], capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr)
     return json.loads(done.stderr)["run_cpu_seconds"], done.stdout

@@ -65,10 +65,9 @@ LANGUAGE_FAULTS = [
 
     # ---- strictness and data
     ("lazy-fields-strict", "lower/strictness.cpp",
-     "if (p_.core.constructors[expr->con].fields[i].strict) demand.And(std::move(arg));", "demand.And(std::move(arg));"),
+     "if (is_needed || p_.core.constructors[expr->con].fields[i].strict) demand.And(std::move(arg));", "demand.And(std::move(arg));"),
     ("let-strict-if-the-body-fails", "lower/strictness.cpp",
-     "if (recording_ && !expr->recursive && demand.vars.contains(expr->bindings[i].var.index))",
-     "if (recording_ && !expr->recursive)"),
+     "if (recording_ && demand.vars.contains(binding.var.index))", "if (recording_)"),
     ("seq-lost-before-one-way", CASE, "if (!total && !strictness_.implied.contains(expr)) guards.push_back(must);", ""),
     ("fields-read-from-the-other-end", CASE, "con.index << 16 | i, pos)",
      "con.index << 16 | static_cast<uint32_t>(alt.vars.size() - 1 - i), pos)"),

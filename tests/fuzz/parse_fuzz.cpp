@@ -20,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     TokenBuffer tokens = Lex(sources, file, diags);
     ast::Ast ast = repl ? ParseRepl(tokens, diags, kOptions).ast : Parse(tokens, diags, kOptions);
     FixityTable fixities;
-    ResolveFixity(ast, fixities, diags);
+    RecordTable records;
+    ResolveFixity(ast, fixities, records, diags);
     std::string text;
     llvm::raw_string_ostream out(text);
     Dump(tokens, sources, out);

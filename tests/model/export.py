@@ -316,7 +316,7 @@ class Export:
             unify(out[0], 'Trigger')
         elif n.op == 'const':
             v = n.a['v']
-            t = ('Bool' if isinstance(v, bool) else 'Double' if isinstance(v, float) else 'String' if isinstance(v, str)
+            t = ('Bool' if isinstance(v, bool) else 'Double' if isinstance(v, float) else 'Text' if isinstance(v, str)
                  else Var(number=True))
             unify(ins[0], 'Trigger')
             unify(out[0], t)

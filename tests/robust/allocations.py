@@ -28,6 +28,7 @@ PROGRAMS = {
     "sort": "import Data.List\nmain = sort (map (`mod` 17) (take 25 (iterate (\\x -> x * 5 + 3) (1 :: Int))))\n",
     "map": "import qualified Data.Map as M\nmain = M.toList (foldr (\\k m -> M.insertWith (+) (k `mod` 7) k m) M.empty [1 .. 25 :: Int])\n",
     "text": "main = unwords (map show [1 .. 30 :: Int]) ++ show (3.5 :: Double, 'x', Just [True])\n",
+    "packed": "import qualified Data.Text as T\nmain = T.unwords (map T.reverse (T.splitOn (T.pack \"b\") (T.replicate 9 (T.pack \"abcd\")))) <> T.toUpper (T.pack \"x\\223\")\n",
     "failure": "f :: Int -> Int\nf n = if n < 1 then error (\"at \" ++ show n) else f (n - 1) + f (n - 2)\nmain = (f 9, 1 :: Int)\n",
     "functions": "compose :: [Int -> Int] -> Int -> Int\ncompose = foldr (.) id\nmain = map (compose [(+ k) | k <- [1 .. 9]]) [1 .. 5]\n",
     "knot": "main = let (a, b) = (take 12 (1 : b), map (* 2) a) in (sum a, length b) :: (Int, Int)\n",

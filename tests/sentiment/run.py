@@ -3,7 +3,8 @@
 
 The same trees, weights and optimiser; the loss before each of 100 steps, in Double to 1e-8 of PyTorch's, in Float the first one to
 1e-5. PyTorch's figures are in answers.json, so that a run needs no PyTorch; `--update` computes them anew (pytorch.py). On every
-engine, and on the simulated device, the bits of a few steps are the same.
+engine, and on the simulated device, the bits of a few steps are the same. As it stands each sample learns, and a run that goes on from a saved
+state prints what one run prints.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLES = os.path.join(os.path.dirname(os.path.dirname(HERE)), "samples", "sentiment")
@@ -32,13 +34,11 @@ waves size k = T.fill size * sin (T.fill k * T.convert (T.iota + 1))
 lossesOf :: [[Tree Int]] -> Int -> Adagrad Model -> [R]
 lossesOf (trees : rest) n state = if n == 0 then [] else let (state', value) = step state trees in value : lossesOf rest (n - 1) state'
 
-main :: IO ()
-main = do
-  text <- getContents
-  args <- getArgs
-  let model = Model %s
-      trees = numberWords (T.length (table model)) (fst (readTrees text))
-  mapM_ print (lossesOf (cycle (batches 25 trees)) (read (head args)) (startAdagrad model))
+main :: String -> Int -> [R]
+main text count = lossesOf (concat (replicate count (batches 25 trees))) count (startAdagrad model)
+  where
+    model = Model %s
+    trees = numberWords (T.length (table model)) (fst (readTrees text))
 """
 
 
@@ -48,25 +48,42 @@ def program(model, real):
         text = file.read()
     rate, waves = MODELS[model]
     assert "adagrad %s gradient" % rate in text, "another rate than in pytorch.py"
-    text = text[:text.index("main :: IO ()")] + MAIN % " ".join("(waves %s %s)" % wave for wave in waves)
-    changed = re.sub(r"^type R = Float$", "type R = " + real, text, flags=re.M)
-    # The list has no end: it must not be computed whole.
-    return changed.replace("(cycle (batches 25 trees))", "(concat (replicate (read (head args)) (batches 25 trees)))")
+    text = text[:text.index("-- What a run goes on from")] + MAIN % " ".join("(waves %s %s)" % wave for wave in waves)
+    return re.sub(r"^type R = Float$", "type R = " + real, text, flags=re.M)
 
 
 def losses(dfc, model, real, steps, *options):
-    with open(REVIEWS, "rb") as file:
-        trees = file.read()
     path = os.path.join(os.environ.get("TMPDIR", "/tmp"), "dfc-sentiment-%d.df" % os.getpid())
     with open(path, "w", encoding="utf-8") as file:
         file.write(program(model, real))
     try:
-        done = subprocess.run([dfc, "run", path, *options, "--", str(steps)], input=trees, capture_output=True, timeout=600)
+        done = subprocess.run([dfc, "run", path, *options, "--input", "text=@" + REVIEWS, "--input", "count=%d" % steps],
+                              capture_output=True, timeout=600)
     finally:
         os.remove(path)
     if done.returncode:
         sys.exit("%s in %s: exit code %d\n%s" % (model, real, done.returncode, done.stderr.decode()))
-    return done.stdout.decode().split()
+    return json.loads(done.stdout)
+
+
+def resumes(dfc, model, folder):
+    """The sample as it stands: three epochs in one run, and two and one more from the saved state, print the same."""
+    sample, state = os.path.join(SAMPLES, model + ".df"), os.path.join(folder, model + ".safetensors")
+
+    def lines(epochs, *options):
+        command = [dfc, "run", sample, "--input", "train=@" + REVIEWS, "--input", "epochs=%d" % epochs, *options]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        if done.returncode:
+            sys.exit("%s: exit code %d\n%s" % (model, done.returncode, done.stderr))
+        return [line.replace("total=2", "total=3") for line in done.stdout.splitlines()]
+
+    whole, parts = lines(3), lines(2, "--output", "state=@" + state) + lines(3, "--resume=" + state)
+    figures = [dict(word.split("=") for word in line.split()) for line in whole]
+    learnt = len(whole) == 3 and float(figures[2]["loss"]) < float(figures[0]["loss"]) and all(0 < float(line["dev_binary"]) < 1 for line in figures)
+    if whole == parts and learnt:
+        return True
+    print("%s: run as it stands:\n  %s\nin two parts:\n  %s" % (model, "\n  ".join(whole), "\n  ".join(parts)))
+    return False
 
 
 def main():
@@ -83,14 +100,16 @@ def main():
         answers = json.load(file)
     faults = 0
     for model, wanted in answers.items():
-        got = [float(word) for word in losses(args.dfc, model, "Double", STEPS)]
+        got = losses(args.dfc, model, "Double", STEPS)
         worst = max(abs(a - b) for a, b in zip(got, wanted))
-        first = abs(float(losses(args.dfc, model, "Float", 1)[0]) - wanted[0])
+        first = abs(losses(args.dfc, model, "Float", 1)[0] - wanted[0])
         runs = {engine: losses(args.dfc, model, "Float", 3, "--engine=" + engine) for engine in ENGINES}
         runs["simulated device"] = losses(args.dfc, model, "Float", 3, "--device=simulated")
         same = all(run == runs["tagged"] for run in runs.values())
         print("%s: %d steps, loss %.4f to %.4f, at most %.1e from PyTorch; the first in Float %.1e; engines %s" % (
             model, len(got), got[0], got[-1], worst, first, "agree" if same else "differ: %s" % runs))
+        with tempfile.TemporaryDirectory() as folder:
+            same = resumes(args.dfc, model, folder) and same
         faults += len(got) != STEPS or worst > 1e-8 or first > 1e-5 or not same
     return 1 if faults else 0
 

@@ -72,8 +72,9 @@ TEST_CASE("columns count characters, a tab goes to the next multiple of eight") 
 TEST_CASE("extensions are collected; a misspelt one gets a proposal") {
   Parsed parsed("{-# LANGUAGE BangPatterns, Strict #-}\n{-# language LambdaCase #-}\n{-# INLINE f #-}\n");
   CHECK(parsed.Errors() == "");
-  REQUIRE(parsed.tokens.extensions.size() == 3);
-  CHECK(Text(parsed.tokens.extensions[2]) == "LambdaCase");
+  REQUIRE(parsed.tokens.extensions.size() == 4);
+  CHECK(Text(parsed.tokens.extensions[2]) == "StrictData");  // Strict implies it
+  CHECK(Text(parsed.tokens.extensions[3]) == "LambdaCase");
   Parsed wrong("{-# LANGUAGE LamdaCase #-}");
   REQUIRE(wrong.diags.all().size() == 1);
   CHECK(wrong.diags.all()[0].hint == "perhaps `LambdaCase` is meant");

@@ -25,7 +25,7 @@ struct Parsed {
     set({":", "++"}, ast::Associativity::Right, 5);
     set({"==", "<"}, ast::Associativity::None, 4);
     set({"$"}, ast::Associativity::Right, 0);
-    ResolveFixity(ast, fixities, diags);
+    ResolveFixity(ast, fixities, records, diags);
   }
 
   // The dump of the tree, without its last line end.
@@ -52,6 +52,7 @@ struct Parsed {
   TokenBuffer tokens;
   ast::Ast ast;
   FixityTable fixities;
+  RecordTable records;
 };
 
 // The tree of a text without errors.

@@ -95,7 +95,7 @@ TEST_CASE("characters and strings are escaped as GHC does") {
   CHECK(t.Round(string, R"("\1234\&5")") == R"("\1234\&5")");
   CHECK(t.Round(string, R"("\SO\&H\SOH")") == R"("\SO\&H\SOH")");
   CHECK(t.Round(string, R"("\228x")") == R"("\228x")");
-  CHECK(t.Round(t.of(TypeKind::String), R"("\1234\&5 \200")") == R"("\1234\&5 \200")");
+  CHECK(t.Round(t.of(TypeKind::Text), R"("\1234\&5 \200")") == R"("\1234\&5 \200")");
   CHECK(t.Round(t.List(string), R"(["a","b"])") == R"(["a","b"])");
 }
 

@@ -101,7 +101,7 @@ scope main {
   %1 = Input 0 %0 : Integer
   %2 = Const 0x7ff8000000000123 %0 : Double
   %3 = Const -0 %0 : Float
-  %4 = Const "x\x00y" %0 : String
+  %4 = Const "x\x00y" %0 : Text
   %5 = Const -5 %0 : Integer
   %6 = Const '\u{1f600}' %0 : Char
   %7 = Delay 0 %0 : lazy P, Trigger

@@ -39,7 +39,7 @@ scope main {
   %4 = Const 0.1 %0 : Float
   %5 = Const '\u{10ffff}' %0 : Char
   %6 = Const '\u{27}' %0 : Char
-  %7 = Const "\\ \" \n é" %0 : String
+  %7 = Const "\\ \" \n é" %0 : Text
   %8 = Const -123456789012345678901234567890 %0 : Integer
   %9 = Const () %0 : Unit
   %10 = Const True %0 : Bool

@@ -317,7 +317,7 @@ TEST_CASE("tables that no text can express") {
     CHECK(Verify(graph) == "constant 3: not a decimal number");
   }
   SECTION("a text that is not UTF-8") {
-    graph.constants.Add({graph.types.Builtin(TypeKind::String), 0, "\xff"});
+    graph.constants.Add({graph.types.Builtin(TypeKind::Text), 0, "\xff"});
     CHECK(Verify(graph) == "constant 3: not UTF-8");
   }
   SECTION("an empty graph") { CHECK(Verify(Graph()) == "there is no root scope"); }

@@ -14,7 +14,7 @@ bool Session::Check(std::string_view text, CheckOptions options) {
   FileId file = sources.Add("test.df", std::string(text));
   TokenBuffer tokens = Lex(sources, file, *diags);
   ast::Ast ast = Parse(tokens, *diags);
-  ResolveFixity(ast, session.fixities, *diags);
+  ResolveFixity(ast, session.fixities, session.records, *diags);
   return session.Check(ast, *diags, options);
 }
 
@@ -22,7 +22,7 @@ std::string Session::TypeOfExpression(std::string_view text) {
   FileId file = sources.Add("test.df", std::string(text));
   TokenBuffer tokens = Lex(sources, file, *diags);
   ReplInput input = ParseRepl(tokens, *diags);
-  ResolveFixity(input.ast, session.fixities, *diags);
+  ResolveFixity(input.ast, session.fixities, session.records, *diags);
   return session.TypeOfExpression(input.ast, *diags);
 }
 

@@ -95,6 +95,9 @@ Expr* Specialiser::Literal(core::LiteralKind kind, std::string_view text, df::Ty
     Expr* filled = p_.NewOp(ir::Op::Expand, {Literal(kind, text, of, span)}, type, pos);
     return CheckTensors("a number", filled, span) ? filled : p_.NewFail("no literal", 1, type, pos);
   }
+  // A type of the program has a `negate` of its own.
+  if (text.substr(0, 1) == "-")
+    return LiteralByClass("Num", "negate", Literal(kind, text.substr(1), type, span), type, span);
   df::TypeId integer = p_.core.types.Scalar(df::Builtin::Integer);
   if (kind == core::LiteralKind::Integer) {
     Expr* number = p_.NewConst(NumberConstant(df::Builtin::Integer, kind, text), integer, pos);

@@ -24,7 +24,7 @@ constexpr std::string_view kExtensions[] = {
     "FunctionalDependencies", "GADTSyntax", "GADTs", "GeneralisedNewtypeDeriving", "GeneralizedNewtypeDeriving",
     "Haskell2010", "Haskell98", "ImplicitPrelude", "InstanceSigs", "KindSignatures", "LambdaCase", "MonoLocalBinds",
     "MonomorphismRestriction", "MultiParamTypeClasses", "MultiWayIf", "NamedFieldPuns", "NumericUnderscores",
-    "ParallelListComp", "PatternGuards", "PatternSynonyms", "PolyKinds", "QuantifiedConstraints", "Rank2Types",
+    "OverloadedStrings", "ParallelListComp", "PatternGuards", "PatternSynonyms", "PolyKinds", "QuantifiedConstraints", "Rank2Types",
     "RankNTypes", "RecordWildCards", "RoleAnnotations", "Safe", "ScopedTypeVariables", "StandaloneDeriving",
     "StandaloneKindSignatures", "Strict", "StrictData", "Trustworthy", "TupleSections", "TypeApplications",
     "TypeFamilies", "TypeFamilyDependencies", "TypeOperators", "TypeSynonymInstances", "UndecidableInstances",

@@ -71,6 +71,7 @@ struct Origin {
     Number,
     Fraction,
     LiteralPattern,
+    String,
     Sequence,
     Do,
     Negation,
@@ -143,6 +144,7 @@ struct DerivedContext {
 };
 
 class Builder;  // derive.h
+inline constexpr std::string_view kOwnQualifier = "%own";  // of a derived instance's constructors: no program writes it
 
 class Checker {
  public:
@@ -165,10 +167,15 @@ class Checker {
   // name is used. `names` is the part of a module's exports that it is looked up in. At the prompt the later one counts.
   template <typename T>
   bool IsAmbiguous(std::map<Symbol, T> ModuleExports::*names, const ast::Name& name);
+  template <typename T>
+  const T* FindOwn(std::map<Symbol, T> ModuleExports::*names, const ast::Name& name) const;
+  Symbol OwnQualifier() const;
+  bool IsOwnQualifier(Symbol qualifier) const;
   bool Provides(const ast::Import& import, const ast::Name& name) const;
   bool IsLocal(Symbol name) const;
   VarId FindValue(const ast::Name& name, bool report = true);
   ConId FindConstructor(const ast::Name& name, bool report = true);
+  const TypeName* LookUpType(const ast::Name& name) const;
   const TypeName* FindType(const ast::Name& name);
   ClassId FindClass(const ast::Name& name);
   VarId KnownVar(const char* name);  // of the library; invalid if it has none
@@ -245,6 +252,7 @@ class Checker {
   core::Expr* Infer(const ast::Expr* expr) { return Check(expr, unify_.Fresh(), Reason{}); }
   core::Expr* CheckLiteral(const ast::Literal& literal, bool negative, Span span, TypeId expected,
                            const Reason& why);
+  bool IsOverloadedString(TypeId expected);  // a string literal is of any type of the class IsString here
   core::Expr* CheckVar(const ast::Name& name, Span span, TypeId expected, const Reason& why);
   core::Expr* CheckTypeApp(const ast::TypeAppExpr* expr, TypeId expected, const Reason& why);
   KindId KindIn(const core::Scheme& scheme, TyVarId var);
@@ -455,6 +463,7 @@ class Checker {
   Scope own_scope_;  // of a library module
   Scope* scope_ = nullptr;
   bool strict_ = false;         // LANGUAGE Strict
+  bool string_classes_ = false; // LANGUAGE OverloadedStrings
   Symbol generated_qualifier_;  // marks names that mean the library's, whatever is in scope
 
   llvm::DenseMap<uint32_t, llvm::SmallVector<VarId, 1>> locals_;  // by symbol, innermost last

@@ -118,6 +118,10 @@ Checker::Solved Checker::Solve(const Wanted& wanted, std::vector<Wanted>& stuck,
       InstanceId found;
       llvm::SmallVector<TypeId, 4> bound;
       Fit fit = depth > kMaxInstanceDepth ? Fit::No : FindInstance(wanted.cls, wanted.type, found, bound);
+      if (fit == Fit::Later && wanted.cls == KnownClass("IsString") && args.size() == 1) {
+        // As by GHC's `a ~ Char => IsString [a]`.
+        if (unify_.Unify(args[0], types_.Scalar(Builtin::Char)).ok()) return Solved::Yes;
+      }
       if (fit == Fit::Later) {
         stuck.push_back(wanted);
         return Solved::Stuck;
@@ -197,18 +201,19 @@ void Checker::MinimalPreds(std::vector<Wanted>& preds) {
   preds = std::move(kept);
 }
 
-// Haskell 2010 section 4.3.4: a variable with a numeric class, all of whose classes are the library's,
+// Haskell 2010 section 4.3.4: a variable with a numeric class (or IsString, with OverloadedStrings), all of whose classes are the library's,
 // becomes the first of `default` that has them all. The REPL also takes (), and Show, Eq and Ord for
 // numeric, as GHCi does.
 bool Checker::DefaultMeta(MetaId meta, llvm::ArrayRef<Wanted> preds, bool report) {
-  ClassId num = KnownClass("Num");
+  ClassId num = KnownClass("Num"), strings = KnownClass("IsString");
   bool numeric = false, interactive = false, standard = true;
   for (const Wanted& pred : preds) {
     if (types_.Kind(unify_.Prune(pred.type)) != TypeKind::Meta) {
       standard = false;
       continue;
     }
-    numeric |= num.valid() && Entails(num, pred.cls);
+    bool text = string_classes_ && pred.cls == strings;
+    numeric |= text || (num.valid() && Entails(num, pred.cls));
     std::string_view name = Text(program_.classes[pred.cls].name);
     const ClassId* library = env_.library.classes.Find(program_.classes[pred.cls].name);
     // Of the library's classes these are not the standard's, and GHC leaves `5 .&. 3` ambiguous.
@@ -226,6 +231,7 @@ bool Checker::DefaultMeta(MetaId meta, llvm::ArrayRef<Wanted> preds, bool report
     }
     if (!TangentMatters(meta)) candidates.push_back(types_.Scalar(Builtin::Integer));
     candidates.push_back(types_.Scalar(Builtin::Double));
+    if (string_classes_) candidates.push_back(types_.List(types_.Scalar(Builtin::Char)));
     for (TypeId candidate : candidates) {
       bool fits = true;
       bool constructor = candidate == types_.Con(types_.Known(Builtin::List));

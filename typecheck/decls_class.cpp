@@ -203,7 +203,7 @@ void Checker::NoteRefused(ClassId cls, const ast::Type* type) {
   if (llvm::isa<ast::FunType>(type)) reported_.push_back({cls, types_.Con(types_.Known(Builtin::Function)), kNowhere});
   if (llvm::isa<ast::ListType>(type)) reported_.push_back({cls, types_.Con(types_.Known(Builtin::List)), kNowhere});
   const auto* con = llvm::dyn_cast<ast::ConType>(type);
-  const TypeName* head = con ? scope_->types.Find(con->name.text, con->name.qualifier) : nullptr;
+  const TypeName* head = con ? LookUpType(con->name) : nullptr;
   if (head && head->con.valid()) reported_.push_back({cls, types_.Con(head->con), kNowhere});
 }
 

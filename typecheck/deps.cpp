@@ -8,7 +8,7 @@ namespace {
 // Walks syntax with a count of the binders in force for each target name.
 class UseWalker {
  public:
-  UseWalker(const Targets& targets, std::vector<uint32_t>& out) : targets_(targets), out_(out) {}
+  UseWalker(const Targets& targets, Symbol own, std::vector<uint32_t>& out) : targets_(targets), own_(own), out_(out) {}
 
   void Walk(const ast::Decl* decl) {
     if (const auto* function = llvm::dyn_cast<ast::FunctionDecl>(decl)) {
@@ -48,9 +48,12 @@ class UseWalker {
     }
   }
   void Mention(const ast::Name& name) {
-    if (name.qualifier.valid()) return;
     auto it = targets_.find(name.text.index);
     if (it == targets_.end()) return;
+    if (name.qualifier.valid()) {
+      if (own_.valid() && name.qualifier == own_) out_.push_back(it->second);
+      return;
+    }
     auto bound = bound_.find(name.text.index);
     if (bound != bound_.end() && bound->second > 0) return;
     out_.push_back(it->second);
@@ -174,6 +177,7 @@ class UseWalker {
   }
 
   const Targets& targets_;
+  const Symbol own_;
   std::vector<uint32_t>& out_;
   llvm::DenseMap<uint32_t, uint32_t> bound_;
   std::vector<uint32_t> trail_;
@@ -261,9 +265,9 @@ void PatternNames(const ast::Pat* pat, std::vector<std::pair<Symbol, Span>>& out
   }
 }
 
-std::vector<uint32_t> CollectUses(const ast::Decl* decl, const Targets& targets) {
+std::vector<uint32_t> CollectUses(const ast::Decl* decl, const Targets& targets, Symbol own) {
   std::vector<uint32_t> out;
-  UseWalker(targets, out).Walk(decl);
+  UseWalker(targets, own, out).Walk(decl);
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;

@@ -14,8 +14,8 @@ namespace df::check {
 using Targets = llvm::DenseMap<uint32_t, uint32_t>;
 
 // The targets that `decl` (a function or pattern binding) mentions, each once, in order of index. Names
-// that are bound inside hide targets.
-std::vector<uint32_t> CollectUses(const ast::Decl* decl, const Targets& targets);
+// that are bound inside hide targets. `own` is the qualifier by which they may be called as well, if they are a module's.
+std::vector<uint32_t> CollectUses(const ast::Decl* decl, const Targets& targets, Symbol own);
 
 // Strongly connected components of the graph edges[i] = what i needs; a component comes after those it needs.
 // Members are in increasing order (Tarjan 1972).

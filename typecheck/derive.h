@@ -16,10 +16,12 @@ class Builder {
   Span span() const { return span_; }
   ast::Name Lib(std::string_view name) const { return {Intern(name), library_, span_}; }
   ast::Name Plain(Symbol name) const { return {name, Symbol(), span_}; }
+  // A constructor of the type at hand, whatever is imported under its name.
+  ast::Name Own(Symbol con) const { return {con, Intern(kOwnQualifier), span_}; }
   ast::Expr* Var(std::string_view local) { return ast_.New<ast::VarExpr>(span_, Plain(Intern(local))); }
   ast::Expr* LibVar(std::string_view name) { return ast_.New<ast::VarExpr>(span_, Lib(name)); }
   ast::Expr* LibCon(std::string_view name) { return ast_.New<ast::ConExpr>(span_, Lib(name)); }
-  ast::Expr* Con(Symbol name) { return ast_.New<ast::ConExpr>(span_, Plain(name)); }
+  ast::Expr* Con(Symbol name) { return ast_.New<ast::ConExpr>(span_, Own(name)); }
   ast::Expr* App(ast::Expr* fn, llvm::ArrayRef<ast::Expr*> args) {
     return args.empty() ? fn : ast_.New<ast::AppExpr>(span_, fn, ast_.Copy<ast::Expr*>(args));
   }
@@ -37,7 +39,7 @@ class Builder {
   ast::Pat* VarPat(std::string_view name) { return ast_.New<ast::VarPat>(span_, Intern(name)); }
   ast::Pat* Any() { return ast_.New<ast::WildcardPat>(span_); }
   ast::Pat* AnyOf(Symbol con) {
-    return ast_.New<ast::RecordPat>(span_, Plain(con), ast::List<ast::FieldPat>());
+    return ast_.New<ast::RecordPat>(span_, Own(con), ast::List<ast::FieldPat>());
   }
   ast::Pat* LibConPat(std::string_view con) {
     return ast_.New<ast::ConPat>(span_, Lib(con), ast::List<ast::Pat*>());
@@ -63,7 +65,7 @@ class Builder {
     return ConPat(con, args);
   }
   ast::Pat* ConPat(Symbol con, llvm::ArrayRef<ast::Pat*> args) {
-    return ast_.New<ast::ConPat>(span_, Plain(con), ast_.Copy<ast::Pat*>(args));
+    return ast_.New<ast::ConPat>(span_, Own(con), ast_.Copy<ast::Pat*>(args));
   }
   static std::string Field(std::string_view prefix, size_t i) {
     return std::string(prefix) + std::to_string(i + 1);

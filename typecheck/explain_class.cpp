@@ -10,6 +10,7 @@ std::string DescribeOrigin(const Origin& origin) {
     case Origin::Use: return origin.name.valid() ? fmt::format("`{}`", Text(origin.name)) : "this type";
     case Origin::Number:
     case Origin::Fraction: return fmt::format("the number `{}`", Text(origin.name));
+    case Origin::String: return fmt::format("the string {}", Text(origin.name));
     case Origin::LiteralPattern: return fmt::format("the pattern `{}`", Text(origin.name));
     case Origin::Sequence: return "the sequence";
     case Origin::Do: return "the `do`";
@@ -197,7 +198,10 @@ void Checker::ReportAmbiguous(llvm::ArrayRef<Wanted> preds) {
           fits(types_.Con(con)))
         example = Text(types_.cons[con].name);
   }
-  if (example.empty()) diags_.Hint("an annotation, as in `(e :: T)`, says it");
+  // Under OverloadedStrings a string literal may be anything.
+  const auto* string = llvm::find_if(preds, [](const Wanted& pred) { return pred.origin.kind == Origin::String; });
+  if (string != preds.end()) diags_.Hint(fmt::format("an annotation says it, as in `({} :: String)`", name(*string)));
+  else if (example.empty()) diags_.Hint("an annotation, as in `(e :: T)`, says it");
   else diags_.Hint(fmt::format("an annotation says it, as in `(e :: {})` for one of the expressions", example));
 }
 

@@ -178,7 +178,7 @@ TypeId Checker::QuickType(const ast::Expr* expr, int depth) {
     case ast::ExprKind::Literal:
       switch (llvm::cast<ast::LiteralExpr>(expr)->value.kind) {
         case ast::LiteralKind::Char: return types_.Scalar(Builtin::Char);
-        case ast::LiteralKind::String: return types_.List(types_.Scalar(Builtin::Char));
+        case ast::LiteralKind::String: return string_classes_ ? TypeId() : types_.List(types_.Scalar(Builtin::Char));
         default: return TypeId();
       }
     case ast::ExprKind::Var: {

@@ -42,6 +42,7 @@ Checker::Checker(core::Program& program, Env& env, Diagnostics& diags, const Che
   types_.tangents_of.clear();
   if (options_.library) env_.library_files.insert(ast.file.index);
   strict_ |= HasExtension("Strict");
+  string_classes_ = HasExtension("OverloadedStrings");
 }
 
 bool Checker::Run() {
@@ -129,8 +130,9 @@ void Checker::ZonkAll() {
     finish_args(pat->type_args);
     if (pat->kind != core::PatKind::Literal || !equals.valid()) continue;
     Builtin builtin = types_.BuiltinOf(pat->type);
-    if (builtin != Builtin::None && builtin != Builtin::Function && builtin != Builtin::Tuple) continue;
-    // A number of a type that the compiler does not know: compared by that type's own (==).
+    bool text = pat->literal == core::LiteralKind::String;
+    if (text ? builtin == Builtin::List : builtin != Builtin::None && builtin != Builtin::Function && builtin != Builtin::Tuple) continue;
+    // A number or a string of a type that the compiler does not know: compared by that type's own (==).
     TypeId boolean = types_.Scalar(Builtin::Bool);
     core::VarExpr use{};
     use.span = pat->span;
@@ -142,9 +144,19 @@ void Checker::ZonkAll() {
     literal.type = pat->type;
     literal.literal = pat->literal;
     literal.text = pat->text;
+    core::Expr* value = Node(literal);
+    if (text) {
+      value->type = types_.List(types_.Scalar(Builtin::Char));
+      core::VarExpr from{};
+      from.span = pat->span;
+      from.var = KnownVar("fromString");
+      from.type = types_.Fun(value->type, pat->type);
+      from.type_args = program_.Copy<TypeId>({pat->type});
+      value = AppNode(Node(from), {value}, pat->span);
+    }
     VarId param = program_.NewLocal(Intern("x"), pat->type, pat->span);
     pat->equals = LambdaNode(
-        {param}, AppNode(Node(use), {VarNode(param, pat->span), Node(literal)}, pat->span), pat->span);
+        {param}, AppNode(Node(use), {VarNode(param, pat->span), value}, pat->span), pat->span);
   }
 }
 

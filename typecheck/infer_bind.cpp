@@ -180,7 +180,7 @@ std::vector<BoundGroup> Checker::CheckDecls(llvm::ArrayRef<ast::Decl*> decls, bo
   for (uint32_t i = 0; i < bindings.size(); ++i) {
     const ast::Decl* decl = bindings[i].function ? static_cast<const ast::Decl*>(bindings[i].function)
                                                  : static_cast<const ast::Decl*>(bindings[i].pattern);
-    edges[i] = bindings[i].uses = CollectUses(decl, targets);
+    edges[i] = bindings[i].uses = CollectUses(decl, targets, top ? OwnQualifier() : Symbol());
   }
   std::vector<BoundGroup> groups;
   for (const std::vector<uint32_t>& component : Components(edges)) {

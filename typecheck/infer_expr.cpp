@@ -224,6 +224,15 @@ KindId Checker::KindIn(const core::Scheme& scheme, TyVarId var) {
 
 // ---------------------------------------------------------------- literals
 
+// OverloadedStrings: `"abc"` is `fromString "abc"`, unless its type is known to be a list or to have no such instance.
+bool Checker::IsOverloadedString(TypeId expected) {
+  if (!string_classes_) return false;
+  TypeId head = unify_.Head(expected);
+  if (types_.Kind(head) != TypeKind::Con) return true;
+  return types_.BuiltinOf(head) != Builtin::List &&
+         env_.instances.count({KnownClass("IsString").index, types_.ConOf(head).index});
+}
+
 core::Expr* Checker::CheckLiteral(const ast::Literal& literal, bool negative, Span span, TypeId expected,
                                   const Reason& why) {
   core::LiteralExpr node{};
@@ -265,7 +274,13 @@ core::Expr* Checker::CheckLiteral(const ast::Literal& literal, bool negative, Sp
     case ast::LiteralKind::String: {
       node.literal = core::LiteralKind::String;
       node.type = types_.List(types_.Scalar(Builtin::Char));
-      break;
+      if (!IsOverloadedString(expected)) break;
+      size_t mark = wanted_.size();
+      Symbol shown = Intern(diags_.sources().Text(span));
+      core::Expr* from = Use(Needed("fromString", "a string literal", span), span);
+      for (size_t i = mark; i < wanted_.size(); ++i) wanted_[i].origin = {Origin::String, span, shown};
+      core::Expr* value = AppNode(from, {Node(node)}, span);
+      return Expect(expected, value->type, span, why) ? value : ErrorNode(expected, span);
     }
   }
   return Expect(expected, node.type, span, why) ? Node(node) : ErrorNode(expected, span);

@@ -132,6 +132,12 @@ const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const R
           break;
         case ast::LiteralKind::String:
           node.literal = core::LiteralKind::String;
+          if (IsOverloadedString(expected)) {
+            Origin origin{Origin::String, pat->span, Intern(diags_.sources().Text(pat->span))};
+            Require(KnownClass("Eq"), expected, origin);
+            Require(KnownClass("IsString"), expected, origin);
+            break;
+          }
           if (!expect(types_.List(types_.Scalar(Builtin::Char)))) node.kind = core::PatKind::Wildcard;
           break;
         default: {

@@ -119,7 +119,7 @@ const Pat* SelectVar(core::Program& program, const Pat* pat, core::VarId var, co
 
 size_t PatternSize(const Pat* pat) {
   size_t size = pat->kind == PatKind::Con || pat->kind == PatKind::Literal || pat->kind == PatKind::Bang;
-  if (pat->kind == PatKind::Literal && pat->literal == LiteralKind::String) size += 2 * Text(pat->text).size();
+  if (pat->kind == PatKind::Literal && pat->literal == LiteralKind::String && !pat->equals) size += 2 * Text(pat->text).size();
   for (const Pat* arg : pat->args) size += PatternSize(arg);
   return size;
 }

@@ -62,7 +62,7 @@ const Pat* MatchTree::Simplify(Line& line, const Pat* pat, VarId occurrence) {
         break;
       }
       case PatKind::Literal:
-        return pat->literal == core::LiteralKind::String ? ExpandString(program_, *pat) : pat;
+        return pat->literal == core::LiteralKind::String && !pat->equals ? ExpandString(program_, *pat) : pat;
       case PatKind::Con:
         return pat;
     }

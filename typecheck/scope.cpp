@@ -278,12 +278,27 @@ bool Checker::IsLocal(Symbol name) const {
   return it != locals_.end() && !it->second.empty();
 }
 
+// `Main.f`: what this module defines, whatever is imported under the name.
+template <typename T>
+const T* Checker::FindOwn(std::map<Symbol, T> ModuleExports::*names, const ast::Name& name) const {
+  if (!name.qualifier.valid() || !IsOwnQualifier(name.qualifier)) return nullptr;
+  auto own = (exports_.*names).find(name.text);
+  return own == (exports_.*names).end() ? nullptr : &own->second;
+}
+
+Symbol Checker::OwnQualifier() const { return module_.name.text.valid() ? module_.name.text : Intern("Main"); }
+
+bool Checker::IsOwnQualifier(Symbol qualifier) const {
+  return qualifier == OwnQualifier() || Text(qualifier) == kOwnQualifier;
+}
+
 VarId Checker::FindValue(const ast::Name& name, bool report) {
   if (name.qualifier.valid() && name.qualifier == generated_qualifier_)
     return KnownVar(Text(name.text).data());
   if (!name.qualifier.valid()) {
     if (IsLocal(name.text)) return locals_.find(name.text.index)->second.back();
   }
+  if (const VarId* own = FindOwn(&ModuleExports::values, name)) return *own;
   if (const VarId* var = scope_->values.Find(name.text, name.qualifier))
     return report && IsAmbiguous(&ModuleExports::values, name) ? VarId() : *var;
   if (!report) return VarId();
@@ -299,6 +314,10 @@ VarId Checker::FindValue(const ast::Name& name, bool report) {
 ConId Checker::FindConstructor(const ast::Name& name, bool report) {
   if (name.qualifier.valid() && name.qualifier == generated_qualifier_)
     return KnownCon(Text(name.text).data());
+  if (const ConId* own = FindOwn(&ModuleExports::constructors, name)) return *own;
+  // A derived instance by itself, of a type from elsewhere.
+  if (name.qualifier.valid() && Text(name.qualifier) == kOwnQualifier)
+    return FindConstructor({name.text, Symbol(), name.span}, report);
   if (const ConId* con = scope_->constructors.Find(name.text, name.qualifier))
     return report && IsAmbiguous(&ModuleExports::constructors, name) ? ConId() : *con;
   std::string_view text = Text(name.text);
@@ -312,10 +331,16 @@ ConId Checker::FindConstructor(const ast::Name& name, bool report) {
   return ConId();
 }
 
+// Without a message.
+const TypeName* Checker::LookUpType(const ast::Name& name) const {
+  if (const TypeName* own = FindOwn(&ModuleExports::types, name)) return own;
+  return scope_->types.Find(name.text, name.qualifier);
+}
+
 const TypeName* Checker::FindType(const ast::Name& name) {
   if (name.qualifier.valid() && name.qualifier == generated_qualifier_)
     return env_.builtin.types.Find(name.text);
-  if (const TypeName* type = scope_->types.Find(name.text, name.qualifier))
+  if (const TypeName* type = LookUpType(name))
     return IsAmbiguous(&ModuleExports::types, name) ? nullptr : type;
   std::vector<std::string_view> names;
   scope_->types.ForEach([&](Symbol other, const TypeName&) { names.push_back(Text(other)); });
@@ -330,6 +355,7 @@ const TypeName* Checker::FindType(const ast::Name& name) {
 }
 
 ClassId Checker::FindClass(const ast::Name& name) {
+  if (const ClassId* own = FindOwn(&ModuleExports::classes, name)) return *own;
   if (const ClassId* cls = scope_->classes.Find(name.text, name.qualifier))
     return IsAmbiguous(&ModuleExports::classes, name) ? ClassId() : *cls;
   std::vector<std::string_view> names;

@@ -92,7 +92,7 @@ std::pair<TypeId, KindId> Checker::ConvertApplied(const ast::Type* type, TypeVar
   std::pair<TypeId, KindId> result;
   size_t next = 0;
   const auto* con = llvm::dyn_cast<ast::ConType>(head);
-  const TypeName* name = con ? scope_->types.Find(con->name.text, con->name.qualifier) : nullptr;
+  const TypeName* name = con ? LookUpType(con->name) : nullptr;
   if (name && name->is_synonym()) {
     ResolveSynonym(name->synonym);
     size_t wanted = env_.synonyms[name->synonym].params.size();

@@ -35,7 +35,8 @@ void ComputeNow(Deferred* deferred) {
 }
 
 Batcher::Batcher(size_t regions, BatchOptions options, Device& device, std::function<void()> between)
-    : options_(options), device_(device), between_(std::move(between)), queues_(regions), places_(device) {}
+    : options_(options), device_(device), between_(std::move(between)), queues_(regions),
+      least_room_(device.is_host() ? std::min(kMostWaiting, kLeastRoom * options.threads) : kMostWaiting), places_(device) {}
 
 // Who held results gave them up before; what was dropped while it was ready is still in its queue.
 Batcher::~Batcher() {
@@ -77,7 +78,12 @@ void Batcher::MakeReady(Deferred* deferred) {
 }
 
 void Batcher::MakeRoom() {
-  while (waiting_ > kMostWaiting / 2 && Step()) {}
+  const uint64_t left = room_ == kMostWaiting ? room_ / 2 : room_ / 8;
+  const uint64_t batches = stats_.batches, rows = stats_.rows;
+  while (waiting_ > left && Step()) {}
+  const uint64_t computed = stats_.batches - batches, mean = computed == 0 ? 0 : (stats_.rows - rows) / computed;
+  if (mean < kNarrow * options_.threads) room_ = std::min(kMostWaiting, room_ * 2);
+  else if (mean > kWide * options_.threads) room_ = std::max(least_room_, room_ / 2);
 }
 
 // A batch that is as large as batches may be has nothing to wait for, and its operands are still in the caches.

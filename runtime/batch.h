@@ -58,6 +58,7 @@ struct BatchOptions {
   uint32_t most_rows = 256;  // of one batch
   bool timed = false;
   TimelineBatches* timeline = nullptr;  // gets what was computed when
+  uint32_t threads = 1;      // that share a batch on the host
 };
 
 class Batcher {
@@ -126,8 +127,10 @@ class Batcher {
   void Release();
   void Free(Deferred* deferred);
 
-  // Activations that may wait: beyond this some are computed, so that memory is bounded.
-  static constexpr uint64_t kMostWaiting = 1 << 15;
+  // Activations that may wait: beyond this some are computed, so that memory is bounded. But if the batches are wide enough then, it is done
+  // sooner, while what was noted is still in the caches: as soon as they would be no wider than needed.
+  static constexpr uint64_t kMostWaiting = 1 << 15, kLeastRoom = 1 << 12;  // the latter for each thread
+  static constexpr uint64_t kNarrow = 32, kWide = 128;                     // mean rows of a batch, for each thread
   // If so many batches were of few on average, nothing is deferred for a while: what is ready is computed at once. Those before them count half, as
   // a chain, the sum of a batch's losses, may stand between large ones.
   static constexpr uint32_t kWindow = 256, kFewRows = 384;  // batches, and the rows in them
@@ -142,6 +145,8 @@ class Batcher {
   std::vector<uint32_t> full_;    // queues that had rows for a whole batch
   bool stages_known_ = false;
   uint64_t waiting_ = 0;
+  const uint64_t least_room_;
+  uint64_t room_ = least_room_;   // when so many wait most are computed
   uint32_t window_batches_ = 0, window_rows_ = kWindow;
   uint32_t pause_ = 0;            // activations that are computed at once
   uint32_t looks_ = 0;
@@ -156,7 +161,7 @@ class Batcher {
 template <typename Take>
 void Batcher::Defer(const BatchRegion& region, uint32_t depth, const Take& take, Value* results) {
   if (!full_.empty()) [[unlikely]] ComputeFull();
-  if (waiting_ >= kMostWaiting) [[unlikely]] MakeRoom();
+  if (waiting_ >= room_) [[unlikely]] MakeRoom();
   const uint32_t count = region.num_operands;
   llvm::SmallVector<Value, 0> values;
   if (pause_ > 0) [[unlikely]] {

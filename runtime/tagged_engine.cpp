@@ -45,7 +45,7 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
     if (!run_.device) own_device_ = std::make_unique<HostDevice>(threads, run_.stress != 0);
     run_.threads = 1;
     Device& device = run_.device ? *run_.device : *own_device_;
-    BatchOptions batches{run_.batch, run_.count, run_.timeline ? &run_.timeline->batches() : nullptr};
+    BatchOptions batches{run_.batch, run_.count, run_.timeline ? &run_.timeline->batches() : nullptr, threads};
     batcher_ = std::make_unique<Batcher>(program_.tensor_groups.size(), batches, device, [this] { CheckLimits(); });
   }
   worker_ = std::make_unique<Worker>(*this, 0);

@@ -305,7 +305,9 @@ Expr* Parser::ParseLambda() {
   llvm::SmallVector<Pat*> params;
   while (AtAPat()) params.push_back(ParseAPat());
   if (params.empty()) Fail("a parameter of the lambda");
-  Expect(Kind::RightArrow);
+  bool comma = Is(Kind::Comma);
+  if (!Expect(Kind::RightArrow) && comma && !params.empty())
+    diags_.Hint("the parameters of a lambda stand one after the other: `\\x y -> ..`");
   Expr* body = ParseExpr();
   return ast_.New<LambdaExpr>(From(begin), Copy(params), body);
 }

@@ -134,8 +134,18 @@ void Parser::ParseItems(llvm::SmallVectorImpl<Item>& items) {
     } else if (Is(Kind::VarId) || Is(Kind::ConId)) {
       item.name = NameOf(token());
       bool type = Is(Kind::ConId);
+      bool pattern = IsWord("pattern");
       Advance();
-      if (type && Is(Kind::LeftParen)) ParseMembers(item);
+      pattern &= Is(Kind::ConId) || Is(Kind::LeftParen);
+      if (pattern) NeedExtension("PatternSynonyms", item.name.span, "`pattern` in an import");
+      if (pattern && Is(Kind::LeftParen)) {
+        item.name = TakeOperatorInParens();
+      } else if (pattern) {
+        item.name = NameOf(token());
+        Advance();
+      } else if (type && Is(Kind::LeftParen)) {
+        ParseMembers(item);
+      }
     } else if (Is(Kind::Type)) {
       NotSupported(token().span, "explicit namespaces are");
     } else {

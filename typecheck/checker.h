@@ -191,6 +191,7 @@ class Checker {
   void ReportUnknownModule(const ast::Import& import);
   void HintAtQualified(const ast::Name& name);
   bool HintAtModule(Symbol name);
+  bool HintAtConstructors();
   bool MayBeImported(const ast::Name& name) const;
   std::vector<std::string_view> ModuleNames() const;
   const ModuleExports* QualifiedModule(Symbol qualifier) const;
@@ -267,6 +268,7 @@ class Checker {
   core::Expr* CheckNegate(const ast::NegateExpr* expr, TypeId expected, const Reason& why);
   core::Expr* Use(VarId var, Span span);  // instantiates, requires the constraints
   core::Expr* UseCon(ConId con, Span span);
+  core::Expr* UseConstructor(ConId con, Span span);  // or the function that it is the name of
   core::Expr* ErrorNode(TypeId type, Span span);
   core::Expr* IfNode(const core::Expr* cond, const core::Expr* then_, const core::Expr* else_, Span span);
   core::Expr* AppNode(const core::Expr* fn, llvm::ArrayRef<const core::Expr*> args, Span span);
@@ -284,6 +286,7 @@ class Checker {
   core::Expr* CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
                        TypeId expected, const Reason& why);
   bool IsNoFunction(TypeId result, size_t mark);
+  size_t Arity(const ast::VarExpr* name);
   void ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, size_t taken,
                               const core::Expr* head, Reason reason);
   TypeId ResultByItself(const core::Scheme& scheme, llvm::ArrayRef<const ast::Expr*> args, TypeId expected);
@@ -323,6 +326,8 @@ class Checker {
   const core::Pat* CheckPat(const ast::Pat* pat, TypeId expected, const Reason& why,
                             std::vector<Bound>& bound);
   // The outermost pattern of a parameter or alternative: under `Strict` it has a bang, unless it is lazy.
+  bool IsSequencePattern(ConId con);
+  ConId FindPatternConstructor(const ast::Name& name, TypeId expected);
   void RememberReason(VarId var, const Reason& why);
   const core::Pat* CheckOuterPat(const ast::Pat* pat, TypeId expected, const Reason& why,
                                  std::vector<Bound>& bound);
@@ -334,6 +339,7 @@ class Checker {
   const core::Pat* Project(const core::Pat* pat, VarId keep, VarId by);
 
   // ---- infer_match.cpp
+  bool MissesParentheses(llvm::ArrayRef<ast::Pat*> params, size_t wanted);
   core::Expr* CheckClauses(Symbol name, llvm::ArrayRef<ast::Clause> clauses, Span span, TypeId expected,
                            const Reason& why);
   core::Expr* CheckCase(const ast::Expr* scrutinee, llvm::ArrayRef<ast::Alternative> alternatives, Span span,
@@ -427,9 +433,10 @@ class Checker {
 
   // ---- explain_hint.cpp
   void HintAtClash(TypeId expected, TypeId actual, Span span, const Reason& why);
-  void HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span);
+  void HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
+                    TypeId expected);
   void HintAtBinding(std::string_view function, std::string_view left, std::string_view op, std::string_view right);
-  bool GivesAction(VarId function);
+  bool GivesAction(VarId function, TypeId expected);
   uint32_t LevelsBelow(TypeId stack, TyConId monad);
   bool TakesAnyContainer(TypeId function, uint32_t index);
   bool HintAtTypeVariable(TyVarId var);  // `int` for `Int`
@@ -489,6 +496,7 @@ class Checker {
   llvm::DenseMap<uint32_t, std::string> restricted_;             // by the monomorphism restriction: the type without it
   llvm::DenseMap<std::pair<uint32_t, uint32_t>, bool> ambiguous_;  // by qualifier and name: reported once
   std::vector<ast::Import> failed_imports_;                      // what they name is not reported again
+  TypeId pattern_type_;                                          // of the pattern whose constructor is being looked up
   VarId subject_;                                                // the variable that is being checked by itself
   std::vector<std::tuple<ClassId, TypeId, uint32_t>> reported_;  // missing instances, with their definition_
   // In place of a definition: of a type constructor whose instance, or the deriving of it, is refused.

@@ -148,7 +148,7 @@ struct FailExpr : Expr { DF_CORE_NODE(Fail) Symbol message; };
 
 // ---- only between inference and match compilation
 
-enum class PatKind : uint8_t { Wildcard, Var, Con, Literal, As, Bang, Lazy };
+enum class PatKind : uint8_t { Wildcard, Var, Con, Literal, As, Bang, Lazy, View };
 struct Pat {
   PatKind kind;
   TypeId type;
@@ -156,10 +156,11 @@ struct Pat {
   VarId var;                 // Var, As
   ConId con;                 // Con
   List<TypeId> type_args;    // Con: instantiate its type's params
-  List<const Pat*> args;     // Con: one per field; As, Bang, Lazy: one
+  List<const Pat*> args;     // Con: one per field; As, Bang, Lazy, View: one
   LiteralKind literal = LiteralKind::Integer;  // Literal; String stands for the list of its characters
   Symbol text;                                 // Literal; a negative number begins with '-'
   const Expr* equals = nullptr;  // Literal of a type that is not built in: the test `scrutinee == literal`, a function
+  const Expr* view = nullptr;    // View: the function to whose result the inner pattern belongs
 };
 // The body may Fall: then the next row is tried.
 struct Row {

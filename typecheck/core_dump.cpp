@@ -248,6 +248,13 @@ class Dumper {
       case PatKind::Bang: out_ << "!"; return PrintPat(pat->args[0], true);
       case PatKind::Lazy: out_ << "~"; return PrintPat(pat->args[0], true);
       case PatKind::Literal: return Literal(pat->literal, pat->text, 2);
+      case PatKind::View:
+        out_ << "(";
+        Inline(pat->view, 0);
+        out_ << " -> ";
+        PrintPat(pat->args[0], false);
+        out_ << ")";
+        return;
       case PatKind::Con: break;
     }
     bool brackets = atom && !pat->args.empty();

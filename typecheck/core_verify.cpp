@@ -277,6 +277,11 @@ class Verifier {
       for (size_t i = 0; i < fields.size(); ++i) CheckPat(at, pat->args[i], fields[i], bound);
       return;
     }
+    if (pat->kind == PatKind::View) {
+      Expect(pat->view, types_.Fun(type, pat->args[0]->type), "a pattern's view");
+      Check(pat->view);
+      return CheckPat(at, pat->args[0], pat->args[0]->type, bound);
+    }
     if (pat->equals) {
       Expect(pat->equals, types_.Fun(type, types_.Scalar(Builtin::Bool)), "a literal's test");
       Check(pat->equals);

@@ -198,6 +198,16 @@ void Checker::ReportAmbiguous(llvm::ArrayRef<Wanted> preds) {
           fits(types_.Con(con)))
         example = Text(types_.cons[con].name);
   }
+  // `area 3`, where no number is a `Shape`.
+  auto has_all = [&](TyConId con) {
+    return llvm::all_of(preds, [&](const Wanted& pred) { return env_.instances.count({pred.cls.index, con.index}); });
+  };
+  bool nothing = preds.size() > 1 && example.empty() && !constructor && llvm::all_of(preds, [&](const Wanted& pred) {
+    return types_.Kind(unify_.Prune(pred.type)) == TypeKind::Meta;
+  });
+  for (uint32_t i = 0; i < types_.cons.size() && nothing; ++i) nothing = !has_all(TyConId(i));
+  if (nothing)
+    return void(diags_.Hint(fmt::format("no type is an instance of {}{}", preds.size() == 2 ? "both " : "", fmt::join(classes, " and "))));
   // Under OverloadedStrings a string literal may be anything.
   const auto* string = llvm::find_if(preds, [](const Wanted& pred) { return pred.origin.kind == Origin::String; });
   if (string != preds.end()) diags_.Hint(fmt::format("an annotation says it, as in `({} :: String)`", name(*string)));

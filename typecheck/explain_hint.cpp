@@ -48,7 +48,8 @@ void Checker::HintAtBinding(std::string_view function, std::string_view left, st
 }
 
 // Where what an application gives is not what is expected.
-void Checker::HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span) {
+void Checker::HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
+                           TypeId expected) {
   auto text = [&](const ast::Expr* expr) { return diags_.sources().Text(expr->span); };
   std::string_view name = Text(callee.name);
   if (infix && name == "." && args.size() == 2 && IsShort(text(args[0])) && IsShort(text(args[1]))) {
@@ -62,19 +63,23 @@ void Checker::HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*
   const auto* app = infix && args.size() == 2 ? llvm::dyn_cast<ast::AppExpr>(args[0]) : nullptr;
   const auto* fn = app && app->args.size() == 1 ? llvm::dyn_cast<ast::VarExpr>(app->fn) : nullptr;
   VarId var = fn ? FindValue(fn->name, false) : VarId();
-  if (var.valid() && (Text(fn->name.text) == "error" || GivesAction(var)) && IsShort(text(app)) && IsShort(text(args[1])))
+  if (var.valid() && (Text(fn->name.text) == "error" || GivesAction(var, expected)) && IsShort(text(app)) && IsShort(text(args[1])))
     HintAtBinding(text(fn), text(app->args[0]), name, text(args[1]));
   if ((name == "return" || name == "pure") && args.size() == 1 && callee.var.valid() &&
       program_.vars[callee.var].from_library)
     diags_.Hint("a function's value needs no `return`: that makes an action of it");
 }
 
-// Whether a function of one argument gives an action of IO.
-bool Checker::GivesAction(VarId function) {
+// Whether a function of one argument gives an action: of IO, or of the monad that is expected.
+bool Checker::GivesAction(VarId function, TypeId expected) {
   llvm::SmallVector<TypeId> params;
   TypeId result = types_.SplitFun(program_.vars[function].scheme.type, params, 1);
   TypeId top = unify_.Head(result);
-  return !params.empty() && types_.Kind(top) == TypeKind::Con && types_.cons[types_.ConOf(top)].builtin == Builtin::IO;
+  if (params.empty() || types_.Kind(top) != TypeKind::Con) return false;
+  TyConId con = types_.ConOf(top);
+  return types_.cons[con].builtin == Builtin::IO ||
+         (types_.cons[con].builtin != Builtin::List && top == unify_.Head(expected) &&
+          env_.instances.count({KnownClass("Monad").index, con.index}));
 }
 
 // Whether a function's parameter has a type like `t a`, of a variable and its argument.
@@ -247,6 +252,9 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   if (wanted == Builtin::IO && found != Builtin::IO && why.kind != Reason::Argument && IsShort(text) &&
       (actual.valid() || IsAtom(text)))
     return void(diags_.Hint(fmt::format("`return {}` is an action with this result", Parenthesized(text))));
+  if (wanted == Builtin::List && op == "++" && why.index == 0 && actual.valid() && have.valid() && IsShort(text) &&
+      IsShort(other) && types_.Kind(argument_of(expected)) == TypeKind::Meta && (other.substr(0, 1) != "\"" || found == Builtin::Char))
+    return void(diags_.Hint(fmt::format("`:` puts one element before a list: `{} : {}`", text, other)));
   if (wanted == Builtin::List && !wants_string && op == "++" && IsShort(text) &&
       (!actual.valid() || argument_of(expected) == unify_.Zonk(actual)))
     return void(diags_.Hint(fmt::format("`++` joins two lists, and `[{}]` is a list of one element", text)));

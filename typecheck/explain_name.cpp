@@ -43,6 +43,8 @@ bool Offers(std::string_view text, std::string_view name) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     if (line.substr(0, 2) == "--") continue;
+    // What a primitive binds, not the op's name.
+    if (line.starts_with("foreign import") && line.find('"') != line.rfind('"')) line.remove_prefix(line.rfind('"') + 1);
     bool data = line.starts_with("data ") || line.starts_with("newtype ");
     // Of a type's declaration in one line only the fields are values; its variables are none.
     if (data && !header && line.find('{') != std::string_view::npos) line.remove_prefix(line.find('{'));
@@ -173,7 +175,24 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
   const Symbol symbol = Intern(near);
   bool own = is_near && (exports_.values.count(symbol) || exports_.constructors.count(symbol) ||
                          exports_.types.count(symbol) || exports_.classes.count(symbol));
+  if (id == Diag::UnboundConstructor && !own && HintAtConstructors()) return;
   if ((own || !HintAtModule(name.text)) && is_near) diags_.Hint(fmt::format("did you mean `{}`?", near));
+}
+
+// A constructor that a pattern of a type of the program's has, and the type has not.
+bool Checker::HintAtConstructors() {
+  TypeId head = pattern_type_.valid() ? unify_.Head(pattern_type_) : TypeId();
+  if (!head.valid() || types_.Kind(head) != TypeKind::Con) return false;
+  const TyCon& type = types_.cons[types_.ConOf(head)];
+  const size_t count = type.constructors.size();
+  if (count == 0 || count > 6 || !Shown(type.span).valid()) return false;
+  std::string all;
+  for (size_t i = 0; i < count; ++i)
+    all += fmt::format("{}`{}`", i == 0 ? "" : i + 1 == count ? " and " : ", ",
+                       Text(program_.constructors[type.constructors[i]].name));
+  diags_.Hint(fmt::format("the {} of `{}` {} {}", count == 1 ? "constructor" : "constructors", Text(type.name),
+                          count == 1 ? "is" : "are", all));
+  return true;
 }
 
 void Checker::HintAtQualified(const ast::Name& name) {

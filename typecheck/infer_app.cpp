@@ -30,6 +30,15 @@ bool Checker::IsNoFunction(TypeId result, size_t mark) {
   return false;
 }
 
+// How many arguments a function takes by its type; 0 of what is none.
+size_t Checker::Arity(const ast::VarExpr* name) {
+  VarId var = name ? FindValue(name->name, false) : VarId();
+  if (!var.valid() || broken_.count(var.index)) return 0;
+  llvm::SmallVector<TypeId> params;
+  types_.SplitFun(unify_.Zonk(program_.vars[var].scheme.type), params);
+  return params.size();
+}
+
 void Checker::ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, size_t taken,
                                      const core::Expr* head, Reason reason) {
   if (taken == 0) {
@@ -43,6 +52,9 @@ void Checker::ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const a
     std::string_view word = second ? Text(second->name.text) : std::string_view();
     if (args.size() == 2 && (word == "and" || word == "or"))
       diags_.Hint(fmt::format("`{}` is the operator for `{}`", word == "and" ? "&&" : "||", word));
+    else if (args.size() == 2 && second && Arity(second) >= 2 && std::isalpha(static_cast<unsigned char>(word[0])))
+      diags_.Hint(fmt::format("a function between its arguments stands in backquotes: `{} `{}` {}`",
+                              diags_.sources().Text(fn->span), word, diags_.sources().Text(args[1]->span)));
     else if (llvm::isa<ast::LiteralExpr>(fn))
       diags_.Hint(fmt::format("is an operator or a comma missing after `{}`?", diags_.sources().Text(fn->span)));
     else if (reason.var.valid()) ExplainVariable(reason.var, fn->span);
@@ -57,10 +69,20 @@ void Checker::ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const a
   auto line = [&](uint32_t at) { return diags_.sources().Locate(fn->span.file, at).line; };
   if (line(args[taken]->span.begin) > line(args[taken - 1]->span.end))
     return void(diags_.Hint("this line is indented more than the one above, and goes on with it"));
-  // `length filter even xs`: a function as the last argument that fits may want the others for itself.
-  const ast::Expr* last = StripParens(args[taken - 1]);
   llvm::SmallVector<TypeId> params;
   if (head->type.valid()) types_.SplitFun(unify_.Zonk(head->type), params, taken);
+  // `length filter even xs`, `sortBy comparing length xs`: a function as an argument may want those after it for itself.
+  for (size_t i = 0; i < taken && i < params.size(); ++i) {
+    size_t own = Arity(llvm::dyn_cast<ast::VarExpr>(args[i])), left = 0;
+    for (TypeId type = params[i]; unify_.IsFun(type, nullptr, &type);) ++left;
+    if (own <= left || args.size() - taken != own - left || i + own - left >= args.size()) continue;
+    std::string call(text(fn));
+    for (size_t j = 0; j < args.size(); ++j)
+      call += fmt::format(" {}{}{}", j == i ? "(" : "", text(args[j]), j == i + own - left ? ")" : "");
+    if (call.size() <= 60 && call.find('\n') == std::string::npos)
+      return void(diags_.Hint(fmt::format("are parentheses missing, as in `{}`?", call)));
+  }
+  const ast::Expr* last = StripParens(args[taken - 1]);
   const auto* name = llvm::dyn_cast<ast::VarExpr>(last);
   VarId function = name ? FindValue(name->name, false) : VarId();
   if (last == args[taken - 1] && function.valid() && types_.IsFun(unify_.Zonk(program_.vars[function].scheme.type))) {
@@ -142,14 +164,14 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
       reason.var.valid() ? ResultByItself(program_.vars[reason.var].scheme, args, expected) : TypeId();
   if (by_itself.valid()) {
     ReportMismatch({Clash::Mismatch, expected, by_itself}, expected, by_itself, span, why);
-    HintAtResult(reason, args, infix, span);
+    HintAtResult(reason, args, infix, span, expected);
     errors = diags_.error_count();  // the operands are checked against each other as ever
     ok = false;
   } else {
     ok = Expect(expected, result, span, why);
     if (!ok) {
       ExplainCallee(reason.var, reason.con);
-      HintAtResult(reason, args, infix, span);
+      HintAtResult(reason, args, infix, span, expected);
     }
   }
   llvm::SmallVector<const core::Expr*, 4> core_args;

@@ -150,10 +150,16 @@ core::Expr* Checker::CheckVar(const ast::Name& name, Span span, TypeId expected,
   return ok ? use : ErrorNode(expected, span);
 }
 
+core::Expr* Checker::UseConstructor(ConId con, Span span) {
+  if (options_.library || !IsSequencePattern(con)) return UseCon(con, span);
+  std::string_view name = Text(program_.constructors[con].name);
+  return Use(KnownVar(name == ":<|" ? "primAddFront" : name == ":|>" ? "primAddBack" : "primEmptySeq"), span);
+}
+
 core::Expr* Checker::CheckCon(const ast::Name& name, Span span, TypeId expected, const Reason& why) {
   ConId con = FindConstructor(name);
   if (!con.valid()) return ErrorNode(expected, span);
-  core::Expr* use = UseCon(con, span);
+  core::Expr* use = UseConstructor(con, span);
   return Expect(expected, use->type, span, why) ? use : ErrorNode(expected, span);
 }
 
@@ -396,9 +402,16 @@ core::Expr* Checker::CheckList(const ast::ListExpr* expr, TypeId expected, const
   bool open = types_.Kind(unify_.Prune(element)) == TypeKind::Meta;
   std::vector<core::Expr*> elements;
   Reason part = PartOf(why);
+  bool no_numbers = false;  // one of them was reported already
   for (const ast::Expr* item : expr->elements) {
     Reason first{Reason::Element, expr->elements[0]->span};
+    const auto* literal = llvm::dyn_cast<ast::LiteralExpr>(item);
+    bool number = literal && (literal->value.kind == ast::LiteralKind::Integer ||
+                              literal->value.kind == ast::LiteralKind::Fractional);
+    if (number && no_numbers) continue;
+    uint32_t errors = diags_.error_count();
     elements.push_back(Check(item, element, open && item != expr->elements[0] ? first : part));
+    no_numbers |= number && diags_.error_count() != errors;
   }
   return ok ? ListNode(elements, element, expr->span) : ErrorNode(expected, expr->span);
 }

@@ -40,6 +40,15 @@ VarId Checker::Scrutinee(const core::Expr* value, bool* fresh) {
   return program_.NewLocal(Intern("scrutinee"), value->type, value->span);
 }
 
+// `area Circle r`, of one parameter: that the constructor misses its fields says it all.
+bool Checker::MissesParentheses(llvm::ArrayRef<ast::Pat*> params, size_t wanted) {
+  return llvm::any_of(params, [&](const ast::Pat* param) {
+    const auto* pattern = llvm::dyn_cast<ast::ConPat>(param);
+    ConId con = pattern && pattern->args.empty() ? FindConstructor(pattern->name, false) : ConId();
+    return con.valid() && program_.constructors[con].fields.size() + wanted == params.size();
+  });
+}
+
 // f p1 .. pn | g = e; ..: a lambda over n variables and a match of them against the clauses.
 core::Expr* Checker::CheckClauses(Symbol name, llvm::ArrayRef<ast::Clause> clauses, Span span,
                                   TypeId expected, const Reason& why) {
@@ -61,9 +70,11 @@ core::Expr* Checker::CheckClauses(Symbol name, llvm::ArrayRef<ast::Clause> claus
       if (open) {
         unify_.Unify(result, types_.Fun(from, to));
       } else {
-        Error(Diag::TooManyParameters, clauses[0].params[i]->span, Text(name), arity,
-              arity == 1 ? "parameter" : "parameters", i);
-        Explain(why);
+        if (!MissesParentheses(clauses[0].params, i)) {
+          Error(Diag::TooManyParameters, clauses[0].params[i]->span, Text(name), arity,
+                arity == 1 ? "parameter" : "parameters", i);
+          Explain(why);
+        }
         result = unify_.Fresh();  // the rest of the clauses is checked against anything
         unify_.Unify(result, types_.Fun(from, to));
         for (size_t j = i; j < arity; ++j) {

@@ -53,6 +53,20 @@ void Checker::RememberReason(VarId var, const Reason& why) {
     var_reasons_[var.index] = why;
 }
 
+// `Empty`, `:<|`, `:|>` of Data.Sequence: in a pattern they look at an end, in an expression they are functions.
+bool Checker::IsSequencePattern(ConId con) {
+  if (!con.valid()) return false;
+  const TyCon& type = types_.cons[program_.constructors[con].tycon];
+  return (Text(type.name) == "PrimFront" || Text(type.name) == "PrimBack") && !Shown(type.span).valid();
+}
+
+ConId Checker::FindPatternConstructor(const ast::Name& name, TypeId expected) {
+  pattern_type_ = expected;
+  ConId con = FindConstructor(name);
+  pattern_type_ = TypeId();
+  return con;
+}
+
 const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const Reason& why,
                                    std::vector<Bound>& bound) {
   core::Pat node{};
@@ -160,9 +174,23 @@ const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const R
     }
     case ast::PatKind::Con: {
       const auto* con_pat = llvm::cast<ast::ConPat>(pat);
-      ConId con = FindConstructor(con_pat->name);
+      ConId con = FindPatternConstructor(con_pat->name, expected);
       if (!con.valid()) {
         for (const ast::Pat* arg : con_pat->args) CheckPat(arg, unify_.Fresh(), Reason{}, bound);
+        break;
+      }
+      if (!options_.library && IsSequencePattern(con) && types_.Head(unify_.Zonk(expected)) != program_.constructors[con].tycon) {
+        // The constructor is one of what a look at an end of the sequence gives.
+        bool right = program_.constructors[con].name == Intern(":|>");
+        core::Expr* view = Use(KnownVar(right ? "primViewBack" : "primViewFront"), pat->span);
+        TypeId from, to;
+        unify_.IsFun(view->type, &from, &to);
+        bool ok = expect(from);
+        const core::Pat* made = CheckPat(pat, to, ok ? why : Reason{}, bound);
+        if (!ok) break;
+        node.kind = core::PatKind::View;
+        node.view = view;
+        node.args = program_.Copy<const core::Pat*>({made});
         break;
       }
       size_t fields = program_.constructors[con].fields.size();
@@ -181,7 +209,7 @@ const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const R
     }
     case ast::PatKind::Record: {
       const auto* record = llvm::cast<ast::RecordPat>(pat);
-      ConId con = FindConstructor(record->name);
+      ConId con = FindPatternConstructor(record->name, expected);
       if (!con.valid()) {
         for (const ast::FieldPat& field : record->fields)
           if (field.pat) CheckPat(field.pat, unify_.Fresh(), Reason{}, bound);

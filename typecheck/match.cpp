@@ -279,6 +279,15 @@ class MatchCompiler {
         return MakeCase({ExprKind::Case, match.type, match.span, Use(node->occurrence, match.span), {},
                          program_.Copy<Alt>(alts)});
       }
+      case TreeNode::Kind::View: {
+        const TreeAlt& alt = node->alts[0];
+        VarId seen = alt.vars[0];
+        const Expr* body = Emit(node->rest, emission);
+        const Expr* value =
+            program_.New(AppExpr{ExprKind::App, program_.vars[seen].scheme.type, match.span, alt.literal->view,
+                                 program_.Copy<const Expr*>({Use(node->occurrence, match.span)})});
+        return MakeLet({ExprKind::Let, match.type, match.span, false, program_.Copy<Binding>({{seen, value}}), body});
+      }
       case TreeNode::Kind::Test: {
         const Expr* test = EmitTest(*node->alts[0].literal, node->occurrence);
         Alt yes{AltKind::Con, program_.true_con}, no{AltKind::Con, program_.false_con};

@@ -42,6 +42,10 @@ class Coverage {
           guards_failed = true;  // if the path goes on behind the leaf
           break;
         case TreeNode::Kind::Force: break;
+        case TreeNode::Kind::View:
+          views_[node->occurrence.index].push_back(node->alts[0].vars[0]);
+          view_of_[node->alts[0].vars[0].index] = node->occurrence;
+          break;
         case TreeNode::Kind::Switch:
         case TreeNode::Kind::Test: {
           uint32_t at = node->occurrence.index;
@@ -50,7 +54,7 @@ class Coverage {
             Walk(alt.next, guards_failed, tests + 1);
             known_[at].yes = before;
           }
-          if (!node->rest) return;
+          if (!node->rest || SeenFromOtherEnd(node->occurrence)) return;
           known_[at].no.push_back(node);
           Walk(node->rest, guards_failed, tests + 1);
           known_[at].no.pop_back();
@@ -58,6 +62,16 @@ class Coverage {
         }
       }
     }
+  }
+
+  // A sequence that has a first element has a last one.
+  bool SeenFromOtherEnd(VarId seen) const {
+    auto of = view_of_.find(seen.index);
+    if (of == view_of_.end()) return false;
+    return llvm::any_of(views_.find(of->second.index)->second, [&](VarId other) {
+      auto known = known_.find(other.index);
+      return other != seen && known != known_.end() && known->second.yes && !known->second.yes->vars.empty();
+    });
   }
 
   // What the path knows of one occurrence: the alternative that was taken, or the tests that failed.
@@ -88,6 +102,10 @@ class Coverage {
 
   // Precedence: 0 anything, 1 operand of an operator, 2 argument.
   std::string Value(VarId occurrence, int precedence) const {
+    // The end of a sequence that was looked at last tells.
+    if (auto views = views_.find(occurrence.index); views != views_.end())
+      for (VarId seen : llvm::reverse(views->second))
+        if (std::string value = Value(seen, precedence); value != "_") return value;
     auto it = known_.find(occurrence.index);
     if (it == known_.end() || (!it->second.yes && it->second.no.empty())) return "_";
     const Known& known = it->second;
@@ -100,7 +118,7 @@ class Coverage {
 
   std::string Constructor(core::ConId con, llvm::ArrayRef<VarId> vars, int precedence) const {
     const core::DataCon& row = program_.constructors[con];
-    std::string_view name = Text(row.name);
+    std::string_view name = Text(row.name) == "PrimNone" ? "Empty" : Text(row.name);
     auto field = [&](size_t i, int p) { return i < vars.size() ? Value(vars[i], p) : std::string("_"); };
     std::string out;
     if (program_.types.cons[row.tycon].builtin == Builtin::Tuple) {
@@ -160,6 +178,8 @@ class Coverage {
   const core::MatchExpr& match_;
   llvm::ArrayRef<VarId> scrutinees_;
   llvm::DenseMap<uint32_t, Known> known_;
+  llvm::DenseMap<uint32_t, llvm::SmallVector<VarId, 1>> views_;  // of an occurrence: what views of it gave
+  llvm::DenseMap<uint32_t, VarId> view_of_;
   std::vector<bool> reached_;
   size_t fewest_[2] = {SIZE_MAX, SIZE_MAX};  // tests on a path to an End; at true: by way of guards
   size_t wanted_ = SIZE_MAX - 1;             // no path is as long

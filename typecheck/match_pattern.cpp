@@ -90,7 +90,8 @@ bool IsIrrefutable(const core::Program& program, const Pat* pat) {
     case PatKind::Lazy: return true;
     case PatKind::As:
     case PatKind::Bang: return IsIrrefutable(program, pat->args[0]);
-    case PatKind::Literal: return false;
+    case PatKind::Literal:
+    case PatKind::View: return false;
     case PatKind::Con: break;
   }
   if (SiblingCount(program, pat->con) != 1) return false;

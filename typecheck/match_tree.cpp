@@ -64,6 +64,7 @@ const Pat* MatchTree::Simplify(Line& line, const Pat* pat, VarId occurrence) {
       case PatKind::Literal:
         return pat->literal == core::LiteralKind::String && !pat->equals ? ExpandString(program_, *pat) : pat;
       case PatKind::Con:
+      case PatKind::View:
         return pat;
     }
   }
@@ -131,6 +132,7 @@ const TreeNode* MatchTree::Build(const Occurrences& occurrences, std::vector<Lin
     lines.erase(lines.begin(), lines.begin() + static_cast<ptrdiff_t>(begin));
     const Pat& pat = *lines[0].pats[column];
     if (pat.kind == PatKind::Bang) return link(BuildForce(occurrences, std::move(lines), column));
+    if (pat.kind == PatKind::View) return link(BuildView(occurrences, std::move(lines), column));
     if (pat.kind == PatKind::Con) return link(BuildConstructors(occurrences, std::move(lines), column));
     if (pat.equals) return link(BuildTest(occurrences, std::move(lines), column));
     return link(BuildLiterals(occurrences, std::move(lines), column));
@@ -285,6 +287,45 @@ const TreeNode* MatchTree::BuildLiterals(const Occurrences& occurrences, std::ve
     node->alts.push_back(std::move(alt));
   }
   node->rest = Build(outer, std::move(others));
+  return node->rest ? node : nullptr;
+}
+
+const Pat* MatchTree::UnderView(const Pat& pat, const Pat& view) {
+  const Pat* inner = pat.args[0];
+  if (inner->type == view.args[0]->type) return inner;
+  if (!inner->args.empty()) return nullptr;
+  // The empty sequence, seen from the other end: the first constructor of either view.
+  Pat empty = *inner;
+  empty.type = view.args[0]->type;
+  empty.con = program_.types.cons[program_.types.Head(empty.type)].constructors[0];
+  return program_.NewPat(empty);
+}
+
+// A sequence from its left end or from its right end. `Empty` is seen from the end that the rows after it look at.
+const TreeNode* MatchTree::BuildView(const Occurrences& occurrences, std::vector<Line> lines, size_t column) {
+  const Pat* view = lines[0].pats[column];
+  for (const Line& line : lines) {
+    const Pat* pat = line.pats[column];
+    if (!view->args[0]->args.empty()) break;
+    if (pat && pat->kind == PatKind::View && !pat->args[0]->args.empty()) view = pat;
+  }
+  TreeNode* node = NewNode(TreeNode::Kind::View, occurrences[column].var);
+  VarId seen = program_.NewLocal(Intern("view"), view->args[0]->type, view->span);
+  TreeAlt alt;
+  alt.vars.push_back(seen);
+  alt.literal = view;
+  node->alts.push_back(std::move(alt));
+  Occurrences inner = occurrences;
+  inner[column].forced = true;
+  inner.insert(inner.begin() + column, Occurrence{seen});
+  for (Line& line : lines) {
+    const Pat* pat = line.pats[column];
+    const Pat* under = pat && pat->kind == PatKind::View ? UnderView(*pat, *view) : nullptr;
+    if (under) line.pats[column] = nullptr;
+    line.pats.insert(line.pats.begin() + column, under ? Simplify(line, under, seen) : nullptr);
+  }
+  DropIdleColumns(inner, lines);
+  node->rest = Build(inner, std::move(lines));
   return node->rest ? node : nullptr;
 }
 

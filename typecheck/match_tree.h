@@ -23,7 +23,7 @@ struct TreeNode;
 struct TreeAlt {
   core::ConId con;                        // of Switch over constructors
   llvm::SmallVector<core::VarId, 2> vars;  // its fields
-  const core::Pat* literal = nullptr;      // of Switch over literals
+  const core::Pat* literal = nullptr;      // of Switch over literals, and the pattern of Test and View
   const TreeNode* next = nullptr;
 };
 
@@ -33,6 +33,7 @@ struct TreeNode {
     Leaf,    // row `row`; if its body falls, `rest`
     Force,   // evaluates `occurrence`, then `rest`
     Switch,  // evaluates `occurrence`, takes the alternative, else `rest` (null if the alternatives are exhaustive)
+    View,    // binds alts[0].vars[0] to alts[0].literal->view of `occurrence`, then `rest`
     Test,    // calls literal `alts[0].literal`->equals with `occurrence`: true, alts[0].next, false, `rest`
   } kind;
   core::VarId occurrence;
@@ -75,7 +76,10 @@ class MatchTree {
   const TreeNode* BuildConstructors(const Occurrences& occurrences, std::vector<Line> lines, size_t column);
   const TreeNode* BuildLiterals(const Occurrences& occurrences, std::vector<Line> lines, size_t column);
   const TreeNode* BuildTest(const Occurrences& occurrences, std::vector<Line> lines, size_t column);
-  // Moves variables and lazy patterns to the line's bindings: what is left is null, Con, Literal or Bang.
+  const TreeNode* BuildView(const Occurrences& occurrences, std::vector<Line> lines, size_t column);
+  // The pattern on what this view gives; null if it belongs to another one.
+  const core::Pat* UnderView(const core::Pat& pat, const core::Pat& view);
+  // Moves variables and lazy patterns to the line's bindings: what is left is null, Con, Literal, View or Bang.
   const core::Pat* Simplify(Line& line, const core::Pat* pat, core::VarId occurrence);
   static void DropIdleColumns(Occurrences& occurrences, std::vector<Line>& lines);
   // The line, of which `column` does not fit, if there is something to look at left of it.

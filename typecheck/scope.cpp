@@ -123,7 +123,14 @@ const ast::Name* Checker::Select(const ast::Item& item, const From& from, Module
         for (const core::Field& field : program_.constructors[con].fields)
           if (field.name.valid()) members.push_back(field.name);
       }
+    // The patterns of `Seq` count as its constructors.
+    if (ConId front = KnownCon(":<|"); IsSequencePattern(front) && !type->is_synonym() &&
+                                       types_.Head(program_.constructors[front].fields[1].type) == type->con)
+      for (const char* pattern : {"Empty", ":<|", ":|>"}) members.push_back(Intern(pattern));
   }
+  // `import Data.Sequence (pattern Empty)`
+  if (const ConId* con = Look(from.constructors, item.name); con && IsSequencePattern(*con))
+    out.constructors[item.name.text] = *con, known = true;
   if (!known) return &item.name;
   auto add = [&](const ast::Name& member) {
     const VarId* var = Look(from.values, member);

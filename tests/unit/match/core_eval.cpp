@@ -320,6 +320,7 @@ class Machine {
       case PatKind::Literal:
         if (pat->literal == LiteralKind::String) return FitsString(Text(pat->text), cell);
         return Force(cell).input->number == LiteralValue(pat->literal, pat->text);
+      case PatKind::View: throw Stop{"a view is not among the random patterns"};
       case PatKind::Con: {
         Result value = Force(cell);
         if (value.input->con != pat->con) return false;

@@ -155,9 +155,18 @@ std::optional<Value> PairBuilder::TakeSum(Value value) {
   scopes_.back().sums.erase(it);
   PortType port = PortOf(value);
   std::optional<Value> total;
-  for (Value part : sum.whole) total = total ? types_.Sum(w_, port, *total, part) : part;
-  for (auto& [con, fields] : sum.fields)
-    total = total ? types_.AddFields(w_, port, *total, con, fields) : types_.OfFields(w_, port.type, con, fields);
+  // What two calls gave and the fields are added at once.
+  llvm::ArrayRef<Value> whole = sum.whole;
+  std::optional<Value> last;
+  if (whole.size() > 1 && !sum.fields.empty()) {
+    last = whole.back();
+    whole = whole.drop_back();
+  }
+  for (Value part : whole) total = total ? types_.Sum(w_, port, *total, part) : part;
+  for (auto& [con, fields] : sum.fields) {
+    if (last) total = types_.AddFields(w_, port, {*total, *std::exchange(last, std::nullopt)}, con, fields);
+    else total = total ? types_.AddFields(w_, port, *total, con, fields) : types_.OfFields(w_, port.type, con, fields);
+  }
   return total;
 }
 

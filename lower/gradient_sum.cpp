@@ -7,7 +7,7 @@
 namespace df::fg {
 
 // The constructors that each has; the others are made as they are met.
-static constexpr uint32_t kZero = 0, kTensor = 1, kSum = 2;
+static constexpr uint32_t kZero = 0, kTensor = 1, kSum = 2, kSumOfThree = 3;
 // Of symbolic cotangents and of sums: what holds the number or tensor itself.
 static constexpr uint32_t kWhole = kTensor;
 
@@ -26,7 +26,7 @@ ir::TypeId GradientTypes::SumOf(ir::TypeId tensor) {
   cotangents_[tensor.index] = id;
   tensors_[id.index] = tensor;
   ir::FieldType whole{Strict(tensor), true, ""}, part{Strict(id), true, ""};
-  p_.types[id].constructors = {{"zero#", {}}, {"tensor#", {whole}}, {"sum#", {part, part}}};
+  p_.types[id].constructors = {{"zero#", {}}, {"tensor#", {whole}}, {"sum#", {part, part}}, {"sum3#", {part, part, part}}};
   return id;
 }
 
@@ -85,7 +85,7 @@ Value GradientTypes::Term(Writer& w, ir::TypeId sum, llvm::ArrayRef<Value> field
   std::vector<ir::Constructor>& rows = p_.types[sum].constructors;
   auto row = llvm::find_if(rows, fits);
   if (row == rows.end()) {
-    ir::Constructor made{fmt::format("term#{}", rows.size() - kSum), {}};
+    ir::Constructor made{fmt::format("term#{}", rows.size() - kSumOfThree), {}};
     for (Value field : fields) made.fields.push_back({Strict(w.TypeOf(field).type), true, ""});
     row = rows.insert(rows.end(), std::move(made));
   }
@@ -121,6 +121,11 @@ Value GradientTypes::AddVectors(Writer& w, Value a, Value b) {
   return w.Construct(sum, kSum, {AsCotangent(w, sum, a), AsCotangent(w, sum, b)});
 }
 
+Value GradientTypes::AddSums(Writer& w, Value a, Value b, Value c) {
+  ir::TypeId sum = w.TypeOf(a).type;
+  return w.Construct(sum, kSumOfThree, {a, AsCotangent(w, sum, b), AsCotangent(w, sum, c)});
+}
+
 Value GradientTypes::ZeroVector(Writer& w, ir::TypeId type) {
   return IsSum(type) ? w.Construct(type, kZero, {}) : w.Real(type, 0);
 }
@@ -128,7 +133,7 @@ Value GradientTypes::ZeroVector(Writer& w, ir::TypeId type) {
 Value GradientTypes::TangentOfTerm(Writer& w, ir::TypeId sum, uint32_t con, llvm::ArrayRef<Value> fields,
                                    llvm::ArrayRef<std::optional<Value>> tangents) {
   std::optional<Value> total;
-  if (con == kSum) {
+  if (con == kSum || con == kSumOfThree) {
     Values parts;
     for (const std::optional<Value>& tangent : tangents) parts.push_back(tangent ? *tangent : ZeroVector(w, sum));
     return w.Construct(sum, con, parts);
@@ -146,7 +151,7 @@ Value GradientTypes::TangentOfTerm(Writer& w, ir::TypeId sum, uint32_t con, llvm
 void GradientTypes::TransposeTerm(Writer& w, uint32_t con, llvm::ArrayRef<Value> fields, Value cotangent,
                                   llvm::function_ref<void(Value, Value)> contribute) {
   if (con == kZero) return;
-  if (con == kTensor || con == kSum) {
+  if (con == kTensor || con == kSum || con == kSumOfThree) {
     for (Value field : fields) contribute(field, cotangent);
     return;
   }

@@ -129,7 +129,10 @@ Value GradientTypes::ZeroOf(Writer& w, ir::TypeId cotangent) {
 
 Value GradientTypes::Sum(Writer& w, PortType port, Value a, Value b) {
   ir::TypeId left = w.TypeOf(a).type, right = w.TypeOf(b).type;
-  if (!IsVector(port.type)) return {w.Apply(SumFunction(port.type), {a, b}), 0};
+  if (!IsVector(port.type)) {
+    if (auto fields = WrittenFields(w, b)) return AddFields(w, port, a, w.function().nodes[b.node].attr - 1, *fields);
+    return {w.Apply(SumFunction(port.type), {a, b}), 0};
+  }
   // What is not known to be used stays symbolic, so that zero plus zero is zero.
   if (left == right && (IsSymbolic(left) || (port.lazy && IsSum(left)))) return {w.Apply(SymbolicSumFunction(left), {a, b}), 0};
   if (IsSymbolic(left) && IsReal(right))
@@ -137,6 +140,12 @@ Value GradientTypes::Sum(Writer& w, PortType port, Value a, Value b) {
   if (IsSymbolic(right) && IsReal(left))
     return IfUsed(w, b, left, [&](bool used) { return used ? AddVectors(w, a, w.Field(b, 1, 0)) : a; });
   return AddVectors(w, a, b);
+}
+
+Value GradientTypes::Sum(Writer& w, PortType port, Value a, Value b, Value c) {
+  if (!IsVector(port.type)) return {w.Apply(SumOfThreeFunction(port.type), {a, b, c}), 0};
+  if (IsSum(w.TypeOf(a).type) && !port.lazy) return AddSums(w, a, b, c);
+  return Sum(w, port, Sum(w, port, a, b), c);
 }
 
 Value GradientTypes::IsNotZero(Writer& w, Value cotangent) {
@@ -175,50 +184,118 @@ FunctionId GradientTypes::SumFunction(ir::TypeId type) {
   });
 }
 
-// The sum of a cotangent and one of constructor `con`, of which fields are given that are not zero: bit i of `given` says whether field i is. It need not
-// be built, and what it does not have is not added.
-FunctionId GradientTypes::SumOfFieldsFunction(ir::TypeId type, uint32_t con, uint32_t given) {
-  ir::TypeId whole = Cotangent(type);
-  llvm::SmallVector<PortType, 4> params = {Strict(whole)};
-  llvm::ArrayRef<ir::FieldType> rows = p_.types[whole].constructors[con + 1].fields;
-  for (uint32_t i = 0; i < rows.size(); ++i)
-    if (given >> i & 1) params.push_back(rows[i].type);
-  return Function({Helper::SumOfFields, type.index, con << kMostFields | given}, "add fields " + p_.types[whole].name, params, whole,
-                  [&](Writer& w, llvm::ArrayRef<Value> in) {
-    return w.Match(in[0], Strict(whole), [&](uint32_t k) -> Value {
-      if (k != 0 && k != con + 1) return w.Fail(kOtherShapes, whole);
-      Values fields;
-      const Value* next = in.begin() + 1;
-      for (const ir::FieldType& field : std::vector<ir::FieldType>(p_.types[type].constructors[con].fields)) {
-        if (!Active(field.type.type)) continue;
-        auto i = static_cast<uint32_t>(fields.size());
-        bool is_given = given >> i & 1;
-        if (k == 0) {
-          fields.push_back(is_given ? *next : ZeroOf(w, p_.types[whole].constructors[con + 1].fields[i].type.type));
-        } else {
-          Value before = w.Field(in[0], k, i);
-          fields.push_back(is_given ? Sum(w, field.type, before, *next) : before);
-        }
-        next += is_given;
-      }
-      return w.Construct(whole, con + 1, fields);
+FunctionId GradientTypes::SumOfThreeFunction(ir::TypeId type) {
+  PortType cotangent = Strict(Cotangent(type));
+  return Function({Helper::SumOfThree, type.index, 0}, "add three " + p_.types[cotangent.type].name, {cotangent, cotangent, cotangent},
+                  cotangent.type, [&](Writer& w, llvm::ArrayRef<Value> in) {
+    return w.Match(in[0], cotangent, [&](uint32_t k) -> Value {
+      if (k == 0) return Sum(w, Strict(type), in[1], in[2]);
+      return w.Match(in[1], cotangent, [&](uint32_t j) -> Value {
+        if (j == 0) return Sum(w, Strict(type), in[0], in[2]);
+        if (j != k) return w.Fail(kOtherShapes, cotangent.type);
+        return w.Match(in[2], cotangent, [&](uint32_t l) -> Value {
+          if (l == 0) return Sum(w, Strict(type), in[0], in[1]);
+          if (l != k) return w.Fail(kOtherShapes, cotangent.type);
+          Values fields;
+          for (const ir::FieldType& field : std::vector<ir::FieldType>(p_.types[type].constructors[k - 1].fields)) {
+            if (!Active(field.type.type)) continue;
+            auto i = static_cast<uint32_t>(fields.size());
+            fields.push_back(Sum(w, field.type, w.Field(in[0], k, i), w.Field(in[1], k, i), w.Field(in[2], k, i)));
+          }
+          return w.Construct(cotangent.type, k, fields);
+        });
+      });
     });
   });
 }
 
-Value GradientTypes::AddFields(Writer& w, PortType port, Value cotangent, uint32_t con, llvm::ArrayRef<std::optional<Value>> fields) {
-  if (fields.size() > kMostFields || con >= 1u << (32 - kMostFields)) return Sum(w, port, cotangent, OfFields(w, port.type, con, fields));
+// The sum of a cotangent, or of two, and one of constructor `con`, of which fields are given that are not zero: bit i of `given` says whether field i is. It
+// need not be built, and what it does not have is not added.
+FunctionId GradientTypes::SumOfFieldsFunction(ir::TypeId type, bool two, uint32_t con, uint32_t given) {
+  ir::TypeId whole = Cotangent(type);
+  llvm::SmallVector<PortType, 4> params(two ? 2 : 1, Strict(whole));
+  llvm::ArrayRef<ir::FieldType> rows = p_.types[whole].constructors[con + 1].fields;
+  for (uint32_t i = 0; i < rows.size(); ++i)
+    if (given >> i & 1) params.push_back(rows[i].type);
+  Key key{two ? Helper::SumOfTwoAndFields : Helper::SumOfFields, type.index, con << kMostFields | given};
+  std::string name = fmt::format("add {}fields {}", two ? "two and " : "", p_.types[whole].name);
+  return Function(key, name, params, whole, [&](Writer& w, llvm::ArrayRef<Value> in) {
+    const ptrdiff_t first = two ? 2 : 1;
+    auto construct = [&](llvm::function_ref<Value(PortType, uint32_t, const Value*)> field_of) {
+      Values fields;
+      const Value* next = in.begin() + first;
+      for (const ir::FieldType& field : std::vector<ir::FieldType>(p_.types[type].constructors[con].fields)) {
+        if (!Active(field.type.type)) continue;
+        auto i = static_cast<uint32_t>(fields.size());
+        bool is_given = given >> i & 1;
+        fields.push_back(field_of(field.type, i, is_given ? next : nullptr));
+        next += is_given;
+      }
+      return w.Construct(whole, con + 1, fields);
+    };
+    return w.Match(in[0], Strict(whole), [&](uint32_t k) -> Value {
+      if (k != 0 && k != con + 1) return w.Fail(kOtherShapes, whole);
+      if (!two && k == 0)
+        return construct([&](PortType, uint32_t i, const Value* part) {
+          return part ? *part : ZeroOf(w, p_.types[whole].constructors[con + 1].fields[i].type.type);
+        });
+      if (!two)
+        return construct([&](PortType port, uint32_t i, const Value* part) {
+          Value before = w.Field(in[0], k, i);
+          return part ? Sum(w, port, before, *part) : before;
+        });
+      // One of the two, and the fields.
+      auto add_to = [&](Value other) -> Value {
+        Values operands = {other};
+        operands.append(in.begin() + first, in.end());
+        return {w.Apply(SumOfFieldsFunction(type, false, con, given), operands), 0};
+      };
+      if (k == 0) return add_to(in[1]);
+      return w.Match(in[1], Strict(whole), [&](uint32_t j) -> Value {
+        if (j == 0) return add_to(in[0]);
+        if (j != k) return w.Fail(kOtherShapes, whole);
+        return construct([&](PortType port, uint32_t i, const Value* part) {
+          Value a = w.Field(in[0], k, i), b = w.Field(in[1], k, i);
+          return part ? Sum(w, port, a, b, *part) : Sum(w, port, a, b);
+        });
+      });
+    });
+  });
+}
+
+static bool HasFieldsFunction(uint32_t con, size_t fields) { return fields <= kMostFields && con < 1u << (32 - kMostFields); }
+
+Value GradientTypes::AddFields(Writer& w, PortType port, llvm::ArrayRef<Value> cotangents, uint32_t con, llvm::ArrayRef<std::optional<Value>> fields) {
+  if (!HasFieldsFunction(con, fields.size())) {
+    Value whole = OfFields(w, port.type, con, fields);
+    return cotangents.size() == 1 ? Sum(w, port, cotangents[0], whole) : Sum(w, port, cotangents[0], cotangents[1], whole);
+  }
   llvm::ArrayRef<ir::FieldType> rows = p_.types[Cotangent(port.type)].constructors[con + 1].fields;
   llvm::SmallVector<ir::TypeId, 8> wanted;
   for (const ir::FieldType& row : rows) wanted.push_back(row.type.type);
-  Values operands = {cotangent};
+  Values operands(cotangents.begin(), cotangents.end());
   uint32_t given = 0;
   for (uint32_t i = 0; i < fields.size(); ++i) {
     if (!fields[i]) continue;
     given |= 1u << i;
     operands.push_back(AsCotangent(w, wanted[i], *fields[i]));
   }
-  return {w.Apply(SumOfFieldsFunction(port.type, con, given), operands), 0};
+  return {w.Apply(SumOfFieldsFunction(port.type, cotangents.size() == 2, con, given), operands), 0};
+}
+
+std::optional<llvm::SmallVector<std::optional<Value>, 4>> GradientTypes::WrittenFields(const Writer& w, Value cotangent) const {
+  auto construct = [&](Value value) -> const Node* {
+    const Node& node = w.function().nodes[value.node];
+    return node.kind == NodeKind::Op && node.op == ir::Op::Construct ? &node : nullptr;
+  };
+  const Node* node = construct(cotangent);
+  if (!node || node->attr == 0 || !HasFieldsFunction(node->attr - 1, node->operands.size())) return std::nullopt;
+  llvm::SmallVector<std::optional<Value>, 4> fields;
+  for (Value operand : node->operands) {
+    const Node* field = construct(operand);
+    fields.push_back(field && field->operands.empty() ? std::nullopt : std::optional(operand));
+  }
+  return fields;
 }
 
 Value GradientTypes::OfFields(Writer& w, ir::TypeId type, uint32_t con, llvm::ArrayRef<std::optional<Value>> fields) {

@@ -42,9 +42,11 @@ class GradientTypes {
   Value ZeroOf(Writer& w, ir::TypeId cotangent);
   // Of the cotangents of a value of this type. Each is a Cotangent, a tensor, or of another kind that AsCotangent takes.
   Value Sum(Writer& w, PortType port, Value a, Value b);
-  // Of data, by the cotangents of a constructor's fields; what is not given is zero. By themselves, and added to a cotangent.
+  Value Sum(Writer& w, PortType port, Value a, Value b, Value c);
+  // Of data, by the cotangents of a constructor's fields; what is not given is zero. By themselves, and added to a cotangent,
+  // or to the sum of two.
   Value OfFields(Writer& w, ir::TypeId type, uint32_t con, llvm::ArrayRef<std::optional<Value>> fields);
-  Value AddFields(Writer& w, PortType port, Value cotangent, uint32_t con, llvm::ArrayRef<std::optional<Value>> fields);
+  Value AddFields(Writer& w, PortType port, llvm::ArrayRef<Value> cotangents, uint32_t con, llvm::ArrayRef<std::optional<Value>> fields);
   // Whether a cotangent is more than a symbolic zero: whether it comes from where the value was used.
   Value IsNotZero(Writer& w, Value cotangent);
   // A Branch on that; of several, on whether any is.
@@ -65,6 +67,7 @@ class GradientTypes {
   // A tensor or a number, a sum, or a symbolic cotangent as that of these that is wanted.
   Value AsCotangent(Writer& w, ir::TypeId wanted, Value value);
   Value AddVectors(Writer& w, Value a, Value b);
+  Value AddSums(Writer& w, Value a, Value b, Value c);
   Value ZeroVector(Writer& w, ir::TypeId type);
   // Forward mode of a Construct of a sum, by the tangents of its fields; reverse mode.
   Value TangentOfTerm(Writer& w, ir::TypeId sum, uint32_t con, llvm::ArrayRef<Value> fields,
@@ -83,7 +86,7 @@ class GradientTypes {
   std::string FreshName(const std::string& base);
 
  private:
-  enum class Helper : uint8_t { Sum, SumOfFields, SymbolicSum, Materialise, MaterialiseZero, Embed, Join, Primal, Tangent };
+  enum class Helper : uint8_t { Sum, SumOfThree, SumOfFields, SumOfTwoAndFields, SymbolicSum, Materialise, MaterialiseZero, Embed, Join, Primal, Tangent };
   struct Key {
     Helper helper;
     uint32_t type, other;
@@ -102,7 +105,10 @@ class GradientTypes {
   ir::TypeId FieldCotangent(ir::TypeId data, PortType field);
 
   FunctionId SumFunction(ir::TypeId type);
-  FunctionId SumOfFieldsFunction(ir::TypeId type, uint32_t con, uint32_t given);
+  FunctionId SumOfThreeFunction(ir::TypeId type);
+  FunctionId SumOfFieldsFunction(ir::TypeId type, bool two, uint32_t con, uint32_t given);
+  // The fields of a cotangent of data that is written out in this function, without those that are zero; none if it is not.
+  std::optional<llvm::SmallVector<std::optional<Value>, 4>> WrittenFields(const Writer& w, Value cotangent) const;
   FunctionId SymbolicSumFunction(ir::TypeId cotangent);
   Value IfUsed(Writer& w, Value cotangent, ir::TypeId result, llvm::function_ref<Value(bool)> side);
   FunctionId MaterialiseFunction(ir::TypeId type, ir::TypeId tangent, bool zero);

@@ -66,7 +66,7 @@ class Accumulator {
 };
 
 // The terms of a sum, from left to right. They lie all over the memory, and to go through the sum depth first would be to wait for one
-// after the other. So all sums that are known go a step at a time: in a list, where each is replaced by its two parts.
+// after the other. So all sums that are known go a step at a time: in a list, where each is replaced by its parts.
 std::vector<const Data*> TermsOf(const Value& sum) {
   constexpr size_t kAhead = 8;
   constexpr uint32_t kEnd = UINT32_MAX, kUnknown = UINT32_MAX;
@@ -80,28 +80,36 @@ std::vector<const Data*> TermsOf(const Value& sum) {
   std::vector<Place> places = {{data_of(sum), kEnd}};
   std::vector<uint32_t> now, then;
   if (places[0].data) now.push_back(0);
-  uint32_t sum_constructor = kUnknown;
+  uint32_t sum_of_two = kUnknown;
+  auto is_sum = [&](const Data* data) {
+    if (data->size() != 2) return data->size() == 3;  // no term has three fields
+    if (data->constructor == sum_of_two) return true;
+    if (sum_of_two != kUnknown) return false;
+    const Value *x = data->fields(), *y = x + 1;
+    if (TensorIn(*x) || TensorIn(*y)) return false;
+    sum_of_two = data->constructor;
+    return true;
+  };
   while (!now.empty()) {
     then.clear();
     for (size_t i = 0; i < now.size(); ++i) {
       if (i + kAhead < now.size()) __builtin_prefetch(places[now[i + kAhead]].data);
       uint32_t at = now[i];
       const Data* data = places[at].data;
-      if (data->constructor != sum_constructor) {
-        if (sum_constructor != kUnknown || data->size() != 2) continue;
-        const Value *x = data->fields(), *y = x + 1;
-        if (TensorIn(*x) || TensorIn(*y)) continue;
-        sum_constructor = data->constructor;
+      if (!is_sum(data)) continue;
+      places[at].data = nullptr;
+      for (uint32_t k = 0; k < data->size(); ++k) {
+        const Data* part = data_of(data->fields()[k]);
+        if (!part) continue;
+        if (places[at].data) {
+          auto place = static_cast<uint32_t>(places.size());
+          places.push_back({nullptr, places[at].next});
+          places[at].next = place;
+          at = place;
+        }
+        places[at].data = part;
+        then.push_back(at);
       }
-      const Data *left = data_of(data->fields()[0]), *right = data_of(data->fields()[1]);
-      if (!left) std::swap(left, right);
-      places[at].data = left;
-      if (left) then.push_back(at);
-      if (!right) continue;
-      auto place = static_cast<uint32_t>(places.size());
-      places.push_back({right, places[at].next});
-      places[at].next = place;
-      then.push_back(place);
     }
     std::swap(now, then);
   }

@@ -339,8 +339,9 @@ std::string AccumulateFault(const TypeTable& types, TypeId sum, const Type& resu
     auto fits = [&] {
       if (fields.empty()) return true;
       if (fields.size() == 1) return fields[0]->kind == TypeKind::Tensor && fields[0]->name == result.name;
+      if (con.fields[0].type.type == sum)
+        return fields.size() <= 3 && std::all_of(con.fields.begin() + 1, con.fields.end(), [sum](const FieldType& f) { return f.type.type == sum; });
       if (fields.size() > 2) return false;
-      if (con.fields[0].type.type == sum) return con.fields[1].type.type == sum;
       const Type &x = *fields[0], &y = *fields[1];
       if (y.kind != TypeKind::Tensor || y.element != result.element) return false;
       llvm::ArrayRef<int64_t> left(x.dims), right(y.dims), whole(result.dims);

@@ -38,7 +38,7 @@ std::string TensorFault(Op op, uint32_t attr, llvm::ArrayRef<const Type*> operan
 //
 //   no field                            zero
 //   a tensor of the result's type       that
-//   two of the data type itself         their sum
+//   two or three of the data type itself             their sum
 //   tensors [m] and [n], or [r, m] and [r, n]        of a result [m, n] the product of the first, transposed, and the second
 //   an Int or Ints [k], and a tensor    rows of the result at these indices of its first axis, else 0
 std::string AccumulateFault(const TypeTable& types, TypeId sum, const Type& result);

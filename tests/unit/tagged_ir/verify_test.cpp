@@ -382,6 +382,7 @@ scope main {{
 )graph", constructors, result, result));
   };
   CHECK(fault(R"(| t (strict "Tensor Double [2, 3]") | s (strict Sum) (strict Sum))") == "");
+  CHECK(fault(R"(| s (strict Sum) (strict Sum) (strict Sum))") == "");
   CHECK(fault(R"(| o (strict "Tensor Double [2]") (strict "Tensor Double [3]"))") == "");
   CHECK(fault(R"(| o (strict "Tensor Double [5, 2]") (strict "Tensor Double [5, 3]"))") == "");
   CHECK(fault(R"(| r (strict Int) (strict "Tensor Double [3]") | k (strict "Tensor Int [5]") (strict "Tensor Double [5, 3]"))") == "");
@@ -390,7 +391,8 @@ scope main {{
                           R"(o (strict "Tensor Double [2]") (strict "Tensor Float [3]"))",
                           R"(o (strict "Tensor Double [5, 2]") (strict "Tensor Double [3]"))",
                           R"(k (strict "Tensor Int [5]") (strict "Tensor Double [3]"))", R"(r (strict Int) (strict "Tensor Double [2]"))",
-                          R"(i (strict Int))", R"(w (strict Sum) (strict Int))"}) {
+                          R"(i (strict Int))", R"(w (strict Sum) (strict Int))", R"(w (strict Sum) (strict Sum) (strict Int))",
+                          R"(w (strict Sum) (strict Sum) (strict Sum) (strict Sum))"}) {
     INFO(bad << " gives " << fault("| " + std::string(bad)));
     CHECK(fault("| " + std::string(bad)).find("is no term of a `Tensor Double [2, 3]`") != std::string::npos);
   }

@@ -9,6 +9,12 @@ namespace df::mono {
 namespace {
 constexpr int kMaxRounds = 40;
 constexpr size_t kMaxParts = 8;  // longer tuples stay in one piece
+
+bool HasDerivative(Expr* expr) {
+  bool found = expr->kind == Kind::Diff;
+  ForEachChild(expr, [&](Expr* child) { found = found || HasDerivative(child); });
+  return found;
+}
 }  // namespace
 
 std::optional<fg::Program> Builder::Run() {
@@ -17,6 +23,7 @@ std::optional<fg::Program> Builder::Run() {
     for (FunId fun : llvm::reverse(group)) order_.push_back(fun);
   // Main first, then callees as they are first needed, near enough.
   std::reverse(order_.begin(), order_.end());
+  derivatives_ = llvm::any_of(order_, [&](FunId fun) { return HasDerivative(p_.functions[fun].body); });
   FindTupleFunctions();
   runaway_ = FindRunaways(p_, groups, strictness_);
   MakeAssumptions();

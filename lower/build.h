@@ -88,6 +88,7 @@ class Builder {
   bool IsCheap(const Expr* expr, uint32_t& budget, llvm::SmallVectorImpl<VarId>* lazy = nullptr) const;
   std::string WhatIsLazy(const Expr* expr) const;
   bool IsCheapOp(const Expr* expr) const;
+  bool MayFail(const Expr* expr) const;
   bool IsShortConstant(const Expr* expr) const;
 
   // build_let.cpp
@@ -137,6 +138,7 @@ class Builder {
   llvm::DenseMap<uint32_t, fg::FunctionId> ids_;    // of these
   std::vector<bool> tuples_;                        // by function: its result is returned in parts
   std::vector<bool> runaway_;                       // by function: see runaway.h
+  bool derivatives_ = false;                        // whether the program has gradients or tangents
   // Assumptions: of each function's parameters, of the parts of its result, of the fields of sites.
   std::vector<Assumption> first_param_, first_part_;
   Assumption first_field_ = 0;

@@ -1,6 +1,8 @@
 // Expressions without bindings or branches, calls, tuples in parts. See build.h.
 #include "lower/build.h"
 
+#include "lower/gradient_errors.h"
+
 namespace df::mono {
 
 // The result of `expr`, in one value or in parts. In tail position a call of the function itself becomes `again`.
@@ -331,13 +333,29 @@ bool Builder::IsCheapOp(const Expr* expr) const {
   }
 }
 
+// Whether an op's result may be an error where its operands are none.
+bool Builder::MayFail(const Expr* expr) const {
+  switch (expr->op) {
+    case ir::Op::Div:
+    case ir::Op::Mod:
+    case ir::Op::Quot:
+    case ir::Op::Rem: {
+      if (expr->args[1]->kind != Kind::Const) return true;
+      const ir::Constant& divisor = p_.constants[expr->args[1]->constant];
+      if (!divisor.text.empty()) return divisor.text == "0";
+      return divisor.word == 0 || divisor.word == -1;  // the quotient of the least Int by -1 is none
+    }
+    default: return fg::CanFail(expr->op);
+  }
+}
+
 // An Integer that is written out with few digits.
 bool Builder::IsShortConstant(const Expr* expr) const {
   return expr->kind == Kind::Const && p_.constants[expr->constant].text.size() <= 18;
 }
 
 // Whether it may be computed before anybody asks: of bounded cost on what is evaluated already. An error is a datum and
-// spoils only what uses it. With `lazy`: whether it might if all its variables were evaluated; those that are not are noted.
+// spoils only what uses it; but its derivative would use it, so that in a program with derivatives what may fail waits. With `lazy`: whether it might if all its variables were evaluated; those that are not are noted.
 bool Builder::IsCheap(const Expr* expr, uint32_t& budget, llvm::SmallVectorImpl<VarId>* lazy) const {
   if (budget == 0) return false;
   --budget;
@@ -352,6 +370,7 @@ bool Builder::IsCheap(const Expr* expr, uint32_t& budget, llvm::SmallVectorImpl<
     }
     case Kind::Op:
       if (!options_.Does(Optimisation::Speculate) || !IsCheapOp(expr)) return false;
+      if (derivatives_ && MayFail(expr)) return false;
       if (expr->op == ir::Op::Fail) return expr->args[0]->kind == Kind::Const;
       return llvm::all_of(expr->args, [&](const Expr* arg) { return IsCheap(arg, budget, lazy); });
     case Kind::Con: {

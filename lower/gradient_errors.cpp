@@ -5,9 +5,7 @@
 #include "lower/gradient_writer.h"
 
 namespace df::fg {
-namespace {
 
-// Whether an op may fail on operands that have not.
 bool CanFail(ir::Op op) {
   switch (op) {
     case ir::Op::Fail:
@@ -29,8 +27,9 @@ bool CanFail(ir::Op op) {
   }
 }
 
+namespace {
 // Whether a node gives an error although its operands are none. What a field holds that is not strict may be one, evaluated or not.
-bool CanFail(const Program& program, const Function& function, const Node& node) {
+bool NodeCanFail(const Program& program, const Function& function, const Node& node) {
   if (node.kind != NodeKind::Op) return false;
   if (node.op != ir::Op::Field) return CanFail(node.op);
   ir::TypeId data = function.TypeOf(node.operands[0]).type;
@@ -56,7 +55,7 @@ UnneededErrors::UnneededErrors(const Program& program, const Function& function,
   home_.resize(f_.nodes.size());
   for (uint32_t b = 0; b < f_.blocks.size(); ++b)
     for (NodeId node : f_.blocks[BlockId(b)].nodes) home_[node.index] = BlockId(b);
-  bool any = llvm::any_of(f_.nodes, [&](const Node& node) { return CanFail(p_, f_, node); });
+  bool any = llvm::any_of(f_.nodes, [&](const Node& node) { return NodeCanFail(p_, f_, node); });
   if (!any) return;  // a call that is not needed is delayed
   for (uint32_t k = 0; k < f_.results.size(); ++k)
     if (!f_.results[k].lazy && counts(k)) Mark(f_.body, k);
@@ -127,7 +126,7 @@ void UnneededErrors::FindErrors() {
       case NodeKind::Param:
       case NodeKind::Delay: return false;
       case NodeKind::Diff: return MayBe(node.operands[0]);
-      case NodeKind::Op: return CanFail(p_, f_, node) || llvm::any_of(Strict(p_, node), is_error);
+      case NodeKind::Op: return NodeCanFail(p_, f_, node) || llvm::any_of(Strict(p_, node), is_error);
       case NodeKind::Apply: return true;
       case NodeKind::Branch: break;
     }

@@ -17,7 +17,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   # Nodes of trees are aggregates with a base class, whose braces are left out. stable_sort of libstdc++ 12 calls what it
   # deprecates itself; GCC, which knows a system header's own calls, watches over real ones.
-  target_compile_options(dfc_options INTERFACE -Wno-missing-braces -Wno-deprecated-declarations)
+  target_compile_options(dfc_options INTERFACE -Wno-missing-braces -Wno-deprecated-declarations -Wno-overloaded-virtual)
 endif()
 if(DFC_VERIFY)
   target_compile_definitions(dfc_options INTERFACE DFC_VERIFY=1)

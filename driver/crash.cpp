@@ -10,19 +10,12 @@
 
 #include "driver/options.h"
 #include "driver/pipeline.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define DFC_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define DFC_SANITIZED 1
-#endif
-#endif
+#include "lang/sanitizers.h"
 
 namespace df {
 namespace {
 
-constexpr size_t kHandlerStack = 64 << 10;
+[[maybe_unused]] constexpr size_t kHandlerStack = 64 << 10;
 constexpr const char* kAskForReport = "this is a fault of dfc, not of your program: please report it, with the input";
 
 void Say(const char* text) {

@@ -13,6 +13,8 @@
 #include <memory>
 #include <new>
 
+#include "lang/sanitizers.h"
+
 namespace df::memory {
 
 class Budget;
@@ -85,7 +87,7 @@ inline void Discharge(size_t bytes) noexcept { counters.current -= static_cast<i
 
 // Small blocks come from free lists by size, without malloc's headers and its work. The chunks that they are cut from are
 // used again and never given back. A sanitizer is to see each block by itself.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef DFC_SANITIZED
 inline constexpr size_t kLargestSmall = 0;
 #else
 inline constexpr size_t kLargestSmall = 256;

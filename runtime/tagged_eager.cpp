@@ -385,18 +385,22 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
     NEXT();
   }
   L_Delay: {
-    Value value;
-    if (ahead->TryUnasked(program.sites[ip->y], lists + ip->x, *f, *path, &value)) {
-      K(ip->d) = StateOf(value);
-      if (value.is_word()) {
-        S(ip->d) = BitsOf(value);
-      } else {
-        S(ip->d) = reinterpret_cast<uint64_t>(value.Take());
-        owned |= BitOf(ip->d);
+    bool tried;
+    {  // the value's scope is left before the next instruction is: its address is computed
+      Value value;
+      tried = ahead->TryUnasked(program.sites[ip->y], lists + ip->x, *f, *path, &value);
+      if (tried) {
+        K(ip->d) = StateOf(value);
+        if (value.is_word()) {
+          S(ip->d) = BitsOf(value);
+        } else {
+          S(ip->d) = reinterpret_cast<uint64_t>(value.Take());
+          owned |= BitOf(ip->d);
+        }
       }
-      NEXT();
     }
-    goto L_MakeCell;
+    if (!tried) goto L_MakeCell;
+    NEXT();
   }
   L_Chain: {
     const EagerChain& chain = program.eager.chains[ip->x];

@@ -15,6 +15,13 @@ namespace {
 
 // ---------------------------------------------------------------- the loops, for each instruction set
 
+// Ahead of a loop whose iterations are independent: where arrays are the same one, elements are read before they are written.
+#ifdef __clang__
+#define DF_INDEPENDENT  // it would warn where it does not make vectors
+#else
+#define DF_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 template <typename T>
 struct Loops {
   using One = void (*)(const T*, T*, size_t);

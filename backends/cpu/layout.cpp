@@ -63,18 +63,17 @@ namespace {
 
 // A square of 4 by 4 Floats, in registers.
 typedef float Four __attribute__((vector_size(16)));
-typedef int32_t Places __attribute__((vector_size(16)));
 
 void TurnSquare(const float* x, size_t stride, float* out, size_t out_stride) {
   Four row[4], half[4];
   for (size_t r = 0; r < 4; ++r) std::memcpy(&row[r], x + r * stride, sizeof(Four));
   for (size_t k = 0; k < 2; ++k) {  // columns 0 and 1, columns 2 and 3; of two rows
-    half[k] = __builtin_shuffle(row[2 * k], row[2 * k + 1], Places{0, 4, 1, 5});
-    half[k + 2] = __builtin_shuffle(row[2 * k], row[2 * k + 1], Places{2, 6, 3, 7});
+    half[k] = __builtin_shufflevector(row[2 * k], row[2 * k + 1], 0, 4, 1, 5);
+    half[k + 2] = __builtin_shufflevector(row[2 * k], row[2 * k + 1], 2, 6, 3, 7);
   }
   for (size_t k = 0; k < 2; ++k) {
-    Four even = __builtin_shuffle(half[2 * k], half[2 * k + 1], Places{0, 1, 4, 5});
-    Four odd = __builtin_shuffle(half[2 * k], half[2 * k + 1], Places{2, 3, 6, 7});
+    Four even = __builtin_shufflevector(half[2 * k], half[2 * k + 1], 0, 1, 4, 5);
+    Four odd = __builtin_shufflevector(half[2 * k], half[2 * k + 1], 2, 3, 6, 7);
     std::memcpy(out + 2 * k * out_stride, &even, sizeof(Four));
     std::memcpy(out + (2 * k + 1) * out_stride, &odd, sizeof(Four));
   }

@@ -69,9 +69,13 @@ class Planner {
   };
   void Append(Kind kind, TensorObject& x, size_t x_offset, TensorObject* y, size_t y_offset, int64_t target) {
     if (runs_.empty() || runs_.back().kind != kind) runs_.push_back({kind, x_.size()});
-    x_.push_back(PlaceOf(x, x_packed_) + x_offset);
-    y_.push_back(y ? PlaceOf(*y, y_packed_) + y_offset : nullptr);
+    x_.push_back(Further(PlaceOf(x, x_packed_), x_offset));
+    y_.push_back(y ? Further(PlaceOf(*y, y_packed_), y_offset) : nullptr);
     targets_.push_back(target);
+  }
+  // Of an address, or of an offset that stands for one until what is packed has its place.
+  static DeviceAddress Further(DeviceAddress place, size_t bytes) {
+    return reinterpret_cast<DeviceAddress>(reinterpret_cast<uintptr_t>(place) + bytes);
   }
   DeviceAddress PlaceOf(TensorObject& tensor, std::vector<size_t>& packed) {
     if (DeviceAddress address = tensor.AddressOn(device_)) return address;

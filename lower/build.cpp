@@ -81,6 +81,11 @@ void Builder::DropAll() {
     if (i < ParamOf(p_.main, 0) || i >= PartOf(p_.main, 0)) holds_[i] = false;
 }
 
+bool Builder::IsEnumeration(df::TypeId type) {
+  llvm::ArrayRef<core::ConId> constructors = p_.ConstructorsOf(type);
+  return !constructors.empty() && llvm::all_of(constructors, [&](core::ConId con) { return p_.core.constructors[con].fields.empty(); });
+}
+
 // Whether all that the variable, which an alternative binds, may be was evaluated when the constructor was applied.
 bool Builder::FieldIsEvaluated(VarId var) {
   switch (p_.BuiltinOf(p_.vars[var].type)) {
@@ -90,7 +95,8 @@ bool Builder::FieldIsEvaluated(VarId var) {
     case df::Builtin::Double:
     case df::Builtin::Char:
     case df::Builtin::Bool: break;
-    default: return false;
+    default:  // a number of a constructor is a word, too
+      if (!IsEnumeration(p_.vars[var].type)) return false;
   }
   auto it = flow_.origins.find(var.index);
   if (it == flow_.origins.end() || !it->second.known) return false;

@@ -56,6 +56,7 @@ class Builder {
   bool Holds(Assumption assumption);
   void Drop(Assumption assumption);
   void DropAll();
+  bool IsEnumeration(df::TypeId type);
   bool FieldIsEvaluated(VarId var);
   void CheckField(const Expr* con, size_t i, fg::Value value);
   void Reset();

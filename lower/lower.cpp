@@ -11,6 +11,7 @@
 #include "lower/known_matches.h"
 #include "lower/late_numbers.h"
 #include "lower/prune.h"
+#include "lower/sink_fields.h"
 #include "lower/strictness.h"
 
 namespace df {
@@ -127,6 +128,10 @@ std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::Var
     Check(*graphs, "after forward passes and gradients were cut apart");
     fg::Prune(*graphs, options.optimize);
     Check(*graphs, "after pruning again");
+  }
+  if (options.Does(Optimisation::SinkFields)) {
+    fg::SinkFields(*graphs);
+    Check(*graphs, "after fields were moved to where they are needed");
   }
   return graphs;
 }

@@ -120,6 +120,7 @@ bool ReadTwoFields(const DirectInstr* ip, uint64_t* s, uint8_t* k) {
     k[ip->d] = StateOf(*x);
     s[ip->b] = BitsOf(*y);
     k[ip->b] = StateOf(*y);
+    if (!y->is_word()) __builtin_prefetch(y->object());
     alive::Gone(alive::Kind::Data);
     memory::Free(data, sizeof(Data) + 2 * sizeof(Value));
     return true;
@@ -152,7 +153,9 @@ bool TakeFields(const DirectInstr* ip, const uint32_t* list, Data* data, uint64_
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t d = list[i] & (kFieldPlain - 1);
     s[d] = BitsOf(*held[i]);
-    if (!(list[i] & kFieldPlain)) k[d] = StateOf(*held[i]);
+    if (list[i] & kFieldPlain) continue;
+    k[d] = StateOf(*held[i]);
+    if (!held[i]->is_word()) __builtin_prefetch(held[i]->object());
   }
   if (in_place && count == data->few_fields) {
     alive::Gone(alive::Kind::Data);

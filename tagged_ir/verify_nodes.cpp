@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "llvm/ADT/STLExtras.h"
 #include "tagged_ir/signature.h"
 #include "tagged_ir/tensor_rules.h"
 #include "tagged_ir/verify.h"
@@ -11,8 +12,9 @@ namespace df::ir {
 namespace {
 
 // What a Field may give as a value of a lazy field.
-bool IsHeldEvaluated(TypeKind kind) {
-  switch (kind) {
+bool IsHeldEvaluated(const Type& type) {
+  switch (type.kind) {
+    case TypeKind::Unit:
     case TypeKind::Int:
     case TypeKind::Integer:
     case TypeKind::Float:
@@ -20,6 +22,8 @@ bool IsHeldEvaluated(TypeKind kind) {
     case TypeKind::Char:
     case TypeKind::Bool:
     case TypeKind::Tensor: return true;  // a number that is kept late
+    case TypeKind::Data:
+      return llvm::all_of(type.constructors, [](const Constructor& constructor) { return constructor.fields.empty(); });
     default: return false;
   }
 }
@@ -234,7 +238,7 @@ bool Verifier::CheckField(NodeId id) {
     return FailAt(id, "`{}` has no field {}", type.constructors[constructor].name, field);
   PortType want = fields[field].type, have = g.ResultsOf(id)[0];
   // A number of a lazy field is the compiler's promise that it was evaluated. Engines look: it is an error if it was not.
-  bool fits = !want.lazy || have.lazy || IsHeldEvaluated(g.types.Kind(want.type));
+  bool fits = !want.lazy || have.lazy || IsHeldEvaluated(g.types[want.type]);
   if (have.type != want.type || !fits)
     return FailAt(id, "a {}, but field {} of `{}` is a {}", g.types.Print(have), field,
                   type.constructors[constructor].name, g.types.Print(want));

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <new>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "runtime/long_operation.h"
 
@@ -41,6 +43,34 @@ struct Scratch {
     RunLongOperation(limbs, call, [this] { mpz_init(z); });
   }
 };
+
+// A quotient of large numbers that is small itself, as a digit that a spigot gives: mostly the upper bits of both say what it is, and
+// GMP, which multiplies it with the whole divisor, is not asked. The quotient of the amounts, cut off; only if it is not exact.
+//
+// With d the upper 63 bits of |y|, n as many of |x|, and both cut off at 2^e: d 2^e <= |y| < (d + 1) 2^e, and the same for n. So
+// |x| / |y| is above n / (d + 1) and below (n + 1) / d. If both have the same whole part that is the quotient's, and it is not
+// exact, because it is below n / (d + 1).
+std::optional<uint64_t> SmallQuotient(mpz_srcptr x, mpz_srcptr y) {
+  constexpr size_t kFew = 4;  // limbs that GMP divides as fast
+  constexpr size_t kTop = 63, kQuotient = 48;
+  if (mpz_size(y) < kFew) return std::nullopt;
+  size_t bits_x = mpz_sizeinbase(x, 2), bits_y = mpz_sizeinbase(y, 2);
+  if (bits_x < bits_y) return std::nullopt;
+  if (bits_x > bits_y + kQuotient) return std::nullopt;
+  size_t cut = bits_y - kTop, limb = cut / GMP_NUMB_BITS, shift = cut % GMP_NUMB_BITS;
+  auto upper = [&](mpz_srcptr z) {
+    auto at = [&](size_t i) -> unsigned __int128 { return mpz_getlimbn(z, static_cast<mp_size_t>(limb + i)); };
+    unsigned __int128 low = at(0) | at(1) << 64;
+    return shift == 0 ? low : low >> shift | at(2) << (128 - shift);
+  };
+  static_assert(GMP_NUMB_BITS == 64);
+  unsigned __int128 n = upper(x);
+  auto d = static_cast<uint64_t>(upper(y));
+  auto quotient = static_cast<uint64_t>(n / (d + 1));
+  // Below n / d + 1 / d <= n / d rounded down + 1, so that number is the most.
+  if (n - static_cast<unsigned __int128>(quotient) * d >= d) return std::nullopt;
+  return quotient;
+}
 
 }  // namespace
 
@@ -117,6 +147,10 @@ Value Mul(const Value& x, const Value& y, uint64_t max_bytes) {
   int64_t product;
   if (Small(x) && Small(y) && !__builtin_mul_overflow(x.word(), y.word(), &product))
     return Value::Word(product);
+  // Shifting costs half of what multiplying does.
+  for (auto [factor, other] : {std::pair(&x, &y), std::pair(&y, &x)})
+    if (Small(*factor) && factor->word() > 1 && std::has_single_bit(static_cast<uint64_t>(factor->word())))
+      return ShiftL(*other, std::countr_zero(static_cast<uint64_t>(factor->word())), max_bytes);
   uint64_t limbs = Limbs(x) + Limbs(y);
   // Beyond some thousand limbs GMP multiplies by Fourier transforms, which need a few times the product.
   Reserve(limbs < 4096 ? limbs * 2 : limbs * 5, max_bytes);
@@ -145,9 +179,16 @@ Value Divide(Division kind, const Value& x, const Value& y, uint64_t max_bytes) 
       case Division::Mod: return Value::Word(floor_differs ? a % b + b : a % b);
     }
   }
+  View a(x), b(y);
+  if (kind == Division::Quot || kind == Division::Div) {
+    if (std::optional<uint64_t> quotient = SmallQuotient(a, b)) {
+      auto q = static_cast<int64_t>(*quotient);
+      if (Signum(x) == Signum(y)) return Value::Word(q);
+      return Value::Word(kind == Division::Quot ? -q : -q - 1);
+    }
+  }
   Reserve((Limbs(x) + Limbs(y)) * 4, max_bytes);
   Scratch z;
-  View a(x), b(y);
   z.Compute(Limbs(x) + Limbs(y), [&] {
     switch (kind) {
       case Division::Quot: mpz_tdiv_q(z.z, a, b); break;

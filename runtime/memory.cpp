@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <mutex>
 #include <vector>
 
@@ -178,7 +179,7 @@ void CountWithoutLimit(size_t bytes) {
 
 void* GmpAllocate(size_t bytes) {
   long_operation::Shield shield;
-  void* block = std::malloc(bytes);
+  void* block = TakeBlock(bytes);
   if (!block) NoMemory();
   CountWithoutLimit(bytes);
   long_operation::Took(block, bytes);
@@ -188,8 +189,16 @@ void* GmpAllocate(size_t bytes) {
 void* GmpReallocate(void* block, size_t old_bytes, size_t bytes) {
   long_operation::Shield shield;
   long_operation::Gave(block);
-  void* moved = std::realloc(block, bytes);
-  if (!moved) NoMemory();
+  void* moved;
+  if (std::min(old_bytes, bytes) > kLargestSmall) {
+    moved = std::realloc(block, bytes);
+    if (!moved) NoMemory();
+  } else {
+    moved = TakeBlock(bytes);
+    if (!moved) NoMemory();
+    std::memcpy(moved, block, std::min(old_bytes, bytes));
+    GiveBlock(block, old_bytes);
+  }
   Discharge(old_bytes);
   CountWithoutLimit(bytes);
   long_operation::Took(moved, bytes);
@@ -200,7 +209,7 @@ void GmpFree(void* block, size_t bytes) {
   long_operation::Shield shield;
   long_operation::Gave(block);
   Discharge(bytes);
-  std::free(block);
+  GiveBlock(block, bytes);
 }
 
 // Before main, so that no number is made with the one and freed with the other pair of functions.

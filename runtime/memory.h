@@ -113,32 +113,32 @@ void* TakeSmall(FreeBlocks& free, size_t units);  // where the array is empty; n
 void HandOverSmallBlocks();
 void TakeOverSmallBlocks();
 
+// Memory that is not counted; null if there is none left.
+inline void* TakeBlock(size_t bytes) {
+  if (bytes - 1 >= kLargestSmall) return std::malloc(bytes);
+  size_t units = (bytes + 7) / 8;
+  FreeBlocks& free = small_blocks.free[units];
+  if (free.count > 0) [[likely]] return free.blocks[--free.count];
+  return TakeSmall(free, units);
+}
+inline void GiveBlock(void* block, size_t bytes) noexcept {
+  if (bytes - 1 >= kLargestSmall) return std::free(block);
+  size_t units = (bytes + 7) / 8;
+  FreeBlocks& free = small_blocks.free[units];
+  if (free.count == FreeBlocks::kMost) [[unlikely]] PutAside(free, units);
+  free.blocks[free.count++] = block;
+}
+
 // Counted memory; throws std::bad_alloc beyond the limit or if there is none left.
 inline void* Allocate(size_t bytes) {
   Charge(bytes);
-  void* block;
-  if (bytes - 1 < kLargestSmall) {
-    size_t units = (bytes + 7) / 8;
-    FreeBlocks& free = small_blocks.free[units];
-    if (free.count > 0) [[likely]] return free.blocks[--free.count];
-    block = TakeSmall(free, units);
-  } else {
-    block = std::malloc(bytes);
-  }
-  if (block) return block;
+  if (void* block = TakeBlock(bytes)) [[likely]] return block;
   Discharge(bytes);
   throw std::bad_alloc();
 }
 inline void Free(void* block, size_t bytes) noexcept {
   Discharge(bytes);
-  if (bytes - 1 < kLargestSmall) {
-    size_t units = (bytes + 7) / 8;
-    FreeBlocks& free = small_blocks.free[units];
-    if (free.count == FreeBlocks::kMost) [[unlikely]] PutAside(free, units);
-    free.blocks[free.count++] = block;
-  } else {
-    std::free(block);
-  }
+  GiveBlock(block, bytes);
 }
 
 // Counted memory for elements: whole lines of the caches, at least one.

@@ -276,7 +276,7 @@ struct Options {
   bool group = true;  // arguments of a call are handed over together where no caller can close a cycle through them
   bool direct = true; // scopes whose order of work is known beforehand run in it
   bool move = true;   // the last use of a value takes it out of its slot
-  bool pass_merges = true;  // direct code does not move what is about to be returned or matched
+  bool pass_merges = true;  // direct code does not move what merges give where the path says what that is
   bool fuse = true;   // a delayed call whose operands are there is made in one step
   bool words = true;  // scopes that hold words alone have code of their own, with calls inlined
   bool unroll = true; // also calls of a function within itself

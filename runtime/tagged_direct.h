@@ -62,6 +62,7 @@ struct DirectState {
   std::vector<uint8_t> masks;
   std::vector<uint8_t> states;    // by slot: kPresent for a word, or what was moved out; kKept for an
                                   // open slot in use, or a late parameter that may have come; or 0
+  std::vector<std::pair<uint32_t, uint32_t>> words;  // slots, and the operands whose words they have: nothing was moved there
   Stage stage = Stage::First;
   std::vector<uint32_t> children; // slots of callees that wait for late arguments
   std::vector<std::pair<uint32_t, uint32_t>> held;  // results, and the operands that they are

@@ -19,6 +19,8 @@ const DirectState& Worker::RestoreStates(Frame* frame) {
   uint8_t* states = frame->states();
   for (uint32_t i = 0; i < scope.num_slots; ++i)
     if (from.states[i] != kKept) states[i] = from.states[i];
+  for (auto [slot, operand] : from.words)
+    frame->slots()[slot] = IsConstant(operand) ? static_cast<uint64_t>(program_.constants[operand & ~kConstant].word()) : frame->slots()[operand];
   if (scope.cell_slot != kNone && frame->site->type == SiteType::Delay)
     states[scope.cell_slot] = kPresent | static_cast<uint8_t>(ValueKind::Reference);
   std::memset(states + scope.num_slots, 0, scope.num_results + scope.ready_bytes);

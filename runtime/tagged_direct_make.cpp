@@ -147,7 +147,7 @@ void MakeDirect(Program& p, const Options& options, llvm::function_ref<void()> p
       scope.direct = scope.plain = kNone;
       if (!is_direct[i] || again) continue;
       pause();
-      if (MakeDirectOf(p, scope, schedules[i], plain, is_direct, parameters[i])) {
+      if (MakeDirectOf(p, scope, schedules[i], plain, is_direct, parameters[i], options.pass_merges)) {
         if (options.pass_merges) PassMerges(p.direct, scope.plain, scope.plain_end);
         continue;
       }

@@ -1,6 +1,7 @@
 // The schedule of one scope -> its direct code: which values are used last, and one instruction per step.
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "llvm/ADT/STLExtras.h"
 #include "runtime/tagged_direct_data.h"
@@ -23,8 +24,8 @@ constexpr size_t kMostStateBytes = 8 << 20;
 class DirectMaker {
  public:
   DirectMaker(Program& p, ScopeCode& scope, const Schedule& schedule, const std::vector<Slots>& plain,
-              const std::vector<bool>& is_direct)
-      : p_(p), g_(*p.graph), scope_(scope), schedule_(schedule), plain_of_(plain), plain_(plain[scope.id.index]),
+              const std::vector<bool>& is_direct, bool pass_merges)
+      : pass_merges_(pass_merges), p_(p), g_(*p.graph), scope_(scope), schedule_(schedule), plain_of_(plain), plain_(plain[scope.id.index]),
         is_direct_(is_direct), flow_(p, scope, schedule, plain_) {}
   bool Run(const std::vector<uint32_t>& parameters);
 
@@ -53,11 +54,20 @@ class DirectMaker {
   bool EmitReturn(const Step& step);
   void DropDead(const Slots& before, const Slots& after);
 
+  // Where the value of an operand stands: a merge of words moves nothing as long as the path on which it was reached says
+  // what it gives.
+  uint32_t At(uint32_t operand) const {
+    return IsConstant(operand) || alias_[operand] == kNone ? operand : alias_[operand];
+  }
+  void Settle(uint32_t operand);
+  void SettleFor(uint32_t block);
+
   uint16_t Operand(uint32_t slot) {  // of an instruction
     bool last = !IsConstant(slot) && !plain_[slot] && IsLast(slot);
     return static_cast<uint16_t>(slot | (last ? kLastUse : 0));
   }
   uint32_t Listed(uint32_t operand) {
+    operand = At(operand);
     if (IsConstant(operand)) return operand;
     if (plain_[operand]) return operand | kPlainOperand;
     return operand | (IsLast(operand) ? kLastOperand : 0);
@@ -81,6 +91,7 @@ class DirectMaker {
   }
   int64_t Constant(uint32_t operand) const { return p_.constants[operand & ~kConstant].word(); }
 
+  const bool pass_merges_;  // Options::pass_merges
   Program& p_;
   const ir::Graph& g_;
   ScopeCode& scope_;
@@ -96,6 +107,8 @@ class DirectMaker {
   std::vector<uint32_t> uses_;  // of the step, by slot
   Slots live_after_;
   Slots known_;
+  std::vector<uint32_t> alias_;  // by slot of a word: the operand whose value it has, though nothing was moved; or kNone
+  std::vector<std::vector<uint32_t>> alias_in_;  // by block with one way to it: that at its end
   uint32_t block_ = 0;  // that is emitted
   uint32_t pc_ = kNone, state_ = kNone;
   uint32_t fused_ = kNone;  // the predicate of the block's branch, once its step has been passed
@@ -106,7 +119,7 @@ class DirectMaker {
 uint32_t DirectMaker::MakeState(uint32_t standing, const Slots& live, const Slots& known) {
   if (standing == kNone) return kNone;
   const Standing& from = schedule_.standings[standing];
-  DirectState state{from.pc, fused_, from.ready, from.tails, from.masks, {}, from.stage, from.children, from.held};
+  DirectState state{from.pc, fused_, from.ready, from.tails, from.masks, {}, {}, from.stage, from.children, from.held};
   std::sort(state.tails.begin(), state.tails.end(),
             [&](uint32_t a, uint32_t b) { return p_.OrderOf(a) > p_.OrderOf(b); });
   state.states.resize(scope_.num_slots);
@@ -114,7 +127,9 @@ uint32_t DirectMaker::MakeState(uint32_t standing, const Slots& live, const Slot
     state.states[s] = !plain_[s] && live[s] ? kKept : known[s] ? 0x80 : 0;
   if (from.stage != Stage::Last)
     for (const LateParameter& parameter : scope_.late) state.states[parameter.slot] = kKept;
-  state_bytes_ += scope_.num_slots;
+  for (uint32_t s = 0; s < scope_.num_slots; ++s)
+    if (alias_[s] != kNone && known[s]) state.words.push_back({s, alias_[s]});
+  state_bytes_ += scope_.num_slots + state.words.size() * sizeof(state.words[0]);
   out().states.push_back(std::move(state));
   return static_cast<uint32_t>(out().states.size() - 1);
 }
@@ -123,15 +138,30 @@ uint32_t DirectMaker::MakeState(uint32_t standing, const Slots& live, const Slot
 
 void DirectMaker::EmitMove(uint32_t d, uint32_t from) {
   if (plain_[d]) {
-    if (IsConstant(from)) Add(Direct::Load, d).imm = Constant(from);
-    else Add(Direct::Move, d, from);
     good_ &= IsPlainOperand(from);
-  } else if (IsConstant(from)) {
+    alias_[d] = At(from);
+    if (!pass_merges_) Settle(d);
+  } else if (from = At(from); IsConstant(from)) {
     Add(Direct::LoadOpen, d).x = from & ~kConstant;
   } else {
     uint16_t a = Operand(from);
     Add(plain_[from] ? Direct::Widen : Direct::MoveOpen, d, a);
   }
+}
+
+// Moves what a slot stands for into it.
+void DirectMaker::Settle(uint32_t operand) {
+  if (operand == kNone || IsConstant(operand) || alias_[operand] == kNone) return;
+  uint32_t from = std::exchange(alias_[operand], kNone);
+  if (IsConstant(from)) Add(Direct::Load, operand).imm = Constant(from);
+  else Add(Direct::Move, operand, from);
+}
+
+// At the end of a block, before `block`. Where several ways meet each has its own words.
+void DirectMaker::SettleFor(uint32_t block) {
+  if (flow_[block].uses == 1) return;
+  for (uint32_t s = 0; s < alias_.size(); ++s)
+    if (flow_[block].known_in[s]) Settle(s);
 }
 
 // Reads the field together with those that the instruction before reads of the same constructor. False if that reads none.
@@ -179,17 +209,20 @@ bool DirectMaker::JoinField(uint32_t d, uint16_t a, uint32_t attr) {
 
 // An ordinary op.
 bool DirectMaker::EmitOp(const Step& step) {
-  const Instr& in = p_.code[step.pc];
-  if (in.code == Code::OpMany) {
-    DirectInstr& to = Add(Direct::ApplyMany, in.a, 0, in.c);
+  if (const Instr& many = p_.code[step.pc]; many.code == Code::OpMany) {
+    DirectInstr& to = Add(Direct::ApplyMany, many.a, 0, many.c);
     to.x = static_cast<uint32_t>(out().operands.size());
-    for (uint32_t k = 0; k < in.c; ++k) out().operands.push_back(Listed(tagged::ListOperand(p_.lists[in.b + k])));
+    for (uint32_t k = 0; k < many.c; ++k) out().operands.push_back(Listed(tagged::ListOperand(p_.lists[many.b + k])));
     return true;
   }
   NodeId id = p_.node_of[step.pc];
   const ir::Node& node = g_.nodes[id];
   KernelTypes types = p_.types[id.index];
   bool two = node.num_inputs > 1;
+  const Instr& stands = p_.code[step.pc];
+  Instr in = stands;
+  in.b = At(in.b);
+  if (two) in.c = At(in.c);
   bool x_constant = IsConstant(in.b), y_constant = two && IsConstant(in.c);
   bool plain = IsPlainOperand(in.b) && (!two || IsPlainOperand(in.c)) && plain_[in.a];
   auto form = [](Direct rr, int i) { return static_cast<Direct>(static_cast<uint16_t>(rr) + i); };  // RR, RK, KR
@@ -288,8 +321,11 @@ bool DirectMaker::EmitOp(const Step& step) {
     }
   };
   if (known()) return true;
-  uint16_t a = x_constant ? 0 : Operand(in.b);
-  uint16_t b = !two || y_constant ? 0 : Operand(in.c);
+  // The kernel finds its operands where the general code has them.
+  Settle(stands.b);
+  if (two) Settle(stands.c);
+  uint16_t a = IsConstant(stands.b) ? 0 : Operand(stands.b);
+  uint16_t b = !two || IsConstant(stands.c) ? 0 : Operand(stands.c);
   Add(plain_[in.a] ? Direct::Apply : Direct::ApplyOpen, in.a, a, b);
   return true;
 }
@@ -309,9 +345,9 @@ bool DirectMaker::EmitCall(const Step& step, const Slots& live_after) {
     };
     uint32_t states = static_cast<uint32_t>(sizeof(uint64_t) * callee.num_slots);
     const Delivery* only = site.together.size() == 1 && site.late.empty() ? &site.together[0] : nullptr;
-    if (only && callee.iteration_slot == kNone && !IsConstant(only->from) && plain_[only->from] && there[only->to]) {
+    if (only && callee.iteration_slot == kNone && !IsConstant(At(only->from)) && plain_[only->from] && there[only->to]) {
       count();
-      DirectInstr& in = Add(Direct::CallWord, 0, only->from, only->to);
+      DirectInstr& in = Add(Direct::CallWord, 0, At(only->from), only->to);
       in.x = site_index;
       in.y = states;
     } else {
@@ -347,15 +383,16 @@ bool DirectMaker::EmitCall(const Step& step, const Slots& live_after) {
 
 bool DirectMaker::EmitArguments(const std::vector<Delivery>& arguments, const Slots& there) {
   for (const Delivery& d : arguments) {
+    uint32_t from = At(d.from);
     if (there[d.to]) {
-      if (IsConstant(d.from)) Add(Direct::ArgConstant, d.to).imm = Constant(d.from);
-      else Add(Direct::Arg, d.to, d.from);
-      if (!IsPlainOperand(d.from)) return false;
-    } else if (IsConstant(d.from)) {
-      Add(Direct::ArgOpenConstant, d.to).x = d.from & ~kConstant;
+      if (IsConstant(from)) Add(Direct::ArgConstant, d.to).imm = Constant(from);
+      else Add(Direct::Arg, d.to, from);
+      if (!IsPlainOperand(from)) return false;
+    } else if (IsConstant(from)) {
+      Add(Direct::ArgOpenConstant, d.to).x = from & ~kConstant;
     } else {
-      uint16_t a = Operand(d.from);
-      Add(plain_[d.from] ? Direct::ArgWiden : Direct::ArgOpen, d.to, a);
+      uint16_t a = Operand(from);
+      Add(plain_[from] ? Direct::ArgWiden : Direct::ArgOpen, d.to, a);
     }
   }
   return true;
@@ -422,7 +459,7 @@ bool DirectMaker::EmitNext(const Step& step) {
   uint16_t count = 0;
   for (size_t i = 0; i < step.operands.size(); ++i) {
     uint32_t from = step.operands[i], to = site.next_together[i].to;
-    if (from == to) continue;
+    if (At(from) == to) continue;
     if (plain_[to] && !IsPlainOperand(from)) return false;
     out().operands.push_back(Listed(from));
     out().operands.push_back(to | (plain_[to] ? kPlainOperand : 0));
@@ -432,8 +469,8 @@ bool DirectMaker::EmitNext(const Step& step) {
   uint32_t stays = static_cast<uint32_t>(out().operands.size());
   out().operands.push_back(0);
   for (size_t i = 0; i < step.operands.size(); ++i) {
-    if (step.operands[i] != site.next_together[i].to) continue;
-    out().operands.push_back(step.operands[i]);
+    if (At(step.operands[i]) != site.next_together[i].to) continue;
+    out().operands.push_back(site.next_together[i].to);
     ++out().operands[stays];
   }
   nexts_.push_back(at);
@@ -453,7 +490,7 @@ void DirectMaker::EmitMoves(DirectInstr next) {
       return llvm::none_of(left, [&](const Move& other) { return &other != &move && reads(other, move.to & kOperandIndex); });
     });
     // A value that several want is given up by one of them only when all have it.
-    bool shared = free != left.end() && !(free->from & kConstant) &&
+    bool shared = free != left.end() && !(free->from & (kConstant | kPlainOperand)) &&
                   llvm::count_if(left, [&](const Move& move) { return reads(move, free->from & kOperandIndex); }) > 1;
     if (free == left.end() || shared) {
       Add(Direct::MoveMany, 0, 0, next.b).x = next.x;
@@ -482,7 +519,7 @@ bool DirectMaker::EmitReturn(const Step& step) {
   uint32_t free_list = FramePool::ListOf(scope_.frame_bytes);
   auto head = static_cast<int64_t>(HeadOf(kLive | kDirect | kDirectCaller, scope_.num_slots));
   if (step.operands.size() == 1 && scope_.late.empty() && free_list <= UINT16_MAX) {
-    uint32_t from = step.operands[0];
+    uint32_t from = At(step.operands[0]);
     if (IsConstant(from)) {
       const Value& constant = p_.constants[from & ~kConstant];
       if (constant.is_word() && constant.word() == static_cast<int16_t>(constant.word())) {
@@ -503,18 +540,27 @@ bool DirectMaker::EmitReturn(const Step& step) {
 }
 
 void DirectMaker::EmitBranch(uint32_t index, const Step& step) {
-  const Instr& in = p_.code[step.pc];
+  Instr in = p_.code[step.pc];
   const Branch& branch = scope_.branches[in.b];
   uint32_t fused = flow_[index].fused;
+  if (fused == kNone) {
+    if (IsConstant(At(in.a))) Settle(in.a);
+    in.a = At(in.a);
+  }
   auto targets = [&](uint32_t at, uint32_t x, uint32_t y) {
     patches_.push_back({at, 0, x, index});
     patches_.push_back({at, 1, y, index});
   };
   if (fused != kNone) {
     const Step& predicate = schedule_.blocks[index].steps[fused];
-    const Instr& compare = p_.code[predicate.pc];
+    Instr compare = p_.code[predicate.pc];
     Op op = g_.nodes[p_.node_of[predicate.pc]].op;
     if (op != Op::Match) {
+      for (uint32_t* operand : {&compare.b, &compare.c}) {
+        if (IsConstant(*operand)) continue;
+        if (IsConstant(At(*operand))) Settle(*operand);
+        *operand = At(*operand);
+      }
       bool rr = !IsConstant(compare.c);
       Add(*CompareAndBranchOf(op, p_.types[p_.node_of[predicate.pc].index].operand, rr), 0, compare.b,
           rr ? compare.c : static_cast<uint16_t>(Constant(compare.c)));
@@ -616,11 +662,18 @@ void DirectMaker::EmitBlock(uint32_t index) {
     if (p_.count) Add(Direct::Count).x = static_cast<uint32_t>(block.steps.size());
     if (flow.uses == 1 && flow.only != kNone) DropDead(flow_.LiveAfterBranch(flow.only), flow.live_in);
     known_ = flow.known_in;
+    alias_.assign(scope_.num_slots, kNone);
+    if (!alias_in_[index].empty()) alias_ = std::exchange(alias_in_[index], {});
     // After the last step only what successors use; what a branch reads is given up on its edges.
     std::vector<Slots> live = flow_.Live(index);
     for (size_t i = 0; i < block.steps.size(); ++i) {
       const Step& step = block.steps[i];
       live_after_ = live[i + 1];
+      if (i + 1 == block.steps.size()) {
+        for (uint32_t target : step.targets) SettleFor(target);
+        for (uint32_t target : step.targets)
+          if (flow_[target].uses == 1) alias_in_[target] = alias_;
+      }
       if (!EmitStep(index, i, live[i])) {
         good_ = false;
         return;
@@ -656,6 +709,8 @@ bool DirectMaker::Run(const std::vector<uint32_t>& parameters) {
   if (!flow_.Run(parameters)) return false;
   start_.assign(schedule_.blocks.size(), kNone);
   uses_.assign(slots, 0);
+  alias_.assign(slots, kNone);
+  alias_in_.resize(schedule_.blocks.size());
 
   uint32_t entry = Here();
   pc_ = state_ = kNone;
@@ -669,6 +724,7 @@ bool DirectMaker::Run(const std::vector<uint32_t>& parameters) {
   EmitBlock(0);
   // A frame that has not begun stands there, and may have to go on by the general code, or be given up.
   fused_ = kNone;
+  alias_.assign(slots, kNone);
   if (out().state_of[entry] == kNone) out().state_of[entry] = MakeState(schedule_.entry, given, flow_[0].known_in);
   if (!scope_.late.empty()) out().state_of[entry + 1] = out().state_of[entry];  // where a call from the general code begins
   while (good_ && !todo_.empty()) {
@@ -711,8 +767,8 @@ bool DirectMaker::Run(const std::vector<uint32_t>& parameters) {
 }  // namespace
 
 bool MakeDirectOf(Program& program, ScopeCode& scope, const Schedule& schedule, const std::vector<Slots>& plain,
-                  const std::vector<bool>& is_direct, const std::vector<uint32_t>& parameters) {
-  return DirectMaker(program, scope, schedule, plain, is_direct).Run(parameters);
+                  const std::vector<bool>& is_direct, const std::vector<uint32_t>& parameters, bool pass_merges) {
+  return DirectMaker(program, scope, schedule, plain, is_direct, pass_merges).Run(parameters);
 }
 
 }  // namespace df::tagged

@@ -13,7 +13,7 @@ namespace df::tagged {
 // or the scope is too large. `plain` says of each scope which slots hold words, `is_direct` which scopes are thought to have
 // direct code, and `parameters` are the slots that a call fills.
 bool MakeDirectOf(Program& program, ScopeCode& scope, const Schedule& schedule, const std::vector<std::vector<bool>>& plain,
-                  const std::vector<bool>& is_direct, const std::vector<uint32_t>& parameters);
+                  const std::vector<bool>& is_direct, const std::vector<uint32_t>& parameters, bool pass_merges);
 
 // In the code of a scope, from `begin` on: what merges move until it is returned is returned where it is, and a constructor without
 // fields that they move to a match goes where that leads.

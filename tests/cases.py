@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs programs on every engine and in several modes: their `-- CASE:` lines, or as a whole.
 
-    cases.py --dfc build/dfc [--quick] [--leaks N] [FILE-OR-FOLDER...]
+    cases.py --dfc build/dfc [--quick] [--every N] [--leaks N] [FILE-OR-FOLDER...]
 
     -- CASE: fact 5  => 120
     -- CASE: div 1 0 => error (divide by zero)
@@ -114,6 +114,7 @@ def main():
     parser.add_argument("--dfc", required=True)
     parser.add_argument("--also", metavar="OPTION", help="one more mode, with this option")
     parser.add_argument("--quick", action="store_true", help="one mode only")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth case only")
     parser.add_argument("--leaks", type=int, default=1, metavar="N", help="search for leaks in every Nth case only")
     parser.add_argument("paths", nargs="*", default=[os.path.join(ROOT, "samples"), os.path.join(ROOT, "tests/programs")])
     args = parser.parse_args()
@@ -129,6 +130,7 @@ def main():
         if not cases:
             without.append(path)
         jobs += [(path, text, case) for case in cases]
+    jobs = jobs[:: args.every]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         environments = [os.environ if n % max(args.leaks, 1) == 0 else without_leaks() for n in range(len(jobs))]
         for faults in pool.map(lambda job, environment: check(dfc, *job, modes, environment), jobs, environments):

@@ -318,6 +318,7 @@ def main():
     parser.add_argument("--dfc", required=True)
     parser.add_argument("--threads", action="store_true", help="only runs on several threads, of optimised programs")
     parser.add_argument("--device", default="simulated")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth way to run a program only, others for each")
     args = parser.parse_args()
     device, scarce = f"--device={args.device}", SCARCE[1][args.device]
     every = [[f"--batch={b}"] for b in BATCHES] + [["--threads=2", "--batch=off"]]
@@ -334,7 +335,7 @@ def main():
         path = os.path.join(folder, "p.df")
         programs = [(name, PRELUDE + text, least, None) for name, text, least in PROGRAMS]
         programs += [(name, LAZY_PRELUDE + text, 2, most) for name, text, most in LAZY]
-        for name, text, least, most in programs:
+        for number, (name, text, least, most) in enumerate(programs):
             with open(path, "w") as out:
                 out.write(text)
             for level in ([],) if args.threads else ([], ["-O0"]):
@@ -343,7 +344,8 @@ def main():
                 graph = os.path.join(folder, "p.graph")
                 subprocess.run([args.dfc, path, "--no-warnings", "-o", graph, *level], check=True)
                 early = [] if level else [["--without=late-numbers"]]
-                for options in threads if args.threads else every + threads + early:
+                ways = threads if args.threads else every + threads + early
+                for options in ways[number % args.every :: args.every]:
                     got = run(args.dfc, path if options in early else graph, *options, *level)
                     runs += 1
                     if got != want:

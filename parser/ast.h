@@ -258,6 +258,7 @@ struct Module {
   bool has_exports = false;  // an export list, perhaps an empty one
   List<Item> exports;
   List<Symbol> extensions;  // of LANGUAGE pragmas that we know
+  List<std::pair<Span, Type*>> kinds;  // `(f :: Type -> Type)`: the variable's place and its kind, as a type
   List<Import> imports;
   List<Decl*> decls;
 };

@@ -36,10 +36,12 @@ constexpr std::pair<std::string_view, std::string_view> kImplied[] = {
     {"DeriveTraversable", "DeriveFunctor"},
     {"ExistentialQuantification", "ExplicitForAll"},
     {"GeneralisedNewtypeDeriving", "GeneralizedNewtypeDeriving"},
+    {"PolyKinds", "KindSignatures"},
     {"Rank2Types", "ExplicitForAll"},
     {"RankNTypes", "ExplicitForAll"},
     {"ScopedTypeVariables", "ExplicitForAll"},
     {"Strict", "StrictData"},
+    {"TypeFamilies", "KindSignatures"},
 };
 
 const llvm::StringMap<TokenKind>& FixedSpellings() {

@@ -72,6 +72,7 @@ void Parser::ParseTop() {
   PopBlock();
   ast_.module.imports = Copy(imports);
   ast_.module.decls = GroupClauses(decls);
+  ast_.module.kinds = ast_.Copy<std::pair<Span, Type*>>(kinds_);
 }
 
 Name Parser::ParseModuleName() {
@@ -196,6 +197,7 @@ ReplInput Parser::ParseReplInput() {
   ReplInput result;
   ast_.module.extensions = ast_.Copy<Symbol>(buffer_.extensions);
   auto finish = [&](ReplInput::Kind kind) {
+    ast_.module.kinds = ast_.Copy<std::pair<Span, Type*>>(kinds_);
     if (kind != ReplInput::Kind::Empty && panic_) kind = ReplInput::Kind::Error;
     if (reached_end_ || buffer_.open_comment) kind = ReplInput::Kind::Incomplete;
     result.kind = kind;

@@ -138,7 +138,7 @@ Type* Parser::ParseAType() {
       llvm::SmallVector<Type*> elements;
       do {
         elements.push_back(ParseType());
-        if (Is(Kind::DoubleColon)) NotSupported(token().span, "kind signatures are");
+        if (Is(Kind::DoubleColon)) ParseKind(elements.back());
         if (Is(Kind::FatArrow)) NotSupported(token().span, "types with a context inside (`RankNTypes`) are");
       } while (Take(Kind::Comma));
       Close(Kind::RightParen, begin);
@@ -148,6 +148,10 @@ Type* Parser::ParseAType() {
     case Kind::Underscore: NotSupported(begin, "type holes are"); return ErrorTypeHere();
     case Kind::Tilde: NotSupported(begin, "type equalities and laziness marks are"); return ErrorTypeHere();
     case Kind::VarSym:
+      if (in_kind_ && IsOp("*")) {
+        Advance();
+        return ast_.New<ConType>(begin, NameOf("*", begin));
+      }
       if (IsOp("!")) {
         FailWith(Diag::NotAllowedHere, begin, "a strictness mark",
                  "a type that is not a constructor's field");
@@ -156,6 +160,17 @@ Type* Parser::ParseAType() {
       [[fallthrough]];
     default: Fail("a type"); return ErrorTypeHere();
   }
+}
+
+// `:: kind` behind a type variable in parentheses.
+void Parser::ParseKind(Type* variable) {
+  Span colons = token().span;
+  if (!llvm::isa<VarType>(variable)) return NotSupported(colons, "kinds of types that are no variables are");
+  NeedExtension("KindSignatures", colons, "a kind");
+  Advance();
+  bool outer = std::exchange(in_kind_, true);
+  kinds_.push_back({variable->span, ParseType()});
+  in_kind_ = outer;
 }
 
 // [forall a b.] [context =>] type; the `forall` brings its variables into scope of the definition as well
@@ -167,9 +182,15 @@ QualType Parser::ParseQualType() {
     if (!HasExtension("ExplicitForAll"))
       NeedExtension("ScopedTypeVariables", token().span, "`forall` in a signature");
     Advance();
-    while (Is(Kind::VarId) && !token().qualifier.valid()) {
+    for (;;) {
+      Span open = token().span;
+      bool kinded = Take(Kind::LeftParen);
+      if (!Is(Kind::VarId) || token().qualifier.valid()) break;
       binders.push_back(NameOf(token()));
       Advance();
+      if (!kinded) continue;
+      if (Is(Kind::DoubleColon)) ParseKind(ast_.New<VarType>(binders.back().span, binders.back().text));
+      Close(Kind::RightParen, open);
     }
     if (!IsOp(".")) {
       Fail("a type variable or `.`");

@@ -166,6 +166,7 @@ class Parser {
 
   // ---- types (parse_type.cpp)
   ast::Type* ParseType();
+  void ParseKind(ast::Type* variable);
   ast::Type* ParseDimType();
   ast::Type* ParseBType();
   ast::Type* ParseAType();
@@ -242,6 +243,8 @@ class Parser {
   size_t pos_ = 0;
   Kind kind_ = Kind::EndOfFile;
   bool line_handled_ = false;  // the current token's line start has had its virtual semicolon
+  bool in_kind_ = false;  // `*` is a kind here
+  std::vector<std::pair<Span, ast::Type*>> kinds_;  // Module::kinds
   bool panic_ = false;
   bool repl_ = false;
   bool reached_end_ = false;   // something is missing at the end of the text

@@ -203,6 +203,8 @@ class Checker {
   TypeId DimLiteral(const ast::DimType* type);
   TypeId ConvertShape(const ast::ListType* list, TypeVarScope& scope);
   std::pair<TypeId, KindId> ConvertDimOp(const ast::DimOpType* type, TypeVarScope& scope);
+  KindId ConvertKind(const ast::Type* kind);
+  void UseWrittenKind(const ast::Name& variable, KindId kind);
   std::pair<TypeId, KindId> ConvertApplied(const ast::Type* type, TypeVarScope& scope);
   std::pair<TypeId, KindId> ConvertHead(const ast::Type* type, TypeVarScope& scope);
   bool ConvertContext(ast::List<ast::Constraint> context, TypeVarScope& scope, std::vector<core::Pred>& out);
@@ -522,6 +524,7 @@ class Checker {
   std::vector<DerivedContext> derived_;
   std::vector<InstanceId> registered_;  // in this run
   std::vector<KindId> open_kinds_;
+  llvm::DenseMap<uint32_t, const ast::Type*> written_kinds_;  // by where the variable begins
   ModuleExports exports_;
 };
 

@@ -41,6 +41,11 @@ void Checker::DeclareTypes() {
       }
       env_.SetKind(id, kind);
       open_kinds_.push_back(kind);
+      KindId rest = kind, from;
+      for (const ast::Name& param : data->params) {
+        env_.kinds.IsArrow(rest, &from, &rest);
+        UseWrittenKind(param, from);
+      }
       data_.push_back({data, id});
       scope_->types.Add(data->name.text, TypeName{id});
       if (module_.name.text.valid()) scope_->types.Add(data->name.text, TypeName{id}, module_.name.text);
@@ -54,6 +59,7 @@ void Checker::DeclareTypes() {
         row.params.push_back(types_.NewVar(param.text, param.span));
         row.param_kinds.push_back(env_.kinds.Fresh());
         open_kinds_.push_back(row.param_kinds.back());
+        UseWrittenKind(param, row.param_kinds.back());
       }
       row.result_kind = env_.kinds.Fresh();
       open_kinds_.push_back(row.result_kind);
@@ -73,6 +79,7 @@ void Checker::DeclareTypes() {
       ClassId id = program_.classes.Add(std::move(row));
       env_.SetKind(id, env_.kinds.Fresh());
       open_kinds_.push_back(env_.class_kinds[id.index]);
+      UseWrittenKind(cls->param, env_.class_kinds[id.index]);
       classes_.push_back({cls, id});
       scope_->classes.Add(cls->name.text, id);
       exports_.classes[cls->name.text] = id;

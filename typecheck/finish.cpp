@@ -42,6 +42,7 @@ Checker::Checker(core::Program& program, Env& env, Diagnostics& diags, const Che
   types_.tangents_of.clear();
   if (options_.library) env_.library_files.insert(ast.file.index);
   strict_ |= HasExtension("Strict");
+  for (const auto& [place, kind] : module_.kinds) written_kinds_[place.begin] = kind;
   string_classes_ = HasExtension("OverloadedStrings");
 }
 

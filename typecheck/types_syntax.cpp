@@ -13,6 +13,28 @@ TypeId Checker::ExpandSynonym(const Synonym& synonym, llvm::ArrayRef<TypeId> arg
   return types_.Substitute(synonym.body, synonym.params, args);
 }
 
+KindId Checker::ConvertKind(const ast::Type* kind) {
+  llvm::SmallVector<KindId> params;
+  for (; const auto* fun = llvm::dyn_cast<ast::FunType>(kind); kind = fun->to) params.push_back(ConvertKind(fun->from));
+  KindId result = env_.kinds.Star();
+  const auto* con = llvm::dyn_cast<ast::ConType>(kind);
+  if (!con || (Text(con->name.text) != "*" && Text(con->name.text) != "Type")) {
+    if (!llvm::isa<ast::ErrorType>(kind)) Error(Diag::NotSupported, kind->span, "kinds but `Type` and `->` are");
+    result = env_.kinds.Fresh();
+  }
+  for (KindId param : llvm::reverse(params)) result = env_.kinds.Arrow(param, result);
+  return result;
+}
+
+// KindSignatures: `(f :: Type -> Type)`, where the variable stands.
+void Checker::UseWrittenKind(const ast::Name& variable, KindId kind) {
+  auto written = written_kinds_.find(variable.span.begin);
+  if (written == written_kinds_.end()) return;
+  KindId wanted = ConvertKind(written->second);
+  if (!env_.kinds.Unify(kind, wanted))
+    Error(Diag::KindMismatch, variable.span, Text(variable.text), env_.kinds.Print(kind), env_.kinds.Print(wanted));
+}
+
 // A type constructor, variable, or a form with brackets: everything but an application.
 std::pair<TypeId, KindId> Checker::ConvertHead(const ast::Type* type, TypeVarScope& scope) {
   Kinds& kinds = env_.kinds;
@@ -33,7 +55,11 @@ std::pair<TypeId, KindId> Checker::ConvertHead(const ast::Type* type, TypeVarSco
     case ast::TypeKind::Var: {
       const auto* var = llvm::cast<ast::VarType>(type);
       for (size_t i = scope.names.size(); i-- > 0;)
-        if (scope.names[i].first == var->name) return scope.names[i].second;
+        if (scope.names[i].first == var->name) {
+          auto [found, kind] = scope.names[i].second;
+          UseWrittenKind({var->name, {}, type->span}, kind);
+          return {found, kind};
+        }
       if (!scope.implicit) {
         Error(Diag::UnboundTypeVariable, type->span, Text(var->name));
         return {unify_.Fresh(), kinds.Fresh()};
@@ -41,6 +67,7 @@ std::pair<TypeId, KindId> Checker::ConvertHead(const ast::Type* type, TypeVarSco
       TyVarId id = types_.NewVar(var->name, type->span);
       scope.fresh.push_back(id);
       scope.names.push_back({var->name, {types_.Var(id), kinds.Fresh()}});
+      UseWrittenKind({var->name, {}, type->span}, scope.names.back().second.second);
       return scope.names.back().second;
     }
     case ast::TypeKind::Fun: {
@@ -219,6 +246,7 @@ core::Scheme Checker::ConvertScheme(const ast::QualType& type, TypeVarScope& sco
     TyVarId id = types_.NewVar(binder.text, binder.span);
     scope.fresh.push_back(id);
     scope.names.push_back({binder.text, {types_.Var(id), env_.kinds.Fresh()}});
+    UseWrittenKind(binder, scope.names.back().second.second);
   }
   if (!type.forall.empty()) scope.implicit = false;
   size_t preds_from = 0;

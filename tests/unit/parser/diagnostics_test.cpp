@@ -99,7 +99,7 @@ TEST_CASE("what other Haskells have is refused by name") {
       {"$(splice)", "Template Haskell"},
       {"x = [a | a <- b | c <- d]", "parallel"},
       {"x = when a do b", "BlockArguments"},
-      {"data T (f :: a) = A", "kind signatures"},
+      {"data T :: a", "kind signatures"},
       {"default (Int)", "default"},
       {"newtype T = A Int deriving Num via Int", "via"},
   };

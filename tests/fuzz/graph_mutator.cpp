@@ -19,8 +19,8 @@ auto* Pick(Random& random, List* list) {
 // A number near one that matters.
 int64_t OtherNumber(std::minstd_rand& random, int64_t number) {
   switch (random() % 5) {
-    case 0: return number + 1;
-    case 1: return number - 1;
+    case 0: return static_cast<int64_t>(static_cast<uint64_t>(number) + 1);
+    case 1: return static_cast<int64_t>(static_cast<uint64_t>(number) - 1);
     case 2: return random() % 8;
     case 3: return random() % 64;
     default: return static_cast<int64_t>(random()) << random() % 40;

@@ -28,7 +28,9 @@ void PrintGraph(const ir::Graph& graph, const Options& options, llvm::raw_ostrea
     ir::PrintDelays(graph, out, print);
   } else if (options.emit == Emit::Regions) {
     tagged::Program program;
-    std::string refused = tagged::Compile(graph, {}, &program);
+    tagged::Options as_run;
+    as_run.batch = graph.types.HasTensors();
+    std::string refused = tagged::Compile(graph, as_run, &program);
     if (!refused.empty()) throw InternalError(refused);
     tagged::Dump(program, out, [&](std::string_view scope) { return print.Chooses(scope); });
   } else {

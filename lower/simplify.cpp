@@ -257,7 +257,12 @@ bool Simplifier::ShouldInline(FunId fun, llvm::ArrayRef<Expr*> args) const {
   bool higher = llvm::any_of(function.params, [&](VarId param) {
     return const_cast<Program&>(p_).IsFunction(p_.vars[param].type);
   });
-  uint32_t limit = higher ? kSmallHigher : kSmall;
+  auto is_tensor = [&](df::TypeId type) {
+    df::TypeId of, shape;
+    return p_.core.types.IsTensor(const_cast<Program&>(p_).Repr(type), &of, &shape);
+  };
+  bool tensors = is_tensor(function.result) || llvm::any_of(function.params, [&](VarId param) { return is_tensor(p_.vars[param].type); });
+  uint32_t limit = higher ? kSmallHigher : tensors ? kSmallTensor : kSmall;
   return SizeOf(function.body, limit + 1) <= limit;
 }
 

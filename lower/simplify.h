@@ -23,6 +23,7 @@ class Simplifier {
 
   static constexpr uint32_t kSmall = 12;        // nodes of a body that is inlined anywhere
   static constexpr uint32_t kSmallHigher = 60;  // the same if it takes or is given functions
+  static constexpr uint32_t kSmallTensor = 40;  // the same if it takes or gives a tensor: ops that stand together are batched together
   static constexpr uint32_t kOnlyCall = 120;    // the same if there is no other call of it
   static constexpr uint32_t kSmallTest = 40;    // the same if a match on its result, which has no fields, waits for it
   static constexpr uint32_t kSmallCase = 16;    // of alternatives that may be copied into those of an inner case

@@ -48,6 +48,7 @@ struct Wiring {
   std::vector<bool> waits;                   // by node: Delays that are made when all that they capture is there
   std::vector<uint32_t> constant_of;         // by node: its place in Program::constants, or none (tagged_constants.cpp)
   std::vector<bool> made_at_use;             // by node: ops that go into the region of their only user (tagged_constants.cpp)
+  std::vector<bool> of_numbers;              // by node: ops that make a tensor of numbers alone, for ops on tensors (tagged_sink.cpp); empty if nothing is batched
   std::vector<bool> handed_out;              // by node: ops of groups whose result is a tensor that others take (tagged_again.cpp)
   // By place in the code of a group's Defer: the ops of earlier groups that it does again, each after those that it needs; by their places.
   llvm::DenseMap<uint32_t, std::vector<uint32_t>> again;
@@ -69,6 +70,9 @@ struct Wiring {
 // Fills Program::constants. `filled`: also with what Expand makes of a constant number, which Wiring::constant_of then says; and what it makes
 // of others is made where it is used (Wiring::made_at_use).
 void FindConstants(Wiring& wiring, Program& program, bool filled);
+
+// Fills Wiring::of_numbers.
+void FindOfNumbers(Wiring& wiring);
 
 // Fills Wiring::needed and Wiring::surely.
 void FindNeeded(Wiring& wiring);
@@ -152,6 +156,7 @@ class Partition {
   void PlaceRest();
   void FindLoopOnly(const std::vector<ir::NodeId>& order);
   uint32_t MergeEvent(ir::NodeId merge);
+  void Sink(const std::vector<ir::NodeId>& order);
 
   Wiring& w_;
   const ir::Graph& g_;

@@ -503,6 +503,7 @@ std::string Compiler::Run() {
   p_.types.resize(g_.nodes.size());
   p_.result_of_node = w_.result_of_return;
   FindConstants(w_, p_, options_.batch);
+  if (options_.batch) FindOfNumbers(w_);
   if (options_.group) {
     FindNeeded(w_);
     Group(w_);

@@ -541,6 +541,7 @@ bool Partition::Run() {
     Visit(id);
     visited_[w_.index_in_scope[id.index]] = true;
   }
+  Sink(order);
   bool good = true;
   for (NodeId id : w_.nodes_in[scope_.index]) {
     const ir::Node& node = g_.nodes[id];

@@ -14,6 +14,8 @@ void Transformer::FindFreeValues(const fg::Function& function) {
   for (size_t i = 0; i < order.size(); ++i) {
     for (fg::NodeId node : function.blocks[order[i]].nodes) {
       home[node.index] = order[i];
+      // Also of a Branch that takes nothing: emitting its sides must not make an entry, which moves those in use.
+      if (!function.nodes[node].blocks.empty()) free_values_.try_emplace(node.index);
       for (fg::BlockId inner : function.nodes[node].blocks) {
         branch_of[inner.index] = node;
         order.push_back(inner);
@@ -44,7 +46,7 @@ void Transformer::EnterSides(fg::NodeId id, std::vector<Trigger>& triggers, std:
   triggers.resize(count);
   for (uint32_t k = 0; k < count; ++k) triggers[k] = {{}, trigger_, predicate, k, &triggers};
   sides.assign(count, {});
-  for (uint64_t key : free_values_[id.index]) {
+  for (uint64_t key : free_values_.find(id.index)->second) {
     fg::Value value{fg::NodeId(static_cast<uint32_t>(key >> 32)), static_cast<uint32_t>(key)};
     llvm::SmallVector<ir::PortType, 2> types(count, function_->TypeOf(value));
     ir::NodeId node = AddWithOperands(ir::Op::Switch, predicate, value, types, 0, branch.pos);
@@ -56,7 +58,7 @@ void Transformer::EnterSides(fg::NodeId id, std::vector<Trigger>& triggers, std:
 template <typename Emit>
 void Transformer::OnSide(fg::NodeId branch, uint32_t side, std::vector<Trigger>& triggers,
                          const std::vector<Edges>& sides, Emit emit) {
-  const llvm::SetVector<uint64_t>& free = free_values_[branch.index];
+  const llvm::SetVector<uint64_t>& free = free_values_.find(branch.index)->second;
   Edges saved;
   std::vector<std::pair<uint64_t, std::vector<Use>>> waiting;
   for (size_t i = 0; i < free.size(); ++i) {

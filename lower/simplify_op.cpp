@@ -51,10 +51,35 @@ Expr* Simplifier::FoldBinary(Expr* expr) {
                      expr->pos);
 }
 
+// `x == Red` of a derived instance compares numbers, that of x by a case. The case itself can say what comes out.
+Expr* Simplifier::FoldCaseOfNumbers(Expr* expr) {
+  size_t at = expr->args[0]->kind == Kind::Case ? 0 : 1;
+  Expr* numbers = expr->args[at];
+  if (numbers->kind != Kind::Case || expr->args[1 - at]->kind != Kind::Const || p_.BuiltinOf(expr->type) != df::Builtin::Bool) return expr;
+  std::vector<Expr*> results;
+  for (const Alt& alt : numbers->alts) {
+    if (alt.body->kind != Kind::Const) return expr;
+    Expr* test = p_.New(Kind::Op, expr->type, expr->pos);
+    test->op = expr->op;
+    test->args = {expr->args[0], expr->args[1]};
+    test->args[at] = alt.body;
+    test = FoldBinary(test);
+    if (test->kind != Kind::Const) return expr;
+    results.push_back(test);
+  }
+  for (size_t i = 0; i < results.size(); ++i) numbers->alts[i].body = results[i];
+  numbers->type = expr->type;
+  changed_ = true;
+  return numbers;
+}
+
 Expr* Simplifier::SimplifyOp(Expr* expr) {
   for (Expr*& arg : expr->args) arg = Simplify(arg);
   if (!options_.Does(Optimisation::Fold)) return expr;
-  if (expr->args.size() == 2) return FoldBinary(expr);
+  if (expr->args.size() == 2) {
+    expr = FoldBinary(expr);
+    return expr->kind == Kind::Op ? FoldCaseOfNumbers(expr) : expr;
+  }
   if (expr->args.size() != 1) return expr;
   Expr* arg = expr->args[0];
   if (expr->op == ir::Op::Not && arg->kind == Kind::Op && (arg->op == ir::Op::Eq || arg->op == ir::Op::Ne)) {

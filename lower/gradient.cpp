@@ -6,7 +6,28 @@
 
 namespace df::fg {
 
+// Whether what is differentiated has a gradient itself.
+static bool DifferentiatesAgain(const Program& program) {
+  auto is_request = [](const Node& node) { return node.kind == NodeKind::Diff && DiffMode(node.attr) != DiffMode::Stop; };
+  std::set<uint32_t> seen;
+  std::vector<FunctionId> work;
+  for (const Function& function : program.functions)
+    for (const Node& node : function.nodes)
+      if (is_request(node)) work.push_back(node.callee);
+  while (!work.empty()) {
+    FunctionId next = work.back();
+    work.pop_back();
+    if (!seen.insert(next.index).second) continue;
+    for (const Node& node : program.functions[next].nodes) {
+      if (is_request(node)) return true;
+      if (node.callee.valid()) work.push_back(node.callee);
+    }
+  }
+  return false;
+}
+
 bool Gradients::Run() {
+  types.flat_records = !DifferentiatesAgain(program);
   uint32_t errors = diags_.error_count();
   for (uint32_t i = 0, count = program.functions.size(); i < count; ++i) Expand(FunctionId(i));
   return diags_.error_count() == errors;

@@ -352,6 +352,16 @@ void PairBuilder::TransposeConstruct(NodeId id) {
     results.push_back({types_.IsSymbolic(field) ? field : types_.Cotangent(w_.TypeOf(operand)), false});
   }
   if (operands.empty()) return;
+  if (types_.IsRecord(type)) {
+    NodeId branch = types_.BranchOnUse(w_, *cotangent, results, [&](bool used) {
+      Values parts;
+      for (uint32_t i = 0; i < operands.size(); ++i)
+        parts.push_back(used ? types_.AsCotangent(w_, results[i].type, types_.FieldOfRecord(w_, type, *cotangent, i)) : types_.ZeroOf(w_, results[i].type));
+      return parts;
+    });
+    for (uint32_t i = 0; i < operands.size(); ++i) Contribute(operands[i], {branch, i});
+    return;
+  }
   Value chosen = w_.Op(ir::Op::Match, *cotangent, w_.program().types.Builtin(ir::TypeKind::Alt));
   uint32_t count = static_cast<uint32_t>(w_.program().types[types_.Cotangent(type)].constructors.size());
   NodeId branch = w_.Branch(chosen, count, results, [&](uint32_t k) {

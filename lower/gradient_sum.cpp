@@ -47,6 +47,7 @@ FunctionId GradientTypes::SymbolicSumFunction(ir::TypeId cotangent) {
       return IfUsed(w, in[1], cotangent, [&](bool second) {
         if (!second) return in[0];
         if (IsSum(cotangent)) return w.Construct(cotangent, kSum, {in[0], in[1]});
+        if (auto record = record_of_.find(cotangent.index); record != record_of_.end()) return AddRecords(w, record->second, {in[0], in[1]}, {});
         return w.Construct(cotangent, kWhole, AddVectors(w, w.Field(in[0], kWhole, 0), w.Field(in[1], kWhole, 0)));
       });
     });

@@ -91,6 +91,12 @@ ir::TypeId GradientTypes::Cotangent(ir::TypeId type) {
   std::string zero = "zero#";
   while (llvm::any_of(p_.types[type].constructors, [&](const ir::Constructor& con) { return con.name == zero; })) zero += '#';
   std::vector<ir::Constructor> rows = {{zero, {}}};
+  if (IsRecord(type)) {
+    record_of_[id.index] = type;
+    rows = RowsOfRecord(type);
+    p_.types[id].constructors = std::move(rows);
+    return id;
+  }
   for (uint32_t c = 0; c < p_.types[type].constructors.size(); ++c) {
     ir::Constructor row{p_.types[type].constructors[c].name, {}};
     for (size_t i = 0; i < p_.types[type].constructors[c].fields.size(); ++i) {
@@ -110,9 +116,13 @@ ir::TypeId GradientTypes::Cotangent(PortType port) {
 ir::TypeId GradientTypes::FieldCotangent(ir::TypeId data, PortType field) {
   if (p_.types.Kind(field.type) != ir::TypeKind::Tensor || p_.types[field.type].dims.size() != 1 || !IsReal(field.type))
     return Cotangent(field);
+  return HoldsSums(data) ? SumOf(field.type) : Cotangent(field);
+}
+
+bool GradientTypes::HoldsSums(ir::TypeId data) {
   auto [it, fresh] = holds_sum_.try_emplace(data.index);
   if (fresh) it->second = Reaches(p_.types, data, [&](ir::TypeId part) { return HasSum(part) || IsSum(part); });
-  return it->second ? SumOf(field.type) : Cotangent(field);
+  return it->second;
 }
 
 llvm::SmallVector<int, 4> GradientTypes::ActiveFields(ir::TypeId type, uint32_t con) {
@@ -129,7 +139,9 @@ Value GradientTypes::ZeroOf(Writer& w, ir::TypeId cotangent) {
 
 Value GradientTypes::Sum(Writer& w, PortType port, Value a, Value b) {
   ir::TypeId left = w.TypeOf(a).type, right = w.TypeOf(b).type;
+  if (IsRecord(port.type) && !port.lazy) return AddRecords(w, port.type, {a, b}, {});
   if (!IsVector(port.type)) {
+    if (IsRecord(port.type)) return {w.Apply(SymbolicSumFunction(Cotangent(port.type)), {a, b}), 0};
     if (auto fields = WrittenFields(w, b)) return AddFields(w, port, a, w.function().nodes[b.node].attr - 1, *fields);
     return {w.Apply(SumFunction(port.type), {a, b}), 0};
   }
@@ -143,6 +155,7 @@ Value GradientTypes::Sum(Writer& w, PortType port, Value a, Value b) {
 }
 
 Value GradientTypes::Sum(Writer& w, PortType port, Value a, Value b, Value c) {
+  if (IsRecord(port.type)) return port.lazy ? Sum(w, port, Sum(w, port, a, b), c) : AddRecords(w, port.type, {a, b, c}, {});
   if (!IsVector(port.type)) return {w.Apply(SumOfThreeFunction(port.type), {a, b, c}), 0};
   if (IsSum(w.TypeOf(a).type) && !port.lazy) return AddSums(w, a, b, c);
   return Sum(w, port, Sum(w, port, a, b), c);
@@ -266,6 +279,12 @@ FunctionId GradientTypes::SumOfFieldsFunction(ir::TypeId type, bool two, uint32_
 static bool HasFieldsFunction(uint32_t con, size_t fields) { return fields <= kMostFields && con < 1u << (32 - kMostFields); }
 
 Value GradientTypes::AddFields(Writer& w, PortType port, llvm::ArrayRef<Value> cotangents, uint32_t con, llvm::ArrayRef<std::optional<Value>> fields) {
+  if (IsRecord(port.type)) {
+    if (!port.lazy) return AddRecords(w, port.type, cotangents, fields);
+    Value total = AddRecords(w, port.type, {}, fields);
+    for (Value cotangent : llvm::reverse(cotangents)) total = Sum(w, port, cotangent, total);
+    return total;
+  }
   if (!HasFieldsFunction(con, fields.size())) {
     Value whole = OfFields(w, port.type, con, fields);
     return cotangents.size() == 1 ? Sum(w, port, cotangents[0], whole) : Sum(w, port, cotangents[0], cotangents[1], whole);
@@ -299,6 +318,7 @@ std::optional<llvm::SmallVector<std::optional<Value>, 4>> GradientTypes::Written
 }
 
 Value GradientTypes::OfFields(Writer& w, ir::TypeId type, uint32_t con, llvm::ArrayRef<std::optional<Value>> fields) {
+  if (IsRecord(type)) return AddRecords(w, type, {}, fields);
   Values operands;
   for (const std::optional<Value>& field : fields) {
     ir::TypeId wanted = p_.types[Cotangent(type)].constructors[con + 1].fields[operands.size()].type.type;
@@ -331,8 +351,10 @@ FunctionId GradientTypes::MaterialiseFunction(ir::TypeId type, ir::TypeId tangen
       for (uint32_t i = 0; i < active.size(); ++i) {
         PortType wanted = p_.types[tangent].constructors[con].fields[i].type;
         std::optional<Value> part;
-        if (cotangent && active[i] >= 0 && p_.types.Kind(wanted.type) != ir::TypeKind::Unit)
-          part = w.Field(*cotangent, con + 1, static_cast<uint32_t>(active[i]));
+        if (cotangent && active[i] >= 0 && p_.types.Kind(wanted.type) != ir::TypeKind::Unit) {
+          auto field = static_cast<uint32_t>(active[i]);
+          part = IsRecord(type) ? FieldOfRecord(w, type, *cotangent, field) : w.Field(*cotangent, con + 1, field);
+        }
         bool shape = p_.types.Kind(wanted.type) == ir::TypeKind::Data;
         fields.push_back(Materialise(w, wanted, shape ? w.Field(primal, con, i) : primal, part));
       }
@@ -342,6 +364,11 @@ FunctionId GradientTypes::MaterialiseFunction(ir::TypeId type, ir::TypeId tangen
       Value primal = w.Forced(in[0]);
       return w.Match(primal, Strict(tangent), [&](uint32_t k) { return construct(k, primal, std::nullopt); });
     }
+    if (IsRecord(type))
+      return IfUsed(w, in[1], tangent, [&](bool used) -> Value {
+        if (!used) return {w.Apply(MaterialiseFunction(type, tangent, true), in[0]), 0};
+        return construct(0, w.Forced(in[0]), in[1]);
+      });
     return w.Match(in[1], Strict(tangent), [&](uint32_t k) -> Value {
       if (k == 0) return {w.Apply(MaterialiseFunction(type, tangent, true), in[0]), 0};
       return construct(k - 1, w.Forced(in[0]), in[1]);

@@ -6,7 +6,8 @@
 //                 and more dimensions a *sum*: a data type of terms, so that the gradient of a weight holds, for each use,
 //                 the two vectors whose outer product it is (or a row and its index), and is computed once, by the op
 //                 Accumulate. Inside a block a cotangent may be the tensor itself. A data type that holds such tensors holds
-//                 weights, and its vectors, biases among them, have sums too. Of data a type with one
+//                 weights, and its vectors, biases among them, have sums too; of a *record* of weights, one constructor with nothing
+//                 else in it, what is given to several weights is one object (tagged_ir/sum_parts.h). Of other data a type with one
 //                 more constructor, `zero#`, a symbolic zero that has no shape; the other constructors hold the
 //                 cotangents of those fields that hold real numbers. Of a number or a vector that may never be evaluated,
 //                 because it stands behind a lazy port, a *symbolic* cotangent, `zero# | value# T`: whether there is
@@ -75,6 +76,15 @@ class GradientTypes {
   void TransposeTerm(Writer& w, uint32_t con, llvm::ArrayRef<Value> fields, Value cotangent,
                      llvm::function_ref<void(Value, Value)> contribute);
 
+  // ---- records of weights (gradient_records.cpp)
+  // None are made where gradients are differentiated again.
+  bool flat_records = true;
+  bool IsRecord(ir::TypeId type);
+  // The sum of such records and of fields of one.
+  Value AddRecords(Writer& w, ir::TypeId type, llvm::ArrayRef<Value> records, llvm::ArrayRef<std::optional<Value>> fields);
+  // What a record's cotangent has for an active field.
+  Value FieldOfRecord(Writer& w, ir::TypeId type, Value record, uint32_t field);
+
   // ---- duals
   ir::TypeId Dual(ir::TypeId type);
   PortType Dual(PortType type) { return {Dual(type.type), type.lazy}; }
@@ -104,6 +114,20 @@ class GradientTypes {
   // Of a field of a data type.
   ir::TypeId FieldCotangent(ir::TypeId data, PortType field);
 
+  // What is given to some weights of a record.
+  struct RecordPart {
+    uint32_t weights;  // of a record; 0: it is a sum, or a term
+    uint32_t weight;   // the first
+    Values fields;     // a record or a sum; or of a term
+  };
+  bool HoldsSums(ir::TypeId data);
+  uint32_t WeightsIn(ir::TypeId type) const;
+  uint32_t FirstWeight(ir::TypeId type, uint32_t field) const;
+  std::vector<ir::Constructor> RowsOfRecord(ir::TypeId type);
+  uint32_t RowNamed(ir::TypeId cotangent, std::string name, llvm::ArrayRef<ir::TypeId> fields);
+  void ListParts(const Writer& w, Value value, uint32_t weight, std::vector<RecordPart>& parts) const;
+  Value Record(Writer& w, ir::TypeId type, llvm::ArrayRef<RecordPart> parts);
+
   FunctionId SumFunction(ir::TypeId type);
   FunctionId SumOfThreeFunction(ir::TypeId type);
   FunctionId SumOfFieldsFunction(ir::TypeId type, bool two, uint32_t con, uint32_t given);
@@ -123,6 +147,8 @@ class GradientTypes {
   llvm::DenseMap<uint32_t, ir::TypeId> tensors_;  // of sums
   llvm::DenseMap<uint32_t, ir::TypeId> symbolic_;  // by number or tensor
   llvm::DenseMap<uint32_t, ir::TypeId> reals_;     // of symbolic cotangents
+  llvm::DenseMap<uint32_t, uint32_t> weights_;      // of records, how many they have; 0: it is none
+  llvm::DenseMap<uint32_t, ir::TypeId> record_of_;  // by the cotangent of one
   std::map<Key, FunctionId> functions_;
   std::map<std::string, uint32_t> names_;
 };

@@ -7,6 +7,7 @@
 
 #include "backends/cpu/product.h"
 #include "llvm/ADT/DenseMap.h"
+#include "tagged_ir/sum_parts.h"
 
 namespace df {
 namespace {
@@ -67,67 +68,114 @@ class Accumulator {
 
 // The terms of a sum, from left to right. They lie all over the memory, and to go through the sum depth first would be to wait for one
 // after the other. So all sums that are known go a step at a time: in a list, where each is replaced by its parts.
-std::vector<const Data*> TermsOf(const Value& sum) {
-  constexpr size_t kAhead = 8;
-  constexpr uint32_t kEnd = UINT32_MAX, kUnknown = UINT32_MAX;
+class TermFinder {
+ public:
+  TermFinder(const ir::TypeTable& types, ir::TypeId of) : types_(types) { StateOf(of, 0); }
+
+  std::vector<SumTerm> Run(const Value& sum) {
+    places_.push_back({DataIn(sum), {}, 0, kEnd});
+    if (places_[0].data) now_.push_back(0);
+    while (!now_.empty()) {
+      then_.clear();
+      for (size_t i = 0; i < now_.size(); ++i) {
+        if (i + kAhead < now_.size()) __builtin_prefetch(places_[now_[i + kAhead]].data);
+        Replace(now_[i]);
+      }
+      std::swap(now_, then_);
+    }
+    std::vector<SumTerm> terms;
+    terms.reserve(places_.size());
+    for (uint32_t at = 0; at != kEnd; at = places_[at].next)
+      if (!places_[at].term.empty()) terms.push_back(places_[at].term);
+    return terms;
+  }
+
+ private:
+  static constexpr size_t kAhead = 8;
+  static constexpr uint32_t kEnd = UINT32_MAX, kTerm = UINT32_MAX;
+  // A term; or a sum or record, whose parts are not known yet; or nothing.
   struct Place {
-    const Data* data;  // null: zero
+    const Data* data;
+    SumTerm term;
+    uint32_t state;
     uint32_t next;
   };
-  auto data_of = [](const Value& value) {
+  struct Step {
+    uint32_t field, fields;
+    uint32_t state;  // of what is in the field; kTerm: a term
+  };
+  struct Steps {
+    bool known = false;
+    llvm::SmallVector<Step, 3> list;
+  };
+  // What is looked for: the terms of a sum, or of one weight of a record. By constructor, what it has of that.
+  struct State {
+    ir::TypeId type;
+    uint32_t weight;
+    std::vector<Steps> steps;
+  };
+
+  static const Data* DataIn(const Value& value) {
     return value.kind() == ValueKind::Object ? static_cast<const Data*>(value.object()) : nullptr;
-  };
-  std::vector<Place> places = {{data_of(sum), kEnd}};
-  std::vector<uint32_t> now, then;
-  if (places[0].data) now.push_back(0);
-  uint32_t sum_of_two = kUnknown;
-  auto is_sum = [&](const Data* data) {
-    if (data->size() != 2) return data->size() == 3;  // no term has three fields
-    if (data->constructor == sum_of_two) return true;
-    if (sum_of_two != kUnknown) return false;
-    const Value *x = data->fields(), *y = x + 1;
-    if (TensorIn(*x) || TensorIn(*y)) return false;
-    sum_of_two = data->constructor;
-    return true;
-  };
-  while (!now.empty()) {
-    then.clear();
-    for (size_t i = 0; i < now.size(); ++i) {
-      if (i + kAhead < now.size()) __builtin_prefetch(places[now[i + kAhead]].data);
-      uint32_t at = now[i];
-      const Data* data = places[at].data;
-      if (!is_sum(data)) continue;
-      places[at].data = nullptr;
-      for (uint32_t k = 0; k < data->size(); ++k) {
-        const Data* part = data_of(data->fields()[k]);
-        if (!part) continue;
-        if (places[at].data) {
-          auto place = static_cast<uint32_t>(places.size());
-          places.push_back({nullptr, places[at].next});
-          places[at].next = place;
-          at = place;
-        }
-        places[at].data = part;
-        then.push_back(at);
+  }
+  uint32_t StateOf(ir::TypeId type, uint32_t weight) {
+    for (uint32_t i = 0; i < states_.size(); ++i)
+      if (states_[i].type == type && states_[i].weight == weight) return i;
+    states_.push_back({type, weight, std::vector<Steps>(types_[type].constructors.size())});
+    return static_cast<uint32_t>(states_.size() - 1);
+  }
+  llvm::ArrayRef<Step> StepsOf(uint32_t state, uint32_t con) {
+    if (!states_[state].steps[con].known) [[unlikely]] {
+      const ir::TypeId type = states_[state].type;
+      llvm::SmallVector<ir::SumPart, 8> parts;
+      ir::FindSumParts(types_, type, con, states_[state].weight, &parts);
+      llvm::SmallVector<Step, 3> list;
+      for (const ir::SumPart& part : parts) {
+        ir::TypeId held = types_[type].constructors[con].fields[part.field].type.type;
+        list.push_back({part.field, part.fields, part.term ? kTerm : StateOf(held, part.weight)});
+      }
+      states_[state].steps[con] = {true, std::move(list)};
+    }
+    return states_[state].steps[con].list;
+  }
+  void Replace(uint32_t at) {
+    const Data* data = places_[at].data;
+    const uint32_t next = places_[at].next;
+    bool first = true;
+    places_[at].data = nullptr;
+    for (const Step& step : StepsOf(places_[at].state, data->constructor)) {
+      const Value* field = data->fields() + step.field;
+      const Data* part = step.state == kTerm ? nullptr : DataIn(*field);
+      if (!part && step.state != kTerm) continue;
+      if (!std::exchange(first, false)) {
+        auto place = static_cast<uint32_t>(places_.size());
+        places_.push_back({nullptr, {}, 0, next});
+        places_[at].next = place;
+        at = place;
+      }
+      if (part) {
+        places_[at].data = part;
+        places_[at].state = step.state;
+        then_.push_back(at);
+      } else {
+        places_[at].term = SumTerm(field, step.fields);
       }
     }
-    std::swap(now, then);
   }
-  std::vector<const Data*> terms;
-  terms.reserve(places.size());
-  for (uint32_t at = 0; at != kEnd; at = places[at].next)
-    if (places[at].data) terms.push_back(places[at].data);
-  return terms;
-}
+
+  const ir::TypeTable& types_;
+  std::vector<State> states_;
+  std::vector<Place> places_;
+  std::vector<uint32_t> now_, then_;
+};
 
 // What is looked at some terms from now is asked for: the tensors first, then their elements.
-void Prefetch(llvm::ArrayRef<const Data*> terms, size_t at) {
+void Prefetch(llvm::ArrayRef<SumTerm> terms, size_t at) {
   constexpr size_t kElements = 8, kLine = 64, kMost = 512;
   PrefetchTensors(terms, at);
   if (at + kElements < terms.size()) {
-    const Data* term = terms[at + kElements];
-    for (size_t i = 0; i < term->size(); ++i) {
-      const TensorObject* tensor = TensorIn(term->fields()[i]);
+    for (const Value& field : terms[at + kElements]) {
+      const TensorObject* tensor = TensorIn(field);
       if (!tensor || !tensor->elements()) continue;
       for (size_t byte = 0; byte < std::min(tensor->bytes(), kMost); byte += kLine) __builtin_prefetch(tensor->elements() + byte);
     }
@@ -136,14 +184,14 @@ void Prefetch(llvm::ArrayRef<const Data*> terms, size_t at) {
 
 // The sum as rows, if all terms are, and these are fewer than the result has; each added to what came before it, as above. () if not.
 template <typename T>
-Value FewRows(const ir::Type& result, size_t rows, size_t columns, llvm::ArrayRef<const Data*> terms) {
+Value FewRows(const ir::Type& result, size_t rows, size_t columns, llvm::ArrayRef<SumTerm> terms) {
   llvm::DenseMap<int64_t, size_t> place;
   std::vector<int64_t> indices;
   auto is_row = [rows](int64_t at) { return at >= 0 && static_cast<size_t>(at) < rows; };
   int64_t one;
   size_t all = 0;
-  for (const Data* term : terms) {
-    std::optional<llvm::ArrayRef<int64_t>> at = IndicesOf(*term, &one);
+  for (SumTerm term : terms) {
+    std::optional<llvm::ArrayRef<int64_t>> at = IndicesOf(term, &one);
     if (!at || (all += at->size()) >= rows) return {};
     for (int64_t index : *at)
       if (is_row(index) && place.try_emplace(index, indices.size()).second) indices.push_back(index);
@@ -160,8 +208,8 @@ Value FewRows(const ir::Type& result, size_t rows, size_t columns, llvm::ArrayRe
   std::memset(few->row(0), 0, indices.size() * few->row_bytes);
   for (size_t i = 0; i < terms.size(); ++i) {
     Prefetch(terms, i);
-    const T* from = TensorIn(terms[i]->fields()[1])->as<T>();
-    llvm::ArrayRef<int64_t> at = *IndicesOf(*terms[i], &one);
+    const T* from = TensorIn(terms[i][1])->as<T>();
+    llvm::ArrayRef<int64_t> at = *IndicesOf(terms[i], &one);
     for (size_t k = 0; k < at.size(); ++k)
       if (is_row(at[k])) AddElements(from + k * columns, reinterpret_cast<T*>(few->row(place.find(at[k])->second)), columns);
   }
@@ -169,13 +217,9 @@ Value FewRows(const ir::Type& result, size_t rows, size_t columns, llvm::ArrayRe
 }
 
 template <typename T>
-Value Run(const ir::Type& result, const Value& sum, bool may_stay_rows) {
+Value Run(const ir::Type& result, llvm::ArrayRef<SumTerm> terms, bool may_stay_rows) {
   // One tensor is its own sum.
-  if (sum.kind() == ValueKind::Object) {
-    const auto* data = static_cast<const Data*>(sum.object());
-    if (data->size() == 1) return data->fields()[0];
-  }
-  std::vector<const Data*> terms = TermsOf(sum);
+  if (terms.size() == 1 && terms[0].size() == 1) return terms[0][0];
   if (std::optional<Value> there = AccumulateOnDevice(result, terms)) return *there;
   const size_t rows = result.dims.empty() ? 1 : static_cast<size_t>(result.dims[0]);
   const size_t columns = rows ? static_cast<size_t>(ir::ElementCount(result.dims)) / rows : 0;
@@ -185,7 +229,7 @@ Value Run(const ir::Type& result, const Value& sum, bool may_stay_rows) {
   Accumulator<T> into(TensorIn(out)->as<T>(), rows, columns);
   for (size_t i = 0; i < terms.size(); ++i) {
     Prefetch(terms, i);
-    AddTerm(*terms[i], into);
+    AddTerm(terms[i], into);
   }
   into.Multiply();
   into.Begin();
@@ -211,9 +255,9 @@ void Compute(const DeviceSum& sum) {
 
 }  // namespace
 
-std::optional<llvm::ArrayRef<int64_t>> IndicesOf(const Data& term, int64_t* one) {
+std::optional<llvm::ArrayRef<int64_t>> IndicesOf(SumTerm term, int64_t* one) {
   if (term.size() != 2) return std::nullopt;
-  const Value& first = term.fields()[0];
+  const Value& first = term[0];
   if (first.is_word()) {
     *one = first.word();
     return llvm::ArrayRef(*one);
@@ -223,8 +267,9 @@ std::optional<llvm::ArrayRef<int64_t>> IndicesOf(const Data& term, int64_t* one)
   return llvm::ArrayRef(tensor->as<int64_t>(), tensor->count());
 }
 
-Value Accumulate(const ir::Type& result, const Value& sum, bool may_stay_rows) {
-  return result.element == ir::TypeKind::Float ? Run<float>(result, sum, may_stay_rows) : Run<double>(result, sum, may_stay_rows);
+Value Accumulate(const ir::Type& result, const ir::TypeTable& types, ir::TypeId of, const Value& sum, bool may_stay_rows) {
+  std::vector<SumTerm> terms = TermFinder(types, of).Run(sum);
+  return result.element == ir::TypeKind::Float ? Run<float>(result, terms, may_stay_rows) : Run<double>(result, terms, may_stay_rows);
 }
 
 void ComputeSum(const DeviceSum& sum) { sum.element == ir::TypeKind::Float ? Compute<float>(sum) : Compute<double>(sum); }

@@ -13,47 +13,49 @@
 
 namespace df {
 
-// `sum` has a type that ir::AccumulateFault allows. The order of additions is that of the sum, from left to right, of products as they fill a block:
+// `sum` has the type `of`, which ir::AccumulateFault allows. The order of additions is that of the sum, from left to right, of products as they fill a block:
 // an element is one chain of fused additions over all outer products (backends/cpu/product.h), and the same sum gives the
 // same bits anywhere. `may_stay_rows`: a sum of few rows may be a tensor that is known by them (TensorRows); such a tensor is for one thread.
-Value Accumulate(const ir::Type& result, const Value& sum, bool may_stay_rows);
+Value Accumulate(const ir::Type& result, const ir::TypeTable& types, ir::TypeId of, const Value& sum, bool may_stay_rows);
+
+// One term: a tensor; the two of an outer product, or of rows and where they are.
+using SumTerm = llvm::ArrayRef<Value>;
 
 // Rows of outer products that wait to be multiplied together: enough for a product's inner loops, few enough for the caches. What is
 // no product is added at once, so the bits of a sum that has both depend on it.
 constexpr size_t kRowsOfProduct = 128;
 
 // Asks for the tensors of a term that is some terms behind the one at hand, and for a term behind that: terms lie all over the memory.
-inline void PrefetchTensors(llvm::ArrayRef<const Data*> terms, size_t at) {
+inline void PrefetchTensors(llvm::ArrayRef<SumTerm> terms, size_t at) {
   constexpr size_t kAhead = 20, kTerms = 32;
-  if (at + kTerms < terms.size()) __builtin_prefetch(terms[at + kTerms]);
+  if (at + kTerms < terms.size()) __builtin_prefetch(terms[at + kTerms].data());
   if (at + kAhead >= terms.size()) return;
-  const Data* term = terms[at + kAhead];
-  for (size_t i = 0; i < term->size(); ++i)
-    if (const Value& field = term->fields()[i]; field.kind() == ValueKind::Object) __builtin_prefetch(field.object());
+  for (const Value& field : terms[at + kAhead])
+    if (field.kind() == ValueKind::Object) __builtin_prefetch(field.object());
 }
 
 // The indices of a term that is rows of the result; none if it is another. A single one is put into `one`.
-std::optional<llvm::ArrayRef<int64_t>> IndicesOf(const Data& term, int64_t* one);
+std::optional<llvm::ArrayRef<int64_t>> IndicesOf(SumTerm term, int64_t* one);
 
 // Calls what the term is for: into.Add(tensor), as large as the result; into.AddRow(at, tensor, k) for each row k of a tensor; or
 // into.AddProduct(x, y, rows), x transposed times y.
 template <typename Into>
-void AddTerm(const Data& term, Into& into) {
-  TensorObject& last = *TensorIn(term.fields()[term.size() - 1]);
+void AddTerm(SumTerm term, Into& into) {
+  TensorObject& last = *TensorIn(term.back());
   if (term.size() == 1) return into.Add(last);
   int64_t one;
   if (std::optional<llvm::ArrayRef<int64_t>> at = IndicesOf(term, &one)) {
     for (size_t k = 0; k < at->size(); ++k) into.AddRow((*at)[k], last, k);
     return;
   }
-  TensorObject& first = *TensorIn(term.fields()[0]);
+  TensorObject& first = *TensorIn(term[0]);
   // A vector is a row.
   into.AddProduct(first, last, first.dims().size() == 1 ? 1 : static_cast<size_t>(first.dims()[0]));
 }
 
 // The sum on the device on which the first terms are, where it stays: what is computed next may be a step of training, on the same device. Terms that only
 // the host has go over. Nothing if the terms are on the host, or the device has no room.
-std::optional<Value> AccumulateOnDevice(const ir::Type& result, llvm::ArrayRef<const Data*> terms);
+std::optional<Value> AccumulateOnDevice(const ir::Type& result, llvm::ArrayRef<SumTerm> terms);
 
 // What a device is told, with the host's loops: its addresses are pointers.
 void ComputeSum(const DeviceSum& sum);

@@ -13,10 +13,10 @@ using Kind = DeviceSum::Kind;
 // Terms that decide where the sum is computed: in a gradient all are on the same side but for a few.
 constexpr size_t kLook = 4;
 
-Device* DeviceOf(llvm::ArrayRef<const Data*> terms) {
-  for (const Data* term : terms.take_front(kLook))
-    for (size_t i = 0; i < term->size(); ++i) {
-      TensorObject* tensor = TensorIn(term->fields()[i]);
+Device* DeviceOf(llvm::ArrayRef<SumTerm> terms) {
+  for (SumTerm term : terms.take_front(kLook))
+    for (const Value& field : term) {
+      TensorObject* tensor = TensorIn(field);
       if (!tensor) continue;
       tensor->Compute();
       if (Device* device = tensor->device()) return device;
@@ -96,17 +96,17 @@ class Planner {
   std::vector<char> packed_;
 };
 
-Value Compute(Device& device, const ir::Type& result, llvm::ArrayRef<const Data*> terms) {
+Value Compute(Device& device, const ir::Type& result, llvm::ArrayRef<SumTerm> terms) {
   // Batches first: they may move what was computed before to the host, where there is no room.
   for (size_t at = 0; at < terms.size(); ++at) {
     PrefetchTensors(terms, at);
-    for (size_t i = 0; i < terms[at]->size(); ++i)
-      if (TensorObject* tensor = TensorIn(terms[at]->fields()[i])) tensor->Compute();
+    for (const Value& field : terms[at])
+      if (TensorObject* tensor = TensorIn(field)) tensor->Compute();
   }
   const size_t element_bytes = ir::ElementBytes(result.element), bytes = static_cast<size_t>(ir::ElementCount(result.dims)) * element_bytes;
   const size_t rows = result.dims.empty() ? 1 : static_cast<size_t>(result.dims[0]), columns = bytes / element_bytes / rows;
   Planner plan(device, rows, columns, element_bytes);
-  for (const Data* term : terms) AddTerm(*term, plan);
+  for (SumTerm term : terms) AddTerm(term, plan);
   plan.Multiply();
 
   TensorBlock* block = TensorBlock::New(device, bytes);
@@ -125,7 +125,7 @@ Value Compute(Device& device, const ir::Type& result, llvm::ArrayRef<const Data*
 
 }  // namespace
 
-std::optional<Value> AccumulateOnDevice(const ir::Type& result, llvm::ArrayRef<const Data*> terms) {
+std::optional<Value> AccumulateOnDevice(const ir::Type& result, llvm::ArrayRef<SumTerm> terms) {
   Device* device = ir::ElementCount(result.dims) == 0 ? nullptr : DeviceOf(terms);
   if (!device) return std::nullopt;
   try {

@@ -342,6 +342,10 @@ KernelTypes TypesOf(const ir::Graph& graph, ir::NodeId node) {
     types.result = types.result_type->kind;
     types.lazy = out[0].lazy;
   }
+  if (graph.nodes[node].op == Op::Accumulate) {
+    types.types = &graph.types;
+    types.sum = graph.TypeOf(in[0]).type;
+  }
   return types;
 }
 

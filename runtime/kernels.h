@@ -29,6 +29,9 @@ struct KernelTypes {
   ir::TypeKind result;
   const ir::Type* result_type = nullptr;  // in the graph, as ops on tensors ask for a shape
   bool lazy = false;                      // the result may be a reference
+  // Of Accumulate: the type of its operand.
+  const ir::TypeTable* types = nullptr;
+  ir::TypeId sum = {};
 };
 KernelTypes TypesOf(const ir::Graph& graph, ir::NodeId node);
 Value ApplyTyped(ir::Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> operands, KernelError* error,

@@ -421,7 +421,7 @@ Value TensorFiring::Run() {
     case Op::Iota: return Iota();
     case Op::Size: return Value::Word(static_cast<int64_t>(Operand(0).count()));
     case Op::Dim: return Value::Word(Operand(0).dims()[ir::AxisOf(attr_, Operand(0).dims().size())]);
-    case Op::Accumulate: return Accumulate(*types_.result_type, in_[0], attr_ == kMayStayRows);
+    case Op::Accumulate: return Accumulate(*types_.result_type, *types_.types, types_.sum, in_[0], attr_ == kMayStayRows);
     case Op::GetElement: return GetElement();
     case Op::SetElement: return SetElement();
     case Op::ShowTensor: return Text();

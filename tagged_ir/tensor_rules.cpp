@@ -1,6 +1,10 @@
 #include "tagged_ir/tensor_rules.h"
 
+#include <set>
+
 #include "fmt/format.h"
+#include "llvm/ADT/STLExtras.h"
+#include "tagged_ir/sum_parts.h"
 #include "tagged_ir/tensor_type.h"
 
 namespace df::ir {
@@ -326,34 +330,49 @@ std::string TensorFault(Op op, uint32_t attr, llvm::ArrayRef<const Type*> operan
   return Rule(op, attr, operands, result).Run();
 }
 
+namespace {
+
+// Whether these fields are a term of a sum: of a tensor of the result's shape.
+bool IsTerm(const TypeTable& types, llvm::ArrayRef<FieldType> fields, const Type& result) {
+  if (fields.size() > 2) return false;
+  const Type &x = types[fields[0].type.type], &y = types[fields.back().type.type];
+  if (fields.size() == 1) return x.kind == TypeKind::Tensor && x.name == result.name;
+  if (y.kind != TypeKind::Tensor || y.element != result.element) return false;
+  llvm::ArrayRef<int64_t> left(x.dims), right(y.dims), whole(result.dims);
+  if (x.kind == TypeKind::Int || (x.kind == TypeKind::Tensor && x.element == TypeKind::Int)) {
+    if (x.kind != TypeKind::Int && (left.size() != 1 || right.empty() || right[0] != left[0])) return false;
+    return !whole.empty() && whole.drop_front() == (x.kind == TypeKind::Int ? right : right.drop_front());
+  }
+  return x.kind == TypeKind::Tensor && x.element == result.element && whole.size() == 2 && left.size() == right.size() &&
+         (left.size() == 1 || (left.size() == 2 && left[0] == right[0])) && left.back() == whole[0] && right.back() == whole[1];
+}
+
+}  // namespace
+
 std::string AccumulateFault(const TypeTable& types, TypeId sum, const Type& result) {
+  constexpr size_t kMostStates = 10000;
   if (result.kind != TypeKind::Tensor || (result.element != TypeKind::Float && result.element != TypeKind::Double))
     return fmt::format("a `{}` is no tensor of real numbers", result.name);
-  for (const Constructor& con : types[sum].constructors) {
-    llvm::SmallVector<const Type*, 2> fields;
-    bool strict = true;
-    for (const FieldType& field : con.fields) {
-      strict &= field.strict && !field.type.lazy;
-      fields.push_back(&types[field.type.type]);
-    }
-    auto fits = [&] {
-      if (fields.empty()) return true;
-      if (fields.size() == 1) return fields[0]->kind == TypeKind::Tensor && fields[0]->name == result.name;
-      if (con.fields[0].type.type == sum)
-        return fields.size() <= 3 && std::all_of(con.fields.begin() + 1, con.fields.end(), [sum](const FieldType& f) { return f.type.type == sum; });
-      if (fields.size() > 2) return false;
-      const Type &x = *fields[0], &y = *fields[1];
-      if (y.kind != TypeKind::Tensor || y.element != result.element) return false;
-      llvm::ArrayRef<int64_t> left(x.dims), right(y.dims), whole(result.dims);
-      if (x.kind == TypeKind::Int || (x.kind == TypeKind::Tensor && x.element == TypeKind::Int)) {
-        if (x.kind != TypeKind::Int && (left.size() != 1 || right.empty() || right[0] != left[0])) return false;
-        return !whole.empty() && whole.drop_front() == (x.kind == TypeKind::Int ? right : right.drop_front());
+  // What is to be looked at: a sum, or a weight of a record.
+  std::vector<std::pair<TypeId, uint32_t>> found = {{sum, 0}};
+  std::set<std::pair<TypeId, uint32_t>> seen(found.begin(), found.end());
+  for (size_t at = 0; at < found.size(); ++at) {
+    auto [type, weight] = found[at];
+    for (uint32_t k = 0; k < types[type].constructors.size(); ++k) {
+      const Constructor& con = types[type].constructors[k];
+      llvm::SmallVector<SumPart, 8> parts;
+      bool fits = found.size() <= kMostStates && FindSumParts(types, type, k, weight, &parts);
+      fits &= llvm::all_of(con.fields, [](const FieldType& field) { return field.strict && !field.type.lazy; });
+      fits &= parts.size() <= 3 || IsSumRecord(types, type);
+      for (const SumPart& part : parts) {
+        if (!fits) break;
+        TypeId held = con.fields[part.field].type.type;
+        if (part.term) fits = IsTerm(types, llvm::ArrayRef(con.fields).slice(part.field, part.fields), result);
+        else if (held != type && types.Kind(held) != TypeKind::Data) fits = false;
+        else if (seen.insert({held, part.weight}).second) found.push_back({held, part.weight});
       }
-      return x.kind == TypeKind::Tensor && x.element == result.element && whole.size() == 2 && left.size() == right.size() &&
-             (left.size() == 1 || (left.size() == 2 && left[0] == right[0])) && left.back() == whole[0] &&
-             right.back() == whole[1];
-    };
-    if (!strict || !fits()) return fmt::format("`{}` of `{}` is no term of a `{}`", con.name, types[sum].name, result.name);
+      if (!fits) return fmt::format("`{}` of `{}` is no term of a `{}`", con.name, types[type].name, result.name);
+    }
   }
   return "";
 }

@@ -397,4 +397,19 @@ scope main {{
     CHECK(fault("| " + std::string(bad)).find("is no term of a `Tensor Double [2, 3]`") != std::string::npos);
   }
   CHECK(fault("", "Tensor Int [2, 3]").find("is no tensor of real numbers") != std::string::npos);
+  // Of a record of sums the weight that is asked for, alone.
+  auto record = [&](std::string_view rows, int weight = 1) {
+    return fault(fmt::format("| part#{} (strict Record)\ndata Record = zero {}", weight, rows));
+  };
+  CHECK(record(R"(| "add#0,1" (strict "Tensor Double [3]") (strict "Tensor Double [2, 3]"))") == "");
+  CHECK(record(R"(| "add#0,1" (strict "Tensor Double [3]") (strict Sum) | "add#=,1*,=" (strict Record) (strict "Tensor Double [2]") (strict "Tensor Double [3]") (strict Record))") == "");
+  CHECK(record(R"(| "add#0,1+2" (strict "Tensor Double [3]") (strict Inner)
+data Inner = zero | "add#0,1" (strict "Tensor Double [2, 3]") (strict "Tensor Double [3]") | part#1 (strict Record))") == "");
+  for (const char* bad : {R"("add#0,1" (strict "Tensor Double [2, 3]") (strict "Tensor Double [3]"))", R"("add#0,1" (strict "Tensor Double [2, 3]"))",
+                          R"("add#0,1*" (strict "Tensor Double [2, 3]") (strict "Tensor Double [3]") (strict "Tensor Double [2]"))",
+                          R"("add#=" (strict Sum))", R"("add#0+2" (strict Sum))", R"("add#1" ("Tensor Double [2, 3]"))", R"("add#1,x" (strict Sum) (strict Sum))",
+                          R"("add#1" (strict "Tensor Double [2, 3]") | part#1 (strict Record))"}) {
+    INFO(bad << " gives " << record("| " + std::string(bad)));
+    CHECK(record("| " + std::string(bad)).find("is no term of a `Tensor Double [2, 3]`") != std::string::npos);
+  }
 }

@@ -136,6 +136,7 @@ ExitCode DumpGraphFile(Pipeline& pipeline, const Options& options, const std::st
 
 // The dump that --emit asks for. False after errors.
 bool EmitDump(Pipeline& pipeline, const Options& options, std::string text, llvm::raw_ostream& out) {
+  pipeline.LookBeside(options.file);
   TokenBuffer tokens = pipeline.Tokens(DisplayName(options.file), std::move(text));
   if (options.emit == Emit::Tokens && options.only.empty()) {
     Dump(tokens, pipeline.sources, out);
@@ -235,6 +236,7 @@ std::optional<std::vector<int64_t>> ShapeOfInput(const Options& options, std::st
 }  // namespace
 
 bool CheckText(Pipeline& pipeline, const Options& options, std::string text) {
+  pipeline.LookBeside(options.file);
   std::optional<ast::Ast> ast = pipeline.Syntax(pipeline.Tokens(DisplayName(options.file), std::move(text)));
   CheckOptions check;
   if (options.command == Command::Run) check.shape_of_input = [&](std::string_view name) { return ShapeOfInput(options, name); };

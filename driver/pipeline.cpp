@@ -76,11 +76,13 @@ bool Pipeline::Check(ast::Ast& ast, const CheckOptions& options) {
   {
     PassScope pass("check the library");
     LoadLibraryModule("Prelude");
-    for (const ast::Import& import : ast.module.imports) LoadLibraryModule(Text(import.module.text));
+    root_ = options.repl ? Symbol() : ast.module.name.text;
+    if (!LoadImports(ast.module, options)) return false;
   }
   {
     PassScope pass("resolve fixities");
-    ResolveFixity(ast, session.fixities, session.records, diags);
+    session.EnterImported(ast, diags);
+    ResolveFixity(ast, session.fixities, session.records, diags, session.qualified);
     if (diags.has_errors()) return false;
   }
   PassScope pass("check");
@@ -91,7 +93,7 @@ bool Pipeline::Check(ast::Ast& ast, const CheckOptions& options) {
 
 std::string Pipeline::TypeOfExpression(ast::Ast& ast) {
   PassScope pass("check");
-  ResolveFixity(ast, session.fixities, session.records, diags);
+  ResolveFixity(ast, session.fixities, session.records, diags, session.qualified);
   return diags.has_errors() ? "" : session.TypeOfExpression(ast, diags);
 }
 

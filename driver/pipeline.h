@@ -5,6 +5,7 @@
 // returns nothing after errors; a broken structure (a pass's own fault) is thrown as InternalError.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -48,7 +49,7 @@ class Pipeline {
   TokenBuffer Tokens(const std::string& name, std::string text, uint32_t first_line = 1);
   // Tokens to Ast, operators not yet resolved. nullopt after errors.
   std::optional<ast::Ast> Syntax(const TokenBuffer& tokens);
-  // Checks the library modules that `ast` imports, once each, then `ast` itself: adds to session.program.
+  // Checks the modules that `ast` imports, once each, then `ast` itself: adds to session.program.
   bool Check(ast::Ast& ast, const CheckOptions& options);
 
   // The most general type of ParseRepl's `it = expression`, as text; "" after errors.
@@ -56,6 +57,9 @@ class Pipeline {
 
   // Checks a library module if it was not yet. False if there is none of that name.
   bool LoadLibraryModule(std::string_view name);
+
+  // Where the program's own modules lie: below the folder of this file, a source's; "-" is the current folder.
+  void LookBeside(const std::string& file);
 
   // Function graphs and the tagged graph of everything that `entry` needs. `name` is the graph's.
   std::optional<fg::Program> Functions(core::VarId entry, const std::string& name, const LowerOptions& options);
@@ -65,7 +69,20 @@ class Pipeline {
   core::VarId DefinitionNamed(std::string_view name) const;
 
  private:
+  // A module of the program itself.
+  struct OwnModule {
+    bool checked = false;   // false: what it imports is being checked
+    Span import;            // the first one
+  };
+  bool LoadImports(const ast::Module& module, const CheckOptions& options);
+  bool LoadOwnModule(const ast::Import& import, const std::string& path, const CheckOptions& options);
+  std::string PathOf(Symbol module) const;
+
   std::vector<std::string_view> loaded_;  // library modules
+  std::map<Symbol, OwnModule> own_;
+  std::string main_;    // the main file
+  std::string folder_;  // where it lies, with the slash; "" is the current one
+  Symbol root_;         // the name in the main file's header, while it is checked
 };
 
 }  // namespace df

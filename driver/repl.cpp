@@ -328,11 +328,12 @@ void Repl::Evaluate(ast::Ast& ast, const ast::BindStmt* bind) {
     return;
   }
   Flush();
-  if (!graph.action) Bind(Intern(kIt), name);
   Stats stats;
   std::string read;
   bool ended = RunGraph(graph, name, definition->name.span, read, stats);
+  // What failed or was stopped leaves `it` as it was.
   if (ended && graph.action) BindAnswer(name, read, bind);
+  else if (ended) Bind(Intern(kIt), name);
   if (ended && show_type_ && !bind) console_.out() << pipeline_->session.TypeOf(Intern(kIt)) << '\n';
   if (show_time_) {
     std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;

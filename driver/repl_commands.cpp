@@ -66,6 +66,7 @@ void Repl::Load(std::string_view argument) {
   if (std::optional<std::string> text = ReadFile(name, kMaxSourceBytes, pipeline_->diags)) {
     Reset();
     loaded_ = name;
+    pipeline_->LookBeside(loaded_);
     std::optional<ast::Ast> ast = pipeline_->Syntax(pipeline_->Tokens(DisplayName(loaded_), std::move(*text)));
     CheckOptions check;
     check.repl = true;

@@ -62,7 +62,7 @@ void Repl::Kind(std::string_view argument) {
 }
 
 void Repl::Browse(std::string_view argument) {
-  if (!argument.empty() && !pipeline_->LoadLibraryModule(argument)) {
+  if (!argument.empty() && !pipeline_->LoadLibraryModule(argument) && !pipeline_->session.Browse(Intern(argument))) {
     Diagnostics& diag = pipeline_->diags.Report(Diag::UnknownModule, {}, argument);
     std::vector<std::string_view> names;
     for (const LibraryModule& module : LibraryModules()) names.push_back(module.name);

@@ -30,8 +30,8 @@ llvm::MutableArrayRef<T> Mutable(List<T> list) {
 
 class Resolver {
  public:
-  Resolver(Ast& ast, FixityTable& table, RecordTable& records, Diagnostics& diags)
-      : ast_(ast), table_(table), records_(records), diags_(diags) {}
+  Resolver(Ast& ast, FixityTable& table, RecordTable& records, Diagnostics& diags, const QualifiedFixities& qualified)
+      : ast_(ast), table_(table), records_(records), diags_(diags), qualified_(qualified) {}
 
   void Run() {
     for (Decl* decl : ast_.module.decls)
@@ -170,8 +170,10 @@ class Resolver {
     size_t mark_;
   };
 
-  Fixity FixityOf(Symbol name) const {
-    auto it = table_.find(name.index);
+  Fixity FixityOf(const Name& op) const {
+    if (op.qualifier.valid())
+      if (auto it = qualified_.find({op.qualifier.index, op.text.index}); it != qualified_.end()) return it->second;
+    auto it = table_.find(op.text.index);
     return it == table_.end() ? Fixity{} : it->second;
   }
 
@@ -265,7 +267,7 @@ class Resolver {
   Operator OperatorOf(Expr* expr) const {
     const Name& name =
         llvm::isa<ConExpr>(expr) ? llvm::cast<ConExpr>(expr)->name : llvm::cast<VarExpr>(expr)->name;
-    return {name.text, expr->span, FixityOf(name.text), expr, false};
+    return {name.text, expr->span, FixityOf(name), expr, false};
   }
 
   // `(a + b *)` and `(* a + b)`: the operand's own operators must bind more tightly than the section's.
@@ -323,7 +325,7 @@ class Resolver {
         llvm::SmallVector<Operator> ops;
         for (Pat*& operand : Mutable(infix->operands)) Visit(operand);
         for (const Name& op : infix->ops)
-          ops.push_back({op.text, op.span, FixityOf(op.text), nullptr, false});
+          ops.push_back({op.text, op.span, FixityOf(op), nullptr, false});
         llvm::ArrayRef<Operator> first(ops);
         pat = Chain<Pat>(infix->operands, first, [&](const Operator& op, Pat* left, Pat* right) -> Pat* {
           const Name& name = infix->ops[static_cast<size_t>(&op - first.data())];
@@ -519,13 +521,15 @@ class Resolver {
   FixityTable& table_;
   RecordTable& records_;
   Diagnostics& diags_;
+  const QualifiedFixities& qualified_;
   std::vector<Undo> undo_;
 };
 
 }  // namespace
 
-void ResolveFixity(Ast& ast, FixityTable& table, RecordTable& records, Diagnostics& diags) {
-  Resolver(ast, table, records, diags).Run();
+void ResolveFixity(Ast& ast, FixityTable& table, RecordTable& records, Diagnostics& diags,
+                   const QualifiedFixities& qualified) {
+  Resolver(ast, table, records, diags, qualified).Run();
 }
 
 }  // namespace df

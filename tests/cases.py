@@ -7,7 +7,8 @@
     -- CASE: div 1 0 => error (divide by zero)
     -- CASE tagged: sumTo 1000000 0 => 500000500000      on that engine only
 
-A program with a NAME.out beside it is run as it stands; that is what it must print. NAME.in is its standard input.
+A program with a NAME.out beside it is run as it stands; that is what it must print. NAME.in is its standard input. Modules that it
+imports are the .hs files of its folder.
 The expectations are GHC's outputs; scripts/refresh-ghc checks that. Without --quick the plain translation (-O0) and
 calls instead of loops (--no-loops) must give the same; a graph is also written to a file and read back. A mode that makes the
 same file as one before is not run again. On a build with
@@ -58,12 +59,12 @@ def without_leaks():
     return {**os.environ, "ASAN_OPTIONS": (given + ":" if given else "") + "detect_leaks=0"}
 
 
-def run_everywhere(dfc, source, engines, modes, stdin, judge_run, environment):
+def run_everywhere(dfc, cwd, source, engines, modes, stdin, judge_run, environment):
     """What is wrong with the runs of one program, on each engine, compiled in each mode."""
     faults, seen = [], set()
 
     def run(*words, stdin=b""):
-        return subprocess.run([dfc, *words], input=stdin, capture_output=True, timeout=TIMEOUT, env=environment)
+        return subprocess.run([dfc, *words], input=stdin, capture_output=True, timeout=TIMEOUT, cwd=cwd, env=environment)
 
     with tempfile.TemporaryDirectory() as folder:
         graph = os.path.join(folder, "case.graph")
@@ -89,10 +90,11 @@ def run_everywhere(dfc, source, engines, modes, stdin, judge_run, environment):
 
 def check(dfc, path, text, case, modes, environment):
     """All that is wrong with one case, or with a whole program."""
+    cwd = os.path.dirname(os.path.abspath(path))  # where a program from the standard input has its modules
     if case.whole:
-        faults = run_everywhere(dfc, text.encode(), ENGINES, modes, case.stdin, lambda done: judge_whole(case, done), environment)
+        faults = run_everywhere(dfc, cwd, text.encode(), ENGINES, modes, case.stdin, lambda done: judge_whole(case, done), environment)
         return ["%s: %s" % (os.path.relpath(path), fault) for fault in faults]
-    faults = run_everywhere(dfc, program_of(text, case).encode(), (case.engine,) if case.engine else ENGINES, modes, b"",
+    faults = run_everywhere(dfc, cwd, program_of(text, case).encode(), (case.engine,) if case.engine else ENGINES, modes, b"",
                             lambda done: judge(case, done), environment)
     return ["%s:%d: %s\n  expected %s\n%s" % (os.path.relpath(path), case.line, case.expression, case.value, fault)
             for fault in faults]

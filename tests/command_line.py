@@ -200,6 +200,40 @@ def unreadable_sources(d):
 
 
 @test
+def programs_of_several_files(d):
+    for folder in ("app", "app/Shapes", "elsewhere"):
+        os.mkdir(os.path.join(d.path, folder))
+    d.file("app/Shapes/Area.hs", "module Shapes.Area (area) where\nimport Shapes.Unit\narea :: Int -> Int\narea n = n * n * unit\n")
+    d.file("app/Shapes/Unit.df", "module Shapes.Unit where\nunit :: Int\nunit = 2\n")
+    d.file("app/Main.hs", "module Main (main) where\nimport Shapes.Area\nmain :: IO ()\nmain = print (area 3)\n")
+    d.expect(0, "run", "app/Main.hs", out="18\n")
+    d.expect(0, "run", os.path.join(d.path, "app", "Main.hs"), out="18\n")
+    d.expect(0, "run", "elsewhere/../app/Main.hs", out="18\n")
+    d.expect(0, "check", "app/Main.hs", out="")
+    d.expect(0, "check", "app/Shapes/Unit.df", out="")
+    # The graph holds everything.
+    d.expect(0, "app/Main.hs", "-o", "main.graph")
+    d.expect(0, "run", "main.graph", out="18\n")
+    # A program from the standard input has its modules in the current folder.
+    d.file("Here.hs", "module Here where\nhere = 5\n")
+    d.expect(0, "run", "-", stdin="import Here\nmain = here\n", out="5\n")
+    d.expect(1, "run", "-", stdin="import Shapes.Area\nmain = area 3\n", err="there is no module `Shapes.Area`")
+    # .df before .hs; a folder is no module.
+    d.file("Here.df", "module Here where\nhere = 6\n")
+    d.expect(0, "run", "-", stdin="import Here\nmain = here\n", out="6\n")
+    d.expect(1, "run", "-", stdin="import Elsewhere\nmain = 1\n", err="there is no module")
+    # The main file's own name is the library's unless its header says so.
+    d.file("Fold.df", "import Fold\nmain = 3\n")
+    d.expect(0, "run", "Fold.df", out="3\n")
+    d.file("Fold.df", "module Fold where\nimport Fold\nmain = 3\n")
+    d.expect(1, "run", "Fold.df", err="modules that import each other are not supported")
+    d.file("Bad.hs", "module Bad where\nx = \"")
+    with open(os.path.join(d.path, "Bad.hs"), "ab") as file:
+        file.write(b"\xff\"\n")
+    d.expect(1, "run", "-", stdin="import Bad\nmain = x\n", err="Bad.hs:2:6")
+
+
+@test
 def graphs_that_are_none(d):
     """What is wrong with the file, and what to do."""
     anew = "hint: `dfc FILE.df -o NAME.graph` makes it from its source"

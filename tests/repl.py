@@ -167,6 +167,8 @@ def info(d):
     for part in ("data Maybe a = Nothing | Just a\n", "instance Ord a => Ord (Maybe a) -- Defined in `", "data (,) a b = (,) a b\n",
                  "type String = [Char]\n"):
         assert part in out, (part, out)
+    out, _ = d.expect(0, "repl", stdin=":info Show\n")
+    assert "Show Int" in out and "Prim" not in out, out  # nor types that no program can name
     d.expect(1, "repl", stdin=":info mapp\n", err="did you mean `map`?")
     d.expect(1, "repl", stdin=":info\n", err="`:info` wants an argument")
 
@@ -189,6 +191,34 @@ def browse(d):
     out, _ = d.expect(0, "repl", stdin=":browse Prelude\n")
     assert "\nmap :: (a -> b) -> [a] -> [b]\n" in out and "prim" not in out, out
     d.expect(1, "repl", stdin=":browse Preludee\n", err="did you mean `Prelude`?")
+
+
+@test
+def modules(d):
+    """The program's own modules, beside the file that was loaded; at first beside the prompt."""
+    d.file("Counter.hs", "module Counter (Counter, zero, tick, (+++)) where\ninfixr 5 +++\nnewtype Counter = Counter Int deriving Show\n"
+                         "zero = Counter 0\ntick :: Counter -> Counter\ntick (Counter n) = Counter (n + 1)\na +++ b = a - b\n")
+    d.file("p.df", "import Counter\ntwice = tick . tick\nmain = twice zero\n")
+    shown = "Counter 2\nCounter 1\n9\n"
+    d.expect(0, "repl", "p.df", stdin="main\ntick zero\n10 +++ 3 +++ 2\n", out=shown)
+    d.expect(0, "repl", stdin="import Counter\ntick (tick zero)\ntick zero\n10 +++ 3 +++ 2\n", out=shown)
+    d.expect(0, "repl", stdin="import qualified Counter as C\n10 C.+++ 3 C.+++ 2\n", out="9\n")
+    d.expect(0, "repl", "p.df", stdin=":browse Counter\n:info +++\n",
+             out="(+++) :: Num a => a -> a -> a\ntype Counter :: *\nnewtype Counter = ...\ntick :: Counter -> Counter\nzero :: Counter\n"
+                 "(+++) :: Num a => a -> a -> a \t-- Defined at Counter.hs:7:3\ninfixr 5 +++\n")
+    os.mkdir(os.path.join(d.path, "sub"))
+    d.file("sub/Other.df", "module Other where\nother = 7\n")
+    d.file("sub/q.df", "import Other\nx = other + 1\n")
+    d.expect(0, "repl", stdin=":load sub/q.df\nx\n:reload\nother\n", out="8\n7\n")
+    # What failed can be asked for again, and leaves no instances behind.
+    d.file("Broken.hs", "module Broken where\ndata T = T\ninstance Show T where show _ = 'c'\n")
+    _, err = d.expect(1, "repl", stdin="import Broken\nimport Broken\n1 + 1\n", out="2\n")
+    assert err.count("Broken.hs:3:") >= 2 and "two instances" not in err, err
+
+
+@test
+def it_survives_a_failure(d):
+    d.expect(1, "repl", stdin="1 + 1\n1 `div` (0 :: Int)\nit\nnope\nit + 1\n", out="2\n2\n3\n")
 
 
 @test

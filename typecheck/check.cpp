@@ -32,6 +32,24 @@ bool CheckSession::Check(const ast::Ast& ast, Diagnostics& diags, const CheckOpt
   return ok;
 }
 
+void CheckSession::EnterImported(const ast::Ast& ast, Diagnostics& diags) {
+  check::Checker(program, impl_->env, diags, CheckOptions(), ast, fixities)
+      .EnterImported(impl_->own_fixities, fixities, qualified, records);
+}
+
+void CheckSession::KeepFixities(Symbol module) {
+  auto keep = [&](Symbol name, uint64_t key) {
+    // One that came from a module below has its fixity already.
+    auto fixity = fixities.find(name.index);
+    impl_->own_fixities.try_emplace(key, fixity == fixities.end() ? Fixity{} : fixity->second);
+  };
+  const check::ModuleExports& exports = impl_->env.own_modules[module];
+  for (const auto& [name, var] : exports.values)
+    if (!program.vars[var].from_library) keep(name, check::FixityKey(var));
+  for (const auto& [name, con] : exports.constructors)
+    if (impl_->env.library_files.count(program.constructors[con].span.file.index) == 0) keep(name, check::FixityKey(con));
+}
+
 std::string CheckSession::TypeOfExpression(const ast::Ast& ast, Diagnostics& diags) {
   check::Env& env = impl_->env;
   check::Scope before = env.user;

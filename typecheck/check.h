@@ -16,6 +16,7 @@ namespace df {
 
 struct CheckOptions {
   bool library = false;     // the module may use `foreign import prim`, and declares the built-in classes
+  bool imported = false;    // a module of the program that others import: no `main` is looked for, its exports are kept
   bool repl = false;        // definitions may replace earlier ones of the same name; no monomorphic `main` needed
   bool warnings = true;     // exhaustiveness, redundancy
   Symbol entry;             // the definition that is printed; by default `main`, or the prompt's `it`
@@ -43,7 +44,13 @@ class CheckSession {
   bool Check(const ast::Ast& ast, Diagnostics& diags, const CheckOptions& options = {});
 
   FixityTable fixities;
-  RecordTable records;  // for `C {..}`
+  QualifiedFixities qualified;  // of operators from the program's own modules
+  RecordTable records;          // for `C {..}`
+
+  // To be called before fixities are resolved: enters those of what `ast` imports from the program's own modules.
+  void EnterImported(const ast::Ast& ast, Diagnostics& diags);
+  // To be called after a module of the program was checked, while `fixities` are those within it.
+  void KeepFixities(Symbol module);
 
   // For `:type`: the most general type of the expression in a module `it = <expression>` (ParseRepl makes
   // it), as GHCi prints it; "" after an error. Nothing is defined.
@@ -61,7 +68,7 @@ class CheckSession {
   // For `:info`: every meaning of a name (a value, a constructor, a type, a class), each with its type or
   // declaration, its place, fixity and instances, in GHCi's form; "" if it has none.
   std::string Info(Symbol name, Symbol qualifier, const SourceManager& sources) const;
-  // For `:browse`: what a library module offers, or with an invalid name what the user defined; sorted by name.
+  // For `:browse`: what a module offers, or with an invalid name what the user defined; sorted by name.
   // nullopt if no such module was loaded.
   std::optional<std::string> Browse(Symbol module) const;
   // For `:kind`: the kind of the type in ParseReplType's `type it = ...`; "" after an error. Nothing is defined.

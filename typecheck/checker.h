@@ -151,6 +151,9 @@ class Checker {
   Checker(core::Program& program, Env& env, Diagnostics& diags, const CheckOptions& options,
           const ast::Ast& ast, const FixityTable& fixities);
   bool Run();
+  // Gives the operators and records that come from the program's own modules their fixities and their fields.
+  void EnterImported(const std::map<uint64_t, Fixity>& known, FixityTable& fixities, QualifiedFixities& qualified,
+                     RecordTable& records) const;
 
  private:
   using TypeArgs = llvm::SmallVector<TypeId, 4>;
@@ -161,8 +164,14 @@ class Checker {
   void ImportAll(const ModuleExports& exports, Symbol qualifier, bool unqualified);
   template <typename From>
   const ast::Name* Select(const ast::Item& item, const From& from, ModuleExports& out);
+  // A module that this one may import; nullptr if none of that name was checked.
+  const ModuleExports* FindModule(Symbol name) const;
+  bool IsImportedAs(Symbol name) const;
+  void ExportInScope(Symbol qualifier, ModuleExports& out) const;
+  void MakeKnown();
   void Export();
   void CheckExports();
+  const ast::Name* SelectExport(const ast::Item& item, ModuleExports& out);
   // Of several imports with one name, or an import and a definition of this module, none is meant: reported where the
   // name is used. `names` is the part of a module's exports that it is looked up in. At the prompt the later one counts.
   template <typename T>
@@ -171,7 +180,8 @@ class Checker {
   const T* FindOwn(std::map<Symbol, T> ModuleExports::*names, const ast::Name& name) const;
   Symbol OwnQualifier() const;
   bool IsOwnQualifier(Symbol qualifier) const;
-  bool Provides(const ast::Import& import, const ast::Name& name) const;
+  enum class NameKind : uint8_t { Value, Constructor, Type };
+  bool Provides(const ast::Import& import, const ast::Name& name, NameKind kind) const;
   bool IsLocal(Symbol name) const;
   VarId FindValue(const ast::Name& name, bool report = true);
   ConId FindConstructor(const ast::Name& name, bool report = true);
@@ -189,8 +199,9 @@ class Checker {
   // ---- explain_name.cpp
   void ReportUnbound(Diag diag, const ast::Name& name, std::vector<std::string_view> candidates);
   void ReportUnknownModule(const ast::Import& import);
-  void HintAtQualified(const ast::Name& name);
-  bool HintAtModule(Symbol name);
+  void HintAtQualified(const ast::Name& name, Diag missing);
+  bool HintAtModule(Symbol name, Diag missing);
+  bool HintAtPrivate(Symbol module, Symbol name, Diag missing);
   bool HintAtConstructors();
   bool MayBeImported(const ast::Name& name) const;
   std::vector<std::string_view> ModuleNames() const;
@@ -434,6 +445,7 @@ class Checker {
   TypeId QuickType(const ast::Expr* expr, int depth = 4);
 
   // ---- explain_hint.cpp
+  bool ExplainNamesakes(TypeId left, TypeId right);
   void HintAtClash(TypeId expected, TypeId actual, Span span, const Reason& why);
   void HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
                     TypeId expected);

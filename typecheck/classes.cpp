@@ -278,6 +278,14 @@ void Checker::DefaultAll(size_t mark, bool report, uint32_t min_level) {
     if (groups.empty()) return;
     wanted_.resize(mark);
     wanted_.insert(wanted_.end(), rest.begin(), rest.end());
+    // A number where a `t a` is expected goes first: the `a` is not to be asked for as well.
+    if (report)
+      std::stable_partition(groups.begin(), groups.end(), [&](const auto& group) {
+        return llvm::any_of(group.second, [&](const Wanted& pred) {
+          return (pred.origin.kind == Origin::Number || pred.origin.kind == Origin::Fraction) &&
+                 types_.Kind(unify_.Prune(pred.type)) == TypeKind::App;
+        });
+      });
     for (const auto& [meta, preds] : groups)
       if (DefaultMeta(meta, preds, report)) wanted_.insert(wanted_.end(), preds.begin(), preds.end());
     SolveFrom(mark);

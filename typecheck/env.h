@@ -60,7 +60,11 @@ struct Scope {
   Names<core::ClassId> classes;
 };
 
-// What a library module offers to those who import it.
+// A value or a constructor as a key of a map of fixities.
+inline uint64_t FixityKey(core::VarId var) { return var.index; }
+inline uint64_t FixityKey(core::ConId con) { return (uint64_t{1} << 32) | con.index; }
+
+// What a module offers to those who import it.
 struct ModuleExports {
   std::map<Symbol, core::VarId> values;
   std::map<Symbol, core::ConId> constructors;
@@ -73,7 +77,9 @@ struct Env {
   std::vector<KindId> tycon_kinds;      // by TyConId
   std::vector<KindId> class_kinds;      // by ClassId: of the class's parameter
   std::vector<Synonym> synonyms;
-  std::map<Symbol, ModuleExports> modules;
+  std::map<Symbol, ModuleExports> modules;      // the library's
+  std::map<Symbol, ModuleExports> own_modules;  // the program's, which go first in a program
+  std::map<Symbol, ModuleExports> own_declared;  // all that these declare: for messages
   Scope builtin;   // the types that need no declaration
   Scope library;   // everything that library modules declare: where the checker looks up well-known names
   Scope user;      // what user modules and the REPL see

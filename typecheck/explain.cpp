@@ -146,6 +146,23 @@ bool Checker::NumbersFit(TypeId expected, TypeId actual, bool actual_was_number,
   return true;
 }
 
+// Two types of one name, from two modules or entered at the prompt one after the other: where each is declared.
+bool Checker::ExplainNamesakes(TypeId left, TypeId right) {
+  if (!left.valid() || !right.valid()) return false;
+  TypeId heads[] = {unify_.Head(left), unify_.Head(right)};
+  for (TypeId head : heads)
+    if (types_.Kind(head) != TypeKind::Con) return false;
+  const TyCon &one = types_.cons[types_.ConOf(heads[0])], &other = types_.cons[types_.ConOf(heads[1])];
+  if (heads[0] == heads[1] || one.name != other.name) return false;
+  const char* which = "one";
+  for (const TyCon* con : {&one, &other}) {
+    if (!Shown(con->span).valid()) continue;
+    diags_.Note(con->span, fmt::format("{} `{}` is declared here", which, Text(con->name)));
+    which = "the other";
+  }
+  return true;
+}
+
 void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId actual, Span span,
                              const Reason& why) {
   // Named in the order in which a message speaks of them.
@@ -248,6 +265,7 @@ void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId a
   finish();
   if (unify_.Prune(expected) != unify_.Prune(clash.left) && (dimension || found.size() + wanted.size() > 60))
     diags_.Note(Span(), fmt::format("in them, `{}` clashes with `{}`", text[2], text[3]));
+  if (ExplainNamesakes(clash.left, clash.right)) return;
   HintAtClash(expected, actual, span, why);
 }
 

@@ -79,6 +79,9 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
     explain_asked();
     if (derived) {
       diags_.Hint(fmt::format("an instance that is written out can have the context: `instance {} => ..`", pred));
+    } else if (!of_instance && types_.vars[var].span.valid() && !Shown(types_.vars[var].span).valid()) {
+      // The signature is that of a method of the library's, `foldMap` for one: nobody can add to it.
+      if (origin.name.valid() && Text(origin.name) == "+") diags_.Hint("`<>` joins two values of a `Monoid`");
     } else if (!HintAtTypeVariable(var)) {
       diags_.Hint(of_instance ? fmt::format("add the context to the instance: `instance {} => ..`", pred)
                               : fmt::format("add `{}` to the context of the signature", pred));
@@ -168,6 +171,7 @@ void Checker::ReportAmbiguous(llvm::ArrayRef<Wanted> preds) {
     if ((pred.origin.kind == Origin::Number || pred.origin.kind == Origin::Fraction) &&
         types_.Kind(unify_.Prune(pred.type)) == TypeKind::App) {
       Error(Diag::NumberMismatch, pred.origin.span, DescribeOrigin(pred.origin), PrintType(pred.type));
+      unify_.MarkAny(pred.type);  // of what it would hold nothing more can be said
       ExplainPlace(pred.type, pred.origin.span);
       for (const Wanted& other : preds)
         if (&other != &pred && Shown(other.origin.span).valid())

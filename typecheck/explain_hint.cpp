@@ -65,6 +65,12 @@ void Checker::HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*
   VarId var = fn ? FindValue(fn->name, false) : VarId();
   if (var.valid() && (Text(fn->name.text) == "error" || GivesAction(var, expected)) && IsShort(text(app)) && IsShort(text(args[1])))
     HintAtBinding(text(fn), text(app->args[0]), name, text(args[1]));
+  // `Left "no " ++ name`
+  const auto* con = app && app->args.size() == 1 ? llvm::dyn_cast<ast::ConExpr>(app->fn) : nullptr;
+  ConId holder = con ? FindConstructor(con->name, false) : ConId();
+  if (holder.valid() && types_.Head(unify_.Zonk(expected)) == program_.constructors[holder].tycon && IsShort(text(app)) &&
+      IsShort(text(args[1])))
+    HintAtBinding(text(con), text(app->args[0]), name, text(args[1]));
   if ((name == "return" || name == "pure") && args.size() == 1 && callee.var.valid() &&
       program_.vars[callee.var].from_library)
     diags_.Hint("a function's value needs no `return`: that makes an action of it");
@@ -238,6 +244,9 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
     return void(diags_.Hint("it may be `Nothing`: a `case` with `Just x -> ..` and `Nothing -> ..` takes the value out"));
   if (named(want, "Maybe") && !named(have, "Maybe") && IsShort(text))
     return void(diags_.Hint(fmt::format("`Just {}` is a `Maybe` that holds it", Parenthesized(text))));
+  if (named(want, "Either") && !named(have, "Either") && IsShort(text) && actual.valid() &&
+      argument_of(expected) == unify_.Zonk(actual))
+    return void(diags_.Hint(fmt::format("`Right {}` is an `Either` that holds it", Parenthesized(text))));
   // `putStrLn "n = " ++ show n`
   size_t space = text.find(' ');
   if (found == Builtin::IO && wanted != Builtin::IO && is_operator && why.index == 0 && IsShort(text) && IsShort(other) &&

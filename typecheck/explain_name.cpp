@@ -85,6 +85,7 @@ std::vector<std::string_view> Checker::ModuleNames() const {
   std::vector<std::string_view> names;
   for (const LibraryModule& module : LibraryModules())
     if (!IsInternalModule(module.name)) names.push_back(module.name);
+  for (const auto& [name, exports] : env_.own_modules) names.push_back(Text(name));
   for (const auto& [name, exports] : env_.modules)
     if (!IsInternalModule(Text(name)) && std::find(names.begin(), names.end(), Text(name)) == names.end())
       names.push_back(Text(name));
@@ -99,15 +100,19 @@ void Checker::ReportUnknownModule(const ast::Import& import) {
     if (name.starts_with(foreign.name) &&
         (name.size() == foreign.name.size() || name[foreign.name.size()] == '.' || foreign.name.back() == '.'))
       return void(diag.Hint(std::string(foreign.hint)));
+  if (IsInternalModule(name)) return;
   std::string_view near = NearestName(name, ModuleNames());
-  if (!near.empty()) diag.Hint(fmt::format("did you mean `{}`?", near));
+  if (!near.empty()) return void(diag.Hint(fmt::format("did you mean `{}`?", near)));
+  std::string file(name);
+  std::replace(file.begin(), file.end(), '.', '/');
+  diag.Hint(fmt::format("a module of your own would be in `{0}.df` or `{0}.hs`, beside the program", file));
 }
 
 // The module that the import list of this one calls `qualifier`.
 const ModuleExports* Checker::QualifiedModule(Symbol qualifier) const {
   for (const ast::Import& import : module_.imports)
     if ((import.as.text.valid() ? import.as.text : import.module.text) == qualifier)
-      if (auto it = env_.modules.find(import.module.text); it != env_.modules.end()) return &it->second;
+      if (const ModuleExports* found = FindModule(import.module.text)) return found;
   return nullptr;
 }
 
@@ -146,7 +151,7 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
     return;
   }
   Diagnostics& diag = Error(id, name.span, shown);
-  if (name.qualifier.valid()) return HintAtQualified(name);
+  if (name.qualifier.valid()) return HintAtQualified(name, id);
   // A name that differs in case only, of whatever kind: `true`, `just`, `Length`.
   auto by_case = [&](const auto& names) {
     std::string_view found;
@@ -176,7 +181,7 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
   bool own = is_near && (exports_.values.count(symbol) || exports_.constructors.count(symbol) ||
                          exports_.types.count(symbol) || exports_.classes.count(symbol));
   if (id == Diag::UnboundConstructor && !own && HintAtConstructors()) return;
-  if ((own || !HintAtModule(name.text)) && is_near) diags_.Hint(fmt::format("did you mean `{}`?", near));
+  if ((own || !HintAtModule(name.text, id)) && is_near) diags_.Hint(fmt::format("did you mean `{}`?", near));
 }
 
 // A constructor that a pattern of a type of the program's has, and the type has not.
@@ -195,12 +200,16 @@ bool Checker::HintAtConstructors() {
   return true;
 }
 
-void Checker::HintAtQualified(const ast::Name& name) {
+void Checker::HintAtQualified(const ast::Name& name, Diag missing) {
   std::vector<std::string_view> names;
   if (const ModuleExports* module = QualifiedModule(name.qualifier)) {
     for (const auto& [other, entity] : module->values) names.push_back(Text(other));
     for (const auto& [other, entity] : module->constructors) names.push_back(Text(other));
     for (const auto& [other, entity] : module->types) names.push_back(Text(other));
+    for (const ast::Import& import : module_.imports)
+      if ((import.as.text.valid() ? import.as.text : import.module.text) == name.qualifier &&
+          HintAtPrivate(import.module.text, name.text, missing))
+        return;
     std::string_view near = NearestName(Text(name.text), names);
     if (!near.empty()) return void(diags_.Hint(fmt::format("did you mean `{}.{}`?", Text(name.qualifier), near)));
     for (const ForeignName& foreign : kForeignNames)
@@ -222,15 +231,34 @@ void Checker::HintAtQualified(const ast::Name& name) {
   diags_.Hint(fmt::format("no import is called `{}`", Text(name.qualifier)));
 }
 
+// What is missing says in which namespace to look; an import list names things of any.
+bool Has(const ModuleExports& module, Symbol name, Diag missing) {
+  switch (missing) {
+    case Diag::UnboundName: return module.values.count(name);
+    case Diag::UnboundConstructor: return module.constructors.count(name);
+    case Diag::UnboundType: return module.types.count(name);
+    case Diag::UnboundClass: return module.classes.count(name);
+    default: return module.values.count(name) || module.types.count(name) || module.classes.count(name) || module.constructors.count(name);
+  }
+}
+
+// A module of the program that declares the name, and keeps it for itself.
+bool Checker::HintAtPrivate(Symbol module, Symbol name, Diag missing) {
+  auto own = env_.own_declared.find(module);
+  if (own == env_.own_declared.end() || !Has(own->second, name, missing)) return false;
+  diags_.Hint(fmt::format("`{}` defines it, and does not export it", Text(module)));
+  return true;
+}
+
 // The module that has the name, if it is not imported, or is imported under another name.
-bool Checker::HintAtModule(Symbol name) {
+bool Checker::HintAtModule(Symbol name, Diag missing) {
   for (const ast::Import& import : module_.imports) {
-    auto it = env_.modules.find(import.module.text);
-    if (it == env_.modules.end()) continue;
-    const ModuleExports& exports = it->second;
-    if (!exports.values.count(name) && !exports.constructors.count(name) && !exports.types.count(name) &&
-        !exports.classes.count(name))
+    const ModuleExports* found = FindModule(import.module.text);
+    if (!found) continue;
+    if (!Has(*found, name, missing)) {
+      if (HintAtPrivate(import.module.text, name, missing)) return true;
       continue;
+    }
     std::string_view module = Text(import.module.text);
     if (import.qualified)
       diags_.Hint(fmt::format("`{}` is imported qualified: `{}.{}`", module,
@@ -238,6 +266,11 @@ bool Checker::HintAtModule(Symbol name) {
     else diags_.Hint(fmt::format("the import of `{}` leaves it out", module));
     return true;
   }
+  for (const auto& [module, exports] : env_.own_modules)
+    if (Has(exports, name, missing)) {
+      diags_.Hint(fmt::format("the module `{0}` has it: add `import {0}`", Text(module)));
+      return true;
+    }
   for (const LibraryModule& module : LibraryModules())
     if (!IsInternalModule(module.name) && module.name != "Prelude" && Offers(module.text, Text(name))) {
       diags_.Hint(fmt::format("the module `{0}` has it: add `import {0}`", module.name));

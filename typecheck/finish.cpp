@@ -71,7 +71,8 @@ bool Checker::Run() {
   DefaultAll(0, true, 0);
   SettleDims();
   ReportOpenDims(nullptr);
-  if (!options_.library && !options_.repl) CheckExports();
+  if (options_.imported) Export();
+  else if (!options_.library && !options_.repl) CheckExports();
   bool ok = diags_.error_count() == errors;
   ZonkAll();
   if (ok) {
@@ -162,7 +163,7 @@ void Checker::ZonkAll() {
 }
 
 void Checker::FindMain() {
-  if (options_.library) return;
+  if (options_.library || options_.imported) return;
   Symbol name = options_.entry.valid() ? options_.entry : Intern("main");
   auto found = exports_.values.find(name);
   if (found == exports_.values.end() || program_.vars[found->second].kind != core::VarKind::Top) return;

@@ -23,6 +23,11 @@ class Describer {
 
   // A data type; with a valid `only` the other constructors are left out.
   std::string Data(TyConId con, core::ConId only = {}) const {
+    return Data(con, [&](core::ConId id) { return !only.valid() || id == only; });
+  }
+  // The constructors that `shows` refuses are left out.
+  template <typename F>
+  std::string Data(TyConId con, F shows) const {
     const TyCon& row = types_.cons[con];
     std::string name = check::PrintName(row.builtin == Builtin::Function ? Intern("(->)") : row.name);
     std::string out = fmt::format("type {} :: {}\n", name, env_.kinds.Print(env_.KindOf(con)));
@@ -31,8 +36,9 @@ class Describer {
     for (TyVarId param : row.params) out += fmt::format(" {}", Text(types_.vars[param].name));
     bool first = true, left_out = false;
     for (core::ConId id : row.constructors) {
-      if (only.valid() && id != only && left_out) continue;
-      left_out = only.valid() && id != only;
+      bool shown = shows(id);
+      if (!shown && left_out) continue;
+      left_out = !shown;
       out += first ? " = " : " | ";
       out += left_out ? "..." : Constructor(id);
       first = false;
@@ -99,6 +105,7 @@ class Describer {
       if (current == env_.instances.end() || !llvm::is_contained(current->second, core::InstanceId(i)) ||
           !wanted(row.cls, head))
         continue;
+      if (head.valid() && check::IsLibraryOnly(types_.cons[head].name)) continue;  // a type that no program can name
       core::Scheme scheme;
       scheme.preds = row.context;
       scheme.type = row.head;
@@ -224,17 +231,25 @@ std::optional<std::string> CheckSession::Browse(Symbol module) const {
     if (kind != core::VarKind::Method && !env.field_owner.count(var.index) && !check::IsLibraryOnly(name))
       rows.push_back({Text(name), describe.Value(name, var)});
   };
+  const check::ModuleExports* exports = nullptr;
   auto add_type = [&](Symbol name, check::TypeName type) {
+    // A module's constructors are those that it offers.
+    auto shows = [&](core::ConId con) {
+      if (!exports) return true;
+      auto found = exports->constructors.find(program.constructors[con].name);
+      return found != exports->constructors.end() && found->second == con;
+    };
     rows.push_back({Text(name), type.is_synonym() ? describe.SynonymOf(name, env.synonyms[type.synonym])
-                                                  : describe.Data(type.con)});
+                                                  : describe.Data(type.con, shows)});
   };
   auto add_class = [&](Symbol name, core::ClassId cls) { rows.push_back({Text(name), describe.Class(cls)}); };
   if (module.valid()) {
-    auto found = env.modules.find(module);
-    if (found == env.modules.end()) return std::nullopt;
-    for (const auto& [name, var] : found->second.values) add_value(name, var);
-    for (const auto& [name, type] : found->second.types) add_type(name, type);
-    for (const auto& [name, cls] : found->second.classes) add_class(name, cls);
+    auto own = env.own_modules.find(module), found = env.modules.find(module);
+    if (own == env.own_modules.end() && found == env.modules.end()) return std::nullopt;
+    exports = own != env.own_modules.end() ? &own->second : &found->second;
+    for (const auto& [name, var] : exports->values) add_value(name, var);
+    for (const auto& [name, type] : exports->types) add_type(name, type);
+    for (const auto& [name, cls] : exports->classes) add_class(name, cls);
   } else {
     const Scope& scope = impl_->scope();
     scope.values.ForEach([&](Symbol name, core::VarId var) {

@@ -13,6 +13,12 @@ bool IsInternalModule(std::string_view name) { return name.starts_with("Prelude.
 namespace {
 
 template <typename T>
+bool IsSame(const T& a, const T& b) {
+  if constexpr (std::is_same_v<T, TypeName>) return a.con == b.con && a.synonym == b.synonym;
+  else return a == b;
+}
+
+template <typename T>
 const T* Look(const Names<T>& names, const ast::Name& name) {
   return names.Find(name.text, name.qualifier);
 }
@@ -31,7 +37,7 @@ void Checker::OpenScope() {
   Symbol prelude = Intern("Prelude");
   bool names_prelude = false;
   for (const ast::Import& import : module_.imports) names_prelude |= import.module.text == prelude;
-  if (options_.library) {
+  if (options_.library || options_.imported) {
     scope_ = &own_scope_;
     builtins(own_scope_);
     if (module_.name.text != prelude && !names_prelude && env_.modules.count(prelude))
@@ -61,13 +67,20 @@ void Checker::ImportAll(const ModuleExports& exports, Symbol qualifier, bool unq
   add(scope_->classes, exports.classes);
 }
 
+const ModuleExports* Checker::FindModule(Symbol name) const {
+  if (!options_.library)
+    if (auto own = env_.own_modules.find(name); own != env_.own_modules.end()) return &own->second;
+  auto found = env_.modules.find(name);
+  return found == env_.modules.end() ? nullptr : &found->second;
+}
+
 void Checker::ImportModule(const ast::Import& import) {
-  auto found = env_.modules.find(import.module.text);
-  if (found == env_.modules.end() || (!options_.library && IsInternalModule(Text(import.module.text)))) {
+  const ModuleExports* found = FindModule(import.module.text);
+  if (!found || (!options_.library && IsInternalModule(Text(import.module.text)))) {
     ReportUnknownModule(import);
     return;
   }
-  const ModuleExports& all = found->second;
+  const ModuleExports& all = *found;
   Symbol qualifier = import.as.text.valid() ? import.as.text : import.module.text;
   if (!import.has_items) {
     ImportAll(all, qualifier, !import.qualified);
@@ -88,7 +101,8 @@ void Checker::ImportModule(const ast::Import& import) {
     Diagnostics& diag =
         Error(Diag::NotExported, unknown->span, Text(import.module.text), Text(unknown->text));
     std::string_view near = NearestName(Text(unknown->text), names);
-    if (!near.empty()) diag.Hint(fmt::format("did you mean `{}`?", near));
+    if (!HintAtPrivate(import.module.text, unknown->text, Diag::NotExported) && !near.empty())
+      diag.Hint(fmt::format("did you mean `{}`?", near));
     failed_imports_.push_back(import);
   }
   if (!import.hiding) {
@@ -110,12 +124,14 @@ const ast::Name* Checker::Select(const ast::Item& item, const From& from, Module
   bool known = false;
   // The members that `from` has: all of them, or those that the item lists.
   std::vector<Symbol> members;
+  const ClassId* cls = Look(from.classes, item.name);
+  const TypeName* type = Look(from.types, item.name);
   if (const VarId* var = Look(from.values, item.name)) out.values[item.name.text] = *var, known = true;
-  if (const ClassId* cls = Look(from.classes, item.name)) {
+  if (cls) {
     out.classes[item.name.text] = *cls, known = true;
     for (VarId method : program_.classes[*cls].methods) members.push_back(program_.vars[method].name);
   }
-  if (const TypeName* type = Look(from.types, item.name)) {
+  if (type) {
     out.types[item.name.text] = *type, known = true;
     if (!type->is_synonym())
       for (ConId con : types_.cons[type->con].constructors) {
@@ -135,6 +151,13 @@ const ast::Name* Checker::Select(const ast::Item& item, const From& from, Module
   auto add = [&](const ast::Name& member) {
     const VarId* var = Look(from.values, member);
     const ConId* con = Look(from.constructors, member);
+    // Something else may have the name here.
+    if (var) {
+      auto owner = env_.field_owner.find(var->index);
+      bool method = cls && program_.vars[*var].kind == core::VarKind::Method && program_.vars[*var].cls == *cls;
+      if (!method && !(type && owner != env_.field_owner.end() && owner->second == type->con)) var = nullptr;
+    }
+    if (con && !IsSequencePattern(*con) && !(type && program_.constructors[*con].tycon == type->con)) con = nullptr;
     if (var) out.values[member.text] = *var;
     if (con) out.constructors[member.text] = *con;
     return var || con;
@@ -147,10 +170,29 @@ const ast::Name* Checker::Select(const ast::Item& item, const From& from, Module
   return nullptr;
 }
 
-// A library module offers what its export list names, or all that it declares. What it declares can be found
-// by the checker itself; of several with one name the first, which is the Prelude's.
-void Checker::Export() {
-  Symbol module = module_.name.text.valid() ? module_.name.text : Intern("Main");
+// Does an import of this module go by the name? The Prelude needs none.
+bool Checker::IsImportedAs(Symbol name) const {
+  return Text(name) == "Prelude" || llvm::any_of(module_.imports, [&](const ast::Import& import) {
+    return (import.as.text.valid() ? import.as : import.module).text == name;
+  });
+}
+
+// `module M` in the export list of a program's module: what is in scope as `x` and as `M.x`.
+void Checker::ExportInScope(Symbol qualifier, ModuleExports& out) const {
+  auto add = [&](const auto& names, auto& to) {
+    names.ForEach([&](Symbol name, const auto& entity) {
+      const auto* qualified = names.Find(name, qualifier);
+      if (qualified && IsSame(*qualified, entity)) to[name] = entity;
+    });
+  };
+  add(scope_->values, out.values);
+  add(scope_->constructors, out.constructors);
+  add(scope_->types, out.types);
+  add(scope_->classes, out.classes);
+}
+
+// What the library declares can be found by the checker itself; of several with one name the first, which is the Prelude's.
+void Checker::MakeKnown() {
   auto enter = [&](auto& names, const auto& from) {
     for (const auto& [name, entity] : from)
       if (!names.Find(name)) names.Add(name, entity);
@@ -159,8 +201,28 @@ void Checker::Export() {
   enter(env_.library.constructors, exports_.constructors);
   enter(env_.library.types, exports_.types);
   enter(env_.library.classes, exports_.classes);
+}
+
+const ast::Name* Checker::SelectExport(const ast::Item& item, ModuleExports& out) {
+  if (item.name.qualifier.valid() && IsOwnQualifier(item.name.qualifier)) {
+    ast::Item plain = item;
+    plain.name.qualifier = Symbol();
+    return Select(plain, exports_, out);
+  }
+  if (IsAmbiguous(&ModuleExports::values, item.name) || IsAmbiguous(&ModuleExports::types, item.name) ||
+      IsAmbiguous(&ModuleExports::classes, item.name))
+    return nullptr;
+  return Select(item, *scope_, out);
+}
+
+// A module offers what its export list names, or all that it declares.
+void Checker::Export() {
+  Symbol module = OwnQualifier();
+  if (options_.library) MakeKnown();
+  else env_.own_declared[module] = exports_;
+  auto& modules = options_.library ? env_.modules : env_.own_modules;
   if (!module_.has_exports) {
-    env_.modules[module] = exports_;
+    modules[module] = exports_;
     return;
   }
   ModuleExports out;
@@ -173,15 +235,17 @@ void Checker::Export() {
   for (const ast::Item& item : module_.exports) {
     if (item.is_module && item.name.text == module) {
       add_all(exports_);
-    } else if (item.is_module && env_.modules.count(item.name.text)) {
+    } else if (item.is_module && !options_.library && IsImportedAs(item.name.text)) {
+      ExportInScope(item.name.text, out);
+    } else if (item.is_module && options_.library && env_.modules.count(item.name.text)) {
       add_all(env_.modules[item.name.text]);
     } else if (item.is_module) {
       Error(Diag::ExportUnknown, item.name.span, Text(item.name.text));
-    } else if (const ast::Name* unknown = Select(item, *scope_, out)) {
+    } else if (const ast::Name* unknown = SelectExport(item, out)) {
       Error(Diag::ExportUnknown, unknown->span, Text(unknown->text));
     }
   }
-  env_.modules[module] = std::move(out);
+  modules[module] = std::move(out);
 }
 
 // A program's export list is for people, but may not lie.
@@ -189,11 +253,9 @@ void Checker::CheckExports() {
   ModuleExports named;
   for (const ast::Item& item : module_.exports) {
     if (item.is_module) {
-      bool known = item.name.text == module_.name.text;
-      for (const ast::Import& import : module_.imports)
-        known |= (import.as.text.valid() ? import.as : import.module).text == item.name.text;
-      if (!known) Error(Diag::ExportUnknown, item.name.span, Text(item.name.text));
-    } else if (const ast::Name* unknown = Select(item, *scope_, named)) {
+      if (item.name.text != OwnQualifier() && !IsImportedAs(item.name.text))
+        Error(Diag::ExportUnknown, item.name.span, Text(item.name.text));
+    } else if (const ast::Name* unknown = SelectExport(item, named)) {
       Error(Diag::ExportUnknown, unknown->span, Text(unknown->text));
     }
   }
@@ -211,17 +273,20 @@ void Checker::UnbindTo(size_t mark) {
   }
 }
 
-// Does the import bring this name into scope, given that its module has it?
-bool Checker::Provides(const ast::Import& import, const ast::Name& name) const {
+// Does the import bring this name into scope, given that its module has it as an entity of this kind?
+bool Checker::Provides(const ast::Import& import, const ast::Name& name, NameKind kind) const {
   Symbol qualifier = import.as.text.valid() ? import.as.text : import.module.text;
   if (name.qualifier.valid() ? name.qualifier != qualifier : import.qualified) return false;
   if (!import.has_items) return true;
   bool listed = false;
   for (const ast::Item& item : import.items) {
-    listed |= item.name.text == name.text;
+    // By itself a constructor can be hidden, and not be imported; the patterns of `Seq` can.
+    listed |= item.name.text == name.text &&
+              (kind != NameKind::Constructor || import.hiding || item.name.text == Intern("Empty") || Text(name.text)[0] == ':');
+    if (kind == NameKind::Type) continue;
     for (const ast::Name& member : item.members) listed |= member.text == name.text;
     if (!item.all_members) continue;
-    const ModuleExports& all = env_.modules.find(import.module.text)->second;
+    const ModuleExports& all = *FindModule(import.module.text);
     if (const ClassId* cls = Look(all.classes, item.name))
       for (VarId method : program_.classes[*cls].methods) listed |= program_.vars[method].name == name.text;
     if (const TypeName* type = Look(all.types, item.name); type && !type->is_synonym())
@@ -241,18 +306,17 @@ bool Checker::IsAmbiguous(std::map<Symbol, T> ModuleExports::*names, const ast::
     Symbol module;
     Span span;
   };
-  auto same = [](const T& a, const T& b) {
-    if constexpr (std::is_same_v<T, TypeName>) return a.con == b.con && a.synonym == b.synonym;
-    else return a == b;
-  };
+  constexpr NameKind kKind = std::is_same_v<T, VarId>   ? NameKind::Value
+                             : std::is_same_v<T, ConId> ? NameKind::Constructor
+                                                        : NameKind::Type;
   llvm::SmallVector<Meaning, 2> meanings;
   auto offer = [&](Symbol module, Span span, const ast::Import* import) {
-    auto exports = env_.modules.find(module);
-    if (exports == env_.modules.end()) return;
-    auto found = (exports->second.*names).find(name.text);
-    if (found == (exports->second.*names).end() || IsLibraryOnly(name.text)) return;
-    if (llvm::any_of(meanings, [&](const Meaning& m) { return same(m.entity, found->second); })) return;
-    if (import && !Provides(*import, name)) return;
+    const ModuleExports* exports = FindModule(module);
+    if (!exports) return;
+    auto found = (exports->*names).find(name.text);
+    if (found == (exports->*names).end() || IsLibraryOnly(name.text)) return;
+    if (llvm::any_of(meanings, [&](const Meaning& m) { return IsSame(m.entity, found->second); })) return;
+    if (import && !Provides(*import, name, kKind)) return;
     meanings.push_back({found->second, module, span});
   };
   Symbol prelude = Intern("Prelude");
@@ -278,6 +342,31 @@ bool Checker::IsAmbiguous(std::map<Symbol, T> ModuleExports::*names, const ast::
   Symbol module = meanings.back().module;
   diag.Hint(fmt::format("`import {} hiding ({})` leaves one of them out", Text(module), PrintName(name.text)));
   return true;
+}
+
+void Checker::EnterImported(const std::map<uint64_t, Fixity>& known, FixityTable& fixities, QualifiedFixities& qualified,
+                            RecordTable& records) const {
+  for (const ast::Import& import : module_.imports) {
+    auto own = env_.own_modules.find(import.module.text);
+    if (own == env_.own_modules.end()) continue;
+    Symbol qualifier = import.as.text.valid() ? import.as.text : import.module.text;
+    auto enter = [&](Symbol name, uint64_t key, NameKind kind) {
+      auto fixity = known.find(key);
+      if (fixity == known.end()) return;  // the library's, known to all
+      if (Provides(import, {name, qualifier, Span()}, kind)) qualified[{qualifier.index, name.index}] = fixity->second;
+      if (Provides(import, {name, Symbol(), Span()}, kind)) fixities[name.index] = fixity->second;
+    };
+    for (const auto& [name, var] : own->second.values) enter(name, FixityKey(var), NameKind::Value);
+    for (const auto& [name, con] : own->second.constructors) {
+      enter(name, FixityKey(con), NameKind::Constructor);
+      if (!Provides(import, {name, Symbol(), Span()}, NameKind::Constructor) &&
+          !Provides(import, {name, qualifier, Span()}, NameKind::Constructor))
+        continue;
+      records.erase(name.index);
+      for (const core::Field& field : program_.constructors[con].fields)
+        if (field.name.valid()) records[name.index].push_back(field.name);
+    }
+  }
 }
 
 bool Checker::IsLocal(Symbol name) const {

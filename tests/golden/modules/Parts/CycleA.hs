@@ -1,0 +1,4 @@
+module Parts.CycleA where
+import Parts.CycleB
+a :: Int
+a = b

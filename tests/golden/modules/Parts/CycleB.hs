@@ -1,0 +1,4 @@
+module Parts.CycleB where
+import Parts.CycleA
+b :: Int
+b = 1

@@ -1,0 +1,6 @@
+module Parts.Deep.Sum where
+
+import Parts.One (shared)
+
+total :: Int
+total = shared + 1

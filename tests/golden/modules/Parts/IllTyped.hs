@@ -1,0 +1,4 @@
+module Parts.IllTyped where
+
+double :: Int -> Int
+double x = x ++ x

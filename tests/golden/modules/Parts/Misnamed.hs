@@ -1,0 +1,4 @@
+module Parts.Other where
+
+x :: Int
+x = 1

@@ -1,0 +1,6 @@
+module Parts.Orphan where
+
+import Parts.One
+
+instance Sized Int where
+  size n = n + 1

@@ -1,0 +1,4 @@
+module Parts.Partial where
+
+fromJust' :: Maybe a -> a
+fromJust' (Just x) = x

@@ -1,0 +1,3 @@
+module Parts.Unparsed where
+
+f x = (x

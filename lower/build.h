@@ -71,6 +71,7 @@ class Builder {
   Yield Build(const Expr* expr, Shape shape, bool tail, Guards guards);
   Yield Leaf(const Expr* expr, Shape shape, bool tail);
   bool FailsWith(fg::Value value, fg::Value guard, int depth) const;
+  std::optional<size_t> FirstStrict(FunId fun) const;
   Yield Finish(Yield yield, const Guards& guards, ir::PosId pos);
   fg::Value Eval(const Expr* expr);
   fg::Value Lazy(const Expr* expr, const std::string& name, const std::string& reason);

@@ -24,6 +24,35 @@ bool Builder::FailsWith(fg::Value value, fg::Value guard, int depth) const {
   return llvm::any_of(node.operands, [&](fg::Value operand) { return FailsWith(operand, guard, depth - 1); });
 }
 
+// Of the strict parameters of a function the one that its body looks at first: what fails there fails before all else, as it does
+// in the order of the source. None: none is strict.
+std::optional<size_t> Builder::FirstStrict(FunId fun) const {
+  const Function& function = p_.functions[fun];
+  const std::vector<bool>& strict = strictness_.params[fun.index];
+  llvm::SmallDenseMap<uint32_t, const Expr*, 8> bound;
+  std::function<std::optional<size_t>(const Expr*)> first = [&](const Expr* expr) -> std::optional<size_t> {
+    for (; expr->kind == Kind::Let; expr = expr->head)
+      for (const Binding& binding : expr->bindings) bound[binding.var.index] = binding.value;
+    if (expr->kind == Kind::Case) return first(expr->head);
+    if (expr->kind == Kind::Op) {
+      for (const Expr* arg : expr->args)
+        if (std::optional<size_t> found = first(arg)) return found;
+      return std::nullopt;
+    }
+    if (expr->kind != Kind::Var) return std::nullopt;
+    for (size_t i = 0; i < strict.size(); ++i)
+      if (strict[i] && function.params[i] == expr->var) return i;
+    auto it = bound.find(expr->var.index);
+    if (it == bound.end()) return std::nullopt;
+    const Expr* value = it->second;
+    bound.erase(it);  // a definition may refer to itself
+    return first(value);
+  };
+  if (std::optional<size_t> found = first(function.body)) return found;
+  auto some = std::find(strict.begin(), strict.end(), true);
+  return some == strict.end() ? std::nullopt : std::optional<size_t>(some - strict.begin());
+}
+
 // Makes a result fail if a guard has failed.
 Builder::Yield Builder::Finish(Yield yield, const Guards& guards, ir::PosId pos) {
   if (guards.empty()) return yield;
@@ -34,9 +63,8 @@ Builder::Yield Builder::Finish(Yield yield, const Guards& guards, ir::PosId pos)
     return yield;
   }
   // The next iteration surely evaluates a strict parameter: that is where a failure can be put.
-  for (size_t i = 0; i < yield.values.size(); ++i) {
-    if (!strictness_.params[self_.index][i]) continue;
-    for (fg::Value guard : llvm::reverse(guards)) yield.values[i] = Seq(guard, yield.values[i], pos);
+  if (std::optional<size_t> first = FirstStrict(self_)) {
+    for (fg::Value guard : llvm::reverse(guards)) yield.values[*first] = Seq(guard, yield.values[*first], pos);
     return yield;
   }
   // Nothing is surely evaluated. The call is one like any other, then.

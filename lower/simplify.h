@@ -55,7 +55,8 @@ class Simplifier {
   Expr* Beta(llvm::ArrayRef<VarId> params, Expr* body, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
   Expr* SimplifyOp(Expr* expr);    // simplify_op.cpp
   Expr* FoldBinary(Expr* expr);
-  Expr* FoldCaseOfNumbers(Expr* expr);
+  Expr* FoldConstants(Expr* expr);
+  Expr* FoldCaseOfConstants(Expr* expr);
   Expr* CopyAtom(const Expr* atom);
   Expr* Inline(FunId fun, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
   bool ShouldInline(FunId fun, llvm::ArrayRef<Expr*> args) const;

@@ -51,35 +51,52 @@ Expr* Simplifier::FoldBinary(Expr* expr) {
                      expr->pos);
 }
 
-// `x == Red` of a derived instance compares numbers, that of x by a case. The case itself can say what comes out.
-Expr* Simplifier::FoldCaseOfNumbers(Expr* expr) {
-  size_t at = expr->args[0]->kind == Kind::Case ? 0 : 1;
-  Expr* numbers = expr->args[at];
-  if (numbers->kind != Kind::Case || expr->args[1 - at]->kind != Kind::Const || p_.BuiltinOf(expr->type) != df::Builtin::Bool) return expr;
-  std::vector<Expr*> results;
-  for (const Alt& alt : numbers->alts) {
-    if (alt.body->kind != Kind::Const) return expr;
-    Expr* test = p_.New(Kind::Op, expr->type, expr->pos);
-    test->op = expr->op;
-    test->args = {expr->args[0], expr->args[1]};
-    test->args[at] = alt.body;
-    test = FoldBinary(test);
-    if (test->kind != Kind::Const) return expr;
-    results.push_back(test);
+// `x == Red` of a derived instance compares numbers, that of x by a case; `m /= Nothing` negates what a case gives. An op on the
+// constants that a case chooses from is the case of its results.
+Expr* Simplifier::FoldCaseOfConstants(Expr* expr) {
+  size_t at = 0;
+  while (at < expr->args.size() && expr->args[at]->kind == Kind::Const) ++at;
+  if (at == expr->args.size() || expr->args[at]->kind != Kind::Case) return expr;
+  for (size_t i = at + 1; i < expr->args.size(); ++i)
+    if (expr->args[i]->kind != Kind::Const) return expr;
+  Expr* choice = expr->args[at];
+  std::vector<Expr*> cases = {choice}, results;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    for (const Alt& alt : cases[i]->alts) {
+      if (alt.body->kind == Kind::Case) {
+        cases.push_back(alt.body);
+        continue;
+      }
+      if (alt.body->kind != Kind::Const) return expr;
+      Expr* op = p_.New(Kind::Op, expr->type, expr->pos);
+      op->op = expr->op;
+      op->attr = expr->attr;
+      op->args = expr->args;
+      op->args[at] = alt.body;
+      op = FoldConstants(op);
+      if (op->kind != Kind::Const) return expr;
+      results.push_back(op);
+    }
   }
-  for (size_t i = 0; i < results.size(); ++i) numbers->alts[i].body = results[i];
-  numbers->type = expr->type;
+  auto result = results.begin();
+  for (Expr* one : cases) {
+    one->type = expr->type;
+    for (Alt& alt : one->alts)
+      if (alt.body->kind != Kind::Case) alt.body = *result++;
+  }
   changed_ = true;
-  return numbers;
+  return choice;
 }
 
 Expr* Simplifier::SimplifyOp(Expr* expr) {
   for (Expr*& arg : expr->args) arg = Simplify(arg);
   if (!options_.Does(Optimisation::Fold)) return expr;
-  if (expr->args.size() == 2) {
-    expr = FoldBinary(expr);
-    return expr->kind == Kind::Op ? FoldCaseOfNumbers(expr) : expr;
-  }
+  expr = FoldConstants(expr);
+  return expr->kind == Kind::Op ? FoldCaseOfConstants(expr) : expr;
+}
+
+Expr* Simplifier::FoldConstants(Expr* expr) {
+  if (expr->args.size() == 2) return FoldBinary(expr);
   if (expr->args.size() != 1) return expr;
   Expr* arg = expr->args[0];
   if (expr->op == ir::Op::Not && arg->kind == Kind::Op && (arg->op == ir::Op::Eq || arg->op == ir::Op::Ne)) {
@@ -108,6 +125,7 @@ Expr* Simplifier::SimplifyOp(Expr* expr) {
     std::memcpy(&bits, &value, 4);
     return word(ir::TypeKind::Float, bits);
   };
+  if (expr->op == ir::Op::Not) return word(ir::TypeKind::Bool, !constant.word);
   if (expr->op == ir::Op::TextSize) return word(ir::TypeKind::Int, static_cast<int64_t>(constant.text.size()));
   if (expr->op == ir::Op::Neg) {
     switch (kind) {

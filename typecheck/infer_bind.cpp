@@ -329,12 +329,18 @@ void Checker::InferPatternBinding(Binding& binding, bool top, BoundGroup& out) {
   bool strict = made->kind == core::PatKind::Bang;
   if (strict) made = made->args[0];
   if (strict_ && !top && made->kind != core::PatKind::Lazy) strict = true;
-  size_t next = 0;
+  // By name: a record's fields may stand in another order than that of the declaration, which is the one of `bound`.
+  llvm::DenseMap<uint32_t, VarId> declared;
+  for (VarId var : binding.binders)
+    if (var.valid()) declared[program_.vars[var].name.index] = var;
   std::vector<VarId> outer;
   for (const Bound& binder : bound) {
-    // Binders were declared in this order; what was declared twice has none.
-    VarId var = next < binding.binders.size() ? binding.binders[next] : VarId();
-    ++next;
+    // A name that stands twice was declared once.
+    VarId var;
+    if (auto it = declared.find(binder.name.index); it != declared.end()) {
+      var = it->second;
+      declared.erase(it);
+    }
     outer.push_back(var);
     if (!var.valid()) continue;
     UnifyResult result = unify_.Unify(program_.vars[var].scheme.type, program_.vars[binder.var].scheme.type);

@@ -41,15 +41,15 @@ class Accumulator {
   // x transposed times y.
   void AddProduct(const T* x, const T* y, size_t rows) {
     if (rows_ * columns_ == 0) return;
-    if (held_ + rows > kRowsOfProduct) Multiply();
-    left_.insert(left_.end(), x, x + rows * rows_);
-    right_.insert(right_.end(), y, y + rows * columns_);
-    held_ += rows;
+    if (left_.size() + rows > kRowsOfProduct) Multiply();
+    for (size_t k = 0; k < rows; ++k) {
+      left_.push_back(x + k * rows_);
+      right_.push_back(y + k * columns_);
+    }
   }
   void Multiply() {
-    if (held_ == 0) return;
-    cpu::AddTransposedProduct(left_.data(), right_.data(), out_, held_, rows_, columns_, !std::exchange(begun_, true));
-    held_ = 0;
+    if (left_.empty()) return;
+    cpu::AddTransposedProduct(left_.data(), right_.data(), out_, left_.size(), rows_, columns_, !std::exchange(begun_, true));
     left_.clear();
     right_.clear();
   }
@@ -62,8 +62,7 @@ class Accumulator {
   T* out_;
   size_t rows_, columns_;
   bool begun_ = false;
-  std::vector<T> left_, right_;  // rows that wait
-  size_t held_ = 0;
+  std::vector<const T*> left_, right_;  // rows that wait, where they are
 };
 
 // The terms of a sum, from left to right. They lie all over the memory, and to go through the sum depth first would be to wait for one
@@ -171,7 +170,7 @@ class TermFinder {
 
 // What is looked at some terms from now is asked for: the tensors first, then their elements.
 void Prefetch(llvm::ArrayRef<SumTerm> terms, size_t at) {
-  constexpr size_t kElements = 8, kLine = 64, kMost = 512;
+  constexpr size_t kElements = 8, kLine = 64, kMost = 2048;
   PrefetchTensors(terms, at);
   if (at + kElements < terms.size()) {
     for (const Value& field : terms[at + kElements]) {

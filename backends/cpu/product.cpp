@@ -5,7 +5,6 @@
 #include <cstring>
 #include <vector>
 
-#include "backends/cpu/layout.h"
 #include "backends/cpu/level.h"
 #include "runtime/scalar.h"
 
@@ -103,6 +102,15 @@ constexpr size_t kMostLanes = 16, kMostColumns = 3;
 // Rows of y that are gone over at a time: a strip of so many stays in the caches. Sums go on where they stood.
 constexpr size_t kDepth = 512;
 
+// The loops' room for a result of m rows.
+template <typename T>
+std::vector<T>& Space(size_t m) {
+  static thread_local std::vector<T> space;
+  size_t room = (kDepth * kMostColumns + m) * kMostLanes;
+  if (space.size() < room) space.resize(room);
+  return space;
+}
+
 // What the loops are to do with the sum in `out`, and how y is given.
 enum class Sum : bool { New, GoesOn };
 enum class Right : bool { AsIs, Turned };
@@ -110,7 +118,6 @@ enum class Right : bool { AsIs, Turned };
 template <typename T>
 void Run(Loop<T> loop, const T* x, size_t x_stride, const T* y, size_t y_stride, T* out, size_t out_stride, size_t m, size_t k,
          size_t n, Sum sum = Sum::New, Right right = Right::AsIs) {
-  static thread_local std::vector<T> space;
   bool more = sum == Sum::GoesOn, turned = right == Right::Turned;
   if (m == 0 || n == 0 || (k == 0 && more)) return;
   if (k == 0) {
@@ -125,8 +132,7 @@ void Run(Loop<T> loop, const T* x, size_t x_stride, const T* y, size_t y_stride,
     for (size_t i = 0; i < row.size(); ++i) out[i * out_stride] = row[i];
     return;
   }
-  size_t room = (kDepth * kMostColumns + m) * kMostLanes;
-  if (space.size() < room) space.resize(room);
+  std::vector<T>& space = Space<T>(m);
   for (size_t l = 0; l == 0 || l < k; l += kDepth)
     loop(x + l, x_stride, turned ? y + l : y + l * y_stride, y_stride, out, out_stride, m, std::min(k - l, kDepth), n, more || l > 0,
          turned, space.data());
@@ -145,13 +151,19 @@ Loop<double> LoopOf<double>() {
   return loop;
 }
 
-// The loops want x as rows of the result.
 template <typename T>
-void AddTransposed(Loop<T> loop, const T* x, const T* y, T* out, size_t rows, size_t m, size_t n, bool fresh) {
-  static thread_local std::vector<T> turned;
-  turned.resize(m * rows);
-  Turn(x, m, rows, m, turned.data());
-  Run(loop, turned.data(), rows, y, n, out, n, m, rows, n, fresh ? Sum::New : Sum::GoesOn);
+using LoopOfRows = void (*)(const T* const*, const T* const*, T*, size_t, size_t, size_t, bool, T*);
+
+template <typename T>
+void AddTransposed(LoopOfRows<T> loop, const T* const* x, const T* const* y, T* out, size_t rows, size_t m, size_t n, bool fresh) {
+  if (m == 0 || n == 0 || (rows == 0 && !fresh)) return;
+  if (rows == 0) {
+    std::fill(out, out + m * n, T(0));
+    return;
+  }
+  std::vector<T>& space = Space<T>(m);
+  for (size_t l = 0; l < rows; l += kDepth)
+    loop(x + l, y + l, out, m, std::min(rows - l, kDepth), n, !fresh || l > 0, space.data());
 }
 
 }  // namespace
@@ -203,13 +215,17 @@ void MatMulTransposed<int64_t>(const int64_t* x, size_t x_stride, const int64_t*
 }
 
 template <>
-void AddTransposedProduct<float>(const float* x, const float* y, float* out, size_t rows, size_t m, size_t n, bool fresh) {
-  AddTransposed(LoopOf<float>(), x, y, out, rows, m, n, fresh);
+void AddTransposedProduct<float>(const float* const* x, const float* const* y, float* out, size_t rows, size_t m, size_t n, bool fresh) {
+  static const auto loop =
+      ForThisProcessor<LoopOfRows<float>>(plain_float::ProductOfRows, avx2_float::ProductOfRows, avx512_float::ProductOfRows);
+  AddTransposed(loop, x, y, out, rows, m, n, fresh);
 }
 
 template <>
-void AddTransposedProduct<double>(const double* x, const double* y, double* out, size_t rows, size_t m, size_t n, bool fresh) {
-  AddTransposed(LoopOf<double>(), x, y, out, rows, m, n, fresh);
+void AddTransposedProduct<double>(const double* const* x, const double* const* y, double* out, size_t rows, size_t m, size_t n, bool fresh) {
+  static const auto loop =
+      ForThisProcessor<LoopOfRows<double>>(plain_double::ProductOfRows, avx2_double::ProductOfRows, avx512_double::ProductOfRows);
+  AddTransposed(loop, x, y, out, rows, m, n, fresh);
 }
 
 }  // namespace df::cpu

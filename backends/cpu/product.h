@@ -30,9 +30,9 @@ void MatMul(const T* x, const T* y, T* out, size_t m, size_t k, size_t n) {
 template <typename T>
 void MatMulTransposed(const T* x, size_t x_stride, const T* y, size_t y_stride, T* out, size_t out_stride, size_t m, size_t k, size_t n);
 
-// out, [m, n], plus x, [rows, m], transposed times y, [rows, n]: the chain of each element goes on, so that it does not matter
-// how rows are divided among calls. `fresh`: what is in `out` does not count, the chains begin. T: float, double.
+// out, [m, n], plus x, [rows, m], transposed times y, [rows, n], of which each row lies anywhere: the chain of each element goes on, so
+// that it does not matter how rows are divided among calls. `fresh`: what is in `out` does not count, the chains begin. T: float, double.
 template <typename T>
-void AddTransposedProduct(const T* x, const T* y, T* out, size_t rows, size_t m, size_t n, bool fresh);
+void AddTransposedProduct(const T* const* x, const T* const* y, T* out, size_t rows, size_t m, size_t n, bool fresh);
 
 }  // namespace df::cpu

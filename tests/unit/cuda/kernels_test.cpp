@@ -177,7 +177,12 @@ void Product(size_t m, size_t k, size_t n, int tile, How how, bool special) {
   RowsOnCard<T> x_rows(left, k, m, how), y_rows(y, k, n, how);
   OnCard<T> sum(before);
   want = before;
-  cpu::AddTransposedProduct(x_rows.host.data(), y_rows.host.data(), want.data(), k, m, n, false);
+  std::vector<const T*> x_at(k), y_at(k);
+  for (size_t l = 0; l < k; ++l) {
+    x_at[l] = x_rows.host.data() + l * m;
+    y_at[l] = y_rows.host.data() + l * n;
+  }
+  cpu::AddTransposedProduct(x_at.data(), y_at.data(), want.data(), k, m, n, false);
   p.x = x_rows.rows;
   p.y = y_rows.rows;
   p.x_turned = true;

@@ -30,14 +30,14 @@ void OutputStream::write_impl(const char* bytes, size_t size) {
   constexpr size_t kMost = 1 << 30;  // that a system takes at once
   written_ += size;
   while (size > 0 && !error_) {
-    ssize_t taken = ::write(STDOUT_FILENO, bytes, std::min(size, kMost));
+    ssize_t taken = ::write(descriptor_, bytes, std::min(size, kMost));
     if (taken >= 0) {
       bytes += taken;
       size -= static_cast<size_t>(taken);
     } else if (errno == EINTR) {
       if (given_up && given_up()) return;
     } else if (errno == EAGAIN) {
-      pollfd output = {STDOUT_FILENO, POLLOUT, 0};
+      pollfd output = {descriptor_, POLLOUT, 0};
       ::poll(&output, 1, -1);
     } else {
       error_ = std::error_code(errno, std::generic_category());
@@ -46,9 +46,13 @@ void OutputStream::write_impl(const char* bytes, size_t size) {
 }
 
 Console::Console()
-    : err_(STDERR_FILENO, /*shouldClose=*/false, /*unbuffered=*/true), color_(WantsColor()) {
+    : out_(STDOUT_FILENO),
+      program_err_(STDERR_FILENO),
+      err_(STDERR_FILENO, /*shouldClose=*/false, /*unbuffered=*/true),
+      color_(WantsColor()) {
   if (::isatty(STDOUT_FILENO)) out_.SetUnbuffered();
   else out_.SetBufferSize(1 << 14);
+  program_err_.SetUnbuffered();
   err_.SetBufferSize(1 << 14);
   err_.tie(&out_);
 }
@@ -63,6 +67,18 @@ bool Console::Write(std::string_view text) {
   out_ << llvm::StringRef(text.data(), text.size());
   out_.flush();
   return !out_.error();
+}
+
+bool Console::WriteError(std::string_view text) {
+  out_.flush();
+  err_.flush();
+  program_err_ << llvm::StringRef(text.data(), text.size());
+  return !program_err_.error();
+}
+
+void Console::GiveUpWhen(std::function<bool()> given_up) {
+  program_err_.given_up = given_up;
+  out_.given_up = std::move(given_up);
 }
 
 void Console::Show(const Diagnostics& diags) {

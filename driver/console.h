@@ -12,9 +12,10 @@
 
 namespace df {
 
-// Standard output. A write that a signal interrupts can be given up.
+// What a program writes: standard output or standard error. A write that a signal interrupts can be given up.
 class OutputStream : public llvm::raw_ostream {
  public:
+  explicit OutputStream(int descriptor) : descriptor_(descriptor) {}
   ~OutputStream() override { flush(); }
   const std::error_code& error() const { return error_; }
   void clear_error() { error_ = {}; }
@@ -25,6 +26,7 @@ class OutputStream : public llvm::raw_ostream {
   void write_impl(const char* bytes, size_t size) override;
   uint64_t current_pos() const override { return written_; }
 
+  int descriptor_;
   std::error_code error_;
   uint64_t written_ = 0;
 };
@@ -40,6 +42,10 @@ class Console {
 
   // Writes at once; false if standard output takes nothing any more.
   bool Write(std::string_view text);
+  // The same for what a program writes on standard error; our own messages go to `err`.
+  bool WriteError(std::string_view text);
+  // Asked when a signal has come while a program's output waits to be taken. Empty: it waits on.
+  void GiveUpWhen(std::function<bool()> given_up);
 
   // From now on whatever is wrong is told as JSON, one object a line (docs/errors.md).
   void UseJson() { json_ = true; }
@@ -56,6 +62,7 @@ class Console {
 
  private:
   OutputStream out_;
+  OutputStream program_err_;
   llvm::raw_fd_ostream err_;
   bool color_;
   bool json_ = false;

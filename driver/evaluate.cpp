@@ -274,12 +274,12 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   times.run_cpu = ProcessorTime();
   // A pipe that nobody reads.
   if (run.leave)
-    console.out().given_up = [&] {
+    console.GiveUpWhen([&] {
       bool interrupted = interrupt && interrupt->load();
       bool late = run.limits.timeout.count() > 0 && Clock::now() >= began + run.limits.timeout;
       if (!leaving && (interrupted || late)) run.leave(execution->GiveUp(interrupted ? Stop::Interrupted : Stop::Timeout));
       return leaving;
-    };
+    });
   std::vector<Value> all = AllInputs(graph, std::move(inputs), options, performance);
   Outcome outcome;
   if (graph.action) {
@@ -294,7 +294,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   execution->Finish();
   console.out().flush();
   timer.reset();
-  console.out().given_up = nullptr;
+  console.GiveUpWhen(nullptr);
   if (timeline) timeline->End();
   times.run = Clock::now() - began - times.prepare;
   times.run_cpu = ProcessorTime() - times.run_cpu;

@@ -49,5 +49,6 @@ Host::Input StandardStreams::ReadDescriptor(std::string& bytes) {
 }
 
 bool StandardStreams::Write(std::string_view bytes) { return console_.Write(bytes); }
+bool StandardStreams::WriteError(std::string_view bytes) { return console_.WriteError(bytes); }
 
 }  // namespace df

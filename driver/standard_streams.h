@@ -1,6 +1,6 @@
 // driver/standard_streams.h
 //
-// The outside of a graph that acts, as the program dfc has it: standard input and standard output.
+// The outside of a graph that acts, as the program dfc has it: standard input, standard output and standard error.
 #pragma once
 
 #include <chrono>
@@ -25,6 +25,7 @@ class StandardStreams : public Host {
   Input Read(std::string& bytes) override;
   Input ReadDescriptor(std::string& bytes);
   bool Write(std::string_view bytes) override;
+  bool WriteError(std::string_view bytes) override;
 
  private:
   Console& console_;

@@ -66,6 +66,7 @@ Value Performance::Reader::Next() {
   std::optional<Value> end;
   if (closed) return Value::Word(list.nil);
   while (chars.empty() && !end) {
+    performance.FlushError();
     if (performance.host_.flush_before_read) performance.Flush();
     switch (performance.host_.Read(bytes)) {
       case Host::Input::Some: break;
@@ -117,8 +118,18 @@ bool Performance::Flush() {
   return written;
 }
 
-// Character by character: nobody needs the whole text at once, and what was written is let go.
-Outcome Performance::WriteText(Execution& execution, Value text) {
+// What was written before comes first, although nothing else would hand it over now.
+bool Performance::FlushError() {
+  if (error_buffer_.empty()) return true;
+  bool written = Flush() && host_.WriteError(error_buffer_);
+  error_buffer_.clear();
+  return written;
+}
+
+// Character by character: nobody needs the whole text at once, and what was written is let go. `write` is false if nothing
+// more can be written.
+template <class WriteChar>
+static Outcome WalkText(Execution& execution, Value text, const char* stream, WriteChar write) {
   for (;;) {
     Outcome outcome = execution.Force(text);
     if (!outcome.ok()) return outcome;
@@ -128,11 +139,26 @@ Outcome Performance::WriteText(Execution& execution, Value text) {
     text = Value(cell->fields()[1]);
     if (!head.is_word() && !(outcome = execution.Force(head)).ok()) return outcome;
     auto c = static_cast<uint32_t>(head.word());
-    if (IsSurrogate(c)) return Failure("<stdout>: commitBuffer: invalid argument (invalid character)");
+    if (IsSurrogate(c)) return Failure(std::string(stream) + ": commitBuffer: invalid argument (invalid character)");
+    if (!write(c)) return Failure("");
+  }
+}
+
+Outcome Performance::WriteText(Execution& execution, Value text) {
+  return WalkText(execution, std::move(text), "<stdout>", [&](uint32_t c) {
     AppendUtf8(c, buffer_);
     bool now = buffer_.size() >= kBlock || (c == '\n' && buffering_ == Host::Buffering::Lines);
-    if (now && !Flush()) return Failure("");
-  }
+    return !now || Flush();
+  });
+}
+
+// Nothing of it waits for what comes later: a line is handed over at its end, the rest at the end of the text.
+Outcome Performance::WriteErrorText(Execution& execution, Value text) {
+  Outcome outcome = WalkText(execution, std::move(text), "<stderr>", [&](uint32_t c) {
+    AppendUtf8(c, error_buffer_);
+    return (c != '\n' && error_buffer_.size() < kBlock) || FlushError();
+  });
+  return FlushError() || !outcome.ok() ? outcome : Failure("");
 }
 
 // What was read of `text`, the rest of the input.
@@ -165,6 +191,8 @@ Outcome Performance::Run(Execution& execution) {
     if (what == type.put) {
       outcome = WriteText(execution, std::move(operand));
       if (outcome.ok() && buffering_ == Host::Buffering::None && !Flush()) outcome = Failure("");
+    } else if (what == type.error) {
+      outcome = WriteErrorText(execution, std::move(operand));
     } else if (what == type.flush) {
       if (!Flush()) outcome = Failure("");
     } else if (what == type.done) {

@@ -23,6 +23,8 @@ class Host {
   virtual Input Read(std::string& bytes) = 0;
   // Writes all of it; false if nothing can be written any more.
   virtual bool Write(std::string_view bytes) = 0;
+  // The same on the standard error, after what was written before.
+  virtual bool WriteError(std::string_view bytes) = 0;
 
   enum class Buffering : int64_t { None = 0, Lines = 1, Blocks = 2 };
   Buffering buffering = Buffering::Blocks;  // of the output at the beginning
@@ -54,6 +56,8 @@ class Performance {
   struct Reader;
   struct InputCell;
   Outcome WriteText(Execution& execution, Value text);
+  Outcome WriteErrorText(Execution& execution, Value text);
+  bool FlushError();
   void ReadBack(Execution& execution, Value text);
   bool Flush();
 
@@ -61,6 +65,7 @@ class Performance {
   Host& host_;
   Host::Buffering buffering_;
   std::string buffer_;
+  std::string error_buffer_;  // of the step that is being taken
   std::unique_ptr<Reader> reader_;
   int64_t exit_code_ = 0;
   bool done_ = false;

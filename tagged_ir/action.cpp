@@ -51,6 +51,9 @@ std::string CheckAction(const Graph& graph, ActionType* type) {
     if (rows[i].name == "PrimPut") {
       found.put = i;
       known = goes_on && fields.size() == 2 && IsText(types, fields[0].type.type);
+    } else if (rows[i].name == "PrimError") {
+      found.error = i;
+      known = goes_on && fields.size() == 2 && IsText(types, fields[0].type.type);
     } else if (rows[i].name == "PrimFlush") {
       found.flush = i;
       known = goes_on && fields.size() == 1;

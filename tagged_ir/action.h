@@ -8,6 +8,7 @@
 //                   | PrimBuffer Int PrimAction      from now on buffers: 0 nothing, 1 lines, 2 blocks
 //                   | PrimExit Int                   ends, with this exit code
 //                   | PrimDone [Char] PrimAnswer     ends, and leaves this of the input (the answer is the prompt's)
+//                   | PrimError [Char] PrimAction    writes a text on the standard error
 #pragma once
 
 #include <string>
@@ -28,7 +29,8 @@ inline bool IsHostInput(std::string_view name) {
 
 // The constructors of the result's type; UINT32_MAX for one that the type lacks.
 struct ActionType {
-  uint32_t put = UINT32_MAX, flush = UINT32_MAX, buffer = UINT32_MAX, exit = UINT32_MAX, done = UINT32_MAX;
+  uint32_t put = UINT32_MAX, flush = UINT32_MAX, buffer = UINT32_MAX, exit = UINT32_MAX, done = UINT32_MAX,
+           error = UINT32_MAX;
 };
 
 // The shape of a list type, if `type` is one whose elements have the type `element`.

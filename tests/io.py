@@ -23,8 +23,10 @@ ENGINES = ("tagged", "reference", "demand", "expanding")
 def judge(run, done):
     """None if it went as the comments say, else what happened."""
     error = done.stderr.decode("utf-8", "replace")
-    if done.returncode == run.code and done.stdout == run.stdout and run.error in error and bool(run.code) >= bool(error):
-        return None
+    if done.returncode == run.code and done.stdout == run.stdout and done.stderr.startswith(run.stderr):
+        message = error[len(run.stderr.decode()):]
+        if run.error in message and bool(run.error) == bool(message):
+            return None
     return "exit code %d, wanted %d (%s)\n%r\nwanted\n%r\n%s" % (done.returncode, run.code, run.error, done.stdout,
                                                                run.stdout, error)
 

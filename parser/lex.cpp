@@ -326,8 +326,14 @@ bool LooksBinary(std::string_view text) {
   return controls >= 16 && controls >= text.size() / 32;
 }
 
+// By its mark, or by every second byte being zero, which a text of ASCII without the mark has.
 bool IsUtf16(std::string_view text) {
-  return text.substr(0, 2) == "\xFF\xFE" || text.substr(0, 2) == "\xFE\xFF";
+  if (text.substr(0, 2) == "\xFF\xFE" || text.substr(0, 2) == "\xFE\xFF") return true;
+  text = text.substr(0, 64);
+  if (text.size() < 4) return false;
+  size_t zeros[2] = {0, 0};
+  for (size_t i = 0; i < text.size(); ++i) zeros[i % 2] += text[i] == '\0';
+  return (zeros[0] == 0) != (zeros[1] == 0) && std::max(zeros[0], zeros[1]) == (zeros[0] ? (text.size() + 1) / 2 : text.size() / 2);
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ void Lexer::LexChar() {
   std::string value;
   if (Here() == '\\' && At(pos_ + 1) == '&') {
     pos_ += 2;  // `\&` is no character
-  } else if (Here() == '\\') {
+  } else if (Here() == '\\' && At(pos_ + 1) != '\n' && At(pos_ + 1) != '\r' && pos_ + 1 < text_.size()) {
     if (!ReadEscape(value)) value = "?";
   } else if (Decoded c = DecodeUtf8(text_, pos_); c.length != 0 && c.code != '\n' && c.code != '\'') {
     pos_ += c.length;

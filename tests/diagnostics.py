@@ -14,7 +14,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NOT_GOLDEN = {
     "DF0111": "a number of a million digits; tests/unit/parser",
     "DF0112": "a source of gigabytes; tests/unit/parser",
-    "DF0113": "thousands of bad characters; tests/unit/parser",
     "DF0122": "thousands of brackets; tests/unit/parser",
     "DF0123": "a hundred thousand operators; tests/unit/parser",
     "DF0219": "a library that lacks what a construct of the language calls",

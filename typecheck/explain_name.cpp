@@ -271,12 +271,19 @@ bool Checker::HintAtModule(Symbol name, Diag missing) {
       diags_.Hint(fmt::format("the module `{0}` has it: add `import {0}`", Text(module)));
       return true;
     }
-  for (const LibraryModule& module : LibraryModules())
-    if (!IsInternalModule(module.name) && module.name != "Prelude" && Offers(module.text, Text(name))) {
-      diags_.Hint(fmt::format("the module `{0}` has it: add `import {0}`", module.name));
-      return true;
-    }
-  return false;
+  // Of several the one that most programs take it from: `forM_` is Data.Foldable's as well.
+  constexpr std::string_view kUsual[] = {"Control.Monad", "Data.List", "Data.Char", "Data.Maybe", "Data.Foldable"};
+  std::string_view best;
+  size_t rank = std::size(kUsual) + 1;
+  for (const LibraryModule& module : LibraryModules()) {
+    size_t own = static_cast<size_t>(llvm::find(kUsual, module.name) - kUsual);
+    if (own >= rank || IsInternalModule(module.name) || module.name == "Prelude" || !Offers(module.text, Text(name))) continue;
+    best = module.name;
+    rank = own;
+  }
+  if (best.empty()) return false;
+  diags_.Hint(fmt::format("the module `{0}` has it: add `import {0}`", best));
+  return true;
 }
 
 }  // namespace df::check

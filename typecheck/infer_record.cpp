@@ -89,7 +89,16 @@ core::Expr* Checker::CheckRecordUpdate(const ast::RecordUpdateExpr* expr, TypeId
   for (const ast::FieldBinding& field : expr->fields) {
     // A field is meant, whatever local variable has its name.
     const VarId* global = scope_->values.Find(field.field.text, field.field.qualifier);
-    VarId selector = global && IsLocal(field.field.text) ? *global : FindValue(field.field);
+    bool known = FindValue(field.field, false).valid();
+    VarId selector = global && IsLocal(field.field.text) ? *global : known ? FindValue(field.field) : VarId();
+    if (!selector.valid() && !known) {
+      // Of the names in scope only fields fit.
+      std::vector<std::string_view> names;
+      for (const auto& [var, type] : env_.field_owner)
+        if (Symbol name = program_.vars[VarId(var)].name; scope_->values.Find(name)) names.push_back(Text(name));
+      std::sort(names.begin(), names.end());
+      ReportUnbound(Diag::UnboundName, field.field, names);
+    }
     if (!selector.valid()) {
       ok = false;
       continue;

@@ -158,7 +158,7 @@ class GroupReader {
       if (last) group.last[it->second] = true;
     });
     region.num_operands = static_cast<uint32_t>(group.operands.size());
-    std::vector<uint32_t> values;
+    const size_t others = DropUnneeded(ops, group.again.size(), place);
     ForEachOperand(ops, [&](NodeId node, uint32_t k, Edge edge, uint32_t slot, bool) {
       if (k == 0) {
         const ir::Node& n = g_.nodes[node];
@@ -168,7 +168,7 @@ class GroupReader {
       auto it = place.find(Source(edge));
       region.ops.back().in.push_back(it != place.end() ? region.num_operands + it->second : operand_of[slot]);
     });
-    for (size_t i = group.again.size(); i < ops.size(); ++i) {
+    for (size_t i = others; i < ops.size(); ++i) {
       if (!w_.handed_out[p_.node_of[ops[i]].index]) continue;
       region.results.push_back(region.num_operands + static_cast<uint32_t>(i));
       group.results.push_back(p_.code[ops[i]].a);
@@ -200,6 +200,28 @@ class GroupReader {
         visit(node, k, w_.In(node, k), ListOperand(slot), last);
       }
     }
+  }
+  // Takes out what only groups took that compute it again, of which the first `others` are no results. How many of those are left.
+  size_t DropUnneeded(std::vector<uint32_t>& ops, size_t others, std::map<NodeId, uint32_t>& place) const {
+    std::vector<bool> needed(ops.size(), false);
+    for (size_t i = ops.size(); i-- > 0;) {
+      NodeId node = p_.node_of[ops[i]];
+      needed[i] = needed[i] || (i >= others && w_.handed_out[node.index]);
+      if (!needed[i]) continue;
+      for (Edge edge : g_.InputsOf(node))
+        if (auto it = place.find(Source(edge)); it != place.end()) needed[it->second] = true;
+    }
+    std::vector<uint32_t> kept;
+    place.clear();
+    size_t kept_others = 0;
+    for (size_t i = 0; i < ops.size(); ++i) {
+      if (!needed[i]) continue;
+      place[p_.node_of[ops[i]]] = static_cast<uint32_t>(kept.size());
+      kept.push_back(ops[i]);
+      kept_others += i < others;
+    }
+    ops = std::move(kept);
+    return kept_others;
   }
   static bool HasLargeResult(const BatchRegion& region) {
     return llvm::any_of(region.results, [&](uint32_t value) {

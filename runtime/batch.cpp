@@ -13,7 +13,7 @@ namespace df {
 namespace {
 
 size_t BytesOf(const BatchRegion& region) {
-  return sizeof(Deferred) + region.num_operands * sizeof(Value) + region.results.size() * sizeof(TensorObject*);
+  return sizeof(Deferred) + region.num_operands * sizeof(Deferred::Operand) + region.results.size() * sizeof(TensorObject*);
 }
 
 // Activations lie all over the memory, and what is in no cache takes longer to come than a row to go through: it is asked for some rows
@@ -128,7 +128,8 @@ void Batcher::Release() {
 void Batcher::ReleaseRows() {
   bool outer = std::exchange(releasing_, true);
   for (Deferred* row : rows_) {
-    for (uint32_t k = 0; k < row->region->num_operands; ++k) Value operand = std::move(row->operands()[k]);
+    for (uint32_t k = 0; k < row->region->num_operands; ++k)
+      if (row->region->values[k].tensor) Value operand = Value::Adopt(ValueKind::Object, row->operands()[k].tensor);
     Free(row);
   }
   releasing_ = outer;
@@ -144,7 +145,8 @@ void Batcher::Drop(Deferred* deferred) {
   if (deferred->state == Deferred::State::Ready) --queue.ready;
   deferred->state = Deferred::State::Dropped;
   Settle(deferred);  // its users were dropped before
-  for (uint32_t k = 0; k < deferred->region->num_operands; ++k) released_.push_back(std::move(deferred->operands()[k]));
+  for (uint32_t k = 0; k < deferred->region->num_operands; ++k)
+    if (deferred->region->values[k].tensor) released_.push_back(Value::Adopt(ValueKind::Object, deferred->operands()[k].tensor));
   Release();
 }
 
@@ -230,7 +232,7 @@ void Batcher::TakeRows(Queue& queue) {
   rows_.clear();
   std::vector<Deferred*>& ready = queue.rows;
   auto alike = [](Deferred* a, Deferred* b) {
-    return llvm::all_of(a->region->weights, [&](uint32_t k) { return a->operands()[k].object() == b->operands()[k].object(); });
+    return llvm::all_of(a->region->weights, [&](uint32_t k) { return a->operands()[k].tensor == b->operands()[k].tensor; });
   };
   size_t end;  // behind the last
   auto collect = [&](bool all) {

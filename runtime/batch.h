@@ -37,8 +37,13 @@ struct Deferred {
   uint32_t alive = 0;        // results that somebody holds
   uint32_t depth = 0;        // of the tag
   State state = State::Waiting;
+  // What the region says it is: a tensor, of which this holds a count, or a word.
+  union Operand {
+    TensorObject* tensor;
+    int64_t word;
+  };
   // Behind it in memory: operands, results.
-  Value* operands() { return reinterpret_cast<Value*>(this + 1); }
+  Operand* operands() { return reinterpret_cast<Operand*>(this + 1); }
   TensorObject** results() { return reinterpret_cast<TensorObject**>(operands() + region->num_operands); }
 };
 
@@ -176,16 +181,21 @@ void Batcher::Defer(const BatchRegion& region, uint32_t depth, const Take& take,
   }
   Deferred* deferred = New(region, depth);
   for (uint32_t r = 0; r < region.results.size(); ++r) {
-    auto* tensor = new TensorObject(*region.values[region.results[r]].tensor, deferred, r);
+    const BatchRegion::ValueType& type = region.values[region.results[r]];
+    auto* tensor = new TensorObject(*type.tensor, type.count, deferred, r);
     deferred->results()[r] = tensor;
     results[r] = Value::Adopt(ValueKind::Object, tensor);
   }
   // Nothing fails from here on.
   for (uint32_t k = 0; k < count; ++k) {
-    auto* operand = ::new (deferred->operands() + k) Value(values.empty() ? take(k) : std::move(values[k]));
-    TensorObject* tensor = TensorIn(*operand);
-    if (!tensor) continue;
-    if (Deferred* from = tensor->deferred()) AddUser(from, deferred);
+    Value value = values.empty() ? take(k) : std::move(values[k]);
+    Deferred::Operand& operand = deferred->operands()[k];
+    if (!region.values[k].tensor) {
+      operand.word = value.word();
+      continue;
+    }
+    operand.tensor = static_cast<TensorObject*>(value.Take());
+    if (Deferred* from = operand.tensor->deferred()) AddUser(from, deferred);
   }
   Enter(deferred);
 }

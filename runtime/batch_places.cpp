@@ -20,28 +20,27 @@ Rows BatchPlaces::Find(const BatchRegion& region, llvm::ArrayRef<Deferred*> batc
   if (!region.values[k].tensor) {
     std::vector<int64_t>& words = words_[k];
     words.resize(count);
-    for (size_t i = 0; i < count; ++i) words[i] = batch[i]->operands()[k].word();
+    for (size_t i = 0; i < count; ++i) words[i] = batch[i]->operands()[k].word;
     rows.words = words.data();
     return rows;
   }
-  Value& first = batch[0]->operands()[k];
+  TensorObject& first = *batch[0]->operands()[k].tensor;
   bool shared = true;
-  for (size_t i = 1; i < count && shared; ++i) shared = batch[i]->operands()[k].object() == first.object();
+  for (size_t i = 1; i < count && shared; ++i) shared = batch[i]->operands()[k].tensor == &first;
   if (shared) {
     shared_[k] = &first;
     rows.shared = true;
-    TensorObject& tensor = *TensorIn(first);
     if (count == 1 && MayStayRows(region, *batch[0], k)) return rows;
-    rows.base = device_.is_host() ? tensor.data() : tensor.AddressOn(device_);
-    if (!rows.base) rows.base = copies_.Of(tensor);
+    rows.base = device_.is_host() ? first.data() : first.AddressOn(device_);
+    if (!rows.base) rows.base = copies_.Of(first);
     return rows;
   }
   std::vector<DeviceAddress>& at = addresses_[k];
   at.resize(count);
   if (device_.is_host()) {
     for (size_t i = 0; i < count; ++i) {
-      if (i + kTensorsAhead < count) __builtin_prefetch(batch[i + kTensorsAhead]->operands()[k].object());
-      at[i] = TensorIn(batch[i]->operands()[k])->data();
+      if (i + kTensorsAhead < count) __builtin_prefetch(batch[i + kTensorsAhead]->operands()[k].tensor);
+      at[i] = batch[i]->operands()[k].tensor->data();
     }
   } else {
     FindAddresses(region, batch, k);
@@ -62,17 +61,17 @@ Rows BatchPlaces::Find(const BatchRegion& region, llvm::ArrayRef<Deferred*> batc
 // The rows of g that are not known are 0, and x - 0 * number is x, bit for bit, if the number is finite and its sign is not set. (0 * -1 is -0,
 // and -0 - -0 is 0.)
 bool BatchPlaces::MayStayRows(const BatchRegion& region, Deferred& row, uint32_t k) const {
-  if (!device_.is_host() || !TensorIn(row.operands()[k])->rows()) return false;
+  if (!device_.is_host() || !row.operands()[k].tensor->rows()) return false;
   auto step = llvm::find_if(region.steps, [k](const BatchRegion::Step& s) { return s.g == k; });
   if (step == region.steps.end()) return false;
-  const Value& number = row.operands()[step->k];
+  const Value number = Value::Word(row.operands()[step->k].word);
   double value = region.values[step->k].word == ir::TypeKind::Float ? static_cast<double>(number.as_float()) : number.as_double();
   return std::isfinite(value) && !std::signbit(value);
 }
 
 // Weights that only this step holds, as those of the step before are when its gradient has been computed.
 DeviceAddress BatchPlaces::Overwritable(const BatchRegion::Step& step, Deferred& row) const {
-  TensorObject& x = *TensorIn(row.operands()[step.x]);
+  TensorObject& x = *row.operands()[step.x].tensor;
   return row.results()[step.result] && x.refs.IsOne() && x.IsOverwritable() ? x.data() : nullptr;
 }
 
@@ -82,9 +81,9 @@ void BatchPlaces::FindAddresses(const BatchRegion& region, llvm::ArrayRef<Deferr
   packed_.clear();
   constexpr size_t kBlocksAhead = 8;
   for (size_t i = 0; i < batch.size(); ++i) {
-    if (i + kTensorsAhead < batch.size()) __builtin_prefetch(batch[i + kTensorsAhead]->operands()[k].object());
-    if (i + kBlocksAhead < batch.size()) TensorIn(batch[i + kBlocksAhead]->operands()[k])->Prefetch();
-    TensorObject& tensor = *TensorIn(batch[i]->operands()[k]);
+    if (i + kTensorsAhead < batch.size()) __builtin_prefetch(batch[i + kTensorsAhead]->operands()[k].tensor);
+    if (i + kBlocksAhead < batch.size()) batch[i + kBlocksAhead]->operands()[k].tensor->Prefetch();
+    TensorObject& tensor = *batch[i]->operands()[k].tensor;
     at[i] = tensor.AddressOn(device_);
     if (!at[i] && tensor.bytes() >= kLarge) at[i] = copies_.Of(tensor);
     if (!at[i]) packed_.insert(packed_.end(), tensor.data(), tensor.data() + tensor.bytes());
@@ -93,7 +92,7 @@ void BatchPlaces::FindAddresses(const BatchRegion& region, llvm::ArrayRef<Deferr
   DeviceAddress next = device_.Allocate(packed_.size());
   passing_.emplace_back(next, packed_.size());
   device_.Upload(next, packed_.data(), packed_.size());
-  size_t bytes = TensorIn(batch[0]->operands()[k])->bytes();
+  size_t bytes = batch[0]->operands()[k].tensor->bytes();
   for (DeviceAddress& address : at) {
     if (address) continue;
     address = next;
@@ -151,7 +150,7 @@ void BatchPlaces::Run(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows,
   // From here on nothing can fail.
   for (const BatchRegion::Step& step : region.steps)
     if (results_[step.result] && !blocks.all[step.result])
-      rows[0]->results()[step.result]->ComputedIn(*TensorIn(rows[0]->operands()[step.x]));
+      rows[0]->results()[step.result]->ComputedIn(*rows[0]->operands()[step.x].tensor);
   for (size_t r = 0; r < region.results.size(); ++r)
     for (size_t i = 0; i < rows.size() && blocks.all[r]; ++i) {
       // It was noted long ago, and is in no cache.

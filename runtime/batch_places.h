@@ -41,7 +41,7 @@ class BatchPlaces {
   std::vector<char> packed_;
   // Of the batch; kept for their memory.
   std::vector<Rows> operands_;
-  std::vector<const Value*> shared_;
+  std::vector<TensorObject*> shared_;
   std::vector<std::vector<DeviceAddress>> addresses_;  // by operand
   std::vector<std::vector<int64_t>> words_;
   std::vector<DeviceAddress> results_;

@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include "runtime/kernels.h"
+#include "tagged_ir/tensor_type.h"
 
 namespace df {
 
@@ -23,6 +24,7 @@ struct BatchRegion {
   struct ValueType {
     const ir::Type* tensor = nullptr;
     ir::TypeKind word = ir::TypeKind::Unit;
+    size_t count = tensor ? static_cast<size_t>(ir::ElementCount(tensor->dims)) : 0;  // of its elements: each activation asks for it
   };
   // A word operand that has to be from 0 to `most`, or an op would fail.
   struct Check {

@@ -126,7 +126,7 @@ class BatchRun {
   }
   // Null if it is no operand, or was not prepared.
   char* TurnedOf(uint32_t value) const {
-    const Value* matrix = value < region_.num_operands ? batch_.tensors[value] : nullptr;
+    const TensorObject* matrix = value < region_.num_operands ? batch_.tensors[value] : nullptr;
     return matrix ? turned_.Find(*matrix) : nullptr;
   }
   size_t CountRows(const Rows& rows) const { return rows.shared ? 1 : count_; }
@@ -400,8 +400,8 @@ void BatchRun::Step(const BatchRegion::Step& step) {
   if (!batch_.results[step.result]) return;
   const ir::Type& type = TypeOf(step.value);
   const Rows &x = values_[step.x], &g = values_[step.g], &k = values_[step.k], &out = NewRows(step.value, false);
-  const Value* given = batch_.tensors[step.g];
-  TensorRows* few = given && count_ == 1 ? TensorIn(*given)->rows() : nullptr;
+  const TensorObject* given = batch_.tensors[step.g];
+  TensorRows* few = given && count_ == 1 ? given->rows() : nullptr;
   if (few && out.base != x.base) std::memcpy(out.base, x.base, BytesOf(type));
   ForReals(type.element, [&](auto t) {
     using T = decltype(t);
@@ -461,25 +461,24 @@ void BatchRun::Run() {
 
 // ---------------------------------------------------------------- turned matrices
 
-char* TurnedMatrices::Find(const Value& matrix) const {
+char* TurnedMatrices::Find(const TensorObject& matrix) const {
   for (const Entry& entry : entries_)
-    if (entry.matrix.object() == matrix.object()) return entry.block->address();
+    if (entry.matrix.object() == &matrix) return entry.block->address();
   return nullptr;
 }
 
-void TurnedMatrices::Add(const Value& matrix, size_t rows, size_t columns) {
-  auto it = llvm::find_if(entries_, [&](const Entry& e) { return e.matrix.object() == matrix.object(); });
+void TurnedMatrices::Add(TensorObject& matrix, size_t rows, size_t columns) {
+  auto it = llvm::find_if(entries_, [&](const Entry& e) { return e.matrix.object() == &matrix; });
   if (it != entries_.end()) {
     std::rotate(it, it + 1, entries_.end());
     return;
   }
-  TensorObject& x = *TensorIn(matrix);
-  TensorBlock* block = TensorBlock::New(device_, x.bytes());
-  ForNumbers(x.element(), [&](auto t) {
+  TensorBlock* block = TensorBlock::New(device_, matrix.bytes());
+  ForNumbers(matrix.element(), [&](auto t) {
     using T = decltype(t);
-    cpu::Turn(x.as<T>(), columns, rows, columns, reinterpret_cast<T*>(block->address()));
+    cpu::Turn(matrix.as<T>(), columns, rows, columns, reinterpret_cast<T*>(block->address()));
   });
-  entries_.emplace_back(matrix, block);
+  entries_.emplace_back(Value::Retain(ValueKind::Object, &matrix), block);
 }
 
 // Those of BatchRun::Product.

@@ -20,7 +20,7 @@ class TurnedMatrices {
   // Turns those that the batch asks for. What was kept before may go.
   void Prepare(const DeviceBatch& batch);
   // The elements of the matrix turned; null if it was not prepared.
-  char* Find(const Value& matrix) const;
+  char* Find(const TensorObject& matrix) const;
   void Clear() { entries_.clear(); }
 
  private:
@@ -39,7 +39,7 @@ class TurnedMatrices {
     Value matrix;
     TensorBlock* block;
   };
-  void Add(const Value& matrix, size_t rows, size_t columns);
+  void Add(TensorObject& matrix, size_t rows, size_t columns);
 
   Device& device_;
   std::vector<Entry> entries_;  // the oldest use is first

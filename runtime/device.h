@@ -37,6 +37,8 @@ struct Rows {
   DeviceAddress Row(size_t i) const { return (at ? at[i] : base + i * stride) + offset; }
 };
 
+class TensorObject;  // runtime/tensor.h
+
 // Where the time of batches went, in seconds: in the loops of products and of other ops, in collecting rows.
 struct BatchTimes {
   double products = 0, others = 0, gathers = 0;
@@ -47,7 +49,7 @@ struct DeviceBatch {
   const BatchRegion* region;  // outlives the device's use of it
   size_t rows;
   llvm::ArrayRef<Rows> operands;           // of the region, in its order
-  llvm::ArrayRef<const Value*> tensors;    // of operands that all rows share, the tensor; else null. For what the host keeps of weights
+  llvm::ArrayRef<TensorObject*> tensors;   // of operands that all rows share, the tensor; else null. For what the host keeps of weights
   llvm::ArrayRef<DeviceAddress> results;   // of each result, room for all rows, one behind the other; null: nobody wants it
   BatchTimes* times = nullptr;             // to be added to, by a device that knows them
 };

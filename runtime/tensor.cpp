@@ -90,11 +90,6 @@ TensorObject::TensorObject(ir::TypeKind element, llvm::ArrayRef<int64_t> dims)
   }
 }
 
-TensorObject::TensorObject(const ir::Type& type, Deferred* deferred, uint32_t index)
-    : Object(ObjectKind::Tensor), deferred_(deferred), index_(index), where_(Where::Deferred) {
-  SetShape(type.element, type.dims);
-}
-
 TensorObject::TensorObject(const ir::Type& type, TensorBlock* block, size_t row) : Object(ObjectKind::Tensor), where_(Where::Block) {
   SetShape(type.element, type.dims);
   Computed(block, row);
@@ -120,14 +115,6 @@ TensorObject::~TensorObject() {
     case Where::Deferred: Forget(deferred_, index_); return;
     case Where::Rows: TensorRows::Free(rows_); return;
   }
-}
-
-void TensorObject::Computed(TensorBlock* block, size_t row) {
-  block->Retain();
-  block_ = block;
-  index_ = static_cast<uint32_t>(row);
-  where_ = block->device() ? Where::Away : Where::Block;
-  if (block->host()) data_ = block->host() + row * bytes();
 }
 
 void TensorObject::ComputedIn(TensorObject& other) {
@@ -176,7 +163,7 @@ char* TensorObject::AddressOn(const Device& device) const {
 void TensorObject::SetShape(ir::TypeKind element, llvm::ArrayRef<int64_t> dims) {
   element_ = element;
   count_ = static_cast<size_t>(ir::ElementCount(dims));
-  Reshape(dims);
+  SetDims(dims);
 }
 
 void TensorObject::Reshape(llvm::ArrayRef<int64_t> dims) {

@@ -70,8 +70,11 @@ class TensorObject : public Object {
  public:
   // Elements are not set. Throws std::bad_alloc beyond the memory limit.
   TensorObject(ir::TypeKind element, llvm::ArrayRef<int64_t> dims);
-  // Result `index` of what is deferred.
-  TensorObject(const ir::Type& type, Deferred* deferred, uint32_t index);
+  // Result `index` of what is deferred, of so many elements.
+  TensorObject(const ir::Type& type, size_t count, Deferred* deferred, uint32_t index)
+      : Object(ObjectKind::Tensor), deferred_(deferred), count_(count), index_(index), where_(Where::Deferred), element_(type.element) {
+    SetDims(type.dims);
+  }
   // Row `row` of a block of tensors like this one.
   TensorObject(const ir::Type& type, TensorBlock* block, size_t row);
   // Of rows, which become its own. They are spread out over all its elements when these are asked for.
@@ -110,7 +113,13 @@ class TensorObject : public Object {
   Deferred* deferred() const { return where_ == Where::Deferred ? deferred_ : nullptr; }
   // It has been, or will be before the device does what it is told from now on: the elements are row `row` of a block of tensors like this
   // one, of which it becomes a holder.
-  void Computed(TensorBlock* block, size_t row);
+  void Computed(TensorBlock* block, size_t row) {
+    block->Retain();
+    block_ = block;
+    index_ = static_cast<uint32_t>(row);
+    where_ = block->device() ? Where::Away : Where::Block;
+    if (block->host()) data_ = block->host() + row * bytes();
+  }
   // The same: the elements are those of another tensor of the host, `IsOverwritable`, which is not looked at any more.
   void ComputedIn(TensorObject& other);
   // Whether ComputedIn may be called with it, if nobody else holds it.
@@ -136,6 +145,11 @@ class TensorObject : public Object {
  private:
   enum class Where : uint8_t { Own, Block, Away, Deferred, Lent, Rows };
   void SetShape(ir::TypeKind element, llvm::ArrayRef<int64_t> dims);
+  void SetDims(llvm::ArrayRef<int64_t> dims) {
+    if (dims.size() > kFewDims) [[unlikely]] return Reshape(dims);
+    rank_ = static_cast<uint8_t>(dims.size());
+    for (size_t i = 0; i < dims.size(); ++i) few_dims_[i] = dims[i];
+  }
   void Spread();
   void Await();
   void ComputeIt();

@@ -13,14 +13,6 @@ bool IsElement(TypeKind kind) {
   return kind == TypeKind::Float || kind == TypeKind::Double || kind == TypeKind::Int || kind == TypeKind::Bool;
 }
 
-size_t ElementBytes(TypeKind element) {
-  switch (element) {
-    case TypeKind::Bool: return 1;
-    case TypeKind::Float: return 4;
-    default: return 8;
-  }
-}
-
 int64_t ElementCount(llvm::ArrayRef<int64_t> dims) {
   int64_t count = 1;
   for (int64_t dim : dims) {

@@ -18,7 +18,8 @@ inline constexpr size_t kMaxRank = 8;
 inline constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 bool IsElement(TypeKind kind);           // Float, Double, Int, Bool
-size_t ElementBytes(TypeKind element);   // 4, 8, 8, 1
+// Of these: 4, 8, 8, 1.
+inline size_t ElementBytes(TypeKind element) { return element == TypeKind::Bool ? 1 : element == TypeKind::Float ? 4 : 8; }
 // The product of the dimensions; of no dimensions 1. -1 if a dimension is negative or there are too many elements.
 int64_t ElementCount(llvm::ArrayRef<int64_t> dims);
 // "[2, 3]"

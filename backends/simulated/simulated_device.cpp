@@ -165,7 +165,7 @@ void SimulatedDevice::CarryOut(Batch& batch) {
   for (DeviceAddress& result : batch.results)
     if (result) result = At(result);
   HostDevice kernels;
-  std::vector<const Value*> none(batch.operands.size(), nullptr);
+  std::vector<TensorObject*> none(batch.operands.size(), nullptr);
   kernels.Run({batch.region, batch.rows, batch.operands, none, batch.results});
 }
 

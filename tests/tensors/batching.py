@@ -198,6 +198,16 @@ main = (table g, table g - 0.5 * table g, T.index (table g) 4, T.reshape (table 
     plain :: Double -> Model -> Model
     plain k d = Model (table model - T.fill k * table d) (other model - other d * T.fill k)
 """, 0),
+    ("rows of a table that stay when it is written over, and are written over", """
+rows :: Tensor Float [11, 5] -> [Int] -> [Tensor Float [5]]
+rows e words = [T.index e w | w <- words]
+descend :: Int -> Tensor Float [11, 5] -> Tensor Float [11, 5]
+descend n e = if n == 0 then e else descend (n - 1) (sgd 0.5 (grad (\\x -> sum [T.sum (tanh (T.index x w) * T.index x 4) | w <- [1, 3, 4]]) e) e)
+main = (before, later, [T.set r 1 9 | r <- rows later [0 .. 10]], later, [T.reshape r * 2 + r | r <- before])
+  where
+    before = rows (embeddings + 1) [10, 9 .. 0]
+    later = descend 3 (embeddings + T.fill 0.5)
+""", 0),
     ("an index out of range", "main = hiddens [tree 3 9, Node (Node (Leaf 4) (Leaf 12)) (Leaf 1), tree 5 4]", 0),
     ("an index out of range that nobody asks for", """
 pick lazily = case lazily of { ~(a, _) -> a }

@@ -48,7 +48,7 @@ TEST_CASE("a batch has the bits of the host's, once somebody waits") {
   Case c;
   constexpr size_t kRows = 5, kRow = 3 * sizeof(float);
   std::vector<float> x = c.Numbers(3 * kRows), w = c.Numbers(9), want(3 * kRows), got(3 * kRows);
-  std::vector<const Value*> none(2, nullptr);
+  std::vector<TensorObject*> none(2, nullptr);
   auto run = [&](Device& device, DeviceAddress xs, DeviceAddress ws, DeviceAddress to) {
     DeviceAddress at[] = {xs + 4 * kRow, xs, xs + 2 * kRow, xs + kRow, xs};  // rows in any order, and twice
     Rows rows, shared;
@@ -136,7 +136,7 @@ TEST_CASE("faults of batches") {
     rows.base = row;
     shared.shared = rows.shared = true;
     Rows operands[] = {rows, shared};
-    std::vector<const Value*> none(2, nullptr);
+    std::vector<TensorObject*> none(2, nullptr);
     return FaultOf([&] { device.Run({&c.region, 1, operands, none, {result}}); });
   };
   CHECK(Says(fault(x, to), "an operand: bytes that nobody has written"));

@@ -12,6 +12,8 @@ namespace df {
 
 // Nothing of what was noted long ago is in a cache: so many rows ahead it is asked for.
 static constexpr size_t kTensorsAhead = 16;
+// A table may be so many times as large as the rows of it that a batch hands out.
+static constexpr size_t kTableOfResults = 8;
 
 // Where operand k of each activation is.
 Rows BatchPlaces::Find(const BatchRegion& region, llvm::ArrayRef<Deferred*> batch, uint32_t k) {
@@ -73,6 +75,11 @@ bool BatchPlaces::MayStayRows(const BatchRegion& region, Deferred& row, uint32_t
 DeviceAddress BatchPlaces::Overwritable(const BatchRegion::Step& step, Deferred& row) const {
   TensorObject& x = *row.operands()[step.x].tensor;
   return row.results()[step.result] && x.refs.IsOne() && x.IsOverwritable() ? x.data() : nullptr;
+}
+
+bool BatchPlaces::StayInTable(const BatchRegion& region, const BatchRegion::TableRow& row, size_t count) const {
+  if (!device_.is_host() || !operands_[row.table].shared) return false;
+  return region.values[row.table].count <= kTableOfResults * count * region.values[region.results[row.result]].count;
 }
 
 // On a device with memory of its own.
@@ -141,7 +148,8 @@ void BatchPlaces::Run(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows,
     results_.push_back(nullptr);
     auto step = llvm::find_if(region.steps, [r](const BatchRegion::Step& s) { return s.result == r; });
     if (step != region.steps.end() && device_.is_host() && rows.size() == 1) results_[r] = Overwritable(*step, *rows[0]);
-    wanted &= !results_[r];
+    auto in_table = llvm::find_if(region.table_rows, [r](const BatchRegion::TableRow& t) { return t.result == r; });
+    wanted &= !results_[r] && (in_table == region.table_rows.end() || !StayInTable(region, *in_table, rows.size()));
     if (wanted) blocks.all.back() = TensorBlock::New(device_, bytes * rows.size());
     if (wanted) results_[r] = blocks.all.back()->address();
   }
@@ -151,6 +159,13 @@ void BatchPlaces::Run(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows,
   for (const BatchRegion::Step& step : region.steps)
     if (results_[step.result] && !blocks.all[step.result])
       rows[0]->results()[step.result]->ComputedIn(*rows[0]->operands()[step.x].tensor);
+  for (const BatchRegion::TableRow& row : region.table_rows) {
+    if (blocks.all[row.result] || !StayInTable(region, row, rows.size())) continue;
+    const size_t bytes = region.values[region.results[row.result]].count * ir::ElementBytes(region.values[row.table].tensor->element);
+    TensorObject& table = *rows[0]->operands()[row.table].tensor;
+    for (Deferred* of : rows)
+      if (TensorObject* tensor = of->results()[row.result]) tensor->ComputedIn(table, table.data() + static_cast<size_t>(of->operands()[row.index].word) * bytes);
+  }
   for (size_t r = 0; r < region.results.size(); ++r)
     for (size_t i = 0; i < rows.size() && blocks.all[r]; ++i) {
       // It was noted long ago, and is in no cache.

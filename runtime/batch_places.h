@@ -33,6 +33,8 @@ class BatchPlaces {
   bool MayStayRows(const BatchRegion& region, Deferred& row, uint32_t k) const;
   // On the host, of one row: null if there is none that may be written over. Its elements' place if there is.
   DeviceAddress Overwritable(const BatchRegion::Step& step, Deferred& row) const;
+  // Whether the results are places in the table: on the host, where the table is not much larger than they are, as it stays while one of them does.
+  bool StayInTable(const BatchRegion& region, const BatchRegion::TableRow& row, size_t count) const;
   void FindAddresses(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, uint32_t operand);
 
   Device& device_;

@@ -38,6 +38,11 @@ struct BatchRegion {
     uint32_t value;    // of the Sub
     uint32_t result;   // in `results`: that value
   };
+  // A row of a table, both operands of the region: no copy is needed on the host.
+  struct TableRow {
+    uint32_t table, index;
+    uint32_t result;  // in `results`
+  };
   uint32_t index = 0;  // in its table
   uint32_t num_operands = 0;
   std::vector<ValueType> values;
@@ -45,6 +50,7 @@ struct BatchRegion {
   std::vector<uint32_t> results;  // values that are seen outside; tensors
   std::vector<Check> checks;      // were made before: an index is in its range
   std::vector<uint32_t> weights;  // operands that are matrices of products: a batch shares them if it can
+  std::vector<TableRow> table_rows;
   std::vector<Step> steps;
   std::vector<bool> in_step;      // by op; empty if there are no steps
 };

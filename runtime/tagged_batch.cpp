@@ -178,6 +178,7 @@ class GroupReader {
     if (!tensors && !(away_ && HasLargeResult(region))) return;
     FindChecks(region);
     FindWeights(region);
+    FindTableRows(region);
     FindSteps(region);
     defer.b = region.index;
     p_.tensor_groups.push_back(std::move(group));
@@ -251,6 +252,13 @@ class GroupReader {
       if (item.op != Op::MatMul && item.op != Op::Gemm) continue;
       add(item.in[1]);
       if (region.values[item.in[1]].tensor->dims.size() == 1) add(item.in[0]);
+    }
+  }
+  static void FindTableRows(BatchRegion& region) {
+    for (uint32_t r = 0; r < region.results.size(); ++r) {
+      const BatchRegion::Item& item = region.ops[region.results[r] - region.num_operands];
+      bool row = item.op == Op::Gather && item.in[0] < region.num_operands && item.in[1] < region.num_operands;
+      if (row && !region.values[item.in[1]].tensor) region.table_rows.push_back({item.in[0], item.in[1], r});
     }
   }
   static void FindSteps(BatchRegion& region) {

@@ -114,6 +114,7 @@ TensorObject::~TensorObject() {
     case Where::Away: block_->Release(); return;
     case Where::Deferred: Forget(deferred_, index_); return;
     case Where::Rows: TensorRows::Free(rows_); return;
+    case Where::Part: Value::Adopt(ValueKind::Object, whole_); return;
   }
 }
 

@@ -122,6 +122,14 @@ class TensorObject : public Object {
   }
   // The same: the elements are those of another tensor of the host, `IsOverwritable`, which is not looked at any more.
   void ComputedIn(TensorObject& other);
+  // The same: the elements are those from `at` on of another tensor of the host, which has them and stays as long as this one.
+  void ComputedIn(TensorObject& whole, const char* at) {
+    TensorObject& root = whole.where_ == Where::Part ? *whole.whole_ : whole;
+    root.refs.Retain();
+    whole_ = &root;
+    data_ = const_cast<char*>(at);
+    where_ = Where::Part;
+  }
   // Whether ComputedIn may be called with it, if nobody else holds it.
   bool IsOverwritable() const { return (where_ == Where::Own || where_ == Where::Block) && !copied_; }
   // Null if it is not known by its rows alone.
@@ -131,7 +139,7 @@ class TensorObject : public Object {
   bool PrepareToWrite() {
     if (!data_) [[unlikely]] Await();
     if (copied_) [[unlikely]] LoseCopies();
-    return where_ != Where::Away;
+    return where_ != Where::Away && where_ != Where::Part;
   }
   // A device has a copy from now on (runtime/device_copies.h).
   void NoteCopies() { copied_ = true; }
@@ -143,7 +151,7 @@ class TensorObject : public Object {
   char* AddressOn(const Device& device) const;
 
  private:
-  enum class Where : uint8_t { Own, Block, Away, Deferred, Lent, Rows };
+  enum class Where : uint8_t { Own, Block, Away, Deferred, Lent, Rows, Part };
   void SetShape(ir::TypeKind element, llvm::ArrayRef<int64_t> dims);
   void SetDims(llvm::ArrayRef<int64_t> dims) {
     if (dims.size() > kFewDims) [[unlikely]] return Reshape(dims);
@@ -161,6 +169,7 @@ class TensorObject : public Object {
     TensorBlock* block_;  // Block, of the host's memory; Away, of a device's
     Deferred* deferred_;  // Deferred
     TensorRows* rows_;    // Rows
+    TensorObject* whole_;  // Part: of this one's elements
   };                      // of a Lent one nothing
   size_t count_;
   uint32_t index_ = 0;  // of the result; in the block

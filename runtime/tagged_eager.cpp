@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "runtime/scalar.h"
-#include "runtime/tagged_eager_path.h"
+#include "runtime/tagged_eager_ahead.h"
 
 namespace df::tagged {
 
@@ -27,26 +27,9 @@ using namespace eager;
 namespace {
 
 constexpr uint32_t kMostDepth = 48;  // of attempts within attempts
-constexpr uint32_t kMostAhead = 8;   // a cell's body is followed by at most so many others: a power of two
 constexpr uint32_t kForOne = 8;      // for each of these so many may be run whose cells it forces
 
 }  // namespace
-
-// What an attempt may do beyond its own body.
-struct Ahead {
-  Worker& worker;
-  const SiteCode* chain;  // the delayed call that was forced
-  uint32_t level;         // DelayCell::ahead of its cell
-  uint32_t fuel;          // bodies that may still follow, though nobody has asked for them
-  uint32_t* others;       // and that may be run because those force their cells
-  uint32_t depth;         // attempts within attempts that may still be made
-
-  [[gnu::noinline]] bool Fill(DelayCell* cell, bool demanded);
-  // Runs the body of a delayed call for which nobody has asked, and gives its value.
-  [[gnu::noinline]] bool TryUnasked(const SiteCode& site, const uint32_t* operands, const Slots& slots, Path& path, Value* value);
-  // Makes its cell; takes over what those slots own that it captures.
-  [[gnu::noinline]] Made MakeCell(const SiteCode& site, const uint32_t* list, const Slots& slots, Path& path, uint64_t owned);
-};
 
 namespace {
 
@@ -71,42 +54,6 @@ namespace {
   return true;
 }
 
-// An operand of a list at `to`, where there is no value yet; what is left of `owned`.
-inline uint64_t PutOperand(const Value* constants, const Slots& slots, uint32_t operand, Value* to, uint64_t owned) {
-  if (operand & kConstant) {
-    ::new (to) Value(constants[operand & ~kConstant]);
-    return owned;
-  }
-  uint32_t slot = operand & (kMostEagerSlots - 1);
-  uint64_t bits = slots.bits[slot];
-  auto kind = operand & kPlainOperand ? ValueKind::Word : static_cast<ValueKind>(slots.states[slot] & 7);
-  if (kind != ValueKind::Word) {
-    if (!(owned & BitOf(slot))) ObjectAt(bits)->refs.Retain();
-    owned &= ~BitOf(slot);
-  }
-  ::new (to) Value(Value::Adopt(kind, ObjectAt(bits)));
-  return owned;
-}
-
-[[gnu::noinline]] Made Construct(const Value* constants, const uint32_t* list, uint32_t fields, uint32_t constructor,
-                                 const Slots& slots, uint64_t owned) {
-  Data* data = Data::NewRaw(constructor, fields);
-  Value* to = data->fields();
-  for (const uint32_t* end = list + fields; list != end; ++list, ++to) owned = PutOperand(constants, slots, *list, to, owned);
-  return {data, owned};
-}
-
-// All but the last field, which is to come.
-[[gnu::noinline]] Made ConstructAllButLast(const Value* constants, const uint32_t* list, uint32_t fields, uint32_t constructor,
-                                           const Slots& slots, uint64_t owned) {
-  Data* data = Data::NewRaw(constructor, fields);
-  Value* to = data->fields();
-  for (const uint32_t* end = list + fields - 1; list != end; ++list, ++to)
-    owned = PutOperand(constants, slots, *list, to, owned);
-  ::new (to) Value();
-  return {data, owned};
-}
-
 // What the body of a chain's next step captures, in its slots.
 inline void Capture(const Value* constants, const uint32_t* moves, uint32_t count, const Slots& from, Slots& to) {
   for (const uint32_t* end = moves + 2 * count; moves != end; moves += 2) {
@@ -124,15 +71,6 @@ inline void Capture(const Value* constants, const uint32_t* moves, uint32_t coun
 }
 
 }  // namespace
-
-Made Ahead::MakeCell(const SiteCode& site, const uint32_t* list, const Slots& slots, Path& path, uint64_t owned) {
-  DelayCell* cell = worker.NewDirectCell(path.Tag(), &site);
-  Value* to = cell->operands();
-  const Value* constants = worker.program_.constants.data();
-  for (uint32_t i = 0, count = cell->num_operands(); i < count; ++i) owned = PutOperand(constants, slots, list[i], to + i, owned);
-  if (&site == chain) cell->few_fields = static_cast<uint8_t>(fuel ? level : std::min(level + 1, kMostAhead));
-  return {cell, owned};
-}
 
 namespace {
 

@@ -1,7 +1,7 @@
 // runtime/tagged_eager_path.h
 //
 // What an attempt at a delayed body works on: its slots, with borrowed values, and its place among the tags. Private to
-// tagged_eager.cpp.
+// tagged_eager.cpp and tagged_eager_ahead.cpp.
 #pragma once
 
 #include <bit>

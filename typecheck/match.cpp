@@ -525,46 +525,6 @@ class MatchCompiler {
     return program_.New(AppExpr{ExprKind::App, type, span, Use(function, span), program_.Copy<const Expr*>(all)});
   }
 
-  // Nodes of the expression, at most `limit`; a pattern is as large as the tests it may become.
-  static size_t SizeUpTo(const Expr* expr, size_t limit) {
-    size_t size = 0;
-    AddSize(expr, limit, size);
-    return size;
-  }
-
-  static void AddSize(const Expr* expr, size_t limit, size_t& size) {
-    if (++size >= limit) return;
-    switch (expr->kind) {
-      case ExprKind::App:
-        AddSize(llvm::cast<AppExpr>(expr)->fn, limit, size);
-        for (const Expr* arg : llvm::cast<AppExpr>(expr)->args)
-          if (size < limit) AddSize(arg, limit, size);
-        break;
-      case ExprKind::Lambda: AddSize(llvm::cast<LambdaExpr>(expr)->body, limit, size); break;
-      case ExprKind::Let:
-        for (const Binding& binding : llvm::cast<LetExpr>(expr)->bindings)
-          if (size < limit) AddSize(binding.value, limit, size);
-        if (size < limit) AddSize(llvm::cast<LetExpr>(expr)->body, limit, size);
-        break;
-      case ExprKind::Case:
-        AddSize(llvm::cast<CaseExpr>(expr)->scrutinee, limit, size);
-        for (const Alt& alt : llvm::cast<CaseExpr>(expr)->alts)
-          if (size < limit) AddSize(alt.body, limit, size);
-        break;
-      case ExprKind::FatBar:
-        AddSize(llvm::cast<FatBarExpr>(expr)->first, limit, size);
-        if (size < limit) AddSize(llvm::cast<FatBarExpr>(expr)->second, limit, size);
-        break;
-      case ExprKind::Match:
-        for (const Row& row : llvm::cast<MatchExpr>(expr)->rows) {
-          for (const Pat* pat : row.pats) size += PatternSize(pat);
-          if (size < limit) AddSize(row.body, limit, size);
-        }
-        break;
-      default: break;
-    }
-  }
-
   // ---- names
 
   VarId Renamed(VarId var) const {

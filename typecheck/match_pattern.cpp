@@ -5,9 +5,7 @@
 
 namespace df {
 
-using core::LiteralKind;
-using core::Pat;
-using core::PatKind;
+using namespace core;
 
 namespace {
 
@@ -122,6 +120,49 @@ size_t PatternSize(const Pat* pat) {
   size_t size = pat->kind == PatKind::Con || pat->kind == PatKind::Literal || pat->kind == PatKind::Bang;
   if (pat->kind == PatKind::Literal && pat->literal == LiteralKind::String && !pat->equals) size += 2 * Text(pat->text).size();
   for (const Pat* arg : pat->args) size += PatternSize(arg);
+  return size;
+}
+
+namespace {
+
+void AddSize(const Expr* expr, size_t limit, size_t& size) {
+  if (++size >= limit) return;
+  switch (expr->kind) {
+    case ExprKind::App:
+      AddSize(llvm::cast<AppExpr>(expr)->fn, limit, size);
+      for (const Expr* arg : llvm::cast<AppExpr>(expr)->args)
+        if (size < limit) AddSize(arg, limit, size);
+      break;
+    case ExprKind::Lambda: AddSize(llvm::cast<LambdaExpr>(expr)->body, limit, size); break;
+    case ExprKind::Let:
+      for (const Binding& binding : llvm::cast<LetExpr>(expr)->bindings)
+        if (size < limit) AddSize(binding.value, limit, size);
+      if (size < limit) AddSize(llvm::cast<LetExpr>(expr)->body, limit, size);
+      break;
+    case ExprKind::Case:
+      AddSize(llvm::cast<CaseExpr>(expr)->scrutinee, limit, size);
+      for (const Alt& alt : llvm::cast<CaseExpr>(expr)->alts)
+        if (size < limit) AddSize(alt.body, limit, size);
+      break;
+    case ExprKind::FatBar:
+      AddSize(llvm::cast<FatBarExpr>(expr)->first, limit, size);
+      if (size < limit) AddSize(llvm::cast<FatBarExpr>(expr)->second, limit, size);
+      break;
+    case ExprKind::Match:
+      for (const Row& row : llvm::cast<MatchExpr>(expr)->rows) {
+        for (const Pat* pat : row.pats) size += PatternSize(pat);
+        if (size < limit) AddSize(row.body, limit, size);
+      }
+      break;
+    default: break;
+  }
+}
+
+}  // namespace
+
+size_t SizeUpTo(const Expr* expr, size_t limit) {
+  size_t size = 0;
+  AddSize(expr, limit, size);
   return size;
 }
 

@@ -1,6 +1,6 @@
 // typecheck/match_pattern.h
 //
-// What match compilation asks about single patterns.
+// What match compilation asks about single patterns, and how large what it might copy is.
 #pragma once
 
 #include <string>
@@ -32,5 +32,8 @@ const core::Pat* SelectVar(core::Program& program, const core::Pat* pat, core::V
 
 // The tests that the pattern makes, a string counting its characters.
 size_t PatternSize(const core::Pat* pat);
+
+// Nodes of the expression, at most `limit`; a pattern is as large as the tests it may become.
+size_t SizeUpTo(const core::Expr* expr, size_t limit);
 
 }  // namespace df

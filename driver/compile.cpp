@@ -134,6 +134,41 @@ ExitCode DumpGraphFile(Pipeline& pipeline, const Options& options, const std::st
   return ExitCode::Fine;
 }
 
+// What a run is given for an input, as far as it has the shape of a tensor. What is wrong with it is said when it is read, but
+// where nothing can be run without the shape; for that `why` is.
+std::optional<std::vector<int64_t>> ShapeOfInput(const Options& options, std::string_view name, std::string* why) {
+  for (const InputArgument& input : options.inputs) {
+    if (input.name != name) continue;
+    *why = "its value is no tensor";
+    if (input.text.size() < 2 || !input.text.starts_with('@')) return ShapeOfText(input.text);
+    SourceManager sources;
+    Diagnostics diags(sources);
+    std::string path = input.text.substr(1);
+    std::error_code error;
+    bool exists = std::filesystem::exists(path, error);
+    *why = exists ? fmt::format("`{}` is no file that can be read twice", path) : fmt::format("there is no file `{}`", path);
+    if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;  // a pipe is read but once
+    std::optional<std::string> bytes = ReadFile(path, kMaxInputBytes, diags);
+    *why = fmt::format("`{}` {}", path, bytes ? "holds no array for it" : "cannot be read");
+    return bytes ? ShapeOfFile(std::move(*bytes), name) : std::nullopt;
+  }
+  *why = options.command == Command::Run
+             ? "no value was given for it (`--input NAME=VALUE` or `--input NAME=@FILE`)"
+             : "a graph has a number for every size (`dfc run` of the source takes them from the inputs, and a list of tensors may "
+               "have any length)";
+  return std::nullopt;
+}
+
+CheckOptions OptionsOfCheck(const Options& options) {
+  CheckOptions check;
+  check.warnings = options.warnings;
+  check.shows_entry = options.outputs.empty();
+  // A check alone, and a dump of an early phase, are of any size.
+  if (options.command == Command::Run || (options.command == Command::Compile && options.emit != Emit::Core))
+    check.shape_of_input = [&](std::string_view name, std::string* why) { return ShapeOfInput(options, name, why); };
+  return check;
+}
+
 // The dump that --emit asks for. False after errors.
 bool EmitDump(Pipeline& pipeline, const Options& options, std::string text, llvm::raw_ostream& out) {
   pipeline.LookBeside(options.file);
@@ -155,10 +190,7 @@ bool EmitDump(Pipeline& pipeline, const Options& options, std::string text, llvm
     Dump(*ast, out);
     return true;
   }
-  CheckOptions check;
-  check.warnings = options.warnings;
-  check.shows_entry = options.outputs.empty();
-  if (!pipeline.Check(*ast, check)) return false;
+  if (!pipeline.Check(*ast, OptionsOfCheck(options))) return false;
 
   if (options.emit == Emit::Core) {
     core::DumpOptions dump;
@@ -215,34 +247,10 @@ std::string GraphName(const std::string& file) {
   return stem.empty() ? "main" : stem;
 }
 
-namespace {
-
-// What a run is given for an input, as far as it has the shape of a tensor. What is wrong with it is said when it is read.
-std::optional<std::vector<int64_t>> ShapeOfInput(const Options& options, std::string_view name) {
-  for (const InputArgument& input : options.inputs) {
-    if (input.name != name) continue;
-    if (input.text.size() < 2 || !input.text.starts_with('@')) return ShapeOfText(input.text);
-    SourceManager sources;
-    Diagnostics diags(sources);
-    std::string path = input.text.substr(1);
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;  // a pipe is read but once
-    std::optional<std::string> bytes = ReadFile(path, kMaxInputBytes, diags);
-    return bytes ? ShapeOfFile(std::move(*bytes), name) : std::nullopt;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
 bool CheckText(Pipeline& pipeline, const Options& options, std::string text) {
   pipeline.LookBeside(options.file);
   std::optional<ast::Ast> ast = pipeline.Syntax(pipeline.Tokens(DisplayName(options.file), std::move(text)));
-  CheckOptions check;
-  if (options.command == Command::Run) check.shape_of_input = [&](std::string_view name) { return ShapeOfInput(options, name); };
-  check.warnings = options.warnings;
-  check.shows_entry = options.outputs.empty();
-  return ast && pipeline.Check(*ast, check);
+  return ast && pipeline.Check(*ast, OptionsOfCheck(options));
 }
 
 bool HoldsGraph(std::string_view bytes) { return ir::LooksLikeGraphFile(bytes) || ir::LooksLikeGraphText(bytes); }

@@ -220,17 +220,28 @@ const char* Checker::HowToRun(TypeId action) {
 }
 
 // Data of unknown size is bound once, where it enters: the shapes of the inputs give the dimensions of main's parameters. One that
-// contradicts another is left to whoever reads that input.
+// contradicts another is left to whoever reads that input; what none of them gives is said of each that could have.
 void Checker::BindShapes(llvm::ArrayRef<TypeId> params) {
   if (!options_.shape_of_input) return;
+  std::vector<std::pair<size_t, TypeId>> shapes;
+  std::vector<std::string> why(params.size());
   for (size_t i = 0; i < params.size(); ++i) {
     llvm::SmallVector<TypeId> args;
     if (types_.BuiltinOf(unify_.Head(params[i], &args)) != Builtin::Tensor || args.size() != 2) continue;
-    std::optional<std::vector<int64_t>> dims = options_.shape_of_input(Text(program_.main_params[i]));
+    shapes.emplace_back(i, args[1]);
+    std::optional<std::vector<int64_t>> dims = options_.shape_of_input(Text(program_.main_params[i]), &why[i]);
     if (!dims) continue;
     TypeId shape = types_.Con(types_.Known(Builtin::ShapeNil));
     for (size_t k = dims->size(); k-- > 0;) shape = types_.ShapeCons(types_.Dim((*dims)[k]), shape);
     unify_.Unify(args[1], shape);
+  }
+  SettleDims();
+  for (auto [i, shape] : shapes) {
+    llvm::SmallVector<MetaId> open;
+    unify_.FreeMetas(shape, open);
+    if (open.empty()) continue;
+    std::string reason = fmt::format("nothing says how large the input `{}` is: {}", Text(program_.main_params[i]), why[i]);
+    Error(Diag::TensorType, program_.vars[program_.main].span, PrintType(params[i]), reason);
   }
 }
 

@@ -220,7 +220,7 @@ def main():
         matrix = npz({"a": ("F32", [1, 2], struct.pack("<2f", 1, 2))})
         for a, x, code, want in ((matrix, "[3, 4]", 0, "[11.0,11.0]"), (b"[[1, 2], [3, 4], [5, 6]]", "[1, 0]", 0, "[1.0,3.0,5.0,1.0,3.0,5.0]"),
                                  (matrix, "[3]", 2, "`[3]` is not a Tensor Float [2]"), (b"[1, 2]", "[3, 4]", 2, "`[1, 2]` is not a"),
-                                 (b"nothing", "[3]", 1, "nothing says how large it is")):
+                                 (b"nothing", "[3]", 1, "nothing says how large the input `a` is")):
             count += 1
             with open(data, "wb") as file:
                 file.write(a)

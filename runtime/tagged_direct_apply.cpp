@@ -46,7 +46,7 @@ bool Worker::ApplyDirect(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_
     operands_.push_back(TakeOperand(s, k, operand));
   }
   Value value;
-  if (!ApplyTaken(n.op, types, n.attr, operands_, [&](uint32_t i) { return moved[i]; }, &value)) return false;
+  if (!ApplyTaken(n.op, types, program_.ops[pc].attr, operands_, [&](uint32_t i) { return moved[i]; }, &value)) return false;
   const uint16_t used[2] = {in.a, in.b};
   for (uint32_t i = 0; i < 2; ++i)
     if (used[i] & kLastUse && !moved[i]) ReleaseBits(s[used[i] & ~kLastUse], k[used[i] & ~kLastUse]);

@@ -84,8 +84,9 @@ void TurnSquare(const float* x, size_t stride, float* out, size_t out_stride) {
 template <typename T>
 void Turn(const T* x, size_t stride, size_t rows, size_t columns, T* out) {
   constexpr size_t kSide = 16;  // of squares that stay in the cache
-  for (size_t i = 0; i < rows; i += kSide)
-    for (size_t j = 0; j < columns; j += kSide) {
+  // Down the rows, so that what is written follows what was: of lines that are far apart, those that are read cost less.
+  for (size_t j = 0; j < columns; j += kSide)
+    for (size_t i = 0; i < rows; i += kSide) {
       size_t to_i = std::min(i + kSide, rows), to_j = std::min(j + kSide, columns);
       if constexpr (std::is_same_v<T, float>) {
         if (to_i - i == kSide && to_j - j == kSide) {

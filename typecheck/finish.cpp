@@ -236,12 +236,14 @@ void Checker::BindShapes(llvm::ArrayRef<TypeId> params) {
     unify_.Unify(args[1], shape);
   }
   SettleDims();
+  llvm::SmallVector<TypeId> declared;  // with the names that the signature gives to sizes
+  types_.SplitFun(program_.vars[program_.main].scheme.type, declared);
   for (auto [i, shape] : shapes) {
     llvm::SmallVector<MetaId> open;
     unify_.FreeMetas(shape, open);
     if (open.empty()) continue;
     std::string reason = fmt::format("nothing says how large the input `{}` is: {}", Text(program_.main_params[i]), why[i]);
-    Error(Diag::TensorType, program_.vars[program_.main].span, PrintType(params[i]), reason);
+    Error(Diag::TensorType, program_.vars[program_.main].span, PrintType(declared[i]), reason);
   }
 }
 

@@ -171,7 +171,7 @@ CheckOptions OptionsOfCheck(const Options& options) {
 
 // The dump that --emit asks for. False after errors.
 bool EmitDump(Pipeline& pipeline, const Options& options, std::string text, llvm::raw_ostream& out) {
-  pipeline.LookBeside(options.file);
+  pipeline.LookBeside(options.file, options.module_folders);
   TokenBuffer tokens = pipeline.Tokens(DisplayName(options.file), std::move(text));
   if (options.emit == Emit::Tokens && options.only.empty()) {
     Dump(tokens, pipeline.sources, out);
@@ -248,7 +248,7 @@ std::string GraphName(const std::string& file) {
 }
 
 bool CheckText(Pipeline& pipeline, const Options& options, std::string text) {
-  pipeline.LookBeside(options.file);
+  pipeline.LookBeside(options.file, options.module_folders);
   std::optional<ast::Ast> ast = pipeline.Syntax(pipeline.Tokens(DisplayName(options.file), std::move(text)));
   return ast && pipeline.Check(*ast, OptionsOfCheck(options));
 }

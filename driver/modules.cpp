@@ -1,4 +1,5 @@
-// The program's own modules: `import Shapes.Area` is the file Shapes/Area.df (or .hs) below the folder of the main file.
+// The program's own modules: `import Shapes.Area` is the file Shapes/Area.df (or .hs) below the folder of the main file, or,
+// where the main file is such a module itself, below the folder that its own name begins in.
 // A module is checked after those that it imports, once. As with GHC such a file goes before a module of the library that
 // has its name; within the library it means nothing.
 #include <algorithm>
@@ -7,13 +8,41 @@
 
 #include "driver/files.h"
 #include "driver/pipeline.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace df {
+namespace {
 
-void Pipeline::LookBeside(const std::string& file) {
+// What stands in front of the names of the folder's files.
+std::string Prefix(const std::filesystem::path& folder) {
+  std::string text = folder == "." ? "" : folder.string();
+  if (!text.empty() && text.back() != '/') text += '/';
+  return text;
+}
+
+}  // namespace
+
+void Pipeline::LookBeside(const std::string& file, const std::vector<std::string>& more) {
   main_ = file == "-" ? "" : file;
-  folder_ = std::filesystem::path(main_).parent_path().string();
-  if (!folder_.empty() && folder_.back() != '/') folder_ += '/';
+  folder_ = Prefix(std::filesystem::path(main_).parent_path());
+  more_folders_.clear();
+  for (const std::string& folder : more) more_folders_.push_back(Prefix(folder));
+}
+
+// `dfc check lib/Shapes/Area.hs` of the module `Shapes.Area` looks in lib.
+void Pipeline::LookAbove(Symbol module) {
+  namespace fs = std::filesystem;
+  llvm::SmallVector<llvm::StringRef> parts;
+  llvm::StringRef(Text(module).data(), Text(module).size()).split(parts, '.');
+  std::error_code error;
+  fs::path above = fs::absolute(main_, error).lexically_normal().parent_path();
+  std::string up;
+  for (size_t i = parts.size() - 1; i-- > 0; above = above.parent_path()) {
+    if (main_.empty() || error || above.filename().string() != parts[i]) return;
+    up += "../";
+  }
+  if (!up.empty()) folder_ = Prefix((fs::path(folder_) / up).lexically_normal());
 }
 
 // The file of a module of the program's own; "" if there is none.
@@ -21,12 +50,39 @@ std::string Pipeline::PathOf(Symbol module) const {
   std::string stem(Text(module));
   if (stem == "Prelude" || stem.starts_with("Prelude.")) return "";
   std::replace(stem.begin(), stem.end(), '.', '/');
-  for (const char* ending : {".df", ".hs"}) {
+  auto find = [&](const std::string& folder) {
+    for (const char* ending : {".df", ".hs"}) {
+      std::error_code error;
+      std::string path = folder + stem + ending;
+      if (std::filesystem::is_regular_file(path, error)) return path;
+    }
+    return std::string();
+  };
+  std::string path = find(folder_);
+  for (size_t i = 0; i < more_folders_.size() && path.empty(); ++i) path = find(more_folders_[i]);
+  return path;
+}
+
+// A file in the folder that would hold the module but for the case of its name; "" if there is none.
+std::string Pipeline::NearPathOf(Symbol module, const std::string& folder) const {
+  namespace fs = std::filesystem;
+  llvm::SmallVector<llvm::StringRef> parts;
+  llvm::StringRef(Text(module).data(), Text(module).size()).split(parts, '.');
+  std::string path = folder;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    bool last = i + 1 == parts.size();
     std::error_code error;
-    std::string path = folder_ + stem + ending;
-    if (std::filesystem::is_regular_file(path, error)) return path;
+    std::string found;
+    for (fs::directory_iterator at(path.empty() ? "." : path, error), end; !error && at != end; at.increment(error)) {
+      std::string entry = at->path().filename().string(), ending = at->path().extension().string();
+      if (last && ending != ".df" && ending != ".hs") continue;
+      llvm::StringRef name = last ? llvm::StringRef(entry).drop_back(ending.size()) : llvm::StringRef(entry);
+      if (name.equals_insensitive(parts[i]) && (found.empty() || entry < found)) found = entry;
+    }
+    if (found.empty()) return "";
+    path += found + (last ? "" : "/");
   }
-  return "";
+  return path;
 }
 
 bool Pipeline::LoadImports(const ast::Module& module, const CheckOptions& options) {
@@ -36,8 +92,15 @@ bool Pipeline::LoadImports(const ast::Module& module, const CheckOptions& option
     std::error_code error;
     bool is_main = !path.empty() && !main_.empty() && std::filesystem::equivalent(path, main_, error);
     if (is_main && root_ != import.module.text && LoadLibraryModule(Text(import.module.text))) continue;
-    if (path.empty()) LoadLibraryModule(Text(import.module.text));  // Check reports one that is in neither
-    else if (!LoadOwnModule(import, path, options)) return false;
+    if (path.empty() && !LoadLibraryModule(Text(import.module.text))) {
+      std::string near = NearPathOf(import.module.text, folder_);
+      for (size_t i = 0; i < more_folders_.size() && near.empty(); ++i) near = NearPathOf(import.module.text, more_folders_[i]);
+      if (near.empty()) continue;  // Check reports it
+      diags.Report(Diag::UnknownModule, import.module.span, Text(import.module.text))
+          .Hint(fmt::format("there is `{}`: the name of a module and that of its file are the same, capitals included", near));
+      return false;
+    }
+    if (!path.empty() && !LoadOwnModule(import, path, options)) return false;
   }
   return true;
 }

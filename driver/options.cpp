@@ -132,6 +132,14 @@ void AddLowerOptions(CLI::App& app, Options& options) {
       ->type_name("KIND");
 }
 
+void AddModuleFolders(CLI::App& app, Options& options) {
+  app.add_option("-i,--modules", options.module_folders,
+                 "one more folder of the program's own modules; first comes that of the main file; may be repeated")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory)
+      ->allow_extra_args(false);
+}
+
 void AddWarningOption(CLI::App& app, Options& options) {
   app.add_flag_callback("--no-warnings", [&] { options.warnings = false; }, "no warnings");
 }
@@ -283,6 +291,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
   auto* only = app.add_option("--only", options.only, "with --emit: the function of this name only");
   only->type_name("NAME")->needs(emit);
   AddLowerOptions(app, options);
+  AddModuleFolders(app, options);
   AddWarningOption(app, options);
   AddErrorFormat(app, options);
 
@@ -327,16 +336,19 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
                                 "go on after the result until no token is left, and check that none waits that may\n"
                                 "not (reference engine)");
   AddLowerOptions(*run, options);
+  AddModuleFolders(*run, options);
   AddWarningOption(*run, options);
   AddErrorFormat(*run, options);
 
   auto* check = app.add_subcommand("check", "report errors and warnings, compile nothing");
   check->add_option("FILE", options.file, "the source to check")->required();
+  AddModuleFolders(*check, options);
   AddWarningOption(*check, options);
   AddErrorFormat(*check, options);
 
   auto* repl = app.add_subcommand("repl", "read definitions and expressions, and evaluate them");
   repl->add_option("FILE", options.file, "a source to load first");
+  AddModuleFolders(*repl, options);
   AddRunOptions(*repl, options, repl_engine);
   AddLowerOptions(*repl, options);
 

@@ -49,6 +49,7 @@ struct Options {
   std::string output;            // Compile: "" for the default, "-" for standard output
   Emit emit = Emit::None;
   std::string only;
+  std::vector<std::string> module_folders;  // of the program's own modules, after the main file's
   bool warnings = true;
   bool json_errors = false;      // diagnostics as JSON, one object a line
   LowerOptions lower;

@@ -77,6 +77,7 @@ bool Pipeline::Check(ast::Ast& ast, const CheckOptions& options) {
     PassScope pass("check the library");
     LoadLibraryModule("Prelude");
     root_ = options.repl ? Symbol() : ast.module.name.text;
+    if (ast.module.name.text.valid()) LookAbove(ast.module.name.text);
     if (!LoadImports(ast.module, options)) return false;
   }
   {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "lower/lower.h"
 #include "parser/parse.h"
@@ -59,7 +60,8 @@ class Pipeline {
   bool LoadLibraryModule(std::string_view name);
 
   // Where the program's own modules lie: below the folder of this file, a source's; "-" is the current folder.
-  void LookBeside(const std::string& file);
+  // Then in `more`.
+  void LookBeside(const std::string& file, const std::vector<std::string>& more);
 
   // Function graphs and the tagged graph of everything that `entry` needs. `name` is the graph's.
   std::optional<fg::Program> Functions(core::VarId entry, const std::string& name, const LowerOptions& options);
@@ -76,12 +78,15 @@ class Pipeline {
   };
   bool LoadImports(const ast::Module& module, const CheckOptions& options);
   bool LoadOwnModule(const ast::Import& import, const std::string& path, const CheckOptions& options);
+  void LookAbove(Symbol module);
   std::string PathOf(Symbol module) const;
+  std::string NearPathOf(Symbol module, const std::string& folder) const;
 
   std::vector<std::string_view> loaded_;  // library modules
   std::map<Symbol, OwnModule> own_;
   std::string main_;    // the main file
   std::string folder_;  // where it lies, with the slash; "" is the current one
+  std::vector<std::string> more_folders_;
   Symbol root_;         // the name in the main file's header, while it is checked
 };
 

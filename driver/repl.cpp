@@ -446,6 +446,7 @@ void Repl::Bind(Symbol name, Symbol to) {
 
 void Repl::Reset() {
   pipeline_ = std::make_unique<Pipeline>();
+  pipeline_->LookBeside("-", options_.module_folders);
   results_ = 0;
   loose_fixities_.clear();
   partial_functions_.clear();

@@ -66,7 +66,7 @@ void Repl::Load(std::string_view argument) {
   if (std::optional<std::string> text = ReadFile(name, kMaxSourceBytes, pipeline_->diags)) {
     Reset();
     loaded_ = name;
-    pipeline_->LookBeside(loaded_);
+    pipeline_->LookBeside(loaded_, options_.module_folders);
     std::optional<ast::Ast> ast = pipeline_->Syntax(pipeline_->Tokens(DisplayName(loaded_), std::move(*text)));
     CheckOptions check;
     check.repl = true;

@@ -137,9 +137,12 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
       return;
     case Kind::VarId:
       if (expected == "a constructor" || expected == "a module name") {
+        // `Data.list`: each part of a module's name does.
         std::string capital(text);
-        capital[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(capital[0])));
-        report.Hint(fmt::format("its name begins with a capital letter: `{}`", capital));
+        for (size_t i = 0; i < capital.size(); ++i)
+          if (i == 0 || capital[i - 1] == '.') capital[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(capital[i])));
+        const char* what = capital[0] == text[0] ? "each part of its name" : "its name";
+        report.Hint(fmt::format("{} begins with a capital letter: `{}`", what, capital));
       }
       return;
     case Kind::ConSym:

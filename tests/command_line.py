@@ -218,6 +218,29 @@ def programs_of_several_files(d):
     d.file("Here.hs", "module Here where\nhere = 5\n")
     d.expect(0, "run", "-", stdin="import Here\nmain = here\n", out="5\n")
     d.expect(1, "run", "-", stdin="import Shapes.Area\nmain = area 3\n", err="there is no module `Shapes.Area`")
+    # A module by itself: the folder is the one in which its name begins, from wherever it is asked for.
+    d.file("app/Shapes/Both.hs", "module Shapes.Both where\nimport Shapes.Area\nimport Top\nboth = top + area 2\n")
+    d.file("app/Top.hs", "module Top where\nimport Shapes.Unit\ntop = unit\n")
+    d.expect(0, "check", "app/Shapes/Both.hs")
+    d.expect(0, "check", os.path.join(d.path, "app/Shapes/Both.hs"))
+    d.expect(0, "repl", "app/Shapes/Both.hs", stdin="both\n", out="10\n")
+    there = subprocess.run([d.dfc, "repl", "Both.hs"], cwd=os.path.join(d.path, "app/Shapes"), input=b"both\n", capture_output=True)
+    assert there.stdout == b"10\n", there
+    # More folders, as of a package with app/ and src/.
+    os.makedirs(os.path.join(d.path, "src/Data"))
+    d.file("src/Lib.hs", "module Lib where\nimport Shapes.Unit\nimport Data.Own\nlib = unit + own\n")
+    d.file("src/Data/Own.hs", "module Data.Own where\nown :: Int\nown = 40\n")
+    d.file("app/Start.hs", "import Lib\nmain = lib\n")
+    d.expect(0, "run", "-isrc", "app/Start.hs", out="42\n")
+    d.expect(0, "run", "app/Start.hs", "-i", "src", out="42\n")
+    d.expect(0, "check", "--modules=elsewhere", "--modules=src/", "app/Start.hs")
+    d.expect(0, "app/Start.hs", "-isrc", "--emit=core", "--only=lib", out="lib :: Int\nlib = (+) @Int unit own\n")
+    d.expect(0, "repl", "-isrc", "-iapp", stdin="import Lib\nlib\n:load app/Start.hs\nlib + 1\n", out="42\n43\n")
+    d.expect(1, "run", "app/Start.hs", err="there is no module `Lib`")
+    d.expect(2, "run", "-inowhere", "app/Start.hs", err="nowhere")
+    # Names of files are those of modules, capitals included.
+    d.file("src/Data/lower.hs", "module Data.Lower where\n")
+    d.expect(1, "run", "-", "-isrc", stdin="import Data.Lower\nmain = 1\n", err="there is `src/Data/lower.hs`")
     # .df before .hs; a folder is no module.
     d.file("Here.df", "module Here where\nhere = 6\n")
     d.expect(0, "run", "-", stdin="import Here\nmain = here\n", out="6\n")

@@ -246,6 +246,7 @@ class Checker {
   void ForgetInstance(InstanceId id);
   void CheckClassDefaults(const ast::ClassDecl* cls, ClassId id);
   void CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id);
+  TyConId instance_type_;  // of the instance whose methods are checked
   bool CheckSuperclasses(InstanceId id, Span span, const Origin& origin);
   void CheckMethod(VarId var, const ast::FunctionDecl* decl, const ast::SignatureDecl* own, const core::Scheme& scheme,
                    const ScopedTypes& head, Span from);

@@ -327,6 +327,7 @@ void Checker::CollectVariables(TypeId type, ScopedTypes& out) {
 void Checker::CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id) {
   const ClassId cls = program_.instances[id].cls;
   const TyVarId param = program_.classes[cls].param;
+  instance_type_ = types_.Head(program_.instances[id].head);
   Span head_span = decl->type ? decl->type->span : decl->span;
   CheckSuperclasses(id, head_span, {Origin::Instance, head_span, decl->cls.text});
   std::vector<std::string> absent_names;

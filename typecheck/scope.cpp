@@ -346,6 +346,7 @@ bool Checker::IsAmbiguous(std::map<Symbol, T> ModuleExports::*names, const ast::
 
 void Checker::EnterImported(const std::map<uint64_t, Fixity>& known, FixityTable& fixities, QualifiedFixities& qualified,
                             RecordTable& records) const {
+  llvm::DenseSet<uint32_t> entered;
   for (const ast::Import& import : module_.imports) {
     auto own = env_.own_modules.find(import.module.text);
     if (own == env_.own_modules.end()) continue;
@@ -359,12 +360,19 @@ void Checker::EnterImported(const std::map<uint64_t, Fixity>& known, FixityTable
     for (const auto& [name, var] : own->second.values) enter(name, FixityKey(var), NameKind::Value);
     for (const auto& [name, con] : own->second.constructors) {
       enter(name, FixityKey(con), NameKind::Constructor);
-      if (!Provides(import, {name, Symbol(), Span()}, NameKind::Constructor) &&
-          !Provides(import, {name, qualifier, Span()}, NameKind::Constructor))
-        continue;
-      records.erase(name.index);
-      for (const core::Field& field : program_.constructors[con].fields)
-        if (field.name.valid()) records[name.index].push_back(field.name);
+      auto in_scope = [&](Symbol which, NameKind kind) {
+        return Provides(import, {which, Symbol(), Span()}, kind) || Provides(import, {which, qualifier, Span()}, kind);
+      };
+      if (!in_scope(name, NameKind::Constructor)) continue;
+      // `..` stands for the fields that are in scope; of several imports of one constructor each may bring some.
+      const core::DataCon& row = program_.constructors[con];
+      std::vector<Symbol>& fields = records[name.index];
+      if (entered.insert(con.index).second) fields.clear();
+      for (const core::Field& field : row.fields) {
+        auto selector = own->second.values.find(field.name);
+        if (selector != own->second.values.end() && in_scope(field.name, NameKind::Value) && !llvm::is_contained(fields, field.name))
+          fields.push_back(field.name);
+      }
     }
   }
 }
@@ -410,10 +418,11 @@ VarId Checker::FindValue(const ast::Name& name, bool report) {
 ConId Checker::FindConstructor(const ast::Name& name, bool report) {
   if (name.qualifier.valid() && name.qualifier == generated_qualifier_)
     return KnownCon(Text(name.text).data());
+  // In a derived instance, perhaps of a type from elsewhere under another name.
+  if (name.qualifier.valid() && Text(name.qualifier) == kOwnQualifier && instance_type_.valid())
+    for (ConId con : types_.cons[instance_type_].constructors)
+      if (program_.constructors[con].name == name.text) return con;
   if (const ConId* own = FindOwn(&ModuleExports::constructors, name)) return *own;
-  // A derived instance by itself, of a type from elsewhere.
-  if (name.qualifier.valid() && Text(name.qualifier) == kOwnQualifier)
-    return FindConstructor({name.text, Symbol(), name.span}, report);
   if (const ConId* con = scope_->constructors.Find(name.text, name.qualifier))
     return report && IsAmbiguous(&ModuleExports::constructors, name) ? ConId() : *con;
   std::string_view text = Text(name.text);

@@ -1,0 +1,3 @@
+module Geo.Colour (Colour (..)) where
+data Colour = Red | Green | Blue
+  deriving (Eq, Ord, Show, Read, Enum, Bounded)

@@ -59,7 +59,16 @@ bool Pipeline::LoadLibraryModule(std::string_view name) {
   FileId file = sources.Add(std::string(module->name), std::string(module->text));
   ast::Ast ast = Parse(Lex(sources, file, own), own);
   for (const ast::Import& import : ast.module.imports) LoadLibraryModule(Text(import.module.text));
-  if (!own.has_errors()) ResolveFixity(ast, session.fixities, session.records, own);
+  // What a module of the Prelude says of an operator holds for all programs; what another says, for those that import it from there:
+  // the `elem` of `Data.Text` has no fixity, and takes none from the Prelude's.
+  const bool everywhere = module->name.starts_with("Prelude");
+  FixityTable before = session.fixities;
+  QualifiedFixities qualified = std::exchange(session.qualified, QualifiedFixities());
+  if (!own.has_errors()) {
+    if (!everywhere) session.EnterImported(ast, own);
+    ResolveFixity(ast, session.fixities, session.records, own, session.qualified);
+  }
+  session.qualified = std::move(qualified);
   CheckOptions options;
   options.library = true;
   options.warnings = false;
@@ -68,6 +77,10 @@ bool Pipeline::LoadLibraryModule(std::string_view name) {
     llvm::raw_string_ostream out(text);
     Render(own, out);
     throw InternalError("the standard library does not compile:\n" + text);
+  }
+  if (!everywhere) {
+    session.KeepLibraryFixities(ast.module.name.text);
+    for (const auto& [name, fixity] : before) session.fixities[name] = fixity;
   }
   return true;
 }

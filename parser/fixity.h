@@ -15,6 +15,7 @@ namespace df {
 struct Fixity {
   ast::Associativity assoc = ast::Associativity::Left;
   uint8_t precedence = 9;
+  friend bool operator==(const Fixity&, const Fixity&) = default;
 };
 
 // Operator -> fixity. What is missing is `infixl 9`.

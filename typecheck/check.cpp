@@ -50,6 +50,16 @@ void CheckSession::KeepFixities(Symbol module) {
     if (impl_->env.library_files.count(program.constructors[con].span.file.index) == 0) keep(name, check::FixityKey(con));
 }
 
+void CheckSession::KeepLibraryFixities(Symbol module) {
+  auto keep = [&](Symbol name, uint64_t key) {
+    auto fixity = fixities.find(name.index);
+    impl_->own_fixities.try_emplace(key, fixity == fixities.end() ? Fixity{} : fixity->second);
+  };
+  const check::ModuleExports& exports = impl_->env.modules[module];
+  for (const auto& [name, var] : exports.values) keep(name, check::FixityKey(var));
+  for (const auto& [name, con] : exports.constructors) keep(name, check::FixityKey(con));
+}
+
 std::string CheckSession::TypeOfExpression(const ast::Ast& ast, Diagnostics& diags) {
   check::Env& env = impl_->env;
   check::Scope before = env.user;

@@ -44,13 +44,15 @@ class CheckSession {
   bool Check(const ast::Ast& ast, Diagnostics& diags, const CheckOptions& options = {});
 
   FixityTable fixities;
-  QualifiedFixities qualified;  // of operators from the program's own modules
+  QualifiedFixities qualified;  // of operators that are imported
   RecordTable records;          // for `C {..}`
 
-  // To be called before fixities are resolved: enters those of what `ast` imports from the program's own modules.
+  // To be called before fixities are resolved: enters those of what `ast` imports, but for the Prelude's, which are there.
   void EnterImported(const ast::Ast& ast, Diagnostics& diags);
   // To be called after a module of the program was checked, while `fixities` are those within it.
   void KeepFixities(Symbol module);
+  // The same for a module of the library.
+  void KeepLibraryFixities(Symbol module);
 
   // For `:type`: the most general type of the expression in a module `it = <expression>` (ParseRepl makes
   // it), as GHCi prints it; "" after an error. Nothing is defined.

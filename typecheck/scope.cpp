@@ -349,17 +349,22 @@ void Checker::EnterImported(const std::map<uint64_t, Fixity>& known, FixityTable
   llvm::DenseSet<uint32_t> entered;
   for (const ast::Import& import : module_.imports) {
     auto own = env_.own_modules.find(import.module.text);
-    if (own == env_.own_modules.end()) continue;
+    const ModuleExports* exports = FindModule(import.module.text);
+    if (!exports) continue;
     Symbol qualifier = import.as.text.valid() ? import.as.text : import.module.text;
     auto enter = [&](Symbol name, uint64_t key, NameKind kind) {
       auto fixity = known.find(key);
-      if (fixity == known.end()) return;  // the library's, known to all
+      if (fixity == known.end()) return;  // the Prelude's, known to all
+      auto before = fixities.find(name.index);
+      bool same = fixity->second == (before == fixities.end() ? Fixity{} : before->second);
+      if (same && before == fixities.end() && env_.own_modules.empty()) return;
       if (Provides(import, {name, qualifier, Span()}, kind)) qualified[{qualifier.index, name.index}] = fixity->second;
-      if (Provides(import, {name, Symbol(), Span()}, kind)) fixities[name.index] = fixity->second;
+      if (!same && Provides(import, {name, Symbol(), Span()}, kind)) fixities[name.index] = fixity->second;
     };
-    for (const auto& [name, var] : own->second.values) enter(name, FixityKey(var), NameKind::Value);
-    for (const auto& [name, con] : own->second.constructors) {
+    for (const auto& [name, var] : exports->values) enter(name, FixityKey(var), NameKind::Value);
+    for (const auto& [name, con] : exports->constructors) {
       enter(name, FixityKey(con), NameKind::Constructor);
+      if (own == env_.own_modules.end()) continue;
       auto in_scope = [&](Symbol which, NameKind kind) {
         return Provides(import, {which, Symbol(), Span()}, kind) || Provides(import, {which, qualifier, Span()}, kind);
       };

@@ -10,7 +10,7 @@ namespace df {
 struct CheckSession::Impl {
   check::Env env;
   std::vector<Outdated> outdated;
-  std::map<uint64_t, Fixity> own_fixities;  // by FixityKey: of all that the program's own modules offer
+  std::map<uint64_t, Fixity> own_fixities;  // by FixityKey: of all that modules offer, but those of the Prelude
 
   // What a user sees now; before the first input the library's own names.
   const check::Scope& scope() const { return env.user_started ? env.user : env.library; }

@@ -126,7 +126,8 @@ Expr* Specialiser::Literal(core::LiteralKind kind, std::string_view text, df::Ty
     if (var.kind == core::VarKind::Top && var.from_library && Text(var.name) == "%") ratio = core::VarId(v);
   }
   if (!ratio.valid() || exponent > 10000 || exponent < -10000) {
-    p_.diags.Report(Diag::NoLiteral, span, p_.core.types.Print(type));
+    Diagnostics& diag = p_.diags.Report(Diag::NoLiteral, span, p_.core.types.Print(type));
+    if (ratio.valid()) diag.Hint("with an exponent this large it would be a fraction of more than 10000 digits; `10 ^ n` is computed when it is needed");
     return p_.NewFail("no literal", 1, type, pos);
   }
   std::string power = "1" + std::string(static_cast<size_t>(std::abs(exponent)), '0');

@@ -18,7 +18,6 @@ NOT_GOLDEN = {
     "DF0123": "a hundred thousand operators; tests/unit/parser",
     "DF0219": "a library that lacks what a construct of the language calls",
     "DF0303": "a string pattern of thousands of characters",
-    "DF0404": "the checker refuses such a literal before it is lowered",
     "DF0406": "a fault in the library itself",
 }
 

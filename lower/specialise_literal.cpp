@@ -1,44 +1,12 @@
 // Literals at ground types become constants. See specialise.h.
 #include "lower/specialise.h"
 
-#include "llvm/ADT/APInt.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "lang/utf8.h"
+#include "lang/whole_number.h"
 
 namespace df::mono {
 namespace {
-
-// An integer as the source writes it, 0x, 0o and 0b and underscores included, as decimal digits with a sign.
-std::string DecimalDigits(std::string_view text) {
-  std::string digits;
-  bool negative = !text.empty() && text[0] == '-';
-  for (char c : text.substr(negative ? 1 : 0))
-    if (c != '_') digits += c;
-  unsigned radix = 10;
-  if (digits.size() > 2 && digits[0] == '0' && !llvm::isDigit(digits[1])) {
-    char kind = llvm::toLower(digits[1]);
-    radix = kind == 'x' ? 16 : kind == 'o' ? 8 : kind == 'b' ? 2 : 10;
-    if (radix != 10) digits.erase(0, 2);
-  }
-  if (radix != 10) {
-    llvm::APInt value(static_cast<unsigned>(digits.size() * 4 + 1), digits, radix);
-    llvm::SmallString<64> decimal;
-    value.toStringUnsigned(decimal);
-    digits = decimal.str().str();
-  }
-  size_t zeros = std::min(digits.find_first_not_of('0'), digits.size() - 1);
-  digits.erase(0, zeros);
-  return negative && digits != "0" ? "-" + digits : digits;
-}
-
-// The number modulo 2^64, as GHC's fromInteger gives it.
-int64_t Wrapped(const std::string& digits) {
-  uint64_t value = 0;
-  for (char c : digits)
-    if (c != '-') value = value * 10 + static_cast<uint64_t>(c - '0');
-  return static_cast<int64_t>(digits[0] == '-' ? 0 - value : value);
-}
 
 int64_t CodePointOf(std::string_view character) {
   size_t at = 0;
@@ -71,7 +39,7 @@ ir::Constant Specialiser::NumberConstant(df::Builtin builtin, core::LiteralKind 
       if (c != '_') digits += c;
   }
   switch (builtin) {
-    case df::Builtin::Int: return {p_.ir_types.Builtin(ir::TypeKind::Int), Wrapped(digits), ""};
+    case df::Builtin::Int: return {p_.ir_types.Builtin(ir::TypeKind::Int), WrappedToWord(digits), ""};
     case df::Builtin::Integer: return {p_.ir_types.Builtin(ir::TypeKind::Integer), 0, digits};
     case df::Builtin::Float: return {p_.ir_types.Builtin(ir::TypeKind::Float), FloatBits(digits), ""};
     default: return {p_.ir_types.Builtin(ir::TypeKind::Double), DoubleBits(digits), ""};

@@ -11,6 +11,7 @@
 //   classes.cpp       constraints: solving, what a scheme keeps, defaulting
 //   explain.cpp       type clashes as messages; explain_origin.cpp: where a type comes from;
 //   explain_hint.cpp  how a clash may be mended; explain_class.cpp: missing instances, ambiguous types
+//   literal_range.cpp whole numbers that do not fit in their type
 //   finish.cpp        the end of a module: defaulting, zonking, match compilation
 //
 // Expected types are pushed inwards together with the Reason for them, so that a clash is reported at the
@@ -465,6 +466,9 @@ class Checker {
     if (region_.valid()) tainted_.push_back(region_);
     return diags_.Report(id, span, args...);
   }
+
+  // ---- literal_range.cpp
+  void WarnOfLargeLiterals();
 
   // ---- finish.cpp
   void FindMain();

@@ -76,6 +76,7 @@ bool Checker::Run() {
   bool ok = diags_.error_count() == errors;
   ZonkAll();
   if (ok) {
+    if (options_.warnings && !options_.library) WarnOfLargeLiterals();
     FindMain();
     ok = diags_.error_count() == errors;
   }

@@ -294,7 +294,9 @@ core::Expr* Checker::CheckLiteral(const ast::Literal& literal, bool negative, Sp
 
 core::Expr* Checker::CheckNegate(const ast::NegateExpr* expr, TypeId expected, const Reason& why) {
   // A literal is negated here, except zero: -0.0 is not 0.0.
-  if (const auto* literal = llvm::dyn_cast<ast::LiteralExpr>(expr->operand)) {
+  const ast::Expr* inner = expr->operand;
+  while (const auto* paren = llvm::dyn_cast<ast::ParenExpr>(inner)) inner = paren->expr;
+  if (const auto* literal = llvm::dyn_cast<ast::LiteralExpr>(inner)) {
     std::string_view text = Text(literal->value.text);
     if ((literal->value.kind == ast::LiteralKind::Integer ||
          literal->value.kind == ast::LiteralKind::Fractional) &&

@@ -159,7 +159,7 @@ class Writer {
       const Level& level = open_.back().level;
       Clock::time_point from = open_.back().begin;
       if (level.unknown) {
-        Span(fmt::format("... {} more calls ...", level.unknown), from, now, {});
+        Span(fmt::format("... {} more call{} ...", level.unknown, level.unknown == 1 ? "" : "s"), from, now, {});
       } else if (level.entry.loop.valid()) {
         const ir::Scope& loop = graph_.scopes[level.entry.loop];
         Span(loop.name, from, now, loop.pos, level.entry.iteration);

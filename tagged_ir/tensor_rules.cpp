@@ -294,8 +294,8 @@ std::string Rule::Run() {
     case Op::Transpose: return Transposed();
     case Op::Reshape:
       if (ElementCount(in_[0]->dims) != ElementCount(out_.dims))
-        return fmt::format("the shape {} has {} elements, and {} has {}", ShapeText(in_[0]->dims), ElementCount(in_[0]->dims),
-                           ShapeText(out_.dims), ElementCount(out_.dims));
+        return fmt::format("the shape {} has {} element{}, and {} has {}", ShapeText(in_[0]->dims), ElementCount(in_[0]->dims),
+                           ElementCount(in_[0]->dims) == 1 ? "" : "s", ShapeText(out_.dims), ElementCount(out_.dims));
       return in_[0]->element == out_.element ? "" : "a reshape does not change the elements";
     case Op::Expand: return Expanded();
     case Op::OneHot: return Hot();

@@ -183,6 +183,7 @@ class Checker {
   bool IsOwnQualifier(Symbol qualifier) const;
   enum class NameKind : uint8_t { Value, Constructor, Type };
   bool Provides(const ast::Import& import, const ast::Name& name, NameKind kind) const;
+  bool IsInScopeAnyhow(VarId var) const;  // as itself or qualified
   bool IsLocal(Symbol name) const;
   VarId FindValue(const ast::Name& name, bool report = true);
   ConId FindConstructor(const ast::Name& name, bool report = true);
@@ -202,9 +203,10 @@ class Checker {
   void ReportUnknownModule(const ast::Import& import);
   void HintAtQualified(const ast::Name& name, Diag missing);
   bool HintAtModule(Symbol name, Diag missing);
+  void HintAtMembers(Symbol method, const ast::Name& cls);
   bool HintAtPrivate(Symbol module, Symbol name, Diag missing);
   bool HintAtConstructors();
-  bool MayBeImported(const ast::Name& name) const;
+  bool MayBeImported(const ast::Name& name, bool* listed) const;
   std::vector<std::string_view> ModuleNames() const;
   const ModuleExports* QualifiedModule(Symbol qualifier) const;
 

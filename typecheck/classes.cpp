@@ -217,7 +217,7 @@ bool Checker::DefaultMeta(MetaId meta, llvm::ArrayRef<Wanted> preds, bool report
     std::string_view name = Text(program_.classes[pred.cls].name);
     const ClassId* library = env_.library.classes.Find(program_.classes[pred.cls].name);
     // Of the library's classes these are not the standard's, and GHC leaves `5 .&. 3` ambiguous.
-    bool other = name == "Bits" || name == "FiniteBits" || name == "PrintfArg";
+    bool other = name == "Bits" || name == "FiniteBits" || name == "PrintfArg" || name == "NFData";
     standard &= options_.library || (library && *library == pred.cls && !other);
     interactive |=
         name == "Show" || name == "Eq" || name == "Ord" || name == "Foldable" || name == "Traversable";

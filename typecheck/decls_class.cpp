@@ -263,6 +263,11 @@ InstanceId Checker::RegisterInstance(core::Instance row, TyConId head, const ast
       if (!near.empty()) diag.Hint(fmt::format("did you mean `{}`?", near));
       continue;
     }
+    // At the prompt what was imported before counts as well; a derived instance knows its methods by itself.
+    if (!options_.library && !options_.repl && llvm::is_contained(module_.decls, decl) && !IsInScopeAnyhow(methods[index])) {
+      Error(Diag::MethodNotInScope, function->name.span, Text(function->name.text), Text(decl->cls.text));
+      HintAtMembers(program_.vars[methods[index]].name, decl->cls);
+    }
     if (program_.instances[id].methods[index].valid()) {
       Error(Diag::DuplicateDefinition, function->name.span, Text(function->name.text))
           .Note(program_.vars[program_.instances[id].methods[index]].span, "it is defined here first");

@@ -2,6 +2,7 @@
 #include "stdlib/stdlib.h"
 #include "typecheck/checker.h"
 #include "typecheck/deps.h"
+#include "typecheck/usual_module.h"
 
 namespace df::check {
 namespace {
@@ -20,41 +21,10 @@ constexpr ForeignName kForeignModules[] = {
 #include "typecheck/foreign.def"
 };
 
-bool EqualButForCase(std::string_view a, std::string_view b) {
-  return llvm::StringRef(a.data(), a.size()).equals_insensitive(llvm::StringRef(b.data(), b.size()));
-}
-
 bool IsPartOfName(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '\''; }
 
-bool HoldsWord(std::string_view text, std::string_view name) {
-  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    char before = at == 0 ? ' ' : text[at - 1];
-    char after = at + name.size() < text.size() ? text[at + name.size()] : ' ';
-    if (!IsPartOfName(before) && !IsPartOfName(after) && before != '.') return true;
-  }
-  return false;
-}
-
-// Does the module's text declare the name, or its export list name it? A module that nobody has imported is not
-// loaded, so its text is all there is to look at.
-bool Offers(std::string_view text, std::string_view name) {
-  bool header = true;
-  while (!text.empty()) {
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    if (line.substr(0, 2) == "--") continue;
-    // What a primitive binds, not the op's name.
-    if (line.starts_with("foreign import") && line.find('"') != line.rfind('"')) line.remove_prefix(line.rfind('"') + 1);
-    bool data = line.starts_with("data ") || line.starts_with("newtype ");
-    // Of a type's declaration in one line only the fields are values; its variables are none.
-    if (data && !header && line.find('{') != std::string_view::npos) line.remove_prefix(line.find('{'));
-    size_t type = line.find(" ::");
-    if (header ? HoldsWord(line, name)
-               : type != std::string_view::npos && line[0] != ' ' && HoldsWord(line.substr(0, type), name))
-      return true;
-    if (line.size() >= 5 && line.substr(line.size() - 5) == "where") header = false;
-  }
-  return false;
+bool EqualButForCase(std::string_view a, std::string_view b) {
+  return llvm::StringRef(a.data(), a.size()).equals_insensitive(llvm::StringRef(b.data(), b.size()));
 }
 
 // A binder of this name in a definition: a parameter, or a name of its `where`.
@@ -117,28 +87,34 @@ const ModuleExports* Checker::QualifiedModule(Symbol qualifier) const {
 }
 
 // After an import that failed, what it would have brought is not missing a second time.
-bool Checker::MayBeImported(const ast::Name& name) const {
+// `listed` is set where an import list has the name.
+bool Checker::MayBeImported(const ast::Name& name, bool* listed) const {
+  bool found = false;
   for (const ast::Import& import : failed_imports_) {
     Symbol qualifier = import.as.text.valid() ? import.as.text : import.module.text;
     if (name.qualifier.valid() && name.qualifier != qualifier && name.qualifier != import.module.text) continue;
     if (!name.qualifier.valid() && import.qualified) continue;
-    if (!import.has_items || import.hiding) return true;
+    found |= !import.has_items || import.hiding;
+    if (import.hiding) continue;
     for (const ast::Item& item : import.items) {
-      if (item.name.text == name.text || item.all_members) return true;
-      for (const ast::Name& member : item.members)
-        if (member.text == name.text) return true;
+      found |= item.all_members;
+      *listed |= item.name.text == name.text;
+      for (const ast::Name& member : item.members) *listed |= member.text == name.text;
     }
   }
-  return false;
+  return found || *listed;
 }
 
 void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::string_view> candidates) {
   std::string_view text = Text(name.text);
   std::string shown(text);
   if (name.qualifier.valid()) shown = fmt::format("{}.{}", Text(name.qualifier), text);
-  const bool foreign =
-      llvm::any_of(kForeignNames, [&](const ForeignName& other) { return other.name == text; });
-  if (MayBeImported(name) && (name.qualifier.valid() || foreign || NearestName(text, candidates).empty())) {
+  // A name that the import lists is surely its; of others one that looks misspelt is not, but operators are all alike.
+  const bool foreign = llvm::any_of(kForeignNames, [&](const ForeignName& other) { return other.name == text; });
+  const bool is_operator = !IsPartOfName(text[0]) && static_cast<unsigned char>(text[0]) < 0x80;
+  bool listed = false;
+  if (MayBeImported(name, &listed) &&
+      (listed || foreign || is_operator || name.qualifier.valid() || NearestName(text, candidates).empty())) {
     tainted_.push_back(region_.valid() ? region_ : name.span);
     return;
   }
@@ -165,7 +141,9 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
   for (std::string_view other : candidates)
     if (cased.empty() && other != text && EqualButForCase(other, text)) cased = other;
   if (cased.empty() && id == Diag::UnboundName) cased = by_case(scope_->constructors);
-  if (cased.empty() && id == Diag::UnboundConstructor) cased = by_case(scope_->values);
+  // `Sum` is the one of Data.Monoid before it is `sum`.
+  if (std::string_view value = cased.empty() && id == Diag::UnboundConstructor ? by_case(scope_->values) : ""; !value.empty())
+    if (exports_.values.count(Intern(value)) || UsualModule(text, id).empty()) cased = value;
   if (!cased.empty()) return void(diag.Hint(fmt::format("did you mean `{}`?", cased)));
   // Something that is known, but not here.
   if (id == Diag::UnboundName) {
@@ -225,10 +203,23 @@ void Checker::HintAtQualified(const ast::Name& name, Diag missing) {
   // `Map.insert`, `M.insert`: a module that has the name, and that may be called so.
   for (const LibraryModule& module : LibraryModules()) {
     std::string_view last = module.name.substr(module.name.rfind('.') + 1);
-    if (!IsInternalModule(module.name) && last.starts_with(Text(name.qualifier)) && Offers(module.text, Text(name.text)))
+    if (!IsInternalModule(module.name) && last.starts_with(Text(name.qualifier)) && ModuleOffers(module.text, Text(name.text)))
       return void(diags_.Hint(fmt::format("add `import qualified {} as {}`", module.name, Text(name.qualifier))));
   }
   diags_.Hint(fmt::format("no import is called `{}`", Text(name.qualifier)));
+}
+
+// `import Data.Foldable (Foldable)` brings the class alone.
+void Checker::HintAtMembers(Symbol method, const ast::Name& cls) {
+  for (const ast::Import& import : module_.imports) {
+    const ModuleExports* found = FindModule(import.module.text);
+    if (!found || !found->values.count(method) || !found->classes.count(cls.text)) continue;
+    std::string_view module = Text(import.module.text), name = Text(cls.text);
+    if (import.has_items && !import.hiding)
+      return void(diags_.Hint(fmt::format("`import {} ({} (..))` brings the methods too", module, name)));
+    return void(diags_.Hint(fmt::format("the import of `{}` leaves it out", module)));
+  }
+  HintAtModule(method, Diag::UnboundName);
 }
 
 // What is missing says in which namespace to look; an import list names things of any.
@@ -271,18 +262,15 @@ bool Checker::HintAtModule(Symbol name, Diag missing) {
       diags_.Hint(fmt::format("the module `{0}` has it: add `import {0}`", Text(module)));
       return true;
     }
-  // Of several the one that most programs take it from: `forM_` is Data.Foldable's as well.
-  constexpr std::string_view kUsual[] = {"Control.Monad", "Data.List", "Data.Char", "Data.Maybe", "Data.Foldable"};
-  std::string_view best;
-  size_t rank = std::size(kUsual) + 1;
-  for (const LibraryModule& module : LibraryModules()) {
-    size_t own = static_cast<size_t>(llvm::find(kUsual, module.name) - kUsual);
-    if (own >= rank || IsInternalModule(module.name) || module.name == "Prelude" || !Offers(module.text, Text(name))) continue;
-    best = module.name;
-    rank = own;
-  }
+  std::string_view best = UsualModule(Text(name), missing);
   if (best.empty()) return false;
-  diags_.Hint(fmt::format("the module `{0}` has it: add `import {0}`", best));
+  std::string_view alias = UsualAlias(best);
+  if (alias.empty() || missing == Diag::UnboundConstructor)
+    diags_.Hint(fmt::format("the module `{0}` has it: add `import {0}`", best));
+  else if (missing != Diag::UnboundName)
+    diags_.Hint(fmt::format("the module `{0}` has it: add `import {0} ({1})`", best, Text(name)));
+  else
+    diags_.Hint(fmt::format("the module `{0}` has it: `{1}.{2}` with `import qualified {0} as {1}`", best, alias, Text(name)));
   return true;
 }
 

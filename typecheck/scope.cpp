@@ -298,6 +298,24 @@ bool Checker::Provides(const ast::Import& import, const ast::Name& name, NameKin
   return listed != import.hiding;
 }
 
+bool Checker::IsInScopeAnyhow(VarId var) const {
+  const Symbol name = program_.vars[var].name, prelude = Intern("Prelude");
+  auto has = [&](const ModuleExports& exports) {
+    auto found = exports.values.find(name);
+    return found != exports.values.end() && found->second == var;
+  };
+  if (has(exports_)) return true;
+  bool names_prelude = false;
+  for (const ast::Import& import : module_.imports) {
+    names_prelude |= import.module.text == prelude;
+    const ModuleExports* exports = FindModule(import.module.text);
+    Symbol qualifier = import.as.text.valid() ? import.as.text : import.module.text;
+    if (exports && has(*exports) && Provides(import, {name, qualifier, Span()}, NameKind::Value)) return true;
+  }
+  const ModuleExports* exports = names_prelude ? nullptr : FindModule(prelude);
+  return exports && has(*exports);
+}
+
 template <typename T>
 bool Checker::IsAmbiguous(std::map<Symbol, T> ModuleExports::*names, const ast::Name& name) {
   if (options_.library || options_.repl || (name.qualifier.valid() && name.qualifier == generated_qualifier_)) return false;

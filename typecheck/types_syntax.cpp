@@ -49,7 +49,7 @@ std::pair<TypeId, KindId> Checker::ConvertHead(const ast::Type* type, TypeVarSco
       }
       if (text == "(->)") return {types_.Con(types_.Known(Builtin::Function)), kinds.Arrows(2)};
       const TypeName* found = FindType(name);
-      if (!found) return {unify_.Fresh(), kinds.Fresh()};
+      if (!found) return {unify_.FreshAny(), kinds.Fresh()};
       return {types_.Con(found->con), env_.KindOf(found->con)};
     }
     case ast::TypeKind::Var: {
@@ -62,7 +62,7 @@ std::pair<TypeId, KindId> Checker::ConvertHead(const ast::Type* type, TypeVarSco
         }
       if (!scope.implicit) {
         Error(Diag::UnboundTypeVariable, type->span, Text(var->name));
-        return {unify_.Fresh(), kinds.Fresh()};
+        return {unify_.FreshAny(), kinds.Fresh()};
       }
       TyVarId id = types_.NewVar(var->name, type->span);
       scope.fresh.push_back(id);
@@ -87,7 +87,7 @@ std::pair<TypeId, KindId> Checker::ConvertHead(const ast::Type* type, TypeVarSco
         elements.push_back(ConvertType(element, scope, kinds.Star()));
       if (elements.size() > 62) {
         Error(Diag::TupleTooLong, type->span, elements.size());
-        return {unify_.Fresh(), kinds.Star()};
+        return {unify_.FreshAny(), kinds.Star()};
       }
       if (elements.size() >= 2) TupleConstructor(env_, program_, static_cast<uint32_t>(elements.size()));
       return {types_.Tuple(elements), kinds.Star()};
@@ -100,7 +100,7 @@ std::pair<TypeId, KindId> Checker::ConvertHead(const ast::Type* type, TypeVarSco
     case ast::TypeKind::Bang: return ConvertApplied(llvm::cast<ast::BangType>(type)->type, scope);
     case ast::TypeKind::Dim: return {DimLiteral(llvm::cast<ast::DimType>(type)), kinds.Dim()};
     case ast::TypeKind::DimOp: return ConvertDimOp(llvm::cast<ast::DimOpType>(type), scope);
-    case ast::TypeKind::Error: return {unify_.Fresh(), kinds.Fresh()};
+    case ast::TypeKind::Error: return {unify_.FreshAny(), kinds.Fresh()};
     case ast::TypeKind::App: break;
   }
   return ConvertApplied(type, scope);
@@ -124,9 +124,10 @@ std::pair<TypeId, KindId> Checker::ConvertApplied(const ast::Type* type, TypeVar
     ResolveSynonym(name->synonym);
     size_t wanted = env_.synonyms[name->synonym].params.size();
     if (args.size() < wanted) {
-      Error(Diag::SynonymPartial, type->span, Text(con->name.text), wanted, args.size())
+      Error(Diag::SynonymPartial, type->span, Text(con->name.text), wanted,
+            wanted == 1 ? "argument" : "arguments", args.size())
           .Note(env_.synonyms[name->synonym].span, "a type synonym stands with all of its arguments");
-      return {unify_.Fresh(), kinds.Fresh()};
+      return {unify_.FreshAny(), kinds.Fresh()};
     }
     llvm::SmallVector<TypeId> types;
     for (; next < wanted; ++next)
@@ -143,8 +144,9 @@ std::pair<TypeId, KindId> Checker::ConvertApplied(const ast::Type* type, TypeVar
     if (!kinds.IsArrow(result.second, &from, &to)) {
       if (!kinds.IsOpen(result.second)) {
         Error(Diag::TypeTooManyArguments, type->span,
-              con ? Text(con->name.text) : diags_.sources().Text(head->span), next, args.size());
-        return {unify_.Fresh(), kinds.Fresh()};
+              con ? Text(con->name.text) : diags_.sources().Text(head->span), next,
+              next == 1 ? "type argument" : "type arguments", args.size());
+        return {unify_.FreshAny(), kinds.Fresh()};
       }
       from = kinds.Fresh(), to = kinds.Fresh();
       kinds.Unify(result.second, kinds.Arrow(from, to));
@@ -160,7 +162,7 @@ TypeId Checker::DimLiteral(const ast::DimType* type) {
   int64_t value = 0;
   if (llvm::StringRef(digits).getAsInteger(0, value) || value > kMaxDim) {
     Error(Diag::DimensionTooLarge, type->span, Text(type->digits), kMaxDim);
-    return unify_.Fresh();
+    return unify_.FreshAny();
   }
   return types_.Dim(value);
 }
@@ -221,7 +223,7 @@ TypeId Checker::ConvertType(const ast::Type* type, TypeVarScope& scope, KindId e
   else if (has < wants)
     diags_.Hint(fmt::format("what stands here takes {}, as `Maybe` and `[]` do",
                             wants - has == 1 ? "one more type argument" : "more type arguments"));
-  return unify_.Fresh();
+  return unify_.FreshAny();
 }
 
 bool Checker::ConvertContext(ast::List<ast::Constraint> context, TypeVarScope& scope,

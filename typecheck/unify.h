@@ -75,6 +75,12 @@ class Unifier {
   llvm::SmallVector<SolvedNumber, 2> numbers_solved;
   // Metas of what did not compile: whatever is or is not known of them is no fault of its own.
   void MarkAny(TypeId type);
+  // Of what is wrong and reported: of any type, and nothing more is said of it.
+  TypeId FreshAny() {
+    TypeId type = Fresh();
+    MarkAny(type);
+    return type;
+  }
   bool IsAny(MetaId meta) const { return metas_[meta.index].any; }
   // Counts solutions: whether the last unification solved anything.
   uint32_t epoch() const { return epoch_; }

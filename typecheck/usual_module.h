@@ -1,0 +1,20 @@
+// typecheck/usual_module.h
+//
+// Where the library has a name that a program does not import: for hints.
+#pragma once
+
+#include "lang/diagnostics.h"
+
+namespace df::check {
+
+// Does the module's text declare the name, or its export list name it? A module that nobody has imported is not
+// loaded, so its text is all there is to look at.
+bool ModuleOffers(std::string_view text, std::string_view name);
+
+// The module that most programs take the name from; empty if the library has none. `missing` is what is reported.
+std::string_view UsualModule(std::string_view name, Diag missing);
+
+// What programs call a module that is meant to be imported qualified, `Map` for Data.Map; empty for others.
+std::string_view UsualAlias(std::string_view module);
+
+}  // namespace df::check

@@ -102,6 +102,11 @@ bool Pipeline::Check(ast::Ast& ast, const CheckOptions& options) {
   PassScope pass("check");
   if (!session.Check(ast, diags, options) || diags.has_errors()) return false;
   if (kVerify) Require(core::Verify(session.program, /*simple=*/true));
+  // The file that was loaded at the prompt is a module like those that it imports: not to be read again.
+  if (Symbol name = ast.module.name.text; options.repl && name.valid()) {
+    own_[name].checked = true;
+    session.KeepFixities(name);
+  }
   return true;
 }
 

@@ -206,6 +206,10 @@ def modules(d):
     d.expect(0, "repl", "p.df", stdin=":browse Counter\n:info +++\n",
              out="(+++) :: Num a => a -> a -> a\ntype Counter :: *\nnewtype Counter = ...\ntick :: Counter -> Counter\nzero :: Counter\n"
                  "(+++) :: Num a => a -> a -> a \t-- Defined at Counter.hs:7:3\ninfixr 5 +++\n")
+    # The loaded file is a module too, and is read once: what it declares stays one type.
+    d.expect(0, "repl", "Counter.hs", stdin="start = tick zero\nimport Counter\ntick start\nimport qualified Counter as C\nC.tick start\n"
+                                            "10 C.+++ 3 C.+++ 2\n", out="Counter 2\nCounter 2\n9\n")
+    d.expect(0, "repl", "p.df", stdin="import qualified Counter as C\nC.tick (twice zero)\n", out="Counter 3\n")
     os.mkdir(os.path.join(d.path, "sub"))
     d.file("sub/Other.df", "module Other where\nother = 7\n")
     d.file("sub/q.df", "import Other\nx = other + 1\n")

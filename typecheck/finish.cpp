@@ -71,7 +71,8 @@ bool Checker::Run() {
   DefaultAll(0, true, 0);
   SettleDims();
   ReportOpenDims(nullptr);
-  if (options_.imported) Export();
+  // A file that was loaded at a prompt can be imported there, under another name say.
+  if (options_.imported || (options_.repl && module_.name.text.valid())) Export();
   else if (!options_.library && !options_.repl) CheckExports();
   bool ok = diags_.error_count() == errors;
   ZonkAll();

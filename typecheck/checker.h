@@ -5,7 +5,7 @@
 //   scope.cpp         imports, look-up of names; explain_name.cpp: what is reported when there is none
 //   types_syntax.cpp  types as written -> types, with kinds
 //   decls_data.cpp    data, newtype, type;  decls_class.cpp: class, instance;  derive.cpp: deriving
-//   infer_expr.cpp, infer_app.cpp, infer_stmt.cpp, infer_record.cpp, infer_pat.cpp, infer_match.cpp
+//   infer_expr.cpp, infer_app.cpp, infer_stack.cpp, infer_stmt.cpp, infer_record.cpp, infer_pat.cpp, infer_match.cpp
 //                     expressions, patterns, clauses and guards, elaborated to core while they are inferred
 //   infer_bind.cpp    binding groups, signatures, generalisation, pattern bindings
 //   classes.cpp       constraints: solving, what a scheme keeps, defaulting
@@ -313,6 +313,24 @@ class Checker {
   // A call of a library function on core arguments, whose types it must fit.
   core::Expr* CallKnown(VarId fn, llvm::ArrayRef<core::Expr*> args, Span span, TypeId expected,
                         const Reason& why);
+
+  // ---- infer_stack.cpp
+  // What an operation of mtl means where an action of a known stack is expected.
+  struct StackUse {
+    VarId op;                                // of the first monad in the stack that has one
+    llvm::SmallVector<TypeId, 4> monads;     // the stack down to that one
+    llvm::SmallVector<VarId, 4> through;     // for each above it, how an operation on actions goes through
+    TypeId value;                            // of the action that is expected
+    bool plain = true;                       // no argument is an action
+  };
+  TyConId MonadOf(TypeId action) const;
+  bool IsTransformer(TyConId con) const;
+  VarId StackFunction(Symbol name, TyConId monad) const;
+  bool IsStackName(const ast::Name& name, bool* several) const;
+  // False if the name means the same as everywhere.
+  bool FindStackUse(const ast::Name& name, size_t given, TypeId expected, StackUse& use);
+  core::Expr* CheckStackUse(const StackUse& use, llvm::ArrayRef<const ast::Expr*> args, Span fn, Span span, TypeId expected,
+                            const Reason& why);
 
   // ---- infer_stmt.cpp
   core::Expr* CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId expected, const Reason& why);

@@ -154,6 +154,9 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
     }
   if (named(want, "Either") && named(have, "ExceptT"))
     return void(diags_.Hint("the error of an `Either` is its `Left`"));
+  // Operations of mtl look for theirs in a stack that is known; here one was taken for the whole.
+  if (have.valid() && want.valid() && have != want && IsTransformer(have) && IsTransformer(want))
+    return void(diags_.Hint("a signature with the whole stack of monads tells both what they are part of"));
   if (why.kind == Reason::Generator)
     return void(diags_.Hint("a generator `x <- xs` goes through a list, `[1 .. 10]` say"));
   if (why.kind == Reason::Statement) {

@@ -121,6 +121,10 @@ TypeId Checker::ResultByItself(const core::Scheme& scheme, llvm::ArrayRef<const 
 core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, bool infix,
                               Span span, TypeId expected, const Reason& why) {
   fn = StripParens(fn);
+  if (const auto* var = llvm::dyn_cast<ast::VarExpr>(fn)) {
+    StackUse use;
+    if (FindStackUse(var->name, args.size(), expected, use)) return CheckStackUse(use, args, fn->span, span, expected, why);
+  }
   size_t mark = wanted_.size();
   core::Expr* head = Infer(fn);
   Reason reason;

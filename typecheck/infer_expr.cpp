@@ -141,6 +141,8 @@ core::Expr* Checker::UseCon(ConId id, Span span) {
 }
 
 core::Expr* Checker::CheckVar(const ast::Name& name, Span span, TypeId expected, const Reason& why) {
+  StackUse stack;
+  if (FindStackUse(name, 0, expected, stack)) return CheckStackUse(stack, {}, span, span, expected, why);
   VarId var = FindValue(name);
   if (!var.valid()) return ErrorNode(expected, span);
   core::Expr* use = Use(var, span);

@@ -29,6 +29,7 @@ void PrintGraph(const ir::Graph& graph, const Options& options, llvm::raw_ostrea
   } else if (options.emit == Emit::Regions) {
     tagged::Program program;
     tagged::Options as_run;
+    as_run.native = false;  // it would add addresses, which differ from run to run
     as_run.batch = graph.types.HasTensors();
     std::string refused = tagged::Compile(graph, as_run, &program);
     if (!refused.empty()) throw InternalError(refused);

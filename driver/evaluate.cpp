@@ -208,6 +208,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   run.unroll = options.lower.Does(Optimisation::Unroll);
   run.small_integers = options.lower.Does(Optimisation::SmallIntegers);
   run.clean_words = options.lower.Does(Optimisation::CleanWords);
+  run.native = options.lower.Does(Optimisation::Native);
   run.far_tags = options.lower.Does(Optimisation::FarTags);
   run.batch = options.batch;
   std::string no_device;

@@ -69,6 +69,8 @@ struct RunOptions {
   // not depend on either.
   bool words = true;
   bool unroll = true;
+  // That code is made machine code where there is some for this processor. Results do not depend on it.
+  bool native = true;
   // There, too: functions on Integers, as long as the numbers are small. Results do not depend on it.
   bool small_integers = true;
   // There: copies and tests that are known are left out; tail calls get no node of the tag each. Results do not depend on either.

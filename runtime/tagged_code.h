@@ -22,6 +22,7 @@
 #include "runtime/engine.h"
 #include "runtime/kernels.h"
 #include "runtime/tagged_direct.h"
+#include "runtime/tagged_native.h"
 #include "runtime/tagged_words.h"
 #include "runtime/value.h"
 #include "tagged_ir/graph.h"
@@ -245,6 +246,7 @@ struct Program {
   std::vector<Instr> code;
   DirectCode direct;
   EagerCode eager;
+  std::shared_ptr<const NativeCode> native;  // of word code; null: there is none
   bool fast = false;                       // MakeFastCode is done
   bool count = false;                      // Options::count
   std::vector<ir::NodeId> node_of;         // of each instruction
@@ -281,6 +283,7 @@ struct Options {
   bool words = true;  // scopes that hold words alone have code of their own, with calls inlined
   bool unroll = true; // also calls of a function within itself
   bool clean_words = true;  // there, slots that only copy others have no place, and tests whose answer is known are not done
+  bool native = true;  // on processors for which there is such, word code is machine code
   bool small_integers = true;  // also scopes that hold Integers, as long as these are words
   bool eager = true;  // short delayed bodies are computed at once where what they need is there
   bool batch = false; // ops on tensors are deferred, and computed for many activations at once

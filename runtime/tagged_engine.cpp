@@ -275,6 +275,7 @@ std::unique_ptr<Execution> MakeTaggedExecution(const ir::Graph& graph, const Run
   how.unroll = options.unroll;
   how.small_integers = options.small_integers;
   how.clean_words = options.clean_words;
+  how.native = options.native;
   return std::make_unique<tagged::TaggedExecution>(graph, options, how);
 }
 

@@ -181,6 +181,7 @@ class FramePool {
   // than those before needs a frame that was never used, unless frames of several sizes come and go.
   void CountNewDirect() { ++live_; }
   void CountFree() { --live_; }
+  void CountDirect(int64_t more) { live_ += static_cast<uint64_t>(more); }
   void NotePeak() {
     if (live_ > peak_) peak_ = live_;
   }

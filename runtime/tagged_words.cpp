@@ -5,15 +5,35 @@
 
 #include "runtime/scalar.h"
 #include "runtime/tagged_engine.h"
+#include "runtime/tagged_native.h"
 #include "runtime/tagged_words.h"
 
 namespace df::tagged {
+
+// The slots of the frame that native code comes to, and what is to be done there.
+uint64_t* Worker::RunNative(const NativeCode& native, const void* entry, uint64_t* slots, const DirectInstr** at) {
+  NativeRun run;
+  run.free_lists = pool_.FreeLists();
+  run.slots = slots;
+  run.budget = budget_;
+  native.Run(run, entry);
+  budget_ = static_cast<uint32_t>(run.budget);
+  pool_.CountDirect(run.frames);
+  stats_.regions += run.regions;
+  stats_.firings += run.firings;
+  stats_.calls += run.calls;
+  stats_.loops += run.loops;
+  stats_.max_depth = std::max(stats_.max_depth, run.max_depth);
+  *at = run.at;
+  return run.slots;
+}
 
 // Runs `frame` from its `resume` on, and what follows, as long as that is word code. The frame that goes on in direct code from
 // its `resume`, or null.
 Frame* Worker::RunWords(Frame* frame) {
   const DirectCall* const calls = direct_calls_.data();
   Frame** const free_lists = pool_.FreeLists();
+  const NativeCode* const native = program_.native.get();
   uint64_t* s = frame->slots();
   const DirectInstr* ip = frame->resume;
   now_pc_ = kNone;
@@ -44,6 +64,19 @@ Frame* Worker::RunWords(Frame* frame) {
     RUN();                                                                                                         \
   } while (0)
 
+  // What native code cannot do, or must not do now, is done here, one instruction. It comes back for the next one.
+#define RUN_NATIVE()          \
+  do {                        \
+    if (native) goto native;  \
+    RUN();                    \
+  } while (0)
+
+  RUN_NATIVE();
+
+native:
+  if (const void* entry = native->EntryAt(ip)) {
+    s = RunNative(*native, entry, s, &ip);
+  }
   RUN();
 
 #define DF_BINARY_FORM(label, type, condition, expression, left, right)                  \
@@ -147,10 +180,10 @@ L_CountCall:
   }                                                                      \
   FRAME()->resume = ip + (words);                                        \
   s = made->slots();
-#define ENTER()         \
-  do {                  \
+#define ENTER()          \
+  do {                   \
     ip = call.start + 1; \
-    RUN();              \
+    RUN_NATIVE();        \
   } while (0)
 
 L_Call0: {
@@ -210,7 +243,8 @@ L_CallMany: {
     ip = parent->resume;                                                             \
     s[ip->d] = given;                                                                \
     if (ip->op != Direct::GotWord) [[unlikely]] goto give_other;                     \
-    NEXT();                                                                          \
+    ++ip;                                                                            \
+    RUN_NATIVE();                                                                    \
   } while (0)
 
 L_Return:
@@ -246,7 +280,8 @@ L_Tick: {
     if (poll_due_ && PollInDirect(FRAME())) goto yield;
     if (!unpins_.empty()) DrainUnpins();
   }
-  GO(ip->x);
+  ip = reinterpret_cast<const DirectInstr*>(reinterpret_cast<const char*>(ip) + static_cast<int32_t>(ip->x));
+  RUN_NATIVE();
 }
 
   // The next calls of the scope are done without word code: it may be that most of its numbers are large.
@@ -268,6 +303,7 @@ yield:
   return nullptr;
 #undef FRAME
 #undef RUN
+#undef RUN_NATIVE
 #undef NEXT
 #undef GO
 #undef MAKE_CALLEE

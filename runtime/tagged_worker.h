@@ -260,6 +260,7 @@ class Worker {
 
   // tagged_words.cpp, tagged_words_frame.cpp: scopes that hold words alone
   Frame* RunWords(Frame* frame);
+  uint64_t* RunNative(const NativeCode& native, const void* entry, uint64_t* slots, const DirectInstr** at);
   // Whether a frame that stands at Direct::Words can run word code.
   bool FitsWords(Frame* frame, const DirectInstr* entry, const uint32_t* open, const uint8_t* states) {
     for (uint32_t i = 0; i < entry->b; ++i)

@@ -8,6 +8,7 @@ thread and on several under stress, where thieves make frames of inlined activat
 """
 
 import argparse
+import ctypes
 import os
 import subprocess
 import sys
@@ -75,8 +76,14 @@ PROGRAMS = [
      "h x y = if y == 0 then x else h y (x `mod` y) + 1\n"
      "main :: Integer -> Integer -> Integer\nmain x y = h x y\n", [(2 ** 90 + 5, 2 ** 70 + 3), (5, 2 ** 63), (2 ** 63 - 1, 2 ** 62), (7, 0)]),
 ]
-WAYS = ([], ["--without=unroll"], ["--without=small-integers"], ["--without=words"], ["--without=clean-words"], ["--without=far-tags"],
+WAYS = ([], ["--without=unroll"], ["--without=small-integers"], ["--without=words"], ["--without=clean-words"], ["--without=far-tags"], ["--without=native"], ["--without=native", "--threads=2", "--stress=5"],
         ["--threads=1", "--stress=6"], ["--threads=2", "--stress=8"], ["--engine=demand"], ["--threads=2", "--stress=1"], ["--threads=3", "--stress=2"], ["--threads=2", "--stress=3", "--without=unroll"], ["--stats"])
+
+
+def refuse_executable_memory():
+    """In the process that is about to become dfc; where the system cannot do that, nothing."""
+    PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN = 65, 1
+    ctypes.CDLL(None).prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0)
 
 
 def main():
@@ -97,13 +104,17 @@ def main():
                 for values in inputs[number % args.every :: args.every]:
                     given = [word for name, value in zip(names, values) for word in ("--input", "%s=%d" % (name, value))]
 
-                    def run(*flags):
-                        done = subprocess.run([args.dfc, "run", *flags, graph, *given], capture_output=True, timeout=TIMEOUT)
+                    def run(*flags, prepare=None):
+                        done = subprocess.run([args.dfc, "run", *flags, graph, *given], capture_output=True, timeout=TIMEOUT, preexec_fn=prepare)
                         err = b"" if "--stats" in flags and done.returncode == 0 else done.stderr
                         return done.returncode, done.stdout, err.split(b"\ncalls  ")[0].rstrip()
 
                     wanted = run("--engine=reference")
                     failures += wanted[0] == 1
+                    # Where no memory can be made executable the interpreter does it all.
+                    if run(prepare=refuse_executable_memory) != wanted:
+                        faults += 1
+                        print("%s\nwithout executable memory %s: %s" % (text, " ".join(mode), values))
                     for way in WAYS:
                         runs += 1
                         got = run(*way)

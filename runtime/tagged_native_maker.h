@@ -1,0 +1,177 @@
+// runtime/tagged_native_maker.h
+//
+// The machine code of one scope's word code. Private to tagged_native*.cpp.
+//
+// Values are in the frame's slots, and in registers as long as there is room. A register that is *dirty* has what its slot will
+// only have when somebody may look: a caller's slots before a call, all before native code is left (out of line). Where ways meet,
+// the first way to come there says which registers hold what, and the others move their values there.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+// Xbyak's own code has what our warnings are about.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#include <xbyak/xbyak.h>
+#pragma GCC diagnostic pop
+
+#include "llvm/ADT/ArrayRef.h"
+#include "runtime/tagged_code.h"
+#include "runtime/tagged_native.h"
+#include "runtime/tagged_words.h"
+
+namespace df::tagged {
+
+// What an instruction of word code computes.
+enum class NativeOp : uint8_t {
+#define DF_DIRECT_BINARY(name, type, condition, expression) name,
+#define DF_DIRECT_COMPARE(name, expression) name,
+#define DF_DIRECT_UNARY(name, type, condition, expression) name,
+#define DF_DIRECT_INTEGER(name, expression)
+#define DF_DIRECT_INTEGER_COMPARE(name, expression)
+#define DF_DIRECT(name, operands)
+#include "runtime/tagged_direct_ops.def"
+};
+
+// How it stands there. Binary: on two slots, on a slot and a constant, on a constant and a slot.
+enum class NativeForm : uint8_t { SlotSlot, SlotConstant, ConstantSlot, BranchSlotSlot, BranchSlotConstant, Unary, Other };
+
+struct Decoded {
+  NativeForm form = NativeForm::Other;
+  NativeOp op = NativeOp::Move;
+  bool integer = false;  // on Integers: a result beyond a word leaves native code
+};
+Decoded Decode(Direct op);
+
+// What all scopes of a program share.
+struct NativeProgram {
+  Xbyak::CodeGenerator assembler{4096, Xbyak::AutoGrow};
+  Xbyak::Label leave;                     // rax: what is to be done next
+  std::vector<Xbyak::Label> begins;       // by scope
+  std::vector<uint32_t> entries;          // as in NativeCode
+  std::vector<std::pair<uint32_t, uint32_t>> results;  // GotWords by index in word code, and the offset of what follows each
+};
+
+class NativeMaker {
+ public:
+  NativeMaker(Program& p, const ScopeCode& scope, NativeProgram& native);
+  void Run();
+
+ private:
+  using Slots = std::bitset<256>;
+  static constexpr uint32_t kWordRegisters = 7, kDoubleRegisters = 14, kRegisters = kWordRegisters + kDoubleRegisters;
+  static constexpr uint32_t kNoRegister = kRegisters;
+
+  // What the registers hold: first those for words, then those for doubles.
+  struct Held {
+    std::array<int16_t, kRegisters> slot;
+    std::array<uint32_t, kRegisters> used{};  // when, as instructions go
+    uint32_t dirty = 0;
+    Held() { slot.fill(-1); }
+    uint32_t Find(uint32_t of) const {
+      for (uint32_t r = 0; r < kRegisters; ++r)
+        if (slot[r] == static_cast<int16_t>(of)) return r;
+      return kNoRegister;
+    }
+    bool IsDirty(uint32_t r) const { return dirty >> r & 1; }
+  };
+  struct Join {
+    bool made = false;
+    Held held;
+    Xbyak::Label label;
+  };
+  struct Todo {
+    Xbyak::Label label;
+    uint32_t at;
+    Held held;
+  };
+  struct Exit {
+    Xbyak::Label label;
+    uint32_t at;
+    Held held;
+    bool full;  // one of the budget is given back
+  };
+
+  // tagged_native_flow.cpp: what is known of the code
+  void FindWays();
+  void FindClasses();
+  void FindLive();
+  uint32_t TargetOf(uint32_t at, uint32_t bytes) const {
+    return static_cast<uint32_t>(static_cast<int32_t>(at) + static_cast<int32_t>(bytes) / static_cast<int32_t>(sizeof(DirectInstr)));
+  }
+  void ForEachTarget(uint32_t at, llvm::function_ref<void(uint32_t target)> each) const;
+  static void ForEachRead(const DirectInstr& in, llvm::function_ref<void(uint32_t slot)> each);
+  static void ForEachWrite(const DirectInstr& in, llvm::function_ref<void(uint32_t slot)> each);
+  bool GoesOn(uint32_t at) const;
+
+  // tagged_native_values.cpp: slots and registers
+  bool IsDouble(uint32_t slot) const { return double_[slot]; }
+  Xbyak::Address Memory(uint32_t slot) const;
+  Xbyak::Reg64 WordAt(uint32_t r) const;
+  Xbyak::Xmm DoubleAt(uint32_t r) const;
+  void Load(uint32_t r, uint32_t slot);
+  void Store(uint32_t r, uint32_t slot);
+  void StoreDirty(const Held& held);
+  uint32_t Free(bool is_double);
+  uint32_t Use(uint32_t slot);
+  Xbyak::Reg64 Word(uint32_t slot, const Xbyak::Reg64& aside);
+  Xbyak::Xmm Double(uint32_t slot, const Xbyak::Xmm& aside);
+  void Bind(uint32_t slot, uint32_t r);
+  void SetWord(uint32_t slot, llvm::function_ref<void(const Xbyak::Reg64& to)> make);
+  void SetDouble(uint32_t slot, llvm::function_ref<void(const Xbyak::Xmm& to)> make);
+  void SetConstant(uint32_t slot, int64_t value);
+  void Constant(const Xbyak::Reg64& to, int64_t value);
+  void Copy(uint32_t to, uint32_t from);
+  void Increment(uint32_t slot);
+  void Meet(uint32_t at, Held held);
+  void MakeJoin(uint32_t at);
+  const Xbyak::Label& ExitTo(uint32_t at, bool full = false);
+
+  // tagged_native_maker.cpp: instructions
+  void EmitFrom(uint32_t at);
+  void EmitArithmetic(uint32_t at, const Decoded& op);
+  void EmitInteger(uint32_t at, const Decoded& op);
+  void EmitDivision(uint32_t at, const Decoded& op);
+  void EmitDivisionBy(uint32_t at, NativeOp op, int64_t divisor);
+  void EmitComparison(const DirectInstr& in, const Decoded& op);
+  void EmitDouble(const DirectInstr& in, const Decoded& op);
+  void EmitUnary(const DirectInstr& in, NativeOp op);
+  void EmitMoves(const DirectInstr& in);
+  // tagged_native_calls.cpp: what leads elsewhere
+  uint32_t EmitBranch(uint32_t at, const Decoded& op);
+  uint32_t EmitSides(uint32_t at, llvm::function_ref<void(const Xbyak::Label& to, bool taken)> jump);
+  uint32_t EmitTick(uint32_t at);
+  uint32_t EmitCall(uint32_t at);
+  void EmitReturn(uint32_t at);
+  void EmitCount(const DirectInstr& in);
+  void EmitExits();
+  void EmitEntries();
+
+  Program& p_;
+  const ScopeCode& scope_;
+  NativeProgram& native_;
+  Xbyak::CodeGenerator& as_;
+  const WordCode& words_;
+  llvm::ArrayRef<DirectInstr> code_;
+  uint32_t first_ = 0;                 // of `code_` in all word code
+  std::vector<uint8_t> ways_;          // by instruction: how many lead there; 2 may be more
+  std::vector<bool> loops_;            // likewise: an iteration begins there
+  std::vector<bool> double_;           // by slot: it holds a double in registers
+  std::vector<uint32_t> reads_;        // by slot: how many instructions read it
+  std::vector<bool> written_;          // by slot
+  std::vector<Slots> live_;            // by instruction: read there or later
+  std::vector<Join> joins_;            // by instruction
+  std::deque<Todo> todo_;
+  std::deque<Exit> exits_;
+  std::vector<std::pair<uint32_t, Xbyak::Label>> behind_calls_;  // GotWords, and where the code goes on with the result in rax
+  Held held_;
+  uint32_t pinned_ = 0;                // registers that the instruction uses
+  uint32_t at_ = 0;
+};
+
+}  // namespace df::tagged

@@ -210,6 +210,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   run.clean_words = options.lower.Does(Optimisation::CleanWords);
   run.native = options.lower.Does(Optimisation::Native);
   run.far_tags = options.lower.Does(Optimisation::FarTags);
+  run.strips = options.lower.Does(Optimisation::Strips);
   run.batch = options.batch;
   std::string no_device;
   std::unique_ptr<Device> device = MakeDevice(options.device, options.max_device_memory, &no_device);

@@ -43,6 +43,22 @@ struct BatchRegion {
     uint32_t table, index;
     uint32_t result;  // in `results`
   };
+  // In which order the host computes the ops: one op for all rows, or a chain of them, whose values go through strips of rows, or of elements of
+  // a row where rows are long (runtime/batch_plan.h).
+  struct Stage {
+    enum class Kind : uint8_t { Op, Rows, Elements };
+    Kind kind = Kind::Op;
+    std::vector<uint32_t> ops;
+    std::vector<uint32_t> inputs;  // of a chain: what it takes from outside
+    size_t bytes = 0;              // of a chain: of a row, or an element, of all that a strip holds for itself
+    uint32_t slots = 0;            // in which that is
+  };
+  // Where a chain's value is while the chain goes on.
+  struct Home {
+    enum class Kind : uint8_t { Whole, Strip, Part } kind = Kind::Whole;  // seen outside: as without a chain
+    uint32_t slot = 0;   // of the strip; of a Part: the value, of a Concat, whose part it is
+    size_t before = 0;   // bytes of a row, or an element, in the slots before; of a Part: in the Concat before it
+  };
   uint32_t index = 0;  // in its table
   uint32_t num_operands = 0;
   std::vector<ValueType> values;
@@ -53,6 +69,8 @@ struct BatchRegion {
   std::vector<TableRow> table_rows;
   std::vector<Step> steps;
   std::vector<bool> in_step;      // by op; empty if there are no steps
+  std::vector<Stage> stages;      // but for the steps; empty: the ops as they stand
+  std::vector<Home> homes;        // by op
 };
 
 }  // namespace df

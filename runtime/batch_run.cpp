@@ -4,12 +4,13 @@
 #include "runtime/batch_run.h"
 
 #include <chrono>
-#include <cstdlib>
-#include <memory>
+#include <utility>
 
 #include "backends/cpu/elementwise.h"
 #include "backends/cpu/layout.h"
 #include "backends/cpu/product.h"
+#include "runtime/batch_plan.h"
+#include "runtime/batch_scratch.h"
 #include "runtime/tensor_kernels.h"
 #include "tagged_ir/tensor_rules.h"
 
@@ -20,57 +21,10 @@ using ir::Op;
 using ir::TypeKind;
 using Dims = llvm::ArrayRef<int64_t>;
 
-// Memory for what lives as long as the batch; kept from batch to batch.
-class Scratch {
- public:
-  static constexpr size_t kChunk = 1 << 20;
-  char* Take(size_t bytes) {
-    bytes = (bytes + 63) / 64 * 64;
-    while (chunk_ < chunks_.size() && used_ + bytes > chunks_[chunk_].size) {
-      ++chunk_;
-      used_ = 0;
-    }
-    if (chunk_ == chunks_.size()) {
-      size_t size = std::max(bytes, kChunk);
-      memory::Charge(size);  // given back at the end of the batch
-      charged_ += size;
-      chunks_.push_back({std::unique_ptr<char, decltype(&std::free)>(static_cast<char*>(std::aligned_alloc(64, size)), &std::free), size});
-      if (!chunks_.back().bytes) throw std::bad_alloc();
-      used_ = 0;
-    }
-    char* place = chunks_[chunk_].bytes.get() + used_;
-    used_ += bytes;
-    return place;
-  }
-  template <typename T>
-  T* Array(size_t count) { return reinterpret_cast<T*>(Take(count * sizeof(T))); }
-  void Begin() {
-    chunk_ = used_ = 0;
-    charged_ = 0;
-  }
-  // Large chunks are not kept.
-  void End() {
-    while (chunks_.size() > kKept) chunks_.pop_back();
-    memory::Discharge(charged_);
-    charged_ = 0;
-  }
+thread_local Scratch scratch_of_thread;
 
- private:
-  static constexpr size_t kKept = 8;
-  struct Chunk {
-    std::unique_ptr<char, decltype(&std::free)> bytes;
-    size_t size;
-  };
-  std::vector<Chunk> chunks_;
-  size_t chunk_ = 0, used_ = 0, charged_ = 0;
-};
-
-struct ScratchUse {
-  static thread_local Scratch scratch;
-  ScratchUse() { scratch.Begin(); }
-  ~ScratchUse() { scratch.End(); }
-};
-thread_local Scratch ScratchUse::scratch;
+// What a strip holds for itself, at most: with what it takes and gives it stays in a first-level cache, more or less.
+constexpr size_t kStripBytes = 1 << 15;
 
 size_t BytesOf(const ir::Type& type) { return static_cast<size_t>(ir::ElementCount(type.dims)) * ir::ElementBytes(type.element); }
 size_t CountOf(const ir::Type& type) { return static_cast<size_t>(ir::ElementCount(type.dims)); }
@@ -102,7 +56,7 @@ class BatchRun {
 
  private:
   using Clock = std::chrono::steady_clock;
-  Scratch& scratch() { return ScratchUse::scratch; }
+  Scratch& scratch() { return use_.scratch; }
   const ir::Type& TypeOf(uint32_t value) const { return *region_.values[value].tensor; }
   void HandOut();
   void Compute(const BatchRegion::Item& item, uint32_t value);
@@ -115,8 +69,11 @@ class BatchRun {
   void Reduction(const BatchRegion::Item& item, uint32_t value);
   void OneByOne(const BatchRegion::Item& item, uint32_t value);
   void Step(const BatchRegion::Step& step);
+  void Chain(const BatchRegion::Stage& chain);
+  void FindPlaces(const BatchRegion::Stage& chain, llvm::ArrayRef<uint32_t> ops, size_t strip);
   // Rows of a value that an op makes: in its block if it is a result.
   Rows& NewRows(uint32_t value, bool shared);
+  Rows Shifted(Rows rows, uint32_t value) const;
   // The rows at equal distances.
   Rows Together(const Rows& rows, size_t bytes);
   bool AllShared(const BatchRegion::Item& item) const {
@@ -142,16 +99,29 @@ class BatchRun {
 
   const DeviceBatch& batch_;
   const BatchRegion& region_;
-  const size_t count_;  // of rows
+  size_t count_;         // of rows; in a chain, of the strip at hand
+  size_t elements_ = 0;  // if not 0, the strip is so many elements of a row
   const TurnedMatrices& turned_;
   BatchTimes* times_;
-  ScratchUse use_;
+  ScratchUse use_{scratch_of_thread};
   llvm::SmallVector<Rows, 32> values_;
+  // In a chain: where the values are that it computes, and the strip at hand.
+  struct Place {
+    Rows rows;
+    bool whole = false;  // of all rows
+  };
+  llvm::SmallVector<Place, 0> places_;  // by op
+  bool in_chain_ = false;
+  size_t row_ = 0, element_ = 0;
   Clock::time_point since_;
 };
 
 Rows& BatchRun::NewRows(uint32_t value, bool shared) {
   Rows& rows = values_[value];
+  if (in_chain_) {
+    const Place& place = places_[value - region_.num_operands];
+    return rows = place.whole ? Shifted(place.rows, value) : place.rows;
+  }
   size_t bytes = BytesOf(TypeOf(value));
   rows.shared = shared;
   rows.stride = shared ? 0 : bytes;
@@ -170,6 +140,22 @@ Rows BatchRun::Together(const Rows& rows, size_t bytes) {
   for (size_t i = 0; i < count_; ++i) std::memcpy(together.base + i * bytes, rows.Row(i), bytes);
   Note(&BatchTimes::gathers);
   return together;
+}
+
+// The part of a value that belongs to the strip at hand.
+Rows BatchRun::Shifted(Rows rows, uint32_t value) const {
+  if (rows.words) {
+    rows.words += row_;
+    return rows;
+  }
+  const size_t before = element_ > 0 ? element_ * ir::ElementBytes(TypeOf(value).element) : 0;
+  if (rows.at) {
+    rows.at += row_;
+    rows.offset += before;
+  } else {
+    rows.base += row_ * rows.stride + before;  // if all share it, the stride is 0
+  }
+  return rows;
 }
 
 // ---------------------------------------------------------------- ops
@@ -211,9 +197,9 @@ bool BatchRun::View(const BatchRegion::Item& item, uint32_t value) {
 template <typename F>
 void BatchRun::ForRuns(const BatchRegion::Item& item, uint32_t value, F f) {
   const Rows& out = NewRows(value, AllShared(item));
-  size_t count = CountOf(TypeOf(value)), rows = CountRows(out);
+  size_t count = elements_ ? elements_ : CountOf(TypeOf(value)), rows = CountRows(out);
   const char* in[3] = {};
-  bool one_run = true;
+  bool one_run = rows == 1 || out.stride == BytesOf(TypeOf(value));
   for (size_t k = 0; k < item.in.size(); ++k) {
     const Rows& x = values_[item.in[k]];
     one_run &= rows == 1 || (!x.at && !x.shared && x.stride == BytesOf(TypeOf(item.in[k])));
@@ -326,8 +312,9 @@ void BatchRun::Concat(const BatchRegion::Item& item, uint32_t value) {
   Note(&BatchTimes::others);
   for (size_t i = 0; i < CountRows(out); ++i) {
     char* to = out.Row(i);
-    std::memcpy(to, x.Row(i), left);
-    std::memcpy(to + left, y.Row(i), right);
+    // In a chain it may have been computed there.
+    if (x.Row(i) != to) std::memcpy(to, x.Row(i), left);
+    if (y.Row(i) != to + left) std::memcpy(to + left, y.Row(i), right);
   }
   Note(&BatchTimes::gathers);
 }
@@ -337,7 +324,7 @@ void BatchRun::Expand(const BatchRegion::Item& item, uint32_t value) {
   const Rows& x = values_[item.in[0]];
   const Rows& out = NewRows(value, x.shared);
   const ir::Type& type = TypeOf(value);
-  size_t bytes = BytesOf(type);
+  size_t bytes = elements_ ? elements_ * ir::ElementBytes(type.element) : BytesOf(type);
   size_t block = x.words ? ir::ElementBytes(type.element) : BytesOf(TypeOf(item.in[0]));
   for (size_t i = 0; i < CountRows(out) && bytes > 0; ++i) {
     char* to = out.Row(i);
@@ -369,7 +356,7 @@ void BatchRun::Reduction(const BatchRegion::Item& item, uint32_t value) {
   auto reduce = [&](size_t first, size_t count) {
     Reduce(item.op, item.attr, type.element, type.dims, count, x.Row(first), out.Row(first));
   };
-  if (!x.at && x.stride == BytesOf(type)) return reduce(0, rows);
+  if (!x.at && x.stride == BytesOf(type) && (rows == 1 || out.stride == BytesOf(TypeOf(value)))) return reduce(0, rows);
   for (size_t i = 0; i < rows; ++i) reduce(i, 1);
 }
 
@@ -420,16 +407,92 @@ void BatchRun::Step(const BatchRegion::Step& step) {
 
 void BatchRun::Compute(const BatchRegion::Item& item, uint32_t value) {
   if (View(item, value)) return;
-  bool tensors = true;
-  for (uint32_t in : item.in) tensors &= region_.values[in].tensor != nullptr;
   if (item.op == Op::MatMul || item.op == Op::Gemm) return Product(item, value);
   if (item.op == Op::Expand) return Expand(item, value);
   if (item.op == Op::SetElement) return SetElement(item, value);
   if (item.op == Op::Concat && ir::AxisOf(item.attr, TypeOf(value).dims.size()) == 0) return Concat(item, value);
-  if (tensors && (ir::IsElementwise(item.op) || item.op == Op::Where) && item.op != Op::Convert && item.op != Op::Not)
-    return Elementwise(item, value);
+  if (HasLoopOfElements(region_, item)) return Elementwise(item, value);
   if (IsReduction(item.op)) return Reduction(item, value);
   OneByOne(item, value);
+}
+
+// ---------------------------------------------------------------- chains
+
+// The places of what a chain computes for each strip, which is so many rows, or elements of one. Those that a Concat joins come before it.
+void BatchRun::FindPlaces(const BatchRegion::Stage& chain, llvm::ArrayRef<uint32_t> ops, size_t strip) {
+  using Home = BatchRegion::Home;
+  constexpr size_t kLine = 64;
+  char* space = scratch().Take(chain.bytes * strip + (chain.slots + 1) * kLine);
+  places_.resize(region_.ops.size());
+  for (uint32_t op : llvm::reverse(ops)) {
+    if (IsPartOfOperand(region_, region_.ops[op])) continue;
+    const Home& home = region_.homes[op];
+    const uint32_t value = region_.num_operands + op;
+    Place& place = places_[op];
+    switch (home.kind) {
+      case Home::Kind::Whole: place = {NewRows(value, false), true}; break;
+      case Home::Kind::Strip:
+        place = {};
+        place.rows.base = space + (home.before * strip + home.slot * kLine + kLine - 1) / kLine * kLine;
+        place.rows.stride = BytesOf(TypeOf(value));
+        break;
+      case Home::Kind::Part:
+        place = places_[home.slot - region_.num_operands];
+        place.rows.base += home.before;
+        break;
+    }
+  }
+}
+
+void BatchRun::Chain(const BatchRegion::Stage& chain) {
+  const size_t all = count_;
+  BatchTimes* times = std::exchange(times_, nullptr);
+  // What all rows share is computed once, before, and is an input then.
+  llvm::SmallVector<uint32_t, 32> ops;
+  llvm::SmallVector<std::pair<uint32_t, Rows>, 16> inputs;
+  for (uint32_t value : chain.inputs) inputs.emplace_back(value, values_[value]);
+  for (uint32_t op : chain.ops) {
+    const uint32_t value = region_.num_operands + op;
+    values_[value] = {};
+    if (all == 1 || !AllShared(region_.ops[op])) {
+      ops.push_back(op);
+      continue;
+    }
+    Compute(region_.ops[op], value);
+    inputs.emplace_back(value, values_[value]);
+  }
+  const bool by_rows = chain.kind == BatchRegion::Stage::Kind::Rows;
+  const size_t row_elements = by_rows ? 0 : CountOf(TypeOf(region_.num_operands + chain.ops[0]));
+  const size_t most = std::max<size_t>(kStripBytes / std::max<size_t>(chain.bytes, 1), 1);
+  const size_t strip = std::min(most, by_rows ? all : row_elements);
+  FindPlaces(chain, ops, strip);
+  auto compute = [&] {
+    for (auto& [value, rows] : inputs) values_[value] = Shifted(rows, value);
+    for (uint32_t op : ops) Compute(region_.ops[op], region_.num_operands + op);
+  };
+  in_chain_ = true;
+  if (by_rows) {
+    for (; row_ < all; row_ += strip) {
+      count_ = std::min(strip, all - row_);
+      compute();
+    }
+  } else {
+    count_ = 1;
+    for (; row_ < all; ++row_)
+      for (element_ = 0; element_ < row_elements; element_ += strip) {
+        elements_ = std::min(strip, row_elements - element_);
+        compute();
+      }
+  }
+  in_chain_ = false;
+  count_ = all;
+  row_ = element_ = elements_ = 0;
+  times_ = times;
+  for (auto& [value, rows] : inputs) values_[value] = rows;
+  for (uint32_t op : ops) {
+    const uint32_t value = region_.num_operands + op;
+    if (region_.homes[op].kind == BatchRegion::Home::Kind::Whole && !View(region_.ops[op], value)) values_[value] = places_[op].rows;
+  }
 }
 
 // ---------------------------------------------------------------- the batch
@@ -448,7 +511,11 @@ void BatchRun::HandOut() {
 
 void BatchRun::Run() {
   std::copy(batch_.operands.begin(), batch_.operands.end(), values_.begin());
-  for (uint32_t i = 0; i < region_.ops.size(); ++i)
+  for (const BatchRegion::Stage& stage : region_.stages) {
+    if (stage.kind == BatchRegion::Stage::Kind::Op) Compute(region_.ops[stage.ops[0]], region_.num_operands + stage.ops[0]);
+    else Chain(stage);
+  }
+  for (uint32_t i = 0; i < region_.ops.size() && region_.stages.empty(); ++i)
     if (region_.in_step.empty() || !region_.in_step[i]) Compute(region_.ops[i], region_.num_operands + i);
   // Last, for they may write over an operand: from here on nothing can fail.
   for (const BatchRegion::Step& step : region_.steps) Step(step);

@@ -80,6 +80,8 @@ struct RunOptions {
   // itself. Results do not depend on it.
   uint32_t batch = kUsualBatch;
   static constexpr uint32_t kUsualBatch = 256;
+  // There: elementwise ops go together through strips of a batch's rows. Results do not depend on it.
+  bool strips = true;
   // What computes batches; outlives the run; null: the host. Results do not depend on it.
   Device* device = nullptr;
   // Count what costs something to count, and look where the time goes (Stats).

@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "runtime/batch_places.h"
+#include "runtime/batch_plan.h"
 #include "runtime/tagged_build.h"
 #include "runtime/tensor_kernels.h"
 #include "tagged_ir/tensor_rules.h"
@@ -128,7 +129,7 @@ namespace {
 
 class GroupReader {
  public:
-  GroupReader(Program& p, const Wiring& w, bool away) : p_(p), w_(w), g_(w.g), away_(away) {}
+  GroupReader(Program& p, const Wiring& w, const Options& options) : p_(p), w_(w), g_(w.g), away_(options.away), strips_(options.strips && !options.away) {}
 
   // The group behind the Defer at `pc`.
   void Read(uint32_t pc) {
@@ -180,6 +181,7 @@ class GroupReader {
     FindWeights(region);
     FindTableRows(region);
     FindSteps(region);
+    if (strips_) PlanStrips(region);
     defer.b = region.index;
     p_.tensor_groups.push_back(std::move(group));
   }
@@ -293,12 +295,13 @@ class GroupReader {
   const Wiring& w_;
   const ir::Graph& g_;
   const bool away_;
+  const bool strips_;
 };
 
 }  // namespace
 
-void ReadTensorGroups(Program& program, const Wiring& wiring, bool away) {
-  GroupReader reader(program, wiring, away);
+void ReadTensorGroups(Program& program, const Wiring& wiring, const Options& options) {
+  GroupReader reader(program, wiring, options);
   for (uint32_t pc = 0; pc < program.code.size(); ++pc)
     if (program.code[pc].code == Code::Defer) reader.Read(pc);
 }

@@ -188,7 +188,7 @@ bool IsDeferrable(const ir::Graph& graph, ir::NodeId node);
 // Fills Wiring::handed_out and Wiring::again. The code must be complete.
 void FindComputedAgain(const Program& program, Wiring& wiring);
 // Fills Program::tensor_groups from the code. Last uses must be marked.
-void ReadTensorGroups(Program& program, const Wiring& wiring, bool away);
+void ReadTensorGroups(Program& program, const Wiring& wiring, const Options& options);
 
 // Marks the last use of each value in a frame of the scope: docs/tagged-engine.md. Sites and code must be complete.
 void MarkLastUses(Program& program, const Wiring& wiring, const Partition& part, ir::ScopeId scope);

@@ -287,6 +287,7 @@ struct Options {
   bool small_integers = true;  // also scopes that hold Integers, as long as these are words
   bool eager = true;  // short delayed bodies are computed at once where what they need is there
   bool batch = false; // ops on tensors are deferred, and computed for many activations at once
+  bool strips = false; // of those, elementwise ops go together through strips of rows
   bool away = false;  // what computes them has memory of its own
   bool count = false; // direct code counts regions and firings, too (Stats)
   bool warm_up = false;  // fast code is not made by Compile, but when the run has gone on for a while

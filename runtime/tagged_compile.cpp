@@ -531,7 +531,7 @@ std::string Compiler::Run() {
   if (options_.batch) FindComputedAgain(p_, w_);
   if (options_.move)
     for (uint32_t i = 0; i < g_.scopes.size(); ++i) MarkLastUses(p_, w_, *parts_[i], ir::ScopeId(i));
-  if (options_.batch) ReadTensorGroups(p_, w_, options_.away);
+  if (options_.batch) ReadTensorGroups(p_, w_, options_);
   FinishFrames();
   for (const ScopeCode& scope : p_.scopes)
     if (scope.num_slots >= 1u << (32 - kFlagBits)) return "a function has too many values for one frame";

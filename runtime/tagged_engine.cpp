@@ -28,6 +28,7 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
   if (run_.trace) options_.direct = options_.move = false;  // every firing is shown, with its operands
   if (run_.trace || run_.run_dry) run_.threads = 1;
   options_.batch = run_.batch > 0 && !run_.trace && graph.types.HasTensors();
+  options_.strips = run_.strips;
   options_.away = run_.device && !run_.device->is_host();
   options_.warm_up = run_.warm_up && options_.direct && (run_.stress ? run_.stress % 2 == 0 : graph.nodes.size() >= kManyNodes);
   refused_ = Compile(graph_, options_, &program_);

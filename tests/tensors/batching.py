@@ -157,6 +157,27 @@ descend n m
   | otherwise = case (m, grad (objective (trees 24)) m) of ((e, w), (de, dw)) -> descend (n - 1) (e - 0.01 * de, w - 0.01 * dw)
 main = descend 3 (waves 0.9, waves 0.4)
 """, 12),
+    # What goes through strips of rows: rows of odd lengths, short ones and none, parts that are joined and parts that are taken, numbers, choices;
+    # of long rows, pieces. One of the words is no row of the table.
+    ("chains of ops on rows of all lengths", """
+walk :: Tensor Float [11, 2 * n] -> Tensor Float [n, n] -> Tree -> Tensor Float [n]
+walk e w (Leaf word) = let (a, b) = T.split (T.index e word) in T.relu a * b - exp (negate b)
+walk e w (Node l r) = let (u, v) = T.split (T.concat (T.sigmoid a * b + bias) (T.select (T.less a b) (a - b * a) (negate b)) * T.fill (T.sum a)) in u / (1 + abs v)
+  where { a = T.vecmat (walk e w l) w; b = tanh (walk e w r); bias = T.index w 0 * T.fill 0.5 }
+flat :: Tree -> Tensor Float [7]
+flat (Leaf word) = T.softmax (waves (fromIntegral word) * 3)
+flat (Node l r) = let { a = flat l; b = flat r; c = tanh (a * b - a) } in T.set (T.softmax (c + 2 * b) - a) 2 (T.sum c)
+none :: Tensor Float [11, 0] -> Tree -> Tensor Float [0]
+none e (Leaf word) = tanh (T.index e word)
+none e (Node l r) = let { a = none e l; b = none e r } in T.sigmoid (a * b) + T.relu (a - b)
+long :: Tree -> Tensor Double [5003]
+long (Leaf word) = sin (T.fill (fromIntegral word) * T.convert T.iota)
+long (Node l r) = let { a = long l; b = long r } in T.select (T.less a b) (a * b + T.fill (T.sum a / 100)) (negate (T.sigmoid a) - b)
+sums f ts = [T.sum (f t) | t <- ts]
+main = ( sums (walk (waves 0.7 :: Tensor Float [11, 10]) (waves 0.4)) (trees 12), sums (walk (waves 0.2 :: Tensor Float [11, 34]) (waves 0.9)) (trees 12)
+       , sums (walk (waves 0.3 :: Tensor Float [11, 2]) (waves 0.5)) (trees 12), sums flat (trees 12), sums (none (waves 1)) (trees 9), sums long (trees 3)
+       , T.sum (none (waves 1) (Node (tree 4 9) (Node (Leaf 12) (Leaf 11)))))
+""", 12),
     # As numbers and as tensors without dimensions they have the same bits.
     ("functions of numbers of tensors", """
 features :: (Floating a, Ord a) => a -> a
@@ -332,6 +353,7 @@ def main():
     args = parser.parse_args()
     device, scarce = f"--device={args.device}", SCARCE[1][args.device]
     every = [[f"--batch={b}"] for b in BATCHES] + [["--threads=2", "--batch=off"]]
+    every += [["--without=strips"], ["--without=strips", "--batch=3"]]
     every += [[device, f"--batch={b}"] for b in (1, 3, "auto")]
     threads = [["--threads=2"], ["--threads=4", "--stress=1"], ["--threads=3", "--stress=1", "--batch=7"]]
     failures = runs = 0
@@ -363,7 +385,7 @@ def main():
             if args.threads:
                 continue
             if least:
-                stats = json.loads(run(args.dfc, path, "--stats=json")[2])
+                stats = json.loads(run(args.dfc, path, "--stats=json")[2].splitlines()[-1])
                 if stats["largest_batch"] < least:
                     fail(name, f"the largest batch has {stats['largest_batch']} regions, less than {least}")
                 if most and stats["batches"] > most:

@@ -13,6 +13,7 @@
 #include "lower/prune.h"
 #include "lower/sink_fields.h"
 #include "lower/strictness.h"
+#include "lower/unbox.h"
 
 namespace df {
 namespace {
@@ -112,6 +113,10 @@ std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::Var
   if (options.Does(Optimisation::DelayedCalls)) {
     fg::InlineIntoDelayed(*graphs);
     Check(*graphs, "after inlining into delayed bodies");
+  }
+  if (options.Does(Optimisation::Unbox)) {
+    fg::UnboxParameters(*graphs);
+    Check(*graphs, "after constructors were passed in parts");
   }
   if (options.Does(Optimisation::Match)) {
     fg::TakeKnownMatches(*graphs);

@@ -221,6 +221,7 @@ enum class DerivingStrategy : uint8_t { None, Stock, Newtype, Anyclass };
 struct DerivedClass {
   Name cls;
   DerivingStrategy strategy;
+  List<Type*> args = {};  // `MonadState Int`: what the class has before its last parameter
 };
 // `data T a = A Int | B { x :: !a } deriving (Eq, Show)`; also `newtype`.
 struct DataDecl : Decl { DF_AST_NODE(Decl, Data) bool newtype; List<Constraint> context; Name name; List<Name> params; List<ConstructorDecl> constructors; List<DerivedClass> deriving; DataDecl(Span s, bool nt, List<Constraint> c, Name n, List<Name> p, List<ConstructorDecl> cs, List<DerivedClass> d) : Decl(kKind, s), newtype(nt), context(c), name(n), params(p), constructors(cs), deriving(d) {} };

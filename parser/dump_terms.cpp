@@ -339,7 +339,13 @@ void Printer::Print(const Decl* decl) {
       if (!data->deriving.empty()) {
         out_ << " deriving";
         out_ << " (";
-        Separated(data->deriving, ", ", [&](const DerivedClass& derived) { Print(derived.cls); });
+        Separated(data->deriving, ", ", [&](const DerivedClass& derived) {
+          Print(derived.cls);
+          for (const Type* arg : derived.args) {
+            out_ << ' ';
+            Print(arg, true);
+          }
+        });
         out_ << ')';
       }
       break;

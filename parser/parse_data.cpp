@@ -190,8 +190,12 @@ void Parser::ParseDeriving(llvm::SmallVectorImpl<DerivedClass>& classes) {
   Span open = token().span;
   if (Take(Kind::LeftParen)) {
     if (!Is(Kind::RightParen)) {
-      do one();
-      while (Take(Kind::Comma));
+      do {
+        one();
+        llvm::SmallVector<Type*> args;
+        while (Is(Kind::ConId) || Is(Kind::VarId) || Is(Kind::LeftParen) || Is(Kind::LeftBracket)) args.push_back(ParseAType());
+        if (!args.empty()) classes.back().args = Copy(args);
+      } while (Take(Kind::Comma));
     }
     Close(Kind::RightParen, open);
   } else {

@@ -229,7 +229,13 @@ void Parser::ToContext(Type* type, llvm::SmallVectorImpl<Constraint>& context) {
       return;
     }
     if (llvm::isa<AppType>(app->fn)) {
-      FailWith(Diag::NotSupported, type->span, "classes with several parameters are");
+      Diagnostics& report = FailWith(Diag::NotSupported, type->span, "classes with several parameters are");
+      Type* head = app->fn;
+      while (auto* inner = llvm::dyn_cast<AppType>(head)) head = inner->fn;
+      auto* cls = llvm::dyn_cast<ConType>(head);
+      for (std::string_view mtl : {"MonadState", "MonadReader", "MonadWriter", "MonadError", "MonadRWS"})
+        if (cls && Text(cls->name.text) == mtl)
+          report.Hint("a signature names the stack of monads itself, as in `StateT Int IO ()`; what it has is found in it without `lift`");
       return;
     }
   }

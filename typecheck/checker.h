@@ -320,6 +320,7 @@ class Checker {
     VarId op;                                // of the first monad in the stack that has one
     llvm::SmallVector<TypeId, 4> monads;     // the stack down to that one
     llvm::SmallVector<VarId, 4> through;     // for each above it, how an operation on actions goes through
+    llvm::SmallVector<ConId, 4> wrappers;    // for each above it: the constructor of a newtype around the next, or invalid
     TypeId value;                            // of the action that is expected
     bool plain = true;                       // no argument is an action
   };
@@ -327,6 +328,10 @@ class Checker {
   bool IsTransformer(TyConId con) const;
   VarId StackFunction(Symbol name, TyConId monad) const;
   bool IsStackName(const ast::Name& name, bool* several) const;
+  bool DeriveStackClass(const ast::DerivedClass& derived, const ast::DataDecl* data, TyConId tycon);
+  TypeId InsideOf(TypeId monad, uint32_t cls) const;
+  core::Expr* Unwrapped(core::Expr* action, ConId wrapper, TypeId inside);
+  core::Expr* ThroughNewtype(core::Expr* operation, const StackUse& use, size_t level);
   // False if the name means the same as everywhere.
   bool FindStackUse(const ast::Name& name, size_t given, TypeId expected, StackUse& use);
   core::Expr* CheckStackUse(const StackUse& use, llvm::ArrayRef<const ast::Expr*> args, Span fn, Span span, TypeId expected,

@@ -373,6 +373,7 @@ std::optional<uint32_t> Checker::OpenParameters(const ast::Name& name, ClassId c
 void Checker::DeclareDerived(const ast::DataDecl* data) {
   const TyConId tycon = scope_->types.Find(data->name.text)->con;
   for (const ast::DerivedClass& derived : data->deriving) {
+    if (!derived.args.empty() && DeriveStackClass(derived, data, tycon)) continue;
     ClassId cls = FindClass(derived.cls);
     if (!cls.valid()) continue;
     std::optional<uint32_t> open = OpenParameters(derived.cls, cls, tycon);

@@ -2,27 +2,158 @@
 // the language has not. Here the type that is expected tells the stack: the operation of the first transformer that has one of that
 // name is taken, and is lifted through those above. Where nothing tells the type, it is the outermost transformer's.
 #include "typecheck/checker.h"
+#include "typecheck/stack_class.h"
 
 namespace df::check {
 namespace {
 
 enum class StackKind : uint8_t { None, Plain, Map, Catch };
 
-// Map and Catch have actions as arguments: they go through a transformer by its `mapStateT`, its `primLiftCatch`.
-StackKind KindOfStackName(Symbol name) {
-  static const llvm::DenseMap<uint32_t, StackKind> kinds = [] {
-    llvm::DenseMap<uint32_t, StackKind> made;
-    for (const char* plain : {"get", "put", "state", "modify", "modify'", "gets", "ask", "asks", "reader", "tell", "writer",
-                              "throwError", "liftEither"})
-      made[Intern(plain).index] = StackKind::Plain;
-    made[Intern("local").index] = StackKind::Map;
-    made[Intern("catchError").index] = StackKind::Catch;
+constexpr uint32_t kState = 1, kReader = 2, kWriter = 4, kError = 8;
+
+// Map and Catch have actions as arguments: they go through a transformer by its `mapStateT`, its `primLiftCatch`. With None
+// they are of the outermost alone.
+struct StackName {
+  std::string_view name;
+  StackKind kind;
+  uint32_t cls;
+  bool is_method;
+};
+constexpr StackName kStackNames[] = {
+    {"get", StackKind::Plain, kState, true},         {"put", StackKind::Plain, kState, true},
+    {"state", StackKind::Plain, kState, true},       {"modify", StackKind::Plain, kState, false},
+    {"modify'", StackKind::Plain, kState, false},    {"gets", StackKind::Plain, kState, false},
+    {"ask", StackKind::Plain, kReader, true},        {"asks", StackKind::Plain, kReader, false},
+    {"reader", StackKind::Plain, kReader, true},     {"local", StackKind::Map, kReader, true},
+    {"tell", StackKind::Plain, kWriter, true},       {"writer", StackKind::Plain, kWriter, true},
+    {"throwError", StackKind::Plain, kError, true},  {"liftEither", StackKind::Plain, kError, false},
+    {"catchError", StackKind::Catch, kError, true},  {"listen", StackKind::None, kWriter, true},
+    {"pass", StackKind::None, kWriter, true},
+};
+
+const StackName* FindStackName(Symbol name) {
+  static const llvm::DenseMap<uint32_t, const StackName*> names = [] {
+    llvm::DenseMap<uint32_t, const StackName*> made;
+    for (const StackName& row : kStackNames) made[Intern(row.name).index] = &row;
     return made;
   }();
-  return kinds.lookup(name.index);
+  return names.lookup(name.index);
+}
+
+StackKind KindOfStackName(Symbol name) {
+  const StackName* row = FindStackName(name);
+  return row ? row->kind : StackKind::None;
 }
 
 }  // namespace
+
+uint32_t StackClass(Symbol name) {
+  std::string_view text = Text(name);
+  return text == "MonadState" ? kState : text == "MonadReader" ? kReader : text == "MonadWriter" ? kWriter : text == "MonadError" ? kError
+         : text == "MonadRWS" ? kState | kReader | kWriter : 0;
+}
+
+uint32_t StackClassOf(Symbol operation) {
+  const StackName* row = FindStackName(operation);
+  return row ? row->cls : 0;
+}
+
+bool IsMethodOf(Symbol operation, uint32_t classes) {
+  const StackName* row = FindStackName(operation);
+  return row && row->is_method && (row->cls & classes);
+}
+
+bool OffersStackClass(const ModuleExports& exports, uint32_t classes) {
+  return llvm::any_of(kStackNames, [&](const StackName& row) {
+    return row.is_method && (row.cls & classes) && exports.values.count(Intern(row.name));
+  });
+}
+
+// `deriving (MonadState Int)` of a newtype around a stack; false if the class is another one.
+bool Checker::DeriveStackClass(const ast::DerivedClass& derived, const ast::DataDecl* data, TyConId tycon) {
+  const uint32_t cls = StackClass(derived.cls.text);
+  const bool own = scope_->classes.Find(derived.cls.text, derived.cls.qualifier) != nullptr;
+  bool known = options_.repl;
+  for (const ast::Import& import : module_.imports) {
+    const ModuleExports* exports = FindModule(import.module.text);
+    bool named = llvm::any_of(import.items, [&](const ast::Item& item) { return item.name.text == derived.cls.text; });
+    bool listed = !import.has_items || named != import.hiding;
+    known |= exports && listed && OffersStackClass(*exports, cls) && !Text(import.module.text).starts_with("Control.Monad.Trans.");
+  }
+  if (cls == 0 || own || !known) {
+    if (cls != 0 && !own) return false;
+    Span span = derived.cls.span;
+    span.end = derived.args.back()->span.end;
+    Error(Diag::NotSupported, span, "deriving a class with several parameters is");
+    return true;
+  }
+  TypeVarScope scope;
+  scope.implicit = false;
+  for (size_t i = 0; i < data->params.size(); ++i)
+    scope.names.push_back({data->params[i].text, {types_.Var(types_.cons[tycon].params[i]), env_.kinds.Fresh()}});
+  for (const ast::Type* arg : derived.args) ConvertType(arg, scope, env_.kinds.Star());
+  const bool by_inside = derived.strategy == ast::DerivingStrategy::None || derived.strategy == ast::DerivingStrategy::Newtype;
+  if (!data->newtype || data->params.empty() || !by_inside) {
+    Error(Diag::CannotDerive, derived.cls.span, Text(derived.cls.text), Text(data->name.text))
+        .Hint("it is derived for a newtype around a stack of monads, by what is inside");
+    return true;
+  }
+  if (!HasExtension("GeneralizedNewtypeDeriving")) 
+    Error(Diag::NeedsExtension, derived.cls.span, fmt::format("`deriving {}`", Text(derived.cls.text)), "GeneralizedNewtypeDeriving")
+        .Hint("write `{-# LANGUAGE GeneralizedNewtypeDeriving #-}` in the first line");
+  env_.stack_newtypes[tycon.index] |= cls;
+  return true;
+}
+
+// The stack inside a newtype that derives the class for it; invalid for other monads.
+TypeId Checker::InsideOf(TypeId monad, uint32_t cls) const {
+  llvm::SmallVector<TypeId, 4> args;
+  TypeId head = unify_.Head(monad, &args);
+  if (types_.Kind(head) != TypeKind::Con || !(env_.stack_newtypes.lookup(types_.ConOf(head).index) & cls)) return TypeId();
+  const TyCon& row = types_.cons[types_.ConOf(head)];
+  if (row.constructors.size() != 1 || args.size() + 1 != row.params.size()) return TypeId();
+  TypeId field = program_.constructors[row.constructors[0]].fields[0].type;
+  if (types_.Kind(field) != TypeKind::App || types_.ArgOf(field) != types_.Var(row.params.back())) return TypeId();
+  return types_.Substitute(types_.FnOf(field), llvm::ArrayRef<TyVarId>(row.params).drop_back(), args);
+}
+
+// What the constructor of a newtype holds.
+core::Expr* Checker::Unwrapped(core::Expr* action, ConId wrapper, TypeId inside) {
+  VarId held = program_.NewLocal(Intern("m"), inside, action->span);
+  core::Alt alt{};
+  alt.kind = core::AltKind::Con;
+  alt.con = wrapper;
+  alt.vars = program_.Copy<VarId>({held});
+  alt.body = VarNode(held, action->span);
+  core::CaseExpr node{};
+  node.type = inside;
+  node.span = action->span;
+  node.scrutinee = action;
+  node.alts = program_.Copy<core::Alt>({alt});
+  return Node(node);
+}
+
+// `local f` and `catchError` of the stack inside, at the newtype of that level.
+core::Expr* Checker::ThroughNewtype(core::Expr* operation, const StackUse& use, size_t level) {
+  TypeId inside, rest, outside = types_.App(use.monads[level], unify_.Fresh());
+  unify_.IsFun(operation->type, &inside, &rest);
+  core::Expr* con = UseCon(use.wrappers[level], operation->span);
+  TypeId from, to;
+  unify_.IsFun(con->type, &from, &to);
+  unify_.Unify(from, inside);
+  unify_.Unify(to, outside);
+  VarId action = program_.NewLocal(Intern("m"), outside, operation->span);
+  core::Expr* body = AppNode(operation, {Unwrapped(VarNode(action, operation->span), use.wrappers[level], inside)}, operation->span);
+  TypeId handler, problem, handled;
+  if (!unify_.IsFun(rest, &handler, &to)) return LambdaNode({action}, AppNode(con, {body}, operation->span), operation->span);
+  unify_.IsFun(handler, &problem, &handled);
+  VarId outer = program_.NewLocal(Intern("h"), types_.Fun(problem, outside), operation->span);
+  VarId error = program_.NewLocal(Intern("e"), problem, operation->span);
+  core::Expr* call = AppNode(VarNode(outer, operation->span), {VarNode(error, operation->span)}, operation->span);
+  core::Expr* inner = LambdaNode({error}, Unwrapped(call, use.wrappers[level], inside), operation->span);
+  body = AppNode(body, {inner}, operation->span);
+  return LambdaNode({action, outer}, AppNode(con, {body}, operation->span), operation->span);
+}
 
 // One of the library's.
 bool Checker::IsTransformer(TyConId con) const {
@@ -80,17 +211,27 @@ bool Checker::FindStackUse(const ast::Name& name, size_t given, TypeId expected,
   action = unify_.Prune(action);
   if (types_.Kind(action) != TypeKind::App) return false;
   use.value = types_.ArgOf(action);
-  for (TypeId monad = unify_.Prune(types_.FnOf(action));; monad = unify_.Prune(types_.ArgOf(monad))) {
+  for (TypeId monad = unify_.Prune(types_.FnOf(action));;) {
     use.monads.push_back(monad);
     TyConId con = MonadOf(monad);
     if (!con.valid()) return false;
     use.op = StackFunction(name.text, con);
     // Either has its operations under names of the library's own.
-    if (!use.op.valid() && types_.cons[con].name == Intern("Either")) use.op = StackFunction(Intern(fmt::format("primEither{}", Text(name.text))), con);
+    if (!use.op.valid() && types_.cons[con].name == Intern("Either"))
+      use.op = StackFunction(Intern(fmt::format("primEither{}", Text(name.text))), con);
     if (use.op.valid()) break;
+    if (TypeId inside = InsideOf(monad, StackClassOf(name.text)); inside.valid()) {
+      use.wrappers.push_back(types_.cons[con].constructors[0]);
+      use.through.push_back(VarId());
+      monad = unify_.Prune(inside);
+      continue;
+    }
     if (types_.Kind(monad) != TypeKind::App || !IsTransformer(con)) return false;
+    monad = unify_.Prune(types_.ArgOf(monad));
+    use.wrappers.push_back(ConId());
     if (kind == StackKind::Plain) continue;
-    VarId through = StackFunction(kind == StackKind::Catch ? Intern("primLiftCatch") : Intern(fmt::format("map{}", Text(types_.cons[con].name))), con);
+    std::string function = kind == StackKind::Catch ? "primLiftCatch" : fmt::format("map{}", Text(types_.cons[con].name));
+    VarId through = StackFunction(Intern(function), con);
     if (!through.valid()) return false;
     use.through.push_back(through);
   }
@@ -129,7 +270,7 @@ core::Expr* Checker::CheckStackUse(const StackUse& use, llvm::ArrayRef<const ast
       node = AppNode(node, {i < args.size() ? argument(i, from) : VarNode(params.back(), span)}, span);
     }
     for (size_t i = use.monads.size() - 1; i-- > 0;) {
-      core::Expr* lift = Use(Needed("lift", "an operation of mtl", fn), fn);
+      core::Expr* lift = use.wrappers[i].valid() ? UseCon(use.wrappers[i], fn) : Use(Needed("lift", "an operation of mtl", fn), fn);
       unify_.Unify(result_of(lift->type), types_.App(use.monads[i], use.value));
       node = apply(lift, node);
     }
@@ -145,8 +286,8 @@ core::Expr* Checker::CheckStackUse(const StackUse& use, llvm::ArrayRef<const ast
     node = AppNode(node, {argument(next++, from)}, span);
   }
   for (size_t i = use.through.size(); i-- > 0;) {
-    core::Expr* through = Use(use.through[i], fn);
-    node = apply(through, node);
+    if (use.wrappers[i].valid()) node = ThroughNewtype(node, use, i);
+    else node = apply(Use(use.through[i], fn), node);
   }
   unify_.Unify(result_of(node->type), types_.App(use.monads[0], use.value));
   for (; next < args.size() && unify_.IsFun(node->type, &from, &to); ++next) node = AppNode(node, {argument(next, from)}, span);

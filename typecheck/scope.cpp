@@ -1,5 +1,6 @@
 // Imports, look-up of names, and what is reported when there is none.
 #include "typecheck/checker.h"
+#include "typecheck/stack_class.h"
 
 namespace df::check {
 
@@ -88,6 +89,13 @@ void Checker::ImportModule(const ast::Import& import) {
   }
   ModuleExports chosen;
   for (const ast::Item& item : import.items) {
+    if (uint32_t cls = StackClass(item.name.text); cls != 0 && !Look(all.classes, item.name) && OffersStackClass(all, cls)) {
+      // The operations of one of mtl's classes.
+      for (const auto& [name, entity] : all.values)
+        if (IsMethodOf(name, cls) && (item.all_members || llvm::any_of(item.members, [&](const ast::Name& m) { return m.text == name; })))
+          chosen.values[name] = entity;
+      continue;
+    }
     if (import.hiding)
       if (const ConId* con = Look(all.constructors, item.name)) chosen.constructors[item.name.text] = *con;
     const ast::Name* unknown = Select(item, all, chosen);
@@ -287,6 +295,7 @@ bool Checker::Provides(const ast::Import& import, const ast::Name& name, NameKin
     for (const ast::Name& member : item.members) listed |= member.text == name.text;
     if (!item.all_members) continue;
     const ModuleExports& all = *FindModule(import.module.text);
+    if (uint32_t cls = StackClass(item.name.text); cls != 0 && !Look(all.classes, item.name)) listed |= IsMethodOf(name.text, cls);
     if (const ClassId* cls = Look(all.classes, item.name))
       for (VarId method : program_.classes[*cls].methods) listed |= program_.vars[method].name == name.text;
     if (const TypeName* type = Look(all.types, item.name); type && !type->is_synonym())

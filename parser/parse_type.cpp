@@ -236,6 +236,11 @@ void Parser::ToContext(Type* type, llvm::SmallVectorImpl<Constraint>& context) {
       for (std::string_view mtl : {"MonadState", "MonadReader", "MonadWriter", "MonadError", "MonadRWS"})
         if (cls && Text(cls->name.text) == mtl)
           report.Hint("a signature names the stack of monads itself, as in `StateT Int IO ()`; what it has is found in it without `lift`");
+      // `instance Container Stack a`: the type wants parentheses, or stands without its last argument.
+      if (auto* inner = llvm::dyn_cast<AppType>(app->fn); in_instance_head_ && cls && inner && inner->fn == head) {
+        std::string_view type_name = diags_.sources().Text(inner->arg->span), arg = diags_.sources().Text(app->arg->span);
+        report.Hint(fmt::format("one type follows the class: `{0} ({1} {2})`, or `{0} {1}`", Text(cls->name.text), type_name, arg));
+      }
       return;
     }
   }

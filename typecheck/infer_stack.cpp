@@ -216,9 +216,6 @@ bool Checker::FindStackUse(const ast::Name& name, size_t given, TypeId expected,
     TyConId con = MonadOf(monad);
     if (!con.valid()) return false;
     use.op = StackFunction(name.text, con);
-    // Either has its operations under names of the library's own.
-    if (!use.op.valid() && types_.cons[con].name == Intern("Either"))
-      use.op = StackFunction(Intern(fmt::format("primEither{}", Text(name.text))), con);
     if (use.op.valid()) break;
     if (TypeId inside = InsideOf(monad, StackClassOf(name.text)); inside.valid()) {
       use.wrappers.push_back(types_.cons[con].constructors[0]);

@@ -26,6 +26,13 @@ core::Expr* Checker::CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId
     // Reported once for the whole block.
     return ErrorNode(expected, span);
   }
+  if (types_.Kind(unify_.Prune(expected)) == TypeKind::Con) {
+    // No action at all is expected, an `Int` say: what the statements are of is told in full.
+    uint32_t before = diags_.error_count();
+    core::Expr* whole = CheckDo(stmts, span, unify_.Fresh(), Reason{});
+    if (diags_.error_count() == before) Expect(expected, whole->type, first->span, why);
+    return ErrorNode(expected, span);
+  }
   size_t mark = wanted_.size();
   core::Expr* fn = Use(bind, first->span);
   for (size_t i = mark; i < wanted_.size(); ++i) wanted_[i].origin.kind = Origin::Do;

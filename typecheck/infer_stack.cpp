@@ -160,7 +160,8 @@ bool Checker::IsTransformer(TyConId con) const {
   const TyCon& row = types_.cons[con];
   if (!env_.library_files.count(row.span.file.index)) return false;
   std::string_view name = Text(row.name);
-  return name == "StateT" || name == "ReaderT" || name == "WriterT" || name == "RWST" || name == "ExceptT" || name == "MaybeT";
+  return name == "StateT" || name == "ReaderT" || name == "WriterT" || name == "RWST" || name == "ExceptT" || name == "MaybeT" ||
+         name == "ContT";
 }
 
 TyConId Checker::MonadOf(TypeId action) const {

@@ -155,6 +155,16 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   if (named(want, "Either") && named(have, "ExceptT"))
     return void(diags_.Hint("the error of an `Either` is its `Left`"));
   // Operations of mtl look for theirs in a stack that is known; here one was taken for the whole.
+  if (have.valid() && want.valid() && IsTransformer(have) && types_.cons[want].is_newtype && Shown(types_.cons[want].span).valid()) {
+    const std::vector<ConId>& constructors = types_.cons[want].constructors;
+    TyConId inside = constructors.empty() ? TyConId() : MonadOf(program_.constructors[constructors[0]].fields[0].type);
+    std::string_view name = Text(types_.cons[have].name);
+    std::string_view cls = name == "StateT" ? "MonadState" : name == "ReaderT" ? "MonadReader" : name == "WriterT" ? "MonadWriter"
+                           : name == "ExceptT" ? "MonadError" : "";
+    if (inside.valid() && IsTransformer(inside) && !cls.empty())
+      return void(diags_.Hint(fmt::format("it is an action of `{0}` too if that has `deriving ({1} ..)`, by `GeneralizedNewtypeDeriving`",
+                                          Text(types_.cons[want].name), cls)));
+  }
   if (have.valid() && want.valid() && have != want && IsTransformer(have) && IsTransformer(want))
     return void(diags_.Hint("a signature with the whole stack of monads tells both what they are part of"));
   if (why.kind == Reason::Generator)

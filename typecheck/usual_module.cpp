@@ -88,7 +88,7 @@ std::string_view UsualModule(std::string_view name, Diag missing) {
   for (const LibraryModule& module : LibraryModules()) {
     if (llvm::any_of(kParts, [&](std::string_view part) { return module.name == part; }) || module.name.starts_with("Prelude")) continue;
     size_t own = static_cast<size_t>(llvm::find(kUsual, module.name) - kUsual);
-    own += module.name.starts_with(kTransformers);
+    own += module.name.starts_with(kTransformers) || module.name.ends_with(".Class");
     // What no other Haskell has is seldom meant.
     for (std::string_view ours : {"Tensor", "NN", "Optim", "Fold", "Treebank", "Gradient"})
       if (module.name == ours) own = std::size(kUsual) + 2 + std::size(kQualified);

@@ -76,6 +76,14 @@ PROGRAMS = [
      "h x y = if y == 0 then x else h y (x `mod` y) + 1\n"
      "main :: Integer -> Integer -> Integer\nmain x y = h x y\n", [(2 ** 90 + 5, 2 ** 70 + 3), (5, 2 ** 63), (2 ** 63 - 1, 2 ** 62), (7, 0)]),
 ]
+# Machine code divides by constants without dividing.
+DIVISORS = (1, 2, 3, 7, 10, 12, 64, 641, 1000003, 2**31 - 1, 2**31, 2**32 + 1, 2**40, 2**62, 2**63 - 1, -2, -3, -64, -(2**33), -(2**63))
+DIVISIONS = [(op, divisor) for op in ("div", "mod", "quot", "rem") for divisor in DIVISORS]
+PROGRAMS.append((
+    "".join("f{0} :: Int -> Int -> Int -> Int\nf{0} n x y = if n == 0 then y else f{0} (n - 1) (x * 6364136223846793005 + 1442695040888963407) "
+            "(y * 31 + (x `{1}` ({2})) - (f{0} 0 x (x + y) `{1}` ({2})))\n".format(i, op, divisor) for i, (op, divisor) in enumerate(DIVISIONS)) +
+    "main :: Int -> Int -> [Int]\nmain n x = [%s]\n" % ", ".join("f%d n x 1" % i for i in range(len(DIVISIONS))),
+    [(40, 2**63 - 1), (40, -(2**63)), (9, 0)]))
 WAYS = ([], ["--without=unroll"], ["--without=small-integers"], ["--without=words"], ["--without=clean-words"], ["--without=far-tags"], ["--without=native"], ["--without=native", "--threads=2", "--stress=5"],
         ["--threads=1", "--stress=6"], ["--threads=2", "--stress=8"], ["--engine=demand"], ["--threads=2", "--stress=1"], ["--threads=3", "--stress=2"], ["--threads=2", "--stress=3", "--without=unroll"], ["--stats"])
 

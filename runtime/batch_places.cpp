@@ -137,24 +137,29 @@ void BatchPlaces::Run(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows,
     passing_.clear();
   });
   for (uint32_t k = 0; k < region.num_operands; ++k) operands_[k] = Find(region, rows, k);
-  Blocks blocks;
+  Blocks blocks, wholes;
   results_.clear();
+  wholes_.clear();
+  auto bytes_of = [&](uint32_t value) { return region.values[value].count * ir::ElementBytes(region.values[value].tensor->element); };
   for (size_t r = 0; r < region.results.size(); ++r) {
     bool wanted = false;
     for (Deferred* row : rows) wanted |= row->results()[r] != nullptr;
-    const ir::Type& type = *region.values[region.results[r]].tensor;
-    size_t bytes = static_cast<size_t>(ir::ElementCount(type.dims)) * ir::ElementBytes(type.element);
     blocks.all.push_back(nullptr);
     results_.push_back(nullptr);
     auto step = llvm::find_if(region.steps, [r](const BatchRegion::Step& s) { return s.result == r; });
     if (step != region.steps.end() && device_.is_host() && rows.size() == 1) results_[r] = Overwritable(*step, *rows[0]);
     auto in_table = llvm::find_if(region.table_rows, [r](const BatchRegion::TableRow& t) { return t.result == r; });
+    wanted &= !llvm::any_of(region.parts, [r](const BatchRegion::Part& p) { return p.result == r; });
     wanted &= !results_[r] && (in_table == region.table_rows.end() || !StayInTable(region, *in_table, rows.size()));
-    if (wanted) blocks.all.back() = TensorBlock::New(device_, bytes * rows.size());
+    if (wanted) blocks.all.back() = TensorBlock::New(device_, bytes_of(region.results[r]) * rows.size());
     if (wanted) results_[r] = blocks.all.back()->address();
   }
+  for (uint32_t value : region.wholes) {
+    wholes.all.push_back(TensorBlock::New(device_, bytes_of(value) * rows.size()));
+    wholes_.push_back(wholes.all.back()->address());
+  }
   if (times) times->gathers += std::chrono::duration<double>(Clock::now() - began).count();
-  device_.Run({&region, rows.size(), operands_, shared_, results_, times});
+  device_.Run({&region, rows.size(), operands_, shared_, results_, times, wholes_});
   // From here on nothing can fail.
   for (const BatchRegion::Step& step : region.steps)
     if (results_[step.result] && !blocks.all[step.result])
@@ -166,13 +171,21 @@ void BatchPlaces::Run(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows,
     for (Deferred* of : rows)
       if (TensorObject* tensor = of->results()[row.result]) tensor->ComputedIn(table, table.data() + static_cast<size_t>(of->operands()[row.index].word) * bytes);
   }
-  for (size_t r = 0; r < region.results.size(); ++r)
-    for (size_t i = 0; i < rows.size() && blocks.all[r]; ++i) {
+  auto for_tensors = [&](size_t r, auto computed) {
+    for (size_t i = 0; i < rows.size(); ++i) {
       // It was noted long ago, and is in no cache.
       if (i + kAhead < rows.size())
         if (TensorObject* later = rows[i + kAhead]->results()[r]) __builtin_prefetch(later, 1);
-      if (TensorObject* tensor = rows[i]->results()[r]) tensor->Computed(blocks.all[r], i);
+      if (TensorObject* tensor = rows[i]->results()[r]) computed(*tensor, i);
     }
+  };
+  for (const BatchRegion::Part& part : region.parts) {
+    TensorBlock* block = wholes.all[part.whole];
+    const size_t bytes = bytes_of(region.wholes[part.whole]);
+    for_tensors(part.result, [&](TensorObject& tensor, size_t i) { tensor.ComputedAt(block, block->address() + i * bytes + part.before); });
+  }
+  for (size_t r = 0; r < region.results.size(); ++r)
+    if (blocks.all[r]) for_tensors(r, [&](TensorObject& tensor, size_t i) { tensor.Computed(blocks.all[r], i); });
 }
 
 }  // namespace df

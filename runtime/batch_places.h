@@ -46,7 +46,7 @@ class BatchPlaces {
   std::vector<TensorObject*> shared_;
   std::vector<std::vector<DeviceAddress>> addresses_;  // by operand
   std::vector<std::vector<int64_t>> words_;
-  std::vector<DeviceAddress> results_;
+  std::vector<DeviceAddress> results_, wholes_;
 };
 
 }  // namespace df

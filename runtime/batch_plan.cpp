@@ -239,6 +239,34 @@ bool HasLoopOfElements(const BatchRegion& region, const BatchRegion::Item& item)
   return (ir::IsElementwise(item.op) || item.op == Op::Where) && item.op != Op::Convert && item.op != Op::Not;
 }
 
+void FindParts(BatchRegion& region) {
+  auto bytes_of = [&](uint32_t value) { return region.values[value].count * ir::ElementBytes(region.values[value].tensor->element); };
+  std::map<uint32_t, std::vector<BatchRegion::Part>> parts;  // by what they are parts of
+  for (uint32_t r = 0; r < region.results.size(); ++r) {
+    uint32_t value = region.results[r];
+    size_t before = 0;
+    while (value >= region.num_operands) {
+      const BatchRegion::Item& item = region.ops[value - region.num_operands];
+      if ((item.op != Op::Slice && item.op != Op::Reshape) || !IsPartOfOperand(region, item)) break;
+      if (item.op == Op::Slice && item.attr & ir::kFromEnd) before += bytes_of(item.in[0]) - bytes_of(value);
+      value = item.in[0];
+    }
+    if (value >= region.num_operands && !IsPartOfOperand(region, region.ops[value - region.num_operands])) parts[value].push_back({r, 0, before});
+  }
+  for (auto& [whole, of_it] : parts) {
+    // A part that somebody holds keeps all of it.
+    size_t seen = 0;
+    for (const BatchRegion::Part& part : of_it) seen += bytes_of(region.results[part.result]);
+    const bool slices = llvm::any_of(of_it, [&](const BatchRegion::Part& part) { return region.results[part.result] != whole; });
+    if (!slices || seen < bytes_of(whole)) continue;
+    for (BatchRegion::Part& part : of_it) {
+      part.whole = static_cast<uint32_t>(region.wholes.size());
+      region.parts.push_back(part);
+    }
+    region.wholes.push_back(whole);
+  }
+}
+
 void PlanStrips(BatchRegion& region) { Planner(region).Plan(); }
 
 }  // namespace df

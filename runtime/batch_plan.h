@@ -15,6 +15,8 @@ namespace df {
 bool IsPartOfOperand(const BatchRegion& region, const BatchRegion::Item& item);
 // Whether it has a loop over elements, each of which comes from the operands' elements at the same place.
 bool HasLoopOfElements(const BatchRegion& region, const BatchRegion::Item& item);
+// Fills wholes and parts. Results must be known.
+void FindParts(BatchRegion& region);
 // Fills stages and homes. Steps and results must be known.
 void PlanStrips(BatchRegion& region);
 

@@ -43,6 +43,12 @@ struct BatchRegion {
     uint32_t table, index;
     uint32_t result;  // in `results`
   };
+  // A result that is a slice of a value which is seen as its slices, and perhaps itself: on the host a place in that, and no copy.
+  struct Part {
+    uint32_t result;  // in `results`
+    uint32_t whole;   // in `wholes`
+    size_t before;    // bytes
+  };
   // In which order the host computes the ops: one op for all rows, or a chain of them, whose values go through strips of rows, or of elements of
   // a row where rows are long (runtime/batch_plan.h).
   struct Stage {
@@ -67,6 +73,8 @@ struct BatchRegion {
   std::vector<Check> checks;      // were made before: an index is in its range
   std::vector<uint32_t> weights;  // operands that are matrices of products: a batch shares them if it can
   std::vector<TableRow> table_rows;
+  std::vector<uint32_t> wholes;   // values whose slices are results
+  std::vector<Part> parts;
   std::vector<Step> steps;
   std::vector<bool> in_step;      // by op; empty if there are no steps
   std::vector<Stage> stages;      // but for the steps; empty: the ops as they stand

@@ -1,6 +1,9 @@
 // See batch_run.h. A value of the region is a row per activation, or one row that all share (weights, and what is computed of
 // them alone). Each op is computed by the loops that compute it unbatched, whose results do not depend on how many rows there
 // are: so the bits are those of an unbatched run.
+//
+// Ops go over all rows, one after another, but for chains (runtime/batch_plan.h): of these a strip of rows, or a piece of a long row, at a
+// time, as if it were the batch.
 #include "runtime/batch_run.h"
 
 #include <chrono>
@@ -128,6 +131,8 @@ Rows& BatchRun::NewRows(uint32_t value, bool shared) {
   rows.base = nullptr;
   for (size_t r = 0; r < batch_.results.size() && (!shared || count_ == 1); ++r)
     if (region_.results[r] == value && batch_.results[r]) rows.base = batch_.results[r];
+  for (size_t w = 0; w < batch_.wholes.size() && (!shared || count_ == 1); ++w)
+    if (region_.wholes[w] == value) rows.base = batch_.wholes[w];
   if (!rows.base) rows.base = scratch().Take(bytes * (shared ? 1 : count_));
   return rows;
 }
@@ -206,9 +211,11 @@ void BatchRun::ForRuns(const BatchRegion::Item& item, uint32_t value, F f) {
     in[k] = x.Row(0);
   }
   if (one_run) return f(in, out.base, count * rows);
-  for (size_t i = 0; i < rows; ++i) {
-    for (size_t k = 0; k < item.in.size(); ++k) in[k] = values_[item.in[k]].Row(i);
-    f(in, out.Row(i), count);
+  const Rows from[3] = {values_[item.in[0]], item.in.size() > 1 ? values_[item.in[1]] : Rows(), item.in.size() > 2 ? values_[item.in[2]] : Rows()};
+  char* to = out.base;
+  for (size_t i = 0; i < rows; ++i, to += out.stride) {
+    for (size_t k = 0; k < item.in.size(); ++k) in[k] = from[k].Row(i);
+    f(in, to, count);
   }
 }
 
@@ -234,6 +241,17 @@ void BatchRun::Elementwise(const BatchRegion::Item& item, uint32_t value) {
     ForNumbers(element, [&](auto t) {
       using T = decltype(t);
       bool two = item.in.size() == 2, numbers = TypeOf(value).dims.empty();
+      if constexpr (!std::is_same_v<T, int64_t>) {
+        // Row by row what op it is should not be asked again.
+        if (cpu::BinaryLoop<T> loop = two ? cpu::BinaryLoopOf<T>(op) : nullptr)
+          return ForRuns(item, value, [loop](const char* const* in, char* out, size_t count) {
+            loop(reinterpret_cast<const T*>(in[0]), reinterpret_cast<const T*>(in[1]), reinterpret_cast<T*>(out), count);
+          });
+        if (cpu::UnaryLoop<T> loop = two || numbers ? nullptr : cpu::UnaryLoopOf<T>(op))
+          return ForRuns(item, value, [loop](const char* const* in, char* out, size_t count) {
+            loop(reinterpret_cast<const T*>(in[0]), reinterpret_cast<T*>(out), count);
+          });
+      }
       ForRuns(item, value, [op, two, numbers](const char* const* in, char* out, size_t count) {
         auto* x = reinterpret_cast<const T*>(in[0]);
         if (two) cpu::Binary(op, x, reinterpret_cast<const T*>(in[1]), reinterpret_cast<T*>(out), count);
@@ -499,14 +517,15 @@ void BatchRun::Chain(const BatchRegion::Stage& chain) {
 
 // Results that are not where they were asked for: parts of operands, and what all rows share.
 void BatchRun::HandOut() {
-  for (size_t r = 0; r < batch_.results.size(); ++r) {
-    char* to = batch_.results[r];
-    if (!to) continue;
-    const Rows& rows = values_[region_.results[r]];
-    size_t bytes = BytesOf(TypeOf(region_.results[r]));
-    if ((!rows.shared || count_ == 1) && !rows.at && rows.base + rows.offset == to) continue;
+  auto hand_out = [&](uint32_t value, char* to) {
+    const Rows& rows = values_[value];
+    size_t bytes = BytesOf(TypeOf(value));
+    if ((!rows.shared || count_ == 1) && !rows.at && rows.base + rows.offset == to) return;
     for (size_t i = 0; i < count_; ++i) std::memcpy(to + i * bytes, rows.Row(rows.shared ? 0 : i), bytes);
-  }
+  };
+  for (size_t r = 0; r < batch_.results.size(); ++r)
+    if (batch_.results[r]) hand_out(region_.results[r], batch_.results[r]);
+  for (size_t w = 0; w < batch_.wholes.size(); ++w) hand_out(region_.wholes[w], batch_.wholes[w]);
 }
 
 void BatchRun::Run() {

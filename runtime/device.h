@@ -52,6 +52,7 @@ struct DeviceBatch {
   llvm::ArrayRef<TensorObject*> tensors;   // of operands that all rows share, the tensor; else null. For what the host keeps of weights
   llvm::ArrayRef<DeviceAddress> results;   // of each result, room for all rows, one behind the other; null: nobody wants it
   BatchTimes* times = nullptr;             // to be added to, by a device that knows them
+  llvm::ArrayRef<DeviceAddress> wholes = {};  // on the host: of each of the region's wholes, the same. Their parts among the results are null
 };
 
 // A sum that begins with 0, of terms of three kinds (runtime/accumulate.h), to be added in the order given: the gradient of a weight.

@@ -42,21 +42,23 @@ double CostOf(const BatchRegion& region) {
 // Rows `first` to `last` of a batch, with room for the changed arrays.
 struct Part {
   Part(const DeviceBatch& all, size_t first, size_t last, BatchTimes* times)
-      : operands(all.operands.begin(), all.operands.end()), results(all.results.begin(), all.results.end()) {
+      : operands(all.operands.begin(), all.operands.end()), results(all.results.begin(), all.results.end()), wholes(all.wholes.begin(), all.wholes.end()) {
     for (Rows& rows : operands) {
       if (rows.shared) continue;
       if (rows.words) rows.words += first;
       else if (rows.at) rows.at += first;
       else rows.base += first * rows.stride;
     }
-    for (size_t r = 0; r < results.size(); ++r) {
-      const ir::Type& type = *all.region->values[all.region->results[r]].tensor;
-      if (results[r]) results[r] += first * static_cast<size_t>(ir::ElementCount(type.dims)) * ir::ElementBytes(type.element);
-    }
-    batch = {all.region, last - first, operands, all.tensors, results, times};
+    auto shift = [&](DeviceAddress& place, uint32_t value) {
+      const BatchRegion::ValueType& type = all.region->values[value];
+      if (place) place += first * type.count * ir::ElementBytes(type.tensor->element);
+    };
+    for (size_t r = 0; r < results.size(); ++r) shift(results[r], all.region->results[r]);
+    for (size_t w = 0; w < wholes.size(); ++w) shift(wholes[w], all.region->wholes[w]);
+    batch = {all.region, last - first, operands, all.tensors, results, times, wholes};
   }
   llvm::SmallVector<Rows, 16> operands;
-  llvm::SmallVector<DeviceAddress, 4> results;
+  llvm::SmallVector<DeviceAddress, 4> results, wholes;
   DeviceBatch batch;
 };
 

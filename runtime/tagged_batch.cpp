@@ -181,6 +181,7 @@ class GroupReader {
     FindWeights(region);
     FindTableRows(region);
     FindSteps(region);
+    if (!away_) FindParts(region);
     if (strips_) PlanStrips(region);
     defer.b = region.index;
     p_.tensor_groups.push_back(std::move(group));

@@ -120,6 +120,13 @@ class TensorObject : public Object {
     where_ = block->device() ? Where::Away : Where::Block;
     if (block->host()) data_ = block->host() + row * bytes();
   }
+  // The same, of a block of the host: the elements begin at `at`.
+  void ComputedAt(TensorBlock* block, char* at) {
+    block->Retain();
+    block_ = block;
+    where_ = Where::Block;
+    data_ = at;
+  }
   // The same: the elements are those of another tensor of the host, `IsOverwritable`, which is not looked at any more.
   void ComputedIn(TensorObject& other);
   // The same: the elements are those from `at` on of another tensor of the host, which has them and stays as long as this one.

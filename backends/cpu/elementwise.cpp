@@ -97,6 +97,38 @@ const Loops<double>& BestLoops<double>() {
   return best;
 }
 
+}  // namespace
+
+template <typename T>
+UnaryLoop<T> UnaryLoopOf(Op op) {
+  const Loops<T>& loops = BestLoops<T>();
+  switch (op) {
+    case Op::Neg: return loops.neg;
+    case Op::Abs: return loops.abs;
+    case Op::Sqrt: return loops.sqrt;
+    case Op::Exp: return loops.exp;
+    case Op::Tanh: return loops.tanh;
+    case Op::Sigmoid: return loops.sigmoid;
+    case Op::Relu: return loops.relu;
+    case Op::Log: return loops.log;
+    default: return nullptr;
+  }
+}
+
+template <typename T>
+BinaryLoop<T> BinaryLoopOf(Op op) {
+  const Loops<T>& loops = BestLoops<T>();
+  switch (op) {
+    case Op::Add: return loops.add;
+    case Op::Sub: return loops.sub;
+    case Op::Mul: return loops.mul;
+    case Op::FDiv: return loops.div;
+    default: return nullptr;
+  }
+}
+
+namespace {
+
 // ---------------------------------------------------------------- one element after another
 
 template <typename T, typename F>
@@ -121,16 +153,8 @@ bool UnaryInt(Op op, const int64_t* x, int64_t* out, size_t count) {
 
 template <typename T>
 bool UnaryReal(Op op, const T* x, T* out, size_t count) {
-  const Loops<T>& loops = BestLoops<T>();
+  if (UnaryLoop<T> loop = UnaryLoopOf<T>(op)) return loop(x, out, count), true;
   switch (op) {
-    case Op::Neg: return loops.neg(x, out, count), true;
-    case Op::Abs: return loops.abs(x, out, count), true;
-    case Op::Sqrt: return loops.sqrt(x, out, count), true;
-    case Op::Exp: return loops.exp(x, out, count), true;
-    case Op::Tanh: return loops.tanh(x, out, count), true;
-    case Op::Sigmoid: return loops.sigmoid(x, out, count), true;
-    case Op::Relu: return loops.relu(x, out, count), true;
-    case Op::Log: return loops.log(x, out, count), true;
     case Op::Sin: return Each(x, out, count, [](T v) { return std::sin(v); });
     case Op::Cos: return Each(x, out, count, [](T v) { return std::cos(v); });
     case Op::Tan: return Each(x, out, count, [](T v) { return std::tan(v); });
@@ -178,15 +202,9 @@ bool Binary(Op op, const T* x, const T* y, T* out, size_t count) {
     default: break;
   }
   if constexpr (kReal) {
-    const Loops<T>& loops = BestLoops<T>();
-    switch (op) {
-      case Op::Add: return loops.add(x, y, out, count), true;
-      case Op::Sub: return loops.sub(x, y, out, count), true;
-      case Op::Mul: return loops.mul(x, y, out, count), true;
-      case Op::FDiv: return loops.div(x, y, out, count), true;
-      case Op::Pow: return Each(x, y, out, count, [](T v, T p) { return std::pow(v, p); });
-      default: return false;
-    }
+    if (BinaryLoop<T> loop = BinaryLoopOf<T>(op)) return loop(x, y, out, count), true;
+    if (op == Op::Pow) return Each(x, y, out, count, [](T v, T p) { return std::pow(v, p); });
+    return false;
   } else {
     switch (op) {
       case Op::Add: return Each(x, y, out, count, scalar::Add);
@@ -250,6 +268,10 @@ DF_FOR_NUMBERS(int64_t)
 #undef DF_FOR_NUMBERS
 template bool Compare<uint8_t>(Op, const uint8_t*, const uint8_t*, uint8_t*, size_t);
 template void Select<uint8_t>(const uint8_t*, const uint8_t*, const uint8_t*, uint8_t*, size_t);
+template UnaryLoop<float> UnaryLoopOf<float>(Op);
+template UnaryLoop<double> UnaryLoopOf<double>(Op);
+template BinaryLoop<float> BinaryLoopOf<float>(Op);
+template BinaryLoop<double> BinaryLoopOf<double>(Op);
 template void Descend<float>(const float*, const float*, float, float*, size_t);
 template void Descend<double>(const double*, const double*, double, double*, size_t);
 template void Exp<float>(const float*, float*, size_t);

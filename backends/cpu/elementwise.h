@@ -20,6 +20,15 @@ template <typename T>
 bool UnaryOfNumbers(ir::Op op, const T* x, T* out, size_t count);
 template <typename T>
 bool Binary(ir::Op op, const T* x, const T* y, T* out, size_t count);
+// The same loops of Floats and Doubles, for who calls one of them for many rows; null if an op has none of its own.
+template <typename T>
+using UnaryLoop = void (*)(const T* x, T* out, size_t count);
+template <typename T>
+using BinaryLoop = void (*)(const T* x, const T* y, T* out, size_t count);
+template <typename T>
+UnaryLoop<T> UnaryLoopOf(ir::Op op);
+template <typename T>
+BinaryLoop<T> BinaryLoopOf(ir::Op op);
 // out[i] = x[i] - g[i] * k, rounded twice, as Binary's Mul and Sub do. T: float, double.
 template <typename T>
 void Descend(const T* x, const T* g, T k, T* out, size_t count);

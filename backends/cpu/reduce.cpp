@@ -26,6 +26,12 @@ template <typename T>
 T SumOf(const T* x, size_t n) {
   constexpr size_t kLanes = 16;
   T lanes[kLanes] = {};
+  if (n <= kLanes / 2) {  // of a few elements the same, but for zeros that are added to what is not -0
+    for (size_t k = 0; k < n; ++k) lanes[k] = Plus(lanes[k], x[k]);
+    for (size_t half = kLanes / 4; half > 0; n = std::min(n, half), half /= 2)
+      for (size_t k = 0; k + half < n; ++k) lanes[k] = Plus(lanes[k], lanes[k + half]);
+    return lanes[0];
+  }
   size_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
     for (size_t k = 0; k < kLanes; ++k) lanes[k] = Plus(lanes[k], x[i + k]);
@@ -104,9 +110,35 @@ void ArgMax(const T* x, AxisView view, int64_t* out) {
     }
 }
 
+// Of rows that lie behind each other. They are often short, as scores of a few classes are: the functions go over some of them as one.
+template <typename T>
+void SoftmaxOfRows(const T* x, size_t rows, size_t length, bool logarithm, T* out) {
+  constexpr size_t kTogether = 1024;  // elements
+  const size_t most = std::min(std::max<size_t>(kTogether / length, 1), rows);
+  std::vector<char> space;
+  T* terms = AlignedIn<T>(space, most * length + most);
+  T* sums = terms + most * length;
+  for (size_t first = 0; first < rows; first += most) {
+    const size_t count = std::min(most, rows - first);
+    const T* from = x + first * length;
+    T* to = out + first * length;
+    for (size_t i = 0; i < count; ++i) {
+      T largest = MaxOf(from + i * length, length, 1);
+      for (size_t k = i * length; k < (i + 1) * length; ++k) terms[k] = from[k] - largest;
+    }
+    if (logarithm) std::copy(terms, terms + count * length, to);
+    Exp(terms, terms, count * length);
+    for (size_t i = 0; i < count; ++i) sums[i] = SumOf(terms + i * length, length);
+    if (logarithm) Unary(ir::Op::Log, sums, sums, count);
+    for (size_t i = 0; i < count; ++i)
+      for (size_t k = i * length; k < (i + 1) * length; ++k) to[k] = logarithm ? to[k] - sums[i] : terms[k] / sums[i];
+  }
+}
+
 template <typename T>
 void Softmax(const T* x, AxisView view, bool logarithm, T* out) {
   if (view.length == 0) return;
+  if (view.inner == 1) return SoftmaxOfRows(x, view.outer, view.length, logarithm, out);
   std::vector<char> space;
   T* row = AlignedIn<T>(space, view.length);
   std::fill(row, row + Padded<T>(view.length), T(0));

@@ -69,8 +69,8 @@ def calls_of_fib(n):
 
 # Name, program, options, sizes, units of work at a size. The list program is translated plainly: optimised it has no list.
 PROGRAMS = [
-    ("a call of fib", FIB, [], (15, 20), calls_of_fib),
-    ("a call of fib on Integers", FIB_INTEGER, [], (15, 20), calls_of_fib),
+    ("a call of fib", FIB, [], (15, 26), calls_of_fib),
+    ("a call of fib on Integers", FIB_INTEGER, [], (15, 26), calls_of_fib),
     ("an element of length (filter even (upto 1 n)) at -O0", STREAM, ["-O0"], (3000, 15000), lambda n: n),
     ("an element of five rows that are lazy lists", ROW, [], (3000, 15000), lambda n: 5 * n),
     ("an insertion into a tree", TREE, [], (500, 2500), lambda n: n),

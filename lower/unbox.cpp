@@ -26,7 +26,7 @@ class Unboxer {
   // Whether anything was done. What is passed as a whole is still passed, and nobody looks at it.
   bool Run() {
     FindCandidates();
-    while (!chosen_.empty() && DropUnfit()) {}
+    DropAllUnfit();
     DropUnrewarding();
     if (chosen_.empty()) return false;
     FindSure();
@@ -85,20 +85,24 @@ class Unboxer {
     return it == chosen_.end() ? nullptr : &*it;
   }
 
+  void DropAllUnfit() {
+    Repeat([&](bool backwards) { return !chosen_.empty() && DropUnfit(backwards); });
+  }
+
   // Takes out parameters of which more is used than fields, guards and the same parameter of another call; and those whose arguments
   // cannot be taken apart where they stand.
-  bool DropUnfit() {
+  bool DropUnfit(bool backwards) {
     FindValues();
-    std::set<Parameter> unfit;
-    for (uint32_t f = 0; f < p_.functions.size(); ++f) {
+    size_t before = chosen_.size();
+    ForEachFunction(backwards, [&](uint32_t f) {
       const Function& function = p_.functions[FunctionId(f)];
       auto check = [&](Value used, bool fits) {
         if (fits) return;
-        if (const Parameter* parameter = ChosenAt(f, used)) unfit.insert(*parameter);
+        if (const Parameter* parameter = ChosenAt(f, used)) chosen_.erase(Parameter(*parameter));
       };
       std::vector<bool> there(function.nodes.size(), false);  // stands before what is looked at
       auto passed = [&](Parameter parameter, Value argument) {
-        if (chosen_.contains(parameter) && !CanTakeApart(function, f, parameter, argument, there)) unfit.insert(parameter);
+        if (chosen_.contains(parameter) && !CanTakeApart(function, f, parameter, argument, there)) chosen_.erase(parameter);
       };
       ForEachNode(function, function.body, [&](NodeId id) {
         const Node& node = function.nodes[id];
@@ -116,9 +120,19 @@ class Unboxer {
           if (block.again) passed({f, k}, block.yields[k]);
         }
       });
-    }
-    for (const Parameter& parameter : unfit) chosen_.erase(parameter);
-    return !unfit.empty();
+    });
+    return chosen_.size() != before;
+  }
+
+  // There and back until nothing changes: what goes from one function to the next in a long row is found on the way.
+  template <typename Pass>
+  static void Repeat(Pass pass) {
+    for (bool backwards = false; pass(backwards); backwards = !backwards) {}
+  }
+  template <typename Visit>
+  void ForEachFunction(bool backwards, Visit visit) const {
+    auto count = static_cast<uint32_t>(p_.functions.size());
+    for (uint32_t i = 0; i < count; ++i) visit(backwards ? count - 1 - i : i);
   }
 
   // Of which fields some function reads the value, where others may take a reference.
@@ -129,16 +143,18 @@ class Unboxer {
         if (node.kind == NodeKind::Op && node.op == ir::Op::Field && !node.results[0].lazy)
           if (const Parameter* parameter = ChosenAt(f, node.operands[0])) values_.insert({*parameter, node.attr & 0xffff});
     // What is passed on to one that reads values has them.
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (uint32_t f = 0; f < p_.functions.size(); ++f)
+    Repeat([&](bool backwards) {
+      size_t before = values_.size();
+      ForEachFunction(backwards, [&](uint32_t f) {
         ForEachArgument(f, [&](Parameter parameter, Value argument) {
           const Parameter* own = ChosenAt(f, argument);
           if (!own || !chosen_.contains(parameter)) return;
           for (uint32_t k = 0; k < FieldsOf(parameter).size(); ++k)
-            if (values_.contains({parameter, k})) changed |= values_.insert({*own, k}).second;
+            if (values_.contains({parameter, k})) values_.insert({*own, k});
         });
-    }
+      });
+      return values_.size() != before;
+    });
   }
 
   ir::PortType PartType(Parameter parameter, uint32_t field) const {
@@ -193,19 +209,21 @@ class Unboxer {
       return parts[parameter.first] + p_.functions[FunctionId(parameter.first)].params.size() > kMostParameters;
     });
     chosen_ = std::move(kept);
-    while (!chosen_.empty() && DropUnfit()) {}  // what was passed to one that is not chosen any more
+    DropAllUnfit();  // what was passed to one that is not chosen any more
   }
 
   // Which never fail: what is passed is a constructor without strict fields, or another of these.
   void FindSure() {
     sure_ = chosen_;
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (uint32_t f = 0; f < p_.functions.size(); ++f)
+    Repeat([&](bool backwards) {
+      size_t before = sure_.size();
+      ForEachFunction(backwards, [&](uint32_t f) {
         ForEachArgument(f, [&](Parameter parameter, Value argument) {
-          if (sure_.contains(parameter) && !IsSure(f, argument)) changed = sure_.erase(parameter) != 0;
+          if (sure_.contains(parameter) && !IsSure(f, argument)) sure_.erase(parameter);
         });
-    }
+      });
+      return sure_.size() != before;
+    });
   }
   bool IsSure(uint32_t f, Value value) const {
     if (const Parameter* own = ChosenAt(f, value)) return sure_.contains(*own);

@@ -37,7 +37,13 @@ class NativeCode {
     uint32_t offset = entries_[static_cast<size_t>(at - first_)];
     return offset ? base_ + offset : nullptr;
   }
-  void Run(NativeRun& run, const void* entry) const { enter_(&run, entry); }
+  // UBSan would look for the type of a function in front of its code, where there is nothing.
+#ifdef __clang__
+  [[clang::no_sanitize("function")]]
+#endif
+  void Run(NativeRun& run, const void* entry) const {
+    enter_(&run, entry);
+  }
   size_t Bytes() const { return bytes_; }
 
  private:

@@ -158,7 +158,7 @@ core::Expr* Checker::ThroughNewtype(core::Expr* operation, const StackUse& use, 
 // One of the library's.
 bool Checker::IsTransformer(TyConId con) const {
   const TyCon& row = types_.cons[con];
-  if (!env_.library_files.count(row.span.file.index)) return false;
+  if (!row.span.valid() || !env_.library_files.count(row.span.file.index)) return false;
   std::string_view name = Text(row.name);
   return name == "StateT" || name == "ReaderT" || name == "WriterT" || name == "RWST" || name == "ExceptT" || name == "MaybeT" ||
          name == "ContT";

@@ -51,7 +51,7 @@ void Checker::WarnOfLargeLiterals() {
     constexpr size_t kShown = 60;
     if (kind != core::LiteralKind::Integer || types_.Kind(type) != TypeKind::Con) return;
     const TyCon& con = types_.cons[types_.ConOf(type)];
-    if (con.builtin != Builtin::Int && !env_.library_files.count(con.span.file.index)) return;
+    if (con.builtin != Builtin::Int && !(con.span.valid() && env_.library_files.count(con.span.file.index))) return;
     std::optional<Range> range = RangeOf(Text(con.name));
     if (!range) return;
     std::string digits = DecimalDigits(Text(text));

@@ -187,8 +187,8 @@ class Sinker {
       BlockId side = f_.nodes[branch].blocks[i];
       if (here != field) Replace(side, field, here);
       std::vector<NodeId>& nodes = f_.blocks[side].nodes;
-      // Behind those that were moved before it.
-      auto end = std::find_if(nodes.begin(), nodes.end(), [&](NodeId node) { return !IsField(node); });
+      // Behind those that were moved before it, in front of what reads it.
+      auto end = std::find_if(nodes.begin(), nodes.end(), [&](NodeId node) { return !IsField(node) || f_.nodes[node].operands[0].node == here; });
       nodes.insert(end, here);
     }
   }

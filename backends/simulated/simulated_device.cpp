@@ -96,7 +96,7 @@ void SimulatedDevice::Upload(DeviceAddress to, const void* from, size_t bytes) {
   stats_.uploaded += bytes;
   const char* begin = static_cast<const char*>(from);
   Give([place, copy = std::vector<char>(begin, begin + bytes)] {
-    std::memcpy(place.first->memory.get() + place.second, copy.data(), copy.size());
+    if (!copy.empty()) std::memcpy(place.first->memory.get() + place.second, copy.data(), copy.size());
   });
 }
 

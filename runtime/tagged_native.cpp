@@ -49,7 +49,6 @@ void MakeNative(Program& program, llvm::function_ref<void()> pause) {
     native->assembler.readyRE();
     auto made = std::make_shared<NativeCode>();
     made->base_ = native->assembler.getCode();
-    made->bytes_ = native->assembler.getSize();
     made->enter_ = native->assembler.getCode<void (*)(NativeRun*, const void*)>();
     made->first_ = direct.code.data() + direct.first_word;
     made->entries_ = std::move(native->entries);

@@ -44,13 +44,11 @@ class NativeCode {
   void Run(NativeRun& run, const void* entry) const {
     enter_(&run, entry);
   }
-  size_t Bytes() const { return bytes_; }
 
  private:
   friend void MakeNative(Program& program, llvm::function_ref<void()> pause);
   std::shared_ptr<void> owner_;         // of the memory
   const uint8_t* base_ = nullptr;
-  size_t bytes_ = 0;
   void (*enter_)(NativeRun* run, const void* entry) = nullptr;
   const DirectInstr* first_ = nullptr;  // word code's
   std::vector<uint32_t> entries_;       // by instruction of word code: offset from `base_`, or 0

@@ -28,6 +28,15 @@ Decoded Decode(Direct op) {
   }
 }
 
+namespace {
+
+// The next iteration of a loop begins.
+bool IsTick(Direct op) {
+  return op == Direct::Tick || op == Direct::TickOwn || op == Direct::MoveTick || op == Direct::MoveTwoTick;
+}
+
+}  // namespace
+
 void NativeMaker::ForEachTarget(uint32_t at, llvm::function_ref<void(uint32_t target)> each) const {
   const DirectInstr& in = code_[at];
   switch (in.op) {
@@ -92,14 +101,9 @@ void NativeMaker::FindWays() {
   auto add = [&](uint32_t at) { ways_[at] = static_cast<uint8_t>(std::min(ways_[at] + 1, 2)); };
   for (uint32_t at = 0; at < code_.size(); ++at) {
     if (GoesOn(at)) add(at + 1);  // of Words, too: the beginning
-    bool ticks = false;
-    switch (code_[at].op) {
-      case Direct::Tick: case Direct::TickOwn: case Direct::MoveTick: case Direct::MoveTwoTick: ticks = true; break;
-      default: break;
-    }
     ForEachTarget(at, [&](uint32_t target) {
       add(target);
-      if (ticks) loops_[target] = true;
+      if (IsTick(code_[at].op)) loops_[target] = true;
     });
   }
 }

@@ -21,8 +21,6 @@ constexpr ForeignName kForeignModules[] = {
 #include "typecheck/foreign.def"
 };
 
-bool IsPartOfName(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '\''; }
-
 bool EqualButForCase(std::string_view a, std::string_view b) {
   return llvm::StringRef(a.data(), a.size()).equals_insensitive(llvm::StringRef(b.data(), b.size()));
 }

@@ -34,8 +34,6 @@ constexpr std::pair<std::string_view, std::string_view> kQualified[] = {
     {"Data.Text.IO", "T"},    {"Data.List.NonEmpty", "NonEmpty"},
 };
 
-bool IsPartOfName(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '\''; }
-
 bool HoldsWord(std::string_view text, std::string_view name) {
   for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     char before = at == 0 ? ' ' : text[at - 1];
@@ -46,6 +44,8 @@ bool HoldsWord(std::string_view text, std::string_view name) {
 }
 
 }  // namespace
+
+bool IsPartOfName(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '\''; }
 
 bool ModuleOffers(std::string_view text, std::string_view name) {
   bool header = true;

@@ -7,6 +7,9 @@
 
 namespace df::check {
 
+// Of a name with letters, not of an operator.
+bool IsPartOfName(char c);
+
 // Does the module's text declare the name, or its export list name it? A module that nobody has imported is not
 // loaded, so its text is all there is to look at.
 bool ModuleOffers(std::string_view text, std::string_view name);

@@ -323,6 +323,14 @@ class Checker {
     llvm::SmallVector<ConId, 4> wrappers;    // for each above it: the constructor of a newtype around the next, or invalid
     TypeId value;                            // of the action that is expected
     bool plain = true;                       // no argument is an action
+    VarId var;                               // what the name means by itself, if it is such an operation
+    bool open = false;                       // the stack is not known that far yet
+  };
+  // An operation in a local function without a signature: the uses of the function may tell the stack.
+  struct StackHole {
+    ast::Name name;
+    TypeId own, monad;    // the monad that the operation has by itself, and the one that is to be found
+    core::LetExpr* node;  // `let op = .. in op`
   };
   TyConId MonadOf(TypeId action) const;
   bool IsTransformer(TyConId con) const;
@@ -334,6 +342,11 @@ class Checker {
   core::Expr* ThroughNewtype(core::Expr* operation, const StackUse& use, size_t level);
   // False if the name means the same as everywhere.
   bool FindStackUse(const ast::Name& name, size_t given, TypeId expected, StackUse& use);
+  core::Expr* OpenStackUse(const ast::Name& name, VarId var, Span span);
+  bool SettleStackUse(StackHole& hole, bool force);
+  void SettleStackUses(size_t mark, llvm::function_ref<bool(const StackHole&)> force);
+  bool IsOpenStackUse(const StackHole& hole, size_t mark);
+  void LowerStackUses(size_t mark);
   core::Expr* CheckStackUse(const StackUse& use, llvm::ArrayRef<const ast::Expr*> args, Span fn, Span span, TypeId expected,
                             const Reason& why);
 
@@ -548,6 +561,10 @@ class Checker {
   void NoteRefused(ClassId cls, const ast::Type* type);
   bool IsRefused(ClassId cls, TypeId type);
   llvm::DenseSet<uint32_t> meant_as_functions_;  // names with a capital that are defined as functions
+
+  std::vector<StackHole> stack_holes_;  // innermost last
+  std::vector<TypeId> surroundings_;    // what the definitions around give by their signatures, innermost last
+  uint32_t local_groups_ = 0;           // local definitions without a signature that are being inferred
 
   std::vector<core::Expr*> exprs_;  // made in this run, for ZonkAll
   std::vector<core::Pat*> pats_;

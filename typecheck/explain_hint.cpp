@@ -165,8 +165,14 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
       return void(diags_.Hint(fmt::format("it is an action of `{0}` too if that has `deriving ({1} ..)`, by `GeneralizedNewtypeDeriving`",
                                           Text(types_.cons[want].name), cls)));
   }
-  if (have.valid() && want.valid() && have != want && IsTransformer(have) && IsTransformer(want))
+  if (have.valid() && want.valid() && have != want && IsTransformer(have) && IsTransformer(want)) {
+    llvm::SmallVector<MetaId> open;
+    TypeId stack = unify_.Zonk(expected);
+    if (types_.Kind(stack) == TypeKind::App) unify_.FreeMetas(types_.FnOf(stack), open);
+    if (open.empty())
+      return void(diags_.Hint(fmt::format("the stack that is expected has no `{}`", Text(types_.cons[have].name))));
     return void(diags_.Hint("a signature with the whole stack of monads tells both what they are part of"));
+  }
   if (why.kind == Reason::Generator)
     return void(diags_.Hint("a generator `x <- xs` goes through a list, `[1 .. 10]` say"));
   if (why.kind == Reason::Statement) {

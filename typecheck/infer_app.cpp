@@ -121,12 +121,14 @@ TypeId Checker::ResultByItself(const core::Scheme& scheme, llvm::ArrayRef<const 
 core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, bool infix,
                               Span span, TypeId expected, const Reason& why) {
   fn = StripParens(fn);
-  if (const auto* var = llvm::dyn_cast<ast::VarExpr>(fn)) {
-    StackUse use;
-    if (FindStackUse(var->name, args.size(), expected, use)) return CheckStackUse(use, args, fn->span, span, expected, why);
-  }
+  StackUse stack;
+  const auto* name = llvm::dyn_cast<ast::VarExpr>(fn);
+  if (name && FindStackUse(name->name, args.size(), expected, stack))
+    return CheckStackUse(stack, args, fn->span, span, expected, why);
   size_t mark = wanted_.size();
-  core::Expr* head = Infer(fn);
+  core::Expr* head = !stack.var.valid()                  ? Infer(fn)
+                     : stack.open && local_groups_ > 0 ? OpenStackUse(name->name, stack.var, fn->span)
+                                                         : Use(stack.var, fn->span);
   Reason reason;
   reason.kind = infix ? Reason::Operand : Reason::Argument;
   reason.outer = &why;

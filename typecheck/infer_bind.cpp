@@ -265,6 +265,8 @@ void Checker::InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& o
   size_t wanted_mark = wanted_.size();
   bool restricted = false, entry = false;
   std::vector<VarId> members;
+  const size_t holes = stack_holes_.size();
+  if (!top) ++local_groups_;
   ++unify_.level;
   for (Binding* binding : group) {
     if (binding->pattern) {
@@ -297,7 +299,10 @@ void Checker::InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& o
     out.bindings.push_back({var, value});
     if (strict_ && !top && function->clauses[0].params.empty()) ForceVariable(var, function->name.span, out);
   }
+  SettleStackUses(holes, [&](const StackHole& hole) { return top || !(restricted || IsOpenStackUse(hole, holes)); });
   --unify_.level;
+  if (!top) --local_groups_;
+  LowerStackUses(holes);
   restricted &= options_.restricted;
   if (!out.strict.empty() || entry)
     for (VarId var : members) unify_.Lower(program_.vars[var].scheme.type, unify_.level);
@@ -406,11 +411,24 @@ core::Expr* Checker::CheckAgainst(const core::Scheme& scheme, Span from, Symbol 
                                   const ScopedTypes& scoped,
                                   llvm::function_ref<core::Expr*(TypeId, const Reason&)> body) {
   size_t wanted_mark = wanted_.size(), given_mark = givens_.size(), scoped_mark = scoped_types_.size();
+  const size_t holes = stack_holes_.size();
   ++unify_.level;
   for (TyVarId var : scheme.tyvars) unify_.SetRigid(var, unify_.level);
   scoped_types_.insert(scoped_types_.end(), scoped.begin(), scoped.end());
   for (const core::Pred& pred : scheme.preds) PushGiven(pred.cls, pred.type);
+  llvm::SmallVector<TypeId> params;
+  surroundings_.push_back(types_.SplitFun(scheme.type, params));
   core::Expr* value = body(scheme.type, {Reason::Signature, from, name});
+  surroundings_.pop_back();
+  // What the surroundings cannot settle is settled here.
+  SettleStackUses(holes, [&](const StackHole& hole) {
+    llvm::SmallVector<MetaId> open;
+    llvm::SmallVector<TyVarId> rigid;
+    unify_.FreeMetas(hole.monad, open);
+    types_.FreeVars(unify_.Zonk(hole.node->type), rigid);
+    return llvm::any_of(open, [&](MetaId meta) { return unify_.LevelOf(meta) >= unify_.level; }) ||
+           llvm::any_of(rigid, [&](TyVarId var) { return llvm::is_contained(scheme.tyvars, var); });
+  });
   --unify_.level;
   // What still depends on variables of this body alone can only be settled by defaulting; the rest is the
   // surroundings' business.

@@ -145,7 +145,7 @@ core::Expr* Checker::CheckVar(const ast::Name& name, Span span, TypeId expected,
   if (FindStackUse(name, 0, expected, stack)) return CheckStackUse(stack, {}, span, span, expected, why);
   VarId var = FindValue(name);
   if (!var.valid()) return ErrorNode(expected, span);
-  core::Expr* use = Use(var, span);
+  core::Expr* use = stack.open && local_groups_ > 0 ? OpenStackUse(name, var, span) : Use(var, span);
   subject_ = var;
   bool ok = Expect(expected, use->type, span, why);
   subject_ = VarId();

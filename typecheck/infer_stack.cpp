@@ -1,6 +1,7 @@
 // mtl's operations. Each works on any monad that has its transformer in the stack, by classes with two parameters, which
 // the language has not. Here the type that is expected tells the stack: the operation of the first transformer that has one of that
-// name is taken, and is lifted through those above. Where nothing tells the type, it is the outermost transformer's.
+// name is taken, and is lifted through those above. In a local function without a signature it may wait (StackHole) until the
+// function's uses tell the stack. Where nothing does, it is the outermost transformer's.
 #include "typecheck/checker.h"
 #include "typecheck/stack_class.h"
 
@@ -199,6 +200,8 @@ bool Checker::IsStackName(const ast::Name& name, bool* several) const {
 bool Checker::FindStackUse(const ast::Name& name, size_t given, TypeId expected, StackUse& use) {
   const StackKind kind = KindOfStackName(name.text);
   // By itself `local` below the outermost monad would need what it changes to be known first.
+  use.var = VarId();
+  use.open = false;
   if (kind == StackKind::None || options_.library || (kind == StackKind::Map && given == 0)) return false;
   VarId var = FindValue(name, false);
   if (!var.valid() || !program_.vars[var].from_library) return false;
@@ -206,16 +209,21 @@ bool Checker::FindStackUse(const ast::Name& name, size_t given, TypeId expected,
   TyConId own = MonadOf(types_.SplitFun(program_.vars[var].scheme.type, params));
   bool several = false;
   if (!own.valid() || given > params.size() || !IsTransformer(own) || !IsStackName(name, &several)) return false;
+  use.var = var;
+  auto unknown = [&](TypeId type) {
+    use.open = kind != StackKind::Map && types_.Kind(unify_.Head(type)) == TypeKind::Meta;
+    return false;
+  };
   TypeId action = expected;
   for (size_t i = given; i < params.size(); ++i)
-    if (!unify_.IsFun(action, nullptr, &action)) return false;
+    if (!unify_.IsFun(action, nullptr, &action)) return unknown(action);
   action = unify_.Prune(action);
-  if (types_.Kind(action) != TypeKind::App) return false;
+  if (types_.Kind(action) != TypeKind::App) return unknown(action);
   use.value = types_.ArgOf(action);
   for (TypeId monad = unify_.Prune(types_.FnOf(action));;) {
     use.monads.push_back(monad);
     TyConId con = MonadOf(monad);
-    if (!con.valid()) return false;
+    if (!con.valid()) return unknown(monad);
     use.op = StackFunction(name.text, con);
     if (use.op.valid()) break;
     if (TypeId inside = InsideOf(monad, StackClassOf(name.text)); inside.valid()) {
@@ -235,6 +243,90 @@ bool Checker::FindStackUse(const ast::Name& name, size_t given, TypeId expected,
   }
   use.plain = kind == StackKind::Plain;
   return use.monads.size() > 1 || use.op != var || several;
+}
+
+// The operation, of a monad that is to be found: `let op = .. in op`, whose value SettleStackUses puts in.
+core::Expr* Checker::OpenStackUse(const ast::Name& name, VarId var, Span span) {
+  const core::Scheme& scheme = program_.vars[var].scheme;
+  TypeArgs args;
+  for (size_t i = 0; i < scheme.tyvars.size(); ++i) args.push_back(unify_.Fresh());
+  llvm::SmallVector<TypeId> params;
+  TypeId action = types_.SplitFun(types_.Substitute(scheme.type, scheme.tyvars, args), params);
+  StackHole hole{name, types_.FnOf(action), unify_.Fresh(), nullptr};
+  Require(KnownClass("Monad"), hole.monad, {Origin::Use, span, program_.vars[var].name, var});
+  // `catchError` has it in its arguments too.
+  auto opened = [&](auto& self, TypeId part) -> TypeId {
+    if (part == hole.own) return hole.monad;
+    if (types_.Kind(part) != TypeKind::App) return part;
+    TypeId of = self(self, types_.FnOf(part));
+    return types_.App(of, self(self, types_.ArgOf(part)));
+  };
+  TypeId type = opened(opened, types_.Fun(params, action));
+  VarId held = program_.NewLocal(program_.vars[var].name, type, span);
+  hole.node = llvm::cast<core::LetExpr>(LetNode(held, ErrorNode(type, span), VarNode(held, span)));
+  stack_holes_.push_back(hole);
+  return hole.node;
+}
+
+// Whether the operation is settled; with `force` it is the outermost monad's where nothing says more.
+bool Checker::SettleStackUse(StackHole& hole, bool force) {
+  Span span = hole.node->span;
+  TypeId type = unify_.Zonk(hole.node->type);
+  StackUse use;
+  core::Expr* value;
+  if (FindStackUse(hole.name, 0, type, use)) {
+    value = CheckStackUse(use, {}, span, span, type, Reason{});
+  } else {
+    if (use.open && !force) return false;
+    value = Use(FindValue(hole.name, false), span);
+    // Of what has arguments it is the action that clashes.
+    TypeId wanted = type, own = value->type;
+    for (TypeId from, to, given, result; unify_.IsFun(own, &from, &to) && unify_.IsFun(wanted, &given, &result);
+         own = to, wanted = result)
+      unify_.Unify(from, given);
+    if (!Expect(wanted, own, span, Reason{})) {
+      unify_.MarkAny(value->type);
+      value = ErrorNode(type, span);
+    }
+  }
+  hole.node->bindings = program_.Copy<core::Binding>({{hole.node->bindings[0].var, value}});
+  return true;
+}
+
+void Checker::SettleStackUses(size_t mark, llvm::function_ref<bool(const StackHole&)> force) {
+  for (bool again = true; again;) {
+    again = false;
+    for (bool forced : {false, true})
+      for (size_t i = mark; i < stack_holes_.size() && !again; ++i) {
+        StackHole hole = stack_holes_[i];
+        if (!SettleStackUse(hole, forced && force(hole))) continue;
+        stack_holes_.erase(stack_holes_.begin() + static_cast<std::ptrdiff_t>(i));
+        again = true;
+      }
+  }
+}
+
+// Whether the uses of a local function are to tell the stack: it has operations of several transformers, or the function stands in
+// an action in whose stack the operation is another one than by itself. What it is by itself may be used in several stacks.
+bool Checker::IsOpenStackUse(const StackHole& hole, size_t mark) {
+  TypeId monad = unify_.Zonk(hole.monad), head = unify_.Head(hole.own);
+  for (size_t i = mark; i < stack_holes_.size(); ++i)
+    if (unify_.Zonk(stack_holes_[i].monad) == monad && unify_.Head(stack_holes_[i].own) != head) return true;
+  llvm::SmallVector<TypeId> params;
+  types_.SplitFun(hole.node->type, params);
+  return llvm::any_of(llvm::reverse(surroundings_), [&](TypeId action) {
+    StackUse use;
+    return FindStackUse(hole.name, params.size(), action, use);
+  });
+}
+
+// What is still open is settled by the uses of the function that it stands in: the monad, and what belongs to it, is one for all.
+void Checker::LowerStackUses(size_t mark) {
+  for (size_t i = mark; i < stack_holes_.size(); ++i) {
+    unify_.Lower(stack_holes_[i].monad, unify_.level);
+    TypeId own = stack_holes_[i].own;  // `StateT s m`
+    if (types_.Kind(own) == TypeKind::App) unify_.Lower(types_.FnOf(own), unify_.level);
+  }
 }
 
 core::Expr* Checker::CheckStackUse(const StackUse& use, llvm::ArrayRef<const ast::Expr*> args, Span fn, Span span, TypeId expected,

@@ -566,7 +566,7 @@ void MakeFastCode(Program& program, const Options& options, llvm::function_ref<v
     if (options.direct && options.eager) MakeEager(program);
     program.direct.first_word = static_cast<uint32_t>(program.direct.code.size());
     if (options.direct && options.words) MakeWords(program, options, pause);
-    if (options.direct && options.words && options.native) MakeNative(program, pause);
+    if (options.direct && options.native) MakeNative(program, pause);
   } catch (...) {
     DropFastCode(program);
     throw;

@@ -18,6 +18,7 @@ void Worker::RunDirect(Frame* frame) {
   const DirectInstr* const word_code = code + program_.direct.first_word;  // it stands at the end
   const uint32_t* const operands = program_.direct.operands.data();
   const DirectCall* const calls = direct_calls_.data();
+  const NativeCode* const native = program_.native.get();
   Frame** const free_lists = pool_.FreeLists();
   const DirectInstr* ip = nullptr;
   uint8_t* k = nullptr;          // the frame's states
@@ -48,6 +49,17 @@ void Worker::RunDirect(Frame* frame) {
     ++ip;      \
     RUN();     \
   } while (0)
+  // What native code cannot do, or must not do now, is done here, one instruction. It comes back for the next one.
+#define RUN_NATIVE()          \
+  do {                        \
+    if (native) goto native;  \
+    RUN();                    \
+  } while (0)
+#define NEXT_NATIVE() \
+  do {                \
+    ++ip;             \
+    RUN_NATIVE();     \
+  } while (0)
 // Before what may throw or be left: where the frame stands.
 #define STAND()         \
   do {                  \
@@ -59,6 +71,18 @@ resume:
   ip = frame->resume;
   k = frame->states();
   if (ip >= word_code && ip->op != Direct::Words) goto words;
+  RUN_NATIVE();
+
+native:
+  if (const void* entry = native->EntryAt(ip)) {
+    frame = RunNative(*native, entry, frame, &ip);
+    if (!frame) return;
+    k = frame->states();
+    if (ip >= word_code && ip->op != Direct::Words) {
+      frame->resume = ip;
+      goto words;
+    }
+  }
   RUN();
 
 L_Words:
@@ -190,17 +214,17 @@ apply:
 apply_open:
   STAND();
   if (!ApplyAny(frame, k)) goto general;
-  NEXT();
+  NEXT_NATIVE();
 
 L_ApplyMany:
   STAND();
   if (!ApplyMany(frame->slots(), k, *ip, program_.direct.pc_of[static_cast<size_t>(ip - code)])) goto general;
-  NEXT();
+  NEXT_NATIVE();
 
 L_Defer:
   STAND();
   if (!DeferDirect(frame, k)) goto general;
-  NEXT();
+  NEXT_NATIVE();
 
   // ---------------------------------------------------------------- data
 
@@ -226,7 +250,7 @@ L_Field: {
     }
   }
   if (!ReadField(ip, frame->slots(), k)) goto general;
-  NEXT();
+  NEXT_NATIVE();
 }
 L_FieldPlain: {
   uint32_t a = ip->a & ~kLastUse;
@@ -237,7 +261,7 @@ L_FieldPlain: {
   if (!held->is_word()) goto general;
   S(ip->d) = BitsOf(*held);
   if (ip->a & kLastUse) ReleaseBits(reinterpret_cast<uint64_t>(data), kObject);
-  NEXT();
+  NEXT_NATIVE();
 }
 L_TwoFields:
   // Two words, of a pair that is compared.
@@ -251,10 +275,10 @@ L_TwoFields:
     }
   }
   if (!ReadTwoFields(ip, frame->slots(), k)) goto general;
-  NEXT();
+  NEXT_NATIVE();
 L_Fields:
   if (!ReadFields(ip, operands + ip->x, frame->slots(), k)) goto general;
-  NEXT();
+  NEXT_NATIVE();
 L_Construct:
   STAND();
   S(ip->d) = reinterpret_cast<uint64_t>(MakeData(ip, operands + ip->x, program_.constants, frame->slots(), k));
@@ -263,7 +287,7 @@ L_Construct:
 L_Delay:
   STAND();
   DelayDirect(frame, k);
-  NEXT();
+  NEXT_NATIVE();
 L_Force:
 L_ForcePlain: {
   uint32_t a = ip->a & ~kLastUse;
@@ -288,7 +312,7 @@ L_ForcePlain: {
       k[ip->d] = state;
     }
     if (ip->a & kLastUse) ReleaseBits(bits, kReference);
-    NEXT();
+    NEXT_NATIVE();
   }
   if (ip->op == Direct::Force) {
     k[ip->d] = state;
@@ -357,7 +381,7 @@ L_CallWord : {
   k = reinterpret_cast<uint8_t*>(to) + ip->y;
   frame = made;
   ip = call.start;
-  RUN();
+  RUN_NATIVE();
 }
 L_Call : {
   MAKE_CHILD(made)
@@ -396,7 +420,7 @@ L_Enter:
   frame = child;
   k = ck;
   ip = start;
-  RUN();
+  RUN_NATIVE();
 L_CallOut: {
   STAND();
   CallOut(frame, program_.sites[ip->y], operands + ip->x, frame->slots(), k);
@@ -407,7 +431,7 @@ L_CallOut: {
 L_Got:
 L_GotOpen:
 L_GotMany:
-  k = reinterpret_cast<uint8_t*>(frame->slots()) + ip->x;
+  k = reinterpret_cast<uint8_t*>(frame->slots() + ip->a);
   NEXT();
 
 L_Return:
@@ -443,10 +467,10 @@ give:
       frame->resume = ip + 1;
       goto words;
     }
-    k = reinterpret_cast<uint8_t*>(frame->slots()) + ip->x;
+    k = reinterpret_cast<uint8_t*>(frame->slots() + ip->a);
     S(ip->d) = value;
     k[ip->d] = state;  // that of a plain slot may be anything
-    NEXT();
+    NEXT_NATIVE();
   }
   frame->resume = ip;
   frame = ReturnBody(frame, value, state);
@@ -473,7 +497,7 @@ L_Yield: {
     frame = parent;
     ip = frame->resume;  // GotMany
     k = frame->states();
-    NEXT();
+    NEXT_NATIVE();
   }
   GiveEarly(frame, list, ip->b);
   return;
@@ -502,7 +526,7 @@ L_EnterLate:
   frame = child;
   k = ck;
   ip = frame->resume + 2;  // behind Await and Awaited
-  RUN();
+  RUN_NATIVE();
 
 L_Next:
   if (budget_ <= 1 || frame->refs > 1 || !unpins_.empty()) [[unlikely]] {
@@ -521,7 +545,7 @@ L_MoveMany:
 L_Again:
   ++S(ip->d);
   ip = code + frame->site->callee->direct;
-  RUN();
+  RUN_NATIVE();
 
 general:
   STAND();
@@ -533,6 +557,8 @@ yield:
 #undef S
 #undef RUN
 #undef NEXT
+#undef RUN_NATIVE
+#undef NEXT_NATIVE
 #undef STAND
 #undef MAKE_CHILD
 }

@@ -49,8 +49,7 @@ bool DirectMaker::EmitCall(const Step& step, const Slots& live_after) {
       uint32_t from = p_.slot_of[row];
       if (plain_[site.returns[r].slot] && from != kNone && !IsConstant(from) && !there[from]) return false;
     }
-  Add(!one ? Direct::GotMany : plain_[result] ? Direct::Got : Direct::GotOpen, result).x =
-      static_cast<uint32_t>(sizeof(uint64_t) * scope_.num_slots);
+  Add(!one ? Direct::GotMany : plain_[result] ? Direct::Got : Direct::GotOpen, result, scope_.num_slots);
   return true;
 }
 
@@ -88,7 +87,7 @@ bool DirectMaker::EmitResume(const Step& step, const Slots& live_after) {
   if (!EmitArguments(site.late, plain_of_[site.callee->id.index])) return false;
   Add(Direct::EnterLate);
   state_ = waiting;
-  Add(Direct::GotMany).x = static_cast<uint32_t>(sizeof(uint64_t) * scope_.num_slots);
+  Add(Direct::GotMany, 0, scope_.num_slots);
   return true;
 }
 

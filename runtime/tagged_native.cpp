@@ -1,6 +1,8 @@
 // Native code of a whole program: its memory, and how one gets in and out.
 #include <cstddef>
+#include <cstring>
 
+#include "runtime/tagged_native_direct.h"
 #include "runtime/tagged_native_maker.h"
 
 namespace df::tagged {
@@ -8,6 +10,15 @@ namespace df::tagged {
 using namespace Xbyak::util;
 
 namespace {
+
+// Native code knows how a Value is laid out: its kind, then after 8 bytes its bits.
+bool AreValuesAsExpected() {
+  alignas(Value) unsigned char bytes[sizeof(Value)] = {};
+  const Value* made = ::new (bytes) Value(Value::Adopt(ValueKind::Dead, reinterpret_cast<Object*>(uint64_t{0x0123456789abcdef})));
+  uint64_t bits;
+  std::memcpy(&bits, bytes + 8, sizeof bits);
+  return bytes[0] == static_cast<unsigned char>(made->kind()) && bits == 0x0123456789abcdef;
+}
 
 // Called from C++ with the NativeRun and an entry.
 void EmitFrame(NativeProgram& native) {
@@ -22,6 +33,7 @@ void EmitFrame(NativeProgram& native) {
   as.jmp(rsi);
   as.L(native.leave);
   as.mov(ptr[r12 + offsetof(NativeRun, at)], rax);
+  native.left = static_cast<uint32_t>(as.getSize());
   as.mov(ptr[r12 + offsetof(NativeRun, slots)], rbx);
   as.mov(ptr[r12 + offsetof(NativeRun, budget)], r13);
   as.mov(ptr[r12 + offsetof(NativeRun, frames)], r15);
@@ -33,14 +45,14 @@ void EmitFrame(NativeProgram& native) {
 
 void MakeNative(Program& program, llvm::function_ref<void()> pause) {
   DirectCode& direct = program.direct;
-  size_t count = direct.code.size() - direct.first_word;
-  if (count == 0) return;
+  if (direct.code.empty() || !AreValuesAsExpected()) return;
   try {
     auto native = std::make_shared<NativeProgram>();
     native->assembler.setDefaultJmpNEAR(true);
     native->begins.resize(program.scopes.size());
-    native->entries.resize(count);
+    native->entries.resize(direct.code.size());
     EmitFrame(*native);
+    NativeDirectMaker(program, *native).Run(pause);
     for (const ScopeCode& scope : program.scopes) {
       if (!scope.words) continue;
       NativeMaker(program, scope, *native).Run();
@@ -50,10 +62,11 @@ void MakeNative(Program& program, llvm::function_ref<void()> pause) {
     auto made = std::make_shared<NativeCode>();
     made->base_ = native->assembler.getCode();
     made->enter_ = native->assembler.getCode<void (*)(NativeRun*, const void*)>();
-    made->first_ = direct.code.data() + direct.first_word;
+    made->first_ = direct.code.data();
     made->entries_ = std::move(native->entries);
-    // A result goes on where the GotWord that it is for says.
-    for (auto [got, offset] : native->results) direct.code[direct.first_word + got].imm = reinterpret_cast<int64_t>(made->base_ + offset);
+    made->left_ = native->left;
+    // A result goes on where the instruction behind the call says.
+    for (auto [got, offset] : native->results) direct.code[got].imm = reinterpret_cast<int64_t>(made->base_ + offset);
     made->owner_ = std::move(native);
     program.native = std::move(made);
   } catch (const Xbyak::Error&) {

@@ -1,8 +1,8 @@
 // runtime/tagged_native.h
 //
-// Native code (docs/tagged-engine.md): word code as machine code of x86-64. It does what an instruction of word code does when
-// nothing is in its way; where something is (no frame left, limits to be looked at, a number that is too large, a caller in
-// other code), it stops before the instruction has done anything, and RunWords does that one.
+// Native code (docs/tagged-engine.md): direct code and word code as machine code of x86-64. It does what an instruction does when
+// nothing is in its way; where something is (no frame left, limits to be looked at, a failure), it stops before the instruction has
+// done anything, and the interpreters of direct code and word code do that one.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "runtime/memory.h"
 #include "runtime/tagged_direct.h"
 
 namespace df::tagged {
@@ -17,22 +18,30 @@ namespace df::tagged {
 struct Frame;
 struct Options;
 struct Program;
+class Worker;
 
 // What a worker and native code hand each other.
 struct NativeRun {
+  Worker* worker = nullptr;
   Frame** free_lists = nullptr;      // of the worker's pool
   uint64_t* slots = nullptr;         // of the frame that runs
-  const DirectInstr* at = nullptr;   // afterwards: what is to be done next
+  const DirectInstr* at = nullptr;   // afterwards: what is to be done next; null: the worker has nothing more to do here
   uint64_t budget = 0;               // Worker::budget_
   int64_t frames = 0;                // afterwards: frames made less frames given back
+  memory::Counters* counters = nullptr;  // of this thread
+  memory::SmallBlocks* blocks = nullptr;
+  uint8_t* words_rest = nullptr;     // Worker::words_rest_
+  // These two change only where native code has called something else.
+  uint32_t sharing = 0;              // Sharing()
+  uint32_t unpins = 0;               // whether Worker::unpins_ has any
   // Added to; only with Options::count.
   uint64_t regions = 0, firings = 0, calls = 0, loops = 0, max_depth = 0;
 };
 
 class NativeCode {
  public:
-  // Machine code for the instruction, if one can enter there: the beginning of a scope's word code, a loop's iteration, what stands
-  // behind a call. Or null.
+  // Machine code for the instruction, if one can enter there: most of direct code, but not between a Call and its Enter; of word code
+  // the beginning, a loop's iteration, what stands behind a call. Or null.
   const void* EntryAt(const DirectInstr* at) const {
     uint32_t offset = entries_[static_cast<size_t>(at - first_)];
     return offset ? base_ + offset : nullptr;
@@ -41,6 +50,8 @@ class NativeCode {
 #ifdef __clang__
   [[clang::no_sanitize("function")]]
 #endif
+  // Where a function that native code has called sends it to be left.
+  const void* Left() const { return base_ + left_; }
   void Run(NativeRun& run, const void* entry) const {
     enter_(&run, entry);
   }
@@ -50,12 +61,13 @@ class NativeCode {
   std::shared_ptr<void> owner_;         // of the memory
   const uint8_t* base_ = nullptr;
   void (*enter_)(NativeRun* run, const void* entry) = nullptr;
-  const DirectInstr* first_ = nullptr;  // word code's
-  std::vector<uint32_t> entries_;       // by instruction of word code: offset from `base_`, or 0
+  const DirectInstr* first_ = nullptr;  // of all code
+  std::vector<uint32_t> entries_;       // by instruction: offset from `base_`, or 0
+  uint32_t left_ = 0;                   // NativeProgram::left
 };
 
 #ifdef DFC_NATIVE
-// Makes native code of all word code, which stands where it will stay. Without any where the system refuses memory that can be
+// Makes native code of all direct code and word code, which stands where it will stay. Without any where the system refuses memory that can be
 // executed. Throws std::bad_alloc, and what `pause` throws, which is called now and then.
 void MakeNative(Program& program, llvm::function_ref<void()> pause);
 #else

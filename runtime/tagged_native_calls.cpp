@@ -9,18 +9,6 @@ namespace df::tagged {
 using Xbyak::Reg64;
 using namespace Xbyak::util;
 
-namespace {
-
-// From the frame's slots to a field of the frame.
-constexpr int Field(size_t offset) { return static_cast<int>(offset) - static_cast<int>(sizeof(Frame)); }
-constexpr int kParent = Field(offsetof(Frame, parent)), kHead = Field(offsetof(Frame, refs)),
-              kFlags = Field(offsetof(Frame, flags_and_words)), kDepth = Field(offsetof(Frame, depth)),
-              kResume = Field(offsetof(Frame, resume));
-
-int SlotOffset(uint32_t slot) { return static_cast<int>(slot * sizeof(uint64_t)); }
-
-}  // namespace
-
 uint32_t NativeMaker::EmitBranch(uint32_t at, const Decoded& op) {
   const DirectInstr& in = code_[at];
   Reg64 x = Word(in.a, rcx);
@@ -53,7 +41,7 @@ uint32_t NativeMaker::EmitSides(uint32_t at, llvm::function_ref<void(const Xbyak
 uint32_t NativeMaker::EmitTick(uint32_t at) {
   const DirectInstr& in = code_[at];
   if (in.op == Direct::TickOwn) {
-    as_.test(dword[rbx + kFlags], static_cast<uint32_t>(kHasTag));
+    as_.test(dword[rbx + frame_at::kFlags], static_cast<uint32_t>(kHasTag));
     as_.jnz(ExitTo(at));
   }
   as_.sub(r13d, 1);
@@ -83,7 +71,7 @@ uint32_t NativeMaker::EmitCall(uint32_t at) {
   StoreDirty(held_);
   held_.dirty = 0;
   auto pass = [&](uint32_t from, uint32_t to) {
-    int offset = static_cast<int>(sizeof(Frame)) + SlotOffset(to);
+    int offset = static_cast<int>(sizeof(Frame)) + SlotAt(to);
     uint32_t r = held_.Find(from);
     if (r == kNoRegister) {
       as_.mov(rcx, Memory(from));
@@ -105,17 +93,17 @@ uint32_t NativeMaker::EmitCall(uint32_t at) {
   }
   as_.mov(rcx, ptr[rax]);
   as_.mov(ptr[r14 + list], rcx);
-  as_.lea(rcx, ptr[rbx - static_cast<int>(sizeof(Frame))]);
+  as_.lea(rcx, ptr[rbx + frame_at::kStart]);
   as_.mov(ptr[rax + offsetof(Frame, parent)], rcx);
   as_.mov(rcx, reinterpret_cast<uint64_t>(&site));
   as_.mov(ptr[rax + offsetof(Frame, site)], rcx);
   as_.mov(rcx, HeadOf(kLive | kDirect | kDirectCaller, callee.num_slots));
   as_.mov(ptr[rax + offsetof(Frame, refs)], rcx);
-  as_.mov(ecx, dword[rbx + kDepth]);
+  as_.mov(ecx, dword[rbx + frame_at::kDepth]);
   as_.add(ecx, static_cast<uint32_t>(in.d));
   as_.mov(dword[rax + offsetof(Frame, depth)], ecx);
   as_.mov(rcx, reinterpret_cast<uint64_t>(&code_[got]));
-  as_.mov(ptr[rbx + kResume], rcx);
+  as_.mov(ptr[rbx + frame_at::kResume], rcx);
   as_.inc(r15);
   as_.lea(rbx, ptr[rax + sizeof(Frame)]);
   as_.jmp(native_.begins[callee.id.index]);
@@ -130,25 +118,22 @@ uint32_t NativeMaker::EmitCall(uint32_t at) {
   return got + 1;
 }
 
-// As GIVE there, to native code.
+// As GIVE there.
 void NativeMaker::EmitReturn(uint32_t at) {
   const DirectInstr& in = code_[at];
   int list = static_cast<int>(in.b * sizeof(Frame*));
   as_.mov(rcx, static_cast<uint64_t>(in.imm));
-  as_.cmp(ptr[rbx + kHead], rcx);
+  as_.cmp(ptr[rbx + frame_at::kHead], rcx);
   as_.jne(ExitTo(at));
-  as_.mov(rdx, ptr[rbx + kParent]);
+  as_.mov(rdx, ptr[rbx + frame_at::kParent]);
   as_.mov(rcx, ptr[rdx + offsetof(Frame, resume)]);
-  as_.movzx(eax, word[rcx + offsetof(DirectInstr, op)]);
-  as_.cmp(eax, static_cast<uint32_t>(Direct::GotWord));
-  as_.jne(ExitTo(at));
   if (in.op == Direct::ReturnConstant) Constant(rax, int64_t{static_cast<int16_t>(in.d)});
   else as_.mov(rax, Word(in.a, rax));
   // Nobody asks for what is in registers any more.
   as_.mov(rsi, ptr[r14 + list]);
-  as_.mov(dword[rbx + kFlags], 0);
-  as_.mov(ptr[rbx + kParent], rsi);
-  as_.lea(rsi, ptr[rbx - static_cast<int>(sizeof(Frame))]);
+  as_.mov(dword[rbx + frame_at::kFlags], 0);
+  as_.mov(ptr[rbx + frame_at::kParent], rsi);
+  as_.lea(rsi, ptr[rbx + frame_at::kStart]);
   as_.mov(ptr[r14 + list], rsi);
   as_.dec(r15);
   as_.lea(rbx, ptr[rdx + sizeof(Frame)]);
@@ -166,7 +151,7 @@ void NativeMaker::EmitCount(const DirectInstr& in) {
   add(offsetof(NativeRun, calls), in.x);
   add(offsetof(NativeRun, loops), in.y);
   Xbyak::Label less;
-  as_.mov(eax, dword[rbx + kDepth]);
+  as_.mov(eax, dword[rbx + frame_at::kDepth]);
   as_.add(rax, static_cast<uint32_t>(in.d));
   as_.cmp(rax, qword[r12 + offsetof(NativeRun, max_depth)]);
   as_.jbe(less);

@@ -21,7 +21,12 @@ Decoded Decode(Direct op) {
   case Direct::name##ZRR: return {NativeForm::SlotSlot, NativeOp::name, true};                     \
   case Direct::name##ZRK: return {NativeForm::SlotConstant, NativeOp::name, true};                 \
   case Direct::name##ZKR: return {NativeForm::ConstantSlot, NativeOp::name, true};
-#define DF_DIRECT_INTEGER_COMPARE(name, expression)
+#define DF_DIRECT_INTEGER_COMPARE(name, expression)                                                 \
+  case Direct::name##ZRR: return {NativeForm::SlotSlot, NativeOp::name, true};                     \
+  case Direct::name##ZRK: return {NativeForm::SlotConstant, NativeOp::name, true};                 \
+  case Direct::name##ZKR: return {NativeForm::ConstantSlot, NativeOp::name, true};                 \
+  case Direct::Branch##name##ZRR: return {NativeForm::BranchSlotSlot, NativeOp::name, true};       \
+  case Direct::Branch##name##ZRK: return {NativeForm::BranchSlotConstant, NativeOp::name, true};
 #define DF_DIRECT(name, operands)
 #include "runtime/tagged_direct_ops.def"
     default: return {};

@@ -9,55 +9,41 @@
 
 #include <array>
 #include <bitset>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <utility>
 #include <vector>
 
-// Xbyak's own code has what our warnings are about.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpedantic"
-#include <xbyak/xbyak.h>
-#pragma GCC diagnostic pop
-
 #include "llvm/ADT/ArrayRef.h"
 #include "runtime/tagged_code.h"
+#include "runtime/tagged_frame.h"
 #include "runtime/tagged_native.h"
+#include "runtime/tagged_native_arithmetic.h"
 #include "runtime/tagged_words.h"
 
 namespace df::tagged {
-
-// What an instruction of word code computes.
-enum class NativeOp : uint8_t {
-#define DF_DIRECT_BINARY(name, type, condition, expression) name,
-#define DF_DIRECT_COMPARE(name, expression) name,
-#define DF_DIRECT_UNARY(name, type, condition, expression) name,
-#define DF_DIRECT_INTEGER(name, expression)
-#define DF_DIRECT_INTEGER_COMPARE(name, expression)
-#define DF_DIRECT(name, operands)
-#include "runtime/tagged_direct_ops.def"
-};
-
-// How it stands there. Binary: on two slots, on a slot and a constant, on a constant and a slot.
-enum class NativeForm : uint8_t { SlotSlot, SlotConstant, ConstantSlot, BranchSlotSlot, BranchSlotConstant, Unary, Other };
-
-struct Decoded {
-  NativeForm form = NativeForm::Other;
-  NativeOp op = NativeOp::Move;
-  bool integer = false;  // on Integers: a result beyond a word leaves native code
-};
-Decoded Decode(Direct op);
 
 // What all scopes of a program share.
 struct NativeProgram {
   Xbyak::CodeGenerator assembler{4096, Xbyak::AutoGrow};
   Xbyak::Label leave;                     // rax: what is to be done next
-  std::vector<Xbyak::Label> begins;       // by scope
+  uint32_t left = 0;                      // offset: the same where the NativeRun says it
+  std::vector<Xbyak::Label> begins;       // by scope: of its word code
   std::vector<uint32_t> entries;          // as in NativeCode
-  std::vector<std::pair<uint32_t, uint32_t>> results;  // GotWords by index in word code, and the offset of what follows each
+  std::vector<std::pair<uint32_t, uint32_t>> results;  // Gots and GotWords, and the offset of what follows each
 };
 
-class NativeMaker {
+// From a frame's slots to its fields, in bytes.
+namespace frame_at {
+constexpr int Field(size_t offset) { return static_cast<int>(offset) - static_cast<int>(sizeof(Frame)); }
+inline constexpr int kStart = Field(0), kParent = Field(offsetof(Frame, parent)), kSite = Field(offsetof(Frame, site)),
+                     kHead = Field(offsetof(Frame, refs)), kFlags = Field(offsetof(Frame, flags_and_words)),
+                     kDepth = Field(offsetof(Frame, depth)), kTag = Field(offsetof(Frame, tag)), kResume = Field(offsetof(Frame, resume));
+}  // namespace frame_at
+inline int SlotAt(uint32_t slot) { return static_cast<int>(slot * sizeof(uint64_t)); }
+
+class NativeMaker : private NativeArithmetic {
  public:
   NativeMaker(Program& p, const ScopeCode& scope, NativeProgram& native);
   void Run();
@@ -119,28 +105,21 @@ class NativeMaker {
   void StoreDirty(const Held& held);
   uint32_t Free(bool is_double);
   uint32_t Use(uint32_t slot);
-  Xbyak::Reg64 Word(uint32_t slot, const Xbyak::Reg64& aside);
-  Xbyak::Xmm Double(uint32_t slot, const Xbyak::Xmm& aside);
+  Xbyak::Reg64 Word(uint32_t slot, const Xbyak::Reg64& aside) override;
+  Xbyak::Xmm Double(uint32_t slot, const Xbyak::Xmm& aside) override;
   void Bind(uint32_t slot, uint32_t r);
-  void SetWord(uint32_t slot, llvm::function_ref<void(const Xbyak::Reg64& to)> make);
-  void SetDouble(uint32_t slot, llvm::function_ref<void(const Xbyak::Xmm& to)> make);
+  void SetWord(uint32_t slot, llvm::function_ref<void(const Xbyak::Reg64& to)> make) override;
+  void SetDouble(uint32_t slot, llvm::function_ref<void(const Xbyak::Xmm& to)> make) override;
   void SetConstant(uint32_t slot, int64_t value);
-  void Constant(const Xbyak::Reg64& to, int64_t value);
-  void Copy(uint32_t to, uint32_t from);
+  void Copy(uint32_t to, uint32_t from) override;
   void Increment(uint32_t slot);
   void Meet(uint32_t at, Held held);
   void MakeJoin(uint32_t at);
-  const Xbyak::Label& ExitTo(uint32_t at, bool full = false);
+  const Xbyak::Label& ExitTo(uint32_t at) override { return ExitTo(at, false); }
+  const Xbyak::Label& ExitTo(uint32_t at, bool full);
 
   // tagged_native_maker.cpp: instructions
   void EmitFrom(uint32_t at);
-  void EmitArithmetic(uint32_t at, const Decoded& op);
-  void EmitInteger(uint32_t at, const Decoded& op);
-  void EmitDivision(uint32_t at, const Decoded& op);
-  void EmitDivisionBy(uint32_t at, NativeOp op, int64_t divisor);
-  void EmitComparison(const DirectInstr& in, const Decoded& op);
-  void EmitDouble(const DirectInstr& in, const Decoded& op);
-  void EmitUnary(const DirectInstr& in, NativeOp op);
   void EmitMoves(const DirectInstr& in);
   // tagged_native_calls.cpp: what leads elsewhere
   uint32_t EmitBranch(uint32_t at, const Decoded& op);
@@ -155,10 +134,9 @@ class NativeMaker {
   Program& p_;
   const ScopeCode& scope_;
   NativeProgram& native_;
-  Xbyak::CodeGenerator& as_;
   const WordCode& words_;
   llvm::ArrayRef<DirectInstr> code_;
-  uint32_t first_ = 0;                 // of `code_` in all word code
+  uint32_t first_ = 0;                 // of `code_` in all code
   std::vector<uint8_t> ways_;          // by instruction: how many lead there; 2 may be more
   std::vector<bool> loops_;            // likewise: an iteration begins there
   std::vector<bool> double_;           // by slot: it holds a double in registers

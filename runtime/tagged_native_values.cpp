@@ -121,11 +121,6 @@ void NativeMaker::SetDouble(uint32_t slot, llvm::function_ref<void(const Xmm& to
   Bind(slot, r);
 }
 
-void NativeMaker::Constant(const Reg64& to, int64_t value) {
-  if (value == 0) as_.xor_(to.cvt32(), to.cvt32());
-  else as_.mov(to, static_cast<uint64_t>(value));
-}
-
 void NativeMaker::SetConstant(uint32_t slot, int64_t value) {
   SetWord(slot, [&](const Reg64& to) { Constant(to, value); });
 }

@@ -10,12 +10,18 @@
 
 namespace df::tagged {
 
-// The slots of the frame that native code comes to, and what is to be done there.
-uint64_t* Worker::RunNative(const NativeCode& native, const void* entry, uint64_t* slots, const DirectInstr** at) {
+// The frame that native code comes to, and what is to be done there; null: nothing.
+Frame* Worker::RunNative(const NativeCode& native, const void* entry, Frame* frame, const DirectInstr** at) {
   NativeRun run;
+  run.worker = this;
   run.free_lists = pool_.FreeLists();
-  run.slots = slots;
+  run.slots = frame->slots();
   run.budget = budget_;
+  run.counters = &memory::counters;
+  run.blocks = &memory::small_blocks;
+  run.words_rest = words_rest_.data();
+  run.sharing = Sharing();
+  run.unpins = !unpins_.empty();
   native.Run(run, entry);
   budget_ = static_cast<uint32_t>(run.budget);
   pool_.CountDirect(run.frames);
@@ -25,7 +31,15 @@ uint64_t* Worker::RunNative(const NativeCode& native, const void* entry, uint64_
   stats_.loops += run.loops;
   stats_.max_depth = std::max(stats_.max_depth, run.max_depth);
   *at = run.at;
-  return run.slots;
+  frame = reinterpret_cast<Frame*>(run.slots) - 1;
+  if (native_failure_) [[unlikely]] {
+    if (run.at) {
+      frame->resume = run.at;
+      now_ = frame;
+    }
+    std::rethrow_exception(std::exchange(native_failure_, nullptr));
+  }
+  return run.at ? frame : nullptr;
 }
 
 // Runs `frame` from its `resume` on, and what follows, as long as that is word code. The frame that goes on in direct code from
@@ -34,6 +48,7 @@ Frame* Worker::RunWords(Frame* frame) {
   const DirectCall* const calls = direct_calls_.data();
   Frame** const free_lists = pool_.FreeLists();
   const NativeCode* const native = program_.native.get();
+  const DirectInstr* const word_code = program_.direct.code.data() + program_.direct.first_word;
   uint64_t* s = frame->slots();
   const DirectInstr* ip = frame->resume;
   now_pc_ = kNone;
@@ -75,7 +90,13 @@ Frame* Worker::RunWords(Frame* frame) {
 
 native:
   if (const void* entry = native->EntryAt(ip)) {
-    s = RunNative(*native, entry, s, &ip);
+    frame = RunNative(*native, entry, FRAME(), &ip);
+    if (!frame) return nullptr;
+    s = frame->slots();
+    if (ip < word_code || ip->op == Direct::Words) {  // it has gone on in direct code
+      frame->resume = ip;
+      return frame;
+    }
   }
   RUN();
 

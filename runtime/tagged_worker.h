@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <deque>
+#include <exception>
 #include <thread>
 #include <unordered_map>
 #include <unordered_set>
@@ -119,6 +120,7 @@ class Worker {
   friend void df::FreeDelay(Object* object, DeadObjects& dead);
   friend class Team;
   friend struct Ahead;
+  friend struct NativeHelp;
 
   static constexpr uint32_t kStepsPerCheck = 1024;
   static constexpr uint32_t kChecksBeforeTeam = 256;  // a run of less than some milliseconds starts no threads
@@ -260,7 +262,7 @@ class Worker {
 
   // tagged_words.cpp, tagged_words_frame.cpp: scopes that hold words alone
   Frame* RunWords(Frame* frame);
-  uint64_t* RunNative(const NativeCode& native, const void* entry, uint64_t* slots, const DirectInstr** at);
+  Frame* RunNative(const NativeCode& native, const void* entry, Frame* frame, const DirectInstr** at);
   // Whether a frame that stands at Direct::Words can run word code.
   bool FitsWords(Frame* frame, const DirectInstr* entry, const uint32_t* open, const uint8_t* states) {
     for (uint32_t i = 0; i < entry->b; ++i)
@@ -441,6 +443,7 @@ class Worker {
 #ifdef DFC_VERIFY
   bool collects_tails_ = false;
 #endif
+  std::exception_ptr native_failure_;  // of what native code has called
   uint32_t budget_ = 0;  // steps before the next StepCheck
   const DelayCell* goal_ = nullptr;  // the run ends when it is full
   Frame* now_ = nullptr;  // whose code runs, between what may look at limits; see StandAt

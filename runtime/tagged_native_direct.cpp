@@ -1,0 +1,446 @@
+// Direct code -> machine code: one instruction after the other, and what computes and branches.
+#include "runtime/tagged_native_direct.h"
+
+#include <algorithm>
+
+#include "runtime/tagged_direct_data.h"
+
+namespace df::tagged {
+
+using Xbyak::Reg64;
+using Xbyak::Xmm;
+using namespace Xbyak::util;
+
+namespace {
+
+// The lower half of the code of a conditional jump.
+enum : uint8_t { kBelow = 2, kAboveEqual = 3, kEqual = 4, kNotEqual = 5, kLess = 12, kGreaterEqual = 13, kLessEqual = 14, kGreater = 15 };
+
+bool IsComparison(NativeOp op) { return op >= NativeOp::Eq && op <= NativeOp::Ge; }
+
+uint8_t ConditionOf(NativeOp op) {
+  switch (op) {
+    case NativeOp::Eq: return kEqual;
+    case NativeOp::Ne: return kNotEqual;
+    case NativeOp::Lt: return kLess;
+    case NativeOp::Le: return kLessEqual;
+    case NativeOp::Gt: return kGreater;
+    default: return kGreaterEqual;
+  }
+}
+
+}  // namespace
+
+NativeDirectMaker::NativeDirectMaker(Program& p, NativeProgram& native)
+    : NativeArithmetic(native.assembler), p_(p), native_(native), code_(p.direct.code) {
+  offset_.resize(p.direct.first_word + 1);
+  words_entry_.resize(p.scopes.size());
+}
+
+void NativeDirectMaker::Run(llvm::function_ref<void()> pause) {
+  EmitStubs();
+  EmitDataStubs();
+  std::vector<std::pair<uint32_t, const ScopeCode*>> begins;
+  for (const ScopeCode& scope : p_.scopes) {
+    if (scope.direct == kNone) continue;
+    begins.emplace_back(scope.words ? code_[scope.direct].y : scope.direct, &scope);
+  }
+  std::sort(begins.begin(), begins.end());
+  for (size_t i = 0; i < begins.size(); ++i) {
+    uint32_t end = i + 1 < begins.size() ? begins[i + 1].first : p_.direct.first_word;
+    EmitScope(*begins[i].second, begins[i].first, end);
+    pause();
+  }
+  for (auto [at, target] : jumps_) as_.rewrite(at, offset_[target] - (at + 4), 4);
+  for (auto [at, scope] : begin_jumps_) {
+    const ScopeCode& to = p_.scopes[scope];
+    as_.rewrite(at, (to.words ? words_entry_[scope] : offset_[to.direct]) - (at + 4), 4);
+  }
+}
+
+// A stub is called or jumped to with the instruction in rsi. The stack is such that it may call a function.
+void NativeDirectMaker::EmitStubs() {
+  auto call = [&](const void* function) {
+    as_.mov(ptr[r12 + RunAt(offsetof(NativeRun, budget))], r13);
+    as_.mov(ptr[r12 + RunAt(offsetof(NativeRun, frames))], r15);
+    as_.mov(rdi, r12);
+    as_.mov(rdx, rbx);
+    as_.mov(rax, reinterpret_cast<uint64_t>(function));
+    as_.call(rax);
+    as_.mov(r13, ptr[r12 + RunAt(offsetof(NativeRun, budget))]);
+    as_.xor_(r15d, r15d);
+  };
+  auto does = [&](Stub stub, NativeHelp::Does function) {
+    stubs_[static_cast<size_t>(stub)] = static_cast<uint32_t>(as_.getSize());
+    call(reinterpret_cast<const void*>(function));
+    as_.test(eax, eax);
+    as_.ret();
+  };
+  auto goes = [&](Stub stub, NativeHelp::Goes function) {
+    stubs_[static_cast<size_t>(stub)] = static_cast<uint32_t>(as_.getSize());
+    as_.sub(rsp, 8);
+    call(reinterpret_cast<const void*>(function));
+    as_.add(rsp, 8);
+    as_.mov(rbx, ptr[r12 + RunAt(offsetof(NativeRun, slots))]);
+    as_.jmp(rax);
+  };
+  does(Stub::Apply, NativeHelp::Apply);
+  does(Stub::ApplyMany, NativeHelp::ApplyMany);
+  does(Stub::Defer, NativeHelp::Defer);
+  does(Stub::Fields, NativeHelp::Fields);
+  does(Stub::Construct, NativeHelp::Construct);
+  does(Stub::Delay, NativeHelp::Delay);
+  does(Stub::MoveMany, NativeHelp::MoveMany);
+  does(Stub::ForgetTag, NativeHelp::ForgetTag);
+  goes(Stub::Force, NativeHelp::Force);
+  goes(Stub::Return, NativeHelp::Return);
+  goes(Stub::ReturnMany, NativeHelp::ReturnMany);
+  goes(Stub::Next, NativeHelp::Next);
+}
+
+void NativeDirectMaker::EmitScope(const ScopeCode& scope, uint32_t begin, uint32_t end) {
+  scope_ = &scope;
+  as_.align(16);
+  if (scope.words) EmitWordsEntry(scope);
+  for (uint32_t at = begin; at < end; ++at) {
+    offset_[at] = static_cast<uint32_t>(as_.getSize());
+    if (!callee_) native_.entries[at] = offset_[at];
+    Emit(at);
+  }
+  EmitOutOfLine();
+}
+
+// Direct::Words: to word code, if all is as that needs it.
+void NativeDirectMaker::EmitWordsEntry(const ScopeCode& scope) {
+  const DirectInstr& in = code_[scope.direct];
+  native_.entries[scope.direct] = words_entry_[scope.id.index] = static_cast<uint32_t>(as_.getSize());
+  for (uint32_t i = 0; i < in.b; ++i) {
+    as_.cmp(State(p_.direct.operands[in.x + i]), kWord);
+    GoToIf(kNotEqual, in.y);
+  }
+  if (in.a) {
+    as_.mov(rax, ptr[r12 + RunAt(offsetof(NativeRun, words_rest))]);
+    Xbyak::Address rest = byte[rax + static_cast<int>(scope.id.index)];
+    as_.cmp(rest, 0);
+    as_.je(native_.begins[scope.id.index]);
+    as_.dec(rest);
+    GoToIf(kNotEqual, in.y);
+  }
+  as_.jmp(native_.begins[scope.id.index]);
+}
+
+void NativeDirectMaker::Emit(uint32_t at) {
+  const DirectInstr& in = code_[at];
+  if (EmitComputed(at)) return;
+  uint32_t a = in.a & ~kLastUse;
+  switch (in.op) {
+    case Direct::Load:
+      Constant(rax, in.imm);
+      as_.mov(Slot(in.d), rax);
+      return;
+    case Direct::Nullary:
+      Constant(rax, in.imm);
+      as_.mov(Slot(in.d), rax);
+      as_.mov(State(in.d), kWord);
+      return;
+    case Direct::LoadOpen: {
+      const Value& constant = p_.constants[in.x];
+      Constant(rax, constant.word());
+      if (constant.counted()) Retain(rax);
+      as_.mov(Slot(in.d), rax);
+      as_.mov(State(in.d), StateOf(constant));
+      return;
+    }
+    case Direct::MoveOpen:
+      if (!(in.a & kLastUse)) RetainIn(a);
+      as_.movzx(ecx, State(a));
+      as_.mov(rax, Slot(a));
+      as_.mov(State(in.d), cl);
+      as_.mov(Slot(in.d), rax);
+      return;
+    case Direct::Widen:
+      Copy(in.d, in.a);
+      as_.mov(State(in.d), kWord);
+      return;
+    case Direct::Narrow:
+      as_.cmp(State(a), kWord);
+      as_.jne(By(Stub::Apply, at));
+      Copy(in.d, a);
+      return;
+    case Direct::Drop: return ReleaseIn(in.a);
+    case Direct::Apply:
+    case Direct::ApplyOpen: return CallStub(Stub::Apply, at);
+    case Direct::ApplyMany: return CallStub(Stub::ApplyMany, at);
+    case Direct::Defer: return CallStub(Stub::Defer, at);
+    case Direct::Delay: return CallStub(Stub::Delay, at);
+    case Direct::Match: return EmitMatch(at);
+    case Direct::Field:
+    case Direct::TwoFields:
+    case Direct::Fields: return EmitFields(at);
+    case Direct::FieldPlain: return EmitFieldPlain(at);
+    case Direct::Construct: return EmitConstruct(at);
+    case Direct::Force:
+    case Direct::ForcePlain: return EmitForce(at);
+    case Direct::Branch:
+      as_.cmp(Slot(in.a), 0);
+      return EmitSides(at, kNotEqual);
+    case Direct::BranchMatch:
+      ReadConstructor(in.a);
+      as_.test(rax, rax);
+      return EmitSides(at, kEqual);
+    case Direct::Choose:
+    case Direct::ChooseMatch: return EmitChoose(at);
+    case Direct::Jump:
+      if (in.x != at + 1) GoTo(in.x);
+      return;
+    case Direct::Count:
+    case Direct::CountCall: return EmitCount(in);
+    case Direct::Call:
+    case Direct::CallWord: return EmitCall(at);
+    case Direct::Arg: case Direct::ArgConstant: case Direct::ArgWiden: case Direct::ArgOpen: case Direct::ArgOpenConstant:
+    case Direct::KeepCallee: return EmitArgument(at);
+    case Direct::Enter: return EmitEnter(at);
+    case Direct::Got:
+    case Direct::GotOpen:
+    case Direct::GotMany: return EmitGot(at);
+    case Direct::Return:
+    case Direct::ReturnConstant:
+    case Direct::ReturnOpen: return EmitReturn(at);
+    case Direct::ReturnMany: return as_.jmp(OnBy(Stub::ReturnMany, at));
+    case Direct::NoneLate:
+      for (uint32_t i = 0; i < in.b; ++i) as_.mov(State(p_.direct.operands[in.x + i]), 0);
+      return;
+    case Direct::Awaited: return;
+    case Direct::Next: return EmitNext(at);
+    case Direct::MoveMany: return EmitMoveMany(at);
+    case Direct::Again:
+      as_.inc(Slot(in.d));
+      return GoToScope(*scope_);
+    case Direct::Resume:  // what stands between this and its EnterLate is left to the interpreter too
+      callee_ = scope_;
+      return Exit(at, false);
+    case Direct::EnterLate: callee_ = nullptr; return;
+    default: return Exit(at, false);
+  }
+}
+
+// ---------------------------------------------------------------- words
+
+Reg64 NativeDirectMaker::Word(uint32_t slot, const Reg64& aside) {
+  as_.mov(aside, Slot(slot));
+  return aside;
+}
+
+Xmm NativeDirectMaker::Double(uint32_t slot, const Xmm& aside) {
+  as_.movsd(aside, Slot(slot));
+  return aside;
+}
+
+void NativeDirectMaker::SetWord(uint32_t slot, llvm::function_ref<void(const Reg64& to)> make) {
+  make(r8);
+  as_.mov(Slot(slot), r8);
+}
+
+void NativeDirectMaker::SetDouble(uint32_t slot, llvm::function_ref<void(const Xmm& to)> make) {
+  make(xmm2);
+  as_.movsd(Slot(slot), xmm2);
+}
+
+void NativeDirectMaker::Copy(uint32_t to, uint32_t from) {
+  as_.mov(rax, Slot(from));
+  as_.mov(Slot(to), rax);
+}
+
+// What has instructions of its own in tagged_direct_ops.def. False: it is something else.
+bool NativeDirectMaker::EmitComputed(uint32_t at) {
+  const DirectInstr& in = code_[at];
+  Decoded op = Decode(in.op);
+  switch (op.form) {
+    case NativeForm::Other: return false;
+    case NativeForm::BranchSlotSlot:
+    case NativeForm::BranchSlotConstant: EmitBranch(at, op); return true;
+    case NativeForm::Unary: EmitUnary(in, op.op); return true;
+    default: break;
+  }
+  if (op.integer) EmitIntegers(at, op);
+  else EmitArithmetic(in, at, op);
+  return true;
+}
+
+// Words on both sides, or the kernel.
+void NativeDirectMaker::EmitIntegers(uint32_t at, const Decoded& op) {
+  DirectInstr in = code_[at];
+  in.a &= static_cast<uint16_t>(~kLastUse);
+  if (op.form == NativeForm::SlotSlot) in.b &= static_cast<uint16_t>(~kLastUse);
+  as_.cmp(State(in.a), kWord);
+  as_.jne(By(Stub::Apply, at));
+  if (op.form == NativeForm::SlotSlot) {
+    as_.cmp(State(in.b), kWord);
+    as_.jne(By(Stub::Apply, at));
+  }
+  slow_ = true;
+  EmitArithmetic(in, at, op);
+  slow_ = false;
+  if (!IsComparison(op.op)) as_.mov(State(in.d), kWord);
+}
+
+void NativeDirectMaker::EmitBranch(uint32_t at, const Decoded& op) {
+  const DirectInstr& in = code_[at];
+  bool slots = op.form == NativeForm::BranchSlotSlot;
+  if (op.integer) {
+    as_.cmp(State(in.a), kWord);
+    as_.jne(ExitTo(at));
+    if (slots) {
+      as_.cmp(State(in.b), kWord);
+      as_.jne(ExitTo(at));
+    }
+  }
+  if (slots) {
+    as_.mov(rax, Slot(in.a));
+    as_.cmp(rax, Slot(in.b));
+  } else {
+    as_.cmp(Slot(in.a), static_cast<uint32_t>(int32_t{static_cast<int16_t>(in.b)}));
+  }
+  EmitSides(at, ConditionOf(op.op));
+}
+
+// Flags are set: to x on the condition, else to y.
+void NativeDirectMaker::EmitSides(uint32_t at, uint8_t condition) {
+  const DirectInstr& in = code_[at];
+  if (in.x == at + 1) return GoToIf(condition ^ 1, in.y);
+  GoToIf(condition, in.x);
+  if (in.y != at + 1) GoTo(in.y);
+}
+
+void NativeDirectMaker::EmitChoose(uint32_t at) {
+  const DirectInstr& in = code_[at];
+  if (in.op == Direct::Choose) as_.mov(rax, Slot(in.a));
+  else ReadConstructor(in.a);
+  as_.cmp(rax, static_cast<uint32_t>(in.b));
+  as_.jae(ExitTo(at));
+  const uint32_t* targets = p_.direct.operands.data() + in.x;
+  // Halves of halves; no target has several jumps one behind the other.
+  auto choose = [&](auto&& self, uint32_t begin, uint32_t end) -> void {
+    if (std::all_of(targets + begin, targets + end, [&](uint32_t target) { return target == targets[begin]; })) return GoTo(targets[begin]);
+    uint32_t middle = begin + (end - begin) / 2;
+    as_.cmp(eax, middle);
+    Xbyak::Label upper;
+    as_.jae(upper);
+    self(self, begin, middle);
+    as_.L(upper);
+    self(self, middle, end);
+  };
+  choose(choose, 0, in.b);
+}
+
+void NativeDirectMaker::EmitCount(const DirectInstr& in) {
+  auto add = [&](size_t to, uint32_t what) {
+    if (what) as_.add(qword[r12 + RunAt(to)], what);
+  };
+  if (in.op == Direct::Count) {
+    add(offsetof(NativeRun, regions), 1);
+    return add(offsetof(NativeRun, firings), in.x);
+  }
+  add(offsetof(NativeRun, calls), in.x);
+  add(offsetof(NativeRun, loops), in.y);
+  as_.mov(eax, dword[rbx + frame_at::kDepth]);
+  as_.add(rax, static_cast<uint32_t>(in.d));
+  as_.cmp(rax, qword[r12 + RunAt(offsetof(NativeRun, max_depth))]);
+  Xbyak::Label less;
+  as_.jbe(less);
+  as_.mov(qword[r12 + RunAt(offsetof(NativeRun, max_depth))], rax);
+  as_.L(less);
+}
+
+// ---------------------------------------------------------------- ways
+
+const Xbyak::Label& NativeDirectMaker::ExitTo(uint32_t at) {
+  if (slow_) return By(Stub::Apply, at);
+  if (out_of_line_.empty() || out_of_line_.back().at != at || out_of_line_.back().kind != OutOfLine::Kind::Exit)
+    out_of_line_.push_back({Xbyak::Label(), OutOfLine::Kind::Exit, Stub::Count, at});
+  return out_of_line_.back().label;
+}
+
+const Xbyak::Label& NativeDirectMaker::FullExit(uint32_t at) {
+  out_of_line_.push_back({Xbyak::Label(), OutOfLine::Kind::FullExit, Stub::Count, at});
+  return out_of_line_.back().label;
+}
+
+const Xbyak::Label& NativeDirectMaker::By(Stub stub, uint32_t at) {
+  if (out_of_line_.empty() || out_of_line_.back().at != at || out_of_line_.back().kind != OutOfLine::Kind::By || out_of_line_.back().stub != stub)
+    out_of_line_.push_back({Xbyak::Label(), OutOfLine::Kind::By, stub, at});
+  return out_of_line_.back().label;
+}
+
+const Xbyak::Label& NativeDirectMaker::OnBy(Stub stub, uint32_t at) {
+  if (out_of_line_.empty() || out_of_line_.back().at != at || out_of_line_.back().kind != OutOfLine::Kind::OnBy || out_of_line_.back().stub != stub)
+    out_of_line_.push_back({Xbyak::Label(), OutOfLine::Kind::OnBy, stub, at});
+  return out_of_line_.back().label;
+}
+
+void NativeDirectMaker::CallStub(Stub stub, uint32_t at) {
+  as_.mov(rsi, reinterpret_cast<uint64_t>(&code_[at]));
+  CallAt(stubs_[static_cast<size_t>(stub)]);
+  as_.jz(ExitTo(at));
+}
+
+void NativeDirectMaker::Exit(uint32_t at, bool full) {
+  if (full) as_.mov(r13d, 1);
+  as_.mov(rax, reinterpret_cast<uint64_t>(&code_[at]));
+  as_.jmp(native_.leave);
+}
+
+void NativeDirectMaker::EmitOutOfLine() {
+  while (!out_of_line_.empty()) {
+    OutOfLine& one = out_of_line_.front();
+    as_.L(one.label);
+    switch (one.kind) {
+      case OutOfLine::Kind::Exit:
+      case OutOfLine::Kind::FullExit: Exit(one.at, one.kind == OutOfLine::Kind::FullExit); break;
+      case OutOfLine::Kind::By:
+        as_.mov(rsi, reinterpret_cast<uint64_t>(&code_[one.at]));
+        CallAt(stubs_[static_cast<size_t>(one.stub)]);
+        GoToIf(kNotEqual, one.at + 1);
+        Exit(one.at, false);
+        break;
+      case OutOfLine::Kind::OnBy:
+        as_.mov(rsi, reinterpret_cast<uint64_t>(&code_[one.at]));
+        as_.db(0xe9);
+        as_.dd(stubs_[static_cast<size_t>(one.stub)] - static_cast<uint32_t>(as_.getSize()) - 4);
+        break;
+    }
+    out_of_line_.pop_front();
+  }
+}
+
+// What stands before.
+void NativeDirectMaker::CallAt(uint32_t offset) {
+  as_.db(0xe8);
+  as_.dd(offset - static_cast<uint32_t>(as_.getSize()) - 4);
+}
+
+void NativeDirectMaker::GoTo(uint32_t target) {
+  as_.db(0xe9);
+  jumps_.emplace_back(static_cast<uint32_t>(as_.getSize()), target);
+  as_.dd(0);
+}
+
+void NativeDirectMaker::GoToIf(uint8_t condition, uint32_t target) {
+  as_.db(0x0f);
+  as_.db(0x80 | condition);
+  jumps_.emplace_back(static_cast<uint32_t>(as_.getSize()), target);
+  as_.dd(0);
+}
+
+void NativeDirectMaker::GoToScope(const ScopeCode& scope) {
+  as_.db(0xe9);
+  begin_jumps_.emplace_back(static_cast<uint32_t>(as_.getSize()), scope.id.index);
+  as_.dd(0);
+}
+
+void NativeDirectMaker::SetResume(uint32_t at) {
+  as_.mov(rcx, reinterpret_cast<uint64_t>(&code_[at]));
+  as_.mov(ptr[rbx + frame_at::kResume], rcx);
+}
+
+}  // namespace df::tagged

@@ -1,0 +1,125 @@
+// runtime/tagged_native_direct.h
+//
+// The machine code of all direct code. Private to tagged_native*.cpp.
+//
+// Every value is in its slot and every state where the interpreter has it, at each instruction: so one can enter and leave between any
+// two, but between a Call and its Enter, where the callee's frame is in a register only. What is rare stands behind a scope's code.
+//
+// rbx: the frame's slots; rbp: those of the callee that gets its arguments; r12: the NativeRun; r13: the budget; r14: free lists of
+// frames; r15: frames made less frames given back. All others are free for each instruction.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "runtime/tagged_native_arithmetic.h"
+#include "runtime/tagged_native_help.h"
+#include "runtime/tagged_native_maker.h"
+
+namespace df::tagged {
+
+class NativeDirectMaker : private NativeArithmetic {
+ public:
+  NativeDirectMaker(Program& p, NativeProgram& native);
+  void Run(llvm::function_ref<void()> pause);
+
+ private:
+  // What stands once in the program and is called: see NativeHelp.
+  enum class Stub : uint8_t { Apply, ApplyMany, Defer, Fields, Construct, Delay, MoveMany, ForgetTag, Force, Return, ReturnMany, Next,
+                              Release, IsFull, Count };
+  static constexpr uint32_t kFewFields = 12;  // constructors of more are made and read by NativeHelp
+  // A field that is read, and where it goes.
+  struct FieldTo {
+    uint32_t field, slot;
+    bool plain;
+  };
+
+  // tagged_native_direct.cpp
+  void EmitStubs();
+  void EmitScope(const ScopeCode& scope, uint32_t begin, uint32_t end);
+  void EmitWordsEntry(const ScopeCode& scope);
+  void Emit(uint32_t at);
+  bool EmitComputed(uint32_t at);
+  void EmitIntegers(uint32_t at, const Decoded& op);
+  void EmitBranch(uint32_t at, const Decoded& op);
+  void EmitSides(uint32_t at, uint8_t condition);
+  void EmitChoose(uint32_t at);
+  void EmitCount(const DirectInstr& in);
+  void EmitOutOfLine();
+
+  // tagged_native_direct_calls.cpp
+  void EmitCall(uint32_t at);
+  void EmitArgument(uint32_t at);
+  void EmitEnter(uint32_t at);
+  void EmitGot(uint32_t at);
+  void EmitReturn(uint32_t at);
+  void EmitNext(uint32_t at);
+  void EmitMoveMany(uint32_t at);
+
+  // tagged_native_direct_data.cpp
+  void EmitFields(uint32_t at);
+  void EmitFieldPlain(uint32_t at);
+  void EmitConstruct(uint32_t at);
+  void EmitForce(uint32_t at);
+  void EmitMatch(uint32_t at);
+  void ReadConstructor(uint32_t slot);
+  void Retain(const Xbyak::Reg64& object);
+  void RetainIn(uint32_t slot);
+  void ReleaseIn(uint32_t slot);
+  void EmitAllocate(uint32_t fields);
+  void EmitFree(uint32_t fields);
+  void EmitDataStubs();
+
+  // NativeArithmetic: a slot's value is in its slot.
+  Xbyak::Reg64 Word(uint32_t slot, const Xbyak::Reg64& aside) override;
+  Xbyak::Xmm Double(uint32_t slot, const Xbyak::Xmm& aside) override;
+  void SetWord(uint32_t slot, llvm::function_ref<void(const Xbyak::Reg64& to)> make) override;
+  void SetDouble(uint32_t slot, llvm::function_ref<void(const Xbyak::Xmm& to)> make) override;
+  void Copy(uint32_t to, uint32_t from) override;
+  const Xbyak::Label& ExitTo(uint32_t at) override;
+
+  // Out of line: the stub does the instruction, and the code goes on behind it; 0: native code is left.
+  const Xbyak::Label& By(Stub stub, uint32_t at);
+  // Out of line: the stub says where to go on.
+  const Xbyak::Label& OnBy(Stub stub, uint32_t at);
+  // Here.
+  void CallStub(Stub stub, uint32_t at);
+  void Exit(uint32_t at, bool full);
+  const Xbyak::Label& FullExit(uint32_t at);
+  void CallAt(uint32_t offset);
+  void GoTo(uint32_t target);                        // jmp to an instruction
+  void GoToIf(uint8_t condition, uint32_t target);   // jcc
+  void GoToScope(const ScopeCode& scope);            // to its beginning
+  void SetResume(uint32_t at);
+
+  Xbyak::Address Slot(uint32_t slot) const { return Xbyak::util::qword[Xbyak::util::rbx + SlotAt(slot)]; }
+  Xbyak::Address State(uint32_t slot) const { return Xbyak::util::byte[Xbyak::util::rbx + SlotAt(scope_->num_slots) + static_cast<int>(slot)]; }
+  Xbyak::Address There(uint32_t slot) const { return Xbyak::util::qword[Xbyak::util::rbp + SlotAt(slot)]; }
+  Xbyak::Address StateThere(uint32_t slot) const { return Xbyak::util::byte[Xbyak::util::rbp + SlotAt(callee_->num_slots) + static_cast<int>(slot)]; }
+  static int RunAt(size_t field) { return static_cast<int>(field); }
+
+  Program& p_;
+  NativeProgram& native_;
+  const std::vector<DirectInstr>& code_;
+  const ScopeCode* scope_ = nullptr;
+  const ScopeCode* callee_ = nullptr;   // between a Call and its Enter
+  std::array<uint32_t, static_cast<size_t>(Stub::Count)> stubs_{};  // offsets
+  std::array<uint32_t, kFewFields + 1> allocate_{}, free_{};        // likewise, by number of fields
+  std::vector<uint32_t> offset_;        // by instruction of direct code
+  std::vector<uint32_t> words_entry_;   // by scope with word code
+  std::vector<std::pair<uint32_t, uint32_t>> jumps_;        // offset of a displacement; instruction of direct code
+  std::vector<std::pair<uint32_t, uint32_t>> begin_jumps_;  // the same; index of a scope
+  struct OutOfLine {
+    Xbyak::Label label;
+    enum class Kind : uint8_t { Exit, FullExit, By, OnBy } kind;
+    Stub stub;
+    uint32_t at;
+  };
+  std::deque<OutOfLine> out_of_line_;
+  bool slow_ = false;                   // ExitTo is to Apply
+};
+
+}  // namespace df::tagged

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "llvm/Support/ErrorHandling.h"
 #include "runtime/tagged_native_direct.h"
 #include "runtime/tagged_native_maker.h"
 
@@ -69,8 +70,13 @@ void MakeNative(Program& program, llvm::function_ref<void()> pause) {
     for (auto [got, offset] : native->results) direct.code[got].imm = reinterpret_cast<int64_t>(made->base_ + offset);
     made->owner_ = std::move(native);
     program.native = std::move(made);
-  } catch (const Xbyak::Error&) {
-    // The interpreter does without: memory that can be executed is not to be had everywhere.
+  } catch (const Xbyak::Error& error) {
+    // The interpreters do without: memory that can be executed is not to be had everywhere. Other errors are ours.
+#ifdef DFC_VERIFY
+    if (int code = error; code != Xbyak::ERR_CANT_ALLOC && code != Xbyak::ERR_CANT_PROTECT) llvm::report_fatal_error(error.what());
+#else
+    static_cast<void>(error);
+#endif
   }
 }
 

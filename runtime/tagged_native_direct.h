@@ -29,7 +29,7 @@ class NativeDirectMaker : private NativeArithmetic {
  private:
   // What stands once in the program and is called: see NativeHelp.
   enum class Stub : uint8_t { Apply, ApplyMany, Defer, Fields, Construct, Delay, MoveMany, ForgetTag, Force, Return, ReturnMany, Next,
-                              Release, IsFull, Count };
+                              Drop, Count };
   static constexpr uint32_t kFewFields = 12;  // constructors of more are made and read by NativeHelp
   // A field that is read, and where it goes.
   struct FieldTo {
@@ -69,6 +69,8 @@ class NativeDirectMaker : private NativeArithmetic {
   void Retain(const Xbyak::Reg64& object);
   void RetainIn(uint32_t slot);
   void ReleaseIn(uint32_t slot);
+  void EmitHeldBy(uint32_t field, const Xbyak::Label& other);
+  void JumpUnlessFull(const Xbyak::Reg64& object, const Xbyak::Reg64& aside, const Xbyak::Label& to);
   void EmitAllocate(uint32_t fields);
   void EmitFree(uint32_t fields);
   void EmitDataStubs();

@@ -1,6 +1,4 @@
 // Direct code -> machine code: constructors, references, and counts.
-#include <cstring>
-
 #include "runtime/tagged_direct_data.h"
 #include "runtime/tagged_native_direct.h"
 
@@ -9,6 +7,7 @@
 
 namespace df::tagged {
 
+using Xbyak::CodeGenerator;
 using Xbyak::Reg64;
 using namespace Xbyak::util;
 
@@ -20,6 +19,7 @@ int FieldAt(uint32_t field) { return static_cast<int>(sizeof(Data) + field * siz
 static_assert(sizeof(Value) == 16 && sizeof(Object) == 8 && offsetof(Object, refs) == 0 && offsetof(Object, few_fields) == 5 &&
               offsetof(Object, constructor) == 6);
 constexpr int kObjectKind = 4;  // in its lower 6 bits
+constexpr int kCellState = offsetof(DelayCell, state), kCellValue = sizeof(DelayCell);
 
 #if defined(DFC_VERIFY) || defined(DFC_SANITIZED)
 constexpr bool kCountsAlive = true;  // every block is made and freed by functions
@@ -33,24 +33,25 @@ int BlocksOf(uint32_t fields) { return static_cast<int>(BytesOf(fields) / 8 * si
 
 }  // namespace
 
-// rsi: an object. Flags: equal, if it is a delayed call that has its value.
 void NativeDirectMaker::EmitDataStubs() {
-  stubs_[static_cast<size_t>(Stub::IsFull)] = static_cast<uint32_t>(as_.getSize());
-  Xbyak::Label other;
-  as_.movzx(ecx, byte[rsi + kObjectKind]);
-  as_.and_(ecx, 0x3f);
-  as_.cmp(ecx, static_cast<uint32_t>(ObjectKind::Delay));
-  as_.jne(other);
-  as_.cmp(byte[rsi + static_cast<int>(offsetof(DelayCell, state))], static_cast<uint32_t>(DelayCell::State::Full));
-  as_.L(other);
+  // rdi: an object, of which one count is given back. rax stays.
+  stubs_[static_cast<size_t>(Stub::Drop)] = static_cast<uint32_t>(as_.getSize());
+  Xbyak::Label shared;
+  as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, sharing))], 0);
+  as_.jne(shared);
+  as_.cmp(dword[rdi], 1);
+  as_.je(shared);
+  as_.dec(dword[rdi]);
   as_.ret();
-
-  // rdi: an object, of which one count is given back. Nobody looks at rax.
-  stubs_[static_cast<size_t>(Stub::Release)] = static_cast<uint32_t>(as_.getSize());
+  as_.L(shared);
+  as_.push(rax);
   as_.mov(rsi, rdi);
   as_.mov(rdi, r12);
+  as_.sub(rsp, 8);
   as_.mov(rax, reinterpret_cast<uint64_t>(&NativeHelp::Release));
   as_.call(rax);
+  as_.add(rsp, 8);
+  as_.pop(rax);
   as_.ret();
 
   for (uint32_t fields = 1; fields <= kFewFields; ++fields) {
@@ -138,20 +139,24 @@ void NativeDirectMaker::RetainIn(uint32_t slot) {
   as_.L(none);
 }
 
+// Changes all but rax.
 void NativeDirectMaker::ReleaseIn(uint32_t slot) {
-  Xbyak::Label none, other;
+  Xbyak::Label none;
   as_.cmp(State(slot), kWord);
-  as_.je(none);
+  as_.je(none, CodeGenerator::T_SHORT);
   as_.mov(rdi, Slot(slot));
-  as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, sharing))], 0);
-  as_.jne(other);
-  as_.cmp(dword[rdi], 1);
-  as_.je(other);
-  as_.dec(dword[rdi]);
-  as_.jmp(none);
-  as_.L(other);
-  CallAt(stubs_[static_cast<size_t>(Stub::Release)]);
+  CallAt(stubs_[static_cast<size_t>(Stub::Drop)]);
   as_.L(none);
+}
+
+// If an object is no delayed call that has its value. `aside` is changed.
+void NativeDirectMaker::JumpUnlessFull(const Reg64& object, const Reg64& aside, const Xbyak::Label& to) {
+  as_.movzx(aside.cvt32(), byte[object + kObjectKind]);
+  as_.and_(aside.cvt32(), 0x3f);
+  as_.cmp(aside.cvt32(), static_cast<uint32_t>(ObjectKind::Delay));
+  as_.jne(to);
+  as_.cmp(byte[object + kCellState], static_cast<uint32_t>(DelayCell::State::Full));
+  as_.jne(to);
 }
 
 // ---------------------------------------------------------------- data
@@ -174,11 +179,27 @@ void NativeDirectMaker::EmitMatch(uint32_t at) {
   if (in.a & kLastUse) ReleaseIn(a);
 }
 
-// Field, TwoFields, Fields. What is not a value in data that stays, or in data that goes with all its fields taken, is for NativeHelp.
+// Into ecx and rdx the kind and bits of what a field of the constructor in rax stands for: what a delayed call that is full holds, else the
+// field itself. To `other`, if that is not a value or a reference.
+void NativeDirectMaker::EmitHeldBy(uint32_t field, const Xbyak::Label& other) {
+  Xbyak::Label good;
+  as_.movzx(ecx, byte[rax + FieldAt(field) + kKind]);
+  as_.mov(rdx, qword[rax + FieldAt(field) + kBits]);
+  as_.cmp(ecx, static_cast<uint32_t>(ValueKind::Reference));
+  as_.jb(good, CodeGenerator::T_SHORT);
+  as_.jne(other);
+  JumpUnlessFull(rdx, rsi, good);
+  as_.movzx(ecx, byte[rdx + kCellValue + kKind]);
+  as_.mov(rdx, qword[rdx + kCellValue + kBits]);
+  as_.cmp(ecx, static_cast<uint32_t>(ValueKind::Object));
+  as_.ja(other);
+  as_.L(good);
+}
+
+// Field, TwoFields, Fields. First all fields are looked at; what cannot be done here, NativeHelp does from the beginning.
 void NativeDirectMaker::EmitFields(uint32_t at) {
   const DirectInstr& in = code_[at];
   uint32_t a = in.a & ~kLastUse;
-  bool last = in.a & kLastUse;
   std::vector<FieldTo> read;
   uint32_t constructor = in.x;
   auto add = [&](uint32_t field, uint32_t slot) { read.push_back({field, slot & (kFieldPlain - 1), (slot & kFieldPlain) != 0}); };
@@ -197,45 +218,83 @@ void NativeDirectMaker::EmitFields(uint32_t at) {
   auto count = static_cast<uint32_t>(read.size());
   if (count > kFewFields || (count == 2 && read[0].field == read[1].field)) return CallStub(Stub::Fields, at);
   const Xbyak::Label& other = By(Stub::Fields, at);
-  auto kind_at = [&](const FieldTo& one) { return byte[rax + FieldAt(one.field) + kKind]; };
-  auto bits_at = [&](const FieldTo& one) { return qword[rax + FieldAt(one.field) + kBits]; };
+  // Two are in registers, more below the stack, where nothing else is as long as nothing is called.
+  auto keep = [&](uint32_t i) {
+    if (count <= 2) {
+      as_.mov(i == 0 ? r8d : r10d, ecx);
+      as_.mov(i == 0 ? r9 : r11, rdx);
+    } else {
+      as_.mov(dword[rsp - 16 * static_cast<int>(i) - 16], ecx);
+      as_.mov(qword[rsp - 16 * static_cast<int>(i) - 8], rdx);
+    }
+  };
+  auto kept = [&](uint32_t i) {
+    if (count <= 2) {
+      as_.mov(ecx, i == 0 ? r8d : r10d);
+      as_.mov(rdx, i == 0 ? r9 : r11);
+    } else {
+      as_.mov(ecx, dword[rsp - 16 * static_cast<int>(i) - 16]);
+      as_.mov(rdx, qword[rsp - 16 * static_cast<int>(i) - 8]);
+    }
+  };
+  auto put = [&](const FieldTo& one) {
+    as_.mov(Slot(one.slot), rdx);
+    if (one.plain) return;
+    as_.or_(ecx, kPresent);
+    as_.mov(State(one.slot), cl);
+  };
+  auto retain = [&](const FieldTo& one) {
+    if (one.plain) return;
+    Xbyak::Label uncounted;
+    as_.test(ecx, ecx);
+    as_.jz(uncounted, CodeGenerator::T_SHORT);
+    Retain(rdx);
+    as_.L(uncounted);
+  };
 
   as_.cmp(State(a), kObject);
   as_.jne(other);
   as_.mov(rax, Slot(a));
   as_.cmp(word[rax + offsetof(Object, constructor)], constructor);
   as_.jne(other);
-  for (const FieldTo& one : read) {
-    if (one.plain) {
-      as_.cmp(kind_at(one), static_cast<uint32_t>(ValueKind::Word));
-      as_.jne(other);
-      continue;
+  for (uint32_t i = 0; i < count; ++i) {
+    EmitHeldBy(read[i].field, other);
+    if (read[i].plain) {
+      as_.test(ecx, ecx);
+      as_.jnz(other);
     }
-    Xbyak::Label good;
-    as_.cmp(kind_at(one), static_cast<uint32_t>(ValueKind::Object));
-    as_.jbe(good);
-    as_.cmp(kind_at(one), static_cast<uint32_t>(ValueKind::Reference));
-    as_.jne(other);
-    as_.mov(rsi, bits_at(one));
-    CallAt(stubs_[static_cast<size_t>(Stub::IsFull)]);
-    as_.je(other);
-    as_.L(good);
+    keep(i);
   }
   Xbyak::Label done;
-  if (last) {
+  if (in.a & kLastUse) {
     Xbyak::Label held;
     as_.cmp(dword[rax], 1);
     as_.jne(held);
     as_.cmp(byte[rax + offsetof(Object, few_fields)], count);
     as_.jne(other);
-    for (const FieldTo& one : read) {
-      if (!one.plain) {
-        as_.movzx(ecx, kind_at(one));
-        as_.or_(ecx, kPresent);
+    // It goes, and its fields move; what a delayed call holds may be held by others too.
+    for (uint32_t i = 0; i < count; ++i) {
+      kept(i);
+      if (!read[i].plain) {
+        Xbyak::Label moves;
+        as_.cmp(byte[rax + FieldAt(read[i].field) + kKind], cl);
+        as_.je(moves, CodeGenerator::T_SHORT);
+        retain(read[i]);
+        as_.L(moves);
       }
-      as_.mov(rdx, bits_at(one));
-      if (!one.plain) as_.mov(State(one.slot), cl);
-      as_.mov(Slot(one.slot), rdx);
+      put(read[i]);
+    }
+    for (const FieldTo& one : read) {
+      Xbyak::Label moved;
+      as_.cmp(byte[rax + FieldAt(one.field) + kKind], static_cast<uint32_t>(ValueKind::Reference));
+      as_.jne(moved, CodeGenerator::T_SHORT);
+      if (!one.plain) {
+        as_.cmp(State(one.slot), kReference);
+        as_.je(moved, CodeGenerator::T_SHORT);
+      }
+      as_.mov(rdi, qword[rax + FieldAt(one.field) + kBits]);
+      CallAt(stubs_[static_cast<size_t>(Stub::Drop)]);
+      as_.L(moved);
     }
     CallAt(free_[count]);
     as_.jmp(done);
@@ -244,20 +303,10 @@ void NativeDirectMaker::EmitFields(uint32_t at) {
     as_.jne(other);
     as_.dec(dword[rax]);
   }
-  for (const FieldTo& one : read) {
-    as_.mov(rdx, bits_at(one));
-    if (!one.plain) {
-      Xbyak::Label uncounted;
-      as_.movzx(ecx, kind_at(one));
-      as_.mov(esi, ecx);
-      as_.or_(esi, kPresent);
-      as_.mov(State(one.slot), sil);
-      as_.test(ecx, ecx);
-      as_.jz(uncounted);
-      Retain(rdx);
-      as_.L(uncounted);
-    }
-    as_.mov(Slot(one.slot), rdx);
+  for (uint32_t i = 0; i < count; ++i) {
+    kept(i);
+    retain(read[i]);
+    put(read[i]);
   }
   as_.L(done);
 }
@@ -270,9 +319,9 @@ void NativeDirectMaker::EmitFieldPlain(uint32_t at) {
   as_.mov(rax, Slot(a));
   as_.cmp(word[rax + offsetof(Object, constructor)], in.x);
   as_.jne(ExitTo(at));
-  as_.cmp(byte[rax + FieldAt(in.b) + kKind], static_cast<uint32_t>(ValueKind::Word));
-  as_.jne(ExitTo(at));
-  as_.mov(rdx, qword[rax + FieldAt(in.b) + kBits]);
+  EmitHeldBy(in.b, ExitTo(at));
+  as_.test(ecx, ecx);
+  as_.jnz(ExitTo(at));
   as_.mov(Slot(in.d), rdx);
   if (in.a & kLastUse) ReleaseIn(a);
 }
@@ -283,11 +332,8 @@ void NativeDirectMaker::EmitConstruct(uint32_t at) {
   CallAt(allocate_[in.b]);
   as_.test(rax, rax);
   as_.jz(ExitTo(at));
-  Object header(ObjectKind::Data);
-  header.few_fields = static_cast<uint8_t>(in.b);
-  header.constructor = static_cast<uint16_t>(in.y);
-  uint64_t bits;
-  std::memcpy(&bits, static_cast<void*>(&header), sizeof bits);
+  // One holder; see Object.
+  uint64_t bits = 1 | uint64_t{static_cast<uint8_t>(ObjectKind::Data)} << 32 | uint64_t{in.b} << 40 | uint64_t{in.y & 0xffff} << 48;
   as_.mov(rcx, bits);
   as_.mov(ptr[rax], rcx);
   const uint32_t* list = p_.direct.operands.data() + in.x;
@@ -321,27 +367,53 @@ void NativeDirectMaker::EmitConstruct(uint32_t at) {
   as_.mov(State(in.d), kObject);
 }
 
+// A reference with a value gives that here; others are for NativeHelp.
 void NativeDirectMaker::EmitForce(uint32_t at) {
   const DirectInstr& in = code_[at];
   uint32_t a = in.a & ~kLastUse;
-  if (in.op == Direct::ForcePlain) {
-    as_.cmp(State(a), kWord);
-    as_.jne(OnBy(Stub::Force, at));
-    return Copy(in.d, a);
-  }
+  bool plain = in.op == Direct::ForcePlain, last = in.a & kLastUse;
+  const Xbyak::Label& other = OnBy(Stub::Force, at);
+  Xbyak::Label value, done;
   as_.movzx(ecx, State(a));
-  as_.cmp(ecx, kReference);
-  as_.je(OnBy(Stub::Force, at));
   as_.mov(rax, Slot(a));
-  if (!(in.a & kLastUse)) {
+  as_.cmp(ecx, plain ? kWord : kReference);
+  if (plain) as_.je(value);
+  else as_.jne(value);
+  if (plain) {
+    as_.cmp(ecx, kReference);
+    as_.jne(other);
+  }
+  JumpUnlessFull(rax, rsi, other);
+  as_.mov(rdi, rax);
+  as_.movzx(ecx, byte[rax + kCellValue + kKind]);
+  as_.mov(rax, qword[rax + kCellValue + kBits]);
+  as_.cmp(ecx, static_cast<uint32_t>(plain ? ValueKind::Word : ValueKind::Object));
+  as_.ja(other);
+  if (!plain) {
     Xbyak::Label uncounted;
-    as_.cmp(ecx, kWord);
-    as_.je(uncounted);
+    as_.test(ecx, ecx);
+    as_.jz(uncounted, CodeGenerator::T_SHORT);
     Retain(rax);
     as_.L(uncounted);
+    as_.or_(ecx, kPresent);
+    as_.mov(State(in.d), cl);
   }
-  as_.mov(State(in.d), cl);
   as_.mov(Slot(in.d), rax);
+  if (last) CallAt(stubs_[static_cast<size_t>(Stub::Drop)]);
+  as_.jmp(done);
+  as_.L(value);
+  if (!plain) {
+    if (!last) {
+      Xbyak::Label uncounted;
+      as_.cmp(ecx, kWord);
+      as_.je(uncounted, CodeGenerator::T_SHORT);
+      Retain(rax);
+      as_.L(uncounted);
+    }
+    as_.mov(State(in.d), cl);
+  }
+  as_.mov(Slot(in.d), rax);
+  as_.L(done);
 }
 
 }  // namespace df::tagged

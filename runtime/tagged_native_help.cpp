@@ -11,7 +11,7 @@ Frame* FrameOf(uint64_t* slots) { return reinterpret_cast<Frame*>(slots) - 1; }
 }  // namespace
 
 // The worker knows what native code has counted, and where it stands.
-void NativeHelp::Begin(NativeRun* run, const DirectInstr* at, uint64_t* slots) {
+[[gnu::always_inline]] inline void NativeHelp::Begin(NativeRun* run, const DirectInstr* at, uint64_t* slots) {
   Worker& w = *run->worker;
   w.budget_ = static_cast<uint32_t>(run->budget);
   w.pool_.CountDirect(run->frames);
@@ -20,7 +20,7 @@ void NativeHelp::Begin(NativeRun* run, const DirectInstr* at, uint64_t* slots) {
   w.now_ = frame;
 }
 
-void NativeHelp::End(NativeRun* run) {
+[[gnu::always_inline]] inline void NativeHelp::End(NativeRun* run) {
   Worker& w = *run->worker;
   run->budget = w.budget_;
   run->sharing = Sharing();

@@ -22,6 +22,13 @@ TEST_CASE("the model's programs on the tagged engine", "[tagged]") {
     text << file.rdbuf();
     std::string source = text.str();
     ir::Graph graph = Parse(source);
+#ifdef DFC_NATIVE
+    tagged::Program program;
+    if (tagged::Options options; tagged::Compile(graph, options, &program).empty() && !program.direct.code.empty()) {
+      INFO(path);
+      CHECK(program.native != nullptr);
+    }
+#endif
     std::vector<std::string> expected;
     constexpr std::string_view kExpect = "-- EXPECT: ";
     for (size_t at = 0; (at = source.find(kExpect, at)) != std::string::npos;) {

@@ -121,8 +121,8 @@ bool Checker::NumbersFit(TypeId expected, TypeId actual, bool actual_was_number,
     TypeId meta = types_.Meta(number.meta), other = unify_.Prune(meta);
     if (IsNumberType(other)) continue;
     bool whole = other == unify_.Prune(expected);  // else the number is a part of the type
+    if (ClassId num = KnownClass("Num"); num.valid() && IsRefused(num, other)) continue;
     unify_.Unsolve(number.meta);
-    if (ClassId num = KnownClass("Num"); num.valid() && IsRefused(num, other)) return false;
     if (!whole) {
       ReportMismatch({Clash::Mismatch, expected, other}, expected, actual, span, why);
     } else if (actual_was_number) {

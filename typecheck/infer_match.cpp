@@ -77,10 +77,8 @@ core::Expr* Checker::CheckClauses(Symbol name, llvm::ArrayRef<ast::Clause> claus
         }
         result = unify_.Fresh();  // the rest of the clauses is checked against anything
         unify_.Unify(result, types_.Fun(from, to));
-        for (size_t j = i; j < arity; ++j) {
-          params.push_back(unify_.Fresh());
-        }
-        result = unify_.Fresh();
+        for (size_t j = i; j < arity; ++j) params.push_back(unify_.FreshAny());
+        result = unify_.FreshAny();
         break;
       }
     }

@@ -39,7 +39,9 @@ core::Expr* Checker::CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId
   TypeArgs params;
   TypeId result = fn->type, from, to;
   for (int i = 0; i < 2 && unify_.IsFun(result, &from, &to); ++i) params.push_back(from), result = to;
+  size_t places = places_.size();
   bool ok = params.size() == 2 && Expect(expected, result, first->span, why);
+  if (places_.size() > places) places_.back().span = span;  // it is the whole that has this type, not its first statement
   if (params.size() != 2) return ErrorNode(expected, span);
   Reason statement{Reason::Statement, span};
   if (only) {

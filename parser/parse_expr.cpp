@@ -265,7 +265,8 @@ Expr* Parser::ParseBracket() {
       bool quote = next().kind == Kind::RightBracket && !token().space_after;
       NotSupported(quote ? open : token().span, quote ? "quasi-quotations are" : "parallel comprehensions are");
     }
-    Close(Kind::RightBracket, open);
+    const bool bare_sequence = Is(Kind::DotDot);
+    if (!Close(Kind::RightBracket, open) && bare_sequence) diags_.Hint("a sequence has brackets of its own: `x <- [1 .. n]`");
     return ast_.New<ComprehensionExpr>(From(open), elements[0], Copy(stmts));
   }
   while (Take(Kind::Comma)) elements.push_back(ParseExpr());

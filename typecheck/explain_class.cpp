@@ -110,7 +110,10 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
   PlaceIndex place = unify_.PlaceOf(wanted.type);
   std::string_view culprit = place < places_.size() && !places_[place].used ? diags_.sources().Text(places_[place].span) : std::string_view();
   bool simple = culprit.find(' ') == std::string_view::npos || culprit[0] == '(';
-  if (builtin == Builtin::Function && origin.kind == Origin::Deriving) {
+  if (cls == "MonadFail" && origin.name.valid() && Text(origin.name) == "fail" && origin.span.valid() &&
+      diags_.sources().Text(origin.span) != "fail") {
+    diags_.Hint("this pattern may not fit, and `fail` is what the action does then; `~` before it says that it always fits");
+  } else if (builtin == Builtin::Function && origin.kind == Origin::Deriving) {
     diags_.Hint(fmt::format("a field of the type `{}` stands in the way", text[0]));
   } else if (builtin == Builtin::Function) {
     diags_.Hint("functions have no such instance: is an argument missing?");

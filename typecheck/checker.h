@@ -303,6 +303,7 @@ class Checker {
   core::Expr* CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
                        TypeId expected, const Reason& why);
   bool IsNoFunction(TypeId result, size_t mark);
+  bool GivesNoFunction(TypeId result, size_t left, TypeId expected);
   size_t Arity(const ast::VarExpr* name);
   void ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, size_t taken,
                               const core::Expr* head, Reason reason);
@@ -487,10 +488,11 @@ class Checker {
   // ---- explain_hint.cpp
   bool ExplainNamesakes(TypeId left, TypeId right);
   void HintAtClash(TypeId expected, TypeId actual, Span span, const Reason& why);
-  void HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
+  bool HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
                     TypeId expected);
   void HintAtBinding(std::string_view function, std::string_view left, std::string_view op, std::string_view right);
-  bool GivesAction(VarId function, TypeId expected);
+  bool GivesAction(VarId function, TypeId expected, size_t given = 1);
+  bool MakesAction(const ast::Expr* function, TypeId expected, size_t given = 1);
   uint32_t LevelsBelow(TypeId stack, TyConId monad);
   bool TakesAnyContainer(TypeId function, uint32_t index);
   bool HintAtTypeVariable(TyVarId var);  // `int` for `Int`

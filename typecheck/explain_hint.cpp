@@ -47,8 +47,8 @@ void Checker::HintAtBinding(std::string_view function, std::string_view left, st
   diags_.Hint(fmt::format("functions bind more tightly than operators: `{} ({} {} {})`, perhaps", function, left, op, right));
 }
 
-// Where what an application gives is not what is expected.
-void Checker::HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
+// Where what an application gives is not what is expected. True if the operands are others than they were meant to be.
+bool Checker::HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
                            TypeId expected) {
   auto text = [&](const ast::Expr* expr) { return diags_.sources().Text(expr->span); };
   std::string_view name = Text(callee.name);
@@ -63,25 +63,58 @@ void Checker::HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*
   const auto* app = infix && args.size() == 2 ? llvm::dyn_cast<ast::AppExpr>(args[0]) : nullptr;
   const auto* fn = app && app->args.size() == 1 ? llvm::dyn_cast<ast::VarExpr>(app->fn) : nullptr;
   VarId var = fn ? FindValue(fn->name, false) : VarId();
-  if (var.valid() && (Text(fn->name.text) == "error" || GivesAction(var, expected)) && IsShort(text(app)) && IsShort(text(args[1])))
+  if (var.valid() && (Text(fn->name.text) == "error" || GivesAction(var, expected)) && IsShort(text(app)) && IsShort(text(args[1]))) {
     HintAtBinding(text(fn), text(app->args[0]), name, text(args[1]));
+    return true;
+  }
   // `Left "no " ++ name`
   const auto* con = app && app->args.size() == 1 ? llvm::dyn_cast<ast::ConExpr>(app->fn) : nullptr;
   ConId holder = con ? FindConstructor(con->name, false) : ConId();
   if (holder.valid() && types_.Head(unify_.Zonk(expected)) == program_.constructors[holder].tycon && IsShort(text(app)) &&
-      IsShort(text(args[1])))
+      IsShort(text(args[1]))) {
     HintAtBinding(text(con), text(app->args[0]), name, text(args[1]));
+    return true;
+  }
   if ((name == "return" || name == "pure") && args.size() == 1 && callee.var.valid() &&
       program_.vars[callee.var].from_library)
     diags_.Hint("a function's value needs no `return`: that makes an action of it");
+  // `map print xs`
+  if (name == "map" && args.size() == 2 && callee.var.valid() && program_.vars[callee.var].from_library &&
+      types_.Kind(unify_.Head(expected)) == TypeKind::Con && MakesAction(args[0], expected)) {
+    bool nothing = types_.BuiltinOf(unify_.Prune(types_.ArgOf(unify_.Prune(expected)))) == Builtin::Unit;
+    diags_.Hint(nothing ? "`mapM_` does the action for each element"
+                        : "`mapM` does the action for each element and gives the results; `mapM_` gives nothing");
+  }
+  return false;
 }
 
-// Whether a function of one argument gives an action: of IO, or of the monad that is expected.
-bool Checker::GivesAction(VarId function, TypeId expected) {
+// Whether a function makes an action of that many arguments, as far as a look at its head tells.
+bool Checker::MakesAction(const ast::Expr* function, TypeId expected, size_t given) {
+  switch (function->kind) {
+    case ast::ExprKind::Paren: return MakesAction(llvm::cast<ast::ParenExpr>(function)->expr, expected, given);
+    case ast::ExprKind::Var: {
+      VarId var = FindValue(llvm::cast<ast::VarExpr>(function)->name, false);
+      return var.valid() && GivesAction(var, expected, given);
+    }
+    case ast::ExprKind::App: {
+      const auto* app = llvm::cast<ast::AppExpr>(function);
+      return MakesAction(app->fn, expected, given + app->args.size());
+    }
+    case ast::ExprKind::Lambda: return MakesAction(llvm::cast<ast::LambdaExpr>(function)->body, expected, given - 1);
+    case ast::ExprKind::Binary: {
+      const auto* binary = llvm::cast<ast::BinaryExpr>(function);
+      return diags_.sources().Text(binary->op->span) == "." && MakesAction(binary->left, expected, given);
+    }
+    default: return false;
+  }
+}
+
+// Whether a function of that many arguments gives an action: of IO, or of the monad that is expected.
+bool Checker::GivesAction(VarId function, TypeId expected, size_t given) {
   llvm::SmallVector<TypeId> params;
-  TypeId result = types_.SplitFun(program_.vars[function].scheme.type, params, 1);
+  TypeId result = types_.SplitFun(program_.vars[function].scheme.type, params, given);
   TypeId top = unify_.Head(result);
-  if (params.empty() || types_.Kind(top) != TypeKind::Con) return false;
+  if (params.size() < given || types_.Kind(top) != TypeKind::Con) return false;
   TyConId con = types_.ConOf(top);
   return types_.cons[con].builtin == Builtin::IO ||
          (types_.cons[con].builtin != Builtin::List && top == unify_.Head(expected) &&

@@ -30,6 +30,16 @@ bool Checker::IsNoFunction(TypeId result, size_t mark) {
   return false;
 }
 
+// `mapM_ print map f xs`: its `m ()` would be a function's for `map`, and then a unit for the other two. Whether the type `m a` with
+// an unknown m cannot be a function that is applied to one argument more than `left`.
+bool Checker::GivesNoFunction(TypeId result, size_t left, TypeId expected) {
+  result = unify_.Prune(result);
+  if (types_.Kind(result) != TypeKind::App) return false;
+  TypeId value = unify_.Head(types_.ArgOf(result)), wanted = unify_.Head(expected);
+  if (types_.Kind(value) != TypeKind::Con || types_.BuiltinOf(value) == Builtin::Function) return false;
+  return left > 0 || (types_.Kind(wanted) == TypeKind::Con && wanted != value);
+}
+
 // How many arguments a function takes by its type; 0 of what is none.
 size_t Checker::Arity(const ast::VarExpr* name) {
   VarId var = name ? FindValue(name->name, false) : VarId();
@@ -67,8 +77,12 @@ void Checker::ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const a
   Explain(reason);
   auto text = [&](const ast::Expr* expr) { return diags_.sources().Text(expr->span); };
   auto line = [&](uint32_t at) { return diags_.sources().Locate(fn->span.file, at).line; };
-  if (line(args[taken]->span.begin) > line(args[taken - 1]->span.end))
-    return void(diags_.Hint("this line is indented more than the one above, and goes on with it"));
+  if (line(args[taken]->span.begin) > line(args[taken - 1]->span.end)) {
+    bool aligned = diags_.sources().Locate(fn->span.file, args[taken]->span.begin).column ==
+                   diags_.sources().Locate(fn->span.file, fn->span.begin).column;
+    return void(diags_.Hint(aligned ? "this line goes on with the one above: only after `do` is each line a statement"
+                                    : "this line is indented more than the one above, and goes on with it"));
+  }
   llvm::SmallVector<TypeId> params;
   if (head->type.valid()) types_.SplitFun(unify_.Zonk(head->type), params, taken);
   // `length filter even xs`, `sortBy comparing length xs`: a function as an argument may want those after it for itself.
@@ -150,7 +164,8 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
     if (!unify_.IsFun(result, &from, &to)) {
       // A type that is not known yet, or `m a` with an unknown m, becomes a function's.
       from = unify_.Fresh(), to = unify_.Fresh();
-      bool no_function = IsNoFunction(result, i > 0 || !reason.var.valid() ? mark : wanted_.size());
+      bool no_function = IsNoFunction(result, i > 0 || !reason.var.valid() ? mark : wanted_.size()) ||
+                         GivesNoFunction(result, args.size() - i - 1, expected);
       if (!no_function) {
         RecordPlace(unify_.Prune(result), fn->span, Reason{});
         no_function = !unify_.Unify(result, types_.Fun(from, to)).ok();
@@ -177,7 +192,8 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
     ok = Expect(expected, result, span, why);
     if (!ok) {
       ExplainCallee(reason.var, reason.con);
-      HintAtResult(reason, args, infix, span, expected);
+      // What was meant as the operands has other operands.
+      if (HintAtResult(reason, args, infix, span, expected)) return ErrorNode(expected, span);
     }
   }
   llvm::SmallVector<const core::Expr*, 4> core_args;

@@ -189,6 +189,32 @@ const char* RowName(MatchContext context) {
   return context == MatchContext::Function ? "clause" : "alternative";
 }
 
+// Why a row is never reached, where one above fits every value: `case animal of dog -> ..` for `Dog`.
+void ExplainNeverReached(const core::Program& program, const core::MatchExpr& match, size_t row,
+                         const std::vector<bool>& can_fall, Diagnostics& diags) {
+  auto fits_all = [](const core::Pat* pat) { return pat->kind == core::PatKind::Var || pat->kind == core::PatKind::Wildcard; };
+  for (size_t above = 0; above < row; ++above) {
+    const core::Row& all = match.rows[above];
+    if (can_fall[above] || all.pats.empty() || !llvm::all_of(all.pats, fits_all)) continue;
+    const core::Pat* first = all.pats[0];
+    Span span = first->span;
+    span.end = all.pats[all.pats.size() - 1]->span.end;
+    const bool is_name = all.pats.size() == 1 && first->kind == core::PatKind::Var;
+    diags.Note(span, is_name ? fmt::format("`{}` is a variable, and fits every value", Text(program.vars[first->var].name))
+                             : std::string("this fits every value"));
+    for (const core::Pat* pat : all.pats) {
+      TyConId head = program.types.Head(pat->type);
+      if (pat->kind != core::PatKind::Var || !head.valid()) continue;
+      std::string name(Text(program.vars[pat->var].name));
+      name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+      for (core::ConId con : program.types.cons[head].constructors)
+        if (Text(program.constructors[con].name) == name)
+          return void(diags.Hint(fmt::format("a constructor begins with a capital: `{}`", name)));
+    }
+    return;
+  }
+}
+
 }  // namespace
 
 std::string MatchFailure(const core::MatchExpr& match) {
@@ -208,7 +234,10 @@ void ReportCoverage(const core::Program& program, const core::MatchExpr& match,
   Coverage coverage(program, match, scrutinees, root);
   if (match.context == MatchContext::Guard) return;  // inference may add a row of its own; what falls, falls on
   for (size_t row = 0; row < match.rows.size(); ++row)
-    if (!coverage.reached(row)) diags.Report(Diag::NeverReached, match.rows[row].span, RowName(match.context));
+    if (!coverage.reached(row)) {
+      diags.Report(Diag::NeverReached, match.rows[row].span, RowName(match.context));
+      ExplainNeverReached(program, match, row, can_fall, diags);
+    }
   if (may_fall || coverage.example.empty()) return;
   if (!coverage.by_guards) {
     diags.Report(Diag::NotCovered, match.span, MatchFailure(match), coverage.example);

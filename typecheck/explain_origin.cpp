@@ -61,6 +61,7 @@ void Checker::ExplainVariable(VarId id, Span use) {
         if (!diags_.all().empty())
           for (const DiagNote& note : diags_.all().back().notes)
             if (note.span.file == whole.file && whole.begin <= note.span.begin && note.span.end <= whole.end) return;
+        if (!Shown(whole).valid()) return;
         return NoteOnce(whole, fmt::format("`{}` has its type from this signature", name));
       }
       case Reason::Annotation:

@@ -276,6 +276,7 @@ class Checker {
   KindId KindIn(const core::Scheme& scheme, TyVarId var);
   core::Expr* CheckCon(const ast::Name& name, Span span, TypeId expected, const Reason& why);
   core::Expr* CheckIf(const ast::IfExpr* expr, TypeId expected, const Reason& why);
+  void HintAtParameters(const ast::LambdaExpr* expr, llvm::ArrayRef<TypeId> given);
   core::Expr* CheckLambda(const ast::LambdaExpr* expr, TypeId expected, const Reason& why);
   core::Expr* CheckTuple(llvm::ArrayRef<const ast::Expr*> elements, Span span, TypeId expected,
                          const Reason& why);

@@ -272,6 +272,8 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   if (wants_string && number && KnownVar("show").valid() && IsShort(text))
     return void(diags_.Hint(fmt::format("`show {}` is the number as a string", Parenthesized(text))));
   if (!expected.valid() && has_string && op == "+") return void(diags_.Hint("`++` joins strings and lists"));
+  if (whole(wanted) && found == Builtin::Char && (op == "+" || op == "-") && IsShort(text))
+    return void(diags_.Hint(fmt::format("`ord {}` of `Data.Char` is the number of a character", Parenthesized(text))));
   // Kinds of numbers.
   if (fraction(wanted) && whole(found))
     return void(diags_.Hint(fmt::format("`fromIntegral` turns an `{}` into a `{}`", Text(types_.cons[have].name),

@@ -96,6 +96,20 @@ void Checker::ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const a
     if (call.size() <= 60 && call.find('\n') == std::string::npos)
       return void(diags_.Hint(fmt::format("are parentheses missing, as in `{}`?", call)));
   }
+  // `max depth l depth r`: several of them do.
+  std::string call(text(fn));
+  size_t groups = 0, at = 0;
+  for (; at < args.size() && groups < params.size(); ++groups) {
+    size_t own = Arity(llvm::dyn_cast<ast::VarExpr>(args[at])), left = 0;
+    for (TypeId type = params[groups]; unify_.IsFun(type, nullptr, &type);) ++left;
+    const size_t more = own > left ? own - left : 0;
+    call += more > 0 ? " (" : " ";
+    for (size_t j = 0; j <= more && at + j < args.size(); ++j) call += fmt::format("{}{}", j > 0 ? " " : "", text(args[at + j]));
+    if (more > 0) call += ")";
+    at += more + 1;
+  }
+  if (groups == taken && at == args.size() && call.size() <= 60 && call.find('\n') == std::string::npos)
+    return void(diags_.Hint(fmt::format("are parentheses missing, as in `{}`?", call)));
   const ast::Expr* last = StripParens(args[taken - 1]);
   const auto* name = llvm::dyn_cast<ast::VarExpr>(last);
   VarId function = name ? FindValue(name->name, false) : VarId();

@@ -330,6 +330,16 @@ core::Expr* Checker::CheckIf(const ast::IfExpr* expr, TypeId expected, const Rea
   return IfNode(cond, then_, else_, expr->span);
 }
 
+// `mapM_ (\i x -> ..) (zip [0 ..] xs)`
+void Checker::HintAtParameters(const ast::LambdaExpr* expr, llvm::ArrayRef<TypeId> given) {
+  std::vector<std::string_view> names;
+  for (const ast::Pat* param : expr->params) names.push_back(diags_.sources().Text(param->span));
+  TypeId only = unify_.Prune(given[0]);
+  bool may_be_tuple = given.size() == 1 && (types_.Kind(only) == TypeKind::Meta || types_.IsTuple(only));
+  std::string pair = may_be_tuple ? fmt::format("; `\\({}) -> ..` takes a tuple apart", fmt::join(names, ", ")) : std::string();
+  diags_.Hint(fmt::format("this lambda has {} parameters one after the other, and is given {}{}", names.size(), given.size(), pair));
+}
+
 core::Expr* Checker::CheckLambda(const ast::LambdaExpr* expr, TypeId expected, const Reason& why) {
   size_t mark = LocalMark();
   std::vector<TypeId> params;
@@ -344,7 +354,11 @@ core::Expr* Checker::CheckLambda(const ast::LambdaExpr* expr, TypeId expected, c
         // Not a function at all, or one of fewer arguments. The lambda is still looked into for its own
         // errors.
         TypeId found = types_.Fun(from, to);
-        Expect(result, found, expr->span, why);
+        if (i == 0) {
+          Expect(result, found, expr->span, why);
+        } else if (!Expect(expected, types_.Fun(params, found), expr->span, why)) {
+          HintAtParameters(expr, params);
+        }
       }
     }
     params.push_back(from);

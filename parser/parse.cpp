@@ -85,6 +85,7 @@ bool Parser::Close(Kind kind, Span open) {
                           opening == "`" ? std::string("the one before") : fmt::format("`{}`", opening));
   report.Note(open, "this is still open");
   if (token().kind == Kind::Equals) report.Hint("`==` compares; `=` defines");
+  if (token().kind == Kind::In && opening == "[") report.Hint("`x <- xs` goes through a list");
   if (line_ended && brace_left) report.Hint("a closing bracket must be indented more than the block around it");
   return false;
 }

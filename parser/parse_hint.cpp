@@ -26,6 +26,7 @@ std::string_view ForeignBeginning(std::string_view word) {
 
 // The line begins as in another language.
 bool Parser::HintAtForeign(Diagnostics& report) const {
+  if (token().kind == Kind::Comma) return false;  // `func x, y = ..`: a function of this name
   std::string_view hint = ForeignBeginning(diags_.sources().Text(TokenAt(LineStart(pos_)).span));
   if (!hint.empty()) report.Hint(std::string(hint));
   return !hint.empty();
@@ -117,9 +118,12 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
     case Kind::Bar:
       if (expected == "an expression") report.Hint("guards come before the `=`: `f x | x > 0 = ..`");
       return;
+    case Kind::Else:
+      if (next().kind == Kind::RightArrow) return void(report.Hint("`_ -> ..` is the alternative for all other values"));
+      if (before == "|") return void(report.Hint("`otherwise` is the guard for all other cases"));
+      [[fallthrough]];
     case Kind::Where:
     case Kind::Then:
-    case Kind::Else:
     case Kind::In:
     case Kind::Of:
     case Kind::RightParen:
@@ -134,6 +138,10 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
     case Kind::Comma:
       if (expected == "the end of the declaration" && TokenAt(LineStart(pos_)).kind == Kind::Data)
         report.Hint("constructors are separated by `|`");
+      else if (expected == "the end of the declaration" && TokenAt(LineStart(pos_)).kind == Kind::Bar)
+        report.Hint("the fields of a constructor stand one after the other, without commas");
+      else if (expected == "`=`")
+        report.Hint("parameters stand one after the other, without commas");
       return;
     case Kind::VarId:
       if (expected == "a constructor" || expected == "a module name") {

@@ -244,6 +244,11 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
     return void(diags_.Hint(
         fmt::format("it is a function: {} missing", missing == 1 ? "an argument is" : "arguments are")));
   }
+  // `putStrLn person.name`
+  if (size_t last = text.rfind(' '); op == "." && why.index == 0 && last != std::string_view::npos && IsVariable(text.substr(last + 1)) &&
+                                     span.end + 1 == why.sibling.begin && IsVariable(other))
+    return void(diags_.Hint(fmt::format("a function stands before its argument: `{} ({} {})`", text.substr(0, last), other,
+                                        text.substr(last + 1))));
   if (wanted == Builtin::Function && found != Builtin::Function && op == "." && IsShort(text) && IsShort(other))
     return void(diags_.Hint(why.index == 1
                                 ? fmt::format("`.` joins two functions; `$` applies one: `{} $ {}`", other, text)

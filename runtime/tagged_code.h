@@ -177,6 +177,7 @@ struct SiteCode {
   };
   mutable Chance forced, unasked;    // where its cell is forced; where it would only come in handy
   bool plain = false;                // results go to the caller's frame, which keeps no child slot
+  const void* native_body = nullptr; // of a delayed call: native code that begins its body (tagged_native_direct_force.cpp)
 };
 
 // A parameter that comes after the activation, by an event of its own.

@@ -552,7 +552,10 @@ void DropFastCode(Program& program) {
     scope.words = nullptr;
     scope.frame_bytes = scope.cold_bytes;
   }
-  for (SiteCode& site : program.sites) site.ahead = site.eager = false;
+  for (SiteCode& site : program.sites) {
+    site.ahead = site.eager = false;
+    site.native_body = nullptr;
+  }
   program.direct = {};
   program.native = nullptr;
   program.eager = {};

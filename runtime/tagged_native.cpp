@@ -68,6 +68,7 @@ void MakeNative(Program& program, llvm::function_ref<void()> pause) {
     made->left_ = native->left;
     // A result goes on where the instruction behind the call says.
     for (auto [got, offset] : native->results) direct.code[got].imm = reinterpret_cast<int64_t>(made->base_ + offset);
+    for (auto [site, offset] : native->bodies) program.sites[site].native_body = made->base_ + offset;
     made->owner_ = std::move(native);
     program.native = std::move(made);
   } catch (const Xbyak::Error& error) {

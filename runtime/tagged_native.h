@@ -15,6 +15,7 @@
 
 namespace df::tagged {
 
+struct DelayCell;
 struct Frame;
 struct Options;
 struct Program;
@@ -31,11 +32,19 @@ struct NativeRun {
   memory::Counters* counters = nullptr;  // of this thread
   memory::SmallBlocks* blocks = nullptr;
   uint8_t* words_rest = nullptr;     // Worker::words_rest_
-  // These two change only where native code has called something else.
+  const DelayCell* goal = nullptr;   // Worker::goal_
+  // These change only where native code has called something else.
   uint32_t sharing = 0;              // Sharing()
   uint32_t unpins = 0;               // whether Worker::unpins_ has any
-  // Added to; only with Options::count.
-  uint64_t regions = 0, firings = 0, calls = 0, loops = 0, max_depth = 0;
+  uint32_t poll = 0;                 // Worker::poll_due_
+  // Of NativeCode.
+  const uint32_t* entries = nullptr;
+  const DirectInstr* first = nullptr;
+  const uint8_t* base = nullptr;
+  // Added to: by delayed calls,
+  uint64_t released = 0, calls = 0, max_depth = 0;
+  // and with Options::count also by others.
+  uint64_t regions = 0, firings = 0, loops = 0;
 };
 
 class NativeCode {
@@ -53,6 +62,9 @@ class NativeCode {
   // Where a function that native code has called sends it to be left.
   const void* Left() const { return base_ + left_; }
   void Run(NativeRun& run, const void* entry) const {
+    run.entries = entries_.data();
+    run.first = first_;
+    run.base = base_;
     enter_(&run, entry);
   }
 

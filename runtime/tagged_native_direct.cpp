@@ -13,9 +13,6 @@ using namespace Xbyak::util;
 
 namespace {
 
-// The lower half of the code of a conditional jump.
-enum : uint8_t { kBelow = 2, kAboveEqual = 3, kEqual = 4, kNotEqual = 5, kLess = 12, kGreaterEqual = 13, kLessEqual = 14, kGreater = 15 };
-
 bool IsComparison(NativeOp op) { return op >= NativeOp::Eq && op <= NativeOp::Ge; }
 
 uint8_t ConditionOf(NativeOp op) {
@@ -40,6 +37,7 @@ NativeDirectMaker::NativeDirectMaker(Program& p, NativeProgram& native)
 void NativeDirectMaker::Run(llvm::function_ref<void()> pause) {
   EmitStubs();
   EmitDataStubs();
+  EmitForceStubs();
   std::vector<std::pair<uint32_t, const ScopeCode*>> begins;
   for (const ScopeCode& scope : p_.scopes) {
     if (scope.direct == kNone) continue;
@@ -51,6 +49,7 @@ void NativeDirectMaker::Run(llvm::function_ref<void()> pause) {
     EmitScope(*begins[i].second, begins[i].first, end);
     pause();
   }
+  for (uint32_t i = 0; i < p_.sites.size(); ++i) EmitBody(i);
   for (auto [at, target] : jumps_) as_.rewrite(at, offset_[target] - (at + 4), 4);
   for (auto [at, scope] : begin_jumps_) {
     const ScopeCode& to = p_.scopes[scope];
@@ -71,13 +70,13 @@ void NativeDirectMaker::EmitStubs() {
     as_.xor_(r15d, r15d);
   };
   auto does = [&](Stub stub, NativeHelp::Does function) {
-    stubs_[static_cast<size_t>(stub)] = static_cast<uint32_t>(as_.getSize());
+    BeginStub(stub);
     call(reinterpret_cast<const void*>(function));
     as_.test(eax, eax);
     as_.ret();
   };
   auto goes = [&](Stub stub, NativeHelp::Goes function) {
-    stubs_[static_cast<size_t>(stub)] = static_cast<uint32_t>(as_.getSize());
+    BeginStub(stub);
     as_.sub(rsp, 8);
     call(reinterpret_cast<const void*>(function));
     as_.add(rsp, 8);
@@ -380,7 +379,7 @@ const Xbyak::Label& NativeDirectMaker::OnBy(Stub stub, uint32_t at) {
 
 void NativeDirectMaker::CallStub(Stub stub, uint32_t at) {
   as_.mov(rsi, reinterpret_cast<uint64_t>(&code_[at]));
-  CallAt(stubs_[static_cast<size_t>(stub)]);
+  CallAt(OffsetOf(stub));
   as_.jz(ExitTo(at));
 }
 
@@ -399,14 +398,13 @@ void NativeDirectMaker::EmitOutOfLine() {
       case OutOfLine::Kind::FullExit: Exit(one.at, one.kind == OutOfLine::Kind::FullExit); break;
       case OutOfLine::Kind::By:
         as_.mov(rsi, reinterpret_cast<uint64_t>(&code_[one.at]));
-        CallAt(stubs_[static_cast<size_t>(one.stub)]);
+        CallAt(OffsetOf(one.stub));
         GoToIf(kNotEqual, one.at + 1);
         Exit(one.at, false);
         break;
       case OutOfLine::Kind::OnBy:
         as_.mov(rsi, reinterpret_cast<uint64_t>(&code_[one.at]));
-        as_.db(0xe9);
-        as_.dd(stubs_[static_cast<size_t>(one.stub)] - static_cast<uint32_t>(as_.getSize()) - 4);
+        JumpAt(OffsetOf(one.stub));
         break;
     }
     out_of_line_.pop_front();
@@ -416,6 +414,17 @@ void NativeDirectMaker::EmitOutOfLine() {
 // What stands before.
 void NativeDirectMaker::CallAt(uint32_t offset) {
   as_.db(0xe8);
+  as_.dd(offset - static_cast<uint32_t>(as_.getSize()) - 4);
+}
+
+void NativeDirectMaker::JumpAt(uint32_t offset) {
+  as_.db(0xe9);
+  as_.dd(offset - static_cast<uint32_t>(as_.getSize()) - 4);
+}
+
+void NativeDirectMaker::JumpAtIf(uint8_t condition, uint32_t offset) {
+  as_.db(0x0f);
+  as_.db(0x80 | condition);
   as_.dd(offset - static_cast<uint32_t>(as_.getSize()) - 4);
 }
 

@@ -21,6 +21,9 @@
 
 namespace df::tagged {
 
+// The lower half of the code of a conditional jump.
+enum Condition : uint8_t { kBelow = 2, kAboveEqual = 3, kEqual = 4, kNotEqual = 5, kBelowEqual = 6, kLess = 12, kGreaterEqual = 13, kLessEqual = 14, kGreater = 15 };
+
 class NativeDirectMaker : private NativeArithmetic {
  public:
   NativeDirectMaker(Program& p, NativeProgram& native);
@@ -29,7 +32,7 @@ class NativeDirectMaker : private NativeArithmetic {
  private:
   // What stands once in the program and is called: see NativeHelp.
   enum class Stub : uint8_t { Apply, ApplyMany, Defer, Fields, Construct, Delay, MoveMany, ForgetTag, Force, Return, ReturnMany, Next,
-                              Drop, Count };
+                              Drop, DropTag, FreeCell, Enter, ReturnBody, Count };
   static constexpr uint32_t kFewFields = 12;  // constructors of more are made and read by NativeHelp
   // A field that is read, and where it goes.
   struct FieldTo {
@@ -63,7 +66,6 @@ class NativeDirectMaker : private NativeArithmetic {
   void EmitFields(uint32_t at);
   void EmitFieldPlain(uint32_t at);
   void EmitConstruct(uint32_t at);
-  void EmitForce(uint32_t at);
   void EmitMatch(uint32_t at);
   void ReadConstructor(uint32_t slot);
   void Retain(const Xbyak::Reg64& object);
@@ -74,6 +76,14 @@ class NativeDirectMaker : private NativeArithmetic {
   void EmitAllocate(uint32_t fields);
   void EmitFree(uint32_t fields);
   void EmitDataStubs();
+
+  // tagged_native_direct_force.cpp
+  void EmitForce(uint32_t at);
+  void EmitForceStubs();
+  void EmitEnterStub();
+  void EmitReturnBodyStub();
+  void EmitBody(uint32_t site);
+  void EmitReturnBody(uint32_t at);
 
   // NativeArithmetic: a slot's value is in its slot.
   Xbyak::Reg64 Word(uint32_t slot, const Xbyak::Reg64& aside) override;
@@ -92,6 +102,10 @@ class NativeDirectMaker : private NativeArithmetic {
   void Exit(uint32_t at, bool full);
   const Xbyak::Label& FullExit(uint32_t at);
   void CallAt(uint32_t offset);
+  uint32_t OffsetOf(Stub stub) const { return stubs_[static_cast<size_t>(stub)]; }
+  void BeginStub(Stub stub) { stubs_[static_cast<size_t>(stub)] = static_cast<uint32_t>(as_.getSize()); }
+  void JumpAt(uint32_t offset);
+  void JumpAtIf(uint8_t condition, uint32_t offset);
   void GoTo(uint32_t target);                        // jmp to an instruction
   void GoToIf(uint8_t condition, uint32_t target);   // jcc
   void GoToScope(const ScopeCode& scope);            // to its beginning

@@ -101,7 +101,7 @@ void NativeDirectMaker::EmitReturn(uint32_t at) {
   bool open = in.op == Direct::ReturnOpen;
   int list = static_cast<int>(in.b * sizeof(Frame*));
   // To direct code that waits for nothing else?
-  Xbyak::Label direct, tagged;
+  Xbyak::Label direct, tagged, other;
   as_.mov(rcx, static_cast<uint64_t>(in.imm));
   as_.mov(rax, ptr[rbx + frame_at::kHead]);
   as_.cmp(rax, rcx);
@@ -139,10 +139,12 @@ void NativeDirectMaker::EmitReturn(uint32_t at) {
   as_.xor_(rax, rcx);
   as_.mov(rcx, uint64_t{kHasTag} << 32);
   as_.cmp(rax, rcx);
-  as_.jne(OnBy(Stub::Return, at));
+  as_.jne(other);
   as_.mov(rsi, reinterpret_cast<uint64_t>(&in));
-  CallAt(stubs_[static_cast<size_t>(Stub::ForgetTag)]);
+  CallAt(OffsetOf(Stub::ForgetTag));
   as_.jmp(direct);
+  as_.L(other);
+  EmitReturnBody(at);
 }
 
 void NativeDirectMaker::EmitNext(uint32_t at) {
@@ -159,7 +161,7 @@ void NativeDirectMaker::EmitNext(uint32_t at) {
   Xbyak::Label none;
   as_.jz(none);
   as_.mov(rsi, reinterpret_cast<uint64_t>(&in));
-  CallAt(stubs_[static_cast<size_t>(Stub::ForgetTag)]);
+  CallAt(OffsetOf(Stub::ForgetTag));
   as_.L(none);
   if (in.y != at + 1) GoTo(in.y);
 }

@@ -1,9 +1,7 @@
 // Direct code -> machine code: constructors, references, and counts.
 #include "runtime/tagged_direct_data.h"
 #include "runtime/tagged_native_direct.h"
-
-// A DelayCell derives from Object, and is laid out as if it did not.
-#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+#include "runtime/tagged_native_layout.h"
 
 namespace df::tagged {
 
@@ -12,14 +10,6 @@ using Xbyak::Reg64;
 using namespace Xbyak::util;
 
 namespace {
-
-// Of a Value (MakeNative has looked whether they are as said here), and from a constructor to its fields.
-constexpr int kKind = 0, kBits = 8;
-int FieldAt(uint32_t field) { return static_cast<int>(sizeof(Data) + field * sizeof(Value)); }
-static_assert(sizeof(Value) == 16 && sizeof(Object) == 8 && offsetof(Object, refs) == 0 && offsetof(Object, few_fields) == 5 &&
-              offsetof(Object, constructor) == 6);
-constexpr int kObjectKind = 4;  // in its lower 6 bits
-constexpr int kCellState = offsetof(DelayCell, state), kCellValue = sizeof(DelayCell);
 
 #if defined(DFC_VERIFY) || defined(DFC_SANITIZED)
 constexpr bool kCountsAlive = true;  // every block is made and freed by functions
@@ -35,7 +25,7 @@ int BlocksOf(uint32_t fields) { return static_cast<int>(BytesOf(fields) / 8 * si
 
 void NativeDirectMaker::EmitDataStubs() {
   // rdi: an object, of which one count is given back. rax stays.
-  stubs_[static_cast<size_t>(Stub::Drop)] = static_cast<uint32_t>(as_.getSize());
+  BeginStub(Stub::Drop);
   Xbyak::Label shared;
   as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, sharing))], 0);
   as_.jne(shared);
@@ -145,7 +135,7 @@ void NativeDirectMaker::ReleaseIn(uint32_t slot) {
   as_.cmp(State(slot), kWord);
   as_.je(none, CodeGenerator::T_SHORT);
   as_.mov(rdi, Slot(slot));
-  CallAt(stubs_[static_cast<size_t>(Stub::Drop)]);
+  CallAt(OffsetOf(Stub::Drop));
   as_.L(none);
 }
 
@@ -293,7 +283,7 @@ void NativeDirectMaker::EmitFields(uint32_t at) {
         as_.je(moved, CodeGenerator::T_SHORT);
       }
       as_.mov(rdi, qword[rax + FieldAt(one.field) + kBits]);
-      CallAt(stubs_[static_cast<size_t>(Stub::Drop)]);
+      CallAt(OffsetOf(Stub::Drop));
       as_.L(moved);
     }
     CallAt(free_[count]);
@@ -365,55 +355,6 @@ void NativeDirectMaker::EmitConstruct(uint32_t at) {
   }
   as_.mov(Slot(in.d), rax);
   as_.mov(State(in.d), kObject);
-}
-
-// A reference with a value gives that here; others are for NativeHelp.
-void NativeDirectMaker::EmitForce(uint32_t at) {
-  const DirectInstr& in = code_[at];
-  uint32_t a = in.a & ~kLastUse;
-  bool plain = in.op == Direct::ForcePlain, last = in.a & kLastUse;
-  const Xbyak::Label& other = OnBy(Stub::Force, at);
-  Xbyak::Label value, done;
-  as_.movzx(ecx, State(a));
-  as_.mov(rax, Slot(a));
-  as_.cmp(ecx, plain ? kWord : kReference);
-  if (plain) as_.je(value);
-  else as_.jne(value);
-  if (plain) {
-    as_.cmp(ecx, kReference);
-    as_.jne(other);
-  }
-  JumpUnlessFull(rax, rsi, other);
-  as_.mov(rdi, rax);
-  as_.movzx(ecx, byte[rax + kCellValue + kKind]);
-  as_.mov(rax, qword[rax + kCellValue + kBits]);
-  as_.cmp(ecx, static_cast<uint32_t>(plain ? ValueKind::Word : ValueKind::Object));
-  as_.ja(other);
-  if (!plain) {
-    Xbyak::Label uncounted;
-    as_.test(ecx, ecx);
-    as_.jz(uncounted, CodeGenerator::T_SHORT);
-    Retain(rax);
-    as_.L(uncounted);
-    as_.or_(ecx, kPresent);
-    as_.mov(State(in.d), cl);
-  }
-  as_.mov(Slot(in.d), rax);
-  if (last) CallAt(stubs_[static_cast<size_t>(Stub::Drop)]);
-  as_.jmp(done);
-  as_.L(value);
-  if (!plain) {
-    if (!last) {
-      Xbyak::Label uncounted;
-      as_.cmp(ecx, kWord);
-      as_.je(uncounted, CodeGenerator::T_SHORT);
-      Retain(rax);
-      as_.L(uncounted);
-    }
-    as_.mov(State(in.d), cl);
-  }
-  as_.mov(Slot(in.d), rax);
-  as_.L(done);
 }
 
 }  // namespace df::tagged

@@ -25,6 +25,8 @@ Frame* FrameOf(uint64_t* slots) { return reinterpret_cast<Frame*>(slots) - 1; }
   run->budget = w.budget_;
   run->sharing = Sharing();
   run->unpins = !w.unpins_.empty();
+  run->poll = w.poll_due_;
+  run->goal = w.goal_;
 }
 
 template <typename Act>
@@ -158,6 +160,13 @@ const void* NativeHelp::Next(NativeRun* run, const DirectInstr* at, uint64_t* sl
 
 void NativeHelp::Release(NativeRun* run, Object* object) noexcept {
   Value::Adopt(ValueKind::Object, object);
+  run->unpins = !run->worker->unpins_.empty();
+}
+
+void NativeHelp::DropTag(NativeRun*, TagNode* tag) noexcept { df::DropTag(tag); }
+
+void NativeHelp::FreeCell(NativeRun* run, DelayCell* cell) noexcept {
+  run->worker->FreeUnshared(cell);
   run->unpins = !run->worker->unpins_.empty();
 }
 

@@ -35,6 +35,8 @@ struct NativeHelp {
   static const void* Next(NativeRun* run, const DirectInstr* at, uint64_t* slots) noexcept;
 
   static void Release(NativeRun* run, Object* object) noexcept;  // gives one count back
+  static void DropTag(NativeRun* run, TagNode* tag) noexcept;
+  static void FreeCell(NativeRun* run, DelayCell* cell) noexcept;  // whose body is done, and that nobody refers to
   static void* Allocate(NativeRun* run, uint64_t bytes) noexcept;  // for Data; null, and a failure, if there is no memory
   static void Free(NativeRun* run, void* block, uint64_t bytes) noexcept;  // of Data
 

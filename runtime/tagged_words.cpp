@@ -22,12 +22,15 @@ Frame* Worker::RunNative(const NativeCode& native, const void* entry, Frame* fra
   run.words_rest = words_rest_.data();
   run.sharing = Sharing();
   run.unpins = !unpins_.empty();
+  run.poll = poll_due_;
+  run.goal = goal_;
   native.Run(run, entry);
   budget_ = static_cast<uint32_t>(run.budget);
   pool_.CountDirect(run.frames);
   stats_.regions += run.regions;
   stats_.firings += run.firings;
   stats_.calls += run.calls;
+  stats_.released += run.released;
   stats_.loops += run.loops;
   stats_.max_depth = std::max(stats_.max_depth, run.max_depth);
   *at = run.at;

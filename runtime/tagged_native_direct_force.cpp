@@ -1,0 +1,280 @@
+// Direct code -> machine code: references. A delayed call whose body runs direct code is entered here and now, and its body comes back
+// to the Force, as NativeHelp::Force and Worker::EnterBody and ReturnBody do it; what is not as usual is left to these.
+#include "runtime/tagged_direct_data.h"
+#include "runtime/tagged_native_direct.h"
+#include "runtime/tagged_native_layout.h"
+
+namespace df::tagged {
+
+using Xbyak::CodeGenerator;
+using namespace Xbyak::util;
+
+// A reference with a value gives that here; others are for the stub, or NativeHelp.
+void NativeDirectMaker::EmitForce(uint32_t at) {
+  const DirectInstr& in = code_[at];
+  uint32_t a = in.a & ~kLastUse;
+  bool plain = in.op == Direct::ForcePlain, last = in.a & kLastUse;
+  const Xbyak::Label& other = OnBy(Stub::Force, at);
+  const Xbyak::Label& enter = OnBy(Stub::Enter, at);
+  Xbyak::Label value, done;
+  as_.movzx(ecx, State(a));
+  as_.mov(rax, Slot(a));
+  as_.cmp(ecx, plain ? kWord : kReference);
+  if (plain) as_.je(value);
+  else as_.jne(value);
+  if (plain) {
+    as_.cmp(ecx, kReference);
+    as_.jne(other);
+  }
+  JumpUnlessFull(rax, rsi, enter);
+  as_.mov(rdi, rax);
+  as_.movzx(ecx, byte[rax + kCellValue + kKind]);
+  as_.mov(rax, qword[rax + kCellValue + kBits]);
+  as_.cmp(ecx, static_cast<uint32_t>(plain ? ValueKind::Word : ValueKind::Object));
+  as_.ja(other);
+  if (!plain) {
+    Xbyak::Label uncounted;
+    as_.test(ecx, ecx);
+    as_.jz(uncounted, CodeGenerator::T_SHORT);
+    Retain(rax);
+    as_.L(uncounted);
+    as_.or_(ecx, kPresent);
+    as_.mov(State(in.d), cl);
+  }
+  as_.mov(Slot(in.d), rax);
+  if (last) CallAt(OffsetOf(Stub::Drop));
+  as_.jmp(done);
+  as_.L(value);
+  if (!plain) {
+    if (!last) {
+      Xbyak::Label uncounted;
+      as_.cmp(ecx, kWord);
+      as_.je(uncounted, CodeGenerator::T_SHORT);
+      Retain(rax);
+      as_.L(uncounted);
+    }
+    as_.mov(State(in.d), cl);
+  }
+  as_.mov(Slot(in.d), rax);
+  as_.L(done);
+}
+
+// rax: the object of the Force in rsi, which has no value.
+void NativeDirectMaker::EmitEnterStub() {
+  BeginStub(Stub::Enter);
+  uint32_t other = OffsetOf(Stub::Force);
+  as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, sharing))], 0);
+  JumpAtIf(kNotEqual, other);
+  as_.movzx(ecx, byte[rax + kObjectKind]);
+  as_.and_(ecx, 0x3f);
+  as_.cmp(ecx, static_cast<uint32_t>(ObjectKind::Delay));
+  JumpAtIf(kNotEqual, other);
+  as_.cmp(byte[rax + kCellState], static_cast<uint32_t>(DelayCell::State::Kept));
+  JumpAtIf(kNotEqual, other);
+  as_.test(byte[rax + kCellFlags], kStartsDirect);
+  JumpAtIf(kEqual, other);
+  as_.cmp(r13d, 1);
+  JumpAtIf(kBelowEqual, other);
+  as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, poll))], 0);
+  JumpAtIf(kNotEqual, other);
+  as_.mov(rdx, ptr[rax + kCellSite]);
+  as_.mov(rcx, ptr[rdx + static_cast<int>(offsetof(SiteCode, native_body))]);
+  as_.test(rcx, rcx);
+  JumpAtIf(kEqual, other);
+  as_.jmp(rcx);
+}
+
+// SiteCode::native_body: as Worker::EnterBody. rax: the cell; rdx: its site; rsi: the Force.
+void NativeDirectMaker::EmitBody(uint32_t index) {
+  const SiteCode& site = p_.sites[index];
+  if (site.type != SiteType::Delay || !site.callee || site.callee->direct == kNone || site.ahead) return;
+  const ScopeCode& scope = *site.callee;
+  native_.bodies.emplace_back(index, static_cast<uint32_t>(as_.getSize()));
+  int list = static_cast<int>(FramePool::ListOf(scope.frame_bytes) * sizeof(Frame*));
+  as_.mov(rdi, ptr[r14 + list]);
+  as_.test(rdi, rdi);
+  JumpAtIf(kEqual, OffsetOf(Stub::Force));
+  as_.dec(r13d);
+  as_.mov(rcx, ptr[rdi]);
+  as_.mov(ptr[r14 + list], rcx);
+  as_.mov(ptr[rdi + offsetof(Frame, site)], rdx);
+  as_.mov(rcx, HeadOf(kLive | kDirect | kTagParent, scope.num_slots));
+  as_.mov(ptr[rdi + offsetof(Frame, refs)], rcx);
+  // The tag, and its count, become the body's.
+  Xbyak::Label empty, less;
+  as_.mov(rcx, ptr[rax + kCellTag]);
+  as_.mov(ptr[rdi + offsetof(Frame, parent)], rcx);
+  as_.xor_(edx, edx);
+  as_.test(rcx, rcx);
+  as_.jz(empty, CodeGenerator::T_SHORT);
+  as_.mov(edx, dword[rcx + static_cast<int>(offsetof(TagNode, depth))]);
+  as_.L(empty);
+  as_.inc(edx);
+  as_.mov(dword[rdi + static_cast<int>(offsetof(Frame, depth))], edx);
+  as_.cmp(rdx, ptr[r12 + RunAt(offsetof(NativeRun, max_depth))]);
+  as_.jbe(less, CodeGenerator::T_SHORT);
+  as_.mov(ptr[r12 + RunAt(offsetof(NativeRun, max_depth))], rdx);
+  as_.L(less);
+  as_.inc(r15);
+  as_.inc(qword[r12 + RunAt(offsetof(NativeRun, calls))]);
+  as_.inc(qword[r12 + RunAt(offsetof(NativeRun, released))]);
+  // The Force waits for the cell.
+  as_.mov(byte[rax + kCellState], static_cast<uint32_t>(DelayCell::State::Running));
+  as_.mov(ptr[rax + kCellBody], rdi);
+  as_.lea(rcx, ptr[rbx + frame_at::kStart]);
+  as_.mov(ptr[rax + kCellWaiter], rcx);
+  as_.mov(dword[rax + kCellWaiterPc], kNone);
+  as_.inc(dword[rbx + frame_at::kHead]);
+  as_.inc(dword[rax]);
+  as_.mov(ptr[rbx + frame_at::kResume], rsi);
+  as_.lea(rbx, ptr[rdi + sizeof(Frame)]);
+  scope_ = &scope;
+  as_.mov(Slot(scope.cell_slot), rax);
+  for (uint32_t i = 0; i < site.together.size(); ++i) {
+    uint32_t to = site.together[i].to;
+    if (to == kNone) continue;
+    int at = kCellValue + static_cast<int>((i + site.late_operands) * sizeof(Value));
+    as_.movzx(ecx, byte[rax + at + kKind]);
+    as_.mov(rdx, qword[rax + at + kBits]);
+    as_.mov(byte[rax + at + kKind], static_cast<uint32_t>(ValueKind::Word));
+    as_.or_(ecx, kPresent);
+    as_.mov(Slot(to), rdx);
+    as_.mov(State(to), cl);
+  }
+  GoToScope(scope);
+}
+
+// A Return of what may be a delayed body. rax: the head of the frame, xor that of one that direct code has called.
+void NativeDirectMaker::EmitReturnBody(uint32_t at) {
+  const DirectInstr& in = code_[at];
+  if (scope_->cell_slot == kNone) return as_.jmp(OnBy(Stub::Return, at));
+  as_.mov(rdx, ~(uint64_t{kHasTag} << 32));
+  as_.and_(rax, rdx);
+  as_.mov(rcx, uint64_t{kDirectCaller ^ kTagParent} << 32);
+  as_.cmp(rax, rcx);
+  as_.jne(OnBy(Stub::Return, at));
+  as_.mov(rdi, Slot(scope_->cell_slot));
+  if (in.op == Direct::ReturnConstant) Constant(rax, int64_t{static_cast<int16_t>(in.d)});
+  else as_.mov(rax, Slot(in.a));
+  if (in.op == Direct::ReturnOpen) as_.movzx(edx, State(in.a));
+  else as_.mov(edx, kWord);
+  as_.mov(ecx, static_cast<uint32_t>(in.b * sizeof(Frame*)));
+  as_.mov(rsi, reinterpret_cast<uint64_t>(&in));
+  JumpAt(OffsetOf(Stub::ReturnBody));
+}
+
+// As Worker::ReturnBody. rax: the value; edx: its state; rdi: the cell; ecx: bytes to the list of free frames; rsi: the Return.
+void NativeDirectMaker::EmitReturnBodyStub() {
+  BeginStub(Stub::ReturnBody);
+  uint32_t other = OffsetOf(Stub::Return);
+  as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, sharing))], 0);
+  JumpAtIf(kNotEqual, other);
+  as_.cmp(rdi, ptr[r12 + RunAt(offsetof(NativeRun, goal))]);
+  JumpAtIf(kEqual, other);
+  as_.mov(r8, ptr[rdi + kCellWaiter]);
+  as_.test(r8, r8);
+  JumpAtIf(kEqual, other);
+  as_.test(dword[r8 + offsetof(Frame, flags_and_words)], static_cast<uint32_t>(kDirect));
+  JumpAtIf(kEqual, other);
+  as_.cmp(dword[rdi + kCellWaiterPc], kNone);
+  JumpAtIf(kNotEqual, other);
+  as_.test(byte[rdi + kCellFlags], kMoreWaiters);
+  JumpAtIf(kNotEqual, other);
+  as_.cmp(byte[rdi + kCellValue + kKind], static_cast<uint32_t>(ValueKind::Word));  // an operand that nobody wanted
+  JumpAtIf(kNotEqual, other);
+  // The frame goes, and its tags.
+  Xbyak::Label untagged, empty, kept, one_more, give, nowhere;
+  as_.test(dword[rbx + frame_at::kFlags], static_cast<uint32_t>(kHasTag));
+  as_.jz(untagged);
+  as_.mov(r9, ptr[rbx + frame_at::kTag]);
+  CallAt(OffsetOf(Stub::DropTag));
+  as_.L(untagged);
+  as_.mov(r9, ptr[rbx + frame_at::kParent]);
+  CallAt(OffsetOf(Stub::DropTag));
+  as_.mov(r10, ptr[r14 + rcx]);
+  as_.mov(dword[rbx + frame_at::kFlags], 0);
+  as_.mov(ptr[rbx + frame_at::kParent], r10);
+  as_.lea(r10, ptr[rbx + frame_at::kStart]);
+  as_.mov(ptr[r14 + rcx], r10);
+  as_.dec(r15);
+  // The cell is full.
+  as_.dec(dword[r8 + offsetof(Frame, refs)]);
+  as_.mov(r10, ptr[r8 + offsetof(Frame, resume)]);  // the Force
+  as_.mov(byte[rdi + kCellState], static_cast<uint32_t>(DelayCell::State::Full));
+  as_.mov(qword[rdi + kCellBody], 0);
+  as_.mov(qword[rdi + kCellWaiter], 0);
+  as_.dec(dword[rdi]);
+  as_.lea(rbx, ptr[r8 + sizeof(Frame)]);
+  as_.test(word[r10 + offsetof(DirectInstr, a)], kLastUse);
+  as_.jz(kept);
+  as_.cmp(dword[rdi], 1);
+  as_.jne(one_more);
+  CallAt(OffsetOf(Stub::FreeCell));  // nobody else asks for the value
+  as_.jmp(give);
+  as_.L(one_more);
+  as_.dec(dword[rdi]);
+  as_.L(kept);
+  Xbyak::Label uncounted;
+  as_.cmp(edx, kWord);
+  as_.je(uncounted, CodeGenerator::T_SHORT);
+  as_.inc(dword[rax]);
+  as_.L(uncounted);
+  as_.mov(ecx, edx);
+  as_.and_(ecx, 7);
+  as_.mov(byte[rdi + kCellValue + kKind], cl);
+  as_.mov(qword[rdi + kCellValue + kBits], rax);
+  // And the Force has its value: the state of a plain slot may be anything.
+  as_.L(give);
+  as_.movzx(ecx, word[r10 + offsetof(DirectInstr, d)]);
+  as_.mov(ptr[rbx + rcx * 8], rax);
+  as_.mov(r9d, dword[rbx + frame_at::kFlags]);
+  as_.shr(r9d, kFlagBits);
+  as_.lea(r9, ptr[rbx + r9 * 8]);
+  as_.mov(byte[r9 + rcx], dl);
+  static_assert(sizeof(DirectInstr) == 16);
+  as_.lea(rax, ptr[r10 + sizeof(DirectInstr)]);
+  as_.mov(rcx, rax);
+  as_.sub(rcx, ptr[r12 + RunAt(offsetof(NativeRun, first))]);
+  as_.shr(rcx, 4);
+  as_.mov(rdx, ptr[r12 + RunAt(offsetof(NativeRun, entries))]);
+  as_.mov(ecx, dword[rdx + rcx * 4]);
+  as_.test(ecx, ecx);
+  as_.jz(native_.leave);
+  as_.add(rcx, ptr[r12 + RunAt(offsetof(NativeRun, base))]);
+  as_.jmp(rcx);
+}
+
+void NativeDirectMaker::EmitForceStubs() {
+  // r9: a tag, of which one count is given back, or null. These two are called, and change nothing that EmitReturnBodyStub has in registers.
+  BeginStub(Stub::DropTag);
+  Xbyak::Label last, none;
+  as_.test(r9, r9);
+  as_.jz(none);
+  as_.cmp(dword[r9], 1);
+  as_.je(last);
+  as_.dec(dword[r9]);
+  as_.L(none);
+  as_.ret();
+  as_.L(last);
+  auto call = [&](const void* function) {
+    const Xbyak::Reg64 kept[] = {rax, rcx, rdx, rsi, rdi, r8, r10};
+    for (const Xbyak::Reg64& each : kept) as_.push(each);
+    as_.sub(rsp, 8);
+    if (function == reinterpret_cast<const void*>(&NativeHelp::DropTag)) as_.mov(rsi, r9);
+    else as_.mov(rsi, rdi);
+    as_.mov(rdi, r12);
+    as_.mov(rax, reinterpret_cast<uint64_t>(function));
+    as_.call(rax);
+    as_.add(rsp, 8);
+    for (size_t i = std::size(kept); i-- > 0;) as_.pop(kept[i]);
+    as_.ret();
+  };
+  call(reinterpret_cast<const void*>(&NativeHelp::DropTag));
+  // rdi: a cell.
+  BeginStub(Stub::FreeCell);
+  call(reinterpret_cast<const void*>(&NativeHelp::FreeCell));
+  EmitEnterStub();
+  EmitReturnBodyStub();
+}
+
+}  // namespace df::tagged

@@ -171,7 +171,8 @@ struct SiteCode {
   struct Chance {
     uint8_t left = kMost, passed = 0;
     static constexpr uint8_t kMost = 16;
-    bool Take() { return left || ++passed % 64 == 0; }
+    static constexpr uint8_t kOften = 64;
+    bool Take() { return left || ++passed % kOften == 0; }
     void TellDone(uint32_t times) { left = static_cast<uint8_t>(std::min<uint32_t>(kMost, left + times)); }
     void Tell(bool done) { left = static_cast<uint8_t>(done ? left + (left < kMost) : left - std::min<uint8_t>(left, 2)); }
   };

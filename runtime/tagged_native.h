@@ -32,6 +32,7 @@ struct NativeRun {
   memory::Counters* counters = nullptr;  // of this thread
   memory::SmallBlocks* blocks = nullptr;
   uint8_t* words_rest = nullptr;     // Worker::words_rest_
+  void** cell_lists = nullptr;       // of free delayed calls
   const DelayCell* goal = nullptr;   // Worker::goal_
   // These change only where native code has called something else.
   uint32_t sharing = 0;              // Sharing()
@@ -42,7 +43,7 @@ struct NativeRun {
   const DirectInstr* first = nullptr;
   const uint8_t* base = nullptr;
   // Added to: by delayed calls,
-  uint64_t released = 0, calls = 0, max_depth = 0;
+  uint64_t delays = 0, released = 0, calls = 0, max_depth = 0;
   // and with Options::count also by others.
   uint64_t regions = 0, firings = 0, loops = 0;
 };

@@ -91,6 +91,8 @@ void NativeDirectMaker::EmitStubs() {
   does(Stub::Delay, NativeHelp::Delay);
   does(Stub::MoveMany, NativeHelp::MoveMany);
   does(Stub::ForgetTag, NativeHelp::ForgetTag);
+  does(Stub::GiveTag, NativeHelp::GiveTag);
+  does(Stub::Order, NativeHelp::Order);
   goes(Stub::Force, NativeHelp::Force);
   goes(Stub::Return, NativeHelp::Return);
   goes(Stub::ReturnMany, NativeHelp::ReturnMany);
@@ -171,7 +173,7 @@ void NativeDirectMaker::Emit(uint32_t at) {
     case Direct::ApplyOpen: return CallStub(Stub::Apply, at);
     case Direct::ApplyMany: return CallStub(Stub::ApplyMany, at);
     case Direct::Defer: return CallStub(Stub::Defer, at);
-    case Direct::Delay: return CallStub(Stub::Delay, at);
+    case Direct::Delay: return EmitDelay(at);
     case Direct::Match: return EmitMatch(at);
     case Direct::Field:
     case Direct::TwoFields:
@@ -287,11 +289,12 @@ void NativeDirectMaker::EmitBranch(uint32_t at, const Decoded& op) {
   const DirectInstr& in = code_[at];
   bool slots = op.form == NativeForm::BranchSlotSlot;
   if (op.integer) {
+    const Xbyak::Label& large = ByOrder(at);
     as_.cmp(State(in.a), kWord);
-    as_.jne(ExitTo(at));
+    as_.jne(large);
     if (slots) {
       as_.cmp(State(in.b), kWord);
-      as_.jne(ExitTo(at));
+      as_.jne(large);
     }
   }
   if (slots) {
@@ -371,6 +374,11 @@ const Xbyak::Label& NativeDirectMaker::By(Stub stub, uint32_t at) {
   return out_of_line_.back().label;
 }
 
+const Xbyak::Label& NativeDirectMaker::ByOrder(uint32_t at) {
+  out_of_line_.push_back({Xbyak::Label(), OutOfLine::Kind::Order, Stub::Order, at});
+  return out_of_line_.back().label;
+}
+
 const Xbyak::Label& NativeDirectMaker::OnBy(Stub stub, uint32_t at) {
   if (out_of_line_.empty() || out_of_line_.back().at != at || out_of_line_.back().kind != OutOfLine::Kind::OnBy || out_of_line_.back().stub != stub)
     out_of_line_.push_back({Xbyak::Label(), OutOfLine::Kind::OnBy, stub, at});
@@ -401,6 +409,13 @@ void NativeDirectMaker::EmitOutOfLine() {
         CallAt(OffsetOf(one.stub));
         GoToIf(kNotEqual, one.at + 1);
         Exit(one.at, false);
+        break;
+      case OutOfLine::Kind::Order:
+        as_.mov(rsi, reinterpret_cast<uint64_t>(&code_[one.at]));
+        CallAt(OffsetOf(Stub::Order));
+        as_.cmp(rax, 0);
+        GoToIf(ConditionOf(Decode(code_[one.at].op).op), code_[one.at].x);
+        GoTo(code_[one.at].y);
         break;
       case OutOfLine::Kind::OnBy:
         as_.mov(rsi, reinterpret_cast<uint64_t>(&code_[one.at]));

@@ -32,7 +32,7 @@ class NativeDirectMaker : private NativeArithmetic {
  private:
   // What stands once in the program and is called: see NativeHelp.
   enum class Stub : uint8_t { Apply, ApplyMany, Defer, Fields, Construct, Delay, MoveMany, ForgetTag, Force, Return, ReturnMany, Next,
-                              Drop, DropTag, FreeCell, Enter, ReturnBody, Count };
+                              GiveTag, Order, Drop, DropTag, FreeCell, Enter, ReturnBody, Count };
   static constexpr uint32_t kFewFields = 12;  // constructors of more are made and read by NativeHelp
   // A field that is read, and where it goes.
   struct FieldTo {
@@ -64,8 +64,10 @@ class NativeDirectMaker : private NativeArithmetic {
 
   // tagged_native_direct_data.cpp
   void EmitFields(uint32_t at);
+  uint32_t FieldsOf(uint32_t at, uint32_t constructor) const;
   void EmitFieldPlain(uint32_t at);
   void EmitConstruct(uint32_t at);
+  void EmitOperand(uint32_t operand, int at);
   void EmitMatch(uint32_t at);
   void ReadConstructor(uint32_t slot);
   void Retain(const Xbyak::Reg64& object);
@@ -79,6 +81,7 @@ class NativeDirectMaker : private NativeArithmetic {
 
   // tagged_native_direct_force.cpp
   void EmitForce(uint32_t at);
+  void EmitDelay(uint32_t at);
   void EmitForceStubs();
   void EmitEnterStub();
   void EmitReturnBodyStub();
@@ -95,6 +98,8 @@ class NativeDirectMaker : private NativeArithmetic {
 
   // Out of line: the stub does the instruction, and the code goes on behind it; 0: native code is left.
   const Xbyak::Label& By(Stub stub, uint32_t at);
+  // Out of line, for a branch on Integers that are not both words.
+  const Xbyak::Label& ByOrder(uint32_t at);
   // Out of line: the stub says where to go on.
   const Xbyak::Label& OnBy(Stub stub, uint32_t at);
   // Here.
@@ -130,7 +135,7 @@ class NativeDirectMaker : private NativeArithmetic {
   std::vector<std::pair<uint32_t, uint32_t>> begin_jumps_;  // the same; index of a scope
   struct OutOfLine {
     Xbyak::Label label;
-    enum class Kind : uint8_t { Exit, FullExit, By, OnBy } kind;
+    enum class Kind : uint8_t { Exit, FullExit, By, OnBy, Order } kind;
     Stub stub;
     uint32_t at;
   };

@@ -1,4 +1,6 @@
 // Direct code -> machine code: constructors, references, and counts.
+#include <algorithm>
+
 #include "runtime/tagged_direct_data.h"
 #include "runtime/tagged_native_direct.h"
 #include "runtime/tagged_native_layout.h"
@@ -10,12 +12,6 @@ using Xbyak::Reg64;
 using namespace Xbyak::util;
 
 namespace {
-
-#if defined(DFC_VERIFY) || defined(DFC_SANITIZED)
-constexpr bool kCountsAlive = true;  // every block is made and freed by functions
-#else
-constexpr bool kCountsAlive = false;
-#endif
 
 uint32_t BytesOf(uint32_t fields) { return static_cast<uint32_t>(sizeof(Data) + fields * sizeof(Value)); }
 
@@ -186,6 +182,16 @@ void NativeDirectMaker::EmitHeldBy(uint32_t field, const Xbyak::Label& other) {
   as_.L(good);
 }
 
+// How many fields the constructor has that Field, TwoFields or Fields take apart; 0: that is not known.
+uint32_t NativeDirectMaker::FieldsOf(uint32_t at, uint32_t constructor) const {
+  const ir::Graph& graph = *p_.graph;
+  uint32_t pc = p_.direct.pc_of[at];
+  ir::NodeId node = pc == kNone ? ir::NodeId() : p_.node_of[pc];
+  if (!node.valid() || graph.nodes[node].op != ir::Op::Field) return 0;
+  const ir::Type& type = graph.types[graph.TypeOf(graph.InputsOf(node)[0]).type];
+  return constructor < type.constructors.size() ? static_cast<uint32_t>(type.constructors[constructor].fields.size()) : 0;
+}
+
 // Field, TwoFields, Fields. First all fields are looked at; what cannot be done here, NativeHelp does from the beginning.
 void NativeDirectMaker::EmitFields(uint32_t at) {
   const DirectInstr& in = code_[at];
@@ -260,9 +266,11 @@ void NativeDirectMaker::EmitFields(uint32_t at) {
     Xbyak::Label held;
     as_.cmp(dword[rax], 1);
     as_.jne(held);
-    as_.cmp(byte[rax + offsetof(Object, few_fields)], count);
+    uint32_t total = FieldsOf(at, constructor);
+    if (total < count || total > kFewFields) total = count;
+    as_.cmp(byte[rax + offsetof(Object, few_fields)], total);
     as_.jne(other);
-    // It goes, and its fields move; what a delayed call holds may be held by others too.
+    // It goes, and its fields move, but for those that nobody wants; what a delayed call holds may be held by others too.
     for (uint32_t i = 0; i < count; ++i) {
       kept(i);
       if (!read[i].plain) {
@@ -286,7 +294,16 @@ void NativeDirectMaker::EmitFields(uint32_t at) {
       CallAt(OffsetOf(Stub::Drop));
       as_.L(moved);
     }
-    CallAt(free_[count]);
+    for (uint32_t field = 0; field < total; ++field) {
+      if (std::any_of(read.begin(), read.end(), [&](const FieldTo& one) { return one.field == field; })) continue;
+      Xbyak::Label uncounted;
+      as_.cmp(byte[rax + FieldAt(field) + kKind], static_cast<uint32_t>(ValueKind::Word));
+      as_.je(uncounted, CodeGenerator::T_SHORT);
+      as_.mov(rdi, qword[rax + FieldAt(field) + kBits]);
+      CallAt(OffsetOf(Stub::Drop));
+      as_.L(uncounted);
+    }
+    CallAt(free_[total]);
     as_.jmp(done);
     as_.L(held);
     as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, sharing))], 0);
@@ -316,6 +333,34 @@ void NativeDirectMaker::EmitFieldPlain(uint32_t at) {
   if (in.a & kLastUse) ReleaseIn(a);
 }
 
+// An operand of a list becomes the Value that stands so many bytes behind rax.
+void NativeDirectMaker::EmitOperand(uint32_t operand, int at) {
+  Xbyak::Address kind = byte[rax + at + kKind];
+  uint32_t slot = operand & kOperandIndex;
+  if (IsConstant(operand)) {
+    const Value& constant = p_.constants[operand & ~kConstant];
+    Constant(rdx, constant.word());
+    if (constant.counted()) Retain(rdx);
+    as_.mov(kind, static_cast<uint32_t>(constant.kind()));
+  } else if (operand & kPlainOperand) {
+    as_.mov(rdx, Slot(slot));
+    as_.mov(kind, static_cast<uint32_t>(ValueKind::Word));
+  } else {
+    as_.movzx(ecx, State(slot));
+    as_.mov(rdx, Slot(slot));
+    as_.and_(ecx, 7);
+    as_.mov(kind, cl);
+    if (!(operand & kLastOperand)) {
+      Xbyak::Label uncounted;
+      as_.test(ecx, ecx);
+      as_.jz(uncounted, CodeGenerator::T_SHORT);
+      Retain(rdx);
+      as_.L(uncounted);
+    }
+  }
+  as_.mov(qword[rax + at + kBits], rdx);
+}
+
 void NativeDirectMaker::EmitConstruct(uint32_t at) {
   const DirectInstr& in = code_[at];
   if (in.b > kFewFields) return CallStub(Stub::Construct, at);
@@ -327,32 +372,7 @@ void NativeDirectMaker::EmitConstruct(uint32_t at) {
   as_.mov(rcx, bits);
   as_.mov(ptr[rax], rcx);
   const uint32_t* list = p_.direct.operands.data() + in.x;
-  for (uint32_t i = 0; i < in.b; ++i) {
-    Xbyak::Address kind = byte[rax + FieldAt(i) + kKind], to = qword[rax + FieldAt(i) + kBits];
-    uint32_t slot = list[i] & kOperandIndex;
-    if (IsConstant(list[i])) {
-      const Value& constant = p_.constants[list[i] & ~kConstant];
-      Constant(rdx, constant.word());
-      if (constant.counted()) Retain(rdx);
-      as_.mov(kind, static_cast<uint32_t>(constant.kind()));
-    } else if (list[i] & kPlainOperand) {
-      as_.mov(rdx, Slot(slot));
-      as_.mov(kind, static_cast<uint32_t>(ValueKind::Word));
-    } else {
-      as_.movzx(ecx, State(slot));
-      as_.mov(rdx, Slot(slot));
-      as_.and_(ecx, 7);
-      as_.mov(kind, cl);
-      if (!(list[i] & kLastOperand)) {
-        Xbyak::Label uncounted;
-        as_.test(ecx, ecx);
-        as_.jz(uncounted);
-        Retain(rdx);
-        as_.L(uncounted);
-      }
-    }
-    as_.mov(to, rdx);
-  }
+  for (uint32_t i = 0; i < in.b; ++i) EmitOperand(list[i], FieldAt(i));
   as_.mov(Slot(in.d), rax);
   as_.mov(State(in.d), kObject);
 }

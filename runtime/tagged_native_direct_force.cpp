@@ -81,13 +81,28 @@ void NativeDirectMaker::EmitEnterStub() {
   as_.mov(rcx, ptr[rdx + static_cast<int>(offsetof(SiteCode, native_body))]);
   as_.test(rcx, rcx);
   JumpAtIf(kEqual, other);
+  // What Worker::RunAhead would try is left to it, as long as that is worth it: SiteCode::Chance::Take.
+  constexpr int kForced = offsetof(SiteCode, forced);
+  Xbyak::Label go;
+  as_.cmp(byte[rdx + static_cast<int>(offsetof(SiteCode, ahead))], 0);
+  as_.je(go);
+  as_.cmp(byte[rdx + kForced + static_cast<int>(offsetof(SiteCode::Chance, left))], 0);
+  JumpAtIf(kNotEqual, other);
+  as_.cmp(rax, ptr[r12 + RunAt(offsetof(NativeRun, goal))]);
+  JumpAtIf(kEqual, other);
+  as_.movzx(edi, byte[rdx + kForced + static_cast<int>(offsetof(SiteCode::Chance, passed))]);
+  as_.inc(edi);
+  as_.test(edi, SiteCode::Chance::kOften - 1);
+  JumpAtIf(kEqual, other);
+  as_.mov(byte[rdx + kForced + static_cast<int>(offsetof(SiteCode::Chance, passed))], dil);
+  as_.L(go);
   as_.jmp(rcx);
 }
 
 // SiteCode::native_body: as Worker::EnterBody. rax: the cell; rdx: its site; rsi: the Force.
 void NativeDirectMaker::EmitBody(uint32_t index) {
   const SiteCode& site = p_.sites[index];
-  if (site.type != SiteType::Delay || !site.callee || site.callee->direct == kNone || site.ahead) return;
+  if (site.type != SiteType::Delay || !site.callee || site.callee->direct == kNone) return;
   const ScopeCode& scope = *site.callee;
   native_.bodies.emplace_back(index, static_cast<uint32_t>(as_.getSize()));
   int list = static_cast<int>(FramePool::ListOf(scope.frame_bytes) * sizeof(Frame*));
@@ -142,6 +157,54 @@ void NativeDirectMaker::EmitBody(uint32_t index) {
     as_.mov(State(to), cl);
   }
   GoToScope(scope);
+}
+
+// As Worker::DelayDirect where no body is tried. The frame's tag is made by NativeHelp.
+void NativeDirectMaker::EmitDelay(uint32_t at) {
+  const DirectInstr& in = code_[at];
+  const SiteCode& site = p_.sites[in.y];
+  if (kCountsAlive || site.eager) return CallStub(Stub::Delay, at);
+  const Xbyak::Label& other = By(Stub::Delay, at);
+  Xbyak::Label tagged, empty;
+  as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, unpins))], 0);
+  as_.jne(other);
+  as_.test(dword[rbx + frame_at::kFlags], static_cast<uint32_t>(kHasTag));
+  as_.jnz(tagged, CodeGenerator::T_SHORT);
+  CallStub(Stub::GiveTag, at);
+  as_.L(tagged);
+  int list = static_cast<int>(site.cell_bytes / Pool<DelayCell>::kUnit * sizeof(void*));
+  as_.mov(rdx, ptr[r12 + RunAt(offsetof(NativeRun, cell_lists))]);
+  as_.mov(rax, ptr[rdx + list]);
+  as_.test(rax, rax);
+  as_.jz(other);
+  as_.mov(rcx, ptr[rax]);
+  as_.mov(ptr[rdx + list], rcx);
+  // One holder, and nothing else in the words before the site.
+  as_.mov(rcx, 1 | uint64_t{static_cast<uint8_t>(ObjectKind::Delay)} << 8 * kObjectKind);
+  as_.mov(ptr[rax], rcx);
+  static_assert(kCellState == 8 && kCellFlags == 11 && kCellSite == 16);
+  as_.mov(rcx, uint64_t{site.callee->direct != kNone ? kStartsDirect : 0} << 8 * (kCellFlags - kCellState));
+  as_.mov(ptr[rax + kCellState], rcx);
+  as_.mov(rcx, reinterpret_cast<uint64_t>(&site));
+  as_.mov(ptr[rax + kCellSite], rcx);
+  as_.xor_(ecx, ecx);
+  as_.test(dword[rbx + frame_at::kFlags], static_cast<uint32_t>(kHasTag));
+  as_.jz(empty, CodeGenerator::T_SHORT);  // the root's
+  as_.mov(rcx, ptr[rbx + frame_at::kTag]);
+  as_.test(rcx, rcx);
+  as_.jz(empty, CodeGenerator::T_SHORT);
+  Retain(rcx);
+  as_.L(empty);
+  as_.mov(ptr[rax + kCellTag], rcx);
+  as_.mov(qword[rax + kCellWaiter], 0);
+  as_.inc(qword[r12 + RunAt(offsetof(NativeRun, delays))]);
+  if (site.own_place) {
+    as_.mov(byte[rax + kCellValue + kKind], static_cast<uint32_t>(ValueKind::Word));
+    as_.mov(qword[rax + kCellValue + kBits], 0);
+  }
+  for (uint32_t i = 0; i < in.b; ++i) EmitOperand(p_.direct.operands[in.x + i], kCellValue + static_cast<int>((i + site.late_operands) * sizeof(Value)));
+  as_.mov(Slot(in.d), rax);
+  as_.mov(State(in.d), kReference);
 }
 
 // A Return of what may be a delayed body. rax: the head of the frame, xor that of one that direct code has called.

@@ -15,6 +15,8 @@ Frame* FrameOf(uint64_t* slots) { return reinterpret_cast<Frame*>(slots) - 1; }
   Worker& w = *run->worker;
   w.budget_ = static_cast<uint32_t>(run->budget);
   w.pool_.CountDirect(run->frames);
+  w.live_cells_ += static_cast<int64_t>(run->delays);
+  w.stats_.delays += std::exchange(run->delays, 0);
   Frame* frame = FrameOf(slots);
   frame->resume = at;
   w.now_ = frame;
@@ -116,6 +118,28 @@ uint64_t NativeHelp::ForgetTag(NativeRun* run, const DirectInstr* at, uint64_t* 
     Worker::ForgetTag(frame);
     return true;
   });
+}
+
+uint64_t NativeHelp::GiveTag(NativeRun* run, const DirectInstr* at, uint64_t* slots) noexcept {
+  return Do(run, at, slots, [](Worker&, Frame* frame) {
+    TagOf(frame);
+    return true;
+  });
+}
+
+uint64_t NativeHelp::Order(NativeRun*, const DirectInstr* at, uint64_t* slots) noexcept {
+  const uint8_t* states = FrameOf(slots)->states();
+  switch (at->op) {
+#define DF_DIRECT_BINARY(name, type, condition, expression)
+#define DF_DIRECT_COMPARE(name, expression)
+#define DF_DIRECT_UNARY(name, type, condition, expression)
+#define DF_DIRECT_INTEGER(name, expression)
+#define DF_DIRECT_INTEGER_COMPARE(name, expression) case Direct::Branch##name##ZRK:
+#define DF_DIRECT(name, operands)
+#include "runtime/tagged_direct_ops.def"
+    return static_cast<uint64_t>(OrderOf(slots[at->a], states[at->a], static_cast<uint64_t>(int64_t{static_cast<int16_t>(at->b)}), kWord));
+    default: return static_cast<uint64_t>(OrderOf(slots[at->a], states[at->a], slots[at->b], states[at->b]));
+  }
 }
 
 const void* NativeHelp::Force(NativeRun* run, const DirectInstr* at, uint64_t* slots) noexcept {

@@ -28,6 +28,12 @@ inline constexpr int kCellState = offsetof(DelayCell, state), kCellWaiterPc = of
 inline constexpr int kCellFlags = kCellWaiterPc - 1;
 inline constexpr uint32_t kMoreWaiters = 0x40, kStartsDirect = 0x80;
 
+#if defined(DFC_VERIFY) || defined(DFC_SANITIZED)
+inline constexpr bool kCountsAlive = true;  // every block is made and freed by functions
+#else
+inline constexpr bool kCountsAlive = false;
+#endif
+
 }  // namespace df::tagged
 
 #pragma GCC diagnostic pop

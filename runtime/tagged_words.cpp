@@ -20,6 +20,7 @@ Frame* Worker::RunNative(const NativeCode& native, const void* entry, Frame* fra
   run.counters = &memory::counters;
   run.blocks = &memory::small_blocks;
   run.words_rest = words_rest_.data();
+  run.cell_lists = cells_.FreeLists();
   run.sharing = Sharing();
   run.unpins = !unpins_.empty();
   run.poll = poll_due_;
@@ -31,6 +32,8 @@ Frame* Worker::RunNative(const NativeCode& native, const void* entry, Frame* fra
   stats_.firings += run.firings;
   stats_.calls += run.calls;
   stats_.released += run.released;
+  live_cells_ += static_cast<int64_t>(run.delays);
+  stats_.delays += run.delays;
   stats_.loops += run.loops;
   stats_.max_depth = std::max(stats_.max_depth, run.max_depth);
   *at = run.at;

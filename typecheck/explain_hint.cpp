@@ -59,6 +59,14 @@ bool Checker::HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*
       diags_.Hint(fmt::format("it is a function: `({}) x` applies it", diags_.sources().Text(span)));
     else diags_.Hint(fmt::format("`.` joins two functions; `$` applies one: `{} $ {}`", text(args[0]), text(args[1])));
   }
+  // `putStrLn person.name`
+  const auto* outer = infix && name == "." && args.size() == 2 ? llvm::dyn_cast<ast::AppExpr>(args[0]) : nullptr;
+  if (outer && args[0]->span.end + 1 == args[1]->span.begin && IsShort(text(outer)) && IsVariable(text(args[1]))) {
+    std::string_view last = text(outer->args.back()), whole = text(outer);
+    diags_.Hint(fmt::format("a function stands before its argument: `{} ({} {})`", whole.substr(0, whole.size() - last.size() - 1),
+                            text(args[1]), last));
+    return true;
+  }
   // `error "no " ++ name`, `putStrLn "n = " ++ show n`
   const auto* app = infix && args.size() == 2 ? llvm::dyn_cast<ast::AppExpr>(args[0]) : nullptr;
   const auto* fn = app && app->args.size() == 1 ? llvm::dyn_cast<ast::VarExpr>(app->fn) : nullptr;

@@ -285,6 +285,9 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   if (wants_string && number && KnownVar("show").valid() && IsShort(text))
     return void(diags_.Hint(fmt::format("`show {}` is the number as a string", Parenthesized(text))));
   if (!expected.valid() && has_string && op == "+") return void(diags_.Hint("`++` joins strings and lists"));
+  if ((whole(wanted) || fraction(wanted)) && has_string && text.size() > 2 && text.size() < 20 && text[0] == '"' &&
+      llvm::all_of(text.substr(1, text.size() - 2), [](char c) { return c >= '0' && c <= '9'; }))
+    return void(diags_.Hint(fmt::format("without its quotes it is a number: `{}`", text.substr(1, text.size() - 2))));
   if (whole(wanted) && found == Builtin::Char && (op == "+" || op == "-") && IsShort(text))
     return void(diags_.Hint(fmt::format("`ord {}` of `Data.Char` is the number of a character", Parenthesized(text))));
   // Kinds of numbers.

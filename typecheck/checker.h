@@ -327,12 +327,14 @@ class Checker {
     bool plain = true;                       // no argument is an action
     VarId var;                               // what the name means by itself, if it is such an operation
     bool open = false;                       // the stack is not known that far yet
+    bool several = false;                    // several imports bring the name, each with its own
   };
   // An operation in a local function without a signature: the uses of the function may tell the stack.
   struct StackHole {
     ast::Name name;
     TypeId own, monad;    // the monad that the operation has by itself, and the one that is to be found
     core::LetExpr* node;  // `let op = .. in op`
+    bool several;         // as in StackUse
   };
   TyConId MonadOf(TypeId action) const;
   bool IsTransformer(TyConId con) const;
@@ -344,7 +346,7 @@ class Checker {
   core::Expr* ThroughNewtype(core::Expr* operation, const StackUse& use, size_t level);
   // False if the name means the same as everywhere.
   bool FindStackUse(const ast::Name& name, size_t given, TypeId expected, StackUse& use);
-  core::Expr* OpenStackUse(const ast::Name& name, VarId var, Span span);
+  core::Expr* OpenStackUse(const ast::Name& name, const StackUse& use, Span span);
   bool SettleStackUse(StackHole& hole, bool force);
   void SettleStackUses(size_t mark, llvm::function_ref<bool(const StackHole&)> force);
   bool IsOpenStackUse(const StackHole& hole, size_t mark);

@@ -154,9 +154,10 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
   if (name && FindStackUse(name->name, args.size(), expected, stack))
     return CheckStackUse(stack, args, fn->span, span, expected, why);
   size_t mark = wanted_.size();
-  core::Expr* head = !stack.var.valid()                  ? Infer(fn)
-                     : stack.open && local_groups_ > 0 ? OpenStackUse(name->name, stack.var, fn->span)
-                                                         : Use(stack.var, fn->span);
+  core::Expr* head = nullptr;
+  if (stack.open && local_groups_ > 0) head = OpenStackUse(name->name, stack, fn->span);
+  else if (stack.var.valid() && !stack.several) head = Use(stack.var, fn->span);
+  else head = Infer(fn);
   Reason reason;
   reason.kind = infix ? Reason::Operand : Reason::Argument;
   reason.outer = &why;

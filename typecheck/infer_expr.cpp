@@ -143,9 +143,10 @@ core::Expr* Checker::UseCon(ConId id, Span span) {
 core::Expr* Checker::CheckVar(const ast::Name& name, Span span, TypeId expected, const Reason& why) {
   StackUse stack;
   if (FindStackUse(name, 0, expected, stack)) return CheckStackUse(stack, {}, span, span, expected, why);
-  VarId var = FindValue(name);
+  const bool open = stack.open && local_groups_ > 0;
+  VarId var = open ? stack.var : FindValue(name);
   if (!var.valid()) return ErrorNode(expected, span);
-  core::Expr* use = stack.open && local_groups_ > 0 ? OpenStackUse(name, var, span) : Use(var, span);
+  core::Expr* use = open ? OpenStackUse(name, stack, span) : Use(var, span);
   subject_ = var;
   bool ok = Expect(expected, use->type, span, why);
   subject_ = VarId();

@@ -201,14 +201,13 @@ bool Checker::FindStackUse(const ast::Name& name, size_t given, TypeId expected,
   const StackKind kind = KindOfStackName(name.text);
   // By itself `local` below the outermost monad would need what it changes to be known first.
   use.var = VarId();
-  use.open = false;
+  use.open = use.several = false;
   if (kind == StackKind::None || options_.library || (kind == StackKind::Map && given == 0)) return false;
   VarId var = FindValue(name, false);
   if (!var.valid() || !program_.vars[var].from_library) return false;
   llvm::SmallVector<TypeId> params;
   TyConId own = MonadOf(types_.SplitFun(program_.vars[var].scheme.type, params));
-  bool several = false;
-  if (!own.valid() || given > params.size() || !IsTransformer(own) || !IsStackName(name, &several)) return false;
+  if (!own.valid() || given > params.size() || !IsTransformer(own) || !IsStackName(name, &use.several)) return false;
   use.var = var;
   auto unknown = [&](TypeId type) {
     use.open = kind != StackKind::Map && types_.Kind(unify_.Head(type)) == TypeKind::Meta;
@@ -242,17 +241,18 @@ bool Checker::FindStackUse(const ast::Name& name, size_t given, TypeId expected,
     use.through.push_back(through);
   }
   use.plain = kind == StackKind::Plain;
-  return use.monads.size() > 1 || use.op != var || several;
+  return use.monads.size() > 1 || use.op != var || use.several;
 }
 
 // The operation, of a monad that is to be found: `let op = .. in op`, whose value SettleStackUses puts in.
-core::Expr* Checker::OpenStackUse(const ast::Name& name, VarId var, Span span) {
+core::Expr* Checker::OpenStackUse(const ast::Name& name, const StackUse& use, Span span) {
+  const VarId var = use.var;
   const core::Scheme& scheme = program_.vars[var].scheme;
   TypeArgs args;
   for (size_t i = 0; i < scheme.tyvars.size(); ++i) args.push_back(unify_.Fresh());
   llvm::SmallVector<TypeId> params;
   TypeId action = types_.SplitFun(types_.Substitute(scheme.type, scheme.tyvars, args), params);
-  StackHole hole{name, types_.FnOf(action), unify_.Fresh(), nullptr};
+  StackHole hole{name, types_.FnOf(action), unify_.Fresh(), nullptr, use.several};
   Require(KnownClass("Monad"), hole.monad, {Origin::Use, span, program_.vars[var].name, var});
   // `catchError` has it in its arguments too.
   auto opened = [&](auto& self, TypeId part) -> TypeId {
@@ -278,7 +278,8 @@ bool Checker::SettleStackUse(StackHole& hole, bool force) {
     value = CheckStackUse(use, {}, span, span, type, Reason{});
   } else {
     if (use.open && !force) return false;
-    value = Use(FindValue(hole.name, false), span);
+    VarId var = FindValue(hole.name);
+    value = var.valid() ? Use(var, span) : ErrorNode(unify_.FreshAny(), span);
     // Of what has arguments it is the action that clashes.
     TypeId wanted = type, own = value->type;
     for (TypeId from, to, given, result; unify_.IsFun(own, &from, &to) && unify_.IsFun(wanted, &given, &result);
@@ -309,6 +310,7 @@ void Checker::SettleStackUses(size_t mark, llvm::function_ref<bool(const StackHo
 // Whether the uses of a local function are to tell the stack: it has operations of several transformers, or the function stands in
 // an action in whose stack the operation is another one than by itself. What it is by itself may be used in several stacks.
 bool Checker::IsOpenStackUse(const StackHole& hole, size_t mark) {
+  if (hole.several) return true;
   TypeId monad = unify_.Zonk(hole.monad), head = unify_.Head(hole.own);
   for (size_t i = mark; i < stack_holes_.size(); ++i)
     if (unify_.Zonk(stack_holes_[i].monad) == monad && unify_.Head(stack_holes_[i].own) != head) return true;

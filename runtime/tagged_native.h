@@ -56,12 +56,12 @@ class NativeCode {
     uint32_t offset = entries_[static_cast<size_t>(at - first_)];
     return offset ? base_ + offset : nullptr;
   }
+  // Where a function that native code has called sends it to be left.
+  const void* Left() const { return base_ + left_; }
   // UBSan would look for the type of a function in front of its code, where there is nothing.
 #ifdef __clang__
   [[clang::no_sanitize("function")]]
 #endif
-  // Where a function that native code has called sends it to be left.
-  const void* Left() const { return base_ + left_; }
   void Run(NativeRun& run, const void* entry) const {
     run.entries = entries_.data();
     run.first = first_;

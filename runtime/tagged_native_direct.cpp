@@ -90,7 +90,6 @@ void NativeDirectMaker::EmitStubs() {
   does(Stub::Construct, NativeHelp::Construct);
   does(Stub::Delay, NativeHelp::Delay);
   does(Stub::MoveMany, NativeHelp::MoveMany);
-  does(Stub::ForgetTag, NativeHelp::ForgetTag);
   does(Stub::GiveTag, NativeHelp::GiveTag);
   does(Stub::Order, NativeHelp::Order);
   goes(Stub::Force, NativeHelp::Force);

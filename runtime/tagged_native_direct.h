@@ -31,7 +31,7 @@ class NativeDirectMaker : private NativeArithmetic {
 
  private:
   // What stands once in the program and is called: see NativeHelp.
-  enum class Stub : uint8_t { Apply, ApplyMany, Defer, Fields, Construct, Delay, MoveMany, ForgetTag, Force, Return, ReturnMany, Next,
+  enum class Stub : uint8_t { Apply, ApplyMany, Defer, Fields, Construct, Delay, MoveMany, Force, Return, ReturnMany, Next,
                               GiveTag, Order, Drop, DropTag, FreeCell, Enter, ReturnBody, Count };
   static constexpr uint32_t kFewFields = 12;  // constructors of more are made and read by NativeHelp
   // A field that is read, and where it goes.
@@ -60,6 +60,7 @@ class NativeDirectMaker : private NativeArithmetic {
   void EmitGot(uint32_t at);
   void EmitReturn(uint32_t at);
   void EmitNext(uint32_t at);
+  void EmitForgetTag();
   void EmitMoveMany(uint32_t at);
 
   // tagged_native_direct_data.cpp

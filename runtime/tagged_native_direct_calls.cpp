@@ -140,11 +140,17 @@ void NativeDirectMaker::EmitReturn(uint32_t at) {
   as_.mov(rcx, uint64_t{kHasTag} << 32);
   as_.cmp(rax, rcx);
   as_.jne(other);
-  as_.mov(rsi, reinterpret_cast<uint64_t>(&in));
-  CallAt(OffsetOf(Stub::ForgetTag));
+  EmitForgetTag();
   as_.jmp(direct);
   as_.L(other);
   EmitReturnBody(at);
+}
+
+// As Worker::ForgetTag, of a frame that has one.
+void NativeDirectMaker::EmitForgetTag() {
+  as_.and_(dword[rbx + frame_at::kFlags], ~static_cast<uint32_t>(kHasTag));
+  as_.mov(r9, ptr[rbx + frame_at::kTag]);
+  CallAt(OffsetOf(Stub::DropTag));
 }
 
 void NativeDirectMaker::EmitNext(uint32_t at) {
@@ -160,8 +166,7 @@ void NativeDirectMaker::EmitNext(uint32_t at) {
   as_.test(dword[rbx + frame_at::kFlags], static_cast<uint32_t>(kHasTag));
   Xbyak::Label none;
   as_.jz(none);
-  as_.mov(rsi, reinterpret_cast<uint64_t>(&in));
-  CallAt(OffsetOf(Stub::ForgetTag));
+  EmitForgetTag();
   as_.L(none);
   if (in.y != at + 1) GoTo(in.y);
 }

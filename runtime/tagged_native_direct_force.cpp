@@ -313,6 +313,8 @@ void NativeDirectMaker::EmitForceStubs() {
   Xbyak::Label last, none;
   as_.test(r9, r9);
   as_.jz(none);
+  as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, sharing))], 0);
+  as_.jne(last);
   as_.cmp(dword[r9], 1);
   as_.je(last);
   as_.dec(dword[r9]);

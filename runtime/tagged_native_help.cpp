@@ -113,13 +113,6 @@ uint64_t NativeHelp::MoveMany(NativeRun* run, const DirectInstr* at, uint64_t* s
   });
 }
 
-uint64_t NativeHelp::ForgetTag(NativeRun* run, const DirectInstr* at, uint64_t* slots) noexcept {
-  return Do(run, at, slots, [](Worker&, Frame* frame) {
-    Worker::ForgetTag(frame);
-    return true;
-  });
-}
-
 uint64_t NativeHelp::GiveTag(NativeRun* run, const DirectInstr* at, uint64_t* slots) noexcept {
   return Do(run, at, slots, [](Worker&, Frame* frame) {
     TagOf(frame);

@@ -25,7 +25,6 @@ struct NativeHelp {
   static uint64_t Construct(NativeRun* run, const DirectInstr* at, uint64_t* slots) noexcept;
   static uint64_t Delay(NativeRun* run, const DirectInstr* at, uint64_t* slots) noexcept;
   static uint64_t MoveMany(NativeRun* run, const DirectInstr* at, uint64_t* slots) noexcept;
-  static uint64_t ForgetTag(NativeRun* run, const DirectInstr* at, uint64_t* slots) noexcept;
   static uint64_t GiveTag(NativeRun* run, const DirectInstr* at, uint64_t* slots) noexcept;    // to the frame
   // Of the two Integers of a branch, not both words: below, at or above 0.
   static uint64_t Order(NativeRun* run, const DirectInstr* at, uint64_t* slots) noexcept;

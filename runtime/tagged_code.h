@@ -285,7 +285,8 @@ struct Options {
   bool words = true;  // scopes that hold words alone have code of their own, with calls inlined
   bool unroll = true; // also calls of a function within itself
   bool clean_words = true;  // there, slots that only copy others have no place, and tests whose answer is known are not done
-  bool native = true;  // on processors for which there is such, word code is machine code
+  bool native = true;  // on processors for which there is such, direct code and word code are machine code
+  uint32_t most_native = 1 << 15;  // instructions of direct code; where there are more, only word code is
   bool small_integers = true;  // also scopes that hold Integers, as long as these are words
   bool eager = true;  // short delayed bodies are computed at once where what they need is there
   bool batch = false; // ops on tensors are deferred, and computed for many activations at once

@@ -9,6 +9,7 @@
 #include "runtime/tagged_build.h"
 #include "runtime/tagged_eager.h"
 #include "runtime/tagged_frame.h"
+#include "runtime/tagged_worker.h"
 #include "runtime/tensor_kernels.h"
 
 namespace df::tagged {
@@ -541,6 +542,8 @@ std::string Compiler::Run() {
   MarkUsers();
   p_.implied = w_.implied;
   p_.count = options_.count;
+  for (SiteCode& site : p_.sites)
+    if (site.type == SiteType::Delay) DelayCell::Measure(site);
   if (!options_.warm_up) MakeFastCode(p_, options_, [] {});
   return "";
 }
@@ -569,7 +572,7 @@ void MakeFastCode(Program& program, const Options& options, llvm::function_ref<v
     if (options.direct && options.eager) MakeEager(program);
     program.direct.first_word = static_cast<uint32_t>(program.direct.code.size());
     if (options.direct && options.words) MakeWords(program, options, pause);
-    if (options.direct && options.native) MakeNative(program, pause);
+    if (options.direct && options.native) MakeNative(program, options.most_native, pause);
   } catch (...) {
     DropFastCode(program);
     throw;

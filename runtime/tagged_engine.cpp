@@ -30,12 +30,10 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
   options_.batch = run_.batch > 0 && !run_.trace && graph.types.HasTensors();
   options_.strips = run_.strips;
   options_.away = run_.device && !run_.device->is_host();
+  if (run_.stress % 3 == 2) options_.most_native = 0;
   options_.warm_up = run_.warm_up && options_.direct && (run_.stress ? run_.stress % 2 == 0 : graph.nodes.size() >= kManyNodes);
   refused_ = Compile(graph_, options_, &program_);
-  for (SiteCode& site : program_.sites) {
-    site.owner = this;
-    if (site.type == SiteType::Delay) DelayCell::Measure(site);
-  }
+  for (SiteCode& site : program_.sites) site.owner = this;
   const uint32_t threads = run_.threads ? run_.threads : DefaultThreads();
   // Outers look into frames around theirs, which may be another worker's.
   if (std::any_of(program_.sites.begin(), program_.sites.end(), [](const SiteCode& s) { return s.needs_outer || s.keeps_home; })) run_.threads = 1;

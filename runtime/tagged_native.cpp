@@ -44,7 +44,7 @@ void EmitFrame(NativeProgram& native) {
 
 }  // namespace
 
-void MakeNative(Program& program, llvm::function_ref<void()> pause) {
+void MakeNative(Program& program, uint32_t most, llvm::function_ref<void()> pause) {
   DirectCode& direct = program.direct;
   if (direct.code.empty() || !AreValuesAsExpected()) return;
   try {
@@ -53,7 +53,9 @@ void MakeNative(Program& program, llvm::function_ref<void()> pause) {
     native->begins.resize(program.scopes.size());
     native->entries.resize(direct.code.size());
     EmitFrame(*native);
-    NativeDirectMaker(program, *native).Run(pause);
+    NativeDirectMaker direct_maker(program, *native);
+    if (direct.first_word <= most) direct_maker.Run(pause);
+    else direct_maker.LeaveAll();
     for (const ScopeCode& scope : program.scopes) {
       if (!scope.words) continue;
       NativeMaker(program, scope, *native).Run();

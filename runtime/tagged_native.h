@@ -70,7 +70,7 @@ class NativeCode {
   }
 
  private:
-  friend void MakeNative(Program& program, llvm::function_ref<void()> pause);
+  friend void MakeNative(Program& program, uint32_t most, llvm::function_ref<void()> pause);
   std::shared_ptr<void> owner_;         // of the memory
   const uint8_t* base_ = nullptr;
   void (*enter_)(NativeRun* run, const void* entry) = nullptr;
@@ -80,11 +80,11 @@ class NativeCode {
 };
 
 #ifdef DFC_NATIVE
-// Makes native code of all direct code and word code, which stands where it will stay. Without any where the system refuses memory that can be
-// executed. Throws std::bad_alloc, and what `pause` throws, which is called now and then.
-void MakeNative(Program& program, llvm::function_ref<void()> pause);
+// Makes native code of all direct code and word code, which stands where it will stay; of word code alone if there are more than `most`
+// instructions of direct code. Without any where the system refuses memory that can be executed. Throws std::bad_alloc, and what `pause` throws, which is called now and then.
+void MakeNative(Program& program, uint32_t most, llvm::function_ref<void()> pause);
 #else
-inline void MakeNative(Program&, llvm::function_ref<void()>) {}  // another kind of processor
+inline void MakeNative(Program&, uint32_t, llvm::function_ref<void()>) {}  // another kind of processor
 #endif
 
 }  // namespace df::tagged

@@ -57,6 +57,21 @@ void NativeDirectMaker::Run(llvm::function_ref<void()> pause) {
   }
 }
 
+// rax: a result, a word, that the Got at rcx waits for. Its frame has its slots in rbx.
+void NativeDirectMaker::LeaveAll() {
+  auto offset = static_cast<uint32_t>(as_.getSize());
+  as_.movzx(edx, word[rcx + offsetof(DirectInstr, d)]);
+  as_.mov(ptr[rbx + rdx * 8], rax);
+  as_.mov(esi, dword[rbx + frame_at::kFlags]);
+  as_.shr(esi, kFlagBits);
+  as_.lea(rsi, ptr[rbx + rsi * 8]);
+  as_.mov(byte[rsi + rdx], kWord);  // that of a plain slot may be anything
+  as_.lea(rax, ptr[rcx + sizeof(DirectInstr)]);
+  as_.jmp(native_.leave);
+  for (uint32_t at = 0; at < p_.direct.first_word; ++at)
+    if (Direct op = code_[at].op; op == Direct::Got || op == Direct::GotOpen || op == Direct::GotMany) native_.results.emplace_back(at, offset);
+}
+
 // A stub is called or jumped to with the instruction in rsi. The stack is such that it may call a function.
 void NativeDirectMaker::EmitStubs() {
   auto call = [&](const void* function) {

@@ -28,6 +28,8 @@ class NativeDirectMaker : private NativeArithmetic {
  public:
   NativeDirectMaker(Program& p, NativeProgram& native);
   void Run(llvm::function_ref<void()> pause);
+  // Instead: direct code is for its interpreter, to which results of word code go.
+  void LeaveAll();
 
  private:
   // What stands once in the program and is called: see NativeHelp.

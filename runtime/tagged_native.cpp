@@ -44,6 +44,32 @@ void EmitFrame(NativeProgram& native) {
 
 }  // namespace
 
+void EmitCallee(Xbyak::CodeGenerator& as, const SiteCode& site, uint32_t deeper) {
+  const ScopeCode& callee = *site.callee;
+  as.mov(rcx, ptr[rax]);
+  as.mov(ptr[r14 + static_cast<int>(FramePool::ListOf(callee.frame_bytes) * sizeof(Frame*))], rcx);
+  as.lea(rcx, ptr[rbx + frame_at::kStart]);
+  as.mov(ptr[rax + offsetof(Frame, parent)], rcx);
+  as.mov(rcx, reinterpret_cast<uint64_t>(&site));
+  as.mov(ptr[rax + offsetof(Frame, site)], rcx);
+  as.mov(rcx, HeadOf(kLive | kDirect | kDirectCaller, callee.num_slots));
+  as.mov(ptr[rax + offsetof(Frame, refs)], rcx);
+  as.mov(ecx, dword[rbx + frame_at::kDepth]);
+  as.add(ecx, deeper);
+  as.mov(dword[rax + offsetof(Frame, depth)], ecx);
+  as.inc(r15);
+}
+
+void EmitFreeFrame(Xbyak::CodeGenerator& as, uint32_t list) {
+  int at = static_cast<int>(list * sizeof(Frame*));
+  as.mov(rsi, ptr[r14 + at]);
+  as.mov(dword[rbx + frame_at::kFlags], 0);
+  as.mov(ptr[rbx + frame_at::kParent], rsi);
+  as.lea(rsi, ptr[rbx + frame_at::kStart]);
+  as.mov(ptr[r14 + at], rsi);
+  as.dec(r15);
+}
+
 void MakeNative(Program& program, uint32_t most, llvm::function_ref<void()> pause) {
   DirectCode& direct = program.direct;
   if (direct.code.empty() || !AreValuesAsExpected()) return;

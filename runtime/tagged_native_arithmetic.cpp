@@ -310,4 +310,23 @@ void NativeArithmetic::EmitUnary(const DirectInstr& in, NativeOp op) {
   }
 }
 
+void NativeArithmetic::EmitCount(const DirectInstr& in) {
+  auto add = [&](size_t to, uint32_t what) {
+    if (what) as_.add(qword[r12 + static_cast<int>(to)], what);
+  };
+  if (in.op == Direct::Count) {
+    add(offsetof(NativeRun, regions), 1);
+    return add(offsetof(NativeRun, firings), in.x);
+  }
+  add(offsetof(NativeRun, calls), in.x);
+  add(offsetof(NativeRun, loops), in.y);
+  Xbyak::Label less;
+  as_.mov(eax, dword[rbx + frame_at::kDepth]);
+  as_.add(rax, static_cast<uint32_t>(in.d));
+  as_.cmp(rax, qword[r12 + offsetof(NativeRun, max_depth)]);
+  as_.jbe(less);
+  as_.mov(qword[r12 + offsetof(NativeRun, max_depth)], rax);
+  as_.L(less);
+}
+
 }  // namespace df::tagged

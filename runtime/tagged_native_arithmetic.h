@@ -4,6 +4,7 @@
 // the rest. Private to tagged_native*.cpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 // Xbyak's own code has what our warnings are about.
@@ -14,6 +15,8 @@
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "runtime/tagged_direct.h"
+#include "runtime/tagged_frame.h"
+#include "runtime/tagged_native.h"
 
 namespace df::tagged {
 
@@ -38,7 +41,16 @@ struct Decoded {
 };
 Decoded Decode(Direct op);
 
-// rax, rcx, rdx, xmm0 and xmm1 are free for what is computed.
+// From a frame's slots to its fields, in bytes.
+namespace frame_at {
+constexpr int Field(size_t offset) { return static_cast<int>(offset) - static_cast<int>(sizeof(Frame)); }
+inline constexpr int kStart = Field(0), kParent = Field(offsetof(Frame, parent)),
+                     kHead = Field(offsetof(Frame, refs)), kFlags = Field(offsetof(Frame, flags_and_words)),
+                     kDepth = Field(offsetof(Frame, depth)), kTag = Field(offsetof(Frame, tag)), kResume = Field(offsetof(Frame, resume));
+}  // namespace frame_at
+inline int SlotAt(uint32_t slot) { return static_cast<int>(slot * sizeof(uint64_t)); }
+
+// rax, rcx, rdx, xmm0 and xmm1 are free for what is computed; rbx has the frame's slots, r12 the NativeRun.
 class NativeArithmetic {
  protected:
   explicit NativeArithmetic(Xbyak::CodeGenerator& as) : as_(as) {}
@@ -48,6 +60,7 @@ class NativeArithmetic {
 
   void EmitArithmetic(const DirectInstr& in, uint32_t at, const Decoded& op);
   void EmitUnary(const DirectInstr& in, NativeOp op);
+  void EmitCount(const DirectInstr& in);  // Count, CountCall
   void Constant(const Xbyak::Reg64& to, int64_t value);
 
   Xbyak::CodeGenerator& as_;

@@ -91,20 +91,9 @@ uint32_t NativeMaker::EmitCall(uint32_t at) {
       if (i + 1 < count) pass(pair.x, pair.y);
     }
   }
-  as_.mov(rcx, ptr[rax]);
-  as_.mov(ptr[r14 + list], rcx);
-  as_.lea(rcx, ptr[rbx + frame_at::kStart]);
-  as_.mov(ptr[rax + offsetof(Frame, parent)], rcx);
-  as_.mov(rcx, reinterpret_cast<uint64_t>(&site));
-  as_.mov(ptr[rax + offsetof(Frame, site)], rcx);
-  as_.mov(rcx, HeadOf(kLive | kDirect | kDirectCaller, callee.num_slots));
-  as_.mov(ptr[rax + offsetof(Frame, refs)], rcx);
-  as_.mov(ecx, dword[rbx + frame_at::kDepth]);
-  as_.add(ecx, static_cast<uint32_t>(in.d));
-  as_.mov(dword[rax + offsetof(Frame, depth)], ecx);
+  EmitCallee(as_, site, in.d);
   as_.mov(rcx, reinterpret_cast<uint64_t>(&code_[got]));
   as_.mov(ptr[rbx + frame_at::kResume], rcx);
-  as_.inc(r15);
   as_.lea(rbx, ptr[rax + sizeof(Frame)]);
   as_.jmp(native_.begins[callee.id.index]);
 
@@ -121,7 +110,6 @@ uint32_t NativeMaker::EmitCall(uint32_t at) {
 // As GIVE there.
 void NativeMaker::EmitReturn(uint32_t at) {
   const DirectInstr& in = code_[at];
-  int list = static_cast<int>(in.b * sizeof(Frame*));
   as_.mov(rcx, static_cast<uint64_t>(in.imm));
   as_.cmp(ptr[rbx + frame_at::kHead], rcx);
   as_.jne(ExitTo(at));
@@ -130,33 +118,9 @@ void NativeMaker::EmitReturn(uint32_t at) {
   if (in.op == Direct::ReturnConstant) Constant(rax, int64_t{static_cast<int16_t>(in.d)});
   else as_.mov(rax, Word(in.a, rax));
   // Nobody asks for what is in registers any more.
-  as_.mov(rsi, ptr[r14 + list]);
-  as_.mov(dword[rbx + frame_at::kFlags], 0);
-  as_.mov(ptr[rbx + frame_at::kParent], rsi);
-  as_.lea(rsi, ptr[rbx + frame_at::kStart]);
-  as_.mov(ptr[r14 + list], rsi);
-  as_.dec(r15);
+  EmitFreeFrame(as_, in.b);
   as_.lea(rbx, ptr[rdx + sizeof(Frame)]);
   as_.jmp(ptr[rcx + offsetof(DirectInstr, imm)]);
-}
-
-void NativeMaker::EmitCount(const DirectInstr& in) {
-  auto add = [&](size_t to, uint32_t what) {
-    if (what) as_.add(qword[r12 + static_cast<int>(to)], what);
-  };
-  if (in.op == Direct::Count) {
-    add(offsetof(NativeRun, regions), 1);
-    return add(offsetof(NativeRun, firings), in.x);
-  }
-  add(offsetof(NativeRun, calls), in.x);
-  add(offsetof(NativeRun, loops), in.y);
-  Xbyak::Label less;
-  as_.mov(eax, dword[rbx + frame_at::kDepth]);
-  as_.add(rax, static_cast<uint32_t>(in.d));
-  as_.cmp(rax, qword[r12 + offsetof(NativeRun, max_depth)]);
-  as_.jbe(less);
-  as_.mov(qword[r12 + offsetof(NativeRun, max_depth)], rax);
-  as_.L(less);
 }
 
 void NativeMaker::EmitExits() {

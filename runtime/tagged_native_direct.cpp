@@ -349,54 +349,16 @@ void NativeDirectMaker::EmitChoose(uint32_t at) {
   choose(choose, 0, in.b);
 }
 
-void NativeDirectMaker::EmitCount(const DirectInstr& in) {
-  auto add = [&](size_t to, uint32_t what) {
-    if (what) as_.add(qword[r12 + RunAt(to)], what);
-  };
-  if (in.op == Direct::Count) {
-    add(offsetof(NativeRun, regions), 1);
-    return add(offsetof(NativeRun, firings), in.x);
-  }
-  add(offsetof(NativeRun, calls), in.x);
-  add(offsetof(NativeRun, loops), in.y);
-  as_.mov(eax, dword[rbx + frame_at::kDepth]);
-  as_.add(rax, static_cast<uint32_t>(in.d));
-  as_.cmp(rax, qword[r12 + RunAt(offsetof(NativeRun, max_depth))]);
-  Xbyak::Label less;
-  as_.jbe(less);
-  as_.mov(qword[r12 + RunAt(offsetof(NativeRun, max_depth))], rax);
-  as_.L(less);
-}
-
 // ---------------------------------------------------------------- ways
 
+const Xbyak::Label& NativeDirectMaker::Behind(OutOfLine::Kind kind, Stub stub, uint32_t at) {
+  if (out_of_line_.empty() || out_of_line_.back().at != at || out_of_line_.back().kind != kind || out_of_line_.back().stub != stub)
+    out_of_line_.push_back({Xbyak::Label(), kind, stub, at});
+  return out_of_line_.back().label;
+}
+
 const Xbyak::Label& NativeDirectMaker::ExitTo(uint32_t at) {
-  if (slow_) return By(Stub::Apply, at);
-  if (out_of_line_.empty() || out_of_line_.back().at != at || out_of_line_.back().kind != OutOfLine::Kind::Exit)
-    out_of_line_.push_back({Xbyak::Label(), OutOfLine::Kind::Exit, Stub::Count, at});
-  return out_of_line_.back().label;
-}
-
-const Xbyak::Label& NativeDirectMaker::FullExit(uint32_t at) {
-  out_of_line_.push_back({Xbyak::Label(), OutOfLine::Kind::FullExit, Stub::Count, at});
-  return out_of_line_.back().label;
-}
-
-const Xbyak::Label& NativeDirectMaker::By(Stub stub, uint32_t at) {
-  if (out_of_line_.empty() || out_of_line_.back().at != at || out_of_line_.back().kind != OutOfLine::Kind::By || out_of_line_.back().stub != stub)
-    out_of_line_.push_back({Xbyak::Label(), OutOfLine::Kind::By, stub, at});
-  return out_of_line_.back().label;
-}
-
-const Xbyak::Label& NativeDirectMaker::ByOrder(uint32_t at) {
-  out_of_line_.push_back({Xbyak::Label(), OutOfLine::Kind::Order, Stub::Order, at});
-  return out_of_line_.back().label;
-}
-
-const Xbyak::Label& NativeDirectMaker::OnBy(Stub stub, uint32_t at) {
-  if (out_of_line_.empty() || out_of_line_.back().at != at || out_of_line_.back().kind != OutOfLine::Kind::OnBy || out_of_line_.back().stub != stub)
-    out_of_line_.push_back({Xbyak::Label(), OutOfLine::Kind::OnBy, stub, at});
-  return out_of_line_.back().label;
+  return slow_ ? By(Stub::Apply, at) : Behind(OutOfLine::Kind::Exit, Stub::Count, at);
 }
 
 void NativeDirectMaker::CallStub(Stub stub, uint32_t at) {

@@ -42,6 +42,13 @@ class NativeDirectMaker : private NativeArithmetic {
     bool plain;
   };
 
+  struct OutOfLine {
+    Xbyak::Label label;
+    enum class Kind : uint8_t { Exit, FullExit, By, OnBy, Order } kind;
+    Stub stub;
+    uint32_t at;
+  };
+
   // tagged_native_direct.cpp
   void EmitStubs();
   void EmitScope(const ScopeCode& scope, uint32_t begin, uint32_t end);
@@ -52,7 +59,6 @@ class NativeDirectMaker : private NativeArithmetic {
   void EmitBranch(uint32_t at, const Decoded& op);
   void EmitSides(uint32_t at, uint8_t condition);
   void EmitChoose(uint32_t at);
-  void EmitCount(const DirectInstr& in);
   void EmitOutOfLine();
 
   // tagged_native_direct_calls.cpp
@@ -99,16 +105,18 @@ class NativeDirectMaker : private NativeArithmetic {
   void Copy(uint32_t to, uint32_t from) override;
   const Xbyak::Label& ExitTo(uint32_t at) override;
 
-  // Out of line: the stub does the instruction, and the code goes on behind it; 0: native code is left.
-  const Xbyak::Label& By(Stub stub, uint32_t at);
-  // Out of line, for a branch on Integers that are not both words.
-  const Xbyak::Label& ByOrder(uint32_t at);
-  // Out of line: the stub says where to go on.
-  const Xbyak::Label& OnBy(Stub stub, uint32_t at);
+  // What stands behind the scope's code.
+  const Xbyak::Label& Behind(OutOfLine::Kind kind, Stub stub, uint32_t at);
+  // The stub does the instruction, and the code goes on behind it; 0: native code is left.
+  const Xbyak::Label& By(Stub stub, uint32_t at) { return Behind(OutOfLine::Kind::By, stub, at); }
+  // The stub says where to go on.
+  const Xbyak::Label& OnBy(Stub stub, uint32_t at) { return Behind(OutOfLine::Kind::OnBy, stub, at); }
+  // For a branch on Integers that are not both words.
+  const Xbyak::Label& ByOrder(uint32_t at) { return Behind(OutOfLine::Kind::Order, Stub::Order, at); }
+  const Xbyak::Label& FullExit(uint32_t at) { return Behind(OutOfLine::Kind::FullExit, Stub::Count, at); }
   // Here.
   void CallStub(Stub stub, uint32_t at);
   void Exit(uint32_t at, bool full);
-  const Xbyak::Label& FullExit(uint32_t at);
   void CallAt(uint32_t offset);
   uint32_t OffsetOf(Stub stub) const { return stubs_[static_cast<size_t>(stub)]; }
   void BeginStub(Stub stub) { stubs_[static_cast<size_t>(stub)] = static_cast<uint32_t>(as_.getSize()); }
@@ -136,12 +144,6 @@ class NativeDirectMaker : private NativeArithmetic {
   std::vector<uint32_t> words_entry_;   // by scope with word code
   std::vector<std::pair<uint32_t, uint32_t>> jumps_;        // offset of a displacement; instruction of direct code
   std::vector<std::pair<uint32_t, uint32_t>> begin_jumps_;  // the same; index of a scope
-  struct OutOfLine {
-    Xbyak::Label label;
-    enum class Kind : uint8_t { Exit, FullExit, By, OnBy, Order } kind;
-    Stub stub;
-    uint32_t at;
-  };
   std::deque<OutOfLine> out_of_line_;
   bool slow_ = false;                   // ExitTo is to Apply
 };

@@ -24,18 +24,7 @@ void NativeDirectMaker::EmitCall(uint32_t at) {
   as_.jz(ExitTo(at));
   as_.sub(r13d, 1);
   as_.jz(FullExit(at));
-  as_.mov(rcx, ptr[rax]);
-  as_.mov(ptr[r14 + list], rcx);
-  as_.lea(rcx, ptr[rbx + frame_at::kStart]);
-  as_.mov(ptr[rax + offsetof(Frame, parent)], rcx);
-  as_.mov(rcx, reinterpret_cast<uint64_t>(&site));
-  as_.mov(ptr[rax + offsetof(Frame, site)], rcx);
-  as_.mov(rcx, HeadOf(kLive | kDirect | kDirectCaller, callee_->num_slots));
-  as_.mov(ptr[rax + offsetof(Frame, refs)], rcx);
-  as_.mov(ecx, dword[rbx + frame_at::kDepth]);
-  as_.inc(ecx);
-  as_.mov(dword[rax + offsetof(Frame, depth)], ecx);
-  as_.inc(r15);
+  EmitCallee(as_, site, 1);
   as_.lea(rbp, ptr[rax + sizeof(Frame)]);
   if (in.op == Direct::Call) return;
   as_.mov(rcx, Slot(in.a));
@@ -99,7 +88,6 @@ void NativeDirectMaker::EmitGot(uint32_t at) {
 void NativeDirectMaker::EmitReturn(uint32_t at) {
   const DirectInstr& in = code_[at];
   bool open = in.op == Direct::ReturnOpen;
-  int list = static_cast<int>(in.b * sizeof(Frame*));
   // To direct code that waits for nothing else?
   Xbyak::Label direct, tagged, other;
   as_.mov(rcx, static_cast<uint64_t>(in.imm));
@@ -119,12 +107,7 @@ void NativeDirectMaker::EmitReturn(uint32_t at) {
   } else {
     Constant(rax, int64_t{static_cast<int16_t>(in.d)});
   }
-  as_.mov(rsi, ptr[r14 + list]);
-  as_.mov(dword[rbx + frame_at::kFlags], 0);
-  as_.mov(ptr[rbx + frame_at::kParent], rsi);
-  as_.lea(rsi, ptr[rbx + frame_at::kStart]);
-  as_.mov(ptr[r14 + list], rsi);
-  as_.dec(r15);
+  EmitFreeFrame(as_, in.b);
   as_.lea(rbx, ptr[rdx + sizeof(Frame)]);
   if (open) {
     as_.mov(edx, edi);

@@ -17,7 +17,6 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "runtime/tagged_code.h"
-#include "runtime/tagged_frame.h"
 #include "runtime/tagged_native.h"
 #include "runtime/tagged_native_arithmetic.h"
 #include "runtime/tagged_words.h"
@@ -35,14 +34,10 @@ struct NativeProgram {
   std::vector<std::pair<uint32_t, uint32_t>> results;  // Gots and GotWords, and the offset of what follows each
 };
 
-// From a frame's slots to its fields, in bytes.
-namespace frame_at {
-constexpr int Field(size_t offset) { return static_cast<int>(offset) - static_cast<int>(sizeof(Frame)); }
-inline constexpr int kStart = Field(0), kParent = Field(offsetof(Frame, parent)), kSite = Field(offsetof(Frame, site)),
-                     kHead = Field(offsetof(Frame, refs)), kFlags = Field(offsetof(Frame, flags_and_words)),
-                     kDepth = Field(offsetof(Frame, depth)), kTag = Field(offsetof(Frame, tag)), kResume = Field(offsetof(Frame, resume));
-}  // namespace frame_at
-inline int SlotAt(uint32_t slot) { return static_cast<int>(slot * sizeof(uint64_t)); }
+// The free frame in rax becomes one that the frame of rbx has called from `site`, `deeper` labels below. Changes rcx.
+void EmitCallee(Xbyak::CodeGenerator& as, const SiteCode& site, uint32_t deeper);
+// The frame of rbx goes to a list of free ones. Changes rsi.
+void EmitFreeFrame(Xbyak::CodeGenerator& as, uint32_t list);
 
 class NativeMaker : private NativeArithmetic {
  public:
@@ -128,7 +123,6 @@ class NativeMaker : private NativeArithmetic {
   uint32_t EmitTick(uint32_t at);
   uint32_t EmitCall(uint32_t at);
   void EmitReturn(uint32_t at);
-  void EmitCount(const DirectInstr& in);
   void EmitExits();
   void EmitEntries();
 

@@ -275,6 +275,14 @@ struct Program {
   }
 };
 
+// ThreadSanitizer sees what functions read and write, and not what machine code does, whose every load and store is an acquire and a
+// release on the processors that it is for: between the two it would report races that are none.
+#ifdef __SANITIZE_THREAD__
+inline constexpr uint32_t kMostNative = 0;
+#else
+inline constexpr uint32_t kMostNative = 1 << 15;
+#endif
+
 // Each optimisation can be switched off; results do not depend on any.
 struct Options {
   bool group = true;  // arguments of a call are handed over together where no caller can close a cycle through them
@@ -286,7 +294,7 @@ struct Options {
   bool unroll = true; // also calls of a function within itself
   bool clean_words = true;  // there, slots that only copy others have no place, and tests whose answer is known are not done
   bool native = true;  // on processors for which there is such, direct code and word code are machine code
-  uint32_t most_native = 1 << 15;  // instructions of direct code; where there are more, only word code is
+  uint32_t most_native = kMostNative;  // instructions of direct code; where there are more, only word code is
   bool small_integers = true;  // also scopes that hold Integers, as long as these are words
   bool eager = true;  // short delayed bodies are computed at once where what they need is there
   bool batch = false; // ops on tensors are deferred, and computed for many activations at once

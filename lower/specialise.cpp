@@ -67,7 +67,7 @@ FunId Specialiser::Instance(core::VarId top, const TypeArgs& types, Span use) {
   FunId id = p_.functions.Add(std::move(function));
   it->second = id;
   if (var.from_library) NoteTextFunction(var, types, id);
-  work_.push_back({id, top, types});
+  work_.push_back({id, top, types, called_ ? *called_ : Use{use, var.name}});
   return id;
 }
 
@@ -85,6 +85,7 @@ void Specialiser::Translate(const Work& work) {
   const core::Var& var = p_.core.vars[work.top];
   const core::Expr* value = p_.core.DefinitionOf(work.top);
   function_name_ = p_.functions[work.fun].source_name;
+  called_ = var.from_library ? std::optional(work.use) : std::nullopt;
   type_vars_.assign(var.scheme.tyvars.begin(), var.scheme.tyvars.end());
   type_values_.assign(work.types.begin(), work.types.end());
   type_values_.resize(type_vars_.size(), p_.core.types.Scalar(df::Builtin::Unit));
@@ -358,10 +359,8 @@ bool Specialiser::CheckTensors(std::string_view name, const Expr* op, Span span)
   bool any = p_.BuiltinOf(op->type) == df::Builtin::Tensor;
   for (const Expr* arg : op->args) any |= p_.BuiltinOf(arg->type) == df::Builtin::Tensor;
   if (!any || op->op == ir::Op::Seq || op->op == ir::Op::Fail) return true;
-  auto report = [&](Diag id, const std::string& what, const std::string& why) {
-    if (bad_shapes_.insert({span.file.index, span.begin}).second) p_.diags.Report(id, span, what, why);
-    return false;
-  };
+  if (called_) span = called_->span;
+  auto fresh = [&] { return bad_shapes_.insert({span.file.index, span.begin}).second; };
   llvm::SmallVector<df::TypeId, 4> types;
   for (const Expr* arg : op->args) types.push_back(arg->type);
   types.push_back(op->type);
@@ -370,14 +369,24 @@ bool Specialiser::CheckTensors(std::string_view name, const Expr* op, Span span)
     ir::TypeKind element;
     llvm::SmallVector<int64_t> dims;
     if (p_.BuiltinOf(type) == df::Builtin::Tensor)
-      if (std::string fault = p_.TensorShape(type, &element, &dims); !fault.empty())
-        return report(Diag::TensorType, p_.core.types.Print(type), fault);
+      if (std::string fault = p_.TensorShape(type, &element, &dims); !fault.empty()) {
+        std::string text = p_.core.types.Print(type);
+        const bool open = fault.starts_with("nothing says");
+        if (open ? !open_shapes_.insert({function_name_, text}).second || !fresh() : !fresh()) return false;
+        auto& diag = p_.diags.Report(Diag::TensorType, span, text, fault);
+        std::string hint = "an annotation says it, `(x :: Tensor Float [2, 3])`, or a signature";
+        if (!p_.core.main_params.empty()) hint += "; of main's inputs `dfc run` of a source file looks at the data";
+        if (open && open_shapes_.size() == 1) diag.Hint(hint);
+        return false;
+      }
     rows.push_back(p_.IrType(type));
   }
   llvm::SmallVector<const ir::Type*, 4> shapes;  // once no more rows are added
   for (ir::TypeId row : rows) shapes.push_back(&p_.ir_types[row]);
   std::string fault = ir::TensorFault(op->op, op->attr, llvm::ArrayRef(shapes).drop_back(), *shapes.back());
-  return fault.empty() || report(Diag::TensorShape, std::string(name), fault);
+  if (!fault.empty() && fresh())
+    p_.diags.Report(Diag::TensorShape, span, called_ ? Text(called_->name) : name, fault);
+  return fault.empty();
 }
 
 // vjp f x t, jvp f x t: of f x' with respect to x' at x.

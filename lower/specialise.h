@@ -4,6 +4,8 @@
 // become the functions of their instances; literals become constants; newtypes vanish. Internal to this folder.
 #pragma once
 
+#include <set>
+
 #include "lower/function_graph.h"
 #include "lower/mono.h"
 #include "tagged_ir/action.h"
@@ -22,10 +24,17 @@ class Specialiser {
     const core::Binding* binding = nullptr;  // null: bound by a lambda or a case, never polymorphic
     std::vector<std::pair<TypeArgs, VarId>> instances;
   };
+  // Where the program asks for a function, and for which: of what a function of the library asks for, where the program
+  // called the library.
+  struct Use {
+    Span span;
+    Symbol name;
+  };
   struct Work {
     FunId fun;
     core::VarId top;
     TypeArgs types;
+    Use use;
   };
 
   static constexpr uint32_t kMaxTypeNodes = 1000;
@@ -56,7 +65,7 @@ class Specialiser {
                   df::TypeId type, ir::PosId pos);
   Expr* Construction(core::ConId con, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
   Expr* Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::TypeId type, Span span, ir::PosId pos);
-  // Whether the shapes of an op's tensors fit; reports it otherwise, once for each place.
+  // Whether the shapes of an op's tensors fit; reports it otherwise, once for each place, which is one in the program.
   bool CheckTensors(std::string_view name, const Expr* op, Span span);
   Expr* Derivative(fg::DiffMode mode, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
   // specialise_each.cpp
@@ -86,9 +95,11 @@ class Specialiser {
   std::deque<Work> work_;
   bool too_many_ = false;
   llvm::DenseSet<std::pair<uint32_t, uint32_t>> bad_shapes_;  // places of primitives that were reported: file, begin
+  std::set<std::pair<std::string, std::string>> open_shapes_;  // functions and their types that nothing settles: reported
 
   // Of the definition that is being translated:
   std::string function_name_;
+  std::optional<Use> called_;  // if it is of the library
   llvm::SmallVector<TyVarId> type_vars_;
   llvm::SmallVector<df::TypeId> type_values_;
   llvm::DenseMap<uint32_t, Local> locals_;

@@ -18,7 +18,7 @@ std::string Program::TensorShape(df::TypeId type, ir::TypeKind* element, llvm::S
   llvm::SmallVector<int64_t> found;
   for (df::TypeId size : sizes) {
     std::optional<int64_t> literal = core.types.DimLiteral(size);
-    if (!literal) return "nothing says how large it is (`dfc run` of a source file asks main's inputs; in a graph file a list of tensors may have any length)";
+    if (!literal) return "nothing says how large it is";
     if (*literal < 0) return fmt::format("the dimension {} is negative", *literal);
     found.push_back(*literal);
   }

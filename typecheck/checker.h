@@ -434,7 +434,11 @@ class Checker {
   void CheckSigned(Binding& binding, BoundGroup& out);
   core::Expr* CheckAgainst(const core::Scheme& scheme, Span from, Symbol name, const ScopedTypes& scoped,
                            llvm::function_ref<core::Expr*(TypeId, const Reason&)> body);
-  void Generalise(llvm::ArrayRef<VarId> members, bool restricted, size_t wanted_mark, uint32_t errors_before);
+  // Of a definition without parameters, which sizes of tensors all its uses share.
+  enum class Sizes : uint8_t { Free, FreeUnlessSums, Shared };
+  void Generalise(llvm::ArrayRef<VarId> members, bool restricted, Sizes sizes, size_t wanted_mark,
+                  uint32_t errors_before);
+  void ShareSizes(TypeId type, Sizes sizes);  // infer_tensor.cpp
   void RememberRestricted(llvm::ArrayRef<VarId> members, size_t wanted_mark);
   Symbol FreshTyVarName(llvm::DenseSet<uint32_t>& taken);
   VarId NewVar(Symbol name, TypeId type, bool top, Span span);

@@ -110,7 +110,9 @@ Dimension Dimension::WithoutCommonFactors(llvm::function_ref<bool(TypeId)> is_fa
 std::string Dimension::Print(llvm::function_ref<std::string(TypeId)> print) const {
   if (terms_.empty()) return "0";
   std::string out;
-  for (const DimTerm& term : terms_) {
+  std::vector<DimTerm> terms = terms_;  // `5 - n`, not `-n + 5`
+  std::stable_partition(terms.begin(), terms.end(), [](const DimTerm& term) { return term.coefficient > 0; });
+  for (const DimTerm& term : terms) {
     bool negative = term.coefficient < 0;
     if (!out.empty()) out += negative ? " - " : " + ";
     else if (negative) out += "-";

@@ -310,7 +310,9 @@ void Checker::InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& o
   if (entry && options_.repl && diags_.error_count() == errors_before &&
       !IsAction(program_.vars[members[0]].scheme.type))
     Require(KnownClass("Show"), program_.vars[members[0]].scheme.type, {Origin::Printing, members_span});
-  Generalise(members, restricted, wanted_mark, errors_before);
+  const bool pattern = llvm::any_of(group, [](const Binding* binding) { return binding->pattern != nullptr; });
+  const Sizes sizes = !restricted && !pattern ? Sizes::Free : top ? Sizes::FreeUnlessSums : Sizes::Shared;
+  Generalise(members, restricted, sizes, wanted_mark, errors_before);
 }
 
 // p = e: the value of e, and for each variable of p its selection from that value.
@@ -471,7 +473,7 @@ void Checker::RememberRestricted(llvm::ArrayRef<VarId> members, size_t wanted_ma
   }
 }
 
-void Checker::Generalise(llvm::ArrayRef<VarId> members, bool restricted, size_t wanted_mark,
+void Checker::Generalise(llvm::ArrayRef<VarId> members, bool restricted, Sizes sizes, size_t wanted_mark,
                          uint32_t errors_before) {
   SolveFrom(wanted_mark);
   RetryTangents(true);
@@ -487,12 +489,14 @@ void Checker::Generalise(llvm::ArrayRef<VarId> members, bool restricted, size_t 
       failed = true;
       continue;
     }
+    if (sizes != Sizes::Free) ShareSizes(type, sizes);
     llvm::SmallVector<MetaId> found;
     unify_.FreeMetas(type, found);
     for (MetaId meta : found)
       if (unify_.LevelOf(meta) > unify_.level && std::find(metas.begin(), metas.end(), meta) == metas.end())
         metas.push_back(meta);
   }
+  llvm::erase_if(metas, [&](MetaId meta) { return unify_.LevelOf(meta) <= unify_.level; });  // shared by a later member
   if (!unify_.open_dims.empty()) ReportOpenDims(&metas);
   std::vector<Wanted> retained;
   if (!restricted) {

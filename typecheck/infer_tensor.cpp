@@ -43,6 +43,24 @@ core::Expr* Checker::CheckTensorLiteral(const ast::ListExpr* expr, TypeId expect
   return CallKnown(literal, {ListNode(elements, element, expr->span)}, expr->span, expected, Reason{});
 }
 
+// What is computed once has one size: in `(gate, rest) = T.split x` nothing but the uses of `gate` say where x is split, so
+// these have to tell it of `rest` too. At the top level a tensor of any size is as often meant for all of them, as
+// `start = T.zeros` is: there only the sizes are shared of which a sum or a product is made. A function has no size.
+void Checker::ShareSizes(TypeId type, Sizes sizes) {
+  if (!types_.HasMeta(type) || unify_.IsFun(type, nullptr, nullptr)) return;
+  llvm::SmallVector<TypeId> args;
+  TypeId head = unify_.Head(type, &args);
+  if (types_.Kind(head) == TypeKind::Dim) return unify_.Lower(head, unify_.level);
+  const bool known = types_.Kind(head) == TypeKind::Con;
+  const Builtin builtin = known ? types_.cons[types_.ConOf(head)].builtin : Builtin::None;
+  const std::vector<bool> measures = known ? types_.cons[types_.ConOf(head)].measures : std::vector<bool>{};
+  for (size_t i = 0; i < args.size(); ++i) {
+    const bool size = builtin == Builtin::Tensor ? i == 1 : i < measures.size() && measures[i];
+    if (size && sizes == Sizes::Shared) unify_.Lower(args[i], unify_.level);
+    else ShareSizes(args[i], sizes);
+  }
+}
+
 void Checker::SettleDims() {
   UnifyResult clash;
   Span where;

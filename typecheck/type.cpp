@@ -283,13 +283,17 @@ void Types::PrintTo(TypeId type, int precedence, std::string& out) const {
       return;
     case TypeKind::Var: out += Text(vars[VarOf(type)].name); return;
     case TypeKind::Meta: out += fmt::format("t{}", MetaOf(type).index); return;
-    case TypeKind::Dim: out += dims_[rows_[type.index].a].Print([&](TypeId atom) { return Print(atom); }); return;
+    case TypeKind::Dim: out += dims_[rows_[type.index].a].Print([&](TypeId atom) {
+        return BuiltinOf(atom) == Builtin::Unit ? "_" : Print(atom);
+      });
+      return;
     case TypeKind::App: break;
   }
   if (precedence > 1) out += '(';
   PrintTo(FnOf(type), 1, out);
   out += ' ';
-  PrintTo(ArgOf(type), 2, out);
+  if (head.valid() && cons[head].builtin == Builtin::Tensor && BuiltinOf(ArgOf(type)) == Builtin::Unit) out += '_';
+  else PrintTo(ArgOf(type), 2, out);
   if (precedence > 1) out += ')';
 }
 
@@ -302,7 +306,8 @@ bool Types::PrintShape(TypeId type, std::string& out) const {
   out += closed ? '[' : '(';
   for (size_t i = 0; i < dims.size(); ++i) {
     if (i) out += closed ? ", " : " : ";
-    PrintTo(dims[i], 0, out);
+    if (BuiltinOf(dims[i]) == Builtin::Unit) out += '_';  // nothing settles it
+    else PrintTo(dims[i], 0, out);
   }
   if (!closed) {
     out += " : ";

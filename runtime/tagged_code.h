@@ -214,6 +214,7 @@ struct ScopeCode {
   uint32_t plain_end = 0;            // and ends
   uint32_t eager = kNone;            // where its eager code begins, if it is a delayed body that has any
   std::shared_ptr<const WordCode> words;  // if it has any
+  bool has_words = false;            // whether it has: for native code
   std::vector<Region> regions;       // in an order in which each comes after those whose values it uses
   std::vector<Event> events;
   std::vector<Target> targets;

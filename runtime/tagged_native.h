@@ -43,7 +43,7 @@ struct NativeRun {
   const DirectInstr* first = nullptr;
   const uint8_t* base = nullptr;
   // Added to: by delayed calls,
-  uint64_t delays = 0, released = 0, calls = 0, max_depth = 0;
+  uint64_t delays = 0, cells_gone = 0, released = 0, calls = 0, max_depth = 0;
   // and with Options::count also by others.
   uint64_t regions = 0, firings = 0, loops = 0;
 };

@@ -44,7 +44,7 @@ Decoded Decode(Direct op);
 // From a frame's slots to its fields, in bytes.
 namespace frame_at {
 constexpr int Field(size_t offset) { return static_cast<int>(offset) - static_cast<int>(sizeof(Frame)); }
-inline constexpr int kStart = Field(0), kParent = Field(offsetof(Frame, parent)),
+inline constexpr int kStart = Field(0), kParent = Field(offsetof(Frame, parent)), kSite = Field(offsetof(Frame, site)),
                      kHead = Field(offsetof(Frame, refs)), kFlags = Field(offsetof(Frame, flags_and_words)),
                      kDepth = Field(offsetof(Frame, depth)), kTag = Field(offsetof(Frame, tag)), kResume = Field(offsetof(Frame, resume));
 }  // namespace frame_at

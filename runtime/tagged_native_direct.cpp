@@ -36,7 +36,9 @@ NativeDirectMaker::NativeDirectMaker(Program& p, NativeProgram& native)
 
 void NativeDirectMaker::Run(llvm::function_ref<void()> pause) {
   EmitStubs();
-  EmitDataStubs();
+  EmitMemoryStubs();
+  EmitGiveTagStub();
+  EmitDropTagStub();
   EmitForceStubs();
   std::vector<std::pair<uint32_t, const ScopeCode*>> begins;
   for (const ScopeCode& scope : p_.scopes) {
@@ -105,7 +107,7 @@ void NativeDirectMaker::EmitStubs() {
   does(Stub::Construct, NativeHelp::Construct);
   does(Stub::Delay, NativeHelp::Delay);
   does(Stub::MoveMany, NativeHelp::MoveMany);
-  does(Stub::GiveTag, NativeHelp::GiveTag);
+  does(Stub::GiveAnyTag, NativeHelp::GiveTag);
   does(Stub::Order, NativeHelp::Order);
   goes(Stub::Force, NativeHelp::Force);
   goes(Stub::Return, NativeHelp::Return);

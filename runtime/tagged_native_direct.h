@@ -34,7 +34,7 @@ class NativeDirectMaker : private NativeArithmetic {
  private:
   // What stands once in the program and is called: see NativeHelp.
   enum class Stub : uint8_t { Apply, ApplyMany, Defer, Fields, Construct, Delay, MoveMany, Force, Return, ReturnMany, Next,
-                              GiveTag, Order, Drop, DropTag, FreeCell, Enter, ReturnBody, Count };
+                              GiveTag, GiveAnyTag, Order, Drop, DropTag, FreeCell, Enter, ReturnBody, Count };
   static constexpr uint32_t kFewFields = 12;  // constructors of more are made and read by NativeHelp
   // A field that is read, and where it goes.
   struct FieldTo {
@@ -84,9 +84,22 @@ class NativeDirectMaker : private NativeArithmetic {
   void ReleaseIn(uint32_t slot);
   void EmitHeldBy(uint32_t field, const Xbyak::Label& other);
   void JumpUnlessFull(const Xbyak::Reg64& object, const Xbyak::Reg64& aside, const Xbyak::Label& to);
+
+  // tagged_native_direct_memory.cpp
+  void EmitTakeBlock(uint32_t bytes, const Xbyak::Label& slow);
   void EmitAllocate(uint32_t fields);
   void EmitFree(uint32_t fields);
-  void EmitDataStubs();
+  void EmitGiveCell();
+  void EmitFreeCellStub();
+  void EmitDropStub();
+  void EmitDropData(const Xbyak::Label& other);
+  void EmitMemoryStubs();
+  // Of memory::SmallBlocks, where the free blocks of a size are.
+  static constexpr int BlocksAt(size_t bytes) { return static_cast<int>((bytes + 7) / 8 * sizeof(memory::FreeBlocks)); }
+
+  // tagged_native_direct_tags.cpp
+  void EmitGiveTagStub();
+  void EmitDropTagStub();
 
   // tagged_native_direct_force.cpp
   void EmitForce(uint32_t at);

@@ -159,7 +159,7 @@ void NativeDirectMaker::EmitBody(uint32_t index) {
   GoToScope(scope);
 }
 
-// As Worker::DelayDirect where no body is tried. The frame's tag is made by NativeHelp.
+// As Worker::DelayDirect where no body is tried.
 void NativeDirectMaker::EmitDelay(uint32_t at) {
   const DirectInstr& in = code_[at];
   const SiteCode& site = p_.sites[in.y];
@@ -308,36 +308,6 @@ void NativeDirectMaker::EmitReturnBodyStub() {
 }
 
 void NativeDirectMaker::EmitForceStubs() {
-  // r9: a tag, of which one count is given back, or null. These two are called, and change nothing that EmitReturnBodyStub has in registers.
-  BeginStub(Stub::DropTag);
-  Xbyak::Label last, none;
-  as_.test(r9, r9);
-  as_.jz(none);
-  as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, sharing))], 0);
-  as_.jne(last);
-  as_.cmp(dword[r9], 1);
-  as_.je(last);
-  as_.dec(dword[r9]);
-  as_.L(none);
-  as_.ret();
-  as_.L(last);
-  auto call = [&](const void* function) {
-    const Xbyak::Reg64 kept[] = {rax, rcx, rdx, rsi, rdi, r8, r10};
-    for (const Xbyak::Reg64& each : kept) as_.push(each);
-    as_.sub(rsp, 8);
-    if (function == reinterpret_cast<const void*>(&NativeHelp::DropTag)) as_.mov(rsi, r9);
-    else as_.mov(rsi, rdi);
-    as_.mov(rdi, r12);
-    as_.mov(rax, reinterpret_cast<uint64_t>(function));
-    as_.call(rax);
-    as_.add(rsp, 8);
-    for (size_t i = std::size(kept); i-- > 0;) as_.pop(kept[i]);
-    as_.ret();
-  };
-  call(reinterpret_cast<const void*>(&NativeHelp::DropTag));
-  // rdi: a cell.
-  BeginStub(Stub::FreeCell);
-  call(reinterpret_cast<const void*>(&NativeHelp::FreeCell));
   EmitEnterStub();
   EmitReturnBodyStub();
 }

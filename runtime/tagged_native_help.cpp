@@ -15,7 +15,7 @@ Frame* FrameOf(uint64_t* slots) { return reinterpret_cast<Frame*>(slots) - 1; }
   Worker& w = *run->worker;
   w.budget_ = static_cast<uint32_t>(run->budget);
   w.pool_.CountDirect(run->frames);
-  w.live_cells_ += static_cast<int64_t>(run->delays);
+  w.live_cells_ += static_cast<int64_t>(run->delays) - static_cast<int64_t>(std::exchange(run->cells_gone, 0));
   w.stats_.delays += std::exchange(run->delays, 0);
   Frame* frame = FrameOf(slots);
   frame->resume = at;

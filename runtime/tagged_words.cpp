@@ -32,7 +32,7 @@ Frame* Worker::RunNative(const NativeCode& native, const void* entry, Frame* fra
   stats_.firings += run.firings;
   stats_.calls += run.calls;
   stats_.released += run.released;
-  live_cells_ += static_cast<int64_t>(run.delays);
+  live_cells_ += static_cast<int64_t>(run.delays) - static_cast<int64_t>(run.cells_gone);
   stats_.delays += run.delays;
   stats_.loops += run.loops;
   stats_.max_depth = std::max(stats_.max_depth, run.max_depth);

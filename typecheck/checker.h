@@ -367,7 +367,7 @@ class Checker {
   int FieldIndex(ConId con, const ast::Name& field);  // -1, reported, if the constructor has no such field
 
   // ---- infer_tensor.cpp
-  core::Expr* CheckTensorLiteral(const ast::ListExpr* expr, TypeId expected, const Reason& why);
+  core::Expr* CheckTensorLiteral(const ast::Expr* expr, TypeId expected, const Reason& why);
   // Looks again at equations of dimensions that were left open.
   void SettleDims();
   // Reports those that are still open and speak of a variable in `metas`; all, if that is null.
@@ -494,6 +494,7 @@ class Checker {
 
   // ---- explain_hint.cpp
   bool ExplainNamesakes(TypeId left, TypeId right);
+  bool HintAtTangent(TypeId expected, TypeId actual);
   void HintAtClash(TypeId expected, TypeId actual, Span span, const Reason& why);
   bool HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
                     TypeId expected);
@@ -608,6 +609,8 @@ core::Scheme SchemeOf(const core::Program& program, ConId con);
 
 // typecheck/scope.cpp: `primIntAdd` and its like, which the library keeps to itself.
 bool IsLibraryOnly(Symbol name);
+// typecheck/infer_tensor.cpp: `[]`, which may be a tensor.
+bool IsEmptyList(const ast::Name& name);
 // `Prelude.Base`: a part of the Prelude, for library modules alone.
 bool IsInternalModule(std::string_view name);
 

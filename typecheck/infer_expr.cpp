@@ -480,7 +480,10 @@ core::Expr* Checker::CheckTyped(const ast::TypedExpr* expr, TypeId expected, con
 core::Expr* Checker::Check(const ast::Expr* expr, TypeId expected, const Reason& why) {
   switch (expr->kind) {
     case ast::ExprKind::Var: return CheckVar(llvm::cast<ast::VarExpr>(expr)->name, expr->span, expected, why);
-    case ast::ExprKind::Con: return CheckCon(llvm::cast<ast::ConExpr>(expr)->name, expr->span, expected, why);
+    case ast::ExprKind::Con:
+      if (IsEmptyList(llvm::cast<ast::ConExpr>(expr)->name) && types_.BuiltinOf(unify_.Head(expected)) == Builtin::Tensor)
+        return CheckTensorLiteral(expr, expected, why);
+      return CheckCon(llvm::cast<ast::ConExpr>(expr)->name, expr->span, expected, why);
     case ast::ExprKind::Literal:
       return CheckLiteral(llvm::cast<ast::LiteralExpr>(expr)->value, false, expr->span, expected, why);
     case ast::ExprKind::App: {

@@ -4,33 +4,42 @@
 namespace df::check {
 namespace {
 
-const ast::ListExpr* AsList(const ast::Expr* expr) {
+using Elements = llvm::ArrayRef<const ast::Expr*>;
+
+// Of a list in brackets its elements; `[]` is a constructor to the parser.
+std::optional<Elements> ElementsOf(const ast::Expr* expr) {
   while (const auto* paren = llvm::dyn_cast<ast::ParenExpr>(expr)) expr = paren->expr;
-  return llvm::dyn_cast<ast::ListExpr>(expr);
+  if (const auto* con = llvm::dyn_cast<ast::ConExpr>(expr); con && IsEmptyList(con->name)) return Elements();
+  const auto* list = llvm::dyn_cast<ast::ListExpr>(expr);
+  if (!list) return std::nullopt;
+  return Elements(list->elements.data(), list->elements.size());
 }
 
 }  // namespace
 
+bool IsEmptyList(const ast::Name& name) { return !name.qualifier.valid() && Text(name.text) == "[]"; }
+
 // A list in brackets where a tensor is expected: nested lists as deep as the tensor has dimensions, all of a level equally
 // long. It becomes a call of the library on the list of all elements.
-core::Expr* Checker::CheckTensorLiteral(const ast::ListExpr* expr, TypeId expected, const Reason& why) {
+core::Expr* Checker::CheckTensorLiteral(const ast::Expr* expr, TypeId expected, const Reason& why) {
   std::vector<const ast::Expr*> level = {expr};
   llvm::SmallVector<TypeId> dims;
   bool even = true;
-  while (const ast::ListExpr* first = level.empty() ? nullptr : AsList(level[0])) {
+  while (std::optional<Elements> first = level.empty() ? std::nullopt : ElementsOf(level[0])) {
     std::vector<const ast::Expr*> next;
+    const ast::Expr* row = level[0];
     for (const ast::Expr* item : level) {
-      const ast::ListExpr* list = AsList(item);
-      size_t want = first->elements.size();
-      if (even && (!list || list->elements.size() != want)) {
+      std::optional<Elements> list = ElementsOf(item);
+      size_t want = first->size();
+      if (even && (!list || list->size() != want)) {
         even = false;
         auto elements = [](size_t count) { return fmt::format("{} {}", count, count == 1 ? "element" : "elements"); };
-        Error(Diag::TensorRagged, item->span, list ? elements(list->elements.size()) : "a single element", elements(want))
-            .Note(first->span, fmt::format("this has {}", elements(want)));
+        Error(Diag::TensorRagged, item->span, list ? elements(list->size()) : "a single element", elements(want))
+            .Note(row->span, fmt::format("this has {}", elements(want)));
       }
-      if (list) next.insert(next.end(), list->elements.begin(), list->elements.end());
+      if (list) next.insert(next.end(), list->begin(), list->end());
     }
-    dims.push_back(types_.Dim(static_cast<int64_t>(first->elements.size())));
+    dims.push_back(types_.Dim(static_cast<int64_t>(first->size())));
     level = std::move(next);
   }
   TypeId element = unify_.Fresh();

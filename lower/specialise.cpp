@@ -333,7 +333,10 @@ Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::T
   if (std::optional<fg::DiffMode> mode = fg::DiffModeNamed(name)) return Derivative(*mode, args, type, pos);
   // "Concat 0": the op's attribute stands behind its name.
   auto [op_name, digits] = llvm::StringRef(name).split(' ');
-  bool each = digits == "Fill" ? args.size() == 2 : digits == "Step" ? args.size() == 3 : ir::OpNamed(digits.str()).has_value();
+  bool each = digits == "First"                         ? args.size() == 1
+              : digits == "Fill" || digits == "Second" ? args.size() == 2
+              : digits == "Step"                       ? args.size() == 3
+                                                       : ir::OpNamed(digits.str()).has_value();
   if (op_name == "Each" && each)
     return Each(digits, args, type, pos);
   std::optional<ir::Op> op = ir::OpNamed(op_name);

@@ -4,6 +4,7 @@
 //
 //   Each OP     the op on each real number, or tensor, of arguments of one shape; what holds none is the first argument's
 //   Each Fill   Double -> a -> Tangent a: the number in place of each
+//   Each First  a -> Tangent a: the numbers alone; Each Second, a -> Tangent a -> a: the value with these numbers in the places of its own
 //   Each Step   Double -> a -> Tangent a -> a: x - g * k of each real number x, the other's g and the number k. Three ops that stay next
 //               to each other, so that an engine may do them as one (runtime/batch_region.h)
 #include "lower/specialise.h"
@@ -37,9 +38,10 @@ Expr* Specialiser::Each(std::string_view op, llvm::ArrayRef<Expr*> args, df::Typ
   type = p_.Repr(type);
   df::Builtin builtin = p_.core.types.BuiltinOf(type);
   Expr* shape = args[HasNumber(op) ? 1 : 0];
-  // What is filled has the tangent's type; without real numbers that is ().
-  if (!HasReals(type)) return op == "Fill" ? p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Unit), 0, ""}, type, pos) : shape;
+  // What is filled, or has numbers alone, has the tangent's type; without real numbers that is ().
+  if (!HasReals(type)) return op == "Fill" || op == "First" ? p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Unit), 0, ""}, type, pos) : shape;
   if (builtin == df::Builtin::Float || builtin == df::Builtin::Double || builtin == df::Builtin::Tensor) {
+    if (op == "First" || op == "Second") return args.back();
     if (!HasNumber(op)) return p_.NewOp(*ir::OpNamed(op), args, type, pos);
     df::TypeId element = type;
     p_.core.types.IsTensor(type, &element);

@@ -110,7 +110,9 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
   PlaceIndex place = unify_.PlaceOf(wanted.type);
   std::string_view culprit = place < places_.size() && !places_[place].used ? diags_.sources().Text(places_[place].span) : std::string_view();
   bool simple = culprit.find(' ') == std::string_view::npos || culprit[0] == '(';
-  if (cls == "MonadFail" && origin.name.valid() && Text(origin.name) == "fail" && origin.span.valid() &&
+  if (types_.IsTangent(type)) {
+    diags_.Hint("`asValue v g` of `Gradient` is the gradient `g` at `v` as a value of `v`'s type");
+  } else if (cls == "MonadFail" && origin.name.valid() && Text(origin.name) == "fail" && origin.span.valid() &&
       diags_.sources().Text(origin.span) != "fail") {
     diags_.Hint("this pattern may not fit, and `fail` is what the action does then; `~` before it says that it always fits");
   } else if (builtin == Builtin::Function && origin.kind == Origin::Deriving) {

@@ -158,6 +158,19 @@ uint32_t Checker::LevelsBelow(TypeId stack, TyConId monad) {
   return 0;
 }
 
+// `weight (grad f model)`, where the model's type holds more than real numbers: its gradient has a type of its own.
+bool Checker::HintAtTangent(TypeId expected, TypeId actual) {
+  if (!expected.valid() || !actual.valid()) return false;
+  TypeId of;
+  if (types_.IsTangent(unify_.Zonk(actual), &of) && unify_.Head(of) == unify_.Head(expected))
+    diags_.Hint("`asValue v g` of `Gradient` is the gradient `g` at `v` as a value of `v`'s type");
+  else if (types_.IsTangent(unify_.Zonk(expected), &of) && unify_.Head(of) == unify_.Head(actual))
+    diags_.Hint("`asTangent v` of `Gradient` is `v`'s real numbers alone");
+  else
+    return false;
+  return true;
+}
+
 // Either type may be invalid: then it is a number of a type that is not known yet. `span` is what has the type
 // `actual`.
 void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reason& why) {
@@ -183,6 +196,7 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   bool wants_string = wanted == Builtin::List && builtin(head(argument_of(expected))) == Builtin::Char;
   bool has_string = found == Builtin::List && builtin(head(argument_of(actual))) == Builtin::Char;
 
+  if (HintAtTangent(expected, actual)) return;
   // An action of a monad that lies below in a stack of transformers.
   if (have.valid() && want.valid() && have != want)
     if (uint32_t depth = LevelsBelow(expected, have); depth > 0) {

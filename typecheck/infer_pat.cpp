@@ -87,6 +87,7 @@ const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const R
       Error(Diag::PatternMismatch, pat->span, text[0], text[1]);
       Explain(why);
       ExplainPlace(expected, pat->span);
+      HintAtTangent(actual, expected);
     }
     return false;
   };

@@ -1,5 +1,7 @@
 // `dfc run`: a source is compiled in memory, a compiled graph is read and verified; then the graph runs.
 #include <algorithm>
+#include <filesystem>
+#include <map>
 
 #include "driver/commands.h"
 #include "driver/compile.h"
@@ -11,6 +13,7 @@
 #include "runtime/limits.h"
 #include "runtime/memory.h"
 #include "runtime/show.h"
+#include "runtime/value_file.h"
 #include "tagged_ir/action.h"
 #include "tagged_ir/file.h"
 
@@ -28,11 +31,49 @@ std::string ListInputs(const ir::Graph& graph) {
   return list.empty() ? "it has no inputs" : "its inputs are " + list;
 }
 
+// Several inputs may have their arrays in one file: what one does not ask for, another may.
+class SharedFiles {
+ public:
+  // What an input that could not be read would have asked for is not known.
+  void Read(const InputArgument& input, bool good, const std::vector<std::string>& unused) {
+    File& file = files_.try_emplace(input.text, File{input.name, unused}).first->second;
+    file.failed |= !good;
+    std::erase_if(file.unused, [&](const std::string& name) { return !llvm::is_contained(unused, name); });
+  }
+  void Report(Diagnostics& diags) const {
+    for (const auto& [path, file] : files_) {
+      std::string faults;
+      for (size_t i = 0; i < std::min<size_t>(file.unused.size(), 5); ++i) faults += (i ? "; " : "") + TooMuch(file.unused[i]);
+      if (!faults.empty() && !file.failed) diags.Report(Diag::BadInput, {}, file.input, faults);
+    }
+  }
+
+ private:
+  struct File {
+    std::string input;  // the first that reads it
+    std::vector<std::string> unused;
+    bool failed = false;
+  };
+  std::map<std::string, File> files_;  // by `@PATH`
+};
+
+// A misspelt path is told before a source is compiled.
+bool FilesAreThere(const Options& options, Diagnostics& diags) {
+  for (const InputArgument& input : options.inputs) {
+    if (input.text.size() < 2 || !input.text.starts_with('@') || input.text == "@-") continue;
+    std::error_code error;
+    if (!std::filesystem::exists(input.text.substr(1), error))
+      diags.Report(Diag::CannotRead, {}, input.text.substr(1), (error ? error : std::make_error_code(std::errc::no_such_file_or_directory)).message());
+  }
+  return !diags.has_errors();
+}
+
 // The values of the graph's inputs, in their order. All that is wrong with them is reported at once.
 std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::vector<InputArgument>& arguments,
                                              Diagnostics& diags) {
   std::vector<Value> values(graph.graph_inputs.size());
   std::vector<bool> given(values.size());
+  SharedFiles files;
   for (const InputArgument& argument : arguments) {
     auto port = std::find_if(graph.graph_inputs.begin(), graph.graph_inputs.end(),
                              [&](const ir::Port& p) { return p.name == argument.name; });
@@ -51,7 +92,10 @@ std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::
     if (argument.text.size() > 1 && argument.text.starts_with('@')) {
       std::optional<std::string> bytes = ReadFile(argument.text.substr(1), kMaxInputBytes, diags);
       if (!bytes) continue;
-      value = ReadInputFile(graph, *port, std::move(*bytes), &error);
+      std::vector<std::string> unused;
+      const bool shared = llvm::count_if(arguments, [&](const InputArgument& a) { return a.text == argument.text; }) > 1;
+      value = ReadInputFile(graph, *port, std::move(*bytes), &error, shared ? &unused : nullptr);
+      if (shared) files.Read(argument, value.has_value(), unused);
     } else {
       value = ParseInput(graph, port->type, argument.text, &error);
     }
@@ -68,6 +112,7 @@ std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::
     diags.Report(Diag::MissingInput, {}, port.name, graph.types.Print({port.type.type}))
         .Hint(fmt::format("`--input {0}=VALUE` or `--input {0}=@FILE`", port.name));
   }
+  files.Report(diags);
   if (diags.has_errors()) return std::nullopt;
   return values;
 }
@@ -115,7 +160,7 @@ ExitCode RunCommand(const Options& options, Console& console) {
   {
     // The compiler's memory is given back before the run.
     Pipeline pipeline;
-    ExitCode code = Load(pipeline, options, graph, context.origin);
+    ExitCode code = FilesAreThere(options, pipeline.diags) ? Load(pipeline, options, graph, context.origin) : ExitCode::Usage;
     if (graph) code = ReadWithinLimits(*graph, options, inputs, console, pipeline.diags);
     console.Show(pipeline.diags);
     if (code != ExitCode::Fine) return code;

@@ -17,7 +17,8 @@ bool LooksLikeText(std::string_view bytes) {
 
 }  // namespace
 
-std::optional<Value> ReadInputFile(const ir::Graph& graph, const ir::Port& port, std::string bytes, std::string* error) {
+std::optional<Value> ReadInputFile(const ir::Graph& graph, const ir::Port& port, std::string bytes, std::string* error,
+                                   std::vector<std::string>* unused) {
   ir::TypeId type = port.type.type, held;
   uint32_t nothing, just;
   held = MaybeElement(graph.types, type, &nothing, &just);
@@ -39,10 +40,14 @@ std::optional<Value> ReadInputFile(const ir::Graph& graph, const ir::Port& port,
       return std::nullopt;
     }
     llvm::StringRef text = llvm::StringRef(bytes).rtrim("\r\n");
+    if (text.empty()) {
+      *error = "the file is empty";
+      return std::nullopt;
+    }
     return ParseInput(graph, port.type, {text.data(), text.size()}, error);
   }
   std::unique_ptr<ArrayFile> file = ArrayFile::Open(std::move(bytes), error);
-  return file ? ReadValue(graph, type, *file, port.name, error) : std::nullopt;
+  return file ? ReadValue(graph, type, *file, port.name, error, unused) : std::nullopt;
 }
 
 std::optional<std::vector<int64_t>> ShapeOfFile(std::string bytes, std::string_view name) {

@@ -25,6 +25,15 @@ FileElement ElementOf(TypeKind kind) {
   }
 }
 
+std::string_view NumpyName(TypeKind kind) {
+  switch (kind) {
+    case TypeKind::Bool: return "bool";
+    case TypeKind::Float: return "<f4";
+    case TypeKind::Double: return "<f8";
+    default: return "<i8";
+  }
+}
+
 // What a tensor of a scalar's type has for elements: an Integer is stored if it is an Int.
 TypeKind TensorElement(TypeKind scalar) { return scalar == TypeKind::Integer ? TypeKind::Int : scalar; }
 
@@ -35,11 +44,12 @@ class Reader {
   Reader(const ir::Graph& graph, ArrayFile& file, std::string_view name)
       : graph_(graph), file_(file), name_(name), presence_(graph.types) {}
 
-  std::optional<Value> All(ir::TypeId type, std::string* error) {
+  std::optional<Value> All(ir::TypeId type, std::string* error, std::vector<std::string>* unused) {
     used_.assign(file_.arrays().size(), false);
     Value value = Field(type, "", 0);
     for (size_t i = 0; i < used_.size() && !gave_up_; ++i)
-      if (!used_[i]) Fault(fmt::format("`{}` is too much", file_.arrays()[i].name));
+      if (!used_[i] && unused) unused->push_back(file_.arrays()[i].name);
+      else if (!used_[i]) Fault(TooMuch(file_.arrays()[i].name));
     if (faults_.empty()) return value;
     constexpr size_t kMost = 5;
     error->clear();
@@ -103,10 +113,11 @@ class Reader {
     else used_[array - file_.arrays().data()] = true;
     return array;
   }
-  Value Mismatch(const FileArray& array, const std::string& type) {
-    return Fault(fmt::format("{} an array of `{}` with the shape {}, and a {} is expected",
+  // `as` is the numpy type that would fit, if nothing else is wrong.
+  Value Mismatch(const FileArray& array, const std::string& type, std::string_view as = "") {
+    return Fault(fmt::format("{} an array of `{}` with the shape {}, and a {} is expected{}",
                              array.name.empty() ? "the file has" : fmt::format("`{}` is", array.name), array.element_name,
-                             ir::ShapeText(array.dims), type));
+                             ir::ShapeText(array.dims), type, as.empty() ? "" : fmt::format(": write it with .astype('{}')", as)));
   }
   bool ReadBytes(const FileArray& array, char* to) {
     std::string error;
@@ -123,7 +134,8 @@ class Reader {
   // A tensor of the array's elements.
   Value Elements(const FileArray& array, TypeKind element, llvm::ArrayRef<int64_t> dims, const std::string& type) {
     bool narrow = element == TypeKind::Int && array.element == FileElement::Int32;
-    if ((array.element != ElementOf(element) && !narrow) || llvm::ArrayRef(array.dims) != dims) return Mismatch(array, type);
+    if (llvm::ArrayRef(array.dims) != dims) return Mismatch(array, type);
+    if (array.element != ElementOf(element) && !narrow) return Mismatch(array, type, NumpyName(element));
     if (array.column_major)
       return Fault(fmt::format("the array{} is in column-major order: write it with numpy.ascontiguousarray",
                                array.name.empty() ? "" : fmt::format(" `{}`", array.name)));
@@ -420,9 +432,11 @@ class Writer {
 }  // namespace
 
 std::optional<Value> ReadValue(const ir::Graph& graph, ir::TypeId type, ArrayFile& file, std::string_view name,
-                               std::string* error) {
-  return Reader(graph, file, name).All(type, error);
+                               std::string* error, std::vector<std::string>* unused) {
+  return Reader(graph, file, name).All(type, error, unused);
 }
+
+std::string TooMuch(std::string_view array) { return fmt::format("`{}` is too much", array); }
 
 Outcome TakeApart(Execution& execution, const ir::Graph& graph, ir::PortType type, Value value, std::string_view name,
                   std::vector<ValueArray>* arrays, std::string* fault) {

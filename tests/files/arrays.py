@@ -220,6 +220,11 @@ def main():
         matrix = npz({"a": ("F32", [1, 2], struct.pack("<2f", 1, 2))})
         for a, x, code, want in ((matrix, "[3, 4]", 0, "[11.0,11.0]"), (b"[[1, 2], [3, 4], [5, 6]]", "[1, 0]", 0, "[1.0,3.0,5.0,1.0,3.0,5.0]"),
                                  (matrix, "[3]", 2, "`[3]` is not a Tensor Float [2]"), (b"[1, 2]", "[3, 4]", 2, "`[1, 2]` is not a"),
+                                 (npz({"a": ("F32", [1, 1], struct.pack("<f", 2)), "x": ("F32", [1], struct.pack("<f", 3))}), "@" + data, 0, "[6.0,6.0]"),
+                                 (npz({"a": ("F32", [1, 1], struct.pack("<f", 2)), "x": ("F32", [1], struct.pack("<f", 3)),
+                                       "y": ("F32", [1], struct.pack("<f", 3))}), "@" + data, 2, "the value of the input `a`: `y` is too much"),
+                                 (npz({"a": ("F32", [1, 1], struct.pack("<f", 2)), "y": ("F32", [1], struct.pack("<f", 3))}), "[3]", 2, "`y` is too much"),
+                                 (matrix, "@no such file", 2, "cannot read `no such file`: No such file"),
                                  (b"nothing", "[3]", 1, "nothing says how large the input `a` is")):
             count += 1
             with open(data, "wb") as file:

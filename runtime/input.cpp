@@ -378,14 +378,17 @@ class Reader {
 std::optional<Value> ParseInput(const ir::Graph& graph, ir::PortType type, std::string_view text, std::string* error) {
   Value value;
   if (Reader(graph, text).All(type.type, &value)) return value;
-  // What a shell leaves of "text" is that text.
-  bool is_text = graph.types.Kind(type.type) == TypeKind::Text || ir::IsText(graph.types, type.type);
-  if (is_text && text.find_first_of("\"[(") != 0) {
+  uint32_t nothing, just;
+  ir::TypeId held = MaybeElement(graph.types, type.type, &nothing, &just);
+  ir::TypeId plain = held.valid() ? held : type.type;
+  // What a shell leaves of "text" is that text, also if it begins as a list of characters would.
+  bool is_text = graph.types.Kind(plain) == TypeKind::Text || ir::IsText(graph.types, plain);
+  if (is_text && !text.starts_with('"')) {
     std::string quoted = "\"";
     for (char c : text) quoted.append(c == '"' || c == '\\' ? "\\" : "").push_back(c);
     if (Reader(graph, quoted + '"').All(type.type, &value)) return value;
   }
-  std::string name = graph.types.Print({type.type, false});
+  std::string name = is_text ? "String" : graph.types.Print({plain, false});
   bool vowel = name.find_first_of("AEIOU") == 0 && name != "Unit";
   size_t most = std::min<size_t>(text.size(), 60);
   while (most < text.size() && most > 0 && IsUtf8Continuation(text[most])) --most;

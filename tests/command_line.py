@@ -112,9 +112,15 @@ def a_graph_as_text(d):
 def texts_without_quotes(d):
     """A shell takes the quotes of "text" away."""
     d.file("p.df", "import qualified Data.Text as T\nmain s t = (s :: String, T.length t)\n")
-    for text, shown in (("abc", '"abc"'), ('"abc"', '"abc"'), ("", '""'), ("a\\nb \"c", '"a\\\\nb \\"c"'), ("['a']", '"a"')):
+    for text, shown in (("abc", '"abc"'), ('"abc"', '"abc"'), ("", '""'), ("a\\nb \"c", '"a\\\\nb \\"c"'), ("['a']", '"a"'), ("[a]", '"[a]"'), ("(3 (2 a)", '"(3 (2 a)"'),
+                        ("x\ny", '"x\\ny"')):
         d.expect(0, "run", "p.df", "--input", "s=" + text, "--input", "t=" + "four", out="(%s,4)\n" % shown)
-    d.expect(2, "run", "p.df", "--input", 's="abc', "--input", "t=x", err="is not a [Char]")
+    d.expect(2, "run", "p.df", "--input", 's="abc', "--input", "t=x", err="is not a String")
+    d.file("q.df", "main s n = (s :: Maybe String, n :: Maybe Int)\n")
+    d.expect(0, "run", "q.df", "--input", "s=abc", out='(Just "abc",Nothing)\n')
+    d.expect(0, "run", "q.df", "--input", 's=Just "abc"', out='(Just "abc",Nothing)\n')
+    d.expect(0, "run", "q.df", "--input", "s=Nothing", out="(Nothing,Nothing)\n")
+    d.expect(2, "run", "q.df", "--input", "n=x", err="`x` is not an Int")
 
 
 @test

@@ -164,7 +164,7 @@ bool WriteTimeline(const Timeline& timeline, const ir::Graph& graph, const std::
   return written;
 }
 
-// Finds the parts of the result that files are to get, and refuses options that mean nothing for it.
+// Finds the parts of the result that files are to get, and refuses options that mean nothing for it and files that cannot be written.
 ExitCode PrepareOutputs(const ir::Graph& graph, llvm::ArrayRef<ir::Port> parts, const Options& options, bool records,
                         std::optional<Outputs>& outputs, Console& console) {
   SourceManager sources;
@@ -175,8 +175,14 @@ ExitCode PrepareOutputs(const ir::Graph& graph, llvm::ArrayRef<ir::Port> parts, 
   if (graph.action && !options.outputs.empty())
     diags.Report(Diag::NoParts, {}, options.outputs[0].file, "the program is an action, and has no result");
   if (!diags.has_errors()) outputs = Outputs::Make(graph, parts, graph.action ? std::vector<OutputArgument>() : options.outputs, diags);
+  ExitCode code = outputs ? ExitCode::Fine : ExitCode::Usage;
+  if (outputs) {
+    for (const OutputArgument& argument : options.outputs)
+      if (!CanWriteFile(argument.file, diags)) code = ExitCode::Failed;
+    if (!options.timeline.empty() && !CanWriteFile(options.timeline, diags)) code = ExitCode::Failed;
+  }
   console.Show(diags);
-  return outputs ? ExitCode::Fine : ExitCode::Usage;
+  return code;
 }
 
 bool WriteOutputs(Outputs& outputs, Console& console) {

@@ -36,6 +36,16 @@ bool CannotWrite(const std::string& path, Diagnostics& diags) {
   return false;
 }
 
+// A link is followed: what it points to is replaced, not the link.
+std::string TargetOf(const std::string& path) {
+  std::string target = path;
+  if (char* real = ::realpath(path.c_str(), nullptr)) {
+    target = real;
+    std::free(real);
+  }
+  return target;
+}
+
 }  // namespace
 
 std::string DisplayName(const std::string& path) { return path == "-" ? "<stdin>" : path; }
@@ -71,6 +81,23 @@ std::optional<std::string> ReadFile(const std::string& path, uint64_t max_bytes,
   }
 }
 
+bool CanWriteFile(const std::string& path, Diagnostics& diags) {
+  if (path == "-") return true;
+  struct stat info;
+  const bool exists = ::stat(path.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) {
+    errno = EISDIR;
+    return CannotWrite(path, diags);
+  }
+  if (exists && !S_ISREG(info.st_mode)) return ::access(path.c_str(), W_OK) == 0 || CannotWrite(path, diags);
+  std::string temporary = TargetOf(path) + ".XXXXXX";
+  Descriptor file;
+  file.fd = ::mkstemp(temporary.data());
+  if (file.fd < 0) return CannotWrite(path, diags);
+  ::unlink(temporary.c_str());
+  return true;
+}
+
 bool WriteFile(const std::string& path, std::string_view bytes, Diagnostics& diags) {
   if (path == "-") return WriteAll(STDOUT_FILENO, bytes) || CannotWrite("<stdout>", diags);
 
@@ -87,12 +114,7 @@ bool WriteFile(const std::string& path, std::string_view bytes, Diagnostics& dia
     return true;
   }
 
-  // A link is followed: what it points to is replaced, not the link.
-  std::string target = path;
-  if (char* real = ::realpath(path.c_str(), nullptr)) {
-    target = real;
-    std::free(real);
-  }
+  std::string target = TargetOf(path);
   std::string temporary = target + ".XXXXXX";
   Descriptor file;
   file.fd = ::mkstemp(temporary.data());

@@ -24,6 +24,10 @@ std::optional<std::string> ReadFile(const std::string& path, uint64_t max_bytes,
 // are written directly; "-" is standard output. Reports what is wrong and returns false.
 bool WriteFile(const std::string& path, std::string_view bytes, Diagnostics& diags);
 
+// Whether WriteFile can write there, as far as one can know beforehand: what takes hours to compute is not to be lost for a
+// misspelt folder. Reports what is wrong.
+bool CanWriteFile(const std::string& path, Diagnostics& diags);
+
 // The name of `path` in messages.
 std::string DisplayName(const std::string& path);
 

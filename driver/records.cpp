@@ -67,6 +67,7 @@ ir::Port RecordPort(const ir::Graph& graph) {
 RecordRun::RecordRun(const ir::Graph& graph, const Options& options, Outputs& outputs, Console& console)
     : graph_(graph), options_(options), outputs_(outputs), console_(console), port_(RecordPort(graph)) {
   FindMetrics();
+  if (!outputs_.empty()) pipe_.emplace();
   terminal_ = ::isatty(STDOUT_FILENO) != 0;
   began_ = last_record_ = last_line_ = last_save_ = Clock::now();
 }
@@ -170,7 +171,13 @@ Outcome RecordRun::One(Execution& execution, Value record) {
     outcome.stop = Stop::Failed;
     outcome.error.message = fmt::format("cannot write `{}`: {}", options_.log, log_->error().message());
     log_->clear_error();
+    SaveNow();
     return outcome;
+  }
+  // Who reads the lines is gone; what they told is not to be lost.
+  if (pipe_ && console_.out().error() == std::errc::broken_pipe) {
+    SaveNow();
+    EndByClosedPipe();
   }
   if (outputs_.pending() && now - last_save_ >= options_.save_every) {
     failed_ |= !Write();
@@ -195,12 +202,24 @@ Outcome RecordRun::Run(Execution& execution) {
 
 bool RecordRun::Finish(const Outcome& outcome) {
   bool stopped = outcome.stop != Stop::Done && outcome.stop != Stop::Failed && outcome.stop != Stop::Internal;
-  if (outputs_.pending() && (outcome.ok() || stopped)) failed_ |= !Write();
-  if (stopped && !outputs_.empty())
-    console_.err() << (count_ ? fmt::format("{} has the state after {} record{}\n", outputs_.Files(), count_, count_ == 1 ? "" : "s")
-                              : fmt::format("{}: not written, since no record was complete\n", outputs_.Files()));
+  bool written = true;
+  if (outputs_.pending() && (outcome.ok() || stopped)) written = Write();
+  failed_ |= !written;
+  if (stopped && !outputs_.empty() && written) SayWhatIsSaved();
   if (log_) log_->flush();
   return !failed_;
+}
+
+// Before the run ends through no fault of the program.
+void RecordRun::SaveNow() {
+  if (!outputs_.pending()) return;
+  if (Write()) SayWhatIsSaved();
+}
+
+void RecordRun::SayWhatIsSaved() {
+  console_.err() << (count_ ? fmt::format("{} has the state after {} record{}\n", outputs_.Files(), count_, count_ == 1 ? "" : "s")
+                              : fmt::format("{}: not written, since no record was complete\n", outputs_.Files()));
+  console_.err().flush();
 }
 
 bool RecordRun::Write() {

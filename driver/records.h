@@ -6,12 +6,14 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "driver/console.h"
 #include "driver/options.h"
 #include "driver/outputs.h"
+#include "driver/signals.h"
 
 namespace df {
 
@@ -59,6 +61,8 @@ class RecordRun {
   std::string ProgressLine(const std::vector<Shown>& row, double seconds);
   bool Log(const std::vector<Shown>& row, double seconds);
   bool Write();
+  void SaveNow();
+  void SayWhatIsSaved();
 
   const ir::Graph& graph_;
   const Options& options_;
@@ -69,6 +73,7 @@ class RecordRun {
   std::unique_ptr<llvm::raw_fd_ostream> log_;
   bool csv_ = false;
   bool terminal_ = false;
+  std::optional<ClosedPipeScope> pipe_;  // if there are files to be written
   bool failed_ = false;      // a file could not be written
   uint64_t count_ = 0;       // whole records
   Clock::time_point began_, last_record_, last_line_, last_save_;

@@ -75,6 +75,15 @@ void InterruptScope::Clear() {
 EndAtOnceScope::EndAtOnceScope() { at_once.fetch_add(1); }
 EndAtOnceScope::~EndAtOnceScope() { at_once.fetch_sub(1); }
 
+ClosedPipeScope::ClosedPipeScope() { ::signal(SIGPIPE, SIG_IGN); }
+ClosedPipeScope::~ClosedPipeScope() { ::signal(SIGPIPE, SIG_DFL); }
+
+void EndByClosedPipe() {
+  ::signal(SIGPIPE, SIG_DFL);
+  ::raise(SIGPIPE);
+  ::_exit(128 + SIGPIPE);  // it is blocked
+}
+
 // Again and again: a signal that comes just before a wait does not end it.
 RunTimer::RunTimer(const Limits& limits)
     : dog_(limits, [thread = ::pthread_self()](Stop, const std::string&) { ::pthread_kill(thread, SIGALRM); }, kReaction,

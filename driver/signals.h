@@ -35,6 +35,18 @@ class EndAtOnceScope {
   EndAtOnceScope& operator=(const EndAtOnceScope&) = delete;
 };
 
+// While it lives, a closed pipe is an error of the write, and does not end the program: something is to be saved first.
+class ClosedPipeScope {
+ public:
+  ClosedPipeScope();
+  ~ClosedPipeScope();
+  ClosedPipeScope(const ClosedPipeScope&) = delete;
+  ClosedPipeScope& operator=(const ClosedPipeScope&) = delete;
+};
+
+// Ends the program as the closed pipe would have done.
+[[noreturn]] void EndByClosedPipe();
+
 // Gives up the operation that the calling thread stands in when its time is over or an interrupt has come: the engine looks
 // between operations only. A write into a pipe that is full ends, too.
 class RunTimer {

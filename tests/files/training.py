@@ -89,7 +89,13 @@ def refused_outputs(d):
     d.expect(2, "run", "q.df", "--log=a.csv", err="`--log` is for a program whose value is a list of records")
     d.expect(2, "run", "q.df", "--save-every=1s", err="`--save-every` is for")
     d.expect(2, "run", "p.df", "--log=a.log", err="neither .csv nor .jsonl")
-    d.expect(2, "run", "q.df", "--resume=a.npz", err="the program has no input `state`")
+    d.expect(2, "run", "q.df", "--resume=q.df", err="the program has no input `state`")
+    # Said before anything is computed.
+    d.file("r.df", "data R = R { n :: Int, state :: Double }\nmain = [R n (fromIntegral n) | n <- [1 .. 3]]\n")
+    before = sorted(os.listdir(d.path))
+    for option in ("--output=state=@no/a.npz", "--output=@p.df/a.json", "--trace=no/a.json", "--log=no/a.csv"):
+        d.expect(1, "run", "r.df", option, out="", err="cannot write `")
+    assert sorted(os.listdir(d.path)) == before, os.listdir(d.path)
     d.file("own.df", "newtype N = N Int\ninstance Show N where show _ = \"n\"\nmain = N 3\n")
     d.expect(0, "own.df")
     d.expect(2, "run", "own.graph", "--output", "@a.json", err="DF0827")
@@ -181,6 +187,23 @@ def a_stopped_run_saves_the_last_state(d):
             out.kill()
             out.communicate()
             assert line.startswith("step=1 loss=%d.0" % (count + 1)), (line, count)
+
+
+@test
+def a_reader_that_goes_costs_no_state(d):
+    d.file("p.df", ENDLESS)
+    run = start(d, "p.df", "--output", "state=@s.npy")
+    for _ in range(3):
+        run.stdout.readline()
+    run.stdout.close()
+    err = run.stderr.read().decode()
+    assert run.wait(timeout=60) == -signal.SIGPIPE and "s.npy has the state after" in err, (run.returncode, err)
+    assert len(d.bytes("s.npy")) > 1000
+    # Nor does a log that grows too large.
+    if os.path.exists("/dev/full"):
+        os.symlink("/dev/full", os.path.join(d.path, "full.csv"))
+        _, err = d.expect(1, "run", "p.df", "--output", "state=@t.npy", "--log=full.csv", err="cannot write `full.csv`")
+        assert "t.npy has the state after 1 record" in err and len(d.bytes("t.npy")) > 1000, err
 
 
 @test

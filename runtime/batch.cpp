@@ -279,7 +279,9 @@ void Batcher::PutBack(Queue& queue, size_t first) {
 // The limits are looked at, and what the device was given before the last look is done by now: so it is not far behind, and what went wrong
 // there is known.
 void Batcher::Look() {
-  if (++looks_ % kBatchesPerLook != 0) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (++looks_ % kBatchesPerLook != 0 && now - looked_ < kLook) return;
+  looked_ = now;
   between_();
   if (device_.is_host()) return;
   device_.Wait(last_look_);

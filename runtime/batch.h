@@ -11,6 +11,7 @@
 // Only ops that cannot fail are deferred, so that an error is found where it would be found without batching.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <vector>
 
@@ -140,7 +141,8 @@ class Batcher {
   // a chain, the sum of a batch's losses, may stand between large ones.
   static constexpr uint32_t kWindow = 256, kFewRows = 384;  // batches, and the rows in them
   static constexpr uint32_t kPause = 1 << 14;               // activations
-  static constexpr uint32_t kBatchesPerLook = 16;           // at the limits
+  static constexpr uint32_t kBatchesPerLook = 16;           // at the limits, unless these take longer than:
+  static constexpr std::chrono::milliseconds kLook{10};
 
   const BatchOptions options_;
   Device& device_;
@@ -155,6 +157,7 @@ class Batcher {
   uint32_t window_batches_ = 0, window_rows_ = kWindow;
   uint32_t pause_ = 0;            // activations that are computed at once
   uint32_t looks_ = 0;
+  std::chrono::steady_clock::time_point looked_ = {};  // when
   uint64_t last_look_ = 0;        // a mark of the device
   std::vector<Value> released_;  // operands on their way out, which may be the last holders of what is deferred
   bool releasing_ = false;

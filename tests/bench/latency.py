@@ -56,6 +56,9 @@ SUBJECTS = (
     Subject("actions that nobody reads", "main = putStr (cycle \"text\")\n", 1, unread=True, engines=("tagged", "demand")),
     Subject("input that never comes", "main = getLine >>= putStrLn\n", 0.5, waits=True, engines=("tagged", "demand")),
     Subject("tree of 2^22 leaves, then its release", TREE + "main = go 0\ngo :: Int -> Int\ngo n = let t = build 22 n in if total t + total t == 1 then 0 else go (n + 1)\n", 3),
+    Subject("products of matrices", "import qualified Tensor as T\na :: Tensor Float [1000, 1000]\na = T.normal 1\n"
+            "main = T.sum (go 100000 a) where\n  go :: Int -> Tensor Float [1000, 1000] -> Tensor Float [1000, 1000]\n"
+            "  go n x = if n == 0 then x else go (n - 1) (T.matmul x a / 32)\n", 0.5, engines=("tagged",)),
     Subject("two threads, hot", "fib :: Int -> Int\nfib n = if n < 2 then n else fib (n - 1) + fib (n - 2)\nmain = fib 60\n", 0.5, engines=("tagged",), threads=2),
     Subject("two threads, a huge number each", "f :: Int -> Integer -> Integer\nf n x = if n == 0 then x else f (n - 1) (x * x)\n"
             "fib :: Int -> Int\nfib n = if n < 2 then n else fib (n - 1) + fib (n - 2)\nmain = (fib 30 + (if f 40 3 == 0 then 1 else 0)) + (fib 30 + (if f 40 5 == 0 then 1 else 0))\n",

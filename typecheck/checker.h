@@ -495,6 +495,8 @@ class Checker {
   // ---- explain_hint.cpp
   bool ExplainNamesakes(TypeId left, TypeId right);
   bool HintAtTangent(TypeId expected, TypeId actual);
+  bool HintAtTensor(TypeId expected, TypeId actual, Span span, const Reason& why);  // infer_tensor.cpp
+  std::optional<size_t> RankOf(TypeId type);  // of a tensor whose number of dimensions is known
   void HintAtClash(TypeId expected, TypeId actual, Span span, const Reason& why);
   bool HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
                     TypeId expected);

@@ -263,7 +263,9 @@ void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId a
       Explain(why);
   }
   finish();
-  if (unify_.Prune(expected) != unify_.Prune(clash.left) && (dimension || found.size() + wanted.size() > 60))
+  const std::optional<size_t> rank = RankOf(expected), other_rank = RankOf(actual);
+  const bool ranks = rank && other_rank && *rank != *other_rank;  // which dimensions clash then says nothing
+  if (!ranks && unify_.Prune(expected) != unify_.Prune(clash.left) && (dimension || found.size() + wanted.size() > 60))
     diags_.Note(Span(), fmt::format("in them, `{}` clashes with `{}`", text[2], text[3]));
   if (ExplainNamesakes(clash.left, clash.right)) return;
   HintAtClash(expected, actual, span, why);

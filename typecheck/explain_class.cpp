@@ -115,6 +115,8 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
   } else if (cls == "MonadFail" && origin.name.valid() && Text(origin.name) == "fail" && origin.span.valid() &&
       diags_.sources().Text(origin.span) != "fail") {
     diags_.Hint("this pattern may not fit, and `fail` is what the action does then; `~` before it says that it always fits");
+  } else if (cls == "Objective" && builtin == Builtin::Tensor) {
+    diags_.Hint("a gradient is that of a number: `sum` of a tensor, or `item` of one without dimensions");
   } else if (builtin == Builtin::Function && origin.kind == Origin::Deriving) {
     diags_.Hint(fmt::format("a field of the type `{}` stands in the way", text[0]));
   } else if (builtin == Builtin::Function) {

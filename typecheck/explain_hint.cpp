@@ -196,7 +196,7 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   bool wants_string = wanted == Builtin::List && builtin(head(argument_of(expected))) == Builtin::Char;
   bool has_string = found == Builtin::List && builtin(head(argument_of(actual))) == Builtin::Char;
 
-  if (HintAtTangent(expected, actual)) return;
+  if (HintAtTangent(expected, actual) || HintAtTensor(expected, actual, span, why)) return;
   // An action of a monad that lies below in a stack of transformers.
   if (have.valid() && want.valid() && have != want)
     if (uint32_t depth = LevelsBelow(expected, have); depth > 0) {

@@ -70,6 +70,42 @@ void Checker::ShareSizes(TypeId type, Sizes sizes) {
   }
 }
 
+std::optional<size_t> Checker::RankOf(TypeId type) {
+  TypeId shape;
+  llvm::SmallVector<TypeId> dims;
+  if (!type.valid() || !types_.IsTensor(unify_.Zonk(type), nullptr, &shape) || !types_.SplitShape(shape, dims)) return std::nullopt;
+  return dims.size();
+}
+
+// What is usual elsewhere and said by name here: numbers and rows that are spread over a tensor, rows by their index. Either type may
+// be invalid: then it is a number of a type that is not known yet.
+bool Checker::HintAtTensor(TypeId expected, TypeId actual, Span span, const Reason& why) {
+  if (!expected.valid() || !actual.valid()) return false;
+  auto shown = [&](Span of) {
+    std::string_view text = of.valid() ? diags_.sources().Text(of) : std::string_view();
+    if (text.empty() || text.size() > 40 || text.find('\n') != std::string_view::npos) return std::string("x");
+    return text.find(' ') == std::string_view::npos || text[0] == '(' || text[0] == '[' ? std::string(text) : fmt::format("({})", text);
+  };
+  auto hint = [&](std::string text) {
+    diags_.Hint(std::move(text));
+    return true;
+  };
+  const Builtin wanted = types_.BuiltinOf(unify_.Zonk(expected)), found = types_.BuiltinOf(unify_.Zonk(actual));
+  auto is_number = [](Builtin b) { return b == Builtin::Int || b == Builtin::Float || b == Builtin::Double; };
+  const bool of_operator = why.kind == Reason::Operand;
+  if (wanted == Builtin::Tensor && is_number(found))
+    return hint(fmt::format("`fill {}` of `Tensor` is a tensor that has this number everywhere", shown(span)));
+  if (found == Builtin::Tensor && is_number(wanted) && of_operator && why.index == 1)
+    return hint(fmt::format("`fill {}` of `Tensor` is a tensor that has this number everywhere", shown(why.sibling)));
+  if (wanted != Builtin::Tensor || found != Builtin::Tensor) return false;
+  if (of_operator && Text(why.name) == "!")
+    return hint(fmt::format("`index {} i` of `Tensor` is what stands at an index of the first axis", shown(span)));
+  const std::optional<size_t> want = RankOf(expected), have = RankOf(actual);
+  if (!of_operator || !want || !have || *want == *have) return false;
+  const Span smaller = *have < *want ? span : why.sibling;
+  return hint(fmt::format("nothing is repeated by itself: `broadcast {}` of `Tensor` has it again and again along a new first axis", shown(smaller)));
+}
+
 void Checker::SettleDims() {
   UnifyResult clash;
   Span where;

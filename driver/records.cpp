@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 
 #include "driver/files.h"
 #include "fmt/format.h"
@@ -97,11 +98,15 @@ bool RecordRun::Open() {
   SourceManager sources;
   Diagnostics diags(sources);
   std::error_code error;
-  bool append = options_.resumes && llvm::sys::fs::exists(options_.log);
-  if (append && csv_) {
+  bool append = options_.resumes && llvm::sys::fs::is_regular_file(options_.log);
+  if (append) {
     std::optional<std::string> old = ReadFile(options_.log, kMaxInputBytes, diags);
-    if (old && !llvm::StringRef(*old).starts_with(header) && !old->empty())
+    if (csv_ && old && !llvm::StringRef(*old).starts_with(header) && !old->empty())
       diags.Report(Diag::CannotWrite, {}, options_.log, "it has other columns, and a run that resumes adds to it");
+    // A row that was cut off, where the disk was full, does not become a part of the next one.
+    else if (old && !old->empty() && old->back() != '\n')
+      std::filesystem::resize_file(options_.log, old->rfind('\n') + 1, error);  // npos + 1 is 0: all of it
+    if (error) diags.Report(Diag::CannotWrite, {}, options_.log, error.message());
     append = !old || !old->empty();
   }
   if (!diags.has_errors()) {

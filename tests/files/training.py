@@ -199,6 +199,15 @@ def a_reader_that_goes_costs_no_state(d):
     err = run.stderr.read().decode()
     assert run.wait(timeout=60) == -signal.SIGPIPE and "s.npy has the state after" in err, (run.returncode, err)
     assert len(d.bytes("s.npy")) > 1000
+    # A log's row that was cut off goes when the run resumes.
+    for log in ("a.csv", "a.jsonl"):
+        d.expect(3, "run", "p.df", "--output", "state=@s.npy", "--log", log, "--timeout=300ms")
+        whole = d.bytes(log)
+        d.file(log, whole.decode()[:-3])
+        d.expect(3, "run", "p.df", "--resume=s.npy", "--log", log, "--timeout=300ms")
+        rows = d.bytes(log).decode().split("\n")[:-1]
+        assert len(rows) >= whole.count(b"\n") and all(row.count(",") == rows[0].count(",") for row in rows), rows
+        assert log == "a.csv" or all(json.loads(row) for row in rows)
     # Nor does a log that grows too large.
     if os.path.exists("/dev/full"):
         os.symlink("/dev/full", os.path.join(d.path, "full.csv"))

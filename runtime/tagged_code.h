@@ -215,6 +215,7 @@ struct ScopeCode {
   uint32_t eager = kNone;            // where its eager code begins, if it is a delayed body that has any
   std::shared_ptr<const WordCode> words;  // if it has any
   bool has_words = false;            // whether it has: for native code
+  mutable uint32_t steps = 0;        // of general code, before there was any other
   std::vector<Region> regions;       // in an order in which each comes after those whose values it uses
   std::vector<Event> events;
   std::vector<Target> targets;
@@ -295,7 +296,7 @@ struct Options {
   bool unroll = true; // also calls of a function within itself
   bool clean_words = true;  // there, slots that only copy others have no place, and tests whose answer is known are not done
   bool native = true;  // on processors for which there is such, direct code and word code are machine code
-  uint32_t most_native = kMostNative;  // instructions of direct code; where there are more, only word code is
+  uint32_t most_native = kMostNative;  // instructions of direct code that are machine code
   bool small_integers = true;  // also scopes that hold Integers, as long as these are words
   bool eager = true;  // short delayed bodies are computed at once where what they need is there
   bool batch = false; // ops on tensors are deferred, and computed for many activations at once

@@ -30,7 +30,7 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
   options_.batch = run_.batch > 0 && !run_.trace && graph.types.HasTensors();
   options_.strips = run_.strips;
   options_.away = run_.device && !run_.device->is_host();
-  if (run_.stress % 3 == 2) options_.most_native = 0;
+  if (run_.stress % 3 == 2) options_.most_native = std::min(options_.most_native, static_cast<uint32_t>(run_.stress * 37 % 2000));
   options_.warm_up = run_.warm_up && options_.direct && (run_.stress ? run_.stress % 2 == 0 : graph.nodes.size() >= kManyNodes);
   refused_ = Compile(graph_, options_, &program_);
   for (SiteCode& site : program_.sites) site.owner = this;

@@ -79,9 +79,7 @@ void MakeNative(Program& program, uint32_t most, llvm::function_ref<void()> paus
     native->begins.resize(program.scopes.size());
     native->entries.resize(direct.code.size());
     EmitFrame(*native);
-    NativeDirectMaker direct_maker(program, *native);
-    if (direct.first_word <= most) direct_maker.Run(pause);
-    else direct_maker.LeaveAll();
+    NativeDirectMaker(program, *native).Run(most, pause);
     for (const ScopeCode& scope : program.scopes) {
       if (!scope.words) continue;
       NativeMaker(program, scope, *native).Run();

@@ -80,8 +80,8 @@ class NativeCode {
 };
 
 #ifdef DFC_NATIVE
-// Makes native code of all direct code and word code, which stands where it will stay; of word code alone if there are more than `most`
-// instructions of direct code. Without any where the system refuses memory that can be executed. Throws std::bad_alloc, and what `pause` throws, which is called now and then.
+// Makes native code of all word code, and of the direct code of as many scopes as have `most` instructions together, those with most
+// ScopeCode::steps first; all code stands where it will stay. Without any where the system refuses memory that can be executed. Throws std::bad_alloc, and what `pause` throws, which is called now and then.
 void MakeNative(Program& program, uint32_t most, llvm::function_ref<void()> pause);
 #else
 inline void MakeNative(Program&, uint32_t, llvm::function_ref<void()>) {}  // another kind of processor

@@ -31,47 +31,80 @@ uint8_t ConditionOf(NativeOp op) {
 NativeDirectMaker::NativeDirectMaker(Program& p, NativeProgram& native)
     : NativeArithmetic(native.assembler), p_(p), native_(native), code_(p.direct.code) {
   offset_.resize(p.direct.first_word + 1);
-  words_entry_.resize(p.scopes.size());
+  begin_.resize(p.scopes.size());
+  made_.resize(p.scopes.size());
 }
 
-void NativeDirectMaker::Run(llvm::function_ref<void()> pause) {
+void NativeDirectMaker::Run(uint32_t most, llvm::function_ref<void()> pause) {
   EmitStubs();
   EmitMemoryStubs();
   EmitGiveTagStub();
   EmitDropTagStub();
   EmitForceStubs();
-  std::vector<std::pair<uint32_t, const ScopeCode*>> begins;
-  for (const ScopeCode& scope : p_.scopes) {
-    if (scope.direct == kNone) continue;
-    begins.emplace_back(scope.words ? code_[scope.direct].y : scope.direct, &scope);
-  }
-  std::sort(begins.begin(), begins.end());
-  for (size_t i = 0; i < begins.size(); ++i) {
-    uint32_t end = i + 1 < begins.size() ? begins[i + 1].first : p_.direct.first_word;
-    EmitScope(*begins[i].second, begins[i].first, end);
+  uint32_t leave_result = EmitLeaveResult();
+  std::vector<Part> parts = Parts();
+  ChooseParts(parts, most);
+  for (const Part& part : parts) {
+    if (made_[part.scope->id.index]) {
+      EmitScope(*part.scope, part.begin, part.end);
+    } else {
+      EmitLeaveScope(*part.scope);
+      for (uint32_t at = part.begin; at < part.end; ++at)
+        if (Direct op = code_[at].op; op == Direct::Got || op == Direct::GotOpen || op == Direct::GotMany) native_.results.emplace_back(at, leave_result);
+    }
     pause();
   }
   for (uint32_t i = 0; i < p_.sites.size(); ++i) EmitBody(i);
   for (auto [at, target] : jumps_) as_.rewrite(at, offset_[target] - (at + 4), 4);
-  for (auto [at, scope] : begin_jumps_) {
-    const ScopeCode& to = p_.scopes[scope];
-    as_.rewrite(at, (to.words ? words_entry_[scope] : offset_[to.direct]) - (at + 4), 4);
+  for (auto [at, scope] : begin_jumps_) as_.rewrite(at, begin_[scope] - (at + 4), 4);
+}
+
+// The direct code of each scope, but for the way into its word code, in its order.
+std::vector<NativeDirectMaker::Part> NativeDirectMaker::Parts() const {
+  std::vector<Part> parts;
+  for (const ScopeCode& scope : p_.scopes) {
+    if (scope.direct == kNone) continue;
+    uint32_t begin = scope.words ? code_[scope.direct].y : scope.direct;
+    parts.push_back({begin, 0, &scope});
+  }
+  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.begin < b.begin; });
+  for (size_t i = 0; i < parts.size(); ++i) parts[i].end = i + 1 < parts.size() ? parts[i + 1].begin : p_.direct.first_word;
+  return parts;
+}
+
+// Those that are to be machine code, `most` instructions at most: first those that the run has been in most often so far.
+void NativeDirectMaker::ChooseParts(std::vector<Part> parts, uint32_t most) {
+  if (p_.direct.first_word > most)
+    std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.scope->steps > b.scope->steps; });
+  for (const Part& part : parts) {
+    uint32_t length = part.end - part.begin;
+    if (length > most) continue;
+    most -= length;
+    made_[part.scope->id.index] = true;
   }
 }
 
-// rax: a result, a word, that the Got at rcx waits for. Its frame has its slots in rbx.
-void NativeDirectMaker::LeaveAll() {
+// A result that goes to code for the interpreter: rax, with its state in dl, to the frame whose slots are in rbx, which waits at a Got.
+// As EmitGot, the way in for words is `kWordResultBytes` before that for all.
+uint32_t NativeDirectMaker::EmitLeaveResult() {
   auto offset = static_cast<uint32_t>(as_.getSize());
-  as_.movzx(edx, word[rcx + offsetof(DirectInstr, d)]);
-  as_.mov(ptr[rbx + rdx * 8], rax);
-  as_.mov(esi, dword[rbx + frame_at::kFlags]);
-  as_.shr(esi, kFlagBits);
-  as_.lea(rsi, ptr[rbx + rsi * 8]);
-  as_.mov(byte[rsi + rdx], kWord);  // that of a plain slot may be anything
+  as_.mov(edx, kWord);
+  as_.mov(rcx, ptr[rbx + frame_at::kResume]);
+  as_.movzx(esi, word[rcx + offsetof(DirectInstr, d)]);
+  as_.mov(ptr[rbx + rsi * 8], rax);
+  as_.mov(edi, dword[rbx + frame_at::kFlags]);
+  as_.shr(edi, kFlagBits);
+  as_.lea(rdi, ptr[rbx + rdi * 8]);
+  as_.mov(byte[rdi + rsi], dl);  // that of a plain slot may be anything
   as_.lea(rax, ptr[rcx + sizeof(DirectInstr)]);
   as_.jmp(native_.leave);
-  for (uint32_t at = 0; at < p_.direct.first_word; ++at)
-    if (Direct op = code_[at].op; op == Direct::Got || op == Direct::GotOpen || op == Direct::GotMany) native_.results.emplace_back(at, offset);
+  return offset;
+}
+
+void NativeDirectMaker::EmitLeaveScope(const ScopeCode& scope) {
+  begin_[scope.id.index] = static_cast<uint32_t>(as_.getSize());
+  as_.mov(rax, reinterpret_cast<uint64_t>(&code_[scope.direct]));
+  as_.jmp(native_.leave);
 }
 
 // A stub is called or jumped to with the instruction in rsi. The stack is such that it may call a function.
@@ -118,6 +151,7 @@ void NativeDirectMaker::EmitStubs() {
 void NativeDirectMaker::EmitScope(const ScopeCode& scope, uint32_t begin, uint32_t end) {
   scope_ = &scope;
   as_.align(16);
+  begin_[scope.id.index] = static_cast<uint32_t>(as_.getSize());
   if (scope.words) EmitWordsEntry(scope);
   for (uint32_t at = begin; at < end; ++at) {
     offset_[at] = static_cast<uint32_t>(as_.getSize());
@@ -130,7 +164,7 @@ void NativeDirectMaker::EmitScope(const ScopeCode& scope, uint32_t begin, uint32
 // Direct::Words: to word code, if all is as that needs it.
 void NativeDirectMaker::EmitWordsEntry(const ScopeCode& scope) {
   const DirectInstr& in = code_[scope.direct];
-  native_.entries[scope.direct] = words_entry_[scope.id.index] = static_cast<uint32_t>(as_.getSize());
+  native_.entries[scope.direct] = begin_[scope.id.index];
   for (uint32_t i = 0; i < in.b; ++i) {
     as_.cmp(State(p_.direct.operands[in.x + i]), kWord);
     GoToIf(kNotEqual, in.y);

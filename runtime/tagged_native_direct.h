@@ -27,9 +27,8 @@ enum Condition : uint8_t { kBelow = 2, kAboveEqual = 3, kEqual = 4, kNotEqual = 
 class NativeDirectMaker : private NativeArithmetic {
  public:
   NativeDirectMaker(Program& p, NativeProgram& native);
-  void Run(llvm::function_ref<void()> pause);
-  // Instead: direct code is for its interpreter, to which results of word code go.
-  void LeaveAll();
+  // Of `most` instructions at most; the other scopes are for the interpreter, and these results go there.
+  void Run(uint32_t most, llvm::function_ref<void()> pause);
 
  private:
   // What stands once in the program and is called: see NativeHelp.
@@ -49,7 +48,17 @@ class NativeDirectMaker : private NativeArithmetic {
     uint32_t at;
   };
 
+  // The code of one scope.
+  struct Part {
+    uint32_t begin, end;
+    const ScopeCode* scope;
+  };
+
   // tagged_native_direct.cpp
+  std::vector<Part> Parts() const;
+  void ChooseParts(std::vector<Part> parts, uint32_t most);
+  uint32_t EmitLeaveResult();
+  void EmitLeaveScope(const ScopeCode& scope);
   void EmitStubs();
   void EmitScope(const ScopeCode& scope, uint32_t begin, uint32_t end);
   void EmitWordsEntry(const ScopeCode& scope);
@@ -154,7 +163,8 @@ class NativeDirectMaker : private NativeArithmetic {
   std::array<uint32_t, static_cast<size_t>(Stub::Count)> stubs_{};  // offsets
   std::array<uint32_t, kFewFields + 1> allocate_{}, free_{};        // likewise, by number of fields
   std::vector<uint32_t> offset_;        // by instruction of direct code
-  std::vector<uint32_t> words_entry_;   // by scope with word code
+  std::vector<uint32_t> begin_;         // offsets, by scope
+  std::vector<bool> made_;              // likewise: whether it is machine code
   std::vector<std::pair<uint32_t, uint32_t>> jumps_;        // offset of a displacement; instruction of direct code
   std::vector<std::pair<uint32_t, uint32_t>> begin_jumps_;  // the same; index of a scope
   std::deque<OutOfLine> out_of_line_;

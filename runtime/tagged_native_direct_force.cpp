@@ -102,7 +102,7 @@ void NativeDirectMaker::EmitEnterStub() {
 // SiteCode::native_body: as Worker::EnterBody. rax: the cell; rdx: its site; rsi: the Force.
 void NativeDirectMaker::EmitBody(uint32_t index) {
   const SiteCode& site = p_.sites[index];
-  if (site.type != SiteType::Delay || !site.callee || site.callee->direct == kNone) return;
+  if (site.type != SiteType::Delay || !site.callee || site.callee->direct == kNone || !made_[site.callee->id.index]) return;
   const ScopeCode& scope = *site.callee;
   native_.bodies.emplace_back(index, static_cast<uint32_t>(as_.getSize()));
   int list = static_cast<int>(FramePool::ListOf(scope.frame_bytes) * sizeof(Frame*));

@@ -119,6 +119,7 @@ void Worker::Step() {
     return RunDirect(item.frame);
   }
   now_ = item.frame;
+  if (!program_.fast) ++item.frame->scope().steps;
   if (item.pc == kNone) RunReady(item.frame);
   else RunTail(item.frame, item.pc);
   Unref(item.frame);

@@ -44,5 +44,49 @@ TEST_CASE("the model's programs on the tagged engine", "[tagged]") {
           tagged::TaggedExecution execution(graph, run, tagged::Options{group, direct});
           CHECK(ResultsOf(execution, graph) == expected);
         }
+    // Machine code and the interpreter in one program.
+    for (uint32_t most : {0, 6, 15, 40}) {
+      INFO(path.stem().string() << " most " << most);
+      tagged::Options options;
+      options.most_native = most;
+      tagged::TaggedExecution execution(graph, RunOptions(), options);
+      CHECK(ResultsOf(execution, graph) == expected);
+    }
   }
 }
+
+#ifdef DFC_NATIVE
+TEST_CASE("the scopes with most steps are machine code first", "[tagged]") {
+  std::ifstream file(std::filesystem::path(DFC_MODEL_DIR) / "evenodd.tagged");
+  std::stringstream text;
+  text << file.rdbuf();
+  ir::Graph graph = Parse(text.str());
+  tagged::Options options;
+  options.words = false;
+  options.warm_up = true;  // code is made below
+  tagged::Program all;
+  REQUIRE(tagged::Compile(graph, options, &all) == "");
+  tagged::MakeFastCode(all, options, [] {});
+  std::vector<uint32_t> begins;
+  for (const tagged::ScopeCode& scope : all.scopes)
+    if (scope.direct != tagged::kNone) begins.push_back(scope.direct);
+  REQUIRE(begins.size() > 1);
+  std::sort(begins.begin(), begins.end());
+  begins.push_back(all.direct.first_word);
+  for (size_t hot = 0; hot < all.scopes.size(); ++hot) {
+    if (all.scopes[hot].direct == tagged::kNone) continue;
+    CHECK(all.native->EntryAt(&all.direct.code[all.scopes[hot].direct]) != nullptr);
+    auto begin = std::find(begins.begin(), begins.end(), all.scopes[hot].direct);
+    options.most_native = begin[1] - begin[0];
+    tagged::Program program;
+    REQUIRE(tagged::Compile(graph, options, &program) == "");
+    program.scopes[hot].steps = 1;
+    tagged::MakeFastCode(program, options, [] {});
+    for (size_t i = 0; i < program.scopes.size(); ++i) {
+      INFO("of scope " << hot << ", looked at " << i);
+      if (program.scopes[i].direct == tagged::kNone) continue;
+      CHECK((program.native->EntryAt(&program.direct.code[program.scopes[i].direct]) != nullptr) == (i == hot));
+    }
+  }
+}
+#endif

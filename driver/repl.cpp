@@ -18,6 +18,14 @@ constexpr const char* kSourceName = "<repl>";
 constexpr std::string_view kIt = "it";
 constexpr std::string_view kResultPrefix = "it'";
 
+// Whether an input begins as no input does, but a further line of one.
+bool GoesOn(std::string_view text) {
+  std::string_view start = text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
+  for (std::string_view word : {"|", "=", "where", "then", "else", "of", "deriving", "in"})
+    if (start.starts_with(word) && (start.size() == word.size() || start[word.size()] == ' ' || start[word.size()] == '(')) return true;
+  return text.front() == ' ' || text.front() == '\t';
+}
+
 }  // namespace
 
 std::string_view Repl::Trim(std::string_view text) {
@@ -168,7 +176,7 @@ std::vector<std::string> Repl::FileCompletions(std::string_view word) const {
     std::error_code ignored;
     bool is_folder = it->is_directory(ignored);
     if (!name.starts_with(begin) || (begin.empty() && name.starts_with('.'))) continue;
-    if (is_folder || name.ends_with(".df")) words.push_back(folder + name + (is_folder ? "/" : ""));
+    if (is_folder || name.ends_with(".df") || name.ends_with(".hs")) words.push_back(folder + name + (is_folder ? "/" : ""));
   }
   std::sort(words.begin(), words.end());
   return words;
@@ -201,8 +209,11 @@ std::optional<ReplInput> Repl::ParseInput(const std::string& text) {
   ReplInput input = ParseRepl(tokens, pipeline_->diags);
   if (input.kind == ReplInput::Kind::Incomplete && !pipeline_->diags.has_errors())
     pipeline_->diags.Report(Diag::InputEnds, tokens.tokens.back().span);
-  if (pipeline_->diags.has_errors()) return std::nullopt;
-  return input;
+  if (!pipeline_->diags.has_errors()) return input;
+  // At a terminal an input ends with the first line that is complete, whatever comes next.
+  if (editor_->interactive() && GoesOn(text) && pipeline_->diags.all().back().hint.empty())
+    pipeline_->diags.Hint("a line that goes on from the one before is written with it, between `:{` and `:}`");
+  return std::nullopt;
 }
 
 void Repl::Define(ast::Ast& ast) {

@@ -139,6 +139,12 @@ def repl_on_a_terminal(d):
     send(b" 2)\n")
     wait_for(b"(1,2)")
     wait_for(b"dfc> ")
+    send(b"data T = A\n")
+    wait_for(b"dfc> ")
+    send(b"  | B\n")
+    wait_for(b"unexpected `|`")
+    wait_for(b"between `:{` and `:}`")
+    wait_for(b"dfc> ")
     send(b"fromIntegr\t 3 * 1.5\n")  # completion
     wait_for(b"4.5")
     wait_for(b"dfc> ")

@@ -553,7 +553,6 @@ void DropFastCode(Program& program) {
   for (ScopeCode& scope : program.scopes) {
     scope.direct = scope.plain = scope.eager = kNone;
     scope.words = nullptr;
-    scope.has_words = false;
     scope.frame_bytes = scope.cold_bytes;
   }
   for (SiteCode& site : program.sites) {

@@ -79,6 +79,7 @@ void MakeNative(Program& program, uint32_t most, llvm::function_ref<void()> paus
     native->begins.resize(program.scopes.size());
     native->entries.resize(direct.code.size());
     EmitFrame(*native);
+    for (ScopeCode& scope : program.scopes) scope.has_words = scope.words != nullptr;
     NativeDirectMaker(program, *native).Run(most, pause);
     for (const ScopeCode& scope : program.scopes) {
       if (!scope.words) continue;

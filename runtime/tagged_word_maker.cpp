@@ -452,7 +452,6 @@ void WordMaker::Finish() {
   scope_.direct = words_.begin;
   scope_.frame_bytes = std::max<uint32_t>(scope_.frame_bytes, static_cast<uint32_t>(sizeof(Frame) + num_slots_ * sizeof(uint64_t)));
   scope_.words = std::make_shared<const WordCode>(std::move(words_));
-  scope_.has_words = true;
 }
 
 }  // namespace df::tagged

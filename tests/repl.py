@@ -57,6 +57,8 @@ class Terminal:
 def repl_on_a_pipe(d):
     d.expect(0, "repl", stdin="1 + 2\nit * 2\nit + it\n", out="3\n6\n12\n")
     d.expect(0, "repl", stdin="f x = y\n  where y = x + 1\nf 3\n", out="4\n")
+    # Where it is split is said by a later line.
+    d.expect(0, "repl", stdin="import qualified Tensor as T\n(a, b) = T.split ([1, 2, 3] :: Tensor Float [3])\na :: Tensor Float [1]\n", out="[1.0]\n")
     d.expect(0, "repl", stdin=":{\nf 0 = 1\nf n = n * f (n - 1)\n:}\nf 20\n", out="2432902008176640000\n")
     d.expect(0, "repl", stdin="f x = x\nf 1\nf x = x + 1\nf 1\n", out="1\n2\n")
     d.expect(1, "repl", stdin="nope\n1 `div` 0\n7\n", out="7\n", err="nope")

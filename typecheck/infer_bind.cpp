@@ -311,7 +311,9 @@ void Checker::InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& o
       !IsAction(program_.vars[members[0]].scheme.type))
     Require(KnownClass("Show"), program_.vars[members[0]].scheme.type, {Origin::Printing, members_span});
   const bool pattern = llvm::any_of(group, [](const Binding* binding) { return binding->pattern != nullptr; });
-  const Sizes sizes = !restricted && !pattern ? Sizes::Free : top ? Sizes::FreeUnlessSums : Sizes::Shared;
+  // What is defined at a prompt is used by later lines, which have nothing to say here.
+  const bool free = (!restricted && !pattern) || (top && options_.repl);
+  const Sizes sizes = free ? Sizes::Free : top ? Sizes::FreeUnlessSums : Sizes::Shared;
   Generalise(members, restricted, sizes, wanted_mark, errors_before);
 }
 

@@ -172,9 +172,22 @@ struct SiteCode {
     uint8_t left = kMost, passed = 0;
     static constexpr uint8_t kMost = 16;
     static constexpr uint8_t kOften = 64;
-    bool Take() { return left || ++passed % kOften == 0; }
-    void TellDone(uint32_t times) { left = static_cast<uint8_t>(std::min<uint32_t>(kMost, left + times)); }
-    void Tell(bool done) { left = static_cast<uint8_t>(done ? left + (left < kMost) : left - std::min<uint8_t>(left, 2)); }
+    bool Take() {
+      if (Get(left)) return true;
+      uint8_t times = static_cast<uint8_t>(Get(passed) + 1);
+      Set(passed, times);
+      return times % kOften == 0;
+    }
+    void TellDone(uint32_t times) { Set(left, static_cast<uint8_t>(std::min<uint32_t>(kMost, Get(left) + times))); }
+    void Tell(bool done) {
+      uint8_t now = Get(left);
+      Set(left, static_cast<uint8_t>(done ? now + (now < kMost) : now - std::min<uint8_t>(now, 2)));
+    }
+
+   private:
+    // All workers use it; what one of them overwrites of another's is no loss.
+    static uint8_t Get(const uint8_t& of) { return __atomic_load_n(&of, __ATOMIC_RELAXED); }
+    static void Set(uint8_t& of, uint8_t to) { __atomic_store_n(&of, to, __ATOMIC_RELAXED); }
   };
   mutable Chance forced, unasked;    // where its cell is forced; where it would only come in handy
   bool plain = false;                // results go to the caller's frame, which keeps no child slot

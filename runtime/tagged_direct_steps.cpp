@@ -65,6 +65,7 @@ Frame* Worker::ForceDirect(Frame* frame) {
   auto* cell = static_cast<DelayCell*>(object);
   if (poll_due_ && PollInDirect(frame)) return YieldDirect(frame);
   if (!cell->CanEnter()) {
+    if (Sharing() && cell->site->ahead && budget_ > 1 && RunAhead(cell)) return frame;
     WaitDirect(frame, cell);
     return nullptr;
   }

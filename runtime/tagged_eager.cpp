@@ -485,8 +485,12 @@ bool FillIfReady(const Program& program, DelayCell& cell, DeadObjects& dead) {
 
 bool Ahead::Fill(DelayCell* cell, bool demanded) {
   const SiteCode& site = *cell->site;
-  if (!depth || cell->state != DelayCell::State::Kept || !cell->starts_direct || !site.ahead || cell == worker.goal_)
-    return false;
+  if (!depth || !site.ahead || cell->Now() != DelayCell::State::Kept || cell == worker.goal_) return false;
+  // Where others might want the cell too they wait until the attempt is over, which is soon. The attempt itself waits for nobody: of two
+  // that want each other's cells both give up.
+  Value held = Value::Retain(ValueKind::Reference, cell);
+  CellLock lock(cell, std::try_to_lock);
+  if (lock.Failed() || cell->Now() != DelayCell::State::Kept || !cell->starts_direct) return false;
   uint32_t level = cell->few_fields, fuel = 1u << level, own_others = kForOne * fuel;
   if (!demanded) {
     if (!*others) return false;
@@ -502,14 +506,14 @@ bool Ahead::Fill(DelayCell* cell, bool demanded) {
   if (!demanded) *others -= inner.ahead.fuel = std::min(fuel, (*others + 1) / 2);
   Space space;
   Capture(*cell, space.slots[0]);
-  Value result, held = Value::Retain(ValueKind::Reference, cell);
+  Value result;
   {
-    // A body that needs its own value finds that it is not there.
+    // A body that needs its own value finds that it is not there: the lock, or that it runs.
     struct Running {
-      DelayCell& cell;
-      explicit Running(DelayCell& c) : cell(c) { cell.state = DelayCell::State::Running; }
-      ~Running() { cell.state = DelayCell::State::Kept; }
-    } running(*cell);
+      DelayCell* cell;
+      explicit Running(DelayCell* c) : cell(c) { if (cell) cell->state = DelayCell::State::Running; }
+      ~Running() { if (cell) cell->state = DelayCell::State::Kept; }
+    } running(lock.IsHeld() ? nullptr : cell);
     Path path(site, cell->tag);
     bool done = Run(worker.program_, site, space, &path, &inner.ahead, demanded, &result);
     site.forced.Tell(done);
@@ -519,7 +523,7 @@ bool Ahead::Fill(DelayCell* cell, bool demanded) {
   DropTag(cell->tag);
   cell->body = nullptr;
   Value first = std::exchange(cell->value(), std::move(result));
-  cell->state = DelayCell::State::Full;
+  cell->Become(DelayCell::State::Full);
   for (uint32_t i = 1; i < cell->num_operands(); ++i) cell->operands()[i] = Value();
   return true;
 }

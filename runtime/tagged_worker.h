@@ -10,6 +10,7 @@
 #include <chrono>
 #include <deque>
 #include <exception>
+#include <mutex>
 #include <thread>
 #include <unordered_map>
 #include <unordered_set>
@@ -88,7 +89,14 @@ class CellLock {
   explicit CellLock(DelayCell* cell) : cell_(Sharing() ? cell : nullptr) {
     while (cell_ && __atomic_test_and_set(&cell_->locked, __ATOMIC_ACQUIRE)) std::this_thread::yield();
   }
+  // Without waiting: look at Failed().
+  CellLock(DelayCell* cell, std::try_to_lock_t) : cell_(Sharing() ? cell : nullptr) {
+    failed_ = cell_ && __atomic_test_and_set(&cell_->locked, __ATOMIC_ACQUIRE);
+    if (failed_) cell_ = nullptr;
+  }
   ~CellLock() { Unlock(); }
+  bool Failed() const { return failed_; }
+  bool IsHeld() const { return cell_; }
   void Unlock() {
     if (cell_) __atomic_clear(&cell_->locked, __ATOMIC_RELEASE);
     cell_ = nullptr;
@@ -98,6 +106,7 @@ class CellLock {
 
  private:
   DelayCell* cell_;
+  bool failed_ = false;
 };
 
 inline Object* ObjectIn(Frame* frame, uint32_t slot) { return reinterpret_cast<Object*>(frame->slots()[slot]); }

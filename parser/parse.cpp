@@ -84,7 +84,9 @@ bool Parser::Close(Kind kind, Span open) {
   auto& report = FailWith(Diag::Unclosed, Place(), DescribeHere(), df::Describe(kind),
                           opening == "`" ? std::string("the one before") : fmt::format("`{}`", opening));
   report.Note(open, "this is still open");
-  if (token().kind == Kind::Equals) report.Hint("`==` compares; `=` defines");
+  if (token().kind == Kind::Equals && kind == Kind::RightBrace && TokenAt(pos_ - 1).kind == Kind::VarId)
+    report.Hint(fmt::format("fields are separated by commas: `, {} = ..`", Text(TokenAt(pos_ - 1).text)));
+  else if (token().kind == Kind::Equals) report.Hint("`==` compares; `=` defines");
   if (token().kind == Kind::In && opening == "[") report.Hint("`x <- xs` goes through a list");
   if (line_ended && brace_left) report.Hint("a closing bracket must be indented more than the block around it");
   return false;

@@ -96,9 +96,16 @@ Expr* Parser::ParseApplication() {
     fn = ParseTypeArguments(fn);
   llvm::SmallVector<Expr*> args;
   while (AtAtom()) args.push_back(ParseAtom());
-  if (AtBlockExpr())
-    HintAtForeign(FailWith(Diag::NotSupported, token().span,
-                           fmt::format("{} as an argument without `$` or parentheses (`BlockArguments`) is", DescribeHere())));
+  if (AtBlockExpr()) {
+    std::string_view before = diags_.sources().Text(From(begin)), word = diags_.sources().Text(token().span);
+    Diagnostics& report = FailWith(Diag::NotSupported, token().span,
+                                   fmt::format("{} as an argument without `$` or parentheses (`BlockArguments`) is", DescribeHere()));
+    if (token().starts_line && !blocks_.empty() && blocks_.back().column > 0)
+      report.Hint(fmt::format("this line begins in column {}, the items of the block in column {}: so it goes on with the line above",
+                              token().column, blocks_.back().column));
+    else if (!HintAtForeign(report) && before.size() <= 40 && before.find('\n') == std::string_view::npos)
+      report.Hint(fmt::format("`$` makes it the last argument: `{} $ {}..`", before, word == "\\" ? "\\x -> " : fmt::format("{} ", word)));
+  }
   if (Is(Kind::At)) {
     if (IsPrefixOccurrence(pos_))
       NotSupported(token().span, "a type argument that does not follow a name at once is");

@@ -37,6 +37,17 @@ size_t Parser::LineStart(size_t i) const {
   return i;
 }
 
+// ` check a` above `  x <- ..`: the arrow's line goes on with the one that `token` stands on.
+bool Parser::HintAtJoinedLine(Diagnostics& report) const {
+  size_t arrow = pos_;
+  while (TokenAt(arrow).kind != Kind::LeftArrow && !ItemEndsBefore(arrow)) ++arrow;
+  const Token& first = TokenAt(LineStart(arrow));
+  if (TokenAt(arrow).kind != Kind::LeftArrow || first.span.begin <= token().span.begin || blocks_.empty()) return false;
+  report.Note(first.span, fmt::format("this line begins in column {}, the items of the block in column {}: so it goes on with the line above",
+                                      first.column, blocks_.back().column));
+  return true;
+}
+
 // The line that `token` stands on, or the one it begins, is not where it was meant to be.
 bool Parser::HintAtLayout(Diagnostics& report, std::string_view expected) const {
   const Token& t = token();
@@ -49,6 +60,7 @@ bool Parser::HintAtLayout(Diagnostics& report, std::string_view expected) const 
                             in ? fmt::format("; `in` comes next, or the line begins in column {}", closed_block_.column) : ""));
     return true;
   }
+  if (expected == "`<-`") return HintAtJoinedLine(report);
   if (expected != "the end of the declaration") return false;
   if (t.kind != Kind::Equals && t.kind != Kind::RightArrow && t.kind != Kind::LeftArrow &&
       t.kind != Kind::DoubleColon)

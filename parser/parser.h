@@ -222,6 +222,7 @@ class Parser {
   ast::List<ast::Alternative> ParseAlternatives(Span keyword, std::string_view keyword_text);
   ast::Stmt* ParseStmt(bool typed);
   bool LooksLikeBind() const;
+  bool HintAtJoinedLine(Diagnostics& report) const;
   ast::Expr* ErrorHere() { return ast_.New<ast::ErrorExpr>(token().span); }
   ast::Pat* ErrorPatHere() { return ast_.New<ast::ErrorPat>(token().span); }
   ast::Type* ErrorTypeHere() { return ast_.New<ast::ErrorType>(token().span); }

@@ -305,6 +305,9 @@ class Checker {
                        TypeId expected, const Reason& why);
   bool IsNoFunction(TypeId result, size_t mark);
   bool GivesNoFunction(TypeId result, size_t left, TypeId expected);
+  bool ReturnsFunction(const Reason& callee, const ast::Expr* arg, TypeId expected);
+  static Symbol OperatorName(const ast::Expr* op);
+  core::Expr* InferOperands(const ast::BinaryExpr* chain);
   size_t Arity(const ast::VarExpr* name);
   void ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, size_t taken,
                               const core::Expr* head, Reason reason);
@@ -566,6 +569,7 @@ class Checker {
   llvm::DenseMap<std::pair<uint32_t, uint32_t>, bool> ambiguous_;  // by qualifier and name: reported once
   std::vector<ast::Import> failed_imports_;                      // what they name is not reported again
   TypeId pattern_type_;                                          // of the pattern whose constructor is being looked up
+  const ast::LambdaExpr* lambda_ = nullptr;                        // the innermost one whose body is being checked
   VarId subject_;                                                // the variable that is being checked by itself
   std::vector<std::tuple<ClassId, TypeId, uint32_t>> reported_;  // missing instances, with their definition_
   // In place of a definition: of a type constructor whose instance, or the deriving of it, is refused.

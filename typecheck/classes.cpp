@@ -171,7 +171,12 @@ void Checker::SolveFrom(size_t mark) {
                    return later.second.cls != rounding && fractional.valid() && Entails(fractional, later.second.cls) &&
                           unify_.Zonk(later.second.type) == type;
                  });
-    if (!inner) ReportMissing(wanted, missing);
+    // `sqrt (v * v)` under a signature that says nothing of `a`: with `Floating a` it has `Num a` as well.
+    bool implied = types_.Kind(type) == TypeKind::Var && llvm::any_of(failed, [&](const auto& other) {
+                     return other.second.cls != missing.cls && Entails(missing.cls, other.second.cls) &&
+                            unify_.Zonk(other.second.type) == type;
+                   });
+    if (!inner && !implied) ReportMissing(wanted, missing);
   }
   wanted_.resize(mark);
   llvm::DenseSet<std::pair<uint32_t, uint32_t>> seen;

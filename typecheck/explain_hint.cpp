@@ -257,10 +257,21 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
       unify_.IsFun(second, nullptr, &order) && builtin(head(order)) == Builtin::Ordering && unify_.IsFun(actual, nullptr, &to) &&
       !unify_.IsFun(to, nullptr, nullptr) && IsShort(text))
     return void(diags_.Hint(fmt::format("`comparing {}` of `Data.Ord` compares two by it", Parenthesized(text))));
+  // `foldr (\x -> x + 1) 0 xs`
+  if (wanted == Builtin::Function && found != Builtin::Function && why.kind == Reason::None && lambda_ && span == lambda_->body->span) {
+    size_t more = 0;
+    for (TypeId type = expected; unify_.IsFun(type, nullptr, &type);) ++more;
+    return void(diags_.Hint(fmt::format("this lambda has {} parameter{}, and is given {} arguments one after the other",
+                                        lambda_->params.size(), lambda_->params.size() == 1 ? "" : "s",
+                                        lambda_->params.size() + more)));
+  }
   // A function where something else is wanted.
   if (found == Builtin::Function && wanted != Builtin::Function) {
     if (op == "-" && why.index == 0 && IsShort(text) && IsShort(other))
       return void(diags_.Hint(fmt::format("a negative argument stands in parentheses: `{} (-{})`", text, other)));
+    if (IsVariable(text))
+      if (VarId var = FindValue({Intern(text), {}, span}, false); var.valid() && env_.field_owner.count(var.index))
+        return void(diags_.Hint(fmt::format("it is a function: `{} x` is the field of a value `x`", text)));
     uint32_t missing = 0;
     for (TypeId type = actual; unify_.IsFun(type, nullptr, &to); type = to) ++missing;
     return void(diags_.Hint(
@@ -305,6 +316,10 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   if (whole(wanted) && found == Builtin::Char && (op == "+" || op == "-") && IsShort(text))
     return void(diags_.Hint(fmt::format("`ord {}` of `Data.Char` is the number of a character", Parenthesized(text))));
   // Kinds of numbers.
+  if (expected.valid() && types_.Kind(unify_.Prune(expected)) == TypeKind::Var && (whole(found) || fraction(found)) &&
+      KnownClass("Fractional").valid() && IsGiven({KnownClass(whole(found) ? "Num" : "Fractional"), expected, {}}) && IsShort(text))
+    return void(diags_.Hint(whole(found) ? fmt::format("`fromIntegral {}` is a number of any type", Parenthesized(text))
+                                         : fmt::format("`realToFrac {}` is a fraction of any type", Parenthesized(text))));
   if (fraction(wanted) && whole(found))
     return void(diags_.Hint(fmt::format("`fromIntegral` turns an `{}` into a `{}`", Text(types_.cons[have].name),
                                         Text(types_.cons[want].name))));

@@ -88,11 +88,19 @@ const ModuleExports* Checker::QualifiedModule(Symbol qualifier) const {
 // `listed` is set where an import list has the name.
 bool Checker::MayBeImported(const ast::Name& name, bool* listed) const {
   bool found = false;
+  // `import Control.Monads`: what the module has that was meant.
+  auto offered = [&](const ast::Import& import) {
+    std::string_view meant = FindModule(import.module.text) ? std::string_view() : NearestName(Text(import.module.text), ModuleNames());
+    return !meant.empty() && llvm::any_of(LibraryModules(), [&](const LibraryModule& module) {
+      return module.name == meant && ModuleOffers(module.text, Text(name.text));
+    });
+  };
   for (const ast::Import& import : failed_imports_) {
     Symbol qualifier = import.as.text.valid() ? import.as.text : import.module.text;
     if (name.qualifier.valid() && name.qualifier != qualifier && name.qualifier != import.module.text) continue;
     if (!name.qualifier.valid() && import.qualified) continue;
     found |= !import.has_items || import.hiding;
+    if (found && !*listed) *listed = offered(import);
     if (import.hiding) continue;
     for (const ast::Item& item : import.items) {
       found |= item.all_members;

@@ -40,6 +40,16 @@ bool Checker::GivesNoFunction(TypeId result, size_t left, TypeId expected) {
   return left > 0 || (types_.Kind(wanted) == TypeKind::Con && wanted != value);
 }
 
+// `return f x` where an action is expected: with one argument more `return` would be that of functions, whose value f is no
+// such action.
+bool Checker::ReturnsFunction(const Reason& callee, const ast::Expr* arg, TypeId expected) {
+  std::string_view name = Text(callee.name);
+  if ((name != "return" && name != "pure") || !callee.var.valid() || !program_.vars[callee.var].from_library) return false;
+  TypeKind wanted = types_.Kind(unify_.Head(expected));
+  bool action = wanted == TypeKind::Var || (wanted == TypeKind::Con && types_.BuiltinOf(unify_.Head(expected)) != Builtin::Function);
+  return action && Arity(llvm::dyn_cast<ast::VarExpr>(StripParens(arg))) > 0;
+}
+
 // How many arguments a function takes by its type; 0 of what is none.
 size_t Checker::Arity(const ast::VarExpr* name) {
   VarId var = name ? FindValue(name->name, false) : VarId();
@@ -110,6 +120,12 @@ void Checker::ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const a
   }
   if (groups == taken && at == args.size() && call.size() <= 60 && call.find('\n') == std::string::npos)
     return void(diags_.Hint(fmt::format("are parentheses missing, as in `{}`?", call)));
+  if (std::string_view callee = text(fn); taken == 1 && (callee == "return" || callee == "pure")) {
+    std::string all(text(args[0]));
+    for (const ast::Expr* arg : args.drop_front()) all += fmt::format(" {}", text(arg));
+    if (all.size() <= 60 && all.find('\n') == std::string::npos)
+      return void(diags_.Hint(fmt::format("are parentheses missing, as in `{} ({})`?", callee, all)));
+  }
   const ast::Expr* last = StripParens(args[taken - 1]);
   const auto* name = llvm::dyn_cast<ast::VarExpr>(last);
   VarId function = name ? FindValue(name->name, false) : VarId();
@@ -146,6 +162,23 @@ TypeId Checker::ResultByItself(const core::Scheme& scheme, llvm::ArrayRef<const 
   return agreed;
 }
 
+Symbol Checker::OperatorName(const ast::Expr* op) {
+  const auto* var = llvm::dyn_cast<ast::VarExpr>(op);
+  return var ? var->name.text : Symbol();
+}
+
+// Each operand of a chain of one operator by itself.
+core::Expr* Checker::InferOperands(const ast::BinaryExpr* chain) {
+  for (const ast::BinaryExpr* rest = chain; rest;) {
+    Infer(rest->right);
+    const auto* left = llvm::dyn_cast<ast::BinaryExpr>(rest->left);
+    if (left && OperatorName(left->op) != OperatorName(chain->op)) left = nullptr;
+    if (!left) Infer(rest->left);
+    rest = left;
+  }
+  return ErrorNode(unify_.Fresh(), chain->span);
+}
+
 core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, bool infix,
                               Span span, TypeId expected, const Reason& why) {
   fn = StripParens(fn);
@@ -180,7 +213,8 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
       // A type that is not known yet, or `m a` with an unknown m, becomes a function's.
       from = unify_.Fresh(), to = unify_.Fresh();
       bool no_function = IsNoFunction(result, i > 0 || !reason.var.valid() ? mark : wanted_.size()) ||
-                         GivesNoFunction(result, args.size() - i - 1, expected);
+                         GivesNoFunction(result, args.size() - i - 1, expected) ||
+                         (i == 1 && !infix && ReturnsFunction(reason, args[0], expected));
       if (!no_function) {
         RecordPlace(unify_.Prune(result), fn->span, Reason{});
         no_function = !unify_.Unify(result, types_.Fun(from, to)).ok();
@@ -239,6 +273,11 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
       continue;
     }
     uint32_t before = diags_.error_count();
+    if (const auto* chain = llvm::dyn_cast<ast::BinaryExpr>(args[i]); !ok && infix && chain && OperatorName(chain->op) == reason.name) {
+      // `"a" + name + "b"`: the operator is wrong in all of the chain, and it was said of the whole.
+      core_args.push_back(InferOperands(chain));
+      continue;
+    }
     core_args.push_back(tied ? Infer(args[i]) : Check(args[i], params[i], reason));
     if (wrong == args.size() && diags_.error_count() != before) wrong = i;
   }

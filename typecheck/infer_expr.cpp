@@ -377,7 +377,9 @@ core::Expr* Checker::CheckLambda(const ast::LambdaExpr* expr, TypeId expected, c
   BindAll(bound);
   Reason inner;
   if (why.kind == Reason::Signature || why.kind == Reason::Annotation) inner = why;
+  const ast::LambdaExpr* around = std::exchange(lambda_, expr);
   core::Expr* body = Check(expr->body, result, inner);
+  lambda_ = around;
   UnbindTo(mark);
   std::vector<VarId> vars;
   for (size_t i = 0; i < pats.size(); ++i)

@@ -74,6 +74,8 @@ core::Expr* Checker::CheckClauses(Symbol name, llvm::ArrayRef<ast::Clause> claus
           Error(Diag::TooManyParameters, clauses[0].params[i]->span, Text(name), arity,
                 arity == 1 ? "parameter" : "parameters", i);
           Explain(why);
+          // Calls with as many arguments as the clauses have would only say it again.
+          if (VarId var = FindValue({name, {}, span}, false); var.valid() && why.kind == Reason::Signature) broken_.insert(var.index);
         }
         result = unify_.Fresh();  // the rest of the clauses is checked against anything
         unify_.Unify(result, types_.Fun(from, to));

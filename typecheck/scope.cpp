@@ -1,6 +1,7 @@
 // Imports, look-up of names, and what is reported when there is none.
 #include "typecheck/checker.h"
 #include "typecheck/stack_class.h"
+#include "typecheck/usual_module.h"
 
 namespace df::check {
 
@@ -109,8 +110,14 @@ void Checker::ImportModule(const ast::Import& import) {
     Diagnostics& diag =
         Error(Diag::NotExported, unknown->span, Text(import.module.text), Text(unknown->text));
     std::string_view near = NearestName(Text(unknown->text), names);
-    if (!HintAtPrivate(import.module.text, unknown->text, Diag::NotExported) && !near.empty())
+    std::string_view wanted = Text(unknown->text);
+    std::string_view usual = std::isalpha(static_cast<unsigned char>(wanted[0])) ? UsualModule(wanted, Diag::UnboundName) : "";
+    if (HintAtPrivate(import.module.text, unknown->text, Diag::NotExported)) {
+    } else if (!usual.empty() && usual != Text(import.module.text)) {
+      diag.Hint(fmt::format("the module `{0}` has it: `import {0} ({1})`", usual, wanted));
+    } else if (!near.empty()) {
       diag.Hint(fmt::format("did you mean `{}`?", near));
+    }
     failed_imports_.push_back(import);
   }
   if (!import.hiding) {

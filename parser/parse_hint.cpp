@@ -141,7 +141,9 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
     case Kind::RightParen:
     case Kind::RightBracket:
     case Kind::RightBrace:
-      if (t.starts_line && t.column == 1) report.Hint("a line that goes on with the one above must be indented more");
+      if (t.kind == Kind::In && t.starts_line && t.column > 1 && expected == "the end of the declaration")
+        report.Hint("in a `do` a `let` has no `in`; the `in` of an expression is indented more than its block's lines");
+      else if (t.starts_line && t.column == 1) report.Hint("a line that goes on with the one above must be indented more");
       else if (t.kind == Kind::RightParen && expected == "the end of the declaration")
         report.Hint("no `(` is open here");
       else if (t.kind == Kind::RightBracket && expected == "the end of the declaration")

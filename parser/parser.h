@@ -295,7 +295,7 @@ llvm::SmallVector<Field> Parser::ParseFieldsInBraces(Item item, Pun pun, Span* w
       NeedExtension("NamedFieldPuns", field.span, "a field without a value");
       fields.push_back({field, pun(field)});
     } else {
-      Expect(Kind::Equals);
+      Expect(Kind::Equals, "`=` and the value of the field");
       fields.push_back({field, item()});
     }
     if (!Take(Kind::Comma)) break;

@@ -306,6 +306,9 @@ class Checker {
   bool IsNoFunction(TypeId result, size_t mark);
   bool GivesNoFunction(TypeId result, size_t left, TypeId expected);
   bool ReturnsFunction(const Reason& callee, const ast::Expr* arg, TypeId expected);
+  bool TakesNoAction(VarId op, const ast::Expr* left, TypeId expected);
+  void RecordBetween(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args);
+  bool TakesFunction(TypeId type, int depth = 6);
   static Symbol OperatorName(const ast::Expr* op);
   core::Expr* InferOperands(const ast::BinaryExpr* chain);
   size_t Arity(const ast::VarExpr* name);
@@ -570,6 +573,7 @@ class Checker {
   std::vector<ast::Import> failed_imports_;                      // what they name is not reported again
   TypeId pattern_type_;                                          // of the pattern whose constructor is being looked up
   const ast::LambdaExpr* lambda_ = nullptr;                        // the innermost one whose body is being checked
+  std::vector<std::pair<Span, std::string>> between_;             // parameters that look like the left side of a function, with a hint
   VarId subject_;                                                // the variable that is being checked by itself
   std::vector<std::tuple<ClassId, TypeId, uint32_t>> reported_;  // missing instances, with their definition_
   // In place of a definition: of a type constructor whose instance, or the deriving of it, is refused.

@@ -171,6 +171,16 @@ bool Checker::HintAtTangent(TypeId expected, TypeId actual) {
   return true;
 }
 
+// Whether a type has a function in it that takes a function.
+bool Checker::TakesFunction(TypeId type, int depth) {
+  TypeId from, to;
+  if (!type.valid() || depth == 0) return false;
+  if (unify_.IsFun(type, &from, &to)) return unify_.IsFun(from, nullptr, nullptr) || TakesFunction(from, depth - 1) || TakesFunction(to, depth - 1);
+  llvm::SmallVector<TypeId, 4> args;
+  unify_.Head(type, &args);
+  return llvm::any_of(args, [&](TypeId arg) { return TakesFunction(arg, depth - 1); });
+}
+
 // Either type may be invalid: then it is a number of a type that is not known yet. `span` is what has the type
 // `actual`.
 void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reason& why) {
@@ -197,6 +207,16 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   bool has_string = found == Builtin::List && builtin(head(argument_of(actual))) == Builtin::Char;
 
   if (HintAtTangent(expected, actual) || HintAtTensor(expected, actual, span, why)) return;
+
+  // `isEven n = n mod 2 == 0`, found where it is called.
+  if (!between_.empty() && (TakesFunction(expected) || TakesFunction(actual))) {
+    // In the function that is called, if one is: the first after its name.
+    const Span from = why.var.valid() ? program_.vars[why.var].span : Span();
+    auto site = llvm::find_if(between_, [&](const auto& entry) { return from.valid() && entry.first.file == from.file && entry.first.begin > from.begin; });
+    if (site == between_.end()) site = between_.end() - 1;
+    NoteOnce(site->first, "this is used as a function");
+    return void(diags_.Hint(site->second));
+  }
   // An action of a monad that lies below in a stack of transformers.
   if (have.valid() && want.valid() && have != want)
     if (uint32_t depth = LevelsBelow(expected, have); depth > 0) {

@@ -50,6 +50,28 @@ bool Checker::ReturnsFunction(const Reason& callee, const ast::Expr* arg, TypeId
   return action && Arity(llvm::dyn_cast<ast::VarExpr>(StripParens(arg))) > 0;
 }
 
+// Whether an operator's left operand is of a type that is no action, as of `++`, and what stands there makes one.
+bool Checker::TakesNoAction(VarId op, const ast::Expr* left, TypeId expected) {
+  const auto* app = llvm::dyn_cast<ast::AppExpr>(left);
+  const auto* fn = app ? llvm::dyn_cast<ast::VarExpr>(app->fn) : nullptr;
+  VarId var = fn ? FindValue(fn->name, false) : VarId();
+  TypeId wanted, rest;
+  if (!var.valid() || !types_.IsFun(program_.vars[op].scheme.type, &wanted, &rest)) return false;
+  TypeId top = types_.Kind(wanted) == TypeKind::App ? unify_.Head(wanted) : wanted;
+  return types_.Kind(top) == TypeKind::Con && types_.BuiltinOf(top) != Builtin::IO && top != unify_.Head(expected) &&
+         GivesAction(var, expected, app->args.size());
+}
+
+// `n mod 2`, where n is a parameter of which nothing is known: a function, as far as types tell.
+void Checker::RecordBetween(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args) {
+  const auto* function = llvm::dyn_cast<ast::VarExpr>(args[0]);
+  VarId var = function ? FindValue(function->name, false) : VarId();
+  if (!var.valid() || !program_.vars[var].from_library || Arity(function) != 2) return;
+  std::string_view left = diags_.sources().Text(fn->span), word = diags_.sources().Text(args[0]->span), right = diags_.sources().Text(args[1]->span);
+  if (!std::isalpha(static_cast<unsigned char>(word[0])) || left.size() + right.size() > 40 || right.find('\n') != std::string_view::npos) return;
+  between_.push_back({fn->span, fmt::format("a function between its arguments stands in backquotes: `{} `{}` {}`", left, word, right)});
+}
+
 // How many arguments a function takes by its type; 0 of what is none.
 size_t Checker::Arity(const ast::VarExpr* name) {
   VarId var = name ? FindValue(name->name, false) : VarId();
@@ -217,6 +239,7 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
                          (i == 1 && !infix && ReturnsFunction(reason, args[0], expected));
       if (!no_function) {
         RecordPlace(unify_.Prune(result), fn->span, Reason{});
+        if (i == 0 && args.size() == 2 && name && reason.var.valid() && !program_.vars[reason.var].from_library) RecordBetween(fn, args);
         no_function = !unify_.Unify(result, types_.Fun(from, to)).ok();
       }
       if (no_function) {
@@ -230,6 +253,14 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
   }
   uint32_t errors = diags_.error_count();
   bool ok;
+  // `putStrLn "n = " ++ show n` among other statements: that it is a list says nothing of their monad.
+  if (infix && why.kind == Reason::Statement && args.size() == 2 && reason.var.valid() && TakesNoAction(reason.var, args[0], expected)) {
+    reason.index = 0;
+    reason.sibling = args[1]->span;
+    Check(args[0], params[0], reason);
+    Infer(args[1]);
+    return ErrorNode(expected, span);
+  }
   TypeId by_itself =
       reason.var.valid() ? ResultByItself(program_.vars[reason.var].scheme, args, expected) : TypeId();
   if (by_itself.valid()) {
@@ -262,8 +293,9 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
       const auto* literal = llvm::dyn_cast<ast::LiteralExpr>(args[i]);
       bool number = literal && literal->value.kind == ast::LiteralKind::Integer;
       bool swapped = number && IsNumeric(other) && !IsNumeric(own) && types_.Kind(own) != TypeKind::Meta;
+      uint32_t inside = diags_.error_count();
       core::Expr* arg = number && !swapped && !tied ? Check(args[i], params[i], reason) : Infer(args[i]);
-      if (!number) {
+      if (!number && diags_.error_count() == inside) {
         TypeId given = unify_.Zonk(arg->type);
         swapped = given == other && given != own;
         if (!swapped && !tied) Expect(params[i], arg->type, args[i]->span, reason);

@@ -2,6 +2,15 @@
 #include "typecheck/checker.h"
 
 namespace df::check {
+namespace {
+
+// `x : xs`
+bool IsCons(const ast::Pat* pat) {
+  const auto* con = llvm::dyn_cast<ast::ConPat>(pat);
+  return con && Text(con->name.text) == ":";
+}
+
+}  // namespace
 
 const core::Pat* Checker::MakePat(core::Pat pat) {
   const core::Pat* made = program_.NewPat(pat);
@@ -248,8 +257,12 @@ const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const R
       TypeId element = unify_.Fresh();
       bool ok = expect(types_.List(element));
       std::vector<const core::Pat*> elements;
-      for (const ast::Pat* item : list->elements)
+      for (const ast::Pat* item : list->elements) {
+        uint32_t errors = diags_.error_count();
         elements.push_back(CheckPat(item, ok ? element : unify_.Fresh(), why, bound));
+        if (diags_.error_count() != errors && list->elements.size() == 1 && IsCons(item))
+          diags_.Hint(fmt::format("`({})` takes a list apart; in brackets it is the only element of a list", diags_.sources().Text(item->span)));
+      }
       if (!ok) break;
       core::Pat made = node;
       made.kind = core::PatKind::Con;

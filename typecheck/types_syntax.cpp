@@ -208,9 +208,11 @@ TypeId Checker::ConvertType(const ast::Type* type, TypeVarScope& scope, KindId e
   if (env_.kinds.Unify(kind, expected)) return result;
   uint32_t has = env_.kinds.Params(kind), wants = env_.kinds.Params(expected);
   std::string text(diags_.sources().Text(type->span));
-  if (has > wants && wants == 0)
+  if (has > wants && wants == 0) {
     Error(Diag::TypeNeedsArguments, type->span, text, has, has == 1 ? "argument" : "arguments");
-  else Error(Diag::KindMismatch, type->span, text, env_.kinds.Print(kind), env_.kinds.Print(expected));
+    if (text == "IO") diags_.Hint("`IO ()` is the type of an action that gives nothing");
+    else if (const auto* con = llvm::dyn_cast<ast::ConType>(type); con && has == 1) diags_.Hint(fmt::format("its argument follows it: `({} a)`", text));
+  } else Error(Diag::KindMismatch, type->span, text, env_.kinds.Print(kind), env_.kinds.Print(expected));
   // `instance Functor (Tree a)`
   const ast::Type* shorter = type;
   for (uint32_t surplus = wants - has; has < wants && shorter && surplus > 0; --surplus) {

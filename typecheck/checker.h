@@ -309,6 +309,8 @@ class Checker {
   bool TakesNoAction(VarId op, const ast::Expr* left, TypeId expected);
   void RecordBetween(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args);
   bool TakesFunction(TypeId type, int depth = 6);
+  bool IsHigherOrder(const ast::Expr* expr);
+  bool IsEarlierArgument(llvm::ArrayRef<TypeId> declared, llvm::ArrayRef<TypeId> params, size_t place);
   static Symbol OperatorName(const ast::Expr* op);
   core::Expr* InferOperands(const ast::BinaryExpr* chain);
   size_t Arity(const ast::VarExpr* name);

@@ -340,6 +340,10 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
       KnownClass("Fractional").valid() && IsGiven({KnownClass(whole(found) ? "Num" : "Fractional"), expected, {}}) && IsShort(text))
     return void(diags_.Hint(whole(found) ? fmt::format("`fromIntegral {}` is a number of any type", Parenthesized(text))
                                          : fmt::format("`realToFrac {}` is a fraction of any type", Parenthesized(text))));
+  if (fraction(wanted) && actual.valid() && types_.Kind(unify_.Prune(actual)) == TypeKind::Var && IsShort(text) &&
+      KnownClass("Real").valid() && IsGiven({KnownClass("Real"), actual, {}}))
+    return void(diags_.Hint(fmt::format("`{} {}` is a `{}`", IsGiven({KnownClass("Integral"), actual, {}}) ? "fromIntegral" : "realToFrac",
+                                        Parenthesized(text), Text(types_.cons[want].name))));
   if (fraction(wanted) && whole(found))
     return void(diags_.Hint(fmt::format("`fromIntegral` turns an `{}` into a `{}`", Text(types_.cons[have].name),
                                         Text(types_.cons[want].name))));
@@ -359,7 +363,7 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   if (wanted == Builtin::Ordering && found == Builtin::Bool)
     return void(diags_.Hint("`compare x y` gives an `Ordering`"));
   // A value and what holds it.
-  if (named(have, "Maybe") && !named(want, "Maybe"))
+  if (named(have, "Maybe") && !named(want, "Maybe") && text != "Nothing")
     return void(diags_.Hint("it may be `Nothing`: a `case` with `Just x -> ..` and `Nothing -> ..` takes the value out"));
   if (named(want, "Maybe") && !named(have, "Maybe") && IsShort(text))
     return void(diags_.Hint(fmt::format("`Just {}` is a `Maybe` that holds it", Parenthesized(text))));

@@ -312,8 +312,36 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
     }
     core_args.push_back(tied ? Infer(args[i]) : Check(args[i], params[i], reason));
     if (wrong == args.size() && diags_.error_count() != before) wrong = i;
+    if (wrong != i) continue;
+    // `foldr + 0 xs`: the operator was meant as an argument.
+    if (infix && i == 0 && name && IsHigherOrder(args[0])) {
+      diags_.Hint(fmt::format("an operator as an argument stands in parentheses: `{} ({}) ..`", diags_.sources().Text(args[0]->span), Text(name->name.text)));
+      return ErrorNode(expected, span);
+    }
+    if (!infix && IsEarlierArgument(declared, params, i)) diags_.Hint("the arguments look as if they were given in another order");
   }
   return ok ? AppNode(head, core_args, span) : ErrorNode(expected, span);
+}
+
+// Whether the expression is a function by name that takes functions.
+bool Checker::IsHigherOrder(const ast::Expr* expr) {
+  const auto* name = llvm::dyn_cast<ast::VarExpr>(expr);
+  VarId var = name ? FindValue(name->name, false) : VarId();
+  TypeId first;
+  return var.valid() && !broken_.count(var.index) && types_.IsFun(program_.vars[var].scheme.type, &first, nullptr) && types_.IsFun(first);
+}
+
+// `lookup (fromList xs) 1`, `elem xs 2`: where anything may stand, there stands what the argument at `place` should be.
+bool Checker::IsEarlierArgument(llvm::ArrayRef<TypeId> declared, llvm::ArrayRef<TypeId> params, size_t place) {
+  if (place >= declared.size() || types_.Kind(declared[place]) != TypeKind::App || types_.IsFun(declared[place])) return false;
+  for (size_t i = 0; i < place; ++i) {
+    if (types_.Kind(declared[i]) != TypeKind::Var) continue;
+    TypeId given = unify_.Head(params[i]), wanted = types_.Head(declared[place]).valid() ? unify_.Head(declared[place]) : TypeId();
+    if (types_.Kind(unify_.Prune(params[i])) != TypeKind::App || types_.Kind(given) != TypeKind::Con) continue;
+    ClassId foldable = KnownClass("Foldable");
+    if (wanted.valid() ? given == wanted : foldable.valid() && env_.instances.count({foldable.index, types_.ConOf(given).index})) return true;
+  }
+  return false;
 }
 
 bool Checker::IsNumeric(TypeId type) const {

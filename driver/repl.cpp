@@ -220,6 +220,7 @@ void Repl::Define(ast::Ast& ast) {
   AddLooseFixities(ast);
   CheckOptions check;
   check.repl = true;
+  check.generalises = true;
   check.warnings = false;
   pipeline_->Check(ast, check);
   HintAtSignature(ast);

@@ -166,8 +166,7 @@ struct SiteCode {
   TaggedExecution* owner = nullptr;
   bool ahead = false;                // of a delayed call: its body can be tried without a frame (tagged_eager.h),
   bool eager = false;                // and makes no delayed calls
-  // Whether it is worth trying: what fails more often than one time in three is tried one time in 64 only. While values are
-  // not shared.
+  // Whether it is worth trying: what fails more often than one time in three is tried one time in 64 only.
   struct Chance {
     uint8_t left = kMost, passed = 0;
     static constexpr uint8_t kMost = 16;

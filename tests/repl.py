@@ -61,6 +61,8 @@ def repl_on_a_pipe(d):
     d.expect(0, "repl", stdin="import qualified Tensor as T\n(a, b) = T.split ([1, 2, 3] :: Tensor Float [3])\na :: Tensor Float [1]\n", out="[1.0]\n")
     d.expect(0, "repl", stdin=":{\nf 0 = 1\nf n = n * f (n - 1)\n:}\nf 20\n", out="2432902008176640000\n")
     d.expect(0, "repl", stdin="f x = x\nf 1\nf x = x + 1\nf 1\n", out="1\n2\n")
+    # No monomorphism restriction, as at GHCi's prompt.
+    d.expect(0, "repl", stdin="y = 3\ny / 2\ny `div` 2\nadd = (+)\nadd 1.5 2\nadd 1 (2 :: Int)\n:t y\n", out="1.5\n1\n3.5\n3\ny :: Num a => a\n")
     d.expect(1, "repl", stdin="nope\n1 `div` 0\n7\n", out="7\n", err="nope")
     d.expect(0, "repl", stdin=":quit\n1\n", out="")
     d.expect(0, "repl", stdin="", out="")

@@ -18,6 +18,7 @@ struct CheckOptions {
   bool library = false;     // the module may use `foreign import prim`, and declares the built-in classes
   bool imported = false;    // a module of the program that others import: no `main` is looked for, its exports are kept
   bool repl = false;        // definitions may replace earlier ones of the same name; no monomorphic `main` needed
+  bool generalises = false;  // definitions without parameters do not fall under that restriction, as at GHCi's prompt
   bool warnings = true;     // exhaustiveness, redundancy
   Symbol entry;             // the definition that is printed; by default `main`, or the prompt's `it`
   bool shows_entry = true;  // false: its value is taken apart, and needs no Show instance

@@ -303,14 +303,14 @@ void Checker::InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& o
   --unify_.level;
   if (!top) --local_groups_;
   LowerStackUses(holes);
-  restricted &= options_.restricted;
+  const bool pattern = llvm::any_of(group, [](const Binding* binding) { return binding->pattern != nullptr; });
+  restricted &= options_.restricted && !(options_.generalises && top && !pattern);
   if (!out.strict.empty() || entry)
     for (VarId var : members) unify_.Lower(program_.vars[var].scheme.type, unify_.level);
   if (entry) PreferAction(program_.vars[members[0]].scheme.type, wanted_mark);
   if (entry && options_.repl && diags_.error_count() == errors_before &&
       !IsAction(program_.vars[members[0]].scheme.type))
     Require(KnownClass("Show"), program_.vars[members[0]].scheme.type, {Origin::Printing, members_span});
-  const bool pattern = llvm::any_of(group, [](const Binding* binding) { return binding->pattern != nullptr; });
   // What is defined at a prompt is used by later lines, which have nothing to say here.
   const bool free = (!restricted && !pattern) || (top && options_.repl);
   const Sizes sizes = free ? Sizes::Free : top ? Sizes::FreeUnlessSums : Sizes::Shared;

@@ -100,15 +100,59 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
   uint32_t told = 0;                   // bodies of that chain that have come to something, and were not yet told to its site
   const DirectInstr* attempt = nullptr;  // the Try of the body within it that runs
   const DirectInstr* ip = code + site.callee->eager;
+  const NativeCode* native = program.native.get();
+  EagerRun run;
 #define S(slot) f->bits[slot]
 #define K(slot) f->states[slot]
 #define RUN() goto* kLabels[static_cast<size_t>(ip->op)]
+// As native code, if there is any: behind what only this interpreter does.
+#define RESUME()           \
+  do {                     \
+    if (native) goto enter; \
+    RUN();                 \
+  } while (0)
 #define NEXT() \
   do {         \
     ++ip;      \
     RUN();     \
   } while (0)
   try {
+    if (native) {
+      run.space = &space;
+      run.both = reinterpret_cast<uint64_t>(&space.slots[0]) + reinterpret_cast<uint64_t>(&space.slots[1]);
+      run.fuel = ahead ? &ahead->fuel : nullptr;
+      run.sharing = Sharing();
+      run.counters = &memory::counters;
+      run.blocks = &memory::small_blocks;
+      goto enter;
+    }
+    RUN();
+
+  enter:
+    if (const void* entry = native->EagerEntryAt(ip)) {
+      run.slots = f;
+      run.owned = owned;
+      run.hole = hole;
+      run.step = step;
+      run.demanded = demanded;
+      native->RunEager(run, entry);
+      f = run.slots;
+      owned = run.owned;
+      hole = run.hole;
+      demanded = run.demanded;
+      if (run.first) {
+        run.first = false;
+        step = run.step;
+        path->Enter(program.sites[step->site]);  // no site came before it but that of the attempt
+      }
+      if (run.again) {
+        told += run.again;
+        path->Again(std::exchange(run.again, 0));
+      }
+      if (!run.at) goto done;
+      attempt = run.attempt;
+      ip = run.at;
+    }
     RUN();
 
 #define DF_FORM(form, type, condition, expression, left, right)                          \
@@ -279,13 +323,15 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
     if (K(ip->a) != kReference) goto failed;
     if (!Demand(*f, ip->a, ip->d, owned & BitOf(ip->a), ahead, demanded && !attempt)) goto failed;
     if (ip->op == Direct::ForcePlain && K(ip->d) != kWord) goto failed;
-    NEXT();
+    ++ip;
+    RESUME();
   L_Construct: {
     Made made = Construct(constants, lists + ip->x, ip->b, ip->y, *f, owned);
     S(ip->d) = reinterpret_cast<uint64_t>(made.object);
     K(ip->d) = kObject;
     owned = made.owned | BitOf(ip->d);
-    NEXT();
+    ++ip;
+    RESUME();
   }
 
     // ---------------------------------------------------------------- delayed calls
@@ -296,7 +342,8 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
       RUN();
     }
     attempt = ip;
-    NEXT();
+    ++ip;
+    RESUME();
   L_Tried:
     S(ip->d) = S(ip->a);
     K(ip->d) = kWord;
@@ -313,14 +360,15 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
     program.sites[ip->y].unasked.Tell(true);
     attempt = nullptr;
     ip = code + ip->x;
-    RUN();
+    RESUME();
   L_MakeCell: {
     // What it captures still belongs to the slots: a cell that is filled while this body runs gives that up.
     Made made = ahead->MakeCell(program.sites[ip->y], lists + ip->x, *f, *path, 0);
     S(ip->d) = reinterpret_cast<uint64_t>(made.object);
     K(ip->d) = kReference;
     owned |= BitOf(ip->d);
-    NEXT();
+    ++ip;
+    RESUME();
   }
   L_Delay: {
     bool tried;
@@ -338,7 +386,8 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
       }
     }
     if (!tried) goto L_MakeCell;
-    NEXT();
+    ++ip;
+    RESUME();
   }
   L_Chain: {
     const EagerChain& chain = program.eager.chains[ip->x];
@@ -367,7 +416,7 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
       owned = made.owned;
       goto done;
     }
-    if (again) path->Again();
+    if (again) path->Again(1);
     --ahead->fuel;
     for (; owned; owned &= owned - 1) space.kept[space.num_kept++] = ObjectAt(S(std::countr_zero(owned)));
     Slots* other = f == &space.slots[0] ? &space.slots[1] : &space.slots[0];
@@ -376,7 +425,7 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
     step = &chain;
     demanded = false;
     ip = code + next.callee->eager;
-    RUN();
+    RESUME();
   }
 
     // ---------------------------------------------------------------- branches
@@ -428,7 +477,7 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
       program.sites[attempt->y].unasked.Tell(false);
       ip = code + attempt->x;
       attempt = nullptr;
-      RUN();
+      RUN();  // a MakeCell, which this interpreter does
     }
     if (step) {
       // The bodies before this one have come to something: their last field is a cell.

@@ -42,6 +42,7 @@ struct Space {
   uint32_t num_kept = 0;
 };
 
+
 // Objects that a body has made belong to it: a bit per slot. When one becomes a part of a constructor, it belongs to that.
 inline uint64_t BitOf(uint32_t slot) { return uint64_t{1} << slot; }
 
@@ -104,8 +105,8 @@ class Path {
     last[1] = {&site, 1};
     return true;
   }
-  // The same where the site is that of the body before.
-  void Again() { ++runs_[last_].count; }
+  // The same where the site is that of the body before, so many times.
+  void Again(uint32_t times) { runs_[last_].count += times; }
   // Back to the body before.
   void Leave() {
     if (--runs_[last_].count == 0) --last_;
@@ -142,3 +143,26 @@ class Path {
 };
 
 }  // namespace df::tagged::eager
+
+namespace df::tagged {
+
+// What the interpreter of eager code and native code hand each other.
+struct EagerRun {
+  const DirectInstr* at = nullptr;       // afterwards: what is to be done next; null: the body has given its value
+  eager::Slots* slots = nullptr;         // of the body that runs
+  uint64_t owned = 0;                    // a bit for each of them that owns an object
+  Value* hole = nullptr;                 // where the value goes
+  const EagerChain* step = nullptr;      // by which the body that runs was begun, if by any
+  const DirectInstr* attempt = nullptr;  // afterwards: the Try of the instruction `at`
+  uint32_t again = 0;                    // added to: how often `step` followed itself
+  bool first = false;                    // afterwards: `step` was begun with, as there was none
+  bool demanded = false;
+  uint32_t sharing = 0;                  // Sharing()
+  uint64_t both = 0;                     // the sum of the addresses of both sets of slots
+  eager::Space* space = nullptr;
+  uint32_t* fuel = nullptr;              // Ahead::fuel
+  memory::Counters* counters = nullptr;  // of this thread
+  memory::SmallBlocks* blocks = nullptr;
+};
+
+}  // namespace df::tagged

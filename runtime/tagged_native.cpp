@@ -4,6 +4,7 @@
 
 #include "llvm/Support/ErrorHandling.h"
 #include "runtime/tagged_native_direct.h"
+#include "runtime/tagged_native_eager.h"
 #include "runtime/tagged_native_maker.h"
 
 namespace df::tagged {
@@ -81,6 +82,7 @@ void MakeNative(Program& program, uint32_t most, llvm::function_ref<void()> paus
     EmitFrame(*native);
     for (ScopeCode& scope : program.scopes) scope.has_words = scope.words != nullptr;
     NativeDirectMaker(program, *native).Run(most, pause);
+    NativeEagerMaker(program, *native).Run(most, pause);
     for (const ScopeCode& scope : program.scopes) {
       if (!scope.words) continue;
       NativeMaker(program, scope, *native).Run();
@@ -93,6 +95,9 @@ void MakeNative(Program& program, uint32_t most, llvm::function_ref<void()> paus
     made->first_ = direct.code.data();
     made->entries_ = std::move(native->entries);
     made->left_ = native->left;
+    made->enter_eager_ = reinterpret_cast<void (*)(EagerRun*, const void*)>(reinterpret_cast<uintptr_t>(made->base_ + native->enter_eager));
+    made->first_eager_ = program.eager.code.data();
+    made->eager_entries_ = std::move(native->eager_entries);
     // A result goes on where the instruction behind the call says.
     for (auto [got, offset] : native->results) direct.code[got].imm = reinterpret_cast<int64_t>(made->base_ + offset);
     for (auto [site, offset] : native->bodies) program.sites[site].native_body = made->base_ + offset;

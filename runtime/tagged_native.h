@@ -1,6 +1,6 @@
 // runtime/tagged_native.h
 //
-// Native code (docs/tagged-engine.md): direct code and word code as machine code of x86-64. It does what an instruction does when
+// Native code (docs/tagged-engine.md): direct code, eager code and word code as machine code of x86-64. It does what an instruction does when
 // nothing is in its way; where something is (no frame left, limits to be looked at, a failure), it stops before the instruction has
 // done anything, and the interpreters of direct code and word code do that one.
 #pragma once
@@ -16,6 +16,7 @@
 namespace df::tagged {
 
 struct DelayCell;
+struct EagerRun;
 struct Frame;
 struct Options;
 struct Program;
@@ -68,6 +69,15 @@ class NativeCode {
     run.base = base_;
     enter_(&run, entry);
   }
+  // The same of eager code: any instruction of a body.
+  const void* EagerEntryAt(const DirectInstr* at) const {
+    uint32_t offset = eager_entries_[static_cast<size_t>(at - first_eager_)];
+    return offset ? base_ + offset : nullptr;
+  }
+#ifdef __clang__
+  [[clang::no_sanitize("function")]]
+#endif
+  void RunEager(EagerRun& run, const void* entry) const { enter_eager_(&run, entry); }
 
  private:
   friend void MakeNative(Program& program, uint32_t most, llvm::function_ref<void()> pause);
@@ -77,11 +87,14 @@ class NativeCode {
   const DirectInstr* first_ = nullptr;  // of all code
   std::vector<uint32_t> entries_;       // by instruction: offset from `base_`, or 0
   uint32_t left_ = 0;                   // NativeProgram::left
+  void (*enter_eager_)(EagerRun* run, const void* entry) = nullptr;
+  const DirectInstr* first_eager_ = nullptr;
+  std::vector<uint32_t> eager_entries_;  // by instruction of eager code
 };
 
 #ifdef DFC_NATIVE
-// Makes native code of all word code, and of the direct code of as many scopes as have `most` instructions together, those with most
-// ScopeCode::steps first; all code stands where it will stay. Without any where the system refuses memory that can be executed. Throws std::bad_alloc, and what `pause` throws, which is called now and then.
+// Makes native code of all word code, of the direct code of as many scopes as have `most` instructions together, those with most
+// ScopeCode::steps first, and of as much eager code; all code stands where it will stay. Without any where the system refuses memory that can be executed. Throws std::bad_alloc, and what `pause` throws, which is called now and then.
 void MakeNative(Program& program, uint32_t most, llvm::function_ref<void()> pause);
 #else
 inline void MakeNative(Program&, uint32_t, llvm::function_ref<void()>) {}  // another kind of processor

@@ -25,6 +25,19 @@ bool IsOnDoubles(NativeOp op) {
 
 }  // namespace
 
+bool IsComparison(NativeOp op) { return op >= NativeOp::Eq && op <= NativeOp::Ge; }
+
+uint8_t ConditionOf(NativeOp op) {
+  switch (op) {
+    case NativeOp::Eq: return kEqual;
+    case NativeOp::Ne: return kNotEqual;
+    case NativeOp::Lt: return kLess;
+    case NativeOp::Le: return kLessEqual;
+    case NativeOp::Gt: return kGreater;
+    default: return kGreaterEqual;
+  }
+}
+
 void NativeArithmetic::Constant(const Reg64& to, int64_t value) {
   if (value == 0) as_.xor_(to.cvt32(), to.cvt32());
   else as_.mov(to, static_cast<uint64_t>(value));

@@ -11,23 +11,6 @@ using Xbyak::Reg64;
 using Xbyak::Xmm;
 using namespace Xbyak::util;
 
-namespace {
-
-bool IsComparison(NativeOp op) { return op >= NativeOp::Eq && op <= NativeOp::Ge; }
-
-uint8_t ConditionOf(NativeOp op) {
-  switch (op) {
-    case NativeOp::Eq: return kEqual;
-    case NativeOp::Ne: return kNotEqual;
-    case NativeOp::Lt: return kLess;
-    case NativeOp::Le: return kLessEqual;
-    case NativeOp::Gt: return kGreater;
-    default: return kGreaterEqual;
-  }
-}
-
-}  // namespace
-
 NativeDirectMaker::NativeDirectMaker(Program& p, NativeProgram& native)
     : NativeArithmetic(native.assembler), p_(p), native_(native), code_(p.direct.code) {
   offset_.resize(p.direct.first_word + 1);

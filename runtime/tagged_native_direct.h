@@ -21,9 +21,6 @@
 
 namespace df::tagged {
 
-// The lower half of the code of a conditional jump.
-enum Condition : uint8_t { kBelow = 2, kAboveEqual = 3, kEqual = 4, kNotEqual = 5, kBelowEqual = 6, kLess = 12, kGreaterEqual = 13, kLessEqual = 14, kGreater = 15 };
-
 class NativeDirectMaker : private NativeArithmetic {
  public:
   NativeDirectMaker(Program& p, NativeProgram& native);

@@ -30,6 +30,8 @@ struct NativeProgram {
   uint32_t left = 0;                      // offset: the same where the NativeRun says it
   std::vector<Xbyak::Label> begins;       // by scope: of its word code
   std::vector<uint32_t> entries;          // as in NativeCode
+  std::vector<uint32_t> eager_entries;    // likewise
+  uint32_t enter_eager = 0;               // offset
   std::vector<std::pair<uint32_t, uint32_t>> bodies;   // sites, and the offset of SiteCode::native_body
   std::vector<std::pair<uint32_t, uint32_t>> results;  // Gots and GotWords, and the offset of what follows each
 };

@@ -1,0 +1,97 @@
+// runtime/tagged_native_eager.h
+//
+// The machine code of eager code (tagged_eager.h). Private to tagged_native*.cpp.
+//
+// As that of direct code: every value is in its slot at each instruction, and what is rare is left to the interpreter, which comes
+// back behind it. Nothing here calls what may throw.
+//
+// An attempt is often a handful of instructions, so hardly any register is saved on the way in: rdi has the EagerRun, rsi the slots of
+// the body that runs, r9 EagerRun::owned, r10 EagerRun::hole; rax, rcx, rdx, r8, r11 and rbx are free for each instruction.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "runtime/tagged_eager_path.h"
+#include "runtime/tagged_native_arithmetic.h"
+#include "runtime/tagged_native_maker.h"
+
+namespace df::tagged {
+
+class NativeEagerMaker : private NativeArithmetic {
+ public:
+  NativeEagerMaker(const Program& p, NativeProgram& native);
+  // Of `most` instructions at most; the other bodies are for the interpreter.
+  void Run(uint32_t most, llvm::function_ref<void()> pause);
+
+ private:
+  static constexpr int kStates = offsetof(eager::Slots, states);
+  static constexpr uint32_t kFewFields = 12;  // constructors of more are for the interpreter
+  struct Exit {
+    Xbyak::Label label;
+    uint32_t at;
+    uint32_t attempt;
+  };
+
+  // tagged_native_eager.cpp
+  void EmitFrame();
+  void EmitBody(uint32_t begin, uint32_t end);
+  void Emit(uint32_t at);
+  bool EmitComputed(uint32_t at);
+  void EmitIntegers(uint32_t at, const Decoded& op);
+  void EmitBranch(uint32_t at, const Decoded& op);
+  void EmitSides(uint32_t at, uint8_t condition);
+  void EmitChoose(uint32_t at);
+  void EmitExits();
+
+  // tagged_native_eager_data.cpp
+  void EmitAllocate(uint32_t fields);
+  void EmitForce(uint32_t at);
+  void EmitForceCons(uint32_t at);
+  void EmitTwoFields(uint32_t at, bool checked);
+  void EmitFields(uint32_t at);
+  void EmitHeldBy(uint32_t field, const Xbyak::Reg32& kind, const Xbyak::Reg64& bits, const Xbyak::Label& other);
+  void EmitConstruct(uint32_t at);
+  void EmitMakeData(uint32_t at, uint32_t constructor, uint32_t fields, const uint32_t* list, uint32_t made);
+  void EmitOperand(uint32_t operand, int at);
+  void EmitTry(uint32_t at);
+  void EmitTried(uint32_t at);
+  void EmitChain(uint32_t at);
+  void EmitReturn(uint32_t at);
+  void CheckConstructor(uint32_t at, uint32_t slot, uint32_t constructor);
+  void ReadConstructor(uint32_t slot);
+  void Retain(const Xbyak::Reg64& object);
+
+  // NativeArithmetic: a slot's value is in its slot.
+  Xbyak::Reg64 Word(uint32_t slot, const Xbyak::Reg64& aside) override;
+  Xbyak::Xmm Double(uint32_t slot, const Xbyak::Xmm& aside) override;
+  void SetWord(uint32_t slot, llvm::function_ref<void(const Xbyak::Reg64& to)> make) override;
+  void SetDouble(uint32_t slot, llvm::function_ref<void(const Xbyak::Xmm& to)> make) override;
+  void Copy(uint32_t to, uint32_t from) override;
+  // To the interpreter, which does the instruction.
+  const Xbyak::Label& ExitTo(uint32_t at) override;
+
+  void GoTo(uint32_t target);
+  void GoToIf(uint8_t condition, uint32_t target);
+  void CallAt(uint32_t offset);
+
+  Xbyak::Address Slot(uint32_t slot) const { return Xbyak::util::qword[kSlots + SlotAt(slot)]; }
+  Xbyak::Address State(uint32_t slot) const { return Xbyak::util::byte[kSlots + kStates + static_cast<int>(slot)]; }
+  const Xbyak::Reg64 kRun = Xbyak::util::rdi, kSlots = Xbyak::util::rsi, kOwned = Xbyak::util::r9, kHole = Xbyak::util::r10;
+  const Program& p_;
+  NativeProgram& native_;
+  const std::vector<DirectInstr>& code_;
+  Xbyak::Label leave_;                                       // rax: what is to be done next
+  std::array<uint32_t, kFewFields + 1> allocate_{};          // offsets, by number of fields
+  std::vector<bool> made_;                                   // by instruction: whether there is machine code
+  std::vector<uint32_t> offset_;                             // likewise
+  std::vector<std::pair<uint32_t, uint32_t>> jumps_;         // offset of a displacement; instruction
+  std::deque<Exit> exits_;
+  uint32_t attempt_ = kNone, attempt_end_ = 0;               // the Try of the instruction
+};
+
+}  // namespace df::tagged

@@ -62,8 +62,7 @@ bool DirectFlow::IsFusable(uint32_t pc, uint32_t branch_pc) const {
   }
   if (IsConstant(in.b)) return false;
   if (g_.nodes[node].op == Op::Match)
-    return !plain_[in.b] &&
-           g_.types[g_.TypeOf(g_.InputsOf(node)[0]).type].constructors.size() == branch.sides.size();
+    return g_.types[g_.TypeOf(g_.InputsOf(node)[0]).type].constructors.size() == branch.sides.size();
   if (!branch.is_bool || branch.sides.size() != 2) return false;
   if (!CompareAndBranchOf(g_.nodes[node].op, p_.types[node.index].operand, true)) return false;
   if (!IsConstant(in.c)) return true;

@@ -21,24 +21,45 @@ bool IsWordKind(TypeKind kind) {
   }
 }
 
+// A constructor without fields is its number: of a type with no others (Ordering, a colour) each value is a word.
+bool IsEnumeration(const ir::Type& type) {
+  return type.kind == TypeKind::Data && !type.constructors.empty() &&
+         llvm::all_of(type.constructors, [](const ir::Constructor& one) { return one.fields.empty(); });
+}
+
 // The slots that hold words by their types, and those that hold Integers, of each scope.
-void FindKinds(const Program& p, std::vector<Slots>& plain, std::vector<Slots>& integers) {
+// `once`: those that one thing reads, a match, or a merge on the way to it.
+void FindKinds(const Program& p, std::vector<Slots>& plain, std::vector<Slots>& integers, std::vector<Slots>& once) {
+  std::vector<Slots> seen;
   for (const ScopeCode& scope : p.scopes) {
     plain.emplace_back(scope.num_slots, false);
     integers.emplace_back(scope.num_slots, false);
+    once.emplace_back(scope.num_slots, false);
+    seen.emplace_back(scope.num_slots, false);
     if (scope.iteration_slot != kNone) plain.back()[scope.iteration_slot] = true;
   }
   for (const SiteCode& site : p.sites)
     if (site.child_slot != kNone) plain[site.caller->id.index][site.child_slot] = true;
   const ir::Graph& g = *p.graph;
+  std::vector<uint32_t> uses(g.results.size()), user(g.results.size());  // by row, of all scopes
+  for (uint32_t n = 0; n < g.nodes.size(); ++n)
+    for (ir::Edge from : g.InputsOf(NodeId(n))) {
+      ++uses[p.RowOf(from)];
+      user[p.RowOf(from)] = n;
+    }
   for (uint32_t n = 0; n < g.nodes.size(); ++n) {
     const ir::Node& node = g.nodes[NodeId(n)];
     for (uint32_t r = 0; r < node.num_results; ++r) {
       uint32_t slot = p.slot_of[node.first_result + r];
       ir::PortType type = g.results[node.first_result + r];
-      if (slot == kNone || IsConstant(slot) || type.lazy) continue;
+      if (slot == kNone || IsConstant(slot)) continue;
+      uint32_t row = node.first_result + r;
+      Op reader = g.nodes[NodeId(user[row])].op;
+      once[node.scope.index][slot] = !seen[node.scope.index][slot] && uses[row] == 1 && (reader == Op::Match || reader == Op::BranchMerge);
+      seen[node.scope.index][slot] = true;
+      if (type.lazy) continue;
       TypeKind kind = g.types.Kind(type.type);
-      if (IsWordKind(kind)) plain[node.scope.index][slot] = true;
+      if (IsWordKind(kind) || IsEnumeration(g.types[type.type])) plain[node.scope.index][slot] = true;
       if (kind == TypeKind::Integer) integers[node.scope.index][slot] = true;
     }
   }
@@ -130,8 +151,8 @@ void ExcludeCallers(const Program& p, const std::vector<Schedule>& schedules, st
 }  // namespace
 
 void MakeDirect(Program& p, const Options& options, llvm::function_ref<void()> pause) {
-  std::vector<Slots> plain, integers;
-  FindKinds(p, plain, integers);
+  std::vector<Slots> plain, integers, once;
+  FindKinds(p, plain, integers, once);
   FindLate(p);
   std::vector<std::vector<uint32_t>> parameters = FindParameters(p);
   std::vector<Schedule> schedules(p.scopes.size());
@@ -148,7 +169,7 @@ void MakeDirect(Program& p, const Options& options, llvm::function_ref<void()> p
       if (!is_direct[i] || again) continue;
       pause();
       if (MakeDirectOf(p, scope, schedules[i], plain, is_direct, parameters[i], options.pass_merges)) {
-        if (options.pass_merges) PassMerges(p.direct, scope.plain, scope.plain_end);
+        if (options.pass_merges) PassMerges(p.direct, scope.plain, scope.plain_end, once[i]);
         continue;
       }
       is_direct[i] = false;

@@ -172,7 +172,11 @@ bool DirectMaker::EmitOp(const Step& step) {
       if (!x_constant && !plain_[in.b] && IsLast(in.b)) Add(Direct::Drop, 0, in.b);
       return true;
     }
-    if (node.op == Op::Match) return !x_constant && !plain_[in.b] && unary(Direct::Match);
+    if (node.op == Op::Match && plain_[in.a] && IsPlainOperand(in.b)) {  // a constructor without fields is its number
+      EmitMove(in.a, in.b);
+      return true;
+    }
+    if (node.op == Op::Match) return !x_constant && unary(Direct::Match);
     if (node.op == Op::Field) {
       if (x_constant || plain_[in.b]) return false;
       // A tensor of a lazy field: the kernel sees to it that no reference is let through. A word's kind is looked at below.
@@ -261,17 +265,26 @@ void DirectMaker::EmitBranch(uint32_t index, const Step& step) {
           rr ? compare.c : static_cast<uint16_t>(Constant(compare.c)));
       return targets(Here() - 1, step.targets[0], step.targets[1]);
     }
-    if (step.targets.size() == 2) {
+    if (plain_[compare.b]) {  // the number itself
+      if (IsConstant(At(compare.b))) Settle(compare.b);
+      in.a = At(compare.b);
+    } else if (step.targets.size() == 2) {
       Add(Direct::BranchMatch, 0, compare.b);
       return targets(Here() - 1, step.targets[0], step.targets[1]);
+    } else {
+      in.a = compare.b;
     }
   } else if (branch.is_bool && step.targets.size() == 2 && !IsConstant(in.a)) {
     Add(Direct::Branch, 0, in.a);
     return targets(Here() - 1, step.targets[0], step.targets[1]);
   }
   good_ &= fused != kNone || (!branch.is_bool && !IsConstant(in.a) && plain_[in.a]);
-  uint32_t a = fused != kNone ? p_.code[schedule_.blocks[index].steps[fused].pc].b : in.a;
-  Add(fused != kNone ? Direct::ChooseMatch : Direct::Choose, 0, a, static_cast<uint32_t>(step.targets.size())).x =
+  bool number = !IsConstant(in.a) && plain_[in.a];
+  if (number && step.targets.size() == 2) {
+    Add(Direct::Branch, 0, in.a);
+    return targets(Here() - 1, step.targets[1], step.targets[0]);
+  }
+  Add(number ? Direct::Choose : Direct::ChooseMatch, 0, in.a, static_cast<uint32_t>(step.targets.size())).x =
       static_cast<uint32_t>(out().operands.size());
   for (uint32_t target : step.targets) {
     patches_.push_back({static_cast<uint32_t>(out().operands.size()), 2, target, index});
@@ -301,8 +314,7 @@ bool DirectMaker::EmitStep(uint32_t index, size_t i, const Slots& live_before) {
     }
     case StepKind::Construct:
       if (in->c == 0) {
-        Add(Direct::Nullary, in->a).imm = g_.nodes[p_.node_of[step.pc]].attr;
-        good = !plain_[in->a];
+        Add(plain_[in->a] ? Direct::Load : Direct::Nullary, in->a).imm = g_.nodes[p_.node_of[step.pc]].attr;
         break;
       } else {
         DirectInstr& to = Add(Direct::Construct, in->a, 0, in->c);

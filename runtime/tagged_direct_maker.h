@@ -17,6 +17,6 @@ bool MakeDirectOf(Program& program, ScopeCode& scope, const Schedule& schedule, 
 
 // In the code of a scope, from `begin` on: what merges move until it is returned is returned where it is, and a constructor without
 // fields that they move to a match goes where that leads.
-void PassMerges(DirectCode& direct, uint32_t begin, uint32_t end_of_code);
+void PassMerges(DirectCode& direct, uint32_t begin, uint32_t end_of_code, const std::vector<bool>& once);
 
 }  // namespace df::tagged

@@ -6,7 +6,8 @@
 //                                      8 Drop s21
 //
 // The frame stands before the merges then, which is all the same: nothing between there and the end can fail or wait, and what is
-// given up holds nothing.
+// given up holds nothing. Where the slots are plain, as of a type all of whose constructors are numbers, nothing is given up: nobody
+// else may read them.
 #include "runtime/tagged_direct.h"
 #include "runtime/tagged_direct_maker.h"
 
@@ -20,13 +21,13 @@ struct Place {
   uint32_t slot, at;
 };
 
-// Where `slot` is when what runs from `at` on does more than move it, and what does.
-Place BehindMoves(const std::vector<DirectInstr>& code, uint32_t slot, uint32_t at) {
+// Where `slot` is when what runs from `at` on does more than move it, and what does. With `once` no move is followed to other slots.
+Place BehindMoves(const std::vector<DirectInstr>& code, uint32_t slot, uint32_t at, const std::vector<bool>* once = nullptr) {
   for (uint32_t steps = 0; steps < kMostMoves; ++steps) {
     const DirectInstr& in = code[at];
     if (in.op == Direct::Jump) {
       at = in.x;
-    } else if ((in.op == Direct::MoveOpen && in.a == (slot | kLastUse)) || (in.op == Direct::Move && in.a == slot)) {
+    } else if ((in.op == Direct::MoveOpen && in.a == (slot | kLastUse)) || (in.op == Direct::Move && in.a == slot && (!once || (*once)[in.d]))) {
       slot = in.d;
       ++at;
     } else {
@@ -52,9 +53,17 @@ uint32_t BehindMatch(DirectCode& direct, const DirectInstr& match, uint32_t slot
   return kNone;
 }
 
+// Where a choice by the word `which` in a plain `slot` leads; else kNone.
+uint32_t BehindChoice(const DirectCode& direct, const DirectInstr& choice, uint32_t slot, int64_t which) {
+  if (choice.a != slot) return kNone;
+  if (choice.op == Direct::Branch) return which ? choice.x : choice.y;
+  if (choice.op == Direct::Choose && which >= 0 && which < choice.b) return direct.operands[choice.x + static_cast<uint32_t>(which)];
+  return kNone;
+}
+
 }  // namespace
 
-void PassMerges(DirectCode& direct, uint32_t begin, uint32_t end_of_code) {
+void PassMerges(DirectCode& direct, uint32_t begin, uint32_t end_of_code, const std::vector<bool>& once) {
   std::vector<DirectInstr>& code = direct.code;
   auto returns = [&](const Place& place) {
     const DirectInstr& in = code[place.at];
@@ -84,6 +93,15 @@ void PassMerges(DirectCode& direct, uint32_t begin, uint32_t end_of_code) {
       case Direct::Widen:
         if (Place end = BehindMoves(code, in.d, at + 1); returns(end)) become(at, Direct::Return, in.a, end);
         break;
+      case Direct::Load: {
+        if (!once[in.d]) break;
+        Place end = BehindMoves(code, in.d, at + 1, &once);
+        if (uint32_t to = BehindChoice(direct, code[end.at], end.slot, in.imm); to != kNone) {
+          in = InstrOf(Direct::Jump, 0, 0, 0);
+          in.x = to;
+        }
+        break;
+      }
       case Direct::Nullary: {
         Place end = BehindMoves(code, in.d, at + 1);
         int64_t which = in.imm;

@@ -149,6 +149,7 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
         told += run.again;
         path->Again(std::exchange(run.again, 0));
       }
+      if (run.failure) [[unlikely]] std::rethrow_exception(run.failure);
       if (!run.at) goto done;
       attempt = run.attempt;
       ip = run.at;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <bit>
+#include <exception>
 #include <utility>
 
 #include "runtime/tagged_direct_data.h"
@@ -163,6 +164,7 @@ struct EagerRun {
   uint32_t* fuel = nullptr;              // Ahead::fuel
   memory::Counters* counters = nullptr;  // of this thread
   memory::SmallBlocks* blocks = nullptr;
+  std::exception_ptr failure;            // why there was no memory: native code has no tables for exceptions
 };
 
 }  // namespace df::tagged

@@ -18,13 +18,14 @@ using namespace eager;
 
 namespace {
 
-// For Data; null if there is no memory, which the interpreter finds out again.
-void* AllocateData(uint64_t bytes) noexcept {
+// For Data; null, and a failure, if there is no memory.
+void* AllocateData(EagerRun* run, uint64_t bytes) noexcept {
   try {
     void* block = memory::Allocate(bytes);
     alive::Made(alive::Kind::Data);
     return block;
   } catch (...) {
+    run->failure = std::current_exception();
     return nullptr;
   }
 }
@@ -64,7 +65,7 @@ void NativeEagerMaker::EmitAllocate(uint32_t fields) {
   const Reg64 kept[] = {kRun, kSlots, kOwned, kHole};
   for (const Reg64& each : kept) as_.push(each);
   as_.sub(rsp, 8);
-  as_.mov(edi, bytes);
+  as_.mov(esi, bytes);  // rdi has the EagerRun
   as_.mov(rax, reinterpret_cast<uint64_t>(&AllocateData));
   as_.call(rax);
   as_.add(rsp, 8);

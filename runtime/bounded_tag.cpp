@@ -123,31 +123,32 @@ TagNode* NewFarTag(const TagNode* outer, uint64_t depth, llvm::ArrayRef<Label> i
 }
 
 TagNode* NewTags(const Label& label, uint64_t count, TagNode* parent) {
-  struct Held {
-    TagNode* tag;
-    ~Held() { DropTag(tag); }
+  struct Made {
+    TagNode* tag = nullptr;
+    ~Made() { DropTag(tag); }
     void Become(TagNode* next) { DropTag(std::exchange(tag, next)); }
-  } held{HoldTag(parent)};
+  } made;
+  TagNode* last = parent;
   // Of many only those from the last landmark on are made.
   uint64_t depth = DepthOf(parent) + count, behind = depth % kLandmarkPeriod;
   if (count >= behind + PathEnds::kInner) {
     Label inner[PathEnds::kInner];
     std::fill(std::begin(inner), std::end(inner), label);
     if (TagNode* far = NewFarTag(parent, depth - behind, inner)) {
-      held.Become(far);
+      made.Become(last = far);
       count = behind;
     }
   }
   while (count > 0) {
-    uint64_t before_landmark = kLandmarkPeriod - 1 - DepthOf(held.tag) % kLandmarkPeriod;
+    uint64_t before_landmark = kLandmarkPeriod - 1 - DepthOf(last) % kLandmarkPeriod;
     uint64_t run = std::clamp<uint64_t>(before_landmark, 1, count);
-    TagNode* next = NewTag(label, held.tag);
-    next->run = static_cast<uint16_t>(next->run + run - 1);
-    next->depth += run - 1;
-    held.Become(next);
+    last = NewTag(label, last);
+    last->run = static_cast<uint16_t>(last->run + run - 1);
+    last->depth += run - 1;
+    made.Become(last);
     count -= run;
   }
-  return HoldTag(held.tag);
+  return std::exchange(made.tag, nullptr);
 }
 
 void FreeTag(TagNode* node) {

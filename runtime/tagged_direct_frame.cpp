@@ -381,7 +381,7 @@ Frame* Worker::EnterBody(DelayCell* cell, Frame* waiter) {
   body->parent_tag = cell->tag;  // the count is the body's now
   ++stats_.calls;
   ++stats_.released;
-  cell->state = DelayCell::State::Running;
+  cell->Become(DelayCell::State::Running);
   cell->body = body;
   cell->waiter = waiter;
   cell->waiter_pc = kNone;

@@ -64,19 +64,19 @@ Frame* Worker::ForceDirect(Frame* frame) {
   if (HostCell* host = HostCellIn(object)) return Ask(host, {frame, kNone}) ? frame : nullptr;
   auto* cell = static_cast<DelayCell*>(object);
   if (poll_due_ && PollInDirect(frame)) return YieldDirect(frame);
-  if (!cell->CanEnter()) {
-    if (Sharing() && cell->site->ahead && budget_ > 1 && RunAhead(cell)) return frame;
-    WaitDirect(frame, cell);
-    return nullptr;
-  }
   // A check may collect, which may fill this very cell: so it is made before the cell is entered.
-  if (budget_ <= 1) {
+  if (budget_ <= 1 && cell->Now() == DelayCell::State::Kept) {
     StepCheck();
     return frame;
   }
-  if (cell->site->ahead && RunAhead(cell)) return frame;  // now it is full
-  // Its body runs here and now, and comes back to this instruction.
-  return EnterBody(cell, frame);
+  if (budget_ > 1) {
+    if (cell->site->ahead && RunAhead(cell)) return frame;  // now it is full
+    // Its body runs here and now, and comes back to this instruction.
+    CellLock lock(cell);
+    if (cell->CanEnter()) return EnterBody(cell, frame);
+  }
+  WaitDirect(frame, cell);
+  return nullptr;
 }
 
 // The value of a frame whose caller is not direct code that waits for nothing else.
@@ -84,8 +84,9 @@ Frame* Worker::ReturnBody(Frame* frame, uint64_t value, uint8_t state) {
   if (frame->refs == 1 && (frame->flags & ~kHasTag) == (kLive | kDirect | kTagParent)) {
     // A delayed body, and most often one Force in direct code that waits for it.
     DelayCell* cell = CellAt(frame->slots()[frame->site->callee->cell_slot]);
+    CellLock lock(cell);
     Frame* waiter = cell->waiter;
-    if (waiter && waiter->flags & kDirect && cell->waiter_pc == kNone && cell != goal_ && !Sharing() && !cell->more_waiters) {
+    if (waiter && waiter->flags & kDirect && cell->waiter_pc == kNone && cell != goal_ && !cell->more_waiters) {
       if (frame->flags & kHasTag) DropTag(frame->tag);
       DropTag(frame->parent_tag);
       Frame** free = pool_.FreeLists() + frame->site->free_list;
@@ -95,17 +96,20 @@ Frame* Worker::ReturnBody(Frame* frame, uint64_t value, uint8_t state) {
       pool_.CountFree();
       --waiter->refs;
       const DirectInstr* ip = waiter->resume++;
-      cell->state = DelayCell::State::Full;
       cell->body = nullptr;
       cell->waiter = nullptr;
       cell->refs.Drop();  // the body's; the waiting frame has another one
       bool last = ip->a & kLastUse;
       if (last && cell->refs.IsOne()) {
+        cell->state = DelayCell::State::Full;
+        lock.Unlock();
         FreeUnshared(cell);  // nobody else asks for the value
       } else {
         Count(value, state);
         cell->value() = Value::Adopt(static_cast<ValueKind>(state & 7), ObjectAt(value));
-        if (last) cell->refs.Drop();
+        cell->Become(DelayCell::State::Full);
+        lock.Unlock();
+        if (last) ReleaseBits(reinterpret_cast<uint64_t>(static_cast<Object*>(cell)), kReference);  // others may have gone meanwhile
       }
       waiter->slots()[ip->d] = value;
       if (ip->op == Direct::Force) waiter->states()[ip->d] = state;

@@ -12,8 +12,7 @@ using Xbyak::Xmm;
 using namespace Xbyak::util;
 
 NativeDirectMaker::NativeDirectMaker(Program& p, NativeProgram& native)
-    : NativeArithmetic(native.assembler), p_(p), native_(native), code_(p.direct.code) {
-  offset_.resize(p.direct.first_word + 1);
+    : NativeSlots(native.assembler, p.direct.code, p.direct.operands), p_(p), native_(native) {
   begin_.resize(p.scopes.size());
   made_.resize(p.scopes.size());
 }
@@ -38,7 +37,7 @@ void NativeDirectMaker::Run(uint32_t most, llvm::function_ref<void()> pause) {
     pause();
   }
   for (uint32_t i = 0; i < p_.sites.size(); ++i) EmitBody(i);
-  for (auto [at, target] : jumps_) as_.rewrite(at, offset_[target] - (at + 4), 4);
+  Link();
   for (auto [at, scope] : begin_jumps_) as_.rewrite(at, begin_[scope] - (at + 4), 4);
 }
 
@@ -165,18 +164,9 @@ void NativeDirectMaker::EmitWordsEntry(const ScopeCode& scope) {
 
 void NativeDirectMaker::Emit(uint32_t at) {
   const DirectInstr& in = code_[at];
-  if (EmitComputed(at)) return;
+  if (EmitCommon(at)) return;
   uint32_t a = in.a & ~kLastUse;
   switch (in.op) {
-    case Direct::Load:
-      Constant(rax, in.imm);
-      as_.mov(Slot(in.d), rax);
-      return;
-    case Direct::Nullary:
-      Constant(rax, in.imm);
-      as_.mov(Slot(in.d), rax);
-      as_.mov(State(in.d), kWord);
-      return;
     case Direct::LoadOpen: {
       const Value& constant = p_.constants[in.x];
       Constant(rax, constant.word());
@@ -191,10 +181,6 @@ void NativeDirectMaker::Emit(uint32_t at) {
       as_.mov(rax, Slot(a));
       as_.mov(State(in.d), cl);
       as_.mov(Slot(in.d), rax);
-      return;
-    case Direct::Widen:
-      Copy(in.d, in.a);
-      as_.mov(State(in.d), kWord);
       return;
     case Direct::Narrow:
       as_.cmp(State(a), kWord);
@@ -215,18 +201,6 @@ void NativeDirectMaker::Emit(uint32_t at) {
     case Direct::Construct: return EmitConstruct(at);
     case Direct::Force:
     case Direct::ForcePlain: return EmitForce(at);
-    case Direct::Branch:
-      as_.cmp(Slot(in.a), 0);
-      return EmitSides(at, kNotEqual);
-    case Direct::BranchMatch:
-      ReadConstructor(in.a);
-      as_.test(rax, rax);
-      return EmitSides(at, kEqual);
-    case Direct::Choose:
-    case Direct::ChooseMatch: return EmitChoose(at);
-    case Direct::Jump:
-      if (in.x != at + 1) GoTo(in.x);
-      return;
     case Direct::Count:
     case Direct::CountCall: return EmitCount(in);
     case Direct::Call:
@@ -258,116 +232,6 @@ void NativeDirectMaker::Emit(uint32_t at) {
   }
 }
 
-// ---------------------------------------------------------------- words
-
-Reg64 NativeDirectMaker::Word(uint32_t slot, const Reg64& aside) {
-  as_.mov(aside, Slot(slot));
-  return aside;
-}
-
-Xmm NativeDirectMaker::Double(uint32_t slot, const Xmm& aside) {
-  as_.movsd(aside, Slot(slot));
-  return aside;
-}
-
-void NativeDirectMaker::SetWord(uint32_t slot, llvm::function_ref<void(const Reg64& to)> make) {
-  make(r8);
-  as_.mov(Slot(slot), r8);
-}
-
-void NativeDirectMaker::SetDouble(uint32_t slot, llvm::function_ref<void(const Xmm& to)> make) {
-  make(xmm2);
-  as_.movsd(Slot(slot), xmm2);
-}
-
-void NativeDirectMaker::Copy(uint32_t to, uint32_t from) {
-  as_.mov(rax, Slot(from));
-  as_.mov(Slot(to), rax);
-}
-
-// What has instructions of its own in tagged_direct_ops.def. False: it is something else.
-bool NativeDirectMaker::EmitComputed(uint32_t at) {
-  const DirectInstr& in = code_[at];
-  Decoded op = Decode(in.op);
-  switch (op.form) {
-    case NativeForm::Other: return false;
-    case NativeForm::BranchSlotSlot:
-    case NativeForm::BranchSlotConstant: EmitBranch(at, op); return true;
-    case NativeForm::Unary: EmitUnary(in, op.op); return true;
-    default: break;
-  }
-  if (op.integer) EmitIntegers(at, op);
-  else EmitArithmetic(in, at, op);
-  return true;
-}
-
-// Words on both sides, or the kernel.
-void NativeDirectMaker::EmitIntegers(uint32_t at, const Decoded& op) {
-  DirectInstr in = code_[at];
-  in.a &= static_cast<uint16_t>(~kLastUse);
-  if (op.form == NativeForm::SlotSlot) in.b &= static_cast<uint16_t>(~kLastUse);
-  as_.cmp(State(in.a), kWord);
-  as_.jne(By(Stub::Apply, at));
-  if (op.form == NativeForm::SlotSlot) {
-    as_.cmp(State(in.b), kWord);
-    as_.jne(By(Stub::Apply, at));
-  }
-  slow_ = true;
-  EmitArithmetic(in, at, op);
-  slow_ = false;
-  if (!IsComparison(op.op)) as_.mov(State(in.d), kWord);
-}
-
-void NativeDirectMaker::EmitBranch(uint32_t at, const Decoded& op) {
-  const DirectInstr& in = code_[at];
-  bool slots = op.form == NativeForm::BranchSlotSlot;
-  if (op.integer) {
-    const Xbyak::Label& large = ByOrder(at);
-    as_.cmp(State(in.a), kWord);
-    as_.jne(large);
-    if (slots) {
-      as_.cmp(State(in.b), kWord);
-      as_.jne(large);
-    }
-  }
-  if (slots) {
-    as_.mov(rax, Slot(in.a));
-    as_.cmp(rax, Slot(in.b));
-  } else {
-    as_.cmp(Slot(in.a), static_cast<uint32_t>(int32_t{static_cast<int16_t>(in.b)}));
-  }
-  EmitSides(at, ConditionOf(op.op));
-}
-
-// Flags are set: to x on the condition, else to y.
-void NativeDirectMaker::EmitSides(uint32_t at, uint8_t condition) {
-  const DirectInstr& in = code_[at];
-  if (in.x == at + 1) return GoToIf(condition ^ 1, in.y);
-  GoToIf(condition, in.x);
-  if (in.y != at + 1) GoTo(in.y);
-}
-
-void NativeDirectMaker::EmitChoose(uint32_t at) {
-  const DirectInstr& in = code_[at];
-  if (in.op == Direct::Choose) as_.mov(rax, Slot(in.a));
-  else ReadConstructor(in.a);
-  as_.cmp(rax, static_cast<uint32_t>(in.b));
-  as_.jae(ExitTo(at));
-  const uint32_t* targets = p_.direct.operands.data() + in.x;
-  // Halves of halves; no target has several jumps one behind the other.
-  auto choose = [&](auto&& self, uint32_t begin, uint32_t end) -> void {
-    if (std::all_of(targets + begin, targets + end, [&](uint32_t target) { return target == targets[begin]; })) return GoTo(targets[begin]);
-    uint32_t middle = begin + (end - begin) / 2;
-    as_.cmp(eax, middle);
-    Xbyak::Label upper;
-    as_.jae(upper);
-    self(self, begin, middle);
-    as_.L(upper);
-    self(self, middle, end);
-  };
-  choose(choose, 0, in.b);
-}
-
 // ---------------------------------------------------------------- ways
 
 const Xbyak::Label& NativeDirectMaker::Behind(OutOfLine::Kind kind, Stub stub, uint32_t at) {
@@ -376,14 +240,10 @@ const Xbyak::Label& NativeDirectMaker::Behind(OutOfLine::Kind kind, Stub stub, u
   return out_of_line_.back().label;
 }
 
-const Xbyak::Label& NativeDirectMaker::ExitTo(uint32_t at) {
-  return slow_ ? By(Stub::Apply, at) : Behind(OutOfLine::Kind::Exit, Stub::Count, at);
-}
-
 void NativeDirectMaker::CallStub(Stub stub, uint32_t at) {
   as_.mov(rsi, reinterpret_cast<uint64_t>(&code_[at]));
   CallAt(OffsetOf(stub));
-  as_.jz(ExitTo(at));
+  as_.jz(FailureAt(at));
 }
 
 void NativeDirectMaker::Exit(uint32_t at, bool full) {
@@ -419,36 +279,6 @@ void NativeDirectMaker::EmitOutOfLine() {
     }
     out_of_line_.pop_front();
   }
-}
-
-// What stands before.
-void NativeDirectMaker::CallAt(uint32_t offset) {
-  as_.db(0xe8);
-  as_.dd(offset - static_cast<uint32_t>(as_.getSize()) - 4);
-}
-
-void NativeDirectMaker::JumpAt(uint32_t offset) {
-  as_.db(0xe9);
-  as_.dd(offset - static_cast<uint32_t>(as_.getSize()) - 4);
-}
-
-void NativeDirectMaker::JumpAtIf(uint8_t condition, uint32_t offset) {
-  as_.db(0x0f);
-  as_.db(0x80 | condition);
-  as_.dd(offset - static_cast<uint32_t>(as_.getSize()) - 4);
-}
-
-void NativeDirectMaker::GoTo(uint32_t target) {
-  as_.db(0xe9);
-  jumps_.emplace_back(static_cast<uint32_t>(as_.getSize()), target);
-  as_.dd(0);
-}
-
-void NativeDirectMaker::GoToIf(uint8_t condition, uint32_t target) {
-  as_.db(0x0f);
-  as_.db(0x80 | condition);
-  jumps_.emplace_back(static_cast<uint32_t>(as_.getSize()), target);
-  as_.dd(0);
 }
 
 void NativeDirectMaker::GoToScope(const ScopeCode& scope) {

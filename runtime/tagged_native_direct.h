@@ -15,13 +15,13 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/tagged_native_arithmetic.h"
 #include "runtime/tagged_native_help.h"
 #include "runtime/tagged_native_maker.h"
+#include "runtime/tagged_native_slots.h"
 
 namespace df::tagged {
 
-class NativeDirectMaker : private NativeArithmetic {
+class NativeDirectMaker : private NativeSlots {
  public:
   NativeDirectMaker(Program& p, NativeProgram& native);
   // Of `most` instructions at most; the other scopes are for the interpreter, and these results go there.
@@ -60,11 +60,6 @@ class NativeDirectMaker : private NativeArithmetic {
   void EmitScope(const ScopeCode& scope, uint32_t begin, uint32_t end);
   void EmitWordsEntry(const ScopeCode& scope);
   void Emit(uint32_t at);
-  bool EmitComputed(uint32_t at);
-  void EmitIntegers(uint32_t at, const Decoded& op);
-  void EmitBranch(uint32_t at, const Decoded& op);
-  void EmitSides(uint32_t at, uint8_t condition);
-  void EmitChoose(uint32_t at);
   void EmitOutOfLine();
 
   // tagged_native_direct_calls.cpp
@@ -84,8 +79,9 @@ class NativeDirectMaker : private NativeArithmetic {
   void EmitConstruct(uint32_t at);
   void EmitOperand(uint32_t operand, int at);
   void EmitMatch(uint32_t at);
-  void ReadConstructor(uint32_t slot);
+  void LockIfShared();
   void Retain(const Xbyak::Reg64& object);
+  void Drop(const Xbyak::Reg64& object);
   void RetainIn(uint32_t slot);
   void ReleaseIn(uint32_t slot);
   void EmitHeldBy(uint32_t field, const Xbyak::Label& other);
@@ -114,15 +110,14 @@ class NativeDirectMaker : private NativeArithmetic {
   void EmitEnterStub();
   void EmitReturnBodyStub();
   void EmitBody(uint32_t site);
+  void JumpIfLocked(const Xbyak::Reg64& cell, const Xbyak::Reg64& aside, uint32_t to);
   void EmitReturnBody(uint32_t at);
 
-  // NativeArithmetic: a slot's value is in its slot.
-  Xbyak::Reg64 Word(uint32_t slot, const Xbyak::Reg64& aside) override;
-  Xbyak::Xmm Double(uint32_t slot, const Xbyak::Xmm& aside) override;
-  void SetWord(uint32_t slot, llvm::function_ref<void(const Xbyak::Reg64& to)> make) override;
-  void SetDouble(uint32_t slot, llvm::function_ref<void(const Xbyak::Xmm& to)> make) override;
-  void Copy(uint32_t to, uint32_t from) override;
-  const Xbyak::Label& ExitTo(uint32_t at) override;
+  // NativeSlots: what the kernels do, by Apply, and else the interpreter.
+  const Xbyak::Label& LargeAt(uint32_t at) override { return By(Stub::Apply, at); }
+  const Xbyak::Label& LargeBranchAt(uint32_t at) override { return Behind(OutOfLine::Kind::Order, Stub::Order, at); }
+  const Xbyak::Label& OverflowAt(uint32_t at) override { return By(Stub::Apply, at); }
+  const Xbyak::Label& FailureAt(uint32_t at) override { return Behind(OutOfLine::Kind::Exit, Stub::Count, at); }
 
   // What stands behind the scope's code.
   const Xbyak::Label& Behind(OutOfLine::Kind kind, Stub stub, uint32_t at);
@@ -130,42 +125,31 @@ class NativeDirectMaker : private NativeArithmetic {
   const Xbyak::Label& By(Stub stub, uint32_t at) { return Behind(OutOfLine::Kind::By, stub, at); }
   // The stub says where to go on.
   const Xbyak::Label& OnBy(Stub stub, uint32_t at) { return Behind(OutOfLine::Kind::OnBy, stub, at); }
-  // For a branch on Integers that are not both words.
-  const Xbyak::Label& ByOrder(uint32_t at) { return Behind(OutOfLine::Kind::Order, Stub::Order, at); }
   const Xbyak::Label& FullExit(uint32_t at) { return Behind(OutOfLine::Kind::FullExit, Stub::Count, at); }
   // Here.
   void CallStub(Stub stub, uint32_t at);
   void Exit(uint32_t at, bool full);
-  void CallAt(uint32_t offset);
   uint32_t OffsetOf(Stub stub) const { return stubs_[static_cast<size_t>(stub)]; }
   void BeginStub(Stub stub) { stubs_[static_cast<size_t>(stub)] = static_cast<uint32_t>(as_.getSize()); }
-  void JumpAt(uint32_t offset);
-  void JumpAtIf(uint8_t condition, uint32_t offset);
-  void GoTo(uint32_t target);                        // jmp to an instruction
-  void GoToIf(uint8_t condition, uint32_t target);   // jcc
   void GoToScope(const ScopeCode& scope);            // to its beginning
   void SetResume(uint32_t at);
 
-  Xbyak::Address Slot(uint32_t slot) const { return Xbyak::util::qword[Xbyak::util::rbx + SlotAt(slot)]; }
-  Xbyak::Address State(uint32_t slot) const { return Xbyak::util::byte[Xbyak::util::rbx + SlotAt(scope_->num_slots) + static_cast<int>(slot)]; }
+  Xbyak::Address Slot(uint32_t slot) const override { return Xbyak::util::qword[Xbyak::util::rbx + SlotAt(slot)]; }
+  Xbyak::Address State(uint32_t slot) const override { return Xbyak::util::byte[Xbyak::util::rbx + SlotAt(scope_->num_slots) + static_cast<int>(slot)]; }
   Xbyak::Address There(uint32_t slot) const { return Xbyak::util::qword[Xbyak::util::rbp + SlotAt(slot)]; }
   Xbyak::Address StateThere(uint32_t slot) const { return Xbyak::util::byte[Xbyak::util::rbp + SlotAt(callee_->num_slots) + static_cast<int>(slot)]; }
   static int RunAt(size_t field) { return static_cast<int>(field); }
 
   Program& p_;
   NativeProgram& native_;
-  const std::vector<DirectInstr>& code_;
   const ScopeCode* scope_ = nullptr;
   const ScopeCode* callee_ = nullptr;   // between a Call and its Enter
   std::array<uint32_t, static_cast<size_t>(Stub::Count)> stubs_{};  // offsets
   std::array<uint32_t, kFewFields + 1> allocate_{}, free_{};        // likewise, by number of fields
-  std::vector<uint32_t> offset_;        // by instruction of direct code
   std::vector<uint32_t> begin_;         // offsets, by scope
   std::vector<bool> made_;              // likewise: whether it is machine code
-  std::vector<std::pair<uint32_t, uint32_t>> jumps_;        // offset of a displacement; instruction of direct code
-  std::vector<std::pair<uint32_t, uint32_t>> begin_jumps_;  // the same; index of a scope
+  std::vector<std::pair<uint32_t, uint32_t>> begin_jumps_;  // offset of a displacement; index of a scope
   std::deque<OutOfLine> out_of_line_;
-  bool slow_ = false;                   // ExitTo is to Apply
 };
 
 }  // namespace df::tagged

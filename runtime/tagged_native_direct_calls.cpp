@@ -21,7 +21,7 @@ void NativeDirectMaker::EmitCall(uint32_t at) {
   int list = static_cast<int>(FramePool::ListOf(callee_->frame_bytes) * sizeof(Frame*));
   as_.mov(rax, ptr[r14 + list]);
   as_.test(rax, rax);
-  as_.jz(ExitTo(at));
+  as_.jz(FailureAt(at));
   as_.sub(r13d, 1);
   as_.jz(FullExit(at));
   EmitCallee(as_, site, 1);
@@ -99,7 +99,7 @@ void NativeDirectMaker::EmitReturn(uint32_t at) {
   as_.mov(rcx, ptr[rdx + offsetof(Frame, resume)]);
   if (open) {
     as_.cmp(word[rcx + offsetof(DirectInstr, op)], static_cast<uint32_t>(Direct::GotWord));  // has room for words alone
-    as_.je(ExitTo(at));
+    as_.je(FailureAt(at));
     as_.movzx(edi, State(in.a));
     as_.mov(rax, Slot(in.a));
   } else if (in.op == Direct::Return) {

@@ -13,13 +13,25 @@ using namespace Xbyak::util;
 
 // ---------------------------------------------------------------- counts
 
-// One more; the register stays. The prefix `lock` is passed over where nobody shares.
-void NativeDirectMaker::Retain(const Reg64& object) {
+// Makes the next instruction atomic while threads share values: the jump passes over a prefix.
+void NativeDirectMaker::LockIfShared() {
   as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, sharing))], 0);
   as_.db(0x74);
   as_.db(0x01);
   as_.db(0xf0);
+}
+
+// One more; the register stays. The prefix `lock` is passed over where nobody shares.
+void NativeDirectMaker::Retain(const Reg64& object) {
+  LockIfShared();
   as_.inc(dword[object]);
+}
+
+// One holder less of an object that has had several, or, while threads share values, had when it was looked at: if it was the last one
+// after all, the zero flag is set, and nobody else knows the object.
+void NativeDirectMaker::Drop(const Reg64& object) {
+  LockIfShared();
+  as_.dec(dword[object]);
 }
 
 // Of what an open slot holds, if that is counted. Changes rax.
@@ -53,16 +65,6 @@ void NativeDirectMaker::JumpUnlessFull(const Reg64& object, const Reg64& aside, 
 }
 
 // ---------------------------------------------------------------- data
-
-// Into rax the number of the constructor in an open slot.
-void NativeDirectMaker::ReadConstructor(uint32_t slot) {
-  Xbyak::Label word_is;
-  as_.mov(rax, Slot(slot));
-  as_.cmp(State(slot), kWord);
-  as_.je(word_is);
-  as_.movzx(eax, word[rax + offsetof(Object, constructor)]);
-  as_.L(word_is);
-}
 
 void NativeDirectMaker::EmitMatch(uint32_t at) {
   const DirectInstr& in = code_[at];
@@ -213,14 +215,18 @@ void NativeDirectMaker::EmitFields(uint32_t at) {
     CallAt(free_[total]);
     as_.jmp(done);
     as_.L(held);
-    as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, sharing))], 0);
-    as_.jne(other);
-    as_.dec(dword[rax]);
   }
   for (uint32_t i = 0; i < count; ++i) {
     kept(i);
     retain(read[i]);
     put(read[i]);
+  }
+  if (in.a & kLastUse) {
+    Drop(rax);
+    as_.jnz(done);
+    as_.mov(dword[rax], 1);
+    as_.mov(rdi, rax);
+    CallAt(OffsetOf(Stub::Drop));
   }
   as_.L(done);
 }
@@ -229,13 +235,13 @@ void NativeDirectMaker::EmitFieldPlain(uint32_t at) {
   const DirectInstr& in = code_[at];
   uint32_t a = in.a & ~kLastUse;
   as_.cmp(State(a), kObject);
-  as_.jne(ExitTo(at));
+  as_.jne(FailureAt(at));
   as_.mov(rax, Slot(a));
   as_.cmp(word[rax + offsetof(Object, constructor)], in.x);
-  as_.jne(ExitTo(at));
-  EmitHeldBy(in.b, ExitTo(at));
+  as_.jne(FailureAt(at));
+  EmitHeldBy(in.b, FailureAt(at));
   as_.test(ecx, ecx);
-  as_.jnz(ExitTo(at));
+  as_.jnz(FailureAt(at));
   as_.mov(Slot(in.d), rdx);
   if (in.a & kLastUse) ReleaseIn(a);
 }
@@ -273,7 +279,7 @@ void NativeDirectMaker::EmitConstruct(uint32_t at) {
   if (in.b > kFewFields) return CallStub(Stub::Construct, at);
   CallAt(allocate_[in.b]);
   as_.test(rax, rax);
-  as_.jz(ExitTo(at));
+  as_.jz(FailureAt(at));
   // One holder; see Object.
   uint64_t bits = 1 | uint64_t{static_cast<uint8_t>(ObjectKind::Data)} << 32 | uint64_t{in.b} << 40 | uint64_t{in.y & 0xffff} << 48;
   as_.mov(rcx, bits);

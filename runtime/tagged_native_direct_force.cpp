@@ -63,8 +63,6 @@ void NativeDirectMaker::EmitForce(uint32_t at) {
 void NativeDirectMaker::EmitEnterStub() {
   BeginStub(Stub::Enter);
   uint32_t other = OffsetOf(Stub::Force);
-  as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, sharing))], 0);
-  JumpAtIf(kNotEqual, other);
   as_.movzx(ecx, byte[rax + kObjectKind]);
   as_.and_(ecx, 0x3f);
   as_.cmp(ecx, static_cast<uint32_t>(ObjectKind::Delay));
@@ -83,7 +81,7 @@ void NativeDirectMaker::EmitEnterStub() {
   JumpAtIf(kEqual, other);
   // What Worker::RunAhead would try is left to it, as long as that is worth it: SiteCode::Chance::Take.
   constexpr int kForced = offsetof(SiteCode, forced);
-  Xbyak::Label go;
+  Xbyak::Label go, shared, late;
   as_.cmp(byte[rdx + static_cast<int>(offsetof(SiteCode, ahead))], 0);
   as_.je(go);
   as_.cmp(byte[rdx + kForced + static_cast<int>(offsetof(SiteCode::Chance, left))], 0);
@@ -96,19 +94,44 @@ void NativeDirectMaker::EmitEnterStub() {
   JumpAtIf(kEqual, other);
   as_.mov(byte[rdx + kForced + static_cast<int>(offsetof(SiteCode::Chance, passed))], dil);
   as_.L(go);
+  as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, sharing))], 0);
+  as_.jne(shared, CodeGenerator::T_SHORT);
   as_.jmp(rcx);
+  // Under the cell's lock, which the body takes off; others may have been here before.
+  as_.L(shared);
+  JumpIfLocked(rax, rdi, other);
+  as_.cmp(byte[rax + kCellState], static_cast<uint32_t>(DelayCell::State::Kept));
+  as_.jne(late, CodeGenerator::T_SHORT);
+  as_.test(byte[rax + kCellFlags], kStartsDirect);
+  as_.jz(late, CodeGenerator::T_SHORT);
+  as_.jmp(rcx);
+  as_.L(late);
+  as_.mov(byte[rax + kCellLocked], 0);
+  JumpAt(other);
 }
 
-// SiteCode::native_body: as Worker::EnterBody. rax: the cell; rdx: its site; rsi: the Force.
+// Takes the lock of the cell, which is not waited for. `aside` is changed.
+void NativeDirectMaker::JumpIfLocked(const Xbyak::Reg64& cell, const Xbyak::Reg64& aside, uint32_t to) {
+  as_.mov(aside.cvt32(), 1);
+  as_.xchg(byte[cell + kCellLocked], aside.cvt8());
+  as_.test(aside.cvt8(), aside.cvt8());
+  JumpAtIf(kNotEqual, to);
+}
+
+// SiteCode::native_body: as Worker::EnterBody. rax: the cell, under its lock while threads share values; rdx: its site; rsi: the Force.
 void NativeDirectMaker::EmitBody(uint32_t index) {
   const SiteCode& site = p_.sites[index];
   if (site.type != SiteType::Delay || !site.callee || site.callee->direct == kNone || !made_[site.callee->id.index]) return;
   const ScopeCode& scope = *site.callee;
   native_.bodies.emplace_back(index, static_cast<uint32_t>(as_.getSize()));
   int list = static_cast<int>(FramePool::ListOf(scope.frame_bytes) * sizeof(Frame*));
+  Xbyak::Label has_frame;
   as_.mov(rdi, ptr[r14 + list]);
   as_.test(rdi, rdi);
-  JumpAtIf(kEqual, OffsetOf(Stub::Force));
+  as_.jnz(has_frame, CodeGenerator::T_SHORT);
+  as_.mov(byte[rax + kCellLocked], 0);
+  JumpAt(OffsetOf(Stub::Force));
+  as_.L(has_frame);
   as_.dec(r13d);
   as_.mov(rcx, ptr[rdi]);
   as_.mov(ptr[r14 + list], rcx);
@@ -140,7 +163,7 @@ void NativeDirectMaker::EmitBody(uint32_t index) {
   as_.mov(ptr[rax + kCellWaiter], rcx);
   as_.mov(dword[rax + kCellWaiterPc], kNone);
   as_.inc(dword[rbx + frame_at::kHead]);
-  as_.inc(dword[rax]);
+  Retain(rax);
   as_.mov(ptr[rbx + frame_at::kResume], rsi);
   as_.lea(rbx, ptr[rdi + sizeof(Frame)]);
   scope_ = &scope;
@@ -156,6 +179,7 @@ void NativeDirectMaker::EmitBody(uint32_t index) {
     as_.mov(Slot(to), rdx);
     as_.mov(State(to), cl);
   }
+  as_.mov(byte[rax + kCellLocked], 0);
   GoToScope(scope);
 }
 
@@ -230,23 +254,29 @@ void NativeDirectMaker::EmitReturnBody(uint32_t at) {
 void NativeDirectMaker::EmitReturnBodyStub() {
   BeginStub(Stub::ReturnBody);
   uint32_t other = OffsetOf(Stub::Return);
-  as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, sharing))], 0);
-  JumpAtIf(kNotEqual, other);
+  Xbyak::Label alone, usual, not_usual, untagged, kept, give;
   as_.cmp(rdi, ptr[r12 + RunAt(offsetof(NativeRun, goal))]);
   JumpAtIf(kEqual, other);
+  as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, sharing))], 0);
+  as_.je(alone);
+  JumpIfLocked(rdi, r9, other);
+  as_.L(alone);
   as_.mov(r8, ptr[rdi + kCellWaiter]);
   as_.test(r8, r8);
-  JumpAtIf(kEqual, other);
+  as_.jz(not_usual);
   as_.test(dword[r8 + offsetof(Frame, flags_and_words)], static_cast<uint32_t>(kDirect));
-  JumpAtIf(kEqual, other);
+  as_.jz(not_usual);
   as_.cmp(dword[rdi + kCellWaiterPc], kNone);
-  JumpAtIf(kNotEqual, other);
+  as_.jne(not_usual);
   as_.test(byte[rdi + kCellFlags], kMoreWaiters);
-  JumpAtIf(kNotEqual, other);
+  as_.jnz(not_usual);
   as_.cmp(byte[rdi + kCellValue + kKind], static_cast<uint32_t>(ValueKind::Word));  // an operand that nobody wanted
-  JumpAtIf(kNotEqual, other);
+  as_.je(usual);
+  as_.L(not_usual);
+  as_.mov(byte[rdi + kCellLocked], 0);
+  JumpAt(other);
   // The frame goes, and its tags.
-  Xbyak::Label untagged, empty, kept, one_more, give, nowhere;
+  as_.L(usual);
   as_.test(dword[rbx + frame_at::kFlags], static_cast<uint32_t>(kHasTag));
   as_.jz(untagged);
   as_.mov(r9, ptr[rbx + frame_at::kTag]);
@@ -263,29 +293,40 @@ void NativeDirectMaker::EmitReturnBodyStub() {
   // The cell is full.
   as_.dec(dword[r8 + offsetof(Frame, refs)]);
   as_.mov(r10, ptr[r8 + offsetof(Frame, resume)]);  // the Force
-  as_.mov(byte[rdi + kCellState], static_cast<uint32_t>(DelayCell::State::Full));
   as_.mov(qword[rdi + kCellBody], 0);
   as_.mov(qword[rdi + kCellWaiter], 0);
-  as_.dec(dword[rdi]);
+  Drop(rdi);  // the body's hold; the frame that waits has another one
   as_.lea(rbx, ptr[r8 + sizeof(Frame)]);
   as_.test(word[r10 + offsetof(DirectInstr, a)], kLastUse);
   as_.jz(kept);
   as_.cmp(dword[rdi], 1);
-  as_.jne(one_more);
+  as_.jne(kept);
+  as_.mov(byte[rdi + kCellState], static_cast<uint32_t>(DelayCell::State::Full));
   CallAt(OffsetOf(Stub::FreeCell));  // nobody else asks for the value
   as_.jmp(give);
-  as_.L(one_more);
-  as_.dec(dword[rdi]);
   as_.L(kept);
   Xbyak::Label uncounted;
   as_.cmp(edx, kWord);
   as_.je(uncounted, CodeGenerator::T_SHORT);
-  as_.inc(dword[rax]);
+  Retain(rax);
   as_.L(uncounted);
   as_.mov(ecx, edx);
   as_.and_(ecx, 7);
   as_.mov(byte[rdi + kCellValue + kKind], cl);
   as_.mov(qword[rdi + kCellValue + kBits], rax);
+  // Others may look at the value from here on, and give their holds back.
+  as_.mov(byte[rdi + kCellState], static_cast<uint32_t>(DelayCell::State::Full));
+  as_.mov(byte[rdi + kCellLocked], 0);
+  as_.test(word[r10 + offsetof(DirectInstr, a)], kLastUse);
+  as_.jz(give);
+  Drop(rdi);
+  as_.jnz(give);
+  as_.mov(dword[rdi], 1);
+  as_.push(rdx);
+  as_.push(r10);
+  CallAt(OffsetOf(Stub::Drop));
+  as_.pop(r10);
+  as_.pop(rdx);
   // And the Force has its value: the state of a plain slot may be anything.
   as_.L(give);
   as_.movzx(ecx, word[r10 + offsetof(DirectInstr, d)]);

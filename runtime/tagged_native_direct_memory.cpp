@@ -129,19 +129,17 @@ void NativeDirectMaker::EmitFreeCellStub() {
 // after the other; where there are several, and for other kinds than constructors and delayed calls, by NativeHelp::Release.
 void NativeDirectMaker::EmitDropStub() {
   BeginStub(Stub::Drop);
-  Xbyak::Label last, shared, call, look, data, done, others, one, follow;
-  as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, sharing))], 0);
-  as_.jne(shared, CodeGenerator::T_NEAR);
+  Xbyak::Label last, zero, call, look, data, done, others, one, follow;
   as_.cmp(dword[rdi], 1);
   as_.je(last);
-  as_.dec(dword[rdi]);
+  Drop(rdi);
+  as_.jz(zero, CodeGenerator::T_SHORT);
   as_.ret();
-  as_.L(shared);
+  as_.L(zero);
+  as_.mov(dword[rdi], 1);
   as_.L(last);
   as_.push(rax);
   if (!kCountsAlive) {
-    as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, sharing))], 0);
-    as_.jne(call, CodeGenerator::T_NEAR);
     as_.mov(r11d, kMostFreed);
     as_.L(look);
     as_.movzx(ecx, byte[rdi + kObjectKind]);
@@ -173,8 +171,9 @@ void NativeDirectMaker::EmitDropStub() {
     as_.mov(rdi, r8);
     as_.cmp(dword[rdi], 1);
     as_.je(follow);
-    as_.dec(dword[rdi]);
-    as_.jmp(done, CodeGenerator::T_NEAR);
+    Drop(rdi);
+    as_.jnz(done, CodeGenerator::T_NEAR);
+    as_.mov(dword[rdi], 1);
     as_.L(follow);
     as_.dec(r11d);
     as_.jnz(look);
@@ -235,7 +234,7 @@ void NativeDirectMaker::EmitDropData(const Xbyak::Label& other) {
   as_.mov(rax, ptr[r9 + kFirst + kBits]);
   as_.cmp(rax, r8);
   as_.je(dropped);
-  as_.dec(dword[rax]);
+  Drop(rax);
   as_.jz(zero, CodeGenerator::T_NEAR);
   as_.L(dropped);
   as_.add(r9, sizeof(Value));
@@ -270,7 +269,7 @@ void NativeDirectMaker::EmitDropData(const Xbyak::Label& other) {
     if (kept.size() % 2 == 0) as_.add(rsp, 8);
     for (size_t i = kept.size(); i-- > 0;) as_.pop(kept.begin()[i]);
   };
-  // Two fields were the only holders of one object.
+  // Two fields were the only holders of one object, or another thread has given its hold back.
   as_.L(zero);
   as_.inc(dword[rax]);
   as_.test(r8, r8);

@@ -146,11 +146,12 @@ void NativeDirectMaker::EmitDropTagStub() {
   as_.L(again);
   as_.test(r9, r9);
   as_.jz(none);
-  as_.cmp(dword[r12 + RunAt(offsetof(NativeRun, sharing))], 0);
-  as_.jne(call, CodeGenerator::T_NEAR);
   as_.cmp(dword[r9], 1);
   as_.je(last);
-  as_.dec(dword[r9]);
+  Drop(r9);
+  as_.jnz(none, CodeGenerator::T_SHORT);
+  as_.mov(dword[r9], 1);
+  as_.jmp(last, CodeGenerator::T_SHORT);
   as_.L(none);
   as_.ret();
   as_.L(last);

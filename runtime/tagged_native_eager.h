@@ -17,12 +17,12 @@
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "runtime/tagged_eager_path.h"
-#include "runtime/tagged_native_arithmetic.h"
 #include "runtime/tagged_native_maker.h"
+#include "runtime/tagged_native_slots.h"
 
 namespace df::tagged {
 
-class NativeEagerMaker : private NativeArithmetic {
+class NativeEagerMaker : private NativeSlots {
  public:
   NativeEagerMaker(const Program& p, NativeProgram& native);
   // Of `most` instructions at most; the other bodies are for the interpreter.
@@ -41,11 +41,6 @@ class NativeEagerMaker : private NativeArithmetic {
   void EmitFrame();
   void EmitBody(uint32_t begin, uint32_t end);
   void Emit(uint32_t at);
-  bool EmitComputed(uint32_t at);
-  void EmitIntegers(uint32_t at, const Decoded& op);
-  void EmitBranch(uint32_t at, const Decoded& op);
-  void EmitSides(uint32_t at, uint8_t condition);
-  void EmitChoose(uint32_t at);
   void EmitExits();
 
   // tagged_native_eager_data.cpp
@@ -63,33 +58,22 @@ class NativeEagerMaker : private NativeArithmetic {
   void EmitChain(uint32_t at);
   void EmitReturn(uint32_t at);
   void CheckConstructor(uint32_t at, uint32_t slot, uint32_t constructor);
-  void ReadConstructor(uint32_t slot);
   void Retain(const Xbyak::Reg64& object);
 
-  // NativeArithmetic: a slot's value is in its slot.
-  Xbyak::Reg64 Word(uint32_t slot, const Xbyak::Reg64& aside) override;
-  Xbyak::Xmm Double(uint32_t slot, const Xbyak::Xmm& aside) override;
-  void SetWord(uint32_t slot, llvm::function_ref<void(const Xbyak::Reg64& to)> make) override;
-  void SetDouble(uint32_t slot, llvm::function_ref<void(const Xbyak::Xmm& to)> make) override;
-  void Copy(uint32_t to, uint32_t from) override;
-  // To the interpreter, which does the instruction.
-  const Xbyak::Label& ExitTo(uint32_t at) override;
+  // NativeSlots: to the interpreter, which does the instruction, or finds out once more that the attempt has failed.
+  const Xbyak::Label& FailureAt(uint32_t at) override;
+  const Xbyak::Label& LargeAt(uint32_t at) override { return FailureAt(at); }
+  const Xbyak::Label& LargeBranchAt(uint32_t at) override { return FailureAt(at); }
+  const Xbyak::Label& OverflowAt(uint32_t at) override { return FailureAt(at); }
 
-  void GoTo(uint32_t target);
-  void GoToIf(uint8_t condition, uint32_t target);
-  void CallAt(uint32_t offset);
-
-  Xbyak::Address Slot(uint32_t slot) const { return Xbyak::util::qword[kSlots + SlotAt(slot)]; }
-  Xbyak::Address State(uint32_t slot) const { return Xbyak::util::byte[kSlots + kStates + static_cast<int>(slot)]; }
+  Xbyak::Address Slot(uint32_t slot) const override { return Xbyak::util::qword[kSlots + SlotAt(slot)]; }
+  Xbyak::Address State(uint32_t slot) const override { return Xbyak::util::byte[kSlots + kStates + static_cast<int>(slot)]; }
   const Xbyak::Reg64 kRun = Xbyak::util::rdi, kSlots = Xbyak::util::rsi, kOwned = Xbyak::util::r9, kHole = Xbyak::util::r10;
   const Program& p_;
   NativeProgram& native_;
-  const std::vector<DirectInstr>& code_;
   Xbyak::Label leave_;                                       // rax: what is to be done next
   std::array<uint32_t, kFewFields + 1> allocate_{};          // offsets, by number of fields
   std::vector<bool> made_;                                   // by instruction: whether there is machine code
-  std::vector<uint32_t> offset_;                             // likewise
-  std::vector<std::pair<uint32_t, uint32_t>> jumps_;         // offset of a displacement; instruction
   std::deque<Exit> exits_;
   uint32_t attempt_ = kNone, attempt_end_ = 0;               // the Try of the instruction
 };

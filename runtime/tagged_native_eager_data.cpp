@@ -84,23 +84,13 @@ void NativeEagerMaker::Retain(const Reg64& object) {
 
 // ---------------------------------------------------------------- data
 
-// Into rax the number of the constructor in an open slot.
-void NativeEagerMaker::ReadConstructor(uint32_t slot) {
-  Xbyak::Label word_is;
-  as_.mov(rax, Slot(slot));
-  as_.cmp(State(slot), kWord);
-  as_.je(word_is, CodeGenerator::T_SHORT);
-  as_.movzx(eax, word[rax + offsetof(Object, constructor)]);
-  as_.L(word_is);
-}
-
 // The constructor in an open slot into rax; out, if it is another.
 void NativeEagerMaker::CheckConstructor(uint32_t at, uint32_t slot, uint32_t constructor) {
   as_.cmp(State(slot), kObject);
-  as_.jne(ExitTo(at));
+  as_.jne(FailureAt(at));
   as_.mov(rax, Slot(slot));
   as_.cmp(word[rax + offsetof(Object, constructor)], constructor);
-  as_.jne(ExitTo(at));
+  as_.jne(FailureAt(at));
 }
 
 // The kind and bits of what a field of the constructor in rax stands for: what a delayed call that is full holds, else the field itself.
@@ -128,7 +118,7 @@ void NativeEagerMaker::EmitHeldBy(uint32_t field, const Reg32& kind, const Reg64
 // `checked`: rax has the constructor.
 void NativeEagerMaker::EmitTwoFields(uint32_t at, bool checked) {
   const DirectInstr& in = code_[at];
-  const Xbyak::Label& other = ExitTo(at);
+  const Xbyak::Label& other = FailureAt(at);
   if (!checked) CheckConstructor(at, in.a, in.x);
   EmitHeldBy(in.y >> 16, ecx, rdx, other);
   EmitHeldBy(in.y & 0xffff, r8d, r11, other);
@@ -160,16 +150,16 @@ void NativeEagerMaker::EmitFields(uint32_t at) {
   // What was read is not read again by an interpreter that begins anew.
   bool overwrites = read.size() > 1 && std::any_of(read.begin(), read.end(), [&](auto one) { return (one.second & (kFieldPlain - 1)) == in.a; });
   if (overwrites) {
-    as_.jmp(ExitTo(at));
+    as_.jmp(FailureAt(at));
     return;
   }
   CheckConstructor(at, in.a, in.op == Direct::Fields ? in.y : in.x);
   for (auto [field, operand] : read) {
-    EmitHeldBy(field, ecx, rdx, ExitTo(at));
+    EmitHeldBy(field, ecx, rdx, FailureAt(at));
     uint32_t slot = operand & (kFieldPlain - 1);
     if (operand & kFieldPlain) {
       as_.test(ecx, ecx);
-      as_.jnz(ExitTo(at));
+      as_.jnz(FailureAt(at));
     } else {
       as_.or_(ecx, kPresent);
       as_.mov(State(slot), cl);
@@ -209,7 +199,7 @@ void NativeEagerMaker::EmitOperand(uint32_t operand, int at) {
 void NativeEagerMaker::EmitMakeData(uint32_t at, uint32_t constructor, uint32_t fields, const uint32_t* list, uint32_t made) {
   CallAt(allocate_[fields]);
   as_.test(rax, rax);
-  as_.jz(ExitTo(at));
+  as_.jz(FailureAt(at));
   // One holder; see Object.
   uint64_t bits = 1 | uint64_t{static_cast<uint8_t>(ObjectKind::Data)} << 32 | uint64_t{fields} << 40 | uint64_t{constructor & 0xffff} << 48;
   as_.mov(rcx, bits);
@@ -220,7 +210,7 @@ void NativeEagerMaker::EmitMakeData(uint32_t at, uint32_t constructor, uint32_t 
 void NativeEagerMaker::EmitConstruct(uint32_t at) {
   const DirectInstr& in = code_[at];
   if (in.b > kFewFields) {
-    as_.jmp(ExitTo(at));
+    as_.jmp(FailureAt(at));
     return;
   }
   EmitMakeData(at, in.y, in.b, p_.eager.lists.data() + in.x, in.b);
@@ -235,7 +225,7 @@ void NativeEagerMaker::EmitConstruct(uint32_t at) {
 void NativeEagerMaker::EmitForce(uint32_t at) {
   const DirectInstr& in = code_[at];
   bool plain = in.op == Direct::ForcePlain;
-  const Xbyak::Label& other = ExitTo(at);
+  const Xbyak::Label& other = FailureAt(at);
   Xbyak::Label value, owner;
   as_.movzx(ecx, State(in.a));
   as_.mov(rax, Slot(in.a));
@@ -295,7 +285,7 @@ void NativeEagerMaker::EmitTry(uint32_t at) {
   const DirectInstr& in = code_[at];
   as_.mov(rax, reinterpret_cast<uint64_t>(&p_.sites[in.y].unasked.left));
   as_.cmp(byte[rax], 0);
-  as_.je(ExitTo(at));
+  as_.je(FailureAt(at));
   attempt_ = at;
   attempt_end_ = in.x;
 }
@@ -308,7 +298,7 @@ void NativeEagerMaker::EmitTried(uint32_t at) {
   } else {
     as_.movzx(ecx, State(in.a));
     as_.cmp(ecx, kReference);
-    as_.jae(ExitTo(at));
+    as_.jae(FailureAt(at));
     as_.mov(State(in.d), cl);
   }
   as_.mov(Slot(in.d), rax);
@@ -328,7 +318,7 @@ void NativeEagerMaker::EmitChain(uint32_t at) {
   const EagerChain& chain = p_.eager.chains[code_[at].x];
   const SiteCode& next = p_.sites[chain.site];
   const uint32_t* lists = p_.eager.lists.data();
-  const Xbyak::Label& other = ExitTo(at);
+  const Xbyak::Label& other = FailureAt(at);
   if (chain.fields > kFewFields || !made_[next.callee->eager]) {
     as_.jmp(other);
     return;
@@ -429,7 +419,7 @@ void NativeEagerMaker::EmitReturn(uint32_t at) {
     Xbyak::Label owned;
     as_.jc(owned, CodeGenerator::T_SHORT);
     as_.cmp(ecx, kReference);
-    as_.jae(ExitTo(at));
+    as_.jae(FailureAt(at));
     as_.cmp(ecx, kWord);
     as_.je(done, CodeGenerator::T_SHORT);
     Retain(rdx);

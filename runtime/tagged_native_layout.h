@@ -21,7 +21,7 @@ static_assert(sizeof(Value) == 16 && sizeof(Object) == 8 && offsetof(Object, ref
 inline constexpr int kObjectKind = 4;  // in its lower 6 bits
 
 // Of a DelayCell.
-inline constexpr int kCellState = offsetof(DelayCell, state), kCellWaiterPc = offsetof(DelayCell, waiter_pc),
+inline constexpr int kCellState = offsetof(DelayCell, state), kCellLocked = offsetof(DelayCell, locked), kCellWaiterPc = offsetof(DelayCell, waiter_pc),
                      kCellSite = offsetof(DelayCell, site), kCellTag = offsetof(DelayCell, tag), kCellBody = offsetof(DelayCell, body),
                      kCellWaiter = offsetof(DelayCell, waiter), kCellValue = sizeof(DelayCell);
 // The upper half of the 16 bits before `waiter_pc`: `missing` takes 14 bits.

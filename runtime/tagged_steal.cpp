@@ -261,7 +261,22 @@ void Worker::Refuse(Worker& thief) {
 bool Worker::PollInDirect(Frame* frame) {
   poll_due_ = false;
   AnswerThief(frame);
-  return door_.HasMail();
+  if (!door_.HasMail()) return false;
+  interrupted_ = frame;
+  return true;
+}
+
+// Regions of `frame`, which a message woke, have run where the stack was `base` high: what others may take of what they left to do waits below
+// the frame that was interrupted, which they cannot take. Returns where the rest belongs.
+size_t Worker::OfferTails(Frame* frame, size_t base) {
+  if (base == 0 || stack_[base - 1].frame != interrupted_) return base;
+  auto rest = std::stable_partition(tails_.begin(), tails_.end(), [&](uint32_t pc) { return HasWork(Item{frame, nullptr, pc}); });
+  std::vector<uint32_t> bound(rest, tails_.end());
+  tails_.erase(rest, tails_.end());
+  size_t offered = tails_.size();
+  if (offered) PushTails(frame, base - 1);
+  tails_ = std::move(bound);
+  return base + offered;
 }
 
 void Worker::Poll() {

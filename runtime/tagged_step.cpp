@@ -188,6 +188,7 @@ void Worker::RunReady(Frame* frame, uint32_t pc) {
   collects_tails_ = false;
 #endif
   frame->flags &= ~kQueued;
+  if (interrupted_ && !tails_.empty()) base = OfferTails(frame, base);
   if (tails_.empty()) return;
   // Nothing goes first: at once.
   if (tails_.size() == 1 && stack_.size() == base && (stack_.empty() || stack_.back().frame != frame))

@@ -115,6 +115,7 @@ void Worker::Step() {
     return StartCell(item.cell);
   }
   if (item.frame->flags & kDirect) {
+    if (item.frame == interrupted_) interrupted_ = nullptr;
     --item.frame->refs;
     return RunDirect(item.frame);
   }

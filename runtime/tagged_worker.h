@@ -62,8 +62,8 @@ struct DelayCell : Object {
   State Now() const { return static_cast<State>(__atomic_load_n(reinterpret_cast<const uint8_t*>(&state), __ATOMIC_ACQUIRE)); }
   void Become(State next) { __atomic_store_n(reinterpret_cast<uint8_t*>(&state), static_cast<uint8_t>(next), __ATOMIC_RELEASE); }
   bool IsFull() const { return Now() == State::Full; }
-  // For a frame in direct code, while nobody else can look.
-  bool CanEnter() const { return !Sharing() && state == State::Kept && starts_direct; }
+  // For a frame in direct code, under a CellLock.
+  bool CanEnter() const { return Now() == State::Kept && starts_direct; }  // `locked` may change meanwhile
 
   Value& value() { return *reinterpret_cast<Value*>(this + 1); }
   const Value& value() const { return *reinterpret_cast<const Value*>(this + 1); }
@@ -232,6 +232,7 @@ class Worker {
   // From the region at `pc`, if that is not kNone, which is taken to be ready too.
   void RunReady(Frame* frame, uint32_t pc = kNone);
   void PushTails(Frame* frame, size_t base);
+  size_t OfferTails(Frame* frame, size_t base);
   uint32_t RunRegion(Frame* frame, uint32_t pc);
   bool IsLateFor(uint32_t tail, uint32_t site) const;
   void RunTail(Frame* frame, uint32_t pc);
@@ -463,6 +464,7 @@ class Worker {
   Door door_;
   std::unique_ptr<Message> mail_;  // taken from there and not yet read, with what follows it
   bool poll_due_ = false;
+  Frame* interrupted_ = nullptr;  // in direct code, on the stack since messages were to go first
   uint32_t checks_ = 0;
   Unreleased unreleased_{*this};
   std::deque<Frame*> candidates_;  // below frames that wait in direct code and have work to give away; the oldest first

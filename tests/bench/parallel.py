@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What several threads give: fib, tak and ack on all of them, against copies on one thread side by side.
+"""What several threads give: fib, tak, ack and sieves of lazy lists on all of them, against copies on one thread side by side.
 
     parallel.py --dfc build/dfc [--threads N] [--rounds N] [--small] [--memory]
 
@@ -26,8 +26,13 @@ TAK = ("tak :: Int -> Int -> Int -> Int\n"
        "tak x y z = if y < x then tak (tak (x - 1) y z) (tak (y - 1) z x) (tak (z - 1) x y) else z\n")
 ACK = ("ack :: Int -> Int -> Int\n"
        "ack m n = if m == 0 then n + 1 else if n == 0 then ack (m - 1) 1 else ack (m - 1) (ack m (n - 1))\n")
+# Independent pieces, each of which forces many delayed calls one after the other.
+SIEVES = ("sieve :: [Int] -> [Int]\nsieve [] = []\nsieve (p : xs) = p : sieve [x | x <- xs, x `mod` p /= 0]\n"
+          "pieces :: Int -> Int -> Int\npieces lo hi\n  | lo == hi = sum (take 250 (sieve [lo + 2 ..]))\n"
+          "  | otherwise = let m = (lo + hi) `div` 2 in pieces lo m + pieces (m + 1) hi\n")
 # Name, definition, what is computed (3 s or more on one thread of our machine), and less.
-PROGRAMS = (("fib", FIB, "fib 45", "fib 24"), ("tak", TAK, "tak 32 20 8", "tak 14 9 4"), ("ack", ACK, "ack 3 13", "ack 3 5"))
+PROGRAMS = (("fib", FIB, "fib 45", "fib 24"), ("tak", TAK, "tak 32 20 8", "tak 14 9 4"), ("ack", ACK, "ack 3 13", "ack 3 5"),
+            ("sieves", SIEVES, "pieces 0 799", "pieces 0 3"))
 DEEP = (("fib", FIB, "fib 40", "fib 24"), ("tak", TAK, "tak 27 17 8", "tak 14 9 4"))
 
 

@@ -44,6 +44,124 @@ struct Scratch {
   }
 };
 
+// A number's amount and sign. The value must outlive it.
+struct Amount {
+  explicit Amount(const Value& value) {
+    if (value.is_word()) {
+      negative = value.word() < 0;
+      own = negative ? 0 - static_cast<uint64_t>(value.word()) : static_cast<uint64_t>(value.word());
+      limbs = &own;
+      size = own != 0;
+    } else {
+      mpz_srcptr big = static_cast<BigInteger*>(value.object())->value;
+      negative = mpz_sgn(big) < 0;
+      limbs = mpz_limbs_read(big);
+      size = static_cast<mp_size_t>(mpz_size(big));
+    }
+  }
+  Amount(const Amount&) = delete;
+  Amount& operator=(const Amount&) = delete;
+  const mp_limb_t* limbs;
+  mp_size_t size;  // 0 of 0
+  bool negative;
+
+ private:
+  mp_limb_t own;
+};
+
+// Numbers of so few limbs together are computed where the result will stay, limb by limb: GMP's functions of whole numbers would take
+// three times as long for those of a few limbs, and their size asks for no way to give them up.
+constexpr uint64_t kFewLimbs = 1024;
+static_assert(GMP_NUMB_BITS == 64);
+
+class Result {
+ public:
+  explicit Result(mp_size_t limbs)
+      : big_(Value::Adopt(ValueKind::Object, new BigInteger)), number_(static_cast<BigInteger*>(big_.object())->value),
+        limbs_(mpz_limbs_write(number_, limbs)) {}
+  mp_limb_t* limbs() { return limbs_; }
+  // So many limbs have been written; those above the number's are 0.
+  Value Done(mp_size_t limbs, bool negative) {
+    mpz_limbs_finish(number_, negative ? -limbs : limbs);
+    if (mpz_fits_slong_p(number_)) return Value::Word(mpz_get_si(number_));
+    return std::move(big_);
+  }
+
+ private:
+  Value big_;
+  mpz_ptr number_;
+  mp_limb_t* limbs_;
+};
+
+// x + y, or x - y.
+Value FewSum(const Value& x, const Value& y, bool subtract) {
+  Amount a(x), b(y);
+  b.negative ^= subtract;
+  const Amount *large = &a, *small = &b;
+  if (a.size < b.size) std::swap(large, small);
+  if (small->size == 0) {
+    Result sum(large->size);
+    mpn_copyi(sum.limbs(), large->limbs, large->size);
+    return sum.Done(large->size, large->negative);
+  }
+  if (a.negative == b.negative) {
+    Result sum(large->size + 1);
+    sum.limbs()[large->size] = mpn_add(sum.limbs(), large->limbs, large->size, small->limbs, small->size);
+    return sum.Done(large->size + 1, a.negative);
+  }
+  if (a.size == b.size) {
+    int order = mpn_cmp(large->limbs, small->limbs, a.size);
+    if (order == 0) return Value::Word(0);
+    if (order < 0) std::swap(large, small);
+  }
+  Result difference(large->size);
+  mpn_sub(difference.limbs(), large->limbs, large->size, small->limbs, small->size);
+  return difference.Done(large->size, large->negative);
+}
+
+Value FewProduct(const Value& x, const Value& y) {
+  Amount a(x), b(y);
+  const Amount *large = &a, *small = &b;
+  if (a.size < b.size) std::swap(large, small);
+  if (small->size == 0) return Value::Word(0);
+  mp_size_t size = a.size + b.size;
+  Result product(size);
+  if (small->size == 1) product.limbs()[large->size] = mpn_mul_1(product.limbs(), large->limbs, large->size, small->limbs[0]);
+  else mpn_mul(product.limbs(), large->limbs, large->size, small->limbs, small->size);
+  return product.Done(size, a.negative != b.negative);
+}
+
+Value FewShifted(const Value& x, uint64_t bits) {
+  Amount a(x);
+  auto whole = static_cast<mp_size_t>(bits / GMP_NUMB_BITS);
+  auto rest = static_cast<unsigned>(bits % GMP_NUMB_BITS);
+  mp_size_t size = a.size + whole + 1;
+  Result shifted(size);
+  mp_limb_t* to = shifted.limbs();
+  std::fill_n(to, whole, mp_limb_t{0});
+  to[size - 1] = 0;
+  if (rest) to[size - 1] = mpn_lshift(to + whole, a.limbs, a.size, rest);
+  else mpn_copyi(to + whole, a.limbs, a.size);
+  return shifted.Done(size, a.negative);
+}
+
+// By a word that is not 0.
+Value FewDivided(Division kind, const Value& x, int64_t y) {
+  Amount a(x);
+  mp_limb_t divisor = y < 0 ? 0 - static_cast<uint64_t>(y) : static_cast<uint64_t>(y);
+  bool signs_differ = a.negative != (y < 0);
+  if (kind == Division::Rem || kind == Division::Mod) {
+    auto rest = static_cast<int64_t>(mpn_mod_1(a.limbs, a.size, divisor));  // below the divisor, which is 2^63 at most
+    if (a.negative) rest = -rest;
+    return Value::Word(kind == Division::Mod && rest != 0 && signs_differ ? rest + y : rest);
+  }
+  Result quotient(a.size + 1);
+  mp_limb_t rest = mpn_divrem_1(quotient.limbs(), 0, a.limbs, a.size, divisor);
+  quotient.limbs()[a.size] = 0;
+  if (kind == Division::Div && rest != 0 && signs_differ) mpn_add_1(quotient.limbs(), quotient.limbs(), a.size + 1, 1);
+  return quotient.Done(a.size + 1, signs_differ);
+}
+
 // A quotient of large numbers that is small itself, as a digit that a spigot gives: mostly the upper bits of both say what it is, and
 // GMP, which multiplies it with the whole divisor, is not asked. The quotient of the amounts, cut off; only if it is not exact.
 //
@@ -63,7 +181,6 @@ std::optional<uint64_t> SmallQuotient(mpz_srcptr x, mpz_srcptr y) {
     unsigned __int128 low = at(0) | at(1) << 64;
     return shift == 0 ? low : low >> shift | at(2) << (128 - shift);
   };
-  static_assert(GMP_NUMB_BITS == 64);
   unsigned __int128 n = upper(x);
   auto d = static_cast<uint64_t>(upper(y));
   auto quotient = static_cast<uint64_t>(n / (d + 1));
@@ -126,6 +243,7 @@ Value Add(const Value& x, const Value& y, uint64_t max_bytes) {
   int64_t sum;
   if (Small(x) && Small(y) && !__builtin_add_overflow(x.word(), y.word(), &sum)) return Value::Word(sum);
   Reserve(std::max(Limbs(x), Limbs(y)) + 1, max_bytes);
+  if (Limbs(x) + Limbs(y) <= kFewLimbs) return FewSum(x, y, false);
   Scratch z;
   View a(x), b(y);
   z.Compute(Limbs(x) + Limbs(y), [&] { mpz_add(z.z, a, b); });
@@ -137,6 +255,7 @@ Value Sub(const Value& x, const Value& y, uint64_t max_bytes) {
   if (Small(x) && Small(y) && !__builtin_sub_overflow(x.word(), y.word(), &difference))
     return Value::Word(difference);
   Reserve(std::max(Limbs(x), Limbs(y)) + 1, max_bytes);
+  if (Limbs(x) + Limbs(y) <= kFewLimbs) return FewSum(x, y, true);
   Scratch z;
   View a(x), b(y);
   z.Compute(Limbs(x) + Limbs(y), [&] { mpz_sub(z.z, a, b); });
@@ -149,11 +268,12 @@ Value Mul(const Value& x, const Value& y, uint64_t max_bytes) {
     return Value::Word(product);
   // Shifting costs half of what multiplying does.
   for (auto [factor, other] : {std::pair(&x, &y), std::pair(&y, &x)})
-    if (Small(*factor) && factor->word() > 1 && std::has_single_bit(static_cast<uint64_t>(factor->word())))
+    if (Small(*factor) && factor->word() > 1 && (factor->word() & (factor->word() - 1)) == 0)
       return ShiftL(*other, std::countr_zero(static_cast<uint64_t>(factor->word())), max_bytes);
   uint64_t limbs = Limbs(x) + Limbs(y);
   // Beyond some thousand limbs GMP multiplies by Fourier transforms, which need a few times the product.
   Reserve(limbs < 4096 ? limbs * 2 : limbs * 5, max_bytes);
+  if (limbs <= kFewLimbs) return FewProduct(x, y);
   Scratch z;
   View a(x), b(y);
   z.Compute(limbs, [&] { mpz_mul(z.z, a, b); });
@@ -188,6 +308,7 @@ Value Divide(Division kind, const Value& x, const Value& y, uint64_t max_bytes) 
     }
   }
   Reserve((Limbs(x) + Limbs(y)) * 4, max_bytes);
+  if (Small(y) && Limbs(x) <= kFewLimbs) return FewDivided(kind, x, y.word());
   Scratch z;
   z.Compute(Limbs(x) + Limbs(y), [&] {
     switch (kind) {
@@ -235,6 +356,7 @@ Value ShiftL(const Value& x, int64_t bits, uint64_t max_bytes) {
     if (shifted >> bits == x.word()) return Value::Word(shifted);
   }
   Reserve(Limbs(x) + static_cast<uint64_t>(bits) / 64 + 1, max_bytes);
+  if (Limbs(x) + static_cast<uint64_t>(bits) / 64 <= kFewLimbs) return FewShifted(x, static_cast<uint64_t>(bits));
   Scratch z;
   View a(x);
   z.Compute(Limbs(x) + static_cast<uint64_t>(bits) / 64, [&] { mpz_mul_2exp(z.z, a, static_cast<mp_bitcnt_t>(bits)); });

@@ -1,5 +1,6 @@
 // Ops in direct code that have no instruction of their own: by their kernels.
 #include "llvm/ADT/ScopeExit.h"
+#include "runtime/integer.h"
 #include "runtime/memory.h"
 #include "runtime/tagged_direct_data.h"
 #include "runtime/tagged_engine.h"
@@ -25,6 +26,26 @@ bool ApplyTaken(ir::Op op, const KernelTypes& types, uint32_t attr, std::vector<
   return true;
 }
 
+// A value that a slot holds, or a constant, for as long as nobody changes it.
+class Borrowed {
+ public:
+  Borrowed(uint64_t bits, uint8_t state) : value_(Value::Adopt(static_cast<ValueKind>(state & 7), ObjectAt(bits))) {}
+  ~Borrowed() { if (value_.counted()) value_.Take(); }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  const Value& operator*() const { return value_; }
+
+ private:
+  Value value_;
+};
+
+// Of Integers: ops that cannot fail, and are what most of them are.
+bool IsRing(ir::Op op) { return op == ir::Op::Add || op == ir::Op::Sub || op == ir::Op::Mul; }
+Value ApplyRing(ir::Op op, const Value& x, const Value& y) {
+  uint64_t most = memory::Available();
+  return op == ir::Op::Add ? integer::Add(x, y, most) : op == ir::Op::Sub ? integer::Sub(x, y, most) : integer::Mul(x, y, most);
+}
+
 }  // namespace
 
 // Any ordinary op, by its kernel. False if it fails; then its operands are still there.
@@ -38,15 +59,23 @@ bool Worker::ApplyDirect(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_
   // A tensor that this op is the last to use is handed over, so that its buffer may be written to.
   bool tensors = types.operand == ir::TypeKind::Tensor;
   bool moved[2] = {tensors && in.a & kLastUse, tensors && in.b & kLastUse};
-  operands_.clear();
-  operands_.reserve(n.num_inputs);  // before anything is taken out of its slot
-  for (uint32_t i = 0; i < n.num_inputs; ++i) {
-    uint32_t operand = from[i];
-    if (!IsConstant(operand)) operand |= plain[operand] ? kPlainOperand : moved[i] ? kLastOperand : 0;
-    operands_.push_back(TakeOperand(s, k, operand));
-  }
   Value value;
-  if (!ApplyTaken(n.op, types, program_.ops[pc].attr, operands_, [&](uint32_t i) { return moved[i]; }, &value)) return false;
+  if (types.operand == ir::TypeKind::Integer && IsRing(n.op)) {
+    auto borrow = [&](uint32_t operand) {
+      if (IsConstant(operand)) return Borrowed(BitsOf(program_.constants[operand & ~kConstant]), StateOf(program_.constants[operand & ~kConstant]));
+      return Borrowed(s[operand], plain[operand] ? kWord : k[operand]);
+    };
+    value = ApplyRing(n.op, *borrow(from[0]), *borrow(from[1]));
+  } else {
+    operands_.clear();
+    operands_.reserve(n.num_inputs);  // before anything is taken out of its slot
+    for (uint32_t i = 0; i < n.num_inputs; ++i) {
+      uint32_t operand = from[i];
+      if (!IsConstant(operand)) operand |= plain[operand] ? kPlainOperand : moved[i] ? kLastOperand : 0;
+      operands_.push_back(TakeOperand(s, k, operand));
+    }
+    if (!ApplyTaken(n.op, types, program_.ops[pc].attr, operands_, [&](uint32_t i) { return moved[i]; }, &value)) return false;
+  }
   const uint16_t used[2] = {in.a, in.b};
   for (uint32_t i = 0; i < 2; ++i)
     if (used[i] & kLastUse && !moved[i]) ReleaseBits(s[used[i] & ~kLastUse], k[used[i] & ~kLastUse]);

@@ -10,6 +10,8 @@ namespace df::fg {
 static constexpr uint32_t kZero = 0, kTensor = 1, kSum = 2, kSumOfThree = 3;
 // Of symbolic cotangents and of sums: what holds the number or tensor itself.
 static constexpr uint32_t kWhole = kTensor;
+// Sums of more constructors than these are left to Accumulate, which goes over the result once.
+static constexpr uint32_t kFewTerms = 8;
 
 bool GradientTypes::HasSum(ir::TypeId type) const {
   return p_.types.Kind(type) == ir::TypeKind::Tensor && IsReal(type) && p_.types[type].dims.size() >= 2;
@@ -93,9 +95,45 @@ Value GradientTypes::Term(Writer& w, ir::TypeId sum, llvm::ArrayRef<Value> field
   return w.Construct(sum, static_cast<uint32_t>(row - rows.begin()), fields);
 }
 
+// What a sum that was made here of few tensors and outer products is, by ordinary ops; none if its terms are not known, or are rows of a table.
+// Ops wait for others like them where Accumulate, which has to look into the sum, would compute its terms at once: such is the cotangent
+// of a matrix that each activation makes for itself, as those of an RNTN's slices or of attention's keys are.
+std::optional<Value> GradientTypes::SumHere(Writer& w, Value sum, uint32_t* terms) {
+  const Node& node = w.function().nodes[sum.node];
+  if (node.kind != NodeKind::Op || node.op != ir::Op::Construct || ++*terms > kFewTerms) return std::nullopt;
+  const uint32_t con = node.attr;
+  const Values fields(node.operands.begin(), node.operands.end());
+  const ir::TypeId tensor = TensorOf(w.TypeOf(sum).type);
+  if (con == kZero) return w.Real(tensor, 0);
+  if (con == kTensor) return fields[0];
+  if (con == kSum || con == kSumOfThree) {
+    std::optional<Value> total;
+    for (Value field : fields) {
+      std::optional<Value> part = SumHere(w, field, terms);
+      if (!part) return std::nullopt;
+      total = total ? w.Shared(ir::Op::Add, {*total, *part}, tensor) : *part;
+    }
+    return total;
+  }
+  if (fields.size() != 2 || !IsReal(w.TypeOf(fields[0]).type)) return std::nullopt;
+  // x transposed times y; a vector is a row.
+  auto matrix = [&](Value x, bool turned) {
+    const ir::Type row = p_.types[w.TypeOf(x).type];
+    const llvm::ArrayRef<int64_t> dims = row.dims;
+    auto of = [&](int64_t m, int64_t n) { return p_.types.Tensor(row.element, {m, n}); };
+    if (dims.size() == 1) return w.Shared(ir::Op::Reshape, x, turned ? of(dims[0], 1) : of(1, dims[0]));
+    return turned ? w.Shared(ir::Op::Transpose, x, of(dims[1], dims[0])) : x;
+  };
+  return w.Shared(ir::Op::MatMul, {matrix(fields[0], true), matrix(fields[1], false)}, tensor);
+}
+
 Value GradientTypes::Whole(Writer& w, Value cotangent) {
   ir::TypeId type = w.TypeOf(cotangent).type;
-  if (IsSum(type)) return w.Shared(ir::Op::Accumulate, cotangent, TensorOf(type));
+  if (IsSum(type)) {
+    uint32_t terms = 0;
+    if (std::optional<Value> here = SumHere(w, cotangent, &terms)) return *here;
+    return w.Shared(ir::Op::Accumulate, cotangent, TensorOf(type));
+  }
   if (!IsSymbolic(type)) return cotangent;
   ir::TypeId real = reals_[type.index];
   return IfUsed(w, cotangent, real, [&](bool used) { return used ? w.Field(cotangent, kWhole, 0) : w.Real(real, 0); });

@@ -65,6 +65,7 @@ class GradientTypes {
   // The term of these fields: a constructor is made where there is none for their types.
   Value Term(Writer& w, ir::TypeId sum, llvm::ArrayRef<Value> fields);
   Value Whole(Writer& w, Value cotangent);      // of a number or a tensor, as such
+  std::optional<Value> SumHere(Writer& w, Value sum, uint32_t* terms);  // counts what it looks at
   // A tensor or a number, a sum, or a symbolic cotangent as that of these that is wanted.
   Value AsCotangent(Writer& w, ir::TypeId wanted, Value value);
   Value AddVectors(Writer& w, Value a, Value b);

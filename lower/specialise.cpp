@@ -67,7 +67,7 @@ FunId Specialiser::Instance(core::VarId top, const TypeArgs& types, Span use) {
   FunId id = p_.functions.Add(std::move(function));
   it->second = id;
   if (var.from_library) NoteTextFunction(var, types, id);
-  work_.push_back({id, top, types, called_ ? *called_ : Use{use, var.name}});
+  work_.push_back({id, top, types, called_ ? *called_ : Use{use, var.name}, top == current_ && !var.from_library});
   return id;
 }
 
@@ -86,6 +86,8 @@ void Specialiser::Translate(const Work& work) {
   const core::Expr* value = p_.core.DefinitionOf(work.top);
   function_name_ = p_.functions[work.fun].source_name;
   called_ = var.from_library ? std::optional(work.use) : std::nullopt;
+  current_ = work.top;
+  calls_itself_ = work.by_itself;
   type_vars_.assign(var.scheme.tyvars.begin(), var.scheme.tyvars.end());
   type_values_.assign(work.types.begin(), work.types.end());
   type_values_.resize(type_vars_.size(), p_.core.types.Scalar(df::Builtin::Unit));
@@ -362,6 +364,7 @@ bool Specialiser::CheckTensors(std::string_view name, const Expr* op, Span span)
   bool any = p_.BuiltinOf(op->type) == df::Builtin::Tensor;
   for (const Expr* arg : op->args) any |= p_.BuiltinOf(arg->type) == df::Builtin::Tensor;
   if (!any || op->op == ir::Op::Seq || op->op == ir::Op::Fail) return true;
+  if (too_many_) return false;
   if (called_) span = called_->span;
   auto fresh = [&] { return bad_shapes_.insert({span.file.index, span.begin}).second; };
   llvm::SmallVector<df::TypeId, 4> types;
@@ -380,6 +383,11 @@ bool Specialiser::CheckTensors(std::string_view name, const Expr* op, Span span)
         std::string hint = "an annotation says it, `(x :: Tensor Float [2, 3])`, or a signature";
         if (!p_.core.main_params.empty()) hint += "; of main's inputs `dfc run` of a source file looks at the data";
         if (open && open_shapes_.size() == 1) diag.Hint(hint);
+        if (!open && calls_itself_) {
+          diag.Note(Span(), fmt::format("`{}` calls itself at other sizes; all sizes are settled before the program runs, where no test on values ends this", function_name_))
+              .Hint("a list of tensors, or a loop over an index, goes on as long as values say");
+          too_many_ = true;
+        }
         return false;
       }
     rows.push_back(p_.IrType(type));

@@ -35,6 +35,7 @@ class Specialiser {
     core::VarId top;
     TypeArgs types;
     Use use;
+    bool by_itself;  // another copy of the same definition asked for it
   };
 
   static constexpr uint32_t kMaxTypeNodes = 1000;
@@ -99,6 +100,8 @@ class Specialiser {
 
   // Of the definition that is being translated:
   std::string function_name_;
+  core::VarId current_;
+  bool calls_itself_ = false;  // Work::by_itself
   std::optional<Use> called_;  // if it is of the library
   llvm::SmallVector<TyVarId> type_vars_;
   llvm::SmallVector<df::TypeId> type_values_;

@@ -147,6 +147,9 @@ struct DerivedContext {
 class Builder;  // derive.h
 inline constexpr std::string_view kOwnQualifier = "%own";  // of a derived instance's constructors: no program writes it
 
+// Larger types than this are not told in messages.
+constexpr uint32_t kShownSize = 5000;
+
 class Checker {
  public:
   Checker(core::Program& program, Env& env, Diagnostics& diags, const CheckOptions& options,
@@ -505,6 +508,8 @@ class Checker {
   bool HintAtTangent(TypeId expected, TypeId actual);
   bool HintAtTensor(TypeId expected, TypeId actual, Span span, const Reason& why);  // infer_tensor.cpp
   std::optional<size_t> RankOf(TypeId type);  // of a tensor whose number of dimensions is known
+  bool IsSize(TypeId var, TypeId type);       // the variable stands for a dimension in it
+  bool HintAtProduct();
   void HintAtClash(TypeId expected, TypeId actual, Span span, const Reason& why);
   bool HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
                     TypeId expected);

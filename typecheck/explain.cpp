@@ -20,7 +20,8 @@ std::string OrdinalText(uint32_t index) {
 
 }  // namespace
 
-// Unknown types are named a, b, c.. anew for each message, avoiding names that signatures use.
+// Unknown types are named a, b, c.. anew for each message, avoiding names that signatures use. Of two variables that have one name in
+// different signatures the second is told with a number, as GHC does.
 std::vector<std::string> Checker::PrintTypes(llvm::ArrayRef<TypeId> types) {
   llvm::SmallVector<MetaId> metas;
   llvm::SmallVector<TyVarId> rigid;
@@ -31,8 +32,16 @@ std::vector<std::string> Checker::PrintTypes(llvm::ArrayRef<TypeId> types) {
     types_.FreeVars(zonked.back(), rigid);
   }
   llvm::DenseSet<uint32_t> taken;
-  for (TyVarId var : rigid) taken.insert(types_.vars[var].name.index);
   llvm::DenseMap<uint32_t, TypeId> names;
+  llvm::SmallVector<TyVarId> namesakes;
+  for (TyVarId var : rigid)
+    if (!taken.insert(types_.vars[var].name.index).second) namesakes.push_back(var);
+  for (TyVarId var : namesakes) {
+    Symbol name;
+    for (int number = 1; !name.valid(); ++number)
+      if (Symbol numbered = Intern(fmt::format("{}{}", Text(types_.vars[var].name), number)); taken.insert(numbered.index).second) name = numbered;
+    names[types_.Var(var).index] = types_.Var(types_.NewVar(name));
+  }
   // What stands for a type constructor is called `t`, as in `Foldable t => t a -> Int`.
   auto name_of = [&](MetaId meta) {
     if (unify_.IsApplied(meta) && taken.insert(Intern("t").index).second) return Intern("t");
@@ -40,15 +49,16 @@ std::vector<std::string> Checker::PrintTypes(llvm::ArrayRef<TypeId> types) {
   };
   for (MetaId meta : metas) names[types_.Meta(meta).index] = types_.Var(types_.NewVar(name_of(meta)));
   auto replace = [&](auto& self, TypeId type) -> TypeId {
-    if (!types_.HasMeta(type)) return type;
-    if (types_.Kind(type) == TypeKind::Meta) return names[type.index];
+    if (!types_.HasMeta(type) && (namesakes.empty() || !types_.HasVar(type))) return type;
+    if (auto it = names.find(type.index); it != names.end()) return it->second;
+    if (types_.Kind(type) == TypeKind::Var) return type;
     if (types_.Kind(type) == TypeKind::Dim) return types_.MapAtoms(type, [&](TypeId atom) { return self(self, atom); });
     TypeId fn = self(self, types_.FnOf(type));
     return types_.App(fn, self(self, types_.ArgOf(type)));
   };
   std::vector<std::string> out;
   for (TypeId type : zonked) {
-    if (types_.SizeOf(type) > 5000) {
+    if (types_.SizeOf(type) > kShownSize) {
       out.emplace_back("a very large type");
       continue;
     }
@@ -203,23 +213,28 @@ void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId a
     if (types_.Kind(side) != TypeKind::Var) continue;
     TyVarId var = types_.VarOf(side);
     if (!types_.vars[var].span.valid()) continue;
-    const std::string& other = side == clash.left ? text[3] : text[2];
+    const std::string &name = side == clash.left ? text[2] : text[3], &other = side == clash.left ? text[3] : text[2];
     TypeId other_type = side == clash.left ? clash.right : clash.left;
-    std::string_view name = Text(types_.vars[var].name);
+    std::string_view kind = IsSize(side, expected) || IsSize(side, actual) ? "size" : "type";
+    llvm::SmallVector<TyVarId> others;
+    types_.FreeVars(unify_.Zonk(other_type), others);
+    const bool namesakes = llvm::any_of(others, [&](TyVarId of) { return of != var && types_.vars[of].name == types_.vars[var].name; });
     if (types_.Kind(other_type) == TypeKind::Var) {
-      Error(Diag::RigidVariables, span, wanted, found, name, other);
-      NoteOnce(types_.vars[var].span, fmt::format("`{}` stands for any type here", name));
+      Error(Diag::RigidVariables, span, wanted, found, name, other, kind);
+      NoteOnce(types_.vars[var].span, fmt::format("`{}` stands for any {} here", name, kind));
       TyVarId second = types_.VarOf(other_type);
-      if (types_.vars[second].span.valid())
-        NoteOnce(types_.vars[second].span, fmt::format("`{}` for any other", Text(types_.vars[second].name)));
+      if (types_.vars[second].span.valid()) NoteOnce(types_.vars[second].span, fmt::format("`{}` for any other", other));
     } else {
-      Error(Diag::SignatureTooGeneral, span, wanted, found, name)
+      Error(Diag::SignatureTooGeneral, span, wanted, found, name, kind)
           .Note(types_.vars[var].span, fmt::format("who uses this chooses `{}`, and need not choose `{}`", name,
                                                    other));
     }
     if (why.kind != Reason::Signature) Explain(why);
     finish();
-    if (!HintAtTypeVariable(var)) HintAtClash(expected, actual, span, why);
+    if (namesakes)
+      diags_.Hint(fmt::format("each signature has variables of its own: with the extension ScopedTypeVariables and `forall {0}.` in the outer one the inner `{0}` is the same",
+                              Text(types_.vars[var].name)));
+    else if (!HintAtTypeVariable(var)) HintAtClash(expected, actual, span, why);
     return;
   }
   Diag id = Diag::TypeMismatch;
@@ -268,6 +283,9 @@ void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId a
   if (!ranks && unify_.Prune(expected) != unify_.Prune(clash.left) && (dimension || found.size() + wanted.size() > 60))
     diags_.Note(Span(), fmt::format("in them, `{}` clashes with `{}`", text[2], text[3]));
   if (ExplainNamesakes(clash.left, clash.right)) return;
+  // Inferred, a function that calls itself with `concat w w` has w of no elements.
+  if (dimension && (text[2] == "0" || text[3] == "0") && why.var.valid() && !program_.vars[why.var].from_library && !signature_of_.count(why.var.index))
+    diags_.Hint(fmt::format("within its own definition `{}` has one size only, unless it has a signature", Text(why.name)));
   HintAtClash(expected, actual, span, why);
 }
 

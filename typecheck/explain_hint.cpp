@@ -52,6 +52,7 @@ bool Checker::HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*
                            TypeId expected) {
   auto text = [&](const ast::Expr* expr) { return diags_.sources().Text(expr->span); };
   std::string_view name = Text(callee.name);
+  if (name == "matmul" && callee.var.valid() && program_.vars[callee.var].from_library && RankOf(expected) == 1) return HintAtProduct();
   if (infix && name == "." && args.size() == 2 && IsShort(text(args[0])) && IsShort(text(args[1]))) {
     if (diags_.sources().Text(span).find(' ') == std::string_view::npos)
       diags_.Hint(fmt::format("a function stands before its argument: `{} {}`", text(args[1]), text(args[0])));

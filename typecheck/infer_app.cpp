@@ -172,7 +172,11 @@ TypeId Checker::ResultByItself(const core::Scheme& scheme, llvm::ArrayRef<const 
   for (size_t i = 0; i < args.size(); ++i) {
     if (params[i] != result) continue;
     TypeId type = QuickType(args[i]);
-    if (!type.valid()) continue;
+    if (!type.valid()) {
+      // Of `vecmat x w + b` the shape of b may be what is wrong.
+      if (!llvm::isa<ast::LiteralExpr>(args[i]) && types_.BuiltinOf(unify_.Zonk(expected)) == Builtin::Tensor) return TypeId();
+      continue;
+    }
     if (agreed.valid() && agreed != type) return TypeId();
     agreed = type;
   }

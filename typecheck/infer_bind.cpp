@@ -299,6 +299,9 @@ void Checker::InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& o
     out.bindings.push_back({var, value});
     if (strict_ && !top && function->clauses[0].params.empty()) ForceVariable(var, function->name.span, out);
   }
+  // Of what a signature would settle that could not be read nothing is missing.
+  for (VarId var : members)
+    if (broken_.count(var.index)) unify_.MarkAny(program_.vars[var].scheme.type);
   SettleStackUses(holes, [&](const StackHole& hole) { return top || !(restricted || IsOpenStackUse(hole, holes)); });
   --unify_.level;
   if (!top) --local_groups_;

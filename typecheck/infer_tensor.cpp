@@ -70,6 +70,26 @@ void Checker::ShareSizes(TypeId type, Sizes sizes) {
   }
 }
 
+// Whether a variable stands for a dimension in a type.
+bool Checker::IsSize(TypeId var, TypeId type) {
+  if (!type.valid() || types_.SizeOf(type) > kShownSize) return false;
+  llvm::SmallVector<TypeId> args;
+  TypeId head = unify_.Head(type, &args);
+  if (types_.Kind(head) == TypeKind::Dim) {
+    llvm::SmallVector<TyVarId> vars;
+    types_.FreeVars(head, vars);
+    return llvm::is_contained(vars, types_.VarOf(var));
+  }
+  if (types_.Kind(head) != TypeKind::Con) return false;
+  const TyCon& con = types_.cons[types_.ConOf(head)];
+  for (size_t i = 0; i < args.size(); ++i) {
+    const bool size = con.builtin == Builtin::ShapeCons ? i == 0 : i < con.measures.size() && con.measures[i];
+    if (size && unify_.Zonk(args[i]) == var) return true;
+    if (IsSize(var, args[i])) return true;
+  }
+  return false;
+}
+
 std::optional<size_t> Checker::RankOf(TypeId type) {
   TypeId shape;
   llvm::SmallVector<TypeId> dims;
@@ -84,7 +104,8 @@ bool Checker::HintAtTensor(TypeId expected, TypeId actual, Span span, const Reas
   auto shown = [&](Span of) {
     std::string_view text = of.valid() ? diags_.sources().Text(of) : std::string_view();
     if (text.empty() || text.size() > 40 || text.find('\n') != std::string_view::npos) return std::string("x");
-    return text.find(' ') == std::string_view::npos || text[0] == '(' || text[0] == '[' ? std::string(text) : fmt::format("({})", text);
+    const bool closed = text[0] == '(' || text[0] == '[' ? text.find_first_of(")]") == text.size() - 1 : text.find(' ') == std::string_view::npos;
+    return closed ? std::string(text) : fmt::format("({})", text);
   };
   auto hint = [&](std::string text) {
     diags_.Hint(std::move(text));
@@ -97,13 +118,30 @@ bool Checker::HintAtTensor(TypeId expected, TypeId actual, Span span, const Reas
     return hint(fmt::format("`fill {}` of `Tensor` is a tensor that has this number everywhere", shown(span)));
   if (found == Builtin::Tensor && is_number(wanted) && of_operator && why.index == 1)
     return hint(fmt::format("`fill {}` of `Tensor` is a tensor that has this number everywhere", shown(why.sibling)));
+  if (found == Builtin::Tensor && is_number(wanted))
+    return hint(fmt::format("`sum {0}` or `mean {0}` of `Tensor` is a number", shown(span)));
+  if (found == Builtin::Tensor && wanted == Builtin::List)
+    return hint(fmt::format("`toList {}` of `Tensor` is the list of its elements", shown(span)));
+  if (wanted == Builtin::Tensor && found == Builtin::List)
+    return hint(fmt::format("`fromList {}` of `Tensor` is a tensor of these elements; what is written in brackets is one at once if a signature says so", shown(span)));
+  if (wanted == Builtin::Tensor && found == Builtin::Bool)
+    return hint("`less`, `greater`, `equal` .. of `Tensor` compare element by element");
   if (wanted != Builtin::Tensor || found != Builtin::Tensor) return false;
+  // `sum x` without an import of `Tensor`'s: its container would be `Tensor Float`.
+  if (why.kind == Reason::Argument && why.var.valid() && TakesAnyContainer(program_.vars[why.var].scheme.type, why.index))
+    return hint(fmt::format("this `{0}` goes through lists and other containers: a tensor has the functions of the module `Tensor`, and `toList {1}` is its list", Text(why.name), shown(span)));
+  if (why.kind == Reason::Argument && Text(why.name) == "matmul" && RankOf(actual) == 1) return HintAtProduct();
   if (of_operator && Text(why.name) == "!")
     return hint(fmt::format("`index {} i` of `Tensor` is what stands at an index of the first axis", shown(span)));
   const std::optional<size_t> want = RankOf(expected), have = RankOf(actual);
   if (!of_operator || !want || !have || *want == *have) return false;
   const Span smaller = *have < *want ? span : why.sibling;
   return hint(fmt::format("nothing is repeated by itself: `broadcast {}` of `Tensor` has it again and again along a new first axis", shown(smaller)));
+}
+
+bool Checker::HintAtProduct() {
+  diags_.Hint("`vecmat` of `Tensor` multiplies a vector by a matrix, `matvec` a matrix by a vector");
+  return true;
 }
 
 void Checker::SettleDims() {

@@ -213,6 +213,8 @@ TypeId Checker::ConvertType(const ast::Type* type, TypeVarScope& scope, KindId e
     if (text == "IO") diags_.Hint("`IO ()` is the type of an action that gives nothing");
     else if (const auto* con = llvm::dyn_cast<ast::ConType>(type); con && has == 1) diags_.Hint(fmt::format("its argument follows it: `({} a)`", text));
   } else Error(Diag::KindMismatch, type->span, text, env_.kinds.Print(kind), env_.kinds.Print(expected));
+  if (env_.kinds.Prune(kind) == env_.kinds.Dim() && env_.kinds.Prune(expected) == env_.kinds.Shape())
+    diags_.Hint(fmt::format("a shape is a list of dimensions: `[{}]`", text));
   // `instance Functor (Tree a)`
   const ast::Type* shorter = type;
   for (uint32_t surplus = wants - has; has < wants && shorter && surplus > 0; --surplus) {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <locale.h>
 
+#include "fmt/format.h"
 #include "runtime/integer.h"
 #include "runtime/show.h"
 #include "runtime/tensor.h"
@@ -19,6 +20,7 @@ namespace {
 using ir::TypeKind;
 
 constexpr int kMaxNesting = 1000;
+constexpr size_t kMostShown = 60;  // bytes of a text, in messages
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsWordChar(char c) {
@@ -54,10 +56,32 @@ class Reader {
     return false;
   }
 
+  // Where the text does not fit: what is expected there. Empty if it does not fit at all.
+  std::string Fault() const {
+    const size_t begin = text_.find_first_not_of(" \t\r\n");
+    if (begin == std::string_view::npos || missed_.at <= begin) return "";
+    std::string_view rest = text_.substr(missed_.at);
+    const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<ptrdiff_t>(missed_.at), '\n');
+    std::string in = text_.find('\n') < text_.size() - 1 ? fmt::format(" in line {}", line) : "";
+    if (rest.empty()) return fmt::format(": {} is expected at the end", missed_.what);
+    size_t most = std::min({rest.size(), rest.find('\n'), kMostShown / 3});
+    while (most < rest.size() && most > 0 && IsUtf8Continuation(rest[most])) --most;
+    return fmt::format(": {} is expected before `{}{}`{}", missed_.what, rest.substr(0, most), most < rest.size() ? "..." : "", in);
+  }
+
  private:
+  struct Missed {
+    size_t at = 0;
+    std::string what;
+  };
+  // The text does not fit here. What was read furthest is what was meant, and of several things there the one that holds the others.
+  bool Miss(size_t at, std::string what) {
+    if (at >= missed_.at) missed_ = {at, std::move(what)};
+    return false;
+  }
   bool Ends() {
     Blanks();
-    return at_ == text_.size();
+    return at_ == text_.size() || Miss(at_, "the end");
   }
   void Blanks() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) ++at_;
@@ -80,10 +104,13 @@ class Reader {
   // A datum, possibly in parentheses that its type does not ask for.
   bool Datum(ir::TypeId type, Value* out, int nesting) {
     if (nesting > kMaxNesting) return false;
+    Blanks();
     size_t start = at_;
     if (Plain(type, out, nesting)) return true;
     at_ = start;
-    return Take('(') && Datum(type, out, nesting + 1) && Take(')');
+    if (Take('(') && Datum(type, out, nesting + 1)) return Take(')') || Miss(at_, "`)`");
+    std::string name = ir::IsText(graph_.types, type) ? "String" : graph_.types.Print({type, false});
+    return Miss(start, WithArticle(name));
   }
 
   bool Plain(ir::TypeId type, Value* out, int nesting) {
@@ -258,8 +285,10 @@ class Reader {
     }
     if (!Take('[')) return false;
     for (int64_t i = 0; i < row.dims[axis]; ++i)
-      if ((i > 0 && !Take(',')) || !TensorAxis(row, axis + 1, to, next, nesting)) return false;
-    return Take(']');
+      if ((i > 0 && !Take(',') && !Miss(at_, fmt::format("`,` and element {} of {}", i + 1, row.dims[axis]))) ||
+          !TensorAxis(row, axis + 1, to, next, nesting))
+        return false;
+    return Take(']') || Miss(at_, fmt::format("`]` behind {} element{}", row.dims[axis], row.dims[axis] == 1 ? "" : "s"));
   }
 
   // The characters of a string literal.
@@ -310,8 +339,8 @@ class Reader {
   bool Tuple(const ir::Constructor& c, std::vector<Value>& fields, int nesting) {
     if (!Take('(')) return false;
     for (size_t k = 0; k < fields.size(); ++k)
-      if ((k > 0 && !Take(',')) || !Datum(c.fields[k].type.type, &fields[k], nesting + 1)) return false;
-    return Take(')');
+      if ((k > 0 && !Take(',') && !Miss(at_, "`,`")) || !Datum(c.fields[k].type.type, &fields[k], nesting + 1)) return false;
+    return Take(')') || Miss(at_, "`)`");
   }
 
   bool Prefix(const ir::Constructor& c, std::vector<Value>& fields, int nesting) {
@@ -326,14 +355,22 @@ class Reader {
   bool Record(const ir::Constructor& c, std::vector<Value>& fields, int nesting) {
     std::vector<bool> given(fields.size());
     for (size_t count = 0; count < fields.size(); ++count) {
-      if (count > 0 && !Take(',')) return false;
+      auto left = [&] {
+        std::string names;
+        for (size_t k = 0; k < fields.size(); ++k)
+          if (!given[k]) names += fmt::format("{}`{}`", names.empty() ? "" : " or ", c.fields[k].name);
+        return names;
+      };
+      if (count > 0 && !Take(',')) return Miss(at_, "`,` and the field " + left());
+      Blanks();
+      const size_t begin = at_;
       size_t k = 0;
       while (k < fields.size() && !(Word(c.fields[k].name))) ++k;
-      if (k == fields.size() || given[k]) return false;
+      if (k == fields.size() || given[k]) return Miss(begin, "the field " + left());
       given[k] = true;
-      if (!Take('=') || !Datum(c.fields[k].type.type, &fields[k], nesting + 1)) return false;
+      if ((!Take('=') && !Miss(at_, "`=`")) || !Datum(c.fields[k].type.type, &fields[k], nesting + 1)) return false;
     }
-    return Take('}');
+    return Take('}') || Miss(at_, "`}`");
   }
 
   bool List(const ir::Type& type, uint32_t cons, uint32_t nil, Value* out, int nesting) {
@@ -350,7 +387,7 @@ class Reader {
         do {
           if (!Datum(element, &elements.emplace_back(), nesting + 1)) return false;
         } while (Take(','));
-        if (!Take(']')) return false;
+        if (!Take(']')) return Miss(at_, "`,` or `]`");
       }
     }
     *out = Value::Word(nil);
@@ -371,13 +408,15 @@ class Reader {
   const ir::Graph& graph_;
   std::string_view text_;
   size_t at_ = 0;
+  Missed missed_;
 };
 
 }  // namespace
 
 std::optional<Value> ParseInput(const ir::Graph& graph, ir::PortType type, std::string_view text, std::string* error) {
   Value value;
-  if (Reader(graph, text).All(type.type, &value)) return value;
+  Reader reader(graph, text);
+  if (reader.All(type.type, &value)) return value;
   uint32_t nothing, just;
   ir::TypeId held = MaybeElement(graph.types, type.type, &nothing, &just);
   ir::TypeId plain = held.valid() ? held : type.type;
@@ -389,12 +428,13 @@ std::optional<Value> ParseInput(const ir::Graph& graph, ir::PortType type, std::
     if (Reader(graph, quoted + '"').All(type.type, &value)) return value;
   }
   std::string name = is_text ? "String" : graph.types.Print({plain, false});
-  bool vowel = name.find_first_of("AEIOU") == 0 && name != "Unit";
-  size_t most = std::min<size_t>(text.size(), 60);
+  size_t most = std::min({text.size(), text.find('\n'), kMostShown});
   while (most < text.size() && most > 0 && IsUtf8Continuation(text[most])) --most;
   std::string shown(text.substr(0, most));
   if (most < text.size()) shown += "...";
-  *error = "`" + shown + "` is not " + (vowel ? "an " : "a ") + name;
+  const TypeKind kind = graph.types.Kind(plain);
+  const bool has_parts = !is_text && (kind == TypeKind::Data || kind == TypeKind::Tensor);
+  *error = "`" + shown + "` is not " + WithArticle(name) + (has_parts ? reader.Fault() : "");
   return std::nullopt;
 }
 

@@ -102,22 +102,22 @@ class Reader {
   }
 
   Value Missing(const std::string& path, const ir::Type& row) {
-    return Fault(fmt::format("{} is missing, which is to be a {}", Quoted(path), row.name));
+    return Fault(fmt::format("{} is missing, which is to be {}", Quoted(path), WithArticle(row.name)));
   }
 
   // The array of a value that is one; null, and reported, if there is none.
   const FileArray* Find(const std::string& path, const std::string& type) {
     const FileArray* array = file_.Find(path.empty() && !file_.Find("") ? name_ : path);
     if (!array && path.empty() && file_.arrays().size() == 1) array = &file_.arrays()[0];
-    if (!array) Fault(fmt::format("{} is missing, which is to be a {}", Quoted(path), type));
+    if (!array) Fault(fmt::format("{} is missing, which is to be {}", Quoted(path), WithArticle(type)));
     else used_[array - file_.arrays().data()] = true;
     return array;
   }
   // `as` is the numpy type that would fit, if nothing else is wrong.
   Value Mismatch(const FileArray& array, const std::string& type, std::string_view as = "") {
-    return Fault(fmt::format("{} an array of `{}` with the shape {}, and a {} is expected{}",
+    return Fault(fmt::format("{} an array of `{}` with the shape {}, and {} is expected{}",
                              array.name.empty() ? "the file has" : fmt::format("`{}` is", array.name), array.element_name,
-                             ir::ShapeText(array.dims), type, as.empty() ? "" : fmt::format(": write it with .astype('{}')", as)));
+                             ir::ShapeText(array.dims), WithArticle(type), as.empty() ? "" : fmt::format(": write it with .astype('{}')", as)));
   }
   bool ReadBytes(const FileArray& array, char* to) {
     std::string error;
@@ -168,7 +168,12 @@ class Reader {
 
   Value Structure(ir::TypeId type, const ir::Type& row, const std::string& path, int nesting) {
     ir::ListType list;
-    if (ir::TypeId element = ListElement(graph_.types, type, &list); element.valid()) return List(type, element, list, path, nesting);
+    const ir::TypeId element = ListElement(graph_.types, type, &list);
+    // A .npy file.
+    if (!element.valid() && path.empty() && file_.arrays().size() == 1 && file_.arrays()[0].name.empty())
+      return GiveUp(fmt::format("the file has one array without a name, and the parts of {} are arrays with names, as .npz and .safetensors files have them",
+                                WithArticle(row.name)));
+    if (element.valid()) return List(type, element, list, path, nesting);
     if (row.constructors.size() == 1 && !row.constructors[0].fields.empty()) {
       if (presence_.Always(type) && !file_.HasBelow(path)) return Missing(path, row);
       return Fields(row, 0, path, nesting);
@@ -182,7 +187,7 @@ class Reader {
       if (found) return GiveUp(fmt::format("{} is two constructors of {} at once", Quoted(path), row.name));
       found = i;
     }
-    if (!found) return Fault(fmt::format("{} is missing, which is to be a {}: {}", Quoted(path), row.name, names));
+    if (!found) return Fault(fmt::format("{} is missing, which is to be {}: {}", Quoted(path), WithArticle(row.name), names));
     std::string below = JoinPath(path, row.constructors[*found].name);
     if (row.constructors[*found].fields.empty()) return Empty(below), Value::Word(*found);
     if (file_.Find(below)) Empty(below);

@@ -56,6 +56,11 @@ bool IsScalar(ir::TypeKind kind) {
   }
 }
 
+std::string WithArticle(std::string_view type) {
+  const bool vowel = type.find_first_of("AEIOU") == 0 && type != "Unit";
+  return std::string(vowel ? "an " : "a ").append(type);
+}
+
 std::string JoinPath(const std::string& path, const std::string& part) { return path.empty() ? part : path + "." + part; }
 
 std::string FieldPart(const ir::Constructor& constructor, size_t field) {

@@ -33,6 +33,8 @@ class Presence {
 bool IsScalar(ir::TypeKind kind);
 // "layer1" and "weight": "layer1.weight"; "" and "weight": "weight".
 std::string JoinPath(const std::string& path, const std::string& part);
+// "an Int", "a Model".
+std::string WithArticle(std::string_view type);
 // The name of a constructor's field in a path: its own, or its number from 0.
 std::string FieldPart(const ir::Constructor& constructor, size_t field);
 

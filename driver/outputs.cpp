@@ -18,6 +18,18 @@ const ir::Constructor* OnlyConstructor(const ir::TypeTable& types, ir::TypeId ty
   return rows.size() == 1 && !rows[0].fields.empty() ? &rows[0] : nullptr;
 }
 
+// Whether every value of the type is of several arrays: then no .npy file holds one, and that need not be found out by a run.
+bool HoldsSeveral(const ir::TypeTable& types, Presence& presence, ir::TypeId type, int depth = 0) {
+  const ir::Constructor* c = OnlyConstructor(types, type);
+  if (!c || depth > 64) return false;
+  size_t there = 0;
+  for (const ir::FieldType& field : c->fields) {
+    if (HoldsSeveral(types, presence, field.type.type, depth + 1)) return true;
+    there += presence.Always(field.type.type);
+  }
+  return there > 1;
+}
+
 bool IsShownText(const ir::Graph& graph, ir::TypeId type) {
   const ir::Constructor* c = OnlyConstructor(graph.types, type);
   return c && c->name == ir::kShownText;
@@ -38,11 +50,19 @@ std::optional<Outputs::Format> Outputs::FormatOf(const std::string& file) {
 std::optional<Outputs> Outputs::Make(const ir::Graph& graph, llvm::ArrayRef<ir::Port> results,
                                      const std::vector<OutputArgument>& arguments, Diagnostics& diags) {
   Outputs outputs(graph, results);
+  Presence presence(graph.types);
   for (const OutputArgument& argument : arguments) {
     Target target{argument, {}, 0, {}, {}};
     if (std::optional<Format> format = FormatOf(argument.file)) {
       target.format = *format;
-      if (outputs.Find(target, diags)) outputs.targets_.push_back(std::move(target));
+      if (!outputs.Find(target, diags)) continue;
+      if (*format == Format::Npy && HoldsSeveral(graph.types, presence, target.type.type)) {
+        const std::string type = graph.types.Print({target.type.type});
+        diags.Report(Diag::NoParts, {}, argument.file, fmt::format("a .npy file holds one array, and {} is of several", WithArticle(type)))
+            .Hint("a .npz or .safetensors file holds arrays with names");
+        continue;
+      }
+      outputs.targets_.push_back(std::move(target));
     } else {
       diags.Report(Diag::OutputFormat, {}, argument.file).Hint("the name ends in .npy, .npz, .safetensors, .txt or .json");
     }
@@ -83,7 +103,7 @@ bool Outputs::Find(Target& target, Diagnostics& diags) const {
     if (found == UINT32_MAX) {
       std::string type = graph_->types.Print({target.type.type});
       diags.Report(Diag::NoSuchPart, {}, target.argument.name)
-          .Hint(c ? fmt::format("the parts of a {} are {}", type, names) : fmt::format("a {} has no parts with names", type));
+          .Hint(c ? fmt::format("the parts of {} are {}", WithArticle(type), names) : fmt::format("{} has no parts with names", WithArticle(type)));
       return false;
     }
     target.fields.push_back(found);

@@ -211,6 +211,11 @@ bool RecordRun::Finish(const Outcome& outcome) {
   if (outputs_.pending() && (outcome.ok() || stopped)) written = Write();
   failed_ |= !written;
   if (stopped && !outputs_.empty() && written) SayWhatIsSaved();
+  // As where a run that is done already goes on: what was asked for is not there, or is what it was.
+  if (outcome.ok() && count_ == 0 && !outputs_.empty()) {
+    console_.err() << fmt::format("{}: not written, since the list has no records\n", outputs_.Files());
+    console_.err().flush();
+  }
   if (log_) log_->flush();
   return !failed_;
 }
@@ -260,8 +265,7 @@ void RecordRun::Print(const std::vector<Shown>& row, double seconds) {
 }
 
 std::string RecordRun::ProgressLine(const std::vector<Shown>& row, double seconds) {
-  std::string line;
-  auto add = [&](const std::string& part) { line += (line.empty() ? "" : "  ") + part; };
+  std::vector<std::string> figures, pace;
   double total = 0, step = static_cast<double>(count_), rate = 0;
   std::string counted;
   bool has_step = false;
@@ -280,13 +284,22 @@ std::string RecordRun::ProgressLine(const std::vector<Shown>& row, double second
     if (name == "total" || row[i].text.empty() || IsCount(name)) continue;
     std::string value = row[i].is_real ? fmt::format("{:.4g}", row[i].number) : row[i].text;
     bool of_total = total > 0 && (name == "step" || (name == "epoch" && !has_step));
-    add(of_total ? fmt::format("{} {}/{:.0f}", name, value, total) : name + " " + value);
+    figures.push_back(of_total ? fmt::format("{} {}/{:.0f}", name, value, total) : name + " " + value);
   }
-  if (!counted.empty()) add(fmt::format("{:.0f} {}/s", rate, counted));
+  if (!counted.empty()) pace.push_back(fmt::format("{:.0f} {}/s", rate, counted));
   // The rest at the pace of this run, which may have begun in the middle.
-  if (total > step && count_ > 0) add(Duration((total - step) * Seconds(Clock::now() - began_) / static_cast<double>(count_)) + " left");
+  if (total > step && count_ > 0) pace.push_back(Duration((total - step) * Seconds(Clock::now() - began_) / static_cast<double>(count_)) + " left");
   struct winsize size;
   size_t width = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  auto joined = [&] {
+    std::string all;
+    for (const std::vector<std::string>* parts : {&figures, &pace})
+      for (const std::string& part : *parts) all += (all.empty() ? "" : "  ") + part;
+    return all;
+  };
+  // Of many figures the last are left out: how long it will take is what one looks for.
+  while (figures.size() > 1 && joined().size() >= width) figures.pop_back();
+  std::string line = joined();
   if (line.size() >= width) line.resize(width - 1);
   return line;
 }

@@ -78,7 +78,7 @@ def refused_outputs(d):
     d.expect(2, "run", "p.df", "--output", "nam=@a.txt", err="the parts of a Model are `layers`, `act`")
     d.expect(2, "run", "p.df", "--output", "name.x=@a.txt", err="a [Char] has no parts with names")
     d.expect(2, "run", "p.df", "--output", "name", err="is not of the form NAME=@FILE")
-    d.expect(1, "run", "p.df", "--output", "@a.npy", err="a .npy file holds one array, and this is")
+    d.expect(2, "run", "p.df", "--output", "@a.npy", err="a .npy file holds one array, and")
     d.file("c.df", "main :: (Char, ())\nmain = ('c', ())\n")
     d.expect(1, "run", "c.df", "--output", "@a.npz", err="`a.npz`: `0` is of type Char, which no array holds")
     d.file("big.df", "main :: Integer\nmain = 2 ^ 64\n")
@@ -236,9 +236,17 @@ def memory_does_not_grow(d):
 
 
 @test
+def nothing_is_written_of_no_records(d):
+    d.file("p.df", "data R = R { state :: Int }\nmain = [R n | n <- [1 .. 0]]\n")
+    d.expect(0, "run", "p.df", "--output", "state=@s.npz", err="s.npz: not written, since the list has no records")
+    assert not os.path.exists(os.path.join(d.path, "s.npz"))
+
+
+@test
 def a_terminal_has_a_progress_line(d):
-    d.file("p.df", """data R = R { step :: Int, total :: Int, trees :: Int, loss :: Double }
-main = [R n 200 25 (1 / fromIntegral n) | n <- [1 .. 200]]
+    # 80 columns: the last figures have no room, how fast it goes and how long it takes have.
+    d.file("p.df", """data R = R { step :: Int, total :: Int, trees :: Int, loss, first_figure, second_figure, third_figure :: Double }
+main = [R n 200 25 (1 / fromIntegral n) 0.125 0.125 0.125 | n <- [1 .. 200]]
 """)
     reader, writer = pty.openpty()
     run = subprocess.Popen([d.dfc, "run", "p.df"], cwd=d.path, stdout=writer, stderr=writer)
@@ -256,6 +264,7 @@ main = [R n 200 25 (1 / fromIntegral n) | n <- [1 .. 200]]
     os.close(reader)
     lines = text.decode().split("\r\x1b[K")
     assert len(lines) == 200 and "step 7/200  loss 0.1429" in lines[6] and "trees/s" in lines[6] and " left" in lines[6], lines[:8]
+    assert "first_figure 0.125" in lines[6] and "third_figure" not in lines[6] and len(lines[6]) < 80, lines[6]
     assert lines[-1].endswith("\r\n") and "left" not in lines[-1], lines[-1]
 
 

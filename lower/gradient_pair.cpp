@@ -390,7 +390,7 @@ void PairBuilder::TransposeApply(NodeId id) {
   for (uint32_t k = 0; k < node.results.size(); ++k) {
     if (!Active({id, k})) continue;
     ir::TypeId wanted = all_.program.functions[callee].params[operands.size()].type.type;
-    operands.push_back(cotangents[k] ? types_.AsCotangent(w_, wanted, *cotangents[k]) : types_.ZeroOf(w_, wanted));
+    operands.push_back(cotangents[k] ? types_.AsCotangent(w_, wanted, types_.ForResult(w_, node.callee, k, *cotangents[k])) : types_.ZeroOf(w_, wanted));
   }
   if (all_.recompute) {
     // A call of its own, of which only the cotangents are used.

@@ -1,6 +1,8 @@
 // Cotangents of matrices, and of tensors of more dimensions: sums that are not computed until their elements are needed. What the
 // terms may be, tagged_ir/tensor_rules.h says (AccumulateFault). And symbolic cotangents, of numbers and tensors behind lazy
 // ports. See gradient_types.h.
+#include <set>
+
 #include "lower/gradient_rules.h"
 #include "lower/gradient_types.h"
 
@@ -125,6 +127,46 @@ std::optional<Value> GradientTypes::SumHere(Writer& w, Value sum, uint32_t* term
     return turned ? w.Shared(ir::Op::Transpose, x, of(dims[1], dims[0])) : x;
   };
   return w.Shared(ir::Op::MatMul, {matrix(fields[0], true), matrix(fields[1], false)}, tensor);
+}
+
+namespace {
+
+// Whether a function computes one of its results by an op, and does not hand on what it was given. What is on the way is taken to be so.
+class Computes {
+ public:
+  explicit Computes(const Program& program) : program_(program) {}
+  bool Result(FunctionId function, uint32_t result) {
+    if (!seen_.insert({function.index, result}).second) return true;
+    const Function& f = program_.functions[function];
+    return f.blocks[f.body].again || Yielded(f, f.blocks[f.body].yields[result]);
+  }
+
+ private:
+  bool Yielded(const Function& f, Value value) {
+    const Node& node = f.nodes[value.node];
+    switch (node.kind) {
+      case NodeKind::Op:
+        if (node.op == ir::Op::Seq) return Yielded(f, node.operands[1]);
+        return node.op != ir::Op::Field && node.op != ir::Op::Force;
+      case NodeKind::Apply: return Result(node.callee, value.result);
+      case NodeKind::Branch:
+        return llvm::all_of(node.blocks, [&](BlockId block) { return f.blocks[block].again || Yielded(f, f.blocks[block].yields[value.result]); });
+      default: return false;
+    }
+  }
+
+  const Program& program_;
+  std::set<std::pair<uint32_t, uint32_t>> seen_;
+};
+
+}  // namespace
+
+Value GradientTypes::ForResult(Writer& w, FunctionId function, uint32_t result, Value cotangent) {
+  uint32_t terms = 0;
+  const ir::TypeId type = w.TypeOf(cotangent).type;
+  if (!IsSum(type) || !Computes(w.program()).Result(function, result)) return cotangent;
+  std::optional<Value> here = SumHere(w, cotangent, &terms);
+  return here ? w.Construct(type, kTensor, *here) : cotangent;
 }
 
 Value GradientTypes::Whole(Writer& w, Value cotangent) {

@@ -510,6 +510,7 @@ class Checker {
   std::optional<size_t> RankOf(TypeId type);  // of a tensor whose number of dimensions is known
   bool IsSize(TypeId var, TypeId type);       // the variable stands for a dimension in it
   bool HintAtProduct();
+  bool HintAtTensorModule(TypeId head);
   void HintAtClash(TypeId expected, TypeId actual, Span span, const Reason& why);
   bool HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
                     TypeId expected);

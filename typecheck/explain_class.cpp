@@ -117,6 +117,8 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
     diags_.Hint("this pattern may not fit, and `fail` is what the action does then; `~` before it says that it always fits");
   } else if (cls == "Objective" && builtin == Builtin::Tensor) {
     diags_.Hint("a gradient is that of a number: `sum` of a tensor, or `item` of one without dimensions");
+  } else if (HintAtTensorModule(head)) {
+    // Told.
   } else if (cls == "Ord" && builtin == Builtin::Tensor) {
     diags_.Hint("`less`, `greater` .. of `Tensor` compare element by element; `select` takes each element from one tensor or another by what they say");
   } else if (builtin == Builtin::Function && origin.kind == Origin::Deriving) {

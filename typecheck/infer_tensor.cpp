@@ -100,6 +100,7 @@ std::optional<size_t> Checker::RankOf(TypeId type) {
 // What is usual elsewhere and said by name here: numbers and rows that are spread over a tensor, rows by their index. Either type may
 // be invalid: then it is a number of a type that is not known yet.
 bool Checker::HintAtTensor(TypeId expected, TypeId actual, Span span, const Reason& why) {
+  if (expected.valid() && !actual.valid() && HintAtTensorModule(unify_.Head(expected))) return true;
   if (!expected.valid() || !actual.valid()) return false;
   auto shown = [&](Span of) {
     std::string_view text = of.valid() ? diags_.sources().Text(of) : std::string_view();
@@ -137,6 +138,13 @@ bool Checker::HintAtTensor(TypeId expected, TypeId actual, Span span, const Reas
   if (!of_operator || !want || !have || *want == *have) return false;
   const Span smaller = *have < *want ? span : why.sibling;
   return hint(fmt::format("nothing is repeated by itself: `broadcast {}` of `Tensor` has it again and again along a new first axis", shown(smaller)));
+}
+
+// The type is there without the module that has its numbers and arithmetic.
+bool Checker::HintAtTensorModule(TypeId head) {
+  if (types_.BuiltinOf(head) != Builtin::Tensor || env_.instances.count({KnownClass("Num").index, types_.ConOf(head).index})) return false;
+  diags_.Hint("add `import qualified Tensor as T`: that module has the numbers and the arithmetic of tensors");
+  return true;
 }
 
 bool Checker::HintAtProduct() {

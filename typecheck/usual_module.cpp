@@ -31,7 +31,7 @@ constexpr std::pair<std::string_view, std::string_view> kHomes[] = {
 constexpr std::pair<std::string_view, std::string_view> kQualified[] = {
     {"Data.Map", "Map"},      {"Data.Set", "Set"},      {"Data.Text", "T"},
     {"Data.Sequence", "Seq"}, {"Data.IntMap", "IntMap"}, {"Data.IntSet", "IntSet"},
-    {"Data.Text.IO", "T"},    {"Data.List.NonEmpty", "NonEmpty"},
+    {"Data.Text.IO", "T"},    {"Data.List.NonEmpty", "NonEmpty"}, {"Tensor", "T"},
 };
 
 bool HoldsWord(std::string_view text, std::string_view name) {

@@ -7,6 +7,7 @@
 #include "driver/files.h"
 #include "lang/render.h"
 #include "runtime/input_file.h"
+#include "runtime/memory.h"
 #include "runtime/tagged_code.h"
 #include "tagged_ir/file.h"
 #include "tagged_ir/text.h"
@@ -231,6 +232,7 @@ ExitCode Produce(Pipeline& pipeline, const Options& options, std::string& bytes)
   std::optional<ir::Graph> graph = GraphOfMain(pipeline, options, std::move(*text));
   if (!graph) return ExitCode::Failed;
   PassScope pass("write the graph");
+  memory::GiveBackFreed();
   bytes = ir::Serialize(*graph);
   return ExitCode::Fine;
 }

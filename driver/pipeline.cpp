@@ -5,6 +5,7 @@
 
 #include "lang/render.h"
 #include "parser/fixity.h"
+#include "runtime/memory.h"
 #include "stdlib/stdlib.h"
 
 namespace df {
@@ -123,6 +124,7 @@ std::optional<fg::Program> Pipeline::Functions(core::VarId entry, const std::str
   if (!functions || diags.has_errors()) return std::nullopt;
   functions->name = name;
   if (kVerify) Require(fg::Verify(*functions));
+  memory::GiveBackFreed();
   return functions;
 }
 

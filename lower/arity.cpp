@@ -16,6 +16,8 @@
 //
 // Where the further parameters are those of a newtype, as in `newtype State s a = State (s -> (a, s))`, they are always
 // added: an action is run by what it stands in, and is hardly ever worth being kept.
+#include <deque>
+
 #include "lower/mono.h"
 
 namespace df::mono {

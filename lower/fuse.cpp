@@ -44,7 +44,10 @@ class Fusion {
     }
     limit_ = 50 + functions;
     for (const std::vector<FunId>& group : groups)
-      for (FunId fun : group) VisitFunction(fun);
+      for (FunId fun : group) {
+        VisitFunction(fun);
+        p_.DropMuchGarbage();
+      }
     DropUnreachable(p_);
   }
 

@@ -6,6 +6,7 @@
 // within the recursion passes a function that holds a function, that parameter grows: it stays, and is passed a closure
 // (defunctionalise.cpp), as are functions from data structures or chosen at run time. What grows in other ways is
 // stopped by bounds on the depth of functions in functions, and on the number of copies for such.
+#include <deque>
 #include <string>
 #include <unordered_map>
 
@@ -30,6 +31,7 @@ class HigherOrder {
       std::vector<bool> recursive = Recursive();
       simplifier_.Run(fun, recursive);
       Visit(p_.functions[fun].body);
+      p_.DropMuchGarbage();
     }
     DropUnreachable(p_);
   }

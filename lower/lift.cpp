@@ -4,6 +4,8 @@
 //
 // Static links (the op Outer) are not used: a free variable that the recursion only passes along costs one parameter,
 // a loop variable that does not change costs nothing after the transform.
+#include <deque>
+
 #include "llvm/ADT/SetVector.h"
 #include "lower/mono.h"
 

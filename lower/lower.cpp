@@ -100,13 +100,16 @@ std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::Var
                                                const LowerOptions& options) {
   uint32_t errors = diags.error_count();
   mono::Program tree(program, diags);
-  for (const Pass& pass : kPasses)
+  for (const Pass& pass : kPasses) {
     if (!pass.run(tree, entry, options) || diags.error_count() != errors) return std::nullopt;
+    tree.DropMuchGarbage();
+  }
   mono::Strictness strictness = mono::AnalyseStrictness(tree);
   mono::FieldFlow flow;
   if (options.Does(Optimisation::Fields)) flow = mono::AnalyseFieldFlow(tree);
   std::optional<fg::Program> graphs = mono::Builder(tree, strictness, flow, options).Run();
   if (!graphs) return std::nullopt;
+  tree.DropBodies();
   Check(*graphs, "after building");
   if (!fg::ExpandGradients(*graphs, diags, [&](ir::PosId pos) { return tree.SpanOf(pos); }, options.gradient == GradientKind::Recompute)) return std::nullopt;
   Check(*graphs, "after gradients");

@@ -71,11 +71,33 @@ Span Program::SpanOf(ir::PosId pos) const {
 // ---------------------------------------------------------------- building
 
 Expr* Program::New(Kind kind, df::TypeId type, ir::PosId pos) {
-  Expr& expr = arena_.emplace_back();
-  expr.kind = kind;
-  expr.type = type;
-  expr.pos = pos;
-  return &expr;
+  Expr* expr = new (arena_.Allocate()) Expr{kind, type, pos};
+  ++made_;
+  return expr;
+}
+
+// A node that stands in several places moves once: what is left of it has the new one as its head.
+Expr* Program::Move(Expr* expr) {
+  if (expr->moved) return expr->head;
+  Expr* to = new (arena_.Allocate()) Expr(std::move(*expr));
+  ++made_;
+  expr->moved = true;
+  expr->head = to;
+  ForEachChild(to, [&](Expr*& child) { child = Move(child); });
+  return to;
+}
+
+void Program::DropGarbage() {
+  llvm::SpecificBumpPtrAllocator<Expr> all = std::move(arena_);
+  made_ = 0;
+  for (Function& function : functions)
+    if (function.body) function.body = Move(function.body);
+  kept_ = made_;
+}
+
+void Program::DropBodies() {
+  for (Function& function : functions) function.body = nullptr;
+  DropGarbage();
 }
 
 Expr* Program::NewVarExpr(VarId var, ir::PosId pos) {

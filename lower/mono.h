@@ -14,13 +14,13 @@
 //                      type is a closure, a value of the data type that closure_types has for that type
 #pragma once
 
-#include <deque>
 #include <map>
 #include <string>
 
 #include "lang/diagnostics.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Allocator.h"
 #include "lower/lower.h"
 #include "tagged_ir/graph.h"
 #include "typecheck/core.h"
@@ -75,6 +75,7 @@ struct Expr {
   ir::ConstId constant;
   core::ConId con;
   bool recursive = false;  // Let
+  bool moved = false;      // DropGarbage
   Expr* head = nullptr;
   llvm::SmallVector<Expr*, 2> args;
   llvm::SmallVector<VarId, 2> params;
@@ -173,6 +174,14 @@ class Program {
   Expr* Clone(const Expr* expr, llvm::DenseMap<uint32_t, VarId>& substitution, ir::PosId site = {});
   // A copy of the function's body, of new parameters, which are appended to `params`.
   Expr* CloneBody(const Function& function, llvm::SmallVectorImpl<VarId>& params, ir::PosId site);
+  // Gives back the memory of nodes that no function's body has any more: a pass leaves behind what it replaces. The others move,
+  // so it is called where nobody holds any: between passes, and between functions of a pass, then if there may be much garbage.
+  void DropGarbage();
+  void DropMuchGarbage() {
+    if (made_ > 2 * kept_ + kFewNodes) DropGarbage();
+  }
+  // No function has a body any more: the graphs have been built.
+  void DropBodies();
 
   uint32_t data_type_limit = 10000;
 
@@ -185,7 +194,12 @@ class Program {
   std::string DataName(df::TypeId type);
   LineColumn Locate(Span span);
 
-  std::deque<Expr> arena_;
+  static constexpr size_t kFewNodes = 100000;
+
+  Expr* Move(Expr* expr);
+
+  llvm::SpecificBumpPtrAllocator<Expr> arena_;
+  size_t made_ = 0, kept_ = 0;  // nodes in the arena; those that were kept when garbage was last dropped
   std::map<std::tuple<uint32_t, int64_t, std::string>, ir::ConstId> constant_ids_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, std::string>, ir::PosId> pos_ids_;
   std::map<std::pair<uint32_t, uint32_t>, ir::PosId> inlined_ids_;

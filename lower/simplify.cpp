@@ -65,10 +65,11 @@ Expr* Simplifier::Simplify(Expr* expr) {
         llvm::DenseMap<uint32_t, VarId> none;
         return p_.Clone(function.body, none, expr->pos);
       }
-      // A constant of the program that is one literal.
+      // A constant of the program that is one literal, or a constructor without fields: as a variable of main, which each function on
+      // the way to its uses would be given, it costs more than it is.
       if (!options_.Does(Optimisation::Inline) || !function.params.empty() || expr->fun == p_.main || !function.body)
         return expr;
-      bool literal = function.body->kind == Kind::Const && IsAtom(p_, function.body);
+      bool literal = function.body->kind == Kind::Const || (function.body->kind == Kind::Con && function.body->args.empty());
       if (!literal && !(function.body->kind == Kind::Fun && !(*recursive_)[expr->fun.index])) return expr;
       changed_ = true;
       Expr* copy = CopyAtom(function.body);
@@ -590,8 +591,11 @@ void Simplify(Program& program, const LowerOptions& options) {
       for (FunId fun : group) recursive[fun.index] = group.size() > 1 || Mentions(program.functions[fun].body, fun);
     // Callees first: what is inlined has been simplified itself.
     for (const std::vector<FunId>& group : groups)
-      for (FunId fun : group)
-        if (program.functions[fun].body) simplifier.Run(fun, recursive);
+      for (FunId fun : group) {
+        if (!program.functions[fun].body) continue;
+        simplifier.Run(fun, recursive);
+        program.DropMuchGarbage();
+      }
   }
   DropUnreachable(program);
 }

@@ -126,6 +126,11 @@ bool Specialiser::MatchType(df::TypeId pattern, df::TypeId type, llvm::ArrayRef<
   }
 }
 
+Specialiser::Specialiser(Program& program, const LowerOptions& options) : p_(program), options_(options) {
+  for (const core::Instance& instance : p_.core.instances)
+    instances_at_[{instance.cls.index, p_.core.types.Head(instance.head).index}].push_back(&instance);
+}
+
 // Of several that match, the one whose head another one's matches as well: `C [Char]` before `C [a]`.
 const core::Instance* Specialiser::FindInstance(core::ClassId cls, df::TypeId type, TypeArgs& bound) const {
   const core::Instance* found = nullptr;
@@ -134,11 +139,13 @@ const core::Instance* Specialiser::FindInstance(core::ClassId cls, df::TypeId ty
     variables.assign(instance.tyvars.size(), {});
     return MatchType(instance.head, at, instance.tyvars, variables);
   };
-  for (const core::Instance& instance : p_.core.instances) {
-    if (instance.cls != cls || (found && !matches(*found, instance.head)) || !matches(instance, type)) continue;
-    found = &instance;
-    bound = variables;
-  }
+  auto at = instances_at_.find({cls.index, p_.core.types.Head(type).index});
+  if (at != instances_at_.end())
+    for (const core::Instance* instance : at->second) {
+      if ((found && !matches(*found, instance->head)) || !matches(*instance, type)) continue;
+      found = instance;
+      bound = variables;
+    }
   for (df::TypeId& argument : bound)
     if (!argument.valid()) argument = p_.core.types.Scalar(df::Builtin::Unit);
   return found;

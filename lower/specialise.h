@@ -4,6 +4,7 @@
 // become the functions of their instances; literals become constants; newtypes vanish. Internal to this folder.
 #pragma once
 
+#include <deque>
 #include <set>
 
 #include "lower/function_graph.h"
@@ -14,7 +15,7 @@ namespace df::mono {
 
 class Specialiser {
  public:
-  Specialiser(Program& program, const LowerOptions& options) : p_(program), options_(options) {}
+  Specialiser(Program& program, const LowerOptions& options);
   bool Run(core::VarId entry);
 
  private:
@@ -92,6 +93,8 @@ class Specialiser {
   LowerOptions options_;
   llvm::DenseMap<uint32_t, uint32_t> copies_of_;  // by top-level variable
   std::map<std::pair<uint32_t, TypeArgs>, FunId> instances_;
+  // Instances of the source, by class and head of their types: a class may have thousands.
+  llvm::DenseMap<std::pair<uint32_t, uint32_t>, llvm::SmallVector<const core::Instance*, 1>> instances_at_;
   std::map<std::pair<std::string, std::vector<df::TypeId>>, FunId> each_;  // by op, types of result and arguments
   std::deque<Work> work_;
   bool too_many_ = false;

@@ -56,6 +56,13 @@ void KeepLargeBlocks() {
 #endif
 }
 
+void GiveBackFreed() {
+#if defined(__GLIBC__) && !defined(DFC_SANITIZED)
+  constexpr size_t kMuch = size_t{64} << 20;
+  if (mallinfo2().fordblks > kMuch) malloc_trim(0);
+#endif
+}
+
 void PutAside(FreeBlocks& free, size_t units) {
   const size_t most = HeldBy(units);
   for (size_t i = 0; i < kPutAside;) {

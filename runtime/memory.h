@@ -73,6 +73,9 @@ inline void CountAllocation() {}
 // frees tensors of hundreds of kilobytes and asks for the same sizes again: fresh pages for them each time are up to a quarter of a
 // small step (docs/performance.md).
 void KeepLargeBlocks();
+// What was freed goes back to the system, if it is many megabytes: after a phase that has left holes everywhere, before one that asks
+// for large blocks.
+void GiveBackFreed();
 
 // Adds `bytes` to the count; throws std::bad_alloc, counting nothing, if that goes beyond the limit.
 inline void Charge(size_t bytes) {

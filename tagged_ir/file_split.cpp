@@ -2,62 +2,93 @@
 
 #include <google/protobuf/io/coded_stream.h>
 
-#include <climits>
-
 #include "tagged_ir/file_format.h"
 
 namespace df::ir::file {
 
-using google::protobuf::io::CodedInputStream;
 using google::protobuf::io::CodedOutputStream;
 
-bool ForEachField(std::string_view bytes, llvm::function_ref<void(uint32_t tag, std::string_view whole, std::string_view inner)> visit) {
-  if (bytes.size() > INT_MAX) return false;  // protobuf writes none so large
-  CodedInputStream in(reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<int>(bytes.size()));
-  for (size_t begin = 0; begin < bytes.size();) {
-    uint32_t tag = in.ReadTag();
-    uint64_t number = 0, length = 0;
-    if (tag >> 3 == 0) return false;
-    switch (tag & 7) {
-      case 0:
-        if (!in.ReadVarint64(&number)) return false;
-        break;
-      case 1: length = 8; break;
-      case 2:
-        if (!in.ReadVarint64(&length)) return false;
-        break;
-      case 5: length = 4; break;
-      default: return false;  // groups, which ONNX has none of
-    }
-    auto inner = static_cast<size_t>(in.CurrentPosition());
-    if (length > bytes.size() - inner || !in.Skip(static_cast<int>(length))) return false;
-    size_t end = inner + length;
-    visit(tag, bytes.substr(begin, end - begin), bytes.substr(inner, length));
-    begin = end;
+Varint TakeLongVarint(const char* at, const char* end) {
+  uint64_t sum = 0;
+  for (unsigned shift = 0; shift < 70 && at != end; shift += 7) {
+    auto byte = static_cast<unsigned char>(*at++);
+    sum |= uint64_t{byte & 0x7fu} << shift;
+    if (byte < 0x80) return {at, sum};
   }
-  return true;
+  return {nullptr, 0};
+}
+
+bool AttributeView::Read(std::string_view from) {
+  *this = {};
+  bytes = from;
+  Fields fields(bytes);
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case FieldTag(onnx::AttributeProto::kNameFieldNumber): name = fields.inner(); break;
+      case FieldTag(onnx::AttributeProto::kRefAttrNameFieldNumber): reference = fields.inner(); break;
+      case NumberTag(onnx::AttributeProto::kTypeFieldNumber): type = static_cast<int64_t>(fields.number()); break;
+      case NumberTag(onnx::AttributeProto::kIFieldNumber): i = static_cast<int64_t>(fields.number()); break;
+      case FieldTag(onnx::AttributeProto::kSFieldNumber): s = fields.inner(); break;
+      case FieldTag(onnx::AttributeProto::kTFieldNumber): t = fields.inner(); break;
+      default: break;
+    }
+  }
+  return fields.AtEnd();
+}
+
+llvm::SmallVector<std::string_view, 4> AttributeView::Strings() const {
+  llvm::SmallVector<std::string_view, 4> strings;
+  Fields fields(bytes);
+  while (fields.Next())
+    if (fields.tag() == FieldTag(onnx::AttributeProto::kStringsFieldNumber)) strings.push_back(fields.inner());
+  return strings;
+}
+
+bool NodeView::Read(std::string_view bytes) {
+  name = op_type = domain = {};
+  inputs.clear();
+  outputs.clear();
+  attributes.clear();
+  Fields fields(bytes);
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case FieldTag(onnx::NodeProto::kNameFieldNumber): name = fields.inner(); break;
+      case FieldTag(onnx::NodeProto::kOpTypeFieldNumber): op_type = fields.inner(); break;
+      case FieldTag(onnx::NodeProto::kDomainFieldNumber): domain = fields.inner(); break;
+      case FieldTag(onnx::NodeProto::kInputFieldNumber): inputs.push_back(fields.inner()); break;
+      case FieldTag(onnx::NodeProto::kOutputFieldNumber): outputs.push_back(fields.inner()); break;
+      case FieldTag(onnx::NodeProto::kAttributeFieldNumber): attributes.push_back(fields.inner()); break;
+      default: break;
+    }
+  }
+  return fields.AtEnd();
+}
+
+void BeginField(int field, size_t length, std::string& out) {
+  uint8_t lead[10];  // two numbers of 32 bits
+  uint8_t* end = CodedOutputStream::WriteTagToArray(FieldTag(field), lead);
+  end = CodedOutputStream::WriteVarint32ToArray(static_cast<uint32_t>(length), end);
+  out.append(reinterpret_cast<const char*>(lead), static_cast<size_t>(end - lead));
 }
 
 bool Split(std::string_view bytes, SplitModel* model) {
-  bool good = true;
-  bool whole_model = ForEachField(bytes, [&](uint32_t tag, std::string_view whole, std::string_view inner) {
-    if (tag != FieldTag(onnx::ModelProto::kGraphFieldNumber)) {
-      model->rest += whole;
-      return;
+  Fields fields(bytes);
+  while (fields.Next()) {
+    if (fields.tag() != FieldTag(onnx::ModelProto::kGraphFieldNumber)) {
+      model->rest += fields.whole();
+      continue;
     }
     std::string graph;
-    if (!good) return;
-    good = ForEachField(inner, [&](uint32_t field, std::string_view all, std::string_view node) {
-      if (field == FieldTag(onnx::GraphProto::kNodeFieldNumber)) model->nodes.push_back(node);
-      else graph += all;
-    });
-    uint8_t lead[10];  // two numbers of 32 bits
-    uint8_t* end = CodedOutputStream::WriteTagToArray(tag, lead);
-    end = CodedOutputStream::WriteVarint32ToArray(static_cast<uint32_t>(graph.size()), end);
-    model->rest.append(reinterpret_cast<const char*>(lead), static_cast<size_t>(end - lead));
+    Fields inner(fields.inner());
+    while (inner.Next()) {
+      if (inner.tag() == FieldTag(onnx::GraphProto::kNodeFieldNumber)) model->nodes.push_back(inner.inner());
+      else graph += inner.whole();
+    }
+    if (!inner.AtEnd()) return false;
+    BeginField(onnx::ModelProto::kGraphFieldNumber, graph.size(), model->rest);
     model->rest += graph;
-  });
-  return whole_model && good;
+  }
+  return fields.AtEnd();
 }
 
 }  // namespace df::ir::file

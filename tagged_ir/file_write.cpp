@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "tagged_ir/file.h"
 #include "tagged_ir/file_format.h"
+#include "tagged_ir/file_split.h"
 
 namespace df::ir {
 namespace {
@@ -51,8 +52,7 @@ class Writer {
   }
 
   const Graph& g;
-  google::protobuf::Arena arena_;
-  onnx::GraphProto* out_ = nullptr;
+  onnx::NodeProto node_;  // the one that is being written: a message of all of them takes four times the memory of the file
   std::vector<bool> written_;
   llvm::StringMap<int64_t> string_index_;
   std::vector<const std::string*> strings_;
@@ -168,7 +168,8 @@ const char* Writer::OnnxNameOf(NodeId id) const {
 
 void Writer::WriteNode(NodeId id) {
   const Node& node = g.nodes[id];
-  onnx::NodeProto* out = out_->add_node();
+  node_.Clear();
+  onnx::NodeProto* out = &node_;
   onnx::AttributeProto* cycle = nullptr;
   if (node.op == Op::Input) {
     // The graph's input as an ordinary one, before the trigger.
@@ -217,28 +218,42 @@ void Writer::WritePort(onnx::ValueInfoProto* info, const std::string& name, Port
   for (int64_t dim : row.dims) shape->add_dim()->set_dim_value(dim);
 }
 
+// The fields in their order, as the whole message would be written.
 std::string Writer::Run() {
-  auto* model = google::protobuf::Arena::CreateMessage<onnx::ModelProto>(&arena_);
-  model->set_ir_version(kIrVersion);
-  model->set_producer_name(kProducer);
-  model->set_domain(kDomain);
-  onnx::OperatorSetIdProto* opset = model->add_opset_import();
+  onnx::ModelProto head, tail;
+  head.set_ir_version(kIrVersion);
+  head.set_producer_name(kProducer);
+  head.set_domain(kDomain);
+  onnx::OperatorSetIdProto* opset = tail.add_opset_import();
   opset->set_domain("");
   opset->set_version(kOnnxOpset);
-  opset = model->add_opset_import();
+  opset = tail.add_opset_import();
   opset->set_domain(kDomain);
   opset->set_version(kGraphFileVersion);
 
-  out_ = model->mutable_graph();
+  std::string nodes;
+  constexpr size_t kTypical = 150;  // bytes of a node
+  nodes.reserve(g.nodes.size() * kTypical);
+  written_.assign(g.nodes.size(), false);
+  for (NodeId id : DepthFirstOrder()) {
+    WriteNode(id);
+    BeginField(onnx::GraphProto::kNodeFieldNumber, node_.ByteSizeLong(), nodes);
+    node_.AppendToString(&nodes);
+  }
+  onnx::GraphProto rest;
   // ONNX wants a name that is not empty.
   bool escape = g.name.empty() || g.name.front() == '%';
-  out_->set_name(escape ? "%" + g.name : g.name);
-  written_.assign(g.nodes.size(), false);
-  for (NodeId id : DepthFirstOrder()) WriteNode(id);
-  for (const Port& port : g.graph_inputs) WritePort(out_->add_input(), port.name, port.type);
+  rest.set_name(escape ? "%" + g.name : g.name);
+  for (const Port& port : g.graph_inputs) WritePort(rest.add_input(), port.name, port.type);
   for (size_t i = 0; i < g.graph_results.size(); ++i)
-    WritePort(out_->add_output(), fmt::format("%result{}", i), g.graph_results[i].type);
-  return model->SerializeAsString();
+    WritePort(rest.add_output(), fmt::format("%result{}", i), g.graph_results[i].type);
+
+  std::string before = head.SerializeAsString();
+  BeginField(onnx::ModelProto::kGraphFieldNumber, nodes.size() + rest.ByteSizeLong(), before);
+  nodes.insert(0, before);
+  rest.AppendToString(&nodes);
+  tail.AppendToString(&nodes);
+  return nodes;
 }
 
 }  // namespace

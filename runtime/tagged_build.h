@@ -9,12 +9,10 @@
 //   Emit       slots and code
 #pragma once
 
-#include <unordered_map>
 #include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/Hashing.h"
 #include "runtime/tagged_code.h"
 
 namespace df::tagged {
@@ -22,8 +20,8 @@ namespace df::tagged {
 // The nodes of one site or loop.
 struct SiteNodes {
   ir::NodeId trigger;                  // the trigger's Call or Enter; the Delay, with or without a Call for its gradient
-  std::vector<ir::NodeId> arguments;   // Calls or Enters of values
-  std::vector<ir::NodeId> returns;     // Returns with a result, or Exits
+  llvm::SmallVector<ir::NodeId, 4> arguments;   // Calls or Enters of values
+  llvm::SmallVector<ir::NodeId, 2> returns;     // Returns with a result, or Exits
   ir::NodeId cell_return;              // of a Delay
   ir::NodeId next_trigger;             // loops: the trigger's NextIteration
   std::vector<ir::NodeId> next;        // loops: NextIterations of values
@@ -91,6 +89,25 @@ struct Item {
   uint32_t index = kNone;  // operand, side, result, branch, delivery
 };
 
+// Sets of events, each once and in order. Set 0 is the empty one.
+class EventSets {
+ public:
+  EventSets() { Intern({}); }
+  // Stands until the next Intern.
+  llvm::ArrayRef<uint32_t> operator[](uint32_t set) const {
+    return llvm::ArrayRef(members_.data() + first_[set], first_[set + 1] - first_[set]);
+  }
+  uint32_t Intern(llvm::ArrayRef<uint32_t> set);
+  uint32_t size() const { return static_cast<uint32_t>(first_.size()) - 1; }
+
+ private:
+  void Enter(uint32_t set);
+  static uint32_t Hash(llvm::ArrayRef<uint32_t> set);
+
+  std::vector<uint32_t> members_, first_{0};  // those of set i begin at first_[i]
+  std::vector<uint32_t> table_;               // by hash, each set at the first free place; kNone: free. At most half is full
+};
+
 // One scope, cut into regions.
 class Partition {
  public:
@@ -122,7 +139,7 @@ class Partition {
   std::vector<EventInfo> events;
   std::vector<RegionInfo> regions;
   std::vector<BranchInfo> branches;
-  std::vector<std::vector<uint32_t>> sets;  // sorted events
+  EventSets sets;
   llvm::DenseMap<uint32_t, uint32_t> event_of_row;
   uint32_t activation = 0;
 
@@ -134,18 +151,18 @@ class Partition {
   bool IsFalse(ir::Edge edge) const;
   uint32_t Entered(uint32_t site);
   uint32_t NewEvent(uint32_t set);
-  uint32_t Intern(std::vector<uint32_t> set);
   bool Implies(uint32_t event, uint32_t other) const;
   uint32_t Union(uint32_t a, uint32_t b);
   uint32_t Single(uint32_t event);
   uint32_t FindUnion(uint32_t a, uint32_t b);
   uint32_t SetOf(ir::Edge edge) const;
   uint32_t RegionOf(uint32_t set);
-  uint32_t Bound(std::vector<uint32_t> events);
+  uint32_t Bound(llvm::SmallVectorImpl<uint32_t>& events);
   uint32_t BranchOf(ir::Edge predicate);
   uint32_t SideEvent(ir::Edge predicate, uint32_t side);
   void Place(uint32_t set, Item item);
   llvm::ArrayRef<ir::Edge> NeededFor(ir::NodeId node) const;
+  bool IsOrdered() const;
   void SetRow(ir::NodeId node, uint32_t port, uint32_t set) { set_of_[w_.RowOf({node, port})] = set; }
   uint32_t EventRow(ir::NodeId node, uint32_t implied);
   void Visit(ir::NodeId node);
@@ -163,10 +180,6 @@ class Partition {
   ir::ScopeId scope_;
   llvm::DenseMap<uint32_t, uint32_t> set_of_;         // by row
   llvm::DenseMap<uint32_t, uint32_t> branch_of_;      // by row of the predicate
-  struct SetHash {
-    size_t operator()(const std::vector<uint32_t>& set) const { return llvm::hash_combine_range(set.begin(), set.end()); }
-  };
-  std::unordered_map<std::vector<uint32_t>, uint32_t, SetHash> set_ids_;
   std::vector<uint32_t> single_;                        // by event: the set of it alone, once there is one
   llvm::DenseMap<std::pair<uint32_t, uint32_t>, uint32_t> unions_;  // that have been asked for
   // BranchMerges of one predicate whose sides come at the same moments share one event.
@@ -177,7 +190,7 @@ class Partition {
   llvm::DenseMap<uint32_t, std::vector<MergeGroup>> merge_groups_;  // by row of the predicate
   std::vector<bool> visited_;    // by index in the scope
   std::vector<bool> loop_only_;  // likewise: BranchMerges of which only NextIterations and Exits see the result
-  llvm::DenseMap<uint32_t, uint32_t> region_ids_;     // by set
+  std::vector<uint32_t> region_ids_;  // by set
 };
 
 // Puts the ops of a region's local items that are deferred together next to each other, behind an item Defer whose index is

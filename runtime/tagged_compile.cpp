@@ -224,7 +224,8 @@ void Compiler::EmitEvents(ir::ScopeId scope) {
   code.ready_bytes = static_cast<uint32_t>((part.regions.size() + 7) / 8);
   for (uint32_t r = 0; r < part.regions.size(); ++r) {
     Region& region = code.regions[r];
-    region.events = part.sets[part.regions[r].set];
+    llvm::ArrayRef<uint32_t> set = part.sets[part.regions[r].set];
+    region.events.assign(set.begin(), set.end());
     if (region.events.size() > 1) {
       region.mask = code.num_masks++;
       region.bits = static_cast<uint8_t>((1u << region.events.size()) - 1);
@@ -252,8 +253,8 @@ void Compiler::EmitEvents(ir::ScopeId scope) {
     branch.is_bool = g_.types.Kind(g_.TypeOf(from.predicate).type) == ir::TypeKind::Bool;
     branch.watched = from.watched;
     branch.sides = from.sides;
-    branch.merges = from.merges;
-    branch.switches = from.switches;
+    branch.merges = std::move(from.merges);
+    branch.switches = std::move(from.switches);
     code.branches.push_back(std::move(branch));
   }
 }

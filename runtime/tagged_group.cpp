@@ -40,6 +40,7 @@ class Grouping {
   bool Reaches(NodeId value, const SiteNodes& site) const;
   bool SeparateLate();
   bool IsLateSource(NodeId id);
+  bool FindWithoutCycles(const std::vector<NodeId>& nodes);
   void FindComponents(const std::vector<NodeId>& nodes);
   bool Separate(NodeId from, uint32_t operand, uint32_t row, Edge trigger, llvm::ArrayRef<NodeId> arguments,
                 llvm::ArrayRef<NodeId> results);
@@ -166,9 +167,27 @@ bool Grouping::IsLateSource(NodeId id) {
   }
 }
 
+// Where each node has a larger number than those before it, there are no cycles: each is a component by itself. Else false.
+bool Grouping::FindWithoutCycles(const std::vector<NodeId>& nodes) {
+  std::vector<NodeId> before;
+  for (NodeId id : nodes) {
+    before.clear();
+    Predecessors(id, before);
+    bool late = IsLateSource(id);
+    for (NodeId from : before) {
+      if (from >= id) return false;
+      late |= late_[from.index];
+    }
+    component_[id.index] = id.index;
+    late_[id.index] = late;
+  }
+  return true;
+}
+
 // Tarjan's strongly connected components along Predecessors, without recursion: a component is finished after all that it
 // hangs on, so that lateness is known then.
 void Grouping::FindComponents(const std::vector<NodeId>& nodes) {
+  if (FindWithoutCycles(nodes)) return;
   uint32_t count = static_cast<uint32_t>(nodes.size());
   for (uint32_t i = 0; i < count; ++i) local_[nodes[i].index] = i;
   std::vector<uint32_t> number(count, kNone), low(count, 0);

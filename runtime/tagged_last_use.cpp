@@ -8,8 +8,8 @@
 //     has come to the use if an event of this region is an answer to it: a result of that call, the value of that Force.
 // Where this cannot be shown the value stays until the frame is finished.
 #include <algorithm>
-#include <map>
 #include <set>
+#include <utility>
 
 #include "runtime/tagged_build.h"
 
@@ -30,6 +30,7 @@ struct SlotUse {
   bool* last = nullptr;          // where to say so, in a delivery
   uint32_t* listed = nullptr;    // in Program::lists
   uint16_t aux = 0;              // in the instruction
+  uint32_t before = kNone;       // the use of the slot that was found before this one
 };
 
 class LastUses {
@@ -38,14 +39,19 @@ class LastUses {
       : p_(program), w_(wiring), part_(part), scope_(program.scopes[scope.index]) {}
 
   void Run() {
+    side_of_.assign(part_.events.size(), {kNone, 0});
+    implied_.resize(scope_.regions.size());
+    sides_.resize(scope_.regions.size());
     for (uint32_t b = 0; b < part_.branches.size(); ++b)
       for (uint32_t side = 0; side < part_.branches[b].sides.size(); ++side)
         if (uint32_t event = part_.branches[b].sides[side]; event != kNone) side_of_[event] = {b, side};
     for (uint32_t row : w_.read_by_outers[scope_.id.index]) stays_.insert(p_.slot_of[row]);
     for (uint32_t r = 0; r < scope_.regions.size(); ++r)
       for (uint32_t pc = scope_.regions[r].pc; p_.code[pc].code != Code::End; ++pc) Collect(pc, r);
-    for (uint32_t slot = 0; slot < uses_.size(); ++slot) {
-      std::vector<SlotUse>& uses = uses_[slot];
+    std::vector<SlotUse> uses;
+    for (uint32_t slot = 0; slot < last_use_.size(); ++slot) {
+      uses.clear();
+      for (uint32_t use = last_use_[slot]; use != kNone; use = uses_[use].before) uses.push_back(uses_[use]);
       if (stays_.count(slot) || uses.size() > kMaxUses) continue;
       for (SlotUse& use : uses)
         if (std::all_of(uses.begin(), uses.end(), [&](const SlotUse& other) { return &other == &use || Before(other, use); }))
@@ -54,10 +60,13 @@ class LastUses {
   }
 
  private:
+  using Side = std::pair<uint32_t, uint32_t>;  // branch and side
+
   void Add(uint32_t operand, SlotUse use) {
     if (operand == kNone || IsConstant(operand)) return;
-    if (operand >= uses_.size()) uses_.resize(operand + 1);
-    uses_[operand].push_back(use);
+    if (operand >= last_use_.size()) last_use_.resize(operand + 1, kNone);
+    use.before = std::exchange(last_use_[operand], static_cast<uint32_t>(uses_.size()));
+    uses_.push_back(use);
   }
 
   void AddDeliveries(std::vector<Delivery>& list, uint32_t pc, uint32_t region, bool may_be_early) {
@@ -127,9 +136,9 @@ class LastUses {
 
   // All events that have happened when the region runs, as far as they are found.
   const std::vector<uint32_t>& Implied(uint32_t region) {
-    auto [it, added] = implied_.try_emplace(region);
-    std::vector<uint32_t>& all = it->second;
-    if (!added) return all;
+    std::vector<uint32_t>& all = implied_[region];
+    if (!all.empty()) return all;
+    all.reserve(16);
     all = scope_.regions[region].events;
     for (size_t i = 0; i < all.size() && all.size() < kMaxImplied; ++i)
       for (uint32_t event : part_.sets[part_.events[all[i]].set])
@@ -163,14 +172,24 @@ class LastUses {
     return false;
   }
 
+  // The sides that are taken when the region runs, in order.
+  llvm::ArrayRef<Side> Sides(uint32_t region) {
+    if (sides_[region].known) return sides_[region].taken;
+    sides_[region].known = true;
+    llvm::SmallVector<Side, 4>& taken = sides_[region].taken;
+    for (uint32_t event : Implied(region))
+      if (side_of_[event].first != kNone) taken.push_back(side_of_[event]);
+    llvm::sort(taken);
+    return taken;
+  }
+
+  // Whether the regions need different sides of some predicate.
   bool Exclude(uint32_t a, uint32_t b) {
-    for (uint32_t event : Implied(a)) {
-      auto it = side_of_.find(event);
-      if (it == side_of_.end()) continue;
-      auto [branch, side] = it->second;
-      const std::vector<uint32_t>& sides = part_.branches[branch].sides;
-      for (uint32_t other = 0; other < sides.size(); ++other)
-        if (other != side && sides[other] != kNone && Has(b, sides[other])) return true;
+    llvm::ArrayRef<Side> these = Sides(a), those = Sides(b);
+    for (const Side *i = these.begin(), *k = those.begin(); i != these.end() && k != those.end();) {
+      if (i->first == k->first && i->second != k->second) return true;
+      if (*i < *k) ++i;
+      else ++k;
     }
     return false;
   }
@@ -179,10 +198,16 @@ class LastUses {
   const Wiring& w_;
   const Partition& part_;
   const ScopeCode& scope_;
-  std::vector<std::vector<SlotUse>> uses_;  // by slot
-  std::set<uint32_t> stays_;                       // slots
-  llvm::DenseMap<uint32_t, std::pair<uint32_t, uint32_t>> side_of_;  // by event: branch and side
-  llvm::DenseMap<uint32_t, std::vector<uint32_t>> implied_;          // by region
+  std::vector<SlotUse> uses_;
+  std::vector<uint32_t> last_use_;                      // by slot: in uses_, the last one that was found
+  std::set<uint32_t> stays_;                            // slots
+  std::vector<Side> side_of_;                           // by event; kNone: it is no side
+  struct Taken {
+    bool known = false;
+    llvm::SmallVector<Side, 4> taken;
+  };
+  std::vector<Taken> sides_;                            // by region
+  std::vector<std::vector<uint32_t>> implied_;          // by region; empty if it was not asked for, or waits for nothing
 };
 
 }  // namespace

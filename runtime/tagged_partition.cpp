@@ -24,6 +24,32 @@ constexpr uint32_t kMaxSteps = 200;  // of a search for an implication; giving u
 
 }  // namespace
 
+uint32_t EventSets::Hash(llvm::ArrayRef<uint32_t> set) {
+  uint64_t hash = set.size();
+  for (uint32_t event : set) hash = (hash ^ event) * 0x9e3779b97f4a7c15;
+  return static_cast<uint32_t>(hash >> 32);
+}
+
+void EventSets::Enter(uint32_t set) {
+  size_t mask = table_.size() - 1, at = Hash((*this)[set]) & mask;
+  while (table_[at] != kNone) at = (at + 1) & mask;
+  table_[at] = set;
+}
+
+uint32_t EventSets::Intern(llvm::ArrayRef<uint32_t> set) {
+  if (table_.size() < 2 * (size() + 1)) {
+    table_.assign(std::max<size_t>(16, 2 * table_.size()), kNone);
+    for (uint32_t known = 0; known < size(); ++known) Enter(known);
+  }
+  size_t mask = table_.size() - 1, at = Hash(set) & mask;
+  for (; table_[at] != kNone; at = (at + 1) & mask)
+    if ((*this)[table_[at]] == set) return table_[at];
+  table_[at] = size();
+  members_.insert(members_.end(), set.begin(), set.end());
+  first_.push_back(static_cast<uint32_t>(members_.size()));
+  return table_[at];
+}
+
 uint32_t Partition::NewEvent(uint32_t set) {
   uint32_t level = 0;
   for (uint32_t event : sets[set]) level = std::max(level, events[event].level + 1);
@@ -31,11 +57,6 @@ uint32_t Partition::NewEvent(uint32_t set) {
   return static_cast<uint32_t>(events.size() - 1);
 }
 
-uint32_t Partition::Intern(std::vector<uint32_t> set) {
-  auto [it, added] = set_ids_.try_emplace(set, static_cast<uint32_t>(sets.size()));
-  if (added) sets.push_back(std::move(set));
-  return it->second;
-}
 
 // Whether `other` has certainly happened when `event` does.
 bool Partition::Implies(uint32_t event, uint32_t other) const {
@@ -55,7 +76,7 @@ bool Partition::Implies(uint32_t event, uint32_t other) const {
 
 uint32_t Partition::Single(uint32_t event) {
   if (single_.size() <= event) single_.resize(events.size(), kNone);
-  if (single_[event] == kNone) single_[event] = Intern({event});
+  if (single_[event] == kNone) single_[event] = sets.Intern(event);
   return single_[event];
 }
 
@@ -69,13 +90,13 @@ uint32_t Partition::Union(uint32_t a, uint32_t b) {
 }
 
 uint32_t Partition::FindUnion(uint32_t a, uint32_t b) {
-  llvm::SmallVector<uint32_t, 16> all;
-  std::set_union(sets[a].begin(), sets[a].end(), sets[b].begin(), sets[b].end(), std::back_inserter(all));
-  std::vector<uint32_t> needed;
+  llvm::ArrayRef<uint32_t> one = sets[a], other_one = sets[b];
+  llvm::SmallVector<uint32_t, 16> all, needed;
+  std::set_union(one.begin(), one.end(), other_one.begin(), other_one.end(), std::back_inserter(all));
   for (uint32_t event : all)
     if (std::none_of(all.begin(), all.end(), [&](uint32_t other) { return other != event && Implies(other, event); }))
       needed.push_back(event);
-  return Bound(std::move(needed));
+  return Bound(needed);
 }
 
 bool Partition::IsFalse(Edge edge) const {
@@ -127,16 +148,16 @@ bool Partition::IsLater(Edge value, llvm::ArrayRef<Edge> triggers) {
 }
 
 // At most kMaxBits events that together say the same.
-uint32_t Partition::Bound(std::vector<uint32_t> all) {
+uint32_t Partition::Bound(llvm::SmallVectorImpl<uint32_t>& all) {
   while (all.size() > kMaxBits) {
-    std::vector<uint32_t> fewer;
+    llvm::SmallVector<uint32_t, 16> fewer;
     for (size_t i = 0; i < all.size(); i += kMaxBits) {
-      std::vector<uint32_t> part(all.begin() + i, all.begin() + std::min(all.size(), i + kMaxBits));
+      llvm::ArrayRef<uint32_t> part = llvm::ArrayRef<uint32_t>(all).slice(i, std::min(kMaxBits, all.size() - i));
       if (part.size() == 1) {
         fewer.push_back(part[0]);
         continue;
       }
-      uint32_t set = Intern(std::move(part));
+      uint32_t set = sets.Intern(part);
       uint32_t region = RegionOf(set);
       if (regions[region].done == kNone) regions[region].done = NewEvent(set);
       fewer.push_back(regions[region].done);
@@ -144,7 +165,7 @@ uint32_t Partition::Bound(std::vector<uint32_t> all) {
     std::sort(fewer.begin(), fewer.end());
     all = std::move(fewer);
   }
-  return Intern(std::move(all));
+  return sets.Intern(all);
 }
 
 uint32_t Partition::SetOf(Edge edge) const {
@@ -153,9 +174,12 @@ uint32_t Partition::SetOf(Edge edge) const {
 }
 
 uint32_t Partition::RegionOf(uint32_t set) {
-  auto [it, added] = region_ids_.try_emplace(set, static_cast<uint32_t>(regions.size()));
-  if (added) regions.push_back({set, kNone, {}, {}});
-  return it->second;
+  if (region_ids_.size() <= set) region_ids_.resize(sets.size(), kNone);
+  if (region_ids_[set] == kNone) {
+    region_ids_[set] = static_cast<uint32_t>(regions.size());
+    regions.push_back({set, kNone, {}, {}});
+  }
+  return region_ids_[set];
 }
 
 uint32_t Partition::BranchOf(Edge predicate) {
@@ -180,7 +204,9 @@ uint32_t Partition::SideEvent(Edge predicate, uint32_t side) {
 void Partition::Place(uint32_t set, Item item) {
   if (set == kNever) return;
   RegionInfo& region = regions[RegionOf(set)];
-  (IsTail(item.code) ? region.tail : region.local).push_back(item);
+  std::vector<Item>& items = IsTail(item.code) ? region.tail : region.local;
+  if (items.empty()) items.reserve(4);
+  items.push_back(item);
 }
 
 // The operands that must have come before anything can be said of the node's results.
@@ -207,10 +233,19 @@ llvm::ArrayRef<Edge> Partition::NeededFor(NodeId id) const {
   }
 }
 
+// Whether each node has a larger number than those that it waits for: then numbers are the order.
+bool Partition::IsOrdered() const {
+  return llvm::all_of(w_.nodes_in[scope_.index], [&](NodeId id) {
+    auto before = [&](Edge edge) { return edge.node < id && g_.nodes[edge.node].scope == scope_; };
+    return llvm::all_of(NeededFor(id), before) && (g_.nodes[id].op != Op::BranchMerge || llvm::all_of(g_.InputsOf(id).drop_front(), before));
+  });
+}
+
 // Operands first, else by number; a BranchMerge after its sides, unless it is in a cycle with them. What waits for itself
 // is left out: it never fires.
 std::vector<NodeId> Partition::Order() const {
   const std::vector<NodeId>& nodes = w_.nodes_in[scope_.index];
+  if (IsOrdered()) return nodes;
   // By place in `nodes`, which is ordered by number. Users of a node: a list through `next`, newest first.
   struct Waiting {
     uint32_t needed = 0, sides = 0;
@@ -528,8 +563,6 @@ void Partition::PlaceRest() {
 }
 
 bool Partition::Run() {
-  sets.push_back({});
-  set_ids_[{}] = 0;
   activation = NewEvent(0);
   visited_.assign(w_.nodes_in[scope_.index].size(), false);
   bool as_found = !w_.order.empty() && llvm::none_of(w_.nodes_in[scope_.index], [&](NodeId id) { return w_.waits[id.index]; });
@@ -556,8 +589,8 @@ bool Partition::Run() {
   // An event is made after those that it implies. So if all that region A waits for is implied by what B waits for, then
   // A's events, latest first, come before B's in the order of the alphabet: in this order values are there when used.
   std::stable_sort(regions.begin(), regions.end(), [&](const RegionInfo& a, const RegionInfo& b) {
-    return std::lexicographical_compare(sets[a.set].rbegin(), sets[a.set].rend(), sets[b.set].rbegin(),
-                                        sets[b.set].rend());
+    llvm::ArrayRef<uint32_t> one = sets[a.set], other = sets[b.set];
+    return std::lexicographical_compare(one.rbegin(), one.rend(), other.rbegin(), other.rend());
   });
   for (RegionInfo& region : regions) {
     if (region.done != kNone) region.local.push_back({Code::Fire, NodeId(), region.done});

@@ -24,6 +24,10 @@ Wiring::Wiring(const ir::Graph& graph) : g(graph) {
   surely.assign(g.results.size(), false);
   waits.assign(g.nodes.size(), false);
   implied.assign(g.inputs.size(), false);
+  std::vector<uint32_t> sizes(g.scopes.size());
+  for (const ir::Node& node : g.nodes) ++sizes[node.scope.index];
+  for (uint32_t i = 0; i < g.scopes.size(); ++i) nodes_in[i].reserve(sizes[i]);
+  index_in_scope.reserve(g.nodes.size());
   for (uint32_t i = 0; i < g.nodes.size(); ++i) {
     NodeId id(i);
     const ir::Node& node = g.nodes[id];

@@ -64,14 +64,4 @@ void Graph::ReplaceInputs(NodeId node, llvm::ArrayRef<Edge> in) {
   inputs.insert(inputs.end(), in.begin(), in.end());
 }
 
-llvm::ArrayRef<Edge> Graph::InputsOf(NodeId node) const {
-  const Node& n = nodes[node];
-  return llvm::ArrayRef<Edge>(inputs).slice(n.first_input, n.num_inputs);
-}
-
-llvm::ArrayRef<PortType> Graph::ResultsOf(NodeId node) const {
-  const Node& n = nodes[node];
-  return llvm::ArrayRef<PortType>(results).slice(n.first_result, n.num_results);
-}
-
 }  // namespace df::ir

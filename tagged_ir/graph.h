@@ -185,8 +185,14 @@ struct Graph {
   void ReplaceInputs(NodeId node, llvm::ArrayRef<Edge> in);
   void SetInput(NodeId node, uint32_t index, Edge edge) { inputs[nodes[node].first_input + index] = edge; }
 
-  llvm::ArrayRef<Edge> InputsOf(NodeId node) const;
-  llvm::ArrayRef<PortType> ResultsOf(NodeId node) const;
+  llvm::ArrayRef<Edge> InputsOf(NodeId node) const {
+    const Node& n = nodes[node];
+    return llvm::ArrayRef<Edge>(inputs.data() + n.first_input, n.num_inputs);
+  }
+  llvm::ArrayRef<PortType> ResultsOf(NodeId node) const {
+    const Node& n = nodes[node];
+    return llvm::ArrayRef<PortType>(results.data() + n.first_result, n.num_results);
+  }
   PortType TypeOf(Edge edge) const { return results[nodes[edge.node].first_result + edge.port]; }
   SiteId SiteOf(NodeId node) const { return SiteId(nodes[node].attr); }
   ScopeId LoopOf(NodeId node) const { return ScopeId(nodes[node].attr); }

@@ -59,8 +59,9 @@ bool Verifier::CheckHandles(NodeId id) {
     if (result.lazy && (kind == TypeKind::Trigger || kind == TypeKind::Alt || kind == TypeKind::Activations))
       return FailAt(id, "a {} is never lazy", g.types.Print({result.type}));
   }
-  for (uint32_t k = 0; k < node.num_inputs; ++k) {
-    Edge edge = g.InputsOf(id)[k];
+  llvm::ArrayRef<Edge> in = g.InputsOf(id);
+  for (uint32_t k = 0; k < in.size(); ++k) {
+    Edge edge = in[k];
     if (!g.nodes.Contains(edge.node)) return FailAt(id, "operand {} is no node", k);
     if (edge.port >= g.nodes[edge.node].num_results)
       return FailAt(id, "operand {} is result {} of {}, which has {}", k, edge.port, Name(edge.node),
@@ -90,17 +91,19 @@ bool Verifier::CheckSignature(NodeId id) {
                     g.types.Print({variable}));
     return true;
   };
-  for (uint32_t k = 0; k < node.num_inputs; ++k) {
+  llvm::ArrayRef<Edge> in = g.InputsOf(id);
+  for (uint32_t k = 0; k < in.size(); ++k) {
     const Place& place = *PlaceAt(signature.operands, k);
-    PortType type = g.TypeOf(g.InputsOf(id)[k]);
+    PortType type = g.TypeOf(in[k]);
     if (!match(place, type, "operand", k)) return false;
     if (type.lazy && !place.lazy)
       return FailAt(id, "operand {} may be a reference, and has to be a value", k);
     if (type.lazy && place.variable != kNoVariable) lazy[place.variable] = true;
   }
-  for (uint32_t k = 0; k < node.num_results; ++k) {
+  llvm::ArrayRef<PortType> out = g.ResultsOf(id);
+  for (uint32_t k = 0; k < out.size(); ++k) {
     const Place& place = *PlaceAt(signature.results, k);
-    PortType type = g.ResultsOf(id)[k];
+    PortType type = out[k];
     if (!match(place, type, "result", k)) return false;
     if (type.lazy && !place.lazy) return FailAt(id, "result {} cannot be a reference", k);
     if (place.lazy && !type.lazy && place.variable != kNoVariable && lazy[place.variable])

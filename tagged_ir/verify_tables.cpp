@@ -1,5 +1,6 @@
 // The tables of a graph, each for itself: see verify.h.
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/ConvertUTF.h"
@@ -15,6 +16,7 @@ constexpr size_t kMaxConstructors = 65536;
 constexpr size_t kMaxFields = 65536;
 
 bool IsUtf8(const std::string& text) {
+  if (llvm::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; })) return true;
   const auto* begin = reinterpret_cast<const llvm::UTF8*>(text.data());
   return llvm::isLegalUTF8String(&begin, begin + text.size());
 }

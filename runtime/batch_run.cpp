@@ -14,6 +14,7 @@
 #include "backends/cpu/product.h"
 #include "runtime/batch_plan.h"
 #include "runtime/batch_scratch.h"
+#include "runtime/pieces.h"
 #include "runtime/tensor_kernels.h"
 #include "tagged_ir/tensor_rules.h"
 
@@ -210,12 +211,20 @@ void BatchRun::ForRuns(const BatchRegion::Item& item, uint32_t value, F f) {
     one_run &= rows == 1 || (!x.at && !x.shared && x.stride == BytesOf(TypeOf(item.in[k])));
     in[k] = x.Row(0);
   }
-  if (one_run) return f(in, out.base, count * rows);
+  auto run = [&](char* to, size_t all) {
+    InPieces(all, kPiece, [&](size_t first, size_t some) {
+      const char* from[3] = {};
+      for (size_t k = 0; k < item.in.size(); ++k) from[k] = in[k] + first * ir::ElementBytes(TypeOf(item.in[k]).element);
+      f(from, to + first * ir::ElementBytes(TypeOf(value).element), some);
+    });
+  };
+  if (one_run) return run(out.base, count * rows);
   const Rows from[3] = {values_[item.in[0]], item.in.size() > 1 ? values_[item.in[1]] : Rows(), item.in.size() > 2 ? values_[item.in[2]] : Rows()};
   char* to = out.base;
   for (size_t i = 0; i < rows; ++i, to += out.stride) {
     for (size_t k = 0; k < item.in.size(); ++k) in[k] = from[k].Row(i);
-    f(in, to, count);
+    if (count <= kPiece) f(in, to, count);
+    else run(to, count);
   }
 }
 
@@ -349,7 +358,7 @@ void BatchRun::Expand(const BatchRegion::Item& item, uint32_t value) {
     std::memcpy(to, x.words ? reinterpret_cast<const char*>(&x.words[i]) : x.Row(i), block);
     for (size_t done = block; done < bytes;) {
       size_t more = std::min(done, bytes - done);
-      std::memcpy(to + done, to, more);
+      CopyInPieces(to + done, to, more);
       done += more;
     }
   }
@@ -485,6 +494,7 @@ void BatchRun::Chain(const BatchRegion::Stage& chain) {
   const size_t strip = std::min(most, by_rows ? all : row_elements);
   FindPlaces(chain, ops, strip);
   auto compute = [&] {
+    GiveUpIfAsked();
     for (auto& [value, rows] : inputs) values_[value] = Shifted(rows, value);
     for (uint32_t op : ops) Compute(region_.ops[op], region_.num_operands + op);
   };

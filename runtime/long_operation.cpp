@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/memory.h"
+#include "runtime/pieces.h"
 
 namespace df {
 
@@ -63,10 +64,28 @@ void Abandon() {
 
 void AbortLongOperation(Stop stop) noexcept {
   long_operation::State& state = long_operation::state;
-  state.wanted = static_cast<std::sig_atomic_t>(stop);
+  __atomic_store_n(&state.wanted, static_cast<std::sig_atomic_t>(stop), __ATOMIC_RELAXED);  // others may look at it: WorkFor
   if (state.running && !state.shielded) siglongjmp(state.context, 1);
 }
 
-void ClearAbort() noexcept { long_operation::state.wanted = 0; }
+void ClearAbort() noexcept { __atomic_store_n(&long_operation::state.wanted, 0, __ATOMIC_RELAXED); }
+
+// ---------------------------------------------------------------- in pieces
+
+namespace {
+
+thread_local constinit Asked other_asked = nullptr;
+
+void Look() {
+  if (auto wanted = __atomic_load_n(WhatIAmAsked(), __ATOMIC_RELAXED)) throw OperationAborted{static_cast<Stop>(wanted)};
+}
+[[maybe_unused]] const bool looks = (look_between_pieces = &Look) != nullptr;
+
+}  // namespace
+
+Asked WhatIAmAsked() { return other_asked ? other_asked : &long_operation::state.wanted; }
+
+WorkFor::WorkFor(Asked other) : before_(other_asked) { other_asked = other; }
+WorkFor::~WorkFor() { other_asked = before_; }
 
 }  // namespace df

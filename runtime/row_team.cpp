@@ -70,6 +70,7 @@ bool RowTeam::TakePart(bool here) {
       memory::Counters& counters = memory::counters;
       counters.peak = counters.current;
       memory::LimitScope scope(counters.current, available_);
+      WorkFor caller(asked_);
       int64_t before = counters.current;
       (*work_)(left - 1, false);
       int64_t took = counters.peak - before, most = most_.load();
@@ -87,6 +88,7 @@ void RowTeam::Run(uint32_t parts, Work work) {
   if (helpers_.empty()) Begin();
   work_ = &work;
   available_ = memory::Available() / threads_;
+  asked_ = WhatIAmAsked();
   most_.store(0);
   error_ = nullptr;
   unfinished_.store(parts);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "llvm/ADT/STLExtras.h"
+#include "runtime/pieces.h"
 
 namespace df {
 
@@ -38,6 +39,7 @@ class RowTeam {
   std::vector<std::thread> helpers_;
   const Work* work_ = nullptr;         // of those parts
   uint64_t available_ = 0;             // bytes for each helper
+  Asked asked_ = nullptr;              // whether the caller is to give up
   std::atomic<uint32_t> untaken_{0};   // parts
   std::atomic<uint32_t> unfinished_{0};
   std::atomic<uint32_t> round_{0};     // helpers wait for the next

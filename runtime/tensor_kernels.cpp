@@ -7,6 +7,7 @@
 #include "backends/cpu/reduce.h"
 #include "fmt/format.h"
 #include "runtime/accumulate.h"
+#include "runtime/pieces.h"
 #include "runtime/tensor.h"
 #include "tagged_ir/tensor_rules.h"
 
@@ -85,7 +86,7 @@ class TensorFiring {
   Value Own() const {
     if (Value own = Take(0); TensorIn(own)) return own;
     Value copy = New();
-    std::memcpy(TensorIn(copy)->data(), Operand(0).data(), Operand(0).bytes());
+    CopyInPieces(TensorIn(copy)->data(), Operand(0).data(), Operand(0).bytes());
     return copy;
   }
   // What an op writes that gives a scalar or a tensor: room for the one element, and its value afterwards.
@@ -154,7 +155,9 @@ Value TensorFiring::Elementwise() {
     ForNumbers(x.element(), [&](auto from) {
       ForNumbers(ResultElement(), [&](auto to) {
         if constexpr (!std::is_same_v<decltype(from), decltype(to)>)
-          cpu::Convert(x.as<decltype(from)>(), TensorIn(out)->as<decltype(to)>(), count);
+          InPieces(count, kPiece, [&](size_t at, size_t n) {
+            cpu::Convert(x.as<decltype(from)>() + at, TensorIn(out)->as<decltype(to)>() + at, n);
+          });
       });
     });
     return out;
@@ -167,16 +170,20 @@ Value TensorFiring::Elementwise() {
   bool compare = ir::IsComparison(op_);
   out = compare && x.element() != TypeKind::Bool ? New() : Reuse();
   if (compare) {
-    good = ForElements(x.element(), [&](auto t) {
+    ForElements(x.element(), [&](auto t) {
       using T = decltype(t);
-      return cpu::Compare(op_, x.as<T>(), Operand(1).as<T>(), TensorIn(out)->as<uint8_t>(), count);
+      const T *a = x.as<T>(), *b = Operand(1).as<T>();
+      InPieces(count, kPiece, [&](size_t at, size_t n) { good &= cpu::Compare(op_, a + at, b + at, TensorIn(out)->as<uint8_t>() + at, n); });
     });
   } else {
-    good = ForNumbers(x.element(), [&](auto t) {
+    ForNumbers(x.element(), [&](auto t) {
       using T = decltype(t);
+      const T *a = x.as<T>(), *b = in_.size() == 2 ? Operand(1).as<T>() : nullptr;
       T* to = TensorIn(out)->as<T>();
-      if (in_.size() == 2) return cpu::Binary(op_, x.as<T>(), Operand(1).as<T>(), to, count);
-      return x.dims().empty() ? cpu::UnaryOfNumbers(op_, x.as<T>(), to, count) : cpu::Unary(op_, x.as<T>(), to, count);
+      InPieces(count, kPiece, [&](size_t at, size_t n) {
+        if (b) good &= cpu::Binary(op_, a + at, b + at, to + at, n);
+        else good &= x.dims().empty() ? cpu::UnaryOfNumbers(op_, a, to, n) : cpu::Unary(op_, a + at, to + at, n);
+      });
     });
   }
   return good ? out : Unsupported();
@@ -186,7 +193,9 @@ Value TensorFiring::Where() {
   Value out = New();
   ForElements(ResultElement(), [&](auto t) {
     using T = decltype(t);
-    cpu::Select(Operand(0).as<uint8_t>(), Operand(1).as<T>(), Operand(2).as<T>(), TensorIn(out)->as<T>(), Operand(0).count());
+    InPieces(Operand(0).count(), kPiece, [&](size_t at, size_t n) {
+      cpu::Select(Operand(0).as<uint8_t>() + at, Operand(1).as<T>() + at, Operand(2).as<T>() + at, TensorIn(out)->as<T>() + at, n);
+    });
   });
   return out;
 }
@@ -312,7 +321,7 @@ Value TensorFiring::Reshape() {
     return in_[0];
   }
   Value out = New();
-  std::memcpy(TensorIn(out)->data(), x->data(), x->bytes());
+  CopyInPieces(TensorIn(out)->data(), x->data(), x->bytes());
   return out;
 }
 
@@ -329,7 +338,7 @@ Value TensorFiring::Expand() {
   }
   for (size_t done = block; done < to.bytes();) {  // what is there is copied behind itself, twice as much each time
     size_t more = std::min(done, to.bytes() - done);
-    std::memcpy(to.data() + done, to.data(), more);
+    CopyInPieces(to.data() + done, to.data(), more);
     done += more;
   }
   return out;
@@ -381,7 +390,11 @@ Value TensorFiring::Text() {
   constexpr size_t kLongestElement = 25;  // of any type, with a comma
   if (x.count() > memory::Available() / kLongestElement) throw std::bad_alloc();
   std::string text;
-  ShowTensor(x, [&](std::string_view part) { text += part; });
+  size_t parts = 0;
+  ShowTensor(x, [&](std::string_view part) {
+    if (++parts % kPiece == 0) GiveUpIfAsked();
+    text += part;
+  });
   return Value::Adopt(ValueKind::Object, new TextObject(std::move(text)));
 }
 

@@ -8,6 +8,7 @@
 import json
 import os
 import pty
+import re
 import signal
 import stat
 import subprocess
@@ -372,6 +373,21 @@ def inside_one_operation(d):
     assert code == 130 and out.startswith(b"(1,") and b"interrupted" in err and seconds < SOON, (code, out[:40], err, seconds)
     # The prompt goes on.
     d.expect(3, "repl", stdin=":load power.df\n:set timeout 400ms\nf 40 3 == 0\n:unset timeout\n1 + 1\n", out="2\n", err="time limit")
+
+
+@test
+def inside_one_tensor_op(d):
+    """The same in one op on large tensors, which says where it stands; only the watchdog, a second late, would not know."""
+    head = "import qualified Tensor as T\na :: Tensor Float [%s]\na = T.normal 1\nmain = "
+    d.file("product.df", head % "9000, 9000" + "T.sum (T.matmul a a)\n")
+    d.file("random.df", head % "400000000" + "T.sum a\n")
+    d.file("shown.df", head % "60000000" + "a\n")
+    for file, engine, how in (("product.df", "tagged", "--threads=2"), ("product.df", "tagged", "--batch=off"), ("product.df", "reference", "--batch=off"),
+                              ("random.df", "tagged", "--threads=1"), ("shown.df", "tagged", "--threads=1")):
+        _, err = d.expect(3, "run", file, "--engine=" + engine, how, "--timeout=2s")
+        assert re.match(r"error: the time limit of 2 s is reached\n  at %s:\d+:\d+ in `(main|a)`\n" % file, err), (file, engine, how, err)
+    # The prompt goes on.
+    d.expect(3, "repl", stdin=":load product.df\n:set timeout 2s\nmain\n:unset timeout\n1 + 1\n", out="2\n", err="time limit")
 
 
 @test

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "llvm/ADT/SmallVector.h"
+#include "runtime/pieces.h"
 
 namespace df::cpu {
 namespace {
@@ -16,7 +17,12 @@ void TransposeWords(const char* from, llvm::ArrayRef<int64_t> dims, llvm::ArrayR
   size_t rank = dims.size();
   llvm::SmallVector<int64_t, 8> at(rank, 0);
   int64_t row = 0;  // where the current innermost row begins
+  int64_t moved = 0;
   while (true) {
+    if ((moved += dims[rank - 1]) >= static_cast<int64_t>(kPiece)) {
+      GiveUpIfAsked();
+      moved = 0;
+    }
     for (int64_t i = 0; i < dims[rank - 1]; ++i) *out++ = x[row + i * strides[rank - 1]];
     size_t axis = rank - 1;
     while (axis-- > 0) {
@@ -38,7 +44,7 @@ void Transpose(const char* x, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<uint8
   for (int64_t dim : dims) count *= dim;
   if (count == 0) return;
   if (rank < 2) {
-    std::memcpy(out, x, static_cast<size_t>(count) * size);
+    CopyInPieces(out, x, static_cast<size_t>(count) * size);
     return;
   }
   llvm::SmallVector<int64_t, 8> stride(rank, 1), to_dims, to_strides;
@@ -56,7 +62,10 @@ void Transpose(const char* x, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<uint8
 
 void CopyBlocks(const char* x, size_t from_stride, char* out, size_t to_stride, size_t bytes, size_t count) {
   if (bytes == 0) return;
-  for (size_t i = 0; i < count; ++i) std::memcpy(out + i * to_stride, x + i * from_stride, bytes);
+  for (size_t i = 0; i < count; ++i) {
+    if (i % kPiece == kPiece - 1) GiveUpIfAsked();
+    CopyInPieces(out + i * to_stride, x + i * from_stride, bytes);
+  }
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/cpu/level.h"
+#include "runtime/pieces.h"
 #include "runtime/scalar.h"
 
 #ifdef DFC_X86_LEVELS
@@ -132,10 +133,19 @@ void Run(Loop<T> loop, const T* x, size_t x_stride, const T* y, size_t y_stride,
     for (size_t i = 0; i < row.size(); ++i) out[i * out_stride] = row[i];
     return;
   }
-  std::vector<T>& space = Space<T>(m);
-  for (size_t l = 0; l == 0 || l < k; l += kDepth)
-    loop(x + l, x_stride, turned ? y + l : y + l * y_stride, y_stride, out, out_stride, m, std::min(k - l, kDepth), n, more || l > 0,
-         turned, space.data());
+  // By pieces of the result that take some milliseconds. Which element stands in which changes nothing.
+  constexpr size_t kMostRows = 256, kMostWidth = 64 * kMostLanes * kMostColumns;
+  std::vector<T>& space = Space<T>(std::min(m, kMostRows));
+  InPieces(n, kMostWidth, [&](size_t j, size_t width) {
+    InPieces(m, kMostRows, [&](size_t i, size_t rows) {
+      for (size_t l = 0; l == 0 || l < k; l += kDepth) {
+        if (l > 0 && rows * width >= kPiece) GiveUpIfAsked();
+        const T* part = turned ? y + l + j * y_stride : y + l * y_stride + j;
+        loop(x + l + i * x_stride, x_stride, part, y_stride, out + i * out_stride + j, out_stride, rows, std::min(k - l, kDepth), width,
+             more || l > 0, turned, space.data());
+      }
+    });
+  });
 }
 
 template <typename T>
@@ -162,8 +172,7 @@ void AddTransposed(LoopOfRows<T> loop, const T* const* x, const T* const* y, T* 
     return;
   }
   std::vector<T>& space = Space<T>(m);
-  for (size_t l = 0; l < rows; l += kDepth)
-    loop(x + l, y + l, out, m, std::min(rows - l, kDepth), n, !fresh || l > 0, space.data());
+  InPieces(rows, kDepth, [&](size_t l, size_t count) { loop(x + l, y + l, out, m, count, n, !fresh || l > 0, space.data()); });
 }
 
 }  // namespace
@@ -186,8 +195,11 @@ void MatMul<int64_t>(const int64_t* x, size_t x_stride, const int64_t* y, size_t
   for (size_t i = 0; i < m; ++i) {
     int64_t* row = out + i * out_stride;
     std::fill(row, row + n, int64_t{0});
-    for (size_t l = 0; l < k; ++l)
-      for (size_t j = 0; j < n; ++j) row[j] = scalar::Add(row[j], scalar::Mul(x[i * x_stride + l], y[l * y_stride + j]));
+    InPieces(k, std::max<size_t>(1, kPiece / std::max<size_t>(1, n)), [&](size_t first, size_t count) {
+      for (size_t l = first; l < first + count; ++l)
+        for (size_t j = 0; j < n; ++j) row[j] = scalar::Add(row[j], scalar::Mul(x[i * x_stride + l], y[l * y_stride + j]));
+    });
+    if (i % 64 == 63) GiveUpIfAsked();
   }
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/pieces.h"
+
 namespace df::cpu {
 
 std::array<uint32_t, 4> Philox(uint64_t key, uint64_t counter, uint64_t counter_high) {
@@ -33,6 +35,7 @@ double ToDouble(uint32_t low, uint32_t high) { return static_cast<double>(Join(l
 template <>
 void Uniform<float>(uint64_t key, float* out, size_t count) {
   for (size_t i = 0; i < count; i += 4) {
+    if (i % kPiece == 0) GiveUpIfAsked();
     auto words = Philox(key, i / 4);
     for (size_t k = 0; k < std::min<size_t>(4, count - i); ++k) out[i + k] = static_cast<float>(words[k] >> 8) * 0x1p-24f;
   }
@@ -41,6 +44,7 @@ void Uniform<float>(uint64_t key, float* out, size_t count) {
 template <>
 void Uniform<double>(uint64_t key, double* out, size_t count) {
   for (size_t i = 0; i < count; i += 2) {
+    if (i % kPiece == 0) GiveUpIfAsked();
     auto words = Philox(key, i / 2);
     out[i] = ToDouble(words[0], words[1]);
     if (i + 1 < count) out[i + 1] = ToDouble(words[2], words[3]);
@@ -51,6 +55,7 @@ template <typename T>
 void Normal(uint64_t key, T* out, size_t count) {
   constexpr double kTwoPi = 6.283185307179586;
   for (size_t i = 0; i < count; i += 2) {
+    if (i % kPiece == 0) GiveUpIfAsked();
     auto words = Philox(key, i / 2);
     // 1 - u is in (0, 1], so that its logarithm is a number.
     double radius = std::sqrt(-2 * std::log(1 - ToDouble(words[0], words[1])));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/cpu/elementwise.h"
+#include "runtime/pieces.h"
 #include "runtime/scalar.h"
 
 namespace df::cpu {
@@ -33,8 +34,10 @@ T SumOf(const T* x, size_t n) {
     return lanes[0];
   }
   size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (size_t k = 0; k < kLanes; ++k) lanes[k] = Plus(lanes[k], x[i + k]);
+  InPieces(n / kLanes, kPiece, [&](size_t, size_t count) {
+    for (size_t end = i + count * kLanes; i < end; i += kLanes)
+      for (size_t k = 0; k < kLanes; ++k) lanes[k] = Plus(lanes[k], x[i + k]);
+  });
   for (size_t k = 0; i < n; ++i, ++k) lanes[k] = Plus(lanes[k], x[i]);
   for (size_t half = kLanes / 2; half > 0; half /= 2)
     for (size_t k = 0; k < half; ++k) lanes[k] = Plus(lanes[k], lanes[k + half]);
@@ -77,9 +80,14 @@ T* AlignedIn(std::vector<char>& space, size_t n) {
 
 template <typename T>
 void ReduceAxis(Reduce how, const T* x, AxisView view, T* out) {
+  size_t seen = 0;
   for (size_t o = 0; o < view.outer; ++o) {
     const T* block = x + o * view.length * view.inner;
     T* to = out + o * view.inner;
+    if ((seen += view.length * view.inner) >= kPiece) {
+      GiveUpIfAsked();
+      seen = 0;
+    }
     if (how == Reduce::Max || how == Reduce::Min) {
       for (size_t i = 0; i < view.inner; ++i)
         to[i] = how == Reduce::Max ? MaxOf(block + i, view.length, view.inner) : MinOf(block + i, view.length, view.inner);
@@ -89,8 +97,10 @@ void ReduceAxis(Reduce how, const T* x, AxisView view, T* out) {
       *to = SumOf(block, view.length);
     } else {
       std::fill(to, to + view.inner, T(0));
-      for (size_t k = 0; k < view.length; ++k)
-        for (size_t i = 0; i < view.inner; ++i) to[i] = Plus(to[i], block[k * view.inner + i]);
+      InPieces(view.length, std::max<size_t>(1, kPiece / std::max<size_t>(1, view.inner)), [&](size_t first, size_t count) {
+        for (size_t k = first; k < first + count; ++k)
+          for (size_t i = 0; i < view.inner; ++i) to[i] = Plus(to[i], block[k * view.inner + i]);
+      });
     }
     if constexpr (std::is_floating_point_v<T>)
       if (how == Reduce::Mean)
@@ -118,8 +128,7 @@ void SoftmaxOfRows(const T* x, size_t rows, size_t length, bool logarithm, T* ou
   std::vector<char> space;
   T* terms = AlignedIn<T>(space, most * length + most);
   T* sums = terms + most * length;
-  for (size_t first = 0; first < rows; first += most) {
-    const size_t count = std::min(most, rows - first);
+  InPieces(rows, most, [&](size_t first, size_t count) {
     const T* from = x + first * length;
     T* to = out + first * length;
     for (size_t i = 0; i < count; ++i) {
@@ -132,7 +141,7 @@ void SoftmaxOfRows(const T* x, size_t rows, size_t length, bool logarithm, T* ou
     if (logarithm) Unary(ir::Op::Log, sums, sums, count);
     for (size_t i = 0; i < count; ++i)
       for (size_t k = i * length; k < (i + 1) * length; ++k) to[k] = logarithm ? to[k] - sums[i] : terms[k] / sums[i];
-  }
+  });
 }
 
 template <typename T>
@@ -144,6 +153,7 @@ void Softmax(const T* x, AxisView view, bool logarithm, T* out) {
   std::fill(row, row + Padded<T>(view.length), T(0));
   for (size_t o = 0; o < view.outer; ++o)
     for (size_t i = 0; i < view.inner; ++i) {
+      if (view.length >= 1024 || i % 1024 == 0) GiveUpIfAsked();
       const T* from = x + o * view.length * view.inner + i;
       T* to = out + o * view.length * view.inner + i;
       T largest = MaxOf(from, view.length, view.inner);
@@ -164,6 +174,7 @@ template <typename T>
 void LayerNorm(const T* x, size_t rows, size_t length, const T* scale, const T* bias, T epsilon, T* out) {
   std::vector<T> squares(length);
   for (size_t r = 0; r < rows; ++r, x += length, out += length) {
+    if (length >= 1024 || r % 1024 == 0) GiveUpIfAsked();
     T mean = SumOf(x, length) / static_cast<T>(length);
     for (size_t i = 0; i < length; ++i) squares[i] = (x[i] - mean) * (x[i] - mean);
     T variance = SumOf(squares.data(), length) / static_cast<T>(length);

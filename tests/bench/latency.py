@@ -59,6 +59,9 @@ SUBJECTS = (
     Subject("products of matrices", "import qualified Tensor as T\na :: Tensor Float [1000, 1000]\na = T.normal 1\n"
             "main = T.sum (go 100000 a) where\n  go :: Int -> Tensor Float [1000, 1000] -> Tensor Float [1000, 1000]\n"
             "  go n x = if n == 0 then x else go (n - 1) (T.matmul x a / 32)\n", 0.5, engines=("tagged",)),
+    Subject("one product of matrices", "import qualified Tensor as T\na :: Tensor Float [9000, 9000]\na = T.normal 1\nmain = T.sum (T.matmul a a)\n", 6, engines=("tagged",)),
+    Subject("random numbers of one tensor", "import qualified Tensor as T\na :: Tensor Double [500000000]\na = T.normal 1\nmain = T.sum a\n", 2, engines=("tagged",)),
+    Subject("show of a tensor", "import qualified Tensor as T\na :: Tensor Double [20000000]\na = T.uniform 1\nmain = a\n", 3, engines=("tagged",)),
     Subject("two threads, hot", "fib :: Int -> Int\nfib n = if n < 2 then n else fib (n - 1) + fib (n - 2)\nmain = fib 60\n", 0.5, engines=("tagged",), threads=2),
     Subject("two threads, a huge number each", "f :: Int -> Integer -> Integer\nf n x = if n == 0 then x else f (n - 1) (x * x)\n"
             "fib :: Int -> Int\nfib n = if n < 2 then n else fib (n - 1) + fib (n - 2)\nmain = (fib 30 + (if f 40 3 == 0 then 1 else 0)) + (fib 30 + (if f 40 5 == 0 then 1 else 0))\n",

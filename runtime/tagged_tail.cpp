@@ -13,21 +13,40 @@ namespace {
 
 constexpr uint32_t kFewTailCallers = 64;  // are left alone
 
+// Whether it only moves something before a return: nothing that anybody sees, but for Stats.
+bool OnlyMoves(const DirectInstr* in) {
+  return in->op == Direct::Load || in->op == Direct::Move || in->op == Direct::MoveOpen || in->op == Direct::Jump || in->op == Direct::Count;
+}
+const DirectInstr* Behind(const DirectInstr* in, const DirectCode& code) {
+  if (in->op != Direct::Jump) return in + 1;
+  if (in < code.code.data() + code.first_word) return code.code.data() + in->x;
+  // In word code a jump has bytes.
+  return reinterpret_cast<const DirectInstr*>(reinterpret_cast<const char*>(in) + static_cast<int32_t>(in->x));
+}
+
 // Whether all that a frame in direct code does with the result it waits for is to return it.
-bool PassesOn(const Frame* frame) {
+bool PassesOn(const Frame* frame, const DirectCode& code) {
   uint32_t flags = frame->flags & ~(kHasTag | kTailed);
   if (frame->refs != 1 || flags != (kLive | kDirect | kDirectCaller)) return false;
   const DirectInstr* got = frame->resume;
+  uint32_t result = got->d;
+  // The result may be moved first, and so may words that nobody reads, as a merge that says whether a loop goes on.
+  const DirectInstr* next = got + 1;
+  for (; OnlyMoves(next); next = Behind(next, code)) {
+    if (next->op == Direct::Count || next->op == Direct::Jump) continue;
+    if (next->op != Direct::Load && next->a == result) result = next->d;
+    else if (next->op == Direct::MoveOpen || next->d == result) return false;
+  }
   switch (got->op) {
     case Direct::Got:
-    case Direct::GotWord: return got[1].op == Direct::Return && got[1].a == got->d;
-    case Direct::GotOpen: return got[1].op == Direct::ReturnOpen && got[1].a == got->d;
+    case Direct::GotWord: return next->op == Direct::Return && next->a == result;
+    case Direct::GotOpen: return next->op == Direct::ReturnOpen && next->a == result;
     default: return false;
   }
 }
 
 // Whether the caller of a frame passes its result on.
-bool HasTailCaller(const Frame* frame) { return frame->flags & kDirectCaller && PassesOn(frame->parent); }
+bool HasTailCaller(const Frame* frame, const DirectCode& code) { return frame->flags & kDirectCaller && PassesOn(frame->parent, code); }
 
 }  // namespace
 
@@ -43,13 +62,14 @@ const SiteCode& Worker::TakeReturnSite(Frame* frame) {
 
 // `running`, in direct code or called by it, stands somewhere; the frames between it and the first that needs its result go.
 void Worker::DropTailCallers(Frame* running) {
+  const DirectCode& code = program_.direct;
   // The tag of a loop's frame changes with each iteration, so it needs the frame around it.
   Frame* last = running;
-  while (last->site->type == SiteType::Loop && HasTailCaller(last)) last = last->parent;
+  while (last->site->type == SiteType::Loop && HasTailCaller(last, code)) last = last->parent;
   if (last->site->type != SiteType::Call || last->flags & (kListed | kExamined)) return;
   uint32_t count = 0;
   Frame* first = nullptr;
-  for (Frame* at = last; HasTailCaller(at); at = at->parent, ++count) first = at->parent;
+  for (Frame* at = last; HasTailCaller(at, code); at = at->parent, ++count) first = at->parent;
   if (count < kFewTailCallers) return;
   if (run_.far_tags) GiveFarTag(last, first);
   else TagOf(last);
@@ -60,6 +80,11 @@ void Worker::DropTailCallers(Frame* running) {
     last->parent = next;
     bool done = caller == first;
     if (!done) TakeReturnSite(caller);
+    for (const DirectInstr* in = caller->resume + 1; OnlyMoves(in); in = Behind(in, code))
+      if (in->op == Direct::Count) {
+        stats_.firings += in->x;
+        ++stats_.regions;
+      }
     pool_.Free(caller);
     if (done) break;
     caller = next;

@@ -12,6 +12,15 @@ import re
 import subprocess
 import sys
 
+def state_machine(n):
+    state, a = 0, 0
+    while n:
+        state, n, a = (state + 1) % 3, n - 1, a + 1
+        if state != 1 and n % 7 == 3:
+            a += n
+    return a
+
+
 # What runs, with N for the size; the sizes; the value as a function of the size; megabytes by engine.
 PROGRAMS = [
     ("sum (takeWhile (< N) [1 :: Int ..])", (10**3, 10**6), lambda n: n * (n - 1) // 2, {"tagged": 1, "demand": 1}),
@@ -35,6 +44,10 @@ PROGRAMS = [
      "ev (n - 1) (a + 2) } in ev N 0", (10**3, 10**6), lambda n: 3 * n // 2, {"tagged": 2}),
     ("let { ev, od :: Int -> [Int] -> Int; ev n a = if n == 0 then sum a else od (n - 1) [n, n]; od n a = if n == 0 then 0 "
      "else ev (n - 1) [1] } in ev N []", (10**3, 10**5), lambda n: 1, {"tagged": 1}),
+    # The same from within a loop, whose merges stand between the result and the return.
+    ("let { st, next :: Ordering -> Int -> Int -> Int; st s n a = case s of { LT -> if n == 0 then a else st EQ (n - 1) (a + 1); EQ -> if n == 0 then a "
+     "else next GT (n - 1) (a + 1); GT -> if n == 0 then a else next LT (n - 1) (a + 1) }; next s n a = if n `mod` 7 == 3 then st s n (a + n) else st s n a } "
+     "in st LT N 0", (10**3, 10**6), state_machine, {"tagged": 2}),
     # A list that is kept has few cells between its elements.
     ("let xs = map (+ 1) [1 .. N :: Int] in sum xs + length (filter even xs)", (10**3, 10**6),
      lambda n: n * (n + 1) // 2 + n + (n + 1) // 2, {"tagged": 60}),

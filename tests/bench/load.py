@@ -27,7 +27,8 @@ FACT = "fact :: Integer -> Integer\nfact n = if n == 1 then n else n * fact (n -
 HELLO = 'main = putStrLn "Hello, world!"\n'
 
 # Name, and the functions that callgrind shows.
-PARTS = (("parse the file", r"MessageLite::ParseFromArray"), ("make the nodes", r"Reader::ReadNode"), ("verify", r"ir::Verify\["),
+PARTS = (("read the tables", r"MessageLite::ParseFromArray"), ("look at the nodes", r"NodeView::Read"), ("make the nodes", r"Reader::ReadNode"),
+         ("verify", r"ir::Verify\["), ("read and verify", r"ir::Deserialize"),
          ("needed parameters", r"tagged::FindNeeded"), ("groups of arguments", r"tagged::Group\("), ("events and regions", r"Partition::Run"),
          ("last uses", r"tagged::MarkLastUses"), ("schedules", r"tagged::MakeSchedule"), ("flow of direct code", r"DirectFlow::Run"),
          ("direct code", r"DirectMaker::EmitBlock"), ("all direct code", r"tagged::MakeDirect"), ("all preparation", r"df::MakeExecution"),

@@ -43,6 +43,8 @@ std::optional<fg::Program> Builder::Run() {
     partly = false;
     Reset();
   }
+  p_.DeclareHeld(p_.functions[p_.main].result);  // it is shown
+  for (VarId param : p_.functions[p_.main].params) p_.DeclareHeld(p_.vars[param].type);
   out_.types = p_.ir_types;
   out_.files = p_.files;
   out_.positions = p_.positions;

@@ -5,6 +5,7 @@ namespace df::mono {
 
 Builder::Yield Builder::Case(const Expr* expr, Shape shape, bool tail, Guards guards) {
   const Alt& first = expr->alts[0];
+  if (!HasParts(expr->head)) p_.IrType(expr->head->type);  // as a field's type it may have no constructors yet
   bool literal = first.kind == core::AltKind::Literal;
   size_t constructors = p_.ConstructorsOf(expr->head->type).size();
   bool single = expr->alts.size() == 1 && (first.kind == core::AltKind::Default || constructors <= 1);

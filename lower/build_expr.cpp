@@ -263,7 +263,7 @@ Builder::Values Builder::PartsOf(const Expr* expr) {
   }
   fg::Value tuple = Eval(expr);
   values.push_back(Seq(tuple, make_unit(), expr->pos));
-  const ir::Type type = p_.ir_types[TypeOf(tuple).type];
+  const ir::Type type = p_.ir_types[p_.IrType(expr->type)];
   for (uint32_t i = 0; i < elements.size(); ++i)
     values.push_back(Op(ir::Op::Field, tuple, type.constructors[0].fields[i].type, i, expr->pos));
   return values;

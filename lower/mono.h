@@ -148,7 +148,11 @@ class Program {
   bool IsTuple(df::TypeId type, llvm::SmallVectorImpl<df::TypeId>* elements = nullptr);
   // Element type and shape of a tensor type (tensor.cpp): "" or what is wrong with it, then `dims` is empty.
   std::string TensorShape(df::TypeId type, ir::TypeKind* element, llvm::SmallVectorImpl<int64_t>* dims);
-  ir::TypeId IrType(df::TypeId type);   // declares data types as they are met
+  // Declares data types as they are met, with all that their values may hold. A type may hold larger and larger ones
+  // without end, `data Nest a = Flat a | Nest (Nest [a])`: beyond kMaxNesting of them it stands there without constructors
+  // until it is asked for itself.
+  ir::TypeId IrType(df::TypeId type);
+  void DeclareHeld(df::TypeId type);  // all that its values may hold has constructors, up to kMaxDeclared types
   llvm::ArrayRef<core::ConId> ConstructorsOf(df::TypeId type);
   // Whether values of the constructor's type, a tuple for example, can have no other one.
   bool IsOnlyConstructor(core::ConId con) const { return core.types.cons[core.constructors[con].tycon].constructors.size() == 1; }
@@ -183,15 +187,17 @@ class Program {
   // No function has a body any more: the graphs have been built.
   void DropBodies();
 
-  uint32_t data_type_limit = 10000;
-
   // The data type of closures of each function type (after PlainFun); there once Defunctionalise has run.
   bool defunctionalised = false;
   llvm::DenseMap<uint32_t, TyConId> closure_types;
 
  private:
+  static constexpr uint32_t kMaxNesting = 6;      // declarations of one type constructor's types within each other
+  static constexpr uint32_t kMaxDeclared = 10000;  // and of all types, where each of them holds several such
+
   bool EndlessArrows(df::TypeId type);
   std::string DataName(df::TypeId type);
+  void DeclareConstructors(ir::TypeId id, df::TypeId type);
   LineColumn Locate(Span span);
 
   static constexpr size_t kFewNodes = 100000;
@@ -214,6 +220,8 @@ class Program {
   std::map<std::pair<uint32_t, uint32_t>, LongLine> long_lines_;
   std::vector<Span> spans_;                   // of each position
   llvm::DenseMap<uint32_t, ir::TypeId> ir_type_ids_;
+  llvm::DenseMap<uint32_t, df::TypeId> without_constructors_;  // ir::TypeId -> of which type it is
+  llvm::DenseMap<uint32_t, uint32_t> declaring_;               // TyConId -> how many of its types are being declared
   llvm::StringMap<uint32_t> names_;
 };
 

@@ -96,7 +96,16 @@ std::string Program::DataName(df::TypeId type) {
 
 ir::TypeId Program::IrType(df::TypeId type) {
   auto known = ir_type_ids_.find(type.index);
-  if (known != ir_type_ids_.end()) return known->second;
+  if (known != ir_type_ids_.end()) {
+    ir::TypeId id = known->second;
+    auto open = without_constructors_.find(id.index);
+    if (declaring_.empty() && open != without_constructors_.end()) {
+      df::TypeId whole = open->second;
+      without_constructors_.erase(open);
+      DeclareConstructors(id, whole);
+    }
+    return id;
+  }
   df::TypeId repr = Repr(type);
   if (core.types.IsFun(repr)) repr = PlainFun(repr);
   if (repr != type) {
@@ -124,20 +133,30 @@ ir::TypeId Program::IrType(df::TypeId type) {
   }
   ir::TypeId id = ir_types.AddData(DataName(type));
   ir_type_ids_[type.index] = id;
-  if (ir_types.size() > data_type_limit) return id;
+  DeclareConstructors(id, type);
+  return id;
+}
+
+void Program::DeclareConstructors(ir::TypeId id, df::TypeId type) {
   llvm::SmallVector<df::TypeId> args;
   TyConId head = core.types.Head(type, &args);
   if (core.types.IsFun(type)) {
     head = closure_types.lookup(type.index);
     args.clear();
   }
-  if (!head.valid()) return id;
+  if (!head.valid()) return;
   bool tangent = false;  // a tangent of its own: the constructors of what it is the tangent of, on tangents
   if (df::TypeId of; core.types.IsTangent(type, &of)) {
     args.clear();
     head = core.types.Head(of, &args);
     tangent = true;
   }
+  uint32_t within = declaring_.lookup(head.index);
+  if (within == kMaxNesting || (!declaring_.empty() && ir_types.size() > kMaxDeclared)) {
+    without_constructors_[id.index] = type;
+    return;
+  }
+  declaring_[head.index] = within + 1;
   std::vector<core::ConId> cons(core.types.cons[head].constructors);
   std::vector<TyVarId> params(core.types.cons[head].params);
   std::vector<ir::Constructor> rows;
@@ -153,7 +172,25 @@ ir::TypeId Program::IrType(df::TypeId type) {
     rows.push_back(std::move(row));
   }
   ir_types[id].constructors = std::move(rows);
-  return id;
+  if (within == 0)
+    declaring_.erase(head.index);
+  else
+    declaring_[head.index] = within;
+}
+
+void Program::DeclareHeld(df::TypeId type) {
+  llvm::SmallVector<ir::TypeId> work = {IrType(type)};
+  llvm::DenseSet<uint32_t> seen;
+  while (!work.empty()) {
+    ir::TypeId id = work.pop_back_val();
+    if (!seen.insert(id.index).second) continue;
+    if (auto open = without_constructors_.find(id.index); open != without_constructors_.end()) {
+      if (ir_types.size() > kMaxDeclared) return;
+      IrType(open->second);
+    }
+    for (const ir::Constructor& con : ir_types[id].constructors)
+      for (const ir::FieldType& field : con.fields) work.push_back(field.type.type);
+  }
 }
 
 }  // namespace df::mono

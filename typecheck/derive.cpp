@@ -166,21 +166,28 @@ void DeriveShow(Builder& make, const Shape& shape, const FixityTable& fixities) 
   make.Method("showsPrec");
 }
 
-// readsPrec d = primReadParens (\e t -> alternatives) d, where an alternative takes its words and fields one by one:
-//   primReadUpTo 10 e (primReadField 11 (primReadField 11 (primReadWord "C" (primReadStart C)))) t
+// readsPrec d = primReadParens (\e t -> alternatives) d, where an alternative takes its fields one by one, each behind words:
+//   primReadUpTo 10 e (primReadField 11 "" (primReadField 11 "C" (primReadStart C))) t
 void DeriveRead(Builder& make, const Shape& shape, const FixityTable& fixities) {
   ast::Expr* all = nullptr;
   for (size_t row = shape.cons.size(); row-- > 0;) {
     const core::DataCon* con = shape.cons[row];
     ast::Expr* parser = make.Call("primReadStart", {make.Con(con->name)});
-    auto word = [&](std::string_view text) { parser = make.Call("primReadWord", {make.String(text), parser}); };
+    std::string words;
+    auto word = [&](std::string_view text) {
+      if (!words.empty()) words += ' ';
+      words += text;
+    };
     auto name = [&](Symbol symbol) {
       bool op = IsOperator(symbol);
       if (op) word("(");
       word(Text(symbol));
       if (op) word(")");
     };
-    auto field = [&](int precedence) { parser = make.Call("primReadField", {make.Int(precedence), parser}); };
+    auto field = [&](int precedence) {
+      parser = make.Call("primReadField", {make.Int(precedence), make.String(words), parser});
+      words.clear();
+    };
     int limit = 10;
     if (!con->fields.empty() && con->fields[0].name.valid()) {
       limit = 11;
@@ -205,6 +212,7 @@ void DeriveRead(Builder& make, const Shape& shape, const FixityTable& fixities) 
       name(con->name);
       for (size_t i = 0; i < con->fields.size(); ++i) field(11);
     }
+    if (!words.empty()) parser = make.Call("primReadWords", {make.String(words), parser});
     if (!con->fields.empty()) parser = make.Call("primReadUpTo", {make.Int(limit), make.Var("e"), parser});
     parser = make.App(parser, {make.Var("t")});
     all = all ? make.Call("++", {parser, all}) : parser;

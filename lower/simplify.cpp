@@ -7,6 +7,7 @@ void Simplifier::Run(FunId fun, const std::vector<bool>& recursive) {
   fun_ = fun;
   recursive_ = &recursive;
   growth_ = 0;
+  parts_.clear();
   for (int round = 0; round < kRounds; ++round) {
     uses_.clear();
     atoms_.clear();
@@ -159,7 +160,8 @@ Expr* Simplifier::Bind(VarId var, Expr* value, ir::PosId pos, Body body) {
   }
   // A value that is used once moves there; not into a lambda, which may run often, unless it is a lambda itself.
   if (uses.count == 1 && (function || (optimize_ && !uses.in_lambda))) {
-    changed_ = true;
+    // A part that nothing has looked at goes back to where it came from, and would be named again: that is no progress.
+    changed_ |= !parts_.contains(var.index);
     once_[var.index] = value;
     Expr* result = body();
     once_.erase(var.index);
@@ -178,6 +180,7 @@ Expr* Simplifier::Bind(VarId var, Expr* value, ir::PosId pos, Body body) {
       Expr*& arg = value->args[i];
       if (IsAtom(p_, arg)) continue;
       VarId part = p_.NewVar(fmt::format("{}.{}", p_.vars[var].name, i + 1), arg->type);
+      parts_.insert(part.index);
       parts.push_back({part, arg});
       arg = p_.NewVarExpr(part, arg->pos);
     }

@@ -78,6 +78,7 @@ class Simplifier {
   llvm::DenseMap<uint32_t, Expr*> once_;    // variable -> its value, moved to its only use
   llvm::DenseMap<uint32_t, Expr*> known_;   // variable -> the constructor on atoms that it is
   llvm::DenseMap<uint32_t, Expr*> lambdas_; // variable -> its small lambda
+  llvm::DenseSet<uint32_t> parts_;          // variables that were made for fields of constructors, in any round
 };
 
 }  // namespace df::mono

@@ -73,6 +73,14 @@ def long_conjunction(dfc):
 
 
 @check()
+def table_of_constants(d):
+    # Lists of thousands of constants compile in time linear in them.
+    rows = ", ".join('(%d, "row %d", %d.5)' % (n, n, n) for n in range(20000))
+    source = "table :: [(Int, String, Double)]\ntable = [%s]\nmain = (sum [n | (n, _, _) <- table], [s | (7, s, _) <- table])\n" % rows
+    d.expect(0, '(199990000,["row 7"])', "run", d.file("table.df", source), timeout=60)
+
+
+@check()
 def nested_parentheses(d):
     n = 1000000
     d.expect(1, "DF01", "check", d.file("p.df", "main = " + "(" * n + "1" + ")" * n + "\n"))

@@ -7,7 +7,6 @@
 #include "lang/utf8.h"
 #include "runtime/integer.h"
 #include "runtime/long_operation.h"
-#include "runtime/pieces.h"
 #include "runtime/tensor.h"
 
 namespace df {
@@ -149,11 +148,7 @@ class Shower {
 
   void Tensor(const TensorObject& tensor, int precedence) {
     if (tensor.dims().empty()) return Number(ShowElement(tensor, 0), precedence);
-    size_t parts = 0;
-    ShowTensor(tensor, [&](std::string_view text) {
-      if (++parts % (kPiece / 8) == 0) GiveUpIfAsked();
-      out_ << text;
-    });
+    ShowTensor(tensor, [&](std::string_view text) { out_ << text; });
   }
 
   void PackedString(const Value& value) {

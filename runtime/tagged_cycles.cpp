@@ -69,8 +69,7 @@ class TrialDeletion {
     constexpr size_t kObjects = 16, kChildren = 8;
     if (at + kObjects < seen_.size()) __builtin_prefetch(seen_[at + kObjects]);
     if (at + kChildren >= seen_.size()) return;
-    llvm::ArrayRef<Value> held = HeldBy(seen_[at + kChildren]);
-    for (const Value& value : held)
+    for (const Value& value : ValuesIn(seen_[at + kChildren]))
       if (value.counted()) __builtin_prefetch(value.object(), 1);
   }
 
@@ -98,7 +97,7 @@ class TrialDeletion {
     }
   }
 
-  static llvm::ArrayRef<Value> HeldBy(Object* object) {
+  static llvm::ArrayRef<Value> ValuesIn(Object* object) {
     if (object->kind == ObjectKind::Delay) {
       auto* cell = static_cast<DelayCell*>(object);
       return {&cell->value(), cell->num_values()};
@@ -109,7 +108,7 @@ class TrialDeletion {
   // What can be part of a cycle: an error holds only a tag, a number and a text hold nothing.
   template <typename Visit>
   static void ForEachChild(Object* object, Visit visit) {
-    for (const Value& value : HeldBy(object))
+    for (const Value& value : ValuesIn(object))
       if (value.is_reference() || (value.kind() == ValueKind::Object && value.object()->kind == ObjectKind::Data))
         visit(value.object());
   }

@@ -62,8 +62,9 @@ bool Worker::ApplyDirect(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_
   Value value;
   if (types.operand == ir::TypeKind::Integer && IsRing(n.op)) {
     auto borrow = [&](uint32_t operand) {
-      if (IsConstant(operand)) return Borrowed(BitsOf(program_.constants[operand & ~kConstant]), StateOf(program_.constants[operand & ~kConstant]));
-      return Borrowed(s[operand], plain[operand] ? kWord : k[operand]);
+      if (!IsConstant(operand)) return Borrowed(s[operand], plain[operand] ? kWord : k[operand]);
+      const Value& constant = program_.constants[operand & ~kConstant];
+      return Borrowed(BitsOf(constant), StateOf(constant));
     };
     value = ApplyRing(n.op, *borrow(from[0]), *borrow(from[1]));
   } else {

@@ -57,7 +57,6 @@ uint32_t Partition::NewEvent(uint32_t set) {
   return static_cast<uint32_t>(events.size() - 1);
 }
 
-
 // Whether `other` has certainly happened when `event` does.
 bool Partition::Implies(uint32_t event, uint32_t other) const {
   if (events[event].level <= events[other].level) return false;

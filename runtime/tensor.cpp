@@ -5,6 +5,7 @@
 #include "runtime/batch.h"
 #include "runtime/device.h"
 #include "runtime/device_copies.h"
+#include "runtime/pieces.h"
 #include "runtime/show.h"
 
 namespace df {
@@ -219,6 +220,7 @@ void ShowTensor(const TensorObject& tensor, llvm::function_ref<void(std::string_
   // Position in each dimension; a dimension of size 0 ends the list at once.
   llvm::SmallVector<int64_t, 8> at(dims.size(), 0);
   size_t index = 0, depth = 0;
+  constexpr size_t kShownAtOnce = kPiece / 16;  // elements, of two parts each
   write("[");
   while (true) {
     if (at[depth] == dims[depth]) {
@@ -236,6 +238,7 @@ void ShowTensor(const TensorObject& tensor, llvm::function_ref<void(std::string_
     }
     write(ShowElement(tensor, index++));
     ++at[depth];
+    if (index % kShownAtOnce == 0) GiveUpIfAsked();
   }
 }
 

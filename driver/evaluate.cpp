@@ -167,7 +167,9 @@ bool WriteTimeline(const Timeline& timeline, const ir::Graph& graph, const std::
 // Finds the parts of the result that files are to get, and refuses options that mean nothing for it and files that cannot be written.
 ExitCode PrepareOutputs(const ir::Graph& graph, llvm::ArrayRef<ir::Port> parts, const Options& options, bool records,
                         std::optional<Outputs>& outputs, Console& console) {
-  SourceManager sources;
+  SourceManager sources;  // what the program was read from, which is not to be written over
+  for (const std::string& file : graph.files) sources.Add(file, "");
+  sources.Add(options.file, "");
   Diagnostics diags(sources);
   std::string type = graph.action ? "an action" : fmt::format("of type `{}`", graph.types.Print({graph.graph_results[0].type.type}));
   if (!records && !options.log.empty()) diags.Report(Diag::NoRecords, {}, "--log", type);

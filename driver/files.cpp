@@ -46,6 +46,23 @@ std::string TargetOf(const std::string& path) {
   return target;
 }
 
+// Whether the file is one that the program was read from: what is written over it would be lost.
+bool IsSource(const struct stat& file, const SourceManager& sources) {
+  for (uint32_t i = 0; i < sources.FileCount(); ++i) {
+    struct stat source;
+    if (::stat(std::string(sources.Name(FileId(i))).c_str(), &source) == 0 && source.st_dev == file.st_dev &&
+        source.st_ino == file.st_ino)
+      return true;
+  }
+  return false;
+}
+
+bool WouldLoseSource(const std::string& path, const struct stat& info, Diagnostics& diags) {
+  if (!S_ISREG(info.st_mode) || !IsSource(info, diags.sources())) return false;
+  diags.Report(Diag::CannotWrite, {}, DisplayName(path), "the program is read from it, and would be lost");
+  return true;
+}
+
 }  // namespace
 
 std::string DisplayName(const std::string& path) { return path == "-" ? "<stdin>" : path; }
@@ -89,6 +106,7 @@ bool CanWriteFile(const std::string& path, Diagnostics& diags) {
     errno = EISDIR;
     return CannotWrite(path, diags);
   }
+  if (exists && WouldLoseSource(path, info, diags)) return false;
   if (exists && !S_ISREG(info.st_mode)) return ::access(path.c_str(), W_OK) == 0 || CannotWrite(path, diags);
   std::string temporary = TargetOf(path) + ".XXXXXX";
   Descriptor file;
@@ -107,6 +125,7 @@ bool WriteFile(const std::string& path, std::string_view bytes, Diagnostics& dia
     errno = EISDIR;
     return CannotWrite(path, diags);
   }
+  if (exists && WouldLoseSource(path, info, diags)) return false;
   if (exists && !S_ISREG(info.st_mode)) {
     Descriptor device;
     device.fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);

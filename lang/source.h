@@ -41,6 +41,7 @@ class SourceManager {
   // `first_line` is the number of its first line: a prompt's input is a piece of a longer session.
   FileId Add(std::string name, std::string text, uint32_t first_line = 1);
 
+  uint32_t FileCount() const { return static_cast<uint32_t>(buffers_.size()); }
   std::string_view Name(FileId file) const;
   std::string_view Text(FileId file) const;
   std::string_view Text(Span span) const;

@@ -17,6 +17,24 @@ constexpr Example kExamples[] = {
 #include "driver/explain_examples.inc"
 };
 
+struct Explanation {
+  std::string_view code, text;
+};
+
+constexpr Explanation kTexts[] = {
+#include "driver/explain_texts.inc"
+};
+
+// At most 100 characters a line.
+void PrintWrapped(std::string_view text, llvm::raw_ostream& out) {
+  while (!text.empty()) {
+    size_t end = text.size() <= 100 ? text.size() : text.rfind(' ', 100);
+    if (end == std::string_view::npos) end = text.size();
+    out << text.substr(0, end) << "\n";
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
 void PrintIndented(std::string_view text, llvm::raw_ostream& out) {
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find('\n'));
@@ -27,7 +45,11 @@ void PrintIndented(std::string_view text, llvm::raw_ostream& out) {
 
 void PrintExample(std::string_view code, llvm::raw_ostream& out) {
   auto it = std::find_if(std::begin(kExamples), std::end(kExamples), [&](const Example& e) { return e.code == code; });
-  if (it == std::end(kExamples)) return;
+  if (it == std::end(kExamples)) {
+    for (const Explanation& row : kTexts)
+      if (row.code == code) PrintWrapped(row.text, out << "\n");
+    return;
+  }
   out << "\nFor example:\n\n";
   PrintIndented(it->program, out);
   if (!it->program.empty()) out << "\ngives\n\n";
@@ -41,7 +63,7 @@ ExitCode ExplainCommand(const Options& options, Console& console) {
   std::transform(code.begin(), code.end(), code.begin(), [](unsigned char c) { return std::toupper(c); });
   for (uint32_t i = 0; i < DiagCount(); ++i) {
     const DiagInfo& info = InfoOf(static_cast<Diag>(i));
-    if (code != info.code) continue;
+    if (code != info.code && options.file != info.name) continue;
     console.out() << info.code << " (" << info.name << "), "
                   << (info.severity == Severity::Error ? "an error" : "a warning") << ":\n  ";
     for (const char* c = info.text; *c; ++c) {
@@ -53,7 +75,7 @@ ExitCode ExplainCommand(const Options& options, Console& console) {
       }
     }
     console.out() << "\n";
-    PrintExample(code, console.out());
+    PrintExample(info.code, console.out());
     return ExitCode::Fine;
   }
   SourceManager sources;

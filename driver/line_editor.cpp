@@ -31,11 +31,6 @@ std::string HistoryFile() {
   return (base / "dfc" / "history").string();
 }
 
-bool IsWordChar(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '\'' || c == '.' || c == '/' || c == '-' ||
-         (c & 0x80);
-}
-
 // ---------------------------------------------------------------- on a terminal
 
 class TerminalEditor : public LineEditor {
@@ -127,10 +122,11 @@ class TerminalEditor : public LineEditor {
     std::string_view before(info->buffer, static_cast<size_t>(info->cursor - info->buffer));
     std::vector<std::string> words = Self(edit)->completer_(before);
     if (words.empty()) return CC_ERROR;
-    size_t start = before.size();
-    while (start > 0 && IsWordChar(before[start - 1])) --start;
-    std::string_view typed = before.substr(start);
     std::string common = words.front();
+    // What is typed already: the beginning of each of the words that the line ends with.
+    size_t length = std::min(common.size(), before.size());
+    while (length > 0 && !before.ends_with(std::string_view(common).substr(0, length))) --length;
+    std::string_view typed = before.substr(before.size() - length);
     for (const std::string& word : words) {
       size_t same = std::mismatch(common.begin(), common.end(), word.begin(), word.end()).first - common.begin();
       common.resize(same);

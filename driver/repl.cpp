@@ -26,6 +26,20 @@ bool GoesOn(std::string_view text) {
   return text.front() == ' ' || text.front() == '\t';
 }
 
+bool HasOpenBracket(const TokenBuffer& tokens) {
+  int open = 0;
+  for (const Token& token : tokens.tokens) switch (token.kind) {
+      case TokenKind::LeftParen:
+      case TokenKind::LeftBracket:
+      case TokenKind::LeftBrace: ++open; break;
+      case TokenKind::RightParen:
+      case TokenKind::RightBracket:
+      case TokenKind::RightBrace: --open; break;
+      default: break;
+    }
+  return open > 0;
+}
+
 }  // namespace
 
 std::string_view Repl::Trim(std::string_view text) {
@@ -64,6 +78,7 @@ ExitCode Repl::Run() {
 bool Repl::ReadInput(std::string& text) {
   text.clear();
   std::string line;
+  bool open_bracket = false;
   for (;;) {
     LineEditor::Got got = editor_->Read(text.empty() ? "dfc> " : "...> ", line);
     if (got == LineEditor::Got::Line) ++line_;
@@ -87,8 +102,8 @@ bool Repl::ReadInput(std::string& text) {
     }
     if (!text.empty()) {
       text += '\n';
-      // By the layout rule it would begin a declaration; who closes a bracket at the prompt means the open one.
-      if (std::string_view(")]}").find(line.front()) != std::string_view::npos) text += ' ';
+      // By the layout rule a line in the first column would begin a declaration; who has a bracket open at the prompt goes on.
+      if (open_bracket) text += ' ';
     }
     text += line;
     if (editor_->NextLineIsIndented()) continue;
@@ -98,6 +113,7 @@ bool Repl::ReadInput(std::string& text) {
     FileId file = sources.Add(kSourceName, text);
     Diagnostics ignored(sources);
     TokenBuffer tokens = Lex(sources, file, ignored);
+    open_bracket = HasOpenBracket(tokens);
     ReplInput input = ParseRepl(tokens, ignored);
     if (input.kind == ReplInput::Kind::Incomplete) continue;
     if (input.kind == ReplInput::Kind::Expression && IsNew(input.signature_of)) continue;
@@ -151,7 +167,8 @@ std::vector<std::string> Repl::Completions(std::string_view before) const {
   } else if (command && (command->run == &Repl::Set || command->run == &Repl::Unset)) {
     for (const Setting& setting : Settings())
       if (std::string_view(setting.name).starts_with(word)) words.emplace_back(setting.name);
-  } else if (command && command->run == &Repl::Browse) {
+  } else if ((command && command->run == &Repl::Browse) || before.starts_with("import ")) {
+    word = before.substr(before.rfind(' ') + 1);
     for (const LibraryModule& module : LibraryModules())
       if (module.name.starts_with(word) && !module.name.starts_with("Prelude.")) words.emplace_back(module.name);
   } else if (!word.empty()) {

@@ -33,6 +33,27 @@ const Repl::CommandRow* Repl::CommandNamed(std::string_view word) {
   return nullptr;
 }
 
+// What GHCi has under another name, and this session does otherwise.
+static std::string_view GhciCommand(std::string_view word) {
+  static constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+      {"module", "`import Data.List` brings what a module offers"},
+      {"m", "`import Data.List` brings what a module offers"},
+      {"add", "`:load FILE` loads a file"},
+      {"show", "`:browse` lists what is defined here, `:set` the settings"},
+      {"main", "`main` by itself runs it"},
+      {"edit", "after a change elsewhere `:reload` loads the file again"},
+      {"cd", "`:load` takes a path"},
+      {"doc", "`:info NAME` tells of a name"},
+      {"print", "an expression by itself is evaluated and printed"},
+      {"run", "an action by itself is done"},
+      {"instances", "`:info TYPE` lists its instances"},
+  };
+  for (const auto& [name, hint] : kOthers)
+    if (word == name) return hint;
+  if (word.starts_with("!")) return "commands of the shell are not run from here";
+  return {};
+}
+
 void Repl::HandleCommand(std::string_view text) {
   size_t blank = text.find_first_of(" \t\n");
   std::string_view word = text.substr(1, blank == std::string_view::npos ? blank : blank - 1);
@@ -40,6 +61,7 @@ void Repl::HandleCommand(std::string_view text) {
   const CommandRow* command = CommandNamed(word);
   if (!command) {
     Diagnostics& diag = pipeline_->diags.Report(Diag::UnknownCommand, {}, fmt::format(":{}", word));
+    if (std::string_view hint = GhciCommand(word); !hint.empty()) return void(diag.Hint(std::string(hint)));
     std::vector<std::string_view> names;
     for (const CommandRow& row : Commands()) names.push_back(row.name);
     std::string_view near = NearestName(word, names);

@@ -149,7 +149,11 @@ def repl_on_a_terminal(d):
     wait_for(b"unexpected `|`")
     wait_for(b"between `:{` and `:}`")
     wait_for(b"dfc> ")
-    send(b"fromIntegr\t 3 * 1.5\n")  # completion
+    send(b"import Data.Compl\t\n")  # completion
+    send(b"magnitude (3 :+ 4)\n")
+    wait_for(b"5.0")
+    wait_for(b"dfc> ")
+    send(b"fromIntegr\t 3 * 1.5\n")
     wait_for(b"4.5")
     wait_for(b"dfc> ")
     time.sleep(0.3)  # a key between the prompt and the editor's own mode is the terminal's
@@ -265,6 +269,10 @@ def redefinition(d):
 
 @test
 def hints_at_the_prompt(d):
+    # A line goes on with the open bracket in whatever column it begins.
+    d.expect(0, "repl", stdin="(1 +\n2)\nsum [1,\n2,\n3]\nxs = map (+ 1)\n  [1, 2\n, 3\n]\nxs\n", out="3\n6\n[2,3,4]\n")
+    for command, hint in (":m + Data.Char", "`import Data.List`"), (":show bindings", "`:browse`"), (":!ls", "shell"):
+        d.expect(1, "repl", stdin=command + "\n", out="", err=hint)
     d.expect(1, "repl", stdin="f :: Int -> Int\n", err="a signature goes with its definition")
     d.expect(0, "repl", stdin="f ::\n  Int -> Int\nf x = x + 1\nf 2\n", out="3\n")
     d.expect(1, "repl", stdin="f :: Int -> Int\n\n1 + 1\n", out="2\n", err="a signature goes with its definition")

@@ -5,6 +5,7 @@
     command_line.py --dfc build/dfc [--only NAME]
 """
 
+import glob
 import json
 import os
 import pty
@@ -16,6 +17,7 @@ import time
 
 from promises import main, test
 
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ENGINES = ("tagged", "reference", "demand", "expanding")
 FACT = "fact n = if n == 1 then n else n * fact (n - 1)\nmain = fact 10\n"
 SPIN = "spin :: Int -> Int\nspin n = spin (n + 1)\nmain = spin 0\n"
@@ -80,7 +82,12 @@ def unknown_commands(d):
 def explains_diagnostics(d):
     out, _ = d.expect(0, "explain", "df0201")
     assert "not in scope" in out and "For example:" in out and "error[DF0201]" in out, out
+    assert d.expect(0, "explain", "UnboundName")[0] == out
     d.expect(2, "explain", "DF9999", err="DF9999")
+    # Each has an example, or a few words.
+    for table in glob.glob(os.path.join(ROOT, "lang", "diag", "*.def")):
+        for code in re.findall(r"^DF_DIAG\((DF\d+)", open(table).read(), re.M):
+            assert d.expect(0, "explain", code)[0].count("\n") > 3, code
 
 
 # ---------------------------------------------------------------- compiling
@@ -181,6 +188,16 @@ def failed_output_leaves_nothing(d):
     os.mkdir(os.path.join(d.path, "folder"))
     d.expect(1, "p.df", "-o", "folder", err="cannot write `folder`")
     d.expect(0, "p.df", "-o", "/dev/null")
+    # Neither the source nor a module of it is overwritten, under whatever name.
+    d.file("M.df", "module M where\nm = 1\n")
+    d.file("q.df", "import M\nmain = m\n")
+    os.symlink("p.df", os.path.join(d.path, "link"))
+    for source, output in ("p.df", "p.df"), ("p.df", "./p.df"), ("p.df", "link"), ("q.df", "M.df"):
+        d.expect(1, source, "-o", output, err=f"cannot write `{output}`: the program is read from it")
+    d.expect(1, "run", "p.df", "--trace=p.df", err="the program is read from it")
+    assert d.bytes("p.df") == FACT.encode()
+    for name in "M.df", "q.df", "link":
+        os.unlink(os.path.join(d.path, name))
     assert sorted(os.listdir(d.path)) == ["bad.df", "folder", "old.graph", "p.df"]
 
 

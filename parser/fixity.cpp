@@ -203,7 +203,8 @@ class Resolver {
     if (odd != std::string_view::npos && compares(a) && compares(b)) {
       char c = between[odd];
       diags_.Hint(fmt::format("`{0}{0}` is the operator for `{1}`", c, c == '&' ? "and" : "or"));
-    } else if (compares(a) && compares(b)) diags_.Hint("two comparisons are joined by `&&`: `a < b && b < c`");
+    } else if (b.negation) diags_.Hint("a negative number among operators stands in parentheses: `(-1)`");
+    else if (compares(a) && compares(b)) diags_.Hint("two comparisons are joined by `&&`: `a < b && b < c`");
   }
 
   // Whether `left`, which stands before `right`, takes what is between them. Reports operators that do not

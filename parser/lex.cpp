@@ -208,7 +208,10 @@ void Lexer::ReadPragma(size_t begin, size_t end) {
     skip_space();
     if (begin == end) return;
     if (text_[begin] != ',') {
-      diags_.Report(Diag::BadPragma, SpanOf(whole - 3, end));
+      size_t at = begin;
+      bool more = !word().empty();
+      auto& report = diags_.Report(Diag::BadPragma, more ? SpanOf(at, begin) : SpanOf(whole - 3, end));
+      if (more) report.Hint("the names are separated by commas");
       return;
     }
     ++begin;

@@ -155,8 +155,9 @@ bool Lexer::ReadEscape(std::string& to) {
     return true;
   }
   if (!AtEnd() && Here() != '\n') pos_ += std::max(1u, DecodeUtf8(text_, pos_).length);
-  Bad(Diag::BadEscape, SpanFrom(begin), text_.substr(begin, pos_ - begin))
-      .Hint("a backslash itself is written `\\\\`");
+  std::string_view escape = text_.substr(begin, pos_ - begin);
+  Bad(Diag::BadEscape, SpanFrom(begin), escape)
+      .Hint(escape == "\\x" ? "hexadecimal digits follow `\\x`; a backslash itself is written `\\\\`" : "a backslash itself is written `\\\\`");
   return false;
 }
 
@@ -185,7 +186,17 @@ void Lexer::LexChar() {
                      closed            ? "a character literal holds exactly one character"
                      : empty            ? "a character literal is empty"
                                        : "a character literal is not closed");
-  if (closed) report.Hint("a string is written between double quotes");
+  std::string_view inside = closed ? text_.substr(begin + 1, close - begin - 1) : "";
+  // `7 'div' 2`
+  size_t left = begin;
+  while (left > 0 && text_[left - 1] == ' ') --left;
+  bool operand = left > 0 && left < begin && (std::isalnum(static_cast<unsigned char>(text_[left - 1])) || text_[left - 1] == ')') &&
+                 At(close + 1) == ' ' && (std::isalnum(static_cast<unsigned char>(At(close + 2))) || At(close + 2) == '(');
+  bool name = !inside.empty() && std::islower(static_cast<unsigned char>(inside[0])) &&
+              llvm::all_of(inside, [](unsigned char c) { return std::isalnum(c); });
+  if (closed && operand && name)
+    report.Hint(fmt::format("a function between its arguments stands in backquotes, `` `{0}` ``, a string in double quotes, `\"{0}\"`", inside));
+  else if (closed) report.Hint("a string is written between double quotes");
   Emit(TokenKind::Char, begin, Intern(value.empty() ? "?" : value));
 }
 

@@ -86,6 +86,8 @@ bool Parser::Close(Kind kind, Span open) {
   report.Note(open, "this is still open");
   if (token().kind == Kind::Equals && kind == Kind::RightBrace && TokenAt(pos_ - 1).kind == Kind::VarId)
     report.Hint(fmt::format("fields are separated by commas: `, {} = ..`", Text(TokenAt(pos_ - 1).text)));
+  else if (token().kind == Kind::DoubleColon && kind == Kind::RightBrace && TokenAt(pos_ - 1).kind == Kind::VarId)
+    report.Hint(fmt::format("fields are separated by commas: `, {} :: ..`", Text(TokenAt(pos_ - 1).text)));
   else if (token().kind == Kind::Equals) report.Hint("`==` compares; `=` defines");
   if (token().kind == Kind::In && opening == "[") report.Hint("`x <- xs` goes through a list");
   if (line_ended && brace_left) report.Hint("a closing bracket must be indented more than the block around it");
@@ -172,6 +174,11 @@ std::string Parser::DescribeHere() const {
 }
 
 void Parser::Fail(std::string_view expected) {
+  // An alternative of a `case` that was empty because they do not stand further right.
+  if (cut_short_ && !panic_ && token().kind == Kind::RightArrow && expected == "the end of the declaration") {
+    EnterPanic();
+    return;
+  }
   Span place = Place();
   std::string found = DescribeHere();
   if (AtLineEnd()) cut_short_ = true;
@@ -229,7 +236,8 @@ bool Parser::Block(Span keyword, std::string_view keyword_text, llvm::function_r
   PopBlock();
   closed.at = pos_;
   // A line that this block would have taken fell out of the one inside of it.
-  bool inner = closed_block_.at == pos_ && token().starts_line && token().column > closed.column;
+  // (The token may stand in the midst of that line.)
+  bool inner = closed_block_.at == pos_ && TokenAt(LineStart(pos_)).column > (token().starts_line ? closed.column : closed_block_.column);
   if (!inner) closed_block_ = std::move(closed);
   return any;
 }

@@ -52,6 +52,8 @@ Decl* Parser::ParseData(bool newtype) {
   llvm::SmallVector<DerivedClass> deriving;
   if (Is(Kind::Where)) NotSupported(token().span, "generalised data types (`GADTs`) are");
   if (Is(Kind::DoubleColon)) NotSupported(token().span, "kind signatures are");
+  if (Is(Kind::Bar))
+    FailWith(Diag::UnexpectedToken, token().span, "`|`", "`=`").Hint("the first constructor follows `=`, the others `|`");
   if (Take(Kind::Equals)) {
     do {
       constructors.push_back(ParseConstructor());
@@ -62,9 +64,13 @@ Decl* Parser::ParseData(bool newtype) {
     if (constructors.size() != 1)
       Complain(Diag::NewtypeShape, name.span, Text(name.text),
                fmt::format("{} constructors", constructors.size()));
-    else if (constructors[0].fields.size() != 1)
-      Complain(Diag::NewtypeShape, constructors[0].span, Text(name.text),
-               fmt::format("{} fields", constructors[0].fields.size()));
+    else if (constructors[0].fields.size() != 1) {
+      auto& report = Complain(Diag::NewtypeShape, constructors[0].span, Text(name.text),
+                              fmt::format("{} fields", constructors[0].fields.size()));
+      if (constructors[0].fields.empty() && constructors[0].name.text != name.text)
+        report.Hint(fmt::format("the constructor comes before the type: `{0} {1}`; another name of a type is declared by `type {0} = {1}`",
+                                Text(name.text), Text(constructors[0].name.text)));
+    }
     else if (constructors[0].fields[0].strict)
       Complain(Diag::NewtypeShape, constructors[0].span, Text(name.text), "a strict field");
   }
@@ -156,9 +162,17 @@ void Parser::ParseRecordFields(llvm::SmallVectorImpl<FieldDecl>& fields) {
     Type* type = ParseType();
     for (const Name& name : names) fields.push_back({name, type, strict});
     if (!Take(Kind::Comma)) break;
+    if (Is(Kind::RightBrace)) Complain(Diag::UnexpectedToken, token().span, "`}`", "a field's name").Hint("no comma stands before the `}`");
   }
   Close(Kind::RightBrace, open);
   if (!panic_) PopBlock();
+}
+
+// Whether the name is one of the classes that a type usually derives.
+static bool IsDerivable(std::string_view name) {
+  for (std::string_view cls : {"Eq", "Ord", "Show", "Read", "Enum", "Bounded", "Ix", "Functor", "Foldable", "Traversable", "Num"})
+    if (name == cls) return true;
+  return false;
 }
 
 // `stock`, `newtype` or `anyclass`, if one stands here.
@@ -194,12 +208,20 @@ void Parser::ParseDeriving(llvm::SmallVectorImpl<DerivedClass>& classes) {
         one();
         llvm::SmallVector<Type*> args;
         while (Is(Kind::ConId) || Is(Kind::VarId) || Is(Kind::LeftParen) || Is(Kind::LeftBracket)) args.push_back(ParseAType());
+        // `(Eq Show)`: no class that can be derived is a type.
+        const auto* second = args.empty() ? nullptr : llvm::dyn_cast<ConType>(args[0]);
+        if (second && IsDerivable(Text(second->name.text)))
+          FailWith(Diag::UnexpectedToken, second->span, fmt::format("`{}`", Text(second->name.text)), "`,` or `)`")
+              .Hint("classes are separated by commas");
         if (!args.empty()) classes.back().args = Copy(args);
       } while (Take(Kind::Comma));
     }
     Close(Kind::RightParen, open);
   } else {
     one();
+    if (Is(Kind::Comma))
+      FailWith(Diag::UnexpectedToken, token().span, "`,`", "the end of the declaration")
+          .Hint(fmt::format("several classes stand in parentheses: `deriving ({}, ..)`", Text(classes.back().cls.text)));
   }
   if (IsWord("via")) NotSupported(token().span, "`deriving .. via` is");
 }
@@ -245,6 +267,7 @@ Decl* Parser::ParseClass() {
   Name name{};
   Type* head = ParseTypeWithContext(context);
   if (!panic_) SplitTypeHead(head, name, params);
+  if (params.size() > 1) refused_classes_.insert(name.text.index);
   if (Is(Kind::Bar)) NotSupported(token().span, "functional dependencies are");
   if (Is(Kind::DoubleColon)) {
     FailWith(Diag::UnexpectedToken, token().span, "`::`", "`where` before the methods")
@@ -264,7 +287,19 @@ Decl* Parser::ParseClass() {
 
 // [context =>] C type; `cls` is the class with its type, and empty if there is none.
 void Parser::ParseInstanceHead(llvm::SmallVectorImpl<Constraint>& context, llvm::SmallVectorImpl<Constraint>& cls) {
+  Span begin = token().span;
   Type* head = ParseTypeWithContext(context);
+  // `instance Show T` without its `where`: the line below looks like more of the type.
+  llvm::SmallVector<Type*> args;
+  Type* fn = head;
+  for (; auto* app = llvm::dyn_cast<AppType>(fn); fn = app->fn) args.push_back(app->arg);
+  auto line = [&](Span span) { return diags_.sources().Locate(span.file, span.begin).line; };
+  for (size_t i = args.size(); i-- > 0 && !panic_ && args.size() > 1;)
+    if (line(args[i]->span) > line(fn->span) && args[i]->span.valid()) {
+      FailWith(Diag::UnexpectedToken, args[i]->span, fmt::format("`{}`", diags_.sources().Text(args[i]->span)), "`where` before the methods")
+          .Note(begin, "of this instance");
+      return;
+    }
   in_instance_head_ = true;
   if (!panic_) ToContext(head, cls);
   in_instance_head_ = false;

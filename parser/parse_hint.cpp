@@ -22,11 +22,30 @@ std::string_view ForeignBeginning(std::string_view word) {
   return {};
 }
 
+// Signs that look like one of the language's own.
+std::string_view PlainSpelling(std::string_view sign) {
+  if (sign == "\u2192") return "->";
+  if (sign == "\u2190") return "<-";
+  if (sign == "\u21D2") return "=>";
+  if (sign == "\u2237") return "::";
+  if (sign == "\uFF1D") return "=";
+  if (sign == "\uFF5C") return "|";
+  return {};
+}
+
 }  // namespace
 
 // The line begins as in another language.
 bool Parser::HintAtForeign(Diagnostics& report) const {
   if (token().kind == Kind::Comma) return false;  // `func x, y = ..`: a function of this name
+  // `from n = ..` is a function; what is imported has a capital.
+  const size_t first = LineStart(pos_ > 0 && AtLineEnd() ? pos_ - 1 : pos_);
+  if (std::string_view word = diags_.sources().Text(TokenAt(first).span);
+      IsAny(word, {"include", "using", "use", "require", "from"})) {
+    if (TokenAt(first).column != 1 || TokenAt(first + 1).kind != Kind::ConId) return false;
+    report.Hint(fmt::format("a module is imported by `import {}`", diags_.sources().Text(TokenAt(first + 1).span)));
+    return true;
+  }
   std::string_view hint = ForeignBeginning(diags_.sources().Text(TokenAt(LineStart(pos_)).span));
   if (!hint.empty()) report.Hint(std::string(hint));
   return !hint.empty();
@@ -86,11 +105,26 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
   const Token& t = token();
   bool line_ended = AtLineEnd() && t.kind != Kind::EndOfFile;
   std::string_view text = diags_.sources().Text(t.span);
+  auto text_of = [&](size_t i) { return diags_.sources().Text(TokenAt(i).span); };
+  const bool declaration_ends = expected == "the end of the declaration";
+  // Whether the line up to here has such a token, or such a word.
+  auto line_has = [&](Kind kind) {
+    for (size_t i = LineStart(pos_); i < pos_; ++i)
+      if (TokenAt(i).kind == kind) return true;
+    return false;
+  };
+  auto line_says = [&](std::initializer_list<std::string_view> words) {
+    for (size_t i = LineStart(pos_); i < pos_; ++i)
+      if (IsAny(text_of(i), words)) return true;
+    return false;
+  };
   std::string_view before = pos_ > 0 ? diags_.sources().Text(TokenAt(pos_ - 1).span) : std::string_view();
   if (before == "++" && AtLineEnd()) return void(report.Hint("values do not change; `x + 1` is the next number"));
   if (HintAtForeign(report)) return;
   if (expected == "`in`" && AtLineEnd())
     return void(report.Hint("`let` in an expression is followed by `in` and the result"));
+  if (t.kind == Kind::Where && declaration_ends && closed_block_.at == pos_ && closed_block_.keyword == "`where`")
+    return void(report.Hint("one `where` holds all the local definitions"));
   if (HintAtLayout(report, expected)) return;
   // `[Red..]`: the last two points belong to the name.
   if (text.size() > 2 && std::isupper(static_cast<unsigned char>(text[0])) && text.ends_with(".."))
@@ -98,7 +132,16 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
                                         text.substr(0, text.size() - 2))));
   if (line_ended && expected == "`=`" && TokenAt(LineStart(pos_ - 1)).kind == Kind::Bar)
     return void(report.Hint("the result of a guard follows `=`"));
+  // `putStrLn "hello"` at the top level; a line that begins with `=` goes on.
+  if (line_ended && expected.starts_with("`=` after") && t.kind != Kind::Equals && t.kind != Kind::Bar) {
+    const Token& first = TokenAt(LineStart(pos_ - 1));
+    if (first.kind == Kind::VarId && first.span == TokenAt(pos_ - 1).span)
+      return void(report.Hint(fmt::format("a definition gives a value to the name: `{} = ..`", text_of(pos_ - 1))));
+    return void(report.Hint("an expression by itself is no declaration; `main = ..` is what a program runs"));
+  }
   if (line_ended) return void(report.Hint("a line that goes on here must be indented more"));
+  if (std::string_view plain = PlainSpelling(text); !plain.empty())
+    return void(report.Hint(fmt::format("it is written `{}`", plain)));
   switch (t.kind) {
     case Kind::Equals: {
       // `| x = 1 = 2`, `if x = 1`
@@ -116,8 +159,13 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
       else if (expected.starts_with("`=`"))
         report.Hint("a definition has `=`; `->` stands in lambdas and in the alternatives of `case`");
       if (expected == "`of`") report.Hint("a `case` has its `of` before the alternatives");
+      if (declaration_ends && line_has(Kind::Equals)) report.Hint("a function without a name is written `\\x -> ..`");
+      return;
+    case Kind::LeftArrow:
+      if (expected.starts_with("`=` after")) report.Hint("`<-` takes the result of an action among the statements of a `do`");
       return;
     case Kind::FatArrow:
+      if (declaration_ends && line_has(Kind::Equals)) report.Hint("a function without a name is written `\\x -> ..`");
       if (expected == "`->`") {
         bool lambda = false;
         for (size_t i = LineStart(pos_); i < pos_; ++i) lambda |= TokenAt(i).kind == Kind::Backslash;
@@ -129,6 +177,9 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
       return;
     case Kind::Bar:
       if (expected == "an expression") report.Hint("guards come before the `=`: `f x | x > 0 = ..`");
+      if (expected.starts_with("`=` and the value"))
+        report.Hint(fmt::format("`{0} {{ x = .. }}` is `{0}` with another field `x`", before));
+      if (declaration_ends && t.starts_line && before == "with") report.Hint("`case x of` looks at a value, and alternatives begin without `|`");
       return;
     case Kind::Else:
       if (next().kind == Kind::RightArrow) return void(report.Hint("`_ -> ..` is the alternative for all other values"));
@@ -148,9 +199,16 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
         report.Hint("no `(` is open here");
       else if (t.kind == Kind::RightBracket && expected == "the end of the declaration")
         report.Hint("no `[` is open here");
+      else if (t.kind == Kind::In && declaration_ends && line_says({"for"})) report.Hint(std::string(ForeignBeginning("for")));
+      else if (t.kind == Kind::Of && declaration_ends && line_says({"switch", "match", "when"})) report.Hint("`case x of` looks at a value");
+      else if (t.kind == Kind::Where && expected.starts_with("`=` after")) report.Hint("`where` follows the right side of the definition");
       return;
     case Kind::Comma:
-      if (expected == "the end of the declaration" && TokenAt(LineStart(pos_)).kind == Kind::Data)
+      if (declaration_ends && TokenAt(LineStart(pos_)).kind == Kind::Type)
+        report.Hint("a type of several parts is a tuple: `(a, b)`");
+      else if (declaration_ends && line_has(Kind::DoubleColon) && !line_has(Kind::Equals))
+        report.Hint("`->` stands between the types of the parameters: `Int -> Int -> Int`");
+      else if (expected == "the end of the declaration" && TokenAt(LineStart(pos_)).kind == Kind::Data)
         report.Hint("constructors are separated by `|`");
       else if (expected == "the end of the declaration" && TokenAt(LineStart(pos_)).kind == Kind::Bar)
         report.Hint("the fields of a constructor stand one after the other, without commas");
@@ -158,6 +216,12 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
         report.Hint("parameters stand one after the other, without commas");
       return;
     case Kind::VarId:
+      // `import Data.List sort`, `import Data.List.sort`
+      if (declaration_ends && TokenAt(LineStart(pos_)).kind == Kind::Import)
+        return void(report.Hint(fmt::format("the names that are imported stand in parentheses: `({})`", text)));
+      if (size_t dot = text.rfind('.'); expected == "a module name" && dot != std::string_view::npos && text.find('.') != dot)
+        return void(report.Hint(fmt::format("a name is imported by `import {} ({})`; each part of a module's name begins with a capital letter",
+                                            text.substr(0, dot), text.substr(dot + 1))));
       if (expected == "a constructor" || expected == "a module name") {
         // `Data.list`: each part of a module's name does.
         std::string capital(text);
@@ -168,6 +232,7 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
       }
       return;
     case Kind::ConSym:
+      if (text == ":" && expected.starts_with("`=` and the value")) report.Hint("`=` gives a field its value");
       if (text == ":" && expected == "`::`") report.Hint("a field has its type after `::`");
       if (text == ":=") report.Hint("`=` defines");
       return;
@@ -176,6 +241,8 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
         report.Hint(fmt::format("a number begins with a digit: `0.{}`", diags_.sources().Text(next().span)));
       else if (before == "." && pos_ > 1 && TokenAt(pos_ - 2).kind == Kind::Integer && !TokenAt(pos_ - 1).space_before)
         report.Hint(fmt::format("digits follow the point: `{}.0`", diags_.sources().Text(TokenAt(pos_ - 2).span)));
+      else if (const Token& first = TokenAt(LineStart(pos_)); expected.starts_with("`=` after") && first.kind == Kind::Integer)
+        report.Hint("an expression by itself is no declaration; `main = ..` is what a program runs");
       else if (text == "!" && expected == "an expression") report.Hint("`not x` is the opposite of `x`");
       else if (expected == "a declaration" && text[0] == '#') report.Hint("a comment begins with `--`");
       else if (expected == "a declaration")

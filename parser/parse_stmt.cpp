@@ -84,6 +84,7 @@ Expr* Parser::ParseDo() {
   });
   if (stmts.empty()) {
     if (!panic_) {
+      cut_short_ = true;
       FailWith(Diag::EmptyBlock, begin, "`do`")
           .Hint("its statements stand further right than the block around it");
     }

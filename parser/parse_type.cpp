@@ -229,6 +229,13 @@ void Parser::ToContext(Type* type, llvm::SmallVectorImpl<Constraint>& context) {
       return;
     }
     if (llvm::isa<AppType>(app->fn)) {
+      // Of a class that was refused nothing more is said.
+      Type* of = app->fn;
+      while (auto* inner = llvm::dyn_cast<AppType>(of)) of = inner->fn;
+      if (auto* refused = llvm::dyn_cast<ConType>(of); refused && refused_classes_.count(refused->name.text.index)) {
+        context.push_back({refused->name, app->arg, type->span});
+        return;
+      }
       Diagnostics& report = FailWith(Diag::NotSupported, type->span, "classes with several parameters are");
       Type* head = app->fn;
       while (auto* inner = llvm::dyn_cast<AppType>(head)) head = inner->fn;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "lang/diagnostics.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "parser/parse.h"
@@ -252,6 +253,7 @@ class Parser {
   bool open_block_ = false;    // a layout block reached to the end of the text
   bool in_instance_head_ = false;
   bool cut_short_ = false;     // a declaration ended with its line: what follows may be the rest of it
+  llvm::DenseSet<uint32_t> refused_classes_;  // declared with several parameters
   uint32_t depth_ = 0;
   // The layout block that ended last, for messages about what stands behind it.
   struct ClosedBlock {

@@ -1,5 +1,7 @@
 #include "lang/diagnostics.h"
 
+#include <algorithm>
+
 namespace df {
 namespace {
 
@@ -38,6 +40,15 @@ Diagnostics& Diagnostics::Note(Span span, std::string text) {
 Diagnostics& Diagnostics::Hint(std::string text) {
   if (last_kept_) all_.back().hint = std::move(text);
   return *this;
+}
+
+void Diagnostics::DropErrors(const std::function<bool(const Diagnostic&)>& follows) {
+  size_t before = all_.size();
+  last_kept_ &= before > 0 && !(InfoOf(all_.back().id).severity == Severity::Error && follows(all_.back()));
+  all_.erase(std::remove_if(all_.begin(), all_.end(),
+                            [&](const Diagnostic& one) { return InfoOf(one.id).severity == Severity::Error && follows(one); }),
+             all_.end());
+  errors_ -= static_cast<uint32_t>(before - all_.size());
 }
 
 void Diagnostics::Clear() {

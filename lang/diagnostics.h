@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,6 +71,8 @@ class Diagnostics {
   void set_error_limit(uint32_t limit) { error_limit_ = limit; }
   uint32_t dropped() const { return dropped_; }
   void Clear();
+  // Takes errors back that turn out to follow from others.
+  void DropErrors(const std::function<bool(const Diagnostic&)>& follows);
 
  private:
   Diagnostics& Add(Diag id, Span span, std::string message);

@@ -221,6 +221,7 @@ class Checker {
   TypeId ConvertShape(const ast::ListType* list, TypeVarScope& scope);
   std::pair<TypeId, KindId> ConvertDimOp(const ast::DimOpType* type, TypeVarScope& scope);
   KindId ConvertKind(const ast::Type* kind);
+  void HintAtHead(Span use, Symbol variable);
   void UseWrittenKind(const ast::Name& variable, KindId kind);
   std::pair<TypeId, KindId> ConvertApplied(const ast::Type* type, TypeVarScope& scope);
   std::pair<TypeId, KindId> ConvertHead(const ast::Type* type, TypeVarScope& scope);
@@ -312,6 +313,7 @@ class Checker {
   bool TakesNoAction(VarId op, const ast::Expr* left, TypeId expected);
   void RecordBetween(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args);
   bool TakesFunction(TypeId type, int depth = 6);
+  bool IsFunction(const ast::Expr* expr);
   bool IsHigherOrder(const ast::Expr* expr);
   bool IsEarlierArgument(llvm::ArrayRef<TypeId> declared, llvm::ArrayRef<TypeId> params, size_t place);
   static Symbol OperatorName(const ast::Expr* op);
@@ -366,6 +368,8 @@ class Checker {
                             const Reason& why);
 
   // ---- infer_stmt.cpp
+  TyConId GivenBy(const ast::Expr* expr, size_t given = 0);
+  void SettleMonad(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId expected);
   core::Expr* CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId expected, const Reason& why);
   core::Expr* CheckComprehension(const ast::Expr* element, llvm::ArrayRef<ast::Stmt*> stmts, Span span,
                                  TypeId expected, const Reason& why, VarId tail = VarId());
@@ -530,11 +534,13 @@ class Checker {
     if (region_.valid()) tainted_.push_back(region_);
     return diags_.Report(id, span, args...);
   }
+  uint32_t Failures() const { return diags_.error_count() + unreported_; }
 
   // ---- literal_range.cpp
   void WarnOfLargeLiterals();
 
   // ---- finish.cpp
+  void DropFollowUps();
   void FindMain();
   void DefineEntry(size_t params);
   void ZonkAll();
@@ -572,6 +578,10 @@ class Checker {
   std::vector<TypeId> default_types_;
   Span region_;  // the expression whose errors may have follow-ups
   std::vector<Span> tainted_;
+  uint32_t unreported_ = 0;         // errors that follow from what was reported, and fail a definition all the same
+  std::vector<Span> unbound_;       // names that are not in scope
+  llvm::DenseSet<uint32_t> refuted_;  // variables of signatures that the definition needs at a particular type
+  llvm::DenseSet<uint32_t> escaped_;  // variables of signatures that would escape, reported once
   llvm::DenseSet<std::pair<uint32_t, uint32_t>> unbound_types_;  // types and classes reported already
   uint32_t definition_ = 0;                                      // counts top-level groups and methods
   std::vector<Place> places_;                                    // what Unifier::place counts
@@ -582,6 +592,7 @@ class Checker {
   TypeId pattern_type_;                                          // of the pattern whose constructor is being looked up
   const ast::LambdaExpr* lambda_ = nullptr;                        // the innermost one whose body is being checked
   std::vector<std::pair<Span, std::string>> between_;             // parameters that look like the left side of a function, with a hint
+  std::vector<std::pair<Span, Span>> witnesses_;                  // blocks of statements, with one that is surely an action of IO
   VarId subject_;                                                // the variable that is being checked by itself
   std::vector<std::tuple<ClassId, TypeId, uint32_t>> reported_;  // missing instances, with their definition_
   // In place of a definition: of a type constructor whose instance, or the deriving of it, is refused.

@@ -153,7 +153,17 @@ bool Checker::ContextShrinks(const core::Instance& row) {
 TyConId Checker::ConvertInstanceHead(const ast::Name& name, ast::List<ast::Constraint> context, const ast::Type* type,
                                      Span span, core::Instance& row) {
   ClassId cls = FindClass(name);
-  if (!cls.valid()) return TyConId();
+  if (!cls.valid()) {
+    // `instance Foo Show`, the other way round.
+    const auto* other = llvm::dyn_cast<ast::ConType>(type);
+    const ClassId* meant = other ? scope_->classes.Find(other->name.text, other->name.qualifier) : nullptr;
+    const TypeName* of = meant ? LookUpType(name) : nullptr;
+    if (of && of->con.valid()) {
+      diags_.Hint(fmt::format("the class comes first: `instance {} {}`", Text(other->name.text), Text(name.text)));
+      reported_.push_back({*meant, types_.Con(of->con), kNowhere});
+    }
+    return TyConId();
+  }
   TypeVarScope scope;
   uint32_t errors = diags_.error_count();
   row.cls = cls;

@@ -133,6 +133,7 @@ bool Checker::NumbersFit(TypeId expected, TypeId actual, bool actual_was_number,
     bool whole = other == unify_.Prune(expected);  // else the number is a part of the type
     if (ClassId num = KnownClass("Num"); num.valid() && IsRefused(num, other)) continue;
     unify_.Unsolve(number.meta);
+    unify_.MarkAny(meta);  // which number it would be is nothing to settle any more
     if (!whole) {
       ReportMismatch({Clash::Mismatch, expected, other}, expected, actual, span, why);
     } else if (actual_was_number) {
@@ -204,6 +205,10 @@ void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId a
   }
   if (clash.clash == Clash::Escape) {
     TyVarId var = types_.VarOf(clash.left);
+    if (!escaped_.insert(var.index).second) {
+      ++unreported_;
+      return;
+    }
     Error(Diag::EscapingVariable, span, Text(types_.vars[var].name))
         .Note(types_.vars[var].span, "the variable is bound here, and stands for any type");
     return;
@@ -219,7 +224,9 @@ void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId a
     llvm::SmallVector<TyVarId> others;
     types_.FreeVars(unify_.Zonk(other_type), others);
     const bool namesakes = llvm::any_of(others, [&](TyVarId of) { return of != var && types_.vars[of].name == types_.vars[var].name; });
+    refuted_.insert(var.index);
     if (types_.Kind(other_type) == TypeKind::Var) {
+      refuted_.insert(types_.VarOf(other_type).index);
       Error(Diag::RigidVariables, span, wanted, found, name, other, kind);
       NoteOnce(types_.vars[var].span, fmt::format("`{}` stands for any {} here", name, kind));
       TyVarId second = types_.VarOf(other_type);

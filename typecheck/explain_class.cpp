@@ -82,6 +82,9 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
     } else if (!of_instance && types_.vars[var].span.valid() && !Shown(types_.vars[var].span).valid()) {
       // The signature is that of a method of the library's, `foldMap` for one: nobody can add to it.
       if (origin.name.valid() && Text(origin.name) == "+") diags_.Hint("`<>` joins two values of a `Monoid`");
+    } else if (cls == "Fractional" && origin.name.valid() && Text(origin.name) == "/" && KnownClass("Integral").valid() &&
+               IsGiven({KnownClass("Integral"), missing.type, {}})) {
+      diags_.Hint("`div` divides whole numbers; `fromIntegral` turns one into a number of any type");
     } else if (!HintAtTypeVariable(var)) {
       diags_.Hint(of_instance ? fmt::format("add the context to the instance: `instance {} => ..`", pred)
                               : fmt::format("add `{}` to the context of the signature", pred));

@@ -44,6 +44,8 @@ bool Checker::HintAtTypeVariable(TyVarId var) {
 // A function that was meant for the whole of `left op right`.
 void Checker::HintAtBinding(std::string_view function, std::string_view left, std::string_view op,
                             std::string_view right) {
+  // Strings are not added.
+  if (op == "+" && (left.substr(0, 1) == "\"" || right.substr(0, 1) == "\"" || right.starts_with("show "))) op = "++";
   diags_.Hint(fmt::format("functions bind more tightly than operators: `{} ({} {} {})`, perhaps", function, left, op, right));
 }
 
@@ -251,10 +253,14 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   }
   if (why.kind == Reason::Generator)
     return void(diags_.Hint("a generator `x <- xs` goes through a list, `[1 .. 10]` say"));
+  if (found == Builtin::Function && wanted != Builtin::Function && (text == "return" || text == "pure"))
+    return void(diags_.Hint(fmt::format("`{} ()` is the action that does nothing", text)));
   if (why.kind == Reason::Statement) {
     llvm::SmallVector<TypeId, 4> args;
     if (actual.valid()) unify_.Head(actual, &args);
-    if (!actual.valid() || (have.valid() && args.empty())) diags_.Hint("a value that is no action is named by `let x = ..`");
+    if (found == Builtin::List && wanted == Builtin::IO)
+      return void(diags_.Hint("`mapM_` does an action for each element of a list"));
+    if (!actual.valid() || (have.valid() && (args.empty() || found == Builtin::Tuple))) diags_.Hint("a value that is no action is named by `let x = ..`");
     return;
   }
   if (why.kind == Reason::Guard && found != Builtin::Function && IsAtom(text) &&
@@ -276,7 +282,7 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   TypeId second, order, to;
   if (wanted == Builtin::Function && found == Builtin::Function && unify_.IsFun(expected, nullptr, &second) &&
       unify_.IsFun(second, nullptr, &order) && builtin(head(order)) == Builtin::Ordering && unify_.IsFun(actual, nullptr, &to) &&
-      !unify_.IsFun(to, nullptr, nullptr) && IsShort(text))
+      !unify_.IsFun(to, nullptr, nullptr) && IsShort(text) && !text.starts_with("comparing "))
     return void(diags_.Hint(fmt::format("`comparing {}` of `Data.Ord` compares two by it", Parenthesized(text))));
   // `foldr (\x -> x + 1) 0 xs`
   if (wanted == Builtin::Function && found != Builtin::Function && why.kind == Reason::None && lambda_ && span == lambda_->body->span) {
@@ -286,6 +292,11 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
                                         lambda_->params.size(), lambda_->params.size() == 1 ? "" : "s",
                                         lambda_->params.size() + more)));
   }
+  // `when ready putStrLn "a"`
+  if (TypeId gives, made; wanted == Builtin::Function && found == Builtin::Function && unify_.IsFun(expected, nullptr, &gives) &&
+                          unify_.IsFun(actual, nullptr, &made) && builtin(head(gives)) == Builtin::Unit &&
+                          builtin(head(made)) == Builtin::IO && IsVariable(text))
+    return void(diags_.Hint(fmt::format("are parentheses missing, as in `({} ..)`?", text)));
   // A function where something else is wanted.
   if (found == Builtin::Function && wanted != Builtin::Function) {
     if (op == "-" && why.index == 0 && IsShort(text) && IsShort(other))
@@ -326,10 +337,30 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
       return void(diags_.Hint(fmt::format("a string stands in double quotes: `\"{}\"`", text[1])));
     if (IsShort(text)) return void(diags_.Hint(fmt::format("`[{}]` is a string of one character", text)));
   }
+  if (named(have, "Text") && wants_string)
+    return void(diags_.Hint("`unpack` of `Data.Text` turns a `Text` into a `String`"));
+  if (has_string && named(want, "Text"))
+    return void(diags_.Hint(text[0] == '"' ? "`pack` of `Data.Text` turns a `String` into a `Text`; under `{-# LANGUAGE OverloadedStrings #-}` a literal is one"
+                                           : "`pack` of `Data.Text` turns a `String` into a `Text`"));
+  if (wanted == Builtin::Char && !actual.valid() && text.size() == 1 && std::isdigit(static_cast<unsigned char>(text[0])))
+    return void(diags_.Hint(fmt::format("`'{}'` is the character", text)));
+  // `toUpper "abc"`
+  if (found == Builtin::List && want.valid() && wanted != Builtin::List && why.kind == Reason::Argument && why.index == 0 &&
+      argument_of(actual) == unify_.Zonk(expected) && why.name.valid() && IsVariable(Text(why.name)) && IsShort(text))
+    return void(diags_.Hint(fmt::format("`map {} {}` applies it to each element", Text(why.name), Parenthesized(text))));
+  // `return 1` where the action of `when` stands
+  if (wanted == Builtin::Unit && why.kind == Reason::Argument && (Text(why.name) == "return" || Text(why.name) == "pure"))
+    return void(diags_.Hint(fmt::format("an action that gives nothing ends with `{} ()`", Text(why.name))));
+  if (wanted == Builtin::List && types_.Kind(actual.valid() ? unify_.Head(actual) : expected) == TypeKind::Var &&
+      KnownClass("Foldable").valid() && IsGiven({KnownClass("Foldable"), unify_.Head(actual), {}}))
+    return void(diags_.Hint(fmt::format("`toList {}` of `Data.Foldable` has its elements as a list", Parenthesized(text))));
   // Numbers and text.
   bool number = !actual.valid() || whole(found) || fraction(found);
   if (wants_string && number && KnownVar("show").valid() && IsShort(text))
     return void(diags_.Hint(fmt::format("`show {}` is the number as a string", Parenthesized(text))));
+  if (!expected.valid() && have.valid() && found == Builtin::None && (op == "+" || op == "-" || op == "*") &&
+      Shown(types_.cons[have].span).valid() && types_.cons[have].arity == 0)
+    return void(diags_.Hint(fmt::format("`instance Num {} where ..` would say what `{}` is of two of them", Text(types_.cons[have].name), op)));
   if (!expected.valid() && has_string && op == "+") return void(diags_.Hint("`++` joins strings and lists"));
   if ((whole(wanted) || fraction(wanted)) && has_string && text.size() > 2 && text.size() < 20 && text[0] == '"' &&
       llvm::all_of(text.substr(1, text.size() - 2), [](char c) { return c >= '0' && c <= '9'; }))
@@ -371,6 +402,11 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   if (named(want, "Either") && !named(have, "Either") && IsShort(text) && actual.valid() &&
       argument_of(expected) == unify_.Zonk(actual))
     return void(diags_.Hint(fmt::format("`Right {}` is an `Either` that holds it", Parenthesized(text))));
+  if (llvm::SmallVector<TypeId, 4> sides; named(want, "Either") && !named(have, "Either") && IsShort(text) && actual.valid()) {
+    unify_.Head(expected, &sides);
+    if (sides.size() == 2 && unify_.Zonk(sides[0]) == unify_.Zonk(actual))
+      return void(diags_.Hint(fmt::format("`Left {}` is an `Either` that tells what went wrong", Parenthesized(text))));
+  }
   // `putStrLn "n = " ++ show n`
   size_t space = text.find(' ');
   if (found == Builtin::IO && wanted != Builtin::IO && is_operator && why.index == 0 && IsShort(text) && IsShort(other) &&
@@ -380,8 +416,16 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   if (found == Builtin::IO && wanted == Builtin::IO && why.kind == Reason::Argument && why.var.valid() &&
       TakesAnyContainer(program_.vars[why.var].scheme.type, why.index))
     return void(diags_.Hint("an action's result is taken by `x <- action` in a `do`"));
-  if (found == Builtin::IO && wanted != Builtin::IO && want.valid())
+  if (found == Builtin::IO && wanted != Builtin::IO && want.valid() && (why.kind == Reason::Signature || why.kind == Reason::Annotation)) {
+    const bool open = types_.Kind(argument_of(actual)) == TypeKind::Meta;
+    std::string type = PrintType(open ? types_.Con(have, {expected}) : actual);
+    return void(diags_.Hint(fmt::format("it is an action, whose type is `{}`; its result is taken by `x <- action` in a `do`", type)));
+  }
+  if (found == Builtin::IO && wanted != Builtin::IO && (want.valid() || !expected.valid()))
     return void(diags_.Hint("an action's result is taken by `x <- action` in a `do`"));
+  if (wanted == Builtin::IO && found != Builtin::IO && why.kind != Reason::Argument && IsShort(text) &&
+      (actual.valid() || IsAtom(text)) && builtin(head(argument_of(expected))) == Builtin::Unit && found != Builtin::Unit)
+    return void(diags_.Hint(fmt::format("`{} {}` is an action that writes it", has_string ? "putStrLn" : "print", Parenthesized(text))));
   if (wanted == Builtin::IO && found != Builtin::IO && why.kind != Reason::Argument && IsShort(text) &&
       (actual.valid() || IsAtom(text)))
     return void(diags_.Hint(fmt::format("`return {}` is an action with this result", Parenthesized(text))));

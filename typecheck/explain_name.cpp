@@ -122,6 +122,7 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
   if (MayBeImported(name, &listed) &&
       (listed || foreign || is_operator || name.qualifier.valid() || NearestName(text, candidates).empty())) {
     tainted_.push_back(region_.valid() ? region_ : name.span);
+    ++unreported_;
     return;
   }
   // A missing type is usually missing in many signatures: the first of them is enough.
@@ -133,6 +134,8 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
     return;
   }
   Diagnostics& diag = Error(id, name.span, shown);
+  if (id == Diag::UnboundName || id == Diag::UnboundConstructor) unbound_.push_back(name.span);
+  if (diags_.dropped() > 0) return;  // nobody reads it, and to look for what was meant takes its time
   if (name.qualifier.valid()) return HintAtQualified(name, id);
   // A name that differs in case only, of whatever kind: `true`, `just`, `Length`.
   auto by_case = [&](const auto& names) {
@@ -158,6 +161,12 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
   }
   for (const ForeignName& foreign : kForeignNames)
     if (foreign.name == text) return void(diags_.Hint(std::string(foreign.hint)));
+  // Of names that are as near the module's own come first.
+  std::stable_partition(candidates.begin(), candidates.end(), [&](std::string_view other) {
+    const Symbol own = Intern(other);
+    return IsLocal(own) || exports_.values.count(own) || exports_.constructors.count(own) || exports_.types.count(own) ||
+           exports_.classes.count(own);
+  });
   // A near name, above all one of the module's own, or just this one in a module that is not imported: `sort` is not `sqrt`.
   std::string_view near = NearestName(text, candidates);
   bool is_near = !near.empty() && near != text;

@@ -124,7 +124,8 @@ void Checker::ExplainNumber(Span origin) {
 void Checker::Explain(const Reason& why) {
   switch (why.kind) {
     case Reason::Signature:
-      NoteOnce(Shown(why.span), fmt::format("`{}` has this signature", Text(why.name)));
+      if (why.span.valid() && !Shown(why.span).valid()) ExplainCallee(FindValue({why.name, {}, Span()}, false), ConId());
+      else NoteOnce(why.span, fmt::format("`{}` has this signature", Text(why.name)));
       break;
     case Reason::Annotation: NoteOnce(why.span, "the type is annotated here"); break;
     case Reason::Argument:
@@ -145,7 +146,11 @@ void Checker::Explain(const Reason& why) {
     case Reason::Parameter:
       NoteOnce(why.span, fmt::format("the other clauses of `{}` begin here", Text(why.name)));
       break;
-    case Reason::Statement: NoteOnce(why.span, "the statements of this `do` are all of one type of action"); break;
+    case Reason::Statement:
+      NoteOnce(why.span, "the statements of this `do` are all of one type of action");
+      for (const auto& [block, witness] : witnesses_)
+        if (block == why.span) NoteOnce(witness, "this is an action of `IO`");
+      break;
     case Reason::Generator: break;
     case Reason::Part: Explain(*why.outer); break;
     case Reason::Scrutinee: NoteOnce(why.span, "the value that is matched"); break;

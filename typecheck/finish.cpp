@@ -46,6 +46,33 @@ Checker::Checker(core::Program& program, Env& env, Diagnostics& diags, const Che
   string_classes_ = HasExtension("OverloadedStrings");
 }
 
+// `filter (x > 1) xs` where there is no x: what the expression would be is said when there is one.
+void Checker::DropFollowUps() {
+  auto clashes = [](Diag id) {
+    switch (id) {
+      case Diag::TypeMismatch:
+      case Diag::ArgumentMismatch:
+      case Diag::BranchMismatch:
+      case Diag::AlternativeMismatch:
+      case Diag::ClauseMismatch:
+      case Diag::ElementMismatch:
+      case Diag::ConditionMismatch:
+      case Diag::NumberMismatch:
+      case Diag::NotANumber:
+      case Diag::TooManyArguments: return true;
+      default: return false;
+    }
+  };
+  if (unbound_.empty()) return;
+  diags_.DropErrors([&](const Diagnostic& error) {
+    // A block of several lines may well have mistakes of its own.
+    if (!clashes(error.id) || diags_.sources().Text(error.span).find('\n') != std::string_view::npos) return false;
+    return llvm::any_of(unbound_, [&](Span name) {
+      return name.file == error.span.file && error.span.begin <= name.begin && name.end <= error.span.end;
+    });
+  });
+}
+
 bool Checker::Run() {
   uint32_t errors = diags_.error_count();
   OpenScope();
@@ -71,6 +98,7 @@ bool Checker::Run() {
   DefaultAll(0, true, 0);
   SettleDims();
   ReportOpenDims(nullptr);
+  DropFollowUps();
   // A file that was loaded at a prompt can be imported there, under another name say.
   if (options_.imported || (options_.repl && module_.name.text.valid())) Export();
   else if (!options_.library && !options_.repl) CheckExports();

@@ -185,6 +185,12 @@ TypeId Checker::ResultByItself(const core::Scheme& scheme, llvm::ArrayRef<const 
     return TypeId();
   for (const core::Pred& pred : scheme.preds)
     if (pred.type == result && !HasInstance(pred.cls, agreed)) return TypeId();
+  // `n * 1.5` of an `Int`: the operands do not agree.
+  for (size_t i = 0; i < args.size(); ++i)
+    if (const auto* literal = llvm::dyn_cast<ast::LiteralExpr>(StripParens(args[i]));
+        params[i] == result && literal && literal->value.kind == ast::LiteralKind::Fractional &&
+        !HasInstance(KnownClass("Fractional"), agreed))
+      return TypeId();
   return agreed;
 }
 
@@ -315,16 +321,40 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
       continue;
     }
     core_args.push_back(tied ? Infer(args[i]) : Check(args[i], params[i], reason));
+    if (tied) unify_.MarkAny(core_args.back()->type);  // what would have settled it went wrong
     if (wrong == args.size() && diags_.error_count() != before) wrong = i;
     if (wrong != i) continue;
+    // `map -1 xs`
+    if (infix && i == 0 && name && IsHigherOrder(args[0]) && Text(name->name.text) == "-" && args.size() == 2 &&
+        name->span.end == args[1]->span.begin) {
+      const auto* app = llvm::dyn_cast<ast::AppExpr>(args[1]);
+      const ast::Expr* number = app ? app->fn : args[1];
+      diags_.Hint(fmt::format("`(subtract {})` is the function", diags_.sources().Text(number->span)));
+      return ErrorNode(expected, span);
+    }
     // `foldr + 0 xs`: the operator was meant as an argument.
     if (infix && i == 0 && name && IsHigherOrder(args[0])) {
       diags_.Hint(fmt::format("an operator as an argument stands in parentheses: `{} ({}) ..`", diags_.sources().Text(args[0]->span), Text(name->name.text)));
       return ErrorNode(expected, span);
     }
-    if (!infix && IsEarlierArgument(declared, params, i)) diags_.Hint("the arguments look as if they were given in another order");
+    // `map xs (+ 1)`, `foldr 0 (+) xs`: the function stands elsewhere.
+    const bool later = !infix && i < declared.size() && types_.IsFun(declared[i]) && !IsFunction(args[i]) && [&] {
+      for (size_t j = 0; j < args.size() && j < declared.size(); ++j)
+        if (j != i && !types_.IsFun(declared[j]) && IsFunction(args[j])) return true;
+      return false;
+    }();
+    // (What is wrong of a literal list is an element of it.)
+    const bool earlier = !infix && !llvm::isa<ast::ListExpr>(args[i]) && IsEarlierArgument(declared, params, i);
+    if (later || earlier) diags_.Hint("the arguments look as if they were given in another order");
   }
   return ok ? AppNode(head, core_args, span) : ErrorNode(expected, span);
+}
+
+// Whether the expression is a function, as far as it shows.
+bool Checker::IsFunction(const ast::Expr* expr) {
+  expr = StripParens(expr);
+  return llvm::isa<ast::LambdaExpr>(expr) || llvm::isa<ast::LeftSectionExpr>(expr) || llvm::isa<ast::RightSectionExpr>(expr) ||
+         Arity(llvm::dyn_cast<ast::VarExpr>(expr)) > 0;
 }
 
 // Whether the expression is a function by name that takes functions.

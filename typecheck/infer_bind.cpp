@@ -261,7 +261,7 @@ void Checker::PreferAction(TypeId type, size_t wanted_mark) {
 }
 
 void Checker::InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& out) {
-  uint32_t errors_before = diags_.error_count();
+  uint32_t errors_before = Failures();
   size_t wanted_mark = wanted_.size();
   bool restricted = false, entry = false;
   std::vector<VarId> members;
@@ -311,7 +311,7 @@ void Checker::InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& o
   if (!out.strict.empty() || entry)
     for (VarId var : members) unify_.Lower(program_.vars[var].scheme.type, unify_.level);
   if (entry) PreferAction(program_.vars[members[0]].scheme.type, wanted_mark);
-  if (entry && options_.repl && diags_.error_count() == errors_before &&
+  if (entry && options_.repl && Failures() == errors_before &&
       !IsAction(program_.vars[members[0]].scheme.type))
     Require(KnownClass("Show"), program_.vars[members[0]].scheme.type, {Origin::Printing, members_span});
   // What is defined at a prompt is used by later lines, which have nothing to say here.
@@ -482,7 +482,7 @@ void Checker::Generalise(llvm::ArrayRef<VarId> members, bool restricted, Sizes s
                          uint32_t errors_before) {
   SolveFrom(wanted_mark);
   RetryTangents(true);
-  bool failed = diags_.error_count() != errors_before;
+  bool failed = Failures() != errors_before;
   if (restricted)
     for (size_t i = wanted_mark; i < wanted_.size(); ++i) unify_.Lower(wanted_[i].type, unify_.level);
   llvm::SmallVector<MetaId> metas;
@@ -525,7 +525,7 @@ void Checker::Generalise(llvm::ArrayRef<VarId> members, bool restricted, Sizes s
     };
     split();
     DefaultAll(wanted_mark, !failed, unify_.level + 1);
-    failed |= diags_.error_count() != errors_before;
+    failed |= Failures() != errors_before;
     MinimalPreds(retained);
   }
   if (restricted && !options_.library) RememberRestricted(members, wanted_mark);

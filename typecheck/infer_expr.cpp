@@ -114,7 +114,10 @@ core::Expr* Checker::Use(VarId id, Span span) {
     return made;
   }
   TypeArgs args;
-  for (size_t i = 0; i < scheme.tyvars.size(); ++i) args.push_back(unify_.Fresh());
+  for (TyVarId var : scheme.tyvars) {
+    args.push_back(unify_.Fresh());
+    if (refuted_.count(var.index)) unify_.MarkAny(args.back());
+  }
   node.type = types_.Substitute(scheme.type, scheme.tyvars, args);
   for (const core::Pred& pred : scheme.preds) {
     Origin origin{Origin::Use, span, program_.vars[id].name, id, pred.span};
@@ -424,15 +427,25 @@ core::Expr* Checker::CheckList(const ast::ListExpr* expr, TypeId expected, const
   std::vector<core::Expr*> elements;
   Reason part = PartOf(why);
   bool no_numbers = false;  // one of them was reported already
+  std::vector<TypeId> wrong;  // types of elements that were
   for (const ast::Expr* item : expr->elements) {
     Reason first{Reason::Element, expr->elements[0]->span};
     const auto* literal = llvm::dyn_cast<ast::LiteralExpr>(item);
     bool number = literal && (literal->value.kind == ast::LiteralKind::Integer ||
                               literal->value.kind == ast::LiteralKind::Fractional);
     if (number && no_numbers) continue;
+    // `['a', 'b']` for a list of strings: what is wrong of one is so of the others of its kind.
+    TypeId quick = wrong.empty() || number ? TypeId() : QuickType(item);
+    if (quick.valid() && llvm::is_contained(wrong, quick)) {
+      elements.push_back(ErrorNode(element, item->span));
+      continue;
+    }
     uint32_t errors = diags_.error_count();
     elements.push_back(Check(item, element, open && item != expr->elements[0] ? first : part));
-    no_numbers |= number && diags_.error_count() != errors;
+    if (diags_.error_count() == errors) continue;
+    no_numbers |= number;
+    if (!number && diags_.all().back().span == item->span)
+      if (TypeId type = QuickType(item); type.valid()) wrong.push_back(type);
   }
   return ok ? ListNode(elements, element, expr->span) : ErrorNode(expected, expr->span);
 }
@@ -465,7 +478,10 @@ core::Expr* Checker::CheckTyped(const ast::TypedExpr* expr, TypeId expected, con
   if (signature->scheme.tyvars.empty()) {
     for (const core::Pred& pred : signature->scheme.preds)
       Require(pred.cls, pred.type, {Origin::Use, pred.span});
+    uint32_t errors = diags_.error_count();
     core::Expr* inner = Check(expr->expr, signature->scheme.type, annotation);
+    // An annotation that does not fit may be what is wrong: what it says clashes with nothing more.
+    if (diags_.error_count() != errors && diags_.all().back().span == expr->expr->span) return ErrorNode(expected, expr->span);
     return Expect(expected, signature->scheme.type, expr->span, why) ? inner
                                                                      : ErrorNode(expected, expr->span);
   }
@@ -517,7 +533,11 @@ core::Expr* Checker::Check(const ast::Expr* expr, TypeId expected, const Reason&
     }
     case ast::ExprKind::LambdaCase:
       return CheckLambdaCase(llvm::cast<ast::LambdaCaseExpr>(expr), expected, why);
-    case ast::ExprKind::Do: return CheckDo(llvm::cast<ast::DoExpr>(expr)->stmts, expr->span, expected, why);
+    case ast::ExprKind::Do: {
+      const auto& stmts = llvm::cast<ast::DoExpr>(expr)->stmts;
+      if (stmts.size() > 1) SettleMonad(stmts, expr->span, expected);
+      return CheckDo(stmts, expr->span, expected, why);
+    }
     case ast::ExprKind::Tuple: {
       const auto* tuple = llvm::cast<ast::TupleExpr>(expr);
       return CheckTuple(llvm::ArrayRef<const ast::Expr*>(tuple->elements.data(), tuple->elements.size()),

@@ -74,12 +74,19 @@ core::Expr* Checker::CheckClauses(Symbol name, llvm::ArrayRef<ast::Clause> claus
           Error(Diag::TooManyParameters, clauses[0].params[i]->span, Text(name), arity,
                 arity == 1 ? "parameter" : "parameters", i);
           Explain(why);
+          if (i == 1 && types_.IsTuple(params[0])) {
+            std::vector<std::string_view> parts;
+            for (const ast::Pat* param : clauses[0].params) parts.push_back(diags_.sources().Text(param->span));
+            diags_.Hint(fmt::format("its parameter is one tuple: `{} ({})`", Text(name), fmt::join(parts, ", ")));
+          }
           // Calls with as many arguments as the clauses have would only say it again.
           if (VarId var = FindValue({name, {}, span}, false); var.valid() && why.kind == Reason::Signature) broken_.insert(var.index);
         }
         result = unify_.Fresh();  // the rest of the clauses is checked against anything
         unify_.Unify(result, types_.Fun(from, to));
-        for (size_t j = i; j < arity; ++j) params.push_back(unify_.FreshAny());
+        // Which parameter was forgotten in the signature is not known.
+        params.assign(arity, TypeId());
+        for (TypeId& param : params) param = unify_.FreshAny();
         result = unify_.FreshAny();
         break;
       }

@@ -5,6 +5,49 @@
 
 namespace df::check {
 
+// The type constructor of what an expression gives with that many more arguments, as far as its function's type tells.
+TyConId Checker::GivenBy(const ast::Expr* expr, size_t given) {
+  switch (expr->kind) {
+    case ast::ExprKind::Paren: return GivenBy(llvm::cast<ast::ParenExpr>(expr)->expr, given);
+    case ast::ExprKind::App: {
+      const auto* app = llvm::cast<ast::AppExpr>(expr);
+      return GivenBy(app->fn, given + app->args.size());
+    }
+    case ast::ExprKind::Binary: {
+      const auto* binary = llvm::cast<ast::BinaryExpr>(expr);
+      return diags_.sources().Text(binary->op->span) == "$" ? GivenBy(binary->left, given + 1) : TyConId();
+    }
+    case ast::ExprKind::Var: {
+      VarId var = FindValue(llvm::cast<ast::VarExpr>(expr)->name, false);
+      if (!var.valid() || broken_.count(var.index)) return TyConId();
+      llvm::SmallVector<TypeId> params;
+      TypeId head = unify_.Head(types_.SplitFun(unify_.Zonk(program_.vars[var].scheme.type), params, given));
+      return params.size() == given && types_.Kind(head) == TypeKind::Con ? types_.ConOf(head) : TyConId();
+    }
+    default: return TyConId();
+  }
+}
+
+// A statement that is an action of IO tells what the others are to be, those before it as well: of `x <- [1, 2]` before
+// `print x` it is the list that is wrong. Where there are actions of a monad of the program's or of a stack, it may be the
+// other way round.
+void Checker::SettleMonad(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId expected) {
+  if (options_.library || types_.Kind(unify_.Head(expected)) != TypeKind::Meta || unify_.NumberOrigin(expected).valid()) return;
+  const ast::Expr* witness = nullptr;
+  for (const ast::Stmt* stmt : stmts) {
+    const auto* bind = llvm::dyn_cast<ast::BindStmt>(stmt);
+    const auto* only = llvm::dyn_cast<ast::ExprStmt>(stmt);
+    const ast::Expr* expr = bind ? bind->expr : only ? only->expr : nullptr;
+    TyConId con = expr ? GivenBy(expr) : TyConId();
+    if (!con.valid()) continue;
+    if (types_.cons[con].builtin == Builtin::IO) witness = witness ? witness : expr;
+    else if (IsTransformer(con) || Shown(types_.cons[con].span).valid()) return;
+  }
+  if (!witness) return;
+  witnesses_.push_back({span, witness->span});
+  unify_.Unify(expected, types_.Con(types_.Known(Builtin::IO), {unify_.Fresh()}));
+}
+
 // { e } = e;  { e; ss } = e >> ss;  { p <- e; ss } = e >>= \p -> ss;  { let ds; ss } = let ds in ss
 core::Expr* Checker::CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId expected,
                              const Reason& why) {

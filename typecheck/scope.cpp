@@ -454,6 +454,10 @@ VarId Checker::FindValue(const ast::Name& name, bool report) {
     return report && IsAmbiguous(&ModuleExports::values, name) ? VarId() : *var;
   if (!report) return VarId();
   std::vector<std::string_view> names;
+  if (diags_.dropped() > 0) {  // nobody reads what was meant
+    ReportUnbound(Diag::UnboundName, name, names);
+    return VarId();
+  }
   for (const auto& [symbol, vars] : locals_)
     if (!vars.empty()) names.push_back(Text(Symbol(symbol)));
   scope_->values.ForEach([&](Symbol other, VarId) { names.push_back(Text(other)); });
@@ -477,6 +481,10 @@ ConId Checker::FindConstructor(const ast::Name& name, bool report) {
     return TupleConstructor(env_, program_, static_cast<uint32_t>(text.size() - 1));
   if (!report) return ConId();
   std::vector<std::string_view> names;
+  if (diags_.dropped() > 0) {
+    ReportUnbound(Diag::UnboundConstructor, name, names);
+    return ConId();
+  }
   scope_->constructors.ForEach([&](Symbol other, ConId) { names.push_back(Text(other)); });
   std::sort(names.begin(), names.end());
   ReportUnbound(Diag::UnboundConstructor, name, names);

@@ -36,6 +36,20 @@ void Checker::UseWrittenKind(const ast::Name& variable, KindId kind) {
 }
 
 // A type constructor, variable, or a form with brackets: everything but an application.
+// A variable within the declaration of a type whose head does not name it.
+void Checker::HintAtHead(Span use, Symbol variable) {
+  for (const ast::Decl* decl : module_.decls) {
+    if (use.file != decl->span.file || use.begin < decl->span.begin || decl->span.end < use.end) continue;
+    const auto* data = llvm::dyn_cast<ast::DataDecl>(decl);
+    const auto* synonym = llvm::dyn_cast<ast::TypeSynonymDecl>(decl);
+    if (!data && !synonym) return;
+    std::string head(Text(data ? data->name.text : synonym->name.text));
+    for (const ast::Name& param : data ? data->params : synonym->params) head += fmt::format(" {}", Text(param.text));
+    return void(diags_.Hint(fmt::format("the type's variables stand before the `=`: `{} {} {} = ..`",
+                                        !data ? "type" : data->newtype ? "newtype" : "data", head, Text(variable))));
+  }
+}
+
 std::pair<TypeId, KindId> Checker::ConvertHead(const ast::Type* type, TypeVarScope& scope) {
   Kinds& kinds = env_.kinds;
   switch (type->kind) {
@@ -62,6 +76,7 @@ std::pair<TypeId, KindId> Checker::ConvertHead(const ast::Type* type, TypeVarSco
         }
       if (!scope.implicit) {
         Error(Diag::UnboundTypeVariable, type->span, Text(var->name));
+        HintAtHead(type->span, var->name);
         return {unify_.FreshAny(), kinds.Fresh()};
       }
       TyVarId id = types_.NewVar(var->name, type->span);
@@ -146,6 +161,9 @@ std::pair<TypeId, KindId> Checker::ConvertApplied(const ast::Type* type, TypeVar
         Error(Diag::TypeTooManyArguments, type->span,
               con ? Text(con->name.text) : diags_.sources().Text(head->span), next,
               next == 1 ? "type argument" : "type arguments", args.size());
+        if (con && next == 0)
+          diags_.Hint(fmt::format("is a comma or `->` missing, as in `({0}, {1})` or `{0} -> {1}`?", Text(con->name.text),
+                                  diags_.sources().Text(args[0]->span)));
         return {unify_.FreshAny(), kinds.Fresh()};
       }
       from = kinds.Fresh(), to = kinds.Fresh();

@@ -34,11 +34,17 @@ constexpr std::pair<std::string_view, std::string_view> kQualified[] = {
     {"Data.Text.IO", "T"},    {"Data.List.NonEmpty", "NonEmpty"}, {"Tensor", "T"},
 };
 
+bool IsPartOfOperator(char c) { return c != '\0' && std::string_view("!#$%&*+./<=>?@\\^|-~:").find(c) != std::string_view::npos; }
+
+// An operator is a word of its own as well: `(<$!>)` does not hold `!`.
 bool HoldsWord(std::string_view text, std::string_view name) {
+  const bool is_operator = IsPartOfOperator(name[0]);
   for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     char before = at == 0 ? ' ' : text[at - 1];
     char after = at + name.size() < text.size() ? text[at + name.size()] : ' ';
-    if (!IsPartOfName(before) && !IsPartOfName(after) && before != '.') return true;
+    if (is_operator ? !IsPartOfOperator(before) && !IsPartOfOperator(after)
+                    : !IsPartOfName(before) && !IsPartOfName(after) && before != '.')
+      return true;
   }
   return false;
 }
@@ -52,7 +58,8 @@ bool ModuleOffers(std::string_view text, std::string_view name) {
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
-    if (line.substr(0, 2) == "--") continue;
+    size_t first = line.find_first_not_of(' ');
+    if (first == std::string_view::npos || line.substr(first).starts_with("--") || line.starts_with("{-#")) continue;
     // What a primitive binds, not the op's name.
     if (line.starts_with("foreign import") && line.find('"') != line.rfind('"')) line.remove_prefix(line.rfind('"') + 1);
     bool data = line.starts_with("data ") || line.starts_with("newtype ");

@@ -14,24 +14,65 @@ struct TagRoot {
   Label labels[PathEnds::kOuter];
 };
 
+// Equal labels that follow each other, at most kInner of them.
+struct LabelRun {
+  uint32_t id;
+  bool loop;
+  uint8_t count;
+  uint64_t iteration;
+  LabelRun() = default;
+  LabelRun(const Label& l, uint32_t times) : id(l.id), loop(l.loop), count(static_cast<uint8_t>(times)), iteration(l.iteration) {}
+  Label label() const { return {id, loop, iteration}; }
+};
+static_assert(PathEnds::kInner <= UINT8_MAX && sizeof(LabelRun) == sizeof(Label));
+
 }  // namespace
 
-// In place of the rest of a tag.
+// In place of the rest of a tag. The labels that follow, kInner - 1 in all, are behind it in memory: most often, as in a list, few runs.
 struct TagLandmark {
-  Label inner[PathEnds::kInner - 1];  // those that follow
   TagRoot* root;
+  uint64_t num_runs;
+  static size_t Bytes(uint64_t runs) { return sizeof(TagLandmark) + runs * sizeof(LabelRun); }
+  size_t bytes() const { return Bytes(num_runs); }
+  LabelRun* runs() { return reinterpret_cast<LabelRun*>(this + 1); }
 };
 
 namespace {
+
+// The labels of a landmark while they are collected.
+class InnerLabels {
+ public:
+  uint32_t left() const { return left_; }
+  void Add(const Label& label, uint32_t count) {
+    left_ -= count;
+    if (num_runs_ && runs_[num_runs_ - 1].label() == label) runs_[num_runs_ - 1].count += static_cast<uint8_t>(count);
+    else runs_[num_runs_++] = LabelRun(label, count);
+  }
+  // With the labels, and without a root. Throws std::bad_alloc.
+  TagLandmark* Make() const {
+    auto* landmark = static_cast<TagLandmark*>(memory::Allocate(TagLandmark::Bytes(num_runs_)));
+    landmark->num_runs = num_runs_;
+    std::copy_n(runs_, num_runs_, landmark->runs());
+    return landmark;
+  }
+
+ private:
+  uint32_t left_ = PathEnds::kInner - 1, num_runs_ = 0;
+  LabelRun runs_[PathEnds::kInner - 1];
+};
+
+void Free(TagLandmark* landmark) { memory::Free(landmark, landmark->bytes()); }
 
 // The labels of a tag, innermost first, up to its first landmark.
 class LabelWalk {
  public:
   explicit LabelWalk(const TagNode* tag) : at_(tag), left_(tag->run) {}
-  Label Next() {
-    Label label = at_->label;
-    if (--left_ == 0 && (at_ = at_->parent)) left_ = at_->run;
-    return label;
+  Label Next() { return Next(1).label(); }
+  // So many at most, all equal.
+  LabelRun Next(uint32_t most) {
+    LabelRun run(at_->label, std::min(most, left_));
+    if ((left_ -= run.count) == 0 && (at_ = at_->parent)) left_ = at_->run;
+    return run;
   }
   // How many there are still, those behind a landmark too.
   uint64_t depth() const { return at_ ? at_->depth - (at_->run - left_) : 0; }
@@ -48,9 +89,13 @@ class LabelWalk {
 
 // The landmark of a node in front of `parent`.
 TagLandmark* MakeLandmark(const TagNode* parent) {
-  auto* landmark = static_cast<TagLandmark*>(memory::Allocate(sizeof(TagLandmark)));
   LabelWalk walk(parent);
-  for (Label& label : landmark->inner) label = walk.Next();
+  InnerLabels inner;
+  while (inner.left()) {
+    LabelRun run = walk.Next(inner.left());
+    inner.Add(run.label(), run.count);
+  }
+  TagLandmark* landmark = inner.Make();
   if (walk.depth() > PathEnds::kOuter) {
     landmark->root = walk.landmark()->landmark->root;
     landmark->root->refs.Retain();
@@ -59,7 +104,7 @@ TagLandmark* MakeLandmark(const TagNode* parent) {
   try {
     landmark->root = new (memory::Allocate(sizeof(TagRoot))) TagRoot;
   } catch (...) {
-    memory::Free(landmark, sizeof(TagLandmark));
+    Free(landmark);
     throw;
   }
   for (Label& label : landmark->root->labels) label = walk.Next();
@@ -98,15 +143,16 @@ TagNode* NewFarTag(const TagNode* outer, uint64_t depth, llvm::ArrayRef<Label> i
   uint64_t behind = depth % kLandmarkPeriod;  // labels after the last landmark
   while (outer && !outer->is_landmark) outer = outer->parent;
   if (!outer || innermost.size() < behind + PathEnds::kInner || depth - DepthOf(outer) < behind + PathEnds::kInner) return nullptr;
-  auto* landmark = static_cast<TagLandmark*>(memory::Allocate(sizeof(TagLandmark)));
+  InnerLabels inner;
+  for (const Label* label = innermost.begin() + behind + 1; inner.left(); ++label) inner.Add(*label, 1);
+  TagLandmark* landmark = inner.Make();
   TagNode* node;
   try {
     node = static_cast<TagNode*>(memory::Allocate(sizeof(TagNode)));
   } catch (...) {
-    memory::Free(landmark, sizeof(TagLandmark));
+    Free(landmark);
     throw;
   }
-  std::copy_n(innermost.begin() + behind + 1, PathEnds::kInner - 1, landmark->inner);
   landmark->root = outer->landmark->root;
   landmark->root->refs.Retain();
   *node = {SharedCount(1), true, 1, innermost[behind], depth - behind, {nullptr}};
@@ -156,7 +202,7 @@ void FreeTag(TagNode* node) {
     TagNode* parent = nullptr;
     if (node->is_landmark) {
       if (node->landmark->root->refs.Drop()) memory::Free(node->landmark->root, sizeof(TagRoot));
-      memory::Free(node->landmark, sizeof(TagLandmark));
+      Free(node->landmark);
     } else {
       parent = node->parent;
     }
@@ -172,7 +218,8 @@ void AddLabels(const TagNode* node, uint32_t run, PathEnds& ends) {
   for (; node; node = node->parent, run = node ? node->run : 0) {
     for (uint32_t i = 0; i < run; ++i) ends.Add(EntryOf(node->label));
     if (!node->is_landmark) continue;
-    for (const Label& label : node->landmark->inner) ends.Add(EntryOf(label));
+    for (const LabelRun& run : llvm::ArrayRef(node->landmark->runs(), node->landmark->num_runs))
+      for (uint32_t i = 0; i < run.count; ++i) ends.Add(EntryOf(run.label()));
     for (const Label& label : node->landmark->root->labels) ends.Add(EntryOf(label));
     return;
   }

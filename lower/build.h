@@ -75,6 +75,7 @@ class Builder {
   Yield Finish(Yield yield, const Guards& guards, ir::PosId pos);
   fg::Value Eval(const Expr* expr);
   fg::Value Lazy(const Expr* expr, const std::string& name, const std::string& reason);
+  std::optional<fg::Value> Selected(const Expr* expr);
   fg::Value LazyValue(VarId var);
   fg::Value Forced(VarId var, ir::PosId pos);
   fg::Value Boxed(VarId var);

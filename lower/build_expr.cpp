@@ -415,9 +415,47 @@ bool Builder::IsCheap(const Expr* expr, uint32_t& budget, llvm::SmallVectorImpl<
   }
 }
 
+// `case t of (a, _) -> a` where `t` is evaluated: the field as it is, evaluated or a reference. A delayed selection would keep all
+// of `t`. Matches of strict fields within are passed as well; none is bound that is not in `env_` after it.
+std::optional<fg::Value> Builder::Selected(const Expr* expr) {
+  if (!options_.Does(Optimisation::Speculate)) return std::nullopt;
+  // What it is of, before anything is emitted: all but the innermost selection are of evaluated fields.
+  for (const Expr* at = expr; at->kind != Kind::Var; at = at->alts[0].body) {
+    if (at->kind != Kind::Case || at->head->kind != Kind::Var || at->alts.size() != 1) return std::nullopt;
+    const Alt& alt = at->alts[0];
+    if (alt.kind != core::AltKind::Con || p_.ConstructorsOf(at->head->type).size() > 1) return std::nullopt;
+    const Expr* next = alt.body->kind == Kind::Case ? alt.body->head : alt.body;
+    if (next->kind != Kind::Var) return std::nullopt;
+    auto bound = llvm::find(alt.vars, next->var);
+    if (bound == alt.vars.end()) return std::nullopt;
+    const bool strict = p_.core.constructors[alt.con].fields[bound - alt.vars.begin()].strict;
+    if (alt.body->kind == Kind::Case && !strict) return std::nullopt;
+    if (at != expr) continue;
+    auto held = env_.find(at->head->var.index);
+    if (held == env_.end() || (!held->second.in_parts && TypeOf(held->second.value).lazy)) return std::nullopt;
+  }
+  if (expr->kind == Kind::Var) return std::nullopt;
+  const size_t mark = Mark();
+  Guards guards;
+  for (; expr->kind != Kind::Var; expr = expr->alts[0].body) {
+    const Alt& alt = expr->alts[0];
+    const Held held = env_[expr->head->var.index];
+    guards.push_back(held.in_parts ? held.whole : held.value);
+    if (!held.in_parts) BindFields(alt, held.value, expr->pos);
+    else
+      for (size_t i = 0; i < alt.vars.size(); ++i) BindValue(alt.vars[i], held.parts[i]);
+  }
+  fg::Value value = LazyValue(expr->var);
+  Undo(mark);
+  for (fg::Value guard : llvm::reverse(guards))
+    if (!FailsWith(value, guard, 8)) value = Seq(guard, value, expr->pos);
+  return value;
+}
+
 // A value where it may not be needed: evaluated if that is cheap, else a reference.
 fg::Value Builder::Lazy(const Expr* expr, const std::string& name, const std::string& reason) {
   if (expr->kind == Kind::Var) return LazyValue(expr->var);
+  if (std::optional<fg::Value> field = Selected(expr)) return *field;
   uint32_t budget = 40;
   if (IsCheap(expr, budget)) return Eval(expr);
   return Delay(expr, name, reason + WhatIsLazy(expr));

@@ -13,6 +13,10 @@ void Builder::BindLet(const Expr* expr) {
         BindValue(binding.var, LazyValue(binding.value->var));
         continue;
       }
+      if (std::optional<fg::Value> field = Selected(binding.value)) {
+        BindValue(binding.var, *field);
+        continue;
+      }
       const std::string& name = p_.vars[binding.var].name;
       BindValue(binding.var, Delay(binding.value, name, WhyDelayed(binding.var, expr->head) + WhatIsLazy(binding.value)));
       continue;

@@ -3,6 +3,11 @@
 
 namespace df {
 
+Outcome Execution::ForceEach(Value& value, llvm::function_ref<bool(Value&)> next) {
+  for (;;)
+    if (Outcome outcome = Force(value); !outcome.ok() || !next(value)) return outcome;
+}
+
 std::unique_ptr<Execution> MakeExecution(EngineKind kind, const ir::Graph& graph, const RunOptions& options) {
   switch (kind) {
     case EngineKind::Reference: return MakeReferenceExecution(graph, options);

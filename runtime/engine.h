@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include "runtime/value.h"
 #include "tagged_ir/graph.h"
@@ -165,6 +166,9 @@ class Execution {
   // Makes `value` an evaluated one: releases a reference and runs until its cell is filled. Failed if it is
   // an error, or if nothing can run any more (`<<loop>>`).
   virtual Outcome Force(Value& value) = 0;
+  // Force(value), over and over until `next` of it, which may put another into its place, is false: for long lists, whose
+  // every cell would be forced on its own.
+  virtual Outcome ForceEach(Value& value, llvm::function_ref<bool(Value&)> next);
   // Ends the run: whoever works on its results was stopped by a limit. Says where the run was.
   virtual Outcome GiveUp(Stop stop) = 0;
   // Nothing more will be asked for: what other threads are still computing is given up.

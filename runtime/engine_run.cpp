@@ -7,9 +7,6 @@ namespace df {
 
 namespace {
 
-// Time is asked for less often than values are forced.
-constexpr uint64_t kForcesPerCheck = 256;
-
 Outcome Failure(ErrorCode code, std::string message, ir::NodeId node, ir::PosId pos) {
   Outcome outcome;
   outcome.stop = Stop::Failed;

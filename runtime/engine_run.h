@@ -116,6 +116,10 @@ class EngineRun : public Execution, private DeadObjects::Watch {
   void FreeLeftOver();
   // Printing a large value that is all there forces nothing, and is to end in time as well.
   Outcome CheckForce();
+  // The same within the limits already.
+  void CheckForceHere() {
+    if (++forces_ % kForcesPerCheck == 0) CheckLimits();
+  }
 
   // Force, where each delayed call has a cell: `answer(object, value)` evaluates what the object stands for within the limits
   // and puts its answer into `value`; `fill_path(error_value, error)` says where an error arose.
@@ -163,6 +167,8 @@ class EngineRun : public Execution, private DeadObjects::Watch {
   DeadObjects::Watch* const outer_watch_ = DeadObjects::watch;
   std::array<DeadObjects, 16> left_over_;  // whose release was given up because a limit was reached
   size_t left_overs_ = 0;
+  // Time is asked for less often than values are forced.
+  static constexpr uint64_t kForcesPerCheck = 256;
   uint64_t forces_ = 0;
   bool ended_ = false;  // by a limit or a broken rule
   Outcome last_;

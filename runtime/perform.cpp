@@ -130,17 +130,40 @@ bool Performance::FlushError() {
 // more can be written.
 template <class WriteChar>
 static Outcome WalkText(Execution& execution, Value text, const char* stream, WriteChar write) {
-  for (;;) {
-    Outcome outcome = execution.Force(text);
-    if (!outcome.ok()) return outcome;
-    if (text.is_word()) return {};
-    auto* cell = static_cast<Data*>(text.object());
-    Value head = cell->fields()[0];
-    text = Value(cell->fields()[1]);
-    if (!head.is_word() && !(outcome = execution.Force(head)).ok()) return outcome;
+  enum class Left : uint8_t { Text, LateChar, BadChar, NotWritten, Nothing };
+  Left left = Left::Text;
+  auto put = [&](const Value& head) {
     auto c = static_cast<uint32_t>(head.word());
-    if (IsSurrogate(c)) return Failure(std::string(stream) + ": commitBuffer: invalid argument (invalid character)");
-    if (!write(c)) return Failure("");
+    left = IsSurrogate(c) ? Left::BadChar : write(c) ? Left::Text : Left::NotWritten;
+  };
+  Value late;  // a character that is not evaluated
+  auto next = [&](Value& cell) {
+    if (cell.is_word()) {
+      left = Left::Nothing;
+      return false;
+    }
+    Value* fields = static_cast<Data*>(cell.object())->fields();
+    if (fields[0].is_word()) {
+      put(fields[0]);
+    } else {
+      late = fields[0];
+      left = Left::LateChar;
+    }
+    cell = Value(fields[1]);
+    return left == Left::Text;
+  };
+  for (;;) {
+    if (Outcome outcome = execution.ForceEach(text, next); !outcome.ok()) return outcome;
+    if (left == Left::LateChar) {
+      if (Outcome outcome = execution.Force(late); !outcome.ok()) return outcome;
+      put(late);
+    }
+    switch (left) {
+      case Left::BadChar: return Failure(std::string(stream) + ": commitBuffer: invalid argument (invalid character)");
+      case Left::NotWritten: return Failure("");
+      case Left::Nothing: return {};
+      default: break;
+    }
   }
 }
 

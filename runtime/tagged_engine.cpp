@@ -87,12 +87,7 @@ Outcome TaggedExecution::Force(Value& value) {
   auto answer = [&](Object* object, Value& to) {
     auto* cell = static_cast<DelayCell*>(object);
     if (!cell->IsFull()) {
-      Outcome outcome = Guarded([&] {
-        CellLock lock(cell);
-        if (!worker_->Release(cell)) return;
-        worker_->stack_.push_back({nullptr, cell, 0});
-        cell->refs.Retain();
-      });
+      Outcome outcome = Guarded([&] { Demand(cell); });
       if (outcome.ok()) outcome = Run(cell);
       if (!outcome.ok()) return outcome;
     }
@@ -102,11 +97,61 @@ Outcome TaggedExecution::Force(Value& value) {
   return ForceCells(value, answer, [](const Value& failed, RuntimeError& error) { FillPath(TagOfError(failed), error); });
 }
 
+// The worker's next work is the cell, unless somebody has it already.
+void TaggedExecution::Demand(DelayCell* cell) {
+  CellLock lock(cell);
+  if (!worker_->Release(cell)) return;
+  worker_->stack_.push_back({nullptr, cell, 0});
+  cell->refs.Retain();
+}
+
+Outcome TaggedExecution::ForceEach(Value& value, llvm::function_ref<bool(Value&)> next) {
+  for (;;) {
+    if (!batcher_ && !run_.run_dry) {
+      bool done = false;
+      Outcome outcome = Guarded([&] { done = ForceHere(value, next); });
+      if (!outcome.ok()) GiveUpTeam(outcome);
+      if (!outcome.ok() || done) return outcome;
+    }
+    if (Outcome outcome = Force(value); !outcome.ok() || !next(value)) return outcome;
+  }
+}
+
+// ForceEach as long as the calling thread gets on by itself. False: what is to be done with `value` is more than that.
+bool TaggedExecution::ForceHere(Value& value, llvm::function_ref<bool(Value&)> next) {
+  for (;;) {
+    CheckForceHere();
+    if (value.is_error()) return false;
+    if (!value.is_reference()) {
+      if (!next(value)) return true;
+      continue;
+    }
+    if (HostCellIn(value.object())) return false;
+    auto* cell = static_cast<DelayCell*>(value.object());
+    if (!cell->IsFull()) {
+      Demand(cell);
+      worker_->goal_ = cell;
+      while (!worker_->stack_.empty() && !Reached(cell)) worker_->Step();
+      if (!Reached(cell)) return false;
+      worker_->now_ = nullptr;
+    }
+    value = Value(cell->value());
+  }
+}
+
 Outcome TaggedExecution::Run(const DelayCell* goal) {
+  if (!batcher_ || !run_.count) return RunUntil(goal);
   auto began = std::chrono::steady_clock::now();
   Outcome outcome = RunUntil(goal);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return outcome;
+}
+
+// Others compute nothing more either. One of them may be releasing millions of values.
+void TaggedExecution::GiveUpTeam(const Outcome& outcome) {
+  if (team_) team_->End([&] {
+    if (run_.leave && outcome.stop != Stop::Failed && outcome.stop != Stop::Internal) run_.leave(outcome);
+  });
 }
 
 Outcome TaggedExecution::RunUntil(const DelayCell* goal) {
@@ -136,10 +181,7 @@ Outcome TaggedExecution::RunUntil(const DelayCell* goal) {
     }
   });
   if (!outcome.ok()) {
-    // A thread may be releasing millions of values.
-    if (team_) team_->End([&] {
-      if (run_.leave && outcome.stop != Stop::Failed && outcome.stop != Stop::Internal) run_.leave(outcome);
-    });
+    GiveUpTeam(outcome);
     return outcome;
   }
   worker_->now_ = nullptr;

@@ -18,6 +18,7 @@ class TaggedExecution : public EngineRun {
 
   Outcome Start(std::vector<Value> inputs) override;
   Outcome Force(Value& value) override;
+  Outcome ForceEach(Value& value, llvm::function_ref<bool(Value&)> next) override;
   Stats stats() const override;
   void Finish() override { EndTeam(); }
 
@@ -30,6 +31,9 @@ class TaggedExecution : public EngineRun {
 
   Outcome Run(const DelayCell* goal);
   Outcome RunUntil(const DelayCell* goal);
+  bool ForceHere(Value& value, llvm::function_ref<bool(Value&)> next);
+  void Demand(DelayCell* cell);
+  void GiveUpTeam(const Outcome& outcome);
   void Where(RuntimeError& error) const override;
   uint64_t live() const override;
   void FillPathOf(const DelayCell* cell, RuntimeError& error) const;
@@ -57,7 +61,7 @@ class TaggedExecution : public EngineRun {
   std::vector<bool> have_;
   uint32_t missing_ = 0;
   Frame* root_ = nullptr;
-  double seconds_ = 0;  // in Run
+  double seconds_ = 0;  // in Run, if batches are counted
   static constexpr uint64_t kFirstCollection = 1 << 16;
   static constexpr int64_t kFirstCollectionBytes = 4 << 20;
   uint64_t collect_at_ = kFirstCollection;                // cells,

@@ -4,6 +4,7 @@
 #include "runtime/memory.h"
 #include "runtime/tagged_direct_data.h"
 #include "runtime/tagged_engine.h"
+#include "runtime/text.h"
 
 namespace df::tagged {
 namespace {
@@ -46,6 +47,18 @@ Value ApplyRing(ir::Op op, const Value& x, const Value& y) {
   return op == ir::Op::Add ? integer::Add(x, y, most) : op == ir::Op::Sub ? integer::Sub(x, y, most) : integer::Mul(x, y, most);
 }
 
+// Of a text and an offset: what a text is shown by, character by character.
+bool ReadsText(ir::Op op) { return op == ir::Op::TextSize || op == ir::Op::TextStart || op == ir::Op::TextChar; }
+// None: the kernel is to say why.
+std::optional<int64_t> ReadText(ir::Op op, const Value& object, const Value& offset) {
+  if (object.kind() != ValueKind::Object || object.object()->kind != ObjectKind::Text) return std::nullopt;
+  const std::string_view text = static_cast<const TextObject*>(object.object())->text();
+  if (op == ir::Op::TextSize) return static_cast<int64_t>(text.size());
+  if (!offset.is_word()) return std::nullopt;
+  if (op == ir::Op::TextStart) return text::StartOf(text, offset.word());
+  return text::CharAt(text, offset.word());
+}
+
 }  // namespace
 
 // Any ordinary op, by its kernel. False if it fails; then its operands are still there.
@@ -59,13 +72,17 @@ bool Worker::ApplyDirect(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_
   // A tensor that this op is the last to use is handed over, so that its buffer may be written to.
   bool tensors = types.operand == ir::TypeKind::Tensor;
   bool moved[2] = {tensors && in.a & kLastUse, tensors && in.b & kLastUse};
+  auto borrow = [&](uint32_t operand) {
+    if (!IsConstant(operand)) return Borrowed(s[operand], plain[operand] ? kWord : k[operand]);
+    const Value& constant = program_.constants[operand & ~kConstant];
+    return Borrowed(BitsOf(constant), StateOf(constant));
+  };
   Value value;
-  if (types.operand == ir::TypeKind::Integer && IsRing(n.op)) {
-    auto borrow = [&](uint32_t operand) {
-      if (!IsConstant(operand)) return Borrowed(s[operand], plain[operand] ? kWord : k[operand]);
-      const Value& constant = program_.constants[operand & ~kConstant];
-      return Borrowed(BitsOf(constant), StateOf(constant));
-    };
+  std::optional<int64_t> word;
+  if (ReadsText(n.op)) word = n.num_inputs > 1 ? ReadText(n.op, *borrow(from[0]), *borrow(from[1])) : ReadText(n.op, *borrow(from[0]), Value());
+  if (word) {
+    value = Value::Word(*word);
+  } else if (types.operand == ir::TypeKind::Integer && IsRing(n.op)) {
     value = ApplyRing(n.op, *borrow(from[0]), *borrow(from[1]));
   } else {
     operands_.clear();

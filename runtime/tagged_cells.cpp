@@ -1,4 +1,5 @@
 // Delayed calls: cells that keep operands, are started by the first Force, and hold the value for all that follow.
+#include <cassert>
 #include <optional>
 
 #include "runtime/tagged_engine.h"
@@ -99,6 +100,19 @@ void Worker::CellOperand(Frame* frame, const SiteCode& site, uint32_t cell_slot,
     }
   }
   if (last) Unref(frame);
+}
+
+// RunAhead where no frame asks. Counts as a step; what else a step may have to do is left to the usual way.
+bool Worker::RunAheadOfAll(DelayCell* cell) {
+  if (!cell->site->ahead || budget_ <= 1 || poll_due_) return false;
+  --budget_;
+  cell->refs.Retain();
+  stack_.push_back({nullptr, cell, 0});  // where the run is
+  bool done = RunAhead(cell);
+  assert(stack_.back().cell == cell);
+  stack_.pop_back();
+  Value counted = Value::Adopt(ValueKind::Reference, cell);
+  return done;
 }
 
 // The body's frame, under the tag of the Delay.

@@ -128,7 +128,7 @@ bool TaggedExecution::ForceHere(Value& value, llvm::function_ref<bool(Value&)> n
     }
     if (HostCellIn(value.object())) return false;
     auto* cell = static_cast<DelayCell*>(value.object());
-    if (!cell->IsFull()) {
+    if (!cell->IsFull() && !worker_->RunAheadOfAll(cell)) {
       Demand(cell);
       worker_->goal_ = cell;
       while (!worker_->stack_.empty() && !Reached(cell)) worker_->Step();

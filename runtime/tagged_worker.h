@@ -327,6 +327,7 @@ class Worker {
   }
   // tagged_eager.cpp: computes the value of a cell that could be entered without a frame. False if that cannot be done now.
   bool RunAhead(DelayCell* cell);
+  bool RunAheadOfAll(DelayCell* cell);
   void CountFilled(DelayCell* cell);
   bool DelayEager(Frame* frame, const SiteCode& site, const uint32_t* operands, uint32_t slot);
   Frame* EnterBody(DelayCell* cell, Frame* waiter);

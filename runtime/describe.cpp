@@ -43,6 +43,8 @@ struct Line {
   uint64_t calls = 0;
   bool library = false;
   bool inlined = false;  // the place to which the line before was inlined
+  bool whole = false;    // `main` itself, which the root begins with
+  bool body = false;     // a Delay of an expression: what is computed late stands where the Delay does
 
   // A name that no program can have: an apply function, by which closures are called.
   bool made() const { return function.find(' ') != std::string::npos; }
@@ -71,6 +73,7 @@ class Describer {
         }
       }
       line.inlined = n > 0;
+      line.whole = StandsAt(pos, graph_.scopes[ir::ScopeId(0)].pos);
       lines_.push_back(std::move(line));
       if (!graph_.positions.Contains(pos) || !graph_.positions[pos].inlined_at.valid()) return;
       pos = graph_.positions[pos].inlined_at;
@@ -82,7 +85,9 @@ class Describer {
   void AddEntry(const PathEntry& entry) {
     if (graph_.sites.Contains(entry.site)) {
       const ir::Site& site = graph_.sites[entry.site];
-      AddPlace(site.kind == ir::SiteKind::Delay ? "delayed at" : "called at", site.pos, ScopeName(site.caller), 1);
+      const size_t first = lines_.size();
+      AddPlace("called at", site.pos, ScopeName(site.caller), 1);
+      lines_[first].body = site.kind == ir::SiteKind::Delay && StandsAt(site.pos, graph_.scopes[site.callee].pos);
     } else if (entry.iteration > 0) {
       // It is the loop from which the call before it was made.
       bool library = !lines_.empty() && lines_.back().library;
@@ -130,6 +135,12 @@ class Describer {
   }
 
  private:
+  bool StandsAt(ir::PosId pos, ir::PosId other) const {
+    if (!graph_.positions.Contains(pos) || !graph_.positions.Contains(other)) return false;
+    const ir::Pos &a = graph_.positions[pos], &b = graph_.positions[other];
+    return a.line && a.file == b.file && a.line == b.line && a.column == b.column;
+  }
+
   // Leaves out what is no call of the user's code.
   void Fold() {
     if (std::all_of(lines_.begin(), lines_.end(), [](const Line& line) { return line.library; })) return;
@@ -155,9 +166,17 @@ class Describer {
           line.what = "at";
         } else {
           if (line.made() && by_user) continue;
+          const Line* before = !shown.empty() ? &shown.back() : !kept.empty() ? &kept.back() : nullptr;
+          if (line.whole && before && before->function == line.function) continue;
           by_user = true;
         }
         shown.push_back(line);
+      }
+      // What an expression of a function computes late it computes in the function: nothing was called, whether the compiler
+      // delays it or not.
+      if (lines_[i].body && i != gap && !kept.empty() && !shown.empty() && kept.back().function == shown.back().function) {
+        kept.back().calls += 1;
+        continue;
       }
       // A step within the library, at the place of the user's that the step before has told.
       bool hidden = lines_[i].library || lines_[i].made();

@@ -553,6 +553,39 @@ def json_errors(d):
 
 
 @test
+def a_call_path_is_that_of_the_source(d):
+    d.file("shapes.df", '''data Shape = Circle Double | Square Double | Tri Double Double
+area :: Shape -> Double
+area (Circle r) = 3 * r * r
+area (Square s) = s * s
+total :: [Shape] -> Double
+total [] = 0
+total (s : ss) = area s + total ss
+main :: IO ()
+main = do
+  putStrLn "areas"
+  print (total [Circle 1, Square 2, Tri 3 4])
+''')
+    d.file("rows.df", '''mean :: [Int] -> Int
+mean xs = sum xs `div` length xs
+main :: IO ()
+main = mapM_ (\\r -> putStrLn ("mean " ++ show (mean r))) [[1, 2, 3], [4, 5], []]
+''')
+    paths = {
+        "shapes.df": ["at shapes.df:3:1 in `area`", "called at shapes.df:7:18 in `total`", "called at shapes.df:7:27 in `total`",
+                      "called at shapes.df:7:27 in `total`", "called at shapes.df:11:10 in `main`"],
+        "rows.df": ["at rows.df:2:18 in `mean`", "called at rows.df:4:48 in `main`", "called at rows.df:4:8 in `main`"],
+    }
+    switches = [[]] + [["--without=" + name] for name in ("inline", "match", "higher-order", "float-in", "fuse", "demand", "parts", "fields",
+                                                          "speculate", "delayed-calls", "eager", "words")]
+    switches += [["-O0"], ["--no-loops"]] + [["--engine=" + engine] for engine in ENGINES]
+    for file, path in paths.items():
+        for switch in switches:
+            _, err = d.expect(1, "run", file, "--no-warnings", *switch)
+            assert [line.strip() for line in err.splitlines()[1:]] == path, (switch, err)
+
+
+@test
 def colour_only_on_a_terminal(d):
     d.file("p.df", "main = nope\n")
     _, _, err = d.run("check", "p.df", env={"TERM": "xterm"})

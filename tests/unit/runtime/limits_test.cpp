@@ -177,7 +177,7 @@ TEST_CASE("calls that were inlined away, delays and loops are part of the path")
         "  at test.df:3:4 in `g`\n"
         "  called at test.df:5:6 in `f`\n"
         "  after 1,200 tail calls in `f`\n"
-        "  delayed at test.df:8:2 in `main`");
+        "  called at test.df:8:2 in `main`");
 }
 
 TEST_CASE("the watchdog gives up on a run that does not end itself, and only on such") {

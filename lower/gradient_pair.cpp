@@ -124,8 +124,13 @@ void PairBuilder::FindLate(BlockId block) {
 // ---------------------------------------------------------------- sums
 
 void PairBuilder::Contribute(Value value, Value cotangent) {
+  Contribute(value, cotangent, guard_ ? guard_->cotangents : std::vector<Value>());
+}
+
+// `of`: the cotangents that this one comes of.
+void PairBuilder::Contribute(Value value, Value cotangent, const std::vector<Value>& of) {
   if (!Active(value)) return;
-  if (guard_) guard_->contributions.emplace_back(value, cotangent);
+  if (guard_) guard_->contributions[of].push_back({value, cotangent});
   else scopes_.back().sums[value].whole.push_back(cotangent);
 }
 
@@ -262,21 +267,21 @@ void PairBuilder::TransposeGuarded(NodeId id) {
   TransposeNode(id);
   Guard guard = std::move(*guard_);
   guard_.reset();
-  std::vector<PortType> results;
-  for (auto [operand, cotangent] : guard.contributions)
-    results.push_back({types_.Cotangent({w_.TypeOf(operand).type, true}), false});
-  if (results.empty()) return;
-  if (llvm::any_of(guard.cotangents, [&](Value cotangent) { return types_.IsReal(w_.TypeOf(cotangent).type); })) {
-    for (auto [operand, cotangent] : guard.contributions) Contribute(operand, cotangent);  // it was used
-    return;
+  for (const auto& [of, contributions] : guard.contributions) {
+    if (llvm::any_of(of, [&](Value cotangent) { return types_.IsReal(w_.TypeOf(cotangent).type); })) {
+      for (auto [operand, cotangent] : contributions) Contribute(operand, cotangent);  // it was used
+      continue;
+    }
+    std::vector<PortType> results;
+    for (auto [operand, cotangent] : contributions) results.push_back({types_.Cotangent({w_.TypeOf(operand).type, true}), false});
+    NodeId branch = types_.BranchOnUse(w_, of, results, [&, &contributions = contributions](bool used) {
+      Values yields;
+      for (size_t i = 0; i < results.size(); ++i)
+        yields.push_back(used ? types_.AsCotangent(w_, results[i].type, contributions[i].cotangent) : types_.ZeroOf(w_, results[i].type));
+      return yields;
+    });
+    for (uint32_t i = 0; i < results.size(); ++i) Contribute(contributions[i].operand, {branch, i});
   }
-  NodeId branch = types_.BranchOnUse(w_, guard.cotangents, results, [&](bool used) {
-    Values yields;
-    for (size_t i = 0; i < results.size(); ++i)
-      yields.push_back(used ? types_.AsCotangent(w_, results[i].type, guard.contributions[i].second) : types_.ZeroOf(w_, results[i].type));
-    return yields;
-  });
-  for (uint32_t i = 0; i < results.size(); ++i) Contribute(guard.contributions[i].first, {branch, i});
 }
 
 void PairBuilder::TransposeNode(NodeId id) {
@@ -385,7 +390,14 @@ void PairBuilder::TransposeApply(NodeId id) {
     needed |= cotangents.back().has_value();
   }
   if (!needed || llvm::none_of(node.operands, [&](Value operand) { return Active(operand); })) return;
-  FunctionId callee = all_.Paired(node.callee, node.pos);
+  FunctionId plain = node.callee, callee = all_.Paired(plain, node.pos);
+  // What comes back for an operand comes of the cotangents of those results that the operand may change.
+  auto contribute = [&](uint32_t i, Value cotangent) {
+    std::vector<Value> of;
+    for (uint32_t k = 0; k < cotangents.size(); ++k)
+      if (cotangents[k] && all_.MayChange(plain, i, k)) of.push_back(*cotangents[k]);
+    if (!of.empty()) Contribute(node.operands[i], cotangent, of);
+  };
   Values operands(node.operands.begin(), node.operands.end());
   for (uint32_t k = 0; k < node.results.size(); ++k) {
     if (!Active({id, k})) continue;
@@ -396,18 +408,18 @@ void PairBuilder::TransposeApply(NodeId id) {
     // A call of its own, of which only the cotangents are used.
     NodeId gradient = w_.Apply(callee, operands);
     uint32_t from = static_cast<uint32_t>(node.results.size());
-    for (Value operand : node.operands)
-      if (Active(operand)) Contribute(operand, {gradient, from++});
+    for (uint32_t i = 0; i < node.operands.size(); ++i)
+      if (Active(node.operands[i])) contribute(i, {gradient, from++});
     return;
   }
   Node& call = f_.nodes[id];
   call.callee = callee;
   call.operands.assign(operands.begin(), operands.end());
   uint32_t next = static_cast<uint32_t>(node.results.size());
-  for (Value operand : node.operands) {
-    if (!Active(operand)) continue;
+  for (uint32_t i = 0; i < node.operands.size(); ++i) {
+    if (!Active(node.operands[i])) continue;
     f_.nodes[id].results.push_back(all_.program.functions[callee].results[next]);
-    Contribute(operand, {id, next++});
+    contribute(i, {id, next++});
   }
 }
 

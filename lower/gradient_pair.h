@@ -46,9 +46,13 @@ class PairBuilder {
     std::map<Value, Value> late;  // values that earlier nodes use, too: a node that stands for the sum
   };
   // A node that may have failed in vain, while its gradient is written: what came for its results and what goes to its operands.
+  // A call's operand that cannot change some result does not wait for what came for that.
   struct Guard {
+    struct Contribution {
+      Value operand, cotangent;
+    };
     std::vector<Value> cotangents;
-    std::vector<std::pair<Value, Value>> contributions;
+    std::map<std::vector<Value>, std::vector<Contribution>> contributions;  // by the cotangents that they come of
   };
 
   void CallsForTailCalls();
@@ -61,6 +65,7 @@ class PairBuilder {
     return type;
   }
   void Contribute(Value value, Value cotangent);
+  void Contribute(Value value, Value cotangent, const std::vector<Value>& of);
   void ContributeField(Value data, uint32_t con, uint32_t field, Value cotangent);
   std::optional<Value> Total(Value value);
   std::optional<Value> TakeSum(Value value);

@@ -67,7 +67,7 @@ FunId Specialiser::Instance(core::VarId top, const TypeArgs& types, Span use) {
   FunId id = p_.functions.Add(std::move(function));
   it->second = id;
   if (var.from_library) NoteTextFunction(var, types, id);
-  work_.push_back({id, top, types, called_ ? *called_ : Use{use, var.name}, top == current_ && !var.from_library});
+  work_.push_back({id, top, types, called_ ? *called_ : Use{use, var.name, function_name_}, top == current_ && !var.from_library});
   return id;
 }
 
@@ -385,7 +385,7 @@ bool Specialiser::CheckTensors(std::string_view name, const Expr* op, Span span)
       if (std::string fault = p_.TensorShape(type, &element, &dims); !fault.empty()) {
         std::string text = p_.core.types.Print(type);
         const bool open = fault.starts_with("nothing says");
-        if (open ? !open_shapes_.insert({function_name_, text}).second || !fresh() : !fresh()) return false;
+        if (open ? !open_shapes_.insert({called_ ? called_->function : function_name_, text}).second || !fresh() : !fresh()) return false;
         auto& diag = p_.diags.Report(Diag::TensorType, span, text, fault);
         std::string hint = "an annotation says it, `(x :: Tensor Float [2, 3])`, or a signature";
         if (!p_.core.main_params.empty()) hint += "; of main's inputs `dfc run` of a source file looks at the data";

@@ -30,6 +30,7 @@ class Specialiser {
   struct Use {
     Span span;
     Symbol name;
+    std::string function;  // where it is
   };
   struct Work {
     FunId fun;
@@ -99,7 +100,7 @@ class Specialiser {
   std::deque<Work> work_;
   bool too_many_ = false;
   llvm::DenseSet<std::pair<uint32_t, uint32_t>> bad_shapes_;  // places of primitives that were reported: file, begin
-  std::set<std::pair<std::string, std::string>> open_shapes_;  // functions and their types that nothing settles: reported
+  std::set<std::pair<std::string, std::string>> open_shapes_;  // functions of the program and the types in them that nothing settles: reported
 
   // Of the definition that is being translated:
   std::string function_name_;

@@ -22,6 +22,8 @@ namespace {
 constexpr size_t kInner = 16;
 constexpr size_t kOuter = 4;
 
+constexpr const char* kUnknown = "an unknown place";
+
 std::string Thousands(uint64_t n) {
   std::string digits = std::to_string(n);
   for (size_t i = digits.size(); i > 3;) digits.insert(i -= 3, 1, ',');
@@ -63,7 +65,7 @@ class Describer {
   void AddPlace(const char* what, ir::PosId pos, const std::string& function, uint64_t calls) {
     // A chain as long as the table would be a circle.
     for (uint32_t n = 0; n <= graph_.positions.size(); ++n) {
-      Line line{what, "an unknown place", function, calls};
+      Line line{what, kUnknown, function, calls};
       if (graph_.positions.Contains(pos)) {
         const ir::Pos& p = graph_.positions[pos];
         if (!p.function.empty()) line.function = p.function;
@@ -102,6 +104,7 @@ class Describer {
   }
 
   std::string Finish() {
+    DropUnknown();
     Fold();
     // What lies between the ends is counted together with what was never known.
     size_t first = lines_.size(), last = lines_.size();
@@ -139,6 +142,18 @@ class Describer {
     if (!graph_.positions.Contains(pos) || !graph_.positions.Contains(other)) return false;
     const ir::Pos &a = graph_.positions[pos], &b = graph_.positions[other];
     return a.line && a.file == b.file && a.line == b.line && a.column == b.column;
+  }
+
+  // A function that stands in no source, as one that adds gradients, is where it was called.
+  void DropUnknown() {
+    auto unknown = [](const Line& line) { return (line.made() || line.function.empty()) && (line.place == kUnknown || line.place.empty()); };
+    size_t known = 0;
+    while (known < lines_.size() && known != gap_ && unknown(lines_[known])) ++known;
+    if (known == 0 || known == lines_.size() || known == gap_ || lines_[known].place.empty()) return;
+    lines_.erase(lines_.begin(), lines_.begin() + static_cast<std::ptrdiff_t>(known));
+    lines_[0].what = "at";
+    lines_[0].calls = 0;
+    if (gap_ != SIZE_MAX) gap_ -= known;
   }
 
   // Leaves out what is no call of the user's code.

@@ -180,6 +180,21 @@ TEST_CASE("calls that were inlined away, delays and loops are part of the path")
         "  called at test.df:8:2 in `main`");
 }
 
+TEST_CASE("a run that is ended in a function that stands in no source is where that was called") {
+  Builder b;
+  ir::ScopeId add = b.graph.scopes.Add({ir::ScopeKind::Function, "add Cotangent Tree", {}, {}});
+  ir::SiteId inner = b.graph.sites.Add({ir::SiteKind::Call, add, add, {}, ""});
+  ir::SiteId outer = b.graph.sites.Add({ir::SiteKind::Call, b.root, add, b.At(8, 2, "main"), ""});
+  RuntimeError error;
+  error.message = "interrupted";
+  PathEntry again, call;
+  again.site = inner;
+  call.site = outer;
+  error.path = {again, call};
+  error.path_length = 2;
+  CHECK(Describe(error, b.graph) == "error: interrupted\n  at test.df:8:2 in `main`");
+}
+
 TEST_CASE("the watchdog gives up on a run that does not end itself, and only on such") {
   std::atomic<int> given_up = 0;
   auto note = [&](Stop stop, const std::string& text) { given_up += stop == Stop::Timeout && !text.empty(); };

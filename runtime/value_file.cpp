@@ -257,7 +257,7 @@ class Reader {
     std::string name = graph_.types.Print({type});
     Grid grid;
     bool fits = GridOf(type, &grid);
-    const FileArray* array = Find(path, fits ? name : "Tensor Bool [0]");
+    const FileArray* array = Find(path, fmt::format("{}: elements are {}, .. (none: BOOL of the shape [0])", name, Quoted(JoinPath(path, "0"))));
     if (!array) return {};
     if (array->element == FileElement::Bool && array->dims == std::vector<int64_t>{0}) return Nil(type);
     fits &= array->dims.size() == grid.dims.size();

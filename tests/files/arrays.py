@@ -86,6 +86,7 @@ def one(header, data=b""):
 WRONG = [
     (changed(step=None), "`step` is missing, which is to be an Int"),
     (changed(layers_0_weight=None), "`layers.0.weight` is missing, which is to be a Tensor Float [2]"),
+    (changed(layers_0_weight=None, layers_0_bias=None, layers_1_weight=None), "`layers` is missing, which is to be a [Linear]: elements are `layers.0`, .. (none: BOOL of the shape [0])"),
     (changed(more=("F32", [], b"\0\0\0\0")), "`more` is too much"),
     (changed(layers_3_weight=("F32", [2], b"\0" * 8)), "`layers.3.weight` is too much"),
     (changed(step=None, stepp=ARRAYS["step"]), "`step` is missing, which is to be an Int; `stepp` is too much"),

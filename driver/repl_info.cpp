@@ -5,8 +5,20 @@
 
 namespace df {
 
+// `Map.insert` in its two parts, but not the operator `.` or `Foo..`
+static std::pair<Symbol, Symbol> SplitQualified(std::string_view name) {
+  size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot == 0 || dot + 1 == name.size() || !std::isalnum(static_cast<unsigned char>(name[dot - 1])))
+    return {Symbol(), Intern(name)};
+  return {Intern(name.substr(0, dot)), Intern(name.substr(dot + 1))};
+}
+
 void Repl::Type(std::string_view argument) {
-  if (std::string known = pipeline_->session.TypeOf(Intern(argument)); !known.empty()) {
+  std::string_view word = argument;
+  if (word.size() > 2 && word.front() == '(' && word.back() == ')' && std::ispunct(static_cast<unsigned char>(word[word.size() - 2])))
+    word = word.substr(1, word.size() - 2);  // `(M.!)`
+  auto [qualifier, name] = SplitQualified(word);
+  if (std::string known = pipeline_->session.TypeOf(name, qualifier); !known.empty()) {
     console_.out() << known << '\n';
     return;
   }
@@ -30,14 +42,8 @@ void Repl::Info(std::string_view argument) {
     bool brackets = name.size() > 2 && ((name.front() == '(' && name.back() == ')' && name[1] != ',') ||
                                         (name.front() == '`' && name.back() == '`'));
     if (brackets) name = name.substr(1, name.size() - 2);
-    Symbol qualifier;
-    // `Map.insert`, but not the operator `.` or `Foo..`
-    if (size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0 && dot + 1 < name.size() &&
-                                      std::isalnum(static_cast<unsigned char>(name[dot - 1]))) {
-      qualifier = Intern(name.substr(0, dot));
-      name = name.substr(dot + 1);
-    }
-    std::string text = pipeline_->session.Info(Intern(name), qualifier, pipeline_->sources);
+    auto [qualifier, symbol] = SplitQualified(name);
+    std::string text = pipeline_->session.Info(symbol, qualifier, pipeline_->sources);
     if (!text.empty()) {
       console_.out() << text;
       continue;

@@ -54,6 +54,17 @@ class Terminal:
 
 
 @test
+def types_have_the_names_of_the_library(d):
+    # Of a name with a qualifier as well, and what stands for a type constructor is no `a`.
+    d.expect(0, "repl",
+             stdin="import qualified Data.Map as M\n:type M.insertWith\n:type (M.!)\n:type foldr (+)\n:type \\x -> x >>= return\n",
+             out="M.insertWith :: Ord k => (a -> a -> a) -> k -> a -> Map k a -> Map k a\n"
+                 "(M.!) :: Ord k => Map k a -> k -> a\n"
+                 "foldr (+) :: (Foldable t, Num a) => a -> t a -> a\n"
+                 "\\x -> x >>= return :: Monad m => m a -> m a\n")
+
+
+@test
 def repl_on_a_pipe(d):
     d.expect(0, "repl", stdin="1 + 2\nit * 2\nit + it\n", out="3\n6\n12\n")
     d.expect(0, "repl", stdin="f x = y\n  where y = x + 1\nf 3\n", out="4\n")

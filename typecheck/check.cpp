@@ -83,12 +83,13 @@ std::string CheckSession::PrintScheme(const core::Scheme& scheme) const {
   return check::PrintScheme(program, scheme);
 }
 
-std::string CheckSession::TypeOf(Symbol name) const {
+std::string CheckSession::TypeOf(Symbol name, Symbol qualifier) const {
   const check::Scope& scope = impl_->env.user_started ? impl_->env.user : impl_->env.library;
   std::string shown = check::PrintName(name);
-  if (const core::VarId* var = scope.values.Find(name))
+  if (qualifier.valid()) shown = shown[0] == '(' ? fmt::format("({}.{}", Text(qualifier), shown.substr(1)) : fmt::format("{}.{}", Text(qualifier), shown);
+  if (const core::VarId* var = scope.values.Find(name, qualifier))
     return shown + " :: " + PrintScheme(program.vars[*var].scheme);
-  if (const core::ConId* con = scope.constructors.Find(name)) {
+  if (const core::ConId* con = scope.constructors.Find(name, qualifier)) {
     return shown + " :: " + PrintScheme(check::SchemeOf(program, *con));
   }
   return "";

@@ -60,7 +60,7 @@ class CheckSession {
   std::string TypeOfExpression(const ast::Ast& ast, Diagnostics& diags);
 
   // For the REPL: the type of a name as `:type` prints it ("fact :: (Eq a, Num a) => a -> a"), "" if unknown.
-  std::string TypeOf(Symbol name) const;
+  std::string TypeOf(Symbol name, Symbol qualifier = Symbol()) const;
   std::string PrintScheme(const core::Scheme& scheme) const;
   // For the REPL: if the name is an action, a constructor that holds its value, from its type to PrimAnswer; invalid if it
   // is none. Known to the checker as a name of the library's.

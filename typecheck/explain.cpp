@@ -43,8 +43,16 @@ std::vector<std::string> Checker::PrintTypes(llvm::ArrayRef<TypeId> types) {
     names[types_.Var(var).index] = types_.Var(types_.NewVar(name));
   }
   // What stands for a type constructor is called `t`, as in `Foldable t => t a -> Int`.
+  llvm::DenseSet<uint32_t> applied;
+  auto collect = [&](auto& self, TypeId type) -> void {
+    if (types_.Kind(type) != TypeKind::App || !types_.HasMeta(type)) return;
+    if (types_.Kind(types_.FnOf(type)) == TypeKind::Meta) applied.insert(types_.FnOf(type).index);
+    self(self, types_.FnOf(type));
+    self(self, types_.ArgOf(type));
+  };
+  for (TypeId type : zonked) collect(collect, type);
   auto name_of = [&](MetaId meta) {
-    if (unify_.IsApplied(meta) && taken.insert(Intern("t").index).second) return Intern("t");
+    if ((unify_.IsApplied(meta) || applied.contains(types_.Meta(meta).index)) && taken.insert(Intern("t").index).second) return Intern("t");
     return FreshTyVarName(taken);
   };
   for (MetaId meta : metas) names[types_.Meta(meta).index] = types_.Var(types_.NewVar(name_of(meta)));

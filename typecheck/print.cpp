@@ -5,6 +5,30 @@
 
 namespace df::check {
 
+namespace {
+
+// The variables that are applied to something: `t` in `t a -> Int`.
+void CollectApplied(const Types& types, TypeId type, llvm::DenseSet<uint32_t>& found) {
+  if (types.Kind(type) != TypeKind::App) return;
+  if (types.Kind(types.FnOf(type)) == TypeKind::Var) found.insert(types.VarOf(types.FnOf(type)).index);
+  CollectApplied(types, types.FnOf(type), found);
+  CollectApplied(types, types.ArgOf(type), found);
+}
+
+// As the library calls what stands for a type constructor: by the class that it is in.
+std::string_view NameOfConstructor(const core::Program& program, const core::Scheme& scheme, TypeId var) {
+  std::string_view name = "f";
+  for (const core::Pred& pred : scheme.preds) {
+    std::string_view cls = Text(program.classes[pred.cls].name);
+    if (pred.type != var) continue;
+    if (cls == "Foldable" || cls == "Traversable") return "t";
+    if (cls.starts_with("Monad")) name = "m";
+  }
+  return name;
+}
+
+}  // namespace
+
 std::string PrintScheme(const core::Program& program, const core::Scheme& scheme) {
   Types& types = const_cast<Types&>(program.types);  // naming makes new variables, no more
   llvm::SmallVector<TyVarId> vars;
@@ -13,10 +37,17 @@ std::string PrintScheme(const core::Program& program, const core::Scheme& scheme
   for (TyVarId var : vars)
     if (types.vars[var].span.valid()) taken.insert(types.vars[var].name.index);
   llvm::SmallVector<TypeId> names;
+  llvm::DenseSet<uint32_t> applied;
+  CollectApplied(types, scheme.type, applied);
   uint32_t next = 0;
   for (TyVarId var : vars) {
     Symbol name = types.vars[var].name;
-    if (!types.vars[var].span.valid()) {
+    bool named = types.vars[var].span.valid();
+    if (!named && applied.contains(var.index)) {
+      const Symbol constructor = Intern(NameOfConstructor(program, scheme, types.Var(var)));
+      if (taken.insert(constructor.index).second) name = constructor, named = true;
+    }
+    if (!named) {
       do {
         std::string text(1, static_cast<char>('a' + next % 26));
         if (next >= 26) text += std::to_string(next / 26);

@@ -162,6 +162,7 @@ TyConId Checker::ConvertInstanceHead(const ast::Name& name, ast::List<ast::Const
       diags_.Hint(fmt::format("the class comes first: `instance {} {}`", Text(other->name.text), Text(name.text)));
       reported_.push_back({*meant, types_.Con(of->con), kNowhere});
     }
+    if (ClassId near = NearestClass(name); near.valid()) NoteRefused(near, type);
     return TyConId();
   }
   TypeVarScope scope;
@@ -174,7 +175,7 @@ TyConId Checker::ConvertInstanceHead(const ast::Name& name, ast::List<ast::Const
   ConvertContext(context, scope, row.context);
   for (const auto& [var, entry] : scope.names) env_.kinds.Default(entry.second);
   if (diags_.error_count() != errors) {
-    NoteRefused(cls, type);
+    NoteRefused(cls, type, row.head);
     return TyConId();
   }
   row.grows = !ContextShrinks(row);
@@ -197,7 +198,7 @@ TyConId Checker::ConvertInstanceHead(const ast::Name& name, ast::List<ast::Const
               "particular type write `{-# LANGUAGE FlexibleInstances #-}` in the first line");
   else
     diag.Hint("an instance is of a type constructor: `Maybe a`, `[a]`, `(a, b)`");
-  NoteRefused(cls, type);
+  NoteRefused(cls, type, row.head);
   return TyConId();
 }
 
@@ -207,14 +208,16 @@ void Checker::DeclareInstance(const ast::InstanceDecl* decl) {
   if (head.valid()) RegisterInstance(std::move(row), head, decl);
 }
 
-// That the type has no such instance is not said again.
-void Checker::NoteRefused(ClassId cls, const ast::Type* type) {
+// That the type has no such instance is not said again. `head` is what the type means, if it is known: that of a synonym is another one's.
+void Checker::NoteRefused(ClassId cls, const ast::Type* type, TypeId head) {
+  if (TypeId top = head.valid() ? unify_.Head(head) : TypeId(); top.valid() && types_.Kind(top) == TypeKind::Con)
+    return void(reported_.push_back({cls, top, kNowhere}));
   while (const auto* app = llvm::dyn_cast<ast::AppType>(type)) type = app->fn;
   if (llvm::isa<ast::FunType>(type)) reported_.push_back({cls, types_.Con(types_.Known(Builtin::Function)), kNowhere});
   if (llvm::isa<ast::ListType>(type)) reported_.push_back({cls, types_.Con(types_.Known(Builtin::List)), kNowhere});
   const auto* con = llvm::dyn_cast<ast::ConType>(type);
-  const TypeName* head = con ? LookUpType(con->name) : nullptr;
-  if (head && head->con.valid()) reported_.push_back({cls, types_.Con(head->con), kNowhere});
+  const TypeName* named = con ? LookUpType(con->name) : nullptr;
+  if (named && named->con.valid()) reported_.push_back({cls, types_.Con(named->con), kNowhere});
 }
 
 // Enters the instance and a variable for each of its methods; their definitions are checked later.

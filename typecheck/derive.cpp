@@ -383,7 +383,10 @@ void Checker::DeclareDerived(const ast::DataDecl* data) {
   for (const ast::DerivedClass& derived : data->deriving) {
     if (!derived.args.empty() && DeriveStackClass(derived, data, tycon)) continue;
     ClassId cls = FindClass(derived.cls);
-    if (!cls.valid()) continue;
+    if (!cls.valid()) {
+      if (ClassId near = NearestClass(derived.cls); near.valid()) reported_.push_back({near, types_.Con(tycon), kNowhere});
+      continue;
+    }
     std::optional<uint32_t> open = OpenParameters(derived.cls, cls, tycon);
     if (!open) continue;
     Builder make(generated_, generated_qualifier_, derived.cls.span);

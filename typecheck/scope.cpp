@@ -529,6 +529,16 @@ ClassId Checker::FindClass(const ast::Name& name) {
   return ClassId();
 }
 
+// The class that an unknown name was meant to be: who needs its instance is not told that there is none.
+ClassId Checker::NearestClass(const ast::Name& name) {
+  std::vector<std::string_view> names;
+  scope_->classes.ForEach([&](Symbol other, ClassId) { names.push_back(Text(other)); });
+  std::sort(names.begin(), names.end());
+  std::string_view near = NearestName(Text(name.text), names);
+  const ClassId* cls = near.empty() ? nullptr : scope_->classes.Find(Intern(near));
+  return cls ? *cls : ClassId();
+}
+
 // What the library has defined so far, of several things with one name the Prelude's; then what the library
 // module that is being checked defines.
 VarId Checker::KnownVar(const char* name) {

@@ -90,6 +90,7 @@ bool Parser::Close(Kind kind, Span open) {
     report.Hint(fmt::format("fields are separated by commas: `, {} :: ..`", Text(TokenAt(pos_ - 1).text)));
   else if (token().kind == Kind::Equals) report.Hint("`==` compares; `=` defines");
   if (token().kind == Kind::In && opening == "[") report.Hint("`x <- xs` goes through a list");
+  if (token().kind == Kind::Where && opening != "{") report.Hint("`where` stands at the end of a definition; within an expression it is `let .. in ..`");
   if (line_ended && brace_left) report.Hint("a closing bracket must be indented more than the block around it");
   return false;
 }

@@ -373,6 +373,16 @@ bool Checker::IsAmbiguous(std::map<Symbol, T> ModuleExports::*names, const ast::
   Diagnostics& diag = Error(Diag::AmbiguousName, name.span, Text(name.text), all);
   for (const Meaning& meaning : meanings)
     if (meaning.span.valid()) diag.Note(meaning.span, fmt::format("`{}` is imported here", Text(meaning.module)));
+  // `f -1 = 0` defines the operator.
+  if constexpr (std::is_same_v<T, VarId>)
+    if (Span at = defined ? program_.vars[own->second].span : Span(); at.valid() && Text(name.text) == "-") {
+      std::string_view line = diags_.sources().Text(Span{at.file, at.begin, at.end + 1});
+      if (line.size() == 2 && std::isdigit(static_cast<unsigned char>(line[1]))) {
+        diag.Note(at, "it is defined here");
+        diag.Hint("a negative number as a pattern stands in parentheses: `f (-1) = ..`");
+        return true;
+      }
+    }
   Symbol module = meanings.back().module;
   // `map` of the Prelude and of Data.Map: the others of that module's names would be next.
   const bool all_of_it = !defined && llvm::any_of(module_.imports, [&](const ast::Import& import) {

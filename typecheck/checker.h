@@ -525,6 +525,14 @@ class Checker {
   bool TakesAnyContainer(TypeId function, uint32_t index);
   bool HintAtTypeVariable(TyVarId var);  // `int` for `Int`
 
+  // ---- explain_order.cpp
+  std::optional<std::pair<size_t, size_t>> SwappedArguments(const core::Scheme& scheme, llvm::ArrayRef<const ast::Expr*> args, TypeId expected);
+  bool CheckSwapped(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, std::pair<size_t, size_t> swapped, llvm::ArrayRef<TypeId> params,
+                    Reason& reason, llvm::SmallVectorImpl<const core::Expr*>& checked);
+  const core::DataCon* HolderOf(TypeId type);
+  bool HintAtHolder(TypeId expected, TypeId actual, std::string_view text);
+  bool HintAtHeldFunction(TypeId type, const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args);
+
   // ---- explain_class.cpp
   void ReportMissing(const Wanted& wanted, const Wanted& missing);
   void ReportAmbiguous(llvm::ArrayRef<Wanted> preds);

@@ -70,11 +70,12 @@ bool Checker::HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*
                             text(args[1]), last));
     return true;
   }
-  // `error "no " ++ name`, `putStrLn "n = " ++ show n`
+  // `error "no " ++ name`, `putStrLn "n = " ++ show n`, `return name ++ "!"`
   const auto* app = infix && args.size() == 2 ? llvm::dyn_cast<ast::AppExpr>(args[0]) : nullptr;
   const auto* fn = app && app->args.size() == 1 ? llvm::dyn_cast<ast::VarExpr>(app->fn) : nullptr;
   VarId var = fn ? FindValue(fn->name, false) : VarId();
-  if (var.valid() && (Text(fn->name.text) == "error" || GivesAction(var, expected)) && IsShort(text(app)) && IsShort(text(args[1]))) {
+  const bool returns = var.valid() && program_.vars[var].from_library && (Text(fn->name.text) == "return" || Text(fn->name.text) == "pure");
+  if (var.valid() && (returns || Text(fn->name.text) == "error" || GivesAction(var, expected)) && IsShort(text(app)) && IsShort(text(args[1]))) {
     HintAtBinding(text(fn), text(app->args[0]), name, text(args[1]));
     return true;
   }
@@ -297,6 +298,16 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
                           unify_.IsFun(actual, nullptr, &made) && builtin(head(gives)) == Builtin::Unit &&
                           builtin(head(made)) == Builtin::IO && IsVariable(text))
     return void(diags_.Hint(fmt::format("are parentheses missing, as in `({} ..)`?", text)));
+  // A function that stands for what a type of the program's own would hold: `p = \s -> Just (c, s)`
+  if (found == Builtin::Function && wanted != Builtin::Function && text.starts_with("\\") && HintAtHolder(expected, actual, text)) return;
+  // `area = 3` under `area :: Shape -> Double`
+  if (wanted == Builtin::Function && found != Builtin::Function && why.kind == Reason::Signature && (!actual.valid() || have.valid())) {
+    size_t more = 0;
+    TypeId last = expected;
+    while (unify_.IsFun(last, nullptr, &last)) ++more;
+    if (actual.valid() ? unify_.Head(last) == unify_.Head(actual) : IsNumberType(last))
+      return void(diags_.Hint(fmt::format("the signature promises {} more parameter{} before the `=`", more, more == 1 ? "" : "s")));
+  }
   // A function where something else is wanted.
   if (found == Builtin::Function && wanted != Builtin::Function) {
     if (op == "-" && why.index == 0 && IsShort(text) && IsShort(other))
@@ -437,6 +448,7 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
     return void(diags_.Hint(fmt::format("`++` joins two lists, and `[{}]` is a list of one element", text)));
   if (wanted == Builtin::List && op == ":" && why.index == 1 && found != Builtin::List)
     return void(diags_.Hint("`:` puts one element before a list; `++` joins two lists"));
+  HintAtHolder(expected, actual, text);
 }
 
 }  // namespace df::check

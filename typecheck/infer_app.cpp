@@ -99,7 +99,10 @@ void Checker::ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const a
                               diags_.sources().Text(fn->span), word, diags_.sources().Text(args[1]->span)));
     else if (llvm::isa<ast::LiteralExpr>(fn))
       diags_.Hint(fmt::format("is an operator or a comma missing after `{}`?", diags_.sources().Text(fn->span)));
-    else if (reason.var.valid()) ExplainVariable(reason.var, fn->span);
+    else {
+      if (reason.var.valid()) ExplainVariable(reason.var, fn->span);
+      HintAtHeldFunction(type, fn, args);
+    }
     return;
   }
   std::string what = reason.var.valid() || reason.con.valid() ? fmt::format("`{}`", Text(reason.name)) : "this function";
@@ -270,6 +273,12 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
     Check(args[0], params[0], reason);
     Infer(args[1]);
     return ErrorNode(expected, span);
+  }
+  if (auto swapped = !infix && reason.var.valid() ? SwappedArguments(program_.vars[reason.var].scheme, args, expected) : std::nullopt) {
+    ok = Expect(expected, result, span, why);
+    llvm::SmallVector<const core::Expr*, 4> checked;
+    ok = CheckSwapped(fn, args, *swapped, params, reason, checked) && ok;
+    return ok ? AppNode(head, checked, span) : ErrorNode(expected, span);
   }
   TypeId by_itself =
       reason.var.valid() ? ResultByItself(program_.vars[reason.var].scheme, args, expected) : TypeId();

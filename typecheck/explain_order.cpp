@@ -1,0 +1,147 @@
+// Arguments in another order than the function wants them, and values with and without what holds them.
+#include <numeric>
+
+#include "typecheck/checker.h"
+
+namespace df::check {
+namespace {
+
+bool IsNumber(const ast::Expr* expr) {
+  while (const auto* paren = llvm::dyn_cast<ast::ParenExpr>(expr)) expr = paren->expr;
+  const auto* literal = llvm::dyn_cast<ast::LiteralExpr>(expr);
+  return literal && literal->value.kind == ast::LiteralKind::Integer;
+}
+
+}  // namespace
+
+// `fromMaybe m 0` where an Int is expected: as the arguments stand they do not fit, and two of them the other way round do.
+// What is said of the result and of each of them would be several messages for one slip. The two places, if they are that sure.
+std::optional<std::pair<size_t, size_t>> Checker::SwappedArguments(const core::Scheme& scheme, llvm::ArrayRef<const ast::Expr*> args,
+                                                                   TypeId expected) {
+  llvm::SmallVector<TypeId> declared;
+  TypeId result = types_.SplitFun(scheme.type, declared, args.size());
+  llvm::SmallVector<TyVarId> vars;
+  types_.FreeVars(scheme.type, vars);
+  const bool closed = llvm::all_of(vars, [&](TyVarId var) { return llvm::is_contained(scheme.tyvars, var); });
+  if (!closed || args.size() < 2 || args.size() > 6 || declared.size() != args.size() || types_.HasMeta(scheme.type)) return std::nullopt;
+  expected = unify_.Zonk(expected);
+  llvm::SmallVector<TypeId, 6> given;
+  for (const ast::Expr* arg : args) given.push_back(QuickType(arg));
+  auto is_known = [&](size_t i) { return given[i].valid() || IsNumber(args[i]); };
+  // Whether they fit in that order; nothing if that is open.
+  auto fit = [&](llvm::ArrayRef<size_t> order) -> std::optional<bool> {
+    llvm::SmallVector<TypeId> bound(scheme.tyvars.size());
+    bool open = false;
+    auto fits = [&](TypeId wanted, TypeId type) {
+      Fit found = Fits(wanted, type, scheme.tyvars, bound);
+      open |= found == Fit::Later;
+      return found == Fit::Yes || found == Fit::Later;
+    };
+    if (!types_.HasMeta(expected) && !fits(result, expected)) return false;
+    for (size_t i = 0; i < order.size(); ++i)
+      if (given[order[i]].valid() && !fits(declared[i], given[order[i]])) return false;
+    for (size_t i = 0; i < order.size(); ++i) {
+      if (!IsNumber(args[order[i]])) continue;
+      TypeId type = declared[i];
+      if (types_.Kind(type) == TypeKind::Var) type = bound[llvm::find(scheme.tyvars, types_.VarOf(type)) - scheme.tyvars.begin()];
+      if (type.valid() && !types_.HasMeta(type) && !HasInstance(KnownClass("Num"), type)) return false;
+    }
+    if (open) return std::nullopt;
+    return true;
+  };
+  llvm::SmallVector<size_t, 6> order(args.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (fit(order) != false) return std::nullopt;
+  for (size_t i = 0; i < args.size(); ++i)
+    for (size_t j = i + 1; j < args.size(); ++j) {
+      if (!is_known(i) || !is_known(j) || declared[i] == declared[j]) continue;
+      std::swap(order[i], order[j]);
+      if (fit(order) == true) return std::pair{i, j};
+      std::swap(order[i], order[j]);
+    }
+  return std::nullopt;
+}
+
+// The first clash of such a call is told, with the call as it may have been meant. False if there was one.
+bool Checker::CheckSwapped(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, std::pair<size_t, size_t> swapped,
+                           llvm::ArrayRef<TypeId> params, Reason& reason, llvm::SmallVectorImpl<const core::Expr*>& checked) {
+  std::string call(diags_.sources().Text(fn->span));
+  for (size_t i = 0; i < args.size(); ++i)
+    call += fmt::format(" {}", diags_.sources().Text(args[i == swapped.first ? swapped.second : i == swapped.second ? swapped.first : i]->span));
+  const bool is_short = call.size() <= 60 && call.find('\n') == std::string::npos;
+  bool said = false;
+  for (size_t i = 0; i < args.size(); ++i) {
+    reason.index = static_cast<uint32_t>(i);
+    uint32_t before = diags_.error_count();
+    checked.push_back(said ? Infer(args[i]) : Check(args[i], params[i], reason));
+    if (said || diags_.error_count() == before) continue;
+    said = true;
+    diags_.Hint(is_short ? fmt::format("the arguments look as if they were given in another order: `{}`", call)
+                         : std::string("the arguments look as if they were given in another order"));
+  }
+  return !said;
+}
+
+// The type's only constructor, if that has one field.
+const core::DataCon* Checker::HolderOf(TypeId type) {
+  TypeId head = type.valid() ? unify_.Head(type) : TypeId();
+  if (!head.valid() || types_.Kind(head) != TypeKind::Con) return nullptr;
+  const auto& constructors = types_.cons[types_.ConOf(head)].constructors;
+  if (constructors.size() != 1) return nullptr;
+  const core::DataCon& con = program_.constructors[constructors[0]];
+  return con.fields.size() == 1 ? &con : nullptr;
+}
+
+// `push x (Stack xs) = x : xs`: what a type of the program's own holds stands where the type is expected, or the other way round.
+bool Checker::HintAtHolder(TypeId expected, TypeId actual, std::string_view text) {
+  auto holds = [&](TypeId holder, TypeId value) -> const core::DataCon* {
+    const core::DataCon* con = HolderOf(holder);
+    if (!con || !value.valid() || !Shown(con->span).valid() || unify_.Head(value) == unify_.Head(holder)) return nullptr;
+    TypeId field = con->fields[0].type;
+    if (types_.IsFun(field)) return unify_.IsFun(value, nullptr, nullptr) ? con : nullptr;
+    TypeId head = unify_.Head(field);
+    return types_.Kind(head) == TypeKind::Con && head == unify_.Head(value) ? con : nullptr;
+  };
+  if (const core::DataCon* con = holds(expected, actual)) {
+    const bool word = llvm::all_of(text, [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '\'' || c == '.'; });
+    const bool simple = word || (text[0] == '(' && text.find(')') == text.size() - 1) || (text[0] == '[' && text.find(']') == text.size() - 1) ||
+                        (text[0] == '"' && text.find('"', 1) == text.size() - 1);
+    std::string value = text.size() > 40 || text.find('\n') != std::string_view::npos ? std::string("(..)")
+                        : simple ? std::string(text) : fmt::format("({})", text);
+    diags_.Hint(fmt::format("the constructor `{0}` holds it: `{0} {1}`", Text(con->name), value));
+    return true;
+  }
+  if (const core::DataCon* con = holds(actual, expected)) {
+    diags_.Hint(fmt::format("the pattern `{} x` takes out what it holds", Text(con->name)));
+    return true;
+  }
+  return false;
+}
+
+// `counter 0`, where `counter` is a `State`: a function, but within something that holds it.
+bool Checker::HintAtHeldFunction(TypeId type, const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args) {
+  const core::DataCon* con = HolderOf(type);
+  if (!con || !types_.IsFun(con->fields[0].type)) return false;
+  std::string_view field = con->fields[0].name.valid() ? Text(con->fields[0].name) : std::string_view();
+  // `State s` is `StateT s Identity`, and has a function of its own.
+  std::vector<std::string> names;
+  llvm::SmallVector<TypeId, 4> parts;
+  unify_.Head(type, &parts);
+  auto is_identity = [&](TypeId part) {
+    TypeId head = unify_.Head(part);
+    return types_.Kind(head) == TypeKind::Con && Text(types_.cons[types_.ConOf(head)].name) == "Identity";
+  };
+  if (field.ends_with("T") && llvm::any_of(parts, is_identity)) names.emplace_back(field.substr(0, field.size() - 1));
+  if (!field.empty()) names.emplace_back(field);
+  std::string call(diags_.sources().Text(fn->span));
+  for (const ast::Expr* arg : args) call += fmt::format(" {}", diags_.sources().Text(arg->span));
+  const bool is_short = call.size() <= 50 && call.find('\n') == std::string::npos;
+  for (const std::string& name : names)
+    if (FindValue({Intern(name), {}, fn->span}, false).valid()) {
+      diags_.Hint(is_short ? fmt::format("`{}` takes the function out: `{} {}`", name, name, call) : fmt::format("`{}` takes the function out", name));
+      return true;
+    }
+  return false;
+}
+
+}  // namespace df::check

@@ -606,6 +606,7 @@ class Checker {
   // In place of a definition: of a type constructor whose instance, or the deriving of it, is refused.
   static constexpr uint32_t kNowhere = UINT32_MAX;
   void NoteRefused(ClassId cls, const ast::Type* type, TypeId head = TypeId());
+  std::string CircularMethods(InstanceId id) const;
   ClassId NearestClass(const ast::Name& name);
   bool IsRefused(ClassId cls, TypeId type);
   llvm::DenseSet<uint32_t> meant_as_functions_;  // names with a capital that are defined as functions

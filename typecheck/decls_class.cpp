@@ -342,6 +342,25 @@ void Checker::CollectVariables(TypeId type, ScopedTypes& out) {
   }
 }
 
+// Of methods of the library that are defined by each other an instance has to have one: those of which it has none, as text.
+std::string Checker::CircularMethods(InstanceId id) const {
+  static constexpr std::string_view kEither[][3] = {{"Eq", "==", "/="},           {"Ord", "compare", "<="},           {"Show", "showsPrec", "show"},
+                                                    {"Foldable", "foldMap", "foldr"}, {"Traversable", "traverse", "sequenceA"},
+                                                    {"Applicative", "<*>", "liftA2"}, {"Fractional", "/", "recip"}};
+  const core::Instance& instance = program_.instances[id];
+  const core::Class& cls = program_.classes[instance.cls];
+  if (Shown(cls.span).valid()) return "";
+  for (const auto& [name, first, second] : kEither) {
+    if (Text(cls.name) != name) continue;
+    for (size_t i = 0; i < cls.methods.size(); ++i) {
+      std::string_view method = Text(program_.vars[cls.methods[i]].name);
+      if ((method == first || method == second) && instance.methods[i].valid()) return "";
+    }
+    return fmt::format("`{}` or `{}`", first, second);
+  }
+  return "";
+}
+
 void Checker::CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id) {
   const ClassId cls = program_.instances[id].cls;
   const TyVarId param = program_.classes[cls].param;
@@ -385,7 +404,13 @@ void Checker::CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id)
              return program_.vars[method].name == function->name.text;
            });
   });
-  if (absent_names.empty() || misnamed || !options_.warnings || options_.library) return;
+  if (misnamed || !options_.warnings || options_.library) return;
+  if (std::string circular = absent_names.empty() ? CircularMethods(id) : std::string(); !circular.empty()) {
+    diags_.Report(Diag::MissingMethod, head_span, PrintPred(cls, PrintType(program_.instances[id].head), program_.instances[id].head), circular);
+    diags_.Hint("each is defined by the other, so a call of one would never end");
+    return;
+  }
+  if (absent_names.empty()) return;
   std::string head = PrintPred(cls, PrintType(program_.instances[id].head), program_.instances[id].head);
   diags_.Report(Diag::MissingMethod, head_span, head, fmt::format("{}", fmt::join(absent_names, ", ")));
   if (Span declared = Shown(program_.classes[cls].span); declared.valid())

@@ -236,9 +236,12 @@ void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId a
     if (types_.Kind(other_type) == TypeKind::Var) {
       refuted_.insert(types_.VarOf(other_type).index);
       Error(Diag::RigidVariables, span, wanted, found, name, other, kind);
-      NoteOnce(types_.vars[var].span, fmt::format("`{}` stands for any {} here", name, kind));
+      // (A variable of a method of the library's has no place that is shown.)
+      Span place = Shown(types_.vars[var].span);
+      NoteOnce(place, place.valid() ? fmt::format("`{}` stands for any {} here", name, kind)
+                                   : fmt::format("`{}` stands for any {}: it is a variable of the method's type", name, kind));
       TyVarId second = types_.VarOf(other_type);
-      if (types_.vars[second].span.valid()) NoteOnce(types_.vars[second].span, fmt::format("`{}` for any other", other));
+      if (Shown(types_.vars[second].span).valid()) NoteOnce(types_.vars[second].span, fmt::format("`{}` for any other", other));
     } else {
       Error(Diag::SignatureTooGeneral, span, wanted, found, name, kind)
           .Note(types_.vars[var].span, fmt::format("who uses this chooses `{}`, and need not choose `{}`", name,

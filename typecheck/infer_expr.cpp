@@ -412,8 +412,23 @@ core::Expr* Checker::CheckTuple(llvm::ArrayRef<const ast::Expr*> elements, Span 
   bool ok = Expect(expected, result, span, why);
   std::vector<const core::Expr*> args;
   Reason part = PartOf(why);
-  for (size_t i = 0; i < elements.size(); ++i)
-    args.push_back(Check(elements[i], params[i], ok ? part : Reason{}));
+  size_t wrong = elements.size();  // the first component that is
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const uint32_t before = diags_.error_count();
+    if (wrong == elements.size()) {
+      args.push_back(Check(elements[i], params[i], ok ? part : Reason{}));
+      if (diags_.error_count() != before) wrong = i;
+      continue;
+    }
+    // `(state, value)` for `(value, state)`: one message tells it.
+    core::Expr* component = Infer(elements[i]);
+    args.push_back(component);
+    if (diags_.error_count() != before) continue;
+    TypeId given = unify_.Zonk(component->type);
+    if (given == unify_.Zonk(params[wrong]) && given != unify_.Zonk(params[i]) && !types_.HasMeta(given))
+      diags_.Hint("the components look as if they were given in another order");
+    else Expect(params[i], component->type, elements[i]->span, ok ? part : Reason{});
+  }
   return ok ? AppNode(fn, args, span) : ErrorNode(expected, span);
 }
 

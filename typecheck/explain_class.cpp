@@ -46,7 +46,7 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
   // `x + 1` needs the same instance twice, and `floor (sqrt n)` two of one kind: once is enough to say, for this
   // definition.
   for (const auto& [cls, other, at] : reported_)
-    if ((cls == missing.cls || (whole_as_fraction && is_fractional(cls))) && other == type &&
+    if ((cls == missing.cls || (whole_as_fraction && is_fractional(cls)) || (rigid && Entails(missing.cls, cls))) && other == type &&
         (at == definition_ || rigid))
       return;
   if (IsRefused(missing.cls, missing.type)) return;
@@ -177,6 +177,8 @@ void Checker::ReportAmbiguous(llvm::ArrayRef<Wanted> preds) {
     NoteOnce(fraction->origin.span, fraction->origin.kind == Origin::Fraction ? "this is a fraction"
                                                                               : "this works on fractions");
     if (name(*whole) == "^") diags_.Hint("`**` raises to a power that is a fraction");
+    else if (std::string what = name(*whole); what == "round" || what == "truncate" || what == "floor" || what == "ceiling")
+      diags_.Hint(fmt::format("`fromIntegral ({} ..)` is a number of any type", what));
     else diags_.Hint("`truncate`, `round`, `floor` and `ceiling` turn a fraction into a whole number");
     return;
   }

@@ -248,6 +248,11 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
       else if (expected == "a declaration")
         report.Hint("a line that goes on with the one above must be indented more");
       return;
+    case Kind::LeftBrace:
+      // `data Point = { x :: Int }`, `type Point = { x :: Int }`
+      if ((expected == "a constructor" || expected == "a type") && before == "=" && pos_ > 1 && TokenAt(pos_ - 2).kind == Kind::ConId)
+        report.Hint(fmt::format("a constructor stands before its fields: `data {0} = {0} {{ .. }}`", Text(TokenAt(pos_ - 2).text)));
+      return;
     case Kind::EndOfFile:
       if (expected.starts_with("`=`"))
         report.Hint("an expression by itself is no declaration; `main = ..` is what a program runs");

@@ -519,6 +519,7 @@ class Checker {
   bool HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
                     TypeId expected);
   void HintAtBinding(std::string_view function, std::string_view left, std::string_view op, std::string_view right);
+  bool IsAction(const ast::Expr* expr);
   bool GivesAction(VarId function, TypeId expected, size_t given = 1);
   bool MakesAction(const ast::Expr* function, TypeId expected, size_t given = 1);
   uint32_t LevelsBelow(TypeId stack, TyConId monad);
@@ -531,7 +532,7 @@ class Checker {
                     Reason& reason, llvm::SmallVectorImpl<const core::Expr*>& checked);
   const core::DataCon* HolderOf(TypeId type);
   bool HintAtHolder(TypeId expected, TypeId actual, std::string_view text);
-  bool HintAtHeldFunction(TypeId type, const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args);
+  bool HintAtHeldFunction(TypeId type, const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, size_t taken);
 
   // ---- explain_class.cpp
   void ReportMissing(const Wanted& wanted, const Wanted& missing);

@@ -28,6 +28,12 @@ bool IsOneArgument(std::string_view text) {
 
 }  // namespace
 
+// Whether an expression is an action of IO, as far as a look at it tells.
+bool Checker::IsAction(const ast::Expr* expr) {
+  TypeId type = QuickType(expr);
+  return type.valid() && types_.BuiltinOf(unify_.Head(type)) == Builtin::IO;
+}
+
 bool Checker::HintAtTypeVariable(TyVarId var) {
   std::string_view name = Text(types_.vars[var].name);
   if (name.size() < 3) return false;
@@ -58,7 +64,11 @@ bool Checker::HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*
   if (infix && name == "." && args.size() == 2 && IsShort(text(args[0])) && IsShort(text(args[1]))) {
     if (diags_.sources().Text(span).find(' ') == std::string_view::npos)
       diags_.Hint(fmt::format("a function stands before its argument: `{} {}`", text(args[1]), text(args[0])));
-    else if (!llvm::isa<ast::AppExpr>(args[1]))
+    else if (const auto* applied = llvm::dyn_cast<ast::AppExpr>(args[1]); applied && applied->args.size() == 1 && IsAction(applied->args[0])) {
+      // `map read . words getLine`: what the functions are for is the action's result.
+      diags_.Hint(fmt::format("`<$>` applies functions to the result of an action: `{} . {} <$> {}`", text(args[0]), text(applied->fn), text(applied->args[0])));
+      return true;
+    } else if (!llvm::isa<ast::AppExpr>(args[1]))
       diags_.Hint(fmt::format("it is a function: `({}) x` applies it", diags_.sources().Text(span)));
     else diags_.Hint(fmt::format("`.` joins two functions; `$` applies one: `{} $ {}`", text(args[0]), text(args[1])));
   }
@@ -403,12 +413,17 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   if (wanted == Builtin::List && found == Builtin::List && fraction(builtin(head(argument_of(expected)))) &&
       whole(builtin(head(argument_of(actual)))))
     return void(diags_.Hint("`fromIntegral` turns a whole number into one of any type, `map fromIntegral` those of a list"));
+  // `let [a, b] = map read ws :: Int`
+  if (found == Builtin::List && wanted != Builtin::List && want.valid() && why.kind == Reason::Annotation &&
+      (types_.Kind(argument_of(actual)) == TypeKind::Meta || argument_of(actual) == unify_.Zonk(expected)))
+    return void(diags_.Hint(fmt::format("it is a list, of the type `[{}]`", PrintType(expected))));
   if (wanted == Builtin::Ordering && found == Builtin::Bool)
     return void(diags_.Hint("`compare x y` gives an `Ordering`"));
   // A value and what holds it.
   if (named(have, "Maybe") && !named(want, "Maybe") && text != "Nothing")
     return void(diags_.Hint("it may be `Nothing`: a `case` with `Just x -> ..` and `Nothing -> ..` takes the value out"));
-  if (named(want, "Maybe") && !named(have, "Maybe") && IsShort(text))
+  const TyConId inside = expected.valid() ? head(argument_of(expected)) : TyConId();
+  if (named(want, "Maybe") && !named(have, "Maybe") && IsShort(text) && (!have.valid() || !inside.valid() || inside == have))
     return void(diags_.Hint(fmt::format("`Just {}` is a `Maybe` that holds it", Parenthesized(text))));
   if (named(want, "Either") && !named(have, "Either") && IsShort(text) && actual.valid() &&
       argument_of(expected) == unify_.Zonk(actual))

@@ -154,6 +154,8 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
   if (std::string_view value = cased.empty() && id == Diag::UnboundConstructor ? by_case(scope_->values) : ""; !value.empty())
     if (exports_.values.count(Intern(value)) || UsualModule(text, id).empty()) cased = value;
   if (!cased.empty()) return void(diag.Hint(fmt::format("did you mean `{}`?", cased)));
+  if (const ConId* con = id == Diag::UnboundType ? scope_->constructors.Find(name.text) : nullptr)
+    return void(diag.Hint(fmt::format("`{}` is a constructor of the type `{}`", text, Text(types_.cons[program_.constructors[*con].tycon].name))));
   // Something that is known, but not here.
   if (id == Diag::UnboundName) {
     if (Span binder = FindBinder(module_.decls, name.text); binder.valid())

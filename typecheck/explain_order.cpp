@@ -118,8 +118,8 @@ bool Checker::HintAtHolder(TypeId expected, TypeId actual, std::string_view text
   return false;
 }
 
-// `counter 0`, where `counter` is a `State`: a function, but within something that holds it.
-bool Checker::HintAtHeldFunction(TypeId type, const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args) {
+// `counter 0`, where `counter` is a `State`: a function, but within something that holds it. `type` is that of `fn` after `taken` arguments.
+bool Checker::HintAtHeldFunction(TypeId type, const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, size_t taken) {
   const core::DataCon* con = HolderOf(type);
   if (!con || !types_.IsFun(con->fields[0].type)) return false;
   std::string_view field = con->fields[0].name.valid() ? Text(con->fields[0].name) : std::string_view();
@@ -134,7 +134,10 @@ bool Checker::HintAtHeldFunction(TypeId type, const ast::Expr* fn, llvm::ArrayRe
   if (field.ends_with("T") && llvm::any_of(parts, is_identity)) names.emplace_back(field.substr(0, field.size() - 1));
   if (!field.empty()) names.emplace_back(field);
   std::string call(diags_.sources().Text(fn->span));
-  for (const ast::Expr* arg : args) call += fmt::format(" {}", diags_.sources().Text(arg->span));
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (i == taken && taken > 0) call = fmt::format("({})", call);
+    call += fmt::format(" {}", diags_.sources().Text(args[i]->span));
+  }
   const bool is_short = call.size() <= 50 && call.find('\n') == std::string::npos;
   for (const std::string& name : names)
     if (FindValue({Intern(name), {}, fn->span}, false).valid()) {

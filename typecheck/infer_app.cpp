@@ -37,7 +37,8 @@ bool Checker::GivesNoFunction(TypeId result, size_t left, TypeId expected) {
   if (types_.Kind(result) != TypeKind::App) return false;
   TypeId value = unify_.Head(types_.ArgOf(result)), wanted = unify_.Head(expected);
   if (types_.Kind(value) != TypeKind::Con || types_.BuiltinOf(value) == Builtin::Function) return false;
-  return left > 0 || (types_.Kind(wanted) == TypeKind::Con && wanted != value);
+  const bool no_app = types_.Kind(unify_.Prune(types_.ArgOf(result))) == TypeKind::Con && types_.Kind(unify_.Prune(expected)) == TypeKind::App;
+  return left > 0 || no_app || (types_.Kind(wanted) == TypeKind::Con && wanted != value);
 }
 
 // `return f x` where an action is expected: with one argument more `return` would be that of functions, whose value f is no
@@ -101,7 +102,7 @@ void Checker::ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const a
       diags_.Hint(fmt::format("is an operator or a comma missing after `{}`?", diags_.sources().Text(fn->span)));
     else {
       if (reason.var.valid()) ExplainVariable(reason.var, fn->span);
-      HintAtHeldFunction(type, fn, args);
+      HintAtHeldFunction(type, fn, args, 0);
     }
     return;
   }
@@ -151,11 +152,13 @@ void Checker::ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const a
     if (all.size() <= 60 && all.find('\n') == std::string::npos)
       return void(diags_.Hint(fmt::format("are parentheses missing, as in `{} ({})`?", callee, all)));
   }
+  llvm::SmallVector<TypeId> given;
   const ast::Expr* last = StripParens(args[taken - 1]);
   const auto* name = llvm::dyn_cast<ast::VarExpr>(last);
   VarId function = name ? FindValue(name->name, false) : VarId();
   if (last == args[taken - 1] && function.valid() && types_.IsFun(unify_.Zonk(program_.vars[function].scheme.type))) {
     diags_.Hint(fmt::format("are parentheses missing, as in `{} ({} ..)`?", text(fn), text(last)));
+  } else if (head->type.valid() && HintAtHeldFunction(types_.SplitFun(unify_.Zonk(head->type), given, taken), fn, args, taken)) {
   } else if (taken == 1 && !params.empty() && types_.IsTuple(params[0])) {
     std::vector<std::string_view> parts;
     for (const ast::Expr* arg : args) parts.push_back(text(arg));

@@ -65,6 +65,20 @@ def types_have_the_names_of_the_library(d):
 
 
 @test
+def an_instance_is_replaced_by_the_next(d):
+    start = "data T = T | U deriving (Show, Eq)\nf x = show x ++ \"!\"\n"
+    d.expect(0, "repl", stdin=start + "instance Show T where show _ = \"first\"\nT\ninstance Show T where { show T = \"a\"; show U = \"b\" }\n"
+                              "[T, U]\nf T\n:info T\n",
+             out="first\n[a,b]\n\"a!\"\ntype T :: *\ndata T = T | U\n  \t-- Defined at <repl>:1:6\n"
+                 "instance Eq T -- Defined at <repl>:1:32\ninstance Show T -- Defined at <repl>:5:1\n")
+    # One with an error leaves the one before, two at once are two, and those of the library stay.
+    out, err = d.expect(1, "repl", stdin=start + "instance Show T where show _ = 'x'\n[T]\n"
+                                     ":{\ninstance Ord T where compare _ _ = EQ\ninstance Ord T where compare _ _ = LT\n:}\ninstance Show Int where show _ = \"x\"\n[T]\n1\n")[:2]
+    assert out == "[T]\n[T]\n1\n", out
+    assert err.count("two instances") == 2, err
+
+
+@test
 def repl_on_a_pipe(d):
     d.expect(0, "repl", stdin="1 + 2\nit * 2\nit + it\n", out="3\n6\n12\n")
     d.expect(0, "repl", stdin="f x = y\n  where y = x + 1\nf 3\n", out="4\n")

@@ -632,6 +632,7 @@ class Checker {
   std::vector<std::pair<const ast::InstanceDecl*, InstanceId>> instances_;
   std::vector<DerivedContext> derived_;
   std::vector<InstanceId> registered_;  // in this run
+  std::vector<InstanceId> replaced_;    // at the prompt, by those
   std::vector<KindId> open_kinds_;
   llvm::DenseMap<uint32_t, const ast::Type*> written_kinds_;  // by where the variable begins
   ModuleExports exports_;

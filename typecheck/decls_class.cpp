@@ -229,6 +229,12 @@ InstanceId Checker::RegisterInstance(core::Instance row, TyConId head, const ast
     if (Fits(row.head, program_.instances[other].head, row.tyvars, mine) != Fit::Yes ||
         Fits(program_.instances[other].head, row.head, program_.instances[other].tyvars, theirs) != Fit::Yes)
       continue;
+    // At the prompt what is entered again replaces what was entered before.
+    if (options_.repl && !module_.name.text.valid() && !program_.instances[other].from_library && !llvm::is_contained(registered_, other)) {
+      ForgetInstance(other);
+      replaced_.push_back(other);
+      break;
+    }
     Diagnostics& diag = Error(Diag::DuplicateInstance, decl->span, Text(decl->cls.text), PrintType(row.head));
     Span shown = Shown(program_.instances[other].span);
     if (program_.instances[other].span.valid())

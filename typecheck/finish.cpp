@@ -111,8 +111,14 @@ bool Checker::Run() {
   }
   if (options_.library) Export();
   if (ok && options_.restricted) Publish();
-  if (!ok)
+  if (!ok) {
     for (InstanceId id : registered_) ForgetInstance(id);
+    // Of instances for one type the last one counts: these are for none any more.
+    if (!replaced_.empty())
+      for (InstanceId id : registered_) program_.instances[id].head = types_.Var(types_.NewVar(Intern("a")));
+    for (InstanceId id : replaced_)
+      env_.instances[{program_.instances[id].cls.index, types_.Head(program_.instances[id].head).index}].push_back(id);
+  }
   return ok;
 }
 

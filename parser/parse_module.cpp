@@ -211,6 +211,12 @@ ReplInput Parser::ParseReplInput() {
   bool one_item = true;
   for (size_t i = 1; i + 1 < buffer_.tokens.size(); ++i)
     if (TokenAt(i).starts_line && TokenAt(i).column <= TokenAt(0).column) one_item = false;
+  // `f :: Int -> Int; f x = x + 1`
+  for (size_t i = 0, depth = 0; i < buffer_.tokens.size(); ++i) {
+    if (TokenAt(i).kind == Kind::LeftBrace) ++depth;
+    if (TokenAt(i).kind == Kind::RightBrace && depth > 0) --depth;
+    if (TokenAt(i).kind == Kind::Semicolon && depth == 0) one_item = false;
+  }
   bool declarations = false;
   switch (kind()) {
     case Kind::Data:

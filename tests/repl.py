@@ -79,6 +79,11 @@ def an_instance_is_replaced_by_the_next(d):
 
 
 @test
+def a_signature_and_its_definition_on_one_line(d):
+    d.expect(0, "repl", stdin="f :: Int -> Int; f x = x + 1\nf 2\n3 :: Int\nlet { a :: Int; a = 4 } in a\n", out="3\n3\n4\n")
+
+
+@test
 def repl_on_a_pipe(d):
     d.expect(0, "repl", stdin="1 + 2\nit * 2\nit + it\n", out="3\n6\n12\n")
     d.expect(0, "repl", stdin="f x = y\n  where y = x + 1\nf 3\n", out="4\n")

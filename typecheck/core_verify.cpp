@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/Compiler.h"
 #include "typecheck/core.h"
 
 namespace df::core {
@@ -29,17 +30,17 @@ class Verifier {
  private:
   // ---- faults: the first one counts
 
-  void Fault(const Expr* at, std::string what) {
+  LLVM_ATTRIBUTE_NOINLINE void Fault(const Expr* at, std::string_view what) {
     if (!fault_.empty()) return;
     fault_ = fmt::format("core of `{}`, bytes {}..{}: {}", Text(program_.vars[definition_].name), at->span.begin,
                          at->span.end, what);
   }
-  void Expect(const Expr* expr, TypeId type, std::string_view what) {
+  LLVM_ATTRIBUTE_NOINLINE void Expect(const Expr* expr, TypeId type, std::string_view what) {
     if (expr->type != type)
       Fault(expr, fmt::format("{} has type `{}` and should have `{}`", what, types_.Print(expr->type),
                               types_.Print(type)));
   }
-  void ExpectVar(const Expr* at, VarId var, TypeId type, std::string_view what) {
+  LLVM_ATTRIBUTE_NOINLINE void ExpectVar(const Expr* at, VarId var, TypeId type, std::string_view what) {
     const Scheme& scheme = program_.vars[var].scheme;
     if (!scheme.tyvars.empty() || scheme.type != type)
       Fault(at, fmt::format("{} `{}` has type `{}` and should have `{}`", what, Text(program_.vars[var].name),
@@ -48,7 +49,7 @@ class Verifier {
 
   // ---- scopes
 
-  void Bind(const Expr* at, VarId var) {
+  LLVM_ATTRIBUTE_NOINLINE void Bind(const Expr* at, VarId var) {
     if (!program_.vars.Contains(var)) return Fault(at, "a binder that is no variable");
     if (program_.vars[var].kind != VarKind::Local) Fault(at, "a binder that is not local");
     if (!scope_.insert(var.index).second)
@@ -63,7 +64,7 @@ class Verifier {
     for (TyVarId var : vars) type_scope_.erase(var.index);
     if (!vars.empty()) closed_types_.clear();
   }
-  void CheckType(const Expr* at, TypeId type) {
+  LLVM_ATTRIBUTE_NOINLINE void CheckType(const Expr* at, TypeId type) {
     if (type.index >= types_.size()) return Fault(at, "a node without a type");
     if (types_.IsGround(type) || !closed_types_.insert(type.index).second) return;
     llvm::SmallVector<TyVarId> vars;
@@ -81,6 +82,7 @@ class Verifier {
 
   // ---- nodes
 
+  // It calls itself as deep as the program nests: what it calls for each kind stays out of its frame, the words of faults most of all.
   void Check(const Expr* expr) {
     if (!fault_.empty()) return;
     CheckType(expr, expr->type);
@@ -111,7 +113,7 @@ class Verifier {
     }
   }
 
-  void CheckVar(const VarExpr* expr) {
+  LLVM_ATTRIBUTE_NOINLINE void CheckVar(const VarExpr* expr) {
     if (!program_.vars.Contains(expr->var)) return Fault(expr, "a variable that does not exist");
     const Var& var = program_.vars[expr->var];
     if (var.kind == VarKind::Local && !scope_.contains(expr->var.index))
@@ -133,7 +135,7 @@ class Verifier {
     return out;
   }
 
-  void CheckCon(const ConExpr* expr) {
+  LLVM_ATTRIBUTE_NOINLINE void CheckCon(const ConExpr* expr) {
     if (!program_.constructors.Contains(expr->con)) return Fault(expr, "a constructor that does not exist");
     const DataCon& con = program_.constructors[expr->con];
     if (types_.cons[con.tycon].params.size() != expr->type_args.size())
@@ -142,13 +144,13 @@ class Verifier {
     Expect(expr, type, Text(con.name));
   }
 
-  void CheckLiteral(const LiteralExpr* expr) {
+  LLVM_ATTRIBUTE_NOINLINE void CheckLiteral(const LiteralExpr* expr) {
     if (expr->literal == LiteralKind::Char) Expect(expr, types_.Scalar(Builtin::Char), "a character");
     if (expr->literal == LiteralKind::String)
       Expect(expr, types_.List(types_.Scalar(Builtin::Char)), "a string");
   }
 
-  void CheckApp(const AppExpr* expr) {
+  LLVM_ATTRIBUTE_NOINLINE void CheckApp(const AppExpr* expr) {
     if (expr->args.empty()) return Fault(expr, "an application without arguments");
     Check(expr->fn);
     TypeId type = expr->fn->type;
@@ -163,7 +165,7 @@ class Verifier {
     Expect(expr, type, "an application");
   }
 
-  void CheckLambda(const LambdaExpr* expr) {
+  LLVM_ATTRIBUTE_NOINLINE void CheckLambda(const LambdaExpr* expr) {
     if (expr->params.empty()) return Fault(expr, "a lambda without parameters");
     llvm::SmallVector<TypeId> params;
     for (VarId param : expr->params) {
@@ -176,7 +178,7 @@ class Verifier {
     for (VarId param : expr->params) Unbind(param);
   }
 
-  void CheckLet(const LetExpr* expr) {
+  LLVM_ATTRIBUTE_NOINLINE void CheckLet(const LetExpr* expr) {
     if (expr->bindings.empty()) return Fault(expr, "a let without bindings");
     if (expr->recursive)
       for (const Binding& binding : expr->bindings) Bind(expr, binding.var);
@@ -195,7 +197,7 @@ class Verifier {
     for (const Binding& binding : expr->bindings) Unbind(binding.var);
   }
 
-  void CheckCase(const CaseExpr* expr) {
+  LLVM_ATTRIBUTE_NOINLINE void CheckCase(const CaseExpr* expr) {
     Check(expr->scrutinee);
     TypeId type = expr->scrutinee->type;
     if (expr->binder.valid()) {
@@ -221,7 +223,7 @@ class Verifier {
     if (expr->binder.valid()) Unbind(expr->binder);
   }
 
-  bool CheckConAlt(const CaseExpr* expr, const Alt& alt, TypeId type, llvm::DenseSet<uint32_t>& seen) {
+  LLVM_ATTRIBUTE_NOINLINE bool CheckConAlt(const CaseExpr* expr, const Alt& alt, TypeId type, llvm::DenseSet<uint32_t>& seen) {
     if (!program_.constructors.Contains(alt.con)) return Fault(expr, "a constructor that does not exist"), false;
     const DataCon& con = program_.constructors[alt.con];
     llvm::SmallVector<TypeId> args;
@@ -240,7 +242,7 @@ class Verifier {
     return fault_.empty();
   }
 
-  void CheckMatch(const MatchExpr* expr) {
+  LLVM_ATTRIBUTE_NOINLINE void CheckMatch(const MatchExpr* expr) {
     for (VarId scrutinee : expr->scrutinees)
       if (!program_.vars.Contains(scrutinee) ||
           (program_.vars[scrutinee].kind == VarKind::Local && !scope_.contains(scrutinee.index)))

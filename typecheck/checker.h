@@ -150,6 +150,12 @@ inline constexpr std::string_view kOwnQualifier = "%own";  // of a derived insta
 // Larger types than this are not told in messages.
 constexpr uint32_t kShownSize = 5000;
 
+// The expression within parentheses.
+inline const ast::Expr* StripParens(const ast::Expr* expr) {
+  while (const auto* paren = llvm::dyn_cast<ast::ParenExpr>(expr)) expr = paren->expr;
+  return expr;
+}
+
 class Checker {
  public:
   Checker(core::Program& program, Env& env, Diagnostics& diags, const CheckOptions& options,

@@ -7,8 +7,7 @@ namespace df::check {
 namespace {
 
 bool IsNumber(const ast::Expr* expr) {
-  while (const auto* paren = llvm::dyn_cast<ast::ParenExpr>(expr)) expr = paren->expr;
-  const auto* literal = llvm::dyn_cast<ast::LiteralExpr>(expr);
+  const auto* literal = llvm::dyn_cast<ast::LiteralExpr>(StripParens(expr));
   return literal && literal->value.kind == ast::LiteralKind::Integer;
 }
 

@@ -5,14 +5,6 @@
 #include "typecheck/checker.h"
 
 namespace df::check {
-namespace {
-
-const ast::Expr* StripParens(const ast::Expr* expr) {
-  while (const auto* paren = llvm::dyn_cast<ast::ParenExpr>(expr)) expr = paren->expr;
-  return expr;
-}
-
-}  // namespace
 
 // What `fn` cannot be applied to any more: its result after `given` arguments is a number, say, or a type whose
 // classes no function is in. `mark`: the first constraint that the use of `fn` brought along.

@@ -300,8 +300,7 @@ core::Expr* Checker::CheckLiteral(const ast::Literal& literal, bool negative, Sp
 
 core::Expr* Checker::CheckNegate(const ast::NegateExpr* expr, TypeId expected, const Reason& why) {
   // A literal is negated here, except zero: -0.0 is not 0.0.
-  const ast::Expr* inner = expr->operand;
-  while (const auto* paren = llvm::dyn_cast<ast::ParenExpr>(inner)) inner = paren->expr;
+  const ast::Expr* inner = StripParens(expr->operand);
   if (const auto* literal = llvm::dyn_cast<ast::LiteralExpr>(inner)) {
     std::string_view text = Text(literal->value.text);
     if ((literal->value.kind == ast::LiteralKind::Integer ||

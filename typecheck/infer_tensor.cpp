@@ -8,7 +8,7 @@ using Elements = llvm::ArrayRef<const ast::Expr*>;
 
 // Of a list in brackets its elements; `[]` is a constructor to the parser.
 std::optional<Elements> ElementsOf(const ast::Expr* expr) {
-  while (const auto* paren = llvm::dyn_cast<ast::ParenExpr>(expr)) expr = paren->expr;
+  expr = StripParens(expr);
   if (const auto* con = llvm::dyn_cast<ast::ConExpr>(expr); con && IsEmptyList(con->name)) return Elements();
   const auto* list = llvm::dyn_cast<ast::ListExpr>(expr);
   if (!list) return std::nullopt;

@@ -227,7 +227,14 @@ struct DerivedClass {
 struct DataDecl : Decl { DF_AST_NODE(Decl, Data) bool newtype; List<Constraint> context; Name name; List<Name> params; List<ConstructorDecl> constructors; List<DerivedClass> deriving; DataDecl(Span s, bool nt, List<Constraint> c, Name n, List<Name> p, List<ConstructorDecl> cs, List<DerivedClass> d) : Decl(kKind, s), newtype(nt), context(c), name(n), params(p), constructors(cs), deriving(d) {} };
 struct TypeSynonymDecl : Decl { DF_AST_NODE(Decl, TypeSynonym) Name name; List<Name> params; Type* type; TypeSynonymDecl(Span s, Name n, List<Name> p, Type* t) : Decl(kKind, s), name(n), params(p), type(t) {} };
 // `class (Eq a) => Ord a where ...`; members are Signature, Fixity and Function/PatBind declarations.
-struct ClassDecl : Decl { DF_AST_NODE(Decl, Class) List<Constraint> context; Name name; Name param; List<Decl*> members; ClassDecl(Span s, List<Constraint> c, Name n, Name p, List<Decl*> m) : Decl(kKind, s), context(c), name(n), param(p), members(m) {} };
+// `{-# MINIMAL area, (name | label) #-}`: which methods an instance has to define.
+struct Minimal {
+  enum class Kind : uint8_t { Method, All, Any };
+  Kind kind = Kind::All;
+  Name method;          // of a Method
+  List<Minimal> parts;  // of the others
+};
+struct ClassDecl : Decl { DF_AST_NODE(Decl, Class) List<Constraint> context; Name name; Name param; List<Decl*> members; const Minimal* minimal; Span minimal_span; ClassDecl(Span s, List<Constraint> c, Name n, Name p, List<Decl*> m, const Minimal* f, Span fs) : Decl(kKind, s), context(c), name(n), param(p), members(m), minimal(f), minimal_span(fs) {} };
 struct InstanceDecl : Decl { DF_AST_NODE(Decl, Instance) List<Constraint> context; Name cls; Type* type; List<Decl*> members; InstanceDecl(Span s, List<Constraint> c, Name n, Type* t, List<Decl*> m) : Decl(kKind, s), context(c), cls(n), type(t), members(m) {} };
 // `deriving instance Eq a => Eq (T a)`
 struct DerivingDecl : Decl { DF_AST_NODE(Decl, Deriving) DerivedClass derived; List<Constraint> context; Type* type; DerivingDecl(Span s, DerivedClass d, List<Constraint> c, Type* t) : Decl(kKind, s), derived(d), context(c), type(t) {} };

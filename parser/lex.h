@@ -37,6 +37,7 @@ struct TokenBuffer {
   FileId file;
   std::vector<Token> tokens;       // ends with EndOfFile
   std::vector<Symbol> extensions;  // LANGUAGE pragmas, in order
+  std::vector<Span> minimal;       // MINIMAL pragmas, `{-# .. #-}` and all, in order
   std::vector<uint32_t> skipped;   // where characters that cannot be a token were left out, in order
   bool truncated = false;          // the lexer gave up before the end of the text, and said so
   bool open_comment = false;       // the text ends inside a comment

@@ -282,7 +282,9 @@ Decl* Parser::ParseClass() {
     members = ParseDeclBlock(keyword, "`where`", Scope::Class);
   }
   if (!name.text.valid() || params.size() != 1) return ast_.New<ErrorDecl>(From(begin));
-  return ast_.New<ClassDecl>(From(begin), Copy(context), name, params[0], members);
+  Span pragma;
+  const Minimal* minimal = ParseMinimal(begin, pragma);
+  return ast_.New<ClassDecl>(From(begin), Copy(context), name, params[0], members, minimal, pragma);
 }
 
 // [context =>] C type; `cls` is the class with its type, and empty if there is none.

@@ -160,6 +160,7 @@ class Parser {
   ast::Decl* ParseStandaloneDeriving();
   ast::Decl* ParseTypeSynonym();
   ast::Decl* ParseClass();
+  const ast::Minimal* ParseMinimal(Span cls, Span& span);  // parse_minimal.cpp
   ast::Decl* ParseInstance();
   void ParseInstanceHead(llvm::SmallVectorImpl<ast::Constraint>& context, llvm::SmallVectorImpl<ast::Constraint>& cls);
   // `T a b` as a name and its parameters.

@@ -317,6 +317,7 @@ class Checker {
   bool GivesNoFunction(TypeId result, size_t left, TypeId expected);
   bool ReturnsFunction(const Reason& callee, const ast::Expr* arg, TypeId expected);
   bool TakesNoAction(VarId op, const ast::Expr* left, TypeId expected);
+  void RecordDot(const ast::Expr* left, const ast::Expr* right);
   void RecordBetween(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args);
   bool TakesFunction(TypeId type, int depth = 6);
   bool IsFunction(const ast::Expr* expr);
@@ -385,6 +386,8 @@ class Checker {
   core::Expr* CheckRecordCon(const ast::RecordConExpr* expr, TypeId expected, const Reason& why);
   core::Expr* CheckRecordUpdate(const ast::RecordUpdateExpr* expr, TypeId expected, const Reason& why);
   core::Row FailRow(TypeId scrutinee, TypeId result, std::string_view message, Span span);
+  void ReportNoSuchField(const ast::Name& field, std::string_view owner, Span declared, llvm::ArrayRef<std::string_view> names);
+  void ReportUnknownFields(const ast::RecordUpdateExpr* expr, llvm::ArrayRef<ast::Name> unknown, TyConId owner, TypeId expected, TypeId record);
   int FieldIndex(ConId con, const ast::Name& field);  // -1, reported, if the constructor has no such field
 
   // ---- infer_tensor.cpp
@@ -533,8 +536,10 @@ class Checker {
   bool HintAtTypeVariable(TyVarId var);  // `int` for `Int`
 
   // ---- explain_order.cpp
-  std::optional<std::pair<size_t, size_t>> SwappedArguments(const core::Scheme& scheme, llvm::ArrayRef<const ast::Expr*> args, TypeId expected);
-  bool CheckSwapped(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, std::pair<size_t, size_t> swapped, llvm::ArrayRef<TypeId> params,
+  using ArgumentOrder = llvm::SmallVector<size_t, 6>;  // per place, which of the given arguments should stand there
+  ArgumentOrder SwappedArguments(const core::Scheme& scheme, llvm::ArrayRef<const ast::Expr*> args, TypeId expected);
+  ArgumentOrder MisplacedFunction(const core::Scheme& scheme, llvm::ArrayRef<TypeId> declared, llvm::ArrayRef<const ast::Expr*> args);
+  bool CheckSwapped(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, const ArgumentOrder& order, llvm::ArrayRef<TypeId> params,
                     Reason& reason, llvm::SmallVectorImpl<const core::Expr*>& checked);
   const core::DataCon* HolderOf(TypeId type);
   bool HintAtHolder(TypeId expected, TypeId actual, std::string_view text);
@@ -596,6 +601,7 @@ class Checker {
   uint32_t unreported_ = 0;         // errors that follow from what was reported, and fail a definition all the same
   std::vector<Span> unbound_;       // names that are not in scope
   llvm::DenseSet<uint32_t> refuted_;  // variables of signatures that the definition needs at a particular type
+  std::vector<std::tuple<Span, TyVarId, TyVarId>> rigid_clashes_;  // of two variables of signatures, and where it was said
   llvm::DenseSet<uint32_t> escaped_;  // variables of signatures that would escape, reported once
   llvm::DenseSet<std::pair<uint32_t, uint32_t>> unbound_types_;  // types and classes reported already
   uint32_t definition_ = 0;                                      // counts top-level groups and methods
@@ -607,13 +613,19 @@ class Checker {
   TypeId pattern_type_;                                          // of the pattern whose constructor is being looked up
   const ast::LambdaExpr* lambda_ = nullptr;                        // the innermost one whose body is being checked
   std::vector<std::pair<Span, std::string>> between_;             // parameters that look like the left side of a function, with a hint
+  std::vector<std::pair<Span, std::string>> dots_;                 // parameters before a dot, as if what follows were a field
+  std::vector<std::pair<Span, std::string>> order_hints_;         // calls whose arguments seem to stand in another order, should an instance miss
   std::vector<std::pair<Span, Span>> witnesses_;                  // blocks of statements, with one that is surely an action of IO
   VarId subject_;                                                // the variable that is being checked by itself
   std::vector<std::tuple<ClassId, TypeId, uint32_t>> reported_;  // missing instances, with their definition_
   // In place of a definition: of a type constructor whose instance, or the deriving of it, is refused.
   static constexpr uint32_t kNowhere = UINT32_MAX;
   void NoteRefused(ClassId cls, const ast::Type* type, TypeId head = TypeId());
-  std::string CircularMethods(InstanceId id) const;
+  // minimal.cpp
+  core::Minimal ConvertMinimal(const ast::Minimal& formula, ClassId id);
+  void DeclareMinimal(const ast::ClassDecl* decl, ClassId id);
+  std::string PrintMinimal(const core::Minimal& formula, ClassId cls, bool inside) const;
+  void WarnOfMissingMethods(InstanceId id, llvm::ArrayRef<VarId> given, Span span);
   ClassId NearestClass(const ast::Name& name);
   bool IsRefused(ClassId cls, TypeId type);
   llvm::DenseSet<uint32_t> meant_as_functions_;  // names with a capital that are defined as functions

@@ -74,12 +74,22 @@ struct DataCon {
   Span span;
 };
 
+// Which methods an instance has to define: one by its number, or all or any of the parts.
+struct Minimal {
+  enum class Kind : uint8_t { Method, All, Any };
+  Kind kind = Kind::All;
+  uint32_t method = 0;
+  std::vector<Minimal> parts;
+};
+
 struct Class {
   Symbol name;
   TyVarId param;
   std::vector<ClassId> superclasses;
   std::vector<VarId> methods;   // VarKind::Method
   std::vector<VarId> defaults;  // per method: a Top variable with the method's own scheme, or invalid
+  Minimal minimal;              // by the class's pragma; without one what has no default
+  Span minimal_span;            // of the pragma
   Span span;
 };
 

@@ -81,6 +81,7 @@ void Checker::DeclareClass(const ast::ClassDecl* decl) {
     program_.vars[var].scheme = program_.vars[method].scheme;
     program_.classes[id].defaults[index] = var;
   }
+  DeclareMinimal(decl, id);
 }
 
 void Checker::CheckClassDefaults(const ast::ClassDecl* decl, ClassId id) {
@@ -348,32 +349,13 @@ void Checker::CollectVariables(TypeId type, ScopedTypes& out) {
   }
 }
 
-// Of methods of the library that are defined by each other an instance has to have one: those of which it has none, as text.
-std::string Checker::CircularMethods(InstanceId id) const {
-  static constexpr std::string_view kEither[][3] = {{"Eq", "==", "/="},           {"Ord", "compare", "<="},           {"Show", "showsPrec", "show"},
-                                                    {"Foldable", "foldMap", "foldr"}, {"Traversable", "traverse", "sequenceA"},
-                                                    {"Applicative", "<*>", "liftA2"}, {"Fractional", "/", "recip"}};
-  const core::Instance& instance = program_.instances[id];
-  const core::Class& cls = program_.classes[instance.cls];
-  if (Shown(cls.span).valid()) return "";
-  for (const auto& [name, first, second] : kEither) {
-    if (Text(cls.name) != name) continue;
-    for (size_t i = 0; i < cls.methods.size(); ++i) {
-      std::string_view method = Text(program_.vars[cls.methods[i]].name);
-      if ((method == first || method == second) && instance.methods[i].valid()) return "";
-    }
-    return fmt::format("`{}` or `{}`", first, second);
-  }
-  return "";
-}
-
 void Checker::CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id) {
   const ClassId cls = program_.instances[id].cls;
   const TyVarId param = program_.classes[cls].param;
   instance_type_ = types_.Head(program_.instances[id].head);
   Span head_span = decl->type ? decl->type->span : decl->span;
   CheckSuperclasses(id, head_span, {Origin::Instance, head_span, decl->cls.text});
-  std::vector<std::string> absent_names;
+  const std::vector<VarId> given = program_.instances[id].methods;
   for (size_t i = 0; i < program_.classes[cls].methods.size(); ++i) {
     VarId method = program_.classes[cls].methods[i];
     VarId var = program_.instances[id].methods[i];
@@ -391,7 +373,6 @@ void Checker::CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id)
       }
     } else if (!program_.classes[cls].defaults[i].valid()) {
       // Neither defined nor defaulted: an error when it is called, as in Haskell.
-      absent_names.push_back(fmt::format("`{}`", Text(program_.vars[method].name)));
       VarId absent = NewVar(program_.vars[method].name, scheme.type, true, head_span);
       program_.vars[absent].scheme = scheme;
       program_.instances[id].methods[i] = absent;
@@ -411,17 +392,7 @@ void Checker::CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id)
            });
   });
   if (misnamed || !options_.warnings || options_.library) return;
-  if (std::string circular = absent_names.empty() ? CircularMethods(id) : std::string(); !circular.empty()) {
-    diags_.Report(Diag::MissingMethod, head_span, PrintPred(cls, PrintType(program_.instances[id].head), program_.instances[id].head), circular);
-    diags_.Hint("each is defined by the other, so a call of one would never end");
-    return;
-  }
-  if (absent_names.empty()) return;
-  std::string head = PrintPred(cls, PrintType(program_.instances[id].head), program_.instances[id].head);
-  diags_.Report(Diag::MissingMethod, head_span, head, fmt::format("{}", fmt::join(absent_names, ", ")));
-  if (Span declared = Shown(program_.classes[cls].span); declared.valid())
-    diags_.Note(declared, "the class is declared here");
-  diags_.Hint("a call of it would end the program");
+  WarnOfMissingMethods(id, given, head_span);
 }
 
 bool Checker::CheckSuperclasses(InstanceId id, Span span, const Origin& origin) {

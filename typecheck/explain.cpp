@@ -234,13 +234,24 @@ void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId a
     const bool namesakes = llvm::any_of(others, [&](TyVarId of) { return of != var && types_.vars[of].name == types_.vars[var].name; });
     refuted_.insert(var.index);
     if (types_.Kind(other_type) == TypeKind::Var) {
+      // `compose f g x = g (f x)`: what clashes within an expression that clashes with one of the same variables follows from that.
+      const TyVarId second = types_.VarOf(other_type);
+      auto follows = [&](const auto& earlier) {
+        const auto& [place, one, two] = earlier;
+        return place.file == span.file && place.begin <= span.begin && span.end <= place.end &&
+               (one == var || two == var || one == second || two == second);
+      };
+      if (llvm::any_of(rigid_clashes_, follows)) {
+        ++unreported_;
+        return;
+      }
+      rigid_clashes_.push_back({span, var, second});
       refuted_.insert(types_.VarOf(other_type).index);
       Error(Diag::RigidVariables, span, wanted, found, name, other, kind);
       // (A variable of a method of the library's has no place that is shown.)
       Span place = Shown(types_.vars[var].span);
       NoteOnce(place, place.valid() ? fmt::format("`{}` stands for any {} here", name, kind)
                                    : fmt::format("`{}` stands for any {}: it is a variable of the method's type", name, kind));
-      TyVarId second = types_.VarOf(other_type);
       if (Shown(types_.vars[second].span).valid()) NoteOnce(types_.vars[second].span, fmt::format("`{}` for any other", other));
     } else {
       Error(Diag::SignatureTooGeneral, span, wanted, found, name, kind)

@@ -113,7 +113,10 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
   PlaceIndex place = unify_.PlaceOf(wanted.type);
   std::string_view culprit = place < places_.size() && !places_[place].used ? diags_.sources().Text(places_[place].span) : std::string_view();
   bool simple = culprit.find(' ') == std::string_view::npos || culprit[0] == '(';
-  if (types_.IsTangent(type)) {
+  auto order = llvm::find_if(order_hints_, [&](const auto& entry) { return entry.first == origin.span; });
+  if (order != order_hints_.end()) {
+    diags_.Hint(order->second);
+  } else if (types_.IsTangent(type)) {
     diags_.Hint("`asValue v g` of `Gradient` is the gradient `g` at `v` as a value of `v`'s type");
   } else if (cls == "MonadFail" && origin.name.valid() && Text(origin.name) == "fail" && origin.span.valid() &&
       diags_.sources().Text(origin.span) != "fail") {

@@ -231,6 +231,17 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
     NoteOnce(site->first, "this is used as a function");
     return void(diags_.Hint(site->second));
   }
+  // `f x = x.length`, found where it is called.
+  if (!dots_.empty() && why.var.valid() && unify_.IsFun(expected, nullptr, nullptr) && found != Builtin::Function) {
+    auto within = [](const Span& outer, Span inner) { return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end; };
+    const Span from = program_.vars[why.var].span;
+    auto decl = llvm::find_if(module_.decls, [&](const ast::Decl* decl) { return from.valid() && within(decl->span, from); });
+    for (const auto& [place, hint] : dots_)
+      if (decl != module_.decls.end() && within((*decl)->span, place)) {
+        NoteOnce(place, "this is used as a function");
+        return void(diags_.Hint(hint));
+      }
+  }
   // An action of a monad that lies below in a stack of transformers.
   if (have.valid() && want.valid() && have != want)
     if (uint32_t depth = LevelsBelow(expected, have); depth > 0) {

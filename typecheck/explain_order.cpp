@@ -1,6 +1,7 @@
 // Arguments in another order than the function wants them, and values with and without what holds them.
 #include <numeric>
 
+#include "llvm/ADT/Sequence.h"
 #include "typecheck/checker.h"
 
 namespace df::check {
@@ -14,15 +15,16 @@ bool IsNumber(const ast::Expr* expr) {
 }  // namespace
 
 // `fromMaybe m 0` where an Int is expected: as the arguments stand they do not fit, and two of them the other way round do.
-// What is said of the result and of each of them would be several messages for one slip. The two places, if they are that sure.
-std::optional<std::pair<size_t, size_t>> Checker::SwappedArguments(const core::Scheme& scheme, llvm::ArrayRef<const ast::Expr*> args,
-                                                                   TypeId expected) {
+// What is said of the result and of each of them would be several messages for one slip. The order that they should have, if it is that
+// sure: two of them exchanged, or one moved elsewhere. Empty if there is none.
+Checker::ArgumentOrder Checker::SwappedArguments(const core::Scheme& scheme, llvm::ArrayRef<const ast::Expr*> args, TypeId expected) {
   llvm::SmallVector<TypeId> declared;
   TypeId result = types_.SplitFun(scheme.type, declared, args.size());
   llvm::SmallVector<TyVarId> vars;
   types_.FreeVars(scheme.type, vars);
   const bool closed = llvm::all_of(vars, [&](TyVarId var) { return llvm::is_contained(scheme.tyvars, var); });
-  if (!closed || args.size() < 2 || args.size() > 6 || declared.size() != args.size() || types_.HasMeta(scheme.type)) return std::nullopt;
+  if (!closed || args.size() < 2 || args.size() > 6 || declared.size() != args.size() || types_.HasMeta(scheme.type)) return {};
+  if (ArgumentOrder order = MisplacedFunction(scheme, declared, args); !order.empty()) return order;
   expected = unify_.Zonk(expected);
   llvm::SmallVector<TypeId, 6> given;
   for (const ast::Expr* arg : args) given.push_back(QuickType(arg));
@@ -48,26 +50,60 @@ std::optional<std::pair<size_t, size_t>> Checker::SwappedArguments(const core::S
     if (open) return std::nullopt;
     return true;
   };
-  llvm::SmallVector<size_t, 6> order(args.size());
+  ArgumentOrder order(args.size());
   std::iota(order.begin(), order.end(), 0);
-  if (fit(order) != false) return std::nullopt;
+  if (fit(order) != false) return {};
   for (size_t i = 0; i < args.size(); ++i)
     for (size_t j = i + 1; j < args.size(); ++j) {
       if (!is_known(i) || !is_known(j) || declared[i] == declared[j]) continue;
       std::swap(order[i], order[j]);
-      if (fit(order) == true) return std::pair{i, j};
+      if (fit(order) == true) return order;
       std::swap(order[i], order[j]);
     }
-  return std::nullopt;
+  if (args.size() < 3 || !llvm::all_of(llvm::seq<size_t>(0, args.size()), is_known)) return {};
+  ArgumentOrder found;
+  for (size_t from = 0; from < args.size(); ++from)
+    for (size_t to = 0; to < args.size(); ++to) {
+      ArgumentOrder moved = order;
+      moved.erase(moved.begin() + from);
+      moved.insert(moved.begin() + to, from);
+      if (from == to || moved == found || fit(moved) != true) continue;
+      if (!found.empty()) return {};
+      found = moved;
+    }
+  return found;
+}
+
+// `insertWith key (+) 1 m`: a function stands where none can stand, and something else where one should.
+Checker::ArgumentOrder Checker::MisplacedFunction(const core::Scheme& scheme, llvm::ArrayRef<TypeId> declared, llvm::ArrayRef<const ast::Expr*> args) {
+  const TyConId function = types_.Known(Builtin::Function);
+  auto takes_none = [&](TypeId type) {
+    if (types_.Kind(type) != TypeKind::Var) return types_.Head(type).valid() && !types_.IsFun(type);
+    return llvm::any_of(scheme.preds, [&](const core::Pred& pred) {
+      return pred.type == type && !env_.instances.count({pred.cls.index, function.index});
+    });
+  };
+  auto is_wrong = [&](size_t i) { return IsFunction(args[i]) && takes_none(declared[i]); };
+  auto is_open = [&](size_t i) {
+    const ast::Expr* arg = StripParens(args[i]);
+    return types_.IsFun(declared[i]) && !IsFunction(arg) && (llvm::isa<ast::VarExpr>(arg) || llvm::isa<ast::LiteralExpr>(arg));
+  };
+  ArgumentOrder order(args.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto places = llvm::seq<size_t>(0, args.size());
+  if (llvm::count_if(places, is_wrong) != 1 || llvm::count_if(places, is_open) != 1) return {};
+  std::swap(order[*llvm::find_if(places, is_wrong)], order[*llvm::find_if(places, is_open)]);
+  return order;
 }
 
 // The first clash of such a call is told, with the call as it may have been meant. False if there was one.
-bool Checker::CheckSwapped(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, std::pair<size_t, size_t> swapped,
+bool Checker::CheckSwapped(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, const ArgumentOrder& order,
                            llvm::ArrayRef<TypeId> params, Reason& reason, llvm::SmallVectorImpl<const core::Expr*>& checked) {
   std::string call(diags_.sources().Text(fn->span));
-  for (size_t i = 0; i < args.size(); ++i)
-    call += fmt::format(" {}", diags_.sources().Text(args[i == swapped.first ? swapped.second : i == swapped.second ? swapped.first : i]->span));
+  for (size_t at : order) call += fmt::format(" {}", diags_.sources().Text(args[at]->span));
   const bool is_short = call.size() <= 60 && call.find('\n') == std::string::npos;
+  const std::string hint = is_short ? fmt::format("the arguments look as if they were given in another order: `{}`", call)
+                                    : std::string("the arguments look as if they were given in another order");
   bool said = false;
   for (size_t i = 0; i < args.size(); ++i) {
     reason.index = static_cast<uint32_t>(i);
@@ -75,9 +111,9 @@ bool Checker::CheckSwapped(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*>
     checked.push_back(said ? Infer(args[i]) : Check(args[i], params[i], reason));
     if (said || diags_.error_count() == before) continue;
     said = true;
-    diags_.Hint(is_short ? fmt::format("the arguments look as if they were given in another order: `{}`", call)
-                         : std::string("the arguments look as if they were given in another order"));
+    diags_.Hint(hint);
   }
+  if (!said) order_hints_.push_back({fn->span, hint});
   return !said;
 }
 

@@ -65,6 +65,16 @@ void Checker::RecordBetween(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*
   between_.push_back({fn->span, fmt::format("a function between its arguments stands in backquotes: `{} `{}` {}`", left, word, right)});
 }
 
+// `f x = x.length`, where x is a parameter of which nothing is known: a function, as far as types tell.
+void Checker::RecordDot(const ast::Expr* left, const ast::Expr* right) {
+  const auto *value = llvm::dyn_cast<ast::VarExpr>(left), *function = llvm::dyn_cast<ast::VarExpr>(right);
+  if (!value || !function || left->span.end + 1 != right->span.begin || !IsLocal(value->name.text)) return;
+  VarId var = FindValue(value->name, false);
+  if (!var.valid() || types_.Kind(unify_.Prune(program_.vars[var].scheme.type)) != TypeKind::Meta) return;
+  std::string_view of = Text(value->name.text), name = diags_.sources().Text(right->span);
+  dots_.push_back({left->span, fmt::format("`{0}.{1}` joins two functions; a function stands before its argument: `{1} {0}`", of, name)});
+}
+
 // How many arguments a function takes by its type; 0 of what is none.
 size_t Checker::Arity(const ast::VarExpr* name) {
   VarId var = name ? FindValue(name->name, false) : VarId();
@@ -259,6 +269,7 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
     params.push_back(from);
     result = to;
   }
+  if (infix && args.size() == 2 && reason.name.valid() && Text(reason.name) == ".") RecordDot(args[0], args[1]);
   uint32_t errors = diags_.error_count();
   bool ok;
   // `putStrLn "n = " ++ show n` among other statements: that it is a list says nothing of their monad.
@@ -269,10 +280,10 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
     Infer(args[1]);
     return ErrorNode(expected, span);
   }
-  if (auto swapped = !infix && reason.var.valid() ? SwappedArguments(program_.vars[reason.var].scheme, args, expected) : std::nullopt) {
+  if (ArgumentOrder order = !infix && reason.var.valid() ? SwappedArguments(program_.vars[reason.var].scheme, args, expected) : ArgumentOrder(); !order.empty()) {
     ok = Expect(expected, result, span, why);
     llvm::SmallVector<const core::Expr*, 4> checked;
-    ok = CheckSwapped(fn, args, *swapped, params, reason, checked) && ok;
+    ok = CheckSwapped(fn, args, order, params, reason, checked) && ok;
     return ok ? AppNode(head, checked, span) : ErrorNode(expected, span);
   }
   TypeId by_itself =

@@ -2,6 +2,19 @@
 #include "typecheck/checker.h"
 
 namespace df::check {
+namespace {
+
+// "`a`", "`a` and `b`", "`a`, `b` and `c`"; of very many the first ones.
+std::string ListNames(llvm::ArrayRef<std::string_view> names) {
+  constexpr size_t kMost = 8;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kMost); ++i)
+    text += fmt::format("{}`{}`", i == 0 ? "" : i + 1 == names.size() ? " and " : ", ", names[i]);
+  if (names.size() > kMost) text += fmt::format(" and {} more", names.size() - kMost);
+  return text;
+}
+
+}  // namespace
 
 int Checker::FieldIndex(ConId con, const ast::Name& field) {
   const core::DataCon& row = program_.constructors[con];
@@ -10,11 +23,52 @@ int Checker::FieldIndex(ConId con, const ast::Name& field) {
     if (row.fields[i].name == field.text) return static_cast<int>(i);
     if (row.fields[i].name.valid()) names.push_back(Text(row.fields[i].name));
   }
-  Diagnostics& diag = Error(Diag::NoSuchField, field.span, Text(row.name), Text(field.text));
-  std::string_view near = NearestName(Text(field.text), names);
-  if (row.span.valid()) diag.Note(row.span, "the constructor is declared here");
-  if (!near.empty()) diags_.Hint(fmt::format("did you mean `{}`?", near));
+  ReportNoSuchField(field, fmt::format("the constructor `{}`", Text(row.name)), row.span, names);
   return -1;
+}
+
+// A field that is none of `names`, which are those of `owner`, a constructor or a type.
+void Checker::ReportNoSuchField(const ast::Name& field, std::string_view owner, Span declared, llvm::ArrayRef<std::string_view> names) {
+  Error(Diag::NoSuchField, field.span, owner, Text(field.text));
+  if (Shown(declared).valid())
+    NoteOnce(declared, names.empty() ? std::string("it has no fields with names") : fmt::format("its fields are {}", ListNames(names)));
+  std::string_view near = NearestName(Text(field.text), {names.begin(), names.end()});
+  if (!near.empty()) diags_.Hint(fmt::format("did you mean `{}`?", near));
+}
+
+// An update of what is no field: of which type it is, is told by the other fields, by what is expected, or by the record itself.
+void Checker::ReportUnknownFields(const ast::RecordUpdateExpr* expr, llvm::ArrayRef<ast::Name> unknown, TyConId owner, TypeId expected, TypeId record) {
+  for (TypeId type : {expected, record})
+    if (TypeId head = unify_.Head(type); !owner.valid() && types_.Kind(head) == TypeKind::Con) owner = types_.ConOf(head);
+  std::vector<std::string_view> names;
+  auto add = [&](Symbol name) {
+    if (name.valid() && !llvm::is_contained(names, Text(name))) names.push_back(Text(name));
+  };
+  if (owner.valid() && !types_.cons[owner].constructors.empty() && Shown(types_.cons[owner].span).valid()) {
+    const TyCon& type = types_.cons[owner];
+    for (ConId con : type.constructors)
+      for (const core::Field& field : program_.constructors[con].fields) add(field.name);
+    const core::DataCon& first = program_.constructors[type.constructors[0]];
+    const bool only = type.constructors.size() == 1;
+    for (const ast::Name& name : unknown)
+      ReportNoSuchField(name, fmt::format("{} `{}`", only ? "the constructor" : "the type", Text(only ? first.name : type.name)),
+                        only ? first.span : type.span, names);
+    return;
+  }
+  // Of the names in scope only fields fit.
+  std::vector<std::string_view> own;
+  for (const auto& [var, type] : env_.field_owner)
+    if (const core::Var& field = program_.vars[VarId(var)]; scope_->values.Find(field.name)) {
+      add(field.name);
+      if (Shown(field.span).valid()) own.push_back(Text(field.name));
+    }
+  llvm::sort(names);
+  llvm::sort(own);
+  for (const ast::Name& name : unknown) {
+    ReportUnbound(Diag::UnboundName, name, names);
+    if (NearestName(Text(name.text), names).empty() && !own.empty() && own.size() <= 8 && diags_.dropped() == 0)
+      diags_.Hint(fmt::format("the fields in scope are {}", ListNames(own)));
+  }
 }
 
 // The last row of a generated match: any other value is a run-time error. Nobody wrote the match, so it is no
@@ -86,19 +140,13 @@ core::Expr* Checker::CheckRecordUpdate(const ast::RecordUpdateExpr* expr, TypeId
                                        const Reason& why) {
   TyConId owner;
   bool ok = !expr->fields.empty();
+  llvm::SmallVector<ast::Name> unknown;
   for (const ast::FieldBinding& field : expr->fields) {
     // A field is meant, whatever local variable has its name.
     const VarId* global = scope_->values.Find(field.field.text, field.field.qualifier);
     bool known = FindValue(field.field, false).valid();
     VarId selector = global && IsLocal(field.field.text) ? *global : known ? FindValue(field.field) : VarId();
-    if (!selector.valid() && !known) {
-      // Of the names in scope only fields fit.
-      std::vector<std::string_view> names;
-      for (const auto& [var, type] : env_.field_owner)
-        if (Symbol name = program_.vars[VarId(var)].name; scope_->values.Find(name)) names.push_back(Text(name));
-      std::sort(names.begin(), names.end());
-      ReportUnbound(Diag::UnboundName, field.field, names);
-    }
+    if (!selector.valid() && !known) unknown.push_back(field.field);
     if (!selector.valid()) {
       ok = false;
       continue;
@@ -131,7 +179,8 @@ core::Expr* Checker::CheckRecordUpdate(const ast::RecordUpdateExpr* expr, TypeId
     ok = false;
   }
   if (!ok) {
-    Infer(expr->record);
+    TypeId type = Infer(expr->record)->type;
+    if (!unknown.empty()) ReportUnknownFields(expr, unknown, owner, expected, type);
     for (const ast::FieldBinding& field : expr->fields) Infer(field.value);
     return ErrorNode(expected, expr->span);
   }

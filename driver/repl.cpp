@@ -78,7 +78,7 @@ ExitCode Repl::Run() {
 bool Repl::ReadInput(std::string& text) {
   text.clear();
   std::string line;
-  bool open_bracket = false;
+  bool open_bracket = false, open_comment = false, unfinished = false;
   for (;;) {
     LineEditor::Got got = editor_->Read(text.empty() ? "dfc> " : "...> ", line);
     if (got == LineEditor::Got::Line) ++line_;
@@ -100,6 +100,7 @@ bool Repl::ReadInput(std::string& text) {
       if (text.empty()) continue;
       return true;  // a blank line ends an input, complete or not
     }
+    const size_t before = text.size();
     if (!text.empty()) {
       text += '\n';
       // By the layout rule a line in the first column would begin a declaration; who has a bracket open at the prompt goes on.
@@ -113,9 +114,21 @@ bool Repl::ReadInput(std::string& text) {
     FileId file = sources.Add(kSourceName, text);
     Diagnostics ignored(sources);
     TokenBuffer tokens = Lex(sources, file, ignored);
+    const bool ended_inside = open_bracket || open_comment;
     open_bracket = HasOpenBracket(tokens);
+    open_comment = tokens.open_comment;
     ReplInput input = ParseRepl(tokens, ignored);
-    if (input.kind == ReplInput::Kind::Incomplete) continue;
+    if (input.kind == ReplInput::Kind::Incomplete) {
+      unfinished = true;
+      continue;
+    }
+    // `y =` above a line of its own in the first column: only the first of them is wrong. (A person sees the prompt.)
+    if (unfinished && !ended_inside && ignored.has_errors() && !editor_->interactive()) {
+      text.resize(before);
+      editor_->GiveBack(line + "\n");
+      --line_;
+      break;
+    }
     if (input.kind == ReplInput::Kind::Expression && IsNew(input.signature_of)) continue;
     // A person ends a block that goes over several lines with a blank one.
     bool several_lines = text.find('\n') != std::string::npos;

@@ -200,7 +200,11 @@ class Resolver {
     std::string_view between = a.span.end <= b.span.begin ? diags_.sources().Text({a.span.file, a.span.end, b.span.begin}) : "";
     std::string_view symbols = "&|";
     size_t odd = between.find_first_of(symbols);
-    if (odd != std::string_view::npos && compares(a) && compares(b)) {
+    // `a == 0 or b == 0`
+    auto says = [&](std::string_view word) { return between.find(fmt::format(" {} ", word)) != std::string_view::npos; };
+    if (compares(a) && compares(b) && (says("or") || says("and"))) {
+      diags_.Hint(fmt::format("`{}` is the operator for `{}`", says("or") ? "||" : "&&", says("or") ? "or" : "and"));
+    } else if (odd != std::string_view::npos && compares(a) && compares(b)) {
       char c = between[odd];
       diags_.Hint(fmt::format("`{0}{0}` is the operator for `{1}`", c, c == '&' ? "and" : "or"));
     } else if (b.negation) diags_.Hint("a negative number among operators stands in parentheses: `(-1)`");

@@ -113,6 +113,11 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
       if (TokenAt(i).kind == kind) return true;
     return false;
   };
+  auto line_goes_on_with = [&](Kind kind) {
+    size_t i = pos_ + 1;
+    while (TokenAt(i).kind != kind && TokenAt(i).kind != Kind::EndOfFile && !TokenAt(i).starts_line) ++i;
+    return TokenAt(i).kind == kind && !TokenAt(i).starts_line;
+  };
   auto line_says = [&](std::initializer_list<std::string_view> words) {
     for (size_t i = LineStart(pos_); i < pos_; ++i)
       if (IsAny(text_of(i), words)) return true;
@@ -126,6 +131,8 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
   if (t.kind == Kind::Where && declaration_ends && closed_block_.at == pos_ && closed_block_.keyword == "`where`")
     return void(report.Hint("one `where` holds all the local definitions"));
   if (HintAtLayout(report, expected)) return;
+  if (expected == "a field's name" && line_has(Kind::If) && !line_has(Kind::Then))
+    return void(report.Hint("braces hold the fields of a record; the branches follow `then` and `else`"));
   // `[Red..]`: the last two points belong to the name.
   if (text.size() > 2 && std::isupper(static_cast<unsigned char>(text[0])) && text.ends_with(".."))
     return void(report.Hint(fmt::format("`{0}` is the operator `.` of a module `{1}`; a space keeps them apart: `[{1} ..]`", text,
@@ -206,6 +213,8 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
     case Kind::Comma:
       if (declaration_ends && TokenAt(LineStart(pos_)).kind == Kind::Type)
         report.Hint("a type of several parts is a tuple: `(a, b)`");
+      else if (declaration_ends && line_has(Kind::DoubleColon) && line_goes_on_with(Kind::FatArrow))
+        report.Hint("several constraints stand in parentheses: `(Eq a, Show a) => ..`");
       else if (declaration_ends && line_has(Kind::DoubleColon) && !line_has(Kind::Equals))
         report.Hint("`->` stands between the types of the parameters: `Int -> Int -> Int`");
       else if (expected == "the end of the declaration" && TokenAt(LineStart(pos_)).kind == Kind::Data)
@@ -237,7 +246,9 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
       if (text == ":=") report.Hint("`=` defines");
       return;
     case Kind::VarSym:
-      if (text == "." && next().kind == Kind::Integer && !t.space_after)
+      if (expected.starts_with("`=` and the value") && text.size() > 1 && text.ends_with("="))
+        report.Hint(fmt::format("the new value is written in full: `{0} = {0} r {1} ..` of a record `r`", before, text.substr(0, text.size() - 1)));
+      else if (text == "." && next().kind == Kind::Integer && !t.space_after)
         report.Hint(fmt::format("a number begins with a digit: `0.{}`", diags_.sources().Text(next().span)));
       else if (before == "." && pos_ > 1 && TokenAt(pos_ - 2).kind == Kind::Integer && !TokenAt(pos_ - 1).space_before)
         report.Hint(fmt::format("digits follow the point: `{}.0`", diags_.sources().Text(TokenAt(pos_ - 2).span)));

@@ -100,6 +100,14 @@ def repl_on_a_pipe(d):
 
 
 @test
+def an_unfinished_line_takes_nothing_along(d):
+    # What begins in the first column after it is an input of its own.
+    _, err = d.expect(1, "repl", stdin="y =\n1 + 1\nlet z =\n:type not\n2 +\n3 + 3\ndata X = X |\n8\n",
+                      out="2\nnot :: Bool -> Bool\n6\n8\n")
+    assert err.count("error[DF0816]") == 4, err
+
+
+@test
 def repl_commands(d):
     d.file("p.df", "fact n = if n == 1 then n else n * fact (n - 1)\n")
     fact = "fact :: (Eq a, Num a) => a -> a\n"

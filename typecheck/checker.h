@@ -325,7 +325,7 @@ class Checker {
   bool IsEarlierArgument(llvm::ArrayRef<TypeId> declared, llvm::ArrayRef<TypeId> params, size_t place);
   static Symbol OperatorName(const ast::Expr* op);
   core::Expr* InferOperands(const ast::BinaryExpr* chain);
-  size_t Arity(const ast::VarExpr* name);
+  size_t Arity(const ast::Expr* name);
   void ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, size_t taken,
                               const core::Expr* head, Reason reason);
   TypeId ResultByItself(const core::Scheme& scheme, llvm::ArrayRef<const ast::Expr*> args, TypeId expected);
@@ -378,6 +378,7 @@ class Checker {
   TyConId GivenBy(const ast::Expr* expr, size_t given = 0);
   void SettleMonad(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId expected);
   core::Expr* CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId expected, const Reason& why);
+  bool IsMisreadGenerator(const ast::Stmt* stmt);
   core::Expr* CheckComprehension(const ast::Expr* element, llvm::ArrayRef<ast::Stmt*> stmts, Span span,
                                  TypeId expected, const Reason& why, VarId tail = VarId());
   core::Expr* CheckSequence(const ast::SequenceExpr* expr, TypeId expected, const Reason& why);
@@ -408,7 +409,7 @@ class Checker {
                             std::vector<Bound>& bound);
   // The outermost pattern of a parameter or alternative: under `Strict` it has a bang, unless it is lazy.
   bool IsSequencePattern(ConId con);
-  ConId FindPatternConstructor(const ast::Name& name, TypeId expected);
+  ConId FindConstructorOf(const ast::Name& name, TypeId expected);
   void RememberReason(VarId var, const Reason& why);
   const core::Pat* CheckOuterPat(const ast::Pat* pat, TypeId expected, const Reason& why,
                                  std::vector<Bound>& bound);
@@ -532,6 +533,7 @@ class Checker {
   bool GivesAction(VarId function, TypeId expected, size_t given = 1);
   bool MakesAction(const ast::Expr* function, TypeId expected, size_t given = 1);
   uint32_t LevelsBelow(TypeId stack, TyConId monad);
+  bool GivesList(VarId function, TypeId expected);
   bool TakesAnyContainer(TypeId function, uint32_t index);
   bool HintAtTypeVariable(TyVarId var);  // `int` for `Int`
 
@@ -600,6 +602,7 @@ class Checker {
   std::vector<Span> tainted_;
   uint32_t unreported_ = 0;         // errors that follow from what was reported, and fail a definition all the same
   std::vector<Span> unbound_;       // names that are not in scope
+  llvm::DenseSet<std::pair<uint32_t, uint32_t>> unbound_here_;  // those reported, with their definition_
   llvm::DenseSet<uint32_t> refuted_;  // variables of signatures that the definition needs at a particular type
   std::vector<std::tuple<Span, TyVarId, TyVarId>> rigid_clashes_;  // of two variables of signatures, and where it was said
   llvm::DenseSet<uint32_t> escaped_;  // variables of signatures that would escape, reported once
@@ -610,7 +613,7 @@ class Checker {
   llvm::DenseMap<uint32_t, std::string> restricted_;             // by the monomorphism restriction: the type without it
   llvm::DenseMap<std::pair<uint32_t, uint32_t>, bool> ambiguous_;  // by qualifier and name: reported once
   std::vector<ast::Import> failed_imports_;                      // what they name is not reported again
-  TypeId pattern_type_;                                          // of the pattern whose constructor is being looked up
+  TypeId constructed_type_;                                      // expected of what a constructor that is being looked up makes
   const ast::LambdaExpr* lambda_ = nullptr;                        // the innermost one whose body is being checked
   std::vector<std::pair<Span, std::string>> between_;             // parameters that look like the left side of a function, with a hint
   std::vector<std::pair<Span, std::string>> dots_;                 // parameters before a dot, as if what follows were a field

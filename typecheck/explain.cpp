@@ -1,4 +1,5 @@
 // Type clashes as messages: what clashes, and where.
+#include "llvm/ADT/StringExtras.h"
 #include "typecheck/checker.h"
 
 namespace df::check {
@@ -157,7 +158,8 @@ bool Checker::NumbersFit(TypeId expected, TypeId actual, bool actual_was_number,
     }
     if (!why.name.valid() || diags_.sources().Text(number.origin) != Text(why.name)) ExplainNumber(number.origin);
     if (subject_.valid() && !actual_was_number) ExplainVariable(subject_, span);
-    if (diags_.sources().Text(number.origin) == "+" && types_.BuiltinOf(other) == Builtin::List)
+    const bool beside_digits = why.sibling.valid() && llvm::isDigit(diags_.sources().Text(why.sibling)[0]);
+    if (diags_.sources().Text(number.origin) == "+" && types_.BuiltinOf(other) == Builtin::List && !beside_digits)
       diags_.Hint("`++` joins strings and lists");
     else HintAtClash(actual_was_number ? other : TypeId(), actual_was_number ? TypeId() : other, span, why);
     return false;

@@ -29,8 +29,8 @@ bool IsFraction(Builtin builtin) { return builtin == Builtin::Float || builtin =
 
 std::string Checker::PrintPred(ClassId cls, const std::string& type, TypeId of) {
   bool atom = !unify_.IsFun(of, nullptr, nullptr) &&
-              (types_.Kind(unify_.Prune(of)) != TypeKind::App || type.find(' ') == std::string::npos || type[0] == '[' ||
-               type[0] == '(');
+              (types_.Kind(unify_.Prune(of)) != TypeKind::App || type.find(' ') == std::string::npos || (type[0] == '[' && type.back() == ']') ||
+               (type[0] == '(' && type.back() == ')'));
   return fmt::format("{} {}", Text(program_.classes[cls].name), atom ? type : "(" + type + ")");
 }
 

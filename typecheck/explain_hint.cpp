@@ -85,7 +85,8 @@ bool Checker::HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*
   const auto* fn = app && app->args.size() == 1 ? llvm::dyn_cast<ast::VarExpr>(app->fn) : nullptr;
   VarId var = fn ? FindValue(fn->name, false) : VarId();
   const bool returns = var.valid() && program_.vars[var].from_library && (Text(fn->name.text) == "return" || Text(fn->name.text) == "pure");
-  if (var.valid() && (returns || Text(fn->name.text) == "error" || GivesAction(var, expected)) && IsShort(text(app)) && IsShort(text(args[1]))) {
+  const bool arithmetic = name == "+" || name == "-" || name == "*";  // `n : f n - 1`
+  if (var.valid() && (returns || Text(fn->name.text) == "error" || GivesAction(var, expected) || (arithmetic && GivesList(var, expected))) && IsShort(text(app)) && IsShort(text(args[1]))) {
     HintAtBinding(text(fn), text(app->args[0]), name, text(args[1]));
     return true;
   }
@@ -141,6 +142,14 @@ bool Checker::GivesAction(VarId function, TypeId expected, size_t given) {
   return types_.cons[con].builtin == Builtin::IO ||
          (types_.cons[con].builtin != Builtin::List && top == unify_.Head(expected) &&
           env_.instances.count({KnownClass("Monad").index, con.index}));
+}
+
+// Whether a function of one number gives a list, and that is expected.
+bool Checker::GivesList(VarId function, TypeId expected) {
+  llvm::SmallVector<TypeId> params;
+  TypeId result = types_.SplitFun(unify_.Zonk(program_.vars[function].scheme.type), params, 1);
+  return params.size() == 1 && IsNumberType(params[0]) && types_.BuiltinOf(unify_.Head(result)) == Builtin::List &&
+         types_.BuiltinOf(unify_.Head(expected)) == Builtin::List;
 }
 
 // Whether a function's parameter has a type like `t a`, of a variable and its argument.
@@ -393,6 +402,9 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   if (!expected.valid() && have.valid() && found == Builtin::None && (op == "+" || op == "-" || op == "*") &&
       Shown(types_.cons[have].span).valid() && types_.cons[have].arity == 0)
     return void(diags_.Hint(fmt::format("`instance Num {} where ..` would say what `{}` is of two of them", Text(types_.cons[have].name), op)));
+  if (!actual.valid() && named(want, "ExitCode")) return void(diags_.Hint(text == "0" ? std::string("`ExitSuccess` is the exit code 0") : fmt::format("`ExitFailure {}` is this exit code", Parenthesized(text))));
+  if (!expected.valid() && has_string && is_operator && IsVariable(text) && !other.empty() && std::isdigit(static_cast<unsigned char>(other[0])))
+    return void(diags_.Hint(fmt::format("`read {}` is the number that the string holds", text)));
   if (!expected.valid() && has_string && op == "+") return void(diags_.Hint("`++` joins strings and lists"));
   if ((whole(wanted) || fraction(wanted)) && has_string && text.size() > 2 && text.size() < 20 && text[0] == '"' &&
       llvm::all_of(text.substr(1, text.size() - 2), [](char c) { return c >= '0' && c <= '9'; }))

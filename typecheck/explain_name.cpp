@@ -133,6 +133,14 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
     tainted_.push_back(region_.valid() ? region_ : name.span);
     return;
   }
+  // In one definition a name that is missing twice is one mistake.
+  if ((id == Diag::UnboundName || id == Diag::UnboundConstructor) &&
+      !unbound_here_.insert({Intern(shown).index, definition_}).second) {
+    unbound_.push_back(name.span);
+    tainted_.push_back(region_.valid() ? region_ : name.span);
+    ++unreported_;
+    return;
+  }
   Diagnostics& diag = Error(id, name.span, shown);
   if (id == Diag::UnboundName || id == Diag::UnboundConstructor) unbound_.push_back(name.span);
   if (diags_.dropped() > 0) return;  // nobody reads it, and to look for what was meant takes its time
@@ -179,9 +187,9 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
   if ((own || !HintAtModule(name.text, id)) && is_near) diags_.Hint(fmt::format("did you mean `{}`?", near));
 }
 
-// A constructor that a pattern of a type of the program's has, and the type has not.
+// A constructor that a pattern or an expression of a type of the program's has, and the type has not.
 bool Checker::HintAtConstructors() {
-  TypeId head = pattern_type_.valid() ? unify_.Head(pattern_type_) : TypeId();
+  TypeId head = constructed_type_.valid() ? unify_.Head(constructed_type_) : TypeId();
   if (!head.valid() || types_.Kind(head) != TypeKind::Con) return false;
   const TyCon& type = types_.cons[types_.ConOf(head)];
   const size_t count = type.constructors.size();

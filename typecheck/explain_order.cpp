@@ -60,6 +60,18 @@ Checker::ArgumentOrder Checker::SwappedArguments(const core::Scheme& scheme, llv
       if (fit(order) == true) return order;
       std::swap(order[i], order[j]);
     }
+  // `fromMaybe m 0`, of whose `m` nothing is known: one of the two is.
+  auto is_open = [&](size_t i) {
+    const auto* name = llvm::dyn_cast<ast::VarExpr>(args[i]);
+    VarId var = name && IsLocal(name->name.text) ? FindValue(name->name, false) : VarId();
+    return var.valid() && types_.Kind(unify_.Prune(program_.vars[var].scheme.type)) == TypeKind::Meta;
+  };
+  auto is_literal = [&](size_t i) { return llvm::isa<ast::LiteralExpr>(StripParens(args[i])); };
+  for (size_t i = 0; args.size() == 2 && i < 2; ++i) {
+    std::swap(order[0], order[1]);
+    if (is_open(i) && is_literal(1 - i) && fit(order) == true) return order;
+    std::swap(order[0], order[1]);
+  }
   if (args.size() < 3 || !llvm::all_of(llvm::seq<size_t>(0, args.size()), is_known)) return {};
   ArgumentOrder found;
   for (size_t from = 0; from < args.size(); ++from)

@@ -117,7 +117,7 @@ void Checker::ExplainNumber(Span origin) {
   std::string_view text = diags_.sources().Text(origin);
   bool literal = text.find_first_of("0123456789") <= 1;
   if (literal) NoteOnce(origin, "this is a number");
-  else NoteOnce(origin, fmt::format("`{}` works on numbers", text.substr(0, 40)));
+  else NoteOnce(origin, fmt::format("`{}` works on numbers", llvm::StringRef(text.substr(0, 40)).trim('`').str()));
 }
 
 // Notes for the last message: where the expectation came from.

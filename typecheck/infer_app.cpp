@@ -40,7 +40,7 @@ bool Checker::ReturnsFunction(const Reason& callee, const ast::Expr* arg, TypeId
   if ((name != "return" && name != "pure") || !callee.var.valid() || !program_.vars[callee.var].from_library) return false;
   TypeKind wanted = types_.Kind(unify_.Head(expected));
   bool action = wanted == TypeKind::Var || (wanted == TypeKind::Con && types_.BuiltinOf(unify_.Head(expected)) != Builtin::Function);
-  return action && Arity(llvm::dyn_cast<ast::VarExpr>(StripParens(arg))) > 0;
+  return action && Arity(StripParens(arg)) > 0;
 }
 
 // Whether an operator's left operand is of a type that is no action, as of `++`, and what stands there makes one.
@@ -75,8 +75,13 @@ void Checker::RecordDot(const ast::Expr* left, const ast::Expr* right) {
   dots_.push_back({left->span, fmt::format("`{0}.{1}` joins two functions; a function stands before its argument: `{1} {0}`", of, name)});
 }
 
-// How many arguments a function takes by its type; 0 of what is none.
-size_t Checker::Arity(const ast::VarExpr* name) {
+// How many arguments a function or a constructor takes by its type; 0 of what is none.
+size_t Checker::Arity(const ast::Expr* expr) {
+  if (const auto* made = llvm::dyn_cast<ast::ConExpr>(expr)) {
+    ConId con = FindConstructor(made->name, false);
+    return con.valid() ? program_.constructors[con].fields.size() : 0;
+  }
+  const auto* name = llvm::dyn_cast<ast::VarExpr>(expr);
   VarId var = name ? FindValue(name->name, false) : VarId();
   if (!var.valid() || broken_.count(var.index)) return 0;
   llvm::SmallVector<TypeId> params;
@@ -125,7 +130,7 @@ void Checker::ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const a
   if (head->type.valid()) types_.SplitFun(unify_.Zonk(head->type), params, taken);
   // `length filter even xs`, `sortBy comparing length xs`: a function as an argument may want those after it for itself.
   for (size_t i = 0; i < taken && i < params.size(); ++i) {
-    size_t own = Arity(llvm::dyn_cast<ast::VarExpr>(args[i])), left = 0;
+    size_t own = Arity(args[i]), left = 0;
     for (TypeId type = params[i]; unify_.IsFun(type, nullptr, &type);) ++left;
     if (own <= left || args.size() - taken != own - left || i + own - left >= args.size()) continue;
     std::string call(text(fn));
@@ -138,7 +143,7 @@ void Checker::ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const a
   std::string call(text(fn));
   size_t groups = 0, at = 0;
   for (; at < args.size() && groups < params.size(); ++groups) {
-    size_t own = Arity(llvm::dyn_cast<ast::VarExpr>(args[at])), left = 0;
+    size_t own = Arity(args[at]), left = 0;
     for (TypeId type = params[groups]; unify_.IsFun(type, nullptr, &type);) ++left;
     const size_t more = own > left ? own - left : 0;
     call += more > 0 ? " (" : " ";
@@ -369,7 +374,7 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
 bool Checker::IsFunction(const ast::Expr* expr) {
   expr = StripParens(expr);
   return llvm::isa<ast::LambdaExpr>(expr) || llvm::isa<ast::LeftSectionExpr>(expr) || llvm::isa<ast::RightSectionExpr>(expr) ||
-         Arity(llvm::dyn_cast<ast::VarExpr>(expr)) > 0;
+         Arity(expr) > 0;
 }
 
 // Whether the expression is a function by name that takes functions.

@@ -163,7 +163,7 @@ core::Expr* Checker::UseConstructor(ConId con, Span span) {
 }
 
 core::Expr* Checker::CheckCon(const ast::Name& name, Span span, TypeId expected, const Reason& why) {
-  ConId con = FindConstructor(name);
+  ConId con = FindConstructorOf(name, expected);
   if (!con.valid()) return ErrorNode(expected, span);
   core::Expr* use = UseConstructor(con, span);
   return Expect(expected, use->type, span, why) ? use : ErrorNode(expected, span);

@@ -69,10 +69,10 @@ bool Checker::IsSequencePattern(ConId con) {
   return (Text(type.name) == "PrimFront" || Text(type.name) == "PrimBack") && !Shown(type.span).valid();
 }
 
-ConId Checker::FindPatternConstructor(const ast::Name& name, TypeId expected) {
-  pattern_type_ = expected;
+ConId Checker::FindConstructorOf(const ast::Name& name, TypeId expected) {
+  constructed_type_ = expected;
   ConId con = FindConstructor(name);
-  pattern_type_ = TypeId();
+  constructed_type_ = TypeId();
   return con;
 }
 
@@ -184,7 +184,7 @@ const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const R
     }
     case ast::PatKind::Con: {
       const auto* con_pat = llvm::cast<ast::ConPat>(pat);
-      ConId con = FindPatternConstructor(con_pat->name, expected);
+      ConId con = FindConstructorOf(con_pat->name, expected);
       if (!con.valid()) {
         for (const ast::Pat* arg : con_pat->args) CheckPat(arg, unify_.Fresh(), Reason{}, bound);
         break;
@@ -211,15 +211,21 @@ const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const R
           diag.Note(program_.constructors[con].span, "the constructor is declared here");
         if (con_pat->args.empty())
           diags_.Hint(fmt::format("with its fields it stands in parentheses: `({} ..)`", Text(con_pat->name.text)));
+        // Which of the fields they were meant for is open.
+        for (const ast::Pat* arg : con_pat->args) {
+          TypeId type = unify_.Fresh();
+          CheckPat(arg, type, Reason{}, bound);
+          unify_.MarkAny(type);
+        }
+        constructor(con, {}, false);
+        break;
       }
       constructor(con, llvm::ArrayRef<const ast::Pat*>(con_pat->args.data(), con_pat->args.size()), false);
-      for (size_t i = fields; i < con_pat->args.size(); ++i)
-        CheckPat(con_pat->args[i], unify_.Fresh(), Reason{}, bound);
       break;
     }
     case ast::PatKind::Record: {
       const auto* record = llvm::cast<ast::RecordPat>(pat);
-      ConId con = FindPatternConstructor(record->name, expected);
+      ConId con = FindConstructorOf(record->name, expected);
       if (!con.valid()) {
         for (const ast::FieldPat& field : record->fields)
           if (field.pat) CheckPat(field.pat, unify_.Fresh(), Reason{}, bound);

@@ -31,7 +31,8 @@ int Checker::FieldIndex(ConId con, const ast::Name& field) {
 void Checker::ReportNoSuchField(const ast::Name& field, std::string_view owner, Span declared, llvm::ArrayRef<std::string_view> names) {
   Error(Diag::NoSuchField, field.span, owner, Text(field.text));
   if (Shown(declared).valid())
-    NoteOnce(declared, names.empty() ? std::string("it has no fields with names") : fmt::format("its fields are {}", ListNames(names)));
+    NoteOnce(declared, names.empty() ? std::string("it has no fields with names")
+                                      : fmt::format("its {} {}", names.size() == 1 ? "field is" : "fields are", ListNames(names)));
   std::string_view near = NearestName(Text(field.text), {names.begin(), names.end()});
   if (!near.empty()) diags_.Hint(fmt::format("did you mean `{}`?", near));
 }
@@ -67,7 +68,7 @@ void Checker::ReportUnknownFields(const ast::RecordUpdateExpr* expr, llvm::Array
   for (const ast::Name& name : unknown) {
     ReportUnbound(Diag::UnboundName, name, names);
     if (NearestName(Text(name.text), names).empty() && !own.empty() && own.size() <= 8 && diags_.dropped() == 0)
-      diags_.Hint(fmt::format("the fields in scope are {}", ListNames(own)));
+      diags_.Hint(fmt::format("the {} in scope {} {}", own.size() == 1 ? "field" : "fields", own.size() == 1 ? "is" : "are", ListNames(own)));
   }
 }
 

@@ -133,6 +133,21 @@ core::Expr* Checker::CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId
   return ok ? AppNode(fn, {action, lambda}, first->span) : ErrorNode(expected, span);
 }
 
+// `[x | x < xs]`, where there is no x: reported, and x not again.
+bool Checker::IsMisreadGenerator(const ast::Stmt* stmt) {
+  const auto* only = llvm::dyn_cast<ast::ExprStmt>(stmt);
+  const auto* test = only ? llvm::dyn_cast<ast::BinaryExpr>(only->expr) : nullptr;
+  const auto* name = test ? llvm::dyn_cast<ast::VarExpr>(test->left) : nullptr;
+  if (!name || name->name.qualifier.valid() || diags_.sources().Text(test->op->span) != "<" || FindValue(name->name, false).valid()) return false;
+  const uint32_t errors = diags_.error_count();
+  ReportUnbound(Diag::UnboundName, name->name, {});
+  std::string_view right = diags_.sources().Text(test->right->span);
+  if (diags_.error_count() != errors && right.size() <= 40 && right.find('\n') == std::string_view::npos)
+    diags_.Hint(fmt::format("`{} <- {}` takes each element", Text(name->name.text), right));
+  Infer(test->right);
+  return true;
+}
+
 // Without intermediate lists, after P. Wadler: [e | qs] is [e | qs] ++ [], and what stands behind is handed down as `tail`.
 // [e | ] ++ t = e : t;  [e | b, qs] ++ t = if b then [e | qs] ++ t else t;
 // [e | let ds, qs] ++ t = let ds in [e | qs] ++ t;
@@ -160,6 +175,7 @@ core::Expr* Checker::CheckComprehension(const ast::Expr* element, llvm::ArrayRef
     return AppNode(Node(cons), {value, end()}, element->span);
   }
   const ast::Stmt* first = stmts[0];
+  if (IsMisreadGenerator(first)) return CheckComprehension(element, stmts.drop_front(), span, list, Reason{}, tail);
   auto rest = [&] { return CheckComprehension(element, stmts.drop_front(), span, list, Reason{}, tail); };
   if (const auto* let = llvm::dyn_cast<ast::LetStmt>(first)) return CheckLet(let->decls, first->span, rest);
   if (const auto* test = llvm::dyn_cast<ast::ExprStmt>(first)) {

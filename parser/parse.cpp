@@ -91,6 +91,7 @@ bool Parser::Close(Kind kind, Span open) {
   else if (token().kind == Kind::Equals) report.Hint("`==` compares; `=` defines");
   if (token().kind == Kind::In && opening == "[") report.Hint("`x <- xs` goes through a list");
   if (token().kind == Kind::Where && opening != "{") report.Hint("`where` stands at the end of a definition; within an expression it is `let .. in ..`");
+  if (HintAtDefinitions(report)) return false;
   if (line_ended && brace_left) report.Hint("a closing bracket must be indented more than the block around it");
   return false;
 }
@@ -232,6 +233,8 @@ bool Parser::Block(Span keyword, std::string_view keyword_text, llvm::function_r
   if (token().column <= around) return false;
   ClosedBlock closed{0, token().column, token().span, std::string(keyword_text)};
   PushBlock(token().column);
+  blocks_.back().first = closed.first;
+  blocks_.back().keyword = keyword_text;
   bool any = BlockItems(true, item);
   if (token().kind == Kind::EndOfFile) open_block_ = true;
   PopBlock();

@@ -67,6 +67,21 @@ bool Parser::HintAtJoinedLine(Diagnostics& report) const {
   return true;
 }
 
+// A statement in the column of the definitions above it: `let x = 1` with `print x` right below the x.
+bool Parser::HintAtDefinitions(Diagnostics& report) const {
+  const size_t at = pos_ > 0 && (AtLineEnd() || token().starts_line) ? pos_ - 1 : pos_;
+  const size_t first = LineStart(at);
+  auto block = std::find_if(blocks_.rbegin(), blocks_.rend(), [](const BlockState& state) { return state.column > 0; });
+  if (block == blocks_.rend() || (block->keyword != "`let`" && block->keyword != "`where`")) return false;
+  if (TokenAt(first).column != block->column || TokenAt(first).span.begin <= block->first.begin || TokenAt(first).kind != Kind::VarId) return false;
+  for (size_t i = first; TokenAt(i).kind != Kind::EndOfFile && (i == first || !TokenAt(i).starts_line); ++i)
+    if (TokenAt(i).kind == Kind::Equals || TokenAt(i).kind == Kind::Bar || TokenAt(i).kind == Kind::DoubleColon) return false;
+  report.Note(block->first, fmt::format("the block after {} begins here, in column {}", block->keyword, block->column));
+  report.Hint(fmt::format("the line in column {0} is one more definition of the block; {1}", block->column,
+                          block->keyword == "`let`" ? "further left it is a statement" : "what is computed stands before the `where`"));
+  return true;
+}
+
 // The line that `token` stands on, or the one it begins, is not where it was meant to be.
 bool Parser::HintAtLayout(Diagnostics& report, std::string_view expected) const {
   const Token& t = token();
@@ -126,6 +141,7 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
   std::string_view before = pos_ > 0 ? diags_.sources().Text(TokenAt(pos_ - 1).span) : std::string_view();
   if (before == "++" && AtLineEnd()) return void(report.Hint("values do not change; `x + 1` is the next number"));
   if (HintAtForeign(report)) return;
+  if (HintAtDefinitions(report)) return;
   if (expected == "`in`" && AtLineEnd())
     return void(report.Hint("`let` in an expression is followed by `in` and the result"));
   if (t.kind == Kind::Where && declaration_ends && closed_block_.at == pos_ && closed_block_.keyword == "`where`")

@@ -213,8 +213,8 @@ Pat* Parser::ParseParenPat() {
     if (Is(Kind::RightArrow)) NotSupported(token().span, "view patterns are");
     if (!panic_ && llvm::isa<VarPat>(elements.back()) && AtAPat()) {
       std::string_view name = diags_.sources().Text(elements.back()->span);
-      FailWith(Diag::ExpressionAsPattern, elements.back()->span, fmt::format("the function `{}`", name))
-          .Hint("a pattern is made of constructors, names and literals");
+      Diagnostics& report = FailWith(Diag::ExpressionAsPattern, elements.back()->span, fmt::format("the function `{}`", name));
+      if (!HintAtDefinitions(report)) report.Hint("a pattern is made of constructors, names and literals");
     }
     if (IsOp("+") && next().kind == Kind::Integer) NotSupported(token().span, "patterns `n + k` are");
   } while (Take(Kind::Comma));

@@ -78,6 +78,7 @@ class Parser {
   // parse_hint.cpp
   void HintAtUnexpected(Diagnostics& report, std::string_view expected) const;
   bool HintAtForeign(Diagnostics& report) const;
+  bool HintAtDefinitions(Diagnostics& report) const;
   bool HintAtLayout(Diagnostics& report, std::string_view expected) const;
   size_t LineStart(size_t i) const;  // the first token of the line that token i stands on
   bool HasExtension(std::string_view extension) const;
@@ -104,6 +105,8 @@ class Parser {
   struct BlockState {
     uint32_t column;         // 0: explicit braces, no layout inside
     bool separators = true;  // a line in its column begins a new item
+    Span first = {};         // of a layout block its first token, for messages
+    std::string_view keyword = {};
   };
   // Parses `{ item; item }` or its layout form after the keyword at `keyword`. `item` parses one item, or
   // takes nothing when none begins here. Returns false if the block had no item.

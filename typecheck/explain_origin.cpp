@@ -46,7 +46,8 @@ void Checker::ExplainCallee(VarId id, ConId con) {
     diags_.Hint(fmt::format("the signature `{} :: {}` lets it have several", Text(var.name), wider->second));
     return;
   }
-  NoteOnce(var.span, fmt::format("`{}` is defined here, with the type `{}`", Text(var.name), type));
+  NoteOnce(var.span, env_.field_owner.count(id.index) ? fmt::format("the field `{}` is declared here, with the type `{}`", Text(var.name), type)
+                                                      : fmt::format("`{}` is defined here, with the type `{}`", Text(var.name), type));
 }
 
 void Checker::ExplainVariable(VarId id, Span use) {
@@ -71,7 +72,7 @@ void Checker::ExplainVariable(VarId id, Span use) {
       default: break;
     }
   }
-  if (signature_of_.count(id.index) || !var.scheme.tyvars.empty() || restricted_.count(id.index))
+  if (signature_of_.count(id.index) || !var.scheme.tyvars.empty() || restricted_.count(id.index) || env_.field_owner.count(id.index))
     return ExplainCallee(id, ConId());
   size_t before = diags_.all().empty() ? 0 : diags_.all().back().notes.size();
   ExplainPlace(var.scheme.type, use, fmt::format("`{}`", name));

@@ -619,6 +619,7 @@ class Checker {
   std::vector<std::pair<Span, std::string>> dots_;                 // parameters before a dot, as if what follows were a field
   std::vector<std::pair<Span, std::string>> order_hints_;         // calls whose arguments seem to stand in another order, should an instance miss
   std::vector<std::pair<Span, Span>> witnesses_;                  // blocks of statements, with one that is surely an action of IO
+  llvm::ArrayRef<const ast::Expr*> siblings_;                     // the arguments of the call of which one is being checked
   VarId subject_;                                                // the variable that is being checked by itself
   std::vector<std::tuple<ClassId, TypeId, uint32_t>> reported_;  // missing instances, with their definition_
   // In place of a definition: of a type constructor whose instance, or the deriving of it, is refused.

@@ -256,9 +256,11 @@ void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId a
                                    : fmt::format("`{}` stands for any {}: it is a variable of the method's type", name, kind));
       if (Shown(types_.vars[second].span).valid()) NoteOnce(types_.vars[second].span, fmt::format("`{}` for any other", other));
     } else {
+      // (A variable of a method of the library's has no place that is shown.)
+      Span place = Shown(types_.vars[var].span);
       Error(Diag::SignatureTooGeneral, span, wanted, found, name, kind)
-          .Note(types_.vars[var].span, fmt::format("who uses this chooses `{}`, and need not choose `{}`", name,
-                                                   other));
+          .Note(place, place.valid() ? fmt::format("who uses this chooses `{}`, and need not choose `{}`", name, other)
+                                     : fmt::format("`{}` is a variable of the method's type: who uses the method chooses it, and need not choose `{}`", name, other));
     }
     if (why.kind != Reason::Signature) Explain(why);
     finish();

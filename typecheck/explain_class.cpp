@@ -72,8 +72,10 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
     bool of_instance = instance != instances_.end() && !derived;
     Error(Diag::MissingConstraint, origin.span, DescribeOrigin(origin), pred,
           derived ? "a derived instance" : of_instance ? "the instance" : "the signature");
-    if (types_.vars[var].span.valid())
-      NoteOnce(types_.vars[var].span,
+    if (const Span place = types_.vars[var].span; place.valid() && !Shown(place).valid())
+      NoteOnce(Span(), fmt::format("nothing is known of `{}` but what the method's type says", Text(types_.vars[var].name)));
+    else if (place.valid())
+      NoteOnce(place,
                fmt::format("nothing is known of `{}` but what {} says", Text(types_.vars[var].name),
                            derived ? "its type" : of_instance ? "the instance's context" : "its signature"));
     explain_asked();

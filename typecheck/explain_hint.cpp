@@ -395,6 +395,17 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   if (wanted == Builtin::List && types_.Kind(actual.valid() ? unify_.Head(actual) : expected) == TypeKind::Var &&
       KnownClass("Foldable").valid() && IsGiven({KnownClass("Foldable"), unify_.Head(actual), {}}))
     return void(diags_.Hint(fmt::format("`toList {}` of `Data.Foldable` has its elements as a list", Parenthesized(text))));
+  // `mapM_ (\k v -> ..) pairs`
+  if (const TypeId pair = found == Builtin::List ? argument_of(actual) : TypeId(); why.kind == Reason::Argument && pair.valid() && types_.IsTuple(pair))
+    for (const ast::Expr* sibling : siblings_) {
+      const auto* lambda = llvm::dyn_cast<ast::LambdaExpr>(StripParens(sibling));
+      llvm::SmallVector<TypeId, 4> parts;
+      unify_.Head(pair, &parts);
+      if (!lambda || lambda->params.size() < 2 || lambda->params.size() != parts.size()) continue;
+      std::vector<std::string_view> names;
+      for (const ast::Pat* param : lambda->params) names.push_back(diags_.sources().Text(param->span));
+      return void(diags_.Hint(fmt::format("`\\({}) -> ..` takes a tuple apart", fmt::join(names, ", "))));
+    }
   // Numbers and text.
   bool number = !actual.valid() || whole(found) || fraction(found);
   if (wants_string && number && KnownVar("show").valid() && IsShort(text))

@@ -2,6 +2,7 @@
 //
 // The result is unified with what is expected before the arguments are looked at: with a signature the
 // arguments' types are then known, and a clash is reported at the argument itself.
+#include "llvm/Support/SaveAndRestore.h"
 #include "typecheck/checker.h"
 
 namespace df::check {
@@ -307,6 +308,7 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
     }
   }
   llvm::SmallVector<const core::Expr*, 4> core_args;
+  llvm::SaveAndRestore<llvm::ArrayRef<const ast::Expr*>> siblings(siblings_, infix ? llvm::ArrayRef<const ast::Expr*>() : args);
   // Where the function's type has variables, an argument is tied to the result and the other arguments: after an
   // error in one of these it is checked by itself.
   llvm::SmallVector<TypeId, 4> declared;
@@ -365,7 +367,13 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
     }();
     // (What is wrong of a literal list is an element of it.)
     const bool earlier = !infix && !llvm::isa<ast::ListExpr>(args[i]) && IsEarlierArgument(declared, params, i);
-    if (later || earlier) diags_.Hint("the arguments look as if they were given in another order");
+    // `foldr f [1, 2] 0`
+    const bool list_first = !infix && llvm::isa<ast::ListExpr>(args[i]) && i < declared.size() && types_.Kind(declared[i]) == TypeKind::Var && [&] {
+      for (size_t j = i + 1; j < args.size() && j < declared.size(); ++j)
+        if (llvm::isa<ast::LiteralExpr>(args[j]) && types_.Kind(declared[j]) == TypeKind::App && !types_.IsFun(declared[j])) return true;
+      return false;
+    }();
+    if (later || earlier || list_first) diags_.Hint("the arguments look as if they were given in another order");
   }
   return ok ? AppNode(head, core_args, span) : ErrorNode(expected, span);
 }

@@ -384,13 +384,15 @@ bool Checker::IsAmbiguous(std::map<Symbol, T> ModuleExports::*names, const ast::
       }
     }
   Symbol module = meanings.back().module;
-  // `map` of the Prelude and of Data.Map: the others of that module's names would be next.
-  const bool all_of_it = !defined && llvm::any_of(module_.imports, [&](const ast::Import& import) {
-    return import.module.text == meanings.front().module && !import.has_items;
+  // `map` of the Prelude, or `insert` of Data.List, and of Data.Map: the others of that module's names would be next.
+  auto apart = llvm::find_if(meanings, [&](const Meaning& meaning) {
+    return !UsualAlias(Text(meaning.module)).empty() && llvm::any_of(module_.imports, [&](const ast::Import& import) {
+      return import.module.text == meaning.module && !import.has_items && !import.hiding && !import.qualified;
+    });
   });
-  if (std::string_view alias = all_of_it && module == prelude ? UsualAlias(Text(meanings.front().module)) : ""; !alias.empty())
-    diag.Hint(fmt::format("`import qualified {0} as {1}` keeps them apart: `{1}.{2}` is the one of `{0}`", Text(meanings.front().module),
-                          alias, Text(name.text)));
+  if (!defined && apart != meanings.end())
+    diag.Hint(fmt::format("`import qualified {0} as {1}` keeps them apart: `{1}.{2}` is the one of `{0}`", Text(apart->module),
+                          UsualAlias(Text(apart->module)), Text(name.text)));
   else
     diag.Hint(fmt::format("`import {} hiding ({})` leaves one of them out", Text(module), PrintName(name.text)));
   return true;

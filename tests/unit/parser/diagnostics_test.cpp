@@ -26,6 +26,7 @@ std::vector<Row> Rows() {
       {Diag::BadStringGap, "x = \"a\\ b\""},
       {Diag::UnknownExtension, "{-# LANGUAGE CPP #-}"},
       {Diag::BadPragma, "{-# LANGUAGE A B #-}"},
+      {Diag::BadMinimal, "class C a where\n  {-# MINIMAL f g #-}\n  f, g :: a"},
       {Diag::NumberTooLong, "x = 0x" + std::string(30000, 'f')},
       {Diag::SourceTooLarge, std::string(8'100'000, ',')},
       {Diag::TooManyBadCharacters, "x = \"" + std::string(100, '\x01') + "\""},

@@ -533,6 +533,7 @@ class Checker {
   bool GivesAction(VarId function, TypeId expected, size_t given = 1);
   bool MakesAction(const ast::Expr* function, TypeId expected, size_t given = 1);
   uint32_t LevelsBelow(TypeId stack, TyConId monad);
+  const ast::AppExpr* LastOfChain(const ast::Expr* chain);
   bool GivesList(VarId function, TypeId expected);
   bool TakesAnyContainer(TypeId function, uint32_t index);
   bool HintAtTypeVariable(TyVarId var);  // `int` for `Int`

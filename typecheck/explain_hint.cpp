@@ -7,7 +7,9 @@ namespace {
 // An expression short enough to be shown in a hint.
 bool IsShort(std::string_view text) { return text.size() <= 40 && text.find('\n') == std::string_view::npos; }
 
-bool IsAtom(std::string_view text) { return text.find(' ') == std::string_view::npos || text[0] == '('; }
+bool IsAtom(std::string_view text) {
+  return text.find(' ') == std::string_view::npos || text[0] == '(' || (text[0] == '"' && text.find('"', 1) == text.size() - 1);
+}
 
 std::string Parenthesized(std::string_view text) {
   return IsAtom(text) ? std::string(text) : fmt::format("({})", text);
@@ -55,6 +57,15 @@ void Checker::HintAtBinding(std::string_view function, std::string_view left, st
   diags_.Hint(fmt::format("functions bind more tightly than operators: `{} ({} {} {})`, perhaps", function, left, op, right));
 }
 
+// The last operand of a chain `f . g . h x y`, if it is a call with all of its arguments; null otherwise.
+const ast::AppExpr* Checker::LastOfChain(const ast::Expr* chain) {
+  const auto* binary = llvm::dyn_cast<ast::BinaryExpr>(chain);
+  if (!binary) return nullptr;
+  while (const auto* inner = llvm::dyn_cast<ast::BinaryExpr>(binary->right)) binary = inner;
+  const auto* app = llvm::dyn_cast<ast::AppExpr>(binary->right);
+  return app && diags_.sources().Text(binary->op->span) == "." && Arity(app->fn) == app->args.size() ? app : nullptr;
+}
+
 // Where what an application gives is not what is expected. True if the operands are others than they were meant to be.
 bool Checker::HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
                            TypeId expected) {
@@ -68,6 +79,12 @@ bool Checker::HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*
       // `map read . words getLine`: what the functions are for is the action's result.
       diags_.Hint(fmt::format("`<$>` applies functions to the result of an action: `{} . {} <$> {}`", text(args[0]), text(applied->fn), text(applied->args[0])));
       return true;
+    } else if (const ast::AppExpr* last = LastOfChain(args[1]); last && IsShort(text(args[0])) && diags_.sources().Text(span).size() <= 80 &&
+                                                                  diags_.sources().Text(span).find('\n') == std::string_view::npos) {
+      // `map f . take 3 . sortBy g xs`
+      const Span value = last->args.back()->span;
+      std::string_view functions = diags_.sources().Text(Span{span.file, span.begin, value.begin});
+      diags_.Hint(fmt::format("`.` joins two functions; `$` applies them: `{} $ {}`", llvm::StringRef(functions).rtrim().str(), diags_.sources().Text(value)));
     } else if (!llvm::isa<ast::AppExpr>(args[1]))
       diags_.Hint(fmt::format("it is a function: `({}) x` applies it", diags_.sources().Text(span)));
     else diags_.Hint(fmt::format("`.` joins two functions; `$` applies one: `{} $ {}`", text(args[0]), text(args[1])));

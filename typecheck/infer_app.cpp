@@ -2,6 +2,7 @@
 //
 // The result is unified with what is expected before the arguments are looked at: with a signature the
 // arguments' types are then known, and a clash is reported at the argument itself.
+#include "llvm/ADT/Sequence.h"
 #include "llvm/Support/SaveAndRestore.h"
 #include "typecheck/checker.h"
 
@@ -183,9 +184,16 @@ TypeId Checker::ResultByItself(const core::Scheme& scheme, llvm::ArrayRef<const 
   TypeId result = types_.SplitFun(scheme.type, params, args.size());
   if (types_.Kind(result) != TypeKind::Var || params.size() != args.size()) return TypeId();
   TypeId agreed;
+  // `minimumBy (\a b -> ..) (items cart)`: an element of what is given, of which the function would be told as well.
+  const bool by_function = llvm::any_of(llvm::seq<size_t>(0, args.size()), [&](size_t i) { return types_.IsFun(params[i]) && IsFunction(args[i]); });
   for (size_t i = 0; i < args.size(); ++i) {
-    if (params[i] != result) continue;
+    const bool element = by_function && types_.Kind(params[i]) == TypeKind::App && !types_.IsFun(params[i]) && types_.ArgOf(params[i]) == result;
+    if (params[i] != result && !element) continue;
     TypeId type = QuickType(args[i]);
+    if (element) {
+      if (type.valid() && types_.Kind(type) == TypeKind::App) agreed = agreed.valid() ? agreed : types_.ArgOf(type);
+      continue;
+    }
     if (!type.valid()) {
       // Of `vecmat x w + b` the shape of b may be what is wrong.
       if (!llvm::isa<ast::LiteralExpr>(args[i]) && types_.BuiltinOf(unify_.Zonk(expected)) == Builtin::Tensor) return TypeId();

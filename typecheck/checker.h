@@ -316,6 +316,7 @@ class Checker {
   bool IsNoFunction(TypeId result, size_t mark);
   bool GivesNoFunction(TypeId result, size_t left, TypeId expected);
   bool ReturnsFunction(const Reason& callee, const ast::Expr* arg, TypeId expected);
+  bool GivenFunctionByName(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args);
   bool TakesNoAction(VarId op, const ast::Expr* left, TypeId expected);
   void RecordDot(const ast::Expr* left, const ast::Expr* right);
   void RecordBetween(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args);

@@ -45,6 +45,18 @@ bool Checker::ReturnsFunction(const Reason& callee, const ast::Expr* arg, TypeId
   return action && Arity(StripParens(arg)) > 0;
 }
 
+// `fromMaybe 0 lookup k m`: with more arguments than the type has parameters, one of the first stands where no function can, and is one by
+// name: those behind it are meant for that.
+bool Checker::GivenFunctionByName(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args) {
+  if (!callee.var.valid()) return false;
+  llvm::SmallVector<TypeId> declared;
+  types_.SplitFun(program_.vars[callee.var].scheme.type, declared);
+  if (declared.size() != args.size()) return false;
+  return llvm::any_of(llvm::seq<size_t>(0, args.size()), [&](size_t i) {
+    return llvm::isa<ast::VarExpr>(args[i]) && Arity(args[i]) > 0 && types_.Head(declared[i]).valid() && !types_.IsFun(declared[i]);
+  });
+}
+
 // Whether an operator's left operand is of a type that is no action, as of `++`, and what stands there makes one.
 bool Checker::TakesNoAction(VarId op, const ast::Expr* left, TypeId expected) {
   const auto* app = llvm::dyn_cast<ast::AppExpr>(left);
@@ -268,7 +280,8 @@ core::Expr* Checker::CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Exp
       from = unify_.Fresh(), to = unify_.Fresh();
       bool no_function = IsNoFunction(result, i > 0 || !reason.var.valid() ? mark : wanted_.size()) ||
                          GivesNoFunction(result, args.size() - i - 1, expected) ||
-                         (i == 1 && !infix && ReturnsFunction(reason, args[0], expected));
+                         (i == 1 && !infix && ReturnsFunction(reason, args[0], expected)) ||
+                         (i > 0 && !infix && GivenFunctionByName(reason, args.take_front(i)));
       if (!no_function) {
         RecordPlace(unify_.Prune(result), fn->span, Reason{});
         if (i == 0 && args.size() == 2 && name && reason.var.valid() && !program_.vars[reason.var].from_library) RecordBetween(fn, args);

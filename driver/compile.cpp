@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "driver/commands.h"
+#include "driver/evaluate.h"
 #include "driver/files.h"
 #include "lang/render.h"
 #include "runtime/input_file.h"
@@ -29,7 +30,9 @@ void PrintGraph(const ir::Graph& graph, const Options& options, llvm::raw_ostrea
     ir::PrintDelays(graph, out, print);
   } else if (options.emit == Emit::Regions) {
     tagged::Program program;
-    tagged::Options as_run;
+    RunOptions run;
+    Switch(options.lower, run);
+    tagged::Options as_run = tagged::OptionsOf(run);
     as_run.native = false;  // it would add addresses, which differ from run to run
     as_run.batch = graph.types.HasTensors();
     std::string refused = tagged::Compile(graph, as_run, &program);

@@ -195,6 +195,27 @@ bool WriteOutputs(Outputs& outputs, Console& console) {
   return written;
 }
 
+}  // namespace
+
+void Switch(const LowerOptions& lower, RunOptions& run) {
+  run.group = !lower.IsOff(Optimisation::Group);
+  run.direct = !lower.IsOff(Optimisation::Direct);
+  run.move = !lower.IsOff(Optimisation::Move);
+  run.full_delays = !lower.IsOff(Optimisation::FullDelays);
+  run.eager = lower.Does(Optimisation::Eager);
+  run.pass_merges = lower.Does(Optimisation::PassMerges);
+  run.warm_up = lower.Does(Optimisation::WarmUp);
+  run.words = lower.Does(Optimisation::Words);
+  run.unroll = lower.Does(Optimisation::Unroll);
+  run.small_integers = lower.Does(Optimisation::SmallIntegers);
+  run.clean_words = lower.Does(Optimisation::CleanWords);
+  run.native = lower.Does(Optimisation::Native);
+  run.far_tags = lower.Does(Optimisation::FarTags);
+  run.strips = lower.Does(Optimisation::Strips);
+}
+
+namespace {
+
 ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, const Options& options,
                          const std::atomic<bool>* interrupt, Console& console, RunContext context) {
   using Clock = std::chrono::steady_clock;
@@ -209,16 +230,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   run.last_first = options.last_first;
   run.count = options.stats == StatsFormat::Text || options.stats == StatsFormat::Json;
   run.threads = options.threads;
-  run.eager = options.lower.Does(Optimisation::Eager);
-  run.pass_merges = options.lower.Does(Optimisation::PassMerges);
-  run.warm_up = options.lower.Does(Optimisation::WarmUp);
-  run.words = options.lower.Does(Optimisation::Words);
-  run.unroll = options.lower.Does(Optimisation::Unroll);
-  run.small_integers = options.lower.Does(Optimisation::SmallIntegers);
-  run.clean_words = options.lower.Does(Optimisation::CleanWords);
-  run.native = options.lower.Does(Optimisation::Native);
-  run.far_tags = options.lower.Does(Optimisation::FarTags);
-  run.strips = options.lower.Does(Optimisation::Strips);
+  Switch(options.lower, run);
   run.batch = options.batch;
   std::string no_device;
   std::unique_ptr<Device> device = MakeDevice(options.device, options.max_device_memory, &no_device);

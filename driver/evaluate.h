@@ -36,6 +36,9 @@ struct RunContext {
   std::optional<alive::Counts> before;    // the objects that were there before the inputs, which the run consumes
 };
 
+// Hands a run the switches that are its own, not the compiler's.
+void Switch(const LowerOptions& lower, RunOptions& run);
+
 // The exit code with which a program ends that says so itself: GHC's, 255 for what a process cannot end with.
 ExitCode ProgramExit(int64_t code);
 

@@ -45,7 +45,8 @@ struct LowerOptions {
   bool records = false;      // a list of records is taken apart in any case
   uint32_t max_instances = 20000;  // specialisation stops with a diagnostic beyond this many copies of a function
 
-  bool Does(Optimisation what) const { return optimize && !(without >> static_cast<uint32_t>(what) & 1); }
+  bool Does(Optimisation what) const { return optimize && !IsOff(what); }
+  bool IsOff(Optimisation what) const { return without >> static_cast<uint32_t>(what) & 1; }  // by its name
   void SwitchOff(Optimisation what) { without |= 1u << static_cast<uint32_t>(what); }
 };
 

@@ -62,6 +62,12 @@ struct RunOptions {
   // Tagged engine: a large graph is run by the general code at first, and gets its faster kinds of code when the run has gone on for
   // a while. Results do not depend on it.
   bool warm_up = true;
+  // Tagged engine: arguments of calls go together; scopes run in an order that is known beforehand; last uses empty slots; delayed calls
+  // whose operands have come are made in one step. Results do not depend on any; memory does on `move`.
+  bool group = true;
+  bool direct = true;
+  bool move = true;
+  bool full_delays = true;
   // Tagged engine: short delayed bodies are computed where they stand if what they need is there. Results do not depend on it.
   bool eager = true;
   // Tagged engine: what is about to be returned or matched is not moved by merges before. Results do not depend on it.

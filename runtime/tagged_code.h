@@ -303,7 +303,7 @@ struct Options {
   bool direct = true; // scopes whose order of work is known beforehand run in it
   bool move = true;   // the last use of a value takes it out of its slot
   bool pass_merges = true;  // direct code does not move what merges give where the path says what that is
-  bool fuse = true;   // a delayed call whose operands are there is made in one step
+  bool full_delays = true;  // a delayed call whose operands are there is made in one step
   bool words = true;  // scopes that hold words alone have code of their own, with calls inlined
   bool unroll = true; // also calls of a function within itself
   bool clean_words = true;  // there, slots that only copy others have no place, and tests whose answer is known are not done
@@ -317,6 +317,9 @@ struct Options {
   bool count = false; // direct code counts regions and firings, too (Stats)
   bool warm_up = false;  // fast code is not made by Compile, but when the run has gone on for a while
 };
+
+// What the switches of a run say of it.
+Options OptionsOf(const RunOptions& run);
 
 // Compiles a verified graph. "" or why it cannot be run.
 std::string Compile(const ir::Graph& graph, const Options& options, Program* program);

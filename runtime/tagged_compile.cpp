@@ -387,7 +387,7 @@ void Compiler::EmitScope(ir::ScopeId scope) {
   Partition& part = *parts_[scope.index];
   for (uint32_t r = 0; r < part.regions.size(); ++r) {
     p_.scopes[scope.index].regions[r].pc = static_cast<uint32_t>(p_.code.size());
-    if (options_.fuse) FuseDelays(part.regions[r].local);
+    if (options_.full_delays) FuseDelays(part.regions[r].local);
     if (options_.batch) DeferTensors(w_, part.regions[r].local);
     for (const Item& item : part.regions[r].local) Emit(scope, item);
     for (const Item& item : part.regions[r].tail) Emit(scope, item);

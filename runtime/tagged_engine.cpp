@@ -303,21 +303,29 @@ Stats TaggedExecution::stats() const {
   return stats;
 }
 
+Options OptionsOf(const RunOptions& run) {
+  Options options;
+  options.count = run.count;
+  options.group = run.group;
+  options.direct = run.direct;
+  options.move = run.move;
+  options.full_delays = run.full_delays;
+  options.eager = run.eager;
+  options.pass_merges = run.pass_merges;
+  options.words = run.words;
+  options.unroll = run.unroll;
+  options.small_integers = run.small_integers;
+  options.clean_words = run.clean_words;
+  options.native = run.native;
+  return options;
+}
+
 }  // namespace df::tagged
 
 namespace df {
 
 std::unique_ptr<Execution> MakeTaggedExecution(const ir::Graph& graph, const RunOptions& options) {
-  tagged::Options how;
-  how.count = options.count;
-  how.eager = options.eager;
-  how.pass_merges = options.pass_merges;
-  how.words = options.words;
-  how.unroll = options.unroll;
-  how.small_integers = options.small_integers;
-  how.clean_words = options.clean_words;
-  how.native = options.native;
-  return std::make_unique<tagged::TaggedExecution>(graph, options, how);
+  return std::make_unique<tagged::TaggedExecution>(graph, options, tagged::OptionsOf(options));
 }
 
 }  // namespace df

@@ -139,9 +139,10 @@ ExitCode DumpGraphFile(Pipeline& pipeline, const Options& options, const std::st
   return ExitCode::Fine;
 }
 
-// What a run is given for an input, as far as it has the shape of a tensor. What is wrong with it is said when it is read, but
-// where nothing can be run without the shape; for that `why` is.
-std::optional<std::vector<int64_t>> ShapeOfInput(const Options& options, std::string_view name, std::string* why) {
+// What a run is given for input `which` of `names`, as far as it has the shape of a tensor. What is wrong with it is said when it is
+// read, but where nothing can be run without the shape; for that `why` is.
+std::optional<std::vector<int64_t>> ShapeOfInput(const Options& options, llvm::ArrayRef<std::string_view> names, size_t which, std::string* why) {
+  const std::string_view name = names[which];
   for (const InputArgument& input : options.inputs) {
     if (input.name != name) continue;
     *why = "its value is no tensor";
@@ -154,10 +155,18 @@ std::optional<std::vector<int64_t>> ShapeOfInput(const Options& options, std::st
     *why = exists ? fmt::format("`{}` is no file that can be read twice", path) : fmt::format("there is no file `{}`", path);
     if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;  // a pipe is read but once
     std::optional<std::string> bytes = ReadFile(path, kMaxInputBytes, diags);
-    *why = fmt::format("`{}` {}", path, bytes ? "holds no array for it" : "cannot be read");
-    return bytes ? ShapeOfFile(std::move(*bytes), name) : std::nullopt;
+    std::string reason = "it cannot be read";
+    std::optional<std::vector<int64_t>> shape = bytes ? ShapeOfFile(std::move(*bytes), name, &reason) : std::nullopt;
+    *why = fmt::format("`{}`: {}", path, reason);
+    return shape;
   }
-  *why = options.command == Command::Run
+  // A name that no input has may be that of this one, misspelt.
+  std::vector<std::string_view> strangers;
+  for (const InputArgument& input : options.inputs)
+    if (!llvm::is_contained(names, input.name)) strangers.push_back(input.name);
+  const std::string_view near = NearestName(name, strangers);
+  *why = !near.empty() ? fmt::format("no value was given for it, and there is no input `{}`: did you mean `--input {}=..`?", near, name)
+         : options.command == Command::Run
              ? "no value was given for it (`--input NAME=VALUE` or `--input NAME=@FILE`)"
              : "a graph has a number for every size (`dfc run` of the source takes them from the inputs, and a list of tensors may "
                "have any length)";
@@ -170,7 +179,7 @@ CheckOptions OptionsOfCheck(const Options& options) {
   check.shows_entry = options.outputs.empty();
   // A check alone, and a dump of an early phase, are of any size.
   if (options.command == Command::Run || (options.command == Command::Compile && options.emit != Emit::Core))
-    check.shape_of_input = [&](std::string_view name, std::string* why) { return ShapeOfInput(options, name, why); };
+    check.shape_of_input = [&](llvm::ArrayRef<std::string_view> names, size_t which, std::string* why) { return ShapeOfInput(options, names, which, why); };
   return check;
 }
 

@@ -35,10 +35,14 @@ std::string ListInputs(const ir::Graph& graph) {
 class SharedFiles {
  public:
   // What an input that could not be read would have asked for is not known.
-  void Read(const InputArgument& input, bool good, const std::vector<std::string>& unused) {
-    File& file = files_.try_emplace(input.text, File{input.name, unused}).first->second;
+  void Read(const InputArgument& input, bool good, const std::vector<SurplusArray>& unused) {
+    File& file = files_.try_emplace(input.text, File{input.name, unused, false}).first->second;
     file.failed |= !good;
-    std::erase_if(file.unused, [&](const std::string& name) { return !llvm::is_contained(unused, name); });
+    std::map<std::string_view, const SurplusArray*> surplus;
+    for (const SurplusArray& array : unused) surplus.emplace(array.name, &array);
+    std::erase_if(file.unused, [&](const SurplusArray& array) { return !surplus.contains(array.name); });
+    for (SurplusArray& array : file.unused)
+      if (array.remark.empty()) array.remark = surplus.at(array.name)->remark;
   }
   void Report(Diagnostics& diags) const {
     for (const auto& [path, file] : files_) {
@@ -51,7 +55,7 @@ class SharedFiles {
  private:
   struct File {
     std::string input;  // the first that reads it
-    std::vector<std::string> unused;
+    std::vector<SurplusArray> unused;
     bool failed = false;
   };
   std::map<std::string, File> files_;  // by `@PATH`
@@ -68,6 +72,27 @@ bool FilesAreThere(const Options& options, Diagnostics& diags) {
   return !diags.has_errors();
 }
 
+// An argument for which there is no input. If it is the misspelt name of one that got no value, that is all to be said: that input
+// counts as given.
+void ReportUnknown(const ir::Graph& graph, llvm::ArrayRef<InputArgument> arguments, const InputArgument& argument, Diagnostics& diags, std::vector<bool>& given) {
+  auto is_free = [&](size_t i) {
+    const std::string& name = graph.graph_inputs[i].name;
+    return !given[i] && !ir::IsHostInput(name) && llvm::none_of(arguments, [&](const InputArgument& a) { return a.name == name; });
+  };
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i < given.size(); ++i)
+    if (is_free(i)) names.push_back(graph.graph_inputs[i].name);
+  const std::string_view near = NearestName(argument.name, names);
+  diags.Report(Diag::UnknownInput, {}, argument.name);
+  if (near.empty()) {
+    diags.Hint(ListInputs(graph));
+    return;
+  }
+  diags.Hint(fmt::format("did you mean `{}`?", near));
+  for (size_t i = 0; i < given.size(); ++i)
+    if (graph.graph_inputs[i].name == near) given[i] = true;
+}
+
 // The values of the graph's inputs, in their order. All that is wrong with them is reported at once.
 std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::vector<InputArgument>& arguments,
                                              Diagnostics& diags) {
@@ -78,7 +103,8 @@ std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::
     auto port = std::find_if(graph.graph_inputs.begin(), graph.graph_inputs.end(),
                              [&](const ir::Port& p) { return p.name == argument.name; });
     if (port == graph.graph_inputs.end() || ir::IsHostInput(port->name)) {
-      diags.Report(Diag::UnknownInput, {}, argument.name).Hint(ListInputs(graph));
+      ReportUnknown(graph, arguments, argument, diags, given);
+      files.Read(argument, false, {});
       continue;
     }
     size_t index = port - graph.graph_inputs.begin();
@@ -92,7 +118,7 @@ std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::
     if (argument.text.size() > 1 && argument.text.starts_with('@')) {
       std::optional<std::string> bytes = ReadFile(argument.text.substr(1), kMaxInputBytes, diags);
       if (!bytes) continue;
-      std::vector<std::string> unused;
+      std::vector<SurplusArray> unused;
       const bool shared = llvm::count_if(arguments, [&](const InputArgument& a) { return a.text == argument.text; }) > 1;
       value = ReadInputFile(graph, *port, std::move(*bytes), &error, shared ? &unused : nullptr);
       if (shared) files.Read(argument, value.has_value(), unused);

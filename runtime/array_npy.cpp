@@ -28,7 +28,7 @@ class HeaderReader {
       bool* seen = key == "descr" ? &descr : key == "fortran_order" ? &fortran : key == "shape" ? &shape : nullptr;
       if (!seen || *seen) return false;
       *seen = true;
-      if (key == "descr" && !String(&header->descr)) return false;
+      if (key == "descr" && !Record(&header->descr) && !String(&header->descr)) return false;
       if (key == "fortran_order" && !Boolean(&header->fortran)) return false;
       if (key == "shape" && !Shape(&header->shape)) return false;
       if (Take(",")) continue;
@@ -49,6 +49,22 @@ class HeaderReader {
     if (end == llvm::StringRef::npos) return false;
     *text = rest_.take_front(end).str();
     rest_ = rest_.drop_front(end + 1);
+    return true;
+  }
+  // [('x', '<f4'), ('y', '<i8', (2,))]: elements of several fields, kept as they are written.
+  bool Record(std::string* text) {
+    rest_ = rest_.ltrim(" \t\n");
+    if (!rest_.starts_with("[")) return false;
+    size_t nesting = 0, end = 0;
+    do {
+      if (end == rest_.size()) return false;
+      if (rest_[end] == '\'') end = rest_.find('\'', end + 1);
+      if (end == llvm::StringRef::npos) return false;
+      nesting += rest_[end] == '[' ? 1 : rest_[end] == ']' ? -1 : 0;
+      ++end;
+    } while (nesting > 0);
+    *text = rest_.take_front(end).str();
+    rest_ = rest_.drop_front(end);
     return true;
   }
   bool Boolean(bool* value) {

@@ -1,5 +1,8 @@
 #include "runtime/input_file.h"
 
+#include <algorithm>
+
+#include "fmt/format.h"
 #include "llvm/ADT/StringRef.h"
 #include "runtime/show.h"
 #include "runtime/text_list.h"
@@ -18,7 +21,7 @@ bool LooksLikeText(std::string_view bytes) {
 }  // namespace
 
 std::optional<Value> ReadInputFile(const ir::Graph& graph, const ir::Port& port, std::string bytes, std::string* error,
-                                   std::vector<std::string>* unused) {
+                                   std::vector<SurplusArray>* unused) {
   ir::TypeId type = port.type.type, held;
   uint32_t nothing, just;
   held = MaybeElement(graph.types, type, &nothing, &just);
@@ -50,15 +53,21 @@ std::optional<Value> ReadInputFile(const ir::Graph& graph, const ir::Port& port,
   return file ? ReadValue(graph, type, *file, port.name, error, unused) : std::nullopt;
 }
 
-std::optional<std::vector<int64_t>> ShapeOfFile(std::string bytes, std::string_view name) {
-  if (LooksLikeText(bytes)) return ShapeOfText(bytes);
-  std::string error;
-  std::unique_ptr<ArrayFile> file = ArrayFile::Open(std::move(bytes), &error);
+std::optional<std::vector<int64_t>> ShapeOfFile(std::string bytes, std::string_view name, std::string* why) {
+  if (LooksLikeText(bytes)) {
+    *why = "it is neither a .npy, .npz or .safetensors file nor nested lists as text";
+    return ShapeOfText(bytes);
+  }
+  std::unique_ptr<ArrayFile> file = ArrayFile::Open(std::move(bytes), why);
   if (!file) return std::nullopt;
   const FileArray* array = file->Find(name);
   if (!array && file->arrays().size() == 1) array = &file->arrays()[0];
-  if (!array) return std::nullopt;
-  return array->dims;
+  if (array) return array->dims;
+  constexpr size_t kMost = 5;
+  *why = fmt::format("it holds no array `{}`", name);
+  for (size_t i = 0; i < std::min(kMost, file->arrays().size()); ++i) *why += (i ? ", `" : ", but `") + file->arrays()[i].name + "`";
+  if (file->arrays().size() > kMost) *why += fmt::format(" and {} more", file->arrays().size() - kMost);
+  return std::nullopt;
 }
 
 // The length of the first list of each level: `[[1, 2], [3, 4], [5, 6]]` has the shape [3, 2].

@@ -15,6 +15,7 @@ namespace {
 using ir::TypeKind;
 
 constexpr int kMaxNesting = 1000;
+constexpr size_t kMostExplained = 100;
 
 FileElement ElementOf(TypeKind kind) {
   switch (kind) {
@@ -34,6 +35,31 @@ std::string_view NumpyName(TypeKind kind) {
   }
 }
 
+std::string_view TorchMethod(TypeKind kind) {
+  switch (kind) {
+    case TypeKind::Bool: return ".bool()";
+    case TypeKind::Float: return ".float()";
+    case TypeKind::Double: return ".double()";
+    default: return ".long()";
+  }
+}
+
+// How an array is written so that its elements are those of `kind`. Numpy's element names begin with the order of the bytes; what
+// safetensors has may come from PyTorch, and of BF16 and the 8-bit floats from nothing else, for numpy has none.
+std::string Conversion(const FileArray& array, TypeKind kind) {
+  llvm::StringRef name = array.element_name;
+  const bool of_numpy = !name.empty() && llvm::StringRef("<>|=").contains(name[0]);
+  const std::string_view numpy = NumpyName(kind), torch = TorchMethod(kind);
+  if (of_numpy && name.substr(1, 1) == "O")
+    return fmt::format("its elements are Python objects; make an array of numbers with numpy.array(rows, dtype='{}'), of rows that are equally long", numpy);
+  if (name.starts_with("[")) return "its elements have several fields; save each as an array of its own, array['FIELD']";
+  if (of_numpy && name.substr(1, 1) == "c") return fmt::format("write its .real.astype('{}')", numpy);
+  if (of_numpy) return fmt::format("write it with .astype('{}')", numpy);
+  if (name == "C64") return fmt::format("write its .real{} in PyTorch, .real.astype('{}') in numpy", torch, numpy);
+  if (name == "BF16" || name.starts_with("F8")) return fmt::format("write it with {} in PyTorch", torch);
+  return fmt::format("write it with {} in PyTorch, .astype('{}') in numpy", torch, numpy);
+}
+
 // What a tensor of a scalar's type has for elements: an Integer is stored if it is an Int.
 TypeKind TensorElement(TypeKind scalar) { return scalar == TypeKind::Integer ? TypeKind::Int : scalar; }
 
@@ -44,14 +70,26 @@ class Reader {
   Reader(const ir::Graph& graph, ArrayFile& file, std::string_view name)
       : graph_(graph), file_(file), name_(name), presence_(graph.types) {}
 
-  std::optional<Value> All(ir::TypeId type, std::string* error, std::vector<std::string>* unused) {
+  std::optional<Value> All(ir::TypeId type, std::string* error, std::vector<SurplusArray>* unused) {
+    constexpr size_t kMost = 5;
     used_.assign(file_.arrays().size(), false);
     Value value = Field(type, "", 0);
-    for (size_t i = 0; i < used_.size() && !gave_up_; ++i)
-      if (!used_[i] && unused) unused->push_back(file_.arrays()[i].name);
-      else if (!used_[i]) Fault(TooMuch(file_.arrays()[i].name));
+    for (size_t i = 0, explained = 0; i < used_.size() && !gave_up_; ++i) {
+      if (used_[i]) continue;
+      // Of a file of thousands of arrays only what is told is worth a search.
+      const std::string& name = file_.arrays()[i].name;
+      SurplusArray surplus = explained++ < kMostExplained ? lacking_.Explain(name) : SurplusArray{name, ""};
+      if (unused) unused->push_back(std::move(surplus));
+      else Fault(TooMuch(surplus));
+    }
     if (faults_.empty()) return value;
-    constexpr size_t kMost = 5;
+    std::string name, prefix = gave_up_ ? "" : lacking_.CommonPrefix(file_, &name);
+    if (!prefix.empty()) {
+      *error = fmt::format("the names of all arrays in the file begin with `{0}`, and {1} is looked for, not `{0}{2}`: save them without it, in Python as "
+                           "{{name.removeprefix('{0}'): array for name, array in arrays.items()}}",
+                           prefix, Quoted(name), name);
+      return std::nullopt;
+    }
     error->clear();
     for (size_t i = 0; i < std::min(kMost, faults_.size()); ++i) *error += (i ? "; " : "") + faults_[i];
     if (faults_.size() > kMost) *error += fmt::format("; and {} more", faults_.size() - kMost);
@@ -75,7 +113,10 @@ class Reader {
     uint32_t nothing, just;
     ir::TypeId held;
     if (!presence_.Plain(type, &nothing, &just, &held)) return Read(type, path, nesting);
-    if (!file_.HasBelow(path)) return Value::Word(nothing);
+    if (!file_.HasBelow(path)) {
+      lacking_.Add(path);
+      return Value::Word(nothing);
+    }
     Value value = Read(held, path, nesting + 1);
     return Build(just, {&value, 1});
   }
@@ -102,6 +143,7 @@ class Reader {
   }
 
   Value Missing(const std::string& path, const ir::Type& row) {
+    lacking_.Add(path);
     return Fault(fmt::format("{} is missing, which is to be {}", Quoted(path), WithArticle(row.name)));
   }
 
@@ -109,15 +151,19 @@ class Reader {
   const FileArray* Find(const std::string& path, const std::string& type) {
     const FileArray* array = file_.Find(path.empty() && !file_.Find("") ? name_ : path);
     if (!array && path.empty() && file_.arrays().size() == 1) array = &file_.arrays()[0];
-    if (!array) Fault(fmt::format("{} is missing, which is to be {}", Quoted(path), WithArticle(type)));
-    else used_[array - file_.arrays().data()] = true;
+    if (!array) {
+      lacking_.Add(path);
+      Fault(fmt::format("{} is missing, which is to be {}", Quoted(path), WithArticle(type)));
+    } else {
+      used_[array - file_.arrays().data()] = true;
+    }
     return array;
   }
-  // `as` is the numpy type that would fit, if nothing else is wrong.
-  Value Mismatch(const FileArray& array, const std::string& type, std::string_view as = "") {
-    return Fault(fmt::format("{} an array of `{}` with the shape {}, and {} is expected{}",
+  // `how` says how it could be written, if nothing but the elements is wrong.
+  Value Mismatch(const FileArray& array, const std::string& type, std::string_view how = "") {
+    return Fault(fmt::format("{} an array of `{}` with the shape {}, and {} is expected{}{}",
                              array.name.empty() ? "the file has" : fmt::format("`{}` is", array.name), array.element_name,
-                             ir::ShapeText(array.dims), WithArticle(type), as.empty() ? "" : fmt::format(": write it with .astype('{}')", as)));
+                             ir::ShapeText(array.dims), WithArticle(type), how.empty() ? "" : ": ", how));
   }
   bool ReadBytes(const FileArray& array, char* to) {
     std::string error;
@@ -135,7 +181,7 @@ class Reader {
   Value Elements(const FileArray& array, TypeKind element, llvm::ArrayRef<int64_t> dims, const std::string& type) {
     bool narrow = element == TypeKind::Int && array.element == FileElement::Int32;
     if (llvm::ArrayRef(array.dims) != dims) return Mismatch(array, type);
-    if (array.element != ElementOf(element) && !narrow) return Mismatch(array, type, NumpyName(element));
+    if (array.element != ElementOf(element) && !narrow) return Mismatch(array, type, Conversion(array, element));
     if (array.column_major)
       return Fault(fmt::format("the array{} is in column-major order: write it with numpy.ascontiguousarray",
                                array.name.empty() ? "" : fmt::format(" `{}`", array.name)));
@@ -187,7 +233,10 @@ class Reader {
       if (found) return GiveUp(fmt::format("{} is two constructors of {} at once", Quoted(path), row.name));
       found = i;
     }
-    if (!found) return Fault(fmt::format("{} is missing, which is to be {}: {}", Quoted(path), WithArticle(row.name), names));
+    if (!found) {
+      for (const ir::Constructor& c : row.constructors) lacking_.Add(JoinPath(path, c.name));
+      return Fault(fmt::format("{} is missing, which is to be {}: {}", Quoted(path), WithArticle(row.name), names));
+    }
     std::string below = JoinPath(path, row.constructors[*found].name);
     if (row.constructors[*found].fields.empty()) return Empty(below), Value::Word(*found);
     if (file_.Find(below)) Empty(below);
@@ -223,7 +272,10 @@ class Reader {
     } else {
       for (size_t i = 0;; ++i) {
         std::string below = JoinPath(path, std::to_string(i));
-        if (!file_.HasBelow(below)) break;
+        if (!file_.HasBelow(below)) {
+          if (i > 0) lacking_.AddEnd(below);
+          break;
+        }
         if (!presence_.Always(element) && file_.Find(below)) Empty(below);
         elements.push_back(Read(element, below, nesting + 1));
       }
@@ -313,6 +365,7 @@ class Reader {
   ArrayFile& file_;
   std::string name_;
   Presence presence_;
+  LackingNames lacking_;
   std::vector<bool> used_;
   std::vector<std::string> faults_;
   bool gave_up_ = false;
@@ -437,11 +490,9 @@ class Writer {
 }  // namespace
 
 std::optional<Value> ReadValue(const ir::Graph& graph, ir::TypeId type, ArrayFile& file, std::string_view name,
-                               std::string* error, std::vector<std::string>* unused) {
+                               std::string* error, std::vector<SurplusArray>* unused) {
   return Reader(graph, file, name).All(type, error, unused);
 }
-
-std::string TooMuch(std::string_view array) { return fmt::format("`{}` is too much", array); }
 
 Outcome TakeApart(Execution& execution, const ir::Graph& graph, ir::PortType type, Value value, std::string_view name,
                   std::vector<ValueArray>* arrays, std::string* fault) {

@@ -9,18 +9,16 @@
 #include <vector>
 
 #include "runtime/array_file.h"
+#include "runtime/array_names.h"
 #include "runtime/engine.h"
 
 namespace df {
 
 // The value of this type in the file. `name` is what a value that is one array is called, if it is not the only one. All of
-// the file has to be used, unless `unused` takes the names of the arrays that are not. On failure nullopt, and `error` says what is missing, too much or of another shape. Throws
+// the file has to be used, unless `unused` takes the arrays that are not. On failure nullopt, and `error` says what is missing, too much or of another shape. Throws
 // std::bad_alloc beyond the memory limit.
 std::optional<Value> ReadValue(const ir::Graph& graph, ir::TypeId type, ArrayFile& file, std::string_view name,
-                               std::string* error, std::vector<std::string>* unused = nullptr);
-
-// What is said of an array that nobody asks for.
-std::string TooMuch(std::string_view array);
+                               std::string* error, std::vector<SurplusArray>* unused = nullptr);
 
 // An array of a value: owns its elements or holds the tensor that they are in.
 struct ValueArray {

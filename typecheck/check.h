@@ -24,7 +24,7 @@ struct CheckOptions {
   bool shows_entry = true;  // false: its value is taken apart, and needs no Show instance
   // The shape of what a run gives an input of `main` of this name: it binds the dimensions that main's type leaves open. None, and
   // why, if that is not known.
-  std::function<std::optional<std::vector<int64_t>>(std::string_view input, std::string* why)> shape_of_input;
+  std::function<std::optional<std::vector<int64_t>>(llvm::ArrayRef<std::string_view> inputs, size_t which, std::string* why)> shape_of_input;
   bool entry_is_bound = false;  // it is an action whose value gets a name, and is not printed
   bool restricted = true;   // the monomorphism restriction and defaulting hold; `:type` does without
 };

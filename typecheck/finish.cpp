@@ -261,11 +261,13 @@ void Checker::BindShapes(llvm::ArrayRef<TypeId> params) {
   if (!options_.shape_of_input) return;
   std::vector<std::pair<size_t, TypeId>> shapes;
   std::vector<std::string> why(params.size());
+  std::vector<std::string_view> names;
+  for (Symbol name : program_.main_params) names.push_back(Text(name));
   for (size_t i = 0; i < params.size(); ++i) {
     llvm::SmallVector<TypeId> args;
     if (types_.BuiltinOf(unify_.Head(params[i], &args)) != Builtin::Tensor || args.size() != 2) continue;
     shapes.emplace_back(i, args[1]);
-    std::optional<std::vector<int64_t>> dims = options_.shape_of_input(Text(program_.main_params[i]), &why[i]);
+    std::optional<std::vector<int64_t>> dims = options_.shape_of_input(names, i, &why[i]);
     if (!dims) continue;
     TypeId shape = types_.Con(types_.Known(Builtin::ShapeNil));
     for (size_t k = dims->size(); k-- > 0;) shape = types_.ShapeCons(types_.Dim((*dims)[k]), shape);

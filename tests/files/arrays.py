@@ -24,7 +24,7 @@ main m@(Model ls a s b n l f) = (s, value a, [(T.sum (weight x), bias x) | x <- 
 
 
 def npy(descr, shape, data):
-    text = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n" % (descr, shape)
+    text = "{'descr': %s, 'fortran_order': False, 'shape': %s, }\n" % (descr if descr[0] == "[" else "'%s'" % descr, shape)
     return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode() + data
 
 
@@ -98,6 +98,26 @@ WRONG = [
     (changed(name=("U8", [1], b"\xff")), "`name`: byte 0 is not part of a UTF-8 text"),
     (changed(flags=("BOOL", [1], b"\2")), "neither 0 nor 1"),
     ({}, "`m` is missing, which is to be a Model"),
+    # Names that are nearly right.
+    (changed(step=None, stepp=ARRAYS["step"]), "`stepp` is too much: is `step` meant?"),
+    (changed(layers_0_bias=None, layers_0_bais=ARRAYS["layers.0.bias"]), "`layers.0.bais` is too much: is `layers.0.bias` meant?"),
+    (changed(**{"act_Both_right_Relu": None, "act_Both_right_relu": ARRAYS["flags"]}), "`act.Both.right.relu` is too much: is `act.Both.right.Relu` meant?"),
+    (changed(layers_3_weight=ARRAYS["layers.1.weight"]), "`layers.3.weight` is too much: elements are numbered without a gap, and there is no `layers.2`"),
+    (changed(step=None, module_step=ARRAYS["step"]), "`module.step` is too much: is `step` meant?"),
+    ({name.replace("layers", "layer"): array for name, array in ARRAYS.items()}, "`layer.0.weight` is too much: is `layers.0.weight` meant?"),
+    ({"model." + name: array for name, array in ARRAYS.items()},
+     "the names of all arrays in the file begin with `model.`, and `layers` is looked for, not `model.layers`: save them without it, in Python as "
+     "{name.removeprefix('model.'): array for name, array in arrays.items()}"),
+    ({"a.b." + name: array for name, array in ARRAYS.items()}, "the names of all arrays in the file begin with `a.b.`, and"),
+]
+# elements of `layers.0.weight`, what the message advises in a .npz, and in a .safetensors file
+CONVERSIONS = [
+    ("<f2", "F16", "is expected: write it with .astype('<f4')", "is expected: write it with .float() in PyTorch, .astype('<f4') in numpy"),
+    ("|V2", "BF16", "is expected: write it with .astype('<f4')", "is expected: write it with .float() in PyTorch\n"),
+    ("|i1", "F8_E4M3", "is expected: write it with .astype('<f4')", "is expected: write it with .float() in PyTorch\n"),
+    ("|O", "I16", "its elements are Python objects; make an array of numbers with numpy.array(rows, dtype='<f4')", "write it with .float() in PyTorch,"),
+    ("[('x', '<f4', (2,)), ('y', [('z', '<i8')])]", "U16", "its elements have several fields; save each as an array of its own", "write it with .float() in PyTorch,"),
+    ("<c8", "C64", "write its .real.astype('<f4')", "write its .real.float() in PyTorch, .real.astype('<f4') in numpy"),
 ]
 # name, file, a part of the message
 BROKEN = [
@@ -214,6 +234,10 @@ def main():
         for arrays, want in WRONG:
             expect("npz: " + want, "m", npz(arrays), want)
             expect("safetensors: " + want, "m", safetensors(arrays), want)
+        for numpy, torch, advice, torch_advice in CONVERSIONS:
+            NPY["other"] = numpy
+            expect(numpy, "m", npz(changed(layers_0_weight=("other", [2], b"\0" * 4))), advice)
+            expect(torch, "m", safetensors(changed(layers_0_weight=(torch, [2], b"\0" * 4))), torch_advice)
         for name, bytes_, want in BROKEN:
             expect(name, "m", bytes_, want)
         for type_, bytes_, want in SINGLE:
@@ -229,9 +253,11 @@ def main():
                                  (npz({"a": ("F32", [1, 1], struct.pack("<f", 2)), "x": ("F32", [1], struct.pack("<f", 3))}), "@" + data, 0, "[6.0,6.0]"),
                                  (npz({"a": ("F32", [1, 1], struct.pack("<f", 2)), "x": ("F32", [1], struct.pack("<f", 3)),
                                        "y": ("F32", [1], struct.pack("<f", 3))}), "@" + data, 2, "the value of the input `a`: `y` is too much"),
+                                 (npz({"b": ("F32", [1, 1], struct.pack("<f", 2)), "x": ("F32", [1], struct.pack("<f", 3))}), "@" + data, 1, "it holds no array `a`, but `b`, `x`"),
                                  (npz({"a": ("F32", [1, 1], struct.pack("<f", 2)), "y": ("F32", [1], struct.pack("<f", 3))}), "[3]", 2, "`y` is too much"),
                                  (matrix, "@no such file", 2, "cannot read `no such file`: No such file"),
-                                 (b"nothing", "[3]", 1, "nothing says how large the input `a` is")):
+                                 (b"nothing", "[3]", 1, "nothing says how large the input `a` is: `%s`: it is neither a .npy, .npz or .safetensors file nor nested" % data),
+                                 (b"\x93NUMPY\1\0\xff\xff{}", "[3]", 1, "the file is damaged: its header is longer than the file")):
             count += 1
             with open(data, "wb") as file:
                 file.write(a)

@@ -6,11 +6,15 @@
 // within the recursion passes a function that holds a function, that parameter grows: it stays, and is passed a closure
 // (defunctionalise.cpp), as are functions from data structures or chosen at run time. What grows in other ways is
 // stopped by bounds on the depth of functions in functions, and on the number of copies for such.
+//
+// What leads to a derivative is copied without optimisation too, and where it is a value itself, as `grad f` in a list of functions:
+// a derivative of a closure is one of all closures of that type, itself among them, and would need itself.
 #include <deque>
 #include <string>
 #include <unordered_map>
 
 #include "llvm/ADT/DenseSet.h"
+#include "lower/function_graph.h"
 #include "lower/simplify.h"
 
 namespace df::mono {
@@ -19,9 +23,12 @@ namespace {
 class HigherOrder {
  public:
   HigherOrder(Program& program, const LowerOptions& options)
-      : p_(program), simplifier_(program, options), max_instances_(options.max_instances + program.functions.size()) {}
+      : p_(program), simplifier_(program, options), all_(options.Does(Optimisation::HigherOrder)),
+        max_instances_(options.max_instances + program.functions.size()) {}
 
   void Run() {
+    FindDerivatives();
+    if (!all_ && derivatives_.empty()) return;
     FindGrowing();
     Enter(p_.main);
     while (!work_.empty()) {
@@ -39,6 +46,20 @@ class HigherOrder {
  private:
   void Enter(FunId fun) {
     if (seen_.insert({fun.index, true}).second && p_.functions[fun].body) work_.push_back(fun);
+  }
+
+  // Functions with derivatives in them, or in what they call or make a closure of.
+  void FindDerivatives() {
+    for (const std::vector<FunId>& group : CallGroups(p_))  // those that are called first
+      if (llvm::any_of(group, [&](FunId fun) { return LeadsToDerivative(p_.functions[fun].body); }))
+        for (FunId fun : group) derivatives_.insert(fun.index);
+  }
+  bool LeadsToDerivative(const Expr* expr) const {
+    if (!expr) return false;
+    bool found = expr->kind == Kind::Diff && fg::DiffMode(expr->attr) != fg::DiffMode::Stop;
+    found |= expr->kind == Kind::Fun && derivatives_.contains(expr->fun.index);
+    ForEachChild(const_cast<Expr*>(expr), [&](Expr* child) { found = found || LeadsToDerivative(child); });
+    return found;
   }
 
   void FindGrowing() {
@@ -157,12 +178,15 @@ class HigherOrder {
   void SpecialiseCall(Expr* call) {
     FunId callee = call->head->fun;
     const Function& function = p_.functions[callee];
-    if (call->args.size() < function.params.size() || !function.body) return;
+    const bool derivative = !derivatives_.empty() &&
+                            (LeadsToDerivative(call->head) ||
+                             llvm::any_of(call->args, [&](const Expr* arg) { return p_.IsFunction(arg->type) && LeadsToDerivative(arg); }));
+    if (!function.body || (!derivative && (!all_ || call->args.size() < function.params.size()))) return;
     std::string key = fmt::format("{}", callee.index);
     std::vector<VarId> holes;
     std::vector<size_t> known;
     bool nested = false;
-    for (size_t i = 0; i < function.params.size(); ++i) {
+    for (size_t i = 0; i < std::min(function.params.size(), call->args.size()); ++i) {
       if (!p_.IsFunction(p_.vars[function.params[i]].type) || growing_.contains(function.params[i].index)) continue;
       std::string part = fmt::format(";{}=", i);
       std::vector<VarId> part_holes;
@@ -180,6 +204,7 @@ class HigherOrder {
       it = copies_.emplace(std::move(key), Copy(callee, call, known, holes)).first;
     }
     FunId copy = it->second;
+    if (derivative) derivatives_.insert(copy.index);
     call->head = p_.NewFun(copy, call->head->type, call->head->pos);
     llvm::SmallVector<Expr*, 4> args;
     for (VarId hole : holes) args.push_back(p_.NewVarExpr(hole, call->pos));
@@ -189,6 +214,7 @@ class HigherOrder {
       else args.push_back(call->args[i]);
     }
     call->args.assign(args.begin(), args.end());
+    if (args.empty() && !p_.functions[copy].params.empty()) *call = *p_.NewFun(copy, call->type, call->pos);
   }
 
   // What the user wrote, of a copy.
@@ -248,6 +274,7 @@ class HigherOrder {
 
   Program& p_;
   Simplifier simplifier_;
+  const bool all_;  // copies for other functions too
   uint32_t max_instances_;
   llvm::DenseMap<uint32_t, bool> seen_;
   std::deque<FunId> work_;
@@ -256,6 +283,7 @@ class HigherOrder {
   std::unordered_map<std::string, FunId> copies_;
   llvm::DenseMap<uint32_t, uint32_t> nested_copies_;   // by original function
   llvm::DenseSet<uint32_t> growing_;                   // parameters
+  llvm::DenseSet<uint32_t> derivatives_;               // functions that lead to derivatives
 };
 
 }  // namespace

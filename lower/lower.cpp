@@ -49,7 +49,7 @@ constexpr Pass kPasses[] = {
      }},
     {"higher-order", "functions that are arguments are copied into what they are passed to",
      [](mono::Program& program, core::VarId, const LowerOptions& options) {
-       if (options.Does(Optimisation::HigherOrder)) mono::SpecialiseHigherOrder(program, options);
+       mono::SpecialiseHigherOrder(program, options);
        return true;
      }},
     {"defunctionalise", "functions that are still values become closures, data with a function that applies them",

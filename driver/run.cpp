@@ -93,9 +93,19 @@ void ReportUnknown(const ir::Graph& graph, llvm::ArrayRef<InputArgument> argumen
     if (graph.graph_inputs[i].name == near) given[i] = true;
 }
 
+void ReportBad(const InputArgument& argument, std::string_view error, llvm::ArrayRef<std::pair<std::string, std::string>> sizes, Diagnostics& diags) {
+  diags.Report(Diag::BadInput, {}, argument.name, error);
+  for (const auto& [input, text] : sizes)
+    if (input == argument.name && !text.empty()) diags.Note({}, text);
+  std::error_code none;
+  if (!argument.text.starts_with('@') && std::filesystem::is_regular_file(argument.text, none))
+    diags.Hint(fmt::format("`--input {0}=@{1}` is the file `{1}`", argument.name, argument.text));
+}
+
 // The values of the graph's inputs, in their order. All that is wrong with them is reported at once.
+// `sizes` says of each parameter of a source's main which sizes its type leaves open, and which input said how large they are.
 std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::vector<InputArgument>& arguments,
-                                             Diagnostics& diags) {
+                                             llvm::ArrayRef<std::pair<std::string, std::string>> sizes, Diagnostics& diags) {
   std::vector<Value> values(graph.graph_inputs.size());
   std::vector<bool> given(values.size());
   SharedFiles files;
@@ -126,7 +136,7 @@ std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::
       value = ParseInput(graph, port->type, argument.text, &error);
     }
     if (value) values[index] = std::move(*value);
-    else diags.Report(Diag::BadInput, {}, argument.name, error);
+    else ReportBad(argument, error, sizes, diags);
   }
   for (size_t i = 0; i < values.size(); ++i) {
     const ir::Port& port = graph.graph_inputs[i];
@@ -144,12 +154,12 @@ std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::
 }
 
 // The same within the run's memory.
-ExitCode ReadWithinLimits(const ir::Graph& graph, const Options& options, std::vector<Value>& inputs, Console& console,
-                          Diagnostics& diags) {
+ExitCode ReadWithinLimits(const ir::Graph& graph, const Options& options, llvm::ArrayRef<std::pair<std::string, std::string>> sizes,
+                          std::vector<Value>& inputs, Console& console, Diagnostics& diags) {
   uint64_t most = options.max_memory ? options.max_memory : DefaultMemoryLimit();
   try {
     memory::LimitScope scope(memory::counters.current, most);
-    std::optional<std::vector<Value>> read = ReadInputs(graph, options.inputs, diags);
+    std::optional<std::vector<Value>> read = ReadInputs(graph, options.inputs, sizes, diags);
     if (!read) return ExitCode::Usage;
     inputs = std::move(*read);
     return ExitCode::Fine;
@@ -187,7 +197,11 @@ ExitCode RunCommand(const Options& options, Console& console) {
     // The compiler's memory is given back before the run.
     Pipeline pipeline;
     ExitCode code = FilesAreThere(options, pipeline.diags) ? Load(pipeline, options, graph, context.origin) : ExitCode::Usage;
-    if (graph) code = ReadWithinLimits(*graph, options, inputs, console, pipeline.diags);
+    std::vector<std::pair<std::string, std::string>> sizes;
+    const core::Program& program = pipeline.session.program;
+    for (size_t i = 0; i < program.main_param_sizes.size(); ++i)
+      sizes.emplace_back(Text(program.main_params[i]), program.main_param_sizes[i]);
+    if (graph) code = ReadWithinLimits(*graph, options, sizes, inputs, console, pipeline.diags);
     console.Show(pipeline.diags);
     if (code != ExitCode::Fine) return code;
   }

@@ -107,10 +107,13 @@ Expr* Parser::ParseApplication() {
       report.Hint(fmt::format("`$` makes it the last argument: `{} $ {}..`", before, word == "\\" ? "\\x -> " : fmt::format("{} ", word)));
   }
   if (Is(Kind::At)) {
-    if (IsPrefixOccurrence(pos_))
+    const bool product = token().space_before && token().space_after;  // as Python writes it
+    if (IsPrefixOccurrence(pos_)) {
       NotSupported(token().span, "a type argument that does not follow a name at once is");
-    else
-      FailWith(Diag::PatternInExpression, token().span, "an as-pattern");
+    } else {
+      Diagnostics& report = FailWith(Diag::PatternInExpression, token().span, "an as-pattern");
+      if (product) report.Hint("a product of matrices is `matmul a b` of the module `Tensor`");
+    }
   }
   if (Is(Kind::Tilde)) FailWith(Diag::PatternInExpression, token().span, "a lazy pattern");
   if (args.empty()) return fn;

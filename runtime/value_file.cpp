@@ -180,7 +180,8 @@ class Reader {
   // A tensor of the array's elements.
   Value Elements(const FileArray& array, TypeKind element, llvm::ArrayRef<int64_t> dims, const std::string& type) {
     bool narrow = element == TypeKind::Int && array.element == FileElement::Int32;
-    if (llvm::ArrayRef(array.dims) != dims) return Mismatch(array, type);
+    if (llvm::ArrayRef(array.dims) != dims)
+      return Mismatch(array, type, dims.size() == 2 && array.dims == std::vector<int64_t>{dims[1], dims[0]} ? "rows and columns have changed places" : "");
     if (array.element != ElementOf(element) && !narrow) return Mismatch(array, type, Conversion(array, element));
     if (array.column_major)
       return Fault(fmt::format("the array{} is in column-major order: write it with numpy.ascontiguousarray",

@@ -452,6 +452,14 @@ class Checker {
   bool IsNumeric(TypeId type) const;  // Int, Integer, Float or Double
   bool IsAction(TypeId type) const;  // IO t, as far as is known
   void PreferAction(TypeId type, size_t wanted_mark);
+  // What an input of main has for a shape, and the type's shape.
+  struct GivenShape {
+    size_t param;
+    TypeId type;
+    std::vector<int64_t> dims;
+  };
+  bool MayFit(const GivenShape& shape);
+  void NoteOrigins(const GivenShape& shape, TypeId declared, llvm::StringMap<std::string>& origins);
   void BindShapes(llvm::ArrayRef<TypeId> params);
   const char* HowToRun(TypeId action);  // the library's function for it
   void InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& out);

@@ -203,6 +203,8 @@ class Program {
   std::vector<Definition> definitions;   // top level, in dependency order; groups are adjacent
   VarId main;                            // invalid if there is none
   std::vector<Symbol> main_params;       // names of main's parameters, as its first clause has them
+  // Of each parameter whose type leaves dimensions open: what they are, and from which input; empty where there are none.
+  std::vector<std::string> main_param_sizes;
   ConId true_con, false_con, unit_con, nil_con, cons_con;
   ConId TupleCon(uint32_t size) const;   // declared when the tuple type was made
 

@@ -13,11 +13,19 @@ struct ForeignName {
 constexpr ForeignName kForeignNames[] = {
 #define DF_FOREIGN(name, hint) {name, hint},
 #define DF_FOREIGN_MODULE(prefix, hint)
+#define DF_FOREIGN_TENSOR(name, hint)
 #include "typecheck/foreign.def"
 };
 constexpr ForeignName kForeignModules[] = {
 #define DF_FOREIGN(name, hint)
 #define DF_FOREIGN_MODULE(prefix, hint) {prefix, hint},
+#define DF_FOREIGN_TENSOR(name, hint)
+#include "typecheck/foreign.def"
+};
+constexpr ForeignName kForeignTensors[] = {
+#define DF_FOREIGN(name, hint)
+#define DF_FOREIGN_MODULE(prefix, hint)
+#define DF_FOREIGN_TENSOR(name, hint) {name, hint},
 #include "typecheck/foreign.def"
 };
 
@@ -213,6 +221,11 @@ void Checker::HintAtQualified(const ast::Name& name, Diag missing) {
       if ((import.as.text.valid() ? import.as.text : import.module.text) == name.qualifier &&
           HintAtPrivate(import.module.text, name.text, missing))
         return;
+    const bool of_tensors = llvm::any_of(module_.imports, [&](const ast::Import& import) {
+      return Text(import.module.text) == "Tensor" && (import.as.text.valid() ? import.as.text : import.module.text) == name.qualifier;
+    });
+    for (const ForeignName& foreign : kForeignTensors)
+      if (of_tensors && foreign.name == Text(name.text)) return void(diags_.Hint(std::string(foreign.hint)));
     std::string_view near = NearestName(Text(name.text), names);
     if (!near.empty()) return void(diags_.Hint(fmt::format("did you mean `{}.{}`?", Text(name.qualifier), near)));
     for (const ForeignName& foreign : kForeignNames)

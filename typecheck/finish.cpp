@@ -255,11 +255,38 @@ const char* Checker::HowToRun(TypeId action) {
   return Solve(wanted, stuck, &missing) == Solved::No ? "primPrompt" : "primPromptShow";
 }
 
+// Whether the dimensions that a parameter's type says are those that its input has.
+bool Checker::MayFit(const GivenShape& shape) {
+  llvm::SmallVector<TypeId> dims;
+  TypeId rest;
+  const bool closed = types_.SplitShape(unify_.Zonk(shape.type), dims, &rest);
+  if (closed ? dims.size() != shape.dims.size() : dims.size() > shape.dims.size()) return false;
+  for (size_t k = 0; k < dims.size(); ++k) {
+    llvm::SmallVector<MetaId> open;
+    unify_.FreeMetas(dims[k], open);
+    if (open.empty() && unify_.Zonk(dims[k]) != types_.Dim(shape.dims[k])) return false;
+  }
+  return true;
+}
+
+// Notes which sizes with names the input was the first to say: "`n` is 30, dimension 0 of the input `x`".
+void Checker::NoteOrigins(const GivenShape& shape, TypeId declared, llvm::StringMap<std::string>& origins) {
+  TypeId of;
+  llvm::SmallVector<TypeId> dims;
+  if (!types_.IsTensor(declared, nullptr, &of)) return;
+  types_.SplitShape(of, dims);
+  for (size_t k = 0; k < std::min(dims.size(), shape.dims.size()); ++k)
+    if (std::string name = PrintType(dims[k]); std::isalpha(static_cast<unsigned char>(name[0])) && name.find(' ') == std::string::npos)
+      origins.try_emplace(name, fmt::format("`{}` is {}, dimension {} of the input `{}`", name, shape.dims[k], k, Text(program_.main_params[shape.param])));
+}
+
 // Data of unknown size is bound once, where it enters: the shapes of the inputs give the dimensions of main's parameters. One that
-// contradicts another is left to whoever reads that input; what none of them gives is said of each that could have.
+// contradicts another is left to whoever reads that input; what none of them gives is said of each that could have. Shapes that do not
+// fit the dimensions that the type does say give theirs last: a matrix that lies the wrong way round is not to say how long the others are.
 void Checker::BindShapes(llvm::ArrayRef<TypeId> params) {
   if (!options_.shape_of_input) return;
   std::vector<std::pair<size_t, TypeId>> shapes;
+  std::vector<GivenShape> given;
   std::vector<std::string> why(params.size());
   std::vector<std::string_view> names;
   for (Symbol name : program_.main_params) names.push_back(Text(name));
@@ -268,14 +295,28 @@ void Checker::BindShapes(llvm::ArrayRef<TypeId> params) {
     if (types_.BuiltinOf(unify_.Head(params[i], &args)) != Builtin::Tensor || args.size() != 2) continue;
     shapes.emplace_back(i, args[1]);
     std::optional<std::vector<int64_t>> dims = options_.shape_of_input(names, i, &why[i]);
-    if (!dims) continue;
-    TypeId shape = types_.Con(types_.Known(Builtin::ShapeNil));
-    for (size_t k = dims->size(); k-- > 0;) shape = types_.ShapeCons(types_.Dim((*dims)[k]), shape);
-    unify_.Unify(args[1], shape);
+    if (dims) given.push_back({i, args[1], std::move(*dims)});
   }
-  SettleDims();
   llvm::SmallVector<TypeId> declared;  // with the names that the signature gives to sizes
   types_.SplitFun(program_.vars[program_.main].scheme.type, declared);
+  std::stable_partition(given.begin(), given.end(), [&](const GivenShape& shape) { return MayFit(shape); });
+  llvm::StringMap<std::string> origins;  // by the name of a size
+  for (const GivenShape& shape : given) {
+    TypeId type = types_.Con(types_.Known(Builtin::ShapeNil));
+    for (size_t k = shape.dims.size(); k-- > 0;) type = types_.ShapeCons(types_.Dim(shape.dims[k]), type);
+    unify_.Unify(shape.type, type);
+    NoteOrigins(shape, declared[shape.param], origins);
+  }
+  SettleDims();
+  program_.main_param_sizes.assign(params.size(), "");
+  for (size_t i = 0; i < declared.size() && i < params.size(); ++i) {
+    llvm::SmallVector<TyVarId> vars;
+    types_.FreeVars(declared[i], vars);
+    std::string sizes;
+    for (TyVarId var : vars)
+      if (auto it = origins.find(PrintType(types_.Var(var))); it != origins.end()) sizes += fmt::format("{}{}", sizes.empty() ? "" : ", ", it->second);
+    if (!sizes.empty()) program_.main_param_sizes[i] = fmt::format("`main` takes `{}`, and {}", PrintType(declared[i]), sizes);
+  }
   for (auto [i, shape] : shapes) {
     llvm::SmallVector<MetaId> open;
     unify_.FreeMetas(shape, open);

@@ -135,6 +135,14 @@ bool Checker::HintAtTensor(TypeId expected, TypeId actual, Span span, const Reas
   if (of_operator && Text(why.name) == "!")
     return hint(fmt::format("`index {} i` of `Tensor` is what stands at an index of the first axis", shown(span)));
   const std::optional<size_t> want = RankOf(expected), have = RankOf(actual);
+  TypeId wanted_element, found_element;
+  types_.IsTensor(unify_.Zonk(expected), &wanted_element);
+  types_.IsTensor(unify_.Zonk(actual), &found_element);
+  const Builtin to = types_.BuiltinOf(wanted_element), from = types_.BuiltinOf(found_element);
+  if (to != from && is_number(to) && is_number(from))
+    return hint(fmt::format("`convert {}` of `Tensor` has elements of another number type", shown(span)));
+  if (why.kind == Reason::Argument && Text(why.name) == "concat" && want == 2 && have == 2)
+    return hint("`concat` joins along the first axis, and the others are the same; `concatColumns` joins along the second");
   if (!of_operator || !want || !have || *want == *have) return false;
   const Span smaller = *have < *want ? span : why.sibling;
   return hint(fmt::format("nothing is repeated by itself: `broadcast {}` of `Tensor` has it again and again along a new first axis", shown(smaller)));

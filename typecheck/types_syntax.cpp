@@ -229,6 +229,7 @@ TypeId Checker::ConvertType(const ast::Type* type, TypeVarScope& scope, KindId e
   if (has > wants && wants == 0) {
     Error(Diag::TypeNeedsArguments, type->span, text, has, has == 1 ? "argument" : "arguments");
     if (text == "IO") diags_.Hint("`IO ()` is the type of an action that gives nothing");
+    else if (text.starts_with("Tensor [")) diags_.Hint(fmt::format("the type of the elements stands before the shape: `Tensor Float {}`", text.substr(7)));
     else if (const auto* con = llvm::dyn_cast<ast::ConType>(type); con && has == 1) diags_.Hint(fmt::format("its argument follows it: `({} a)`", text));
   } else Error(Diag::KindMismatch, type->span, text, env_.kinds.Print(kind), env_.kinds.Print(expected));
   if (env_.kinds.Prune(kind) == env_.kinds.Dim() && env_.kinds.Prune(expected) == env_.kinds.Shape())

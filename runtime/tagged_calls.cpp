@@ -28,11 +28,16 @@ void Worker::Call(Frame* frame, const SiteCode& site) {
 }
 
 void Worker::Deliver(Frame* to, const Delivery& delivery, Value value) {
+  // A frame that leaves direct code for an argument that has failed may have given all its results, and be finished by that: who gives late
+  // arguments does not count it.
+  const bool leaves = to->flags & kDirect && value.is_error();
+  if (leaves) ++to->refs;
   if (to->flags & kDirect && DeliverDirect(to, delivery, value)) return;
   bool failed = value.is_error();
   to->Set(delivery.to, std::move(value));
   Fire(to, delivery.event);
   if (failed) PassError(to, {delivery.merge, 0});
+  if (leaves) Unref(to);
 }
 
 // The tail that makes the child may still be waiting on the stack: then it is made now.

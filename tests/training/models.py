@@ -51,7 +51,10 @@ def main():
     failures = runs = 0
     for path in sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "*.df"))):
         with open(path, encoding="utf-8") as file:
-            text = PRELUDE + file.read() + MAIN
+            lines = file.read().splitlines(keepends=True)
+        # Imports stand in front of the prelude's definitions.
+        imports = [line for line in lines if line.startswith("import ")]
+        text = "".join(imports) + PRELUDE + "".join(line for line in lines if line not in imports) + MAIN
 
         def run(*options):
             done = subprocess.run([args.dfc, "run", "-", *options], input=text, capture_output=True, text=True, timeout=300)

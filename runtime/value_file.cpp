@@ -44,11 +44,13 @@ std::string_view TorchMethod(TypeKind kind) {
   }
 }
 
-// How an array is written so that its elements are those of `kind`. Numpy's element names begin with the order of the bytes; what
-// safetensors has may come from PyTorch, and of BF16 and the 8-bit floats from nothing else, for numpy has none.
+// Numpy's names of elements begin with the order of the bytes.
+bool IsOfNumpy(const FileArray& array) { return !array.element_name.empty() && llvm::StringRef("<>|=").contains(array.element_name[0]); }
+
+// How an array is written so that its elements are those of `kind`. What safetensors has may come from PyTorch, and of BF16 and the 8-bit floats from nothing else, for numpy has none.
 std::string Conversion(const FileArray& array, TypeKind kind) {
   llvm::StringRef name = array.element_name;
-  const bool of_numpy = !name.empty() && llvm::StringRef("<>|=").contains(name[0]);
+  const bool of_numpy = IsOfNumpy(array);
   const std::string_view numpy = NumpyName(kind), torch = TorchMethod(kind);
   if (of_numpy && name.substr(1, 1) == "O")
     return fmt::format("its elements are Python objects; make an array of numbers with numpy.array(rows, dtype='{}'), of rows that are equally long", numpy);
@@ -58,6 +60,12 @@ std::string Conversion(const FileArray& array, TypeKind kind) {
   if (name == "C64") return fmt::format("write its .real{} in PyTorch, .real.astype('{}') in numpy", torch, numpy);
   if (name == "BF16" || name.starts_with("F8")) return fmt::format("write it with {} in PyTorch", torch);
   return fmt::format("write it with {} in PyTorch, .astype('{}') in numpy", torch, numpy);
+}
+
+// How a matrix that lies the wrong way round is written.
+std::string_view Transposition(const FileArray& array) {
+  if (IsOfNumpy(array)) return "rows and columns have changed places, so write numpy.ascontiguousarray(array.T)";
+  return "rows and columns have changed places, as in the weight of PyTorch's Linear, so write array.T.contiguous()";
 }
 
 // What a tensor of a scalar's type has for elements: an Integer is stored if it is an Int.
@@ -181,7 +189,7 @@ class Reader {
   Value Elements(const FileArray& array, TypeKind element, llvm::ArrayRef<int64_t> dims, const std::string& type) {
     bool narrow = element == TypeKind::Int && array.element == FileElement::Int32;
     if (llvm::ArrayRef(array.dims) != dims)
-      return Mismatch(array, type, dims.size() == 2 && array.dims == std::vector<int64_t>{dims[1], dims[0]} ? "rows and columns have changed places" : "");
+      return Mismatch(array, type, dims.size() == 2 && array.dims == std::vector<int64_t>{dims[1], dims[0]} ? Transposition(array) : "");
     if (array.element != ElementOf(element) && !narrow) return Mismatch(array, type, Conversion(array, element));
     if (array.column_major)
       return Fault(fmt::format("the array{} is in column-major order: write it with numpy.ascontiguousarray",

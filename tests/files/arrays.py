@@ -178,6 +178,8 @@ SINGLE = [
     ("[[Double]]", npz({"x": ("F64", [3, 0], b"")}), "[[],[],[]]"),
     ("[Tensor Int [2]]", npz({"x": ("I64", [2, 3], struct.pack("<6q", *range(6)))}),
      "an array of `<i8` with the shape [2, 3], and a [Tensor Int [2]] is expected"),
+    ("Tensor Int [3, 2]", npz({"x": ("I64", [2, 3], struct.pack("<6q", *range(6)))}), "rows and columns have changed places, so write numpy.ascontiguousarray(array.T)"),
+    ("Tensor Int [3, 2]", safetensors({"x": ("I64", [2, 3], struct.pack("<6q", *range(6)))}), "as in the weight of PyTorch's Linear, so write array.T.contiguous()"),
     ("[Tensor Int [2]]", npz({"x": ("F64", [1, 2], struct.pack("<2d", 1, 2))}), "a [Tensor Int [2]] is expected"),
     ("[[Int]]", npz({"x": ("I64", [2], struct.pack("<2q", 1, 2))}), "a [[Int]] is expected"),
     ("[(Int, Int)]", npz({"x": ("I64", [2, 2], struct.pack("<4q", *range(4)))}), "is expected"),

@@ -170,6 +170,9 @@ def dumps(d):
     d.expect(0, "p.df")
     out, _ = d.expect(0, "p.graph", "--emit=tagged")
     assert "Call" in out
+    # What the engine makes of it is without what is switched off.
+    assert "direct code of" in d.expect(0, "p.graph", "--emit=regions")[0]
+    assert "direct code of" not in d.expect(0, "p.graph", "--emit=regions", "--without=direct")[0]
     d.expect(1, "p.graph", "--emit=tagged", "--only=fcat", err="did you mean `fact`?")
     d.expect(0, "p.graph", "--emit=lazy", out="nothing is lazy\n")
     out, _ = d.expect(0, "p.df", "--emit=ast", "--only=fact")
@@ -577,7 +580,7 @@ main = mapM_ (\\r -> putStrLn ("mean " ++ show (mean r))) [[1, 2, 3], [4, 5], []
         "rows.df": ["at rows.df:2:18 in `mean`", "called at rows.df:4:48 in `main`", "called at rows.df:4:8 in `main`"],
     }
     switches = [[]] + [["--without=" + name] for name in ("inline", "match", "higher-order", "float-in", "fuse", "demand", "parts", "fields",
-                                                          "speculate", "delayed-calls", "eager", "words")]
+                                                          "speculate", "delayed-calls", "eager", "words", "group", "direct", "move", "full-delays")]
     switches += [["-O0"], ["--no-loops"]] + [["--engine=" + engine] for engine in ENGINES]
     for file, path in paths.items():
         for switch in switches:

@@ -484,8 +484,8 @@ def timelines(d):
         assert trace["otherData"]["worker 0 moments"] > 5, trace["otherData"]
         within_each_other(spans)
     # A track per thread; under stress the second one surely gets work, if there is some for a while.
-    d.file("longer.df", "fib :: Int -> Int\nfib n = if n < 2 then n else fib (n - 1) + fib (n - 2)\nmain = fib 27\n")
-    d.expect(0, "run", "longer.df", "--threads=2", "--stress=1", "--trace=t.json", out="196418\n")
+    d.file("longer.df", "fib :: Int -> Int\nfib n = if n < 2 then n else fib (n - 1) + fib (n - 2)\nmain = fib 31\n")
+    d.expect(0, "run", "longer.df", "--threads=2", "--stress=1", "--trace=t.json", out="1346269\n")
     spans = [event for event in json.loads(d.bytes("t.json"))["traceEvents"] if event["ph"] == "X"]
     tracks = [[span for span in spans if span["tid"] == worker] for worker in (0, 1)]
     assert all(any(span["name"] == "fib" for span in track) for track in tracks), spans[:3]

@@ -52,7 +52,7 @@ def main():
                 subprocess.run([args.dfc, "main.df", "--no-warnings", "-o", mode + ".graph", *flags], cwd=folder, check=True)
             printed = set()
             for _ in range(1 if args.instructions else args.runs):
-                for mode, _ in modes:
+                for mode, flags in modes:
                     words = [args.dfc, "run", "--threads=1", os.path.join(folder, mode + ".graph"), *(flag for flag in flags if flag != "-O0")]
                     if args.instructions:
                         samples[mode].append(instructions(words, folder))
@@ -64,7 +64,7 @@ def main():
                 sys.exit("%s prints different things: %s" % (name, printed))
             for mode, _ in modes:
                 ratios[mode].append(min(samples[mode]) / min(samples["all"]))
-    print("| without | " + " | ".join(name for name, _ in programs) + " | geometric mean |")
+    print("| without | " + " | ".join(name for name, *_ in programs) + " | geometric mean |")
     print("|---" * (len(programs) + 2) + "|")
     for mode, _ in modes[1:]:
         mean = math.exp(statistics.fmean(map(math.log, ratios[mode])))

@@ -72,17 +72,6 @@ TokenKind PunctuationKind(char c) {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-CharClass AsciiClass(char c) {
-  if (c >= 'a' && c <= 'z') return CharClass::Lower;
-  if (c == '_') return CharClass::Lower;
-  if (c >= 'A' && c <= 'Z') return CharClass::Upper;
-  if (IsDigit(c) || c == '\'') return CharClass::Continue;
-  if (c != '\0' && std::string_view("!#$%&*+./<=>?@\\^|-~:").find(c) != std::string_view::npos)
-    return CharClass::Symbol;
-  if (c == ' ' || (c >= '\t' && c <= '\r')) return CharClass::Space;
-  return CharClass::Other;
-}
-
 }  // namespace
 
 const char* Describe(TokenKind kind) {

@@ -3,6 +3,7 @@
 // A pragma is a comment to the lexer, which keeps its place: its text is read here. `,` binds more tightly than `|`.
 #include "llvm/ADT/StringExtras.h"
 #include "parser/parser.h"
+#include "parser/unicode.h"
 
 namespace df {
 namespace {
@@ -77,8 +78,12 @@ class MinimalReader {
     while (at_ < text_.size() && llvm::isSpace(text_[at_])) ++at_;
   }
 
-  static bool IsLetter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '\'' || static_cast<unsigned char>(c) >= 0x80; }
-  static bool IsSymbol(char c) { return llvm::StringRef("!#$%&*+./<=>?@\\^|-~:").contains(c); }
+  static bool IsLetter(char c) {
+    if (static_cast<unsigned char>(c) >= 0x80) return true;
+    const CharClass cls = AsciiClass(c);
+    return cls == CharClass::Upper || cls == CharClass::Lower || cls == CharClass::Continue;
+  }
+  static bool IsSymbol(char c) { return AsciiClass(c) == CharClass::Symbol; }
 
   std::string_view text_;  // without the pragma's brackets
   Span whole_;             // its place

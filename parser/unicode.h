@@ -18,6 +18,18 @@ enum class CharClass : uint8_t {
   Space,
 };
 
+// The class of an ASCII character.
+inline CharClass AsciiClass(char c) {
+  if (c >= 'a' && c <= 'z') return CharClass::Lower;
+  if (c == '_') return CharClass::Lower;
+  if (c >= 'A' && c <= 'Z') return CharClass::Upper;
+  if ((c >= '0' && c <= '9') || c == '\'') return CharClass::Continue;
+  if (c != '\0' && std::string_view("!#$%&*+./<=>?@\\^|-~:").find(c) != std::string_view::npos)
+    return CharClass::Symbol;
+  if (c == ' ' || (c >= '\t' && c <= '\r')) return CharClass::Space;
+  return CharClass::Other;
+}
+
 // The class of a character beyond ASCII.
 CharClass ClassOf(char32_t c);
 

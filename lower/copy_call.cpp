@@ -7,7 +7,7 @@ std::vector<Value> CallCopier::Copy(Function& function, NodeId call, std::vector
   const FunctionId callee_id = function.nodes[call].callee;
   const Function& callee = p_.functions[callee_id];
   const llvm::SmallVector<Value, 4> arguments = function.nodes[call].operands;
-  ir::PosId site = function.nodes[call].pos;
+  ir::PosId site = EndsPaths(callee) ? ir::PosId() : function.nodes[call].pos;
   std::vector<NodeId> copies(callee.nodes.size());
   for (uint32_t i = 0; i < copies.size(); ++i)
     if (callee.nodes[NodeId(i)].kind != NodeKind::Param) copies[i] = function.nodes.Add(Node());
@@ -56,6 +56,16 @@ std::vector<Value> CallCopier::Copy(Function& function, NodeId call, std::vector
     to.pos = InlinedAt(from.pos, site);
   }
   return copy_block(callee.blocks[callee.body], nodes);
+}
+
+// As mono::Program's.
+bool CallCopier::EndsPaths(const Function& callee) const {
+  if (!p_.action || callee.results.size() != 1) return false;
+  const std::string& action = p_.types[p_.functions[p_.main].results[0].type].name;
+  const std::string& result = p_.types[callee.results[0].type].name;
+  if (result != action && !result.ends_with(" -> " + action)) return false;
+  if (!p_.positions.Contains(callee.pos) || p_.positions[callee.pos].line == 0) return false;
+  return !ir::IsLibraryFile(p_.files[p_.positions[callee.pos].file]);
 }
 
 ir::PosId CallCopier::InlinedAt(ir::PosId pos, ir::PosId site) {

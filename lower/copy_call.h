@@ -21,6 +21,7 @@ class CallCopier {
   std::vector<Value> Copy(Function& function, NodeId call, std::vector<NodeId>& nodes);
 
  private:
+  bool EndsPaths(const Function& callee) const;
   ir::PosId InlinedAt(ir::PosId pos, ir::PosId site);
 
   Program& p_;

@@ -181,7 +181,12 @@ Expr* Program::CloneBody(const Function& function, llvm::SmallVectorImpl<VarId>&
     params.push_back(NewVar(vars[param].name, vars[param].type));
     fresh[param.index] = params.back();
   }
-  return Clone(function.body, fresh, site);
+  return Clone(function.body, fresh, EndsPaths(function.result, function.pos) ? ir::PosId() : site);
+}
+
+bool Program::EndsPaths(df::TypeId result, ir::PosId pos) {
+  llvm::SmallVector<df::TypeId> params;
+  return BuiltinOf(SplitFun(result, params)) == df::Builtin::Action && pos.valid() && positions[pos].line != 0 && !ir::IsLibraryFile(files[positions[pos].file]);
 }
 
 Expr* Program::Clone(const Expr* expr, llvm::DenseMap<uint32_t, VarId>& substitution, ir::PosId site) {

@@ -136,6 +136,9 @@ class Program {
   // The place `pos` of a body that was inlined at `site`.
   ir::PosId InlinedAt(ir::PosId pos, ir::PosId site);
   Span SpanOf(ir::PosId pos) const;  // of the outermost call, for diagnostics
+  // Whether call paths end in a function with this result that stands there: an action of the user's, or what gives one (runtime/describe.cpp). Where
+  // such a one is inlined is not noted: it may be behind a call of its own as well.
+  bool EndsPaths(df::TypeId result, ir::PosId pos);
 
   // ---- types
   df::TypeId Repr(df::TypeId type);     // newtypes at the head replaced by what they hold

@@ -369,7 +369,8 @@ Expr* Simplifier::Apply(Expr* head, llvm::ArrayRef<Expr*> args, df::TypeId type,
       if (it == lambdas_.end() || growth_ > kGrowth) break;
       growth_ += kSmall;
       llvm::DenseMap<uint32_t, VarId> fresh;
-      Expr* copy = p_.Clone(it->second, fresh, pos);
+      const Expr* body = it->second->head;
+      Expr* copy = p_.Clone(it->second, fresh, p_.EndsPaths(body->type, body->pos) ? ir::PosId() : pos);
       return Beta(copy->params, copy->head, args, type, pos);
     }
     case Kind::Fun: {

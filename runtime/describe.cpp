@@ -8,10 +8,12 @@
 //
 // The path is told in the user's terms. Of the calls within the library the one that the user's code made is shown, and
 // only where the failure is; what lies between two places of the user's (`>>=`, `map`, an apply function) is left out.
+//
+// The path ends at the first place of the user's that stands in an action. An action goes on by calling what comes after it
+// (docs/io.md), so what the tag has behind that place are, besides its callers, actions that were done before it.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "runtime/engine.h"
 
@@ -28,15 +30,6 @@ std::string Thousands(uint64_t n) {
   std::string digits = std::to_string(n);
   for (size_t i = digits.size(); i > 3;) digits.insert(i -= 3, 1, ',');
   return digits;
-}
-
-// Sources of the library have the names of their modules: `Data.List`.
-bool IsModuleName(std::string_view name) {
-  for (bool first = true; char c : name) {
-    if (first ? !(c >= 'A' && c <= 'Z') : !(std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.')) return false;
-    first = c == '.';
-  }
-  return !name.empty();
 }
 
 // One line of the path; `calls` are the labels that it stands for.
@@ -59,7 +52,28 @@ struct Line {
 
 class Describer {
  public:
-  explicit Describer(const ir::Graph& graph) : graph_(graph) {}
+  explicit Describer(const ir::Graph& graph) : graph_(graph) {
+    if (!graph.action || graph.graph_results.empty()) return;
+    // The functions that give actions, or functions that do, by the operands of their Returns; the root is one.
+    const std::string& action = graph.types[graph.graph_results[0].type.type].name;
+    actions_.resize(graph.scopes.size());
+    actions_[0] = true;
+    for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
+      const ir::NodeId node(i);
+      if (graph.nodes[node].op != ir::Op::Return || !graph.sites.Contains(graph.SiteOf(node))) continue;
+      const ir::ScopeId callee = graph.sites[graph.SiteOf(node)].callee;
+      const std::string& result = graph.types[graph.TypeOf(graph.InputsOf(node)[0]).type].name;
+      if (result == action || result.ends_with(" -> " + action)) actions_[callee.index] = true;
+    }
+  }
+
+  // Whether the lines from `first` on, which stand in `scope`, are the last that are known: an action's.
+  bool Ends(size_t first, ir::ScopeId scope) const {
+    if (actions_.empty() || !graph_.scopes.Contains(scope) || !actions_[FunctionOf(scope).index]) return false;
+    return std::any_of(lines_.begin() + static_cast<std::ptrdiff_t>(first), lines_.end(),
+                       [](const Line& line) { return !line.library && !line.made() && line.place != kUnknown && !line.place.empty(); });
+  }
+  size_t lines() const { return lines_.size(); }
 
   // The lines of one place: the place itself, then the calls that were inlined away on the way to it.
   void AddPlace(const char* what, ir::PosId pos, const std::string& function, uint64_t calls) {
@@ -71,7 +85,7 @@ class Describer {
         if (!p.function.empty()) line.function = p.function;
         if (p.line && p.file < graph_.files.size()) {
           line.place = fmt::format("{}:{}:{}", graph_.files[p.file], p.line, p.column);
-          line.library = IsModuleName(graph_.files[p.file]);
+          line.library = ir::IsLibraryFile(graph_.files[p.file]);
         }
       }
       line.inlined = n > 0;
@@ -127,14 +141,19 @@ class Describer {
     return text;
   }
 
-  // The source's name of the function that a scope belongs to.
-  std::string ScopeName(ir::ScopeId scope) const {
-    for (uint32_t n = 0; n <= graph_.scopes.size() && graph_.scopes.Contains(scope); ++n) {
+  // The function, or the root, that a scope belongs to.
+  ir::ScopeId FunctionOf(ir::ScopeId scope) const {
+    for (uint32_t n = 0; n <= graph_.scopes.size(); ++n) {
       const ir::Scope& s = graph_.scopes[scope];
-      if (s.kind != ir::ScopeKind::Loop || !graph_.scopes.Contains(s.parent)) return s.name;
+      if (s.kind != ir::ScopeKind::Loop || !graph_.scopes.Contains(s.parent)) return scope;
       scope = s.parent;
     }
-    return "";
+    return scope;
+  }
+
+  // The source's name of it.
+  std::string ScopeName(ir::ScopeId scope) const {
+    return graph_.scopes.Contains(scope) ? graph_.scopes[FunctionOf(scope)].name : "";
   }
 
  private:
@@ -207,6 +226,7 @@ class Describer {
   }
 
   const ir::Graph& graph_;
+  std::vector<bool> actions_;  // by scope: whether it is a function that gives an action; empty if none does
   std::vector<Line> lines_;
   size_t gap_ = SIZE_MAX;  // index of the first line after what was left out
   uint64_t missing_ = 0;
@@ -221,9 +241,12 @@ std::string DescribePath(const RuntimeError& error, const ir::Graph& graph) {
   // A place that says nothing and a path that is empty are left out altogether.
   bool known = graph.positions.Contains(error.pos) && graph.positions[error.pos].line != 0;
   if (known || !error.path.empty()) describer.AddPlace("at", error.pos, describer.ScopeName(scope), 0);
-  for (size_t i = 0; i < error.path.size(); ++i) {
+  bool ended = describer.Ends(0, scope);
+  for (size_t i = 0; i < error.path.size() && !ended; ++i) {
     if (error.path_gap != 0 && i == error.path_gap) describer.AddGap(error.path_length - error.path.size());
+    const size_t first = describer.lines();
     describer.AddEntry(error.path[i]);
+    ended = graph.sites.Contains(error.path[i].site) && describer.Ends(first, graph.sites[error.path[i].site].caller);
   }
   return describer.Finish();
 }

@@ -58,6 +58,15 @@ NodeId Graph::AddNode(Op op, ScopeId scope, llvm::ArrayRef<Edge> in, llvm::Array
   return nodes.Add(node);
 }
 
+bool IsLibraryFile(std::string_view file) {
+  for (bool first = true; char c : file) {
+    bool upper = c >= 'A' && c <= 'Z';
+    if (first ? !upper : !(upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.')) return false;
+    first = c == '.';
+  }
+  return !file.empty();
+}
+
 void Graph::ReplaceInputs(NodeId node, llvm::ArrayRef<Edge> in) {
   nodes[node].first_input = static_cast<uint32_t>(inputs.size());
   nodes[node].num_inputs = static_cast<uint32_t>(in.size());

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lang/id.h"
@@ -197,6 +198,9 @@ struct Graph {
   SiteId SiteOf(NodeId node) const { return SiteId(nodes[node].attr); }
   ScopeId LoopOf(NodeId node) const { return ScopeId(nodes[node].attr); }
 };
+
+// Sources of the library have the names of their modules, `Data.List`, and no path: whether `file` is one.
+bool IsLibraryFile(std::string_view file);
 
 // Visits each node once, after the nodes it takes the operands `operands_of(node)` from; an edge that leads back to a
 // node in progress is left out. `operands_of` gives a range of Edge. Ends early, with false, if `visit` gives false.

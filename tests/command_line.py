@@ -574,10 +574,42 @@ mean xs = sum xs `div` length xs
 main :: IO ()
 main = mapM_ (\\r -> putStrLn ("mean " ++ show (mean r))) [[1, 2, 3], [4, 5], []]
 ''')
+    d.file("actions.df", '''import Control.Monad
+bad :: Int -> Int
+bad 0 = error "zero"
+bad n = 10 `div` (n - 1)
+greet :: String -> IO ()
+greet s = do
+  putStr "hello "
+  putStrLn s
+loop :: Int -> IO ()
+loop n = do
+  print n
+  when (n > 0) (loop (n - 1))
+  greet (show (bad n))
+main :: IO ()
+main = do
+  greet "you"
+  forM_ [1, 2 :: Int] $ \\i -> do
+    greet (show i)
+    print (i * 2)
+  loop 3
+''')
+    d.file("late.df", '''import Control.Monad
+loop :: Int -> IO ()
+loop n = do
+  when (n `mod` 500 == 0) (print n)
+  if n == 0 then error "end" else loop (n - 1)
+main :: IO ()
+main = loop 1000
+''')
     paths = {
         "shapes.df": ["at shapes.df:3:1 in `area`", "called at shapes.df:7:18 in `total`", "called at shapes.df:7:27 in `total`",
                       "called at shapes.df:7:27 in `total`", "called at shapes.df:11:10 in `main`"],
-        "rows.df": ["at rows.df:2:18 in `mean`", "called at rows.df:4:48 in `main`", "called at rows.df:4:8 in `main`"],
+        "rows.df": ["at rows.df:2:18 in `mean`", "called at rows.df:4:48 in `main`"],
+        # The path ends in the action: what the tag has behind it are actions that were done before, too.
+        "actions.df": ["at actions.df:3:9 in `bad`", "called at actions.df:13:16 in `loop`"],
+        "late.df": ["at late.df:5:18 in `loop`"],
     }
     switches = [[]] + [["--without=" + name] for name in ("inline", "match", "higher-order", "float-in", "fuse", "demand", "parts", "fields",
                                                           "speculate", "delayed-calls", "eager", "words", "group", "direct", "move", "full-delays")]

@@ -1,6 +1,8 @@
 // See copy_call.h.
 #include "lower/copy_call.h"
 
+#include "tagged_ir/action.h"
+
 namespace df::fg {
 
 std::vector<Value> CallCopier::Copy(Function& function, NodeId call, std::vector<NodeId>& nodes) {
@@ -61,9 +63,7 @@ std::vector<Value> CallCopier::Copy(Function& function, NodeId call, std::vector
 // As mono::Program's.
 bool CallCopier::EndsPaths(const Function& callee) const {
   if (!p_.action || callee.results.size() != 1) return false;
-  const std::string& action = p_.types[p_.functions[p_.main].results[0].type].name;
-  const std::string& result = p_.types[callee.results[0].type].name;
-  if (result != action && !result.ends_with(" -> " + action)) return false;
+  if (!ir::GivesAction(p_.types, callee.results[0].type, p_.functions[p_.main].results[0].type)) return false;
   if (!p_.positions.Contains(callee.pos) || p_.positions[callee.pos].line == 0) return false;
   return !ir::IsLibraryFile(p_.files[p_.positions[callee.pos].file]);
 }

@@ -186,7 +186,8 @@ Expr* Program::CloneBody(const Function& function, llvm::SmallVectorImpl<VarId>&
 
 bool Program::EndsPaths(df::TypeId result, ir::PosId pos) {
   llvm::SmallVector<df::TypeId> params;
-  return BuiltinOf(SplitFun(result, params)) == df::Builtin::Action && pos.valid() && positions[pos].line != 0 && !ir::IsLibraryFile(files[positions[pos].file]);
+  return BuiltinOf(SplitFun(result, params)) == df::Builtin::Action && pos.valid() && positions[pos].line != 0 &&
+         !ir::IsLibraryFile(files[positions[pos].file]);
 }
 
 Expr* Program::Clone(const Expr* expr, llvm::DenseMap<uint32_t, VarId>& substitution, ir::PosId site) {

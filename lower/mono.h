@@ -136,8 +136,8 @@ class Program {
   // The place `pos` of a body that was inlined at `site`.
   ir::PosId InlinedAt(ir::PosId pos, ir::PosId site);
   Span SpanOf(ir::PosId pos) const;  // of the outermost call, for diagnostics
-  // Whether call paths end in a function with this result that stands there: an action of the user's, or what gives one (runtime/describe.cpp). Where
-  // such a one is inlined is not noted: it may be behind a call of its own as well.
+  // Whether call paths end in a function with this result that stands there: an action of the user's, or what gives one
+  // (runtime/describe.cpp). When it is inlined no call is noted: whoever is the caller then need not have called it in the source.
   bool EndsPaths(df::TypeId result, ir::PosId pos);
 
   // ---- types

@@ -16,6 +16,7 @@
 #include <algorithm>
 
 #include "runtime/engine.h"
+#include "tagged_ir/action.h"
 
 namespace df {
 namespace {
@@ -55,15 +56,14 @@ class Describer {
   explicit Describer(const ir::Graph& graph) : graph_(graph) {
     if (!graph.action || graph.graph_results.empty()) return;
     // The functions that give actions, or functions that do, by the operands of their Returns; the root is one.
-    const std::string& action = graph.types[graph.graph_results[0].type.type].name;
     actions_.resize(graph.scopes.size());
     actions_[0] = true;
     for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
       const ir::NodeId node(i);
       if (graph.nodes[node].op != ir::Op::Return || !graph.sites.Contains(graph.SiteOf(node))) continue;
       const ir::ScopeId callee = graph.sites[graph.SiteOf(node)].callee;
-      const std::string& result = graph.types[graph.TypeOf(graph.InputsOf(node)[0]).type].name;
-      if (result == action || result.ends_with(" -> " + action)) actions_[callee.index] = true;
+      if (ir::GivesAction(graph.types, graph.TypeOf(graph.InputsOf(node)[0]).type, graph.graph_results[0].type.type))
+        actions_[callee.index] = true;
     }
   }
 

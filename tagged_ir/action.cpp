@@ -36,6 +36,11 @@ bool IsListOfTexts(const TypeTable& types, TypeId type) {
 
 }  // namespace
 
+// Closures are data of types that are named as the functions' are.
+bool GivesAction(const TypeTable& types, TypeId type, TypeId action) {
+  return type == action || types[type].name.ends_with(" -> " + types[action].name);
+}
+
 std::string CheckAction(const Graph& graph, ActionType* type) {
   if (graph.graph_results.size() != 1) return "an action is one result";
   const TypeTable& types = graph.types;

@@ -41,6 +41,9 @@ bool IsListOf(const TypeTable& types, TypeId type, TypeId element, ListType* lis
 // [Char]
 bool IsText(const TypeTable& types, TypeId type, ListType* list = nullptr);
 
+// Whether values of the type are of the type `action`, or functions that give one once they have all their arguments.
+bool GivesAction(const TypeTable& types, TypeId type, TypeId action);
+
 // "" if the host inputs of a graph have their types; else what is wrong. Only a graph that acts reads the standard input.
 std::string CheckHostInputs(const Graph& graph);
 // "" if the graph's result is an action; else what is wrong. `type` may be null.

@@ -237,6 +237,14 @@ class Arities {
         binding.value = lambda;
       }
     }
+    // Functions without a name that give a newtype's.
+    if (expr->kind == Kind::Lambda) {
+      df::TypeId rest = p_.ResultAfter(expr->type, expr->params.size());
+      llvm::SmallVector<df::TypeId> shown;
+      p_.SplitFun(expr->type, shown);
+      if (shown.size() > expr->params.size() && !p_.core.types.IsFun(rest))
+        Expand({expr->type, expr->head, expr->params.size(), shown.size(), false, true}, expr->params, expr->head);
+    }
     ForEachChild(expr, [&](Expr* child) { ExpandLets(child); });
   }
 

@@ -9,7 +9,8 @@ std::vector<Value> CallCopier::Copy(Function& function, NodeId call, std::vector
   const FunctionId callee_id = function.nodes[call].callee;
   const Function& callee = p_.functions[callee_id];
   const llvm::SmallVector<Value, 4> arguments = function.nodes[call].operands;
-  ir::PosId site = EndsPaths(callee) ? ir::PosId() : function.nodes[call].pos;
+  const ir::PosId site = function.nodes[call].pos;
+  const bool action = GivesAction(callee);
   std::vector<NodeId> copies(callee.nodes.size());
   for (uint32_t i = 0; i < copies.size(); ++i)
     if (callee.nodes[NodeId(i)].kind != NodeKind::Param) copies[i] = function.nodes.Add(Node());
@@ -25,7 +26,7 @@ std::vector<Value> CallCopier::Copy(Function& function, NodeId call, std::vector
     Node copy = callee.nodes[NodeId(i)];
     for (Value& operand : copy.operands) operand = map(operand);
     for (BlockId& block : copy.blocks) block = blocks[block.index];
-    copy.pos = InlinedAt(copy.pos, site);
+    copy.pos = InlinedAt(copy.pos, site, action);
     function.nodes[copies[i]] = std::move(copy);
   }
   // What a block yields; `order` gets the nodes of its copy.
@@ -40,7 +41,7 @@ std::vector<Value> CallCopier::Copy(Function& function, NodeId call, std::vector
     next.callee = callee_id;
     next.operands.assign(yields.begin(), yields.end());
     next.results.assign(callee.results.begin(), callee.results.end());
-    next.pos = InlinedAt(from.pos, site);
+    next.pos = InlinedAt(from.pos, site, action);
     NodeId id = function.nodes.Add(std::move(next));
     order.push_back(id);
     yields.clear();
@@ -55,25 +56,29 @@ std::vector<Value> CallCopier::Copy(Function& function, NodeId call, std::vector
     Block& to = function.blocks[blocks[i]];
     to.nodes = std::move(order);
     to.yields = std::move(yields);
-    to.pos = InlinedAt(from.pos, site);
+    to.pos = InlinedAt(from.pos, site, action);
   }
   return copy_block(callee.blocks[callee.body], nodes);
 }
 
 // As mono::Program's.
-bool CallCopier::EndsPaths(const Function& callee) const {
-  if (!p_.action || callee.results.size() != 1) return false;
-  if (!ir::GivesAction(p_.types, callee.results[0].type, p_.functions[p_.main].results[0].type)) return false;
-  if (!p_.positions.Contains(callee.pos) || p_.positions[callee.pos].line == 0) return false;
-  return !ir::IsLibraryFile(p_.files[p_.positions[callee.pos].file]);
+bool CallCopier::GivesAction(const Function& callee) const {
+  return p_.action && callee.results.size() == 1 &&
+         ir::GivesAction(p_.types, callee.results[0].type, p_.functions[p_.main].results[0].type);
 }
 
-ir::PosId CallCopier::InlinedAt(ir::PosId pos, ir::PosId site) {
-  if (!pos.valid() || !site.valid()) return pos;
+bool CallCopier::IsOwn(ir::PosId pos) const {
+  if (!p_.positions.Contains(pos)) return false;
+  while (p_.positions[pos].inlined_at.valid()) pos = p_.positions[pos].inlined_at;
+  return p_.positions[pos].line != 0 && !ir::IsLibraryFile(p_.files[p_.positions[pos].file]);
+}
+
+ir::PosId CallCopier::InlinedAt(ir::PosId pos, ir::PosId site, bool action) {
+  if (!pos.valid() || !site.valid() || (action && IsOwn(pos))) return pos;
   auto it = inlined_.find({pos.index, site.index});
   if (it != inlined_.end()) return it->second;
   ir::Pos copy = p_.positions[pos];
-  copy.inlined_at = copy.inlined_at.valid() ? InlinedAt(copy.inlined_at, site) : site;
+  copy.inlined_at = copy.inlined_at.valid() ? InlinedAt(copy.inlined_at, site, false) : site;
   return inlined_[{pos.index, site.index}] = p_.positions.Add(std::move(copy));
 }
 

@@ -21,8 +21,9 @@ class CallCopier {
   std::vector<Value> Copy(Function& function, NodeId call, std::vector<NodeId>& nodes);
 
  private:
-  bool EndsPaths(const Function& callee) const;
-  ir::PosId InlinedAt(ir::PosId pos, ir::PosId site);
+  bool GivesAction(const Function& callee) const;
+  bool IsOwn(ir::PosId pos) const;
+  ir::PosId InlinedAt(ir::PosId pos, ir::PosId site, bool action);
 
   Program& p_;
   std::map<std::pair<uint32_t, uint32_t>, ir::PosId> inlined_;

@@ -33,7 +33,7 @@ class Defunctionaliser {
     FunId fun;
     size_t held;  // arguments
     core::ConId con;
-    ir::PosId pos;  // where one is made
+    ir::PosId pos;  // where the program's own code names it; or invalid
   };
   struct FunctionType {
     df::TypeId type;
@@ -129,11 +129,15 @@ class Defunctionaliser {
   }
 
   core::ConId Constructor(size_t type, FunId fun, size_t held, ir::PosId pos) {
-    auto [it, fresh] = constructors_.try_emplace({fun.index, held});
-    if (!fresh) return it->second;
     const Function& function = p_.functions[fun];
+    // Call paths tell where a function of the program's own code was named.
+    if (function.local || !p_.IsOwn(pos)) pos = {};
+    auto [it, fresh] = constructors_.try_emplace({fun.index, held, pos.index});
+    if (!fresh) return it->second;
     core::DataCon con;
+    const uint32_t same = same_[{fun.index, held}]++;
     std::string name = function.name;
+    if (same) name += fmt::format("'{}", same + 1);
     for (size_t i = 0; i < held; ++i) name += " _";
     con.name = Intern(name);
     con.tycon = types_[type].tycon;
@@ -174,7 +178,7 @@ class Defunctionaliser {
     for (; apply.done < types_[apply.type].closures.size(); ++apply.done) {
       const Closure closure = types_[apply.type].closures[apply.done];
       const Function function = p_.functions[apply.fun];
-      ir::PosId pos = p_.PosOf(p_.SpanOf(closure.pos), function.source_name);
+      const ir::PosId pos = closure.pos.valid() ? closure.pos : function.pos;
       Alt alt{core::AltKind::Con, closure.con, {}, {}, nullptr};
       llvm::SmallVector<Expr*, 4> args;
       for (size_t i = 0; i < closure.held; ++i) {
@@ -201,7 +205,8 @@ class Defunctionaliser {
   std::vector<FunctionType> types_;
   std::vector<Apply> applies_;
   llvm::DenseMap<uint32_t, size_t> type_of_;                              // by plain function type
-  std::map<std::pair<uint32_t, size_t>, core::ConId> constructors_;       // by function and arguments held
+  std::map<std::tuple<uint32_t, size_t, uint32_t>, core::ConId> constructors_;  // by function, arguments held, and place
+  std::map<std::pair<uint32_t, size_t>, uint32_t> same_;                  // constructors of that function with as many arguments
   std::map<std::pair<size_t, size_t>, size_t> apply_of_;                  // by type and number of arguments
 };
 

@@ -343,7 +343,7 @@ class Fusion {
       const Function& producer = p_.functions[pair.g];
       for (size_t i = 0; i < pair.inner.size(); ++i) params[producer.params[i].index] = pair.inner[i];
       Expr* match = expr;
-      expr = MapEnds(p_.Clone(producer.body, params, match->pos), match->type, [&](Expr* end) { return AtEnd(end, pair, match); });
+      expr = MapEnds(p_.Clone(producer.body, params, {match->pos}), match->type, [&](Expr* end) { return AtEnd(end, pair, match); });
     } else if (expr->kind == Kind::Var && expr->var == var) {
       expr = Call(pair.g, pair.inner, expr->pos);
     } else {

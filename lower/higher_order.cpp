@@ -110,17 +110,22 @@ class HigherOrder {
   static constexpr uint32_t kMaxNested = 20;    // copies of one function for such functions
   static constexpr size_t kMaxKey = 2000;
 
+  // The place of a name in the program, which call paths tell: copies for two such differ.
+  std::string PlaceKey(const Expr* name) const {
+    return !p_.functions[name->fun].local && p_.IsOwn(name->pos) ? fmt::format("@{}", name->pos.index) : "";
+  }
+
   // A function value that is known: its shape goes into the key, its variables into `holes`. `depth` becomes how deep
   // the functions in it stand.
   bool Known(const Expr* value, std::string& key, std::vector<VarId>& holes, int& depth) {
     int inside = 0;
     if (value->kind == Kind::Fun) {
-      key += fmt::format("f{}", value->fun.index);
+      key += fmt::format("f{}{}", value->fun.index, PlaceKey(value));
       return true;
     }
     if (value->kind != Kind::App || value->head->kind != Kind::Fun) return false;
     if (value->args.size() >= p_.functions[value->head->fun].params.size()) return false;
-    key += fmt::format("(f{}", value->head->fun.index);
+    key += fmt::format("(f{}{}", value->head->fun.index, PlaceKey(value->head));
     for (const Expr* arg : value->args) {
       key += ' ';
       if (arg->kind == Kind::Var) {

@@ -146,6 +146,7 @@ class Lifter {
     function.result = p_.ResultAfter(p_.vars[binding.var].type, function.params.size());
     function.pos = binding.value->pos;
     function.from_library = p_.functions[owner].from_library;
+    function.local = true;
     FunId id = p_.functions.Add(std::move(function));
     function_of_[binding.var.index] = id;
     return id;

@@ -30,6 +30,11 @@ constexpr Pass kPasses[] = {
      [](mono::Program& program, core::VarId entry, const LowerOptions& options) {
        return mono::Specialise(program, entry, options);
      }},
+    {"places", "actions of the library are done where the program's own code names them",
+     [](mono::Program& program, core::VarId, const LowerOptions&) {
+       mono::PlaceActions(program);
+       return true;
+     }},
     {"arity", "definitions get the parameters that their types show, where that loses no sharing",
      [](mono::Program& program, core::VarId, const LowerOptions&) {
        mono::SettleArities(program);

@@ -51,14 +51,20 @@ LineColumn Program::Locate(Span span) {
   return at;
 }
 
-ir::PosId Program::InlinedAt(ir::PosId pos, ir::PosId site) {
-  if (!pos.valid() || !site.valid()) return pos;
-  auto it = inlined_ids_.find({pos.index, site.index});
+ir::PosId Program::InlinedAt(ir::PosId pos, Inlining at) {
+  if (!pos.valid() || !at.site.valid() || (at.action && IsOwn(pos))) return pos;
+  auto it = inlined_ids_.find({pos.index, at.site.index});
   if (it != inlined_ids_.end()) return it->second;
   ir::Pos copy = positions[pos];
-  copy.inlined_at = copy.inlined_at.valid() ? InlinedAt(copy.inlined_at, site) : site;
+  copy.inlined_at = copy.inlined_at.valid() ? InlinedAt(copy.inlined_at, {at.site, false}) : at.site;
   spans_.push_back(SpanOf(pos));
-  return inlined_ids_[{pos.index, site.index}] = positions.Add(std::move(copy));
+  return inlined_ids_[{pos.index, at.site.index}] = positions.Add(std::move(copy));
+}
+
+bool Program::IsOwn(ir::PosId pos) const {
+  if (!pos.valid()) return false;
+  while (positions[pos].inlined_at.valid()) pos = positions[pos].inlined_at;
+  return positions[pos].line != 0 && !ir::IsLibraryFile(files[positions[pos].file]);
 }
 
 // The place in the user's program, rather than in the library function that was inlined there.
@@ -181,17 +187,25 @@ Expr* Program::CloneBody(const Function& function, llvm::SmallVectorImpl<VarId>&
     params.push_back(NewVar(vars[param].name, vars[param].type));
     fresh[param.index] = params.back();
   }
-  return Clone(function.body, fresh, EndsPaths(function.result, function.pos) ? ir::PosId() : site);
+  return Clone(function.body, fresh, {site, site.valid() && GivesAction(function.result)});
 }
 
-bool Program::EndsPaths(df::TypeId result, ir::PosId pos) {
+bool Program::GivesAction(df::TypeId type) {
   llvm::SmallVector<df::TypeId> params;
-  return BuiltinOf(SplitFun(result, params)) == df::Builtin::Action && pos.valid() && positions[pos].line != 0 &&
-         !ir::IsLibraryFile(files[positions[pos].file]);
+  return BuiltinOf(SplitFun(type, params)) == df::Builtin::Action;
 }
 
-Expr* Program::Clone(const Expr* expr, llvm::DenseMap<uint32_t, VarId>& substitution, ir::PosId site) {
-  Expr* copy = New(expr->kind, expr->type, InlinedAt(expr->pos, site));
+// Whether it is a function, or a partial application of one. Its places are told from its call on, and so is that of its name,
+// wherever it is when it is called.
+static bool IsFunctionValue(const Program& program, const Expr* expr) {
+  if (expr->kind == Kind::Lambda) return true;
+  const Expr* head = expr->kind == Kind::App ? expr->head : expr;
+  return head->kind == Kind::Fun && expr->args.size() < program.functions[head->fun].params.size();
+}
+
+Expr* Program::Clone(const Expr* expr, llvm::DenseMap<uint32_t, VarId>& substitution, Inlining at) {
+  const bool value = at.site.valid() && IsFunctionValue(*this, expr);
+  Expr* copy = New(expr->kind, expr->type, value ? expr->pos : InlinedAt(expr->pos, at));
   auto fresh = [&](VarId var) {
     if (!var.valid()) return var;
     VarId made = NewVar(vars[var].name, vars[var].type);
@@ -209,14 +223,14 @@ Expr* Program::Clone(const Expr* expr, llvm::DenseMap<uint32_t, VarId>& substitu
     copy->var = it == substitution.end() ? expr->var : it->second;
     return copy;
   }
-  for (const Expr* arg : expr->args) copy->args.push_back(Clone(arg, substitution, site));
+  for (const Expr* arg : expr->args) copy->args.push_back(Clone(arg, substitution, at));
   if (expr->kind == Kind::Case) {
-    copy->head = Clone(expr->head, substitution, site);
+    copy->head = Clone(expr->head, substitution, at);
     copy->var = fresh(expr->var);
     for (const Alt& alt : expr->alts) {
       Alt made{alt.kind, alt.con, {}, alt.constant, nullptr};
       for (VarId var : alt.vars) made.vars.push_back(fresh(var));
-      made.body = Clone(alt.body, substitution, site);
+      made.body = Clone(alt.body, substitution, at);
       copy->alts.push_back(std::move(made));
     }
     return copy;
@@ -225,10 +239,21 @@ Expr* Program::Clone(const Expr* expr, llvm::DenseMap<uint32_t, VarId>& substitu
   if (expr->kind == Kind::Let || expr->kind == Kind::Diff) {
     for (const Binding& binding : expr->bindings) copy->bindings.push_back({fresh(binding.var), nullptr});
     for (size_t i = 0; i < expr->bindings.size(); ++i)
-      copy->bindings[i].value = Clone(expr->bindings[i].value, substitution, site);
+      copy->bindings[i].value = Clone(expr->bindings[i].value, substitution, at);
   }
-  if (expr->head) copy->head = Clone(expr->head, substitution, site);
+  if (expr->head) copy->head = Clone(expr->head, substitution, value ? Inlining() : at);
+  if (expr->kind == Kind::App && copy->head->kind == Kind::Fun) copy->head->pos = copy->pos;
   return copy;
+}
+
+void Program::MoveTo(Expr* expr, Inlining at) {
+  if (!at.site.valid()) return;
+  const bool value = IsFunctionValue(*this, expr);
+  if (!value) expr->pos = InlinedAt(expr->pos, at);
+  ForEachChild(expr, [&](Expr* child) {
+    if (!value || child != expr->head) MoveTo(child, at);
+  });
+  if (expr->kind == Kind::App && expr->head->kind == Kind::Fun) expr->head->pos = expr->pos;
 }
 
 // ---------------------------------------------------------------- looking at trees

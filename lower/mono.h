@@ -91,9 +91,16 @@ struct Function {
   Expr* body = nullptr;
   ir::PosId pos;
   bool from_library = false;
+  bool local = false;       // it stood in another one, with or without a name
   // Of a result whose type has one constructor: the fields that everybody who calls it surely needs, a bit each
   // (copy_by_demand.cpp).
   uint32_t needed = 0;
+};
+
+// Where a body was inlined: the place of the call, and whether what was called gives an action.
+struct Inlining {
+  ir::PosId site;
+  bool action = false;
 };
 
 class Program {
@@ -133,12 +140,12 @@ class Program {
 
   // ---- places (places.cpp part of mono.cpp)
   ir::PosId PosOf(Span span, const std::string& function);
-  // The place `pos` of a body that was inlined at `site`.
-  ir::PosId InlinedAt(ir::PosId pos, ir::PosId site);
+  // The place `pos` of a body that was inlined. A place of the program's own in an action stays as it is: call paths end there, and
+  // whoever is the caller then need not have called it in the source (runtime/describe.cpp).
+  ir::PosId InlinedAt(ir::PosId pos, Inlining at);
+  bool IsOwn(ir::PosId pos) const;  // whether it, or what it was inlined to in the end, is the program's own
   Span SpanOf(ir::PosId pos) const;  // of the outermost call, for diagnostics
-  // Whether call paths end in a function with this result that stands there: an action of the user's, or what gives one
-  // (runtime/describe.cpp). When it is inlined no call is noted: whoever is the caller then need not have called it in the source.
-  bool EndsPaths(df::TypeId result, ir::PosId pos);
+  bool GivesAction(df::TypeId type);  // an action's type, or that of a function that gives one in the end
 
   // ---- types
   df::TypeId Repr(df::TypeId type);     // newtypes at the head replaced by what they hold
@@ -176,9 +183,11 @@ class Program {
   ir::ConstId Intern(ir::Constant constant);
   std::string UniqueName(const std::string& base);
 
-  // A copy with fresh variables for all that it binds; `substitution` says what its free variables become. If `site`
+  // A copy with fresh variables for all that it binds; `substitution` says what its free variables become. If the place in `at`
   // is valid the copy is inlined there.
-  Expr* Clone(const Expr* expr, llvm::DenseMap<uint32_t, VarId>& substitution, ir::PosId site = {});
+  Expr* Clone(const Expr* expr, llvm::DenseMap<uint32_t, VarId>& substitution, Inlining at = {});
+  // The same of the expression itself, a lambda's body: its places become those of a body that was inlined.
+  void MoveTo(Expr* expr, Inlining at);
   // A copy of the function's body, of new parameters, which are appended to `params`.
   Expr* CloneBody(const Function& function, llvm::SmallVectorImpl<VarId>& params, ir::PosId site);
   // Gives back the memory of nodes that no function's body has any more: a pass leaves behind what it replaces. The others move,
@@ -253,6 +262,7 @@ void Dump(const Program& program, llvm::raw_ostream& out);
 
 // ---- the passes, in order
 bool Specialise(Program& program, core::VarId entry, const LowerOptions& options);
+void PlaceActions(Program& program);
 void SettleArities(Program& program);
 bool PrepareMain(Program& program);
 void Simplify(Program& program, const LowerOptions& options);

@@ -56,7 +56,7 @@ Expr* Simplifier::CopyAtom(const Expr* atom) {
 
 Expr* Simplifier::Simplify(Expr* expr) {
   switch (expr->kind) {
-    case Kind::Var: return SimplifyVar(expr);
+    case Kind::Var: return SimplifyVar(expr, false);
     case Kind::Fun: {
       const Function& function = p_.functions[expr->fun];
       // `undefined` and its like fail where they are used: at any level, since that place is what the error shows.
@@ -64,7 +64,7 @@ Expr* Simplifier::Simplify(Expr* expr) {
           function.body->op == ir::Op::Fail && function.body->args[0]->kind == Kind::Const) {
         changed_ = true;
         llvm::DenseMap<uint32_t, VarId> none;
-        return p_.Clone(function.body, none, expr->pos);
+        return p_.Clone(function.body, none, {expr->pos});
       }
       // A constant of the program that is one literal, or a constructor without fields: as a variable of main, which each function on
       // the way to its uses would be given, it costs more than it is.
@@ -95,7 +95,11 @@ Expr* Simplifier::Simplify(Expr* expr) {
           return Apply(Simplify(lambda->head), llvm::ArrayRef(args).drop_front(taken), expr->type, expr->pos);
         });
       }
-      return Apply(Simplify(expr->head), args, expr->type, expr->pos);
+      const bool named = expr->head->kind == Kind::Var;
+      Expr* head = named ? SimplifyVar(expr->head, true) : Simplify(expr->head);
+      if (named && head->kind == Kind::Lambda && args.size() >= head->params.size())
+        p_.MoveTo(head->head, {expr->pos, p_.GivesAction(head->head->type)});
+      return Apply(head, args, expr->type, expr->pos);
     }
     case Kind::Lambda: expr->head = Simplify(expr->head); return expr;
     case Kind::Let: return SimplifyLet(expr);
@@ -109,18 +113,28 @@ Expr* Simplifier::Simplify(Expr* expr) {
   return expr;
 }
 
-Expr* Simplifier::SimplifyVar(Expr* expr) {
+// A function value that is called at `pos`. One of the program's that was handed over is called by its name there, which call paths tell
+// beside the place of the call (runtime/describe.cpp); one that stood in another function has its place already.
+void Simplifier::SetCallPlace(Expr* value, ir::PosId pos) {
+  Expr* head = value->kind == Kind::App ? value->head : value;
+  if (head->kind == Kind::Fun && !p_.functions[head->fun].local && p_.IsOwn(value->pos)) pos = p_.InlinedAt(value->pos, {pos});
+  head->pos = value->pos = pos;
+}
+
+// `called`: it is the function in an application.
+Expr* Simplifier::SimplifyVar(Expr* expr, bool called) {
+  Expr* value = nullptr;
   if (auto it = atoms_.find(expr->var.index); it != atoms_.end()) {
-    Expr* copy = CopyAtom(it->second);
-    if (copy->kind != Kind::Const) copy->pos = expr->pos;
-    return copy;
+    value = CopyAtom(it->second);
+    const bool function = value->kind != Kind::Const && p_.IsFunction(value->type);
+    if (value->kind != Kind::Const && (!function || value->kind == Kind::Var)) value->pos = expr->pos;
+  } else if (auto once = once_.find(expr->var.index); once != once_.end()) {
+    value = once->second;
+    once_.erase(once);
   }
-  if (auto it = once_.find(expr->var.index); it != once_.end()) {
-    Expr* value = it->second;
-    once_.erase(it);
-    return value;
-  }
-  return expr;
+  if (!value) return expr;
+  if (called && p_.IsFunction(value->type) && (value->kind == Kind::Fun || value->kind == Kind::App)) SetCallPlace(value, expr->pos);
+  return value;
 }
 
 Expr* Simplifier::SimplifyLet(Expr* expr) {
@@ -325,6 +339,8 @@ Expr* Simplifier::ApplyToLiteral(FunId fun, llvm::ArrayRef<Expr*> args, ir::PosI
 // head args, all simplified.
 Expr* Simplifier::Apply(Expr* head, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos) {
   if (args.empty()) return head;
+  // A known function is called where it is named.
+  if ((head->kind == Kind::App ? head->head : head)->kind == Kind::Fun) pos = head->pos;
   switch (head->kind) {
     case Kind::App: {
       llvm::SmallVector<Expr*, 4> all(head->args.begin(), head->args.end());
@@ -369,8 +385,8 @@ Expr* Simplifier::Apply(Expr* head, llvm::ArrayRef<Expr*> args, df::TypeId type,
       if (it == lambdas_.end() || growth_ > kGrowth) break;
       growth_ += kSmall;
       llvm::DenseMap<uint32_t, VarId> fresh;
-      const Expr* body = it->second->head;
-      Expr* copy = p_.Clone(it->second, fresh, p_.EndsPaths(body->type, body->pos) ? ir::PosId() : pos);
+      Expr* copy = p_.Clone(it->second, fresh);
+      if (args.size() >= copy->params.size()) p_.MoveTo(copy->head, {head->pos, p_.GivesAction(copy->head->type)});
       return Beta(copy->params, copy->head, args, type, pos);
     }
     case Kind::Fun: {

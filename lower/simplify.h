@@ -40,7 +40,8 @@ class Simplifier {
   Uses UsesOf(VarId var) const;
 
   Expr* Simplify(Expr* expr);
-  Expr* SimplifyVar(Expr* expr);
+  Expr* SimplifyVar(Expr* expr, bool called);
+  void SetCallPlace(Expr* value, ir::PosId pos);
   Expr* SimplifyLet(Expr* expr);
   using Body = llvm::function_ref<Expr*()>;
   Expr* Bind(VarId var, Expr* value, ir::PosId pos, Body body);

@@ -103,7 +103,11 @@ class Describer {
       const ir::Site& site = graph_.sites[entry.site];
       const size_t first = lines_.size();
       AddPlace("called at", site.pos, ScopeName(site.caller), 1);
-      lines_[first].body = site.kind == ir::SiteKind::Delay && StandsAt(site.pos, graph_.scopes[site.callee].pos);
+      if (site.kind != ir::SiteKind::Delay || !StandsAt(site.pos, graph_.scopes[site.callee].pos)) return;
+      // What it was inlined to before it became a Delay is told with what is computed late.
+      ir::PosId pos = graph_.scopes[site.callee].pos;
+      for (size_t i = first; i < lines_.size() && graph_.positions.Contains(pos); ++i, pos = graph_.positions[pos].inlined_at)
+        lines_[i].body = true;
     } else if (entry.iteration > 0) {
       // It is the loop from which the call before it was made.
       bool library = !lines_.empty() && lines_.back().library;
@@ -175,51 +179,36 @@ class Describer {
     if (gap_ != SIZE_MAX) gap_ -= known;
   }
 
-  // Leaves out what is no call of the user's code.
+  // Leaves out what is no call of the user's code by the user's code.
   void Fold() {
     if (std::all_of(lines_.begin(), lines_.end(), [](const Line& line) { return line.library; })) return;
-    // The library's function that was called: the outermost before what is not the library's. Behind a bind are calls of
-    // what was bound before.
-    size_t called = SIZE_MAX;
-    for (size_t i = 0; i < lines_.size() && lines_[i].library && !lines_[i].made(); ++i) {
-      if (lines_[i].place.empty()) continue;
-      if (lines_[i].function == ">>=" || lines_[i].function == ">>") break;
-      called = i;
-    }
     std::vector<Line> kept;
-    bool by_user = false;  // a call of the user's is among them
+    bool library = true;  // the line before is the library's: what follows is the place of a call of the library
     size_t gap = gap_;
     for (size_t i = 0, end; i < lines_.size(); i = end) {
       for (end = i + 1; end < lines_.size() && lines_[end].inlined && end != gap_;) ++end;
-      if (i == gap_) gap = kept.size();
-      std::vector<Line> shown;
+      if (i == gap_) {
+        gap = kept.size();
+        library = false;
+      }
       for (size_t k = i; k < end; ++k) {
-        Line& line = lines_[k];
-        if (line.library) {
-          if (k != called) continue;
-          line.what = "at";
-        } else {
-          if (line.made() && by_user) continue;
-          const Line* before = !shown.empty() ? &shown.back() : !kept.empty() ? &kept.back() : nullptr;
-          if (line.whole && before && before->function == line.function) continue;
-          by_user = true;
+        const Line& line = lines_[k];
+        if (line.made()) continue;
+        // What an expression of a function computes late it computes in the function: nothing was called, whether the compiler
+        // delays it or not.
+        if (line.body && !kept.empty() && k != gap_) {
+          kept.back().calls += k == i;
+          continue;
         }
-        shown.push_back(line);
+        const bool called = !library || kept.empty();
+        library = line.library;
+        if (library || !called) continue;
+        if (line.whole && !kept.empty() && kept.back().function == line.function) continue;
+        kept.push_back(line);
       }
-      // What an expression of a function computes late it computes in the function: nothing was called, whether the compiler
-      // delays it or not.
-      if (lines_[i].body && i != gap && !kept.empty() && !shown.empty() && kept.back().function == shown.back().function) {
-        kept.back().calls += 1;
-        continue;
-      }
-      // A step within the library, at the place of the user's that the step before has told.
-      bool hidden = lines_[i].library || lines_[i].made();
-      bool told = hidden && i != gap && kept.size() >= shown.size() &&
-                  std::equal(shown.rbegin(), shown.rend(), kept.rbegin(),
-                             [](const Line& a, const Line& b) { return a.place == b.place; });
-      if (told && !shown.empty()) kept.back().calls += 1;
-      else kept.insert(kept.end(), shown.begin(), shown.end());
     }
+    if (kept.empty()) return;
+    kept[0].what = "at";
     if (gap_ >= lines_.size() && gap_ != SIZE_MAX) gap = kept.size();
     gap_ = gap;
     lines_ = std::move(kept);

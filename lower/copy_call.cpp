@@ -79,6 +79,7 @@ ir::PosId CallCopier::InlinedAt(ir::PosId pos, ir::PosId site, bool action) {
   if (it != inlined_.end()) return it->second;
   ir::Pos copy = p_.positions[pos];
   copy.inlined_at = copy.inlined_at.valid() ? InlinedAt(copy.inlined_at, site, false) : site;
+  if (copy.given.valid()) copy.given = InlinedAt(copy.given, site, false);
   return inlined_[{pos.index, site.index}] = p_.positions.Add(std::move(copy));
 }
 

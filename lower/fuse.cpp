@@ -171,7 +171,8 @@ class Fusion {
     Expr* inner = call->args[taken];
     FunId fused = Fused(call->head->fun, taken, inner->head->fun);
     if (!fused.valid()) return false;
-    call->head = p_.NewFun(fused, call->head->type, call->head->pos);
+    call->pos = p_.WithGiven(call->pos, inner->pos);
+    call->head = p_.NewFun(fused, call->head->type, call->pos);
     call->args.erase(call->args.begin() + static_cast<std::ptrdiff_t>(taken));
     call->args.append(inner->args.begin(), inner->args.end());
     return true;
@@ -343,9 +344,9 @@ class Fusion {
       const Function& producer = p_.functions[pair.g];
       for (size_t i = 0; i < pair.inner.size(); ++i) params[producer.params[i].index] = pair.inner[i];
       Expr* match = expr;
-      expr = MapEnds(p_.Clone(producer.body, params, {match->pos}), match->type, [&](Expr* end) { return AtEnd(end, pair, match); });
+      expr = MapEnds(p_.Clone(producer.body, params, {p_.GiverPos()}), match->type, [&](Expr* end) { return AtEnd(end, pair, match); });
     } else if (expr->kind == Kind::Var && expr->var == var) {
-      expr = Call(pair.g, pair.inner, expr->pos);
+      expr = Call(pair.g, pair.inner, p_.GiverPos());
     } else {
       ForEachChild(expr, [&](Expr*& child) { PutProducer(child, pair); });
     }
@@ -375,7 +376,8 @@ class Fusion {
       known->head = expr;
       return known;
     }
-    Expr* call = Call(pair.f, pair.outer, match->pos);
+    // In the source f is in the middle of that call already.
+    Expr* call = Call(pair.f, pair.outer, p_.PosOf({}, "fused call"));
     call->args[pair.taken] = expr;
     return call;
   }

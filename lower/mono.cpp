@@ -57,8 +57,27 @@ ir::PosId Program::InlinedAt(ir::PosId pos, Inlining at) {
   if (it != inlined_ids_.end()) return it->second;
   ir::Pos copy = positions[pos];
   copy.inlined_at = copy.inlined_at.valid() ? InlinedAt(copy.inlined_at, {at.site, false}) : at.site;
+  if (copy.given.valid()) copy.given = InlinedAt(copy.given, {at.site, false});
   spans_.push_back(SpanOf(pos));
   return inlined_ids_[{pos.index, at.site.index}] = positions.Add(std::move(copy));
+}
+
+ir::PosId Program::WithGiven(ir::PosId call, ir::PosId given) {
+  if (!call.valid() || !given.valid()) return call;
+  auto [it, fresh] = given_ids_.try_emplace({call.index, given.index});
+  if (!fresh) return it->second;
+  ir::Pos copy = positions[call];
+  copy.given = given;
+  spans_.push_back(SpanOf(call));
+  return it->second = positions.Add(std::move(copy));
+}
+
+ir::PosId Program::GiverPos() {
+  if (giver_.valid()) return giver_;
+  ir::Pos pos;
+  pos.giver = true;
+  spans_.push_back({});
+  return giver_ = positions.Add(std::move(pos));
 }
 
 bool Program::IsOwn(ir::PosId pos) const {
@@ -70,8 +89,10 @@ bool Program::IsOwn(ir::PosId pos) const {
 // The place in the user's program, rather than in the library function that was inlined there.
 Span Program::SpanOf(ir::PosId pos) const {
   if (!pos.valid()) return {};
-  while (positions[pos].inlined_at.valid()) pos = positions[pos].inlined_at;
-  return spans_[pos.index];
+  ir::PosId known = pos;
+  for (; pos.valid(); pos = positions[pos].inlined_at)
+    if (!positions[pos].giver) known = pos;
+  return spans_[known.index];
 }
 
 // ---------------------------------------------------------------- building

@@ -59,12 +59,13 @@ Expr* Simplifier::Simplify(Expr* expr) {
     case Kind::Var: return SimplifyVar(expr, false);
     case Kind::Fun: {
       const Function& function = p_.functions[expr->fun];
-      // `undefined` and its like fail where they are used: at any level, since that place is what the error shows.
+      // `undefined` and its like fail where they are used: at any level, since that place is what the error shows. The path of a
+      // constant of the program's own ends at that constant.
       if (function.params.empty() && expr->fun != p_.main && function.body && function.body->kind == Kind::Op &&
           function.body->op == ir::Op::Fail && function.body->args[0]->kind == Kind::Const) {
         changed_ = true;
         llvm::DenseMap<uint32_t, VarId> none;
-        return p_.Clone(function.body, none, {expr->pos});
+        return p_.Clone(function.body, none, {function.from_library ? expr->pos : ir::PosId()});
       }
       // A constant of the program that is one literal, or a constructor without fields: as a variable of main, which each function on
       // the way to its uses would be given, it costs more than it is.

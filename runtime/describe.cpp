@@ -39,8 +39,8 @@ struct Line {
   uint64_t calls = 0;
   bool library = false;
   bool inlined = false;  // the place to which the line before was inlined
+  bool loop = false;     // tail calls, which have no place
   bool whole = false;    // `main` itself, which the root begins with
-  bool body = false;     // a Delay of an expression: what is computed late stands where the Delay does
 
   // A name that no program can have: an apply function, by which closures are called.
   bool made() const { return function.find(' ') != std::string::npos; }
@@ -69,7 +69,10 @@ class Describer {
 
   // Whether the lines from `first` on, which stand in `scope`, are the last that are known: an action's.
   bool Ends(size_t first, ir::ScopeId scope) const {
-    if (actions_.empty() || !graph_.scopes.Contains(scope) || !actions_[FunctionOf(scope).index]) return false;
+    if (givers_ > 0 || actions_.empty() || !graph_.scopes.Contains(scope) || !actions_[FunctionOf(scope).index]) return false;
+    return own_body_ || HasOwn(first);
+  }
+  bool HasOwn(size_t first) const {
     return std::any_of(lines_.begin() + static_cast<std::ptrdiff_t>(first), lines_.end(),
                        [](const Line& line) { return !line.library && !line.made() && line.place != kUnknown && !line.place.empty(); });
   }
@@ -79,6 +82,7 @@ class Describer {
   void AddPlace(const char* what, ir::PosId pos, const std::string& function, uint64_t calls) {
     // A chain as long as the table would be a circle.
     for (uint32_t n = 0; n <= graph_.positions.size(); ++n) {
+      if (Resolve(&pos), !pos.valid() && n > 0) return;
       Line line{what, kUnknown, function, calls};
       if (graph_.positions.Contains(pos)) {
         const ir::Pos& p = graph_.positions[pos];
@@ -98,21 +102,43 @@ class Describer {
     }
   }
 
+  // Where the code came from a function that gave its result to the one it stands in (ir::Pos), from which of its callers on.
+  void Resolve(ir::PosId* pos) {
+    for (uint32_t n = 0; n <= graph_.positions.size() && graph_.positions.Contains(*pos); ++n) {
+      const ir::Pos& p = graph_.positions[*pos];
+      if (p.giver) {
+        ++givers_;
+        *pos = p.inlined_at;
+      } else if (givers_ > 0 && p.given.valid()) {
+        --givers_;
+        *pos = p.given;
+      } else {
+        return;
+      }
+    }
+  }
+
   void AddEntry(const PathEntry& entry) {
+    own_body_ = false;
     if (graph_.sites.Contains(entry.site)) {
       const ir::Site& site = graph_.sites[entry.site];
-      const size_t first = lines_.size();
-      AddPlace("called at", site.pos, ScopeName(site.caller), 1);
-      if (site.kind != ir::SiteKind::Delay || !StandsAt(site.pos, graph_.scopes[site.callee].pos)) return;
-      // What it was inlined to before it became a Delay is told with what is computed late.
-      ir::PosId pos = graph_.scopes[site.callee].pos;
-      for (size_t i = first; i < lines_.size() && graph_.positions.Contains(pos); ++i, pos = graph_.positions[pos].inlined_at)
-        lines_[i].body = true;
-    } else if (entry.iteration > 0) {
-      // It is the loop from which the call before it was made.
-      bool library = !lines_.empty() && lines_.back().library;
+      ir::PosId pos = site.pos;
+      // What an expression of a function computes late it computes in the function: nothing was called, whether the compiler
+      // delays it or not. What it was inlined to before it became a Delay was told with what it computes.
+      if (site.kind == ir::SiteKind::Delay && HasOwn(0)) {
+        const Told told = Behind(pos, graph_.scopes[site.callee].pos);
+        own_body_ = told.own;
+        if (told.all) pos = told.rest;
+        if (!pos.valid()) return;
+      }
+      AddPlace("called at", pos, ScopeName(site.caller), 1);
+    } else if (entry.iteration > 0 && givers_ == 0) {
+      // It is the loop from which the call before it was made: where that stands says whose, and what the source calls it.
+      const Line before = lines_.empty() ? Line{} : lines_.back();
       lines_.push_back({fmt::format("after {} tail call{}", Thousands(entry.iteration), entry.iteration == 1 ? "" : "s"),
-                        "", ScopeName(entry.loop), 1, library});
+                        "", before.function.empty() || before.made() ? ScopeName(entry.loop) : before.function, 1,
+                        before.library || before.made()});
+      lines_.back().loop = true;
     }
   }
 
@@ -161,6 +187,28 @@ class Describer {
   }
 
  private:
+  struct Told {
+    bool all = false;  // one chain of places begins with the other
+    bool own = false;  // that one has places of the program's own
+    ir::PosId rest;    // what the one has behind it
+  };
+  Told Behind(ir::PosId chain, ir::PosId begin) const {
+    Told ends;
+    bool known = false;
+    for (uint32_t n = 0; n <= graph_.positions.size() && graph_.positions.Contains(begin); ++n) {
+      if (!graph_.positions.Contains(chain)) return {};
+      const ir::Pos &a = graph_.positions[chain], &b = graph_.positions[begin];
+      if (a.file != b.file || a.line != b.line || a.column != b.column) return {};
+      known |= a.line != 0;
+      ends.own |= a.line != 0 && a.file < graph_.files.size() && !ir::IsLibraryFile(graph_.files[a.file]);
+      chain = a.inlined_at;
+      begin = b.inlined_at;
+    }
+    if (!known) return {};
+    ends.all = true;
+    ends.rest = chain;
+    return ends;
+  }
   bool StandsAt(ir::PosId pos, ir::PosId other) const {
     if (!graph_.positions.Contains(pos) || !graph_.positions.Contains(other)) return false;
     const ir::Pos &a = graph_.positions[pos], &b = graph_.positions[other];
@@ -193,13 +241,7 @@ class Describer {
       }
       for (size_t k = i; k < end; ++k) {
         const Line& line = lines_[k];
-        if (line.made()) continue;
-        // What an expression of a function computes late it computes in the function: nothing was called, whether the compiler
-        // delays it or not.
-        if (line.body && !kept.empty() && k != gap_) {
-          kept.back().calls += k == i;
-          continue;
-        }
+        if (line.made() || (line.loop && kept.empty())) continue;
         const bool called = !library || kept.empty();
         library = line.library;
         if (library || !called) continue;
@@ -217,6 +259,8 @@ class Describer {
   const ir::Graph& graph_;
   std::vector<bool> actions_;  // by scope: whether it is a function that gives an action; empty if none does
   std::vector<Line> lines_;
+  bool own_body_ = false;  // the entry was a Delay of an expression of the program's own
+  uint32_t givers_ = 0;    // calls whose `given` the path has still to meet
   size_t gap_ = SIZE_MAX;  // index of the first line after what was left out
   uint64_t missing_ = 0;
 };

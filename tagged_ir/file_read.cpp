@@ -73,6 +73,7 @@ class Reader {
   bool ReadTables(const onnx::NodeProto& start);
   bool ReadTypes(const Attribute* table);
   bool ReadPositions(const Attribute* table);
+  bool ReadGivenPositions(const Attribute* table);
   bool ReadScopes(const Attribute* table);
   bool ReadSites(const Attribute* table);
   bool ReadPorts(const Attribute* table, const char* name, std::vector<Port>* ports);
@@ -169,6 +170,16 @@ bool Reader::ReadPositions(const Attribute* table) {
   return true;
 }
 
+bool Reader::ReadGivenPositions(const Attribute* table) {
+  for (Numbers row(table); !row.empty();) {
+    PosId pos, given;
+    if (!row.Take(&pos.index) || !row.Take(&given.index, true) || !g.positions.Contains(pos)) return Fail("bad table `{}`", kPosGivenTable);
+    g.positions[pos].given = given;
+    g.positions[pos].giver = !given.valid();
+  }
+  return true;
+}
+
 bool Reader::ReadScopes(const Attribute* table) {
   for (Numbers row(table); !row.empty();) {
     Scope scope;
@@ -207,10 +218,10 @@ bool Reader::ReadPorts(const Attribute* table, const char* name, std::vector<Por
 
 bool Reader::ReadTables(const onnx::NodeProto& start) {
   const Attribute *files = nullptr, *types = nullptr, *positions = nullptr, *scopes = nullptr,
-                  *sites = nullptr, *nodes = nullptr, *inputs = nullptr, *results = nullptr;
+                  *sites = nullptr, *nodes = nullptr, *given = nullptr, *inputs = nullptr, *results = nullptr;
   const std::pair<const char*, const Attribute**> tables[] = {
       {kStrings, &strings_},   {kFileTable, &files},   {kTypeTable, &types},
-      {kPosTable, &positions}, {kScopeTable, &scopes}, {kSiteTable, &sites},
+      {kPosTable, &positions}, {kPosGivenTable, &given}, {kScopeTable, &scopes}, {kSiteTable, &sites},
       {kNodeTable, &nodes},    {kInputTable, &inputs}, {kResultTable, &results}};
   const std::pair<const char*, bool*> flags[] = {{kAction, &g.action}, {kDemanded, &g.demanded}};
   for (const Attribute& attribute : start.attribute()) {
@@ -230,7 +241,7 @@ bool Reader::ReadTables(const onnx::NodeProto& start) {
   Numbers file_row(files);
   while (!file_row.empty())
     if (!TakeString(&file_row, &g.files.emplace_back())) return Fail("bad file {}", g.files.size() - 1);
-  return ReadTypes(types) && ReadPositions(positions) && ReadScopes(scopes) && ReadSites(sites) &&
+  return ReadTypes(types) && ReadPositions(positions) && ReadGivenPositions(given) && ReadScopes(scopes) && ReadSites(sites) &&
          ReadPorts(inputs, "input", &g.graph_inputs) && ReadPorts(results, "result", &g.graph_results);
 }
 

@@ -78,7 +78,7 @@ std::vector<NodeId> Writer::DepthFirstOrder() const {
 }
 
 void Writer::WriteTables(onnx::NodeProto* start) {
-  std::vector<int64_t> files, types, positions, scopes, sites, inputs, results;
+  std::vector<int64_t> files, types, positions, given, scopes, sites, inputs, results;
   for (const std::string& name : g.files) files.push_back(String(name));
   for (uint32_t i = static_cast<uint32_t>(TypeKind::Data); i < g.types.size(); ++i) {
     const Type& type = g.types[TypeId(i)];
@@ -96,6 +96,8 @@ void Writer::WriteTables(onnx::NodeProto* start) {
   for (const Pos& p : g.positions)
     positions.insert(positions.end(),
                      {p.file, p.line, p.column, String(p.function), Handle(p.inlined_at.index)});
+  for (uint32_t i = 0; i < g.positions.size(); ++i)
+    if (const Pos& p = g.positions[PosId(i)]; p.giver || p.given.valid()) given.insert(given.end(), {i, Handle(p.given.index)});
   for (const Scope& s : g.scopes)
     scopes.insert(scopes.end(), {static_cast<int64_t>(s.kind), String(s.name), Handle(s.parent.index),
                                  Handle(s.pos.index)});
@@ -119,6 +121,7 @@ void Writer::WriteTables(onnx::NodeProto* start) {
   AddInts(start, kFileTable, files);
   AddInts(start, kTypeTable, types);
   AddInts(start, kPosTable, positions);
+  AddInts(start, kPosGivenTable, given);
   AddInts(start, kScopeTable, scopes);
   AddInts(start, kSiteTable, sites);
   AddInts(start, kNodeTable, nodes);

@@ -83,12 +83,17 @@ class TypeTable {
 
 // Where something comes from. `function` is the source function's name, `inlined_at` the place of the call
 // that was inlined away, if it was: backtraces show that call as if it were still there.
+//
+// A function that takes apart what another one builds may have become one with it (lower/fuse.cpp). The code that came from the builder
+// is inlined at a position that is nothing but `giver`: whoever called the one function is, for that code, at `given` of the call's place.
 struct Pos {
   uint32_t file = 0;  // index into Graph::files
   uint32_t line = 0;  // from 1; 0: unknown
   uint32_t column = 0;
   std::string function;
   PosId inlined_at;
+  PosId given;         // of a call of such a function: the place of the call whose result it was given
+  bool giver = false;  // with line 0 and no function
 };
 
 // ---------------------------------------------------------------- scopes and call sites

@@ -150,6 +150,8 @@ std::string Printer::PosText(PosId pos, const std::string& function) const {
     if (p.file != 0) text += fmt::format("{}:", p.file);
     text += fmt::format("{}:{}", p.line, p.column);
     if (p.function != function) text += " in " + NameText(p.function);
+    if (p.giver) text += " giver";
+    if (p.given.valid()) text += " given (" + PosText(p.given, function) + " )";
     pos = p.inlined_at;
   }
   return text;

@@ -135,7 +135,7 @@ class Parser {
   llvm::StringMap<ScopeId> scopes_;
   std::vector<std::pair<ScopeId, Token>> parents_;
   std::vector<PendingNode> nodes_;
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t, std::string, uint32_t>, PosId> positions_;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, std::string, uint32_t, uint32_t, bool>, PosId> positions_;
   std::map<std::tuple<uint32_t, int64_t, std::string>, ConstId> constants_;
 };
 
@@ -206,6 +206,12 @@ bool Parser::Position(const std::string& function, PosId* pos) {
     p.function = function;
     Advance();
     if (Accept("in") && !Name(&p.function)) return false;
+    p.giver = Accept("giver");
+    if (Accept("given")) {
+      if (!Accept("(")) return Fail("`(` expected");
+      if (!Position(function, &p.given)) return false;
+      if (!Accept(")")) return Fail("`)` expected");
+    }
     chain.push_back(std::move(p));
     if (!Accept("at")) break;
     if (token_.kind != Tok::Position) return Fail("a position expected");
@@ -214,7 +220,7 @@ bool Parser::Position(const std::string& function, PosId* pos) {
   for (size_t i = chain.size(); i-- > 0;) {
     Pos& p = chain[i];
     p.inlined_at = outer;
-    auto [it, is_new] = positions_.try_emplace({p.file, p.line, p.column, p.function, outer.index}, PosId());
+    auto [it, is_new] = positions_.try_emplace({p.file, p.line, p.column, p.function, outer.index, p.given.index, p.giver}, PosId());
     if (is_new) it->second = g.positions.Add(std::move(p));
     outer = it->second;
   }

@@ -97,20 +97,29 @@ bool Verifier::CheckPositions() {
     if (!IsUtf8(pos.function)) return Fail("position {}: its function's name is not UTF-8", i);
     if (pos.inlined_at.valid() && !g.positions.Contains(pos.inlined_at))
       return Fail("position {}: inlined at position {}, which does not exist", i, pos.inlined_at.index);
+    if (pos.given.valid() && !g.positions.Contains(pos.given))
+      return Fail("position {}: given the result at position {}, which does not exist", i, pos.given.index);
+    if (pos.giver && pos.line != 0) return Fail("position {}: a giver has no line", i);
   }
-  // Chains of inlined-at end. done[i]: a chain from i is known to end; path: the chain that is being walked.
-  std::vector<uint8_t> done(count, 0);
-  std::vector<uint32_t> path;
+  // What positions refer to ends. seen[i]: 1 while what i refers to is looked at, 2 afterwards.
+  std::vector<uint8_t> seen(count, 0);
+  std::vector<uint32_t> open;
   for (uint32_t i = 0; i < count; ++i) {
-    uint32_t at = i;
-    while (at != UINT32_MAX && done[at] == 0) {
-      done[at] = 1;
-      path.push_back(at);
-      at = g.positions[PosId(at)].inlined_at.index;
+    if (seen[i] == 0) open.push_back(i);
+    while (!open.empty()) {
+      const uint32_t at = open.back();
+      if (seen[at] != 0) {
+        seen[at] = 2;
+        open.pop_back();
+        continue;
+      }
+      seen[at] = 1;
+      for (PosId next : {g.positions[PosId(at)].inlined_at, g.positions[PosId(at)].given}) {
+        if (!next.valid() || seen[next.index] == 2) continue;
+        if (seen[next.index] == 1) return Fail("position {} is inlined into itself", next.index);
+        open.push_back(next.index);
+      }
     }
-    if (at != UINT32_MAX && done[at] == 1) return Fail("position {} is inlined into itself", at);
-    for (uint32_t p : path) done[p] = 2;
-    path.clear();
   }
   return true;
 }

@@ -6,11 +6,9 @@
 //     ... 9,980 more calls ...
 //     called at fact.df:9:8 in `main`
 //
-// The path is told in the user's terms. Of the calls within the library the one that the user's code made is shown, and
-// only where the failure is; what lies between two places of the user's (`>>=`, `map`, an apply function) is left out.
-//
-// The path ends at the first place of the user's that stands in an action. An action goes on by calling what comes after it
-// (docs/io.md), so what the tag has behind that place are, besides its callers, actions that were done before it.
+// The path is told in the user's terms (docs/call-paths.md): the place of the user's that failed, then the calls of the user's
+// functions by the user's. What the library calls is left out, and where it is called. The path ends at the first place of the user's
+// that stands in an action.
 #include <fmt/format.h>
 
 #include <algorithm>

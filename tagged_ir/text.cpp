@@ -78,7 +78,9 @@ class Printer {
   std::string TypeText(PortType type) const;
   std::string ScopeText(ScopeId id) const;
   std::string EdgeText(Edge edge) const;
-  std::string PosText(PosId pos, const std::string& function) const;
+  std::string PosText(PosId pos, const std::string& function, llvm::ArrayRef<PosId> outer = {}) const;
+  mutable uint32_t nested_ = 0;  // places in places; beyond some the graph is not valid
+
   std::string FunctionOf(ScopeId id) const;
 
   const Graph& g;
@@ -140,18 +142,28 @@ std::string Printer::FunctionOf(ScopeId id) const {
   return g.positions.Contains(scope.pos) ? g.positions[scope.pos].function : scope.name;
 }
 
-std::string Printer::PosText(PosId pos, const std::string& function) const {
+// `outer`: the places that what it is given to stands in, from the next one on. A chain that comes to one of them goes on with its number.
+std::string Printer::PosText(PosId pos, const std::string& function, llvm::ArrayRef<PosId> outer) const {
   std::string text;
   if (!options_.positions) return text;
   // A chain longer than the table would be a circle.
   for (uint32_t steps = 0; g.positions.Contains(pos) && steps < g.positions.size(); ++steps) {
+    text += steps == 0 ? " " : " at ";
+    if (const PosId* found = llvm::find(outer, pos); found != outer.end()) return text + fmt::format("{}", found - outer.begin() + 1);
     const Pos& p = g.positions[pos];
-    text += steps == 0 ? " @" : " at @";
+    text += "@";
     if (p.file != 0) text += fmt::format("{}:", p.file);
     text += fmt::format("{}:{}", p.line, p.column);
-    if (p.function != function) text += " in " + NameText(p.function);
     if (p.giver) text += " giver";
-    if (p.given.valid()) text += " given (" + PosText(p.given, function) + " )";
+    else if (p.function != function) text += " in " + NameText(p.function);
+    if (p.given.valid() && nested_ < text::kMostNested) {
+      ++nested_;
+      llvm::SmallVector<PosId, 8> behind;
+      for (PosId at = p.inlined_at; g.positions.Contains(at) && behind.size() < g.positions.size(); at = g.positions[at].inlined_at)
+        behind.push_back(at);
+      text += " given (" + PosText(p.given, function, behind) + " )";
+      --nested_;
+    }
     pos = p.inlined_at;
   }
   return text;

@@ -18,6 +18,9 @@ inline bool IsNameChar(char c) {
          c == '~';
 }
 
+// Places in places, of positions.
+inline constexpr uint32_t kMostNested = 100;
+
 // Words that mean something where a name could stand, and so are quoted as names.
 inline bool IsReserved(std::string_view word) {
   return word == "lazy" || word == "strict" || word == "in" || word == "at";

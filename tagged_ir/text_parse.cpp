@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -104,6 +105,10 @@ class Parser {
   bool LazyType(PortType* type);  // in the body, where all types are known
   bool LookUpScope(const Token& name, ScopeId* scope);
   bool Position(const std::string& function, PosId* pos);
+  struct Places;
+  bool PlaceNumber(uint32_t* number);
+  bool ReadPlaces(const std::string& function, Places* places, uint32_t depth);
+  bool AddPlaces(Places& places, llvm::ArrayRef<PosId> behind, PosId* pos);
   std::string FunctionOf(ScopeId id) const;
   bool Name(std::string* name);
   bool Quoted(std::string* text);
@@ -195,9 +200,22 @@ std::string Parser::FunctionOf(ScopeId id) const {
   return scope.pos.valid() ? g.positions[scope.pos].function : scope.name;
 }
 
-// [@line:column [in function] {at @line:column [in function]}]: the innermost place first.
-bool Parser::Position(const std::string& function, PosId* pos) {
+// [@line:column [in function] {at @line:column [in function]}]: the innermost place first. The places of a `given` may go on, `at 2`, with
+// those behind the one that has it.
+struct Parser::Places {
   std::vector<Pos> chain;
+  std::vector<std::unique_ptr<Places>> given;  // of each, or null
+  uint32_t joins = 0;                          // the number of the place that it goes on with; 0: none
+};
+
+bool Parser::PlaceNumber(uint32_t* number) {
+  if (!Number(token_, number) || *number == 0) return Fail("the number of a place expected");
+  Advance();
+  return true;
+}
+
+bool Parser::ReadPlaces(const std::string& function, Places* places, uint32_t depth) {
+  if (depth > text::kMostNested) return Fail("positions are nested too deep");
   while (token_.kind == Tok::Position) {
     Pos p;
     p.file = token_.numbers[0];
@@ -205,27 +223,48 @@ bool Parser::Position(const std::string& function, PosId* pos) {
     p.column = token_.numbers[2];
     p.function = function;
     Advance();
-    if (Accept("in") && !Name(&p.function)) return false;
     p.giver = Accept("giver");
+    if (p.giver) p.function.clear();
+    if (Accept("in") && !Name(&p.function)) return false;
+    std::unique_ptr<Places> given;
     if (Accept("given")) {
+      given = std::make_unique<Places>();
       if (!Accept("(")) return Fail("`(` expected");
-      if (!Position(function, &p.given)) return false;
+      if (token_.kind != Tok::Position && token_.kind != Tok::Number) return Fail("a position expected");
+      if (!(token_.kind == Tok::Number ? PlaceNumber(&given->joins) : ReadPlaces(function, given.get(), depth + 1))) return false;
       if (!Accept(")")) return Fail("`)` expected");
     }
-    chain.push_back(std::move(p));
+    places->chain.push_back(std::move(p));
+    places->given.push_back(std::move(given));
     if (!Accept("at")) break;
+    if (depth > 0 && token_.kind == Tok::Number) return PlaceNumber(&places->joins);
     if (token_.kind != Tok::Position) return Fail("a position expected");
   }
-  PosId outer;
-  for (size_t i = chain.size(); i-- > 0;) {
-    Pos& p = chain[i];
+  return true;
+}
+
+// `behind`: the places that a number names.
+bool Parser::AddPlaces(Places& places, llvm::ArrayRef<PosId> behind, PosId* pos) {
+  if (places.joins > behind.size()) return Fail(fmt::format("no place {} to go on with", places.joins));
+  PosId outer = places.joins ? behind[places.joins - 1] : PosId();
+  // From the next one on; of what is gone on with, too.
+  std::vector<PosId> outward(behind.begin() + (places.joins ? places.joins - 1 : behind.size()), behind.end());
+  for (size_t i = places.chain.size(); i-- > 0;) {
+    Pos& p = places.chain[i];
     p.inlined_at = outer;
+    if (places.given[i] && !AddPlaces(*places.given[i], outward, &p.given)) return false;
     auto [it, is_new] = positions_.try_emplace({p.file, p.line, p.column, p.function, outer.index, p.given.index, p.giver}, PosId());
     if (is_new) it->second = g.positions.Add(std::move(p));
     outer = it->second;
+    outward.insert(outward.begin(), outer);
   }
   *pos = outer;
   return true;
+}
+
+bool Parser::Position(const std::string& function, PosId* pos) {
+  Places places;
+  return ReadPlaces(function, &places, 0) && AddPlaces(places, {}, pos);
 }
 
 // ---- header

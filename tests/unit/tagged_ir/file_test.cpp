@@ -100,7 +100,7 @@ scope main {
   %0 = Start : Trigger @9:9
   %1 = Input 0 %0 : Integer
   %2 = Const 0x7ff8000000000123 %0 : Double
-  %3 = Const -0 %0 : Float
+  %3 = Const -0 %0 : Float @1:2 given ( @2:2 in k at @0:0 giver at 1 ) at @3:3 in h
   %4 = Const "x\x00y" %0 : Text
   %5 = Const -5 %0 : Integer
   %6 = Const '\u{1f600}' %0 : Char

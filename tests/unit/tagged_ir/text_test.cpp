@@ -34,8 +34,8 @@ site 1 delay main -> "=<<" "not \x01 needed" @2:11 in h at @3:1
 scope main {
   %0 = Start : Trigger
   %1 = Input 0 %0 : Int @1:1
-  %2 = Const 0x7ff8000000000001 %0 : Double
-  %3 = Const -inf %0 : Double
+  %2 = Const 0x7ff8000000000001 %0 : Double @1:2 given ( @2:2 in k at @0:0 giver at 2 ) at @3:3 in h at @4:4
+  %3 = Const -inf %0 : Double @1:2 given ( 1 ) at @3:3 given ( @5:5 given ( @6:6 at 1 ) at @7:7 )
   %4 = Const 0.1 %0 : Float
   %5 = Const '\u{10ffff}' %0 : Char
   %6 = Const '\u{27}' %0 : Char
@@ -101,6 +101,13 @@ TEST_CASE("what is wrong in a text is named with its line") {
         "line 5: no node `%7`");
   CHECK(fault("tagged \"x\"\nroot main\nscope main {\n%0 = Start : Trigger\n%1 = Const 3x %0 : Int }") ==
         "line 5: `3x` is not a Int");
+  const std::string place = "tagged \"x\"\nroot main\nscope main {\n%0 = Start : Trigger @1:1 ";
+  CHECK(fault(place + "given ( 1 )\n}") == "line 5: no place 1 to go on with");
+  CHECK(fault(place + "given ( @2:2 at 2 ) at @3:3\n}") == "line 5: no place 2 to go on with");
+  CHECK(fault(place + "given @2:2\n}") == "line 4: `(` expected");
+  std::string nested;
+  for (int i = 0; i < 200; ++i) nested += "given ( @1:1 ";
+  CHECK(fault(place + nested) == "line 4: positions are nested too deep");
   CHECK(fault("tagged \"x") == "line 1: a quotation mark is missing");
   CHECK(fault("tagged \"x\"\nroot main\nscope main {\n%0 = Start : Trigger\n}") == "the graph has no result");
 }

@@ -292,6 +292,19 @@ TEST_CASE("tables that no text can express") {
     graph.positions[PosId(1)].inlined_at = PosId(0);
     CHECK(Verify(graph) == "position 0 is inlined into itself");
   }
+  SECTION("a position given what is given it") {
+    graph.positions[PosId(0)].given = PosId(1);
+    graph.positions[PosId(1)].inlined_at = PosId(0);
+    CHECK(Verify(graph) == "position 0 is inlined into itself");
+  }
+  SECTION("a giver with a line") {
+    graph.positions[PosId(0)].giver = true;
+    CHECK(Verify(graph) == "position 0: a giver has no line");
+  }
+  SECTION("a position given one that does not exist") {
+    graph.positions[PosId(0)].given = PosId(1000);
+    CHECK(Verify(graph) == "position 0: given the result at position 1000, which does not exist");
+  }
   SECTION("handles out of range") {
     graph.nodes[NodeId(3)].first_input = UINT32_MAX;
     CHECK(Verify(graph) == "node 3 (Call): its operands are out of range");

@@ -15,7 +15,7 @@
 // does not: a loop is worth more there than what a function might have prepared.
 //
 // Where the further parameters are those of a newtype, as in `newtype State s a = State (s -> (a, s))`, they are always
-// added: an action is run by what it stands in, and is hardly ever worth being kept.
+// added, to functions without a name too: an action is run by what it stands in, and is hardly ever worth being kept.
 #include <deque>
 
 #include "lower/mono.h"

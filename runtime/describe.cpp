@@ -13,6 +13,9 @@
 
 #include <algorithm>
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallVector.h"
 #include "runtime/engine.h"
 #include "tagged_ir/action.h"
 
@@ -35,15 +38,16 @@ std::string Thousands(uint64_t n) {
 struct Line {
   std::string what, place, function;
   uint64_t calls = 0;
+  uint64_t tail_calls = 0;  // of a function to itself, which have no place
   bool library = false;
   bool inlined = false;  // the place to which the line before was inlined
-  bool loop = false;     // tail calls, which have no place
   bool whole = false;    // `main` itself, which the root begins with
 
   // A name that no program can have: an apply function, by which closures are called.
   bool made() const { return function.find(' ') != std::string::npos; }
   std::string Text() const {
     std::string text = what;
+    if (tail_calls) text = fmt::format("after {} tail call{}", Thousands(tail_calls), tail_calls == 1 ? "" : "s");
     if (!place.empty()) text += " " + place;
     return function.empty() || made() ? text : text + " in `" + function + "`";
   }
@@ -80,7 +84,10 @@ class Describer {
   void AddPlace(const char* what, ir::PosId pos, const std::string& function, uint64_t calls) {
     // A chain as long as the table would be a circle.
     for (uint32_t n = 0; n <= graph_.positions.size(); ++n) {
-      if (Resolve(&pos), !pos.valid() && n > 0) return;
+      if (const bool given = pos.valid(); given || n > 0) {
+        Resolve(&pos);
+        if (!pos.valid()) return;
+      }
       Line line{what, kUnknown, function, calls};
       if (graph_.positions.Contains(pos)) {
         const ir::Pos& p = graph_.positions[pos];
@@ -129,15 +136,51 @@ class Describer {
         if (told.all) pos = told.rest;
         if (!pos.valid()) return;
       }
-      AddPlace("called at", pos, ScopeName(site.caller), 1);
-    } else if (entry.iteration > 0 && givers_ == 0) {
-      // It is the loop from which the call before it was made: where that stands says whose, and what the source calls it.
-      const Line before = lines_.empty() ? Line{} : lines_.back();
-      lines_.push_back({fmt::format("after {} tail call{}", Thousands(entry.iteration), entry.iteration == 1 ? "" : "s"),
-                        "", before.function.empty() || before.made() ? ScopeName(entry.loop) : before.function, 1,
-                        before.library || before.made()});
-      lines_.back().loop = true;
+      if (IsSelfTailCall(entry.site)) AddTailCalls(1, site.caller);
+      else AddPlace("called at", pos, ScopeName(site.caller), 1);
+    } else if (entry.iteration > 0) {
+      AddTailCalls(entry.iteration, entry.loop);
     }
+  }
+
+  // Of a function to itself. Where the call that it made in the end stands says whose they are, and what the source calls it.
+  void AddTailCalls(uint64_t count, ir::ScopeId scope) {
+    if (givers_ > 0) return;
+    const Line before = lines_.empty() ? Line{} : lines_.back();
+    if (before.tail_calls && lines_.size() != gap_) {
+      lines_.back().tail_calls += count;
+      return;
+    }
+    Line line{"", "", before.function.empty() || before.made() ? ScopeName(scope) : before.function, 1};
+    line.library = before.library || before.made();
+    line.tail_calls = count;
+    lines_.push_back(std::move(line));
+  }
+
+  // A call of the function that it stands in, or of a copy of that, whose results are that function's: a loop where it is no copy.
+  bool IsSelfTailCall(ir::SiteId id) {
+    const ir::Site& site = graph_.sites[id];
+    const ir::ScopeId caller = FunctionOf(site.caller);
+    if (site.kind != ir::SiteKind::Call || !StandsAt(graph_.scopes[caller].pos, graph_.scopes[site.callee].pos)) return false;
+    if (returns_.empty()) {
+      returns_.resize(graph_.sites.size());
+      for (uint32_t i = 0; i < graph_.nodes.size(); ++i)
+        if (graph_.nodes[ir::NodeId(i)].op == ir::Op::Return && graph_.sites.Contains(graph_.SiteOf(ir::NodeId(i))))
+          returns_[graph_.SiteOf(ir::NodeId(i)).index].push_back(ir::NodeId(i));
+    }
+    // What the function's results are on some side of its branches, from the operands of the Returns of a call of it.
+    llvm::SetVector<uint32_t> results;
+    for (uint32_t i = 0; i < returns_.size() && results.empty(); ++i)
+      if (graph_.sites[ir::SiteId(i)].callee == caller)
+        for (ir::NodeId node : returns_[i]) results.insert(graph_.InputsOf(node)[0].node.index);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const ir::NodeId node(results[i]);
+      llvm::ArrayRef<ir::Edge> inputs = graph_.InputsOf(node);
+      if (graph_.nodes[node].op == ir::Op::Exit) results.insert(inputs[1].node.index);
+      if (graph_.nodes[node].op == ir::Op::BranchMerge)
+        for (ir::Edge side : inputs.drop_front()) results.insert(side.node.index);
+    }
+    return !returns_[id.index].empty() && llvm::all_of(returns_[id.index], [&](ir::NodeId node) { return results.contains(node.index); });
   }
 
   void AddGap(uint64_t calls) {
@@ -239,7 +282,7 @@ class Describer {
       }
       for (size_t k = i; k < end; ++k) {
         const Line& line = lines_[k];
-        if (line.made() || (line.loop && kept.empty())) continue;
+        if (line.made() || (line.tail_calls && kept.empty())) continue;
         const bool called = !library || kept.empty();
         library = line.library;
         if (library || !called) continue;
@@ -258,6 +301,7 @@ class Describer {
   std::vector<bool> actions_;  // by scope: whether it is a function that gives an action; empty if none does
   std::vector<Line> lines_;
   bool own_body_ = false;  // the entry was a Delay of an expression of the program's own
+  std::vector<llvm::SmallVector<ir::NodeId, 2>> returns_;  // by site; empty until they are asked for
   uint32_t givers_ = 0;    // calls whose `given` the path has still to meet
   size_t gap_ = SIZE_MAX;  // index of the first line after what was left out
   uint64_t missing_ = 0;

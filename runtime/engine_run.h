@@ -29,7 +29,7 @@ struct BrokenRule {
 // Takes the labels of a call path, innermost first, and keeps both ends of it.
 class PathEnds {
  public:
-  static constexpr size_t kInner = 80, kOuter = 48;
+  static constexpr size_t kInner = 32, kOuter = 32;
   void Add(const PathEntry& entry);
   // The labels were `length`; those between the ends that were added are not known.
   void Fill(RuntimeError& error, uint64_t length) const;

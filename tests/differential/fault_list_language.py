@@ -51,7 +51,7 @@ LANGUAGE_FAULTS = [
      "args.push_back(p_.NewVarExpr(alt.vars.front(), pos));"),
     ("closures-share-a-number", CLOSURES, "con.index = static_cast<uint32_t>(types_[type].closures.size());", "con.index = 0;"),
     ("copies-for-all-constants-the-same", HIGHER, 'key += fmt::format("c{}", arg->constant.index);', 'key += "c";'),
-    ("copies-for-all-functions-the-same", HIGHER, 'key += fmt::format("f{}", value->fun.index);', 'key += "f";'),
+    ("copies-for-all-functions-the-same", HIGHER, 'key += fmt::format("f{}{}", value->fun.index, PlaceKey(value));', 'key += "f";'),
     ("lift-forgets-what-callees-need", "lower/lift.cpp", "        if (grew) work.push_back(caller);\n", ""),
 
     # ---- simplification

@@ -151,7 +151,7 @@ TEST_CASE("a long call path is shortened in its middle") {
   Value result = execution->results()[0];
   Outcome outcome = execution->Force(result);
   CHECK(outcome.error.path_length == 10000);
-  CHECK(outcome.error.path.size() < 200);
+  CHECK(outcome.error.path.size() < 100);
   std::string text = Describe(outcome.error, graph);
   CHECK(std::count(text.begin(), text.end(), '\n') == 21);
   CHECK(text.find("\n  ... 9,981 more calls ...\n  called at test.df:3:30 in `fact`\n") != std::string::npos);

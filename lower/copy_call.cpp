@@ -26,7 +26,7 @@ std::vector<Value> CallCopier::Copy(Function& function, NodeId call, std::vector
     Node copy = callee.nodes[NodeId(i)];
     for (Value& operand : copy.operands) operand = map(operand);
     for (BlockId& block : copy.blocks) block = blocks[block.index];
-    copy.pos = InlinedAt(copy.pos, site, action);
+    copy.pos = places_.InlinedAt(copy.pos, site, action);
     function.nodes[copies[i]] = std::move(copy);
   }
   // What a block yields; `order` gets the nodes of its copy.
@@ -41,7 +41,7 @@ std::vector<Value> CallCopier::Copy(Function& function, NodeId call, std::vector
     next.callee = callee_id;
     next.operands.assign(yields.begin(), yields.end());
     next.results.assign(callee.results.begin(), callee.results.end());
-    next.pos = InlinedAt(from.pos, site, action);
+    next.pos = places_.InlinedAt(from.pos, site, action);
     NodeId id = function.nodes.Add(std::move(next));
     order.push_back(id);
     yields.clear();
@@ -56,7 +56,7 @@ std::vector<Value> CallCopier::Copy(Function& function, NodeId call, std::vector
     Block& to = function.blocks[blocks[i]];
     to.nodes = std::move(order);
     to.yields = std::move(yields);
-    to.pos = InlinedAt(from.pos, site, action);
+    to.pos = places_.InlinedAt(from.pos, site, action);
   }
   return copy_block(callee.blocks[callee.body], nodes);
 }
@@ -65,22 +65,6 @@ std::vector<Value> CallCopier::Copy(Function& function, NodeId call, std::vector
 bool CallCopier::GivesAction(const Function& callee) const {
   return p_.action && callee.results.size() == 1 &&
          ir::GivesAction(p_.types, callee.results[0].type, p_.functions[p_.main].results[0].type);
-}
-
-bool CallCopier::IsOwn(ir::PosId pos) const {
-  if (!p_.positions.Contains(pos)) return false;
-  while (p_.positions[pos].inlined_at.valid()) pos = p_.positions[pos].inlined_at;
-  return p_.positions[pos].line != 0 && !ir::IsLibraryFile(p_.files[p_.positions[pos].file]);
-}
-
-ir::PosId CallCopier::InlinedAt(ir::PosId pos, ir::PosId site, bool action) {
-  if (!pos.valid() || !site.valid() || (action && IsOwn(pos))) return pos;
-  auto it = inlined_.find({pos.index, site.index});
-  if (it != inlined_.end()) return it->second;
-  ir::Pos copy = p_.positions[pos];
-  copy.inlined_at = copy.inlined_at.valid() ? InlinedAt(copy.inlined_at, site, false) : site;
-  if (copy.given.valid()) copy.given = InlinedAt(copy.given, site, false);
-  return inlined_[{pos.index, site.index}] = p_.positions.Add(std::move(copy));
 }
 
 }  // namespace df::fg

@@ -3,16 +3,16 @@
 // A call's callee copied into the function that calls it. Places remember the call, so call paths stay.
 #pragma once
 
-#include <map>
 #include <vector>
 
 #include "lower/function_graph.h"
+#include "tagged_ir/places.h"
 
 namespace df::fg {
 
 class CallCopier {
  public:
-  explicit CallCopier(Program& program) : p_(program) {}
+  explicit CallCopier(Program& program) : p_(program), places_(program.positions, program.files) {}
 
   // Whether a callee can be copied. What a paired function is given may come late.
   static bool CanCopy(const Function& callee) { return !callee.delayed && !callee.paired; }
@@ -22,11 +22,9 @@ class CallCopier {
 
  private:
   bool GivesAction(const Function& callee) const;
-  bool IsOwn(ir::PosId pos) const;
-  ir::PosId InlinedAt(ir::PosId pos, ir::PosId site, bool action);
 
   Program& p_;
-  std::map<std::pair<uint32_t, uint32_t>, ir::PosId> inlined_;
+  ir::Places places_;
 };
 
 }  // namespace df::fg

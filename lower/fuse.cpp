@@ -171,7 +171,7 @@ class Fusion {
     Expr* inner = call->args[taken];
     FunId fused = Fused(call->head->fun, taken, inner->head->fun);
     if (!fused.valid()) return false;
-    call->pos = p_.WithGiven(call->pos, inner->pos);
+    call->pos = p_.places.WithGiven(call->pos, inner->pos);
     call->head = p_.NewFun(fused, call->head->type, call->pos);
     call->args.erase(call->args.begin() + static_cast<std::ptrdiff_t>(taken));
     call->args.append(inner->args.begin(), inner->args.end());
@@ -344,9 +344,9 @@ class Fusion {
       const Function& producer = p_.functions[pair.g];
       for (size_t i = 0; i < pair.inner.size(); ++i) params[producer.params[i].index] = pair.inner[i];
       Expr* match = expr;
-      expr = MapEnds(p_.Clone(producer.body, params, {p_.GiverPos()}), match->type, [&](Expr* end) { return AtEnd(end, pair, match); });
+      expr = MapEnds(p_.Clone(producer.body, params, {p_.places.Giver()}), match->type, [&](Expr* end) { return AtEnd(end, pair, match); });
     } else if (expr->kind == Kind::Var && expr->var == var) {
-      expr = Call(pair.g, pair.inner, p_.GiverPos());
+      expr = Call(pair.g, pair.inner, p_.places.Giver());
     } else {
       ForEachChild(expr, [&](Expr*& child) { PutProducer(child, pair); });
     }

@@ -51,41 +51,6 @@ LineColumn Program::Locate(Span span) {
   return at;
 }
 
-ir::PosId Program::InlinedAt(ir::PosId pos, Inlining at) {
-  if (!pos.valid() || !at.site.valid() || (at.action && IsOwn(pos))) return pos;
-  auto it = inlined_ids_.find({pos.index, at.site.index});
-  if (it != inlined_ids_.end()) return it->second;
-  ir::Pos copy = positions[pos];
-  copy.inlined_at = copy.inlined_at.valid() ? InlinedAt(copy.inlined_at, {at.site, false}) : at.site;
-  if (copy.given.valid()) copy.given = InlinedAt(copy.given, {at.site, false});
-  spans_.push_back(SpanOf(pos));
-  return inlined_ids_[{pos.index, at.site.index}] = positions.Add(std::move(copy));
-}
-
-ir::PosId Program::WithGiven(ir::PosId call, ir::PosId given) {
-  if (!call.valid() || !given.valid()) return call;
-  auto [it, fresh] = given_ids_.try_emplace({call.index, given.index});
-  if (!fresh) return it->second;
-  ir::Pos copy = positions[call];
-  copy.given = given;
-  spans_.push_back(SpanOf(call));
-  return it->second = positions.Add(std::move(copy));
-}
-
-ir::PosId Program::GiverPos() {
-  if (giver_.valid()) return giver_;
-  ir::Pos pos;
-  pos.giver = true;
-  spans_.push_back({});
-  return giver_ = positions.Add(std::move(pos));
-}
-
-bool Program::IsOwn(ir::PosId pos) const {
-  if (!pos.valid()) return false;
-  while (positions[pos].inlined_at.valid()) pos = positions[pos].inlined_at;
-  return positions[pos].line != 0 && !ir::IsLibraryFile(files[positions[pos].file]);
-}
-
 // The place in the user's program, rather than in the library function that was inlined there.
 Span Program::SpanOf(ir::PosId pos) const {
   if (!pos.valid()) return {};
@@ -226,7 +191,7 @@ static bool IsFunctionValue(const Program& program, const Expr* expr) {
 
 Expr* Program::Clone(const Expr* expr, llvm::DenseMap<uint32_t, VarId>& substitution, Inlining at) {
   const bool value = at.site.valid() && IsFunctionValue(*this, expr);
-  Expr* copy = New(expr->kind, expr->type, value ? expr->pos : InlinedAt(expr->pos, at));
+  Expr* copy = New(expr->kind, expr->type, value ? expr->pos : places.InlinedAt(expr->pos, at.site, at.action));
   auto fresh = [&](VarId var) {
     if (!var.valid()) return var;
     VarId made = NewVar(vars[var].name, vars[var].type);
@@ -270,7 +235,7 @@ Expr* Program::Clone(const Expr* expr, llvm::DenseMap<uint32_t, VarId>& substitu
 void Program::MoveTo(Expr* expr, Inlining at) {
   if (!at.site.valid()) return;
   const bool value = IsFunctionValue(*this, expr);
-  if (!value) expr->pos = InlinedAt(expr->pos, at);
+  if (!value) expr->pos = places.InlinedAt(expr->pos, at.site, at.action);
   ForEachChild(expr, [&](Expr* child) {
     if (!value || child != expr->head) MoveTo(child, at);
   });

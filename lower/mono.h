@@ -23,6 +23,7 @@
 #include "llvm/Support/Allocator.h"
 #include "lower/lower.h"
 #include "tagged_ir/graph.h"
+#include "tagged_ir/places.h"
 #include "typecheck/core.h"
 
 namespace df::mono {
@@ -136,17 +137,11 @@ class Program {
   ir::TypeTable ir_types;
   std::vector<std::string> files;
   Table<ir::PosId, ir::Pos> positions;
+  ir::Places places{positions, files, [this](ir::PosId from) { spans_.push_back(from.valid() ? spans_[from.index] : Span()); }};
   Table<ir::ConstId, ir::Constant> constants;
 
   // ---- places (places.cpp part of mono.cpp)
   ir::PosId PosOf(Span span, const std::string& function);
-  // The place `pos` of a body that was inlined. A place of the program's own in an action stays as it is: call paths end there, and
-  // whoever is the caller then need not have called it in the source (runtime/describe.cpp).
-  ir::PosId InlinedAt(ir::PosId pos, Inlining at);
-  // The place of a call that became one with the call whose result it is given, and the place at which that one's code then is inlined.
-  ir::PosId WithGiven(ir::PosId call, ir::PosId given);
-  ir::PosId GiverPos();
-  bool IsOwn(ir::PosId pos) const;  // whether it, or what it was inlined to in the end, is the program's own
   Span SpanOf(ir::PosId pos) const;  // of the outermost call, for diagnostics
   bool GivesAction(df::TypeId type);  // an action's type, or that of a function that gives one in the end
 
@@ -223,8 +218,6 @@ class Program {
   size_t made_ = 0, kept_ = 0;  // nodes in the arena; those that were kept when garbage was last dropped
   std::map<std::tuple<uint32_t, int64_t, std::string>, ir::ConstId> constant_ids_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, std::string>, ir::PosId> pos_ids_;
-  std::map<std::pair<uint32_t, uint32_t>, ir::PosId> inlined_ids_, given_ids_;
-  ir::PosId giver_;
   std::map<uint32_t, uint32_t> file_ids_;     // FileId -> index into files
   // Of each long line that places were asked for in: its number, and the column at every kColumnStep-th byte. Counting
   // from the start of the line each time would make a program of one line quadratic.

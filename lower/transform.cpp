@@ -1,6 +1,8 @@
 // The transform of functions, calls and delayed expressions. See transform.h.
 #include "lower/transform.h"
 
+#include "tagged_ir/places.h"
+
 namespace df::lower {
 
 ir::Graph Transformer::Run() {
@@ -20,6 +22,7 @@ ir::Graph Transformer::Run() {
     EmitFunction(next);
   }
   WireSites();
+  ir::DropUnusedPositions(graph_);
   return std::move(graph_);
 }
 

@@ -93,7 +93,7 @@ struct Pos {
   std::string function;
   PosId inlined_at;
   PosId given;         // of a call of such a function: the place of the call whose result it was given
-  bool giver = false;  // with line 0 and no function
+  bool giver = false;  // then nothing else but inlined_at is set
 };
 
 // ---------------------------------------------------------------- scopes and call sites

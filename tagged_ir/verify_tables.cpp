@@ -99,7 +99,8 @@ bool Verifier::CheckPositions() {
       return Fail("position {}: inlined at position {}, which does not exist", i, pos.inlined_at.index);
     if (pos.given.valid() && !g.positions.Contains(pos.given))
       return Fail("position {}: given the result at position {}, which does not exist", i, pos.given.index);
-    if (pos.giver && pos.line != 0) return Fail("position {}: a giver has no line", i);
+    if (pos.giver && (pos.file != 0 || pos.line != 0 || pos.column != 0 || !pos.function.empty() || pos.given.valid()))
+      return Fail("position {}: a giver is no place", i);
   }
   // What positions refer to ends. seen[i]: 1 while what i refers to is looked at, 2 afterwards.
   std::vector<uint8_t> seen(count, 0);

@@ -297,9 +297,9 @@ TEST_CASE("tables that no text can express") {
     graph.positions[PosId(1)].inlined_at = PosId(0);
     CHECK(Verify(graph) == "position 0 is inlined into itself");
   }
-  SECTION("a giver with a line") {
+  SECTION("a giver that is a place") {
     graph.positions[PosId(0)].giver = true;
-    CHECK(Verify(graph) == "position 0: a giver has no line");
+    CHECK(Verify(graph) == "position 0: a giver is no place");
   }
   SECTION("a position given one that does not exist") {
     graph.positions[PosId(0)].given = PosId(1000);

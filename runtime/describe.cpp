@@ -128,6 +128,8 @@ class Describer {
     if (graph_.sites.Contains(entry.site)) {
       const ir::Site& site = graph_.sites[entry.site];
       ir::PosId pos = site.pos;
+      // The calls that were looked for may be among those that are not known.
+      if (lines_.size() == gap_ && !(graph_.positions.Contains(pos) && graph_.positions[pos].given.valid())) givers_ = 0;
       // What an expression of a function computes late it computes in the function: nothing was called, whether the compiler
       // delays it or not. What it was inlined to before it became a Delay was told with what it computes.
       if (site.kind == ir::SiteKind::Delay && HasOwn(0)) {
@@ -233,22 +235,23 @@ class Describer {
     bool own = false;  // that one has places of the program's own
     ir::PosId rest;    // what the one has behind it
   };
+  // Of a Delay's place and that of what it delays.
   Told Behind(ir::PosId chain, ir::PosId begin) const {
-    Told ends;
+    Told told;
     bool known = false;
     for (uint32_t n = 0; n <= graph_.positions.size() && graph_.positions.Contains(begin); ++n) {
       if (!graph_.positions.Contains(chain)) return {};
       const ir::Pos &a = graph_.positions[chain], &b = graph_.positions[begin];
       if (a.file != b.file || a.line != b.line || a.column != b.column) return {};
       known |= a.line != 0;
-      ends.own |= a.line != 0 && a.file < graph_.files.size() && !ir::IsLibraryFile(graph_.files[a.file]);
+      told.own |= a.line != 0 && a.file < graph_.files.size() && !ir::IsLibraryFile(graph_.files[a.file]);
       chain = a.inlined_at;
       begin = b.inlined_at;
     }
     if (!known) return {};
-    ends.all = true;
-    ends.rest = chain;
-    return ends;
+    told.all = true;
+    told.rest = chain;
+    return told;
   }
   bool StandsAt(ir::PosId pos, ir::PosId other) const {
     if (!graph_.positions.Contains(pos) || !graph_.positions.Contains(other)) return false;

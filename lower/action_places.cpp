@@ -40,8 +40,7 @@ class ActionPlaces {
   // Whether a call of the function gives an action, or a function that does, and may fail by itself: a bind only does its operands.
   bool IsLibraryAction(const Function& function, df::TypeId type) {
     if (!function.from_library || function.source_name == ">>=" || function.source_name == ">>") return false;
-    llvm::SmallVector<df::TypeId> params;
-    return p_.BuiltinOf(p_.SplitFun(type, params)) == df::Builtin::Action && !params.empty();
+    return p_.IsFunction(type) && p_.GivesAction(type);
   }
 
   Expr* Expanded(Expr* action) {

@@ -130,8 +130,7 @@ class Defunctionaliser {
 
   core::ConId Constructor(size_t type, FunId fun, size_t held, ir::PosId pos) {
     const Function& function = p_.functions[fun];
-    // Call paths tell where a function of the program's own code was named.
-    if (function.local || !p_.places.IsOwn(pos)) pos = {};
+    if (!p_.IsToldName(fun, pos)) pos = {};
     auto [it, fresh] = constructors_.try_emplace({fun.index, held, pos.index});
     if (!fresh) return it->second;
     core::DataCon con;

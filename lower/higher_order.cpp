@@ -112,7 +112,7 @@ class HigherOrder {
 
   // The place of a name in the program, which call paths tell: copies for two such differ.
   std::string PlaceKey(const Expr* name) const {
-    return !p_.functions[name->fun].local && p_.places.IsOwn(name->pos) ? fmt::format("@{}", name->pos.index) : "";
+    return p_.IsToldName(name->fun, name->pos) ? fmt::format("@{}", name->pos.index) : "";
   }
 
   // A function value that is known: its shape goes into the key, its variables into `holes`. `depth` becomes how deep

@@ -143,6 +143,9 @@ class Program {
   // ---- places (places.cpp part of mono.cpp)
   ir::PosId PosOf(Span span, const std::string& function);
   Span SpanOf(ir::PosId pos) const;  // of the outermost call, for diagnostics
+  // Whether call paths tell that a function was named there, beside where it was called: by the program's own code, and not in the function
+  // that it stands in itself.
+  bool IsToldName(FunId fun, ir::PosId pos) const { return !functions[fun].local && places.IsOwn(pos); }
   bool GivesAction(df::TypeId type);  // an action's type, or that of a function that gives one in the end
 
   // ---- types

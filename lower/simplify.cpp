@@ -118,7 +118,7 @@ Expr* Simplifier::Simplify(Expr* expr) {
 // beside the place of the call (runtime/describe.cpp); one that stood in another function has its place already.
 void Simplifier::SetCallPlace(Expr* value, ir::PosId pos) {
   Expr* head = value->kind == Kind::App ? value->head : value;
-  if (head->kind == Kind::Fun && !p_.functions[head->fun].local && p_.places.IsOwn(value->pos)) pos = p_.places.InlinedAt(value->pos, pos);
+  if (head->kind == Kind::Fun && p_.IsToldName(head->fun, value->pos)) pos = p_.places.InlinedAt(value->pos, pos);
   head->pos = value->pos = pos;
 }
 

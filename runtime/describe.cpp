@@ -84,7 +84,7 @@ class Describer {
   void AddPlace(const char* what, ir::PosId pos, const std::string& function, uint64_t calls) {
     // A chain as long as the table would be a circle.
     for (uint32_t n = 0; n <= graph_.positions.size(); ++n) {
-      if (const bool given = pos.valid(); given || n > 0) {
+      if (pos.valid()) {
         Resolve(&pos);
         if (!pos.valid()) return;
       }

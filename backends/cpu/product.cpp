@@ -24,6 +24,8 @@ namespace plain_float {
 #define LANES 1
 #define ROWS 4
 #define COLUMNS 2
+#define LOAD(p) (*(p))
+#define STORE(p, x) (*(p) = (x))
 #define SPLAT(x) (x)
 #define FMA(x, y, z) std::fma(x, y, z)
 #include "backends/cpu/product_loops.inc"
@@ -34,6 +36,8 @@ namespace plain_double {
 #define LANES 1
 #define ROWS 4
 #define COLUMNS 2
+#define LOAD(p) (*(p))
+#define STORE(p, x) (*(p) = (x))
 #define SPLAT(x) (x)
 #define FMA(x, y, z) std::fma(x, y, z)
 #include "backends/cpu/product_loops.inc"
@@ -48,6 +52,8 @@ namespace avx2_float {
 #define LANES 8
 #define ROWS 4
 #define COLUMNS 3
+#define LOAD(p) _mm256_loadu_ps(p)
+#define STORE(p, x) _mm256_storeu_ps(p, x)
 #define SPLAT(x) _mm256_set1_ps(x)
 #define FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
 #include "backends/cpu/product_loops.inc"
@@ -58,6 +64,8 @@ namespace avx2_double {
 #define LANES 4
 #define ROWS 4
 #define COLUMNS 3
+#define LOAD(p) _mm256_loadu_pd(p)
+#define STORE(p, x) _mm256_storeu_pd(p, x)
 #define SPLAT(x) _mm256_set1_pd(x)
 #define FMA(x, y, z) _mm256_fmadd_pd(x, y, z)
 #include "backends/cpu/product_loops.inc"
@@ -72,6 +80,8 @@ namespace avx512_float {
 #define LANES 16
 #define ROWS 8
 #define COLUMNS 3
+#define LOAD(p) _mm512_loadu_ps(p)
+#define STORE(p, x) _mm512_storeu_ps(p, x)
 #define SPLAT(x) _mm512_set1_ps(x)
 #define FMA(x, y, z) _mm512_fmadd_ps(x, y, z)
 #include "backends/cpu/product_loops.inc"
@@ -82,6 +92,8 @@ namespace avx512_double {
 #define LANES 8
 #define ROWS 8
 #define COLUMNS 3
+#define LOAD(p) _mm512_loadu_pd(p)
+#define STORE(p, x) _mm512_storeu_pd(p, x)
 #define SPLAT(x) _mm512_set1_pd(x)
 #define FMA(x, y, z) _mm512_fmadd_pd(x, y, z)
 #include "backends/cpu/product_loops.inc"

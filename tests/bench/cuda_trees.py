@@ -9,7 +9,6 @@ once by hand. What ours prints on both devices has to be the same text.
 import argparse
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -18,7 +17,7 @@ import time
 import papers
 import trees
 import trees_training
-from random_trees import make_all
+from random_trees import WORDS, make_all
 from rates import inputs
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -73,22 +72,17 @@ def main():
     print("| | cuda | one thread of the host | PyTorch by hand, on the card | cuda / by hand |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for hidden in (150, 300) if "inference" in args.only else ():
-            path = os.path.join(folder, "trees.df")
-            with open(os.path.join(HERE, "trees.df")) as text, open(path, "w") as out:
-                out.write(re.sub("Cell 300 150", f"Cell {trees.EMBEDDING} {hidden}", text.read()))
-            theirs = trees.torch_rates(hidden, args.batch, args.count, args.rounds + 1, False) if there else {}
+            graph = trees_training.compiled(args.dfc, "trees.df", hidden, WORDS, folder)
+            theirs = trees.torch_rates("TreeLSTM", hidden, args.batch, make_all(args.count), WORDS, 1, args.rounds + 1) if there else {}
             for batch in args.batch:
-                bad += row(args.dfc, f"inference, hidden {hidden}, batch {batch}", path, args.count, 17, args.rounds,
+                bad += row(args.dfc, f"inference, hidden {hidden}, batch {batch}", graph, args.count, 17, args.rounds,
                            lambda n: inputs(count=args.count, batch=batch, rounds=n), theirs.get(f"by hand {batch}"))
         for hidden in (150, 300) if "training" in args.only else ():
-            path, graph = os.path.join(folder, "training.df"), os.path.join(folder, "training.graph")
-            with open(os.path.join(HERE, "trees_training.df")) as text, open(path, "w") as out:
-                out.write(re.sub(r"^type H = \d+", f"type H = {hidden}", text.read(), flags=re.M))
-            subprocess.run([args.dfc, path, "-o", graph], check=True)
+            graph = trees_training.compiled(args.dfc, "trees_training.df", hidden, WORDS, folder)
             if there:
                 torch.set_grad_enabled(True)
             for batch in args.batch:
-                theirs = trees_training.torch_rates("TreeLSTM", hidden, [batch], make_all(args.count), args.rounds, ("in place", "added to")) if there else {}
+                theirs = trees_training.torch_rates("TreeLSTM", hidden, [batch], make_all(args.count), WORDS, 0, args.rounds, ("in place", "added to")) if there else {}
                 bad += row(args.dfc, f"training, hidden {hidden}, batch {batch}", graph, args.count, 3, 1,
                            lambda n: inputs(model=0, steps=True, count=args.count, batch=batch, rounds=n), theirs.get(f"by hand {batch}"))
         for batch in (1, 8, 32) if "fold" in args.only else ():

@@ -1,6 +1,55 @@
-"""Trees for benchmarks: the random ones that tests/bench/*.df make, made again, and the order in which hand-written batching computes them."""
+"""Trees for benchmarks: the random ones that tests/bench/*.df make, made again; a treebank's; and the order in which hand-written batching computes
+them. A leaf is the number of its word, a node a pair."""
+
+import itertools
+import re
 
 WORDS = 1000
+
+
+class Leaf(int):
+    """A treebank's leaf: its word, and its class as `label`."""
+
+
+class Node(tuple):
+    """A treebank's node: its two children, and its class as `label`."""
+
+
+def class_of(tree):
+    """From 0 to 4. Random trees have none of their own: a leaf's comes from its word."""
+    return getattr(tree, "label", tree % 5 if isinstance(tree, int) else 3)
+
+
+def read_treebank(path, count):
+    """The first `count` trees of a file with a tree a line, `(3 (2 It) (4 ..))`, and how many words there are; these are numbered as they come."""
+    words = {}
+
+    def read(tokens):
+        label = int(next(tokens)[1:])
+        token = next(tokens)
+        if token[0] != "(":
+            next(tokens)  # )
+            made = Leaf(words.setdefault(token, len(words)))
+        else:
+            left = read(itertools.chain((token,), tokens))
+            made = Node((left, read(tokens)))
+            next(tokens)
+        made.label = label
+        return made
+
+    with open(path, encoding="utf-8") as file:
+        trees = [read(iter(re.findall(r"\(\d|\)|[^()\s]+", line))) for line in file if line.strip()][:count]
+    return trees, len(words)
+
+
+def codes(trees):
+    """As the programs take them, parents first: a leaf is its word times five and its class, a node -1 less its class."""
+    for tree in trees:
+        if isinstance(tree, int):
+            yield tree * 5 + class_of(tree)
+        else:
+            yield -1 - class_of(tree)
+            yield from codes(tree)
 
 
 def following(seed):

@@ -7,7 +7,6 @@ weights made (ours) or torch imported (theirs).
 
 import json
 import os
-import re
 import resource
 import subprocess
 import sys
@@ -29,35 +28,30 @@ def peak_of(command):
     return usage.ru_maxrss / 1024
 
 
-def torch_peaks(model, hidden, batch, trees, way):
+def torch_peaks(model, hidden, batch, trees, words, way):
     """What this process has before and at most."""
     import torch
 
     torch.zeros(1)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    trees_training.torch_rates(model, hidden, [batch], trees, 1, [way])
+    trees_training.torch_rates(model, hidden, [batch], trees, words, len(trees), 1, [way])
     return before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def compare(args):
-    with open(os.path.join(HERE, "trees_training.df")) as text:
-        program = text.read()
+def compare(args, words, given):
     print("| model | hidden | batch | way | peak, MB | beyond the start, MB |\n|---|---|---|---|---|---|")
     for model, hidden in [row for row in trees_training.MODELS if row[1] in args.hidden]:
         with tempfile.TemporaryDirectory() as folder:
-            path, graph = (os.path.join(folder, "training" + end) for end in (".df", ".graph"))
-            with open(path, "w") as out:
-                out.write(re.sub(r"^type H = \d+", f"type H = {hidden}", program, flags=re.M))
-            subprocess.run([args.dfc, path, "-o", graph], check=True)
+            graph = trees_training.compiled(args.dfc, "trees_training.df", hidden, words, folder)
             for batch in args.batch:
                 for how in ("auto", "off"):
-                    begun, peak = (peak_of([args.dfc, "run", graph, "--threads=1", "--batch=" + how,
+                    begun, peak = (peak_of([args.dfc, "run", graph, "--threads=1", "--batch=" + how, *given,
                                             *inputs(model=int(model != "TreeLSTM"), steps=True, count=args.count, batch=batch, rounds=n)])
                                    for n in (0, 1))
                     print(f"| {model} | {hidden} | {batch} | `--batch={how}` | {peak:.0f} | {peak - begun:.0f} |", flush=True)
                 for way in WAYS:
-                    done = subprocess.run([args.torch, os.path.join(HERE, "trees.py"), "--dfc", "-", "--memory", "--as-torch", str(hidden),
-                                           "--model", model, "--batch", str(batch), "--count", str(args.count), "--way", way],
+                    done = subprocess.run([args.torch, os.path.join(HERE, "trees.py"), "--dfc", "-", "--memory", "--way", way,
+                                           *map(str, trees_training.their_options(args, model, hidden, batch))],
                                           capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
                     if done.returncode == 0:
                         begun, peak = json.loads(done.stdout)

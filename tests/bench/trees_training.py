@@ -1,16 +1,16 @@
 """Training of networks over trees, ours and PyTorch's: trees.py --training.
 
-A TreeLSTM and a TreeRNN with a class at each node, embedding 300, 1,000 words; the loss is summed over all nodes of a batch, and
-each batch is a step of gradient descent, embeddings included. On one thread each, in processor time, the best of the rounds:
+A TreeLSTM and a TreeRNN with a class at each node, embedding 300; the loss is summed over all nodes of a batch, and each batch is a step of
+gradient descent, embeddings included. On one thread each, in processor time, the best of the rounds:
 
-  batched    tests/bench/trees_training.df, plain recursive functions, --batch=auto; the table's gradient is dense
-  unbatched  the same with --batch=off
+  batched    tests/bench/trees_training.df, plain recursive functions, --batch=auto
+  unbatched  the same with --batch=off, on the first trees (--few)
   by hand    PyTorch, all nodes of one height in a batch at once; which nodes these are is worked out before the time is taken; the
              table's gradient is sparse. The better of two forms: states written into one tensor in place, and states in a tensor
              that the tape does not know, whose gradient each level adds to (no copy of it for each level)
-  by node    PyTorch, one node after the other
+  by node    PyTorch, one node after the other, on the first trees
 
-The summed losses of a round of all must be the same. Also measured: our loss alone, so that a step can be held against it.
+The summed losses of a round must be the same. Also measured: our loss alone, so that a step can be held against it.
 """
 
 import os
@@ -19,19 +19,19 @@ import subprocess
 import tempfile
 import time
 
-from random_trees import schedule
+from random_trees import class_of, schedule
 from rates import cell, differ, inputs, rate, ratio, timed, torch_answer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-EMBEDDING, WORDS, RATE = 300, 1000, 0.0001
+EMBEDDING, RATE = 300, 0.0001
 MODELS = [("TreeLSTM", 150), ("TreeLSTM", 300), ("TreeRNN", 128)]
 
 
 # ---------------------------------------------------------------- PyTorch
 
 
-def torch_rates(model, hidden, batches, trees, rounds, ways=("in place", "added to", "by node")):
-    """Rates by batch; of several ways by hand, the best one's."""
+def torch_rates(model, hidden, batches, trees, words, few, rounds, ways=("in place", "added to", "by node")):
+    """(Trees a second, losses) by way and batch; of several ways by hand, the best one's. `few`: how many trees are computed node by node."""
     import torch
 
     torch.set_num_threads(1)
@@ -45,7 +45,7 @@ def torch_rates(model, hidden, batches, trees, rounds, ways=("in place", "added 
 
     def parameters():
         widths = (2 * hidden, 5 * hidden) if lstm else (hidden, hidden)
-        made = [waves(1, 0.37, WORDS, EMBEDDING), waves(0.1, 0.3, hidden, 5), torch.zeros(5),
+        made = [waves(1, 0.37, words, EMBEDDING), waves(0.1, 0.3, hidden, 5), torch.zeros(5),
                 waves(0.1, 0.7, EMBEDDING, widths[0]), waves(0.1, 1.1, widths[0]),
                 waves(0.1, 0.9, 2 * hidden, widths[1]), waves(0.1, 1.3, widths[1])]
         return [p.requires_grad_() for p in made]
@@ -75,17 +75,17 @@ def torch_rates(model, hidden, batches, trees, rounds, ways=("in place", "added 
         def encode(tree):
             if isinstance(tree, int):
                 state = leaf(p, embed(p, torch.tensor([tree])))
-                return state, loss(p, state[0], torch.tensor([tree % 5]))
+                return state, loss(p, state[0], torch.tensor([class_of(tree)]))
             (left, a), (right, b) = encode(tree[0]), encode(tree[1])
             state = node(p, *(s for pair in zip(left, right) for s in pair))
-            return state, a + b + loss(p, state[0], torch.tensor([3]))
+            return state, a + b + loss(p, state[0], torch.tensor([class_of(tree)]))
 
         return sum(encode(tree)[1] for tree in part)
 
     def planned(part):
         """Words, by height the numbers of left and right children, where each height begins, classes."""
         nodes, steps, _, first = schedule(part)
-        labels = torch.tensor([tree % 5 if isinstance(tree, int) else 3 for tree in nodes])
+        labels = torch.tensor([class_of(tree) for tree in nodes])
         return torch.tensor(nodes[:first[1]]), [(torch.tensor(l), torch.tensor(r)) for l, r in steps], first, labels
 
     def in_place(p, plan):
@@ -148,7 +148,7 @@ def torch_rates(model, hidden, batches, trees, rounds, ways=("in place", "added 
                 token = Put.apply(token, rows, *state, first[k], first[k + 1])
         return loss(p, All.apply(token, *states[0]), labels)
 
-    def best(work, parts):
+    def best(work, parts, count):
         seconds = None
         for _ in range(rounds):
             p, total = parameters(), 0.0
@@ -163,56 +163,64 @@ def torch_rates(model, hidden, batches, trees, rounds, ways=("in place", "added 
                         weight.grad = None
             took = time.process_time() - began
             seconds = took if seconds is None else min(seconds, took)
-        return len(trees) / seconds, total
+        return count / seconds, total
 
     rates = {}
     for batch in batches:
-        parts = [trees[i : i + batch] for i in range(0, len(trees), batch)]
-        plans = [planned(part) for part in parts]
-        by_hand = [best(work, plans) for way, work in (("in place", in_place), ("added to", added_to)) if way in ways]
+        plans = [planned(trees[i : i + batch]) for i in range(0, len(trees), batch)]
+        by_hand = [best(work, plans, len(trees)) for way, work in (("in place", in_place), ("added to", added_to)) if way in ways]
         if by_hand:
             rates[f"by hand {batch}"] = max(by_hand)
         if "by node" in ways:
-            rates[f"by node {batch}"] = best(by_node, parts)
+            rates[f"by node {batch}"] = best(by_node, [trees[i : min(i + batch, few)] for i in range(0, few, batch)], few)
     return rates
 
 
 # ---------------------------------------------------------------- ours
 
 
-def our_rate(dfc, graph, model, steps, batch, count, rounds, how):
+def compiled(dfc, source, hidden, words, folder):
+    """The path of the graph of a program that stands here, with these sizes."""
+    path, graph = (os.path.join(folder, "sized" + end) for end in (".df", ".graph"))
+    with open(os.path.join(HERE, source)) as text, open(path, "w") as out:
+        out.write(re.sub(r"^type Words = \d+", f"type Words = {words}", re.sub(r"^type H = \d+", f"type H = {hidden}", text.read(), flags=re.M), flags=re.M))
+    subprocess.run([dfc, path, "-o", graph], check=True)
+    return graph
+
+
+def their_options(args, model, hidden, batch):
+    """Of trees.py, for PyTorch's part of a row."""
+    words = ["--as-torch", hidden, "--model", model, "--batch", batch, "--count", args.count, "--few", args.few, "--rounds", args.rounds]
+    return words + (["--trees", args.trees] if args.trees else [])
+
+
+def our_rate(dfc, graph, model, steps, batch, count, given, rounds, how):
     """Of steps, or of the loss alone: trees a second, and the losses of a round."""
 
     def run(n):
-        given = inputs(model=int(model != "TreeLSTM"), steps=steps, count=count, batch=batch, rounds=n)
-        seconds, text = timed(dfc, graph, "--threads=1", f"--batch={how}", *given)
+        sizes = inputs(model=int(model != "TreeLSTM"), steps=steps, count=count, batch=batch, rounds=n)
+        seconds, text = timed(dfc, graph, "--threads=1", f"--batch={how}", *given, *sizes)
         return seconds, float(text)
 
     return rate(run, count, rounds, 3)
 
 
-def compare(args):
+def compare(args, trees, words, given):
     """Prints a table; the number of values that differ."""
-    with open(os.path.join(HERE, "trees_training.df")) as text:
-        program = text.read()
     bad = 0
     print("| model | hidden | batch | batched | unbatched | PyTorch by hand | PyTorch by node | batched / by hand | step / loss |")
     print("|---|---|---|---|---|---|---|---|---|")
+    few = min(args.few, len(trees))
     for model, hidden in MODELS:
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "training.df")
-            graph = os.path.join(folder, "training.graph")
-            with open(path, "w") as out:
-                out.write(re.sub(r"^type H = \d+", f"type H = {hidden}", program, flags=re.M))
-            subprocess.run([args.dfc, path, "-o", graph], check=True)
+            graph = compiled(args.dfc, "trees_training.df", hidden, words, folder)
             for batch in args.batch:
-                theirs = torch_answer(args.torch, os.path.join(HERE, "trees.py"), "--training", "--as-torch", hidden, "--model", model,
-                                      "--count", args.count, "--rounds", args.rounds, "--batch", batch)
-                ours = our_rate(args.dfc, graph, model, True, batch, args.count, args.rounds, "auto")
-                off = our_rate(args.dfc, graph, model, True, batch, args.count, args.rounds, "off")
-                loss = our_rate(args.dfc, graph, model, False, batch, args.count, args.rounds, "auto")
+                theirs = torch_answer(args.torch, os.path.join(HERE, "trees.py"), "--training", *their_options(args, model, hidden, batch))
+                ours = our_rate(args.dfc, graph, model, True, batch, len(trees), given, args.rounds, "auto")
+                off = our_rate(args.dfc, graph, model, True, batch, few, given, args.rounds, "off")
+                loss = our_rate(args.dfc, graph, model, False, batch, len(trees), given, args.rounds, "auto")
                 hand, node = theirs.get(f"by hand {batch}"), theirs.get(f"by node {batch}")
-                bad += differ(ours, (off, hand, node))
+                bad += differ(ours, (hand,)) + differ(off, (node,))
                 print(f"| {model} | {hidden} | {batch} | {cell(ours)} | {cell(off)} | {cell(hand)} | {cell(node)} | {ratio(ours, hand)} | "
                       f"{loss[0] / ours[0]:.1f} |", flush=True)
     return bad

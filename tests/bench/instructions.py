@@ -58,6 +58,16 @@ build n x t = if n == 0 then t else build (n - 1) ((x * 1103515245 + 12345) `mod
 main :: IO ()
 main = print (size (build SIZE 1 Leaf))
 """
+# Of Floats in vectors of eight, which is what valgrind has at most. A tile whose vectors are kept in memory shows here.
+PRODUCT = """
+import qualified Tensor as T
+step :: Int -> Tensor Float [16, 96] -> Tensor Float [16, 96]
+step n x = if n == 0 then x else step (n - 1) (T.matmul x weight)
+weight :: Tensor Float [96, 96]
+weight = T.fill 0.01
+main :: IO ()
+main = print (T.sum (step SIZE 1))
+"""
 
 
 def calls_of_fib(n):
@@ -73,6 +83,7 @@ PROGRAMS = [
     ("a call of fib on Integers", FIB_INTEGER, [], (15, 26), calls_of_fib),
     ("an element of length (filter even (upto 1 n)) at -O0", STREAM, ["-O0"], (3000, 15000), lambda n: n),
     ("an element of five rows that are lazy lists", ROW, [], (3000, 15000), lambda n: 5 * n),
+    ("a product of [16, 96] and [96, 96]", PRODUCT, [], (20, 120), lambda n: n),
     ("an insertion into a tree", TREE, [], (500, 2500), lambda n: n),
 ]
 

@@ -191,7 +191,7 @@ bool EmitDump(Pipeline& pipeline, const Options& options, std::string text, llvm
     Dump(tokens, pipeline.sources, out);
     return !pipeline.diags.has_errors();
   }
-  std::optional<ast::Ast> ast = pipeline.Syntax(tokens);
+  std::optional<ast::Ast> ast = pipeline.Syntax(tokens, options.emit != Emit::Tokens && options.emit != Emit::Ast);
   if (!ast) return false;
   if (options.emit == Emit::Tokens || options.emit == Emit::Ast) {
     if (!options.only.empty() && !KeepOnly(*ast, options.only, pipeline.diags)) return false;
@@ -264,7 +264,7 @@ std::string GraphName(const std::string& file) {
 
 bool CheckText(Pipeline& pipeline, const Options& options, std::string text) {
   pipeline.LookBeside(options.file, options.module_folders);
-  std::optional<ast::Ast> ast = pipeline.Syntax(pipeline.Tokens(DisplayName(options.file), std::move(text)));
+  std::optional<ast::Ast> ast = pipeline.Syntax(pipeline.Tokens(DisplayName(options.file), std::move(text)), /*complaints=*/true);
   return ast && pipeline.Check(*ast, OptionsOfCheck(options));
 }
 

@@ -39,12 +39,12 @@ TokenBuffer Pipeline::Tokens(const std::string& name, std::string text, uint32_t
   return Lex(sources, sources.Add(name, std::move(text), first_line), diags);
 }
 
-std::optional<ast::Ast> Pipeline::Syntax(const TokenBuffer& tokens) {
+std::optional<ast::Ast> Pipeline::Syntax(const TokenBuffer& tokens, bool complaints) {
   PassScope pass("parse");
   ParseOptions options;
   options.all_extensions = false;
   ast::Ast ast = Parse(tokens, diags, options);
-  if (diags.has_errors()) return std::nullopt;
+  if (diags.error_count() != (complaints ? ast.complaints : 0)) return std::nullopt;
   return ast;
 }
 
@@ -98,7 +98,8 @@ bool Pipeline::Check(ast::Ast& ast, const CheckOptions& options) {
     PassScope pass("resolve fixities");
     session.EnterImported(ast, diags);
     ResolveFixity(ast, session.fixities, session.records, diags, session.qualified);
-    if (diags.has_errors()) return false;
+    // An expression that cannot be resolved is none; what else is wrong is told as well. (What is entered at a prompt would stay.)
+    if (options.repl && diags.has_errors()) return false;
   }
   PassScope pass("check");
   if (!session.Check(ast, diags, options) || diags.has_errors()) return false;

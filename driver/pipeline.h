@@ -48,8 +48,9 @@ class Pipeline {
 
   // Source to tokens; the text becomes a buffer named `name`.
   TokenBuffer Tokens(const std::string& name, std::string text, uint32_t first_line = 1);
-  // Tokens to Ast, operators not yet resolved. nullopt after errors.
-  std::optional<ast::Ast> Syntax(const TokenBuffer& tokens);
+  // Tokens to Ast, operators not yet resolved. nullopt after errors; where `complaints` are fine only after those behind which the tree is not
+  // that of the text, so that Check, which then fails in any case, finds what else is wrong.
+  std::optional<ast::Ast> Syntax(const TokenBuffer& tokens, bool complaints = false);
   // Checks the modules that `ast` imports, once each, then `ast` itself: adds to session.program.
   bool Check(ast::Ast& ast, const CheckOptions& options);
 

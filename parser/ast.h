@@ -279,6 +279,7 @@ class Ast {
  public:
   FileId file;
   Module module;
+  uint32_t complaints = 0;  // errors behind which the tree is still that of the text: an ErrorExpr stands where it is not
 
   template <typename T, typename... Args>
   T* New(Args&&... args) {

@@ -263,10 +263,13 @@ class Resolver {
       }
       ops.push_back(op);
     }
-    return Chain<Expr>(infix->operands, ops, [&](const Operator& op, Expr* left, Expr* right) -> Expr* {
+    const uint32_t errors = diags_.error_count();
+    Expr* resolved = Chain<Expr>(infix->operands, ops, [&](const Operator& op, Expr* left, Expr* right) -> Expr* {
       if (op.negation) return ast_.New<NegateExpr>(Cover(op.span, right->span), right);
       return ast_.New<BinaryExpr>(Cover(left->span, right->span), op.expr, left, right);
     });
+    // Which operands belong together is not known: no types follow from it.
+    return diags_.error_count() == errors ? resolved : ast_.New<ErrorExpr>(resolved->span);
   }
 
   Operator OperatorOf(Expr* expr) const {
@@ -276,7 +279,8 @@ class Resolver {
   }
 
   // `(a + b *)` and `(* a + b)`: the operand's own operators must bind more tightly than the section's.
-  void CheckSection(Expr* op_expr, Expr* operand, bool left) {
+  // False if they do not.
+  bool CheckSection(Expr* op_expr, Expr* operand, bool left) {
     Operator inner;
     if (auto* binary = llvm::dyn_cast<BinaryExpr>(operand)) {
       inner = OperatorOf(binary->op);
@@ -287,17 +291,18 @@ class Resolver {
                nullptr,
                true};
     } else {
-      return;
+      return true;
     }
     Operator op = OperatorOf(op_expr);
     uint8_t in = inner.fixity.precedence, out = op.fixity.precedence;
     Associativity side = left ? Associativity::Left : Associativity::Right;
     bool fine = in > out || (in == out && inner.fixity.assoc == side && op.fixity.assoc == side &&
                              !(inner.negation && !left));
-    if (fine) return;
+    if (fine) return true;
     diags_.Report(Diag::SectionClash, op.span, Show(op), Spell(op.fixity), Show(inner), Spell(inner.fixity))
         .Note(inner.span, Show(inner) + " is here")
         .Hint("put the operand in parentheses");
+    return false;
   }
 
   // ---- the walk
@@ -483,13 +488,13 @@ class Resolver {
       case ExprKind::LeftSection: {
         auto* section = llvm::cast<LeftSectionExpr>(expr);
         Visit(section->operand);
-        CheckSection(section->op, section->operand, true);
+        if (!CheckSection(section->op, section->operand, true)) expr = ast_.New<ErrorExpr>(section->span);
         break;
       }
       case ExprKind::RightSection: {
         auto* section = llvm::cast<RightSectionExpr>(expr);
         Visit(section->operand);
-        CheckSection(section->op, section->operand, false);
+        if (!CheckSection(section->op, section->operand, false)) expr = ast_.New<ErrorExpr>(section->span);
         break;
       }
       case ExprKind::Paren: Visit(llvm::cast<ParenExpr>(expr)->expr); break;

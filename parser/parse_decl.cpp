@@ -349,8 +349,7 @@ List<Decl*> Parser::GroupClauses(llvm::ArrayRef<Decl*> decls) {
       // Two definitions of a variable are not clauses of it: the renamer reports them.
       if (arity == 0 && clause.params.empty()) break;
       if (clause.params.size() != arity) {
-        diags_
-            .Report(Diag::ArityDiffers, more->name.span, Text(first->name.text).substr(0, 60), arity,
+        Complain(Diag::ArityDiffers, more->name.span, Text(first->name.text).substr(0, 60), arity,
                     clause.params.size())
             .Note(first->name.span, fmt::format("the first equation has {}", arity));
         HintAtBareConstructor(clause.params.size() > arity ? clause : clauses[0]);

@@ -174,9 +174,10 @@ Expr* Parser::ParseAtomBase() {
     case Kind::LeftParen: return ParseParen();
     case Kind::LeftBracket: return ParseBracket();
     case Kind::Underscore:
-      FailWith(Diag::PatternInExpression, begin, "the wildcard `_`")
+      Complain(Diag::PatternInExpression, begin, "the wildcard `_`")
           .Hint("a value that is used has a name; `_` is for one that is not");
-      return ErrorHere();
+      Advance();
+      return ast_.New<ErrorExpr>(begin);
     default:
       if (IsOp("?") && next().kind == Kind::VarId && !t.space_after)
         NotSupported(begin, "implicit parameters are");
@@ -368,7 +369,8 @@ Expr* Parser::ParseIf() {
   if (!panic_ && (Is(Kind::Else) || (Is(Kind::VirtualSemicolon) && token().kind == Kind::Else))) {
     Complain(Diag::MissingElse, begin, "then").Note(token().span, "`then` and a branch are expected before this");
     expect(Kind::Else);
-    return ast_.New<IfExpr>(From(begin), cond, cond, ParseExpr());
+    Expr* missing = ErrorHere();
+    return ast_.New<IfExpr>(From(begin), cond, missing, ParseExpr());
   }
   expect(Kind::Then);
   Expr* then_branch = ParseExpr();

@@ -72,6 +72,7 @@ class Parser {
   // Reports and goes on: the text was understood.
   template <typename... Args>
   Diagnostics& Complain(Diag id, Span span, const Args&... args) {
+    ast_.complaints += !panic_;
     return (panic_ ? muted_ : diags_).Report(id, span, args...);
   }
   void NotSupported(Span span, std::string_view what);

@@ -102,7 +102,9 @@ bool Pipeline::Check(ast::Ast& ast, const CheckOptions& options) {
     if (options.repl && diags.has_errors()) return false;
   }
   PassScope pass("check");
-  if (!session.Check(ast, diags, options) || diags.has_errors()) return false;
+  CheckOptions without = options;
+  without.warnings = options.warnings && !diags.has_errors();  // which cases are missing is not known of what was left out
+  if (!session.Check(ast, diags, without) || diags.has_errors()) return false;
   if (kVerify) Require(core::Verify(session.program, /*simple=*/true));
   // The file that was loaded at the prompt is a module like those that it imports: not to be read again.
   if (Symbol name = ast.module.name.text; options.repl && name.valid()) {

@@ -251,7 +251,6 @@ void Repl::Define(ast::Ast& ast) {
   CheckOptions check;
   check.repl = true;
   check.generalises = true;
-  check.warnings = false;
   pipeline_->Check(ast, check);
   HintAtSignature(ast);
   if (pipeline_->diags.has_errors()) return;
@@ -338,7 +337,8 @@ void Repl::HintAtSignature(const ast::Ast& ast) {
       lone = var && pipeline_->session.TypeOf(var->name.text).empty();
     }
     const auto& all = pipeline_->diags.all();
-    if (!lone || all.empty()) continue;
+    const bool defined = llvm::any_of(ast.module.decls, [&](const ast::Decl* other) { return llvm::isa<ast::FunctionDecl>(other) && other != decl; });
+    if (!lone || all.empty() || defined) continue;
     if (all.back().id == Diag::UnboundName || all.back().id == Diag::SignatureWithoutBinding)
       pipeline_->diags.Hint("a signature goes with its definition, in the lines below it");
   }
@@ -352,7 +352,6 @@ void Repl::Evaluate(ast::Ast& ast, const ast::BindStmt* bind) {
   definition->name.text = name;
   CheckOptions check;
   check.repl = true;
-  check.warnings = false;
   check.entry = name;
   check.entry_is_bound = bind != nullptr;
   auto began = std::chrono::steady_clock::now();

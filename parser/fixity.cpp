@@ -301,7 +301,7 @@ class Resolver {
     if (fine) return true;
     diags_.Report(Diag::SectionClash, op.span, Show(op), Spell(op.fixity), Show(inner), Spell(inner.fixity))
         .Note(inner.span, Show(inner) + " is here")
-        .Hint("put the operand in parentheses");
+        .Hint(left && in == out ? "put the operand in parentheses; or is one missing at the end?" : "put the operand in parentheses");
     return false;
   }
 

@@ -88,7 +88,8 @@ bool Parser::Close(Kind kind, Span open) {
     report.Hint(fmt::format("fields are separated by commas: `, {} = ..`", Text(TokenAt(pos_ - 1).text)));
   else if (token().kind == Kind::DoubleColon && kind == Kind::RightBrace && TokenAt(pos_ - 1).kind == Kind::VarId)
     report.Hint(fmt::format("fields are separated by commas: `, {} :: ..`", Text(TokenAt(pos_ - 1).text)));
-  else if (token().kind == Kind::Equals) report.Hint("`==` compares; `=` defines");
+  else if (token().kind == Kind::Equals && opening == "[") report.Hint("`x <- xs` goes through a list");
+  else if (token().kind == Kind::Equals && opening != "{") report.Hint("`==` compares; `=` defines");
   if (token().kind == Kind::In && opening == "[") report.Hint("`x <- xs` goes through a list");
   if (token().kind == Kind::Where && opening != "{") report.Hint("`where` stands at the end of a definition; within an expression it is `let .. in ..`");
   if (HintAtDefinitions(report)) return false;

@@ -342,6 +342,7 @@ List<Decl*> Parser::GroupClauses(llvm::ArrayRef<Decl*> decls) {
     }
     llvm::SmallVector<Clause> clauses{first->clauses[0]};
     size_t arity = clauses[0].params.size();
+    bool differ = false;
     for (; end < decls.size(); ++end) {
       auto* more = llvm::dyn_cast<FunctionDecl>(decls[end]);
       if (!more || more->name.text != first->name.text) break;
@@ -353,11 +354,14 @@ List<Decl*> Parser::GroupClauses(llvm::ArrayRef<Decl*> decls) {
                     clause.params.size())
             .Note(first->name.span, fmt::format("the first equation has {}", arity));
         HintAtBareConstructor(clause.params.size() > arity ? clause : clauses[0]);
+        differ = true;
         continue;
       }
       clauses.push_back(clause);
     }
-    if (clauses.size() == 1)
+    if (differ)  // of whatever type
+      clauses = {Clause{{}, {Copy(llvm::SmallVector<GuardedExpr>{{{}, ast_.New<ErrorExpr>(first->span), first->span}}), {}, first->span}, first->span}};
+    if (clauses.size() == 1 && !differ)
       grouped.push_back(first);
     else
       grouped.push_back(

@@ -369,8 +369,8 @@ Expr* Parser::ParseIf() {
   if (!panic_ && (Is(Kind::Else) || (Is(Kind::VirtualSemicolon) && token().kind == Kind::Else))) {
     Complain(Diag::MissingElse, begin, "then").Note(token().span, "`then` and a branch are expected before this");
     expect(Kind::Else);
-    Expr* missing = ErrorHere();
-    return ast_.New<IfExpr>(From(begin), cond, missing, ParseExpr());
+    ParseExpr();
+    return ast_.New<ErrorExpr>(From(begin));  // the branch may be a part of what was read as the condition
   }
   expect(Kind::Then);
   Expr* then_branch = ParseExpr();

@@ -113,6 +113,8 @@ bool Parser::HintAtLayout(Diagnostics& report, std::string_view expected) const 
     report.Hint("a guard begins with `|`: `| otherwise = ..`");
   else if (t.kind == Kind::Equals && column == 1)
     report.Hint("a local definition stands in a `let`, or under `where`");
+  else if (t.kind == Kind::LeftArrow && column == 1)
+    report.Hint("`<-` stands among the statements of a `do`: is `do` missing before the first of them?");
   return true;
 }
 
@@ -162,18 +164,24 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
       return void(report.Hint(fmt::format("a definition gives a value to the name: `{} = ..`", text_of(pos_ - 1))));
     return void(report.Hint("an expression by itself is no declaration; `main = ..` is what a program runs"));
   }
+  // `do { let x = 1; print x }`
+  if (t.kind == Kind::RightBrace && expected.starts_with("`=` after") && line_has(Kind::Let) && line_has(Kind::LeftBrace))
+    return void(report.Hint("what follows the `;` is one more definition of the `let`; braces end it: `let { x = .. }; ..`"));
+  if (line_ended && t.starts_line && !blocks_.empty() && blocks_.back().column > 0 && t.column <= blocks_.back().column)
+    return void(report.Hint(fmt::format("a line that goes on here must be indented more: it begins in column {}, and so do the items of the block around it", t.column)));
   if (line_ended) return void(report.Hint("a line that goes on here must be indented more"));
   if (std::string_view plain = PlainSpelling(text); !plain.empty())
     return void(report.Hint(fmt::format("it is written `{}`", plain)));
   switch (t.kind) {
     case Kind::Equals: {
       // `| x = 1 = 2`, `if x = 1`
-      bool earlier = false;
-      for (size_t i = LineStart(pos_); i < pos_; ++i) earlier |= TokenAt(i).kind == Kind::Equals;
+      const bool earlier = line_has(Kind::Equals);
       if (closed_block_.at == pos_ && closed_block_.keyword == "`do`")
         report.Hint("a definition among statements begins with `let`");
       else if (expected == "`::`") report.Hint("a field has its type after `::`");
       else if (expected.starts_with("`->`")) report.Hint("the result of an alternative follows `->`");
+      else if (earlier && line_has(Kind::LeftBracket) && line_has(Kind::Bar)) report.Hint("a generator is written `x <- xs`");
+      else if (earlier && line_has(Kind::Let)) report.Hint("definitions on one line are separated by `;`");
       else if (earlier || expected == "`then`") report.Hint("`==` compares; `=` defines");
       return;
     }
@@ -182,7 +190,8 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
       else if (expected.starts_with("`=`"))
         report.Hint("a definition has `=`; `->` stands in lambdas and in the alternatives of `case`");
       if (expected == "`of`") report.Hint("a `case` has its `of` before the alternatives");
-      if (declaration_ends && line_has(Kind::Equals)) report.Hint("a function without a name is written `\\x -> ..`");
+      if (declaration_ends && line_has(Kind::Of) && line_has(Kind::RightArrow)) report.Hint("alternatives on one line are separated by `;`");
+      else if (declaration_ends && line_has(Kind::Equals)) report.Hint("a function without a name is written `\\x -> ..`");
       return;
     case Kind::LeftArrow:
       if (expected.starts_with("`=` after")) report.Hint("`<-` takes the result of an action among the statements of a `do`");

@@ -103,10 +103,12 @@ List<Alternative> Parser::ParseAlternatives(Span keyword, std::string_view keywo
     Rhs rhs = ParseRhs(Kind::RightArrow);
     alternatives.push_back({pat, rhs, From(begin)});
   });
-  if (alternatives.empty() && !panic_) cut_short_ = true;
-  if (alternatives.empty() && !panic_)
+  if (alternatives.empty() && !panic_) {
+    cut_short_ = true;
+    const bool guard = token().kind == Kind::Bar;
     FailWith(Diag::EmptyBlock, keyword, keyword_text)
-        .Hint("its alternatives stand further right than the block around it");
+        .Hint(guard ? "a guard follows a pattern: `_ | condition -> ..`" : "its alternatives stand further right than the block around it");
+  }
   return Copy(alternatives);
 }
 

@@ -68,10 +68,14 @@ std::string CheckSession::TypeOfExpression(const ast::Ast& ast, Diagnostics& dia
   options.repl = true;
   options.warnings = false;
   options.restricted = false;
+  // `it` in the expression is the value before.
+  const Symbol name = Intern("%type");
+  llvm::cast<ast::FunctionDecl>(ast.module.decls.back())->name.text = name;
+  options.entry = name;
   [[maybe_unused]] const uint32_t definitions = static_cast<uint32_t>(program.definitions.size());
   std::string type;
   if (check::Checker(program, env, diags, options, ast, fixities).Run())
-    if (const core::VarId* it = env.user.values.Find(Intern("it")))
+    if (const core::VarId* it = env.user.values.Find(name))
       type = PrintScheme(program.vars[*it].scheme);
   env.user = std::move(before);
   env.user_started = started;

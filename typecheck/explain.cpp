@@ -224,12 +224,20 @@ void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId a
     return;
   }
   // A variable of a signature stands for every type; what fits only one is too special for it.
-  for (TypeId side : {clash.left, clash.right}) {
+  for (TypeId whole : {clash.left, clash.right}) {
+    // Of `m Int` and `[Int]` it is `m` and the list's constructor.
+    TypeId side = whole.valid() && types_.Kind(whole) == TypeKind::App ? unify_.Head(whole) : whole;
     if (types_.Kind(side) != TypeKind::Var) continue;
     TyVarId var = types_.VarOf(side);
     if (!types_.vars[var].span.valid()) continue;
-    const std::string &name = side == clash.left ? text[2] : text[3], &other = side == clash.left ? text[3] : text[2];
-    TypeId other_type = side == clash.left ? clash.right : clash.left;
+    TypeId other_type = whole == clash.left ? clash.right : clash.left;
+    std::string name = whole == clash.left ? text[2] : text[3], other = whole == clash.left ? text[3] : text[2];
+    if (side != whole) {
+      other_type = unify_.Head(other_type);
+      if (types_.Kind(other_type) != TypeKind::Con) continue;
+      name = Text(types_.vars[var].name);
+      other = PrintType(other_type);
+    }
     std::string_view kind = IsSize(side, expected) || IsSize(side, actual) ? "size" : "type";
     llvm::SmallVector<TyVarId> others;
     types_.FreeVars(unify_.Zonk(other_type), others);

@@ -131,6 +131,8 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
     diags_.Hint("`less`, `greater` .. of `Tensor` compare element by element; `select` takes each element from one tensor or another by what they say");
   } else if (builtin == Builtin::Function && origin.kind == Origin::Deriving) {
     diags_.Hint(fmt::format("a field of the type `{}` stands in the way", text[0]));
+  } else if (cls == "Num" && builtin == Builtin::List && origin.name.valid() && Text(origin.name) == "+") {
+    diags_.Hint("`++` joins strings and lists");
   } else if (builtin == Builtin::Function) {
     diags_.Hint("functions have no such instance: is an argument missing?");
   } else if (cls == "Integral" && IsFraction(builtin)) {

@@ -103,6 +103,14 @@ bool Checker::HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*
   VarId var = fn ? FindValue(fn->name, false) : VarId();
   const bool returns = var.valid() && program_.vars[var].from_library && (Text(fn->name.text) == "return" || Text(fn->name.text) == "pure");
   const bool arithmetic = name == "+" || name == "-" || name == "*";  // `n : f n - 1`
+  // `show n + s`
+  if (var.valid() && name == "+" && Text(fn->name.text) == "show" && types_.BuiltinOf(unify_.Head(expected)) == Builtin::List) {
+    TypeId other = QuickType(args[1]);
+    if (llvm::isa<ast::LiteralExpr>(args[1]) ? text(args[1])[0] == '"' : other.valid() && types_.BuiltinOf(unify_.Head(other)) == Builtin::List) {
+      diags_.Hint("`++` joins strings and lists");
+      return true;
+    }
+  }
   if (var.valid() && (returns || Text(fn->name.text) == "error" || GivesAction(var, expected) || (arithmetic && GivesList(var, expected))) && IsShort(text(app)) && IsShort(text(args[1]))) {
     HintAtBinding(text(fn), text(app->args[0]), name, text(args[1]));
     return true;
@@ -357,8 +365,12 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   }
   // A function where something else is wanted.
   if (found == Builtin::Function && wanted != Builtin::Function) {
-    if (op == "-" && why.index == 0 && IsShort(text) && IsShort(other))
-      return void(diags_.Hint(fmt::format("a negative argument stands in parentheses: `{} (-{})`", text, other)));
+    if (op == "-" && why.index == 0 && IsShort(text) && IsShort(other)) {
+      // `take -1 xs`: the number is the argument, and not what it is applied to.
+      const size_t end = std::isdigit(static_cast<unsigned char>(other[0])) ? std::min(other.find(' '), other.size()) : other.size();
+      if (end < other.size()) negative_ = why.sibling;
+      return void(diags_.Hint(fmt::format("a negative argument stands in parentheses: `{} (-{}){}`", text, other.substr(0, end), other.substr(end))));
+    }
     if (IsVariable(text))
       if (VarId var = FindValue({Intern(text), {}, span}, false); var.valid() && env_.field_owner.count(var.index))
         return void(diags_.Hint(fmt::format("it is a function: `{} x` is the field of a value `x`", text)));
@@ -471,7 +483,7 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   if (wanted == Builtin::Ordering && found == Builtin::Bool)
     return void(diags_.Hint("`compare x y` gives an `Ordering`"));
   // A value and what holds it.
-  if (named(have, "Maybe") && !named(want, "Maybe") && text != "Nothing")
+  if (named(have, "Maybe") && !named(want, "Maybe") && text != "Nothing" && !text.starts_with("Just"))
     return void(diags_.Hint("it may be `Nothing`: a `case` with `Just x -> ..` and `Nothing -> ..` takes the value out"));
   const TyConId inside = expected.valid() ? head(argument_of(expected)) : TyConId();
   if (named(want, "Maybe") && !named(have, "Maybe") && IsShort(text) && (!have.valid() || !inside.valid() || inside == have))

@@ -300,6 +300,10 @@ bool Checker::HintAtModule(Symbol name, Diag missing) {
       diags_.Hint(fmt::format("the module `{0}` has it: add `import {0}`", Text(module)));
       return true;
     }
+  if (missing == Diag::UnboundConstructor && scope_->types.Find(name)) {
+    diags_.Hint(fmt::format("`{0}` is a type; `(e :: {0})` says that an expression has it", Text(name)));
+    return true;
+  }
   std::string_view best = UsualModule(Text(name), missing);
   if (best.empty()) return false;
   std::string_view alias = UsualAlias(best);

@@ -106,6 +106,7 @@ size_t Checker::Arity(const ast::Expr* expr) {
 void Checker::ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, size_t taken,
                                      const core::Expr* head, Reason reason) {
   if (taken == 0) {
+    if (negative_.valid() && fn->span.file == negative_.file && fn->span.begin == negative_.begin) return void(++unreported_);
     TypeId type = unify_.Prune(head->type);
     std::string what = types_.Kind(type) == TypeKind::Meta ? std::string("a number")
                                                            : fmt::format("of the type `{}`", PrintType(type));
@@ -182,8 +183,9 @@ void Checker::ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const a
   } else if (head->type.valid() && HintAtHeldFunction(types_.SplitFun(unify_.Zonk(head->type), given, taken), fn, args, taken)) {
   } else if (taken == 1 && !params.empty() && types_.IsTuple(params[0])) {
     std::vector<std::string_view> parts;
-    for (const ast::Expr* arg : args) parts.push_back(text(arg));
-    diags_.Hint(fmt::format("it takes one tuple: `{} ({})`", text(fn), fmt::join(parts, ", ")));
+    for (const ast::Expr* arg : args) parts.push_back(text(StripParens(arg)));
+    const bool atom = llvm::isa<ast::VarExpr>(fn) || llvm::isa<ast::ConExpr>(fn);
+    diags_.Hint(fmt::format("it takes one tuple: `{} ({})`", atom ? std::string(text(fn)) : fmt::format("({})", text(StripParens(fn))), fmt::join(parts, ", ")));
   }
 }
 
@@ -208,7 +210,7 @@ TypeId Checker::ResultByItself(const core::Scheme& scheme, llvm::ArrayRef<const 
     }
     if (!type.valid()) {
       // Of `vecmat x w + b` the shape of b may be what is wrong.
-      if (!llvm::isa<ast::LiteralExpr>(args[i]) && types_.BuiltinOf(unify_.Zonk(expected)) == Builtin::Tensor) return TypeId();
+      if (!llvm::isa<ast::LiteralExpr>(args[i])) return TypeId();
       continue;
     }
     if (agreed.valid() && agreed != type) return TypeId();

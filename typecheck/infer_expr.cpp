@@ -263,6 +263,7 @@ core::Expr* Checker::CheckLiteral(const ast::Literal& literal, bool negative, Sp
       }
       // Where the type is known already and cannot be this number's, the clash has two places: say both.
       bool whole = !integer && IsWholeType(types_, unify_.Head(expected));
+      if (!whole && IsRefused(cls, expected)) return ErrorNode(expected, span);
       if (whole || !IsNumberType(expected)) {
         std::string number = fmt::format("the number `{}`", Text(node.text));
         if (whole) Error(Diag::FractionMismatch, span, Text(node.text), PrintType(expected));
@@ -578,6 +579,7 @@ core::Expr* Checker::Check(const ast::Expr* expr, TypeId expected, const Reason&
     case ast::ExprKind::Infix:
     case ast::ExprKind::Error: break;
   }
+  ++unreported_;  // it was, before the check; what it stands in is broken
   return ErrorNode(expected, expr->span);
 }
 

@@ -387,7 +387,7 @@ bool Checker::IsAmbiguous(std::map<Symbol, T> ModuleExports::*names, const ast::
   // `map` of the Prelude, or `insert` of Data.List, and of Data.Map: the others of that module's names would be next.
   auto apart = llvm::find_if(meanings, [&](const Meaning& meaning) {
     return !UsualAlias(Text(meaning.module)).empty() && llvm::any_of(module_.imports, [&](const ast::Import& import) {
-      return import.module.text == meaning.module && !import.has_items && !import.hiding && !import.qualified;
+      return import.module.text == meaning.module && (!import.has_items || import.hiding) && !import.qualified;
     });
   });
   if (!defined && apart != meanings.end())

@@ -43,6 +43,7 @@ void Checker::HintAtHead(Span use, Symbol variable) {
     const auto* data = llvm::dyn_cast<ast::DataDecl>(decl);
     const auto* synonym = llvm::dyn_cast<ast::TypeSynonymDecl>(decl);
     if (!data && !synonym) return;
+    if (options_.repl && !data && Text(synonym->name.text) == "it") return;  // `:kind a`
     std::string head(Text(data ? data->name.text : synonym->name.text));
     for (const ast::Name& param : data ? data->params : synonym->params) head += fmt::format(" {}", Text(param.text));
     return void(diags_.Hint(fmt::format("the type's variables stand before the `=`: `{} {} {} = ..`",

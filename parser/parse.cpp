@@ -90,7 +90,7 @@ bool Parser::Close(Kind kind, Span open) {
     report.Hint(fmt::format("fields are separated by commas: `, {} :: ..`", Text(TokenAt(pos_ - 1).text)));
   else if (token().kind == Kind::Equals && opening == "[") report.Hint("`x <- xs` goes through a list");
   else if (token().kind == Kind::Equals && opening != "{") report.Hint("`==` compares; `=` defines");
-  if (token().kind == Kind::In && opening == "[") report.Hint("`x <- xs` goes through a list");
+  if ((token().kind == Kind::In || token().kind == Kind::RightArrow) && opening == "[") report.Hint("`x <- xs` goes through a list");
   if (token().kind == Kind::Where && opening != "{") report.Hint("`where` stands at the end of a definition; within an expression it is `let .. in ..`");
   if (HintAtDefinitions(report)) return false;
   if (line_ended && brace_left) report.Hint("a closing bracket must be indented more than the block around it");
@@ -179,6 +179,11 @@ std::string Parser::DescribeHere() const {
 void Parser::Fail(std::string_view expected) {
   // An alternative of a `case` that was empty because they do not stand further right.
   if (cut_short_ && !panic_ && token().kind == Kind::RightArrow && expected == "the end of the declaration") {
+    EnterPanic();
+    return;
+  }
+  // Nor is the line that was to be in the block.
+  if (!panic_ && pos_ > 0 && after_empty_ != 0 && LineStart(pos_) == after_empty_ && pos_ != after_empty_) {
     EnterPanic();
     return;
   }

@@ -198,7 +198,13 @@ void Parser::ParseDeriving(llvm::SmallVectorImpl<DerivedClass>& classes) {
       classes.push_back({NameOf(token()), strategy});
       Advance();
     } else {
+      std::string text(diags_.sources().Text(token().span));
+      const bool small = Is(Kind::VarId) && std::islower(static_cast<unsigned char>(text[0])), silent = panic_;
       Fail("a class");
+      if (small && !silent) {
+        text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+        diags_.Hint(fmt::format("classes begin with a capital letter: `{}`", text));
+      }
     }
   };
   Span open = token().span;

@@ -85,6 +85,7 @@ Expr* Parser::ParseDo() {
   if (stmts.empty()) {
     if (!panic_) {
       cut_short_ = true;
+      after_empty_ = pos_;
       FailWith(Diag::EmptyBlock, begin, "`do`")
           .Hint("its statements stand further right than the block around it");
     }
@@ -105,6 +106,7 @@ List<Alternative> Parser::ParseAlternatives(Span keyword, std::string_view keywo
   });
   if (alternatives.empty() && !panic_) {
     cut_short_ = true;
+    after_empty_ = pos_;
     const bool guard = token().kind == Kind::Bar;
     FailWith(Diag::EmptyBlock, keyword, keyword_text)
         .Hint(guard ? "a guard follows a pattern: `_ | condition -> ..`" : "its alternatives stand further right than the block around it");

@@ -258,6 +258,7 @@ class Parser {
   bool open_block_ = false;    // a layout block reached to the end of the text
   bool in_instance_head_ = false;
   bool cut_short_ = false;     // a declaration ended with its line: what follows may be the rest of it
+  size_t after_empty_ = 0;  // the token behind the last block that was empty
   llvm::DenseSet<uint32_t> refused_classes_;  // declared with several parameters
   uint32_t depth_ = 0;
   // The layout block that ended last, for messages about what stands behind it.

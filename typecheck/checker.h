@@ -48,6 +48,7 @@ class Checker {
   void MakeKnown();
   void Export();
   void CheckExports();
+  void ReportUnknownExport(const ast::Name& name);
   const ast::Name* SelectExport(const ast::Item& item, ModuleExports& out);
   // Of several imports with one name, or an import and a definition of this module, none is meant: reported where the
   // name is used. `names` is the part of a module's exports that it is looked up in. At the prompt the later one counts.

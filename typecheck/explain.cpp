@@ -159,7 +159,7 @@ bool Checker::NumbersFit(TypeId expected, TypeId actual, bool actual_was_number,
     if (!why.name.valid() || diags_.sources().Text(number.origin) != Text(why.name)) ExplainNumber(number.origin);
     if (subject_.valid() && !actual_was_number) ExplainVariable(subject_, span);
     const bool beside_digits = why.sibling.valid() && llvm::isDigit(diags_.sources().Text(why.sibling)[0]);
-    if (diags_.sources().Text(number.origin) == "+" && types_.BuiltinOf(other) == Builtin::List && !beside_digits)
+    if (diags_.sources().Text(number.origin) == "+" && types_.BuiltinOf(other) == Builtin::List && !beside_digits && (actual_was_number || why.kind != Reason::Argument))
       diags_.Hint("`++` joins strings and lists");
     else HintAtClash(actual_was_number ? other : TypeId(), actual_was_number ? TypeId() : other, span, why);
     return false;

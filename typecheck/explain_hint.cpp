@@ -524,6 +524,8 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   if (wanted == Builtin::List && !wants_string && op == "++" && IsShort(text) &&
       (!actual.valid() || argument_of(expected) == unify_.Zonk(actual)))
     return void(diags_.Hint(fmt::format("`++` joins two lists, and `[{}]` is a list of one element", text)));
+  if (found == Builtin::List && op == ":" && why.index == 0 && expected.valid() && argument_of(actual) == unify_.Zonk(expected))
+    return void(diags_.Hint("`:` puts one element before a list; `++` joins two lists"));
   if (wanted == Builtin::List && op == ":" && why.index == 1 && found != Builtin::List)
     return void(diags_.Hint("`:` puts one element before a list; `++` joins two lists"));
   HintAtHolder(expected, actual, text);

@@ -153,6 +153,7 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
   if (id == Diag::UnboundName || id == Diag::UnboundConstructor) unbound_.push_back(name.span);
   if (diags_.dropped() > 0) return;  // nobody reads it, and to look for what was meant takes its time
   if (name.qualifier.valid()) return HintAtQualified(name, id);
+  if (text == "...") return void(diag.Hint("a sequence is written with two points: `[1 .. 3]`"));
   // A name that differs in case only, of whatever kind: `true`, `just`, `Length`.
   auto by_case = [&](const auto& names) {
     std::string_view found;

@@ -25,6 +25,20 @@ llvm::SmallVector<const ast::Pat*> ParametersOf(const ast::FunctionDecl& functio
   }
 }
 
+bool IsNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '\''; }
+
+// The name that a line binds to the expression at `span`: `n <- e`, `let n = e`. Empty if it binds none.
+llvm::StringRef BoundBefore(const SourceManager& sources, Span span) {
+  llvm::StringRef before(sources.Text(Span{span.file, 0, span.begin}));
+  before = before.substr(before.rfind('\n') + 1).rtrim();
+  if (!before.consume_back("<-") && !before.consume_back("=")) return {};
+  before = before.trim();
+  before.consume_front("let ");
+  before = before.ltrim();
+  const bool name = !before.empty() && std::islower(static_cast<unsigned char>(before[0])) && llvm::all_of(before, IsNamePart);
+  return name ? before : llvm::StringRef();
+}
+
 }  // namespace
 
 Checker::Checker(core::Program& program, Env& env, Diagnostics& diags, const CheckOptions& options,
@@ -63,6 +77,23 @@ void Checker::DropFollowUps() {
       default: return false;
     }
   };
+  // `n <- readLn`, where a use of n clashes: mended, that would have settled the type.
+  auto uses = [&](const Diagnostic& error, llvm::StringRef name, Span after) {
+    if (!clashes(error.id) || error.span.file != after.file || error.span.begin < after.end) return false;
+    llvm::StringRef text(diags_.sources().Text(error.span));
+    for (size_t at = text.find(name); at != llvm::StringRef::npos; at = text.find(name, at + 1))
+      if ((at == 0 || !IsNamePart(text[at - 1])) && (at + name.size() == text.size() || !IsNamePart(text[at + name.size()]))) return true;
+    return false;
+  };
+  std::vector<Span> follow;
+  for (const Diagnostic& error : diags_.all()) {
+    if (error.id != Diag::AmbiguousType || !error.span.valid()) continue;
+    llvm::StringRef name = BoundBefore(diags_.sources(), error.span);
+    if (!name.empty() && llvm::any_of(diags_.all(), [&](const Diagnostic& other) { return uses(other, name, error.span); }))
+      follow.push_back(error.span);
+  }
+  if (!follow.empty())
+    diags_.DropErrors([&](const Diagnostic& error) { return error.id == Diag::AmbiguousType && llvm::is_contained(follow, error.span); });
   if (unbound_.empty()) return;
   diags_.DropErrors([&](const Diagnostic& error) {
     // A block of several lines may well have mistakes of its own.

@@ -120,6 +120,8 @@ void Checker::ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const a
     else if (args.size() == 2 && second && Arity(second) >= 2 && std::isalpha(static_cast<unsigned char>(word[0])))
       diags_.Hint(fmt::format("a function between its arguments stands in backquotes: `{} `{}` {}`",
                               diags_.sources().Text(fn->span), word, diags_.sources().Text(args[1]->span)));
+    else if (const auto* index = llvm::dyn_cast<ast::ListExpr>(args[0]); args.size() == 1 && index && index->elements.size() == 1 && types_.BuiltinOf(unify_.Head(type)) == Builtin::List)
+      diags_.Hint(fmt::format("`{} !! {}` is the element at a place", diags_.sources().Text(fn->span), diags_.sources().Text(index->elements[0]->span)));
     else if (llvm::isa<ast::LiteralExpr>(fn))
       diags_.Hint(fmt::format("is an operator or a comma missing after `{}`?", diags_.sources().Text(fn->span)));
     else {

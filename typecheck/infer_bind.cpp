@@ -72,10 +72,11 @@ void Checker::CollectBindings(llvm::ArrayRef<ast::Decl*> decls, bool top, std::v
       signatures_.push_back(std::move(made));
     }
   }
-  auto declare = [&](Symbol name, Span span) {
+  auto declare = [&](Symbol name, Span span, bool equation = false) {
     auto [it, fresh] = seen.try_emplace(name.index, span);
     if (!fresh) {
-      Error(Diag::DuplicateDefinition, span, Text(name)).Note(it->second, "it is defined here first");
+      Diagnostics& diag = Error(Diag::DuplicateDefinition, span, Text(name)).Note(it->second, "it is defined here first");
+      if (equation) diag.Hint("the equations of a function stand one after the other, with nothing between them");
       return VarId();
     }
     if (top)
@@ -99,7 +100,7 @@ void Checker::CollectBindings(llvm::ArrayRef<ast::Decl*> decls, bool top, std::v
   for (const ast::Decl* decl : decls) {
     Binding binding;
     if (const auto* function = llvm::dyn_cast<ast::FunctionDecl>(decl)) {
-      VarId var = declare(function->name.text, function->name.span);
+      VarId var = declare(function->name.text, function->name.span, !function->clauses[0].params.empty());
       if (!var.valid()) continue;
       binding.function = function;
       binding.binders = {var};

@@ -97,6 +97,14 @@ const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const R
       Explain(why);
       ExplainPlace(expected, pat->span);
       HintAtTangent(actual, expected);
+      // `f (x, y) = ..` under `f :: Int -> Int -> Int`
+      const auto* tuple = llvm::dyn_cast<ast::TuplePat>(pat);
+      std::string_view parts = diags_.sources().Text(pat->span);
+      if (tuple && !types_.IsTuple(unify_.Prune(expected)) && why.kind == Reason::Signature && parts.size() < 40 && llvm::all_of(tuple->elements, llvm::IsaPred<ast::VarPat>)) {
+        std::string apart;
+        for (const ast::Pat* part : tuple->elements) apart += fmt::format("{}{}", apart.empty() ? "" : " ", diags_.sources().Text(part->span));
+        diags_.Hint(fmt::format("parameters stand one after the other: `{}`", apart));
+      }
     }
     return false;
   };

@@ -257,10 +257,19 @@ void Checker::Export() {
     } else if (item.is_module) {
       Error(Diag::ExportUnknown, item.name.span, Text(item.name.text));
     } else if (const ast::Name* unknown = SelectExport(item, out)) {
-      Error(Diag::ExportUnknown, unknown->span, Text(unknown->text));
+      ReportUnknownExport(*unknown);
     }
   }
   modules[module] = std::move(out);
+}
+
+void Checker::ReportUnknownExport(const ast::Name& name) {
+  Diagnostics& diag = Error(Diag::ExportUnknown, name.span, Text(name.text));
+  std::vector<std::string_view> names;
+  for (const auto& [other, var] : exports_.values) names.push_back(Text(other));
+  for (const auto& [other, type] : exports_.types) names.push_back(Text(other));
+  for (const auto& [other, cls] : exports_.classes) names.push_back(Text(other));
+  if (std::string_view near = NearestName(Text(name.text), names); !near.empty()) diag.Hint(fmt::format("did you mean `{}`?", near));
 }
 
 // A program's export list is for people, but may not lie.
@@ -271,7 +280,7 @@ void Checker::CheckExports() {
       if (item.name.text != OwnQualifier() && !IsImportedAs(item.name.text))
         Error(Diag::ExportUnknown, item.name.span, Text(item.name.text));
     } else if (const ast::Name* unknown = SelectExport(item, named)) {
-      Error(Diag::ExportUnknown, unknown->span, Text(unknown->text));
+      ReportUnknownExport(*unknown);
     }
   }
 }

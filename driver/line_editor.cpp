@@ -84,8 +84,17 @@ class TerminalEditor : public LineEditor {
     history(history_, &event, H_ENTER, line.c_str());
   }
 
-  std::string TakeLine() override { return std::exchange(given_back_, {}); }
+  std::string TakeLine() override {
+    std::string line = given_back_.substr(0, std::min(given_back_.find('\n'), given_back_.size() - 1) + 1);
+    given_back_.erase(0, line.size());
+    rest_ = 0;
+    return line;
+  }
   void GiveBack(std::string_view bytes) override { given_back_.insert(0, bytes); }
+  void GiveBackRest(std::string_view bytes) override {
+    GiveBack(bytes);
+    if (!bytes.empty()) rest_ = bytes.size();
+  }
 
   bool interactive() const override { return true; }
 
@@ -101,11 +110,18 @@ class TerminalEditor : public LineEditor {
   // One character of UTF-8. libedit's own reader goes on after a signal, where Ctrl-C has to give up the line.
   static int GetChar(EditLine* edit, wchar_t* to) {
     mbstate_t state = {};
+    TerminalEditor* self = Self(edit);
     for (;;) {
       char byte;
-      ssize_t got = ::read(STDIN_FILENO, &byte, 1);
+      ssize_t got = 1;
+      if (self->given_back_.size() > self->rest_) {
+        byte = self->given_back_[self->rest_];
+        self->given_back_.erase(self->rest_, 1);
+      } else {
+        got = ::read(STDIN_FILENO, &byte, 1);
+      }
       if (got < 0) {
-        Self(edit)->interrupted_ = errno == EINTR;
+        self->interrupted_ = errno == EINTR;
         return -1;
       }
       if (got == 0) return 0;
@@ -144,7 +160,8 @@ class TerminalEditor : public LineEditor {
   Completer completer_;
   std::string file_;
   std::string prompt_;
-  std::string given_back_;  // what a program did not use of a line; the next one gets it
+  std::string given_back_;  // what was read for a program and not used: lines that were pasted with its own come next at the prompt
+  size_t rest_ = 0;         // of it the beginning is the rest of the program's line, which the next program gets
   bool interrupted_ = false;
   EditLine* edit_;
   History* history_;

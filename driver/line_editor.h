@@ -28,6 +28,8 @@ class LineEditor {
   // read from the descriptor, of which what is not used of it is given back.
   virtual std::string TakeLine() { return {}; }
   virtual void GiveBack(std::string_view bytes) {}
+  // The same of the rest of a line that a program has read in part: at a terminal it is none for the prompt.
+  virtual void GiveBackRest(std::string_view bytes) { GiveBack(bytes); }
   // What was entered as one, for the history.
   virtual void Remember(std::string_view text) {}
   virtual bool interactive() const = 0;

@@ -396,7 +396,7 @@ bool Repl::RunGraph(const ir::Graph& graph, Symbol name, Span place, std::string
   context.stats = &stats;
   context.prompt = &prompt;
   ExitCode code = df::Evaluate(graph, {}, options_, interrupts_.flag(), console_, context);
-  editor_->GiveBack(prompt.left);
+  editor_->GiveBackRest(prompt.left);
   read.resize(read.size() - std::min(read.size(), prompt.left.size()));
   if (prompt.exited) {
     pipeline_->diags.Report(Diag::ActionExits, place, static_cast<int>(code));
@@ -412,6 +412,8 @@ Host::Input Repl::ReadForAction(StandardStreams& streams, std::string& bytes) {
     Host::Input got = streams.ReadDescriptor(chunk);
     if (got == Host::Input::Failed) bytes = chunk;  // the reason
     if (got != Host::Input::Some) return got;
+    // What was pasted with the action came while the editor had the terminal, which makes other ends of lines.
+    if (editor_->interactive()) std::replace(chunk.begin(), chunk.end(), '\r', '\n');
     // What follows the line may be meant for the prompt.
     if (size_t end = chunk.find('\n'); end != std::string::npos) {
       editor_->GiveBack(std::string_view(chunk).substr(end + 1));

@@ -156,6 +156,28 @@ def actions_on_a_terminal(d):
 
 
 @test
+def lines_pasted_with_an_action(d):
+    # What the action does not read is for the prompt; the rest of a line that it reads in part is for the next action.
+    terminal = Terminal(d)
+    terminal.wait_for(b"dfc> ")
+    terminal.send(b"y <- getLine\npasted line\ny\n20 + 3\n")
+    terminal.wait_for(b'"pasted line"')
+    terminal.wait_for(b"\n23")
+    terminal.wait_for(b"dfc> ")
+    terminal.send(b"getChar\n")
+    time.sleep(0.3)
+    terminal.send(b"abc\n")
+    terminal.wait_for(b"'a'")
+    terminal.wait_for(b"dfc> ")
+    terminal.send(b"20 + 4\n")
+    terminal.wait_for(b"\n24")
+    terminal.send(b"getLine\n")
+    terminal.wait_for(b'"bc"')
+    terminal.send(b"\x04")
+    assert terminal.exit_code() == 0
+
+
+@test
 def repl_on_a_terminal(d):
     terminal = Terminal(d)
     wait_for, send = terminal.wait_for, terminal.send

@@ -103,7 +103,9 @@ const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const R
       if (tuple && !types_.IsTuple(unify_.Prune(expected)) && why.kind == Reason::Signature && parts.size() < 40 && llvm::all_of(tuple->elements, llvm::IsaPred<ast::VarPat>)) {
         std::string apart;
         for (const ast::Pat* part : tuple->elements) apart += fmt::format("{}{}", apart.empty() ? "" : " ", diags_.sources().Text(part->span));
-        diags_.Hint(fmt::format("parameters stand one after the other: `{}`", apart));
+        if (types_.BuiltinOf(unify_.Head(expected)) != Builtin::List) diags_.Hint(fmt::format("parameters stand one after the other: `{}`", apart));
+        else if (tuple->elements.size() == 2)
+          diags_.Hint(fmt::format("`({} : {})` takes a list apart", diags_.sources().Text(tuple->elements[0]->span), diags_.sources().Text(tuple->elements[1]->span)));
       }
     }
     return false;

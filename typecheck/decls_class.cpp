@@ -192,6 +192,9 @@ TyConId Checker::ConvertInstanceHead(const ast::Name& name, ast::List<ast::Const
     plain &= types_.Kind(args[i]) == TypeKind::Var;
     for (size_t j = 0; j < i; ++j) plain &= args[i] != args[j];
   }
+  // `IntMap`, which is a type of its own in GHC's library.
+  if (const auto* con = llvm::dyn_cast<ast::ConType>(type); con && head.valid() && types_.cons[head].builtin == Builtin::None)
+    if (const TypeName* named = LookUpType(con->name); named && named->is_synonym() && env_.library_files.count(types_.cons[head].span.file.index)) plain = true;
   if (head.valid() && (plain || options_.repl || options_.library || HasExtension("FlexibleInstances"))) return head;
   Diagnostics& diag = Error(Diag::InstanceHead, type->span, diags_.sources().Text(type->span));
   if (head.valid())

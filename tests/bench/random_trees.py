@@ -38,7 +38,7 @@ def read_treebank(path, count):
         return made
 
     with open(path, encoding="utf-8") as file:
-        trees = [read(iter(re.findall(r"\(\d|\)|[^()\s]+", line))) for line in file if line.strip()][:count]
+        trees = [read(iter(re.findall(r"\(\d|\)|[^() \t\n]+", line))) for line in file if line.strip()][:count]
     return trees, len(words)
 
 

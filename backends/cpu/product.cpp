@@ -114,6 +114,8 @@ namespace avx512_double = plain_double;
 constexpr size_t kMostLanes = 16, kMostColumns = 3;
 // Rows of y that are gone over at a time: a strip of so many stays in the caches. Sums go on where they stood.
 constexpr size_t kDepth = 512;
+// The same where x lies anywhere, all of which is gone over for each strip of y.
+constexpr size_t kDepthOfRows = 128;
 
 // The loops' room for a result of m rows.
 template <typename T>
@@ -184,7 +186,7 @@ void AddTransposed(LoopOfRows<T> loop, const T* const* x, const T* const* y, T* 
     return;
   }
   std::vector<T>& space = Space<T>(m);
-  InPieces(rows, kDepth, [&](size_t l, size_t count) { loop(x + l, y + l, out, m, count, n, !fresh || l > 0, space.data()); });
+  InPieces(rows, kDepthOfRows, [&](size_t l, size_t count) { loop(x + l, y + l, out, m, count, n, !fresh || l > 0, space.data()); });
 }
 
 }  // namespace

@@ -494,6 +494,7 @@ class Checker {
   TypeId constructed_type_;                                      // expected of what a constructor that is being looked up makes
   const ast::LambdaExpr* lambda_ = nullptr;                        // the innermost one whose body is being checked
   std::vector<std::pair<Span, std::string>> between_;             // parameters that look like the left side of a function, with a hint
+  llvm::DenseSet<uint32_t> unreached_;                             // guards that were warned of, by where they begin
   Span negative_;                                                  // `1 xs` in `take -1 xs`: told already
   std::vector<std::pair<Span, std::string>> dots_;                 // parameters before a dot, as if what follows were a field
   std::vector<std::pair<Span, std::string>> order_hints_;         // calls whose arguments seem to stand in another order, should an instance miss

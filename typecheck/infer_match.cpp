@@ -193,6 +193,11 @@ core::Expr* Checker::CheckGuarded(llvm::ArrayRef<ast::GuardedExpr> guarded, Type
     arms.push_back(arm);
   }
   region_ = outer_region;
+  for (size_t i = 0; i + 1 < arms.size(); ++i)
+    if (arms[i].always && options_.warnings && !options_.library && unreached_.insert(guarded[i + 1].span.begin).second) {
+      diags_.Report(Diag::NeverReached, guarded[i + 1].span, "guard").Note(guarded[i].guards[0]->span, "this is always true");
+      break;
+    }
   core::Expr* rest = nullptr;
   for (size_t i = arms.size(); i-- > 0;) {
     Span span = guarded[i].span;

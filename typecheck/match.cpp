@@ -388,6 +388,7 @@ class MatchCompiler {
       case ExprKind::Fall: return true;
       case ExprKind::FatBar: {
         const auto* bar = llvm::cast<FatBarExpr>(expr);
+        if (GuardsCover(*bar)) return false;
         const auto* first = llvm::dyn_cast<MatchExpr>(bar->first);
         return (first ? MatchCanFall(*first) : CanFall(bar->first)) && CanFall(bar->second);
       }
@@ -403,6 +404,25 @@ class MatchCompiler {
       }
       default: return false;
     }
+  }
+
+  // `| Just x <- v = .. | Nothing <- v = ..`: one of them holds.
+  bool GuardsCover(const FatBarExpr& guards) {
+    llvm::DenseMap<uint32_t, llvm::DenseSet<uint32_t>> found;  // by scrutinee, constructors whose fields may be anything
+    for (const Expr* rest = &guards; rest;) {
+      const auto* bar = llvm::dyn_cast<FatBarExpr>(rest);
+      const auto* match = llvm::dyn_cast<MatchExpr>(bar ? bar->first : rest);
+      rest = bar ? bar->second : nullptr;
+      if (!match || match->context != MatchContext::Guard || match->scrutinees.size() != 1 || match->rows.size() != 1) continue;
+      const Pat* pat = match->rows[0].pats[0];
+      if (pat->kind != PatKind::Con || CanFall(match->rows[0].body) ||
+          !llvm::all_of(pat->args, [&](const Pat* arg) { return IsIrrefutable(program_, arg); }))
+        continue;
+      auto& cons = found[match->scrutinees[0].index];
+      cons.insert(pat->con.index);
+      if (cons.size() == program_.types.cons[program_.constructors[pat->con].tycon].constructors.size()) return true;
+    }
+    return false;
   }
 
   bool MatchCanFall(const MatchExpr& match) {

@@ -139,7 +139,7 @@ bool Pipeline::LoadOwnModule(const ast::Import& import, const std::string& path,
     RecordTable records = session.records;
     session.EnterImported(*ast, diags);
     ResolveFixity(*ast, session.fixities, session.records, diags, session.qualified);
-    bool ok = !diags.has_errors() && session.Check(*ast, diags, own) && !diags.has_errors();
+    bool ok = diags.error_count() == complaints_ && session.Check(*ast, diags, own) && diags.error_count() == complaints_;
     if (ok) session.KeepFixities(name);
     session.fixities = std::move(fixities);
     session.qualified = std::move(qualified);

@@ -44,7 +44,7 @@ std::optional<ast::Ast> Pipeline::Syntax(const TokenBuffer& tokens, bool complai
   ParseOptions options;
   options.all_extensions = false;
   ast::Ast ast = Parse(tokens, diags, options);
-  if (diags.error_count() != (complaints ? ast.complaints : 0)) return std::nullopt;
+  if (diags.error_count() != complaints_ + (complaints ? ast.complaints : 0)) return std::nullopt;
   return ast;
 }
 
@@ -87,6 +87,7 @@ bool Pipeline::LoadLibraryModule(std::string_view name) {
 }
 
 bool Pipeline::Check(ast::Ast& ast, const CheckOptions& options) {
+  complaints_ = diags.error_count();
   {
     PassScope pass("check the library");
     LoadLibraryModule("Prelude");
@@ -102,9 +103,9 @@ bool Pipeline::Check(ast::Ast& ast, const CheckOptions& options) {
     if (options.repl && diags.has_errors()) return false;
   }
   PassScope pass("check");
-  CheckOptions without = options;
-  without.warnings = options.warnings && !diags.has_errors();  // which cases are missing is not known of what was left out
-  if (!session.Check(ast, diags, without) || diags.has_errors()) return false;
+  CheckOptions told = options;
+  told.warnings = options.warnings && !diags.has_errors();  // which cases are missing is not known of what was left out
+  if (!session.Check(ast, diags, told) || diags.has_errors()) return false;
   if (kVerify) Require(core::Verify(session.program, /*simple=*/true));
   // The file that was loaded at the prompt is a module like those that it imports: not to be read again.
   if (Symbol name = ast.module.name.text; options.repl && name.valid()) {

@@ -84,6 +84,7 @@ class Pipeline {
   std::string NearPathOf(Symbol module, const std::string& folder) const;
 
   std::vector<std::string_view> loaded_;  // library modules
+  uint32_t complaints_ = 0;  // errors of the program that hide nothing: those of its modules come on top
   std::map<Symbol, OwnModule> own_;
   std::string main_;    // the main file
   std::string folder_;  // where it lies, with the slash; "" is the current one

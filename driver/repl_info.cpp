@@ -2,6 +2,7 @@
 #include "driver/repl.h"
 #include "lang/render.h"
 #include "stdlib/stdlib.h"
+#include "typecheck/usual_module.h"
 
 namespace df {
 
@@ -49,6 +50,16 @@ void Repl::Info(std::string_view argument) {
       continue;
     }
     Diagnostics& diag = pipeline_->diags.Report(Diag::UnknownName, {}, word);
+    // `:info sort`, `:info Data.List.sort`
+    const auto modules = LibraryModules();
+    if (std::string_view usual = qualifier.valid() ? std::string_view() : check::UsualModule(name, Diag::UnboundName); !usual.empty()) {
+      diag.Hint(fmt::format("the module `{0}` has it: enter `import {0}`", usual));
+      continue;
+    }
+    if (qualifier.valid() && std::any_of(modules.begin(), modules.end(), [&](const auto& module) { return module.name == Text(qualifier); })) {
+      diag.Hint(fmt::format("enter `import qualified {}`", Text(qualifier)));
+      continue;
+    }
     std::string_view near = NearestName(word, pipeline_->session.Names());
     if (!near.empty()) diag.Hint(fmt::format("did you mean `{}`?", near));
   }

@@ -123,6 +123,8 @@ std::vector<std::string_view> CheckSession::Names() const {
   std::vector<std::string_view> names;
   scope.values.ForEach([&](Symbol name, core::VarId) { names.push_back(Text(name)); });
   scope.constructors.ForEach([&](Symbol name, core::ConId) { names.push_back(Text(name)); });
+  scope.types.ForEach([&](Symbol name, const check::TypeName&) { names.push_back(Text(name)); });
+  scope.classes.ForEach([&](Symbol name, core::ClassId) { names.push_back(Text(name)); });
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;

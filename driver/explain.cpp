@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "driver/commands.h"
+#include "lang/render.h"
 
 namespace df {
 
@@ -61,6 +62,8 @@ void PrintExample(std::string_view code, llvm::raw_ostream& out) {
 ExitCode ExplainCommand(const Options& options, Console& console) {
   std::string code = options.file;
   std::transform(code.begin(), code.end(), code.begin(), [](unsigned char c) { return std::toupper(c); });
+  if (!code.empty() && code.size() <= 4 && std::all_of(code.begin(), code.end(), [](unsigned char c) { return std::isdigit(c); }))
+    code = "DF" + std::string(4 - code.size(), '0') + code;
   for (uint32_t i = 0; i < DiagCount(); ++i) {
     const DiagInfo& info = InfoOf(static_cast<Diag>(i));
     if (code != info.code && options.file != info.name) continue;
@@ -81,6 +84,9 @@ ExitCode ExplainCommand(const Options& options, Console& console) {
   SourceManager sources;
   Diagnostics diags(sources);
   diags.Report(Diag::UnknownDiagnostic, {}, options.file);
+  std::vector<std::string_view> names;
+  for (uint32_t i = 0; i < DiagCount(); ++i) names.push_back(InfoOf(static_cast<Diag>(i)).name);
+  if (std::string_view near = NearestName(options.file, names); !near.empty()) diags.Hint(fmt::format("did you mean `{}`?", near));
   console.Show(diags);
   return ExitCode::Usage;
 }

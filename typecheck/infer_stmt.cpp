@@ -183,6 +183,7 @@ core::Expr* Checker::CheckComprehension(const ast::Expr* element, llvm::ArrayRef
     return IfNode(cond, rest(), end(), first->span);
   }
   const auto* bind = llvm::cast<ast::BindStmt>(first);
+  const uint32_t failures = Failures();
   VarId foldr = Needed("primFoldr", "a list comprehension", first->span);
   TypeId item = unify_.Fresh();
   core::Expr* source = Check(bind->expr, types_.List(item), {Reason::Generator, span});
@@ -194,7 +195,7 @@ core::Expr* Checker::CheckComprehension(const ast::Expr* element, llvm::ArrayRef
   VarId after = program_.NewLocal(Intern("rest"), list, first->span);
   core::Expr* inner = CheckComprehension(element, stmts.drop_front(), span, list, Reason{}, after);
   UnbindTo(locals);
-  if (!foldr.valid()) return ErrorNode(expected, span);
+  if (!foldr.valid() || Failures() != failures) return ErrorNode(expected, span);  // what it is made of says nothing to anybody
   VarId param =
       pat->kind == core::PatKind::Var ? pat->var : program_.NewLocal(Intern("x"), item, bind->pat->span);
   if (pat->kind != core::PatKind::Var) {

@@ -171,8 +171,11 @@ def lines_pasted_with_an_action(d):
     terminal.wait_for(b"dfc> ")
     terminal.send(b"20 + 4\n")
     terminal.wait_for(b"\n24")
+    terminal.wait_for(b"dfc> ")
     terminal.send(b"getLine\n")
     terminal.wait_for(b'"bc"')
+    terminal.wait_for(b"dfc> ")
+    time.sleep(0.3)
     terminal.send(b"\x04")
     assert terminal.exit_code() == 0
 

@@ -1,6 +1,7 @@
 // A module from beginning to end, and its end: defaulting, `main`, zonking, match compilation.
 #include "typecheck/checker.h"
 #include "typecheck/match.h"
+#include "typecheck/usual_module.h"
 
 namespace df::check {
 namespace {
@@ -25,8 +26,6 @@ llvm::SmallVector<const ast::Pat*> ParametersOf(const ast::FunctionDecl& functio
   }
 }
 
-bool IsNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '\''; }
-
 // The name that a line binds to the expression at `span`: `n <- e`, `let n = e`. Empty if it binds none.
 llvm::StringRef BoundBefore(const SourceManager& sources, Span span) {
   llvm::StringRef before(sources.Text(Span{span.file, 0, span.begin}));
@@ -35,7 +34,7 @@ llvm::StringRef BoundBefore(const SourceManager& sources, Span span) {
   before = before.trim();
   before.consume_front("let ");
   before = before.ltrim();
-  const bool name = !before.empty() && std::islower(static_cast<unsigned char>(before[0])) && llvm::all_of(before, IsNamePart);
+  const bool name = !before.empty() && std::islower(static_cast<unsigned char>(before[0])) && llvm::all_of(before, IsPartOfName);
   return name ? before : llvm::StringRef();
 }
 
@@ -82,7 +81,7 @@ void Checker::DropFollowUps() {
     if (!clashes(error.id) || error.span.file != after.file || error.span.begin < after.end) return false;
     llvm::StringRef text(diags_.sources().Text(error.span));
     for (size_t at = text.find(name); at != llvm::StringRef::npos; at = text.find(name, at + 1))
-      if ((at == 0 || !IsNamePart(text[at - 1])) && (at + name.size() == text.size() || !IsNamePart(text[at + name.size()]))) return true;
+      if ((at == 0 || !IsPartOfName(text[at - 1])) && (at + name.size() == text.size() || !IsPartOfName(text[at + name.size()]))) return true;
     return false;
   };
   std::vector<Span> follow;

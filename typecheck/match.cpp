@@ -387,10 +387,13 @@ class MatchCompiler {
     switch (expr->kind) {
       case ExprKind::Fall: return true;
       case ExprKind::FatBar: {
-        const auto* bar = llvm::cast<FatBarExpr>(expr);
-        if (GuardsCover(*bar)) return false;
-        const auto* first = llvm::dyn_cast<MatchExpr>(bar->first);
-        return (first ? MatchCanFall(*first) : CanFall(bar->first)) && CanFall(bar->second);
+        if (GuardsCover(*llvm::cast<FatBarExpr>(expr))) return false;
+        const Expr* rest = expr;
+        for (; const auto* bar = llvm::dyn_cast<FatBarExpr>(rest); rest = bar->second) {
+          const auto* first = llvm::dyn_cast<MatchExpr>(bar->first);
+          if (!(first ? MatchCanFall(*first) : CanFall(bar->first))) return false;
+        }
+        return CanFall(rest);
       }
       case ExprKind::Let: return CanFall(llvm::cast<LetExpr>(expr)->body);
       case ExprKind::Case: {

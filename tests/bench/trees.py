@@ -16,6 +16,7 @@ The values are compared. --training measures steps of training instead (trees_tr
 """
 
 import argparse
+import functools
 import json
 import os
 import sys
@@ -26,6 +27,7 @@ import trees_memory
 import trees_training
 from random_trees import WORDS, codes, make_all, read_treebank, schedule
 from rates import cell, differ, inputs, rate, ratio, timed, torch_answer
+from trees_training import waves
 
 EMBEDDING = 300
 
@@ -40,32 +42,12 @@ def torch_rates(model, hidden, batches, trees, words, few, rounds):
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
     lstm = model == "TreeLSTM"
-
-    def waves(scale, k, *shape):
-        n = 1
-        for d in shape:
-            n *= d
-        return (scale * torch.sin(k * torch.arange(n, dtype=torch.float32))).reshape(*shape)
-
     widths = (2 * hidden, 5 * hidden) if lstm else (hidden, hidden)
     leaf_w, leaf_b = waves(0.1, 0.7, EMBEDDING, widths[0]), waves(0.1, 1.1, widths[0])
     node_w, node_b = waves(0.1, 0.9, 2 * hidden, widths[1]), waves(0.1, 1.3, widths[1])
     embeddings = waves(1, 0.37, words, EMBEDDING)
-
-    def leaf(x):
-        gates = torch.addmm(leaf_b, x, leaf_w)
-        if not lstm:
-            return (torch.tanh(gates),)
-        c, o = gates.chunk(2, 1)
-        return torch.sigmoid(o) * torch.tanh(c), c
-
-    def node(hl, hr, cl=None, cr=None):
-        gates = torch.addmm(node_b, torch.cat((hl, hr), 1), node_w)
-        if not lstm:
-            return (torch.tanh(gates),)
-        i, o, u, fl, fr = gates.chunk(5, 1)
-        c = torch.sigmoid(i) * torch.tanh(u) + torch.sigmoid(fl) * cl + torch.sigmoid(fr) * cr
-        return torch.sigmoid(o) * torch.tanh(c), c
+    leaf_of, node_of = trees_training.cells(model)
+    leaf, node = functools.partial(leaf_of, leaf_w, leaf_b), functools.partial(node_of, node_w, node_b)
 
     def by_node(tree):
         if isinstance(tree, int):

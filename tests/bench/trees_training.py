@@ -30,18 +30,44 @@ MODELS = [("TreeLSTM", 150), ("TreeLSTM", 300), ("TreeRNN", 128)]
 # ---------------------------------------------------------------- PyTorch
 
 
+def waves(scale, k, *shape):
+    """As `waves` in the programs."""
+    import torch
+
+    n = 1
+    for d in shape:
+        n *= d
+    return (scale * torch.sin(k * torch.arange(n, dtype=torch.float32))).reshape(*shape)
+
+
+def cells(model):
+    """What a leaf and a node compute of rows, given weight and bias first: hidden states, and of a TreeLSTM memories."""
+    import torch
+
+    def tree_lstm_leaf(weight, bias, x):
+        c, o = torch.addmm(bias, x, weight).chunk(2, 1)
+        return torch.sigmoid(o) * torch.tanh(c), c
+
+    def tree_lstm_node(weight, bias, hl, hr, cl, cr):
+        i, o, u, fl, fr = torch.addmm(bias, torch.cat((hl, hr), 1), weight).chunk(5, 1)
+        c = torch.sigmoid(i) * torch.tanh(u) + torch.sigmoid(fl) * cl + torch.sigmoid(fr) * cr
+        return torch.sigmoid(o) * torch.tanh(c), c
+
+    def tree_rnn_leaf(weight, bias, x):
+        return (torch.tanh(torch.addmm(bias, x, weight)),)
+
+    def tree_rnn_node(weight, bias, hl, hr):
+        return (torch.tanh(torch.addmm(bias, torch.cat((hl, hr), 1), weight)),)
+
+    return (tree_lstm_leaf, tree_lstm_node) if model == "TreeLSTM" else (tree_rnn_leaf, tree_rnn_node)
+
+
 def torch_rates(model, hidden, batches, trees, words, few, rounds, ways=("in place", "added to", "by node")):
     """(Trees a second, losses) by way and batch; of several ways by hand, the best one's. `few`: how many trees are computed node by node."""
     import torch
 
     torch.set_num_threads(1)
     lstm = model == "TreeLSTM"
-
-    def waves(scale, k, *shape):
-        n = 1
-        for d in shape:
-            n *= d
-        return (scale * torch.sin(k * torch.arange(n, dtype=torch.float32))).reshape(*shape)
 
     def parameters():
         widths = (2 * hidden, 5 * hidden) if lstm else (hidden, hidden)
@@ -50,20 +76,13 @@ def torch_rates(model, hidden, batches, trees, words, few, rounds, ways=("in pla
                 waves(0.1, 0.9, 2 * hidden, widths[1]), waves(0.1, 1.3, widths[1])]
         return [p.requires_grad_() for p in made]
 
-    def leaf(p, x):
-        gates = torch.addmm(p[4], x, p[3])
-        if not lstm:
-            return (torch.tanh(gates),)
-        c, o = gates.chunk(2, 1)
-        return torch.sigmoid(o) * torch.tanh(c), c
+    leaf_of, node_of = cells(model)
 
-    def node(p, hl, hr, cl=None, cr=None):
-        gates = torch.addmm(p[6], torch.cat((hl, hr), 1), p[5])
-        if not lstm:
-            return (torch.tanh(gates),)
-        i, o, u, fl, fr = gates.chunk(5, 1)
-        c = torch.sigmoid(i) * torch.tanh(u) + torch.sigmoid(fl) * cl + torch.sigmoid(fr) * cr
-        return torch.sigmoid(o) * torch.tanh(c), c
+    def leaf(p, x):
+        return leaf_of(p[3], p[4], x)
+
+    def node(p, *states):
+        return node_of(p[5], p[6], *states)
 
     def embed(p, words):
         return torch.nn.functional.embedding(words, p[0], sparse=True)

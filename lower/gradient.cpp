@@ -33,6 +33,16 @@ bool Gradients::Run() {
   return diags_.error_count() == errors;
 }
 
+std::vector<PairedFunction> Gradients::PairedFunctions() const {
+  std::vector<PairedFunction> functions;
+  for (const auto& [key, made] : derived_) {
+    if (key.second != Mode::Pair) continue;
+    const Function& source = program.functions[FunctionId(key.first)];
+    functions.push_back({made, static_cast<uint32_t>(source.params.size()), static_cast<uint32_t>(source.results.size())});
+  }
+  return functions;
+}
+
 FunctionId Gradients::Paired(FunctionId function, ir::PosId pos) { return Derived(function, Mode::Pair, pos); }
 FunctionId Gradients::Dual(FunctionId function, ir::PosId pos) { return Derived(function, Mode::Dual, pos); }
 
@@ -232,9 +242,10 @@ void Gradients::Refuse(GradientFault fault) {
   }
 }
 
-bool ExpandGradients(Program& program, Diagnostics& diags, llvm::function_ref<Span(ir::PosId)> span_of, bool recompute) {
-  Gradients gradients(program, diags, span_of, recompute);
+bool ExpandGradients(Program& program, Diagnostics& diags, llvm::function_ref<Span(ir::PosId)> span_of, const GradientOptions& options) {
+  Gradients gradients(program, diags, span_of, options);
   if (!gradients.Run()) return false;
+  if (options.through) PassCotangentsThrough(program, gradients.PairedFunctions());
   // Stop has done its work.
   for (Function& function : program.functions) {
     llvm::DenseMap<uint32_t, Value> stopped;

@@ -15,8 +15,12 @@
 
 namespace df::fg {
 
+struct GradientOptions {
+  bool recompute = false;  // calls stay as they are, and their gradients are calls of their own, which compute the forward pass anew
+  bool through = true;     // cotangents of accumulators are those of the result (gradient_through.h)
+};
+
 // False after errors: an op without a derivative, a gradient that needs itself. `span_of` gives a place in the source.
-// `recompute`: calls stay as they are, and their gradients are calls of their own, which compute the forward pass anew.
-bool ExpandGradients(Program& program, Diagnostics& diags, llvm::function_ref<Span(ir::PosId)> span_of, bool recompute = false);
+bool ExpandGradients(Program& program, Diagnostics& diags, llvm::function_ref<Span(ir::PosId)> span_of, const GradientOptions& options = {});
 
 }  // namespace df::fg

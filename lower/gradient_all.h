@@ -8,18 +8,20 @@
 
 #include "lower/gradient.h"
 #include "lower/gradient_pair.h"
+#include "lower/gradient_through.h"
 
 namespace df::fg {
 
 class Gradients {
  public:
-  Gradients(Program& program, Diagnostics& diags, llvm::function_ref<Span(ir::PosId)> span_of, bool recompute)
-      : program(program), types(program), recompute(recompute), diags_(diags), span_of_(span_of) {}
+  Gradients(Program& program, Diagnostics& diags, llvm::function_ref<Span(ir::PosId)> span_of, const GradientOptions& options)
+      : program(program), types(program), recompute(options.recompute), diags_(diags), span_of_(span_of) {}
   bool Run();
+  std::vector<PairedFunction> PairedFunctions() const;
 
   Program& program;
   GradientTypes types;
-  const bool recompute;  // as ExpandGradients has it
+  const bool recompute;  // as GradientOptions has it
   FunctionId current;    // the function that is being differentiated
 
   // The paired and the dual body of a function that is needed at `pos`.

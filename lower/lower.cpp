@@ -116,7 +116,8 @@ std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::Var
   if (!graphs) return std::nullopt;
   tree.DropBodies();
   Check(*graphs, "after building");
-  if (!fg::ExpandGradients(*graphs, diags, [&](ir::PosId pos) { return tree.SpanOf(pos); }, options.gradient == GradientKind::Recompute)) return std::nullopt;
+  fg::GradientOptions gradients{.recompute = options.gradient == GradientKind::Recompute, .through = options.Does(Optimisation::Through)};
+  if (!fg::ExpandGradients(*graphs, diags, [&](ir::PosId pos) { return tree.SpanOf(pos); }, gradients)) return std::nullopt;
   Check(*graphs, "after gradients");
   if (options.Does(Optimisation::DelayedCalls)) {
     fg::InlineIntoDelayed(*graphs);

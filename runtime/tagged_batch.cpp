@@ -175,6 +175,7 @@ class GroupReader {
       group.results.push_back(p_.code[ops[i]].a);
     }
     if (region.results.empty()) return;
+    if (WritesNumbers(ops)) return;
     // Of numbers alone: it is computed where it stands. But what is large, a rate for each weight, need not be sent to a device.
     if (!tensors && !(away_ && HasLargeResult(region))) return;
     FindChecks(region);
@@ -191,6 +192,32 @@ class GroupReader {
   NodeId Source(Edge edge) const {
     while (g_.nodes[edge.node].op == Op::Switch) edge = w_.In(edge.node, 1);
     return edge.node;
+  }
+  // Whether all that a group does is to write numbers into a tensor that a loop passes on, as `tabulate` does, or into a large one: each waits for
+  // the one before it, and is done at once, in place. Deferred, each element would be a batch of its own, which copies the tensor.
+  bool WritesNumbers(llvm::ArrayRef<uint32_t> ops) const {
+    constexpr int64_t kLarge = 1 << 16;  // bytes, of which a copy takes some microseconds
+    return llvm::all_of(ops, [&](uint32_t pc) {
+      NodeId node = p_.node_of[pc];
+      if (g_.nodes[node].op != Op::SetElement || g_.types.Kind(g_.TypeOf(w_.In(node, 2)).type) == TypeKind::Tensor) return false;
+      const ir::Type& type = g_.types[g_.TypeOf({node, 0}).type];
+      if (ir::ElementCount(type.dims) * static_cast<int64_t>(ir::ElementBytes(type.element)) >= kLarge) return true;
+      NodeId from = node;
+      while (g_.nodes[from].op == Op::SetElement) from = Source(w_.In(from, 0));
+      return g_.nodes[from].op == Op::LoopMerge && ComesFrom(w_.In(from, 1), node);
+    });
+  }
+  // Whether a value that goes round is what the node gives, as it is or with other elements set behind it.
+  bool ComesFrom(Edge edge, NodeId node, uint32_t depth = 0) const {
+    NodeId from = Source(edge);
+    if (from == node) return true;
+    if (depth == 16) return false;
+    switch (g_.nodes[from].op) {
+      case Op::NextIteration:
+      case Op::SetElement: return ComesFrom(w_.In(from, 0), node, depth + 1);
+      case Op::BranchMerge: return ComesFrom(w_.In(from, 1), node, depth + 1) || ComesFrom(w_.In(from, 2), node, depth + 1);
+      default: return false;
+    }
   }
   // Calls visit(node, operand's number, edge, slot or constant, whether it is used for the last time).
   template <typename Visit>

@@ -379,7 +379,7 @@ def seconds_to_end(d, number, *words, after=1.0):
 def inside_one_operation(d):
     """Limits and signals reach a run that stands in one multiplication, division or conversion of a huge Integer."""
     d.file("power.df", "f :: Int -> Integer -> Integer\nf n x = if n == 0 then x else f (n - 1) (x * x)\nmain = f 40 3 == 0\n")
-    d.file("divide.df", "main = let x = 7 ^ (2 ^ 23 :: Int) in gcd (x * x) (x * (x + 1)) == (0 :: Integer)\n")
+    d.file("divide.df", "main = let x = 7 ^ (2 ^ 26 :: Int) in gcd (x * x) (x * (x + 1)) == (0 :: Integer)\n")
     d.file("show.df", "main = (1, 3 ^ (2 ^ 28 :: Int))\n")
     for engine in ENGINES:
         for file in ("power.df", "divide.df", "show.df"):

@@ -156,7 +156,7 @@ descend n m
   | n == 0 = m
   | otherwise = case (m, grad (objective (trees 24)) m) of ((e, w), (de, dw)) -> descend (n - 1) (e - 0.01 * de, w - 0.01 * dw)
 main = descend 3 (waves 0.9, waves 0.4)
-""", 12),
+""", 8),
     # What goes through strips of rows: rows of odd lengths, short ones and none, parts that are joined and parts that are taken, numbers, choices;
     # of long rows, pieces. One of the words is no row of the table.
     ("chains of ops on rows of all lengths", """
@@ -310,6 +310,18 @@ total :: Float -> Int -> Float -> Float
 total k n s = if n == 0 then s else total k (n - 1) $! (s + score k (fromIntegral n))
 main = [total k 600 0 | k <- [0.1, 0.2, 0.3]]
 """, 2100),
+    # Numbers that a loop, or anything, writes into a tensor are no batches of one, by which all that follows would not be batched.
+    ("tensors made element by element", """
+made :: Int -> Tensor Float [300, 60]
+made k = T.tabulate2 (\\i j -> fromIntegral (k * i + j) / 18000)
+ev, od :: Int -> Tensor Float [n] -> Tensor Float [n]
+ev i t = if i >= T.length t then t else od (i + 1) (T.set t i (fromIntegral i))
+od i t = if i >= T.length t then t else ev (i + 1) (T.set t i (fromIntegral (2 * i)))
+row :: Tensor Float [6, 6] -> Int -> Tensor Float [6]
+row w n = if n == 0 then T.index w 1 else tanh (T.vecmat (row w (n - 1)) w)
+main = let { m = made 3; v = ev 5 (T.fill 0 :: Tensor Float [17000]) }
+       in (T.sum m, T.sum v, sum [T.sum (row (waves 0.3) (k `mod` 5) * T.fill (v T.! k)) | k <- [1 .. 40]])
+""", 60),
 ]
 # Options, and the exit code: a limit ends a run while much is deferred.
 LIMITS = [

@@ -71,10 +71,10 @@ bool BatchPlaces::MayStayRows(const BatchRegion& region, Deferred& row, uint32_t
   return std::isfinite(value) && !std::signbit(value);
 }
 
-// Weights that only this step holds, as those of the step before are when its gradient has been computed.
-DeviceAddress BatchPlaces::Overwritable(const BatchRegion::Step& step, Deferred& row) const {
-  TensorObject& x = *row.operands()[step.x].tensor;
-  return row.results()[step.result] && x.refs.IsOne() && x.IsOverwritable() ? x.data() : nullptr;
+// Weights that only this step holds, as those of the step before are when its gradient has been computed; a tensor that is filled.
+DeviceAddress BatchPlaces::Overwritable(uint32_t x, uint32_t result, Deferred& row) const {
+  TensorObject& tensor = *row.operands()[x].tensor;
+  return row.results()[result] && tensor.refs.IsOne() && tensor.IsOverwritable() ? tensor.data() : nullptr;
 }
 
 bool BatchPlaces::StayInTable(const BatchRegion& region, const BatchRegion::TableRow& row, size_t count) const {
@@ -120,6 +120,13 @@ struct Blocks {
   }
 };
 
+// visit(operand, result): the result may be where the operand was.
+template <typename Visit>
+void ForEachOverwritten(const BatchRegion& region, Visit visit) {
+  for (const BatchRegion::Step& step : region.steps) visit(step.x, step.result);
+  for (const BatchRegion::Set& set : region.sets) visit(set.x, set.result);
+}
+
 }  // namespace
 
 void BatchPlaces::Run(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, BatchTimes* times) {
@@ -146,8 +153,10 @@ void BatchPlaces::Run(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows,
     for (Deferred* row : rows) wanted |= row->results()[r] != nullptr;
     blocks.all.push_back(nullptr);
     results_.push_back(nullptr);
-    auto step = llvm::find_if(region.steps, [r](const BatchRegion::Step& s) { return s.result == r; });
-    if (step != region.steps.end() && device_.is_host() && rows.size() == 1) results_[r] = Overwritable(*step, *rows[0]);
+    if (device_.is_host() && rows.size() == 1)
+      ForEachOverwritten(region, [&](uint32_t x, uint32_t result) {
+        if (result == r) results_[r] = Overwritable(x, result, *rows[0]);
+      });
     auto in_table = llvm::find_if(region.table_rows, [r](const BatchRegion::TableRow& t) { return t.result == r; });
     wanted &= !llvm::any_of(region.parts, [r](const BatchRegion::Part& p) { return p.result == r; });
     wanted &= !results_[r] && (in_table == region.table_rows.end() || !StayInTable(region, *in_table, rows.size()));
@@ -161,9 +170,9 @@ void BatchPlaces::Run(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows,
   if (times) times->gathers += std::chrono::duration<double>(Clock::now() - began).count();
   device_.Run({&region, rows.size(), operands_, shared_, results_, times, wholes_});
   // From here on nothing can fail.
-  for (const BatchRegion::Step& step : region.steps)
-    if (results_[step.result] && !blocks.all[step.result])
-      rows[0]->results()[step.result]->ComputedIn(*rows[0]->operands()[step.x].tensor);
+  ForEachOverwritten(region, [&](uint32_t x, uint32_t result) {
+    if (results_[result] && !blocks.all[result]) rows[0]->results()[result]->ComputedIn(*rows[0]->operands()[x].tensor);
+  });
   for (const BatchRegion::TableRow& row : region.table_rows) {
     if (blocks.all[row.result] || !StayInTable(region, row, rows.size())) continue;
     const size_t bytes = region.values[region.results[row.result]].count * ir::ElementBytes(region.values[row.table].tensor->element);
@@ -182,7 +191,7 @@ void BatchPlaces::Run(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows,
   for (const BatchRegion::Part& part : region.parts) {
     TensorBlock* block = wholes.all[part.whole];
     const size_t bytes = bytes_of(region.wholes[part.whole]);
-    for_tensors(part.result, [&](TensorObject& tensor, size_t i) { tensor.ComputedAt(block, block->address() + i * bytes + part.before); });
+    for_tensors(part.result, [&](TensorObject& tensor, size_t i) { tensor.ComputedAt(block, block->address() + i * bytes + part.before, part.alone); });
   }
   for (size_t r = 0; r < region.results.size(); ++r)
     if (blocks.all[r]) for_tensors(r, [&](TensorObject& tensor, size_t i) { tensor.Computed(blocks.all[r], i); });

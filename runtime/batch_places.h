@@ -31,8 +31,8 @@ class BatchPlaces {
   Rows Find(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, uint32_t operand);
   // Whether operand k of a batch of one row is known by its rows and may stay so: all that is done with it is a step.
   bool MayStayRows(const BatchRegion& region, Deferred& row, uint32_t k) const;
-  // On the host, of one row: null if there is none that may be written over. Its elements' place if there is.
-  DeviceAddress Overwritable(const BatchRegion::Step& step, Deferred& row) const;
+  // Of one row, on the host: operand x's elements, if `result`, which takes their place, is wanted and nobody else holds them. Else null.
+  DeviceAddress Overwritable(uint32_t x, uint32_t result, Deferred& row) const;
   // Whether the results are places in the table: on the host, where the table is not much larger than they are, as it stays while one of them does.
   bool StayInTable(const BatchRegion& region, const BatchRegion::TableRow& row, size_t count) const;
   void FindAddresses(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, uint32_t operand);

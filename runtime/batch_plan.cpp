@@ -259,7 +259,11 @@ void FindParts(BatchRegion& region) {
     for (const BatchRegion::Part& part : of_it) seen += bytes_of(region.results[part.result]);
     const bool slices = llvm::any_of(of_it, [&](const BatchRegion::Part& part) { return region.results[part.result] != whole; });
     if (!slices || seen < bytes_of(whole)) continue;
+    auto end = [&](const BatchRegion::Part& part) { return part.before + bytes_of(region.results[part.result]); };
     for (BatchRegion::Part& part : of_it) {
+      part.alone = llvm::none_of(of_it, [&](const BatchRegion::Part& other) {
+        return &other != &part && other.before < end(part) && part.before < end(other);
+      });
       part.whole = static_cast<uint32_t>(region.wholes.size());
       region.parts.push_back(part);
     }

@@ -38,6 +38,11 @@ struct BatchRegion {
     uint32_t value;    // of the Sub
     uint32_t result;   // in `results`: that value
   };
+  // A SetElement of an operand that nothing else here uses: the host may write over one that nobody else holds.
+  struct Set {
+    uint32_t x;       // the operand
+    uint32_t result;  // in `results`
+  };
   // A row of a table, both operands of the region: no copy is needed on the host.
   struct TableRow {
     uint32_t table, index;
@@ -48,6 +53,7 @@ struct BatchRegion {
     uint32_t result;  // in `results`
     uint32_t whole;   // in `wholes`
     size_t before;    // bytes
+    bool alone = true;  // no other part has any of its elements
   };
   // In which order the host computes the ops: one op for all rows, or a chain of them, whose values go through strips of rows, or of elements of
   // a row where rows are long (runtime/batch_plan.h).
@@ -75,6 +81,7 @@ struct BatchRegion {
   std::vector<TableRow> table_rows;
   std::vector<uint32_t> wholes;   // values whose slices are results
   std::vector<Part> parts;
+  std::vector<Set> sets;
   std::vector<Step> steps;
   std::vector<bool> in_step;      // by op; empty if there are no steps
   std::vector<Stage> stages;      // but for the steps; empty: the ops as they stand

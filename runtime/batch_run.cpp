@@ -370,7 +370,7 @@ void BatchRun::SetElement(const BatchRegion::Item& item, uint32_t value) {
   const ir::Type& type = TypeOf(value);
   size_t bytes = BytesOf(type), size = ir::ElementBytes(type.element);
   for (size_t i = 0; i < count_; ++i) {
-    std::memcpy(out.Row(i), x.Row(i), bytes);
+    if (out.Row(i) != x.Row(i)) std::memcpy(out.Row(i), x.Row(i), bytes);  // else it is written over
     std::memcpy(out.Row(i) + static_cast<size_t>(index.words[i]) * size,
                 element.words ? reinterpret_cast<const char*>(&element.words[i]) : element.Row(i), size);
   }

@@ -291,6 +291,7 @@ class GroupReader {
       if (row && !region.values[item.in[1]].tensor) region.table_rows.push_back({item.in[0], item.in[1], r});
     }
   }
+  // And what is written over an operand otherwise.
   static void FindSteps(BatchRegion& region) {
     std::vector<uint32_t> uses(region.values.size(), 0);
     for (const BatchRegion::Item& item : region.ops)
@@ -304,6 +305,8 @@ class GroupReader {
       const uint32_t value = region.num_operands + i;
       const BatchRegion::Item& item = region.ops[i];
       auto result = llvm::find(region.results, value);
+      if (item.op == Op::SetElement && result != region.results.end() && uses[value] == 0 && item.in[0] < region.num_operands && once(item.in[0]))
+        region.sets.push_back({item.in[0], static_cast<uint32_t>(result - region.results.begin())});
       if (item.op != Op::Sub || result == region.results.end() || uses[value] > 0 || !IsReal(region.values[value].tensor->element)) continue;
       uint32_t x = item.in[0], product = item.in[1];
       if (x >= region.num_operands || !once(x) || !op_of(product, Op::Mul)) continue;

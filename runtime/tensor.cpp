@@ -112,6 +112,7 @@ TensorObject::~TensorObject() {
     case Where::Own: memory::FreeLines(data_, charged_); return;
     case Where::Lent: return;
     case Where::Block:
+    case Where::Overlaps:
     case Where::Away: block_->Release(); return;
     case Where::Deferred: Forget(deferred_, index_); return;
     case Where::Rows: TensorRows::Free(rows_); return;

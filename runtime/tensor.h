@@ -120,11 +120,11 @@ class TensorObject : public Object {
     where_ = block->device() ? Where::Away : Where::Block;
     if (block->host()) data_ = block->host() + row * bytes();
   }
-  // The same, of a block of the host: the elements begin at `at`.
-  void ComputedAt(TensorBlock* block, char* at) {
+  // The same, of a block of the host: the elements begin at `at`. `alone`: no other tensor's are there.
+  void ComputedAt(TensorBlock* block, char* at, bool alone) {
     block->Retain();
     block_ = block;
-    where_ = Where::Block;
+    where_ = alone ? Where::Block : Where::Overlaps;
     data_ = at;
   }
   // The same: the elements are those of another tensor of the host, `IsOverwritable`, which is not looked at any more.
@@ -146,7 +146,7 @@ class TensorObject : public Object {
   bool PrepareToWrite() {
     if (!data_) [[unlikely]] Await();
     if (copied_) [[unlikely]] LoseCopies();
-    return where_ != Where::Away && where_ != Where::Part;
+    return where_ != Where::Away && where_ != Where::Part && where_ != Where::Overlaps;
   }
   // A device has a copy from now on (runtime/device_copies.h).
   void NoteCopies() { copied_ = true; }
@@ -158,7 +158,7 @@ class TensorObject : public Object {
   char* AddressOn(const Device& device) const;
 
  private:
-  enum class Where : uint8_t { Own, Block, Away, Deferred, Lent, Rows, Part };
+  enum class Where : uint8_t { Own, Block, Overlaps, Away, Deferred, Lent, Rows, Part };
   void SetShape(ir::TypeKind element, llvm::ArrayRef<int64_t> dims);
   void SetDims(llvm::ArrayRef<int64_t> dims) {
     if (dims.size() > kFewDims) [[unlikely]] return Reshape(dims);
@@ -173,7 +173,7 @@ class TensorObject : public Object {
   char* data_ = nullptr;
   union {
     size_t charged_;      // Own
-    TensorBlock* block_;  // Block, of the host's memory; Away, of a device's
+    TensorBlock* block_;  // Block and Overlaps, of the host's memory; Away, of a device's
     Deferred* deferred_;  // Deferred
     TensorRows* rows_;    // Rows
     TensorObject* whole_;  // Part: of this one's elements

@@ -110,6 +110,29 @@ row :: Int -> Tensor Float [5]
 row n = if n == 0 then waves 0.3 else tanh (row (n - 1))
 main = [T.sum (tanh (T.scatterAdd (row n) [1, n] [2, 3]) * row n) | n <- [0 .. 3]]
 """, 0),
+    # A vector that is seen whole and in parts has its elements once; who writes into a part that nobody else holds has a copy of it.
+    ("written into a part", """
+square = waves 1 :: Tensor Float [8, 8]
+state :: Int -> Tensor Float [8]
+state n = if n == 0 then T.index square 1 else tanh (T.vecmat (state (n - 1)) square)
+data Parts = Parts (Tensor Float [8]) (Tensor Float [4]) (Tensor Float [6])
+parts n = let { y = tanh (T.vecmat (state n) square); (a, _) = T.split y :: (Tensor Float [4], Tensor Float [4]); (_, b) = T.split y :: (Tensor Float [2], Tensor Float [6]) } in Parts y a b
+fillUp :: Int -> Tensor Float [4] -> Tensor Float [4]
+fillUp i t = if i >= 4 then t else fillUp (i + 1) (T.set t i (fromIntegral (10 * i)))
+later y b k = if k > 50 then T.dot y (T.set y 2 k) + T.sum b else T.dot y (T.set y 3 k) - T.sum (T.set b 1 k)
+one, two :: Parts -> Float
+one (Parts y a b) = later y b (fillUp 0 a T.! 1)
+two (Parts y a b) = later y b (T.scatterAdd a [0, 1] [100, 200] T.! 1)
+go :: Int -> Float -> Float -> (Float, Float)
+go n s t = if n == 0 then (s, t) else go (n - 1) (s + one (parts (n `mod` 5))) (t + two (parts (n `mod` 7)))
+main = go 40 0 0
+""", 0),
+    # Each element is a batch of one, which writes over the tensor.
+    ("filled with numbers of tensors", """
+element :: Tensor Float [4] -> Int -> Float
+element x i = T.sum (tanh (x * T.fill (fromIntegral i)))
+main = let t = T.tabulate (element (waves 0.7)) :: Tensor Float [700] in (T.sum t, T.sum (T.set t 3 9), t T.! 3)
+""", 0),
     # Numbers of tensors that are added up stay tensors; a number that is compared is read.
     ("a loss at each node", """
 data Scored = Scored (State 5) Float

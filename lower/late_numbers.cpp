@@ -213,6 +213,22 @@ class LateNumbers {
   bool TakesLate(const Node& node) const { return node.op == Op::Expand || node.op == Op::SetElement; }
 
   // A number of a tensor. Of elements only those of a tensor that is computed here: a loop over elements does best with numbers.
+  // Whether a call is given the tensor that reads an element of it as well: both go through its elements, as `toList` does.
+  bool IsReadOn(const Function& function, Value tensor) const {
+    return llvm::any_of(function.nodes, [&](const Node& user) {
+      if (user.kind != NodeKind::Apply && user.kind != NodeKind::Delay) return false;
+      for (uint32_t i = 0; i < user.operands.size(); ++i)
+        if (user.operands[i] == tensor && ReadsElement(p_.functions[user.callee], i)) return true;
+      return false;
+    });
+  }
+  static bool ReadsElement(const Function& function, uint32_t param) {
+    return llvm::any_of(function.nodes, [&](const Node& node) {
+      if (node.kind != NodeKind::Op || node.op != Op::GetElement) return false;
+      const Node& from = function.nodes[node.operands[0].node];
+      return from.kind == NodeKind::Param && from.attr == param;
+    });
+  }
   bool IsSource(const Function& function, const Node& node) const {
     switch (node.op) {
       case Op::ReduceSum:
@@ -223,6 +239,9 @@ class LateNumbers {
       case Op::GetElement: {
         const Node& from = function.nodes[node.operands[0].node];
         if (from.kind != NodeKind::Op || ir::InfoOf(from.op).cls != ir::OpClass::Ordinary) return false;
+        // What is made of numbers alone, as random tensors are, is computed at once.
+        auto is_tensor = [&](Value v) { return p_.types.Kind(function.TypeOf(v).type) == TypeKind::Tensor; };
+        if (llvm::none_of(from.operands, is_tensor) || IsReadOn(function, node.operands[0])) return false;
         return from.op != Op::Const && from.op != Op::Field && from.op != Op::Seq && from.op != Op::Fail && from.op != Op::SetElement;
       }
       default: return false;

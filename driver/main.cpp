@@ -11,6 +11,7 @@
 #include "driver/deep_stack.h"
 #include "driver/pipeline.h"
 #include "driver/signals.h"
+#include "runtime/memory.h"
 
 namespace df {
 namespace {
@@ -59,6 +60,7 @@ ExitCode RunGuarded(const Options& options, Console& console) {
 
 int main(int argc, char** argv) {
   df::InstallSignalHandlers();
+  df::memory::UseOneHeap();
   df::Options options;
   if (std::optional<df::ExitCode> code = df::ParseCommandLine(argc, argv, options)) return static_cast<int>(*code);
   df::ExitCode code = df::ExitCode::Internal;

@@ -48,6 +48,12 @@ size_t HeldBy(size_t units) { return std::min(units, kPutAside) - 1; }
 
 }  // namespace
 
+void UseOneHeap() {
+#ifdef __GLIBC__
+  mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 void KeepLargeBlocks() {
 #ifdef __GLIBC__
   // 32 MiB is as high as the library lets the first go. Who sets one of them has switched off that both adapt.

@@ -69,6 +69,10 @@ void CountAllocation();
 inline void CountAllocation() {}
 #endif
 
+// Before threads begin. The C library gives other threads than the first heaps of 64 MiB, which go back to the system as soon as they are empty: where
+// tensors of some megabytes come and go, their pages were made and cleared again and again.
+void UseOneHeap();
+
 // From now on the C library keeps what large blocks leave, up to a quarter of a gigabyte, for the next ones. A step of training
 // frees tensors of hundreds of kilobytes and asks for the same sizes again: fresh pages for them each time are up to a quarter of a
 // small step (docs/performance.md).

@@ -214,6 +214,13 @@ void DualBuilder::CopyOp(NodeId id) {
       Value made = w_.Op(ir::Op::Fail, operands, real ? type.type : types_.Dual(type.type), node.attr);
       return Define({id, 0}, {made, real ? std::optional(made) : std::nullopt});
     }
+    case ir::Op::SetElement: {
+      // Both at once, in place: after the rules of the op it would be the sum of two tensors.
+      std::optional<Value> whole = Get(node.operands[0]).tangent, element = Get(node.operands[2]).tangent;
+      if (!whole || !element || !types_.Active(type.type)) break;
+      Value made = w_.Op(node.op, operands, type.type, node.attr, type.lazy);
+      return Define({id, 0}, {made, w_.Op(node.op, {*whole, operands[1], *element}, type.type, node.attr, type.lazy)});
+    }
     default: break;
   }
   Value made = w_.Op(node.op, operands, type.type, node.attr, type.lazy);

@@ -313,7 +313,10 @@ void PairBuilder::TransposeOp(NodeId id, Value cotangent) {
   }
   const ir::Derivative* rule = ir::DerivativeOf(node.op);
   cotangent = types_.Whole(w_, cotangent);
-  for (uint32_t i = 0; i < node.operands.size(); ++i) {
+  const auto count = static_cast<uint32_t>(node.operands.size());
+  for (uint32_t k = 0; k < count; ++k) {
+    // Of SetElement the element's first: it looks at the cotangent, which can then be written over.
+    const uint32_t i = node.op == ir::Op::SetElement ? count - 1 - k : k;
     if (!Active(node.operands[i])) continue;
     if (!rule) return all_.Refuse({node.op, node.pos});
     if (!rule->reverse[i]) continue;

@@ -196,12 +196,8 @@ class Describer {
     // What lies between the ends is counted together with what was never known.
     size_t first = lines_.size(), last = lines_.size();
     if (gap_ != SIZE_MAX || lines_.size() > kInner + kOuter + 1) {
-      first = std::min(kInner, lines_.size());
-      last = lines_.size() - std::min(kOuter, lines_.size() - first);
-      if (gap_ != SIZE_MAX) {
-        first = std::min(first, gap_);
-        last = std::max(last, gap_);
-      }
+      first = std::min({kInner, gap_, lines_.size()});
+      last = lines_.size() - std::min(kOuter, lines_.size() - (gap_ != SIZE_MAX ? gap_ : first));
     }
     uint64_t missing = missing_;
     std::string text;
@@ -294,7 +290,7 @@ class Describer {
       }
     }
     if (kept.empty()) return;
-    kept[0].what = "at";
+    if (gap != 0) kept[0].what = "at";  // else nobody knows what it calls
     if (gap_ >= lines_.size() && gap_ != SIZE_MAX) gap = kept.size();
     gap_ = gap;
     lines_ = std::move(kept);

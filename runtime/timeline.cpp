@@ -22,7 +22,9 @@ void TimelineTrack::Add(Clock::time_point now, RuntimeError where) {
     period_ *= 2;
   }
   moments_.push_back({now, std::move(where)});
-  next_ = now + period_;
+  // A path of millions of labels takes long to find: then looking must stay a small part of the run.
+  std::chrono::nanoseconds cost = Clock::now() - now;
+  next_ = now + (cost < kCheap ? period_ : std::max(period_, 20 * cost));
 }
 
 void TimelineBatches::Add(const BatchRegion& region, const Batch& batch) {

@@ -44,6 +44,7 @@ class TimelineTrack {
   std::chrono::nanoseconds period() const { return period_; }
 
   static constexpr size_t kMost = 4096;
+  static constexpr std::chrono::microseconds kCheap{200};  // what it takes to find a path of some ten thousand labels
 
  private:
   std::vector<Moment> moments_;

@@ -59,7 +59,7 @@ class Through {
     Seen seen;
     for (uint32_t k = pair.first_result; k < origins.size(); ++k) {
       if (origins[k].kind == Origin::Other) continue;
-      Origin origin = body.again ? Origin{Origin::Other} : OriginOf(function, pair.first_param, body.yields[k], seen);
+      Origin origin = OriginOf(function, pair.first_param, body.yields[k], seen);
       if (origin.kind == Origin::Param && function.params[origin.param].type != function.results[k]) origin = {Origin::Other};
       changed |= origin != origins[k];
       origins[k] = origin;
@@ -74,7 +74,7 @@ class Through {
     return it == origins_.end() ? Origin{Origin::Other} : it->second[result];
   }
 
-  // As long as it is being found out, a value is something else: so knots end. Chains that are longer than kDeep are not followed.
+  // (In a paired body each block yields: self tail calls are calls.) As long as it is being found out, a value is something else: so knots end. Chains that are longer than kDeep are not followed.
   Origin OriginOf(const Function& function, uint32_t first_param, Value value, Seen& seen, uint32_t depth = 0) const {
     const Node& node = function.nodes[value.node];
     if (node.kind == NodeKind::Param) return node.attr >= first_param ? Origin{Origin::Param, node.attr} : Origin{Origin::Other};
@@ -83,10 +83,8 @@ class Through {
     if (!fresh) return it->second;
     Origin origin;
     if (node.kind == NodeKind::Branch) {
-      for (BlockId id : node.blocks) {
-        const Block& block = function.blocks[id];
-        origin = Join(origin, block.again ? Origin{Origin::Other} : OriginOf(function, first_param, block.yields[value.result], seen, depth + 1));
-      }
+      for (BlockId id : node.blocks)
+        origin = Join(origin, OriginOf(function, first_param, function.blocks[id].yields[value.result], seen, depth + 1));
     } else {
       origin = ThroughCall(node, value.result);
       if (origin.kind == Origin::Param) origin = OriginOf(function, first_param, node.operands[origin.param], seen, depth + 1);

@@ -30,7 +30,6 @@ thread_local Scratch scratch_of_thread;
 // What a strip holds for itself, at most: with what it takes and gives it stays in a first-level cache, more or less.
 constexpr size_t kStripBytes = 1 << 15;
 
-size_t BytesOf(const ir::Type& type) { return static_cast<size_t>(ir::ElementCount(type.dims)) * ir::ElementBytes(type.element); }
 size_t CountOf(const ir::Type& type) { return static_cast<size_t>(ir::ElementCount(type.dims)); }
 
 template <typename F>

@@ -61,8 +61,7 @@ class AgainFinder {
     return edge.node;
   }
   size_t BytesOf(NodeId value) const {
-    const ir::Type& type = g_.types[g_.TypeOf({value, 0}).type];
-    return static_cast<size_t>(ir::ElementCount(type.dims)) * ir::ElementBytes(type.element);
+    return ir::BytesOf(g_.types[g_.TypeOf({value, 0}).type]);
   }
   // Whether it is a tensor whatever `group` does.
   bool IsHandedOut(NodeId value, uint32_t group) const {

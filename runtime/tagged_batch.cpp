@@ -196,12 +196,11 @@ class GroupReader {
   // Whether all that a group does is to write numbers into a tensor that a loop passes on, as `tabulate` does, or into a large one: each waits for
   // the one before it, and is done at once, in place. Deferred, each element would be a batch of its own, which copies the tensor.
   bool WritesNumbers(llvm::ArrayRef<uint32_t> ops) const {
-    constexpr int64_t kLarge = 1 << 16;  // bytes, of which a copy takes some microseconds
+    constexpr size_t kLarge = 1 << 16;  // bytes, of which a copy takes some microseconds
     return llvm::all_of(ops, [&](uint32_t pc) {
       NodeId node = p_.node_of[pc];
       if (g_.nodes[node].op != Op::SetElement || g_.types.Kind(g_.TypeOf(w_.In(node, 2)).type) == TypeKind::Tensor) return false;
-      const ir::Type& type = g_.types[g_.TypeOf({node, 0}).type];
-      if (ir::ElementCount(type.dims) * static_cast<int64_t>(ir::ElementBytes(type.element)) >= kLarge) return true;
+      if (ir::BytesOf(g_.types[g_.TypeOf({node, 0}).type]) >= kLarge) return true;
       NodeId from = node;
       while (g_.nodes[from].op == Op::SetElement) from = Source(w_.In(from, 0));
       return g_.nodes[from].op == Op::LoopMerge && ComesFrom(w_.In(from, 1), node);
@@ -256,8 +255,7 @@ class GroupReader {
   }
   static bool HasLargeResult(const BatchRegion& region) {
     return llvm::any_of(region.results, [&](uint32_t value) {
-      const ir::Type& type = *region.values[value].tensor;
-      return static_cast<size_t>(ir::ElementCount(type.dims)) * ir::ElementBytes(type.element) >= BatchPlaces::kLarge;
+      return ir::BytesOf(*region.values[value].tensor) >= BatchPlaces::kLarge;
     });
   }
   static void FindChecks(BatchRegion& region) {

@@ -28,7 +28,7 @@ static void FindMadeAtUse(Wiring& wiring) {
 }
 
 void FindConstants(Wiring& wiring, Program& program, bool filled) {
-  constexpr int64_t kMostBytes = 4096;
+  constexpr size_t kMostBytes = 4096;
   const ir::Graph& g = wiring.g;
   for (uint32_t c = 0; c < g.constants.size(); ++c) program.constants.push_back(Materialize(g, ir::ConstId(c)));
   if (!filled) return;
@@ -42,7 +42,7 @@ void FindConstants(Wiring& wiring, Program& program, bool filled) {
     const Value& number = program.constants[g.nodes[from].attr];
     ir::TypeId type_id = g.TypeOf({id, 0}).type;
     const ir::Type& type = g.types[type_id];
-    if (!number.is_word() || ir::ElementCount(type.dims) * static_cast<int64_t>(ir::ElementBytes(type.element)) > kMostBytes) continue;
+    if (!number.is_word() || ir::BytesOf(type) > kMostBytes) continue;
     auto [it, fresh] = made.try_emplace({g.nodes[from].attr, type_id.index}, static_cast<uint32_t>(program.constants.size()));
     if (fresh) {
       KernelError error;

@@ -79,7 +79,7 @@ std::string TensorTypeFault(const Type& type) {
 }
 
 std::string TensorConstantFault(const Type& type, std::string_view bytes) {
-  size_t want = static_cast<size_t>(ElementCount(type.dims)) * ElementBytes(type.element);
+  size_t want = BytesOf(type);
   if (bytes.size() != want) return fmt::format("{} bytes, a `{}` has {}", bytes.size(), type.name, want);
   if (type.element == TypeKind::Bool)
     for (char c : bytes)

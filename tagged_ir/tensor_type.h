@@ -22,6 +22,8 @@ bool IsElement(TypeKind kind);           // Float, Double, Int, Bool
 inline size_t ElementBytes(TypeKind element) { return element == TypeKind::Bool ? 1 : element == TypeKind::Float ? 4 : 8; }
 // The product of the dimensions; of no dimensions 1. -1 if a dimension is negative or there are too many elements.
 int64_t ElementCount(llvm::ArrayRef<int64_t> dims);
+// Of all elements of a tensor type.
+inline size_t BytesOf(const Type& type) { return static_cast<size_t>(ElementCount(type.dims)) * ElementBytes(type.element); }
 // "[2, 3]"
 std::string ShapeText(llvm::ArrayRef<int64_t> dims);
 // "Tensor Float [2, 3]"

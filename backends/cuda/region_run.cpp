@@ -20,7 +20,6 @@ using ir::Op;
 using ir::TypeKind;
 
 size_t CountOf(const ir::Type& type) { return static_cast<size_t>(ir::ElementCount(type.dims)); }
-size_t BytesOf(const ir::Type& type) { return CountOf(type) * ir::ElementBytes(type.element); }
 Element ElementOf(TypeKind element) {
   switch (element) {
     case TypeKind::Float: return Element::Float;

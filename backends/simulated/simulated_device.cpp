@@ -21,7 +21,6 @@ constexpr int kPattern = 0xFD;  // as a Float or Double a large negative number,
 uint64_t NumberOf(DeviceAddress address) { return reinterpret_cast<uint64_t>(address); }
 size_t WithGap(size_t bytes) { return (bytes / Device::kAlignment + 2) * Device::kAlignment; }  // no two buffers touch
 size_t Counted(size_t bytes) { return (bytes + Device::kAlignment - 1) / Device::kAlignment * Device::kAlignment; }
-size_t BytesOf(const ir::Type& type) { return static_cast<size_t>(ir::ElementCount(type.dims)) * ir::ElementBytes(type.element); }
 
 }  // namespace
 

@@ -20,7 +20,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from haskell import PROGRAMS, measure, program_text  # noqa: E402
-from rates import inputs  # noqa: E402
+from rates import inputs, sized  # noqa: E402
 
 
 def switches():
@@ -34,8 +34,7 @@ def models():
         text = file.read()
     for name, model, hidden in (("TreeLSTM", 0, 150), ("TreeRNN", 1, 128)):
         for steps in (True, False):
-            sized = re.sub(r"^type H = .*$", "type H = %d" % hidden, text, flags=re.M)
-            yield name + (", training" if steps else ", loss"), sized, inputs(model=model, steps=steps, count=256, batch=64, rounds=2)
+            yield name + (", training" if steps else ", loss"), sized(text, hidden, 1000), inputs(model=model, steps=steps, count=256, batch=64, rounds=2)
 
 
 def instructions(words, folder):

@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 
-from rates import inputs, rate, timed, torch_answer
+from rates import inputs, rate, sized, timed, torch_answer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLES = os.path.join(os.path.dirname(os.path.dirname(HERE)), "samples", "sentiment")
@@ -36,16 +36,14 @@ def read(*path):
         return file.read()
 
 
-def sized(text, hidden, words):
+def sample(model, hidden, words):
     """A sample with these sizes, and without its cases."""
-    text = re.sub(r"^type H = .*$", f"type H = {hidden}", text, flags=re.M)
-    text = re.sub(r"^type Words = .*$", f"type Words = {words}", text, flags=re.M)
-    return re.sub(r"^-- CASE:.*\n", "", text, flags=re.M)
+    return re.sub(r"^-- CASE:.*\n", "", sized(read(SAMPLES, model + ".df"), hidden, words), flags=re.M)
 
 
 def program(model, hidden, words):
     """The sample's model with these sizes, and the main of papers/main.df."""
-    text = sized(read(SAMPLES, model + ".df"), hidden, words)
+    text = sample(model, hidden, words)
     text = text[:text.index("-- What a run goes on from")]
     return text + read(HERE, "papers", model + ".df") + "\n" + read(HERE, "papers", "main.df")
 
@@ -152,7 +150,7 @@ def parse(text):
 
 def unrolled_rate(dfc, trees, hidden, words, training):
     """Trees a second where each tree is a program of its own: compiled, loaded, run once."""
-    text = sized(read(SAMPLES, "treernn.df"), hidden, words)
+    text = sample("treernn", hidden, words)
     model, _, rest = text.partition("-- The state of a node")
     classes = rest[rest.index("-- ------"):rest.index("-- The mean of all")]
     text = model + classes

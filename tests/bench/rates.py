@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -12,6 +13,12 @@ def timed(dfc, program, *arguments):
     if done.returncode:
         sys.exit(done.stderr)
     return json.loads(done.stderr)["run_cpu_seconds"], done.stdout
+
+
+def sized(text, hidden, words):
+    """A program with these sizes."""
+    text = re.sub(r"^type H = .*$", f"type H = {hidden}", text, flags=re.M)
+    return re.sub(r"^type Words = .*$", f"type Words = {words}", text, flags=re.M)
 
 
 def inputs(**values):

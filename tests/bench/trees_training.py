@@ -14,13 +14,12 @@ The summed losses of a round must be the same. Also measured: our loss alone, so
 """
 
 import os
-import re
 import subprocess
 import tempfile
 import time
 
 from random_trees import class_of, schedule
-from rates import cell, differ, inputs, rate, ratio, timed, torch_answer
+from rates import cell, differ, inputs, rate, ratio, sized, timed, torch_answer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EMBEDDING, RATE = 300, 0.0001
@@ -202,7 +201,7 @@ def compiled(dfc, source, hidden, words, folder):
     """The path of the graph of a program that stands here, with these sizes."""
     path, graph = (os.path.join(folder, "sized" + end) for end in (".df", ".graph"))
     with open(os.path.join(HERE, source)) as text, open(path, "w") as out:
-        out.write(re.sub(r"^type Words = \d+", f"type Words = {words}", re.sub(r"^type H = \d+", f"type H = {hidden}", text.read(), flags=re.M), flags=re.M))
+        out.write(sized(text.read(), hidden, words))
     subprocess.run([dfc, path, "-o", graph], check=True)
     return graph
 

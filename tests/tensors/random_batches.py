@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from batching import run
+
 PRELUDE = """{-# LANGUAGE Strict #-}
 import qualified Tensor as T
 type V4 = Tensor Float [4]
@@ -111,11 +113,6 @@ main = go 40 0 0
 """
 
 
-def run(dfc, path, *options):
-    done = subprocess.run([dfc, "run", path, "--no-warnings", *options], capture_output=True, text=True, timeout=120)
-    return done.returncode, done.stdout, done.stderr
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dfc", required=True)
@@ -130,14 +127,14 @@ def main():
             text = Maker(seed).program()
             with open(path, "w", encoding="utf-8") as out:
                 out.write(text)
-            want = run(args.dfc, path, "--engine=reference")
+            want = run(args.dfc, path, "--no-warnings", "--engine=reference")
             finite += want[0] == 0 and "NaN" not in want[1] and "Infinity" not in want[1]
             bad = [] if want[0] == 0 else [["it", "failed"]]
             for level in [] if bad else ([], ["-O0"]):
                 compiled = subprocess.run([args.dfc, path, "--no-warnings", "-o", graph, *level], capture_output=True, text=True)
                 for way in WAYS if not level else WAYS[:3]:
                     if way == ["--without=late-numbers"]:
-                        got = run(args.dfc, path, *way)
+                        got = run(args.dfc, path, "--no-warnings", *way)
                     else:
                         got = run(args.dfc, graph, *way)
                     if compiled.returncode or got != want:

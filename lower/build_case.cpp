@@ -121,9 +121,12 @@ Builder::Yield Builder::DataCase(const Expr* expr, fg::Value scrutinee, Shape sh
   fg::Value chosen = Op(ir::Op::Match, scrutinee, {Builtin(ir::TypeKind::Alt), false}, 0, pos);
   size_t named = llvm::count_if(expr->alts, [](const Alt& alt) { return alt.kind == core::AltKind::Con; });
   const Alt& last = expr->alts.back();
-  bool copies = last.kind == core::AltKind::Default && constructors.size() - named > 1 && SizeOf(last.body, 11) > 10;
+  // Many constructors share a long alternative, or a few are told from very many (the derived instances of a type with n
+  // constructors ask so n times): compare numbers one by one instead of copying it.
+  const size_t others = constructors.size() - named;
+  const bool copies = last.kind == core::AltKind::Default && others > 1 &&
+                      (SizeOf(last.body, 11) > 10 || others * SizeOf(last.body, 11) > 64 * named);
   if (copies) {
-    // Many constructors share a long alternative: compare numbers one by one instead of copying it.
     fg::Value number = NumberOf(chosen, pos);
     std::function<Yield(size_t, Guards)> next = [&](size_t i, Guards inner) -> Yield {
       const Alt& alt = expr->alts[i];

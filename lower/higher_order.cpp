@@ -115,10 +115,12 @@ class HigherOrder {
     return p_.IsToldName(name->fun, name->pos) ? fmt::format("@{}", name->pos.index) : "";
   }
 
-  // A function value that is known: its shape goes into the key, its variables into `holes`. `depth` becomes how deep
-  // the functions in it stand.
-  bool Known(const Expr* value, std::string& key, std::vector<VarId>& holes, int& depth) {
-    int inside = 0;
+  // A function value that is known: its shape goes into the key, its variables into `holes`. `level` tells in how many
+  // other functions it stands, `depth` becomes the most of those in it. Nothing is looked at behind the deepest level that
+  // is allowed: a block of n statements is n functions, each in the one before.
+  bool Known(const Expr* value, std::string& key, std::vector<VarId>& holes, int& depth, int level = 0) {
+    if (level > kMaxDepth) return false;
+    depth = std::max(depth, level);
     if (value->kind == Kind::Fun) {
       key += fmt::format("f{}{}", value->fun.index, PlaceKey(value));
       return true;
@@ -131,11 +133,9 @@ class HigherOrder {
       if (arg->kind == Kind::Var) {
         key += '_';
         holes.push_back(arg->var);
-        if (p_.IsFunction(arg->type)) inside = std::max(inside, 1);
+        if (p_.IsFunction(arg->type)) depth = std::max(depth, level + 1);
       } else if (p_.IsFunction(arg->type)) {
-        int below = 0;
-        if (!Known(arg, key, holes, below)) return false;
-        inside = std::max(inside, below + 1);
+        if (!Known(arg, key, holes, depth, level + 1)) return false;
       } else if (arg->kind == Kind::Const) {
         key += fmt::format("c{}", arg->constant.index);
       } else {
@@ -143,12 +143,13 @@ class HigherOrder {
       }
     }
     key += ')';
-    depth = inside;
-    return inside <= kMaxDepth;
+    return depth <= kMaxDepth;
   }
 
   // Names what a function value is made of, in front of the call: sum (add (f 1)) becomes let p = f 1 in sum (add p).
-  void NameParts(Expr*& value, std::vector<Binding>& named) {
+  // What stands too deep for a copy (Known) stays as it is.
+  void NameParts(Expr*& value, std::vector<Binding>& named, int level = 0) {
+    if (level > kMaxDepth) return;
     while (value->kind == Kind::Let && !value->recursive) {
       named.insert(named.end(), value->bindings.begin(), value->bindings.end());
       value = value->head;
@@ -156,7 +157,7 @@ class HigherOrder {
     if (value->kind != Kind::App || value->head->kind != Kind::Fun) return;
     for (Expr*& arg : value->args) {
       if (p_.IsFunction(arg->type)) {
-        NameParts(arg, named);
+        NameParts(arg, named, level + 1);
       } else if (!IsAtom(p_, arg)) {
         named.push_back({p_.NewVar("part", arg->type), arg});
         arg = p_.NewVarExpr(named.back().var, arg->pos);

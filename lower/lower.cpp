@@ -77,6 +77,11 @@ constexpr Pass kPasses[] = {
        mono::Simplify(program, options);
        return true;
      }},
+    {"literals", "short string literals are built by one call",
+     [](mono::Program& program, core::VarId, const LowerOptions&) {
+       mono::BuildShortLiterals(program);
+       return true;
+     }},
     {"demand", "functions are copied for what their callers surely need of their results",
      [](mono::Program& program, core::VarId, const LowerOptions& options) {
        if (options.Does(Optimisation::Demand)) mono::CopyByDemand(program);

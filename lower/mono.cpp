@@ -1,7 +1,6 @@
 // The tables of mono::Program, and what several passes share: places, building, copying, call groups.
 #include "lower/mono.h"
 
-#include "lang/utf8.h"
 #include "llvm/ADT/BitVector.h"
 
 namespace df::mono {
@@ -255,22 +254,6 @@ bool IsAtom(const Program& program, const Expr* expr) {
              llvm::all_of(expr->args, [&](const Expr* arg) { return IsAtom(program, arg); });
     default: return false;
   }
-}
-
-Expr* TextOfLiteral(Program& program, const Expr* expr) {
-  auto is_nil = [&](const Expr* list) { return list->kind == Kind::Con && list->con == program.core.nil_con; };
-  if (expr->kind == Kind::App && expr->head->kind == Kind::Fun && expr->head->fun == program.text_append &&
-      expr->args.size() == 3 && expr->args[0]->kind == Kind::Const && is_nil(expr->args[2]))
-    return expr->args[0];
-  if (is_nil(expr)) return program.NewText("", expr->pos);
-  // A literal of one character is built at once.
-  if (expr->kind != Kind::Con || expr->args.size() != 2 || expr->args[0]->kind != Kind::Const || !is_nil(expr->args[1]))
-    return nullptr;
-  const ir::Constant& c = program.constants[expr->args[0]->constant];
-  if (program.ir_types.Kind(c.type) != ir::TypeKind::Char) return nullptr;
-  std::string text;
-  AppendUtf8(static_cast<uint32_t>(c.word), text);
-  return program.NewText(text, expr->pos);
 }
 
 static uint32_t CountNodes(const Expr* expr, uint32_t limit) {

@@ -127,6 +127,7 @@ class Program {
 
   // The library's functions between packed texts and lists of characters, where the program needs them.
   FunId text_append;  // primTextAppend: a text's characters from an offset on, before a list
+  FunId text_onto;    // primTextOnto: those between two offsets
   FunId text_pack;    // primTextPack: the text of a list
   FunId text_pack_onto;  // primTextPackOnto: a text with that of a list behind it
   FunId list_append;  // (++) of lists of characters
@@ -269,6 +270,8 @@ void Simplify(Program& program, const LowerOptions& options);
 void Lift(Program& program);
 void SpecialiseHigherOrder(Program& program, const LowerOptions& options);
 void Defunctionalise(Program& program);
+// The lists of short literals are built by one call each.
+void BuildShortLiterals(Program& program);
 void FloatIn(Program& program);
 void FloatIn(Program& program, FunId fun);
 void Fuse(Program& program, const LowerOptions& options);

@@ -75,6 +75,7 @@ FunId Specialiser::Instance(core::VarId top, const TypeArgs& types, Span use) {
 void Specialiser::NoteTextFunction(const core::Var& var, const TypeArgs& types, FunId id) {
   std::string_view name = Text(var.name);
   if (name == "primTextAppend") p_.text_append = id;
+  if (name == "primTextOnto") p_.text_onto = id;
   if (name == "primTextPack") p_.text_pack = id;
   if (name == "primTextPackOnto") p_.text_pack_onto = id;
   if (name == "primTensorLiteral") p_.tensor_literals.insert(id.index);

@@ -85,7 +85,7 @@ class Specialiser {
   // specialise_literal.cpp
   Expr* Literal(core::LiteralKind kind, std::string_view text, df::TypeId type, Span span);
   Expr* StringLiteral(std::string_view text, df::TypeId type, Span span);
-  core::VarId LibraryFunction(std::string_view name) const;
+  core::VarId LibraryFunction(std::string_view name);
   core::VarId LibraryMethod(std::string_view cls, std::string_view method) const;
   Expr* LiteralByClass(const char* cls, const char* method, Expr* argument, df::TypeId type, Span span);
   ir::Constant NumberConstant(df::Builtin builtin, core::LiteralKind kind, std::string_view text);
@@ -110,6 +110,7 @@ class Specialiser {
   llvm::SmallVector<TyVarId> type_vars_;
   llvm::SmallVector<df::TypeId> type_values_;
   llvm::DenseMap<uint32_t, Local> locals_;
+  llvm::StringMap<core::VarId> library_functions_;  // those that were asked for
 };
 
 }  // namespace df::mono

@@ -151,10 +151,12 @@ Expr* Specialiser::StringLiteral(std::string_view text, df::TypeId type, Span sp
   return list;
 }
 
-core::VarId Specialiser::LibraryFunction(std::string_view name) const {
+core::VarId Specialiser::LibraryFunction(std::string_view name) {
+  core::VarId& found = library_functions_[name];
+  if (found.valid()) return found;
   for (const core::Definition& definition : p_.core.definitions) {
     const core::Var& var = p_.core.vars[definition.var];
-    if (var.from_library && Text(var.name) == name) return definition.var;
+    if (var.from_library && Text(var.name) == name) return found = definition.var;
   }
   llvm::report_fatal_error("the library lacks a function that the compiler needs");
 }

@@ -127,7 +127,7 @@ bool Scheduler::AddDelay(uint32_t block, const State& state, uint32_t pc) {
   step.operands.assign(count, kNone);
   size_t found = 0;
   std::vector<uint32_t> written;  // after the Delay, in this region
-  for (uint32_t at = pc + 1; p_.code[at].code != Code::End && !IsTail(p_.code[at].code); ++at) {
+  for (uint32_t at = pc + 1; found < count && p_.code[at].code != Code::End && !IsTail(p_.code[at].code); ++at) {
     const Instr& other = p_.code[at];
     if (other.code == Code::DelayArg && other.a == in.a) {
       if (std::find(written.begin(), written.end(), other.b) != written.end() || other.b == in.a) return false;

@@ -180,6 +180,7 @@ class Worker {
     stack_.push_back({frame, nullptr, pc});
   }
   void SetReady(Frame* frame, uint32_t region) {
+    first_ready_ = std::min(first_ready_, frame->scope().ready_offset + region / 8);
     frame->ready()[region / 8] |= static_cast<uint8_t>(1u << region % 8);
     if (frame->flags & kQueued) return;
     frame->flags |= kQueued;
@@ -194,6 +195,7 @@ class Worker {
     for (const Target* end = target + e.num_targets; target != end; ++target) {
       if (target->mask != kNone && (bytes[target->mask_at] &= static_cast<uint8_t>(~target->bit)) != 0) continue;
       bytes[target->ready_at] |= target->ready_bit;
+      first_ready_ = std::min<uint32_t>(first_ready_, target->ready_at);
       if (frame->flags & kQueued) continue;
       frame->flags |= kQueued;
       Push(frame, kNone);
@@ -450,6 +452,7 @@ class Worker {
   std::vector<uint8_t> words_rest_;
   static constexpr uint8_t kWordsRest = 32;
   std::vector<Value> given_;     // results on their way out of direct code
+  uint32_t first_ready_ = 0;     // the least byte of a frame, whichever it is, in which a region was made ready since RunReady asked
   std::vector<uint32_t> tails_;  // of the frame whose regions run: of one at a time
 #ifdef DFC_VERIFY
   bool collects_tails_ = false;

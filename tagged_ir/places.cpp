@@ -21,10 +21,12 @@ bool Places::IsOwn(PosId pos) const {
   return WhoseIs(pos) == Whose::Own;
 }
 
-uint32_t Places::Length(PosId pos) const {
-  uint32_t length = 0;
-  for (; pos.valid(); pos = positions_[pos].inlined_at) ++length;
-  return length;
+uint32_t Places::Length(PosId pos) {
+  if (!pos.valid()) return 0;
+  if (pos.index >= lengths_.size()) lengths_.resize(positions_.size());
+  if (lengths_[pos.index]) return lengths_[pos.index];
+  const uint32_t length = 1 + Length(positions_[pos].inlined_at);
+  return lengths_[pos.index] = length;
 }
 
 PosId Places::InlinedAt(PosId pos, PosId site, bool action) {

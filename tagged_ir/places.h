@@ -40,12 +40,13 @@ class Places {
   Whose WhoseIs(PosId pos) const;
   PosId Add(Pos pos, PosId from);
   PosId Append(PosId pos, PosId site);
-  uint32_t Length(PosId pos) const;
+  uint32_t Length(PosId pos);
 
   Table<PosId, Pos>& positions_;
   const std::vector<std::string>& files_;
   std::function<void(PosId)> added_;
   std::map<std::pair<uint32_t, uint32_t>, PosId> inlined_, given_;
+  std::vector<uint32_t> lengths_;  // by position, 0 where it was not asked for: chains do not change
   PosId giver_;
 };
 

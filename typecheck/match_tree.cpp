@@ -1,7 +1,10 @@
 #include "typecheck/match_tree.h"
 
+#include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
+#include "llvm/ADT/MapVector.h"
 #include "typecheck/match_pattern.h"
 
 namespace df {
@@ -150,12 +153,11 @@ const TreeNode* MatchTree::BuildForce(const Occurrences& occurrences, std::vecto
 }
 
 // A field's variable has the name that the first row of the constructor gives it.
-VarId MatchTree::NewField(const Pat& pat, size_t field, const std::vector<Line>& lines, size_t column) {
+VarId MatchTree::NewField(llvm::ArrayRef<const Pat*> pats, size_t field) {
+  const Pat& pat = *pats[0];
   Symbol name;
   Span span = pat.args[field]->span;
-  for (const Line& line : lines) {
-    const Pat* other = line.pats[column];
-    if (!other || other->kind != PatKind::Con || other->con != pat.con) continue;
+  for (const Pat* other : pats) {
     const Pat* arg = other->args[field];
     while (arg->kind == PatKind::Bang || arg->kind == PatKind::Lazy) arg = arg->args[0];
     if (arg->kind == PatKind::Var || arg->kind == PatKind::As) {
@@ -184,37 +186,46 @@ void MatchTree::DropIdleColumns(Occurrences& occurrences, std::vector<Line>& lin
 const TreeNode* MatchTree::BuildConstructors(const Occurrences& occurrences, std::vector<Line> lines,
                                              size_t column) {
   TreeNode* node = NewNode(TreeNode::Kind::Switch, occurrences[column].var);
-  // The constructors that occur, in the order of their declaration, each with a pattern that shows its fields.
-  std::vector<const Pat*> present;
-  for (const Line& line : lines) {
-    const Pat* pat = line.pats[column];
-    if (!pat || pat->kind != PatKind::Con) continue;
-    auto same = [&](const Pat* other) { return other->con == pat->con; };
-    if (std::none_of(present.begin(), present.end(), same)) present.push_back(pat);
+  // One look at the lines, however many constructors there are: those of each constructor, and those that fit every
+  // constructor, wildcards and rows that Haskell looks at further left first.
+  struct Present {
+    std::vector<const Pat*> pats;
+    std::vector<size_t> lines;
+  };
+  llvm::MapVector<uint32_t, Present> by_con;
+  std::vector<size_t> everywhere;
+  std::vector<Line> doomed(lines.size());
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const Pat* pat = lines[i].pats[column];
+    const bool is_con = pat && pat->kind == PatKind::Con;
+    if (is_con) {
+      Present& present = by_con[pat->con.index];
+      present.pats.push_back(pat);
+      present.lines.push_back(i);
+    }
+    if (!is_con || Doom(lines[i], occurrences, column, doomed[i])) everywhere.push_back(i);
   }
-  llvm::sort(present, [&](const Pat* a, const Pat* b) {
-    return program_.constructors[a->con].index < program_.constructors[b->con].index;
-  });
+  // In the order of their declaration.
+  std::vector<const Present*> present;
+  for (const auto& [con, lines_of] : by_con) present.push_back(&lines_of);
+  auto index = [&](const Present* of) { return program_.constructors[of->pats[0]->con].index; };
+  llvm::sort(present, [&](const Present* a, const Present* b) { return index(a) < index(b); });
 
-  for (const Pat* shape : present) {
+  for (const Present* of : present) {
+    const Pat* shape = of->pats[0];
     TreeAlt alt;
     alt.con = shape->con;
-    for (size_t field = 0; field < shape->args.size(); ++field)
-      alt.vars.push_back(NewField(*shape, field, lines, column));
+    for (size_t field = 0; field < shape->args.size(); ++field) alt.vars.push_back(NewField(of->pats, field));
     Occurrences inner(occurrences.begin(), occurrences.begin() + column);
     for (VarId field : alt.vars) inner.push_back({field});
     inner.append(occurrences.begin() + column + 1, occurrences.end());
+    std::vector<size_t> chosen;
+    std::set_union(of->lines.begin(), of->lines.end(), everywhere.begin(), everywhere.end(), std::back_inserter(chosen));
     std::vector<Line> fitting;
-    for (const Line& original : lines) {
-      const Pat* pat = original.pats[column];
-      bool is_con = pat && pat->kind == PatKind::Con;
-      Line doomed;
-      bool fits = !is_con || pat->con == shape->con;
-      if (!fits) {
-        if (!Doom(original, occurrences, column, doomed)) continue;
-        is_con = false;
-      }
-      const Line& line = fits ? original : doomed;
+    for (size_t i : chosen) {
+      const Pat* pat = lines[i].pats[column];
+      const bool is_con = pat && pat->kind == PatKind::Con && pat->con == shape->con;
+      const Line& line = is_con || !pat || pat->kind != PatKind::Con ? lines[i] : doomed[i];
       Line copy{line.row, {}, line.bindings, line.lazy_pats, line.doomed};
       copy.pats.append(line.pats.begin(), line.pats.begin() + column);
       for (size_t field = 0; field < shape->args.size(); ++field)
@@ -227,16 +238,14 @@ const TreeNode* MatchTree::BuildConstructors(const Occurrences& occurrences, std
     if (!alt.next) return nullptr;
     node->alts.push_back(std::move(alt));
   }
-  if (present.size() == SiblingCount(program_, present[0]->con)) return node;
+  if (present.size() == SiblingCount(program_, present[0]->pats[0]->con)) return node;
 
   Occurrences outer = occurrences;
   outer.erase(outer.begin() + column);
   std::vector<Line> others;
-  for (Line& line : lines) {
-    Line doomed;
-    bool is_con = line.pats[column] && line.pats[column]->kind == PatKind::Con;
-    if (is_con && !Doom(line, occurrences, column, doomed)) continue;
-    if (is_con) line = std::move(doomed);
+  for (size_t i : everywhere) {
+    const Pat* pat = lines[i].pats[column];
+    Line line = std::move(pat && pat->kind == PatKind::Con ? doomed[i] : lines[i]);
     line.pats.erase(line.pats.begin() + column);
     others.push_back(std::move(line));
   }

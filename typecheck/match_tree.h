@@ -84,7 +84,7 @@ class MatchTree {
   static void DropIdleColumns(Occurrences& occurrences, std::vector<Line>& lines);
   // The line, of which `column` does not fit, if there is something to look at left of it.
   bool Doom(const Line& line, const Occurrences& occurrences, size_t column, Line& doomed) const;
-  core::VarId NewField(const core::Pat& pat, size_t field, const std::vector<Line>& lines, size_t column);
+  core::VarId NewField(llvm::ArrayRef<const core::Pat*> pats, size_t field);
   TreeNode* NewNode(TreeNode::Kind kind, core::VarId occurrence = {});
 
   core::Program& program_;

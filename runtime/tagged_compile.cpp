@@ -535,11 +535,16 @@ std::string Compiler::Run() {
     for (uint32_t i = 0; i < g_.scopes.size(); ++i) MarkLastUses(p_, w_, *parts_[i], ir::ScopeId(i));
   if (options_.batch) ReadTensorGroups(p_, w_, options_);
   FinishFrames();
+  auto too_many = [&](ir::ScopeId scope, const char* what, size_t count, size_t most) {
+    return fmt::format("`{}` {} {} values, more than the {} that this engine holds: divide it, a long list into several for instance, "
+                       "or run with `--engine=demand`", g_.scopes[scope].name, what, count, most);
+  };
+  constexpr uint32_t kMostSlots = (1u << (32 - kFlagBits)) - 1;
   for (const ScopeCode& scope : p_.scopes)
-    if (scope.num_slots >= 1u << (32 - kFlagBits)) return "a function has too many values for one frame";
+    if (scope.num_slots > kMostSlots) return too_many(scope.id, "computes", scope.num_slots, kMostSlots);
   for (const SiteCode& site : p_.sites)
     if (site.type == SiteType::Delay && site.together.size() > kMostCaptured)
-      return "a delayed expression uses too many values";
+      return too_many(site.callee->id, "is delayed with", site.together.size(), kMostCaptured);
   MarkUsers();
   p_.implied = w_.implied;
   p_.count = options_.count;

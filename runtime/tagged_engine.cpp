@@ -73,7 +73,7 @@ void TaggedExecution::SetResult(uint32_t index, Value value) {
 }
 
 Outcome TaggedExecution::Start(std::vector<Value> inputs) {
-  if (!refused_.empty()) return Ended(Stop::Internal, refused_);
+  if (!refused_.empty()) return Ended(Stop::FrameLimit, refused_);
   if (Outcome refused = TakeInputs(std::move(inputs)); !refused.ok()) return refused;
   worker_->stats_.calls = 1;
   Outcome outcome = Guarded([&] {

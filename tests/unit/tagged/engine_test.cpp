@@ -247,8 +247,21 @@ TEST_CASE("a delayed call that captures more than a cell can count is refused", 
     ir::Graph graph = captures(count);
     tagged::TaggedExecution execution(graph, {}, {});
     std::vector<std::string> results = ResultsOf(execution, graph);
-    CHECK(results[0] == (count > tagged::kMostCaptured ? "stopped: a delayed expression uses too many values" : "7"));
+    CHECK(results[0] == (count <= tagged::kMostCaptured ? "7"
+                         : "stopped: `f` is delayed with 16384 values, more than the 16383 that this engine holds: divide it, a long list "
+                           "into several for instance, or run with `--engine=demand`"));
   }
+}
+
+TEST_CASE("a function of more values than a frame holds is refused, as a limit", "[tagged]") {
+  constexpr size_t kCount = 1 << 18;
+  std::string sums;
+  for (size_t i = 0; i < kCount; ++i) sums += fmt::format("  %{} = Add %{}, %1 : Int\n", i + 2, i + 1);
+  ir::Graph graph = Parse("tagged \"sums\"\nresult \"\" : Int\nroot root\nscope root {\n  %0 = Start : Trigger\n  %1 = Const 7 %0 : Int\n" + sums +
+                          fmt::format("  %{} = Result 0 %{}\n}}\n", kCount + 2, kCount + 1));
+  Outcome outcome = tagged::TaggedExecution(graph, {}, {}).Start({});
+  CHECK(outcome.stop == Stop::FrameLimit);
+  CHECK(outcome.detail.starts_with("`root` computes 262"));
 }
 
 TEST_CASE("limits end a run and leave nothing behind", "[tagged]") {

@@ -242,6 +242,8 @@ class Program {
 bool IsAtom(const Program& program, const Expr* expr);
 // The packed text whose characters the expression is; null if it is anything but a literal.
 Expr* TextOfLiteral(Program& program, const Expr* expr);
+// Whether it is primTextAppend of a text before the empty list.
+bool UnpacksBeforeNil(const Program& program, const Expr* expr);
 // A number of nodes, counted up to `limit`.
 uint32_t SizeOf(const Expr* expr, uint32_t limit);
 // Whether it refers to the function.

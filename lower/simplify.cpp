@@ -309,7 +309,7 @@ Expr* Simplifier::Inline(FunId fun, llvm::ArrayRef<Expr*> args, df::TypeId type,
   return Beta(params, body, args, type, pos);
 }
 
-// A tensor literal is a constant if its elements are; "abc" ++ rest unpacks the literal before `rest`; a literal that is packed again is its text. Null for all else.
+// A tensor literal is a constant if its elements are; "abc" ++ rest and show 1 ++ rest unpack the text before `rest`; a literal that is packed again is its text. Null for all else.
 Expr* Simplifier::ApplyToLiteral(FunId fun, llvm::ArrayRef<Expr*> args, ir::PosId pos) {
   if (args.empty()) return nullptr;
   // Without optimisation too: the library writes its packed constants in this way.
@@ -329,8 +329,7 @@ Expr* Simplifier::ApplyToLiteral(FunId fun, llvm::ArrayRef<Expr*> args, ir::PosI
     changed_ |= tensor != nullptr;
     return tensor;
   }
-  bool literal = args[0]->kind == Kind::App && TextOfLiteral(p_, args[0]);
-  if (!optimize_ || fun != p_.list_append || args.size() != 2 || !literal) return nullptr;
+  if (!optimize_ || fun != p_.list_append || args.size() != 2 || !UnpacksBeforeNil(p_, args[0])) return nullptr;
   changed_ = true;
   args[0]->args[2] = args[1];
   args[0]->pos = pos;

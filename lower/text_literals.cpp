@@ -4,14 +4,18 @@
 
 namespace df::mono {
 
+static bool IsNil(const Program& program, const Expr* expr) { return expr->kind == Kind::Con && expr->con == program.core.nil_con; }
+
+bool UnpacksBeforeNil(const Program& program, const Expr* expr) {
+  return expr->kind == Kind::App && expr->head->kind == Kind::Fun && expr->head->fun == program.text_append && expr->args.size() == 3 &&
+         IsNil(program, expr->args[2]);
+}
+
 Expr* TextOfLiteral(Program& program, const Expr* expr) {
-  auto is_nil = [&](const Expr* list) { return list->kind == Kind::Con && list->con == program.core.nil_con; };
-  if (expr->kind == Kind::App && expr->head->kind == Kind::Fun && expr->head->fun == program.text_append &&
-      expr->args.size() == 3 && expr->args[0]->kind == Kind::Const && is_nil(expr->args[2]))
-    return expr->args[0];
-  if (is_nil(expr)) return program.NewText("", expr->pos);
+  if (UnpacksBeforeNil(program, expr) && expr->args[0]->kind == Kind::Const) return expr->args[0];
+  if (IsNil(program, expr)) return program.NewText("", expr->pos);
   // A literal of one character is built at once.
-  if (expr->kind != Kind::Con || expr->args.size() != 2 || expr->args[0]->kind != Kind::Const || !is_nil(expr->args[1]))
+  if (expr->kind != Kind::Con || expr->args.size() != 2 || expr->args[0]->kind != Kind::Const || !IsNil(program, expr->args[1]))
     return nullptr;
   const ir::Constant& c = program.constants[expr->args[0]->constant];
   if (program.ir_types.Kind(c.type) != ir::TypeKind::Char) return nullptr;

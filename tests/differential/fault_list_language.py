@@ -24,8 +24,8 @@ LANGUAGE_FAULTS = [
 
     # ---- matching
     ("match-rows-reversed", TREE, "      fitting.push_back(std::move(copy));", "      fitting.insert(fitting.begin(), std::move(copy));"),
-    ("match-variables-fit-no-constructor", TREE, "bool fits = !is_con || pat->con == shape->con;",
-     "bool fits = is_con && pat->con == shape->con;"),
+    ("match-variables-fit-no-constructor", TREE, "everywhere.begin(), everywhere.end(), std::back_inserter",
+     "everywhere.begin(), everywhere.begin(), std::back_inserter"),
     ("match-literals-have-no-default", TREE, "    work_ += groups.size();\n    others.push_back(std::move(line));",
      "    work_ += groups.size();"),
     ("bang-pattern-ignored", "typecheck/infer_pat.cpp", "  return MakePat(bang);", "  return pat;"),

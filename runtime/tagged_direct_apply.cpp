@@ -5,6 +5,7 @@
 #include "runtime/tagged_direct_data.h"
 #include "runtime/tagged_engine.h"
 #include "runtime/text.h"
+#include "runtime/unicode.h"
 
 namespace df::tagged {
 namespace {
@@ -47,19 +48,44 @@ Value ApplyRing(ir::Op op, const Value& x, const Value& y) {
   return op == ir::Op::Add ? integer::Add(x, y, most) : op == ir::Op::Sub ? integer::Sub(x, y, most) : integer::Mul(x, y, most);
 }
 
-// Of a text and an offset: what a text is shown by, character by character.
-bool ReadsText(ir::Op op) { return op == ir::Op::TextSize || op == ir::Op::TextStart || op == ir::Op::TextChar; }
-// None: the kernel is to say why.
-std::optional<int64_t> ReadText(ir::Op op, const Value& object, const Value& offset) {
-  if (object.kind() != ValueKind::Object || object.object()->kind != ObjectKind::Text) return std::nullopt;
-  const std::string_view text = static_cast<const TextObject*>(object.object())->text();
-  if (op == ir::Op::TextSize) return static_cast<int64_t>(text.size());
-  if (!offset.is_word()) return std::nullopt;
-  if (op == ir::Op::TextStart) return text::StartOf(text, offset.word());
-  return text::CharAt(text, offset.word());
+}  // namespace
+
+bool IsReading(ir::Op op) {
+  switch (op) {
+    case ir::Op::TextSize:
+    case ir::Op::TextStart:
+    case ir::Op::TextChar:
+    case ir::Op::CharClass:
+    case ir::Op::ToUpper:
+    case ir::Op::ToLower: return true;
+    default: return false;
+  }
 }
 
-}  // namespace
+bool ReadDirect(const DirectInstr& in, const std::vector<Value>& constants, uint64_t* s, const uint8_t* k) {
+  const uint64_t bits = s[in.a];
+  const auto op = static_cast<ir::Op>(in.x - 1);
+  switch (op) {
+    case ir::Op::CharClass: s[in.d] = unicode::GeneralCategory(static_cast<uint32_t>(bits)); return true;
+    case ir::Op::ToUpper: s[in.d] = unicode::ToUpper(static_cast<uint32_t>(bits)); return true;
+    case ir::Op::ToLower: s[in.d] = unicode::ToLower(static_cast<uint32_t>(bits)); return true;
+    default: break;
+  }
+  if (k[in.a] != kObject || ObjectAt(bits)->kind != ObjectKind::Text) return false;
+  const std::string_view text = static_cast<const TextObject*>(ObjectAt(bits))->text();
+  if (op == ir::Op::TextSize) {
+    s[in.d] = text.size();
+    return true;
+  }
+  const int64_t offset = IsConstant(in.y) ? constants[in.y & ~kConstant].word() : static_cast<int64_t>(s[in.y]);
+  if (op == ir::Op::TextStart) {
+    s[in.d] = static_cast<uint64_t>(text::StartOf(text, offset));
+    return true;
+  }
+  const std::optional<uint32_t> c = text::CharAt(text, offset);
+  if (c) s[in.d] = *c;
+  return c.has_value();  // else the kernel is to say why
+}
 
 // Any ordinary op, by its kernel. False if it fails; then its operands are still there.
 bool Worker::ApplyDirect(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_t pc) {
@@ -78,11 +104,7 @@ bool Worker::ApplyDirect(uint64_t* s, uint8_t* k, const DirectInstr& in, uint32_
     return Borrowed(BitsOf(constant), StateOf(constant));
   };
   Value value;
-  std::optional<int64_t> word;
-  if (ReadsText(n.op)) word = n.num_inputs > 1 ? ReadText(n.op, *borrow(from[0]), *borrow(from[1])) : ReadText(n.op, *borrow(from[0]), Value());
-  if (word) {
-    value = Value::Word(*word);
-  } else if (types.operand == ir::TypeKind::Integer && IsRing(n.op)) {
+  if (types.operand == ir::TypeKind::Integer && IsRing(n.op)) {
     value = ApplyRing(n.op, *borrow(from[0]), *borrow(from[1]));
   } else {
     operands_.clear();

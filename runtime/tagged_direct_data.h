@@ -28,6 +28,12 @@ inline void ReleaseBits(uint64_t bits, uint8_t state) {
 inline uint64_t BitsOf(const Value& value) { return static_cast<uint64_t>(value.word()); }
 inline uint8_t StateOf(const Value& value) { return static_cast<uint8_t>(kPresent | static_cast<uint8_t>(value.kind())); }
 
+// Ops that only look at a text or a character, what texts are shown and taken apart by: no kernel is asked.
+bool IsReading(ir::Op op);
+inline bool HasReading(const DirectInstr& in) { return in.op == Direct::Apply && in.x != 0; }
+// Such an instruction. False if the kernel is to say why not.
+bool ReadDirect(const DirectInstr& in, const std::vector<Value>& constants, uint64_t* slots, const uint8_t* states);
+
 // Below, at or above 0, as the Integer x is to y. Not both are words.
 int64_t OrderOf(uint64_t x, uint8_t x_state, uint64_t y, uint8_t y_state);
 

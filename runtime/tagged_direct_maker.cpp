@@ -234,7 +234,11 @@ bool DirectMaker::EmitOp(const Step& step) {
   if (two) Settle(stands.c);
   uint16_t a = IsConstant(stands.b) ? 0 : Operand(stands.b);
   uint16_t b = !two || IsConstant(stands.c) ? 0 : Operand(stands.c);
-  Add(plain_[in.a] ? Direct::Apply : Direct::ApplyOpen, in.a, a, b);
+  DirectInstr& apply = Add(plain_[in.a] ? Direct::Apply : Direct::ApplyOpen, in.a, a, b);
+  if (IsReading(node.op) && plain_[in.a] && !IsConstant(stands.b) && !(a & kLastUse) && (!two || IsPlainOperand(stands.c))) {
+    apply.x = static_cast<uint32_t>(node.op) + 1;
+    apply.y = two ? stands.c : 0;
+  }
   return true;
 }
 

@@ -17,6 +17,7 @@ constexpr uint32_t kOnlyResult[] = {kNone, 0};  // of a scope that has one: see 
 // ---------------------------------------------------------------- ops
 
 bool Worker::ApplyAny(Frame* frame, uint8_t* k) {
+  if (HasReading(*frame->resume) && ReadDirect(*frame->resume, program_.constants, frame->slots(), k)) return true;
   DirectInstr in = *frame->resume;
   uint32_t pc = program_.direct.pc_of[static_cast<size_t>(frame->resume - program_.direct.code.data())];
   bool open = in.op == Direct::ApplyOpen || (in.op >= Direct::AddZRR && in.op <= Direct::ModZKR);

@@ -65,6 +65,8 @@ const void* NativeHelp::Go(NativeRun* run, const DirectInstr* at, uint64_t* slot
 }
 
 uint64_t NativeHelp::Apply(NativeRun* run, const DirectInstr* at, uint64_t* slots) noexcept {
+  // Nothing is made or dropped: the worker need not know of it.
+  if (HasReading(*at) && ReadDirect(*at, run->worker->program_.constants, slots, FrameOf(slots)->states())) return true;
   return Do(run, at, slots, [](Worker& w, Frame* frame) { return w.ApplyAny(frame, frame->states()); });
 }
 

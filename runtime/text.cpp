@@ -72,6 +72,7 @@ int64_t StartOf(std::string_view text, int64_t offset) {
 std::optional<uint32_t> CharAt(std::string_view text, int64_t offset) {
   if (offset < 0 || static_cast<uint64_t>(offset) >= text.size()) return std::nullopt;
   size_t at = static_cast<size_t>(offset);
+  if (static_cast<signed char>(text[at]) >= 0) return static_cast<uint32_t>(text[at]);  // ASCII
   if (IsUtf8Continuation(text[at])) return std::nullopt;
   return NextUtf8(text, &at);
 }

@@ -1,7 +1,8 @@
-// Look-ups in the tables of characters: binary searches over runs.
+// Look-ups in the tables of characters: binary searches over runs; ASCII at once.
 #include "runtime/unicode.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 namespace df::unicode {
@@ -24,15 +25,22 @@ uint32_t Map(const CaseRange (&ranges)[n], uint32_t c) {
   return static_cast<uint32_t>(static_cast<int64_t>(c) + range->distance);
 }
 
+uint32_t Search(uint32_t c) { return std::upper_bound(std::begin(kCategories), std::end(kCategories), c * 32 + 31)[-1] & 31; }
+
 }  // namespace
 
 uint32_t GeneralCategory(uint32_t c) {
   constexpr uint32_t kNotAssigned = 29;
-  if (c > kMaxChar) return kNotAssigned;
-  return std::upper_bound(std::begin(kCategories), std::end(kCategories), c * 32 + 31)[-1] & 31;
+  static const std::array<uint8_t, 128> kAscii = [] {
+    std::array<uint8_t, 128> table;
+    for (uint32_t i = 0; i < 128; ++i) table[i] = static_cast<uint8_t>(Search(i));
+    return table;
+  }();
+  if (c < kAscii.size()) return kAscii[c];
+  return c > kMaxChar ? kNotAssigned : Search(c);
 }
 
-uint32_t ToUpper(uint32_t c) { return Map(kToUpper, c); }
-uint32_t ToLower(uint32_t c) { return Map(kToLower, c); }
+uint32_t ToUpper(uint32_t c) { return c < 128 ? c - (c >= 'a' && c <= 'z' ? 32 : 0) : Map(kToUpper, c); }
+uint32_t ToLower(uint32_t c) { return c < 128 ? c + (c >= 'A' && c <= 'Z' ? 32 : 0) : Map(kToLower, c); }
 
 }  // namespace df::unicode

@@ -79,6 +79,8 @@ class Checker {
   void ReportUnbound(Diag diag, const ast::Name& name, std::vector<std::string_view> candidates);
   void ReportUnknownModule(const ast::Import& import);
   void HintAtQualified(const ast::Name& name, Diag missing);
+  bool HintAtForeignTensor(Symbol name);
+  void HintAtOtherModule(Symbol name, Diag missing);
   bool HintAtModule(Symbol name, Diag missing);
   void HintAtMembers(Symbol method, const ast::Name& cls);
   bool HintAtPrivate(Symbol module, Symbol name, Diag missing);

@@ -403,6 +403,7 @@ class Checker {
   std::optional<size_t> RankOf(TypeId type);  // of a tensor whose number of dimensions is known
   bool IsSize(TypeId var, TypeId type);       // the variable stands for a dimension in it
   bool HintAtProduct();
+  bool HintAtOptimiser(TypeId expected, TypeId actual);
   bool HintAtTensorModule(TypeId head);
   void HintAtClash(TypeId expected, TypeId actual, Span span, const Reason& why);
   bool HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
@@ -415,6 +416,8 @@ class Checker {
   const ast::AppExpr* LastOfChain(const ast::Expr* chain);
   bool GivesList(VarId function, TypeId expected);
   bool TakesAnyContainer(TypeId function, uint32_t index);
+  VarId LocalSignature(TyVarId var) const;  // the local definition whose signature binds the variable
+  bool HintAtLocalSignature(TyVarId one, TyVarId other);
   bool HintAtTypeVariable(TyVarId var);  // `int` for `Int`
 
   // ---- explain_order.cpp

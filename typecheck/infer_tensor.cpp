@@ -70,25 +70,7 @@ void Checker::ShareSizes(TypeId type, Sizes sizes) {
   }
 }
 
-// Whether a variable stands for a dimension in a type.
-bool Checker::IsSize(TypeId var, TypeId type) {
-  if (!type.valid() || types_.SizeOf(type) > kShownSize) return false;
-  llvm::SmallVector<TypeId> args;
-  TypeId head = unify_.Head(type, &args);
-  if (types_.Kind(head) == TypeKind::Dim) {
-    llvm::SmallVector<TyVarId> vars;
-    types_.FreeVars(head, vars);
-    return llvm::is_contained(vars, types_.VarOf(var));
-  }
-  if (types_.Kind(head) != TypeKind::Con) return false;
-  const TyCon& con = types_.cons[types_.ConOf(head)];
-  for (size_t i = 0; i < args.size(); ++i) {
-    const bool size = con.builtin == Builtin::ShapeCons ? i == 0 : i < con.measures.size() && con.measures[i];
-    if (size && unify_.Zonk(args[i]) == var) return true;
-    if (IsSize(var, args[i])) return true;
-  }
-  return false;
-}
+bool Checker::IsSize(TypeId var, TypeId type) { return type.valid() && types_.IsSize(types_.VarOf(var), unify_.Zonk(type)); }
 
 std::optional<size_t> Checker::RankOf(TypeId type) {
   TypeId shape;
@@ -115,6 +97,17 @@ bool Checker::HintAtTensor(TypeId expected, TypeId actual, Span span, const Reas
   const Builtin wanted = types_.BuiltinOf(unify_.Zonk(expected)), found = types_.BuiltinOf(unify_.Zonk(actual));
   auto is_number = [](Builtin b) { return b == Builtin::Int || b == Builtin::Float || b == Builtin::Double; };
   const bool of_operator = why.kind == Reason::Operand;
+  const Reason* of_list = why.kind == Reason::Part ? why.outer : &why;
+  if (found == Builtin::List && (is_number(wanted) || wanted == Builtin::Bool) && of_list->var.valid() && Text(of_list->name) == "fromList")
+    return hint(kRowsAreATensor);
+  if (why.kind == Reason::Part && found == Builtin::Tensor && is_number(wanted) && of_list->var.valid() && Text(of_list->name) == "fromList")
+    return hint(kStackOfTensors);
+  if (llvm::SmallVector<TypeId, 2> have; wanted == Builtin::List && found == Builtin::List && why.var.valid() && Text(why.name) == "fromList") {
+    unify_.Head(actual, &have);
+    const Builtin row = types_.BuiltinOf(unify_.Zonk(have[0]));
+    if (row == Builtin::List) return hint(fmt::format("`fromList (concat {})` of `Tensor` has the elements of all rows", shown(span)));
+    if (row == Builtin::Tensor) return hint(fmt::format("`stack {}` of `Tensor` puts tensors one behind the other along a new first axis", shown(span)));
+  }
   if (wanted == Builtin::Tensor && is_number(found))
     return hint(fmt::format("`fill {}` of `Tensor` is a tensor that has this number everywhere", shown(span)));
   if (found == Builtin::Tensor && is_number(wanted) && of_operator && why.index == 1)
@@ -146,6 +139,22 @@ bool Checker::HintAtTensor(TypeId expected, TypeId actual, Span span, const Reas
   if (!of_operator || !want || !have || *want == *have) return false;
   const Span smaller = *have < *want ? span : why.sibling;
   return hint(fmt::format("nothing is repeated by itself: `broadcast {}` of `Tensor` has it again and again along a new first axis", shown(smaller)));
+}
+
+// An optimiser that keeps something from step to step takes that and gives it, and not the weights alone.
+bool Checker::HintAtOptimiser(TypeId expected, TypeId actual) {
+  if (!expected.valid() || !actual.valid()) return false;
+  for (auto [type, step] : {std::pair("Adam", "adam"), std::pair("Adagrad", "adagrad"), std::pair("Momentum", "momentum")}) {
+    auto is_state = [&](TypeId of) {
+      const TypeId head = unify_.Head(of);
+      return types_.Kind(head) == TypeKind::Con && Text(types_.cons[types_.ConOf(head)].name) == type &&
+             !Shown(types_.cons[types_.ConOf(head)].span).valid();
+    };
+    if (is_state(expected) == is_state(actual)) continue;
+    diags_.Hint(fmt::format("`{0}` takes its state and gives the next one: `start{1} p` is the first, of the parameters p, and `{0}Weights` of one are the parameters", step, type));
+    return true;
+  }
+  return false;
 }
 
 // The type is there without the module that has its numbers and arithmetic.

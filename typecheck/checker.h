@@ -100,6 +100,7 @@ class Checker {
   void HintAtHead(Span use, Symbol variable);
   void UseWrittenKind(const ast::Name& variable, KindId kind);
   std::pair<TypeId, KindId> ConvertApplied(const ast::Type* type, TypeVarScope& scope);
+  bool ReportShape(const ast::Type* element, const ast::Type* shape);
   std::pair<TypeId, KindId> ConvertHead(const ast::Type* type, TypeVarScope& scope);
   bool ConvertContext(ast::List<ast::Constraint> context, TypeVarScope& scope, std::vector<core::Pred>& out);
   core::Scheme ConvertScheme(const ast::QualType& type, TypeVarScope& scope);
@@ -403,6 +404,8 @@ class Checker {
   std::optional<size_t> RankOf(TypeId type);  // of a tensor whose number of dimensions is known
   bool IsSize(TypeId var, TypeId type);       // the variable stands for a dimension in it
   bool HintAtProduct();
+  bool HintAtRows(TypeId expected, TypeId actual, Span span, const Reason& why);
+  bool HintAtSurplus(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args);
   bool HintAtOptimiser(TypeId expected, TypeId actual);
   bool HintAtTensorModule(TypeId head);
   void HintAtClash(TypeId expected, TypeId actual, Span span, const Reason& why);

@@ -204,6 +204,9 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
   bool own = is_near && (exports_.values.count(symbol) || exports_.constructors.count(symbol) ||
                          exports_.types.count(symbol) || exports_.classes.count(symbol));
   if (id == Diag::UnboundConstructor && !own && HintAtConstructors()) return;
+  // `x.shape`
+  auto of_tensors = [](const ast::Import& import) { return Text(import.module.text) == "Tensor"; };
+  if (id == Diag::UnboundName && !is_near && llvm::any_of(module_.imports, of_tensors) && HintAtForeignTensor(name.text)) return;
   if ((own || !HintAtModule(name.text, id)) && is_near) diags_.Hint(fmt::format("did you mean `{}`?", near));
 }
 

@@ -85,7 +85,7 @@ void ReportUnknown(const ir::Graph& graph, llvm::ArrayRef<InputArgument> argumen
   const std::string_view near = NearestName(argument.name, names);
   diags.Report(Diag::UnknownInput, {}, argument.name);
   if (near.empty()) {
-    diags.Hint(ListInputs(graph));
+    diags.Hint((argument.name == "state" ? "a run that `--resume` goes on with has a parameter of this name; " : "") + ListInputs(graph));
     return;
   }
   diags.Hint(fmt::format("did you mean `{}`?", near));

@@ -143,6 +143,8 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
     diags_.Hint("functions have no such instance: is an argument missing?");
   } else if (cls == "Integral" && IsFraction(builtin)) {
     diags_.Hint("`truncate`, `round`, `floor` and `ceiling` turn a fraction into a whole number");
+  } else if (whole_as_fraction && types_.BuiltinOf(unify_.Head(wanted.type)) == Builtin::Tensor) {
+    diags_.Hint("`convert x` of `Tensor` has elements of another number type");
   } else if (whole_as_fraction) {
     std::string converted =
         culprit.empty() || culprit.size() > 30 || origin.kind == Origin::Fraction

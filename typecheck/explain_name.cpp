@@ -275,7 +275,8 @@ void Checker::HintAtQualified(const ast::Name& name, Diag missing) {
     const bool of_tensors = llvm::any_of(module_.imports, [&](const ast::Import& import) {
       return Text(import.module.text) == "Tensor" && (import.as.text.valid() ? import.as.text : import.module.text) == name.qualifier;
     });
-    if (of_tensors && HintAtForeignTensor(name.text)) return;
+    if (of_tensors && missing == Diag::UnboundType && Text(name.text) == "Tensor") return void(diags_.Hint("the type is always there: it is written `Tensor`"));
+    if (of_tensors && missing == Diag::UnboundName && HintAtForeignTensor(name.text)) return;
     std::string_view near = NearestName(Text(name.text), names);
     if (!near.empty()) return void(diags_.Hint(fmt::format("did you mean `{}.{}`?", Text(name.qualifier), near)));
     for (const ForeignName& foreign : kForeignNames)

@@ -123,6 +123,11 @@ bool Checker::HintAtTensor(TypeId expected, TypeId actual, Span span, const Reas
     return hint(fmt::format("`unstack {0}` of `Tensor` is the list of what stands at each index of the first axis, `toList {0}` that of all elements", shown(span)));
   if (found == Builtin::Tensor && wanted == Builtin::List)
     return hint(fmt::format("`toList {}` of `Tensor` is the list of its elements", shown(span)));
+  if (llvm::SmallVector<TypeId, 2> parts; wanted == Builtin::Tensor && found == Builtin::List) {
+    unify_.Head(actual, &parts);
+    if (types_.BuiltinOf(unify_.Zonk(parts[0])) == Builtin::Tensor)
+      return hint(fmt::format("`stack {}` of `Tensor` puts tensors one behind the other along a new first axis", shown(span)));
+  }
   if (wanted == Builtin::Tensor && found == Builtin::List)
     return hint(fmt::format("`fromList {}` of `Tensor` is a tensor of these elements; what is written in brackets is one at once if a signature says so", shown(span)));
   if (wanted == Builtin::Tensor && found == Builtin::Bool && (shown(span) == "True" || shown(span) == "False"))

@@ -29,10 +29,20 @@ std::string_view Body(std::string_view description) {
   return description;
 }
 
+// Where a run was when it was told to end: it did nothing wrong, and who ended it asks for the place and not for the calls around it.
+std::string DescribePlace(const RuntimeError& error, const ir::Graph& graph) {
+  const std::string path = DescribePath(error, graph);
+  llvm::StringRef place = llvm::StringRef(path).ltrim().split('\n').first;
+  place.consume_front("called ");
+  return place.starts_with("at ") ? fmt::format("{} {}", error.message, std::string_view(place)) : error.message;
+}
+
 // As text the call path stands below the message; as JSON it is a list of its own, beside the place.
-void ReportFailure(const RuntimeError& error, const ir::Graph& graph, Console& console) {
-  std::string text = Describe(error, graph);
-  if (!console.json()) return console.Error(Body(text));
+void ReportFailure(const RuntimeError& error, const ir::Graph& graph, Console& console, bool was_ended = false) {
+  if (!console.json()) {
+    const std::string text = was_ended ? DescribePlace(error, graph) : Describe(error, graph);
+    return console.Error(Body(text));
+  }
   auto clean = [](std::string_view part) { return llvm::json::fixUTF8(llvm::StringRef(part.data(), part.size())); };
   llvm::json::Object object{{"severity", "error"}, {"phase", "run"}, {"message", clean(error.message)}};
   if (graph.positions.Contains(error.pos) && graph.positions[error.pos].line != 0) {
@@ -71,7 +81,7 @@ void Explain(const Outcome& outcome, const ir::Graph& graph, Console& console) {
         where.message = !outcome.detail.empty() ? outcome.detail
                         : outcome.stop == Stop::Interrupted ? "interrupted"
                                                             : "a limit was hit";
-      ReportFailure(where, graph, console);
+      ReportFailure(where, graph, console, outcome.stop == Stop::Timeout || outcome.stop == Stop::Interrupted);
       return;
     }
   }

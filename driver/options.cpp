@@ -61,6 +61,7 @@ bool ParseGradient(std::string_view text, GradientKind& kind) {
 }
 
 bool ParseThreads(std::string_view text, uint32_t& threads) {
+  static_assert(kMostThreads == 256, "the message of --threads says so");
   uint64_t count;
   if (!ParseCount(text, count) || count > kMostThreads) return false;
   threads = static_cast<uint32_t>(count);
@@ -162,16 +163,16 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
   AddRead(app, "--max-memory", options.max_memory, ParseBytes, "bytes, such as `2G`, `512M`, `64K` or `1000`",
           "bytes that the run may take; default: 80% of the memory there is")
       ->type_name("SIZE");
-  AddRead(app, "--max-frames", options.max_frames, ParseCount, "a number, such as `1000`",
+  AddRead(app, "--max-frames", options.max_frames, ParseCount, "a whole number from 1 on, such as `1000`",
           "calls that may be live at once; default: no limit")
       ->type_name("N");
   AddRead(app, "--timeout", options.timeout, ParseDuration, "a time, such as `10s`, `500ms` or `2m`",
           "how long the run may take; default: no limit")
       ->type_name("TIME");
-  AddRead(app, "--threads", options.threads, ParseThreads, "a number, such as `4`",
+  AddRead(app, "--threads", options.threads, ParseThreads, "a number from 1 to 256, such as `4`",
           "how many threads the tagged engine runs on; default: one per processor")
       ->type_name("N");
-  AddRead(app, "--batch", options.batch, ParseBatch, "`off`, `auto` or a number, such as `64`",
+  AddRead(app, "--batch", options.batch, ParseBatch, "`off`, `auto` or a number from 1 to 1048576, such as `64`",
           "tagged engine: how many activations have their ops on tensors computed together; default: auto")
       ->type_name("N");
   app.add_option("--device", options.device, "tagged engine: what computes batches of ops on tensors: cpu (default), cuda, or simulated")
@@ -180,7 +181,7 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
   AddRead(app, "--max-device-memory", options.max_device_memory, ParseBytes, "bytes, such as `2G`, `512M`, `64K` or `1000`",
           "bytes of a device's own memory that the run may take; default: what it has")
       ->type_name("SIZE");
-  AddRead(app, "--stress", options.stress, ParseCount, "a number, such as `7`")->group("");  // for tests: RunOptions::stress
+  AddRead(app, "--stress", options.stress, ParseCount, "a whole number from 1 on, such as `7`")->group("");  // for tests: RunOptions::stress
   AddWordFlag(app, "--stats", "text", options.stats, ParseStatsFormat, "`text`, `json` or `times`",
               "afterwards, say on standard error what the run did; --stats=json: as a JSON object;\n--stats=times: times alone, counting nothing");
 }
@@ -329,7 +330,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
                             }, "",
                             "print each firing with its tag on standard error (reference and demand engines);\n"
                             "--trace=FILE: write what the run did when, for Perfetto or chrome://tracing (every engine)");
-  auto* seed = AddRead(*run, "--seed", options.seed, ParseCount, "a number, such as `7`",
+  auto* seed = AddRead(*run, "--seed", options.seed, ParseCount, "a whole number from 1 on, such as `7`",
                        "take waiting tokens in a random order (reference engine)");
   seed->type_name("N");
   auto* run_dry = run->add_flag("--run-dry", options.run_dry,

@@ -7,6 +7,7 @@
 #include "parser/fixity.h"
 #include "runtime/memory.h"
 #include "stdlib/stdlib.h"
+#include "typecheck/open_sizes.h"
 
 namespace df {
 namespace {
@@ -125,6 +126,7 @@ std::optional<fg::Program> Pipeline::Functions(core::VarId entry, const std::str
                                                const LowerOptions& options) {
   PassScope pass("build function graphs");
   std::optional<fg::Program> functions = BuildFunctionGraphs(session.program, entry, diags, options);
+  if (!functions && diags.all().back().id == Diag::TensorType) NoteOpenSizes(session.program, diags);
   if (!functions || diags.has_errors()) return std::nullopt;
   functions->name = name;
   if (kVerify) Require(fg::Verify(*functions));

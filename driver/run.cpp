@@ -85,7 +85,7 @@ void ReportUnknown(const ir::Graph& graph, llvm::ArrayRef<InputArgument> argumen
   const std::string_view near = NearestName(argument.name, names);
   diags.Report(Diag::UnknownInput, {}, argument.name);
   if (near.empty()) {
-    diags.Hint(ListInputs(graph));
+    diags.Hint((argument.name == "state" ? "a run that `--resume` goes on with has a parameter of this name; " : "") + ListInputs(graph));
     return;
   }
   diags.Hint(fmt::format("did you mean `{}`?", near));
@@ -146,7 +146,8 @@ std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::
       continue;
     }
     diags.Report(Diag::MissingInput, {}, port.name, graph.types.Print({port.type.type}))
-        .Hint(fmt::format("`--input {0}=VALUE` or `--input {0}=@FILE`", port.name));
+        .Hint(fmt::format("{1}`--input {0}=VALUE` or `--input {0}=@FILE`", port.name,
+                          port.name == fmt::format("arg{}", i + 1) ? "`main` is a function, perhaps since one lacks an argument there; " : ""));
   }
   files.Report(diags);
   if (diags.has_errors()) return std::nullopt;

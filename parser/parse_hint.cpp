@@ -218,6 +218,9 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
       if (before == "|") return void(report.Hint("`otherwise` is the guard for all other cases"));
       [[fallthrough]];
     case Kind::Where:
+      // `T.where c x y`
+      if (t.kind == Kind::Where && before == "." && expected == "an expression" && pos_ > 1 && TokenAt(pos_ - 2).kind == Kind::ConId && !t.space_before)
+        return void(report.Hint("`where` is a keyword; `select c x y` of `Tensor` takes each element from x where c is True, else from y"));
     case Kind::Then:
     case Kind::In:
     case Kind::Of:

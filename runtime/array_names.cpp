@@ -42,7 +42,7 @@ bool DiffersInOne(const Parts& given, const Parts& wanted) {
 }  // namespace
 
 std::string TooMuch(const SurplusArray& array) {
-  return fmt::format("`{}` is too much{}{}", array.name, array.remark.empty() ? "" : ": ", array.remark);
+  return fmt::format("the file has an array `{}`, for which the type has no field{}{}", array.name, array.remark.empty() ? "" : ": ", array.remark);
 }
 
 void LackingNames::Add(std::string path) {

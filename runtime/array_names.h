@@ -17,7 +17,7 @@ struct SurplusArray {
   std::string remark;  // "is `bias` meant?"; "" if no name is near
 };
 
-// "`bais` is too much: is `bias` meant?"
+// "the file has an array `bais`, for which the type has no field: is `bias` meant?"
 std::string TooMuch(const SurplusArray& array);
 
 // The names that were looked for in a file and are not there. Names are paths: parts with dots between them.

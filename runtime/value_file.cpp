@@ -82,13 +82,18 @@ class Reader {
     constexpr size_t kMost = 5;
     used_.assign(file_.arrays().size(), false);
     Value value = Field(type, "", 0);
+    const size_t others = faults_.size();
+    bool unexplained = false;
     for (size_t i = 0, explained = 0; i < used_.size() && !gave_up_; ++i) {
       if (used_[i]) continue;
       // Of a file of thousands of arrays only what is told is worth a search.
       const std::string& name = file_.arrays()[i].name;
       SurplusArray surplus = explained++ < kMostExplained ? lacking_.Explain(name) : SurplusArray{name, ""};
       if (unused) unused->push_back(std::move(surplus));
-      else Fault(TooMuch(surplus));
+      else {
+        unexplained |= surplus.remark.empty();
+        Fault(TooMuch(surplus));
+      }
     }
     if (faults_.empty()) return value;
     std::string name, prefix = gave_up_ ? "" : lacking_.CommonPrefix(file_, &name);
@@ -101,10 +106,21 @@ class Reader {
     error->clear();
     for (size_t i = 0; i < std::min(kMost, faults_.size()); ++i) *error += (i ? "; " : "") + faults_[i];
     if (faults_.size() > kMost) *error += fmt::format("; and {} more", faults_.size() - kMost);
+    if (unexplained && others == 0) *error += fmt::format("; it has to be saved with the arrays of the type alone: {}", Used());
     return std::nullopt;
   }
 
  private:
+  // The arrays that the type asked for.
+  std::string Used() const {
+    constexpr size_t kMost = 8;
+    std::string names;
+    size_t count = 0;
+    for (size_t i = 0; i < used_.size(); ++i)
+      if (used_[i] && ++count <= kMost) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", file_.arrays()[i].name);
+    if (count > kMost) names += fmt::format(" and {} more", count - kMost);
+    return names.empty() ? "none of these" : names;
+  }
   Value Fault(std::string what) {
     faults_.push_back(std::move(what));
     return {};

@@ -79,6 +79,8 @@ class Checker {
   void ReportUnbound(Diag diag, const ast::Name& name, std::vector<std::string_view> candidates);
   void ReportUnknownModule(const ast::Import& import);
   void HintAtQualified(const ast::Name& name, Diag missing);
+  bool HintAtForeignTensor(Symbol name);
+  void HintAtOtherModule(Symbol name, Diag missing);
   bool HintAtModule(Symbol name, Diag missing);
   void HintAtMembers(Symbol method, const ast::Name& cls);
   bool HintAtPrivate(Symbol module, Symbol name, Diag missing);
@@ -98,6 +100,7 @@ class Checker {
   void HintAtHead(Span use, Symbol variable);
   void UseWrittenKind(const ast::Name& variable, KindId kind);
   std::pair<TypeId, KindId> ConvertApplied(const ast::Type* type, TypeVarScope& scope);
+  bool ReportShape(const ast::Type* element, const ast::Type* shape);
   std::pair<TypeId, KindId> ConvertHead(const ast::Type* type, TypeVarScope& scope);
   bool ConvertContext(ast::List<ast::Constraint> context, TypeVarScope& scope, std::vector<core::Pred>& out);
   core::Scheme ConvertScheme(const ast::QualType& type, TypeVarScope& scope);
@@ -401,6 +404,9 @@ class Checker {
   std::optional<size_t> RankOf(TypeId type);  // of a tensor whose number of dimensions is known
   bool IsSize(TypeId var, TypeId type);       // the variable stands for a dimension in it
   bool HintAtProduct();
+  bool HintAtRows(TypeId expected, TypeId actual, Span span, const Reason& why);
+  bool HintAtSurplus(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args);
+  bool HintAtOptimiser(TypeId expected, TypeId actual);
   bool HintAtTensorModule(TypeId head);
   void HintAtClash(TypeId expected, TypeId actual, Span span, const Reason& why);
   bool HintAtResult(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
@@ -413,6 +419,8 @@ class Checker {
   const ast::AppExpr* LastOfChain(const ast::Expr* chain);
   bool GivesList(VarId function, TypeId expected);
   bool TakesAnyContainer(TypeId function, uint32_t index);
+  VarId LocalSignature(TyVarId var) const;  // the local definition whose signature binds the variable
+  bool HintAtLocalSignature(TyVarId one, TyVarId other);
   bool HintAtTypeVariable(TyVarId var);  // `int` for `Int`
 
   // ---- explain_order.cpp

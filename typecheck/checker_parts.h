@@ -131,6 +131,11 @@ struct DerivedContext {
 class Builder;  // derive.h
 inline constexpr std::string_view kOwnQualifier = "%own";  // of a derived instance's constructors: no program writes it
 
+// Where a list of rows is given to `fromList`, which takes elements.
+inline constexpr char kRowsAreATensor[] = "rows in brackets are a tensor by themselves where a type says so: `[[1, 2], [3, 4]] :: Tensor Float [2, 2]`; of a list of lists `xs` it is `fromList (concat xs)`";
+
+inline constexpr char kStackOfTensors[] = "`stack xs` of `Tensor` puts a list of tensors one behind the other along a new first axis";
+
 // Larger types than this are not told in messages.
 constexpr uint32_t kShownSize = 5000;
 

@@ -219,8 +219,13 @@ void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId a
       ++unreported_;
       return;
     }
+    const VarId local = LocalSignature(var);
     Error(Diag::EscapingVariable, span, Text(types_.vars[var].name))
-        .Note(types_.vars[var].span, "the variable is bound here, and stands for any type");
+        .Note(types_.vars[var].span, fmt::format("the variable is bound here, and stands for any {}",
+                                                 local.valid() && types_.IsSize(var, program_.vars[local].scheme.type) ? "size" : "type"));
+    if (local.valid())
+      diags_.Hint(fmt::format("without its signature `{0}` has the type that it needs; for a signature that says `{1}` the function around it needs one too, "
+                              "with `forall {1}.` and the extension ScopedTypeVariables", Text(program_.vars[local].name), Text(types_.vars[var].name)));
     return;
   }
   // A variable of a signature stands for every type; what fits only one is too special for it.
@@ -275,6 +280,7 @@ void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId a
     if (namesakes)
       diags_.Hint(fmt::format("each signature has variables of its own: with the extension ScopedTypeVariables and `forall {0}.` in the outer one the inner `{0}` is the same",
                               Text(types_.vars[var].name)));
+    else if (types_.Kind(other_type) == TypeKind::Var && HintAtLocalSignature(var, types_.VarOf(other_type))) return;
     else if (!HintAtTypeVariable(var)) HintAtClash(expected, actual, span, why);
     return;
   }

@@ -127,6 +127,12 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
     diags_.Hint("a gradient is that of a number: `sum` of a tensor, or `item` of one without dimensions");
   } else if (HintAtTensorModule(head)) {
     // Told.
+  } else if (cls == "Element" && builtin == Builtin::List) {
+    diags_.Hint(kRowsAreATensor);
+  } else if (cls == "Element" && builtin == Builtin::Tensor) {
+    diags_.Hint(kStackOfTensors);
+  } else if (cls == "Element") {
+    diags_.Hint("the elements of a tensor are of the type `Float`, `Double`, `Int` or `Bool`");
   } else if (cls == "Ord" && builtin == Builtin::Tensor) {
     diags_.Hint("`less`, `greater` .. of `Tensor` compare element by element; `select` takes each element from one tensor or another by what they say");
   } else if (builtin == Builtin::Function && origin.kind == Origin::Deriving) {
@@ -137,6 +143,8 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
     diags_.Hint("functions have no such instance: is an argument missing?");
   } else if (cls == "Integral" && IsFraction(builtin)) {
     diags_.Hint("`truncate`, `round`, `floor` and `ceiling` turn a fraction into a whole number");
+  } else if (whole_as_fraction && types_.BuiltinOf(unify_.Head(wanted.type)) == Builtin::Tensor) {
+    diags_.Hint("`convert x` of `Tensor` has elements of another number type");
   } else if (whole_as_fraction) {
     std::string converted =
         culprit.empty() || culprit.size() > 30 || origin.kind == Origin::Fraction

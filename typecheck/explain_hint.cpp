@@ -49,6 +49,27 @@ bool Checker::HintAtTypeVariable(TyVarId var) {
   return false;
 }
 
+VarId Checker::LocalSignature(TyVarId var) const {
+  const Span bound = types_.vars[var].span;
+  for (const auto& [id, signature] : signature_of_) {
+    const Span whole = signature->type_span;
+    if (bound.valid() && program_.vars[VarId(id)].kind == core::VarKind::Local && bound.file == whole.file && whole.begin <= bound.begin &&
+        bound.end <= whole.end)
+      return VarId(id);
+  }
+  return VarId();
+}
+
+// A local signature that has a variable of its own where one of the signature around it is needed.
+bool Checker::HintAtLocalSignature(TyVarId one, TyVarId other) {
+  const VarId inner = LocalSignature(one), second = LocalSignature(other);
+  if (inner.valid() == second.valid()) return false;
+  if (second.valid()) std::swap(one, other);
+  diags_.Hint(fmt::format("with the extension ScopedTypeVariables and `forall {0}.` in the outer signature that of `{1}` can say `{0}` for `{2}`",
+                          Text(types_.vars[other].name), Text(program_.vars[inner.valid() ? inner : second].name), Text(types_.vars[one].name)));
+  return true;
+}
+
 // A function that was meant for the whole of `left op right`.
 void Checker::HintAtBinding(std::string_view function, std::string_view left, std::string_view op,
                             std::string_view right) {
@@ -254,7 +275,7 @@ void Checker::HintAtClash(TypeId expected, TypeId actual, Span span, const Reaso
   bool wants_string = wanted == Builtin::List && builtin(head(argument_of(expected))) == Builtin::Char;
   bool has_string = found == Builtin::List && builtin(head(argument_of(actual))) == Builtin::Char;
 
-  if (HintAtTangent(expected, actual) || HintAtTensor(expected, actual, span, why)) return;
+  if (HintAtTangent(expected, actual) || HintAtOptimiser(expected, actual) || HintAtTensor(expected, actual, span, why)) return;
 
   // `isEven n = n mod 2 == 0`, found where it is called.
   if (!between_.empty() && (TakesFunction(expected) || TakesFunction(actual))) {

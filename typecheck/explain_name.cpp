@@ -54,6 +54,17 @@ Span FindBinder(llvm::ArrayRef<ast::Decl*> decls, Symbol name) {
   return Span();
 }
 
+// What is missing says in which namespace to look; an import list names things of any.
+bool Has(const ModuleExports& module, Symbol name, Diag missing) {
+  switch (missing) {
+    case Diag::UnboundName: return module.values.count(name);
+    case Diag::UnboundConstructor: return module.constructors.count(name);
+    case Diag::UnboundType: return module.types.count(name);
+    case Diag::UnboundClass: return module.classes.count(name);
+    default: return module.values.count(name) || module.types.count(name) || module.classes.count(name) || module.constructors.count(name);
+  }
+}
+
 }  // namespace
 
 // What a program may import, to suggest from: all modules of the library but the parts of the Prelude.
@@ -193,6 +204,9 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
   bool own = is_near && (exports_.values.count(symbol) || exports_.constructors.count(symbol) ||
                          exports_.types.count(symbol) || exports_.classes.count(symbol));
   if (id == Diag::UnboundConstructor && !own && HintAtConstructors()) return;
+  // `x.shape`
+  auto of_tensors = [](const ast::Import& import) { return Text(import.module.text) == "Tensor"; };
+  if (id == Diag::UnboundName && !is_near && llvm::any_of(module_.imports, of_tensors) && HintAtForeignTensor(name.text)) return;
   if ((own || !HintAtModule(name.text, id)) && is_near) diags_.Hint(fmt::format("did you mean `{}`?", near));
 }
 
@@ -212,6 +226,42 @@ bool Checker::HintAtConstructors() {
   return true;
 }
 
+// What another library calls a function of the module `Tensor`; `T.exp` is the Prelude's.
+bool Checker::HintAtForeignTensor(Symbol name) {
+  std::string plain = llvm::StringRef(Text(name)).lower();
+  std::erase(plain, '_');
+  if (VarId var = FindValue({name, {}, Span()}, false); var.valid() && program_.vars[var].kind == core::VarKind::Method) {
+    const core::Var& method = program_.vars[var];
+    for (const char* cls : {"Num", "Fractional", "Floating"})
+      if (method.cls == KnownClass(cls)) {
+        diags_.Hint(fmt::format("`{}` of the Prelude works on tensors, element by element", Text(name)));
+        return true;
+      }
+  }
+  for (const ForeignName& foreign : kForeignTensors) {
+    llvm::SmallVector<llvm::StringRef> names;
+    llvm::StringRef(foreign.name).split(names, ' ');
+    if (!llvm::is_contained(names, plain)) continue;
+    diags_.Hint(std::string(foreign.hint));
+    return true;
+  }
+  return false;
+}
+
+// A name that was looked for in the wrong module: `T.dropout` is that of `NN`.
+void Checker::HintAtOtherModule(Symbol name, Diag missing) {
+  for (const ast::Import& import : module_.imports) {
+    const ModuleExports* found = FindModule(import.module.text);
+    if (!found || !Has(*found, name, missing)) continue;
+    const Symbol alias = import.as.text.valid() ? import.as.text : import.module.text;
+    return void(diags_.Hint(import.qualified ? fmt::format("did you mean `{}.{}`, of the module `{}`?", Text(alias), Text(name), Text(import.module.text))
+                                             : fmt::format("did you mean `{}`, of the module `{}`?", Text(name), Text(import.module.text))));
+  }
+  if (missing == Diag::UnboundName && FindValue({name, {}, Span()}, false).valid())
+    return void(diags_.Hint(fmt::format("did you mean `{}`, without the name of a module?", Text(name))));
+  HintAtModule(name, missing);
+}
+
 void Checker::HintAtQualified(const ast::Name& name, Diag missing) {
   std::vector<std::string_view> names;
   if (const ModuleExports* module = QualifiedModule(name.qualifier)) {
@@ -225,13 +275,13 @@ void Checker::HintAtQualified(const ast::Name& name, Diag missing) {
     const bool of_tensors = llvm::any_of(module_.imports, [&](const ast::Import& import) {
       return Text(import.module.text) == "Tensor" && (import.as.text.valid() ? import.as.text : import.module.text) == name.qualifier;
     });
-    for (const ForeignName& foreign : kForeignTensors)
-      if (of_tensors && foreign.name == Text(name.text)) return void(diags_.Hint(std::string(foreign.hint)));
+    if (of_tensors && missing == Diag::UnboundType && Text(name.text) == "Tensor") return void(diags_.Hint("the type is always there: it is written `Tensor`"));
+    if (of_tensors && missing == Diag::UnboundName && HintAtForeignTensor(name.text)) return;
     std::string_view near = NearestName(Text(name.text), names);
     if (!near.empty()) return void(diags_.Hint(fmt::format("did you mean `{}.{}`?", Text(name.qualifier), near)));
     for (const ForeignName& foreign : kForeignNames)
       if (foreign.name == Text(name.text)) return void(diags_.Hint(std::string(foreign.hint)));
-    return;
+    return HintAtOtherModule(name.text, missing);
   }
   for (std::string_view module : ModuleNames())
     if (module == Text(name.qualifier)) return void(diags_.Hint(fmt::format("add `import qualified {}`", module)));
@@ -259,17 +309,6 @@ void Checker::HintAtMembers(Symbol method, const ast::Name& cls) {
     return void(diags_.Hint(fmt::format("the import of `{}` leaves it out", module)));
   }
   HintAtModule(method, Diag::UnboundName);
-}
-
-// What is missing says in which namespace to look; an import list names things of any.
-bool Has(const ModuleExports& module, Symbol name, Diag missing) {
-  switch (missing) {
-    case Diag::UnboundName: return module.values.count(name);
-    case Diag::UnboundConstructor: return module.constructors.count(name);
-    case Diag::UnboundType: return module.types.count(name);
-    case Diag::UnboundClass: return module.classes.count(name);
-    default: return module.values.count(name) || module.types.count(name) || module.classes.count(name) || module.constructors.count(name);
-  }
 }
 
 // A module of the program that declares the name, and keeps it for itself.

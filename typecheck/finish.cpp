@@ -352,6 +352,8 @@ void Checker::BindShapes(llvm::ArrayRef<TypeId> params) {
     unify_.FreeMetas(shape, open);
     if (open.empty()) continue;
     std::string reason = fmt::format("nothing says how large the input `{}` is: {}", Text(program_.main_params[i]), why[i]);
+    const auto of_data = llvm::find_if(given, [param = i](const GivenShape& one) { return one.param == param; });
+    if (of_data != given.end()) reason = fmt::format("the input `{}` has the shape [{}]", Text(program_.main_params[i]), fmt::join(of_data->dims, ", "));
     Error(Diag::TensorType, program_.vars[program_.main].span, PrintType(declared[i]), reason);
   }
 }

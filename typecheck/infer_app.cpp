@@ -120,6 +120,9 @@ void Checker::ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const a
     else if (args.size() == 2 && second && Arity(second) >= 2 && std::isalpha(static_cast<unsigned char>(word[0])))
       diags_.Hint(fmt::format("a function between its arguments stands in backquotes: `{} `{}` {}`",
                               diags_.sources().Text(fn->span), word, diags_.sources().Text(args[1]->span)));
+    else if (HintAtSurplus(reason, args)) return;
+    else if (const auto* index = llvm::dyn_cast<ast::ListExpr>(args[0]); args.size() == 1 && index && types_.BuiltinOf(unify_.Head(type)) == Builtin::Tensor)
+      diags_.Hint(fmt::format("`{0} ! i` of `Tensor` is an element of a vector, `index {0} i` a row of a matrix, `slice i {0}` a part from i on", diags_.sources().Text(fn->span)));
     else if (const auto* index = llvm::dyn_cast<ast::ListExpr>(args[0]); args.size() == 1 && index && index->elements.size() == 1 && types_.BuiltinOf(unify_.Head(type)) == Builtin::List)
       diags_.Hint(fmt::format("`{} !! {}` is the element at a place", diags_.sources().Text(fn->span), diags_.sources().Text(index->elements[0]->span)));
     else if (llvm::isa<ast::LiteralExpr>(fn))
@@ -143,6 +146,7 @@ void Checker::ReportTooManyArguments(const ast::Expr* fn, llvm::ArrayRef<const a
     return void(diags_.Hint(aligned ? "this line goes on with the one above: only after `do` is each line a statement"
                                     : "this line is indented more than the one above, and goes on with it"));
   }
+  if (HintAtSurplus(reason, args)) return;
   llvm::SmallVector<TypeId> params;
   if (head->type.valid()) types_.SplitFun(unify_.Zonk(head->type), params, taken);
   // `length filter even xs`, `sortBy comparing length xs`: a function as an argument may want those after it for itself.

@@ -441,7 +441,7 @@ core::Expr* Checker::CheckList(const ast::ListExpr* expr, TypeId expected, const
   bool open = types_.Kind(unify_.Prune(element)) == TypeKind::Meta;
   std::vector<core::Expr*> elements;
   Reason part = PartOf(why);
-  bool no_numbers = false;  // one of them was reported already
+  bool no_numbers = false, no_rows = false;  // one of them was reported already
   std::vector<TypeId> wrong;  // types of elements that were
   for (const ast::Expr* item : expr->elements) {
     Reason first{Reason::Element, expr->elements[0]->span};
@@ -449,6 +449,11 @@ core::Expr* Checker::CheckList(const ast::ListExpr* expr, TypeId expected, const
     bool number = literal && (literal->value.kind == ast::LiteralKind::Integer ||
                               literal->value.kind == ast::LiteralKind::Fractional);
     if (number && no_numbers) continue;
+    const bool rows = llvm::isa<ast::ListExpr>(StripParens(item));
+    if (rows && no_rows) {
+      elements.push_back(ErrorNode(element, item->span));
+      continue;
+    }
     // `['a', 'b']` for a list of strings: what is wrong of one is so of the others of its kind.
     TypeId quick = wrong.empty() || number ? TypeId() : QuickType(item);
     if (quick.valid() && llvm::is_contained(wrong, quick)) {
@@ -459,6 +464,7 @@ core::Expr* Checker::CheckList(const ast::ListExpr* expr, TypeId expected, const
     elements.push_back(Check(item, element, open && item != expr->elements[0] ? first : part));
     if (diags_.error_count() == errors) continue;
     no_numbers |= number;
+    no_rows |= rows && diags_.all().back().span == item->span;
     if (!number && diags_.all().back().span == item->span)
       if (TypeId type = QuickType(item); type.valid()) wrong.push_back(type);
   }

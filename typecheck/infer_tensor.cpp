@@ -47,8 +47,12 @@ core::Expr* Checker::CheckTensorLiteral(const ast::Expr* expr, TypeId expected, 
   std::vector<core::Expr*> elements;
   Reason part = PartOf(why);
   for (const ast::Expr* item : level) elements.push_back(even ? Check(item, element, part) : Infer(item));
-  VarId literal = ok ? Needed("primTensorLiteral", "a tensor literal", expr->span) : VarId();
-  if (!literal.valid()) return ErrorNode(expected, expr->span);
+  const VarId literal = KnownVar("primTensorLiteral");
+  if (ok && !literal.valid()) {
+    Error(Diag::ConstructUnavailable, expr->span, "a tensor literal", "Tensor");
+    HintAtTensorModule(unify_.Head(expected));
+  }
+  if (!ok || !literal.valid()) return ErrorNode(expected, expr->span);
   return CallKnown(literal, {ListNode(elements, element, expr->span)}, expr->span, expected, Reason{});
 }
 
@@ -70,25 +74,7 @@ void Checker::ShareSizes(TypeId type, Sizes sizes) {
   }
 }
 
-// Whether a variable stands for a dimension in a type.
-bool Checker::IsSize(TypeId var, TypeId type) {
-  if (!type.valid() || types_.SizeOf(type) > kShownSize) return false;
-  llvm::SmallVector<TypeId> args;
-  TypeId head = unify_.Head(type, &args);
-  if (types_.Kind(head) == TypeKind::Dim) {
-    llvm::SmallVector<TyVarId> vars;
-    types_.FreeVars(head, vars);
-    return llvm::is_contained(vars, types_.VarOf(var));
-  }
-  if (types_.Kind(head) != TypeKind::Con) return false;
-  const TyCon& con = types_.cons[types_.ConOf(head)];
-  for (size_t i = 0; i < args.size(); ++i) {
-    const bool size = con.builtin == Builtin::ShapeCons ? i == 0 : i < con.measures.size() && con.measures[i];
-    if (size && unify_.Zonk(args[i]) == var) return true;
-    if (IsSize(var, args[i])) return true;
-  }
-  return false;
-}
+bool Checker::IsSize(TypeId var, TypeId type) { return type.valid() && types_.IsSize(types_.VarOf(var), unify_.Zonk(type)); }
 
 std::optional<size_t> Checker::RankOf(TypeId type) {
   TypeId shape;
@@ -115,19 +101,45 @@ bool Checker::HintAtTensor(TypeId expected, TypeId actual, Span span, const Reas
   const Builtin wanted = types_.BuiltinOf(unify_.Zonk(expected)), found = types_.BuiltinOf(unify_.Zonk(actual));
   auto is_number = [](Builtin b) { return b == Builtin::Int || b == Builtin::Float || b == Builtin::Double; };
   const bool of_operator = why.kind == Reason::Operand;
+  if ((wanted == Builtin::Tensor || found == Builtin::Tensor) && HintAtRows(expected, actual, span, why)) return true;
+  const Reason* of_list = why.kind == Reason::Part ? why.outer : &why;
+  if (found == Builtin::List && (is_number(wanted) || wanted == Builtin::Bool) && of_list->var.valid() && Text(of_list->name) == "fromList")
+    return hint(kRowsAreATensor);
+  if (why.kind == Reason::Part && found == Builtin::Tensor && is_number(wanted) && of_list->var.valid() && Text(of_list->name) == "fromList")
+    return hint(kStackOfTensors);
+  if (llvm::SmallVector<TypeId, 2> have; wanted == Builtin::List && found == Builtin::List && why.var.valid() && Text(why.name) == "fromList") {
+    unify_.Head(actual, &have);
+    const Builtin row = types_.BuiltinOf(unify_.Zonk(have[0]));
+    if (row == Builtin::List) return hint(fmt::format("`fromList (concat {})` of `Tensor` has the elements of all rows", shown(span)));
+    if (row == Builtin::Tensor) return hint(fmt::format("`stack {}` of `Tensor` puts tensors one behind the other along a new first axis", shown(span)));
+  }
   if (wanted == Builtin::Tensor && is_number(found))
     return hint(fmt::format("`fill {}` of `Tensor` is a tensor that has this number everywhere", shown(span)));
   if (found == Builtin::Tensor && is_number(wanted) && of_operator && why.index == 1)
     return hint(fmt::format("`fill {}` of `Tensor` is a tensor that has this number everywhere", shown(why.sibling)));
   if (found == Builtin::Tensor && is_number(wanted))
     return hint(fmt::format("`sum {0}` or `mean {0}` of `Tensor` is a number", shown(span)));
+  if (found == Builtin::Tensor && wanted == Builtin::List && RankOf(actual).value_or(1) > 1)
+    return hint(fmt::format("`unstack {0}` of `Tensor` is the list of what stands at each index of the first axis, `toList {0}` that of all elements", shown(span)));
   if (found == Builtin::Tensor && wanted == Builtin::List)
     return hint(fmt::format("`toList {}` of `Tensor` is the list of its elements", shown(span)));
+  if (llvm::SmallVector<TypeId, 2> parts; wanted == Builtin::Tensor && found == Builtin::List) {
+    unify_.Head(actual, &parts);
+    if (types_.BuiltinOf(unify_.Zonk(parts[0])) == Builtin::Tensor)
+      return hint(fmt::format("`stack {}` of `Tensor` puts tensors one behind the other along a new first axis", shown(span)));
+  }
   if (wanted == Builtin::Tensor && found == Builtin::List)
     return hint(fmt::format("`fromList {}` of `Tensor` is a tensor of these elements; what is written in brackets is one at once if a signature says so", shown(span)));
+  if (wanted == Builtin::Tensor && found == Builtin::Bool && (shown(span) == "True" || shown(span) == "False"))
+    return hint(fmt::format("`fill {}` of `Tensor` is a tensor that has it everywhere", shown(span)));
+  if (found == Builtin::Tensor && of_operator && (Text(why.name) == "&&" || Text(why.name) == "||"))
+    return hint(Text(why.name) == "&&" ? "element by element `select c d (fill False)` of `Tensor` is c and d" : "element by element `select c (fill True) d` of `Tensor` is c or d");
   if (wanted == Builtin::Tensor && found == Builtin::Bool)
     return hint("`less`, `greater`, `equal` .. of `Tensor` compare element by element");
   if (wanted != Builtin::Tensor || found != Builtin::Tensor) return false;
+  // `x / sum x`, where a tensor is wanted of what is a number.
+  if (TypeId element; why.kind == Reason::Argument && types_.IsTensor(unify_.Zonk(expected), &element) && types_.BuiltinOf(unify_.Zonk(element)) == Builtin::Tensor)
+    return hint(fmt::format("it is a number: `fill ({} {})` of `Tensor` is a tensor that has it everywhere", Text(why.name), shown(span)));
   // `sum x` without an import of `Tensor`'s: its container would be `Tensor Float`.
   if (why.kind == Reason::Argument && why.var.valid() && TakesAnyContainer(program_.vars[why.var].scheme.type, why.index))
     return hint(fmt::format("this `{0}` goes through lists and other containers: a tensor has the functions of the module `Tensor`, and `toList {1}` is its list", Text(why.name), shown(span)));
@@ -141,11 +153,79 @@ bool Checker::HintAtTensor(TypeId expected, TypeId actual, Span span, const Reas
   const Builtin to = types_.BuiltinOf(wanted_element), from = types_.BuiltinOf(found_element);
   if (to != from && is_number(to) && is_number(from))
     return hint(fmt::format("`convert {}` of `Tensor` has elements of another number type", shown(span)));
+  if (to != from && of_operator && (from == Builtin::Bool || to == Builtin::Bool) && Text(why.name) == "*")
+    return hint("`select c x 0` of `Tensor` has x where c is True, and 0 elsewhere");
+  if (want && have && *want > *have && (why.kind == Reason::Signature || why.kind == Reason::Annotation) && shown(span)[0] == '[')
+    return hint("each row stands in brackets of its own; `reshape` of `Tensor` gives elements another shape");
   if (why.kind == Reason::Argument && Text(why.name) == "concat" && want == 2 && have == 2)
     return hint("`concat` joins along the first axis, and the others are the same; `concatColumns` joins along the second");
   if (!of_operator || !want || !have || *want == *have) return false;
   const Span smaller = *have < *want ? span : why.sibling;
   return hint(fmt::format("nothing is repeated by itself: `broadcast {}` of `Tensor` has it again and again along a new first axis", shown(smaller)));
+}
+
+// A function of one example where there is a batch: an argument of it, or what it gives.
+bool Checker::HintAtRows(TypeId expected, TypeId actual, Span span, const Reason& why) {
+  const bool argument = why.kind == Reason::Argument && why.var.valid() && program_.vars[why.var].from_library;
+  const size_t one_more = RankOf(argument ? actual : expected).value_or(0), one_less = RankOf(argument ? expected : actual).value_or(0);
+  if (one_more != one_less + 1) return false;
+  llvm::StringRef callee = span.valid() ? llvm::StringRef(diags_.sources().Text(span)).split(' ').first : "";
+  const std::string_view name = argument ? Text(why.name) : std::string_view(callee.substr(callee.rfind('.') + 1));
+  for (auto [one, rows] : {std::pair("linear", "linearRows"), std::pair("layerNorm", "layerNormRows"), std::pair("argmax", "argmaxRows"), std::pair("embed", "embedAll")})
+    if (name == one) {
+      diags_.Hint(fmt::format("`{}` is of one, `{}` of each {}", one, rows, name == "embed" ? "in a tensor" : "row of a matrix"));
+      return true;
+    }
+  if (!argument) return false;
+  if (name != "crossEntropy" && name != "binaryCrossEntropy") return false;
+  diags_.Hint(fmt::format("it is the loss of one example: `[{0} s y | (s, y) <- zip (unstack scores) (toList labels)]` are those of a batch", name));
+  return true;
+}
+
+// Axes and shapes that other libraries take as arguments.
+bool Checker::HintAtSurplus(const Reason& callee, llvm::ArrayRef<const ast::Expr*> args) {
+  if (!callee.var.valid() || !program_.vars[callee.var].from_library) return false;
+  const std::string_view name = Text(callee.name);
+  TypeId scheme = program_.vars[callee.var].scheme.type;
+  llvm::SmallVector<TypeId> params;
+  const TypeId result = types_.SplitFun(scheme, params);
+  const bool of_tensors = types_.BuiltinOf(result) == Builtin::Tensor || llvm::any_of(params, [&](TypeId param) { return types_.BuiltinOf(param) == Builtin::Tensor; });
+  if (!of_tensors) return false;
+  auto hint = [&](std::string text) {
+    diags_.Hint(std::move(text));
+    return true;
+  };
+  const bool axis = llvm::any_of(args, [](const ast::Expr* arg) { return llvm::isa<ast::LiteralExpr>(StripParens(arg)); });
+  if ((name == "maximum" || name == "minimum") && !axis)
+    return hint(fmt::format("`{0} x y` goes element by element; `{1}` is of one tensor", name.substr(0, 3), name));
+  if (name == "sum" || name == "mean" || name == "maximum" || name == "minimum") {
+    const std::string_view stem = name == "maximum" ? "max" : name == "minimum" ? "min" : name;
+    return hint(fmt::format("`{0}0` goes along the first axis, `{0}Rows` along each row, `{1}` over all elements", stem, name));
+  }
+  if (name == "softmax" || name == "logSoftmax") return hint(fmt::format("`{}` goes along the last axis", name));
+  if (name == "argmax") return hint("`argmaxRows` goes along each row");
+  if (name == "concat" && axis) return hint("`concat` joins along the first axis, `concatColumns` along the second");
+  if (name == "transpose") return hint("`transpose` exchanges two axes; of three, `transpose021` and `transpose102`");
+  if (name == "reshape" || name == "broadcast" || name == "fill") return hint(fmt::format("the result's type says the shape: `({} x :: Tensor Float [2, 3])`", name));
+  if (name == "slice") return hint("`slice i x` is x from index i on, as many as the result's type says: `(slice 1 x :: Tensor Float [2])`");
+  if (name == "zeros" || name == "ones" || name == "iota") return hint(fmt::format("the type says the shape: `({} :: Tensor {} [2, 3])`", name, name == "iota" ? "Int" : "Float"));
+  return false;
+}
+
+// An optimiser that keeps something from step to step takes that and gives it, and not the weights alone.
+bool Checker::HintAtOptimiser(TypeId expected, TypeId actual) {
+  if (!expected.valid() || !actual.valid()) return false;
+  for (auto [type, step] : {std::pair("Adam", "adam"), std::pair("Adagrad", "adagrad"), std::pair("Momentum", "momentum")}) {
+    auto is_state = [&](TypeId of) {
+      const TypeId head = unify_.Head(of);
+      return types_.Kind(head) == TypeKind::Con && Text(types_.cons[types_.ConOf(head)].name) == type &&
+             !Shown(types_.cons[types_.ConOf(head)].span).valid();
+    };
+    if (is_state(expected) == is_state(actual)) continue;
+    diags_.Hint(fmt::format("`{0}` takes its state and gives the next one: `start{1} p` is the first, of the parameters p, and `{0}Weights` of one are the parameters", step, type));
+    return true;
+  }
+  return false;
 }
 
 // The type is there without the module that has its numbers and arithmetic.

@@ -112,7 +112,9 @@ void Checker::ImportModule(const ast::Import& import) {
     std::string_view near = NearestName(Text(unknown->text), names);
     std::string_view wanted = Text(unknown->text);
     std::string_view usual = std::isalpha(static_cast<unsigned char>(wanted[0])) ? UsualModule(wanted, Diag::UnboundName) : "";
-    if (HintAtPrivate(import.module.text, unknown->text, Diag::NotExported)) {
+    if (wanted == "Tensor") {
+      diag.Hint("the type `Tensor` is there without an import");
+    } else if (HintAtPrivate(import.module.text, unknown->text, Diag::NotExported)) {
     } else if (!usual.empty() && usual != Text(import.module.text)) {
       diag.Hint(fmt::format("the module `{0}` has it: `import {0} ({1})`", usual, wanted));
     } else if (!near.empty()) {

@@ -243,6 +243,26 @@ void Types::FreeVars(TypeId type, llvm::SmallVectorImpl<TyVarId>& out) const {
   }
 }
 
+bool Types::IsSize(TyVarId var, TypeId type) const {
+  constexpr uint32_t kMostLeaves = 5000;
+  if (SizeOf(type) > kMostLeaves) return false;
+  if (Kind(type) == TypeKind::Dim) {
+    llvm::SmallVector<TyVarId> vars;
+    FreeVars(type, vars);
+    return llvm::is_contained(vars, var);
+  }
+  llvm::SmallVector<TypeId> args;
+  const TyConId head = Head(type, &args);
+  if (!head.valid()) return false;
+  const TyCon& con = cons[head];
+  for (size_t i = 0; i < args.size(); ++i) {
+    const bool size = con.builtin == Builtin::ShapeCons ? i == 0 : i < con.measures.size() && con.measures[i];
+    if (size && Kind(args[i]) == TypeKind::Var && VarOf(args[i]) == var) return true;
+    if (IsSize(var, args[i])) return true;
+  }
+  return false;
+}
+
 // Precedence: 0 anything, 1 left of an arrow, 2 argument of an application.
 void Types::PrintTo(TypeId type, int precedence, std::string& out) const {
   TypeId from, to;

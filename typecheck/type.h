@@ -133,6 +133,8 @@ class Types {
   static constexpr uint32_t kMaxSize = 1u << 20;
   bool HasVar(TypeId type) const { return rows_[type.index].has_var; }
   void FreeVars(TypeId type, llvm::SmallVectorImpl<TyVarId>& out) const;  // in order of appearance, once each
+  // Whether the variable stands for a dimension in the type, which is not huge.
+  bool IsSize(TyVarId var, TypeId type) const;
   // As Haskell prints it; variables by their own names.
   std::string Print(TypeId type) const;
   // As an argument of a constructor: `(Maybe a)`.

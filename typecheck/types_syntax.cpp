@@ -122,6 +122,20 @@ std::pair<TypeId, KindId> Checker::ConvertHead(const ast::Type* type, TypeVarSco
   return ConvertApplied(type, scope);
 }
 
+// `Tensor [3, 4] Float`, `Tensor Float (3, 4)`: one mistake, of which each part would be an error of kinds.
+bool Checker::ReportShape(const ast::Type* element, const ast::Type* shape) {
+  auto text = [&](const ast::Type* type) { return diags_.sources().Text(type->span); };
+  if (llvm::isa<ast::ListType>(element) && !llvm::isa<ast::ListType>(shape)) {
+    Error(Diag::KindMismatch, element->span, text(element), "Shape", "*")
+        .Hint(fmt::format("the type of the elements stands before the shape: `Tensor {} {}`", text(shape), text(element)));
+    return true;
+  }
+  if (!llvm::isa<ast::TupleType>(shape)) return false;
+  std::string_view dims = text(shape);
+  Error(Diag::KindMismatch, shape->span, dims, "*", "Shape").Hint(fmt::format("a shape stands in brackets: `[{}]`", dims.substr(1, dims.size() - 2)));
+  return true;
+}
+
 std::pair<TypeId, KindId> Checker::ConvertApplied(const ast::Type* type, TypeVarScope& scope) {
   Kinds& kinds = env_.kinds;
   llvm::SmallVector<const ast::Type*> args;
@@ -136,6 +150,7 @@ std::pair<TypeId, KindId> Checker::ConvertApplied(const ast::Type* type, TypeVar
   size_t next = 0;
   const auto* con = llvm::dyn_cast<ast::ConType>(head);
   const TypeName* name = con ? LookUpType(con->name) : nullptr;
+  if (con && args.size() == 2 && Text(con->name.text) == "Tensor" && ReportShape(args[0], args[1])) return {unify_.FreshAny(), kinds.Fresh()};
   if (name && name->is_synonym()) {
     ResolveSynonym(name->synonym);
     size_t wanted = env_.synonyms[name->synonym].params.size();

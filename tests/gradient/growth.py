@@ -49,6 +49,7 @@ VECTOR = {
 NUMBER = {
     "a list that is looked at twice": "f x = let xs = map (\\i -> sin (x * fromIntegral i)) [0 .. n - 1] in sum xs * maximum xs",
     "a vector of a list": "f x = T.sum (at * T.fromList (map (\\i -> sin (x * fromIntegral i)) [1 .. n]))",
+    "a vector of a list of Integers": "f x = T.sum (sin (T.fromList (map (\\i -> x * fromIntegral i) [1 .. toInteger n]) :: V))",
 }
 
 

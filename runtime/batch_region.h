@@ -83,6 +83,8 @@ struct BatchRegion {
   std::vector<uint32_t> wholes;   // values whose slices are results
   std::vector<Part> parts;
   std::vector<Overwrite> overwrites;
+  // Large tensors are written over in a step, or go through strips: a batch of one is better than its ops one by one.
+  bool large = false;
   std::vector<Step> steps;
   std::vector<bool> in_step;      // by op; empty if there are no steps
   std::vector<Stage> stages;      // but for the steps; empty: the ops as they stand

@@ -83,6 +83,8 @@ struct Param {
   ir::PortType type;  // lazy: the function may not need it
   // Of a paired function: a cotangent, which may come late. Not of one whose function was paired already, for a second derivative.
   bool cotangent = false;
+  // A tensor that a recursion reads element by element: its cotangent is a sum of elements (gradient_elements.h).
+  bool elements = false;
 };
 
 struct Function {

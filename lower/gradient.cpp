@@ -28,6 +28,7 @@ static bool DifferentiatesAgain(const Program& program) {
 
 bool Gradients::Run() {
   types.flat_records = !DifferentiatesAgain(program);
+  types.element_fields = FindElementReads(program);
   uint32_t errors = diags_.error_count();
   for (uint32_t i = 0, count = program.functions.size(); i < count; ++i) Expand(FunctionId(i));
   return diags_.error_count() == errors;

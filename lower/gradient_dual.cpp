@@ -19,8 +19,9 @@ Function DualBuilder::Signature(GradientTypes& types, const Function& function) 
   dual.paired = function.paired;
   for (const Param& param : function.params) {
     llvm::SmallVector<PortType, 2> parts = Parts(types, param.type);
-    dual.params.push_back({param.name, parts[0]});
-    if (parts.size() == 2) dual.params.push_back({"d" + param.name, parts[1]});
+    const bool elements = param.elements && parts.size() == 2;
+    dual.params.push_back({param.name, parts[0], false, elements});
+    if (parts.size() == 2) dual.params.push_back({"d" + param.name, parts[1], false, elements});
   }
   for (size_t k = 0; k < function.results.size(); ++k) {
     // What a Delay waits for is one value.

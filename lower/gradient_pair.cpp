@@ -22,7 +22,7 @@ Function PairBuilder::Signature(GradientTypes& types, const Function& function) 
     paired.params.push_back({function.results.size() == 1 ? "dy" : fmt::format("dy{}", k), {types.Cotangent(type), false}, !function.paired});
   }
   for (const Param& param : function.params)
-    if (types.Active(param.type.type)) paired.results.push_back({types.Cotangent(param.type), false});
+    if (types.Active(param.type.type)) paired.results.push_back({param.elements ? types.SumOf(param.type.type) : types.Cotangent(param.type), false});
   return paired;
 }
 
@@ -123,6 +123,18 @@ void PairBuilder::FindLate(BlockId block) {
 
 // ---------------------------------------------------------------- sums
 
+bool PairBuilder::HasElements(Value value) {
+  const Node& node = f_.nodes[value.node];
+  if (node.kind == NodeKind::Param) return node.attr < f_.params.size() && f_.params[node.attr].elements;
+  if (node.kind != NodeKind::Op) return false;
+  switch (node.op) {
+    case ir::Op::Force: return HasElements(node.operands[0]);
+    case ir::Op::Seq: return HasElements(node.operands[1]);
+    case ir::Op::Field: return types_.FieldHasSum(w_.TypeOf(node.operands[0]).type, node.attr >> 16, node.attr & 0xffff);
+    default: return false;
+  }
+}
+
 void PairBuilder::Contribute(Value value, Value cotangent) {
   Contribute(value, cotangent, guard_ ? guard_->cotangents : std::vector<Value>());
 }
@@ -187,7 +199,7 @@ std::optional<Value> PairBuilder::Total(Value value) {
     if (fresh) {
       Node node;
       node.kind = NodeKind::Op;
-      node.results = {{types_.Cotangent(PortOf(value)), false}};
+      node.results = {{CotangentOf(value), false}};
       it->second = {f_.nodes.Add(std::move(node)), 0};  // in no block
     }
     total = it->second;
@@ -197,8 +209,7 @@ std::optional<Value> PairBuilder::Total(Value value) {
 }
 
 Value PairBuilder::OrZero(std::optional<Value> total, Value value) {
-  PortType type = PortOf(value);
-  return total ? types_.AsCotangent(w_, types_.Cotangent(type), *total) : types_.Zero(w_, type);
+  return total ? types_.AsCotangent(w_, CotangentOf(value), *total) : types_.ZeroOf(w_, CotangentOf(value));
 }
 
 void PairBuilder::ResolveLate(Scope& scope) {
@@ -273,7 +284,7 @@ void PairBuilder::TransposeGuarded(NodeId id) {
       continue;
     }
     std::vector<PortType> results;
-    for (auto [operand, cotangent] : contributions) results.push_back({types_.Cotangent({w_.TypeOf(operand).type, true}), false});
+    for (auto [operand, cotangent] : contributions) results.push_back({CotangentOf(operand, true), false});
     NodeId branch = types_.BranchOnUse(w_, of, results, [&, &contributions = contributions](bool used) {
       Values yields;
       for (size_t i = 0; i < results.size(); ++i)
@@ -321,7 +332,12 @@ void PairBuilder::TransposeOp(NodeId id, Value cotangent) {
     if (!rule) return all_.Refuse({node.op, node.pos});
     if (!rule->reverse[i]) continue;
     ir::TypeId type = w_.TypeOf(node.operands[i]).type;
-    DerivativeOperands in{node.operands, {id, 0}, cotangent, type, node.attr, &types_};
+    const bool elements = HasElements(node.operands[i]);
+    if (elements && i == 0 && node.op == ir::Op::GetElement) {
+      Contribute(node.operands[i], types_.Term(w_, types_.SumOf(type), {node.operands[1], cotangent}));
+      continue;
+    }
+    DerivativeOperands in{node.operands, {id, 0}, cotangent, type, node.attr, &types_, elements || types_.HasSum(type)};
     Contribute(node.operands[i], WriteDerivative(w_, *rule->reverse[i], in));
   }
 }
@@ -357,7 +373,7 @@ void PairBuilder::TransposeConstruct(NodeId id) {
     if (!Active(operand)) continue;
     ir::TypeId field = w_.program().types[types_.Cotangent(type)].constructors[node.attr + 1].fields[operands.size()].type.type;
     operands.push_back(operand);
-    results.push_back({types_.IsSymbolic(field) ? field : types_.Cotangent(w_.TypeOf(operand)), false});
+    results.push_back({types_.IsSymbolic(field) ? field : CotangentOf(operand, w_.TypeOf(operand).lazy), false});
   }
   if (operands.empty()) return;
   if (types_.IsRecord(type)) {
@@ -523,14 +539,14 @@ void PairBuilder::TransposeBranch(NodeId id) {
     w_.block = node.blocks[s];
     for (const auto& [value, used] : free) {
       auto it = sides[s].find(value);
-      Value part = it != sides[s].end() ? it->second : types_.Zero(w_, PortOf(value));
+      Value part = it != sides[s].end() ? it->second : types_.ZeroOf(w_, CotangentOf(value));
       f_.blocks[node.blocks[s]].yields.push_back(part);
     }
   }
   w_.block = outer;
   guard_ = std::move(guard);
   for (const auto& [value, used] : free) {
-    f_.nodes[id].results.push_back({types_.Cotangent(PortOf(value)), false});
+    f_.nodes[id].results.push_back({CotangentOf(value), false});
     Contribute(value, {id, next++});
   }
 }

@@ -64,6 +64,10 @@ class PairBuilder {
     type.lazy |= errors_->MayBe(value);
     return type;
   }
+  // Whether the cotangent of what a value is, a parameter or a field, is a sum of elements among others (gradient_elements.h).
+  bool HasElements(Value value);
+  ir::TypeId CotangentOf(Value value, bool lazy) { return HasElements(value) ? types_.SumOf(w_.TypeOf(value).type) : types_.Cotangent({w_.TypeOf(value).type, lazy}); }
+  ir::TypeId CotangentOf(Value value) { return CotangentOf(value, PortOf(value).lazy); }
   void Contribute(Value value, Value cotangent);
   void Contribute(Value value, Value cotangent, const std::vector<Value>& of);
   void ContributeField(Value data, uint32_t con, uint32_t field, Value cotangent);

@@ -50,12 +50,13 @@ uint32_t GradientTypes::FirstWeight(ir::TypeId type, uint32_t field) const {
 std::vector<ir::Constructor> GradientTypes::RowsOfRecord(ir::TypeId type) {
   ir::Constructor row{"add#", {}};
   uint32_t next = 0;
-  for (const ir::FieldType& field : std::vector<ir::FieldType>(p_.types[type].constructors[0].fields)) {
+  for (uint32_t i = 0; i < p_.types[type].constructors[0].fields.size(); ++i) {
+    const ir::FieldType field = p_.types[type].constructors[0].fields[i];
     if (!Active(field.type.type)) continue;
     row.name += fmt::format("{}{}", row.fields.empty() ? "" : ",", next);
     if (IsRecord(field.type.type)) row.name += fmt::format("+{}", WeightsIn(field.type.type));
     next += WeightsIn(field.type.type);
-    row.fields.push_back({Strict(FieldCotangent(type, field.type)), true, ""});
+    row.fields.push_back({Strict(FieldCotangent(type, 0, i)), true, ""});
   }
   return {{"zero#", {}}, std::move(row)};
 }

@@ -15,7 +15,8 @@ struct DerivativeOperands {
   Value direction;
   ir::TypeId type;    // of what the text gives
   uint32_t attr = 0;  // of the op that is differentiated
-  GradientTypes* types = nullptr;  // in reverse mode: what is added to a cotangent may be a term of a sum
+  GradientTypes* types = nullptr;  // in reverse mode
+  bool sum = false;                // there: what is added to the cotangent may be a term of a sum
 };
 
 // The value of `expr`.

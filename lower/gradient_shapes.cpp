@@ -73,8 +73,8 @@ Value Scatter(Writer& w, Value x, const DerivativeOperands& in) {
   if (w.function().nodes[in.result.node].op == Op::SliceAt) {
     rows[0] = DimsOf(w, x)[0];
     at = w.Shared(Op::Iota, at, w.program().types.Tensor(ir::TypeKind::Int, rows[0]));
-  } else if (in.types->HasSum(in.type) && RowOf(w, at).kind != ir::TypeKind::Tensor) {
-    return in.types->Term(w, in.types->Cotangent(in.type), {at, x});
+  } else if (in.sum && RowOf(w, at).kind != ir::TypeKind::Tensor) {
+    return in.types->Term(w, in.types->SumOf(in.type), {at, x});
   } else {  // indices as a vector, and a row for each
     rows[0] = ir::ElementCount(indices);
     ir::TypeId vector = w.program().types.Tensor(ir::TypeKind::Int, rows[0]);
@@ -82,7 +82,7 @@ Value Scatter(Writer& w, Value x, const DerivativeOperands& in) {
     ir::TypeId type = Tensor(w, x, rows);
     if (type != w.TypeOf(x).type) x = w.Shared(Op::Reshape, x, type);
   }
-  if (in.types->HasSum(in.type)) return in.types->Term(w, in.types->Cotangent(in.type), {at, x});
+  if (in.sum) return in.types->Term(w, in.types->SumOf(in.type), {at, x});
   return w.Shared(Op::ScatterAdd, {w.Real(in.type, 0), at, x}, in.type);
 }
 

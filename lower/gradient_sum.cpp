@@ -117,6 +117,8 @@ std::optional<Value> GradientTypes::SumHere(Writer& w, Value sum, uint32_t* term
     }
     return total;
   }
+  if (fields.size() == 2 && p_.types.Kind(w.TypeOf(fields[0]).type) == ir::TypeKind::Int && p_.types[w.TypeOf(fields[1]).type].dims.empty())
+    return w.Shared(ir::Op::SetElement, {w.Real(tensor, 0), fields[0], fields[1]}, tensor);
   if (fields.size() != 2 || !IsReal(w.TypeOf(fields[0]).type)) return std::nullopt;
   // x transposed times y; a vector is a row.
   auto matrix = [&](Value x, bool turned) {
@@ -238,7 +240,7 @@ void GradientTypes::TransposeTerm(Writer& w, uint32_t con, llvm::ArrayRef<Value>
   }
   Value whole = Whole(w, cotangent), x = fields[0], y = fields[1];
   ir::TypeId left = w.TypeOf(x).type, right = w.TypeOf(y).type;
-  if (!IsReal(left)) return contribute(y, w.Shared(ir::Op::Gather, {whole, x}, right));
+  if (!IsReal(left)) return contribute(y, w.Shared(p_.types.Kind(right) == ir::TypeKind::Tensor ? ir::Op::Gather : ir::Op::GetElement, {whole, x}, right));
   // Of x transposed times y: y times the transposed cotangent, and x times it.
   contribute(y, w.Shared(ir::Op::MatMul, {x, whole}, right));
   if (p_.types[left].dims.size() == 1) return contribute(x, w.Shared(ir::Op::MatMul, {whole, y}, left));

@@ -99,10 +99,8 @@ ir::TypeId GradientTypes::Cotangent(ir::TypeId type) {
   }
   for (uint32_t c = 0; c < p_.types[type].constructors.size(); ++c) {
     ir::Constructor row{p_.types[type].constructors[c].name, {}};
-    for (size_t i = 0; i < p_.types[type].constructors[c].fields.size(); ++i) {
-      PortType field = p_.types[type].constructors[c].fields[i].type;
-      if (Active(field.type)) row.fields.push_back({Strict(FieldCotangent(type, field)), true, ""});
-    }
+    for (uint32_t i = 0; i < p_.types[type].constructors[c].fields.size(); ++i)
+      if (Active(p_.types[type].constructors[c].fields[i].type.type)) row.fields.push_back({Strict(FieldCotangent(type, c, i)), true, ""});
     rows.push_back(std::move(row));
   }
   p_.types[id].constructors = std::move(rows);
@@ -113,10 +111,15 @@ ir::TypeId GradientTypes::Cotangent(PortType port) {
   return port.lazy && IsReal(port.type) && !HasSum(port.type) ? SymbolicOf(port.type) : Cotangent(port.type);
 }
 
-ir::TypeId GradientTypes::FieldCotangent(ir::TypeId data, PortType field) {
-  if (p_.types.Kind(field.type) != ir::TypeKind::Tensor || p_.types[field.type].dims.size() != 1 || !IsReal(field.type))
-    return Cotangent(field);
-  return HoldsSums(data) ? SumOf(field.type) : Cotangent(field);
+bool GradientTypes::FieldHasSum(ir::TypeId data, uint32_t con, uint32_t field) {
+  ir::TypeId type = p_.types[data].constructors[con].fields[field].type.type;
+  if (HasSum(type) || element_fields.count({data.index, con, field})) return true;
+  return p_.types.Kind(type) == ir::TypeKind::Tensor && p_.types[type].dims.size() == 1 && IsReal(type) && HoldsSums(data);
+}
+
+ir::TypeId GradientTypes::FieldCotangent(ir::TypeId data, uint32_t con, uint32_t field) {
+  PortType port = p_.types[data].constructors[con].fields[field].type;
+  return FieldHasSum(data, con, field) ? SumOf(port.type) : Cotangent(port);
 }
 
 bool GradientTypes::HoldsSums(ir::TypeId data) {
@@ -146,7 +149,9 @@ Value GradientTypes::Sum(Writer& w, PortType port, Value a, Value b) {
     return {w.Apply(SumFunction(port.type), {a, b}), 0};
   }
   // What is not known to be used stays symbolic, so that zero plus zero is zero.
-  if (left == right && (IsSymbolic(left) || (port.lazy && IsSum(left)))) return {w.Apply(SymbolicSumFunction(left), {a, b}), 0};
+  if (left == right && (IsSymbolic(left) || (port.lazy && IsSum(left) && !IsWritten(w, a) && !IsWritten(w, b)))) return {w.Apply(SymbolicSumFunction(left), {a, b}), 0};
+  if (IsSymbolic(left) && IsSum(right)) return Sum(w, port, AsCotangent(w, right, a), b);
+  if (IsSymbolic(right) && IsSum(left)) return Sum(w, port, a, AsCotangent(w, left, b));
   if (IsSymbolic(left) && IsReal(right))
     return IfUsed(w, a, right, [&](bool used) { return used ? AddVectors(w, w.Field(a, 1, 0), b) : b; });
   if (IsSymbolic(right) && IsReal(left))
@@ -167,6 +172,11 @@ Value GradientTypes::IsNotZero(Writer& w, Value cotangent) {
   Value chosen = w.Op(ir::Op::Match, cotangent, p_.types.Builtin(ir::TypeKind::Alt));
   Value number = w.Op(ir::Op::AltToInt, chosen, integer);
   return w.Op(ir::Op::Ne, {number, w.Const({integer, 0, ""})}, boolean);
+}
+
+bool GradientTypes::IsWritten(const Writer& w, Value sum) {
+  const Node& node = w.function().nodes[sum.node];
+  return node.kind == NodeKind::Op && node.op == ir::Op::Construct && node.attr != 0;
 }
 
 static constexpr const char* kOtherShapes = "cotangents of one value have different shapes";

@@ -19,7 +19,10 @@
 // A type that holds no real number is inactive: it has no cotangent, and is its own dual.
 #pragma once
 
+#include <set>
+
 #include "llvm/ADT/DenseMap.h"
+#include "lower/gradient_elements.h"
 #include "lower/gradient_writer.h"
 
 namespace df::fg {
@@ -61,6 +64,10 @@ class GradientTypes {
   // ---- sums (gradient_sum.cpp)
   bool HasSum(ir::TypeId type) const;                                          // its cotangent is one
   bool IsSum(ir::TypeId type) const { return tensors_.count(type.index) > 0; }
+  ir::TypeId SumOf(ir::TypeId tensor);
+  // Whether the cotangent of a tensor that is this field of a constructor is one.
+  bool FieldHasSum(ir::TypeId data, uint32_t con, uint32_t field);
+  std::set<TensorField> element_fields;  // fields that are read element by element (gradient_elements.h)
   ir::TypeId TensorOf(ir::TypeId type) const;                                  // what a sum is of; else the type
   // The term of these fields: a constructor is made where there is none for their types.
   Value Term(Writer& w, ir::TypeId sum, llvm::ArrayRef<Value> fields);
@@ -113,10 +120,8 @@ class GradientTypes {
   PortType Lazy(ir::TypeId type) const { return {type, true}; }
   PortType Strict(ir::TypeId type) const { return {type, false}; }
   ir::TypeId NewData(const std::string& name);
-  ir::TypeId SumOf(ir::TypeId tensor);
   ir::TypeId SymbolicOf(ir::TypeId real);
-  // Of a field of a data type.
-  ir::TypeId FieldCotangent(ir::TypeId data, PortType field);
+  ir::TypeId FieldCotangent(ir::TypeId data, uint32_t con, uint32_t field);
 
   // What is given to some weights of a record.
   struct RecordPart {
@@ -135,6 +140,8 @@ class GradientTypes {
   FunctionId SumFunction(ir::TypeId type);
   FunctionId SumOfThreeFunction(ir::TypeId type);
   FunctionId SumOfFieldsFunction(ir::TypeId type, bool two, uint32_t con, uint32_t given);
+  // Whether a sum is written out in this function, and is no zero.
+  static bool IsWritten(const Writer& w, Value sum);
   // The fields of a cotangent of data that is written out in this function, without those that are zero; none if it is not.
   std::optional<llvm::SmallVector<std::optional<Value>, 4>> WrittenFields(const Writer& w, Value cotangent) const;
   FunctionId SymbolicSumFunction(ir::TypeId cotangent);

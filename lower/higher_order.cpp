@@ -36,6 +36,7 @@ class HigherOrder {
       work_.pop_front();
       // Arguments that are functions are named by now; simplifying puts them where they are used.
       std::vector<bool> recursive = Recursive();
+      if (!derivatives_.empty()) NameInLets(p_.functions[fun].body);
       simplifier_.Run(fun, recursive);
       Visit(p_.functions[fun].body);
       p_.DropMuchGarbage();
@@ -165,20 +166,33 @@ class HigherOrder {
     }
   }
 
+  // The expression moves into the lets, and its own node becomes the outermost of them. Where it is then.
+  Expr* MoveInto(llvm::ArrayRef<Binding> named, Expr* expr) {
+    if (named.empty()) return expr;
+    Expr* moved = p_.New(expr->kind, expr->type, expr->pos);
+    *moved = *expr;
+    Expr* body = moved;
+    for (size_t i = named.size(); i-- > 0;) body = p_.NewLet(named[i].var, named[i].value, body, expr->pos);
+    *expr = *body;
+    return moved;
+  }
+
+  // Of functions that have names: of atoms alone they are put where they are used, as in `let f = mse (points t) in valueAndGrad f x`.
+  void NameInLets(Expr* expr) {
+    if (!expr) return;
+    ForEachChild(expr, [&](Expr* child) { NameInLets(child); });
+    if (expr->kind != Kind::Let || expr->recursive) return;
+    std::vector<Binding> named;
+    for (Binding& binding : expr->bindings)
+      if (p_.IsFunction(binding.value->type)) NameParts(binding.value, named);
+    MoveInto(named, expr);
+  }
+
   void Specialise(Expr* call) {
     std::vector<Binding> named;
     for (Expr*& arg : call->args)
       if (p_.IsFunction(arg->type)) NameParts(arg, named);
-    if (!named.empty()) {
-      // The call moves into the lets, and its own node becomes the outermost of them.
-      Expr* moved = p_.New(Kind::App, call->type, call->pos);
-      *moved = *call;
-      Expr* body = moved;
-      for (size_t i = named.size(); i-- > 0;) body = p_.NewLet(named[i].var, named[i].value, body, call->pos);
-      *call = *body;
-      call = moved;
-    }
-    SpecialiseCall(call);
+    SpecialiseCall(MoveInto(named, call));
   }
 
   void SpecialiseCall(Expr* call) {

@@ -27,6 +27,14 @@ class Accumulator {
   void Add(const TensorObject& tensor) { Add(tensor.as<T>()); }
   void AddRow(int64_t at, const TensorObject& tensor, size_t k) { AddRow(at, tensor.as<T>() + k * columns_); }
   void AddProduct(const TensorObject& x, const TensorObject& y, size_t rows) { AddProduct(x.as<T>(), y.as<T>(), rows); }
+  void AddElement(int64_t at, const Value& number) {
+    Begin();
+    if (at < 0 || static_cast<size_t>(at) >= rows_ * columns_) return;  // as for a row
+    const TensorObject* tensor = TensorIn(number);
+    if (tensor) out_[at] += *tensor->as<T>();
+    else if constexpr (std::is_same_v<T, float>) out_[at] += number.as_float();
+    else out_[at] += number.as_double();
+  }
 
   // As large as the result.
   void Add(const T* from) {
@@ -191,7 +199,7 @@ Value FewRows(const ir::Type& result, size_t rows, size_t columns, llvm::ArrayRe
   size_t all = 0;
   for (SumTerm term : terms) {
     std::optional<llvm::ArrayRef<int64_t>> at = IndicesOf(term, &one);
-    if (!at || (all += at->size()) >= rows) return {};
+    if (!at || IsElement(term) || (all += at->size()) >= rows) return {};
     for (int64_t index : *at)
       if (is_row(index) && place.try_emplace(index, indices.size()).second) indices.push_back(index);
   }

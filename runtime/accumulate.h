@@ -1,6 +1,6 @@
 // runtime/accumulate.h
 //
-// The op Accumulate: the tensor that a sum of tensors, outer products and rows stands for (tagged_ir/tensor_rules.h says how
+// The op Accumulate: the tensor that a sum of tensors, outer products, rows and elements stands for (tagged_ir/tensor_rules.h says how
 // such a sum is built). The gradient of a weight is one: a term for each use, multiplied here, once, instead of at each use.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace df {
 // same bits anywhere. `may_stay_rows`: a sum of few rows may be a tensor that is known by them (TensorRows); such a tensor is for one thread.
 Value Accumulate(const ir::Type& result, const ir::TypeTable& types, ir::TypeId of, const Value& sum, bool may_stay_rows);
 
-// One term: a tensor; the two of an outer product, or of rows and where they are.
+// One term: a tensor; the two of an outer product, or of rows, or an element, and where they are.
 using SumTerm = llvm::ArrayRef<Value>;
 
 // Rows of outer products that wait to be multiplied together: enough for a product's inner loops, few enough for the caches. What is
@@ -37,10 +37,18 @@ inline void PrefetchTensors(llvm::ArrayRef<SumTerm> terms, size_t at) {
 // The indices of a term that is rows of the result; none if it is another. A single one is put into `one`.
 std::optional<llvm::ArrayRef<int64_t>> IndicesOf(SumTerm term, int64_t* one);
 
-// Calls what the term is for: into.Add(tensor), as large as the result; into.AddRow(at, tensor, k) for each row k of a tensor; or
-// into.AddProduct(x, y, rows), x transposed times y.
+// Whether the term is one element of the result: a number, or a tensor without dimensions.
+inline bool IsElement(SumTerm term) {
+  if (term.size() != 2 || !term[0].is_word()) return false;
+  const TensorObject* tensor = TensorIn(term[1]);
+  return !tensor || tensor->dims().empty();
+}
+
+// Calls what the term is for: into.Add(tensor), as large as the result; into.AddElement(at, number); into.AddRow(at, tensor, k) for each row k of
+// a tensor; or into.AddProduct(x, y, rows), x transposed times y.
 template <typename Into>
 void AddTerm(SumTerm term, Into& into) {
+  if (IsElement(term)) return into.AddElement(term[0].word(), term[1]);
   TensorObject& last = *TensorIn(term.back());
   if (term.size() == 1) return into.Add(last);
   int64_t one;

@@ -36,6 +36,8 @@ class Planner {
     if (target < 0 || static_cast<size_t>(target) >= rows_) return;  // as in accumulate.cpp
     Append(Kind::RowsOfTable, rows, row * columns_ * bytes_, nullptr, 0, target);
   }
+  // Of a vector, whose elements are its rows.
+  void AddElement(int64_t target, const Value& number) { AddRow(target, *TensorIn(number), 0); }
   // The host adds products when so many wait that others come in between (kRowsOfProduct).
   void AddProduct(TensorObject& x, TensorObject& y, size_t rows) {
     if (held_.size() + rows > kRowsOfProduct) Multiply();
@@ -128,6 +130,9 @@ Value Compute(Device& device, const ir::Type& result, llvm::ArrayRef<SumTerm> te
 std::optional<Value> AccumulateOnDevice(const ir::Type& result, llvm::ArrayRef<SumTerm> terms) {
   Device* device = ir::ElementCount(result.dims) == 0 ? nullptr : DeviceOf(terms);
   if (!device) return std::nullopt;
+  // Numbers are the host's, and elements are no rows but those of a vector.
+  const bool vector = result.dims.size() == 1;
+  if (llvm::any_of(terms, [&](SumTerm term) { return IsElement(term) && !(vector && TensorIn(term[1])); })) return std::nullopt;
   try {
     return Compute(*device, result, terms);
   } catch (const DeviceFull&) {

@@ -172,6 +172,7 @@ void Batcher::Defer(const BatchRegion& region, uint32_t depth, const Take& take,
   if (waiting_ >= room_) [[unlikely]] MakeRoom();
   const uint32_t count = region.num_operands;
   llvm::SmallVector<Value, 0> values;
+  bool at_once = false;
   if (pause_ > 0) [[unlikely]] {
     values.resize(region.values.size());
     bool there = true;
@@ -180,7 +181,8 @@ void Batcher::Defer(const BatchRegion& region, uint32_t depth, const Take& take,
       TensorObject* tensor = TensorIn(values[k]);
       there &= !tensor || !tensor->deferred();
     }
-    if (there) return ComputeAlone(region, values, results);
+    if (there && !region.large) return ComputeAlone(region, values, results);
+    at_once = there;
   }
   Deferred* deferred = New(region, depth);
   for (uint32_t r = 0; r < region.results.size(); ++r) {
@@ -201,6 +203,9 @@ void Batcher::Defer(const BatchRegion& region, uint32_t depth, const Take& take,
     if (Deferred* from = operand.tensor->deferred()) AddUser(from, deferred);
   }
   Enter(deferred);
+  if (!at_once) [[likely]] return;
+  --pause_;
+  ComputeBatch(queues_[region.index]);
 }
 
 // `user` waits for a result of `from`.

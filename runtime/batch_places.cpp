@@ -124,7 +124,7 @@ struct Blocks {
 template <typename Visit>
 void ForEachOverwritten(const BatchRegion& region, Visit visit) {
   for (const BatchRegion::Step& step : region.steps) visit(step.x, step.result);
-  for (const BatchRegion::Set& set : region.sets) visit(set.x, set.result);
+  for (const BatchRegion::Overwrite& overwrite : region.overwrites) visit(overwrite.x, overwrite.result);
 }
 
 }  // namespace
@@ -147,6 +147,7 @@ void BatchPlaces::Run(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows,
   Blocks blocks, wholes;
   results_.clear();
   wholes_.clear();
+  overwritten_.assign(region.results.size(), kNone);
   auto bytes_of = [&](uint32_t value) { return region.values[value].count * ir::ElementBytes(region.values[value].tensor->element); };
   for (size_t r = 0; r < region.results.size(); ++r) {
     bool wanted = false;
@@ -155,7 +156,8 @@ void BatchPlaces::Run(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows,
     results_.push_back(nullptr);
     if (device_.is_host() && rows.size() == 1)
       ForEachOverwritten(region, [&](uint32_t x, uint32_t result) {
-        if (result == r) results_[r] = Overwritable(x, result, *rows[0]);
+        if (result != r || results_[r] || llvm::is_contained(overwritten_, x)) return;
+        if ((results_[r] = Overwritable(x, result, *rows[0]))) overwritten_[r] = x;
       });
     auto in_table = llvm::find_if(region.table_rows, [r](const BatchRegion::TableRow& t) { return t.result == r; });
     wanted &= !llvm::any_of(region.parts, [r](const BatchRegion::Part& p) { return p.result == r; });
@@ -170,9 +172,8 @@ void BatchPlaces::Run(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows,
   if (times) times->gathers += std::chrono::duration<double>(Clock::now() - began).count();
   device_.Run({&region, rows.size(), operands_, shared_, results_, times, wholes_});
   // From here on nothing can fail.
-  ForEachOverwritten(region, [&](uint32_t x, uint32_t result) {
-    if (results_[result] && !blocks.all[result]) rows[0]->results()[result]->ComputedIn(*rows[0]->operands()[x].tensor);
-  });
+  for (size_t r = 0; r < region.results.size(); ++r)
+    if (overwritten_[r] != kNone) rows[0]->results()[r]->ComputedIn(*rows[0]->operands()[overwritten_[r]].tensor);
   for (const BatchRegion::TableRow& row : region.table_rows) {
     if (blocks.all[row.result] || !StayInTable(region, row, rows.size())) continue;
     const size_t bytes = region.values[region.results[row.result]].count * ir::ElementBytes(region.values[row.table].tensor->element);

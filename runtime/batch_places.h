@@ -17,6 +17,7 @@ class BatchPlaces {
  public:
   // Bytes of a tensor that goes over by itself.
   static constexpr size_t kLarge = 4096;
+  static constexpr uint32_t kNone = UINT32_MAX;
   explicit BatchPlaces(Device& device) : device_(device), copies_(device) {}
 
   // Has the device compute the region for all `rows`, whose operands are there, and gives the tensors that somebody still holds
@@ -47,6 +48,7 @@ class BatchPlaces {
   std::vector<std::vector<DeviceAddress>> addresses_;  // by operand
   std::vector<std::vector<int64_t>> words_;
   std::vector<DeviceAddress> results_, wholes_;
+  std::vector<uint32_t> overwritten_;  // by result: the operand whose place it takes, or kNone
 };
 
 }  // namespace df

@@ -271,6 +271,39 @@ void FindParts(BatchRegion& region) {
   }
 }
 
+void FindOverwrites(BatchRegion& region) {
+  region.large = llvm::any_of(region.steps, [&](const BatchRegion::Step& step) { return region.values[step.value].count > kShortRow; }) ||
+                 llvm::any_of(region.stages, [](const Stage& stage) { return stage.kind == Stage::Kind::Elements; });
+  // What is smaller is as well off with memory of its own.
+  constexpr size_t kLarge = 1 << 16;
+  auto bytes_of = [&](uint32_t value) { return region.values[value].count * ir::ElementBytes(region.values[value].tensor->element); };
+  // The ops in the order in which they are computed. None may need memory after something was written over: without it the batch would be
+  // computed again. So there are only ops that take and give elements, and of what is not handed out only what strips have.
+  if (!region.wholes.empty()) return;
+  std::vector<std::pair<uint32_t, bool>> order;
+  for (const Stage& stage : region.stages)
+    for (uint32_t op : stage.ops) order.emplace_back(op, stage.kind == Stage::Kind::Elements);
+  for (uint32_t op = 0; op < region.ops.size() && region.stages.empty(); ++op)
+    if (region.in_step.empty() || !region.in_step[op]) order.emplace_back(op, false);
+  std::vector<uint32_t> last_use(region.num_operands, 0);  // from 1 on, in that order
+  for (uint32_t i = 0; i < order.size(); ++i) {
+    auto [op, in_strips] = order[i];
+    if (!in_strips && !(HasLoopOfElements(region, region.ops[op]) && llvm::is_contained(region.results, region.num_operands + op))) return;
+    for (uint32_t in : region.ops[op].in)
+      if (in < region.num_operands) last_use[in] = IsPartOfOperand(region, region.ops[op]) ? UINT32_MAX : std::max(last_use[in], i + 1);
+  }
+  for (const BatchRegion::Step& step : region.steps) last_use[step.x] = last_use[step.g] = UINT32_MAX;
+  for (uint32_t i = 0; i < order.size(); ++i) {
+    const uint32_t value = region.num_operands + order[i].first;
+    auto result = llvm::find(region.results, value);
+    if (result == region.results.end() || bytes_of(value) < kLarge || !HasLoopOfElements(region, region.ops[order[i].first])) continue;
+    for (uint32_t x = 0; x < region.num_operands; ++x) {
+      if (last_use[x] == 0 || last_use[x] > i + 1 || !region.values[x].tensor || region.values[x].count != region.values[value].count) continue;
+      if (bytes_of(x) == bytes_of(value)) region.overwrites.push_back({x, static_cast<uint32_t>(result - region.results.begin())});
+    }
+  }
+}
+
 void PlanStrips(BatchRegion& region) { Planner(region).Plan(); }
 
 }  // namespace df

@@ -17,6 +17,8 @@ bool IsPartOfOperand(const BatchRegion& region, const BatchRegion::Item& item);
 bool HasLoopOfElements(const BatchRegion& region, const BatchRegion::Item& item);
 // Fills wholes and parts. Results must be known.
 void FindParts(BatchRegion& region);
+// Adds to overwrites, and finds `large`. Stages must be known.
+void FindOverwrites(BatchRegion& region);
 // Fills stages and homes. Steps and results must be known.
 void PlanStrips(BatchRegion& region);
 

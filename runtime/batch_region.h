@@ -38,8 +38,9 @@ struct BatchRegion {
     uint32_t value;    // of the Sub
     uint32_t result;   // in `results`: that value
   };
-  // A SetElement of an operand that nothing else here uses: the host may write over one that nobody else holds.
-  struct Set {
+  // A result that is made element by element of an operand, among others, which nothing here uses after that: of a batch of one row the host may
+  // write over an operand that nobody else holds. Such are a SetElement, and what an optimiser makes of its moments. A result may have several.
+  struct Overwrite {
     uint32_t x;       // the operand
     uint32_t result;  // in `results`
   };
@@ -81,7 +82,9 @@ struct BatchRegion {
   std::vector<TableRow> table_rows;
   std::vector<uint32_t> wholes;   // values whose slices are results
   std::vector<Part> parts;
-  std::vector<Set> sets;
+  std::vector<Overwrite> overwrites;
+  // Large tensors are written over in a step, or go through strips: a batch of one is better than its ops one by one.
+  bool large = false;
   std::vector<Step> steps;
   std::vector<bool> in_step;      // by op; empty if there are no steps
   std::vector<Stage> stages;      // but for the steps; empty: the ops as they stand

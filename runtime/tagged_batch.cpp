@@ -184,6 +184,7 @@ class GroupReader {
     FindSteps(region);
     if (!away_) FindParts(region);
     if (strips_) PlanStrips(region);
+    if (!away_) FindOverwrites(region);
     defer.b = region.index;
     p_.tensor_groups.push_back(std::move(group));
   }
@@ -304,7 +305,7 @@ class GroupReader {
       const BatchRegion::Item& item = region.ops[i];
       auto result = llvm::find(region.results, value);
       if (item.op == Op::SetElement && result != region.results.end() && uses[value] == 0 && item.in[0] < region.num_operands && once(item.in[0]))
-        region.sets.push_back({item.in[0], static_cast<uint32_t>(result - region.results.begin())});
+        region.overwrites.push_back({item.in[0], static_cast<uint32_t>(result - region.results.begin())});
       if (item.op != Op::Sub || result == region.results.end() || uses[value] > 0 || !IsReal(region.values[value].tensor->element)) continue;
       uint32_t x = item.in[0], product = item.in[1];
       if (x >= region.num_operands || !once(x) || !op_of(product, Op::Mul)) continue;

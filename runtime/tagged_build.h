@@ -167,6 +167,7 @@ class Partition {
   uint32_t EventRow(ir::NodeId node, uint32_t implied);
   void Visit(ir::NodeId node);
   bool PlaceSite(uint32_t site);
+  void PlaceMadeFor(ir::NodeId user, uint32_t set);
   bool PlaceNext();
   void PlaceMerges();
   void SideValue(ir::NodeId id, uint32_t operand, uint32_t set);

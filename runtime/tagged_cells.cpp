@@ -123,7 +123,7 @@ void Worker::StartCell(DelayCell* cell) {
   bool direct, complete;
   {
     CellLock lock(cell);  // others may wait for it now, or bring operands
-    direct = GoesDirect(*cell);
+    direct = !StaysGeneral() && GoesDirect(*cell);
     complete = !cell->missing;
   }
   uint32_t depth = site.keeps_home ? cell->home->depth + 1 : static_cast<uint32_t>(DepthOf(cell->tag)) + 1;

@@ -25,6 +25,14 @@ static void FindMadeAtUse(Wiring& wiring) {
       wiring.made_at_use[edge.node.index] = number && !wiring.IsConstant(edge.node);
     }
   }
+  // The product of a step as well: where the weight and its gradient stand behind lazy fields, they come one after the other.
+  for (uint32_t n = 0; n < g.nodes.size(); ++n) {
+    if (g.nodes[NodeId(n)].op != Op::Sub || !IsDeferrable(g, NodeId(n))) continue;
+    const ir::Edge product = wiring.In(NodeId(n), 1);
+    if (g.nodes[product.node].op != Op::Mul || g.nodes[product.node].scope != g.nodes[NodeId(n)].scope || uses[wiring.RowOf(product)] != 1) continue;
+    for (ir::Edge factor : g.InputsOf(product.node))
+      if (wiring.made_at_use[factor.node.index]) wiring.made_at_use[product.node.index] = true;
+  }
 }
 
 void FindConstants(Wiring& wiring, Program& program, bool filled) {

@@ -89,10 +89,12 @@ void Worker::SendHeld(Frame* frame, const DirectState& from) {
 }
 
 // Nothing goes on in order: frames that wait in direct code may have something else to do. False if there are none.
+// A run may come here again and again, as with gradients of lazy lists whose elements each wait for a cotangent. All frames are looked at, so the general
+// code makes as many calls itself before it calls into direct code again.
 bool Worker::LeaveAllDirect() {
   OutlineAll();
   std::vector<Frame*> frames;
-  pool_.ForEachLive([&](Frame* frame) {
+  general_calls_ = pool_.ForEachLive([&](Frame* frame) {
     if (frame->flags & kDirect && frame->refs) frames.push_back(frame);
   });
   std::vector<const DirectState*> from;
@@ -178,7 +180,7 @@ bool Worker::NextIn(Frame* frame, const SiteCode& site) {
 
 // A call out of the general code into direct code. False if an argument has failed: then the general code goes on.
 bool Worker::CallIn(Frame* frame, const SiteCode& site) {
-  if (site.callee->direct == kNone) return false;
+  if (site.callee->direct == kNone || StaysGeneral()) return false;
   for (const Delivery& d : site.together)
     if (KindOf(frame, d.from) == ValueKind::Error) return false;
   ++(site.type == SiteType::Loop ? stats_.loops : stats_.calls);

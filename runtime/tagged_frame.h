@@ -193,7 +193,7 @@ class FramePool {
   uint64_t live() const { return live_; }
   uint64_t peak() const { return peak_; }
   template <typename Visit>
-  void ForEachLive(Visit visit) { pool_.ForEachLive(visit); }
+  size_t ForEachLive(Visit visit) { return pool_.ForEachLive(visit); }
 
  private:
   Pool<Frame> pool_;

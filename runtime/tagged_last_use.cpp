@@ -31,6 +31,7 @@ struct SlotUse {
   uint32_t* listed = nullptr;    // in Program::lists
   uint16_t aux = 0;              // in the instruction
   uint32_t before = kNone;       // the use of the slot that was found before this one
+  bool early = false;            // it may come before its turn: it is the last one if there is no other
 };
 
 class LastUses {
@@ -54,7 +55,7 @@ class LastUses {
       for (uint32_t use = last_use_[slot]; use != kNone; use = uses_[use].before) uses.push_back(uses_[use]);
       if (stays_.count(slot) || uses.size() > kMaxUses) continue;
       for (SlotUse& use : uses)
-        if (std::all_of(uses.begin(), uses.end(), [&](const SlotUse& other) { return &other == &use || Before(other, use); }))
+        if (use.early ? uses.size() == 1 : std::all_of(uses.begin(), uses.end(), [&](const SlotUse& other) { return &other == &use || Before(other, use); }))
           Mark(use);
     }
   }
@@ -70,7 +71,7 @@ class LastUses {
   }
 
   void AddDeliveries(std::vector<Delivery>& list, uint32_t pc, uint32_t region, bool may_be_early) {
-    for (uint32_t i = 0; i < list.size(); ++i) Add(list[i].from, {pc, region, i, may_be_early ? nullptr : &list[i].last});
+    for (uint32_t i = 0; i < list.size(); ++i) Add(list[i].from, {.pc = pc, .region = region, .index = i, .last = &list[i].last, .early = may_be_early});
   }
 
   void Collect(uint32_t pc, uint32_t region) {

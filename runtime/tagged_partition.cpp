@@ -460,11 +460,7 @@ void Partition::Visit(NodeId id) {
       for (Edge edge : in.drop_front()) set = Union(set, SetOf(edge));
       SetRow(id, 0, set);
       if (w_.IsConstant(id) || w_.made_at_use[id.index]) return;  // an operand of whoever uses it; with its user
-      for (Edge edge : in) {
-        if (!w_.made_at_use[edge.node.index]) continue;
-        SetRow(edge.node, 0, set);
-        Place(set, {Code::Op, edge.node});
-      }
+      PlaceMadeFor(id, set);
       Code code = node.op == Op::Construct ? Code::Construct
                   : node.op == Op::Input   ? Code::Input
                   : in.size() > 2          ? Code::OpMany
@@ -472,6 +468,16 @@ void Partition::Visit(NodeId id) {
       Place(set, {code, id});
       return;
     }
+  }
+}
+
+// Operands that are made in the region of their user, and what they need themselves.
+void Partition::PlaceMadeFor(NodeId user, uint32_t set) {
+  for (Edge edge : g_.InputsOf(user)) {
+    if (!w_.made_at_use[edge.node.index]) continue;
+    PlaceMadeFor(edge.node, set);
+    SetRow(edge.node, 0, set);
+    Place(set, {Code::Op, edge.node});
   }
 }
 

@@ -37,14 +37,17 @@ class Pool {
     first = block;
   }
   void** FreeLists() { return free_.data(); }  // by size in units
+  // How many it has looked at: those that are free, too.
   template <typename Visit>
-  void ForEachLive(Visit visit) {
+  size_t ForEachLive(Visit visit) {
+    size_t all = 0;
     for (Chunk& chunk : chunks_)
-      for (char* at = chunk.begin; at < chunk.end;) {
+      for (char* at = chunk.begin; at < chunk.end; ++all) {
         auto* block = reinterpret_cast<T*>(at);
         at += block->Bytes();
         if (block->IsLive()) visit(block);
       }
+    return all;
   }
   // Sizes are multiples of this.
   static constexpr uint32_t kUnit = 8;

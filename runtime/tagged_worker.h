@@ -297,6 +297,7 @@ class Worker {
   const DirectState& LeaveOne(Frame* frame);
   void SendHeld(Frame* frame, const DirectState& from);
   bool LeaveAllDirect();
+  bool StaysGeneral() { return general_calls_ > 0 && general_calls_-- > 0; }
   Frame* NewCallee(const SiteCode* site, Frame* frame, uint32_t deeper = 1);
   Frame* NewDirect(const SiteCode* site, Frame* parent, uint32_t depth, uint32_t flags);
   void Linger(Frame* frame);
@@ -458,6 +459,7 @@ class Worker {
   bool collects_tails_ = false;
 #endif
   std::exception_ptr native_failure_;  // of what native code has called
+  uint64_t general_calls_ = 0;  // that do not go into direct code, see LeaveAllDirect
   uint32_t budget_ = 0;  // steps before the next StepCheck
   const DelayCell* goal_ = nullptr;  // the run ends when it is full
   Frame* now_ = nullptr;  // whose code runs, between what may look at limits; see StandAt

@@ -337,8 +337,9 @@ bool IsTerm(const TypeTable& types, llvm::ArrayRef<FieldType> fields, const Type
   if (fields.size() > 2) return false;
   const Type &x = types[fields[0].type.type], &y = types[fields.back().type.type];
   if (fields.size() == 1) return x.kind == TypeKind::Tensor && x.name == result.name;
-  if (y.kind != TypeKind::Tensor || y.element != result.element) return false;
   llvm::ArrayRef<int64_t> left(x.dims), right(y.dims), whole(result.dims);
+  if (x.kind == TypeKind::Int && right.empty() && (y.kind == TypeKind::Tensor ? y.element : y.kind) == result.element) return !whole.empty();
+  if (y.kind != TypeKind::Tensor || y.element != result.element) return false;
   if (x.kind == TypeKind::Int || (x.kind == TypeKind::Tensor && x.element == TypeKind::Int)) {
     if (x.kind != TypeKind::Int && (left.size() != 1 || right.empty() || right[0] != left[0])) return false;
     return !whole.empty() && whole.drop_front() == (x.kind == TypeKind::Int ? right : right.drop_front());

@@ -41,6 +41,7 @@ std::string TensorFault(Op op, uint32_t attr, llvm::ArrayRef<const Type*> operan
 //   two or three of the data type itself             their sum
 //   tensors [m] and [n], or [r, m] and [r, n]        of a result [m, n] the product of the first, transposed, and the second
 //   an Int or Ints [k], and a tensor    rows of the result at these indices of its first axis, else 0
+//   an Int, and a number or a tensor without dimensions  the element of the result at this index in row-major order, else 0
 //   a record of sums                    one of these (tagged_ir/sum_parts.h)
 //
 // or what a record of sums has of one of its weights. What `sum` leads to is looked at as well.

@@ -44,6 +44,14 @@ PROGRAMS = {
     "a tree": (12, "f n w = T.sum (tree n) where { tree :: Int -> V; tree k = if k <= 1 then start else let m = k `div` 2 in "
                    "tanh (T.vecmat (tree m) w + tree (k - m)) }"),
     "a row of a table per step": (12, "f n w = T.sum (go n start) where { go :: Int -> V -> V; go k h = if k == 0 then h else tanh (go (k - 1) h + T.index w (k `mod` 256)) }"),
+    "an element per step": (1, "f n w = go n (T.reshape w) where { go :: Int -> Tensor Double [65536] -> Double; go k v = if k == 0 then 0 else "
+                           "sin (v T.! (k * 97)) + 0.9 * go (k - 1) v }"),
+    "an element per node of a tree": (1, "f n w = go 0 n (T.reshape w) where { go :: Int -> Int -> Tensor Double [65536] -> Double; go a b v = if b - a <= 1 then "
+                                     "sin (v T.! (a * 97)) else let m = (a + b) `div` 2 in go a m v + 0.9 * go m b v }"),
+    "an element per cell of a list": (2, "f n w = total (map (\\k -> sin (v T.! (k * 97))) [1 .. n]) where { v = T.reshape w :: Tensor Double [65536]; "
+                                     "total xs = sum xs * 0.9 }"),
+    "an element of a record per step": (1, "data P = P (Tensor Double [65536]) Double\nf n w = go n (P (T.reshape w) 0.5) where { go :: Int -> P -> Double; "
+                                       "go k p = if k == 0 then 0 else (case p of P v c -> c * sin (v T.! (k * 97))) + 0.9 * go (k - 1) p }"),
     "a polynomial per step": (16, "f n w = T.sum (go n start) where { go :: Int -> V -> V; go k h = if k == 0 then h else let z = T.vecmat (go (k - 1) h) w in "
                               "(z * z * z - z) * (z * z - 1) - z * z * 0.01 }", 2),
     "a delayed product per step": (16, "f n w = T.sum (go n start) where { go :: Int -> V -> V; go k h = if k == 0 then h else let d = slow k h in "

@@ -384,6 +384,7 @@ tensor "Tensor Double [5, 3]"
 tensor "Tensor Int [5]"
 tensor "Tensor Float [3]"
 tensor "Tensor Int [2, 3]"
+tensor "Tensor Double []"
 result "" : "{}"
 root main
 scope main {{
@@ -399,7 +400,10 @@ scope main {{
   CHECK(fault(R"(| o (strict "Tensor Double [2]") (strict "Tensor Double [3]"))") == "");
   CHECK(fault(R"(| o (strict "Tensor Double [5, 2]") (strict "Tensor Double [5, 3]"))") == "");
   CHECK(fault(R"(| r (strict Int) (strict "Tensor Double [3]") | k (strict "Tensor Int [5]") (strict "Tensor Double [5, 3]"))") == "");
-  for (const char* bad : {R"(t (strict "Tensor Double [3]"))", R"(t ("Tensor Double [2, 3]"))", R"(t (lazy Sum) (strict Sum))",
+  CHECK(fault(R"(| e (strict Int) (strict Double) | f (strict Int) (strict "Tensor Double []"))") == "");
+  CHECK(fault(R"(| e (strict Int) (strict Double) | r (strict Int) (strict "Tensor Double []"))", "Tensor Double [3]") == "");
+  CHECK(fault(R"(| e (strict Int) (strict Double))", "Tensor Double []").find("is no term") != std::string::npos);
+  for (const char* bad : {R"(e (strict Int) (strict Float))", R"(e (strict "Tensor Int [5]") (strict Double))", R"(t (strict "Tensor Double [3]"))", R"(t ("Tensor Double [2, 3]"))", R"(t (lazy Sum) (strict Sum))",
                           R"(o (strict "Tensor Double [3]") (strict "Tensor Double [2]"))",
                           R"(o (strict "Tensor Double [2]") (strict "Tensor Float [3]"))",
                           R"(o (strict "Tensor Double [5, 2]") (strict "Tensor Double [3]"))",

@@ -221,6 +221,7 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
       // `T.where c x y`
       if (t.kind == Kind::Where && before == "." && expected == "an expression" && pos_ > 1 && TokenAt(pos_ - 2).kind == Kind::ConId && !t.space_before)
         return void(report.Hint("`where` is a keyword; `select c x y` of `Tensor` takes each element from x where c is True, else from y"));
+      [[fallthrough]];
     case Kind::Then:
     case Kind::In:
     case Kind::Of:

@@ -56,6 +56,8 @@ class EngineRun : public Execution, private DeadObjects::Watch {
 
   // Where the run is: the node, as far as it is known, and the call path.
   virtual void Where(RuntimeError& error) const = 0;
+  // Whether it was ended from outside, by a signal or by the time that it may take: then its place matters and not how deep it was.
+  bool WasEnded() const { return last_.stop == Stop::Interrupted || last_.stop == Stop::Timeout; }
   // Activations that are alive, for the limit.
   virtual uint64_t live() const = 0;
 

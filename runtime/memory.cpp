@@ -9,6 +9,7 @@
 
 #include <gmp.h>
 #include <malloc.h>
+#include <sys/mman.h>
 
 #include "runtime/long_operation.h"
 
@@ -24,18 +25,28 @@ void Keep(FreeBlocks& free, size_t units, void* block) {
   free.blocks[free.count++] = block;
 }
 
+// Chunks that are never given back. Who has filled many gets whole pages.
+void* TakeChunk(size_t* bytes) {
+  constexpr size_t kSmallChunk = 64 * 1024, kMany = 16 << 20;
+  static thread_local size_t taken = 0;
+  *bytes = taken < kMany ? kSmallChunk : kLargePage;
+  void* chunk = taken < kMany ? std::malloc(*bytes) : TakePages(*bytes);
+  if (chunk) taken += *bytes;
+  return chunk;
+}
+
 void* CarveSmall(size_t units) {
-  constexpr size_t kChunk = 64 * 1024;
   size_t bytes = units * 8;
   SmallBlocks& small = small_blocks;
   if (static_cast<size_t>(small.end - small.next) < bytes) {
     // What is left of the last chunk serves smaller blocks.
     if (size_t left = static_cast<size_t>(small.end - small.next) / 8) Keep(small.free[left], left, small.next);
     small.next = small.end = nullptr;
-    auto* chunk = static_cast<char*>(std::malloc(kChunk));
+    size_t size = 0;
+    auto* chunk = static_cast<char*>(TakeChunk(&size));
     if (!chunk) return nullptr;
     small.next = chunk;
-    small.end = chunk + kChunk;
+    small.end = chunk + size;
   }
   void* block = small.next;
   small.next += bytes;
@@ -47,6 +58,32 @@ constexpr size_t kPutAside = FreeBlocks::kMost / 2;
 size_t HeldBy(size_t units) { return std::min(units, kPutAside) - 1; }
 
 }  // namespace
+
+void* TakePages(size_t bytes) {
+#ifdef DFC_SANITIZED
+  return std::malloc(bytes);
+#else
+  // As many more as it takes to begin at a large page.
+  void* mapped = mmap(nullptr, bytes + kLargePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  auto* begin = static_cast<char*>(mapped);
+  const size_t before = -reinterpret_cast<uintptr_t>(begin) % kLargePage;
+  if (before) munmap(begin, before);
+  munmap(begin + before + bytes, kLargePage - before);
+#ifdef MADV_HUGEPAGE
+  madvise(begin + before, bytes, MADV_HUGEPAGE);  // where the system has none, these are pages as all
+#endif
+  return begin + before;
+#endif
+}
+
+void GivePages(void* pages, [[maybe_unused]] size_t bytes) noexcept {
+#ifdef DFC_SANITIZED
+  std::free(pages);
+#else
+  munmap(pages, bytes);
+#endif
+}
 
 void UseOneHeap() {
 #ifdef __GLIBC__

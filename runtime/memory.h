@@ -120,6 +120,12 @@ void* TakeSmall(FreeBlocks& free, size_t units);  // where the array is empty; n
 void HandOverSmallBlocks();
 void TakeOverSmallBlocks();
 
+// Whole large pages, which are not counted; null if there are none. A large page is one fault, where 4 KiB each are 512, and the process that
+// has them ends that much sooner.
+inline constexpr size_t kLargePage = size_t{2} << 20;
+void* TakePages(size_t bytes);  // a multiple of that
+void GivePages(void* pages, size_t bytes) noexcept;
+
 // Memory that is not counted; null if there is none left.
 inline void* TakeBlock(size_t bytes) {
   if (bytes - 1 >= kLargestSmall) return std::malloc(bytes);

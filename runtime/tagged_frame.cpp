@@ -108,7 +108,7 @@ void GiveFarTag(Frame* frame, Frame* outer) {
   TagOf(frame);
 }
 
-void FillPath(const Frame* frame, RuntimeError& error) {
+void FillPath(const Frame* frame, RuntimeError& error, uint64_t most) {
   PathEnds ends;
   uint64_t length = 0;
   const TagNode* tag = nullptr;
@@ -124,6 +124,7 @@ void FillPath(const Frame* frame, RuntimeError& error) {
     if (!(at->flags & kHasTag)) ++length;
     if (ends.added() < PathEnds::kInner) add(at);
     else last[waiting++ % last.size()] = at;
+    if (waiting > most) return ends.Fill(error, ends.added());
     if (at->flags & (kHasTag | kTagParent)) {
       tag = at->flags & kHasTag ? at->tag : at->parent_tag;
       break;

@@ -212,7 +212,8 @@ TagNode* TagOf(Frame* frame);
 // The same for a frame far within `outer`, without nodes for the frames between, which are about to go.
 void GiveFarTag(Frame* frame, Frame* outer);
 // The call path of a frame; null is the empty one.
-void FillPath(const Frame* frame, RuntimeError& error);
+// A path of more frames than `most` ends there: to count the rest takes its time.
+void FillPath(const Frame* frame, RuntimeError& error, uint64_t most = UINT64_MAX);
 // "[3 loop(7)#2 1]", as the reference engine prints tags.
 void PrintTag(const Frame* frame, llvm::raw_ostream& out);
 

@@ -16,7 +16,7 @@ class Pool {
  public:
   Pool() = default;
   ~Pool() {
-    for (Chunk& chunk : chunks_) memory::Free(chunk.begin, chunk.bytes);
+    for (Chunk& chunk : chunks_) FreeChunk(chunk);
   }
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
@@ -58,12 +58,24 @@ class Pool {
     char* end;  // of what is used
     size_t bytes;
   };
+  static char* NewChunk(size_t bytes) {
+    if (bytes != memory::kLargePage) return static_cast<char*>(memory::Allocate(bytes));
+    memory::Charge(bytes);
+    if (void* pages = memory::TakePages(bytes)) return static_cast<char*>(pages);
+    memory::Discharge(bytes);
+    throw std::bad_alloc();
+  }
+  static void FreeChunk(const Chunk& chunk) {
+    if (chunk.bytes != memory::kLargePage) return memory::Free(chunk.begin, chunk.bytes);
+    memory::Discharge(chunk.bytes);
+    memory::GivePages(chunk.begin, chunk.bytes);
+  }
   void* Carve(uint32_t bytes) {
-    constexpr size_t kLargest = 1 << 20;
+    constexpr size_t kLargest = memory::kLargePage;
     if (chunks_.empty() || chunks_.back().bytes - static_cast<size_t>(chunks_.back().end - chunks_.back().begin) < bytes) {
       size_t size = std::max<size_t>(next_chunk_, bytes);
       chunks_.reserve(chunks_.size() + 1);
-      auto* block = static_cast<char*>(memory::Allocate(size));
+      char* block = NewChunk(size);
       chunks_.push_back({block, block, size});
       next_chunk_ = std::min(next_chunk_ * 2, kLargest);
     }

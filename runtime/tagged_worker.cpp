@@ -141,7 +141,8 @@ void Worker::Where(RuntimeError& error) {
   if (now_pc_ != kNone) error.node = program_.node_of[now_pc_];
   // Direct code does not say which node it is at.
   if (!error.node.valid() && at) error.pos = graph_.scopes[InnermostScope(at).id].pos;
-  FillPath(at, error);
+  constexpr uint64_t kSoonWalked = 1 << 20;
+  FillPath(at, error, execution_.WasEnded() ? kSoonWalked : UINT64_MAX);
 }
 
 // After a run to the end, frames may only be left for their tags: something else forgot to go.

@@ -32,9 +32,15 @@ std::string_view Body(std::string_view description) {
 // Where a run was when it was told to end: it did nothing wrong, and who ended it asks for the place and not for the calls around it.
 std::string DescribePlace(const RuntimeError& error, const ir::Graph& graph) {
   const std::string path = DescribePath(error, graph);
-  llvm::StringRef place = llvm::StringRef(path).ltrim().split('\n').first;
-  place.consume_front("called ");
-  return place.starts_with("at ") ? fmt::format("{} {}", error.message, std::string_view(place)) : error.message;
+  llvm::StringRef rest = path;
+  while (!rest.empty()) {
+    auto [line, behind] = rest.split('\n');
+    rest = behind;
+    line = line.ltrim();
+    line.consume_front("called ");
+    if (line.starts_with("at ")) return fmt::format("{} {}", error.message, std::string_view(line));
+  }
+  return error.message;
 }
 
 // As text the call path stands below the message; as JSON it is a list of its own, beside the place.

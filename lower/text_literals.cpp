@@ -6,10 +6,11 @@ namespace df::mono {
 
 static bool IsNil(const Program& program, const Expr* expr) { return expr->kind == Kind::Con && expr->con == program.core.nil_con; }
 
-bool UnpacksBeforeNil(const Program& program, const Expr* expr) {
-  return expr->kind == Kind::App && expr->head->kind == Kind::Fun && expr->head->fun == program.text_append && expr->args.size() == 3 &&
-         IsNil(program, expr->args[2]);
+static bool Unpacks(const Program& program, const Expr* expr) {
+  return expr->kind == Kind::App && expr->head->kind == Kind::Fun && expr->head->fun == program.text_append && expr->args.size() == 3;
 }
+
+bool UnpacksBeforeNil(const Program& program, const Expr* expr) { return Unpacks(program, expr) && IsNil(program, expr->args[2]); }
 
 Expr* TextOfLiteral(Program& program, const Expr* expr) {
   if (UnpacksBeforeNil(program, expr) && expr->args[0]->kind == Kind::Const) return expr->args[0];
@@ -28,15 +29,13 @@ Expr* TextOfLiteral(Program& program, const Expr* expr) {
 // (inlined where the list is needed, the question took 2 KB of each literal's graph).
 static void BuildShort(Program& program, Expr* expr) {
   ForEachChild(expr, [&](Expr* child) { BuildShort(program, child); });
-  if (expr->kind != Kind::App || expr->head->kind != Kind::Fun || expr->head->fun != program.text_append) return;
-  if (expr->args.size() != 3 || expr->args[0]->kind != Kind::Const || expr->args[1]->kind != Kind::Const) return;
+  if (!Unpacks(program, expr) || expr->args[0]->kind != Kind::Const || expr->args[1]->kind != Kind::Const) return;
   const std::string& text = program.constants[expr->args[0]->constant].text;
   const Expr* from = expr->args[1];
   if (text.size() > 256 || program.constants[from->constant].word != 0) return;
   Expr* to = program.NewConst({program.ir_types.Builtin(ir::TypeKind::Int), static_cast<int64_t>(text.size()), ""}, from->type, from->pos);
-  Expr* rest = expr->args[2];
   Expr* head = program.NewFun(program.text_onto, expr->type, expr->head->pos);
-  *expr = *program.NewApp(head, {expr->args[0], expr->args[1], to, rest}, expr->type, expr->pos);
+  *expr = *program.NewApp(head, {expr->args[0], expr->args[1], to, expr->args[2]}, expr->type, expr->pos);
 }
 
 void BuildShortLiterals(Program& program) {

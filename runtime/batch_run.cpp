@@ -50,8 +50,8 @@ void ForElements(TypeKind element, F f) {
 
 class BatchRun {
  public:
-  BatchRun(const DeviceBatch& batch, const TurnedMatrices& turned)
-      : batch_(batch), region_(*batch.region), count_(batch.rows), turned_(turned), times_(batch.times),
+  BatchRun(const DeviceBatch& batch, const KeptMatrices& kept)
+      : batch_(batch), region_(*batch.region), count_(batch.rows), kept_(kept), times_(batch.times),
         values_(batch.region->values.size()) {
     if (times_) since_ = Clock::now();
   }
@@ -84,10 +84,10 @@ class BatchRun {
       if (!values_[in].shared) return false;
     return true;
   }
-  // Null if it is no operand, or was not prepared.
-  char* TurnedOf(uint32_t value) const {
+  // The panels of a matrix; null if it is no operand, or was not prepared.
+  const char* PanelsOf(uint32_t value, KeptMatrices::As as) const {
     const TensorObject* matrix = value < region_.num_operands ? batch_.tensors[value] : nullptr;
-    return matrix ? turned_.Find(*matrix) : nullptr;
+    return matrix ? kept_.Find(*matrix, as) : nullptr;
   }
   size_t CountRows(const Rows& rows) const { return rows.shared ? 1 : count_; }
   // Calls f(pointers to each operand's elements, to the result's, elements) as few times as the rows allow.
@@ -104,7 +104,7 @@ class BatchRun {
   const BatchRegion& region_;
   size_t count_;         // of rows; in a chain, of the strip at hand
   size_t elements_ = 0;  // if not 0, the strip is so many elements of a row
-  const TurnedMatrices& turned_;
+  const KeptMatrices& kept_;
   BatchTimes* times_;
   ScratchUse use_{scratch_of_thread};
   llvm::SmallVector<Rows, 32> values_;
@@ -299,10 +299,9 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
       }
       const Rows& out = NewRows(value, false);
       size_t stride = m == 1 ? x.stride / sizeof(T) : k, rows = count_ * m;
-      const char* kept = turned ? TurnedOf(item.in[1]) : nullptr;
-      if (kept) {
-        auto* right = reinterpret_cast<const T*>(kept);
-        cpu::MatMul(reinterpret_cast<const T*>(x.Row(0)), stride, right, n, reinterpret_cast<T*>(out.base), n, rows, k, n);
+      if (const char* panels = PanelsOf(item.in[1], turned ? KeptMatrices::As::Turned : KeptMatrices::As::Given)) {
+        auto* right = reinterpret_cast<const T*>(panels);
+        cpu::MatMulPanels(reinterpret_cast<const T*>(x.Row(0)), stride, right, reinterpret_cast<T*>(out.base), n, rows, k, n);
       } else {
         multiply(x.Row(0), stride, y.Row(0), out.base, rows);
       }
@@ -312,15 +311,15 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
     if (x.shared && !y.shared && n == 1 && !turned && count_ > 1) {
       y = Together(y, k * sizeof(T));
       if (whole(y.stride)) {
-        auto* right = reinterpret_cast<T*>(TurnedOf(item.in[0]));
+        auto* right = reinterpret_cast<const T*>(PanelsOf(item.in[0], KeptMatrices::As::Turned));
         if (!right) {
-          right = scratch().Array<T>(m * k);
-          cpu::Turn(reinterpret_cast<const T*>(x.Row(0)), k, m, k, right);
+          T* turned_here = scratch().Array<T>(m * k);
+          cpu::PutTurnedIntoPanels(reinterpret_cast<const T*>(x.Row(0)), k, m, turned_here);
+          right = turned_here;
         }
         Note(&BatchTimes::gathers);
         const Rows& out = NewRows(value, false);
-        cpu::MatMul(reinterpret_cast<const T*>(y.Row(0)), y.stride / sizeof(T), right, m, reinterpret_cast<T*>(out.base), m,
-                    count_, k, m);
+        cpu::MatMulPanels(reinterpret_cast<const T*>(y.Row(0)), y.stride / sizeof(T), right, reinterpret_cast<T*>(out.base), m, count_, k, m);
         return;
       }
     }
@@ -554,51 +553,6 @@ void BatchRun::Run() {
 
 }  // namespace
 
-// ---------------------------------------------------------------- turned matrices
-
-char* TurnedMatrices::Find(const TensorObject& matrix) const {
-  for (const Entry& entry : entries_)
-    if (entry.matrix.object() == &matrix) return entry.block->address();
-  return nullptr;
-}
-
-void TurnedMatrices::Add(TensorObject& matrix, size_t rows, size_t columns) {
-  auto it = llvm::find_if(entries_, [&](const Entry& e) { return e.matrix.object() == &matrix; });
-  if (it != entries_.end()) {
-    std::rotate(it, it + 1, entries_.end());
-    return;
-  }
-  TensorBlock* block = TensorBlock::New(device_, matrix.bytes());
-  ForNumbers(matrix.element(), [&](auto t) {
-    using T = decltype(t);
-    cpu::Turn(matrix.as<T>(), columns, rows, columns, reinterpret_cast<T*>(block->address()));
-  });
-  entries_.emplace_back(Value::Retain(ValueKind::Object, &matrix), block);
-}
-
-// Those of BatchRun::Product.
-void TurnedMatrices::Prepare(const DeviceBatch& batch) {
-  const BatchRegion& region = *batch.region;
-  if (region.weights.empty() || batch.rows < 2) return;
-  if (entries_.size() >= kMost) {
-    // What nobody else holds is of no use any more.
-    llvm::erase_if(entries_, [](const Entry& e) { return e.matrix.object()->refs.IsOne(); });
-    if (entries_.size() >= kMost) entries_.erase(entries_.begin(), entries_.end() - kMost + 1);
-  }
-  llvm::SmallVector<bool, 32> shared;  // by value: an op's result is if all its operands are
-  for (const Rows& rows : batch.operands) shared.push_back(rows.shared);
-  for (const BatchRegion::Item& item : region.ops) {
-    shared.push_back(llvm::all_of(item.in, [&](uint32_t in) { return shared[in]; }));
-    if ((item.op != Op::MatMul && item.op != Op::Gemm) || shared[item.in[0]] == shared[item.in[1]]) continue;
-    bool turned = item.op == Op::Gemm;
-    uint32_t matrix = item.in[turned ? 1 : 0];
-    if (!shared[matrix] || matrix >= region.num_operands || !batch.tensors[matrix]) continue;
-    if (!turned && region.values[item.in[1]].tensor->dims.size() != 1) continue;
-    Dims dims = region.values[matrix].tensor->dims;
-    if (dims.size() == 2) Add(*batch.tensors[matrix], static_cast<size_t>(dims[0]), static_cast<size_t>(dims[1]));
-  }
-}
-
-void RunBatch(const DeviceBatch& batch, const TurnedMatrices& turned) { BatchRun(batch, turned).Run(); }
+void RunBatch(const DeviceBatch& batch, const KeptMatrices& kept) { BatchRun(batch, kept).Run(); }
 
 }  // namespace df

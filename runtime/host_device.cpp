@@ -65,20 +65,20 @@ struct Part {
 }  // namespace
 
 void HostDevice::Run(const DeviceBatch& batch) {
-  turned_.Prepare(batch);
+  kept_.Prepare(batch);
   const size_t together = always_ ? 1 : kRowsTogether;
   size_t parts = 1;
   if (team_.threads() > 1 && batch.rows >= 2 * together) {
     double worth = always_ ? 1e9 : CostOf(*batch.region) * static_cast<double>(batch.rows) / kLeastPart;
     parts = std::min({static_cast<size_t>(worth), batch.rows / together, size_t{team_.threads()} * kPartsAThread});
   }
-  if (parts < 2) return RunBatch(batch, turned_);
+  if (parts < 2) return RunBatch(batch, kept_);
   // Whole groups of rows for each.
   size_t groups = (batch.rows + together - 1) / together;
   auto begin = [&](size_t part) { return std::min(batch.rows, groups * part / parts * together); };
   team_.Run(static_cast<uint32_t>(parts), [&](uint32_t part, bool here) {
     Part rows(batch, begin(part), begin(part + 1), here ? batch.times : nullptr);
-    RunBatch(rows.batch, turned_);
+    RunBatch(rows.batch, kept_);
   });
 }
 

@@ -15,7 +15,7 @@ namespace df {
 class HostDevice final : public Device {
  public:
   // Batches are shared by so many threads, the calling one among them: those that are worth it, or, for tests, all of several rows.
-  explicit HostDevice(uint32_t threads = 1, bool always = false) : turned_(*this), team_(threads), always_(always) {}
+  explicit HostDevice(uint32_t threads = 1, bool always = false) : kept_(*this), team_(threads), always_(always) {}
   std::string_view name() const override { return "host"; }
   bool is_host() const override { return true; }
   DeviceAddress Allocate(size_t bytes) override;
@@ -26,10 +26,10 @@ class HostDevice final : public Device {
   void Sum(const DeviceSum& sum) override { ComputeSum(sum); }
   uint64_t Mark() override { return 0; }
   void Wait(uint64_t) override {}
-  void Idle() override { turned_.Clear(); }
+  void Idle() override { kept_.Clear(); }
 
  private:
-  TurnedMatrices turned_;
+  KeptMatrices kept_;
   RowTeam team_;
   const bool always_;
 };

@@ -169,6 +169,8 @@ class GroupReader {
       auto it = place.find(Source(edge));
       region.ops.back().in.push_back(it != place.end() ? region.num_operands + it->second : operand_of[slot]);
     });
+    for (uint32_t pc : ops)
+      if (NodeId node = p_.node_of[pc]; !w_.checked.empty() && w_.checked[node.index]) group.checked.push_back(p_.code[pc].a);
     for (size_t i = others; i < ops.size(); ++i) {
       if (!w_.handed_out[p_.node_of[ops[i]].index]) continue;
       region.results.push_back(region.num_operands + static_cast<uint32_t>(i));

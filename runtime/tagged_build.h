@@ -47,6 +47,7 @@ struct Wiring {
   std::vector<uint32_t> constant_of;         // by node: its place in Program::constants, or none (tagged_constants.cpp)
   std::vector<bool> made_at_use;             // by node: ops that go into the region of their only user (tagged_constants.cpp)
   std::vector<bool> of_numbers;              // by node: ops that make a tensor of numbers alone, for ops on tensors (tagged_sink.cpp); empty if nothing is batched
+  std::vector<bool> checked;                 // by node: of those, what may fail, and is looked at where it would have stood; as of_numbers
   std::vector<bool> handed_out;              // by node: ops of groups whose result is a tensor that others take (tagged_again.cpp)
   // By place in the code of a group's Defer: the ops of earlier groups that it does again, each after those that it needs; by their places.
   llvm::DenseMap<uint32_t, std::vector<uint32_t>> again;

@@ -40,6 +40,7 @@ inline bool IsConstant(uint32_t operand) { return operand != kNone && (operand &
   DF_CODE(End, "")                                                                        \
   DF_CODE(Op, "a: slot, b, c: slots of the operands; node: which op")                     \
   DF_CODE(OpMany, "the same with more operands. a: slot, b: first of its operands in Program::lists, c: how many") \
+  DF_CODE(Check, "as OpMany, of an op that a later region does: its error, if it fails") \
   DF_CODE(Defer, "b: index in Program::tensor_groups, or none; the c ops that follow are deferred together") \
   DF_CODE(Construct, "a: slot, b: first of its operands in Program::lists, c: how many")  \
   DF_CODE(Delay, "a: slot, b: site")                                                      \
@@ -244,12 +245,18 @@ struct OpCode {
   uint32_t attr = 0;
 };
 
+// How many elements the first operand of an op on tensors has.
+inline int64_t ElementsOfFirst(const ir::Graph& graph, ir::NodeId op) {
+  return ir::ElementCount(graph.types[graph.TypeOf(graph.InputsOf(op)[0]).type].dims);
+}
+
 // Ops on tensors that are deferred together (docs/batching.md).
 struct TensorGroup {
   BatchRegion region;
   std::vector<uint32_t> operands;  // slots or constants, of the region's operands
   std::vector<bool> last;          // likewise: nobody looks at that slot afterwards
   std::vector<uint32_t> results;   // slots
+  std::vector<uint32_t> checked;   // slots of ops that may have failed before: Code::Check
   // Ops of earlier groups that the region does again, by place in Program::code. Where they were deferred their slots are empty.
   std::vector<uint32_t> again;
 };
@@ -277,7 +284,7 @@ struct Program {
   std::vector<bool> implied;               // by index in Graph::inputs: of a BranchMerge's side or an Exit's value: when it
                                            // is there, that side has been chosen
   std::vector<KernelTypes> types;          // by node, of Ordinary ops
-  std::vector<OpCode> ops;                 // by pc, of Code::Op and OpMany
+  std::vector<OpCode> ops;                 // by pc, of Code::Op, OpMany and Check
   std::vector<TensorGroup> tensor_groups;
   const SiteCode& LoopSite(ir::ScopeId loop) const { return sites[graph->sites.size() + loop.index]; }
   // Where an instruction of a tail stands in the program.

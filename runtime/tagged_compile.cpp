@@ -271,6 +271,7 @@ void Compiler::Emit(ir::ScopeId scope, const Item& item) {
       if (g_.nodes[id].num_inputs > 1) in.c = SlotOf(w_.In(id, 1));
       break;
     case Code::OpMany:
+    case Code::Check:
       in.a = dst();
       in.b = static_cast<uint32_t>(p_.lists.size());
       in.c = g_.nodes[id].num_inputs;
@@ -345,7 +346,7 @@ void Compiler::Emit(ir::ScopeId scope, const Item& item) {
     case Code::End: break;
   }
   p_.ops.emplace_back();
-  if (in.code == Code::Op || in.code == Code::OpMany) {
+  if (in.code == Code::Op || in.code == Code::OpMany || in.code == Code::Check) {
     const ir::Node& node = g_.nodes[id];
     p_.ops.back() = {node.op, TypesOf(g_, id), static_cast<uint16_t>(node.num_inputs), node.attr};
     // Where batches are computed one thread runs the graph; a device takes no rows.

@@ -221,6 +221,10 @@ L_ApplyMany:
   if (!ApplyMany(frame->slots(), k, *ip, program_.direct.pc_of[static_cast<size_t>(ip - code)])) goto general;
   NEXT_NATIVE();
 
+L_InRange:
+  if (S(ip->a) >= static_cast<uint64_t>(ip->imm)) goto general;
+  NEXT();
+
 L_Defer:
   STAND();
   if (!DeferDirect(frame, k)) goto general;

@@ -36,6 +36,7 @@ class DirectMaker {
   bool EmitOp(const Step& step);
   bool JoinField(uint32_t d, uint16_t a, uint32_t attr);
   void EmitMove(uint32_t d, uint32_t from);
+  bool EmitCheck(const Step& step);
   void EmitBranch(uint32_t block, const Step& step);
   bool EmitCall(const Step& step, const Slots& live_after);
   bool EmitArguments(const std::vector<Delivery>& arguments, const Slots& there);

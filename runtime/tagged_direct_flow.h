@@ -87,6 +87,7 @@ void DirectFlow::ForEachUse(const Step& step, Visit visit) const {
       if (g_.nodes[p_.node_of[step.pc]].num_inputs > 1) use(in.c);
       return;
     }
+    case StepKind::Check: use(ListOperand(p_.lists[p_.code[step.pc].b + 1])); return;
     case StepKind::Defer:
       for (uint32_t operand : p_.tensor_groups[p_.code[step.pc].b].operands) use(operand);
       return;

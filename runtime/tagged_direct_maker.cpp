@@ -242,6 +242,16 @@ bool DirectMaker::EmitOp(const Step& step) {
   return true;
 }
 
+// The index of an element that a later region sets.
+bool DirectMaker::EmitCheck(const Step& step) {
+  uint32_t index = tagged::ListOperand(p_.lists[p_.code[step.pc].b + 1]);
+  if (!IsPlainOperand(index)) return false;
+  if (IsConstant(At(index))) Settle(index);
+  index = At(index);
+  Add(Direct::InRange, 0, Operand(index)).imm = ElementsOfFirst(g_, p_.node_of[step.pc]);
+  return true;
+}
+
 void DirectMaker::EmitBranch(uint32_t index, const Step& step) {
   Instr in = p_.code[step.pc];
   const Branch& branch = scope_.branches[in.b];
@@ -307,6 +317,7 @@ bool DirectMaker::EmitStep(uint32_t index, size_t i, const Slots& live_before) {
   const Instr* in = step.pc == kNone ? nullptr : &p_.code[step.pc];
   switch (step.kind) {
     case StepKind::Op: good = EmitOp(step); break;
+    case StepKind::Check: good = EmitCheck(step); break;
     case StepKind::Defer: {
       const TensorGroup& group = p_.tensor_groups[in->b];
       DirectInstr& to = Add(Direct::Defer, 0, 0, static_cast<uint32_t>(group.operands.size()));

@@ -38,7 +38,7 @@ bool Worker::DeferDirect(Frame* frame, uint8_t* k) {
   // Operands of a backward pass were noted long ago, and are in no cache: all are asked for before the first is looked at.
   for (uint32_t i = 0; i < group.operands.size(); ++i)
     if (!(from[i] & kConstant)) __builtin_prefetch(reinterpret_cast<const void*>(s[from[i] & kOperandIndex]), 1);
-  llvm::SmallVector<Value, 4> results(group.results.size());
+  llvm::SmallVector<Value, 16> results(group.results.size());
   execution_.batcher_->Defer(group.region, frame->depth, [&](uint32_t i) { return TakeOperand(s, k, from[i]); }, results.data());
   for (size_t r = 0; r < results.size(); ++r) Put(frame, group.results[r], std::move(results[r]));
   return true;

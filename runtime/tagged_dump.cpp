@@ -45,7 +45,7 @@ void Dump(const Program& program, llvm::raw_ostream& out, llvm::function_ref<boo
         if (ir::NodeId node = program.node_of[pc]; node.valid())
           out << " %" << node.index << ' ' << llvm::StringRef(ir::InfoOf(graph.nodes[node].op).name);
         for (uint32_t operand : {in.a, in.b, in.c}) PrintOperand(operand, out);
-        if (in.code == Code::Construct || in.code == Code::OpMany || in.code == Code::DelayAll) {
+        if (in.code == Code::Construct || in.code == Code::OpMany || in.code == Code::Check || in.code == Code::DelayAll) {
           uint32_t first = in.code != Code::DelayAll ? in.b : in.c;
           size_t count = in.code != Code::DelayAll ? in.c : program.sites[in.b].together.size();
           for (size_t k = 0; k < count; ++k) {

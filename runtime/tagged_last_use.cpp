@@ -89,6 +89,9 @@ class LastUses {
           Add(listed, {pc, region, k, nullptr, &listed});
         }
         return;
+      case Code::Check:  // the op itself stands later
+        for (uint32_t k = 0; k < in.c; ++k) Add(p_.lists[in.b + k], {pc, region, k});
+        return;
       case Code::DelayAll:
         for (uint32_t k = 0; k < p_.sites[in.b].together.size(); ++k) {
           uint32_t& listed = p_.lists[in.c + k];

@@ -191,6 +191,12 @@ void NativeDirectMaker::Emit(uint32_t at) {
     case Direct::Apply:
     case Direct::ApplyOpen: return CallStub(Stub::Apply, at);
     case Direct::ApplyMany: return CallStub(Stub::ApplyMany, at);
+    case Direct::InRange:
+      as_.mov(rax, Slot(in.a));
+      Constant(rcx, in.imm);
+      as_.cmp(rax, rcx);
+      as_.jae(FailureAt(at));
+      return;
     case Direct::Defer: return CallStub(Stub::Defer, at);
     case Direct::Delay: return EmitDelay(at);
     case Direct::Match: return EmitMatch(at);

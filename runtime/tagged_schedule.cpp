@@ -154,6 +154,7 @@ bool Scheduler::FollowRegion(uint32_t block, State& state, uint32_t pc, bool* en
     switch (in.code) {
       case Code::Op:
       case Code::OpMany: Add(block, StepKind::Op, pc).before = Stand(state, pc); continue;
+      case Code::Check: Add(block, StepKind::Check, pc).before = Stand(state, pc); continue;
       case Code::Defer:
         if (in.b == kNone) continue;
         Add(block, StepKind::Defer, pc).before = Stand(state, pc);

@@ -25,7 +25,7 @@ struct Standing {
   std::vector<std::pair<uint32_t, uint32_t>> held;  // results that are there and go later, with the others; and their operands
 };
 
-enum class StepKind : uint8_t { Op, Defer, Construct, Delay, Merge, Mark, Force, Call, Resume, Next, Yield, Return, Branch, Jump };
+enum class StepKind : uint8_t { Op, Check, Defer, Construct, Delay, Merge, Mark, Force, Call, Resume, Next, Yield, Return, Branch, Jump };
 
 struct Step {
   StepKind kind;

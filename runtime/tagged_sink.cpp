@@ -14,20 +14,23 @@ using ir::Op;
 
 namespace {
 
-// Whether an op fails for no operands that are no errors.
-bool CannotFail(const Wiring& w, NodeId id) {
+// Whether an op fails for operands that are no errors.
+enum class Fails { Never, Checked, Perhaps };  // Checked: with what it needs for that there from the beginning, but for numbers
+Fails MayFail(const Wiring& w, NodeId id) {
   const ir::Graph& g = w.g;
   switch (g.nodes[id].op) {
     case Op::Gather:
-    case Op::SliceAt: return false;
+    case Op::SliceAt: return Fails::Perhaps;
     case Op::GetElement:
     case Op::SetElement: {
       const ir::Node& index = g.nodes[w.In(id, 1).node];
-      if (index.op != Op::Const) return false;
-      auto at = static_cast<int64_t>(g.constants[ir::ConstId(index.attr)].word);
-      return at >= 0 && at < ir::ElementCount(g.types[g.TypeOf(w.In(id, 0)).type].dims);
+      if (index.op == Op::Const) {
+        auto at = static_cast<int64_t>(g.constants[ir::ConstId(index.attr)].word);
+        return at >= 0 && at < ElementsOfFirst(g, id) ? Fails::Never : Fails::Perhaps;
+      }
+      return g.nodes[id].op == Op::SetElement && w.IsConstant(w.In(id, 0).node) ? Fails::Checked : Fails::Perhaps;
     }
-    default: return true;
+    default: return Fails::Never;
   }
 }
 
@@ -36,10 +39,11 @@ bool CannotFail(const Wiring& w, NodeId id) {
 void FindOfNumbers(Wiring& wiring) {
   const ir::Graph& g = wiring.g;
   wiring.of_numbers.assign(g.nodes.size(), false);
+  wiring.checked.assign(g.nodes.size(), false);
   // Operands may have higher numbers; what is found so late is left where it is.
   for (uint32_t n = 0; n < g.nodes.size(); ++n) {
     NodeId id(n);
-    if (wiring.IsConstant(id) || wiring.made_at_use[n] || !IsDeferrable(g, id) || !CannotFail(wiring, id)) continue;
+    if (wiring.IsConstant(id) || wiring.made_at_use[n] || !IsDeferrable(g, id) || MayFail(wiring, id) == Fails::Perhaps) continue;
     wiring.of_numbers[n] = llvm::all_of(g.InputsOf(id), [&](Edge edge) {
       bool number = g.types.Kind(g.TypeOf(edge).type) != ir::TypeKind::Tensor;
       return number || wiring.IsConstant(edge.node) || wiring.of_numbers[edge.node.index];
@@ -64,7 +68,12 @@ void Partition::Sink(const std::vector<NodeId>& order) {
           std::vector<Item>& items = regions[RegionOf(from)].local;
           auto item = llvm::find_if(items, [&](const Item& i) { return i.node == id; });
           Item moved = *item;
-          items.erase(item);
+          if (MayFail(w_, id) == Fails::Checked) {
+            item->code = Code::Check;
+            w_.checked[id.index] = true;
+          } else {
+            items.erase(item);
+          }
           std::vector<Item>& there = regions[RegionOf(to->second)].local;
           there.insert(there.begin(), moved);
           SetRow(id, 0, to->second);

@@ -90,11 +90,21 @@ bool Worker::RunField(Frame* frame, const Instr& in, const OpCode& n) {
   return true;
 }
 
+// Whether the op that sets an element will not fail.
+bool Worker::IsInRange(Frame* frame, const Instr& in, NodeId node) const {
+  const uint32_t* slots = program_.lists.data() + in.b;
+  for (uint32_t k = 1; k < in.c; ++k)
+    if (KindOf(frame, slots[k]) == ValueKind::Error) return false;
+  return static_cast<uint64_t>(WordOf(frame, slots[1])) < static_cast<uint64_t>(ElementsOfFirst(graph_, node));
+}
+
 // False if the group's ops have to be run one by one: one of them fails, or has failed early.
 bool Worker::RunDefer(Frame* frame, const TensorGroup& group) {
   for (uint32_t operand : group.operands)
     if (KindOf(frame, operand) == ValueKind::Error) return false;
   for (uint32_t slot : group.results)
+    if (frame->Has(slot)) return false;
+  for (uint32_t slot : group.checked)
     if (frame->Has(slot)) return false;
   for (const BatchRegion::Check& check : group.region.checks) {
     int64_t index = WordOf(frame, group.operands[check.operand]);
@@ -234,6 +244,9 @@ uint32_t Worker::RunRegion(Frame* frame, uint32_t pc) {
         if (frame->Has(in.a)) continue;
         RunOpMany(frame, in, pc, node);
         break;
+      case Code::Check:
+        if (!frame->Has(in.a) && !IsInRange(frame, in, node)) RunOpMany(frame, in, pc, node);
+        continue;
       case Code::Defer:
         if (in.b == kNone) continue;
         if (RunDefer(frame, program_.tensor_groups[in.b])) pc += in.c;

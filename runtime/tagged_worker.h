@@ -240,6 +240,7 @@ class Worker {
   void RunTail(Frame* frame, uint32_t pc);
   void RunOp(Frame* frame, const Instr& in, uint32_t pc, ir::NodeId node);
   void RunOpMany(Frame* frame, const Instr& in, uint32_t pc, ir::NodeId node);
+  bool IsInRange(Frame* frame, const Instr& in, ir::NodeId node) const;
   bool RunDefer(Frame* frame, const TensorGroup& group);
   void RunAgain(Frame* frame, const TensorGroup& group);
   bool RunField(Frame* frame, const Instr& in, const OpCode& n);

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
+#include "backends/cpu/layout.h"
 #include "backends/cpu/level.h"
 #include "runtime/pieces.h"
 #include "runtime/scalar.h"
@@ -14,6 +16,18 @@
 #endif
 
 namespace df::cpu {
+
+// What the loops go over at a time.
+template <typename T>
+size_t PanelWidth() {
+  static const size_t width = ForThisProcessor<size_t>(2, 3 * 32 / sizeof(T), 3 * 64 / sizeof(T));
+  return width;
+}
+template <>
+size_t PanelWidth<int64_t>() {
+  return 64;
+}
+
 namespace {
 
 // ---------------------------------------------------------------- the loops, for each instruction set
@@ -175,6 +189,15 @@ Loop<double> LoopOf<double>() {
   return loop;
 }
 
+// Calls f(first column, columns, panel) for each. P: T, constant or not.
+template <typename P, typename F>
+void ForPanels(P* panels, size_t k, size_t n, F f) {
+  for (size_t j = 0, width = 0; j < n; j += width, panels += k * width) {
+    width = std::min(PanelWidth<std::remove_const_t<P>>(), n - j);
+    f(j, width, panels);
+  }
+}
+
 template <typename T>
 using LoopOfRows = void (*)(const T* const*, const T* const*, T*, size_t, size_t, size_t, bool, T*);
 
@@ -239,6 +262,37 @@ void MatMulTransposed<int64_t>(const int64_t* x, size_t x_stride, const int64_t*
       out[i * out_stride + j] = sum;
     }
 }
+
+template <typename T>
+void PutIntoPanels(const T* y, size_t k, size_t n, T* panels) {
+  ForPanels(panels, k, n, [&](size_t j, size_t width, T* panel) {
+    GiveUpIfAsked();
+    for (size_t l = 0; l < k; ++l) std::memcpy(panel + l * width, y + l * n + j, width * sizeof(T));
+  });
+}
+
+template <typename T>
+void PutTurnedIntoPanels(const T* y, size_t k, size_t n, T* panels) {
+  ForPanels(panels, k, n, [&](size_t j, size_t width, T* panel) { Turn(y + j * k, k, width, k, panel); });
+}
+
+template <typename T>
+void MatMulPanels(const T* x, size_t x_stride, const T* panels, T* out, size_t out_stride, size_t m, size_t k, size_t n) {
+  ForPanels(panels, k, n, [&](size_t j, size_t width, const T* panel) {
+    MatMul(x, x_stride, panel, width, out + j, out_stride, m, k, width);
+  });
+}
+
+#define DF_PANELS(T)                                                  \
+  template void PutIntoPanels<T>(const T*, size_t, size_t, T*);       \
+  template void PutTurnedIntoPanels<T>(const T*, size_t, size_t, T*); \
+  template void MatMulPanels<T>(const T*, size_t, const T*, T*, size_t, size_t, size_t, size_t);
+template size_t PanelWidth<float>();
+template size_t PanelWidth<double>();
+DF_PANELS(float)
+DF_PANELS(double)
+DF_PANELS(int64_t)
+#undef DF_PANELS
 
 template <>
 void AddTransposedProduct<float>(const float* const* x, const float* const* y, float* out, size_t rows, size_t m, size_t n, bool fresh) {

@@ -30,6 +30,20 @@ void MatMul(const T* x, const T* y, T* out, size_t m, size_t k, size_t n) {
 template <typename T>
 void MatMulTransposed(const T* x, size_t x_stride, const T* y, size_t y_stride, T* out, size_t out_stride, size_t m, size_t k, size_t n);
 
+// A matrix [k, n] that many are multiplied with, put together once: panels of a few columns, one behind the other, each without gaps, so that the
+// loops go through memory from one end to the other. `panels` has room for k * n elements. The last panel has what columns are left; a matrix
+// of no more columns than a panel is its own panel. T: float, double, int64_t.
+template <typename T>
+size_t PanelWidth();
+template <typename T>
+void PutIntoPanels(const T* y, size_t k, size_t n, T* panels);
+// The same of a y that is given transposed, [n, k].
+template <typename T>
+void PutTurnedIntoPanels(const T* y, size_t k, size_t n, T* panels);
+// As MatMul, with the same bits.
+template <typename T>
+void MatMulPanels(const T* x, size_t x_stride, const T* panels, T* out, size_t out_stride, size_t m, size_t k, size_t n);
+
 // out, [m, n], plus x, [rows, m], transposed times y, [rows, n], of which each row lies anywhere: the chain of each element goes on, so
 // that it does not matter how rows are divided among calls. `fresh`: what is in `out` does not count, the chains begin. T: float, double.
 template <typename T>

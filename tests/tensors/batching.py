@@ -252,6 +252,19 @@ main = (before, later, [T.set r 1 9 | r <- rows later [0 .. 10]], later, [T.resh
     before = rows (embeddings + 1) [10, 9 .. 0]
     later = descend 3 (embeddings + T.fill 0.5)
 """, 0),
+    # The cotangent of an element is made next to what uses it; its index is looked at before.
+    *[("a class at each node, out of range: %s" % where, """
+data Classes = Class Int | Both Int Classes Classes
+data Net = Net (Tensor Double [6]) Double
+net :: Tensor Double [12, 6] -> Classes -> Net
+net w (Class c) = let h = tanh (T.index w c) in Net h (T.logSoftmax h T.! c)
+net w (Both c l r) = case net w l of
+  Net x a -> case net w r of
+    Net y b -> let h = tanh (T.vecmat (T.concat x y) w) in Net h (a + b + T.logSoftmax h T.! c)
+classes :: Int -> Int -> Classes
+classes n bad = if n < 2 then Class n else Both (if n == 9 then bad else n `mod` 5) (classes (n - 1) bad) (classes (n - 2) bad)
+main = grad (\\w -> sum [case net w (classes n %s) of Net _ l -> l | n <- [7, 10, 9, 4]]) (sin (T.convert T.iota))
+""" % bad, 0) for where, bad in (("no", "2"), ("above", "6"), ("below", "(-1)"))],
     ("an index out of range", "main = hiddens [tree 3 9, Node (Node (Leaf 4) (Leaf 12)) (Leaf 1), tree 5 4]", 0),
     ("an index out of range that nobody asks for", """
 pick lazily = case lazily of { ~(a, _) -> a }

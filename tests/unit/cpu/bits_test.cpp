@@ -1,4 +1,5 @@
 // What batching stands on: the bits of a row, or of an element, do not depend on what is computed with it.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -24,7 +25,7 @@ bool SameBits(const T* a, const T* b, size_t count) {
   return std::memcmp(a, b, count * sizeof(T)) == 0;
 }
 
-// Every element of a product of every size is the chain that product.h promises, also where y is given transposed.
+// Every element of a product of every size is the chain that product.h promises, also where y is given transposed or in panels.
 template <typename T>
 void ProductsAreChains() {
   for (size_t k : {1, 2, 7, 64, 511, 512, 513, 1100})
@@ -33,11 +34,19 @@ void ProductsAreChains() {
       std::vector<T> y = Numbers<T>(k * n, 0.7), turned(k * n);
       for (size_t l = 0; l < k; ++l)
         for (size_t j = 0; j < n; ++j) turned[j * k + l] = y[l * n + j];
+      std::vector<T> given(k * n), from_turned(k * n);
+      cpu::PutIntoPanels(y.data(), k, n, given.data());
+      cpu::PutTurnedIntoPanels(turned.data(), k, n, from_turned.data());
       for (size_t m : {1, 2, 3, 4, 5, 6, 7, 8, 9, 17, 25}) {
         std::vector<T> x = Numbers<T>(m * k, 1.3), out(m * n), other(m * n), row(n);
         cpu::MatMul(x.data(), y.data(), out.data(), m, k, n);
         cpu::MatMulTransposed(x.data(), k, turned.data(), k, other.data(), n, m, k, n);
         bool good = SameBits(out.data(), other.data(), m * n);
+        for (const std::vector<T>& panels : {given, from_turned}) {
+          std::fill(other.begin(), other.end(), T(7));
+          cpu::MatMulPanels(x.data(), k, panels.data(), other.data(), n, m, k, n);
+          good &= SameBits(out.data(), other.data(), m * n);
+        }
         for (size_t i = 0; i < m; ++i) {
           cpu::MatMul(x.data() + i * k, y.data(), row.data(), 1, k, n);
           good &= SameBits(row.data(), out.data() + i * n, n);

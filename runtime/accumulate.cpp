@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/cpu/elementwise.h"
 #include "backends/cpu/product.h"
 #include "llvm/ADT/DenseMap.h"
 #include "tagged_ir/sum_parts.h"
@@ -14,7 +15,8 @@ namespace {
 
 template <typename T>
 void AddElements(const T* from, T* to, size_t count) {
-  for (size_t i = 0; i < count; ++i) to[i] += from[i];
+  static const cpu::BinaryLoop<T> loop = cpu::BinaryLoopOf<T>(ir::Op::Add);
+  loop(to, from, to, count);
 }
 
 template <typename T>

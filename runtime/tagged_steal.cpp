@@ -18,7 +18,7 @@ constexpr microseconds kGrain{50};
 constexpr microseconds kPatience{1000};  // with a victim that does not answer, while there are others
 constexpr microseconds kLimitsGlance{20000};
 // A walk that found nothing is not done again before so many times as long has passed, or the longest time.
-constexpr int kWalkShare = 100;
+constexpr int kWalkShare = 400;
 constexpr microseconds kLongestBetweenWalks{1000000};
 
 // What a reference stands for, which is known.

@@ -99,7 +99,7 @@ void NativeDirectMaker::EmitStubs() {
     as_.mov(rax, reinterpret_cast<uint64_t>(function));
     as_.call(rax);
     as_.mov(r13, ptr[r12 + RunAt(offsetof(NativeRun, budget))]);
-    as_.xor_(r15d, r15d);
+    as_.mov(r15, ptr[r12 + RunAt(offsetof(NativeRun, frames))]);  // 0 if the worker has counted them
   };
   auto does = [&](Stub stub, NativeHelp::Does function) {
     BeginStub(stub);

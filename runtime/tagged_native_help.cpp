@@ -14,7 +14,7 @@ Frame* FrameOf(uint64_t* slots) { return reinterpret_cast<Frame*>(slots) - 1; }
 [[gnu::always_inline]] inline void NativeHelp::Begin(NativeRun* run, const DirectInstr* at, uint64_t* slots) {
   Worker& w = *run->worker;
   w.budget_ = static_cast<uint32_t>(run->budget);
-  w.pool_.CountDirect(run->frames);
+  w.pool_.CountDirect(std::exchange(run->frames, 0));
   w.live_cells_ += static_cast<int64_t>(run->delays) - static_cast<int64_t>(std::exchange(run->cells_gone, 0));
   w.stats_.delays += std::exchange(run->delays, 0);
   Frame* frame = FrameOf(slots);

@@ -356,6 +356,23 @@ def limits(d):
                  err="error: the limit of 1000 live calls is reached\n  at grow.df:2:")
 
 
+# Live frames are counted by machine code too, also where it asks the worker something between a call and its end.
+@test
+def frames_are_counted(d):
+    d.file("count.df", """
+count :: [String] -> Int
+count [] = 0
+count (w : ws) = length (filter (`elem` "aeiou") w) + tree 3 w + count ws
+
+tree :: Int -> String -> Int
+tree n w = if n == 0 then length (takeWhile (== 'a') w) else tree (n - 1) w + tree (n - 1) w
+
+main = count (words (concatMap (\\i -> "abc" ++ show i ++ " ") [1 .. 2000]))
+""")
+    _, err = d.expect(0, "run", "count.df", "--max-frames=10000", "--stats=json", "--threads=1", out="18000\n")
+    assert 1000 < json.loads(err)["peak_frames"] < 10000, err
+
+
 @test
 def interrupts(d):
     d.file("spin.df", SPIN)

@@ -20,8 +20,8 @@ thread_local constinit SmallBlocks small_blocks{};
 
 namespace {
 
-void Keep(FreeBlocks& free, size_t units, void* block) {
-  if (free.count == FreeBlocks::kMost) PutAside(free, units);
+void Keep(FreeBlocks& free, void* block) {
+  if (free.count == FreeBlocks::kMost) PutAside(free);
   free.blocks[free.count++] = block;
 }
 
@@ -40,7 +40,7 @@ void* CarveSmall(size_t units) {
   SmallBlocks& small = small_blocks;
   if (static_cast<size_t>(small.end - small.next) < bytes) {
     // What is left of the last chunk serves smaller blocks.
-    if (size_t left = static_cast<size_t>(small.end - small.next) / 8) Keep(small.free[left], left, small.next);
+    if (size_t left = static_cast<size_t>(small.end - small.next) / 8) Keep(small.free[left], small.next);
     small.next = small.end = nullptr;
     size_t size = 0;
     auto* chunk = static_cast<char*>(TakeChunk(&size));
@@ -52,10 +52,6 @@ void* CarveSmall(size_t units) {
   small.next += bytes;
   return block;
 }
-
-// How many other blocks one of this size holds the addresses of.
-constexpr size_t kPutAside = FreeBlocks::kMost / 2;
-size_t HeldBy(size_t units) { return std::min(units, kPutAside) - 1; }
 
 }  // namespace
 
@@ -106,30 +102,37 @@ void GiveBackFreed() {
 #endif
 }
 
-void PutAside(FreeBlocks& free, size_t units) {
-  const size_t most = HeldBy(units);
-  for (size_t i = 0; i < kPutAside;) {
-    auto** holder = static_cast<void**>(free.blocks[i++]);
-    *holder = free.more;
-    free.more = holder;
-    for (size_t k = 1; k <= most; ++k) holder[k] = i < kPutAside ? free.blocks[i++] : nullptr;
+namespace {
+
+constexpr uint32_t kOfShelf = std::size(Shelf{}.blocks);
+
+}  // namespace
+
+void PutAside(FreeBlocks& free) {
+  Shelf* shelf = small_blocks.empty;
+  if (shelf) small_blocks.empty = shelf->next;
+  else shelf = static_cast<Shelf*>(std::malloc(sizeof(Shelf)));
+  if (shelf) {  // where the system has not even that, the blocks are lost
+    std::copy_n(free.blocks, kOfShelf, shelf->blocks);
+    shelf->next = free.more;
+    free.more = shelf;
   }
-  std::copy(free.blocks + kPutAside, free.blocks + FreeBlocks::kMost, free.blocks);
-  free.count -= kPutAside;
+  free.count = FreeBlocks::kMost - kOfShelf;
+  std::copy_n(free.blocks + kOfShelf, free.count, free.blocks);
 }
 
 void* TakeSmall(FreeBlocks& free, size_t units) {
-  void** holder = free.more;
-  if (!holder) return CarveSmall(units);
-  free.more = static_cast<void**>(*holder);
+  Shelf* shelf = free.more;
+  if (!shelf) return CarveSmall(units);
+  free.more = shelf->next;
   __builtin_prefetch(free.more);
-  for (size_t k = HeldBy(units); k > 0; --k) {
-    auto* block = static_cast<char*>(holder[k]);
-    if (!block) continue;
-    for (size_t at = 0; at < units * 8; at += kLine) __builtin_prefetch(block + at, 1);
-    free.blocks[free.count++] = block;
-  }
-  return holder;
+  shelf->next = small_blocks.empty;
+  small_blocks.empty = shelf;
+  std::copy_n(shelf->blocks, kOfShelf, free.blocks);
+  for (uint32_t i = kOfShelf; i-- > 0;)
+    for (size_t at = 0; at < units * 8; at += kLine) __builtin_prefetch(static_cast<char*>(free.blocks[i]) + at, 1);
+  free.count = kOfShelf - 1;
+  return free.blocks[free.count];
 }
 
 namespace {

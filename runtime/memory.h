@@ -100,21 +100,27 @@ inline constexpr size_t kLargestSmall = 0;
 inline constexpr size_t kLargestSmall = 256;
 #endif
 // Free blocks of one size. A block that was freed long ago is in no cache, and a list through the blocks themselves would wait for each
-// of them when the next is taken. So the last freed are in an array; those before them are kept by the dozen: one of each dozen holds
-// the addresses of the others, and when its turn comes all are asked for at once.
+// of them when the next is taken. So their addresses are in an array, and those of the older ones on shelves of half an array each: when a
+// shelf's turn comes all its blocks are asked for at once.
+struct Shelf;
 struct FreeBlocks {
-  static constexpr uint32_t kMost = 16;
+  static constexpr uint32_t kMost = 64;
   uint32_t count = 0;
-  void** more = nullptr;  // such a block: the next such block, then addresses of others
+  Shelf* more = nullptr;
   void* blocks[kMost];
+};
+struct Shelf {
+  Shelf* next;
+  void* blocks[FreeBlocks::kMost / 2];
 };
 struct SmallBlocks {
   FreeBlocks free[kLargestSmall / 8 + 1];  // by size in units of 8 bytes
   char* next;
   char* end;
+  Shelf* empty;
 };
 extern thread_local constinit SmallBlocks small_blocks;
-void PutAside(FreeBlocks& free, size_t units);   // the older half of a full array
+void PutAside(FreeBlocks& free);                  // the older half of a full array
 void* TakeSmall(FreeBlocks& free, size_t units);  // where the array is empty; null if there is no memory
 // The free blocks of a thread that ends are kept for one that begins.
 void HandOverSmallBlocks();
@@ -136,9 +142,8 @@ inline void* TakeBlock(size_t bytes) {
 }
 inline void GiveBlock(void* block, size_t bytes) noexcept {
   if (bytes - 1 >= kLargestSmall) return std::free(block);
-  size_t units = (bytes + 7) / 8;
-  FreeBlocks& free = small_blocks.free[units];
-  if (free.count == FreeBlocks::kMost) [[unlikely]] PutAside(free, units);
+  FreeBlocks& free = small_blocks.free[(bytes + 7) / 8];
+  if (free.count == FreeBlocks::kMost) [[unlikely]] PutAside(free);
   free.blocks[free.count++] = block;
 }
 

@@ -167,7 +167,7 @@ struct SiteCode {
   TaggedExecution* owner = nullptr;
   bool ahead = false;                // of a delayed call: its body can be tried without a frame (tagged_eager.h),
   bool eager = false;                // and makes no delayed calls
-  // Whether it is worth trying: what fails more often than one time in three is tried one time in 64 only.
+  // Whether it is worth trying: what fails more often than one time in three, or comes to too little, is tried one time in 64 only.
   struct Chance {
     uint8_t left = kMost, passed = 0;
     static constexpr uint8_t kMost = 16;
@@ -179,6 +179,12 @@ struct SiteCode {
       return times % kOften == 0;
     }
     void TellDone(uint32_t times) { Set(left, static_cast<uint8_t>(std::min<uint32_t>(kMost, Get(left) + times))); }
+    // An attempt that makes a cell costs as much as frames for about three bodies: so many and the ones that followed came to something.
+    void TellBodies(uint32_t bodies) {
+      constexpr uint32_t kEven = 3;
+      if (bodies > kEven) TellDone(bodies - kEven);
+      else if (bodies < kEven) Set(left, static_cast<uint8_t>(Get(left) - std::min<uint8_t>(Get(left), 1)));
+    }
     void Tell(bool done) {
       uint8_t now = Get(left);
       Set(left, static_cast<uint8_t>(done ? now + (now < kMost) : now - std::min<uint8_t>(now, 2)));

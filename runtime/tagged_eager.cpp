@@ -546,7 +546,8 @@ bool Ahead::Fill(DelayCell* cell, bool demanded) {
     if (!*others) return false;
     --*others;
   }
-  if (!site.forced.Take()) return false;
+  // A list that has come so far may be long, whatever those before it were.
+  if (!level && !site.forced.Take()) return false;
   // For a body that nobody has asked for a chain is made out of what that one may use, at most the half: its own steps force cells too.
   struct Lent {
     uint32_t* from;
@@ -566,7 +567,9 @@ bool Ahead::Fill(DelayCell* cell, bool demanded) {
     } running(lock.IsHeld() ? nullptr : cell);
     Path path(site, cell->tag);
     bool done = Run(worker.program_, site, space, &path, &inner.ahead, demanded, &result);
-    site.forced.Tell(done);
+    // A frame would have been the other way.
+    if (done && depth == kMostDepth && inner.ahead.cells) site.forced.TellBodies(1 + fuel - inner.ahead.fuel);
+    else site.forced.Tell(done);
     if (!done) return false;
   }
   worker.CountFilled(cell);

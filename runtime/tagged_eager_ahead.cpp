@@ -30,6 +30,7 @@ Made ConstructAllButLast(const Value* constants, const uint32_t* list, uint32_t 
 
 Made Ahead::MakeCell(const SiteCode& site, const uint32_t* list, const Slots& slots, Path& path, uint64_t owned) {
   DelayCell* cell = worker.NewDirectCell(path.Tag(), &site);
+  ++cells;
   Value* to = cell->operands();
   const Value* constants = worker.program_.constants.data();
   for (uint32_t i = 0, count = cell->num_operands(); i < count; ++i) owned = PutOperand(constants, slots, list[i], to + i, owned);

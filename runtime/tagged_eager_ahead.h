@@ -18,6 +18,7 @@ struct Ahead {
   uint32_t fuel;          // bodies that may still follow, though nobody has asked for them
   uint32_t* others;       // and that may be run because those force their cells
   uint32_t depth;         // attempts within attempts that may still be made
+  uint32_t cells = 0;     // that it has made
 
   [[gnu::noinline]] bool Fill(DelayCell* cell, bool demanded);
   // Runs the body of a delayed call for which nobody has asked, and gives its value.

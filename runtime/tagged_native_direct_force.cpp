@@ -79,12 +79,14 @@ void NativeDirectMaker::EmitEnterStub() {
   as_.mov(rcx, ptr[rdx + static_cast<int>(offsetof(SiteCode, native_body))]);
   as_.test(rcx, rcx);
   JumpAtIf(kEqual, other);
-  // What Worker::RunAhead would try is left to it, as long as that is worth it: SiteCode::Chance::Take.
+  // What Worker::RunAhead would try is left to it, as long as that is worth it (SiteCode::Chance::Take), or its cell follows others.
   constexpr int kForced = offsetof(SiteCode, forced);
   Xbyak::Label go, shared, late;
   as_.cmp(byte[rdx + static_cast<int>(offsetof(SiteCode, ahead))], 0);
   as_.je(go);
   as_.cmp(byte[rdx + kForced + static_cast<int>(offsetof(SiteCode::Chance, left))], 0);
+  JumpAtIf(kNotEqual, other);
+  as_.cmp(byte[rax + static_cast<int>(offsetof(Object, few_fields))], 0);
   JumpAtIf(kNotEqual, other);
   as_.cmp(rax, ptr[r12 + RunAt(offsetof(NativeRun, goal))]);
   JumpAtIf(kEqual, other);

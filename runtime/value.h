@@ -93,6 +93,8 @@ class Value {
   uint64_t bits_ = 0;
 };
 
+struct Data;
+
 // Objects that nobody holds any more and that are still to be freed. Their headers link them, so that freeing needs neither
 // recursion nor memory however long a list is.
 class DeadObjects {
@@ -133,6 +135,7 @@ class DeadObjects {
   void MoveTo(DeadObjects& empty) { empty.first_ = std::exchange(first_, nullptr); }
 
  private:
+  void FreeList(Data* data, uint32_t& until_look);
   Object* first_ = nullptr;
 };
 

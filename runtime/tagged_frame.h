@@ -182,8 +182,9 @@ class FramePool {
   void CountNewDirect() { ++live_; }
   void CountFree() { --live_; }
   void CountDirect(int64_t more) { live_ += static_cast<uint64_t>(more); }
+  // Native code counts for itself: what it made may be freed here before it is counted.
   void NotePeak() {
-    if (live_ > peak_) peak_ = live_;
+    if (static_cast<int64_t>(live_) > static_cast<int64_t>(peak_)) peak_ = live_;
   }
   // Before the first frame, and again where fast code is made later: then frames may be larger than before.
   void Prepare(uint32_t largest_bytes, bool cold) {
@@ -194,6 +195,8 @@ class FramePool {
   uint64_t peak() const { return peak_; }
   template <typename Visit>
   size_t ForEachLive(Visit visit) { return pool_.ForEachLive(visit); }
+  void GiveBack() { pool_.GiveBack(static_cast<int64_t>(live_)); }
+  size_t bytes() const { return pool_.bytes(); }
 
  private:
   Pool<Frame> pool_;

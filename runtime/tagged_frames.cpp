@@ -85,4 +85,14 @@ void Worker::DrainUnpins() {
   }
 }
 
+// Where memory grows beyond what it was, frames and cells that went leave their chunks to others first. The next time is when it has
+// grown by a quarter of what is walked here, and beyond the peak of before.
+void Worker::GiveBackChunks() {
+  const int64_t before = memory::counters.current;
+  if (!now_ || now_->IsLive()) pool_.GiveBack();  // else now_ may still be looked at
+  if (!team_) cells_.GiveBack(live_cells_);       // else they are on the list of the worker that freed them
+  const auto walked = static_cast<int64_t>(pool_.bytes() + cells_.bytes());
+  give_back_at_ = std::max(before, memory::counters.current + walked / 4) + static_cast<int64_t>(memory::kLargePage);
+}
+
 }  // namespace df::tagged

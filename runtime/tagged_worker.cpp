@@ -95,6 +95,7 @@ void Worker::StepCheck() {
   }
   if (team_) CheckTeam();
   if (now_ && now_->flags & kDirectCaller) DropTailCallers(now_);
+  if (memory::counters.current > give_back_at_ || (run_.stress && Random() % 32 == 0)) [[unlikely]] GiveBackChunks();
   execution_.CheckLimits();
   execution_.NoteMoment(index_, [this](RuntimeError& error) { Where(error); });
 }

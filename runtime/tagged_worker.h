@@ -175,6 +175,7 @@ class Worker {
   void FreeFrame(Frame* frame);
   void ReleaseValues(Frame* frame);
   void DrainUnpins();
+  void GiveBackChunks();
   void Push(Frame* frame, uint32_t pc) {
     ++frame->refs;
     stack_.push_back({frame, nullptr, pc});
@@ -461,6 +462,7 @@ class Worker {
 #endif
   std::exception_ptr native_failure_;  // of what native code has called
   uint64_t general_calls_ = 0;  // that do not go into direct code, see LeaveAllDirect
+  int64_t give_back_at_ = 8 << 20;  // see GiveBackChunks: of memory::counters.current
   uint32_t budget_ = 0;  // steps before the next StepCheck
   const DelayCell* goal_ = nullptr;  // the run ends when it is full
   Frame* now_ = nullptr;  // whose code runs, between what may look at limits; see StandAt

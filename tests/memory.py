@@ -21,6 +21,11 @@ def state_machine(n):
     return a
 
 
+def recursions(n):
+    even = sum(x if x % 2 == 0 else -1 for x in range(1, n + 1))
+    return even + max(i * 31 % 997 for i in range(1, n + 1)) + sum(2 for x in range(1, n + 1) if x % 3)
+
+
 # What runs, with N for the size; the sizes; the value as a function of the size; megabytes by engine.
 PROGRAMS = [
     ("sum (takeWhile (< N) [1 :: Int ..])", (10**3, 10**6), lambda n: n * (n - 1) // 2, {"tagged": 1, "demand": 1}),
@@ -51,6 +56,14 @@ PROGRAMS = [
     # A list that is kept has few cells between its elements.
     ("let xs = map (+ 1) [1 .. N :: Int] in sum xs + length (filter even xs)", (10**3, 10**6),
      lambda n: n * (n + 1) // 2 + n + (n + 1) // 2, {"tagged": 60}),
+    # A text that is kept, of which each rest was delayed and held the pair that it is a part of: the full cells between go.
+    ("main = print (let ws = words (concatMap (\\_ -> \"abcde \") [1 .. N :: Int]) in length ws + length (concat ws))", (10, 10**5),
+     lambda n: 6 * n, {"tagged": 56}),
+    # Deep recursions one after the other, with frames of several sizes: each has the memory of those before.
+    ("let { a, b, c :: Int; a = foldr (\\x acc -> if even x then acc + x else acc - 1) 0 [1 .. N]; b = foldr max 0 [i * 31 `mod` 997 | i <- "
+     "[1 .. N + a `mod` 1]]; down :: Int -> Int -> Int; down n k = if n == 0 then k else max (down (n - 1) k) (n * k `mod` 7); "
+     "c = foldr (\\x acc -> if x `mod` 3 == 0 then acc else acc + down (x `mod` 2) 2) 0 [1 .. N + b `mod` 1] } in a + b + c", (10, 3 * 10**5),
+     recursions, {"tagged": 96}),
     # An iteration's accumulator hangs on a call that was given references, and on a choice that is made at once.
     ("let { look :: Int -> [Int] -> Int -> Int; look a ts n = if n == 0 then (case ts of { [] -> a; t : _ -> t }) else "
      "look a ts (n - 1); go :: Int -> Int -> [Int] -> Int; go a b ts = case ts of { [] -> a; t : rest -> "

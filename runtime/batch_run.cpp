@@ -14,6 +14,7 @@
 #include "backends/cpu/product.h"
 #include "runtime/batch_plan.h"
 #include "runtime/batch_scratch.h"
+#include "runtime/by_element.h"
 #include "runtime/pieces.h"
 #include "runtime/tensor_kernels.h"
 #include "tagged_ir/tensor_rules.h"
@@ -31,22 +32,6 @@ thread_local Scratch scratch_of_thread;
 constexpr size_t kStripBytes = 1 << 15;
 
 size_t CountOf(const ir::Type& type) { return static_cast<size_t>(ir::ElementCount(type.dims)); }
-
-template <typename F>
-void ForReals(TypeKind element, F f) {
-  if (element == TypeKind::Float) f(float{});
-  else f(double{});
-}
-template <typename F>
-void ForNumbers(TypeKind element, F f) {
-  if (element == TypeKind::Int) f(int64_t{});
-  else ForReals(element, f);
-}
-template <typename F>
-void ForElements(TypeKind element, F f) {
-  if (element == TypeKind::Bool) f(uint8_t{});
-  else ForNumbers(element, f);
-}
 
 class BatchRun {
  public:

@@ -5,22 +5,11 @@
 
 #include "backends/cpu/product.h"
 #include "llvm/ADT/STLExtras.h"
+#include "runtime/by_element.h"
 
 namespace df {
 
 using ir::Op;
-using ir::TypeKind;
-
-namespace {
-
-template <typename F>
-void ForNumbers(TypeKind element, F f) {
-  if (element == TypeKind::Int) f(int64_t{});
-  else if (element == TypeKind::Float) f(float{});
-  else f(double{});
-}
-
-}  // namespace
 
 const char* KeptMatrices::Find(const TensorObject& matrix, As as) const {
   for (const Entry& entry : entries_)
@@ -56,9 +45,8 @@ void KeptMatrices::Use(TensorObject& matrix, As as, size_t rows) {
   }
 }
 
+// What nobody else holds is of no use any more.
 void KeptMatrices::MakeRoom() {
-  if (entries_.size() < kMost) return;
-  // What nobody else holds is of no use any more.
   llvm::erase_if(entries_, [](const Entry& e) { return e.matrix.object()->refs.IsOne(); });
   if (entries_.size() >= kMost) entries_.erase(entries_.begin(), entries_.end() - kMost + 1);
 }

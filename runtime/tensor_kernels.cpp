@@ -7,6 +7,7 @@
 #include "backends/cpu/reduce.h"
 #include "fmt/format.h"
 #include "runtime/accumulate.h"
+#include "runtime/by_element.h"
 #include "runtime/pieces.h"
 #include "runtime/tensor.h"
 #include "tagged_ir/tensor_rules.h"
@@ -17,24 +18,6 @@ namespace {
 using ir::Op;
 using ir::TypeKind;
 using Dims = llvm::ArrayRef<int64_t>;
-
-// Calls f with a value of the elements' type.
-template <typename F>
-auto ForNumbers(TypeKind element, F f) {
-  switch (element) {
-    case TypeKind::Float: return f(float{});
-    case TypeKind::Double: return f(double{});
-    default: return f(int64_t{});
-  }
-}
-template <typename F>
-auto ForElements(TypeKind element, F f) {
-  return element == TypeKind::Bool ? f(uint8_t{}) : ForNumbers(element, f);
-}
-template <typename F>
-auto ForReals(TypeKind element, F f) {
-  return element == TypeKind::Float ? f(float{}) : f(double{});
-}
 
 cpu::AxisView ViewOf(Dims dims, uint32_t attr) {
   size_t axis = ir::AxisOf(attr, dims.size());

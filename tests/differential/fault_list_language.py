@@ -6,6 +6,7 @@ STATEMENT = "typecheck/infer_stmt.cpp"
 CLOSURES = "lower/defunctionalise.cpp"
 HIGHER = "lower/higher_order.cpp"
 SIMPLIFY = "lower/simplify.cpp"
+SIMPLIFY_CASE = "lower/simplify_case.cpp"
 CASE = "lower/build_case.cpp"
 
 LANGUAGE_FAULTS = [
@@ -55,8 +56,8 @@ LANGUAGE_FAULTS = [
     ("lift-forgets-what-callees-need", "lower/lift.cpp", "        if (grew) work.push_back(caller);\n", ""),
 
     # ---- simplification
-    ("known-constructor-takes-the-first", SIMPLIFY, "if (alt.con == known->con) return &alt;", "return &alt;"),
-    ("known-truth-inverted", SIMPLIFY, "(alt.con == p_.core.true_con) == truth", "(alt.con == p_.core.true_con) != truth"),
+    ("known-constructor-takes-the-first", SIMPLIFY_CASE, "if (alt.con == known->con) return &alt;", "return &alt;"),
+    ("known-truth-inverted", SIMPLIFY_CASE, "(alt.con == p_.core.true_con) == truth", "(alt.con == p_.core.true_con) != truth"),
     ("strict-fields-known-unevaluated", SIMPLIFY,
      "if (llvm::none_of(p_.core.constructors[value->con].fields, [](const core::Field& f) { return f.strict; }))", "if (true)"),
     ("float-in-past-the-scrutinee", "lower/float_in.cpp", "      if (MentionsVar(expr->head, var)) return nullptr;\n", ""),

@@ -182,9 +182,8 @@ class FramePool {
   void CountNewDirect() { ++live_; }
   void CountFree() { --live_; }
   void CountDirect(int64_t more) { live_ += static_cast<uint64_t>(more); }
-  // Native code counts for itself: what it made may be freed here before it is counted.
   void NotePeak() {
-    if (static_cast<int64_t>(live_) > static_cast<int64_t>(peak_)) peak_ = live_;
+    if (live_ > peak_) peak_ = live_;
   }
   // Before the first frame, and again where fast code is made later: then frames may be larger than before.
   void Prepare(uint32_t largest_bytes, bool cold) {

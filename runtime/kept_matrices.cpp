@@ -13,36 +13,30 @@ using ir::Op;
 
 const char* KeptMatrices::Find(const TensorObject& matrix, As as) const {
   for (const Entry& entry : entries_)
-    if (entry.matrix.object() == &matrix && entry.as == as) return entry.block ? entry.block->address() : nullptr;
+    if (entry.matrix.object() == &matrix && entry.as == as) return entry.panels ? entry.panels->address() : nullptr;
   return nullptr;
 }
 
-void KeptMatrices::MakePanels(Entry& entry) {
-  TensorObject& matrix = *TensorIn(entry.matrix);
-  entry.block = TensorBlock::New(device_, matrix.bytes());
+KeptMatrices::Block KeptMatrices::PanelsOf(TensorObject& matrix, As as) {
+  Block block(TensorBlock::New(device_, matrix.bytes()));
   auto rows = static_cast<size_t>(matrix.dims()[0]), columns = static_cast<size_t>(matrix.dims()[1]);
   ForNumbers(matrix.element(), [&](auto t) {
     using T = decltype(t);
-    auto* panels = reinterpret_cast<T*>(entry.block->address());
-    if (entry.as == As::Turned) cpu::PutTurnedIntoPanels(matrix.as<T>(), columns, rows, panels);
+    auto* panels = reinterpret_cast<T*>(block->address());
+    if (as == As::Turned) cpu::PutTurnedIntoPanels(matrix.as<T>(), columns, rows, panels);
     else cpu::PutIntoPanels(matrix.as<T>(), rows, columns, panels);
   });
+  return block;
 }
 
 void KeptMatrices::Use(TensorObject& matrix, As as, size_t rows) {
   auto it = llvm::find_if(entries_, [&](const Entry& e) { return e.matrix.object() == &matrix && e.as == as; });
-  if (it == entries_.end()) entries_.emplace_back(Value::Retain(ValueKind::Object, &matrix), as);
+  if (it == entries_.end()) entries_.push_back({Value::Retain(ValueKind::Object, &matrix), as, 0, nullptr});
   else std::rotate(it, it + 1, entries_.end());
   Entry& entry = entries_.back();
-  if (entry.block) return;
+  if (entry.panels) return;
   entry.rows += rows;
-  if (as == As::Given && entry.rows <= kRowsBefore) return;
-  try {
-    MakePanels(entry);
-  } catch (...) {
-    entries_.pop_back();
-    throw;
-  }
+  if (as == As::Turned || entry.rows > kRowsBefore) entry.panels = PanelsOf(matrix, as);
 }
 
 // What nobody else holds is of no use any more.
@@ -69,8 +63,7 @@ void KeptMatrices::Prepare(const DeviceBatch& batch) {
     const ir::Type& other = *region.values[item.in[right ? 0 : 1]].tensor;
     if (!right && (item.op == Op::Gemm || other.dims.size() != 1)) continue;
     const As as = right && item.op == Op::MatMul ? As::Given : As::Turned;
-    size_t narrow = 0;
-    ForNumbers(type.element, [&](auto t) { narrow = cpu::PanelWidth<decltype(t)>(); });
+    const size_t narrow = ForNumbers(type.element, [](auto t) { return cpu::PanelWidth<decltype(t)>(); });
     if (as == As::Given && static_cast<size_t>(type.dims[1]) <= narrow) continue;
     Use(*batch.tensors[matrix], as, batch.rows * (other.dims.size() == 2 ? static_cast<size_t>(other.dims[0]) : 1));
   }

@@ -3,7 +3,7 @@
 // Weights in the form in which the host's products go over them, kept from one batch to the next.
 #pragma once
 
-#include <utility>
+#include <memory>
 #include <vector>
 
 #include "runtime/device.h"
@@ -30,27 +30,18 @@ class KeptMatrices {
   // Turning is asked for by products that would do it themselves. As it was given a matrix is used a while first: so many rows take longer than to
   // put it into panels.
   static constexpr size_t kRowsBefore = 64;
+  struct Release {
+    void operator()(TensorBlock* block) const { block->Release(); }
+  };
+  using Block = std::unique_ptr<TensorBlock, Release>;
   struct Entry {
-    Entry(Value m, As a) : matrix(std::move(m)), as(a) {}
-    Entry(Entry&& other) noexcept
-        : matrix(std::move(other.matrix)), as(other.as), rows(other.rows), block(std::exchange(other.block, nullptr)) {}
-    Entry& operator=(Entry&& other) noexcept {
-      std::swap(matrix, other.matrix);
-      std::swap(as, other.as);
-      std::swap(rows, other.rows);
-      std::swap(block, other.block);
-      return *this;
-    }
-    ~Entry() {
-      if (block) block->Release();
-    }
     Value matrix;
     As as;
-    size_t rows = 0;               // that were multiplied with it, before it had panels
-    TensorBlock* block = nullptr;  // its panels, if it has any
+    size_t rows = 0;  // that were multiplied with it, before it had panels
+    Block panels;     // if it has any
   };
   void Use(TensorObject& matrix, As as, size_t rows);
-  void MakePanels(Entry& entry);
+  Block PanelsOf(TensorObject& matrix, As as);
   void MakeRoom();
 
   Device& device_;

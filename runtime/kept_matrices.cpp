@@ -63,7 +63,7 @@ void KeptMatrices::Prepare(const DeviceBatch& batch) {
     const ir::Type& other = *region.values[item.in[right ? 0 : 1]].tensor;
     if (!right && (item.op == Op::Gemm || other.dims.size() != 1)) continue;
     const As as = right && item.op == Op::MatMul ? As::Given : As::Turned;
-    const size_t narrow = ForNumbers(type.element, [](auto t) { return cpu::PanelWidth<decltype(t)>(); });
+    const size_t narrow = ForNumbers(type.element, [](auto t) { return cpu::WidestPanel<decltype(t)>(); });
     if (as == As::Given && static_cast<size_t>(type.dims[1]) <= narrow) continue;
     Use(*batch.tensors[matrix], as, batch.rows * (other.dims.size() == 2 ? static_cast<size_t>(other.dims[0]) : 1));
   }

@@ -96,16 +96,19 @@ void Turn(const T* x, size_t stride, size_t rows, size_t columns, T* out) {
   // Down the rows, so that what is written follows what was: of lines that are far apart, those that are read cost less.
   for (size_t j = 0; j < columns; j += kSide)
     for (size_t i = 0; i < rows; i += kSide) {
-      size_t to_i = std::min(i + kSide, rows), to_j = std::min(j + kSide, columns);
-      if constexpr (std::is_same_v<T, float>) {
-        if (to_i - i == kSide && to_j - j == kSide) {
-          for (size_t c = j; c < to_j; c += 4)
-            for (size_t r = i; r < to_i; r += 4) TurnSquare(x + r * stride + c, stride, out + c * rows + r, rows);
-          continue;
+      const size_t to_i = std::min(i + kSide, rows), to_j = std::min(j + kSide, columns);
+      auto one_by_one = [&](size_t r, size_t c, size_t c_end) {
+        for (; c < c_end; ++c)
+          for (size_t at = r; at < to_i; ++at) out[c * rows + at] = x[at * stride + c];
+      };
+      size_t c = j;
+      if constexpr (std::is_same_v<T, float>)
+        for (; c + 4 <= to_j; c += 4) {
+          size_t r = i;
+          for (; r + 4 <= to_i; r += 4) TurnSquare(x + r * stride + c, stride, out + c * rows + r, rows);
+          one_by_one(r, c, c + 4);
         }
-      }
-      for (size_t c = j; c < to_j; ++c)
-        for (size_t r = i; r < to_i; ++r) out[c * rows + r] = x[r * stride + c];
+      one_by_one(i, c, to_j);
     }
 }
 template void Turn<float>(const float*, size_t, size_t, size_t, float*);

@@ -1,9 +1,11 @@
 #include "backends/cpu/product.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "backends/cpu/layout.h"
@@ -17,6 +19,8 @@
 
 namespace df::cpu {
 
+namespace {
+
 // What the loops go over at a time.
 template <typename T>
 size_t PanelWidth() {
@@ -26,6 +30,13 @@ size_t PanelWidth() {
 template <>
 size_t PanelWidth<int64_t>() {
   return 64;
+}
+
+}  // namespace
+
+template <typename T>
+size_t WidestPanel() {
+  return PanelWidth<T>() + PanelWidth<T>() / 3;
 }
 
 namespace {
@@ -38,10 +49,16 @@ namespace plain_float {
 #define LANES 1
 #define ROWS 4
 #define COLUMNS 2
+#define WIDE 2
 #define LOAD(p) (*(p))
 #define STORE(p, x) (*(p) = (x))
 #define SPLAT(x) (x)
 #define FMA(x, y, z) std::fma(x, y, z)
+#define MASK bool
+#define FIRST(n) false
+#define LOAD_PART(p, mask) LOAD(p)
+#define STORE_PART(p, mask, x) STORE(p, x)
+#define IN_REGISTER(x) static_cast<void>(x)
 #include "backends/cpu/product_loops.inc"
 }  // namespace plain_float
 namespace plain_double {
@@ -50,26 +67,49 @@ namespace plain_double {
 #define LANES 1
 #define ROWS 4
 #define COLUMNS 2
+#define WIDE 2
 #define LOAD(p) (*(p))
 #define STORE(p, x) (*(p) = (x))
 #define SPLAT(x) (x)
 #define FMA(x, y, z) std::fma(x, y, z)
+#define MASK bool
+#define FIRST(n) false
+#define LOAD_PART(p, mask) LOAD(p)
+#define STORE_PART(p, mask, x) STORE(p, x)
+#define IN_REGISTER(x) static_cast<void>(x)
 #include "backends/cpu/product_loops.inc"
 }  // namespace plain_double
 
 #ifdef DFC_X86_LEVELS
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
+// All bits of the first n lanes, of whole numbers as wide as a lane.
+template <typename Lane>
+__m256i FirstLanes(size_t n) {
+  constexpr size_t kLanes = 32 / sizeof(Lane);
+  static constexpr std::array<Lane, 2 * kLanes> kChoice = [] {
+    std::array<Lane, 2 * kLanes> choice{};
+    std::fill_n(choice.begin(), kLanes, Lane{-1});
+    return choice;
+  }();
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kChoice.data() + kLanes - n));
+}
 namespace avx2_float {
 #define REAL float
 #define VECTOR __m256
 #define LANES 8
 #define ROWS 4
 #define COLUMNS 3
+#define WIDE 4
 #define LOAD(p) _mm256_loadu_ps(p)
 #define STORE(p, x) _mm256_storeu_ps(p, x)
 #define SPLAT(x) _mm256_set1_ps(x)
 #define FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
+#define MASK __m256i
+#define FIRST(n) FirstLanes<int32_t>(n)
+#define LOAD_PART(p, mask) _mm256_maskload_ps(p, mask)
+#define STORE_PART(p, mask, x) _mm256_maskstore_ps(p, mask, x)
+#define IN_REGISTER(x) asm("" : "+v"(x))
 #include "backends/cpu/product_loops.inc"
 }  // namespace avx2_float
 namespace avx2_double {
@@ -78,10 +118,16 @@ namespace avx2_double {
 #define LANES 4
 #define ROWS 4
 #define COLUMNS 3
+#define WIDE 4
 #define LOAD(p) _mm256_loadu_pd(p)
 #define STORE(p, x) _mm256_storeu_pd(p, x)
 #define SPLAT(x) _mm256_set1_pd(x)
 #define FMA(x, y, z) _mm256_fmadd_pd(x, y, z)
+#define MASK __m256i
+#define FIRST(n) FirstLanes<int64_t>(n)
+#define LOAD_PART(p, mask) _mm256_maskload_pd(p, mask)
+#define STORE_PART(p, mask, x) _mm256_maskstore_pd(p, mask, x)
+#define IN_REGISTER(x) asm("" : "+v"(x))
 #include "backends/cpu/product_loops.inc"
 }  // namespace avx2_double
 #pragma GCC pop_options
@@ -94,10 +140,16 @@ namespace avx512_float {
 #define LANES 16
 #define ROWS 8
 #define COLUMNS 3
+#define WIDE 6
 #define LOAD(p) _mm512_loadu_ps(p)
 #define STORE(p, x) _mm512_storeu_ps(p, x)
 #define SPLAT(x) _mm512_set1_ps(x)
 #define FMA(x, y, z) _mm512_fmadd_ps(x, y, z)
+#define MASK __mmask16
+#define FIRST(n) static_cast<__mmask16>((1u << (n)) - 1)
+#define LOAD_PART(p, mask) _mm512_maskz_loadu_ps(mask, p)
+#define STORE_PART(p, mask, x) _mm512_mask_storeu_ps(p, mask, x)
+#define IN_REGISTER(x) asm("" : "+v"(x))
 #include "backends/cpu/product_loops.inc"
 }  // namespace avx512_float
 namespace avx512_double {
@@ -106,10 +158,16 @@ namespace avx512_double {
 #define LANES 8
 #define ROWS 8
 #define COLUMNS 3
+#define WIDE 6
 #define LOAD(p) _mm512_loadu_pd(p)
 #define STORE(p, x) _mm512_storeu_pd(p, x)
 #define SPLAT(x) _mm512_set1_pd(x)
 #define FMA(x, y, z) _mm512_fmadd_pd(x, y, z)
+#define MASK __mmask8
+#define FIRST(n) static_cast<__mmask8>((1u << (n)) - 1)
+#define LOAD_PART(p, mask) _mm512_maskz_loadu_pd(mask, p)
+#define STORE_PART(p, mask, x) _mm512_mask_storeu_pd(p, mask, x)
+#define IN_REGISTER(x) asm("" : "+v"(x))
 #include "backends/cpu/product_loops.inc"
 }  // namespace avx512_double
 #pragma GCC pop_options
@@ -125,19 +183,17 @@ namespace avx2_double = plain_double;
 namespace avx512_double = plain_double;
 #endif
 
-constexpr size_t kMostLanes = 16, kMostColumns = 3;
+constexpr size_t kMostLanes = 16, kMostColumns = 6;
 // Rows of y that are gone over at a time: a strip of so many stays in the caches. Sums go on where they stood.
 constexpr size_t kDepth = 512;
 // The same where x lies anywhere, all of which is gone over for each strip of y.
 constexpr size_t kDepthOfRows = 128;
 
-// The loops' room for a result of m rows.
+// The loops' room.
 template <typename T>
-std::vector<T>& Space(size_t m) {
-  static thread_local std::vector<T> space;
-  size_t room = (kDepth * kMostColumns + m) * kMostLanes;
-  if (space.size() < room) space.resize(room);
-  return space;
+T* Space() {
+  static thread_local std::vector<T> space(kDepth * kMostColumns * kMostLanes);
+  return space.data();
 }
 
 // What the loops are to do with the sum in `out`, and how y is given.
@@ -162,15 +218,15 @@ void Run(Loop<T> loop, const T* x, size_t x_stride, const T* y, size_t y_stride,
     return;
   }
   // By pieces of the result that take some milliseconds. Which element stands in which changes nothing.
-  constexpr size_t kMostRows = 256, kMostWidth = 64 * kMostLanes * kMostColumns;
-  std::vector<T>& space = Space<T>(std::min(m, kMostRows));
+  constexpr size_t kMostRows = 256, kMostWidth = 3072;
+  T* space = Space<T>();
   InPieces(n, kMostWidth, [&](size_t j, size_t width) {
     InPieces(m, kMostRows, [&](size_t i, size_t rows) {
       for (size_t l = 0; l == 0 || l < k; l += kDepth) {
         if (l > 0 && rows * width >= kPiece) GiveUpIfAsked();
         const T* part = turned ? y + l + j * y_stride : y + l * y_stride + j;
         loop(x + l + i * x_stride, x_stride, part, y_stride, out + i * out_stride + j, out_stride, rows, std::min(k - l, kDepth), width,
-             more || l > 0, turned, space.data());
+             more || l > 0, turned, space);
       }
     });
   });
@@ -189,11 +245,12 @@ Loop<double> LoopOf<double>() {
   return loop;
 }
 
-// Calls f(first column, columns, panel) for each. P: T, constant or not.
+// Calls f(first column, columns, panel) for each. P: T, constant or not. A few columns that would be left stand in the last panel.
 template <typename P, typename F>
 void ForPanels(P* panels, size_t k, size_t n, F f) {
+  using T = std::remove_const_t<P>;
   for (size_t j = 0, width = 0; j < n; j += width, panels += k * width) {
-    width = std::min(PanelWidth<std::remove_const_t<P>>(), n - j);
+    width = n - j <= WidestPanel<T>() ? n - j : PanelWidth<T>();
     f(j, width, panels);
   }
 }
@@ -208,8 +265,8 @@ void AddTransposed(LoopOfRows<T> loop, const T* const* x, const T* const* y, T* 
     std::fill(out, out + m * n, T(0));
     return;
   }
-  std::vector<T>& space = Space<T>(m);
-  InPieces(rows, kDepthOfRows, [&](size_t l, size_t count) { loop(x + l, y + l, out, m, count, n, !fresh || l > 0, space.data()); });
+  T* space = Space<T>();
+  InPieces(rows, kDepthOfRows, [&](size_t l, size_t count) { loop(x + l, y + l, out, m, count, n, !fresh || l > 0, space); });
 }
 
 }  // namespace
@@ -284,11 +341,10 @@ void MatMulPanels(const T* x, size_t x_stride, const T* panels, T* out, size_t o
 }
 
 #define DF_PANELS(T)                                                  \
+  template size_t WidestPanel<T>();                                   \
   template void PutIntoPanels<T>(const T*, size_t, size_t, T*);       \
   template void PutTurnedIntoPanels<T>(const T*, size_t, size_t, T*); \
   template void MatMulPanels<T>(const T*, size_t, const T*, T*, size_t, size_t, size_t, size_t);
-template size_t PanelWidth<float>();
-template size_t PanelWidth<double>();
 DF_PANELS(float)
 DF_PANELS(double)
 DF_PANELS(int64_t)

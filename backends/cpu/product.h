@@ -32,9 +32,9 @@ void MatMulTransposed(const T* x, size_t x_stride, const T* y, size_t y_stride, 
 
 // A matrix [k, n] that many are multiplied with, put together once: panels of a few columns, one behind the other, each without gaps, so that the
 // loops go through memory from one end to the other. `panels` has room for k * n elements. The last panel has what columns are left; a matrix
-// of no more columns than a panel is its own panel. T: float, double, int64_t.
+// of no more columns than the widest panel is its own panel. T: float, double, int64_t.
 template <typename T>
-size_t PanelWidth();
+size_t WidestPanel();
 template <typename T>
 void PutIntoPanels(const T* y, size_t k, size_t n, T* panels);
 // The same of a y that is given transposed, [n, k].

@@ -1,15 +1,19 @@
 // See late_numbers.h.
 //
-// Each value of type Float or Double is a variable: the results of nodes, the results of functions, the fields of data types.
+// Each value of type Float, Double, Int or Bool is a variable: the results of nodes, the results of functions, the fields of data types.
 // Late are the variables of ops that make a number of a tensor, and whatever those flow into; that is one pass along the flows.
 // Where a type has to be the same on both sides (a call's result and its callee's; two lazy ports, between which nothing can be
 // computed) the variables are one. Where a late number meets what is not late, an Expand or a GetElement is put between.
+//
+// Most Ints and Bools of a program have nothing to do with tensors: so an argument, a result or a field of these types is late only if constants
+// are all else that it may be. A branch on a late Bool that chooses between numbers (choice.h) becomes Wheres.
 #include "lower/late_numbers.h"
 
 #include <map>
 #include <set>
 
 #include "llvm/ADT/STLExtras.h"
+#include "lower/choice.h"
 #include "tagged_ir/tensor_rules.h"
 #include "tagged_ir/tensor_type.h"
 
@@ -23,13 +27,16 @@ using ir::TypeKind;
 
 // Ops that give a number of their operands' type, with the same rounding for a number and for a tensor without dimensions
 // (runtime/kernels.cpp, backends/cpu/elementwise.cpp).
-bool IsArithmetic(Op op) { return ir::IsElementwise(op) && !ir::IsComparison(op) && op != Op::Not && op != Op::Convert; }
+bool IsArithmetic(Op op) { return ir::IsElementwise(op) && !ir::IsComparison(op) && op != Op::Convert; }
 
 class LateNumbers {
  public:
   explicit LateNumbers(Program& program) : p_(program) {}
 
   void Run() {
+    bool tensors = false;
+    for (TypeId t(0); t.index < p_.types.size(); ++t.index) tensors |= p_.types.Kind(t) == TypeKind::Tensor;
+    if (!tensors) return;
     MakeVariables();
     PinInterface();
     for (FunctionId f(0); f.index < p_.functions.size(); ++f.index) CollectFunction(f);
@@ -42,7 +49,9 @@ class LateNumbers {
   // A set of values that have one type. As a parent it is a union-find tree.
   struct Variable {
     uint32_t parent = 0;
-    bool number = false;  // of type Float or Double
+    bool number = false;  // of a type that tensors' elements have
+    bool whole = false;   // Int or Bool
+    bool constant = false;
     bool pinned = false;  // seen from outside: stays a number
     bool source = false;  // an op on a tensor gives it
     bool local = false;   // an op gives it, in a block
@@ -53,30 +62,35 @@ class LateNumbers {
 
   // ---------------------------------------------------------------- variables
 
-  bool IsNumber(TypeId type) const {
-    TypeKind kind = p_.types.Kind(type);
-    return kind == TypeKind::Float || kind == TypeKind::Double;
-  }
   uint32_t Add(TypeId type) {
     uint32_t id = static_cast<uint32_t>(variables_.size());
-    variables_.push_back({.parent = id, .number = IsNumber(type)});
+    TypeKind kind = p_.types.Kind(type);
+    variables_.push_back({.parent = id, .number = IsElementType(kind), .whole = kind == TypeKind::Int || kind == TypeKind::Bool});
     return id;
   }
   static bool PassesOn(Op op) { return op == Op::Construct || op == Op::Field || op == Op::Force || op == Op::Seq; }
   void MakeVariables() {
     auto next = [&] { return static_cast<uint32_t>(variables_.size()); };
-    for (const Function& function : p_.functions) {
+    for (FunctionId f(0); f.index < p_.functions.size(); ++f.index) {
+      const Function& function = p_.functions[f];
       results_.push_back(next());
       for (PortType result : function.results) Add(result.type);
       params_.push_back(next());
       for (const Param& param : function.params) Add(param.type.type);
       std::vector<uint32_t>& nodes = nodes_.emplace_back();
-      for (const Node& node : function.nodes) {
+      const std::set<NodeId> choices = FindChoices(p_, function);
+      for (NodeId id(0); id.index < function.nodes.size(); ++id.index) {
+        const Node& node = function.nodes[id];
         nodes.push_back(next());
         for (PortType result : node.results) Add(result.type);
         if (node.kind == NodeKind::Param) Unify(params_.back() + node.attr, nodes.back());
+        if (choices.count(id)) {
+          choices_.insert({f, id});
+          for (uint32_t r = 0; r < node.results.size(); ++r) variables_[nodes.back() + r].local = true;
+        }
         if (node.kind != NodeKind::Op || PassesOn(node.op)) continue;
         variables_[nodes.back()].local = true;
+        variables_[nodes.back()].constant = node.op == Op::Const;
         variables_[nodes.back()].source = variables_[nodes.back()].number && IsSource(function, node);
       }
     }
@@ -186,12 +200,15 @@ class LateNumbers {
         std::vector<uint32_t> results;
         for (uint32_t r = 0; r < node.results.size(); ++r) results.push_back(own + r);
         for (BlockId block : node.blocks) CollectBlock(f, block, results, node.results);
+        if (choices_.count({f, id}))
+          for (uint32_t result : results) Flow(VariableOf(f, node.operands[0]), result);
         return;
       }
     }
   }
 
   void CollectOp(FunctionId f, const Node& node, uint32_t own) {
+    const Function& function = p_.functions[f];
     auto operand = [&](uint32_t k) { return VariableOf(f, node.operands[k]); };
     switch (node.op) {
       case Op::Construct:
@@ -205,8 +222,16 @@ class LateNumbers {
       default: break;
     }
     if (TakesLate(node)) At(operand(static_cast<uint32_t>(node.operands.size()) - 1)).taken = true;
-    if (variables_[own].number && IsArithmetic(node.op))
+    if (variables_[own].number && KeepsLate(function, node))
       for (uint32_t k = 0; k < node.operands.size(); ++k) Flow(operand(k), own);
+  }
+
+  // Ops on numbers that are ops on tensors as well. All operands have one type; that of the result may be another.
+  bool KeepsLate(const Function& function, const Node& node) const {
+    if (IsArithmetic(node.op)) return true;
+    if (!ir::IsComparison(node.op) && node.op != Op::BoolToInt && node.op != Op::Convert) return false;
+    return llvm::all_of(node.operands, [&](Value v) { return IsElementType(p_.types.Kind(function.TypeOf(v).type)); }) &&
+           (node.op != Op::Convert || p_.types.Kind(node.results[0].type) != TypeKind::Int);  // to Int is left to where it is looked at
   }
 
   // Ops whose last operand may be a number or a tensor without dimensions.
@@ -252,6 +277,22 @@ class LateNumbers {
 
   // False if nothing is late.
   bool Solve() {
+    do
+      for (Variable& v : variables_) v.useful = v.late = false;
+    while (FindLate() && PinMixed());
+    return llvm::any_of(variables_, [](const Variable& v) { return v.late; });
+  }
+  // Ints and Bools of which some are late and others are not: they stay what they are. Whether there was any.
+  bool PinMixed() {
+    bool any = false;
+    for (auto [from, to] : flows_) {
+      const Variable &x = At(from), &y = At(to);
+      if (!y.late || !y.whole || y.local || x.late || variables_[from].constant) continue;
+      At(to).pinned = any = true;
+    }
+    return any;
+  }
+  bool FindLate() {
     std::vector<std::vector<uint32_t>> onwards(variables_.size()), backwards(variables_.size());
     for (auto [from, to] : flows_) {
       onwards[Find(from)].push_back(Find(to));
@@ -293,24 +334,65 @@ class LateNumbers {
     emitted_.assign(p_.functions[f].nodes.size(), false);
     converted_.clear();
     behind_.clear();
+    chosen_.clear();
     std::vector<uint32_t> results;
     for (uint32_t i = 0; i < p_.functions[f].results.size(); ++i) results.push_back(results_[f.index] + i);
     RewriteBlock(p_.functions[f].body, results);
+    auto replace = [&](Value& value) {
+      if (auto it = chosen_.find(value); it != chosen_.end()) value = it->second;
+    };
+    if (chosen_.empty()) return;
+    for (Node& node : p_.functions[f].nodes) llvm::for_each(node.operands, replace);
+    for (Block& block : p_.functions[f].blocks) llvm::for_each(block.yields, replace);
   }
 
   void RewriteBlock(BlockId id, llvm::ArrayRef<uint32_t> results) {
-    std::vector<NodeId> nodes = std::move(p_.functions[f_].blocks[id].nodes), out;
-    for (NodeId node : nodes) {
-      RewriteNode(id, node, out);
-      out.push_back(node);
-      emitted_[node.index] = true;
-      for (auto it = behind_.lower_bound({node, 0}); it != behind_.end() && it->first.node == node; ++it)
-        out.insert(out.end(), it->second.begin(), it->second.end());
-    }
+    std::vector<NodeId> out;
+    RewriteNodes(id, std::move(p_.functions[f_].blocks[id].nodes), out);
     Block& block = p_.functions[f_].blocks[id];
     for (uint32_t i = 0; i < block.yields.size(); ++i)
       Meet(id, p_.functions[f_].blocks[id].yields[i], block.again ? ParamOf(f_, i) : results[i], block.pos, out);
     p_.functions[f_].blocks[id].nodes = std::move(out);
+  }
+
+  void RewriteNodes(BlockId block, const std::vector<NodeId>& nodes, std::vector<NodeId>& out) {
+    for (NodeId node : nodes) {
+      if (IsChosenLate(node)) {
+        RewriteChoice(block, node, out);
+      } else {
+        RewriteNode(block, node, out);
+        out.push_back(node);
+      }
+      emitted_[node.index] = true;
+      for (auto it = behind_.lower_bound({node, 0}); it != behind_.end() && it->first.node == node; ++it)
+        out.insert(out.end(), it->second.begin(), it->second.end());
+    }
+  }
+
+  bool IsChosenLate(NodeId id) {
+    if (!choices_.count({f_, id})) return false;
+    const Node& node = p_.functions[f_].nodes[id];
+    for (uint32_t r = 0; r < node.results.size(); ++r)
+      if (!IsLate(nodes_[f_.index][id.index] + r)) return false;
+    return IsLate(VariableOf(f_, node.operands[0]));
+  }
+  // Both sides stand where the branch stood.
+  void RewriteChoice(BlockId block, NodeId id, std::vector<NodeId>& out) {
+    const Node node = p_.functions[f_].nodes[id];
+    for (BlockId side : node.blocks) RewriteNodes(block, std::move(p_.functions[f_].blocks[side].nodes), out);
+    for (uint32_t r = 0; r < node.results.size(); ++r) {
+      Value sides[2];
+      for (size_t k : {0, 1}) {
+        sides[k] = p_.functions[f_].blocks[node.blocks[k]].yields[r];
+        Meet(block, sides[k], nodes_[f_.index][id.index] + r, node.pos, out);
+      }
+      chosen_[{id, r}] = Added(OpNode(Op::Where, {node.operands[0], sides[0], sides[1]}, {LateType(node.results[r].type), false}), node.pos, out);
+    }
+  }
+  Value Added(Node node, ir::PosId pos, std::vector<NodeId>& to) {
+    node.pos = pos;
+    to.push_back(p_.functions[f_].nodes.Add(std::move(node)));
+    return {to.back(), 0};
   }
 
   void RewriteNode(BlockId block, NodeId id, std::vector<NodeId>& out) {
@@ -322,19 +404,31 @@ class LateNumbers {
       for (uint32_t r = 0; r < node.results.size(); ++r) results.push_back(own + r);
       for (BlockId inner : node.blocks) RewriteBlock(inner, results);
     }
+    const bool keeps = node.kind == NodeKind::Op && KeepsLate(p_.functions[f_], node);
     for (uint32_t k = 0; k < node.operands.size(); ++k) {
       if (!variables_[VariableOf(f_, node.operands[k])].number) continue;
       if (node.kind == NodeKind::Apply || node.kind == NodeKind::Delay) {
         Meet(block, node.operands[k], ParamOf(node.callee, k), node.pos, out);
       } else if (node.op == Op::Construct) {
         Meet(block, node.operands[k], Field(node.results[0].type, node.attr, k), node.pos, out);
-      } else if (IsArithmetic(node.op)) {
+      } else if (keeps) {
         Meet(block, node.operands[k], own, node.pos, out);
       } else if (node.op != Op::Seq && node.op != Op::Force && !TakesLate(node) && IsLate(VariableOf(f_, node.operands[k]))) {
         node.operands[k] = Converted(block, node.operands[k], node.pos, out);
       }
     }
-    p_.functions[f_].nodes[id].operands = node.operands;
+    if (node.op == Op::BoolToInt && keeps && IsLate(own)) {
+      node.op = Op::Where;
+      for (int64_t number : {1, 0}) node.operands.push_back(Number(number, LateType(node.results[0].type), node.pos, out));
+    }
+    Node& to = p_.functions[f_].nodes[id];
+    to.op = node.op;
+    to.operands = std::move(node.operands);
+  }
+  Value Number(int64_t number, TypeId type, ir::PosId pos, std::vector<NodeId>& to) {
+    ir::Constant constant{p_.types.Builtin(TypeKind::Int), number, ""};
+    if (type != constant.type) constant = {type, 0, Bytes(constant)};
+    return Added(OpNode(Op::Const, {}, {type, false}, Constant(std::move(constant))), pos, to);
   }
 
   void Meet(BlockId block, Value& value, uint32_t to, ir::PosId pos, std::vector<NodeId>& out) {
@@ -349,16 +443,11 @@ class LateNumbers {
     auto [it, fresh] = converted_.try_emplace({later ? BlockId() : block, value});
     if (!fresh) return it->second;
     std::vector<NodeId>& to = later ? behind_[value] : out;
-    auto add = [&](Op op, llvm::ArrayRef<Value> operands, TypeId type, uint32_t attr) {
-      Node node = OpNode(op, operands, {type, false}, attr);
-      node.pos = pos;
-      to.push_back(p_.functions[f_].nodes.Add(std::move(node)));
-      return Value{to.back(), 0};
-    };
+    auto add = [&](Op op, llvm::ArrayRef<Value> operands, TypeId type, uint32_t attr) { return Added(OpNode(op, operands, {type, false}, attr), pos, to); };
     const Node& from = p_.functions[f_].nodes[value.node];
     TypeId type = from.results[value.result].type;
     if (IsLate(VariableOf(f_, value)))
-      it->second = add(Op::GetElement, {value, add(Op::Const, {}, p_.types.Builtin(TypeKind::Int), Constant({p_.types.Builtin(TypeKind::Int), 0, ""}))}, type, 0);
+      it->second = add(Op::GetElement, {value, Number(0, p_.types.Builtin(TypeKind::Int), pos, to)}, type, 0);
     else if (from.kind == NodeKind::Op && from.op == Op::Const)
       it->second = add(Op::Const, {}, LateType(type), Constant({LateType(type), 0, Bytes(p_.constants[ir::ConstId(from.attr)])}));
     else
@@ -406,11 +495,13 @@ class LateNumbers {
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> fields_;   // by type and constructor: the first field's
   std::set<uint32_t> pinned_types_;
   std::vector<std::pair<uint32_t, uint32_t>> flows_;
+  std::set<std::pair<FunctionId, NodeId>> choices_;
   // Of the function that is rewritten.
   FunctionId f_;
   std::vector<bool> emitted_;  // nodes that stand in a new block
   std::map<std::pair<BlockId, Value>, Value> converted_;
   std::map<Value, std::vector<NodeId>> behind_;  // conversions of values that come later
+  std::map<Value, Value> chosen_;                // by the result of a branch that is no more: that of the Where
 };
 
 }  // namespace

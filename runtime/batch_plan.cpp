@@ -236,7 +236,7 @@ bool IsPartOfOperand(const BatchRegion& region, const BatchRegion::Item& item) {
 
 bool HasLoopOfElements(const BatchRegion& region, const BatchRegion::Item& item) {
   if (!llvm::all_of(item.in, [&](uint32_t in) { return region.values[in].tensor != nullptr; })) return false;
-  return (ir::IsElementwise(item.op) || item.op == Op::Where) && item.op != Op::Convert && item.op != Op::Not;
+  return (ir::IsElementwise(item.op) || item.op == Op::Where) && item.op != Op::Convert;
 }
 
 void FindParts(BatchRegion& region) {

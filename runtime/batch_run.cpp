@@ -223,6 +223,8 @@ void BatchRun::Elementwise(const BatchRegion::Item& item, uint32_t value) {
                     reinterpret_cast<T*>(out), count);
       });
     });
+  } else if (op == Op::Not) {
+    ForRuns(item, value, [](const char* const* in, char* out, size_t count) { cpu::Not(reinterpret_cast<const uint8_t*>(in[0]), reinterpret_cast<uint8_t*>(out), count); });
   } else if (ir::IsComparison(op)) {
     ForElements(element, [&](auto t) {
       using T = decltype(t);

@@ -60,8 +60,7 @@ bool IsDeferrable(const ir::Graph& g, NodeId id) {
     case Op::SetElement:
     case Op::SliceAt: return type_of(1).kind == TypeKind::Int;
     default:
-      if (!ir::IsElementwise(node.op) || type_of(0).kind != TypeKind::Tensor) return false;
-      return IsReal(type_of(0).element) || ir::IsComparison(node.op);
+      return ir::IsElementwise(node.op) && type_of(0).kind == TypeKind::Tensor;
   }
 }
 

@@ -147,7 +147,7 @@ Value TensorFiring::Elementwise() {
   }
   if (op_ == Op::Not) {
     out = Reuse();
-    for (size_t i = 0; i < count; ++i) TensorIn(out)->as<uint8_t>()[i] = !x.as<uint8_t>()[i];
+    InPieces(count, kPiece, [&](size_t at, size_t n) { cpu::Not(x.as<uint8_t>() + at, TensorIn(out)->as<uint8_t>() + at, n); });
     return out;
   }
   bool compare = ir::IsComparison(op_);

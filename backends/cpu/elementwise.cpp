@@ -242,6 +242,10 @@ void Select(const uint8_t* choose, const T* x, const T* y, T* out, size_t count)
   for (size_t i = 0; i < count; ++i) out[i] = choose[i] ? x[i] : y[i];
 }
 
+void Not(const uint8_t* x, uint8_t* out, size_t count) {
+  for (size_t i = 0; i < count; ++i) out[i] = !x[i];
+}
+
 template <typename From, typename To>
 void Convert(const From* x, To* out, size_t count) {
   constexpr bool kTruncates = std::is_floating_point_v<From> && std::is_same_v<To, int64_t>;

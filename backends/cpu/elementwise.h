@@ -38,6 +38,8 @@ bool Compare(ir::Op op, const T* x, const T* y, uint8_t* out, size_t count);
 // out[i] = choose[i] ? x[i] : y[i]
 template <typename T>
 void Select(const uint8_t* choose, const T* x, const T* y, T* out, size_t count);
+// Of Bools.
+void Not(const uint8_t* x, uint8_t* out, size_t count);
 // As the scalar Convert of runtime/kernels.h: to an Int towards zero, wrapping; to Float and Double to nearest even.
 template <typename From, typename To>
 void Convert(const From* x, To* out, size_t count);

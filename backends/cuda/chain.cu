@@ -31,7 +31,19 @@ DF_DEVICE T Apply(Op op, T x, T y, T z) {
     case Op::Where: return x != T(0) ? y : z;
     default: break;
   }
-  if constexpr (!std::is_same_v<T, int64_t>) {
+  if constexpr (std::is_same_v<T, int64_t>) {
+    // They wrap.
+    const auto a = static_cast<uint64_t>(x), b = static_cast<uint64_t>(y);
+    switch (op) {
+      case Op::Add: return static_cast<int64_t>(a + b);
+      case Op::Sub: return static_cast<int64_t>(a - b);
+      case Op::Mul: return static_cast<int64_t>(a * b);
+      case Op::Neg: return static_cast<int64_t>(0 - a);
+      case Op::Min: return x < y ? x : y;
+      case Op::Max: return x > y ? x : y;
+      default: break;
+    }
+  } else {
     switch (op) {
       case Op::Add: return x + y;
       case Op::Sub: return x - y;
@@ -125,14 +137,14 @@ bool CanChain(Op op, Element element) {
     case Op::Gt:
     case Op::Ge:
     case Op::Not:
-    case Op::Where: return true;
+    case Op::Where:
     case Op::Add:
     case Op::Sub:
     case Op::Mul:
-    case Op::FDiv:
     case Op::Min:
     case Op::Max:
-    case Op::Neg:
+    case Op::Neg: return true;
+    case Op::FDiv:
     case Op::Abs:
     case Op::Sqrt:
     case Op::Relu:

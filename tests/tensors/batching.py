@@ -159,7 +159,7 @@ total c (t : ts) sum = case score c t of Scored _ l -> total c ts (sum + l)
 descend :: Int -> Cell 5 -> Double -> (Double, Float)
 descend n c sum
   | n == 0 = case c of Cell w b -> (sum, T.sum w + T.sum b)
-  | otherwise = case valueAndGrad (\\m -> total m (trees 8) 0) c of
+  | otherwise = case valueAndGrad (\\m -> total m (trees 14) 0) c of
       (l, Cell dw db) -> case c of Cell w b -> descend (n - 1) (Cell (w - 0.1 * dw) (b - 0.1 * db)) (sum + l)
 main = descend 3 cell 0
 """, 8),
@@ -265,6 +265,35 @@ classes :: Int -> Int -> Classes
 classes n bad = if n < 2 then Class n else Both (if n == 9 then bad else n `mod` 5) (classes (n - 1) bad) (classes (n - 2) bad)
 main = grad (\\w -> sum [case net w (classes n %s) of Net _ l -> l | n <- [7, 10, 9, 4]]) (sin (T.convert T.iota))
 """ % bad, 0) for where, bad in (("no", "2"), ("above", "6"), ("below", "(-1)"))],
+    # Whole numbers and truth values of tensors: what is counted at each node, by branches that only choose.
+    ("an accuracy of all nodes", """
+score :: Cell 5 -> Tree -> (State 5, Int, Int, Float)
+score c (Leaf word) = let s = encode c embeddings (Leaf word) in (s, right s word, positive s word, hinge s)
+score c (Node l r) = case score c l of
+  (sl, a, p, x) -> case score c r of
+    (sr, b, q, y) -> let s = combine c sl sr in (s, a + b + right s 3, p + q + positive s 2, x + y + hinge s)
+right :: State 5 -> Int -> Int
+right (State h _) label = if T.argmax h == label then 1 else 0
+positive :: State 5 -> Int -> Int
+positive (State h c) label
+  | label == 3 = 0
+  | (both > 0.3) == (label > 2) && not (p >= 4) = 2 - p
+  | otherwise = fromEnum (both > 0)
+  where { p = T.argmax c; both = T.sum h }
+hinge :: State 5 -> Float
+hinge (State h _) = let m = T.sum h in if m < 0.1 then 0.1 - m else if m > 2 then fromIntegral (T.argmax h) else 0
+main = go (trees 20) 0 0 0
+go [] a b x = (a, b, x)
+go (t : ts) a b x = case score cell t of (_, c, d, y) -> go ts (a + c) (b + d) (x + y)
+""", 20),
+    # An error that the branch would not have looked at.
+    ("a choice between what may fail", """
+pick :: State 5 -> Int -> Int -> Int
+pick (State h _) x y = if T.argmax h > 2 then x else y + 1
+walk :: Int -> Int -> Int
+walk k n = if n == 0 then 0 else pick (encode cell embeddings (tree n 4)) (n `div` k) 7 + walk k (n - 1)
+main = walk 2 30 + walk 0 1
+""", 0),
     ("an index out of range", "main = hiddens [tree 3 9, Node (Node (Leaf 4) (Leaf 12)) (Leaf 1), tree 5 4]", 0),
     ("an index out of range that nobody asks for", """
 pick lazily = case lazily of { ~(a, _) -> a }

@@ -3,7 +3,7 @@
 
     random_batches.py --dfc build/dfc [--first 1] [--count 100] [--keep FOLDER]
 
-A program has a few functions that call each other on a counter, with vectors, a matrix and numbers as parameters and results: whole vectors beside
+A program has a few functions that call each other on a counter, with vectors, a matrix, numbers and counts as parameters and results: whole vectors beside
 their parts, elements that are written, by single ops and by loops, rows, sums, products with shared and computed matrices, choices by values
 that are computed. So tensors of batches are seen in several places when somebody writes into one of them. Numbers stay bounded.
 """
@@ -22,7 +22,7 @@ import qualified Tensor as T
 type V4 = Tensor Float [4]
 type V8 = Tensor Float [8]
 type M = Tensor Float [4, 8]
-data R = R V4 V8 M Float
+data R = R V4 V8 M Float Int
 waves :: Float -> Tensor Float s
 waves k = sin (T.fill k * T.convert T.iota)
 w48, w48' :: M
@@ -66,50 +66,61 @@ class Maker:
                 f"T.reshape (T.concat (T.reshape {v4} :: Tensor Float [1, 4]) (T.reshape {one('V4')} :: Tensor Float [1, 4]))", f"T.scatterAdd {v8} [7] [{s}]", f"T.sigmoid {v8}"])
         if kind == "M":
             return r.choice([f"T.outer {v4} {v8}", f"tanh ({m} + w48)", f"{m} * w48'", f"T.transpose (T.outer {v8} {v4})", f"T.set {m} {at} {s}", "w48", f"T.scatterAdd {m} [{at}] (T.reshape {v8})"])
-        return r.choice([f"T.sum {v4}", f"tanh (T.sum {v8})", f"{v4} T.! {at}", f"{v8} T.! {at + 4}", f"tanh (T.dot {v4} {one('V4')})", f"sin {s}", f"{s} * {k}", f"T.maximum {v8}",
+        i, choose = one("I"), self.condition(scope)
+        if kind == "I":
+            return r.choice([f"T.argmax {v4}", f"T.argmax {v8}", f"{i} + {one('I')}", f"if {choose} then {i} else {one('I')} - 1", f"if {choose} then 1 else 0",
+                             f"fromEnum ({choose})", f"min {i} (T.argmax {v4})", f"(if {choose} then T.argmax {v8} else 2) * {at}", f"{i} `div` 2"])
+        return r.choice([f"if {choose} then {s} else {one('S')} * 0.5", f"fromIntegral (T.argmax {v4}) * 0.125", f"if {choose} then 0.25 else {k}", f"T.sum {v4}", f"tanh (T.sum {v8})", f"{v4} T.! {at}", f"{v8} T.! {at + 4}", f"tanh (T.dot {v4} {one('V4')})", f"sin {s}", f"{s} * {k}", f"T.maximum {v8}",
                          f"tanh (T.sum {m})", f"{s} + {one('S')} * 0.25"])
+
+    def condition(self, scope):
+        r, one = self.r, lambda k: r.choice(scope[k])
+        simple = lambda: r.choice([f"{one('I')} == {r.randrange(4)}", f"T.argmax {one('V4')} {r.choice(['==', '>', '/='])} {one('I')}", f"{one('S')} > 0.2",
+                                   f"T.sum {one('V8')} < {one('S')}", f"not ({one('I')} >= n)"])
+        return r.choice([simple, simple, lambda: f"{simple()} && {simple()}", lambda: f"{simple()} || {simple()}", lambda: f"({simple()}) == ({simple()})"])()
 
     def lets(self, scope, count, tag):
         lines = []
         for i in range(count):
-            kind = self.r.choices(["V4", "V8", "M", "S"], [5, 4, 1, 3])[0]
+            kind = self.r.choices(["V4", "V8", "M", "S", "I"], [5, 4, 1, 3, 2])[0]
             name = f"{kind.lower()}{tag}{i}"
-            lines.append(f"{name} = {self.value(scope, kind)} :: {'Float' if kind == 'S' else kind}")
+            lines.append(f"{name} = {self.value(scope, kind)} :: { {'S': 'Float', 'I': 'Int'}.get(kind, kind) }")
             scope = {**scope, kind: scope[kind] + [name] * 3}
         return scope, lines
 
     def result(self, scope):
-        v4, v8, m, s = (self.r.choice(scope[k]) for k in ("V4", "V8", "M", "S"))
-        return f"R (tanh {v4}) {self.r.choice([v8, f'(tanh {v8})'])} (tanh {m}) (sin {s})"
+        v4, v8, m, s, i = (self.r.choice(scope[k]) for k in ("V4", "V8", "M", "S", "I"))
+        return f"R (tanh {v4}) {self.r.choice([v8, f'(tanh {v8})'])} (tanh {m}) (sin {s}) {i}"
 
     def function(self, number):
         r = self.r
-        scope = {"V4": ["a"], "V8": ["b"], "M": ["m", "w48"], "S": ["s", "0.5"]}
+        scope = {"V4": ["a"], "V8": ["b"], "M": ["m", "w48"], "S": ["s", "0.5"], "I": ["i", "1"]}
         scope, lines = self.lets(scope, r.randint(0, 4), "p")
-        body = [f"  | n <= 0 = {self.result({'V4': ['a'], 'V8': ['b'], 'M': ['m'], 'S': ['s']})}", "  | otherwise = let {"]
+        body = [f"  | n <= 0 = {self.result({'V4': ['a'], 'V8': ['b'], 'M': ['m'], 'S': ['s'], 'I': ['i', '0']})}", "  | otherwise = let {"]
         for call in range(r.choice([1, 1, 2])):
             callee = r.randrange(self.functions)
-            v4, v8, m, s = (r.choice(scope[k]) for k in ("V4", "V8", "M", "S"))
-            lines.append(f"R c{call} d{call} e{call} t{call} = f{callee} (n - {r.choice([1, 2, 2])}) {v4} {v8} {m} {s}")
-            scope = {"V4": scope["V4"] + [f"c{call}"] * 3, "V8": scope["V8"] + [f"d{call}"] * 3, "M": scope["M"] + [f"e{call}"], "S": scope["S"] + [f"t{call}"] * 2}
+            v4, v8, m, s, i = (r.choice(scope[k]) for k in ("V4", "V8", "M", "S", "I"))
+            lines.append(f"R c{call} d{call} e{call} t{call} i{call} = f{callee} (n - {r.choice([1, 2, 2])}) {v4} {v8} {m} {s} {r.choice([i, '0', '2'])}")
+            scope = {"V4": scope["V4"] + [f"c{call}"] * 3, "V8": scope["V8"] + [f"d{call}"] * 3, "M": scope["M"] + [f"e{call}"], "S": scope["S"] + [f"t{call}"] * 2,
+                     "I": scope["I"] + [f"i{call}"] * 2}
         scope, more = self.lets(scope, r.randint(3, 9), "q")
         end = f"    }} in {self.result(scope)}"
         if r.random() < 0.4:
             left, right = (self.lets(scope, r.randint(1, 3), tag) for tag in "xy")
             sides = [f"let {{ {'; '.join(lines)} }} in {self.result(of)}" for of, lines in (left, right)]
             end = f"    }} in if {r.choice(scope['S'])} > 0.1\n      then {sides[0]}\n      else {sides[1]}"
-        return "\n".join([f"f{number} :: Int -> V4 -> V8 -> M -> Float -> R", f"f{number} n a b m s"] + body + ["    " + line + ";" for line in lines + more] + [end])
+        return "\n".join([f"f{number} :: Int -> V4 -> V8 -> M -> Float -> Int -> R", f"f{number} n a b m s i"] + body + ["    " + line + ";" for line in lines + more] + [end])
 
     def program(self):
         functions = [self.function(i) for i in range(self.functions)]
         depth = self.r.choice([3, 5, 7])
         return PRELUDE + "\n".join(functions) + f"""
-go :: Int -> Float -> Float -> (Float, Float)
-go k x y
-  | k == 0 = (x, y)
-  | otherwise = let R a b m s = f0 (k `mod` {depth}) (T.index table (k `mod` 5)) (waves (0.1 * fromIntegral k)) w48' 0.3
-                in go (k - 1) (x + T.sum a + s) (y + T.sum b + T.sum m)
-main = go 40 0 0
+go :: Int -> Float -> Float -> Int -> (Float, Float, Int)
+go k x y z
+  | k == 0 = (x, y, z)
+  | otherwise = let R a b m s i = f0 (k `mod` {depth}) (T.index table (k `mod` 5)) (waves (0.1 * fromIntegral k)) w48' 0.3 0
+                in go (k - 1) (x + T.sum a + s) (y + T.sum b + T.sum m) (z + i)
+main = go 40 0 0 0
 """
 
 

@@ -75,7 +75,7 @@ void UseOneHeap();
 
 // From now on the C library keeps what large blocks leave, up to a quarter of a gigabyte, for the next ones. A step of training
 // frees tensors of hundreds of kilobytes and asks for the same sizes again: fresh pages for them each time are up to a quarter of a
-// small step (docs/performance.md).
+// small step (docs/performance/training.md).
 void KeepLargeBlocks();
 // What was freed goes back to the system, if it is many megabytes: after a phase that has left holes everywhere, before one that asks
 // for large blocks.

@@ -184,7 +184,7 @@ class TensorObject : public Object {
   bool copied_ = false;
   ir::TypeKind element_;
   uint8_t rank_ = 0;
-  // Nearly all tensors of a network have one or two dimensions, and there are so many of them that their size is time (docs/performance.md).
+  // Nearly all tensors of a network have one or two dimensions, and there are so many of them that their size is time (docs/performance/training.md).
   static constexpr size_t kFewDims = 2;
   union {
     int64_t few_dims_[kFewDims];

@@ -6,7 +6,8 @@
 // computed) the variables are one. Where a late number meets what is not late, an Expand or a GetElement is put between.
 //
 // Most Ints and Bools of a program have nothing to do with tensors: so an argument, a result or a field of these types is late only if constants
-// are all else that it may be. A branch on a late Bool that chooses between numbers (choice.h) becomes Wheres.
+// are all else that it may be. And it gets somewhere only if it is added up, by a loop or a recursion, or becomes part of a tensor: what a function
+// gives to its caller alone would be read there. A branch on a late Bool that chooses between numbers (choice.h) becomes Wheres.
 #include "lower/late_numbers.h"
 
 #include <map>
@@ -16,6 +17,7 @@
 #include "lower/choice.h"
 #include "tagged_ir/tensor_rules.h"
 #include "tagged_ir/tensor_type.h"
+#include "typecheck/deps.h"
 
 namespace df::fg {
 namespace {
@@ -56,16 +58,18 @@ class LateNumbers {
     bool source = false;  // an op on a tensor gives it
     bool local = false;   // an op gives it, in a block
     bool taken = false;   // by an op that takes a late number as well
+    bool cyclic = false;  // it flows into itself
     bool useful = false;  // as a late number it would get somewhere else
     bool late = false;
   };
 
   // ---------------------------------------------------------------- variables
 
+  static bool IsWhole(TypeKind kind) { return kind == TypeKind::Int || kind == TypeKind::Bool; }
   uint32_t Add(TypeId type) {
     uint32_t id = static_cast<uint32_t>(variables_.size());
     TypeKind kind = p_.types.Kind(type);
-    variables_.push_back({.parent = id, .number = IsElementType(kind), .whole = kind == TypeKind::Int || kind == TypeKind::Bool});
+    variables_.push_back({.parent = id, .number = IsElementType(kind), .whole = IsWhole(kind)});
     return id;
   }
   static bool PassesOn(Op op) { return op == Op::Construct || op == Op::Field || op == Op::Force || op == Op::Seq; }
@@ -264,6 +268,8 @@ class LateNumbers {
       case Op::GetElement: {
         const Node& from = function.nodes[node.operands[0].node];
         if (from.kind != NodeKind::Op || ir::InfoOf(from.op).cls != ir::OpClass::Ordinary) return false;
+        // Elements of tensors of Ints are boards, tables of choices and the like, of which single ones are looked at.
+        if (IsWhole(p_.types.Kind(node.results[0].type)) && !p_.types[function.TypeOf(node.operands[0]).type].dims.empty()) return false;
         // What is made of numbers alone, as random tensors are, is computed at once.
         auto is_tensor = [&](Value v) { return p_.types.Kind(function.TypeOf(v).type) == TypeKind::Tensor; };
         if (llvm::none_of(from.operands, is_tensor) || IsReadOn(function, node.operands[0])) return false;
@@ -314,7 +320,10 @@ class LateNumbers {
           if (!variables_[next].pinned) reach(next);
       }
     };
-    spread([](const Variable& v) { return !v.local || v.taken; }, [&](uint32_t v) { return llvm::ArrayRef(backwards[v]); }, &Variable::useful);
+    for (const std::vector<uint32_t>& group : check::Components(onwards))
+      for (uint32_t v : group) variables_[v].cyclic = group.size() > 1 || llvm::is_contained(onwards[v], v);
+    spread([](const Variable& v) { return v.taken || (!v.local && (v.cyclic || !v.whole)); }, [&](uint32_t v) { return llvm::ArrayRef(backwards[v]); },
+           &Variable::useful);
     // An op's result that gets nowhere is read where it is used.
     auto useful = [&](uint32_t v) {
       std::vector<uint32_t> next;
@@ -413,7 +422,7 @@ class LateNumbers {
         Meet(block, node.operands[k], Field(node.results[0].type, node.attr, k), node.pos, out);
       } else if (keeps) {
         Meet(block, node.operands[k], own, node.pos, out);
-      } else if (node.op != Op::Seq && node.op != Op::Force && !TakesLate(node) && IsLate(VariableOf(f_, node.operands[k]))) {
+      } else if (node.op != Op::Seq && node.op != Op::Force && !(TakesLate(node) && k + 1 == node.operands.size()) && IsLate(VariableOf(f_, node.operands[k]))) {
         node.operands[k] = Converted(block, node.operands[k], node.pos, out);
       }
     }

@@ -286,6 +286,21 @@ main = go (trees 20) 0 0 0
 go [] a b x = (a, b, x)
 go (t : ts) a b x = case score cell t of (_, c, d, y) -> go ts (a + c) (b + d) (x + y)
 """, 20),
+    # A class that is an index, and what is written at it.
+    ("the nearest of some points", """
+points :: Tensor Float [40, 4]
+points = waves 3.1
+nearest :: Tensor Float [6, 4] -> Tensor Float [4] -> Int
+nearest c x = T.argmax (negate (T.sumRows (let d = c - T.broadcast x in d * d)))
+step :: Tensor Float [6, 4] -> Tensor Float [6, 4]
+step c = go 0 0 (T.fill 0.01)
+  where
+    go :: Int -> Tensor Float [6, 4] -> Tensor Float [6] -> Tensor Float [6, 4]
+    go i sums counts
+      | i == 40 = sums / T.transpose (T.broadcast counts)
+      | otherwise = let { x = T.index points i; k = nearest c x } in go (i + 1) (T.scatterAdd sums [k] (T.reshape x)) (T.set counts k (counts T.! k + 1))
+main = let c = iterate step (waves 1.7) !! 5 in (c, sum [nearest c (T.index points i) | i <- [0 .. 39]], sum [T.sum (T.index c (nearest c (T.index points i))) | i <- [0 .. 39]])
+""", 0),
     # An error that the branch would not have looked at.
     ("a choice between what may fail", """
 pick :: State 5 -> Int -> Int -> Int

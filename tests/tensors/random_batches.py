@@ -56,6 +56,7 @@ class Maker:
             return r.choice([
                 f"tanh ({v4} * {one('V4')})", f"{v4} * {one('V4')}", f"{v4} - {one('V4')}", f"T.fill {s} * {v4}", f"fst (T.split {v8} :: (V4, V4))",
                 f"snd (T.split {v8} :: (V4, V4))", f"T.vecmat {v8} w84", f"T.set {v4} {at} {s}", f"T.index table (n `mod` 5)", f"T.softmax {v4}",
+                f"T.set {v4} (T.argmax {one('V4')}) {s}", f"T.index table (T.argmax {v4})", f"T.scatterAdd {v4} [T.argmax {one('V4')}] [{k}]",
                 f"T.scatterAdd {v4} [{at}, 1] [{s}, {k}]", f"fill4 {r.choice([0, 1, 3])} {s} {v4}", f"T.matvec {m} {v8}", f"T.sumRows {m}",
                 f"T.index (T.reshape {v8} :: Tensor Float [2, 4]) {r.randrange(2)}", f"T.select (T.less {v4} {one('V4')}) {one('V4')} (tanh {v4})",
                 f"snd (T.split (T.concat {v4} {v8}) :: (V8, V4))", f"tanh (T.vecmat {v8} (T.transpose {m}))", f"T.reshape (T.transpose (T.reshape {v4} :: Tensor Float [2, 2]))"])
@@ -70,7 +71,7 @@ class Maker:
         if kind == "I":
             return r.choice([f"T.argmax {v4}", f"T.argmax {v8}", f"{i} + {one('I')}", f"if {choose} then {i} else {one('I')} - 1", f"if {choose} then 1 else 0",
                              f"fromEnum ({choose})", f"min {i} (T.argmax {v4})", f"(if {choose} then T.argmax {v8} else 2) * {at}", f"{i} `div` 2"])
-        return r.choice([f"if {choose} then {s} else {one('S')} * 0.5", f"fromIntegral (T.argmax {v4}) * 0.125", f"if {choose} then 0.25 else {k}", f"T.sum {v4}", f"tanh (T.sum {v8})", f"{v4} T.! {at}", f"{v8} T.! {at + 4}", f"tanh (T.dot {v4} {one('V4')})", f"sin {s}", f"{s} * {k}", f"T.maximum {v8}",
+        return r.choice([f"if {choose} then {s} else {one('S')} * 0.5", f"fromIntegral (T.argmax {v4}) * 0.125", f"if {choose} then 0.25 else {k}", f"T.sum {v4}", f"tanh (T.sum {v8})", f"{v4} T.! {at}", f"{v8} T.! {at + 4}", f"{v8} T.! T.argmax {one('V8')}", f"tanh (T.dot {v4} {one('V4')})", f"sin {s}", f"{s} * {k}", f"T.maximum {v8}",
                          f"tanh (T.sum {m})", f"{s} + {one('S')} * 0.25"])
 
     def condition(self, scope):

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "llvm/ADT/SmallVector.h"
@@ -83,12 +84,22 @@ struct BatchRegion {
   std::vector<uint32_t> wholes;   // values whose slices are results
   std::vector<Part> parts;
   std::vector<Overwrite> overwrites;
-  // Large tensors are written over in a step, or go through strips: a batch of one is better than its ops one by one.
+  // Large tensors are written over in a step, or go through strips, or a weight is turned: a batch of one is better than its ops one by one.
   bool large = false;
   std::vector<Step> steps;
   std::vector<bool> in_step;      // by op; empty if there are no steps
   std::vector<Stage> stages;      // but for the steps; empty: the ops as they stand
   std::vector<Home> homes;        // by op
+
+  // The operand that a product of a row, or with a column, has to turn, if it is a matrix for which that takes longer than the product.
+  std::optional<uint32_t> Turned(const Item& item) const {
+    constexpr size_t kMatrix = 4096;  // elements
+    const bool by_column = item.op == ir::Op::MatMul && values[item.in[1]].tensor->dims.size() == 1;
+    if (item.op != ir::Op::Gemm && !by_column) return std::nullopt;
+    const uint32_t matrix = item.in[by_column ? 0 : 1];
+    if (matrix >= num_operands || values[matrix].tensor->dims.size() != 2 || values[matrix].count < kMatrix) return std::nullopt;
+    return matrix;
+  }
 };
 
 }  // namespace df

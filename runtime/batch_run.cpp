@@ -273,8 +273,11 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
       if (turned) cpu::MatMulTransposed(left, a_stride, right, k, to, n, rows, k, n);
       else cpu::MatMul(left, a_stride, right, n, to, n, rows, k, n);
     };
+    // Of a batch of one all is shared; a matrix that is kept is used all the same.
+    const KeptMatrices::As y_as = turned ? KeptMatrices::As::Turned : KeptMatrices::As::Given;
+    const bool one_row = count_ == 1 && PanelsOf(item.in[1], y_as), one_column = count_ == 1 && n == 1 && !turned && PanelsOf(item.in[0], KeptMatrices::As::Turned);
     // All rows with one matrix: one product. A matrix's rows follow each other, so that those of all do if the matrices do.
-    if (y.shared && !x.shared) {
+    if (y.shared && (!x.shared || one_row)) {
       if (x.at || !whole(x.stride) || (m > 1 && x.stride != m * k * sizeof(T))) {
         x.stride = 0;
         Rows old = values_[item.in[0]];
@@ -284,9 +287,9 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
         for (size_t i = 0; i < count_; ++i) std::memcpy(x.base + i * x.stride, old.Row(i), x.stride);
         Note(&BatchTimes::gathers);
       }
-      const Rows& out = NewRows(value, false);
+      const Rows& out = NewRows(value, x.shared);
       size_t stride = m == 1 ? x.stride / sizeof(T) : k, rows = count_ * m;
-      if (const char* panels = PanelsOf(item.in[1], turned ? KeptMatrices::As::Turned : KeptMatrices::As::Given)) {
+      if (const char* panels = PanelsOf(item.in[1], y_as)) {
         auto* right = reinterpret_cast<const T*>(panels);
         cpu::MatMulPanels(reinterpret_cast<const T*>(x.Row(0)), stride, right, reinterpret_cast<T*>(out.base), n, rows, k, n);
       } else {
@@ -295,8 +298,8 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
       return;
     }
     // One matrix with a column of each: a product of the columns, as rows, with the matrix turned. Factors may change places.
-    if (x.shared && !y.shared && n == 1 && !turned && count_ > 1) {
-      y = Together(y, k * sizeof(T));
+    if (one_column || (x.shared && !y.shared && n == 1 && !turned && count_ > 1)) {
+      if (!one_column) y = Together(y, k * sizeof(T));
       if (whole(y.stride)) {
         auto* right = reinterpret_cast<const T*>(PanelsOf(item.in[0], KeptMatrices::As::Turned));
         if (!right) {
@@ -305,7 +308,7 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
           right = turned_here;
         }
         Note(&BatchTimes::gathers);
-        const Rows& out = NewRows(value, false);
+        const Rows& out = NewRows(value, y.shared);
         cpu::MatMulPanels(reinterpret_cast<const T*>(y.Row(0)), y.stride / sizeof(T), right, reinterpret_cast<T*>(out.base), m, count_, k, m);
         return;
       }

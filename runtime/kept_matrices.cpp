@@ -45,10 +45,22 @@ void KeptMatrices::MakeRoom() {
   if (entries_.size() >= kMost) entries_.erase(entries_.begin(), entries_.end() - kMost + 1);
 }
 
+// Of one row the loops go over a matrix as it was given as fast as over panels. But they would turn one each time.
+void KeptMatrices::PrepareOne(const DeviceBatch& batch) {
+  const BatchRegion& region = *batch.region;
+  for (const BatchRegion::Item& item : region.ops) {
+    const std::optional<uint32_t> matrix = region.Turned(item);
+    if (!matrix || !batch.tensors[*matrix]) continue;
+    MakeRoom();
+    Use(*batch.tensors[*matrix], As::Turned, 1);
+  }
+}
+
 // The products of BatchRun::Product.
 void KeptMatrices::Prepare(const DeviceBatch& batch) {
   const BatchRegion& region = *batch.region;
-  if (region.weights.empty() || batch.rows < 2) return;
+  if (region.weights.empty()) return;
+  if (batch.rows < 2) return PrepareOne(batch);
   MakeRoom();
   llvm::SmallVector<bool, 32> shared;  // by value: an op's result is if all its operands are
   for (const Rows& rows : batch.operands) shared.push_back(rows.shared);

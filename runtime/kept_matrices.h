@@ -40,6 +40,7 @@ class KeptMatrices {
     size_t rows = 0;  // that were multiplied with it, before it had panels
     Block panels;     // if it has any
   };
+  void PrepareOne(const DeviceBatch& batch);
   void Use(TensorObject& matrix, As as, size_t rows);
   Block PanelsOf(TensorObject& matrix, As as);
   void MakeRoom();

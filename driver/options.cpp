@@ -42,6 +42,14 @@ OutputArgument SplitOutput(const std::string& argument) {
   return {whole ? "" : argument.substr(0, at - 1), argument.substr(at + 1)};
 }
 
+// Of --resume: the file that it names, or the one that the run writes its state to.
+std::string StateFile(const std::string& named, const std::vector<OutputArgument>& outputs) {
+  if (!named.empty()) return named;
+  for (const OutputArgument& output : outputs)
+    if (output.name == "state") return output.file;
+  throw CLI::ValidationError("--resume", "without a file it goes on from that of `--output state=@FILE`, which is not given");
+}
+
 bool ParseCount(std::string_view text, uint64_t& count) {
   auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   return error == std::errc() && rest == text.data() + text.size() && count != 0;
@@ -317,8 +325,10 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
         return name.ends_with(".csv") || name.ends_with(".jsonl") ? "" : "`" + file + "` is neither .csv nor .jsonl";
       });
   std::string resume;
-  run->add_option("--resume", resume, "the input `state` from FILE, and records added to the log: goes on with an earlier run")
-      ->type_name("FILE");
+  auto* resumes = run->add_option("--resume", resume, "the input `state` from FILE, or from that of `--output state=@FILE`, and records\n"
+                                                      "added to the log: goes on with an earlier run")
+                      ->type_name("[FILE]")
+                      ->expected(0, 1);
   auto* save_every = AddRead(*run, "--save-every", options.save_every, ParseDuration, "`30s`, `500ms` or `10m`",
                              "list of records: how often the files of --output are written; default: 60s")
       ->type_name("TIME");
@@ -365,7 +375,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
     if (own < argc && !*run) throw CLI::ValidationError("`--` begins the arguments of a program that runs: `dfc run FILE -- ...`");
     for (const std::string& input : inputs) options.inputs.push_back(SplitInput(input));
     for (const std::string& output : outputs) options.outputs.push_back(SplitOutput(output));
-    if (options.resumes = !resume.empty(); options.resumes) options.inputs.push_back({"state", "@" + resume});
+    if (options.resumes = resumes->count() > 0; options.resumes) options.inputs.push_back({"state", "@" + StateFile(resume, options.outputs)});
     options.saves = save_every->count() > 0;
     if (*run) {
       options.command = Command::Run;

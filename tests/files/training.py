@@ -149,6 +149,10 @@ def resuming_gives_the_same(d):
     d.file("other.csv", "a,b\n1,2\n")
     d.expect(1, "run", "line.df", *POINTS, "--input", "steps=6", "--resume=state.npz", "--log=other.csv", err="it has other columns")
     assert d.bytes("other.csv") == b"a,b\n1,2\n"
+    # Without a file: from where the state is written to.
+    out, _ = d.expect(0, "run", "line.df", *POINTS, "--input", "steps=7", "--resume", "--output", "state=@state.safetensors")
+    assert out.startswith("step=7 ") and out.count("\n") == 1, out
+    d.expect(2, "run", "line.df", *POINTS, "--input", "steps=7", "--resume", err="goes on from that of `--output state=@FILE`, which is not given")
 
 
 @test

@@ -329,13 +329,27 @@ attend m hs = foldr1 (+) [T.fill (w / total) * h | (w, h) <- zip ws hs]
   where
     ws = [exp (T.dot (query m) h) | h <- hs]
     total = sum ws
--- What main gives, and with it [Float], would keep its type.
 data Step = Step !Int !Float deriving Show
 descend :: Int -> Cell -> [Step]
 descend n m
   | n == 0 = []
   | otherwise = Step n value : descend (n - 1) (descended m d)
   where (value, d) = valueAndGrad (\\x -> sum [log (T.sum (attend x (states x 0 t)) ^ 2 + 1) | t <- texts]) m
+main = descend 3 model
+""", 1200),
+    # What main gives keeps its type; other lists of Floats have late numbers all the same.
+    ("attention where main gives a list of losses", """
+attend m hs = foldr1 (+) [T.fill (w / total) * h | (w, h) <- zip ws hs]
+  where
+    ws = [exp (T.dot (query m) h) | h <- hs]
+    total = sum ws
+mean :: [Float] -> Float
+mean xs = sum xs / fromIntegral (length xs)
+descend :: Int -> Cell -> [Float]
+descend n m
+  | n == 0 = []
+  | otherwise = value : descend (n - 1) (descended m d)
+  where (value, d) = valueAndGrad (\\x -> mean [log (T.sum (attend x (states x 0 t)) ^ 2 + 1) | t <- texts]) m
 main = descend 3 model
 """, 1200),
     # A sum of many is a long chain; what comes behind it is still computed together.

@@ -37,8 +37,12 @@ class HigherOrder {
       // Arguments that are functions are named by now; simplifying puts them where they are used.
       std::vector<bool> recursive = Recursive();
       if (!derivatives_.empty()) NameInLets(p_.functions[fun].body);
+      if (!all_) DropLooks(p_.functions[fun].body);
       simplifier_.Run(fun, recursive);
       Visit(p_.functions[fun].body);
+      // A function that went into a copy is made no more, though it has a name: a closure of it would be one of its type's to `apply`,
+      // and so would lead whatever applies such closures to the derivative.
+      if (!all_) simplifier_.Run(fun, Recursive());
       p_.DropMuchGarbage();
     }
     DropUnreachable(p_);
@@ -188,6 +192,26 @@ class HigherOrder {
     MoveInto(named, expr);
   }
 
+  // What a strict parameter asks for, `case f of _ -> e`, is there where f is a known function. While that stands the function is made as a
+  // value, besides the copies that it goes into.
+  void DropLooks(Expr*& expr) {
+    if (!expr) return;
+    if (expr->kind == Kind::Let)
+      for (const Binding& binding : expr->bindings)
+        if (IsFunctionValue(binding.value)) values_.insert(binding.var.index);
+    const bool looks = expr->kind == Kind::Case && expr->alts.size() == 1 && expr->alts[0].kind == core::AltKind::Default && !expr->var.valid();
+    if (looks && (IsFunctionValue(expr->head) || (expr->head->kind == Kind::Var && values_.contains(expr->head->var.index)))) {
+      expr = expr->alts[0].body;
+      return DropLooks(expr);
+    }
+    ForEachChild(expr, [&](Expr*& child) { DropLooks(child); });
+  }
+  // A function of the program on fewer arguments than it takes.
+  bool IsFunctionValue(const Expr* value) const {
+    const Expr* head = value->kind == Kind::App ? value->head : value;
+    return head->kind == Kind::Fun && p_.functions[head->fun].body && (value->kind == Kind::App ? value->args.size() : 0) < p_.functions[head->fun].params.size();
+  }
+
   void Specialise(Expr* call) {
     std::vector<Binding> named;
     for (Expr*& arg : call->args)
@@ -304,6 +328,7 @@ class HigherOrder {
   llvm::DenseMap<uint32_t, uint32_t> nested_copies_;   // by original function
   llvm::DenseSet<uint32_t> growing_;                   // parameters
   llvm::DenseSet<uint32_t> derivatives_;               // functions that lead to derivatives
+  llvm::DenseSet<uint32_t> values_;                    // variables that are known functions, as far as that was asked for
 };
 
 }  // namespace

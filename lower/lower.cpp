@@ -12,6 +12,7 @@
 #include "lower/late_numbers.h"
 #include "lower/prune.h"
 #include "lower/sink_fields.h"
+#include "lower/split_types.h"
 #include "lower/strictness.h"
 #include "lower/unbox.h"
 
@@ -137,6 +138,8 @@ std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::Var
     Check(*graphs, "after known matches");
   }
   if (options.Does(Optimisation::LateNumbers)) {
+    if (graphs->types.HasTensors()) fg::SplitTypes(*graphs);
+    Check(*graphs, "after types were split");
     fg::KeepNumbersLate(*graphs);
     Check(*graphs, "after keeping numbers late");
   }

@@ -68,8 +68,13 @@ std::string_view Transposition(const FileArray& array) {
   return "rows and columns have changed places, as in the weight of PyTorch's Linear, so write array.T.contiguous()";
 }
 
-// What a tensor of a scalar's type has for elements: an Integer is stored if it is an Int.
-TypeKind TensorElement(TypeKind scalar) { return scalar == TypeKind::Integer ? TypeKind::Int : scalar; }
+// What a tensor of a scalar's type has for elements: an Integer is stored if it is an Int, and of () there is nothing to tell but how many.
+TypeKind TensorElement(TypeKind scalar) {
+  if (scalar == TypeKind::Unit) return TypeKind::Bool;
+  return scalar == TypeKind::Integer ? TypeKind::Int : scalar;
+}
+// Of these a list is one array.
+bool IsArrayElement(TypeKind kind) { return IsScalar(kind) || kind == TypeKind::Unit; }
 
 // ---------------------------------------------------------------- reading
 
@@ -150,6 +155,9 @@ class Reader {
     if (nesting > kMaxNesting) return GiveUp(Quoted(path) + " is nested too deep");
     const ir::Type& row = graph_.types[type];
     switch (row.kind) {
+      case TypeKind::Unit:
+        if (!path.empty()) return Value::Word(0);
+        return GiveUp(fmt::format("{} is of type (), which no array holds", Quoted(path)));
       case TypeKind::Tensor: return Array(path, row.element, row.dims, row.name);
       case TypeKind::Text: return Text(path, nullptr);
       case TypeKind::Data: return Structure(type, row, path, nesting);
@@ -285,7 +293,7 @@ class Reader {
     TypeKind kind = graph_.types.Kind(element);
     if (kind == TypeKind::Char) return Text(path, &list);
     std::vector<Value> elements;
-    if (IsScalar(kind)) {
+    if (IsArrayElement(kind)) {
       std::string name = graph_.types.Print({type});
       const FileArray* array = Find(path, name);
       if (!array) return {};
@@ -293,7 +301,7 @@ class Reader {
       Value numbers = Elements(*array, TensorElement(kind), array->dims, name);
       const TensorObject* tensor = TensorIn(numbers);
       if (!tensor) return {};
-      for (size_t i = 0; i < tensor->count(); ++i) elements.push_back(df::ElementOf(*tensor, i));
+      for (size_t i = 0; i < tensor->count(); ++i) elements.push_back(kind == TypeKind::Unit ? Value::Word(0) : df::ElementOf(*tensor, i));
     } else {
       for (size_t i = 0;; ++i) {
         std::string below = JoinPath(path, std::to_string(i));
@@ -417,6 +425,9 @@ class Writer {
     if (Outcome outcome = execution_.Force(value); !outcome.ok()) return outcome;
     const ir::Type& row = graph_.types[type];
     switch (row.kind) {
+      case TypeKind::Unit:
+        if (path.empty()) return Fault(path, "is of type ()");
+        return {};
       case TypeKind::Tensor: {
         ValueArray& array = Add(path, ElementOf(row.element), row.dims);
         array.tensor = std::move(value);
@@ -476,7 +487,7 @@ class Writer {
 
   Outcome List(ir::TypeId element, Value value, const std::string& path, int nesting) {
     TypeKind kind = graph_.types.Kind(element);
-    bool one_array = IsScalar(kind);
+    bool one_array = IsArrayElement(kind);
     std::string bytes;
     int64_t count = 0;
     for (;; ++count) {
@@ -496,11 +507,11 @@ class Writer {
       if (Outcome outcome = execution_.Force(head); !outcome.ok()) return outcome;
       if (!head.is_word()) return Fault(path, "has an Integer beyond 64 bits");
       if (kind == TypeKind::Char) AppendUtf8(static_cast<uint32_t>(head.word()), bytes);
-      else Append(kind, head, bytes);
+      else Append(TensorElement(kind), head, bytes);
     }
     if (kind == TypeKind::Char) count = static_cast<int64_t>(bytes.size());
     if (!one_array && count > 0) return {};
-    Add(path, !one_array ? FileElement::Bool : kind == TypeKind::Char ? FileElement::Byte : ElementOf(kind), {count}).bytes = std::move(bytes);
+    Add(path, !one_array ? FileElement::Bool : kind == TypeKind::Char ? FileElement::Byte : ElementOf(TensorElement(kind)), {count}).bytes = std::move(bytes);
     return {};
   }
 

@@ -29,7 +29,7 @@ bool Presence::Always(ir::TypeId type) {
   const ir::Type& row = types_[type];
   ir::ListType list;
   uint32_t nothing, just;
-  bool always = row.kind != ir::TypeKind::Data || ListElement(types_, type, &list).valid();
+  bool always = (row.kind != ir::TypeKind::Data && row.kind != ir::TypeKind::Unit) || ListElement(types_, type, &list).valid();
   if (!always && !MaybeElement(types_, type, &nothing, &just).valid()) {
     always = row.constructors.size() != 1 || row.constructors[0].fields.empty();
     if (!always)

@@ -15,7 +15,7 @@ namespace df {
 ir::TypeId ListElement(const ir::TypeTable& types, ir::TypeId type, ir::ListType* list);
 // What a Maybe may hold; invalid if `type` is no Maybe. `just` and `nothing` are its constructors.
 ir::TypeId MaybeElement(const ir::TypeTable& types, ir::TypeId type, uint32_t* nothing, uint32_t* just);
-// Which types have at least one array in a file whatever the value is; a Maybe is never one of them.
+// Which types have at least one array in a file whatever the value is; a Maybe is never one of them, and () is none.
 class Presence {
  public:
   explicit Presence(const ir::TypeTable& types) : types_(types), known_(types.size(), Unknown) {}

@@ -111,7 +111,8 @@ class Checker {
   // ---- tangent.cpp
   void ClassifyTangents();
   void NoteDeferred(Span span, const Reason& why);
-  void RetryTangents(bool guess);
+  enum class Guess { No, Ours, All };
+  void RetryTangents(Guess guess);
   bool TangentMatters(MetaId meta);
 
   // ---- decls_data.cpp

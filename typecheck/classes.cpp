@@ -152,7 +152,7 @@ Checker::Solved Checker::Solve(const Wanted& wanted, std::vector<Wanted>& stuck,
 }
 
 void Checker::SolveFrom(size_t mark) {
-  RetryTangents(false);
+  RetryTangents(Guess::No);
   std::vector<Wanted> stuck;
   std::vector<std::pair<Wanted, Wanted>> failed;  // what is wanted, and the part of it that is missing
   for (size_t i = mark; i < wanted_.size(); ++i) {
@@ -260,6 +260,7 @@ bool Checker::DefaultMeta(MetaId meta, llvm::ArrayRef<Wanted> preds, bool report
 
 void Checker::DefaultAll(size_t mark, bool report, uint32_t min_level) {
   SolveFrom(mark);
+  const ClassId num = KnownClass("Num");
   for (;;) {
     // The constraints by variable, for the variables that are ours to settle.
     std::vector<std::pair<MetaId, std::vector<Wanted>>> groups;
@@ -269,8 +270,11 @@ void Checker::DefaultAll(size_t mark, bool report, uint32_t min_level) {
       TypeId head = unify_.Head(wanted_[i].type);
       llvm::SmallVector<MetaId> metas;
       if (types_.Kind(head) == TypeKind::Meta) metas.push_back(types_.MetaOf(head));
-      // A tangent's is settled by what it is the tangent of; another one waits for its variables to tell which instance is meant.
-      else if (!types_.IsTangent(unify_.Prune(wanted_[i].type))) unify_.FreeMetas(wanted_[i].type, metas);
+      // A tangent's is settled by what it is the tangent of, and a number's by itself; another one waits for its variables to tell which
+      // instance is meant.
+      else if (TypeId of; !types_.IsTangent(unify_.Prune(wanted_[i].type), &of)) unify_.FreeMetas(wanted_[i].type, metas);
+      else if (of = unify_.Prune(of); types_.Kind(of) == TypeKind::Meta && num.valid() && Entails(num, wanted_[i].cls))
+        metas.push_back(types_.MetaOf(of));
       if (metas.empty() || unify_.LevelOf(metas[0]) < min_level) {
         rest.push_back(wanted_[i]);
         continue;
@@ -279,6 +283,8 @@ void Checker::DefaultAll(size_t mark, bool report, uint32_t min_level) {
       auto [it, fresh] = group_of.try_emplace(meta.index, groups.size());
       if (fresh) groups.push_back({meta, {}});
       groups[it->second].second.push_back(wanted_[i]);
+      // A real number is its own tangent.
+      if (types_.IsTangent(unify_.Prune(wanted_[i].type))) groups[it->second].second.back().type = types_.Meta(meta);
     }
     if (groups.empty()) return;
     wanted_.resize(mark);

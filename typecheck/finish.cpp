@@ -124,8 +124,9 @@ bool Checker::Run() {
   for (const auto& [decl, id] : classes_) CheckClassDefaults(decl, id);
   for (size_t i = 0; i < instances_.size(); ++i)
     CheckInstanceMethods(instances_[i].first, instances_[i].second);
-  RetryTangents(true);
+  RetryTangents(Guess::All);
   DefaultAll(0, true, 0);
+  RetryTangents(Guess::All);
   SettleDims();
   ReportOpenDims(nullptr);
   DropFollowUps();

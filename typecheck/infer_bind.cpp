@@ -440,7 +440,7 @@ core::Expr* Checker::CheckAgainst(const core::Scheme& scheme, Span from, Symbol 
   --unify_.level;
   // What still depends on variables of this body alone can only be settled by defaulting; the rest is the
   // surroundings' business.
-  RetryTangents(true);
+  RetryTangents(Guess::Ours);
   DefaultAll(wanted_mark, true, unify_.level + 1);
   givens_.resize(given_mark);
   scoped_types_.resize(scoped_mark);
@@ -482,7 +482,7 @@ void Checker::RememberRestricted(llvm::ArrayRef<VarId> members, size_t wanted_ma
 void Checker::Generalise(llvm::ArrayRef<VarId> members, bool restricted, Sizes sizes, size_t wanted_mark,
                          uint32_t errors_before) {
   SolveFrom(wanted_mark);
-  RetryTangents(true);
+  RetryTangents(Guess::Ours);
   bool failed = Failures() != errors_before;
   if (restricted)
     for (size_t i = wanted_mark; i < wanted_.size(); ++i) unify_.Lower(wanted_[i].type, unify_.level);

@@ -106,8 +106,8 @@ void Checker::NoteDeferred(Span span, const Reason& why) {
 }
 
 // Looks at the equations again whose tangents may be known by now. With `guess` a type that is not, and that nothing
-// outside of the definition can settle, is its own tangent.
-void Checker::RetryTangents(bool guess) {
+// outside of the definition can settle, is its own tangent; at the end of the module there is nothing outside.
+void Checker::RetryTangents(Guess guess) {
   if (unify_.deferred.empty()) return;
   NoteDeferred({}, {});
   auto equations = std::exchange(unify_.deferred, {});
@@ -116,7 +116,7 @@ void Checker::RetryTangents(bool guess) {
     auto [a, b] = equations[i];
     a = unify_.Zonk(a), b = unify_.Zonk(b);
     TypeId of;
-    if (guess && (types_.IsTangent(a, &of) || types_.IsTangent(b, &of))) {
+    if (guess != Guess::No && (types_.IsTangent(a, &of) || types_.IsTangent(b, &of))) {
       TypeId other = types_.IsTangent(a) ? b : a;
       if (types_.IsTangent(b) && !types_.HasMeta(of)) {
         types_.IsTangent(b, &of);
@@ -124,13 +124,13 @@ void Checker::RetryTangents(bool guess) {
       }
       llvm::SmallVector<MetaId> metas;
       unify_.FreeMetas(of, metas);
-      bool ours = llvm::all_of(metas, [&](MetaId meta) { return unify_.LevelOf(meta) > unify_.level; });
+      bool ours = guess == Guess::All || llvm::all_of(metas, [&](MetaId meta) { return unify_.LevelOf(meta) > unify_.level; });
       if (ours && !metas.empty()) Expect(of, other, origins[i].first, origins[i].second);
     }
     Expect(a, b, origins[i].first, origins[i].second);
   }
   // What is still open settles at the end; until then nothing in it is generalised.
-  if (guess)
+  if (guess != Guess::No)
     for (auto [a, b] : unify_.deferred) unify_.Lower(a, unify_.level), unify_.Lower(b, unify_.level);
 }
 

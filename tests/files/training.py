@@ -23,14 +23,16 @@ data Linear = Linear { weight :: Tensor Float [2, 3], bias :: Maybe (Tensor Floa
 data Act = Relu | Leaky Double | Both { left :: Act, right :: Act }
 data Unit = Unit { first :: Maybe Int, second :: Maybe Int }
 data Model = Model { layers :: [Linear], act :: Act, count :: Int, big :: Integer, rate :: Double, name :: String, losses :: [Double],
-                     good :: Bool, nested :: [[Linear]], maybes :: [Maybe Int], units :: [Unit], deep :: Maybe (Maybe Int) }
+                     good :: Bool, nested :: [[Linear]], maybes :: [Maybe Int], units :: [Unit], deep :: Maybe (Maybe Int),
+                     none :: ((), [()]), nones :: [([()], Maybe ())], few :: [((), Double)] }
 main :: Maybe Model -> Model
 main model = case model of
   Just m -> m
   Nothing -> Model { layers = [Linear (T.fill 0.1) Nothing, Linear (T.fill (0 / 0)) (Just (negate 0))], act = Both Relu (Leaky 0.1),
                      count = -5, big = 2 ^ 62, rate = 1 / 0, name = "h\\233\\n", losses = [], good = True,
                      nested = [[], [Linear 1 Nothing]], maybes = [Nothing, Just 2],
-                     units = [Unit Nothing Nothing, Unit (Just 1) Nothing], deep = Just Nothing }
+                     units = [Unit Nothing Nothing, Unit (Just 1) Nothing], deep = Just Nothing,
+                     none = ((), [(), ()]), nones = [([], Nothing), ([()], Just ())], few = [((), 1), ((), 2)] }
 """
 
 # A list of records without end, of a state that is not small.
@@ -71,6 +73,28 @@ def parts(d):
     assert d.bytes("b.txt") == b"a,b" and d.bytes("all.json") == b'[1,[2.5,"a,b"]]\n' and d.bytes("all.txt") == b'(1,(2.5,"a,b"))\n'
 
 
+# What an optimiser keeps of a map of weights has the tangents of its keys, which are () for each character.
+@test
+def gradients_with_units(d):
+    d.file("m.df", """import Gradient
+import Optim
+import qualified Data.Map as M
+data Model = Model { weights :: M.Map String Double, size :: Int, pair :: (Int, Double) }
+data Step = Step { step :: Int, loss :: Double, state :: Adam Model }
+cost :: Model -> Double
+cost m = sum [(w - 1) ^ 2 | w <- M.elems (weights m)] + snd (pair m) ^ 2
+main :: Maybe (Adam Model) -> Int -> [Step]
+main state n = go (maybe (startAdam (Model (M.fromList [("up", 1), ("down", 2)]) 3 (4, 5))) id state)
+  where
+    go s | adamSteps s >= n = []
+         | otherwise = let (l, g) = valueAndGrad cost (adamWeights s); s' = adam 0.1 g s in Step (adamSteps s') l s' : go s'
+""")
+    d.expect(0, "run", "m.df", "--input", "n=5", "--output", "state=@all.npz")
+    d.expect(0, "run", "m.df", "--input", "n=2", "--output", "state=@a.npz")
+    d.expect(0, "run", "m.df", "--input", "n=5", "--resume=a.npz", "--output", "state=@a.npz")
+    assert d.bytes("a.npz") == d.bytes("all.npz")
+
+
 @test
 def refused_outputs(d):
     d.file("p.df", MODEL)
@@ -81,6 +105,8 @@ def refused_outputs(d):
     d.expect(2, "run", "p.df", "--output", "@a.npy", err="a .npy file holds one array, and")
     d.file("c.df", "main :: (Char, ())\nmain = ('c', ())\n")
     d.expect(1, "run", "c.df", "--output", "@a.npz", err="`a.npz`: `0` is of type Char, which no array holds")
+    d.file("unit.df", "main :: ()\nmain = ()\n")
+    d.expect(1, "run", "unit.df", "--output", "@a.npz", err="is of type (), which no array holds")
     d.file("big.df", "main :: Integer\nmain = 2 ^ 64\n")
     d.expect(1, "run", "big.df", "--output", "@a.npz", err="beyond 64 bits")
     d.file("act.df", "main = putStrLn \"x\"\n")

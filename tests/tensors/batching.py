@@ -337,6 +337,7 @@ steps n x = if n == 0 then x else steps (n - 1) (x * 0.999 + 0.001)
 ]
 # Ordinary Haskell, where tensors are delayed and gradients come back through lists; and the most batches that it may take.
 LAZY_PRELUDE = """import Gradient
+import NN (binaryCrossEntropy)
 import qualified Tensor as T
 
 data Cell = Cell { gate :: Tensor Float [9, 8], bias :: Tensor Float [8], table :: Tensor Float [7, 5], query :: Tensor Float [4] }
@@ -373,7 +374,6 @@ attend m hs = foldr1 (+) [T.fill (w / total) * h | (w, h) <- zip ws hs]
   where
     ws = [exp (T.dot (query m) h) | h <- hs]
     total = sum ws
--- What main gives, and with it [Float], would keep its type.
 data Step = Step !Int !Float deriving Show
 descend :: Int -> Cell -> [Step]
 descend n m
@@ -382,6 +382,29 @@ descend n m
   where (value, d) = valueAndGrad (\\x -> sum [log (T.sum (attend x (states x 0 t)) ^ 2 + 1) | t <- texts]) m
 main = descend 3 model
 """, 1200),
+    # What main gives keeps its type; other lists of Floats have late numbers all the same.
+    ("attention where main gives a list of losses", """
+attend m hs = foldr1 (+) [T.fill (w / total) * h | (w, h) <- zip ws hs]
+  where
+    ws = [exp (T.dot (query m) h) | h <- hs]
+    total = sum ws
+mean :: [Float] -> Float
+mean xs = sum xs / fromIntegral (length xs)
+descend :: Int -> Cell -> [Float]
+descend n m
+  | n == 0 = []
+  | otherwise = value : descend (n - 1) (descended m d)
+  where (value, d) = valueAndGrad (\\x -> mean [log (T.sum (attend x (states x 0 t)) ^ 2 + 1) | t <- texts]) m
+main = descend 3 model
+""", 1200),
+    # The library's losses look at no score.
+    ("yes or no at each state", """
+cost :: Cell -> Float
+cost m = sum [binaryCrossEntropy (T.dot (query m) h) (w > 2) | t <- texts, (w, h) <- zip t (states m 0 t)]
+descend :: Int -> Cell -> [Float]
+descend n m = if n == 0 then [] else let (l, d) = valueAndGrad cost m in l : descend (n - 1) (descended m d)
+main = descend 3 model
+""", 700),
     # A sum of many is a long chain; what comes behind it is still computed together.
     ("large batches behind a long sum", """
 score :: Float -> Float -> Float

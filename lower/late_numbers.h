@@ -1,7 +1,7 @@
 // lower/late_numbers.h
 //
-// Numbers that ops on tensors give, a sum or an element, stay tensors, without dimensions, for as long as nothing looks at
-// them: arithmetic, arguments, results, fields and loop variables carry them on. So an engine that computes tensors later
+// Numbers and truth values that ops on tensors give, a sum, an element, a class, stay tensors, without dimensions, for as long as nothing looks at
+// them: arithmetic, choices, arguments, results, fields and loop variables carry them on. So an engine that computes tensors later
 // (docs/batching.md) need not stop at a loss that a node adds to others.
 #pragma once
 

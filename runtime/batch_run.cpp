@@ -278,7 +278,7 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
     const bool one_row = count_ == 1 && PanelsOf(item.in[1], y_as), one_column = count_ == 1 && n == 1 && !turned && PanelsOf(item.in[0], KeptMatrices::As::Turned);
     // All rows with one matrix: one product. A matrix's rows follow each other, so that those of all do if the matrices do.
     if (y.shared && (!x.shared || one_row)) {
-      if (x.at || !whole(x.stride) || (m > 1 && x.stride != m * k * sizeof(T))) {
+      if (count_ > 1 && (x.at || !whole(x.stride) || (m > 1 && x.stride != m * k * sizeof(T)))) {
         x.stride = 0;
         Rows old = values_[item.in[0]];
         x = {};

@@ -286,6 +286,19 @@ main = go (trees 20) 0 0 0
 go [] a b x = (a, b, x)
 go (t : ts) a b x = case score cell t of (_, c, d, y) -> go ts (a + c) (b + d) (x + y)
 """, 20),
+    # Batches of one row with weights that are worth keeping turned: rows, columns and matrices of few rows.
+    ("rows one at a time", """
+weight :: Tensor Double [70, 80]
+weight = sin (T.convert T.iota)
+loss :: Tensor Double [70, 80] -> Tensor Double [70] -> Tensor Double [3, 70] -> Int -> Double
+loss w x m n
+  | n == 0 = T.sum (T.vecmat x w) + T.sum (T.matmul m w)
+  | T.sum z > 0 = T.sum y + loss w (tanh z) (tanh k) (n - 1)
+  | otherwise = loss w (0.5 * z) k (n - 1)
+  where { y = tanh (T.vecmat x w); z = T.matvec w y; k = T.matmul (tanh (T.matmul m w)) (T.transpose w) }
+main = [(v, T.sum (abs g), T.index g 3 T.! 4) | s <- [1 .. 4],
+        let (v, g) = valueAndGrad (\\u -> loss u (cos (T.fill (fromIntegral s) * T.convert T.iota)) (sin (T.convert T.iota)) 5) weight]
+""", 0),
     # A class that is an index, and what is written at it.
     ("the nearest of some points", """
 points :: Tensor Float [40, 4]

@@ -31,6 +31,9 @@ using ir::TypeKind;
 // (runtime/kernels.cpp, backends/cpu/elementwise.cpp).
 bool IsArithmetic(Op op) { return ir::IsElementwise(op) && !ir::IsComparison(op) && op != Op::Convert; }
 
+// Each may take so many Ints from late to not late; then all of them are.
+constexpr size_t kRounds = 16;
+
 class LateNumbers {
  public:
   explicit LateNumbers(Program& program) : p_(program) {}
@@ -283,27 +286,31 @@ class LateNumbers {
 
   // False if nothing is late.
   bool Solve() {
-    do
-      for (Variable& v : variables_) v.useful = v.late = false;
-    while (FindLate() && PinMixed());
-    return llvm::any_of(variables_, [](const Variable& v) { return v.late; });
+    onwards_.resize(variables_.size());
+    backwards_.resize(variables_.size());
+    for (auto [from, to] : flows_) {
+      onwards_[Find(from)].push_back(Find(to));
+      backwards_[Find(to)].push_back(Find(from));
+    }
+    for (const std::vector<uint32_t>& group : check::Components(onwards_))
+      for (uint32_t v : group) variables_[v].cyclic = group.size() > 1 || llvm::is_contained(onwards_[v], v);
+    for (size_t round = 0; FindLate(); ++round)
+      if (!PinMixed(round >= kRounds)) return true;
+    return false;
   }
-  // Ints and Bools of which some are late and others are not: they stay what they are. Whether there was any.
-  bool PinMixed() {
+  // Ints and Bools of which some are late and others are not: they stay what they are, and so may what they flow into. Whether there was any. `all`:
+  // those that are late throughout as well.
+  bool PinMixed(bool all) {
     bool any = false;
     for (auto [from, to] : flows_) {
       const Variable &x = At(from), &y = At(to);
-      if (!y.late || !y.whole || y.local || x.late || variables_[from].constant) continue;
+      if (!y.late || !y.whole || y.local || y.pinned || (!all && (x.late || variables_[from].constant))) continue;
       At(to).pinned = any = true;
     }
     return any;
   }
   bool FindLate() {
-    std::vector<std::vector<uint32_t>> onwards(variables_.size()), backwards(variables_.size());
-    for (auto [from, to] : flows_) {
-      onwards[Find(from)].push_back(Find(to));
-      backwards[Find(to)].push_back(Find(from));
-    }
+    for (Variable& v : variables_) v.useful = v.late = false;
     auto spread = [&](auto begins, auto follow, bool Variable::*mark) {
       std::vector<uint32_t> work;
       auto reach = [&](uint32_t v) {
@@ -320,14 +327,12 @@ class LateNumbers {
           if (!variables_[next].pinned) reach(next);
       }
     };
-    for (const std::vector<uint32_t>& group : check::Components(onwards))
-      for (uint32_t v : group) variables_[v].cyclic = group.size() > 1 || llvm::is_contained(onwards[v], v);
-    spread([](const Variable& v) { return v.taken || (!v.local && (v.cyclic || !v.whole)); }, [&](uint32_t v) { return llvm::ArrayRef(backwards[v]); },
+    spread([](const Variable& v) { return v.taken || (!v.local && (v.cyclic || !v.whole)); }, [&](uint32_t v) { return llvm::ArrayRef(backwards_[v]); },
            &Variable::useful);
     // An op's result that gets nowhere is read where it is used.
     auto useful = [&](uint32_t v) {
       std::vector<uint32_t> next;
-      for (uint32_t to : onwards[v])
+      for (uint32_t to : onwards_[v])
         if (variables_[to].useful) next.push_back(to);
       return next;
     };
@@ -504,6 +509,7 @@ class LateNumbers {
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> fields_;   // by type and constructor: the first field's
   std::set<uint32_t> pinned_types_;
   std::vector<std::pair<uint32_t, uint32_t>> flows_;
+  std::vector<std::vector<uint32_t>> onwards_, backwards_;  // by variable
   std::set<std::pair<FunctionId, NodeId>> choices_;
   // Of the function that is rewritten.
   FunctionId f_;

@@ -12,10 +12,6 @@ namespace df::fg {
 using ir::Op;
 using ir::TypeKind;
 
-bool IsElementType(TypeKind kind) {
-  return kind == TypeKind::Float || kind == TypeKind::Double || kind == TypeKind::Int || kind == TypeKind::Bool;
-}
-
 namespace {
 
 // More are not worth it: of two sides that a branch has, one is computed.
@@ -51,7 +47,7 @@ class Choices {
   bool HasCheapSides(const Node& branch) {
     if (branch.kind != NodeKind::Branch || p_.types.Kind(f_.TypeOf(branch.operands[0]).type) != TypeKind::Bool) return false;
     for (ir::PortType result : branch.results)
-      if (result.lazy || !IsElementType(p_.types.Kind(result.type))) return false;
+      if (result.lazy || !ir::IsElement(p_.types.Kind(result.type))) return false;
     for (BlockId id : branch.blocks) {
       const Block& block = f_.blocks[id];
       if (block.again || llvm::any_of(block.yields, [&](Value v) { return f_.TypeOf(v).lazy; })) return false;
@@ -104,7 +100,7 @@ class Choices {
   // A number, or a tensor of a few of them and not of none.
   bool IsSmall(Value value) const {
     const TypeKind kind = p_.types.Kind(f_.TypeOf(value).type);
-    return kind == TypeKind::Tensor ? CountOf(value) > 0 && CountOf(value) <= kMostElements : IsElementType(kind);
+    return kind == TypeKind::Tensor ? CountOf(value) > 0 && CountOf(value) <= kMostElements : ir::IsElement(kind);
   }
 
   // Values that may be an error, from which this one is computed by what cannot fail.

@@ -10,9 +10,6 @@
 
 namespace df::fg {
 
-// What has a place in a tensor, and may be chosen.
-bool IsElementType(ir::TypeKind kind);
-
 // Of a function: the Branches that are choices. The predicate of such a one is a Bool, its results are numbers or Bools, and its sides have a few
 // ops, no calls, none of which can fail. What comes from outside, and may be an error, is looked at by the predicate, or by that of a branch around
 // it, or is an operand of both sides of a result: so an error that nobody would have looked at stays unseen.

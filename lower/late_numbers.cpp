@@ -39,9 +39,6 @@ class LateNumbers {
   explicit LateNumbers(Program& program) : p_(program) {}
 
   void Run() {
-    bool tensors = false;
-    for (TypeId t(0); t.index < p_.types.size(); ++t.index) tensors |= p_.types.Kind(t) == TypeKind::Tensor;
-    if (!tensors) return;
     MakeVariables();
     PinInterface();
     for (FunctionId f(0); f.index < p_.functions.size(); ++f.index) CollectFunction(f);
@@ -72,9 +69,10 @@ class LateNumbers {
   uint32_t Add(TypeId type) {
     uint32_t id = static_cast<uint32_t>(variables_.size());
     TypeKind kind = p_.types.Kind(type);
-    variables_.push_back({.parent = id, .number = IsElementType(kind), .whole = IsWhole(kind)});
+    variables_.push_back({.parent = id, .number = ir::IsElement(kind), .whole = IsWhole(kind)});
     return id;
   }
+  bool IsChoice(FunctionId f, NodeId id) const { return choices_[f.index].count(id) > 0; }
   static bool PassesOn(Op op) { return op == Op::Construct || op == Op::Field || op == Op::Force || op == Op::Seq; }
   void MakeVariables() {
     auto next = [&] { return static_cast<uint32_t>(variables_.size()); };
@@ -85,16 +83,14 @@ class LateNumbers {
       params_.push_back(next());
       for (const Param& param : function.params) Add(param.type.type);
       std::vector<uint32_t>& nodes = nodes_.emplace_back();
-      const std::set<NodeId> choices = FindChoices(p_, function);
+      choices_.push_back(FindChoices(p_, function));
       for (NodeId id(0); id.index < function.nodes.size(); ++id.index) {
         const Node& node = function.nodes[id];
         nodes.push_back(next());
         for (PortType result : node.results) Add(result.type);
         if (node.kind == NodeKind::Param) Unify(params_.back() + node.attr, nodes.back());
-        if (choices.count(id)) {
-          choices_.insert({f, id});
+        if (IsChoice(f, id))
           for (uint32_t r = 0; r < node.results.size(); ++r) variables_[nodes.back() + r].local = true;
-        }
         if (node.kind != NodeKind::Op || PassesOn(node.op)) continue;
         variables_[nodes.back()].local = true;
         variables_[nodes.back()].constant = node.op == Op::Const;
@@ -207,7 +203,7 @@ class LateNumbers {
         std::vector<uint32_t> results;
         for (uint32_t r = 0; r < node.results.size(); ++r) results.push_back(own + r);
         for (BlockId block : node.blocks) CollectBlock(f, block, results, node.results);
-        if (choices_.count({f, id}))
+        if (IsChoice(f, id))
           for (uint32_t result : results) Flow(VariableOf(f, node.operands[0]), result);
         return;
       }
@@ -237,7 +233,7 @@ class LateNumbers {
   bool KeepsLate(const Function& function, const Node& node) const {
     if (IsArithmetic(node.op)) return true;
     if (!ir::IsComparison(node.op) && node.op != Op::BoolToInt && node.op != Op::Convert) return false;
-    return llvm::all_of(node.operands, [&](Value v) { return IsElementType(p_.types.Kind(function.TypeOf(v).type)); }) &&
+    return llvm::all_of(node.operands, [&](Value v) { return ir::IsElement(p_.types.Kind(function.TypeOf(v).type)); }) &&
            (node.op != Op::Convert || p_.types.Kind(node.results[0].type) != TypeKind::Int);  // to Int is left to where it is looked at
   }
 
@@ -384,7 +380,7 @@ class LateNumbers {
   }
 
   bool IsChosenLate(NodeId id) {
-    if (!choices_.count({f_, id})) return false;
+    if (!IsChoice(f_, id)) return false;
     const Node& node = p_.functions[f_].nodes[id];
     for (uint32_t r = 0; r < node.results.size(); ++r)
       if (!IsLate(nodes_[f_.index][id.index] + r)) return false;
@@ -510,7 +506,7 @@ class LateNumbers {
   std::set<uint32_t> pinned_types_;
   std::vector<std::pair<uint32_t, uint32_t>> flows_;
   std::vector<std::vector<uint32_t>> onwards_, backwards_;  // by variable
-  std::set<std::pair<FunctionId, NodeId>> choices_;
+  std::vector<std::set<NodeId>> choices_;                       // by function
   // Of the function that is rewritten.
   FunctionId f_;
   std::vector<bool> emitted_;  // nodes that stand in a new block

@@ -137,8 +137,8 @@ std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::Var
     fg::TakeKnownMatches(*graphs);
     Check(*graphs, "after known matches");
   }
-  if (options.Does(Optimisation::LateNumbers)) {
-    if (graphs->types.HasTensors()) fg::SplitTypes(*graphs);
+  if (options.Does(Optimisation::LateNumbers) && graphs->types.HasTensors()) {
+    fg::SplitTypes(*graphs);
     Check(*graphs, "after types were split");
     fg::KeepNumbersLate(*graphs);
     Check(*graphs, "after keeping numbers late");

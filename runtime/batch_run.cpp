@@ -274,11 +274,11 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
       else cpu::MatMul(left, a_stride, right, n, to, n, rows, k, n);
     };
     // Of a batch of one all is shared; a matrix that is kept is used all the same.
-    const KeptMatrices::As y_as = turned ? KeptMatrices::As::Turned : KeptMatrices::As::Given;
-    const bool one_row = count_ == 1 && PanelsOf(item.in[1], y_as), one_column = count_ == 1 && n == 1 && !turned && PanelsOf(item.in[0], KeptMatrices::As::Turned);
+    const bool one = count_ == 1;
+    const auto* y_panels = reinterpret_cast<const T*>(PanelsOf(item.in[1], turned ? KeptMatrices::As::Turned : KeptMatrices::As::Given));
     // All rows with one matrix: one product. A matrix's rows follow each other, so that those of all do if the matrices do.
-    if (y.shared && (!x.shared || one_row)) {
-      if (count_ > 1 && (x.at || !whole(x.stride) || (m > 1 && x.stride != m * k * sizeof(T)))) {
+    if (y.shared && (one ? y_panels != nullptr : !x.shared)) {
+      if (!one && (x.at || !whole(x.stride) || (m > 1 && x.stride != m * k * sizeof(T)))) {
         x.stride = 0;
         Rows old = values_[item.in[0]];
         x = {};
@@ -289,27 +289,23 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
       }
       const Rows& out = NewRows(value, x.shared);
       size_t stride = m == 1 ? x.stride / sizeof(T) : k, rows = count_ * m;
-      if (const char* panels = PanelsOf(item.in[1], y_as)) {
-        auto* right = reinterpret_cast<const T*>(panels);
-        cpu::MatMulPanels(reinterpret_cast<const T*>(x.Row(0)), stride, right, reinterpret_cast<T*>(out.base), n, rows, k, n);
-      } else {
-        multiply(x.Row(0), stride, y.Row(0), out.base, rows);
-      }
+      if (y_panels) cpu::MatMulPanels(reinterpret_cast<const T*>(x.Row(0)), stride, y_panels, reinterpret_cast<T*>(out.base), n, rows, k, n);
+      else multiply(x.Row(0), stride, y.Row(0), out.base, rows);
       return;
     }
     // One matrix with a column of each: a product of the columns, as rows, with the matrix turned. Factors may change places.
-    if (one_column || (x.shared && !y.shared && n == 1 && !turned && count_ > 1)) {
-      if (!one_column) y = Together(y, k * sizeof(T));
+    const auto* x_panels = n == 1 && !turned ? reinterpret_cast<const T*>(PanelsOf(item.in[0], KeptMatrices::As::Turned)) : nullptr;
+    if (x.shared && n == 1 && !turned && (one ? x_panels != nullptr : !y.shared)) {
+      if (!one) y = Together(y, k * sizeof(T));
       if (whole(y.stride)) {
-        auto* right = reinterpret_cast<const T*>(PanelsOf(item.in[0], KeptMatrices::As::Turned));
-        if (!right) {
+        if (!x_panels) {
           T* turned_here = scratch().Array<T>(m * k);
           cpu::PutTurnedIntoPanels(reinterpret_cast<const T*>(x.Row(0)), k, m, turned_here);
-          right = turned_here;
+          x_panels = turned_here;
         }
         Note(&BatchTimes::gathers);
         const Rows& out = NewRows(value, y.shared);
-        cpu::MatMulPanels(reinterpret_cast<const T*>(y.Row(0)), y.stride / sizeof(T), right, reinterpret_cast<T*>(out.base), m, count_, k, m);
+        cpu::MatMulPanels(reinterpret_cast<const T*>(y.Row(0)), y.stride / sizeof(T), x_panels, reinterpret_cast<T*>(out.base), m, count_, k, m);
         return;
       }
     }

@@ -171,9 +171,11 @@ bool Checker::HintAtRows(TypeId expected, TypeId actual, Span span, const Reason
   if (one_more != one_less + 1) return false;
   llvm::StringRef callee = span.valid() ? llvm::StringRef(diags_.sources().Text(span)).split(' ').first : "";
   const std::string_view name = argument ? Text(why.name) : std::string_view(callee.substr(callee.rfind('.') + 1));
-  for (auto [one, rows] : {std::pair("linear", "linearRows"), std::pair("layerNorm", "layerNormRows"), std::pair("argmax", "argmaxRows"), std::pair("embed", "embedAll"), std::pair("oneHot", "oneHots")})
+  constexpr const char *kRow = "row of a matrix", *kElement = "in a tensor";
+  for (auto [one, all, each] : {std::tuple("linear", "linearRows", kRow), std::tuple("layerNorm", "layerNormRows", kRow), std::tuple("argmax", "argmaxRows", kRow),
+                                std::tuple("embed", "embedAll", kElement), std::tuple("oneHot", "oneHots", kElement)})
     if (name == one) {
-      diags_.Hint(fmt::format("`{}` is of one, `{}` of each {}", one, rows, name == "embed" || name == "oneHot" ? "in a tensor" : "row of a matrix"));
+      diags_.Hint(fmt::format("`{}` is of one, `{}` of each {}", one, all, each));
       return true;
     }
   if (!argument) return false;

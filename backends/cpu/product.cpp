@@ -32,15 +32,6 @@ size_t PanelWidth<int64_t>() {
   return 64;
 }
 
-}  // namespace
-
-template <typename T>
-size_t WidestPanel() {
-  return PanelWidth<T>() + PanelWidth<T>() / 3;
-}
-
-namespace {
-
 // ---------------------------------------------------------------- the loops, for each instruction set
 
 namespace plain_float {
@@ -318,6 +309,11 @@ void MatMulTransposed<int64_t>(const int64_t* x, size_t x_stride, const int64_t*
       for (size_t l = 0; l < k; ++l) sum = scalar::Add(sum, scalar::Mul(x[i * x_stride + l], y[j * y_stride + l]));
       out[i * out_stride + j] = sum;
     }
+}
+
+template <typename T>
+size_t WidestPanel() {
+  return PanelWidth<T>() + PanelWidth<T>() / 3;
 }
 
 template <typename T>

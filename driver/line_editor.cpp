@@ -172,16 +172,23 @@ class TerminalEditor : public LineEditor {
 class PipeReader : public LineEditor {
  public:
   Got Read(std::string_view, std::string& line) override {
-    for (;;) {
-      size_t end = buffer_.find('\n', at_);
+    for (size_t looked = at_;;) {
+      size_t end = buffer_.find('\n', looked);
+      if (end == std::string::npos && buffer_.size() - at_ > kMaxInput) {
+        buffer_.clear();
+        at_ = 0;
+        return Got::TooLong;
+      }
       if (end != std::string::npos || (ended_ && at_ < buffer_.size())) {
-        line = buffer_.substr(at_, end == std::string::npos ? end : end - at_);
+        line.assign(buffer_, at_, end == std::string::npos ? end : end - at_);
         at_ = end == std::string::npos ? buffer_.size() : end + 1;
         if (!line.empty() && line.back() == '\r') line.pop_back();
         return Got::Line;
       }
       if (ended_) return Got::End;
+      const size_t open = buffer_.size() - at_;  // Fill moves what was not read to the front
       if (!Fill()) return Got::Interrupted;
+      looked = open;
     }
   }
 

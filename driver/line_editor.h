@@ -14,7 +14,9 @@ namespace df {
 
 class LineEditor {
  public:
-  enum class Got { Line, End, Interrupted };
+  // TooLong: a line of more than kMaxInput bytes, of which nothing is kept.
+  enum class Got { Line, End, Interrupted, TooLong };
+  static constexpr size_t kMaxInput = size_t{4} << 20;
   // All completions of the word that ends the text given, each as a whole word.
   using Completer = std::function<std::vector<std::string>(std::string_view)>;
 

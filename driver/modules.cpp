@@ -133,17 +133,10 @@ bool Pipeline::LoadOwnModule(const ast::Import& import, const std::string& path,
     CheckOptions own;
     own.imported = true;
     own.warnings = options.warnings;
-    // What is in scope under these names is the module's own affair.
-    FixityTable fixities = session.fixities;
-    QualifiedFixities qualified = std::exchange(session.qualified, QualifiedFixities());
-    RecordTable records = session.records;
-    session.EnterImported(*ast, diags);
-    ResolveFixity(*ast, session.fixities, session.records, diags, session.qualified);
-    bool ok = diags.error_count() == complaints_ && session.Check(*ast, diags, own) && diags.error_count() == complaints_;
-    if (ok) session.KeepFixities(name);
-    session.fixities = std::move(fixities);
-    session.qualified = std::move(qualified);
-    session.records = std::move(records);
+    FixityScope scope = session.ScopeOfImports(*ast, diags, /*library=*/false);
+    ResolveFixity(*ast, scope, diags);
+    bool ok = diags.error_count() == complaints_ && session.Check(*ast, diags, scope, own) && diags.error_count() == complaints_;
+    if (ok) session.KeepFixities(name, scope, /*library=*/false);
     return ok;
   };
   if (!check()) {

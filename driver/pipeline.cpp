@@ -37,7 +37,24 @@ const char* PassScope::Current() { return current_pass.load(); }
 
 TokenBuffer Pipeline::Tokens(const std::string& name, std::string text, uint32_t first_line) {
   PassScope pass("lex");
-  return Lex(sources, sources.Add(name, std::move(text), first_line), diags);
+  TokenBuffer tokens = Lex(sources, sources.Add(name, std::move(text), first_line), diags);
+  tokens.extensions.insert(tokens.extensions.begin(), extensions_.begin(), extensions_.end());
+  return tokens;
+}
+
+bool Pipeline::AddExtension(std::string_view name) {
+  // The lexer knows which there are, and what one implies.
+  std::string names = extension_names_ + (extension_names_.empty() ? "" : ", ") + std::string(name);
+  Diagnostics found(sources);
+  TokenBuffer pragma = Lex(sources, sources.Add("-X", fmt::format("{{-# LANGUAGE {} #-}}", names)), found);
+  if (found.has_errors()) {
+    Diagnostics& diag = diags.Report(Diag::UnknownExtension, {}, name);
+    if (!found.all().back().hint.empty()) diag.Hint(found.all().back().hint);
+    return false;
+  }
+  extension_names_ = std::move(names);
+  extensions_ = std::move(pragma.extensions);
+  return true;
 }
 
 std::optional<ast::Ast> Pipeline::Syntax(const TokenBuffer& tokens, bool complaints) {
@@ -61,33 +78,31 @@ bool Pipeline::LoadLibraryModule(std::string_view name) {
   FileId file = sources.Add(std::string(module->name), std::string(module->text));
   ast::Ast ast = Parse(Lex(sources, file, own), own);
   for (const ast::Import& import : ast.module.imports) LoadLibraryModule(Text(import.module.text));
-  // What a module of the Prelude says of an operator holds for all programs; what another says, for those that import it from there:
-  // the `elem` of `Data.Text` has no fixity, and takes none from the Prelude's.
-  const bool everywhere = module->name.starts_with("Prelude");
-  FixityTable before = session.fixities;
-  QualifiedFixities qualified = std::exchange(session.qualified, QualifiedFixities());
-  if (!own.has_errors()) {
-    if (!everywhere) session.EnterImported(ast, own);
-    ResolveFixity(ast, session.fixities, session.records, own, session.qualified);
-  }
-  session.qualified = std::move(qualified);
+  FixityScope scope = session.ScopeOfImports(ast, own, /*library=*/true);
+  if (!own.has_errors()) ResolveFixity(ast, scope, own);
   CheckOptions options;
   options.library = true;
   options.warnings = false;
-  if (own.has_errors() || !session.Check(ast, own, options)) {
+  if (own.has_errors() || !session.Check(ast, own, scope, options)) {
     std::string text;
     llvm::raw_string_ostream out(text);
     Render(own, out);
     throw InternalError("the standard library does not compile:\n" + text);
   }
-  if (!everywhere) {
-    session.KeepLibraryFixities(ast.module.name.text);
-    for (const auto& [name, fixity] : before) session.fixities[name] = fixity;
-  }
+  session.KeepFixities(ast.module.name.text, scope, /*library=*/true);
   return true;
 }
 
 bool Pipeline::Check(ast::Ast& ast, const CheckOptions& options) {
+  if (!options.repl) return CheckMain(ast, options);
+  // What was wrong leaves no trace at the prompt.
+  FixityScope before = session.main_scope;
+  bool ok = CheckMain(ast, options);
+  if (!ok) session.main_scope = std::move(before);
+  return ok;
+}
+
+bool Pipeline::CheckMain(ast::Ast& ast, const CheckOptions& options) {
   complaints_ = diags.error_count();
   {
     PassScope pass("check the library");
@@ -99,26 +114,27 @@ bool Pipeline::Check(ast::Ast& ast, const CheckOptions& options) {
   {
     PassScope pass("resolve fixities");
     session.EnterImported(ast, diags);
-    ResolveFixity(ast, session.fixities, session.records, diags, session.qualified);
+    ResolveFixity(ast, session.main_scope, diags);
     // An expression that cannot be resolved is none; what else is wrong is told as well. (What is entered at a prompt would stay.)
     if (options.repl && diags.has_errors()) return false;
   }
   PassScope pass("check");
   CheckOptions told = options;
   told.warnings = options.warnings && !diags.has_errors();  // which cases are missing is not known of what was left out
-  if (!session.Check(ast, diags, told) || diags.has_errors()) return false;
+  if (!session.Check(ast, diags, session.main_scope, told) || diags.has_errors()) return false;
   if (kVerify) Require(core::Verify(session.program, /*simple=*/true));
   // The file that was loaded at the prompt is a module like those that it imports: not to be read again.
   if (Symbol name = ast.module.name.text; options.repl && name.valid()) {
     own_[name].checked = true;
-    session.KeepFixities(name);
+    session.KeepFixities(name, session.main_scope, /*library=*/false);
   }
   return true;
 }
 
 std::string Pipeline::TypeOfExpression(ast::Ast& ast) {
   PassScope pass("check");
-  ResolveFixity(ast, session.fixities, session.records, diags, session.qualified);
+  FixityScope scope = session.main_scope;
+  ResolveFixity(ast, scope, diags);
   return diags.has_errors() ? "" : session.TypeOfExpression(ast, diags);
 }
 

@@ -64,6 +64,10 @@ class Pipeline {
   // Then in `more`.
   void LookBeside(const std::string& file, const std::vector<std::string>& more);
 
+  // What is read from now on is read as if its first pragma named the extension, as `ghci -X` does. False, and a message, for a name that is
+  // none.
+  bool AddExtension(std::string_view name);
+
   // Function graphs and the tagged graph of everything that `entry` needs. `name` is the graph's.
   std::optional<fg::Program> Functions(core::VarId entry, const std::string& name, const LowerOptions& options);
   ir::Graph Graph(const fg::Program& functions, const LowerOptions& options);
@@ -77,12 +81,15 @@ class Pipeline {
     bool checked = false;   // false: what it imports is being checked
     Span import;            // the first one
   };
+  bool CheckMain(ast::Ast& ast, const CheckOptions& options);
   bool LoadImports(const ast::Module& module, const CheckOptions& options);
   bool LoadOwnModule(const ast::Import& import, const std::string& path, const CheckOptions& options);
   void LookAbove(Symbol module);
   std::string PathOf(Symbol module) const;
   std::string NearPathOf(Symbol module, const std::string& folder) const;
 
+  std::string extension_names_;          // of AddExtension, "A, B"
+  std::vector<Symbol> extensions_;       // with what they imply
   std::vector<std::string_view> loaded_;  // library modules
   uint32_t complaints_ = 0;  // errors of the program that hide nothing: those of its modules come on top
   std::map<Symbol, OwnModule> own_;

@@ -26,20 +26,6 @@ bool GoesOn(std::string_view text) {
   return text.front() == ' ' || text.front() == '\t';
 }
 
-bool HasOpenBracket(const TokenBuffer& tokens) {
-  int open = 0;
-  for (const Token& token : tokens.tokens) switch (token.kind) {
-      case TokenKind::LeftParen:
-      case TokenKind::LeftBracket:
-      case TokenKind::LeftBrace: ++open; break;
-      case TokenKind::RightParen:
-      case TokenKind::RightBracket:
-      case TokenKind::RightBrace: --open; break;
-      default: break;
-    }
-  return open > 0;
-}
-
 }  // namespace
 
 std::string_view Repl::Trim(std::string_view text) {
@@ -73,94 +59,7 @@ ExitCode Repl::Run() {
   return editor_->interactive() ? ExitCode::Fine : code_;
 }
 
-// ---------------------------------------------------------------- reading
-
-bool Repl::ReadInput(std::string& text) {
-  text.clear();
-  std::string line;
-  bool open_bracket = false, open_comment = false, unfinished = false;
-  for (;;) {
-    LineEditor::Got got = editor_->Read(text.empty() ? "dfc> " : "...> ", line);
-    if (got == LineEditor::Got::Line) ++line_;
-    if (text.empty()) first_line_ = line_;
-    if (got == LineEditor::Got::Interrupted) {
-      interrupts_.Clear();
-      text.clear();
-      return true;
-    }
-    if (got == LineEditor::Got::End) return !text.empty();
-    std::string_view trimmed = Trim(line);
-    if (text.empty() && trimmed == ":{") return ReadBlock(text);
-    if (text.empty() && trimmed.starts_with(':')) {
-      text = trimmed;
-      editor_->Remember(line);
-      return true;
-    }
-    if (trimmed.empty()) {
-      if (text.empty()) continue;
-      return true;  // a blank line ends an input, complete or not
-    }
-    const size_t before = text.size();
-    if (!text.empty()) {
-      text += '\n';
-      // By the layout rule a line in the first column would begin a declaration; who has a bracket open at the prompt goes on.
-      if (open_bracket) text += ' ';
-    }
-    text += line;
-    if (editor_->NextLineIsIndented()) continue;
-
-    // Whether more is needed is asked of the parser, whose complaints do not count yet.
-    SourceManager sources;
-    FileId file = sources.Add(kSourceName, text);
-    Diagnostics ignored(sources);
-    TokenBuffer tokens = Lex(sources, file, ignored);
-    const bool ended_inside = open_bracket || open_comment;
-    open_bracket = HasOpenBracket(tokens);
-    open_comment = tokens.open_comment;
-    ReplInput input = ParseRepl(tokens, ignored);
-    if (input.kind == ReplInput::Kind::Incomplete) {
-      unfinished = true;
-      continue;
-    }
-    // `y =` above a line of its own in the first column: only the first of them is wrong. (A person sees the prompt.)
-    if (unfinished && !ended_inside && ignored.has_errors() && !editor_->interactive()) {
-      text.resize(before);
-      editor_->GiveBack(line + "\n");
-      --line_;
-      break;
-    }
-    if (input.kind == ReplInput::Kind::Expression && IsNew(input.signature_of)) continue;
-    // A person ends a block that goes over several lines with a blank one.
-    bool several_lines = text.find('\n') != std::string::npos;
-    if (input.open_block && several_lines && editor_->interactive()) continue;
-    break;
-  }
-  editor_->Remember(text);
-  return true;
-}
-
-// Whether nothing has this name yet; false for no name.
-bool Repl::IsNew(std::string_view name) const {
-  if (name.empty()) return false;
-  std::vector<std::string_view> names = pipeline_->session.Names();
-  return std::find(names.begin(), names.end(), name) == names.end();
-}
-
-bool Repl::ReadBlock(std::string& text) {
-  std::string line;
-  for (;;) {
-    LineEditor::Got got = editor_->Read("...| ", line);
-    if (got == LineEditor::Got::Line && ++line_ && text.empty()) first_line_ = line_;
-    if (got == LineEditor::Got::Interrupted) {
-      interrupts_.Clear();
-      text.clear();
-      return true;
-    }
-    if (got == LineEditor::Got::End || Trim(line) == ":}") return true;
-    text += line;
-    text += '\n';
-  }
-}
+// ---------------------------------------------------------------- completion
 
 std::vector<std::string> Repl::Completions(std::string_view before) const {
   std::vector<std::string> words;
@@ -247,38 +146,63 @@ std::optional<ReplInput> Repl::ParseInput(const std::string& text) {
 }
 
 void Repl::Define(ast::Ast& ast) {
+  const FixityTable loose = loose_fixities_;
   AddLooseFixities(ast);
   CheckOptions check;
   check.repl = true;
   check.generalises = true;
   pipeline_->Check(ast, check);
   HintAtSignature(ast);
-  if (pipeline_->diags.has_errors()) return;
+  if (pipeline_->diags.has_errors()) {
+    loose_fixities_ = loose;  // the definition that they are for is still to come
+    return;
+  }
   WarnOfLostClauses(ast);
   WarnOfOlderMeanings();
 }
 
-// `infixl 6 <+>` by itself holds for the definition of `<+>` that follows: it is added to that input.
+// `infixl 6 <+>` by itself holds for the definition of `<+>` that follows: it is added to that input, and says nothing of what is
+// called `<+>` until then.
 void Repl::AddLooseFixities(ast::Ast& ast) {
   std::vector<ast::Name> defined;
-  std::vector<std::pair<ast::Name, Fixity>> declared;
-  for (const ast::Decl* decl : ast.module.decls) {
+  auto define = [&](const ast::Decl* decl) {
     if (const auto* function = llvm::dyn_cast<ast::FunctionDecl>(decl)) defined.push_back(function->name);
-    if (const auto* fixity = llvm::dyn_cast<ast::FixityDecl>(decl))
-      for (const ast::Name& op : fixity->ops) declared.push_back({op, {fixity->assoc, fixity->precedence}});
+    if (const auto* signature = llvm::dyn_cast<ast::SignatureDecl>(decl))
+      defined.insert(defined.end(), signature->names.begin(), signature->names.end());
+    if (const auto* data = llvm::dyn_cast<ast::DataDecl>(decl))
+      for (const ast::ConstructorDecl& con : data->constructors) {
+        defined.push_back(con.name);
+        for (const ast::FieldDecl& field : con.fields)
+          if (field.name.text.valid()) defined.push_back(field.name);
+      }
+  };
+  for (const ast::Decl* decl : ast.module.decls) {
+    define(decl);
+    if (const auto* cls = llvm::dyn_cast<ast::ClassDecl>(decl))
+      for (const ast::Decl* member : cls->members) define(member);
   }
-  std::vector<ast::Decl*> decls(ast.module.decls.begin(), ast.module.decls.end());
+  std::vector<ast::Decl*> decls;
+  std::vector<Symbol> declared;
+  for (ast::Decl* decl : ast.module.decls) {
+    const auto* fixity = llvm::dyn_cast<ast::FixityDecl>(decl);
+    std::vector<ast::Name> held;
+    if (fixity)
+      for (const ast::Name& op : fixity->ops) {
+        declared.push_back(op.text);
+        if (llvm::any_of(defined, [&](const ast::Name& name) { return name.text == op.text; })) held.push_back(op);
+        else loose_fixities_[op.text.index] = {fixity->assoc, fixity->precedence};
+      }
+    if (!fixity || held.size() == fixity->ops.size()) decls.push_back(decl);
+    else if (!held.empty()) decls.push_back(ast.New<ast::FixityDecl>(fixity->span, fixity->assoc, fixity->precedence, ast.Copy<ast::Name>(held)));
+  }
   for (const ast::Name& name : defined) {
     auto loose = loose_fixities_.find(name.text.index);
-    if (loose == loose_fixities_.end()) continue;
+    if (loose == loose_fixities_.end() || !name.text.valid()) continue;
     Fixity fixity = loose->second;
     loose_fixities_.erase(loose);
-    if (std::none_of(declared.begin(), declared.end(), [&](const auto& row) { return row.first.text == name.text; }))
+    if (!llvm::is_contained(declared, name.text))
       decls.push_back(ast.New<ast::FixityDecl>(name.span, fixity.assoc, fixity.precedence, ast.Copy<ast::Name>(name)));
   }
-  for (const auto& row : declared)
-    if (std::none_of(defined.begin(), defined.end(), [&](const ast::Name& name) { return name.text == row.first.text; }))
-      loose_fixities_[row.first.text.index] = row.second;
   ast.module.decls = ast.Copy<ast::Decl*>(decls);
 }
 
@@ -490,6 +414,7 @@ void Repl::Bind(Symbol name, Symbol to) {
 void Repl::Reset() {
   pipeline_ = std::make_unique<Pipeline>();
   pipeline_->LookBeside("-", options_.module_folders);
+  for (const std::string& name : extensions_) pipeline_->AddExtension(name);
   results_ = 0;
   loose_fixities_.clear();
   partial_functions_.clear();

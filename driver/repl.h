@@ -47,6 +47,8 @@ class Repl {
 
   // ---- reading
   bool ReadInput(std::string& text);   // one whole input, of several lines if need be; false at the end
+  bool Take(std::string& text, std::string_view line);
+  bool GivenUp(LineEditor::Got got, std::string& text);
   bool IsNew(std::string_view name) const;
   bool ReadBlock(std::string& text);   // up to `:}`
   std::vector<std::string> Completions(std::string_view before) const;
@@ -66,6 +68,7 @@ class Repl {
   void Type(std::string_view argument);
   void Load(std::string_view argument);
   void Reload(std::string_view argument);
+  void Module(std::string_view argument);
   void Graph(std::string_view argument);
   void Engine(std::string_view argument);
   void Set(std::string_view argument);
@@ -74,6 +77,8 @@ class Repl {
 
   // ---- pieces
   void Reset();
+  // `-XName` of `:set`.
+  void SetExtension(std::string_view name);
   std::vector<std::string> FileCompletions(std::string_view word) const;
   // What a definition changes for those entered before.
   void WarnOfOlderMeanings();
@@ -104,6 +109,7 @@ class Repl {
   unsigned results_ = 0;      // expressions so far: each gets a name of its own
   uint32_t line_ = 0;         // lines read so far; an input's places count on from there
   uint32_t first_line_ = 1;   // of the input
+  std::vector<std::string> extensions_;  // of `:set -X`, which a `:load` keeps
   bool show_time_ = false;    // :set +s
   bool show_type_ = false;    // :set +t
   FixityTable loose_fixities_;  // entered before what they are of

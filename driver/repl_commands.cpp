@@ -16,6 +16,7 @@ llvm::ArrayRef<Repl::CommandRow> Repl::Commands() {
       {"browse", "[MODULE]", "what a library module offers, or what is defined here", &Repl::Browse},
       {"load", "[FILE]", "forget everything and load a file", &Repl::Load},
       {"reload", "", "load the file again", &Repl::Reload},
+      {"module", "[+|-] MODULE ..", "import modules, or take imports back; without a sign these alone", &Repl::Module},
       {"graph", "[NAME]", "the tagged graph of a function, or of the last expression", &Repl::Graph},
       {"engine", "[NAME]", "which engine runs graphs: tagged, reference, demand or expanding", &Repl::Engine},
       {"set", "[NAME VALUE]", "change a setting, or list them", &Repl::Set},
@@ -36,8 +37,6 @@ const Repl::CommandRow* Repl::CommandNamed(std::string_view word) {
 // What GHCi has under another name, and this session does otherwise.
 static std::string_view GhciCommand(std::string_view word) {
   static constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
-      {"module", "`import Data.List` brings what a module offers"},
-      {"m", "`import Data.List` brings what a module offers"},
       {"add", "`:load FILE` loads a file"},
       {"show", "`:browse` lists what is defined here, `:set` the settings"},
       {"main", "`main` by itself runs it"},
@@ -119,7 +118,7 @@ void Repl::Help(std::string_view) {
   out << "an expression is evaluated, and is then called `it`; a definition is kept\n"
          "input goes on over several lines while something is open; `:{` and `:}` enclose a block\n";
   for (const CommandRow& row : Commands())
-    out << fmt::format("  :{:<8} {:<13} {}\n", row.name, row.argument, row.help);
+    out << fmt::format("  :{:<8} {:<15} {}\n", row.name, row.argument, row.help);
   out << "a command may be shortened, to its first letter if you like\n";
 }
 

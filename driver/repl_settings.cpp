@@ -89,7 +89,9 @@ const Repl::Setting* Repl::SettingNamed(std::string_view name) {
   }
   Diagnostics& diag = pipeline_->diags.Report(Diag::UnknownSetting, {}, name);
   std::string_view near = NearestName(name, names);
-  diag.Hint(near.empty() ? "`:set` lists the settings" : fmt::format("did you mean `{}`?", near));
+  // Of GHC's options those alone mean something here.
+  if (name.starts_with('-')) diag.Hint("`:set -XName` switches an extension on; `:set` lists the settings");
+  else diag.Hint(near.empty() ? "`:set` lists the settings" : fmt::format("did you mean `{}`?", near));
   return nullptr;
 }
 
@@ -97,6 +99,15 @@ void Repl::Set(std::string_view argument) {
   if (argument.empty()) {
     for (const Setting& setting : Settings())
       console_.out() << fmt::format("{:<11} {:<10} {}\n", setting.name, setting.get(*this), setting.help);
+    return;
+  }
+  if (argument.starts_with("-X")) {
+    while (!argument.empty()) {
+      std::string_view word = argument.substr(0, argument.find_first_of(" \t"));
+      argument = Trim(argument.substr(word.size()));
+      if (word.starts_with("-X")) SetExtension(word.substr(2));
+      else pipeline_->diags.Report(Diag::UnknownSetting, {}, word);
+    }
     return;
   }
   if (argument.starts_with('+')) {  // switches: several at once

@@ -30,20 +30,31 @@ llvm::MutableArrayRef<T> Mutable(List<T> list) {
 
 class Resolver {
  public:
-  Resolver(Ast& ast, FixityTable& table, RecordTable& records, Diagnostics& diags, const QualifiedFixities& qualified)
-      : ast_(ast), table_(table), records_(records), diags_(diags), qualified_(qualified) {}
+  Resolver(Ast& ast, FixityScope& scope, Diagnostics& diags)
+      : ast_(ast),
+        table_(scope.fixities),
+        scope_(scope),
+        diags_(diags),
+        own_qualifier_(ast.module.name.text.valid() ? ast.module.name.text : Intern("Main")) {}
 
   void Run() {
     for (Decl* decl : ast_.module.decls)
       if (auto* data = llvm::dyn_cast<DataDecl>(decl)) DeclareFields(*data);
     Declare(ast_.module.decls);
-    undo_.clear();  // what the module declares at top level stays
+    // What the module declares at top level stays, as `M.x` as well.
+    for (const Undo& undo : undo_) {
+      auto fixity = table_.find(undo.name);
+      if (fixity == table_.end()) scope_.qualified.erase({own_qualifier_.index, undo.name});
+      else scope_.qualified[{own_qualifier_.index, undo.name}] = fixity->second;
+    }
+    undo_.clear();
     for (Decl* decl : ast_.module.decls) Visit(decl);
   }
 
  private:
   // ---- scopes: a name that is bound again has the fixity declared beside it, or none
   void Set(Symbol name, const Fixity* fixity) {
+    if (!name.valid()) return;  // the parser has said that it is missing
     auto it = table_.find(name.index);
     if (it == table_.end()) {
       if (!fixity) return;
@@ -89,18 +100,23 @@ class Resolver {
 
   void DeclareFields(const DataDecl& data) {
     for (const ConstructorDecl& con : data.constructors) {
-      records_.erase(con.name.text.index);
+      if (!con.name.text.valid()) continue;
+      std::vector<Symbol> fields;
       for (const FieldDecl& field : con.fields)
-        if (field.name.text.valid()) records_[con.name.text.index].push_back(field.name.text);
+        if (field.name.text.valid()) fields.push_back(field.name.text);
+      for (Symbol qualifier : {Symbol(), own_qualifier_}) {
+        if (fields.empty()) scope_.records.erase(Written(qualifier, con.name.text));
+        else scope_.records[Written(qualifier, con.name.text)] = fields;
+      }
     }
   }
 
   // The fields that `..` stands for: all that are not given. `make` gives one its value.
   template <typename Field, typename Make>
   void WriteOut(const Name& con, Span dots, List<Field>& fields, Make make) {
-    if (!dots.valid()) return;
+    if (!dots.valid() || !con.text.valid()) return;
     llvm::SmallVector<Field> all(fields.begin(), fields.end());
-    for (Symbol name : records_.lookup(con.text.index))
+    for (Symbol name : scope_.records.lookup(Written(con.qualifier, con.text)))
       if (llvm::none_of(fields, [&](const Field& given) { return given.field.text == name; }))
         all.push_back(make(Name{name, {}, dots}));
     fields = ast_.Copy<Field>(all);
@@ -171,8 +187,8 @@ class Resolver {
   };
 
   Fixity FixityOf(const Name& op) const {
-    if (op.qualifier.valid())
-      if (auto it = qualified_.find({op.qualifier.index, op.text.index}); it != qualified_.end()) return it->second;
+    if (!op.text.valid()) return {};
+    if (op.qualifier.valid()) return scope_.qualified.lookup(Written(op.qualifier, op.text));
     auto it = table_.find(op.text.index);
     return it == table_.end() ? Fixity{} : it->second;
   }
@@ -529,17 +545,16 @@ class Resolver {
 
   Ast& ast_;
   FixityTable& table_;
-  RecordTable& records_;
+  FixityScope& scope_;
   Diagnostics& diags_;
-  const QualifiedFixities& qualified_;
+  const Symbol own_qualifier_;
   std::vector<Undo> undo_;
 };
 
 }  // namespace
 
-void ResolveFixity(Ast& ast, FixityTable& table, RecordTable& records, Diagnostics& diags,
-                   const QualifiedFixities& qualified) {
-  Resolver(ast, table, records, diags, qualified).Run();
+void ResolveFixity(Ast& ast, FixityScope& scope, Diagnostics& diags) {
+  Resolver(ast, scope, diags).Run();
 }
 
 }  // namespace df

@@ -21,17 +21,20 @@ struct Fixity {
 // Operator -> fixity. What is missing is `infixl 9`.
 using FixityTable = llvm::DenseMap<uint32_t /*Symbol::index*/, Fixity>;
 
-// (qualifier, operator) -> fixity: for an operator whose qualifier says more than its name does, `M.+++`.
-using QualifiedFixities = llvm::DenseMap<std::pair<uint32_t, uint32_t>, Fixity>;
+// A name as it may be written, with its qualifier or without one (an invalid Symbol).
+using WrittenName = std::pair<uint32_t /*qualifier*/, uint32_t /*name*/>;
+inline WrittenName Written(Symbol qualifier, Symbol name) { return {qualifier.index, name.index}; }
 
-// Constructor -> its fields' names, if it has any.
-using RecordTable = llvm::DenseMap<uint32_t /*Symbol::index*/, std::vector<Symbol>>;
+// What a module's text says depends on what is in scope in that module, and on nothing else: on fixities, and on the fields
+// that `..` stands for. A prompt has a scope of its own, which the modules that it imports never see.
+struct FixityScope {
+  FixityTable fixities;                                    // of names without a qualifier
+  llvm::DenseMap<WrittenName, Fixity> qualified;           // of those with one, `M.+++`; missing is `infixl 9` here, too
+  llvm::DenseMap<WrittenName, std::vector<Symbol>> records;  // constructor -> its fields' names, if it has any
+};
 
-// Afterwards the module holds no InfixExpr and no InfixPat. `table` gives the imported fixities; those that
-// the module declares at top level are added to it. Local fixity declarations hold in their scope.
-// `records` are the fields of the constructors declared so far, to which the module's own are added.
-// A qualified operator is looked up in `qualified`, then in `table`.
-void ResolveFixity(ast::Ast& ast, FixityTable& table, RecordTable& records, Diagnostics& diags,
-                   const QualifiedFixities& qualified = QualifiedFixities());
+// Afterwards the module holds no InfixExpr and no InfixPat. `scope` gives what is imported; what the module declares at top
+// level is added to it, under the module's own name as well. Local fixity declarations hold in their scope.
+void ResolveFixity(ast::Ast& ast, FixityScope& scope, Diagnostics& diags);
 
 }  // namespace df

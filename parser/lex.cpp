@@ -158,7 +158,7 @@ void Lexer::SkipBlockComment() {
       ++pos_;
     }
   }
-  out_.open_comment = true;
+  out_.open_comments = depth;
   diags_.Report(Diag::UnterminatedComment, SpanOf(begin, begin + 2));
 }
 

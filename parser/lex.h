@@ -40,7 +40,7 @@ struct TokenBuffer {
   std::vector<Span> minimal;       // MINIMAL pragmas, `{-# .. #-}` and all, in order
   std::vector<uint32_t> skipped;   // where characters that cannot be a token were left out, in order
   bool truncated = false;          // the lexer gave up before the end of the text, and said so
-  bool open_comment = false;       // the text ends inside a comment
+  uint32_t open_comments = 0;      // the text ends inside so many comments, one in the other
 };
 
 // Never fails: what cannot be a token is reported and skipped. Invalid UTF-8 is reported with its place.

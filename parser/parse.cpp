@@ -145,7 +145,7 @@ bool Parser::EnterPanic() {
   uint32_t before = pos_ == 0 ? 0 : LastSpan().end;
   auto skipped = std::lower_bound(buffer_.skipped.begin(), buffer_.skipped.end(), before);
   bool beside_skipped = skipped != buffer_.skipped.end() && *skipped < token().span.begin;
-  bool silent = panic_ || beside_skipped || (at_end && (buffer_.truncated || buffer_.open_comment || repl_));
+  bool silent = panic_ || beside_skipped || (at_end && (buffer_.truncated || buffer_.open_comments != 0 || repl_));
   if (at_end && !panic_) reached_end_ = true;
   panic_ = true;
   kind_ = Kind::Panic;

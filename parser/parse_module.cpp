@@ -199,7 +199,7 @@ ReplInput Parser::ParseReplInput() {
   auto finish = [&](ReplInput::Kind kind) {
     ast_.module.kinds = ast_.Copy<std::pair<Span, Type*>>(kinds_);
     if (kind != ReplInput::Kind::Empty && panic_) kind = ReplInput::Kind::Error;
-    if (reached_end_ || buffer_.open_comment) kind = ReplInput::Kind::Incomplete;
+    if (reached_end_ || buffer_.open_comments != 0) kind = ReplInput::Kind::Incomplete;
     result.kind = kind;
     result.open_block = open_block_;
     result.ast = std::move(ast_);

@@ -33,6 +33,12 @@ class Folder:
         with open(os.path.join(self.path, name), "rb") as file:
             return file.read()
 
+    def modules(self):
+        """The names of the library's modules, as the source has them."""
+        library = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "stdlib")
+        found = [os.path.relpath(os.path.join(folder, file), library) for folder, _, files in os.walk(library) for file in files]
+        return [path[:-3].replace(os.sep, ".") for path in found if path.endswith(".df")]
+
     def run(self, *words, stdin=b"", env=None):
         done = subprocess.run([self.dfc, *words], cwd=self.path, input=stdin if isinstance(stdin, bytes) else stdin.encode(),
                               capture_output=True, timeout=120, env={**os.environ, **(env or {})})

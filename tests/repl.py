@@ -8,6 +8,7 @@ import os
 import pty
 import select
 import signal
+import subprocess
 import time
 
 from promises import main, test
@@ -97,6 +98,95 @@ def repl_on_a_pipe(d):
     d.expect(0, "repl", stdin=":quit\n1\n", out="")
     d.expect(0, "repl", stdin="", out="")
     d.expect(0, "repl", stdin="1", out="1\n")
+
+
+@test
+def a_module_is_read_by_its_own_scope(d):
+    # What is called `+` at the prompt is nobody else's affair.
+    d.file("Mine.df", "module Mine where\npoly :: Int -> Int\npoly x = x * x + 3 * x - 1\n")
+    d.expect(0, "repl", stdin="a + b = a Prelude.- b\nimport Mine\npoly 5\n", out="39\n")
+    d.expect(0, "repl", stdin="a <*> b = ()\nimport Control.Monad.Except\n1 + 2 * 3\n", out="7\n")
+    # Nor are the fields of a constructor.
+    d.file("Field.df", "{-# LANGUAGE RecordWildCards #-}\nmodule Field where\nimport Base\ntotal P {..} = a - b\n")
+    d.file("Base.df", "module Base where\ndata P = P { a, b :: Int }\n")
+    d.expect(0, "repl", stdin="data P = P { b, c, a :: Int }\nimport qualified Field\nimport qualified Base\nField.total (Base.P 5 3)\n", out="2\n")
+    d.expect(0, "repl", stdin=":set -XRecordWildCards\nimport qualified Base\nimport qualified Base as B\ndata P = P { c, d :: Int }\n"
+                              "f B.P {..} = a - b\ng P {..} = c - d\n(f (Base.P 5 3), g (P 1 2))\n", out="(2,-1)\n")
+
+
+@test
+def every_library_module_is_read_by_its_own_scope(d):
+    operators = "!! $ $! && ++ . <$> =<< ^ ^^ ** || + - * / == /= < <= > >= >>= >> <> <*> <* *> <$ div mod quot rem elem notElem seq".split()
+    modules = sorted(word for word in d.modules() if not word.startswith("Prelude"))
+    assert len(modules) > 60, modules
+    imports = "".join("import qualified %s\n" % module for module in modules)
+    probes = ('Data.List.sortBy (Data.Ord.comparing negate) [2,3,1]\nData.Map.toList (Data.Map.fromListWith max [(1,2),(1,5)])\n'
+              'Data.Char.isSpace (Data.Char.chr 32)\nData.Bits.popCount (255 :: Int)\n', "[3,2,1]\n[(1,5)]\nTrue\n8\n")
+    define = lambda op: "%s = ()\n" % (("a %s b" if not op[0].isalpha() else "%s a b") % op)
+    for chosen in [operators] + [[op] for op in operators]:
+        for fixity in ("", "infixr 0 "):
+            fixities = "".join("%s%s\n" % (fixity, op if not op[0].isalpha() else "`%s`" % op) for op in chosen if fixity)
+            d.expect(0, "repl", stdin=fixities + "".join(map(define, chosen)) + imports + probes[0], out=probes[1])
+        if os.environ.get("DFC_SLOW_BUILD"):
+            break
+
+
+@test
+def what_fails_leaves_no_fixity(d):
+    d.expect(1, "repl", stdin="a + b = nowhere\n1 + 2 * 3\n", out="7\n")
+    d.expect(1, "repl", stdin=":{\ninfixl 9 +\na + b = nowhere\n:}\n1 + 2 * 3\n", out="7\n")
+    d.expect(1, "repl", stdin="import Data.Nowhere\ndata P = P { x :: Nowhere }\n1 + 2 * 3\n", out="7\n")
+    # A fixity waits for its definition, also behind one that fails, and says nothing of what is there.
+    d.expect(1, "repl", stdin="infixl 9 +\n1 + 2 * 3\na + b = nowhere\na + b = a Prelude.- b\n10 * 5 + 2\n1 Prelude.+ 2 * 3\n", out="7\n30\n7\n")
+    d.expect(0, "repl", stdin="infixr 5 :>\ndata T = Int :> T | End deriving Show\n1 :> 2 :> End\n", out="1 :> (2 :> End)\n")
+
+
+@test
+def modules_as_in_ghci(d):
+    d.file("Mine.df", "module Mine where\nsort :: Int -> Int\nsort x = x + 1\n")
+    d.expect(0, "repl", stdin=":m + Data.Char Data.List\ntoUpper 'a'\nsort [2,1]\n", out="'A'\n[1,2]\n")
+    d.expect(0, "repl", stdin=":module +Data.Char\nord 'a'\n", out="97\n")
+    d.expect(1, "repl", stdin=":m + Data.Char\n:m - Data.Char\n1 + 1\nord 'a'\n", out="2\n", err="`ord`")
+    d.expect(1, "repl", stdin=":m + Data.Char\n:m Data.List\nsort [2,1]\nord 'a'\n", out="[1,2]\n", err="`ord`")
+    # What was defined stays, and so does what another import brings; a fixity goes with its operator.
+    d.expect(0, "repl", stdin="import Data.List\nimport Mine\nsort 1\n:m - Mine\nsort [2,1]\nlength [1]\n", out="2\n[1,2]\n1\n")
+    d.expect(0, "repl", stdin="import Data.List\nsort = 3\n:m - Data.List\nsort\n", out="3\n")
+    d.expect(1, "repl", stdin=":m - Data.Char\n", err="DF0830")
+    d.expect(1, "repl", stdin=":m + Data.Nowhere Data.Char\n", err="Data.Nowhere")
+
+
+@test
+def extensions_as_in_ghci(d):
+    d.file("p.df", "f = \\case { 0 -> 1; n -> n * 2 }\n")
+    d.expect(0, "repl", stdin=":set -XLambdaCase\n:load p.df\nf 4\n:set -XTupleSections -XBangPatterns\nmap (,1) [2]\n", out="8\n[(2,1)]\n")
+    d.expect(1, "repl", stdin=":load p.df\n", err="LambdaCase")
+    d.expect(0, "repl", stdin=":set -XStrict\nlet k _ = 1\nk 2\n", out="1\n")
+    d.expect(1, "repl", stdin=":set -XLambdaCas\n", err="LambdaCase")
+    d.expect(1, "repl", stdin=":set -Wall\n", err="-X")
+
+
+@test
+def long_and_endless_input(d):
+    # 40,000 lines within a bracket take time in proportion, and an answer.
+    begin = time.monotonic()
+    d.expect(0, "repl", stdin="(" + "1 +\n" * 40000 + "1)\n", out="40001\n")
+    d.expect(0, "repl", stdin="{-" + "{-\n" * 40000 + "-}\n" * 40000 + "-} 1 + 1\n2\n", out="2\n2\n")
+    d.expect(0, "repl", stdin="1 +\n" + "  1 +\n" * 20000 + "  1\n", out="20002\n")
+    slow = 20 if os.environ.get("DFC_SLOW_BUILD") else 1
+    assert time.monotonic() - begin < 30 * slow, time.monotonic() - begin
+    # What never ends is ended.
+    for endless in ("(echo 'f ='; yes '  1 +')", "cat /dev/zero", "yes | tr -d '\\n'", "(echo ':{'; yes 'f 1 = 2')"):
+        with subprocess.Popen("%s | exec timeout 100 %s repl" % (endless, d.dfc), shell=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            out, err = run.communicate(timeout=120)
+            assert run.returncode == 3 and not out and b"DF0829" in err, (endless, run.returncode, out[:100], err[:500])
+    # A signal is heard in the middle of it.
+    for text in (b"(" + b"1 +\n" * 100000, b"1 +\n"):
+        with subprocess.Popen([d.dfc, "repl"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            run.stdin.write(text)
+            run.stdin.flush()
+            time.sleep(0.3)
+            run.terminate()
+            assert run.wait(timeout=10 * slow) == 130, run.returncode
 
 
 @test
@@ -334,7 +424,7 @@ def redefinition(d):
 def hints_at_the_prompt(d):
     # A line goes on with the open bracket in whatever column it begins.
     d.expect(0, "repl", stdin="(1 +\n2)\nsum [1,\n2,\n3]\nxs = map (+ 1)\n  [1, 2\n, 3\n]\nxs\n", out="3\n6\n[2,3,4]\n")
-    for command, hint in (":m + Data.Char", "`import Data.List`"), (":show bindings", "`:browse`"), (":!ls", "shell"):
+    for command, hint in (":show bindings", "`:browse`"), (":!ls", "shell"):
         d.expect(1, "repl", stdin=command + "\n", out="", err=hint)
     d.expect(1, "repl", stdin="f :: Int -> Int\n", err="a signature goes with its definition")
     d.expect(0, "repl", stdin="f ::\n  Int -> Int\nf x = x + 1\nf 2\n", out="3\n")

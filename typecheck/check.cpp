@@ -1,6 +1,8 @@
 #include "typecheck/check.h"
 
+#include <algorithm>
 #include <cassert>
+#include <type_traits>
 
 #include "typecheck/session.h"
 
@@ -8,22 +10,23 @@ namespace df {
 
 CheckSession::CheckSession() : impl_(std::make_unique<Impl>()) {
   check::DeclareBuiltins(impl_->env, program);
-  fixities[Intern(":").index] = {ast::Associativity::Right, 5};
 }
 CheckSession::~CheckSession() = default;
 CheckSession::CheckSession(CheckSession&&) noexcept = default;
 
-bool CheckSession::Check(const ast::Ast& ast, Diagnostics& diags, const CheckOptions& options) {
+bool CheckSession::Check(const ast::Ast& ast, Diagnostics& diags, const FixityScope& scope, const CheckOptions& options) {
   check::Env& env = impl_->env;
   check::Scope before = env.user;
   bool started = env.user_started;
+  const size_t imports = env.prompt_imports.size();
   core::VarId main = program.main;
   std::vector<Symbol> main_params = program.main_params;
-  bool ok = check::Checker(program, env, diags, options, ast, fixities).Run();
+  bool ok = check::Checker(program, env, diags, options, ast, scope.fixities).Run();
   if (!ok && options.repl) {
     // What was wrong leaves no trace at the prompt.
     env.user = std::move(before);
     env.user_started = started;
+    env.prompt_imports.resize(std::min(imports, env.prompt_imports.size()));
     program.main = main;
     program.main_params = std::move(main_params);
   } else if (options.repl && started) {
@@ -33,31 +36,104 @@ bool CheckSession::Check(const ast::Ast& ast, Diagnostics& diags, const CheckOpt
 }
 
 void CheckSession::EnterImported(const ast::Ast& ast, Diagnostics& diags) {
-  check::Checker(program, impl_->env, diags, CheckOptions(), ast, fixities)
-      .EnterImported(impl_->own_fixities, fixities, qualified, records);
+  if (!impl_->main_started) {
+    impl_->main_started = true;
+    main_scope = ScopeOfImports(ast, diags, false);
+    return;
+  }
+  check::Checker(program, impl_->env, diags, CheckOptions(), ast, main_scope.fixities).EnterImported(impl_->known_fixities, main_scope);
 }
 
-void CheckSession::KeepFixities(Symbol module) {
+FixityScope CheckSession::ScopeOfImports(const ast::Ast& ast, Diagnostics& diags, bool library) {
+  CheckOptions options;
+  options.library = library;
+  FixityScope scope;
+  check::Checker checker(program, impl_->env, diags, options, ast, scope.fixities);
+  const Symbol prelude = Intern("Prelude");
+  if (checker.ImportsPrelude()) {
+    // Nearly every module begins so: entered once, copied since.
+    if (impl_->prelude_scope.fixities.empty()) {
+      scope.fixities[Intern(":").index] = {ast::Associativity::Right, 5};
+      ast::Import implicit = {};
+      implicit.module.text = prelude;
+      checker.EnterImport(implicit, impl_->known_fixities, scope);
+      if (impl_->env.modules.count(prelude)) impl_->prelude_scope = scope;
+    } else {
+      scope = impl_->prelude_scope;
+    }
+  } else {
+    scope.fixities[Intern(":").index] = {ast::Associativity::Right, 5};
+  }
+  checker.EnterImported(impl_->known_fixities, scope);
+  return scope;
+}
+
+void CheckSession::KeepFixities(Symbol module, const FixityScope& scope, bool library) {
   auto keep = [&](Symbol name, uint64_t key) {
     // One that came from a module below has its fixity already.
-    auto fixity = fixities.find(name.index);
-    impl_->own_fixities.try_emplace(key, fixity == fixities.end() ? Fixity{} : fixity->second);
+    auto fixity = scope.fixities.find(name.index);
+    impl_->known_fixities.try_emplace(key, fixity == scope.fixities.end() ? Fixity{} : fixity->second);
   };
-  const check::ModuleExports& exports = impl_->env.own_modules[module];
-  for (const auto& [name, var] : exports.values)
-    if (!program.vars[var].from_library) keep(name, check::FixityKey(var));
-  for (const auto& [name, con] : exports.constructors)
-    if (impl_->env.library_files.count(program.constructors[con].span.file.index) == 0) keep(name, check::FixityKey(con));
-}
-
-void CheckSession::KeepLibraryFixities(Symbol module) {
-  auto keep = [&](Symbol name, uint64_t key) {
-    auto fixity = fixities.find(name.index);
-    impl_->own_fixities.try_emplace(key, fixity == fixities.end() ? Fixity{} : fixity->second);
-  };
-  const check::ModuleExports& exports = impl_->env.modules[module];
+  const check::ModuleExports& exports = (library ? impl_->env.modules : impl_->env.own_modules)[module];
   for (const auto& [name, var] : exports.values) keep(name, check::FixityKey(var));
   for (const auto& [name, con] : exports.constructors) keep(name, check::FixityKey(con));
+}
+
+std::vector<Symbol> CheckSession::PromptImports() const {
+  std::vector<Symbol> modules;
+  for (const check::PromptImport& import : impl_->env.prompt_imports)
+    if (!llvm::is_contained(modules, import.module)) modules.push_back(import.module);
+  return modules;
+}
+
+bool CheckSession::RemoveImport(Symbol module) {
+  check::Env& env = impl_->env;
+  // Calls visit(names of the scope, names of an import) for each kind of name.
+  auto each_kind = [&](const check::ModuleExports& names, auto visit) {
+    visit(env.user.values, names.values);
+    visit(env.user.constructors, names.constructors);
+    visit(env.user.types, names.types);
+    visit(env.user.classes, names.classes);
+  };
+  auto set_fixity = [&](Symbol name, Symbol qualifier, const auto& entity, bool there) {
+    using Entity = std::decay_t<decltype(entity)>;
+    if constexpr (std::is_same_v<Entity, core::VarId> || std::is_same_v<Entity, core::ConId>) {
+      const Fixity fixity = there ? impl_->known_fixities.lookup(check::FixityKey(entity)) : Fixity{};
+      if (qualifier.valid()) main_scope.qualified[Written(qualifier, name)] = fixity;
+      else main_scope.fixities[name.index] = fixity;
+    }
+  };
+  std::vector<check::PromptImport> kept;
+  bool found = false;
+  for (check::PromptImport& import : env.prompt_imports) {
+    if (import.module != module) {
+      kept.push_back(std::move(import));
+      continue;
+    }
+    found = true;
+    each_kind(import.names, [&](auto& scope, const auto& names) {
+      for (const auto& [name, entity] : names)
+        for (Symbol qualifier : {import.qualifier, Symbol()}) {
+          // Something else may have the name since.
+          const auto* now = scope.Find(name, qualifier);
+          if (!now || !check::IsSame(*now, entity)) continue;
+          scope.Remove(name, qualifier);
+          set_fixity(name, qualifier, entity, false);
+        }
+    });
+  }
+  env.prompt_imports = std::move(kept);
+  // What another import brings as well is there still.
+  for (const check::PromptImport& import : env.prompt_imports)
+    each_kind(import.names, [&](auto& scope, const auto& names) {
+      for (const auto& [name, entity] : names)
+        for (Symbol qualifier : {import.qualifier, Symbol()}) {
+          if ((!qualifier.valid() && import.qualified) || scope.Find(name, qualifier) || check::IsLibraryOnly(name)) continue;
+          scope.Add(name, entity, qualifier);
+          set_fixity(name, qualifier, entity, true);
+        }
+    });
+  return found;
 }
 
 std::string CheckSession::TypeOfExpression(const ast::Ast& ast, Diagnostics& diags) {
@@ -74,7 +150,7 @@ std::string CheckSession::TypeOfExpression(const ast::Ast& ast, Diagnostics& dia
   options.entry = name;
   [[maybe_unused]] const uint32_t definitions = static_cast<uint32_t>(program.definitions.size());
   std::string type;
-  if (check::Checker(program, env, diags, options, ast, fixities).Run())
+  if (check::Checker(program, env, diags, options, ast, main_scope.fixities).Run())
     if (const core::VarId* it = env.user.values.Find(name))
       type = PrintScheme(program.vars[*it].scheme);
   env.user = std::move(before);

@@ -40,20 +40,23 @@ class CheckSession {
 
   // Checks one module and adds its definitions, match-compiled, to `program`. On errors nothing is added that
   // later phases could see; what is well typed stays known, so that later errors are not follow-ups.
-  // The parser must have found no error, and fixities must be resolved (parser/fixity.h; `fixities` is the
-  // table to use and to extend).
-  bool Check(const ast::Ast& ast, Diagnostics& diags, const CheckOptions& options = {});
+  // The parser must have found no error, and fixities must be resolved by `scope` (parser/fixity.h), the module's own.
+  bool Check(const ast::Ast& ast, Diagnostics& diags, const FixityScope& scope, const CheckOptions& options = {});
 
-  FixityTable fixities;
-  QualifiedFixities qualified;  // of operators that are imported
-  RecordTable records;          // for `C {..}`
-
-  // To be called before fixities are resolved: enters those of what `ast` imports, but for the Prelude's, which are there.
+  // The scope of the main module, or of the prompt, which lives on from input to input.
+  FixityScope main_scope;
+  // To be called before fixities are resolved: adds what `ast` imports to `main_scope`.
   void EnterImported(const ast::Ast& ast, Diagnostics& diags);
-  // To be called after a module of the program was checked, while `fixities` are those within it.
-  void KeepFixities(Symbol module);
-  // The same for a module of the library.
-  void KeepLibraryFixities(Symbol module);
+  // The scope that a module begins with: what it imports, the Prelude included. `library`: one of the library's.
+  FixityScope ScopeOfImports(const ast::Ast& ast, Diagnostics& diags, bool library);
+  // To be called after a module was checked: keeps the fixities of what it offers for those who import it.
+  void KeepFixities(Symbol module, const FixityScope& scope, bool library);
+
+  // The modules that were imported at the prompt, each once.
+  std::vector<Symbol> PromptImports() const;
+  // Takes back what the imports of a module at the prompt brought into scope; what was defined there stays. False if it was not
+  // imported.
+  bool RemoveImport(Symbol module);
 
   // For `:type`: the most general type of the expression in a module `it = <expression>` (ParseRepl makes
   // it), as GHCi prints it; "" after an error. Nothing is defined.

@@ -28,9 +28,11 @@ class Checker {
   Checker(core::Program& program, Env& env, Diagnostics& diags, const CheckOptions& options,
           const ast::Ast& ast, const FixityTable& fixities);
   bool Run();
-  // Gives the operators and records that come from the program's own modules their fixities and their fields.
-  void EnterImported(const std::map<uint64_t, Fixity>& known, FixityTable& fixities, QualifiedFixities& qualified,
-                     RecordTable& records) const;
+  // Enters the fixities and the records' fields of what one import, or all of the module's, bring into scope.
+  void EnterImport(const ast::Import& import, const llvm::DenseMap<uint64_t, Fixity>& known, FixityScope& scope) const;
+  void EnterImported(const llvm::DenseMap<uint64_t, Fixity>& known, FixityScope& scope) const;
+  // Whether the Prelude is imported although no import names it.
+  bool ImportsPrelude() const;
 
  private:
   using TypeArgs = llvm::SmallVector<TypeId, 4>;
@@ -38,7 +40,7 @@ class Checker {
   // ---- scope.cpp
   void OpenScope();
   void ImportModule(const ast::Import& import);
-  void ImportAll(const ModuleExports& exports, Symbol qualifier, bool unqualified);
+  void ImportAll(Symbol module, const ModuleExports& exports, Symbol qualifier, bool unqualified);
   template <typename From>
   const ast::Name* Select(const ast::Item& item, const From& from, ModuleExports& out);
   // A module that this one may import; nullptr if none of that name was checked.

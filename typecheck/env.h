@@ -30,6 +30,13 @@ struct TypeName {
   bool is_synonym() const { return synonym != UINT32_MAX; }
 };
 
+// Whether two names of one kind stand for the same thing.
+template <typename T>
+bool IsSame(const T& a, const T& b) {
+  if constexpr (std::is_same_v<T, TypeName>) return a.con == b.con && a.synonym == b.synonym;
+  else return a == b;
+}
+
 // Name, perhaps qualified -> entity. A later Add hides an earlier one.
 template <typename T>
 class Names {
@@ -39,6 +46,7 @@ class Names {
     auto it = map_.find(Key(name, qualifier));
     return it == map_.end() ? nullptr : &it->second;
   }
+  void Remove(Symbol name, Symbol qualifier = {}) { map_.erase(Key(name, qualifier)); }
   // Calls visit(name, value) for what is in scope unqualified, in no particular order.
   template <typename F>
   void ForEach(F visit) const {
@@ -72,6 +80,14 @@ struct ModuleExports {
   std::map<Symbol, core::ClassId> classes;
 };
 
+// One import at the prompt, with what it brought.
+struct PromptImport {
+  Symbol module;
+  Symbol qualifier;
+  bool qualified = false;  // under the qualifier alone
+  ModuleExports names;
+};
+
 struct Env {
   Kinds kinds;
   std::vector<KindId> tycon_kinds;      // by TyConId
@@ -84,6 +100,7 @@ struct Env {
   Scope library;   // everything that library modules declare: where the checker looks up well-known names
   Scope user;      // what user modules and the REPL see
   bool user_started = false;
+  std::vector<PromptImport> prompt_imports;  // in their order, the Prelude first
   // (class, head) -> instances: one, or several for particular types (`C [Int]`, `C [Char]`).
   llvm::DenseMap<std::pair<uint32_t, uint32_t>, llvm::SmallVector<core::InstanceId, 1>> instances;
   llvm::DenseSet<uint32_t> library_files;                                     // by FileId: the library's sources

@@ -13,8 +13,8 @@ using check::Scope;
 class Describer {
  public:
   // `sources` is null where places are not told.
-  Describer(const core::Program& program, const Env& env, const FixityTable& fixities, const SourceManager* sources)
-      : program_(program), types_(program.types), env_(env), fixities_(fixities), sources_(sources) {}
+  Describer(const core::Program& program, const Env& env, const SourceManager* sources)
+      : program_(program), types_(program.types), env_(env), sources_(sources) {}
 
   std::string Value(Symbol name, core::VarId var) const {
     return check::PrintName(name) + " :: " + check::PrintScheme(program_, program_.vars[var].scheme) +
@@ -122,16 +122,15 @@ class Describer {
     return out;
   }
 
-  std::string FixityOf(Symbol name) const {
-    auto found = fixities_.find(name.index);
-    if (found == fixities_.end()) return "";
-    const char* assoc = found->second.assoc == ast::Associativity::Left    ? "infixl"
-                        : found->second.assoc == ast::Associativity::Right ? "infixr"
-                                                                           : "infix";
+  static std::string PrintFixity(Symbol name, std::optional<Fixity> fixity) {
+    if (!fixity) return "";
+    const char* assoc = fixity->assoc == ast::Associativity::Left    ? "infixl"
+                        : fixity->assoc == ast::Associativity::Right ? "infixr"
+                                                                     : "infix";
     std::string_view text = Text(name);
     bool word = std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '_';
-    return word ? fmt::format("{} {} `{}`\n", assoc, found->second.precedence, text)
-                : fmt::format("{} {} {}\n", assoc, found->second.precedence, text);
+    return word ? fmt::format("{} {} `{}`\n", assoc, fixity->precedence, text)
+                : fmt::format("{} {} {}\n", assoc, fixity->precedence, text);
   }
 
  private:
@@ -171,7 +170,6 @@ class Describer {
   const core::Program& program_;
   const Types& types_;
   const Env& env_;
-  const FixityTable& fixities_;
   const SourceManager* sources_;
 };
 
@@ -180,8 +178,18 @@ class Describer {
 std::string CheckSession::Info(Symbol name, Symbol qualifier, const SourceManager& sources) const {
   const Env& env = impl_->env;
   const Scope& scope = impl_->scope();
-  Describer describe(program, env, fixities, &sources);
+  Describer describe(program, env, &sources);
   std::vector<std::string> parts;
+  // As declared where the name comes from; what is defined at the prompt comes from no module.
+  auto fixity_of = [&](uint64_t key) -> std::string {
+    std::optional<Fixity> fixity;
+    if (auto known = impl_->known_fixities.find(key); known != impl_->known_fixities.end()) {
+      if (known->second != Fixity{}) fixity = known->second;
+    } else if (auto found = main_scope.fixities.find(name.index); found != main_scope.fixities.end()) {
+      fixity = found->second;
+    }
+    return Describer::PrintFixity(name, fixity);
+  };
   auto of_type = [&](TyConId con) {
     return describe.Instances([&](core::ClassId, TyConId head) { return head == con; });
   };
@@ -201,7 +209,7 @@ std::string CheckSession::Info(Symbol name, Symbol qualifier, const SourceManage
     } else {
       text = describe.Value(name, *var);
     }
-    parts.push_back(text + describe.FixityOf(name));
+    parts.push_back(text + fixity_of(check::FixityKey(*var)));
   }
   if (std::string_view text = Text(name); text.starts_with("(,"))
     if (core::ConId tuple = program.TupleCon(static_cast<uint32_t>(text.size()) - 1); tuple.valid()) {
@@ -212,7 +220,7 @@ std::string CheckSession::Info(Symbol name, Symbol qualifier, const SourceManage
   const core::ConId* con = scope.constructors.Find(name, qualifier);
   bool own_type = con && type && !type->is_synonym() && program.constructors[*con].tycon == type->con;
   if (con && !own_type)
-    parts.push_back(describe.Data(program.constructors[*con].tycon, *con) + describe.FixityOf(name));
+    parts.push_back(describe.Data(program.constructors[*con].tycon, *con) + fixity_of(check::FixityKey(*con)));
   if (type)
     parts.push_back(type->is_synonym() ? describe.SynonymOf(name, env.synonyms[type->synonym])
                                        : describe.Data(type->con) + of_type(type->con));
@@ -224,7 +232,7 @@ std::string CheckSession::Info(Symbol name, Symbol qualifier, const SourceManage
 
 std::optional<std::string> CheckSession::Browse(Symbol module) const {
   const Env& env = impl_->env;
-  Describer describe(program, env, fixities, nullptr);
+  Describer describe(program, env, nullptr);
   std::vector<std::pair<std::string_view, std::string>> rows;
   auto add_value = [&](Symbol name, core::VarId var) {
     core::VarKind kind = program.vars[var].kind;  // methods and fields are told with their class and type
@@ -285,7 +293,7 @@ std::string CheckSession::KindOfType(const ast::Ast& ast, Diagnostics& diags) {
   options.restricted = false;  // nothing is published
   size_t synonyms = env.synonyms.size();
   std::string kind;
-  if (check::Checker(program, env, diags, options, ast, fixities).Run() && env.synonyms.size() > synonyms)
+  if (check::Checker(program, env, diags, options, ast, main_scope.fixities).Run() && env.synonyms.size() > synonyms)
     kind = env.kinds.Print(env.synonyms.back().result_kind);
   env.user = std::move(before);
   env.user_started = started;
@@ -294,7 +302,7 @@ std::string CheckSession::KindOfType(const ast::Ast& ast, Diagnostics& diags) {
 }
 
 std::string CheckSession::KindOfName(Symbol name) const {
-  Describer describe(program, impl_->env, fixities, nullptr);
+  Describer describe(program, impl_->env, nullptr);
   if (const check::TypeName* type = impl_->scope().types.Find(name))
     return type->is_synonym() ? describe.SynonymKind(impl_->env.synonyms[type->synonym]) : "";
   const core::ClassId* cls = impl_->scope().classes.Find(name);

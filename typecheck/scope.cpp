@@ -15,12 +15,6 @@ bool IsInternalModule(std::string_view name) { return name.starts_with("Prelude.
 namespace {
 
 template <typename T>
-bool IsSame(const T& a, const T& b) {
-  if constexpr (std::is_same_v<T, TypeName>) return a.con == b.con && a.synonym == b.synonym;
-  else return a == b;
-}
-
-template <typename T>
 const T* Look(const Names<T>& names, const ast::Name& name) {
   return names.Find(name.text, name.qualifier);
 }
@@ -43,19 +37,20 @@ void Checker::OpenScope() {
     scope_ = &own_scope_;
     builtins(own_scope_);
     if (module_.name.text != prelude && !names_prelude && env_.modules.count(prelude))
-      ImportAll(env_.modules[prelude], prelude, true);
+      ImportAll(prelude, env_.modules[prelude], prelude, true);
   } else {
     scope_ = &env_.user;
     if (!env_.user_started) {
       env_.user_started = true;
       builtins(env_.user);
-      if (!names_prelude && env_.modules.count(prelude)) ImportAll(env_.modules[prelude], prelude, true);
+      if (!names_prelude && env_.modules.count(prelude)) ImportAll(prelude, env_.modules[prelude], prelude, true);
     }
   }
   for (const ast::Import& import : module_.imports) ImportModule(import);
 }
 
-void Checker::ImportAll(const ModuleExports& exports, Symbol qualifier, bool unqualified) {
+void Checker::ImportAll(Symbol module, const ModuleExports& exports, Symbol qualifier, bool unqualified) {
+  if (options_.repl) env_.prompt_imports.push_back({module, qualifier, !unqualified, exports});
   auto add = [&](auto& names, const auto& from) {
     for (const auto& [name, entity] : from) {
       if (!options_.library && IsLibraryOnly(name)) continue;
@@ -85,7 +80,7 @@ void Checker::ImportModule(const ast::Import& import) {
   const ModuleExports& all = *found;
   Symbol qualifier = import.as.text.valid() ? import.as.text : import.module.text;
   if (!import.has_items) {
-    ImportAll(all, qualifier, !import.qualified);
+    ImportAll(import.module.text, all, qualifier, !import.qualified);
     return;
   }
   ModuleExports chosen;
@@ -123,7 +118,7 @@ void Checker::ImportModule(const ast::Import& import) {
     failed_imports_.push_back(import);
   }
   if (!import.hiding) {
-    ImportAll(chosen, qualifier, !import.qualified);
+    ImportAll(import.module.text, chosen, qualifier, !import.qualified);
     return;
   }
   ModuleExports rest = all;
@@ -131,7 +126,7 @@ void Checker::ImportModule(const ast::Import& import) {
   for (const auto& [name, entity] : chosen.constructors) rest.constructors.erase(name);
   for (const auto& [name, entity] : chosen.types) rest.types.erase(name);
   for (const auto& [name, entity] : chosen.classes) rest.classes.erase(name);
-  ImportAll(rest, qualifier, !import.qualified);
+  ImportAll(import.module.text, rest, qualifier, !import.qualified);
 }
 
 // Adds what the item of an import or export list names, found in `from`, to `out`. Returns the name that
@@ -409,42 +404,56 @@ bool Checker::IsAmbiguous(std::map<Symbol, T> ModuleExports::*names, const ast::
   return true;
 }
 
-void Checker::EnterImported(const std::map<uint64_t, Fixity>& known, FixityTable& fixities, QualifiedFixities& qualified,
-                            RecordTable& records) const {
-  llvm::DenseSet<uint32_t> entered;
-  for (const ast::Import& import : module_.imports) {
-    auto own = env_.own_modules.find(import.module.text);
-    const ModuleExports* exports = FindModule(import.module.text);
-    if (!exports) continue;
-    Symbol qualifier = import.as.text.valid() ? import.as.text : import.module.text;
-    auto enter = [&](Symbol name, uint64_t key, NameKind kind) {
-      auto fixity = known.find(key);
-      if (fixity == known.end()) return;  // the Prelude's, known to all
-      auto before = fixities.find(name.index);
-      bool same = fixity->second == (before == fixities.end() ? Fixity{} : before->second);
-      if (same && before == fixities.end() && env_.own_modules.empty()) return;
-      if (Provides(import, {name, qualifier, Span()}, kind)) qualified[{qualifier.index, name.index}] = fixity->second;
-      if (!same && Provides(import, {name, Symbol(), Span()}, kind)) fixities[name.index] = fixity->second;
-    };
-    for (const auto& [name, var] : exports->values) enter(name, FixityKey(var), NameKind::Value);
-    for (const auto& [name, con] : exports->constructors) {
-      enter(name, FixityKey(con), NameKind::Constructor);
-      if (own == env_.own_modules.end()) continue;
-      auto in_scope = [&](Symbol which, NameKind kind) {
-        return Provides(import, {which, Symbol(), Span()}, kind) || Provides(import, {which, qualifier, Span()}, kind);
-      };
-      if (!in_scope(name, NameKind::Constructor)) continue;
-      // `..` stands for the fields that are in scope; of several imports of one constructor each may bring some.
-      const core::DataCon& row = program_.constructors[con];
-      std::vector<Symbol>& fields = records[name.index];
-      if (entered.insert(con.index).second) fields.clear();
-      for (const core::Field& field : row.fields) {
-        auto selector = own->second.values.find(field.name);
-        if (selector != own->second.values.end() && in_scope(field.name, NameKind::Value) && !llvm::is_contained(fields, field.name))
-          fields.push_back(field.name);
-      }
+bool Checker::ImportsPrelude() const {
+  const Symbol prelude = Intern("Prelude");
+  return module_.name.text != prelude && env_.modules.count(prelude) != 0 &&
+         llvm::none_of(module_.imports, [&](const ast::Import& import) { return import.module.text == prelude; });
+}
+
+void Checker::EnterImport(const ast::Import& import, const llvm::DenseMap<uint64_t, Fixity>& known, FixityScope& scope) const {
+  const ModuleExports* exports = FindModule(import.module.text);
+  if (!exports) return;
+  const Symbol qualifier = import.as.text.valid() ? import.as.text : import.module.text;
+  auto enter = [&](Symbol name, uint64_t key, NameKind kind) {
+    const Fixity fixity = known.lookup(key);
+    const WrittenName qualified = Written(qualifier, name);
+    if (fixity == Fixity{} && !scope.fixities.count(name.index) && !scope.qualified.count(qualified)) return;
+    if (!Provides(import, {name, qualifier, Span()}, kind)) return;
+    scope.qualified[qualified] = fixity;
+    if (!import.qualified) scope.fixities[name.index] = fixity;
+  };
+  for (const auto& [name, var] : exports->values) enter(name, FixityKey(var), NameKind::Value);
+  for (const auto& [name, con] : exports->constructors) enter(name, FixityKey(con), NameKind::Constructor);
+}
+
+void Checker::EnterImported(const llvm::DenseMap<uint64_t, Fixity>& known, FixityScope& scope) const {
+  // `..` stands for the fields that are in scope, by whichever import of the constructor's module.
+  llvm::DenseMap<uint32_t /*ConId*/, std::vector<Symbol>> fields;
+  auto visit_constructors = [&](auto visit) {
+    for (const ast::Import& import : module_.imports) {
+      const ModuleExports* exports = FindModule(import.module.text);
+      if (!exports) continue;
+      Symbol qualifier = import.as.text.valid() ? import.as.text : import.module.text;
+      for (const auto& [name, con] : exports->constructors)
+        if (Provides(import, {name, qualifier, Span()}, NameKind::Constructor)) visit(import, qualifier, *exports, name, con);
     }
-  }
+  };
+  for (const ast::Import& import : module_.imports) EnterImport(import, known, scope);
+  visit_constructors([&](const ast::Import& import, Symbol qualifier, const ModuleExports& exports, Symbol, ConId con) {
+    for (const core::Field& field : program_.constructors[con].fields)
+      if (field.name.valid() && exports.values.count(field.name) && Provides(import, {field.name, qualifier, Span()}, NameKind::Value) &&
+          !llvm::is_contained(fields[con.index], field.name))
+        fields[con.index].push_back(field.name);
+  });
+  visit_constructors([&](const ast::Import& import, Symbol qualifier, const ModuleExports&, Symbol name, ConId con) {
+    auto found = fields.find(con.index);
+    auto set = [&](Symbol written) {
+      if (found == fields.end()) scope.records.erase(Written(written, name));
+      else scope.records[Written(written, name)] = found->second;
+    };
+    set(qualifier);
+    if (!import.qualified) set(Symbol());
+  });
 }
 
 bool Checker::IsLocal(Symbol name) const {

@@ -10,7 +10,9 @@ namespace df {
 struct CheckSession::Impl {
   check::Env env;
   std::vector<Outdated> outdated;
-  std::map<uint64_t, Fixity> own_fixities;  // by FixityKey: of all that modules offer, but those of the Prelude
+  llvm::DenseMap<uint64_t, Fixity> known_fixities;  // by FixityKey: of all that modules offer
+  FixityScope prelude_scope;  // of a module that imports the Prelude alone; empty before that was checked
+  bool main_started = false;  // main_scope has the Prelude's
 
   // What a user sees now; before the first input the library's own names.
   const check::Scope& scope() const { return env.user_started ? env.user : env.library; }

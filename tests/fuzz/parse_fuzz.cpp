@@ -19,9 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Diagnostics diags(sources);
     TokenBuffer tokens = Lex(sources, file, diags);
     ast::Ast ast = repl ? ParseRepl(tokens, diags, kOptions).ast : Parse(tokens, diags, kOptions);
-    FixityTable fixities;
-    RecordTable records;
-    ResolveFixity(ast, fixities, records, diags);
+    FixityScope scope;
+    ResolveFixity(ast, scope, diags);
     std::string text;
     llvm::raw_string_ostream out(text);
     Dump(tokens, sources, out);

@@ -17,7 +17,7 @@ struct Parsed {
     tokens = Lex(sources, file, diags);
     ast = Parse(tokens, diags, options);
     auto set = [&](std::initializer_list<const char*> ops, ast::Associativity assoc, uint8_t precedence) {
-      for (const char* op : ops) fixities[Intern(op).index] = {assoc, precedence};
+      for (const char* op : ops) scope.fixities[Intern(op).index] = {assoc, precedence};
     };
     set({"."}, ast::Associativity::Right, 9);
     set({"*", "div"}, ast::Associativity::Left, 7);
@@ -25,7 +25,7 @@ struct Parsed {
     set({":", "++"}, ast::Associativity::Right, 5);
     set({"==", "<"}, ast::Associativity::None, 4);
     set({"$"}, ast::Associativity::Right, 0);
-    ResolveFixity(ast, fixities, records, diags);
+    ResolveFixity(ast, scope, diags);
   }
 
   // The dump of the tree, without its last line end.
@@ -51,8 +51,7 @@ struct Parsed {
   FileId file;
   TokenBuffer tokens;
   ast::Ast ast;
-  FixityTable fixities;
-  RecordTable records;
+  FixityScope scope;
 };
 
 // The tree of a text without errors.

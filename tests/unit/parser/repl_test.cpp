@@ -14,8 +14,8 @@ std::string Read(std::string text) {
   ReplInput input = ParseRepl(tokens, diags);
   static const char* const kKinds[] = {"empty", "expression", "bind", "declarations", "incomplete", "error"};
   std::string result = kKinds[static_cast<int>(input.kind)];
-  if (input.kind == ReplInput::Kind::Incomplete && !tokens.open_comment) CHECK(diags.all().empty());
-  CHECK((input.kind == ReplInput::Kind::Error) == (diags.has_errors() && !tokens.open_comment));
+  if (input.kind == ReplInput::Kind::Incomplete && tokens.open_comments == 0) CHECK(diags.all().empty());
+  CHECK((input.kind == ReplInput::Kind::Error) == (diags.has_errors() && tokens.open_comments == 0));
   if (input.open_block) result += "+";
   return result;
 }

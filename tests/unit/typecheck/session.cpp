@@ -14,15 +14,19 @@ bool Session::Check(std::string_view text, CheckOptions options) {
   FileId file = sources.Add("test.df", std::string(text));
   TokenBuffer tokens = Lex(sources, file, *diags);
   ast::Ast ast = Parse(tokens, *diags);
-  ResolveFixity(ast, session.fixities, session.records, *diags);
-  return session.Check(ast, *diags, options);
+  FixityScope scope = session.ScopeOfImports(ast, *diags, options.library);
+  ResolveFixity(ast, scope, *diags);
+  if (!session.Check(ast, *diags, scope, options)) return false;
+  if (options.library) session.KeepFixities(ast.module.name.text, scope, true);
+  return true;
 }
 
 std::string Session::TypeOfExpression(std::string_view text) {
   FileId file = sources.Add("test.df", std::string(text));
   TokenBuffer tokens = Lex(sources, file, *diags);
   ReplInput input = ParseRepl(tokens, *diags);
-  ResolveFixity(input.ast, session.fixities, session.records, *diags);
+  FixityScope scope = session.ScopeOfImports(input.ast, *diags, false);
+  ResolveFixity(input.ast, scope, *diags);
   return session.TypeOfExpression(input.ast, *diags);
 }
 

@@ -63,12 +63,17 @@ class Pieces {
   size_t size_ = 0;
 };
 
-// Of "/dev/stdin", "/dev/fd/3": a socket has such a name and cannot be opened by it.
+// That of "/dev/stdin" and "/dev/fd/3", if it is a pipe or a socket; else -1. The second cannot be opened by such a name; the first can, but
+// who opens it after the writer has gone never hears that it is at its end.
 int OwnDescriptor(std::string_view path) {
-  if (path == "/dev/stdin") return STDIN_FILENO;
+  auto is_stream = [](int fd) {
+    struct stat info;
+    return ::fstat(fd, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
+  };
+  if (path == "/dev/stdin") return is_stream(STDIN_FILENO) ? STDIN_FILENO : -1;
   for (std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
     int fd = -1;
-    if (path.starts_with(folder) && std::from_chars(path.data() + folder.size(), path.data() + path.size(), fd).ec == std::errc()) return fd;
+    if (path.starts_with(folder) && std::from_chars(path.data() + folder.size(), path.data() + path.size(), fd).ec == std::errc()) return is_stream(fd) ? fd : -1;
   }
   return -1;
 }
@@ -82,10 +87,7 @@ class Reader {
   }
 
   std::optional<std::string> Read() {
-    // Nobody may have opened the other end of a pipe yet, and a terminal is not to become this process's own.
-    file_.fd = path_ == "-" ? STDIN_FILENO : ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (file_.fd < 0 && errno == ENXIO)
-      if (int own = OwnDescriptor(path_); own >= 0) file_.fd = ::fcntl(own, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    Open();
     if (file_.fd < 0) return Fail(std::strerror(errno));
     struct stat info;
     if (::fstat(file_.fd, &info) != 0) return Fail(std::strerror(errno));
@@ -143,16 +145,36 @@ class Reader {
     if (deadline_ && Clock::now() >= *deadline_) End(Stop::Timeout);
   }
 
+  void Open() {
+    if (path_ == "-") {
+      file_.fd = STDIN_FILENO;
+    } else if (int own = OwnDescriptor(path_); own >= 0) {
+      file_.fd = ::fcntl(own, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    } else {
+      // Nobody may have opened the other end of a pipe yet, and a terminal is not to become this process's own.
+      file_.fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+      waits_ = false;
+    }
+  }
+
   // Some bytes; 0 at the end, or with a fault.
   size_t Some(char* to, size_t bytes) {
     constexpr int kGlance = 50;  // milliseconds; a signal that comes just before the wait does not end it
     for (;;) {
       LookAtClock();
+      // Before the first byte a pipe seems to be at its end, if nobody writes into it yet.
       pollfd input = {file_.fd, POLLIN, 0};
-      if (!regular_ && ::poll(&input, 1, kGlance) <= 0) continue;
+      if ((waits_ || !began_) && !regular_ && ::poll(&input, 1, kGlance) <= 0) continue;
       const ssize_t got = ::read(file_.fd, to, bytes);
-      if (got >= 0) return static_cast<size_t>(got);
-      if (errno == EINTR || errno == EAGAIN) continue;
+      if (got >= 0) {
+        began_ = true;
+        return static_cast<size_t>(got);
+      }
+      if (errno == EINTR) continue;
+      if (errno == EAGAIN) {
+        ::poll(&input, 1, kGlance);
+        continue;
+      }
       fault_ = std::strerror(errno);
       return 0;
     }
@@ -182,6 +204,8 @@ class Reader {
   std::optional<Clock::time_point> deadline_;
   Descriptor file_;
   bool regular_ = false;
+  bool waits_ = true;   // a read of it does, until there is something
+  bool began_ = false;  // something was read
   std::string fault_;
 };
 

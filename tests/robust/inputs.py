@@ -27,7 +27,7 @@ FINE, FAILED, USAGE, LIMIT = 0, 1, 2, 3
 LENGTH = "main :: String -> Int\nmain x = length x\n"
 PACKED = "import qualified Data.Text as T\nmain :: T.Text -> Int\nmain x = T.length x\n"
 LIST = "main :: [Int] -> Int\nmain x = sum x\n"
-TENSOR = "import qualified Tensor as T\nmain :: T.Tensor Float [3] -> Float\nmain x = T.sum x\n"
+TENSOR = "import qualified Tensor as T\nmain :: Tensor Float [3] -> Float\nmain x = T.sum x\n"
 STATE = ("data S = S { at :: Int }\ndata Step = Step { step :: Int, state :: S }\n"
          "main :: Maybe S -> [Step]\nmain state = [Step (maybe 0 at state) (S 1)]\n")
 GET = "main = getContents >>= print . length\n"
@@ -194,8 +194,7 @@ def try_one(dfc, place, kind, folder):
             writer.end()
     if place.prompt:
         # The prompt goes on, and ends with what its last input was: the name that was not loaded.
-        codes = (FINE,) if FINE in codes else (FINE, FAILED, LIMIT)
-        if kind in ("missing", "folder") or codes != (FINE,):
+        if codes != (FINE,):
             codes = (FINE, FAILED, USAGE, LIMIT)
     faults = []
     if code not in codes:

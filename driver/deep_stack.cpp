@@ -39,8 +39,7 @@ void OnDeepStack(llvm::function_ref<void()> body) {
       // Interrupts go to the thread that works, where they also wake up a read.
       sigset_t interrupts;
       sigemptyset(&interrupts);
-      sigaddset(&interrupts, SIGINT);
-      sigaddset(&interrupts, SIGTERM);
+      for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGXCPU}) sigaddset(&interrupts, signal);
       pthread_sigmask(SIG_BLOCK, &interrupts, nullptr);
       pthread_join(thread, nullptr);
       return;

@@ -238,6 +238,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   PassScope pass("run");
   RunOptions run;
   run.limits.max_memory = options.max_memory;
+  run.limits.in_use = context.in_use;
   run.limits.max_frames = options.max_frames;
   run.limits.timeout = options.timeout;
   run.limits.interrupt = interrupt;

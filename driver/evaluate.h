@@ -33,6 +33,7 @@ struct RunContext {
   std::chrono::duration<double> load{0};  // how long it took until the graph was there
   Stats* stats = nullptr;                 // gets what the run did, if not null
   PromptAction* prompt = nullptr;         // at a prompt
+  uint64_t in_use = 0;                    // bytes of the inputs, which count as the run's
   std::optional<alive::Counts> before;    // the objects that were there before the inputs, which the run consumes
 };
 

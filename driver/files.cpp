@@ -1,3 +1,4 @@
+// Writing files: see files.h.
 #include "driver/files.h"
 
 #include <fcntl.h>
@@ -8,18 +9,12 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "driver/descriptor.h"
 #include "driver/signals.h"
+#include "driver/temporary_file.h"
 
 namespace df {
 namespace {
-
-// A file descriptor that closes itself.
-struct Descriptor {
-  int fd = -1;
-  ~Descriptor() {
-    if (fd > STDERR_FILENO) ::close(fd);
-  }
-};
 
 bool WriteAll(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -65,39 +60,6 @@ bool WouldLoseSource(const std::string& path, const struct stat& info, Diagnosti
 
 }  // namespace
 
-std::string DisplayName(const std::string& path) { return path == "-" ? "<stdin>" : path; }
-
-std::optional<std::string> ReadFile(const std::string& path, uint64_t max_bytes, Diagnostics& diags) {
-  auto fail = [&](const char* reason) {
-    diags.Report(Diag::CannotRead, {}, DisplayName(path), reason);
-    return std::nullopt;
-  };
-  auto too_large = [&] {
-    diags.Report(Diag::FileTooLarge, {}, DisplayName(path), max_bytes >> 20);
-    return std::nullopt;
-  };
-  Descriptor file;
-  file.fd = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file.fd < 0) return fail(std::strerror(errno));
-  struct stat info;
-  if (::fstat(file.fd, &info) != 0) return fail(std::strerror(errno));
-  if (S_ISDIR(info.st_mode)) return fail("it is a directory");
-  std::string text;
-  if (S_ISREG(info.st_mode)) {
-    if (static_cast<uint64_t>(info.st_size) > max_bytes) return too_large();
-    text.reserve(static_cast<size_t>(info.st_size) + 1);
-  }
-  char buffer[1 << 16];
-  for (;;) {
-    ssize_t got = ::read(file.fd, buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(std::strerror(errno));
-    if (got == 0) return text;
-    if (text.size() + static_cast<size_t>(got) > max_bytes) return too_large();
-    text.append(buffer, static_cast<size_t>(got));
-  }
-}
-
 bool CanWriteFile(const std::string& path, Diagnostics& diags) {
   if (path == "-") return true;
   struct stat info;
@@ -108,12 +70,8 @@ bool CanWriteFile(const std::string& path, Diagnostics& diags) {
   }
   if (exists && WouldLoseSource(path, info, diags)) return false;
   if (exists && !S_ISREG(info.st_mode)) return ::access(path.c_str(), W_OK) == 0 || CannotWrite(path, diags);
-  std::string temporary = TargetOf(path) + ".XXXXXX";
-  Descriptor file;
-  file.fd = ::mkstemp(temporary.data());
-  if (file.fd < 0) return CannotWrite(path, diags);
-  ::unlink(temporary.c_str());
-  return true;
+  TemporaryFile temporary(TargetOf(path));
+  return temporary.fd() >= 0 || CannotWrite(path, diags);
 }
 
 bool WriteFile(const std::string& path, std::string_view bytes, Diagnostics& diags) {
@@ -133,21 +91,12 @@ bool WriteFile(const std::string& path, std::string_view bytes, Diagnostics& dia
     return true;
   }
 
-  std::string target = TargetOf(path);
-  std::string temporary = target + ".XXXXXX";
-  Descriptor file;
-  file.fd = ::mkstemp(temporary.data());
-  if (file.fd < 0) return CannotWrite(path, diags);
-  RemoveOnInterrupt(temporary.c_str());
+  TemporaryFile temporary(TargetOf(path));
+  if (temporary.fd() < 0) return CannotWrite(path, diags);
   mode_t mask = ::umask(0);
   ::umask(mask);
   mode_t mode = exists ? info.st_mode & 0777 : 0666 & ~mask;
-  bool written = ::fchmod(file.fd, mode) == 0 && WriteAll(file.fd, bytes) &&
-                 ::rename(temporary.c_str(), target.c_str()) == 0;
-  int error = errno;
-  if (!written) ::unlink(temporary.c_str());
-  RemoveOnInterrupt(nullptr);
-  errno = error;
+  const bool written = ::fchmod(temporary.fd(), mode) == 0 && WriteAll(temporary.fd(), bytes) && temporary.TakePlace();
   return written || CannotWrite(path, diags);
 }
 

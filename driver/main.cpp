@@ -9,6 +9,8 @@
 #include "driver/commands.h"
 #include "driver/crash.h"
 #include "driver/deep_stack.h"
+#include "driver/evaluate.h"
+#include "driver/files.h"
 #include "driver/pipeline.h"
 #include "driver/signals.h"
 #include "runtime/memory.h"
@@ -17,6 +19,7 @@ namespace df {
 namespace {
 
 ExitCode Dispatch(const Options& options, Console& console) {
+  ReadBoundsScope bounds({options.max_memory, options.timeout, nullptr});
   switch (options.command) {
     case Command::Compile: return CompileCommand(options, console);
     case Command::Run: return RunCommand(options, console);
@@ -31,6 +34,9 @@ ExitCode Dispatch(const Options& options, Console& console) {
 ExitCode DispatchWithin(const Options& options, Console& console) {
   try {
     return Dispatch(options, console);
+  } catch (const ReadingStopped& stopped) {
+    console.Error(stopped.what());
+    return CodeOf(stopped.stop());
   } catch (const std::bad_alloc&) {
     console.Error(fmt::format("out of memory in the pass `{}`", PassScope::Current()));
     return ExitCode::Limit;

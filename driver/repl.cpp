@@ -8,6 +8,7 @@
 #include "driver/compile.h"
 #include "driver/crash.h"
 #include "driver/evaluate.h"
+#include "driver/files.h"
 #include "runtime/limits.h"
 #include "stdlib/stdlib.h"
 
@@ -114,6 +115,7 @@ std::vector<std::string> Repl::FileCompletions(std::string_view word) const {
 // ---------------------------------------------------------------- inputs
 
 void Repl::Handle(const std::string& text) {
+  ReadBoundsScope bounds({options_.max_memory, options_.timeout, interrupts_.flag()});
   try {
     if (text.front() == ':') {
       HandleCommand(text);
@@ -122,6 +124,9 @@ void Repl::Handle(const std::string& text) {
         Evaluate(input->ast, input->bind);
       else if (input->kind == ReplInput::Kind::Declarations) Define(input->ast);
     }
+  } catch (const ReadingStopped& stopped) {
+    console_.Error(stopped.what());
+    Fail(CodeOf(stopped.stop()));
   } catch (const std::bad_alloc&) {
     console_.Error("out of memory");
     Fail(ExitCode::Limit);

@@ -1,5 +1,6 @@
 // `dfc run`: a source is compiled in memory, a compiled graph is read and verified; then the graph runs.
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <map>
 
@@ -61,12 +62,14 @@ class SharedFiles {
   std::map<std::string, File> files_;  // by `@PATH`
 };
 
-// A misspelt path is told before a source is compiled.
+// A misspelt path is told before a source is compiled. A folder is none.
 bool FilesAreThere(const Options& options, Diagnostics& diags) {
   for (const InputArgument& input : options.inputs) {
     if (input.text.size() < 2 || !input.text.starts_with('@') || input.text == "@-") continue;
     std::error_code error;
-    if (!std::filesystem::exists(input.text.substr(1), error))
+    if (std::filesystem::is_directory(input.text.substr(1), error))
+      diags.Report(Diag::CannotRead, {}, input.text.substr(1), "it is a directory");
+    else if (!std::filesystem::exists(input.text.substr(1), error))
       diags.Report(Diag::CannotRead, {}, input.text.substr(1), (error ? error : std::make_error_code(std::errc::no_such_file_or_directory)).message());
   }
   return !diags.has_errors();
@@ -104,8 +107,10 @@ void ReportBad(const InputArgument& argument, std::string_view error, llvm::Arra
 
 // The values of the graph's inputs, in their order. All that is wrong with them is reported at once.
 // `sizes` says of each parameter of a source's main which sizes its type leaves open, and which input said how large they are.
+// `current` is the one that is being read.
 std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::vector<InputArgument>& arguments,
-                                             llvm::ArrayRef<std::pair<std::string, std::string>> sizes, Diagnostics& diags) {
+                                             llvm::ArrayRef<std::pair<std::string, std::string>> sizes,
+                                             std::atomic<const InputArgument*>& current, Diagnostics& diags) {
   std::vector<Value> values(graph.graph_inputs.size());
   std::vector<bool> given(values.size());
   SharedFiles files;
@@ -123,14 +128,16 @@ std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::
       continue;
     }
     given[index] = true;
+    current.store(&argument);
     std::string error;
     std::optional<Value> value;
     if (argument.text.size() > 1 && argument.text.starts_with('@')) {
-      std::optional<std::string> bytes = ReadFile(argument.text.substr(1), kMaxInputBytes, diags);
+      memory::CountedBytes count;
+      std::optional<std::string> bytes = ReadFile(argument.text.substr(1), kMaxInputBytes, diags, &count);
       if (!bytes) continue;
       std::vector<SurplusArray> unused;
       const bool shared = llvm::count_if(arguments, [&](const InputArgument& a) { return a.text == argument.text; }) > 1;
-      value = ReadInputFile(graph, *port, std::move(*bytes), &error, shared ? &unused : nullptr);
+      value = ReadInputFile(graph, *port, std::move(*bytes), &error, shared ? &unused : nullptr, std::move(count));
       if (shared) files.Read(argument, value.has_value(), unused);
     } else {
       value = ParseInput(graph, port->type, argument.text, &error);
@@ -154,18 +161,33 @@ std::optional<std::vector<Value>> ReadInputs(const ir::Graph& graph, const std::
   return values;
 }
 
-// The same within the run's memory.
+// " while the input `x` is read from `/dev/stdin`"
+std::string WhileItIsRead(const InputArgument* input) {
+  if (!input) return " while the inputs are read";
+  const std::string text = fmt::format(" while the input `{}` is read", input->name);
+  return input->text.starts_with('@') ? fmt::format("{} from `{}`", text, DisplayName(input->text.substr(1))) : text;
+}
+
+// The same within the run's memory and time. What an input is may take long to find out, too: a text is decoded, an archive unpacked.
 ExitCode ReadWithinLimits(const ir::Graph& graph, const Options& options, llvm::ArrayRef<std::pair<std::string, std::string>> sizes,
                           std::vector<Value>& inputs, Console& console, Diagnostics& diags) {
-  uint64_t most = options.max_memory ? options.max_memory : DefaultMemoryLimit();
+  PassScope pass("read the inputs");
+  const uint64_t most = options.max_memory ? options.max_memory : DefaultMemoryLimit();
+  std::atomic<const InputArgument*> current = nullptr;
   try {
     memory::LimitScope scope(memory::counters.current, most);
-    std::optional<std::vector<Value>> read = ReadInputs(graph, options.inputs, sizes, diags);
+    Limits limits;
+    limits.timeout = options.timeout;
+    LastResort in_time(limits, std::chrono::milliseconds(0), [&] { return WhileItIsRead(current.load()); });
+    std::optional<std::vector<Value>> read = ReadInputs(graph, options.inputs, sizes, current, diags);
     if (!read) return ExitCode::Usage;
     inputs = std::move(*read);
     return ExitCode::Fine;
+  } catch (const ReadingStopped& stopped) {
+    console.Error(stopped.reason() + WhileItIsRead(current.load()));
+    return CodeOf(stopped.stop());
   } catch (const std::bad_alloc&) {
-    console.Error(fmt::format("the memory limit of {} is reached while the inputs are read", PrintBytes(most)));
+    console.Error(fmt::format("the memory limit of {} is reached", PrintBytes(most)) + WhileItIsRead(current.load()));
     return ExitCode::Limit;
   }
 }
@@ -202,7 +224,9 @@ ExitCode RunCommand(const Options& options, Console& console) {
     const core::Program& program = pipeline.session.program;
     for (size_t i = 0; i < program.main_param_sizes.size(); ++i)
       sizes.emplace_back(Text(program.main_params[i]), program.main_param_sizes[i]);
+    const int64_t before = memory::counters.current;
     if (graph) code = ReadWithinLimits(*graph, options, sizes, inputs, console, pipeline.diags);
+    context.in_use = static_cast<uint64_t>(std::max<int64_t>(0, memory::counters.current - before));
     console.Show(pipeline.diags);
     if (code != ExitCode::Fine) return code;
   }

@@ -28,8 +28,10 @@ void Handle(int signal) {
     AbortLongOperation(flag.load() ? Stop::Interrupted : Stop::Timeout);
     return;
   }
-  if (signal == SIGTERM) terminate_.store(true);
-  if (scopes.load() > 0 && at_once.load() == 0 && unanswered.fetch_add(1) + 1 < kPatience) {
+  if (signal != SIGINT) terminate_.store(true);
+  // Those that are pressed again for want of patience; the others come more than once by themselves.
+  const bool impatient = (signal == SIGINT || signal == SIGTERM) && unanswered.fetch_add(1) + 1 >= kPatience;
+  if (scopes.load() > 0 && at_once.load() == 0 && !impatient) {
     flag.store(true);
     AbortLongOperation(Stop::Interrupted);  // may not return
     return;
@@ -47,6 +49,11 @@ void InstallSignalHandlers() {
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
   ::sigaction(SIGALRM, &action, nullptr);
+  // A terminal that is gone, and processor time that is used up, are no reasons to lose what was computed. `nohup` has the first ignored.
+  for (int signal : {SIGHUP, SIGXCPU}) {
+    struct sigaction before;
+    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
+  }
   action.sa_handler = SIG_DFL;
   ::sigaction(SIGPIPE, &action, nullptr);
   action.sa_handler = SIG_IGN;  // a file that would be larger than is allowed cannot be written
@@ -89,10 +96,11 @@ RunTimer::RunTimer(const Limits& limits)
     : dog_(limits, [thread = ::pthread_self()](Stop, const std::string&) { ::pthread_kill(thread, SIGALRM); }, kReaction,
            kReaction) {}
 
-LastResort::LastResort(const Limits& limits, std::chrono::milliseconds grace)
-    : dog_(limits,
+LastResort::LastResort(const Limits& limits, std::chrono::milliseconds grace, std::function<std::string()> doing)
+    : doing_(std::move(doing)),
+      dog_(limits,
            [this](Stop stop, const std::string& text) {
-             std::string message = "error: " + text + '\n';
+             std::string message = "error: " + text + (doing_ ? doing_() : "") + '\n';
              ssize_t ignored = reported_ ? 0 : ::write(STDERR_FILENO, message.data(), message.size());
              static_cast<void>(ignored);
              ::_exit(static_cast<int>(CodeOf(stop)));

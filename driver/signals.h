@@ -1,10 +1,12 @@
 // driver/signals.h
 //
-// Ctrl-C and SIGTERM: while a graph runs they set a flag that the engine looks at; otherwise they end the program
+// Ctrl-C, SIGTERM, SIGHUP and SIGXCPU: while a graph runs they set a flag that the engine looks at; otherwise they end the program
 // with 130. A closed pipe ends it quietly, as other filters end.
 #pragma once
 
 #include <atomic>
+#include <functional>
+#include <string>
 
 #include "runtime/watchdog.h"
 
@@ -61,17 +63,19 @@ class RunTimer {
 // freeing what a machine without memory has swapped out.
 class LastResort {
  public:
-  // `grace`: how long it may take.
-  explicit LastResort(const Limits& limits, std::chrono::milliseconds grace = std::chrono::milliseconds(1000));
+  // `grace`: how long it may take. `doing`, asked from another thread, goes on with the message: " while .. is read".
+  explicit LastResort(const Limits& limits, std::chrono::milliseconds grace = std::chrono::milliseconds(1000),
+                      std::function<std::string()> doing = nullptr);
   // What happened has been said: it would be silent now.
   void Reported() { reported_.store(true); }
 
  private:
   std::atomic<bool> reported_ = false;
+  std::function<std::string()> doing_;
   Watchdog dog_;
 };
 
-// Whether SIGTERM has come: a prompt that goes on after Ctrl-C ends then.
+// Whether SIGTERM has come, or another signal that asks for the end: a prompt that goes on after Ctrl-C ends then.
 bool TerminationRequested();
 
 // The file that an interrupt has to remove before the program ends; null for none.

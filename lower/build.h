@@ -106,7 +106,6 @@ class Builder {
   Yield Case(const Expr* expr, Shape shape, bool tail, Guards guards);
   Yield SingleCase(const Expr* expr, Shape shape, bool tail, Guards guards);
   Yield GuardedCase(const Expr* expr, Shape shape, bool tail, Guards guards);
-  Yield LiteralCase(const Expr* expr, size_t first, fg::Value scrutinee, Shape shape, bool tail, Guards guards);
   Yield DataCase(const Expr* expr, fg::Value scrutinee, Shape shape, bool tail, Guards guards);
   Yield Branch(fg::Value predicate, llvm::ArrayRef<std::function<Yield()>> sides, Shape shape, df::TypeId type, bool tail,
                const Guards& guards, ir::PosId pos);
@@ -115,6 +114,29 @@ class Builder {
   fg::Value IsNumber(fg::Value number, int64_t index, ir::PosId pos);
   Yield Impossible(const Expr* expr, Shape shape, bool tail);
   void BindFields(const Alt& alt, fg::Value data, ir::PosId pos);
+
+  // build_literal.cpp
+  // One of many: a constant, and what is done where the scrutinee is equal to it.
+  struct Choice {
+    ir::ConstId constant;
+    std::function<Yield()> side;
+  };
+  // What all choices have in common. `otherwise` may be built in several places; `size` is its number of nodes, up to 11.
+  struct Choosing {
+    fg::Value scrutinee;
+    std::function<Yield()> otherwise;
+    uint32_t size;
+    Shape shape;
+    df::TypeId type;
+    bool tail;
+    ir::PosId pos;
+  };
+  Yield LiteralCase(const Expr* expr, fg::Value scrutinee, Shape shape, bool tail, Guards guards);
+  Yield ChooseAmong(std::vector<Choice> choices, const Choosing& how, Guards guards);
+  Yield OneByOne(llvm::ArrayRef<Choice> choices, const Choosing& how, Guards guards);
+  Yield Search(llvm::ArrayRef<Choice> choices, const Choosing& how, bool surely, Guards guards);
+  fg::Value IsAmong(llvm::ArrayRef<std::pair<ir::ConstId, ir::ConstId>> runs, const Choosing& how);
+  fg::Value Compare(ir::Op op, ir::ConstId constant, const Choosing& how);
 
   // Emitting nodes into the current block.
   fg::NodeId AddNode(fg::Node node);

@@ -1,4 +1,4 @@
-// Matches: branches on Bool, on constructors, on literals. See build.h.
+// Matches: branches on Bool and on constructors. See build.h.
 #include "lower/build.h"
 
 namespace df::mono {
@@ -16,7 +16,7 @@ Builder::Yield Builder::Case(const Expr* expr, Shape shape, bool tail, Guards gu
     return SingleCase(expr, shape, tail, std::move(guards));
   fg::Value scrutinee = Eval(expr->head);
   if (expr->var.valid()) BindValue(expr->var, scrutinee);
-  if (literal) return LiteralCase(expr, 0, scrutinee, shape, tail, std::move(guards));
+  if (literal) return LiteralCase(expr, scrutinee, shape, tail, std::move(guards));
   if (p_.BuiltinOf(expr->head->type) != df::Builtin::Bool)
     return DataCase(expr, scrutinee, shape, tail, std::move(guards));
   std::vector<std::function<Yield()>> sides;
@@ -101,20 +101,6 @@ Builder::Yield Builder::GuardedCase(const Expr* expr, Shape shape, bool tail, Gu
   return Branch(there, sides, shape, expr->type, tail, guards, pos);
 }
 
-// Literals one after the other; a number is compared by Eq, so that a float's zeros and NaN behave.
-Builder::Yield Builder::LiteralCase(const Expr* expr, size_t first, fg::Value scrutinee, Shape shape, bool tail,
-                                    Guards guards) {
-  const Alt& alt = expr->alts[first];
-  bool last = first + 1 == expr->alts.size();
-  if (alt.kind == core::AltKind::Default || last) return Build(alt.body, shape, tail, std::move(guards));
-  fg::Value literal = Constant(alt.constant, expr->pos);
-  fg::Value equal = Op(ir::Op::Eq, {scrutinee, literal}, {Builtin(ir::TypeKind::Bool), false}, 0, expr->pos);
-  std::vector<std::function<Yield()>> sides = {
-      [&] { return Build(alt.body, shape, tail, {}); },
-      [&] { return LiteralCase(expr, first + 1, scrutinee, shape, tail, {}); }};
-  return Branch(equal, sides, shape, expr->type, tail, guards, expr->pos);
-}
-
 Builder::Yield Builder::DataCase(const Expr* expr, fg::Value scrutinee, Shape shape, bool tail, Guards guards) {
   ir::PosId pos = expr->pos;
   llvm::ArrayRef<core::ConId> constructors = p_.ConstructorsOf(expr->head->type);
@@ -122,25 +108,22 @@ Builder::Yield Builder::DataCase(const Expr* expr, fg::Value scrutinee, Shape sh
   size_t named = llvm::count_if(expr->alts, [](const Alt& alt) { return alt.kind == core::AltKind::Con; });
   const Alt& last = expr->alts.back();
   // Many constructors share a long alternative, or a few are told from very many (the derived instances of a type with n
-  // constructors ask so n times): compare numbers one by one instead of copying it.
+  // constructors ask so n times): compare numbers instead of copying it.
   const size_t others = constructors.size() - named;
   const bool copies = last.kind == core::AltKind::Default && others > 1 &&
                       (SizeOf(last.body, 11) > 10 || others * SizeOf(last.body, 11) > 64 * named);
   if (copies) {
-    fg::Value number = NumberOf(chosen, pos);
-    std::function<Yield(size_t, Guards)> next = [&](size_t i, Guards inner) -> Yield {
-      const Alt& alt = expr->alts[i];
-      if (alt.kind == core::AltKind::Default) return Build(alt.body, shape, tail, std::move(inner));
-      int64_t index = p_.core.constructors[alt.con].index;
-      fg::Value equal = IsNumber(number, index, pos);
-      std::vector<std::function<Yield()>> sides = {[&] {
-                                                     BindFields(alt, scrutinee, pos);
-                                                     return Build(alt.body, shape, tail, {});
-                                                   },
-                                                   [&] { return next(i + 1, {}); }};
-      return Branch(equal, sides, shape, expr->type, tail, inner, pos);
-    };
-    return next(0, std::move(guards));
+    std::vector<Choice> choices;
+    for (size_t i = 0; i < named; ++i) {
+      const Alt* alt = &expr->alts[i];
+      int64_t index = p_.core.constructors[alt->con].index;
+      choices.push_back({p_.Intern({Builtin(ir::TypeKind::Int), index, ""}), [=, this] {
+                           BindFields(*alt, scrutinee, pos);
+                           return Build(alt->body, shape, tail, {});
+                         }});
+    }
+    const Choosing how{NumberOf(chosen, pos), [&] { return Build(last.body, shape, tail, {}); }, SizeOf(last.body, 11), shape, expr->type, tail, pos};
+    return ChooseAmong(std::move(choices), how, std::move(guards));
   }
   std::vector<std::function<Yield()>> sides;
   for (core::ConId con : constructors) {

@@ -88,6 +88,11 @@ constexpr Pass kPasses[] = {
        if (options.Does(Optimisation::Demand)) mono::CopyByDemand(program);
        return true;
      }},
+    {"join-tests", "long rows of comparisons of one variable with constants become one match",
+     [](mono::Program& program, core::VarId, const LowerOptions& options) {
+       if (options.Does(Optimisation::Search)) mono::JoinTests(program);
+       return true;
+     }},
 };
 
 constexpr OptimisationInfo kOptimisations[] = {

@@ -278,5 +278,7 @@ void FloatIn(Program& program);
 void FloatIn(Program& program, FunId fun);
 void Fuse(Program& program, const LowerOptions& options);
 void CopyByDemand(Program& program);
+// Long rows of comparisons of one variable with constants become one match.
+void JoinTests(Program& program);
 
 }  // namespace df::mono

@@ -18,13 +18,19 @@ std::optional<int64_t> FoldWords(ir::Op op, int64_t a, int64_t b) {
     case ir::Op::Le: return a <= b;
     case ir::Op::Gt: return a > b;
     case ir::Op::Ge: return a >= b;
+    case ir::Op::BitAnd: return a & b;
+    case ir::Op::BitOr: return a | b;
+    case ir::Op::BitXor: return a ^ b;
+    // Literals of Word8 and its like are numbers of which all but the lowest bits are cut off.
+    case ir::Op::ShiftL: return y < 64 ? std::optional(wrap(x << y)) : std::nullopt;
+    case ir::Op::ShiftR: return y < 64 ? std::optional(a >> y) : std::nullopt;
     default: return std::nullopt;
   }
 }
 
 }  // namespace
 
-// Sums, products and comparisons of Int; comparisons of Char and Bool; of Integers that fit into a word.
+// Sums, products, comparisons and bits of Int; comparisons of Char and Bool; of Integers that fit into a word.
 Expr* Simplifier::FoldBinary(Expr* expr) {
   if (expr->args[0]->kind != Kind::Const || expr->args[1]->kind != Kind::Const) return expr;
   const ir::Constant& a = p_.constants[expr->args[0]->constant];

@@ -34,6 +34,7 @@ enum class Stop : uint8_t {
 
 struct Limits {
   uint64_t max_memory = 0;   // bytes of values, frames and tokens; 0: 80% of what the machine or its cgroup has
+  uint64_t in_use = 0;       // of them, when the run begins: its inputs, which the calling thread has allocated
   uint64_t max_frames = 0;   // live activations; 0: no limit
   std::chrono::milliseconds timeout{0};  // 0: none
   // Set from a signal handler; looked at within 100 ms.

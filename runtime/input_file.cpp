@@ -21,7 +21,7 @@ bool LooksLikeText(std::string_view bytes) {
 }  // namespace
 
 std::optional<Value> ReadInputFile(const ir::Graph& graph, const ir::Port& port, std::string bytes, std::string* error,
-                                   std::vector<SurplusArray>* unused) {
+                                   std::vector<SurplusArray>* unused, memory::CountedBytes count) {
   ir::TypeId type = port.type.type, held;
   uint32_t nothing, just;
   held = MaybeElement(graph.types, type, &nothing, &just);
@@ -31,7 +31,7 @@ std::optional<Value> ReadInputFile(const ir::Graph& graph, const ir::Port& port,
   if (packed || ir::IsText(graph.types, plain, &list)) {
     *error = Utf8Fault(bytes);
     if (!error->empty()) return std::nullopt;
-    Value text = packed ? Value::Adopt(ValueKind::Object, new TextObject(bytes)) : LazyText(list, std::move(bytes));
+    Value text = packed ? Value::Adopt(ValueKind::Object, new TextObject(bytes)) : LazyText(list, std::move(bytes), std::move(count));
     if (!held.valid()) return text;
     Data* some = Data::New(just, 1);
     some->fields()[0] = std::move(text);

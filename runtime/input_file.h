@@ -10,15 +10,16 @@
 
 #include "runtime/array_names.h"
 #include "runtime/engine.h"
+#include "runtime/memory.h"
 
 namespace df {
 
 // A text takes the file as it is, and is made as it is looked at. Other types are read from arrays (.npy, .npz, .safetensors),
 // or from a text as a user types it. A Maybe takes what its Just holds. On failure nullopt, and `error` says what is wrong.
 // All arrays of the file have to be used, unless `unused` takes the others, which further inputs may ask for.
-// Throws std::bad_alloc beyond the memory limit.
+// Throws std::bad_alloc beyond the memory limit. In `count` are the bytes of the file, if they were counted: those of a text stay.
 std::optional<Value> ReadInputFile(const ir::Graph& graph, const ir::Port& port, std::string bytes, std::string* error,
-                                   std::vector<SurplusArray>* unused = nullptr);
+                                   std::vector<SurplusArray>* unused = nullptr, memory::CountedBytes count = {});
 
 // The shape of the tensor in a file of arrays, or in a text as a user types it, whatever its elements are; nullopt if it holds none, or
 // says nothing; then `why` says what it is instead.

@@ -108,7 +108,7 @@ LimitCheck::LimitCheck(const Limits& limits)
     : interrupt_(limits.interrupt),
       max_frames_(limits.max_frames ? limits.max_frames : UINT64_MAX),
       max_memory_(limits.max_memory ? limits.max_memory : DefaultMemoryLimit()),
-      base_(memory::counters.current),
+      base_(memory::counters.current - static_cast<int64_t>(limits.in_use)),
       has_deadline_(limits.timeout.count() > 0),
       timeout_(limits.timeout),
       deadline_(std::chrono::steady_clock::now() + limits.timeout) {

@@ -26,7 +26,7 @@ std::string PrintBytes(uint64_t bytes);
 
 class LimitCheck {
  public:
-  // The time starts to count now, the memory and its peak from what this thread has in use now.
+  // The time starts to count now, the memory and its peak from what this thread has in use now, but for Limits::in_use.
   explicit LimitCheck(const Limits& limits);
 
   // Stop::Done if the run may go on.

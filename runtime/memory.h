@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "lang/sanitizers.h"
 
@@ -159,21 +160,39 @@ inline void Free(void* block, size_t bytes) noexcept {
   GiveBlock(block, bytes);
 }
 
-// Counted memory for elements: whole lines of the caches, at least one.
+// Counted memory for elements: whole lines of the caches, at least one. It is a part of a block with room for one more: what the C library
+// aligns itself it cuts out of a larger block, and the gap that it leaves when it is freed is too small for the next of its size. In front of
+// the lines, in the last byte of that room, is how far they are from the block's beginning.
 inline constexpr size_t kLine = 64;
-inline size_t WholeLines(size_t bytes) { return std::max((bytes + kLine - 1) / kLine, size_t{1}) * kLine; }
+inline size_t BytesOfLines(size_t bytes) { return std::max((bytes + kLine - 1) / kLine, size_t{1}) * kLine + kLine; }
 inline char* AllocateLines(size_t bytes) {
-  bytes = WholeLines(bytes);
-  Charge(bytes);
-  auto* lines = static_cast<char*>(std::aligned_alloc(kLine, bytes));
-  if (lines) return lines;
-  Discharge(bytes);
-  throw std::bad_alloc();
+  auto* block = static_cast<char*>(Allocate(BytesOfLines(bytes)));
+  const size_t before = kLine - reinterpret_cast<uintptr_t>(block) % kLine;
+  block[before - 1] = static_cast<char>(before);
+  return block + before;
 }
-inline void FreeLines(char* lines, size_t bytes) noexcept {
-  std::free(lines);
-  Discharge(WholeLines(bytes));
-}
+inline void FreeLines(char* lines, size_t bytes) noexcept { Free(lines - lines[-1], BytesOfLines(bytes)); }
+
+// Bytes that the C++ library has allocated, counted while this lives: those of a file that is read.
+class CountedBytes {
+ public:
+  CountedBytes() = default;
+  CountedBytes(CountedBytes&& other) noexcept : bytes_(std::exchange(other.bytes_, 0)) {}
+  CountedBytes& operator=(CountedBytes&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~CountedBytes() { Discharge(bytes_); }
+  // Throws std::bad_alloc beyond the limit.
+  void Add(size_t bytes) {
+    Charge(bytes);
+    bytes_ += bytes;
+  }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  size_t bytes_ = 0;
+};
 
 // Bytes that may still be allocated under the limit.
 inline uint64_t Available() {

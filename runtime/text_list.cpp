@@ -12,22 +12,27 @@ namespace {
 
 constexpr size_t kChars = 4096;  // that are made at once
 
+struct Bytes {
+  std::string text;
+  memory::CountedBytes count;
+};
+
 // Texts from byte `at` on.
-Value TextFrom(const ir::ListType& list, std::shared_ptr<const std::string> bytes, size_t at);
+Value TextFrom(const ir::ListType& list, std::shared_ptr<const Bytes> bytes, size_t at);
 
 struct TextCell : HostCell {
   ir::ListType list;
-  std::shared_ptr<const std::string> bytes;
+  std::shared_ptr<const Bytes> bytes;
   size_t at;
-  TextCell(const ir::ListType& l, std::shared_ptr<const std::string> b, size_t a) : list(l), bytes(std::move(b)), at(a) {}
+  TextCell(const ir::ListType& l, std::shared_ptr<const Bytes> b, size_t a) : list(l), bytes(std::move(b)), at(a) {}
   Value Supply() override { return TextFrom(list, std::move(bytes), at); }
 };
 
-Value TextFrom(const ir::ListType& list, std::shared_ptr<const std::string> bytes, size_t at) {
+Value TextFrom(const ir::ListType& list, std::shared_ptr<const Bytes> bytes, size_t at) {
   std::vector<uint32_t> chars;
-  chars.reserve(std::min(kChars, bytes->size() - at));
-  while (chars.size() < kChars && at < bytes->size()) chars.push_back(NextUtf8(*bytes, &at));
-  if (at == bytes->size()) return TextList(list, chars, Value::Word(list.nil));
+  chars.reserve(std::min(kChars, bytes->text.size() - at));
+  while (chars.size() < kChars && at < bytes->text.size()) chars.push_back(NextUtf8(bytes->text, &at));
+  if (at == bytes->text.size()) return TextList(list, chars, Value::Word(list.nil));
   return TextList(list, chars, Value::Adopt(ValueKind::Reference, new TextCell(list, std::move(bytes), at)));
 }
 
@@ -76,8 +81,8 @@ std::string Utf8Fault(std::string_view bytes) {
   return "";
 }
 
-Value LazyText(const ir::ListType& list, std::string bytes) {
-  return TextFrom(list, std::make_shared<const std::string>(std::move(bytes)), 0);
+Value LazyText(const ir::ListType& list, std::string bytes, memory::CountedBytes count) {
+  return TextFrom(list, std::make_shared<const Bytes>(Bytes{std::move(bytes), std::move(count)}), 0);
 }
 
 }  // namespace df

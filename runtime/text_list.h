@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/memory.h"
 #include "runtime/value.h"
 #include "tagged_ir/action.h"
 
@@ -24,7 +25,7 @@ Value TextList(const ir::ListType& list, const std::vector<uint32_t>& chars, Val
 // "" or which byte is not part of a UTF-8 text.
 std::string Utf8Fault(std::string_view bytes);
 // The bytes, which are UTF-8, as a list that is made as it is looked at: of a long text there is never more than somebody holds.
-// Only the first cells are there at once.
-Value LazyText(const ir::ListType& list, std::string bytes);
+// Only the first cells are there at once. The bytes are counted as long as they are there if they were before: in `count`.
+Value LazyText(const ir::ListType& list, std::string bytes, memory::CountedBytes count = {});
 
 }  // namespace df

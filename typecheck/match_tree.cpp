@@ -343,17 +343,20 @@ const TreeNode* MatchTree::BuildView(const Occurrences& occurrences, std::vector
 const TreeNode* MatchTree::BuildTest(const Occurrences& occurrences, std::vector<Line> lines, size_t column) {
   TreeNode* node = NewNode(TreeNode::Kind::Test, occurrences[column].var);
   const Pat* literal = lines[0].pats[column];
-  std::string key = LiteralKey(program_, *literal);
   std::vector<Line> yes, no;
+  bool decided = false;  // whether a row before is taken for sure where the test says yes
   for (Line& line : lines) {
     const Pat* pat = line.pats[column];
-    bool same = pat && pat->kind == PatKind::Literal && LiteralKey(program_, *pat) == key &&
-                pat->literal == literal->literal;
+    const bool same = pat && pat->kind == PatKind::Literal && pat->equals && pat->text == literal->text && pat->literal == literal->literal;
     Line doomed;
-    if (!same) no.push_back(line);
+    if (!decided) {
+      yes.push_back(line);
+      if (same) yes.back().pats[column] = nullptr;
+      const Line& last = yes.back();
+      decided = !last.doomed && !can_fall_[last.row] && llvm::none_of(last.pats, [](const Pat* left) { return left != nullptr; });
+    }
+    if (!same) no.push_back(std::move(line));
     else if (Doom(line, occurrences, column, doomed)) no.push_back(std::move(doomed));
-    yes.push_back(std::move(line));
-    if (same) yes.back().pats[column] = nullptr;
   }
   TreeAlt alt;
   alt.literal = literal;

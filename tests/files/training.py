@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Results as files, and programs whose value is a list of records: training.py --dfc build/dfc [--only NAME]."""
 
+import fcntl
 import json
 import os
 import pty
@@ -199,9 +200,10 @@ def start(d, *words, **kw):
 def a_stopped_run_saves_the_last_state(d):
     d.file("p.df", ENDLESS)
     d.expect(0, "p.df")
-    for number in (signal.SIGINT, signal.SIGTERM):
-        for engine in ENGINES:
-            run = start(d, "p.graph", "--output", "state=@s.npy", "--engine", engine)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU):
+        for engine in ENGINES if number in (signal.SIGINT, signal.SIGTERM) else ENGINES[:1]:
+            run = start(d, "p.graph", "--output", "state=@s.npy", "--engine", engine,
+                        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
             for _ in range(3):
                 last = run.stdout.readline()
             run.send_signal(number)
@@ -217,6 +219,52 @@ def a_stopped_run_saves_the_last_state(d):
             out.kill()
             out.communicate()
             assert line.startswith("step=1 loss=%d.0" % (count + 1)), (line, count)
+
+
+@test
+def nohup_goes_on(d):
+    d.file("p.df", ENDLESS)
+    run = start(d, "p.df", "--output", "state=@s.npy", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    for _ in range(3):
+        run.stdout.readline()
+    run.send_signal(signal.SIGHUP)
+    for _ in range(50):
+        assert run.stdout.readline().startswith(b"step=")
+    run.send_signal(signal.SIGTERM)
+    _, err = run.communicate(timeout=60)
+    assert run.returncode == 130 and b"s.npy has the state after" in err, (run.returncode, err)
+
+
+# Beside the target is what a process that was killed has left; what somebody still writes, and what is another's, stays.
+@test
+def what_killed_writers_left_goes(d):
+    d.file("p.df", "main = [1.5, 2 :: Double]\n")
+    left, held = "a.json.dfc-aB3dE6", "a.json.dfc-Held12"
+    others = ["a.json.dfc-aB3dE", "a.json.dfc-aB3dE67", "a.json.dfc-aB3-E6", "b.json.dfc-aB3dE6", "a.json.aB3dE6"]
+    for name in [left, held] + others:
+        d.file(name, "half")
+    os.symlink("p.df", os.path.join(d.path, "a.json.dfc-linked"))
+    with open(os.path.join(d.path, held), "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        d.expect(0, "run", "p.df", "--output", "@a.json")
+        assert sorted(os.listdir(d.path)) == sorted(others + [held, "a.json", "a.json.dfc-linked", "p.df"]), os.listdir(d.path)
+    d.expect(0, "run", "p.df", "--output", "@a.json")
+    assert held not in os.listdir(d.path)
+    # Of writers that are killed at any moment nothing is left in the end, and the file is whole.
+    d.file("q.df", ENDLESS)
+    d.expect(0, "q.df")
+    for pause in (0.01, 0.03, 0.05, 0.02, 0.04):
+        run = start(d, "q.graph", "--output", "state=@s.npy", "--save-every=1ms")
+        for _ in range(3):
+            run.stdout.readline()
+        time.sleep(pause)
+        run.kill()
+        run.communicate()
+    d.expect(3, "run", "q.graph", "--output", "state=@s.npy", "--timeout=200ms")
+    assert not [name for name in os.listdir(d.path) if name.startswith("s.npy.")], os.listdir(d.path)
+    name = "n" * 245 + ".json"  # nearly as long as a name may be
+    d.expect(0, "run", "p.df", "--output", "@" + name)
+    assert d.bytes(name) == b"[1.5,2.0]\n"
 
 
 @test

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""What a process has at most is what --max-memory says: of values of each kind, on every engine.
+
+    memory_limits.py --dfc build/dfc [--only WORD]
+
+A program grows until the limit ends it. The process may then have had 5% more than the limit, beside what the program dfc has with a
+small run of the same source. (The expanding engine copies bodies and takes long to need much: it has 5 seconds for one limit.)
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+ENGINES = ("tagged", "reference", "demand", "expanding")
+MEGABYTES = (64, 256)
+SMALL = 8 << 20  # what is there once whatever the limit is: a chunk of small blocks, pieces of the heap
+
+PROGRAMS = {
+    "tensors in a list": ("import qualified Tensor as T\nmain :: Int -> Float\n"
+                          "main n = sum (map T.sum ts) + T.sum (last ts)\n"
+                          "  where ts = take n (iterate (+ 1) (T.ones :: Tensor Float [512, 512]))\n"),
+    "small tensors": ("import qualified Tensor as T\nmain :: Int -> Float\n"
+                      "main n = sum (map T.sum ts) + T.sum (last ts)\n"
+                      "  where ts = take n (iterate (+ 1) (T.ones :: Tensor Float [5, 7]))\n"),
+    "tensors of several sizes": ("import qualified Tensor as T\nmain :: Int -> Float\n"
+                                 "main n = sum (map T.sum as) + sum (map T.sum bs) + T.sum (last as) + T.sum (last bs)\n"
+                                 "  where\n    as = take n (iterate (+ 1) (T.ones :: Tensor Float [300, 100]))\n"
+                                 "    bs = take n (map (\\a -> T.matmul a (T.transpose a)) as)\n"),
+    "numbers": "main :: Int -> Int\nmain n = let xs = take n (iterate (+ 1) 5) in sum xs + last xs\n",
+    "large Integers": ("main :: Int -> Integer\nmain n = let xs = take n (iterate (\\x -> x + 1) (3 ^ (2000 :: Int))) in "
+                       "(sum xs + last xs) `mod` 1000\n"),
+    "texts": ("main :: Int -> Int\nmain n = let ss = [show i ++ \"abcdefgh\" | i <- [1 .. n]] in sum (map length ss) + length (last ss)\n"),
+    "a map": ("import qualified Data.Map as M\nmain :: Int -> Int\n"
+              "main n = M.size (foldl (\\m i -> M.insert (i * 7919 `mod` 1000003) i m) M.empty [1 .. n])\n"),
+    "a deep recursion": "main :: Int -> Int\nmain n = go n where go k = if k == 0 then 0 else 1 + go (k - 1)\n",
+}
+
+
+def peak(dfc, source, count, engine, limit):
+    """(exit code, bytes that the process had at most)"""
+    words = [dfc, "run", source, "--input", "n=%d" % count, "--engine=" + engine, "--max-memory=%d" % limit, "--stats=times",
+             "--timeout=%ds" % (5 if engine == "expanding" else 60)]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    said = process.stderr.read().decode()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = 0
+    return os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024, said
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dfc", required=True)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--verbose", action="store_true")
+    args = parser.parse_args()
+    runs = faults = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in PROGRAMS.items():
+            source = os.path.join(folder, "p.df")
+            with open(source, "w") as file:
+                file.write(text)
+            for engine in ENGINES:
+                if args.only not in name + ", " + engine:
+                    continue
+                _, base, _ = peak(args.dfc, source, 2, engine, MEGABYTES[-1] << 20)
+                for megabytes in MEGABYTES[:1] if engine == "expanding" else MEGABYTES:
+                    limit = megabytes << 20
+                    code, most, said = peak(args.dfc, source, 10**8, engine, limit)
+                    runs += 1
+                    bad = most > 1.05 * limit + base + SMALL or code != 3
+                    faults += bad
+                    if bad or args.verbose:
+                        print("%s, %s: %d MB of a limit of %d, beside %d of the program, exit code %d%s" %
+                              (name, engine, most >> 20, megabytes, base >> 20, code, ": " + said[:200] if code != 3 else ""), flush=True)
+    print("%d runs, %d faults" % (runs, faults))
+    return 1 if faults or not runs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

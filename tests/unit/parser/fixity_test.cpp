@@ -55,7 +55,7 @@ TEST_CASE("constructor operators in patterns") {
 
 TEST_CASE("what a module declares at top level stays in the table") {
   Parsed parsed("infixr 3 ###\na ### b = a\n");
-  Fixity fixity = parsed.fixities.lookup(Intern("###").index);
+  Fixity fixity = parsed.scope.fixities.lookup(Intern("###").index);
   CHECK(fixity.precedence == 3);
   CHECK(fixity.assoc == ast::Associativity::Right);
 }

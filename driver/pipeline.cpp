@@ -37,7 +37,15 @@ const char* PassScope::Current() { return current_pass.load(); }
 
 TokenBuffer Pipeline::Tokens(const std::string& name, std::string text, uint32_t first_line) {
   PassScope pass("lex");
-  return Lex(sources, sources.Add(name, std::move(text), first_line), diags);
+  TokenBuffer tokens = Lex(sources, sources.Add(name, std::move(text), first_line), diags);
+  widest_tuple_ = std::max(widest_tuple_, WidestTuple(tokens));
+  return tokens;
+}
+
+// The instances of large tuples cost time to read, and few programs have such tuples.
+void Pipeline::LoadTupleInstances() {
+  if (widest_tuple_ >= 8) LoadLibraryModule("Prelude.LargeTuple");
+  if (widest_tuple_ >= 5 && std::find(loaded_.begin(), loaded_.end(), "Data.Ix") != loaded_.end()) LoadLibraryModule("Prelude.LargeTupleIx");
 }
 
 std::optional<ast::Ast> Pipeline::Syntax(const TokenBuffer& tokens, bool complaints) {
@@ -118,6 +126,7 @@ bool Pipeline::Check(ast::Ast& ast, const CheckOptions& options) {
 
 std::string Pipeline::TypeOfExpression(ast::Ast& ast) {
   PassScope pass("check");
+  LoadTupleInstances();
   ResolveFixity(ast, session.fixities, session.records, diags, session.qualified);
   return diags.has_errors() ? "" : session.TypeOfExpression(ast, diags);
 }

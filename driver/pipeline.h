@@ -78,12 +78,14 @@ class Pipeline {
     Span import;            // the first one
   };
   bool LoadImports(const ast::Module& module, const CheckOptions& options);
+  void LoadTupleInstances();
   bool LoadOwnModule(const ast::Import& import, const std::string& path, const CheckOptions& options);
   void LookAbove(Symbol module);
   std::string PathOf(Symbol module) const;
   std::string NearPathOf(Symbol module, const std::string& folder) const;
 
   std::vector<std::string_view> loaded_;  // library modules
+  uint32_t widest_tuple_ = 0;             // in what was read of the program
   uint32_t complaints_ = 0;  // errors of the program that hide nothing: those of its modules come on top
   std::map<Symbol, OwnModule> own_;
   std::string main_;    // the main file

@@ -40,6 +40,7 @@ void Checker::DeclareClass(const ast::ClassDecl* decl) {
       if (std::find(vars.begin(), vars.end(), param) == vars.end())
         Error(Diag::MethodWithoutParam, name.span, Text(name.text), Text(decl->param.text),
               Text(decl->name.text));
+      CheckMethodConstraints(decl, scheme, name);
       VarId method = NewVar(name.text, scheme.type, false, name.span);
       core::Var& var = program_.vars[method];
       var.kind = core::VarKind::Method;
@@ -81,7 +82,33 @@ void Checker::DeclareClass(const ast::ClassDecl* decl) {
     program_.vars[var].scheme = program_.vars[method].scheme;
     program_.classes[id].defaults[index] = var;
   }
+  CheckMemberFixities(decl, id);
   DeclareMinimal(decl, id);
+}
+
+// What a class says of operators is of its own methods.
+void Checker::CheckMemberFixities(const ast::ClassDecl* decl, ClassId id) {
+  const std::vector<VarId>& methods = program_.classes[id].methods;
+  for (const ast::Decl* member : decl->members)
+    if (const auto* fixity = llvm::dyn_cast<ast::FixityDecl>(member))
+      for (const ast::Name& op : fixity->ops)
+        if (llvm::none_of(methods, [&](VarId method) { return program_.vars[method].name == op.text; }))
+          Error(Diag::NotAMethod, op.span, Text(op.text), Text(decl->name.text))
+              .Hint("a fixity declaration stands beside the definition of its operator");
+}
+
+// `class C a where m :: Eq a => a -> a`: Haskell 2010 wants such a constraint to stand over the class.
+void Checker::CheckMethodConstraints(const ast::ClassDecl* decl, const core::Scheme& scheme, const ast::Name& method) {
+  if (options_.library || options_.repl || HasExtension("ConstrainedClassMethods")) return;
+  for (const core::Pred& pred : scheme.preds) {
+    llvm::SmallVector<TyVarId> vars;
+    types_.FreeVars(pred.type, vars);
+    // Those of the class are not among the scheme's.
+    if (vars.empty() || llvm::any_of(vars, [&](TyVarId var) { return llvm::is_contained(scheme.tyvars, var); })) continue;
+    Error(Diag::NeedsExtension, pred.span, fmt::format("a constraint of the method `{}` on `{}`, the variable of the class,", Text(method.text), Text(decl->param.text)),
+          "ConstrainedClassMethods")
+        .Hint("write `{-# LANGUAGE ConstrainedClassMethods #-}` in the first line, or make it a superclass");
+  }
 }
 
 void Checker::CheckClassDefaults(const ast::ClassDecl* decl, ClassId id) {
@@ -150,6 +177,12 @@ bool Checker::ContextShrinks(const core::Instance& row) {
   return true;
 }
 
+// `IntMap` is a synonym in this library, and a type of its own in GHC's.
+static bool IsTypeInGhc(const Synonym& synonym, const Env& env) {
+  const std::string_view name = Text(synonym.name);
+  return env.library_files.count(synonym.span.file.index) && (name == "IntMap" || name == "IntSet" || name == "UArray");
+}
+
 // Reads `instance context => cls type`; the head's type constructor, invalid if the head was refused.
 TyConId Checker::ConvertInstanceHead(const ast::Name& name, ast::List<ast::Constraint> context, const ast::Type* type,
                                      Span span, core::Instance& row) {
@@ -192,9 +225,16 @@ TyConId Checker::ConvertInstanceHead(const ast::Name& name, ast::List<ast::Const
     plain &= types_.Kind(args[i]) == TypeKind::Var;
     for (size_t j = 0; j < i; ++j) plain &= args[i] != args[j];
   }
-  // `IntMap`, which is a type of its own in GHC's library.
-  if (const auto* con = llvm::dyn_cast<ast::ConType>(type); con && head.valid() && types_.cons[head].builtin == Builtin::None)
-    if (const TypeName* named = LookUpType(con->name); named && named->is_synonym() && env_.library_files.count(types_.cons[head].span.file.index)) plain = true;
+  const ast::Type* named = type;
+  while (const auto* app = llvm::dyn_cast<ast::AppType>(named)) named = app->fn;
+  const auto* con = llvm::dyn_cast<ast::ConType>(named);
+  const TypeName* synonym = con ? LookUpType(con->name) : nullptr;
+  if (synonym && synonym->is_synonym()) {
+    if (IsTypeInGhc(env_.synonyms[synonym->synonym], env_)) plain = true;
+    else if (!options_.repl && !options_.library && !HasExtension("TypeSynonymInstances"))
+      Error(Diag::NeedsExtension, type->span, fmt::format("an instance for `{}`, a type synonym,", Text(con->name.text)), "TypeSynonymInstances")
+          .Hint("write `{-# LANGUAGE FlexibleInstances #-}` in the first line, which has it too, or name the type that it stands for");
+  }
   if (head.valid() && (plain || options_.repl || options_.library || HasExtension("FlexibleInstances"))) return head;
   Diagnostics& diag = Error(Diag::InstanceHead, type->span, diags_.sources().Text(type->span));
   if (head.valid())

@@ -44,8 +44,9 @@ TokenBuffer Pipeline::Tokens(const std::string& name, std::string text, uint32_t
 
 // The instances of large tuples cost time to read, and few programs have such tuples.
 void Pipeline::LoadTupleInstances() {
-  if (widest_tuple_ >= 8) LoadLibraryModule("Prelude.LargeTuple");
-  if (widest_tuple_ >= 5 && std::find(loaded_.begin(), loaded_.end(), "Data.Ix") != loaded_.end()) LoadLibraryModule("Prelude.LargeTupleIx");
+  if (widest_tuple_ < 8) return;
+  LoadLibraryModule("Prelude.LargeTuple");
+  if (std::find(loaded_.begin(), loaded_.end(), "Data.Ix") != loaded_.end()) LoadLibraryModule("Prelude.LargeTupleIx");
 }
 
 std::optional<ast::Ast> Pipeline::Syntax(const TokenBuffer& tokens, bool complaints) {

@@ -13,6 +13,7 @@ void Checker::DeclareClass(const ast::ClassDecl* decl) {
   std::vector<core::Pred> context;
   ConvertContext(decl->context, head, context);
   for (const core::Pred& pred : context) {
+    if (types_.HasMeta(pred.type)) continue;  // reported
     if (pred.type != types_.Var(param)) {
       Error(Diag::BadSuperclass, pred.span, Text(decl->name.text));
       continue;
@@ -231,7 +232,7 @@ TyConId Checker::ConvertInstanceHead(const ast::Name& name, ast::List<ast::Const
   const TypeName* synonym = con ? LookUpType(con->name) : nullptr;
   if (synonym && synonym->is_synonym()) {
     if (IsTypeInGhc(env_.synonyms[synonym->synonym], env_)) plain = true;
-    else if (!options_.repl && !options_.library && !HasExtension("TypeSynonymInstances"))
+    else if (plain && !options_.repl && !options_.library && !HasExtension("TypeSynonymInstances"))
       Error(Diag::NeedsExtension, type->span, fmt::format("an instance for `{}`, a type synonym,", Text(con->name.text)), "TypeSynonymInstances")
           .Hint("write `{-# LANGUAGE FlexibleInstances #-}` in the first line, which has it too, or name the type that it stands for");
   }
@@ -279,7 +280,7 @@ InstanceId Checker::RegisterInstance(core::Instance row, TyConId head, const ast
       replaced_.push_back(other);
       break;
     }
-    Diagnostics& diag = Error(Diag::DuplicateInstance, decl->span, Text(decl->cls.text), PrintType(row.head));
+    Diagnostics& diag = Error(Diag::DuplicateInstance, decl->span, PrintPred(cls, PrintType(row.head), row.head));
     Span shown = Shown(program_.instances[other].span);
     if (program_.instances[other].span.valid())
       diag.Note(shown, shown.valid() ? "the other one is here" : "the other one is the library's");
@@ -298,6 +299,7 @@ InstanceId Checker::RegisterInstance(core::Instance row, TyConId head, const ast
               return function && function->name.text == name.text;
             }))
           Error(Diag::SignatureWithoutBinding, name.span, Text(name.text));
+    if (llvm::isa<ast::FixityDecl>(member)) Error(Diag::NotAllowedHere, member->span, "a fixity declaration", "an instance");
     if (llvm::isa<ast::SignatureDecl>(member) || llvm::isa<ast::FixityDecl>(member)) continue;
     const auto* function = llvm::dyn_cast<ast::FunctionDecl>(member);
     if (!function) {

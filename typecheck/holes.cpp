@@ -73,6 +73,19 @@ std::vector<std::string> Checker::FitsOf(const TypedHole& hole) {
     core::Scheme scheme = SchemeOf(program_, con);
     if (FitsHole(scheme, hole)) found.push_back({rank(exports_.constructors.count(name) != 0, scheme), Text(name), PrintName(name)});
   });
+  // What is imported qualified alone: `M.lookup`.
+  for (const ast::Import& import : module_.imports) {
+    const ModuleExports* exports = import.qualified ? FindModule(import.module.text) : nullptr;
+    if (!exports) continue;
+    const Symbol alias = (import.as.text.valid() ? import.as : import.module).text;
+    for (const auto& [name, var] : exports->values) {
+      const core::Scheme& scheme = program_.vars[var].scheme;
+      if (IsLibraryOnly(name) || says_nothing(scheme) || !Provides(import, {name, alias, Span()}, NameKind::Value)) continue;
+      const VarId* plain = scope_->values.Find(name);
+      if ((plain && *plain == var) || !FitsHole(scheme, hole)) continue;
+      found.push_back({rank(!program_.vars[var].from_library, scheme), Text(name), fmt::format("{}.{}", Text(alias), Text(name))});
+    }
+  }
   std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return std::tie(a.rank, a.name) < std::tie(b.rank, b.name); });
   std::vector<std::string> names;
   for (const Found& fit : found) names.push_back(fmt::format("`{}`", fit.shown));

@@ -232,7 +232,8 @@ TyConId Checker::ConvertInstanceHead(const ast::Name& name, ast::List<ast::Const
   const TypeName* synonym = con ? LookUpType(con->name) : nullptr;
   if (synonym && synonym->is_synonym()) {
     if (IsTypeInGhc(env_.synonyms[synonym->synonym], env_)) plain = true;
-    else if (plain && !options_.repl && !options_.library && !HasExtension("TypeSynonymInstances"))
+    // (Without both pragmas the type that it stands for is what is refused.)
+    else if (!options_.repl && !options_.library && !HasExtension("TypeSynonymInstances") && (plain || HasExtension("FlexibleInstances")))
       Error(Diag::NeedsExtension, type->span, fmt::format("an instance for `{}`, a type synonym,", Text(con->name.text)), "TypeSynonymInstances")
           .Hint("write `{-# LANGUAGE FlexibleInstances #-}` in the first line, which has it too, or name the type that it stands for");
   }

@@ -437,6 +437,10 @@ bool Checker::IsAmbiguous(std::map<Symbol, T> ModuleExports::*names, const ast::
 void Checker::EnterImported(const std::map<uint64_t, Fixity>& known, FixityTable& fixities, QualifiedFixities& qualified,
                             RecordTable& records) const {
   llvm::DenseSet<uint32_t> entered;
+  const FixityTable everywhere = fixities;
+  if (const ModuleExports* prelude = ImportsPrelude() ? FindModule(Intern("Prelude")) : nullptr)
+    for (const auto& [name, var] : prelude->values)
+      if (auto of = everywhere.find(name.index); of != everywhere.end()) qualified[{Intern("Prelude").index, name.index}] = of->second;
   for (const ast::Import& import : module_.imports) {
     auto own = env_.own_modules.find(import.module.text);
     const ModuleExports* exports = FindModule(import.module.text);
@@ -444,8 +448,13 @@ void Checker::EnterImported(const std::map<uint64_t, Fixity>& known, FixityTable
     Symbol qualifier = import.as.text.valid() ? import.as.text : import.module.text;
     auto enter = [&](Symbol name, uint64_t key, NameKind kind) {
       auto fixity = known.find(key);
-      if (fixity == known.end()) return;  // the Prelude's, known to all
       auto before = fixities.find(name.index);
+      if (fixity == known.end()) {
+        // The Prelude's, known to all; but this module may define an operator of the name, of which `P.+` knows nothing.
+        auto of = everywhere.find(name.index);
+        if (of != everywhere.end() && Provides(import, {name, qualifier, Span()}, kind)) qualified[{qualifier.index, name.index}] = of->second;
+        return;
+      }
       bool same = fixity->second == (before == fixities.end() ? Fixity{} : before->second);
       if (same && before == fixities.end() && env_.own_modules.empty()) return;
       if (Provides(import, {name, qualifier, Span()}, kind)) qualified[{qualifier.index, name.index}] = fixity->second;

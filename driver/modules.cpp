@@ -102,6 +102,7 @@ bool Pipeline::LoadImports(const ast::Module& module, const CheckOptions& option
     }
     if (!path.empty() && !LoadOwnModule(import, path, options)) return false;
   }
+  LoadTupleInstances();
   return true;
 }
 

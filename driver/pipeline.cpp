@@ -38,6 +38,7 @@ const char* PassScope::Current() { return current_pass.load(); }
 TokenBuffer Pipeline::Tokens(const std::string& name, std::string text, uint32_t first_line) {
   PassScope pass("lex");
   TokenBuffer tokens = Lex(sources, sources.Add(name, std::move(text), first_line), diags);
+  widest_tuple_ = std::max(widest_tuple_, WidestTuple(tokens));
   tokens.extensions.insert(tokens.extensions.begin(), extensions_.begin(), extensions_.end());
   return tokens;
 }
@@ -55,6 +56,13 @@ bool Pipeline::AddExtension(std::string_view name) {
   extension_names_ = std::move(names);
   extensions_ = std::move(pragma.extensions);
   return true;
+}
+
+// The instances of large tuples cost time to read, and few programs have such tuples.
+void Pipeline::LoadTupleInstances() {
+  if (widest_tuple_ < 8) return;
+  LoadLibraryModule("Prelude.LargeTuple");
+  if (std::find(loaded_.begin(), loaded_.end(), "Data.Ix") != loaded_.end()) LoadLibraryModule("Prelude.LargeTupleIx");
 }
 
 std::optional<ast::Ast> Pipeline::Syntax(const TokenBuffer& tokens, bool complaints) {
@@ -133,6 +141,7 @@ bool Pipeline::CheckMain(ast::Ast& ast, const CheckOptions& options) {
 
 std::string Pipeline::TypeOfExpression(ast::Ast& ast) {
   PassScope pass("check");
+  LoadTupleInstances();
   FixityScope scope = session.main_scope;
   ResolveFixity(ast, scope, diags);
   return diags.has_errors() ? "" : session.TypeOfExpression(ast, diags);

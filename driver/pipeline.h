@@ -83,6 +83,7 @@ class Pipeline {
   };
   bool CheckMain(ast::Ast& ast, const CheckOptions& options);
   bool LoadImports(const ast::Module& module, const CheckOptions& options);
+  void LoadTupleInstances();
   bool LoadOwnModule(const ast::Import& import, const std::string& path, const CheckOptions& options);
   void LookAbove(Symbol module);
   std::string PathOf(Symbol module) const;
@@ -91,6 +92,7 @@ class Pipeline {
   std::string extension_names_;          // of AddExtension, "A, B"
   std::vector<Symbol> extensions_;       // with what they imply
   std::vector<std::string_view> loaded_;  // library modules
+  uint32_t widest_tuple_ = 0;             // in what was read of the program
   uint32_t complaints_ = 0;  // errors of the program that hide nothing: those of its modules come on top
   std::map<Symbol, OwnModule> own_;
   std::string main_;    // the main file

@@ -5,6 +5,7 @@
 
 #include "lang/render.h"
 #include "llvm/ADT/StringMap.h"
+#include "parser/extensions.h"
 #include "parser/lexer.h"
 
 namespace df {
@@ -13,36 +14,6 @@ namespace {
 // A token takes 28 bytes; beyond this many the parser's own structures would no longer fit a usual machine.
 constexpr size_t kMaxTokens = 8'000'000;
 constexpr size_t kMaxBytes = 1u << 31;
-
-// Extensions that change what we do or say what we do anyway, and those that only allow to write what we refuse by its
-// name: programs often list more than they use.
-constexpr std::string_view kExtensions[] = {
-    "AllowAmbiguousTypes", "Arrows", "BangPatterns", "BinaryLiterals", "BlockArguments", "ConstrainedClassMethods",
-    "ConstraintKinds", "DataKinds", "DefaultSignatures", "DeriveAnyClass", "DeriveDataTypeable", "DeriveFoldable",
-    "DeriveFunctor", "DeriveGeneric", "DeriveTraversable", "DerivingStrategies", "DerivingVia", "DoAndIfThenElse",
-    "EmptyDataDecls", "ExistentialQuantification", "ExplicitForAll", "FlexibleContexts", "FlexibleInstances",
-    "FunctionalDependencies", "GADTSyntax", "GADTs", "GeneralisedNewtypeDeriving", "GeneralizedNewtypeDeriving",
-    "Haskell2010", "Haskell98", "ImplicitPrelude", "InstanceSigs", "KindSignatures", "LambdaCase", "MonoLocalBinds",
-    "MonomorphismRestriction", "MultiParamTypeClasses", "MultiWayIf", "NamedFieldPuns", "NumericUnderscores",
-    "OverloadedStrings", "ParallelListComp", "PatternGuards", "PatternSynonyms", "PolyKinds", "QuantifiedConstraints", "Rank2Types",
-    "RankNTypes", "RecordWildCards", "RoleAnnotations", "Safe", "ScopedTypeVariables", "StandaloneDeriving",
-    "StandaloneKindSignatures", "Strict", "StrictData", "Trustworthy", "TupleSections", "TypeApplications",
-    "TypeFamilies", "TypeFamilyDependencies", "TypeOperators", "TypeSynonymInstances", "UndecidableInstances",
-    "ViewPatterns",
-};
-
-constexpr std::pair<std::string_view, std::string_view> kImplied[] = {
-    {"DeriveTraversable", "DeriveFoldable"},
-    {"DeriveTraversable", "DeriveFunctor"},
-    {"ExistentialQuantification", "ExplicitForAll"},
-    {"GeneralisedNewtypeDeriving", "GeneralizedNewtypeDeriving"},
-    {"PolyKinds", "KindSignatures"},
-    {"Rank2Types", "ExplicitForAll"},
-    {"RankNTypes", "ExplicitForAll"},
-    {"ScopedTypeVariables", "ExplicitForAll"},
-    {"Strict", "StrictData"},
-    {"TypeFamilies", "KindSignatures"},
-};
 
 const llvm::StringMap<TokenKind>& FixedSpellings() {
   static const llvm::StringMap<TokenKind>* table = [] {
@@ -187,14 +158,12 @@ void Lexer::ReadPragma(size_t begin, size_t end) {
       return;
     }
     size_t from = static_cast<size_t>(name.data() - text_.data());
-    if (std::find(std::begin(kExtensions), std::end(kExtensions), name) != std::end(kExtensions)) {
-      out_.extensions.push_back(Intern(name));
-      for (const auto& [extension, implied] : kImplied)
-        if (name == extension) out_.extensions.push_back(Intern(implied));
-    } else {
+    if (!ApplyExtension(name, out_.extensions)) {
       auto& report = diags_.Report(Diag::UnknownExtension, SpanOf(from, begin), name.substr(0, 60));
-      std::string_view near = NearestName(name, {std::begin(kExtensions), std::end(kExtensions)});
-      if (!near.empty()) report.Hint(fmt::format("perhaps `{}` is meant", near));
+      // `NoBangPattern`
+      const bool off = name.starts_with("No");
+      std::string_view near = NearestName(off ? name.substr(2) : name, ExtensionNames());
+      if (!near.empty()) report.Hint(fmt::format("perhaps `{}{}` is meant", off ? "No" : "", near));
     }
     skip_space();
     if (begin == end) return;

@@ -36,7 +36,7 @@ struct Token {
 struct TokenBuffer {
   FileId file;
   std::vector<Token> tokens;       // ends with EndOfFile
-  std::vector<Symbol> extensions;  // LANGUAGE pragmas, in order
+  std::vector<Symbol> extensions;  // what LANGUAGE pragmas turn on or off (extensions.h)
   std::vector<Span> minimal;       // MINIMAL pragmas, `{-# .. #-}` and all, in order
   std::vector<uint32_t> skipped;   // where characters that cannot be a token were left out, in order
   bool truncated = false;          // the lexer gave up before the end of the text, and said so

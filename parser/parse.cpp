@@ -312,4 +312,36 @@ ast::Ast ParseReplType(const TokenBuffer& tokens, Diagnostics& diags, ParseOptio
   return Parser(tokens, diags, options).ParseOneType();
 }
 
+uint32_t WidestTuple(const TokenBuffer& buffer) {
+  uint32_t widest = 0;
+  // For each open bracket the components so far; those of a list have none.
+  llvm::SmallVector<uint32_t> open;
+  bool in_list = false;
+  uint32_t column = 0;  // of the `import`
+  for (const Token& token : buffer.tokens) {
+    if (open.empty() && (token.kind == TokenKind::Semicolon || (token.starts_line && token.column <= column))) in_list = false;
+    switch (token.kind) {
+      case TokenKind::Module:
+      case TokenKind::Import:
+        in_list |= open.empty();
+        column = token.column;
+        break;
+      case TokenKind::LeftParen: open.push_back(in_list ? 0 : 1); break;
+      case TokenKind::LeftBracket:
+      case TokenKind::LeftBrace: open.push_back(0); break;
+      case TokenKind::Comma:
+        if (!open.empty() && open.back() > 0) widest = std::max(widest, ++open.back());
+        break;
+      case TokenKind::RightParen:
+      case TokenKind::RightBracket:
+      case TokenKind::RightBrace:
+        if (!open.empty()) open.pop_back();
+        in_list &= !open.empty();
+        break;
+      default: break;
+    }
+  }
+  return widest;
+}
+
 }  // namespace df

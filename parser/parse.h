@@ -41,4 +41,8 @@ ast::Ast ParseReplType(const TokenBuffer& tokens, Diagnostics& diags, ParseOptio
 
 void Dump(const ast::Ast& ast, llvm::raw_ostream& out);
 
+// At least as many components as the largest tuple has that the text writes, as a value, a pattern or a type: of any
+// parentheses with commas, but for those of import and export lists.
+uint32_t WidestTuple(const TokenBuffer& tokens);
+
 }  // namespace df

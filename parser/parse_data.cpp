@@ -75,6 +75,7 @@ Decl* Parser::ParseData(bool newtype) {
       Complain(Diag::NewtypeShape, constructors[0].span, Text(name.text), "a strict field");
   }
   if (!name.text.valid()) return ast_.New<ErrorDecl>(From(begin));
+  if (constructors.empty() && !newtype && !panic_) RefuseIfTurnedOff("EmptyDataDecls", name.span, "a type without constructors");
   return ast_.New<DataDecl>(From(begin), newtype, Copy(context), name, Copy(params), Copy(constructors),
                             Copy(deriving));
 }
@@ -140,6 +141,7 @@ FieldDecl Parser::ParseField() {
 // `{ x, y :: t, z :: !t }`
 void Parser::ParseRecordFields(llvm::SmallVectorImpl<FieldDecl>& fields) {
   Span open = token().span;
+  RefuseIfTurnedOff("TraditionalRecordSyntax", open, "a record");
   Advance();
   PushBlock(0);
   while (!Is(Kind::RightBrace) && !panic_) {

@@ -173,11 +173,12 @@ Expr* Parser::ParseAtomBase() {
     case Kind::String: return literal(LiteralKind::String);
     case Kind::LeftParen: return ParseParen();
     case Kind::LeftBracket: return ParseBracket();
-    case Kind::Underscore:
-      Complain(Diag::PatternInExpression, begin, "the wildcard `_`")
-          .Hint("a value that is used has a name; `_` is for one that is not");
+    case Kind::Underscore: {
+      // A typed hole.
+      Name name = NameOf("_", begin);
       Advance();
-      return ast_.New<ErrorExpr>(begin);
+      return ast_.New<VarExpr>(begin, name);
+    }
     default:
       if (IsOp("?") && next().kind == Kind::VarId && !t.space_after)
         NotSupported(begin, "implicit parameters are");
@@ -342,8 +343,10 @@ Expr* Parser::ParseIf() {
   }
   // In a `do` block `then` and `else` may stand in its column: an optional semicolon before them.
   auto expect = [&](Kind word) {
-    if ((Is(Kind::VirtualSemicolon) && token().kind == word) || (Is(Kind::Semicolon) && next().kind == word))
+    if ((Is(Kind::VirtualSemicolon) && token().kind == word) || (Is(Kind::Semicolon) && next().kind == word)) {
+      RefuseIfTurnedOff("DoAndIfThenElse", token().span, fmt::format("`{}` in the column of its `if`", word == Kind::Then ? "then" : "else"));
       Advance();
+    }
     if (Take(word)) return;
     if (word == Kind::Else && !panic_) {
       if (token().kind == Kind::EndOfFile) return Fail("`else`");

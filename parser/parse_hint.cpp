@@ -312,6 +312,18 @@ bool Parser::HasExtension(std::string_view extension) const {
          llvm::any_of(buffer_.extensions, [&](Symbol name) { return Text(name) == extension; });
 }
 
+bool Parser::IsTurnedOff(std::string_view extension) const {
+  const std::string off = fmt::format("No{}", extension);
+  return llvm::any_of(buffer_.extensions, [&](Symbol name) { return Text(name) == off; });
+}
+
+// What a pragma of the file, `NoX`, takes out of Haskell 2010.
+void Parser::RefuseIfTurnedOff(std::string_view extension, Span span, std::string_view what) {
+  if (!IsTurnedOff(extension)) return;
+  Complain(Diag::NeedsExtension, span, what, extension)
+      .Hint(fmt::format("it is a part of Haskell 2010, which `No{}` turns off", extension));
+}
+
 // An extension that GHC's Haskell 2010 does not have without its pragma. What it adds is understood all the same.
 void Parser::NeedExtension(std::string_view extension, Span span, std::string_view what) {
   if (HasExtension(extension)) return;

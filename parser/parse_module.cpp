@@ -99,6 +99,7 @@ Import Parser::ParseImport() {
   }
   import.module = ParseModuleName();
   if (IsWord("qualified")) {
+    NeedExtension("ImportQualifiedPost", token().span, "`qualified` behind the name of the module");
     import.qualified = true;
     Advance();
   }

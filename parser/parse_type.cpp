@@ -149,6 +149,8 @@ Type* Parser::ParseAType() {
     case Kind::Tilde: NotSupported(begin, "type equalities and laziness marks are"); return ErrorTypeHere();
     case Kind::VarSym:
       if (in_kind_ && IsOp("*")) {
+        if (IsTurnedOff("StarIsType"))
+          Complain(Diag::NeedsExtension, begin, "`*` as a kind", "StarIsType").Hint("`Type` of the module `Data.Kind` is the same kind");
         Advance();
         return ast_.New<ConType>(begin, NameOf("*", begin));
       }

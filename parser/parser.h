@@ -83,6 +83,8 @@ class Parser {
   bool HintAtLayout(Diagnostics& report, std::string_view expected) const;
   size_t LineStart(size_t i) const;  // the first token of the line that token i stands on
   bool HasExtension(std::string_view extension) const;
+  bool IsTurnedOff(std::string_view extension) const;  // what Haskell 2010 has
+  void RefuseIfTurnedOff(std::string_view extension, Span span, std::string_view what);
   void NeedExtension(std::string_view extension, Span span, std::string_view what);
   void CheckNumber(const Token& number);
   bool EnterPanic();
@@ -275,6 +277,7 @@ class Parser {
 template <typename Field, typename Item, typename Pun>
 llvm::SmallVector<Field> Parser::ParseFieldsInBraces(Item item, Pun pun, Span* wildcard) {
   Span open = token().span;
+  RefuseIfTurnedOff("TraditionalRecordSyntax", open, "a record");
   Advance();
   PushBlock(0);
   llvm::SmallVector<Field> fields;

@@ -52,6 +52,8 @@ class Checker {
   void CheckExports();
   void ReportUnknownExport(const ast::Name& name);
   const ast::Name* SelectExport(const ast::Item& item, ModuleExports& out);
+  void ExportItem(const ast::Item& item, ModuleExports& out);
+  void MergeExports(const ModuleExports& from, const ast::Name& item, ModuleExports& out);
   // Of several imports with one name, or an import and a definition of this module, none is meant: reported where the
   // name is used. `names` is the part of a module's exports that it is looked up in. At the prompt the later one counts.
   template <typename T>
@@ -119,6 +121,7 @@ class Checker {
 
   // ---- decls_data.cpp
   void DeclareTypes();
+  void CheckDistinctParameters(llvm::ArrayRef<ast::Name> params);
   void ResolveSynonym(uint32_t index);
   void DeclareConstructors(const ast::DataDecl* data);
   void DefineSelectors(const ast::DataDecl* data);
@@ -131,6 +134,8 @@ class Checker {
                               core::Instance& out);
   InstanceId RegisterInstance(core::Instance row, TyConId head, const ast::InstanceDecl* decl);
   void ForgetInstance(InstanceId id);
+  void CheckMemberFixities(const ast::ClassDecl* cls, ClassId id);
+  void CheckMethodConstraints(const ast::ClassDecl* cls, const core::Scheme& scheme, const ast::Name& method);
   void CheckClassDefaults(const ast::ClassDecl* cls, ClassId id);
   void CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id);
   TyConId instance_type_;  // of the instance whose methods are checked
@@ -145,9 +150,18 @@ class Checker {
   void DeclareStandalone(const ast::DerivingDecl* decl);
   bool DeriveMethods(Builder& make, const ast::DerivedClass& derived, ClassId cls, TyConId tycon, uint32_t dropped,
                      std::vector<TypeId>& needs);
+  bool DerivesAnyClass(const ast::DerivedClass& derived, ClassId cls, TyConId tycon);
   std::optional<uint32_t> OpenParameters(const ast::Name& name, ClassId cls, TyConId tycon);
   const ast::InstanceDecl* DerivedDecl(Builder& make, const ast::Name& cls, ast::Type* type);
   void InferDerivedContexts();
+  bool WidenContext(InstanceId id, ClassId cls, TypeId type, bool report, bool& changed);
+
+  // ---- holes.cpp
+  bool IsHole(const ast::Name& name);
+  core::Expr* CheckHole(const ast::Name& name, Span span, TypeId expected);
+  void ReportHoles();
+  bool FitsHole(const core::Scheme& scheme, const TypedHole& hole);
+  std::vector<std::string> FitsOf(const TypedHole& hole);
 
   // ---- infer_expr.cpp
   core::Expr* Check(const ast::Expr* expr, TypeId expected, const Reason& why);
@@ -501,6 +515,7 @@ class Checker {
   llvm::DenseMap<uint32_t, Reason> var_reasons_;                 // pattern variables: why they have their type
   llvm::DenseMap<uint32_t, std::string> restricted_;             // by the monomorphism restriction: the type without it
   llvm::DenseMap<std::pair<uint32_t, uint32_t>, bool> ambiguous_;  // by qualifier and name: reported once
+  std::vector<TypedHole> holes_;
   std::vector<ast::Import> failed_imports_;                      // what they name is not reported again
   TypeId constructed_type_;                                      // expected of what a constructor that is being looked up makes
   const ast::LambdaExpr* lambda_ = nullptr;                        // the innermost one whose body is being checked

@@ -122,10 +122,21 @@ struct BoundGroup {
   std::vector<std::pair<VarId, const core::Pat*>> strict;  // `!p = e`: forced before the body
 };
 
-// A derived instance whose context is still to be found: what the class is needed of.
+// A derived instance whose context is still to be found: of which types the class is needed, and which others of the
+// whole type.
 struct DerivedContext {
   InstanceId instance;
   std::vector<TypeId> needs;
+  std::vector<ClassId> superclasses;
+};
+
+// `_` or `_name` as an expression. What it stands for is told when the module's types are known.
+struct TypedHole {
+  Symbol name;
+  Span span;
+  TypeId type;
+  std::vector<VarId> locals;  // innermost first
+  std::vector<std::pair<ClassId, TypeId>> givens;
 };
 
 class Builder;  // derive.h

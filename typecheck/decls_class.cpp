@@ -13,6 +13,7 @@ void Checker::DeclareClass(const ast::ClassDecl* decl) {
   std::vector<core::Pred> context;
   ConvertContext(decl->context, head, context);
   for (const core::Pred& pred : context) {
+    if (types_.HasMeta(pred.type)) continue;  // reported
     if (pred.type != types_.Var(param)) {
       Error(Diag::BadSuperclass, pred.span, Text(decl->name.text));
       continue;
@@ -40,6 +41,7 @@ void Checker::DeclareClass(const ast::ClassDecl* decl) {
       if (std::find(vars.begin(), vars.end(), param) == vars.end())
         Error(Diag::MethodWithoutParam, name.span, Text(name.text), Text(decl->param.text),
               Text(decl->name.text));
+      CheckMethodConstraints(decl, scheme, name);
       VarId method = NewVar(name.text, scheme.type, false, name.span);
       core::Var& var = program_.vars[method];
       var.kind = core::VarKind::Method;
@@ -81,7 +83,33 @@ void Checker::DeclareClass(const ast::ClassDecl* decl) {
     program_.vars[var].scheme = program_.vars[method].scheme;
     program_.classes[id].defaults[index] = var;
   }
+  CheckMemberFixities(decl, id);
   DeclareMinimal(decl, id);
+}
+
+// What a class says of operators is of its own methods.
+void Checker::CheckMemberFixities(const ast::ClassDecl* decl, ClassId id) {
+  const std::vector<VarId>& methods = program_.classes[id].methods;
+  for (const ast::Decl* member : decl->members)
+    if (const auto* fixity = llvm::dyn_cast<ast::FixityDecl>(member))
+      for (const ast::Name& op : fixity->ops)
+        if (llvm::none_of(methods, [&](VarId method) { return program_.vars[method].name == op.text; }))
+          Error(Diag::NotAMethod, op.span, Text(op.text), Text(decl->name.text))
+              .Hint("a fixity declaration stands beside the definition of its operator");
+}
+
+// `class C a where m :: Eq a => a -> a`: Haskell 2010 wants such a constraint to stand over the class.
+void Checker::CheckMethodConstraints(const ast::ClassDecl* decl, const core::Scheme& scheme, const ast::Name& method) {
+  if (options_.library || options_.repl || HasExtension("ConstrainedClassMethods")) return;
+  for (const core::Pred& pred : scheme.preds) {
+    llvm::SmallVector<TyVarId> vars;
+    types_.FreeVars(pred.type, vars);
+    // Those of the class are not among the scheme's.
+    if (vars.empty() || llvm::any_of(vars, [&](TyVarId var) { return llvm::is_contained(scheme.tyvars, var); })) continue;
+    Error(Diag::NeedsExtension, pred.span, fmt::format("a constraint of the method `{}` on `{}`, the variable of the class,", Text(method.text), Text(decl->param.text)),
+          "ConstrainedClassMethods")
+        .Hint("write `{-# LANGUAGE ConstrainedClassMethods #-}` in the first line, or make it a superclass");
+  }
 }
 
 void Checker::CheckClassDefaults(const ast::ClassDecl* decl, ClassId id) {
@@ -150,6 +178,12 @@ bool Checker::ContextShrinks(const core::Instance& row) {
   return true;
 }
 
+// `IntMap` is a synonym in this library, and a type of its own in GHC's.
+static bool IsTypeInGhc(const Synonym& synonym, const Env& env) {
+  const std::string_view name = Text(synonym.name);
+  return env.library_files.count(synonym.span.file.index) && (name == "IntMap" || name == "IntSet" || name == "UArray");
+}
+
 // Reads `instance context => cls type`; the head's type constructor, invalid if the head was refused.
 TyConId Checker::ConvertInstanceHead(const ast::Name& name, ast::List<ast::Constraint> context, const ast::Type* type,
                                      Span span, core::Instance& row) {
@@ -192,9 +226,17 @@ TyConId Checker::ConvertInstanceHead(const ast::Name& name, ast::List<ast::Const
     plain &= types_.Kind(args[i]) == TypeKind::Var;
     for (size_t j = 0; j < i; ++j) plain &= args[i] != args[j];
   }
-  // `IntMap`, which is a type of its own in GHC's library.
-  if (const auto* con = llvm::dyn_cast<ast::ConType>(type); con && head.valid() && types_.cons[head].builtin == Builtin::None)
-    if (const TypeName* named = LookUpType(con->name); named && named->is_synonym() && env_.library_files.count(types_.cons[head].span.file.index)) plain = true;
+  const ast::Type* named = type;
+  while (const auto* app = llvm::dyn_cast<ast::AppType>(named)) named = app->fn;
+  const auto* con = llvm::dyn_cast<ast::ConType>(named);
+  const TypeName* synonym = con ? LookUpType(con->name) : nullptr;
+  if (synonym && synonym->is_synonym()) {
+    if (IsTypeInGhc(env_.synonyms[synonym->synonym], env_)) plain = true;
+    // (Without both pragmas the type that it stands for is what is refused.)
+    else if (!options_.repl && !options_.library && !HasExtension("TypeSynonymInstances") && (plain || HasExtension("FlexibleInstances")))
+      Error(Diag::NeedsExtension, type->span, fmt::format("an instance for `{}`, a type synonym,", Text(con->name.text)), "TypeSynonymInstances")
+          .Hint("write `{-# LANGUAGE FlexibleInstances #-}` in the first line, which has it too, or name the type that it stands for");
+  }
   if (head.valid() && (plain || options_.repl || options_.library || HasExtension("FlexibleInstances"))) return head;
   Diagnostics& diag = Error(Diag::InstanceHead, type->span, diags_.sources().Text(type->span));
   if (head.valid())
@@ -239,7 +281,7 @@ InstanceId Checker::RegisterInstance(core::Instance row, TyConId head, const ast
       replaced_.push_back(other);
       break;
     }
-    Diagnostics& diag = Error(Diag::DuplicateInstance, decl->span, Text(decl->cls.text), PrintType(row.head));
+    Diagnostics& diag = Error(Diag::DuplicateInstance, decl->span, PrintPred(cls, PrintType(row.head), row.head));
     Span shown = Shown(program_.instances[other].span);
     if (program_.instances[other].span.valid())
       diag.Note(shown, shown.valid() ? "the other one is here" : "the other one is the library's");
@@ -258,6 +300,7 @@ InstanceId Checker::RegisterInstance(core::Instance row, TyConId head, const ast
               return function && function->name.text == name.text;
             }))
           Error(Diag::SignatureWithoutBinding, name.span, Text(name.text));
+    if (llvm::isa<ast::FixityDecl>(member)) Error(Diag::NotAllowedHere, member->span, "a fixity declaration", "an instance");
     if (llvm::isa<ast::SignatureDecl>(member) || llvm::isa<ast::FixityDecl>(member)) continue;
     const auto* function = llvm::dyn_cast<ast::FunctionDecl>(member);
     if (!function) {

@@ -55,6 +55,7 @@ void Checker::DeclareTypes() {
       Synonym row;
       row.name = synonym->name.text;
       row.span = synonym->name.span;
+      CheckDistinctParameters(synonym->params);
       for (const ast::Name& param : synonym->params) {
         row.params.push_back(types_.NewVar(param.text, param.span));
         row.param_kinds.push_back(env_.kinds.Fresh());
@@ -90,6 +91,15 @@ void Checker::DeclareTypes() {
   ClassifyTangents();
 }
 
+void Checker::CheckDistinctParameters(llvm::ArrayRef<ast::Name> params) {
+  for (size_t i = 0; i < params.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (params[j].text == params[i].text) {
+        Error(Diag::DuplicateTypeVariable, params[i].span, Text(params[i].text)).Note(params[j].span, "it is bound here first");
+        break;
+      }
+}
+
 void Checker::ResolveSynonym(uint32_t index) {
   if (index < first_synonym_) return;
   uint32_t at = index - first_synonym_;
@@ -119,13 +129,10 @@ void Checker::DeclareConstructors(const ast::DataDecl* data) {
   scope.implicit = false;
   KindId kind = env_.KindOf(id);
   llvm::SmallVector<TypeId> params;
+  CheckDistinctParameters(data->params);
   for (size_t i = 0; i < data->params.size(); ++i) {
     KindId from, to;
     env_.kinds.IsArrow(kind, &from, &to);
-    for (size_t j = 0; j < i; ++j)
-      if (data->params[j].text == data->params[i].text)
-        Error(Diag::DuplicateTypeVariable, data->params[i].span, Text(data->params[i].text))
-            .Note(data->params[j].span, "it is bound here first");
     params.push_back(types_.Var(types_.cons[id].params[i]));
     scope.names.push_back({data->params[i].text, {params.back(), from}});
     kind = to;

@@ -266,6 +266,12 @@ void DeriveIx(Builder& make, const Shape& shape) {
 
 }  // namespace
 
+static bool IsStockClass(std::string_view name) {
+  for (std::string_view stock : {"Eq", "Ord", "Show", "Read", "Enum", "Bounded", "Ix", "Functor", "Foldable", "Traversable"})
+    if (name == stock) return true;
+  return false;
+}
+
 // Makes the methods of the instance that `deriving` asks for. `needs` are the types that have to have the class as well,
 // if the context is to be found. False, and reported, if there is no such instance.
 bool Checker::DeriveMethods(Builder& make, const ast::DerivedClass& derived, ClassId cls, TyConId tycon,
@@ -289,7 +295,7 @@ bool Checker::DeriveMethods(Builder& make, const ast::DerivedClass& derived, Cla
     Error(Diag::CannotDerive, derived.cls.span, text, type).Note(declared, std::string(reason));
     return false;
   };
-  if (derived.strategy == Strategy::Anyclass) {
+  if (DerivesAnyClass(derived, cls, tycon)) {
     needs.clear();
     return true;
   }
@@ -353,13 +359,34 @@ bool Checker::DeriveMethods(Builder& make, const ast::DerivedClass& derived, Cla
   }
   reported_.push_back({cls, types_.Con(tycon), kNowhere});
   Diagnostics& diag = Error(Diag::CannotDerive, derived.cls.span, text, type);
-  if (types_.cons[tycon].is_newtype)
-    diag.Hint(fmt::format("with `{{-# LANGUAGE GeneralizedNewtypeDeriving #-}}` in the first line it is that of the type inside"));
-  else
-    diag.Hint(fmt::format("Eq, Ord, Enum, Bounded, Show, Read, Ix, Functor, Foldable and Traversable can be derived; "
-                          "`instance {} {} where` defines others",
-                          text, type));
+  if (derived.strategy == Strategy::Newtype && !types_.cons[tycon].is_newtype)
+    return diag.Note(declared, "only a newtype has the instances of the type inside"), false;
+  if (types_.cons[tycon].is_newtype && derived.strategy != Strategy::Stock)
+    return diag.Hint("with `{-# LANGUAGE GeneralizedNewtypeDeriving #-}` in the first line it is that of the type inside"), false;
+  diag.Hint(fmt::format("Eq, Ord, Enum, Bounded, Show, Read, Ix, Functor, Foldable and Traversable can be derived; "
+                        "`instance {} {} where` defines others",
+                        text, type));
+  const core::Class& last = program_.classes[cls];
+  const bool by_defaults = llvm::any_of(last.defaults, [](VarId method) { return method.valid(); });
+  if (derived.strategy == Strategy::None && !known && by_defaults)
+    diag.Hint("with `{-# LANGUAGE DeriveAnyClass #-}` in the first line the methods are the class's defaults");
   return false;
+}
+
+// Whether the instance has no methods of its own: the defaults of the class are all. Where a pragma allows this and the
+// instance of the type inside, GHC takes this and warns.
+bool Checker::DerivesAnyClass(const ast::DerivedClass& derived, ClassId cls, TyConId tycon) {
+  using Strategy = ast::DerivingStrategy;
+  if (derived.strategy != Strategy::None) return derived.strategy == Strategy::Anyclass;
+  const std::string_view name = Text(program_.classes[cls].name);
+  const ClassId* library = env_.library.classes.Find(program_.classes[cls].name);
+  if (options_.library || (library && *library == cls && IsStockClass(name))) return false;
+  const bool is_newtype = types_.cons[tycon].is_newtype;
+  if (!HasExtension("DeriveAnyClass")) return options_.repl && !is_newtype;
+  if (is_newtype && HasExtension("GeneralizedNewtypeDeriving") && options_.warnings)
+    diags_.Report(Diag::DerivingChoice, derived.cls.span, name, Text(types_.cons[tycon].name))
+        .Hint(fmt::format("`deriving anyclass ({0})` or `deriving newtype ({0})`, with `DerivingStrategies`, says which is meant", name));
+  return true;
 }
 
 // How many of the type's parameters an instance of the class leaves open: one of Functor, none of Eq. Reports a type
@@ -392,6 +419,7 @@ void Checker::DeclareDerived(const ast::DataDecl* data) {
     Builder make(generated_, generated_qualifier_, derived.cls.span);
     DerivedContext context;
     if (!DeriveMethods(make, derived, cls, tycon, *open, context.needs)) continue;
+    if (!options_.library) context.superclasses = program_.classes[cls].superclasses;
     core::Instance row;
     row.cls = cls;
     row.span = derived.cls.span;
@@ -423,46 +451,53 @@ const ast::InstanceDecl* Checker::DerivedDecl(Builder& make, const ast::Name& cl
   return generated_.New<ast::InstanceDecl>(make.span(), ast::List<ast::Constraint>(), cls, type, make.Methods());
 }
 
-// `data T a = C [a] deriving Eq` gives `instance Eq a => Eq (T a)`: the context is what the fields need,
-// and is found by iteration because types may need each other's.
+// `data T a = C [a] deriving Eq` gives `instance Eq a => Eq (T a)`: the context is what the fields and the superclasses
+// need, and is found by iteration because types may need each other's.
 void Checker::InferDerivedContexts() {
   bool changed = true;
   llvm::DenseSet<uint32_t> failed;
   while (changed) {
     changed = false;
-    for (const auto& [id, needs] : derived_) {
+    for (const DerivedContext& derived : derived_) {
+      const InstanceId id = derived.instance;
       if (failed.count(id.index)) continue;
       const ClassId cls = program_.instances[id].cls;
-      const Span span = program_.instances[id].span;
-      for (TypeId need : needs) {
-          for (;;) {
-            size_t mark = givens_.size();
-            for (const core::Pred& pred : program_.instances[id].context) PushGiven(pred.cls, pred.type);
-            std::vector<Wanted> stuck;
-            Wanted missing;
-            Wanted wanted{cls, need, {Origin::Deriving, span, program_.classes[cls].name}};
-            Solved solved = Solve(wanted, stuck, &missing);
-            givens_.resize(mark);
-            if (solved != Solved::No) break;
-            // A context may have `Show a` and `Show (f a)`, but no variable twice and nothing else (as in GHC).
-            llvm::SmallVector<TyVarId> vars;
-            types_.FreeVars(missing.type, vars);
-            if (vars.size() != types_.SizeOf(missing.type)) {
-              ReportMissing(wanted, missing);
-              failed.insert(id.index);
-              break;
-            }
-            program_.instances[id].context.push_back({missing.cls, missing.type, span});
-            changed = true;
-          }
-          if (failed.count(id.index)) break;
-        }
+      const TypeId head = program_.instances[id].head;
+      bool ok = true;
+      for (TypeId need : derived.needs) ok = ok && WidenContext(id, cls, need, true, changed);
+      // A superclass without an instance is reported with the instance's methods.
+      for (ClassId super : derived.superclasses) WidenContext(id, super, head, false, changed);
+      if (!ok) failed.insert(id.index);
     }
   }
   // What cannot be derived has no methods to check.
   instances_.erase(std::remove_if(instances_.begin(), instances_.end(),
                                   [&](const auto& entry) { return failed.count(entry.second.index) != 0; }),
                    instances_.end());
+}
+
+// Adds to the instance's context what `cls type` asks for. False, and reported if `report`, if no context can give it.
+bool Checker::WidenContext(InstanceId id, ClassId cls, TypeId type, bool report, bool& changed) {
+  const Span span = program_.instances[id].span;
+  for (;;) {
+    size_t mark = givens_.size();
+    for (const core::Pred& pred : program_.instances[id].context) PushGiven(pred.cls, pred.type);
+    std::vector<Wanted> stuck;
+    Wanted missing;
+    Wanted wanted{cls, type, {Origin::Deriving, span, program_.classes[cls].name}};
+    Solved solved = Solve(wanted, stuck, &missing);
+    givens_.resize(mark);
+    if (solved != Solved::No) return true;
+    // A context may have `Show a` and `Show (f a)`, but no variable twice and nothing else (as in GHC).
+    llvm::SmallVector<TyVarId> vars;
+    types_.FreeVars(missing.type, vars);
+    if (vars.size() != types_.SizeOf(missing.type)) {
+      if (report) ReportMissing(wanted, missing);
+      return false;
+    }
+    program_.instances[id].context.push_back({missing.cls, missing.type, span});
+    changed = true;
+  }
 }
 
 }  // namespace df::check

@@ -107,6 +107,8 @@ void Checker::ReportMissing(const Wanted& wanted, const Wanted& missing) {
     llvm::SmallVector<TypeId> bound;
     if (types_.Kind(head) == TypeKind::Con && FindInstance(missing.cls, missing.type, found, bound) == Fit::Rigid)
       diags_.Note(Span(), "there is one for some of the types that it may stand for");
+    if (llvm::SmallVector<TypeId> parts; types_.IsTuple(type, &parts) && parts.size() > 15)
+      diags_.Hint("tuples have instances up to fifteen components; a `data` type with `deriving` has them for any number");
   }
   if (unify_.Zonk(missing.type) != unify_.Zonk(wanted.type))
     diags_.Note(Span(), fmt::format("it is needed for `{}`", PrintPred(wanted.cls, text[1], wanted.type)));

@@ -335,6 +335,11 @@ bool Checker::HintAtModule(Symbol name, Diag missing) {
     else diags_.Hint(fmt::format("the import of `{}` leaves it out", module));
     return true;
   }
+  if (const ModuleExports* prelude = HasExtension("NoImplicitPrelude") ? FindModule(Intern("Prelude")) : nullptr;
+      prelude && Has(*prelude, name, missing)) {
+    diags_.Hint(fmt::format("the Prelude has it, which `NoImplicitPrelude` leaves out: add `import Prelude ({})`", PrintName(name)));
+    return true;
+  }
   for (const auto& [module, exports] : env_.own_modules)
     if (Has(exports, name, missing)) {
       diags_.Hint(fmt::format("the module `{0}` has it: add `import {0}`", Text(module)));

@@ -130,6 +130,7 @@ bool Checker::Run() {
   SettleDims();
   ReportOpenDims(nullptr);
   DropFollowUps();
+  ReportHoles();
   // A file that was loaded at a prompt can be imported there, under another name say.
   if (options_.imported || (options_.repl && module_.name.text.valid())) Export();
   else if (!options_.library && !options_.repl) CheckExports();

@@ -265,17 +265,14 @@ void Checker::InferGroup(llvm::ArrayRef<Binding*> group, bool top, BoundGroup& o
   uint32_t errors_before = Failures();
   size_t wanted_mark = wanted_.size();
   bool restricted = false, entry = false;
+  const bool monomorphic = !HasExtension("NoMonomorphismRestriction");
   std::vector<VarId> members;
   const size_t holes = stack_holes_.size();
   if (!top) ++local_groups_;
   ++unify_.level;
   for (Binding* binding : group) {
-    if (binding->pattern) {
-      restricted = true;
-      members.push_back(binding->tuple);
-    } else if (binding->function->clauses[0].params.empty()) {
-      restricted = true;
-    }
+    restricted |= monomorphic && (binding->pattern || binding->function->clauses[0].params.empty());
+    if (binding->pattern) members.push_back(binding->tuple);
     if (IsEntry(*binding, top)) restricted = entry = true;
     for (VarId var : binding->binders)
       if (var.valid()) members.push_back(var);

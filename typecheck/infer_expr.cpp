@@ -146,6 +146,7 @@ core::Expr* Checker::UseCon(ConId id, Span span) {
 core::Expr* Checker::CheckVar(const ast::Name& name, Span span, TypeId expected, const Reason& why) {
   StackUse stack;
   if (FindStackUse(name, 0, expected, stack)) return CheckStackUse(stack, {}, span, span, expected, why);
+  if (IsHole(name)) return CheckHole(name, span, expected);
   const bool open = stack.open && local_groups_ > 0;
   VarId var = open ? stack.var : FindValue(name);
   if (!var.valid()) return ErrorNode(expected, span);

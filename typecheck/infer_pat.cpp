@@ -33,10 +33,8 @@ const core::Pat* Checker::CheckOuterPat(const ast::Pat* pat, TypeId expected, co
   if (!strict_ || made->kind == core::PatKind::Bang) return made;
   while (const auto* paren = llvm::dyn_cast<ast::ParenPat>(pat)) pat = paren->pat;
   if (!llvm::isa<ast::LazyPat>(pat)) return BangPat(made);
-  // `~x` takes the bang away from x; what it means for other patterns is as ever.
-  return made->args[0]->kind == core::PatKind::Var || made->args[0]->kind == core::PatKind::Wildcard
-             ? made->args[0]
-             : made;
+  // `~p` takes the bang away and says nothing more, as in GHC: `~(C x)` is matched like `C x` without the extension.
+  return made->args[0];
 }
 
 void Checker::BindAll(const std::vector<Bound>& bound) {

@@ -26,24 +26,28 @@ const T* Look(const std::map<Symbol, T>& names, const ast::Name& name) {
 
 }  // namespace
 
+bool Checker::ImportsPrelude() const {
+  const Symbol prelude = Intern("Prelude");
+  return module_.name.text != prelude && !HasExtension("NoImplicitPrelude") &&
+         llvm::none_of(module_.imports, [&](const ast::Import& import) { return import.module.text == prelude; });
+}
+
 void Checker::OpenScope() {
   auto builtins = [&](Scope& scope) {
     scope.types = env_.builtin.types, scope.constructors = env_.builtin.constructors;
   };
   Symbol prelude = Intern("Prelude");
-  bool names_prelude = false;
-  for (const ast::Import& import : module_.imports) names_prelude |= import.module.text == prelude;
+  const bool implicit = ImportsPrelude() && env_.modules.count(prelude);
   if (options_.library || options_.imported) {
     scope_ = &own_scope_;
     builtins(own_scope_);
-    if (module_.name.text != prelude && !names_prelude && env_.modules.count(prelude))
-      ImportAll(prelude, env_.modules[prelude], prelude, true);
+    if (implicit) ImportAll(prelude, env_.modules[prelude], prelude, true);
   } else {
     scope_ = &env_.user;
     if (!env_.user_started) {
       env_.user_started = true;
       builtins(env_.user);
-      if (!names_prelude && env_.modules.count(prelude)) ImportAll(prelude, env_.modules[prelude], prelude, true);
+      if (implicit) ImportAll(prelude, env_.modules[prelude], prelude, true);
     }
   }
   for (const ast::Import& import : module_.imports) ImportModule(import);
@@ -182,9 +186,9 @@ const ast::Name* Checker::Select(const ast::Item& item, const From& from, Module
   return nullptr;
 }
 
-// Does an import of this module go by the name? The Prelude needs none.
+// Does an import of this module go by the name? The Prelude needs none, as a rule.
 bool Checker::IsImportedAs(Symbol name) const {
-  return Text(name) == "Prelude" || llvm::any_of(module_.imports, [&](const ast::Import& import) {
+  return (Text(name) == "Prelude" && ImportsPrelude()) || llvm::any_of(module_.imports, [&](const ast::Import& import) {
     return (import.as.text.valid() ? import.as : import.module).text == name;
   });
 }
@@ -197,6 +201,19 @@ void Checker::ExportInScope(Symbol qualifier, ModuleExports& out) const {
       if (qualified && IsSame(*qualified, entity)) to[name] = entity;
     });
   };
+  // Of several imports that bring one name the scope knows the last.
+  for (const ast::Import& import : module_.imports) {
+    const ModuleExports* exports = FindModule(import.module.text);
+    if (import.qualified || !exports || (import.as.text.valid() ? import.as : import.module).text != qualifier) continue;
+    auto add_provided = [&](const auto& from, auto& to, NameKind kind) {
+      for (const auto& [name, entity] : from)
+        if (!IsLibraryOnly(name) && Provides(import, {name, {}, Span()}, kind)) to[name] = entity;
+    };
+    add_provided(exports->values, out.values, NameKind::Value);
+    add_provided(exports->constructors, out.constructors, NameKind::Constructor);
+    add_provided(exports->types, out.types, NameKind::Type);
+    add_provided(exports->classes, out.classes, NameKind::Type);
+  }
   add(scope_->values, out.values);
   add(scope_->constructors, out.constructors);
   add(scope_->types, out.types);
@@ -238,26 +255,47 @@ void Checker::Export() {
     return;
   }
   ModuleExports out;
-  auto add_all = [&](const ModuleExports& from) {
-    out.values.insert(from.values.begin(), from.values.end());
-    out.constructors.insert(from.constructors.begin(), from.constructors.end());
-    out.types.insert(from.types.begin(), from.types.end());
-    out.classes.insert(from.classes.begin(), from.classes.end());
-  };
-  for (const ast::Item& item : module_.exports) {
-    if (item.is_module && item.name.text == module) {
-      add_all(exports_);
-    } else if (item.is_module && !options_.library && IsImportedAs(item.name.text)) {
-      ExportInScope(item.name.text, out);
-    } else if (item.is_module && options_.library && env_.modules.count(item.name.text)) {
-      add_all(env_.modules[item.name.text]);
-    } else if (item.is_module) {
-      Error(Diag::ExportUnknown, item.name.span, Text(item.name.text));
-    } else if (const ast::Name* unknown = SelectExport(item, out)) {
-      ReportUnknownExport(*unknown);
-    }
-  }
+  for (const ast::Item& item : module_.exports) ExportItem(item, out);
   modules[module] = std::move(out);
+}
+
+// Adds what an item of the export list names to `out`.
+void Checker::ExportItem(const ast::Item& item, ModuleExports& out) {
+  ModuleExports named;
+  if (item.is_module && item.name.text == OwnQualifier()) {
+    MergeExports(exports_, item.name, out);
+  } else if (item.is_module && !options_.library && IsImportedAs(item.name.text)) {
+    ExportInScope(item.name.text, named);
+    MergeExports(named, item.name, out);
+  } else if (item.is_module && options_.library && env_.modules.count(item.name.text)) {
+    MergeExports(env_.modules[item.name.text], item.name, out);
+  } else if (item.is_module) {
+    Error(Diag::ExportUnknown, item.name.span, Text(item.name.text));
+  } else if (const ast::Name* unknown = SelectExport(item, named)) {
+    ReportUnknownExport(*unknown);
+  } else {
+    MergeExports(named, item.name, out);
+  }
+}
+
+// Two entities of one name cannot leave a module; classes and types are of one kind here. (The library knows what it does.)
+void Checker::MergeExports(const ModuleExports& from, const ast::Name& item, ModuleExports& out) {
+  bool told = false;
+  auto clash = [&](Symbol name) {
+    if (!options_.library && !std::exchange(told, true)) Error(Diag::ExportConflict, item.span, PrintName(name));
+  };
+  auto add = [&](const auto& names, auto& to) {
+    for (const auto& [name, entity] : names)
+      if (auto [it, fresh] = to.try_emplace(name, entity); !fresh && !IsSame(it->second, entity)) clash(name);
+  };
+  add(from.values, out.values);
+  add(from.constructors, out.constructors);
+  add(from.types, out.types);
+  add(from.classes, out.classes);
+  for (const auto& [name, type] : from.types)
+    if (out.classes.count(name)) clash(name);
+  for (const auto& [name, cls] : from.classes)
+    if (out.types.count(name)) clash(name);
 }
 
 void Checker::ReportUnknownExport(const ast::Name& name) {
@@ -271,15 +309,8 @@ void Checker::ReportUnknownExport(const ast::Name& name) {
 
 // A program's export list is for people, but may not lie.
 void Checker::CheckExports() {
-  ModuleExports named;
-  for (const ast::Item& item : module_.exports) {
-    if (item.is_module) {
-      if (item.name.text != OwnQualifier() && !IsImportedAs(item.name.text))
-        Error(Diag::ExportUnknown, item.name.span, Text(item.name.text));
-    } else if (const ast::Name* unknown = SelectExport(item, named)) {
-      ReportUnknownExport(*unknown);
-    }
-  }
+  ModuleExports out;
+  for (const ast::Item& item : module_.exports) ExportItem(item, out);
 }
 
 void Checker::BindLocal(Symbol name, VarId var) {
@@ -327,14 +358,12 @@ bool Checker::IsInScopeAnyhow(VarId var) const {
     return found != exports.values.end() && found->second == var;
   };
   if (has(exports_)) return true;
-  bool names_prelude = false;
   for (const ast::Import& import : module_.imports) {
-    names_prelude |= import.module.text == prelude;
     const ModuleExports* exports = FindModule(import.module.text);
     Symbol qualifier = import.as.text.valid() ? import.as.text : import.module.text;
     if (exports && has(*exports) && Provides(import, {name, qualifier, Span()}, NameKind::Value)) return true;
   }
-  const ModuleExports* exports = names_prelude ? nullptr : FindModule(prelude);
+  const ModuleExports* exports = ImportsPrelude() ? FindModule(prelude) : nullptr;
   return exports && has(*exports);
 }
 
@@ -360,12 +389,8 @@ bool Checker::IsAmbiguous(std::map<Symbol, T> ModuleExports::*names, const ast::
     meanings.push_back({found->second, module, span});
   };
   Symbol prelude = Intern("Prelude");
-  bool names_prelude = false;
-  for (const ast::Import& import : module_.imports) {
-    names_prelude |= import.module.text == prelude;
-    offer(import.module.text, import.module.span, &import);
-  }
-  if (!names_prelude && (!name.qualifier.valid() || name.qualifier == prelude)) offer(prelude, Span(), nullptr);
+  for (const ast::Import& import : module_.imports) offer(import.module.text, import.module.span, &import);
+  if (ImportsPrelude() && (!name.qualifier.valid() || name.qualifier == prelude)) offer(prelude, Span(), nullptr);
   auto own = (exports_.*names).find(name.text);
   bool defined = own != (exports_.*names).end() && !name.qualifier.valid();
   if (meanings.size() + defined < 2) return false;
@@ -402,12 +427,6 @@ bool Checker::IsAmbiguous(std::map<Symbol, T> ModuleExports::*names, const ast::
   else
     diag.Hint(fmt::format("`import {} hiding ({})` leaves one of them out", Text(module), PrintName(name.text)));
   return true;
-}
-
-bool Checker::ImportsPrelude() const {
-  const Symbol prelude = Intern("Prelude");
-  return module_.name.text != prelude && env_.modules.count(prelude) != 0 &&
-         llvm::none_of(module_.imports, [&](const ast::Import& import) { return import.module.text == prelude; });
 }
 
 void Checker::EnterImport(const ast::Import& import, const llvm::DenseMap<uint64_t, Fixity>& known, FixityScope& scope) const {

@@ -283,6 +283,7 @@ bool Checker::ConvertContext(ast::List<ast::Constraint> context, TypeVarScope& s
 core::Scheme Checker::ConvertScheme(const ast::QualType& type, TypeVarScope& scope) {
   core::Scheme scheme;
   size_t outer = scope.names.size();
+  CheckDistinctParameters(type.forall);
   for (const ast::Name& binder : type.forall) {
     TyVarId id = types_.NewVar(binder.text, binder.span);
     scope.fresh.push_back(id);

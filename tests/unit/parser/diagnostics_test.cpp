@@ -50,7 +50,7 @@ std::vector<Row> Rows() {
       {Diag::ClassParameters, "class C a b"},
       {Diag::QualifiedBinder, "f M.x = 1"},
       {Diag::ExpressionAsPattern, "x = do { a + b <- c; d }"},
-      {Diag::PatternInExpression, "x = _"},
+      {Diag::PatternInExpression, "x = y@z"},
       {Diag::FixityClash, "x = a == b == c"},
       {Diag::SectionClash, "x = (a + b *)"},
       {Diag::FixityTwice, "infixl 1 +, +\na + b = a"},

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "driver/commands.h"
+#include "driver/compile_budget.h"
 #include "driver/crash.h"
 #include "driver/deep_stack.h"
 #include "driver/pipeline.h"
@@ -32,7 +33,7 @@ ExitCode DispatchWithin(const Options& options, Console& console) {
   try {
     return Dispatch(options, console);
   } catch (const std::bad_alloc&) {
-    console.Error(fmt::format("out of memory in the pass `{}`", PassScope::Current()));
+    console.Error(fmt::format("the system gives no more memory: the process has {} MiB (pass `{}`)", memory::Resident() >> 20, PassScope::Current()));
     return ExitCode::Limit;
   } catch (const std::system_error& fault) {
     if (fault.code() != std::errc::resource_unavailable_try_again) throw;
@@ -61,6 +62,7 @@ ExitCode RunGuarded(const Options& options, Console& console) {
 int main(int argc, char** argv) {
   df::InstallSignalHandlers();
   df::memory::UseOneHeap();
+  df::InstallMemoryHandlers();
   df::Options options;
   if (std::optional<df::ExitCode> code = df::ParseCommandLine(argc, argv, options)) return static_cast<int>(*code);
   df::ExitCode code = df::ExitCode::Internal;

@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include "driver/options.h"
 #include "runtime/watchdog.h"
 
 namespace df {
@@ -70,6 +71,9 @@ class LastResort {
   std::atomic<bool> reported_ = false;
   Watchdog dog_;
 };
+
+// Ends the process from any thread, with a message; what was being written is removed.
+[[noreturn]] void EndNow(const std::string& message, bool json, ExitCode code);
 
 // Whether SIGTERM has come: a prompt that goes on after Ctrl-C ends then.
 bool TerminationRequested();

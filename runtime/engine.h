@@ -36,6 +36,7 @@ struct Limits {
   uint64_t max_memory = 0;   // bytes of values, frames and tokens; 0: 80% of what the machine or its cgroup has
   uint64_t max_frames = 0;   // live activations; 0: no limit
   std::chrono::milliseconds timeout{0};  // 0: none
+  std::chrono::milliseconds before{0};   // what was used of a longer limit before the run, for the message
   // Set from a signal handler; looked at within 100 ms.
   const std::atomic<bool>* interrupt = nullptr;
 };

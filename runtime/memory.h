@@ -57,6 +57,13 @@ class Budget {
 };
 bool RaiseLimit(size_t bytes);
 
+// An allocation that the system itself refuses, and not a limit: throws std::bad_alloc, and notes that it was so.
+[[noreturn]] void RefusedBySystem();
+void NoteRefusal() noexcept;
+// What the process had when the system last refused something; 0: it has not, since ForgetRefusal.
+uint64_t MemoryAtRefusal();
+void ForgetRefusal();
+
 // For tests, in builds that verify: of the allocations that threads make while they run a graph the `number`-th from now on fails;
 // 0: none does.
 void FailAllocation(uint64_t number);
@@ -126,6 +133,9 @@ void* TakeSmall(FreeBlocks& free, size_t units);  // where the array is empty; n
 void HandOverSmallBlocks();
 void TakeOverSmallBlocks();
 
+// Bytes of memory that the process has now, of whatever kind; 0 if the system does not tell.
+uint64_t Resident();
+
 // Whole large pages, which are not counted; null if there are none. A large page is one fault, where 4 KiB each are 512, and the process that
 // has them ends that much sooner.
 inline constexpr size_t kLargePage = size_t{2} << 20;
@@ -152,7 +162,7 @@ inline void* Allocate(size_t bytes) {
   Charge(bytes);
   if (void* block = TakeBlock(bytes)) [[likely]] return block;
   Discharge(bytes);
-  throw std::bad_alloc();
+  RefusedBySystem();
 }
 inline void Free(void* block, size_t bytes) noexcept {
   Discharge(bytes);
@@ -168,7 +178,7 @@ inline char* AllocateLines(size_t bytes) {
   auto* lines = static_cast<char*>(std::aligned_alloc(kLine, bytes));
   if (lines) return lines;
   Discharge(bytes);
-  throw std::bad_alloc();
+  RefusedBySystem();
 }
 inline void FreeLines(char* lines, size_t bytes) noexcept {
   std::free(lines);

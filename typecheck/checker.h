@@ -28,6 +28,7 @@ class Checker {
   Checker(core::Program& program, Env& env, Diagnostics& diags, const CheckOptions& options,
           const ast::Ast& ast, const FixityTable& fixities);
   bool Run();
+  bool RunPhases();
   // Gives the operators and records that come from the program's own modules their fixities and their fields.
   void EnterImported(const std::map<uint64_t, Fixity>& known, FixityTable& fixities, QualifiedFixities& qualified,
                      RecordTable& records) const;
@@ -128,6 +129,7 @@ class Checker {
   TyConId ConvertInstanceHead(const ast::Name& cls, ast::List<ast::Constraint> context, const ast::Type* type, Span span,
                               core::Instance& out);
   InstanceId RegisterInstance(core::Instance row, TyConId head, const ast::InstanceDecl* decl);
+  void ForgetInstances();
   void ForgetInstance(InstanceId id);
   void CheckClassDefaults(const ast::ClassDecl* cls, ClassId id);
   void CheckInstanceMethods(const ast::InstanceDecl* decl, InstanceId id);
@@ -484,6 +486,7 @@ class Checker {
   // Goals whose instances ask for more than they give: met again below itself, such a goal holds (`Show (Fix f)` needs
   // `Show (f (Fix f))`, and that `Show (Fix f)`).
   std::vector<std::pair<ClassId, TypeId>> solving_;
+  llvm::DenseSet<std::pair<uint32_t, uint32_t>> solved_;  // class and type: instances that are there, of types without variables
   std::vector<TypeId> default_types_;
   Span region_;  // the expression whose errors may have follow-ups
   std::vector<Span> tainted_;

@@ -453,6 +453,7 @@ void Checker::InferDerivedContexts() {
               break;
             }
             program_.instances[id].context.push_back({missing.cls, missing.type, span});
+            solved_.clear();
             changed = true;
           }
           if (failed.count(id.index)) break;

@@ -63,13 +63,21 @@ class MatchCompiler {
   const Expr* CompileApp(const Expr* expr) {
     std::vector<const AppExpr*> spine;
     std::vector<const Expr*> parts;  // of each: the function and its arguments but for the last
-    for (; const auto* app = llvm::dyn_cast<AppExpr>(expr); expr = app->args.back()) {
+    while (const auto* app = llvm::dyn_cast<AppExpr>(expr)) {
       CheckBudget();
+      if (app->args.empty()) {  // what an error or a constructor without fields has left
+        AppExpr alone = *app;
+        alone.fn = Closed(app->fn);
+        if (spine.empty()) return program_.New(alone);
+        expr = program_.New(alone);
+        break;
+      }
       spine.push_back(app);
       parts.push_back(Closed(app->fn));
       for (const Expr* arg : app->args.drop_back()) parts.push_back(Closed(arg));
+      expr = app->args.back();
     }
-    const Expr* last = Closed(expr);
+    const Expr* last = llvm::isa<AppExpr>(expr) ? expr : Closed(expr);
     for (; !spine.empty(); spine.pop_back()) {
       const AppExpr& old = *spine.back();
       const size_t first = parts.size() - old.args.size();

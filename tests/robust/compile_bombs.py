@@ -382,12 +382,16 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--dfc", required=True)
     parser.add_argument("--only")
+    parser.add_argument("--write", nargs=2, help="the source of a bomb, and to which file")
     parser.add_argument("--strict", action="store_true")
     parser.add_argument("--show", action="store_true")
     args = parser.parse_args()
+    if args.write:
+        with open(args.write[1], "w") as file:
+            file.write(next(source for name, source, _ in BOMBS if name == args.write[0])())
+        return 0
     dfc = os.path.abspath(args.dfc)
-    with open(dfc, "rb") as file:
-        sanitized = b"__asan_" in file.read()
+    sanitized = subprocess.run(["grep", "-q", "__asan_", dfc]).returncode == 0
     most_seconds = TIME + (0.5 if args.strict else 10)
     most_memory = MEMORY * (1.2 if args.strict else 1.6) + (100 if sanitized else 0)
     failed = ran = 0
@@ -398,8 +402,8 @@ def main():
         faults = []
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "Bomb.df")
-            with open(path, "w") as file:
-                file.write(source())
+            # By a process of its own: what this one has would count as dfc's, which begins as a copy of it.
+            subprocess.run([sys.executable, "-B", os.path.abspath(__file__), "--dfc", dfc, "--write", name, path], check=True)
             limits = ["--timeout=%gs" % TIME, "--max-memory=%dM" % MEMORY]
             code, out, err, seconds, megabytes = measured([dfc, path, "-o", "x.graph", *limits], folder)
             if code not in codes:

@@ -6,6 +6,7 @@
 #include "driver/commands.h"
 #include "driver/evaluate.h"
 #include "driver/files.h"
+#include "driver/signals.h"
 #include "lang/render.h"
 #include "runtime/input_file.h"
 #include "runtime/memory.h"
@@ -228,8 +229,9 @@ bool EmitDump(Pipeline& pipeline, const Options& options, std::string text, llvm
     fg::Dump(*functions, out, {.only = options.only});
     return true;
   }
-  PrintGraph(pipeline.Graph(*functions, options.lower), options, out);
-  return true;
+  std::optional<ir::Graph> graph = pipeline.Graph(*functions, options.lower);
+  if (graph) PrintGraph(*graph, options, out);
+  return graph.has_value();
 }
 
 // The bytes of what the command writes.
@@ -317,10 +319,26 @@ std::optional<ir::Graph> GraphOfMain(Pipeline& pipeline, const Options& options,
   return pipeline.Graph(*functions, options.lower);
 }
 
+ExitCode CodeOf(BudgetEnd end, ExitCode otherwise) {
+  switch (end) {
+    case BudgetEnd::None: return otherwise;
+    case BudgetEnd::Interrupted: return ExitCode::Interrupted;
+    default: return ExitCode::Limit;
+  }
+}
+
+std::unique_ptr<CompileBudget> BudgetOf(const Options& options, const Console& console) {
+  CompileLimits limits{.timeout = options.timeout, .max_memory = options.max_memory};
+  return std::make_unique<CompileBudget>(limits, [json = console.json()](const std::string& text) { EndNow(text, json, ExitCode::Limit); });
+}
+
 ExitCode CompileCommand(const Options& options, Console& console) {
   Pipeline pipeline;
   std::string bytes;
-  ExitCode code = Produce(pipeline, options, bytes);
+  ExitCode code = ExitCode::Failed;
+  std::unique_ptr<CompileBudget> budget = BudgetOf(options, console);
+  pipeline.Within([&] { code = Produce(pipeline, options, bytes); });
+  code = CodeOf(pipeline.ended(), code);
   if (code == ExitCode::Fine) {
     std::string output = options.output;
     if (output.empty()) output = options.emit != Emit::None ? "-" : DefaultOutput(options.file);
@@ -334,9 +352,10 @@ ExitCode CompileCommand(const Options& options, Console& console) {
 ExitCode CheckCommand(const Options& options, Console& console) {
   Pipeline pipeline;
   std::optional<std::string> text = ReadFile(options.file, kMaxSourceBytes, pipeline.diags);
+  std::unique_ptr<CompileBudget> budget = BudgetOf(options, console);
   bool ok = text && CheckText(pipeline, options, std::move(*text));
   console.Show(pipeline.diags);
-  return ok ? ExitCode::Fine : ExitCode::Failed;
+  return CodeOf(pipeline.ended(), ok ? ExitCode::Fine : ExitCode::Failed);
 }
 
 }  // namespace df

@@ -3,9 +3,12 @@
 // From a source file to a checked module, and on to graphs: what the commands share.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "driver/compile_budget.h"
+#include "driver/console.h"
 #include "driver/options.h"
 #include "driver/pipeline.h"
 
@@ -16,6 +19,11 @@ std::string GraphName(const std::string& file);
 
 // Checks the text of options.file. False after errors, which are in pipeline.diags.
 bool CheckText(Pipeline& pipeline, const Options& options, std::string text);
+
+// The budget of a command that ends with its compilation, or goes on to a run of its own: where a phase does not react it ends the process.
+std::unique_ptr<CompileBudget> BudgetOf(const Options& options, const Console& console);
+// The exit code of a compilation that ended so.
+ExitCode CodeOf(BudgetEnd end, ExitCode otherwise);
 
 // The tagged graph of the text's `main`. nullopt after errors.
 std::optional<ir::Graph> GraphOfMain(Pipeline& pipeline, const Options& options, std::string text);

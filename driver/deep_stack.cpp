@@ -4,6 +4,10 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include <cstdint>
+
+#include "lang/sanitizers.h"
+
 namespace df {
 namespace {
 
@@ -46,6 +50,22 @@ void OnDeepStack(llvm::function_ref<void()> body) {
     }
   }
   body();  // no thread at all: the stack that there is
+}
+
+void GiveBackDeepStack() {
+#ifndef DFC_SANITIZED
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+  void* low = nullptr;
+  size_t size = 0, guard = 0;
+  pthread_attr_getstack(&attributes, &low, &size);
+  pthread_attr_getguardsize(&attributes, &guard);
+  pthread_attr_destroy(&attributes);
+  constexpr uintptr_t kPage = 4096, kKept = uintptr_t{1} << 20;
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(low) + guard + kPage - 1) & -kPage;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) - kKept) & -kPage;
+  if (begin < end && end - begin < size) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+#endif
 }
 
 }  // namespace df

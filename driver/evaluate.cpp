@@ -240,7 +240,8 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   run.limits.max_memory = options.max_memory;
   run.limits.in_use = context.in_use;
   run.limits.max_frames = options.max_frames;
-  run.limits.timeout = options.timeout;
+  run.limits.before = context.spent;
+  if (options.timeout.count() > 0) run.limits.timeout = std::max(options.timeout - context.spent, std::chrono::milliseconds(1));
   run.limits.interrupt = interrupt;
   run.trace = options.trace ? &console.err() : nullptr;
   run.seed = options.seed;
@@ -271,7 +272,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   // The process ends with the run. At a prompt there is a person, who can press Ctrl-C again.
   const bool last = options.command == Command::Run;
   PromptAction* prompt = context.prompt;
-  StandardStreams streams(console, interrupt, options.timeout, prompt ? prompt->source : nullptr);
+  StandardStreams streams(console, interrupt, run.limits.timeout, prompt ? prompt->source : nullptr);
   Performance performance(graph, streams);
   if (prompt && prompt->wants_value) performance.ReadToTheEnd();
   std::optional<Timeline> timeline;

@@ -31,6 +31,7 @@ struct PromptAction {
 struct RunContext {
   GraphOrigin origin = GraphOrigin::Source;
   std::chrono::duration<double> load{0};  // how long it took until the graph was there
+  std::chrono::milliseconds spent{0};     // of the time limit, before
   Stats* stats = nullptr;                 // gets what the run did, if not null
   PromptAction* prompt = nullptr;         // at a prompt
   uint64_t in_use = 0;                    // bytes of the inputs, which count as the run's

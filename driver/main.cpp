@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "driver/commands.h"
+#include "driver/compile_budget.h"
 #include "driver/crash.h"
 #include "driver/deep_stack.h"
 #include "driver/evaluate.h"
@@ -38,7 +39,7 @@ ExitCode DispatchWithin(const Options& options, Console& console) {
     console.Error(stopped.what());
     return CodeOf(stopped.stop());
   } catch (const std::bad_alloc&) {
-    console.Error(fmt::format("out of memory in the pass `{}`", PassScope::Current()));
+    console.Error(fmt::format("the system gives no more memory: the process has {} MiB (pass `{}`)", memory::Resident() >> 20, PassScope::Current()));
     return ExitCode::Limit;
   } catch (const std::system_error& fault) {
     if (fault.code() != std::errc::resource_unavailable_try_again) throw;
@@ -67,6 +68,7 @@ ExitCode RunGuarded(const Options& options, Console& console) {
 int main(int argc, char** argv) {
   df::InstallSignalHandlers();
   df::memory::UseOneHeap();
+  df::InstallMemoryHandlers();
   df::Options options;
   if (std::optional<df::ExitCode> code = df::ParseCommandLine(argc, argv, options)) return static_cast<int>(*code);
   df::ExitCode code = df::ExitCode::Internal;

@@ -161,6 +161,17 @@ void AddErrorFormat(CLI::App& app, Options& options) {
       ->type_name("FORMAT");
 }
 
+void AddLimits(CLI::App& app, Options& options, bool runs) {
+  AddRead(app, "--max-memory", options.max_memory, ParseBytes, "bytes, such as `2G`, `512M`, `64K` or `1000`",
+          runs ? "bytes that the compilation, and then the run, may take; default: 80% of the memory there is"
+               : "bytes that the compilation may take; default: 80% of the memory there is")
+      ->type_name("SIZE");
+  AddRead(app, "--timeout", options.timeout, ParseDuration, "a time, such as `10s`, `500ms` or `2m`",
+          runs ? "how long compilation and run may take together; default: no limit"
+               : "how long the compilation may take; default: no limit")
+      ->type_name("TIME");
+}
+
 void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
   engine = AddRead(app, "--engine", options.engine, ParseEngine, "`reference`, `tagged`, `demand` or `expanding`",
                    "which engine runs the graph: tagged (default), reference, demand or expanding")
@@ -168,15 +179,10 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
   AddRead(app, "--queue", options.last_first, ParseQueue, "`fifo` or `lifo`",
           "expanding engine: which ready node goes first, the oldest (fifo, default) or the newest")
       ->type_name("ORDER");
-  AddRead(app, "--max-memory", options.max_memory, ParseBytes, "bytes, such as `2G`, `512M`, `64K` or `1000`",
-          "bytes that the run may take; default: 80% of the memory there is")
-      ->type_name("SIZE");
+  AddLimits(app, options, /*runs=*/true);
   AddRead(app, "--max-frames", options.max_frames, ParseCount, "a whole number from 1 on, such as `1000`",
           "calls that may be live at once; default: no limit")
       ->type_name("N");
-  AddRead(app, "--timeout", options.timeout, ParseDuration, "a time, such as `10s`, `500ms` or `2m`",
-          "how long the run may take; default: no limit")
-      ->type_name("TIME");
   AddRead(app, "--threads", options.threads, ParseThreads, "a number from 1 to 256, such as `4`",
           "how many threads the tagged engine runs on; default: one per processor")
       ->type_name("N");
@@ -299,6 +305,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
   emit->type_name("PHASE");
   auto* only = app.add_option("--only", options.only, "with --emit: the function of this name only");
   only->type_name("NAME")->needs(emit);
+  AddLimits(app, options, /*runs=*/false);
   AddLowerOptions(app, options);
   AddModuleFolders(app, options);
   AddWarningOption(app, options);
@@ -353,6 +360,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
 
   auto* check = app.add_subcommand("check", "report errors and warnings, compile nothing");
   check->add_option("FILE", options.file, "the source to check")->required();
+  AddLimits(*check, options, /*runs=*/false);
   AddModuleFolders(*check, options);
   AddWarningOption(*check, options);
   AddErrorFormat(*check, options);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "driver/compile_budget.h"
 #include "lang/render.h"
 #include "parser/fixity.h"
 #include "runtime/memory.h"
@@ -35,9 +36,26 @@ PassScope::~PassScope() {
 
 const char* PassScope::Current() { return current_pass.load(); }
 
+bool Pipeline::Within(llvm::function_ref<void()> phases) {
+  try {
+    phases();
+  } catch (const BudgetExceeded& exceeded) {
+    budget->answered.store(true);
+    if (ended_ != BudgetEnd::None) return false;  // a step within has said so
+    ended_ = exceeded.end;
+    const char* step = budget->step.load();
+    diags.Report(Diag::CompileLimit, {}, budget->Text(exceeded.end), step ? step : PassScope::Current());
+    if (std::string hint = budget->Hint(exceeded.end); !hint.empty()) diags.Hint(std::move(hint));
+  }
+  NoteStep(nullptr);
+  return ended_ == BudgetEnd::None;
+}
+
 TokenBuffer Pipeline::Tokens(const std::string& name, std::string text, uint32_t first_line) {
   PassScope pass("lex");
-  TokenBuffer tokens = Lex(sources, sources.Add(name, std::move(text), first_line), diags);
+  FileId file = sources.Add(name, std::move(text), first_line);
+  TokenBuffer tokens;
+  Within([&] { tokens = Lex(sources, file, diags); });
   widest_tuple_ = std::max(widest_tuple_, WidestTuple(tokens));
   tokens.extensions.insert(tokens.extensions.begin(), extensions_.begin(), extensions_.end());
   return tokens;
@@ -69,7 +87,8 @@ std::optional<ast::Ast> Pipeline::Syntax(const TokenBuffer& tokens, bool complai
   PassScope pass("parse");
   ParseOptions options;
   options.all_extensions = false;
-  ast::Ast ast = Parse(tokens, diags, options);
+  ast::Ast ast;
+  if (!Within([&] { ast = Parse(tokens, diags, options); })) return std::nullopt;
   if (diags.error_count() != complaints_ + (complaints ? ast.complaints : 0)) return std::nullopt;
   return ast;
 }
@@ -80,6 +99,7 @@ bool Pipeline::LoadLibraryModule(std::string_view name) {
   auto module = std::find_if(modules.begin(), modules.end(), [&](const auto& m) { return m.name == name; });
   if (module == modules.end()) return false;  // Check reports the import
   loaded_.push_back(module->name);
+  CompileBudget::Pause pause;
 
   // The library's own faults are internal errors, so it has diagnostics of its own.
   Diagnostics own(sources);
@@ -102,12 +122,16 @@ bool Pipeline::LoadLibraryModule(std::string_view name) {
 }
 
 bool Pipeline::Check(ast::Ast& ast, const CheckOptions& options) {
-  if (!options.repl) return CheckMain(ast, options);
-  // What was wrong leaves no trace at the prompt.
-  FixityScope before = session.main_scope;
-  bool ok = CheckMain(ast, options);
-  if (!ok) session.main_scope = std::move(before);
-  return ok;
+  bool ok = false;
+  // What was wrong, or was ended, leaves no trace at the prompt.
+  FixityScope before = options.repl ? session.main_scope : FixityScope();
+  const bool ended = !Within([&] { ok = CheckMain(ast, options); });
+  if (ended) std::erase_if(own_, [](const auto& module) { return !module.second.checked; });
+  if (ended || !ok) {
+    if (options.repl) session.main_scope = std::move(before);
+    return false;
+  }
+  return true;
 }
 
 bool Pipeline::CheckMain(ast::Ast& ast, const CheckOptions& options) {
@@ -141,16 +165,21 @@ bool Pipeline::CheckMain(ast::Ast& ast, const CheckOptions& options) {
 
 std::string Pipeline::TypeOfExpression(ast::Ast& ast) {
   PassScope pass("check");
-  LoadTupleInstances();
-  FixityScope scope = session.main_scope;
-  ResolveFixity(ast, scope, diags);
-  return diags.has_errors() ? "" : session.TypeOfExpression(ast, diags);
+  std::string type;
+  bool ok = Within([&] {
+    LoadTupleInstances();
+    FixityScope scope = session.main_scope;
+    ResolveFixity(ast, scope, diags);
+    if (!diags.has_errors()) type = session.TypeOfExpression(ast, diags);
+  });
+  return ok ? type : "";
 }
 
 std::optional<fg::Program> Pipeline::Functions(core::VarId entry, const std::string& name,
                                                const LowerOptions& options) {
   PassScope pass("build function graphs");
-  std::optional<fg::Program> functions = BuildFunctionGraphs(session.program, entry, diags, options);
+  std::optional<fg::Program> functions;
+  if (!Within([&] { functions = BuildFunctionGraphs(session.program, entry, diags, options); })) return std::nullopt;
   if (!functions && diags.all().back().id == Diag::TensorType) NoteOpenSizes(session.program, diags);
   if (!functions || diags.has_errors()) return std::nullopt;
   functions->name = name;
@@ -159,10 +188,11 @@ std::optional<fg::Program> Pipeline::Functions(core::VarId entry, const std::str
   return functions;
 }
 
-ir::Graph Pipeline::Graph(const fg::Program& functions, const LowerOptions& options) {
+std::optional<ir::Graph> Pipeline::Graph(const fg::Program& functions, const LowerOptions& options) {
   PassScope pass("transform");
-  ir::Graph graph = Transform(functions, options);
-  if (kVerify) Require(ir::Verify(graph));
+  std::optional<ir::Graph> graph;
+  if (!Within([&] { graph = Transform(functions, options); })) return std::nullopt;
+  if (kVerify) Require(ir::Verify(*graph));
   return graph;
 }
 

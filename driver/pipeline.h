@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "lang/budget.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "lower/lower.h"
 #include "parser/parse.h"
 #include "typecheck/check.h"
@@ -46,6 +48,14 @@ class Pipeline {
   Diagnostics diags;
   CheckSession session;
 
+  // Runs `phases`. Where the budget of the calling thread (driver/compile_budget.h) comes to its end they are left, and it is reported.
+  // The steps below do this by themselves; it is for what is between them. False if that happened, now or before: nothing that came of
+  // it is to be used.
+  bool Within(llvm::function_ref<void()> phases);
+  // How the budget ended, since the last ClearEnd.
+  BudgetEnd ended() const { return ended_; }
+  void ClearEnd() { ended_ = BudgetEnd::None; }
+
   // Source to tokens; the text becomes a buffer named `name`.
   TokenBuffer Tokens(const std::string& name, std::string text, uint32_t first_line = 1);
   // Tokens to Ast, operators not yet resolved. nullopt after errors; where `complaints` are fine only after those behind which the tree is not
@@ -70,7 +80,7 @@ class Pipeline {
 
   // Function graphs and the tagged graph of everything that `entry` needs. `name` is the graph's.
   std::optional<fg::Program> Functions(core::VarId entry, const std::string& name, const LowerOptions& options);
-  ir::Graph Graph(const fg::Program& functions, const LowerOptions& options);
+  std::optional<ir::Graph> Graph(const fg::Program& functions, const LowerOptions& options);
 
   // The user's definition of that name, the newest one; a library one if there is no other.
   core::VarId DefinitionNamed(std::string_view name) const;
@@ -91,6 +101,7 @@ class Pipeline {
 
   std::string extension_names_;          // of AddExtension, "A, B"
   std::vector<Symbol> extensions_;       // with what they imply
+  BudgetEnd ended_ = BudgetEnd::None;
   std::vector<std::string_view> loaded_;  // library modules
   uint32_t widest_tuple_ = 0;             // in what was read of the program
   uint32_t complaints_ = 0;  // errors of the program that hide nothing: those of its modules come on top

@@ -7,9 +7,12 @@
 #include "driver/commands.h"
 #include "driver/compile.h"
 #include "driver/crash.h"
+#include "driver/deep_stack.h"
 #include "driver/evaluate.h"
 #include "driver/files.h"
+#include "driver/signals.h"
 #include "runtime/limits.h"
+#include "runtime/memory.h"
 #include "stdlib/stdlib.h"
 
 namespace df {
@@ -43,7 +46,11 @@ Repl::Repl(const Options& options, Console& console) : options_(options), consol
 ExitCode Repl::Run() {
   if (editor_->interactive()) console_.out() << "dfc " << DFC_VERSION << "; `:help` lists the commands\n";
   Reset();
-  if (!options_.file.empty()) Load(options_.file);
+  if (!options_.file.empty()) {
+    BeginBudget();
+    Load(options_.file);
+    EndBudget();
+  }
   std::string text;
   while (!quit_) {
     console_.out().flush();
@@ -114,7 +121,26 @@ std::vector<std::string> Repl::FileCompletions(std::string_view word) const {
 
 // ---------------------------------------------------------------- inputs
 
+void Repl::BeginBudget() {
+  pipeline_->ClearEnd();
+  CompileLimits limits{.timeout = options_.timeout, .max_memory = options_.max_memory, .interrupt = interrupts_.flag()};
+  budget_ = std::make_unique<CompileBudget>(limits, [](const std::string& text) { EndNow(text, /*json=*/false, ExitCode::Limit); });
+}
+
+// What a compilation leaves behind that was ended does not count against the next.
+std::chrono::milliseconds Repl::EndBudget() {
+  if (!budget_) return {};
+  std::chrono::milliseconds spent = budget_->spent();
+  budget_.reset();
+  if (pipeline_->ended() == BudgetEnd::None) return spent;
+  Fail(CodeOf(pipeline_->ended(), ExitCode::Failed));
+  memory::GiveBackFreed();
+  GiveBackDeepStack();
+  return spent;
+}
+
 void Repl::Handle(const std::string& text) {
+  BeginBudget();
   ReadBoundsScope bounds({options_.max_memory, options_.timeout, interrupts_.flag()});
   try {
     if (text.front() == ':') {
@@ -134,6 +160,7 @@ void Repl::Handle(const std::string& text) {
     console_.Error(InternalErrorText(PassScope::Current(), fault.what()));
     Fail(ExitCode::Internal);
   }
+  EndBudget();
   Flush();
 }
 
@@ -290,17 +317,20 @@ void Repl::Evaluate(ast::Ast& ast, const ast::BindStmt* bind) {
   if (!functions) return;
   for (ir::Pos& pos : functions->positions)  // in call paths it is what the user calls it
     if (pos.function == Text(name)) pos.function = kIt;
-  ir::Graph graph = pipeline_->Graph(*functions, options_.lower);
+  std::optional<ir::Graph> made = pipeline_->Graph(*functions, options_.lower);
+  if (!made) return;
+  const ir::Graph& graph = *made;
   if (bind && !graph.action) {
     std::string type = pipeline_->session.TypeOf(name);
     pipeline_->diags.Report(Diag::NotAnAction, bind->expr->span, type.substr(type.find(" :: ") + 4))
         .Hint("`let name = value` binds a value");
     return;
   }
+  const std::chrono::milliseconds spent = EndBudget();
   Flush();
   Stats stats;
   std::string read;
-  bool ended = RunGraph(graph, name, definition->name.span, read, stats);
+  bool ended = RunGraph(graph, name, definition->name.span, spent, read, stats);
   // What failed or was stopped leaves `it` as it was.
   if (ended && graph.action) BindAnswer(name, read, bind);
   else if (ended) Bind(Intern(kIt), name);
@@ -312,7 +342,7 @@ void Repl::Evaluate(ast::Ast& ast, const ast::BindStmt* bind) {
   }
 }
 
-bool Repl::RunGraph(const ir::Graph& graph, Symbol name, Span place, std::string& read, Stats& stats) {
+bool Repl::RunGraph(const ir::Graph& graph, Symbol name, Span place, std::chrono::milliseconds spent, std::string& read, Stats& stats) {
   PromptAction prompt;
   prompt.wants_value = graph.action && !pipeline_->session.TypeOf(name).ends_with(" IO ()");
   prompt.source = [&](StandardStreams& streams, std::string& bytes) {
@@ -323,6 +353,7 @@ bool Repl::RunGraph(const ir::Graph& graph, Symbol name, Span place, std::string
   };
   RunContext context;
   context.stats = &stats;
+  context.spent = spent;
   context.prompt = &prompt;
   ExitCode code = df::Evaluate(graph, {}, options_, interrupts_.flag(), console_, context);
   editor_->GiveBackRest(prompt.left);

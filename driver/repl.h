@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/compile_budget.h"
 #include "driver/console.h"
 #include "driver/line_editor.h"
 #include "driver/options.h"
@@ -88,13 +89,17 @@ class Repl {
   // Parses one input; nullopt after errors, or if it is not one expression where one is wanted.
   std::optional<ReplInput> ParseInput(const std::string& text);
   // Runs the graph; of an action `read` is the input that it used. False if it did not come to its end.
-  bool RunGraph(const ir::Graph& graph, Symbol name, Span place, std::string& read, Stats& stats);
+  bool RunGraph(const ir::Graph& graph, Symbol name, Span place, std::chrono::milliseconds spent, std::string& read, Stats& stats);
   // What a program at the prompt reads: of the same stream as the prompt itself.
   Host::Input ReadForAction(StandardStreams& streams, std::string& bytes);
   // Binds the value of the action `name`, which was run and read `read`.
   void BindAnswer(Symbol name, const std::string& read, const ast::BindStmt* bind);
   // Defines `name = to`.
   void Bind(Symbol name, Symbol to);
+  // From now on the input has to be compiled within the limits, until EndBudget.
+  void BeginBudget();
+  // Says how much time is used. Idempotent.
+  std::chrono::milliseconds EndBudget();
   // Shows what was reported, and remembers that something failed.
   void Flush();
   void Fail(ExitCode code);
@@ -103,6 +108,7 @@ class Repl {
   Options options_;
   Console& console_;
   std::unique_ptr<Pipeline> pipeline_;
+  std::unique_ptr<CompileBudget> budget_;  // of the input that is being compiled
   std::unique_ptr<LineEditor> editor_;
   InterruptScope interrupts_;
   std::string loaded_;        // the file of :load

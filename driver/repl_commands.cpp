@@ -110,7 +110,8 @@ void Repl::Graph(std::string_view argument) {
     return;
   }
   std::optional<fg::Program> functions = pipeline_->Functions(var, name, options_.lower);
-  if (functions) ir::Print(pipeline_->Graph(*functions, options_.lower), console_.out(), {});
+  if (!functions) return;
+  if (std::optional<ir::Graph> graph = pipeline_->Graph(*functions, options_.lower)) ir::Print(*graph, console_.out(), {});
 }
 
 void Repl::Help(std::string_view) {

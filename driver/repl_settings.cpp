@@ -31,13 +31,13 @@ llvm::ArrayRef<Repl::Setting> Repl::Settings() {
        [](const Repl& r) { return std::string(EngineName(r.options_.engine)); },
        [](Repl& r, std::string_view value) { return ParseEngine(value, r.options_.engine); },
        [](Repl& r) { r.options_.engine = EngineKind::Tagged; }},
-      {"timeout", "how long an evaluation may take: 10s, 500ms",
+      {"timeout", "how long an input may take: 10s, 500ms",
        [](const Repl& r) {
          return r.options_.timeout.count() ? fmt::format("{}ms", r.options_.timeout.count()) : std::string("off");
        },
        [](Repl& r, std::string_view value) { return ReadLimit(value, r.options_.timeout, ParseDuration); },
        [](Repl& r) { r.options_.timeout = {}; }},
-      {"max-memory", "bytes that an evaluation may take: 2G, 512M; off is 80% of the machine",
+      {"max-memory", "bytes that an input may take: 2G, 512M; off is 80% of the machine",
        [](const Repl& r) { return r.options_.max_memory ? PrintBytes(r.options_.max_memory) : std::string("off"); },
        [](Repl& r, std::string_view value) { return ReadLimit(value, r.options_.max_memory, ParseBytes); },
        [](Repl& r) { r.options_.max_memory = 0; }},

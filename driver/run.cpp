@@ -219,11 +219,15 @@ ExitCode RunCommand(const Options& options, Console& console) {
   {
     // The compiler's memory is given back before the run.
     Pipeline pipeline;
+    std::unique_ptr<CompileBudget> budget = BudgetOf(options, console);
     ExitCode code = FilesAreThere(options, pipeline.diags) ? Load(pipeline, options, graph, context.origin) : ExitCode::Usage;
     std::vector<std::pair<std::string, std::string>> sizes;
     const core::Program& program = pipeline.session.program;
     for (size_t i = 0; i < program.main_param_sizes.size(); ++i)
       sizes.emplace_back(Text(program.main_params[i]), program.main_param_sizes[i]);
+    code = CodeOf(pipeline.ended(), code);
+    context.spent = budget->spent();
+    budget.reset();  // the inputs are the run's
     const int64_t before = memory::counters.current;
     if (graph) code = ReadWithinLimits(*graph, options, sizes, inputs, console, pipeline.diags);
     context.in_use = static_cast<uint64_t>(std::max<int64_t>(0, memory::counters.current - before));

@@ -107,6 +107,14 @@ LastResort::LastResort(const Limits& limits, std::chrono::milliseconds grace, st
            },
            grace) {}
 
+void EndNow(const std::string& message, bool json, ExitCode code) {
+  if (const char* path = to_remove.load()) ::unlink(path);
+  std::string text = json ? R"({"severity":"error","message":")" + message + "\"}\n" : "error: " + message + '\n';
+  ssize_t ignored = ::write(STDERR_FILENO, text.data(), text.size());
+  static_cast<void>(ignored);
+  ::_exit(static_cast<int>(code));
+}
+
 bool TerminationRequested() { return terminate_.load(); }
 
 void RemoveOnInterrupt(const char* path) { to_remove.store(path); }

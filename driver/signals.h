@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "driver/options.h"
 #include "runtime/watchdog.h"
 
 namespace df {
@@ -74,6 +75,9 @@ class LastResort {
   std::function<std::string()> doing_;
   Watchdog dog_;
 };
+
+// Ends the process from any thread, with a message; what was being written is removed.
+[[noreturn]] void EndNow(const std::string& message, bool json, ExitCode code);
 
 // Whether SIGTERM has come, or another signal that asks for the end: a prompt that goes on after Ctrl-C ends then.
 bool TerminationRequested();

@@ -18,6 +18,7 @@
 // added, to functions without a name too: an action is run by what it stands in, and is hardly ever worth being kept.
 #include <deque>
 
+#include "lang/budget.h"
 #include "lower/mono.h"
 
 namespace df::mono {
@@ -84,6 +85,7 @@ class Arities {
 
   // Local definitions.
   void Collect(Expr* expr) {
+    CheckBudget();
     for (Binding& binding : expr->bindings) {
       df::TypeId type = p_.vars[binding.var].type;
       if (expr->kind != Kind::Let || !p_.IsFunction(type)) continue;

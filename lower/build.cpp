@@ -1,6 +1,7 @@
 // The rounds of building, functions, and the environment. See build.h.
 #include "lower/build.h"
 
+#include "lang/budget.h"
 #include "lower/prune.h"
 #include "tagged_ir/action.h"
 
@@ -239,6 +240,7 @@ void Builder::BuildFunction(FunId fun) {
 // ---------------------------------------------------------------- nodes
 
 fg::NodeId Builder::AddNode(fg::Node node) {
+  CheckBudget();
   fg::NodeId id = function_->nodes.Add(std::move(node));
   function_->blocks[block_].nodes.push_back(id);
   return id;

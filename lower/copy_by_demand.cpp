@@ -10,6 +10,7 @@
 //
 // strictness.h finds what a call's result is needed for, and so what is needed in a copy; this pass only makes copies,
 // until nothing changes. A copy is made where some end of the function would delay what is needed.
+#include "lang/budget.h"
 #include "lower/strictness.h"
 
 namespace df::mono {
@@ -92,6 +93,7 @@ class Copies {
 
   // Gives each call the copy that is for what is needed of it.
   bool Redirect(Expr* expr, const Strictness& strictness) {
+    CheckBudget();
     bool changed = false;
     if (expr->kind == Kind::App) {
       FunId wanted = CopyFor(original_[expr->head->fun.index], strictness.needed.lookup(expr));

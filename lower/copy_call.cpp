@@ -1,6 +1,7 @@
 // See copy_call.h.
 #include "lower/copy_call.h"
 
+#include "lang/budget.h"
 #include "tagged_ir/action.h"
 
 namespace df::fg {
@@ -22,6 +23,7 @@ std::vector<Value> CallCopier::Copy(Function& function, NodeId call, std::vector
   for (uint32_t i = 0; i < blocks.size(); ++i)
     if (BlockId(i) != callee.body) blocks[i] = function.blocks.Add(Block());
   for (uint32_t i = 0; i < copies.size(); ++i) {
+    CheckBudget();
     if (!copies[i].valid()) continue;
     Node copy = callee.nodes[NodeId(i)];
     for (Value& operand : copy.operands) operand = map(operand);

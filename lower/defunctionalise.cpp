@@ -5,6 +5,7 @@
 //
 // A closure holds its arguments as any constructor does, lazily and shared. An `apply` is a function like any other: it
 // is strict in an argument if all functions that it may call are.
+#include "lang/budget.h"
 #include "lower/mono.h"
 
 namespace df::mono {
@@ -58,6 +59,7 @@ class Defunctionaliser {
   // ---- expressions
 
   void Rewrite(Expr*& expr) {
+    CheckBudget();
     if (expr->kind == Kind::Fun) {
       expr = Call(expr->fun, {}, expr->pos);
       return;

@@ -5,6 +5,7 @@
 // fields. A set that grows beyond kMaxSites becomes *anything*, so that the work is linear in the program.
 #include "lower/field_flow.h"
 
+#include "lang/budget.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace df::mono {
@@ -59,6 +60,7 @@ class Flow {
 
   // The node of an expression's value.
   NodeIndex Visit(const Expr* expr) {
+    CheckBudget();
     switch (expr->kind) {
       case Kind::Var: return NodeOf(expr->var);
       case Kind::Const: return kNothing;
@@ -152,6 +154,7 @@ class Flow {
 
   // These two note what is new; Propagate follows it.
   void Put(NodeIndex node, uint32_t site) {
+    CheckBudget();
     Node& row = nodes_[node];
     if (row.anything || llvm::is_contained(row.sites, site)) return;
     if (row.sites.size() == kMaxSites) return MakeAnything(node);

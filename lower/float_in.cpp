@@ -1,6 +1,7 @@
 // Bindings move towards their use: into the one alternative, or the one other binding, that needs them. There they may
 // be surely needed, and the rest of the program does not compute them. A small one that several alternatives need is
 // copied into each, if one of them surely needs it, or another does not at all: no path computes it twice.
+#include "lang/budget.h"
 #include "lower/mono.h"
 
 namespace df::mono {
@@ -11,6 +12,7 @@ class FloatInPass {
   FloatInPass(Program& program, uint64_t budget) : p_(program), budget_(budget) {}
 
   void Visit(Expr*& expr) {
+    CheckBudget();
     ForEachChild(expr, [&](Expr*& child) { Visit(child); });
     if (expr->kind != Kind::Let || expr->recursive || expr->bindings.size() != 1) return;
     Expr* let = expr;
@@ -90,6 +92,7 @@ class FloatInPass {
   }
 
   bool MentionsVar(const Expr* expr, VarId var) {
+    CheckBudget();
     // A very long program keeps its bindings where they are: the search is not worth a quadratic time.
     if (budget_ == 0) return true;
     --budget_;

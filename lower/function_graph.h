@@ -57,6 +57,13 @@ struct Node {
   ir::PosId pos;
   std::string name;                         // of the source variable it computes, for dumps; may be empty
   std::string reason;                       // Delay
+
+  Node() = default;
+  Node(const Node&) = default;
+  Node& operator=(const Node&) = default;
+  // Moves do not allocate: where a table of them grows they are moved and not copied.
+  Node(Node&&) noexcept = default;
+  Node& operator=(Node&&) noexcept = default;
 };
 
 inline Node OpNode(ir::Op op, llvm::ArrayRef<Value> operands, ir::PortType result, uint32_t attr = 0) {

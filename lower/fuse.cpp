@@ -16,6 +16,7 @@
 // g's body stands where p was looked at, and nothing is computed earlier, more often, or in another order; only matches of
 // variables and ops on them are repeated, where an end of g is no constructor. What f's alternative does not look at, the
 // rest of a list for one, stays as lazy as it was. A place in g's part is shown as called from f's match.
+#include "lang/budget.h"
 #include "llvm/ADT/DenseSet.h"
 #include "lower/simplify.h"
 
@@ -68,6 +69,7 @@ class Fusion {
   }
 
   void Visit(Expr*& expr) {
+    CheckBudget();
     ForEachChild(expr, [&](Expr*& child) { Visit(child); });
     if (IsCall(expr)) FuseCall(expr);
   }
@@ -210,6 +212,7 @@ class Fusion {
   };
 
   Look LookAt(FunId fun, size_t param) {
+    CheckBudget();
     Look look;
     const Function& function = p_.functions[fun];
     VarId var = function.params[param];

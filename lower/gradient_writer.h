@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "lang/budget.h"
 #include "lower/function_graph.h"
 
 namespace df::fg {
@@ -29,6 +30,7 @@ class Writer {
   PortType TypeOf(Value value) const { return f_.TypeOf(value); }
 
   NodeId Add(Node node) {
+    CheckBudget();
     if (!node.pos.valid()) node.pos = pos;
     NodeId id = f_.nodes.Add(std::move(node));
     f_.blocks[block].nodes.push_back(id);

@@ -13,6 +13,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "lang/budget.h"
 #include "llvm/ADT/DenseSet.h"
 #include "lower/function_graph.h"
 #include "lower/simplify.h"
@@ -106,6 +107,7 @@ class HigherOrder {
   }
 
   void Visit(Expr* expr) {
+    CheckBudget();
     if (expr->kind == Kind::App && expr->head->kind == Kind::Fun) Specialise(expr);
     if (expr->kind == Kind::Fun) Enter(expr->fun);
     ForEachChild(expr, [&](Expr* child) { Visit(child); });

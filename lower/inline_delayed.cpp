@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "lang/budget.h"
 #include "lower/copy_call.h"
 
 namespace df::fg {
@@ -28,6 +29,7 @@ class Inliner {
 
  private:
   void RunIn(Function& function) {
+    CheckBudget();
     uint32_t blocks = function.blocks.size();
     for (BlockId block(0); block.index < blocks; ++block.index) {
       std::vector<NodeId> nodes;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "lang/budget.h"
 #include "llvm/ADT/STLExtras.h"
 #include "lower/copy_call.h"
 
@@ -48,6 +49,7 @@ class Matcher {
   }
 
   void TakeNode(NodeId id, std::vector<NodeId>& nodes) {
+    CheckBudget();
     for (Value& operand : f_.nodes[id].operands) operand = Now(operand);
     if (f_.nodes[id].kind == NodeKind::Op && TakeField(id)) return;
     if (f_.nodes[id].kind == NodeKind::Apply && Unfolds(f_.nodes[id])) {

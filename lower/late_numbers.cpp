@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 
+#include "lang/budget.h"
 #include "llvm/ADT/STLExtras.h"
 #include "lower/choice.h"
 #include "tagged_ir/tensor_rules.h"
@@ -186,6 +187,7 @@ class LateNumbers {
   }
 
   void CollectNode(FunctionId f, NodeId id) {
+    CheckBudget();
     const Function& function = p_.functions[f];
     const Node& node = function.nodes[id];
     uint32_t own = nodes_[f.index][id.index];
@@ -406,6 +408,7 @@ class LateNumbers {
   }
 
   void RewriteNode(BlockId block, NodeId id, std::vector<NodeId>& out) {
+    CheckBudget();
     // Nodes are added meanwhile, so that references to them do not last.
     Node node = p_.functions[f_].nodes[id];
     uint32_t own = nodes_[f_.index][id.index];

@@ -6,6 +6,7 @@
 // a loop variable that does not change costs nothing after the transform.
 #include <deque>
 
+#include "lang/budget.h"
 #include "llvm/ADT/SetVector.h"
 #include "lower/mono.h"
 
@@ -80,6 +81,7 @@ class Lifter {
   }
 
   void Scan(Expr*& expr, size_t index) {
+    CheckBudget();
     FunId fun = infos_[index].fun;
     switch (expr->kind) {
       case Kind::Var: infos_[index].own.insert(expr->var.index); return;
@@ -184,6 +186,7 @@ class Lifter {
   }
 
   void Rewrite(Info& info) {
+    CheckBudget();
     Function& function = p_.functions[info.fun];
     renamed_.clear();
     llvm::SmallVector<VarId, 4> params;

@@ -3,6 +3,7 @@
 
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "lang/budget.h"
 #include "lower/build.h"
 #include "lower/field_flow.h"
 #include "lower/gradient.h"
@@ -117,19 +118,24 @@ std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::Var
   uint32_t errors = diags.error_count();
   mono::Program tree(program, diags);
   for (const Pass& pass : kPasses) {
+    NoteStep(pass.name);
     if (!pass.run(tree, entry, options) || diags.error_count() != errors) return std::nullopt;
     tree.DropMuchGarbage();
   }
+  NoteStep("strictness");
   mono::Strictness strictness = mono::AnalyseStrictness(tree);
   mono::FieldFlow flow;
   if (options.Does(Optimisation::Fields)) flow = mono::AnalyseFieldFlow(tree);
+  NoteStep("build function graphs");
   std::optional<fg::Program> graphs = mono::Builder(tree, strictness, flow, options).Run();
   if (!graphs) return std::nullopt;
   tree.DropBodies();
   Check(*graphs, "after building");
+  NoteStep("gradients");
   fg::GradientOptions gradients{.recompute = options.gradient == GradientKind::Recompute, .through = options.Does(Optimisation::Through)};
   if (!fg::ExpandGradients(*graphs, diags, [&](ir::PosId pos) { return tree.SpanOf(pos); }, gradients)) return std::nullopt;
   Check(*graphs, "after gradients");
+  NoteStep("improve function graphs");
   if (options.Does(Optimisation::DelayedCalls)) {
     fg::InlineIntoDelayed(*graphs);
     Check(*graphs, "after inlining into delayed bodies");

@@ -1,6 +1,7 @@
 // The tables of mono::Program, and what several passes share: places, building, copying, call groups.
 #include "lower/mono.h"
 
+#include "lang/budget.h"
 #include "llvm/ADT/BitVector.h"
 
 namespace df::mono {
@@ -62,6 +63,7 @@ Span Program::SpanOf(ir::PosId pos) const {
 // ---------------------------------------------------------------- building
 
 Expr* Program::New(Kind kind, df::TypeId type, ir::PosId pos) {
+  CheckBudget();
   Expr* expr = new (arena_.Allocate()) Expr{kind, type, pos};
   ++made_;
   return expr;
@@ -155,6 +157,7 @@ Expr* Program::NewText(const std::string& text, ir::PosId pos) {
 }
 
 std::string Program::UniqueName(const std::string& base) {
+  CheckBudget();
   uint32_t& used = names_[base];
   if (used++ == 0) return base;
   for (;;) {
@@ -189,6 +192,7 @@ static bool IsFunctionValue(const Program& program, const Expr* expr) {
 }
 
 Expr* Program::Clone(const Expr* expr, llvm::DenseMap<uint32_t, VarId>& substitution, Inlining at) {
+  CheckBudget();
   const bool value = at.site.valid() && IsFunctionValue(*this, expr);
   Expr* copy = New(expr->kind, expr->type, value ? expr->pos : places.InlinedAt(expr->pos, at.site, at.action));
   auto fresh = [&](VarId var) {
@@ -267,6 +271,7 @@ static uint32_t CountNodes(const Expr* expr, uint32_t limit) {
 uint32_t SizeOf(const Expr* expr, uint32_t limit) { return CountNodes(expr, limit); }
 
 bool Mentions(const Expr* expr, FunId fun) {
+  CheckBudget();
   if (!expr) return false;
   if (expr->kind == Kind::Fun && expr->fun == fun) return true;
   bool found = false;

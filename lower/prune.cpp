@@ -1,4 +1,5 @@
 // See prune.h.
+#include "lang/budget.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"
 #include "lower/prune.h"
@@ -47,6 +48,7 @@ class Pruner {
   };
 
   void Prepare(FunctionId id) {
+    CheckBudget();
     const Function& function = p_.functions[id];
     State& state = states_[id.index];
     state.nodes.resize(function.nodes.size());
@@ -103,6 +105,7 @@ class Pruner {
   }
 
   void VisitValue(FunctionId id, Value value) {
+    CheckBudget();
     const Node& node = p_.functions[id].nodes[value.node];
     State& state = states_[id.index];
     bool first = !state.nodes.test(value.node.index);

@@ -1,5 +1,6 @@
 // See simplify.h.
 #include "lower/simplify.h"
+#include "lang/budget.h"
 
 namespace df::mono {
 
@@ -23,6 +24,7 @@ void Simplifier::Run(FunId fun, const std::vector<bool>& recursive) {
 }
 
 void Simplifier::CountUses(const Expr* expr, uint32_t lambdas) {
+  CheckBudget();
   if (expr->kind == Kind::Var) {
     Uses& uses = uses_[expr->var.index];
     ++uses.count;
@@ -55,6 +57,7 @@ Expr* Simplifier::CopyAtom(const Expr* atom) {
 }
 
 Expr* Simplifier::Simplify(Expr* expr) {
+  CheckBudget();
   switch (expr->kind) {
     case Kind::Var: return SimplifyVar(expr, false);
     case Kind::Fun: {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "lang/budget.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -42,6 +43,7 @@ class Sinker {
     for (Value value : f_.blocks[id].yields) ++uses.count[value.node.index];
   }
   void AddUses(const Node& node, Uses& uses) {
+    CheckBudget();
     for (Value operand : node.operands) ++uses.count[operand.node.index];
     for (BlockId block : node.blocks) AddUses(block, uses);
   }
@@ -97,6 +99,7 @@ class Sinker {
   }
 
   void Mark(Value value, std::vector<uint32_t>& marked) {
+    CheckBudget();
     if (there_[value.node.index]) return;
     there_[value.node.index] = true;
     marked.push_back(value.node.index);

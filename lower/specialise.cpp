@@ -44,20 +44,28 @@ void Specialiser::CountTypeNodes(df::TypeId type, uint32_t& count) const {
   CountTypeNodes(p_.core.types.ArgOf(type), count);
 }
 
+bool Specialiser::AnyIsLarge(const TypeArgs& types) const {
+  return llvm::any_of(types, [&](df::TypeId type) {
+    uint32_t nodes = 0;
+    CountTypeNodes(type, nodes);
+    return nodes > kMaxTypeNodes;
+  });
+}
+
 FunId Specialiser::Instance(core::VarId top, const TypeArgs& types, Span use) {
   auto [it, fresh] = instances_.try_emplace({top.index, types});
   if (!fresh) return it->second;
   const core::Var& var = p_.core.vars[top];
-  // Types that grow at each step double in size soon: their size ends the search before their number does.
-  uint32_t type_nodes = 0;
-  for (df::TypeId type : types) CountTypeNodes(type, type_nodes);
+  // Types that grow at each step double in size soon: their size ends the search before their number does. A few large ones are none that
+  // grow: a record of a thousand fields, a function of as many parameters.
+  const bool large = AnyIsLarge(types);
   uint32_t copies = ++copies_of_[top.index];
-  if ((copies > options_.max_instances || type_nodes > kMaxTypeNodes) && !too_many_) {
+  if ((copies > options_.max_instances || (large && copies > kFewCopies)) && !too_many_) {
     too_many_ = true;
     p_.diags.Report(Diag::TooManyInstances, use, Text(var.name), copies);
   }
   std::string name(Text(var.name));
-  if (copies > 1 && !too_many_)
+  if (copies > 1 && !too_many_ && !large && types.size() <= kMaxTypeNodes)
     for (size_t i = 0; i < types.size(); ++i) name += (i ? "," : "@") + p_.core.types.Print(types[i]);
   Function function;
   function.name = p_.UniqueName(name);
@@ -456,9 +464,7 @@ Expr* Specialiser::Let(const core::LetExpr* expr) {
       while (done[i] < locals_[binding.var.index].instances.size()) {
         again = true;
         auto [types, id] = locals_[binding.var.index].instances[done[i]++];
-        uint32_t type_nodes = 0;
-        for (df::TypeId type : types) CountTypeNodes(type, type_nodes);
-        if (done[i] > options_.max_instances || type_nodes > kMaxTypeNodes) {
+        if (done[i] > options_.max_instances || (done[i] > kFewCopies && AnyIsLarge(types))) {
           too_many_ = true;
           p_.diags.Report(Diag::TooManyInstances, var.span, Text(var.name), done[i]);
           break;

@@ -40,8 +40,10 @@ class Specialiser {
     bool by_itself;  // another copy of the same definition asked for it
   };
 
-  static constexpr uint32_t kMaxTypeNodes = 1000;
+  static constexpr uint32_t kMaxTypeNodes = 1000;  // of one type
+  static constexpr uint32_t kFewCopies = 4;
   void CountTypeNodes(df::TypeId type, uint32_t& count) const;
+  bool AnyIsLarge(const TypeArgs& types) const;
   FunId Instance(core::VarId top, const TypeArgs& types, Span use);
   void NoteTextFunction(const core::Var& var, const TypeArgs& types, FunId id);
   void Translate(const Work& work);

@@ -8,6 +8,7 @@
 
 #include <map>
 
+#include "lang/budget.h"
 #include "llvm/ADT/BitVector.h"
 
 namespace df::fg {
@@ -149,6 +150,7 @@ class Splitter {
   }
 
   void CollectNode(FunctionId f, NodeId id) {
+    CheckBudget();
     const Function& function = p_.functions[f];
     const Node& node = function.nodes[id];
     llvm::ArrayRef<uint32_t> own = nodes_[f.index][id.index];

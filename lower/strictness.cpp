@@ -1,5 +1,6 @@
 // See strictness.h.
 #include "lower/strictness.h"
+#include "lang/budget.h"
 
 namespace df::mono {
 namespace {
@@ -90,6 +91,7 @@ class Analysis {
 
   // `needed`: the fields of its value that are needed if that is.
   Demand Visit(const Expr* expr, uint32_t needed = 0) {
+    CheckBudget();
     Demand demand;
     switch (expr->kind) {
       case Kind::Var:

@@ -1,6 +1,7 @@
 // The transform of functions, calls and delayed expressions. See transform.h.
 #include "lower/transform.h"
 
+#include "lang/budget.h"
 #include "tagged_ir/places.h"
 
 namespace df::lower {
@@ -95,6 +96,7 @@ Transformer::Edges Transformer::EmitBlock(fg::BlockId id) {
 }
 
 void Transformer::EmitNode(fg::NodeId id) {
+  CheckBudget();
   const fg::Node& node = function_->nodes[id];
   switch (node.kind) {
     case fg::NodeKind::Param: return;

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "lang/budget.h"
 #include "llvm/ADT/STLExtras.h"
 #include "lower/prune.h"
 
@@ -277,6 +278,7 @@ class Unboxer {
 
   // New parameters, and nodes for them, behind the others; the old ones stay for now.
   void Split(FunctionId id) {
+    CheckBudget();
     Function& function = p_.functions[id];
     uint32_t count = static_cast<uint32_t>(function.params.size());
     for (uint32_t i = 0; i < count; ++i) {
@@ -331,6 +333,7 @@ class Unboxer {
 
   template <typename List>
   void AddParts(Function& function, FunctionId id, FunctionId callee, List& arguments, std::vector<NodeId>& nodes) {
+    CheckBudget();
     auto count = static_cast<uint32_t>(arguments.size());
     for (uint32_t i = 0; i < count; ++i) {
       auto it = parts_.find({callee.index, i});

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "lang/budget.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace df {
@@ -268,6 +269,7 @@ class Resolver {
   }
 
   Expr* Resolve(InfixExpr* infix) {
+    CheckBudget();
     for (Expr*& operand : Mutable(infix->operands))
       if (operand) Visit(operand);
     llvm::SmallVector<Operator> ops;
@@ -323,6 +325,7 @@ class Resolver {
 
   // ---- the walk
   void Visit(Pat*& pat) {
+    CheckBudget();
     switch (pat->kind) {
       case PatKind::Con:
         for (Pat*& arg : Mutable(llvm::cast<ConPat>(pat)->args)) Visit(arg);
@@ -367,6 +370,7 @@ class Resolver {
   }
 
   void Visit(Decl* decl) {
+    CheckBudget();
     switch (decl->kind) {
       case DeclKind::Function:
         for (Clause& clause : Mutable(llvm::cast<FunctionDecl>(decl)->clauses)) {
@@ -443,6 +447,7 @@ class Resolver {
   }
 
   void Visit(Expr*& expr) {
+    CheckBudget();
     switch (expr->kind) {
       case ExprKind::Infix: expr = Resolve(llvm::cast<InfixExpr>(expr)); break;
       case ExprKind::App:

@@ -3,6 +3,7 @@
 // The lexer: white space, comments, pragmas, names and operators (Haskell 2010 chapter 2).
 #include "parser/lex.h"
 
+#include "lang/budget.h"
 #include "lang/render.h"
 #include "llvm/ADT/StringMap.h"
 #include "parser/extensions.h"
@@ -243,6 +244,7 @@ void Lexer::LexOperator() {
 }
 
 void Lexer::LexToken() {
+  CheckBudget();
   size_t begin = pos_;
   uint32_t length;
   CharClass cls = ClassAt(pos_, &length);

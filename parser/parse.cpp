@@ -3,6 +3,7 @@
 // The parser's ground: the current token under the layout rule, blocks, errors and recovery.
 #include "parser/parse.h"
 
+#include "lang/budget.h"
 #include "parser/parser.h"
 
 namespace df {
@@ -54,6 +55,7 @@ void Parser::Refresh() {
 
 // Takes the current token; a virtual semicolon is taken without the token behind it.
 void Parser::Advance() {
+  CheckBudget();
   if (kind_ == Kind::VirtualSemicolon) {
     line_handled_ = true;
   } else if (kind_ != Kind::VirtualClose && kind_ != Kind::Panic && token().kind != Kind::EndOfFile) {

@@ -60,7 +60,7 @@ struct Activations {
     memory::Charge(bytes);
     if (void* block = std::aligned_alloc(alignof(Activations), bytes)) return block;
     memory::Discharge(bytes);
-    throw std::bad_alloc();
+    memory::RefusedBySystem();
   }
   static void operator delete(void* block, size_t bytes, std::align_val_t) noexcept {
     memory::Discharge(bytes);

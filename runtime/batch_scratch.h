@@ -27,7 +27,7 @@ class Scratch {
       memory::Charge(size);  // given back at the end of the batch
       charged_ += size;
       chunks_.push_back({std::unique_ptr<char, decltype(&std::free)>(static_cast<char*>(std::aligned_alloc(64, size)), &std::free), size});
-      if (!chunks_.back().bytes) throw std::bad_alloc();
+      if (!chunks_.back().bytes) memory::RefusedBySystem();
       used_ = 0;
     }
     char* place = chunks_[chunk_].bytes.get() + used_;

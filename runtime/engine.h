@@ -37,6 +37,7 @@ struct Limits {
   uint64_t in_use = 0;       // of them, when the run begins: its inputs, which the calling thread has allocated
   uint64_t max_frames = 0;   // live activations; 0: no limit
   std::chrono::milliseconds timeout{0};  // 0: none
+  std::chrono::milliseconds before{0};   // what was used of a longer limit before the run, for the message
   // Set from a signal handler; looked at within 100 ms.
   const std::atomic<bool>* interrupt = nullptr;
 };

@@ -75,6 +75,8 @@ uint64_t QuotaOfGroup(const std::string& folder, int version) {
   return quota > 0 && period > 0 ? static_cast<uint64_t>(std::ceil(quota / period)) : 0;
 }
 
+double Seconds(std::chrono::milliseconds time) { return static_cast<double>(time.count()) / 1000; }
+
 }  // namespace
 
 uint64_t DefaultMemoryLimit(const std::string& root) {
@@ -111,17 +113,23 @@ LimitCheck::LimitCheck(const Limits& limits)
       base_(memory::counters.current - static_cast<int64_t>(limits.in_use)),
       has_deadline_(limits.timeout.count() > 0),
       timeout_(limits.timeout),
+      before_(limits.before),
       deadline_(std::chrono::steady_clock::now() + limits.timeout) {
   memory::counters.peak = memory::counters.current;
+  memory::ForgetRefusal();
   ClearAbort();  // what ended the run before does not end this one
 }
 
 std::string LimitCheck::Detail(Stop stop) const {
   switch (stop) {
-    case Stop::MemoryLimit: return "the memory limit of " + PrintBytes(max_memory_) + " is reached";
+    case Stop::MemoryLimit:
+      if (uint64_t had = memory::MemoryAtRefusal()) return "the system gives no more memory: the process has " + PrintBytes(had);
+      return "the memory limit of " + PrintBytes(max_memory_) + " is reached";
     case Stop::FrameLimit: return fmt::format("the limit of {} live calls is reached", max_frames_);
     case Stop::Timeout:
-      return fmt::format("the time limit of {} s is reached", static_cast<double>(timeout_.count()) / 1000);
+      if (4 * before_ >= timeout_ + before_)
+        return fmt::format("the time limit of {:g} s is reached ({:.2f} s of it before the run began)", Seconds(timeout_ + before_), Seconds(before_));
+      return fmt::format("the time limit of {:g} s is reached", Seconds(timeout_ + before_));
     case Stop::Interrupted: return "interrupted";
     default: return "";
   }

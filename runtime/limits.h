@@ -48,7 +48,7 @@ class LimitCheck {
   uint64_t max_memory_;
   int64_t base_;
   bool has_deadline_;
-  std::chrono::milliseconds timeout_;
+  std::chrono::milliseconds timeout_, before_;
   std::chrono::steady_clock::time_point deadline_;
 };
 

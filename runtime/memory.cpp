@@ -7,9 +7,11 @@
 #include <mutex>
 #include <vector>
 
+#include <fcntl.h>
 #include <gmp.h>
 #include <malloc.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "runtime/long_operation.h"
 
@@ -79,6 +81,17 @@ void GivePages(void* pages, [[maybe_unused]] size_t bytes) noexcept {
 #else
   munmap(pages, bytes);
 #endif
+}
+
+uint64_t Resident() {
+  static const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  char text[128];
+  ssize_t size = file < 0 ? -1 : ::pread(file, text, sizeof text - 1, 0);
+  if (size <= 0) return 0;
+  text[size] = 0;
+  char* rest = nullptr;
+  std::strtoull(text, &rest, 10);  // addresses
+  return std::strtoull(rest, nullptr, 10) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 void UseOneHeap() {
@@ -179,6 +192,22 @@ void FailAllocation(uint64_t) {}
 uint64_t CountedAllocations() { return 0; }
 #endif
 
+// ---------------------------------------------------------------- what the system refuses
+
+namespace {
+
+std::atomic<uint64_t> at_refusal{0};
+
+}  // namespace
+
+void NoteRefusal() noexcept { at_refusal.store(std::max<uint64_t>(Resident(), 1), std::memory_order_relaxed); }
+void RefusedBySystem() {
+  NoteRefusal();
+  throw std::bad_alloc();
+}
+uint64_t MemoryAtRefusal() { return at_refusal.load(std::memory_order_relaxed); }
+void ForgetRefusal() { at_refusal.store(0, std::memory_order_relaxed); }
+
 // ---------------------------------------------------------------- several threads
 
 Budget::Budget(uint64_t bytes, uint32_t threads)
@@ -220,7 +249,8 @@ namespace {
 // estimated before (see kernels.h). Only when the machine itself has no memory left is there nothing to do
 // but end.
 [[noreturn]] void NoMemory() {
-  std::fputs("error: out of memory\n", stderr);
+  std::fprintf(stderr, "error: the system gives no more memory: the process has %llu MiB\n",
+               static_cast<unsigned long long>(Resident() >> 20));
   std::_Exit(3);
 }
 

@@ -58,6 +58,13 @@ class Budget {
 };
 bool RaiseLimit(size_t bytes);
 
+// An allocation that the system itself refuses, and not a limit: throws std::bad_alloc, and notes that it was so.
+[[noreturn]] void RefusedBySystem();
+void NoteRefusal() noexcept;
+// What the process had when the system last refused something; 0: it has not, since ForgetRefusal.
+uint64_t MemoryAtRefusal();
+void ForgetRefusal();
+
 // For tests, in builds that verify: of the allocations that threads make while they run a graph the `number`-th from now on fails;
 // 0: none does.
 void FailAllocation(uint64_t number);
@@ -127,6 +134,9 @@ void* TakeSmall(FreeBlocks& free, size_t units);  // where the array is empty; n
 void HandOverSmallBlocks();
 void TakeOverSmallBlocks();
 
+// Bytes of memory that the process has now, of whatever kind; 0 if the system does not tell.
+uint64_t Resident();
+
 // Whole large pages, which are not counted; null if there are none. A large page is one fault, where 4 KiB each are 512, and the process that
 // has them ends that much sooner.
 inline constexpr size_t kLargePage = size_t{2} << 20;
@@ -153,7 +163,7 @@ inline void* Allocate(size_t bytes) {
   Charge(bytes);
   if (void* block = TakeBlock(bytes)) [[likely]] return block;
   Discharge(bytes);
-  throw std::bad_alloc();
+  RefusedBySystem();
 }
 inline void Free(void* block, size_t bytes) noexcept {
   Discharge(bytes);

@@ -100,7 +100,7 @@ class Pool {
     memory::Charge(bytes);
     if (void* pages = memory::TakePages(bytes)) return static_cast<char*>(pages);
     memory::Discharge(bytes);
-    throw std::bad_alloc();
+    memory::RefusedBySystem();
   }
   static void FreeChunk(const Chunk& chunk) {
     if (chunk.bytes != memory::kLargePage) return memory::Free(chunk.begin, chunk.bytes);

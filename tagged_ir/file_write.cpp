@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "fmt/format.h"
+#include "lang/budget.h"
 #include "llvm/ADT/StringMap.h"
 #include "tagged_ir/file.h"
 #include "tagged_ir/file_format.h"
@@ -107,6 +108,7 @@ void Writer::WriteTables(onnx::NodeProto* start) {
   // What every node has is a table and not an attribute of each: a graph loads in half the time.
   std::vector<int64_t> nodes;
   for (uint32_t i = 0; i < g.nodes.size(); ++i) {
+    CheckBudget();
     const Node& node = g.nodes[NodeId(i)];
     nodes.insert(nodes.end(), {node.scope.index, Handle(node.pos.index), node.num_results});
     for (PortType type : g.ResultsOf(NodeId(i))) nodes.push_back(TypeCode(type));

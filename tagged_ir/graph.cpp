@@ -1,5 +1,6 @@
 #include "tagged_ir/graph.h"
 
+#include "lang/budget.h"
 #include "tagged_ir/tensor_type.h"
 
 namespace df::ir {
@@ -44,6 +45,7 @@ std::string TypeTable::Print(PortType type) const {
 
 NodeId Graph::AddNode(Op op, ScopeId scope, llvm::ArrayRef<Edge> in, llvm::ArrayRef<PortType> out,
                       uint32_t attr, PosId pos) {
+  CheckBudget();
   Node node;
   node.op = op;
   node.scope = scope;

@@ -356,6 +356,23 @@ def limits(d):
                  err="error: the limit of 1000 live calls is reached\n  at grow.df:2:")
 
 
+@test
+def compilation_has_limits(d):
+    """What ends it says so, with exit code 3; a run gets what is left of the time."""
+    d.file("type.df", "main = let { x0 = \\y -> y; %s } in length [x39]\n" % "; ".join("x%d = (x%d, x%d)" % (n, n - 1, n - 1) for n in range(1, 40)))
+    d.file("long.df", "xs :: [Int]\nxs = [%s]\nmain = sum xs\n" % ", ".join(map(str, range(200000))))
+    for command in (["check", "type.df"], ["run", "type.df"], ["type.df", "-o", "type.graph"], ["type.df", "--emit=core"]):
+        begin = time.monotonic()
+        _, err = d.expect(3, *command, "--timeout=500ms", out="", err="error[DF0835]: the time limit of 0.5 s is reached while the program is compiled (pass `check`)\n")
+        assert "`--timeout` gives it longer" in err and err.count("error") == 1, err
+        assert time.monotonic() - begin < 0.5 + SOON + 0.5, command
+        _, err = d.expect(3, *[word.replace("type", "long") for word in command], "--max-memory=40M", out="", err="error[DF0835]: the memory limit of ")
+        assert "`--max-memory` gives it more" in err and err.count("error") == 1, err
+    assert not os.path.exists(os.path.join(d.path, "type.graph"))
+    _, err = d.expect(3, "check", "type.df", "--timeout=200ms", "--error-format=json")
+    assert json.loads(err)["code"] == "DF0835", err
+
+
 # Live frames are counted by machine code too, also where it asks the worker something between a call and its end.
 @test
 def frames_are_counted(d):

@@ -393,6 +393,17 @@ def it_survives_a_failure(d):
 
 
 @test
+def an_input_has_limits(d):
+    """One whose compilation is ended leaves no trace, and the prompt goes on."""
+    bomb = "; ".join(["x0 = \\y -> y"] + ["x%d = (x%d, x%d)" % (n, n - 1, n - 1) for n in range(1, 40)])
+    _, err = d.expect(3, "repl", stdin="a <+> b = a - b\n:set timeout 500ms\n:{\ninfixr 2 <+>\nb = let { %s } in length [x39]\nc = 1\n:}\n9 <+> 3 <+> 2\nc\n7\n" % bomb,
+                      out="4\n7\n", err="error[DF0835]: the time limit of 0.5 s is reached while the program is compiled")
+    assert "`c` is not" in err or "DF0201" in err, err
+    _, err = d.expect(3, "repl", stdin=":set max-memory 40M\nxs = [%s] :: [Int]\n1 + 1\nxs\n" % ", ".join(map(str, range(200000))), out="2\n",
+                      err="error[DF0835]: the memory limit of ")
+
+
+@test
 def settings(d):
     out, err = d.expect(0, "repl", stdin=":set +s +t\n1 + 1\n:unset +s\n'c'\n:unset +t\n7\n", out="2\nit :: Integer\n'c'\nit :: Char\n7\n")
     assert err.count(" secs, ") == 1, err

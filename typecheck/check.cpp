@@ -4,6 +4,8 @@
 #include <cassert>
 #include <type_traits>
 
+#include "lang/budget.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "typecheck/session.h"
 
 namespace df {
@@ -21,14 +23,23 @@ bool CheckSession::Check(const ast::Ast& ast, Diagnostics& diags, const FixitySc
   const size_t imports = env.prompt_imports.size();
   core::VarId main = program.main;
   std::vector<Symbol> main_params = program.main_params;
-  bool ok = check::Checker(program, env, diags, options, ast, scope.fixities).Run();
-  if (!ok && options.repl) {
-    // What was wrong leaves no trace at the prompt.
+  // What was wrong leaves no trace at the prompt.
+  auto forget = [&] {
     env.user = std::move(before);
     env.user_started = started;
     env.prompt_imports.resize(std::min(imports, env.prompt_imports.size()));
     program.main = main;
     program.main_params = std::move(main_params);
+  };
+  bool ok = false;
+  try {
+    ok = check::Checker(program, env, diags, options, ast, scope.fixities).Run();
+  } catch (const BudgetExceeded&) {
+    forget();
+    throw;
+  }
+  if (!ok && options.repl) {
+    forget();
   } else if (options.repl && started) {
     impl_->FindOutdated(program, before);
   }
@@ -150,11 +161,15 @@ std::string CheckSession::TypeOfExpression(const ast::Ast& ast, Diagnostics& dia
   options.entry = name;
   [[maybe_unused]] const uint32_t definitions = static_cast<uint32_t>(program.definitions.size());
   std::string type;
-  if (check::Checker(program, env, diags, options, ast, main_scope.fixities).Run())
-    if (const core::VarId* it = env.user.values.Find(name))
-      type = PrintScheme(program.vars[*it].scheme);
-  env.user = std::move(before);
-  env.user_started = started;
+  {
+    auto forget = llvm::make_scope_exit([&] {
+      env.user = std::move(before);
+      env.user_started = started;
+    });
+    if (check::Checker(program, env, diags, options, ast, main_scope.fixities).Run())
+      if (const core::VarId* it = env.user.values.Find(name))
+        type = PrintScheme(program.vars[*it].scheme);
+  }
   assert(program.definitions.size() == definitions);
   return type;
 }

@@ -28,6 +28,7 @@ class Checker {
   Checker(core::Program& program, Env& env, Diagnostics& diags, const CheckOptions& options,
           const ast::Ast& ast, const FixityTable& fixities);
   bool Run();
+  bool RunPhases();
   // Enters the fixities and the records' fields of what one import, or all of the module's, bring into scope.
   void EnterImport(const ast::Import& import, const llvm::DenseMap<uint64_t, Fixity>& known, FixityScope& scope) const;
   void EnterImported(const llvm::DenseMap<uint64_t, Fixity>& known, FixityScope& scope) const;
@@ -133,6 +134,7 @@ class Checker {
   TyConId ConvertInstanceHead(const ast::Name& cls, ast::List<ast::Constraint> context, const ast::Type* type, Span span,
                               core::Instance& out);
   InstanceId RegisterInstance(core::Instance row, TyConId head, const ast::InstanceDecl* decl);
+  void ForgetInstances();
   void ForgetInstance(InstanceId id);
   void CheckMemberFixities(const ast::ClassDecl* cls, ClassId id);
   void CheckMethodConstraints(const ast::ClassDecl* cls, const core::Scheme& scheme, const ast::Name& method);
@@ -500,6 +502,7 @@ class Checker {
   // Goals whose instances ask for more than they give: met again below itself, such a goal holds (`Show (Fix f)` needs
   // `Show (f (Fix f))`, and that `Show (Fix f)`).
   std::vector<std::pair<ClassId, TypeId>> solving_;
+  llvm::DenseSet<std::pair<uint32_t, uint32_t>> solved_;  // class and type: instances that are there, of types without variables
   std::vector<TypeId> default_types_;
   Span region_;  // the expression whose errors may have follow-ups
   std::vector<Span> tainted_;

@@ -1,4 +1,5 @@
 // Constraints: solving by instances and given constraints, what a scheme keeps, defaulting.
+#include "lang/budget.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "typecheck/checker.h"
 
@@ -21,13 +22,21 @@ void Checker::Require(ClassId cls, TypeId type, const Origin& origin) {
 }
 
 bool Checker::Entails(ClassId cls, ClassId by) const {
+  CheckBudget();
   if (cls == by) return true;
-  for (ClassId super : program_.classes[by].superclasses)
-    if (Entails(cls, super)) return true;
+  // A class may be reached in many ways, and is looked at once.
+  llvm::SmallVector<ClassId, 16> reached{by};
+  for (size_t i = 0; i < reached.size(); ++i) {
+    for (ClassId super : program_.classes[reached[i]].superclasses) {
+      if (super == cls) return true;
+      if (!llvm::is_contained(reached, super)) reached.push_back(super);
+    }
+  }
   return false;
 }
 
 void Checker::PushGiven(ClassId cls, TypeId type) {
+  if (llvm::is_contained(givens_, std::pair(cls, type))) return;  // with all its superclasses
   givens_.push_back({cls, type});
   for (ClassId super : program_.classes[cls].superclasses) PushGiven(super, type);
 }
@@ -40,6 +49,7 @@ bool Checker::IsGiven(const Wanted& wanted) {
 }
 
 Checker::Fit Checker::Fits(TypeId head, TypeId type, llvm::ArrayRef<TyVarId> vars, llvm::MutableArrayRef<TypeId> bound) {
+  CheckBudget();
   type = unify_.Prune(type);
   if (types_.Kind(head) == TypeKind::Var) {
     TypeId& place = bound[llvm::find(vars, types_.VarOf(head)) - vars.begin()];
@@ -89,6 +99,7 @@ bool Checker::MoreParticular(TypeId head, InstanceId than) {
 }
 
 Checker::Solved Checker::Solve(const Wanted& wanted, std::vector<Wanted>& stuck, Wanted* missing, int depth) {
+  CheckBudget();
   llvm::SmallVector<TypeId, 4> args;
   TypeId head = unify_.Head(wanted.type, &args);
   if (TypeId of; types_.IsTangent(unify_.Prune(wanted.type), &of)) {
@@ -115,6 +126,10 @@ Checker::Solved Checker::Solve(const Wanted& wanted, std::vector<Wanted>& stuck,
       if (llvm::any_of(givens_, [&](const auto& given) { return types_.Head(given.second) == types_.ConOf(head); }) &&
           IsGiven(wanted))
         return Solved::Yes;
+      // What one instance asks for another may ask for again, and both of them for twice as much.
+      const TypeId whole = depth > 0 ? unify_.Zonk(wanted.type) : wanted.type;
+      const bool ground = !types_.HasMeta(whole) && !types_.HasVar(whole);
+      if (ground && solved_.contains({wanted.cls.index, whole.index})) return Solved::Yes;
       InstanceId found;
       llvm::SmallVector<TypeId, 4> bound;
       Fit fit = depth > kMaxInstanceDepth ? Fit::No : FindInstance(wanted.cls, wanted.type, found, bound);
@@ -145,6 +160,7 @@ Checker::Solved Checker::Solve(const Wanted& wanted, std::vector<Wanted>& stuck,
         if (solved == Solved::No) return solved;
         if (solved == Solved::Stuck) result = solved;
       }
+      if (ground && result == Solved::Yes && solving_.empty()) solved_.insert({wanted.cls.index, whole.index});
       return result;
     }
     default: return Solved::Yes;

@@ -1,9 +1,11 @@
 // Program's own members: locals, definitions, tuple constructors. The passes over core have files of their own.
 #include "typecheck/core.h"
+#include "lang/budget.h"
 
 namespace df::core {
 
 VarId Program::NewLocal(Symbol name, TypeId type, Span span) {
+  CheckBudget();
   Var var;
   var.name = name;
   var.scheme.type = type;

@@ -496,6 +496,7 @@ bool Checker::WidenContext(InstanceId id, ClassId cls, TypeId type, bool report,
       return false;
     }
     program_.instances[id].context.push_back({missing.cls, missing.type, span});
+    solved_.clear();  // what needs this instance needs more now
     changed = true;
   }
 }

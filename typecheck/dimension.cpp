@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lang/budget.h"
+
 namespace df {
 namespace {
 
@@ -63,6 +65,7 @@ Dimension operator*(const Dimension& a, const Dimension& b) {
   Dimension product;
   for (const DimTerm& x : a.terms_)
     for (const DimTerm& y : b.terms_) {
+      CheckBudget();
       DimTerm term{0, x.atoms};
       if (__builtin_mul_overflow(x.coefficient, y.coefficient, &term.coefficient) ||
           x.atoms.size() + y.atoms.size() > Dimension::kMaxTerms)

@@ -1,4 +1,5 @@
 // A module from beginning to end, and its end: defaulting, `main`, zonking, match compilation.
+#include "lang/budget.h"
 #include "typecheck/checker.h"
 #include "typecheck/match.h"
 #include "typecheck/usual_module.h"
@@ -104,6 +105,28 @@ void Checker::DropFollowUps() {
 }
 
 bool Checker::Run() {
+  bool ok = false;
+  try {
+    ok = RunPhases();
+  } catch (const BudgetExceeded&) {
+    ForgetInstances();
+    throw;
+  }
+  if (!ok) ForgetInstances();
+  return ok;
+}
+
+// What a check that failed, or was left in the middle, has entered for all programs.
+void Checker::ForgetInstances() {
+  for (InstanceId id : registered_) ForgetInstance(id);
+  // Of instances for one type the last one counts: these are for none any more.
+  if (!replaced_.empty())
+    for (InstanceId id : registered_) program_.instances[id].head = types_.Var(types_.NewVar(Intern("a")));
+  for (InstanceId id : replaced_)
+    env_.instances[{program_.instances[id].cls.index, types_.Head(program_.instances[id].head).index}].push_back(id);
+}
+
+bool Checker::RunPhases() {
   uint32_t errors = diags_.error_count();
   OpenScope();
   DeclareTypes();
@@ -143,14 +166,6 @@ bool Checker::Run() {
   }
   if (options_.library) Export();
   if (ok && options_.restricted) Publish();
-  if (!ok) {
-    for (InstanceId id : registered_) ForgetInstance(id);
-    // Of instances for one type the last one counts: these are for none any more.
-    if (!replaced_.empty())
-      for (InstanceId id : registered_) program_.instances[id].head = types_.Var(types_.NewVar(Intern("a")));
-    for (InstanceId id : replaced_)
-      env_.instances[{program_.instances[id].cls.index, types_.Head(program_.instances[id].head).index}].push_back(id);
-  }
   return ok;
 }
 
@@ -394,9 +409,9 @@ void Checker::DefineEntry(size_t params) {
 }
 
 void Checker::Publish() {
-  for (const core::Definition& definition : definitions_)
-    program_.Define(definition.var, CompileMatches(program_, definition.value, diags_,
-                                                   options_.warnings && !options_.library));
+  for (core::Definition& definition : definitions_)
+    definition.value = CompileMatches(program_, definition.value, diags_, options_.warnings && !options_.library);
+  for (const core::Definition& definition : definitions_) program_.Define(definition.var, definition.value);
 }
 
 }  // namespace df::check

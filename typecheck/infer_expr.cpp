@@ -1,4 +1,5 @@
 // Expressions: inference and elaboration, one member per form.
+#include "lang/budget.h"
 #include "typecheck/checker.h"
 
 namespace df::check {
@@ -518,6 +519,7 @@ core::Expr* Checker::CheckTyped(const ast::TypedExpr* expr, TypeId expected, con
 }
 
 core::Expr* Checker::Check(const ast::Expr* expr, TypeId expected, const Reason& why) {
+  CheckBudget();
   switch (expr->kind) {
     case ast::ExprKind::Var: return CheckVar(llvm::cast<ast::VarExpr>(expr)->name, expr->span, expected, why);
     case ast::ExprKind::Con:

@@ -1,4 +1,5 @@
 #include "typecheck/kinds.h"
+#include "lang/budget.h"
 
 namespace df {
 
@@ -45,6 +46,7 @@ bool Kinds::Occurs(KindId unknown, KindId in) const {
 }
 
 bool Kinds::Unify(KindId a, KindId b) {
+  CheckBudget();
   a = Prune(a);
   b = Prune(b);
   if (a == b) return true;

@@ -4,6 +4,7 @@
 // in what comes next. Pattern variables are renamed to what they stand for; nothing is bound for them.
 #include "typecheck/match.h"
 
+#include "lang/budget.h"
 #include "llvm/ADT/DenseSet.h"
 #include "typecheck/match_cover.h"
 #include "typecheck/match_pattern.h"
@@ -32,20 +33,14 @@ class MatchCompiler {
 
   // Falls may remain. `in_fat_bar`: what falls goes to the second part of a FatBar.
   const Expr* Compile(const Expr* expr, bool in_fat_bar = false) {
+    CheckBudget();
     switch (expr->kind) {
       case ExprKind::Var: return CompileVar(*llvm::cast<VarExpr>(expr));
       case ExprKind::Con:
       case ExprKind::Literal:
       case ExprKind::Fail: return expr;
       case ExprKind::Fall: falls_[expr] = 1; return expr;
-      case ExprKind::App: {
-        AppExpr app = *llvm::cast<AppExpr>(expr);
-        app.fn = Closed(app.fn);
-        llvm::SmallVector<const Expr*> args;
-        for (const Expr* arg : app.args) args.push_back(Closed(arg));
-        app.args = program_.Copy<const Expr*>(args);
-        return program_.New(app);
-      }
+      case ExprKind::App: return CompileApp(expr);
       case ExprKind::Lambda: {
         LambdaExpr lambda = *llvm::cast<LambdaExpr>(expr);
         lambda.params = Rebind(lambda.params);
@@ -64,7 +59,46 @@ class MatchCompiler {
     return expr;
   }
 
+  // Applications in each other's last argument, as the cells of a list are, in a loop: a literal has hundreds of thousands.
+  const Expr* CompileApp(const Expr* expr) {
+    std::vector<const AppExpr*> spine;
+    std::vector<const Expr*> parts;  // of each: the function and its arguments but for the last
+    while (const auto* app = llvm::dyn_cast<AppExpr>(expr)) {
+      CheckBudget();
+      if (app->args.empty()) {  // what an error or a constructor without fields has left
+        AppExpr alone = *app;
+        alone.fn = Closed(app->fn);
+        if (spine.empty()) return program_.New(alone);
+        expr = program_.New(alone);
+        break;
+      }
+      spine.push_back(app);
+      parts.push_back(Closed(app->fn));
+      for (const Expr* arg : app->args.drop_back()) parts.push_back(Closed(arg));
+      expr = app->args.back();
+    }
+    const Expr* last = llvm::isa<AppExpr>(expr) ? expr : Closed(expr);
+    for (; !spine.empty(); spine.pop_back()) {
+      const AppExpr& old = *spine.back();
+      const size_t first = parts.size() - old.args.size();
+      auto args = llvm::ArrayRef(parts).drop_front(first + 1);
+      if (parts[first] != old.fn || last != old.args.back() || args != old.args.drop_back()) {
+        AppExpr app = old;
+        app.fn = parts[first];
+        llvm::SmallVector<const Expr*> all(args.begin(), args.end());
+        all.push_back(last);
+        app.args = program_.Copy<const Expr*>(all);
+        last = program_.New(app);
+      } else {
+        last = &old;
+      }
+      parts.resize(first);
+    }
+    return last;
+  }
+
   const Expr* CompileVar(const VarExpr& var) {
+    CheckBudget();
     VarId now = Renamed(var.var);
     ++uses_[now.index];
     if (now == var.var) return &var;

@@ -1,5 +1,6 @@
 #include "typecheck/match_cover.h"
 
+#include "lang/budget.h"
 #include "llvm/ADT/DenseSet.h"
 #include "typecheck/match_pattern.h"
 
@@ -31,6 +32,7 @@ class Coverage {
  private:
   // What follows `node`. `guards_failed`: some row fitted on this path; `tests`: how many were made.
   void Walk(const TreeNode* node, bool guards_failed, size_t tests) {
+    CheckBudget();
     for (; node && example.empty(); node = node->rest) {
       switch (node->kind) {
         case TreeNode::Kind::End:

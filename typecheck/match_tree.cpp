@@ -4,6 +4,7 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "lang/budget.h"
 #include "llvm/ADT/MapVector.h"
 #include "typecheck/match_pattern.h"
 
@@ -29,6 +30,7 @@ MatchTree::MatchTree(core::Program& program, llvm::ArrayRef<VarId> scrutinees, l
 }
 
 TreeNode* MatchTree::NewNode(TreeNode::Kind kind, VarId occurrence) {
+  CheckBudget();
   ++work_;
   nodes_.push_back({kind, occurrence, {}, nullptr, 0, {}, {}});
   return &nodes_.back();
@@ -37,6 +39,7 @@ TreeNode* MatchTree::NewNode(TreeNode::Kind kind, VarId occurrence) {
 static const Pat kForce{PatKind::Bang, {}, {}};
 
 const Pat* MatchTree::Simplify(Line& line, const Pat* pat, VarId occurrence) {
+  CheckBudget();
   bool forced = false;
   while (pat) {
     switch (pat->kind) {
@@ -89,6 +92,7 @@ bool IsFlat(const Pat* pat) {
 }  // namespace
 
 bool MatchTree::Doom(const Line& line, const Occurrences& occurrences, size_t column, Line& doomed) const {
+  CheckBudget();
   doomed = Line{line.row, line.pats, {}, {}, true};
   for (size_t i = column; i < doomed.pats.size(); ++i) doomed.pats[i] = nullptr;
   // The last look need not tell whether it fits.

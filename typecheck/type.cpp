@@ -1,4 +1,5 @@
 #include "typecheck/type.h"
+#include "lang/budget.h"
 
 #include <cassert>
 
@@ -39,6 +40,7 @@ TyConId Types::AddBuiltin(Builtin builtin, const char* name, uint32_t arity, Tan
 }
 
 TypeId Types::Make(TypeKind kind, uint32_t a, uint32_t b, bool has_var, bool has_meta) {
+  CheckBudget();
   std::pair<uint64_t, uint32_t> key((static_cast<uint64_t>(kind) << 32) | a, b);
   auto [it, fresh] = ids_.try_emplace(key, size());
   if (fresh) {
@@ -209,6 +211,7 @@ TypeId Types::SplitFun(TypeId type, llvm::SmallVectorImpl<TypeId>& params, size_
 }
 
 TypeId Types::Substitute(TypeId type, llvm::ArrayRef<TyVarId> from, llvm::ArrayRef<TypeId> to) {
+  CheckBudget();
   Row row = rows_[type.index];
   if (!row.has_var) return type;
   if (row.kind == TypeKind::Var) {

@@ -1,4 +1,5 @@
 // Types as written -> types, with kinds: a type constructor must have as many arguments as its place wants.
+#include "lang/budget.h"
 #include "typecheck/checker.h"
 
 namespace df::check {
@@ -232,6 +233,7 @@ std::pair<TypeId, KindId> Checker::ConvertDimOp(const ast::DimOpType* type, Type
 }
 
 TypeId Checker::ConvertType(const ast::Type* type, TypeVarScope& scope, KindId expected) {
+  CheckBudget();
   // [n] and [] are shapes where a shape is wanted, else lists.
   if (env_.kinds.Prune(expected) == env_.kinds.Shape()) {
     if (const auto* list = llvm::dyn_cast<ast::ListType>(type)) return ConvertShape(list, scope);

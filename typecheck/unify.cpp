@@ -1,4 +1,5 @@
 #include "typecheck/unify.h"
+#include "lang/budget.h"
 
 namespace df::check {
 
@@ -96,6 +97,7 @@ bool Unifier::IsFun(TypeId type, TypeId* from, TypeId* to) const {
 }
 
 TypeId Unifier::Head(TypeId type, llvm::SmallVectorImpl<TypeId>* args) const {
+  CheckBudget();
   size_t first = args ? args->size() : 0;
   type = Prune(type);
   while (types_->Kind(type) == TypeKind::App) {
@@ -166,6 +168,7 @@ UnifyResult Unifier::Bind(MetaId meta, TypeId type) {
 }
 
 UnifyResult Unifier::Unify(TypeId a, TypeId b) {
+  CheckBudget();
   TypeId a_from = a, b_from = b;
   a = Prune(a);
   b = Prune(b);

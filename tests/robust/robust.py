@@ -228,6 +228,22 @@ def little_address_space(d):
 
 
 @check()
+def system_refuses_memory(d):
+    """Under `ulimit -v` the message says what was reached, and not the limit that was not."""
+    with open(d.path, "rb") as file:
+        if b"__asan_" in file.read():
+            return
+    most = [(resource.RLIMIT_AS, 300000 << 10)]
+    d.file("long.df", "main = let xs = [1 .. 30000000 :: Int] in (sum xs, length xs)\n")
+    for engine in ("tagged", "reference", "demand", "expanding"):
+        _, err = d.expect(3, "the system gives no more memory", "run", "long.df", "--engine=" + engine, "--threads=1", limits=most)
+        assert "limit of" not in err and err.count("error") == 1, err
+    source = "xs :: [(Int, String)]\nxs = [" + ", ".join('(%d, "%d")' % (n, n) for n in range(200000)) + "]\nmain = length xs\n"
+    _, err = d.expect(3, "the system gives no more memory", d.file("wide.df", source), "-o", "wide.graph", limits=most)
+    assert "limit of" not in err and err.count("error") == 1, err
+
+
+@check()
 def closed_pipe(d):
     source = d.file("p.df", "main = 2 ^ 300000\n")
     shell = subprocess.run("'%s' run %s | head -c 10" % (d.path, source), shell=True, capture_output=True, cwd=d.folder)

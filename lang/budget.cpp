@@ -1,0 +1,11 @@
+#include "lang/budget.h"
+
+namespace df {
+
+thread_local constinit Budget* budget = nullptr;
+
+void LeaveForBudget() {
+  if (std::uncaught_exceptions() == 0) throw BudgetExceeded(budget->ended.load());
+}
+
+}  // namespace df

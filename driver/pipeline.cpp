@@ -5,6 +5,7 @@
 
 #include "lang/render.h"
 #include "parser/fixity.h"
+#include "parser/literate.h"
 #include "runtime/memory.h"
 #include "stdlib/stdlib.h"
 #include "typecheck/open_sizes.h"
@@ -37,7 +38,9 @@ const char* PassScope::Current() { return current_pass.load(); }
 
 TokenBuffer Pipeline::Tokens(const std::string& name, std::string text, uint32_t first_line) {
   PassScope pass("lex");
-  return Lex(sources, sources.Add(name, std::move(text), first_line), diags);
+  const FileId file = IsLiterate(name) ? AddLiterate(sources, name, std::move(text), first_line, diags)
+                                       : sources.Add(name, std::move(text), first_line);
+  return Lex(sources, file, diags);
 }
 
 std::optional<ast::Ast> Pipeline::Syntax(const TokenBuffer& tokens, bool complaints) {
@@ -87,6 +90,13 @@ bool Pipeline::LoadLibraryModule(std::string_view name) {
   return true;
 }
 
+void Pipeline::Resolve(ast::Ast& ast) {
+  ResolveFixity(ast, session.fixities, session.records, diags, session.qualified);
+  // What a module that is missing says of its operators may be all that is wrong.
+  if (llvm::all_of(ast.module.imports, [&](const ast::Import& import) { return session.HasModule(import.module.text); })) return;
+  diags.DropErrors([&](const Diagnostic& error) { return error.span.file == ast.file && (error.id == Diag::FixityClash || error.id == Diag::SectionClash); });
+}
+
 bool Pipeline::Check(ast::Ast& ast, const CheckOptions& options) {
   complaints_ = diags.error_count();
   {
@@ -94,12 +104,13 @@ bool Pipeline::Check(ast::Ast& ast, const CheckOptions& options) {
     LoadLibraryModule("Prelude");
     root_ = options.repl ? Symbol() : ast.module.name.text;
     if (ast.module.name.text.valid()) LookAbove(ast.module.name.text);
-    if (!LoadImports(ast.module, options)) return false;
+    std::erase_if(own_, [](const auto& module) { return module.second.failed; });  // a prompt may ask again
+    if (!LoadImports(ast, options)) return false;
   }
   {
     PassScope pass("resolve fixities");
     session.EnterImported(ast, diags);
-    ResolveFixity(ast, session.fixities, session.records, diags, session.qualified);
+    Resolve(ast);
     // An expression that cannot be resolved is none; what else is wrong is told as well. (What is entered at a prompt would stay.)
     if (options.repl && diags.has_errors()) return false;
   }

@@ -8,6 +8,7 @@
 #include "driver/compile.h"
 #include "driver/crash.h"
 #include "driver/evaluate.h"
+#include "driver/files.h"
 #include "runtime/limits.h"
 #include "stdlib/stdlib.h"
 
@@ -206,7 +207,7 @@ std::vector<std::string> Repl::FileCompletions(std::string_view word) const {
     std::error_code ignored;
     bool is_folder = it->is_directory(ignored);
     if (!name.starts_with(begin) || (begin.empty() && name.starts_with('.'))) continue;
-    if (is_folder || name.ends_with(".df") || name.ends_with(".hs")) words.push_back(folder + name + (is_folder ? "/" : ""));
+    if (is_folder || llvm::any_of(kSourceEndings, [&](std::string_view ending) { return name.ends_with(ending); })) words.push_back(folder + name + (is_folder ? "/" : ""));
   }
   std::sort(words.begin(), words.end());
   return words;

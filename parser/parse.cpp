@@ -140,12 +140,12 @@ size_t Parser::SkipBrackets(size_t i) const {
 
 // Returns whether the error is to stay silent.
 bool Parser::EnterPanic() {
-  bool at_end = token().kind == Kind::EndOfFile;
+  const bool at_end = token().kind == Kind::EndOfFile;
   // What was left out right before this token has been reported, and may be all that is wrong.
   uint32_t before = pos_ == 0 ? 0 : LastSpan().end;
   auto skipped = std::lower_bound(buffer_.skipped.begin(), buffer_.skipped.end(), before);
   bool beside_skipped = skipped != buffer_.skipped.end() && *skipped < token().span.begin;
-  bool silent = panic_ || beside_skipped || (at_end && (buffer_.truncated || buffer_.open_comment || repl_));
+  bool silent = panic_ || beside_skipped || AtSilentEnd();
   if (at_end && !panic_) reached_end_ = true;
   panic_ = true;
   kind_ = Kind::Panic;
@@ -176,14 +176,18 @@ std::string Parser::DescribeHere() const {
   return t.kind == Kind::Backquote ? "a backquote" : fmt::format("`{}`", shown);
 }
 
+// Within the line that was to be in a block that is empty: that is told.
+bool Parser::StandsInMissedLine() const {
+  return !panic_ && pos_ > 0 && after_empty_ != 0 && LineStart(pos_) == after_empty_ && pos_ != after_empty_;
+}
+
 void Parser::Fail(std::string_view expected) {
   // An alternative of a `case` that was empty because they do not stand further right.
   if (cut_short_ && !panic_ && token().kind == Kind::RightArrow && expected == "the end of the declaration") {
     EnterPanic();
     return;
   }
-  // Nor is the line that was to be in the block.
-  if (!panic_ && pos_ > 0 && after_empty_ != 0 && LineStart(pos_) == after_empty_ && pos_ != after_empty_) {
+  if (StandsInMissedLine()) {
     EnterPanic();
     return;
   }
@@ -195,6 +199,10 @@ void Parser::Fail(std::string_view expected) {
   hints.Report(Diag::UnexpectedToken, place, found, expected);
   HintAtUnexpected(hints, expected);
   auto& report = FailWith(Diag::UnexpectedToken, place, found, expected);
+  TakeHints(report, hints);
+}
+
+void Parser::TakeHints(Diagnostics& report, const Diagnostics& hints) const {
   for (const DiagNote& note : hints.all()[0].notes) report.Note(note.span, note.text);
   if (!hints.all()[0].hint.empty()) report.Hint(hints.all()[0].hint);
 }
@@ -219,7 +227,7 @@ void Parser::PopBlock() {
   Refresh();
 }
 
-bool Parser::Block(Span keyword, std::string_view keyword_text, llvm::function_ref<void()> item) {
+bool Parser::Block(Span keyword, std::string_view keyword_text, llvm::function_ref<void()> item, bool same_column) {
   if (panic_) return false;
   if (Is(Kind::LeftBrace)) {
     Span open = token().span;
@@ -236,7 +244,7 @@ bool Parser::Block(Span keyword, std::string_view keyword_text, llvm::function_r
     reached_end_ = true;
     return false;
   }
-  if (token().column <= around) return false;
+  if (token().column < around || (token().column == around && !same_column)) return false;
   ClosedBlock closed{0, token().column, token().span, std::string(keyword_text)};
   PushBlock(token().column);
   blocks_.back().first = closed.first;
@@ -245,6 +253,7 @@ bool Parser::Block(Span keyword, std::string_view keyword_text, llvm::function_r
   if (token().kind == Kind::EndOfFile) open_block_ = true;
   PopBlock();
   closed.at = pos_;
+  if (closed.column == around) same_column_end_ = pos_;
   // A line that this block would have taken fell out of the one inside of it.
   // (The token may stand in the midst of that line.)
   bool inner = closed_block_.at == pos_ && TokenAt(LineStart(pos_)).column > (token().starts_line ? closed.column : closed_block_.column);

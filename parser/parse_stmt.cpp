@@ -72,6 +72,46 @@ Stmt* Parser::ParseStmt(bool typed) {
   return ast_.New<ExprStmt>(From(begin), expr);
 }
 
+// NondecreasingIndentation, which GHC has on unless a pragma says `Haskell2010`: the statements of a `do` may stand in the column of
+// the block around it. Where that is no `do`, a line that looks like one more of its own items is no statement.
+bool Parser::MayStandInSameColumn() const {
+  const auto listed = [&](std::string_view extension) {
+    return llvm::any_of(buffer_.extensions, [&](Symbol name) { return Text(name) == extension; });
+  };
+  if (!listed("NondecreasingIndentation") && (listed("Haskell2010") || listed("NoNondecreasingIndentation"))) return false;
+  if (blocks_.empty() || blocks_.back().column == 0 || !token().starts_line || token().column != blocks_.back().column) return false;
+  const Kind first = token().kind;
+  const bool begins = first == Kind::VarId || first == Kind::ConId || first == Kind::Integer || first == Kind::Fractional ||
+                      first == Kind::Char || first == Kind::String || first == Kind::LeftParen || first == Kind::LeftBracket ||
+                      first == Kind::Underscore || first == Kind::Backslash || first == Kind::Let || first == Kind::If ||
+                      first == Kind::Case || first == Kind::Do;
+  if (!begins) return false;
+  if (blocks_.back().keyword == "`do`") return true;
+  if (!blocks_.back().separators) return false;
+  const bool of = blocks_.back().keyword == "`of`" || blocks_.back().keyword == "`\\case`";
+  for (size_t i = pos_; i == pos_ || (TokenAt(i).kind != Kind::EndOfFile && !(TokenAt(i).starts_line && TokenAt(i).column <= token().column));
+       i = SkipBrackets(i)) {
+    switch (TokenAt(i).kind) {
+      case Kind::Let:
+      case Kind::Backslash:
+      case Kind::If:
+      case Kind::Case:
+      case Kind::Do: return true;
+      case Kind::Equals:
+      case Kind::Bar: return false;
+      case Kind::RightArrow:
+        if (of) return false;
+        break;
+      case Kind::Comma:
+      case Kind::DoubleColon:
+        if (!of && i == pos_ + 1) return false;
+        break;
+      default: break;
+    }
+  }
+  return true;
+}
+
 Expr* Parser::ParseDo() {
   Span begin = token().span;
   Advance();
@@ -79,9 +119,11 @@ Expr* Parser::ParseDo() {
   Block(begin, "`do`", [&] {
     // What cannot begin a statement ends the block.
     if (Is(Kind::Let) || AtAtom() || AtBlockExpr() || IsOp("-") || (IsOp("!") && IsPrefixOccurrence(pos_)) ||
-        Is(Kind::Tilde))
+        Is(Kind::Tilde)) {
+      action_ = pos_;
       stmts.push_back(ParseStmt(true));
-  });
+    }
+  }, MayStandInSameColumn());
   if (stmts.empty()) {
     if (!panic_) {
       cut_short_ = true;

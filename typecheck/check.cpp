@@ -37,6 +37,17 @@ void CheckSession::EnterImported(const ast::Ast& ast, Diagnostics& diags) {
       .EnterImported(impl_->own_fixities, fixities, qualified, records);
 }
 
+bool CheckSession::HasModule(Symbol name) const {
+  return impl_->env.own_modules.count(name) != 0 || impl_->env.modules.count(name) != 0;
+}
+
+void CheckSession::ReportUnknownModules(const ast::Ast& ast, Diagnostics& diags, llvm::function_ref<bool(const ast::Import&)> is_missing) {
+  const CheckOptions options;
+  check::Checker checker(program, impl_->env, diags, options, ast, fixities);
+  for (const ast::Import& import : ast.module.imports)
+    if (is_missing(import)) checker.ReportUnknownModule(import);
+}
+
 void CheckSession::KeepFixities(Symbol module) {
   auto keep = [&](Symbol name, uint64_t key) {
     // One that came from a module below has its fixity already.

@@ -161,7 +161,11 @@ bool Pipeline::LoadOwnModule(const ast::Import& import, const std::string& path,
     session.records = std::move(records);
     return ok;
   };
-  if (!check()) {
+  // What is wrong elsewhere is no fault of this module.
+  const uint32_t complaints = std::exchange(complaints_, diags.error_count());
+  const bool good = check();
+  complaints_ = complaints;
+  if (!good) {
     own_[name].failed = true;
     return false;
   }

@@ -90,6 +90,11 @@ std::string UnusedWordsText(const CLI::App& app, const std::vector<std::string>&
   }
   ordered.insert(ordered.end(), unused.begin(), unused.end());
   std::string text;
+  // `-input` was taken for `-i nput`.
+  for (const std::string& word : words)
+    if (word.size() > 2 && word[0] == '-' && word[1] != '-' && Has(command, "-" + NameIn(word)) &&
+        std::find(ordered.begin(), ordered.end(), word) == ordered.end())
+      text += (text.empty() ? "" : "\ndfc: ") + UnknownOptionText(app, command, NameIn(word));
   for (const std::string& word : ordered)
     if (LooksLikeOption(word)) text += (text.empty() ? "" : "\ndfc: ") + UnknownOptionText(app, command, NameIn(word));
   if (!text.empty() || ordered.empty()) return text;

@@ -253,7 +253,6 @@ bool Parser::Block(Span keyword, std::string_view keyword_text, llvm::function_r
   if (token().kind == Kind::EndOfFile) open_block_ = true;
   PopBlock();
   closed.at = pos_;
-  if (closed.column == around) same_column_end_ = pos_;
   // A line that this block would have taken fell out of the one inside of it.
   // (The token may stand in the midst of that line.)
   bool inner = closed_block_.at == pos_ && TokenAt(LineStart(pos_)).column > (token().starts_line ? closed.column : closed_block_.column);

@@ -197,8 +197,6 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
     case Kind::Equals: {
       // `| x = 1 = 2`, `if x = 1`
       const bool earlier = line_has(Kind::Equals);
-      if (same_column_end_ == pos_)
-        return void(report.Hint("the statements of the `do` above stand in this column, so this is one of them; they may begin further right"));
       if (closed_block_.at == pos_ && closed_block_.keyword == "`do`")
         report.Hint("a definition among statements begins with `let`");
       else if (expected == "`::`") report.Hint("a field has its type after `::`");

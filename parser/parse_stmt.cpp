@@ -73,7 +73,7 @@ Stmt* Parser::ParseStmt(bool typed) {
 }
 
 // NondecreasingIndentation, which GHC has on unless a pragma says `Haskell2010`: the statements of a `do` may stand in the column of
-// the block around it. Where that is no `do`, a line that looks like one more of its own items is no statement.
+// the block around it. Where that is no `do`, there may be no further items of it below: a line that looks like one is no statement.
 bool Parser::MayStandInSameColumn() const {
   const auto listed = [&](std::string_view extension) {
     return llvm::any_of(buffer_.extensions, [&](Symbol name) { return Text(name) == extension; });
@@ -89,22 +89,38 @@ bool Parser::MayStandInSameColumn() const {
   if (blocks_.back().keyword == "`do`") return true;
   if (!blocks_.back().separators) return false;
   const bool of = blocks_.back().keyword == "`of`" || blocks_.back().keyword == "`\\case`";
-  for (size_t i = pos_; i == pos_ || (TokenAt(i).kind != Kind::EndOfFile && !(TokenAt(i).starts_line && TokenAt(i).column <= token().column));
-       i = SkipBrackets(i)) {
+  const uint32_t column = token().column;
+  bool expression = false;  // an expression has begun that may hold such signs itself
+  size_t first_of_line = pos_;
+  for (size_t i = pos_; TokenAt(i).kind != Kind::EndOfFile && !(TokenAt(i).starts_line && TokenAt(i).column < column); i = SkipBrackets(i)) {
+    if (TokenAt(i).starts_line && TokenAt(i).column == column) first_of_line = i, expression = false;
     switch (TokenAt(i).kind) {
       case Kind::Let:
       case Kind::Backslash:
       case Kind::If:
       case Kind::Case:
-      case Kind::Do: return true;
+      case Kind::Do: expression = true; break;
+      case Kind::Data:
+      case Kind::Newtype:
+      case Kind::Type:
+      case Kind::Class:
+      case Kind::Instance:
+      case Kind::Import:
+      case Kind::Infix:
+      case Kind::Infixl:
+      case Kind::Infixr:
+        if (i == first_of_line) return false;
+        break;
       case Kind::Equals:
-      case Kind::Bar: return false;
+      case Kind::Bar:
+        if (!expression) return false;
+        break;
       case Kind::RightArrow:
-        if (of) return false;
+        if (!expression && of) return false;
         break;
       case Kind::Comma:
       case Kind::DoubleColon:
-        if (!of && i == pos_ + 1) return false;
+        if (!of && i == first_of_line + 1) return false;
         break;
       default: break;
     }

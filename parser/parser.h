@@ -272,7 +272,6 @@ class Parser {
   bool in_instance_head_ = false;
   bool cut_short_ = false;     // a declaration ended with its line: what follows may be the rest of it
   size_t action_ = SIZE_MAX;   // the token that begins a statement of a `do`, or a branch of one
-  size_t same_column_end_ = SIZE_MAX;  // the token behind the last `do` whose statements stand in the column of the block around it
   size_t after_empty_ = 0;  // the token behind the last block that was empty
   llvm::DenseSet<uint32_t> refused_classes_;  // declared with several parameters
   uint32_t depth_ = 0;

@@ -172,9 +172,9 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
     if (Span binder = FindBinder(module_.decls, name.text); binder.valid())
       NoteOnce(binder, fmt::format("a `{}` is bound here, and known within that clause only", text));
   }
-  if (HintAtNotHere(name.text)) return;
   for (const ForeignName& foreign : kForeignNames)
     if (foreign.name == text) return void(diags_.Hint(std::string(foreign.hint)));
+  if (HintAtNotHere(name.text)) return;
   // Of names that are as near the module's own come first.
   std::stable_partition(candidates.begin(), candidates.end(), [&](std::string_view other) {
     const Symbol own = Intern(other);
@@ -192,7 +192,7 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
   auto of_tensors = [](const ast::Import& import) { return Text(import.module.text) == "Tensor"; };
   if (id == Diag::UnboundName && !is_near && llvm::any_of(module_.imports, of_tensors) && HintAtForeignTensor(name.text)) return;
   if (!own && UsualModule(text, id).empty())
-    if (std::string hint = NotHereHint("", text); !hint.empty()) return void(diags_.Hint(std::move(hint)));
+    if (std::string hint = NotHereHint("System", text); !hint.empty()) return void(diags_.Hint(std::move(hint)));
   if ((own || !HintAtModule(name.text, id)) && is_near) diags_.Hint(fmt::format("did you mean `{}`?", near));
 }
 

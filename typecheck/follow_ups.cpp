@@ -58,6 +58,17 @@ bool IsOfItself(Diag id) {
   }
 }
 
+// What instances that come with a module may mend.
+bool AsksForInstance(Diag id) {
+  switch (id) {
+    case Diag::NoInstance:
+    case Diag::MissingSuperclass:
+    case Diag::AmbiguousType:
+    case Diag::CannotDerive: return true;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 // `filter (x > 1) xs` where there is no x: what the expression would be is said when there is one.
@@ -89,8 +100,8 @@ void Checker::DropFollowUps() {
   });
 }
 
-// After an import that failed nothing is said of what it may have brought: names, instances, and all types that depend on them. A
-// clash of types is told if no name is missing in its definition, and all types have names that are known.
+// After an import that failed nothing is said of what it may have brought: names, instances, and all types that depend on them. What is
+// told is of definitions in which no name is missing, and only if all types are known.
 void Checker::DropImportFollowUps() {
   if (failed_imports_.empty()) return;
   const auto definition = [&](Span span) {
@@ -99,11 +110,12 @@ void Checker::DropImportFollowUps() {
     });
     return decl == module_.decls.end() ? nullptr : *decl;
   };
+  const bool no_module = llvm::any_of(failed_imports_, [&](const ast::Import& import) { return !FindModule(import.module.text); });
   llvm::DenseSet<const ast::Decl*> incomplete;
   for (Span name : maybe_imported_) incomplete.insert(definition(name));
   diags_.DropErrors([&](const Diagnostic& error) {
     if (error.id < Diag::UnboundName || !error.span.valid() || error.span.file != failed_imports_[0].span.file || IsOfItself(error.id)) return false;
-    return !IsClash(error.id) || maybe_imported_type_ || incomplete.contains(definition(error.span));
+    return maybe_imported_type_ || (no_module && AsksForInstance(error.id)) || incomplete.contains(definition(error.span));
   });
 }
 

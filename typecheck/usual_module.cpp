@@ -93,7 +93,7 @@ bool ModuleOffers(std::string_view text, std::string_view name) {
 
 std::string NotHereHint(std::string_view module, std::string_view name) {
   for (const NotHere& row : kNotHere)
-    if ((module.empty() || row.module == module) && IsOneOf(row.names, name))
+    if ((row.module == module || row.module.starts_with(std::string(module) + ".")) && IsOneOf(row.names, name))
       return fmt::format("GHC's `{}` has it, and the module of this name here has not{}{}", row.module, row.why.empty() ? "" : ": ", row.why);
   return "";
 }

@@ -178,6 +178,7 @@ CheckOptions OptionsOfCheck(const Options& options) {
   CheckOptions check;
   check.warnings = options.warnings;
   check.shows_entry = options.outputs.empty();
+  check.arrays_entry = options.command != Command::Run;
   // A check alone, and a dump of an early phase, are of any size.
   if (options.command == Command::Run || (options.command == Command::Compile && options.emit != Emit::Core))
     check.shape_of_input = [&](llvm::ArrayRef<std::string_view> names, size_t which, std::string* why) { return ShapeOfInput(options, names, which, why); };
@@ -230,8 +231,10 @@ bool EmitDump(Pipeline& pipeline, const Options& options, std::string text, llvm
     return true;
   }
   std::optional<ir::Graph> graph = pipeline.Graph(*functions, options.lower);
-  if (graph) PrintGraph(*graph, options, out);
-  return graph.has_value();
+  if (!graph) return false;
+  graph->unshown = pipeline.session.program.main_unshown;
+  PrintGraph(*graph, options, out);
+  return true;
 }
 
 // The bytes of what the command writes.
@@ -316,7 +319,9 @@ std::optional<ir::Graph> GraphOfMain(Pipeline& pipeline, const Options& options,
   }
   std::optional<fg::Program> functions = pipeline.Functions(main, GraphName(options.file), options.lower);
   if (!functions) return std::nullopt;
-  return pipeline.Graph(*functions, options.lower);
+  std::optional<ir::Graph> graph = pipeline.Graph(*functions, options.lower);
+  if (graph) graph->unshown = pipeline.session.program.main_unshown;
+  return graph;
 }
 
 ExitCode CodeOf(BudgetEnd end, ExitCode otherwise) {

@@ -192,6 +192,9 @@ ExitCode PrepareOutputs(const ir::Graph& graph, llvm::ArrayRef<ir::Port> parts, 
   if (!records && options.saves) diags.Report(Diag::NoRecords, {}, "--save-every", type);
   if (graph.action && !options.outputs.empty())
     diags.Report(Diag::NoParts, {}, options.outputs[0].file, "the program is an action, and has no result");
+  if (graph.unshown && options.outputs.empty())
+    diags.Report(Diag::OnlyArrays, {}, options.file, graph.types.Print({graph.graph_results[0].type.type}))
+        .Hint("it can be written to a file: `--output @FILE.npz`");
   if (!diags.has_errors()) outputs = Outputs::Make(graph, parts, graph.action ? std::vector<OutputArgument>() : options.outputs, diags);
   ExitCode code = outputs ? ExitCode::Fine : ExitCode::Usage;
   if (outputs) {

@@ -17,6 +17,9 @@
 
 namespace df {
 
+// Of the files that hold sources. The last is literate (parser/literate.h).
+inline constexpr std::string_view kSourceEndings[] = {".df", ".hs", ".lhs"};
+
 inline constexpr uint64_t kMaxSourceBytes = uint64_t{512} << 20;  // spans count 32 bits, and tokens take room
 inline constexpr uint64_t kMaxGraphBytes = (uint64_t{2} << 30) - 1;  // as far as protobuf goes
 

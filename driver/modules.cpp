@@ -1,4 +1,4 @@
-// The program's own modules: `import Shapes.Area` is the file Shapes/Area.df (or .hs) below the folder of the main file, or,
+// The program's own modules: `import Shapes.Area` is the file Shapes/Area.df (or .hs, .lhs) below the folder of the main file, or,
 // where the main file is such a module itself, below the folder that its own name begins in.
 // A module is checked after those that it imports, once. As with GHC such a file goes before a module of the library that
 // has its name; within the library it means nothing.
@@ -9,6 +9,7 @@
 #include "driver/files.h"
 #include "driver/pipeline.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace df {
@@ -51,9 +52,9 @@ std::string Pipeline::PathOf(Symbol module) const {
   if (stem == "Prelude" || stem.starts_with("Prelude.")) return "";
   std::replace(stem.begin(), stem.end(), '.', '/');
   auto find = [&](const std::string& folder) {
-    for (const char* ending : {".df", ".hs"}) {
+    for (std::string_view ending : kSourceEndings) {
       std::error_code error;
-      std::string path = folder + stem + ending;
+      std::string path = folder + stem + std::string(ending);
       if (std::filesystem::is_regular_file(path, error)) return path;
     }
     return std::string();
@@ -75,7 +76,7 @@ std::string Pipeline::NearPathOf(Symbol module, const std::string& folder) const
     std::string found;
     for (fs::directory_iterator at(path.empty() ? "." : path, error), end; !error && at != end; at.increment(error)) {
       std::string entry = at->path().filename().string(), ending = at->path().extension().string();
-      if (last && ending != ".df" && ending != ".hs") continue;
+      if (last && !llvm::is_contained(kSourceEndings, ending)) continue;
       llvm::StringRef name = last ? llvm::StringRef(entry).drop_back(ending.size()) : llvm::StringRef(entry);
       if (name.equals_insensitive(parts[i]) && (found.empty() || entry < found)) found = entry;
     }
@@ -85,25 +86,35 @@ std::string Pipeline::NearPathOf(Symbol module, const std::string& folder) const
   return path;
 }
 
-bool Pipeline::LoadImports(const ast::Module& module, const CheckOptions& options) {
-  for (const ast::Import& import : module.imports) {
+// All that is wrong with them is reported, and then nothing of what they would have brought.
+bool Pipeline::LoadImports(const ast::Ast& ast, const CheckOptions& options) {
+  bool ok = true;
+  llvm::SmallVector<const ast::Import*> missing;
+  for (const ast::Import& import : ast.module.imports) {
     std::string path = PathOf(import.module.text);
     // A main file Fold.df that imports the library's `Fold` does not mean itself.
     std::error_code error;
     bool is_main = !path.empty() && !main_.empty() && std::filesystem::equivalent(path, main_, error);
     if (is_main && root_ != import.module.text && LoadLibraryModule(Text(import.module.text))) continue;
-    if (path.empty() && !LoadLibraryModule(Text(import.module.text))) {
-      std::string near = NearPathOf(import.module.text, folder_);
-      for (size_t i = 0; i < more_folders_.size() && near.empty(); ++i) near = NearPathOf(import.module.text, more_folders_[i]);
-      if (near.empty()) continue;  // Check reports it
-      diags.Report(Diag::UnknownModule, import.module.span, Text(import.module.text))
-          .Hint(fmt::format("there is `{}`: the name of a module and that of its file are the same, capitals included", near));
-      return false;
+    if (!path.empty()) {
+      ok &= LoadOwnModule(import, path, options);
+      continue;
     }
-    if (!path.empty() && !LoadOwnModule(import, path, options)) return false;
+    if (LoadLibraryModule(Text(import.module.text))) continue;
+    std::string near = NearPathOf(import.module.text, folder_);
+    for (size_t i = 0; i < more_folders_.size() && near.empty(); ++i) near = NearPathOf(import.module.text, more_folders_[i]);
+    if (near.empty()) {
+      missing.push_back(&import);
+      continue;
+    }
+    diags.Report(Diag::UnknownModule, import.module.span, Text(import.module.text))
+        .Hint(fmt::format("there is `{}`: the name of a module and that of its file are the same, capitals included", near));
+    ok = false;
   }
   LoadTupleInstances();
-  return true;
+  // Else Check reports these.
+  if (!ok) session.ReportUnknownModules(ast, diags, [&](const ast::Import& import) { return llvm::is_contained(missing, &import); });
+  return ok;
 }
 
 // False after errors.
@@ -111,6 +122,7 @@ bool Pipeline::LoadOwnModule(const ast::Import& import, const std::string& path,
   Symbol name = import.module.text;
   auto known = own_.find(name);
   if (known != own_.end() && known->second.checked) return true;
+  if (known != own_.end() && known->second.failed) return false;  // that is told
   if (known != own_.end() || name == root_) {
     Diagnostics& diag = diags.Report(Diag::NotSupported, import.module.span, "modules that import each other are");
     if (known != own_.end()) diag.Note(known->second.import, fmt::format("`{}` is imported here, and is not finished", Text(name)));
@@ -118,7 +130,10 @@ bool Pipeline::LoadOwnModule(const ast::Import& import, const std::string& path,
     return false;
   }
   std::optional<std::string> text = ReadFile(path, kMaxSourceBytes, diags);
-  if (!text) return false;
+  if (!text) {
+    own_[name].failed = true;
+    return false;
+  }
   own_[name].import = import.module.span;
   auto check = [&] {
     std::optional<ast::Ast> ast = Syntax(Tokens(path, std::move(*text)));
@@ -130,18 +145,22 @@ bool Pipeline::LoadOwnModule(const ast::Import& import, const std::string& path,
                                  : fmt::format("`{}` does not begin with `module {} where`", path, Text(name)));
       return false;
     }
-    if (!LoadImports(ast->module, options)) return false;
+    if (!LoadImports(*ast, options)) return false;
     CheckOptions own;
     own.imported = true;
     own.warnings = options.warnings;
     FixityScope scope = session.ScopeOfImports(*ast, diags, /*library=*/false);
-    ResolveFixity(*ast, scope, diags);
+    Resolve(*ast, scope);
     bool ok = diags.error_count() == complaints_ && session.Check(*ast, diags, scope, own) && diags.error_count() == complaints_;
     if (ok) session.KeepFixities(name, scope, /*library=*/false);
     return ok;
   };
-  if (!check()) {
-    own_.erase(name);  // a prompt may ask again
+  // What is wrong elsewhere is no fault of this module.
+  const uint32_t complaints = std::exchange(complaints_, diags.error_count());
+  const bool good = check();
+  complaints_ = complaints;
+  if (!good) {
+    own_[name].failed = true;
     return false;
   }
   own_[name].checked = true;

@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "backends/devices.h"
+#include "driver/usage.h"
 #include "driver/version.h"
 #include "lang/render.h"
 #include "runtime/limits.h"
@@ -429,13 +430,11 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
     if (std::cout.flush()) return ExitCode::Fine;
     std::fprintf(stderr, "error: cannot write to standard output: %s\n", std::strerror(errno));
     return ExitCode::Failed;
-  } catch (const CLI::ExtrasError& error) {
-    bool command = app.get_subcommands().empty() && LooksLikeCommand(options.file);
-    std::fprintf(stderr, "dfc: %s\ntry `dfc --help`\n",
-                 command ? UnknownCommandText(options.file).c_str() : error.what());
-    return ExitCode::Usage;
   } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "dfc: %s\ntry `dfc --help`\n", error.what());
+    const std::string unused = UnusedWordsText(app, std::vector<std::string>(argv + 1, argv + own));
+    const bool command = !unused.empty() && app.get_subcommands().empty() && LooksLikeCommand(options.file);
+    std::fprintf(stderr, "dfc: %s\ntry `dfc --help`\n",
+                 command ? UnknownCommandText(options.file).c_str() : unused.empty() ? error.what() : unused.c_str());
     return ExitCode::Usage;
   }
   return std::nullopt;

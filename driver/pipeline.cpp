@@ -6,6 +6,7 @@
 #include "driver/compile_budget.h"
 #include "lang/render.h"
 #include "parser/fixity.h"
+#include "parser/literate.h"
 #include "runtime/memory.h"
 #include "stdlib/stdlib.h"
 #include "typecheck/open_sizes.h"
@@ -53,9 +54,12 @@ bool Pipeline::Within(llvm::function_ref<void()> phases) {
 
 TokenBuffer Pipeline::Tokens(const std::string& name, std::string text, uint32_t first_line) {
   PassScope pass("lex");
-  FileId file = sources.Add(name, std::move(text), first_line);
   TokenBuffer tokens;
-  Within([&] { tokens = Lex(sources, file, diags); });
+  Within([&] {
+    const FileId file = IsLiterate(name) ? AddLiterate(sources, name, std::move(text), first_line, diags)
+                                         : sources.Add(name, std::move(text), first_line);
+    tokens = Lex(sources, file, diags);
+  });
   widest_tuple_ = std::max(widest_tuple_, WidestTuple(tokens));
   tokens.extensions.insert(tokens.extensions.begin(), extensions_.begin(), extensions_.end());
   return tokens;
@@ -121,6 +125,13 @@ bool Pipeline::LoadLibraryModule(std::string_view name) {
   return true;
 }
 
+void Pipeline::Resolve(ast::Ast& ast, FixityScope& scope) {
+  ResolveFixity(ast, scope, diags);
+  // What a module that is missing says of its operators may be all that is wrong.
+  if (llvm::all_of(ast.module.imports, [&](const ast::Import& import) { return session.HasModule(import.module.text); })) return;
+  diags.DropErrors([&](const Diagnostic& error) { return error.span.file == ast.file && (error.id == Diag::FixityClash || error.id == Diag::SectionClash); });
+}
+
 bool Pipeline::Check(ast::Ast& ast, const CheckOptions& options) {
   bool ok = false;
   // What was wrong, or was ended, leaves no trace at the prompt.
@@ -141,12 +152,13 @@ bool Pipeline::CheckMain(ast::Ast& ast, const CheckOptions& options) {
     LoadLibraryModule("Prelude");
     root_ = options.repl ? Symbol() : ast.module.name.text;
     if (ast.module.name.text.valid()) LookAbove(ast.module.name.text);
-    if (!LoadImports(ast.module, options)) return false;
+    std::erase_if(own_, [](const auto& module) { return module.second.failed; });  // a prompt may ask again
+    if (!LoadImports(ast, options)) return false;
   }
   {
     PassScope pass("resolve fixities");
     session.EnterImported(ast, diags);
-    ResolveFixity(ast, session.main_scope, diags);
+    Resolve(ast, session.main_scope);
     // An expression that cannot be resolved is none; what else is wrong is told as well. (What is entered at a prompt would stay.)
     if (options.repl && diags.has_errors()) return false;
   }

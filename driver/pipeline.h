@@ -89,10 +89,12 @@ class Pipeline {
   // A module of the program itself.
   struct OwnModule {
     bool checked = false;   // false: what it imports is being checked
+    bool failed = false;    // it has errors, which are told
     Span import;            // the first one
   };
   bool CheckMain(ast::Ast& ast, const CheckOptions& options);
-  bool LoadImports(const ast::Module& module, const CheckOptions& options);
+  void Resolve(ast::Ast& ast, FixityScope& scope);
+  bool LoadImports(const ast::Ast& ast, const CheckOptions& options);
   void LoadTupleInstances();
   bool LoadOwnModule(const ast::Import& import, const std::string& path, const CheckOptions& options);
   void LookAbove(Symbol module);

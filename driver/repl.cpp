@@ -113,7 +113,7 @@ std::vector<std::string> Repl::FileCompletions(std::string_view word) const {
     std::error_code ignored;
     bool is_folder = it->is_directory(ignored);
     if (!name.starts_with(begin) || (begin.empty() && name.starts_with('.'))) continue;
-    if (is_folder || name.ends_with(".df") || name.ends_with(".hs")) words.push_back(folder + name + (is_folder ? "/" : ""));
+    if (is_folder || llvm::any_of(kSourceEndings, [&](std::string_view ending) { return name.ends_with(ending); })) words.push_back(folder + name + (is_folder ? "/" : ""));
   }
   std::sort(words.begin(), words.end());
   return words;

@@ -11,14 +11,18 @@
 
 namespace df {
 
+// The index of a handle that means nothing. Errors leave such handles in syntax and types, and they may get into sets and maps like
+// others: llvm's DenseMap keeps the two largest numbers for itself.
+inline constexpr uint32_t kNoIndex = UINT32_MAX - 2;
+
 // A 32-bit handle into one table. The tag type only keeps, say, NodeId and TypeId apart.
 template <typename Tag>
 struct Id {
-  uint32_t index = UINT32_MAX;
+  uint32_t index = kNoIndex;
 
   constexpr Id() = default;
   constexpr explicit Id(uint32_t i) : index(i) {}
-  constexpr bool valid() const { return index != UINT32_MAX; }
+  constexpr bool valid() const { return index != kNoIndex; }
   constexpr explicit operator bool() const { return valid(); }
   friend constexpr auto operator<=>(Id, Id) = default;
 };

@@ -12,11 +12,12 @@ Span Cover(Span a, Span b) {
   return {a.file, std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
-FileId SourceManager::Add(std::string name, std::string text, uint32_t first_line) {
+FileId SourceManager::Add(std::string name, std::string text, uint32_t first_line, std::string shown) {
   auto buffer = std::make_unique<Buffer>();
   buffer->name = std::move(name);
   buffer->text = std::move(text);
   buffer->first_line = first_line;
+  buffer->shown = std::move(shown);
   buffers_.push_back(std::move(buffer));
   return FileId(static_cast<uint32_t>(buffers_.size() - 1));
 }
@@ -48,7 +49,7 @@ LineColumn SourceManager::Locate(FileId file, uint32_t offset) const {
   uint32_t end = std::min<uint32_t>(offset, static_cast<uint32_t>(buffer.text.size()));
   place.column = 1;
   for (uint32_t i = begin; i < end; ++i)
-    if ((static_cast<unsigned char>(buffer.text[i]) & 0xC0) != 0x80) ++place.column;
+    if ((static_cast<unsigned char>(buffer.visible()[i]) & 0xC0) != 0x80) ++place.column;
   return place;
 }
 
@@ -60,7 +61,7 @@ std::string_view SourceManager::LineAt(FileId file, uint32_t offset, uint32_t* l
   size_t end = next == starts.end() ? buffer.text.size() : *next - 1;
   if (end > begin && buffer.text[end - 1] == '\r') --end;
   if (line_begin) *line_begin = begin;
-  return std::string_view(buffer.text).substr(begin, end - begin);
+  return std::string_view(buffer.visible()).substr(begin, end - begin);
 }
 
 std::string SourceManager::Describe(Span span) const {

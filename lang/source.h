@@ -39,7 +39,8 @@ class SourceManager {
  public:
   // Takes the text over. `name` is what diagnostics print ("fact.df", "<stdin>", "Prelude").
   // `first_line` is the number of its first line: a prompt's input is a piece of a longer session.
-  FileId Add(std::string name, std::string text, uint32_t first_line = 1);
+  // `shown`: the same text as messages show it, byte for byte, where that is another.
+  FileId Add(std::string name, std::string text, uint32_t first_line = 1, std::string shown = {});
 
   uint32_t FileCount() const { return static_cast<uint32_t>(buffers_.size()); }
   std::string_view Name(FileId file) const;
@@ -56,6 +57,8 @@ class SourceManager {
     std::string name;
     std::string text;
     uint32_t first_line;
+    std::string shown;  // empty: the text itself
+    const std::string& visible() const { return shown.empty() ? text : shown; }
     mutable std::vector<uint32_t> line_starts;  // built on first use
   };
   const std::vector<uint32_t>& LineStarts(const Buffer& buffer) const;

@@ -26,7 +26,7 @@ constexpr std::string_view kExtensions[] = {
 // What Haskell 2010 has without a pragma, as GHC reads it.
 constexpr std::string_view kDefault[] = {
     "CUSKs", "DatatypeContexts", "DoAndIfThenElse", "EmptyDataDecls", "ForeignFunctionInterface", "ImplicitPrelude",
-    "MonadFailDesugaring", "MonomorphismRestriction", "PatternGuards", "RelaxedPolyRec", "StarIsType",
+    "MonadFailDesugaring", "MonomorphismRestriction", "NondecreasingIndentation", "PatternGuards", "RelaxedPolyRec", "StarIsType",
     "TraditionalRecordSyntax",
 };
 
@@ -36,7 +36,7 @@ constexpr std::string_view kRefused[] = {
     "DeriveLift", "DuplicateRecordFields", "EmptyCase", "ExtendedDefaultRules", "GHCForeignImportPrim",
     "HexFloatLiterals", "ImplicitParams", "ImpredicativeTypes", "IncoherentInstances", "InterruptibleFFI", "JavaScriptFFI",
     "LexicalNegation", "LinearTypes", "MagicHash", "MonadComprehensions", "MonoPatBinds", "NPlusKPatterns",
-    "NamedWildCards", "NegativeLiterals", "NondecreasingIndentation", "NumDecimals", "OverlappingInstances",
+    "NamedWildCards", "NegativeLiterals", "NumDecimals", "OverlappingInstances",
     "OverloadedLabels", "OverloadedLists", "PackageImports", "ParallelArrays", "PartialTypeSignatures", "QualifiedDo",
     "QuasiQuotes", "RebindableSyntax", "RecursiveDo", "RelaxedLayout", "StaticPointers", "TemplateHaskell",
     "TemplateHaskellQuotes", "TransformListComp", "TypeInType", "UnboxedSums", "UnboxedTuples", "UndecidableSuperClasses",

@@ -142,12 +142,12 @@ size_t Parser::SkipBrackets(size_t i) const {
 
 // Returns whether the error is to stay silent.
 bool Parser::EnterPanic() {
-  bool at_end = token().kind == Kind::EndOfFile;
+  const bool at_end = token().kind == Kind::EndOfFile;
   // What was left out right before this token has been reported, and may be all that is wrong.
   uint32_t before = pos_ == 0 ? 0 : LastSpan().end;
   auto skipped = std::lower_bound(buffer_.skipped.begin(), buffer_.skipped.end(), before);
   bool beside_skipped = skipped != buffer_.skipped.end() && *skipped < token().span.begin;
-  bool silent = panic_ || beside_skipped || (at_end && (buffer_.truncated || buffer_.open_comments != 0 || repl_));
+  bool silent = panic_ || beside_skipped || AtSilentEnd();
   if (at_end && !panic_) reached_end_ = true;
   panic_ = true;
   kind_ = Kind::Panic;
@@ -178,14 +178,18 @@ std::string Parser::DescribeHere() const {
   return t.kind == Kind::Backquote ? "a backquote" : fmt::format("`{}`", shown);
 }
 
+// Within the line that was to be in a block that is empty: that is told.
+bool Parser::StandsInMissedLine() const {
+  return !panic_ && pos_ > 0 && after_empty_ != 0 && LineStart(pos_) == after_empty_ && pos_ != after_empty_;
+}
+
 void Parser::Fail(std::string_view expected) {
   // An alternative of a `case` that was empty because they do not stand further right.
   if (cut_short_ && !panic_ && token().kind == Kind::RightArrow && expected == "the end of the declaration") {
     EnterPanic();
     return;
   }
-  // Nor is the line that was to be in the block.
-  if (!panic_ && pos_ > 0 && after_empty_ != 0 && LineStart(pos_) == after_empty_ && pos_ != after_empty_) {
+  if (StandsInMissedLine()) {
     EnterPanic();
     return;
   }
@@ -197,6 +201,10 @@ void Parser::Fail(std::string_view expected) {
   hints.Report(Diag::UnexpectedToken, place, found, expected);
   HintAtUnexpected(hints, expected);
   auto& report = FailWith(Diag::UnexpectedToken, place, found, expected);
+  TakeHints(report, hints);
+}
+
+void Parser::TakeHints(Diagnostics& report, const Diagnostics& hints) const {
   for (const DiagNote& note : hints.all()[0].notes) report.Note(note.span, note.text);
   if (!hints.all()[0].hint.empty()) report.Hint(hints.all()[0].hint);
 }
@@ -221,7 +229,7 @@ void Parser::PopBlock() {
   Refresh();
 }
 
-bool Parser::Block(Span keyword, std::string_view keyword_text, llvm::function_ref<void()> item) {
+bool Parser::Block(Span keyword, std::string_view keyword_text, llvm::function_ref<void()> item, bool same_column) {
   if (panic_) return false;
   if (Is(Kind::LeftBrace)) {
     Span open = token().span;
@@ -238,7 +246,7 @@ bool Parser::Block(Span keyword, std::string_view keyword_text, llvm::function_r
     reached_end_ = true;
     return false;
   }
-  if (token().column <= around) return false;
+  if (token().column < around || (token().column == around && !same_column)) return false;
   ClosedBlock closed{0, token().column, token().span, std::string(keyword_text)};
   PushBlock(token().column);
   blocks_.back().first = closed.first;

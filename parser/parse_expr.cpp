@@ -184,7 +184,7 @@ Expr* Parser::ParseAtomBase() {
         NotSupported(begin, "implicit parameters are");
       else if (IsOp("#") && next().kind == Kind::VarId && !t.space_after)
         NotSupported(begin, "overloaded labels are");
-      else if (Is(Kind::Then))
+      else if (Is(Kind::Then) && pos_ > 0 && (TokenAt(pos_ - 1).kind == Kind::Comma || TokenAt(pos_ - 1).kind == Kind::Bar))
         NotSupported(begin, "`then` in a comprehension (`TransformListComp`) is");
       else
         Fail("an expression");
@@ -329,13 +329,14 @@ Expr* Parser::ParseLet() {
   Span begin = token().span;
   Advance();
   List<Decl*> decls = ParseDeclBlock(begin, "`let`", Scope::Local);
-  Expect(Kind::In);
+  if (!Take(Kind::In)) FailWithout(begin, "let", Kind::In);
   Expr* body = ParseExpr();
   return ast_.New<LetExpr>(From(begin), decls, body);
 }
 
 Expr* Parser::ParseIf() {
   Span begin = token().span;
+  const bool action = action_ == pos_;
   Advance();
   if (Is(Kind::Bar)) {
     NeedExtension("MultiWayIf", begin, "an `if` with guards");
@@ -347,25 +348,12 @@ Expr* Parser::ParseIf() {
       RefuseIfTurnedOff("DoAndIfThenElse", token().span, fmt::format("`{}` in the column of its `if`", word == Kind::Then ? "then" : "else"));
       Advance();
     }
-    if (Take(word)) return;
-    if (word == Kind::Else && !panic_) {
-      if (token().kind == Kind::EndOfFile) return Fail("`else`");
-      auto& report = FailWith(Diag::MissingElse, begin, "else").Note(token().span, "`else` is expected before this");
-      for (size_t i = pos_; i-- > 0 && !TokenAt(i + 1).starts_line;)
-        if (TokenAt(i).kind == Kind::VarId &&
-            (SameSpelling(TokenAt(i), "elif") || SameSpelling(TokenAt(i), "elsif") ||
-             SameSpelling(TokenAt(i), "elseif")))
-          return void(report.Hint("`else if` goes on with another condition"));
-      size_t word_if = pos_;
-      while (word_if > 0 && TokenAt(word_if).span.begin > begin.begin) --word_if;
-      report.Hint(TokenAt(word_if).starts_line
-                      ? "both branches give a value, so neither can be left out; `when condition action` of `Control.Monad` has one"
-                      : "both branches give a value, so neither can be left out");
-      return;
-    }
-    bool reported = panic_;
-    Fail(df::Describe(word));
-    if (!reported) diags_.Note(begin, "of this `if`");
+    if (!Take(word)) FailWithoutBranch(begin, word, action);
+  };
+  // What stands where an action does is one: then an `if` in a branch is one, too.
+  auto branch = [&] {
+    if (action) action_ = pos_;
+    return ParseExpr();
   };
   Expr* cond = ParseExpr();
   // The line of the first branch went on with the condition: `else` comes next.
@@ -376,9 +364,12 @@ Expr* Parser::ParseIf() {
     return ast_.New<ErrorExpr>(From(begin));  // the branch may be a part of what was read as the condition
   }
   expect(Kind::Then);
-  Expr* then_branch = ParseExpr();
+  Expr* then_branch = branch();
+  const bool reported = panic_;
   expect(Kind::Else);
-  Expr* else_branch = ParseExpr();
+  if (auto* inner = llvm::dyn_cast<IfExpr>(then_branch); inner && panic_ && !reported && !AtSilentEnd())
+    diags_.Note(Span{inner->span.file, inner->span.begin, inner->span.begin + 2}, "the `else` before is that of this `if`");
+  Expr* else_branch = branch();
   return ast_.New<IfExpr>(From(begin), cond, then_branch, else_branch);
 }
 
@@ -399,11 +390,7 @@ Expr* Parser::ParseCase() {
   Advance();
   Expr* scrutinee = ParseExpr();
   Span keyword = token().span;
-  if (!panic_ && !Is(Kind::Of)) {
-    Fail("`of`");
-    diags_.Note(begin, "of this `case`");
-  }
-  Take(Kind::Of);
+  if (!Take(Kind::Of)) FailWithout(begin, "case", Kind::Of);
   if (panic_) return ErrorHere();
   List<Alternative> alternatives = ParseAlternatives(keyword, "`of`");
   return ast_.New<CaseExpr>(From(begin), scrutinee, alternatives);

@@ -86,7 +86,7 @@ bool Parser::HintAtDefinitions(Diagnostics& report) const {
 bool Parser::HintAtLayout(Diagnostics& report, std::string_view expected) const {
   const Token& t = token();
   // It begins a line further left than a block that has just ended there.
-  if (closed_block_.at == pos_ && t.starts_line && t.column < closed_block_.column) {
+  if (t.kind != Kind::EndOfFile && closed_block_.at == pos_ && t.starts_line && t.column < closed_block_.column) {
     report.Note(closed_block_.first, fmt::format("the block after {} begins here, in column {}", closed_block_.keyword,
                                                  closed_block_.column));
     bool in = closed_block_.keyword == "`let`";
@@ -118,6 +118,22 @@ bool Parser::HintAtLayout(Diagnostics& report, std::string_view expected) const 
   return true;
 }
 
+// A keyword or an arrow with nothing behind it.
+bool Parser::HintAtMissingValue(Diagnostics& report, std::string_view expected) const {
+  if (expected != "an expression" || pos_ == 0) return false;
+  switch (TokenAt(pos_ - 1).kind) {
+    case Kind::If: report.Hint("a condition follows `if`"); return true;
+    case Kind::Then:
+    case Kind::Else:
+    case Kind::In:
+    case Kind::Case:
+    case Kind::Equals:
+    case Kind::RightArrow:
+    case Kind::LeftArrow: report.Hint(fmt::format("a value follows `{}`", diags_.sources().Text(TokenAt(pos_ - 1).span))); return true;
+    default: return false;
+  }
+}
+
 void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) const {
   const Token& t = token();
   bool line_ended = AtLineEnd() && t.kind != Kind::EndOfFile;
@@ -127,6 +143,11 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
   // Whether the line up to here has such a token, or such a word.
   auto line_has = [&](Kind kind) {
     for (size_t i = LineStart(pos_); i < pos_; ++i)
+      if (TokenAt(i).kind == kind) return true;
+    return false;
+  };
+  auto last_line_has = [&](Kind kind) {
+    for (size_t i = pos_ > 0 ? LineStart(pos_ - 1) : 0; i < pos_; ++i)
       if (TokenAt(i).kind == kind) return true;
     return false;
   };
@@ -228,6 +249,7 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
     case Kind::RightParen:
     case Kind::RightBracket:
     case Kind::RightBrace:
+      if (HintAtMissingValue(report, expected)) return;
       if (t.kind == Kind::In && t.starts_line && t.column > 1 && expected == "the end of the declaration")
         report.Hint("in a `do` a `let` has no `in`; the `in` of an expression is indented more than its block's lines");
       else if (t.starts_line && t.column == 1) report.Hint("a line that goes on with the one above must be indented more");
@@ -296,6 +318,9 @@ void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) co
     case Kind::EndOfFile:
       if (expected.starts_with("`=`"))
         report.Hint("an expression by itself is no declaration; `main = ..` is what a program runs");
+      else if (expected == "`->`")
+        report.Hint(last_line_has(Kind::Backslash) ? "the body of a lambda follows `->`" : "the result of an alternative follows `->`");
+      else HintAtMissingValue(report, expected);
       return;
     default: break;
   }

@@ -72,6 +72,62 @@ Stmt* Parser::ParseStmt(bool typed) {
   return ast_.New<ExprStmt>(From(begin), expr);
 }
 
+// NondecreasingIndentation, which GHC has on unless a pragma says `Haskell2010`: the statements of a `do` may stand in the column of
+// the block around it. Where that is no `do`, there may be no further items of it below: a line that looks like one is no statement.
+bool Parser::MayStandInSameColumn() const {
+  const auto listed = [&](std::string_view extension) {
+    return llvm::any_of(buffer_.extensions, [&](Symbol name) { return Text(name) == extension; });
+  };
+  if (!listed("NondecreasingIndentation") && (listed("Haskell2010") || listed("NoNondecreasingIndentation"))) return false;
+  if (blocks_.empty() || blocks_.back().column == 0 || !token().starts_line || token().column != blocks_.back().column) return false;
+  const Kind first = token().kind;
+  const bool begins = first == Kind::VarId || first == Kind::ConId || first == Kind::Integer || first == Kind::Fractional ||
+                      first == Kind::Char || first == Kind::String || first == Kind::LeftParen || first == Kind::LeftBracket ||
+                      first == Kind::Underscore || first == Kind::Backslash || first == Kind::Let || first == Kind::If ||
+                      first == Kind::Case || first == Kind::Do;
+  if (!begins) return false;
+  if (blocks_.back().keyword == "`do`") return true;
+  if (!blocks_.back().separators) return false;
+  const bool of = blocks_.back().keyword == "`of`" || blocks_.back().keyword == "`\\case`";
+  const uint32_t column = token().column;
+  bool expression = false;  // an expression has begun that may hold such signs itself
+  size_t first_of_line = pos_;
+  for (size_t i = pos_; TokenAt(i).kind != Kind::EndOfFile && !(TokenAt(i).starts_line && TokenAt(i).column < column); i = SkipBrackets(i)) {
+    if (TokenAt(i).starts_line && TokenAt(i).column == column) first_of_line = i, expression = false;
+    switch (TokenAt(i).kind) {
+      case Kind::Let:
+      case Kind::Backslash:
+      case Kind::If:
+      case Kind::Case:
+      case Kind::Do: expression = true; break;
+      case Kind::Data:
+      case Kind::Newtype:
+      case Kind::Type:
+      case Kind::Class:
+      case Kind::Instance:
+      case Kind::Import:
+      case Kind::Infix:
+      case Kind::Infixl:
+      case Kind::Infixr:
+        if (i == first_of_line) return false;
+        break;
+      case Kind::Equals:
+      case Kind::Bar:
+        if (!expression) return false;
+        break;
+      case Kind::RightArrow:
+        if (!expression && of) return false;
+        break;
+      case Kind::Comma:
+      case Kind::DoubleColon:
+        if (!of && i == first_of_line + 1) return false;
+        break;
+      default: break;
+    }
+  }
+  return true;
+}
+
 Expr* Parser::ParseDo() {
   Span begin = token().span;
   Advance();
@@ -79,9 +135,11 @@ Expr* Parser::ParseDo() {
   Block(begin, "`do`", [&] {
     // What cannot begin a statement ends the block.
     if (Is(Kind::Let) || AtAtom() || AtBlockExpr() || IsOp("-") || (IsOp("!") && IsPrefixOccurrence(pos_)) ||
-        Is(Kind::Tilde))
+        Is(Kind::Tilde)) {
+      action_ = pos_;
       stmts.push_back(ParseStmt(true));
-  });
+    }
+  }, MayStandInSameColumn());
   if (stmts.empty()) {
     if (!panic_) {
       cut_short_ = true;

@@ -76,8 +76,14 @@ class Parser {
     return (panic_ ? muted_ : diags_).Report(id, span, args...);
   }
   void NotSupported(Span span, std::string_view what);
+  // parse_missing.cpp: what begins with the keyword at `begin` goes on without `word`.
+  void FailWithout(Span begin, std::string_view keyword, Kind word);
+  // The same of an `if` without `then` or `else`; `action`: it stands where an action does in a `do`.
+  void FailWithoutBranch(Span begin, Kind word, bool action);
+  void TakeHints(Diagnostics& report, const Diagnostics& hints) const;
   // parse_hint.cpp
   void HintAtUnexpected(Diagnostics& report, std::string_view expected) const;
+  bool HintAtMissingValue(Diagnostics& report, std::string_view expected) const;
   bool HintAtForeign(Diagnostics& report) const;
   bool HintAtDefinitions(Diagnostics& report) const;
   bool HintAtLayout(Diagnostics& report, std::string_view expected) const;
@@ -87,7 +93,12 @@ class Parser {
   void RefuseIfTurnedOff(std::string_view extension, Span span, std::string_view what);
   void NeedExtension(std::string_view extension, Span span, std::string_view what);
   void CheckNumber(const Token& number);
+  bool StandsInMissedLine() const;
   bool EnterPanic();
+  // Whether an error here is told by other means: the text ends in a comment, or a prompt reads on.
+  bool AtSilentEnd() const {
+    return token().kind == Kind::EndOfFile && (buffer_.truncated || buffer_.open_comments != 0 || repl_);
+  }
   std::string DescribeHere() const;
   bool AtLineEnd() const;
   Span Place() const;
@@ -113,7 +124,8 @@ class Parser {
   };
   // Parses `{ item; item }` or its layout form after the keyword at `keyword`. `item` parses one item, or
   // takes nothing when none begins here. Returns false if the block had no item.
-  bool Block(Span keyword, std::string_view keyword_text, llvm::function_ref<void()> item);
+  // `same_column`: it may begin in the column of the block around it.
+  bool Block(Span keyword, std::string_view keyword_text, llvm::function_ref<void()> item, bool same_column = false);
   // Items up to the end of the innermost block. `closes`: a token that no item takes closes the block; else
   // it is an error.
   bool BlockItems(bool closes, llvm::function_ref<void()> item);
@@ -227,6 +239,7 @@ class Parser {
   ast::Expr* ParseMultiIf(Span begin);
   ast::Expr* ParseCase();
   ast::Expr* ParseDo();
+  bool MayStandInSameColumn() const;
   ast::List<ast::Alternative> ParseAlternatives(Span keyword, std::string_view keyword_text);
   ast::Stmt* ParseStmt(bool typed);
   bool LooksLikeBind() const;
@@ -260,6 +273,7 @@ class Parser {
   bool open_block_ = false;    // a layout block reached to the end of the text
   bool in_instance_head_ = false;
   bool cut_short_ = false;     // a declaration ended with its line: what follows may be the rest of it
+  size_t action_ = SIZE_MAX;   // the token that begins a statement of a `do`, or a branch of one
   size_t after_empty_ = 0;  // the token behind the last block that was empty
   llvm::DenseSet<uint32_t> refused_classes_;  // declared with several parameters
   uint32_t depth_ = 0;

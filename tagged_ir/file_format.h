@@ -39,6 +39,7 @@ inline constexpr const char* kInputTable = "input_table";
 inline constexpr const char* kResultTable = "result_table";
 // Of Start too: 1 if the graph acts, and if all that begins is needed; otherwise they are not there.
 inline constexpr const char* kAction = "action";
+inline constexpr const char* kUnshown = "unshown";
 inline constexpr const char* kDemanded = "demanded";
 
 // A type's number in the file. ActivationTable came with version 7: the types behind it keep the numbers that they had.

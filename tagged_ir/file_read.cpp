@@ -28,14 +28,14 @@ class Numbers {
   }
   bool empty() const { return values_.empty(); }
   size_t size() const { return values_.size(); }
-  // The next number as an unsigned one; -1 as UINT32_MAX where a handle may be missing.
+  // The next number as an unsigned one; -1 as kNoIndex where a handle may be missing.
   bool Take(uint32_t* value, bool optional = false) {
     if (values_.empty()) return false;
     int64_t number = values_.front();
     values_ = values_.drop_front();
     if (optional && number == -1)
-      number = UINT32_MAX;
-    else if (number < 0 || number >= UINT32_MAX)
+      number = kNoIndex;
+    else if (number < 0 || number >= kNoIndex)
       return false;
     *value = static_cast<uint32_t>(number);
     return true;
@@ -130,7 +130,7 @@ bool Reader::ReadTypes(const Attribute* table) {
     std::string name;
     uint32_t constructors = 0;
     if (!TakeString(&row, &name) || !row.Take(&constructors, true)) return Fail("bad type table");
-    if (constructors == UINT32_MAX) {
+    if (constructors == kNoIndex) {
       TypeKind element;
       std::vector<int64_t> dims;
       TypeId next = g.types.next_id();
@@ -223,7 +223,7 @@ bool Reader::ReadTables(const onnx::NodeProto& start) {
       {kStrings, &strings_},   {kFileTable, &files},   {kTypeTable, &types},
       {kPosTable, &positions}, {kPosGivenTable, &given}, {kScopeTable, &scopes}, {kSiteTable, &sites},
       {kNodeTable, &nodes},    {kInputTable, &inputs}, {kResultTable, &results}};
-  const std::pair<const char*, bool*> flags[] = {{kAction, &g.action}, {kDemanded, &g.demanded}};
+  const std::pair<const char*, bool*> flags[] = {{kAction, &g.action}, {kUnshown, &g.unshown}, {kDemanded, &g.demanded}};
   for (const Attribute& attribute : start.attribute()) {
     for (auto [name, flag] : flags) {
       if (attribute.name() != name) continue;

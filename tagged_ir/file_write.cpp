@@ -19,7 +19,7 @@ std::string EdgeName(Edge edge) {
                         : fmt::format("%{}.{}", edge.node.index, edge.port);
 }
 
-int64_t Handle(uint32_t index) { return index == UINT32_MAX ? -1 : int64_t{index}; }
+int64_t Handle(uint32_t index) { return index == kNoIndex ? -1 : int64_t{index}; }
 int64_t TypeCode(PortType type) { return int64_t{FileRow(type.type)} * 2 + type.lazy; }
 
 class Writer {
@@ -130,6 +130,7 @@ void Writer::WriteTables(onnx::NodeProto* start) {
   AddInts(start, kInputTable, inputs);
   AddInts(start, kResultTable, results);
   if (g.action) AddInt(start, kAction, 1);
+  if (g.unshown) AddInt(start, kUnshown, 1);
   if (g.demanded) AddInt(start, kDemanded, 1);
 }
 

@@ -180,6 +180,7 @@ struct Graph {
   std::vector<Port> graph_inputs;
   std::vector<Port> graph_results;
   bool action = false;  // the one result says what to do (tagged_ir/action.h) and is not a value to show
+  bool unshown = false;  // the result's type has no text (its source had no `Show` instance): it can be written to files, and not printed
   // Whoever made the graph promises that in each activation every call, loop and Force that begins is needed for each result of
   // the activation; those that need late parameters, for each result that needs these. An engine may then wait for all of them.
   bool demanded = false;

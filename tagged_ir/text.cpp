@@ -189,6 +189,7 @@ std::string Printer::ConstantText(ConstId id) const {
 void Printer::Header() {
   out_ << "tagged " << Quote(g.name) << '\n';
   if (g.demanded) out_ << "demanded\n";
+  if (g.unshown) out_ << "unshown\n";
   for (const std::string& file : g.files) out_ << "file " << Quote(file) << '\n';
   for (uint32_t i = static_cast<uint32_t>(TypeKind::Data); i < g.types.size(); ++i) {
     if (g.types.Kind(TypeId(i)) == TypeKind::Tensor) {

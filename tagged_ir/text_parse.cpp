@@ -292,9 +292,9 @@ bool Parser::HeaderLine(const std::string& keyword) {
     g.files.push_back(std::move(name));
     return true;
   }
-  if (keyword == "demanded") {
+  if (keyword == "demanded" || keyword == "unshown") {
     Advance();
-    g.demanded = true;
+    (keyword == "demanded" ? g.demanded : g.unshown) = true;
     return true;
   }
   if (keyword != "input" && keyword != "result" && keyword != "action") return Fail(fmt::format("`{}` begins nothing", keyword));

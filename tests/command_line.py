@@ -82,6 +82,98 @@ def unknown_commands(d):
 
 
 @test
+def misspelt_options(d):
+    """Each is named, in the order of the line, with the one that was meant."""
+    d.file("f.df", "main x = x + 1 :: Int\n")
+    usage = "\ntry `dfc --help`"
+    for words, said in ((("run", "f.df", "x=3", "--inpt"), "there is no option `--inpt`; did you mean `--input`?"),
+                        (("run", "f.df", "--inpt", "x=3"), "there is no option `--inpt`; did you mean `--input`?"),
+                        (("run", "f.df", "--inpt=x=3"), "there is no option `--inpt`; did you mean `--input`?"),
+                        (("run", "--inpt", "x=3", "f.df"), "there is no option `--inpt`; did you mean `--input`?"),
+                        (("run", "f.df", "--max-mem=1G"), "there is no option `--max-mem`; did you mean `--max-memory`?"),
+                        (("run", "f.df", "--enigne=demand", "--thread=2"),
+                         "there is no option `--enigne`; did you mean `--engine`?\ndfc: there is no option `--thread`; did you mean `--threads`?"),
+                        (("run", "f.df", "-I", "."), "there is no option `-I`; did you mean `-i`?"),
+                        (("run", "f.df", "-input", "x=3"), "there is no option `-input`; did you mean `--input`?"),
+                        (("run", "f.df", "--frobnicate"), "there is no option `--frobnicate`" + usage),
+                        (("run", "--inptu"), "there is no option `--inptu`; did you mean `--input`?"),
+                        (("check", "f.df", "--no-warning"), "did you mean `--no-warnings`?"),
+                        (("repl", "--engin=demand"), "did you mean `--engine`?"),
+                        (("explain", "DF0120", "--hlep"), "did you mean `--help`?"),
+                        (("f.df", "--emti=core"), "there is no option `--emti`; did you mean `--emit`?"),
+                        (("check", "f.df", "--input", "x=3"), "`dfc check` has no option `--input`; `dfc run` has it"),
+                        (("f.df", "--input", "x=3"), "`dfc FILE` has no option `--input`; `dfc run` has it"),
+                        (("run", "f.df", "--emit=core"), "`dfc run` has no option `--emit`; `dfc FILE` has it"),
+                        (("run", "f.df", "a", "b"), "`a`, `b` are too many: `dfc run` takes one FILE"),
+                        (("run", "f.df", "b"), "`b` is too many: `dfc run` takes one FILE"),
+                        (("explain", "DF0120", "DF0121"), "`DF0121` is too many: `dfc explain` takes one CODE")):
+        d.expect(2, *words, out="", err="dfc: " + said if said.startswith(("there", "`")) else said)
+
+
+@test
+def results_without_a_text(d):
+    """A value whose type has no `Show` compiles if it is made of arrays, and can then be written to files."""
+    d.file("p.df", "import qualified Tensor as T\ndata P = P { w :: Tensor Float [2], n :: Int }\nmain k = P { w = T.fill k, n = 3 }\n")
+    d.expect(0, "p.df", "-o", "p.graph", out="")
+    d.expect(0, "check", "p.df", out="")
+    d.expect(2, "run", "p.graph", "--input", "k=2", out="", err="error[DF0831]: the result of `p.graph` cannot be printed: its type, `P`, has no `Show` instance")
+    d.expect(2, "run", "p.graph", "--input", "k=2", out="", err="`--output @FILE.npz`")
+    d.expect(0, "run", "p.graph", "--input", "k=2", "--output", "n=@n.json", out="")
+    assert d.bytes("n.json") == b"3\n", d.bytes("n.json")
+    d.expect(0, "run", "p.graph", "--input", "k=2", "--output", "@a.npz", out="")
+    d.expect(0, "run", "p.df", "--input", "k=2", "--output", "@b.npz", out="")
+    assert d.bytes("a.npz") == d.bytes("b.npz")
+    d.expect(1, "run", "p.df", "--input", "k=2", out="", err="`dfc run --output @FILE.npz`")
+    # The graph's text says it too.
+    out, _ = d.expect(0, "p.df", "--emit=tagged")
+    assert "unshown\n" in out
+    d.file("t.graph", out)
+    d.expect(2, "run", "t.graph", "--input", "k=2", err="DF0831")
+    for body, why in (("P (Float -> Float)\nmain = P id", "a function"), ("P Char\nmain = P 'a'", "a single character"),
+                      ("P (IO ())\nmain = P (print 1)", "an action")):
+        d.file("q.df", "data P = " + body + "\n")
+        d.expect(1, "q.df", "-o", "q.graph", err="nor can it be written as arrays: it holds " + why)
+    for good in ("P String\nmain = P \"a\"", "P [P] Int\nmain = P [P [] 1] 2", "A | B (Maybe Double)\ndata P = P A\nmain = P (B Nothing)"):
+        d.file("r.df", "data " + ("" if good.startswith("A") else "P = ") + good.replace("A |", "A = A |", 1) + "\n")
+        d.expect(0, "r.df", "-o", "r.graph")
+        d.expect(0, "run", "r.graph", "--output", "@r.npz", out="")
+
+
+@test
+def literate_sources(d):
+    """Both forms of Haskell 2010, 10.4, as files of every command and as modules; places are those of the file."""
+    d.file("Key.lhs", "The module of keys.\n\n> module Key where\n> key :: Int\n> key = 6\n\nThat is all.\n")
+    d.file("main.lhs", "A program.\n\\begin{code}\nimport Key\nmain = key * 7\n\\end{code}\nThe end.\n\n> unused = 1\n")
+    d.expect(0, "run", "main.lhs", out="42\n")
+    d.expect(0, "check", "main.lhs", out="")
+    d.expect(0, "main.lhs", "-o", "m.graph")
+    d.expect(0, "run", "m.graph", out="42\n")
+    d.expect(0, "main.lhs")
+    d.expect(0, "run", "main.graph", out="42\n")
+    d.expect(0, "repl", "main.lhs", stdin="key + unused\n:load Key.lhs\nkey\n:reload\nkey\n", out="7\n6\n6\n")
+    d.expect(0, "run", "-", stdin="import Key\nmain = key\n", out="6\n")  # the standard input is plain
+    d.expect(1, "run", "-", stdin="> main = 1\n", err="error[DF0120]")
+    d.expect(1, "run", "-", stdin="import KEY\nmain = key\n", err="there is `Key.lhs`")
+    d.file("error.lhs", "ä text\n\n> f :: Int -> Int\n> f x = x\n> main = f 'c'\n")
+    d.expect(1, "check", "error.lhs", err=" --> error.lhs:5:12\n")
+    d.expect(1, "check", "error.lhs", err="\n5 | > main = f 'c'\n")
+    d.file("crlf.lhs", "text\r\n\r\n> main = 1\r\n")
+    d.expect(0, "run", "crlf.lhs", out="1\n")
+    d.file("tab.lhs", ">main = do\n>\tprint 1\n>       print 2\n")  # the tab stop is that of the file
+    d.expect(0, "run", "tab.lhs", out="1\n2\n")
+    d.file("script.lhs", "#!/usr/bin/env runghc\n> main = print 3\n")
+    d.expect(0, "run", "script.lhs", out="3\n")
+    blank = "error[DF0116]: a line of program and a line of text stand beside each other without a blank line between them"
+    for text, code, place in (("text\n> main = 1\n", blank, "2:1"), ("> main = 1\ntext\n", blank, "2:1"),
+                              ("only text\n", "error[DF0117]", "1:1"), ("", "error[DF0117]", "1:1"),
+                              ("a\n\\begin{code}\nmain = 1\n", "error[DF0118]: the `\\begin{code}` here has no `\\end{code}`", "2:1"),
+                              ("\\end{code}\n\n> main = 1\n", "error[DF0118]: this `\\end{code}` has no `\\begin{code}`", "1:1")):
+        d.file("bad.lhs", text)
+        d.expect(1, "check", "bad.lhs", err=code)
+        d.expect(1, "check", "bad.lhs", err="bad.lhs:" + place + "\n")
+
+
+@test
 def explains_diagnostics(d):
     out, _ = d.expect(0, "explain", "df0201")
     assert "not in scope" in out and "For example:" in out and "error[DF0201]" in out, out

@@ -325,6 +325,17 @@ def info(d):
                  "instance Eq a => Eq (T a) -- Defined at <repl>:1:56\n"
                  "type T :: * -> *\ndata T a = L | ...\n  \t-- Defined at <repl>:1:6\n"
                  "type T :: * -> *\ndata T a = ... | N {left :: T a, label :: !a}\n  \t-- Defined at <repl>:1:6\n")
+    # Sums and products of sizes stand in parentheses as arguments; a function of types says that it is one.
+    d.expect(0, "repl", stdin="import NN\nf :: Linear Float (i + h) (3 * h) -> Maybe (TreeLSTM Float (2 * h)) -> Tensor Float [i + h]\nf = f\n:t f\n",
+             out="f :: Linear Float (i + h) (3 * h) -> Maybe (TreeLSTM Float (2 * h)) -> Tensor Float [i + h]\n")
+    out, _ = d.expect(0, "repl", stdin="import NN\n:info TreeLSTM\n")
+    assert "data TreeLSTM a h = TreeLSTM !(Linear a (2 * h) (5 * h))\n" in out, out
+    out, _ = d.expect(0, "repl", stdin="import NN\n:browse NN\n")
+    assert "data ChildSum a i h = ChildSum {sumGates :: !(Linear a (i + h) (3 * h)), forgetGate :: !(Linear a (i + h) h)}\n" in out, out
+    d.expect(0, "repl", stdin="import Gradient\n:info Tangent\n",
+             out="type Tangent :: * -> *\ntype family Tangent a\n  \t-- Computed by the type checker: the real numbers of an `a`, `()` if it has none\n  \t-- Defined in `Gradient`\n")
+    out, _ = d.expect(0, "repl", stdin="import Gradient\n:browse Gradient\n")
+    assert "type family Tangent a\n" in out, out
     d.expect(0, "repl", stdin="class Box f where\n  open :: f a -> a\n  shut :: Eq a => a -> f a\n:info open\n:info Box\n",
              out="type Box :: (* -> *) -> Constraint\nclass Box f where\n  open :: f a -> a\n  ...\n"
                  "  \t-- Defined at <repl>:1:7\n"

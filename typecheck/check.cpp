@@ -55,6 +55,17 @@ void CheckSession::EnterImported(const ast::Ast& ast, Diagnostics& diags) {
   check::Checker(program, impl_->env, diags, CheckOptions(), ast, main_scope.fixities).EnterImported(impl_->known_fixities, main_scope);
 }
 
+bool CheckSession::HasModule(Symbol name) const {
+  return impl_->env.own_modules.count(name) != 0 || impl_->env.modules.count(name) != 0;
+}
+
+void CheckSession::ReportUnknownModules(const ast::Ast& ast, Diagnostics& diags, llvm::function_ref<bool(const ast::Import&)> is_missing) {
+  const CheckOptions options;
+  check::Checker checker(program, impl_->env, diags, options, ast, main_scope.fixities);
+  for (const ast::Import& import : ast.module.imports)
+    if (is_missing(import)) checker.ReportUnknownModule(import);
+}
+
 FixityScope CheckSession::ScopeOfImports(const ast::Ast& ast, Diagnostics& diags, bool library) {
   CheckOptions options;
   options.library = library;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "parser/ast.h"
 #include "parser/fixity.h"
 #include "typecheck/core.h"
@@ -22,6 +23,7 @@ struct CheckOptions {
   bool warnings = true;     // exhaustiveness, redundancy
   Symbol entry;             // the definition that is printed; by default `main`, or the prompt's `it`
   bool shows_entry = true;  // false: its value is taken apart, and needs no Show instance
+  bool arrays_entry = false;  // without one it may do that can be written as arrays: core::Program::main_unshown
   // The shape of what a run gives an input of `main` of this name: it binds the dimensions that main's type leaves open. None, and
   // why, if that is not known.
   std::function<std::optional<std::vector<int64_t>>(llvm::ArrayRef<std::string_view> inputs, size_t which, std::string* why)> shape_of_input;
@@ -47,6 +49,10 @@ class CheckSession {
   FixityScope main_scope;
   // To be called before fixities are resolved: adds what `ast` imports to `main_scope`.
   void EnterImported(const ast::Ast& ast, Diagnostics& diags);
+  // Whether there is such a module, among those that were checked.
+  bool HasModule(Symbol name) const;
+  // Reports those modules that `ast` imports and `is_missing` says are not there; for a module that is not checked.
+  void ReportUnknownModules(const ast::Ast& ast, Diagnostics& diags, llvm::function_ref<bool(const ast::Import&)> is_missing);
   // The scope that a module begins with: what it imports, the Prelude included. `library`: one of the library's.
   FixityScope ScopeOfImports(const ast::Ast& ast, Diagnostics& diags, bool library);
   // To be called after a module was checked: keeps the fixities of what it offers for those who import it.

@@ -35,6 +35,8 @@ class Checker {
   // Whether the Prelude is imported although no import names it.
   bool ImportsPrelude() const;
 
+  void ReportUnknownModule(const ast::Import& import);
+
  private:
   using TypeArgs = llvm::SmallVector<TypeId, 4>;
 
@@ -82,15 +84,15 @@ class Checker {
 
   // ---- explain_name.cpp
   void ReportUnbound(Diag diag, const ast::Name& name, std::vector<std::string_view> candidates);
-  void ReportUnknownModule(const ast::Import& import);
   void HintAtQualified(const ast::Name& name, Diag missing);
   bool HintAtForeignTensor(Symbol name);
   void HintAtOtherModule(Symbol name, Diag missing);
   bool HintAtModule(Symbol name, Diag missing);
   void HintAtMembers(Symbol method, const ast::Name& cls);
+  bool HintAtNotHere(Symbol name);
   bool HintAtPrivate(Symbol module, Symbol name, Diag missing);
   bool HintAtConstructors();
-  bool MayBeImported(const ast::Name& name, bool* listed) const;
+  bool MayBeImported(const ast::Name& name) const;
   std::vector<std::string_view> ModuleNames() const;
   const ModuleExports* QualifiedModule(Symbol qualifier) const;
 
@@ -466,8 +468,11 @@ class Checker {
   // ---- literal_range.cpp
   void WarnOfLargeLiterals();
 
-  // ---- finish.cpp
+  // ---- follow_ups.cpp
   void DropFollowUps();
+  void DropImportFollowUps();
+
+  // ---- finish.cpp
   void FindMain();
   void DefineEntry(size_t params);
   void ZonkAll();
@@ -520,6 +525,8 @@ class Checker {
   llvm::DenseMap<std::pair<uint32_t, uint32_t>, bool> ambiguous_;  // by qualifier and name: reported once
   std::vector<TypedHole> holes_;
   std::vector<ast::Import> failed_imports_;                      // what they name is not reported again
+  std::vector<Span> maybe_imported_;                             // such names
+  bool maybe_imported_type_ = false;                             // one of them is a type or a class
   TypeId constructed_type_;                                      // expected of what a constructor that is being looked up makes
   const ast::LambdaExpr* lambda_ = nullptr;                        // the innermost one whose body is being checked
   std::vector<std::pair<Span, std::string>> between_;             // parameters that look like the left side of a function, with a hint

@@ -202,6 +202,7 @@ class Program {
   Table<InstanceId, Instance> instances;
   std::vector<Definition> definitions;   // top level, in dependency order; groups are adjacent
   VarId main;                            // invalid if there is none
+  bool main_unshown = false;             // its value has no Show instance, and can be written as arrays (CheckOptions::arrays_entry)
   std::vector<Symbol> main_params;       // names of main's parameters, as its first clause has them
   // Of each parameter whose type leaves dimensions open: what they are, and from which input; empty where there are none.
   std::vector<std::string> main_param_sizes;
@@ -235,6 +236,9 @@ class Program {
 // A list of a data type with one constructor, whose fields have names: as the value of a program it is given out record by
 // record (docs/training.md), and needs no Show instance.
 bool IsRecordList(const Program& program, TypeId type);
+
+// Whether values of the type can be written as the arrays of a file (docs/files.md). If not, `why` says what is in the way.
+bool HasArrays(Program& program, TypeId type, std::string* why);
 
 struct DumpOptions {
   Symbol only;              // the definition of this name only

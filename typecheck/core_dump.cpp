@@ -125,9 +125,7 @@ class Dumper {
 
   // A type where only an atom may stand.
   std::string Argument(TypeId type) const {
-    std::string text = program_.types.Print(type);
-    bool atom = text.find(' ') == std::string::npos || text[0] == '[' || program_.types.IsTuple(type);
-    return atom ? text : "(" + text + ")";
+    return program_.types.PrintArgument(type);
   }
 
   // ---- blocks

@@ -110,6 +110,10 @@ Dimension Dimension::WithoutCommonFactors(llvm::function_ref<bool(TypeId)> is_fa
   return rest;
 }
 
+bool Dimension::IsCompound() const {
+  return terms_.size() > 1 || (terms_.size() == 1 && (terms_[0].coefficient < 0 || terms_[0].atoms.size() + (terms_[0].coefficient != 1) > 1));
+}
+
 std::string Dimension::Print(llvm::function_ref<std::string(TypeId)> print) const {
   if (terms_.empty()) return "0";
   std::string out;

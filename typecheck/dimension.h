@@ -35,6 +35,7 @@ class Dimension {
   bool IsZero() const { return terms_.empty(); }
   std::optional<int64_t> Literal() const;  // if it is a number
   std::optional<TypeId> SingleAtom() const;  // if it is just that
+  bool IsCompound() const;  // a sum, a product or a negative number: in parentheses where an argument stands
 
   friend Dimension operator+(const Dimension& a, const Dimension& b);
   friend Dimension operator-(const Dimension& a, const Dimension& b);

@@ -51,7 +51,7 @@ class Names {
   template <typename F>
   void ForEach(F visit) const {
     for (const auto& [key, value] : map_)
-      if ((key >> 32) == UINT32_MAX) visit(Symbol(static_cast<uint32_t>(key)), value);
+      if ((key >> 32) == kNoIndex) visit(Symbol(static_cast<uint32_t>(key)), value);
   }
 
  private:

@@ -56,7 +56,11 @@ std::vector<std::string> Checker::PrintTypes(llvm::ArrayRef<TypeId> types) {
     if ((unify_.IsApplied(meta) || applied.contains(types_.Meta(meta).index)) && taken.insert(Intern("t").index).second) return Intern("t");
     return FreshTyVarName(taken);
   };
-  for (MetaId meta : metas) names[types_.Meta(meta).index] = types_.Var(types_.NewVar(name_of(meta)));
+  // As the program's own signatures call them, as far as that is one name for one variable.
+  for (MetaId meta : metas)
+    if (Symbol own = unify_.NameOf(meta); own.valid() && taken.insert(own.index).second) names[types_.Meta(meta).index] = types_.Var(types_.NewVar(own));
+  for (MetaId meta : metas)
+    if (TypeId& name = names[types_.Meta(meta).index]; !name.valid()) name = types_.Var(types_.NewVar(name_of(meta)));
   auto replace = [&](auto& self, TypeId type) -> TypeId {
     if (!types_.HasMeta(type) && (namesakes.empty() || !types_.HasVar(type))) return type;
     if (auto it = names.find(type.index); it != names.end()) return it->second;

@@ -92,7 +92,7 @@ void Checker::ReportUnknownModule(const ast::Import& import) {
   if (!near.empty()) return void(diag.Hint(fmt::format("did you mean `{}`?", near)));
   std::string file(name);
   std::replace(file.begin(), file.end(), '.', '/');
-  diag.Hint(fmt::format("a module of your own would be in `{0}.df` or `{0}.hs`, beside the program", file));
+  diag.Hint(fmt::format("a module of your own would be in `{0}.df`, `{0}.hs` or `{0}.lhs`, beside the program", file));
 }
 
 // The module that the import list of this one calls `qualifier`.
@@ -103,44 +103,27 @@ const ModuleExports* Checker::QualifiedModule(Symbol qualifier) const {
   return nullptr;
 }
 
-// After an import that failed, what it would have brought is not missing a second time.
-// `listed` is set where an import list has the name.
-bool Checker::MayBeImported(const ast::Name& name, bool* listed) const {
-  bool found = false;
-  // `import Control.Monads`: what the module has that was meant.
-  auto offered = [&](const ast::Import& import) {
-    std::string_view meant = FindModule(import.module.text) ? std::string_view() : NearestName(Text(import.module.text), ModuleNames());
-    return !meant.empty() && llvm::any_of(LibraryModules(), [&](const LibraryModule& module) {
-      return module.name == meant && ModuleOffers(module.text, Text(name.text));
-    });
-  };
-  for (const ast::Import& import : failed_imports_) {
+// After an import that failed, what it may have brought is not missing a second time.
+bool Checker::MayBeImported(const ast::Name& name) const {
+  return llvm::any_of(failed_imports_, [&](const ast::Import& import) {
     Symbol qualifier = import.as.text.valid() ? import.as.text : import.module.text;
-    if (name.qualifier.valid() && name.qualifier != qualifier && name.qualifier != import.module.text) continue;
-    if (!name.qualifier.valid() && import.qualified) continue;
-    found |= !import.has_items || import.hiding;
-    if (found && !*listed) *listed = offered(import);
-    if (import.hiding) continue;
-    for (const ast::Item& item : import.items) {
-      found |= item.all_members;
-      *listed |= item.name.text == name.text;
-      for (const ast::Name& member : item.members) *listed |= member.text == name.text;
-    }
-  }
-  return found || *listed;
+    if (name.qualifier.valid() ? name.qualifier != qualifier && name.qualifier != import.module.text : import.qualified) return false;
+    if (!import.has_items || import.hiding) return true;
+    return llvm::any_of(import.items, [&](const ast::Item& item) {
+      return item.all_members || item.name.text == name.text ||
+             llvm::any_of(item.members, [&](const ast::Name& member) { return member.text == name.text; });
+    });
+  });
 }
 
 void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::string_view> candidates) {
   std::string_view text = Text(name.text);
   std::string shown(text);
   if (name.qualifier.valid()) shown = fmt::format("{}.{}", Text(name.qualifier), text);
-  // A name that the import lists is surely its; of others one that looks misspelt is not, but operators are all alike.
-  const bool foreign = llvm::any_of(kForeignNames, [&](const ForeignName& other) { return other.name == text; });
-  const bool is_operator = !IsPartOfName(text[0]) && static_cast<unsigned char>(text[0]) < 0x80;
-  bool listed = false;
-  if (MayBeImported(name, &listed) &&
-      (listed || foreign || is_operator || name.qualifier.valid() || NearestName(text, candidates).empty())) {
+  if (MayBeImported(name)) {
     tainted_.push_back(region_.valid() ? region_ : name.span);
+    maybe_imported_.push_back(name.span);
+    maybe_imported_type_ |= id == Diag::UnboundType || id == Diag::UnboundClass;
     ++unreported_;
     return;
   }
@@ -191,6 +174,7 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
   }
   for (const ForeignName& foreign : kForeignNames)
     if (foreign.name == text) return void(diags_.Hint(std::string(foreign.hint)));
+  if (HintAtNotHere(name.text)) return;
   // Of names that are as near the module's own come first.
   std::stable_partition(candidates.begin(), candidates.end(), [&](std::string_view other) {
     const Symbol own = Intern(other);
@@ -207,7 +191,21 @@ void Checker::ReportUnbound(Diag id, const ast::Name& name, std::vector<std::str
   // `x.shape`
   auto of_tensors = [](const ast::Import& import) { return Text(import.module.text) == "Tensor"; };
   if (id == Diag::UnboundName && !is_near && llvm::any_of(module_.imports, of_tensors) && HintAtForeignTensor(name.text)) return;
+  if (!own && UsualModule(text, id).empty())
+    if (std::string hint = NotHereHint("System", text); !hint.empty()) return void(diags_.Hint(std::move(hint)));
   if ((own || !HintAtModule(name.text, id)) && is_near) diags_.Hint(fmt::format("did you mean `{}`?", near));
+}
+
+// `getEnv` where `System.Environment` is imported.
+bool Checker::HintAtNotHere(Symbol name) {
+  for (const ast::Import& import : module_.imports) {
+    if (import.qualified || env_.own_modules.count(import.module.text)) continue;
+    std::string hint = NotHereHint(Text(import.module.text), Text(name));
+    if (hint.empty()) continue;
+    diags_.Hint(std::move(hint));
+    return true;
+  }
+  return false;
 }
 
 // A constructor that a pattern or an expression of a type of the program's has, and the type has not.
@@ -277,6 +275,9 @@ void Checker::HintAtQualified(const ast::Name& name, Diag missing) {
     });
     if (of_tensors && missing == Diag::UnboundType && Text(name.text) == "Tensor") return void(diags_.Hint("the type is always there: it is written `Tensor`"));
     if (of_tensors && missing == Diag::UnboundName && HintAtForeignTensor(name.text)) return;
+    for (const ast::Import& import : module_.imports)
+      if ((import.as.text.valid() ? import.as.text : import.module.text) == name.qualifier && !env_.own_modules.count(import.module.text))
+        if (std::string hint = NotHereHint(Text(import.module.text), Text(name.text)); !hint.empty()) return void(diags_.Hint(std::move(hint)));
     std::string_view near = NearestName(Text(name.text), names);
     if (!near.empty()) return void(diags_.Hint(fmt::format("did you mean `{}.{}`?", Text(name.qualifier), near)));
     for (const ForeignName& foreign : kForeignNames)

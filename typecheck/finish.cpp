@@ -27,18 +27,6 @@ llvm::SmallVector<const ast::Pat*> ParametersOf(const ast::FunctionDecl& functio
   }
 }
 
-// The name that a line binds to the expression at `span`: `n <- e`, `let n = e`. Empty if it binds none.
-llvm::StringRef BoundBefore(const SourceManager& sources, Span span) {
-  llvm::StringRef before(sources.Text(Span{span.file, 0, span.begin}));
-  before = before.substr(before.rfind('\n') + 1).rtrim();
-  if (!before.consume_back("<-") && !before.consume_back("=")) return {};
-  before = before.trim();
-  before.consume_front("let ");
-  before = before.ltrim();
-  const bool name = !before.empty() && std::islower(static_cast<unsigned char>(before[0])) && llvm::all_of(before, IsPartOfName);
-  return name ? before : llvm::StringRef();
-}
-
 }  // namespace
 
 Checker::Checker(core::Program& program, Env& env, Diagnostics& diags, const CheckOptions& options,
@@ -58,50 +46,6 @@ Checker::Checker(core::Program& program, Env& env, Diagnostics& diags, const Che
   strict_ |= HasExtension("Strict");
   for (const auto& [place, kind] : module_.kinds) written_kinds_[place.begin] = kind;
   string_classes_ = HasExtension("OverloadedStrings");
-}
-
-// `filter (x > 1) xs` where there is no x: what the expression would be is said when there is one.
-void Checker::DropFollowUps() {
-  auto clashes = [](Diag id) {
-    switch (id) {
-      case Diag::TypeMismatch:
-      case Diag::ArgumentMismatch:
-      case Diag::BranchMismatch:
-      case Diag::AlternativeMismatch:
-      case Diag::ClauseMismatch:
-      case Diag::ElementMismatch:
-      case Diag::ConditionMismatch:
-      case Diag::NumberMismatch:
-      case Diag::NotANumber:
-      case Diag::TooManyArguments: return true;
-      default: return false;
-    }
-  };
-  // `n <- readLn`, where a use of n clashes: mended, that would have settled the type.
-  auto uses = [&](const Diagnostic& error, llvm::StringRef name, Span after) {
-    if (!clashes(error.id) || error.span.file != after.file || error.span.begin < after.end) return false;
-    llvm::StringRef text(diags_.sources().Text(error.span));
-    for (size_t at = text.find(name); at != llvm::StringRef::npos; at = text.find(name, at + 1))
-      if ((at == 0 || !IsPartOfName(text[at - 1])) && (at + name.size() == text.size() || !IsPartOfName(text[at + name.size()]))) return true;
-    return false;
-  };
-  std::vector<Span> follow;
-  for (const Diagnostic& error : diags_.all()) {
-    if (error.id != Diag::AmbiguousType || !error.span.valid()) continue;
-    llvm::StringRef name = BoundBefore(diags_.sources(), error.span);
-    if (!name.empty() && llvm::any_of(diags_.all(), [&](const Diagnostic& other) { return uses(other, name, error.span); }))
-      follow.push_back(error.span);
-  }
-  if (!follow.empty())
-    diags_.DropErrors([&](const Diagnostic& error) { return error.id == Diag::AmbiguousType && llvm::is_contained(follow, error.span); });
-  if (unbound_.empty()) return;
-  diags_.DropErrors([&](const Diagnostic& error) {
-    // A block of several lines may well have mistakes of its own.
-    if (!clashes(error.id) || diags_.sources().Text(error.span).find('\n') != std::string_view::npos) return false;
-    return llvm::any_of(unbound_, [&](Span name) {
-      return name.file == error.span.file && error.span.begin <= name.begin && name.end <= error.span.end;
-    });
-  });
 }
 
 bool Checker::Run() {
@@ -153,6 +97,7 @@ bool Checker::RunPhases() {
   SettleDims();
   ReportOpenDims(nullptr);
   DropFollowUps();
+  DropImportFollowUps();
   ReportHoles();
   // A file that was loaded at a prompt can be imported there, under another name say.
   if (options_.imported || (options_.repl && module_.name.text.valid())) Export();
@@ -252,6 +197,7 @@ void Checker::FindMain() {
   if (found == exports_.values.end() || program_.vars[found->second].kind != core::VarKind::Top) return;
   program_.main = found->second;
   program_.main_params.clear();
+  program_.main_unshown = false;
   core::Scheme scheme = program_.vars[program_.main].scheme;
   llvm::SmallVector<TypeId> params;
   types_.SplitFun(scheme.type, params);
@@ -289,7 +235,15 @@ void Checker::FindMain() {
   if (!show.valid()) return;
   std::vector<Wanted> stuck;
   Wanted missing, wanted{show, result, {Origin::Printing, program_.vars[program_.main].span}};
-  if (Solve(wanted, stuck, &missing) == Solved::No) ReportMissing(wanted, missing);
+  if (Solve(wanted, stuck, &missing) != Solved::No) return;
+  std::string why;
+  const bool has_arrays = core::HasArrays(program_, result, &why);
+  if (has_arrays && options_.arrays_entry) return void(program_.main_unshown = true);
+  const uint32_t errors = diags_.error_count();
+  ReportMissing(wanted, missing);
+  if (options_.repl || diags_.error_count() == errors) return;
+  diags_.Note(Span(), has_arrays ? "without `Show` it can be written to a file: `dfc run --output @FILE.npz`"
+                                 : fmt::format("nor can it be written as arrays: it holds {}", why));
 }
 
 // What makes steps of an action: at a prompt its value is shown, if it can be.

@@ -116,7 +116,7 @@ core::Expr* Checker::Use(VarId id, Span span) {
   }
   TypeArgs args;
   for (TyVarId var : scheme.tyvars) {
-    args.push_back(unify_.Fresh());
+    args.push_back(unify_.Fresh(Shown(types_.vars[var].span).valid() ? types_.vars[var].name : Symbol()));
     if (refuted_.count(var.index)) unify_.MarkAny(args.back());
   }
   node.type = types_.Substitute(scheme.type, scheme.tyvars, args);

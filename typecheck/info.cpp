@@ -47,8 +47,13 @@ class Describer {
   }
 
   std::string SynonymOf(Symbol name, const check::Synonym& synonym) const {
-    std::string out = fmt::format("type {} :: {}\ntype {}", Text(name), SynonymKind(synonym), Text(name));
+    // A function of types that the checker computes is what its synonym stands for.
+    const bool computed = types_.IsTangent(synonym.body) && Text(name) == "Tangent";
+    std::string out = fmt::format("type {} :: {}\ntype {}{}", Text(name), SynonymKind(synonym), computed ? "family " : "", Text(name));
     for (TyVarId param : synonym.params) out += fmt::format(" {}", Text(types_.vars[param].name));
+    if (computed && sources_)
+      return out + "\n  \t-- Computed by the type checker: the real numbers of an `a`, `()` if it has none" + Place(synonym.span, "\n  \t") + '\n';
+    if (computed) return out + '\n';
     // `String` itself is told as what it is.
     std::string body = Text(name) == "String" ? "[Char]" : types_.Print(synonym.body);
     return out + " = " + body + Place(synonym.span, "\n  \t") + '\n';

@@ -114,12 +114,16 @@ void Checker::ImportModule(const ast::Import& import) {
     if (wanted == "Tensor") {
       diag.Hint("the type `Tensor` is there without an import");
     } else if (HintAtPrivate(import.module.text, unknown->text, Diag::NotExported)) {
+    } else if (std::string hint = env_.own_modules.count(import.module.text) ? "" : NotHereHint(Text(import.module.text), wanted); !hint.empty()) {
+      diag.Hint(std::move(hint));
     } else if (!usual.empty() && usual != Text(import.module.text)) {
       diag.Hint(fmt::format("the module `{0}` has it: `import {0} ({1})`", usual, wanted));
     } else if (!near.empty()) {
       diag.Hint(fmt::format("did you mean `{}`?", near));
     }
+    // The others of the list are there.
     failed_imports_.push_back(import);
+    failed_imports_.back().items = llvm::ArrayRef(&item, 1);
   }
   if (!import.hiding) {
     ImportAll(import.module.text, chosen, qualifier, !import.qualified);
@@ -299,6 +303,10 @@ void Checker::MergeExports(const ModuleExports& from, const ast::Name& item, Mod
 }
 
 void Checker::ReportUnknownExport(const ast::Name& name) {
+  if (MayBeImported(name)) {
+    ++unreported_;
+    return;
+  }
   Diagnostics& diag = Error(Diag::ExportUnknown, name.span, Text(name.text));
   std::vector<std::string_view> names;
   for (const auto& [other, var] : exports_.values) names.push_back(Text(other));

@@ -306,16 +306,23 @@ void Types::PrintTo(TypeId type, int precedence, std::string& out) const {
       return;
     case TypeKind::Var: out += Text(vars[VarOf(type)].name); return;
     case TypeKind::Meta: out += fmt::format("t{}", MetaOf(type).index); return;
-    case TypeKind::Dim: out += dims_[rows_[type.index].a].Print([&](TypeId atom) {
-        return BuiltinOf(atom) == Builtin::Unit ? "_" : Print(atom);
-      });
+    case TypeKind::Dim: {
+      const Dimension& dim = dims_[rows_[type.index].a];
+      const bool parentheses = precedence > 1 && dim.IsCompound();
+      if (parentheses) out += '(';
+      out += dim.Print([&](TypeId atom) { return BuiltinOf(atom) == Builtin::Unit ? "_" : Print(atom); });
+      if (parentheses) out += ')';
       return;
+    }
     case TypeKind::App: break;
   }
   if (precedence > 1) out += '(';
   PrintTo(FnOf(type), 1, out);
   out += ' ';
-  if (head.valid() && cons[head].builtin == Builtin::Tensor && BuiltinOf(ArgOf(type)) == Builtin::Unit) out += '_';
+  // A size or a shape that nothing settles.
+  const bool size = head.valid() && (cons[head].builtin == Builtin::Tensor ? args.size() == 2
+                                                                           : args.size() <= cons[head].measures.size() && cons[head].measures[args.size() - 1]);
+  if (size && BuiltinOf(ArgOf(type)) == Builtin::Unit) out += '_';
   else PrintTo(ArgOf(type), 2, out);
   if (precedence > 1) out += ')';
 }

@@ -3,8 +3,9 @@
 
 namespace df::check {
 
-TypeId Unifier::Fresh() {
+TypeId Unifier::Fresh(Symbol name) {
   metas_.push_back({TypeId(), level});
+  metas_.back().name = name;
   return types_->Meta(MetaId(static_cast<uint32_t>(metas_.size() - 1)));
 }
 
@@ -187,6 +188,7 @@ UnifyResult Unifier::Unify(TypeId a, TypeId b) {
       std::swap(x, y), std::swap(a, b);
     metas_[y.index].applied |= metas_[x.index].applied;
     metas_[y.index].any |= metas_[x.index].any;
+    if (!metas_[y.index].name.valid()) metas_[y.index].name = metas_[x.index].name;
     if (metas_[x.index].number.valid()) MarkNumber(y, metas_[x.index].number, metas_[x.index].literal);
     Solve(x, b);
     return {};

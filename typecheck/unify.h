@@ -35,7 +35,9 @@ class Unifier {
   // What is solved from now on is solved because of this place.
   PlaceIndex place = kNoPlace;
 
-  TypeId Fresh();                       // a new meta of the current level
+  // A new meta of the current level; `name`: what a signature of the program's calls the variable that it stands for.
+  TypeId Fresh(Symbol name = Symbol());
+  Symbol NameOf(MetaId meta) const { return metas_[meta.index].name; }
   TypeId Prune(TypeId type) const;      // follows solutions at the root, and shortens the way
   TypeId Zonk(TypeId type);             // replaces solved metas everywhere
   UnifyResult Unify(TypeId a, TypeId b);
@@ -101,6 +103,7 @@ class Unifier {
     PlaceIndex place = kNoPlace;
     Span number;       // what makes it a number
     bool literal = false;  // that is a literal
+    Symbol name;       // for messages
     bool any = false;  // of what did not compile: it may be anything, and nobody is to ask what
   };
   UnifyResult UnifyDims(TypeId a, TypeId b);  // dimension_unify.cpp

@@ -34,6 +34,23 @@ constexpr std::pair<std::string_view, std::string_view> kQualified[] = {
     {"Data.Text.IO", "T"},    {"Data.List.NonEmpty", "NonEmpty"}, {"Tensor", "T"},
 };
 
+struct NotHere {
+  std::string_view module, why, names;
+};
+constexpr NotHere kNotHere[] = {
+#define DF_NOT_HERE(module, why, names) {module, why, names},
+#include "typecheck/not_here.def"
+};
+
+// Is it one of the words?
+bool IsOneOf(std::string_view words, std::string_view name) {
+  for (size_t at = words.find(name); at != std::string_view::npos; at = words.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) return true;
+  }
+  return false;
+}
+
 bool IsPartOfOperator(char c) { return c != '\0' && std::string_view("!#$%&*+./<=>?@\\^|-~:").find(c) != std::string_view::npos; }
 
 // An operator is a word of its own as well: `(<$!>)` does not hold `!`.
@@ -72,6 +89,13 @@ bool ModuleOffers(std::string_view text, std::string_view name) {
     if (line.size() >= 5 && line.substr(line.size() - 5) == "where") header = false;
   }
   return false;
+}
+
+std::string NotHereHint(std::string_view module, std::string_view name) {
+  for (const NotHere& row : kNotHere)
+    if ((row.module == module || row.module.starts_with(std::string(module) + ".")) && IsOneOf(row.names, name))
+      return fmt::format("GHC's `{}` has it, and the module of this name here has not{}{}", row.module, row.why.empty() ? "" : ": ", row.why);
+  return "";
 }
 
 std::string_view UsualAlias(std::string_view module) {

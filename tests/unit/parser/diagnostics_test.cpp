@@ -12,6 +12,7 @@ namespace {
 struct Row {
   Diag id;
   std::string text;
+  const char* name = "t.df";
 };
 
 std::vector<Row> Rows() {
@@ -31,6 +32,9 @@ std::vector<Row> Rows() {
       {Diag::SourceTooLarge, std::string(8'100'000, ',')},
       {Diag::TooManyBadCharacters, "x = \"" + std::string(100, '\x01') + "\""},
       {Diag::TooManyBadCharacters, std::string(4000, ' ') + "x = \"" + std::string(100, '\x01') + "\""},
+      {Diag::LiterateBlank, "text\n> x = 1", "t.lhs"},
+      {Diag::LiterateEmpty, "text", "t.lhs"},
+      {Diag::LiterateUnclosed, "\\begin{code}\nx = 1", "t.lhs"},
       {Diag::UnexpectedToken, "x = )"},
       {Diag::Unclosed, "x = (1"},
       {Diag::NestedTooDeeply, "f = " + std::string(2000, '(')},
@@ -39,6 +43,7 @@ std::vector<Row> Rows() {
       {Diag::EmptyBlock, "x = do\ny = 1"},
       {Diag::NeedsExtension, "x = \\case { a -> b }"},
       {Diag::MissingElse, "x = if a then b\ny = 1"},
+      {Diag::MissingKeyword, "x = case a\ny = 1"},
       {Diag::ArityDiffers, "f a = 1\nf a b = 2"},
       {Diag::BadPrecedence, "infixl 10 +"},
       {Diag::NotAllowedHere, "x = y where data T = A"},
@@ -63,7 +68,7 @@ TEST_CASE("each diagnostic has a text that makes it, and nothing else") {
   for (const Row& row : Rows()) {
     INFO(InfoOf(row.id).name);
     // As deep as a test program's own stack allows.
-    Parsed parsed(row.text, {.max_depth = 1000, .all_extensions = row.id != Diag::NeedsExtension});
+    Parsed parsed(row.text, {.max_depth = 1000, .all_extensions = row.id != Diag::NeedsExtension}, row.name);
     REQUIRE(!parsed.diags.all().empty());
     auto is_it = [&](const Diagnostic& d) { return d.id == row.id; };
     CHECK(std::any_of(parsed.diags.all().begin(), parsed.diags.all().end(), is_it));

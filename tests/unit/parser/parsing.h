@@ -6,14 +6,15 @@
 #include <string>
 
 #include "parser/fixity.h"
+#include "parser/literate.h"
 #include "parser/parse.h"
 #include "tests/unit/catch.h"
 
 namespace df {
 
 struct Parsed {
-  explicit Parsed(std::string text, ParseOptions options = {}) : diags(sources) {
-    file = sources.Add("t.df", std::move(text));
+  explicit Parsed(std::string text, ParseOptions options = {}, const char* name = "t.df") : diags(sources) {
+    file = IsLiterate(name) ? AddLiterate(sources, name, std::move(text), 1, diags) : sources.Add(name, std::move(text));
     tokens = Lex(sources, file, diags);
     ast = Parse(tokens, diags, options);
     auto set = [&](std::initializer_list<const char*> ops, ast::Associativity assoc, uint8_t precedence) {

@@ -18,6 +18,11 @@ class Rule {
   Value Write(const DerivativeExpr& expr, ir::TypeId want);
 
  private:
+  // Whether it is linear in the direction, so that it is 0 where that is.
+  static bool HasDirection(const DerivativeExpr& expr) {
+    return expr.kind == Kind::Direction || llvm::any_of(expr.args, HasDirection);
+  }
+  static Op OpOf(const DerivativeExpr& expr);
   static bool IsNumber(const DerivativeExpr& expr) { return expr.kind == Kind::Number || expr.kind == Kind::Length; }
   Value WriteOp(const DerivativeExpr& expr, ir::TypeId want);
   Value WriteIf(const DerivativeExpr& expr, ir::TypeId want);
@@ -84,6 +89,13 @@ uint32_t Rule::AttrOf(Op op) const {
   return op == Op::ReduceSum || op == Op::ReduceMean ? ReducedAxis(w_, in_) : in_.attr;
 }
 
+// What is linear in the direction is 0 where that is 0, whatever the factor is: a branch, or a lane, that was not taken may have a slope that
+// is infinite or NaN.
+Op Rule::OpOf(const DerivativeExpr& expr) {
+  if (!HasDirection(expr) || llvm::any_of(expr.args, IsNumber)) return expr.op;
+  return expr.op == Op::Mul ? Op::StrongMul : expr.op == Op::FDiv ? Op::StrongDiv : expr.op;
+}
+
 Value Rule::WriteOp(const DerivativeExpr& expr, ir::TypeId want) {
   Values args(expr.args.size());
   ir::TypeId like;
@@ -94,7 +106,7 @@ Value Rule::WriteOp(const DerivativeExpr& expr, ir::TypeId want) {
   }
   for (size_t i = 0; i < args.size(); ++i)
     if (IsNumber(expr.args[i])) args[i] = Write(expr.args[i], TypeOfNumber(expr.op, i, like, want));
-  return w_.Shared(expr.op, args, want.valid() ? want : TypeOfResult(expr.op, args, like), AttrOf(expr.op));
+  return w_.Shared(OpOf(expr), args, want.valid() ? want : TypeOfResult(expr.op, args, like), AttrOf(expr.op));
 }
 
 }  // namespace

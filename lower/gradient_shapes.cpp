@@ -91,7 +91,7 @@ Value Scatter(Writer& w, Value x, const DerivativeOperands& in) {
 Value TransposedProduct(Writer& w, Value d, const DerivativeOperands& in, bool left) {
   Value x = in.operands[0], y = in.operands[1], other = left ? y : x;
   bool row = DimsOf(w, x).size() == 1, column = DimsOf(w, y).size() == 1;
-  if (row && column) return w.Shared(Op::Mul, {w.Shared(Op::Expand, d, in.type), other}, in.type);
+  if (row && column) return w.Shared(Op::StrongMul, {w.Shared(Op::Expand, d, in.type), other}, in.type);
   auto transposed = [&](Value matrix) {
     Dims dims = DimsOf(w, matrix);
     return w.Shared(Op::Transpose, matrix, Tensor(w, matrix, {dims[1], dims[0]}), 0);

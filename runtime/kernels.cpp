@@ -218,6 +218,8 @@ Value RealOp(const Firing& f) {
     case Op::Abs: return Real<T>(std::fabs(x));
     case Op::Signum: return Real<T>(scalar::Signum(x));
     case Op::FDiv: return Real<T>(x / y);
+    case Op::StrongMul: return Real<T>(scalar::StrongMul(x, y));
+    case Op::StrongDiv: return Real<T>(scalar::StrongDiv(x, y));
     case Op::Pow: return Real<T>(std::pow(x, y));
     case Op::Sqrt: return Real<T>(std::sqrt(x));
     case Op::Exp: return Real<T>(std::exp(x));

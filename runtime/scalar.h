@@ -82,6 +82,19 @@ T Smaller(T x, T y) {
   return x != x || (y == y && x < y) ? x : y;
 }
 
+// Products and quotients of derivatives: what is 0 stays 0, whatever it is multiplied with (docs/gradients.md, "Strong zeros"). All
+// other results have the bits of x * y and x / y.
+template <typename T>
+T StrongMul(T x, T y) {
+  const T product = x * y;
+  return product != product && (x == 0 || y == 0) ? T(0) : product;
+}
+template <typename T>
+T StrongDiv(T x, T y) {
+  const T quotient = x / y;
+  return quotient != quotient && (x == 0 || std::isinf(y)) ? T(0) : quotient;
+}
+
 // The angle of (x, y) as GHC's own definition rounds it, which is not always what libm's atan2 gives.
 template <typename T>
 T Atan2(T y, T x) {

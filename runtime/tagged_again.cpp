@@ -79,6 +79,7 @@ class AgainFinder {
       case Op::Add:
       case Op::Sub:
       case Op::Mul:
+      case Op::StrongMul:
       case Op::Neg: return true;
       // By the loops of backends/cpu, some elements at once.
       case Op::Exp:

@@ -194,6 +194,8 @@ bool DirectMaker::EmitOp(const Step& step) {
         case Op::Sub: return binary(Direct::SubDRR);
         case Op::Mul: return binary(Direct::MulDRR);
         case Op::FDiv: return binary(Direct::DivDRR);
+        case Op::StrongMul: return binary(Direct::StrongMulDRR);
+        case Op::StrongDiv: return binary(Direct::StrongDivDRR);
         case Op::Eq: return binary(Direct::EqDRR);
         case Op::Ne: return binary(Direct::NeDRR);
         case Op::Lt: return binary(Direct::LtDRR);

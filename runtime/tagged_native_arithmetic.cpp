@@ -17,7 +17,7 @@ bool FitsImmediate(int64_t value) { return value == static_cast<int32_t>(value);
 
 bool IsOnDoubles(NativeOp op) {
   switch (op) {
-    case NativeOp::AddD: case NativeOp::SubD: case NativeOp::MulD: case NativeOp::DivD:
+    case NativeOp::AddD: case NativeOp::SubD: case NativeOp::MulD: case NativeOp::DivD: case NativeOp::StrongMulD: case NativeOp::StrongDivD:
     case NativeOp::EqD: case NativeOp::NeD: case NativeOp::LtD: case NativeOp::LeD: case NativeOp::GtD: case NativeOp::GeD: return true;
     default: return false;
   }
@@ -251,6 +251,31 @@ void NativeArithmetic::EmitDouble(const DirectInstr& in, const Decoded& op) {
     case NativeOp::SubD: return compute([&](const Xmm& to) { as_.subsd(to, y); });
     case NativeOp::MulD: return compute([&](const Xmm& to) { as_.mulsd(to, y); });
     case NativeOp::DivD: return compute([&](const Xmm& to) { as_.divsd(to, y); });
+    // A NaN, which is rare, is looked at once more: 0 if an operand is 0, or the divisor infinite. Only then is what is below asked.
+    case NativeOp::StrongMulD:
+    case NativeOp::StrongDivD:
+      return compute([&](const Xmm& to) {
+        const bool product = op.op == NativeOp::StrongMulD;
+        as_.movq(rcx, x);  // which may be in that register
+        if (product) as_.mulsd(to, y);
+        else as_.divsd(to, y);
+        Xbyak::Label zero, done;
+        as_.ucomisd(to, to);
+        as_.jnp(done);
+        // The bits but for the sign: none of 0, and those of the exponent alone of an infinity.
+        as_.add(rcx, rcx);
+        as_.jz(zero);
+        as_.movq(rcx, y);
+        as_.add(rcx, rcx);
+        if (!product) {
+          as_.mov(rax, uint64_t{0x7ff} << 53);
+          as_.cmp(rcx, rax);
+        }
+        as_.jnz(done);
+        as_.L(zero);
+        as_.xorps(to, to);
+        as_.L(done);
+      });
     // What is not ordered sets the flags of equal, below and parity.
     case NativeOp::EqD:
       as_.ucomisd(x, y);

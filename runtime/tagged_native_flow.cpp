@@ -130,8 +130,8 @@ void NativeMaker::FindClasses() {
     bool reads = false, writes = false;  // doubles
     switch (op.op) {
       case NativeOp::Move: continue;
-      case NativeOp::AddD: case NativeOp::SubD: case NativeOp::MulD: case NativeOp::DivD: case NativeOp::NegD:
-      case NativeOp::SqrtD: reads = writes = true; break;
+      case NativeOp::AddD: case NativeOp::SubD: case NativeOp::MulD: case NativeOp::DivD: case NativeOp::StrongMulD: case NativeOp::StrongDivD:
+      case NativeOp::NegD: case NativeOp::SqrtD: reads = writes = true; break;
       case NativeOp::EqD: case NativeOp::NeD: case NativeOp::LtD: case NativeOp::LeD: case NativeOp::GtD:
       case NativeOp::GeD: reads = true; break;
       case NativeOp::ToDouble: writes = true; break;

@@ -35,6 +35,8 @@ bool IsElementwise(Op op) {
     case Op::Abs:
     case Op::Signum:
     case Op::FDiv:
+    case Op::StrongMul:
+    case Op::StrongDiv:
     case Op::Pow:
     case Op::Sqrt:
     case Op::Exp:

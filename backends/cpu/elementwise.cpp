@@ -27,7 +27,7 @@ struct Loops {
   using One = void (*)(const T*, T*, size_t);
   using Two = void (*)(const T*, const T*, T*, size_t);
   One neg, abs, sqrt, relu, exp, sigmoid, tanh, log;
-  Two add, sub, mul, div;
+  Two add, sub, mul, div, strong_mul, strong_div;
   void (*descend)(const T*, const T*, T, T*, size_t);
 };
 
@@ -123,6 +123,8 @@ BinaryLoop<T> BinaryLoopOf(Op op) {
     case Op::Sub: return loops.sub;
     case Op::Mul: return loops.mul;
     case Op::FDiv: return loops.div;
+    case Op::StrongMul: return loops.strong_mul;
+    case Op::StrongDiv: return loops.strong_div;
     default: return nullptr;
   }
 }

@@ -49,6 +49,8 @@ DF_DEVICE T Apply(Op op, T x, T y, T z) {
       case Op::Sub: return x - y;
       case Op::Mul: return x * y;
       case Op::FDiv: return x / y;
+      case Op::StrongMul: return StrongProductOf(x, y);
+      case Op::StrongDiv: return StrongQuotientOf(x, y);
       case Op::Min: return SmallerOf(x, y);
       case Op::Max: return LargerOf(x, y);
       case Op::Neg: return -x;
@@ -145,6 +147,8 @@ bool CanChain(Op op, Element element) {
     case Op::Max:
     case Op::Neg: return true;
     case Op::FDiv:
+    case Op::StrongMul:
+    case Op::StrongDiv:
     case Op::Abs:
     case Op::Sqrt:
     case Op::Relu:

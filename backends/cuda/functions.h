@@ -36,6 +36,10 @@ namespace of_double {
 #undef DF_FUNCTION
 #undef DF_TABLE
 
+DF_DEVICE float StrongProductOf(float x, float y) { return of_float::StrongProductOf(x, y); }
+DF_DEVICE double StrongProductOf(double x, double y) { return of_double::StrongProductOf(x, y); }
+DF_DEVICE float StrongQuotientOf(float x, float y) { return of_float::StrongQuotientOf(x, y); }
+DF_DEVICE double StrongQuotientOf(double x, double y) { return of_double::StrongQuotientOf(x, y); }
 DF_DEVICE float ExpOf(float x) { return of_float::ExpOf(x); }
 DF_DEVICE double ExpOf(double x) { return of_double::ExpOf(x); }
 DF_DEVICE float SigmoidOf(float x) { return of_float::SigmoidOf(x); }

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "backends/cpu/elementwise.h"
 #include "backends/cpu/product.h"
+#include "runtime/scalar.h"
 #include "tests/unit/catch.h"
 
 using namespace df;
@@ -78,7 +80,7 @@ void ElementsStandAlone() {
     INFO("op " << static_cast<int>(op));
     REQUIRE(good);
   }
-  for (ir::Op op : {ir::Op::Add, ir::Op::Sub, ir::Op::Mul, ir::Op::FDiv, ir::Op::Min, ir::Op::Max, ir::Op::Pow}) {
+  for (ir::Op op : {ir::Op::Add, ir::Op::Sub, ir::Op::Mul, ir::Op::FDiv, ir::Op::StrongMul, ir::Op::StrongDiv, ir::Op::Min, ir::Op::Max, ir::Op::Pow}) {
     REQUIRE(cpu::Binary(op, x.data(), y.data(), out.data(), x.size()));
     bool good = true;
     for (size_t i = 0; i < x.size(); ++i) {
@@ -90,7 +92,34 @@ void ElementsStandAlone() {
   }
 }
 
+// Of all pairs of numbers at the ends: as the kernels of numbers have it, which is x * y and x / y but for NaNs by a zero.
+template <typename T>
+void ZerosAreStrong() {
+  const T ends[] = {0, T(-0.0), 1, -2, std::numeric_limits<T>::max(), std::numeric_limits<T>::denorm_min(), T(INFINITY), T(-INFINITY), T(NAN)};
+  std::vector<T> x, y;
+  for (T v : ends)
+    for (T w : ends) x.push_back(v), y.push_back(w);
+  std::vector<T> products(x.size()), quotients(x.size());
+  cpu::Binary(ir::Op::StrongMul, x.data(), y.data(), products.data(), x.size());
+  cpu::Binary(ir::Op::StrongDiv, x.data(), y.data(), quotients.data(), x.size());
+  for (size_t i = 0; i < x.size(); ++i) {
+    INFO(x[i] << " and " << y[i]);
+    auto agrees = [](T got, T plain, T strong, bool zero) {
+      bool nan = std::isnan(plain);
+      CHECK((nan ? zero ? got == 0 : std::isnan(got) : SameBits(&got, &plain, 1)));
+      CHECK((SameBits(&got, &strong, 1) || (std::isnan(got) && std::isnan(strong))));
+    };
+    agrees(products[i], x[i] * y[i], scalar::StrongMul(x[i], y[i]), x[i] == 0 || y[i] == 0);
+    agrees(quotients[i], x[i] / y[i], scalar::StrongDiv(x[i], y[i]), x[i] == 0 || std::isinf(y[i]));
+  }
+}
+
 }  // namespace
+
+TEST_CASE("a zero times anything is zero in products of derivatives") {
+  ZerosAreStrong<float>();
+  ZerosAreStrong<double>();
+}
 
 TEST_CASE("an element of a product is one chain of fused multiplications and additions") {
   ProductsAreChains<float>();

@@ -281,7 +281,7 @@ void Elementwise(size_t rows, size_t length, How how) {
     cuda::Run(ChainOf<T>(op, rows, length, {{x.rows, kElement<T>}}, out.at(), kElement<T>), stream);
     Check(name(op), want, out.Back());
   }
-  for (Op op : {Op::Add, Op::Sub, Op::Mul, Op::FDiv, Op::Min, Op::Max}) {
+  for (Op op : {Op::Add, Op::Sub, Op::Mul, Op::FDiv, Op::StrongMul, Op::StrongDiv, Op::Min, Op::Max}) {
     if (!cuda::CanChain(op, kElement<T>)) continue;
     cpu::Binary(op, x.host.data(), y.host.data(), want.data(), count);
     cuda::Run(ChainOf<T>(op, rows, length, {{x.rows, kElement<T>}, {y.rows, kElement<T>}}, out.at(), kElement<T>), stream);

@@ -152,7 +152,7 @@ class RandomRegion {
     const Shape dims = Dims(elementwise_ ? 0 : Any(3)), one = Dims(0), two = Dims(1);
     auto any = [&] { return Find(kFloat, dims); };
     constexpr Op kUnary[] = {Op::Neg, Op::Tanh, Op::Sigmoid, Op::Exp, Op::Relu, Op::Sin};
-    constexpr Op kBinary[] = {Op::Add, Op::Sub, Op::Mul, Op::FDiv, Op::Max};
+    constexpr Op kBinary[] = {Op::Add, Op::Sub, Op::Mul, Op::FDiv, Op::Max, Op::StrongMul, Op::StrongDiv};
     switch (elementwise_ ? Any(5) : Any(16)) {
       case 0:
       case 1: return Add(kUnary[Any(6)], 0, kFloat, dims, {any()});

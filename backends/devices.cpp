@@ -6,7 +6,7 @@
 #include "backends/cuda/device.h"
 #endif
 #include "backends/simulated/simulated_device.h"
-#include "runtime/limits.h"
+#include "runtime/run/limits.h"
 
 namespace df {
 namespace {

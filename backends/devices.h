@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 namespace df {
 

@@ -1,8 +1,8 @@
 # What `cmake --install` gives: the program dfc, and the CMake package `dfc` with the target dfc::runtime, a shared
-# library that loads and runs compiled graphs. It holds LLVM's support code and hides everything but runtime/embed.h.
+# library that loads and runs compiled graphs. It holds LLVM's support code and hides everything but runtime/embed/embed.h.
 include(CMakePackageConfigHelpers)
 
-add_library(dfc_embed SHARED runtime/embed.cpp)
+add_library(dfc_embed SHARED runtime/embed/embed.cpp)
 target_link_libraries(dfc_embed PRIVATE dfc_devices dfc_runtime)
 target_include_directories(dfc_embed INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(dfc_embed INTERFACE cxx_std_20)
@@ -12,7 +12,7 @@ set_target_properties(dfc_embed PROPERTIES
   LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/embed.map)
 
 install(TARGETS dfc_embed EXPORT dfcTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES runtime/embed.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dfc)
+install(FILES runtime/embed/embed.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dfc)
 install(EXPORT dfcTargets NAMESPACE dfc:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dfc)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/dfcConfig.cmake.in ${CMAKE_BINARY_DIR}/dfcConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dfc)

@@ -28,10 +28,16 @@ if(DFC_SANITIZE)
   target_link_options(dfc_options INTERFACE -fsanitize=${DFC_SANITIZE})
 endif()
 
-# dfc_library(name SOURCES a.cpp b.cpp DEPENDS dfc_x ...): a static library with the shared settings.
+# dfc_library(name SOURCES a.cpp b.cpp DEPENDS dfc_x ...): a static library with the shared settings. With DFC_SHARED_ROOMS a shared
+# one, which links only if all that it calls is in what it depends on (tests/rooms.txt).
 function(dfc_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
-  add_library(${name} STATIC ${ARG_SOURCES})
+  if(DFC_SHARED_ROOMS)
+    add_library(${name} SHARED ${ARG_SOURCES})
+    target_link_options(${name} PRIVATE LINKER:--no-undefined)
+  else()
+    add_library(${name} STATIC ${ARG_SOURCES})
+  endif()
   target_link_libraries(${name} PUBLIC dfc_options ${ARG_DEPENDS})
   if(DFC_PCH AND NOT name STREQUAL dfc_lang)
     target_precompile_headers(${name} REUSE_FROM dfc_lang)

@@ -3,8 +3,8 @@
 // The commands of dfc. Each prints what it has to say on the console and returns the exit code.
 #pragma once
 
-#include "driver/console.h"
 #include "driver/options.h"
+#include "driver/system/console.h"
 
 namespace df {
 

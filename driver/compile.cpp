@@ -5,12 +5,12 @@
 
 #include "driver/commands.h"
 #include "driver/evaluate.h"
-#include "driver/files.h"
-#include "driver/signals.h"
+#include "driver/system/files.h"
+#include "driver/system/signals.h"
 #include "lang/render.h"
-#include "runtime/input_file.h"
-#include "runtime/memory.h"
-#include "runtime/tagged_code.h"
+#include "runtime/base/memory.h"
+#include "runtime/engines/tagged/code/code.h"
+#include "runtime/files/input_file.h"
 #include "tagged_ir/file.h"
 #include "tagged_ir/text.h"
 

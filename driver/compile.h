@@ -8,9 +8,9 @@
 #include <string>
 
 #include "driver/compile_budget.h"
-#include "driver/console.h"
 #include "driver/options.h"
 #include "driver/pipeline.h"
+#include "driver/system/console.h"
 
 namespace df {
 

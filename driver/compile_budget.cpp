@@ -18,8 +18,8 @@
 #include "driver/options.h"
 #include "driver/pipeline.h"
 #include "llvm/Support/ErrorHandling.h"
-#include "runtime/limits.h"
-#include "runtime/memory.h"
+#include "runtime/base/memory.h"
+#include "runtime/run/limits.h"
 
 namespace df {
 namespace {

@@ -80,7 +80,7 @@ class CompileBudget final : public Budget {
 };
 
 // From now on an allocation that the system refuses ends a compilation as a limit does, or the process with a message that says
-// what was reached. A run has its own way (runtime/limits.h).
+// what was reached. A run has its own way (runtime/run/limits.h).
 void InstallMemoryHandlers();
 
 }  // namespace df

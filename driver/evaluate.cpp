@@ -5,18 +5,20 @@
 #include <optional>
 
 #include "backends/devices.h"
-#include "driver/files.h"
 #include "driver/outputs.h"
 #include "driver/pipeline.h"
 #include "driver/records.h"
 #include "driver/report_stats.h"
-#include "driver/signals.h"
-#include "driver/standard_streams.h"
+#include "driver/system/files.h"
+#include "driver/system/signals.h"
+#include "driver/system/standard_streams.h"
 #include "llvm/Support/JSON.h"
-#include "runtime/alive.h"
-#include "runtime/limits.h"
-#include "runtime/show.h"
-#include "runtime/timeline.h"
+#include "runtime/base/object_census.h"
+#include "runtime/engines/engines.h"
+#include "runtime/run/limits.h"
+#include "runtime/run/timeline.h"
+#include "runtime/text/describe.h"
+#include "runtime/text/show.h"
 #include "tagged_ir/action.h"
 
 namespace df {
@@ -383,7 +385,7 @@ ExitCode Evaluate(const ir::Graph& graph, std::vector<Value> inputs, const Optio
                   const std::atomic<bool>* interrupt, Console& console, RunContext context) {
   alive::Counts before = context.before ? *context.before : alive::Now();
   ExitCode code = EvaluateCounted(graph, std::move(inputs), options, interrupt, console, context);
-  // A run that was stopped may have been left by a jump out of a big operation (runtime/long_operation.h).
+  // A run that was stopped may have been left by a jump out of a big operation (runtime/base/long_operation.h).
   if (code == ExitCode::Limit || code == ExitCode::Interrupted) return code;
   std::string left = alive::Left(before, alive::Now());
   if (left.empty()) return code;

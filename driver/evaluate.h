@@ -6,10 +6,10 @@
 #include <atomic>
 #include <optional>
 
-#include "driver/console.h"
 #include "driver/options.h"
-#include "driver/standard_streams.h"
-#include "runtime/value.h"
+#include "driver/system/console.h"
+#include "driver/system/standard_streams.h"
+#include "runtime/value/value.h"
 
 namespace df {
 

@@ -8,13 +8,13 @@
 
 #include "driver/commands.h"
 #include "driver/compile_budget.h"
-#include "driver/crash.h"
-#include "driver/deep_stack.h"
 #include "driver/evaluate.h"
-#include "driver/files.h"
 #include "driver/pipeline.h"
-#include "driver/signals.h"
-#include "runtime/memory.h"
+#include "driver/system/crash.h"
+#include "driver/system/deep_stack.h"
+#include "driver/system/files.h"
+#include "driver/system/signals.h"
+#include "runtime/base/memory.h"
 
 namespace df {
 namespace {

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "driver/files.h"
 #include "driver/pipeline.h"
-#include "llvm/ADT/SmallVector.h"
+#include "driver/system/files.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace df {

@@ -16,7 +16,8 @@
 #include "driver/usage.h"
 #include "driver/version.h"
 #include "lang/render.h"
-#include "runtime/limits.h"
+#include "runtime/engines/engines.h"
+#include "runtime/run/limits.h"
 #include "tagged_ir/file.h"
 
 namespace df {

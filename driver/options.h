@@ -13,7 +13,8 @@
 
 #include "driver/report_stats.h"
 #include "lower/lower.h"
-#include "runtime/engine.h"
+#include "runtime/engines/engines.h"
+#include "runtime/run/engine.h"
 
 namespace df {
 

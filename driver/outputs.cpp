@@ -1,13 +1,13 @@
 // Parts of a result as files: see outputs.h.
 #include "driver/outputs.h"
 
-#include "driver/files.h"
+#include "driver/system/files.h"
 #include "fmt/format.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
-#include "runtime/show.h"
-#include "runtime/show_json.h"
-#include "runtime/value_type.h"
+#include "runtime/text/show.h"
+#include "runtime/text/show_json.h"
+#include "runtime/value/value_type.h"
 
 namespace df {
 namespace {

@@ -7,7 +7,7 @@
 #include "lang/render.h"
 #include "parser/fixity.h"
 #include "parser/literate.h"
-#include "runtime/memory.h"
+#include "runtime/base/memory.h"
 #include "stdlib/stdlib.h"
 #include "typecheck/open_sizes.h"
 

@@ -8,14 +8,14 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "driver/files.h"
+#include "driver/system/files.h"
 #include "fmt/format.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "runtime/show.h"
-#include "runtime/show_json.h"
-#include "runtime/tensor.h"
-#include "runtime/value_type.h"
+#include "runtime/text/show.h"
+#include "runtime/text/show_json.h"
+#include "runtime/value/tensor.h"
+#include "runtime/value/value_type.h"
 
 namespace df {
 namespace {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "driver/console.h"
 #include "driver/options.h"
 #include "driver/outputs.h"
-#include "driver/signals.h"
+#include "driver/system/console.h"
+#include "driver/system/signals.h"
 
 namespace df {
 

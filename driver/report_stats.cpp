@@ -6,6 +6,7 @@
 
 #include "driver/options.h"
 #include "llvm/Support/JSON.h"
+#include "runtime/engines/engines.h"
 
 namespace df {
 namespace {

@@ -8,7 +8,8 @@
 #include <cstdint>
 
 #include "llvm/Support/raw_ostream.h"
-#include "runtime/engine.h"
+#include "runtime/engines/engines.h"
+#include "runtime/run/engine.h"
 
 namespace df {
 

@@ -1,21 +1,21 @@
 // The passes in order, and the verifiers between them. See lower.h.
 #include "lower/lower.h"
 
+#include "lang/budget.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/ErrorHandling.h"
-#include "lang/budget.h"
-#include "lower/build.h"
-#include "lower/field_flow.h"
-#include "lower/gradient.h"
-#include "lower/gradient_table.h"
-#include "lower/inline_delayed.h"
-#include "lower/known_matches.h"
-#include "lower/late_numbers.h"
-#include "lower/prune.h"
-#include "lower/sink_fields.h"
-#include "lower/split_types.h"
-#include "lower/strictness.h"
-#include "lower/unbox.h"
+#include "lower/build/build.h"
+#include "lower/gradient/gradient.h"
+#include "lower/gradient/table.h"
+#include "lower/graph/inline_delayed.h"
+#include "lower/graph/known_matches.h"
+#include "lower/graph/late_numbers.h"
+#include "lower/graph/prune.h"
+#include "lower/graph/sink_fields.h"
+#include "lower/graph/split_types.h"
+#include "lower/graph/unbox.h"
+#include "lower/mono/field_flow.h"
+#include "lower/mono/strictness.h"
 
 namespace df {
 namespace {
@@ -98,7 +98,7 @@ constexpr Pass kPasses[] = {
 
 constexpr OptimisationInfo kOptimisations[] = {
 #define DF_OPTIMISATION(name, text, description) {Optimisation::name, text, description},
-#include "lower/optimisations.def"
+#include "lower/options/optimisations.def"
 };
 
 // In debug builds.

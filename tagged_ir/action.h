@@ -1,7 +1,7 @@
 // tagged_ir/action.h
 //
 // Graphs that act. The graph itself is pure: its one result is a value that says what to do, step by step, and what
-// comes from outside are inputs. The program that runs the graph takes the steps (runtime/perform.h). docs/io.md.
+// comes from outside are inputs. The program that runs the graph takes the steps (runtime/run/perform.h). docs/io.md.
 //
 //   data PrimAction = PrimPut [Char] PrimAction      writes a text
 //                   | PrimFlush PrimAction           writes what is buffered

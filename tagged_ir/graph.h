@@ -84,7 +84,7 @@ class TypeTable {
 // Where something comes from. `function` is the source function's name, `inlined_at` the place of the call
 // that was inlined away, if it was: backtraces show that call as if it were still there.
 //
-// A function that takes apart what another one builds may have become one with it (lower/fuse.cpp). The code that came from the builder
+// A function that takes apart what another one builds may have become one with it (lower/mono/fuse.cpp). The code that came from the builder
 // is inlined at a position that is nothing but `giver`: whoever called the one function is, for that code, at `given` of the call's place.
 struct Pos {
   uint32_t file = 0;  // index into Graph::files

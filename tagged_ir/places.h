@@ -23,7 +23,7 @@ class Places {
 
   // The place `pos` of a body that was inlined at `site`. `action`: whether the body gives an action; a place of the program's own in it
   // stays as it is, for call paths end there, and whoever is the caller then need not have called it in the source
-  // (runtime/describe.cpp). Of places of the library behind each other the first is kept, since paths tell none of them. A chain of
+  // (runtime/text/describe.cpp). Of places of the library behind each other the first is kept, since paths tell none of them. A chain of
   // kMostInlined places stays as it is.
   PosId InlinedAt(PosId pos, PosId site, bool action = false);
   static constexpr uint32_t kMostInlined = 32;

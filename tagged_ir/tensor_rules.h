@@ -1,7 +1,7 @@
 // tagged_ir/tensor_rules.h
 //
 // Which ops work on tensors, and what the shapes of their operands and result have to do with each other. The verifier and
-// the compiler ask here, and the kernels (runtime/tensor_kernels.h) rely on it: they check what depends on values alone.
+// the compiler ask here, and the kernels (runtime/ops/tensor_kernels.h) rely on it: they check what depends on values alone.
 #pragma once
 
 #include <string>

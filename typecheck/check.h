@@ -11,7 +11,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "parser/ast.h"
 #include "parser/fixity.h"
-#include "typecheck/core.h"
+#include "typecheck/core/core.h"
 
 namespace df {
 

@@ -2,15 +2,15 @@
 //
 // The checker of one module: one class, its members spread over files by subject.
 //
-//   scope.cpp         imports, look-up of names; explain_name.cpp: what is reported when there is none
+//   scope.cpp         imports, look-up of names; explain/name.cpp: what is reported when there is none
 //   types_syntax.cpp  types as written -> types, with kinds
-//   decls_data.cpp    data, newtype, type;  decls_class.cpp: class, instance;  derive.cpp: deriving
-//   infer_expr.cpp, infer_app.cpp, infer_stack.cpp, infer_stmt.cpp, infer_record.cpp, infer_pat.cpp, infer_match.cpp
+//   declare/data.cpp    data, newtype, type;  declare/class.cpp: class, instance;  derive.cpp: deriving
+//   infer/expr.cpp, infer/app.cpp, infer/stack.cpp, infer/stmt.cpp, infer/record.cpp, infer/pat.cpp, infer/match.cpp
 //                     expressions, patterns, clauses and guards, elaborated to core while they are inferred
-//   infer_bind.cpp    binding groups, signatures, generalisation, pattern bindings
+//   infer/bind.cpp    binding groups, signatures, generalisation, pattern bindings
 //   classes.cpp       constraints: solving, what a scheme keeps, defaulting
-//   explain.cpp       type clashes as messages; explain_origin.cpp: where a type comes from;
-//   explain_hint.cpp  how a clash may be mended; explain_class.cpp: missing instances, ambiguous types
+//   explain.cpp       type clashes as messages; explain/origin.cpp: where a type comes from;
+//   explain/hint.cpp  how a clash may be mended; explain/class.cpp: missing instances, ambiguous types
 //   literal_range.cpp whole numbers that do not fit in their type
 //   finish.cpp        the end of a module: defaulting, zonking, match compilation
 //
@@ -82,7 +82,7 @@ class Checker {
   size_t LocalMark() const { return local_trail_.size(); }
   void UnbindTo(size_t mark);
 
-  // ---- explain_name.cpp
+  // ---- explain/name.cpp
   void ReportUnbound(Diag diag, const ast::Name& name, std::vector<std::string_view> candidates);
   void HintAtQualified(const ast::Name& name, Diag missing);
   bool HintAtForeignTensor(Symbol name);
@@ -122,7 +122,7 @@ class Checker {
   void RetryTangents(Guess guess);
   bool TangentMatters(MetaId meta);
 
-  // ---- decls_data.cpp
+  // ---- declare/data.cpp
   void DeclareTypes();
   void CheckDistinctParameters(llvm::ArrayRef<ast::Name> params);
   void ResolveSynonym(uint32_t index);
@@ -130,7 +130,7 @@ class Checker {
   void DefineSelectors(const ast::DataDecl* data);
   void DefaultKinds();
 
-  // ---- decls_class.cpp, derive.cpp
+  // ---- declare/class.cpp, derive.cpp
   void DeclareClass(const ast::ClassDecl* cls);
   void DeclareInstance(const ast::InstanceDecl* instance);
   TyConId ConvertInstanceHead(const ast::Name& cls, ast::List<ast::Constraint> context, const ast::Type* type, Span span,
@@ -167,7 +167,7 @@ class Checker {
   bool FitsHole(const core::Scheme& scheme, const TypedHole& hole);
   std::vector<std::string> FitsOf(const TypedHole& hole);
 
-  // ---- infer_expr.cpp
+  // ---- infer/expr.cpp
   core::Expr* Check(const ast::Expr* expr, TypeId expected, const Reason& why);
   core::Expr* Infer(const ast::Expr* expr) { return Check(expr, unify_.Fresh(), Reason{}); }
   core::Expr* CheckLiteral(const ast::Literal& literal, bool negative, Span span, TypeId expected,
@@ -202,7 +202,7 @@ class Checker {
     return made;
   }
 
-  // ---- infer_app.cpp
+  // ---- infer/app.cpp
   core::Expr* CheckApp(const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, bool infix, Span span,
                        TypeId expected, const Reason& why);
   bool IsNoFunction(TypeId result, size_t mark);
@@ -229,7 +229,7 @@ class Checker {
   core::Expr* CallKnown(VarId fn, llvm::ArrayRef<core::Expr*> args, Span span, TypeId expected,
                         const Reason& why);
 
-  // ---- infer_stack.cpp
+  // ---- infer/stack.cpp
   // What an operation of mtl means where an action of a known stack is expected.
   struct StackUse {
     VarId op;                                // of the first monad in the stack that has one
@@ -267,7 +267,7 @@ class Checker {
   core::Expr* CheckStackUse(const StackUse& use, llvm::ArrayRef<const ast::Expr*> args, Span fn, Span span, TypeId expected,
                             const Reason& why);
 
-  // ---- infer_stmt.cpp
+  // ---- infer/stmt.cpp
   TyConId GivenBy(const ast::Expr* expr, size_t given = 0);
   void SettleMonad(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId expected);
   core::Expr* CheckDo(llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId expected, const Reason& why);
@@ -276,7 +276,7 @@ class Checker {
                                  TypeId expected, const Reason& why, VarId tail = VarId());
   core::Expr* CheckSequence(const ast::SequenceExpr* expr, TypeId expected, const Reason& why);
 
-  // ---- infer_record.cpp
+  // ---- infer/record.cpp
   core::Expr* CheckRecordCon(const ast::RecordConExpr* expr, TypeId expected, const Reason& why);
   core::Expr* CheckRecordUpdate(const ast::RecordUpdateExpr* expr, TypeId expected, const Reason& why);
   core::Row FailRow(TypeId scrutinee, TypeId result, std::string_view message, Span span);
@@ -284,14 +284,14 @@ class Checker {
   void ReportUnknownFields(const ast::RecordUpdateExpr* expr, llvm::ArrayRef<ast::Name> unknown, TyConId owner, TypeId expected, TypeId record);
   int FieldIndex(ConId con, const ast::Name& field);  // -1, reported, if the constructor has no such field
 
-  // ---- infer_tensor.cpp
+  // ---- infer/tensor.cpp
   core::Expr* CheckTensorLiteral(const ast::Expr* expr, TypeId expected, const Reason& why);
   // Looks again at equations of dimensions that were left open.
   void SettleDims();
   // Reports those that are still open and speak of a variable in `metas`; all, if that is null.
   void ReportOpenDims(const llvm::SmallVectorImpl<MetaId>* metas);
 
-  // ---- infer_pat.cpp
+  // ---- infer/pat.cpp
   struct Bound {
     Symbol name;
     VarId var;
@@ -313,7 +313,7 @@ class Checker {
   // The pattern with `keep` as its only variable (invalid: none), replaced by `by`.
   const core::Pat* Project(const core::Pat* pat, VarId keep, VarId by);
 
-  // ---- infer_match.cpp
+  // ---- infer/match.cpp
   bool MissesParentheses(llvm::ArrayRef<ast::Pat*> params, size_t wanted);
   core::Expr* CheckClauses(Symbol name, llvm::ArrayRef<ast::Clause> clauses, Span span, TypeId expected,
                            const Reason& why);
@@ -335,7 +335,7 @@ class Checker {
   // body.
   VarId Scrutinee(const core::Expr* value, bool* fresh);
 
-  // ---- infer_bind.cpp
+  // ---- infer/bind.cpp
   core::Expr* CheckLet(llvm::ArrayRef<ast::Decl*> decls, Span span, llvm::function_ref<core::Expr*()> body);
   std::vector<BoundGroup> CheckDecls(llvm::ArrayRef<ast::Decl*> decls, bool top);
   void CollectBindings(llvm::ArrayRef<ast::Decl*> decls, bool top, std::vector<Binding>& bindings);
@@ -364,7 +364,7 @@ class Checker {
   enum class Sizes : uint8_t { Free, FreeUnlessSums, Shared };
   void Generalise(llvm::ArrayRef<VarId> members, bool restricted, Sizes sizes, size_t wanted_mark,
                   uint32_t errors_before);
-  void ShareSizes(TypeId type, Sizes sizes);  // infer_tensor.cpp
+  void ShareSizes(TypeId type, Sizes sizes);  // infer/tensor.cpp
   void RememberRestricted(llvm::ArrayRef<VarId> members, size_t wanted_mark);
   Symbol FreshTyVarName(llvm::DenseSet<uint32_t>& taken);
   VarId NewVar(Symbol name, TypeId type, bool top, Span span);
@@ -405,7 +405,7 @@ class Checker {
   std::string Describe(const Reason& why);
   bool Tainted(Span span) const;
 
-  // ---- explain_origin.cpp
+  // ---- explain/origin.cpp
   void Explain(const Reason& why);             // notes: where the expectation came from
   void ExplainCallee(VarId var, ConId con);    // the type of what is applied, and where it says so
   void ExplainVariable(VarId var, Span use);   // what gave the variable its type
@@ -418,10 +418,10 @@ class Checker {
   // The type of an expression as far as it can be told by a look at its head; invalid if it cannot.
   TypeId QuickType(const ast::Expr* expr, int depth = 4);
 
-  // ---- explain_hint.cpp
+  // ---- explain/hint.cpp
   bool ExplainNamesakes(TypeId left, TypeId right);
   bool HintAtTangent(TypeId expected, TypeId actual);
-  bool HintAtTensor(TypeId expected, TypeId actual, Span span, const Reason& why);  // infer_tensor.cpp
+  bool HintAtTensor(TypeId expected, TypeId actual, Span span, const Reason& why);  // infer/tensor.cpp
   std::optional<size_t> RankOf(TypeId type);  // of a tensor whose number of dimensions is known
   bool IsSize(TypeId var, TypeId type);       // the variable stands for a dimension in it
   bool HintAtProduct();
@@ -444,7 +444,7 @@ class Checker {
   bool HintAtLocalSignature(TyVarId one, TyVarId other);
   bool HintAtTypeVariable(TyVarId var);  // `int` for `Int`
 
-  // ---- explain_order.cpp
+  // ---- explain/order.cpp
   using ArgumentOrder = llvm::SmallVector<size_t, 6>;  // per place, which of the given arguments should stand there
   ArgumentOrder SwappedArguments(const core::Scheme& scheme, llvm::ArrayRef<const ast::Expr*> args, TypeId expected);
   ArgumentOrder MisplacedFunction(const core::Scheme& scheme, llvm::ArrayRef<TypeId> declared, llvm::ArrayRef<const ast::Expr*> args);
@@ -454,7 +454,7 @@ class Checker {
   bool HintAtHolder(TypeId expected, TypeId actual, std::string_view text);
   bool HintAtHeldFunction(TypeId type, const ast::Expr* fn, llvm::ArrayRef<const ast::Expr*> args, size_t taken);
 
-  // ---- explain_class.cpp
+  // ---- explain/class.cpp
   void ReportMissing(const Wanted& wanted, const Wanted& missing);
   void ReportAmbiguous(llvm::ArrayRef<Wanted> preds);
   std::string PrintPred(ClassId cls, const std::string& type, TypeId of);
@@ -576,7 +576,7 @@ class Checker {
   ModuleExports exports_;
 };
 
-// typecheck/infer_expr.cpp: why a part of a list, tuple or tensor has its type.
+// typecheck/infer/expr.cpp: why a part of a list, tuple or tensor has its type.
 Reason PartOf(const Reason& why);
 
 // typecheck/print.cpp: as GHCi prints it; inferred variables are named a, b, c.. in order of appearance.
@@ -588,7 +588,7 @@ core::Scheme SchemeOf(const core::Program& program, ConId con);
 
 // typecheck/scope.cpp: `primIntAdd` and its like, which the library keeps to itself.
 bool IsLibraryOnly(Symbol name);
-// typecheck/infer_tensor.cpp: `[]`, which may be a tensor.
+// typecheck/infer/tensor.cpp: `[]`, which may be a tensor.
 bool IsEmptyList(const ast::Name& name);
 // `Prelude.Base`: a part of the Prelude, for library modules alone.
 bool IsInternalModule(std::string_view name);

@@ -7,7 +7,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "typecheck/check.h"
 #include "typecheck/env.h"
-#include "typecheck/unify.h"
+#include "typecheck/types/unify.h"
 
 namespace df::check {
 

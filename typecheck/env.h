@@ -8,8 +8,8 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
-#include "typecheck/core.h"
-#include "typecheck/kinds.h"
+#include "typecheck/core/core.h"
+#include "typecheck/types/kinds.h"
 
 namespace df::check {
 

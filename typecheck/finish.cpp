@@ -1,8 +1,8 @@
 // A module from beginning to end, and its end: defaulting, `main`, zonking, match compilation.
 #include "lang/budget.h"
 #include "typecheck/checker.h"
-#include "typecheck/match.h"
-#include "typecheck/usual_module.h"
+#include "typecheck/explain/usual_module.h"
+#include "typecheck/match/match.h"
 
 namespace df::check {
 namespace {

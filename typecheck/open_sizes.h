@@ -5,7 +5,7 @@
 #pragma once
 
 #include "lang/diagnostics.h"
-#include "typecheck/core.h"
+#include "typecheck/core/core.h"
 
 namespace df {
 

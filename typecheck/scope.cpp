@@ -1,7 +1,7 @@
 // Imports, look-up of names, and what is reported when there is none.
 #include "typecheck/checker.h"
+#include "typecheck/explain/usual_module.h"
 #include "typecheck/stack_class.h"
-#include "typecheck/usual_module.h"
 
 namespace df::check {
 

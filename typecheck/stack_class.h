@@ -1,7 +1,7 @@
 // typecheck/stack_class.h
 //
 // The classes of mtl. They have two parameters, which the language has not; their names are known where programs write them:
-// in import lists and in `deriving`. What their operations mean: infer_stack.cpp.
+// in import lists and in `deriving`. What their operations mean: infer/stack.cpp.
 #pragma once
 
 #include "typecheck/env.h"

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "backends/cpu/level.h"
-#include "runtime/scalar.h"
+#include "runtime/base/scalar.h"
 
 namespace df::cpu {
 

@@ -15,7 +15,7 @@ namespace df::cpu {
 template <typename T>
 bool Unary(ir::Op op, const T* x, T* out, size_t count);
 // Of tensors without dimensions, one next to the other: the functions that have loops of their own have the bits of those of
-// numbers, so that a number may be kept as such a tensor (lower/late_numbers.h). T: float, double, int64_t.
+// numbers, so that a number may be kept as such a tensor (lower/graph/late_numbers.h). T: float, double, int64_t.
 template <typename T>
 bool UnaryOfNumbers(ir::Op op, const T* x, T* out, size_t count);
 template <typename T>
@@ -40,7 +40,7 @@ template <typename T>
 void Select(const uint8_t* choose, const T* x, const T* y, T* out, size_t count);
 // Of Bools.
 void Not(const uint8_t* x, uint8_t* out, size_t count);
-// As the scalar Convert of runtime/kernels.h: to an Int towards zero, wrapping; to Float and Double to nearest even.
+// As the scalar Convert of runtime/ops/kernels.h: to an Int towards zero, wrapping; to Float and Double to nearest even.
 template <typename From, typename To>
 void Convert(const From* x, To* out, size_t count);
 // e to the x.

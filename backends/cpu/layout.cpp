@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "llvm/ADT/SmallVector.h"
-#include "runtime/pieces.h"
+#include "runtime/base/interruptible_loops.h"
 
 namespace df::cpu {
 namespace {

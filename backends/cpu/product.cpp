@@ -10,8 +10,8 @@
 
 #include "backends/cpu/layout.h"
 #include "backends/cpu/level.h"
-#include "runtime/pieces.h"
-#include "runtime/scalar.h"
+#include "runtime/base/interruptible_loops.h"
+#include "runtime/base/scalar.h"
 
 #ifdef DFC_X86_LEVELS
 #include <immintrin.h>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/pieces.h"
+#include "runtime/base/interruptible_loops.h"
 
 namespace df::cpu {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "backends/cpu/elementwise.h"
-#include "runtime/pieces.h"
-#include "runtime/scalar.h"
+#include "runtime/base/interruptible_loops.h"
+#include "runtime/base/scalar.h"
 
 namespace df::cpu {
 namespace {

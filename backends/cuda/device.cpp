@@ -4,7 +4,8 @@
 
 #include "backends/cuda/region_run.h"
 #include "backends/cuda/sum_run.h"
-#include "runtime/limits.h"
+#include "runtime/run/device_errors.h"
+#include "runtime/run/limits.h"
 
 namespace df::cuda {
 

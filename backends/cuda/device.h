@@ -1,6 +1,6 @@
 // backends/cuda/device.h
 //
-// A card as a device (runtime/device.h): a stream of commands, memory of which weights and results stay there, and batches as a few
+// A card as a device (runtime/device/device.h): a stream of commands, memory of which weights and results stay there, and batches as a few
 // kernels (region_run.h).
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include "backends/cuda/memory_pool.h"
 #include "backends/cuda/staging.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 namespace df::cuda {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 namespace df::cuda {
 

@@ -5,6 +5,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include "runtime/run/device_errors.h"
+
 namespace df::cuda {
 
 // Throws DeviceFull if there is no memory, DeviceFault for any other error; `what` was asked for.

@@ -1,6 +1,6 @@
 // backends/cuda/functions.h
 //
-// The functions of backends/functions.inc for the kernels, and minima, maxima and conversions as runtime/scalar.h has them.
+// The functions of backends/cpu/functions.inc for the kernels, and minima, maxima and conversions as runtime/base/scalar.h has them.
 #pragma once
 
 #include "backends/cuda/launch.h"
@@ -15,7 +15,7 @@ namespace of_float {
 #define REAL_BITS 32
 #define BITS uint32_t
 #define SIGNED int32_t
-#include "backends/functions.inc"
+#include "backends/cpu/functions.inc"
 #undef REAL
 #undef REAL_BITS
 #undef BITS
@@ -26,7 +26,7 @@ namespace of_double {
 #define REAL_BITS 64
 #define BITS uint64_t
 #define SIGNED int64_t
-#include "backends/functions.inc"
+#include "backends/cpu/functions.inc"
 #undef REAL
 #undef REAL_BITS
 #undef BITS

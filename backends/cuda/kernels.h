@@ -2,7 +2,7 @@
 //
 // The kernels, as functions of the host that put them into a stream; no header of CUDA is needed to call them. Each element goes through
 // the roundings of backends/cpu: products are chains of fused multiplications and additions in the order of the inner dimension, sums
-// are added in the order that reduce.h says, functions are those of backends/functions.inc. So the bits are those of the host, whatever
+// are added in the order that reduce.h says, functions are those of backends/cpu/functions.inc. So the bits are those of the host, whatever
 // tile or grid computes them. (Of a NaN only that it is one: processors differ in sign and payload of those that they make.)
 //
 // Without nvcc the same sources are compiled for the host, where the threads of a block take turns (launch.h): so that they are tested

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "backends/cuda/kernels.h"
+#include "runtime/run/device_errors.h"
 
 struct CUevent_st;
 

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "backends/cuda/memory.h"
-#include "runtime/device.h"
-#include "runtime/limits.h"
+#include "runtime/device/device.h"
+#include "runtime/run/limits.h"
 
 namespace df::cuda {
 

@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/run/device_errors.h"
+
 namespace df::cuda {
 
 class MemoryPool {

@@ -8,8 +8,8 @@
 #include "backends/cuda/batch_memory.h"
 #include "backends/cuda/region_chains.h"
 #include "llvm/ADT/STLExtras.h"
-#include "runtime/tensor.h"
-#include "runtime/tensor_kernels.h"
+#include "runtime/ops/tensor_kernels.h"
+#include "runtime/value/tensor.h"
 #include "tagged_ir/tensor_rules.h"
 #include "tagged_ir/tensor_type.h"
 

@@ -5,7 +5,7 @@
 // kernel, as it would be libm's, is computed by the host.
 #pragma once
 
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 namespace df::cuda {
 

@@ -3,7 +3,7 @@
 // The gradient of a weight as a few kernels: its terms are rows of what batches have computed, anywhere on the card.
 #pragma once
 
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 namespace df::cuda {
 

@@ -5,10 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "runtime/accumulate.h"
-#include "runtime/batch_run.h"
-#include "runtime/host_device.h"
-#include "runtime/limits.h"
+#include "runtime/device/batch_run.h"
+#include "runtime/device/host_device.h"
+#include "runtime/ops/accumulate.h"
+#include "runtime/run/device_errors.h"
+#include "runtime/run/limits.h"
 
 namespace df {
 

@@ -18,7 +18,7 @@
 #include <memory>
 
 #include "llvm/ADT/BitVector.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 namespace df {
 

@@ -13,7 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/tagged_engine.h"
+#include "runtime/engines/engines.h"
+#include "runtime/engines/tagged/exec/engine.h"
 #include "tagged_ir/text.h"
 
 using namespace df;

@@ -1,13 +1,13 @@
 """The faults of faults.py: (name, file, text there, text instead)."""
 
-TRANSFORM = "lower/transform.cpp"
-BRANCH = "lower/transform_branch.cpp"
-RULES = "runtime/reference_rules.cpp"
-STRICTNESS = "lower/strictness.cpp"
-CALLS = "runtime/tagged_calls.cpp"
-CELLS = "runtime/tagged_cells.cpp"
-ERRORS = "runtime/tagged_errors.cpp"
-STEP = "runtime/tagged_step.cpp"
+TRANSFORM = "lower/transform/transform.cpp"
+BRANCH = "lower/transform/branch.cpp"
+RULES = "runtime/engines/reference/rules.cpp"
+STRICTNESS = "lower/mono/strictness.cpp"
+CALLS = "runtime/engines/tagged/exec/calls.cpp"
+CELLS = "runtime/engines/tagged/exec/delayed_calls.cpp"
+ERRORS = "runtime/engines/tagged/exec/errors.cpp"
+STEP = "runtime/engines/tagged/exec/event_interpreter.cpp"
 
 FAULTS = [
     # ---- the transform: both engines run the wrong graph, only the oracle can tell
@@ -87,7 +87,7 @@ FAULTS = [
      "if (i < out_.params[fun.index].size() && out_.params[fun.index][i]) demand.And(std::move(arg));",
      "demand.And(std::move(arg));"),
     ("lets-strict-in-lets", STRICTNESS, "if (done[i] || !demand.Has(expr->bindings[i].var)) continue;", "if (done[i]) continue;"),
-    ("everything-cheap", "lower/build_let.cpp", "!IsCheap(binding.value, budget)", "IsCheap(binding.value, budget)"),
+    ("everything-cheap", "lower/build/let.cpp", "!IsCheap(binding.value, budget)", "IsCheap(binding.value, budget)"),
 
     # ---- the tagged engine
     ("tagged-side", STEP, "branch.is_bool ? predicate == 0 : static_cast<uint32_t>(predicate);",
@@ -96,7 +96,7 @@ FAULTS = [
     ("tagged-exit-error", ERRORS, "if (use.port == 0 || (use.port == 1 &&", "if ((use.port == 1 &&"),
     ("tagged-late-argument-lost", CALLS, "Deliver(child, d, Use(frame, d.from, d.last));", "(void)d;"),
     ("tagged-operand-lost", CELLS, "case DelayCell::State::Full: to_body = true; break;", "case DelayCell::State::Full: break;"),
-    ("direct-fused-predicate-lost", "runtime/tagged_direct_frame.cpp",
+    ("direct-fused-predicate-lost", "runtime/engines/tagged/exec/direct_frame.cpp",
      "if (from.fused != kNone) RunOp(frame, program_.code[from.fused], from.fused, program_.node_of[from.fused]);", ""),
     ("tagged-delay-operands-shifted", CELLS,
      "if (!operands[i].is_dead() && d.to != kNone && d.event == kNone) body->Set(d.to, std::move(operands[i]));",

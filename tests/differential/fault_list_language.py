@@ -1,13 +1,13 @@
 """The faults of faults.py in what makes a first-order graph of the whole language: (name, file, text there, text instead)."""
 
-DERIVE = "typecheck/derive.cpp"
-TREE = "typecheck/match_tree.cpp"
-STATEMENT = "typecheck/infer_stmt.cpp"
-CLOSURES = "lower/defunctionalise.cpp"
-HIGHER = "lower/higher_order.cpp"
-SIMPLIFY = "lower/simplify.cpp"
-SIMPLIFY_CASE = "lower/simplify_case.cpp"
-CASE = "lower/build_case.cpp"
+DERIVE = "typecheck/derive/derive.cpp"
+TREE = "typecheck/match/tree.cpp"
+STATEMENT = "typecheck/infer/stmt.cpp"
+CLOSURES = "lower/mono/defunctionalise.cpp"
+HIGHER = "lower/mono/higher_order.cpp"
+SIMPLIFY = "lower/mono/simplify.cpp"
+SIMPLIFY_CASE = "lower/mono/simplify_case.cpp"
+CASE = "lower/build/case.cpp"
 
 LANGUAGE_FAULTS = [
     # ---- derived instances
@@ -29,21 +29,21 @@ LANGUAGE_FAULTS = [
      "everywhere.begin(), everywhere.begin(), std::back_inserter"),
     ("match-literals-have-no-default", TREE, "    work_ += groups.size();\n    others.push_back(std::move(line));",
      "    work_ += groups.size();"),
-    ("bang-pattern-ignored", "typecheck/infer_pat.cpp", "  return MakePat(bang);", "  return pat;"),
+    ("bang-pattern-ignored", "typecheck/infer/pat.cpp", "  return MakePat(bang);", "  return pat;"),
     ("comprehension-fails-on-misfits", STATEMENT,
      "    if (!IsIrrefutable(program_, pat)) {\n      core::Pat wildcard{};\n      wildcard.kind = core::PatKind::Wildcard;\n"
      "      wildcard.type = item;", "    if (false) {\n      core::Pat wildcard{};\n      wildcard.kind = core::PatKind::Wildcard;\n"
      "      wildcard.type = item;"),
-    ("record-update-forgets-its-first", "typecheck/infer_record.cpp", "      if (index >= 0) {", "      if (index > 0) {"),
+    ("record-update-forgets-its-first", "typecheck/infer/record.cpp", "      if (index >= 0) {", "      if (index > 0) {"),
     ("infixl-is-infixr", "parser/fixity.cpp", "l > r || (l == r && left.fixity.assoc == Associativity::Left)",
      "l > r || (l == r && left.fixity.assoc == Associativity::Right)"),
 
     # ---- classes
-    ("default-instead-of-own-method", "lower/specialise.cpp",
+    ("default-instead-of-own-method", "lower/mono/specialise.cpp",
      "if (instance && var.method_index < instance->methods.size() && instance->methods[var.method_index].valid()) {",
      "if (instance && var.method_index < instance->methods.size() && instance->methods[var.method_index].valid() &&\n"
      "        !(var.method_index < cls.defaults.size() && cls.defaults[var.method_index].valid())) {"),
-    ("copies-of-locals-shared-by-all-types", "lower/specialise.cpp", "if (have == types || !local.binding)", "if (true)"),
+    ("copies-of-locals-shared-by-all-types", "lower/mono/specialise.cpp", "if (have == types || !local.binding)", "if (true)"),
 
     # ---- functions as values
     ("closure-arguments-reversed", CLOSURES, "args.push_back(p_.NewVarExpr(function.params[i + 1], pos));",
@@ -53,21 +53,21 @@ LANGUAGE_FAULTS = [
     ("closures-share-a-number", CLOSURES, "con.index = static_cast<uint32_t>(types_[type].closures.size());", "con.index = 0;"),
     ("copies-for-all-constants-the-same", HIGHER, 'key += fmt::format("c{}", arg->constant.index);', 'key += "c";'),
     ("copies-for-all-functions-the-same", HIGHER, 'key += fmt::format("f{}{}", value->fun.index, PlaceKey(value));', 'key += "f";'),
-    ("lift-forgets-what-callees-need", "lower/lift.cpp", "        if (grew) work.push_back(caller);\n", ""),
+    ("lift-forgets-what-callees-need", "lower/mono/lift.cpp", "        if (grew) work.push_back(caller);\n", ""),
 
     # ---- simplification
     ("known-constructor-takes-the-first", SIMPLIFY_CASE, "if (alt.con == known->con) return &alt;", "return &alt;"),
     ("known-truth-inverted", SIMPLIFY_CASE, "(alt.con == p_.core.true_con) == truth", "(alt.con == p_.core.true_con) != truth"),
     ("strict-fields-known-unevaluated", SIMPLIFY,
      "if (llvm::none_of(p_.core.constructors[value->con].fields, [](const core::Field& f) { return f.strict; }))", "if (true)"),
-    ("float-in-past-the-scrutinee", "lower/float_in.cpp", "      if (MentionsVar(expr->head, var)) return nullptr;\n", ""),
-    ("float-into-the-last-alternative", "lower/float_in.cpp",
+    ("float-in-past-the-scrutinee", "lower/mono/float_in.cpp", "      if (MentionsVar(expr->head, var)) return nullptr;\n", ""),
+    ("float-into-the-last-alternative", "lower/mono/float_in.cpp",
      "        if (only) return nullptr;\n        only = &alt.body;", "        only = &alt.body;"),
 
     # ---- strictness and data
-    ("lazy-fields-strict", "lower/strictness.cpp",
+    ("lazy-fields-strict", "lower/mono/strictness.cpp",
      "if (is_needed || p_.core.constructors[expr->con].fields[i].strict) demand.And(std::move(arg));", "demand.And(std::move(arg));"),
-    ("let-strict-if-the-body-fails", "lower/strictness.cpp",
+    ("let-strict-if-the-body-fails", "lower/mono/strictness.cpp",
      "if (recording_ && demand.vars.contains(binding.var.index))", "if (recording_)"),
     ("seq-lost-before-one-way", CASE, "if (!total && !strictness_.implied.contains(expr)) guards.push_back(must);", ""),
     ("fields-read-from-the-other-end", CASE, "con.index << 16 | i, pos)",

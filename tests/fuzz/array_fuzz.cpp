@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "runtime/memory.h"
-#include "runtime/value_file.h"
+#include "runtime/base/memory.h"
+#include "runtime/files/value_file.h"
 
 using namespace df;
 

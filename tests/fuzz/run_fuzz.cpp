@@ -5,8 +5,10 @@
 #include <chrono>
 #include <string>
 
-#include "runtime/engine.h"
-#include "runtime/show.h"
+#include "runtime/engines/engines.h"
+#include "runtime/run/engine.h"
+#include "runtime/text/describe.h"
+#include "runtime/text/show.h"
 #include "tagged_ir/file.h"
 #include "tagged_ir/text.h"
 

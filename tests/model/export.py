@@ -8,7 +8,7 @@ program with the model's own code, infers the types that our graphs carry, puts 
 operand, and writes one .tagged file per program, with the results that the model's interpreter gives as header lines:
 
     -- EXPECT: 11                 a result as `show` prints it, one line per result of the graph
-    -- EXPECT: error DivideByZero the result is an error of this code (runtime/value.h)
+    -- EXPECT: error DivideByZero the result is an error of this code (runtime/value/value.h)
 
 Programs whose data our graphs do not have (symbolic zeros) are left out.
 """

@@ -2,7 +2,7 @@
 //
 // Each graph is run with the first allocation failing, then with the second, and so on to the last; of many a sample. A run
 // must end with the memory limit's outcome, say so, and leave nothing behind; or give what it gives otherwise, if it did not
-// come to that allocation. Allocations are those that are charged (runtime/memory.h) and those of operator new.
+// come to that allocation. Allocations are those that are charged (runtime/base/memory.h) and those of operator new.
 //
 // Only builds that verify count allocations; others do not have this program.
 #include <cstdio>
@@ -12,10 +12,12 @@
 #include <new>
 #include <string>
 
-#include "runtime/alive.h"
-#include "runtime/engine.h"
-#include "runtime/memory.h"
-#include "runtime/show.h"
+#include "runtime/base/memory.h"
+#include "runtime/base/object_census.h"
+#include "runtime/engines/engines.h"
+#include "runtime/run/engine.h"
+#include "runtime/text/describe.h"
+#include "runtime/text/show.h"
 #include "tagged_ir/file.h"
 
 void* operator new(size_t bytes) {

@@ -211,7 +211,7 @@ sums w (Leaf word) = let s = T.sum (T.vecmat (T.index embeddings word) w) in (fe
 sums w (Node l r) = case sums w l of { (a, b) -> case sums w r of { (c, d) -> (features (a + c), features (b * d)) } }
 main = [sums (waves 0.6) t | t <- trees 20]
 """, 8),
-    # Of 40 words the trees have 11: the table's gradient is a few rows (runtime/tensor.h), and a step goes through these alone. With some
+    # Of 40 words the trees have 11: the table's gradient is a few rows (runtime/value/tensor.h), and a step goes through these alone. With some
     # rates it may not: elements are -0, and 0 times infinity is no number.
     ("steps of gradient descent on a table", """
 data Model = Model { table :: Tensor Float [40, 5], cells :: Cell 5, root :: Tensor Float [5] }

@@ -7,7 +7,7 @@
 
 #include "backends/cpu/elementwise.h"
 #include "backends/cpu/product.h"
-#include "runtime/scalar.h"
+#include "runtime/base/scalar.h"
 #include "tests/unit/catch.h"
 
 using namespace df;
@@ -150,7 +150,7 @@ TEST_CASE("exp and tanh at their ends") {
   CHECK(std::isnan(y[8]));
 }
 
-// So that a number and an element of a tensor have one logarithm (lower/late_numbers.cpp).
+// So that a number and an element of a tensor have one logarithm (lower/graph/late_numbers.cpp).
 TEST_CASE("the logarithm of a Float is that of the host's library") {
   std::vector<float> x, y;
   for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 40009) {

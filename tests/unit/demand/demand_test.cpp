@@ -5,7 +5,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "runtime/show.h"
+#include "runtime/engines/engines.h"
+#include "runtime/text/show.h"
 #include "tagged_ir/text.h"
 #include "tests/unit/catch.h"
 

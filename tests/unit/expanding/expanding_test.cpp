@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "runtime/engines/engines.h"
 #include "tests/unit/tagged/run.h"
 
 using namespace df;

@@ -5,7 +5,7 @@
 
 #include <initializer_list>
 
-#include "lower/function_graph.h"
+#include "lower/graph/function_graph.h"
 #include "lower/lower.h"
 
 namespace df::test {

@@ -1,4 +1,4 @@
-#include "lower/prune.h"
+#include "lower/graph/prune.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/lower/graph_maker.h"
 

@@ -1,4 +1,4 @@
-#include "lower/strictness.h"
+#include "lower/mono/strictness.h"
 
 #include "tests/unit/catch.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "typecheck/core.h"
-#include "typecheck/match.h"
+#include "typecheck/core/core.h"
+#include "typecheck/match/match.h"
 
 namespace df::test {
 

@@ -1,5 +1,5 @@
 // Match compilation: warnings, messages, sharing and size.
-#include "typecheck/match.h"
+#include "typecheck/match/match.h"
 
 #include "tests/unit/catch.h"
 #include "tests/unit/match/core_eval.h"

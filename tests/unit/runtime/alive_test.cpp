@@ -1,7 +1,7 @@
 // What is counted as alive, and how what is left is said.
-#include "runtime/alive.h"
-#include "runtime/memory.h"
-#include "runtime/value.h"
+#include "runtime/base/memory.h"
+#include "runtime/base/object_census.h"
+#include "runtime/value/value.h"
 #include "tests/unit/catch.h"
 
 using namespace df;

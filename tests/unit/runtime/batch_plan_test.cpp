@@ -1,5 +1,5 @@
 // Ops that go through strips of rows together have the bits of ops that go over all rows one after another: on random regions.
-#include "runtime/batch_plan.h"
+#include "runtime/device/batch_plan.h"
 
 #include <cmath>
 #include <cstring>
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "runtime/host_device.h"
+#include "runtime/device/host_device.h"
 #include "tagged_ir/tensor_rules.h"
 #include "tests/unit/catch.h"
 

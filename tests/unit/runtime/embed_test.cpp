@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/embed.h"
+#include "runtime/embed/embed.h"
 #include "tagged_ir/file.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/runtime/graphs.h"

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "runtime/engine.h"
-#include "runtime/show.h"
+#include "runtime/run/engine.h"
+#include "runtime/text/show.h"
 #include "tagged_ir/graph.h"
 
 namespace df::test {

@@ -1,5 +1,5 @@
 // Integer arithmetic against GMP's functions of whole numbers: words, few limbs, many limbs, and what lies at the borders.
-#include "runtime/integer.h"
+#include "runtime/value/integer.h"
 
 #include <random>
 #include <string>

@@ -1,11 +1,11 @@
 // Kernels against GHC: every row of ghc_table.inc, and what a table cannot say.
 #include <cmath>
 
-#include "runtime/integer.h"
-#include "runtime/kernels.h"
-#include "runtime/scalar.h"
-#include "runtime/text.h"
-#include "runtime/unicode.h"
+#include "runtime/base/scalar.h"
+#include "runtime/base/unicode.h"
+#include "runtime/ops/kernels.h"
+#include "runtime/value/integer.h"
+#include "runtime/value/text.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/runtime/graphs.h"
 

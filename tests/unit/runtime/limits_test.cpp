@@ -5,8 +5,10 @@
 #include <fstream>
 #include <thread>
 
-#include "runtime/limits.h"
-#include "runtime/watchdog.h"
+#include "runtime/engines/engines.h"
+#include "runtime/run/limits.h"
+#include "runtime/run/watchdog.h"
+#include "runtime/text/describe.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/runtime/graphs.h"
 

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "runtime/engines/engines.h"
 #include "tagged_ir/text.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/runtime/graphs.h"

@@ -1,4 +1,5 @@
 // The reference engine on graphs built by hand.
+#include "runtime/engines/engines.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/runtime/graphs.h"
 

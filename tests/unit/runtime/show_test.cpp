@@ -1,5 +1,5 @@
 // Values as GHC's show prints them, and inputs read back. The expectations are GHC 9.0's output.
-#include "runtime/integer.h"
+#include "runtime/value/integer.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/runtime/graphs.h"
 

@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "backends/simulated/simulated_device.h"
-#include "runtime/host_device.h"
+#include "runtime/device/host_device.h"
+#include "runtime/run/device_errors.h"
 #include "tests/unit/catch.h"
 
 using namespace df;

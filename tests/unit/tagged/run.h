@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/show.h"
-#include "runtime/tagged_engine.h"
+#include "runtime/engines/tagged/exec/engine.h"
+#include "runtime/text/show.h"
 #include "tagged_ir/text.h"
 #include "tests/unit/catch.h"
 

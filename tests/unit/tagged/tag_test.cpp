@@ -1,5 +1,5 @@
 // Tags that outlive their activation: the path is that of the whole tag, the memory is not.
-#include "runtime/bounded_tag.h"
+#include "runtime/run/bounded_tag.h"
 #include "tests/unit/catch.h"
 
 using namespace df;

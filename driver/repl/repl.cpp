@@ -1,0 +1,474 @@
+#include "driver/repl/repl.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "driver/commands.h"
+#include "driver/compile.h"
+#include "driver/evaluate.h"
+#include "driver/system/crash.h"
+#include "driver/system/deep_stack.h"
+#include "driver/system/files.h"
+#include "driver/system/signals.h"
+#include "runtime/base/memory.h"
+#include "runtime/run/limits.h"
+#include "stdlib/stdlib.h"
+
+namespace df {
+namespace {
+
+constexpr const char* kSourceName = "<repl>";
+constexpr std::string_view kIt = "it";
+constexpr std::string_view kResultPrefix = "it'";
+
+// Whether an input begins as no input does, but a further line of one.
+bool GoesOn(std::string_view text) {
+  std::string_view start = text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
+  for (std::string_view word : {"|", "=", "where", "then", "else", "of", "deriving", "in"})
+    if (start.starts_with(word) && (start.size() == word.size() || start[word.size()] == ' ' || start[word.size()] == '(')) return true;
+  return text.front() == ' ' || text.front() == '\t';
+}
+
+}  // namespace
+
+std::string_view Repl::Trim(std::string_view text) {
+  auto blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+Repl::Repl(const Options& options, Console& console) : options_(options), console_(console) {
+  editor_ = MakeLineEditor([this](std::string_view before) { return Completions(before); });
+}
+
+ExitCode Repl::Run() {
+  if (editor_->interactive()) console_.out() << "dfc " << DFC_VERSION << "; `:help` lists the commands\n";
+  Reset();
+  if (!options_.file.empty()) {
+    BeginBudget();
+    Load(options_.file);
+    EndBudget();
+  }
+  std::string text;
+  while (!quit_) {
+    console_.out().flush();
+    console_.err().flush();
+    bool more = ReadInput(text);
+    if (more && !text.empty() && !TerminationRequested()) {
+      interrupts_.Clear();
+      Handle(text);
+    }
+    if (TerminationRequested()) return ExitCode::Interrupted;
+    if (!more) break;
+  }
+  // What failed matters to a script, not to a person who went on.
+  return editor_->interactive() ? ExitCode::Fine : code_;
+}
+
+// ---------------------------------------------------------------- completion
+
+std::vector<std::string> Repl::Completions(std::string_view before) const {
+  std::vector<std::string> words;
+  size_t start = before.size();
+  while (start > 0 && (std::isalnum(static_cast<unsigned char>(before[start - 1])) || before[start - 1] == '_' ||
+                       before[start - 1] == '\''))
+    --start;
+  std::string_view word = before.substr(start);
+  const CommandRow* command = nullptr;
+  if (size_t space = before.find(' '); before.starts_with(':') && space != std::string_view::npos)
+    command = CommandNamed(before.substr(1, space - 1));
+  if (start == 1 && before.front() == ':') {
+    for (const CommandRow& row : Commands())
+      if (std::string_view(row.name).starts_with(word)) words.emplace_back(row.name);
+  } else if (command && command->run == &Repl::Load) {
+    return FileCompletions(Trim(before.substr(before.find(' '))));
+  } else if (command && (command->run == &Repl::Set || command->run == &Repl::Unset)) {
+    for (const Setting& setting : Settings())
+      if (std::string_view(setting.name).starts_with(word)) words.emplace_back(setting.name);
+  } else if ((command && command->run == &Repl::Browse) || before.starts_with("import ")) {
+    word = before.substr(before.rfind(' ') + 1);
+    for (const LibraryModule& module : LibraryModules())
+      if (module.name.starts_with(word) && !module.name.starts_with("Prelude.")) words.emplace_back(module.name);
+  } else if (!word.empty()) {
+    for (std::string_view name : pipeline_->session.Names())
+      if (name.starts_with(word) && !name.starts_with(kResultPrefix)) words.emplace_back(name);
+  }
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  return words;
+}
+
+// Folders and sources that begin with `word`.
+std::vector<std::string> Repl::FileCompletions(std::string_view word) const {
+  std::vector<std::string> words;
+  size_t slash = word.rfind('/');
+  std::string folder(slash == std::string_view::npos ? "" : word.substr(0, slash + 1));
+  std::string_view begin = word.substr(folder.size());
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder.empty() ? "." : folder, error), end; !error && it != end;
+       it.increment(error)) {
+    std::string name = it->path().filename().string();
+    std::error_code ignored;
+    bool is_folder = it->is_directory(ignored);
+    if (!name.starts_with(begin) || (begin.empty() && name.starts_with('.'))) continue;
+    if (is_folder || llvm::any_of(kSourceEndings, [&](std::string_view ending) { return name.ends_with(ending); })) words.push_back(folder + name + (is_folder ? "/" : ""));
+  }
+  std::sort(words.begin(), words.end());
+  return words;
+}
+
+// ---------------------------------------------------------------- inputs
+
+void Repl::BeginBudget() {
+  pipeline_->ClearEnd();
+  CompileLimits limits{.timeout = options_.timeout, .max_memory = options_.max_memory, .interrupt = interrupts_.flag()};
+  budget_ = std::make_unique<CompileBudget>(limits, [](const std::string& text) { EndNow(text, /*json=*/false, ExitCode::Limit); });
+}
+
+// What a compilation leaves behind that was ended does not count against the next.
+std::chrono::milliseconds Repl::EndBudget() {
+  if (!budget_) return {};
+  std::chrono::milliseconds spent = budget_->spent();
+  budget_.reset();
+  if (pipeline_->ended() == BudgetEnd::None) return spent;
+  Fail(CodeOf(pipeline_->ended(), ExitCode::Failed));
+  memory::GiveBackFreed();
+  GiveBackDeepStack();
+  return spent;
+}
+
+void Repl::Handle(const std::string& text) {
+  BeginBudget();
+  ReadBoundsScope bounds({options_.max_memory, options_.timeout, interrupts_.flag()});
+  try {
+    if (text.front() == ':') {
+      HandleCommand(text);
+    } else if (std::optional<ReplInput> input = ParseInput(text)) {
+      if (input->kind == ReplInput::Kind::Expression || input->kind == ReplInput::Kind::Bind)
+        Evaluate(input->ast, input->bind);
+      else if (input->kind == ReplInput::Kind::Declarations) Define(input->ast);
+    }
+  } catch (const ReadingStopped& stopped) {
+    console_.Error(stopped.what());
+    Fail(CodeOf(stopped.stop()));
+  } catch (const std::bad_alloc&) {
+    console_.Error("out of memory");
+    Fail(ExitCode::Limit);
+  } catch (const std::exception& fault) {
+    console_.Error(InternalErrorText(PassScope::Current(), fault.what()));
+    Fail(ExitCode::Internal);
+  }
+  EndBudget();
+  Flush();
+}
+
+std::optional<ReplInput> Repl::ParseInput(const std::string& text) {
+  PassScope pass("parse");
+  TokenBuffer tokens = pipeline_->Tokens(kSourceName, text, first_line_);
+  ReplInput input = ParseRepl(tokens, pipeline_->diags);
+  if (input.kind == ReplInput::Kind::Incomplete && !pipeline_->diags.has_errors())
+    pipeline_->diags.Report(Diag::InputEnds, tokens.tokens.back().span);
+  if (!pipeline_->diags.has_errors()) return input;
+  // At a terminal an input ends with the first line that is complete, whatever comes next.
+  if (editor_->interactive() && GoesOn(text) && pipeline_->diags.all().back().hint.empty())
+    pipeline_->diags.Hint("a line that goes on from the one before is written with it, between `:{` and `:}`");
+  return std::nullopt;
+}
+
+void Repl::Define(ast::Ast& ast) {
+  const FixityTable loose = loose_fixities_;
+  AddLooseFixities(ast);
+  CheckOptions check;
+  check.repl = true;
+  check.generalises = true;
+  pipeline_->Check(ast, check);
+  HintAtSignature(ast);
+  if (pipeline_->diags.has_errors()) {
+    loose_fixities_ = loose;  // the definition that they are for is still to come
+    return;
+  }
+  WarnOfLostClauses(ast);
+  WarnOfOlderMeanings();
+}
+
+// `infixl 6 <+>` by itself holds for the definition of `<+>` that follows: it is added to that input, and says nothing of what is
+// called `<+>` until then.
+void Repl::AddLooseFixities(ast::Ast& ast) {
+  std::vector<ast::Name> defined;
+  auto define = [&](const ast::Decl* decl) {
+    if (const auto* function = llvm::dyn_cast<ast::FunctionDecl>(decl)) defined.push_back(function->name);
+    if (const auto* signature = llvm::dyn_cast<ast::SignatureDecl>(decl))
+      defined.insert(defined.end(), signature->names.begin(), signature->names.end());
+    if (const auto* data = llvm::dyn_cast<ast::DataDecl>(decl))
+      for (const ast::ConstructorDecl& con : data->constructors) {
+        defined.push_back(con.name);
+        for (const ast::FieldDecl& field : con.fields)
+          if (field.name.text.valid()) defined.push_back(field.name);
+      }
+  };
+  for (const ast::Decl* decl : ast.module.decls) {
+    define(decl);
+    if (const auto* cls = llvm::dyn_cast<ast::ClassDecl>(decl))
+      for (const ast::Decl* member : cls->members) define(member);
+  }
+  std::vector<ast::Decl*> decls;
+  std::vector<Symbol> declared;
+  for (ast::Decl* decl : ast.module.decls) {
+    const auto* fixity = llvm::dyn_cast<ast::FixityDecl>(decl);
+    std::vector<ast::Name> held;
+    if (fixity)
+      for (const ast::Name& op : fixity->ops) {
+        declared.push_back(op.text);
+        if (llvm::any_of(defined, [&](const ast::Name& name) { return name.text == op.text; })) held.push_back(op);
+        else loose_fixities_[op.text.index] = {fixity->assoc, fixity->precedence};
+      }
+    if (!fixity || held.size() == fixity->ops.size()) decls.push_back(decl);
+    else if (!held.empty()) decls.push_back(ast.New<ast::FixityDecl>(fixity->span, fixity->assoc, fixity->precedence, ast.Copy<ast::Name>(held)));
+  }
+  for (const ast::Name& name : defined) {
+    auto loose = loose_fixities_.find(name.text.index);
+    if (loose == loose_fixities_.end() || !name.text.valid()) continue;
+    Fixity fixity = loose->second;
+    loose_fixities_.erase(loose);
+    if (!llvm::is_contained(declared, name.text))
+      decls.push_back(ast.New<ast::FixityDecl>(name.span, fixity.assoc, fixity.precedence, ast.Copy<ast::Name>(name)));
+  }
+  ast.module.decls = ast.Copy<ast::Decl*>(decls);
+}
+
+void Repl::WarnOfOlderMeanings() {
+  for (CheckSession::Outdated& row : pipeline_->session.TakeOutdated()) {
+    auto is_result = [](std::string_view name) { return name == kIt || name.starts_with(kResultPrefix); };
+    if (is_result(Text(row.name))) continue;
+    row.users.erase(std::remove_if(row.users.begin(), row.users.end(), is_result), row.users.end());
+    if (row.users.empty()) continue;
+    constexpr size_t kShown = 3;
+    bool one = row.users.size() == 1;
+    std::string users;
+    for (size_t i = 0; i < std::min(kShown, row.users.size()); ++i) {
+      bool last = i + 1 == row.users.size();
+      users += fmt::format("{}`{}`", i == 0 ? "" : last ? " and " : ", ", row.users[i]);
+    }
+    if (row.users.size() > kShown) users += fmt::format(" and {} more", row.users.size() - kShown);
+    pipeline_->diags.Report(Diag::OlderMeaning, {}, Text(row.name), users,
+                            row.is_type ? (one ? "has" : "have") : (one ? "uses" : "use"))
+        .Hint(one ? "enter that again to use the new one" : "enter these again to use the new one");
+  }
+}
+
+// Clauses of one function that are entered one by one replace each other.
+void Repl::WarnOfLostClauses(const ast::Ast& ast) {
+  auto irrefutable = [](const ast::Pat* pat) {
+    while (true) {
+      if (const auto* paren = llvm::dyn_cast<ast::ParenPat>(pat)) pat = paren->pat;
+      else if (const auto* bang = llvm::dyn_cast<ast::BangPat>(pat)) pat = bang->pat;
+      else if (const auto* as = llvm::dyn_cast<ast::AsPat>(pat)) pat = as->pat;
+      else break;
+    }
+    return llvm::isa<ast::VarPat, ast::WildcardPat, ast::LazyPat>(pat);
+  };
+  std::vector<Symbol> partial;
+  for (const ast::Decl* decl : ast.module.decls) {
+    const auto* function = llvm::dyn_cast<ast::FunctionDecl>(decl);
+    if (!function || function->clauses[0].params.empty()) continue;
+    Symbol name = function->name.text;
+    if (std::find(partial_functions_.begin(), partial_functions_.end(), name) != partial_functions_.end())
+      pipeline_->diags.Report(Diag::ClausesReplaced, function->name.span, Text(name))
+          .Hint("clauses of one function go together, between lines `:{` and `:}`");
+    llvm::ArrayRef<ast::Pat*> params = function->clauses.back().params;
+    if (!std::all_of(params.begin(), params.end(), irrefutable)) partial.push_back(name);
+  }
+  partial_functions_ = std::move(partial);
+}
+
+// A signature by itself means nothing: at the prompt it reads as an expression with its type.
+void Repl::HintAtSignature(const ast::Ast& ast) {
+  for (const ast::Decl* decl : ast.module.decls) {
+    bool lone = llvm::isa<ast::SignatureDecl>(decl);
+    if (const auto* it = llvm::dyn_cast<ast::FunctionDecl>(decl); it && it->name.span == it->clauses[0].span) {
+      const auto* typed = llvm::dyn_cast_or_null<ast::TypedExpr>(it->clauses[0].rhs.guarded[0].body);
+      const auto* var = typed ? llvm::dyn_cast<ast::VarExpr>(typed->expr) : nullptr;
+      lone = var && pipeline_->session.TypeOf(var->name.text).empty();
+    }
+    const auto& all = pipeline_->diags.all();
+    const bool defined = llvm::any_of(ast.module.decls, [&](const ast::Decl* other) { return llvm::isa<ast::FunctionDecl>(other) && other != decl; });
+    if (!lone || all.empty() || defined) continue;
+    if (all.back().id == Diag::UnboundName || all.back().id == Diag::SignatureWithoutBinding)
+      pipeline_->diags.Hint("a signature goes with its definition, in the lines below it");
+  }
+}
+
+// `it` in an expression is the value before; so an expression is defined under a name of its own first, and `it`
+// becomes another name for that.
+void Repl::Evaluate(ast::Ast& ast, const ast::BindStmt* bind) {
+  Symbol name = Intern(fmt::format("{}{}", kResultPrefix, ++results_));
+  auto* definition = llvm::cast<ast::FunctionDecl>(ast.module.decls.back());
+  definition->name.text = name;
+  CheckOptions check;
+  check.repl = true;
+  check.entry = name;
+  check.entry_is_bound = bind != nullptr;
+  auto began = std::chrono::steady_clock::now();
+  if (!pipeline_->Check(ast, check)) return HintAtSignature(ast);
+  core::VarId result = pipeline_->DefinitionNamed(Text(name));
+  std::optional<fg::Program> functions = pipeline_->Functions(result, std::string(kIt), options_.lower);
+  if (!functions) return;
+  for (ir::Pos& pos : functions->positions)  // in call paths it is what the user calls it
+    if (pos.function == Text(name)) pos.function = kIt;
+  std::optional<ir::Graph> made = pipeline_->Graph(*functions, options_.lower);
+  if (!made) return;
+  const ir::Graph& graph = *made;
+  if (bind && !graph.action) {
+    std::string type = pipeline_->session.TypeOf(name);
+    pipeline_->diags.Report(Diag::NotAnAction, bind->expr->span, type.substr(type.find(" :: ") + 4))
+        .Hint("`let name = value` binds a value");
+    return;
+  }
+  const std::chrono::milliseconds spent = EndBudget();
+  Flush();
+  Stats stats;
+  std::string read;
+  bool ended = RunGraph(graph, name, definition->name.span, spent, read, stats);
+  // What failed or was stopped leaves `it` as it was.
+  if (ended && graph.action) BindAnswer(name, read, bind);
+  else if (ended) Bind(Intern(kIt), name);
+  if (ended && show_type_ && !bind) console_.out() << pipeline_->session.TypeOf(Intern(kIt)) << '\n';
+  if (show_time_) {
+    std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
+    console_.out().flush();
+    console_.err() << fmt::format("({:.2f} secs, {} at most)\n", taken.count(), PrintBytes(stats.peak_memory));
+  }
+}
+
+bool Repl::RunGraph(const ir::Graph& graph, Symbol name, Span place, std::chrono::milliseconds spent, std::string& read, Stats& stats) {
+  PromptAction prompt;
+  prompt.wants_value = graph.action && !pipeline_->session.TypeOf(name).ends_with(" IO ()");
+  prompt.source = [&](StandardStreams& streams, std::string& bytes) {
+    size_t before = bytes.size();
+    Host::Input got = ReadForAction(streams, bytes);
+    if (got == Host::Input::Some) read.append(bytes, before);
+    return got;
+  };
+  RunContext context;
+  context.stats = &stats;
+  context.spent = spent;
+  context.prompt = &prompt;
+  ExitCode code = df::Evaluate(graph, {}, options_, interrupts_.flag(), console_, context);
+  editor_->GiveBackRest(prompt.left);
+  read.resize(read.size() - std::min(read.size(), prompt.left.size()));
+  if (prompt.exited) {
+    pipeline_->diags.Report(Diag::ActionExits, place, static_cast<int>(code));
+    return false;
+  }
+  if (code != ExitCode::Fine) Fail(code);
+  return code == ExitCode::Fine;
+}
+
+Host::Input Repl::ReadForAction(StandardStreams& streams, std::string& bytes) {
+  std::string chunk = editor_->TakeLine();
+  if (chunk.empty()) {
+    Host::Input got = streams.ReadDescriptor(chunk);
+    if (got == Host::Input::Failed) bytes = chunk;  // the reason
+    if (got != Host::Input::Some) return got;
+    // What was pasted with the action came while the editor had the terminal, which makes other ends of lines.
+    if (editor_->interactive()) std::replace(chunk.begin(), chunk.end(), '\r', '\n');
+    // What follows the line may be meant for the prompt.
+    if (size_t end = chunk.find('\n'); end != std::string::npos) {
+      editor_->GiveBack(std::string_view(chunk).substr(end + 1));
+      chunk.resize(end + 1);
+    }
+  }
+  line_ += static_cast<uint32_t>(std::count(chunk.begin(), chunk.end(), '\n'));
+  bytes += chunk;
+  return Host::Input::Some;
+}
+
+// An action is a function of its input, so that its value can be had again: the definition is
+//   result = case primAnswered action "what it read" Answer of Answer value -> value
+// where the constructor Answer is made for this value's type. What looks at the value computes it again, without what the action wrote.
+void Repl::BindAnswer(Symbol name, const std::string& read, const ast::BindStmt* bind) {
+  std::string_view number = Text(name).substr(kResultPrefix.size());
+  Symbol answer = Intern(fmt::format("%answer{}", number));
+  if (!pipeline_->session.AnswerOf(name, answer).valid()) return;
+  ast::Ast ast;
+  Span span;
+  span.file = pipeline_->sources.Add(kSourceName, Text(name).data());
+  ast.file = span.file;
+  auto library = [&](Symbol text) { return ast::Name{text, Intern(ast::kLibraryQualifier), span}; };
+  auto variable = [&](ast::Name of) -> ast::Expr* { return ast.New<ast::VarExpr>(span, of); };
+  auto rhs = [&](ast::Expr* value) {
+    return ast::Rhs{ast.Copy<ast::GuardedExpr>(ast::GuardedExpr{{}, value, span}), {}, span};
+  };
+  Symbol value = Intern("value");
+  ast::Expr* text = ast.New<ast::LiteralExpr>(span, ast::Literal{ast::LiteralKind::String, Intern(read)});
+  ast::Expr* answered = ast.New<ast::AppExpr>(
+      span, variable(library(Intern("primAnswered"))),
+      ast.Copy<ast::Expr*>({variable({name, {}, span}), text, ast.New<ast::ConExpr>(span, library(answer))}));
+  ast::Pat* held = ast.New<ast::ConPat>(span, library(answer), ast.Copy<ast::Pat*>({ast.New<ast::VarPat>(span, value)}));
+  ast::Alternative only{held, rhs(variable({value, {}, span})), span};
+  ast::Expr* result = ast.New<ast::CaseExpr>(span, answered, ast.Copy<ast::Alternative>({only}));
+  const auto* whole = bind ? llvm::dyn_cast<ast::AsPat>(bind->pat) : nullptr;
+  const auto* variable_pattern = bind ? llvm::dyn_cast<ast::VarPat>(bind->pat) : nullptr;
+  ast::Decl* decl;
+  if (bind && !variable_pattern) {
+    decl = ast.New<ast::PatBindDecl>(span, whole ? whole->pat : bind->pat, rhs(result));
+  } else {
+    Symbol bound = variable_pattern ? variable_pattern->name : Intern(kIt);
+    ast::Clause clause = {{}, rhs(result), span};
+    decl = ast.New<ast::FunctionDecl>(span, ast::Name{bound, {}, span}, ast.Copy<ast::Clause>(clause));
+  }
+  ast.module.decls = ast.Copy<ast::Decl*>(decl);
+  CheckOptions check;
+  check.repl = true;
+  check.warnings = false;
+  check.entry = name;  // nothing of it is printed
+  pipeline_->Check(ast, check);
+  if (bind) WarnOfOlderMeanings();
+}
+
+void Repl::Bind(Symbol name, Symbol to) {
+  ast::Ast ast;
+  Span span;
+  span.file = pipeline_->sources.Add(kSourceName, fmt::format("{} = {}", Text(name), Text(to)));
+  ast.file = span.file;
+  ast::Expr* value = ast.New<ast::VarExpr>(span, ast::Name{to, {}, span});
+  ast::GuardedExpr guarded = {{}, value, span};
+  ast::Rhs rhs = {ast.Copy<ast::GuardedExpr>(guarded), {}, span};
+  ast::Clause clause = {{}, rhs, span};
+  ast::Decl* decl =
+      ast.New<ast::FunctionDecl>(span, ast::Name{name, {}, span}, ast.Copy<ast::Clause>(clause));
+  ast.module.decls = ast.Copy<ast::Decl*>(decl);
+  CheckOptions check;
+  check.repl = true;
+  check.warnings = false;
+  check.entry = to;  // `name` is not printed
+  pipeline_->Check(ast, check);
+}
+
+void Repl::Reset() {
+  pipeline_ = std::make_unique<Pipeline>();
+  pipeline_->LookBeside("-", options_.module_folders);
+  for (const std::string& name : extensions_) pipeline_->AddExtension(name);
+  results_ = 0;
+  loose_fixities_.clear();
+  partial_functions_.clear();
+  ast::Ast nothing;  // loads the Prelude, so that a fault in it shows here
+  nothing.file = pipeline_->sources.Add(kSourceName, "");
+  Define(nothing);
+}
+
+void Repl::Flush() {
+  if (pipeline_->diags.has_errors()) Fail(ExitCode::Failed);
+  console_.Show(pipeline_->diags);
+  pipeline_->diags.Clear();
+}
+
+void Repl::Fail(ExitCode code) {
+  if (code_ == ExitCode::Fine || code_ == ExitCode::Failed) code_ = code;
+}
+
+ExitCode ReplCommand(const Options& options, Console& console) { return Repl(options, console).Run(); }
+
+}  // namespace df

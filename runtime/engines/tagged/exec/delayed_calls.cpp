@@ -1,0 +1,323 @@
+// Delayed calls: cells that keep operands, are started by the first Force, and hold the value for all that follow.
+#include <cassert>
+#include <optional>
+
+#include "runtime/engines/tagged/exec/engine.h"
+#include "runtime/engines/tagged/exec/team.h"
+
+namespace df::tagged {
+
+using ir::NodeId;
+
+void DelayCell::DropChildren(DeadObjects& dead) {
+  for (uint32_t i = 0; i < num_values(); ++i) dead.Drop((&value())[i]);
+}
+
+// No operand has come yet.
+DelayCell* Worker::NewCell(Frame* frame, const SiteCode* site) {
+  ++stats_.delays;
+  TagNode* tag = site->keeps_home ? nullptr : TagOf(frame);  // first, because it may fail
+  // So may this; when the cell goes nothing may.
+  if (site->keeps_home && ++pinning_cells_ > unpins_.capacity()) unpins_.reserve(2 * pinning_cells_);
+  auto* cell = ::new (cells_.Take(site->cell_bytes)) DelayCell(site);
+  ::new (&cell->value()) Value();
+  cell->missing = static_cast<uint16_t>(cell->num_operands());
+  for (uint32_t i = 0; i < cell->missing; ++i) ::new (cell->operands() + i) Value(Value::Dead());
+  if (site->keeps_home) {
+    cell->home = frame;
+    ++frame->pins;
+  } else {
+    cell->tag = HoldTag(tag);
+  }
+  ++live_cells_;
+  return cell;
+}
+
+void Worker::MakeCell(Frame* frame, const Instr& in) {
+  const SiteCode* site = &program_.sites[in.b];
+  DelayCell* cell = NewCell(frame, site);
+  made_late_ |= site->keeps_home || (cell->missing && in.code == Code::Delay);
+  if (cell->missing) {
+    if (in.code == Code::Delay) {
+      ++frame->refs;
+    } else {
+      const uint32_t* listed = program_.lists.data() + in.c;
+      for (uint32_t k = 0; k < cell->missing; ++k) {
+        uint32_t slot = ListOperand(listed[k]);
+        bool wanted = site->together[k].to != kNone;
+        cell->operands()[k] = wanted ? Use(frame, slot, listed[k] & kLast) : Value::Word(0);
+      }
+      cell->missing = 0;
+    }
+  }
+  frame->Set(in.a, Value::Adopt(ValueKind::Reference, cell));
+}
+
+// All operands are there that its body's frame is made with.
+bool Worker::IsReady(DelayCell* cell) const {
+  if (!cell->missing) return true;
+  for (uint32_t i = 0; i < cell->num_operands(); ++i) {
+    const Delivery& d = cell->site->together[i];
+    if (cell->operands()[i].is_dead() && d.event == kNone && d.to != kNone) return false;
+  }
+  return true;
+}
+
+void Worker::CellOperand(Frame* frame, const SiteCode& site, uint32_t cell_slot, uint32_t index, Value value) {
+  DelayCell* cell = CellIn(frame, cell_slot);
+  CellLock lock(cell);
+  if (!cell->missing || !cell->operands()[index].is_dead()) return;
+  bool last = --cell->missing == 0, to_body = false;
+  const Delivery& d = site.together[index];
+  cell->operands()[index] = Value::Word(0);
+  if (d.to != kNone) {
+    switch (cell->state) {
+      case DelayCell::State::Kept: cell->operands()[index] = std::move(value); break;
+      case DelayCell::State::Released:
+        cell->operands()[index] = std::move(value);
+        if (IsReady(cell)) {
+          cell->refs.Retain();
+          stack_.push_back({nullptr, cell, 0});
+        }
+        break;
+      case DelayCell::State::Running:
+      case DelayCell::State::Full: to_body = true; break;  // delayed calls inside may still want it
+      case DelayCell::State::Free: break;
+    }
+  }
+  lock.Unlock();
+  if (to_body) {
+    Worker* owner = team_ ? team_->LateBody(cell) : nullptr;
+    if (team_ && last) team_->ForgetLateBody(cell);
+    if (owner && owner != this) {
+      auto message = std::make_unique<Message>(Message::Kind::Operand, this);
+      message->reference = Value::Retain(ValueKind::Reference, cell);
+      message->number = index;
+      message->value = std::move(value);
+      team_->Send(*owner, std::move(message));
+    } else if (cell->body) {
+      Deliver(cell->body, d, std::move(value));
+    }
+  }
+  if (last) Unref(frame);
+}
+
+// RunAhead where no frame asks. Counts as a step; what else a step may have to do is left to the usual way.
+bool Worker::RunAheadOfAll(DelayCell* cell) {
+  if (!cell->site->ahead || budget_ <= 1 || poll_due_) return false;
+  --budget_;
+  cell->refs.Retain();
+  stack_.push_back({nullptr, cell, 0});  // where the run is
+  bool done = RunAhead(cell);
+  assert(stack_.back().cell == cell);
+  stack_.pop_back();
+  Value counted = Value::Adopt(ValueKind::Reference, cell);
+  return done;
+}
+
+// The body's frame, under the tag of the Delay.
+void Worker::StartCell(DelayCell* cell) {
+  if (cell->Now() != DelayCell::State::Released) return;
+  ++stats_.calls;
+  const SiteCode& site = *cell->site;
+  bool direct, complete;
+  {
+    CellLock lock(cell);  // others may wait for it now, or bring operands
+    direct = !StaysGeneral() && GoesDirect(*cell);
+    complete = !cell->missing;
+  }
+  uint32_t depth = site.keeps_home ? cell->home->depth + 1 : static_cast<uint32_t>(DepthOf(cell->tag)) + 1;
+  Frame* body = direct ? NewDirect(&site, nullptr, depth, kLive | kDirect) : NewFrame(&site, nullptr);
+  body->parent = cell->home;  // its tag or pin is the body's now
+  body->depth = depth;
+  if (!site.keeps_home) body->flags |= kTagParent;
+  stats_.max_depth = std::max<uint64_t>(stats_.max_depth, depth);
+  // While operands are missing, other workers may bring them.
+  std::optional<CellLock> lock;
+  if (!complete) {
+    lock.emplace(cell);
+    if (team_) team_->SetLateBody(cell, this);
+  }
+  cell->body = body;
+  cell->Become(DelayCell::State::Running);
+  Value reference = Value::Retain(ValueKind::Reference, cell);
+  if (direct) return StartBodyDirect(cell, std::move(reference), body);
+  body->Set(site.callee->cell_slot, std::move(reference));
+  std::vector<Value> early;  // of those that are late elsewhere
+  Value* operands = cell->operands();
+  if (lock) {
+    for (uint32_t i = 0; i < cell->num_operands(); ++i)
+      early.push_back(operands[i].is_dead() ? Value::Dead() : std::exchange(operands[i], Value::Word(0)));
+    operands = early.data();
+    lock.reset();
+  }
+  for (uint32_t i = 0; i < cell->num_operands(); ++i) {
+    const Delivery& d = site.together[i];
+    if (!operands[i].is_dead() && d.to != kNone && d.event == kNone) body->Set(d.to, std::move(operands[i]));
+  }
+  if (run_.trace) Trace(body, site.trigger, kNone);
+  Enter(body, site, site.together);
+  if (!site.late_operands) return;
+  for (uint32_t i = 0; i < cell->num_operands(); ++i) {
+    const Delivery& d = site.together[i];
+    if (operands[i].is_dead() || d.to == kNone || d.event == kNone) continue;
+    Value value = std::move(operands[i]);
+    if (cell->body) Deliver(body, d, std::move(value));
+  }
+}
+
+void Worker::Fill(DelayCell* cell, Value value) {
+  CellLock lock(cell);
+  cell->value() = std::move(value);
+  cell->Become(DelayCell::State::Full);
+  bool more = cell->more_waiters;
+  cell->more_waiters = 0;
+  Frame* first = std::exchange(cell->waiter, nullptr);
+  lock.Unlock();
+  if (more) {
+    if (auto it = waiters_.find(cell); it != waiters_.end()) {
+      std::vector<Waiter> waiters = std::move(it->second);
+      waiters_.erase(it);
+      for (size_t i = waiters.size(); i-- > 0;) Answer(waiters[i], cell->value());
+    }
+    if (team_) {
+      for (auto [worker, waiter] : team_->TakeWaiters(cell)) {
+        if (worker == this) {
+          if (waiter.frame) Answer(waiter, cell->value());
+          continue;
+        }
+        auto message = std::make_unique<Message>(Message::Kind::Forced, this);
+        message->frame = waiter.frame;
+        message->number = waiter.pc;
+        message->value = Value::Retain(ValueKind::Reference, cell);
+        team_->Send(*worker, std::move(message));
+      }
+    }
+  }
+  if (first) Answer({first, cell->waiter_pc}, cell->value());
+}
+
+// Whoever waited has the value, and works no longer for it.
+void Worker::Answer(const Waiter& waiter, const Value& value) {
+  if (waiter.pc == kNone) return WakeDirect(waiter.frame, value);
+  const Instr& in = program_.code[waiter.pc];
+  if (!waiter.frame->Has(in.a)) GiveForced(waiter.frame, in, program_.node_of[waiter.pc], value);
+  Unref(waiter.frame);
+}
+
+void Worker::GiveForced(Frame* frame, const Instr& in, NodeId node, Value value) {
+  bool failed = value.is_error();
+  frame->Set(in.a, std::move(value));
+  Fire(frame, in.c);
+  if (failed) PassError(frame, {node, 0});
+}
+
+// Passes a value, or what a reference stands for if that is known. False: it has to be waited for.
+bool Worker::TryForce(Frame* frame, const Instr& in, NodeId node) {
+  if (KindOf(frame, in.b) != ValueKind::Reference) {
+    GiveForced(frame, in, node, Use(frame, in.b, in.aux & kLastB));
+    return true;
+  }
+  Value value;
+  if (const HostCell* host = HostCellIn(ObjectIn(frame, in.b))) {
+    if (!host->is_full()) return false;
+    value = host->value;
+  } else {
+    DelayCell* cell = CellIn(frame, in.b);
+    if (!cell->IsFull()) return false;
+    value = cell->value();
+  }
+  if (in.aux & kLastB) frame->MoveOut(in.b);
+  GiveForced(frame, in, node, std::move(value));
+  return true;
+}
+
+void Worker::Wait(Frame* frame, uint32_t pc) {
+  const Instr& in = program_.code[pc];
+  if (KindOf(frame, in.b) == ValueKind::Reference)
+    if (HostCell* host = HostCellIn(ObjectIn(frame, in.b)); host && !Ask(host, {frame, pc})) return;
+  if (TryForce(frame, in, program_.node_of[pc])) return;
+  Value reference = Use(frame, in.b, in.aux & kLastB);
+  DelayCell* cell = CellOf(reference);
+  bool start = false;
+  if (!Await(cell, {frame, pc}, &start)) return GiveForced(frame, in, program_.node_of[pc], cell->value());
+  if (start) StartCell(cell);
+}
+
+// False: the cell is full. Else the waiter will be told; `start` says whether it is for the caller to start the cell.
+bool Worker::Await(DelayCell* cell, Waiter waiter, bool* start) {
+  CellLock lock(cell);
+  if (cell->IsFull()) return false;
+  *start = Release(cell);
+  if (team_ && !*start) {
+    team_->AddWaiter(cell, this, waiter);
+    cell->more_waiters = true;
+  } else if (!cell->waiter) {
+    cell->waiter = waiter.frame;
+    cell->waiter_pc = waiter.pc;
+  } else {
+    waiters_[cell].push_back(waiter);
+    cell->more_waiters = true;
+  }
+  ++waiter.frame->refs;
+  return true;
+}
+
+// What only the host knows, only the first worker may ask it for. False: it is asked, and the waiter will be told.
+bool Worker::Ask(HostCell* cell, Waiter waiter) {
+  if (cell->is_full()) return true;
+  if (index_ == 0) {
+    cell->Ask();
+    return true;
+  }
+  auto message = std::make_unique<Message>(Message::Kind::AskHost, this);
+  message->value = Value::Retain(ValueKind::Reference, cell);
+  message->frame = waiter.frame;
+  message->number = waiter.pc;
+  ++waiter.frame->refs;
+  team_->Send(team_->worker(0), std::move(message));
+  return false;
+}
+
+void Worker::AnswerQuestion() {
+  Question question = std::move(questions_.front());
+  questions_.pop_front();
+  HostCellIn(question.reference.object())->Ask();
+  auto message = std::make_unique<Message>(Message::Kind::Forced, this);
+  message->value = std::move(question.reference);
+  message->frame = question.waiter.frame;
+  message->number = question.waiter.pc;
+  team_->Send(*question.from, std::move(message));
+}
+
+// True: it can be started.
+bool Worker::Release(DelayCell* cell) {
+  if (cell->Now() != DelayCell::State::Kept) return false;
+  cell->Become(DelayCell::State::Released);
+  ++stats_.released;
+  return IsReady(cell);
+}
+
+}  // namespace df::tagged
+
+namespace df {
+
+void FreeDelay(Object* object, DeadObjects& dead);
+[[maybe_unused]] static const bool hooked = (free_delay = &FreeDelay, true);
+
+void FreeDelay(Object* object, DeadObjects& dead) {
+  using tagged::DelayCell;
+  auto* cell = static_cast<DelayCell*>(object);
+  Value* values = &cell->value();
+  for (uint32_t i = 0, count = cell->num_values(); i < count; ++i) dead.Drop(values[i]);
+  tagged::Worker& owner = cell->site->owner->Here();
+  if (cell->state == DelayCell::State::Kept || cell->state == DelayCell::State::Released) {
+    if (!cell->site->keeps_home) DropTag(cell->tag);
+    else if (cell->home) owner.unpins_.push_back(cell->home);
+  }
+  --owner.live_cells_;
+  cell->state = DelayCell::State::Free;
+  owner.cells_.Give(cell, cell->Bytes());
+}
+
+}  // namespace df

@@ -1,0 +1,331 @@
+// A run as a whole: start, forcing what results refer to, limits, the end.
+#include "runtime/engines/tagged/exec/engine.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "runtime/base/memory.h"
+#include "runtime/device/host_device.h"
+#include "runtime/engines/tagged/exec/team.h"
+
+namespace df::tagged {
+
+using ir::NodeId;
+using ir::Op;
+
+namespace {
+
+// A graph of fewer nodes has its fast code from the start. Made for many nodes, it takes as long as some steps of the general code
+// for each of them.
+constexpr uint32_t kManyNodes = 2000;
+constexpr uint32_t kStepsPerNode = 4;
+
+}  // namespace
+
+TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, const Options& options)
+    : EngineRun(graph, run), options_(options) {
+  if (run_.trace) options_.direct = options_.move = false;  // every firing is shown, with its operands
+  if (run_.trace || run_.run_dry) run_.threads = 1;
+  options_.batch = run_.batch > 0 && !run_.trace && graph.types.HasTensors();
+  options_.strips = run_.strips;
+  options_.away = run_.device && !run_.device->is_host();
+  if (run_.stress % 3 == 2) options_.most_native = std::min(options_.most_native, static_cast<uint32_t>(run_.stress * 37 % 2000));
+  options_.warm_up = run_.warm_up && options_.direct && (run_.stress ? run_.stress % 2 == 0 : graph.nodes.size() >= kManyNodes);
+  refused_ = Compile(graph_, options_, &program_);
+  for (SiteCode& site : program_.sites) site.owner = this;
+  const uint32_t threads = run_.threads ? run_.threads : DefaultThreads();
+  // Outers look into frames around theirs, which may be another worker's.
+  if (std::any_of(program_.sites.begin(), program_.sites.end(), [](const SiteCode& s) { return s.needs_outer || s.keeps_home; })) run_.threads = 1;
+  if (program_.tensor_groups.empty()) options_.batch = false;
+  if (run_.threads == 0) run_.threads = threads;
+  if (options_.batch) {
+    // The threads share batches; one runs ahead and notes them.
+    if (!run_.device) own_device_ = std::make_unique<HostDevice>(threads, run_.stress != 0);
+    run_.threads = 1;
+    Device& device = run_.device ? *run_.device : *own_device_;
+    BatchOptions batches{run_.batch, run_.count, run_.timeline ? &run_.timeline->batches() : nullptr, threads};
+    batcher_ = std::make_unique<Batcher>(program_.tensor_groups.size(), batches, device, [this] { CheckLimits(); });
+  }
+  worker_ = std::make_unique<Worker>(*this, 0);
+  have_.assign(results_.size(), false);
+  missing_ = static_cast<uint32_t>(results_.size());
+}
+
+// What waits is dropped: values out of frames and cells first, so that no cycle through cells keeps anything.
+TaggedExecution::~TaggedExecution() {
+  if (team_) team_->End();
+  FreeLeftOver();
+  ForEachWorker([](Worker& worker) { worker.unreleased_.kept.FreeAll(); });
+  DeadObjects dead;
+  ForEachWorker([&](Worker& worker) { worker.GiveUpValues(dead); });
+  ForEachWorker([&](Worker& worker) { worker.GiveUpCells(dead); });
+  for (Value& result : results_) dead.Drop(result);
+  dead.FreeAll();
+  ForEachWorker([](Worker& worker) { worker.unpins_.clear(); });
+}
+
+void TaggedExecution::SetResult(uint32_t index, Value value) {
+  if (have_[index]) return;
+  have_[index] = true;
+  results_[index] = std::move(value);
+  --missing_;
+}
+
+Outcome TaggedExecution::Start(std::vector<Value> inputs) {
+  if (!refused_.empty()) return Ended(Stop::FrameLimit, refused_);
+  if (Outcome refused = TakeInputs(std::move(inputs)); !refused.ok()) return refused;
+  worker_->stats_.calls = 1;
+  Outcome outcome = Guarded([&] {
+    root_ = worker_->NewFrame(&program_.RootSite(), nullptr);
+    worker_->Fire(root_, program_.RootSite().callee->activation);
+  });
+  return outcome.ok() ? Run(nullptr) : outcome;
+}
+
+Outcome TaggedExecution::Force(Value& value) {
+  auto answer = [&](Object* object, Value& to) {
+    auto* cell = static_cast<DelayCell*>(object);
+    if (!cell->IsFull()) {
+      Outcome outcome = Guarded([&] { Demand(cell); });
+      if (outcome.ok()) outcome = Run(cell);
+      if (!outcome.ok()) return outcome;
+    }
+    to = Value(cell->value());
+    return Outcome();
+  };
+  return ForceCells(value, answer, [](const Value& failed, RuntimeError& error) { FillPath(TagOfError(failed), error); });
+}
+
+// The worker's next work is the cell, unless somebody has it already.
+void TaggedExecution::Demand(DelayCell* cell) {
+  CellLock lock(cell);
+  if (!worker_->Release(cell)) return;
+  worker_->stack_.push_back({nullptr, cell, 0});
+  cell->refs.Retain();
+}
+
+Outcome TaggedExecution::ForceEach(Value& value, llvm::function_ref<bool(Value&)> next) {
+  for (;;) {
+    if (!batcher_ && !run_.run_dry) {
+      bool done = false;
+      Outcome outcome = Guarded([&] { done = ForceHere(value, next); });
+      if (!outcome.ok()) GiveUpTeam(outcome);
+      if (!outcome.ok() || done) return outcome;
+    }
+    if (Outcome outcome = Force(value); !outcome.ok() || !next(value)) return outcome;
+  }
+}
+
+// ForceEach as long as the calling thread gets on by itself. False: what is to be done with `value` is more than that.
+bool TaggedExecution::ForceHere(Value& value, llvm::function_ref<bool(Value&)> next) {
+  for (;;) {
+    CheckForceHere();
+    if (value.is_error()) return false;
+    if (!value.is_reference()) {
+      if (!next(value)) return true;
+      continue;
+    }
+    if (HostCellIn(value.object())) return false;
+    auto* cell = static_cast<DelayCell*>(value.object());
+    if (!cell->IsFull() && !worker_->RunAheadOfAll(cell)) {
+      Demand(cell);
+      worker_->goal_ = cell;
+      while (!worker_->stack_.empty() && !Reached(cell)) worker_->Step();
+      if (!Reached(cell)) return false;
+      worker_->now_ = nullptr;
+    }
+    value = Value(cell->value());
+  }
+}
+
+Outcome TaggedExecution::Run(const DelayCell* goal) {
+  if (!batcher_ || !run_.count) return RunUntil(goal);
+  auto began = std::chrono::steady_clock::now();
+  Outcome outcome = RunUntil(goal);
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return outcome;
+}
+
+// Others compute nothing more either. One of them may be releasing millions of values.
+void TaggedExecution::GiveUpTeam(const Outcome& outcome) {
+  if (team_) team_->End([&] {
+    if (run_.leave && outcome.stop != Stop::Failed && outcome.stop != Stop::Internal) run_.leave(outcome);
+  });
+}
+
+Outcome TaggedExecution::RunUntil(const DelayCell* goal) {
+  worker_->goal_ = goal;
+  bool awaited = false;  // the goal
+  Outcome outcome = Guarded([&] {
+    bool asked = false;  // all frames to leave direct code
+    for (;;) {
+      while (!worker_->stack_.empty() && (run_.run_dry || !Reached(goal))) worker_->Step();
+      if (Reached(goal)) {
+        if (batcher_) batcher_->Finish();  // who looks at a result now has no limits
+        return;
+      }
+      if (team_) {
+        if (goal && !awaited) {
+          awaited = true;
+          CellLock lock(const_cast<DelayCell*>(goal));
+          if (goal->IsFull()) return;
+          team_->AddWaiter(const_cast<DelayCell*>(goal), worker_.get(), {nullptr, kNone});
+          const_cast<DelayCell*>(goal)->more_waiters = true;
+        }
+        if (worker_->FindWork()) continue;
+      }
+      if (asked && !left_direct_.load()) return;
+      asked = true;
+      LeaveAllDirect();
+    }
+  });
+  if (!outcome.ok()) {
+    GiveUpTeam(outcome);
+    return outcome;
+  }
+  worker_->now_ = nullptr;
+  if (!Reached(goal)) {
+    if (!goal) return MissingResult([&](uint32_t index) { return have_[index]; });
+    outcome = NoProgress(goal->site->trigger, graph_.sites[ir::SiteId(goal->site->label)].pos);
+    FillPathOf(goal, outcome.error);
+    return outcome;
+  }
+  if (run_.run_dry) {
+    std::string left = worker_->Leftovers(root_);
+    if (!left.empty()) return Ended(Stop::Internal, left);
+  }
+  return {};
+}
+
+// The call path of a Delay whose cell is not full.
+void TaggedExecution::FillPathOf(const DelayCell* cell, RuntimeError& error) const {
+  const Frame* body = cell->Now() == DelayCell::State::Running ? cell->body : nullptr;
+  if (cell->site->keeps_home) FillPath(body ? body->parent_frame() : cell->home, error);
+  else if (body && body->flags & kHasTag && body->tag == body->parent_tag) FillPathAround(body->tag, error);
+  else FillPath(body ? body->parent_tag : cell->tag, error);
+}
+
+// Fast code is worth making once the run has taken about as long as that takes; before there are several threads in any case.
+void TaggedExecution::WarmUp(uint32_t checks) {
+  uint64_t due = std::min<uint64_t>(uint64_t{kStepsPerNode} * graph_.nodes.size() / Worker::kStepsPerCheck, Worker::kChecksBeforeTeam / 2);
+  if (run_.stress) due = run_.stress % 64;
+  if (checks <= due) return;
+  MakeFastCode(program_, options_, [this] { CheckLimits(); });
+  worker_->Link();
+}
+
+// ---------------------------------------------------------------- several threads
+
+void TaggedExecution::StartTeam() {
+  shared_budget_ = std::make_unique<memory::Budget>(limits_.max_memory(), run_.threads);
+  budget_ = shared_budget_.get();
+  shared_budget_->Join(0, limits_.base());
+  team_ = std::make_unique<Team>(*this, *worker_, run_.threads, *shared_budget_);
+}
+
+// Where the run was when it was stopped is known by then: nothing runs any more.
+void TaggedExecution::EndTeam() {
+  if (team_) team_->End();
+}
+
+// Nothing goes on anywhere: frames that wait in direct code may have something else to do. Then left_direct_ is set, before
+// all is quiet again.
+void TaggedExecution::LeaveAllDirect() {
+  left_direct_.store(worker_->LeaveAllDirect());
+  for (uint32_t i = 1; team_ && i < team_->size(); ++i)
+    team_->Send(team_->worker(i), std::make_unique<Message>(Message::Kind::LeaveDirect, worker_.get()));
+}
+
+// Of the calling thread's own worker as they are, of others as they have published.
+uint64_t TaggedExecution::live() const {
+  const Worker* here = &Here();
+  uint64_t live = here->pool_.live();
+  ForEachWorker([&](const Worker& worker) {
+    if (&worker != here) live += worker.live_published_.load(std::memory_order_relaxed);
+  });
+  return live;
+}
+
+uint64_t TaggedExecution::live_cells() const {
+  int64_t cells = 0;
+  ForEachWorker([&](const Worker& worker) { cells += worker.cells_published_.load(std::memory_order_relaxed); });
+  return static_cast<uint64_t>(std::max<int64_t>(0, cells));
+}
+
+void TaggedExecution::Where(RuntimeError& error) const {
+  if (team_ && team_->failed()) {
+    error.node = team_->where().node;
+    error.pos = team_->where().pos;
+    error.path = team_->where().path;
+    error.path_length = team_->where().path_length;
+    error.path_gap = team_->where().path_gap;
+    return;
+  }
+  worker_->Where(error);
+}
+
+Stats TaggedExecution::stats() const {
+  Stats stats = EngineRun::stats();
+  ForEachWorker([&](const Worker& worker) {
+    if (&worker != worker_.get() && team_->running()) return;  // its own, until it has ended
+    const Stats& work = worker.stats_;
+    stats.firings += work.firings;
+    stats.regions += work.regions;
+    stats.calls += work.calls;
+    stats.loops += work.loops;
+    stats.delays += work.delays;
+    stats.released += work.released;
+    stats.steals += work.steals;
+    stats.max_depth = std::max(stats.max_depth, work.max_depth);
+    stats.peak_frames += worker.pool_.peak();
+  });
+  if (batcher_) {
+    const BatchStats& batch = batcher_->stats();
+    stats.batches = batch.batches;
+    stats.batched = batch.rows;
+    stats.largest_batch = batch.largest;
+    if (run_.device && !run_.device->is_host()) {
+      const DeviceStats& device = run_.device->stats();
+      stats.away = true;
+      stats.uploads = device.uploads;
+      stats.uploaded = device.uploaded;
+      stats.downloads = device.downloads;
+      stats.downloaded = device.downloaded;
+      stats.peak_device = device.peak_bytes;
+    }
+    double all = seconds_, rest = all - batch.times.products - batch.times.others - batch.times.gathers;
+    if (run_.count && all > 0 && batch.batches)
+      stats.parts = {{"products", batch.times.products / all}, {"other tensor ops", batch.times.others / all},
+                     {"gathers", batch.times.gathers / all}, {"all else", rest / all}};
+  }
+  if (shared_budget_) stats.peak_memory = std::max(stats.peak_memory, static_cast<uint64_t>(shared_budget_->peak()));
+  return stats;
+}
+
+Options OptionsOf(const RunOptions& run) {
+  Options options;
+  options.count = run.count;
+  options.group = run.group;
+  options.direct = run.direct;
+  options.move = run.move;
+  options.full_delays = run.full_delays;
+  options.eager = run.eager;
+  options.pass_merges = run.pass_merges;
+  options.words = run.words;
+  options.unroll = run.unroll;
+  options.small_integers = run.small_integers;
+  options.clean_words = run.clean_words;
+  options.native = run.native;
+  return options;
+}
+
+}  // namespace df::tagged
+
+namespace df {
+
+std::unique_ptr<Execution> MakeTaggedExecution(const ir::Graph& graph, const RunOptions& options) {
+  return std::make_unique<tagged::TaggedExecution>(graph, options, tagged::OptionsOf(options));
+}
+
+}  // namespace df

@@ -1,0 +1,74 @@
+// runtime/engines/tagged/exec/engine.h
+//
+// A run of the tagged engine. Private to the engine; runtime/run/engine.h makes one.
+#pragma once
+
+#include <memory>
+
+#include "runtime/engines/tagged/code/code.h"
+#include "runtime/engines/tagged/exec/worker.h"
+#include "runtime/run/engine_run.h"
+
+namespace df::tagged {
+
+class TaggedExecution : public EngineRun {
+ public:
+  TaggedExecution(const ir::Graph& graph, const RunOptions& run, const Options& options);
+  ~TaggedExecution() override;
+
+  Outcome Start(std::vector<Value> inputs) override;
+  Outcome Force(Value& value) override;
+  Outcome ForceEach(Value& value, llvm::function_ref<bool(Value&)> next) override;
+  Stats stats() const override;
+  void Finish() override { EndTeam(); }
+
+  const Program& program() const { return program_; }
+  uint64_t live_frames() const { return live(); }
+
+ private:
+  friend class Worker;
+  friend void df::FreeDelay(Object* object, DeadObjects& dead);
+
+  Outcome Run(const DelayCell* goal);
+  Outcome RunUntil(const DelayCell* goal);
+  bool ForceHere(Value& value, llvm::function_ref<bool(Value&)> next);
+  void Demand(DelayCell* cell);
+  void GiveUpTeam(const Outcome& outcome);
+  void Where(RuntimeError& error) const override;
+  uint64_t live() const override;
+  void FillPathOf(const DelayCell* cell, RuntimeError& error) const;
+  bool Reached(const DelayCell* goal) const { return goal ? goal->IsFull() : missing_ == 0; }
+  // The worker of the calling thread.
+  Worker& Here() const { return Worker::helper && &Worker::helper->execution_ == this ? *Worker::helper : *worker_; }
+  template <typename Visit>
+  void ForEachWorker(Visit visit) const;
+  void WarmUp(uint32_t checks);
+  void StartTeam();
+  void EndTeam();
+  void LeaveAllDirect();
+  // exec/cycles.cpp: cells that hold each other
+  void CollectIfDue();
+  uint64_t live_cells() const;
+  // The root has this result now, if it had none.
+  void SetResult(uint32_t index, Value value);
+
+  Options options_;
+  Program program_;
+  std::string refused_;  // why the graph cannot be run
+  std::unique_ptr<Device> own_device_;  // if options_.batch and the run was given none
+  std::unique_ptr<Batcher> batcher_;  // if options_.batch; outlives what the frames hold
+  std::unique_ptr<Worker> worker_;
+  std::vector<bool> have_;
+  uint32_t missing_ = 0;
+  Frame* root_ = nullptr;
+  double seconds_ = 0;  // in Run, if batches are counted
+  static constexpr uint64_t kFirstCollection = 1 << 16;
+  static constexpr int64_t kFirstCollectionBytes = 4 << 20;
+  uint64_t collect_at_ = kFirstCollection;                // cells,
+  int64_t collect_at_bytes_ = kFirstCollectionBytes;      // or bytes of this thread
+  std::unique_ptr<memory::Budget> shared_budget_;
+  std::unique_ptr<Team> team_;           // once there are several threads
+  std::atomic<bool> left_direct_{false};  // since nothing went on, some frame has
+};
+
+}  // namespace df::tagged

@@ -1,0 +1,98 @@
+// Frames and their lifetime: made with one ref per result to send, finished at 0 refs, freed when nobody names the tag
+// either. docs/tagged-engine.md says why none is freed too early and none is forgotten.
+#include "runtime/engines/tagged/exec/worker.h"
+
+namespace df::tagged {
+
+Frame* Worker::NewFrame(const SiteCode* site, Frame* parent) {
+  if (--budget_ == 0) StepCheck();
+  Frame* frame = pool_.New(site);
+  frame->parent = parent;
+  frame->depth = parent ? parent->depth + 1 : 0;
+  if (frame->depth > stats_.max_depth) stats_.max_depth = frame->depth;
+  return frame;
+}
+
+void Worker::ReleaseValues(Frame* frame) {
+  if (!(frame->flags & kObjects)) return;
+  frame->flags &= ~(kObjects | kErrors);
+  // Eight states at a time: words, and what is not there, have neither of the two lowest bits.
+  const uint8_t* states = frame->states();
+  uint32_t slots = frame->state_words;
+  for (uint32_t i = 0; i < slots; i += 8) {
+    uint64_t kinds;
+    std::memcpy(&kinds, states + i, 8);
+    kinds &= 0x0303030303030303;
+    if (slots - i < 8) kinds &= (uint64_t{1} << (slots - i) * 8) - 1;
+    while (kinds) {
+      uint32_t slot = i + static_cast<uint32_t>(__builtin_ctzll(kinds)) / 8;
+      frame->Take(slot);
+      kinds &= ~(uint64_t{0xFF} << (slot - i) * 8);
+    }
+  }
+}
+
+// Nothing can happen in the frame any more. It goes on to its parents as long as it was their last ref.
+void Worker::Finish(Frame* frame) {
+  while (frame) {
+    if (frame->flags & (kProxy | kListed)) {
+      if (frame->flags & kProxy) return FinishProxy(frame);
+      Unlist(frame);
+    }
+    const SiteCode& site = *frame->site;
+    TakeReturnSite(frame);
+    Frame* parent = frame->parent_frame();
+    if (frame->flags & kOuterWaiters) outer_waiters_.erase(frame);
+    if (site.type == SiteType::Delay) {
+      CellIn(frame, frame->scope().cell_slot)->body = nullptr;
+    }
+    if (!(frame->pins && frame->scope().read_by_outers)) ReleaseValues(frame);
+    if (site.type == SiteType::Delay || !parent) {
+      if (frame->pins) return;
+      FreeFrame(frame);
+      return;
+    }
+    if (site.child_slot != kNone && parent->slots()[site.child_slot] == reinterpret_cast<uint64_t>(frame)) {
+      parent->slots()[site.child_slot] = 0;
+    }
+    if (frame->pins) ++parent->pins;  // its ref becomes a pin
+    else pool_.Free(frame);
+    frame = --parent->refs == 0 ? parent : nullptr;
+  }
+}
+
+// A finished frame that nobody names any more, and those whose tags only it named.
+void Worker::FreeFrame(Frame* frame) {
+  while (frame) {
+    ReleaseValues(frame);
+    Frame* parent = frame->parent_frame();
+    pool_.Free(frame);
+    frame = parent && --parent->pins == 0 && parent->refs == 0 ? parent : nullptr;
+  }
+}
+
+void Worker::Unpin(Frame* frame) {
+  if (--frame->pins == 0 && frame->refs == 0) FreeFrame(frame);
+}
+
+// Values are destroyed in the middle of anything; what they named is freed here, from the main loop, so that neither
+// nests in the other.
+void Worker::DrainUnpins() {
+  while (!unpins_.empty()) {
+    Frame* frame = unpins_.back();
+    unpins_.pop_back();
+    Unpin(frame);
+  }
+}
+
+// Where memory grows beyond what it was, frames and cells that went leave their chunks to others first. The next time is when it has
+// grown by a quarter of what is walked here, and beyond the peak of before.
+void Worker::GiveBackChunks() {
+  const int64_t before = memory::counters.current;
+  if (!now_ || now_->IsLive()) pool_.GiveBack();  // else now_ may still be looked at
+  if (!team_) cells_.GiveBack(live_cells_);       // else they are on the list of the worker that freed them
+  const auto walked = static_cast<int64_t>(pool_.bytes() + cells_.bytes());
+  give_back_at_ = std::max(before, memory::counters.current + walked / 4) + static_cast<int64_t>(memory::kLargePage);
+}
+
+}  // namespace df::tagged

@@ -1,0 +1,308 @@
+// Verify: scoping and types of a whole program, polymorphic or specialised.
+#include <fmt/format.h>
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/Compiler.h"
+#include "typecheck/core/core.h"
+
+namespace df::core {
+namespace {
+
+class Verifier {
+ public:
+  Verifier(const Program& program, bool simple)
+      : program_(program), types_(const_cast<Types&>(program.types)), simple_(simple) {}
+
+  std::string Run() {
+    for (const Definition& definition : program_.definitions) {
+      definition_ = definition.var;
+      const Var& var = program_.vars[definition.var];
+      if (!definition.value) return "`" + std::string(Text(var.name)) + "` has no value";
+      EnterTypes(var.scheme.tyvars);
+      Expect(definition.value, var.scheme.type, "the definition");
+      Check(definition.value);
+      LeaveTypes(var.scheme.tyvars);
+      if (!fault_.empty()) return fault_;
+    }
+    return "";
+  }
+
+ private:
+  // ---- faults: the first one counts
+
+  LLVM_ATTRIBUTE_NOINLINE void Fault(const Expr* at, std::string_view what) {
+    if (!fault_.empty()) return;
+    fault_ = fmt::format("core of `{}`, bytes {}..{}: {}", Text(program_.vars[definition_].name), at->span.begin,
+                         at->span.end, what);
+  }
+  LLVM_ATTRIBUTE_NOINLINE void Expect(const Expr* expr, TypeId type, std::string_view what) {
+    if (expr->type != type)
+      Fault(expr, fmt::format("{} has type `{}` and should have `{}`", what, types_.Print(expr->type),
+                              types_.Print(type)));
+  }
+  LLVM_ATTRIBUTE_NOINLINE void ExpectVar(const Expr* at, VarId var, TypeId type, std::string_view what) {
+    const Scheme& scheme = program_.vars[var].scheme;
+    if (!scheme.tyvars.empty() || scheme.type != type)
+      Fault(at, fmt::format("{} `{}` has type `{}` and should have `{}`", what, Text(program_.vars[var].name),
+                            types_.Print(scheme.type), types_.Print(type)));
+  }
+
+  // ---- scopes
+
+  LLVM_ATTRIBUTE_NOINLINE void Bind(const Expr* at, VarId var) {
+    if (!program_.vars.Contains(var)) return Fault(at, "a binder that is no variable");
+    if (program_.vars[var].kind != VarKind::Local) Fault(at, "a binder that is not local");
+    if (!scope_.insert(var.index).second)
+      Fault(at, fmt::format("`{}` is bound inside its own scope", Text(program_.vars[var].name)));
+  }
+  void Unbind(VarId var) { scope_.erase(var.index); }
+  void EnterTypes(const std::vector<TyVarId>& vars) {
+    for (TyVarId var : vars) type_scope_.insert(var.index);
+    if (!vars.empty()) closed_types_.clear();
+  }
+  void LeaveTypes(const std::vector<TyVarId>& vars) {
+    for (TyVarId var : vars) type_scope_.erase(var.index);
+    if (!vars.empty()) closed_types_.clear();
+  }
+  LLVM_ATTRIBUTE_NOINLINE void CheckType(const Expr* at, TypeId type) {
+    if (type.index >= types_.size()) return Fault(at, "a node without a type");
+    if (types_.IsGround(type) || !closed_types_.insert(type.index).second) return;
+    llvm::SmallVector<TyVarId> vars;
+    types_.FreeVars(type, vars);
+    for (TyVarId var : vars)
+      if (!type_scope_.contains(var.index))
+        Fault(at, fmt::format("the type variable `{}` of `{}` is not in scope", Text(types_.vars[var].name),
+                              types_.Print(type)));
+    if (HasMeta(type)) Fault(at, fmt::format("`{}` holds a unification variable", types_.Print(type)));
+  }
+  bool HasMeta(TypeId type) const {
+    if (types_.Kind(type) == TypeKind::App) return HasMeta(types_.FnOf(type)) || HasMeta(types_.ArgOf(type));
+    return types_.Kind(type) == TypeKind::Meta || (types_.Kind(type) == TypeKind::Dim && types_.HasMeta(type));
+  }
+
+  // ---- nodes
+
+  // It calls itself as deep as the program nests: what it calls for each kind stays out of its frame, the words of faults most of all.
+  void Check(const Expr* expr) {
+    if (!fault_.empty()) return;
+    CheckType(expr, expr->type);
+    switch (expr->kind) {
+      case ExprKind::Var: return CheckVar(llvm::cast<VarExpr>(expr));
+      case ExprKind::Con: return CheckCon(llvm::cast<ConExpr>(expr));
+      case ExprKind::Literal: return CheckLiteral(llvm::cast<LiteralExpr>(expr));
+      case ExprKind::App: return CheckApp(llvm::cast<AppExpr>(expr));
+      case ExprKind::Lambda: return CheckLambda(llvm::cast<LambdaExpr>(expr));
+      case ExprKind::Let: return CheckLet(llvm::cast<LetExpr>(expr));
+      case ExprKind::Case: return CheckCase(llvm::cast<CaseExpr>(expr));
+      case ExprKind::Fail: return;
+      case ExprKind::Match:
+        if (simple_) return Fault(expr, "a Match is left");
+        return CheckMatch(llvm::cast<MatchExpr>(expr));
+      case ExprKind::FatBar: {
+        if (simple_) return Fault(expr, "a FatBar is left");
+        const auto* bar = llvm::cast<FatBarExpr>(expr);
+        for (const Expr* part : {bar->first, bar->second}) {
+          Expect(part, expr->type, "a part of a FatBar");
+          Check(part);
+        }
+        return;
+      }
+      case ExprKind::Fall:
+        if (simple_) Fault(expr, "a Fall is left");
+        return;
+    }
+  }
+
+  LLVM_ATTRIBUTE_NOINLINE void CheckVar(const VarExpr* expr) {
+    if (!program_.vars.Contains(expr->var)) return Fault(expr, "a variable that does not exist");
+    const Var& var = program_.vars[expr->var];
+    if (var.kind == VarKind::Local && !scope_.contains(expr->var.index))
+      return Fault(expr, fmt::format("`{}` is not in scope", Text(var.name)));
+    if (var.kind == VarKind::Top && !program_.DefinitionOf(expr->var))
+      return Fault(expr, fmt::format("`{}` has no definition", Text(var.name)));
+    if (var.scheme.tyvars.size() != expr->type_args.size())
+      return Fault(expr, fmt::format("`{}` takes {} types and is given {}", Text(var.name), var.scheme.tyvars.size(),
+                                     expr->type_args.size()));
+    for (TypeId arg : expr->type_args) CheckType(expr, arg);
+    Expect(expr, types_.Substitute(var.scheme.type, var.scheme.tyvars, expr->type_args), Text(var.name));
+  }
+
+  // The types of a constructor's fields where its type's parameters are `args`.
+  llvm::SmallVector<TypeId> FieldTypes(const DataCon& con, llvm::ArrayRef<TypeId> args) {
+    llvm::SmallVector<TypeId> out;
+    for (const Field& field : con.fields)
+      out.push_back(types_.Substitute(field.type, types_.cons[con.tycon].params, args));
+    return out;
+  }
+
+  LLVM_ATTRIBUTE_NOINLINE void CheckCon(const ConExpr* expr) {
+    if (!program_.constructors.Contains(expr->con)) return Fault(expr, "a constructor that does not exist");
+    const DataCon& con = program_.constructors[expr->con];
+    if (types_.cons[con.tycon].params.size() != expr->type_args.size())
+      return Fault(expr, fmt::format("the constructor `{}` has the wrong number of types", Text(con.name)));
+    TypeId type = types_.Fun(FieldTypes(con, expr->type_args), types_.Con(con.tycon, expr->type_args));
+    Expect(expr, type, Text(con.name));
+  }
+
+  LLVM_ATTRIBUTE_NOINLINE void CheckLiteral(const LiteralExpr* expr) {
+    if (expr->literal == LiteralKind::Char) Expect(expr, types_.Scalar(Builtin::Char), "a character");
+    if (expr->literal == LiteralKind::String)
+      Expect(expr, types_.List(types_.Scalar(Builtin::Char)), "a string");
+  }
+
+  LLVM_ATTRIBUTE_NOINLINE void CheckApp(const AppExpr* expr) {
+    if (expr->args.empty()) return Fault(expr, "an application without arguments");
+    Check(expr->fn);
+    TypeId type = expr->fn->type;
+    for (const Expr* arg : expr->args) {
+      TypeId from, to;
+      if (!types_.IsFun(type, &from, &to))
+        return Fault(expr, fmt::format("what is applied has type `{}`", types_.Print(expr->fn->type)));
+      Expect(arg, from, "an argument");
+      Check(arg);
+      type = to;
+    }
+    Expect(expr, type, "an application");
+  }
+
+  LLVM_ATTRIBUTE_NOINLINE void CheckLambda(const LambdaExpr* expr) {
+    if (expr->params.empty()) return Fault(expr, "a lambda without parameters");
+    llvm::SmallVector<TypeId> params;
+    for (VarId param : expr->params) {
+      Bind(expr, param);
+      if (!fault_.empty()) return;
+      params.push_back(program_.vars[param].scheme.type);
+    }
+    Expect(expr, types_.Fun(params, expr->body->type), "a lambda");
+    Check(expr->body);
+    for (VarId param : expr->params) Unbind(param);
+  }
+
+  LLVM_ATTRIBUTE_NOINLINE void CheckLet(const LetExpr* expr) {
+    if (expr->bindings.empty()) return Fault(expr, "a let without bindings");
+    if (expr->recursive)
+      for (const Binding& binding : expr->bindings) Bind(expr, binding.var);
+    for (const Binding& binding : expr->bindings) {
+      if (!fault_.empty()) return;
+      const Scheme& scheme = program_.vars[binding.var].scheme;
+      EnterTypes(scheme.tyvars);
+      Expect(binding.value, scheme.type, Text(program_.vars[binding.var].name));
+      Check(binding.value);
+      LeaveTypes(scheme.tyvars);
+    }
+    if (!expr->recursive)
+      for (const Binding& binding : expr->bindings) Bind(expr, binding.var);
+    Expect(expr->body, expr->type, "the body of a let");
+    Check(expr->body);
+    for (const Binding& binding : expr->bindings) Unbind(binding.var);
+  }
+
+  LLVM_ATTRIBUTE_NOINLINE void CheckCase(const CaseExpr* expr) {
+    Check(expr->scrutinee);
+    TypeId type = expr->scrutinee->type;
+    if (expr->binder.valid()) {
+      Bind(expr, expr->binder);
+      if (!fault_.empty()) return;
+      ExpectVar(expr, expr->binder, type, "the binder of a case");
+    }
+    if (expr->alts.empty()) return Fault(expr, "a case without alternatives");
+    llvm::DenseSet<uint32_t> seen;
+    bool has_default = false, has_literals = false;
+    for (const Alt& alt : expr->alts) {
+      if (has_default) return Fault(expr, "an alternative after the default");
+      if (alt.kind == AltKind::Default) has_default = true;
+      if (alt.kind == AltKind::Literal) has_literals = true;
+      if (alt.kind == AltKind::Con && !CheckConAlt(expr, alt, type, seen)) return;
+      Expect(alt.body, expr->type, "an alternative");
+      Check(alt.body);
+      for (VarId var : alt.vars) Unbind(var);
+    }
+    if (!has_default && has_literals) Fault(expr, "literals without a default");
+    if (!has_default && !has_literals && seen.size() != types_.cons[types_.Head(type)].constructors.size())
+      Fault(expr, "a constructor without an alternative");
+    if (expr->binder.valid()) Unbind(expr->binder);
+  }
+
+  LLVM_ATTRIBUTE_NOINLINE bool CheckConAlt(const CaseExpr* expr, const Alt& alt, TypeId type, llvm::DenseSet<uint32_t>& seen) {
+    if (!program_.constructors.Contains(alt.con)) return Fault(expr, "a constructor that does not exist"), false;
+    const DataCon& con = program_.constructors[alt.con];
+    llvm::SmallVector<TypeId> args;
+    if (types_.Head(type, &args) != con.tycon || args.size() != types_.cons[con.tycon].params.size())
+      return Fault(expr, fmt::format("an alternative `{}` of a scrutinee of type `{}`", Text(con.name),
+                                     types_.Print(type))), false;
+    if (!seen.insert(alt.con.index).second)
+      return Fault(expr, fmt::format("two alternatives `{}`", Text(con.name))), false;
+    llvm::SmallVector<TypeId> fields = FieldTypes(con, args);
+    if (fields.size() != alt.vars.size())
+      return Fault(expr, fmt::format("an alternative `{}` with {} fields", Text(con.name), alt.vars.size())), false;
+    for (size_t i = 0; i < fields.size(); ++i) {
+      Bind(expr, alt.vars[i]);
+      if (fault_.empty()) ExpectVar(expr, alt.vars[i], fields[i], "the field");
+    }
+    return fault_.empty();
+  }
+
+  LLVM_ATTRIBUTE_NOINLINE void CheckMatch(const MatchExpr* expr) {
+    for (VarId scrutinee : expr->scrutinees)
+      if (!program_.vars.Contains(scrutinee) ||
+          (program_.vars[scrutinee].kind == VarKind::Local && !scope_.contains(scrutinee.index)))
+        return Fault(expr, "a scrutinee that is not in scope");
+    for (const Row& row : expr->rows) {
+      if (row.pats.size() != expr->scrutinees.size()) return Fault(expr, "a row of the wrong length");
+      llvm::SmallVector<VarId> bound;
+      for (size_t i = 0; i < row.pats.size(); ++i)
+        CheckPat(expr, row.pats[i], program_.vars[expr->scrutinees[i]].scheme.type, bound);
+      if (!fault_.empty()) return;
+      Expect(row.body, expr->type, "a row");
+      Check(row.body);
+      for (VarId var : bound) Unbind(var);
+    }
+  }
+
+  void CheckPat(const Expr* at, const Pat* pat, TypeId type, llvm::SmallVectorImpl<VarId>& bound) {
+    if (!fault_.empty()) return;
+    if (pat->type != type)
+      return Fault(at, fmt::format("a pattern of type `{}` where `{}` is matched", types_.Print(pat->type),
+                                   types_.Print(type)));
+    if (pat->kind == PatKind::Var || pat->kind == PatKind::As) {
+      Bind(at, pat->var);
+      if (!fault_.empty()) return;
+      ExpectVar(at, pat->var, type, "the pattern variable");
+      bound.push_back(pat->var);
+    }
+    if (pat->kind == PatKind::Con) {
+      const DataCon& con = program_.constructors[pat->con];
+      llvm::SmallVector<TypeId> args;
+      if (types_.Head(type, &args) != con.tycon || con.fields.size() != pat->args.size())
+        return Fault(at, fmt::format("a pattern `{}` that does not fit its type", Text(con.name)));
+      llvm::SmallVector<TypeId> fields = FieldTypes(con, args);
+      for (size_t i = 0; i < fields.size(); ++i) CheckPat(at, pat->args[i], fields[i], bound);
+      return;
+    }
+    if (pat->kind == PatKind::View) {
+      Expect(pat->view, types_.Fun(type, pat->args[0]->type), "a pattern's view");
+      Check(pat->view);
+      return CheckPat(at, pat->args[0], pat->args[0]->type, bound);
+    }
+    if (pat->equals) {
+      Expect(pat->equals, types_.Fun(type, types_.Scalar(Builtin::Bool)), "a literal's test");
+      Check(pat->equals);
+    }
+    for (const Pat* arg : pat->args) CheckPat(at, arg, type, bound);
+  }
+
+  const Program& program_;
+  Types& types_;  // building the types that are expected adds rows, which changes nothing that is there
+  bool simple_;
+  VarId definition_;
+  std::string fault_;
+  llvm::DenseSet<uint32_t> scope_;         // local variables
+  llvm::DenseSet<uint32_t> type_scope_;    // type variables
+  llvm::DenseSet<uint32_t> closed_types_;  // types already looked at in this type scope
+};
+
+}  // namespace
+
+std::string Verify(const Program& program, bool simple) { return Verifier(program, simple).Run(); }
+
+}  // namespace df::core

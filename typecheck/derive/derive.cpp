@@ -1,0 +1,504 @@
+// deriving: Eq, Ord, Enum, Bounded, Show, Read, Ix, and which way the instance of a class is derived.
+#include "typecheck/derive/derive.h"
+
+namespace df::check {
+namespace {
+
+// The constructor's number, by a case.
+ast::Expr* Tag(Builder& make, const Shape& shape, std::string_view of) {
+  std::vector<ast::Alternative> alternatives;
+  for (const core::DataCon* con : shape.cons)
+    alternatives.push_back(make.Alt(make.AnyOf(con->name), make.Int(con->index)));
+  return make.Case(make.Var(of), alternatives);
+}
+
+void DeriveEq(Builder& make, const Shape& shape) {
+  for (const core::DataCon* con : shape.cons) {
+    if (con->fields.empty()) continue;
+    ast::Expr* all = nullptr;
+    for (size_t i = con->fields.size(); i-- > 0;) {
+      ast::Expr* test = make.Call("==", {make.Var(Builder::Field("x", i)), make.Var(Builder::Field("y", i))});
+      all = all ? make.Call("&&", {test, all}) : test;
+    }
+    make.Clause(
+        {make.ConPat(con->name, con->fields.size(), "x"), make.ConPat(con->name, con->fields.size(), "y")},
+        all);
+  }
+  if (shape.cons.size() <= 1) {
+    if (shape.cons.empty() || shape.has_nullary()) make.Clause({make.Any(), make.Any()}, make.LibCon("True"));
+  } else if (shape.has_nullary()) {
+    make.Clause({make.VarPat("a"), make.VarPat("b")},
+                make.Call("==", {Tag(make, shape, "a"), Tag(make, shape, "b")}));
+  } else {
+    make.Clause({make.Any(), make.Any()}, make.LibCon("False"));
+  }
+  make.Method("==");
+}
+
+void DeriveOrd(Builder& make, const Shape& shape) {
+  for (const core::DataCon* con : shape.cons) {
+    if (con->fields.empty()) continue;
+    ast::Expr* result = nullptr;
+    for (size_t i = con->fields.size(); i-- > 0;) {
+      ast::Expr* first =
+          make.Call("compare", {make.Var(Builder::Field("x", i)), make.Var(Builder::Field("y", i))});
+      result = result ? make.Case(first, {make.Alt(make.LibConPat("EQ"), result),
+                                          make.Alt(make.VarPat("r"), make.Var("r"))})
+                      : first;
+    }
+    make.Clause(
+        {make.ConPat(con->name, con->fields.size(), "x"), make.ConPat(con->name, con->fields.size(), "y")},
+        result);
+  }
+  if (shape.cons.size() <= 1) {
+    if (shape.cons.empty() || shape.has_nullary()) make.Clause({make.Any(), make.Any()}, make.LibCon("EQ"));
+  } else {
+    make.Clause({make.VarPat("a"), make.VarPat("b")},
+                make.Call("compare", {Tag(make, shape, "a"), Tag(make, shape, "b")}));
+  }
+  make.Method("compare");
+}
+
+void DeriveEnum(Builder& make, const Shape& shape, bool sequences) {
+  // The messages are GHC's.
+  auto bad = [&](bool up) {
+    const char* name = up ? "succ" : "pred";
+    return make.Call("errorWithoutStackTrace",
+                     {make.String(fmt::format("{}{{{}}}: tried to take `{}' of {} tag in enumeration", name, Text(shape.type),
+                                              name, up ? "last" : "first"))});
+  };
+  ast::Expr* range = make.String(fmt::format(") is outside of enumeration's range (0,{})", shape.cons.size() - 1));
+  ast::Expr* tag = make.Call("++", {make.Call("show", {make.Var("n")}), range});
+  ast::Expr* no_tag = make.Call(
+      "errorWithoutStackTrace",
+      {make.Call("++", {make.String(fmt::format("toEnum{{{}}}: tag (", Text(shape.type))), tag})});
+  make.Clause({make.VarPat("a")}, Tag(make, shape, "a"));
+  make.Method("fromEnum");
+  std::vector<ast::Alternative> alternatives;
+  for (const core::DataCon* con : shape.cons)
+    alternatives.push_back(make.Alt(make.IntPat(con->index), make.Con(con->name)));
+  alternatives.push_back(make.Alt(make.Any(), no_tag));
+  make.Clause({make.VarPat("n")}, make.Case(make.Var("n"), alternatives));
+  make.Method("toEnum");
+  for (bool up : {true, false}) {
+    std::vector<ast::Alternative> next;
+    for (size_t i = 0; i < shape.cons.size(); ++i) {
+      bool last = up ? i + 1 == shape.cons.size() : i == 0;
+      next.push_back(
+          make.Alt(make.AnyOf(shape.cons[i]->name),
+                   last ? bad(up) : make.Con(shape.cons[up ? i + 1 : i - 1]->name)));
+    }
+    make.Clause({make.VarPat("a")}, make.Case(make.Var("a"), next));
+    make.Method(up ? "succ" : "pred");
+  }
+  if (!sequences) return;
+  ast::Expr* first = make.Con(shape.cons.front()->name);
+  ast::Expr* last = make.Con(shape.cons.back()->name);
+  make.Clause({make.VarPat("a")}, make.Call("enumFromTo", {make.Var("a"), last}));
+  make.Method("enumFrom");
+  ast::Expr* upwards = make.Call(">=", {Tag(make, shape, "b"), Tag(make, shape, "a")});
+  ast::Expr* limit =
+      make.Case(upwards, {make.Alt(make.LibConPat("True"), last), make.Alt(make.Any(), first)});
+  make.Clause({make.VarPat("a"), make.VarPat("b")},
+              make.Call("enumFromThenTo", {make.Var("a"), make.Var("b"), limit}));
+  make.Method("enumFromThen");
+}
+
+void DeriveBounded(Builder& make, const Shape& shape) {
+  for (bool low : {true, false}) {
+    const char* name = low ? "minBound" : "maxBound";
+    const core::DataCon* con = low ? shape.cons.front() : shape.cons.back();
+    std::vector<ast::Expr*> args(con->fields.size(), make.LibVar(name));
+    make.Clause({}, make.App(make.Con(con->name), args));
+    make.Method(name);
+  }
+}
+
+bool IsOperator(Symbol name) {
+  char c = Text(name)[0];
+  return !(std::isalpha(static_cast<unsigned char>(c)) || c == '_' || static_cast<unsigned char>(c) >= 0x80);
+}
+
+// showsPrec d (C x y) = showParen (d > 10) (showString "C " . showsPrec 11 x . showString " " . showsPrec
+// 11 y)
+void DeriveShow(Builder& make, const Shape& shape, const FixityTable& fixities) {
+  auto text = [&](std::string_view s) { return make.Call("showString", {make.String(s)}); };
+  auto shows = [&](int precedence, size_t field) {
+    return make.Call("showsPrec", {make.Int(precedence), make.Var(Builder::Field("x", field))});
+  };
+  for (const core::DataCon* con : shape.cons) {
+    std::vector<ast::Expr*> parts;
+    int limit = 10;
+    bool record = !con->fields.empty() && con->fields[0].name.valid();
+    bool op = IsOperator(con->name);
+    std::string name = op ? "(" + std::string(Text(con->name)) + ")" : std::string(Text(con->name));
+    if (con->fields.empty()) {
+      parts.push_back(text(name));
+    } else if (record) {
+      parts.push_back(text(name + " {"));
+      for (size_t i = 0; i < con->fields.size(); ++i) {
+        std::string field(Text(con->fields[i].name));
+        if (IsOperator(con->fields[i].name)) field = "(" + field + ")";
+        parts.push_back(text((i ? ", " : "") + field + " = "));
+        parts.push_back(shows(0, i));
+      }
+      parts.push_back(text("}"));
+    } else if (con->infix) {
+      auto it = fixities.find(con->name.index);
+      limit = it == fixities.end() ? 9 : it->second.precedence;
+      std::string between = op ? name.substr(1, name.size() - 2) : "`" + name + "`";
+      parts = {shows(limit + 1, 0), text(" " + between + " "), shows(limit + 1, 1)};
+    } else {
+      for (size_t i = 0; i < con->fields.size(); ++i) {
+        parts.push_back(text(i ? " " : name + " "));
+        parts.push_back(shows(11, i));
+      }
+    }
+    ast::Expr* all = parts.back();
+    for (size_t i = parts.size() - 1; i-- > 0;) all = make.Call(".", {parts[i], all});
+    if (!con->fields.empty())
+      all = make.Call("showParen", {make.Call(">", {make.Var("d"), make.Int(limit)}), all});
+    make.Clause({con->fields.empty() ? make.Any() : make.VarPat("d"),
+                 make.ConPat(con->name, con->fields.size(), "x")},
+                all);
+  }
+  if (shape.cons.empty()) make.Clause({make.Any(), make.Any()}, make.LibVar("undefined"));
+  make.Method("showsPrec");
+}
+
+// readsPrec d = primReadParens (\e t -> alternatives) d, where an alternative takes its fields one by one, each behind words:
+//   primReadUpTo 10 e (primReadField 11 "" (primReadField 11 "C" (primReadStart C))) t
+void DeriveRead(Builder& make, const Shape& shape, const FixityTable& fixities) {
+  ast::Expr* all = nullptr;
+  for (size_t row = shape.cons.size(); row-- > 0;) {
+    const core::DataCon* con = shape.cons[row];
+    ast::Expr* parser = make.Call("primReadStart", {make.Con(con->name)});
+    std::string words;
+    auto word = [&](std::string_view text) {
+      if (!words.empty()) words += ' ';
+      words += text;
+    };
+    auto name = [&](Symbol symbol) {
+      bool op = IsOperator(symbol);
+      if (op) word("(");
+      word(Text(symbol));
+      if (op) word(")");
+    };
+    auto field = [&](int precedence) {
+      parser = make.Call("primReadField", {make.Int(precedence), make.String(words), parser});
+      words.clear();
+    };
+    int limit = 10;
+    if (!con->fields.empty() && con->fields[0].name.valid()) {
+      limit = 11;
+      name(con->name);
+      for (size_t i = 0; i < con->fields.size(); ++i) {
+        word(i ? "," : "{");
+        name(con->fields[i].name);
+        word("=");
+        field(0);
+      }
+      word("}");
+    } else if (con->infix) {
+      auto it = fixities.find(con->name.index);
+      limit = it == fixities.end() ? 9 : it->second.precedence;
+      field(limit + 1);
+      bool op = IsOperator(con->name);
+      if (!op) word("`");
+      word(Text(con->name));
+      if (!op) word("`");
+      field(limit + 1);
+    } else {
+      name(con->name);
+      for (size_t i = 0; i < con->fields.size(); ++i) field(11);
+    }
+    if (!words.empty()) parser = make.Call("primReadWords", {make.String(words), parser});
+    if (!con->fields.empty()) parser = make.Call("primReadUpTo", {make.Int(limit), make.Var("e"), parser});
+    parser = make.App(parser, {make.Var("t")});
+    all = all ? make.Call("++", {parser, all}) : parser;
+  }
+  if (!all) all = make.LibCon("[]");
+  make.Clause({make.VarPat("d")},
+              make.Call("primReadParens", {make.Lambda({make.VarPat("e"), make.VarPat("t")}, all), make.Var("d")}));
+  make.Method("readsPrec");
+}
+
+// An enumeration has the indices of its numbers; the fields of a single constructor those of nested pairs.
+void DeriveIx(Builder& make, const Shape& shape) {
+  if (shape.enumeration()) {
+    std::vector<ast::Alternative> cons;
+    for (const core::DataCon* con : shape.cons) {
+      bool last = con == shape.cons.back();
+      cons.push_back(make.Alt(last ? make.Any() : make.IntPat(con->index), make.Con(con->name)));
+    }
+    ast::Expr* nth = make.Lambda({make.VarPat("n")}, make.Case(make.Var("n"), cons));
+    ast::Pat* bounds = make.TuplePat({make.VarPat("a"), make.VarPat("b")});
+    make.Clause({bounds}, make.Call("map", {nth, make.Call("enumFromTo", {Tag(make, shape, "a"), Tag(make, shape, "b")})}));
+    make.Method("range");
+    make.Clause({bounds, make.VarPat("i")}, make.Call("-", {Tag(make, shape, "i"), Tag(make, shape, "a")}));
+    make.Method("primOffset");
+    make.Clause({bounds, make.VarPat("i")},
+                make.Call("&&", {make.Call("<=", {Tag(make, shape, "a"), Tag(make, shape, "i")}),
+                                 make.Call("<=", {Tag(make, shape, "i"), Tag(make, shape, "b")})}));
+    return make.Method("inRange");
+  }
+  const core::DataCon* con = shape.cons.front();
+  size_t fields = con->fields.size();
+  auto nest = [&](std::string_view prefix) {
+    ast::Expr* all = make.Var(Builder::Field(prefix, fields - 1));
+    for (size_t i = fields - 1; i-- > 0;) all = make.Tuple({make.Var(Builder::Field(prefix, i)), all});
+    return all;
+  };
+  ast::Pat* places = make.VarPat(Builder::Field("i", fields - 1));
+  std::vector<ast::Expr*> args;
+  for (size_t i = fields - 1; i-- > 0;) places = make.TuplePat({make.VarPat(Builder::Field("i", i)), places});
+  for (size_t i = 0; i < fields; ++i) args.push_back(make.Var(Builder::Field("i", i)));
+  ast::Pat* bounds = make.TuplePat({make.ConPat(con->name, fields, "l"), make.ConPat(con->name, fields, "u")});
+  ast::Expr* nested = make.Tuple({nest("l"), nest("u")});
+  make.Clause({bounds}, make.Call("map", {make.Lambda({places}, make.App(make.Con(con->name), args)),
+                                          make.Call("range", {nested})}));
+  make.Method("range");
+  for (const char* method : {"primOffset", "inRange"}) {
+    make.Clause({bounds, make.ConPat(con->name, fields, "i")}, make.Call(method, {nested, nest("i")}));
+    make.Method(method);
+  }
+}
+
+}  // namespace
+
+static bool IsStockClass(std::string_view name) {
+  for (std::string_view stock : {"Eq", "Ord", "Show", "Read", "Enum", "Bounded", "Ix", "Functor", "Foldable", "Traversable"})
+    if (name == stock) return true;
+  return false;
+}
+
+// Makes the methods of the instance that `deriving` asks for. `needs` are the types that have to have the class as well,
+// if the context is to be found. False, and reported, if there is no such instance.
+bool Checker::DeriveMethods(Builder& make, const ast::DerivedClass& derived, ClassId cls, TyConId tycon,
+                            uint32_t dropped, std::vector<TypeId>& needs) {
+  using Strategy = ast::DerivingStrategy;
+  const core::Class& row = program_.classes[cls];
+  const std::string_view text = Text(row.name), type = Text(types_.cons[tycon].name);
+  const ClassId* library = env_.library.classes.Find(row.name);
+  const bool known = options_.library || (library && *library == cls);
+  const Span declared = Shown(types_.cons[tycon].span);
+  Shape shape;
+  shape.type = types_.cons[tycon].name;
+  for (ConId con : types_.cons[tycon].constructors) shape.cons.push_back(&program_.constructors[con]);
+  for (const core::DataCon* con : shape.cons)
+    for (const core::Field& field : con->fields) needs.push_back(field.type);
+  auto has_method = [&](std::string_view method) {
+    return llvm::any_of(row.methods, [&](VarId var) { return Text(program_.vars[var].name) == method; });
+  };
+  auto refuse = [&](std::string_view reason) {
+    reported_.push_back({cls, types_.Con(tycon), kNowhere});
+    Error(Diag::CannotDerive, derived.cls.span, text, type).Note(declared, std::string(reason));
+    return false;
+  };
+  if (DerivesAnyClass(derived, cls, tycon)) {
+    needs.clear();
+    return true;
+  }
+  const bool anything = options_.library || options_.repl;  // needs no pragma
+  const bool by_newtype =
+      types_.cons[tycon].is_newtype && (anything || HasExtension("GeneralizedNewtypeDeriving"));
+  const bool along_last = known && (text == "Functor" || text == "Foldable" || text == "Traversable");
+  if (derived.strategy != Strategy::Newtype) {
+    bool one_constructor = shape.enumeration() || shape.cons.size() == 1;
+    if (known && text == "Eq") return DeriveEq(make, shape), true;
+    if (known && text == "Ord") return DeriveOrd(make, shape), true;
+    if (known && text == "Enum" && (shape.enumeration() || !by_newtype)) {
+      if (!shape.enumeration()) return refuse("an enumeration has constructors without fields, and at least one");
+      return DeriveEnum(make, shape, has_method("enumFromThen")), true;
+    }
+    if (known && text == "Bounded") {
+      if (!one_constructor) return refuse("only enumerations and types of one constructor have bounds");
+      return DeriveBounded(make, shape), true;
+    }
+    if (known && text == "Show") {
+      if (has_method("showsPrec")) DeriveShow(make, shape, fixities_);
+      return true;
+    }
+    if (known && text == "Read") return DeriveRead(make, shape, fixities_), true;
+    if (known && text == "Ix") {
+      if (!one_constructor) return refuse("only enumerations and types of one constructor have indices");
+      return DeriveIx(make, shape), true;
+    }
+  }
+  // The parameters that the class leaves open: one of Functor, none of Num.
+  llvm::ArrayRef<TyVarId> params = types_.cons[tycon].params;
+  if (along_last && derived.strategy != Strategy::Newtype) {
+    std::string extension = fmt::format("Derive{}", text);
+    bool allowed = anything || HasExtension(extension);
+    if (allowed || !by_newtype) {
+      if (!allowed)
+        Error(Diag::NeedsExtension, derived.cls.span, fmt::format("`deriving {}`", text), extension)
+            .Hint(fmt::format("write `{{-# LANGUAGE {} #-}}` in the first line", extension));
+      needs.clear();
+      TypeId obstacle;
+      if (DeriveFunctorLike(make, types_, shape, text, params.back(), needs, obstacle)) return true;
+      return refuse(fmt::format("a field of the type `{}` stands in the way", PrintType(obstacle)));
+    }
+  }
+  if (by_newtype && shape.cons.size() == 1 && shape.cons[0]->fields.size() == 1) {
+    // `newtype App a = App (State Int a)`: what the class is needed of is `State Int`.
+    TypeId inside = shape.cons[0]->fields[0].type;
+    for (uint32_t i = 0; i < dropped; ++i) {
+      TypeId var = types_.Var(params[params.size() - 1 - i]);
+      llvm::SmallVector<TyVarId> rest;
+      if (types_.Kind(inside) == TypeKind::App) types_.FreeVars(types_.FnOf(inside), rest);
+      if (types_.Kind(inside) != TypeKind::App || types_.ArgOf(inside) != var || llvm::is_contained(rest, types_.VarOf(var)))
+        return refuse(fmt::format("the type inside, `{}`, does not end in the parameter `{}`", PrintType(inside),
+                                  Text(types_.vars[types_.VarOf(var)].name)));
+      inside = types_.FnOf(inside);
+    }
+    needs = {inside};
+    VarId obstacle;
+    if (DeriveByNewtype(make, program_, shape, row, known, obstacle)) return true;
+    return refuse(fmt::format("the type of `{}` stands in the way", Text(program_.vars[obstacle].name)));
+  }
+  reported_.push_back({cls, types_.Con(tycon), kNowhere});
+  Diagnostics& diag = Error(Diag::CannotDerive, derived.cls.span, text, type);
+  if (derived.strategy == Strategy::Newtype && !types_.cons[tycon].is_newtype)
+    return diag.Note(declared, "only a newtype has the instances of the type inside"), false;
+  if (types_.cons[tycon].is_newtype && derived.strategy != Strategy::Stock)
+    return diag.Hint("with `{-# LANGUAGE GeneralizedNewtypeDeriving #-}` in the first line it is that of the type inside"), false;
+  diag.Hint(fmt::format("Eq, Ord, Enum, Bounded, Show, Read, Ix, Functor, Foldable and Traversable can be derived; "
+                        "`instance {} {} where` defines others",
+                        text, type));
+  const core::Class& last = program_.classes[cls];
+  const bool by_defaults = llvm::any_of(last.defaults, [](VarId method) { return method.valid(); });
+  if (derived.strategy == Strategy::None && !known && by_defaults)
+    diag.Hint("with `{-# LANGUAGE DeriveAnyClass #-}` in the first line the methods are the class's defaults");
+  return false;
+}
+
+// Whether the instance has no methods of its own: the defaults of the class are all. Where a pragma allows this and the
+// instance of the type inside, GHC takes this and warns.
+bool Checker::DerivesAnyClass(const ast::DerivedClass& derived, ClassId cls, TyConId tycon) {
+  using Strategy = ast::DerivingStrategy;
+  if (derived.strategy != Strategy::None) return derived.strategy == Strategy::Anyclass;
+  const std::string_view name = Text(program_.classes[cls].name);
+  const ClassId* library = env_.library.classes.Find(program_.classes[cls].name);
+  if (options_.library || (library && *library == cls && IsStockClass(name))) return false;
+  const bool is_newtype = types_.cons[tycon].is_newtype;
+  if (!HasExtension("DeriveAnyClass")) return options_.repl && !is_newtype;
+  if (is_newtype && HasExtension("GeneralizedNewtypeDeriving") && options_.warnings)
+    diags_.Report(Diag::DerivingChoice, derived.cls.span, name, Text(types_.cons[tycon].name))
+        .Hint(fmt::format("`deriving anyclass ({0})` or `deriving newtype ({0})`, with `DerivingStrategies`, says which is meant", name));
+  return true;
+}
+
+// How many of the type's parameters an instance of the class leaves open: one of Functor, none of Eq. Reports a type
+// that has not as many, or of another kind.
+std::optional<uint32_t> Checker::OpenParameters(const ast::Name& name, ClassId cls, TyConId tycon) {
+  const KindId wanted = env_.class_kinds[cls.index];
+  const uint32_t open = env_.kinds.Params(wanted);
+  const size_t params = types_.cons[tycon].params.size();
+  KindId kind = env_.KindOf(tycon);
+  for (size_t i = open; i < params; ++i) env_.kinds.IsArrow(kind, nullptr, &kind);
+  if (open <= params && env_.kinds.Unify(kind, wanted)) return open;
+  reported_.push_back({cls, types_.Con(tycon), kNowhere});
+  Error(Diag::CannotDerive, name.span, Text(program_.classes[cls].name), Text(types_.cons[tycon].name))
+      .Note(Shown(types_.cons[tycon].span), fmt::format("its kind is `{}`, and the class is of types of the kind `{}`",
+                                                        env_.kinds.Print(env_.KindOf(tycon)), env_.kinds.Print(wanted)));
+  return std::nullopt;
+}
+
+void Checker::DeclareDerived(const ast::DataDecl* data) {
+  const TyConId tycon = scope_->types.Find(data->name.text)->con;
+  for (const ast::DerivedClass& derived : data->deriving) {
+    if (!derived.args.empty() && DeriveStackClass(derived, data, tycon)) continue;
+    ClassId cls = FindClass(derived.cls);
+    if (!cls.valid()) {
+      if (ClassId near = NearestClass(derived.cls); near.valid()) reported_.push_back({near, types_.Con(tycon), kNowhere});
+      continue;
+    }
+    std::optional<uint32_t> open = OpenParameters(derived.cls, cls, tycon);
+    if (!open) continue;
+    Builder make(generated_, generated_qualifier_, derived.cls.span);
+    DerivedContext context;
+    if (!DeriveMethods(make, derived, cls, tycon, *open, context.needs)) continue;
+    if (!options_.library) context.superclasses = program_.classes[cls].superclasses;
+    core::Instance row;
+    row.cls = cls;
+    row.span = derived.cls.span;
+    row.derived = true;
+    row.tyvars.assign(types_.cons[tycon].params.begin(), types_.cons[tycon].params.end() - *open);
+    llvm::SmallVector<TypeId> params;
+    for (TyVarId param : row.tyvars) params.push_back(types_.Var(param));
+    row.head = types_.Con(tycon, params);
+    context.instance = RegisterInstance(std::move(row), tycon, DerivedDecl(make, derived.cls, nullptr));
+    if (context.instance.valid()) derived_.push_back(std::move(context));
+  }
+}
+
+// `deriving instance Eq a => Eq (T a)`: the context is written, and so may be what the parameters are.
+void Checker::DeclareStandalone(const ast::DerivingDecl* decl) {
+  core::Instance row;
+  TyConId tycon = ConvertInstanceHead(decl->derived.cls, decl->context, decl->type, decl->span, row);
+  if (!tycon.valid()) return;
+  std::optional<uint32_t> open = OpenParameters(decl->derived.cls, row.cls, tycon);
+  if (!open) return;
+  Builder make(generated_, generated_qualifier_, decl->derived.cls.span);
+  std::vector<TypeId> needs;
+  if (!DeriveMethods(make, decl->derived, row.cls, tycon, *open, needs)) return;
+  row.derived = true;
+  RegisterInstance(std::move(row), tycon, DerivedDecl(make, decl->derived.cls, decl->type));
+}
+
+const ast::InstanceDecl* Checker::DerivedDecl(Builder& make, const ast::Name& cls, ast::Type* type) {
+  return generated_.New<ast::InstanceDecl>(make.span(), ast::List<ast::Constraint>(), cls, type, make.Methods());
+}
+
+// `data T a = C [a] deriving Eq` gives `instance Eq a => Eq (T a)`: the context is what the fields and the superclasses
+// need, and is found by iteration because types may need each other's.
+void Checker::InferDerivedContexts() {
+  bool changed = true;
+  llvm::DenseSet<uint32_t> failed;
+  while (changed) {
+    changed = false;
+    for (const DerivedContext& derived : derived_) {
+      const InstanceId id = derived.instance;
+      if (failed.count(id.index)) continue;
+      const ClassId cls = program_.instances[id].cls;
+      const TypeId head = program_.instances[id].head;
+      bool ok = true;
+      for (TypeId need : derived.needs) ok = ok && WidenContext(id, cls, need, true, changed);
+      // A superclass without an instance is reported with the instance's methods.
+      for (ClassId super : derived.superclasses) WidenContext(id, super, head, false, changed);
+      if (!ok) failed.insert(id.index);
+    }
+  }
+  // What cannot be derived has no methods to check.
+  instances_.erase(std::remove_if(instances_.begin(), instances_.end(),
+                                  [&](const auto& entry) { return failed.count(entry.second.index) != 0; }),
+                   instances_.end());
+}
+
+// Adds to the instance's context what `cls type` asks for. False, and reported if `report`, if no context can give it.
+bool Checker::WidenContext(InstanceId id, ClassId cls, TypeId type, bool report, bool& changed) {
+  const Span span = program_.instances[id].span;
+  for (;;) {
+    size_t mark = givens_.size();
+    for (const core::Pred& pred : program_.instances[id].context) PushGiven(pred.cls, pred.type);
+    std::vector<Wanted> stuck;
+    Wanted missing;
+    Wanted wanted{cls, type, {Origin::Deriving, span, program_.classes[cls].name}};
+    Solved solved = Solve(wanted, stuck, &missing);
+    givens_.resize(mark);
+    if (solved != Solved::No) return true;
+    // A context may have `Show a` and `Show (f a)`, but no variable twice and nothing else (as in GHC).
+    llvm::SmallVector<TyVarId> vars;
+    types_.FreeVars(missing.type, vars);
+    if (vars.size() != types_.SizeOf(missing.type)) {
+      if (report) ReportMissing(wanted, missing);
+      return false;
+    }
+    program_.instances[id].context.push_back({missing.cls, missing.type, span});
+    solved_.clear();  // what needs this instance needs more now
+    changed = true;
+  }
+}
+
+}  // namespace df::check

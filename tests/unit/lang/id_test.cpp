@@ -9,9 +9,9 @@
 
 using namespace df;
 
-static_assert(kNoIndex != llvm::DenseMapInfo<uint32_t>::getEmptyKey() && kNoIndex != llvm::DenseMapInfo<uint32_t>::getTombstoneKey());
-
 TEST_CASE("a handle that means nothing is a key of sets and maps") {
+  CHECK(kNoIndex != llvm::DenseMapInfo<uint32_t>::getEmptyKey());
+  CHECK(kNoIndex != llvm::DenseMapInfo<uint32_t>::getTombstoneKey());
   llvm::DenseMap<uint32_t, int> map;
   CHECK(map.find(Symbol().index) == map.end());
   map[Symbol().index] = 1;

@@ -143,7 +143,7 @@ def results_without_a_text(d):
 def literate_sources(d):
     """Both forms of Haskell 2010, 10.4, as files of every command and as modules; places are those of the file."""
     d.file("Key.lhs", "The module of keys.\n\n> module Key where\n> key :: Int\n> key = 6\n\nThat is all.\n")
-    d.file("main.lhs", "A program.\n\\begin{code}\nimport Key\nmain = key * 7\n\\end{code}\nThe end.\n\n> unused = 1\n")
+    d.file("main.lhs", "A program.\n\\begin{code}\n  import Key\n  main = key * 7\n\\end{code}\nThe end.\n\n> unused = 1 :: Int\n")
     d.expect(0, "run", "main.lhs", out="42\n")
     d.expect(0, "check", "main.lhs", out="")
     d.expect(0, "main.lhs", "-o", "m.graph")
@@ -152,7 +152,7 @@ def literate_sources(d):
     d.expect(0, "run", "main.graph", out="42\n")
     d.expect(0, "repl", "main.lhs", stdin="key + unused\n:load Key.lhs\nkey\n:reload\nkey\n", out="7\n6\n6\n")
     d.expect(0, "run", "-", stdin="import Key\nmain = key\n", out="6\n")  # the standard input is plain
-    d.expect(1, "run", "-", stdin="> main = 1\n", err="error[DF0120]")
+    d.expect(1, "run", "-", stdin="> main = 1\n", err="<stdin>:1:1")
     d.expect(1, "run", "-", stdin="import KEY\nmain = key\n", err="there is `Key.lhs`")
     d.file("error.lhs", "ä text\n\n> f :: Int -> Int\n> f x = x\n> main = f 'c'\n")
     d.expect(1, "check", "error.lhs", err=" --> error.lhs:5:12\n")

@@ -76,7 +76,7 @@ class Checker {
   ClassId FindClass(const ast::Name& name);
   VarId KnownVar(const char* name);  // of the library; invalid if it has none
   ClassId KnownClass(const char* name);
-  ConId KnownCon(const char* name);
+  ConId KnownCon(const char* name) const;
   VarId Needed(const char* name, const char* construct, Span span);  // KnownVar, reported if missing
   void BindLocal(Symbol name, VarId var);
   size_t LocalMark() const { return local_trail_.size(); }
@@ -301,7 +301,8 @@ class Checker {
   const core::Pat* CheckPat(const ast::Pat* pat, TypeId expected, const Reason& why,
                             std::vector<Bound>& bound);
   // The outermost pattern of a parameter or alternative: under `Strict` it has a bang, unless it is lazy.
-  bool IsSequencePattern(ConId con);
+  bool IsSequencePattern(ConId con) const;
+  bool HasSequencePatterns(const TypeName& type) const;
   ConId FindConstructorOf(const ast::Name& name, TypeId expected);
   void RememberReason(VarId var, const Reason& why);
   const core::Pat* CheckOuterPat(const ast::Pat* pat, TypeId expected, const Reason& why,

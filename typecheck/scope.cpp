@@ -137,6 +137,14 @@ void Checker::ImportModule(const ast::Import& import) {
   ImportAll(import.module.text, rest, qualifier, !import.qualified);
 }
 
+constexpr const char* kSequencePatterns[] = {"Empty", ":<|", ":|>"};
+
+// Whether this is the type `Seq`.
+bool Checker::HasSequencePatterns(const TypeName& type) const {
+  ConId front = KnownCon(":<|");
+  return IsSequencePattern(front) && !type.is_synonym() && types_.Head(program_.constructors[front].fields[1].type) == type.con;
+}
+
 // Adds what the item of an import or export list names, found in `from`, to `out`. Returns the name that
 // is not there, or nullptr.
 template <typename From>
@@ -160,9 +168,8 @@ const ast::Name* Checker::Select(const ast::Item& item, const From& from, Module
           if (field.name.valid()) members.push_back(field.name);
       }
     // The patterns of `Seq` count as its constructors.
-    if (ConId front = KnownCon(":<|"); IsSequencePattern(front) && !type->is_synonym() &&
-                                       types_.Head(program_.constructors[front].fields[1].type) == type->con)
-      for (const char* pattern : {"Empty", ":<|", ":|>"}) members.push_back(Intern(pattern));
+    if (HasSequencePatterns(*type))
+      for (const char* pattern : kSequencePatterns) members.push_back(Intern(pattern));
   }
   // `import Data.Sequence (pattern Empty)`
   if (const ConId* con = Look(from.constructors, item.name); con && IsSequencePattern(*con))
@@ -350,11 +357,14 @@ bool Checker::Provides(const ast::Import& import, const ast::Name& name, NameKin
     if (uint32_t cls = StackClass(item.name.text); cls != 0 && !Look(all.classes, item.name)) listed |= IsMethodOf(name.text, cls);
     if (const ClassId* cls = Look(all.classes, item.name))
       for (VarId method : program_.classes[*cls].methods) listed |= program_.vars[method].name == name.text;
-    if (const TypeName* type = Look(all.types, item.name); type && !type->is_synonym())
+    if (const TypeName* type = Look(all.types, item.name); type && !type->is_synonym()) {
       for (ConId con : types_.cons[type->con].constructors) {
         listed |= program_.constructors[con].name == name.text;
         for (const core::Field& field : program_.constructors[con].fields) listed |= field.name == name.text;
       }
+      if (HasSequencePatterns(*type))
+        for (const char* pattern : kSequencePatterns) listed |= Text(name.text) == pattern;
+    }
   }
   return listed != import.hiding;
 }
@@ -614,7 +624,7 @@ ClassId Checker::KnownClass(const char* name) {
   return cls ? *cls : ClassId();
 }
 
-ConId Checker::KnownCon(const char* name) {
+ConId Checker::KnownCon(const char* name) const {
   Symbol symbol = Intern(name);
   if (const ConId* con = env_.builtin.constructors.Find(symbol)) return *con;
   if (const ConId* con = env_.library.constructors.Find(symbol)) return *con;

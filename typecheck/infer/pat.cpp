@@ -61,7 +61,7 @@ void Checker::RememberReason(VarId var, const Reason& why) {
 }
 
 // `Empty`, `:<|`, `:|>` of Data.Sequence: in a pattern they look at an end, in an expression they are functions.
-bool Checker::IsSequencePattern(ConId con) {
+bool Checker::IsSequencePattern(ConId con) const {
   if (!con.valid()) return false;
   const TyCon& type = types_.cons[program_.constructors[con].tycon];
   return (Text(type.name) == "PrimFront" || Text(type.name) == "PrimBack") && !Shown(type.span).valid();

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -118,17 +119,61 @@ void GiveBackFreed() {
 namespace {
 
 constexpr uint32_t kOfShelf = std::size(Shelf{}.blocks);
+constexpr size_t kSizes = kLargestSmall / 8 + 1;
+
+// What one thread makes another one may free, all along: a list whose cells one computes and the other goes through. So a thread keeps no
+// more than some free blocks of each size; further shelves are there for all.
+constexpr size_t kKeptBytes = size_t{1} << 20;
+thread_local constinit uint32_t shelves_kept[kSizes] = {};  // by size, of small_blocks
+std::atomic<bool> several_threads{false};
+std::mutex shared_mutex;
+Shelf* shared_full[kSizes] = {};
+Shelf* shared_empty = nullptr;
+
+bool KeepsEnough(size_t units) {
+  return several_threads.load(std::memory_order_relaxed) && size_t{shelves_kept[units]} * kOfShelf * units * 8 >= kKeptBytes;
+}
+
+// With an empty one in exchange, if the thread has none and there is one.
+void GiveToAll(Shelf* shelf, size_t units) {
+  std::lock_guard lock(shared_mutex);
+  shelf->next = shared_full[units];
+  shared_full[units] = shelf;
+  if (small_blocks.empty || !shared_empty) return;
+  small_blocks.empty = std::exchange(shared_empty, shared_empty->next);
+  small_blocks.empty->next = nullptr;
+}
+
+// Puts the blocks of a shelf of all into the array, which is empty. False if there is none.
+bool TakeFromAll(FreeBlocks& free, size_t units) {
+  if (!several_threads.load(std::memory_order_relaxed)) return false;
+  std::lock_guard lock(shared_mutex);
+  Shelf* shelf = shared_full[units];
+  if (!shelf) return false;
+  shared_full[units] = shelf->next;
+  std::copy_n(shelf->blocks, kOfShelf, free.blocks);
+  free.count = kOfShelf;
+  shelf->next = shared_empty;
+  shared_empty = shelf;
+  return true;
+}
 
 }  // namespace
 
 void PutAside(FreeBlocks& free) {
+  const auto units = static_cast<size_t>(&free - small_blocks.free);
   Shelf* shelf = small_blocks.empty;
   if (shelf) small_blocks.empty = shelf->next;
   else shelf = static_cast<Shelf*>(std::malloc(sizeof(Shelf)));
   if (shelf) {  // where the system has not even that, the blocks are lost
     std::copy_n(free.blocks, kOfShelf, shelf->blocks);
-    shelf->next = free.more;
-    free.more = shelf;
+    if (KeepsEnough(units)) {
+      GiveToAll(shelf, units);
+    } else {
+      shelf->next = free.more;
+      free.more = shelf;
+      ++shelves_kept[units];
+    }
   }
   free.count = FreeBlocks::kMost - kOfShelf;
   std::copy_n(free.blocks + kOfShelf, free.count, free.blocks);
@@ -136,8 +181,9 @@ void PutAside(FreeBlocks& free) {
 
 void* TakeSmall(FreeBlocks& free, size_t units) {
   Shelf* shelf = free.more;
-  if (!shelf) return CarveSmall(units);
+  if (!shelf) return TakeFromAll(free, units) ? free.blocks[--free.count] : CarveSmall(units);
   free.more = shelf->next;
+  --shelves_kept[units];
   __builtin_prefetch(free.more);
   shelf->next = small_blocks.empty;
   small_blocks.empty = shelf;
@@ -150,21 +196,30 @@ void* TakeSmall(FreeBlocks& free, size_t units) {
 
 namespace {
 
+struct HandedOver {
+  SmallBlocks blocks;
+  uint32_t shelves[kSizes];
+};
 std::mutex handed_over_mutex;
-std::vector<SmallBlocks> handed_over;
+std::vector<HandedOver> handed_over;
 
 }  // namespace
 
 void HandOverSmallBlocks() {
   std::lock_guard lock(handed_over_mutex);
-  handed_over.push_back(small_blocks);
+  HandedOver& mine = handed_over.emplace_back();
+  mine.blocks = small_blocks;
+  std::copy_n(shelves_kept, kSizes, mine.shelves);
   small_blocks = {};
+  std::fill_n(shelves_kept, kSizes, 0u);
 }
 
 void TakeOverSmallBlocks() {
+  several_threads.store(true, std::memory_order_relaxed);
   std::lock_guard lock(handed_over_mutex);
   if (handed_over.empty()) return;
-  small_blocks = handed_over.back();
+  small_blocks = handed_over.back().blocks;
+  std::copy_n(handed_over.back().shelves, kSizes, shelves_kept);
   handed_over.pop_back();
 }
 
@@ -254,6 +309,12 @@ namespace {
   std::_Exit(3);
 }
 
+// With what the C library has beside a block of its own: of numbers of some hundred digits it is a twentieth.
+size_t Counted(size_t bytes) {
+  constexpr size_t kHeader = 16;
+  return bytes > kLargestSmall ? bytes + kHeader : bytes;
+}
+
 void CountWithoutLimit(size_t bytes) {
   Counters& c = counters;
   c.current += static_cast<int64_t>(bytes);
@@ -264,8 +325,8 @@ void* GmpAllocate(size_t bytes) {
   long_operation::Shield shield;
   void* block = TakeBlock(bytes);
   if (!block) NoMemory();
-  CountWithoutLimit(bytes);
-  long_operation::Took(block, bytes);
+  CountWithoutLimit(Counted(bytes));
+  long_operation::Took(block, Counted(bytes));
   return block;
 }
 
@@ -282,16 +343,16 @@ void* GmpReallocate(void* block, size_t old_bytes, size_t bytes) {
     std::memcpy(moved, block, std::min(old_bytes, bytes));
     GiveBlock(block, old_bytes);
   }
-  Discharge(old_bytes);
-  CountWithoutLimit(bytes);
-  long_operation::Took(moved, bytes);
+  Discharge(Counted(old_bytes));
+  CountWithoutLimit(Counted(bytes));
+  long_operation::Took(moved, Counted(bytes));
   return moved;
 }
 
 void GmpFree(void* block, size_t bytes) {
   long_operation::Shield shield;
   long_operation::Gave(block);
-  Discharge(bytes);
+  Discharge(Counted(bytes));
   GiveBlock(block, bytes);
 }
 

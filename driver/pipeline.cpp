@@ -38,6 +38,7 @@ PassScope::~PassScope() {
 const char* PassScope::Current() { return current_pass.load(); }
 
 bool Pipeline::Within(llvm::function_ref<void()> phases) {
+  if (ended_ != BudgetEnd::None) return false;
   try {
     phases();
   } catch (const BudgetExceeded& exceeded) {
@@ -60,6 +61,7 @@ TokenBuffer Pipeline::Tokens(const std::string& name, std::string text, uint32_t
                                          : sources.Add(name, std::move(text), first_line);
     tokens = Lex(sources, file, diags);
   });
+  if (tokens.tokens.empty()) tokens.tokens.push_back({TokenKind::EndOfFile});  // it was ended
   widest_tuple_ = std::max(widest_tuple_, WidestTuple(tokens));
   tokens.extensions.insert(tokens.extensions.begin(), extensions_.begin(), extensions_.end());
   return tokens;

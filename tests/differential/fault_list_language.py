@@ -72,6 +72,6 @@ LANGUAGE_FAULTS = [
     ("seq-lost-before-one-way", CASE, "if (!total && !strictness_.implied.contains(expr)) guards.push_back(must);", ""),
     ("fields-read-from-the-other-end", CASE, "con.index << 16 | i, pos)",
      "con.index << 16 | static_cast<uint32_t>(alt.vars.size() - 1 - i), pos)"),
-    ("constructors-compared-one-off", CASE, "int64_t index = p_.core.constructors[alt.con].index;",
-     "int64_t index = p_.core.constructors[alt.con].index + 1;"),
+    ("constructors-compared-one-off", CASE, "int64_t index = p_.core.constructors[alt->con].index;",
+     "int64_t index = p_.core.constructors[alt->con].index + 1;"),
 ]

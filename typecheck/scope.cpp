@@ -628,7 +628,7 @@ ConId Checker::KnownCon(const char* name) const {
   Symbol symbol = Intern(name);
   if (const ConId* con = env_.builtin.constructors.Find(symbol)) return *con;
   if (const ConId* con = env_.library.constructors.Find(symbol)) return *con;
-  const ConId* con = options_.library ? scope_->constructors.Find(symbol) : nullptr;
+  const ConId* con = options_.library && scope_ ? scope_->constructors.Find(symbol) : nullptr;
   return con ? *con : ConId();
 }
 

@@ -123,7 +123,7 @@ std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::Var
   tree.DropBodies();
   Check(*graphs, "after building");
   fg::GradientOptions gradients{.recompute = options.gradient == GradientKind::Recompute, .through = options.Does(Optimisation::Through)};
-  if (!fg::ExpandGradients(*graphs, diags, [&](ir::PosId pos) { return tree.SpanOf(pos); }, gradients)) return std::nullopt;
+  if (!fg::ExpandGradients(*graphs, diags, [&](ir::PosId pos, bool inner) { return inner ? tree.InnermostSpanOf(pos) : tree.SpanOf(pos); }, gradients)) return std::nullopt;
   Check(*graphs, "after gradients");
   if (options.Does(Optimisation::DelayedCalls)) {
     fg::InlineIntoDelayed(*graphs);

@@ -133,7 +133,7 @@ std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::Var
   Check(*graphs, "after building");
   NoteStep("gradients");
   fg::GradientOptions gradients{.recompute = options.gradient == GradientKind::Recompute, .through = options.Does(Optimisation::Through)};
-  if (!fg::ExpandGradients(*graphs, diags, [&](ir::PosId pos) { return tree.SpanOf(pos); }, gradients)) return std::nullopt;
+  if (!fg::ExpandGradients(*graphs, diags, [&](ir::PosId pos, bool inner) { return inner ? tree.InnermostSpanOf(pos) : tree.SpanOf(pos); }, gradients)) return std::nullopt;
   Check(*graphs, "after gradients");
   NoteStep("improve function graphs");
   if (options.Does(Optimisation::DelayedCalls)) {

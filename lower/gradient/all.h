@@ -7,6 +7,7 @@
 #include <set>
 
 #include "lower/gradient/gradient.h"
+#include "lower/gradient/knots.h"
 #include "lower/gradient/pair.h"
 #include "lower/gradient/through.h"
 
@@ -14,7 +15,7 @@ namespace df::fg {
 
 class Gradients {
  public:
-  Gradients(Program& program, Diagnostics& diags, llvm::function_ref<Span(ir::PosId)> span_of, const GradientOptions& options)
+  Gradients(Program& program, Diagnostics& diags, PlaceOf span_of, const GradientOptions& options)
       : program(program), types(program), recompute(options.recompute), diags_(diags), span_of_(span_of) {}
   bool Run();
   std::vector<PairedFunction> PairedFunctions() const;
@@ -46,19 +47,22 @@ class Gradients {
   void Expand(FunctionId id);
   void ExpandReachable(FunctionId id);
   void ExpandNode(Writer& w, NodeId id);
-  void WriteVjp(Writer& w, const Node& node, Values& results);
+  void WriteVjp(Writer& w, const Node& node, bool used, Values& results);
   void WriteJvp(Writer& w, const Node& node, Values& results);
   void Drain();
+  void RefuseKnots();
   void NoteChanges(FunctionId source, Mode mode, FunctionId made);
 
   Diagnostics& diags_;
-  llvm::function_ref<Span(ir::PosId)> span_of_;
+  PlaceOf span_of_;
   std::map<std::pair<uint32_t, Mode>, FunctionId> derived_;
   std::map<std::pair<uint32_t, Mode>, Request> requests_;
   // Of functions that were derived from paired ones, and of these: by parameter, the results that it may change.
   std::map<uint32_t, std::vector<std::vector<bool>>> changes_;
   std::deque<std::pair<Request, FunctionId>> work_;
   std::set<std::pair<std::string, uint32_t>> refused_;
+  std::set<KnotFail> knots_;
+  std::vector<AskedGradient> asked_;
   enum class State : uint8_t { New, Open, Done };
   std::map<uint32_t, State> states_;
   Mode mode_ = Mode::Pair;  // of `current`

@@ -31,6 +31,7 @@ bool Gradients::Run() {
   types.element_fields = FindElementReads(program);
   uint32_t errors = diags_.error_count();
   for (uint32_t i = 0, count = program.functions.size(); i < count; ++i) Expand(FunctionId(i));
+  if (diags_.error_count() == errors) RefuseKnots();
   return diags_.error_count() == errors;
 }
 
@@ -115,8 +116,14 @@ void Gradients::Drain() {
     current = request.function;
     mode_ = request.mode;
     std::string name = program.functions[made].name;
-    Function body = request.mode == Mode::Pair ? PairBuilder(*this, program.functions[request.function]).Run()
-                                               : DualBuilder(*this, program.functions[request.function]).Run();
+    Function body;
+    if (request.mode == Mode::Pair) {
+      PairBuilder builder(*this, program.functions[request.function]);
+      body = builder.Run();
+      for (NodeId fail : builder.failures()) knots_.insert({made, fail});
+    } else {
+      body = DualBuilder(*this, program.functions[request.function]).Run();
+    }
     body.name = name;
     program.functions[made] = std::move(body);
   }
@@ -153,7 +160,7 @@ void Gradients::Expand(FunctionId id) {
   }
   if (state == State::Open) {
     const Node& node = *llvm::find_if(source.nodes, is_request);
-    diags_.Report(Diag::EndlessGradient, span_of_(node.pos), source.name);
+    diags_.Report(Diag::EndlessGradient, span_of_(node.pos, false), source.name);
     state = State::Done;
     return;
   }
@@ -180,12 +187,18 @@ void Gradients::Expand(FunctionId id) {
   states_[id.index] = State::Done;
 }
 
+// Whether somebody uses a result of a node.
+static bool IsUsed(const Function& f, Value value) {
+  return llvm::any_of(f.nodes, [&](const Node& node) { return llvm::is_contained(node.operands, value); }) ||
+         llvm::any_of(f.blocks, [&](const Block& block) { return llvm::is_contained(block.yields, value); });
+}
+
 // The node's place is taken by a call; what used its results uses those that stand for them.
 void Gradients::ExpandNode(Writer& w, NodeId id) {
   const Node node = w.function().nodes[id];
   w.pos = node.pos;
   Values results;
-  if (DiffMode(node.attr) == DiffMode::Vjp) WriteVjp(w, node, results);
+  if (DiffMode(node.attr) == DiffMode::Vjp) WriteVjp(w, node, IsUsed(w.function(), {id, 1}), results);
   else WriteJvp(w, node, results);
   auto replace = [&](Value& value) {
     if (value.node == id) value = results[value.result];
@@ -196,7 +209,7 @@ void Gradients::ExpandNode(Writer& w, NodeId id) {
     for (Value& yield : block.yields) replace(yield);
 }
 
-void Gradients::WriteVjp(Writer& w, const Node& node, Values& results) {
+void Gradients::WriteVjp(Writer& w, const Node& node, bool used, Values& results) {
   Values operands(node.operands.begin(), node.operands.end() - 1);
   Value point = operands.back(), tangent = node.operands.back();
   ir::TypeId type = node.results[0].type;
@@ -211,6 +224,7 @@ void Gradients::WriteVjp(Writer& w, const Node& node, Values& results) {
   operands.push_back(*types.Embed(w, program.functions[node.callee].results[0], tangent));
   NodeId call = w.Apply(callee, operands);
   uint32_t last = static_cast<uint32_t>(w.function().nodes[call].results.size()) - 1;
+  if (used) asked_.push_back({current, {call, last}, node.pos});
   // Nothing has a gradient where it has no value.
   Value cotangent = w.Seq({call, 0}, {call, last});
   results = {Value{call, 0}, types.Materialise(w, node.results[1], point, cotangent)};
@@ -224,7 +238,7 @@ void Gradients::WriteJvp(Writer& w, const Node& node, Values& results) {
 // ---------------------------------------------------------------- errors
 
 void Gradients::Refuse(GradientFault fault) {
-  Span span = span_of_(fault.pos);
+  Span span = span_of_(fault.pos, false);
   if (!refused_.insert({std::string(ir::InfoOf(fault.op).name), fault.pos.index}).second) return;
   Diagnostics& report = diags_.Report(Diag::NoDerivative, span, ir::InfoOf(fault.op).name);
   // From the function that uses it out to the gradient that needs it.
@@ -235,7 +249,7 @@ void Gradients::Refuse(GradientFault fault) {
     if (it == requests_.end()) break;
     const Request& request = it->second;
     bool outermost = !requests_.count({request.by.index, mode});
-    report.Note(span_of_(request.pos), outermost ? fmt::format("the derivative of `{}` is asked for here",
+    report.Note(span_of_(request.pos, false), outermost ? fmt::format("the derivative of `{}` is asked for here",
                                                                program.functions[at].name)
                                                  : fmt::format("needed for that of `{}`, which is called here",
                                                                program.functions[at].name));
@@ -243,7 +257,20 @@ void Gradients::Refuse(GradientFault fault) {
   }
 }
 
-bool ExpandGradients(Program& program, Diagnostics& diags, llvm::function_ref<Span(ir::PosId)> span_of, const GradientOptions& options) {
+// Gradients that fail wherever they are computed.
+void Gradients::RefuseKnots() {
+  if (knots_.empty()) return;
+  for (const AskedGradient& asked : asked_) {
+    std::optional<KnotFail> failure = SureFailure(program, knots_, asked);
+    if (!failure) continue;
+    const Function& body = program.functions[failure->function];
+    diags_.Report(Diag::KnottedGradient, span_of_(body.nodes[failure->fail].pos, true))
+        .Note(span_of_(asked.pos, false), "the gradient is asked for here")
+        .Hint("build it from what came before, as `foldl (\\t i -> M.insert i (cell t i) t) M.empty [0 .. n]`, or use `jvp`");
+  }
+}
+
+bool ExpandGradients(Program& program, Diagnostics& diags, PlaceOf span_of, const GradientOptions& options) {
   Gradients gradients(program, diags, span_of, options);
   if (!gradients.Run()) return false;
   if (options.through) PassCotangentsThrough(program, gradients.PairedFunctions());

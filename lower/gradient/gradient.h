@@ -20,7 +20,10 @@ struct GradientOptions {
   bool through = true;     // cotangents of accumulators are those of the result (gradient/through.h)
 };
 
-// False after errors: an op without a derivative, a gradient that needs itself. `span_of` gives a place in the source.
-bool ExpandGradients(Program& program, Diagnostics& diags, llvm::function_ref<Span(ir::PosId)> span_of, const GradientOptions& options = {});
+// A place in the source, for diagnostics: where inlining has put it, or, `inner`, what was written there.
+using PlaceOf = llvm::function_ref<Span(ir::PosId pos, bool inner)>;
+
+// False after errors: an op without a derivative, a gradient that needs itself, or one that surely fails.
+bool ExpandGradients(Program& program, Diagnostics& diags, PlaceOf span_of, const GradientOptions& options = {});
 
 }  // namespace df::fg

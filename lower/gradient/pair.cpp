@@ -214,8 +214,13 @@ Value PairBuilder::OrZero(std::optional<Value> total, Value value) {
 
 void PairBuilder::ResolveLate(Scope& scope) {
   for (auto& [value, placeholder] : std::map<Value, Value>(scope.late)) {
+    Knot knot{value, placeholder, scope.block, {}, false};
+    if (auto it = scope.sums.find(value); it != scope.sums.end()) {
+      knot.whole = it->second.whole;
+      knot.fields = !it->second.fields.empty();
+    }
     replaced_[placeholder.node.index] = OrZero(TakeSum(value), value);
-    knots_.push_back({value, placeholder, scope.block});
+    knots_.push_back(std::move(knot));
   }
 }
 
@@ -240,17 +245,64 @@ bool PairBuilder::NeedsItself(Value value) const {
   return false;
 }
 
-// Cotangents of data are evaluated, so that of data which is defined by itself may need itself. That is an error of its own.
+// Whether a way leads back from one value to another for which `is` holds, be it one of a side that is not taken. Ways end at `end`.
+bool PairBuilder::ComesOf(Value from, std::optional<Value> end, llvm::function_ref<bool(Value)> is) const {
+  std::set<Value> seen;
+  std::vector<Value> work = {from};
+  while (!work.empty()) {
+    const Value next = work.back();
+    work.pop_back();
+    if (is(next)) return true;
+    if ((next == end && next != from) || !seen.insert(next).second) continue;
+    const Node& node = f_.nodes[next.node];
+    const bool calls = node.kind == NodeKind::Apply || node.kind == NodeKind::Delay;
+    for (uint32_t i = 0; i < node.operands.size(); ++i)
+      if (!calls || all_.MayChange(node.callee, i, next.result)) work.push_back(node.operands[i]);
+    for (BlockId side : node.blocks) work.push_back(f_.blocks[side].yields[next.result]);
+  }
+  return false;
+}
+
+// Cotangents of data are evaluated, so that of data which is defined by itself may need itself. Where something came for it from outside,
+// that is an error of its own. Where nothing did it is zero, as is what the data's parts would add to that.
 void PairBuilder::FailKnots() {
+  std::map<Value, Value> failed;
   for (const Knot& knot : knots_) {
-    Value total = knot.placeholder;
-    for (auto it = replaced_.find(total.node.index); it != replaced_.end(); it = replaced_.find(total.node.index)) total = it->second;
+    auto resolved = [&](Value value) {
+      for (auto it = replaced_.find(value.node.index); it != replaced_.end(); it = replaced_.find(value.node.index)) value = it->second;
+      auto it = failed.find(value);
+      return it == failed.end() ? value : it->second;
+    };
+    const Value total = resolved(knot.placeholder);
     if (!NeedsItself(total)) continue;
     w_.block = knot.block;
     w_.pos = f_.nodes[knot.value.node].pos;
-    Value fail = w_.Fail("a gradient of data that is defined by itself: reverse mode has none, jvp does", w_.TypeOf(total).type);
+    const PortType type = w_.TypeOf(total);
+    // What came from outside: no part of it comes of the sum. All else comes of nothing but that.
+    bool known = !knot.fields && !types_.IsReal(type.type);
+    Values outside;
+    auto is_cotangent = [&](Value value) {
+      return f_.nodes[value.node].kind == NodeKind::Param && f_.nodes[value.node].attr >= f_.params.size();
+    };
+    for (Value part : knot.whole) {
+      part = resolved(part);
+      if (!ComesOf(part, std::nullopt, [&](Value value) { return value == total; })) outside.push_back(part);
+      else known &= !ComesOf(part, total, is_cotangent);
+    }
+    auto fail = [&] {
+      Value error = w_.Fail("a gradient of data that is defined by itself: reverse mode has none, jvp does, and so has data that a fold builds, "
+                            "as foldl (\\t i -> M.insert i (cell t i) t) M.empty [0 .. n]", type.type);
+      failures_.push_back(error.node);
+      return error;
+    };
+    auto if_used = [&](bool used) -> Values { return {used ? fail() : types_.ZeroOf(w_, type.type)}; };
+    Value instead;
+    if (!known) instead = fail();
+    else if (outside.empty()) instead = types_.ZeroOf(w_, type.type);
+    else instead = {types_.BranchOnUse(w_, outside, type, if_used), 0};
+    failed[total] = instead;
     auto replace = [&](Value& value) {
-      if (value == total) value = fail;
+      if (value == total) value = instead;
     };
     for (Node& node : f_.nodes) llvm::for_each(node.operands, replace);
     for (Block& block : f_.blocks) llvm::for_each(block.yields, replace);

@@ -30,6 +30,9 @@ class PairBuilder {
   // The paired body; its name, parameters and results are those of PairedSignature.
   Function Run();
 
+  // In the body: what stands for cotangents that need themselves (knots.h).
+  llvm::ArrayRef<NodeId> failures() const { return failures_; }
+
   // Name, parameters and results.
   static Function Signature(GradientTypes& types, const Function& function);
 
@@ -86,6 +89,7 @@ class PairBuilder {
   void TransposeBranch(NodeId id);
   void ResolveLate(Scope& scope);
   bool NeedsItself(Value value) const;
+  bool ComesOf(Value from, std::optional<Value> end, llvm::function_ref<bool(Value)> is) const;
   void FailKnots();
 
   Gradients& all_;
@@ -98,12 +102,16 @@ class PairBuilder {
   std::map<Value, bool> used_late_;
   std::vector<Scope> scopes_;
   llvm::DenseMap<uint32_t, Value> replaced_;  // placeholders
-  // Of what is used by earlier nodes: the value, the block, and its placeholder.
+  // Of what is used by earlier nodes: the value, the block, and its placeholder; what came for its cotangent as a whole, and whether something
+  // came for a field of it.
   struct Knot {
     Value value, placeholder;
     BlockId block;
+    Values whole;
+    bool fields;
   };
   std::vector<Knot> knots_;
+  std::vector<NodeId> failures_;
 };
 
 }  // namespace df::fg

@@ -60,6 +60,13 @@ Span Program::SpanOf(ir::PosId pos) const {
   return spans_[known.index];
 }
 
+Span Program::InnermostSpanOf(ir::PosId pos) const {
+  const Span outermost = SpanOf(pos);
+  for (; pos.valid(); pos = positions[pos].inlined_at)
+    if (!positions[pos].giver && spans_[pos.index].file == outermost.file) return spans_[pos.index];
+  return outermost;
+}
+
 // ---------------------------------------------------------------- building
 
 Expr* Program::New(Kind kind, df::TypeId type, ir::PosId pos) {

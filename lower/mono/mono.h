@@ -144,6 +144,8 @@ class Program {
   // ---- places (places.cpp part of mono.cpp)
   ir::PosId PosOf(Span span, const std::string& function);
   Span SpanOf(ir::PosId pos) const;  // of the outermost call, for diagnostics
+  // The innermost place that is in the same file as that: not in a library function that was inlined there.
+  Span InnermostSpanOf(ir::PosId pos) const;
   // Whether call paths tell that a function was named there, beside where it was called: by the program's own code, and not in the function
   // that it stands in itself.
   bool IsToldName(FunId fun, ir::PosId pos) const { return !functions[fun].local && places.IsOwn(pos); }

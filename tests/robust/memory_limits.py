@@ -41,8 +41,9 @@ PROGRAMS = {
 
 def peak(dfc, source, count, engine, limit):
     """(exit code, bytes that the process had at most)"""
-    words = [dfc, "run", source, "--input", "n=%d" % count, "--engine=" + engine.split()[0], "--threads=%d" % (2 if "two" in engine else 1), "--max-memory=%d" % limit, "--stats=times",
-             "--timeout=%ds" % (5 if engine == "expanding" else 60)]
+    words = [dfc, "run", source, "--input", "n=%d" % count, "--engine=" + engine.split()[0],
+             "--threads=%d" % (2 if "two" in engine else 1), "--max-memory=%d" % limit, "--stats=times",
+             "--timeout=%ds" % (5 if engine == "expanding" else 20)]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     said = process.stderr.read().decode()
     _, status, usage = os.wait4(process.pid, 0)

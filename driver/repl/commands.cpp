@@ -84,10 +84,7 @@ void Repl::Load(std::string_view argument) {
   }
   // Read first: a misspelt name must not cost what was defined so far.
   std::string name(argument);
-  budget_.reset();  // what is read has bounds of its own, which name the file
-  std::optional<std::string> text = ReadFile(name, kMaxSourceBytes, pipeline_->diags);
-  BeginBudget();
-  if (text) {
+  if (std::optional<std::string> text = ReadFile(name, kMaxSourceBytes, pipeline_->diags)) {
     Reset();
     loaded_ = name;
     pipeline_->LookBeside(loaded_, options_.module_folders);

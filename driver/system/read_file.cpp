@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/compile_budget.h"
 #include "driver/system/descriptor.h"
 #include "driver/system/files.h"
 #include "runtime/run/limits.h"
@@ -220,6 +221,7 @@ ReadingStopped::ReadingStopped(Stop stop, std::string reason, const std::string&
 std::string DisplayName(const std::string& path) { return path == "-" ? "<stdin>" : path; }
 
 std::optional<std::string> ReadFile(const std::string& path, uint64_t max_bytes, Diagnostics& diags, memory::CountedBytes* count) {
+  CompileBudget::Pause reading;  // what is read has bounds of its own, which name the file
   return Reader(path, max_bytes, diags, count).Read();
 }
 

@@ -16,7 +16,7 @@ import tempfile
 ENGINES = ("tagged", "tagged on two threads", "reference", "demand", "expanding")
 MEGABYTES = (64, 256)
 THREADS = 64 << 20  # what two threads have freed and keep, each for itself
-SMALL = 8 << 20  # what is there once whatever the limit is: a chunk of small blocks, pieces of the heap
+SMALL = 16 << 20  # what is there once whatever the limit is: a chunk of small blocks, pieces of the heap
 
 PROGRAMS = {
     "tensors in a list": ("import qualified Tensor as T\nmain :: Int -> Float\n"

@@ -158,7 +158,7 @@ class RandomRegion {
       case 1: return Add(kUnary[Any(6)], 0, kFloat, dims, {any()});
       case 2:
       case 3:
-      case 4: return Add(kBinary[Any(5)], 0, kFloat, dims, {any(), any()});
+      case 4: return Add(kBinary[Any(std::size(kBinary))], 0, kFloat, dims, {any(), any()});
       case 5: return Add(Op::Lt, 0, TypeKind::Bool, dims, {any(), any()});
       case 6: return Add(Op::Where, 0, kFloat, dims, {Find(TypeKind::Bool, dims), any(), any()});
       case 7: return Add(Op::Slice, Any(2) ? ir::kFromEnd : 0, kFloat, one, {Find(kFloat, two)});

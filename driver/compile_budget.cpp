@@ -27,6 +27,7 @@ namespace {
 // Between two looks a phase cannot take much: some megabytes.
 constexpr std::chrono::milliseconds kLook{5};
 constexpr std::chrono::milliseconds kGrace{250};
+constexpr std::chrono::milliseconds kLongGrace{2000};  // a prompt has more to lose
 constexpr size_t kReserve = size_t{8} << 20;
 
 // The innermost one of the calling thread.
@@ -63,8 +64,8 @@ void InstallMemoryHandlers() {
   llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { EndWithoutMemory(); });
 }
 
-CompileBudget::CompileBudget(const CompileLimits& limits, std::function<void(const std::string&)> give_up)
-    : limits_(limits), give_up_(std::move(give_up)), began_(Clock::now()), outer_(watched), scope_(this) {
+CompileBudget::CompileBudget(const CompileLimits& limits, std::function<void(const std::string&)> give_up, bool patient)
+    : limits_(limits), give_up_(std::move(give_up)), patient_(patient), began_(Clock::now()), outer_(watched), scope_(this) {
   most_ = std::max(limits.max_memory ? limits.max_memory : DefaultMemoryLimit(), memory::Resident() + kLeastMemory);
   if (AddressesAreLimited()) {
     reserve_ = ::mmap(nullptr, kReserve, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -103,6 +104,10 @@ CompileBudget::~CompileBudget() {
   if (reserve_) ::munmap(reserve_, kReserve);
 }
 
+void CompileBudget::Reported() {
+  if (watched) watched->reported_.store(true);
+}
+
 std::chrono::milliseconds CompileBudget::spent() const {
   std::lock_guard lock(mutex_);
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began_);
@@ -121,7 +126,7 @@ void CompileBudget::Watch() {
   for (;;) {
     changed_.wait_for(lock, kLook, [&] { return over_; });
     if (over_) return;
-    if (paused_ || answered.load()) continue;
+    if (paused_ || reported_.load() || (patient_ && answered.load())) continue;
     BudgetEnd end = ended.load();
     if (end == BudgetEnd::None) {
       end = Look();
@@ -129,7 +134,7 @@ void CompileBudget::Watch() {
       ended.store(end);
     }
     if (patience == Clock::time_point()) {
-      patience = Clock::now() + kGrace;
+      patience = Clock::now() + (patient_ ? kLongGrace : kGrace);
       enough = std::max(most_, memory::Resident()) + most_ / 16;
     }
     if (give_up_ && end != BudgetEnd::Interrupted && (Clock::now() >= patience || memory::Resident() > enough)) GiveUp(end);

@@ -29,11 +29,15 @@ class CompileBudget final : public Budget {
 
   // Holds for the calling thread while it lives; the time begins now. `give_up`, if there is one, is called from another thread with the
   // whole message if no phase reacts for half a second, or memory goes on growing: it ends the process.
-  explicit CompileBudget(const CompileLimits& limits, std::function<void(const std::string&)> give_up = nullptr);
+  // With `patient` it is not called while the phases are being left, which takes its time where they had gone deep.
+  explicit CompileBudget(const CompileLimits& limits, std::function<void(const std::string&)> give_up = nullptr, bool patient = false);
   ~CompileBudget() override;
 
   std::string Text(BudgetEnd end) const override;
   std::string Hint(BudgetEnd end) const override;
+
+  // What happened has been said, of the calling thread's budget: it would be silent now.
+  static void Reported();
 
   // How much of the time is used.
   std::chrono::milliseconds spent() const;
@@ -64,6 +68,8 @@ class CompileBudget final : public Budget {
 
   const CompileLimits limits_;
   const std::function<void(const std::string&)> give_up_;
+  const bool patient_;
+  std::atomic<bool> reported_{false};
   uint64_t most_;          // bytes that the process may have
   void* reserve_ = nullptr;  // addresses that are given back when there are no more
   mutable std::mutex mutex_;

@@ -42,7 +42,7 @@ bool Pipeline::Within(llvm::function_ref<void()> phases) {
   try {
     phases();
   } catch (const BudgetExceeded& exceeded) {
-    budget->answered.store(true);
+    CompileBudget::Reported();
     if (ended_ != BudgetEnd::None) return false;  // a step within has said so
     ended_ = exceeded.end;
     const char* step = budget->step.load();
@@ -56,12 +56,15 @@ bool Pipeline::Within(llvm::function_ref<void()> phases) {
 TokenBuffer Pipeline::Tokens(const std::string& name, std::string text, uint32_t first_line) {
   PassScope pass("lex");
   TokenBuffer tokens;
-  Within([&] {
+  const bool lexed = Within([&] {
     const FileId file = IsLiterate(name) ? AddLiterate(sources, name, std::move(text), first_line, diags)
                                          : sources.Add(name, std::move(text), first_line);
     tokens = Lex(sources, file, diags);
   });
-  if (tokens.tokens.empty()) tokens.tokens.push_back({TokenKind::EndOfFile});  // it was ended
+  if (!lexed) {  // those of an empty text: an end is always there
+    BudgetScope none(nullptr);
+    return Lex(sources, sources.Add(name, ""), diags);
+  }
   widest_tuple_ = std::max(widest_tuple_, WidestTuple(tokens));
   tokens.extensions.insert(tokens.extensions.begin(), extensions_.begin(), extensions_.end());
   return tokens;
@@ -94,7 +97,7 @@ std::optional<ast::Ast> Pipeline::Syntax(const TokenBuffer& tokens, bool complai
   ParseOptions options;
   options.all_extensions = false;
   ast::Ast ast;
-  if (!Within([&] { ast = Parse(tokens, diags, options); })) return std::nullopt;
+  if (ended_ != BudgetEnd::None || !Within([&] { ast = Parse(tokens, diags, options); })) return std::nullopt;
   if (diags.error_count() != complaints_ + (complaints ? ast.complaints : 0)) return std::nullopt;
   return ast;
 }

@@ -508,6 +508,7 @@ class Checker {
   // Goals whose instances ask for more than they give: met again below itself, such a goal holds (`Show (Fix f)` needs
   // `Show (f (Fix f))`, and that `Show (Fix f)`).
   std::vector<std::pair<ClassId, TypeId>> solving_;
+  size_t assumed_ = SIZE_MAX;  // the first of these that was met again
   llvm::DenseSet<std::pair<uint32_t, uint32_t>> solved_;  // class and type: instances that are there, of types without variables
   std::vector<TypeId> default_types_;
   Span region_;  // the expression whose errors may have follow-ups

@@ -149,7 +149,10 @@ Checker::Solved Checker::Solve(const Wanted& wanted, std::vector<Wanted>& stuck,
       size_t solving = solving_.size();
       if (instance.grows) {
         std::pair<ClassId, TypeId> goal{wanted.cls, unify_.Zonk(wanted.type)};
-        if (llvm::is_contained(solving_, goal)) return Solved::Yes;
+        if (auto same = llvm::find(solving_, goal); same != solving_.end()) {
+          assumed_ = std::min<size_t>(assumed_, same - solving_.begin());
+          return Solved::Yes;
+        }
         solving_.push_back(goal);
       }
       auto restore = llvm::make_scope_exit([&] { solving_.resize(solving); });
@@ -160,7 +163,9 @@ Checker::Solved Checker::Solve(const Wanted& wanted, std::vector<Wanted>& stuck,
         if (solved == Solved::No) return solved;
         if (solved == Solved::Stuck) result = solved;
       }
-      if (ground && result == Solved::Yes && solving_.empty()) solved_.insert({wanted.cls.index, whole.index});
+      // Not what holds only if a goal around it does.
+      if (assumed_ >= solving) assumed_ = SIZE_MAX;
+      if (ground && result == Solved::Yes && assumed_ == SIZE_MAX) solved_.insert({wanted.cls.index, whole.index});
       return result;
     }
     default: return Solved::Yes;

@@ -124,7 +124,8 @@ std::vector<std::string> Repl::FileCompletions(std::string_view word) const {
 void Repl::BeginBudget() {
   pipeline_->ClearEnd();
   CompileLimits limits{.timeout = options_.timeout, .max_memory = options_.max_memory, .interrupt = interrupts_.flag()};
-  budget_ = std::make_unique<CompileBudget>(limits, [](const std::string& text) { EndNow(text, /*json=*/false, ExitCode::Limit); });
+  budget_ = std::make_unique<CompileBudget>(limits, [](const std::string& text) { EndNow(text, /*json=*/false, ExitCode::Limit); },
+                                            /*patient=*/true);
 }
 
 // What a compilation leaves behind that was ended does not count against the next.
@@ -153,6 +154,8 @@ void Repl::Handle(const std::string& text) {
   } catch (const ReadingStopped& stopped) {
     console_.Error(stopped.what());
     Fail(CodeOf(stopped.stop()));
+  } catch (const BudgetExceeded&) {  // outside the pipeline's own steps
+    pipeline_->Within([] { throw; });
   } catch (const std::bad_alloc&) {
     console_.Error("out of memory");
     Fail(ExitCode::Limit);

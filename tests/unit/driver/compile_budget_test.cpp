@@ -15,7 +15,7 @@ std::string TypeBomb() {
   return text;
 }
 
-// Matches that explode would be cut; the longest list is a matter of memory.
+// A matter of memory.
 std::string LongList() {
   std::string text = "xs :: [Int]\nxs = [0";
   for (int n = 1; n < 300000; ++n) text += fmt::format(", {}", n);

@@ -27,7 +27,7 @@ namespace {
 // Between two looks a phase cannot take much: some megabytes.
 constexpr std::chrono::milliseconds kLook{5};
 constexpr std::chrono::milliseconds kGrace{250};
-constexpr std::chrono::milliseconds kLongGrace{2000};  // a prompt has more to lose
+constexpr std::chrono::milliseconds kLongGrace{5000};  // a prompt has more to lose
 constexpr size_t kReserve = size_t{8} << 20;
 
 // The innermost one of the calling thread.
@@ -135,7 +135,7 @@ void CompileBudget::Watch() {
     }
     if (patience == Clock::time_point()) {
       patience = Clock::now() + (patient_ ? kLongGrace : kGrace);
-      enough = std::max(most_, memory::Resident()) + most_ / 16;
+      enough = std::max(most_, memory::Resident()) + (patient_ ? most_ / 6 : most_ / 16);
     }
     if (give_up_ && end != BudgetEnd::Interrupted && (Clock::now() >= patience || memory::Resident() > enough)) GiveUp(end);
   }

@@ -79,6 +79,7 @@ Expr* Program::New(Kind kind, df::TypeId type, ir::PosId pos) {
 // A node that stands in several places moves once: what is left of it has the new one as its head.
 Expr* Program::Move(Expr* expr) {
   if (expr->moved) return expr->head;
+  CheckBudget();  // what is left then is in pieces, and is only to be freed
   Expr* to = new (arena_.Allocate()) Expr(std::move(*expr));
   ++made_;
   expr->moved = true;

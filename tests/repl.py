@@ -9,6 +9,7 @@ import pty
 import select
 import signal
 import subprocess
+import threading
 import time
 
 from promises import main, test
@@ -412,6 +413,31 @@ def an_input_has_limits(d):
     assert "`c` is not" in err or "DF0201" in err, err
     _, err = d.expect(3, "repl", stdin=":set max-memory 40M\nxs = [%s] :: [Int]\n1 + 1\nxs\n" % ", ".join(map(str, range(200000))), out="2\n",
                       err="error[DF0835]: the memory limit of ")
+
+
+@test
+def no_interrupt_is_lost(d):
+    # Whenever it comes: it ends the start of the program, or it is told, and what is asked next is answered.
+    text = b":{\ngo :: Int -> Int\ngo n = if n < 0 then 0 else go (n + 1)\n:}\ngo 0\n"
+    for step in range(24):
+        process = subprocess.Popen([d.dfc, "repl"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+        killer = threading.Timer(60, process.kill)
+        killer.start()
+        process.stdin.write(text)
+        time.sleep(0.005 * step)
+        process.send_signal(signal.SIGINT)
+        told = process.stderr.readline()
+        if told:
+            assert told.startswith(b"error: interrupted"), told
+            if told.strip() == b"error: interrupted" or b"dropped" in told:  # `go 0` may come after it
+                time.sleep(0.5)
+                process.send_signal(signal.SIGINT)
+            process.stdin.write(b"6 * 7\n")
+            assert process.stdout.readline() == b"42\n", told
+        process.stdin.close()
+        code = process.wait()
+        killer.cancel()
+        assert code in ((130, 2, -2, 1, 0) if told else (130, -2)), (code, told)
 
 
 @test

@@ -51,15 +51,15 @@ ExitCode Repl::Run() {
     Load(options_.file);
     EndBudget();
   }
+  // Of a program that talks to the prompt: what it interrupts before the prompt is there is the start, as of any program.
+  if (!editor_->interactive() && interrupts_.interrupted()) return ExitCode::Interrupted;
   std::string text;
   while (!quit_) {
     console_.out().flush();
     console_.err().flush();
     bool more = ReadInput(text);
-    if (more && !text.empty() && !TerminationRequested()) {
-      interrupts_.Clear();
-      Handle(text);
-    }
+    if (interrupts_.interrupted()) DropInput(text);  // while it was looked at
+    if (more && !text.empty() && !TerminationRequested()) Handle(text);
     if (TerminationRequested()) return ExitCode::Interrupted;
     if (!more) break;
   }
@@ -141,6 +141,7 @@ std::chrono::milliseconds Repl::EndBudget() {
 }
 
 void Repl::Handle(const std::string& text) {
+  interrupt_told_ = false;
   BeginBudget();
   ReadBoundsScope bounds({options_.max_memory, options_.timeout, interrupts_.flag()});
   try {
@@ -165,6 +166,12 @@ void Repl::Handle(const std::string& text) {
   }
   EndBudget();
   Flush();
+  // An interrupt that came when the input was as good as done: it has its answer all the same.
+  if (interrupts_.interrupted() && !interrupt_told_) {
+    std::string nothing;
+    DropInput(nothing);
+  }
+  interrupts_.Clear();
 }
 
 std::optional<ReplInput> Repl::ParseInput(const std::string& text) {
@@ -469,6 +476,7 @@ void Repl::Flush() {
 }
 
 void Repl::Fail(ExitCode code) {
+  if (code == ExitCode::Interrupted) interrupt_told_ = true;
   if (code_ == ExitCode::Fine || code_ == ExitCode::Failed) code_ = code;
 }
 

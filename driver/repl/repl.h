@@ -50,6 +50,7 @@ class Repl {
   bool ReadInput(std::string& text);   // one whole input, of several lines if need be; false at the end
   bool Take(std::string& text, std::string_view line);
   bool GivenUp(LineEditor::Got got, std::string& text);
+  void DropInput(std::string& text);
   bool IsNew(std::string_view name) const;
   bool ReadBlock(std::string& text);   // up to `:}`
   std::vector<std::string> Completions(std::string_view before) const;
@@ -111,6 +112,7 @@ class Repl {
   std::unique_ptr<CompileBudget> budget_;  // of the input that is being compiled
   std::unique_ptr<LineEditor> editor_;
   InterruptScope interrupts_;
+  bool interrupt_told_ = false;  // of the input that is handled
   std::string loaded_;        // the file of :load
   unsigned results_ = 0;      // expressions so far: each gets a name of its own
   uint32_t line_ = 0;         // lines read so far; an input's places count on from there

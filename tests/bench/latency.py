@@ -214,10 +214,14 @@ def run_memory(args, folder):
 def run_repl(args):
     """Ctrl-C amid a release in the REPL: milliseconds to the message, and to the answer of what is asked next."""
     faults = 0
-    text = ":{\n%sgo :: Int -> Int\ngo n = let t = build %d n in if total t + total t == 1 then 0 else go (n + 1)\n:}\ngo 0\n" % (TREE, 8 if args.small else 22)
+    text = "1\n:{\n%sgo :: Int -> Int\ngo n = let t = build %d n in if total t + total t == 1 then 0 else go (n + 1)\n:}\n2\ngo 0\n" % (TREE, 8 if args.small else 22)
     for number in range(args.rounds):
         process = subprocess.Popen([args.dfc, "repl"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+        killer = threading.Timer(60, process.kill)
+        killer.start()
         process.stdin.write(text.encode())
+        process.stdout.readline()
+        process.stdout.readline()  # the definitions are there, and what comes next is the run
         time.sleep(2 + 0.37 * number)
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
@@ -228,6 +232,7 @@ def run_repl(args):
         answered = time.monotonic() - began
         process.stdin.close()
         process.wait()
+        killer.cancel()
         fault = "" if message.startswith(b"error: interrupted") and answer == b"42\n" else " %r %r" % (message, answer)
         faults += bool(fault)
         print("| REPL, a tree that is released | SIGINT | %.0f to the message, %.0f to the next answer | |%s" % (1000 * said, 1000 * answered, fault), flush=True)

@@ -166,6 +166,26 @@ TEST_CASE("exp and tanh at their ends") {
   CHECK(std::isnan(y[8]));
 }
 
+TEST_CASE("the error function of a Float is within 1.2 of the last place") {
+  std::vector<float> x, y;
+  for (uint64_t bits = 0; bits < 0x7f800000; bits += 40009) {
+    const auto word = static_cast<uint32_t>(bits);
+    std::memcpy(&x.emplace_back(), &word, sizeof(word));
+  }
+  for (float end : {0.0f, -0.0f, 0x1p-149f, -0x1p-149f, 0.927734375f, 0x1.db0002p-1f, -0.9375f, -4.0f, INFINITY, -INFINITY, NAN}) x.push_back(end);
+  y.resize(x.size());
+  cpu::Unary(ir::Op::Erf, x.data(), y.data(), x.size());
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (std::isnan(x[i])) CHECK(std::isnan(y[i]));
+    if (std::isnan(x[i])) continue;
+    const double want = std::erf(static_cast<double>(x[i]));
+    const double last = std::ldexp(1.0, std::max(std::ilogb(static_cast<float>(want)), -126) - 23);
+    INFO("erf of " << x[i]);
+    REQUIRE(std::fabs(y[i] - want) <= 1.2 * last);
+    REQUIRE(std::signbit(y[i]) == std::signbit(x[i]));
+  }
+}
+
 // So that a number and an element of a tensor have one logarithm (lower/graph/late_numbers.cpp).
 TEST_CASE("the logarithm of a Float is that of the host's library") {
   std::vector<float> x, y;

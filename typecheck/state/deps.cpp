@@ -1,4 +1,4 @@
-#include "typecheck/infer/deps.h"
+#include "typecheck/state/deps.h"
 
 #include <algorithm>
 

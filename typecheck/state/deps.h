@@ -1,4 +1,4 @@
-// typecheck/infer/deps.h
+// typecheck/state/deps.h
 //
 // Which bindings of a declaration list a binding mentions.
 #pragma once

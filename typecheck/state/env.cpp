@@ -1,4 +1,4 @@
-#include "typecheck/env.h"
+#include "typecheck/state/env.h"
 
 namespace df::check {
 namespace {

@@ -1,4 +1,4 @@
-// typecheck/env.h
+// typecheck/state/env.h
 //
 // What a session knows across modules: names in scope, what each module declares, kinds, synonyms, instances.
 #pragma once

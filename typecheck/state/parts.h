@@ -1,12 +1,12 @@
-// typecheck/checker_parts.h
+// typecheck/state/parts.h
 //
-// What the checker (checker.h) keeps of types, places and bindings while it goes through a module.
+// What the checker keeps of types, places and bindings while it goes through a module.
 #pragma once
 
 #include "lang/render.h"
 #include "llvm/ADT/DenseSet.h"
-#include "typecheck/check.h"
-#include "typecheck/env.h"
+#include "parser/ast.h"
+#include "typecheck/state/env.h"
 #include "typecheck/types/unify.h"
 
 namespace df::check {
@@ -15,6 +15,8 @@ using core::ClassId;
 using core::ConId;
 using core::InstanceId;
 using core::VarId;
+
+using TypeArgs = llvm::SmallVector<TypeId, 4>;
 
 // Why a type is expected where it is.
 struct Reason {
@@ -139,13 +141,25 @@ struct TypedHole {
   std::vector<std::pair<ClassId, TypeId>> givens;
 };
 
-class Builder;  // derive.h
+// An operation of mtl in a local function without a signature: the uses of the function may tell the stack (infer/stack.h).
+struct StackHole {
+  ast::Name name;
+  TypeId own, monad;    // the monad that the operation has by itself, and the one that is to be found
+  core::LetExpr* node;  // `let op = .. in op`
+  bool several;         // several imports bring the name, each with its own
+};
+
 inline constexpr std::string_view kOwnQualifier = "%own";  // of a derived instance's constructors: no program writes it
 
 // Where a list of rows is given to `fromList`, which takes elements.
-inline constexpr char kRowsAreATensor[] = "rows in brackets are a tensor by themselves where a type says so: `[[1, 2], [3, 4]] :: Tensor Float [2, 2]`; of a list of lists `xs` it is `fromList (concat xs)`";
+inline constexpr char kRowsAreATensor[] =
+    "rows in brackets are a tensor by themselves where a type says so: `[[1, 2], [3, 4]] :: Tensor Float [2, 2]`; "
+    "of a list of lists `xs` it is `fromList (concat xs)`";
 
 inline constexpr char kStackOfTensors[] = "`stack xs` of `Tensor` puts a list of tensors one behind the other along a new first axis";
+
+// In place of a definition (State::reported): of a type constructor whose instance, or the deriving of it, is refused.
+inline constexpr uint32_t kNowhere = UINT32_MAX;
 
 // Larger types than this are not told in messages.
 constexpr uint32_t kShownSize = 5000;

@@ -1,7 +1,10 @@
 // Schemes and names as GHCi prints them.
+#include "typecheck/state/print.h"
+
 #include <cctype>
 
-#include "typecheck/checker.h"
+#include "lang/render.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace df::check {
 
@@ -75,7 +78,7 @@ std::string PrintName(Symbol name) {
   return word ? text : "(" + text + ")";
 }
 
-core::Scheme SchemeOf(const core::Program& program, ConId con) {
+core::Scheme SchemeOf(const core::Program& program, core::ConId con) {
   const core::DataCon& row = program.constructors[con];
   Types& types = const_cast<Types&>(program.types);
   core::Scheme scheme;

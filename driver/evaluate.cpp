@@ -226,10 +226,14 @@ void Switch(const Options& options, RunOptions& run) {
 
 namespace {
 
-ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, const Options& options,
-                         const std::atomic<bool>* interrupt, Console& console, RunContext context) {
-  using Clock = std::chrono::steady_clock;
-  PassScope pass("run");
+#ifdef DFC_VERIFY
+constexpr bool kVerifies = true;
+#else
+constexpr bool kVerifies = false;
+#endif
+
+// What the command line says of the run, without the device.
+RunOptions OptionsOfRun(const Options& options, const std::atomic<bool>* interrupt, Console& console, const RunContext& context) {
   RunOptions run;
   run.limits.max_memory = options.max_memory;
   run.limits.in_use = context.in_use;
@@ -244,6 +248,45 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   run.threads = options.threads;
   Switch(options, run);
   run.batch = options.batch;
+  run.stress = options.stress;
+  run.run_dry = options.run_dry;
+  return run;
+}
+
+// The execution, made within the limits of the run. `last`: the process may end here.
+std::unique_ptr<Execution> MakeInTime(EngineKind engine, const ir::Graph& graph, const RunOptions& run, bool last) {
+  std::optional<EndAtOnceScope> at_once;
+  std::optional<LastResort> at_once_in_time;
+  if (last) {
+    at_once.emplace();
+    at_once_in_time.emplace(run.limits, std::chrono::milliseconds(0));
+  }
+  return MakeExecution(engine, graph, run);
+}
+
+// Runs the graph in the way that its result asks for: an action, records one by one, a value that is printed, parts for files.
+Outcome RunGraph(const ir::Graph& graph, Execution& execution, std::vector<Value> inputs, Performance& performance,
+                 std::optional<RecordRun>& record_run, std::optional<Outputs>& outputs, Console& console) {
+  if (graph.action) return RunAction(execution, std::move(inputs), performance);
+  if (record_run) {
+    Outcome outcome = execution.Start(std::move(inputs));
+    return outcome.ok() ? record_run->Run(execution) : outcome;
+  }
+  return outputs->empty() ? RunValue(execution, graph, std::move(inputs), console) : RunForFiles(execution, std::move(inputs), *outputs);
+}
+
+// What became of the action that was entered.
+void TellPrompt(PromptAction& prompt, const Outcome& outcome, const ir::Graph& graph, Performance& performance) {
+  prompt.done = outcome.ok() && performance.done();
+  prompt.exited = outcome.ok() && graph.action && !performance.done();
+  prompt.left = performance.left();
+}
+
+ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, const Options& options,
+                         const std::atomic<bool>* interrupt, Console& console, RunContext context) {
+  using Clock = std::chrono::steady_clock;
+  PassScope pass("run");
+  RunOptions run = OptionsOfRun(options, interrupt, console, context);
   std::string no_device;
   std::unique_ptr<Device> device = MakeDevice(options.device, options.max_device_memory, &no_device);
   if (!no_device.empty()) {
@@ -251,8 +294,6 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
     return ExitCode::Usage;
   }
   run.device = device.get();
-  run.stress = options.stress;
-  run.run_dry = options.run_dry;
 
   // What the result is given out as, and to which files.
   bool records = options.command == Command::Run && RecordOf(graph);
@@ -293,15 +334,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
       ::_exit(static_cast<int>(console.Finish(CodeOf(outcome.stop))));
     };
   std::optional<RunTimer> timer(std::in_place, run.limits);
-  {
-    std::optional<EndAtOnceScope> at_once;
-    std::optional<LastResort> at_once_in_time;
-    if (last) {
-      at_once.emplace();
-      at_once_in_time.emplace(run.limits, std::chrono::milliseconds(0));
-    }
-    execution = MakeExecution(options.engine, graph, run);
-  }
+  execution = MakeInTime(options.engine, graph, run, last);
   std::optional<LastResort> last_resort;
   if (last) last_resort.emplace(run.limits);
   times.prepare = Clock::now() - began;
@@ -315,16 +348,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
       return leaving;
     });
   std::vector<Value> all = AllInputs(graph, std::move(inputs), options, performance);
-  Outcome outcome;
-  if (graph.action) {
-    outcome = RunAction(*execution, std::move(all), performance);
-  } else if (record_run) {
-    outcome = execution->Start(std::move(all));
-    if (outcome.ok()) outcome = record_run->Run(*execution);
-  } else {
-    outcome = outputs->empty() ? RunValue(*execution, graph, std::move(all), console)
-                               : RunForFiles(*execution, std::move(all), *outputs);
-  }
+  Outcome outcome = RunGraph(graph, *execution, std::move(all), performance, record_run, outputs, console);
   execution->Finish();
   console.out().flush();
   timer.reset();
@@ -343,19 +367,10 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   last_resort.reset();  // writing a large state may take as long as it takes
   if (record_run) written &= record_run->Finish(outcome);
   else if (outcome.ok() && outputs->pending()) written &= WriteOutputs(*outputs, console);
-  if (prompt) {
-    prompt->done = outcome.ok() && performance.done();
-    prompt->exited = outcome.ok() && graph.action && !performance.done();
-    prompt->left = performance.left();
-  }
+  if (prompt) TellPrompt(*prompt, outcome, graph, performance);
   ExitCode code = !written && outcome.ok() ? ExitCode::Failed
                   : outcome.ok() && graph.action ? ProgramExit(performance.exit_code()) : CodeOf(outcome.stop);
   // What is left may take seconds to give back piece by piece; the system does it at once. Builds that verify count it.
-#ifdef DFC_VERIFY
-  constexpr bool kVerifies = true;
-#else
-  constexpr bool kVerifies = false;
-#endif
   bool checks = kVerifies || (device && !device->is_host());
   if (last && (stopped || !checks)) ::_exit(static_cast<int>(console.Finish(code)));
   record_run.reset();

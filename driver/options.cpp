@@ -281,8 +281,20 @@ std::string_view EngineName(EngineKind engine) {
   return "";
 }
 
-std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Options& options) {
-  CLI::App app("Compiles a Haskell-like language to one static dataflow graph, and runs it.\n\n"
+namespace {
+
+const std::map<std::string, Emit>& Emits() {
+  static const std::map<std::string, Emit> kEmits = {
+      {"tokens", Emit::Tokens}, {"ast", Emit::Ast}, {"core", Emit::Core},       {"functions", Emit::Functions},
+      {"tagged", Emit::Tagged}, {"dot", Emit::Dot}, {"regions", Emit::Regions}, {"lazy", Emit::Lazy}};
+  return kEmits;
+}
+
+// The command line while it is read: what is asked about when all of it is there, and what is read as text first.
+struct CommandLine {
+  explicit CommandLine(Options& options) : options(options) {}
+
+  CLI::App app{"Compiles a Haskell-like language to one static dataflow graph, and runs it.\n\n"
                "  dfc FILE.df [-o OUT.graph]       compile; the graph is written beside FILE.df unless -o says where\n"
                "  dfc run FILE.df|FILE.graph       compile if need be, run, and print the value of `main`; what\n"
                "                                   follows `--` are the arguments of a `main :: IO ()`\n"
@@ -290,93 +302,154 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
                "  dfc repl [FILE.df]               type definitions and expressions\n"
                "  dfc explain CODE                 what a diagnostic means\n\n"
                "FILE may be `-`, the standard input.\n",
-               "dfc");
-  app.footer(kFooter);
-  app.set_help_flag("-h,--help", "print this, or with a command what it takes");
-  app.set_version_flag("--version", VersionText(), "print the version");
-  app.require_subcommand(0, 1);
-
-  auto* file = app.add_option("FILE", options.file, "the source to compile");
-  app.add_option("-o,--output", options.output, "where the graph or the dump goes; `-` is standard output")
-      ->type_name("OUT");
-  const std::map<std::string, Emit> emits = {{"tokens", Emit::Tokens},       {"ast", Emit::Ast},
-                                             {"core", Emit::Core},           {"functions", Emit::Functions},
-                                             {"tagged", Emit::Tagged},       {"dot", Emit::Dot},
-                                             {"regions", Emit::Regions},     {"lazy", Emit::Lazy}};
-  auto* emit = app.add_option("--emit", "print what a phase makes instead of writing a graph:\n"
-                                        "tokens, ast, core, functions, lazy (what is delayed, and why), tagged, dot,\n"
-                                        "or regions (what the tagged engine makes of the graph)");
-  emit->type_name("PHASE");
-  auto* only = app.add_option("--only", options.only, "with --emit: the function of this name only");
-  only->type_name("NAME")->needs(emit);
-  AddLimits(app, options, /*runs=*/false);
-  AddLowerOptions(app, options);
-  AddModuleFolders(app, options);
-  AddWarningOption(app, options);
-  AddErrorFormat(app, options);
-
+               "dfc"};
+  Options& options;
+  CLI::App* run = nullptr;
+  CLI::App* check = nullptr;
+  CLI::App* repl = nullptr;
+  CLI::App* explain = nullptr;
+  // To compile:
+  CLI::Option* file = nullptr;
+  CLI::Option* emit = nullptr;
+  // To run:
   CLI::Option* engine = nullptr;
   CLI::Option* repl_engine = nullptr;
-  std::vector<std::string> inputs;
-  auto* run = app.add_subcommand("run", "run a program or a graph and print its value");
-  run->add_option("FILE", options.file, "a source (.df) or a compiled graph")->required();
-  run->add_option("--input", inputs, "the value of one of main's parameters; may be repeated")
+  CLI::Option* resumes = nullptr;
+  CLI::Option* save_every = nullptr;
+  CLI::Option* trace = nullptr;
+  CLI::Option* seed = nullptr;
+  CLI::Option* run_dry = nullptr;
+  std::vector<std::string> inputs, outputs;
+  std::string resume, trace_word;
+};
+
+// What stands before a command, or without one.
+void AddCompile(CommandLine& line) {
+  line.app.footer(kFooter);
+  line.app.set_help_flag("-h,--help", "print this, or with a command what it takes");
+  line.app.set_version_flag("--version", VersionText(), "print the version");
+  line.app.require_subcommand(0, 1);
+
+  line.file = line.app.add_option("FILE", line.options.file, "the source to compile");
+  line.app.add_option("-o,--output", line.options.output, "where the graph or the dump goes; `-` is standard output")
+      ->type_name("OUT");
+  line.emit = line.app.add_option("--emit", "print what a phase makes instead of writing a graph:\n"
+                                        "tokens, ast, core, functions, lazy (what is delayed, and why), tagged, dot,\n"
+                                        "or regions (what the tagged engine makes of the graph)");
+  line.emit->type_name("PHASE");
+  auto* only = line.app.add_option("--only", line.options.only, "with --emit: the function of this name only");
+  only->type_name("NAME")->needs(line.emit);
+  AddLimits(line.app, line.options, /*runs=*/false);
+  AddLowerOptions(line.app, line.options);
+  AddModuleFolders(line.app, line.options);
+  AddWarningOption(line.app, line.options);
+  AddErrorFormat(line.app, line.options);
+}
+
+void AddRun(CommandLine& line) {
+  line.run = line.app.add_subcommand("run", "run a program or a graph and print its value");
+  line.run->add_option("FILE", line.options.file, "a source (.df) or a compiled graph")->required();
+  line.run->add_option("--input", line.inputs, "the value of one of main's parameters; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  std::vector<std::string> outputs;
-  run->add_option("--output", outputs,
+  line.run->add_option("--output", line.outputs,
                   "writes a part of the result, or with @FILE all of it, and prints nothing of it; FILE is named .npy,\n"
                   ".npz, .safetensors, .txt or .json; may be repeated")
       ->type_name("PART=@FILE")
       ->allow_extra_args(false);
-  run->add_option("--log", options.log, "list of records: writes each as a line of FILE, .csv or .jsonl")
+  line.run->add_option("--log", line.options.log, "list of records: writes each as a line of FILE, .csv or .jsonl")
       ->type_name("FILE")
       ->check([](const std::string& file) {
         std::string_view name = file;
         return name.ends_with(".csv") || name.ends_with(".jsonl") ? "" : "`" + file + "` is neither .csv nor .jsonl";
       });
-  std::string resume;
-  auto* resumes = run->add_option("--resume", resume, "the input `state` from FILE, or from that of `--output state=@FILE`, and records\n"
+  line.resumes = line.run->add_option("--resume", line.resume, "the input `state` from FILE, or from that of `--output state=@FILE`, and records\n"
                                                       "added to the log: goes on with an earlier run")
                       ->type_name("[FILE]")
                       ->expected(0, 1);
-  auto* save_every = AddRead(*run, "--save-every", options.save_every, ParseDuration, "`30s`, `500ms` or `10m`",
+  line.save_every = AddRead(*line.run, "--save-every", line.options.save_every, ParseDuration, "`30s`, `500ms` or `10m`",
                              "list of records: how often the files of --output are written; default: 60s")
       ->type_name("TIME");
-  AddRunOptions(*run, options, engine);
-  std::string trace_word;
-  auto* trace = AddWordFlag(*run, "--trace", "", trace_word, [](const std::string& word, std::string& to) {
+  AddRunOptions(*line.run, line.options, line.engine);
+  line.trace = AddWordFlag(*line.run, "--trace", "", line.trace_word, [](const std::string& word, std::string& to) {
                               to = word;
                               return true;
                             }, "",
                             "print each firing with its tag on standard error (reference and demand engines);\n"
                             "--trace=FILE: write what the run did when, for Perfetto or chrome://tracing (every engine)");
-  auto* seed = AddRead(*run, "--seed", options.seed, ParseCount, "a whole number from 1 on, such as `7`",
+  line.seed = AddRead(*line.run, "--seed", line.options.seed, ParseCount, "a whole number from 1 on, such as `7`",
                        "take waiting tokens in a random order (reference engine)");
-  seed->type_name("N");
-  auto* run_dry = run->add_flag("--run-dry", options.run_dry,
+  line.seed->type_name("N");
+  line.run_dry = line.run->add_flag("--run-dry", line.options.run_dry,
                                 "go on after the result until no token is left, and check that none waits that may\n"
                                 "not (reference engine)");
-  AddLowerOptions(*run, options);
-  AddModuleFolders(*run, options);
-  AddWarningOption(*run, options);
-  AddErrorFormat(*run, options);
+  AddLowerOptions(*line.run, line.options);
+  AddModuleFolders(*line.run, line.options);
+  AddWarningOption(*line.run, line.options);
+  AddErrorFormat(*line.run, line.options);
+}
 
-  auto* check = app.add_subcommand("check", "report errors and warnings, compile nothing");
-  check->add_option("FILE", options.file, "the source to check")->required();
-  AddLimits(*check, options, /*runs=*/false);
-  AddModuleFolders(*check, options);
-  AddWarningOption(*check, options);
-  AddErrorFormat(*check, options);
+void AddOtherCommands(CommandLine& line) {
+  line.check = line.app.add_subcommand("check", "report errors and warnings, compile nothing");
+  line.check->add_option("FILE", line.options.file, "the source to check")->required();
+  AddLimits(*line.check, line.options, /*runs=*/false);
+  AddModuleFolders(*line.check, line.options);
+  AddWarningOption(*line.check, line.options);
+  AddErrorFormat(*line.check, line.options);
 
-  auto* repl = app.add_subcommand("repl", "read definitions and expressions, and evaluate them");
-  repl->add_option("FILE", options.file, "a source to load first");
-  AddModuleFolders(*repl, options);
-  AddRunOptions(*repl, options, repl_engine);
-  AddLowerOptions(*repl, options);
+  line.repl = line.app.add_subcommand("repl", "read definitions and expressions, and evaluate them");
+  line.repl->add_option("FILE", line.options.file, "a source to load first");
+  AddModuleFolders(*line.repl, line.options);
+  AddRunOptions(*line.repl, line.options, line.repl_engine);
+  AddLowerOptions(*line.repl, line.options);
 
-  auto* explain = app.add_subcommand("explain", "say what a diagnostic means");
-  explain->add_option("CODE", options.file, "its code, like DF0201")->required();
+  line.explain = line.app.add_subcommand("explain", "say what a diagnostic means");
+  line.explain->add_option("CODE", line.options.file, "its code, like DF0201")->required();
+}
+
+void FinishRun(CommandLine& line) {
+  line.options.command = Command::Run;
+  line.options.lower.own_show = line.options.outputs.empty();
+  line.options.lower.records = true;
+  line.options.trace = *line.trace && line.trace_word.empty();
+  line.options.timeline = line.trace_word;
+  if (line.options.trace || *line.seed || *line.run_dry) {
+    bool demand = *line.engine && line.options.engine == EngineKind::Demand && !*line.seed && !*line.run_dry;
+    if (*line.engine && line.options.engine != EngineKind::Reference && !demand)
+      throw CLI::ValidationError("`--seed` and `--run-dry` are for --engine=reference, `--trace` for it and demand");
+    if (!demand) line.options.engine = EngineKind::Reference;
+  }
+}
+
+void FinishCompile(CommandLine& line) {
+  line.options.lower.records = true;
+  if (!*line.file) throw CLI::RequiredError("FILE");
+  if (LooksLikeCommand(line.options.file) && !NearestName(line.options.file, {"run", "check", "repl", "explain"}).empty())
+    throw CLI::ValidationError(UnknownCommandText(line.options.file));
+  if (*line.emit) {
+    const auto found = Emits().find(line.emit->as<std::string>());
+    std::vector<std::string_view> names;
+    for (const auto& [name, phase] : Emits()) names.push_back(name);
+    if (std::string_view near = NearestName(line.emit->as<std::string>(), names); found == Emits().end() && !near.empty())
+      throw CLI::ValidationError("--emit", fmt::format("there is no phase `{}`; did you mean `{}`?",
+                                                       line.emit->as<std::string>(), near));
+    if (found == Emits().end())
+      throw CLI::ValidationError("--emit", "`" + line.emit->as<std::string>() +
+                                               "` is not one of tokens, ast, core, functions, lazy, tagged, dot, regions");
+    line.options.emit = found->second;
+  } else if (line.options.file == "-" && line.options.output.empty()) {
+    throw CLI::ValidationError("the source is standard input: say with -o where the graph goes");
+  }
+}
+
+}  // namespace
+
+std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Options& options) {
+  CommandLine line(options);
+  CLI::App& app = line.app;
+  AddCompile(line);
+  AddRun(line);
+  AddOtherCommands(line);
 
   // What follows `--` is the program's, whatever it looks like.
   int own = static_cast<int>(std::find(argv, argv + argc, std::string_view("--")) - argv);
@@ -384,48 +457,21 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
 
   try {
     app.parse(own, argv);
-    if (own < argc && !*run) throw CLI::ValidationError("`--` begins the arguments of a program that runs: `dfc run FILE -- ...`");
-    for (const std::string& input : inputs) options.inputs.push_back(SplitInput(input));
-    for (const std::string& output : outputs) options.outputs.push_back(SplitOutput(output));
-    if (options.resumes = resumes->count() > 0; options.resumes) options.inputs.push_back({"state", "@" + StateFile(resume, options.outputs)});
-    options.saves = save_every->count() > 0;
-    if (*run) {
-      options.command = Command::Run;
-      options.lower.own_show = options.outputs.empty();
-      options.lower.records = true;
-      options.trace = *trace && trace_word.empty();
-      options.timeline = trace_word;
-      if (options.trace || *seed || *run_dry) {
-        bool demand = *engine && options.engine == EngineKind::Demand && !*seed && !*run_dry;
-        if (*engine && options.engine != EngineKind::Reference && !demand)
-          throw CLI::ValidationError("`--seed` and `--run-dry` are for --engine=reference, `--trace` for it and demand");
-        if (!demand) options.engine = EngineKind::Reference;
-      }
-    } else if (*check) {
+    if (own < argc && !*line.run) throw CLI::ValidationError("`--` begins the arguments of a program that runs: `dfc run FILE -- ...`");
+    for (const std::string& input : line.inputs) options.inputs.push_back(SplitInput(input));
+    for (const std::string& output : line.outputs) options.outputs.push_back(SplitOutput(output));
+    if (options.resumes = line.resumes->count() > 0; options.resumes) options.inputs.push_back({"state", "@" + StateFile(line.resume, options.outputs)});
+    options.saves = line.save_every->count() > 0;
+    if (*line.run) {
+      FinishRun(line);
+    } else if (*line.check) {
       options.command = Command::Check;
-    } else if (*repl) {
+    } else if (*line.repl) {
       options.command = Command::Repl;
-    } else if (*explain) {
+    } else if (*line.explain) {
       options.command = Command::Explain;
     } else {
-      options.lower.records = true;
-      if (!*file) throw CLI::RequiredError("FILE");
-      if (LooksLikeCommand(options.file) && !NearestName(options.file, {"run", "check", "repl", "explain"}).empty())
-        throw CLI::ValidationError(UnknownCommandText(options.file));
-      if (*emit) {
-        auto found = emits.find(emit->as<std::string>());
-        std::vector<std::string_view> names;
-        for (const auto& [name, phase] : emits) names.push_back(name);
-        if (std::string_view near = NearestName(emit->as<std::string>(), names); found == emits.end() && !near.empty())
-          throw CLI::ValidationError("--emit", fmt::format("there is no phase `{}`; did you mean `{}`?",
-                                                           emit->as<std::string>(), near));
-        if (found == emits.end())
-          throw CLI::ValidationError("--emit", "`" + emit->as<std::string>() +
-                                                   "` is not one of tokens, ast, core, functions, lazy, tagged, dot, regions");
-        options.emit = found->second;
-      } else if (options.file == "-" && options.output.empty()) {
-        throw CLI::ValidationError("the source is standard input: say with -o where the graph goes");
-      }
+      FinishCompile(line);
     }
   } catch (const CLI::Success& success) {  // help or version was asked for
     errno = 0;

@@ -76,11 +76,9 @@ void Printer::Elements(List<Expr*> elements) {
   });
 }
 
-void Printer::Print(const Expr* expr) {
+// Applications, operators and sections.
+void Printer::PrintApplication(const Expr* expr) {
   switch (expr->kind) {
-    case ExprKind::Var: PrintPrefix(llvm::cast<VarExpr>(expr)->name); break;
-    case ExprKind::Con: PrintPrefix(llvm::cast<ConExpr>(expr)->name); break;
-    case ExprKind::Literal: Print(llvm::cast<LiteralExpr>(expr)->value); break;
     case ExprKind::App: {
       auto* app = llvm::cast<AppExpr>(expr);
       out_ << '(';
@@ -123,6 +121,27 @@ void Printer::Print(const Expr* expr) {
       Print(llvm::cast<NegateExpr>(expr)->operand);
       out_ << ')';
       break;
+    case ExprKind::LeftSection:
+      out_ << '(';
+      Print(llvm::cast<LeftSectionExpr>(expr)->operand);
+      out_ << ' ';
+      PrintInfix(llvm::cast<LeftSectionExpr>(expr)->op);
+      out_ << ')';
+      break;
+    case ExprKind::RightSection:
+      out_ << '(';
+      PrintInfix(llvm::cast<RightSectionExpr>(expr)->op);
+      out_ << ' ';
+      Print(llvm::cast<RightSectionExpr>(expr)->operand);
+      out_ << ')';
+      break;
+    default: break;
+  }
+}
+
+// What begins with a keyword or a backslash.
+void Printer::PrintForm(const Expr* expr) {
+  switch (expr->kind) {
     case ExprKind::Lambda:
       out_ << "(\\";
       Separated(llvm::cast<LambdaExpr>(expr)->params, " ", [&](const Pat* pat) { Print(pat); });
@@ -171,6 +190,13 @@ void Printer::Print(const Expr* expr) {
       Print(llvm::cast<DoExpr>(expr)->stmts, "; ");
       out_ << " })";
       break;
+    default: break;
+  }
+}
+
+// Tuples and lists.
+void Printer::PrintElements(const Expr* expr) {
+  switch (expr->kind) {
     case ExprKind::Tuple:
       out_ << '(';
       Elements(llvm::cast<TupleExpr>(expr)->elements);
@@ -209,21 +235,13 @@ void Printer::Print(const Expr* expr) {
       Print(llvm::cast<ComprehensionExpr>(expr)->stmts, ", ");
       out_ << ']';
       break;
-    case ExprKind::LeftSection:
-      out_ << '(';
-      Print(llvm::cast<LeftSectionExpr>(expr)->operand);
-      out_ << ' ';
-      PrintInfix(llvm::cast<LeftSectionExpr>(expr)->op);
-      out_ << ')';
-      break;
-    case ExprKind::RightSection:
-      out_ << '(';
-      PrintInfix(llvm::cast<RightSectionExpr>(expr)->op);
-      out_ << ' ';
-      Print(llvm::cast<RightSectionExpr>(expr)->operand);
-      out_ << ')';
-      break;
-    case ExprKind::Paren: Print(llvm::cast<ParenExpr>(expr)->expr); break;
+    default: break;
+  }
+}
+
+// With types, and records.
+void Printer::PrintTypedOrRecord(const Expr* expr) {
+  switch (expr->kind) {
     case ExprKind::Typed:
       out_ << '(';
       Print(llvm::cast<TypedExpr>(expr)->expr);
@@ -253,6 +271,38 @@ void Printer::Print(const Expr* expr) {
       Print(llvm::cast<RecordUpdateExpr>(expr)->fields);
       out_ << ')';
       break;
+    default: break;
+  }
+}
+
+void Printer::Print(const Expr* expr) {
+  switch (expr->kind) {
+    case ExprKind::Var: PrintPrefix(llvm::cast<VarExpr>(expr)->name); break;
+    case ExprKind::Con: PrintPrefix(llvm::cast<ConExpr>(expr)->name); break;
+    case ExprKind::Literal: Print(llvm::cast<LiteralExpr>(expr)->value); break;
+    case ExprKind::App:
+    case ExprKind::Infix:
+    case ExprKind::Binary:
+    case ExprKind::Negate:
+    case ExprKind::LeftSection:
+    case ExprKind::RightSection: return PrintApplication(expr);
+    case ExprKind::Lambda:
+    case ExprKind::Let:
+    case ExprKind::If:
+    case ExprKind::MultiIf:
+    case ExprKind::Case:
+    case ExprKind::LambdaCase:
+    case ExprKind::Do: return PrintForm(expr);
+    case ExprKind::Tuple:
+    case ExprKind::TupleSection:
+    case ExprKind::List:
+    case ExprKind::Sequence:
+    case ExprKind::Comprehension: return PrintElements(expr);
+    case ExprKind::Paren: Print(llvm::cast<ParenExpr>(expr)->expr); break;
+    case ExprKind::Typed:
+    case ExprKind::TypeApp:
+    case ExprKind::RecordCon:
+    case ExprKind::RecordUpdate: return PrintTypedOrRecord(expr);
     case ExprKind::Error: out_ << "<error>"; break;
   }
 }
@@ -292,43 +342,9 @@ void Printer::Members(List<Decl*> members) {
   Block(members);
 }
 
-void Printer::Print(const Decl* decl) {
+// Declarations of types, classes and instances.
+void Printer::PrintTypeDecl(const Decl* decl) {
   switch (decl->kind) {
-    case DeclKind::Signature: {
-      auto* signature = llvm::cast<SignatureDecl>(decl);
-      Separated(signature->names, ", ", [&](const Name& name) { PrintPrefix(name); });
-      out_ << " :: ";
-      Print(signature->type);
-      break;
-    }
-    case DeclKind::Fixity: {
-      auto* fixity = llvm::cast<FixityDecl>(decl);
-      out_ << (fixity->assoc == Associativity::Left    ? "infixl "
-               : fixity->assoc == Associativity::Right ? "infixr "
-                                                       : "infix ")
-           << unsigned(fixity->precedence) << ' ';
-      Separated(fixity->ops, ", ", [&](const Name& op) { PrintInfix(op); });
-      break;
-    }
-    case DeclKind::Function: {
-      auto* fn = llvm::cast<FunctionDecl>(decl);
-      Separated(fn->clauses, "; ", [&](const Clause& clause) {
-        PrintPrefix(fn->name);
-        for (const Pat* param : clause.params) {
-          out_ << ' ';
-          Print(param);
-        }
-        out_ << ' ';
-        Print(clause.rhs, "=");
-      });
-      break;
-    }
-    case DeclKind::PatBind:
-      out_ << "<pattern> ";
-      Print(llvm::cast<PatBindDecl>(decl)->pat);
-      out_ << ' ';
-      Print(llvm::cast<PatBindDecl>(decl)->rhs, "=");
-      break;
     case DeclKind::Data: {
       auto* data = llvm::cast<DataDecl>(decl);
       out_ << (data->newtype ? "newtype " : "data ");
@@ -385,6 +401,52 @@ void Printer::Print(const Decl* decl) {
       Print(deriving->type, true);
       break;
     }
+    default: break;
+  }
+}
+
+void Printer::Print(const Decl* decl) {
+  switch (decl->kind) {
+    case DeclKind::Signature: {
+      auto* signature = llvm::cast<SignatureDecl>(decl);
+      Separated(signature->names, ", ", [&](const Name& name) { PrintPrefix(name); });
+      out_ << " :: ";
+      Print(signature->type);
+      break;
+    }
+    case DeclKind::Fixity: {
+      auto* fixity = llvm::cast<FixityDecl>(decl);
+      out_ << (fixity->assoc == Associativity::Left    ? "infixl "
+               : fixity->assoc == Associativity::Right ? "infixr "
+                                                       : "infix ")
+           << unsigned(fixity->precedence) << ' ';
+      Separated(fixity->ops, ", ", [&](const Name& op) { PrintInfix(op); });
+      break;
+    }
+    case DeclKind::Function: {
+      auto* fn = llvm::cast<FunctionDecl>(decl);
+      Separated(fn->clauses, "; ", [&](const Clause& clause) {
+        PrintPrefix(fn->name);
+        for (const Pat* param : clause.params) {
+          out_ << ' ';
+          Print(param);
+        }
+        out_ << ' ';
+        Print(clause.rhs, "=");
+      });
+      break;
+    }
+    case DeclKind::PatBind:
+      out_ << "<pattern> ";
+      Print(llvm::cast<PatBindDecl>(decl)->pat);
+      out_ << ' ';
+      Print(llvm::cast<PatBindDecl>(decl)->rhs, "=");
+      break;
+    case DeclKind::Data:
+    case DeclKind::TypeSynonym:
+    case DeclKind::Class:
+    case DeclKind::Instance:
+    case DeclKind::Deriving: return PrintTypeDecl(decl);
     case DeclKind::Foreign: {
       auto* foreign = llvm::cast<ForeignDecl>(decl);
       out_ << "foreign import prim " << Quoted(Text(foreign->op), '"') << ' ';

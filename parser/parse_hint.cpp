@@ -7,6 +7,15 @@
 namespace df {
 namespace {
 
+// What is expected where a declaration is complete.
+constexpr std::string_view kDeclarationEnd = "the end of the declaration";
+
+// Hints that are given in several places.
+constexpr const char* kNoDeclaration = "an expression by itself is no declaration; `main = ..` is what a program runs";
+constexpr const char* kGoesOn = "a line that goes on with the one above must be indented more";
+constexpr const char* kLambdaBody = "the body of a lambda follows `->`";
+constexpr const char* kAlternativeResult = "the result of an alternative follows `->`";
+
 bool IsAny(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), text) != words.end();
 }
@@ -134,201 +143,223 @@ bool Parser::HintAtMissingValue(Diagnostics& report, std::string_view expected) 
   }
 }
 
-void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) const {
+std::string_view Parser::TextOf(size_t i) const { return diags_.sources().Text(TokenAt(i).span); }
+
+std::string_view Parser::TextBefore() const { return pos_ > 0 ? TextOf(pos_ - 1) : std::string_view(); }
+
+bool Parser::LineHas(Kind kind) const {
+  for (size_t i = LineStart(pos_); i < pos_; ++i)
+    if (TokenAt(i).kind == kind) return true;
+  return false;
+}
+
+// What ends a line, or breaks one off. False: none of that.
+bool Parser::HintAtBrokenLine(Diagnostics& report, std::string_view expected) const {
   const Token& t = token();
-  bool line_ended = AtLineEnd() && t.kind != Kind::EndOfFile;
-  std::string_view text = diags_.sources().Text(t.span);
-  auto text_of = [&](size_t i) { return diags_.sources().Text(TokenAt(i).span); };
-  const bool declaration_ends = expected == "the end of the declaration";
-  // Whether the line up to here has such a token, or such a word.
-  auto line_has = [&](Kind kind) {
+  const std::string_view text = TextOf(pos_);
+  const bool line_ended = AtLineEnd() && t.kind != Kind::EndOfFile;
+  auto say = [&](std::string hint) {
+    report.Hint(std::move(hint));
+    return true;
+  };
+  if (TextBefore() == "++" && AtLineEnd()) return say("values do not change; `x + 1` is the next number");
+  if (HintAtForeign(report)) return true;
+  if (HintAtDefinitions(report)) return true;
+  if (expected == "`in`" && AtLineEnd()) return say("`let` in an expression is followed by `in` and the result");
+  if (t.kind == Kind::Where && expected == kDeclarationEnd && closed_block_.at == pos_ && closed_block_.keyword == "`where`")
+    return say("one `where` holds all the local definitions");
+  if (HintAtLayout(report, expected)) return true;
+  if (expected == "a field's name" && LineHas(Kind::If) && !LineHas(Kind::Then))
+    return say("braces hold the fields of a record; the branches follow `then` and `else`");
+  // `[Red..]`: the last two points belong to the name.
+  if (text.size() > 2 && std::isupper(static_cast<unsigned char>(text[0])) && text.ends_with(".."))
+    return say(fmt::format("`{0}` is the operator `.` of a module `{1}`; a space keeps them apart: `[{1} ..]`", text, text.substr(0, text.size() - 2)));
+  if (line_ended && expected == "`=`" && TokenAt(LineStart(pos_ - 1)).kind == Kind::Bar) return say("the result of a guard follows `=`");
+  // `putStrLn "hello"` at the top level; a line that begins with `=` goes on.
+  if (line_ended && expected.starts_with("`=` after") && t.kind != Kind::Equals && t.kind != Kind::Bar) {
+    const Token& first = TokenAt(LineStart(pos_ - 1));
+    if (first.kind == Kind::VarId && first.span == TokenAt(pos_ - 1).span)
+      return say(fmt::format("a definition gives a value to the name: `{} = ..`", TextBefore()));
+    return say(kNoDeclaration);
+  }
+  // `do { let x = 1; print x }`
+  if (t.kind == Kind::RightBrace && expected.starts_with("`=` after") && LineHas(Kind::Let) && LineHas(Kind::LeftBrace))
+    return say("what follows the `;` is one more definition of the `let`; braces end it: `let { x = .. }; ..`");
+  if (line_ended && t.starts_line && !blocks_.empty() && blocks_.back().column > 0 && t.column <= blocks_.back().column)
+    return say(fmt::format("a line that goes on here must be indented more: it begins in column {}, and so do the items of the block around it", t.column));
+  if (line_ended) return say("a line that goes on here must be indented more");
+  if (std::string_view plain = PlainSpelling(text); !plain.empty()) return say(fmt::format("it is written `{}`", plain));
+  return false;
+}
+
+// `=`, for `==` or for another sign.
+void Parser::HintAtEquals(Diagnostics& report, std::string_view expected) const {
+  // `| x = 1 = 2`, `if x = 1`
+  const bool earlier = LineHas(Kind::Equals);
+  if (closed_block_.at == pos_ && closed_block_.keyword == "`do`") report.Hint("a definition among statements begins with `let`");
+  else if (expected == "`::`") report.Hint("a field has its type after `::`");
+  else if (expected.starts_with("`->`")) report.Hint("the result of an alternative follows `->`");
+  else if (earlier && LineHas(Kind::LeftBracket) && LineHas(Kind::Bar)) report.Hint("a generator is written `x <- xs`");
+  else if (earlier && LineHas(Kind::Let)) report.Hint("definitions on one line are separated by `;`");
+  else if (earlier || expected == "`then`") report.Hint("`==` compares; `=` defines");
+}
+
+// `->`, `<-` and `=>`.
+void Parser::HintAtArrow(Diagnostics& report, std::string_view expected) const {
+  const bool declaration_ends = expected == kDeclarationEnd;
+  if (token().kind == Kind::LeftArrow) {
+    if (expected.starts_with("`=` after")) report.Hint("`<-` takes the result of an action among the statements of a `do`");
+    return;
+  }
+  if (token().kind == Kind::FatArrow) {
+    if (declaration_ends && LineHas(Kind::Equals)) report.Hint("a function without a name is written `\\x -> ..`");
+    if (expected == "`->`") report.Hint(LineHas(Kind::Backslash) ? kLambdaBody : kAlternativeResult);
+    return;
+  }
+  if (expected == "`=`") report.Hint("in a definition the result of a guard follows `=`");
+  else if (expected.starts_with("`=`")) report.Hint("a definition has `=`; `->` stands in lambdas and in the alternatives of `case`");
+  if (expected == "`of`") report.Hint("a `case` has its `of` before the alternatives");
+  if (declaration_ends && LineHas(Kind::Of) && LineHas(Kind::RightArrow)) report.Hint("alternatives on one line are separated by `;`");
+  else if (declaration_ends && LineHas(Kind::Equals)) report.Hint("a function without a name is written `\\x -> ..`");
+}
+
+void Parser::HintAtBar(Diagnostics& report, std::string_view expected) const {
+  if (expected == "an expression") report.Hint("guards come before the `=`: `f x | x > 0 = ..`");
+  if (expected.starts_with("`=` and the value")) report.Hint(fmt::format("`{0} {{ x = .. }}` is `{0}` with another field `x`", TextBefore()));
+  if (expected == kDeclarationEnd && token().starts_line && TextBefore() == "with")
+    report.Hint("`case x of` looks at a value, and alternatives begin without `|`");
+}
+
+// A keyword or a bracket that ends something.
+void Parser::HintAtClosing(Diagnostics& report, std::string_view expected) const {
+  const Token& t = token();
+  const bool declaration_ends = expected == kDeclarationEnd;
+  auto line_says = [&](std::initializer_list<std::string_view> words) {
     for (size_t i = LineStart(pos_); i < pos_; ++i)
-      if (TokenAt(i).kind == kind) return true;
+      if (IsAny(TextOf(i), words)) return true;
     return false;
   };
-  auto last_line_has = [&](Kind kind) {
-    for (size_t i = pos_ > 0 ? LineStart(pos_ - 1) : 0; i < pos_; ++i)
-      if (TokenAt(i).kind == kind) return true;
-    return false;
-  };
+  if (t.kind == Kind::Else && next().kind == Kind::RightArrow) return void(report.Hint("`_ -> ..` is the alternative for all other values"));
+  if (t.kind == Kind::Else && TextBefore() == "|") return void(report.Hint("`otherwise` is the guard for all other cases"));
+  // `T.where c x y`
+  if (t.kind == Kind::Where && TextBefore() == "." && expected == "an expression" && pos_ > 1 && TokenAt(pos_ - 2).kind == Kind::ConId && !t.space_before)
+    return void(report.Hint("`where` is a keyword; `select c x y` of `Tensor` takes each element from x where c is True, else from y"));
+  if (HintAtMissingValue(report, expected)) return;
+  if (t.kind == Kind::In && t.starts_line && t.column > 1 && declaration_ends)
+    report.Hint("in a `do` a `let` has no `in`; the `in` of an expression is indented more than its block's lines");
+  else if (t.starts_line && t.column == 1) report.Hint(kGoesOn);
+  else if (t.kind == Kind::RightParen && declaration_ends) report.Hint("no `(` is open here");
+  else if (t.kind == Kind::RightBracket && declaration_ends) report.Hint("no `[` is open here");
+  else if (t.kind == Kind::In && declaration_ends && line_says({"for"})) report.Hint(std::string(ForeignBeginning("for")));
+  else if (t.kind == Kind::Of && declaration_ends && line_says({"switch", "match", "when"})) report.Hint("`case x of` looks at a value");
+  else if (t.kind == Kind::Where && expected.starts_with("`=` after")) report.Hint("`where` follows the right side of the definition");
+}
+
+void Parser::HintAtComma(Diagnostics& report, std::string_view expected) const {
   auto line_goes_on_with = [&](Kind kind) {
     size_t i = pos_ + 1;
     while (TokenAt(i).kind != kind && TokenAt(i).kind != Kind::EndOfFile && !TokenAt(i).starts_line) ++i;
     return TokenAt(i).kind == kind && !TokenAt(i).starts_line;
   };
-  auto line_says = [&](std::initializer_list<std::string_view> words) {
-    for (size_t i = LineStart(pos_); i < pos_; ++i)
-      if (IsAny(text_of(i), words)) return true;
+  const Kind first = TokenAt(LineStart(pos_)).kind;
+  if (expected == "`=`") report.Hint("parameters stand one after the other, without commas");
+  if (expected != kDeclarationEnd) return;
+  if (first == Kind::Type) report.Hint("a type of several parts is a tuple: `(a, b)`");
+  else if (LineHas(Kind::DoubleColon) && line_goes_on_with(Kind::FatArrow))
+    report.Hint("several constraints stand in parentheses: `(Eq a, Show a) => ..`");
+  else if (LineHas(Kind::DoubleColon) && !LineHas(Kind::Equals))
+    report.Hint("`->` stands between the types of the parameters: `Int -> Int -> Int`");
+  else if (first == Kind::Data) report.Hint("constructors are separated by `|`");
+  else if (first == Kind::Bar) report.Hint("the fields of a constructor stand one after the other, without commas");
+}
+
+void Parser::HintAtVariable(Diagnostics& report, std::string_view expected) const {
+  const std::string_view text = TextOf(pos_);
+  // `import Data.List sort`, `import Data.List.sort`
+  if (expected == kDeclarationEnd && TokenAt(LineStart(pos_)).kind == Kind::Import)
+    return void(report.Hint(fmt::format("the names that are imported stand in parentheses: `({})`", text)));
+  if (size_t dot = text.rfind('.'); expected == "a module name" && dot != std::string_view::npos && text.find('.') != dot)
+    return void(report.Hint(fmt::format("a name is imported by `import {} ({})`; each part of a module's name begins with a capital letter",
+                                        text.substr(0, dot), text.substr(dot + 1))));
+  if (expected != "a constructor" && expected != "a module name") return;
+  // `Data.list`: each part of a module's name does.
+  std::string capital(text);
+  for (size_t i = 0; i < capital.size(); ++i)
+    if (i == 0 || capital[i - 1] == '.') capital[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(capital[i])));
+  const char* what = capital[0] == text[0] ? "each part of its name" : "its name";
+  report.Hint(fmt::format("{} begins with a capital letter: `{}`", what, capital));
+}
+
+void Parser::HintAtOperator(Diagnostics& report, std::string_view expected) const {
+  const std::string_view text = TextOf(pos_);
+  if (token().kind == Kind::ConSym) {
+    if (text == ":" && expected.starts_with("`=` and the value")) report.Hint("`=` gives a field its value");
+    if (text == ":" && expected == "`::`") report.Hint("a field has its type after `::`");
+    if (text == ":=") report.Hint("`=` defines");
+    return;
+  }
+  const std::string_view before = TextBefore();
+  if (expected.starts_with("`=` and the value") && text.size() > 1 && text.ends_with("="))
+    report.Hint(fmt::format("the new value is written in full: `{0} = {0} r {1} ..` of a record `r`", before, text.substr(0, text.size() - 1)));
+  else if (text == "." && next().kind == Kind::Integer && !token().space_after)
+    report.Hint(fmt::format("a number begins with a digit: `0.{}`", diags_.sources().Text(next().span)));
+  else if (before == "." && pos_ > 1 && TokenAt(pos_ - 2).kind == Kind::Integer && !TokenAt(pos_ - 1).space_before)
+    report.Hint(fmt::format("digits follow the point: `{}.0`", TextOf(pos_ - 2)));
+  else if (expected.starts_with("`=` after") && TokenAt(LineStart(pos_)).kind == Kind::Integer) report.Hint(kNoDeclaration);
+  else if (text == "!" && expected == "an expression") report.Hint("`not x` is the opposite of `x`");
+  else if (expected == "a declaration") report.Hint(text[0] == '#' ? "a comment begins with `--`" : kGoesOn);
+}
+
+void Parser::HintAtEndOfFile(Diagnostics& report, std::string_view expected) const {
+  auto last_line_has = [&](Kind kind) {
+    for (size_t i = pos_ > 0 ? LineStart(pos_ - 1) : 0; i < pos_; ++i)
+      if (TokenAt(i).kind == kind) return true;
     return false;
   };
-  std::string_view before = pos_ > 0 ? diags_.sources().Text(TokenAt(pos_ - 1).span) : std::string_view();
-  if (before == "++" && AtLineEnd()) return void(report.Hint("values do not change; `x + 1` is the next number"));
-  if (HintAtForeign(report)) return;
-  if (HintAtDefinitions(report)) return;
-  if (expected == "`in`" && AtLineEnd())
-    return void(report.Hint("`let` in an expression is followed by `in` and the result"));
-  if (t.kind == Kind::Where && declaration_ends && closed_block_.at == pos_ && closed_block_.keyword == "`where`")
-    return void(report.Hint("one `where` holds all the local definitions"));
-  if (HintAtLayout(report, expected)) return;
-  if (expected == "a field's name" && line_has(Kind::If) && !line_has(Kind::Then))
-    return void(report.Hint("braces hold the fields of a record; the branches follow `then` and `else`"));
-  // `[Red..]`: the last two points belong to the name.
-  if (text.size() > 2 && std::isupper(static_cast<unsigned char>(text[0])) && text.ends_with(".."))
-    return void(report.Hint(fmt::format("`{0}` is the operator `.` of a module `{1}`; a space keeps them apart: `[{1} ..]`", text,
-                                        text.substr(0, text.size() - 2))));
-  if (line_ended && expected == "`=`" && TokenAt(LineStart(pos_ - 1)).kind == Kind::Bar)
-    return void(report.Hint("the result of a guard follows `=`"));
-  // `putStrLn "hello"` at the top level; a line that begins with `=` goes on.
-  if (line_ended && expected.starts_with("`=` after") && t.kind != Kind::Equals && t.kind != Kind::Bar) {
-    const Token& first = TokenAt(LineStart(pos_ - 1));
-    if (first.kind == Kind::VarId && first.span == TokenAt(pos_ - 1).span)
-      return void(report.Hint(fmt::format("a definition gives a value to the name: `{} = ..`", text_of(pos_ - 1))));
-    return void(report.Hint("an expression by itself is no declaration; `main = ..` is what a program runs"));
-  }
-  // `do { let x = 1; print x }`
-  if (t.kind == Kind::RightBrace && expected.starts_with("`=` after") && line_has(Kind::Let) && line_has(Kind::LeftBrace))
-    return void(report.Hint("what follows the `;` is one more definition of the `let`; braces end it: `let { x = .. }; ..`"));
-  if (line_ended && t.starts_line && !blocks_.empty() && blocks_.back().column > 0 && t.column <= blocks_.back().column)
-    return void(report.Hint(fmt::format("a line that goes on here must be indented more: it begins in column {}, and so do the items of the block around it", t.column)));
-  if (line_ended) return void(report.Hint("a line that goes on here must be indented more"));
-  if (std::string_view plain = PlainSpelling(text); !plain.empty())
-    return void(report.Hint(fmt::format("it is written `{}`", plain)));
-  switch (t.kind) {
-    case Kind::Equals: {
-      // `| x = 1 = 2`, `if x = 1`
-      const bool earlier = line_has(Kind::Equals);
-      if (closed_block_.at == pos_ && closed_block_.keyword == "`do`")
-        report.Hint("a definition among statements begins with `let`");
-      else if (expected == "`::`") report.Hint("a field has its type after `::`");
-      else if (expected.starts_with("`->`")) report.Hint("the result of an alternative follows `->`");
-      else if (earlier && line_has(Kind::LeftBracket) && line_has(Kind::Bar)) report.Hint("a generator is written `x <- xs`");
-      else if (earlier && line_has(Kind::Let)) report.Hint("definitions on one line are separated by `;`");
-      else if (earlier || expected == "`then`") report.Hint("`==` compares; `=` defines");
-      return;
-    }
+  if (expected.starts_with("`=`")) report.Hint(kNoDeclaration);
+  else if (expected == "`->`") report.Hint(last_line_has(Kind::Backslash) ? kLambdaBody : kAlternativeResult);
+  else HintAtMissingValue(report, expected);
+}
+
+void Parser::HintAtKeyword(Diagnostics& report, std::string_view expected) const {
+  const std::string_view text = TextOf(pos_);
+  const bool keyword = IsAny(text, {"type", "class", "data", "default", "deriving", "foreign", "import", "infix", "infixl", "infixr",
+                                    "instance", "module", "newtype"});
+  if (!keyword || token().starts_line) return;
+  if (expected == "a module name") report.Hint("the name of a module begins with a capital letter");
+  else report.Hint(fmt::format("`{}` is a keyword, and cannot be a name", text));
+}
+
+void Parser::HintAtUnexpected(Diagnostics& report, std::string_view expected) const {
+  if (HintAtBrokenLine(report, expected)) return;
+  switch (token().kind) {
+    case Kind::Equals: return HintAtEquals(report, expected);
     case Kind::RightArrow:
-      if (expected == "`=`") report.Hint("in a definition the result of a guard follows `=`");
-      else if (expected.starts_with("`=`"))
-        report.Hint("a definition has `=`; `->` stands in lambdas and in the alternatives of `case`");
-      if (expected == "`of`") report.Hint("a `case` has its `of` before the alternatives");
-      if (declaration_ends && line_has(Kind::Of) && line_has(Kind::RightArrow)) report.Hint("alternatives on one line are separated by `;`");
-      else if (declaration_ends && line_has(Kind::Equals)) report.Hint("a function without a name is written `\\x -> ..`");
-      return;
     case Kind::LeftArrow:
-      if (expected.starts_with("`=` after")) report.Hint("`<-` takes the result of an action among the statements of a `do`");
-      return;
-    case Kind::FatArrow:
-      if (declaration_ends && line_has(Kind::Equals)) report.Hint("a function without a name is written `\\x -> ..`");
-      if (expected == "`->`") {
-        bool lambda = false;
-        for (size_t i = LineStart(pos_); i < pos_; ++i) lambda |= TokenAt(i).kind == Kind::Backslash;
-        report.Hint(lambda ? "the body of a lambda follows `->`" : "the result of an alternative follows `->`");
-      }
-      return;
+    case Kind::FatArrow: return HintAtArrow(report, expected);
     case Kind::Let:
       if (expected == "a declaration") report.Hint("a definition at the top level needs no `let`");
       return;
-    case Kind::Bar:
-      if (expected == "an expression") report.Hint("guards come before the `=`: `f x | x > 0 = ..`");
-      if (expected.starts_with("`=` and the value"))
-        report.Hint(fmt::format("`{0} {{ x = .. }}` is `{0}` with another field `x`", before));
-      if (declaration_ends && t.starts_line && before == "with") report.Hint("`case x of` looks at a value, and alternatives begin without `|`");
-      return;
+    case Kind::Bar: return HintAtBar(report, expected);
     case Kind::Else:
-      if (next().kind == Kind::RightArrow) return void(report.Hint("`_ -> ..` is the alternative for all other values"));
-      if (before == "|") return void(report.Hint("`otherwise` is the guard for all other cases"));
-      [[fallthrough]];
     case Kind::Where:
-      // `T.where c x y`
-      if (t.kind == Kind::Where && before == "." && expected == "an expression" && pos_ > 1 && TokenAt(pos_ - 2).kind == Kind::ConId && !t.space_before)
-        return void(report.Hint("`where` is a keyword; `select c x y` of `Tensor` takes each element from x where c is True, else from y"));
-      [[fallthrough]];
     case Kind::Then:
     case Kind::In:
     case Kind::Of:
     case Kind::RightParen:
     case Kind::RightBracket:
-    case Kind::RightBrace:
-      if (HintAtMissingValue(report, expected)) return;
-      if (t.kind == Kind::In && t.starts_line && t.column > 1 && expected == "the end of the declaration")
-        report.Hint("in a `do` a `let` has no `in`; the `in` of an expression is indented more than its block's lines");
-      else if (t.starts_line && t.column == 1) report.Hint("a line that goes on with the one above must be indented more");
-      else if (t.kind == Kind::RightParen && expected == "the end of the declaration")
-        report.Hint("no `(` is open here");
-      else if (t.kind == Kind::RightBracket && expected == "the end of the declaration")
-        report.Hint("no `[` is open here");
-      else if (t.kind == Kind::In && declaration_ends && line_says({"for"})) report.Hint(std::string(ForeignBeginning("for")));
-      else if (t.kind == Kind::Of && declaration_ends && line_says({"switch", "match", "when"})) report.Hint("`case x of` looks at a value");
-      else if (t.kind == Kind::Where && expected.starts_with("`=` after")) report.Hint("`where` follows the right side of the definition");
-      return;
-    case Kind::Comma:
-      if (declaration_ends && TokenAt(LineStart(pos_)).kind == Kind::Type)
-        report.Hint("a type of several parts is a tuple: `(a, b)`");
-      else if (declaration_ends && line_has(Kind::DoubleColon) && line_goes_on_with(Kind::FatArrow))
-        report.Hint("several constraints stand in parentheses: `(Eq a, Show a) => ..`");
-      else if (declaration_ends && line_has(Kind::DoubleColon) && !line_has(Kind::Equals))
-        report.Hint("`->` stands between the types of the parameters: `Int -> Int -> Int`");
-      else if (expected == "the end of the declaration" && TokenAt(LineStart(pos_)).kind == Kind::Data)
-        report.Hint("constructors are separated by `|`");
-      else if (expected == "the end of the declaration" && TokenAt(LineStart(pos_)).kind == Kind::Bar)
-        report.Hint("the fields of a constructor stand one after the other, without commas");
-      else if (expected == "`=`")
-        report.Hint("parameters stand one after the other, without commas");
-      return;
-    case Kind::VarId:
-      // `import Data.List sort`, `import Data.List.sort`
-      if (declaration_ends && TokenAt(LineStart(pos_)).kind == Kind::Import)
-        return void(report.Hint(fmt::format("the names that are imported stand in parentheses: `({})`", text)));
-      if (size_t dot = text.rfind('.'); expected == "a module name" && dot != std::string_view::npos && text.find('.') != dot)
-        return void(report.Hint(fmt::format("a name is imported by `import {} ({})`; each part of a module's name begins with a capital letter",
-                                            text.substr(0, dot), text.substr(dot + 1))));
-      if (expected == "a constructor" || expected == "a module name") {
-        // `Data.list`: each part of a module's name does.
-        std::string capital(text);
-        for (size_t i = 0; i < capital.size(); ++i)
-          if (i == 0 || capital[i - 1] == '.') capital[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(capital[i])));
-        const char* what = capital[0] == text[0] ? "each part of its name" : "its name";
-        report.Hint(fmt::format("{} begins with a capital letter: `{}`", what, capital));
-      }
-      return;
+    case Kind::RightBrace: return HintAtClosing(report, expected);
+    case Kind::Comma: return HintAtComma(report, expected);
+    case Kind::VarId: return HintAtVariable(report, expected);
     case Kind::ConSym:
-      if (text == ":" && expected.starts_with("`=` and the value")) report.Hint("`=` gives a field its value");
-      if (text == ":" && expected == "`::`") report.Hint("a field has its type after `::`");
-      if (text == ":=") report.Hint("`=` defines");
-      return;
-    case Kind::VarSym:
-      if (expected.starts_with("`=` and the value") && text.size() > 1 && text.ends_with("="))
-        report.Hint(fmt::format("the new value is written in full: `{0} = {0} r {1} ..` of a record `r`", before, text.substr(0, text.size() - 1)));
-      else if (text == "." && next().kind == Kind::Integer && !t.space_after)
-        report.Hint(fmt::format("a number begins with a digit: `0.{}`", diags_.sources().Text(next().span)));
-      else if (before == "." && pos_ > 1 && TokenAt(pos_ - 2).kind == Kind::Integer && !TokenAt(pos_ - 1).space_before)
-        report.Hint(fmt::format("digits follow the point: `{}.0`", diags_.sources().Text(TokenAt(pos_ - 2).span)));
-      else if (const Token& first = TokenAt(LineStart(pos_)); expected.starts_with("`=` after") && first.kind == Kind::Integer)
-        report.Hint("an expression by itself is no declaration; `main = ..` is what a program runs");
-      else if (text == "!" && expected == "an expression") report.Hint("`not x` is the opposite of `x`");
-      else if (expected == "a declaration" && text[0] == '#') report.Hint("a comment begins with `--`");
-      else if (expected == "a declaration")
-        report.Hint("a line that goes on with the one above must be indented more");
-      return;
+    case Kind::VarSym: return HintAtOperator(report, expected);
     case Kind::LeftBrace:
       // `data Point = { x :: Int }`, `type Point = { x :: Int }`
-      if ((expected == "a constructor" || expected == "a type") && before == "=" && pos_ > 1 && TokenAt(pos_ - 2).kind == Kind::ConId)
+      if ((expected == "a constructor" || expected == "a type") && TextBefore() == "=" && pos_ > 1 && TokenAt(pos_ - 2).kind == Kind::ConId)
         report.Hint(fmt::format("a constructor stands before its fields: `data {0} = {0} {{ .. }}`", Text(TokenAt(pos_ - 2).text)));
       return;
-    case Kind::EndOfFile:
-      if (expected.starts_with("`=`"))
-        report.Hint("an expression by itself is no declaration; `main = ..` is what a program runs");
-      else if (expected == "`->`")
-        report.Hint(last_line_has(Kind::Backslash) ? "the body of a lambda follows `->`" : "the result of an alternative follows `->`");
-      else HintAtMissingValue(report, expected);
-      return;
-    default: break;
-  }
-  if (IsAny(text, {"type", "class", "data", "default", "deriving", "foreign", "import", "infix", "infixl", "infixr",
-                   "instance", "module", "newtype"}) &&
-      !t.starts_line) {
-    if (expected == "a module name") report.Hint("the name of a module begins with a capital letter");
-    else report.Hint(fmt::format("`{}` is a keyword, and cannot be a name", text));
+    case Kind::EndOfFile: return HintAtEndOfFile(report, expected);
+    default: HintAtKeyword(report, expected);
   }
 }
 

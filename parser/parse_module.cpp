@@ -193,6 +193,61 @@ Name Parser::TakeOperatorInParens() {
   return name;
 }
 
+// Whether what was entered is declarations. (A single signature is an expression with its type.)
+bool Parser::BeginsDeclarations() {
+  bool one_item = true;
+  for (size_t i = 1; i + 1 < buffer_.tokens.size(); ++i)
+    if (TokenAt(i).starts_line && TokenAt(i).column <= TokenAt(0).column) one_item = false;
+  // `f :: Int -> Int; f x = x + 1`
+  for (size_t i = 0, depth = 0; i < buffer_.tokens.size(); ++i) {
+    if (TokenAt(i).kind == Kind::LeftBrace) ++depth;
+    if (TokenAt(i).kind == Kind::RightBrace && depth > 0) --depth;
+    if (TokenAt(i).kind == Kind::Semicolon && depth == 0) one_item = false;
+  }
+  switch (kind()) {
+    case Kind::Data:
+    case Kind::Type:
+    case Kind::Newtype:
+    case Kind::Class:
+    case Kind::Instance:
+    case Kind::Deriving:
+    case Kind::Default:
+    case Kind::Foreign:
+    case Kind::Infix:
+    case Kind::Infixl:
+    case Kind::Infixr:
+    case Kind::Import:
+    case Kind::Module: return true;
+    case Kind::Let: return false;
+    default: {
+      Shape shape = LookAtDecl().shape;
+      bool several_names = next().kind == Kind::Comma;
+      return shape == Shape::Signature ? several_names || !one_item : shape != Shape::Nothing;
+    }
+  }
+}
+
+// Makes the expression that was entered, or what is bound, the definition of `it`.
+void Parser::DefineIt(ReplInput::Kind kind, Expr* expr, Span begin, ReplInput& result) {
+  if (kind == ReplInput::Kind::Bind && !panic_ && !llvm::isa<VarPat>(result.bind->pat)) {
+    // In one action, so that it fails where the pattern does not fit.
+    Name whole = NameOf("%value", expr->span), give = NameOf("return", expr->span);
+    give.qualifier = Intern(kLibraryQualifier);
+    Expr* last = ast_.New<AppExpr>(expr->span, ast_.New<VarExpr>(expr->span, give),
+                                   ast_.Copy<Expr*>({ast_.New<VarExpr>(expr->span, whole)}));
+    auto* bind = ast_.New<BindStmt>(
+        From(begin), ast_.New<AsPat>(result.bind->pat->span, whole.text, result.bind->pat->span, result.bind->pat), expr);
+    result.bind = bind;
+    expr = ast_.New<DoExpr>(From(begin), ast_.Copy<Stmt*>({bind, ast_.New<ExprStmt>(expr->span, last)}));
+  }
+  if ((kind == ReplInput::Kind::Expression || kind == ReplInput::Kind::Bind) && expr && !panic_) {
+    Clause clause{{}, {{}, {}, expr->span}, expr->span};
+    clause.rhs.guarded = ast_.Copy<GuardedExpr>({GuardedExpr{{}, expr, expr->span}});
+    ast_.module.decls = ast_.Copy<Decl*>(
+        {ast_.New<FunctionDecl>(From(begin), NameOf("it", expr->span), ast_.Copy<Clause>({clause}))});
+  }
+}
+
 ReplInput Parser::ParseReplInput() {
   repl_ = true;
   ReplInput result;
@@ -209,39 +264,7 @@ ReplInput Parser::ParseReplInput() {
   if (Is(Kind::EndOfFile)) return finish(ReplInput::Kind::Empty);
 
   uint32_t errors = diags_.error_count();
-  bool one_item = true;
-  for (size_t i = 1; i + 1 < buffer_.tokens.size(); ++i)
-    if (TokenAt(i).starts_line && TokenAt(i).column <= TokenAt(0).column) one_item = false;
-  // `f :: Int -> Int; f x = x + 1`
-  for (size_t i = 0, depth = 0; i < buffer_.tokens.size(); ++i) {
-    if (TokenAt(i).kind == Kind::LeftBrace) ++depth;
-    if (TokenAt(i).kind == Kind::RightBrace && depth > 0) --depth;
-    if (TokenAt(i).kind == Kind::Semicolon && depth == 0) one_item = false;
-  }
-  bool declarations = false;
-  switch (kind()) {
-    case Kind::Data:
-    case Kind::Type:
-    case Kind::Newtype:
-    case Kind::Class:
-    case Kind::Instance:
-    case Kind::Deriving:
-    case Kind::Default:
-    case Kind::Foreign:
-    case Kind::Infix:
-    case Kind::Infixl:
-    case Kind::Infixr:
-    case Kind::Import:
-    case Kind::Module: declarations = true; break;
-    case Kind::Let: break;
-    default: {
-      Shape shape = LookAtDecl().shape;
-      bool several_names = next().kind == Kind::Comma;
-      declarations = shape == Shape::Signature ? several_names || !one_item : shape != Shape::Nothing;
-      break;
-    }
-  }
-  if (declarations) {
+  if (BeginsDeclarations()) {
     ParseHeader();
     ParseTop();
     if (diags_.error_count() != errors) return finish(ReplInput::Kind::Error);
@@ -276,23 +299,7 @@ ReplInput Parser::ParseReplInput() {
   }
   if (!panic_ && token().kind != Kind::EndOfFile) Fail("the end of the expression");
   if (diags_.error_count() != errors) return finish(ReplInput::Kind::Error);
-  if (kind == ReplInput::Kind::Bind && !panic_ && !llvm::isa<VarPat>(result.bind->pat)) {
-    // In one action, so that it fails where the pattern does not fit.
-    Name whole = NameOf("%value", expr->span), give = NameOf("return", expr->span);
-    give.qualifier = Intern(kLibraryQualifier);
-    Expr* last = ast_.New<AppExpr>(expr->span, ast_.New<VarExpr>(expr->span, give),
-                                   ast_.Copy<Expr*>({ast_.New<VarExpr>(expr->span, whole)}));
-    auto* bind = ast_.New<BindStmt>(
-        From(begin), ast_.New<AsPat>(result.bind->pat->span, whole.text, result.bind->pat->span, result.bind->pat), expr);
-    result.bind = bind;
-    expr = ast_.New<DoExpr>(From(begin), ast_.Copy<Stmt*>({bind, ast_.New<ExprStmt>(expr->span, last)}));
-  }
-  if ((kind == ReplInput::Kind::Expression || kind == ReplInput::Kind::Bind) && expr && !panic_) {
-    Clause clause{{}, {{}, {}, expr->span}, expr->span};
-    clause.rhs.guarded = ast_.Copy<GuardedExpr>({GuardedExpr{{}, expr, expr->span}});
-    ast_.module.decls = ast_.Copy<Decl*>(
-        {ast_.New<FunctionDecl>(From(begin), NameOf("it", expr->span), ast_.Copy<Clause>({clause}))});
-  }
+  DefineIt(kind, expr, begin, result);
   return finish(kind);
 }
 

@@ -83,6 +83,20 @@ class Parser {
   void TakeHints(Diagnostics& report, const Diagnostics& hints) const;
   // parse_hint.cpp
   void HintAtUnexpected(Diagnostics& report, std::string_view expected) const;
+  // Its parts, by what stands there.
+  bool HintAtBrokenLine(Diagnostics& report, std::string_view expected) const;
+  void HintAtEquals(Diagnostics& report, std::string_view expected) const;
+  void HintAtArrow(Diagnostics& report, std::string_view expected) const;
+  void HintAtBar(Diagnostics& report, std::string_view expected) const;
+  void HintAtClosing(Diagnostics& report, std::string_view expected) const;
+  void HintAtComma(Diagnostics& report, std::string_view expected) const;
+  void HintAtVariable(Diagnostics& report, std::string_view expected) const;
+  void HintAtOperator(Diagnostics& report, std::string_view expected) const;
+  void HintAtEndOfFile(Diagnostics& report, std::string_view expected) const;
+  void HintAtKeyword(Diagnostics& report, std::string_view expected) const;
+  std::string_view TextOf(size_t i) const;   // of token i
+  std::string_view TextBefore() const;       // of the one before this
+  bool LineHas(TokenKind kind) const;        // does the line up to here?
   bool HintAtMissingValue(Diagnostics& report, std::string_view expected) const;
   bool HintAtForeign(Diagnostics& report) const;
   bool HintAtDefinitions(Diagnostics& report) const;
@@ -133,7 +147,6 @@ class Parser {
   bool Recover();
   void PushBlock(uint32_t column, bool separators = true);
   void PopBlock();
-  bool InBraces() const { return !blocks_.empty() && blocks_.back().column == 0; }
   // Does the innermost block's current item end before token i, by the layout rule?
   bool ItemEndsBefore(size_t i) const;
   // The token after the one at i, or after the bracket that i closes if it opens one.
@@ -156,6 +169,8 @@ class Parser {
     Shape shape;
     size_t op = 0;  // Infix: the operator's token
   };
+  bool BeginsDeclarations();
+  void DefineIt(ReplInput::Kind kind, ast::Expr* expr, Span begin, ReplInput& result);
   Lookahead LookAtDecl() const;
   void ParseDecl(Scope scope, llvm::SmallVectorImpl<ast::Decl*>& decls);
   ast::List<ast::Decl*> ParseDeclBlock(Span keyword, std::string_view keyword_text, Scope scope);

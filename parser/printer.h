@@ -54,10 +54,15 @@ class Printer {
   void Print(ast::List<ast::FieldBinding> fields);
   void Elements(ast::List<ast::Expr*> elements);
   void Print(const ast::Expr* expr);
+  void PrintApplication(const ast::Expr* expr);
+  void PrintForm(const ast::Expr* expr);
+  void PrintElements(const ast::Expr* expr);
+  void PrintTypedOrRecord(const ast::Expr* expr);
   void Head(const ast::Name& name, ast::List<ast::Name> params);
   void Print(const ast::ConstructorDecl& con);
   void Members(ast::List<ast::Decl*> members);
   void Print(const ast::Decl* decl);
+  void PrintTypeDecl(const ast::Decl* decl);
 
   llvm::raw_ostream& out_;
 };

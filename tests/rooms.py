@@ -5,7 +5,7 @@
 
 Every `#include` of a file of ours must be one that rooms.txt allows. With --build the libraries of the rooms are looked at, too: what one
 leaves undefined must not be defined in a room that it may not include (a declaration of one's own would get past the first check). A folder of
-sources may have 45 files.
+sources may have 45 files, a line of a header 160 columns, and all of the source LONG_FUNCTIONS functions of more than 100 lines.
 """
 
 import argparse
@@ -17,6 +17,8 @@ import tempfile
 
 SOURCES = (".cpp", ".h", ".cu", ".cuh", ".inc", ".def")
 MOST_FILES = 45
+MOST_COLUMNS = 160
+MOST_LINES, LONG_FUNCTIONS = 100, 7  # it may become fewer, and then this with it
 
 
 def read_rooms(text):
@@ -70,6 +72,40 @@ def check_includes(root, rooms):
     return faults
 
 
+def functions_of(text):
+    """(line, name, lines) of each function of a source: what begins and ends in the first column, as our sources are laid out"""
+    start = None
+    for number, line in enumerate(text.splitlines(), 1):
+        if line == "}" and start:
+            first, head = start
+            name = re.search(r"([\w:~]+)\(", head)
+            if name:
+                yield first, name[1], number - first + 1
+            start = None
+        elif re.match(r"[A-Za-z_\[]", line) and not re.match(r"(namespace|struct|class|enum|union|extern|constexpr \w+ k|public|private)\b", line):
+            start = start or (number, line)
+            if line.endswith((";", "}")):
+                start = None
+
+
+def check_sizes(root, rooms):
+    faults, long = [], []
+    for folder, names in files_below(root, rooms):
+        for name in names:
+            path = os.path.join(folder, name)
+            with open(os.path.join(root, path), encoding="utf-8") as file:
+                text = file.read()
+            if name.endswith((".h", ".cuh")):
+                faults += ["%s:%d: a line of %d columns" % (path, number, len(line))
+                           for number, line in enumerate(text.splitlines(), 1) if len(line) > MOST_COLUMNS]
+            if name.endswith((".cpp", ".cu")):
+                long += ["%s:%d: %s has %d lines" % (path, line, function, lines)
+                         for line, function, lines in functions_of(text) if lines > MOST_LINES]
+    if len(long) > LONG_FUNCTIONS:
+        faults += ["%d functions have more than %d lines, at most %d may" % (len(long), MOST_LINES, LONG_FUNCTIONS)] + long
+    return faults
+
+
 def libraries(root, rooms, build):
     """room -> its archive, by the `dfc_library(` of its CMakeLists.txt"""
     found = {}
@@ -114,6 +150,8 @@ def check_the_check():
         with open(os.path.join(root, "high", "b.h"), "w") as file:
             file.write("#include \"low/a.h\"\n")
         assert check_includes(root, rooms) == ["low/a.h:3: `low` may not include `high` (high/b.h)"], check_includes(root, rooms)
+    source = "namespace a {\n\nvoid F(int a,\n       int b) {\n  if (a) {\n  }\n}\n\nint g = 1;\nvoid G() { F(1, 2); }\n\n}  // namespace a\n"
+    assert list(functions_of(source)) == [(3, "F", 5)], list(functions_of(source))
 
 
 def main():
@@ -125,7 +163,7 @@ def main():
     check_the_check()
     with open(os.path.join(args.root, "tests", "rooms.txt"), encoding="utf-8") as file:
         rooms = read_rooms(file.read())
-    faults = check_includes(args.root, rooms)
+    faults = check_includes(args.root, rooms) + check_sizes(args.root, rooms)
     if args.build:
         faults += check_links(args.root, rooms, args.build)
     for fault in faults:

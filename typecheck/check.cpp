@@ -6,7 +6,11 @@
 
 #include "lang/budget.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "typecheck/explain/name.h"
+#include "typecheck/module.h"
 #include "typecheck/session.h"
+#include "typecheck/state/names.h"
+#include "typecheck/state/print.h"
 
 namespace df {
 
@@ -33,7 +37,8 @@ bool CheckSession::Check(const ast::Ast& ast, Diagnostics& diags, const FixitySc
   };
   bool ok = false;
   try {
-    ok = check::Checker(program, env, diags, options, ast, scope.fixities).Run();
+    check::State state(program, env, diags, options, ast, scope.fixities);
+    ok = check::CheckModule(state);
   } catch (const BudgetExceeded&) {
     forget();
     throw;
@@ -52,7 +57,9 @@ void CheckSession::EnterImported(const ast::Ast& ast, Diagnostics& diags) {
     main_scope = ScopeOfImports(ast, diags, false);
     return;
   }
-  check::Checker(program, impl_->env, diags, CheckOptions(), ast, main_scope.fixities).EnterImported(impl_->known_fixities, main_scope);
+  const CheckOptions options;
+  const check::State state(program, impl_->env, diags, options, ast, main_scope.fixities);
+  check::EnterImported(state, impl_->known_fixities, main_scope);
 }
 
 bool CheckSession::HasModule(Symbol name) const {
@@ -61,24 +68,24 @@ bool CheckSession::HasModule(Symbol name) const {
 
 void CheckSession::ReportUnknownModules(const ast::Ast& ast, Diagnostics& diags, llvm::function_ref<bool(const ast::Import&)> is_missing) {
   const CheckOptions options;
-  check::Checker checker(program, impl_->env, diags, options, ast, main_scope.fixities);
+  check::State state(program, impl_->env, diags, options, ast, main_scope.fixities);
   for (const ast::Import& import : ast.module.imports)
-    if (is_missing(import)) checker.ReportUnknownModule(import);
+    if (is_missing(import)) check::ReportUnknownModule(state, import);
 }
 
 FixityScope CheckSession::ScopeOfImports(const ast::Ast& ast, Diagnostics& diags, bool library) {
   CheckOptions options;
   options.library = library;
   FixityScope scope;
-  check::Checker checker(program, impl_->env, diags, options, ast, scope.fixities);
+  const check::State state(program, impl_->env, diags, options, ast, scope.fixities);
   const Symbol prelude = Intern("Prelude");
-  if (checker.ImportsPrelude()) {
+  if (check::ImportsPrelude(state)) {
     // Nearly every module begins so: entered once, copied since.
     if (impl_->prelude_scope.fixities.empty()) {
       scope.fixities[Intern(":").index] = {ast::Associativity::Right, 5};
       ast::Import implicit = {};
       implicit.module.text = prelude;
-      checker.EnterImport(implicit, impl_->known_fixities, scope);
+      check::EnterImport(state, implicit, impl_->known_fixities, scope);
       if (impl_->env.modules.count(prelude)) impl_->prelude_scope = scope;
     } else {
       scope = impl_->prelude_scope;
@@ -86,7 +93,7 @@ FixityScope CheckSession::ScopeOfImports(const ast::Ast& ast, Diagnostics& diags
   } else {
     scope.fixities[Intern(":").index] = {ast::Associativity::Right, 5};
   }
-  checker.EnterImported(impl_->known_fixities, scope);
+  check::EnterImported(state, impl_->known_fixities, scope);
   return scope;
 }
 
@@ -177,7 +184,8 @@ std::string CheckSession::TypeOfExpression(const ast::Ast& ast, Diagnostics& dia
       env.user = std::move(before);
       env.user_started = started;
     });
-    if (check::Checker(program, env, diags, options, ast, main_scope.fixities).Run())
+    check::State state(program, env, diags, options, ast, main_scope.fixities);
+    if (check::CheckModule(state))
       if (const core::VarId* it = env.user.values.Find(name))
         type = PrintScheme(program.vars[*it].scheme);
   }

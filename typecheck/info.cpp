@@ -2,7 +2,11 @@
 #include <algorithm>
 #include <cassert>
 
+#include "typecheck/explain/usual_module.h"
+#include "typecheck/module.h"
 #include "typecheck/session.h"
+#include "typecheck/state/names.h"
+#include "typecheck/state/print.h"
 
 namespace df {
 namespace {
@@ -298,7 +302,8 @@ std::string CheckSession::KindOfType(const ast::Ast& ast, Diagnostics& diags) {
   options.restricted = false;  // nothing is published
   size_t synonyms = env.synonyms.size();
   std::string kind;
-  if (check::Checker(program, env, diags, options, ast, main_scope.fixities).Run() && env.synonyms.size() > synonyms)
+  check::State state(program, env, diags, options, ast, main_scope.fixities);
+  if (check::CheckModule(state) && env.synonyms.size() > synonyms)
     kind = env.kinds.Print(env.synonyms.back().result_kind);
   env.user = std::move(before);
   env.user_started = started;

@@ -36,7 +36,7 @@ void VisitUses(const core::Expr* root, llvm::function_ref<void(const core::VarEx
   }
 }
 
-// What nothing settled stands for () (Checker::Final).
+// What nothing settled stands for () (zonk.h).
 bool IsOpen(const Types& types, TypeId size) {
   const Dimension dimension = types.DimensionOf(size);
   return llvm::any_of(dimension.terms(), [&](const DimTerm& term) {

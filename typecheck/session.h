@@ -3,7 +3,8 @@
 // What a CheckSession keeps, for the files that implement it: check.cpp, info.cpp, outdated.cpp.
 #pragma once
 
-#include "typecheck/checker.h"
+#include "typecheck/check.h"
+#include "typecheck/state/env.h"
 
 namespace df {
 

@@ -69,7 +69,9 @@ class PairBuilder {
   }
   // Whether the cotangent of what a value is, a parameter or a field, is a sum of elements among others (gradient/elements.h).
   bool HasElements(Value value);
-  ir::TypeId CotangentOf(Value value, bool lazy) { return HasElements(value) ? types_.SumOf(w_.TypeOf(value).type) : types_.Cotangent({w_.TypeOf(value).type, lazy}); }
+  ir::TypeId CotangentOf(Value value, bool lazy) {
+    return HasElements(value) ? types_.SumOf(w_.TypeOf(value).type) : types_.Cotangent({w_.TypeOf(value).type, lazy});
+  }
   ir::TypeId CotangentOf(Value value) { return CotangentOf(value, PortOf(value).lazy); }
   void Contribute(Value value, Value cotangent);
   void Contribute(Value value, Value cotangent, const std::vector<Value>& of);

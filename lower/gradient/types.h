@@ -73,8 +73,8 @@ class GradientTypes {
   Value Term(Writer& w, ir::TypeId sum, llvm::ArrayRef<Value> fields);
   Value Whole(Writer& w, Value cotangent);      // of a number or a tensor, as such
   std::optional<Value> SumHere(Writer& w, Value sum, uint32_t* terms);  // counts what it looks at
-  // The cotangent of a call's result as the call is given it. A matrix that the function computes needs it as a tensor: where the sum is made of few terms here it is
-  // one of a single tensor, which Accumulate need not look into. A weight that it hands on keeps the terms.
+  // The cotangent of a call's result as the call is given it. A matrix that the function computes needs it as a tensor: where the sum is made
+  // of few terms here it is one of a single tensor, which Accumulate need not look into. A weight that it hands on keeps the terms.
   Value ForResult(Writer& w, FunctionId function, uint32_t result, Value cotangent);
   // A tensor or a number, a sum, or a symbolic cotangent as that of these that is wanted.
   Value AsCotangent(Writer& w, ir::TypeId wanted, Value value);

@@ -135,7 +135,6 @@ T RoundEven(T x) {
 
 template <typename T> int64_t TruncateToInt(T x) { return WholeToInt(std::trunc(x)); }
 template <typename T> int64_t RoundToInt(T x) { return WholeToInt(RoundEven(x)); }
-template <typename T> int64_t CeilingToInt(T x) { return WholeToInt(std::ceil(x)); }
 template <typename T> int64_t FloorToInt(T x) { return WholeToInt(std::floor(x)); }
 
 // decodeFloat: x = mantissa * 2^exponent with 53 (24) bits in the mantissa, (0, 0) for zero. NaN and

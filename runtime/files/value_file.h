@@ -15,8 +15,8 @@
 namespace df {
 
 // The value of this type in the file. `name` is what a value that is one array is called, if it is not the only one. All of
-// the file has to be used, unless `unused` takes the arrays that are not. On failure nullopt, and `error` says what is missing, too much or of another shape. Throws
-// std::bad_alloc beyond the memory limit.
+// the file has to be used, unless `unused` takes the arrays that are not. On failure nullopt, and `error` says what is missing, too much or
+// of another shape. Throws std::bad_alloc beyond the memory limit.
 std::optional<Value> ReadValue(const ir::Graph& graph, ir::TypeId type, ArrayFile& file, std::string_view name,
                                std::string* error, std::vector<SurplusArray>* unused = nullptr);
 

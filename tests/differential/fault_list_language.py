@@ -29,9 +29,9 @@ LANGUAGE_FAULTS = [
      "everywhere.begin(), everywhere.begin(), std::back_inserter"),
     ("match-literals-have-no-default", TREE, "    work_ += groups.size();\n    others.push_back(std::move(line));",
      "    work_ += groups.size();"),
-    ("bang-pattern-ignored", "typecheck/infer/pat.cpp", "  return MakePat(bang);", "  return pat;"),
+    ("bang-pattern-ignored", "typecheck/infer/nodes.cpp", "  return MakePat(s, bang);", "  return pat;"),
     ("comprehension-fails-on-misfits", STATEMENT,
-     "    if (!IsIrrefutable(program_, pat)) {\n      core::Pat wildcard{};\n      wildcard.kind = core::PatKind::Wildcard;\n"
+     "    if (!IsIrrefutable(s.program, pat)) {\n      core::Pat wildcard{};\n      wildcard.kind = core::PatKind::Wildcard;\n"
      "      wildcard.type = item;", "    if (false) {\n      core::Pat wildcard{};\n      wildcard.kind = core::PatKind::Wildcard;\n"
      "      wildcard.type = item;"),
     ("record-update-forgets-its-first", "typecheck/infer/record.cpp", "      if (index >= 0) {", "      if (index > 0) {"),

@@ -1,5 +1,16 @@
 // deriving: Eq, Ord, Enum, Bounded, Show, Read, Ix, and which way the instance of a class is derived.
+#include "typecheck/derive/deriving.h"
+
+#include "typecheck/declare/class.h"
 #include "typecheck/derive/derive.h"
+#include "typecheck/explain/class.h"
+#include "typecheck/explain/explain.h"
+#include "typecheck/infer/stack.h"
+#include "typecheck/resolve/find.h"
+#include "typecheck/state/instances.h"
+#include "typecheck/state/looks.h"
+#include "typecheck/state/names.h"
+#include "typecheck/state/state.h"
 
 namespace df::check {
 namespace {
@@ -122,7 +133,7 @@ bool IsOperator(Symbol name) {
 // showsPrec d (C x y) = showParen (d > 10) (showString "C " . showsPrec 11 x . showString " " . showsPrec
 // 11 y)
 void DeriveShow(Builder& make, const Shape& shape, const FixityTable& fixities) {
-  auto text = [&](std::string_view s) { return make.Call("showString", {make.String(s)}); };
+  auto text = [&](std::string_view shown) { return make.Call("showString", {make.String(shown)}); };
   auto shows = [&](int precedence, size_t field) {
     return make.Call("showsPrec", {make.Int(precedence), make.Var(Builder::Field("x", field))});
   };
@@ -264,9 +275,9 @@ void DeriveIx(Builder& make, const Shape& shape) {
   }
 }
 
-}  // namespace
+bool DerivesAnyClass(State& s, const ast::DerivedClass& derived, ClassId cls, TyConId tycon);
 
-static bool IsStockClass(std::string_view name) {
+bool IsStockClass(std::string_view name) {
   for (std::string_view stock : {"Eq", "Ord", "Show", "Read", "Enum", "Bounded", "Ix", "Functor", "Foldable", "Traversable"})
     if (name == stock) return true;
   return false;
@@ -274,34 +285,34 @@ static bool IsStockClass(std::string_view name) {
 
 // Makes the methods of the instance that `deriving` asks for. `needs` are the types that have to have the class as well,
 // if the context is to be found. False, and reported, if there is no such instance.
-bool Checker::DeriveMethods(Builder& make, const ast::DerivedClass& derived, ClassId cls, TyConId tycon,
-                            uint32_t dropped, std::vector<TypeId>& needs) {
+bool DeriveMethods(State& s, Builder& make, const ast::DerivedClass& derived, ClassId cls, TyConId tycon, uint32_t dropped,
+                   std::vector<TypeId>& needs) {
   using Strategy = ast::DerivingStrategy;
-  const core::Class& row = program_.classes[cls];
-  const std::string_view text = Text(row.name), type = Text(types_.cons[tycon].name);
-  const ClassId* library = env_.library.classes.Find(row.name);
-  const bool known = options_.library || (library && *library == cls);
-  const Span declared = Shown(types_.cons[tycon].span);
+  const core::Class& row = s.program.classes[cls];
+  const std::string_view text = Text(row.name), type = Text(s.types.cons[tycon].name);
+  const ClassId* library = s.env.library.classes.Find(row.name);
+  const bool known = s.options.library || (library && *library == cls);
+  const Span declared = Shown(s, s.types.cons[tycon].span);
   Shape shape;
-  shape.type = types_.cons[tycon].name;
-  for (ConId con : types_.cons[tycon].constructors) shape.cons.push_back(&program_.constructors[con]);
+  shape.type = s.types.cons[tycon].name;
+  for (ConId con : s.types.cons[tycon].constructors) shape.cons.push_back(&s.program.constructors[con]);
   for (const core::DataCon* con : shape.cons)
     for (const core::Field& field : con->fields) needs.push_back(field.type);
   auto has_method = [&](std::string_view method) {
-    return llvm::any_of(row.methods, [&](VarId var) { return Text(program_.vars[var].name) == method; });
+    return llvm::any_of(row.methods, [&](VarId var) { return Text(s.program.vars[var].name) == method; });
   };
   auto refuse = [&](std::string_view reason) {
-    reported_.push_back({cls, types_.Con(tycon), kNowhere});
-    Error(Diag::CannotDerive, derived.cls.span, text, type).Note(declared, std::string(reason));
+    s.reported.push_back({cls, s.types.Con(tycon), kNowhere});
+    s.Error(Diag::CannotDerive, derived.cls.span, text, type).Note(declared, std::string(reason));
     return false;
   };
-  if (DerivesAnyClass(derived, cls, tycon)) {
+  if (DerivesAnyClass(s, derived, cls, tycon)) {
     needs.clear();
     return true;
   }
-  const bool anything = options_.library || options_.repl;  // needs no pragma
+  const bool anything = s.options.library || s.options.repl;  // needs no pragma
   const bool by_newtype =
-      types_.cons[tycon].is_newtype && (anything || HasExtension("GeneralizedNewtypeDeriving"));
+      s.types.cons[tycon].is_newtype && (anything || HasExtension(s, "GeneralizedNewtypeDeriving"));
   const bool along_last = known && (text == "Functor" || text == "Foldable" || text == "Traversable");
   if (derived.strategy != Strategy::Newtype) {
     bool one_constructor = shape.enumeration() || shape.cons.size() == 1;
@@ -316,57 +327,57 @@ bool Checker::DeriveMethods(Builder& make, const ast::DerivedClass& derived, Cla
       return DeriveBounded(make, shape), true;
     }
     if (known && text == "Show") {
-      if (has_method("showsPrec")) DeriveShow(make, shape, fixities_);
+      if (has_method("showsPrec")) DeriveShow(make, shape, s.fixities);
       return true;
     }
-    if (known && text == "Read") return DeriveRead(make, shape, fixities_), true;
+    if (known && text == "Read") return DeriveRead(make, shape, s.fixities), true;
     if (known && text == "Ix") {
       if (!one_constructor) return refuse("only enumerations and types of one constructor have indices");
       return DeriveIx(make, shape), true;
     }
   }
   // The parameters that the class leaves open: one of Functor, none of Num.
-  llvm::ArrayRef<TyVarId> params = types_.cons[tycon].params;
+  llvm::ArrayRef<TyVarId> params = s.types.cons[tycon].params;
   if (along_last && derived.strategy != Strategy::Newtype) {
     std::string extension = fmt::format("Derive{}", text);
-    bool allowed = anything || HasExtension(extension);
+    bool allowed = anything || HasExtension(s, extension);
     if (allowed || !by_newtype) {
       if (!allowed)
-        Error(Diag::NeedsExtension, derived.cls.span, fmt::format("`deriving {}`", text), extension)
+        s.Error(Diag::NeedsExtension, derived.cls.span, fmt::format("`deriving {}`", text), extension)
             .Hint(fmt::format("write `{{-# LANGUAGE {} #-}}` in the first line", extension));
       needs.clear();
       TypeId obstacle;
-      if (DeriveFunctorLike(make, types_, shape, text, params.back(), needs, obstacle)) return true;
-      return refuse(fmt::format("a field of the type `{}` stands in the way", PrintType(obstacle)));
+      if (DeriveFunctorLike(make, s.types, shape, text, params.back(), needs, obstacle)) return true;
+      return refuse(fmt::format("a field of the type `{}` stands in the way", PrintType(s, obstacle)));
     }
   }
   if (by_newtype && shape.cons.size() == 1 && shape.cons[0]->fields.size() == 1) {
     // `newtype App a = App (State Int a)`: what the class is needed of is `State Int`.
     TypeId inside = shape.cons[0]->fields[0].type;
     for (uint32_t i = 0; i < dropped; ++i) {
-      TypeId var = types_.Var(params[params.size() - 1 - i]);
+      TypeId var = s.types.Var(params[params.size() - 1 - i]);
       llvm::SmallVector<TyVarId> rest;
-      if (types_.Kind(inside) == TypeKind::App) types_.FreeVars(types_.FnOf(inside), rest);
-      if (types_.Kind(inside) != TypeKind::App || types_.ArgOf(inside) != var || llvm::is_contained(rest, types_.VarOf(var)))
-        return refuse(fmt::format("the type inside, `{}`, does not end in the parameter `{}`", PrintType(inside),
-                                  Text(types_.vars[types_.VarOf(var)].name)));
-      inside = types_.FnOf(inside);
+      if (s.types.Kind(inside) == TypeKind::App) s.types.FreeVars(s.types.FnOf(inside), rest);
+      if (s.types.Kind(inside) != TypeKind::App || s.types.ArgOf(inside) != var || llvm::is_contained(rest, s.types.VarOf(var)))
+        return refuse(fmt::format("the type inside, `{}`, does not end in the parameter `{}`", PrintType(s, inside),
+                                  Text(s.types.vars[s.types.VarOf(var)].name)));
+      inside = s.types.FnOf(inside);
     }
     needs = {inside};
     VarId obstacle;
-    if (DeriveByNewtype(make, program_, shape, row, known, obstacle)) return true;
-    return refuse(fmt::format("the type of `{}` stands in the way", Text(program_.vars[obstacle].name)));
+    if (DeriveByNewtype(make, s.program, shape, row, known, obstacle)) return true;
+    return refuse(fmt::format("the type of `{}` stands in the way", Text(s.program.vars[obstacle].name)));
   }
-  reported_.push_back({cls, types_.Con(tycon), kNowhere});
-  Diagnostics& diag = Error(Diag::CannotDerive, derived.cls.span, text, type);
-  if (derived.strategy == Strategy::Newtype && !types_.cons[tycon].is_newtype)
+  s.reported.push_back({cls, s.types.Con(tycon), kNowhere});
+  Diagnostics& diag = s.Error(Diag::CannotDerive, derived.cls.span, text, type);
+  if (derived.strategy == Strategy::Newtype && !s.types.cons[tycon].is_newtype)
     return diag.Note(declared, "only a newtype has the instances of the type inside"), false;
-  if (types_.cons[tycon].is_newtype && derived.strategy != Strategy::Stock)
+  if (s.types.cons[tycon].is_newtype && derived.strategy != Strategy::Stock)
     return diag.Hint("with `{-# LANGUAGE GeneralizedNewtypeDeriving #-}` in the first line it is that of the type inside"), false;
   diag.Hint(fmt::format("Eq, Ord, Enum, Bounded, Show, Read, Ix, Functor, Foldable and Traversable can be derived; "
                         "`instance {} {} where` defines others",
                         text, type));
-  const core::Class& last = program_.classes[cls];
+  const core::Class& last = s.program.classes[cls];
   const bool by_defaults = llvm::any_of(last.defaults, [](VarId method) { return method.valid(); });
   if (derived.strategy == Strategy::None && !known && by_defaults)
     diag.Hint("with `{-# LANGUAGE DeriveAnyClass #-}` in the first line the methods are the class's defaults");
@@ -375,130 +386,129 @@ bool Checker::DeriveMethods(Builder& make, const ast::DerivedClass& derived, Cla
 
 // Whether the instance has no methods of its own: the defaults of the class are all. Where a pragma allows this and the
 // instance of the type inside, GHC takes this and warns.
-bool Checker::DerivesAnyClass(const ast::DerivedClass& derived, ClassId cls, TyConId tycon) {
+bool DerivesAnyClass(State& s, const ast::DerivedClass& derived, ClassId cls, TyConId tycon) {
   using Strategy = ast::DerivingStrategy;
   if (derived.strategy != Strategy::None) return derived.strategy == Strategy::Anyclass;
-  const std::string_view name = Text(program_.classes[cls].name);
-  const ClassId* library = env_.library.classes.Find(program_.classes[cls].name);
-  if (options_.library || (library && *library == cls && IsStockClass(name))) return false;
-  const bool is_newtype = types_.cons[tycon].is_newtype;
-  if (!HasExtension("DeriveAnyClass")) return options_.repl && !is_newtype;
-  if (is_newtype && HasExtension("GeneralizedNewtypeDeriving") && options_.warnings)
-    diags_.Report(Diag::DerivingChoice, derived.cls.span, name, Text(types_.cons[tycon].name))
+  const std::string_view name = Text(s.program.classes[cls].name);
+  const ClassId* library = s.env.library.classes.Find(s.program.classes[cls].name);
+  if (s.options.library || (library && *library == cls && IsStockClass(name))) return false;
+  const bool is_newtype = s.types.cons[tycon].is_newtype;
+  if (!HasExtension(s, "DeriveAnyClass")) return s.options.repl && !is_newtype;
+  if (is_newtype && HasExtension(s, "GeneralizedNewtypeDeriving") && s.options.warnings)
+    s.diags.Report(Diag::DerivingChoice, derived.cls.span, name, Text(s.types.cons[tycon].name))
         .Hint(fmt::format("`deriving anyclass ({0})` or `deriving newtype ({0})`, with `DerivingStrategies`, says which is meant", name));
   return true;
 }
 
 // How many of the type's parameters an instance of the class leaves open: one of Functor, none of Eq. Reports a type
 // that has not as many, or of another kind.
-std::optional<uint32_t> Checker::OpenParameters(const ast::Name& name, ClassId cls, TyConId tycon) {
-  const KindId wanted = env_.class_kinds[cls.index];
-  const uint32_t open = env_.kinds.Params(wanted);
-  const size_t params = types_.cons[tycon].params.size();
-  KindId kind = env_.KindOf(tycon);
-  for (size_t i = open; i < params; ++i) env_.kinds.IsArrow(kind, nullptr, &kind);
-  if (open <= params && env_.kinds.Unify(kind, wanted)) return open;
-  reported_.push_back({cls, types_.Con(tycon), kNowhere});
-  Error(Diag::CannotDerive, name.span, Text(program_.classes[cls].name), Text(types_.cons[tycon].name))
-      .Note(Shown(types_.cons[tycon].span), fmt::format("its kind is `{}`, and the class is of types of the kind `{}`",
-                                                        env_.kinds.Print(env_.KindOf(tycon)), env_.kinds.Print(wanted)));
+std::optional<uint32_t> OpenParameters(State& s, const ast::Name& name, ClassId cls, TyConId tycon) {
+  const KindId wanted = s.env.class_kinds[cls.index];
+  const uint32_t open = s.env.kinds.Params(wanted);
+  const size_t params = s.types.cons[tycon].params.size();
+  KindId kind = s.env.KindOf(tycon);
+  for (size_t i = open; i < params; ++i) s.env.kinds.IsArrow(kind, nullptr, &kind);
+  if (open <= params && s.env.kinds.Unify(kind, wanted)) return open;
+  s.reported.push_back({cls, s.types.Con(tycon), kNowhere});
+  s.Error(Diag::CannotDerive, name.span, Text(s.program.classes[cls].name), Text(s.types.cons[tycon].name))
+      .Note(Shown(s, s.types.cons[tycon].span), fmt::format("its kind is `{}`, and the class is of types of the kind `{}`",
+                                                        s.env.kinds.Print(s.env.KindOf(tycon)), s.env.kinds.Print(wanted)));
   return std::nullopt;
 }
 
-void Checker::DeclareDerived(const ast::DataDecl* data) {
-  const TyConId tycon = scope_->types.Find(data->name.text)->con;
+const ast::InstanceDecl* DerivedDecl(State& s, Builder& make, const ast::Name& cls, ast::Type* type) {
+  return s.generated.New<ast::InstanceDecl>(make.span(), ast::List<ast::Constraint>(), cls, type, make.Methods());
+}
+
+// Adds to the instance's context what `cls type` asks for. False, and reported if `report`, if no context can give it.
+bool WidenContext(State& s, InstanceId id, ClassId cls, TypeId type, bool report, bool& changed) {
+  const Span span = s.program.instances[id].span;
+  for (;;) {
+    size_t mark = s.givens.size();
+    for (const core::Pred& pred : s.program.instances[id].context) PushGiven(s, pred.cls, pred.type);
+    std::vector<Wanted> stuck;
+    Wanted missing;
+    Wanted wanted{cls, type, {Origin::Deriving, span, s.program.classes[cls].name}};
+    Solved solved = Solve(s, wanted, stuck, &missing);
+    s.givens.resize(mark);
+    if (solved != Solved::No) return true;
+    // A context may have `Show a` and `Show (f a)`, but no variable twice and nothing else (as in GHC).
+    llvm::SmallVector<TyVarId> vars;
+    s.types.FreeVars(missing.type, vars);
+    if (vars.size() != s.types.SizeOf(missing.type)) {
+      if (report) ReportMissing(s, wanted, missing);
+      return false;
+    }
+    s.program.instances[id].context.push_back({missing.cls, missing.type, span});
+    s.solved.clear();  // what needs this instance needs more now
+    changed = true;
+  }
+}
+
+}  // namespace
+
+void DeclareDerived(State& s, const ast::DataDecl* data) {
+  const TyConId tycon = s.scope->types.Find(data->name.text)->con;
   for (const ast::DerivedClass& derived : data->deriving) {
-    if (!derived.args.empty() && DeriveStackClass(derived, data, tycon)) continue;
-    ClassId cls = FindClass(derived.cls);
+    if (!derived.args.empty() && DeriveStackClass(s, derived, data, tycon)) continue;
+    ClassId cls = FindClass(s, derived.cls);
     if (!cls.valid()) {
-      if (ClassId near = NearestClass(derived.cls); near.valid()) reported_.push_back({near, types_.Con(tycon), kNowhere});
+      if (ClassId near = NearestClass(s, derived.cls); near.valid()) s.reported.push_back({near, s.types.Con(tycon), kNowhere});
       continue;
     }
-    std::optional<uint32_t> open = OpenParameters(derived.cls, cls, tycon);
+    std::optional<uint32_t> open = OpenParameters(s, derived.cls, cls, tycon);
     if (!open) continue;
-    Builder make(generated_, generated_qualifier_, derived.cls.span);
+    Builder make(s.generated, s.generated_qualifier, derived.cls.span);
     DerivedContext context;
-    if (!DeriveMethods(make, derived, cls, tycon, *open, context.needs)) continue;
-    if (!options_.library) context.superclasses = program_.classes[cls].superclasses;
+    if (!DeriveMethods(s, make, derived, cls, tycon, *open, context.needs)) continue;
+    if (!s.options.library) context.superclasses = s.program.classes[cls].superclasses;
     core::Instance row;
     row.cls = cls;
     row.span = derived.cls.span;
     row.derived = true;
-    row.tyvars.assign(types_.cons[tycon].params.begin(), types_.cons[tycon].params.end() - *open);
+    row.tyvars.assign(s.types.cons[tycon].params.begin(), s.types.cons[tycon].params.end() - *open);
     llvm::SmallVector<TypeId> params;
-    for (TyVarId param : row.tyvars) params.push_back(types_.Var(param));
-    row.head = types_.Con(tycon, params);
-    context.instance = RegisterInstance(std::move(row), tycon, DerivedDecl(make, derived.cls, nullptr));
-    if (context.instance.valid()) derived_.push_back(std::move(context));
+    for (TyVarId param : row.tyvars) params.push_back(s.types.Var(param));
+    row.head = s.types.Con(tycon, params);
+    context.instance = RegisterInstance(s, std::move(row), tycon, DerivedDecl(s, make, derived.cls, nullptr));
+    if (context.instance.valid()) s.derived.push_back(std::move(context));
   }
 }
 
-// `deriving instance Eq a => Eq (T a)`: the context is written, and so may be what the parameters are.
-void Checker::DeclareStandalone(const ast::DerivingDecl* decl) {
+void DeclareStandalone(State& s, const ast::DerivingDecl* decl) {
   core::Instance row;
-  TyConId tycon = ConvertInstanceHead(decl->derived.cls, decl->context, decl->type, decl->span, row);
+  TyConId tycon = ConvertInstanceHead(s, decl->derived.cls, decl->context, decl->type, decl->span, row);
   if (!tycon.valid()) return;
-  std::optional<uint32_t> open = OpenParameters(decl->derived.cls, row.cls, tycon);
+  std::optional<uint32_t> open = OpenParameters(s, decl->derived.cls, row.cls, tycon);
   if (!open) return;
-  Builder make(generated_, generated_qualifier_, decl->derived.cls.span);
+  Builder make(s.generated, s.generated_qualifier, decl->derived.cls.span);
   std::vector<TypeId> needs;
-  if (!DeriveMethods(make, decl->derived, row.cls, tycon, *open, needs)) return;
+  if (!DeriveMethods(s, make, decl->derived, row.cls, tycon, *open, needs)) return;
   row.derived = true;
-  RegisterInstance(std::move(row), tycon, DerivedDecl(make, decl->derived.cls, decl->type));
+  RegisterInstance(s, std::move(row), tycon, DerivedDecl(s, make, decl->derived.cls, decl->type));
 }
 
-const ast::InstanceDecl* Checker::DerivedDecl(Builder& make, const ast::Name& cls, ast::Type* type) {
-  return generated_.New<ast::InstanceDecl>(make.span(), ast::List<ast::Constraint>(), cls, type, make.Methods());
-}
-
-// `data T a = C [a] deriving Eq` gives `instance Eq a => Eq (T a)`: the context is what the fields and the superclasses
-// need, and is found by iteration because types may need each other's.
-void Checker::InferDerivedContexts() {
+void InferDerivedContexts(State& s) {
   bool changed = true;
   llvm::DenseSet<uint32_t> failed;
   while (changed) {
     changed = false;
-    for (const DerivedContext& derived : derived_) {
+    for (const DerivedContext& derived : s.derived) {
       const InstanceId id = derived.instance;
       if (failed.count(id.index)) continue;
-      const ClassId cls = program_.instances[id].cls;
-      const TypeId head = program_.instances[id].head;
+      const ClassId cls = s.program.instances[id].cls;
+      const TypeId head = s.program.instances[id].head;
       bool ok = true;
-      for (TypeId need : derived.needs) ok = ok && WidenContext(id, cls, need, true, changed);
+      for (TypeId need : derived.needs) ok = ok && WidenContext(s, id, cls, need, true, changed);
       // A superclass without an instance is reported with the instance's methods.
-      for (ClassId super : derived.superclasses) WidenContext(id, super, head, false, changed);
+      for (ClassId super : derived.superclasses) WidenContext(s, id, super, head, false, changed);
       if (!ok) failed.insert(id.index);
     }
   }
   // What cannot be derived has no methods to check.
-  instances_.erase(std::remove_if(instances_.begin(), instances_.end(),
+  s.instances.erase(std::remove_if(s.instances.begin(), s.instances.end(),
                                   [&](const auto& entry) { return failed.count(entry.second.index) != 0; }),
-                   instances_.end());
-}
-
-// Adds to the instance's context what `cls type` asks for. False, and reported if `report`, if no context can give it.
-bool Checker::WidenContext(InstanceId id, ClassId cls, TypeId type, bool report, bool& changed) {
-  const Span span = program_.instances[id].span;
-  for (;;) {
-    size_t mark = givens_.size();
-    for (const core::Pred& pred : program_.instances[id].context) PushGiven(pred.cls, pred.type);
-    std::vector<Wanted> stuck;
-    Wanted missing;
-    Wanted wanted{cls, type, {Origin::Deriving, span, program_.classes[cls].name}};
-    Solved solved = Solve(wanted, stuck, &missing);
-    givens_.resize(mark);
-    if (solved != Solved::No) return true;
-    // A context may have `Show a` and `Show (f a)`, but no variable twice and nothing else (as in GHC).
-    llvm::SmallVector<TyVarId> vars;
-    types_.FreeVars(missing.type, vars);
-    if (vars.size() != types_.SizeOf(missing.type)) {
-      if (report) ReportMissing(wanted, missing);
-      return false;
-    }
-    program_.instances[id].context.push_back({missing.cls, missing.type, span});
-    solved_.clear();  // what needs this instance needs more now
-    changed = true;
-  }
+                   s.instances.end());
 }
 
 }  // namespace df::check

@@ -4,7 +4,7 @@
 // write, so that they mean the library's whatever the module defines or hides.
 #pragma once
 
-#include "typecheck/checker.h"
+#include "typecheck/state/parts.h"
 
 namespace df::check {
 

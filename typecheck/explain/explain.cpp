@@ -1,12 +1,16 @@
 // Type clashes as messages: what clashes, and where.
+#include "typecheck/explain/explain.h"
+
 #include "llvm/ADT/StringExtras.h"
-#include "typecheck/checker.h"
+#include "typecheck/explain/hint.h"
+#include "typecheck/explain/origin.h"
+#include "typecheck/explain/tensor.h"
+#include "typecheck/state/looks.h"
+#include "typecheck/state/names.h"
+#include "typecheck/state/state.h"
 
 namespace df::check {
 namespace {
-
-// Places are for messages alone: a huge module keeps the first ones.
-constexpr size_t kMaxPlaces = 1'000'000;
 
 const char* Ordinal(uint32_t index) {
   static const char* const kNames[] = {"first", "second",  "third",  "fourth", "fifth",
@@ -19,63 +23,251 @@ std::string OrdinalText(uint32_t index) {
   return name ? name : fmt::format("{}th", index + 1);
 }
 
+// Two types of one name, from two modules or entered at the prompt one after the other: where each is declared.
+bool ExplainNamesakes(State& s, TypeId left, TypeId right) {
+  if (!left.valid() || !right.valid()) return false;
+  TypeId heads[] = {s.unify.Head(left), s.unify.Head(right)};
+  for (TypeId head : heads)
+    if (s.types.Kind(head) != TypeKind::Con) return false;
+  const TyCon &one = s.types.cons[s.types.ConOf(heads[0])], &other = s.types.cons[s.types.ConOf(heads[1])];
+  if (heads[0] == heads[1] || one.name != other.name) return false;
+  const char* which = "one";
+  for (const TyCon* con : {&one, &other}) {
+    if (!Shown(s, con->span).valid()) continue;
+    s.diags.Note(con->span, fmt::format("{} `{}` is declared here", which, Text(con->name)));
+    which = "the other";
+  }
+  return true;
+}
+
+// A clash while it is reported, with its types as the message calls them.
+struct Mismatch {
+  State& s;
+  const UnifyResult& clash;
+  TypeId expected, actual;
+  Span span;
+  const Reason& why;
+  const std::string &found, &wanted;  // the whole types
+  const std::string &left, &right;    // the parts that clash
+
+  bool IsDimension() const { return IsDimension(clash.left) || IsDimension(clash.right); }
+  bool IsDimension(TypeId side) const { return side.valid() && s.types.Kind(s.unify.Prune(side)) == TypeKind::Dim; }
+};
+
+// Notes: what gave the two sides their types.
+void ExplainTypes(const Mismatch& m) {
+  if (m.s.subject.valid()) ExplainVariable(m.s, m.s.subject, m.span);
+  ExplainPlace(m.s, m.expected, m.span);
+  if (!m.IsDimension()) return;
+  ExplainDimension(m.s, m.clash.left_from, m.left, m.span);
+  ExplainDimension(m.s, m.clash.right_from, m.right, m.span);
+}
+
+void ReportInfinite(const Mismatch& m) {
+  State& s = m.s;
+  bool left_is_part = s.types.Kind(s.unify.Prune(m.clash.left)) == TypeKind::Meta;
+  s.Error(Diag::InfiniteType, m.span, m.found, m.wanted)
+      .Note(Span(), fmt::format("`{}` would have to be the same type as `{}`, of which it is a part",
+                                left_is_part ? m.left : m.right, left_is_part ? m.right : m.left));
+  Explain(s, m.why);
+  if (s.subject.valid()) ExplainVariable(s, s.subject, m.span);
+  if (s.subject.valid() && s.subject == m.why.var) s.diags.Hint("a function cannot be its own argument");
+  else HintAtClash(s, m.expected, m.actual, m.span, m.why);
+}
+
+void ReportEscape(const Mismatch& m) {
+  State& s = m.s;
+  TyVarId var = s.types.VarOf(m.clash.left);
+  if (!s.escaped.insert(var.index).second) {
+    ++s.unreported;
+    return;
+  }
+  const VarId local = LocalSignature(s, var);
+  const bool is_size = local.valid() && s.types.IsSize(var, s.program.vars[local].scheme.type);
+  s.Error(Diag::EscapingVariable, m.span, Text(s.types.vars[var].name))
+      .Note(s.types.vars[var].span, fmt::format("the variable is bound here, and stands for any {}", is_size ? "size" : "type"));
+  if (local.valid())
+    s.diags.Hint(fmt::format("without its signature `{0}` has the type that it needs; for a signature that says `{1}` the function around it "
+                             "needs one too, with `forall {1}.` and the extension ScopedTypeVariables",
+                             Text(s.program.vars[local].name), Text(s.types.vars[var].name)));
+}
+
+// A variable of a signature, and the type that it does not stand for.
+struct RigidSide {
+  TyVarId var;
+  TypeId other_type;
+  std::string name, other;  // as the message calls them
+  std::string_view kind;    // "type" or "size"
+};
+
+// If there is one on that side of the clash.
+std::optional<RigidSide> FindRigid(const Mismatch& m, bool left) {
+  State& s = m.s;
+  TypeId whole = left ? m.clash.left : m.clash.right;
+  // Of `m Int` and `[Int]` it is `m` and the list's constructor.
+  TypeId side = whole.valid() && s.types.Kind(whole) == TypeKind::App ? s.unify.Head(whole) : whole;
+  if (s.types.Kind(side) != TypeKind::Var) return std::nullopt;
+  RigidSide rigid;
+  rigid.var = s.types.VarOf(side);
+  if (!s.types.vars[rigid.var].span.valid()) return std::nullopt;
+  const bool is_left = whole == m.clash.left;
+  rigid.other_type = is_left ? m.clash.right : m.clash.left;
+  rigid.name = is_left ? m.left : m.right;
+  rigid.other = is_left ? m.right : m.left;
+  if (side != whole) {
+    rigid.other_type = s.unify.Head(rigid.other_type);
+    if (s.types.Kind(rigid.other_type) != TypeKind::Con) return std::nullopt;
+    rigid.name = Text(s.types.vars[rigid.var].name);
+    rigid.other = PrintType(s, rigid.other_type);
+  }
+  rigid.kind = IsSize(s, side, m.expected) || IsSize(s, side, m.actual) ? "size" : "type";
+  return rigid;
+}
+
+// Two variables of signatures. False if that was said of an expression around this one.
+bool ReportRigidVariables(const Mismatch& m, const RigidSide& rigid) {
+  State& s = m.s;
+  // `compose f g x = g (f x)`: what clashes within an expression that clashes with one of the same variables follows from that.
+  const TyVarId var = rigid.var, second = s.types.VarOf(rigid.other_type);
+  auto follows = [&](const auto& earlier) {
+    const auto& [place, one, two] = earlier;
+    return place.file == m.span.file && place.begin <= m.span.begin && m.span.end <= place.end &&
+           (one == var || two == var || one == second || two == second);
+  };
+  if (llvm::any_of(s.rigid_clashes, follows)) {
+    ++s.unreported;
+    return false;
+  }
+  s.rigid_clashes.push_back({m.span, var, second});
+  s.refuted.insert(second.index);
+  s.Error(Diag::RigidVariables, m.span, m.wanted, m.found, rigid.name, rigid.other, rigid.kind);
+  // (A variable of a method of the library's has no place that is shown.)
+  Span place = Shown(s, s.types.vars[var].span);
+  NoteOnce(s, place, place.valid() ? fmt::format("`{}` stands for any {} here", rigid.name, rigid.kind)
+                                   : fmt::format("`{}` stands for any {}: it is a variable of the method's type", rigid.name, rigid.kind));
+  if (Shown(s, s.types.vars[second].span).valid()) NoteOnce(s, s.types.vars[second].span, fmt::format("`{}` for any other", rigid.other));
+  return true;
+}
+
+void ReportTooGeneral(const Mismatch& m, const RigidSide& rigid) {
+  // (A variable of a method of the library's has no place that is shown.)
+  Span place = Shown(m.s, m.s.types.vars[rigid.var].span);
+  m.s.Error(Diag::SignatureTooGeneral, m.span, m.wanted, m.found, rigid.name, rigid.kind)
+      .Note(place, place.valid() ? fmt::format("who uses this chooses `{}`, and need not choose `{}`", rigid.name, rigid.other)
+                                 : fmt::format("`{}` is a variable of the method's type: who uses the method chooses it, and need not choose `{}`",
+                                               rigid.name, rigid.other));
+}
+
+// A variable of a signature stands for every type; what fits only one is too special for it. False if there is none.
+bool ReportRigid(const Mismatch& m) {
+  State& s = m.s;
+  std::optional<RigidSide> rigid = FindRigid(m, true);
+  if (!rigid) rigid = FindRigid(m, false);
+  if (!rigid) return false;
+  const TyVarId var = rigid->var;
+  const bool two_variables = s.types.Kind(rigid->other_type) == TypeKind::Var;
+  llvm::SmallVector<TyVarId> others;
+  s.types.FreeVars(s.unify.Zonk(rigid->other_type), others);
+  const bool namesakes = llvm::any_of(others, [&](TyVarId of) { return of != var && s.types.vars[of].name == s.types.vars[var].name; });
+  s.refuted.insert(var.index);
+  if (!two_variables) ReportTooGeneral(m, *rigid);
+  else if (!ReportRigidVariables(m, *rigid)) return true;
+  if (m.why.kind != Reason::Signature) Explain(s, m.why);
+  ExplainTypes(m);
+  if (namesakes)
+    s.diags.Hint(fmt::format("each signature has variables of its own: with the extension ScopedTypeVariables and `forall {0}.` in the outer one "
+                             "the inner `{0}` is the same", Text(s.types.vars[var].name)));
+  else if (two_variables && HintAtLocalSignature(s, var, s.types.VarOf(rigid->other_type))) return true;
+  else if (!HintAtTypeVariable(s, var)) HintAtClash(s, m.expected, m.actual, m.span, m.why);
+  return true;
+}
+
+// The message itself, by what the type is expected of.
+void ReportTypes(const Mismatch& m) {
+  State& s = m.s;
+  const Span there = m.why.span;
+  switch (m.why.kind) {
+    case Reason::Branch:
+      s.Error(Diag::BranchMismatch, m.span, m.wanted, m.found).Note(there, fmt::format("the other branch has the type `{}`", m.wanted));
+      return;
+    case Reason::Alternative:
+      s.Error(Diag::AlternativeMismatch, m.span, m.found, m.wanted).Note(there, fmt::format("the first one has the type `{}`", m.wanted));
+      return;
+    case Reason::Clause:
+      s.Error(Diag::ClauseMismatch, m.span, Text(m.why.name), m.found, m.wanted)
+          .Note(there, fmt::format("the first clause gives `{}`", m.wanted));
+      return;
+    case Reason::Element:
+      s.Error(Diag::ElementMismatch, m.span, m.found, m.wanted).Note(there, fmt::format("the first element has the type `{}`", m.wanted));
+      return;
+    case Reason::Parameter: s.Error(Diag::PatternMismatch, m.span, m.found, m.wanted); break;
+    case Reason::Condition:
+    case Reason::Guard: s.Error(Diag::ConditionMismatch, m.span, Describe(s, m.why), m.wanted, m.found); break;
+    case Reason::Argument:
+    case Reason::Operand:
+    case Reason::Field: s.Error(Diag::ArgumentMismatch, m.span, Describe(s, m.why), m.wanted, m.found); break;
+    default: s.Error(Diag::TypeMismatch, m.span, m.found, m.wanted);
+  }
+  Explain(s, m.why);
+}
+
 }  // namespace
 
 // Unknown types are named a, b, c.. anew for each message, avoiding names that signatures use. Of two variables that have one name in
 // different signatures the second is told with a number, as GHC does.
-std::vector<std::string> Checker::PrintTypes(llvm::ArrayRef<TypeId> types) {
+std::vector<std::string> PrintTypes(State& s, llvm::ArrayRef<TypeId> types) {
   llvm::SmallVector<MetaId> metas;
   llvm::SmallVector<TyVarId> rigid;
   std::vector<TypeId> zonked;
   for (TypeId type : types) {
-    zonked.push_back(unify_.Zonk(type));
-    unify_.FreeMetas(zonked.back(), metas);
-    types_.FreeVars(zonked.back(), rigid);
+    zonked.push_back(s.unify.Zonk(type));
+    s.unify.FreeMetas(zonked.back(), metas);
+    s.types.FreeVars(zonked.back(), rigid);
   }
   llvm::DenseSet<uint32_t> taken;
   llvm::DenseMap<uint32_t, TypeId> names;
   llvm::SmallVector<TyVarId> namesakes;
   for (TyVarId var : rigid)
-    if (!taken.insert(types_.vars[var].name.index).second) namesakes.push_back(var);
+    if (!taken.insert(s.types.vars[var].name.index).second) namesakes.push_back(var);
   for (TyVarId var : namesakes) {
     Symbol name;
     for (int number = 1; !name.valid(); ++number)
-      if (Symbol numbered = Intern(fmt::format("{}{}", Text(types_.vars[var].name), number)); taken.insert(numbered.index).second) name = numbered;
-    names[types_.Var(var).index] = types_.Var(types_.NewVar(name));
+      if (Symbol numbered = Intern(fmt::format("{}{}", Text(s.types.vars[var].name), number)); taken.insert(numbered.index).second) name = numbered;
+    names[s.types.Var(var).index] = s.types.Var(s.types.NewVar(name));
   }
   // What stands for a type constructor is called `t`, as in `Foldable t => t a -> Int`.
   llvm::DenseSet<uint32_t> applied;
   auto collect = [&](auto& self, TypeId type) -> void {
-    if (types_.Kind(type) != TypeKind::App || !types_.HasMeta(type)) return;
-    if (types_.Kind(types_.FnOf(type)) == TypeKind::Meta) applied.insert(types_.FnOf(type).index);
-    self(self, types_.FnOf(type));
-    self(self, types_.ArgOf(type));
+    if (s.types.Kind(type) != TypeKind::App || !s.types.HasMeta(type)) return;
+    if (s.types.Kind(s.types.FnOf(type)) == TypeKind::Meta) applied.insert(s.types.FnOf(type).index);
+    self(self, s.types.FnOf(type));
+    self(self, s.types.ArgOf(type));
   };
   for (TypeId type : zonked) collect(collect, type);
   auto name_of = [&](MetaId meta) {
-    if ((unify_.IsApplied(meta) || applied.contains(types_.Meta(meta).index)) && taken.insert(Intern("t").index).second) return Intern("t");
-    return FreshTyVarName(taken);
+    if ((s.unify.IsApplied(meta) || applied.contains(s.types.Meta(meta).index)) && taken.insert(Intern("t").index).second) return Intern("t");
+    return FreshTyVarName(s, taken);
   };
   // As the program's own signatures call them, as far as that is one name for one variable.
   for (MetaId meta : metas)
-    if (Symbol own = unify_.NameOf(meta); own.valid() && taken.insert(own.index).second) names[types_.Meta(meta).index] = types_.Var(types_.NewVar(own));
+    if (Symbol own = s.unify.NameOf(meta); own.valid() && taken.insert(own.index).second) names[s.types.Meta(meta).index] = s.types.Var(s.types.NewVar(own));
   for (MetaId meta : metas)
-    if (TypeId& name = names[types_.Meta(meta).index]; !name.valid()) name = types_.Var(types_.NewVar(name_of(meta)));
+    if (TypeId& name = names[s.types.Meta(meta).index]; !name.valid()) name = s.types.Var(s.types.NewVar(name_of(meta)));
   auto replace = [&](auto& self, TypeId type) -> TypeId {
-    if (!types_.HasMeta(type) && (namesakes.empty() || !types_.HasVar(type))) return type;
+    if (!s.types.HasMeta(type) && (namesakes.empty() || !s.types.HasVar(type))) return type;
     if (auto it = names.find(type.index); it != names.end()) return it->second;
-    if (types_.Kind(type) == TypeKind::Var) return type;
-    if (types_.Kind(type) == TypeKind::Dim) return types_.MapAtoms(type, [&](TypeId atom) { return self(self, atom); });
-    TypeId fn = self(self, types_.FnOf(type));
-    return types_.App(fn, self(self, types_.ArgOf(type)));
+    if (s.types.Kind(type) == TypeKind::Var) return type;
+    if (s.types.Kind(type) == TypeKind::Dim) return s.types.MapAtoms(type, [&](TypeId atom) { return self(self, atom); });
+    TypeId fn = self(self, s.types.FnOf(type));
+    return s.types.App(fn, self(self, s.types.ArgOf(type)));
   };
   std::vector<std::string> out;
   for (TypeId type : zonked) {
-    if (types_.SizeOf(type) > kShownSize) {
+    if (s.types.SizeOf(type) > kShownSize) {
       out.emplace_back("a very large type");
       continue;
     }
-    std::string text = types_.Print(replace(replace, type));
+    std::string text = s.types.Print(replace(replace, type));
     if (text.size() > 300) {
       text.resize(290);
       text += " ...";
@@ -85,14 +277,13 @@ std::vector<std::string> Checker::PrintTypes(llvm::ArrayRef<TypeId> types) {
   return out;
 }
 
-bool Checker::Tainted(Span span) const {
-  for (const Span& region : tainted_)
+bool Tainted(const State& s, Span span) {
+  for (const Span& region : s.tainted)
     if (region.file == span.file && region.begin <= span.begin && span.end <= region.end) return true;
   return false;
 }
 
-// The noun for what is expected: "the condition of `if`".
-std::string Checker::Describe(const Reason& why) {
+std::string Describe(State& s, const Reason& why) {
   switch (why.kind) {
     case Reason::Signature: return fmt::format("the result of `{}`", Text(why.name));
     case Reason::Annotation: return "the annotated expression";
@@ -111,233 +302,36 @@ std::string Checker::Describe(const Reason& why) {
   }
 }
 
-bool Checker::IsNumberType(TypeId type) {
-  if (types_.IsTangent(unify_.Prune(type))) return true;  // it may be
-  TypeId head = unify_.Head(type);
-  ClassId num = KnownClass("Num");
-  return types_.Kind(head) != TypeKind::Con || !num.valid() ||
-         env_.instances.count({num.index, types_.ConOf(head).index}) != 0;
+bool IsNumberType(State& s, TypeId type) {
+  if (s.types.IsTangent(s.unify.Prune(type))) return true;  // it may be
+  TypeId head = s.unify.Head(type);
+  ClassId num = KnownClass(s, "Num");
+  return s.types.Kind(head) != TypeKind::Con || !num.valid() ||
+         s.env.instances.count({num.index, s.types.ConOf(head).index}) != 0;
 }
 
-bool Checker::Expect(TypeId expected, TypeId actual, Span span, const Reason& why) {
-  bool was_number = unify_.NumberOrigin(actual).valid();
-  bool used = types_.Kind(unify_.Prune(actual)) == TypeKind::Meta;
-  unify_.numbers_solved.clear();
-  uint32_t epoch = unify_.epoch();
-  unify_.place = places_.size() < kMaxPlaces && !options_.library ? static_cast<PlaceIndex>(places_.size()) : kNoPlace;
-  unify_.span = span;
-  UnifyResult result = unify_.Unify(expected, actual);
-  NoteDeferred(span, why);
-  if (unify_.epoch() != epoch && unify_.place != kNoPlace)
-    places_.push_back({span, used ? expected : actual, used, why.kind, why.span, why.name});
-  unify_.place = kNoPlace;
-  if (!result.ok()) {
-    ReportMismatch(result, expected, actual, span, why);
-    return false;
-  }
-  if (!unify_.open_dims.empty()) SettleDims();
-  return unify_.numbers_solved.empty() || NumbersFit(expected, actual, was_number, span, why);
-}
-
-bool Checker::NumbersFit(TypeId expected, TypeId actual, bool actual_was_number, Span span, const Reason& why) {
-  for (const Unifier::SolvedNumber& number : unify_.numbers_solved) {
-    TypeId meta = types_.Meta(number.meta), other = unify_.Prune(meta);
-    if (IsNumberType(other)) continue;
-    bool whole = other == unify_.Prune(expected);  // else the number is a part of the type
-    if (ClassId num = KnownClass("Num"); num.valid() && IsRefused(num, other)) continue;
-    unify_.Unsolve(number.meta);
-    unify_.MarkAny(meta);  // which number it would be is nothing to settle any more
-    if (!whole) {
-      ReportMismatch({Clash::Mismatch, expected, other}, expected, actual, span, why);
-    } else if (actual_was_number) {
-      Error(Diag::NumberMismatch, span, "a number", PrintType(other));
-      Explain(why);
-    } else {
-      std::string what = why.kind == Reason::Argument || why.kind == Reason::Operand ||
-                                 why.kind == Reason::Field
-                             ? Describe(why)
-                             : "this";
-      Error(Diag::NotANumber, span, what, PrintType(other));
-      Explain(why);
-    }
-    if (!why.name.valid() || diags_.sources().Text(number.origin) != Text(why.name)) ExplainNumber(number.origin);
-    if (subject_.valid() && !actual_was_number) ExplainVariable(subject_, span);
-    const bool beside_digits = why.sibling.valid() && llvm::isDigit(diags_.sources().Text(why.sibling)[0]);
-    if (diags_.sources().Text(number.origin) == "+" && types_.BuiltinOf(other) == Builtin::List && !beside_digits && (actual_was_number || why.kind != Reason::Argument))
-      diags_.Hint("`++` joins strings and lists");
-    else HintAtClash(actual_was_number ? other : TypeId(), actual_was_number ? TypeId() : other, span, why);
-    return false;
-  }
-  return true;
-}
-
-// Two types of one name, from two modules or entered at the prompt one after the other: where each is declared.
-bool Checker::ExplainNamesakes(TypeId left, TypeId right) {
-  if (!left.valid() || !right.valid()) return false;
-  TypeId heads[] = {unify_.Head(left), unify_.Head(right)};
-  for (TypeId head : heads)
-    if (types_.Kind(head) != TypeKind::Con) return false;
-  const TyCon &one = types_.cons[types_.ConOf(heads[0])], &other = types_.cons[types_.ConOf(heads[1])];
-  if (heads[0] == heads[1] || one.name != other.name) return false;
-  const char* which = "one";
-  for (const TyCon* con : {&one, &other}) {
-    if (!Shown(con->span).valid()) continue;
-    diags_.Note(con->span, fmt::format("{} `{}` is declared here", which, Text(con->name)));
-    which = "the other";
-  }
-  return true;
-}
-
-void Checker::ReportMismatch(const UnifyResult& clash, TypeId expected, TypeId actual, Span span,
-                             const Reason& why) {
+void ReportMismatch(State& s, const UnifyResult& clash, TypeId expected, TypeId actual, Span span, const Reason& why) {
   // Named in the order in which a message speaks of them.
   bool expected_first = why.kind == Reason::Argument || why.kind == Reason::Operand ||
                         why.kind == Reason::Condition || why.kind == Reason::Guard || why.kind == Reason::Field;
-  std::vector<std::string> text = PrintTypes({expected_first ? expected : actual, expected_first ? actual : expected,
-                                              clash.left, clash.right});
-  const std::string &found = text[expected_first], &wanted = text[!expected_first];
-  auto is_dim = [&](TypeId side) { return side.valid() && types_.Kind(unify_.Prune(side)) == TypeKind::Dim; };
-  bool dimension = is_dim(clash.left) || is_dim(clash.right);
-  auto finish = [&] {
-    if (subject_.valid()) ExplainVariable(subject_, span);
-    ExplainPlace(expected, span);
-    if (dimension) {
-      ExplainDimension(clash.left_from, text[2], span);
-      ExplainDimension(clash.right_from, text[3], span);
-    }
-  };
-  if (clash.clash == Clash::Infinite) {
-    bool left_is_part = types_.Kind(unify_.Prune(clash.left)) == TypeKind::Meta;
-    Error(Diag::InfiniteType, span, found, wanted)
-        .Note(Span(), fmt::format("`{}` would have to be the same type as `{}`, of which it is a part",
-                                  text[left_is_part ? 2 : 3], text[left_is_part ? 3 : 2]));
-    Explain(why);
-    if (subject_.valid()) ExplainVariable(subject_, span);
-    if (subject_.valid() && subject_ == why.var) diags_.Hint("a function cannot be its own argument");
-    else HintAtClash(expected, actual, span, why);
-    return;
-  }
-  if (clash.clash == Clash::Escape) {
-    TyVarId var = types_.VarOf(clash.left);
-    if (!escaped_.insert(var.index).second) {
-      ++unreported_;
-      return;
-    }
-    const VarId local = LocalSignature(var);
-    Error(Diag::EscapingVariable, span, Text(types_.vars[var].name))
-        .Note(types_.vars[var].span, fmt::format("the variable is bound here, and stands for any {}",
-                                                 local.valid() && types_.IsSize(var, program_.vars[local].scheme.type) ? "size" : "type"));
-    if (local.valid())
-      diags_.Hint(fmt::format("without its signature `{0}` has the type that it needs; for a signature that says `{1}` the function around it needs one too, "
-                              "with `forall {1}.` and the extension ScopedTypeVariables", Text(program_.vars[local].name), Text(types_.vars[var].name)));
-    return;
-  }
-  // A variable of a signature stands for every type; what fits only one is too special for it.
-  for (TypeId whole : {clash.left, clash.right}) {
-    // Of `m Int` and `[Int]` it is `m` and the list's constructor.
-    TypeId side = whole.valid() && types_.Kind(whole) == TypeKind::App ? unify_.Head(whole) : whole;
-    if (types_.Kind(side) != TypeKind::Var) continue;
-    TyVarId var = types_.VarOf(side);
-    if (!types_.vars[var].span.valid()) continue;
-    TypeId other_type = whole == clash.left ? clash.right : clash.left;
-    std::string name = whole == clash.left ? text[2] : text[3], other = whole == clash.left ? text[3] : text[2];
-    if (side != whole) {
-      other_type = unify_.Head(other_type);
-      if (types_.Kind(other_type) != TypeKind::Con) continue;
-      name = Text(types_.vars[var].name);
-      other = PrintType(other_type);
-    }
-    std::string_view kind = IsSize(side, expected) || IsSize(side, actual) ? "size" : "type";
-    llvm::SmallVector<TyVarId> others;
-    types_.FreeVars(unify_.Zonk(other_type), others);
-    const bool namesakes = llvm::any_of(others, [&](TyVarId of) { return of != var && types_.vars[of].name == types_.vars[var].name; });
-    refuted_.insert(var.index);
-    if (types_.Kind(other_type) == TypeKind::Var) {
-      // `compose f g x = g (f x)`: what clashes within an expression that clashes with one of the same variables follows from that.
-      const TyVarId second = types_.VarOf(other_type);
-      auto follows = [&](const auto& earlier) {
-        const auto& [place, one, two] = earlier;
-        return place.file == span.file && place.begin <= span.begin && span.end <= place.end &&
-               (one == var || two == var || one == second || two == second);
-      };
-      if (llvm::any_of(rigid_clashes_, follows)) {
-        ++unreported_;
-        return;
-      }
-      rigid_clashes_.push_back({span, var, second});
-      refuted_.insert(types_.VarOf(other_type).index);
-      Error(Diag::RigidVariables, span, wanted, found, name, other, kind);
-      // (A variable of a method of the library's has no place that is shown.)
-      Span place = Shown(types_.vars[var].span);
-      NoteOnce(place, place.valid() ? fmt::format("`{}` stands for any {} here", name, kind)
-                                   : fmt::format("`{}` stands for any {}: it is a variable of the method's type", name, kind));
-      if (Shown(types_.vars[second].span).valid()) NoteOnce(types_.vars[second].span, fmt::format("`{}` for any other", other));
-    } else {
-      // (A variable of a method of the library's has no place that is shown.)
-      Span place = Shown(types_.vars[var].span);
-      Error(Diag::SignatureTooGeneral, span, wanted, found, name, kind)
-          .Note(place, place.valid() ? fmt::format("who uses this chooses `{}`, and need not choose `{}`", name, other)
-                                     : fmt::format("`{}` is a variable of the method's type: who uses the method chooses it, and need not choose `{}`", name, other));
-    }
-    if (why.kind != Reason::Signature) Explain(why);
-    finish();
-    if (namesakes)
-      diags_.Hint(fmt::format("each signature has variables of its own: with the extension ScopedTypeVariables and `forall {0}.` in the outer one the inner `{0}` is the same",
-                              Text(types_.vars[var].name)));
-    else if (types_.Kind(other_type) == TypeKind::Var && HintAtLocalSignature(var, types_.VarOf(other_type))) return;
-    else if (!HintAtTypeVariable(var)) HintAtClash(expected, actual, span, why);
-    return;
-  }
-  Diag id = Diag::TypeMismatch;
-  switch (why.kind) {
-    case Reason::Branch:
-      Error(Diag::BranchMismatch, span, wanted, found)
-          .Note(why.span, fmt::format("the other branch has the type `{}`", wanted));
-      break;
-    case Reason::Alternative:
-      Error(Diag::AlternativeMismatch, span, found, wanted)
-          .Note(why.span, fmt::format("the first one has the type `{}`", wanted));
-      break;
-    case Reason::Clause:
-      Error(Diag::ClauseMismatch, span, Text(why.name), found, wanted)
-          .Note(why.span, fmt::format("the first clause gives `{}`", wanted));
-      break;
-    case Reason::Element:
-      Error(Diag::ElementMismatch, span, found, wanted)
-          .Note(why.span, fmt::format("the first element has the type `{}`", wanted));
-      break;
-    case Reason::Parameter:
-      Error(Diag::PatternMismatch, span, found, wanted);
-      Explain(why);
-      break;
-    case Reason::Condition:
-    case Reason::Guard: id = Diag::ConditionMismatch; break;
-    case Reason::Argument:
-    case Reason::Operand:
-    case Reason::Field: id = Diag::ArgumentMismatch; break;
-    default: break;
-  }
-  switch (why.kind) {
-    case Reason::Branch:
-    case Reason::Alternative:
-    case Reason::Clause:
-    case Reason::Element:
-    case Reason::Parameter: break;
-    default:
-      if (id == Diag::TypeMismatch) Error(id, span, found, wanted);
-      else Error(id, span, Describe(why), wanted, found);
-      Explain(why);
-  }
-  finish();
-  const std::optional<size_t> rank = RankOf(expected), other_rank = RankOf(actual);
+  std::vector<std::string> text = PrintTypes(s, {expected_first ? expected : actual, expected_first ? actual : expected,
+                                                 clash.left, clash.right});
+  const Mismatch m{s, clash, expected, actual, span, why, text[expected_first], text[!expected_first], text[2], text[3]};
+  if (clash.clash == Clash::Infinite) return ReportInfinite(m);
+  if (clash.clash == Clash::Escape) return ReportEscape(m);
+  if (ReportRigid(m)) return;
+  ReportTypes(m);
+  ExplainTypes(m);
+  const std::optional<size_t> rank = RankOf(s, expected), other_rank = RankOf(s, actual);
   const bool ranks = rank && other_rank && *rank != *other_rank;  // which dimensions clash then says nothing
-  if (!ranks && unify_.Prune(expected) != unify_.Prune(clash.left) && (dimension || found.size() + wanted.size() > 60))
-    diags_.Note(Span(), fmt::format("in them, `{}` clashes with `{}`", text[2], text[3]));
-  if (ExplainNamesakes(clash.left, clash.right)) return;
+  if (!ranks && s.unify.Prune(expected) != s.unify.Prune(clash.left) && (m.IsDimension() || m.found.size() + m.wanted.size() > 60))
+    s.diags.Note(Span(), fmt::format("in them, `{}` clashes with `{}`", m.left, m.right));
+  if (ExplainNamesakes(s, clash.left, clash.right)) return;
   // Inferred, a function that calls itself with `concat w w` has w of no elements.
-  if (dimension && (text[2] == "0" || text[3] == "0") && why.var.valid() && !program_.vars[why.var].from_library && !signature_of_.count(why.var.index))
-    diags_.Hint(fmt::format("within its own definition `{}` has one size only, unless it has a signature", Text(why.name)));
-  HintAtClash(expected, actual, span, why);
+  if (m.IsDimension() && (m.left == "0" || m.right == "0") && why.var.valid() && !s.program.vars[why.var].from_library &&
+      !s.signature_of.count(why.var.index))
+    s.diags.Hint(fmt::format("within its own definition `{}` has one size only, unless it has a signature", Text(why.name)));
+  HintAtClash(s, expected, actual, span, why);
 }
 
 }  // namespace df::check

@@ -1,6 +1,9 @@
 // Errors that follow from others, and are taken back: what is said of a name that is missing is not said of all that depends on it.
-#include "typecheck/checker.h"
+#include "typecheck/explain/follow_ups.h"
+
 #include "typecheck/explain/usual_module.h"
+#include "typecheck/state/names.h"
+#include "typecheck/state/state.h"
 
 namespace df::check {
 namespace {
@@ -71,51 +74,48 @@ bool AsksForInstance(Diag id) {
 
 }  // namespace
 
-// `filter (x > 1) xs` where there is no x: what the expression would be is said when there is one.
-void Checker::DropFollowUps() {
+void DropFollowUps(State& s) {
   // `n <- readLn`, where a use of n clashes: mended, that would have settled the type.
   auto uses = [&](const Diagnostic& error, llvm::StringRef name, Span after) {
     if (!IsClash(error.id) || error.span.file != after.file || error.span.begin < after.end) return false;
-    llvm::StringRef text(diags_.sources().Text(error.span));
+    llvm::StringRef text(s.diags.sources().Text(error.span));
     for (size_t at = text.find(name); at != llvm::StringRef::npos; at = text.find(name, at + 1))
       if ((at == 0 || !IsPartOfName(text[at - 1])) && (at + name.size() == text.size() || !IsPartOfName(text[at + name.size()]))) return true;
     return false;
   };
   std::vector<Span> follow;
-  for (const Diagnostic& error : diags_.all()) {
+  for (const Diagnostic& error : s.diags.all()) {
     if (error.id != Diag::AmbiguousType || !error.span.valid()) continue;
-    llvm::StringRef name = BoundBefore(diags_.sources(), error.span);
-    if (!name.empty() && llvm::any_of(diags_.all(), [&](const Diagnostic& other) { return uses(other, name, error.span); }))
+    llvm::StringRef name = BoundBefore(s.diags.sources(), error.span);
+    if (!name.empty() && llvm::any_of(s.diags.all(), [&](const Diagnostic& other) { return uses(other, name, error.span); }))
       follow.push_back(error.span);
   }
   if (!follow.empty())
-    diags_.DropErrors([&](const Diagnostic& error) { return error.id == Diag::AmbiguousType && llvm::is_contained(follow, error.span); });
-  if (unbound_.empty()) return;
-  diags_.DropErrors([&](const Diagnostic& error) {
+    s.diags.DropErrors([&](const Diagnostic& error) { return error.id == Diag::AmbiguousType && llvm::is_contained(follow, error.span); });
+  if (s.unbound.empty()) return;
+  s.diags.DropErrors([&](const Diagnostic& error) {
     // A block of several lines may well have mistakes of its own.
-    if (!IsClash(error.id) || diags_.sources().Text(error.span).find('\n') != std::string_view::npos) return false;
-    return llvm::any_of(unbound_, [&](Span name) {
+    if (!IsClash(error.id) || s.diags.sources().Text(error.span).find('\n') != std::string_view::npos) return false;
+    return llvm::any_of(s.unbound, [&](Span name) {
       return name.file == error.span.file && error.span.begin <= name.begin && name.end <= error.span.end;
     });
   });
 }
 
-// After an import that failed nothing is said of what it may have brought: names, instances, and all types that depend on them. What is
-// told is of definitions in which no name is missing, and only if all types are known.
-void Checker::DropImportFollowUps() {
-  if (failed_imports_.empty()) return;
+void DropImportFollowUps(State& s) {
+  if (s.failed_imports.empty()) return;
   const auto definition = [&](Span span) {
-    auto decl = llvm::find_if(module_.decls, [&](const ast::Decl* d) {
+    auto decl = llvm::find_if(s.module.decls, [&](const ast::Decl* d) {
       return d->span.file == span.file && d->span.begin <= span.begin && span.end <= d->span.end;
     });
-    return decl == module_.decls.end() ? nullptr : *decl;
+    return decl == s.module.decls.end() ? nullptr : *decl;
   };
-  const bool no_module = llvm::any_of(failed_imports_, [&](const ast::Import& import) { return !FindModule(import.module.text); });
+  const bool no_module = llvm::any_of(s.failed_imports, [&](const ast::Import& import) { return !FindModule(s, import.module.text); });
   llvm::DenseSet<const ast::Decl*> incomplete;
-  for (Span name : maybe_imported_) incomplete.insert(definition(name));
-  diags_.DropErrors([&](const Diagnostic& error) {
-    if (error.id < Diag::UnboundName || !error.span.valid() || error.span.file != failed_imports_[0].span.file || IsOfItself(error.id)) return false;
-    return maybe_imported_type_ || (no_module && AsksForInstance(error.id)) || incomplete.contains(definition(error.span));
+  for (Span name : s.maybe_imported) incomplete.insert(definition(name));
+  s.diags.DropErrors([&](const Diagnostic& error) {
+    if (error.id < Diag::UnboundName || !error.span.valid() || error.span.file != s.failed_imports[0].span.file || IsOfItself(error.id)) return false;
+    return s.maybe_imported_type || (no_module && AsksForInstance(error.id)) || incomplete.contains(definition(error.span));
   });
 }
 

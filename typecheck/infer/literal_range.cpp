@@ -1,6 +1,8 @@
 // Whole numbers that do not fit in their type, which keeps what is left of them: GHC's -Woverflowed-literals.
+#include "typecheck/infer/literal_range.h"
+
 #include "lang/whole_number.h"
-#include "typecheck/checker.h"
+#include "typecheck/state/state.h"
 
 namespace df::check {
 namespace {
@@ -46,24 +48,24 @@ std::string Left(std::string_view digits, const Range& range) {
 
 }  // namespace
 
-void Checker::WarnOfLargeLiterals() {
+void WarnOfLargeLiterals(State& s) {
   auto look = [&](core::LiteralKind kind, Symbol text, TypeId type, Span span) {
     constexpr size_t kShown = 60;
-    if (kind != core::LiteralKind::Integer || types_.Kind(type) != TypeKind::Con) return;
-    const TyCon& con = types_.cons[types_.ConOf(type)];
-    if (con.builtin != Builtin::Int && !(con.span.valid() && env_.library_files.count(con.span.file.index))) return;
+    if (kind != core::LiteralKind::Integer || s.types.Kind(type) != TypeKind::Con) return;
+    const TyCon& con = s.types.cons[s.types.ConOf(type)];
+    if (con.builtin != Builtin::Int && !(con.span.valid() && s.env.library_files.count(con.span.file.index))) return;
     std::optional<Range> range = RangeOf(Text(con.name));
     if (!range) return;
     std::string digits = DecimalDigits(Text(text));
     if (InRange(digits, *range)) return;
     std::string number(Text(text));
     if (number.size() > kShown) number = number.substr(0, kShown) + "..";
-    diags_.Report(Diag::LiteralOutOfRange, span, number, Text(con.name), range->text)
+    s.diags.Report(Diag::LiteralOutOfRange, span, number, Text(con.name), range->text)
         .Hint(range->bits == 0 ? "it fails where it is needed" : fmt::format("it becomes `{}`", Left(digits, *range)));
   };
-  for (const core::Expr* expr : exprs_)
+  for (const core::Expr* expr : s.exprs)
     if (const auto* literal = llvm::dyn_cast<core::LiteralExpr>(expr)) look(literal->literal, literal->text, expr->type, expr->span);
-  for (const core::Pat* pat : pats_)
+  for (const core::Pat* pat : s.pats)
     if (pat->kind == core::PatKind::Literal) look(pat->literal, pat->text, pat->type, pat->span);
 }
 

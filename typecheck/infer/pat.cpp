@@ -1,5 +1,19 @@
 // Patterns.
-#include "typecheck/checker.h"
+#include "typecheck/infer/pat.h"
+
+#include "typecheck/explain/explain.h"
+#include "typecheck/explain/hint.h"
+#include "typecheck/explain/origin.h"
+#include "typecheck/infer/expr.h"
+#include "typecheck/infer/nodes.h"
+#include "typecheck/infer/record.h"
+#include "typecheck/resolve/find.h"
+#include "typecheck/resolve/types.h"
+#include "typecheck/solve/constraints.h"
+#include "typecheck/solve/expect.h"
+#include "typecheck/state/looks.h"
+#include "typecheck/state/names.h"
+#include "typecheck/state/state.h"
 
 namespace df::check {
 namespace {
@@ -10,328 +24,336 @@ bool IsCons(const ast::Pat* pat) {
   return con && Text(con->name.text) == ":";
 }
 
+// For messages about uses of the variable. What is not known yet gets its type from a use.
+void RememberReason(State& s, VarId var, const Reason& why) {
+  bool tells = why.kind == Reason::Signature || why.kind == Reason::Annotation || why.kind == Reason::Scrutinee;
+  if (tells && !s.options.library && s.types.Kind(s.unify.Prune(s.program.vars[var].scheme.type)) != TypeKind::Meta)
+    s.var_reasons[var.index] = why;
+}
+
+// A pattern while it is checked: what is expected of it, and what it becomes, a wildcard to begin with.
+struct PatCheck {
+  State& s;
+  const ast::Pat* pat;
+  TypeId expected;
+  const Reason& why;
+  std::vector<Bound>& bound;
+  core::Pat node;
+
+  const core::Pat* Sub(const ast::Pat* sub, TypeId type) { return CheckPat(s, sub, type, why, bound); }
+  // One whose place is not known for what it is: nothing is told of its type.
+  const core::Pat* Any(const ast::Pat* sub, TypeId type) { return CheckPat(s, sub, type, Reason{}, bound); }
+};
+
+// `f (x, y) = ..` under `f :: Int -> Int -> Int`
+void HintAtTuple(const PatCheck& p) {
+  State& s = p.s;
+  const auto* tuple = llvm::dyn_cast<ast::TuplePat>(p.pat);
+  if (!tuple || s.types.IsTuple(s.unify.Prune(p.expected)) || p.why.kind != Reason::Signature) return;
+  auto text = [&](const ast::Pat* part) { return s.diags.sources().Text(part->span); };
+  if (text(p.pat).size() >= 40 || !llvm::all_of(tuple->elements, llvm::IsaPred<ast::VarPat>)) return;
+  std::string apart;
+  for (const ast::Pat* part : tuple->elements) apart += fmt::format("{}{}", apart.empty() ? "" : " ", text(part));
+  if (s.types.BuiltinOf(s.unify.Head(p.expected)) != Builtin::List)
+    s.diags.Hint(fmt::format("parameters stand one after the other: `{}`", apart));
+  else if (tuple->elements.size() == 2)
+    s.diags.Hint(fmt::format("`({} : {})` takes a list apart", text(tuple->elements[0]), text(tuple->elements[1])));
+}
+
+void ReportPatternClash(const PatCheck& p, const UnifyResult& result, TypeId actual) {
+  State& s = p.s;
+  bool rigid = s.types.Kind(result.left) == TypeKind::Var || s.types.Kind(result.right) == TypeKind::Var;
+  if (result.clash != Clash::Mismatch || rigid) return ReportMismatch(s, result, p.expected, actual, p.pat->span, p.why);
+  std::vector<std::string> text = PrintTypes(s, {actual, p.expected});
+  s.Error(Diag::PatternMismatch, p.pat->span, text[0], text[1]);
+  Explain(s, p.why);
+  ExplainPlace(s, p.expected, p.pat->span);
+  HintAtTangent(s, actual, p.expected);
+  HintAtTuple(p);
+}
+
+// Whether a pattern of this type may stand here; reports otherwise.
+bool IsExpected(const PatCheck& p, TypeId actual) {
+  State& s = p.s;
+  s.unify.numbers_solved.clear();
+  if (!s.options.library) RecordPlace(s, actual, p.pat->span, Reason{});
+  UnifyResult result = s.unify.Unify(p.expected, actual);
+  s.unify.place = kNoPlace;
+  if (result.ok()) return s.unify.numbers_solved.empty() || NumbersFit(s, p.expected, actual, false, p.pat->span, p.why);
+  ReportPatternClash(p, result, actual);
+  return false;
+}
+
+// A constructor with patterns for its fields; a field without one, or with a null pointer, may be anything.
+void CheckFields(PatCheck& p, ConId con, llvm::ArrayRef<const ast::Pat*> args) {
+  State& s = p.s;
+  const TyConId owner = s.program.constructors[con].tycon;
+  TypeArgs type_args;
+  for (size_t i = 0; i < s.types.cons[owner].params.size(); ++i) type_args.push_back(s.unify.Fresh());
+  bool ok = IsExpected(p, s.types.Con(owner, type_args));
+  std::vector<const core::Pat*> core_args;
+  for (size_t i = 0; i < s.program.constructors[con].fields.size(); ++i) {
+    TypeId type = s.types.Substitute(s.program.constructors[con].fields[i].type, s.types.cons[owner].params, type_args);
+    if (!ok) type = s.unify.Fresh();
+    if (i < args.size() && args[i]) {
+      core_args.push_back(p.Sub(args[i], type));
+    } else {
+      core::Pat wildcard{};
+      wildcard.kind = core::PatKind::Wildcard;
+      wildcard.type = type;
+      wildcard.span = p.pat->span;
+      core_args.push_back(MakePat(s, wildcard));
+    }
+  }
+  if (!ok) return;
+  p.node.kind = core::PatKind::Con;
+  p.node.con = con;
+  p.node.type_args = s.program.Copy<TypeId>(type_args);
+  p.node.args = s.program.Copy<const core::Pat*>(core_args);
+}
+
+void CheckVarPat(PatCheck& p, const ast::VarPat* var) {
+  p.node.kind = core::PatKind::Var;
+  p.node.var = p.s.program.NewLocal(var->name, p.expected, var->span);
+  p.bound.push_back({var->name, p.node.var, var->span});
+  RememberReason(p.s, p.node.var, p.why);
+}
+
+void CheckStringPat(PatCheck& p) {
+  State& s = p.s;
+  p.node.literal = core::LiteralKind::String;
+  if (IsOverloadedString(s, p.expected)) {
+    Origin origin{Origin::String, p.pat->span, Intern(s.diags.sources().Text(p.pat->span))};
+    Require(s, KnownClass(s, "Eq"), p.expected, origin);
+    Require(s, KnownClass(s, "IsString"), p.expected, origin);
+    return;
+  }
+  if (!IsExpected(p, s.types.List(s.types.Scalar(Builtin::Char)))) p.node.kind = core::PatKind::Wildcard;
+}
+
+void CheckNumberPat(PatCheck& p, bool integer) {
+  State& s = p.s;
+  p.node.literal = integer ? core::LiteralKind::Integer : core::LiteralKind::Fractional;
+  TypeId head = s.unify.Head(p.expected);
+  if (s.types.Kind(head) == TypeKind::Con && !s.env.instances.count({KnownClass(s, "Num").index, s.types.ConOf(head).index})) {
+    s.Error(Diag::NumberPattern, p.pat->span, Text(p.node.text), PrintType(s, p.expected));
+    Explain(s, p.why);
+    p.node.kind = core::PatKind::Wildcard;
+    return;
+  }
+  Origin origin{Origin::LiteralPattern, p.pat->span, p.node.text};
+  Require(s, KnownClass(s, "Eq"), p.expected, origin);
+  Require(s, KnownClass(s, integer ? "Num" : "Fractional"), p.expected, origin);
+}
+
+void CheckLiteralPat(PatCheck& p, const ast::LiteralPat* literal) {
+  p.node.kind = core::PatKind::Literal;
+  p.node.text = literal->negative ? Intern("-" + std::string(Text(literal->value.text))) : literal->value.text;
+  switch (literal->value.kind) {
+    case ast::LiteralKind::Char:
+      p.node.literal = core::LiteralKind::Char;
+      if (!IsExpected(p, p.s.types.Scalar(Builtin::Char))) p.node.kind = core::PatKind::Wildcard;
+      break;
+    case ast::LiteralKind::String: CheckStringPat(p); break;
+    case ast::LiteralKind::Integer:
+    case ast::LiteralKind::Fractional: CheckNumberPat(p, literal->value.kind == ast::LiteralKind::Integer);
+  }
+}
+
+// `x :<| xs` of a sequence: the constructor is one of what a look at an end of the sequence gives.
+void CheckSequencePat(PatCheck& p, ConId con) {
+  State& s = p.s;
+  bool right = s.program.constructors[con].name == Intern(":|>");
+  core::Expr* view = Use(s, KnownVar(s, right ? "primViewBack" : "primViewFront"), p.pat->span);
+  TypeId from, to;
+  s.unify.IsFun(view->type, &from, &to);
+  const bool ok = IsExpected(p, from);
+  const core::Pat* made = ok ? p.Sub(p.pat, to) : p.Any(p.pat, to);
+  if (!ok) return;
+  p.node.kind = core::PatKind::View;
+  p.node.view = view;
+  p.node.args = s.program.Copy<const core::Pat*>({made});
+}
+
+void CheckConPat(PatCheck& p, const ast::ConPat* pat) {
+  State& s = p.s;
+  ConId con = FindConstructorOf(s, pat->name, p.expected);
+  if (!con.valid()) {
+    for (const ast::Pat* arg : pat->args) p.Any(arg, s.unify.Fresh());
+    return;
+  }
+  if (!s.options.library && IsSequencePattern(s, con) && s.types.Head(s.unify.Zonk(p.expected)) != s.program.constructors[con].tycon)
+    return CheckSequencePat(p, con);
+  size_t fields = s.program.constructors[con].fields.size();
+  if (pat->args.size() == fields) return CheckFields(p, con, llvm::ArrayRef<const ast::Pat*>(pat->args.data(), pat->args.size()));
+  Diagnostics& diag = s.Error(Diag::PatternArity, pat->span, Text(pat->name.text), fields, fields == 1 ? "field" : "fields", pat->args.size());
+  if (Shown(s, s.program.constructors[con].span).valid()) diag.Note(s.program.constructors[con].span, "the constructor is declared here");
+  if (pat->args.empty()) s.diags.Hint(fmt::format("with its fields it stands in parentheses: `({} ..)`", Text(pat->name.text)));
+  // Which of the fields they were meant for is open.
+  for (const ast::Pat* arg : pat->args) {
+    TypeId type = s.unify.Fresh();
+    p.Any(arg, type);
+    s.unify.MarkAny(type);
+  }
+  CheckFields(p, con, {});
+}
+
+void CheckRecordPat(PatCheck& p, const ast::RecordPat* record) {
+  State& s = p.s;
+  ConId con = FindConstructorOf(s, record->name, p.expected);
+  if (!con.valid()) {
+    for (const ast::FieldPat& field : record->fields)
+      if (field.pat) p.Any(field.pat, s.unify.Fresh());
+    return;
+  }
+  std::vector<const ast::Pat*> args(s.program.constructors[con].fields.size(), nullptr);
+  for (const ast::FieldPat& field : record->fields) {
+    int index = FieldIndex(s, con, field.field);
+    if (index < 0) {
+      if (field.pat) p.Any(field.pat, s.unify.Fresh());
+    } else if (args[index]) {
+      s.Error(Diag::FieldTwice, field.field.span, Text(field.field.text));
+    } else {
+      args[index] = field.pat;
+    }
+  }
+  CheckFields(p, con, args);
+}
+
+void CheckTuplePat(PatCheck& p, const ast::TuplePat* tuple) {
+  State& s = p.s;
+  if (tuple->elements.empty()) return CheckFields(p, s.program.unit_con, {});
+  if (tuple->elements.size() > 62) {
+    s.Error(Diag::TupleTooLong, tuple->span, tuple->elements.size());
+    for (const ast::Pat* element : tuple->elements) p.Any(element, s.unify.Fresh());
+    return;
+  }
+  CheckFields(p, TupleConstructor(s.env, s.program, static_cast<uint32_t>(tuple->elements.size())),
+              llvm::ArrayRef<const ast::Pat*>(tuple->elements.data(), tuple->elements.size()));
+}
+
+void CheckListPat(PatCheck& p, const ast::ListPat* list) {
+  State& s = p.s;
+  TypeId element = s.unify.Fresh();
+  bool ok = IsExpected(p, s.types.List(element));
+  std::vector<const core::Pat*> elements;
+  for (const ast::Pat* item : list->elements) {
+    uint32_t errors = s.diags.error_count();
+    elements.push_back(p.Sub(item, ok ? element : s.unify.Fresh()));
+    if (s.diags.error_count() != errors && list->elements.size() == 1 && IsCons(item))
+      s.diags.Hint(fmt::format("`({})` takes a list apart; in brackets it is the only element of a list", s.diags.sources().Text(item->span)));
+  }
+  if (!ok) return;
+  core::Pat made = p.node;
+  made.kind = core::PatKind::Con;
+  made.con = s.program.nil_con;
+  made.type_args = s.program.Copy<TypeId>({element});
+  for (size_t i = elements.size(); i-- > 0;) {
+    const core::Pat* rest = MakePat(s, made);
+    made.con = s.program.cons_con;
+    made.args = s.program.Copy<const core::Pat*>({elements[i], rest});
+  }
+  p.node = made;
+}
+
+// A pattern of the same type within: `!p`, `~p`.
+void CheckInner(PatCheck& p, core::PatKind kind, const ast::Pat* sub) {
+  const core::Pat* made = p.Sub(sub, p.expected);
+  p.node.kind = kind;
+  p.node.args = p.s.program.Copy<const core::Pat*>({made});
+}
+
+void CheckAsPat(PatCheck& p, const ast::AsPat* as) {
+  VarId var = p.s.program.NewLocal(as->name, p.expected, as->name_span);
+  p.bound.push_back({as->name, var, as->name_span});
+  RememberReason(p.s, var, p.why);
+  CheckInner(p, core::PatKind::As, as->pat);
+  p.node.var = var;
+}
+
+const core::Pat* CheckTypedPat(PatCheck& p, const ast::TypedPat* typed) {
+  State& s = p.s;
+  TypeVarScope scope = ScopedTypeVars(s);
+  core::Scheme scheme = ConvertScheme(s, typed->type, scope);
+  // A variable that is not in scope stands for whatever the pattern's type turns out to be.
+  TypeArgs fresh;
+  for (size_t i = 0; i < scheme.tyvars.size(); ++i) fresh.push_back(s.unify.Fresh());
+  TypeId type = s.types.Substitute(scheme.type, scheme.tyvars, fresh);
+  IsExpected(p, type);
+  return CheckPat(s, typed->pat, type, Reason{Reason::Annotation, typed->type.span}, p.bound);
+}
+
 }  // namespace
 
-const core::Pat* Checker::MakePat(core::Pat pat) {
-  const core::Pat* made = program_.NewPat(pat);
-  pats_.push_back(const_cast<core::Pat*>(made));
-  return made;
+const core::Pat* CheckPat(State& s, const ast::Pat* pat, TypeId expected, const Reason& why, std::vector<Bound>& bound) {
+  PatCheck p{s, pat, expected, why, bound, {}};
+  p.node.kind = core::PatKind::Wildcard;
+  p.node.type = expected;
+  p.node.span = pat->span;
+  switch (pat->kind) {
+    case ast::PatKind::Var: CheckVarPat(p, llvm::cast<ast::VarPat>(pat)); break;
+    case ast::PatKind::Literal: CheckLiteralPat(p, llvm::cast<ast::LiteralPat>(pat)); break;
+    case ast::PatKind::Con: CheckConPat(p, llvm::cast<ast::ConPat>(pat)); break;
+    case ast::PatKind::Record: CheckRecordPat(p, llvm::cast<ast::RecordPat>(pat)); break;
+    case ast::PatKind::Tuple: CheckTuplePat(p, llvm::cast<ast::TuplePat>(pat)); break;
+    case ast::PatKind::List: CheckListPat(p, llvm::cast<ast::ListPat>(pat)); break;
+    case ast::PatKind::As: CheckAsPat(p, llvm::cast<ast::AsPat>(pat)); break;
+    case ast::PatKind::Bang: CheckInner(p, core::PatKind::Bang, llvm::cast<ast::BangPat>(pat)->pat); break;
+    case ast::PatKind::Lazy: CheckInner(p, core::PatKind::Lazy, llvm::cast<ast::LazyPat>(pat)->pat); break;
+    case ast::PatKind::Paren: return CheckPat(s, llvm::cast<ast::ParenPat>(pat)->pat, expected, why, bound);
+    case ast::PatKind::Typed: return CheckTypedPat(p, llvm::cast<ast::TypedPat>(pat));
+    case ast::PatKind::Wildcard:
+    case ast::PatKind::Infix:
+    case ast::PatKind::Error: break;
+  }
+  return MakePat(s, p.node);
 }
 
-const core::Pat* Checker::BangPat(const core::Pat* pat) {
-  core::Pat bang{};
-  bang.kind = core::PatKind::Bang;
-  bang.type = pat->type;
-  bang.span = pat->span;
-  bang.args = program_.Copy<const core::Pat*>({pat});
-  return MakePat(bang);
-}
-
-const core::Pat* Checker::CheckOuterPat(const ast::Pat* pat, TypeId expected, const Reason& why,
-                                        std::vector<Bound>& bound) {
-  const core::Pat* made = CheckPat(pat, expected, why, bound);
-  if (!strict_ || made->kind == core::PatKind::Bang) return made;
+const core::Pat* CheckOuterPat(State& s, const ast::Pat* pat, TypeId expected, const Reason& why, std::vector<Bound>& bound) {
+  const core::Pat* made = CheckPat(s, pat, expected, why, bound);
+  if (!s.strict || made->kind == core::PatKind::Bang) return made;
   while (const auto* paren = llvm::dyn_cast<ast::ParenPat>(pat)) pat = paren->pat;
-  if (!llvm::isa<ast::LazyPat>(pat)) return BangPat(made);
+  if (!llvm::isa<ast::LazyPat>(pat)) return BangPat(s, made);
   // `~p` takes the bang away and says nothing more, as in GHC: `~(C x)` is matched like `C x` without the extension.
   return made->args[0];
 }
 
-void Checker::BindAll(const std::vector<Bound>& bound) {
-  for (const Bound& binder : bound) BindLocal(binder.name, binder.var);
+void BindAll(State& s, const std::vector<Bound>& bound) {
+  for (const Bound& binder : bound) BindLocal(s, binder.name, binder.var);
 }
 
-bool Checker::CheckDistinct(const std::vector<Bound>& bound) {
+bool CheckDistinct(State& s, const std::vector<Bound>& bound) {
   bool ok = true;
   llvm::DenseMap<uint32_t, Span> seen;
   for (const Bound& binder : bound) {
     auto [it, fresh] = seen.try_emplace(binder.name.index, binder.span);
     if (fresh) continue;
     ok = false;
-    Error(Diag::DuplicateBinder, binder.span, Text(binder.name)).Note(it->second, "it is bound here first");
+    s.Error(Diag::DuplicateBinder, binder.span, Text(binder.name)).Note(it->second, "it is bound here first");
   }
   return ok;
 }
 
-// For messages about uses of the variable. What is not known yet gets its type from a use.
-void Checker::RememberReason(VarId var, const Reason& why) {
-  bool tells = why.kind == Reason::Signature || why.kind == Reason::Annotation || why.kind == Reason::Scrutinee;
-  if (tells && !options_.library && types_.Kind(unify_.Prune(program_.vars[var].scheme.type)) != TypeKind::Meta)
-    var_reasons_[var.index] = why;
-}
-
-// `Empty`, `:<|`, `:|>` of Data.Sequence: in a pattern they look at an end, in an expression they are functions.
-bool Checker::IsSequencePattern(ConId con) const {
-  if (!con.valid()) return false;
-  const TyCon& type = types_.cons[program_.constructors[con].tycon];
-  return (Text(type.name) == "PrimFront" || Text(type.name) == "PrimBack") && !Shown(type.span).valid();
-}
-
-ConId Checker::FindConstructorOf(const ast::Name& name, TypeId expected) {
-  constructed_type_ = expected;
-  ConId con = FindConstructor(name);
-  constructed_type_ = TypeId();
+ConId FindConstructorOf(State& s, const ast::Name& name, TypeId expected) {
+  s.constructed_type = expected;
+  ConId con = FindConstructor(s, name);
+  s.constructed_type = TypeId();
   return con;
 }
 
-const core::Pat* Checker::CheckPat(const ast::Pat* pat, TypeId expected, const Reason& why,
-                                   std::vector<Bound>& bound) {
-  core::Pat node{};
-  node.kind = core::PatKind::Wildcard;
-  node.type = expected;
-  node.span = pat->span;
-  auto expect = [&](TypeId actual) {
-    unify_.numbers_solved.clear();
-    if (!options_.library) RecordPlace(actual, pat->span, Reason{});
-    UnifyResult result = unify_.Unify(expected, actual);
-    unify_.place = kNoPlace;
-    if (result.ok()) return unify_.numbers_solved.empty() || NumbersFit(expected, actual, false, pat->span, why);
-    bool rigid = types_.Kind(result.left) == TypeKind::Var || types_.Kind(result.right) == TypeKind::Var;
-    if (result.clash != Clash::Mismatch || rigid) {
-      ReportMismatch(result, expected, actual, pat->span, why);
-    } else {
-      std::vector<std::string> text = PrintTypes({actual, expected});
-      Error(Diag::PatternMismatch, pat->span, text[0], text[1]);
-      Explain(why);
-      ExplainPlace(expected, pat->span);
-      HintAtTangent(actual, expected);
-      // `f (x, y) = ..` under `f :: Int -> Int -> Int`
-      const auto* tuple = llvm::dyn_cast<ast::TuplePat>(pat);
-      std::string_view parts = diags_.sources().Text(pat->span);
-      if (tuple && !types_.IsTuple(unify_.Prune(expected)) && why.kind == Reason::Signature && parts.size() < 40 && llvm::all_of(tuple->elements, llvm::IsaPred<ast::VarPat>)) {
-        std::string apart;
-        for (const ast::Pat* part : tuple->elements) apart += fmt::format("{}{}", apart.empty() ? "" : " ", diags_.sources().Text(part->span));
-        if (types_.BuiltinOf(unify_.Head(expected)) != Builtin::List) diags_.Hint(fmt::format("parameters stand one after the other: `{}`", apart));
-        else if (tuple->elements.size() == 2)
-          diags_.Hint(fmt::format("`({} : {})` takes a list apart", diags_.sources().Text(tuple->elements[0]->span), diags_.sources().Text(tuple->elements[1]->span)));
-      }
-    }
-    return false;
-  };
-  auto constructor = [&](ConId con, llvm::ArrayRef<const ast::Pat*> args, bool record_pattern) {
-    TypeArgs type_args;
-    const TyCon& tycon = types_.cons[program_.constructors[con].tycon];
-    for (size_t i = 0; i < tycon.params.size(); ++i) type_args.push_back(unify_.Fresh());
-    bool ok = expect(types_.Con(program_.constructors[con].tycon, type_args));
-    std::vector<const core::Pat*> core_args;
-    size_t fields = program_.constructors[con].fields.size();
-    for (size_t i = 0; i < fields; ++i) {
-      TyConId owner = program_.constructors[con].tycon;
-      TypeId type =
-          types_.Substitute(program_.constructors[con].fields[i].type, types_.cons[owner].params, type_args);
-      if (!ok) type = unify_.Fresh();
-      if (i < args.size() && args[i]) {
-        core_args.push_back(CheckPat(args[i], type, why, bound));
-      } else {
-        core::Pat wildcard{};
-        wildcard.kind = core::PatKind::Wildcard;
-        wildcard.type = type;
-        wildcard.span = pat->span;
-        core_args.push_back(MakePat(wildcard));
-      }
-    }
-    if (!ok) return;
-    node.kind = core::PatKind::Con;
-    node.con = con;
-    node.type_args = program_.Copy<TypeId>(type_args);
-    node.args = program_.Copy<const core::Pat*>(core_args);
-  };
-  auto inner = [&](core::PatKind kind, const ast::Pat* sub) {
-    const core::Pat* made = CheckPat(sub, expected, why, bound);
-    node.kind = kind;
-    node.args = program_.Copy<const core::Pat*>({made});
-  };
-
-  switch (pat->kind) {
-    case ast::PatKind::Wildcard: break;
-    case ast::PatKind::Var: {
-      Symbol name = llvm::cast<ast::VarPat>(pat)->name;
-      node.kind = core::PatKind::Var;
-      node.var = program_.NewLocal(name, expected, pat->span);
-      bound.push_back({name, node.var, pat->span});
-      RememberReason(node.var, why);
-      break;
-    }
-    case ast::PatKind::Literal: {
-      const auto* literal = llvm::cast<ast::LiteralPat>(pat);
-      node.kind = core::PatKind::Literal;
-      node.text =
-          literal->negative ? Intern("-" + std::string(Text(literal->value.text))) : literal->value.text;
-      switch (literal->value.kind) {
-        case ast::LiteralKind::Char:
-          node.literal = core::LiteralKind::Char;
-          if (!expect(types_.Scalar(Builtin::Char))) node.kind = core::PatKind::Wildcard;
-          break;
-        case ast::LiteralKind::String:
-          node.literal = core::LiteralKind::String;
-          if (IsOverloadedString(expected)) {
-            Origin origin{Origin::String, pat->span, Intern(diags_.sources().Text(pat->span))};
-            Require(KnownClass("Eq"), expected, origin);
-            Require(KnownClass("IsString"), expected, origin);
-            break;
-          }
-          if (!expect(types_.List(types_.Scalar(Builtin::Char)))) node.kind = core::PatKind::Wildcard;
-          break;
-        default: {
-          bool integer = literal->value.kind == ast::LiteralKind::Integer;
-          node.literal = integer ? core::LiteralKind::Integer : core::LiteralKind::Fractional;
-          TypeId head = unify_.Head(expected);
-          if (types_.Kind(head) == TypeKind::Con &&
-              !env_.instances.count({KnownClass("Num").index, types_.ConOf(head).index})) {
-            Error(Diag::NumberPattern, pat->span, Text(node.text), PrintType(expected));
-            Explain(why);
-            node.kind = core::PatKind::Wildcard;
-            break;
-          }
-          Origin origin{Origin::LiteralPattern, pat->span, node.text};
-          Require(KnownClass("Eq"), expected, origin);
-          Require(KnownClass(integer ? "Num" : "Fractional"), expected, origin);
-        }
-      }
-      break;
-    }
-    case ast::PatKind::Con: {
-      const auto* con_pat = llvm::cast<ast::ConPat>(pat);
-      ConId con = FindConstructorOf(con_pat->name, expected);
-      if (!con.valid()) {
-        for (const ast::Pat* arg : con_pat->args) CheckPat(arg, unify_.Fresh(), Reason{}, bound);
-        break;
-      }
-      if (!options_.library && IsSequencePattern(con) && types_.Head(unify_.Zonk(expected)) != program_.constructors[con].tycon) {
-        // The constructor is one of what a look at an end of the sequence gives.
-        bool right = program_.constructors[con].name == Intern(":|>");
-        core::Expr* view = Use(KnownVar(right ? "primViewBack" : "primViewFront"), pat->span);
-        TypeId from, to;
-        unify_.IsFun(view->type, &from, &to);
-        bool ok = expect(from);
-        const core::Pat* made = CheckPat(pat, to, ok ? why : Reason{}, bound);
-        if (!ok) break;
-        node.kind = core::PatKind::View;
-        node.view = view;
-        node.args = program_.Copy<const core::Pat*>({made});
-        break;
-      }
-      size_t fields = program_.constructors[con].fields.size();
-      if (con_pat->args.size() != fields) {
-        Diagnostics& diag = Error(Diag::PatternArity, pat->span, Text(con_pat->name.text), fields,
-                                  fields == 1 ? "field" : "fields", con_pat->args.size());
-        if (Shown(program_.constructors[con].span).valid())
-          diag.Note(program_.constructors[con].span, "the constructor is declared here");
-        if (con_pat->args.empty())
-          diags_.Hint(fmt::format("with its fields it stands in parentheses: `({} ..)`", Text(con_pat->name.text)));
-        // Which of the fields they were meant for is open.
-        for (const ast::Pat* arg : con_pat->args) {
-          TypeId type = unify_.Fresh();
-          CheckPat(arg, type, Reason{}, bound);
-          unify_.MarkAny(type);
-        }
-        constructor(con, {}, false);
-        break;
-      }
-      constructor(con, llvm::ArrayRef<const ast::Pat*>(con_pat->args.data(), con_pat->args.size()), false);
-      break;
-    }
-    case ast::PatKind::Record: {
-      const auto* record = llvm::cast<ast::RecordPat>(pat);
-      ConId con = FindConstructorOf(record->name, expected);
-      if (!con.valid()) {
-        for (const ast::FieldPat& field : record->fields)
-          if (field.pat) CheckPat(field.pat, unify_.Fresh(), Reason{}, bound);
-        break;
-      }
-      std::vector<const ast::Pat*> args(program_.constructors[con].fields.size(), nullptr);
-      for (const ast::FieldPat& field : record->fields) {
-        int index = FieldIndex(con, field.field);
-        if (index < 0) {
-          if (field.pat) CheckPat(field.pat, unify_.Fresh(), Reason{}, bound);
-        } else if (args[index]) {
-          Error(Diag::FieldTwice, field.field.span, Text(field.field.text));
-        } else {
-          args[index] = field.pat;
-        }
-      }
-      constructor(con, args, true);
-      break;
-    }
-    case ast::PatKind::Tuple: {
-      const auto* tuple = llvm::cast<ast::TuplePat>(pat);
-      if (tuple->elements.empty()) {
-        constructor(program_.unit_con, {}, false);
-      } else if (tuple->elements.size() > 62) {
-        Error(Diag::TupleTooLong, pat->span, tuple->elements.size());
-        for (const ast::Pat* element : tuple->elements) CheckPat(element, unify_.Fresh(), Reason{}, bound);
-      } else {
-        constructor(TupleConstructor(env_, program_, static_cast<uint32_t>(tuple->elements.size())),
-                    llvm::ArrayRef<const ast::Pat*>(tuple->elements.data(), tuple->elements.size()), false);
-      }
-      break;
-    }
-    case ast::PatKind::List: {
-      const auto* list = llvm::cast<ast::ListPat>(pat);
-      TypeId element = unify_.Fresh();
-      bool ok = expect(types_.List(element));
-      std::vector<const core::Pat*> elements;
-      for (const ast::Pat* item : list->elements) {
-        uint32_t errors = diags_.error_count();
-        elements.push_back(CheckPat(item, ok ? element : unify_.Fresh(), why, bound));
-        if (diags_.error_count() != errors && list->elements.size() == 1 && IsCons(item))
-          diags_.Hint(fmt::format("`({})` takes a list apart; in brackets it is the only element of a list", diags_.sources().Text(item->span)));
-      }
-      if (!ok) break;
-      core::Pat made = node;
-      made.kind = core::PatKind::Con;
-      made.con = program_.nil_con;
-      made.type_args = program_.Copy<TypeId>({element});
-      for (size_t i = elements.size(); i-- > 0;) {
-        const core::Pat* rest = MakePat(made);
-        made.con = program_.cons_con;
-        made.args = program_.Copy<const core::Pat*>({elements[i], rest});
-      }
-      node = made;
-      break;
-    }
-    case ast::PatKind::As: {
-      const auto* as = llvm::cast<ast::AsPat>(pat);
-      VarId var = program_.NewLocal(as->name, expected, as->name_span);
-      bound.push_back({as->name, var, as->name_span});
-      RememberReason(var, why);
-      inner(core::PatKind::As, as->pat);
-      node.var = var;
-      break;
-    }
-    case ast::PatKind::Bang: inner(core::PatKind::Bang, llvm::cast<ast::BangPat>(pat)->pat); break;
-    case ast::PatKind::Lazy: inner(core::PatKind::Lazy, llvm::cast<ast::LazyPat>(pat)->pat); break;
-    case ast::PatKind::Paren: return CheckPat(llvm::cast<ast::ParenPat>(pat)->pat, expected, why, bound);
-    case ast::PatKind::Typed: {
-      const auto* typed = llvm::cast<ast::TypedPat>(pat);
-      TypeVarScope scope = ScopedTypeVars();
-      core::Scheme scheme = ConvertScheme(typed->type, scope);
-      // A variable that is not in scope stands for whatever the pattern's type turns out to be.
-      TypeArgs fresh;
-      for (size_t i = 0; i < scheme.tyvars.size(); ++i) fresh.push_back(unify_.Fresh());
-      TypeId type = types_.Substitute(scheme.type, scheme.tyvars, fresh);
-      expect(type);
-      return CheckPat(typed->pat, type, Reason{Reason::Annotation, typed->type.span}, bound);
-    }
-    case ast::PatKind::Infix:
-    case ast::PatKind::Error: break;
-  }
-  return MakePat(node);
-}
-
-const core::Pat* Checker::Project(const core::Pat* pat, VarId keep, VarId by) {
+const core::Pat* Project(State& s, const core::Pat* pat, VarId keep, VarId by) {
   core::Pat copy = *pat;
   if (pat->kind == core::PatKind::Var) {
     if (pat->var == keep) copy.var = by;
     else copy.kind = core::PatKind::Wildcard, copy.var = VarId();
   } else if (pat->kind == core::PatKind::As) {
     if (pat->var == keep) copy.var = by;
-    else return Project(pat->args[0], keep, by);
+    else return Project(s, pat->args[0], keep, by);
   }
   std::vector<const core::Pat*> args;
-  for (const core::Pat* arg : pat->args) args.push_back(Project(arg, keep, by));
-  copy.args = program_.Copy<const core::Pat*>(args);
-  return MakePat(copy);
+  for (const core::Pat* arg : pat->args) args.push_back(Project(s, arg, keep, by));
+  copy.args = s.program.Copy<const core::Pat*>(args);
+  return MakePat(s, copy);
 }
 
 }  // namespace df::check

@@ -46,7 +46,8 @@ struct Wiring {
   std::vector<bool> waits;                   // by node: Delays that are made when all that they capture is there
   std::vector<uint32_t> constant_of;         // by node: its place in Program::constants, or none (make/constants.cpp)
   std::vector<bool> made_at_use;             // by node: ops that go into the region of their only user (make/constants.cpp)
-  std::vector<bool> of_numbers;              // by node: ops that make a tensor of numbers alone, for ops on tensors (make/place_number_tensors.cpp); empty if nothing is batched
+  // By node: ops that make a tensor of numbers alone, for ops on tensors (make/place_number_tensors.cpp); empty if nothing is batched.
+  std::vector<bool> of_numbers;
   std::vector<bool> checked;                 // by node: of those, what may fail, and is looked at where it would have stood; as of_numbers
   std::vector<bool> handed_out;              // by node: ops of groups whose result is a tensor that others take (make/recompute.cpp)
   // By place in the code of a group's Defer: the ops of earlier groups that it does again, each after those that it needs; by their places.

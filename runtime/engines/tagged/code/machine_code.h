@@ -93,7 +93,8 @@ class NativeCode {
 };
 
 // Makes native code of all word code, of the direct code of as many scopes as have `most` instructions together, those with most
-// ScopeCode::steps first, and of as much eager code; all code stands where it will stay. Without any where the system refuses memory that can be executed. Throws std::bad_alloc, and what `pause` throws, which is called now and then.
+// ScopeCode::steps first, and of as much eager code; all code stands where it will stay. Without any where the system refuses memory that can
+// be executed. Throws std::bad_alloc, and what `pause` throws, which is called now and then.
 // Null where there is none for this kind of processor.
 inline void (*make_native)(Program& program, uint32_t most, llvm::function_ref<void()> pause) = nullptr;
 

@@ -42,7 +42,17 @@ struct Decoded {
 Decoded Decode(Direct op);
 
 // The lower half of the code of a conditional jump.
-enum Condition : uint8_t { kBelow = 2, kAboveEqual = 3, kEqual = 4, kNotEqual = 5, kBelowEqual = 6, kLess = 12, kGreaterEqual = 13, kLessEqual = 14, kGreater = 15 };
+enum Condition : uint8_t {
+  kBelow = 2,
+  kAboveEqual = 3,
+  kEqual = 4,
+  kNotEqual = 5,
+  kBelowEqual = 6,
+  kLess = 12,
+  kGreaterEqual = 13,
+  kLessEqual = 14,
+  kGreater = 15
+};
 
 bool IsComparison(NativeOp op);
 uint8_t ConditionOf(NativeOp op);  // of a comparison of Ints

@@ -1,0 +1,140 @@
+// parser/ast_decl.h
+//
+// Declarations, as written.
+#pragma once
+
+#include "parser/ast_expr.h"
+
+namespace df::ast {
+
+enum class DeclKind : uint8_t { Signature, Fixity, Function, PatBind, Data, TypeSynonym, Class, Instance, Deriving, Foreign, Error };
+
+struct Decl {
+  DF_AST_BASE(Decl)
+};
+// `f, g :: Int -> Int`
+struct SignatureDecl : Decl {
+  DF_AST_NODE(Decl, Signature)
+  List<Name> names;
+  QualType type;
+  SignatureDecl(Span s, List<Name> n, QualType t) : Decl(kKind, s), names(n), type(t) {}
+};
+enum class Associativity : uint8_t { Left, Right, None };
+struct FixityDecl : Decl {
+  DF_AST_NODE(Decl, Fixity)
+  Associativity assoc;
+  uint8_t precedence;
+  List<Name> ops;
+  FixityDecl(Span s, Associativity a, uint8_t p, List<Name> o)
+      : Decl(kKind, s), assoc(a), precedence(p), ops(o) {}
+};
+// One equation `f p1 .. pn | g = e where ..`. Neighbouring equations of one name are one FunctionDecl.
+struct Clause {
+  List<Pat*> params;
+  Rhs rhs;
+  Span span;
+};
+// A function or variable: at least one clause, all with the same number of parameters (checked by the parser).
+struct FunctionDecl : Decl {
+  DF_AST_NODE(Decl, Function)
+  Name name;
+  List<Clause> clauses;
+  FunctionDecl(Span s, Name n, List<Clause> c) : Decl(kKind, s), name(n), clauses(c) {}
+};
+// `(a, b) = e`, `!x = e`, `Just y | g = e`
+struct PatBindDecl : Decl {
+  DF_AST_NODE(Decl, PatBind)
+  Pat* pat;
+  Rhs rhs;
+  PatBindDecl(Span s, Pat* p, Rhs r) : Decl(kKind, s), pat(p), rhs(r) {}
+};
+struct FieldDecl {
+  Name name;      // no text if the constructor is not a record
+  Type* type;     // without its strictness mark
+  bool strict;
+};
+struct ConstructorDecl {
+  Name name;
+  List<FieldDecl> fields;
+  bool record;
+  bool infix;  // `a :+ b`, "a `C` b"
+  Span span;
+};
+// How an instance is derived, if the program says so: `deriving newtype Num`.
+enum class DerivingStrategy : uint8_t { None, Stock, Newtype, Anyclass };
+struct DerivedClass {
+  Name cls;
+  DerivingStrategy strategy;
+  List<Type*> args = {};  // `MonadState Int`: what the class has before its last parameter
+};
+// `data T a = A Int | B { x :: !a } deriving (Eq, Show)`; also `newtype`.
+struct DataDecl : Decl {
+  DF_AST_NODE(Decl, Data)
+  bool newtype;
+  List<Constraint> context;
+  Name name;
+  List<Name> params;
+  List<ConstructorDecl> constructors;
+  List<DerivedClass> deriving;
+  DataDecl(Span s, bool nt, List<Constraint> c, Name n, List<Name> p, List<ConstructorDecl> cs, List<DerivedClass> d)
+      : Decl(kKind, s), newtype(nt), context(c), name(n), params(p), constructors(cs), deriving(d) {}
+};
+struct TypeSynonymDecl : Decl {
+  DF_AST_NODE(Decl, TypeSynonym)
+  Name name;
+  List<Name> params;
+  Type* type;
+  TypeSynonymDecl(Span s, Name n, List<Name> p, Type* t) : Decl(kKind, s), name(n), params(p), type(t) {}
+};
+// `{-# MINIMAL area, (name | label) #-}`: which methods an instance has to define.
+struct Minimal {
+  enum class Kind : uint8_t { Method, All, Any };
+  Kind kind = Kind::All;
+  Name method;          // of a Method
+  List<Minimal> parts;  // of the others
+};
+// `class (Eq a) => Ord a where ...`
+struct ClassDecl : Decl {
+  DF_AST_NODE(Decl, Class)
+  List<Constraint> context;
+  Name name;
+  Name param;
+  List<Decl*> members;  // Signature, Fixity and Function/PatBind declarations
+  const Minimal* minimal;  // null if it has none
+  Span minimal_span;
+  ClassDecl(Span s, List<Constraint> c, Name n, Name p, List<Decl*> m, const Minimal* f, Span fs)
+      : Decl(kKind, s), context(c), name(n), param(p), members(m), minimal(f), minimal_span(fs) {}
+};
+struct InstanceDecl : Decl {
+  DF_AST_NODE(Decl, Instance)
+  List<Constraint> context;
+  Name cls;
+  Type* type;
+  List<Decl*> members;
+  InstanceDecl(Span s, List<Constraint> c, Name n, Type* t, List<Decl*> m)
+      : Decl(kKind, s), context(c), cls(n), type(t), members(m) {}
+};
+// `deriving instance Eq a => Eq (T a)`
+struct DerivingDecl : Decl {
+  DF_AST_NODE(Decl, Deriving)
+  DerivedClass derived;
+  List<Constraint> context;
+  Type* type;
+  DerivingDecl(Span s, DerivedClass d, List<Constraint> c, Type* t)
+      : Decl(kKind, s), derived(d), context(c), type(t) {}
+};
+// `foreign import prim "Add" primIntAdd :: Int -> Int -> Int`: only the standard library may say it. `op` names
+// a row of tagged_ir/op.def.
+struct ForeignDecl : Decl {
+  DF_AST_NODE(Decl, Foreign)
+  Symbol op;
+  Name name;
+  QualType type;
+  ForeignDecl(Span s, Symbol o, Name n, QualType t) : Decl(kKind, s), op(o), name(n), type(t) {}
+};
+struct ErrorDecl : Decl { DF_AST_NODE(Decl, Error) explicit ErrorDecl(Span s) : Decl(kKind, s) {} };
+
+}  // namespace df::ast
+
+#undef DF_AST_NODE
+#undef DF_AST_BASE

@@ -42,11 +42,11 @@ void ProductsAreChains() {
       for (size_t m : {1, 2, 3, 4, 5, 6, 7, 8, 9, 17, 25}) {
         std::vector<T> x = Numbers<T>(m * k, 1.3), out(m * n), other(m * n), row(n);
         cpu::MatMul(x.data(), y.data(), out.data(), m, k, n);
-        cpu::MatMulTransposed(x.data(), k, turned.data(), k, other.data(), n, m, k, n);
+        cpu::MatMulTransposed<T>({x.data(), k}, {turned.data(), k}, {other.data(), n}, {m, k, n});
         bool good = SameBits(out.data(), other.data(), m * n);
         for (const std::vector<T>& panels : {given, from_turned}) {
           std::fill(other.begin(), other.end(), T(7));
-          cpu::MatMulPanels(x.data(), k, panels.data(), other.data(), n, m, k, n);
+          cpu::MatMulPanels<T>({x.data(), k}, panels.data(), {other.data(), n}, {m, k, n});
           good &= SameBits(out.data(), other.data(), m * n);
         }
         for (size_t i = 0; i < m; ++i) {

@@ -202,7 +202,7 @@ void EachProduct(size_t rows, size_t m, size_t k, size_t n, How how) {
     for (size_t r = 0; r < rows; ++r) {
       const T *left = x.host.data() + r * m * k, *right = y.host.data() + r * k * n;
       T* to = want.data() + r * m * n;
-      if (turned) cpu::MatMulTransposed(left, k, right, k, to, n, m, k, n);
+      if (turned) cpu::MatMulTransposed<T>({left, k}, {right, k}, {to, n}, {m, k, n});
       else cpu::MatMul(left, right, to, m, k, n);
     }
     cuda::EachProduct p;
@@ -402,7 +402,7 @@ void Reductions(size_t rows, cuda::Axis axis, How how) {
     each_row([&](size_t r) {
       cpu::LayerNorm(x.host.data() + r * each, axis.outer, axis.length, scale.host.data() + r * axis.length, bias.host.data() + r * axis.length, T(1e-5), want_all.data() + r * each);
     });
-    cuda::LayerNorm(kElement<T>, x.rows, scale.rows, bias.rows, axis.outer, axis.length, out_all.at(), rows, stream);
+    cuda::LayerNorm(kElement<T>, x.rows, {scale.rows, bias.rows}, axis, out_all.at(), rows, stream);
     Check("layer norm" + size, want_all, out_all.Back());
   }
 }

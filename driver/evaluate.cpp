@@ -220,13 +220,13 @@ bool WriteOutputs(Outputs& outputs, Console& console) {
 
 void Switch(const LowerOptions& lower, RunOptions& run) {
   run.group = !lower.IsOff(Optimisation::Group);
-  run.direct = !lower.IsOff(Optimisation::Direct);
+  run.scheduled = !lower.IsOff(Optimisation::Direct);
   run.move = !lower.IsOff(Optimisation::Move);
   run.full_delays = !lower.IsOff(Optimisation::FullDelays);
-  run.eager = lower.Does(Optimisation::Eager);
+  run.frameless = lower.Does(Optimisation::Eager);
   run.pass_merges = lower.Does(Optimisation::PassMerges);
   run.warm_up = lower.Does(Optimisation::WarmUp);
-  run.words = lower.Does(Optimisation::Words);
+  run.unboxed = lower.Does(Optimisation::Words);
   run.unroll = lower.Does(Optimisation::Unroll);
   run.small_integers = lower.Does(Optimisation::SmallIntegers);
   run.clean_words = lower.Does(Optimisation::CleanWords);

@@ -39,22 +39,22 @@ struct RunOptions {
   // Tagged engine: with several threads, not 0 makes them give away work at any moment, as often as they can, late and to
   // anybody, in an order that follows from this seed; and share all batches. For tests.
   uint64_t stress = 0;
-  // Tagged engine: a large graph is run by the general code at first, and gets its faster kinds of code when the run has gone on for
+  // Tagged engine: a large graph is run by event code at first, and gets its faster kinds of code when the run has gone on for
   // a while. Results do not depend on it.
   bool warm_up = true;
   // Tagged engine: arguments of calls go together; scopes run in an order that is known beforehand; last uses empty slots; delayed calls
   // whose operands have come are made in one step. Results do not depend on any; memory does on `move`.
   bool group = true;
-  bool direct = true;
+  bool scheduled = true;
   bool move = true;
   bool full_delays = true;
   // Tagged engine: short delayed bodies are computed where they stand if what they need is there. Results do not depend on it.
-  bool eager = true;
+  bool frameless = true;
   // Tagged engine: what is about to be returned or matched is not moved by merges before. Results do not depend on it.
   bool pass_merges = true;
   // Tagged engine: functions on words have code of their own, with calls inlined; a function's calls of itself, too. Results do
   // not depend on either.
-  bool words = true;
+  bool unboxed = true;
   bool unroll = true;
   // That code is made machine code where there is some for this processor. Results do not depend on it.
   bool native = true;
@@ -107,7 +107,7 @@ struct Outcome {
 };
 
 struct Stats {
-  uint64_t firings = 0;      // tagged engine: of nodes that have work left; in direct code only with RunOptions::count
+  uint64_t firings = 0;      // tagged engine: of nodes that have work left; in scheduled code only with RunOptions::count
   uint64_t regions = 0;      // tagged engine: pieces of code that run without waiting; likewise
   uint64_t calls = 0;        // activations, root included; likewise
   uint64_t loops = 0;        // iterations; likewise

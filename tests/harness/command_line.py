@@ -266,8 +266,8 @@ def dumps(d):
     out, _ = d.expect(0, "p.graph", "--emit=tagged")
     assert "Call" in out
     # What the engine makes of it is without what is switched off.
-    assert "direct code of" in d.expect(0, "p.graph", "--emit=regions")[0]
-    assert "direct code of" not in d.expect(0, "p.graph", "--emit=regions", "--without=direct")[0]
+    assert "scheduled code of" in d.expect(0, "p.graph", "--emit=regions")[0]
+    assert "scheduled code of" not in d.expect(0, "p.graph", "--emit=regions", "--without=direct")[0]
     d.expect(1, "p.graph", "--emit=tagged", "--only=fcat", err="did you mean `fact`?")
     d.expect(0, "p.graph", "--emit=lazy", out="nothing is lazy\n")
     out, _ = d.expect(0, "p.df", "--emit=ast", "--only=fact")

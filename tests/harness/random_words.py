@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Random functions on Int, Integer and Double that call themselves and each other give the same as machine code, in the interpreter
-of word code, and on the reference engine: values, messages and call paths.
+of unboxed code, and on the reference engine: values, messages and call paths.
 
     random_words.py --dfc build/dfc [--first SEED] [--count N]
 

@@ -3,7 +3,7 @@
 
     words.py --dfc build/dfc [--every N]
 
-Each program runs on the reference engine and on the tagged one: as it is, without some or all of what word code does, on one
+Each program runs on the reference engine and on the tagged one: as it is, without some or all of what unboxed code does, on one
 thread and on several under stress, where thieves make frames of inlined activations at any moment.
 """
 

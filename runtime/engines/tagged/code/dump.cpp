@@ -63,10 +63,10 @@ void Dump(const Program& program, llvm::raw_ostream& out, llvm::function_ref<boo
   }
   std::map<uint32_t, std::string> starts;
   for (const ScopeCode& scope : program.scopes)
-    if (scope.direct != kNone) starts[scope.direct] = graph.scopes[scope.id].name;
-  for (uint32_t i = 0; i < program.direct.code.size(); ++i) {
-    if (auto it = starts.find(i); it != starts.end()) out << "direct code of " << it->second << '\n';
-    const DirectInstr& in = program.direct.code[i];
+    if (scope.scheduled != kNone) starts[scope.scheduled] = graph.scopes[scope.id].name;
+  for (uint32_t i = 0; i < program.scheduled.code.size(); ++i) {
+    if (auto it = starts.find(i); it != starts.end()) out << "scheduled code of " << it->second << '\n';
+    const ScheduledInstr& in = program.scheduled.code[i];
     out << "  " << i << ' ' << NameOf(in.op);
     for (uint16_t operand : {in.d, in.a, in.b}) out << ' ' << (operand & 0x7fff) << (operand & kLastUse ? "!" : "");
     out << "  x " << in.x << " y " << in.y << '\n';

@@ -139,8 +139,8 @@ scope walk {
 
 TEST_CASE("memory follows the sequential depth", "[tagged]") {
   ir::Graph fib = Bench("fib");
-  for (bool direct : {true, false}) {
-    Ran ran = RunWith(fib, 15, {}, {.direct = direct, .words = false, .count = true});
+  for (bool scheduled : {true, false}) {
+    Ran ran = RunWith(fib, 15, {}, {.scheduled = scheduled, .unboxed = false, .count = true});
     CHECK(ran.result == 610);
     CHECK(ran.stats.peak_frames == 16);
     CHECK(ran.stats.calls == 1974);
@@ -170,8 +170,8 @@ TEST_CASE("deep recursion lives on the heap", "[tagged]") {
 }
 
 TEST_CASE("a loop runs in one frame", "[tagged]") {
-  for (bool direct : {true, false}) {
-    Ran ran = RunWith(Bench("loop"), 100000, {}, {true, direct});
+  for (bool scheduled : {true, false}) {
+    Ran ran = RunWith(Bench("loop"), 100000, {}, {true, scheduled});
     CHECK(ran.result == 5000050000);
     CHECK(ran.stats.peak_frames == 2);
   }
@@ -179,11 +179,11 @@ TEST_CASE("a loop runs in one frame", "[tagged]") {
 
 TEST_CASE("an error overtakes what never ends", "[tagged]") {
   ir::Graph graph = Parse(kOvertakes);
-  for (bool direct : {true, false})
+  for (bool scheduled : {true, false})
     for (bool group : {true, false}) {
       RunOptions run;
       run.limits.timeout = std::chrono::seconds(10);
-      tagged::TaggedExecution execution(graph, run, {group, direct});
+      tagged::TaggedExecution execution(graph, run, {group, scheduled});
       CHECK(ResultsOf(execution, graph) == std::vector<std::string>{"error DivideByZero"});
       Value result = execution.results()[0];
       Outcome outcome = execution.Force(result);
@@ -214,8 +214,8 @@ scope later {
   %11 = Const 7 %10 : Int
 }
 )");
-  for (bool direct : {true, false}) {
-    tagged::TaggedExecution execution(graph, {}, {.direct = direct});
+  for (bool scheduled : {true, false}) {
+    tagged::TaggedExecution execution(graph, {}, {.scheduled = scheduled});
     CHECK(ResultsOf(execution, graph) == std::vector<std::string>{"error NoMatch"});
   }
 }

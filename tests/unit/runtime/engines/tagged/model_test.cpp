@@ -24,7 +24,7 @@ TEST_CASE("the model's programs on the tagged engine", "[tagged]") {
     ir::Graph graph = Parse(source);
 #ifdef DFC_NATIVE
     tagged::Program program;
-    if (tagged::Options options; tagged::Compile(graph, options, &program).empty() && !program.direct.code.empty()) {
+    if (tagged::Options options; tagged::Compile(graph, options, &program).empty() && !program.scheduled.code.empty()) {
       INFO(path);
       CHECK(program.native != nullptr);
     }
@@ -36,12 +36,12 @@ TEST_CASE("the model's programs on the tagged engine", "[tagged]") {
       expected.push_back(source.substr(at, source.find('\n', at) - at));
     }
     for (bool group : {true, false})
-      for (bool direct : {true, false})
+      for (bool scheduled : {true, false})
         for (bool dry : {false, true}) {
-          INFO(path.stem().string() << " group " << group << " direct " << direct << " dry " << dry);
+          INFO(path.stem().string() << " group " << group << " scheduled " << scheduled << " dry " << dry);
           RunOptions run;
           run.run_dry = dry;
-          tagged::TaggedExecution execution(graph, run, tagged::Options{group, direct});
+          tagged::TaggedExecution execution(graph, run, tagged::Options{group, scheduled});
           CHECK(ResultsOf(execution, graph) == expected);
         }
     // Machine code and the interpreter in one program.
@@ -62,21 +62,21 @@ TEST_CASE("the scopes with most steps are machine code first", "[tagged]") {
   text << file.rdbuf();
   ir::Graph graph = Parse(text.str());
   tagged::Options options;
-  options.words = false;
+  options.unboxed = false;
   options.warm_up = true;  // code is made below
   tagged::Program all;
   REQUIRE(tagged::Compile(graph, options, &all) == "");
   tagged::MakeFastCode(all, options, [] {});
   std::vector<uint32_t> begins;
   for (const tagged::ScopeCode& scope : all.scopes)
-    if (scope.direct != tagged::kNone) begins.push_back(scope.direct);
+    if (scope.scheduled != tagged::kNone) begins.push_back(scope.scheduled);
   REQUIRE(begins.size() > 1);
   std::sort(begins.begin(), begins.end());
-  begins.push_back(all.direct.first_word);
+  begins.push_back(all.scheduled.first_unboxed);
   for (size_t hot = 0; hot < all.scopes.size(); ++hot) {
-    if (all.scopes[hot].direct == tagged::kNone) continue;
-    CHECK(all.native->EntryAt(&all.direct.code[all.scopes[hot].direct]) != nullptr);
-    auto begin = std::find(begins.begin(), begins.end(), all.scopes[hot].direct);
+    if (all.scopes[hot].scheduled == tagged::kNone) continue;
+    CHECK(all.native->EntryAt(&all.scheduled.code[all.scopes[hot].scheduled]) != nullptr);
+    auto begin = std::find(begins.begin(), begins.end(), all.scopes[hot].scheduled);
     options.most_native = begin[1] - begin[0];
     tagged::Program program;
     REQUIRE(tagged::Compile(graph, options, &program) == "");
@@ -84,8 +84,8 @@ TEST_CASE("the scopes with most steps are machine code first", "[tagged]") {
     tagged::MakeFastCode(program, options, [] {});
     for (size_t i = 0; i < program.scopes.size(); ++i) {
       INFO("of scope " << hot << ", looked at " << i);
-      if (program.scopes[i].direct == tagged::kNone) continue;
-      CHECK((program.native->EntryAt(&program.direct.code[program.scopes[i].direct]) != nullptr) == (i == hot));
+      if (program.scopes[i].scheduled == tagged::kNone) continue;
+      CHECK((program.native->EntryAt(&program.scheduled.code[program.scopes[i].scheduled]) != nullptr) == (i == hot));
     }
   }
 }

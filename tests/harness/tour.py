@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every command of the tour in README.md and docs/*.md, and compares what it prints.
+"""Runs every command of the tour in README.md and the pages of docs/, and compares what it prints.
 
     tour.py --dfc build/dfc [--update] [FILE.md...]
 
@@ -60,7 +60,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--dfc", required=True)
     parser.add_argument("--update", action="store_true")
-    parser.add_argument("pages", nargs="*", default=[os.path.join(ROOT, "README.md")] + sorted(glob.glob(ROOT + "/docs/*.md")))
+    parser.add_argument("pages", nargs="*", default=[os.path.join(ROOT, "README.md")] + sorted(glob.glob(ROOT + "/docs/**/*.md", recursive=True)))
     args = parser.parse_args()
     commands = failed = 0
     for page in args.pages:

@@ -165,7 +165,7 @@ namespace avx512_double {
 #endif
 
 template <typename T>
-using Loop = void (*)(const T*, size_t, const T*, size_t, T*, size_t, size_t, size_t, size_t, bool, bool, T*);
+using Loop = void (*)(Matrix<const T>, Matrix<const T>, Matrix<T>, ProductSize, bool, bool, T*);
 
 #ifndef DFC_X86_LEVELS
 namespace avx2_float = plain_float;
@@ -192,32 +192,30 @@ enum class Sum : bool { New, GoesOn };
 enum class Right : bool { AsIs, Turned };
 
 template <typename T>
-void Run(Loop<T> loop, const T* x, size_t x_stride, const T* y, size_t y_stride, T* out, size_t out_stride, size_t m, size_t k,
-         size_t n, Sum sum = Sum::New, Right right = Right::AsIs) {
+void Run(Loop<T> loop, Matrix<const T> x, Matrix<const T> y, Matrix<T> out, ProductSize size, Sum sum = Sum::New, Right right = Right::AsIs) {
+  auto [m, k, n] = size;
   bool more = sum == Sum::GoesOn, turned = right == Right::Turned;
   if (m == 0 || n == 0 || (k == 0 && more)) return;
   if (k == 0) {
-    for (size_t i = 0; i < m; ++i) std::fill(out + i * out_stride, out + i * out_stride + n, T(0));
+    for (size_t i = 0; i < m; ++i) std::fill(out.Row(i), out.Row(i) + n, T(0));
     return;
   }
   // Of one column: as a product of a row, the column, with x transposed.
   if (n == 1 && m > 1 && !more && !turned) {
-    std::vector<T> column(y_stride == 1 ? 0 : k), row(out_stride == 1 ? 0 : m);
-    for (size_t l = 0; l < column.size(); ++l) column[l] = y[l * y_stride];
-    Run(loop, column.empty() ? y : column.data(), k, x, x_stride, row.empty() ? out : row.data(), m, 1, k, m, Sum::New, Right::Turned);
-    for (size_t i = 0; i < row.size(); ++i) out[i * out_stride] = row[i];
+    std::vector<T> column(y.stride == 1 ? 0 : k), row(out.stride == 1 ? 0 : m);
+    for (size_t l = 0; l < column.size(); ++l) column[l] = *y.Row(l);
+    Run<T>(loop, {column.empty() ? y.data : column.data(), k}, x, {row.empty() ? out.data : row.data(), m}, {1, k, m}, Sum::New, Right::Turned);
+    for (size_t i = 0; i < row.size(); ++i) *out.Row(i) = row[i];
     return;
   }
   // By pieces of the result that take some milliseconds. Which element stands in which changes nothing.
   constexpr size_t kMostRows = 256, kMostWidth = 3072;
   T* space = Space<T>();
-  InPieces(n, kMostWidth, [&](size_t j, size_t width) {
+  InPieces(n, kMostWidth, [&, m = m, k = k](size_t j, size_t width) {
     InPieces(m, kMostRows, [&](size_t i, size_t rows) {
       for (size_t l = 0; l == 0 || l < k; l += kDepth) {
         if (l > 0 && rows * width >= kPiece) GiveUpIfAsked();
-        const T* part = turned ? y + l + j * y_stride : y + l * y_stride + j;
-        loop(x + l + i * x_stride, x_stride, part, y_stride, out + i * out_stride + j, out_stride, rows, std::min(k - l, kDepth), width,
-             more || l > 0, turned, space);
+        loop(x.From(i, l), turned ? y.From(j, l) : y.From(l, j), out.From(i, j), {rows, std::min(k - l, kDepth), width}, more || l > 0, turned, space);
       }
     });
   });
@@ -247,67 +245,64 @@ void ForPanels(P* panels, size_t k, size_t n, F f) {
 }
 
 template <typename T>
-using LoopOfRows = void (*)(const T* const*, const T* const*, T*, size_t, size_t, size_t, bool, T*);
+using LoopOfRows = void (*)(const T* const*, const T* const*, T*, ProductSize, bool, T*);
 
 template <typename T>
-void AddTransposed(LoopOfRows<T> loop, const T* const* x, const T* const* y, T* out, size_t rows, size_t m, size_t n, bool fresh) {
+void AddTransposed(LoopOfRows<T> loop, const T* const* x, const T* const* y, T* out, ProductSize size, bool fresh) {
+  auto [m, rows, n] = size;
   if (m == 0 || n == 0 || (rows == 0 && !fresh)) return;
   if (rows == 0) {
     std::fill(out, out + m * n, T(0));
     return;
   }
   T* space = Space<T>();
-  InPieces(rows, kDepthOfRows, [&](size_t l, size_t count) { loop(x + l, y + l, out, m, count, n, !fresh || l > 0, space); });
+  InPieces(rows, kDepthOfRows, [&, m = m, n = n](size_t l, size_t count) { loop(x + l, y + l, out, {m, count, n}, !fresh || l > 0, space); });
 }
 
 }  // namespace
 
 template <>
-void MatMul<float>(const float* x, size_t x_stride, const float* y, size_t y_stride, float* out, size_t out_stride, size_t m,
-                   size_t k, size_t n) {
-  Run(LoopOf<float>(), x, x_stride, y, y_stride, out, out_stride, m, k, n);
+void MatMul<float>(Matrix<const float> x, Matrix<const float> y, Matrix<float> out, ProductSize size) {
+  Run(LoopOf<float>(), x, y, out, size);
 }
 
 template <>
-void MatMul<double>(const double* x, size_t x_stride, const double* y, size_t y_stride, double* out, size_t out_stride, size_t m,
-                    size_t k, size_t n) {
-  Run(LoopOf<double>(), x, x_stride, y, y_stride, out, out_stride, m, k, n);
+void MatMul<double>(Matrix<const double> x, Matrix<const double> y, Matrix<double> out, ProductSize size) {
+  Run(LoopOf<double>(), x, y, out, size);
 }
 
 template <>
-void MatMul<int64_t>(const int64_t* x, size_t x_stride, const int64_t* y, size_t y_stride, int64_t* out, size_t out_stride,
-                     size_t m, size_t k, size_t n) {
+void MatMul<int64_t>(Matrix<const int64_t> x, Matrix<const int64_t> y, Matrix<int64_t> out, ProductSize size) {
+  auto [m, k, n] = size;
   for (size_t i = 0; i < m; ++i) {
-    int64_t* row = out + i * out_stride;
+    int64_t* row = out.Row(i);
     std::fill(row, row + n, int64_t{0});
-    InPieces(k, std::max<size_t>(1, kPiece / std::max<size_t>(1, n)), [&](size_t first, size_t count) {
+    InPieces(k, std::max<size_t>(1, kPiece / std::max<size_t>(1, n)), [&, n = n](size_t first, size_t count) {
       for (size_t l = first; l < first + count; ++l)
-        for (size_t j = 0; j < n; ++j) row[j] = scalar::Add(row[j], scalar::Mul(x[i * x_stride + l], y[l * y_stride + j]));
+        for (size_t j = 0; j < n; ++j) row[j] = scalar::Add(row[j], scalar::Mul(x.Row(i)[l], y.Row(l)[j]));
     });
     if (i % 64 == 63) GiveUpIfAsked();
   }
 }
 
 template <>
-void MatMulTransposed<float>(const float* x, size_t x_stride, const float* y, size_t y_stride, float* out, size_t out_stride,
-                             size_t m, size_t k, size_t n) {
-  Run(LoopOf<float>(), x, x_stride, y, y_stride, out, out_stride, m, k, n, Sum::New, Right::Turned);
+void MatMulTransposed<float>(Matrix<const float> x, Matrix<const float> y, Matrix<float> out, ProductSize size) {
+  Run(LoopOf<float>(), x, y, out, size, Sum::New, Right::Turned);
 }
 
 template <>
-void MatMulTransposed<double>(const double* x, size_t x_stride, const double* y, size_t y_stride, double* out, size_t out_stride,
-                              size_t m, size_t k, size_t n) {
-  Run(LoopOf<double>(), x, x_stride, y, y_stride, out, out_stride, m, k, n, Sum::New, Right::Turned);
+void MatMulTransposed<double>(Matrix<const double> x, Matrix<const double> y, Matrix<double> out, ProductSize size) {
+  Run(LoopOf<double>(), x, y, out, size, Sum::New, Right::Turned);
 }
 
 template <>
-void MatMulTransposed<int64_t>(const int64_t* x, size_t x_stride, const int64_t* y, size_t y_stride, int64_t* out,
-                               size_t out_stride, size_t m, size_t k, size_t n) {
+void MatMulTransposed<int64_t>(Matrix<const int64_t> x, Matrix<const int64_t> y, Matrix<int64_t> out, ProductSize size) {
+  auto [m, k, n] = size;
   for (size_t i = 0; i < m; ++i)
     for (size_t j = 0; j < n; ++j) {
       int64_t sum = 0;
-      for (size_t l = 0; l < k; ++l) sum = scalar::Add(sum, scalar::Mul(x[i * x_stride + l], y[j * y_stride + l]));
-      out[i * out_stride + j] = sum;
+      for (size_t l = 0; l < k; ++l) sum = scalar::Add(sum, scalar::Mul(x.Row(i)[l], y.Row(j)[l]));
+      out.Row(i)[j] = sum;
     }
 }
 
@@ -330,9 +325,9 @@ void PutTurnedIntoPanels(const T* y, size_t k, size_t n, T* panels) {
 }
 
 template <typename T>
-void MatMulPanels(const T* x, size_t x_stride, const T* panels, T* out, size_t out_stride, size_t m, size_t k, size_t n) {
-  ForPanels(panels, k, n, [&](size_t j, size_t width, const T* panel) {
-    MatMul(x, x_stride, panel, width, out + j, out_stride, m, k, width);
+void MatMulPanels(Matrix<const T> x, const T* panels, Matrix<T> out, ProductSize size) {
+  ForPanels(panels, size.k, size.n, [&](size_t j, size_t width, const T* panel) {
+    MatMul<T>(x, {panel, width}, out.From(0, j), {size.m, size.k, width});
   });
 }
 
@@ -340,7 +335,7 @@ void MatMulPanels(const T* x, size_t x_stride, const T* panels, T* out, size_t o
   template size_t WidestPanel<T>();                                   \
   template void PutIntoPanels<T>(const T*, size_t, size_t, T*);       \
   template void PutTurnedIntoPanels<T>(const T*, size_t, size_t, T*); \
-  template void MatMulPanels<T>(const T*, size_t, const T*, T*, size_t, size_t, size_t, size_t);
+  template void MatMulPanels<T>(Matrix<const T>, const T*, Matrix<T>, ProductSize);
 DF_PANELS(float)
 DF_PANELS(double)
 DF_PANELS(int64_t)
@@ -350,14 +345,14 @@ template <>
 void AddTransposedProduct<float>(const float* const* x, const float* const* y, float* out, size_t rows, size_t m, size_t n, bool fresh) {
   static const auto loop =
       ForThisProcessor<LoopOfRows<float>>(plain_float::ProductOfRows, avx2_float::ProductOfRows, avx512_float::ProductOfRows);
-  AddTransposed(loop, x, y, out, rows, m, n, fresh);
+  AddTransposed(loop, x, y, out, {m, rows, n}, fresh);
 }
 
 template <>
 void AddTransposedProduct<double>(const double* const* x, const double* const* y, double* out, size_t rows, size_t m, size_t n, bool fresh) {
   static const auto loop =
       ForThisProcessor<LoopOfRows<double>>(plain_double::ProductOfRows, avx2_double::ProductOfRows, avx512_double::ProductOfRows);
-  AddTransposed(loop, x, y, out, rows, m, n, fresh);
+  AddTransposed(loop, x, y, out, {m, rows, n}, fresh);
 }
 
 }  // namespace df::cpu

@@ -16,19 +16,34 @@
 
 namespace df::cpu {
 
-// T: float, double, int64_t. Strides are those of rows, in elements. `out` is no operand.
+// Where a matrix is: its rows begin `stride` elements apart.
 template <typename T>
-void MatMul(const T* x, size_t x_stride, const T* y, size_t y_stride, T* out, size_t out_stride, size_t m, size_t k, size_t n);
+struct Matrix {
+  T* data;
+  size_t stride;
+  T* Row(size_t i) const { return data + i * stride; }
+  // What begins at row i, column j.
+  Matrix From(size_t i, size_t j) const { return {data + i * stride + j, stride}; }
+};
+
+// Of a product: [m, k] times [k, n].
+struct ProductSize {
+  size_t m, k, n;
+};
+
+// T: float, double, int64_t. `out` is no operand.
+template <typename T>
+void MatMul(Matrix<const T> x, Matrix<const T> y, Matrix<T> out, ProductSize size);
 
 // Of matrices without gaps.
 template <typename T>
 void MatMul(const T* x, const T* y, T* out, size_t m, size_t k, size_t n) {
-  MatMul(x, k, y, n, out, n, m, k, n);
+  MatMul<T>({x, k}, {y, n}, {out, n}, {m, k, n});
 }
 
 // The same with y transposed, [n, k]: the bits are those of the product with y turned round, of which no copy is made.
 template <typename T>
-void MatMulTransposed(const T* x, size_t x_stride, const T* y, size_t y_stride, T* out, size_t out_stride, size_t m, size_t k, size_t n);
+void MatMulTransposed(Matrix<const T> x, Matrix<const T> y, Matrix<T> out, ProductSize size);
 
 // A matrix [k, n] that many are multiplied with, put together once: panels of a few columns, one behind the other, each without gaps, so that the
 // loops go through memory from one end to the other. `panels` has room for k * n elements. The last panel has what columns are left; a matrix
@@ -42,7 +57,7 @@ template <typename T>
 void PutTurnedIntoPanels(const T* y, size_t k, size_t n, T* panels);
 // As MatMul, with the same bits.
 template <typename T>
-void MatMulPanels(const T* x, size_t x_stride, const T* panels, T* out, size_t out_stride, size_t m, size_t k, size_t n);
+void MatMulPanels(Matrix<const T> x, const T* panels, Matrix<T> out, ProductSize size);
 
 // out, [m, n], plus x, [rows, m], transposed times y, [rows, n], of which each row lies anywhere: the chain of each element goes on, so
 // that it does not matter how rows are divided among calls. `fresh`: what is in `out` does not count, the chains begin. T: float, double.

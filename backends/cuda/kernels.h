@@ -105,9 +105,11 @@ struct Axis {
 void Reduce(Reduction how, Element element, const Rows& x, Axis axis, char* out, size_t rows, Stream stream);
 // Float or Double; the logarithm only of Floats.
 void Softmax(Element element, const Rows& x, Axis axis, bool logarithm, char* out, size_t rows, Stream stream);
-// Along the last axis, `lines` lines of `length` in each row.
-void LayerNorm(Element element, const Rows& x, const Rows& scale, const Rows& bias, size_t lines, size_t length, char* out, size_t rows,
-               Stream stream);
+// Along the last axis: `outer` lines of `length` in each row.
+struct ScaleAndBias {
+  Rows scale, bias;
+};
+void LayerNorm(Element element, const Rows& x, const ScaleAndBias& by, Axis axis, char* out, size_t rows, Stream stream);
 
 // ---------------------------------------------------------------- moving (layout.cu)
 

@@ -202,13 +202,12 @@ void Softmax(Element element, const Rows& x, Axis axis, bool logarithm, char* ou
   });
 }
 
-void LayerNorm(Element element, const Rows& x, const Rows& scale, const Rows& bias, size_t lines, size_t length, char* out, size_t rows,
-               Stream stream) {
-  if (rows * lines == 0 || length == 0) return;
+void LayerNorm(Element element, const Rows& x, const ScaleAndBias& by, Axis axis, char* out, size_t rows, Stream stream) {
+  if (rows * axis.outer == 0 || axis.length == 0) return;
   ForReals(element, [&](auto t) {
     using T = decltype(t);
-    Launch(LayerNormKernel<T>, Cover(rows * lines, kLines), kThreads, 0, stream, x, scale, bias, lines, length, reinterpret_cast<T*>(out),
-           rows * lines);
+    Launch(LayerNormKernel<T>, Cover(rows * axis.outer, kLines), kThreads, 0, stream, x, by.scale, by.bias, axis.outer, axis.length,
+           reinterpret_cast<T*>(out), rows * axis.outer);
   });
 }
 

@@ -381,10 +381,10 @@ void RegionRun::Reduction(const BatchRegion::Item& item, uint32_t value) {
   size_t rows = RowsOf(shared);
   cuda::Rows x = OnCard(item.in[0]);
   if (item.op == Op::LayerNormalization) {
-    cuda::Rows scale = OnCard(item.in[1]), bias = OnCard(item.in[2]);
+    ScaleAndBias by{OnCard(item.in[1]), OnCard(item.in[2])};
     Axis axis = AxisIn(type, ir::kLastAxis);
     char* out = NewRows(value, shared);
-    return Then([=](Stream stream) { LayerNorm(element, x, scale, bias, axis.outer, axis.length, out, rows, stream); });
+    return Then([=](Stream stream) { LayerNorm(element, x, by, axis, out, rows, stream); });
   }
   Axis axis = item.op == Op::ArgMax || item.op == Op::Softmax || item.op == Op::LogSoftmax || item.attr != ir::kAllAxes ? AxisIn(type, item.attr)
                                                                                                                         : Axis{1, CountOf(type), 1};

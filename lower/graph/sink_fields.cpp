@@ -158,7 +158,7 @@ class Sinker {
   }
 
   // Whether the Fields of what `read` reads should move: on some side it stays, or there nothing is read. The two of a list's cell are best read
-  // together: delayed bodies mostly run as eager code, which counts nothing that it looks at, and has an instruction for that.
+  // together: delayed bodies mostly run as frameless code, which counts nothing that it looks at, and has an instruction for that.
   bool Pays(NodeId read, llvm::ArrayRef<NodeId> moving, llvm::ArrayRef<Uses> sides) const {
     Value data = f_.nodes[read].operands[0];
     uint32_t together = 0, copies = 0;

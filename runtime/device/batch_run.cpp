@@ -270,8 +270,8 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
     auto multiply = [&](const void* a, size_t a_stride, const void* b, void* out, size_t rows) {
       auto *to = reinterpret_cast<T*>(out);
       auto *left = reinterpret_cast<const T*>(a), *right = reinterpret_cast<const T*>(b);
-      if (turned) cpu::MatMulTransposed(left, a_stride, right, k, to, n, rows, k, n);
-      else cpu::MatMul(left, a_stride, right, n, to, n, rows, k, n);
+      if (turned) cpu::MatMulTransposed<T>({left, a_stride}, {right, k}, {to, n}, {rows, k, n});
+      else cpu::MatMul<T>({left, a_stride}, {right, n}, {to, n}, {rows, k, n});
     };
     // Of a batch of one all is shared; a matrix that is kept is used all the same.
     const bool one = count_ == 1;
@@ -289,7 +289,7 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
       }
       const Rows& out = NewRows(value, x.shared);
       size_t stride = m == 1 ? x.stride / sizeof(T) : k, rows = count_ * m;
-      if (y_panels) cpu::MatMulPanels(reinterpret_cast<const T*>(x.Row(0)), stride, y_panels, reinterpret_cast<T*>(out.base), n, rows, k, n);
+      if (y_panels) cpu::MatMulPanels<T>({reinterpret_cast<const T*>(x.Row(0)), stride}, y_panels, {reinterpret_cast<T*>(out.base), n}, {rows, k, n});
       else multiply(x.Row(0), stride, y.Row(0), out.base, rows);
       return;
     }
@@ -305,7 +305,7 @@ void BatchRun::Product(const BatchRegion::Item& item, uint32_t value) {
         }
         Note(&BatchTimes::gathers);
         const Rows& out = NewRows(value, y.shared);
-        cpu::MatMulPanels(reinterpret_cast<const T*>(y.Row(0)), y.stride / sizeof(T), x_panels, reinterpret_cast<T*>(out.base), m, count_, k, m);
+        cpu::MatMulPanels<T>({reinterpret_cast<const T*>(y.Row(0)), y.stride / sizeof(T)}, x_panels, {reinterpret_cast<T*>(out.base), m}, {count_, k, m});
         return;
       }
     }

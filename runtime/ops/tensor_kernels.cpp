@@ -190,7 +190,7 @@ Value TensorFiring::Product() {
   return Write(x.element(), [&](char* to) {
     ForNumbers(x.element(), [&](auto t) {
       using T = decltype(t);
-      if (op_ == Op::Gemm) cpu::MatMulTransposed(x.as<T>(), k, y.as<T>(), k, reinterpret_cast<T*>(to), n, m, k, n);
+      if (op_ == Op::Gemm) cpu::MatMulTransposed<T>({x.as<T>(), k}, {y.as<T>(), k}, {reinterpret_cast<T*>(to), n}, {m, k, n});
       else cpu::MatMul(x.as<T>(), y.as<T>(), reinterpret_cast<T*>(to), m, k, n);
     });
   });

@@ -93,7 +93,7 @@ struct Outcome {
 };
 
 struct Stats {
-  uint64_t firings = 0;      // tagged engine: of nodes that have work left; in direct code only with RunOptions::count
+  uint64_t firings = 0;      // tagged engine: of nodes that have work left; in scheduled code only with RunOptions::count
   uint64_t regions = 0;      // tagged engine: pieces of code that run without waiting; likewise
   uint64_t calls = 0;        // activations, root included; likewise
   uint64_t loops = 0;        // iterations; likewise

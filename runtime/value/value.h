@@ -39,7 +39,7 @@ struct Object {
   SharedCount refs{1};
   ObjectKind kind : 6;
   uint8_t colour : 2;           // a collector's, while it runs
-  uint8_t few_fields = 0;       // Data: how many, see Data::size
+  uint8_t few_fields = 0;       // Data: how many, see Data::size; of a delayed call something else (DelayCell::ahead)
   uint16_t constructor = 0;     // Data: index in its type
   explicit Object(ObjectKind k) : kind(k), colour(0) { alive::Made(CountedAs(k)); }
   // As runtime/base/object_census.h counts it.

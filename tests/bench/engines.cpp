@@ -76,7 +76,7 @@ int Measure(const std::string& program, int64_t n, int rounds) {
   int64_t small = program == "fib" ? 18 : program == "ack" ? 60 : 20000;
   std::vector<Subject> subjects = {
       {"tagged", tagged({}), n},
-      {"tagged, general code", tagged({true, false}), n},
+      {"tagged, event code", tagged({true, false}), n},
       {"tagged, no group", tagged({false, false}), std::min(n, program == "fib" ? 26 : small * 10)},
       {"reference", [](const ir::Graph& g) { return MakeReferenceExecution(g, {}); }, std::min(n, small)},
   };

@@ -29,9 +29,9 @@ HELLO = 'main = putStrLn "Hello, world!"\n'
 # Name, and the functions that callgrind shows.
 PARTS = (("read the tables", r"MessageLite::ParseFromArray"), ("look at the nodes", r"NodeView::Read"), ("make the nodes", r"Reader::ReadNode"),
          ("verify", r"ir::Verify\["), ("read and verify", r"ir::Deserialize"),
-         ("needed parameters", r"tagged::FindNeeded"), ("groups of arguments", r"tagged::Group\("), ("events and regions", r"Partition::Run"),
-         ("last uses", r"tagged::MarkLastUses"), ("schedules", r"tagged::MakeSchedule"), ("flow of direct code", r"DirectFlow::Run"),
-         ("direct code", r"DirectMaker::EmitBlock"), ("all direct code", r"tagged::MakeDirect"), ("all preparation", r"df::MakeExecution"),
+         ("needed parameters", r"tagged::FindStrictParameters"), ("groups of arguments", r"tagged::Group\("), ("events and regions", r"Partition::Run"),
+         ("last uses", r"tagged::MarkLastUses"), ("schedules", r"tagged::MakeSchedule"), ("flow of scheduled code", r"ScheduledFlow::Run"),
+         ("scheduled code", r"ScheduledMaker::EmitBlock"), ("all scheduled code", r"tagged::MakeScheduled"), ("all preparation", r"df::MakeExecution"),
          ("start to finish", r"PROGRAM TOTALS"))
 
 

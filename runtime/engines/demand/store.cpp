@@ -1,5 +1,6 @@
 // The store: activations with their slots, references, and when both go. Most go by their counts, at once. A
-// value in a slot may refer to its own activation, though (a lazy field): such circles are found by a collection, each time that as much is alive as twice what the last one left.
+// value in a slot may refer to its own activation, though (a lazy field): such circles are found by a collection, each time that as much is
+// alive as twice what the last one left.
 #include <new>
 
 #include "llvm/ADT/DenseMap.h"

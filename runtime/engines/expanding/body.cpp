@@ -343,7 +343,7 @@ void BodyMaker::FinishSites() {
 
 std::string Compile(const ir::Graph& graph, Program& program) {
   tagged::Wiring wiring(graph);
-  tagged::FindNeeded(wiring);
+  tagged::FindStrictParameters(wiring);
   tagged::Group(wiring);
   for (bool good = false; !good;) {
     good = true;

@@ -1,12 +1,11 @@
 // runtime/engines/plan/build.h
 //
-// The phases of tagged::Compile, private to it:
-//   Wiring     who feeds whom across scopes: sites, parameters, results
-//   Needed     which parameters every result needs, and which values of its own scope
-//   Hangs      which parameters a result may hang on
-//   Grouping   which arguments go together with their call's trigger
-//   Partition  per scope: events, regions, and the order of each region's items
-//   Emit       slots and code
+// What is known of a graph before it runs, phase by phase:
+//   Wiring            who feeds whom across scopes: sites, parameters, results
+//   StrictParameters  which parameters every result needs, and which values of its own scope
+//   ParameterReach    on which parameters a result may hang
+//   Group             which arguments go together with their call's trigger
+//   Partition         per scope: events, regions, and the order of each region's items
 #pragma once
 
 #include <vector>
@@ -46,13 +45,13 @@ struct Wiring {
   std::vector<bool> waits;                   // by node: Delays that are made when all that they capture is there
   std::vector<uint32_t> constant_of;         // by node: its place in Program::constants, or none (make/constants.cpp)
   std::vector<bool> made_at_use;             // by node: ops that go into the region of their only user (make/constants.cpp)
-  // By node: ops that make a tensor of numbers alone, for ops on tensors (make/place_number_tensors.cpp); empty if nothing is batched.
+  // By node: ops that make a tensor of numbers alone, for ops on tensors (plan/place_number_tensors.cpp); empty if nothing is batched.
   std::vector<bool> of_numbers;
   std::vector<bool> checked;                 // by node: of those, what may fail, and is looked at where it would have stood; as of_numbers
   std::vector<bool> handed_out;              // by node: ops of groups whose result is a tensor that others take (make/recompute.cpp)
   // By place in the code of a group's Defer: the ops of earlier groups that it does again, each after those that it needs; by their places.
   llvm::DenseMap<uint32_t, std::vector<uint32_t>> again;
-  std::vector<std::vector<ir::NodeId>> order;  // by scope: Partition::Order while no Delay waits; from FindNeeded
+  std::vector<std::vector<ir::NodeId>> order;  // by scope: Partition::Order while no Delay waits; from FindStrictParameters
 
   explicit Wiring(const ir::Graph& graph);
   uint32_t RowOf(ir::Edge edge) const { return g.nodes[edge.node].first_result + edge.port; }
@@ -75,13 +74,13 @@ void FindConstants(Wiring& wiring, Program& program, bool filled);
 void FindOfNumbers(Wiring& wiring);
 
 // Fills Wiring::needed and Wiring::surely.
-void FindNeeded(Wiring& wiring);
+void FindStrictParameters(Wiring& wiring);
 
 // Fills Wiring::parameter_bit and hangs_on, for Group.
-void FindHangs(Wiring& wiring);
+void FindParameterReach(Wiring& wiring);
 
 // Clears Wiring::together for every parameter for which waiting could close a cycle, and sets Wiring::waits of the Delays
-// that may wait (docs/tagged-engine.md, "Groups").
+// that may wait (docs/tagged-engine/regions.md, "Groups").
 void Group(Wiring& wiring);
 
 // What a region does, in order.
@@ -206,7 +205,7 @@ void FindComputedAgain(const Program& program, Wiring& wiring);
 // Fills Program::tensor_groups from the code. Last uses must be marked.
 void ReadTensorGroups(Program& program, const Wiring& wiring, const Options& options);
 
-// Marks the last use of each value in a frame of the scope: docs/tagged-engine.md. Sites and code must be complete.
+// Marks the last use of each value in a frame of the scope: docs/tagged-engine/frames.md. Sites and code must be complete.
 void MarkLastUses(Program& program, const Wiring& wiring, const Partition& part, ir::ScopeId scope);
 
 }  // namespace df::tagged

@@ -377,7 +377,7 @@ void Grouping::Run() {
 }  // namespace
 
 void Group(Wiring& wiring) {
-  FindHangs(wiring);
+  FindParameterReach(wiring);
   Grouping(wiring).Run();
 }
 

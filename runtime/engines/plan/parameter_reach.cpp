@@ -19,9 +19,9 @@ namespace {
 using Bits = uint64_t;
 constexpr Bits kAll = ~Bits{0};
 
-class Hangs {
+class ParameterReach {
  public:
-  explicit Hangs(Wiring& wiring) : w_(wiring), g_(wiring.g), bits_(g_.results.size(), 0) {
+  explicit ParameterReach(Wiring& wiring) : w_(wiring), g_(wiring.g), bits_(g_.results.size(), 0) {
     w_.parameter_bit.assign(g_.nodes.size(), 0);
     for (uint32_t i = 0; i < g_.scopes.size(); ++i) {
       w_.hangs_on.push_back(std::vector<Bits>(w_.results_of[i].size(), 0));
@@ -42,7 +42,7 @@ class Hangs {
   std::vector<Bits> bits_;  // by row
 };
 
-Bits Hangs::OfArguments(uint32_t s, Bits inner) const {
+Bits ParameterReach::OfArguments(uint32_t s, Bits inner) const {
   const SiteNodes& site = w_.sites[s];
   Bits all = 0;
   for (Edge edge : g_.InputsOf(site.trigger)) all |= bits_[w_.RowOf(edge)];
@@ -53,7 +53,7 @@ Bits Hangs::OfArguments(uint32_t s, Bits inner) const {
   return all;
 }
 
-Bits Hangs::OfNode(NodeId id) const {
+Bits ParameterReach::OfNode(NodeId id) const {
   const ir::Node& node = g_.nodes[id];
   switch (node.op) {
     case Op::EntryMerge: return w_.parameter_bit[id.index];
@@ -74,7 +74,7 @@ Bits Hangs::OfNode(NodeId id) const {
 
 // Whether a result of the scope may hang on more than was known. Values hang on earlier ones mostly, and cotangents of calls on later
 // ones: so nodes are visited forwards and backwards in turn.
-bool Hangs::Update(uint32_t scope) {
+bool ParameterReach::Update(uint32_t scope) {
   const std::vector<NodeId>& nodes = w_.nodes_in[scope];
   bool again = true;
   auto visit = [&](NodeId id) {
@@ -101,7 +101,7 @@ bool Hangs::Update(uint32_t scope) {
   return changed;
 }
 
-void Hangs::Run() {
+void ParameterReach::Run() {
   std::vector<std::vector<uint32_t>> callers(g_.scopes.size());
   for (const ir::Site& site : g_.sites) callers[site.callee.index].push_back(site.caller.index);
   std::vector<bool> dirty(g_.scopes.size(), true);
@@ -119,6 +119,6 @@ void Hangs::Run() {
 
 }  // namespace
 
-void FindHangs(Wiring& wiring) { Hangs(wiring).Run(); }
+void FindParameterReach(Wiring& wiring) { ParameterReach(wiring).Run(); }
 
 }  // namespace df::tagged

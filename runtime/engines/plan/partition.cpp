@@ -1,4 +1,4 @@
-// Events and regions of one scope. See plan/build.h and docs/tagged-engine.md.
+// Events and regions of one scope. See plan/build.h and docs/tagged-engine/regions.md.
 //
 // Each edge has the set of events after which its value is there. A set is kept small: what another member implies is left
 // out, and a set of more than 8 is replaced by the events that say that parts of it have come. Nodes with the same set

@@ -20,9 +20,9 @@ namespace {
 using Needs = uint64_t;  // a bit per parameter of the scope
 constexpr Needs kAll = ~Needs{0};
 
-class Needed {
+class StrictParameters {
  public:
-  explicit Needed(Wiring& wiring);
+  explicit StrictParameters(Wiring& wiring);
   void Run();
 
  private:
@@ -42,7 +42,7 @@ class Needed {
   std::vector<Needs> needs_;                  // by row
 };
 
-Needed::Needed(Wiring& wiring) : w_(wiring), g_(wiring.g), parameter_(g_.nodes.size(), kNone), needs_(g_.results.size(), 0) {
+StrictParameters::StrictParameters(Wiring& wiring) : w_(wiring), g_(wiring.g), parameter_(g_.nodes.size(), kNone), needs_(g_.results.size(), 0) {
   for (uint32_t i = 0; i < g_.scopes.size(); ++i) {
     of_result_.push_back(std::vector<Needs>(w_.results_of[i].size(), kAll));
     uint32_t count = 0;
@@ -55,7 +55,7 @@ Needed::Needed(Wiring& wiring) : w_(wiring), g_(wiring.g), parameter_(g_.nodes.s
 }
 
 // What a result of a call or loop needs of the caller's parameters.
-Needs Needed::OfCall(uint32_t s, uint32_t callee, uint32_t result) const {
+Needs StrictParameters::OfCall(uint32_t s, uint32_t callee, uint32_t result) const {
   const SiteNodes& site = w_.sites[s];
   Needs all = Of(w_.In(site.trigger, 0)), inner = of_result_[callee][result];
   for (NodeId argument : site.arguments) {
@@ -65,7 +65,7 @@ Needs Needed::OfCall(uint32_t s, uint32_t callee, uint32_t result) const {
   return all;
 }
 
-Needs Needed::OfNode(NodeId id) const {
+Needs StrictParameters::OfNode(NodeId id) const {
   const ir::Node& node = g_.nodes[id];
   llvm::ArrayRef<Edge> in = g_.InputsOf(id);
   switch (node.op) {
@@ -91,7 +91,7 @@ Needs Needed::OfNode(NodeId id) const {
   }
 }
 
-bool Needed::Update(ir::ScopeId scope) {
+bool StrictParameters::Update(ir::ScopeId scope) {
   for (NodeId id : w_.order[scope.index]) {
     const ir::Node& node = g_.nodes[id];
     if (node.op == Op::Call || node.op == Op::Enter || node.op == Op::NextIteration || node.op == Op::Result) continue;
@@ -124,7 +124,7 @@ bool Needed::Update(ir::ScopeId scope) {
   return changed;
 }
 
-void Needed::Run() {
+void StrictParameters::Run() {
   std::vector<std::vector<uint32_t>> callers(g_.scopes.size());
   for (const ir::Site& site : g_.sites) callers[site.callee.index].push_back(site.caller.index);
   for (uint32_t i = 0; i < g_.scopes.size(); ++i)
@@ -249,8 +249,8 @@ void Surely::RunScope(ir::ScopeId scope) {
 
 }  // namespace
 
-void FindNeeded(Wiring& wiring) {
-  Needed(wiring).Run();
+void FindStrictParameters(Wiring& wiring) {
+  StrictParameters(wiring).Run();
   Surely(wiring).Run();
 }
 

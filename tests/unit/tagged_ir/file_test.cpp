@@ -11,7 +11,7 @@ using namespace df::ir::test;
 
 namespace {
 
-Graph Model(const char* name) { return Parsed(ReadFile(std::filesystem::path(DFC_MODEL_GRAPHS) / name)); }
+Graph Model(const char* name) { return Parsed(ReadFile(std::filesystem::path(DFC_MODEL_DIR) / name)); }
 
 std::string FaultOf(const std::string& bytes) {
   std::string error;

@@ -27,7 +27,7 @@ inline std::string ReadFile(const std::filesystem::path& path) {
 
 inline std::vector<std::filesystem::path> ModelGraphs() {
   std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(DFC_MODEL_GRAPHS))
+  for (const auto& entry : std::filesystem::directory_iterator(DFC_MODEL_DIR))
     if (entry.path().extension() == ".tagged") paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
   return paths;

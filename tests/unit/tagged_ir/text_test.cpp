@@ -78,7 +78,7 @@ scope main {
 }
 
 TEST_CASE("one scope and its loops can be printed alone") {
-  Graph graph = Parsed(ReadFile(std::filesystem::path(DFC_MODEL_GRAPHS) / "loop_in_rec.tagged"));
+  Graph graph = Parsed(ReadFile(std::filesystem::path(DFC_MODEL_DIR) / "loop_in_rec.tagged"));
   PrintOptions options;
   options.only = "f~0";
   std::string text = ToText(graph, options);
@@ -113,7 +113,7 @@ TEST_CASE("what is wrong in a text is named with its line") {
 }
 
 TEST_CASE("broken texts are refused, not crashed on") {
-  std::string text = ReadFile(std::filesystem::path(DFC_MODEL_GRAPHS) / "fibs.tagged");
+  std::string text = ReadFile(std::filesystem::path(DFC_MODEL_DIR) / "fibs.tagged");
   uint32_t random = 1;
   std::string error;
   for (int i = 0; i < 2000; ++i) {

@@ -21,14 +21,14 @@ namespace df::tagged {
 
 // A delayed call under one tag: what its reference refers to. The values follow the struct in memory: one place for the
 // value of a full cell, which is also that of the first operand, unless operands may come after it; then the operands.
-// Object::few_fields is the power of two of how many bodies may follow its own, unasked (exec/eager.cpp).
+// ahead() is the power of two of how many bodies may follow its own, unasked (exec/frameless_interpreter.cpp).
 struct DelayCell : Object {
   enum class State : uint8_t { Kept, Released, Running, Full, Free };
   State state = State::Kept;
   uint8_t locked = 0;         // see CellLock
   uint16_t missing : 14 = 0;  // operands that have not come; while there are any, the frame of the Delay has a ref for this
-  uint16_t more_waiters : 1 = 0;   // in Worker::waiters_ or Team::waiters_
-  uint16_t starts_direct : 1 = 0;  // its body has direct code, its operands are all there, and none has failed
+  uint16_t more_waiters : 1 = 0;   // in Worker::waiters or Team::waiters_
+  uint16_t starts_scheduled : 1 = 0;  // its body has scheduled code, its operands are all there, and none has failed
   uint32_t waiter_pc = 0;     // of `waiter`
   const SiteCode* site;
   union {
@@ -46,8 +46,8 @@ struct DelayCell : Object {
   State Now() const { return static_cast<State>(__atomic_load_n(reinterpret_cast<const uint8_t*>(&state), __ATOMIC_ACQUIRE)); }
   void Become(State next) { __atomic_store_n(reinterpret_cast<uint8_t*>(&state), static_cast<uint8_t>(next), __ATOMIC_RELEASE); }
   bool IsFull() const { return Now() == State::Full; }
-  // For a frame in direct code, under a CellLock.
-  bool CanEnter() const { return Now() == State::Kept && starts_direct; }  // `locked` may change meanwhile
+  // For a frame in scheduled code, under a CellLock.
+  bool CanEnter() const { return Now() == State::Kept && starts_scheduled; }  // `locked` may change meanwhile
 
   Value& value() { return *reinterpret_cast<Value*>(this + 1); }
   const Value& value() const { return *reinterpret_cast<const Value*>(this + 1); }
@@ -57,6 +57,9 @@ struct DelayCell : Object {
   uint32_t num_operands() const { return static_cast<uint32_t>(site->together.size()); }
   uint32_t num_values() const { return site->cell_values; }
   uint32_t Bytes() const { return site->cell_bytes; }
+  // Kept where an Object has the number of its fields, which a cell takes from its site.
+  uint32_t ahead() const { return few_fields; }
+  void set_ahead(uint32_t power) { few_fields = static_cast<uint8_t>(power); }
   bool IsLive() const { return state != State::Free; }
   // What the cells of a site take.
   static void Measure(SiteCode& site) {

@@ -1,7 +1,7 @@
 // runtime/engines/tagged/code/code.h
 //
 // What a tagged graph is compiled to before it runs: per scope (root, function, loop) the layout of its frames and the
-// code of its regions. docs/tagged-engine.md explains regions and events.
+// code of its regions. docs/tagged-engine/regions.md explains regions and events.
 //
 //   event   something that happens at most once in a frame: the activation, a late argument, a result that comes back, a
 //           side of a branch that is taken, a value that was forced
@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "runtime/batch/batch.h"
-#include "runtime/engines/tagged/code/direct.h"
 #include "runtime/engines/tagged/code/machine_code.h"
-#include "runtime/engines/tagged/code/words.h"
+#include "runtime/engines/tagged/code/scheduled.h"
+#include "runtime/engines/tagged/code/unboxed.h"
 #include "runtime/ops/kernels.h"
 #include "runtime/run/engine.h"
 #include "runtime/value/value.h"
@@ -36,30 +36,30 @@ inline constexpr uint32_t kConstant = 0x80000000;
 inline bool IsConstant(uint32_t operand) { return operand != kNone && (operand & kConstant); }
 
 // DF_CODE(name, what a, b and c are)
-#define DF_TAGGED_CODES(DF_CODE)                                                          \
-  DF_CODE(End, "")                                                                        \
-  DF_CODE(Op, "a: slot, b, c: slots of the operands; node: which op")                     \
+#define DF_TAGGED_CODES(DF_CODE)                                                                                   \
+  DF_CODE(End, "")                                                                                                 \
+  DF_CODE(Op, "a: slot, b, c: slots of the operands; node: which op")                                              \
   DF_CODE(OpMany, "the same with more operands. a: slot, b: first of its operands in Program::lists, c: how many") \
-  DF_CODE(Check, "as OpMany, of an op that a later region does: its error, if it fails") \
-  DF_CODE(Defer, "b: index in Program::tensor_groups, or none; the c ops that follow are deferred together") \
-  DF_CODE(Construct, "a: slot, b: first of its operands in Program::lists, c: how many")  \
-  DF_CODE(Delay, "a: slot, b: site")                                                      \
-  DF_CODE(DelayAll, "a: slot, b: site; all operands in Program::lists from c on")         \
-  DF_CODE(DelayArg, "a: slot of the reference, b: slot, c: index in the site's deliveries") \
-  DF_CODE(Force, "a: slot, b: slot of a value or reference, c: event")                    \
-  DF_CODE(Outer, "a: slot, b: row of the enclosing scope's edge, c: event; node: which scope") \
-  DF_CODE(Publish, "a: row of an edge that Outers read")                                  \
-  DF_CODE(Branch, "a: slot of the predicate, b: branch")                                  \
-  DF_CODE(Merge, "a: slot, b: slot of the chosen side")                                   \
-  DF_CODE(Fire, "c: event that happens here")                                             \
-  DF_CODE(Input, "a: slot, b: index")                                                     \
-  DF_CODE(Result, "b: slot; node: which result")                                          \
-  DF_CODE(Return, "a: result of the scope, b: slot")                                      \
-  DF_CODE(Exit, "a: result of the loop, b: slot")                                         \
-  DF_CODE(Wait, "a, b, c: as Force, which found no value")                                \
-  DF_CODE(Call, "b: site; its deliveries that go together")                               \
-  DF_CODE(CallLate, "b: site, c: index in its deliveries")                                \
-  DF_CODE(NextLate, "b: loop's site, c: index in its next deliveries")                    \
+  DF_CODE(Check, "as OpMany, of an op that a later region does: its error, if it fails")                           \
+  DF_CODE(Defer, "b: index in Program::tensor_groups, or none; the c ops that follow are deferred together")       \
+  DF_CODE(Construct, "a: slot, b: first of its operands in Program::lists, c: how many")                           \
+  DF_CODE(Delay, "a: slot, b: site")                                                                               \
+  DF_CODE(DelayAll, "a: slot, b: site; all operands in Program::lists from c on")                                  \
+  DF_CODE(DelayArg, "a: slot of the reference, b: slot, c: index in the site's deliveries")                        \
+  DF_CODE(Force, "a: slot, b: slot of a value or reference, c: event")                                             \
+  DF_CODE(Outer, "a: slot, b: row of the enclosing scope's edge, c: event; node: which scope")                     \
+  DF_CODE(Publish, "a: row of an edge that Outers read")                                                           \
+  DF_CODE(Branch, "a: slot of the predicate, b: branch")                                                           \
+  DF_CODE(Merge, "a: slot, b: slot of the chosen side")                                                            \
+  DF_CODE(Fire, "c: event that happens here")                                                                      \
+  DF_CODE(Input, "a: slot, b: index")                                                                              \
+  DF_CODE(Result, "b: slot; node: which result")                                                                   \
+  DF_CODE(Return, "a: result of the scope, b: slot")                                                               \
+  DF_CODE(Exit, "a: result of the loop, b: slot")                                                                  \
+  DF_CODE(Wait, "a, b, c: as Force, which found no value")                                                         \
+  DF_CODE(Call, "b: site; its deliveries that go together")                                                        \
+  DF_CODE(CallLate, "b: site, c: index in its deliveries")                                                         \
+  DF_CODE(NextLate, "b: loop's site, c: index in its next deliveries")                                             \
   DF_CODE(Next, "b: loop's site; its next deliveries that go together")
 
 enum class Code : uint16_t {
@@ -132,12 +132,12 @@ struct ReturnTo {
 struct ScopeCode;
 struct Frame;
 
-// What a call between direct codes reads, together; each worker has its own.
-struct DirectCall {
+// What a call between scheduled codes reads, together; each worker has its own.
+struct ScheduledCall {
   Frame** free = nullptr;              // frames of the callee's size
   const struct SiteCode* site = nullptr;
-  const DirectInstr* start = nullptr;  // null: the callee has no direct code; its word code, if it has that
-  uint64_t head = 0;                   // of its frame, called by direct code
+  const ScheduledInstr* start = nullptr;  // null: the callee has no scheduled code; its unboxed code, if it has that
+  uint64_t head = 0;                   // of its frame, called by scheduled code
 };
 
 enum class SiteType : uint8_t { Root, Call, Delay, Loop };
@@ -165,8 +165,8 @@ struct SiteCode {
   uint32_t cell_values = 0;          // and the places for values in it;
   bool own_place = false;            // whether its value has one that no operand has
   TaggedExecution* owner = nullptr;
-  bool ahead = false;                // of a delayed call: its body can be tried without a frame (code/eager.h),
-  bool eager = false;                // and makes no delayed calls
+  bool ahead = false;                // of a delayed call: its body can be tried without a frame (code/frameless.h),
+  bool frameless = false;                // and makes no delayed calls
   // Whether it is worth trying: what fails more often than one time in three, or comes to too little, is tried one time in 64 only.
   struct Chance {
     uint8_t left = kMost, passed = 0;
@@ -197,7 +197,7 @@ struct SiteCode {
   };
   mutable Chance forced, unasked;    // where its cell is forced; where it would only come in handy
   bool plain = false;                // results go to the caller's frame, which keeps no child slot
-  const void* native_body = nullptr; // of a delayed call: native code that begins its body (x86/direct_force.cpp)
+  const void* native_body = nullptr; // of a delayed call: native code that begins its body (x86/scheduled_force.cpp)
 };
 
 // A parameter that comes after the activation, by an event of its own.
@@ -212,7 +212,7 @@ struct ScopeCode {
   uint32_t num_masks = 0;
   uint32_t ready_bytes = 0;          // a bit per region
   uint32_t frame_bytes = 0;
-  uint32_t cold_bytes = 0;           // the same before word code was made, which may have more slots
+  uint32_t cold_bytes = 0;           // the same before unboxed code was made, which may have more slots
   uint32_t init_offset = 0;          // of states, ready bits and masks: bytes from the frame
   uint32_t ready_offset = 0;
   uint32_t mask_offset = 0;
@@ -224,22 +224,22 @@ struct ScopeCode {
   bool read_by_outers = false;
   bool needs_outer = false;
   std::vector<LateParameter> late;
-  std::vector<bool> early;           // by result: whether direct code gives it before the late parameters have come
+  std::vector<bool> early;           // by result: whether scheduled code gives it before the late parameters have come
   std::vector<uint32_t> results;     // rows
   std::vector<uint8_t> masks;        // as a new frame has them
   std::vector<uint64_t> init;        // states, ready bits and masks of a new frame
-  uint32_t direct = kNone;           // where its direct code begins, if it has any; or its word code
-  uint32_t plain = kNone;            // where its direct code begins,
+  uint32_t scheduled = kNone;           // where its scheduled code begins, if it has any; or its unboxed code
+  uint32_t plain = kNone;            // where its scheduled code begins,
   uint32_t plain_end = 0;            // and ends
-  uint32_t eager = kNone;            // where its eager code begins, if it is a delayed body that has any
-  std::shared_ptr<const WordCode> words;  // if it has any
-  bool has_words = false;            // whether it has: for native code
-  mutable uint32_t steps = 0;        // of general code, before there was any other
+  uint32_t frameless = kNone;            // where its frameless code begins, if it is a delayed body that has any
+  std::shared_ptr<const UnboxedCode> unboxed;  // if it has any
+  bool has_unboxed = false;            // whether it has: for native code
+  mutable uint32_t steps = 0;        // of event code, before there was any other
   std::vector<Region> regions;       // in an order in which each comes after those whose values it uses
   std::vector<Event> events;
   std::vector<Target> targets;
   std::vector<Branch> branches;
-  // Whether direct code gives the result in the last stage of an activation, which is the only one without late parameters.
+  // Whether scheduled code gives the result in the last stage of an activation, which is the only one without late parameters.
   bool IsLastStage(uint32_t result) const { return late.empty() || !early[result]; }
 };
 
@@ -273,9 +273,9 @@ struct Program {
   std::vector<ScopeCode> scopes;           // by ScopeId
   std::vector<SiteCode> sites;             // by SiteId, then loops by ScopeId, then the root
   std::vector<Instr> code;
-  DirectCode direct;
-  EagerCode eager;
-  std::shared_ptr<const NativeCode> native;  // of word code; null: there is none
+  ScheduledCode scheduled;
+  FramelessCode frameless;
+  std::shared_ptr<const NativeCode> native;  // of unboxed code; null: there is none
   bool fast = false;                       // MakeFastCode is done
   bool count = false;                      // Options::count
   std::vector<ir::NodeId> node_of;         // of each instruction
@@ -314,10 +314,10 @@ inline constexpr uint32_t kMostNative = 1 << 15;
 struct Options {
 #define DF_SWITCH(field, name, kept, description) bool field = true;
 #include "runtime/run/switches.def"
-  uint32_t most_native = kMostNative;  // instructions of direct code that are machine code
+  uint32_t most_native = kMostNative;  // instructions of scheduled code that are machine code
   bool batch = false; // ops on tensors are deferred, and computed for many activations at once
   bool away = false;  // what computes them has memory of its own
-  bool count = false; // direct code counts regions and firings, too (Stats)
+  bool count = false; // scheduled code counts regions and firings, too (Stats)
   bool fast_later = false;  // fast code is not made by Compile, but when the run has gone on for a while
 };
 
@@ -326,7 +326,7 @@ Options OptionsOf(const RunOptions& run);
 
 // Compiles a verified graph. "" or why it cannot be run.
 std::string Compile(const ir::Graph& graph, const Options& options, Program* program);
-// Direct, eager and word code of a compiled graph, which can do without: docs/tagged-engine.md, "Warming up". `pause` is called now
+// Scheduled, frameless and unboxed code of a compiled graph, which can do without: docs/tagged-engine/run.md, "Warming up". `pause` is called now
 // and then; what it throws is thrown, as is std::bad_alloc, and then the program is as it was.
 void MakeFastCode(Program& program, const Options& options, llvm::function_ref<void()> pause);
 

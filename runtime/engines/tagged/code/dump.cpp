@@ -75,8 +75,8 @@ void Dump(const Program& program, llvm::raw_ostream& out, llvm::function_ref<boo
       }
     }
   }
-  PrintCode(program, "direct", program.direct.code, &ScopeCode::direct, out);
-  PrintCode(program, "frameless", program.eager.code, &ScopeCode::eager, out);
+  PrintCode(program, "scheduled", program.scheduled.code, &ScopeCode::scheduled, out);
+  PrintCode(program, "frameless", program.frameless.code, &ScopeCode::frameless, out);
 }
 
 }  // namespace df::tagged

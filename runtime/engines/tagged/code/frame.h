@@ -11,7 +11,7 @@
 //   +24  pins       whose Outers may still look for it: references that are not released, running delayed bodies
 //   +28  depth      number of labels
 //   +32  tag        its own tag, if a reference or an error was made here
-//   +40  resume     of a frame that runs direct code: where it goes on
+//   +40  resume     of a frame that runs scheduled code: where it goes on
 //   +48  slots      8 bytes each: a word, or an object of which the slot owns one count
 //        states     1 byte per slot: presence and ValueKind; then 1 per result: whether it was sent
 //        ready      1 bit per region: all its events have happened, and it has not run
@@ -37,12 +37,12 @@ enum FrameFlags : uint32_t {
   kLive = 16,         // not on a free list
   kQueued = 32,       // its ready regions run now, or there is an entry for them on the stack
   kHasTag = 64,       // `tag` is set
-  kDirect = 128,      // it runs direct code
-  kDirectCaller = 256,  // and gives its results to direct code that waits for them
+  kScheduled = 128,      // it runs scheduled code
+  kScheduledCaller = 256,  // and gives its results to scheduled code that waits for them
   kProxy = 512,       // stands for the caller of a call that another worker gave away (exec/team.h)
-  kListed = 1024,     // in Worker::candidates_
+  kListed = 1024,     // in Worker::candidates
   kExamined = 2048,   // who waits for this frame, and who waits for them, was looked through for work to give away
-  kTailed = 4096,     // its caller's frame has gone, and it gives its result to that one's (Worker::tailed_)
+  kTailed = 4096,     // its caller's frame has gone, and it gives its result to that one's (Worker::tailed)
   kCold = 8192,       // made while there was no fast code: of ScopeCode::cold_bytes. Kept on free lists
 };
 
@@ -71,7 +71,7 @@ struct Frame {
     TagNode* tag;         // kHasTag; counted
     Frame* within;        // private to TagOf
   };
-  const DirectInstr* resume;
+  const ScheduledInstr* resume;
 
   // refs, flags and state_words, read and written as one (HeadOf).
   uint64_t head() const {
@@ -169,7 +169,7 @@ class FramePool {
     pool_.Give(frame, frame->Bytes());
     --live_;
   }
-  // The list from which a direct call takes a frame, and what it has to count then.
+  // The list from which a call in scheduled code takes a frame, and what it has to count then.
   Frame** FreeList(uint32_t bytes) { return FreeLists() + ListOf(bytes); }
   Frame** FreeLists() { return reinterpret_cast<Frame**>(pool_.FreeLists()); }
   static uint32_t ListOf(uint32_t bytes) { return bytes / Pool<Frame>::kUnit; }
@@ -177,11 +177,11 @@ class FramePool {
     ++live_;
     NotePeak();
   }
-  // A call in direct code leaves the peak to whoever takes a frame from a chunk, and to every StepCheck: a peak that is higher
+  // A call in scheduled code leaves the peak to whoever takes a frame from a chunk, and to every StepCheck: a peak that is higher
   // than those before needs a frame that was never used, unless frames of several sizes come and go.
-  void CountNewDirect() { ++live_; }
+  void CountNewScheduled() { ++live_; }
   void CountFree() { --live_; }
-  void CountDirect(int64_t more) { live_ += static_cast<uint64_t>(more); }
+  void CountScheduled(int64_t more) { live_ += static_cast<uint64_t>(more); }
   void NotePeak() {
     if (live_ > peak_) peak_ = live_;
   }
@@ -203,10 +203,10 @@ class FramePool {
   uint32_t flags_ = kLive;  // of a frame that New makes
 };
 
-// The word code in which a frame stands, or null.
-inline const WordCode* WordsOf(const Frame* frame) {
-  const WordCode* words = frame->scope().words.get();
-  return words && frame->flags & kDirect && words->Holds(frame->resume) ? words : nullptr;
+// The unboxed code in which a frame stands, or null.
+inline const UnboxedCode* UnboxedOf(const Frame* frame) {
+  const UnboxedCode* unboxed = frame->scope().unboxed.get();
+  return unboxed && frame->flags & kScheduled && unboxed->Holds(frame->resume) ? unboxed : nullptr;
 }
 
 // The tag of a frame, which gets a node for it. Not counted for the caller; null is the empty tag.

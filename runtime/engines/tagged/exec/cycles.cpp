@@ -6,7 +6,7 @@
 //
 // What each count was stands in a table, so that this can be left at any moment, for a limit or for want of memory.
 //
-// Only a run that has made a cell before its operands were there, or one that reads a frame (Worker::made_late_), can have cycles. Any
+// Only a run that has made a cell before its operands were there, or one that reads a frame (Worker::made_late), can have cycles. Any
 // other cell and constructor holds what was there before it, and the body of a cell reaches that, what it makes itself, and what cells
 // in there give. So the first cycle would have to go through a cell that its own operands lead to, and they were there first.
 //
@@ -17,9 +17,10 @@
 // Where there can be no cycle a cell that is full need not stay between two constructors either: the field that refers to it gets its
 // value. Cycles that come later do not go through it, by the same reasoning: what the cells of before lead to was there
 // before them, or is made by their own bodies.
-#include "runtime/engines/tagged/code/eager.h"
+#include "runtime/engines/tagged/code/frameless.h"
 #include "runtime/engines/tagged/exec/engine.h"
 #include "runtime/engines/tagged/exec/team.h"
+#include "runtime/engines/tagged/exec/work_sharing.h"
 
 namespace df::tagged {
 
@@ -151,16 +152,16 @@ struct Left {};
 void TaggedExecution::CollectIfDue() {
   // Elements that were computed ahead have no cells, and may still be held by one that only has to be looked at.
   // The stress mode collects when nothing is due: what stands between two steps must bear it at each of them.
-  bool due = live_cells() > collect_at_ || memory::counters.current > collect_at_bytes_ || (run_.stress && worker_->Random() % 32 == 0);
+  bool due = live_cells() > collect_at_ || memory::counters.current > collect_at_bytes_ || (run_.stress && Random(*worker_) % 32 == 0);
   if (!due || (team_ && !team_->HoldUp())) return;
   std::vector<Pool<DelayCell>*> pools;
-  ForEachWorker([&](Worker& worker) { pools.push_back(&worker.cells_); });
+  ForEachWorker([&](Worker& worker) { pools.push_back(&worker.cells); });
   auto look = [this] {
     LeaveAtLimit();
     CheckLimits();
   };
   bool knots = false;
-  ForEachWorker([&](Worker& worker) { knots |= worker.made_late_; });
+  ForEachWorker([&](Worker& worker) { knots |= worker.made_late; });
   uint64_t filled = 0, looked = 0;
   DeadObjects dead;
   try {
@@ -177,7 +178,7 @@ void TaggedExecution::CollectIfDue() {
   dead.FreeAll();
   std::vector<DelayCell*> garbage;
   auto look_or_leave = [&] {
-    if (run_.stress && worker_->Random() % 64 == 0) throw Left();
+    if (run_.stress && Random(*worker_) % 64 == 0) throw Left();
     look();
   };
   try {
@@ -186,7 +187,7 @@ void TaggedExecution::CollectIfDue() {
   }
   for (DelayCell* cell : garbage) cell->DropChildren(dead);
   dead.FreeAll();
-  worker_->cells_published_.store(worker_->live_cells_, std::memory_order_relaxed);
+  worker_->cells_published.store(worker_->live_cells, std::memory_order_relaxed);
   // Walking everything again soon pays only where many cells went, or were filled or passed over.
   bool pays = garbage.size() + filled > live_cells() / 8;
   collect_at_ = std::max(kFirstCollection, (pays ? 2 : 4) * live_cells());

@@ -2,7 +2,13 @@
 #include <cassert>
 #include <optional>
 
+#include "runtime/engines/tagged/exec/calls.h"
+#include "runtime/engines/tagged/exec/delayed_calls.h"
 #include "runtime/engines/tagged/exec/engine.h"
+#include "runtime/engines/tagged/exec/errors.h"
+#include "runtime/engines/tagged/exec/frameless_interpreter.h"
+#include "runtime/engines/tagged/exec/frames.h"
+#include "runtime/engines/tagged/exec/scheduled_frame.h"
 #include "runtime/engines/tagged/exec/team.h"
 
 namespace df::tagged {
@@ -14,12 +20,12 @@ void DelayCell::DropChildren(DeadObjects& dead) {
 }
 
 // No operand has come yet.
-DelayCell* Worker::NewCell(Frame* frame, const SiteCode* site) {
-  ++stats_.delays;
+DelayCell* NewCell(Worker& w, Frame* frame, const SiteCode* site) {
+  ++w.stats.delays;
   TagNode* tag = site->keeps_home ? nullptr : TagOf(frame);  // first, because it may fail
   // So may this; when the cell goes nothing may.
-  if (site->keeps_home && ++pinning_cells_ > unpins_.capacity()) unpins_.reserve(2 * pinning_cells_);
-  auto* cell = ::new (cells_.Take(site->cell_bytes)) DelayCell(site);
+  if (site->keeps_home && ++w.pinning_cells > w.unpins.capacity()) w.unpins.reserve(2 * w.pinning_cells);
+  auto* cell = ::new (w.cells.Take(site->cell_bytes)) DelayCell(site);
   ::new (&cell->value()) Value();
   cell->missing = static_cast<uint16_t>(cell->num_operands());
   for (uint32_t i = 0; i < cell->missing; ++i) ::new (cell->operands() + i) Value(Value::Dead());
@@ -29,23 +35,23 @@ DelayCell* Worker::NewCell(Frame* frame, const SiteCode* site) {
   } else {
     cell->tag = HoldTag(tag);
   }
-  ++live_cells_;
+  ++w.live_cells;
   return cell;
 }
 
-void Worker::MakeCell(Frame* frame, const Instr& in) {
-  const SiteCode* site = &program_.sites[in.b];
-  DelayCell* cell = NewCell(frame, site);
-  made_late_ |= site->keeps_home || (cell->missing && in.code == Code::Delay);
+void MakeCell(Worker& w, Frame* frame, const Instr& in) {
+  const SiteCode* site = &w.program.sites[in.b];
+  DelayCell* cell = NewCell(w, frame, site);
+  w.made_late |= site->keeps_home || (cell->missing && in.code == Code::Delay);
   if (cell->missing) {
     if (in.code == Code::Delay) {
       ++frame->refs;
     } else {
-      const uint32_t* listed = program_.lists.data() + in.c;
+      const uint32_t* listed = w.program.lists.data() + in.c;
       for (uint32_t k = 0; k < cell->missing; ++k) {
         uint32_t slot = ListOperand(listed[k]);
         bool wanted = site->together[k].to != kNone;
-        cell->operands()[k] = wanted ? Use(frame, slot, listed[k] & kLast) : Value::Word(0);
+        cell->operands()[k] = wanted ? w.Use(frame, slot, listed[k] & kLast) : Value::Word(0);
       }
       cell->missing = 0;
     }
@@ -54,7 +60,7 @@ void Worker::MakeCell(Frame* frame, const Instr& in) {
 }
 
 // All operands are there that its body's frame is made with.
-bool Worker::IsReady(DelayCell* cell) const {
+bool IsReady(const Worker& w, DelayCell* cell) {
   if (!cell->missing) return true;
   for (uint32_t i = 0; i < cell->num_operands(); ++i) {
     const Delivery& d = cell->site->together[i];
@@ -63,7 +69,7 @@ bool Worker::IsReady(DelayCell* cell) const {
   return true;
 }
 
-void Worker::CellOperand(Frame* frame, const SiteCode& site, uint32_t cell_slot, uint32_t index, Value value) {
+void CellOperand(Worker& w, Frame* frame, const SiteCode& site, uint32_t cell_slot, uint32_t index, Value value) {
   DelayCell* cell = CellIn(frame, cell_slot);
   CellLock lock(cell);
   if (!cell->missing || !cell->operands()[index].is_dead()) return;
@@ -75,9 +81,9 @@ void Worker::CellOperand(Frame* frame, const SiteCode& site, uint32_t cell_slot,
       case DelayCell::State::Kept: cell->operands()[index] = std::move(value); break;
       case DelayCell::State::Released:
         cell->operands()[index] = std::move(value);
-        if (IsReady(cell)) {
+        if (IsReady(w, cell)) {
           cell->refs.Retain();
-          stack_.push_back({nullptr, cell, 0});
+          w.stack.push_back({nullptr, cell, 0});
         }
         break;
       case DelayCell::State::Running:
@@ -87,61 +93,61 @@ void Worker::CellOperand(Frame* frame, const SiteCode& site, uint32_t cell_slot,
   }
   lock.Unlock();
   if (to_body) {
-    Worker* owner = team_ ? team_->LateBody(cell) : nullptr;
-    if (team_ && last) team_->ForgetLateBody(cell);
-    if (owner && owner != this) {
-      auto message = std::make_unique<Message>(Message::Kind::Operand, this);
+    Worker* owner = w.team ? w.team->LateBody(cell) : nullptr;
+    if (w.team && last) w.team->ForgetLateBody(cell);
+    if (owner && owner != &w) {
+      auto message = std::make_unique<Message>(Message::Kind::Operand, &w);
       message->reference = Value::Retain(ValueKind::Reference, cell);
       message->number = index;
       message->value = std::move(value);
-      team_->Send(*owner, std::move(message));
+      w.team->Send(*owner, std::move(message));
     } else if (cell->body) {
-      Deliver(cell->body, d, std::move(value));
+      Deliver(w, cell->body, d, std::move(value));
     }
   }
-  if (last) Unref(frame);
+  if (last) w.Unref(frame);
 }
 
 // RunAhead where no frame asks. Counts as a step; what else a step may have to do is left to the usual way.
-bool Worker::RunAheadOfAll(DelayCell* cell) {
-  if (!cell->site->ahead || budget_ <= 1 || poll_due_) return false;
-  --budget_;
+bool RunAheadOfAll(Worker& w, DelayCell* cell) {
+  if (!cell->site->ahead || w.budget <= 1 || w.poll_due) return false;
+  --w.budget;
   cell->refs.Retain();
-  stack_.push_back({nullptr, cell, 0});  // where the run is
-  bool done = RunAhead(cell);
-  assert(stack_.back().cell == cell);
-  stack_.pop_back();
+  w.stack.push_back({nullptr, cell, 0});  // where the run is
+  bool done = RunAhead(w, cell);
+  assert(w.stack.back().cell == cell);
+  w.stack.pop_back();
   Value counted = Value::Adopt(ValueKind::Reference, cell);
   return done;
 }
 
 // The body's frame, under the tag of the Delay.
-void Worker::StartCell(DelayCell* cell) {
+void StartCell(Worker& w, DelayCell* cell) {
   if (cell->Now() != DelayCell::State::Released) return;
-  ++stats_.calls;
+  ++w.stats.calls;
   const SiteCode& site = *cell->site;
-  bool direct, complete;
+  bool scheduled, complete;
   {
     CellLock lock(cell);  // others may wait for it now, or bring operands
-    direct = !StaysGeneral() && GoesDirect(*cell);
+    scheduled = !w.StaysInEventCode() && GoesScheduled(w, *cell);
     complete = !cell->missing;
   }
   uint32_t depth = site.keeps_home ? cell->home->depth + 1 : static_cast<uint32_t>(DepthOf(cell->tag)) + 1;
-  Frame* body = direct ? NewDirect(&site, nullptr, depth, kLive | kDirect) : NewFrame(&site, nullptr);
+  Frame* body = scheduled ? NewScheduled(w, &site, nullptr, depth, kLive | kScheduled) : NewFrame(w, &site, nullptr);
   body->parent = cell->home;  // its tag or pin is the body's now
   body->depth = depth;
   if (!site.keeps_home) body->flags |= kTagParent;
-  stats_.max_depth = std::max<uint64_t>(stats_.max_depth, depth);
+  w.stats.max_depth = std::max<uint64_t>(w.stats.max_depth, depth);
   // While operands are missing, other workers may bring them.
   std::optional<CellLock> lock;
   if (!complete) {
     lock.emplace(cell);
-    if (team_) team_->SetLateBody(cell, this);
+    if (w.team) w.team->SetLateBody(cell, &w);
   }
   cell->body = body;
   cell->Become(DelayCell::State::Running);
   Value reference = Value::Retain(ValueKind::Reference, cell);
-  if (direct) return StartBodyDirect(cell, std::move(reference), body);
+  if (scheduled) return StartBodyScheduled(w, cell, std::move(reference), body);
   body->Set(site.callee->cell_slot, std::move(reference));
   std::vector<Value> early;  // of those that are late elsewhere
   Value* operands = cell->operands();
@@ -155,18 +161,18 @@ void Worker::StartCell(DelayCell* cell) {
     const Delivery& d = site.together[i];
     if (!operands[i].is_dead() && d.to != kNone && d.event == kNone) body->Set(d.to, std::move(operands[i]));
   }
-  if (run_.trace) Trace(body, site.trigger, kNone);
-  Enter(body, site, site.together);
+  if (w.run.trace) w.Trace(body, site.trigger, kNone);
+  Enter(w, body, site, site.together);
   if (!site.late_operands) return;
   for (uint32_t i = 0; i < cell->num_operands(); ++i) {
     const Delivery& d = site.together[i];
     if (operands[i].is_dead() || d.to == kNone || d.event == kNone) continue;
     Value value = std::move(operands[i]);
-    if (cell->body) Deliver(body, d, std::move(value));
+    if (cell->body) Deliver(w, body, d, std::move(value));
   }
 }
 
-void Worker::Fill(DelayCell* cell, Value value) {
+void Fill(Worker& w, DelayCell* cell, Value value) {
   CellLock lock(cell);
   cell->value() = std::move(value);
   cell->Become(DelayCell::State::Full);
@@ -175,47 +181,47 @@ void Worker::Fill(DelayCell* cell, Value value) {
   Frame* first = std::exchange(cell->waiter, nullptr);
   lock.Unlock();
   if (more) {
-    if (auto it = waiters_.find(cell); it != waiters_.end()) {
+    if (auto it = w.waiters.find(cell); it != w.waiters.end()) {
       std::vector<Waiter> waiters = std::move(it->second);
-      waiters_.erase(it);
-      for (size_t i = waiters.size(); i-- > 0;) Answer(waiters[i], cell->value());
+      w.waiters.erase(it);
+      for (size_t i = waiters.size(); i-- > 0;) Answer(w, waiters[i], cell->value());
     }
-    if (team_) {
-      for (auto [worker, waiter] : team_->TakeWaiters(cell)) {
-        if (worker == this) {
-          if (waiter.frame) Answer(waiter, cell->value());
+    if (w.team) {
+      for (auto [worker, waiter] : w.team->TakeWaiters(cell)) {
+        if (worker == &w) {
+          if (waiter.frame) Answer(w, waiter, cell->value());
           continue;
         }
-        auto message = std::make_unique<Message>(Message::Kind::Forced, this);
+        auto message = std::make_unique<Message>(Message::Kind::Forced, &w);
         message->frame = waiter.frame;
         message->number = waiter.pc;
         message->value = Value::Retain(ValueKind::Reference, cell);
-        team_->Send(*worker, std::move(message));
+        w.team->Send(*worker, std::move(message));
       }
     }
   }
-  if (first) Answer({first, cell->waiter_pc}, cell->value());
+  if (first) Answer(w, {first, cell->waiter_pc}, cell->value());
 }
 
 // Whoever waited has the value, and works no longer for it.
-void Worker::Answer(const Waiter& waiter, const Value& value) {
-  if (waiter.pc == kNone) return WakeDirect(waiter.frame, value);
-  const Instr& in = program_.code[waiter.pc];
-  if (!waiter.frame->Has(in.a)) GiveForced(waiter.frame, in, program_.node_of[waiter.pc], value);
-  Unref(waiter.frame);
+void Answer(Worker& w, const Waiter& waiter, const Value& value) {
+  if (waiter.pc == kNone) return WakeScheduled(w, waiter.frame, value);
+  const Instr& in = w.program.code[waiter.pc];
+  if (!waiter.frame->Has(in.a)) GiveForced(w, waiter.frame, in, w.program.node_of[waiter.pc], value);
+  w.Unref(waiter.frame);
 }
 
-void Worker::GiveForced(Frame* frame, const Instr& in, NodeId node, Value value) {
+void GiveForced(Worker& w, Frame* frame, const Instr& in, NodeId node, Value value) {
   bool failed = value.is_error();
   frame->Set(in.a, std::move(value));
-  Fire(frame, in.c);
-  if (failed) PassError(frame, {node, 0});
+  w.Fire(frame, in.c);
+  if (failed) PassError(w, frame, {node, 0});
 }
 
 // Passes a value, or what a reference stands for if that is known. False: it has to be waited for.
-bool Worker::TryForce(Frame* frame, const Instr& in, NodeId node) {
-  if (KindOf(frame, in.b) != ValueKind::Reference) {
-    GiveForced(frame, in, node, Use(frame, in.b, in.aux & kLastB));
+bool TryForce(Worker& w, Frame* frame, const Instr& in, NodeId node) {
+  if (w.KindOf(frame, in.b) != ValueKind::Reference) {
+    GiveForced(w, frame, in, node, w.Use(frame, in.b, in.aux & kLastB));
     return true;
   }
   Value value;
@@ -228,35 +234,35 @@ bool Worker::TryForce(Frame* frame, const Instr& in, NodeId node) {
     value = cell->value();
   }
   if (in.aux & kLastB) frame->MoveOut(in.b);
-  GiveForced(frame, in, node, std::move(value));
+  GiveForced(w, frame, in, node, std::move(value));
   return true;
 }
 
-void Worker::Wait(Frame* frame, uint32_t pc) {
-  const Instr& in = program_.code[pc];
-  if (KindOf(frame, in.b) == ValueKind::Reference)
-    if (HostCell* host = HostCellIn(ObjectIn(frame, in.b)); host && !Ask(host, {frame, pc})) return;
-  if (TryForce(frame, in, program_.node_of[pc])) return;
-  Value reference = Use(frame, in.b, in.aux & kLastB);
+void Wait(Worker& w, Frame* frame, uint32_t pc) {
+  const Instr& in = w.program.code[pc];
+  if (w.KindOf(frame, in.b) == ValueKind::Reference)
+    if (HostCell* host = HostCellIn(ObjectIn(frame, in.b)); host && !Ask(w, host, {frame, pc})) return;
+  if (TryForce(w, frame, in, w.program.node_of[pc])) return;
+  Value reference = w.Use(frame, in.b, in.aux & kLastB);
   DelayCell* cell = CellOf(reference);
   bool start = false;
-  if (!Await(cell, {frame, pc}, &start)) return GiveForced(frame, in, program_.node_of[pc], cell->value());
-  if (start) StartCell(cell);
+  if (!Await(w, cell, {frame, pc}, &start)) return GiveForced(w, frame, in, w.program.node_of[pc], cell->value());
+  if (start) StartCell(w, cell);
 }
 
 // False: the cell is full. Else the waiter will be told; `start` says whether it is for the caller to start the cell.
-bool Worker::Await(DelayCell* cell, Waiter waiter, bool* start) {
+bool Await(Worker& w, DelayCell* cell, Waiter waiter, bool* start) {
   CellLock lock(cell);
   if (cell->IsFull()) return false;
-  *start = Release(cell);
-  if (team_ && !*start) {
-    team_->AddWaiter(cell, this, waiter);
+  *start = Release(w, cell);
+  if (w.team && !*start) {
+    w.team->AddWaiter(cell, &w, waiter);
     cell->more_waiters = true;
   } else if (!cell->waiter) {
     cell->waiter = waiter.frame;
     cell->waiter_pc = waiter.pc;
   } else {
-    waiters_[cell].push_back(waiter);
+    w.waiters[cell].push_back(waiter);
     cell->more_waiters = true;
   }
   ++waiter.frame->refs;
@@ -264,38 +270,38 @@ bool Worker::Await(DelayCell* cell, Waiter waiter, bool* start) {
 }
 
 // What only the host knows, only the first worker may ask it for. False: it is asked, and the waiter will be told.
-bool Worker::Ask(HostCell* cell, Waiter waiter) {
+bool Ask(Worker& w, HostCell* cell, Waiter waiter) {
   if (cell->is_full()) return true;
-  if (index_ == 0) {
+  if (w.index == 0) {
     cell->Ask();
     return true;
   }
-  auto message = std::make_unique<Message>(Message::Kind::AskHost, this);
+  auto message = std::make_unique<Message>(Message::Kind::AskHost, &w);
   message->value = Value::Retain(ValueKind::Reference, cell);
   message->frame = waiter.frame;
   message->number = waiter.pc;
   ++waiter.frame->refs;
-  team_->Send(team_->worker(0), std::move(message));
+  w.team->Send(w.team->worker(0), std::move(message));
   return false;
 }
 
-void Worker::AnswerQuestion() {
-  Question question = std::move(questions_.front());
-  questions_.pop_front();
+void AnswerQuestion(Worker& w) {
+  Worker::Question question = std::move(w.questions.front());
+  w.questions.pop_front();
   HostCellIn(question.reference.object())->Ask();
-  auto message = std::make_unique<Message>(Message::Kind::Forced, this);
+  auto message = std::make_unique<Message>(Message::Kind::Forced, &w);
   message->value = std::move(question.reference);
   message->frame = question.waiter.frame;
   message->number = question.waiter.pc;
-  team_->Send(*question.from, std::move(message));
+  w.team->Send(*question.from, std::move(message));
 }
 
 // True: it can be started.
-bool Worker::Release(DelayCell* cell) {
+bool Release(Worker& w, DelayCell* cell) {
   if (cell->Now() != DelayCell::State::Kept) return false;
   cell->Become(DelayCell::State::Released);
-  ++stats_.released;
-  return IsReady(cell);
+  ++w.stats.released;
+  return IsReady(w, cell);
 }
 
 }  // namespace df::tagged
@@ -313,11 +319,11 @@ void FreeDelay(Object* object, DeadObjects& dead) {
   tagged::Worker& owner = cell->site->owner->Here();
   if (cell->state == DelayCell::State::Kept || cell->state == DelayCell::State::Released) {
     if (!cell->site->keeps_home) DropTag(cell->tag);
-    else if (cell->home) owner.unpins_.push_back(cell->home);
+    else if (cell->home) owner.unpins.push_back(cell->home);
   }
-  --owner.live_cells_;
+  --owner.live_cells;
   cell->state = DelayCell::State::Free;
-  owner.cells_.Give(cell, cell->Bytes());
+  owner.cells.Give(cell, cell->Bytes());
 }
 
 }  // namespace df

@@ -7,7 +7,11 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/device/host_device.h"
+#include "runtime/engines/tagged/exec/delayed_calls.h"
+#include "runtime/engines/tagged/exec/frames.h"
+#include "runtime/engines/tagged/exec/scheduled_frame.h"
 #include "runtime/engines/tagged/exec/team.h"
+#include "runtime/engines/tagged/exec/work_sharing.h"
 
 namespace df::tagged {
 
@@ -16,7 +20,7 @@ using ir::Op;
 
 namespace {
 
-// A graph of fewer nodes has its fast code from the start. Made for many nodes, it takes as long as some steps of the general code
+// A graph of fewer nodes has its fast code from the start. Made for many nodes, it takes as long as some steps of event code
 // for each of them.
 constexpr uint32_t kManyNodes = 2000;
 constexpr uint32_t kStepsPerNode = 4;
@@ -25,12 +29,12 @@ constexpr uint32_t kStepsPerNode = 4;
 
 TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, const Options& options)
     : EngineRun(graph, run), options_(options) {
-  if (run_.trace) options_.direct = options_.move = false;  // every firing is shown, with its operands
+  if (run_.trace) options_.scheduled = options_.move = false;  // every firing is shown, with its operands
   if (run_.trace || run_.run_dry) run_.threads = 1;
   options_.batch = run_.batch > 0 && !run_.trace && graph.types.HasTensors();
   options_.away = run_.device && !run_.device->is_host();
   if (run_.stress % 3 == 2) options_.most_native = std::min(options_.most_native, static_cast<uint32_t>(run_.stress * 37 % 2000));
-  options_.fast_later = run_.warm_up && options_.direct && (run_.stress ? run_.stress % 2 == 0 : graph.nodes.size() >= kManyNodes);
+  options_.fast_later = run_.warm_up && options_.scheduled && (run_.stress ? run_.stress % 2 == 0 : graph.nodes.size() >= kManyNodes);
   refused_ = Compile(graph_, options_, &program_);
   for (SiteCode& site : program_.sites) site.owner = this;
   const uint32_t threads = run_.threads ? run_.threads : DefaultThreads();
@@ -55,13 +59,13 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
 TaggedExecution::~TaggedExecution() {
   if (team_) team_->End();
   FreeLeftOver();
-  ForEachWorker([](Worker& worker) { worker.unreleased_.kept.FreeAll(); });
+  ForEachWorker([](Worker& worker) { worker.unreleased.kept.FreeAll(); });
   DeadObjects dead;
   ForEachWorker([&](Worker& worker) { worker.GiveUpValues(dead); });
   ForEachWorker([&](Worker& worker) { worker.GiveUpCells(dead); });
   for (Value& result : results_) dead.Drop(result);
   dead.FreeAll();
-  ForEachWorker([](Worker& worker) { worker.unpins_.clear(); });
+  ForEachWorker([](Worker& worker) { worker.unpins.clear(); });
 }
 
 void TaggedExecution::SetResult(uint32_t index, Value value) {
@@ -74,9 +78,9 @@ void TaggedExecution::SetResult(uint32_t index, Value value) {
 Outcome TaggedExecution::Start(std::vector<Value> inputs) {
   if (!refused_.empty()) return Ended(Stop::FrameLimit, refused_);
   if (Outcome refused = TakeInputs(std::move(inputs)); !refused.ok()) return refused;
-  worker_->stats_.calls = 1;
+  worker_->stats.calls = 1;
   Outcome outcome = Guarded([&] {
-    root_ = worker_->NewFrame(&program_.RootSite(), nullptr);
+    root_ = NewFrame(*worker_, &program_.RootSite(), nullptr);
     worker_->Fire(root_, program_.RootSite().callee->activation);
   });
   return outcome.ok() ? Run(nullptr) : outcome;
@@ -99,8 +103,8 @@ Outcome TaggedExecution::Force(Value& value) {
 // The worker's next work is the cell, unless somebody has it already.
 void TaggedExecution::Demand(DelayCell* cell) {
   CellLock lock(cell);
-  if (!worker_->Release(cell)) return;
-  worker_->stack_.push_back({nullptr, cell, 0});
+  if (!Release(*worker_, cell)) return;
+  worker_->stack.push_back({nullptr, cell, 0});
   cell->refs.Retain();
 }
 
@@ -127,12 +131,12 @@ bool TaggedExecution::ForceHere(Value& value, llvm::function_ref<bool(Value&)> n
     }
     if (HostCellIn(value.object())) return false;
     auto* cell = static_cast<DelayCell*>(value.object());
-    if (!cell->IsFull() && !worker_->RunAheadOfAll(cell)) {
+    if (!cell->IsFull() && !RunAheadOfAll(*worker_, cell)) {
       Demand(cell);
-      worker_->goal_ = cell;
-      while (!worker_->stack_.empty() && !Reached(cell)) worker_->Step();
+      worker_->goal = cell;
+      while (!worker_->stack.empty() && !Reached(cell)) worker_->Step();
       if (!Reached(cell)) return false;
-      worker_->now_ = nullptr;
+      worker_->now = nullptr;
     }
     value = Value(cell->value());
   }
@@ -154,12 +158,12 @@ void TaggedExecution::GiveUpTeam(const Outcome& outcome) {
 }
 
 Outcome TaggedExecution::RunUntil(const DelayCell* goal) {
-  worker_->goal_ = goal;
+  worker_->goal = goal;
   bool awaited = false;  // the goal
   Outcome outcome = Guarded([&] {
-    bool asked = false;  // all frames to leave direct code
+    bool asked = false;  // all frames to leave scheduled code
     for (;;) {
-      while (!worker_->stack_.empty() && (run_.run_dry || !Reached(goal))) worker_->Step();
+      while (!worker_->stack.empty() && (run_.run_dry || !Reached(goal))) worker_->Step();
       if (Reached(goal)) {
         if (batcher_) batcher_->Finish();  // who looks at a result now has no limits
         return;
@@ -172,18 +176,18 @@ Outcome TaggedExecution::RunUntil(const DelayCell* goal) {
           team_->AddWaiter(const_cast<DelayCell*>(goal), worker_.get(), {nullptr, kNone});
           const_cast<DelayCell*>(goal)->more_waiters = true;
         }
-        if (worker_->FindWork()) continue;
+        if (FindWork(*worker_)) continue;
       }
-      if (asked && !left_direct_.load()) return;
+      if (asked && !left_scheduled_.load()) return;
       asked = true;
-      LeaveAllDirect();
+      LeaveAllScheduled();
     }
   });
   if (!outcome.ok()) {
     GiveUpTeam(outcome);
     return outcome;
   }
-  worker_->now_ = nullptr;
+  worker_->now = nullptr;
   if (!Reached(goal)) {
     if (!goal) return MissingResult([&](uint32_t index) { return have_[index]; });
     outcome = NoProgress(goal->site->trigger, graph_.sites[ir::SiteId(goal->site->label)].pos);
@@ -228,27 +232,27 @@ void TaggedExecution::EndTeam() {
   if (team_) team_->End();
 }
 
-// Nothing goes on anywhere: frames that wait in direct code may have something else to do. Then left_direct_ is set, before
+// Nothing goes on anywhere: frames that wait in scheduled code may have something else to do. Then left_scheduled_ is set, before
 // all is quiet again.
-void TaggedExecution::LeaveAllDirect() {
-  left_direct_.store(worker_->LeaveAllDirect());
+void TaggedExecution::LeaveAllScheduled() {
+  left_scheduled_.store(tagged::LeaveAllScheduled(*worker_));
   for (uint32_t i = 1; team_ && i < team_->size(); ++i)
-    team_->Send(team_->worker(i), std::make_unique<Message>(Message::Kind::LeaveDirect, worker_.get()));
+    team_->Send(team_->worker(i), std::make_unique<Message>(Message::Kind::LeaveScheduled, worker_.get()));
 }
 
 // Of the calling thread's own worker as they are, of others as they have published.
 uint64_t TaggedExecution::live() const {
   const Worker* here = &Here();
-  uint64_t live = here->pool_.live();
+  uint64_t live = here->pool.live();
   ForEachWorker([&](const Worker& worker) {
-    if (&worker != here) live += worker.live_published_.load(std::memory_order_relaxed);
+    if (&worker != here) live += worker.live_published.load(std::memory_order_relaxed);
   });
   return live;
 }
 
 uint64_t TaggedExecution::live_cells() const {
   int64_t cells = 0;
-  ForEachWorker([&](const Worker& worker) { cells += worker.cells_published_.load(std::memory_order_relaxed); });
+  ForEachWorker([&](const Worker& worker) { cells += worker.cells_published.load(std::memory_order_relaxed); });
   return static_cast<uint64_t>(std::max<int64_t>(0, cells));
 }
 
@@ -268,7 +272,7 @@ Stats TaggedExecution::stats() const {
   Stats stats = EngineRun::stats();
   ForEachWorker([&](const Worker& worker) {
     if (&worker != worker_.get() && team_->running()) return;  // its own, until it has ended
-    const Stats& work = worker.stats_;
+    const Stats& work = worker.stats;
     stats.firings += work.firings;
     stats.regions += work.regions;
     stats.calls += work.calls;
@@ -277,7 +281,7 @@ Stats TaggedExecution::stats() const {
     stats.released += work.released;
     stats.steals += work.steals;
     stats.max_depth = std::max(stats.max_depth, work.max_depth);
-    stats.peak_frames += worker.pool_.peak();
+    stats.peak_frames += worker.pool.peak();
   });
   if (batcher_) {
     const BatchStats& batch = batcher_->stats();

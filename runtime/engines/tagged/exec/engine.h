@@ -25,8 +25,20 @@ class TaggedExecution : public EngineRun {
   const Program& program() const { return program_; }
   uint64_t live_frames() const { return live(); }
 
+  // For its workers.
+  using EngineRun::CheckLimits;
+  using EngineRun::NoteRest;
+  Batcher& batcher() { return *batcher_; }
+  Value TakeInput(uint32_t index) { return std::move(inputs_[index]); }
+  // The root has this result now, if it had none.
+  void SetResult(uint32_t index, Value value);
+  // exec/cycles.cpp: cells that hold each other
+  void CollectIfDue();
+  // Nothing went on anywhere, and some frame has left scheduled code since.
+  void NoteLeft() { left_scheduled_.store(true); }
+
  private:
-  friend class Worker;
+  friend struct Worker;
   friend void df::FreeDelay(Object* object, DeadObjects& dead);
 
   Outcome Run(const DelayCell* goal);
@@ -39,18 +51,14 @@ class TaggedExecution : public EngineRun {
   void FillPathOf(const DelayCell* cell, RuntimeError& error) const;
   bool Reached(const DelayCell* goal) const { return goal ? goal->IsFull() : missing_ == 0; }
   // The worker of the calling thread.
-  Worker& Here() const { return Worker::helper && &Worker::helper->execution_ == this ? *Worker::helper : *worker_; }
+  Worker& Here() const { return Worker::helper && &Worker::helper->execution == this ? *Worker::helper : *worker_; }
   template <typename Visit>
   void ForEachWorker(Visit visit) const;
   void WarmUp(uint32_t checks);
   void StartTeam();
   void EndTeam();
-  void LeaveAllDirect();
-  // exec/cycles.cpp: cells that hold each other
-  void CollectIfDue();
+  void LeaveAllScheduled();
   uint64_t live_cells() const;
-  // The root has this result now, if it had none.
-  void SetResult(uint32_t index, Value value);
 
   Options options_;
   Program program_;
@@ -68,7 +76,7 @@ class TaggedExecution : public EngineRun {
   int64_t collect_at_bytes_ = kFirstCollectionBytes;      // or bytes of this thread
   std::unique_ptr<memory::Budget> shared_budget_;
   std::unique_ptr<Team> team_;           // once there are several threads
-  std::atomic<bool> left_direct_{false};  // since nothing went on, some frame has
+  std::atomic<bool> left_scheduled_{false};  // since nothing went on, some frame has
 };
 
 }  // namespace df::tagged

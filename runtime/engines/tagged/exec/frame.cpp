@@ -7,7 +7,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "runtime/engines/tagged/code/words.h"
+#include "runtime/engines/tagged/code/unboxed.h"
 
 namespace df::tagged {
 
@@ -53,7 +53,7 @@ TagNode* GiveInnerTag(Frame* frame, TagNode* outer) {
 
 // A frame gets a node for its tag, of which `outer` is that of its caller's frame.
 inline TagNode* GiveTagIn(Frame* frame, TagNode* outer) {
-  if (frame->parent && WordsOf(frame->parent)) [[unlikely]] return GiveInnerTag(frame, outer);
+  if (frame->parent && UnboxedOf(frame->parent)) [[unlikely]] return GiveInnerTag(frame, outer);
   return GiveTag(frame, outer);
 }
 

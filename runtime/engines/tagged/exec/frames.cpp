@@ -1,19 +1,22 @@
 // Frames and their lifetime: made with one ref per result to send, finished at 0 refs, freed when nobody names the tag
-// either. docs/tagged-engine.md says why none is freed too early and none is forgotten.
+// either. docs/tagged-engine/frames.md says why none is freed too early and none is forgotten.
+#include "runtime/engines/tagged/exec/frames.h"
+#include "runtime/engines/tagged/exec/tail.h"
+#include "runtime/engines/tagged/exec/work_sharing.h"
 #include "runtime/engines/tagged/exec/worker.h"
 
 namespace df::tagged {
 
-Frame* Worker::NewFrame(const SiteCode* site, Frame* parent) {
-  if (--budget_ == 0) StepCheck();
-  Frame* frame = pool_.New(site);
+Frame* NewFrame(Worker& w, const SiteCode* site, Frame* parent) {
+  if (--w.budget == 0) w.StepCheck();
+  Frame* frame = w.pool.New(site);
   frame->parent = parent;
   frame->depth = parent ? parent->depth + 1 : 0;
-  if (frame->depth > stats_.max_depth) stats_.max_depth = frame->depth;
+  if (frame->depth > w.stats.max_depth) w.stats.max_depth = frame->depth;
   return frame;
 }
 
-void Worker::ReleaseValues(Frame* frame) {
+void ReleaseValues(Worker& w, Frame* frame) {
   if (!(frame->flags & kObjects)) return;
   frame->flags &= ~(kObjects | kErrors);
   // Eight states at a time: words, and what is not there, have neither of the two lowest bits.
@@ -33,66 +36,66 @@ void Worker::ReleaseValues(Frame* frame) {
 }
 
 // Nothing can happen in the frame any more. It goes on to its parents as long as it was their last ref.
-void Worker::Finish(Frame* frame) {
+void Finish(Worker& w, Frame* frame) {
   while (frame) {
     if (frame->flags & (kProxy | kListed)) {
-      if (frame->flags & kProxy) return FinishProxy(frame);
-      Unlist(frame);
+      if (frame->flags & kProxy) return FinishProxy(w, frame);
+      Unlist(w, frame);
     }
     const SiteCode& site = *frame->site;
-    TakeReturnSite(frame);
+    TakeReturnSite(w, frame);
     Frame* parent = frame->parent_frame();
-    if (frame->flags & kOuterWaiters) outer_waiters_.erase(frame);
+    if (frame->flags & kOuterWaiters) w.outer_waiters.erase(frame);
     if (site.type == SiteType::Delay) {
       CellIn(frame, frame->scope().cell_slot)->body = nullptr;
     }
-    if (!(frame->pins && frame->scope().read_by_outers)) ReleaseValues(frame);
+    if (!(frame->pins && frame->scope().read_by_outers)) ReleaseValues(w, frame);
     if (site.type == SiteType::Delay || !parent) {
       if (frame->pins) return;
-      FreeFrame(frame);
+      FreeFrame(w, frame);
       return;
     }
     if (site.child_slot != kNone && parent->slots()[site.child_slot] == reinterpret_cast<uint64_t>(frame)) {
       parent->slots()[site.child_slot] = 0;
     }
     if (frame->pins) ++parent->pins;  // its ref becomes a pin
-    else pool_.Free(frame);
+    else w.pool.Free(frame);
     frame = --parent->refs == 0 ? parent : nullptr;
   }
 }
 
 // A finished frame that nobody names any more, and those whose tags only it named.
-void Worker::FreeFrame(Frame* frame) {
+void FreeFrame(Worker& w, Frame* frame) {
   while (frame) {
-    ReleaseValues(frame);
+    ReleaseValues(w, frame);
     Frame* parent = frame->parent_frame();
-    pool_.Free(frame);
+    w.pool.Free(frame);
     frame = parent && --parent->pins == 0 && parent->refs == 0 ? parent : nullptr;
   }
 }
 
-void Worker::Unpin(Frame* frame) {
-  if (--frame->pins == 0 && frame->refs == 0) FreeFrame(frame);
+void Unpin(Worker& w, Frame* frame) {
+  if (--frame->pins == 0 && frame->refs == 0) FreeFrame(w, frame);
 }
 
 // Values are destroyed in the middle of anything; what they named is freed here, from the main loop, so that neither
 // nests in the other.
-void Worker::DrainUnpins() {
-  while (!unpins_.empty()) {
-    Frame* frame = unpins_.back();
-    unpins_.pop_back();
-    Unpin(frame);
+void DrainUnpins(Worker& w) {
+  while (!w.unpins.empty()) {
+    Frame* frame = w.unpins.back();
+    w.unpins.pop_back();
+    Unpin(w, frame);
   }
 }
 
 // Where memory grows beyond what it was, frames and cells that went leave their chunks to others first. The next time is when it has
 // grown by a quarter of what is walked here, and beyond the peak of before.
-void Worker::GiveBackChunks() {
+void GiveBackChunks(Worker& w) {
   const int64_t before = memory::counters.current;
-  if (!now_ || now_->IsLive()) pool_.GiveBack();  // else now_ may still be looked at
-  if (!team_) cells_.GiveBack(live_cells_);       // else they are on the list of the worker that freed them
-  const auto walked = static_cast<int64_t>(pool_.bytes() + cells_.bytes());
-  give_back_at_ = std::max(before, memory::counters.current + walked / 4) + static_cast<int64_t>(memory::kLargePage);
+  if (!w.now || w.now->IsLive()) w.pool.GiveBack();  // else `now` may still be looked at
+  if (!w.team) w.cells.GiveBack(w.live_cells);       // else they are on the list of the worker that freed them
+  const auto walked = static_cast<int64_t>(w.pool.bytes() + w.cells.bytes());
+  w.give_back_at = std::max(before, memory::counters.current + walked / 4) + static_cast<int64_t>(memory::kLargePage);
 }
 
 }  // namespace df::tagged

@@ -14,7 +14,7 @@
 
 namespace df::tagged {
 
-class Worker;
+struct Worker;
 
 // What one worker tells another.
 struct Message {
@@ -26,7 +26,7 @@ struct Message {
     Forced,       // `value` refers to a cell that is full; `frame` waited at `number`
     Operand,      // `value`, operand `number` of the delayed call of `reference`, whose body the receiver runs
     AskHost,      // `frame` of `from` waits at `number` for what `value` refers to, which only the first worker may ask
-    LeaveDirect,  // nothing goes on anywhere
+    LeaveScheduled,  // nothing goes on anywhere
   };
   Kind kind;
   Message* next = nullptr;
@@ -53,10 +53,10 @@ struct Proxy : Frame {
   Frame* caller;
 };
 
-// A worker's door to the others.
-class Door {
+// Where others reach a worker.
+class Mailbox {
  public:
-  ~Door();
+  ~Mailbox();
 
   // Anybody: leaves a message; the receiver is woken if it sleeps.
   void Put(std::unique_ptr<Message> message);

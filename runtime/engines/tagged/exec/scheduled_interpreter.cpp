@@ -1,46 +1,50 @@
-// The interpreter of direct code.
+// The interpreter of scheduled code.
 //
-// A frame that runs here (kDirect) has `resume` for its events: while it waits for a callee or a cell, that says where it goes
-// on. Its masks and ready bits are not kept, and the states of plain slots neither; exec/direct_frame.cpp makes them when the
-// frame has to go on by the general code, which is where every failure is left to. Between Call and Enter nothing can fail.
+// A frame that runs here (kScheduled) has `resume` for its events: while it waits for a callee or a cell, that says where it goes
+// on. Its masks and ready bits are not kept, and the states of plain slots neither; exec/scheduled_frame.cpp makes them when the
+// frame has to go on by event code, which is where every failure is left to. Between Call and Enter nothing can fail.
 #include <bit>
 #include <cmath>
 
 #include "runtime/base/scalar.h"
-#include "runtime/engines/tagged/code/direct_data.h"
+#include "runtime/engines/tagged/code/scheduled_data.h"
 #include "runtime/engines/tagged/exec/engine.h"
+#include "runtime/engines/tagged/exec/scheduled_frame.h"
+#include "runtime/engines/tagged/exec/scheduled_interpreter.h"
+#include "runtime/engines/tagged/exec/unboxed_interpreter.h"
+#include "runtime/engines/tagged/exec/work_sharing.h"
 
 namespace df::tagged {
 
-// Runs `frame` from its `resume` on, and what follows, as long as that is direct code.
-void Worker::RunDirect(Frame* frame) {
-  const DirectInstr* const code = program_.direct.code.data();
-  const DirectInstr* const word_code = code + program_.direct.first_word;  // it stands at the end
-  const uint32_t* const operands = program_.direct.operands.data();
-  const DirectCall* const calls = direct_calls_.data();
-  const NativeCode* const native = program_.native.get();
-  Frame** const free_lists = pool_.FreeLists();
-  const DirectInstr* ip = nullptr;
+// Runs `frame` from its `resume` on, and what follows, as long as that is scheduled code.
+void RunScheduled(Worker& w, Frame* frame) {
+  const ScheduledInstr* const code = w.program.scheduled.code.data();
+  const ScheduledInstr* const unboxed_code = code + w.program.scheduled.first_unboxed;  // it stands at the end
+  const uint32_t* const operands = w.program.scheduled.operands.data();
+  const ScheduledCall* const calls = w.scheduled_calls.data();
+  const NativeCode* const native = w.program.native.get();
+  Frame** const free_lists = w.pool.FreeLists();
+  const ScheduledInstr* ip = nullptr;
   uint8_t* k = nullptr;          // the frame's states
   Frame* child = nullptr;        // between Call and Enter
   uint64_t* cs = nullptr;
   uint8_t* ck = nullptr;
-  const DirectInstr* start = nullptr;
+  const ScheduledInstr* start = nullptr;
   uint64_t value = 0;            // that is returned
   uint8_t state = kWord;
-  now_pc_ = kNone;
+  w.now_pc = kNone;
 
   static const void* const kLabels[] = {
-#define DF_DIRECT_BINARY(name, type, condition, expression) &&L_##name##RR, &&L_##name##RK, &&L_##name##KR,
-#define DF_DIRECT_COMPARE(name, expression) \
+#define DF_SCHEDULED_BINARY(name, type, condition, expression) &&L_##name##RR, &&L_##name##RK, &&L_##name##KR,
+#define DF_SCHEDULED_COMPARE(name, expression) \
   &&L_##name##RR, &&L_##name##RK, &&L_##name##KR, &&L_Branch##name##RR, &&L_Branch##name##RK,
-#define DF_DIRECT_UNARY(name, type, condition, expression) &&L_##name,
-#define DF_DIRECT_INTEGER(name, expression) &&L_##name##ZRR, &&L_##name##ZRK, &&L_##name##ZKR,
-#define DF_DIRECT_INTEGER_COMPARE(name, expression) \
+#define DF_SCHEDULED_UNARY(name, type, condition, expression) &&L_##name,
+#define DF_SCHEDULED_INTEGER(name, expression) &&L_##name##ZRR, &&L_##name##ZRK, &&L_##name##ZKR,
+#define DF_SCHEDULED_INTEGER_COMPARE(name, expression) \
   &&L_##name##ZRR, &&L_##name##ZRK, &&L_##name##ZKR, &&L_Branch##name##ZRR, &&L_Branch##name##ZRK,
-#define DF_DIRECT(name, operands) &&L_##name,
-#define DF_DIRECT_WORD(name, operands) &&word_code_only,
-#include "runtime/engines/tagged/code/direct_ops.def"
+#define DF_SCHEDULED(name, operands) &&L_##name,
+#define DF_SCHEDULED_UNBOXED(name, operands) &&unboxed_code_only,
+#include "runtime/engines/tagged/code/scheduled_ops.def"
   };
 #define S(slot) frame->slots()[slot]
 #define RUN() goto* kLabels[static_cast<size_t>(ip->op)]
@@ -64,74 +68,74 @@ void Worker::RunDirect(Frame* frame) {
 #define STAND()         \
   do {                  \
     frame->resume = ip; \
-    now_ = frame;       \
+    w.now = frame;      \
   } while (0)
 
 resume:
   ip = frame->resume;
   k = frame->states();
-  if (ip >= word_code && ip->op != Direct::Words) goto words;
+  if (ip >= unboxed_code && ip->op != Scheduled::Unboxed) goto unboxed;
   RUN_NATIVE();
 
 native:
   if (const void* entry = native->EntryAt(ip)) {
-    frame = RunNative(*native, entry, frame, &ip);
+    frame = RunNative(w, *native, entry, frame, &ip);
     if (!frame) return;
     k = frame->states();
-    if (ip >= word_code && ip->op != Direct::Words) {
+    if (ip >= unboxed_code && ip->op != Scheduled::Unboxed) {
       frame->resume = ip;
-      goto words;
+      goto unboxed;
     }
   }
   RUN();
 
-L_Words:
-  if (!FitsWords(frame, ip, operands + ip->x, k)) {
+L_Unboxed:
+  if (!w.FitsWords(frame, ip, operands + ip->x, k)) {
     ip = code + ip->y;
     RUN();
   }
   frame->resume = ip + 1;
-words:
-  frame = RunWords(frame);
+unboxed:
+  frame = RunUnboxed(w, frame);
   if (!frame) return;
   ip = frame->resume;
   k = frame->states();
   RUN();
 
-word_code_only:
+unboxed_code_only:
   __builtin_unreachable();
 
   // ---------------------------------------------------------------- words
 
-#define DF_BINARY_FORM(label, type, condition, expression, left, right) \
-  L_##label : {                                                         \
-    [[maybe_unused]] type x = std::bit_cast<type>(left), y = std::bit_cast<type>(right);      \
-    if (!(condition)) goto general;                                     \
-    S(ip->d) = std::bit_cast<uint64_t>(expression);                                        \
-    NEXT();                                                             \
+#define DF_BINARY_FORM(label, type, condition, expression, left, right)                  \
+  L_##label : {                                                                          \
+    [[maybe_unused]] type x = std::bit_cast<type>(left), y = std::bit_cast<type>(right); \
+    if (!(condition)) goto event_code;                                                   \
+    S(ip->d) = std::bit_cast<uint64_t>(expression);                                      \
+    NEXT();                                                                              \
   }
-#define DF_DIRECT_BINARY(name, type, condition, expression)                                                     \
-  DF_BINARY_FORM(name##RR, type, condition, expression, S(ip->a), S(ip->b))                                     \
-  DF_BINARY_FORM(name##RK, type, condition, expression, S(ip->a), static_cast<uint64_t>(ip->imm))               \
+#define DF_SCHEDULED_BINARY(name, type, condition, expression)                                    \
+  DF_BINARY_FORM(name##RR, type, condition, expression, S(ip->a), S(ip->b))                       \
+  DF_BINARY_FORM(name##RK, type, condition, expression, S(ip->a), static_cast<uint64_t>(ip->imm)) \
   DF_BINARY_FORM(name##KR, type, condition, expression, static_cast<uint64_t>(ip->imm), S(ip->a))
-#define DF_DIRECT_COMPARE(name, expression)                                                                     \
-  DF_DIRECT_BINARY(name, int64_t, true, int64_t{expression})                                                    \
-  L_Branch##name##RR : {                                                                                        \
-    int64_t x = static_cast<int64_t>(S(ip->a)), y = static_cast<int64_t>(S(ip->b));                             \
-    ip = code + ((expression) ? ip->x : ip->y);                                                                 \
-    RUN();                                                                                                      \
-  }                                                                                                             \
-  L_Branch##name##RK : {                                                                                        \
-    int64_t x = static_cast<int64_t>(S(ip->a)), y = static_cast<int16_t>(ip->b);                                \
-    ip = code + ((expression) ? ip->x : ip->y);                                                                 \
-    RUN();                                                                                                      \
+#define DF_SCHEDULED_COMPARE(name, expression)                                      \
+  DF_SCHEDULED_BINARY(name, int64_t, true, int64_t{expression})                     \
+  L_Branch##name##RR : {                                                            \
+    int64_t x = static_cast<int64_t>(S(ip->a)), y = static_cast<int64_t>(S(ip->b)); \
+    ip = code + ((expression) ? ip->x : ip->y);                                     \
+    RUN();                                                                          \
+  }                                                                                 \
+  L_Branch##name##RK : {                                                            \
+    int64_t x = static_cast<int64_t>(S(ip->a)), y = static_cast<int16_t>(ip->b);    \
+    ip = code + ((expression) ? ip->x : ip->y);                                     \
+    RUN();                                                                          \
   }
-#define DF_DIRECT_UNARY(name, type, condition, expression) \
-  L_##name : {                                             \
-    type x = std::bit_cast<type>(S(ip->a));                           \
-    if (!(condition)) goto general;                        \
-    S(ip->d) = std::bit_cast<uint64_t>(expression);                           \
-    NEXT();                                                \
+#define DF_SCHEDULED_UNARY(name, type, condition, expression) \
+  L_##name : {                                                \
+    type x = std::bit_cast<type>(S(ip->a));                   \
+    if (!(condition)) goto event_code;                        \
+    S(ip->d) = std::bit_cast<uint64_t>(expression);           \
+    NEXT();                                                   \
   }
   // Integers: a word on both sides, or the kernel.
 #define DF_INTEGER_FORM(label, expression, left, left_state, right, right_state)                  \
@@ -142,9 +146,9 @@ word_code_only:
     k[ip->d] = kWord;                                                                             \
     NEXT();                                                                                       \
   }
-#define DF_DIRECT_INTEGER(name, expression)                                                       \
+#define DF_SCHEDULED_INTEGER(name, expression)                                                                                   \
   DF_INTEGER_FORM(name##ZRR, expression, S(ip->a & ~kLastUse), k[ip->a & ~kLastUse], S(ip->b & ~kLastUse), k[ip->b & ~kLastUse]) \
-  DF_INTEGER_FORM(name##ZRK, expression, S(ip->a & ~kLastUse), k[ip->a & ~kLastUse], ip->imm, kWord)    \
+  DF_INTEGER_FORM(name##ZRK, expression, S(ip->a & ~kLastUse), k[ip->a & ~kLastUse], ip->imm, kWord)                             \
   DF_INTEGER_FORM(name##ZKR, expression, ip->imm, kWord, S(ip->a & ~kLastUse), k[ip->a & ~kLastUse])
 #define DF_INTEGER_COMPARE_FORM(label, expression, left, left_state, right, right_state)          \
   L_##label : {                                                                                   \
@@ -153,11 +157,11 @@ word_code_only:
     S(ip->d) = (expression) ? 1 : 0;                                                              \
     NEXT();                                                                                       \
   }
-#define DF_DIRECT_INTEGER_COMPARE(name, expression)                                               \
+#define DF_SCHEDULED_INTEGER_COMPARE(name, expression)                                                                                   \
   DF_INTEGER_COMPARE_FORM(name##ZRR, expression, S(ip->a & ~kLastUse), k[ip->a & ~kLastUse], S(ip->b & ~kLastUse), k[ip->b & ~kLastUse]) \
-  DF_INTEGER_COMPARE_FORM(name##ZRK, expression, S(ip->a & ~kLastUse), k[ip->a & ~kLastUse], ip->imm, kWord) \
-  DF_INTEGER_COMPARE_FORM(name##ZKR, expression, ip->imm, kWord, S(ip->a & ~kLastUse), k[ip->a & ~kLastUse]) \
-  DF_INTEGER_BRANCH_FORM(Branch##name##ZRR, expression, S(ip->b), k[ip->b])                           \
+  DF_INTEGER_COMPARE_FORM(name##ZRK, expression, S(ip->a & ~kLastUse), k[ip->a & ~kLastUse], ip->imm, kWord)                             \
+  DF_INTEGER_COMPARE_FORM(name##ZKR, expression, ip->imm, kWord, S(ip->a & ~kLastUse), k[ip->a & ~kLastUse])                             \
+  DF_INTEGER_BRANCH_FORM(Branch##name##ZRR, expression, S(ip->b), k[ip->b])                                                              \
   DF_INTEGER_BRANCH_FORM(Branch##name##ZRK, expression, int64_t{static_cast<int16_t>(ip->b)}, kWord)
 // The order of x and y, as a word, compares with 0 as x does with y.
 #define DF_INTEGER_BRANCH_FORM(label, expression, right, right_state)                             \
@@ -170,14 +174,14 @@ word_code_only:
     ip = code + ((expression) ? ip->x : ip->y);                                                   \
     RUN();                                                                                        \
   }
-#define DF_DIRECT(name, operands)
-#include "runtime/engines/tagged/code/direct_ops.def"
+#define DF_SCHEDULED(name, operands)
+#include "runtime/engines/tagged/code/scheduled_ops.def"
 
 L_Load:
   S(ip->d) = static_cast<uint64_t>(ip->imm);
   NEXT();
 L_LoadOpen: {
-  const Value& constant = program_.constants[ip->x];
+  const Value& constant = w.program.constants[ip->x];
   S(ip->d) = BitsOf(constant);
   k[ip->d] = StateOf(constant);
   Count(S(ip->d), k[ip->d]);
@@ -213,21 +217,21 @@ L_ApplyOpen:
 apply:
 apply_open:
   STAND();
-  if (!ApplyAny(frame, k)) goto general;
+  if (!ApplyAny(w, frame, k)) goto event_code;
   NEXT_NATIVE();
 
 L_ApplyMany:
   STAND();
-  if (!ApplyMany(frame->slots(), k, *ip, program_.direct.pc_of[static_cast<size_t>(ip - code)])) goto general;
+  if (!ApplyMany(w, frame->slots(), k, *ip, w.program.scheduled.pc_of[static_cast<size_t>(ip - code)])) goto event_code;
   NEXT_NATIVE();
 
 L_InRange:
-  if (S(ip->a) >= static_cast<uint64_t>(ip->imm)) goto general;
+  if (S(ip->a) >= static_cast<uint64_t>(ip->imm)) goto event_code;
   NEXT();
 
 L_Defer:
   STAND();
-  if (!DeferDirect(frame, k)) goto general;
+  if (!DeferScheduled(w, frame, k)) goto event_code;
   NEXT_NATIVE();
 
   // ---------------------------------------------------------------- data
@@ -253,16 +257,16 @@ L_Field: {
       NEXT();
     }
   }
-  if (!ReadField(ip, frame->slots(), k)) goto general;
+  if (!ReadField(ip, frame->slots(), k)) goto event_code;
   NEXT_NATIVE();
 }
 L_FieldPlain: {
   uint32_t a = ip->a & ~kLastUse;
-  if (k[a] != kObject) goto general;
+  if (k[a] != kObject) goto event_code;
   Data* data = DataAt(S(a));
-  if (data->constructor != ip->x) goto general;
+  if (data->constructor != ip->x) goto event_code;
   const Value* held = HeldBy(&data->fields()[ip->b]);
-  if (!held->is_word()) goto general;
+  if (!held->is_word()) goto event_code;
   S(ip->d) = BitsOf(*held);
   if (ip->a & kLastUse) ReleaseBits(reinterpret_cast<uint64_t>(data), kObject);
   NEXT_NATIVE();
@@ -278,19 +282,19 @@ L_TwoFields:
       NEXT();
     }
   }
-  if (!ReadTwoFields(ip, frame->slots(), k)) goto general;
+  if (!ReadTwoFields(ip, frame->slots(), k)) goto event_code;
   NEXT_NATIVE();
 L_Fields:
-  if (!ReadFields(ip, operands + ip->x, frame->slots(), k)) goto general;
+  if (!ReadFields(ip, operands + ip->x, frame->slots(), k)) goto event_code;
   NEXT_NATIVE();
 L_Construct:
   STAND();
-  S(ip->d) = reinterpret_cast<uint64_t>(MakeData(ip, operands + ip->x, program_.constants, frame->slots(), k));
+  S(ip->d) = reinterpret_cast<uint64_t>(MakeData(ip, operands + ip->x, w.program.constants, frame->slots(), k));
   k[ip->d] = kObject;
   NEXT();
 L_Delay:
   STAND();
-  DelayDirect(frame, k);
+  DelayScheduled(w, frame, k);
   NEXT_NATIVE();
 L_Force:
 L_ForcePlain: {
@@ -301,14 +305,14 @@ L_ForcePlain: {
     const Value* held = ValueOf(ObjectAt(bits));
     if (!held) {
       STAND();
-      frame = ForceDirect(frame);
+      frame = ForceScheduled(w, frame);
       if (!frame) return;
       goto resume;
     }
     state = StateOf(*held);
-    if (state > kObject) goto general;
-    if (ip->op == Direct::ForcePlain) {
-      if (state != kWord) goto general;
+    if (state > kObject) goto event_code;
+    if (ip->op == Scheduled::ForcePlain) {
+      if (state != kWord) goto event_code;
       S(ip->d) = BitsOf(*held);
     } else {
       Count(BitsOf(*held), state);
@@ -318,11 +322,11 @@ L_ForcePlain: {
     if (ip->a & kLastUse) ReleaseBits(bits, kReference);
     NEXT_NATIVE();
   }
-  if (ip->op == Direct::Force) {
+  if (ip->op == Scheduled::Force) {
     k[ip->d] = state;
     if (!(ip->a & kLastUse)) Count(bits, state);
   } else if (state != kWord) {
-    goto general;
+    goto event_code;
   }
   S(ip->d) = bits;
   NEXT();
@@ -340,9 +344,9 @@ L_BranchMatch: {
 }
 L_Choose:
 L_ChooseMatch: {
-  uint64_t which = ip->op == Direct::Choose || k[ip->a] == kWord ? S(ip->a)
+  uint64_t which = ip->op == Scheduled::Choose || k[ip->a] == kWord ? S(ip->a)
                                                                  : reinterpret_cast<Data*>(S(ip->a))->constructor;
-  if (which >= ip->b) goto general;
+  if (which >= ip->b) goto event_code;
   ip = code + operands[ip->x + which];
   RUN();
 }
@@ -350,23 +354,23 @@ L_Jump:
   ip = code + ip->x;
   RUN();
 L_Count:
-  ++stats_.regions;
-  stats_.firings += ip->x;
+  ++w.stats.regions;
+  w.stats.firings += ip->x;
   NEXT();
 L_CountCall:
-  stats_.calls += ip->x;
-  stats_.loops += ip->y;
-  stats_.max_depth = std::max<uint64_t>(stats_.max_depth, frame->depth + ip->d);
+  w.stats.calls += ip->x;
+  w.stats.loops += ip->y;
+  w.stats.max_depth = std::max<uint64_t>(w.stats.max_depth, frame->depth + ip->d);
   NEXT();
 
   // ---------------------------------------------------------------- calls
 
 #define MAKE_CHILD(made)                                        \
-  const DirectCall& call = calls[ip->x];                        \
+  const ScheduledCall& call = calls[ip->x];                     \
   Frame* made = *call.free;                                     \
-  if (!made || --budget_ == 0) [[unlikely]] {                   \
+  if (!made || --w.budget == 0) [[unlikely]] {                  \
     STAND();                                                    \
-    made = NewCallee(call.site, frame);                         \
+    made = NewCallee(w, call.site, frame);                      \
     if (!made) goto yield;                                      \
   } else {                                                      \
     *call.free = made->parent;                                  \
@@ -374,7 +378,7 @@ L_CountCall:
     made->site = call.site;                                     \
     made->set_head(call.head); /* pins are 0 in a free frame */ \
     made->depth = frame->depth + 1;                             \
-    pool_.CountNewDirect();                                     \
+    w.pool.CountNewScheduled();                                 \
   }
 
 L_CallWord : {
@@ -413,7 +417,7 @@ L_ArgOpen: {
   NEXT();
 }
 L_ArgOpenConstant: {
-  const Value& constant = program_.constants[ip->x];
+  const Value& constant = w.program.constants[ip->x];
   cs[ip->d] = BitsOf(constant);
   ck[ip->d] = StateOf(constant);
   Count(cs[ip->d], ck[ip->d]);
@@ -427,7 +431,7 @@ L_Enter:
   RUN_NATIVE();
 L_CallOut: {
   STAND();
-  CallOut(frame, program_.sites[ip->y], operands + ip->x, frame->slots(), k);
+  CallOut(w, frame, w.program.sites[ip->y], operands + ip->x, frame->slots(), k);
   return;
 }
 
@@ -450,12 +454,12 @@ L_ReturnOpen:
   value = S(ip->a);
   state = k[ip->a];
 give:
-  // To direct code that waits for nothing else?
+  // To scheduled code that waits for nothing else?
   if (uint64_t but_tag = frame->head() ^ static_cast<uint64_t>(ip->imm);
       but_tag == 0 || but_tag == uint64_t{kHasTag} << 32) {
-    if (state != kWord && frame->parent->resume >= word_code) [[unlikely]] {  // word code has room for words alone
+    if (state != kWord && frame->parent->resume >= unboxed_code) [[unlikely]] {  // unboxed code has room for words alone
       STAND();
-      OutlineCaller(frame);
+      OutlineCaller(w, frame);
     }
     Frame* parent = frame->parent;
     if (but_tag) [[unlikely]] DropTag(frame->tag);
@@ -463,13 +467,13 @@ give:
     frame->flags_and_words = 0;
     frame->parent = *free;
     *free = frame;
-    pool_.CountFree();
+    w.pool.CountFree();
     frame = parent;
     ip = frame->resume;  // Got, GotOpen or GotWord
-    if (ip >= word_code) {
+    if (ip >= unboxed_code) {
       S(ip->d) = value;
       frame->resume = ip + 1;
-      goto words;
+      goto unboxed;
     }
     k = reinterpret_cast<uint8_t*>(frame->slots() + ip->a);
     S(ip->d) = value;
@@ -477,12 +481,12 @@ give:
     NEXT_NATIVE();
   }
   frame->resume = ip;
-  frame = ReturnBody(frame, value, state);
+  frame = ReturnBody(w, frame, value, state);
   if (!frame) return;
   goto resume;
 L_ReturnMany:
   frame->resume = ip;
-  frame = ReturnMany(frame);
+  frame = ReturnMany(w, frame);
   if (!frame) return;
   goto resume;
 
@@ -494,16 +498,16 @@ L_NoneLate:
 L_Yield: {
   const uint32_t* list = operands + ip->x;
   frame->resume = ip + 1;
-  if (frame->flags & kDirectCaller) [[likely]] {
-    if (frame->flags & (kListed | kExamined)) [[unlikely]] StopListing(frame);
+  if (frame->flags & kScheduledCaller) [[likely]] {
+    if (frame->flags & (kListed | kExamined)) [[unlikely]] StopListing(w, frame);
     Frame* parent = frame->parent;
-    GiveTo(parent, frame, list, ip->b);
+    GiveTo(w, parent, frame, list, ip->b);
     frame = parent;
     ip = frame->resume;  // GotMany
     k = frame->states();
     NEXT_NATIVE();
   }
-  GiveEarly(frame, list, ip->b);
+  GiveEarly(w, frame, list, ip->b);
   return;
 }
 L_Await:  // nobody goes on from here
@@ -514,10 +518,10 @@ L_KeepCallee:
   __builtin_prefetch(*calls[ip->x].free, 1);  // frames that wait are many, and in no cache when they come again
   NEXT();
 L_Resume:
-  if (--budget_ == 0) [[unlikely]] {
+  if (--w.budget == 0) [[unlikely]] {
     STAND();
-    StepCheck();
-    if (poll_due_ && PollInDirect(frame)) goto yield;
+    w.StepCheck();
+    if (w.poll_due && PollInScheduled(w, frame)) goto yield;
   }
   child = reinterpret_cast<Frame*>(S(ip->d));
   cs = child->slots();
@@ -533,31 +537,31 @@ L_EnterLate:
   RUN_NATIVE();
 
 L_Next:
-  if (budget_ <= 1 || frame->refs > 1 || !unpins_.empty()) [[unlikely]] {
+  if (w.budget <= 1 || frame->refs > 1 || !w.unpins.empty()) [[unlikely]] {
     frame->resume = ip;
-    frame = NextDirect(frame, k);
+    frame = NextScheduled(w, frame, k);
     if (!frame) return;
     goto resume;
   }
-  --budget_;
-  ForgetTag(frame);
+  --w.budget;
+  Worker::ForgetTag(frame);
   ip = code + ip->y;
   RUN();
 L_MoveMany:
-  MoveMany(frame->slots(), k, *ip);
+  MoveMany(w, frame->slots(), k, *ip);
   NEXT();
 L_Again:
   ++S(ip->d);
-  ip = code + frame->site->callee->direct;
+  ip = code + frame->site->callee->scheduled;
   RUN_NATIVE();
 
-general:
+event_code:
   STAND();
-  LeaveDirect(frame);
+  LeaveScheduled(w, frame);
   return;
 
 yield:
-  YieldDirect(frame);
+  YieldScheduled(w, frame);
 #undef S
 #undef RUN
 #undef NEXT

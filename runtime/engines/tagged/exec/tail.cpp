@@ -1,10 +1,11 @@
-// Tail calls in direct code: frames that wait only to pass a result on.
+// Tail calls in scheduled code: frames that wait only to pass a result on.
 //
 // A call in tail position is made like any other, and its caller's frame waits at a Got whose value the next instruction
 // returns. Nothing of that frame will be looked at but its label. So now and then, when the limits are looked at, a row of such
 // frames goes: the callee at its end gets the tag that it has, as a node (bounded_tag.h), and gives its result where the first
 // of them would have. Call paths stay as they were, and even and odd by mutual recursion run in bounded memory.
-#include "runtime/engines/tagged/code/words.h"
+#include "runtime/engines/tagged/code/unboxed.h"
+#include "runtime/engines/tagged/exec/tail.h"
 #include "runtime/engines/tagged/exec/worker.h"
 
 namespace df::tagged {
@@ -14,55 +15,55 @@ namespace {
 constexpr uint32_t kFewTailCallers = 64;  // are left alone
 
 // Whether it only moves something before a return: nothing that anybody sees, but for Stats.
-bool OnlyMoves(const DirectInstr* in) {
-  return in->op == Direct::Load || in->op == Direct::Move || in->op == Direct::MoveOpen || in->op == Direct::Jump || in->op == Direct::Count;
+bool OnlyMoves(const ScheduledInstr* in) {
+  return in->op == Scheduled::Load || in->op == Scheduled::Move || in->op == Scheduled::MoveOpen || in->op == Scheduled::Jump || in->op == Scheduled::Count;
 }
-const DirectInstr* Behind(const DirectInstr* in, const DirectCode& code) {
-  if (in->op != Direct::Jump) return in + 1;
-  if (in < code.code.data() + code.first_word) return code.code.data() + in->x;
-  // In word code a jump has bytes.
-  return reinterpret_cast<const DirectInstr*>(reinterpret_cast<const char*>(in) + static_cast<int32_t>(in->x));
+const ScheduledInstr* Behind(const ScheduledInstr* in, const ScheduledCode& code) {
+  if (in->op != Scheduled::Jump) return in + 1;
+  if (in < code.code.data() + code.first_unboxed) return code.code.data() + in->x;
+  // In unboxed code a jump has bytes.
+  return reinterpret_cast<const ScheduledInstr*>(reinterpret_cast<const char*>(in) + static_cast<int32_t>(in->x));
 }
 
-// Whether all that a frame in direct code does with the result it waits for is to return it.
-bool PassesOn(const Frame* frame, const DirectCode& code) {
+// Whether all that a frame in scheduled code does with the result it waits for is to return it.
+bool PassesOn(const Frame* frame, const ScheduledCode& code) {
   uint32_t flags = frame->flags & ~(kHasTag | kTailed);
-  if (frame->refs != 1 || flags != (kLive | kDirect | kDirectCaller)) return false;
-  const DirectInstr* got = frame->resume;
+  if (frame->refs != 1 || flags != (kLive | kScheduled | kScheduledCaller)) return false;
+  const ScheduledInstr* got = frame->resume;
   uint32_t result = got->d;
   // The result may be moved first, and so may words that nobody reads, as a merge that says whether a loop goes on.
-  const DirectInstr* next = got + 1;
+  const ScheduledInstr* next = got + 1;
   for (; OnlyMoves(next); next = Behind(next, code)) {
-    if (next->op == Direct::Count || next->op == Direct::Jump) continue;
-    if (next->op != Direct::Load && next->a == result) result = next->d;
-    else if (next->op == Direct::MoveOpen || next->d == result) return false;
+    if (next->op == Scheduled::Count || next->op == Scheduled::Jump) continue;
+    if (next->op != Scheduled::Load && next->a == result) result = next->d;
+    else if (next->op == Scheduled::MoveOpen || next->d == result) return false;
   }
   switch (got->op) {
-    case Direct::Got:
-    case Direct::GotWord: return next->op == Direct::Return && next->a == result;
-    case Direct::GotOpen: return next->op == Direct::ReturnOpen && next->a == result;
+    case Scheduled::Got:
+    case Scheduled::GotWord: return next->op == Scheduled::Return && next->a == result;
+    case Scheduled::GotOpen: return next->op == Scheduled::ReturnOpen && next->a == result;
     default: return false;
   }
 }
 
 // Whether the caller of a frame passes its result on.
-bool HasTailCaller(const Frame* frame, const DirectCode& code) { return frame->flags & kDirectCaller && PassesOn(frame->parent, code); }
+bool HasTailCaller(const Frame* frame, const ScheduledCode& code) { return frame->flags & kScheduledCaller && PassesOn(frame->parent, code); }
 
 }  // namespace
 
 // The call whose result a frame gives, and takes back what is noted of it.
-const SiteCode& Worker::TakeReturnSite(Frame* frame) {
+const SiteCode& TakeReturnSite(Worker& w, Frame* frame) {
   if (!(frame->flags & kTailed)) return *frame->site;
-  auto it = tailed_.find(frame);
+  auto it = w.tailed.find(frame);
   const SiteCode* site = it->second;
-  tailed_.erase(it);
+  w.tailed.erase(it);
   frame->flags &= ~kTailed;
   return *site;
 }
 
-// `running`, in direct code or called by it, stands somewhere; the frames between it and the first that needs its result go.
-void Worker::DropTailCallers(Frame* running) {
-  const DirectCode& code = program_.direct;
+// `running`, in scheduled code or called by it, stands somewhere; the frames between it and the first that needs its result go.
+void DropTailCallers(Worker& w, Frame* running) {
+  const ScheduledCode& code = w.program.scheduled;
   // The tag of a loop's frame changes with each iteration, so it needs the frame around it.
   Frame* last = running;
   while (last->site->type == SiteType::Loop && HasTailCaller(last, code)) last = last->parent;
@@ -71,21 +72,21 @@ void Worker::DropTailCallers(Frame* running) {
   Frame* first = nullptr;
   for (Frame* at = last; HasTailCaller(at, code); at = at->parent, ++count) first = at->parent;
   if (count < kFewTailCallers) return;
-  if (run_.far_tags) GiveFarTag(last, first);
+  if (w.run.far_tags) GiveFarTag(last, first);
   else TagOf(last);
-  auto [noted, is_new] = tailed_.try_emplace(last, nullptr);
-  noted->second = &TakeReturnSite(first);
+  auto [noted, is_new] = w.tailed.try_emplace(last, nullptr);
+  noted->second = &TakeReturnSite(w, first);
   for (Frame* caller = last->parent;;) {
     Frame* next = caller->parent;
     last->parent = next;
     bool done = caller == first;
-    if (!done) TakeReturnSite(caller);
-    for (const DirectInstr* in = caller->resume + 1; OnlyMoves(in); in = Behind(in, code))
-      if (in->op == Direct::Count) {
-        stats_.firings += in->x;
-        ++stats_.regions;
+    if (!done) TakeReturnSite(w, caller);
+    for (const ScheduledInstr* in = caller->resume + 1; OnlyMoves(in); in = Behind(in, code))
+      if (in->op == Scheduled::Count) {
+        w.stats.firings += in->x;
+        ++w.stats.regions;
       }
-    pool_.Free(caller);
+    w.pool.Free(caller);
     if (done) break;
     caller = next;
   }

@@ -6,16 +6,17 @@
 
 #include "runtime/base/long_operation.h"
 #include "runtime/engines/tagged/exec/engine.h"
+#include "runtime/engines/tagged/exec/work_sharing.h"
 
 namespace df::tagged {
 
-// ---------------------------------------------------------------- doors
+// ---------------------------------------------------------------- mailboxes
 
-Door::~Door() {
+Mailbox::~Mailbox() {
   for (Message* message = TakeAll(); message;) delete std::exchange(message, message->next);
 }
 
-void Door::Put(std::unique_ptr<Message> message) {
+void Mailbox::Put(std::unique_ptr<Message> message) {
   Message* put = message.release();
   put->next = mail_.load(std::memory_order_relaxed);
   while (!mail_.compare_exchange_weak(put->next, put)) {
@@ -23,7 +24,7 @@ void Door::Put(std::unique_ptr<Message> message) {
   if (idle.load()) Wake();  // it looks at its mail after it has said that it is idle
 }
 
-Message* Door::TakeAll() {
+Message* Mailbox::TakeAll() {
   Message* newest = mail_.exchange(nullptr);
   Message* oldest = nullptr;
   while (newest) {
@@ -35,20 +36,20 @@ Message* Door::TakeAll() {
   return oldest;
 }
 
-bool Door::Ask(Worker* thief) {
+bool Mailbox::Ask(Worker* thief) {
   Worker* nobody = nullptr;
   return asking_.compare_exchange_strong(nobody, thief);
 }
 
-bool Door::Retract(Worker* thief) { return asking_.compare_exchange_strong(thief, nullptr); }
+bool Mailbox::Retract(Worker* thief) { return asking_.compare_exchange_strong(thief, nullptr); }
 
-void Door::Sleep(std::chrono::microseconds longest) {
+void Mailbox::Sleep(std::chrono::microseconds longest) {
   std::unique_lock lock(mutex_);
   condition_.wait_for(lock, longest, [this] { return woken_; });
   woken_ = false;
 }
 
-void Door::Wake() {
+void Mailbox::Wake() {
   {
     std::lock_guard lock(mutex_);
     woken_ = true;
@@ -84,12 +85,12 @@ Team::Team(TaggedExecution& execution, Worker& first, uint32_t threads, memory::
   InstallGiveUpHandler();
   for (uint32_t i = 1; i < threads; ++i) {
     workers_.push_back(std::make_unique<Worker>(execution, i));
-    workers_.back()->team_ = this;
-    workers_.back()->door_.idle.store(true);
+    workers_.back()->team = this;
+    workers_.back()->mailbox.idle.store(true);
   }
   starts_.reserve(threads);
   threads_.reserve(threads);
-  first.team_ = this;  // nothing fails from here on
+  first.team = this;  // nothing fails from here on
   // Signals are for the thread that began the run.
   sigset_t all, before;
   sigfillset(&all);
@@ -127,7 +128,7 @@ Team::Team(TaggedExecution& execution, Worker& first, uint32_t threads, memory::
 }
 
 bool Worker::Unreleased::Take(DeadObjects& left) {
-  if (has_kept || !worker.team_->ending()) return false;
+  if (has_kept || !worker.team->ending()) return false;
   left.MoveTo(kept);
   return has_kept = true;
 }
@@ -136,9 +137,9 @@ void Team::Serve(Worker& worker, uint32_t index, memory::Budget& budget) {
   memory::TakeOverSmallBlocks();
   budget.Join(index, memory::counters.current);
   Worker::helper = &worker;
-  DeadObjects::WatchScope watch(&worker.unreleased_);
+  DeadObjects::WatchScope watch(&worker.unreleased);
   try {
-    worker.Serve();
+    tagged::Serve(worker);
   } catch (...) {
     memory::LimitScope unlimited(0, UINT64_MAX);  // to say so
     RuntimeError where;
@@ -163,7 +164,7 @@ void Team::End(llvm::function_ref<void()> late) {
     hold_up_.store(false);
   }
   safe_changed_.notify_all();
-  for (auto& worker : workers_) worker->door_.Wake();
+  for (auto& worker : workers_) worker->mailbox.Wake();
   // Whoever does not come soon stands in a long operation, or is about to begin one.
   for (auto wait = std::chrono::microseconds(500); ended_.load() < threads_.size();) {
     std::this_thread::sleep_for(wait);
@@ -181,11 +182,11 @@ void Team::End(llvm::function_ref<void()> late) {
 void Team::Send(Worker& to, std::unique_ptr<Message> message) {
   if (!sharing_.load(std::memory_order_relaxed) && !sharing_.exchange(true)) shared_count::sharing_runs.fetch_add(1);
   active_.fetch_add(1);
-  to.door_.Put(std::move(message));
+  to.mailbox.Put(std::move(message));
 }
 
 void Team::EndWork() {
-  if (active_.fetch_sub(1) == 1) first_.door_.Wake();
+  if (active_.fetch_sub(1) == 1) first_.mailbox.Wake();
 }
 
 void Team::EndSharingIfAlone() {
@@ -202,7 +203,7 @@ void Team::Fail(std::exception_ptr error, RuntimeError where) {
     where_ = std::move(where);
     failed_.store(true, std::memory_order_release);
   }
-  first_.door_.Wake();
+  first_.mailbox.Wake();
 }
 
 // ---------------------------------------------------------------- holding up

@@ -1,8 +1,16 @@
 // How a worker gives work away, and what it does when it has none: docs/parallel.md.
 #include <algorithm>
 
+#include "runtime/engines/tagged/exec/calls.h"
+#include "runtime/engines/tagged/exec/delayed_calls.h"
 #include "runtime/engines/tagged/exec/engine.h"
+#include "runtime/engines/tagged/exec/errors.h"
+#include "runtime/engines/tagged/exec/event_interpreter.h"
+#include "runtime/engines/tagged/exec/frames.h"
+#include "runtime/engines/tagged/exec/scheduled_frame.h"
 #include "runtime/engines/tagged/exec/team.h"
+#include "runtime/engines/tagged/exec/unboxed_interpreter.h"
+#include "runtime/engines/tagged/exec/work_sharing.h"
 
 namespace df::tagged {
 
@@ -21,6 +29,9 @@ constexpr microseconds kLimitsGlance{20000};
 constexpr int kWalkShare = 400;
 constexpr microseconds kLongestBetweenWalks{1000000};
 
+enum class TailKind : uint8_t { Bound, Done, Givable };
+enum : uint8_t { kNotThere, kWordThere, kOpenThere };
+
 // What a reference stands for, which is known.
 const Value& ValueOf(const Value& reference) {
   const HostCell* host = HostCellIn(reference.object());
@@ -36,79 +47,79 @@ thread_local Worker* Worker::helper = nullptr;
 // A step of a tail that can be given away: it enters a frame that needs nothing of this one but its arguments, or starts a
 // delayed call. Done: nothing of it is left but to pass a value on. `has`: whether a slot holds something.
 template <typename Has>
-Worker::StepKind Worker::KindOfStep(Frame* frame, uint32_t pc, Has has) const {
-  const Instr& in = program_.code[pc];
+TailKind KindOfTail(const Worker& w, Frame* frame, uint32_t pc, Has has) {
+  const Instr& in = w.program.code[pc];
   if (in.code == Code::Call) {
-    const SiteCode& site = program_.sites[in.b];
+    const SiteCode& site = w.program.sites[in.b];
     bool alone = site.child_slot == kNone && site.late.empty() && site.next_late.empty();
-    return alone ? StepKind::Givable : StepKind::Bound;
+    return alone ? TailKind::Givable : TailKind::Bound;
   }
-  if (in.code != Code::Wait) return StepKind::Bound;
-  if (has(in.a) || IsConstant(in.b)) return StepKind::Done;
+  if (in.code != Code::Wait) return TailKind::Bound;
+  if (has(in.a) || IsConstant(in.b)) return TailKind::Done;
   switch (has(in.b)) {
-    case kWordThere: return StepKind::Done;
+    case kWordThere: return TailKind::Done;
     case kOpenThere: break;
-    default: return StepKind::Bound;
+    default: return TailKind::Bound;
   }
-  if (frame->KindOf(in.b) == ValueKind::Error) return StepKind::Bound;
-  if (frame->KindOf(in.b) != ValueKind::Reference) return StepKind::Done;
+  if (frame->KindOf(in.b) == ValueKind::Error) return TailKind::Bound;
+  if (frame->KindOf(in.b) != ValueKind::Reference) return TailKind::Done;
   Object* object = ObjectIn(frame, in.b);
-  if (HostCellIn(object)) return StepKind::Bound;
+  if (HostCellIn(object)) return TailKind::Bound;
   auto* cell = static_cast<DelayCell*>(object);
   CellLock lock(cell);
-  if (cell->IsFull()) return cell->value().is_error() ? StepKind::Bound : StepKind::Done;
-  return cell->Now() == DelayCell::State::Kept && !cell->missing ? StepKind::Givable : StepKind::Bound;
+  if (cell->IsFull()) return cell->value().is_error() ? TailKind::Bound : TailKind::Done;
+  return cell->Now() == DelayCell::State::Kept && !cell->missing ? TailKind::Givable : TailKind::Bound;
 }
 
-// Of a frame that waits in direct code.
-bool Worker::HasWork(Frame* frame) const {
-  if (WordsOf(frame)) return false;
-  return HasWorkAt(frame, static_cast<uint32_t>(frame->resume - program_.direct.code.data()));
+// Of a frame that waits in scheduled code.
+bool HasWork(const Worker& w, Frame* frame) {
+  if (UnboxedOf(frame)) return false;
+  return HasWorkAt(w, frame, static_cast<uint32_t>(frame->resume - w.program.scheduled.code.data()));
 }
 
-// Of one that waits in word code, with all activations that it stands for. Their values are words, so only where they stand
+// Of one that waits in unboxed code, with all activations that it stands for. Their values are words, so only where they stand
 // matters.
-bool Worker::HasWorkInWords(Frame* frame) const {
-  const WordCode& words = *WordsOf(frame);
-  const WordPoint& point = words.PointOf(frame->resume);
-  bool has = HasWorkAt(frame, point.pc);
-  for (uint32_t at = point.activation; at != 0 && !has; at = words.activations[at].parent)
-    has = HasWorkAt(frame, words.activations[at].return_pc);
+bool HasWorkInUnboxed(const Worker& w, Frame* frame) {
+  const UnboxedCode& unboxed = *UnboxedOf(frame);
+  const UnboxedPoint& point = unboxed.PointOf(frame->resume);
+  bool has = HasWorkAt(w, frame, point.pc);
+  for (uint32_t at = point.activation; at != 0 && !has; at = unboxed.activations[at].parent)
+    has = HasWorkAt(w, frame, unboxed.activations[at].return_pc);
   return has;
 }
 
-// Of a frame that waits at this instruction of direct code.
-bool Worker::HasWorkAt(Frame* frame, uint32_t resume) const {
-  const DirectCode& direct = program_.direct;
-  const DirectState& state = direct.states[direct.state_of[resume]];
+// Of a frame that waits at this instruction of scheduled code.
+bool HasWorkAt(const Worker& w, Frame* frame, uint32_t resume) {
+  const ScheduledCode& scheduled = w.program.scheduled;
+  const ScheduledState& state = scheduled.states[scheduled.state_of[resume]];
   if (state.pc != kNone) return false;
   auto has = [&](uint32_t slot) -> uint8_t { return state.states[slot] == kKept ? kOpenThere : state.states[slot] ? kWordThere : kNotThere; };
   return std::any_of(state.tails.begin(), state.tails.end(), [&](uint32_t pc) {
-    while (program_.code[pc].code != Code::End && KindOfStep(frame, pc, has) == StepKind::Done) ++pc;
-    return program_.code[pc].code != Code::End && KindOfStep(frame, pc, has) == StepKind::Givable;
+    while (w.program.code[pc].code != Code::End && KindOfTail(w, frame, pc, has) == TailKind::Done) ++pc;
+    return w.program.code[pc].code != Code::End && KindOfTail(w, frame, pc, has) == TailKind::Givable;
   });
 }
 
 // The tail in this entry of the stack, after steps of which nothing is left.
-bool Worker::HasWork(const Item& item) const {
+bool HasWork(const Worker& w, const Worker::Item& item) {
   if (!item.frame || item.pc == kNone) return false;
   auto has = [&](uint32_t slot) -> uint8_t { return item.frame->Has(slot) ? kOpenThere : kNotThere; };
   uint32_t pc = item.pc;
-  while (program_.code[pc].code != Code::End && KindOfStep(item.frame, pc, has) == StepKind::Done) ++pc;
-  return program_.code[pc].code != Code::End && KindOfStep(item.frame, pc, has) == StepKind::Givable;
+  while (w.program.code[pc].code != Code::End && KindOfTail(w, item.frame, pc, has) == TailKind::Done) ++pc;
+  return w.program.code[pc].code != Code::End && KindOfTail(w, item.frame, pc, has) == TailKind::Givable;
 }
 
 // Who cannot go on before this frame gives its result; null: nobody here.
-Frame* Worker::WaiterOf(Frame* frame) {
+Frame* WaiterOf(Frame* frame) {
   if (frame->flags & kProxy) return nullptr;
   if (frame->site->type != SiteType::Delay) return frame->parent_frame();
   return CellIn(frame, frame->scope().cell_slot)->waiter;
 }
 
 // From the frame that runs to those that wait for it, and for them, up to where that was done before: whose callers have work is
-// noted in candidates_. Some of the frames on the way are marked, so that the next time most are left out; the marks go with
+// noted in Worker::candidates. Some of the frames on the way are marked, so that the next time most are left out; the marks go with
 // the frames.
-void Worker::Examine(Frame* running) {
+void Examine(Worker& w, Frame* running) {
   constexpr uint32_t kMostFrames = 1 << 22, kMostCandidates = 4096, kPeriod = 64;
   std::vector<std::pair<uint32_t, Frame*>> found;  // the youngest first
   std::vector<std::pair<uint32_t, Frame*>> marks;
@@ -116,11 +127,11 @@ void Worker::Examine(Frame* running) {
   for (uint32_t n = 0; n < kMostFrames && !(below->flags & kExamined); ++n) {
     Frame* at = WaiterOf(below);
     if (!at) break;
-    if (below->flags & kDirectCaller && WordsOf(at) && HasWorkInWords(at)) {  // the others stay in word code
-      OutlineCaller(below);
+    if (below->flags & kScheduledCaller && UnboxedOf(at) && HasWorkInUnboxed(w, at)) {  // the others stay in unboxed code
+      OutlineCaller(w, below);
       at = WaiterOf(below);
     }
-    if (at->flags & kDirect && HasWork(at)) found.push_back({n, below});
+    if (at->flags & kScheduled && HasWork(w, at)) found.push_back({n, below});
     if (n % kPeriod == kPeriod - 1) marks.push_back({n, below});
     below = at;
   }
@@ -129,33 +140,33 @@ void Worker::Examine(Frame* running) {
     if (found.empty() || first == 0 || n >= found[first].first) frame->flags |= kExamined;
   for (size_t i = found.size(); i-- > first;) {
     found[i].second->flags |= kListed;
-    candidates_.push_back(found[i].second);
+    w.candidates.push_back(found[i].second);
   }
 }
 
 // The frame gives its results, so the one that waited for it goes on; and so have all younger ones.
-void Worker::Unlist(Frame* frame) {
-  while (!candidates_.empty()) {
-    Frame* youngest = candidates_.back();
-    candidates_.pop_back();
+void Unlist(Worker& w, Frame* frame) {
+  while (!w.candidates.empty()) {
+    Frame* youngest = w.candidates.back();
+    w.candidates.pop_back();
     youngest->flags &= ~kListed;
     if (youngest == frame) return;
   }
 }
 
-// The frame below the oldest one in direct code that has work and waits for it.
-Frame* Worker::OldestCandidate(Frame* running) {
-  if (candidates_.empty() && (run_.stress || Clock::now() >= examine_at_)) {
+// The frame below the oldest one in scheduled code that has work and waits for it.
+Frame* OldestCandidate(Worker& w, Frame* running) {
+  if (w.candidates.empty() && (w.run.stress || Clock::now() >= w.examine_at)) {
     auto began = Clock::now();
-    Examine(running);
+    Examine(w, running);
     auto now = Clock::now();
-    if (candidates_.empty()) examine_at_ = now + std::min<Clock::duration>(kWalkShare * (now - began), kLongestBetweenWalks);
+    if (w.candidates.empty()) w.examine_at = now + std::min<Clock::duration>(kWalkShare * (now - began), kLongestBetweenWalks);
   }
-  while (!candidates_.empty()) {
-    Frame* below = candidates_.front();
+  while (!w.candidates.empty()) {
+    Frame* below = w.candidates.front();
     Frame* at = WaiterOf(below);
-    if (at && at != running && at->flags & kDirect && HasWork(at)) return below;
-    candidates_.pop_front();
+    if (at && at != running && at->flags & kScheduled && HasWork(w, at)) return below;
+    w.candidates.pop_front();
     below->flags &= ~kListed;
   }
   return nullptr;
@@ -163,198 +174,198 @@ Frame* Worker::OldestCandidate(Frame* running) {
 
 // ---------------------------------------------------------------- giving away
 
-// `running` stands before a call in direct code; null: between two entries of the stack. Nobody gives away all it has.
-bool Worker::GiveWork(Worker& thief, Frame* running) {
+// `running` stands before a call in scheduled code; null: between two entries of the stack. Nobody gives away all it has.
+bool GiveWork(Worker& w, Worker& thief, Frame* running) {
   constexpr size_t kMostEntries = 64;
-  size_t entries = running ? stack_.size() : stack_.size() - 1;
+  size_t entries = running ? w.stack.size() : w.stack.size() - 1;
   size_t entry = 0;
-  while (entry < std::min(entries, kMostEntries) && !HasWork(stack_[entry])) ++entry;
+  while (entry < std::min(entries, kMostEntries) && !HasWork(w, w.stack[entry])) ++entry;
   bool has_entry = entry < std::min(entries, kMostEntries);
-  Frame* from = running ? running : stack_.back().frame;
-  Frame* below = from ? OldestCandidate(from) : nullptr;
-  if (below && (!has_entry || WaiterOf(below)->depth <= stack_[entry].frame->depth)) {
-    candidates_.pop_front();
+  Frame* from = running ? running : w.stack.back().frame;
+  Frame* below = from ? OldestCandidate(w, from) : nullptr;
+  if (below && (!has_entry || WaiterOf(below)->depth <= w.stack[entry].frame->depth)) {
+    w.candidates.pop_front();
     below->flags &= ~kListed;
-    if (GiveFrom(below, thief)) return true;
+    if (GiveFrom(w, below, thief)) return true;
     has_entry = false;  // the stack has changed
   }
-  return has_entry && GiveEntry(entry, thief);
+  return has_entry && GiveEntry(w, entry, thief);
 }
 
-// The frame that waits for `below` leaves direct code. What it has still to do goes onto the stack as far down as its age asks.
-bool Worker::GiveFrom(Frame* below, Worker& thief) {
+// The frame that waits for `below` leaves scheduled code. What it has still to do goes onto the stack as far down as its age asks.
+bool GiveFrom(Worker& w, Frame* below, Worker& thief) {
   Frame* frame = WaiterOf(below);
-  size_t base = stack_.size();
-  if (below->flags & kDirectCaller) {
-    below->flags &= ~kDirectCaller;
-    ++frame->refs;  // the general code counts its callees
+  size_t base = w.stack.size();
+  if (below->flags & kScheduledCaller) {
+    below->flags &= ~kScheduledCaller;
+    ++frame->refs;  // event code counts its callees
   }
-  LeaveDirect(frame);
+  LeaveScheduled(w, frame);
   bool given = false;
-  for (size_t i = base; i < stack_.size() && !given; ++i) given = HasWork(stack_[i]) && GiveEntry(i, thief);
+  for (size_t i = base; i < w.stack.size() && !given; ++i) given = HasWork(w, w.stack[i]) && GiveEntry(w, i, thief);
   size_t at = base;
-  while (at > 0 && stack_[at - 1].frame && stack_[at - 1].frame->depth > frame->depth) --at;
-  std::rotate(stack_.begin() + static_cast<ptrdiff_t>(at), stack_.begin() + static_cast<ptrdiff_t>(base), stack_.end());
+  while (at > 0 && w.stack[at - 1].frame && w.stack[at - 1].frame->depth > frame->depth) --at;
+  std::rotate(w.stack.begin() + static_cast<ptrdiff_t>(at), w.stack.begin() + static_cast<ptrdiff_t>(base), w.stack.end());
   return given;
 }
 
 // The next step of the tail in this entry of the stack, which HasWork.
-bool Worker::GiveEntry(size_t index, Worker& thief) {
-  auto [frame, none, pc] = stack_[index];
+bool GiveEntry(Worker& w, size_t index, Worker& thief) {
+  auto [frame, none, pc] = w.stack[index];
   auto has = [frame = frame](uint32_t slot) -> uint8_t { return frame->Has(slot) ? kOpenThere : kNotThere; };
-  for (; KindOfStep(frame, pc, has) == StepKind::Done; stack_[index].pc = ++pc) {
-    const Instr& done = program_.code[pc];
-    if (!frame->Has(done.a)) TryForce(frame, done, program_.node_of[pc]);
-    else if (done.aux & kLastB) Use(frame, done.b, true);
-    if (program_.code[pc + 1].code == Code::End) return false;  // others have changed what HasWork saw; its last step stays
+  for (; KindOfTail(w, frame, pc, has) == TailKind::Done; w.stack[index].pc = ++pc) {
+    const Instr& done = w.program.code[pc];
+    if (!frame->Has(done.a)) TryForce(w, frame, done, w.program.node_of[pc]);
+    else if (done.aux & kLastB) w.Use(frame, done.b, true);
+    if (w.program.code[pc + 1].code == Code::End) return false;  // others have changed what HasWork saw; its last step stays
   }
-  const Instr& in = program_.code[pc];
+  const Instr& in = w.program.code[pc];
   std::unique_ptr<Message> message;
   if (in.code == Code::Call) {
-    const SiteCode& site = program_.sites[in.b];
-    message = std::make_unique<Message>(Message::Kind::Call, this);
+    const SiteCode& site = w.program.sites[in.b];
+    message = std::make_unique<Message>(Message::Kind::Call, &w);
     message->tag = HoldTag(TagOf(frame));
     message->depth = frame->depth;
     message->frame = frame;
     message->site = &site;
     message->arguments.reserve(site.together.size());
-    for (const Delivery& d : site.together) message->arguments.push_back(Use(frame, d.from, d.last));
+    for (const Delivery& d : site.together) message->arguments.push_back(w.Use(frame, d.from, d.last));
   } else {
-    message = std::make_unique<Message>(Message::Kind::Cell, this);
+    message = std::make_unique<Message>(Message::Kind::Cell, &w);
     DelayCell* cell = CellIn(frame, in.b);
     CellLock lock(cell);
-    if (!Release(cell)) return false;
-    team_->AddWaiter(cell, this, {frame, pc});
+    if (!Release(w, cell)) return false;
+    w.team->AddWaiter(cell, &w, {frame, pc});
     cell->more_waiters = true;
     lock.Unlock();
-    message->value = Use(frame, in.b, in.aux & kLastB);
+    message->value = w.Use(frame, in.b, in.aux & kLastB);
   }
   ++frame->refs;  // for the call, or for the Force that waits
-  if (program_.code[pc + 1].code != Code::End) {
-    ++stack_[index].pc;
+  if (w.program.code[pc + 1].code != Code::End) {
+    ++w.stack[index].pc;
   } else {
-    stack_.erase(stack_.begin() + static_cast<ptrdiff_t>(index));
+    w.stack.erase(w.stack.begin() + static_cast<ptrdiff_t>(index));
     --frame->refs;
   }
-  team_->Send(thief, std::move(message));
+  w.team->Send(thief, std::move(message));
   return true;
 }
 
-void Worker::AnswerThief(Frame* running) {
-  Worker* thief = door_.TakeAsking();
+void AnswerThief(Worker& w, Frame* running) {
+  Worker* thief = w.mailbox.TakeAsking();
   if (!thief) return;
-  if (GiveWork(*thief, running)) {
-    ++stats_.steals;
+  if (GiveWork(w, *thief, running)) {
+    ++w.stats.steals;
     return;
   }
   Refuse(*thief);
 }
 
-void Worker::Refuse(Worker& thief) {
-  thief.door_.refused.store(true);
-  thief.door_.Wake();
+void Refuse(Worker& thief) {
+  thief.mailbox.refused.store(true);
+  thief.mailbox.Wake();
 }
 
 // ---------------------------------------------------------------- every so many steps
 
-// Before a call or an iteration in direct code. True: something has come that goes first.
-bool Worker::PollInDirect(Frame* frame) {
-  poll_due_ = false;
-  AnswerThief(frame);
-  if (!door_.HasMail()) return false;
-  interrupted_ = frame;
+// Before a call or an iteration in scheduled code. True: something has come that goes first.
+bool PollInScheduled(Worker& w, Frame* frame) {
+  w.poll_due = false;
+  AnswerThief(w, frame);
+  if (!w.mailbox.HasMail()) return false;
+  w.interrupted = frame;
   return true;
 }
 
 // Regions of `frame`, which a message woke, have run where the stack was `base` high: what others may take of what they left to do waits below
 // the frame that was interrupted, which they cannot take. Returns where the rest belongs.
-size_t Worker::OfferTails(Frame* frame, size_t base) {
-  if (base == 0 || stack_[base - 1].frame != interrupted_) return base;
-  auto rest = std::stable_partition(tails_.begin(), tails_.end(), [&](uint32_t pc) { return HasWork(Item{frame, nullptr, pc}); });
-  std::vector<uint32_t> bound(rest, tails_.end());
-  tails_.erase(rest, tails_.end());
-  size_t offered = tails_.size();
-  if (offered) PushTails(frame, base - 1);
-  tails_ = std::move(bound);
+size_t OfferTails(Worker& w, Frame* frame, size_t base) {
+  if (base == 0 || w.stack[base - 1].frame != w.interrupted) return base;
+  auto rest = std::stable_partition(w.tails.begin(), w.tails.end(), [&](uint32_t pc) { return HasWork(w, Worker::Item{frame, nullptr, pc}); });
+  std::vector<uint32_t> bound(rest, w.tails.end());
+  w.tails.erase(rest, w.tails.end());
+  size_t offered = w.tails.size();
+  if (offered) PushTails(w, frame, base - 1);
+  w.tails = std::move(bound);
   return base + offered;
 }
 
-void Worker::Poll() {
-  poll_due_ = false;
-  ReadMail(false);
-  if (!stack_.empty()) AnswerThief(nullptr);
+void Poll(Worker& w) {
+  w.poll_due = false;
+  ReadMail(w, false);
+  if (!w.stack.empty()) AnswerThief(w, nullptr);
 }
 
 // What one has to do for the others, from StepCheck.
-void Worker::CheckTeam() {
-  if (index_ != 0 && team_->ending()) throw Ending{};
-  if (index_ == 0 && team_->failed()) team_->Rethrow();
-  if (index_ != 0 && team_->wants_hold_up()) {
-    team_->EnterSafe();
-    team_->LeaveSafe();
+void CheckTeam(Worker& w) {
+  if (w.index != 0 && w.team->ending()) throw Ending{};
+  if (w.index == 0 && w.team->failed()) w.team->Rethrow();
+  if (w.index != 0 && w.team->wants_hold_up()) {
+    w.team->EnterSafe();
+    w.team->LeaveSafe();
   }
   memory::counters.budget->Publish();
-  team_->EndSharingIfAlone();
-  poll_due_ = true;
+  w.team->EndSharingIfAlone();
+  w.poll_due = true;
 }
 
 // ---------------------------------------------------------------- messages
 
 // The mail is read. With `all`; else the stress mode may leave it for later.
-bool Worker::ReadMail(bool all) {
-  if (!door_.HasMail() || (!all && run_.stress && Random() % 4 != 0)) return false;
+bool ReadMail(Worker& w, bool all) {
+  if (!w.mailbox.HasMail() || (!all && w.run.stress && Random(w) % 4 != 0)) return false;
   // The rest is kept if one of them fails, so that it goes with the worker.
-  for (mail_.reset(door_.TakeAll()); mail_;) {
-    std::unique_ptr<Message> message = std::move(mail_);
-    mail_.reset(std::exchange(message->next, nullptr));
-    StandAt(nullptr);
-    Receive(*message);
+  for (w.mail.reset(w.mailbox.TakeAll()); w.mail;) {
+    std::unique_ptr<Message> message = std::move(w.mail);
+    w.mail.reset(std::exchange(message->next, nullptr));
+    w.StandAt(nullptr);
+    Receive(w, *message);
     message.reset();
-    team_->EndWork();
+    w.team->EndWork();
   }
   return true;
 }
 
-void Worker::Receive(Message& message) {
+void Receive(Worker& w, Message& message) {
   if (message.kind == Message::Kind::Call || message.kind == Message::Kind::Cell) {
-    if (message.from == victim_) victim_ = nullptr;
-    stolen_ = true;
-    stolen_at_ = Clock::now();
+    if (message.from == w.victim) w.victim = nullptr;
+    w.stolen = true;
+    w.stolen_at = Clock::now();
   }
   switch (message.kind) {
-    case Message::Kind::Call: return ReceiveCall(message);
-    case Message::Kind::Cell: return StartCell(CellOf(message.value));
+    case Message::Kind::Call: return ReceiveCall(w, message);
+    case Message::Kind::Cell: return StartCell(w, CellOf(message.value));
     case Message::Kind::Result: {
       Frame* frame = message.frame;
       const ReturnTo& to = message.site->returns[message.number];
       bool failed = message.value.is_error();
       frame->Set(to.slot, std::move(message.value));
-      Fire(frame, to.event);
-      if (failed) PassError(frame, {to.node, 0});
+      w.Fire(frame, to.event);
+      if (failed) PassError(w, frame, {to.node, 0});
       return;
     }
-    case Message::Kind::Finished: return Unref(message.frame);
+    case Message::Kind::Finished: return w.Unref(message.frame);
     case Message::Kind::Forced:
       // Without a frame: the run waits for it, and looks itself.
-      if (message.frame) Answer({message.frame, message.number}, ValueOf(message.value));
+      if (message.frame) Answer(w, {message.frame, message.number}, ValueOf(message.value));
       return;
     case Message::Kind::Operand: {
       DelayCell* cell = CellOf(message.reference);
-      if (cell->body) Deliver(cell->body, cell->site->together[message.number], std::move(message.value));
+      if (cell->body) Deliver(w, cell->body, cell->site->together[message.number], std::move(message.value));
       return;
     }
-    case Message::Kind::AskHost: questions_.push_back({std::move(message.value), message.from, {message.frame, message.number}}); return;
-    case Message::Kind::LeaveDirect:
-      if (LeaveAllDirect()) execution_.left_direct_.store(true);
+    case Message::Kind::AskHost: w.questions.push_back({std::move(message.value), message.from, {message.frame, message.number}}); return;
+    case Message::Kind::LeaveScheduled:
+      if (LeaveAllScheduled(w)) w.execution.NoteLeft();
       return;
   }
 }
 
 // The activation of a call that was given away, as if its caller were here.
-void Worker::ReceiveCall(Message& message) {
+void ReceiveCall(Worker& w, Message& message) {
   const SiteCode& site = *message.site;
   auto made = std::make_unique<Proxy>();
-  proxies_.insert(made.get());
+  w.proxies.insert(made.get());
   Proxy* proxy = made.release();
   proxy->site = &site;
   proxy->refs = 1;
@@ -363,139 +374,139 @@ void Worker::ReceiveCall(Message& message) {
   proxy->tag = std::exchange(message.tag, nullptr);
   proxy->home = message.from;
   proxy->caller = message.frame;
-  bool direct = site.callee->direct != kNone && std::none_of(message.arguments.begin(), message.arguments.end(),
+  bool scheduled = site.callee->scheduled != kNone && std::none_of(message.arguments.begin(), message.arguments.end(),
                                                              [](const Value& v) { return v.is_error(); });
-  ++(site.type == SiteType::Loop ? stats_.loops : stats_.calls);
-  Frame* child = direct ? NewDirect(&site, proxy, proxy->depth + 1, kLive | kDirect) : NewFrame(&site, proxy);
+  ++(site.type == SiteType::Loop ? w.stats.loops : w.stats.calls);
+  Frame* child = scheduled ? NewScheduled(w, &site, proxy, proxy->depth + 1, kLive | kScheduled) : NewFrame(w, &site, proxy);
   ++proxy->refs;
-  auto set = [&](uint32_t slot, Value value) { direct ? Put(child, slot, std::move(value)) : child->Set(slot, std::move(value)); };
+  auto set = [&](uint32_t slot, Value value) { scheduled ? Put(child, slot, std::move(value)) : child->Set(slot, std::move(value)); };
   for (size_t i = 0; i < site.together.size(); ++i) set(site.together[i].to, std::move(message.arguments[i]));
   if (site.type == SiteType::Loop) set(site.callee->iteration_slot, Value::Word(0));
-  if (direct) Push(child, kNone);
-  else Enter(child, site, site.together);
-  Unref(proxy);
+  if (scheduled) w.Push(child, kNone);
+  else Enter(w, child, site, site.together);
+  w.Unref(proxy);
 }
 
 // A result of a call whose caller is elsewhere.
-void Worker::SendHome(Frame* parent, const SiteCode& site, uint32_t result, Value value) {
+void SendHome(Worker& w, Frame* parent, const SiteCode& site, uint32_t result, Value value) {
   auto* proxy = static_cast<Proxy*>(parent);
-  auto message = std::make_unique<Message>(Message::Kind::Result, this);
+  auto message = std::make_unique<Message>(Message::Kind::Result, &w);
   message->frame = proxy->caller;
   message->site = &site;
   message->number = result;
   message->value = std::move(value);
-  team_->Send(*proxy->home, std::move(message));
+  w.team->Send(*proxy->home, std::move(message));
 }
 
-void Worker::FinishProxy(Frame* frame) {
+void FinishProxy(Worker& w, Frame* frame) {
   auto* proxy = static_cast<Proxy*>(frame);
-  auto message = std::make_unique<Message>(Message::Kind::Finished, this);
+  auto message = std::make_unique<Message>(Message::Kind::Finished, &w);
   message->frame = proxy->caller;
   Worker& home = *proxy->home;
   DropTag(proxy->tag);
-  proxies_.erase(proxy);
+  w.proxies.erase(proxy);
   delete proxy;
-  team_->Send(home, std::move(message));
+  w.team->Send(home, std::move(message));
 }
 
 // ---------------------------------------------------------------- nothing to do
 
 // Until something has come. False, of the first worker: nothing can come.
-bool Worker::FindWork() {
-  if (ReadMail(true)) return true;
-  if (!questions_.empty()) {
-    AnswerQuestion();
+bool FindWork(Worker& w) {
+  if (ReadMail(w, true)) return true;
+  if (!w.questions.empty()) {
+    AnswerQuestion(w);
     return true;
   }
   memory::counters.budget->Publish();
   Clock::time_point now = Clock::now();
-  if (stolen_ && now - stolen_at_ < kGrain) pause_ = std::min(2 * pause_, kLongestPause);
-  else if (stolen_) pause_ = kShortestPause;
-  bool rest = stolen_ && pause_ > kShortestPause;
-  stolen_ = false;
-  BeIdle();
+  if (w.stolen && now - w.stolen_at < kGrain) w.pause = std::min(2 * w.pause, kLongestPause);
+  else if (w.stolen) w.pause = kShortestPause;
+  bool rest = w.stolen && w.pause > kShortestPause;
+  w.stolen = false;
+  BeIdle(w);
   bool some = true;
   try {
-    for (; !door_.HasMail() && !(index_ != 0 && team_->ending()); rest = false) {
-      if (index_ == 0) {
-        if (team_->failed()) team_->Rethrow();
-        if (team_->active() == 0 && !door_.HasMail()) {
+    for (; !w.mailbox.HasMail() && !(w.index != 0 && w.team->ending()); rest = false) {
+      if (w.index == 0) {
+        if (w.team->failed()) w.team->Rethrow();
+        if (w.team->active() == 0 && !w.mailbox.HasMail()) {
           some = false;
           break;
         }
-        execution_.CheckLimits();
-        execution_.CollectIfDue();
+        w.execution.CheckLimits();
+        w.execution.CollectIfDue();
       }
-      if (rest && !run_.stress) door_.Sleep(pause_);
-      else Steal();
+      if (rest && !w.run.stress) w.mailbox.Sleep(w.pause);
+      else Steal(w);
     }
   } catch (...) {
-    team_->BeginWork();
-    door_.idle.store(false);
+    w.team->BeginWork();
+    w.mailbox.idle.store(false);
     throw;
   }
-  team_->BeginWork();
-  door_.idle.store(false);
-  if (index_ != 0) team_->LeaveSafe();
+  w.team->BeginWork();
+  w.mailbox.idle.store(false);
+  if (w.index != 0) w.team->LeaveSafe();
   return some;
 }
 
-void Worker::BeIdle() {
-  StandAt(nullptr);
-  execution_.NoteRest(index_);
-  if (Worker* thief = door_.TakeAsking()) Refuse(*thief);
-  door_.idle.store(true);
+void BeIdle(Worker& w) {
+  w.StandAt(nullptr);
+  w.execution.NoteRest(w.index);
+  if (Worker* thief = w.mailbox.TakeAsking()) Refuse(*thief);
+  w.mailbox.idle.store(true);
   // Who has asked meanwhile may not have seen it.
-  if (Worker* thief = door_.TakeAsking()) Refuse(*thief);
-  if (index_ != 0) team_->EnterSafe();
-  team_->EndWork();
+  if (Worker* thief = w.mailbox.TakeAsking()) Refuse(*thief);
+  if (w.index != 0) w.team->EnterSafe();
+  w.team->EndWork();
 }
 
 // One attempt, and a wait.
-void Worker::Steal() {
-  if (victim_) {
-    if (door_.refused.exchange(false)) {
-      victim_ = nullptr;
-      if (run_.stress) return;
-      door_.Sleep(pause_);
-      pause_ = std::min(2 * pause_, kLongestRefused);
+void Steal(Worker& w) {
+  if (w.victim) {
+    if (w.mailbox.refused.exchange(false)) {
+      w.victim = nullptr;
+      if (w.run.stress) return;
+      w.mailbox.Sleep(w.pause);
+      w.pause = std::min(2 * w.pause, kLongestRefused);
       return;
     }
-    door_.Sleep(team_->size() > 2 ? kPatience : kLimitsGlance);
-    if (door_.HasMail() || door_.refused.load()) return;
-    if (victim_->door_.Retract(this)) victim_ = nullptr;
+    w.mailbox.Sleep(w.team->size() > 2 ? kPatience : kLimitsGlance);
+    if (w.mailbox.HasMail() || w.mailbox.refused.load()) return;
+    if (w.victim->mailbox.Retract(&w)) w.victim = nullptr;
     return;
   }
-  uint32_t size = team_->size(), start = static_cast<uint32_t>(Random() % size);
+  uint32_t size = w.team->size(), start = static_cast<uint32_t>(Random(w) % size);
   for (uint32_t i = 0; i < size; ++i) {
-    Worker& other = team_->worker((start + i) % size);
-    if (&other == this || other.door_.idle.load() || !other.door_.Ask(this)) continue;
-    victim_ = &other;
+    Worker& other = w.team->worker((start + i) % size);
+    if (&other == &w || other.mailbox.idle.load() || !other.mailbox.Ask(&w)) continue;
+    w.victim = &other;
     // Nobody answers there any more.
-    if (other.door_.idle.load() && other.door_.Retract(this)) victim_ = nullptr;
+    if (other.mailbox.idle.load() && other.mailbox.Retract(&w)) w.victim = nullptr;
     else return;
   }
-  door_.Sleep(pause_);
-  pause_ = std::min(2 * pause_, kLongestPause);
+  w.mailbox.Sleep(w.pause);
+  w.pause = std::min(2 * w.pause, kLongestPause);
 }
 
 // What a helper does from the beginning to the end.
-void Worker::Serve() {
+void Serve(Worker& w) {
   try {
-    while (!team_->ending()) {
-      while (!stack_.empty()) Step();
-      FindWork();
+    while (!w.team->ending()) {
+      while (!w.stack.empty()) w.Step();
+      FindWork(w);
     }
   } catch (const Ending&) {
   }
 }
 
-uint64_t Worker::Random() {
+uint64_t Random(Worker& w) {
   // xorshift64*
-  random_ ^= random_ >> 12;
-  random_ ^= random_ << 25;
-  random_ ^= random_ >> 27;
-  return random_ * 0x2545F4914F6CDD1D;
+  w.random ^= w.random >> 12;
+  w.random ^= w.random << 25;
+  w.random ^= w.random >> 27;
+  return w.random * 0x2545F4914F6CDD1D;
 }
 
 }  // namespace df::tagged

@@ -2,7 +2,15 @@
 #include "runtime/engines/tagged/exec/worker.h"
 
 #include "runtime/base/memory.h"
+#include "runtime/engines/tagged/exec/delayed_calls.h"
 #include "runtime/engines/tagged/exec/engine.h"
+#include "runtime/engines/tagged/exec/errors.h"
+#include "runtime/engines/tagged/exec/event_interpreter.h"
+#include "runtime/engines/tagged/exec/frames.h"
+#include "runtime/engines/tagged/exec/scheduled_frame.h"
+#include "runtime/engines/tagged/exec/scheduled_interpreter.h"
+#include "runtime/engines/tagged/exec/tail.h"
+#include "runtime/engines/tagged/exec/work_sharing.h"
 #include "runtime/text/show.h"
 
 namespace df::tagged {
@@ -10,57 +18,57 @@ namespace df::tagged {
 using ir::NodeId;
 using ir::Op;
 
-Worker::Worker(TaggedExecution& execution, uint32_t index)
-    : execution_(execution),
-      program_(execution.program_),
-      graph_(execution.graph_),
-      run_(execution.run_),
-      budget_(run_.stress ? 1 : kStepsPerCheck),
-      index_(index),
-      pause_(50),
-      random_((run_.stress + 1) * 0x9E3779B97F4A7C15 + index) {
+Worker::Worker(TaggedExecution& owner, uint32_t number)
+    : execution(owner),
+      program(owner.program_),
+      graph(owner.graph_),
+      run(owner.run_),
+      index(number),
+      budget(run.stress ? 1 : kStepsPerCheck),
+      pause(50),
+      random((run.stress + 1) * 0x9E3779B97F4A7C15 + number) {
   uint32_t largest_cell = 0;
-  for (const SiteCode& site : program_.sites) largest_cell = std::max(largest_cell, site.cell_bytes);
-  cells_.Prepare(largest_cell);
+  for (const SiteCode& site : program.sites) largest_cell = std::max(largest_cell, site.cell_bytes);
+  cells.Prepare(largest_cell);
   Link();
-  words_rest_.assign(program_.scopes.size(), 0);
+  unboxed_rest.assign(program.scopes.size(), 0);
   size_t most_results = 1;
-  for (const ScopeCode& scope : program_.scopes) most_results = std::max<size_t>(most_results, scope.num_results);
-  given_.reserve(most_results);  // while results are taken out of a frame nothing may fail
+  for (const ScopeCode& scope : program.scopes) most_results = std::max<size_t>(most_results, scope.num_results);
+  given.reserve(most_results);  // while results are taken out of a frame nothing may fail
 }
 
 // What frames and calls need of the program's code, as far as it is made.
 void Worker::Link() {
   uint32_t largest = 0;
-  for (const ScopeCode& scope : program_.scopes) largest = std::max(largest, scope.frame_bytes);
-  pool_.Prepare(largest, !program_.fast);
-  direct_calls_.clear();
-  direct_calls_.reserve(program_.sites.size());
-  for (const SiteCode& site : program_.sites) {
-    DirectCall call;
+  for (const ScopeCode& scope : program.scopes) largest = std::max(largest, scope.frame_bytes);
+  pool.Prepare(largest, !program.fast);
+  scheduled_calls.clear();
+  scheduled_calls.reserve(program.sites.size());
+  for (const SiteCode& site : program.sites) {
+    ScheduledCall call;
     call.site = &site;
     if (site.callee) {
-      call.free = pool_.FreeList(site.callee->frame_bytes);
-      call.head = HeadOf(kLive | kDirect | kDirectCaller, site.callee->num_slots);
-      if (site.callee->direct != kNone) call.start = program_.direct.code.data() + site.callee->direct;
+      call.free = pool.FreeList(site.callee->frame_bytes);
+      call.head = HeadOf(kLive | kScheduled | kScheduledCaller, site.callee->num_slots);
+      if (site.callee->scheduled != kNone) call.start = program.scheduled.code.data() + site.callee->scheduled;
     }
-    direct_calls_.push_back(call);
+    scheduled_calls.push_back(call);
   }
 }
 
 // Values out of frames and entries of the stack, so that nothing is held by what waits. The proxies go.
 void Worker::GiveUpValues(DeadObjects& dead) {
-  while (mail_) mail_.reset(std::exchange(mail_->next, nullptr));
-  for (Item& item : stack_)
+  while (mail) mail.reset(std::exchange(mail->next, nullptr));
+  for (Item& item : stack)
     if (item.cell) dead.Drop(item.cell);
-  stack_.clear();
-  for (std::vector<Value>* left : {&given_, &operands_}) {
+  stack.clear();
+  for (std::vector<Value>* left : {&given, &operands}) {
     for (Value& value : *left) dead.Drop(value);
     left->clear();
   }
-  pool_.ForEachLive([&](Frame* frame) {
-    if (WordsOf(frame)) frame->flags &= ~kObjects;
-    else if (frame->flags & kDirect) RestoreStates(frame);
+  pool.ForEachLive([&](Frame* frame) {
+    if (UnboxedOf(frame)) frame->flags &= ~kObjects;
+    else if (frame->flags & kScheduled) RestoreStates(*this, frame);
     if (frame->flags & kObjects)
       for (uint32_t i = 0; i < frame->scope().num_slots; ++i)
         if (frame->IsCounted(i)) {
@@ -70,89 +78,89 @@ void Worker::GiveUpValues(DeadObjects& dead) {
     if (frame->flags & kHasTag) DropTag(frame->tag);
     if (frame->flags & kTagParent) DropTag(frame->parent_tag);
   });
-  for (Proxy* proxy : proxies_) {
+  for (Proxy* proxy : proxies) {
     DropTag(proxy->tag);
     delete proxy;
   }
-  proxies_.clear();
+  proxies.clear();
 }
 
 // What cells hold.
 void Worker::GiveUpCells(DeadObjects& dead) {
-  cells_.ForEachLive([&](DelayCell* cell) { cell->DropChildren(dead); });
+  cells.ForEachLive([&](DelayCell* cell) { cell->DropChildren(dead); });
 }
 
 void Worker::StepCheck() {
-  budget_ = run_.stress ? static_cast<uint32_t>(1 + Random() % 4) : kStepsPerCheck;
-  pool_.NotePeak();
-  live_published_.store(pool_.live(), std::memory_order_relaxed);
-  cells_published_.store(live_cells_, std::memory_order_relaxed);
-  if (index_ == 0) {
-    execution_.CollectIfDue();
-    ++checks_;
-    if (!program_.fast) execution_.WarmUp(checks_);
-    if (!team_ && run_.threads > 1 && program_.fast && (run_.stress || checks_ >= kChecksBeforeTeam)) execution_.StartTeam();
+  budget = run.stress ? static_cast<uint32_t>(1 + Random(*this) % 4) : kStepsPerCheck;
+  pool.NotePeak();
+  live_published.store(pool.live(), std::memory_order_relaxed);
+  cells_published.store(live_cells, std::memory_order_relaxed);
+  if (index == 0) {
+    execution.CollectIfDue();
+    ++checks;
+    if (!program.fast) execution.WarmUp(checks);
+    if (!team && run.threads > 1 && program.fast && (run.stress || checks >= kChecksBeforeTeam)) execution.StartTeam();
   }
-  if (team_) CheckTeam();
-  if (now_ && now_->flags & kDirectCaller) DropTailCallers(now_);
-  if (memory::counters.current > give_back_at_ || (run_.stress && Random() % 32 == 0)) [[unlikely]] GiveBackChunks();
-  execution_.CheckLimits();
-  execution_.NoteMoment(index_, [this](RuntimeError& error) { Where(error); });
+  if (team) CheckTeam(*this);
+  if (now && now->flags & kScheduledCaller) DropTailCallers(*this, now);
+  if (memory::counters.current > give_back_at || (run.stress && Random(*this) % 32 == 0)) [[unlikely]] GiveBackChunks(*this);
+  execution.CheckLimits();
+  execution.NoteMoment(index, [this](RuntimeError& error) { Where(error); });
 }
 
 // The entry on top of the stack.
 void Worker::Step() {
-  if (--budget_ == 0) {
-    StandAt(stack_.back().frame);  // what ran before may be gone
+  if (--budget == 0) {
+    StandAt(stack.back().frame);  // what ran before may be gone
     StepCheck();
   }
-  if (poll_due_) Poll();
-  if (!unpins_.empty()) DrainUnpins();
-  Item item = stack_.back();
-  stack_.pop_back();
+  if (poll_due) Poll(*this);
+  if (!unpins.empty()) DrainUnpins(*this);
+  Item item = stack.back();
+  stack.pop_back();
   if (item.cell) {
     Value counted = Value::Adopt(ValueKind::Reference, item.cell);
     StandAt(nullptr);
-    return StartCell(item.cell);
+    return StartCell(*this, item.cell);
   }
-  if (item.frame->flags & kDirect) {
-    if (item.frame == interrupted_) interrupted_ = nullptr;
+  if (item.frame->flags & kScheduled) {
+    if (item.frame == interrupted) interrupted = nullptr;
     --item.frame->refs;
-    return RunDirect(item.frame);
+    return RunScheduled(*this, item.frame);
   }
-  now_ = item.frame;
-  if (!program_.fast) ++item.frame->scope().steps;
-  if (item.pc == kNone) RunReady(item.frame);
-  else RunTail(item.frame, item.pc);
+  now = item.frame;
+  if (!program.fast) ++item.frame->scope().steps;
+  if (item.pc == kNone) RunReady(*this, item.frame);
+  else RunTail(*this, item.frame, item.pc);
   Unref(item.frame);
 }
 
 void Worker::Where(RuntimeError& error) {
-  const Frame* at = now_;
-  if (!at && !stack_.empty() && stack_.back().cell) {
-    const DelayCell* cell = stack_.back().cell;  // about to be started
-    error.pos = graph_.sites[ir::SiteId(cell->site->label)].pos;
-    return execution_.FillPathOf(cell, error);
+  const Frame* at = now;
+  if (!at && !stack.empty() && stack.back().cell) {
+    const DelayCell* cell = stack.back().cell;  // about to be started
+    error.pos = graph.sites[ir::SiteId(cell->site->label)].pos;
+    return execution.FillPathOf(cell, error);
   }
   // With nothing to do it waits for what others do for its innermost frame.
   if (!at)
-    pool_.ForEachLive([&](const Frame* frame) {
+    pool.ForEachLive([&](const Frame* frame) {
       if (frame->refs && (!at || frame->depth > at->depth)) at = frame;
     });
-  if (now_pc_ != kNone) error.node = program_.node_of[now_pc_];
-  // Direct code does not say which node it is at.
-  if (!error.node.valid() && at) error.pos = graph_.scopes[InnermostScope(at).id].pos;
+  if (now_pc != kNone) error.node = program.node_of[now_pc];
+  // Scheduled code does not say which node it is at.
+  if (!error.node.valid() && at) error.pos = graph.scopes[InnermostScope(at).id].pos;
   constexpr uint64_t kSoonWalked = 1 << 20;
-  FillPath(at, error, execution_.WasEnded() ? kSoonWalked : UINT64_MAX);
+  FillPath(at, error, execution.WasEnded() ? kSoonWalked : UINT64_MAX);
 }
 
 // After a run to the end, frames may only be left for their tags: something else forgot to go.
 std::string Worker::Leftovers(const Frame* root) {
   std::string what;
-  pool_.ForEachLive([&](Frame* frame) {
+  pool.ForEachLive([&](Frame* frame) {
     if (frame == root || frame->refs == 0 || !what.empty()) return;
     llvm::raw_string_ostream out(what);
-    out << "frame of `" << graph_.scopes[frame->scope().id].name << "` is left with " << frame->refs
+    out << "frame of `" << graph.scopes[frame->scope().id].name << "` is left with " << frame->refs
         << " refs under tag ";
     PrintTag(frame, out);
     out << ", waiting for";
@@ -167,24 +175,24 @@ std::string Worker::Leftovers(const Frame* root) {
 
 // "%12 Add  tag [1 0]  3 4 -> 7", as the reference engine traces; operands that are not there are "_".
 void Worker::Trace(Frame* frame, NodeId id, uint32_t result_slot) {
-  llvm::raw_ostream& out = *run_.trace;
-  out << '%' << id.index << ' ' << llvm::StringRef(ir::InfoOf(graph_.nodes[id].op).name) << "  tag ";
+  llvm::raw_ostream& out = *run.trace;
+  out << '%' << id.index << ' ' << llvm::StringRef(ir::InfoOf(graph.nodes[id].op).name) << "  tag ";
   PrintTag(frame, out);
   out << ' ';
-  Op op = graph_.nodes[id].op;
+  Op op = graph.nodes[id].op;
   // The operands of these stand in another frame.
   if (op != Op::Call && op != Op::Return && op != Op::Enter && op != Op::Exit && op != Op::Outer) {
-    for (ir::Edge edge : graph_.InputsOf(id)) {
+    for (ir::Edge edge : graph.InputsOf(id)) {
       uint32_t slot = SlotOf(edge);
       out << ' ';
       if (slot == kNone) out << "()";
-      else if (!IsAvailable(frame, edge)) out << '_';
-      else PrintDatum(graph_, graph_.TypeOf(edge), Read(frame, slot), out);
+      else if (!IsAvailable(*this, frame, edge)) out << '_';
+      else PrintDatum(graph, graph.TypeOf(edge), Read(frame, slot), out);
     }
   }
   if (result_slot != kNone && frame->Has(result_slot)) {
     out << " -> ";
-    PrintDatum(graph_, graph_.TypeOf({id, 0}), frame->Get(result_slot), out);
+    PrintDatum(graph, graph.TypeOf({id, 0}), frame->Get(result_slot), out);
   }
   out << '\n';
 }

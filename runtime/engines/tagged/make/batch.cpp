@@ -77,7 +77,8 @@ void DeferTensors(const Wiring& w, std::vector<Item>& items) {
     size_t begin = sorted.size();
     for (size_t i = 0; i < items.size(); ++i)
       if (round[i] == r && deferrable[i]) sorted.push_back(items[i]);
-    if (sorted.size() > begin) sorted.insert(sorted.begin() + static_cast<ptrdiff_t>(begin), {Code::Defer, NodeId(), static_cast<uint32_t>(sorted.size() - begin)});
+    if (sorted.size() > begin)
+      sorted.insert(sorted.begin() + static_cast<ptrdiff_t>(begin), {Code::Defer, NodeId(), static_cast<uint32_t>(sorted.size() - begin)});
   }
   for (size_t i = 0; i < items.size(); ++i)
     if (acts[i]) sorted.push_back(items[i]);

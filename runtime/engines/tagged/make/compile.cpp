@@ -8,8 +8,8 @@
 
 #include "runtime/engines/plan/build.h"
 #include "runtime/engines/tagged/code/cell.h"
-#include "runtime/engines/tagged/code/eager.h"
 #include "runtime/engines/tagged/code/frame.h"
+#include "runtime/engines/tagged/code/frameless.h"
 #include "runtime/ops/tensor_kernels.h"
 
 namespace df::tagged {
@@ -508,7 +508,7 @@ std::string Compiler::Run() {
   FindConstants(w_, p_, options_.batch);
   if (options_.batch) FindOfNumbers(w_);
   if (options_.group) {
-    FindNeeded(w_);
+    FindStrictParameters(w_);
     Group(w_);
   } else {
     w_.together.assign(g_.nodes.size(), false);
@@ -558,28 +558,28 @@ std::string Compiler::Run() {
 // Scopes have no fast code.
 void DropFastCode(Program& program) {
   for (ScopeCode& scope : program.scopes) {
-    scope.direct = scope.plain = scope.eager = kNone;
-    scope.words = nullptr;
+    scope.scheduled = scope.plain = scope.frameless = kNone;
+    scope.unboxed = nullptr;
     scope.frame_bytes = scope.cold_bytes;
   }
   for (SiteCode& site : program.sites) {
-    site.ahead = site.eager = false;
+    site.ahead = site.frameless = false;
     site.native_body = nullptr;
   }
-  program.direct = {};
+  program.scheduled = {};
   program.native = nullptr;
-  program.eager = {};
+  program.frameless = {};
 }
 
 }  // namespace
 
 void MakeFastCode(Program& program, const Options& options, llvm::function_ref<void()> pause) {
   try {
-    if (options.direct) MakeDirect(program, options, pause);
-    if (options.direct && options.eager) MakeEager(program);
-    program.direct.first_word = static_cast<uint32_t>(program.direct.code.size());
-    if (options.direct && options.words) MakeWords(program, options, pause);
-    if (options.direct && options.native && make_native) make_native(program, options.most_native, pause);
+    if (options.scheduled) MakeScheduled(program, options, pause);
+    if (options.scheduled && options.frameless) MakeFrameless(program);
+    program.scheduled.first_unboxed = static_cast<uint32_t>(program.scheduled.code.size());
+    if (options.scheduled && options.unboxed) MakeUnboxed(program, options, pause);
+    if (options.scheduled && options.native && make_native) make_native(program, options.most_native, pause);
   } catch (...) {
     DropFastCode(program);
     throw;

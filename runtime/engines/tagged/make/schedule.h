@@ -2,10 +2,10 @@
 //
 // The order in which the engine does what one activation of a scope has to do, worked out when the graph is loaded.
 //
-// The engine's own rules decide it (docs/tagged-engine.md): ready regions, lowest first; then what enters other frames, in
+// The engine's own rules decide it (docs/tagged-engine/regions.md): ready regions, lowest first; then what enters other frames, in
 // program order, each followed at once by what its results wake. All that is not known beforehand is which side of a branch
 // is taken, so the order is a flow graph of blocks: followed here once, it need not be found again by events and masks in
-// each activation. A scope whose order depends on more than that has no schedule and is run by the general code.
+// each activation. A scope whose order depends on more than that has no schedule and is run by event code.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@
 
 namespace df::tagged {
 
-// Where a frame stands, as the general code sees it: what it needs to go on from here.
+// Where a frame stands, as event code sees it: what it needs to go on from here.
 struct Standing {
   uint32_t pc = kNone;           // in the middle of a region, if not kNone
   std::vector<uint8_t> masks;

@@ -43,7 +43,7 @@ void NativeArithmetic::Constant(const Reg64& to, int64_t value) {
   else as_.mov(to, static_cast<uint64_t>(value));
 }
 
-void NativeArithmetic::EmitArithmetic(const DirectInstr& in, uint32_t at, const Decoded& op) {
+void NativeArithmetic::EmitArithmetic(const ScheduledInstr& in, uint32_t at, const Decoded& op) {
   switch (op.op) {
     case NativeOp::Eq: case NativeOp::Ne: case NativeOp::Lt: case NativeOp::Le: case NativeOp::Gt:
     case NativeOp::Ge: return EmitComparison(in, op);
@@ -55,7 +55,7 @@ void NativeArithmetic::EmitArithmetic(const DirectInstr& in, uint32_t at, const 
 }
 
 // Sums, differences, products, bits.
-void NativeArithmetic::EmitInteger(const DirectInstr& in, uint32_t at, const Decoded& op) {
+void NativeArithmetic::EmitInteger(const ScheduledInstr& in, uint32_t at, const Decoded& op) {
   bool constant_right = op.form == NativeForm::SlotConstant;
   bool small = constant_right && FitsImmediate(in.imm);
   // The constant on the left is put where the result will be.
@@ -84,7 +84,7 @@ void NativeArithmetic::EmitInteger(const DirectInstr& in, uint32_t at, const Dec
 }
 
 // What asks whether it can be done is out before anything has changed. Quotients in rax, remainders in rdx.
-void NativeArithmetic::EmitDivision(const DirectInstr& in, uint32_t at, const Decoded& op) {
+void NativeArithmetic::EmitDivision(const ScheduledInstr& in, uint32_t at, const Decoded& op) {
   if (op.form == NativeForm::SlotConstant) {
     if (in.imm == 0 || in.imm == -1) {
       as_.jmp(ExitTo(at));
@@ -127,7 +127,7 @@ void NativeArithmetic::EmitDivision(const DirectInstr& in, uint32_t at, const De
 }
 
 // By a constant above 0, without a division.
-void NativeArithmetic::EmitDivisionBy(const DirectInstr& in, NativeOp op, int64_t divisor) {
+void NativeArithmetic::EmitDivisionBy(const ScheduledInstr& in, NativeOp op, int64_t divisor) {
   Reg64 x = Word(in.a, rcx);
   bool quotient = op == NativeOp::Div || op == NativeOp::Quot;
   if (llvm::isPowerOf2_64(static_cast<uint64_t>(divisor))) {
@@ -211,7 +211,7 @@ void NativeArithmetic::EmitDivisionBy(const DirectInstr& in, NativeOp op, int64_
   SetWord(in.d, [&](const Reg64& to) { as_.mov(to, rdx); });
 }
 
-void NativeArithmetic::EmitComparison(const DirectInstr& in, const Decoded& op) {
+void NativeArithmetic::EmitComparison(const ScheduledInstr& in, const Decoded& op) {
   Reg64 x = op.form == NativeForm::ConstantSlot ? rcx : Word(in.a, rcx);
   if (op.form == NativeForm::ConstantSlot) Constant(rcx, in.imm);
   if (op.form == NativeForm::SlotConstant && FitsImmediate(in.imm)) {
@@ -232,7 +232,7 @@ void NativeArithmetic::EmitComparison(const DirectInstr& in, const Decoded& op) 
   SetWord(in.d, [&](const Reg64& to) { as_.movzx(to.cvt32(), al); });
 }
 
-void NativeArithmetic::EmitDouble(const DirectInstr& in, const Decoded& op) {
+void NativeArithmetic::EmitDouble(const ScheduledInstr& in, const Decoded& op) {
   auto constant = [&](const Xmm& to) {
     Constant(rax, in.imm);
     as_.movq(to, rax);
@@ -309,7 +309,7 @@ void NativeArithmetic::EmitDouble(const DirectInstr& in, const Decoded& op) {
   SetWord(in.d, [&](const Reg64& to) { as_.movzx(to.cvt32(), al); });
 }
 
-void NativeArithmetic::EmitUnary(const DirectInstr& in, NativeOp op) {
+void NativeArithmetic::EmitUnary(const ScheduledInstr& in, NativeOp op) {
   switch (op) {
     case NativeOp::Move: return Copy(in.d, in.a);
     case NativeOp::Neg:
@@ -348,11 +348,11 @@ void NativeArithmetic::EmitUnary(const DirectInstr& in, NativeOp op) {
   }
 }
 
-void NativeArithmetic::EmitCount(const DirectInstr& in) {
+void NativeArithmetic::EmitCount(const ScheduledInstr& in) {
   auto add = [&](size_t to, uint32_t what) {
     if (what) as_.add(qword[r12 + static_cast<int>(to)], what);
   };
-  if (in.op == Direct::Count) {
+  if (in.op == Scheduled::Count) {
     add(offsetof(NativeRun, regions), 1);
     return add(offsetof(NativeRun, firings), in.x);
   }

@@ -1,7 +1,7 @@
 // runtime/engines/tagged/x86/arithmetic.h
 //
-// What word code and direct code compute on words, as machine code of x86-64: where operands are and results go is for whoever makes
-// the rest. Private to tagged_native*.cpp.
+// What unboxed code and scheduled code compute on words, as machine code of x86-64: where operands are and results go is for whoever makes
+// the rest. Private to this room.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,21 @@
 #pragma GCC diagnostic pop
 
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "runtime/engines/tagged/code/direct.h"
 #include "runtime/engines/tagged/code/frame.h"
 #include "runtime/engines/tagged/code/machine_code.h"
+#include "runtime/engines/tagged/code/scheduled.h"
 
 namespace df::tagged {
 
-// What an instruction of word code computes.
+// What an instruction of unboxed code computes.
 enum class NativeOp : uint8_t {
-#define DF_DIRECT_BINARY(name, type, condition, expression) name,
-#define DF_DIRECT_COMPARE(name, expression) name,
-#define DF_DIRECT_UNARY(name, type, condition, expression) name,
-#define DF_DIRECT_INTEGER(name, expression)
-#define DF_DIRECT_INTEGER_COMPARE(name, expression)
-#define DF_DIRECT(name, operands)
-#include "runtime/engines/tagged/code/direct_ops.def"
+#define DF_SCHEDULED_BINARY(name, type, condition, expression) name,
+#define DF_SCHEDULED_COMPARE(name, expression) name,
+#define DF_SCHEDULED_UNARY(name, type, condition, expression) name,
+#define DF_SCHEDULED_INTEGER(name, expression)
+#define DF_SCHEDULED_INTEGER_COMPARE(name, expression)
+#define DF_SCHEDULED(name, operands)
+#include "runtime/engines/tagged/code/scheduled_ops.def"
 };
 
 // How it stands there. Binary: on two slots, on a slot and a constant, on a constant and a slot.
@@ -39,7 +39,7 @@ struct Decoded {
   NativeOp op = NativeOp::Move;
   bool integer = false;  // on Integers: a result beyond a word leaves native code
 };
-Decoded Decode(Direct op);
+Decoded Decode(Scheduled op);
 
 // The lower half of the code of a conditional jump.
 enum Condition : uint8_t {
@@ -74,9 +74,9 @@ class NativeArithmetic {
   NativeArithmetic& operator=(const NativeArithmetic&) = delete;
   ~NativeArithmetic() = default;
 
-  void EmitArithmetic(const DirectInstr& in, uint32_t at, const Decoded& op);
-  void EmitUnary(const DirectInstr& in, NativeOp op);
-  void EmitCount(const DirectInstr& in);  // Count, CountCall
+  void EmitArithmetic(const ScheduledInstr& in, uint32_t at, const Decoded& op);
+  void EmitUnary(const ScheduledInstr& in, NativeOp op);
+  void EmitCount(const ScheduledInstr& in);  // Count, CountCall
   void Constant(const Xbyak::Reg64& to, int64_t value);
 
   Xbyak::CodeGenerator& as_;
@@ -92,11 +92,11 @@ class NativeArithmetic {
   // Where the instruction `at` goes on if it cannot be done here. Nothing has changed then.
   virtual const Xbyak::Label& ExitTo(uint32_t at) = 0;
 
-  void EmitInteger(const DirectInstr& in, uint32_t at, const Decoded& op);
-  void EmitDivision(const DirectInstr& in, uint32_t at, const Decoded& op);
-  void EmitDivisionBy(const DirectInstr& in, NativeOp op, int64_t divisor);
-  void EmitComparison(const DirectInstr& in, const Decoded& op);
-  void EmitDouble(const DirectInstr& in, const Decoded& op);
+  void EmitInteger(const ScheduledInstr& in, uint32_t at, const Decoded& op);
+  void EmitDivision(const ScheduledInstr& in, uint32_t at, const Decoded& op);
+  void EmitDivisionBy(const ScheduledInstr& in, NativeOp op, int64_t divisor);
+  void EmitComparison(const ScheduledInstr& in, const Decoded& op);
+  void EmitDouble(const ScheduledInstr& in, const Decoded& op);
 };
 
 }  // namespace df::tagged

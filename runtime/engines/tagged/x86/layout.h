@@ -1,6 +1,6 @@
 // runtime/engines/tagged/x86/layout.h
 //
-// Where values, constructors and delayed calls have what native code reads and writes. Private to tagged_native*.cpp.
+// Where values, constructors and delayed calls have what native code reads and writes. Private to this room.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,10 @@ inline constexpr int kObjectKind = 4;  // in its lower 6 bits
 // Of a DelayCell.
 inline constexpr int kCellState = offsetof(DelayCell, state), kCellLocked = offsetof(DelayCell, locked), kCellWaiterPc = offsetof(DelayCell, waiter_pc),
                      kCellSite = offsetof(DelayCell, site), kCellTag = offsetof(DelayCell, tag), kCellBody = offsetof(DelayCell, body),
-                     kCellWaiter = offsetof(DelayCell, waiter), kCellValue = sizeof(DelayCell);
+                     kCellWaiter = offsetof(DelayCell, waiter), kCellAhead = offsetof(DelayCell, few_fields), kCellValue = sizeof(DelayCell);
 // The upper half of the 16 bits before `waiter_pc`: `missing` takes 14 bits.
 inline constexpr int kCellFlags = kCellWaiterPc - 1;
-inline constexpr uint32_t kMoreWaiters = 0x40, kStartsDirect = 0x80;
+inline constexpr uint32_t kMoreWaiters = 0x40, kStartsScheduled = 0x80;
 
 #if defined(DFC_VERIFY) || defined(DFC_SANITIZED)
 inline constexpr bool kCountsAlive = true;  // every block is made and freed by functions

@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "llvm/Support/ErrorHandling.h"
-#include "runtime/engines/tagged/x86/direct.h"
-#include "runtime/engines/tagged/x86/eager.h"
-#include "runtime/engines/tagged/x86/maker.h"
+#include "runtime/engines/tagged/x86/frameless.h"
+#include "runtime/engines/tagged/x86/scheduled.h"
+#include "runtime/engines/tagged/x86/unboxed.h"
 
 namespace df::tagged {
 
@@ -53,7 +53,7 @@ void EmitCallee(Xbyak::CodeGenerator& as, const SiteCode& site, uint32_t deeper)
   as.mov(ptr[rax + offsetof(Frame, parent)], rcx);
   as.mov(rcx, reinterpret_cast<uint64_t>(&site));
   as.mov(ptr[rax + offsetof(Frame, site)], rcx);
-  as.mov(rcx, HeadOf(kLive | kDirect | kDirectCaller, callee.num_slots));
+  as.mov(rcx, HeadOf(kLive | kScheduled | kScheduledCaller, callee.num_slots));
   as.mov(ptr[rax + offsetof(Frame, refs)], rcx);
   as.mov(ecx, dword[rbx + frame_at::kDepth]);
   as.add(ecx, deeper);
@@ -74,34 +74,34 @@ void EmitFreeFrame(Xbyak::CodeGenerator& as, uint32_t list) {
 void MakeNative(Program& program, uint32_t most, llvm::function_ref<void()> pause);
 
 void MakeNative(Program& program, uint32_t most, llvm::function_ref<void()> pause) {
-  DirectCode& direct = program.direct;
-  if (direct.code.empty() || !AreValuesAsExpected()) return;
+  ScheduledCode& scheduled = program.scheduled;
+  if (scheduled.code.empty() || !AreValuesAsExpected()) return;
   try {
     auto native = std::make_shared<NativeProgram>();
     native->assembler.setDefaultJmpNEAR(true);
     native->begins.resize(program.scopes.size());
-    native->entries.resize(direct.code.size());
+    native->entries.resize(scheduled.code.size());
     EmitFrame(*native);
-    for (ScopeCode& scope : program.scopes) scope.has_words = scope.words != nullptr;
-    NativeDirectMaker(program, *native).Run(most, pause);
-    NativeEagerMaker(program, *native).Run(most, pause);
+    for (ScopeCode& scope : program.scopes) scope.has_unboxed = scope.unboxed != nullptr;
+    NativeScheduledMaker(program, *native).Run(most, pause);
+    NativeFramelessMaker(program, *native).Run(most, pause);
     for (const ScopeCode& scope : program.scopes) {
-      if (!scope.words) continue;
-      NativeMaker(program, scope, *native).Run();
+      if (!scope.unboxed) continue;
+      NativeUnboxedMaker(program, scope, *native).Run();
       pause();
     }
     native->assembler.readyRE();
     auto made = std::make_shared<NativeCode>();
     made->base_ = native->assembler.getCode();
     made->enter_ = native->assembler.getCode<void (*)(NativeRun*, const void*)>();
-    made->first_ = direct.code.data();
+    made->first_ = scheduled.code.data();
     made->entries_ = std::move(native->entries);
     made->left_ = native->left;
-    made->enter_eager_ = reinterpret_cast<void (*)(EagerRun*, const void*)>(reinterpret_cast<uintptr_t>(made->base_ + native->enter_eager));
-    made->first_eager_ = program.eager.code.data();
-    made->eager_entries_ = std::move(native->eager_entries);
+    made->enter_frameless_ = reinterpret_cast<void (*)(FramelessRun*, const void*)>(reinterpret_cast<uintptr_t>(made->base_ + native->enter_frameless));
+    made->first_frameless_ = program.frameless.code.data();
+    made->frameless_entries_ = std::move(native->frameless_entries);
     // A result goes on where the instruction behind the call says.
-    for (auto [got, offset] : native->results) direct.code[got].imm = reinterpret_cast<int64_t>(made->base_ + offset);
+    for (auto [got, offset] : native->results) scheduled.code[got].imm = reinterpret_cast<int64_t>(made->base_ + offset);
     for (auto [site, offset] : native->bodies) program.sites[site].native_body = made->base_ + offset;
     made->owner_ = std::move(native);
     program.native = std::move(made);

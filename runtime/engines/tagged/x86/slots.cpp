@@ -1,9 +1,9 @@
-// Direct code and eager code -> machine code: what computes on words, and what branches.
+// Scheduled code and frameless code -> machine code: what computes on words, and what branches.
 #include "runtime/engines/tagged/x86/slots.h"
 
 #include <algorithm>
 
-#include "runtime/engines/tagged/code/direct_data.h"
+#include "runtime/engines/tagged/code/scheduled_data.h"
 
 namespace df::tagged {
 
@@ -13,33 +13,33 @@ using Xbyak::Xmm;
 using namespace Xbyak::util;
 
 bool NativeSlots::EmitCommon(uint32_t at) {
-  const DirectInstr& in = code_[at];
+  const ScheduledInstr& in = code_[at];
   switch (in.op) {
-    case Direct::Load:
+    case Scheduled::Load:
       Constant(rax, in.imm);
       as_.mov(Slot(in.d), rax);
       return true;
-    case Direct::Nullary:
+    case Scheduled::Nullary:
       Constant(rax, in.imm);
       as_.mov(Slot(in.d), rax);
       as_.mov(State(in.d), kWord);
       return true;
-    case Direct::Widen:
+    case Scheduled::Widen:
       Copy(in.d, in.a);
       as_.mov(State(in.d), kWord);
       return true;
-    case Direct::Branch:
+    case Scheduled::Branch:
       as_.cmp(Slot(in.a), 0);
       EmitSides(at, kNotEqual);
       return true;
-    case Direct::BranchMatch:
+    case Scheduled::BranchMatch:
       ReadConstructor(in.a);
       as_.test(eax, eax);
       EmitSides(at, kEqual);
       return true;
-    case Direct::Choose:
-    case Direct::ChooseMatch: EmitChoose(at); return true;
-    case Direct::Jump:
+    case Scheduled::Choose:
+    case Scheduled::ChooseMatch: EmitChoose(at); return true;
+    case Scheduled::Jump:
       if (in.x != at + 1) GoTo(in.x);
       return true;
     default: return EmitComputed(at);
@@ -73,9 +73,9 @@ void NativeSlots::Copy(uint32_t to, uint32_t from) {
   as_.mov(Slot(to), rax);
 }
 
-// What has instructions of its own in code/direct_ops.def. False: it is something else.
+// What has instructions of its own in code/scheduled_ops.def. False: it is something else.
 bool NativeSlots::EmitComputed(uint32_t at) {
-  const DirectInstr& in = code_[at];
+  const ScheduledInstr& in = code_[at];
   Decoded op = Decode(in.op);
   switch (op.form) {
     case NativeForm::Other: return false;
@@ -90,7 +90,7 @@ bool NativeSlots::EmitComputed(uint32_t at) {
 }
 
 void NativeSlots::EmitIntegers(uint32_t at, const Decoded& op) {
-  DirectInstr in = code_[at];
+  ScheduledInstr in = code_[at];
   in.a &= static_cast<uint16_t>(~kLastUse);
   if (op.form == NativeForm::SlotSlot) in.b &= static_cast<uint16_t>(~kLastUse);
   as_.cmp(State(in.a), kWord);
@@ -106,7 +106,7 @@ void NativeSlots::EmitIntegers(uint32_t at, const Decoded& op) {
 }
 
 void NativeSlots::EmitBranch(uint32_t at, const Decoded& op) {
-  const DirectInstr& in = code_[at];
+  const ScheduledInstr& in = code_[at];
   bool slots = op.form == NativeForm::BranchSlotSlot;
   if (op.integer) {
     const Xbyak::Label& large = LargeBranchAt(at);
@@ -128,15 +128,15 @@ void NativeSlots::EmitBranch(uint32_t at, const Decoded& op) {
 
 // Flags are set: to x on the condition, else to y.
 void NativeSlots::EmitSides(uint32_t at, uint8_t condition) {
-  const DirectInstr& in = code_[at];
+  const ScheduledInstr& in = code_[at];
   if (in.x == at + 1) return GoToIf(condition ^ 1, in.y);
   GoToIf(condition, in.x);
   if (in.y != at + 1) GoTo(in.y);
 }
 
 void NativeSlots::EmitChoose(uint32_t at) {
-  const DirectInstr& in = code_[at];
-  if (in.op == Direct::Choose) as_.mov(rax, Slot(in.a));
+  const ScheduledInstr& in = code_[at];
+  if (in.op == Scheduled::Choose) as_.mov(rax, Slot(in.a));
   else ReadConstructor(in.a);
   as_.cmp(rax, static_cast<uint32_t>(in.b));
   as_.jae(FailureAt(at));

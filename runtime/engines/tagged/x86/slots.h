@@ -1,7 +1,7 @@
 // runtime/engines/tagged/x86/slots.h
 //
-// What the machine code of direct code and of eager code have in common: every value is in its slot, with its state beside, and each
-// instruction goes on with the next one or jumps to another. Private to tagged_native*.cpp.
+// What the machine code of scheduled code and of frameless code have in common: every value is in its slot, with its state beside, and each
+// instruction goes on with the next one or jumps to another. Private to this room.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace df::tagged {
 class NativeSlots : protected NativeArithmetic {
  protected:
   // `lists` has the targets of the code's Choose.
-  NativeSlots(Xbyak::CodeGenerator& as, const std::vector<DirectInstr>& code, const std::vector<uint32_t>& lists)
+  NativeSlots(Xbyak::CodeGenerator& as, const std::vector<ScheduledInstr>& code, const std::vector<uint32_t>& lists)
       : NativeArithmetic(as), code_(code), offset_(code.size()), lists_(lists) {}
   ~NativeSlots() = default;
 
@@ -38,7 +38,7 @@ class NativeSlots : protected NativeArithmetic {
   virtual Xbyak::Address Slot(uint32_t slot) const = 0;
   virtual Xbyak::Address State(uint32_t slot) const = 0;
 
-  const std::vector<DirectInstr>& code_;
+  const std::vector<ScheduledInstr>& code_;
   std::vector<uint32_t> offset_;  // by instruction
 
  private:

@@ -1,0 +1,18 @@
+// runtime/engines/tagged/exec/errors.h
+//
+// Errors overtake what other operands are waited for. Private to the engine.
+#pragma once
+
+#include "runtime/engines/tagged/exec/worker.h"
+
+namespace df::tagged {
+
+bool IsAvailable(const Worker& w, Frame* frame, ir::Edge edge);
+void PassError(Worker& w, Frame* frame, ir::Edge edge);
+void PassSwitches(Worker& w, Frame* frame, const Branch& branch, uint32_t side);
+
+// For exec/errors.cpp alone.
+bool Chosen(const Worker& w, Frame* frame, ir::Edge predicate, uint32_t* side);
+void PassErrorToUser(Worker& w, Frame* frame, ir::Edge use, const Value& error, std::vector<ir::Edge>& todo);
+
+}  // namespace df::tagged

@@ -1,0 +1,12 @@
+// runtime/engines/tagged/exec/frameless_interpreter.h
+//
+// Attempts at delayed bodies without a frame (code/frameless.h). Private to the engine.
+#pragma once
+
+#include "runtime/engines/tagged/exec/worker.h"
+
+namespace df::tagged {
+
+bool RunAhead(Worker& w, DelayCell* cell);
+
+}  // namespace df::tagged

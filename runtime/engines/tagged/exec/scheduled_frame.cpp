@@ -1,0 +1,432 @@
+// Scheduled code and event code: how a frame goes from one to the other, and what passes between frames of both kinds.
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/engines/tagged/code/frameless.h"
+#include "runtime/engines/tagged/exec/calls.h"
+#include "runtime/engines/tagged/exec/delayed_calls.h"
+#include "runtime/engines/tagged/exec/event_interpreter.h"
+#include "runtime/engines/tagged/exec/frames.h"
+#include "runtime/engines/tagged/exec/scheduled_frame.h"
+#include "runtime/engines/tagged/exec/tail.h"
+#include "runtime/engines/tagged/exec/unboxed_interpreter.h"
+#include "runtime/engines/tagged/exec/work_sharing.h"
+#include "runtime/engines/tagged/exec/worker.h"
+
+namespace df::tagged {
+
+// ---------------------------------------------------------------- to event code
+
+// States, masks and ready bits as event code would have them where the frame stands.
+const ScheduledState& RestoreStates(Worker& w, Frame* frame) {
+  const ScheduledCode& scheduled = w.program.scheduled;
+  const ScheduledInstr* at = frame->resume;
+  size_t pc = at->op == Scheduled::Unboxed ? at->y : static_cast<size_t>(at - scheduled.code.data());
+  const ScheduledState& from = scheduled.states[scheduled.state_of[pc]];
+  const ScopeCode& scope = frame->scope();
+  uint8_t* states = frame->states();
+  for (uint32_t i = 0; i < scope.num_slots; ++i)
+    if (from.states[i] != kKept) states[i] = from.states[i];
+  for (auto [slot, operand] : from.words)
+    frame->slots()[slot] = IsConstant(operand) ? static_cast<uint64_t>(w.program.constants[operand & ~kConstant].word()) : frame->slots()[operand];
+  if (scope.cell_slot != kNone && frame->site->type == SiteType::Delay)
+    states[scope.cell_slot] = kPresent | static_cast<uint8_t>(ValueKind::Reference);
+  std::memset(states + scope.num_slots, 0, scope.num_results + scope.ready_bytes);
+  for (uint32_t r = 0; r < scope.num_results && from.stage != Stage::First; ++r)
+    if (!scope.IsLastStage(r)) states[scope.first_sent + r] = kPresent;
+  if (scope.num_masks) std::memcpy(frame->masks(), from.masks.data(), scope.num_masks);
+  for (uint32_t region : from.ready) frame->ready()[region / 8] |= static_cast<uint8_t>(1u << region % 8);
+  frame->flags = (frame->flags & ~(kScheduled | kScheduledCaller)) | kObjects;
+  if (from.fused != kNone) RunOp(w, frame, w.program.code[from.fused], from.fused, w.program.node_of[from.fused]);
+  return from;
+}
+
+// The event code takes over where the frame stands. It gives results one by one, and a caller in scheduled code waits for all
+// together: with more than one, or late ones, the caller goes over first, and so its callers.
+void LeaveScheduled(Worker& w, Frame* frame) {
+  std::vector<Frame*> callers;
+  for (Frame* at = frame; at->flags & kScheduledCaller && (at->scope().num_results > 1 || !at->scope().late.empty());) {
+    at = at->parent;
+    if (!(at->flags & kScheduled)) break;
+    callers.push_back(at);
+  }
+  while (!callers.empty()) {
+    Frame* caller = callers.back();
+    callers.pop_back();
+    SendHeld(w, caller, LeaveOne(w, caller));
+  }
+  ++frame->refs;
+  SendHeld(w, frame, LeaveOne(w, frame));
+  w.Unref(frame);
+}
+
+// Its callees that wait for late arguments go on in scheduled code, as if event code had called them.
+const ScheduledState& LeaveOne(Worker& w, Frame* frame) {
+  OutlineCaller(w, frame);
+  if (frame->flags & kScheduledCaller) ++frame->parent->refs;  // scheduled code does not count its callees
+  const ScheduledState& from = RestoreStates(w, frame);
+  const ScopeCode& scope = frame->scope();
+  for (uint32_t slot : from.children) {
+    auto* child = reinterpret_cast<Frame*>(frame->slots()[slot]);
+    if (!(child->flags & kScheduledCaller)) continue;
+    child->flags &= ~kScheduledCaller;
+    ++frame->refs;
+  }
+  frame->refs += static_cast<uint32_t>(std::count(frame->states() + scope.first_sent, frame->states() + scope.first_sent + scope.num_results, 0)) - 1;
+  for (uint32_t pc : from.tails) w.Push(frame, pc);
+  bool ready = from.pc != kNone || !from.ready.empty();
+  if (ready) frame->flags |= kQueued;
+  for (const LateParameter& parameter : scope.late)
+    if (from.stage != Stage::Last && frame->Has(parameter.slot)) w.Fire(frame, parameter.event);
+  if (!ready) return from;
+  if (from.pc == kNone) {
+    w.Push(frame, kNone);
+    return from;
+  }
+  // In the middle of a region: the rest of it now.
+  ++frame->refs;
+  w.now = frame;
+  RunReady(w, frame, from.pc);
+  w.Unref(frame);
+  return from;
+}
+
+// The results that scheduled code has kept back, to give them with the others.
+void SendHeld(Worker& w, Frame* frame, const ScheduledState& from) {
+  for (auto [result, operand] : from.held) SendResult(w, frame, result, w.Read(frame, operand));
+}
+
+// Nothing goes on in order: frames that wait in scheduled code may have something else to do. False if there are none.
+// A run may come here again and again, as with gradients of lazy lists whose elements each wait for a cotangent. All frames are looked at, so event
+// code makes as many calls itself before it calls into scheduled code again.
+bool LeaveAllScheduled(Worker& w) {
+  OutlineAll(w);
+  std::vector<Frame*> frames;
+  w.event_code_calls = w.pool.ForEachLive([&](Frame* frame) {
+    if (frame->flags & kScheduled && frame->refs) frames.push_back(frame);
+  });
+  std::vector<const ScheduledState*> from;
+  for (Frame* frame : frames) {
+    ++frame->refs;
+    from.push_back(&LeaveOne(w, frame));
+  }
+  for (size_t i = 0; i < frames.size(); ++i) {
+    SendHeld(w, frames[i], *from[i]);
+    w.Unref(frames[i]);
+  }
+  return !frames.empty();
+}
+
+// ---------------------------------------------------------------- frames
+
+// For a call in scheduled code, before which `frame` stands. Null: something else goes first.
+Frame* NewCallee(Worker& w, const SiteCode* site, Frame* frame, uint32_t deeper) {
+  if (w.budget == 0 || --w.budget == 0) w.StepCheck();
+  if (w.poll_due && PollInScheduled(w, frame)) return nullptr;
+  return NewScheduled(w, site, frame, frame->depth + deeper, kLive | kScheduled | kScheduledCaller);
+}
+
+Frame* NewScheduled(Worker& w, const SiteCode* site, Frame* parent, uint32_t depth, uint32_t flags) {
+  if (w.budget == 0 || --w.budget == 0) w.StepCheck();
+  Frame* frame = w.pool.Take(site);
+  frame->parent = parent;
+  frame->refs = 1;
+  frame->pins = 0;
+  frame->depth = depth;
+  frame->flags = flags;
+  frame->state_words = site->callee->num_slots;
+  frame->resume = w.program.scheduled.code.data() + site->callee->scheduled;
+  if (frame->depth > w.stats.max_depth) w.stats.max_depth = frame->depth;
+  return frame;
+}
+
+// The frame has done its own work, and callees still work for it: what they pass on to delayed calls is wanted although
+// their results have come. It stays for them, without values; the last one finishes it.
+void Linger(Worker& w, Frame* frame) {
+  OutlineCaller(w, frame);
+  if (frame->flags & kListed) Unlist(w, frame);
+  --frame->refs;
+  if (frame->flags & kScheduledCaller) ++frame->parent->refs;  // scheduled code does not count its one callee
+  frame->flags &= ~(kScheduled | kScheduledCaller | kObjects);
+}
+
+// Of the next iteration of a loop, where this one has to stay.
+Frame* NextFrame(Worker& w, Frame* frame) {
+  Frame* parent = frame->parent;
+  Frame* next = NewScheduled(w, frame->site, parent, frame->depth, frame->flags & (kLive | kScheduled | kScheduledCaller));
+  uint32_t slot = frame->scope().iteration_slot;
+  next->slots()[slot] = frame->slots()[slot] + 1;
+  if (!(frame->flags & kScheduledCaller)) ++parent->refs;
+  Linger(w, frame);
+  return next;
+}
+
+void Put(Frame* frame, uint32_t slot, Value value) {
+  frame->slots()[slot] = static_cast<uint64_t>(value.word());
+  frame->states()[slot] = static_cast<uint8_t>(kPresent | static_cast<uint8_t>(value.kind()));
+  if (value.counted()) value.Take();
+}
+
+// ---------------------------------------------------------------- calls and results
+
+// An iteration that began when there was no scheduled code yet: the next one runs it. False if a value has failed, or this one has
+// more to pass on.
+bool NextIn(Worker& w, Frame* frame, const SiteCode& site) {
+  const ScopeCode& scope = *site.callee;
+  if (scope.scheduled == kNone || !site.late.empty() || !site.next_late.empty()) return false;
+  for (const Delivery& d : site.next_together)
+    if (w.KindOf(frame, d.from) == ValueKind::Error) return false;
+  ++w.stats.loops;
+  Frame* next = NewScheduled(w, &site, frame->parent, frame->depth, kLive | kScheduled);
+  ++frame->parent->refs;
+  frame->refs -= scope.num_results;  // which the next iteration gives
+  for (const Delivery& d : site.next_together) Put(next, d.to, w.Use(frame, d.from, d.last));
+  Put(next, scope.iteration_slot, Value::Word(static_cast<int64_t>(frame->slots()[scope.iteration_slot] + 1)));
+  w.Push(next, kNone);
+  return true;
+}
+
+// A call out of event code into scheduled code. False if an argument has failed: then event code goes on.
+bool CallIn(Worker& w, Frame* frame, const SiteCode& site) {
+  if (site.callee->scheduled == kNone || w.StaysInEventCode()) return false;
+  for (const Delivery& d : site.together)
+    if (w.KindOf(frame, d.from) == ValueKind::Error) return false;
+  ++(site.type == SiteType::Loop ? w.stats.loops : w.stats.calls);
+  Frame* child = NewScheduled(w, &site, frame, frame->depth + 1, kLive | kScheduled);
+  ++frame->refs;
+  for (const Delivery& d : site.together) Put(child, d.to, w.Use(frame, d.from, d.last));
+  if (site.type == SiteType::Loop) Put(child, site.callee->iteration_slot, Value::Word(0));
+  if (site.child_slot != kNone) {
+    frame->Set(site.child_slot, Value::Word(reinterpret_cast<int64_t>(child)));
+    for (const LateParameter& parameter : site.callee->late) child->states()[parameter.slot] = 0;
+    ++child->resume;  // behind NoneLate: they may come before the callee runs
+  }
+  w.Push(child, kNone);
+  return true;
+}
+
+// A call out of scheduled code to a callee that has none.
+void CallOut(Worker& w, Frame* frame, const SiteCode& site, const uint32_t* operands, const uint64_t* s,
+                              const uint8_t* k) {
+  ++(site.type == SiteType::Loop ? w.stats.loops : w.stats.calls);
+  Frame* child = NewFrame(w, &site, frame);
+  ++frame->refs;
+  for (size_t i = 0; i < site.together.size(); ++i) child->Set(site.together[i].to, w.TakeOperand(s, k, operands[i]));
+  if (site.type == SiteType::Loop) child->Set(site.callee->iteration_slot, Value::Word(0));
+  ++frame->resume;
+  Enter(w, child, site, site.together);
+}
+
+// A result from event code to a frame that waits in scheduled code. False if the frame has gone over to event code.
+bool GiveScheduled(Worker& w, Frame* frame, uint32_t slot, Value& value) {
+  if (value.is_error()) {
+    LeaveScheduled(w, frame);
+    return false;
+  }
+  Put(frame, slot, std::move(value));
+  ++frame->resume;
+  w.Push(frame, kNone);
+  return true;
+}
+
+// A late argument from event code to a frame in scheduled code, which goes on when all have come. False if the frame has gone over
+// to event code.
+bool DeliverScheduled(Worker& w, Frame* frame, const Delivery& delivery, Value& value) {
+  if (value.is_error()) {
+    LeaveScheduled(w, frame);
+    return false;
+  }
+  Put(frame, delivery.to, std::move(value));
+  if (frame->resume->op == Scheduled::Await && HasAllLate(frame)) {
+    ++frame->resume;
+    w.Push(frame, kNone);
+  }
+  return true;
+}
+
+bool HasAllLate(Frame* frame) {
+  return llvm::all_of(frame->scope().late, [&](const LateParameter& parameter) { return frame->Has(parameter.slot); });
+}
+
+// The frame is no longer at work for who waits for it.
+void StopListing(Worker& w, Frame* frame) {
+  if (frame->flags & kListed) Unlist(w, frame);
+  frame->flags &= ~kExamined;
+}
+
+// Early results of a frame that event code has called, and that stands at Await now. `list` has pairs of operand and result.
+void GiveEarly(Worker& w, Frame* frame, const uint32_t* list, uint32_t count) {
+  const SiteCode& site = *frame->site;
+  StopListing(w, frame);
+  if (HasAllLate(frame)) {
+    ++frame->resume;
+    w.Push(frame, kNone);  // below the caller, which goes first
+  }
+  Frame* parent = frame->parent;
+  ++parent->refs;
+  for (uint32_t i = 0; i < count; ++i) {
+    const ReturnTo& to = site.returns[list[2 * i + 1]];
+    Value value = w.TakeOperand(frame->slots(), frame->states(), list[2 * i]);
+    if (to.slot == kNone) continue;
+    parent->Set(to.slot, std::move(value));
+    w.Fire(parent, to.event);
+  }
+  w.Unref(parent);
+}
+
+// The results in Worker::given of a frame that has finished; which ones, `list` says, after each operand. Who goes on in scheduled code, or
+// null.
+Frame* GiveResults(Worker& w, Frame* frame, const uint32_t* list, uint32_t count) {
+  const SiteCode& site = *frame->site;
+  OutlineCaller(w, frame);
+  bool to_scheduled = frame->flags & kScheduledCaller;
+  Frame* parent = frame->parent_frame();
+  if (frame->flags & kListed) Unlist(w, frame);
+  bool lingers = frame->refs > 1;
+  if (lingers) Linger(w, frame);
+  if (site.type == SiteType::Delay) {
+    uint32_t slot = site.callee->cell_slot;
+    DelayCell* cell = CellIn(frame, slot);
+    Value counted = Value::Adopt(ValueKind::Reference, cell);
+    if (lingers) {
+      std::memset(frame->states(), 0, site.callee->num_slots);
+      frame->Set(slot, Value(counted));
+      counted = {};
+    } else {
+      cell->body = nullptr;
+      frame->refs = 0;
+      frame->flags &= ~kScheduled;
+      FreeFrame(w, frame);
+    }
+    Fill(w, cell, std::move(w.given[site.cell_result]));
+    return nullptr;
+  }
+  const SiteCode& home = TakeReturnSite(w, frame);
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t result = list[2 * i + 1];
+    const ReturnTo& to = home.returns[result];
+    if (to.slot == kNone) continue;
+    if (to_scheduled) {
+      Put(parent, to.slot, std::move(w.given[i]));
+    } else if (parent->flags & kProxy) {
+      SendHome(w, parent, home, result, std::move(w.given[i]));
+    } else {
+      parent->Set(to.slot, std::move(w.given[i]));
+      w.Fire(parent, to.event);
+    }
+  }
+  if (!lingers) {
+    if (site.child_slot != kNone && !to_scheduled) parent->slots()[site.child_slot] = 0;
+    w.pool.Free(frame);
+  }
+  if (to_scheduled) {
+    ++parent->resume;
+    return parent;
+  }
+  if (!lingers) w.Unref(parent);
+  return nullptr;
+}
+
+// ---------------------------------------------------------------- delayed calls
+
+// Whether the body of a cell that is released can run scheduled code: there is some, and no operand has failed.
+bool GoesScheduled(const Worker& w, DelayCell& cell) {
+  if (cell.site->callee->scheduled == kNone) return false;
+  const Value* operands = cell.operands();
+  return std::none_of(operands, operands + cell.num_operands(), [](const Value& v) { return v.is_error(); });
+}
+
+void StartBodyScheduled(Worker& w, DelayCell* cell, Value reference, Frame* body) {
+  const SiteCode& site = *cell->site;
+  Put(body, site.callee->cell_slot, std::move(reference));
+  Value* operands = cell->operands();
+  for (uint32_t i = 0; i < cell->num_operands(); ++i)
+    if (site.together[i].to != kNone) Put(body, site.together[i].to, std::move(operands[i]));
+  w.Push(body, kNone);
+}
+
+// Puts what a delayed body gives into `slot`, if it can be computed at once. Then what the Delay uses for the last time goes.
+bool DelayFrameless(Worker& w, Frame* frame, const SiteCode& site, const uint32_t* operands, uint32_t slot) {
+  uint64_t* slots = frame->slots();
+  uint8_t* states = frame->states();
+  Value result;
+  if (!RunFrameless(w.program, site, operands, slots, states, &result)) return false;
+  for (uint32_t i = 0; i < site.together.size(); ++i)
+    if (!(operands[i] & kConstant) && operands[i] & kLastOperand) w.TakeOperand(slots, states, operands[i]);
+  Put(frame, slot, std::move(result));
+  return true;
+}
+
+// A body that was run without a frame counts as a call and as a step of the run.
+void CountFilled(Worker& w, DelayCell* cell) {
+  uint64_t depth = DepthOf(cell->tag) + 1;
+  if (depth > w.stats.max_depth) w.stats.max_depth = depth;
+  ++w.stats.calls;
+  ++w.stats.released;
+  if (w.budget > 1) --w.budget;
+}
+
+// Starts the body of a cell that starts_scheduled for a frame that stands at its Force in scheduled code. No check is due: the
+// caller has seen to that.
+Frame* EnterBody(Worker& w, DelayCell* cell, Frame* waiter) {
+  const SiteCode* site = cell->site;
+  const ScopeCode& scope = *site->callee;
+  uint32_t depth = static_cast<uint32_t>(DepthOf(cell->tag)) + 1;
+  Frame** free = w.pool.FreeLists() + site->free_list;
+  Frame* body = *free;
+  if (!body) {
+    body = NewScheduled(w, site, nullptr, depth, kLive | kScheduled | kTagParent);
+  } else {
+    --w.budget;
+    *free = body->parent;
+    body->site = site;
+    body->refs = 1;
+    body->pins = 0;
+    body->depth = depth;
+    body->flags_and_words = FlagsAndWords(kLive | kScheduled | kTagParent, scope.num_slots);
+    if (depth > w.stats.max_depth) w.stats.max_depth = depth;
+    w.pool.CountNew();
+  }
+  body->resume = w.program.scheduled.code.data() + scope.scheduled;
+  body->parent_tag = cell->tag;  // the count is the body's now
+  ++w.stats.calls;
+  ++w.stats.released;
+  cell->Become(DelayCell::State::Running);
+  cell->body = body;
+  cell->waiter = waiter;
+  cell->waiter_pc = kNone;
+  ++waiter->refs;
+  cell->refs.Retain();
+  uint64_t* slots = body->slots();
+  uint8_t* states = body->states();
+  slots[scope.cell_slot] = reinterpret_cast<uint64_t>(cell);
+  Value* operand = cell->operands();
+  for (const Delivery& d : site->together) {
+    if (d.to != kNone) {
+      slots[d.to] = static_cast<uint64_t>(operand->word());
+      states[d.to] = static_cast<uint8_t>(kPresent | static_cast<uint8_t>(operand->kind()));
+      operand->Take();
+    }
+    ++operand;
+  }
+  return body;
+}
+
+void WaitScheduled(Worker& w, Frame* frame, DelayCell* cell) {
+  bool start = false;
+  if (!Await(w, cell, {frame, kNone}, &start)) return w.Push(frame, kNone);  // the value has come: again
+  if (start) StartCell(w, cell);
+}
+
+// A frame that waited in scheduled code for a cell that is full now. The ref of its waiting is given back.
+void WakeScheduled(Worker& w, Frame* frame, const Value& value) {
+  if (!(frame->flags & kScheduled)) return w.Unref(frame);  // it went on by event code
+  if (value.is_error()) {
+    LeaveScheduled(w, frame);  // its Wait is done again
+    return w.Unref(frame);
+  }
+  w.Push(frame, kNone);
+  --frame->refs;
+}
+
+}  // namespace df::tagged

@@ -18,6 +18,8 @@ inline constexpr uint32_t kFromEnd = 256;  // of Slice
 bool HasTensorAttribute(Op op);
 // Whether the op, given tensors, works on each element by itself.
 bool IsElementwise(Op op);
+// Ops whose result may be a tensor that could not be computed though their operands could.
+inline bool MayGiveFailedTensor(Op op) { return op >= Op::Cholesky && op <= Op::MatrixExp; }
 // Ops that give a Bool of two operands of one type.
 inline bool IsComparison(Op op) { return op >= Op::Eq && op <= Op::Ge; }
 // The sizes of a product: x is [m, k] or [k], y is [k, n] or [k], of Gemm [n, k]. What has no axis is 1.

@@ -44,7 +44,7 @@ bool IsDeferrable(const ir::Graph& g, NodeId id) {
     case Op::SetElement:
     case Op::SliceAt: return type_of(1).kind == TypeKind::Int;
     default:
-      return ir::IsElementwise(node.op) && type_of(0).kind == TypeKind::Tensor;
+      return node.op == Op::Trilu || ir::MayGiveFailedTensor(node.op) || (ir::IsElementwise(node.op) && type_of(0).kind == TypeKind::Tensor);
   }
 }
 

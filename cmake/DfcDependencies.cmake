@@ -6,3 +6,5 @@ target_include_directories(dfc_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
 target_link_libraries(dfc_llvm INTERFACE ${DFC_LLVM_LIBS})
 
 find_package(fmt REQUIRED)
+# Only backends/linear uses it, and its test.
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)

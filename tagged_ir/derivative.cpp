@@ -38,6 +38,7 @@ class Parser {
     text_ = text_.drop_front(word.size());
     DerivativeExpr expr{*kind};
     if (op) expr.op = *op;
+    if (kind == Kind::Change || kind == Kind::Back) expr.operand = static_cast<uint32_t>(word.back() - '0');
     for (text_ = text_.ltrim(); !text_.empty() && text_[0] != ')'; text_ = text_.ltrim()) expr.args.push_back(Argument());
     if (!op && expr.args.size() != (kind == Kind::If ? 3 : 1)) Fail();
     return expr;
@@ -45,6 +46,8 @@ class Parser {
 
   // What stands before an argument, but for ops.
   static std::optional<Kind> WordNamed(llvm::StringRef word) {
+    if (llvm::StringRef number = word; number.consume_front("Change") && number.size() == 1) return Kind::Change;
+    if (llvm::StringRef number = word; number.consume_front("Back") && number.size() == 1) return Kind::Back;
     return llvm::StringSwitch<std::optional<Kind>>(word)
         .Case("If", Kind::If)
         .Case("Spread", Kind::Spread)

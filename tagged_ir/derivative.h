@@ -11,9 +11,9 @@ namespace df::ir {
 // A text of derivative.def. The words from Spread on are explained there.
 struct DerivativeExpr {
   enum class Kind : uint8_t { Operand, Result, Direction, Number, Op, If,
-                              Spread, Length, Collapse, SliceEnd, Pad, Restore, Scatter, Left, Right };
+                              Spread, Length, Collapse, SliceEnd, Pad, Restore, Scatter, Left, Right, Change, Back };
   Kind kind;
-  uint32_t operand = 0;                    // Operand
+  uint32_t operand = 0;                    // Operand, Change, Back
   double number = 0;                       // Number
   ir::Op op = ir::Op::Const;               // Op
   std::vector<DerivativeExpr> args;        // Op and words; If: condition, then, else

@@ -57,6 +57,7 @@ enum class Shape : uint8_t {
   ElementSet,
   Shown,
   Random,
+  Factored,  // of linear algebra
 };
 
 // Of an op on each element by itself: how one is computed. Saying it makes an op elementwise: Shape::Elementwise, Batch::Batched, and
@@ -113,6 +114,7 @@ struct OpFacts {
   Late late = Late::NotLate;
   int8_t index = -1;   // the operand that is an index, which may be out of range
   bool fails = false;  // it may give an error where its operands are none
+  bool fails_inside = false;  // it may give a tensor that fails who reads an element of it
   Part part = Part::NoPart;
   Recompute recompute = Recompute::Dearer;
   Cost cost = Cost::Bounded;

@@ -86,6 +86,8 @@ class Rule {
   std::string Chosen();
   std::string AlongAxis();
   std::string Reshaped();
+  std::string Linear();
+  std::string Solved(const Type& b, uint32_t attributes);
 
   Op op_;
   uint32_t attr_;
@@ -240,6 +242,49 @@ std::string Rule::Reshaped() {
   return in_[0]->element == out_.element ? "" : "a reshape does not change the elements";
 }
 
+// The x of a x = b, for a b of any shape that begins with the rows of a.
+std::string Rule::Solved(const Type& b, uint32_t attributes) {
+  if (attr_ >= attributes) return fmt::format("`{}` is no attribute of this op", attr_);
+  if (b.element != in_[0]->element || b.dims.empty() || b.dims[0] != in_[0]->dims[0])
+    return fmt::format("`{}` has no right side like `{}`", in_[0]->name, b.name);
+  return "";
+}
+
+std::string Rule::Linear() {
+  const Type& a = *in_[0];
+  if (!IsReal(a.element) || a.dims.size() != 2) return fmt::format("a `{}`, want a matrix of Floats or Doubles", a.name);
+  const int64_t m = a.dims[0], n = a.dims[1];
+  auto of = [&](uint32_t attributes, llvm::ArrayRef<int64_t> dims) {
+    return attr_ < attributes ? Want(a.element, dims, false) : fmt::format("`{}` is no attribute of this op", attr_);
+  };
+  switch (op_) {
+    case Op::Trilu: return attr_ < 4 ? "" : fmt::format("`{}` is no triangle", attr_);
+    case Op::Pinv: return of(1, {n, m});
+    case Op::Qr:
+    case Op::Svd:
+      if (m < n) return fmt::format("a `{}` has more columns than rows", a.name);
+      if (op_ == Op::Qr) return of(1, {m + n, n});
+      return attr_ == 1 ? of(2, {n}) : of(2, {m + 1 + n, n});
+    default: break;
+  }
+  if (m != n) return fmt::format("a `{}`, want as many rows as columns", a.name);
+  if (op_ == Op::LuSolve || op_ == Op::LuDet)
+    if (in_[1]->element != a.element || llvm::ArrayRef<int64_t>(in_[1]->dims) != llvm::ArrayRef<int64_t>({n + 1, n}))
+      return fmt::format("`{}` are no factors of `{}`", in_[1]->name, a.name);
+  switch (op_) {
+    case Op::SolveTriangular: return Solved(*in_[1], 8);
+    case Op::LuSolve: return Solved(*in_[2], 2);
+    case Op::LuDet: return attr_ < 4 ? Want(a.element, {}, true) : fmt::format("`{}` is no attribute of this op", attr_);
+    case Op::Lu: return of(1, {n + 1, n});
+    case Op::Eigh: return attr_ == 1 ? of(2, {n}) : of(2, {n + 1, n});
+    case Op::GapQuotient:
+      if (in_[1]->element != a.element || in_[1]->dims.size() != 1 || in_[1]->dims[0] != n)
+        return fmt::format("`{}` are no values for `{}`", in_[1]->name, a.name);
+      return "";
+    default: return "";
+  }
+}
+
 std::string Rule::Run() {
   const bool tensors = out_.kind == TypeKind::Tensor || llvm::any_of(in_, [](const Type* type) { return type->kind == TypeKind::Tensor; });
   switch (FactsOf(op_).shape) {
@@ -265,6 +310,7 @@ std::string Rule::Run() {
     case Shape::DimOf: return AxisOf(attr_, in_[0]->dims.size()) < in_[0]->dims.size() ? "" : "no such axis";
     case Shape::ElementOf: return IsElement(out_, *in_[0]) ? "" : fmt::format("no `{}` is in a `{}`", out_.name, in_[0]->name);
     case Shape::ElementSet: return IsElement(*in_[2], *in_[0]) ? "" : fmt::format("no `{}` is in a `{}`", in_[2]->name, in_[0]->name);
+    case Shape::Factored: return Linear();
     case Shape::Random: return IsReal(out_.element) ? "" : "random numbers are Float or Double";
     case Shape::Passed:
     case Shape::Sized:

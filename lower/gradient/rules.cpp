@@ -45,6 +45,8 @@ Value Rule::Write(const DerivativeExpr& expr, ir::TypeId want) {
     case Kind::Length: return w_.Real(want, static_cast<double>(ReducedLength(w_, in_)));
     case Kind::If: return WriteIf(expr, want);
     case Kind::Op: return WriteOp(expr, want);
+    case Kind::Change:
+    case Kind::Back: return WriteLinear(w_, expr, Write(expr.args[0], {}), in_);
     default: return WriteShaped(w_, expr, Write(expr.args[0], {}), in_);
   }
 }

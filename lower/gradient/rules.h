@@ -39,4 +39,9 @@ ir::TypeId WithElement(Writer& w, ir::TypeId shape, ir::TypeKind element);
 // Of a tensor its elements' kind, of a number its own.
 ir::TypeKind ElementOf(const Writer& w, ir::TypeId type);
 
+// ---- gradient/linear.cpp
+
+// The words Change and Back.
+Value WriteLinear(Writer& w, const ir::DerivativeExpr& expr, Value x, const DerivativeOperands& in);
+
 }  // namespace df::fg

@@ -312,12 +312,8 @@ void Batcher::ComputeBatch(Queue& queue) {
   if (waiting_ == 0) device_.Idle();
 }
 
-// Nothing else like it is to be expected: its ops one after another, as they are run unbatched. They cannot fail.
-void Batcher::ComputeAlone(const BatchRegion& region, llvm::MutableArrayRef<Value> values, Value* results) {
-  --pause_;
-  Look();
-  ++stats_.batches;
-  ++stats_.rows;
+// A region's ops one after another, as they are run unbatched; `values` has the operands.
+static void ComputeOps(const BatchRegion& region, llvm::MutableArrayRef<Value> values) {
   llvm::SmallVector<Value, 3> in;
   for (size_t i = 0; i < region.ops.size(); ++i) {
     const BatchRegion::Item& item = region.ops[i];
@@ -334,7 +330,71 @@ void Batcher::ComputeAlone(const BatchRegion& region, llvm::MutableArrayRef<Valu
     bool failed = false;
     values[region.num_operands + i] = ApplyTensor(item.op, item.types, item.attr, in, &error, &failed);
   }
+}
+
+// Nothing else like it is to be expected. The ops give no error.
+void Batcher::ComputeAlone(const BatchRegion& region, llvm::MutableArrayRef<Value> values, Value* results) {
+  --pause_;
+  Look();
+  ++stats_.batches;
+  ++stats_.rows;
+  ComputeOps(region, values);
   for (size_t r = 0; r < region.results.size(); ++r) results[r] = values[region.results[r]];
+}
+
+// Takes those out of rows_ that have an operand which could not be computed.
+std::vector<Deferred*> Batcher::TakeFailed() {
+  std::vector<Deferred*> failed;
+  if (!TensorObject::AnyFailure()) return failed;
+  std::erase_if(rows_, [&](Deferred* row) {
+    for (uint32_t k = 0; k < row->region->num_operands; ++k) {
+      if (!row->region->values[k].tensor || !row->operands()[k].tensor->failure()) continue;
+      failed.push_back(row);
+      return true;
+    }
+    return false;
+  });
+  return failed;
+}
+
+// Computes the rows in rows_ by the ops' own kernels, on the host. If one cannot be computed for want of memory none was, and those in `apart` wait as well.
+void Batcher::RunOneByOne(Queue& queue, std::vector<Deferred*>& apart) {
+  const BatchRegion& region = *rows_[0]->region;
+  std::vector<Value> results;
+  results.reserve(rows_.size() * region.results.size());
+  try {
+    std::vector<Value> values;
+    for (Deferred* row : rows_) {
+      values.assign(region.values.size(), Value());
+      for (uint32_t k = 0; k < region.num_operands; ++k) {
+        Deferred::Operand& operand = row->operands()[k];
+        if (region.values[k].tensor) operand.tensor->refs.Retain();
+        values[k] = region.values[k].tensor ? Value::Adopt(ValueKind::Object, operand.tensor) : Value::Word(operand.word);
+      }
+      ComputeOps(region, values);
+      for (uint32_t value : region.results) {
+        results.push_back(std::exchange(values[value], Value()));
+        TensorObject& tensor = *TensorIn(results.back());
+        if (tensor.failure() || (tensor.refs.IsOne() && tensor.IsOverwritable())) continue;
+        Value copy = MakeTensor(tensor.element(), tensor.dims());
+        std::memcpy(TensorIn(copy)->data(), tensor.data(), tensor.bytes());
+        results.back() = std::move(copy);
+      }
+    }
+  } catch (...) {
+    rows_.insert(rows_.end(), apart.begin(), apart.end());
+    PutBack(queue, 0);
+    throw;
+  }
+  // Nothing fails from here on.
+  for (size_t i = 0; i < rows_.size(); ++i)
+    for (size_t r = 0; r < region.results.size(); ++r) {
+      TensorObject* to = rows_[i]->results()[r];
+      if (!to) continue;
+      TensorObject& from = *TensorIn(results[i * region.results.size() + r]);
+      if (ErrorObject* error = from.failure()) to->Fail(error);
+      else to->ComputedIn(from);
+    }
 }
 
 // Has the device compute the batch in rows_. Where it has no room, some is made; when there is nothing that could be given up, half of the rows
@@ -358,15 +418,24 @@ void Batcher::RunOnDevice(Queue& queue) {
 }
 
 // The batch in rows_.
-void Batcher::ComputeRows(Queue& from) {
-  Queue* queue = &from;
+void Batcher::ComputeRows(Queue& queue) {
+  const BatchRegion& region = *rows_[0]->region;
+  std::vector<Deferred*> apart;
+  if (!region.one_by_one) apart = TakeFailed();
+  if (!apart.empty()) {
+    std::swap(rows_, apart);
+    RunOneByOne(queue, apart);
+    FinishRows(queue);
+    std::swap(rows_, apart);
+    if (rows_.empty()) return;
+  }
   TimelineBatches::Clock::time_point begin;
   if (options_.timeline) begin = TimelineBatches::Clock::now();
-  RunOnDevice(from);
+  if (region.one_by_one) RunOneByOne(queue, apart);
+  else RunOnDevice(queue);
   if (options_.timeline) {
     double depths = 0;
     for (Deferred* row : rows_) depths += row->depth;
-    const BatchRegion& region = *rows_[0]->region;
     uint32_t count = static_cast<uint32_t>(rows_.size());
     options_.timeline->Add({begin, TimelineBatches::Clock::now(), region.index, count, depths / count}, [&] {
       std::string ops;
@@ -377,9 +446,14 @@ void Batcher::ComputeRows(Queue& from) {
   ++stats_.batches;
   stats_.rows += rows_.size();
   stats_.largest = std::max<uint64_t>(stats_.largest, rows_.size());
-  queue->waiting -= rows_.size();
+  FinishRows(queue);
+}
+
+// They have been computed: who waited for them goes on, and they are given up.
+void Batcher::FinishRows(Queue& queue) {
+  queue.waiting -= rows_.size();
   waiting_ -= rows_.size();
-  for (Deferred* row : rows_) queue->depths -= row->depth;
+  for (Deferred* row : rows_) queue.depths -= row->depth;
   for (size_t i = 0; i < rows_.size(); ++i) {
     if (i + kRowsAhead < rows_.size()) {
       Deferred* later = rows_[i + kRowsAhead];

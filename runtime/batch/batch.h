@@ -8,7 +8,8 @@
 //   Batcher      which of them wait, and the policy: what is computed next, how many together, and when
 //   BatchPlaces  where the operands of a batch are on the device that computes it (runtime/device/device.h)
 //
-// Only ops that cannot fail are deferred, so that an error is found where it would be found without batching.
+// Only ops that give no error are deferred, so that an error is found where it would be found without batching. Some give a tensor that could not be
+// computed, which is a value like any other (runtime/value/tensor.h).
 #pragma once
 
 #include <chrono>
@@ -123,6 +124,9 @@ class Batcher {
   void FindStages();
   Queue* Choose();
   void ComputeRows(Queue& queue);
+  std::vector<Deferred*> TakeFailed();
+  void RunOneByOne(Queue& queue, std::vector<Deferred*>& apart);
+  void FinishRows(Queue& queue);
   void TakeRows(Queue& queue);
   void PutBack(Queue& queue, size_t first);
   void RunOnDevice(Queue& queue);

@@ -86,6 +86,8 @@ struct BatchRegion {
   std::vector<Overwrite> overwrites;
   // Large tensors are written over in a step, or go through strips, or a weight is turned: a batch of one is better than its ops one by one.
   bool large = false;
+  // Each activation by itself, on the host: its one op may give a tensor that could not be computed.
+  bool one_by_one = false;
   std::vector<Step> steps;
   std::vector<bool> in_step;      // by op; empty if there are no steps
   std::vector<Stage> stages;      // but for the steps; empty: the ops as they stand

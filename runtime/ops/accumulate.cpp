@@ -229,6 +229,11 @@ template <typename T>
 Value Run(const ir::Type& result, llvm::ArrayRef<SumTerm> terms, bool may_stay_rows) {
   // One tensor is its own sum.
   if (terms.size() == 1 && terms[0].size() == 1) return terms[0][0];
+  if (TensorObject::MayFail())
+    for (SumTerm term : terms)
+      for (const Value& field : term)
+        if (TensorObject* tensor = TensorIn(field); tensor && tensor->Failure())
+          return Value::Adopt(ValueKind::Object, new TensorObject(result, tensor->failure()));
   if (accumulate_on_device)
     if (std::optional<Value> there = accumulate_on_device(result, terms)) return *there;
   const size_t rows = result.dims.empty() ? 1 : static_cast<size_t>(result.dims[0]);

@@ -329,6 +329,8 @@ KernelError OverflowError() { return {ErrorCode::Overflow, "arithmetic overflow"
 
 KernelTypes TypesOf(const ir::Graph& graph, ir::NodeId node) {
   KernelTypes types{TypeKind::Unit, TypeKind::Unit};
+  types.pos = graph.nodes[node].pos;
+  types.node = node;
   llvm::ArrayRef<ir::Edge> in = graph.InputsOf(node);
   llvm::ArrayRef<ir::PortType> out = graph.ResultsOf(node);
   if (!in.empty()) types.operand = graph.types.Kind(graph.TypeOf(in[0]).type);

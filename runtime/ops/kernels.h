@@ -29,9 +29,11 @@ struct KernelTypes {
   ir::TypeKind result;
   const ir::Type* result_type = nullptr;  // in the graph, as ops on tensors ask for a shape
   bool lazy = false;                      // the result may be a reference
+  ir::PosId pos = {};                     // of the node: what a tensor that cannot be computed fails with
   // Of Accumulate: the type of its operand.
   const ir::TypeTable* types = nullptr;
   ir::TypeId sum = {};
+  ir::NodeId node = {};
 };
 KernelTypes TypesOf(const ir::Graph& graph, ir::NodeId node);
 Value ApplyTyped(ir::Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> operands, KernelError* error,

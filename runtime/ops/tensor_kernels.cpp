@@ -9,6 +9,7 @@
 #include "runtime/base/by_element.h"
 #include "runtime/base/interruptible_loops.h"
 #include "runtime/ops/accumulate.h"
+#include "runtime/ops/linear_kernels.h"
 #include "runtime/value/tensor.h"
 #include "tagged_ir/tensor_rules.h"
 
@@ -415,6 +416,7 @@ Value TensorFiring::Run() {
     case ir::Shape::ElementSet: return SetElement();
     case ir::Shape::Shown: return Text();
     case ir::Shape::Random: return Random();
+    case ir::Shape::Factored: return ApplyLinear(op_, types_, attr_, in_);
     case ir::Shape::NoTensors:
     case ir::Shape::Passed: return Unsupported();
   }
@@ -428,7 +430,31 @@ bool WorksOnTensors(Op op, const KernelTypes& types) {
   return ir::FactsOf(op).shape > ir::Shape::Passed && types.result_type;
 }
 
+namespace {
+
+// What an op gives of operands of which some could not be computed; nullopt if all could. A Where does not look at what it does not choose.
+std::optional<Value> FromFailed(Op op, const KernelTypes& types, llvm::ArrayRef<Value> in) {
+  if (op == Op::Size || op == Op::Dim) return std::nullopt;
+  ErrorObject* error = nullptr;
+  for (const Value& value : in) {
+    TensorObject* tensor = TensorIn(value);
+    if (tensor && (error = tensor->Failure())) break;
+  }
+  if (!error) return std::nullopt;
+  if (op == Op::Where && !TensorIn(in[0])->failure()) {
+    const TensorObject& chosen = *TensorIn(in[0]);
+    const size_t count = chosen.count(), first = static_cast<size_t>(std::count(chosen.as<uint8_t>(), chosen.as<uint8_t>() + count, uint8_t{1}));
+    if (first == count || first == 0) return in[first == count ? 1 : 2];
+  }
+  if (types.result == TypeKind::Tensor) return Value::Adopt(ValueKind::Object, new TensorObject(*types.result_type, error));
+  error->refs.Retain();
+  return Value::Adopt(ValueKind::Error, error);
+}
+
+}  // namespace
+
 Value ApplyTensor(Op op, const KernelTypes& types, uint32_t attr, llvm::ArrayRef<Value> operands, KernelError* error, bool* failed) {
+  if (std::optional<Value> value = FromFailed(op, types, operands)) return *value;
   return TensorFiring(op, types, attr, operands, error, failed).Run();
 }
 

@@ -1,6 +1,8 @@
 // How runs end, for all engines.
 #include "runtime/run/engine_run.h"
 
+#include "runtime/value/tensor.h"
+
 #include <algorithm>
 
 namespace df {
@@ -106,6 +108,15 @@ Outcome EngineRun::Ended(Stop stop, std::string detail) {
   if (!graph_.positions.Contains(node.pos) || !graph_.positions[node.pos].line)
     last_.error.pos = graph_.scopes[node.scope].pos;
   return last_;
+}
+
+void EngineRun::LookIntoTensor(Value& value) {
+  TensorObject* tensor = TensorIn(value);
+  if (!tensor) return;
+  if (ErrorObject* error = tensor->Failure()) {
+    error->refs.Retain();
+    value = Value::Adopt(ValueKind::Error, error);
+  }
 }
 
 Outcome EngineRun::FailedWith(const Value& value) {

@@ -134,12 +134,15 @@ class EngineRun : public Execution, private DeadObjects::Watch {
           HostCellIn(keep.object()) ? Guarded([&] { AskHost(value); }) : answer(keep.object(), value);
       if (!outcome.ok()) return outcome;
     }
+    if (Outcome outcome = Guarded([&] { LookIntoTensor(value); }); !outcome.ok()) return outcome;
     if (!value.is_error()) return {};
     Outcome outcome = FailedWith(value);
     fill_path(value, outcome.error);
     return outcome;
   }
 
+  // A tensor that could not be computed becomes its error.
+  static void LookIntoTensor(Value& value);
   Outcome Ended(Stop stop) { return Ended(stop, limits_.Detail(stop)); }
   Outcome Ended(Stop stop, std::string detail);
   // `value` is an error; its call path is left out.

@@ -42,7 +42,8 @@ void Print(const ir::Graph& graph, ir::PortType type, const Value& value, llvm::
     case ir::TypeKind::Tensor: {
       const TensorObject* tensor = TensorIn(value);
       constexpr size_t kMaxElements = 16;
-      if (tensor && tensor->count() <= kMaxElements) ShowTensor(*tensor, [&](std::string_view text) { out << text; });
+      if (tensor && tensor->failure()) out << "failed " << t.name;
+      else if (tensor && tensor->count() <= kMaxElements) ShowTensor(*tensor, [&](std::string_view text) { out << text; });
       else out << t.name;
       return;
     }

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "llvm/Support/ErrorHandling.h"
 #include "runtime/base/interruptible_loops.h"
 #include "runtime/value/show_number.h"
 
@@ -38,6 +39,18 @@ TensorObject::TensorObject(const ir::Type& type, TensorRows* rows) : Object(Obje
   SetShape(type.element, type.dims);
 }
 
+TensorObject::TensorObject(const ir::Type& type, ErrorObject* error) : Object(ObjectKind::Tensor), deferred_(nullptr), where_(Where::Deferred) {
+  SetShape(type.element, type.dims);
+  Fail(error);
+}
+
+void TensorObject::Fail(ErrorObject* error) {
+  error->refs.Retain();
+  error_ = error;
+  where_ = Where::Failed;
+  any_failure.store(true, std::memory_order_release);
+}
+
 TensorObject::TensorObject(const ir::Type& type, char* data)
     : Object(ObjectKind::Tensor), data_(data), charged_(0), where_(Where::Lent) {
   SetShape(type.element, type.dims);
@@ -55,6 +68,7 @@ TensorObject::~TensorObject() {
     case Where::Deferred: tensor_hooks.forget(deferred_, index_); return;
     case Where::Rows: TensorRows::Free(rows_); return;
     case Where::Part: Value::Adopt(ValueKind::Object, whole_); return;
+    case Where::Failed: Value::Adopt(ValueKind::Error, error_); return;
   }
 }
 
@@ -83,6 +97,7 @@ void TensorObject::Await() {
   if (where_ == Where::Rows) return Spread();
   if (where_ == Where::Deferred) tensor_hooks.compute(deferred_);
   if (data_) return;
+  if (where_ == Where::Failed) llvm::report_fatal_error("elements of a tensor that could not be computed");
   block_->Fetch();
   data_ = block_->host() + index_ * bytes();
 }

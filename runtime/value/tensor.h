@@ -5,9 +5,12 @@
 // The buffer is the tensor's own, or a part of one that the results of a batch share, or is still to be computed: a deferred
 // tensor (runtime/batch/batch.h) is computed when its elements are asked for, if not before. What a batch has computed is on a device
 // (runtime/device/device.h), and is copied to the host when its elements are asked for. A gradient of a table may be known by its few rows that are
-// not 0 (TensorRows), until somebody asks for another. Objects and buffers of the host count against the
+// not 0 (TensorRows), until somebody asks for another. One that could not be computed, as the inverse of a
+// singular matrix, is a tensor too, which holds the error: what needs its elements fails with that. Objects and buffers of the host count against the
 // memory limit.
 #pragma once
+
+#include <atomic>
 
 #include "llvm/ADT/ArrayRef.h"
 #include "runtime/value/value.h"
@@ -96,6 +99,8 @@ class TensorObject : public Object {
   TensorObject(const ir::Type& type, TensorBlock* block, size_t row);
   // Of rows, which become its own. They are spread out over all its elements when these are asked for.
   TensorObject(const ir::Type& type, TensorRows* rows);
+  // That could not be computed.
+  TensorObject(const ir::Type& type, ErrorObject* error);
   // On elements that outlive it.
   TensorObject(const ir::Type& type, char* data);
   ~TensorObject();
@@ -119,6 +124,20 @@ class TensorObject : public Object {
   void Compute() {
     if (where_ == Where::Deferred) ComputeIt();
   }
+  // Has it computed, and says why it could not be; null if it could.
+  ErrorObject* Failure() {
+    Compute();
+    return failure();
+  }
+  // The same of one that is not deferred.
+  ErrorObject* failure() const { return where_ == Where::Failed ? error_ : nullptr; }
+  // What was deferred could not be computed. One more holder of the error.
+  void Fail(ErrorObject* error);
+  // Whether there has been any such tensor: who looks at many need not look before.
+  static bool AnyFailure() { return any_failure.load(std::memory_order_acquire); }
+  // Whether there may be any: a program has ops that give such.
+  static bool MayFail() { return may_fail.load(std::memory_order_relaxed); }
+  static void ExpectFailures() { may_fail.store(true, std::memory_order_relaxed); }
   // On which device of its own memory it is; null if on none.
   Device* device() const;
   // Null if they are not on the host.
@@ -175,7 +194,8 @@ class TensorObject : public Object {
   char* AddressOn(const Device& device) const;
 
  private:
-  enum class Where : uint8_t { Own, Block, Overlaps, Away, Deferred, Lent, Rows, Part };
+  enum class Where : uint8_t { Own, Block, Overlaps, Away, Deferred, Lent, Rows, Part, Failed };
+  static inline std::atomic<bool> any_failure{false}, may_fail{false};
   void SetShape(ir::TypeKind element, llvm::ArrayRef<int64_t> dims);
   void SetDims(llvm::ArrayRef<int64_t> dims) {
     if (dims.size() > kFewDims) [[unlikely]] return Reshape(dims);
@@ -194,6 +214,7 @@ class TensorObject : public Object {
     Deferred* deferred_;  // Deferred
     TensorRows* rows_;    // Rows
     TensorObject* whole_;  // Part: of this one's elements
+    ErrorObject* error_;   // Failed
   };                      // of a Lent one nothing
   size_t count_;
   uint32_t index_ = 0;  // of the result; in the block

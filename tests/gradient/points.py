@@ -37,16 +37,19 @@ LAWS = {
     "Concat": "T.concat (part 0 x) (part 5 y)", "Slice": "let (a, b) = T.split x in T.concat (b :: Half) a", "SliceAt": "T.concat (part 2 x) (part 3 x)",
     "Gather": "T.gather x (T.fromList [3, 3, 0, 1, 9, 8, 8, 8, 2, 5])", "ScatterAdd": "T.scatterAdd x (T.fromList [4, 4]) (T.slice 1 y :: Tensor Double [2, 10])",
     "Transpose": "T.transpose x", "Reshape": "T.reshape (T.reshape x :: Tensor Double [100])", "Expand": "T.broadcast (T.index x 2)",
-    "GetElement": "T.fill (T.index x 3 T.! 4)", "SetElement": "T.set x 17 (T.index y 2 T.! 7)",
+    "GetElement": "T.fill (T.index x 3 T.! 4)", "SetElement": "T.set x 17 (T.index y 2 T.! 7)", "Trilu": "L.lower x",
 }
 # Products of matrices multiply as numbers do, docs/gradients.md says so; Accumulate is the sum of theirs.
 PRODUCTS = {"MatMul", "Gemm", "Accumulate"}
+# Nor do these: of a matrix with such elements they have no result (linear.df).
+LINEAR = {"Cholesky", "SolveTriangular", "Lu", "LuSolve", "LuDet", "Eigh", "GapQuotient", "Qr", "Svd", "Pinv", "MatrixExp"}
 # Those that a number has, too.
 NUMBERS = ("Add", "Sub", "Mul", "Neg", "Abs", "Signum", "FDiv", "Pow", "Sqrt", "Exp", "Log", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh",
            "Cosh", "Tanh", "Asinh", "Acosh", "Atanh")
 
 ZEROS = """import Gradient
 import qualified Tensor as T
+import qualified Tensor.Linear as L
 
 type M = Tensor Double [10, 10]
 type Half = Tensor Double [5, 10]
@@ -151,7 +154,7 @@ def main():
         print(text)
 
     for op in derivative_ops():
-        if op not in LAWS and op not in PRODUCTS:
+        if op not in LAWS and op not in PRODUCTS | LINEAR:
             fault(f"{op} has a derivative and no row in LAWS")
     names = list(LAWS) + [name + " of numbers" for name in NUMBERS]
     zeros = ZEROS % {"points": POINTS, "laws": "\n  , ".join("law (\\(x, y) -> %s)" % text for text in LAWS.values()),

@@ -18,6 +18,7 @@ PRELUDE = """{-# LANGUAGE Strict #-}
 import Gradient
 import Optim (sgd)
 import qualified Tensor as T
+import qualified Tensor.Linear as L
 
 data Tree = Leaf Int | Node Tree Tree
 
@@ -104,6 +105,36 @@ walk :: Tensor Double [6, 6] -> Int -> Tensor Double [6]
 walk w n = if n < 2 then T.index w n else tanh (T.vecmat (walk w (n - 1)) w + T.matvec w (walk w (n - 2)))
 main = walk (sin (T.convert T.iota)) 11
 """, 2),
+    # Each factorisation under many tags; a gradient through all of them.
+    ("linear algebra", """
+belief :: Tensor Float [4] -> Tree -> Tensor Float [4, 4]
+belief v (Leaf w) = 2 * L.eye + 0.1 * L.symmetric (waves (fromIntegral w)) + L.diagonalMatrix (v * v)
+belief v (Node l r) = L.inverse s + 0.3 * s + 0.1 * L.matrixExp (0.1 * s) + T.fill (0.01 * L.logDet s) * L.eye + 0.01 * seen s
+  where s = belief v l + belief v r
+seen :: Tensor Float [4, 4] -> Tensor Float [4, 4]
+seen s = T.matmul (L.choleskySolve c q) (L.symmetric (T.matmul t t)) + T.matmul (e * T.broadcast w) (T.transpose e) + T.matmul (u * T.broadcast d) vt + L.pinv c
+  where
+    c = L.cholesky s
+    (w, e) = L.eigh s
+    (q, t) = L.qr s
+    (u, d, vt) = L.svd s
+main = (sum' (trees 10), grad (\\v -> T.sum (belief v (tree 3 9))) (waves 0.6))
+sum' [] = 0
+sum' (t : ts) = belief 1 t + sum' ts
+""", 8),
+    # What could not be computed is a value: who asks for its elements fails, and of a batch those rows that have it.
+    ("matrices without inverses", """
+inverse :: Int -> Tensor Float [3, 3]
+inverse k = L.inverse (T.fill (fromIntegral (k `mod` 4)) * L.eye + 0.1 * (waves 0.2 - waves 0.2))
+data Box = Box (Tensor Float [3, 3]) (Tensor Float [3, 3])
+boxes = [Box (tanh (inverse k) + T.fill (fromIntegral k)) (T.matmul (inverse k) (waves 0.3)) | k <- [0 .. 15]]
+main = ([T.sum (T.matmul b c) | (k, Box b c) <- zip [0 ..] boxes, k `mod` 4 /= 0], T.size (inverse 0), [T.sum (if k `mod` 4 == 0 then 1 else inverse k) | k <- [0 .. 5]])
+""", 4),
+    ("the first matrix without an inverse", """
+inverse :: Int -> Tensor Float [3, 3]
+inverse k = L.inverse (T.fill (fromIntegral (k `mod` 4)) * L.eye)
+main = sum [T.sum (tanh (L.solve (inverse k + inverse (k + 1)) (inverse k))) | k <- [1 .. 9]]
+""", 0),
     # What waits for a batch and has one holder is written by an op of the host, then used by a batch again.
     ("written in place", """
 row :: Int -> Tensor Float [5]

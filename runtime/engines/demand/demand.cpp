@@ -88,6 +88,7 @@ Outcome DemandExecution::Force(Value& value) {
     if (at) Release(at);
     if (!outcome.ok()) return outcome;
   }
+  LookIntoTensor(value);
   if (!value.is_error()) return {};
   Outcome outcome = FailedWith(value);
   FillPath(TagOfError(value), outcome.error);

@@ -34,10 +34,13 @@ void DeferTensors(const Wiring& w, std::vector<Item>& items) {
   std::map<NodeId, size_t> made_by;  // items of this region, by node
   std::vector<bool> deferrable(items.size(), false);
   std::vector<bool> acts(items.size(), false);  // on other regions, or outwards: after all that is computed, in its order
+  // What may give a tensor that could not be computed is a group by itself: so a row of any other group is a whole, or none of it is.
+  std::vector<bool> alone(items.size(), false);
   bool any = false;
   for (size_t i = 0; i < items.size(); ++i) {
     bool op = items[i].code == Code::Op || items[i].code == Code::OpMany;
     deferrable[i] = op && IsDeferrable(g, items[i].node);
+    alone[i] = deferrable[i] && ir::FactsOf(g.nodes[items[i].node].op).fails_inside;
     any |= deferrable[i];
     switch (items[i].code) {
       case Code::Op:
@@ -60,7 +63,7 @@ void DeferTensors(const Wiring& w, std::vector<Item>& items) {
     if (acts[i]) continue;
     auto after = [&](size_t j) {
       if (j >= i) return;
-      uint32_t least = round[j] + (deferrable[j] && !deferrable[i] ? 1 : 0);
+      uint32_t least = round[j] + (deferrable[j] && (!deferrable[i] || alone[i] || alone[j]) ? 1 : 0);
       round[i] = std::max(round[i], least);
     };
     if (auto self = made_by.find(id); self != made_by.end()) after(self->second);  // an operand of a Delay comes after it
@@ -76,9 +79,13 @@ void DeferTensors(const Wiring& w, std::vector<Item>& items) {
       if (round[i] == r && !deferrable[i] && !acts[i]) sorted.push_back(items[i]);
     size_t begin = sorted.size();
     for (size_t i = 0; i < items.size(); ++i)
-      if (round[i] == r && deferrable[i]) sorted.push_back(items[i]);
-    if (sorted.size() > begin)
-      sorted.insert(sorted.begin() + static_cast<ptrdiff_t>(begin), {Code::Defer, NodeId(), static_cast<uint32_t>(sorted.size() - begin)});
+      if (round[i] == r && deferrable[i] && !alone[i]) sorted.push_back(items[i]);
+    if (sorted.size() > begin) sorted.insert(sorted.begin() + static_cast<ptrdiff_t>(begin), {Code::Defer, NodeId(), static_cast<uint32_t>(sorted.size() - begin)});
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (round[i] != r || !alone[i]) continue;
+      sorted.push_back({Code::Defer, NodeId(), 1});
+      sorted.push_back(items[i]);
+    }
   }
   for (size_t i = 0; i < items.size(); ++i)
     if (acts[i]) sorted.push_back(items[i]);
@@ -142,6 +149,8 @@ class GroupReader {
     if (WritesNumbers(ops)) return;
     // Of numbers alone: it is computed where it stands. But what is large, a rate for each weight, need not be sent to a device.
     if (!tensors && !(away_ && HasLargeResult(region))) return;
+    region.one_by_one = ir::FactsOf(region.ops.back().op).fails_inside;
+    if (region.one_by_one) TensorObject::ExpectFailures();
     FindChecks(region);
     FindWeights(region);
     FindTableRows(region);

@@ -324,7 +324,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
   std::vector<std::string> outputs;
   run->add_option("--output", outputs,
                   "writes a part of the result, or with @FILE all of it, and prints nothing of it; FILE is named .npy,\n"
-                  ".npz, .safetensors, .txt or .json; may be repeated")
+                  ".npz, .safetensors, .packet, .txt or .json; may be repeated")
       ->type_name("PART=@FILE")
       ->allow_extra_args(false);
   run->add_option("--log", options.log, "list of records: writes each as a line of FILE, .csv or .jsonl")

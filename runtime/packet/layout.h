@@ -114,6 +114,11 @@ class Reader {
   }
   bool AlignTo(size_t alignment) { return Take(-offset() % alignment) != nullptr; }
 
+  // As they are: for who keeps them in local variables meanwhile.
+  const char* at() const { return at_; }
+  const char* end() const { return end_; }
+  void MoveTo(const char* at) { at_ = at; }
+
  private:
   const char *begin_, *at_, *end_;
 };

@@ -6,6 +6,7 @@
 
 #include "fmt/format.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "runtime/base/interruptible_loops.h"
 #include "runtime/packet/layout.h"
 #include "runtime/packet/open_objects.h"
@@ -24,7 +25,7 @@ namespace {
 using Field = PacketTypes::Field;
 
 constexpr uint32_t kOfAnyType = 0;  // errors
-constexpr uint64_t kValuesPerLook = 1 << 16;
+constexpr size_t kMostPlain = 16;  // bytes of a word, of a head
 
 uint32_t HoldersOf(Object* object) { return __atomic_load_n(&object->refs.raw(), __ATOMIC_RELAXED); }
 
@@ -53,24 +54,26 @@ class Packer::Work {
     if (result_ != Packed::Yes) return result_;
     const Field root = types_.Of(type);
     now_ = {&value, &root, 1, {}};
-    for (uint64_t seen = 1;; ++seen) {
-      if (now_.left == 0) {
-        if (waiting_.empty()) break;
-        now_ = std::move(waiting_.back());
-        waiting_.pop_back();
-        open_.Leave(waiting_.size());
-        continue;
-      }
+    while (PutPlain()) {
+      GiveUpIfAsked();
       const Value& next = *now_.next++;
       const Field& field = *now_.field++;
       --now_.left;
-      if (next.is_word() ? !PutWord(field, next.word()) : !Put(field, next)) return result_;
+      if (!Put(field, next)) return result_;
       if (!Fits(0)) return TooLarge();
-      if (seen % kValuesPerLook == 0) GiveUpIfAsked();
     }
     open_.LeaveAll();
     now_ = {};
     return result_;
+  }
+
+  void Restart() {
+    packet_ = {};
+    in_parts_ = 0;
+    numbers_.clear();
+    next_ = 0;
+    tags_ = std::make_unique<packet::TagWriter>();
+    by_count_ = false;
   }
 
   const std::string& reason() const { return reason_; }
@@ -101,10 +104,71 @@ class Packer::Work {
 
   void Head(What what, uint64_t number) { packet_.bytes.Wrote(PutHead(packet_.bytes.Room(1 + packet::kMostVarint), what, number)); }
 
+  // Words, and constructors with one holder: most of what there is. Goes on as long as nothing else comes, there is room, and not for too
+  // long. False: nothing is left. Here everything is in local variables, since what is written could else be any of them.
+  bool PutPlain() {
+    constexpr size_t kAtOnce = size_t{1} << 18;
+    PacketBytes& bytes = packet_.bytes;
+    char* to = bytes.Room(kMostPlain);
+    char* stop = std::min(bytes.RoomEnd() - kMostPlain, to + kAtOnce);
+    if (const size_t budget = options_.budget - std::min(options_.budget, in_parts_); budget < static_cast<size_t>(stop - bytes.begin())) stop = bytes.begin() + budget;
+    const Value* next = now_.next;
+    const Field* field = now_.field;
+    uint32_t left = now_.left;
+    bool more = true;
+    for (;;) {
+      if (left == 0) {
+        if (waiting_.empty()) {
+          more = false;
+          break;
+        }
+        now_ = std::move(waiting_.back());
+        waiting_.pop_back();
+        open_.Leave(waiting_.size());
+        next = now_.next;
+        field = now_.field;
+        left = now_.left;
+        continue;
+      }
+      if (to >= stop) break;
+      if (next->is_word()) {
+        char* behind = WriteWord(to, field->kind, next->word());
+        if (!behind) break;
+        to = behind;
+      } else {
+        if (next->kind() != ValueKind::Object || field->kind != TypeKind::Data || next->object()->kind != ObjectKind::Data) break;
+        auto* data = static_cast<Data*>(next->object());
+        if (data->few_fields == Data::kMostFew || !data->refs.IsOne() || !by_count_) break;
+        const Field* fields = types_.FieldsOf(field->type, data->constructor, data->few_fields);
+        if (!fields) break;
+        to = PutHead(to, What::Value, data->constructor);
+        if (left > 1) waiting_.push_back({next + 1, field + 1, left - 1, std::move(now_.owner)});
+        next = data->fields();
+        field = fields;
+        left = data->few_fields;
+        continue;
+      }
+      ++next;
+      ++field;
+      --left;
+    }
+    now_.next = next;
+    now_.field = field;
+    now_.left = left;
+    bytes.Wrote(to);
+    return more;
+  }
+
   bool PutWord(const Field& field, int64_t word) {
-    constexpr int kMostBytes = 16;
-    char* to = packet_.bytes.Room(kMostBytes);
-    switch (field.kind) {
+    char* to = WriteWord(packet_.bytes.Room(kMostPlain), field.kind, word);
+    if (!to) return Refuse(fmt::format("a value of type {}", types_.graph().types.Print({ir::TypeId(field.type)})));
+    packet_.bytes.Wrote(to);
+    return true;
+  }
+
+  // Null: no word is of this kind.
+  static char* WriteWord(char* to, TypeKind kind, int64_t word) {
+    switch (kind) {
       case TypeKind::Trigger:
       case TypeKind::Unit: to = PutHead(to, What::Value, 0); break;
       case TypeKind::Bool: to = PutHead(to, What::Value, word != 0); break;
@@ -133,10 +197,9 @@ class Packer::Work {
         to += 8;
         break;
       case TypeKind::Data: to = PutHead(to, What::Value, static_cast<uint64_t>(word)); break;
-      default: return Refuse(fmt::format("a value of type {}", types_.graph().types.Print({ir::TypeId(field.type)})));
+      default: return nullptr;
     }
-    packet_.bytes.Wrote(to);
-    return true;
+    return to;
   }
 
   bool Put(const Field& field, const Value& value) {
@@ -155,9 +218,8 @@ class Packer::Work {
     bool shared = false;
     for (;;) {
       shared |= HoldersOf(reference.object()) > 2;  // where it stands, and here
-      bool done = false;
-      if (shared && (done = PutAgain(field, reference.object(), field.type, true))) return true;
-      if (result_ != Packed::Yes) return false;
+      if (!by_count_) shared = met_again_.contains({reference.object(), field.type});
+      if (shared && PutAgain(field, reference.object(), field.type, true)) return true;
       Value value;
       PackReferences::Call call;
       if (const HostCell* host = HostCellIn(reference.object()); host && host->is_full()) {
@@ -186,6 +248,7 @@ class Packer::Work {
   bool PutAgain(const Field& field, const Object* object, uint32_t type, bool is_reference) {
     auto at = numbers_.find({object, type});
     if (at == numbers_.end()) return false;
+    if (by_count_) met_again_.insert({object, type});
     if (!is_reference && open_.IsOpen(at->second) && !(options_.cycles && field.lazy))
       return Refuse(options_.cycles ? "a value that holds itself in a strict field" : "a value that holds itself");
     Head(What::Back, at->second);
@@ -214,6 +277,7 @@ class Packer::Work {
   // `owner` holds it, or is none where something else does.
   bool PutObject(const Field& field, const Value& value, bool shared, Value owner) {
     Object& object = *value.object();
+    if (!by_count_) shared = met_again_.contains({&object, field.type});
     if (shared && PutAgain(field, &object, field.type, false)) return true;
     if (result_ != Packed::Yes) return false;
     if (known_)
@@ -303,6 +367,14 @@ class Packer::Work {
 
   bool PutError(const Field& field, const Value& value, bool shared) {
     if (field.strict) return Mismatch(field);
+    if (!options_.errors) {
+      Value same;
+      PackReferences::Call call;
+      std::string why = "an error";
+      if (references_) references_->Look(value, ir::TypeId(field.type), &same, &call, &why);
+      return Refuse(std::move(why));
+    }
+    if (!by_count_) shared = met_again_.contains({value.object(), kOfAnyType});
     if (shared && PutAgain(field, value.object(), kOfAnyType, true)) return true;
     const auto& error = *static_cast<const ErrorObject*>(value.object());
     const TagNode* tag = nullptr;
@@ -319,7 +391,7 @@ class Packer::Work {
     PutVarint(packet_.bytes, error.pos.valid() ? uint64_t{error.pos.index} + 1 : 0);
     PutVarint(packet_.bytes, error.message.size());
     packet_.bytes.Append(error.message.data(), error.message.size());
-    tags_.Put(tag, packet_.bytes);
+    tags_->Put(tag, packet_.bytes);
     return true;
   }
 
@@ -329,7 +401,7 @@ class Packer::Work {
     if (shared) Number(reference, field.type);
     Head(What::Delayed, shared);
     PutVarint(packet_.bytes, call.site.index);
-    tags_.Put(call.tag, packet_.bytes);
+    tags_->Put(call.tag, packet_.bytes);
     auto [fields, fresh] = operands_.try_emplace(call.site.index);
     if (fresh)
       for (ir::PortType type : call.types) fields->second.push_back(types_.Of(type));
@@ -354,10 +426,12 @@ class Packer::Work {
   std::vector<Values, memory::Allocator<Values>> waiting_;
   // By object and type: a phantom type's values may be of two, and a receiver takes each for what it was first.
   llvm::DenseMap<std::pair<const Object*, uint32_t>, uint32_t> numbers_;
+  llvm::DenseSet<std::pair<const Object*, uint32_t>> met_again_;
+  bool by_count_ = true;  // who has a number: what has several holders, or what was met again
   std::vector<Value, memory::Allocator<Value>> held_;
   uint32_t next_ = 0;
   packet::OpenObjects open_;
-  packet::TagWriter tags_;
+  std::unique_ptr<packet::TagWriter> tags_ = std::make_unique<packet::TagWriter>();
   std::map<uint32_t, std::vector<Field>> operands_;  // of delayed calls, by site
 };
 
@@ -366,6 +440,7 @@ Packer::Packer(const PacketTypes& types, PackOptions options, PackReferences* re
 Packer::~Packer() = default;
 Packed Packer::Add(ir::PortType type, const Value& value) { return work_->Add(type, value); }
 const std::string& Packer::reason() const { return work_->reason(); }
+void Packer::Restart() { work_->Restart(); }
 Packet Packer::Take() { return work_->Take(); }
 
 }  // namespace df

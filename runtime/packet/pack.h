@@ -52,6 +52,7 @@ struct PackOptions {
   size_t least_part = size_t{64} << 10;  // tensors of so many bytes are parts
   bool computes = true;                 // tensors that are still to be computed; else they are not givable
   bool cycles = true;                   // what holds itself; else it is not givable
+  bool errors = true;                   // else they are not givable, and `references` looks at them first
 };
 
 enum class Packed : uint8_t { Yes, TooLarge, NotGivable };
@@ -67,6 +68,9 @@ class Packer {
   // One more value of the packet. Once one could not be added none can. Throws std::bad_alloc beyond the memory limit, and
   // OperationAborted (runtime/base/long_operation.h).
   Packed Add(ir::PortType type, const Value& value);
+  // Begins the packet anew. From now on only what was met again so far is an object with a number: of the same values each packet is the same
+  // then, whatever else held their parts.
+  void Restart();
   // Why not: "a delayed call that runs", "more than 4096 bytes".
   const std::string& reason() const;
   // What was added; the packer is done.

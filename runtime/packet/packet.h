@@ -36,6 +36,9 @@ class PacketBytes {
     if (capacity_ - size_ < bytes) Grow(bytes);
     return data_ + size_;
   }
+  // Where the room ends.
+  char* RoomEnd() { return data_ + capacity_; }
+  char* begin() { return data_; }
   // They go up to there.
   void Wrote(const char* end) { size_ = static_cast<size_t>(end - data_); }
   void Append(const void* bytes, size_t count) {

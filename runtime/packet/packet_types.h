@@ -33,6 +33,11 @@ class PacketTypes {
   llvm::ArrayRef<Constructor> ConstructorsOf(uint32_t type) const {
     return llvm::ArrayRef(constructors_).slice(first_[type], first_[type + 1] - first_[type]);
   }
+  // Whether there is a constructor of so many fields; what these are.
+  const Field* FieldsOf(uint32_t type, uint32_t constructor, uint32_t size) const {
+    const uint32_t row = first_[type] + constructor;
+    return row < first_[type + 1] && constructors_[row].size == size ? fields_.data() + constructors_[row].first_field : nullptr;
+  }
   const Field* FieldsOf(const Constructor& constructor) const { return fields_.data() + constructor.first_field; }
   // "an Int", "a Maybe Int"
   std::string NameOf(uint32_t type) const;

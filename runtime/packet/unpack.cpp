@@ -22,6 +22,7 @@ namespace {
 using Field = PacketTypes::Field;
 
 constexpr uint64_t kValuesPerLook = 1 << 16;
+constexpr uint64_t kLastChar = 0x10FFFF;
 constexpr uint32_t kLastErrorCode = static_cast<uint32_t>(ErrorCode::Loop);
 constexpr uint64_t kMostLimbs = (uint64_t{1} << 31) - 16;  // GMP counts them in an int
 
@@ -77,14 +78,8 @@ class Unpacker::Work {
     Value root;
     const Field field = types_.Of(type);
     now_ = {&root, &field, 1};
-    for (uint64_t seen = 1;; ++seen) {
-      if (now_.left == 0) {
-        if (waiting_.empty()) break;
-        now_ = waiting_.back();
-        waiting_.pop_back();
-        open_.Leave(waiting_.size());
-        continue;
-      }
+    while (ReadPlain()) {
+      GiveUpIfAsked();
       Value* next = now_.next++;
       const Field& expected = *now_.field++;
       --now_.left;
@@ -92,7 +87,6 @@ class Unpacker::Work {
         waiting_.clear();
         return std::nullopt;
       }
-      if (seen % kValuesPerLook == 0) GiveUpIfAsked();
     }
     open_.LeaveAll();
     return root;
@@ -137,6 +131,74 @@ class Unpacker::Work {
   }
   bool Ends() { return Refuse("it ends too soon"); }
   bool NotOf(const Field& field) { return Refuse(fmt::format("what is no value of {}", types_.NameOf(field.type))); }
+
+  // Words and constructors that are not shared: most of what there is. Goes on as long as nothing else comes, and not for too long. What is
+  // wrong, or near the end, is left for Read. False: nothing is left. Here everything is in local variables, since what is written could else
+  // be any of them.
+  bool ReadPlain() {
+    constexpr ptrdiff_t kMostPlain = 10;
+    const char *at = in_.at(), *const end = in_.end();
+    Value* next = now_.next;
+    const Field* field = now_.field;
+    uint32_t left = now_.left;
+    bool more = true;
+    for (uint64_t values = 0;; ++values) {
+      if (left == 0) {
+        if (waiting_.empty()) {
+          more = false;
+          break;
+        }
+        now_ = waiting_.back();
+        waiting_.pop_back();
+        open_.Leave(waiting_.size());
+        next = now_.next;
+        field = now_.field;
+        left = now_.left;
+        continue;
+      }
+      if (end - at < kMostPlain || values == kValuesPerLook) break;
+      const auto head = static_cast<uint8_t>(*at);
+      const uint8_t few = head >> packet::kWhatBits;
+      if ((head & ((1 << packet::kWhatBits) - 1)) != static_cast<uint8_t>(What::Value)) break;
+      if (field->kind == TypeKind::Data) {
+        llvm::ArrayRef<PacketTypes::Constructor> constructors = types_.ConstructorsOf(field->type);
+        if (few >= constructors.size() || few == packet::kMoreFollows) break;
+        const uint32_t size = constructors[few].size;
+        if (size > static_cast<size_t>(end - at)) break;
+        ++at;
+        if (size > 0) {
+          Data* data = Data::New(few, size);
+          ::new (next) Value(Value::Adopt(ValueKind::Object, data));
+          if (left > 1) waiting_.push_back({next + 1, field + 1, left - 1});
+          next = data->fields();
+          field = types_.FieldsOf(constructors[few]);
+          left = size;
+          continue;
+        }
+        ::new (next) Value(Value::Word(few));
+      } else if (field->kind == TypeKind::Int || field->kind == TypeKind::Integer || field->kind == TypeKind::Char) {
+        int64_t word = few - packet::kFirstSmall;
+        if (few < packet::kFirstSmall) {
+          if (few == 0) break;
+          std::memcpy(&word, at + 1, 8);
+          const unsigned above = 64 - 8 * few;
+          word = static_cast<int64_t>(static_cast<uint64_t>(word) << above) >> above;
+          if (field->kind == TypeKind::Char && static_cast<uint64_t>(word) > kLastChar) break;
+          at += few;
+        }
+        ++at;
+        ::new (next) Value(Value::Word(word));
+      } else {
+        break;
+      }
+      ++next;
+      ++field;
+      --left;
+    }
+    now_ = {next, field, left};
+    in_.MoveTo(at);
+    return more;
+  }
 
   bool Read(const Field& field, Value* place) {
     uint8_t head;
@@ -200,7 +262,7 @@ class Unpacker::Work {
         if (shared || few == 0) return field.kind == TypeKind::Integer && few == packet::kBigInteger ? ReadInteger(shared, field, place) : NotOf(field);
         if (few >= packet::kFirstSmall) word = few - packet::kFirstSmall;
         else if (!in_.Word(few, &word)) return Ends();
-        if (field.kind == TypeKind::Char && static_cast<uint64_t>(word) > 0x10FFFF) return NotOf(field);
+        if (field.kind == TypeKind::Char && static_cast<uint64_t>(word) > kLastChar) return NotOf(field);
         *place = Value::Word(word);
         return true;
       }

@@ -110,7 +110,6 @@ TEST_CASE("what the receiver knows goes once") {
     ir::PortType type = random.AnyType();
     Value value = random.Make(type);
     size_t size[2];
-    Value read[2];
     bool ok = true;
     for (int round = 0; round < 2 && ok; ++round) {
       Packer packer(types, {}, &references, &names);
@@ -125,8 +124,8 @@ TEST_CASE("what the receiver knows goes once") {
       INFO("seed " << seed << " round " << round << ": " << unpacker.fault());
       REQUIRE(back);
       REQUIRE(unpacker.Finish());
-      read[round] = *back;
-      REQUIRE(Difference(value, *back) == "");
+      // What is part of an object that is known already, and stands beside it too, goes again.
+      REQUIRE(Difference(value, *back, nullptr, round == 0) == "");
     }
     if (!ok) continue;
     known += names.known;

@@ -306,7 +306,7 @@ Value Followed(Value value) {
 
 }  // namespace
 
-std::string Difference(const Value& first, const Value& second, size_t* count) {
+std::string Difference(const Value& first, const Value& second, size_t* count, bool sharing) {
   std::map<const Object*, const Object*> of_a, of_b;
   std::vector<std::pair<Value, Value>> todo = {{first, second}};
   while (!todo.empty()) {
@@ -322,8 +322,8 @@ std::string Difference(const Value& first, const Value& second, size_t* count) {
     if (a.object()->kind != b.object()->kind) return "kinds of objects";
     auto [in_a, fresh_a] = of_a.try_emplace(a.object(), b.object());
     auto [in_b, fresh_b] = of_b.try_emplace(b.object(), a.object());
-    if (in_a->second != b.object() || in_b->second != a.object()) return "one is shared where the other is not";
-    if (!fresh_a) continue;
+    if (sharing && (in_a->second != b.object() || in_b->second != a.object())) return "one is shared where the other is not";
+    if (!fresh_a && !fresh_b) continue;
     switch (a.object()->kind) {
       case ObjectKind::Data: {
         auto *x = static_cast<Data*>(a.object()), *y = static_cast<Data*>(b.object());

@@ -118,8 +118,8 @@ class RandomValues {
 };
 
 // "" if the values are equal to the last bit and share the same objects; else the first difference. Full references of `a` are taken as what
-// they stand for. `objects`: how many different ones there are.
-std::string Difference(const Value& a, const Value& b, size_t* objects = nullptr);
+// they stand for. `objects`: how many different ones there are. Without `sharing` one object may be several.
+std::string Difference(const Value& a, const Value& b, size_t* objects = nullptr, bool sharing = true);
 
 inline std::vector<std::string_view> PartsOf(const Packet& packet) {
   std::vector<std::string_view> parts;

@@ -354,7 +354,7 @@ void AddRun(CommandLine& line) {
       ->allow_extra_args(false);
   line.run->add_option("--output", line.outputs,
                   "writes a part of the result, or with @FILE all of it, and prints nothing of it; FILE is named .npy,\n"
-                  ".npz, .safetensors, .txt or .json; may be repeated")
+                  ".npz, .safetensors, .packet, .txt or .json; may be repeated")
       ->type_name("PART=@FILE")
       ->allow_extra_args(false);
   line.run->add_option("--log", line.options.log, "list of records: writes each as a line of FILE, .csv or .jsonl")

@@ -44,6 +44,7 @@ std::optional<Outputs::Format> Outputs::FormatOf(const std::string& file) {
   if (name.ends_with(".safetensors")) return Format::Safetensors;
   if (name.ends_with(".txt")) return Format::Text;
   if (name.ends_with(".json")) return Format::Json;
+  if (name.ends_with(".packet")) return Format::Packet;
   return std::nullopt;
 }
 
@@ -52,7 +53,7 @@ std::optional<Outputs> Outputs::Make(const ir::Graph& graph, llvm::ArrayRef<ir::
   Outputs outputs(graph, results);
   Presence presence(graph.types);
   for (const OutputArgument& argument : arguments) {
-    Target target{argument, {}, 0, {}, {}};
+    Target target{argument, {}, 0, {}, {}, {}};
     if (std::optional<Format> format = FormatOf(argument.file)) {
       target.format = *format;
       if (!outputs.Find(target, diags)) continue;
@@ -62,9 +63,18 @@ std::optional<Outputs> Outputs::Make(const ir::Graph& graph, llvm::ArrayRef<ir::
             .Hint("a .npz or .safetensors file holds arrays with names");
         continue;
       }
+      if (*format == Format::Packet) {
+        std::string why;
+        std::optional<TypeText> text = TextOf(graph, target.type.type, &why);
+        if (!text) {
+          diags.Report(Diag::NoParts, {}, argument.file, fmt::format("it would hold {}, which no file does", why));
+          continue;
+        }
+        target.text = std::move(*text);
+      }
       outputs.targets_.push_back(std::move(target));
     } else {
-      diags.Report(Diag::OutputFormat, {}, argument.file).Hint("the name ends in .npy, .npz, .safetensors, .txt or .json");
+      diags.Report(Diag::OutputFormat, {}, argument.file).Hint("the name ends in .npy, .npz, .safetensors, .packet, .txt or .json");
     }
   }
   if (diags.has_errors()) return std::nullopt;
@@ -160,6 +170,7 @@ Outcome Outputs::TakeValue(Execution& execution, const Target& target, ir::PortT
       outcome = ShowJson(execution, *graph_, type, std::move(value), &taken->bytes, fault);
       taken->bytes += '\n';
       return outcome;
+    case Format::Packet: return PackValue(execution, *graph_, type, std::move(value), &taken->packet, fault);
     default: break;
   }
   outcome = TakeApart(execution, *graph_, type, std::move(value), name, &taken->arrays, fault);
@@ -178,6 +189,7 @@ bool Outputs::Write(Diagnostics& diags) {
       case Format::Npy: written &= WriteFile(file, WriteNpy(arrays[0]), diags); break;
       case Format::Npz: written &= WriteFile(file, WriteNpz(arrays), diags); break;
       case Format::Safetensors: written &= WriteFile(file, WriteSafetensors(arrays), diags); break;
+      case Format::Packet: written &= WriteFile(file, WritePacketFile(targets_[i].text, taken_[i].packet), diags); break;
       case Format::Text:
       case Format::Json: written &= WriteFile(file, taken_[i].bytes, diags); break;
     }

@@ -10,6 +10,7 @@
 
 #include "driver/options.h"
 #include "lang/diagnostics.h"
+#include "runtime/files/packet_file.h"
 #include "runtime/files/value_file.h"
 
 namespace df {
@@ -34,18 +35,20 @@ class Outputs {
   std::string Files() const;
 
  private:
-  enum class Format : uint8_t { Npy, Npz, Safetensors, Text, Json };
+  enum class Format : uint8_t { Npy, Npz, Safetensors, Text, Json, Packet };
   struct Target {
     OutputArgument argument;
     Format format;
     size_t result = 0;               // which
     std::vector<uint32_t> fields;    // the way from there
     ir::PortType type;
+    TypeText text;                   // of a packet
   };
-  // What a target's file is to hold: arrays, or bytes.
+  // What a target's file is to hold: arrays, bytes, or a packet.
   struct Taken {
     std::vector<ValueArray> arrays;
     std::string bytes;
+    Packet packet;
   };
 
   explicit Outputs(const ir::Graph& graph, llvm::ArrayRef<ir::Port> results) : graph_(&graph), results_(results) {}

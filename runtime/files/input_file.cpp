@@ -4,6 +4,7 @@
 
 #include "fmt/format.h"
 #include "llvm/ADT/StringRef.h"
+#include "runtime/files/packet_file.h"
 #include "runtime/files/value_file.h"
 #include "runtime/text/show.h"
 #include "runtime/value/text_list.h"
@@ -22,6 +23,7 @@ bool LooksLikeText(std::string_view bytes) {
 
 std::optional<Value> ReadInputFile(const ir::Graph& graph, const ir::Port& port, std::string bytes, std::string* error,
                                    std::vector<SurplusArray>* unused, memory::CountedBytes count) {
+  if (LooksLikePacket(bytes)) return ReadPacketFile(graph, port.type.type, bytes, error);
   ir::TypeId type = port.type.type, held;
   uint32_t nothing, just;
   held = MaybeElement(graph.types, type, &nothing, &just);
@@ -39,7 +41,7 @@ std::optional<Value> ReadInputFile(const ir::Graph& graph, const ir::Port& port,
   }
   if (LooksLikeText(bytes)) {
     if (!Utf8Fault(bytes).empty()) {
-      *error = "the file is no .npy, .npz or .safetensors file, and no UTF-8 text";
+      *error = "the file is no .packet, .npy, .npz or .safetensors file, and no UTF-8 text";
       return std::nullopt;
     }
     llvm::StringRef text = llvm::StringRef(bytes).rtrim("\r\n");
@@ -54,6 +56,7 @@ std::optional<Value> ReadInputFile(const ir::Graph& graph, const ir::Port& port,
 }
 
 std::optional<std::vector<int64_t>> ShapeOfFile(std::string bytes, std::string_view name, std::string* why) {
+  if (LooksLikePacket(bytes)) return ShapeOfPacket(bytes, why);
   if (LooksLikeText(bytes)) {
     *why = "it is neither a .npy, .npz or .safetensors file nor nested lists as text";
     return ShapeOfText(bytes);

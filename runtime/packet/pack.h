@@ -1,0 +1,84 @@
+// runtime/packet/pack.h
+//
+// Values to bytes, led by their types: docs/wire.md. One pass with a work list, whatever the shape of the values; an object that is met
+// again goes once. It is given up as soon as there are more bytes than may be, or something is met that cannot leave the process.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "llvm/ADT/SmallVector.h"
+#include "runtime/packet/packet.h"
+#include "runtime/packet/packet_types.h"
+
+namespace df {
+
+struct TagNode;
+
+// What lazy parts of a value become. Given by whoever packs: a delayed call is an engine's own.
+class PackReferences {
+ public:
+  enum class Is : uint8_t { Value, Delayed, NotGivable };
+  struct Call {
+    ir::SiteId site;
+    const TagNode* tag = nullptr;                // stays as long as somebody holds the reference
+    llvm::SmallVector<df::Value, 8> operands;    // all of them
+    llvm::ArrayRef<ir::PortType> types;          // of the operands; stays as long as the packer
+  };
+  // Value: `value` is what the reference stands for, an error perhaps. NotGivable: `why` says what it is, as in "a delayed call that runs".
+  // May run the program; may throw what that throws.
+  virtual Is Look(const Value& reference, ir::TypeId type, Value* value, Call* call, std::string* why) = 0;
+
+ protected:
+  ~PackReferences() = default;
+};
+
+// Objects that the receiver keeps between packets, by names that the sender gives. Asked for objects of kLeastBytes and more, and for
+// delayed calls. An entry must not keep its object alive, or it pins what a list grows behind its head; it goes when the object does, or a
+// new object would have its name.
+class KnownObjects {
+ public:
+  static constexpr size_t kLeastBytes = 4096;
+  enum class Is : uint8_t { Plain, New, Known };
+  // New: the receiver is to keep it as `name`, which is Known only once a packet with it (Packet::named) has been sent.
+  virtual Is Look(const Object& object, size_t bytes, uint64_t* name) = 0;
+
+ protected:
+  ~KnownObjects() = default;
+};
+
+struct PackOptions {
+  size_t budget = SIZE_MAX;             // of the packet with its parts, in bytes
+  size_t least_part = size_t{64} << 10;  // tensors of so many bytes are parts
+  bool computes = true;                 // tensors that are still to be computed; else they are not givable
+  bool cycles = true;                   // what holds itself; else it is not givable
+  bool errors = true;                   // else they are not givable, and `references` looks at them first
+};
+
+enum class Packed : uint8_t { Yes, TooLarge, NotGivable };
+
+class Packer {
+ public:
+  // All outlive it. Without `references` a reference that has not been answered is not givable.
+  explicit Packer(const PacketTypes& types, PackOptions options = {}, PackReferences* references = nullptr, KnownObjects* known = nullptr);
+  ~Packer();
+  Packer(const Packer&) = delete;
+  Packer& operator=(const Packer&) = delete;
+
+  // One more value of the packet. Once one could not be added none can. Throws std::bad_alloc beyond the memory limit, and
+  // OperationAborted (runtime/base/long_operation.h).
+  Packed Add(ir::PortType type, const Value& value);
+  // Begins the packet anew. From now on only what was met again so far is an object with a number: of the same values each packet is the same
+  // then, whatever else held their parts.
+  void Restart();
+  // Why not: "a delayed call that runs", "more than 4096 bytes".
+  const std::string& reason() const;
+  // What was added; the packer is done.
+  Packet Take();
+
+ private:
+  class Work;
+  std::unique_ptr<Work> work_;
+};
+
+}  // namespace df

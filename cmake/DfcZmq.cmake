@@ -1,0 +1,11 @@
+# libzmq, where it is found and can do CURVE: DFC_HAS_ZMQ says so. Everything else is built and tested without it.
+option(DFC_ZMQ "build for runs on several machines where libzmq is found" ON)
+set(DFC_HAS_ZMQ OFF)
+if(DFC_ZMQ)
+  find_path(DFC_ZMQ_INCLUDE zmq.h)
+  find_library(DFC_ZMQ_LIBRARY zmq)
+  if(DFC_ZMQ_INCLUDE AND DFC_ZMQ_LIBRARY)
+    set(DFC_HAS_ZMQ ON)
+  endif()
+  message(STATUS "libzmq: ${DFC_ZMQ_LIBRARY}")
+endif()

@@ -189,7 +189,7 @@ class Life {
     process->started = net_.now();
     process->transport = std::make_unique<Tampering>(net_.Start(address, &process->host), sabotage_);
     process->greed = Pick<double>({1, 1, 0.3, 0.02});
-    process->messages_each = 1 + Below(40);
+    process->messages_each = 1 + Below(80);
     NodeOptions options;
     options.incarnation = process->incarnation;
     options.root = root;
@@ -328,7 +328,7 @@ class Life {
   // ---------------------------------------------------------------- what happens to them
 
   void Fault() {
-    next_fault_ = net_.now() >= kFaultsUntil ? Time::max() : net_.now() + Between(20ms, 900ms);
+    next_fault_ = net_.now() >= kFaultsUntil ? Time::max() : net_.now() + Between(10ms, 400ms);
     if (net_.now() >= kFaultsUntil) {
       for (const auto& process : processes_) process->next = net_.now();
       return;
@@ -346,18 +346,18 @@ class Life {
       const bool noticed = Chance() < 0.5;
       const Time until = net_.now() + Between(1ms, noticed && !harsh_ ? Time(600ms) : longest);
       net_.Cut(one.host, other.host, until, noticed);
-      one.busy_until = other.busy_until = until + 2500ms;
+      one.busy_until = other.busy_until = until + 1200ms;
       ++outcome_.cuts;
       Say(fmt::format("cut {} {} until {:.3f}{}", NameOf(one), NameOf(other), std::chrono::duration<double>(until).count(), noticed ? ", noticed" : ""));
     } else if (kind < 0.45 && &one != &other) {
       const Time until = net_.now() + Between(1ms, longest);
       net_.Stall(one.host, other.host, until);
-      one.busy_until = other.busy_until = until + 2500ms;
+      one.busy_until = other.busy_until = until + 1200ms;
       ++outcome_.stalls;
       Say(fmt::format("stall {} {}", NameOf(one), NameOf(other)));
     } else if (kind < 0.65) {
       one.stopped_until = net_.now() + Between(1ms, longest);
-      one.busy_until = one.stopped_until + 2500ms;
+      one.busy_until = one.stopped_until + 1200ms;
       ++outcome_.stops;
       Say(fmt::format("stop {} until {:.3f}", NameOf(one), std::chrono::duration<double>(one.stopped_until).count()));
     } else if (kind < 0.85 && (&one != processes_[0].get() || root_dies_)) {

@@ -27,8 +27,9 @@ bool Inbox::Spend(uint64_t cost) {
   return received_ <= told_;
 }
 
-std::optional<std::string> Inbox::Accept(const Head& head, const Datagram& datagram) {
-  Reader in(std::string_view(datagram.head).substr(Head::kSize));
+std::optional<std::string> Inbox::Accept(const Head& head, Datagram datagram) {
+  const auto bytes = std::make_shared<const std::string>(std::move(datagram.head));
+  Reader in(std::string_view(*bytes).substr(Head::kSize));
   size_t frame = 0;
   for (uint16_t i = 0; i < head.count; ++i) {
     const uint64_t kind = in.Fixed<uint8_t>();
@@ -40,7 +41,7 @@ std::optional<std::string> Inbox::Accept(const Head& head, const Datagram& datag
         body = datagram.frames[frame++].bytes;
       }
       if (auto wrong = AddPiece(body)) return wrong;
-    } else if (auto wrong = AddMessage(kind, body)) {
+    } else if (auto wrong = AddMessage(kind, body, bytes)) {
       return wrong;
     }
   }
@@ -49,19 +50,19 @@ std::optional<std::string> Inbox::Accept(const Head& head, const Datagram& datag
   return std::nullopt;
 }
 
-std::optional<std::string> Inbox::AddMessage(uint64_t number, std::string_view body) {
+std::optional<std::string> Inbox::AddMessage(uint64_t number, std::string_view body, const std::shared_ptr<const std::string>& holder) {
   const KindInfo* info = InfoOf(number);
   if (!info) return fmt::format("message {}, which is none", number);
   const Kind kind = static_cast<Kind>(number);
   if (kind == Kind::Large) return Announce(body);
   if (info->lane == Lane::Control) {
-    control_.push_back({kind, std::string(body), {}});
+    control_.push_back({kind, body, {}, holder});
     return std::nullopt;
   }
   if (growing_) return fmt::format("message {} within a large one", info->name);
   const uint64_t cost = kMessageCost + body.size();
   if (!Spend(cost)) return "more than it was given credit for";
-  data_.push_back({{kind, std::string(body), {}}, cost, cost});
+  data_.push_back({{kind, body, {}, holder}, cost, cost});
   return std::nullopt;
 }
 
@@ -103,7 +104,7 @@ std::optional<std::string> Inbox::AddPiece(std::string_view bytes) {
   Growing& growing = *growing_;
   if (bytes.empty() || bytes.size() > growing.sizes[growing.buffer] - growing.offset) return "a piece beyond its end";
   if (!Spend(bytes.size())) return "more than it was given credit for";
-  if (growing.buffer == 0) growing.waiting.message.body += bytes;
+  if (growing.buffer == 0) *growing.body += bytes;
   else std::memcpy(growing.buffers[growing.buffer - 1].get() + growing.offset, bytes.data(), bytes.size());
   growing.offset += bytes.size();
   FinishFullBuffers();
@@ -116,6 +117,8 @@ void Inbox::FinishFullBuffers() {
   if (growing.buffer < growing.sizes.size()) return;
   for (size_t i = 0; i < growing.buffers.size(); ++i)
     growing.waiting.message.parts.push_back({{growing.buffers[i].get(), growing.sizes[i + 1]}, growing.buffers[i]});
+  growing.waiting.message.body = *growing.body;
+  growing.waiting.message.holder = growing.body;
   // One that had to wait for its extra and came without it costs what it is.
   extras_ += growing.waiting.extra;
   data_.push_back(std::move(growing.waiting));
@@ -124,15 +127,12 @@ void Inbox::FinishFullBuffers() {
 
 std::optional<Message> Inbox::TakeControl() {
   if (control_.empty()) return std::nullopt;
-  Message message = std::move(control_.front());
-  control_.pop_front();
-  return message;
+  return control_.Pop();
 }
 
 std::optional<Message> Inbox::TakeData() {
   if (data_.empty()) return std::nullopt;
-  Waiting waiting = std::move(data_.front());
-  data_.pop_front();
+  Waiting waiting = data_.Pop();
   consumed_ += waiting.cost;
   held_ -= waiting.held;
   extras_ -= waiting.extra;

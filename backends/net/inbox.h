@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,7 +21,7 @@ class Inbox {
   explicit Inbox(const LinkOptions& options) : options_(options) {}
 
   // The batch that follows all before. What is wrong with it, if anything.
-  std::optional<std::string> Accept(const Head& head, const Datagram& datagram);
+  std::optional<std::string> Accept(const Head& head, Datagram datagram);
   std::optional<Message> TakeControl();
   std::optional<Message> TakeData();
 
@@ -44,13 +43,14 @@ class Inbox {
   };
   struct Growing {
     Waiting waiting;
+    std::shared_ptr<std::string> body = std::make_shared<std::string>();
     std::vector<uint64_t> sizes;
-    std::vector<std::shared_ptr<char>> buffers;  // of the parts; the body grows in its message
+    std::vector<std::shared_ptr<char>> buffers;  // of the parts; the body grows as it comes
     size_t buffer = 0;
     uint64_t offset = 0, extra = 0;
   };
 
-  std::optional<std::string> AddMessage(uint64_t kind, std::string_view body);
+  std::optional<std::string> AddMessage(uint64_t kind, std::string_view body, const std::shared_ptr<const std::string>& holder);
   std::optional<std::string> Announce(std::string_view body);
   std::optional<std::string> AddPiece(std::string_view bytes);
   bool Spend(uint64_t cost);
@@ -58,8 +58,8 @@ class Inbox {
   void FinishFullBuffers();
 
   LinkOptions options_;
-  std::deque<Message> control_;
-  std::deque<Waiting> data_;
+  Fifo<Message> control_;
+  Fifo<Waiting> data_;
   std::optional<Growing> growing_;
   size_t extras_ = 0;  // messages in data_ that have `extra`
   uint64_t accepted_ = 0, consumed_ = 0, received_ = 0, held_ = 0;

@@ -7,9 +7,7 @@ namespace df::net {
 Link::Link(const LinkOptions& options, Ends ends, PeerLimits peer, Time now)
     : options_(options), ends_(ends), outbox_(options, peer), inbox_(options), sent_(now - options.keep_alive) {}
 
-bool Link::Send(Message message) { return outbox_.Push(std::move(message)); }
-
-std::optional<std::string> Link::Receive(const Head& head, const Datagram& datagram, Time now) {
+std::optional<std::string> Link::Receive(const Head& head, Datagram datagram, Time now) {
   ++counts_.datagrams_received;
   counts_.bytes_received += datagram.size();
   if (head.stamp <= seen_) {  // came before, or was overtaken: what it holds comes again
@@ -29,7 +27,7 @@ std::optional<std::string> Link::Receive(const Head& head, const Datagram& datag
     acknowledge_by_ = now;  // so that the peer sees what is missing
     return std::nullopt;
   }
-  return inbox_.Accept(head, datagram);
+  return inbox_.Accept(head, std::move(datagram));
 }
 
 bool Link::OwesAcknowledgement(Time now) const {

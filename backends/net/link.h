@@ -37,9 +37,10 @@ class Link {
   Link(const LinkOptions& options, Ends ends, PeerLimits peer, Time now);
 
   // Queues it. False: it is larger than the peer takes, or, on the control lane, than a batch.
-  bool Send(Message message);
+  bool Send(Message message) { return outbox_.Push(std::move(message)); }
+  bool Send(Kind kind, std::string_view body) { return outbox_.Push(kind, body); }
   // A datagram whose head was read. What the peer did wrong, if anything: then the link is of no use any more.
-  std::optional<std::string> Receive(const Head& head, const Datagram& datagram, Time now);
+  std::optional<std::string> Receive(const Head& head, Datagram datagram, Time now);
   // The next datagram to send now, if there is one; to be asked until there is none.
   std::optional<Datagram> Poll(Time now);
   // When Poll has something to send though nothing happens.

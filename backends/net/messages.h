@@ -94,11 +94,13 @@ struct KindInfo {
 const KindInfo* InfoOf(uint64_t number);
 inline const KindInfo& InfoOf(Kind kind) { return *InfoOf(static_cast<uint64_t>(kind)); }
 
-// A message as links carry it: its fields as bytes, and large parts beside them.
+// A message as links carry it: its fields as bytes, and large parts beside them. One that came may hold all of the batch that it came in:
+// it is to be decoded soon.
 struct Message {
   Kind kind{};
-  std::string body;
+  std::string_view body;
   std::vector<Part> parts;
+  std::shared_ptr<const void> holder;  // of the body
 };
 
 #define DF_MESSAGE(number, Name, lane, direction, states, fields)  \
@@ -110,12 +112,13 @@ struct Message {
 // The message of a struct. `parts` are sent from where they lie.
 template <typename M>
 Message Pack(const M& fields, std::vector<Part> parts = {}) {
-  Message message{M::kKind, {}, std::move(parts)};
-  Encode(fields, message.body);
-  return message;
+  std::string body;
+  Encode(fields, body);
+  Part held = OwnPart(std::move(body));
+  return {M::kKind, held.bytes, std::move(parts), std::move(held.holder)};
 }
 
-// Nothing if the body is not exactly one M. Its packets point into the message.
+// Nothing if the body is not exactly one M. Its packets point into the message's body.
 template <typename M>
 std::optional<M> Unpack(const Message& message) {
   M fields;

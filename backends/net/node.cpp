@@ -47,18 +47,19 @@ bool Node::Dial(const std::string& address, std::string* why) {
   return true;
 }
 
-bool Node::Send(MemberNumber to, Message message) {
-  const KindInfo& info = InfoOf(message.kind);
+bool Node::MaySend(MemberNumber to, Kind kind) const {
+  const KindInfo& info = InfoOf(kind);
   const uint8_t state = leaving_ ? during::Ending : ready_ ? during::Serving : during::Joined;
   if (to >= peers_.size() || !peers_[to].link || !(info.states & state)) return false;
   if (info.direction == Direction::FromRoot && !options_.root) return false;
-  if (info.direction == Direction::ToRoot && !members_[to].root) return false;
-  return peers_[to].link->Send(std::move(message));
+  return info.direction != Direction::ToRoot || members_[to].root;
 }
+
+bool Node::Send(MemberNumber to, Message message) { return MaySend(to, message.kind) && peers_[to].link->Send(std::move(message)); }
 
 void Node::SetReady() {
   ready_ = true;
-  for (MemberNumber number = 0; number < peers_.size(); ++number) Send(number, Pack(msg::Ready{rank_}));
+  for (MemberNumber number = 0; number < peers_.size(); ++number) Send(number, msg::Ready{rank_});
 }
 
 void Node::Progress(uint64_t steps, Small queue, bool busy) {
@@ -106,7 +107,7 @@ Time Node::Step() {
     progress_told_ = now;
     progress_known_ = false;
     for (MemberNumber number = 0; number < peers_.size(); ++number)
-      if (options_.root || members_[number].root) Send(number, Pack(progress_));
+      if (options_.root || members_[number].root) Send(number, progress_);
   }
   if (options_.root) TellMembers();
   if (leaving_) SendBye();
@@ -163,7 +164,7 @@ void Node::SendBye() {
   for (MemberNumber number = 0; number < peers_.size(); ++number) {
     Peer& peer = peers_[number];
     if (!peer.link || peer.said_bye || !peer.link->Idle()) continue;
-    peer.said_bye = Send(number, Pack(msg::Bye{bye_}));
+    peer.said_bye = Send(number, msg::Bye{bye_});
   }
 }
 
@@ -212,7 +213,7 @@ void Node::OnArrival(Arrival arrival, Time now) {
   if (peers_[number].route != arrival.route) ForgetRoute(arrival.route);
 }
 
-void Node::OnBatch(MemberNumber number, const Head& head, const Arrival& arrival, Time now) {
+void Node::OnBatch(MemberNumber number, const Head& head, Arrival& arrival, Time now) {
   Peer& peer = peers_[number];
   const std::string& key = members_[number].who;
   if (!key.empty() && !arrival.who.empty() && key != arrival.who) {
@@ -233,7 +234,7 @@ void Node::OnBatch(MemberNumber number, const Head& head, const Arrival& arrival
     }
   }
   const bool fresh = head.stamp > peer.link->seen();
-  if (std::optional<std::string> wrong = peer.link->Receive(head, arrival.datagram, now)) return SetGone(number, "it broke the rules: " + *wrong);
+  if (std::optional<std::string> wrong = peer.link->Receive(head, std::move(arrival.datagram), now)) return SetGone(number, "it broke the rules: " + *wrong);
   if (fresh && members_.Heard(number, now)) events_.push_back({Event::What::Back, number, "", {}});
   while (peers_[number].link) {
     std::optional<Message> message = peers_[number].link->TakeControl();
@@ -342,7 +343,7 @@ MemberNumber Node::AddPeer(Member member, const PeerLimits& limits, Route route,
   const MemberNumber number = members_.Add(std::move(member), now);
   peers_.push_back(std::move(peer));
   events_.push_back({Event::What::Joined, number, "", {}});
-  if (ready_) Send(number, Pack(msg::Ready{rank_}));
+  if (ready_) Send(number, msg::Ready{rank_});
   return number;
 }
 

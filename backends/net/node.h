@@ -79,6 +79,14 @@ class Node {
   bool Dial(const std::string& address, std::string* why);
   // Queues a message. False if it may not be sent: the member is gone, it is too large for it, or it is not legal now.
   bool Send(MemberNumber to, Message message);
+  // The same of fields, for small messages: nothing is allocated.
+  template <typename M>
+  bool Send(MemberNumber to, const M& fields) {
+    if (!MaySend(to, M::kKind)) return false;
+    scratch_.clear();
+    Encode(fields, scratch_);
+    return peers_[to].link->Send(M::kKind, scratch_);
+  }
   // This process has all that it needs, and serves.
   void SetReady();
   // From whoever computes, often: is told to others at most every 100 ms. `busy`: in one operation that tells nothing until it ends.
@@ -127,9 +135,10 @@ class Node {
   void OnHello(const Head& head, const msg::Hello& hello, const Arrival& arrival, Time now);
   void OnWelcome(const Head& head, const msg::Welcome& welcome, const Arrival& arrival, Time now);
   void OnRefused(const Head& head, const msg::Refused& refused, const Arrival& arrival);
-  void OnBatch(MemberNumber number, const Head& head, const Arrival& arrival, Time now);
+  void OnBatch(MemberNumber number, const Head& head, Arrival& arrival, Time now);
   void OnControl(MemberNumber number, Message message, Time now);
   void OnMembers(const msg::Members& message, Time now);
+  bool MaySend(MemberNumber to, Kind kind) const;
   bool IsLegal(MemberNumber number, const Message& message) const;
 
   MemberNumber AddPeer(Member member, const PeerLimits& limits, Route route, bool dialled, Time now);
@@ -156,6 +165,7 @@ class Node {
   std::vector<Joining> joining_;
   std::vector<Dialling> dialling_;
   std::deque<Event> events_;
+  std::string scratch_;
   NodeCounts counts_;
   Small rank_, next_rank_ = 1;
   bool ready_ = false, progress_known_ = false, leaving_ = false;

@@ -5,6 +5,8 @@
 namespace df::net {
 namespace {
 
+constexpr uint16_t kMostInRun = 512, kMostInBatch = 60000;
+
 uint64_t SizeOf(const Message& message) {
   uint64_t size = message.body.size();
   for (const Part& part : message.parts) size += part.bytes.size();
@@ -16,27 +18,56 @@ uint64_t SizeOf(const Message& message) {
 Outbox::Outbox(const LinkOptions& options, PeerLimits peer)
     : options_(options), peer_(peer), credit_(peer.window), window_(std::min(options.least_in_flight, peer.window)) {}
 
-bool Outbox::Push(Message message) {
-  const uint64_t size = SizeOf(message);
-  if (InfoOf(message.kind).lane == Lane::Control) {
-    if (size > options_.batch || !message.parts.empty()) return false;
-    control_.push_back(std::move(message));
-  } else {
-    if (size > peer_.largest || message.parts.size() >= kMostParts) return false;
-    queued_ += size;
-    data_.push_back(std::move(message));
+bool Outbox::Push(Kind kind, std::string_view body) {
+  if (InfoOf(kind).lane == Lane::Control) {
+    if (body.size() > options_.batch) return false;
+    PutMessage(control_.push_back({}), kind, body);
+    return true;
   }
+  if (body.size() > options_.batch) {
+    Part held = OwnPart(std::string(body));
+    return Push({kind, held.bytes, {}, held.holder});
+  }
+  if (body.size() > peer_.largest) return false;
+  PushRun(kind, body);
   return true;
+}
+
+bool Outbox::Push(Message message) {
+  if (message.parts.empty() && (message.body.size() <= options_.batch || InfoOf(message.kind).lane == Lane::Control)) return Push(message.kind, message.body);
+  const uint64_t size = SizeOf(message);
+  if (InfoOf(message.kind).lane == Lane::Control || size > peer_.largest || message.parts.size() >= kMostParts) return false;
+  queued_ += size;
+  data_.push_back({{}, 0, 0, size, std::move(message)});
+  return true;
+}
+
+// To the run at the end, if it has room: runs are what goes into a batch whole, so neither their bytes nor their credit may be many.
+void Outbox::PushRun(Kind kind, std::string_view body) {
+  const uint64_t cost = kMessageCost + body.size();
+  queued_ += body.size();
+  if (data_.empty() || data_.back().count == 0 || data_.back().count >= kMostInRun || data_.back().run.size() + body.size() + 4 > options_.batch ||
+      data_.back().cost + cost > peer_.window / 4)
+    data_.push_back({});
+  Item& item = data_.back();
+  PutMessage(item.run, kind, body);
+  ++item.count;
+  item.cost += cost;
+  item.size += body.size();
+}
+
+void Outbox::PutMessage(std::string& bytes, Kind kind, std::string_view body) {
+  bytes += static_cast<char>(kind);
+  PutSized(bytes, body);
 }
 
 // Whether a batch may hold data. A rest of credit too small for a whole small message does no harm: the next grant comes.
 bool Outbox::MayStartData() const {
   if (data_.empty() || in_flight_ >= window_) return false;
-  const Message& message = data_.front();
+  const Item& item = data_.front();
   const uint64_t left = credit_ - spent_;
-  if (announced_) return left > 0;
-  if (message.parts.empty() && message.body.size() <= options_.batch) return left >= kMessageCost + message.body.size();
-  return left >= LargeCost(1 + message.parts.size());
+  if (item.count > 0) return left >= item.cost;
+  return announced_ ? left > 0 : left >= LargeCost(1 + item.large.parts.size());
 }
 
 bool Outbox::HasNext() const { return next_ < kept_.size() || !control_.empty() || MayStartData(); }
@@ -63,48 +94,45 @@ Batch* Outbox::Next(Time now) {
 }
 
 void Outbox::AddControl(Batch& batch) {
-  for (; !control_.empty() && batch.count < UINT16_MAX - 2; control_.pop_front()) {
-    if (batch.count > 0 && batch.body.size() + control_.front().body.size() > options_.batch) return;
-    AddSmall(batch, control_.front());
+  while (!control_.empty() && batch.count < kMostInBatch) {
+    if (batch.count > 0 && batch.body.size() + control_.front().size() > options_.batch) return;
+    batch.body += control_.Pop();
+    ++batch.count;
   }
 }
 
 void Outbox::AddData(Batch& batch) {
-  while (control_.empty() && batch.count < UINT16_MAX - 2 && MayStartData()) {
-    Message& message = data_.front();
-    const uint64_t size = message.body.size();
-    if (!announced_ && message.parts.empty() && size <= options_.batch) {
-      if (batch.count > 0 && batch.body.size() + size > options_.batch) return;
-      AddSmall(batch, message);
-      spent_ += kMessageCost + size;
-      queued_ -= size;
-      data_.pop_front();
-    } else if (!AddLarge(batch)) {
-      return;
+  while (control_.empty() && batch.count < kMostInBatch && MayStartData()) {
+    if (data_.front().count == 0) {
+      if (!AddLarge(batch)) return;
+      continue;
     }
+    if (batch.count > 0 && batch.body.size() + data_.front().run.size() > options_.batch) return;
+    Item item = data_.Pop();
+    if (batch.count == 0) batch.body = std::move(item.run);
+    else batch.body += item.run;
+    batch.count = static_cast<uint16_t>(batch.count + item.count);
+    spent_ += item.cost;
+    queued_ -= item.size;
   }
-}
-
-void Outbox::AddSmall(Batch& batch, const Message& message) {
-  batch.body += static_cast<char>(message.kind);
-  PutSized(batch.body, message.body);
-  ++batch.count;
 }
 
 // Goes on with the message at the head: its announcement, then pieces. False: the batch is full.
 bool Outbox::AddLarge(Batch& batch) {
+  const Message& message = data_.front().large;
   if (!announced_) {
-    // Buffers of a message are held by all its pieces; the body becomes one of them.
-    large_ = std::make_shared<const Message>(std::move(data_.front()));
-    msg::Large large{static_cast<Small>(large_->kind), {large_->body.size()}};
-    for (const Part& part : large_->parts) large.sizes.push_back(part.bytes.size());
-    AddSmall(batch, Pack(large));
+    msg::Large large{static_cast<Small>(message.kind), {message.body.size()}};
+    for (const Part& part : message.parts) large.sizes.push_back(part.bytes.size());
+    std::string body;
+    Encode(large, body);
+    PutMessage(batch.body, Kind::Large, body);
+    ++batch.count;
     spent_ += LargeCost(large.sizes.size());
     announced_ = true;
     buffer_ = 0, offset_ = 0;
   }
-  for (; buffer_ <= large_->parts.size(); ++buffer_, offset_ = 0) {
-    const Part buffer = buffer_ == 0 ? Part{large_->body, large_} : large_->parts[buffer_ - 1];
+  for (; buffer_ <= message.parts.size(); ++buffer_, offset_ = 0) {
+    const Part buffer = buffer_ == 0 ? Part{message.body, message.holder} : message.parts[buffer_ - 1];
     while (offset_ < buffer.bytes.size()) {
       uint64_t carried = batch.body.size();
       for (const Part& frame : batch.frames) carried += frame.bytes.size();
@@ -112,7 +140,7 @@ bool Outbox::AddLarge(Batch& batch) {
       const uint64_t left = buffer.bytes.size() - offset_, size = std::min({left, room, credit_ - spent_});
       // Not a crumb because a rest of room or of credit is one.
       if (size == 0 || (size < left && size < std::min<uint64_t>(kOwnFrame, options_.piece) && batch.count > 0)) return false;
-      if (batch.count >= UINT16_MAX - 2) return false;
+      if (batch.count >= kMostInBatch) return false;
       PutPiece(batch, {buffer.bytes.substr(offset_, size), buffer.holder});
       offset_ += size;
       spent_ += size;
@@ -120,8 +148,7 @@ bool Outbox::AddLarge(Batch& batch) {
     }
   }
   announced_ = false;
-  large_ = nullptr;
-  data_.pop_front();
+  data_.Pop();
   return true;
 }
 

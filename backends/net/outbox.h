@@ -10,10 +10,12 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "backends/net/fifo.h"
 #include "backends/net/messages.h"
 
 namespace df::net {
@@ -60,7 +62,10 @@ class Outbox {
  public:
   Outbox(const LinkOptions& options, PeerLimits peer);
 
+  // Queues it. False: it is larger than the peer takes, or, on the control lane, than a batch.
   bool Push(Message message);
+  // One without parts; the bytes are copied if they are few.
+  bool Push(Kind kind, std::string_view body);
   // The batch to send now, or null. The caller gives it a stamp; it stays here until it is acknowledged.
   Batch* Next(Time now);
   // Whether Next has something.
@@ -79,23 +84,33 @@ class Outbox {
   uint64_t credit() const { return credit_; }
 
  private:
+  // Of the data lane: small messages, as they stand in a batch, or a large one.
+  struct Item {
+    std::string run;
+    uint16_t count = 0;    // of the run
+    uint64_t cost = 0;     // in credit, of the run
+    uint64_t size = 0;     // bytes of bodies and parts
+    Message large;
+  };
+
   bool MayStartData() const;
+  void PushRun(Kind kind, std::string_view body);
   void AddControl(Batch& batch);
   void AddData(Batch& batch);
-  void AddSmall(Batch& batch, const Message& message);
+  static void PutMessage(std::string& bytes, Kind kind, std::string_view body);
   bool AddLarge(Batch& batch);
   void PutPiece(Batch& batch, Part piece);
   void Measure(const Batch& batch, Time now);
 
   LinkOptions options_;
   PeerLimits peer_;
-  std::deque<Message> control_, data_;
+  Fifo<std::string> control_;  // each as it stands in a batch
+  Fifo<Item> data_;
   uint64_t queued_ = 0;
   // Of the large message at the head of the data lane: announced, and where its next byte is (buffer 0 is the body).
   bool announced_ = false;
   size_t buffer_ = 0;
   uint64_t offset_ = 0;
-  std::shared_ptr<const Message> large_;
   std::deque<Batch> kept_;
   size_t next_ = 0;  // first of kept_ that has to be sent again
   uint64_t sequence_ = 0, spent_ = 0, credit_, in_flight_ = 0, window_;

@@ -141,7 +141,7 @@ TEST_CASE("another version of the wire is refused by a message that all versions
   head.version = 2;
   head.flags = Head::kGreeting;
   head.from = {9, 9};
-  const Message hello{Kind::Hello, "something new", {}};
+  const Message hello{Kind::Hello, "something new", {}, nullptr};
   stranger->Send(route, Forged(head, &hello));
   cluster.Run(100ms);
   auto answer = stranger->Receive();

@@ -13,7 +13,8 @@ constexpr Time kRetryEvery = std::chrono::milliseconds(20);
 constexpr Time kLeaveWithin = std::chrono::seconds(1);
 constexpr Time kNoticeEvery = std::chrono::seconds(1);
 constexpr Time kRefuseEvery = std::chrono::milliseconds(20);
-constexpr size_t kMostArrivals = 4096;     // in one step
+constexpr size_t kMostArrivals = 64;       // in one step: what came is taken while it is in the cache
+constexpr size_t kMostUnjudged = 64;       // steps in a row after which more was there
 constexpr size_t kMostControl = 1 << 16;   // messages of one member that nobody takes
 constexpr size_t kRowsInMessage = 24;
 constexpr size_t kLongestName = 64, kLongestAddress = 256, kLongestWhy = 256;
@@ -90,8 +91,9 @@ Time Node::Step() {
     OnArrival(std::move(*arrival), now);
   }
   while (auto notice = transport_.TakeNotice()) Notice(std::move(*notice), now);
-  // Who has not been read yet is not to be judged by silence.
-  if (arrivals < kMostArrivals) {
+  // Who has not been read yet is not to be judged by silence; but a flood may not keep it off for ever.
+  unjudged_ = arrivals < kMostArrivals ? 0 : unjudged_ + 1;
+  if (unjudged_ % kMostUnjudged == 0) {
     for (const Members::Change& change : members_.Tick(now)) {
       if (change.state == MemberState::Gone) TellGone(change.number);
       else events_.push_back({change.state == MemberState::Suspect ? Event::What::Suspect : Event::What::Back, change.number, "", {}});

@@ -174,6 +174,7 @@ class Node {
   std::string bye_;
   std::optional<Time> leave_by_;
   MemberNumber turn_ = 0;
+  size_t unjudged_ = 0;
   uint64_t told_epoch_ = 0;
   std::vector<MemberNumber> gone_untold_;
   std::optional<Time> noticed_, refused_at_;

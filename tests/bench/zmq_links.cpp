@@ -119,6 +119,7 @@ struct Process {
   template <typename Done>
   void Until(Done done) {
     for (bool finished = false; !finished;) {
+      node->Progress(1, 0, false);
       const Time next = node->Step();
       bool any = false;
       while (auto event = node->Take()) {
@@ -128,7 +129,6 @@ struct Process {
       }
       if (!any && !finished) net->Wait(next);
     }
-    node->Progress(1, 0, false);
   }
 };
 
@@ -168,6 +168,7 @@ Figures NodeClient(const char* address, const ClusterKeys* keys, uint64_t total)
   const auto begin = Clock::now();
   for (uint64_t sent = 0; sent < total;) {
     for (size_t i = 0; i < kBatch && sent < total; ++i, ++sent) node.Send(0, Token());
+    node.Progress(sent, 0, false);
     Time next = node.Step();
     while (node.link(0)->Queued() > (1 << 20)) process.net->Wait(next), next = node.Step();
   }

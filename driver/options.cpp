@@ -207,7 +207,7 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
 // "frob x.df" reads as two files; who writes that meant a command.
 std::string UnknownCommandText(const std::string& word) {
   std::string text = fmt::format("there is no command `{}`", word);
-  std::string_view near = NearestName(word, {"run", "check", "repl", "explain"});
+  std::string_view near = NearestName(word, {"run", "check", "repl", "explain", "keygen"});
   if (!near.empty()) text += fmt::format("; did you mean `{}`?", near);
   return text;
 }
@@ -300,7 +300,8 @@ struct CommandLine {
                "                                   follows `--` are the arguments of a `main :: IO ()`\n"
                "  dfc check FILE.df                report errors and warnings only\n"
                "  dfc repl [FILE.df]               type definitions and expressions\n"
-               "  dfc explain CODE                 what a diagnostic means\n\n"
+               "  dfc explain CODE                 what a diagnostic means\n"
+               "  dfc keygen [-o FILE]             a key for the processes of a cluster\n\n"
                "FILE may be `-`, the standard input.\n",
                "dfc"};
   Options& options;
@@ -424,7 +425,7 @@ void FinishRun(CommandLine& line) {
 void FinishCompile(CommandLine& line) {
   line.options.lower.records = true;
   if (!*line.file) throw CLI::RequiredError("FILE");
-  if (LooksLikeCommand(line.options.file) && !NearestName(line.options.file, {"run", "check", "repl", "explain"}).empty())
+  if (LooksLikeCommand(line.options.file) && !NearestName(line.options.file, {"run", "check", "repl", "explain", "keygen"}).empty())
     throw CLI::ValidationError(UnknownCommandText(line.options.file));
   if (*line.emit) {
     const auto found = Emits().find(line.emit->as<std::string>());
@@ -451,6 +452,11 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
   AddRun(line);
   AddOtherCommands(line);
 
+  auto* keygen = app.add_subcommand("keygen", "make the key by which the processes of a cluster know each other, in a file that only you can read");
+  keygen->add_option("-o,--output", options.output, "the file, which must not be there yet; default: cluster.key")
+      ->type_name("FILE")
+      ->check([](const std::string& file) { return file == "-" || file.empty() ? "a key is for a file, which nobody else can read" : ""; });
+
   // What follows `--` is the program's, whatever it looks like.
   int own = static_cast<int>(std::find(argv, argv + argc, std::string_view("--")) - argv);
   if (own < argc) options.arguments.assign(argv + own + 1, argv + argc);
@@ -470,6 +476,8 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
       options.command = Command::Repl;
     } else if (*line.explain) {
       options.command = Command::Explain;
+    } else if (*keygen) {
+      options.command = Command::Keygen;
     } else {
       FinishCompile(line);
     }

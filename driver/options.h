@@ -29,7 +29,7 @@ enum class ExitCode : int {
   Interrupted = 130,
 };
 
-enum class Command : uint8_t { Compile, Run, Check, Repl, Explain };
+enum class Command : uint8_t { Compile, Run, Check, Repl, Explain, Keygen };
 
 enum class Emit : uint8_t { None, Tokens, Ast, Core, Functions, Lazy, Tagged, Dot, Regions };
 
@@ -47,7 +47,7 @@ struct OutputArgument {
 struct Options {
   Command command = Command::Compile;
   std::string file;              // "-": standard input; Explain: the code
-  std::string output;            // Compile: "" for the default, "-" for standard output
+  std::string output;            // Compile: "" for the default, "-" for standard output; Keygen: the file
   Emit emit = Emit::None;
   std::string only;
   std::vector<std::string> module_folders;  // of the program's own modules, after the main file's

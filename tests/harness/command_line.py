@@ -23,6 +23,36 @@ FACT = "fact n = if n == 1 then n else n * fact (n - 1)\nmain = fact 10\n"
 SPIN = "spin :: Int -> Int\nspin n = spin (n + 1)\nmain = spin 0\n"
 
 
+# ---------------------------------------------------------------- keys
+
+@test
+def keys_of_a_cluster(d):
+    """A file for its owner only, whole, and never in the place of another one; other keys each time."""
+    code, _, err = d.run("keygen", "-o", "probe.key")
+    if code == 1 and "libzmq" in err:  # a build, or a machine, without it says so
+        return
+    assert code == 0, err
+    d.expect(0, "keygen", out="")
+    path = os.path.join(d.path, "cluster.key")
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    text = d.bytes("cluster.key").decode()
+    words = [line.split() for line in text.splitlines() if not line.startswith("#")]
+    assert [name for name, _ in words] == ["server-public", "server-secret", "client-public", "client-secret", "allowed"], text
+    assert all(len(key) == 40 for _, key in words) and words[2][1] == words[4][1], text
+    assert len({key for _, key in words}) == 4, text
+    assert d.bytes("probe.key").decode() != text
+    d.expect(1, "keygen", out="", err="error: `cluster.key` is there already; another key would lock out who has this one")
+    assert d.bytes("cluster.key").decode() == text
+    d.expect(1, "keygen", "-o", "no/such/folder.key", out="", err="error: cannot write `no/such/folder.key`: No such file or directory")
+    d.expect(2, "keygen", "-o", "-", out="", err="a key is for a file, which nobody else can read")
+    d.expect(2, "keygen", "mine.key", out="", err="`mine.key` is too many: `dfc keygen` takes options only")
+    d.expect(2, "keygn", out="", err="there is no command `keygn`; did you mean `keygen`?")
+    d.expect(2, "keygen", "--outptu=x", out="", err="there is no option `--outptu`; did you mean `--output`?")
+    out, _ = d.expect(0, "keygen", "--help")
+    assert "--output" in out and "cluster.key" in out, out
+    assert sorted(os.listdir(d.path)) == ["cluster.key", "probe.key"], os.listdir(d.path)  # nothing half made stays
+
+
 # ---------------------------------------------------------------- help, versions, usage
 
 @test

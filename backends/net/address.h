@@ -1,0 +1,31 @@
+// backends/net/address.h
+//
+// Addresses of processes: tcp://host:port, ipc://path. Which may be open to whoever reaches them, and folders for ipc sockets.
+#pragma once
+
+#include <string>
+
+namespace df::net {
+
+// Empty if a process may listen there, or connect to it; else why not. Without keys only this machine's own addresses may be used: a loopback
+// address, written as a number or `localhost`, and an ipc socket in a folder that is the user's alone.
+std::string WrongAddress(const std::string& address, bool has_keys);
+
+// A new folder for ipc sockets, which only this user can enter. It goes with the object, and all that is in it.
+class IpcFolder {
+ public:
+  IpcFolder();
+  ~IpcFolder();
+  IpcFolder(const IpcFolder&) = delete;
+  IpcFolder& operator=(const IpcFolder&) = delete;
+
+  // Empty: there is none, and errno says why.
+  const std::string& path() const { return path_; }
+  // ipc://... of a socket in it.
+  std::string Address(const std::string& name) const { return "ipc://" + path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace df::net

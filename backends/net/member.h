@@ -1,0 +1,118 @@
+// backends/net/member.h
+//
+// Who is there: members with their states, the epoch, and when somebody counts as lost. No clock, no links: what happened is told, with its
+// time.
+//
+//   Joined -Ready-> Serving -> Suspect   nothing heard for 1 s, or no progress
+//                           -> Gone      for 5 s, or not back 1 s after its connection ended
+//
+// Gone is final: a process that returns needs a new incarnation. The epoch is the root's count of joins and losses.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/net/messages.h"
+#include "backends/net/outbox.h"
+
+namespace df::net {
+
+// What does not fit between two processes, in words.
+struct Difference {
+  std::string field, mine, theirs;
+};
+// The first fact that differs. A digest of zeros fits any. `allow_libm`: other functions of Double are put up with.
+std::optional<Difference> Compare(const Facts& mine, const Facts& theirs, bool allow_libm);
+
+// Joining a run is by incarnation; in a process members have small numbers, which are not used twice.
+using MemberNumber = uint32_t;
+inline constexpr MemberNumber kNobody = UINT32_MAX;
+
+struct MemberTimes {
+  Time suspect = std::chrono::seconds(1);
+  Time gone = std::chrono::seconds(5);
+  Time closed = std::chrono::seconds(1);    // after its connection ended
+  Time root_idle = std::chrono::minutes(10);  // a root that lives but makes no progress: blocked on its input, or stopped by Ctrl-Z
+};
+
+struct Member {
+  Name128 incarnation;
+  MemberState state = MemberState::Joined;
+  bool root = false;
+  Small rank = kNoRank;
+  Small cores = 0;
+  std::string name, address;
+  std::string who;            // its key
+  std::string why;            // it is gone
+  bool ready = false;         // it has said so
+  bool ending = false;        // it has said Bye
+  bool busy = false;          // in one long operation, in which no progress can be told
+  uint64_t steps = 0;
+  Time heard{0}, progressed{0};
+  std::optional<Time> closed;  // when its connection ended
+};
+
+class Members {
+ public:
+  // `self_root`: only the root judges by progress, and only it counts epochs.
+  Members(MemberTimes times, bool self_root) : times_(times), root_(self_root) {}
+
+  // A process that fits, and with which there is a link.
+  MemberNumber Add(Member member, Time now);
+  // Anything from it. True if it was Suspect and is not any more.
+  bool Heard(MemberNumber number, Time now);
+  void Progressed(MemberNumber number, const msg::Progress& progress, Time now);
+  void SetReady(MemberNumber number);
+  void Closed(MemberNumber number, Time now);
+  void SetGone(MemberNumber number, std::string why);
+
+  struct Change {
+    MemberNumber number;
+    MemberState state;
+  };
+  // Who is Suspect or Gone by the time.
+  std::vector<Change> Tick(Time now);
+  // When Tick has something to do.
+  Time Deadline() const;
+
+  MemberNumber Find(const Name128& incarnation) const;
+  const Member& operator[](MemberNumber number) const { return members_[number]; }
+  Member& At(MemberNumber number) { return members_[number]; }
+  size_t size() const { return members_.size(); }
+
+  uint64_t epoch() const { return epoch_; }
+  void SetEpoch(uint64_t epoch) { epoch_ = epoch; }
+
+ private:
+  MemberState Judge(const Member& member, Time now, std::string* why) const;
+  Time LastSign(const Member& member) const;
+
+  MemberTimes times_;
+  bool root_;
+  std::vector<Member> members_;
+  std::map<Name128, MemberNumber> numbers_;
+  uint64_t epoch_ = 0;
+};
+
+// Work that was given away, and to whom: a result counts by its ticket and the incarnation that has it, whatever happened to others and to
+// the epoch in between.
+class Tickets {
+ public:
+  enum class Answer : uint8_t { Taken, Unknown, NotTheirs };
+
+  void Give(uint64_t ticket, const Name128& incarnation) { away_[ticket] = incarnation; }
+  // Whether something that `from` says of the ticket counts.
+  Answer Look(uint64_t ticket, const Name128& from) const;
+  void Done(uint64_t ticket) { away_.erase(ticket); }
+  // All that the lost one had; they are nobody's then.
+  std::vector<uint64_t> TakeBack(const Name128& gone);
+  size_t size() const { return away_.size(); }
+
+ private:
+  std::map<uint64_t, Name128> away_;
+};
+
+}  // namespace df::net

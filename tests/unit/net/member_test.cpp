@@ -1,0 +1,126 @@
+#include "backends/net/member.h"
+
+#include "tests/unit/catch.h"
+
+using namespace df::net;
+using namespace std::chrono_literals;
+
+namespace {
+
+Member NewMember(uint64_t low) {
+  Member member;
+  member.incarnation = {1, low};
+  return member;
+}
+
+}  // namespace
+
+TEST_CASE("facts that differ are named") {
+  Facts mine;
+  mine.wire = 1;
+  mine.build = "0.1.0 abc";
+  mine.graph.fill(1);
+  mine.libm.fill(2);
+  CHECK_FALSE(Compare(mine, mine, false));
+  const auto field = [&](auto change, bool allow_libm = false) {
+    Facts theirs = mine;
+    change(theirs);
+    auto difference = Compare(mine, theirs, allow_libm);
+    return difference ? difference->field + ": " + difference->mine + " " + difference->theirs : "";
+  };
+  CHECK(field([](Facts& f) { f.wire = 2; }) == "wire version: 1 2");
+  CHECK(field([](Facts& f) { f.build = "0.1.0 abd"; }) == "build: 0.1.0 abc 0.1.0 abd");
+  CHECK(field([](Facts& f) { f.graph.fill(3); }) == "graph: 0101010101010101 0303030303030303");
+  CHECK(field([](Facts& f) { f.graph.fill(0); }) == "");  // it has none yet
+  CHECK(field([](Facts& f) { f.options.fill(1); }) == "");
+  CHECK(field([](Facts& f) { f.libm.fill(3); }) == "libm: 0202020202020202 0303030303030303");
+  CHECK(field([](Facts& f) { f.libm.fill(3); }, true) == "");
+}
+
+TEST_CASE("who is silent is suspect after one second and gone after five") {
+  Members members({}, /*self_root=*/true);
+  const MemberNumber a = members.Add(NewMember(1), 0s), b = members.Add(NewMember(2), 0s);
+  CHECK(members.epoch() == 2);
+  CHECK(members.Tick(900ms).empty());
+  CHECK(members.Deadline() == 1s);
+  members.Heard(b, 900ms);
+  auto changes = members.Tick(1s);
+  REQUIRE(changes.size() == 1);
+  CHECK((changes[0].number == a && changes[0].state == MemberState::Suspect));
+  CHECK(members.Heard(a, 4s));
+  members.Heard(b, 4s);
+  CHECK(members[a].state == MemberState::Joined);
+  members.Heard(b, 8s);
+  members.Tick(8s);
+  changes = members.Tick(9s);
+  CHECK(members[a].state == MemberState::Gone);
+  CHECK(members[a].why == "nothing heard for 5 s");
+  CHECK(members.epoch() == 3);
+  CHECK_FALSE(members.Heard(a, 9s));  // for ever
+  CHECK(members[a].state == MemberState::Gone);
+}
+
+TEST_CASE("a process that hangs behind a live connection is gone, unless it said that it is busy") {
+  Members members({}, true);
+  const MemberNumber hangs = members.Add(NewMember(1), 0s), busy = members.Add(NewMember(2), 0s), loads = members.Add(NewMember(3), 0s);
+  members.SetReady(hangs);
+  members.SetReady(busy);
+  members.Progressed(busy, {1, 0, true}, 0s);
+  for (Time now = 0s; now <= 8s; now += 100ms) {
+    for (MemberNumber number : {hangs, busy, loads}) members.Heard(number, now);
+    members.Tick(now);
+  }
+  CHECK(members[hangs].state == MemberState::Gone);
+  CHECK(members[hangs].why == "no progress for 5 s");
+  CHECK(members[busy].state == MemberState::Suspect);
+  CHECK(members[loads].state == MemberState::Joined);
+  members.Progressed(busy, {2, 0, false}, 8s);
+  CHECK(members.Heard(busy, 8s));
+  CHECK(members[busy].state == MemberState::Serving);
+}
+
+TEST_CASE("who is no root waits for a root that makes no progress, but not for one that is silent") {
+  Members members({}, false);
+  Member root = NewMember(1);
+  root.root = true;
+  const MemberNumber number = members.Add(root, 0s);
+  members.SetReady(number);
+  for (Time now = 0s; now < 60s; now += 500ms) {
+    members.Heard(number, now);
+    CHECK(members.Tick(now).empty());
+  }
+  CHECK(members.epoch() == 0);
+  members.Tick(65s);
+  CHECK(members[number].state == MemberState::Gone);
+}
+
+TEST_CASE("a connection that ended has a second to come back") {
+  Members members({}, true);
+  const MemberNumber a = members.Add(NewMember(1), 0s);
+  members.Heard(a, 500ms);
+  members.Closed(a, 600ms);
+  CHECK(members.Deadline() == 1500ms);
+  members.Heard(a, 1500ms);
+  CHECK(members.Tick(1600ms).empty());
+  members.Closed(a, 1700ms);
+  members.Tick(2700ms);
+  CHECK(members[a].state == MemberState::Gone);
+  CHECK(members.Find({1, 1}) == a);
+  CHECK(members.Find({1, 2}) == kNobody);
+}
+
+TEST_CASE("a result counts by its ticket and who has it, whatever the epoch is") {
+  Tickets tickets;
+  tickets.Give(7, {1, 1});
+  tickets.Give(8, {1, 1});
+  tickets.Give(9, {1, 2});
+  CHECK(tickets.Look(7, {1, 1}) == Tickets::Answer::Taken);
+  CHECK(tickets.Look(7, {1, 2}) == Tickets::Answer::NotTheirs);
+  tickets.Done(7);
+  CHECK(tickets.Look(7, {1, 1}) == Tickets::Answer::Unknown);
+  CHECK(tickets.TakeBack({1, 1}) == std::vector<uint64_t>{8});
+  // Given to somebody else since: the late answer of the lost one does not count.
+  tickets.Give(8, {1, 2});
+  CHECK(tickets.Look(8, {1, 1}) == Tickets::Answer::NotTheirs);
+  CHECK(tickets.size() == 2);
+}

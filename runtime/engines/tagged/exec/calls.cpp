@@ -14,7 +14,6 @@ using ir::NodeId;
 
 // ---------------------------------------------------------------- calls
 
-// The activation of a new frame, after its parameters are set.
 void Enter(Worker& w, Frame* frame, const SiteCode& site, llvm::ArrayRef<Delivery> deliveries) {
   w.Fire(frame, site.callee->activation);
   if (!(frame->flags & kErrors)) return;
@@ -47,7 +46,6 @@ void Deliver(Worker& w, Frame* to, const Delivery& delivery, Value value) {
   if (leaves) w.Unref(to);
 }
 
-// The tail that makes the child may still be waiting on the stack: then it is made now.
 void CallLate(Worker& w, Frame* frame, const SiteCode& site, uint32_t index) {
   if (!frame->Has(site.child_slot)) Call(w, frame, site);
   auto* child = reinterpret_cast<Frame*>(frame->slots()[site.child_slot]);
@@ -160,7 +158,6 @@ void GiveOuter(Worker& w, Frame* frame, uint32_t pc, Value value) {
   if (failed) PassError(w, frame, {node, 0});
 }
 
-// The value of `row` has come in this frame.
 void AnswerOuters(Worker& w, Frame* frame, uint32_t row) {
   auto it = w.outer_waiters.find(frame);
   if (it == w.outer_waiters.end()) return;

@@ -108,7 +108,6 @@ void CellOperand(Worker& w, Frame* frame, const SiteCode& site, uint32_t cell_sl
   if (last) w.Unref(frame);
 }
 
-// RunAhead where no frame asks. Counts as a step; what else a step may have to do is left to the usual way.
 bool RunAheadOfAll(Worker& w, DelayCell* cell) {
   if (!cell->site->ahead || w.budget <= 1 || w.poll_due) return false;
   --w.budget;
@@ -121,7 +120,6 @@ bool RunAheadOfAll(Worker& w, DelayCell* cell) {
   return done;
 }
 
-// The body's frame, under the tag of the Delay.
 void StartCell(Worker& w, DelayCell* cell) {
   if (cell->Now() != DelayCell::State::Released) return;
   ++w.stats.calls;
@@ -203,7 +201,6 @@ void Fill(Worker& w, DelayCell* cell, Value value) {
   if (first) Answer(w, {first, cell->waiter_pc}, cell->value());
 }
 
-// Whoever waited has the value, and works no longer for it.
 void Answer(Worker& w, const Waiter& waiter, const Value& value) {
   if (waiter.pc == kNone) return WakeScheduled(w, waiter.frame, value);
   const Instr& in = w.program.code[waiter.pc];
@@ -218,7 +215,6 @@ void GiveForced(Worker& w, Frame* frame, const Instr& in, NodeId node, Value val
   if (failed) PassError(w, frame, {node, 0});
 }
 
-// Passes a value, or what a reference stands for if that is known. False: it has to be waited for.
 bool TryForce(Worker& w, Frame* frame, const Instr& in, NodeId node) {
   if (w.KindOf(frame, in.b) != ValueKind::Reference) {
     GiveForced(w, frame, in, node, w.Use(frame, in.b, in.aux & kLastB));
@@ -250,7 +246,6 @@ void Wait(Worker& w, Frame* frame, uint32_t pc) {
   if (start) StartCell(w, cell);
 }
 
-// False: the cell is full. Else the waiter will be told; `start` says whether it is for the caller to start the cell.
 bool Await(Worker& w, DelayCell* cell, Waiter waiter, bool* start) {
   CellLock lock(cell);
   if (cell->IsFull()) return false;
@@ -269,7 +264,6 @@ bool Await(Worker& w, DelayCell* cell, Waiter waiter, bool* start) {
   return true;
 }
 
-// What only the host knows, only the first worker may ask it for. False: it is asked, and the waiter will be told.
 bool Ask(Worker& w, HostCell* cell, Waiter waiter) {
   if (cell->is_full()) return true;
   if (w.index == 0) {
@@ -296,7 +290,6 @@ void AnswerQuestion(Worker& w) {
   w.team->Send(*question.from, std::move(message));
 }
 
-// True: it can be started.
 bool Release(Worker& w, DelayCell* cell) {
   if (cell->Now() != DelayCell::State::Kept) return false;
   cell->Become(DelayCell::State::Released);

@@ -11,7 +11,6 @@ using ir::Edge;
 using ir::NodeId;
 using ir::Op;
 
-// Whether the token of `edge` is there: its slot has a value, and every Switch on the way has taken this side.
 bool IsAvailable(const Worker& w, Frame* frame, Edge edge) {
   std::vector<Edge> todo{edge};
   while (!todo.empty()) {
@@ -50,7 +49,6 @@ bool Chosen(const Worker& w, Frame* frame, Edge predicate, uint32_t* side) {
   return true;
 }
 
-// The error on `edge`, which is there, goes to all who can fail by it at once.
 void PassError(Worker& w, Frame* frame, Edge edge) {
   ++frame->refs;  // results that are sent from here must not finish it
   std::vector<Edge> todo{edge};
@@ -109,7 +107,6 @@ void PassErrorToUser(Worker& w, Frame* frame, Edge use, const Value& error, std:
   todo.push_back({id, 0});
 }
 
-// A side has been taken: errors that waited before its Switches and merges go on.
 void PassSwitches(Worker& w, Frame* frame, const Branch& branch, uint32_t side) {
   auto failed = [&](Edge edge) {
     uint32_t slot = w.SlotOf(edge);

@@ -7,8 +7,11 @@
 
 namespace df::tagged {
 
+// Whether the token of `edge` is there: its slot has a value, and every Switch on the way has taken this side.
 bool IsAvailable(const Worker& w, Frame* frame, ir::Edge edge);
+// The error on `edge`, which is there, goes to all who can fail by it at once.
 void PassError(Worker& w, Frame* frame, ir::Edge edge);
+// A side has been taken: errors that waited before its Switches and merges go on.
 void PassSwitches(Worker& w, Frame* frame, const Branch& branch, uint32_t side);
 
 // For exec/errors.cpp alone.

@@ -219,7 +219,6 @@ void RunReady(Worker& w, Frame* frame, uint32_t pc) {
   PushTails(w, frame, base);
 }
 
-// Onto the stack where it was `base` high: what has become ready since goes first.
 void PushTails(Worker& w, Frame* frame, size_t base) {
   // With the tails of this frame that wait just below, in program order.
   size_t at = base;
@@ -320,7 +319,6 @@ bool IsLateFor(const Worker& w, uint32_t tail, uint32_t site) {
   return in.code == Code::CallLate && in.b == site && w.program.code[tail + 1].code == Code::End;
 }
 
-// One step of a tail; the rest comes when what is entered now has nothing left to do.
 void RunTail(Worker& w, Frame* frame, uint32_t pc) {
   const Instr in = w.program.code[pc];
   w.now_pc = pc;

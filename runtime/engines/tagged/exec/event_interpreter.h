@@ -9,8 +9,11 @@ namespace df::tagged {
 
 // From the region at `pc`, if that is not kNone, which is taken to be ready too.
 void RunReady(Worker& w, Frame* frame, uint32_t pc = kNone);
+// Onto the stack where it was `base` high: what has become ready since goes first.
 void PushTails(Worker& w, Frame* frame, size_t base);
+// One step of a tail; the rest comes when what is entered now has nothing left to do.
 void RunTail(Worker& w, Frame* frame, uint32_t pc);
+// One op on operands that are there. A failure is passed on.
 void RunOp(Worker& w, Frame* frame, const Instr& in, uint32_t pc, ir::NodeId node);
 
 // For exec/event_interpreter.cpp alone.

@@ -7,6 +7,7 @@
 
 namespace df::tagged {
 
+// Computes the value of a cell that could be entered without a frame. False if that cannot be done now.
 bool RunAhead(Worker& w, DelayCell* cell);
 
 }  // namespace df::tagged

@@ -35,7 +35,6 @@ void ReleaseValues(Worker& w, Frame* frame) {
   }
 }
 
-// Nothing can happen in the frame any more. It goes on to its parents as long as it was their last ref.
 void Finish(Worker& w, Frame* frame) {
   while (frame) {
     if (frame->flags & (kProxy | kListed)) {
@@ -64,7 +63,6 @@ void Finish(Worker& w, Frame* frame) {
   }
 }
 
-// A finished frame that nobody names any more, and those whose tags only it named.
 void FreeFrame(Worker& w, Frame* frame) {
   while (frame) {
     ReleaseValues(w, frame);
@@ -78,8 +76,6 @@ void Unpin(Worker& w, Frame* frame) {
   if (--frame->pins == 0 && frame->refs == 0) FreeFrame(w, frame);
 }
 
-// Values are destroyed in the middle of anything; what they named is freed here, from the main loop, so that neither
-// nests in the other.
 void DrainUnpins(Worker& w) {
   while (!w.unpins.empty()) {
     Frame* frame = w.unpins.back();
@@ -88,8 +84,6 @@ void DrainUnpins(Worker& w) {
   }
 }
 
-// Where memory grows beyond what it was, frames and cells that went leave their chunks to others first. The next time is when it has
-// grown by a quarter of what is walked here, and beyond the peak of before.
 void GiveBackChunks(Worker& w) {
   const int64_t before = memory::counters.current;
   if (!w.now || w.now->IsLive()) w.pool.GiveBack();  // else `now` may still be looked at

@@ -7,11 +7,19 @@
 
 namespace df::tagged {
 
+// A frame for the callee of a site; its activation is still to come.
 Frame* NewFrame(Worker& w, const SiteCode* site, Frame* parent);
+// Nothing can happen in the frame any more. It goes on to its parents as long as it was their last ref.
 void Finish(Worker& w, Frame* frame);
+// A finished frame that nobody names any more, and those whose tags only it named.
 void FreeFrame(Worker& w, Frame* frame);
+// Its slots give up what they hold.
 void ReleaseValues(Worker& w, Frame* frame);
+// Values are destroyed in the middle of anything; what they named is freed here, from the main loop, so that neither
+// nests in the other.
 void DrainUnpins(Worker& w);
+// Where memory grows beyond what it was, frames and cells that went leave their chunks to others first. The next time is when it has
+// grown by a quarter of what is walked here, and beyond the peak of before.
 void GiveBackChunks(Worker& w);
 
 // For exec/frames.cpp alone.

@@ -76,7 +76,6 @@ bool ReadScheduled(const ScheduledInstr& in, const std::vector<Value>& constants
   return c.has_value();  // else the kernel is to say why
 }
 
-// Any ordinary op, by its kernel. False if it fails; then its operands are still there.
 bool ApplyScheduled(Worker& w, uint64_t* s, uint8_t* k, const ScheduledInstr& in, uint32_t pc) {
   const Instr& general = w.program.code[pc];
   ir::NodeId node = w.program.node_of[pc];
@@ -116,7 +115,6 @@ bool ApplyScheduled(Worker& w, uint64_t* s, uint8_t* k, const ScheduledInstr& in
   return true;
 }
 
-// The same of an op with three operands or more.
 bool ApplyMany(Worker& w, uint64_t* s, uint8_t* k, const ScheduledInstr& in, uint32_t pc) {
   const uint32_t* list = w.program.scheduled.operands.data() + in.x;
   const OpCode& op = w.program.ops[pc];

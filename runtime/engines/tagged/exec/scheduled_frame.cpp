@@ -17,7 +17,6 @@ namespace df::tagged {
 
 // ---------------------------------------------------------------- to event code
 
-// States, masks and ready bits as event code would have them where the frame stands.
 const ScheduledState& RestoreStates(Worker& w, Frame* frame) {
   const ScheduledCode& scheduled = w.program.scheduled;
   const ScheduledInstr* at = frame->resume;
@@ -41,8 +40,6 @@ const ScheduledState& RestoreStates(Worker& w, Frame* frame) {
   return from;
 }
 
-// The event code takes over where the frame stands. It gives results one by one, and a caller in scheduled code waits for all
-// together: with more than one, or late ones, the caller goes over first, and so its callers.
 void LeaveScheduled(Worker& w, Frame* frame) {
   std::vector<Frame*> callers;
   for (Frame* at = frame; at->flags & kScheduledCaller && (at->scope().num_results > 1 || !at->scope().late.empty());) {
@@ -96,9 +93,6 @@ void SendHeld(Worker& w, Frame* frame, const ScheduledState& from) {
   for (auto [result, operand] : from.held) SendResult(w, frame, result, w.Read(frame, operand));
 }
 
-// Nothing goes on in order: frames that wait in scheduled code may have something else to do. False if there are none.
-// A run may come here again and again, as with gradients of lazy lists whose elements each wait for a cotangent. All frames are looked at, so event
-// code makes as many calls itself before it calls into scheduled code again.
 bool LeaveAllScheduled(Worker& w) {
   OutlineAll(w);
   std::vector<Frame*> frames;
@@ -119,7 +113,6 @@ bool LeaveAllScheduled(Worker& w) {
 
 // ---------------------------------------------------------------- frames
 
-// For a call in scheduled code, before which `frame` stands. Null: something else goes first.
 Frame* NewCallee(Worker& w, const SiteCode* site, Frame* frame, uint32_t deeper) {
   if (w.budget == 0 || --w.budget == 0) w.StepCheck();
   if (w.poll_due && PollInScheduled(w, frame)) return nullptr;
@@ -150,7 +143,6 @@ void Linger(Worker& w, Frame* frame) {
   frame->flags &= ~(kScheduled | kScheduledCaller | kObjects);
 }
 
-// Of the next iteration of a loop, where this one has to stay.
 Frame* NextFrame(Worker& w, Frame* frame) {
   Frame* parent = frame->parent;
   Frame* next = NewScheduled(w, frame->site, parent, frame->depth, frame->flags & (kLive | kScheduled | kScheduledCaller));
@@ -169,8 +161,6 @@ void Put(Frame* frame, uint32_t slot, Value value) {
 
 // ---------------------------------------------------------------- calls and results
 
-// An iteration that began when there was no scheduled code yet: the next one runs it. False if a value has failed, or this one has
-// more to pass on.
 bool NextIn(Worker& w, Frame* frame, const SiteCode& site) {
   const ScopeCode& scope = *site.callee;
   if (scope.scheduled == kNone || !site.late.empty() || !site.next_late.empty()) return false;
@@ -186,7 +176,6 @@ bool NextIn(Worker& w, Frame* frame, const SiteCode& site) {
   return true;
 }
 
-// A call out of event code into scheduled code. False if an argument has failed: then event code goes on.
 bool CallIn(Worker& w, Frame* frame, const SiteCode& site) {
   if (site.callee->scheduled == kNone || w.StaysInEventCode()) return false;
   for (const Delivery& d : site.together)
@@ -205,7 +194,6 @@ bool CallIn(Worker& w, Frame* frame, const SiteCode& site) {
   return true;
 }
 
-// A call out of scheduled code to a callee that has none.
 void CallOut(Worker& w, Frame* frame, const SiteCode& site, const uint32_t* operands, const uint64_t* s,
                               const uint8_t* k) {
   ++(site.type == SiteType::Loop ? w.stats.loops : w.stats.calls);
@@ -217,7 +205,6 @@ void CallOut(Worker& w, Frame* frame, const SiteCode& site, const uint32_t* oper
   Enter(w, child, site, site.together);
 }
 
-// A result from event code to a frame that waits in scheduled code. False if the frame has gone over to event code.
 bool GiveScheduled(Worker& w, Frame* frame, uint32_t slot, Value& value) {
   if (value.is_error()) {
     LeaveScheduled(w, frame);
@@ -229,8 +216,6 @@ bool GiveScheduled(Worker& w, Frame* frame, uint32_t slot, Value& value) {
   return true;
 }
 
-// A late argument from event code to a frame in scheduled code, which goes on when all have come. False if the frame has gone over
-// to event code.
 bool DeliverScheduled(Worker& w, Frame* frame, const Delivery& delivery, Value& value) {
   if (value.is_error()) {
     LeaveScheduled(w, frame);
@@ -248,13 +233,11 @@ bool HasAllLate(Frame* frame) {
   return llvm::all_of(frame->scope().late, [&](const LateParameter& parameter) { return frame->Has(parameter.slot); });
 }
 
-// The frame is no longer at work for who waits for it.
 void StopListing(Worker& w, Frame* frame) {
   if (frame->flags & kListed) Unlist(w, frame);
   frame->flags &= ~kExamined;
 }
 
-// Early results of a frame that event code has called, and that stands at Await now. `list` has pairs of operand and result.
 void GiveEarly(Worker& w, Frame* frame, const uint32_t* list, uint32_t count) {
   const SiteCode& site = *frame->site;
   StopListing(w, frame);
@@ -274,8 +257,6 @@ void GiveEarly(Worker& w, Frame* frame, const uint32_t* list, uint32_t count) {
   w.Unref(parent);
 }
 
-// The results in Worker::given of a frame that has finished; which ones, `list` says, after each operand. Who goes on in scheduled code, or
-// null.
 Frame* GiveResults(Worker& w, Frame* frame, const uint32_t* list, uint32_t count) {
   const SiteCode& site = *frame->site;
   OutlineCaller(w, frame);
@@ -329,7 +310,6 @@ Frame* GiveResults(Worker& w, Frame* frame, const uint32_t* list, uint32_t count
 
 // ---------------------------------------------------------------- delayed calls
 
-// Whether the body of a cell that is released can run scheduled code: there is some, and no operand has failed.
 bool GoesScheduled(const Worker& w, DelayCell& cell) {
   if (cell.site->callee->scheduled == kNone) return false;
   const Value* operands = cell.operands();
@@ -345,7 +325,6 @@ void StartBodyScheduled(Worker& w, DelayCell* cell, Value reference, Frame* body
   w.Push(body, kNone);
 }
 
-// Puts what a delayed body gives into `slot`, if it can be computed at once. Then what the Delay uses for the last time goes.
 bool DelayFrameless(Worker& w, Frame* frame, const SiteCode& site, const uint32_t* operands, uint32_t slot) {
   uint64_t* slots = frame->slots();
   uint8_t* states = frame->states();
@@ -357,7 +336,6 @@ bool DelayFrameless(Worker& w, Frame* frame, const SiteCode& site, const uint32_
   return true;
 }
 
-// A body that was run without a frame counts as a call and as a step of the run.
 void CountFilled(Worker& w, DelayCell* cell) {
   uint64_t depth = DepthOf(cell->tag) + 1;
   if (depth > w.stats.max_depth) w.stats.max_depth = depth;
@@ -366,8 +344,6 @@ void CountFilled(Worker& w, DelayCell* cell) {
   if (w.budget > 1) --w.budget;
 }
 
-// Starts the body of a cell that starts_scheduled for a frame that stands at its Force in scheduled code. No check is due: the
-// caller has seen to that.
 Frame* EnterBody(Worker& w, DelayCell* cell, Frame* waiter) {
   const SiteCode* site = cell->site;
   const ScopeCode& scope = *site->callee;
@@ -418,7 +394,6 @@ void WaitScheduled(Worker& w, Frame* frame, DelayCell* cell) {
   if (start) StartCell(w, cell);
 }
 
-// A frame that waited in scheduled code for a cell that is full now. The ref of its waiting is given back.
 void WakeScheduled(Worker& w, Frame* frame, const Value& value) {
   if (!(frame->flags & kScheduled)) return w.Unref(frame);  // it went on by event code
   if (value.is_error()) {

@@ -16,7 +16,6 @@
 
 namespace df::tagged {
 
-// Runs `frame` from its `resume` on, and what follows, as long as that is scheduled code.
 void RunScheduled(Worker& w, Frame* frame) {
   const ScheduledInstr* const code = w.program.scheduled.code.data();
   const ScheduledInstr* const unboxed_code = code + w.program.scheduled.first_unboxed;  // it stands at the end

@@ -65,7 +65,6 @@ void DelayScheduled(Worker& w, Frame* frame, uint8_t* k) {
   k[in.d] = kReference;
 }
 
-// At a Force of a reference that has no value yet.
 Frame* ForceScheduled(Worker& w, Frame* frame) {
   Object* object = ObjectAt(frame->slots()[frame->resume->a & ~kLastUse]);
   if (HostCell* host = HostCellIn(object)) return Ask(w, host, {frame, kNone}) ? frame : nullptr;
@@ -86,7 +85,6 @@ Frame* ForceScheduled(Worker& w, Frame* frame) {
   return nullptr;
 }
 
-// The value of a frame whose caller is not scheduled code that waits for nothing else.
 Frame* ReturnBody(Worker& w, Frame* frame, uint64_t value, uint8_t state) {
   if (frame->refs == 1 && (frame->flags & ~kHasTag) == (kLive | kScheduled | kTagParent)) {
     // A delayed body, and most often one Force in scheduled code that waits for it.
@@ -132,7 +130,6 @@ Frame* ReturnBody(Worker& w, Frame* frame, uint64_t value, uint8_t state) {
 
 // ---------------------------------------------------------------- results and iterations
 
-// Results from `frame` to its caller, which waits in scheduled code; `list` has pairs of operand and result.
 void GiveTo(Worker& w, Frame* parent, Frame* frame, const uint32_t* list, uint32_t count) {
   const ReturnTo* returns = frame->site->returns.data();
   uint64_t* to = parent->slots();
@@ -168,7 +165,6 @@ Frame* ReturnMany(Worker& w, Frame* frame) {
   return GiveResults(w, frame, list, in.b);
 }
 
-// The values of the next iteration take the places of this one's.
 void MoveMany(Worker& w, uint64_t* s, uint8_t* k, const ScheduledInstr& in) {
   const uint32_t* list = w.program.scheduled.operands.data() + in.x;
   uint32_t count = in.b;
@@ -187,7 +183,6 @@ void MoveMany(Worker& w, uint64_t* s, uint8_t* k, const ScheduledInstr& in) {
   }
 }
 
-// The next iteration of a loop, where there is more to do than to move values.
 Frame* NextScheduled(Worker& w, Frame* frame, uint8_t* k) {
   if (w.budget == 0 || --w.budget == 0) {
     w.now = frame;
@@ -220,7 +215,6 @@ Frame* NextScheduled(Worker& w, Frame* frame, uint8_t* k) {
   return frame;
 }
 
-// What other workers have sent goes first; the frame stands before what it will do then.
 Frame* YieldScheduled(Worker& w, Frame* frame) {
   w.poll_due = true;
   w.Push(frame, kNone);

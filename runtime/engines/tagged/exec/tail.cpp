@@ -51,7 +51,6 @@ bool HasTailCaller(const Frame* frame, const ScheduledCode& code) { return frame
 
 }  // namespace
 
-// The call whose result a frame gives, and takes back what is noted of it.
 const SiteCode& TakeReturnSite(Worker& w, Frame* frame) {
   if (!(frame->flags & kTailed)) return *frame->site;
   auto it = w.tailed.find(frame);
@@ -61,7 +60,6 @@ const SiteCode& TakeReturnSite(Worker& w, Frame* frame) {
   return *site;
 }
 
-// `running`, in scheduled code or called by it, stands somewhere; the frames between it and the first that needs its result go.
 void DropTailCallers(Worker& w, Frame* running) {
   const ScheduledCode& code = w.program.scheduled;
   // The tag of a loop's frame changes with each iteration, so it needs the frame around it.

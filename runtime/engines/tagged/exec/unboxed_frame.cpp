@@ -42,7 +42,6 @@ const ScopeCode& InnermostScope(const Frame* frame) {
   return frame->scope();
 }
 
-// The frame stands before an instruction of unboxed code, or waits in it for `callee`. The innermost of the frames that there are now.
 Frame* Outline(Worker& w, Frame* frame, Frame* callee) {
   const UnboxedCode& unboxed = *UnboxedOf(frame);
   const ScheduledInstr* code = w.program.scheduled.code.data();
@@ -86,12 +85,10 @@ Frame* Outline(Worker& w, Frame* frame, Frame* callee) {
   return innermost;
 }
 
-// Unboxed code never waits for a callee that is not in scheduled code: before one leaves, or lingers, its caller is outlined.
 void OutlineCaller(Worker& w, Frame* frame) {
   if (frame->flags & kScheduledCaller && UnboxedOf(frame->parent)) Outline(w, frame->parent, frame);
 }
 
-// Of all frames that wait, or stand, in unboxed code.
 void OutlineAll(Worker& w) {
   std::vector<Frame*> callees;
   for (Worker::Item& item : w.stack) {

@@ -14,7 +14,6 @@
 
 namespace df::tagged {
 
-// The frame that native code comes to, and what is to be done there; null: nothing.
 Frame* RunNative(Worker& w, const NativeCode& native, const void* entry, Frame* frame, const ScheduledInstr** at) {
   NativeRun run;
   run.worker = &w;
@@ -52,8 +51,6 @@ Frame* RunNative(Worker& w, const NativeCode& native, const void* entry, Frame* 
   return run.at ? frame : nullptr;
 }
 
-// Runs `frame` from its `resume` on, and what follows, as long as that is unboxed code. The frame that goes on in scheduled code from
-// its `resume`, or null.
 Frame* RunUnboxed(Worker& w, Frame* frame) {
   const ScheduledCall* const calls = w.scheduled_calls.data();
   Frame** const free_lists = w.pool.FreeLists();

@@ -144,7 +144,6 @@ void Examine(Worker& w, Frame* running) {
   }
 }
 
-// The frame gives its results, so the one that waited for it goes on; and so have all younger ones.
 void Unlist(Worker& w, Frame* frame) {
   while (!w.candidates.empty()) {
     Frame* youngest = w.candidates.back();
@@ -268,7 +267,6 @@ void Refuse(Worker& thief) {
 
 // ---------------------------------------------------------------- every so many steps
 
-// Before a call or an iteration in scheduled code. True: something has come that goes first.
 bool PollInScheduled(Worker& w, Frame* frame) {
   w.poll_due = false;
   AnswerThief(w, frame);
@@ -277,8 +275,6 @@ bool PollInScheduled(Worker& w, Frame* frame) {
   return true;
 }
 
-// Regions of `frame`, which a message woke, have run where the stack was `base` high: what others may take of what they left to do waits below
-// the frame that was interrupted, which they cannot take. Returns where the rest belongs.
 size_t OfferTails(Worker& w, Frame* frame, size_t base) {
   if (base == 0 || w.stack[base - 1].frame != w.interrupted) return base;
   auto rest = std::stable_partition(w.tails.begin(), w.tails.end(), [&](uint32_t pc) { return HasWork(w, Worker::Item{frame, nullptr, pc}); });
@@ -296,7 +292,6 @@ void Poll(Worker& w) {
   if (!w.stack.empty()) AnswerThief(w, nullptr);
 }
 
-// What one has to do for the others, from StepCheck.
 void CheckTeam(Worker& w) {
   if (w.index != 0 && w.team->ending()) throw Ending{};
   if (w.index == 0 && w.team->failed()) w.team->Rethrow();
@@ -387,7 +382,6 @@ void ReceiveCall(Worker& w, Message& message) {
   w.Unref(proxy);
 }
 
-// A result of a call whose caller is elsewhere.
 void SendHome(Worker& w, Frame* parent, const SiteCode& site, uint32_t result, Value value) {
   auto* proxy = static_cast<Proxy*>(parent);
   auto message = std::make_unique<Message>(Message::Kind::Result, &w);
@@ -411,7 +405,6 @@ void FinishProxy(Worker& w, Frame* frame) {
 
 // ---------------------------------------------------------------- nothing to do
 
-// Until something has come. False, of the first worker: nothing can come.
 bool FindWork(Worker& w) {
   if (ReadMail(w, true)) return true;
   if (!w.questions.empty()) {
@@ -490,7 +483,6 @@ void Steal(Worker& w) {
   w.pause = std::min(2 * w.pause, kLongestPause);
 }
 
-// What a helper does from the beginning to the end.
 void Serve(Worker& w) {
   try {
     while (!w.team->ending()) {

@@ -7,15 +7,26 @@
 
 namespace df::tagged {
 
+// Regions of `frame`, which a message woke, have run where the stack was `base` high: what others may take of what they left to do waits below
+// the frame that was interrupted, which they cannot take. Returns where the rest belongs.
 size_t OfferTails(Worker& w, Frame* frame, size_t base);
+// The frame gives its results, so the one that waited for it goes on; and so have all younger ones.
 void Unlist(Worker& w, Frame* frame);
+// Before a call or an iteration in scheduled code. True: something has come that goes first.
 bool PollInScheduled(Worker& w, Frame* frame);
+// What other workers want, between two steps.
 void Poll(Worker& w);
+// What one has to do for the others, from StepCheck.
 void CheckTeam(Worker& w);
+// A result of a call whose caller is elsewhere.
 void SendHome(Worker& w, Frame* proxy, const SiteCode& site, uint32_t result, Value value);
+// A call that was given to this worker is done: its caller is told.
 void FinishProxy(Worker& w, Frame* proxy);
+// Until something has come. False, of the first worker: nothing can come.
 bool FindWork(Worker& w);
+// What a helper does from the beginning to the end.
 void Serve(Worker& w);
+// A number from this worker's own sequence, which the stress mode's seed begins.
 uint64_t Random(Worker& w);
 
 // For exec/work_sharing.cpp alone.

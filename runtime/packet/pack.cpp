@@ -111,7 +111,8 @@ class Packer::Work {
     PacketBytes& bytes = packet_.bytes;
     char* to = bytes.Room(kMostPlain);
     char* stop = std::min(bytes.RoomEnd() - kMostPlain, to + kAtOnce);
-    if (const size_t budget = options_.budget - std::min(options_.budget, in_parts_); budget < static_cast<size_t>(stop - bytes.begin())) stop = bytes.begin() + budget;
+    const size_t budget = options_.budget - std::min(options_.budget, in_parts_);
+    if (budget < static_cast<size_t>(stop - bytes.begin())) stop = bytes.begin() + budget;
     const Value* next = now_.next;
     const Field* field = now_.field;
     uint32_t left = now_.left;
@@ -138,7 +139,7 @@ class Packer::Work {
       } else {
         if (next->kind() != ValueKind::Object || field->kind != TypeKind::Data || next->object()->kind != ObjectKind::Data) break;
         auto* data = static_cast<Data*>(next->object());
-        if (data->few_fields == Data::kMostFew || !data->refs.IsOne() || !by_count_) break;
+        if (data->few_fields == Data::kMostFew || !data->refs.IsOne()) break;
         const Field* fields = types_.FieldsOf(field->type, data->constructor, data->few_fields);
         if (!fields) break;
         to = PutHead(to, What::Value, data->constructor);

@@ -61,9 +61,10 @@ def lists_are_as_long_as_there_is_memory(d):
 
 @test
 def texts_and_tensors(d):
-    d.file("p.df", 'main :: (String, Tensor Float [2, 2], [Tensor Int [1]])\nmain = ("\\1234\\n", 0.5, [1, 2])\n'.replace("main ::", "import Tensor (Element)\nmain ::"))
+    d.file("p.df", 'import Tensor (Element)\nmain :: (String, Tensor Float [2, 2], [Tensor Int [1]])\nmain = ("\\1234\\n", 0.5, [1, 2])\n')
     d.expect(0, "run", "p.df", "--output", "0=@s.packet", "--output", "1=@t.packet", "--output", "2=@l.packet")
-    d.file("q.df", "import qualified Tensor as T\nmain :: String -> Tensor Float [m, n] -> [Tensor Int [1]] -> (String, Float, [Tensor Int [1]])\nmain s t l = (s, T.sum t, l)\n")
+    d.file("q.df", "import qualified Tensor as T\nmain :: String -> Tensor Float [m, n] -> [Tensor Int [1]] -> (String, Float, [Tensor Int [1]])\n"
+                   "main s t l = (s, T.sum t, l)\n")
     d.expect(0, "run", "q.df", "--input", "s=@s.packet", "--input", "t=@t.packet", "--input", "l=@l.packet", out='("\\1234\\n",2.0,[[1],[2]])\n')
     d.expect(1, "run", "q.df", "--input", "s=a", "--input", "t=@s.packet", "--input", "l=[]", err="it holds a [Char]")
 
@@ -79,9 +80,12 @@ def what_is_not_of_the_type_is_refused_by_name(d):
                            ("Red | Green | Blue", "Red | Green | Blue | Black", "in `Colour` it has nothing more where `|` is expected"),
                            ("[120, 100]", "[120, 10]", "where it has a Tensor Double [120, 100], a Tensor Double [120, 10] is expected"),
                            ("unit :: ()", "unit :: Bool", "in `State` it has `unit:Unit` where `unit:Bool` is expected")):
-        d.file("r.df", MODEL.replace(old, new).replace("unit = ()", "unit = True") if "unit" in old else MODEL.replace(old, new))
-        if old.startswith("Tip"):
-            d.file("r.df", MODEL.replace("Tip | Fork", "Fork").replace("(Tree a) !a (Tree a)", "[Tree a] !a").replace("Fork (Fork Tip (Left 1.5) Tip) (Right Green) Tip", "Fork [] (Right Green)"))
+        model = MODEL.replace(old, new)
+        if new.startswith("unit"):
+            model = model.replace("unit = ()", "unit = True")
+        if new == "Fork":
+            model = model.replace("(Tree a) !a (Tree a)", "[Tree a] !a").replace("Fork (Fork Tip (Left 1.5) Tip) (Right Green) Tip", "Fork [] (Right Green)")
+        d.file("r.df", model)
         d.expect(2, "run", "r.df", "--input", "arg1=@a.packet", err="the file holds a `State` of another program: ")
         d.expect(2, "run", "r.df", "--input", "arg1=@a.packet", err=want)
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "runtime/base/memory.h"
-#include "runtime/files/packet_file.h"
+#include "runtime/packet/packet_file.h"
 #include "runtime/packet/pack.h"
 #include "runtime/packet/unpack.h"
 #include "runtime/run/bounded_tag.h"
@@ -270,6 +270,7 @@ extern "C" int LLVMFuzzerInitialize(int* count, char*** words) {
   fields[8] = Value::Word(0);
   fields[11] = Value::Word(0);
   std::string why;
-  write("file", std::string{static_cast<char>(128), 0} + WritePacketFile(*TextOf(subject.graph, subject.types[0].type, &why), *PackOf(types, subject.types[0], plain, references)));
+  const std::optional<TypeText> text = TextOf(subject.graph, subject.types[0].type, &why);
+  write("file", std::string{static_cast<char>(128), 0} + WritePacketFile(*text, *PackOf(types, subject.types[0], plain, references)));
   std::exit(0);
 }

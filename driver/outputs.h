@@ -10,7 +10,7 @@
 
 #include "driver/options.h"
 #include "lang/diagnostics.h"
-#include "runtime/files/packet_file.h"
+#include "runtime/packet/packet_file.h"
 #include "runtime/files/value_file.h"
 
 namespace df {

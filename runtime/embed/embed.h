@@ -98,7 +98,7 @@ class Run {
   // As one writes it in the language: "30", "(1,2.5)", "[1,2,3]".
   bool SetInputText(std::string_view name, std::string_view text, std::string* error = nullptr);
 
-  // From a file: arrays (.npy, .npz, .safetensors) by the names of the type's parts, or a text. A Maybe that is not set is Nothing.
+  // From a file: a packet, arrays (.npy, .npz, .safetensors) by the names of the type's parts, or a text. A Maybe that is not set is Nothing.
   bool SetInputFile(std::string_view name, const std::string& path, std::string* error = nullptr);
 
   // Runs to the end, every result evaluated as far as show looks. May be called again, with other inputs.

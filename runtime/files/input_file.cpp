@@ -4,7 +4,7 @@
 
 #include "fmt/format.h"
 #include "llvm/ADT/StringRef.h"
-#include "runtime/files/packet_file.h"
+#include "runtime/packet/packet_file.h"
 #include "runtime/files/value_file.h"
 #include "runtime/text/show.h"
 #include "runtime/value/text_list.h"

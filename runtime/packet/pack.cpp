@@ -111,7 +111,8 @@ class Packer::Work {
     PacketBytes& bytes = packet_.bytes;
     char* to = bytes.Room(kMostPlain);
     char* stop = std::min(bytes.RoomEnd() - kMostPlain, to + kAtOnce);
-    if (const size_t budget = options_.budget - std::min(options_.budget, in_parts_); budget < static_cast<size_t>(stop - bytes.begin())) stop = bytes.begin() + budget;
+    const size_t budget = options_.budget - std::min(options_.budget, in_parts_);
+    if (budget < static_cast<size_t>(stop - bytes.begin())) stop = bytes.begin() + budget;
     const Value* next = now_.next;
     const Field* field = now_.field;
     uint32_t left = now_.left;
@@ -138,7 +139,7 @@ class Packer::Work {
       } else {
         if (next->kind() != ValueKind::Object || field->kind != TypeKind::Data || next->object()->kind != ObjectKind::Data) break;
         auto* data = static_cast<Data*>(next->object());
-        if (data->few_fields == Data::kMostFew || !data->refs.IsOne() || !by_count_) break;
+        if (data->few_fields == Data::kMostFew || !data->refs.IsOne()) break;
         const Field* fields = types_.FieldsOf(field->type, data->constructor, data->few_fields);
         if (!fields) break;
         to = PutHead(to, What::Value, data->constructor);
@@ -247,11 +248,13 @@ class Packer::Work {
   // If the object has been met. Nothing is put, and the packer refuses, if the value holds itself where it must not.
   bool PutAgain(const Field& field, const Object* object, uint32_t type, bool is_reference) {
     auto at = numbers_.find({object, type});
-    if (at == numbers_.end()) return false;
+    return at != numbers_.end() && PutBack(field, object, type, at->second, is_reference);
+  }
+  bool PutBack(const Field& field, const Object* object, uint32_t type, uint32_t number, bool is_reference) {
     if (by_count_) met_again_.insert({object, type});
-    if (!is_reference && open_.IsOpen(at->second) && !(options_.cycles && field.lazy))
+    if (!is_reference && open_.IsOpen(number) && !(options_.cycles && field.lazy))
       return Refuse(options_.cycles ? "a value that holds itself in a strict field" : "a value that holds itself");
-    Head(What::Back, at->second);
+    Head(What::Back, number);
     return true;
   }
 
@@ -278,12 +281,20 @@ class Packer::Work {
   bool PutObject(const Field& field, const Value& value, bool shared, Value owner) {
     Object& object = *value.object();
     if (!by_count_) shared = met_again_.contains({&object, field.type});
-    if (shared && PutAgain(field, &object, field.type, false)) return true;
-    if (result_ != Packed::Yes) return false;
     if (known_)
-      if (const size_t bytes = BytesOf(object); bytes >= KnownObjects::kLeastBytes && !PutName(object, bytes, &shared)) return true;
+      if (const size_t bytes = BytesOf(object); bytes >= KnownObjects::kLeastBytes) {
+        if (shared && PutAgain(field, &object, field.type, false)) return true;
+        if (result_ != Packed::Yes) return false;
+        if (!PutName(object, bytes, &shared)) return true;
+      }
+    const uint32_t number = next_;
+    if (shared) {
+      auto [at, fresh] = numbers_.try_emplace({&object, field.type}, number);
+      if (!fresh) return PutBack(field, &object, field.type, at->second, false);
+      held_.push_back(value);
+      ++next_;
+    }
     const What what = shared ? What::Shared : What::Value;
-    const uint32_t number = shared ? Number(value, field.type) : 0;
     switch (object.kind) {
       case ObjectKind::Data: {
         if (field.kind != TypeKind::Data) return Mismatch(field);

@@ -116,7 +116,8 @@ std::string DifferenceOf(const TypeText& held, const TypeText& expected) {
   while (line < common && held.lines[line] == expected.lines[line]) ++line;
   if (line == common) line = 0;
   if (held.names[line] != expected.names[line])
-    return fmt::format("the file holds a `{}` of another program: where it has {}, {} is expected", held.names[0], WithArticle(held.names[line]), WithArticle(expected.names[line]));
+    return fmt::format("the file holds a `{}` of another program: where it has {}, {} is expected", held.names[0], WithArticle(held.names[line]),
+                       WithArticle(expected.names[line]));
   llvm::SmallVector<llvm::StringRef> has, wants;
   llvm::StringRef(held.lines[line]).split(has, ' ');
   llvm::StringRef(expected.lines[line]).split(wants, ' ');
@@ -125,7 +126,8 @@ std::string DifferenceOf(const TypeText& held, const TypeText& expected) {
   auto part = [at](const TypeText& text, llvm::ArrayRef<llvm::StringRef> parts) {
     return at < parts.size() ? "`" + Named(text, parts[at]) + "`" : "nothing more";
   };
-  return fmt::format("the file holds a `{}` of another program: in `{}` it has {} where {} is expected", held.names[0], held.names[line], part(held, has), part(expected, wants));
+  return fmt::format("the file holds a `{}` of another program: in `{}` it has {} where {} is expected", held.names[0], held.names[line],
+                     part(held, has), part(expected, wants));
 }
 
 }  // namespace df

@@ -360,7 +360,8 @@ class Unpacker::Work {
       case packet::Elements::Part: {
         if (part_ == parts_.size()) return Refuse("a part is missing");
         const std::string_view part = parts_[part_++];
-        if (part.size() != ir::BytesOf(type)) return Refuse(fmt::format("a part of {} bytes, and {} has {}", part.size(), types_.NameOf(field.type), ir::BytesOf(type)));
+        if (part.size() != ir::BytesOf(type))
+          return Refuse(fmt::format("a part of {} bytes, and {} has {}", part.size(), types_.NameOf(field.type), ir::BytesOf(type)));
         if (!FillTensor(type, part.data(), place)) return false;
         break;
       }
@@ -402,7 +403,8 @@ class Unpacker::Work {
     for (uint64_t k = 0; k < count; ++k) {
       int64_t index;
       std::memcpy(&index, at + k * sizeof(int64_t), sizeof(index));
-      if (index < 0 || index >= type.dims[0] || !seen.insert(index).second) return Refuse(fmt::format("row {} of a tensor that has {}, or twice", index, type.dims[0]));
+      if (index < 0 || index >= type.dims[0] || !seen.insert(index).second)
+        return Refuse(fmt::format("row {} of a tensor that has {}, or twice", index, type.dims[0]));
     }
     TensorRows* rows = TensorRows::New(count, row_bytes);
     try {
@@ -449,16 +451,17 @@ class Unpacker::Work {
     if (!field.lazy || shared > 1) return NotOf(field);
     if (!references_) return Refuse("a delayed call");
     if (!in_.Varint(&site)) return Ends();
-    if (site >= graph.sites.size() || graph.sites[ir::SiteId(static_cast<uint32_t>(site))].kind != ir::SiteKind::Delay) return Refuse(fmt::format("site {} delays nothing", site));
+    const ir::SiteId id(static_cast<uint32_t>(std::min<uint64_t>(site, UINT32_MAX)));
+    if (!graph.sites.Contains(id) || graph.sites[id].kind != ir::SiteKind::Delay) return Refuse(fmt::format("site {} delays nothing", site));
     TagNode* tag;
     if (!tags_.Read(in_, &tag)) return Refuse("a tag that the graph does not have");
     UnpackReferences::Call call;
     std::string why;
-    if (!references_->Make(ir::SiteId(static_cast<uint32_t>(site)), tag, ir::TypeId(field.type), &call, &why)) return Refuse(std::move(why));
+    if (!references_->Make(id, tag, ir::TypeId(field.type), &call, &why)) return Refuse(std::move(why));
     *place = call.reference;
     calls_.push_back({std::move(call.reference), call.operands});
     if (shared) Number(*place, field.type);
-    auto [fields, fresh] = operands_.try_emplace(static_cast<uint32_t>(site));
+    auto [fields, fresh] = operands_.try_emplace(id.index);
     if (fresh)
       for (ir::PortType type : call.types) fields->second.push_back(types_.Of(type));
     if (call.operands.size() > in_.left()) return Ends();

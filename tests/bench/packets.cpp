@@ -50,6 +50,7 @@ void Round(const PacketTypes& types, Subject& subject) {
   subject.bytes = packet.size();
   std::vector<std::string_view> parts;
   for (const PacketPart& part : packet.parts) parts.push_back(part.bytes);
+  value = Value();  // who reads has what it writes in its caches, as who made it had
   std::optional<Value> read;
   subject.read = std::min(subject.read, Seconds([&] {
     Unpacker unpacker(types, packet.bytes.view(), parts);

@@ -62,7 +62,8 @@ TEST_CASE("words of every type come back to the bit") {
   for (uint32_t c : {0u, 65u, 127u, 128u, 0xD800u, 0xFFFFu, 0x10FFFFu}) CHECK(Round(t, t.Of(TypeKind::Char), Value::Word(c)).word() == c);
   for (int64_t b : {0, 1}) CHECK(Round(t, t.Of(TypeKind::Bool), Value::Word(b)).word() == b);
   CHECK(Round(t, t.Of(TypeKind::Unit), Value::Word(0)).word() == 0);
-  for (uint64_t bits : {uint64_t{0}, uint64_t{0x8000000000000000}, uint64_t{0x7FF0000000000000}, uint64_t{0x7FF8000000000000}, uint64_t{0xFFF4000000000123}, uint64_t{1}})
+  for (uint64_t bits : {uint64_t{0}, uint64_t{1}, uint64_t{0x8000000000000000}, uint64_t{0x7FF0000000000000}, uint64_t{0x7FF8000000000000},
+                        uint64_t{0xFFF4000000000123}})
     CHECK(static_cast<uint64_t>(Round(t, t.Of(TypeKind::Double), Value::Word(static_cast<int64_t>(bits))).word()) == bits);
   for (uint32_t bits : {0u, 0x80000000u, 0x7F800000u, 0x7FC00000u, 0xFFA00001u, 1u}) CHECK(Round(t, t.Of(TypeKind::Float), Value::Word(bits)).word() == bits);
 }
@@ -76,7 +77,8 @@ TEST_CASE("Integers of any size and texts come back") {
   }
   Value large = integer::ShiftL(Value::Word(-12345), 1 << 20, 1 << 30);
   CHECK((integer::Compare(Round(t, t.Of(TypeKind::Integer), large), large) == 0));
-  for (std::string text : {std::string(), std::string("a\0b", 3), std::string("h\u00e9\u4e2d\U0001F600"), std::string("\xED\xA0\x80"), std::string(100000, 'x')}) {
+  for (std::string text :
+       {std::string(), std::string("a\0b", 3), std::string("h\u00e9\u4e2d\U0001F600"), std::string("\xED\xA0\x80"), std::string(100000, 'x')}) {
     Value value = Round(t, t.Of(TypeKind::Text), Value::Adopt(ValueKind::Object, new TextObject(text)));
     CHECK(static_cast<TextObject*>(value.object())->text() == text);
   }
@@ -119,7 +121,8 @@ TEST_CASE("a list of ten million cells needs no stack") {
 TEST_CASE("what is deep on the left side comes back") {
   TestGraph t;
   ir::TypeId tree = t.Data("Tree", {});
-  t.graph.types[tree].constructors = {{"Leaf", {}}, {"Node", {TestGraph::Field(tree, true), TestGraph::Field(t.graph.types.Builtin(TypeKind::Int), false, true)}}};
+  const ir::FieldType number = TestGraph::Field(t.graph.types.Builtin(TypeKind::Int), false, true);
+  t.graph.types[tree].constructors = {{"Leaf", {}}, {"Node", {TestGraph::Field(tree, true), number}}};
   Value value = Value::Word(0);
   for (int64_t i = 0; i < 1'000'000; ++i) {
     Data* node = Data::New(1, 2);

@@ -154,7 +154,8 @@ TEST_CASE("a packet that is changed anywhere is read or refused") {
     for (int change = 0; change < 60; ++change) {
       std::string bytes = good;
       if (change < 20 && !bytes.empty()) bytes.resize(random.Below(static_cast<uint32_t>(bytes.size())));
-      for (uint32_t i = 1 + random.Below(3); i > 0 && !bytes.empty(); --i) bytes[random.Below(static_cast<uint32_t>(bytes.size()))] = static_cast<char>(random.Below(256));
+      for (uint32_t i = 1 + random.Below(3); i > 0 && !bytes.empty(); --i)
+        bytes[random.Below(static_cast<uint32_t>(bytes.size()))] = static_cast<char>(random.Below(256));
       memory::LimitScope limit(memory::counters.current, 16 << 20);
       ++all;
       try {

@@ -1,4 +1,4 @@
-// runtime/files/packet_file.h
+// runtime/packet/packet_file.h
 //
 // Files of one value of any type that holds no function, exactly as it is: a packet (runtime/packet), with what its type is, and a checksum.
 // docs/wire.md has the layout.

@@ -1,4 +1,4 @@
-#include "runtime/files/packet_file.h"
+#include "runtime/packet/packet_file.h"
 
 #include <cstring>
 

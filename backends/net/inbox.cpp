@@ -28,8 +28,7 @@ bool Inbox::Spend(uint64_t cost) {
 }
 
 std::optional<std::string> Inbox::Accept(const Head& head, Datagram datagram) {
-  const auto bytes = std::make_shared<const std::string>(std::move(datagram.head));
-  Reader in(std::string_view(*bytes).substr(Head::kSize));
+  Reader in(datagram.head.bytes.substr(Head::kSize));
   size_t frame = 0;
   for (uint16_t i = 0; i < head.count; ++i) {
     const uint64_t kind = in.Fixed<uint8_t>();
@@ -41,7 +40,7 @@ std::optional<std::string> Inbox::Accept(const Head& head, Datagram datagram) {
         body = datagram.frames[frame++].bytes;
       }
       if (auto wrong = AddPiece(body)) return wrong;
-    } else if (auto wrong = AddMessage(kind, body, bytes)) {
+    } else if (auto wrong = AddMessage(kind, body, datagram.head.holder)) {
       return wrong;
     }
   }
@@ -50,7 +49,7 @@ std::optional<std::string> Inbox::Accept(const Head& head, Datagram datagram) {
   return std::nullopt;
 }
 
-std::optional<std::string> Inbox::AddMessage(uint64_t number, std::string_view body, const std::shared_ptr<const std::string>& holder) {
+std::optional<std::string> Inbox::AddMessage(uint64_t number, std::string_view body, const std::shared_ptr<const void>& holder) {
   const KindInfo* info = InfoOf(number);
   if (!info) return fmt::format("message {}, which is none", number);
   const Kind kind = static_cast<Kind>(number);

@@ -50,7 +50,7 @@ class Inbox {
     uint64_t offset = 0, extra = 0;
   };
 
-  std::optional<std::string> AddMessage(uint64_t kind, std::string_view body, const std::shared_ptr<const std::string>& holder);
+  std::optional<std::string> AddMessage(uint64_t kind, std::string_view body, const std::shared_ptr<const void>& holder);
   std::optional<std::string> Announce(std::string_view body);
   std::optional<std::string> AddPiece(std::string_view bytes);
   bool Spend(uint64_t cost);

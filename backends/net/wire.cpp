@@ -96,6 +96,13 @@ void PutHead(std::string& out, const Head& head) {
   PutFixed(out, head.count);
 }
 
+void SetHead(std::string& bytes, const Head& head) {
+  std::string written;
+  written.reserve(Head::kSize);
+  PutHead(written, head);
+  bytes.replace(0, Head::kSize, written);
+}
+
 bool ReadHead(Reader& in, Head& head) {
   if (in.Fixed<uint32_t>() != kMagic) return false;
   head.version = in.Fixed<uint16_t>();

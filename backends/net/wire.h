@@ -75,11 +75,11 @@ void PutSized(std::string& out, std::string_view bytes);
 
 // What a transport carries at once: the head with its messages, and frames of larger bytes.
 struct Datagram {
-  std::string head;
+  Part head;
   std::vector<Part> frames;
 
   size_t size() const {
-    size_t bytes = head.size();
+    size_t bytes = head.bytes.size();
     for (const Part& frame : frames) bytes += frame.bytes.size();
     return bytes;
   }
@@ -104,6 +104,8 @@ struct Head {
 };
 
 void PutHead(std::string& out, const Head& head);
+// Into the first Head::kSize bytes of what has room for them.
+void SetHead(std::string& bytes, const Head& head);
 // False if it is none: too short, another magic, flags that are not known. The version may be any.
 bool ReadHead(Reader& in, Head& head);
 

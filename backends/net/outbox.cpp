@@ -57,6 +57,8 @@ void Outbox::PushRun(Kind kind, std::string_view body) {
 }
 
 void Outbox::PutMessage(std::string& bytes, Kind kind, std::string_view body) {
+  const size_t size = bytes.size();
+  if (bytes.capacity() < size + body.size() + 11) bytes.reserve(2 * size + body.size() + 11);
   bytes += static_cast<char>(kind);
   PutSized(bytes, body);
 }

@@ -167,7 +167,7 @@ Figures NodeClient(const char* address, const ClusterKeys* keys, uint64_t total)
   }
   const auto begin = Clock::now();
   for (uint64_t sent = 0; sent < total;) {
-    for (size_t i = 0; i < kBatch && sent < total; ++i, ++sent) node.Send(0, Token());
+    for (size_t i = 0; i < 4 * kBatch && sent < total; ++i, ++sent) node.Send(0, Token());
     node.Progress(sent, 0, false);
     Time next = node.Step();
     while (node.link(0)->Queued() > (1 << 20)) process.net->Wait(next), next = node.Step();

@@ -28,10 +28,11 @@ bool Inbox::Spend(uint64_t cost) {
 }
 
 std::optional<std::string> Inbox::Accept(const Head& head, Datagram datagram) {
-  const auto bytes = std::make_shared<const std::string>(std::move(datagram.head));
-  Reader in(std::string_view(*bytes).substr(Head::kSize));
+  Reader in(datagram.head.bytes.substr(Head::kSize));
   size_t frame = 0;
+  in_run_ = false;
   for (uint16_t i = 0; i < head.count; ++i) {
+    const size_t before = in.left();
     const uint64_t kind = in.Fixed<uint8_t>();
     std::string_view body = in.Sized();
     if (!in.ok()) return "a batch that ends before its messages";
@@ -41,7 +42,7 @@ std::optional<std::string> Inbox::Accept(const Head& head, Datagram datagram) {
         body = datagram.frames[frame++].bytes;
       }
       if (auto wrong = AddPiece(body)) return wrong;
-    } else if (auto wrong = AddMessage(kind, body, bytes)) {
+    } else if (auto wrong = AddMessage(kind, body, datagram.head.bytes.substr(datagram.head.bytes.size() - before, before - in.left()), datagram.head.holder)) {
       return wrong;
     }
   }
@@ -50,19 +51,27 @@ std::optional<std::string> Inbox::Accept(const Head& head, Datagram datagram) {
   return std::nullopt;
 }
 
-std::optional<std::string> Inbox::AddMessage(uint64_t number, std::string_view body, const std::shared_ptr<const std::string>& holder) {
+std::optional<std::string> Inbox::AddMessage(uint64_t number, std::string_view body, std::string_view bytes, const std::shared_ptr<const void>& holder) {
   const KindInfo* info = InfoOf(number);
   if (!info) return fmt::format("message {}, which is none", number);
   const Kind kind = static_cast<Kind>(number);
+  if (kind != Kind::Large && info->lane == Lane::Data && in_run_) {
+    if (!Spend(kMessageCost + body.size())) return "more than it was given credit for";
+    Waiting& run = data_.back();
+    run.run = {run.run.data(), run.run.size() + bytes.size()};
+    ++run.left;
+    return std::nullopt;
+  }
+  in_run_ = false;
   if (kind == Kind::Large) return Announce(body);
   if (info->lane == Lane::Control) {
     control_.push_back({kind, body, {}, holder});
     return std::nullopt;
   }
   if (growing_) return fmt::format("message {} within a large one", info->name);
-  const uint64_t cost = kMessageCost + body.size();
-  if (!Spend(cost)) return "more than it was given credit for";
-  data_.push_back({{kind, body, {}, holder}, cost, cost});
+  if (!Spend(kMessageCost + body.size())) return "more than it was given credit for";
+  data_.push_back({{kind, {}, {}, holder}, bytes, 1});
+  in_run_ = true;
   return std::nullopt;
 }
 
@@ -130,8 +139,24 @@ std::optional<Message> Inbox::TakeControl() {
   return control_.Pop();
 }
 
+Message Inbox::TakeOfRun() {
+  Waiting& run = data_.front();
+  Reader in(run.run);
+  Message message;
+  message.kind = static_cast<Kind>(in.Fixed<uint8_t>());
+  message.body = in.Sized();
+  run.run.remove_prefix(run.run.size() - in.left());
+  const uint64_t cost = kMessageCost + message.body.size();
+  consumed_ += cost;
+  held_ -= cost;
+  if (--run.left > 0) message.holder = run.message.holder;
+  else message.holder = std::move(data_.Pop().message.holder);
+  return message;
+}
+
 std::optional<Message> Inbox::TakeData() {
   if (data_.empty()) return std::nullopt;
+  if (data_.front().left > 0) return TakeOfRun();
   Waiting waiting = data_.Pop();
   consumed_ += waiting.cost;
   held_ -= waiting.held;

@@ -35,9 +35,12 @@ class Inbox {
   uint64_t held() const { return held_; }
 
  private:
+  // One message, or a run of small ones as they stand in their batch, which the message's holder has.
   struct Waiting {
     Message message;
-    uint64_t cost = 0;      // credit that comes free when it is taken
+    std::string_view run;
+    uint32_t left = 0;      // messages of the run
+    uint64_t cost = 0;      // credit that comes free when it is taken; of a run each costs its own
     uint64_t held = 0;
     bool extra = false;     // some of it was granted before
   };
@@ -50,7 +53,9 @@ class Inbox {
     uint64_t offset = 0, extra = 0;
   };
 
-  std::optional<std::string> AddMessage(uint64_t kind, std::string_view body, const std::shared_ptr<const std::string>& holder);
+  // `bytes`: the message as it stands in the batch, with kind and size.
+  std::optional<std::string> AddMessage(uint64_t kind, std::string_view body, std::string_view bytes, const std::shared_ptr<const void>& holder);
+  Message TakeOfRun();
   std::optional<std::string> Announce(std::string_view body);
   std::optional<std::string> AddPiece(std::string_view bytes);
   bool Spend(uint64_t cost);
@@ -61,6 +66,7 @@ class Inbox {
   Fifo<Message> control_;
   Fifo<Waiting> data_;
   std::optional<Growing> growing_;
+  bool in_run_ = false;  // the last of data_ is a run of the batch at hand
   size_t extras_ = 0;  // messages in data_ that have `extra`
   uint64_t accepted_ = 0, consumed_ = 0, received_ = 0, held_ = 0;
   uint64_t told_ = options_.window;

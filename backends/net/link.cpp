@@ -56,11 +56,12 @@ Datagram Link::Dispatch(const Batch* batch, Time now) {
   if (batch) {
     head.sequence = batch->sequence;
     head.count = batch->count;
-    datagram.head.reserve(Head::kSize + batch->body.size());
     datagram.frames = batch->frames;
   }
-  PutHead(datagram.head, head);
-  if (batch) datagram.head += batch->body;
+  // What was sent before may still be read by who sends it.
+  auto whole = !batch ? std::make_shared<std::string>(Head::kSize, '\0') : batch->again ? std::make_shared<std::string>(*batch->whole) : batch->whole;
+  SetHead(*whole, head);
+  datagram.head = {*whole, whole};
   sent_ = now;
   unacknowledged_ = 0;
   acknowledge_by_.reset();

@@ -173,7 +173,7 @@ void Node::SendBye() {
 // ---------------------------------------------------------------- what comes
 
 void Node::OnArrival(Arrival arrival, Time now) {
-  Reader in(arrival.datagram.head);
+  Reader in(arrival.datagram.head.bytes);
   Head head;
   if (!ReadHead(in, head)) {
     ++counts_.garbage;
@@ -427,17 +427,16 @@ void Node::SendGreeting(Route route, const Name128& to, const M& message) {
   head.from = options_.incarnation;
   head.to = to;
   head.count = 1;
-  Datagram datagram;
-  PutHead(datagram.head, head);
-  datagram.head += static_cast<char>(M::kKind);
-  std::string body;
+  std::string bytes, body;
+  PutHead(bytes, head);
+  bytes += static_cast<char>(M::kKind);
   Encode(message, body);
-  PutSized(datagram.head, body);
-  transport_.Send(route, std::move(datagram));
+  PutSized(bytes, body);
+  transport_.Send(route, {OwnPart(std::move(bytes)), {}});
 }
 
 void Node::OnGreeting(const Head& head, const Arrival& arrival, Time now) {
-  Reader in(std::string_view(arrival.datagram.head).substr(Head::kSize));
+  Reader in(arrival.datagram.head.bytes.substr(Head::kSize));
   const Kind kind = static_cast<Kind>(in.Fixed<uint8_t>());
   const std::string_view body = in.Sized();
   const auto garbage = [&] {

@@ -38,7 +38,7 @@ bool Outbox::Push(Message message) {
   const uint64_t size = SizeOf(message);
   if (InfoOf(message.kind).lane == Lane::Control || size > peer_.largest || message.parts.size() >= kMostParts) return false;
   queued_ += size;
-  data_.push_back({{}, 0, 0, size, std::move(message)});
+  data_.push_back({nullptr, 0, 0, size, std::move(message)});
   return true;
 }
 
@@ -46,17 +46,19 @@ bool Outbox::Push(Message message) {
 void Outbox::PushRun(Kind kind, std::string_view body) {
   const uint64_t cost = kMessageCost + body.size();
   queued_ += body.size();
-  if (data_.empty() || data_.back().count == 0 || data_.back().count >= kMostInRun || data_.back().run.size() + body.size() + 4 > options_.batch ||
+  if (data_.empty() || data_.back().count == 0 || data_.back().count >= kMostInRun || data_.back().run->size() + body.size() > options_.batch ||
       data_.back().cost + cost > peer_.window / 4)
-    data_.push_back({});
+    data_.push_back({NewRun()});
   Item& item = data_.back();
-  PutMessage(item.run, kind, body);
+  PutMessage(*item.run, kind, body);
   ++item.count;
   item.cost += cost;
   item.size += body.size();
 }
 
 void Outbox::PutMessage(std::string& bytes, Kind kind, std::string_view body) {
+  const size_t size = bytes.size();
+  if (bytes.capacity() < size + body.size() + 11) bytes.reserve(2 * size + body.size() + 11);
   bytes += static_cast<char>(kind);
   PutSized(bytes, body);
 }
@@ -84,7 +86,7 @@ Batch* Outbox::Next(Time now) {
   batch.sequence = ++sequence_;
   AddControl(batch);
   AddData(batch);
-  batch.bytes = batch.body.size();
+  batch.bytes = batch.whole->size();
   for (const Part& frame : batch.frames) batch.bytes += frame.bytes.size();
   batch.sent = now;
   in_flight_ += batch.bytes;
@@ -95,8 +97,9 @@ Batch* Outbox::Next(Time now) {
 
 void Outbox::AddControl(Batch& batch) {
   while (!control_.empty() && batch.count < kMostInBatch) {
-    if (batch.count > 0 && batch.body.size() + control_.front().size() > options_.batch) return;
-    batch.body += control_.Pop();
+    if (!batch.whole) batch.whole = NewRun();
+    if (batch.count > 0 && batch.whole->size() + control_.front().size() > options_.batch) return;
+    *batch.whole += control_.Pop();
     ++batch.count;
   }
 }
@@ -107,10 +110,10 @@ void Outbox::AddData(Batch& batch) {
       if (!AddLarge(batch)) return;
       continue;
     }
-    if (batch.count > 0 && batch.body.size() + data_.front().run.size() > options_.batch) return;
+    if (batch.count > 0 && batch.whole->size() + data_.front().run->size() > options_.batch) return;
     Item item = data_.Pop();
-    if (batch.count == 0) batch.body = std::move(item.run);
-    else batch.body += item.run;
+    if (batch.count == 0) batch.whole = std::move(item.run);
+    else batch.whole->append(*item.run, Head::kSize);
     batch.count = static_cast<uint16_t>(batch.count + item.count);
     spent_ += item.cost;
     queued_ -= item.size;
@@ -120,12 +123,13 @@ void Outbox::AddData(Batch& batch) {
 // Goes on with the message at the head: its announcement, then pieces. False: the batch is full.
 bool Outbox::AddLarge(Batch& batch) {
   const Message& message = data_.front().large;
+  if (!batch.whole) batch.whole = NewRun();
   if (!announced_) {
     msg::Large large{static_cast<Small>(message.kind), {message.body.size()}};
     for (const Part& part : message.parts) large.sizes.push_back(part.bytes.size());
     std::string body;
     Encode(large, body);
-    PutMessage(batch.body, Kind::Large, body);
+    PutMessage(*batch.whole, Kind::Large, body);
     ++batch.count;
     spent_ += LargeCost(large.sizes.size());
     announced_ = true;
@@ -134,7 +138,7 @@ bool Outbox::AddLarge(Batch& batch) {
   for (; buffer_ <= message.parts.size(); ++buffer_, offset_ = 0) {
     const Part buffer = buffer_ == 0 ? Part{message.body, message.holder} : message.parts[buffer_ - 1];
     while (offset_ < buffer.bytes.size()) {
-      uint64_t carried = batch.body.size();
+      uint64_t carried = batch.whole->size();
       for (const Part& frame : batch.frames) carried += frame.bytes.size();
       const uint64_t room = carried < options_.piece ? options_.piece - carried : 0;
       const uint64_t left = buffer.bytes.size() - offset_, size = std::min({left, room, credit_ - spent_});
@@ -153,11 +157,11 @@ bool Outbox::AddLarge(Batch& batch) {
 }
 
 void Outbox::PutPiece(Batch& batch, Part piece) {
-  batch.body += static_cast<char>(Kind::Piece);
+  *batch.whole += static_cast<char>(Kind::Piece);
   ++batch.count;
   const bool inside = piece.bytes.size() < kOwnFrame;
-  PutVarint(batch.body, inside ? piece.bytes.size() : 0);
-  if (inside) batch.body += piece.bytes;
+  PutVarint(*batch.whole, inside ? piece.bytes.size() : 0);
+  if (inside) *batch.whole += piece.bytes;
   else batch.frames.push_back(std::move(piece));
 }
 

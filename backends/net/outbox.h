@@ -50,7 +50,8 @@ inline uint64_t LargeCost(size_t buffers) { return kMessageCost + 8 * buffers; }
 struct Batch {
   uint64_t sequence = 0;
   uint16_t count = 0;
-  std::string body;
+  // Messages behind room for a head. The datagram that carries it first is these bytes themselves; they change no more then.
+  std::shared_ptr<std::string> whole;
   std::vector<Part> frames;
   uint64_t bytes = 0;
   uint64_t stamp = 0;    // of the datagram that carried it last
@@ -86,7 +87,7 @@ class Outbox {
  private:
   // Of the data lane: small messages, as they stand in a batch, or a large one.
   struct Item {
-    std::string run;
+    std::shared_ptr<std::string> run;  // behind room for a head
     uint16_t count = 0;    // of the run
     uint64_t cost = 0;     // in credit, of the run
     uint64_t size = 0;     // bytes of bodies and parts
@@ -98,6 +99,7 @@ class Outbox {
   void AddControl(Batch& batch);
   void AddData(Batch& batch);
   static void PutMessage(std::string& bytes, Kind kind, std::string_view body);
+  static std::shared_ptr<std::string> NewRun() { return std::make_shared<std::string>(Head::kSize, '\0'); }
   bool AddLarge(Batch& batch);
   void PutPiece(Batch& batch, Part piece);
   void Measure(const Batch& batch, Time now);

@@ -32,7 +32,7 @@ std::string Hex(const Digest& digest) {
   return text;
 }
 
-uint64_t Reader::Varint() {
+uint64_t Reader::LongVarint() {
   uint64_t number = 0;
   for (size_t i = 0; i < rest_.size() && i < 10; ++i) {
     const uint8_t byte = static_cast<uint8_t>(rest_[i]);
@@ -46,16 +46,6 @@ uint64_t Reader::Varint() {
   }
   Fail();
   return 0;
-}
-
-std::string_view Reader::Take(uint64_t size) {
-  if (size > rest_.size()) {
-    Fail();
-    return {};
-  }
-  const std::string_view bytes = rest_.substr(0, size);
-  rest_.remove_prefix(size);
-  return bytes;
 }
 
 std::string_view Reader::Sized(uint64_t most) {
@@ -76,7 +66,7 @@ size_t Reader::Entries(size_t least) {
   return count;
 }
 
-void PutVarint(std::string& out, uint64_t number) {
+void PutLongVarint(std::string& out, uint64_t number) {
   for (; number >= 128; number >>= 7) out += static_cast<char>(number | 128);
   out += static_cast<char>(number);
 }
@@ -94,6 +84,13 @@ void PutHead(std::string& out, const Head& head) {
   PutName(out, head.to);
   for (uint64_t number : {head.stamp, head.seen, head.sequence, head.acknowledged, head.credit}) PutFixed(out, number);
   PutFixed(out, head.count);
+}
+
+void SetHead(std::string& bytes, const Head& head) {
+  std::string written;
+  written.reserve(Head::kSize);
+  PutHead(written, head);
+  bytes.replace(0, Head::kSize, written);
 }
 
 bool ReadHead(Reader& in, Head& head) {

@@ -50,9 +50,22 @@ class Reader {
     for (size_t i = bytes.size(); i-- > 0;) number = static_cast<T>(number << 8 | static_cast<uint8_t>(bytes[i]));
     return number;
   }
-  uint64_t Varint();
+  uint64_t Varint() {
+    if (rest_.empty() || static_cast<uint8_t>(rest_[0]) >= 128) return LongVarint();
+    const uint8_t byte = static_cast<uint8_t>(rest_[0]);
+    rest_.remove_prefix(1);
+    return byte;
+  }
   // `size` bytes; empty, and not ok, if there are fewer.
-  std::string_view Take(uint64_t size);
+  std::string_view Take(uint64_t size) {
+    if (size > rest_.size()) {
+      Fail();
+      return {};
+    }
+    const std::string_view bytes = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return bytes;
+  }
   // A size and as many bytes, at most `most`.
   std::string_view Sized(uint64_t most = UINT64_MAX);
   // How many entries follow, of which each has at least `least` bytes.
@@ -60,6 +73,8 @@ class Reader {
   void Fail() { ok_ = false, rest_ = {}; }
 
  private:
+  uint64_t LongVarint();
+
   std::string_view rest_;
   bool ok_ = true;
 };
@@ -70,16 +85,20 @@ void PutFixed(std::string& out, T number) {
   for (size_t i = 0; i < sizeof(T); ++i) bytes[i] = static_cast<char>(static_cast<uint64_t>(number) >> (8 * i));
   out.append(bytes, sizeof(T));
 }
-void PutVarint(std::string& out, uint64_t number);
+void PutLongVarint(std::string& out, uint64_t number);
+inline void PutVarint(std::string& out, uint64_t number) {
+  if (number < 128) out += static_cast<char>(number);
+  else PutLongVarint(out, number);
+}
 void PutSized(std::string& out, std::string_view bytes);
 
 // What a transport carries at once: the head with its messages, and frames of larger bytes.
 struct Datagram {
-  std::string head;
+  Part head;
   std::vector<Part> frames;
 
   size_t size() const {
-    size_t bytes = head.size();
+    size_t bytes = head.bytes.size();
     for (const Part& frame : frames) bytes += frame.bytes.size();
     return bytes;
   }
@@ -104,6 +123,8 @@ struct Head {
 };
 
 void PutHead(std::string& out, const Head& head);
+// Into the first Head::kSize bytes of what has room for them.
+void SetHead(std::string& bytes, const Head& head);
 // False if it is none: too short, another magic, flags that are not known. The version may be any.
 bool ReadHead(Reader& in, Head& head);
 

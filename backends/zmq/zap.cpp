@@ -54,7 +54,8 @@ void ZapHandler::Serve(std::vector<std::string>* notices) {
     if (!good)
       notices->push_back(fmt::format("refused a connection from {}: its key {} is not allowed", request.size() > 3 ? request[3] : "somebody",
                                      key.empty() ? "is missing, and" : key));
-    const std::string_view answer[] = {"1.0", request.size() > 1 ? request[1] : std::string_view(), good ? "200" : "400", good ? "" : "this key is not allowed", key, ""};
+    const std::string_view id = request.size() > 1 ? std::string_view(request[1]) : "";
+    const std::string_view answer[] = {"1.0", id, good ? "200" : "400", good ? "" : "this key is not allowed", key, ""};
     for (size_t i = 0; i < std::size(answer); ++i)
       Zmq().zmq_send(socket_, answer[i].data(), answer[i].size(), ZMQ_DONTWAIT | (i + 1 < std::size(answer) ? ZMQ_SNDMORE : 0));
   }

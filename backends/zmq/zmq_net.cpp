@@ -24,15 +24,16 @@ bool Set(void* socket, int option, int value) { return Zmq().zmq_setsockopt(sock
 bool Set(void* socket, int option, const std::string& value) { return Zmq().zmq_setsockopt(socket, option, value.data(), value.size()) == 0; }
 
 // A frame that holds what its bytes lie in.
-template <typename T>
-bool InitHeld(zmq_msg_t* frame, std::string_view bytes, T holder) {
+bool InitHeld(zmq_msg_t* frame, Part part) {
+  const std::string_view bytes = part.bytes;
   if (bytes.size() < kCopied) {
     if (Zmq().zmq_msg_init_size(frame, bytes.size()) != 0) return false;
     if (!bytes.empty()) std::memcpy(Zmq().zmq_msg_data(frame), bytes.data(), bytes.size());
     return true;
   }
-  auto* held = new T(std::move(holder));
-  const auto free = [](void*, void* hint) { delete static_cast<T*>(hint); };
+  using Holder = std::shared_ptr<const void>;
+  auto* held = new Holder(std::move(part.holder));
+  const auto free = [](void*, void* hint) { delete static_cast<Holder*>(hint); };
   if (Zmq().zmq_msg_init_data(frame, const_cast<char*>(bytes.data()), bytes.size(), free, held) == 0) return true;
   delete held;
   return false;
@@ -199,15 +200,7 @@ bool ZmqNet::Send(Route route, Datagram datagram) {
   }
   for (size_t i = 0; i <= datagram.frames.size(); ++i) {
     zmq_msg_t frame;
-    bool good;
-    if (i == 0) {
-      auto head = std::make_unique<std::string>(std::move(datagram.head));
-      const std::string_view bytes = *head;
-      good = InitHeld(&frame, bytes, std::move(head));
-    } else {
-      Part& part = datagram.frames[i - 1];
-      good = InitHeld(&frame, part.bytes, std::move(part.holder));
-    }
+    const bool good = InitHeld(&frame, i == 0 ? std::move(datagram.head) : std::move(datagram.frames[i - 1]));
     // What is begun must be ended, or the next datagram would go on with it.
     if (!good && Zmq().zmq_msg_init(&frame) != 0) return false;
     if (!SendFrame(handle, &frame, i < datagram.frames.size())) return false;
@@ -223,20 +216,17 @@ Route ZmqNet::RouteOf(const std::string& name) {
 
 std::optional<Arrival> ZmqNet::ReceiveFrom(Socket& socket) {
   Arrival arrival;
-  Frame first;
-  if (!first.Receive(socket.handle)) return std::nullopt;
-  Frame head;
-  Frame* frame = &first;
+  auto head = std::make_shared<Frame>();
+  if (!head->Receive(socket.handle)) return std::nullopt;
   arrival.route = socket.route;
   if (socket.route == 0) {
-    if (!first.more() || !head.Receive(socket.handle)) return std::nullopt;
-    arrival.route = RouteOf(std::string(first.bytes()));
+    arrival.route = RouteOf(std::string(head->bytes()));
+    if (!head->more() || !head->Receive(socket.handle)) return std::nullopt;
     if (options_.keys)
-      if (const char* user = Zmq().zmq_msg_gets(&head.message, "User-Id")) arrival.who = user;
-    frame = &head;
+      if (const char* user = Zmq().zmq_msg_gets(&head->message, "User-Id")) arrival.who = user;
   }
-  arrival.datagram.head = frame->bytes();
-  for (bool more = frame->more(); more;) {
+  arrival.datagram.head = {head->bytes(), head};
+  for (bool more = head->more(); more;) {
     auto part = std::make_shared<Frame>();
     if (!part->Receive(socket.handle)) break;
     more = part->more();

@@ -13,10 +13,11 @@ constexpr Name128 kA{1, 1}, kB{2, 2};
 
 // Two ends with a wire between them, on which the test has its hands.
 struct Pair {
-  explicit Pair(LinkOptions options = {}) : a(options, {kA, kB}, {options.window, options.largest}, 0s), b(options, {kB, kA}, {options.window, options.largest}, 0s) {}
+  explicit Pair(LinkOptions options = {})
+      : a(options, {kA, kB}, {options.window, options.largest}, 0s), b(options, {kB, kA}, {options.window, options.largest}, 0s) {}
 
   static std::optional<std::string> Give(Link& to, const Datagram& datagram, Time now) {
-    Reader in(datagram.head);
+    Reader in(datagram.head.bytes);
     Head head;
     if (!ReadHead(in, head)) return "no head";
     return to.Receive(head, datagram, now);
@@ -190,8 +191,9 @@ TEST_CASE("who breaks the rules is named") {
     Datagram datagram;
     std::string body;
     change(head, body, datagram);
-    PutHead(datagram.head, head);
-    datagram.head += body;
+    std::string bytes;
+    PutHead(bytes, head);
+    datagram.head = OwnPart(bytes + body);
     return Pair::Give(p.b, datagram, p.now).value_or("nothing");
   };
   const auto add = [](std::string& body, const Message& message) {
@@ -216,7 +218,8 @@ TEST_CASE("who breaks the rules is named") {
   CHECK(wrong([&](Head&, string& body, Datagram&) { add(body, Pack(msg::Large{18, {}})); }) == "a broken announcement");
   CHECK(wrong([&](Head& head, string& body, Datagram&) { head.count = 2, add(body, Pack(msg::Large{18, {10}})), add(body, Value(1, 1)); }) ==
         "message Result within a large one");
-  CHECK(wrong([&](Head& head, string& body, Datagram&) { head.count = 2, add(body, Pack(msg::Large{18, {2}})), body += "\x09\x03xxx"; }) == "a piece beyond its end");
+  CHECK(wrong([&](Head& head, string& body, Datagram&) { head.count = 2, add(body, Pack(msg::Large{18, {2}})), body += "\x09\x03xxx"; }) ==
+        "a piece beyond its end");
   Pair p(options);
   CHECK_FALSE(p.a.Send(Value(1, 2 << 20)));
   CHECK_FALSE(p.a.Send(Pack(msg::Ask{1}, {OwnPart("x")})));

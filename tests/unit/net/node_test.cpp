@@ -67,14 +67,14 @@ size_t CountOf(const Process& process, Event::What what) {
 
 // A datagram of a stranger, as he likes.
 Datagram Forged(Head head, const Message* message = nullptr) {
-  Datagram datagram;
+  std::string bytes;
   head.count = message ? 1 : 0;
-  PutHead(datagram.head, head);
+  PutHead(bytes, head);
   if (message) {
-    datagram.head += static_cast<char>(message->kind);
-    PutSized(datagram.head, message->body);
+    bytes += static_cast<char>(message->kind);
+    PutSized(bytes, message->body);
   }
-  return datagram;
+  return {OwnPart(std::move(bytes)), {}};
 }
 
 }  // namespace
@@ -146,7 +146,7 @@ TEST_CASE("another version of the wire is refused by a message that all versions
   cluster.Run(100ms);
   auto answer = stranger->Receive();
   REQUIRE(answer);
-  Reader in(answer->datagram.head);
+  Reader in(answer->datagram.head.bytes);
   REQUIRE(ReadHead(in, head));
   CHECK(in.Fixed<uint8_t>() == static_cast<uint8_t>(Kind::Refused));
   msg::Refused refused;
@@ -167,8 +167,8 @@ TEST_CASE("garbage, strangers and recordings are counted, and change nothing") {
   const Route route = stranger->Connect("root", &why);
   cluster.Run(10ms);
   const Name128 root_name = root.node->options().incarnation, worker_name = worker.node->options().incarnation;
-  for (std::string bytes : {"", "x", "GET / HTTP/1.1\r\n\r\n"}) stranger->Send(route, {bytes, {}});
-  stranger->Send(route, {std::string(100000, 'z'), {OwnPart("zz")}});
+  for (std::string bytes : {"", "x", "GET / HTTP/1.1\r\n\r\n"}) stranger->Send(route, {OwnPart(bytes), {}});
+  stranger->Send(route, {OwnPart(std::string(100000, 'z')), {OwnPart("zz")}});
   Head head;
   head.from = {9, 9};
   head.to = root_name;

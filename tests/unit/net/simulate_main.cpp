@@ -34,8 +34,8 @@ int main(int argc, char** argv) {
     all.seconds += one.seconds;
   }
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  std::printf("%llu seeds, %llu failed, %.1f s (%.1f h simulated): %llu messages, %.1f GB, %llu datagrams, %llu batches sent again, %llu duplicates, %llu gaps, "
-              "%llu cuts, %llu stalls, %llu stops, %llu kills, %llu restarts, %llu losses seen\n",
+  std::printf("%llu seeds, %llu failed, %.1f s (%.1f h simulated): %llu messages, %.1f GB, %llu datagrams, %llu batches sent again, "
+              "%llu duplicates, %llu gaps, %llu cuts, %llu stalls, %llu stops, %llu kills, %llu restarts, %llu losses seen\n",
               static_cast<unsigned long long>(count), static_cast<unsigned long long>(failed), took, all.seconds / 3600,
               static_cast<unsigned long long>(all.messages), static_cast<double>(all.bytes) / 1e9, static_cast<unsigned long long>(all.datagrams),
               static_cast<unsigned long long>(all.again), static_cast<unsigned long long>(all.duplicates), static_cast<unsigned long long>(all.gaps),

@@ -61,10 +61,10 @@ class Tampering : public Transport {
 
  private:
   void Spoil(Datagram& datagram) {
-    Reader in(datagram.head);
+    Reader in(datagram.head.bytes);
     Head head;
     if (!ReadHead(in, head) || head.greeting()) return;
-    std::string body = datagram.head.substr(Head::kSize);
+    std::string body(datagram.head.bytes.substr(Head::kSize));
     if (sabotage_ == Sabotage::NoAcknowledgement) head.acknowledged = 0;
     if (sabotage_ == Sabotage::NoSeen) head.seen = 0;
     if (sabotage_ == Sabotage::NoCredit) head.credit = 0;
@@ -74,10 +74,10 @@ class Tampering : public Transport {
       const uint8_t size = static_cast<uint8_t>(body[1]);
       if (size < 128 && body.size() > size + 2u && body[0] == static_cast<char>(Kind::Finished)) std::rotate(body.begin(), body.begin() + size + 2, body.end());
     }
-    if (sabotage_ == Sabotage::NoMembers && head.count > 0 && body[0] == static_cast<char>(Kind::Members)) body[0] = static_cast<char>(Kind::Ready), head.count = 0;
-    datagram.head.clear();
-    PutHead(datagram.head, head);
-    datagram.head += body;
+    if (sabotage_ == Sabotage::NoMembers && head.count > 0 && body[0] == static_cast<char>(Kind::Members)) head.count = 0, body.clear();
+    std::string bytes;
+    PutHead(bytes, head);
+    datagram.head = OwnPart(bytes + body);
   }
 
   std::unique_ptr<Transport> real_;

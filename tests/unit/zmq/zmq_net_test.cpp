@@ -7,7 +7,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-std::string Bytes(uint64_t number) { return std::string(number % 7 == 0 ? 300000 : number % 3 == 0 ? 20000 : number % 50, static_cast<char>('a' + number % 26)); }
+std::string Bytes(uint64_t number) {
+  return std::string(number % 7 == 0 ? 300000 : number % 3 == 0 ? 20000 : number % 50, static_cast<char>('a' + number % 26));
+}
 
 // Everybody sends everybody messages of all sizes, with parts; all come, in order, and the parts come back to their owner.
 void Exchange(Cluster& cluster) {

@@ -15,6 +15,10 @@ void CheckTeam(Worker& w);
 void SendHome(Worker& w, Frame* proxy, const SiteCode& site, uint32_t result, Value value);
 void FinishProxy(Worker& w, Frame* proxy);
 bool FindWork(Worker& w);
+// Before it is looked again whether somebody has something, longer each time.
+void Rest(Worker& w);
+bool ReadMail(Worker& w, bool all);
+void ReceiveCall(Worker& w, Message& message);
 void Serve(Worker& w);
 uint64_t Random(Worker& w);
 
@@ -26,14 +30,12 @@ bool HasWork(const Worker& w, const Worker::Item& item);
 Frame* WaiterOf(Frame* frame);
 void Examine(Worker& w, Frame* running);
 Frame* OldestCandidate(Worker& w, Frame* running);
-bool GiveWork(Worker& w, Worker& thief, Frame* running);
-bool GiveFrom(Worker& w, Frame* below, Worker& thief);
-bool GiveEntry(Worker& w, size_t index, Worker& thief);
+bool GiveWork(Worker& w, Asker& thief, Frame* running);
+bool GiveFrom(Worker& w, Frame* below, Asker& thief);
+bool GiveEntry(Worker& w, size_t index, Asker& thief);
 void AnswerThief(Worker& w, Frame* running);
-void Refuse(Worker& thief);
-bool ReadMail(Worker& w, bool all);
+void Refuse(const Worker& w, Asker& thief);
 void Receive(Worker& w, Message& message);
-void ReceiveCall(Worker& w, Message& message);
 void BeIdle(Worker& w);
 void Steal(Worker& w);
 

@@ -13,6 +13,7 @@ ExitCode RunCommand(const Options& options, Console& console);
 ExitCode CheckCommand(const Options& options, Console& console);
 ExitCode ReplCommand(const Options& options, Console& console);
 ExitCode ExplainCommand(const Options& options, Console& console);
+ExitCode WorkerCommand(const Options& options, Console& console);
 ExitCode KeygenCommand(const Options& options, Console& console);
 
 }  // namespace df

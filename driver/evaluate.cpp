@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "backends/devices.h"
+#include "driver/cluster.h"
 #include "driver/outputs.h"
 #include "driver/pipeline.h"
 #include "driver/records.h"
@@ -294,6 +295,8 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
     return ExitCode::Usage;
   }
   run.device = device.get();
+  std::unique_ptr<Cluster> cluster;  // outlives the execution
+  if (std::optional<ExitCode> code = Cluster::Start(graph, options, run, console, cluster)) return *code;
 
   // What the result is given out as, and to which files.
   bool records = options.command == Command::Run && RecordOf(graph);
@@ -331,6 +334,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
       times.run_cpu = ProcessorTime() - times.run_cpu;
       console.out().flush();
       conclude(outcome);
+      if (cluster) cluster->Abandon();
       ::_exit(static_cast<int>(console.Finish(CodeOf(outcome.stop))));
     };
   std::optional<RunTimer> timer(std::in_place, run.limits);
@@ -350,6 +354,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   std::vector<Value> all = AllInputs(graph, std::move(inputs), options, performance);
   Outcome outcome = RunGraph(graph, *execution, std::move(all), performance, record_run, outputs, console);
   execution->Finish();
+  if (cluster) cluster->End(console);
   console.out().flush();
   timer.reset();
   console.GiveUpWhen(nullptr);
@@ -372,7 +377,10 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
                   : outcome.ok() && graph.action ? ProgramExit(performance.exit_code()) : CodeOf(outcome.stop);
   // What is left may take seconds to give back piece by piece; the system does it at once. Builds that verify count it.
   bool checks = kVerifies || (device && !device->is_host());
-  if (last && (stopped || !checks)) ::_exit(static_cast<int>(console.Finish(code)));
+  if (last && (stopped || !checks)) {
+    cluster.reset();
+    ::_exit(static_cast<int>(console.Finish(code)));
+  }
   record_run.reset();
   outputs.reset();
   execution.reset();

@@ -27,6 +27,7 @@ ExitCode Dispatch(const Options& options, Console& console) {
     case Command::Check: return CheckCommand(options, console);
     case Command::Repl: return ReplCommand(options, console);
     case Command::Explain: return ExplainCommand(options, console);
+    case Command::Worker: return WorkerCommand(options, console);
     case Command::Keygen: return KeygenCommand(options, console);
   }
   return ExitCode::Internal;

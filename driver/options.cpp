@@ -200,6 +200,7 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
           "bytes of a device's own memory that the run may take; default: what it has")
       ->type_name("SIZE");
   AddRead(app, "--stress", options.stress, ParseCount, "a whole number from 1 on, such as `7`")->group("");  // for tests: RunOptions::stress
+  app.add_option("--members", options.members)->group("");  // for tests: LocalMembers
   AddWordFlag(app, "--stats", "text", options.stats, ParseStatsFormat, "`text`, `json` or `times`",
               "afterwards, say on standard error what the run did; --stats=json: as a JSON object;\n--stats=times: times alone, counting nothing");
 }
@@ -207,7 +208,7 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
 // "frob x.df" reads as two files; who writes that meant a command.
 std::string UnknownCommandText(const std::string& word) {
   std::string text = fmt::format("there is no command `{}`", word);
-  std::string_view near = NearestName(word, {"run", "check", "repl", "explain", "keygen"});
+  std::string_view near = NearestName(word, {"run", "check", "repl", "explain", "keygen", "worker"});
   if (!near.empty()) text += fmt::format("; did you mean `{}`?", near);
   return text;
 }
@@ -301,6 +302,7 @@ struct CommandLine {
                "  dfc check FILE.df                report errors and warnings only\n"
                "  dfc repl [FILE.df]               type definitions and expressions\n"
                "  dfc explain CODE                 what a diagnostic means\n"
+               "  dfc worker --listen ADDRESS      compute for the runs of other processes\n"
                "  dfc keygen [-o FILE]             a key for the processes of a cluster\n\n"
                "FILE may be `-`, the standard input.\n",
                "dfc"};
@@ -309,6 +311,7 @@ struct CommandLine {
   CLI::App* check = nullptr;
   CLI::App* repl = nullptr;
   CLI::App* explain = nullptr;
+  CLI::App* worker = nullptr;
   // To compile:
   CLI::Option* file = nullptr;
   CLI::Option* emit = nullptr;
@@ -347,6 +350,22 @@ void AddCompile(CommandLine& line) {
   AddErrorFormat(line.app, line.options);
 }
 
+// The other processes of a run.
+void AddClusterOptions(CLI::App& app, Options& options) {
+  app.add_option("--local-workers", options.local_workers, "tagged engine: so many processes of this machine work on the run, this one among them")
+      ->type_name("N")
+      ->check(CLI::Range(1, 256));
+  app.add_option("--workers", options.workers, "tagged engine: the `dfc worker`s of other machines that work on the run, such as tcp://a:7000,tcp://b:7000")
+      ->type_name("ADDRESSES")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--key", options.key, "the key file of the cluster, from `dfc keygen`")->type_name("FILE");
+  app.add_flag_callback("--launched", [&] { options.launched = true; },
+                        "this is one of the processes that srun, torchrun, mpirun or an indexed Job has started for the run");
+  app.add_option("--rendezvous", options.rendezvous, "with --launched: where the first process can be reached, HOST:PORT, or a file that all of them see")
+      ->type_name("PLACE");
+}
+
 void AddRun(CommandLine& line) {
   line.run = line.app.add_subcommand("run", "run a program or a graph and print its value");
   line.run->add_option("FILE", line.options.file, "a source (.df) or a compiled graph")->required();
@@ -372,6 +391,7 @@ void AddRun(CommandLine& line) {
                              "list of records: how often the files of --output are written; default: 60s")
       ->type_name("TIME");
   AddRunOptions(*line.run, line.options, line.engine);
+  AddClusterOptions(*line.run, line.options);
   line.trace = AddWordFlag(*line.run, "--trace", "", line.trace_word, [](const std::string& word, std::string& to) {
                               to = word;
                               return true;
@@ -408,6 +428,21 @@ void AddOtherCommands(CommandLine& line) {
   line.explain->add_option("CODE", line.options.file, "its code, like DF0201")->required();
 }
 
+void AddWorker(CommandLine& line) {
+  line.worker = line.app.add_subcommand("worker", "compute for the runs of other processes, one after the other");
+  line.worker->add_option("--listen", line.options.listen, "where roots connect to, such as tcp://0.0.0.0:7000, or tcp://0.0.0.0:* for any port")
+      ->type_name("ADDRESS")
+      ->required();
+  line.worker->add_option("--key", line.options.key, "the key file of the cluster, from `dfc keygen`")->type_name("FILE");
+  AddRead(*line.worker, "--max-memory", line.options.max_memory, ParseBytes, "bytes, such as `2G`, `512M`, `64K` or `1000`",
+          "bytes that it may take; at more it leaves the run, which goes on without it; default: 80% of the memory there is")
+      ->type_name("SIZE");
+  AddRead(*line.worker, "--threads", line.options.threads, ParseThreads, "a number from 1 to 256, such as `4`",
+          "how many threads it runs on; default: one per processor")
+      ->type_name("N");
+  line.worker->add_option("--alive", line.options.alive)->group("");  // started by a run: Cluster
+}
+
 void FinishRun(CommandLine& line) {
   line.options.command = Command::Run;
   line.options.lower.own_show = line.options.outputs.empty();
@@ -425,7 +460,7 @@ void FinishRun(CommandLine& line) {
 void FinishCompile(CommandLine& line) {
   line.options.lower.records = true;
   if (!*line.file) throw CLI::RequiredError("FILE");
-  if (LooksLikeCommand(line.options.file) && !NearestName(line.options.file, {"run", "check", "repl", "explain", "keygen"}).empty())
+  if (LooksLikeCommand(line.options.file) && !NearestName(line.options.file, {"run", "check", "repl", "explain", "keygen", "worker"}).empty())
     throw CLI::ValidationError(UnknownCommandText(line.options.file));
   if (*line.emit) {
     const auto found = Emits().find(line.emit->as<std::string>());
@@ -451,6 +486,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
   AddCompile(line);
   AddRun(line);
   AddOtherCommands(line);
+  AddWorker(line);
 
   auto* keygen = app.add_subcommand("keygen", "make the key by which the processes of a cluster know each other, in a file that only you can read");
   keygen->add_option("-o,--output", options.output, "the file, which must not be there yet; default: cluster.key")
@@ -476,6 +512,8 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
       options.command = Command::Repl;
     } else if (*line.explain) {
       options.command = Command::Explain;
+    } else if (*line.worker) {
+      options.command = Command::Worker;
     } else if (*keygen) {
       options.command = Command::Keygen;
     } else {

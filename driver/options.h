@@ -25,11 +25,12 @@ enum class ExitCode : int {
   Usage = 2,
   Limit = 3,          // memory, frames or time
   BadGraph = 4,       // not a valid graph
+  Workers = 5,        // of those that were asked for one is missing, or broke the rules
   Internal = 70,
   Interrupted = 130,
 };
 
-enum class Command : uint8_t { Compile, Run, Check, Repl, Explain, Keygen };
+enum class Command : uint8_t { Compile, Run, Check, Repl, Explain, Keygen, Worker };
 
 enum class Emit : uint8_t { None, Tokens, Ast, Core, Functions, Lazy, Tagged, Dot, Regions };
 
@@ -75,6 +76,14 @@ struct Options {
   std::string device = "cpu";  // backends/devices.h
   uint64_t max_device_memory = 0;
   uint64_t stress = 0;
+  uint32_t local_workers = 1;          // processes of the run on this machine, this one among them
+  std::vector<std::string> workers;    // addresses of others
+  std::string key;                     // the cluster's key file
+  bool launched = false;               // one of several processes that somebody else has started
+  std::string rendezvous;              // then: where the root is, HOST:PORT or a shared file
+  std::string listen;                  // Worker: its address
+  int alive = -1;                      // Worker: it ends when this descriptor is at its end
+  uint32_t members = 1;    // of a run within this process: LocalMembers
   uint64_t seed = 0;
   bool run_dry = false;
 };

@@ -13,7 +13,8 @@ namespace {
 
 constexpr unsigned Only(EngineKind engine) { return 1u << static_cast<unsigned>(engine); }
 constexpr unsigned kDevice = 1u << 31;  // of a run that had one with memory of its own
-constexpr unsigned kAll = ~kDevice;
+constexpr unsigned kPeers = 1u << 30;   // of a run on several processes
+constexpr unsigned kAll = ~(kDevice | kPeers);
 
 // Every count, once: how people read it, its key in JSON, and the engines that count it.
 struct Row {
@@ -30,6 +31,10 @@ constexpr Row kRows[] = {
     {"delayed", "delays", &Stats::delays, kAll},
     {"of them forced", "forced", &Stats::released, kAll},
     {"stolen", "steals", &Stats::steals, Only(EngineKind::Tagged)},
+    {"given far", "far_given", &Stats::far_given, kPeers},
+    {"taken from far", "far_taken", &Stats::far_taken, kPeers},
+    {"lost far", "far_lost", &Stats::far_lost, kPeers},
+    {"kept back", "far_kept_back", &Stats::far_kept_back, kPeers},
     {"batches", "batches", &Stats::batches, Only(EngineKind::Tagged)},
     {"regions in them", "batched", &Stats::batched, Only(EngineKind::Tagged)},
     {"largest batch", "largest_batch", &Stats::largest_batch, Only(EngineKind::Tagged)},
@@ -59,7 +64,7 @@ constexpr Time kTimes[] = {
     {"of a processor", "run_cpu_seconds", &RunTimes::run_cpu},
 };
 
-bool Counts(const Row& row, const Stats& stats, EngineKind engine) { return row.engines & (Only(engine) | (stats.away ? kDevice : 0)); }
+bool Counts(const Row& row, const Stats& stats, EngineKind engine) { return row.engines & (Only(engine) | (stats.away ? kDevice : 0) | (stats.has_peers ? kPeers : 0)); }
 
 // What one call costs in processor time; a program without calls is one call of the root.
 double NanosecondsPerCall(const Stats& stats, const RunTimes& times) {

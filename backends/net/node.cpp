@@ -68,6 +68,10 @@ void Node::Progress(uint64_t steps, Small queue, bool busy) {
   progress_known_ = true;
 }
 
+void Node::Expel(MemberNumber number, const std::string& why) {
+  if (number < peers_.size() && peers_[number].link) SetGone(number, "it broke the rules: " + Clean(why, kLongestWhy));
+}
+
 void Node::Leave(std::string why) {
   leaving_ = true;
   bye_ = std::move(why);
@@ -459,6 +463,12 @@ void Node::OnGreeting(const Head& head, const Arrival& arrival, Time now) {
   OnWelcome(head, welcome, arrival, now);
 }
 
+bool Node::HasRoot() const {
+  for (MemberNumber number = 0; number < members_.size(); ++number)
+    if (members_[number].root && members_[number].state != MemberState::Gone) return true;
+  return std::any_of(joining_.begin(), joining_.end(), [](const Joining& joining) { return joining.member.root; });
+}
+
 namespace {
 
 template <typename M>
@@ -487,6 +497,7 @@ void Node::OnHello(const Head& head, const msg::Hello& hello, const Arrival& arr
   if (auto difference = Compare(options_.facts, hello.facts, options_.allow_different_libm))
     return Refuse(arrival, head, {difference->field, difference->mine, difference->theirs}, now);
   if (hello.root && options_.root) return Refuse(arrival, head, {"root", "there is one", "another one"}, now);
+  if (hello.root && HasRoot()) return Refuse(arrival, head, {"root", "works for another run", hello.name}, now);
   if (leaving_) return;
   const auto same = std::find_if(joining_.begin(), joining_.end(), [&](const Joining& j) { return j.member.incarnation == head.from; });
   if (same != joining_.end()) {

@@ -91,6 +91,8 @@ class Node {
   void SetReady();
   // From whoever computes, often: is told to others at most every 100 ms. `busy`: in one operation that tells nothing until it ends.
   void Progress(uint64_t steps, Small queue, bool busy);
+  // What came from there breaks the rules of who reads it: a member no more.
+  void Expel(MemberNumber number, const std::string& why);
   // Says Bye once all is sent. Left(): everybody has it, or a second has passed.
   void Leave(std::string why);
   bool Left() const;
@@ -139,6 +141,7 @@ class Node {
   void OnControl(MemberNumber number, Message message, Time now);
   void OnMembers(const msg::Members& message, Time now);
   bool MaySend(MemberNumber to, Kind kind) const;
+  bool HasRoot() const;
   bool IsLegal(MemberNumber number, const Message& message) const;
 
   MemberNumber AddPeer(Member member, const PeerLimits& limits, Route route, bool dialled, Time now);

@@ -50,6 +50,8 @@ class Packer::Work {
   Work(const PacketTypes& types, PackOptions options, PackReferences* references, KnownObjects* known)
       : types_(types), options_(options), references_(references), known_(known) {}
 
+  void AddTag(const TagNode* tag) { tags_.Put(tag, packet_.bytes); }
+
   Packed Add(ir::PortType type, const Value& value) {
     if (result_ != Packed::Yes) return result_;
     const Field root = types_.Of(type);
@@ -449,6 +451,7 @@ class Packer::Work {
 Packer::Packer(const PacketTypes& types, PackOptions options, PackReferences* references, KnownObjects* known)
     : work_(std::make_unique<Work>(types, options, references, known)) {}
 Packer::~Packer() = default;
+void Packer::AddTag(const TagNode* tag) { work_->AddTag(tag); }
 Packed Packer::Add(ir::PortType type, const Value& value) { return work_->Add(type, value); }
 const std::string& Packer::reason() const { return work_->reason(); }
 void Packer::Restart() { work_->Restart(); }

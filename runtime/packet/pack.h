@@ -68,6 +68,8 @@ class Packer {
   // One more value of the packet. Once one could not be added none can. Throws std::bad_alloc beyond the memory limit, and
   // OperationAborted (runtime/base/long_operation.h).
   Packed Add(ir::PortType type, const Value& value);
+  // A tag beside the values, null for the empty one.
+  void AddTag(const TagNode* tag);
   // Begins the packet anew. From now on only what was met again so far is an object with a number: of the same values each packet is the same
   // then, whatever else held their parts.
   void Restart();

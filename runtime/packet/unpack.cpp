@@ -92,6 +92,11 @@ class Unpacker::Work {
     return root;
   }
 
+  bool NextTag(TagNode** tag) {
+    if (!fault_.empty()) return false;
+    return tags_.Read(in_, tag) || Refuse("a tag that the graph does not have");
+  }
+
   bool Finish() {
     if (!fault_.empty()) return false;
     if (in_.left() > 0) return Refuse(fmt::format("{} bytes are left over", in_.left()));
@@ -490,6 +495,7 @@ class Unpacker::Work {
 Unpacker::Unpacker(const PacketTypes& types, std::string_view bytes, llvm::ArrayRef<std::string_view> parts, UnpackReferences* references, KeptObjects* kept)
     : work_(std::make_unique<Work>(types, bytes, parts, references, kept)) {}
 Unpacker::~Unpacker() = default;
+bool Unpacker::NextTag(TagNode** tag) { return work_->NextTag(tag); }
 std::optional<Value> Unpacker::Next(ir::PortType type) { return work_->Next(type); }
 bool Unpacker::Finish() { return work_->Finish(); }
 const std::string& Unpacker::fault() const { return work_->fault(); }

@@ -64,6 +64,8 @@ class Unpacker {
   // The next value. On failure nullopt, from then on: then nothing that came of this packet may be looked at. Throws std::bad_alloc beyond
   // the memory limit, and OperationAborted; the same holds then.
   std::optional<Value> Next(ir::PortType type);
+  // A tag beside the values, with a count of its own; null is the empty one. False as a value's nullopt.
+  bool NextTag(TagNode** tag);
   // Whether that was all: then the delayed calls are ready, and objects with names are kept.
   bool Finish();
   // "byte 17: constructor 5 of a Maybe Int, which has 2"

@@ -22,6 +22,7 @@ namespace df {
 
 class Timeline;  // runtime/run/timeline.h
 class Device;    // runtime/device/device.h
+class Peers;     // runtime/peers/peers.h
 
 struct Outcome;
 
@@ -48,6 +49,8 @@ struct RunOptions {
   static constexpr uint32_t kUsualBatch = 256;
   // What computes batches; outlives the run; null: the host. Results do not depend on it.
   Device* device = nullptr;
+  // Tagged engine: other processes that take part; outlive the run; null: there are none. Results do not depend on them.
+  Peers* peers = nullptr;
   // Count what costs something to count, and look where the time goes (Stats).
   bool count = false;
   // Reference engine: after the result goes on until nothing is left, and reports what waits although nothing
@@ -100,6 +103,9 @@ struct Stats {
   uint64_t delays = 0;       // references made
   uint64_t released = 0;     // of them, released
   uint64_t steals = 0;       // pieces of work that one worker took from another
+  // With other processes (RunOptions::peers): calls that went to them, came from them, were lost with one and done again, or could not go.
+  bool has_peers = false;
+  uint64_t far_given = 0, far_taken = 0, far_lost = 0, far_kept_back = 0;
   uint64_t dead_tokens = 0;  // reference engine only
   uint64_t max_depth = 0;    // length of the longest tag; likewise
   uint64_t peak_frames = 0;
@@ -141,6 +147,8 @@ class Execution {
   // Force(value), over and over until `next` of it, which may put another into its place, is false: for long lists, whose
   // every cell would be forced on its own.
   virtual Outcome ForceEach(Value& value, llvm::function_ref<bool(Value&)> next);
+  // Instead of Start: computes what other processes (RunOptions::peers) give it, until their run is over.
+  virtual Outcome Serve();
   // Ends the run: whoever works on its results was stopped by a limit. Says where the run was.
   virtual Outcome GiveUp(Stop stop) = 0;
   // Nothing more will be asked for: what other threads are still computing is given up.

@@ -29,6 +29,13 @@ constexpr SwitchInfo kSwitches[] = {
 
 llvm::ArrayRef<SwitchInfo> Switches() { return kSwitches; }
 
+Outcome Execution::Serve() {
+  Outcome outcome;
+  outcome.stop = Stop::Internal;
+  outcome.detail = "this engine works for no other process";
+  return outcome;
+}
+
 Outcome Execution::ForceEach(Value& value, llvm::function_ref<bool(Value&)> next) {
   for (;;)
     if (Outcome outcome = Force(value); !outcome.ok() || !next(value)) return outcome;

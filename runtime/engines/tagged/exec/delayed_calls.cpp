@@ -5,6 +5,7 @@
 #include "runtime/engines/tagged/exec/calls.h"
 #include "runtime/engines/tagged/exec/delayed_calls.h"
 #include "runtime/engines/tagged/exec/engine.h"
+#include "runtime/engines/tagged/exec/far_calls.h"
 #include "runtime/engines/tagged/exec/errors.h"
 #include "runtime/engines/tagged/exec/frameless_interpreter.h"
 #include "runtime/engines/tagged/exec/frames.h"
@@ -187,12 +188,13 @@ void Fill(Worker& w, DelayCell* cell, Value value) {
     if (w.team) {
       for (auto [worker, waiter] : w.team->TakeWaiters(cell)) {
         if (worker == &w) {
-          if (waiter.frame) Answer(w, waiter, cell->value());
+          if (waiter.frame || waiter.call) Answer(w, waiter, cell->value());
           continue;
         }
         auto message = std::make_unique<Message>(Message::Kind::Forced, &w);
         message->frame = waiter.frame;
         message->number = waiter.pc;
+        message->call = waiter.call;
         message->value = Value::Retain(ValueKind::Reference, cell);
         w.team->Send(*worker, std::move(message));
       }
@@ -202,6 +204,7 @@ void Fill(Worker& w, DelayCell* cell, Value value) {
 }
 
 void Answer(Worker& w, const Waiter& waiter, const Value& value) {
+  if (waiter.call) return AnswerFar(w, *waiter.call, value);
   if (waiter.pc == kNone) return WakeScheduled(w, waiter.frame, value);
   const Instr& in = w.program.code[waiter.pc];
   if (!waiter.frame->Has(in.a)) GiveForced(w, waiter.frame, in, w.program.node_of[waiter.pc], value);

@@ -10,6 +10,7 @@
 #include "runtime/engines/tagged/exec/delayed_calls.h"
 #include "runtime/engines/tagged/exec/frames.h"
 #include "runtime/engines/tagged/exec/scheduled_frame.h"
+#include "runtime/engines/tagged/exec/far_calls.h"
 #include "runtime/engines/tagged/exec/team.h"
 #include "runtime/engines/tagged/exec/work_sharing.h"
 
@@ -30,7 +31,7 @@ constexpr uint32_t kStepsPerNode = 4;
 TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, const Options& options)
     : EngineRun(graph, run), options_(options) {
   if (run_.trace) options_.scheduled = options_.move = false;  // every firing is shown, with its operands
-  if (run_.trace || run_.run_dry) run_.threads = 1;
+  if (run_.trace || run_.run_dry) run_.threads = 1, run_.peers = nullptr;
   options_.batch = run_.batch > 0 && !run_.trace && graph.types.HasTensors();
   options_.away = run_.device && !run_.device->is_host();
   if (run_.stress % 3 == 2) options_.most_native = std::min(options_.most_native, static_cast<uint32_t>(run_.stress * 37 % 2000));
@@ -39,7 +40,10 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
   for (SiteCode& site : program_.sites) site.owner = this;
   const uint32_t threads = run_.threads ? run_.threads : DefaultThreads();
   // Outers look into frames around theirs, which may be another worker's.
-  if (std::any_of(program_.sites.begin(), program_.sites.end(), [](const SiteCode& s) { return s.needs_outer || s.keeps_home; })) run_.threads = 1;
+  if (std::any_of(program_.sites.begin(), program_.sites.end(), [](const SiteCode& s) { return s.needs_outer || s.keeps_home; })) {
+    run_.threads = 1;
+    run_.peers = nullptr;
+  }
   if (program_.tensor_groups.empty()) options_.batch = false;
   if (run_.threads == 0) run_.threads = threads;
   if (options_.batch) {
@@ -98,6 +102,22 @@ Outcome TaggedExecution::Force(Value& value) {
     return Outcome();
   };
   return ForceCells(value, answer, [](const Value& failed, RuntimeError& error) { FillPath(TagOfError(failed), error); });
+}
+
+// Nothing is started here: what there is to do comes from the others.
+Outcome TaggedExecution::Serve() {
+  if (!refused_.empty()) return Ended(Stop::FrameLimit, refused_);
+  if (!run_.peers) return {};  // its calls cannot be given away
+  Outcome outcome = Guarded([&] {
+    if (!program_.fast) {
+      MakeFastCode(program_, options_, [this] { CheckLimits(); });
+      worker_->Link();
+    }
+    StartTeam();
+    ServeFar(*worker_);
+  });
+  EndTeam();
+  return outcome;
 }
 
 // The worker's next work is the cell, unless somebody has it already.
@@ -225,10 +245,12 @@ void TaggedExecution::StartTeam() {
   budget_ = shared_budget_.get();
   shared_budget_->Join(0, limits_.base());
   team_ = std::make_unique<Team>(*this, *worker_, run_.threads, *shared_budget_);
+  if (run_.peers) team_->Join(*run_.peers, run_.stress);
 }
 
 // Where the run was when it was stopped is known by then: nothing runs any more.
 void TaggedExecution::EndTeam() {
+  if (team_ && team_->far()) team_->far()->End();
   if (team_) team_->End();
 }
 
@@ -283,6 +305,15 @@ Stats TaggedExecution::stats() const {
     stats.max_depth = std::max(stats.max_depth, work.max_depth);
     stats.peak_frames += worker.pool.peak();
   });
+  if (run_.peers) {
+    stats.has_peers = true;
+    if (const Far* far = team_ ? team_->far() : nullptr) {
+      stats.far_given = far->stats.given;
+      stats.far_taken = far->stats.taken;
+      stats.far_lost = far->stats.lost;
+      stats.far_kept_back = far->stats.kept_back;
+    }
+  }
   if (batcher_) {
     const BatchStats& batch = batcher_->stats();
     stats.batches = batch.batches;

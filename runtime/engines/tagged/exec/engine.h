@@ -19,6 +19,7 @@ class TaggedExecution : public EngineRun {
   Outcome Start(std::vector<Value> inputs) override;
   Outcome Force(Value& value) override;
   Outcome ForceEach(Value& value, llvm::function_ref<bool(Value&)> next) override;
+  Outcome Serve() override;
   Stats stats() const override;
   void Finish() override { EndTeam(); }
 
@@ -36,6 +37,10 @@ class TaggedExecution : public EngineRun {
   void CollectIfDue();
   // Nothing went on anywhere, and some frame has left scheduled code since.
   void NoteLeft() { left_scheduled_.store(true); }
+  bool HasLeft() const { return left_scheduled_.load(); }
+  void LeaveAllScheduled();
+  template <typename Visit>
+  void ForEachWorker(Visit visit) const;
 
  private:
   friend struct Worker;
@@ -52,12 +57,9 @@ class TaggedExecution : public EngineRun {
   bool Reached(const DelayCell* goal) const { return goal ? goal->IsFull() : missing_ == 0; }
   // The worker of the calling thread.
   Worker& Here() const { return Worker::helper && &Worker::helper->execution == this ? *Worker::helper : *worker_; }
-  template <typename Visit>
-  void ForEachWorker(Visit visit) const;
   void WarmUp(uint32_t checks);
   void StartTeam();
   void EndTeam();
-  void LeaveAllScheduled();
   uint64_t live_cells() const;
 
   Options options_;

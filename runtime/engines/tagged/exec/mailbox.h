@@ -11,10 +11,13 @@
 #include <vector>
 
 #include "runtime/engines/tagged/code/frame.h"
+#include "runtime/peers/peers.h"
 
 namespace df::tagged {
 
 struct Worker;
+struct Asker;
+struct FarCall;
 
 // What one worker tells another.
 struct Message {
@@ -27,11 +30,16 @@ struct Message {
     Operand,      // `value`, operand `number` of the delayed call of `reference`, whose body the receiver runs
     AskHost,      // `frame` of `from` waits at `number` for what `value` refers to, which only the first worker may ask
     LeaveScheduled,  // nothing goes on anywhere
+    FarCall,      // `far`, which another process gave away, of `from`
+    FarAnswer,    // `far`, of what was given to another process; its result is `value` if it was computed here
+    FarGone,      // the process of `from` is lost
+    FarReturn,    // nothing goes on in this process: what others gave it goes back
   };
   Kind kind;
   Message* next = nullptr;
-  Worker* from = nullptr;
+  Asker* from = nullptr;
   Frame* frame = nullptr;
+  FarCall* call = nullptr;  // instead of a frame, where another process waits
   const SiteCode* site = nullptr;
   uint32_t number = 0;
   Value value, reference;
@@ -39,8 +47,9 @@ struct Message {
   std::vector<Value> arguments;
   TagNode* tag = nullptr;
   uint32_t depth = 0;
+  std::unique_ptr<PeerMessage> far;
 
-  Message(Kind k, Worker* sender) : kind(k), from(sender) {}
+  Message(Kind k, Asker* sender) : kind(k), from(sender) {}
   ~Message() { DropTag(tag); }
   Message(const Message&) = delete;
   Message& operator=(const Message&) = delete;
@@ -49,8 +58,11 @@ struct Message {
 // Stands for the caller of a call that another worker gave away: the parent of its frame here. What the call gives goes home by
 // message.
 struct Proxy : Frame {
-  Worker* home;
-  Frame* caller;
+  Asker* home;
+  union {
+    Frame* caller;
+    FarCall* call;  // if the home is far
+  };
 };
 
 // Where others reach a worker.
@@ -65,11 +77,11 @@ class Mailbox {
   bool HasMail() const { return mail_.load() != nullptr; }
 
   // A thief: asks. False if somebody else has asked, and not been answered.
-  bool Ask(Worker* thief);
+  bool Ask(Asker* thief);
   // A thief that does not want to wait any more. False: the answer is on its way.
-  bool Retract(Worker* thief);
+  bool Retract(Asker* thief);
   // The owner: who asks.
-  Worker* TakeAsking() { return asking_.load() ? asking_.exchange(nullptr) : nullptr; }
+  Asker* TakeAsking() { return asking_.load() ? asking_.exchange(nullptr) : nullptr; }
 
   // The owner sleeps until something comes, at most so long.
   void Sleep(std::chrono::microseconds longest);
@@ -80,10 +92,17 @@ class Mailbox {
 
  private:
   std::atomic<Message*> mail_{nullptr};  // the newest first
-  std::atomic<Worker*> asking_{nullptr};
+  std::atomic<Asker*> asking_{nullptr};
   std::mutex mutex_;
   std::condition_variable condition_;
   bool woken_ = false;
+};
+
+// Who asks for work and gets messages: a worker, or the stand-in of another process.
+struct Asker {
+  explicit Asker(bool far) : is_far(far) {}
+  const bool is_far;
+  Mailbox mailbox;
 };
 
 }  // namespace df::tagged

@@ -36,12 +36,12 @@ Message* Mailbox::TakeAll() {
   return oldest;
 }
 
-bool Mailbox::Ask(Worker* thief) {
-  Worker* nobody = nullptr;
+bool Mailbox::Ask(Asker* thief) {
+  Asker* nobody = nullptr;
   return asking_.compare_exchange_strong(nobody, thief);
 }
 
-bool Mailbox::Retract(Worker* thief) { return asking_.compare_exchange_strong(thief, nullptr); }
+bool Mailbox::Retract(Asker* thief) { return asking_.compare_exchange_strong(thief, nullptr); }
 
 void Mailbox::Sleep(std::chrono::microseconds longest) {
   std::unique_lock lock(mutex_);
@@ -183,6 +183,31 @@ void Team::Send(Worker& to, std::unique_ptr<Message> message) {
   if (!sharing_.load(std::memory_order_relaxed) && !sharing_.exchange(true)) shared_count::sharing_runs.fetch_add(1);
   active_.fetch_add(1);
   to.mailbox.Put(std::move(message));
+}
+
+Team::~Team() {
+  if (far_) far_->End();
+  End();
+}
+
+void Team::Join(Peers& peers, uint64_t seed) {
+  far_ = std::make_unique<Far>(peers, *this, execution_.program(), first_.graph, seed);
+  far_->Begin();
+}
+
+void Team::Leave(Worker& to, std::unique_ptr<Message> message) {
+  active_.fetch_add(1);
+  to.mailbox.Put(std::move(message));
+}
+
+bool Team::AskAt(Worker& worker, FarPeer& peer) {
+  if (worker.mailbox.idle.load() || !worker.mailbox.Ask(&peer)) return false;
+  // Nobody answers there any more.
+  return !worker.mailbox.idle.load() || !worker.mailbox.Retract(&peer);
+}
+
+void Team::WakeAll() {
+  for (uint32_t i = 0; i < size(); ++i) worker(i).mailbox.Wake();
 }
 
 void Team::EndWork() {

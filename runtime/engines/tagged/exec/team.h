@@ -20,6 +20,7 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/engines/tagged/exec/engine.h"
+#include "runtime/engines/tagged/exec/far.h"
 
 namespace df::tagged {
 
@@ -28,7 +29,7 @@ class Team {
   // The threads begin to look for work at once.
   Team(TaggedExecution& execution, Worker& first, uint32_t threads, memory::Budget& budget);
   // All threads have ended.
-  ~Team() { End(); }
+  ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
@@ -43,6 +44,15 @@ class Team {
 
   // Whoever sends work to do. From now on values are shared.
   void Send(Worker& to, std::unique_ptr<Message> message);
+
+  // The thread of the peers leaves a message of another process, which has no value in it. The receiver works until it has read it.
+  void Leave(Worker& to, std::unique_ptr<Message> message);
+  // It asks at this one's mailbox for another process. False: there is nothing to have.
+  bool AskAt(Worker& worker, FarPeer& peer);
+  void WakeAll();
+  Far* far() const { return far_.get(); }
+  // Other processes take part from now on.
+  void Join(Peers& peers, uint64_t seed);
 
   // Workers that have something to do, and messages on their way. The first worker has while it is not in a run.
   void BeginWork() { active_.fetch_add(1); }
@@ -79,6 +89,7 @@ class Team {
   TaggedExecution& execution_;
   Worker& first_;
   std::vector<std::unique_ptr<Worker>> workers_;  // the others
+  std::unique_ptr<Far> far_;
   struct Start {
     Team* team;
     uint32_t index;

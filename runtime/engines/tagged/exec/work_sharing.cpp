@@ -4,6 +4,7 @@
 #include "runtime/engines/tagged/exec/calls.h"
 #include "runtime/engines/tagged/exec/delayed_calls.h"
 #include "runtime/engines/tagged/exec/engine.h"
+#include "runtime/engines/tagged/exec/far_calls.h"
 #include "runtime/engines/tagged/exec/errors.h"
 #include "runtime/engines/tagged/exec/event_interpreter.h"
 #include "runtime/engines/tagged/exec/frames.h"
@@ -174,7 +175,7 @@ Frame* OldestCandidate(Worker& w, Frame* running) {
 // ---------------------------------------------------------------- giving away
 
 // `running` stands before a call in scheduled code; null: between two entries of the stack. Nobody gives away all it has.
-bool GiveWork(Worker& w, Worker& thief, Frame* running) {
+bool GiveWork(Worker& w, Asker& thief, Frame* running) {
   constexpr size_t kMostEntries = 64;
   size_t entries = running ? w.stack.size() : w.stack.size() - 1;
   size_t entry = 0;
@@ -192,7 +193,7 @@ bool GiveWork(Worker& w, Worker& thief, Frame* running) {
 }
 
 // The frame that waits for `below` leaves scheduled code. What it has still to do goes onto the stack as far down as its age asks.
-bool GiveFrom(Worker& w, Frame* below, Worker& thief) {
+bool GiveFrom(Worker& w, Frame* below, Asker& thief) {
   Frame* frame = WaiterOf(below);
   size_t base = w.stack.size();
   if (below->flags & kScheduledCaller) {
@@ -209,7 +210,7 @@ bool GiveFrom(Worker& w, Frame* below, Worker& thief) {
 }
 
 // The next step of the tail in this entry of the stack, which HasWork.
-bool GiveEntry(Worker& w, size_t index, Worker& thief) {
+bool GiveEntry(Worker& w, size_t index, Asker& thief) {
   auto [frame, none, pc] = w.stack[index];
   auto has = [frame = frame](uint32_t slot) -> uint8_t { return frame->Has(slot) ? kOpenThere : kNotThere; };
   for (; KindOfTail(w, frame, pc, has) == TailKind::Done; w.stack[index].pc = ++pc) {
@@ -246,21 +247,23 @@ bool GiveEntry(Worker& w, size_t index, Worker& thief) {
     w.stack.erase(w.stack.begin() + static_cast<ptrdiff_t>(index));
     --frame->refs;
   }
-  w.team->Send(thief, std::move(message));
+  if (thief.is_far) return HandFar(w, static_cast<FarPeer&>(thief), std::move(message));
+  w.team->Send(static_cast<Worker&>(thief), std::move(message));
   return true;
 }
 
 void AnswerThief(Worker& w, Frame* running) {
-  Worker* thief = w.mailbox.TakeAsking();
+  Asker* thief = w.mailbox.TakeAsking();
   if (!thief) return;
   if (GiveWork(w, *thief, running)) {
     ++w.stats.steals;
     return;
   }
-  Refuse(*thief);
+  Refuse(w, *thief);
 }
 
-void Refuse(Worker& thief) {
+void Refuse(const Worker& w, Asker& thief) {
+  if (thief.is_far) return w.team->far()->Refuse(static_cast<FarPeer&>(thief));
   thief.mailbox.refused.store(true);
   thief.mailbox.Wake();
 }
@@ -295,6 +298,7 @@ void Poll(Worker& w) {
 void CheckTeam(Worker& w) {
   if (w.index != 0 && w.team->ending()) throw Ending{};
   if (w.index == 0 && w.team->failed()) w.team->Rethrow();
+  if (w.index == 0 && w.team->far() && w.team->far()->over()) throw Ending{};
   if (w.index != 0 && w.team->wants_hold_up()) {
     w.team->EnterSafe();
     w.team->LeaveSafe();
@@ -342,17 +346,21 @@ void Receive(Worker& w, Message& message) {
     case Message::Kind::Finished: return w.Unref(message.frame);
     case Message::Kind::Forced:
       // Without a frame: the run waits for it, and looks itself.
-      if (message.frame) Answer(w, {message.frame, message.number}, ValueOf(message.value));
+      if (message.frame || message.call) Answer(w, {message.frame, message.number, message.call}, ValueOf(message.value));
       return;
     case Message::Kind::Operand: {
       DelayCell* cell = CellOf(message.reference);
       if (cell->body) Deliver(w, cell->body, cell->site->together[message.number], std::move(message.value));
       return;
     }
-    case Message::Kind::AskHost: w.questions.push_back({std::move(message.value), message.from, {message.frame, message.number}}); return;
+    case Message::Kind::AskHost: w.questions.push_back({std::move(message.value), static_cast<Worker*>(message.from), {message.frame, message.number}}); return;
     case Message::Kind::LeaveScheduled:
       if (LeaveAllScheduled(w)) w.execution.NoteLeft();
       return;
+    case Message::Kind::FarCall: return ReceiveFarCall(w, message);
+    case Message::Kind::FarAnswer: return ReceiveFarAnswer(w, message);
+    case Message::Kind::FarGone: return LoseFar(w, *static_cast<FarPeer*>(message.from));
+    case Message::Kind::FarReturn: return ReturnFar(w);
   }
 }
 
@@ -368,7 +376,8 @@ void ReceiveCall(Worker& w, Message& message) {
   proxy->flags = kLive | kProxy | kTagParent | kHasTag;
   proxy->tag = std::exchange(message.tag, nullptr);
   proxy->home = message.from;
-  proxy->caller = message.frame;
+  if (message.from->is_far) proxy->call = message.call;
+  else proxy->caller = message.frame;
   bool scheduled = site.callee->scheduled != kNone && std::none_of(message.arguments.begin(), message.arguments.end(),
                                                              [](const Value& v) { return v.is_error(); });
   ++(site.type == SiteType::Loop ? w.stats.loops : w.stats.calls);
@@ -384,23 +393,27 @@ void ReceiveCall(Worker& w, Message& message) {
 
 void SendHome(Worker& w, Frame* parent, const SiteCode& site, uint32_t result, Value value) {
   auto* proxy = static_cast<Proxy*>(parent);
+  if (proxy->home->is_far) return SendFar(w, *proxy->call, site, result, value);
   auto message = std::make_unique<Message>(Message::Kind::Result, &w);
   message->frame = proxy->caller;
   message->site = &site;
   message->number = result;
   message->value = std::move(value);
-  w.team->Send(*proxy->home, std::move(message));
+  w.team->Send(static_cast<Worker&>(*proxy->home), std::move(message));
 }
 
 void FinishProxy(Worker& w, Frame* frame) {
   auto* proxy = static_cast<Proxy*>(frame);
-  auto message = std::make_unique<Message>(Message::Kind::Finished, &w);
-  message->frame = proxy->caller;
-  Worker& home = *proxy->home;
+  Asker& home = *proxy->home;
+  Frame* caller = home.is_far ? nullptr : proxy->caller;
+  FarCall* call = home.is_far ? proxy->call : nullptr;
   DropTag(proxy->tag);
   w.proxies.erase(proxy);
   delete proxy;
-  w.team->Send(home, std::move(message));
+  if (call) return FinishFar(w, call);
+  auto message = std::make_unique<Message>(Message::Kind::Finished, &w);
+  message->frame = caller;
+  w.team->Send(static_cast<Worker&>(home), std::move(message));
 }
 
 // ---------------------------------------------------------------- nothing to do
@@ -447,10 +460,10 @@ bool FindWork(Worker& w) {
 void BeIdle(Worker& w) {
   w.StandAt(nullptr);
   w.execution.NoteRest(w.index);
-  if (Worker* thief = w.mailbox.TakeAsking()) Refuse(*thief);
+  if (Asker* thief = w.mailbox.TakeAsking()) Refuse(w, *thief);
   w.mailbox.idle.store(true);
   // Who has asked meanwhile may not have seen it.
-  if (Worker* thief = w.mailbox.TakeAsking()) Refuse(*thief);
+  if (Asker* thief = w.mailbox.TakeAsking()) Refuse(w, *thief);
   if (w.index != 0) w.team->EnterSafe();
   w.team->EndWork();
 }
@@ -479,6 +492,11 @@ void Steal(Worker& w) {
     if (other.mailbox.idle.load() && other.mailbox.Retract(&w)) w.victim = nullptr;
     else return;
   }
+  if (Far* far = w.team->far()) far->AskFor(w);  // nobody has anything here
+  Rest(w);
+}
+
+void Rest(Worker& w) {
   w.mailbox.Sleep(w.pause);
   w.pause = std::min(2 * w.pause, kLongestPause);
 }

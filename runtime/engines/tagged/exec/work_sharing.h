@@ -24,6 +24,10 @@ void SendHome(Worker& w, Frame* proxy, const SiteCode& site, uint32_t result, Va
 void FinishProxy(Worker& w, Frame* proxy);
 // Until something has come. False, of the first worker: nothing can come.
 bool FindWork(Worker& w);
+// Before it is looked again whether somebody has something, longer each time.
+void Rest(Worker& w);
+bool ReadMail(Worker& w, bool all);
+void ReceiveCall(Worker& w, Message& message);
 // What a helper does from the beginning to the end.
 void Serve(Worker& w);
 // A number from this worker's own sequence, which the stress mode's seed begins.
@@ -37,14 +41,12 @@ bool HasWork(const Worker& w, const Worker::Item& item);
 Frame* WaiterOf(Frame* frame);
 void Examine(Worker& w, Frame* running);
 Frame* OldestCandidate(Worker& w, Frame* running);
-bool GiveWork(Worker& w, Worker& thief, Frame* running);
-bool GiveFrom(Worker& w, Frame* below, Worker& thief);
-bool GiveEntry(Worker& w, size_t index, Worker& thief);
+bool GiveWork(Worker& w, Asker& thief, Frame* running);
+bool GiveFrom(Worker& w, Frame* below, Asker& thief);
+bool GiveEntry(Worker& w, size_t index, Asker& thief);
 void AnswerThief(Worker& w, Frame* running);
-void Refuse(Worker& thief);
-bool ReadMail(Worker& w, bool all);
+void Refuse(const Worker& w, Asker& thief);
 void Receive(Worker& w, Message& message);
-void ReceiveCall(Worker& w, Message& message);
 void BeIdle(Worker& w);
 void Steal(Worker& w);
 

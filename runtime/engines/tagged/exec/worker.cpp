@@ -4,6 +4,7 @@
 #include "runtime/base/memory.h"
 #include "runtime/engines/tagged/exec/delayed_calls.h"
 #include "runtime/engines/tagged/exec/engine.h"
+#include "runtime/engines/tagged/exec/far.h"
 #include "runtime/engines/tagged/exec/errors.h"
 #include "runtime/engines/tagged/exec/event_interpreter.h"
 #include "runtime/engines/tagged/exec/frames.h"
@@ -19,7 +20,8 @@ using ir::NodeId;
 using ir::Op;
 
 Worker::Worker(TaggedExecution& owner, uint32_t number)
-    : execution(owner),
+    : Asker(/*far=*/false),
+      execution(owner),
       program(owner.program_),
       graph(owner.graph_),
       run(owner.run_),
@@ -83,6 +85,9 @@ void Worker::GiveUpValues(DeadObjects& dead) {
     delete proxy;
   }
   proxies.clear();
+  away.clear();
+  for (FarCall* call : far_calls) delete call;
+  far_calls.clear();
 }
 
 // What cells hold.
@@ -99,7 +104,7 @@ void Worker::StepCheck() {
     execution.CollectIfDue();
     ++checks;
     if (!program.fast) execution.WarmUp(checks);
-    if (!team && run.threads > 1 && program.fast && (run.stress || checks >= kChecksBeforeTeam)) execution.StartTeam();
+    if (!team && (run.threads > 1 || run.peers) && program.fast && (run.stress || checks >= kChecksBeforeTeam)) execution.StartTeam();
   }
   if (team) CheckTeam(*this);
   if (now && now->flags & kScheduledCaller) DropTailCallers(*this, now);

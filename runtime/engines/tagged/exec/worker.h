@@ -27,6 +27,7 @@ struct Worker;
 class Team;
 class TaggedExecution;
 struct Ahead;
+struct FarPeer;
 
 // Of a frame in which nothing can happen any more (exec/frames.h).
 void Finish(Worker& w, Frame* frame);
@@ -38,9 +39,10 @@ struct Ending {};
 struct Waiter {
   Frame* frame;   // one ref
   uint32_t pc;    // its Wait; kNone: it waits in scheduled code
+  FarCall* call = nullptr;  // instead: another process waits
 };
 
-struct Worker {
+struct Worker : Asker {
   // The worker `number` of its run; 0 is the thread that began it.
   Worker(TaggedExecution& owner, uint32_t number);
   Worker(const Worker&) = delete;
@@ -244,7 +246,6 @@ struct Worker {
 
   // Other workers.
   Team* team = nullptr;  // if the run has several threads by now
-  Mailbox mailbox;
   std::unique_ptr<Message> mail;  // taken from there and not yet read, with what follows it
   bool poll_due = false;
   Frame* interrupted = nullptr;  // in scheduled code, on the stack since messages were to go first
@@ -257,6 +258,17 @@ struct Worker {
   std::chrono::steady_clock::time_point stolen_at;
   std::chrono::microseconds pause;
   uint64_t random;
+
+  // Other processes (exec/far_calls.h).
+  struct FarTicket {
+    std::unique_ptr<Message> message;  // as it would have been handed to a worker here
+    FarPeer* peer = nullptr;           // who has it
+    std::vector<bool> taken;           // by result
+  };
+  std::unordered_map<uint64_t, FarTicket> away;  // what this worker gave to other processes, and is not done
+  uint64_t tickets = 0;
+  std::unordered_set<FarCall*> far_calls;        // what this worker has of other processes
+
   // As others may see them, from the last StepCheck.
   std::atomic<uint64_t> live_published{0};
   std::atomic<int64_t> cells_published{0};

@@ -1,0 +1,289 @@
+#include "driver/cluster.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "backends/net/fingerprint.h"
+#include "backends/net/keys.h"
+#include "driver/launch.h"
+#include "llvm/Support/JSON.h"
+#include "runtime/engines/engines.h"
+#include "runtime/run/limits.h"
+#include "tagged_ir/file.h"
+
+extern char** environ;
+
+namespace df {
+namespace {
+
+// What a worker is given besides the standard streams: the end of a pipe that closes with the root.
+constexpr int kAliveDescriptor = 3;
+
+std::string HostName() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+}  // namespace
+
+net::NodeOptions NodeOptionsHere() {
+  net::NodeOptions node;
+  node.incarnation = net::RandomName();
+  node.facts.build = DFC_VERSION;
+  node.facts.libm = net::LibmFingerprint();
+  node.name = fmt::format("{}/{}", HostName(), ::getpid());
+  node.cores = DefaultThreads();
+  return node;
+}
+
+std::string SharedOptionsText(const Options& options) {
+  llvm::json::Array without;
+  for (const std::string& name : options.without) without.push_back(name);
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << llvm::json::Value(llvm::json::Object{{"optimize", options.lower.optimize}, {"batch", options.batch}, {"without", std::move(without)}});
+  return out.str();
+}
+
+bool ReadSharedOptions(const std::string& text, Options& options) {
+  llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
+  if (!value) return llvm::consumeError(value.takeError()), false;
+  const llvm::json::Object* object = value->getAsObject();
+  if (!object || object->size() != 3) return false;
+  std::optional<bool> optimize = object->getBoolean("optimize");
+  std::optional<int64_t> batch = object->getInteger("batch");
+  const llvm::json::Array* without = object->getArray("without");
+  if (!optimize || !batch || *batch < 0 || *batch > 1 << 20 || !without) return false;
+  options.lower.optimize = *optimize;
+  options.without.clear();
+  options.batch = static_cast<uint32_t>(*batch);
+  for (const llvm::json::Value& name : *without) {
+    std::optional<llvm::StringRef> wanted = name.getAsString();
+    if (!wanted || !llvm::any_of(Switches(), [&](const SwitchInfo& row) { return *wanted == row.name; })) return false;
+    options.without.push_back(wanted->str());
+  }
+  return true;
+}
+
+uint32_t Cluster::ThreadsOf(const Options& options) {
+  if (options.threads || options.local_workers < 2) return options.threads;
+  return std::max(1u, DefaultThreads() / options.local_workers);
+}
+
+bool Cluster::StartLocal(const Options& options, std::vector<std::string>& addresses, std::string* why) {
+  std::error_code error;
+  folder_ = (std::filesystem::temp_directory_path(error) / "dfc-XXXXXX").string();
+  if (!::mkdtemp(folder_.data())) return *why = fmt::format("no folder {}: {}", folder_, std::strerror(errno)), folder_.clear(), false;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return *why = std::strerror(errno), false;
+  alive_ = ends[1];
+  const uint64_t memory = (options.max_memory ? options.max_memory : DefaultMemoryLimit()) / options.local_workers;
+  for (uint32_t i = 1; i < options.local_workers; ++i) {
+    addresses.push_back(fmt::format("ipc://{}/{}", folder_, i));
+    std::vector<std::string> words = {"dfc", "worker", "--listen", addresses.back(), "--threads", std::to_string(ThreadsOf(options)),
+                                      "--max-memory", std::to_string(memory), "--alive", std::to_string(kAliveDescriptor)};
+    if (words[5] == "0") words[5] = "1";
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&actions, ends[0], kAliveDescriptor);
+    pid_t pid = 0;
+    const int failed = ::posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (failed) {
+      *why = fmt::format("a worker cannot be started: {}", std::strerror(failed));
+      break;
+    }
+    workers_.push_back(pid);
+  }
+  ::close(ends[0]);
+  return workers_.size() + 1 == options.local_workers;
+}
+
+std::string Cluster::Unfit(const Options& options) {
+  if (options.engine != EngineKind::Tagged) return fmt::format("the engine {} runs in one process; other processes work with the tagged engine", EngineName(options.engine));
+  if (options.trace) return "`--trace` without a file prints each firing of one process";
+  if (options.device != "cpu") return fmt::format("other processes do not use this one's device `{}`", options.device);
+  if (options.launched && (options.local_workers > 1 || !options.workers.empty())) return "`--launched` is for processes that somebody else has started";
+  return "";
+}
+
+namespace {
+
+net::NodeOptions NodeWith(const SharedProgram& program) {
+  net::NodeOptions node = NodeOptionsHere();
+  node.facts.graph = net::Sha256(program.graph);
+  node.facts.options = net::Sha256(program.options);
+  return node;
+}
+
+// The first line of the file, once it is there.
+std::string AwaitPlace(const std::string& file, const std::atomic<bool>* interrupt) {
+  constexpr std::chrono::milliseconds kPatience{60000}, kPause{20};
+  for (auto until = std::chrono::steady_clock::now() + kPatience; std::chrono::steady_clock::now() < until && !(interrupt && interrupt->load());) {
+    std::ifstream in(file);
+    if (std::string line; std::getline(in, line) && !in.eof()) return line;
+    std::this_thread::sleep_for(kPause);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string ReachableAddress(const std::string& address) {
+  for (const char* any : {"tcp://0.0.0.0:", "tcp://*:", "tcp://[::]:"})
+    if (address.starts_with(any)) return fmt::format("tcp://{}:{}", HostName(), address.substr(std::strlen(any)));
+  return address;
+}
+
+// One of several that were launched. False after a message.
+bool Cluster::CallLaunched(const Options& options, net::ZmqOptions& sockets, SharedProgram program, const std::atomic<bool>* interrupt,
+                            Console& console) {
+  std::string why;
+  const std::optional<LaunchPlace> place = FindLaunchPlace([](const char* name) -> const char* { return std::getenv(name); }, &why);
+  if (!place) return console.Error(why), false;
+  is_root_ = place->rank == 0;
+  const bool by_file = options.rendezvous.find('/') != std::string::npos;
+  // Where nothing is said, the port that a run of the same program by the same launcher would take.
+  constexpr int kPort = 7117;
+  std::string root = by_file ? "" : options.rendezvous;
+  if (!by_file && root.empty() && place->size > 1) {
+    if (place->root.empty())
+      return console.Error(fmt::format("{} does not say where process 0 runs: add `--rendezvous HOST:PORT`, or a file that all of them see", place->launcher)), false;
+    root = fmt::format("{}:{}", place->root, kPort);
+  }
+  const std::string port = root.substr(root.rfind(':') + 1);
+  if (!by_file && place->size > 1 && root.find(':') == std::string::npos) return console.Error(fmt::format("`--rendezvous {}`: expected HOST:PORT or a path", root)), false;
+  // Without a key nobody but this machine's own processes may come.
+  const std::string any = sockets.keys ? "0.0.0.0" : "127.0.0.1";
+  sockets.listen = fmt::format("tcp://{}:{}", any, is_root_ && !by_file ? port : "*");
+  std::unique_ptr<net::ZmqNet> transport = net::ZmqNet::Open(sockets, &why);
+  if (!transport) return console.Error(why), false;
+  net::NodeOptions node = NodeWith(program);
+  node.rank = place->rank;
+  node.address = ReachableAddress(transport->address());
+  node.root = is_root_;
+  if (is_root_) {
+    if (by_file) {
+      place_ = options.rendezvous;
+      const std::string half = fmt::format("{}.{}", place_, ::getpid());
+      std::ofstream(half) << node.address << '\n';
+      std::error_code error;
+      std::filesystem::rename(half, place_, error);
+      if (error) return console.Error(fmt::format("`--rendezvous {}`: {}", place_, error.message())), false;
+    }
+    peers_ = std::make_unique<NodePeers>(std::move(transport), std::move(node), std::move(program), std::vector<std::string>());
+    if (peers_->AwaitWorkers(place->size - 1, interrupt)) return true;
+  } else {
+    const std::string address = by_file ? AwaitPlace(options.rendezvous, interrupt) : "tcp://" + root;
+    if (address.empty()) return console.Error(fmt::format("process 0 has not written where it is to {}", options.rendezvous)), false;
+    peers_ = std::make_unique<NodePeers>(std::move(transport), std::move(node), address, /*has_program=*/true);
+    return true;
+  }
+  return false;
+}
+
+ExitCode Cluster::Serve(const ir::Graph& graph, const RunOptions& run, Console& console) {
+  std::unique_ptr<Execution> execution = MakeExecution(EngineKind::Tagged, graph, run);
+  peers_->SetReady();
+  Outcome outcome = execution->Serve();
+  if (outcome.ok()) peers_->AwaitOver(run.limits.interrupt);
+  peers_->End();
+  const bool met_root = peers_->had_root();
+  for (const std::string& notice : peers_->TakeNotices()) console.err() << (met_root ? "note: " : "error: ") << notice << '\n';
+  if (outcome.stop == Stop::Interrupted) return ExitCode::Interrupted;
+  if (!outcome.ok()) console.err() << "note: left the run: " << outcome.detail << '\n';
+  return met_root ? ExitCode::Fine : ExitCode::Workers;
+}
+
+// Workers that are started here, or listen where the options say. False if not all have come; after a message if there are no peers.
+bool Cluster::Call(const ir::Graph& graph, const Options& options, net::ZmqOptions& sockets, const std::atomic<bool>* interrupt, Console& console) {
+  SharedProgram program{SharedOptionsText(options), ir::Serialize(graph)};
+  if (options.launched) return CallLaunched(options, sockets, std::move(program), interrupt, console);
+  std::string why;
+  std::vector<std::string> addresses = options.workers;
+  if (options.local_workers > 1 && !StartLocal(options, addresses, &why)) return console.Error(why), false;
+  std::unique_ptr<net::ZmqNet> transport = net::ZmqNet::Open(sockets, &why);
+  if (!transport) return console.Error(why), false;
+  net::NodeOptions node = NodeWith(program);
+  node.root = true;
+  const size_t count = addresses.size();
+  peers_ = std::make_unique<NodePeers>(std::move(transport), std::move(node), std::move(program), addresses);
+  return peers_->AwaitWorkers(count, interrupt);
+}
+
+std::optional<ExitCode> Cluster::Start(const ir::Graph& graph, const Options& options, RunOptions& run, Console& console,
+                                       std::unique_ptr<Cluster>& to) {
+  const std::atomic<bool>* interrupt = run.limits.interrupt;
+  std::unique_ptr<Cluster> cluster(new Cluster);
+  if (options.members > 1) {
+    cluster->members_ = std::make_unique<LocalMembers>(graph, run, options.members);
+    run.peers = &cluster->members_->root();
+  }
+  if (IsWanted(options)) {
+    if (std::string unfit = Unfit(options); !unfit.empty()) return console.Error(unfit), ExitCode::Usage;
+    net::ZmqOptions sockets;
+    if (std::string why; !options.key.empty() && !(sockets.keys = net::ReadKeyFile(options.key, &why))) return console.Error(why), ExitCode::Usage;
+    if (!cluster->Call(graph, options, sockets, interrupt, console)) {
+      const bool interrupted = interrupt && interrupt->load();
+      if (cluster->peers_) {
+        const std::vector<std::string> notices = cluster->peers_->TakeNotices();
+        for (const std::string& notice : notices) console.Error(notice);
+        if (notices.empty()) console.Error(interrupted ? "interrupted while the workers are waited for" : "not all of the workers have come");
+      }
+      return interrupted ? ExitCode::Interrupted : ExitCode::Workers;
+    }
+    run.peers = cluster->peers_.get();
+    run.threads = ThreadsOf(options);
+    if (!cluster->is_root_) return cluster->Serve(graph, run, console);
+  }
+  if (run.peers) to = std::move(cluster);
+  return std::nullopt;
+}
+
+void Cluster::End(Console& console) {
+  if (members_) members_->End();
+  if (!peers_) return;
+  for (const std::string& notice : peers_->TakeNotices()) console.err() << "note: " << notice << '\n';
+  peers_.reset();
+}
+
+void Cluster::Abandon() {
+  std::error_code ignored;
+  if (!folder_.empty()) std::filesystem::remove_all(std::exchange(folder_, ""), ignored);
+  if (!place_.empty() && is_root_) std::filesystem::remove(std::exchange(place_, ""), ignored);
+}
+
+Cluster::~Cluster() {
+  peers_.reset();
+  if (alive_ >= 0) ::close(alive_);
+  // They end by themselves when the pipe is closed; one that does not is ended.
+  constexpr std::chrono::milliseconds kPatience{3000}, kPause{2};
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  for (pid_t pid : workers_) {
+    while (::waitpid(pid, nullptr, WNOHANG) == 0) {
+      if (std::chrono::steady_clock::now() > until) ::kill(pid, SIGKILL);
+      std::this_thread::sleep_for(kPause);
+    }
+  }
+  Abandon();
+}
+
+}  // namespace df

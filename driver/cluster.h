@@ -1,0 +1,68 @@
+// driver/cluster.h
+//
+// The other processes of a run: `--local-workers`, `--workers`. docs/distributed.md.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/members/node_peers.h"
+#include "backends/zmq/zmq_net.h"
+#include "driver/local_members.h"
+#include "driver/options.h"
+#include "driver/system/console.h"
+#include "tagged_ir/graph.h"
+
+namespace df {
+
+// What has to be the same in all processes of a run, as far as it does not depend on the program.
+net::NodeOptions NodeOptionsHere();
+
+// The options with which a root compiled its program, as far as its workers have to have them, by name; and back: false if one of them
+// means nothing here.
+std::string SharedOptionsText(const Options& options);
+bool ReadSharedOptions(const std::string& text, Options& options);
+
+// Where others can reach who listens there: an address that stands for all of this machine's becomes its name.
+std::string ReachableAddress(const std::string& address);
+
+class Cluster {
+ public:
+  // What the options ask for: other processes that work on the run, all of which are there and serve; `run` has them then. An exit code if this
+  // process is to end: after a message, or since it was launched to compute for another one, and has done so.
+  static std::optional<ExitCode> Start(const ir::Graph& graph, const Options& options, RunOptions& run, Console& console,
+                                       std::unique_ptr<Cluster>& cluster);
+  ~Cluster();
+  // The process ends without End: what was made for it goes.
+  void Abandon();
+
+  // The run is over: the others go. Says what happened to them.
+  void End(Console& console);
+
+ private:
+  Cluster() = default;
+  static bool IsWanted(const Options& options) { return options.local_workers > 1 || !options.workers.empty() || options.launched; }
+  // Threads of this process, which shares the machine with its local workers.
+  static uint32_t ThreadsOf(const Options& options);
+  // What of the options does not go with other processes; empty if all does.
+  static std::string Unfit(const Options& options);
+  bool Call(const ir::Graph& graph, const Options& options, net::ZmqOptions& sockets, const std::atomic<bool>* interrupt, Console& console);
+  ExitCode Serve(const ir::Graph& graph, const RunOptions& run, Console& console);
+  bool CallLaunched(const Options& options, net::ZmqOptions& sockets, SharedProgram program, const std::atomic<bool>* interrupt, Console& console);
+  bool StartLocal(const Options& options, std::vector<std::string>& addresses, std::string* why);
+
+  std::unique_ptr<NodePeers> peers_;
+  std::unique_ptr<LocalMembers> members_;  // instead: `--members`
+  bool is_root_ = true;
+  std::string place_;           // the shared file that says where the root is
+  std::string folder_;          // of the local workers' addresses
+  std::vector<pid_t> workers_;  // that were started here
+  int alive_ = -1;              // they end when this is closed
+};
+
+}  // namespace df

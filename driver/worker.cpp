@@ -1,0 +1,100 @@
+// `dfc worker`: computes for the runs of others, one after the other (docs/distributed.md).
+#include <signal.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "backends/zmq/zmq_net.h"
+#include "driver/cluster.h"
+#include "driver/commands.h"
+#include "driver/evaluate.h"
+#include "driver/system/signals.h"
+#include "runtime/engines/engines.h"
+#include "tagged_ir/file.h"
+
+namespace df {
+namespace {
+
+// A worker that was started by a run ends with it, however that ends.
+void EndWith(int alive, const std::string& socket) {
+  ::signal(SIGINT, SIG_IGN);  // of a terminal: meant for the root, which ends this one
+  std::thread([alive, socket] {
+    char byte;
+    while (::read(alive, &byte, 1) != 0) {
+    }
+    ::unlink(socket.c_str());  // its root was killed, perhaps
+    ::rmdir(socket.substr(0, socket.rfind('/')).c_str());
+    ::_exit(0);
+  }).detach();
+}
+
+// One run. False: there are to be no more.
+bool ServeOne(const Options& given, net::ZmqOptions& sockets, bool first, const std::atomic<bool>* stop, Console& console, ExitCode* code) {
+  std::string why;
+  std::unique_ptr<net::ZmqNet> transport = net::ZmqNet::Open(sockets, &why);
+  // The sockets of the run before may take a moment to go.
+  for (int again = 0; !transport && !first && again < 100 && !stop->load(); ++again) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    transport = net::ZmqNet::Open(sockets, &why);
+  }
+  if (!transport) return console.Error(why), *code = ExitCode::Usage, false;
+  sockets.listen = transport->address();  // the next time at the same port
+  if (first && given.alive < 0) {
+    console.out() << "listening on " << sockets.listen << '\n';
+    console.out().flush();
+  }
+  net::NodeOptions node = NodeOptionsHere();
+  node.address = ReachableAddress(sockets.listen);
+  NodePeers peers(std::move(transport), std::move(node));
+  auto tell = [&] {
+    for (const std::string& notice : peers.TakeNotices()) console.err() << "note: " << notice << '\n';
+    console.err().flush();
+  };
+  std::optional<SharedProgram> program = peers.AwaitProgram(stop);
+  tell();
+  if (stop->load()) return *code = ExitCode::Interrupted, false;
+  if (!program) return true;
+  Options options = given;
+  std::optional<ir::Graph> graph = ir::Deserialize(program->graph, &why);
+  if (!graph) return console.Error(fmt::format("the root sent no valid graph: {}", why)), true;
+  if (!ReadSharedOptions(program->options, options)) return console.Error("the root sent options that this worker does not know"), true;
+  RunOptions run;
+  run.limits.max_memory = options.max_memory;
+  run.limits.max_frames = options.max_frames;
+  run.limits.interrupt = stop;
+  run.threads = options.threads;
+  run.batch = options.batch;
+  Switch(options, run);
+  run.peers = &peers;
+  std::unique_ptr<Execution> execution = MakeExecution(EngineKind::Tagged, *graph, run);
+  peers.SetReady();
+  Outcome outcome = execution->Serve();
+  if (outcome.ok()) peers.AwaitOver(stop);
+  peers.End();
+  tell();
+  if (outcome.stop == Stop::Interrupted) return *code = ExitCode::Interrupted, false;
+  if (!outcome.ok()) console.err() << "note: left the run: " << outcome.detail << '\n';
+  return true;
+}
+
+}  // namespace
+
+ExitCode WorkerCommand(const Options& options, Console& console) {
+  if (options.alive >= 0) EndWith(options.alive, options.listen.substr(options.listen.find("//") + 2));
+  InterruptScope interrupts;
+  net::ZmqOptions sockets;
+  sockets.listen = options.listen;
+  std::string why;
+  if (!options.key.empty()) {
+    sockets.keys = net::ReadKeyFile(options.key, &why);
+    if (!sockets.keys) return console.Error(why), ExitCode::Usage;
+  }
+  ExitCode code = ExitCode::Fine;
+  bool first = true;
+  while (ServeOne(options, sockets, first, interrupts.flag(), console, &code) && options.alive < 0) first = false;
+  return code;
+}
+
+}  // namespace df

@@ -1,0 +1,116 @@
+// Asking other processes for work, and what comes from them, before any worker looks at it.
+#include "runtime/engines/tagged/exec/far.h"
+
+#include <algorithm>
+
+#include "runtime/engines/tagged/exec/team.h"
+
+namespace df::tagged {
+
+namespace {
+
+using std::chrono::microseconds;
+
+// A message there and back takes some 30 µs, and to pack a call and to leave direct code for it as much.
+constexpr microseconds kShortestPause{100}, kLongestPause{100000};
+// What was done in less was not worth its messages.
+constexpr microseconds kGrain{1000};
+
+}  // namespace
+
+FarPeer& Far::PeerOf(PeerId id) {
+  std::lock_guard lock(mutex_);
+  std::unique_ptr<FarPeer>& peer = known_[id];
+  if (!peer) peer = std::make_unique<FarPeer>(id);
+  return *peer;
+}
+
+void Far::AskFor(Worker& worker) {
+  PeerId whom;
+  {
+    std::lock_guard lock(mutex_);
+    if (asked_ || over() || Clock::now() < ask_at_) return;
+    std::vector<PeerId> others = peers_.Others();
+    if (others.empty()) return;
+    random_ = random_ * 6364136223846793005 + 1442695040888963407;
+    whom = others[(random_ >> 33) % others.size()];
+    asked_ = true;
+    whom_ = whom;
+    asker_ = &worker;
+  }
+  peers_.Send(whom, {PeerMessage::Kind::Ask});
+}
+
+void Far::NoteGrain(Clock::duration took) {
+  std::lock_guard lock(mutex_);
+  if (took >= kGrain) {
+    pause_ = {};
+    return;
+  }
+  pause_ = std::clamp<Clock::duration>(2 * pause_, kShortestPause, kLongestPause);
+  ask_at_ = Clock::now() + pause_;
+}
+
+void Far::Leave(Worker& worker, Message::Kind kind, FarPeer& from, std::unique_ptr<PeerMessage> far) {
+  auto message = std::make_unique<Message>(kind, &from);
+  message->far = std::move(far);
+  team_.Leave(worker, std::move(message));
+}
+
+void Far::Receive(PeerId from, PeerMessage message) {
+  FarPeer& peer = PeerOf(from);
+  switch (message.kind) {
+    case PeerMessage::Kind::Ask: {
+      uint32_t first;
+      {
+        std::lock_guard lock(mutex_);
+        random_ = random_ * 6364136223846793005 + 1442695040888963407;
+        first = static_cast<uint32_t>(random_ >> 33);
+      }
+      for (uint32_t i = 0; i < team_.size(); ++i)
+        if (team_.AskAt(team_.worker((first + i) % team_.size()), peer)) return;
+      return Refuse(peer);
+    }
+    case PeerMessage::Kind::Refuse: {
+      std::lock_guard lock(mutex_);
+      if (!asked_ || whom_ != from) return;
+      asked_ = false;
+      pause_ = std::clamp<Clock::duration>(2 * pause_, kShortestPause, kLongestPause);
+      ask_at_ = Clock::now() + pause_ / std::max<size_t>(1, peers_.Others().size());
+      return;
+    }
+    case PeerMessage::Kind::Call: {
+      Worker* asker;
+      {
+        std::lock_guard lock(mutex_);
+        if (!asked_ || whom_ != from) return Fault(peer, "it gives a call that nobody asked for");
+        asked_ = false;
+        asker = asker_;
+      }
+      return Leave(*asker, Message::Kind::FarCall, peer, std::make_unique<PeerMessage>(std::move(message)));
+    }
+    case PeerMessage::Kind::Result:
+    case PeerMessage::Kind::Finished:
+    case PeerMessage::Kind::Home: {
+      const uint64_t index = message.ticket % kMostWorkers;
+      if (index >= team_.size()) return Fault(peer, "it answers for a call that was not given");
+      return Leave(team_.worker(static_cast<uint32_t>(index)), Message::Kind::FarAnswer, peer, std::make_unique<PeerMessage>(std::move(message)));
+    }
+  }
+}
+
+void Far::Gone(PeerId id) {
+  FarPeer& peer = PeerOf(id);
+  {
+    std::lock_guard lock(mutex_);
+    if (asked_ && whom_ == id) asked_ = false;
+  }
+  for (uint32_t i = 0; i < team_.size(); ++i) Leave(team_.worker(i), Message::Kind::FarGone, peer, nullptr);
+}
+
+void Far::Over() {
+  over_.store(true, std::memory_order_release);
+  team_.WakeAll();
+}
+
+}  // namespace df::tagged

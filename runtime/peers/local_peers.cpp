@@ -1,0 +1,131 @@
+#include "runtime/peers/local_peers.h"
+
+#include <algorithm>
+
+namespace df {
+namespace {
+
+// Under stress a member is lost at one message in so many.
+constexpr uint64_t kLoss = 512;
+
+}  // namespace
+
+LocalPeers::LocalPeers(uint32_t members, uint64_t seed) : random_(seed * 2 + 1), stress_(seed != 0) {
+  for (uint32_t i = 0; i < members; ++i) members_.push_back(std::make_unique<Member>(*this, i));
+  thread_ = std::thread([this] { Deliver(); });
+}
+
+LocalPeers::~LocalPeers() {
+  {
+    std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void LocalPeers::Lose(uint32_t number) {
+  {
+    std::lock_guard lock(mutex_);
+    LoseLocked(number);
+  }
+  changed_.notify_all();
+}
+
+void LocalPeers::LoseLocked(uint32_t number) {
+  Member& lost = *members_[number];
+  if (lost.gone) return;
+  lost.gone = true;
+  for (const auto& member : members_)
+    if (!member->gone) queue_.push_back({lost.number, member->number, Sent::What::Gone, {}});
+  queue_.push_back({lost.number, lost.number, Sent::What::Over, {}});
+}
+
+uint64_t LocalPeers::Random() {
+  random_ = random_ * 6364136223846793005 + 1442695040888963407;
+  return random_ >> 33;
+}
+
+void LocalPeers::Member::Begin(Receiver& to) {
+  {
+    std::lock_guard lock(hub.mutex_);
+    receiver = &to;
+  }
+  hub.changed_.notify_all();
+}
+
+void LocalPeers::Member::End() {
+  std::unique_lock lock(hub.mutex_);
+  if (ended) return;
+  ended = true;
+  if (number == 0)
+    for (const auto& member : hub.members_)
+      if (member->number != 0) hub.queue_.push_back({0, member->number, Sent::What::Over, {}});
+  hub.changed_.notify_all();
+  hub.changed_.wait(lock, [this] { return !hub.in_call_ || hub.calling_ != number; });
+  receiver = nullptr;
+}
+
+void LocalPeers::Member::Send(PeerId to, PeerMessage message) {
+  hub.messages_.fetch_add(1);
+  hub.bytes_.fetch_add(message.size());
+  {
+    std::lock_guard lock(hub.mutex_);
+    if (gone || hub.members_[to]->gone) return;
+    hub.queue_.push_back({number, to, Sent::What::Message, std::move(message)});
+  }
+  hub.changed_.notify_all();
+}
+
+// Within one process nobody else writes packets.
+void LocalPeers::Member::Fault(PeerId peer, const std::string& what) { hub.Lose(peer); }
+
+std::vector<PeerId> LocalPeers::Member::Others() const {
+  std::lock_guard lock(hub.mutex_);
+  std::vector<PeerId> others;
+  for (const auto& member : hub.members_)
+    if (member->number != number && !member->gone && !member->ended) others.push_back(member->number);
+  return others;
+}
+
+bool LocalPeers::CanTake(const Sent& sent) const {
+  const Member& to = *members_[sent.to];
+  return to.ended || to.receiver || (to.gone && sent.what == Sent::What::Message);
+}
+
+void LocalPeers::Deliver() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (stress_ && members_.size() > 2 && !queue_.empty() && Random() % kLoss == 0) LoseLocked(static_cast<uint32_t>(1 + Random() % (members_.size() - 1)));
+    auto next = std::find_if(queue_.begin(), queue_.end(), [this](const Sent& sent) { return CanTake(sent); });
+    if (next == queue_.end()) {
+      if (ending_) return;
+      changed_.wait(lock);
+      continue;
+    }
+    if (stress_ && next + 1 != queue_.end()) {
+      // What another member has sent goes first, sometimes; what one has sent to another stays in order.
+      auto other = queue_.begin() + static_cast<ptrdiff_t>(Random() % queue_.size());
+      bool first = std::none_of(queue_.begin(), other, [&](const Sent& s) { return s.from == other->from && s.to == other->to; });
+      if (first && CanTake(*other)) next = other;
+    }
+    Sent sent = std::move(*next);
+    queue_.erase(next);
+    Member& to = *members_[sent.to];
+    if (to.ended || (to.gone && sent.what != Sent::What::Over) || (sent.what == Sent::What::Message && members_[sent.from]->gone)) continue;
+    calling_ = to.number;
+    in_call_ = true;
+    Peers::Receiver& receiver = *to.receiver;
+    lock.unlock();
+    switch (sent.what) {
+      case Sent::What::Message: receiver.Receive(sent.from, std::move(sent.message)); break;
+      case Sent::What::Gone: receiver.Gone(sent.from); break;
+      case Sent::What::Over: receiver.Over(); break;
+    }
+    lock.lock();
+    in_call_ = false;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace df

@@ -1,0 +1,70 @@
+// runtime/peers/peers.h
+//
+// What an engine asks of the other processes that work on the same run, as device.h is what it asks of a device: who has nothing to do
+// asks, who has much gives a call away, and its results come back. docs/distributed.md.
+//
+// All members have the same graph, compiled with the same options, so a site has the same number everywhere, and what a packet means
+// follows from the site alone. A message is complete: nothing in it refers to another process. Messages of one member come in the order
+// in which it has sent them, each once, until it is gone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace df {
+
+using PeerId = uint32_t;
+
+struct PeerMessage {
+  enum class Kind : uint8_t {
+    Ask,       // nothing to do: give me something
+    Refuse,    // the answer, where nothing can be given
+    Call,      // the other answer: a call with its arguments, or a delayed call, under `ticket`
+    Result,    // of `ticket`, its result `number`
+    Finished,  // no more results of `ticket` come
+    Home,      // whoever gave `ticket` has to compute it
+  };
+  Kind kind = Kind::Ask;
+  uint32_t number = 0;
+  uint64_t ticket = 0;  // of whoever gave it away
+  // Of Call and Result: a packet (runtime/packet) whose bytes nobody counts any more.
+  std::string bytes;
+  std::vector<std::string> parts;
+  size_t size() const {
+    size_t all = bytes.size();
+    for (const std::string& part : parts) all += part.size();
+    return all;
+  }
+};
+
+class Peers {
+ public:
+  // The engine's side. Called on one thread, which is none of the engine's, and touches no value.
+  class Receiver {
+   public:
+    virtual void Receive(PeerId from, PeerMessage message) = 0;
+    // Nothing more comes from there; what it has was lost.
+    virtual void Gone(PeerId peer) = 0;
+    // The run is over at its root, or the root is gone.
+    virtual void Over() = 0;
+
+   protected:
+    ~Receiver() = default;
+  };
+
+  virtual ~Peers() = default;
+  // Messages that have come before wait until then.
+  virtual void Begin(Receiver& receiver) = 0;
+  // Afterwards nobody is called. At the root it ends the run of the others.
+  virtual void End() = 0;
+  // Any thread of the engine. To a member that is gone: nothing.
+  virtual void Send(PeerId to, PeerMessage message) = 0;
+  // What came from there breaks the rules: it is a member no more.
+  virtual void Fault(PeerId peer, const std::string& what) = 0;
+  // The others that are there now.
+  virtual std::vector<PeerId> Others() const = 0;
+};
+
+}  // namespace df

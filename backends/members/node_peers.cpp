@@ -60,7 +60,7 @@ std::optional<PeerMessage> Decoded(const net::Message& message) {
 }  // namespace
 
 NodePeers::NodePeers(std::unique_ptr<net::Transport> transport, net::NodeOptions options, SharedProgram program, const std::vector<std::string>& workers)
-    : transport_(std::move(transport)), node_(std::move(options), *transport_), root_(true), has_program_(true), program_(std::move(program)) {
+    : transport_(std::move(transport)), node_(std::move(options), *transport_), root_(true), has_program_(true), launched_(workers.empty()), program_(std::move(program)) {
   for (const std::string& address : workers) {
     std::string why;
     if (node_.Dial(address, &why)) continue;
@@ -285,10 +285,17 @@ void NodePeers::Handle(Event event) {
       Notice(std::move(event.text));
       std::lock_guard lock(mutex_);
       failed_ = true;
-      if (!root_ && !root_member_) over_ = true;  // it was the root that was dialled
+      if (!root_ && !root_member_) arrived = Arrived{Arrived::What::Over};  // it was the root that was dialled
       break;
     }
-    case Event::What::Notice: Notice(std::move(event.text)); break;
+    case Event::What::Notice:
+      // Somebody who was launched with this root does not fit.
+      if (root_ && launched_ && event.text.starts_with("refused")) {
+        std::lock_guard lock(mutex_);
+        failed_ = true;
+      }
+      Notice(std::move(event.text));
+      break;
     case Event::What::Suspect:
     case Event::What::Back: break;
     case Event::What::Message:

@@ -74,6 +74,7 @@ class NodePeers final : public Peers {
   std::unique_ptr<net::Transport> transport_;
   net::Node node_;                           // the thread's, once it runs
   const bool root_, has_program_;
+  const bool launched_ = false;              // a root that dials nobody: the others come
   SharedProgram program_;
   std::thread thread_;
   mutable std::mutex mutex_;                 // of what follows

@@ -518,6 +518,8 @@ void Node::OnWelcome(const Head& head, const msg::Welcome& welcome, const Arriva
   if (members_.Find(head.from) != kNobody) return EndDial(arrival.route, /*close=*/true);  // came in meanwhile
   if (auto difference = Compare(options_.facts, welcome.facts, options_.allow_different_libm)) {
     Refuse(arrival, head, {difference->field, difference->mine, difference->theirs}, now);
+    events_.push_back({Event::What::Refused, kNobody,
+                       fmt::format("{} does not fit: {}: here {}, there {}", address, difference->field, difference->mine, Clean(difference->theirs, kLongestWhy)), {}});
     return EndDial(arrival.route, /*close=*/true);
   }
   EndDial(arrival.route, /*close=*/false);

@@ -49,7 +49,7 @@ struct Event {
     Ready,     // it has the graph and serves
     Suspect, Back,
     Gone,      // for ever; `text` says why
-    Refused,   // `text`: who, and what differs
+    Refused,   // of who was dialled; `text`: who, and what differs
     NoAnswer,  // of an address that was dialled
     Notice,    // something for the log: who sent what makes no sense
     Message,

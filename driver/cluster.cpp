@@ -84,15 +84,14 @@ uint32_t Cluster::ThreadsOf(const Options& options) {
 }
 
 bool Cluster::StartLocal(const Options& options, std::vector<std::string>& addresses, std::string* why) {
-  std::error_code error;
-  folder_ = (std::filesystem::temp_directory_path(error) / "dfc-XXXXXX").string();
-  if (!::mkdtemp(folder_.data())) return *why = fmt::format("no folder {}: {}", folder_, std::strerror(errno)), folder_.clear(), false;
+  folder_ = std::make_unique<net::IpcFolder>();
+  if (folder_->path().empty()) return *why = fmt::format("there is no folder for sockets: {}", std::strerror(errno)), false;
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return *why = std::strerror(errno), false;
   alive_ = ends[1];
   const uint64_t memory = (options.max_memory ? options.max_memory : DefaultMemoryLimit()) / options.local_workers;
   for (uint32_t i = 1; i < options.local_workers; ++i) {
-    addresses.push_back(fmt::format("ipc://{}/{}", folder_, i));
+    addresses.push_back(folder_->Address(std::to_string(i)));
     std::vector<std::string> words = {"dfc", "worker", "--listen", addresses.back(), "--threads", std::to_string(ThreadsOf(options)),
                                       "--max-memory", std::to_string(memory), "--alive", std::to_string(kAliveDescriptor)};
     if (words[5] == "0") words[5] = "1";
@@ -267,7 +266,7 @@ void Cluster::End(Console& console) {
 
 void Cluster::Abandon() {
   std::error_code ignored;
-  if (!folder_.empty()) std::filesystem::remove_all(std::exchange(folder_, ""), ignored);
+  folder_.reset();
   if (!place_.empty() && is_root_) std::filesystem::remove(std::exchange(place_, ""), ignored);
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backends/members/node_peers.h"
+#include "backends/net/address.h"
 #include "backends/zmq/zmq_net.h"
 #include "driver/local_members.h"
 #include "driver/options.h"
@@ -60,7 +61,7 @@ class Cluster {
   std::unique_ptr<LocalMembers> members_;  // instead: `--members`
   bool is_root_ = true;
   std::string place_;           // the shared file that says where the root is
-  std::string folder_;          // of the local workers' addresses
+  std::unique_ptr<net::IpcFolder> folder_;  // of the local workers' addresses
   std::vector<pid_t> workers_;  // that were started here
   int alive_ = -1;              // they end when this is closed
 };

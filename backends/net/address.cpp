@@ -35,11 +35,13 @@ bool IsLoopback(std::string_view host) {
   return true;
 }
 
-std::string WrongTcp(const std::string& address, std::string_view rest, bool has_keys) {
+std::string WrongTcp(const std::string& address, std::string_view rest, bool has_keys, bool open_loopback) {
   const size_t colon = rest.rfind(':');
   const std::string_view host = rest.substr(0, colon), port = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
   if (host.empty() || !(IsNumber(port, 65535) || port == "*")) return fmt::format("`{}` is not of the form tcp://HOST:PORT", address);
-  if (has_keys || IsLoopback(host)) return "";
+  const bool loopback = IsLoopback(host);
+  if (has_keys || (loopback && open_loopback)) return "";
+  if (loopback) return fmt::format("`{}` is open to everybody who works on this machine: this needs a key (`dfc keygen`, `--key FILE`)", address);
   return fmt::format("`{}` can be reached from other machines: this needs a key (`dfc keygen`, `--key FILE`)", address);
 }
 
@@ -57,9 +59,9 @@ std::string WrongIpc(const std::string& address, std::string path, bool has_keys
 
 }  // namespace
 
-std::string WrongAddress(const std::string& address, bool has_keys) {
+std::string WrongAddress(const std::string& address, bool has_keys, bool open_loopback) {
   if (address.find('\0') != std::string::npos) return "an address with a zero byte";
-  if (address.starts_with("tcp://")) return WrongTcp(address, std::string_view(address).substr(6), has_keys);
+  if (address.starts_with("tcp://")) return WrongTcp(address, std::string_view(address).substr(6), has_keys, open_loopback);
   if (address.starts_with("ipc://")) return WrongIpc(address, address.substr(6), has_keys);
   return fmt::format("`{}` begins neither with tcp:// nor with ipc://", address);
 }

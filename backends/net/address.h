@@ -7,9 +7,10 @@
 
 namespace df::net {
 
-// Empty if a process may listen there, or connect to it; else why not. Without keys only this machine's own addresses may be used: a loopback
-// address, written as a number or `localhost`, and an ipc socket in a folder that is the user's alone.
-std::string WrongAddress(const std::string& address, bool has_keys);
+// Empty if a process may listen there, or connect to it; else why not. Without keys only an ipc socket in a folder that is the user's alone may
+// be used: a loopback address is open to everybody who works on the machine. With `open_loopback` such a one, written as a number or
+// `localhost`, may be used, too: for tests.
+std::string WrongAddress(const std::string& address, bool has_keys, bool open_loopback = false);
 
 // A new folder for ipc sockets, which only this user can enter. It goes with the object, and all that is in it.
 class IpcFolder {

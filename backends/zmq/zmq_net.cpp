@@ -124,7 +124,7 @@ bool ZmqNet::Prepare(Socket& socket, bool server) {
 }
 
 bool ZmqNet::Listen(std::string* why) {
-  if (*why = WrongAddress(options_.listen, options_.keys.has_value()); !why->empty()) return false;
+  if (*why = WrongAddress(options_.listen, options_.keys.has_value(), options_.open_loopback); !why->empty()) return false;
   const auto fail = [&] {
     *why = fmt::format("cannot listen at `{}`: {}", options_.listen, Zmq().zmq_strerror(Zmq().zmq_errno()));
     return false;
@@ -150,7 +150,7 @@ bool ZmqNet::Listen(std::string* why) {
 }
 
 Route ZmqNet::Connect(const std::string& address, std::string* why) {
-  std::string reason = WrongAddress(address, options_.keys.has_value());
+  std::string reason = WrongAddress(address, options_.keys.has_value(), options_.open_loopback);
   Socket socket;
   if (reason.empty()) {
     socket.handle = Zmq().zmq_socket(context_, ZMQ_DEALER);

@@ -26,7 +26,8 @@ namespace df::net {
 
 struct ZmqOptions {
   std::string listen;               // tcp://host:port, where port may be *, ipc://path, or empty: nobody can connect to this process
-  std::optional<ClusterKeys> keys;  // without them only this machine's own addresses
+  std::optional<ClusterKeys> keys;  // without them only ipc in a folder that is the user's alone
+  bool open_loopback = false;       // and, for tests, loopback addresses
   uint64_t largest_frame = 1 << 20; // links send less; who sends more is cut off
 };
 

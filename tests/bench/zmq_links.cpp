@@ -103,6 +103,7 @@ struct Process {
 
   Process(const ClusterKeys* keys, const char* root) {
     ZmqOptions zmq;
+    zmq.open_loopback = true;
     if (keys) zmq.keys = *keys;
     if (!root) zmq.listen = "tcp://127.0.0.1:*";
     std::string why;

@@ -88,6 +88,7 @@ TEST_CASE("bytes of no ZeroMQ at all change nothing") {
   for (bool curve : {false, true}) {
     Cluster cluster;
     ZmqOptions options;
+    options.open_loopback = true;
     options.listen = "tcp://127.0.0.1:*";
     if (curve) options.keys = NewKeys();
     Process& root = cluster.Start(options, "");
@@ -113,6 +114,7 @@ TEST_CASE("bytes of no ZeroMQ at all change nothing") {
 TEST_CASE("a wrong key is refused and named, and so is another cluster's") {
   Cluster cluster;
   ZmqOptions options;
+  options.open_loopback = true;
   options.keys = NewKeys();
   options.listen = "tcp://127.0.0.1:*";
   Process& root = cluster.Start(options, "");
@@ -143,6 +145,7 @@ TEST_CASE("batches of nonsense, halves of batches and recorded ones are ignored,
   for (bool curve : {false, true}) {
     Cluster cluster;
     ZmqOptions options;
+    options.open_loopback = true;
     options.listen = "tcp://127.0.0.1:*";
     if (curve) options.keys = NewKeys();
     Process& root = cluster.Start(options, "");
@@ -191,6 +194,7 @@ TEST_CASE("batches of nonsense, halves of batches and recorded ones are ignored,
 TEST_CASE("a flood takes no memory") {
   Cluster cluster;
   ZmqOptions options;
+  options.open_loopback = true;
   options.listen = "tcp://127.0.0.1:*";
   Process& root = cluster.Start(options, "");
   options.listen = "";

@@ -56,6 +56,7 @@ TEST_CASE("processes over tcp and ipc, with and without keys") {
     for (bool curve : {false, true}) {
       Cluster cluster;
       ZmqOptions options;
+      options.open_loopback = true;
       if (curve) options.keys = NewKeys();
       const auto listen = [&](const char* name) { return tcp ? "tcp://127.0.0.1:*" : folder.Address(std::string(name) + (curve ? "-curve" : "")); };
       options.listen = listen("root");
@@ -73,6 +74,7 @@ TEST_CASE("processes over tcp and ipc, with and without keys") {
 TEST_CASE("a process that ends is gone soon, and one at its address is another") {
   Cluster cluster;
   ZmqOptions options;
+  options.open_loopback = true;
   options.listen = "tcp://127.0.0.1:*";
   Process& root = cluster.Start(options, "");
   options.listen = "";
@@ -101,6 +103,7 @@ TEST_CASE("a process that ends is gone soon, and one at its address is another")
 TEST_CASE("without a key nobody listens where others can come") {
   std::string why;
   ZmqOptions options;
+  options.open_loopback = true;
   for (const char* address : {"tcp://0.0.0.0:*", "tcp://*:7000", "tcp://10.1.2.3:7000", "tcp://127.example:7000", "tcp://127.1:7000", "tcp://eth0:7000"}) {
     options.listen = address;
     CHECK_FALSE(ZmqNet::Open(options, &why));
@@ -110,6 +113,10 @@ TEST_CASE("without a key nobody listens where others can come") {
     options.listen = address;
     CHECK_FALSE(ZmqNet::Open(options, &why));
   }
+  options.open_loopback = false;
+  options.listen = "tcp://127.0.0.1:*";
+  CHECK_FALSE(ZmqNet::Open(options, &why));
+  CHECK(why == "`tcp://127.0.0.1:*` is open to everybody who works on this machine: this needs a key (`dfc keygen`, `--key FILE`)");
   options.listen = "ipc:///tmp/open-to-all";
   CHECK_FALSE(ZmqNet::Open(options, &why));
   CHECK(why.find("open to others") != std::string::npos);

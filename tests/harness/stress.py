@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """The tagged engine under stress, on several threads too, gives what it gives on one: results, messages, call paths, exit codes.
 
-    stress.py --dfc build/dfc [--seeds 1,2,3] [--quick] [--cases N] [--random N] [--first N] [FILE...]
+    stress.py --dfc build/dfc [--members] [--seeds 1,2,3] [--quick] [--cases N] [--random N] [--first N] [FILE...]
 
 Each program is compiled, run on one thread, then on 1 to 4 under stress (RunOptions::stress): the workers ask and are asked
 at every few steps, of anybody, give away whatever they can, and read their mail late, and the collector of cycles comes when it is
 not due, in an order that follows from the seed.
 Without files: the samples, parallel, some of programs/haskell, a part of the cases of programs, and random programs of both
-generators (differential). What takes one thread too long is left out. At the end some program must have been shared, or
+generators (differential). With --members they run on two and three members of one process (docs/far-calls.md): messages overtake each other, and members
+are lost. What takes one thread too long is left out. At the end some program must have been shared, or
 nothing was tested.
 
 In a build with ThreadSanitizer this is the test for races: what that reports is a fault too.
@@ -90,8 +91,8 @@ def run(dfc, graph, stdin, *flags):
     return done.returncode, done.stdout, done.stderr
 
 
-def check(dfc, program, seeds, threads):
-    """What is wrong with the runs of one program; how often work was stolen; whether it was run at all."""
+def check(dfc, program, seeds, ways, counted):
+    """What is wrong with the runs of one program in each of the ways; how often work was stolen, or `counted`; whether it was run at all."""
     name, text, stdin = program
     with tempfile.TemporaryDirectory() as folder:
         graph = os.path.join(folder, "program.graph")
@@ -103,8 +104,8 @@ def check(dfc, program, seeds, threads):
             return None, 0, False
         stolen = 0
         for seed in seeds:
-            for number in threads:
-                flags = ["--threads=%d" % number, "--stress=%d" % seed]
+            for way in ways:
+                flags = [*way, "--stress=%d" % seed]
                 code, out, err = run(dfc, graph, stdin, *flags, "--stats=json")
                 # The statistics are the last line of what stands on standard error.
                 said, _, stats = err.rstrip(b"\n").rpartition(b"\n")
@@ -113,13 +114,14 @@ def check(dfc, program, seeds, threads):
                     return "%s, %s: exit code %d\n%s%s\nwith one thread: %d\n%s%s" % (
                         name, " ".join(flags), code, out.decode(), err.decode(), wanted[0], wanted[1].decode(),
                         wanted[2].decode()), stolen, True
-                stolen += json.loads(stats)["steals"]
+                stolen += json.loads(stats)[counted]
     return None, stolen, True
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dfc", required=True, type=os.path.abspath)
+    parser.add_argument("--members", action="store_true", help="several members, not several threads of one")
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--quick", action="store_true", help="one seed, on 3 threads, of fewer programs")
     parser.add_argument("--cases", type=int, default=20, help="each Nth case of the programs")
@@ -138,15 +140,18 @@ def main():
             programs += generated(folder, args.first, args.random // part)
     all_seeds = [int(seed) for seed in args.seeds.split(",")]
     seeds, threads = (all_seeds[:1], (1, 3)) if args.quick else (all_seeds, (1, 2, 3, 4))
+    ways, counted = [["--threads=%d" % number] for number in threads], "steals"
+    if args.members:
+        ways, counted = [["--threads=1", "--members=2"], ["--threads=2", "--members=3"]], "far_given"
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         # Those of parallel with all seeds: they surely share something, however little the others do on a busy machine.
-        results = list(pool.map(lambda program: check(args.dfc, program, all_seeds if "parallel" in program[0] else seeds, threads),
+        results = list(pool.map(lambda program: check(args.dfc, program, all_seeds if "parallel" in program[0] else seeds, ways, counted),
                                 programs))
     faults = [fault for fault, _, _ in results if fault]
     for fault in faults:
         print(fault)
     stolen = sum(count for _, count, _ in results)
-    print("%d programs, %d faults; work was stolen %d times" % (sum(ran for _, _, ran in results), len(faults), stolen))
+    print("%d programs, %d faults; work was %s %d times" % (sum(ran for _, _, ran in results), len(faults), "given to another member" if args.members else "stolen", stolen))
     sys.exit(bool(faults) or not stolen)
 
 

@@ -32,7 +32,7 @@ void PrintGraph(const ir::Graph& graph, const Options& options, llvm::raw_ostrea
   } else if (options.emit == Emit::Regions) {
     tagged::Program program;
     RunOptions run;
-    Switch(options.lower, run);
+    Switch(options, run);
     tagged::Options as_run = tagged::OptionsOf(run);
     as_run.native = false;  // it would add addresses, which differ from run to run
     as_run.batch = graph.types.HasTensors();

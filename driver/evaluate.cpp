@@ -12,6 +12,7 @@
 #include "driver/system/files.h"
 #include "driver/system/signals.h"
 #include "driver/system/standard_streams.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
 #include "runtime/base/object_census.h"
 #include "runtime/engines/engines.h"
@@ -218,21 +219,9 @@ bool WriteOutputs(Outputs& outputs, Console& console) {
 
 }  // namespace
 
-void Switch(const LowerOptions& lower, RunOptions& run) {
-  run.group = !lower.IsOff(Optimisation::Group);
-  run.direct = !lower.IsOff(Optimisation::Direct);
-  run.move = !lower.IsOff(Optimisation::Move);
-  run.full_delays = !lower.IsOff(Optimisation::FullDelays);
-  run.eager = lower.Does(Optimisation::Eager);
-  run.pass_merges = lower.Does(Optimisation::PassMerges);
-  run.warm_up = lower.Does(Optimisation::WarmUp);
-  run.words = lower.Does(Optimisation::Words);
-  run.unroll = lower.Does(Optimisation::Unroll);
-  run.small_integers = lower.Does(Optimisation::SmallIntegers);
-  run.clean_words = lower.Does(Optimisation::CleanWords);
-  run.native = lower.Does(Optimisation::Native);
-  run.far_tags = lower.Does(Optimisation::FarTags);
-  run.strips = lower.Does(Optimisation::Strips);
+void Switch(const Options& options, RunOptions& run) {
+  for (const SwitchInfo& row : Switches())
+    run.*row.field = (row.kept || options.lower.optimize) && !llvm::is_contained(options.without, row.name);
 }
 
 namespace {
@@ -253,7 +242,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   run.last_first = options.last_first;
   run.count = options.stats == StatsFormat::Text || options.stats == StatsFormat::Json;
   run.threads = options.threads;
-  Switch(options.lower, run);
+  Switch(options, run);
   run.batch = options.batch;
   std::string no_device;
   std::unique_ptr<Device> device = MakeDevice(options.device, options.max_device_memory, &no_device);

@@ -39,7 +39,7 @@ struct RunContext {
 };
 
 // Hands a run the switches that are its own, not the compiler's.
-void Switch(const LowerOptions& lower, RunOptions& run);
+void Switch(const Options& options, RunOptions& run);
 
 // The exit code with which a program ends that says so itself: GHC's, 255 for what a process cannot end with.
 ExitCode ProgramExit(int64_t code);

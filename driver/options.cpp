@@ -126,11 +126,13 @@ void AddLowerOptions(CLI::App& app, Options& options) {
   app.add_flag_callback("--no-optimize", [&] { options.lower.optimize = false; }, "the same as -O0");
   std::vector<std::string> names;
   for (const OptimisationInfo& row : Optimisations()) names.push_back(row.name);
+  for (const SwitchInfo& row : Switches()) names.push_back(row.name);
   app.add_option_function<std::vector<std::string>>(
          "--without",
          [&](const std::vector<std::string>& off) {
            for (const OptimisationInfo& row : Optimisations())
              if (std::find(off.begin(), off.end(), row.name) != off.end()) options.lower.SwitchOff(row.id);
+           options.without.insert(options.without.end(), off.begin(), off.end());
          },
          "leaves these optimisations out (docs/lowering.md lists them)")
       ->delimiter(',')

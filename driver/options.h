@@ -54,6 +54,7 @@ struct Options {
   bool warnings = true;
   bool json_errors = false;      // diagnostics as JSON, one object a line
   LowerOptions lower;
+  std::vector<std::string> without;  // of Switches(), what the engine leaves out
   EngineKind engine = EngineKind::Tagged;
   std::vector<InputArgument> inputs;
   std::vector<OutputArgument> outputs;

@@ -1,4 +1,4 @@
-// The passes in order, and the verifiers between them. See lower.h.
+// The passes in order, and the verifier after each that makes function graphs. See lower.h.
 #include "lower/lower.h"
 
 #include "lang/budget.h"
@@ -20,80 +20,115 @@
 namespace df {
 namespace {
 
-struct Pass {
-  const char* name;
-  const char* description;
-  bool (*run)(mono::Program& program, core::VarId entry, const LowerOptions& options);
+// What the passes work on: a tree of typed core first, then function graphs.
+struct Lowering {
+  Lowering(core::Program& program, core::VarId entry, Diagnostics& diags, const LowerOptions& options)
+      : tree(program, diags), entry(entry), diags(diags), options(options) {}
+
+  mono::Program tree;
+  const core::VarId entry;
+  Diagnostics& diags;
+  const LowerOptions& options;
+  mono::Strictness strictness;
+  mono::FieldFlow flow;
+  std::optional<fg::Program> graphs;
 };
 
-// Each pass says whether to go on.
-constexpr Pass kPasses[] = {
-    {"specialise", "every function at the types at which it is needed",
-     [](mono::Program& program, core::VarId entry, const LowerOptions& options) {
-       return mono::Specialise(program, entry, options);
+struct Pass {
+  PassInfo info;
+  bool (*wanted)(const Lowering& at);  // besides its switch; null: always
+  bool (*run)(Lowering& at);           // whether to go on
+};
+
+constexpr auto kOptimised = [](const Lowering& at) { return at.options.optimize; };
+constexpr auto kWithTensors = [](const Lowering& at) { return at.graphs->types.HasTensors(); };
+constexpr auto kWithTables = [](const Lowering& at) { return at.options.gradient == GradientKind::Table; };
+
+// A pass that cannot stop the compilation.
+template <auto run>
+constexpr bool (*kAlways)(Lowering&) = [](Lowering& at) {
+  run(at);
+  return true;
+};
+// One of function graphs.
+template <void (*run)(fg::Program&)>
+constexpr bool (*kOfGraphs)(Lowering&) = [](Lowering& at) {
+  run(*at.graphs);
+  return true;
+};
+using enum Optimisation;
+constexpr std::nullopt_t kNoSwitch = std::nullopt;
+
+// Each after the other. docs/lowering.md has this table.
+const Pass kPasses[] = {
+    {{"specialise", kNoSwitch, "every function at the types at which it is needed"}, nullptr,
+     [](Lowering& at) { return mono::Specialise(at.tree, at.entry, at.options); }},
+    {{"places", kNoSwitch, "actions of the library are done where the program's own code names them"}, nullptr,
+     kAlways<[](Lowering& at) { mono::PlaceActions(at.tree); }>},
+    {{"arity", kNoSwitch, "definitions get the parameters that their types show, where that loses no sharing"}, nullptr,
+     kAlways<[](Lowering& at) { mono::SettleArities(at.tree); }>},
+    {{"main", kNoSwitch, "the entry has inputs, not callers, and types that can be read and shown"}, nullptr,
+     [](Lowering& at) { return mono::PrepareMain(at.tree); }},
+    {{"simplify", kNoSwitch, "inlining, known matches, dead code"}, nullptr,
+     kAlways<[](Lowering& at) { mono::Simplify(at.tree, at.options); }>},
+    {{"lift", kNoSwitch, "local functions become functions"}, nullptr,
+     kAlways<[](Lowering& at) { mono::Lift(at.tree); }>},
+    {{"higher-order", kNoSwitch, "functions that are arguments are copied into what they are passed to"}, nullptr,
+     kAlways<[](Lowering& at) { mono::SpecialiseHigherOrder(at.tree, at.options); }>},
+    {{"defunctionalise", kNoSwitch, "functions that are still values become closures, data with a function that applies them"}, nullptr,
+     kAlways<[](Lowering& at) { mono::Defunctionalise(at.tree); }>},
+    {{"simplify-closures", kNoSwitch, "as simplify, of what closures are applied to"}, kOptimised,
+     kAlways<[](Lowering& at) { mono::Simplify(at.tree, at.options); }>},
+    {{"float-in", FloatIn, "bindings move into the branch that needs them, and what is used once to its use"}, nullptr,
+     kAlways<[](Lowering& at) {
+       mono::FloatIn(at.tree);
+       mono::Simplify(at.tree, at.options);
+     }>},
+    {{"fuse", Fuse, "functions that take apart what others build do the work of both"}, nullptr,
+     kAlways<[](Lowering& at) {
+       mono::Fuse(at.tree, at.options);
+       mono::Simplify(at.tree, at.options);
+     }>},
+    {{"literals", kNoSwitch, "short string literals are built by one call"}, nullptr,
+     kAlways<[](Lowering& at) { mono::BuildShortLiterals(at.tree); }>},
+    {{"demand", Demand, "functions are copied for what their callers surely need of their results"}, nullptr,
+     kAlways<[](Lowering& at) { mono::CopyByDemand(at.tree); }>},
+    {{"join-tests", Search, "long rows of comparisons of one variable with constants become one match"}, nullptr,
+     kAlways<[](Lowering& at) { mono::JoinTests(at.tree); }>},
+    {{"strictness", kNoSwitch, "which parameters each function surely needs"}, nullptr,
+     kAlways<[](Lowering& at) { at.strictness = mono::AnalyseStrictness(at.tree); }>},
+    {{"field-flow", Fields, "which fields hold only what was evaluated"}, nullptr,
+     kAlways<[](Lowering& at) { at.flow = mono::AnalyseFieldFlow(at.tree); }>},
+    {{"build", kNoSwitch, "function graphs; what is not surely needed, not cheap or not total is delayed"}, nullptr,
+     [](Lowering& at) {
+       at.graphs = mono::Builder(at.tree, at.strictness, at.flow, at.options).Run();
+       if (at.graphs) at.tree.DropBodies();
+       return at.graphs.has_value();
      }},
-    {"places", "actions of the library are done where the program's own code names them",
-     [](mono::Program& program, core::VarId, const LowerOptions&) {
-       mono::PlaceActions(program);
-       return true;
+    {{"gradients", kNoSwitch, "gradients are functions like others"}, nullptr,
+     [](Lowering& at) {
+       auto span_of = [&](ir::PosId pos, bool inner) { return inner ? at.tree.InnermostSpanOf(pos) : at.tree.SpanOf(pos); };
+       return fg::ExpandGradients(*at.graphs, at.diags, span_of,
+                                  {.recompute = at.options.gradient == GradientKind::Recompute, .through = at.options.Does(Through)});
      }},
-    {"arity", "definitions get the parameters that their types show, where that loses no sharing",
-     [](mono::Program& program, core::VarId, const LowerOptions&) {
-       mono::SettleArities(program);
-       return true;
-     }},
-    {"main", "the entry has inputs, not callers, and types that can be read and shown",
-     [](mono::Program& program, core::VarId, const LowerOptions&) { return mono::PrepareMain(program); }},
-    {"simplify", "inlining, known matches, dead code",
-     [](mono::Program& program, core::VarId, const LowerOptions& options) {
-       mono::Simplify(program, options);
-       return true;
-     }},
-    {"lift", "local functions become functions",
-     [](mono::Program& program, core::VarId, const LowerOptions&) {
-       mono::Lift(program);
-       return true;
-     }},
-    {"higher-order", "functions that are arguments are copied into what they are passed to",
-     [](mono::Program& program, core::VarId, const LowerOptions& options) {
-       mono::SpecialiseHigherOrder(program, options);
-       return true;
-     }},
-    {"defunctionalise", "functions that are still values become closures, data with a function that applies them",
-     [](mono::Program& program, core::VarId, const LowerOptions& options) {
-       mono::Defunctionalise(program);
-       if (options.optimize) mono::Simplify(program, options);
-       return true;
-     }},
-    {"float-in", "bindings move into the branch that needs them",
-     [](mono::Program& program, core::VarId, const LowerOptions& options) {
-       if (!options.Does(Optimisation::FloatIn)) return true;
-       mono::FloatIn(program);
-       mono::Simplify(program, options);  // what is used once moves to its use
-       return true;
-     }},
-    {"fuse", "functions that take apart what others build do the work of both",
-     [](mono::Program& program, core::VarId, const LowerOptions& options) {
-       if (!options.Does(Optimisation::Fuse)) return true;
-       mono::Fuse(program, options);
-       mono::Simplify(program, options);
-       return true;
-     }},
-    {"literals", "short string literals are built by one call",
-     [](mono::Program& program, core::VarId, const LowerOptions&) {
-       mono::BuildShortLiterals(program);
-       return true;
-     }},
-    {"demand", "functions are copied for what their callers surely need of their results",
-     [](mono::Program& program, core::VarId, const LowerOptions& options) {
-       if (options.Does(Optimisation::Demand)) mono::CopyByDemand(program);
-       return true;
-     }},
-    {"join-tests", "long rows of comparisons of one variable with constants become one match",
-     [](mono::Program& program, core::VarId, const LowerOptions& options) {
-       if (options.Does(Optimisation::Search)) mono::JoinTests(program);
-       return true;
-     }},
+    {{"delayed-calls", DelayedCalls, "delayed bodies do the work of the short function that they call"}, nullptr,
+     kOfGraphs<fg::InlineIntoDelayed>},
+    {{"unbox", Unbox, "loops pass the fields of a constructor that they only take apart"}, nullptr,
+     kOfGraphs<fg::UnboxParameters>},
+    {{"known-matches", Match, "matches on constructors that are known by now are taken"}, nullptr,
+     kOfGraphs<fg::TakeKnownMatches>},
+    {{"split-types", LateNumbers, "data types of which some values alone have late numbers are two"}, kWithTensors,
+     kOfGraphs<fg::SplitTypes>},
+    {{"late-numbers", LateNumbers, "numbers that ops on tensors give stay tensors until something looks at them"}, kWithTensors,
+     kOfGraphs<fg::KeepNumbersLate>},
+    {{"prune", kNoSwitch, "what nobody uses goes, what is the same is once"}, nullptr,
+     kAlways<[](Lowering& at) { fg::Prune(*at.graphs, at.options.optimize); }>},
+    {{"tables", kNoSwitch, "forward passes and gradients are cut apart, and meet in a table"}, kWithTables,
+     kOfGraphs<fg::KeepActivationsInTables>},
+    {{"prune-tables", kNoSwitch, "as prune, of what was cut apart"}, kWithTables,
+     kAlways<[](Lowering& at) { fg::Prune(*at.graphs, at.options.optimize); }>},
+    {{"sink-fields", SinkFields, "fields are read on the sides of a branch that need them"}, nullptr,
+     kOfGraphs<fg::SinkFields>},
 };
 
 constexpr OptimisationInfo kOptimisations[] = {
@@ -102,10 +137,10 @@ constexpr OptimisationInfo kOptimisations[] = {
 };
 
 // In debug builds.
-void Check([[maybe_unused]] const fg::Program& graphs, [[maybe_unused]] const char* when) {
+void Check([[maybe_unused]] const fg::Program& graphs, [[maybe_unused]] const char* pass) {
 #ifdef DFC_VERIFY
   if (std::string fault = fg::Verify(graphs); !fault.empty())
-    llvm::report_fatal_error(llvm::Twine("function graphs ") + when + ": " + fault);
+    llvm::report_fatal_error(llvm::Twine("function graphs after ") + pass + ": " + fault);
 #endif
 }
 
@@ -113,60 +148,24 @@ void Check([[maybe_unused]] const fg::Program& graphs, [[maybe_unused]] const ch
 
 llvm::ArrayRef<OptimisationInfo> Optimisations() { return kOptimisations; }
 
+std::vector<PassInfo> Passes() {
+  std::vector<PassInfo> all;
+  for (const Pass& pass : kPasses) all.push_back(pass.info);
+  return all;
+}
+
 std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::VarId entry, Diagnostics& diags,
                                                const LowerOptions& options) {
-  uint32_t errors = diags.error_count();
-  mono::Program tree(program, diags);
+  const uint32_t errors = diags.error_count();
+  Lowering at(program, entry, diags, options);
   for (const Pass& pass : kPasses) {
-    NoteStep(pass.name);
-    if (!pass.run(tree, entry, options) || diags.error_count() != errors) return std::nullopt;
-    tree.DropMuchGarbage();
+    if ((pass.info.off_by && !options.Does(*pass.info.off_by)) || (pass.wanted && !pass.wanted(at))) continue;
+    NoteStep(pass.info.name);
+    if (!pass.run(at) || diags.error_count() != errors) return std::nullopt;
+    if (at.graphs) Check(*at.graphs, pass.info.name);
+    else if (at.strictness.params.empty()) at.tree.DropMuchGarbage();  // what was found of expressions names them
   }
-  NoteStep("strictness");
-  mono::Strictness strictness = mono::AnalyseStrictness(tree);
-  mono::FieldFlow flow;
-  if (options.Does(Optimisation::Fields)) flow = mono::AnalyseFieldFlow(tree);
-  NoteStep("build function graphs");
-  std::optional<fg::Program> graphs = mono::Builder(tree, strictness, flow, options).Run();
-  if (!graphs) return std::nullopt;
-  tree.DropBodies();
-  Check(*graphs, "after building");
-  NoteStep("gradients");
-  fg::GradientOptions gradients{.recompute = options.gradient == GradientKind::Recompute, .through = options.Does(Optimisation::Through)};
-  if (!fg::ExpandGradients(*graphs, diags, [&](ir::PosId pos, bool inner) { return inner ? tree.InnermostSpanOf(pos) : tree.SpanOf(pos); }, gradients)) return std::nullopt;
-  Check(*graphs, "after gradients");
-  NoteStep("improve function graphs");
-  if (options.Does(Optimisation::DelayedCalls)) {
-    fg::InlineIntoDelayed(*graphs);
-    Check(*graphs, "after inlining into delayed bodies");
-  }
-  if (options.Does(Optimisation::Unbox)) {
-    fg::UnboxParameters(*graphs);
-    Check(*graphs, "after constructors were passed in parts");
-  }
-  if (options.Does(Optimisation::Match)) {
-    fg::TakeKnownMatches(*graphs);
-    Check(*graphs, "after known matches");
-  }
-  if (options.Does(Optimisation::LateNumbers) && graphs->types.HasTensors()) {
-    fg::SplitTypes(*graphs);
-    Check(*graphs, "after types were split");
-    fg::KeepNumbersLate(*graphs);
-    Check(*graphs, "after keeping numbers late");
-  }
-  fg::Prune(*graphs, options.optimize);
-  Check(*graphs, "after pruning");
-  if (options.gradient == GradientKind::Table) {
-    fg::KeepActivationsInTables(*graphs);
-    Check(*graphs, "after forward passes and gradients were cut apart");
-    fg::Prune(*graphs, options.optimize);
-    Check(*graphs, "after pruning again");
-  }
-  if (options.Does(Optimisation::SinkFields)) {
-    fg::SinkFields(*graphs);
-    Check(*graphs, "after fields were moved to where they are needed");
-  }
-  return graphs;
+  return std::move(at.graphs);
 }
 
 }  // namespace df

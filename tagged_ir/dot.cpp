@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "fmt/format.h"
+#include "tagged_ir/op_facts.h"
 #include "tagged_ir/tensor_type.h"
 #include "tagged_ir/text.h"
 
@@ -85,22 +86,25 @@ std::string Drawer::ConstantLabel(const Constant& constant) const {
 std::string Drawer::Label(NodeId id) const {
   const Node& node = g.nodes[id];
   std::string name(InfoOf(node.op).name);
-  switch (node.op) {
-    case Op::Call:
-    case Op::Return:
-    case Op::Delay: return name + Subscript(node.attr);
-    case Op::Const: return ConstantLabel(g.constants[ConstId(node.attr)]);
-    case Op::Input: return "Input " + g.graph_inputs[node.attr].name;
-    case Op::Result: return g.graph_results.size() == 1 ? name : fmt::format("{} {}", name, node.attr);
-    case Op::Outer: return "Outer " + g.scopes[ScopeId(node.attr)].name;
-    case Op::Construct: return g.types[g.ResultsOf(id)[0].type].constructors[node.attr].name;
-    case Op::Field: {
+  switch (FactsOf(node.op).attribute) {
+    case Attribute::SiteNumber: return name + Subscript(node.attr);
+    case Attribute::ConstantNumber: return ConstantLabel(g.constants[ConstId(node.attr)]);
+    case Attribute::InputNumber: return "Input " + g.graph_inputs[node.attr].name;
+    case Attribute::ResultNumber: return g.graph_results.size() == 1 ? name : fmt::format("{} {}", name, node.attr);
+    case Attribute::OuterScope: return "Outer " + g.scopes[ScopeId(node.attr)].name;
+    case Attribute::ConstructorNumber: return g.types[g.ResultsOf(id)[0].type].constructors[node.attr].name;
+    case Attribute::FieldNumber: {
       const Constructor& c = g.types[g.TypeOf(g.InputsOf(id)[0]).type].constructors[node.attr >> 16];
       const std::string& field = c.fields[node.attr & 0xffff].name;
       return field.empty() ? fmt::format("{}.{}", c.name, node.attr & 0xffff) : field;
     }
-    default: return name;
+    case Attribute::NoAttribute:
+    case Attribute::LoopScope:
+    case Attribute::FailureKind:
+    case Attribute::Axes:
+    case Attribute::EntryNumber: return name;
   }
+  return name;
 }
 
 // Of a Switch on a Bool T and F, else the number of the alternative.

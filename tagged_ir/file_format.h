@@ -7,7 +7,7 @@
 
 #include "onnx/onnx_pb.h"
 #include "tagged_ir/graph.h"
-#include "tagged_ir/tensor_rules.h"
+#include "tagged_ir/op_facts.h"
 
 namespace df::ir::file {
 
@@ -71,39 +71,26 @@ inline int32_t ElementCode(TypeKind kind) {
 // How Node::attr is called in the file; null if the op has none, or, for Const, one that is written as
 // kValue.
 inline const char* AttributeName(Op op) {
-  switch (op) {
-    case Op::Input:
-    case Op::Result: return "index";
-    case Op::Call:
-    case Op::Return:
-    case Op::Delay: return "site";
-    case Op::Enter:
-    case Op::NextIteration:
-    case Op::Exit: return "loop";
-    case Op::Outer: return "outer";
-    case Op::Construct:
-    case Op::Field: return "constructor";
-    case Op::Fail: return "kind";
-    default: return HasTensorAttribute(op) ? "axes" : HasTableNumber(op) ? "number" : nullptr;
+  switch (FactsOf(op).attribute) {
+    case Attribute::NoAttribute:
+    case Attribute::ConstantNumber: return nullptr;
+    case Attribute::InputNumber:
+    case Attribute::ResultNumber: return "index";
+    case Attribute::SiteNumber: return "site";
+    case Attribute::LoopScope: return "loop";
+    case Attribute::OuterScope: return "outer";
+    case Attribute::ConstructorNumber:
+    case Attribute::FieldNumber: return "constructor";
+    case Attribute::FailureKind: return "kind";
+    case Attribute::Axes: return "axes";
+    case Attribute::EntryNumber: return "number";
   }
+  return nullptr;
 }
 
-// Ops that mean what ONNX's own do where their result is a tensor: these are written under ONNX's names, in its domain. (Those
+// Ops that mean what ONNX's own do where their result is a tensor are written under ONNX's names (OpFacts::onnx), in its domain. (Those
 // with axes are not: ONNX has them in other forms from version to version.)
-struct OnnxName {
-  Op op;
-  const char* name;
-};
-inline constexpr OnnxName kOnnxNames[] = {
-    {Op::Add, "Add"},         {Op::Sub, "Sub"},         {Op::Mul, "Mul"},         {Op::FDiv, "Div"},
-    {Op::Neg, "Neg"},         {Op::Abs, "Abs"},         {Op::Sqrt, "Sqrt"},       {Op::Exp, "Exp"},
-    {Op::Log, "Log"},         {Op::Sin, "Sin"},         {Op::Cos, "Cos"},         {Op::Tan, "Tan"},
-    {Op::Asin, "Asin"},       {Op::Acos, "Acos"},       {Op::Atan, "Atan"},       {Op::Sinh, "Sinh"},
-    {Op::Cosh, "Cosh"},       {Op::Tanh, "Tanh"},       {Op::Asinh, "Asinh"},     {Op::Acosh, "Acosh"},
-    {Op::Atanh, "Atanh"},     {Op::Sigmoid, "Sigmoid"}, {Op::Relu, "Relu"},       {Op::Not, "Not"},
-    {Op::Eq, "Equal"},        {Op::Lt, "Less"},         {Op::Le, "LessOrEqual"},  {Op::Gt, "Greater"},
-    {Op::Ge, "GreaterOrEqual"}, {Op::Where, "Where"},   {Op::MatMul, "MatMul"},   {Op::Gemm, "Gemm"},
-};
+
 // Of Gemm: the second matrix is transposed.
 inline constexpr const char* kTransB = "transB";
 

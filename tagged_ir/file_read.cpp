@@ -379,8 +379,7 @@ bool Reader::ReadNode(const NodeView& node, NodeId id) {
   if (!of_onnx) {
     op = OpNamed(node.op_type);
   } else {
-    for (const OnnxName& row : kOnnxNames)
-      if (node.op_type == row.name) op = row.op;
+    op = OpOfOnnx(node.op_type);
   }
   at_ = &node;
   if (of_onnx ? !op : node.domain != kDomain)

@@ -167,9 +167,7 @@ const char* Writer::OnnxNameOf(NodeId id) const {
   if (node.num_results != 1 || g.types.Kind(g.ResultsOf(id)[0].type) != TypeKind::Tensor) return nullptr;
   for (Edge edge : g.InputsOf(id))
     if (!written_[edge.node.index]) return nullptr;
-  for (const OnnxName& row : kOnnxNames)
-    if (row.op == node.op) return row.name;
-  return nullptr;
+  return FactsOf(node.op).onnx;
 }
 
 void Writer::WriteNode(NodeId id) {

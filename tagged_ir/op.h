@@ -1,6 +1,6 @@
 // tagged_ir/op.h
 //
-// The ops of tagged_ir/op.def as an enumeration, and what the table says of each.
+// The ops of tagged_ir/op.def as an enumeration, and what the table says of each; its facts are in op_facts.h.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace df::ir {
 
 enum class Op : uint8_t {
-#define DF_OP(name, cls, signature, meaning) name,
+#define DF_OP(name, cls, signature, facts, meaning) name,
 #include "tagged_ir/op.def"
 };
 
@@ -26,10 +26,10 @@ struct OpInfo {
 const OpInfo& InfoOf(Op op);
 uint32_t OpCount();
 std::optional<Op> OpNamed(std::string_view name);
+// The op that means on tensors what ONNX's op of that name does.
+std::optional<Op> OpOfOnnx(std::string_view name);
 
 // The ops on tables of activations, which the compiler alone writes.
 inline bool IsTableOp(Op op) { return op >= Op::NewTable && op <= Op::TableGet; }
-// Of these, those whose attribute is a number: of a site or of an entry.
-inline bool HasTableNumber(Op op) { return IsTableOp(op) && op != Op::NewTable; }
 
 }  // namespace df::ir

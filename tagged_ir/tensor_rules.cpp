@@ -9,72 +9,6 @@
 
 namespace df::ir {
 
-bool HasTensorAttribute(Op op) {
-  switch (op) {
-    case Op::ReduceSum:
-    case Op::ReduceMean:
-    case Op::ReduceMax:
-    case Op::ReduceMin:
-    case Op::ArgMax:
-    case Op::Softmax:
-    case Op::LogSoftmax:
-    case Op::Concat:
-    case Op::Slice:
-    case Op::Transpose:
-    case Op::Dim:
-    case Op::Trilu:
-    case Op::SolveTriangular:
-    case Op::LuSolve:
-    case Op::LuDet:
-    case Op::Eigh:
-    case Op::Svd: return true;
-    default: return false;
-  }
-}
-
-bool IsElementwise(Op op) {
-  switch (op) {
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Signum:
-    case Op::FDiv:
-    case Op::StrongMul:
-    case Op::StrongDiv:
-    case Op::Pow:
-    case Op::Sqrt:
-    case Op::Exp:
-    case Op::Log:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Tan:
-    case Op::Asin:
-    case Op::Acos:
-    case Op::Atan:
-    case Op::Sinh:
-    case Op::Cosh:
-    case Op::Tanh:
-    case Op::Asinh:
-    case Op::Acosh:
-    case Op::Atanh:
-    case Op::Eq:
-    case Op::Ne:
-    case Op::Lt:
-    case Op::Le:
-    case Op::Gt:
-    case Op::Ge:
-    case Op::Not:
-    case Op::Convert:
-    case Op::Sigmoid:
-    case Op::Relu:
-    case Op::Min:
-    case Op::Max: return true;
-    default: return false;
-  }
-}
-
 ProductSizes SizesOfProduct(Op op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> y) {
   return {x.size() == 2 ? static_cast<size_t>(x[0]) : 1, static_cast<size_t>(x.back()),
           y.size() == 2 ? static_cast<size_t>(y[op == Op::Gemm ? 0 : 1]) : 1};
@@ -83,6 +17,15 @@ ProductSizes SizesOfProduct(Op op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int
 size_t AxisOf(uint32_t attr, size_t rank) {
   if (attr == kLastAxis) return rank == 0 ? 0 : rank - 1;
   return std::min<size_t>(attr, rank);
+}
+
+int64_t LargestIndex(Op op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> result) {
+  switch (FactsOf(op).shape) {
+    case Shape::ElementOf:
+    case Shape::ElementSet: return ElementCount(x) - 1;
+    case Shape::SlicedAt: return x[0] - result[0];
+    default: return x[0] - 1;
+  }
 }
 
 llvm::SmallVector<uint8_t, 8> OrderOfAxes(uint32_t attr, size_t rank) {
@@ -142,6 +85,9 @@ class Rule {
   std::string Normalised();
   std::string Linear();
   std::string Solved(const Type& b, uint32_t attributes);
+  std::string Chosen();
+  std::string AlongAxis();
+  std::string Reshaped();
 
   Op op_;
   uint32_t attr_;
@@ -216,7 +162,7 @@ std::string Rule::Slices() {
   const Type& x = *in_[0];
   Dims dims = DimsOf(x);
   if (op_ == Op::Slice && attr_ >= 2 * kFromEnd) return fmt::format("`{}` is no attribute of a slice", attr_);
-  size_t axis = op_ == Op::SliceAt ? 0 : AxisOf(attr_ & (kFromEnd - 1), dims.size());
+  size_t axis = FactsOf(op_).shape == Shape::SlicedAt ? 0 : AxisOf(attr_ & (kFromEnd - 1), dims.size());
   if (axis >= dims.size()) return fmt::format("`{}` has no such axis", x.name);
   if (out_.dims.size() != dims.size() || out_.dims[axis] > dims[axis])
     return fmt::format("the shape {} has no slice of the shape {}", ShapeText(dims), ShapeText(out_.dims));
@@ -321,61 +267,57 @@ std::string Rule::Linear() {
   }
 }
 
+std::string Rule::Chosen() {
+  if (in_[0]->element != TypeKind::Bool) return fmt::format("a `{}` chooses nothing, want Bools", in_[0]->name);
+  return Elementwise();
+}
+
+std::string Rule::AlongAxis() {
+  if (!IsReal(in_[0]->element)) return fmt::format("a `{}`: want Float or Double", in_[0]->name);
+  return AxisOf(attr_, in_[0]->dims.size()) < in_[0]->dims.size() ? "" : fmt::format("`{}` has no axis {}", in_[0]->name, attr_);
+}
+
+std::string Rule::Reshaped() {
+  int64_t have = ElementCount(in_[0]->dims), want = ElementCount(out_.dims);
+  if (have != want)
+    return fmt::format("the shape {} has {} element{}, and {} has {}", ShapeText(in_[0]->dims), have, have == 1 ? "" : "s",
+                       ShapeText(out_.dims), want);
+  return in_[0]->element == out_.element ? "" : "a reshape does not change the elements";
+}
+
 std::string Rule::Run() {
-  if (op_ == Op::Trilu || MayGiveFailedTensor(op_)) return Linear();
-  switch (op_) {
-    case Op::Where:
-      if (in_[0]->element != TypeKind::Bool) return fmt::format("a `{}` chooses nothing, want Bools", in_[0]->name);
-      return Elementwise();
-    case Op::MatMul: return Product();
-    case Op::Gemm: return TransposedProduct();
-    case Op::ReduceSum:
-    case Op::ReduceMean:
-    case Op::ReduceMax:
-    case Op::ReduceMin:
-    case Op::ArgMax: return Reduction();
-    case Op::Softmax:
-    case Op::LogSoftmax:
-      if (!IsReal(in_[0]->element)) return fmt::format("a `{}`: want Float or Double", in_[0]->name);
-      if (AxisOf(attr_, in_[0]->dims.size()) >= in_[0]->dims.size()) return fmt::format("`{}` has no axis {}", in_[0]->name, attr_);
-      return "";
-    case Op::LayerNormalization: return Normalised();
-    case Op::Concat: return Concatenation();
-    case Op::Slice:
-    case Op::SliceAt: return Slices();
-    case Op::Gather: return Indexed();
-    case Op::ScatterAdd: return Scattered();
-    case Op::Transpose: return Transposed();
-    case Op::Reshape:
-      if (ElementCount(in_[0]->dims) != ElementCount(out_.dims))
-        return fmt::format("the shape {} has {} element{}, and {} has {}", ShapeText(in_[0]->dims), ElementCount(in_[0]->dims),
-                           ElementCount(in_[0]->dims) == 1 ? "" : "s", ShapeText(out_.dims), ElementCount(out_.dims));
-      return in_[0]->element == out_.element ? "" : "a reshape does not change the elements";
-    case Op::Expand: return Expanded();
-    case Op::OneHot: return Hot();
-    case Op::Iota: return out_.element == TypeKind::Int ? "" : "the result has no Ints";
-    case Op::Dim: return AxisOf(attr_, in_[0]->dims.size()) < in_[0]->dims.size() ? "" : "no such axis";
-    case Op::GetElement: return IsElement(out_, *in_[0]) ? "" : fmt::format("no `{}` is in a `{}`", out_.name, in_[0]->name);
-    case Op::SetElement:
-      return IsElement(*in_[2], *in_[0]) ? "" : fmt::format("no `{}` is in a `{}`", in_[2]->name, in_[0]->name);
-    case Op::RandomUniform:
-    case Op::RandomNormal: return IsReal(out_.element) ? "" : "random numbers are Float or Double";
-    case Op::Size:
-    case Op::ShowTensor:
-    case Op::Accumulate: return "";  // AccumulateFault
-    default: break;
+  const bool tensors = out_.kind == TypeKind::Tensor || llvm::any_of(in_, [](const Type* type) { return type->kind == TypeKind::Tensor; });
+  switch (FactsOf(op_).shape) {
+    case Shape::NoTensors: return tensors ? "this op does not work on tensors" : "";
+    case Shape::Elementwise: return tensors ? Elementwise() : "";
+    case Shape::Chosen: return Chosen();
+    case Shape::Product: return Product();
+    case Shape::ProductTransposed: return TransposedProduct();
+    case Shape::Reduced:
+    case Shape::IndexOfLargest: return Reduction();
+    case Shape::AlongAxis: return AlongAxis();
+    case Shape::Normalised: return Normalised();
+    case Shape::Joined: return Concatenation();
+    case Shape::Sliced:
+    case Shape::SlicedAt: return Slices();
+    case Shape::Gathered: return Indexed();
+    case Shape::Scattered: return Scattered();
+    case Shape::Permuted: return Transposed();
+    case Shape::Reshaped: return Reshaped();
+    case Shape::Repeated: return Expanded();
+    case Shape::Marked: return Hot();
+    case Shape::Counted: return out_.element == TypeKind::Int ? "" : "the result has no Ints";
+    case Shape::DimOf: return AxisOf(attr_, in_[0]->dims.size()) < in_[0]->dims.size() ? "" : "no such axis";
+    case Shape::ElementOf: return IsElement(out_, *in_[0]) ? "" : fmt::format("no `{}` is in a `{}`", out_.name, in_[0]->name);
+    case Shape::ElementSet: return IsElement(*in_[2], *in_[0]) ? "" : fmt::format("no `{}` is in a `{}`", in_[2]->name, in_[0]->name);
+    case Shape::OfMatrices: return Linear();
+    case Shape::Random: return IsReal(out_.element) ? "" : "random numbers are Float or Double";
+    case Shape::Passed:
+    case Shape::Sized:
+    case Shape::Shown:
+    case Shape::Summed: return "";  // AccumulateFault
   }
-  if (!llvm::any_of(in_, [](const Type* type) { return type->kind == TypeKind::Tensor; }) && out_.kind != TypeKind::Tensor)
-    return "";
-  switch (op_) {
-    case Op::Const:
-    case Op::Field:
-    case Op::Seq:
-    case Op::Fail:
-    case Op::TablePut:
-    case Op::TableGet: return "";
-    default: return IsElementwise(op_) ? Elementwise() : "this op does not work on tensors";
-  }
+  return "";
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
 // tagged_ir/tensor_rules.h
 //
-// Which ops work on tensors, and what the shapes of their operands and result have to do with each other. The verifier and
+// What the shapes of an op's operands and result have to do with each other: Shape of op_facts.h. The verifier and
 // the compiler ask here, and the kernels (runtime/ops/tensor_kernels.h) rely on it: they check what depends on values alone.
 #pragma once
 
 #include <string>
 
 #include "tagged_ir/graph.h"
+#include "tagged_ir/op_facts.h"
 
 namespace df::ir {
 
@@ -14,14 +15,6 @@ inline constexpr uint32_t kLastAxis = 255;
 inline constexpr uint32_t kAllAxes = 254;
 inline constexpr uint32_t kFromEnd = 256;  // of Slice
 
-// Whether Node::attr of this op is a number that belongs to tensors: an axis, an order of axes.
-bool HasTensorAttribute(Op op);
-// Whether the op, given tensors, works on each element by itself.
-bool IsElementwise(Op op);
-// Ops whose result may be a tensor that could not be computed though their operands could.
-inline bool MayGiveFailedTensor(Op op) { return op >= Op::Cholesky && op <= Op::MatrixExp; }
-// Ops that give a Bool of two operands of one type.
-inline bool IsComparison(Op op) { return op >= Op::Eq && op <= Op::Ge; }
 // The sizes of a product: x is [m, k] or [k], y is [k, n] or [k], of Gemm [n, k]. What has no axis is 1.
 struct ProductSizes {
   size_t m, k, n;
@@ -29,6 +22,8 @@ struct ProductSizes {
 ProductSizes SizesOfProduct(Op op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> y);
 // An attribute's axis in a shape of that rank; rank or more if there is none.
 size_t AxisOf(uint32_t attr, size_t rank);
+// The largest index that such an op has no error at: one that has an operand that is an index, on a tensor of the shape `x`.
+int64_t LargestIndex(Op op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> result);
 // Of Transpose: the operand's axis for each axis of the result; empty if `attr` is no order of so many axes.
 llvm::SmallVector<uint8_t, 8> OrderOfAxes(uint32_t attr, size_t rank);
 

@@ -239,21 +239,20 @@ std::string Printer::Attribute(NodeId id) const {
       return fmt::format("{}", index);
     return NameText(g.types[type.type].constructors[index].name);
   };
-  switch (node.op) {
-    case Op::Input:
-    case Op::Result:
-    case Op::Call:
-    case Op::Return:
-    case Op::Delay:
-    case Op::Fail: return fmt::format(" {}", node.attr);
-    case Op::Enter:
-    case Op::NextIteration:
-    case Op::Exit:
-    case Op::Outer: return fmt::format(" {}", ScopeText(ScopeId(node.attr)));
-    case Op::Const: return fmt::format(" {}", ConstantText(ConstId(node.attr)));
-    case Op::Construct:
+  switch (FactsOf(node.op).attribute) {
+    case Attribute::NoAttribute: return node.attr ? fmt::format(" <attribute {}>", node.attr) : "";
+    case Attribute::InputNumber:
+    case Attribute::ResultNumber:
+    case Attribute::SiteNumber:
+    case Attribute::FailureKind:
+    case Attribute::Axes:
+    case Attribute::EntryNumber: return fmt::format(" {}", node.attr);
+    case Attribute::LoopScope:
+    case Attribute::OuterScope: return fmt::format(" {}", ScopeText(ScopeId(node.attr)));
+    case Attribute::ConstantNumber: return fmt::format(" {}", ConstantText(ConstId(node.attr)));
+    case Attribute::ConstructorNumber:
       return fmt::format(" {}", constructor(node.num_results ? g.ResultsOf(id)[0] : PortType{}, node.attr));
-    case Op::Field: {
+    case Attribute::FieldNumber: {
       PortType type;
       if (node.num_inputs) {
         Edge edge = g.InputsOf(id)[0];
@@ -261,10 +260,8 @@ std::string Printer::Attribute(NodeId id) const {
       }
       return fmt::format(" {} {}", constructor(type, node.attr >> 16), node.attr & 0xffff);
     }
-    default:
-      if (HasTensorAttribute(node.op) || HasTableNumber(node.op)) return fmt::format(" {}", node.attr);
-      return node.attr ? fmt::format(" <attribute {}>", node.attr) : "";
   }
+  return "";
 }
 
 void Printer::PrintNode(NodeId id) {

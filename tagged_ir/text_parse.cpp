@@ -531,40 +531,23 @@ bool Parser::ConstructorIndex(const PendingNode& node, TypeId type, const Token&
 }
 
 bool Parser::ResolveAttribute(const PendingNode& node, llvm::ArrayRef<Edge> in, uint32_t* attr) {
-  size_t wanted = 0;
-  switch (node.op) {
-    case Op::Input:
-    case Op::Result:
-    case Op::Call:
-    case Op::Return:
-    case Op::Delay:
-    case Op::Fail:
-    case Op::Enter:
-    case Op::NextIteration:
-    case Op::Exit:
-    case Op::Outer:
-    case Op::Const:
-    case Op::Construct: wanted = 1; break;
-    case Op::Field: wanted = 2; break;
-    default: wanted = HasTensorAttribute(node.op) || HasTableNumber(node.op); break;
-  }
+  const Attribute kind = FactsOf(node.op).attribute;
+  size_t wanted = kind == Attribute::NoAttribute ? 0 : kind == Attribute::FieldNumber ? 2 : 1;
   if (node.attribute.size() != wanted)
     return FailAt(node.line, "an attribute is missing, or there is one too many");
-  switch (node.op) {
-    case Op::Enter:
-    case Op::NextIteration:
-    case Op::Exit:
-    case Op::Outer: {
+  switch (kind) {
+    case Attribute::LoopScope:
+    case Attribute::OuterScope: {
       ScopeId scope;
       if (!LookUpScope(node.attribute[0], &scope)) return false;
       *attr = scope.index;
       return true;
     }
-    case Op::Const: return ResolveConstant(node, attr);
-    case Op::Construct:
+    case Attribute::ConstantNumber: return ResolveConstant(node, attr);
+    case Attribute::ConstructorNumber:
       return ConstructorIndex(node, node.results.empty() ? TypeId() : node.results[0].type, node.attribute[0],
                               attr);
-    case Op::Field: {
+    case Attribute::FieldNumber: {
       bool known = in.size() == 1 && in[0].port < g.nodes[in[0].node].num_results;
       uint32_t constructor = 0, field = 0;
       if (!ConstructorIndex(node, known ? g.TypeOf(in[0]).type : TypeId(), node.attribute[0], &constructor) ||
@@ -574,8 +557,15 @@ bool Parser::ResolveAttribute(const PendingNode& node, llvm::ArrayRef<Edge> in, 
       *attr = constructor << 16 | field;
       return true;
     }
-    default: return wanted == 0 || Number(node.attribute[0], attr);
+    case Attribute::NoAttribute: return true;
+    case Attribute::InputNumber:
+    case Attribute::ResultNumber:
+    case Attribute::SiteNumber:
+    case Attribute::FailureKind:
+    case Attribute::Axes:
+    case Attribute::EntryNumber: return Number(node.attribute[0], attr);
   }
+  return false;
 }
 
 bool Parser::ResolveConstant(const PendingNode& node, uint32_t* attr) {

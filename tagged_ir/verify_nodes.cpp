@@ -121,52 +121,50 @@ bool Verifier::CheckAttribute(NodeId id) {
       return FailAt(id, "a Trigger is not computed with");
     return true;
   };
-  switch (node.op) {
-    case Op::Input:
+  switch (FactsOf(node.op).attribute) {
+    case Attribute::InputNumber:
       if (node.attr >= g.graph_inputs.size()) return FailAt(id, "no input {}", node.attr);
       if (out[0] != g.graph_inputs[node.attr].type)
         return FailAt(id, "a {}, but input {} is a {}", g.types.Print(out[0]), node.attr,
                       g.types.Print(g.graph_inputs[node.attr].type));
       return true;
-    case Op::Result: {
+    case Attribute::ResultNumber: {
       if (node.attr >= g.graph_results.size()) return FailAt(id, "no result {}", node.attr);
       PortType want = g.graph_results[node.attr].type, have = g.TypeOf(in[0]);
       if (have.type != want.type || (have.lazy && !want.lazy))
         return FailAt(id, "a {}, but result {} is a {}", g.types.Print(have), node.attr, g.types.Print(want));
       return true;
     }
-    case Op::Call:
-    case Op::Return:
-    case Op::Delay:
+    case Attribute::SiteNumber:
       if (node.attr >= g.sites.size()) return FailAt(id, "no site {}", node.attr);
       return true;
-    case Op::Enter:
-    case Op::NextIteration:
-    case Op::Exit:
+    case Attribute::LoopScope:
       if (node.attr >= g.scopes.size() || g.scopes[g.LoopOf(id)].kind != ScopeKind::Loop)
         return FailAt(id, "scope {} is not a loop", node.attr);
       return true;
-    case Op::Outer:
+    case Attribute::OuterScope:
       if (node.attr >= g.scopes.size()) return FailAt(id, "no scope {}", node.attr);
       return no_trigger();
-    case Op::Const:
+    case Attribute::ConstantNumber:
       if (node.attr >= g.constants.size()) return FailAt(id, "no constant {}", node.attr);
       if (g.constants[ConstId(node.attr)].type != out[0].type)
         return FailAt(id, "a {}, but the constant is a {}", g.types.Print(out[0]),
                       g.types.Print({g.constants[ConstId(node.attr)].type}));
       return true;
-    case Op::Construct: return CheckConstruct(id);
-    case Op::Field: return CheckField(id);
-    case Op::Fail:
+    case Attribute::ConstructorNumber: return CheckConstruct(id);
+    case Attribute::FieldNumber: return CheckField(id);
+    case Attribute::FailureKind:
       if (node.attr > 1) return FailAt(id, "{} is no kind of failure", node.attr);
       if (g.types.Kind(out[0].type) == TypeKind::Trigger || g.types.Kind(out[0].type) == TypeKind::Alt)
         return FailAt(id, "a {} does not fail", g.types.Print(out[0]));
       return true;
-    default: break;
+    case Attribute::Axes:
+    case Attribute::EntryNumber:
+    case Attribute::NoAttribute: break;
   }
   if (InfoOf(node.op).cls == OpClass::Ordinary && !CheckTensors(id)) return false;
-  if (IsTableOp(node.op)) return CheckTable(id);
-  if (HasTensorAttribute(node.op)) return true;
+  if (FactsOf(node.op).attribute == Attribute::EntryNumber) return CheckTable(id);
+  if (FactsOf(node.op).attribute == Attribute::Axes) return true;
   if (node.attr != 0) return FailAt(id, "an attribute ({}) that this op has no use for", node.attr);
   switch (node.op) {
     case Op::Switch: {
@@ -203,7 +201,6 @@ bool Verifier::CheckTensors(NodeId id) {
 // What is read of a table has the type of what was written: an entry's number has one type.
 bool Verifier::CheckTable(NodeId id) {
   const Node& node = g.nodes[id];
-  if (node.op == Op::NewTable) return node.attr == 0 || FailAt(id, "an attribute ({}) that this op has no use for", node.attr);
   if (node.op == Op::TableAt) return true;
   TypeId type = node.op == Op::TablePut ? g.TypeOf(g.InputsOf(id)[1]).type : g.ResultsOf(id)[0].type;
   TypeKind kind = g.types.Kind(type);

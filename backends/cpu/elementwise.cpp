@@ -26,8 +26,10 @@ template <typename T>
 struct Loops {
   using One = void (*)(const T*, T*, size_t);
   using Two = void (*)(const T*, const T*, T*, size_t);
-  One neg, abs, sqrt, relu, exp, sigmoid, tanh, log;
-  Two add, sub, mul, div, strong_mul, strong_div;
+#define DF_LOOP(name, ...) One name;
+#define DF_LOOP_OWN(name, ...) One name;
+#define DF_LOOP_OF_TWO(name, ...) Two name;
+#include "backends/cpu/elementwise.def"
   void (*descend)(const T*, const T*, T, T*, size_t);
 };
 
@@ -82,6 +84,10 @@ namespace avx512_float = plain_float;
 namespace avx2_double = plain_double;
 namespace avx512_double = plain_double;
 #endif
+#undef REAL
+#undef REAL_BITS
+#undef BITS
+#undef SIGNED
 
 // The best that this processor has.
 template <typename T>
@@ -103,14 +109,11 @@ template <typename T>
 UnaryLoop<T> UnaryLoopOf(Op op) {
   const Loops<T>& loops = BestLoops<T>();
   switch (op) {
-    case Op::Neg: return loops.neg;
-    case Op::Abs: return loops.abs;
-    case Op::Sqrt: return loops.sqrt;
-    case Op::Exp: return loops.exp;
-    case Op::Tanh: return loops.tanh;
-    case Op::Sigmoid: return loops.sigmoid;
-    case Op::Relu: return loops.relu;
-    case Op::Log: return loops.log;
+#define DF_LOOP(name, ...) \
+  case Op::name: return loops.name;
+#define DF_LOOP_OWN(name, ...) \
+  case Op::name: return loops.name;
+#include "backends/cpu/elementwise.def"
     default: return nullptr;
   }
 }
@@ -119,12 +122,9 @@ template <typename T>
 BinaryLoop<T> BinaryLoopOf(Op op) {
   const Loops<T>& loops = BestLoops<T>();
   switch (op) {
-    case Op::Add: return loops.add;
-    case Op::Sub: return loops.sub;
-    case Op::Mul: return loops.mul;
-    case Op::FDiv: return loops.div;
-    case Op::StrongMul: return loops.strong_mul;
-    case Op::StrongDiv: return loops.strong_div;
+#define DF_LOOP_OF_TWO(name, ...) \
+  case Op::name: return loops.name;
+#include "backends/cpu/elementwise.def"
     default: return nullptr;
   }
 }
@@ -153,24 +153,24 @@ bool UnaryInt(Op op, const int64_t* x, int64_t* out, size_t count) {
   }
 }
 
+// By libm's functions, as of numbers.
+template <typename T>
+bool OfLibm(Op op, const T* x, T* out, size_t count) {
+#define REAL T
+  switch (op) {
+#define DF_LIBM(name, ...) \
+  case Op::name: return Each(x, out, count, [](T v) { return __VA_ARGS__; });
+#include "backends/cpu/elementwise.def"
+    default: return false;
+  }
+#undef REAL
+}
+
 template <typename T>
 bool UnaryReal(Op op, const T* x, T* out, size_t count) {
   if (UnaryLoop<T> loop = UnaryLoopOf<T>(op)) return loop(x, out, count), true;
-  switch (op) {
-    case Op::Sin: return Each(x, out, count, [](T v) { return std::sin(v); });
-    case Op::Cos: return Each(x, out, count, [](T v) { return std::cos(v); });
-    case Op::Tan: return Each(x, out, count, [](T v) { return std::tan(v); });
-    case Op::Asin: return Each(x, out, count, [](T v) { return std::asin(v); });
-    case Op::Acos: return Each(x, out, count, [](T v) { return std::acos(v); });
-    case Op::Atan: return Each(x, out, count, [](T v) { return std::atan(v); });
-    case Op::Sinh: return Each(x, out, count, [](T v) { return std::sinh(v); });
-    case Op::Cosh: return Each(x, out, count, [](T v) { return std::cosh(v); });
-    case Op::Asinh: return Each(x, out, count, [](T v) { return std::asinh(v); });
-    case Op::Acosh: return Each(x, out, count, [](T v) { return std::acosh(v); });
-    case Op::Atanh: return Each(x, out, count, [](T v) { return std::atanh(v); });
-    case Op::Signum: return Each(x, out, count, scalar::Signum<T>);
-    default: return false;
-  }
+  if (op == Op::Signum) return Each(x, out, count, scalar::Signum<T>);
+  return OfLibm(op, x, out, count);
 }
 
 }  // namespace
@@ -183,15 +183,8 @@ bool Unary(Op op, const T* x, T* out, size_t count) {
 
 template <typename T>
 bool UnaryOfNumbers(Op op, const T* x, T* out, size_t count) {
-  if constexpr (!std::is_same_v<T, int64_t>) {
-    switch (op) {
-      case Op::Exp: return Each(x, out, count, [](T v) { return std::exp(v); });
-      case Op::Log: return Each(x, out, count, [](T v) { return std::log(v); });
-      case Op::Tanh: return Each(x, out, count, [](T v) { return std::tanh(v); });
-      case Op::Sigmoid: return Each(x, out, count, [](T v) { return T(1) / (T(1) + std::exp(-v)); });
-      default: break;
-    }
-  }
+  if constexpr (!std::is_same_v<T, int64_t>)
+    if (OfLibm(op, x, out, count)) return true;
   return Unary(op, x, out, count);
 }
 
@@ -259,7 +252,7 @@ void Convert(const From* x, To* out, size_t count) {
 
 template <typename T>
 void Exp(const T* x, T* out, size_t count) {
-  BestLoops<T>().exp(x, out, count);
+  BestLoops<T>().Exp(x, out, count);
 }
 
 #define DF_FOR_NUMBERS(T)                                             \

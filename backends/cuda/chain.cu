@@ -41,30 +41,30 @@ DF_DEVICE T Apply(Op op, T x, T y, T z) {
       case Op::Neg: return static_cast<int64_t>(0 - a);
       case Op::Min: return x < y ? x : y;
       case Op::Max: return x > y ? x : y;
+      case Op::Abs: return x < 0 ? static_cast<int64_t>(0 - a) : x;
+      case Op::Signum: return x > 0 ? T(1) : x < 0 ? T(-1) : T(0);
       default: break;
     }
   } else {
+    const T v = x, w = y;
     switch (op) {
-      case Op::Add: return x + y;
-      case Op::Sub: return x - y;
-      case Op::Mul: return x * y;
-      case Op::FDiv: return x / y;
-      case Op::StrongMul: return StrongProductOf(x, y);
-      case Op::StrongDiv: return StrongQuotientOf(x, y);
+#define REAL T
+#define DF_LOOP(name, ...) \
+  case Op::name: return __VA_ARGS__;
+#define DF_LOOP_OWN(name, ...) \
+  case Op::name: return __VA_ARGS__;
+#define DF_LOOP_OWN_FLOATS(name, ...)                                  \
+  case Op::name:                                                       \
+    if constexpr (std::is_same_v<T, float>) return __VA_ARGS__;        \
+    break;
+#define DF_LOOP_OF_TWO(name, ...) \
+  case Op::name: return __VA_ARGS__;
+#include "backends/cpu/elementwise.def"
+#undef REAL
       case Op::Min: return SmallerOf(x, y);
       case Op::Max: return LargerOf(x, y);
-      case Op::Neg: return -x;
-      case Op::Abs: return fabs(x);
-      case Op::Sqrt: return sqrt(x);
-      case Op::Relu: return x < 0 ? T(0) : x;
       case Op::Signum: return x > 0 ? T(1) : x < 0 ? T(-1) : x;
-      case Op::Exp: return ExpOf(x);
-      case Op::Sigmoid: return SigmoidOf(x);
       default: break;
-    }
-    if constexpr (std::is_same_v<T, float>) {
-      if (op == Op::Tanh) return TanhOf(x);
-      if (op == Op::Log) return LogOf(x);
     }
   }
   return x;
@@ -129,37 +129,6 @@ DF_KERNEL ConvertKernel(DF_PARAMETER Rows x, To* out, size_t rows, size_t count)
 }
 
 }  // namespace
-
-bool CanChain(Op op, Element element) {
-  switch (op) {
-    case Op::Eq:
-    case Op::Ne:
-    case Op::Lt:
-    case Op::Le:
-    case Op::Gt:
-    case Op::Ge:
-    case Op::Not:
-    case Op::Where:
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Min:
-    case Op::Max:
-    case Op::Neg: return true;
-    case Op::FDiv:
-    case Op::StrongMul:
-    case Op::StrongDiv:
-    case Op::Abs:
-    case Op::Sqrt:
-    case Op::Relu:
-    case Op::Signum:
-    case Op::Exp:
-    case Op::Sigmoid: return element != Element::Int;
-    case Op::Tanh:
-    case Op::Log: return element == Element::Float;
-    default: return false;
-  }
-}
 
 void Run(const Chain& chain, Stream stream) {
   size_t count = chain.rows * chain.length;

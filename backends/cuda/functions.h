@@ -46,6 +46,7 @@ DF_DEVICE float SigmoidOf(float x) { return of_float::SigmoidOf(x); }
 DF_DEVICE double SigmoidOf(double x) { return of_double::SigmoidOf(x); }
 DF_DEVICE float TanhOf(float x) { return of_float::TanhOf(x); }
 DF_DEVICE float LogOf(float x) { return of_float::LogOf(x); }
+DF_DEVICE float ErfOf(float x) { return of_float::ErfOf(x); }
 
 template <typename T>
 DF_DEVICE T LargerOf(T x, T y) { return x != x || (y == y && x > y) ? x : y; }

@@ -3,8 +3,25 @@
 #include <algorithm>
 
 #include "llvm/ADT/STLExtras.h"
+#include "tagged_ir/op_facts.h"
+#include "tagged_ir/signature.h"
 
 namespace df::cuda {
+
+bool CanChain(ir::Op op, Element element) {
+  const ir::OpFacts& facts = ir::FactsOf(op);
+  if (facts.shape == ir::Shape::Chosen) return true;
+  switch (facts.element) {
+    case ir::Element::Plain:
+    case ir::Element::Compared: return element != Element::Int || ir::SignatureOf(op).operands[0].pattern != ir::Pattern::Floating;
+    case ir::Element::Own: return element != Element::Int;
+    case ir::Element::OwnOfFloats: return element == Element::Float;
+    case ir::Element::NoElement:
+    case ir::Element::Converted:
+    case ir::Element::Libm: return false;
+  }
+  return false;
+}
 
 uint32_t OpenChain::Load(uint32_t value, const Chain::Input& input) {
   for (uint32_t n = 0; n < nodes.size(); ++n)

@@ -252,15 +252,11 @@ int RegionRun::ChainFor(const BatchRegion::Item& item, size_t length, bool share
   return found;
 }
 
-// Of tensors without dimensions these have the bits that they have on numbers, which are libm's (UnaryOfNumbers of
-// backends/cpu/elementwise.h): the host computes them.
-static bool IsOfLibmOnNumbers(Op op) { return op == Op::Exp || op == Op::Log || op == Op::Tanh || op == Op::Sigmoid; }
-
 bool RegionRun::Elementwise(const BatchRegion::Item& item, uint32_t value) {
   const ir::Type& result = TypeOf(value);
-  if (result.dims.empty() && IsOfLibmOnNumbers(item.op)) return false;
+  // The host computes it (UnaryOfNumbers of backends/cpu/elementwise.h).
+  if (result.dims.empty() && ir::IsOfLibmOnNumbers(item.op)) return false;
   bool expand = item.op == Op::Expand;
-  if (!expand && item.op != Op::Where && !ir::IsElementwise(item.op)) return false;
   if (!expand && llvm::any_of(item.in, [&](uint32_t in) { return IsWord(in); })) return false;
   bool compare = ir::IsComparison(item.op);
   Element of = ElementOf(compare ? TypeOf(item.in[0]).element : result.element);
@@ -509,34 +505,50 @@ void RegionRun::Compute(const BatchRegion::Item& item, uint32_t value) {
   if (View(item, value) || Elementwise(item, value)) return;
   for (uint32_t in : item.in) Settle(in);
   auto real = [&](uint32_t x) { return !IsWord(x) && (TypeOf(x).element == TypeKind::Float || TypeOf(x).element == TypeKind::Double); };
-  switch (item.op) {
-    case Op::MatMul:
-    case Op::Gemm: return Product(item, value);
-    case Op::ReduceSum:
-    case Op::ReduceMean:
-    case Op::ReduceMax:
-    case Op::ReduceMin:
-    case Op::ArgMax:
-    case Op::Softmax:
-    case Op::LayerNormalization: return Reduction(item, value);
-    case Op::LogSoftmax:  // of Doubles with the logarithm of libm
-      if (TypeOf(item.in[0]).element == TypeKind::Float) return Reduction(item, value);
-      break;
-    case Op::Concat: return Concat(item, value);
-    case Op::Slice: return Columns(item, value);
-    case Op::Transpose: return Transposed(item, value);
-    case Op::SetElement: return SetOne(item, value);
-    case Op::OneHot: return OneHotRows(item, value);
-    case Op::Convert:
-      if (real(item.in[0]) || (!IsWord(item.in[0]) && TypeOf(item.in[0]).element == TypeKind::Int)) {
+  using ir::Shape;
+  switch (ir::FactsOf(item.op).shape) {
+    case Shape::Product:
+    case Shape::ProductTransposed: return Product(item, value);
+    case Shape::Reduced:
+    case Shape::IndexOfLargest:
+    case Shape::Normalised: return Reduction(item, value);
+    case Shape::AlongAxis:  // the logarithm of Doubles is that of libm
+      if (item.op == Op::LogSoftmax && TypeOf(item.in[0]).element != TypeKind::Float) break;
+      return Reduction(item, value);
+    case Shape::Joined: return Concat(item, value);
+    case Shape::Sliced: return Columns(item, value);
+    case Shape::Permuted: return Transposed(item, value);
+    case Shape::ElementSet: return SetOne(item, value);
+    case Shape::Marked: return OneHotRows(item, value);
+    case Shape::Elementwise:
+      if (item.op == Op::Convert && (real(item.in[0]) || (!IsWord(item.in[0]) && TypeOf(item.in[0]).element == TypeKind::Int))) {
         bool shared = AllShared(item);
         cuda::Rows x = OnCard(item.in[0]);
         char* out = NewRows(value, shared);
         return Then([=, from = ElementOf(TypeOf(item.in[0]).element), to = ElementOf(TypeOf(value).element), rows = RowsOf(shared),
                      count = CountOf(TypeOf(value))](Stream stream) { cuda::Convert(x, from, to, out, rows, count, stream); });
       }
-      break;
-    default: break;
+      break;  // what is in no chain
+    case Shape::Chosen:
+    case Shape::Repeated:
+      break;  // of no elements
+    case Shape::Reshaped:
+    case Shape::Gathered:
+    case Shape::SlicedAt:
+    case Shape::ElementOf:
+      break;  // what is no part of an operand
+    case Shape::NoTensors:
+    case Shape::Passed:
+    case Shape::Scattered:
+    case Shape::Counted:
+    case Shape::Summed:
+    case Shape::Sized:
+    case Shape::DimOf:
+    case Shape::Shown:
+    case Shape::Random:
+      break;  // in no batch
+    case Shape::OfMatrices:
+      break;  // triangles; all others are computed one by one, before a device is asked
   }
   OnHost(item, value);
 }

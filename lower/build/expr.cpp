@@ -1,7 +1,7 @@
 // Expressions without bindings or branches, calls, tuples in parts. See build.h.
 #include "lower/build/build.h"
 
-#include "lower/gradient/errors.h"
+#include "tagged_ir/op_facts.h"
 
 namespace df::mono {
 
@@ -318,47 +318,16 @@ bool Builder::IsCheapOp(const Expr* expr) const {
   bool tensor = p.BuiltinOf(expr->type) == df::Builtin::Tensor;
   for (const Expr* arg : expr->args) tensor |= p.BuiltinOf(arg->type) == df::Builtin::Tensor;
   if (tensor) return expr->op == ir::Op::Fail;
-  // What reads or copies a text takes as long as the text is.
-  switch (expr->op) {
-    case ir::Op::ReadNumber:
-    case ir::Op::TextAdd:
-    case ir::Op::TextAppend:
-    case ir::Op::TextCompare:
-    case ir::Op::TextFind:
-    case ir::Op::TextSkip:
-    case ir::Op::TextUntil:
-    case ir::Op::TextMove:
-    case ir::Op::TextLength: return false;
-    default: break;
-  }
-  if (!big) return true;
-  switch (expr->op) {
-    case ir::Op::Add:
-    case ir::Op::Sub:
-    case ir::Op::Neg:
-    case ir::Op::Abs:
-    case ir::Op::Signum:
-    case ir::Op::Eq:
-    case ir::Op::Ne:
-    case ir::Op::Lt:
-    case ir::Op::Le:
-    case ir::Op::Gt:
-    case ir::Op::Ge:
-    case ir::Op::Convert:
-    case ir::Op::Truncate:
-    case ir::Op::Round:
-    case ir::Op::Ceiling:
-    case ir::Op::Floor:
-    case ir::Op::DecodeMantissa:
-    case ir::Op::Fail: return true;
+  switch (ir::FactsOf(expr->op).cost) {
+    case ir::Cost::LikeText: return false;
+    case ir::Cost::LikeSum:
+    case ir::Cost::LikeConversion: return true;
     // By a number of one word they are as cheap as sums: a product is longer by a word at most, a remainder has one.
-    case ir::Op::Mul: return IsShortConstant(expr->args[0]) || IsShortConstant(expr->args[1]);
-    case ir::Op::Div:
-    case ir::Op::Mod:
-    case ir::Op::Quot:
-    case ir::Op::Rem: return IsShortConstant(expr->args[1]);
-    default: return false;
+    case ir::Cost::LikeProduct: return !big || IsShortConstant(expr->args[0]) || IsShortConstant(expr->args[1]);
+    case ir::Cost::LikeQuotient: return !big || IsShortConstant(expr->args[1]);
+    case ir::Cost::Bounded: return !big;
   }
+  return false;
 }
 
 // Whether an op's result may be an error where its operands are none.
@@ -373,7 +342,7 @@ bool Builder::MayFail(const Expr* expr) const {
       if (!divisor.text.empty()) return divisor.text == "0";
       return divisor.word == 0 || divisor.word == -1;  // the quotient of the least Int by -1 is none
     }
-    default: return fg::CanFail(expr->op);
+    default: return ir::FactsOf(expr->op).fails;
   }
 }
 

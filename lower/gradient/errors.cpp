@@ -3,35 +3,15 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "lower/gradient/writer.h"
+#include "tagged_ir/op_facts.h"
 
 namespace df::fg {
-
-bool CanFail(ir::Op op) {
-  switch (op) {
-    case ir::Op::Fail:
-    case ir::Op::Force:
-    case ir::Op::Quot:
-    case ir::Op::Rem:
-    case ir::Op::Div:
-    case ir::Op::Mod:
-    case ir::Op::Chr:
-    case ir::Op::TextChar:
-    case ir::Op::ReadNumber:
-    case ir::Op::SliceAt:
-    case ir::Op::Gather:
-    case ir::Op::ScatterAdd:
-    case ir::Op::GetElement:
-    case ir::Op::SetElement:
-    case ir::Op::TableGet: return true;
-    default: return false;
-  }
-}
 
 namespace {
 // Whether a node gives an error although its operands are none. What a field holds that is not strict may be one, evaluated or not.
 bool NodeCanFail(const Program& program, const Function& function, const Node& node) {
   if (node.kind != NodeKind::Op) return false;
-  if (node.op != ir::Op::Field) return CanFail(node.op);
+  if (node.op != ir::Op::Field) return ir::FactsOf(node.op).fails;
   ir::TypeId data = function.TypeOf(node.operands[0]).type;
   return !program.types[data].constructors[node.attr >> 16].fields[node.attr & 0xffff].strict;
 }

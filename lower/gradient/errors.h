@@ -12,9 +12,6 @@
 
 namespace df::fg {
 
-// Whether an op may fail on operands that have not.
-bool CanFail(ir::Op op);
-
 class UnneededErrors {
  public:
   // Of a function without self tail calls; with a value: for those of its results that `counts` names.

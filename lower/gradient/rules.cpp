@@ -87,7 +87,7 @@ ir::TypeId Rule::TypeOfResult(Op op, llvm::ArrayRef<Value> args, ir::TypeId like
 }
 
 uint32_t Rule::AttrOf(Op op) const {
-  if (!ir::HasTensorAttribute(op)) return 0;
+  if (ir::FactsOf(op).attribute != ir::Attribute::Axes) return 0;
   return op == Op::ReduceSum || op == Op::ReduceMean ? ReducedAxis(w_, in_) : in_.attr;
 }
 

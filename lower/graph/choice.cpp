@@ -77,22 +77,18 @@ class Choices {
   bool CannotFail(const Node& node) const {
     if (!IsOrdinary(node)) return false;
     if (node.op == Op::Field) return !node.results[0].lazy;
-    switch (node.op) {
-      case Op::GetElement: {
+    switch (ir::FactsOf(node.op).shape) {
+      case ir::Shape::ElementOf: {
         const Node& index = f_.nodes[node.operands[1].node];
         if (index.kind != NodeKind::Op || index.op != Op::Const) return false;
         const int64_t word = p_.constants[ir::ConstId(index.attr)].word;
         return IsSmall(node.operands[0]) && word >= 0 && static_cast<size_t>(word) < CountOf(node.operands[0]);
       }
-      case Op::Const:
-      case Op::BoolToInt:
-      case Op::ReduceSum:
-      case Op::ReduceMean:
-      case Op::ReduceMax:
-      case Op::ReduceMin:
-      case Op::ArgMax: break;
+      case ir::Shape::Elementwise:
+      case ir::Shape::Reduced:
+      case ir::Shape::IndexOfLargest: break;
       default:
-        if (!ir::IsElementwise(node.op)) return false;
+        if (node.op != Op::Const && node.op != Op::BoolToInt) return false;
     }
     return llvm::all_of(node.operands, [&](Value v) { return IsSmall(v); });
   }

@@ -1,7 +1,7 @@
 // Function graphs as text: one line a node, blocks indented under their Branch, a reason beside each Delay.
 #include "llvm/ADT/DenseMap.h"
 #include "lower/graph/function_graph.h"
-#include "tagged_ir/tensor_rules.h"
+#include "tagged_ir/op_facts.h"
 #include "tagged_ir/tensor_type.h"
 
 namespace df::fg {
@@ -105,7 +105,7 @@ class Dumper {
       }
       case ir::Op::Field: out_ << ' ' << (node.attr >> 16) << '.' << (node.attr & 0xffff); break;
       default:
-        if (ir::HasTensorAttribute(node.op) || ir::HasTableNumber(node.op)) out_ << ' ' << node.attr;
+        if (ir::HasNumber(node.op)) out_ << ' ' << node.attr;
         break;
     }
     if (!node.operands.empty()) out_ << ' ';

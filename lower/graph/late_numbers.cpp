@@ -28,10 +28,6 @@ using ir::PortType;
 using ir::TypeId;
 using ir::TypeKind;
 
-// Ops that give a number of their operands' type, with the same rounding for a number and for a tensor without dimensions
-// (runtime/ops/kernels.cpp, backends/cpu/elementwise.cpp).
-bool IsArithmetic(Op op) { return ir::IsElementwise(op) && !ir::IsComparison(op) && op != Op::Convert; }
-
 // Each may take so many Ints from late to not late; then all of them are.
 constexpr size_t kRounds = 16;
 
@@ -233,14 +229,14 @@ class LateNumbers {
 
   // Ops on numbers that are ops on tensors as well. All operands have one type; that of the result may be another.
   bool KeepsLate(const Function& function, const Node& node) const {
-    if (IsArithmetic(node.op)) return true;
-    if (!ir::IsComparison(node.op) && node.op != Op::BoolToInt && node.op != Op::Convert) return false;
+    const ir::Late late = ir::FactsOf(node.op).late;
+    if (late != ir::Late::KeptOfElements) return late == ir::Late::KeptLate;
     return llvm::all_of(node.operands, [&](Value v) { return ir::IsElement(p_.types.Kind(function.TypeOf(v).type)); }) &&
            (node.op != Op::Convert || p_.types.Kind(node.results[0].type) != TypeKind::Int);  // to Int is left to where it is looked at
   }
 
   // Ops whose last operand may be a number or a tensor without dimensions.
-  bool TakesLate(const Node& node) const { return node.op == Op::Expand || node.op == Op::SetElement; }
+  bool TakesLate(const Node& node) const { return ir::FactsOf(node.op).late == ir::Late::TakenLate; }
 
   // A number of a tensor. Of elements only those of a tensor that is computed here: a loop over elements does best with numbers.
   // Whether a call is given the tensor that reads an element of it as well: both go through its elements, as `toList` does.
@@ -260,13 +256,9 @@ class LateNumbers {
     });
   }
   bool IsSource(const Function& function, const Node& node) const {
-    switch (node.op) {
-      case Op::ReduceSum:
-      case Op::ReduceMean:
-      case Op::ReduceMax:
-      case Op::ReduceMin:
-      case Op::MatMul: return true;
-      case Op::GetElement: {
+    switch (ir::FactsOf(node.op).late) {
+      case ir::Late::MadeLate: return true;
+      case ir::Late::ReadLate: {
         const Node& from = function.nodes[node.operands[0].node];
         if (from.kind != NodeKind::Op || ir::InfoOf(from.op).cls != ir::OpClass::Ordinary) return false;
         // Elements of tensors of Ints are boards, tables of choices and the like, of which single ones are looked at.
@@ -276,8 +268,12 @@ class LateNumbers {
         if (llvm::none_of(from.operands, is_tensor) || IsReadOn(function, node.operands[0])) return false;
         return from.op != Op::Const && from.op != Op::Field && from.op != Op::Seq && from.op != Op::Fail && from.op != Op::SetElement;
       }
-      default: return false;
+      case ir::Late::NotLate:
+      case ir::Late::KeptLate:
+      case ir::Late::KeptOfElements:
+      case ir::Late::TakenLate: return false;
     }
+    return false;
   }
 
   // ---------------------------------------------------------------- the solution

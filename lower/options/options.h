@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -21,6 +23,15 @@ struct OptimisationInfo {
 };
 llvm::ArrayRef<OptimisationInfo> Optimisations();
 
+// A pass of the compiler, in the order of lower/lower.cpp. `off_by`: what switches it off; passes that are always there look at
+// other switches inside, such as simplify at Inline.
+struct PassInfo {
+  const char* name;
+  std::optional<Optimisation> off_by;
+  const char* description;
+};
+std::vector<PassInfo> Passes();
+
 // How a gradient gets at its forward pass: in one body with it; by computing it anew; from a table. The latter two are there to
 // compare with (docs/gradients.md).
 enum class GradientKind : uint8_t { Paired, Recompute, Table };
@@ -35,8 +46,7 @@ struct LowerOptions {
   bool records = false;      // a list of records is taken apart in any case
   uint32_t max_instances = 20000;  // specialisation stops with a diagnostic beyond this many copies of a function
 
-  bool Does(Optimisation what) const { return optimize && !IsOff(what); }
-  bool IsOff(Optimisation what) const { return without >> static_cast<uint32_t>(what) & 1; }  // by its name
+  bool Does(Optimisation what) const { return optimize && !(without >> static_cast<uint32_t>(what) & 1); }
   void SwitchOff(Optimisation what) { without |= 1u << static_cast<uint32_t>(what); }
 };
 

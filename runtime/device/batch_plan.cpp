@@ -223,20 +223,19 @@ class Planner {
 }  // namespace
 
 bool IsPartOfOperand(const BatchRegion& region, const BatchRegion::Item& item) {
-  switch (item.op) {
-    case Op::Reshape:
-    case Op::Gather:
-    case Op::SliceAt:
-    case Op::GetElement: return true;
-    case Op::Convert: return region.values[item.in[0]].tensor->element == item.types.result_type->element;
-    case Op::Slice: return ir::AxisOf(item.attr & (ir::kFromEnd - 1), region.values[item.in[0]].tensor->dims.size()) == 0;
-    default: return false;
+  switch (ir::FactsOf(item.op).part) {
+    case ir::Part::PartAlways: return true;
+    case ir::Part::PartOfSameType: return region.values[item.in[0]].tensor->element == item.types.result_type->element;
+    case ir::Part::PartOnFirstAxis: return ir::AxisOf(item.attr & (ir::kFromEnd - 1), region.values[item.in[0]].tensor->dims.size()) == 0;
+    case ir::Part::NoPart: return false;
   }
+  return false;
 }
 
 bool HasLoopOfElements(const BatchRegion& region, const BatchRegion::Item& item) {
   if (!llvm::all_of(item.in, [&](uint32_t in) { return region.values[in].tensor != nullptr; })) return false;
-  return (ir::IsElementwise(item.op) || item.op == Op::Where) && item.op != Op::Convert;
+  const ir::OpFacts& facts = ir::FactsOf(item.op);
+  return facts.shape == ir::Shape::Chosen || (facts.shape == ir::Shape::Elementwise && facts.element != ir::Element::Converted);
 }
 
 void FindParts(BatchRegion& region) {

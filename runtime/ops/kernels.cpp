@@ -222,22 +222,15 @@ Value RealOp(const Firing& f) {
     case Op::StrongDiv: return Real<T>(scalar::StrongDiv(x, y));
     case Op::Pow: return Real<T>(std::pow(x, y));
     case Op::Sqrt: return Real<T>(std::sqrt(x));
-    case Op::Exp: return Real<T>(std::exp(x));
-    case Op::Log: return Real<T>(std::log(x));
-    case Op::Sin: return Real<T>(std::sin(x));
-    case Op::Cos: return Real<T>(std::cos(x));
-    case Op::Tan: return Real<T>(std::tan(x));
-    case Op::Asin: return Real<T>(std::asin(x));
-    case Op::Acos: return Real<T>(std::acos(x));
-    case Op::Atan: return Real<T>(std::atan(x));
-    case Op::Sinh: return Real<T>(std::sinh(x));
-    case Op::Cosh: return Real<T>(std::cosh(x));
-    case Op::Tanh: return Real<T>(std::tanh(x));
-    case Op::Asinh: return Real<T>(std::asinh(x));
-    case Op::Acosh: return Real<T>(std::acosh(x));
-    case Op::Atanh: return Real<T>(std::atanh(x));
+#define REAL T
+#define DF_LIBM(name, ...)                 \
+  case Op::name: {                         \
+    const T v = x;                         \
+    return Real<T>(__VA_ARGS__);           \
+  }
+#include "backends/cpu/elementwise.def"
+#undef REAL
     case Op::Atan2: return Real<T>(scalar::Atan2(x, y));
-    case Op::Sigmoid: return Real<T>(T(1) / (T(1) + std::exp(-x)));
     case Op::Relu: return Real<T>(x < 0 ? T(0) : x);
     case Op::Min: return Real<T>(scalar::Smaller(x, y));
     case Op::Max: return Real<T>(scalar::Larger(x, y));

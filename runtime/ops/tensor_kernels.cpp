@@ -390,48 +390,44 @@ Value TensorFiring::Random() {
 }
 
 Value TensorFiring::Run() {
-  switch (op_) {
-    case Op::Where: return Where();
-    case Op::MatMul:
-    case Op::Gemm: return Product();
-    case Op::ReduceSum:
-    case Op::ReduceMean:
-    case Op::ReduceMax:
-    case Op::ReduceMin:
-    case Op::ArgMax: return Reduction();
-    case Op::Softmax:
-    case Op::LogSoftmax:
-    case Op::LayerNormalization: return Rows();
-    case Op::Concat: return Concat();
-    case Op::Slice:
-    case Op::SliceAt: return Slices();
-    case Op::Gather: return Gather();
-    case Op::ScatterAdd: return ScatterAdd();
-    case Op::Transpose: return Transpose();
-    case Op::Reshape: return Reshape();
-    case Op::Expand: return Expand();
-    case Op::OneHot: return OneHot();
-    case Op::Iota: return Iota();
-    case Op::Size: return Value::Word(static_cast<int64_t>(Operand(0).count()));
-    case Op::Dim: return Value::Word(Operand(0).dims()[ir::AxisOf(attr_, Operand(0).dims().size())]);
-    case Op::Accumulate: return Accumulate(*types_.result_type, *types_.types, types_.sum, in_[0], attr_ == kMayStayRows);
-    case Op::GetElement: return GetElement();
-    case Op::SetElement: return SetElement();
-    case Op::ShowTensor: return Text();
-    case Op::RandomUniform:
-    case Op::RandomNormal: return Random();
-    default:
-      if (op_ == Op::Trilu || ir::MayGiveFailedTensor(op_)) return ApplyLinear(op_, types_, attr_, in_);
-      return ir::IsElementwise(op_) ? Elementwise() : Unsupported();
+  switch (ir::FactsOf(op_).shape) {
+    case ir::Shape::Elementwise: return Elementwise();
+    case ir::Shape::Chosen: return Where();
+    case ir::Shape::Product:
+    case ir::Shape::ProductTransposed: return Product();
+    case ir::Shape::Reduced:
+    case ir::Shape::IndexOfLargest: return Reduction();
+    case ir::Shape::AlongAxis:
+    case ir::Shape::Normalised: return Rows();
+    case ir::Shape::Joined: return Concat();
+    case ir::Shape::Sliced:
+    case ir::Shape::SlicedAt: return Slices();
+    case ir::Shape::Gathered: return Gather();
+    case ir::Shape::Scattered: return ScatterAdd();
+    case ir::Shape::Permuted: return Transpose();
+    case ir::Shape::Reshaped: return Reshape();
+    case ir::Shape::Repeated: return Expand();
+    case ir::Shape::Marked: return OneHot();
+    case ir::Shape::Counted: return Iota();
+    case ir::Shape::Sized: return Value::Word(static_cast<int64_t>(Operand(0).count()));
+    case ir::Shape::DimOf: return Value::Word(Operand(0).dims()[ir::AxisOf(attr_, Operand(0).dims().size())]);
+    case ir::Shape::Summed: return Accumulate(*types_.result_type, *types_.types, types_.sum, in_[0], attr_ == kMayStayRows);
+    case ir::Shape::ElementOf: return GetElement();
+    case ir::Shape::ElementSet: return SetElement();
+    case ir::Shape::Shown: return Text();
+    case ir::Shape::Random: return Random();
+    case ir::Shape::OfMatrices: return ApplyLinear(op_, types_, attr_, in_);
+    case ir::Shape::NoTensors:
+    case ir::Shape::Passed: return Unsupported();
   }
+  return Unsupported();
 }
 
 }  // namespace
 
 bool WorksOnTensors(Op op, const KernelTypes& types) {
   if (types.operand != TypeKind::Tensor && types.result != TypeKind::Tensor) return false;
-  // These pass on, or keep, whatever they are given.
-  return op != Op::Seq && op != Op::Field && op != Op::Fail && op != Op::Match && !ir::IsTableOp(op) && types.result_type;
+  return ir::FactsOf(op).shape > ir::Shape::Passed && types.result_type;
 }
 
 namespace {
@@ -462,17 +458,7 @@ Value ApplyTensor(Op op, const KernelTypes& types, uint32_t attr, llvm::ArrayRef
   return TensorFiring(op, types, attr, operands, error, failed).Run();
 }
 
-bool IsReduction(Op op) {
-  switch (op) {
-    case Op::ReduceSum:
-    case Op::ReduceMean:
-    case Op::ReduceMax:
-    case Op::ReduceMin:
-    case Op::Softmax:
-    case Op::LogSoftmax: return true;
-    default: return false;
-  }
-}
+bool IsReduction(Op op) { return ir::FactsOf(op).shape == ir::Shape::Reduced || ir::FactsOf(op).shape == ir::Shape::AlongAxis; }
 
 void Reduce(Op op, uint32_t attr, TypeKind element, Dims dims, size_t count, const char* x, char* out) {
   bool softmax = op == Op::Softmax || op == Op::LogSoftmax;

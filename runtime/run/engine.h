@@ -39,36 +39,13 @@ struct RunOptions {
   // Tagged engine: with several threads, not 0 makes them give away work at any moment, as often as they can, late and to
   // anybody, in an order that follows from this seed; and share all batches. For tests.
   uint64_t stress = 0;
-  // Tagged engine: a large graph is run by the general code at first, and gets its faster kinds of code when the run has gone on for
-  // a while. Results do not depend on it.
-  bool warm_up = true;
-  // Tagged engine: arguments of calls go together; scopes run in an order that is known beforehand; last uses empty slots; delayed calls
-  // whose operands have come are made in one step. Results do not depend on any; memory does on `move`.
-  bool group = true;
-  bool direct = true;
-  bool move = true;
-  bool full_delays = true;
-  // Tagged engine: short delayed bodies are computed where they stand if what they need is there. Results do not depend on it.
-  bool eager = true;
-  // Tagged engine: what is about to be returned or matched is not moved by merges before. Results do not depend on it.
-  bool pass_merges = true;
-  // Tagged engine: functions on words have code of their own, with calls inlined; a function's calls of itself, too. Results do
-  // not depend on either.
-  bool words = true;
-  bool unroll = true;
-  // That code is made machine code where there is some for this processor. Results do not depend on it.
-  bool native = true;
-  // There, too: functions on Integers, as long as the numbers are small. Results do not depend on it.
-  bool small_integers = true;
-  // There: copies and tests that are known are left out; tail calls get no node of the tag each. Results do not depend on either.
-  bool clean_words = true;
-  bool far_tags = true;
+  // Tagged engine: what it does to be fast. Results do not depend on any.
+#define DF_SWITCH(field, name, kept, description) bool field = true;
+#include "runtime/run/switches.def"
   // Tagged engine: the most activations of a region whose ops on tensors are computed together (docs/batching.md); 0: each by
   // itself. Results do not depend on it.
   uint32_t batch = kUsualBatch;
   static constexpr uint32_t kUsualBatch = 256;
-  // There: elementwise ops go together through strips of a batch's rows. Results do not depend on it.
-  bool strips = true;
   // What computes batches; outlives the run; null: the host. Results do not depend on it.
   Device* device = nullptr;
   // Count what costs something to count, and look where the time goes (Stats).
@@ -81,6 +58,15 @@ struct RunOptions {
   // Without it such a run ends when that is done.
   std::function<void(const Outcome&)> leave;
 };
+
+// A row of switches.def. Kept: -O0 leaves it on.
+struct SwitchInfo {
+  const char* name;
+  bool RunOptions::*field;
+  bool kept;
+  const char* description;
+};
+llvm::ArrayRef<SwitchInfo> Switches();
 
 // One step of a call path: the label of a tag, innermost first.
 struct PathEntry {

@@ -19,7 +19,15 @@ Outcome Failure(ErrorCode code, std::string message, ir::NodeId node, ir::PosId 
   return outcome;
 }
 
+enum class OnO0 { Optimises, Kept };
+constexpr SwitchInfo kSwitches[] = {
+#define DF_SWITCH(field, name, kept, description) {name, &RunOptions::field, OnO0::kept == OnO0::Kept, description},
+#include "runtime/run/switches.def"
+};
+
 }  // namespace
+
+llvm::ArrayRef<SwitchInfo> Switches() { return kSwitches; }
 
 Outcome Execution::ForceEach(Value& value, llvm::function_ref<bool(Value&)> next) {
   for (;;)

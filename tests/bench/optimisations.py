@@ -24,8 +24,11 @@ from rates import inputs, sized  # noqa: E402
 
 
 def switches():
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lower/optimisations.def"), encoding="utf-8") as file:
-        return re.findall(r'^DF_OPTIMISATION\(\w+, "([^"]+)"', file.read(), re.M)
+    names = []
+    for table in ("lower/options/optimisations.def", "runtime/run/switches.def"):
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..", table), encoding="utf-8") as file:
+            names += re.findall(r'^DF_(?:OPTIMISATION|SWITCH)\(\w+, "([^"]+)"', file.read(), re.M)
+    return names
 
 
 def models():

@@ -27,6 +27,7 @@ LAWS = {
     "Add": "x + y", "Sub": "x - y", "Mul": "x * y", "Neg": "negate x", "Abs": "abs x", "Signum": "signum x", "FDiv": "x / y", "Pow": "x ** y",
     "Sqrt": "sqrt x", "Exp": "exp x", "Log": "log x", "Sin": "sin x", "Cos": "cos x", "Tan": "tan x", "Asin": "asin x", "Acos": "acos x",
     "Atan": "atan x", "Sinh": "sinh x", "Cosh": "cosh x", "Tanh": "tanh x", "Asinh": "asinh x", "Acosh": "acosh x", "Atanh": "atanh x",
+    "Erf": "T.erf x",
     "Atan2": "T.zipWith atan2 x y", "Convert": "T.convert (T.convert x :: Tensor Float [10, 10])", "Sigmoid": "T.sigmoid x", "Relu": "T.relu x",
     "Min": "T.min x y", "Max": "T.max x y", "Where": "T.select (T.less x y) x y",
     "StrongMul": "snd (vjp (\\u -> u * y) x x)", "StrongDiv": "snd (vjp (\\u -> u / y) x x)",

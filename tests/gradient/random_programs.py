@@ -252,7 +252,7 @@ TEMPLATES = {
           "$D / $Z", "(if n > 100 then $D else $Z)", "(case Just $Z of { Nothing -> $D; Just $x -> $x * $D })"],
     "V": ["attend $V $W", "head ($W ++ [$V])", "head [$V, never 0 $V]", "fst ($V, T.outer $V (never 0 $V))", "fst $Q",
           "foldr (\\s' t' -> tanh (s' + t')) $V $W", "T.matvec $M $V", "T.vecmat $V $M", "T.index $M $i",
-          "T.softmax $V", "T.logSoftmax $V", "T.sigmoid $V", "T.fill $D * $V", "T.sum0 $M",
+          "T.softmax $V", "T.logSoftmax $V", "T.sigmoid $V", "T.erf $V", "T.fill $D * $V", "T.sum0 $M",
           "T.meanRows $M", "T.layerNorm $V 0.5 (T.concat (fst (T.split $V) :: Tensor Double [1]) [0.3, 1.2])", "T.gather $V [2, 0, 2]",
           "T.select (T.less $V 0.2) $V $V", "T.concat (T.slice 1 $V :: Tensor Double [2]) (snd (T.split $V) :: Tensor Double [1])",
           "T.scatterAdd $V [1, 1] [$#, $#]", "vsum $T", "T.set $V 1 $D", "T.map (\\$x -> $g) $V", "T.fromList [$D, $D, $D] :: V"],

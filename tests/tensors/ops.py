@@ -44,6 +44,7 @@ v = [0.5, -1.25, 2, 3.5]
 
 """
 NUMPY = """
+import math; erf = np.vectorize(math.erf)
 x = np.sin(1.7 * np.arange(12).reshape(3, 4)); y = np.cos(0.9 * np.arange(12).reshape(3, 4)) + 0.1
 f = np.sin(1.3 * np.arange(35).reshape(5, 7)).astype(np.float32)
 g = (2 * np.cos(0.4 * np.arange(35).reshape(5, 7))).astype(np.float32)
@@ -65,7 +66,7 @@ def elementwise():
             ("tan", "tan", "np.tan"), ("asin", "asin", "np.arcsin"), ("acos", "acos", "np.arccos"), ("atan", "atan", "np.arctan"),
             ("sinh", "sinh", "np.sinh"), ("cosh", "cosh", "np.cosh"), ("asinh", "asinh", "np.arcsinh"),
             ("negate", "negate", "np.negative"), ("abs", "abs", "np.abs"), ("signum", "signum", "np.sign"),
-            ("sigmoid", "T.sigmoid", "(lambda a: 1 / (1 + np.exp(-a)))"), ("relu", "T.relu", "(lambda a: np.maximum(a, 0))")):
+            ("sigmoid", "T.sigmoid", "(lambda a: 1 / (1 + np.exp(-a)))"), ("erf", "T.erf", "erf"), ("relu", "T.relu", "(lambda a: np.maximum(a, 0))")):
         yield "%s x" % ours, "Double [3, 4]", "%s(x)" % numpy
         yield "%s f" % ours, "Float [5, 7]", "%s(f)" % numpy
     for name, type, a in (("x", "Double [3, 4]", "x"), ("f", "Float [5, 7]", "f")):

@@ -3,6 +3,7 @@
 // iteration; any other keeps its iterations until somebody asks for the variable. Nothing here calls, waits or
 // marks a demand as in progress, so it cannot run forever; an error is a datum like another.
 #include "runtime/engines/demand/demand.h"
+#include "tagged_ir/op_facts.h"
 
 namespace df::demand {
 
@@ -18,11 +19,7 @@ constexpr uint32_t kMaxFields = 8;
 bool Cheap(const NodeCode& n) {
   if (ir::IsTableOp(n.op)) return false;
   if (n.types.operand != TypeKind::Integer && n.types.result != TypeKind::Integer) return n.op != Op::Fail;
-  switch (n.op) {
-    case Op::Add: case Op::Sub: case Op::Neg: case Op::Abs: case Op::Signum: case Op::Convert: case Op::Eq:
-    case Op::Ne: case Op::Lt: case Op::Le: case Op::Gt: case Op::Ge: return true;
-    default: return false;
-  }
+  return ir::FactsOf(n.op).cost == ir::Cost::LikeSum;
 }
 
 }  // namespace

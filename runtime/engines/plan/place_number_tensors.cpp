@@ -5,6 +5,7 @@
 // so that each activation would compute a handful of tiny tensors one by one. Next to their users they are a part of the group there.
 #include "llvm/ADT/STLExtras.h"
 #include "runtime/engines/plan/build.h"
+#include "tagged_ir/op_facts.h"
 
 namespace df::tagged {
 
@@ -18,20 +19,15 @@ namespace {
 enum class Fails { Never, Checked, Perhaps };  // Checked: with what it needs for that there from the beginning, but for numbers
 Fails MayFail(const Wiring& w, NodeId id) {
   const ir::Graph& g = w.g;
-  switch (g.nodes[id].op) {
-    case Op::Gather:
-    case Op::SliceAt: return Fails::Perhaps;
-    case Op::GetElement:
-    case Op::SetElement: {
-      const ir::Node& index = g.nodes[w.In(id, 1).node];
-      if (index.op == Op::Const) {
-        auto at = static_cast<int64_t>(g.constants[ir::ConstId(index.attr)].word);
-        return at >= 0 && at < ElementsOfFirst(g, id) ? Fails::Never : Fails::Perhaps;
-      }
-      return g.nodes[id].op == Op::SetElement && w.IsConstant(w.In(id, 0).node) ? Fails::Checked : Fails::Perhaps;
-    }
-    default: return Fails::Never;
+  const ir::OpFacts& facts = ir::FactsOf(g.nodes[id].op);
+  if (!facts.fails) return Fails::Never;
+  if (facts.shape != ir::Shape::ElementOf && facts.shape != ir::Shape::ElementSet) return Fails::Perhaps;
+  const ir::Node& index = g.nodes[w.In(id, static_cast<uint32_t>(facts.index)).node];
+  if (index.op == Op::Const) {
+    auto at = static_cast<int64_t>(g.constants[ir::ConstId(index.attr)].word);
+    return at >= 0 && at < ElementsOfFirst(g, id) ? Fails::Never : Fails::Perhaps;
   }
+  return facts.shape == ir::Shape::ElementSet && w.IsConstant(w.In(id, 0).node) ? Fails::Checked : Fails::Perhaps;
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include "backends/cpu/elementwise.h"
 #include "backends/cpu/product.h"
 #include "runtime/base/scalar.h"
+#include "tagged_ir/op_facts.h"
+#include "tagged_ir/signature.h"
 #include "tests/unit/catch.h"
 
 using namespace df;
@@ -64,10 +66,24 @@ void ProductsAreChains() {
     }
 }
 
+// The ops on each element that numbers have, of so many operands.
+std::vector<ir::Op> OpsOfElements(size_t operands) {
+  std::vector<ir::Op> ops;
+  for (uint32_t i = 0; i < ir::OpCount(); ++i) {
+    const auto op = static_cast<ir::Op>(i);
+    const ir::Signature& row = ir::SignatureOf(op);
+    const ir::Element element = ir::FactsOf(op).element;
+    if (element == ir::Element::NoElement || element == ir::Element::Compared || element == ir::Element::Converted) continue;
+    if (row.operands.size() == operands && row.operands[0].pattern != ir::Pattern::Truth) ops.push_back(op);
+  }
+  return ops;
+}
+
 template <typename T>
 void ElementsStandAlone() {
   std::vector<T> x = Numbers<T>(333, 0.37), y = Numbers<T>(333, 0.91), out(333), in_place = x;
-  for (ir::Op op : {ir::Op::Exp, ir::Op::Tanh, ir::Op::Sigmoid, ir::Op::Sqrt, ir::Op::Neg, ir::Op::Abs, ir::Op::Relu, ir::Op::Log}) {
+  for (ir::Op op : OpsOfElements(1)) {
+    INFO(ir::InfoOf(op).name);
     REQUIRE(cpu::Unary(op, x.data(), out.data(), x.size()));
     in_place = x;
     cpu::Unary(op, in_place.data(), in_place.data(), x.size());
@@ -77,10 +93,10 @@ void ElementsStandAlone() {
       cpu::Unary(op, &x[i], &one, 1);
       good &= SameBits(&one, &out[i], 1);
     }
-    INFO("op " << static_cast<int>(op));
     REQUIRE(good);
   }
-  for (ir::Op op : {ir::Op::Add, ir::Op::Sub, ir::Op::Mul, ir::Op::FDiv, ir::Op::StrongMul, ir::Op::StrongDiv, ir::Op::Min, ir::Op::Max, ir::Op::Pow}) {
+  for (ir::Op op : OpsOfElements(2)) {
+    INFO(ir::InfoOf(op).name);
     REQUIRE(cpu::Binary(op, x.data(), y.data(), out.data(), x.size()));
     bool good = true;
     for (size_t i = 0; i < x.size(); ++i) {
@@ -148,6 +164,26 @@ TEST_CASE("exp and tanh at their ends") {
   CHECK(y[6] == 1.0f);
   CHECK(y[7] == -1.0f);
   CHECK(std::isnan(y[8]));
+}
+
+TEST_CASE("the error function of a Float is within 1.2 of the last place") {
+  std::vector<float> x, y;
+  for (uint64_t bits = 0; bits < 0x7f800000; bits += 40009) {
+    const auto word = static_cast<uint32_t>(bits);
+    std::memcpy(&x.emplace_back(), &word, sizeof(word));
+  }
+  for (float end : {0.0f, -0.0f, 0x1p-149f, -0x1p-149f, 0.927734375f, 0x1.db0002p-1f, -0.9375f, -4.0f, INFINITY, -INFINITY, NAN}) x.push_back(end);
+  y.resize(x.size());
+  cpu::Unary(ir::Op::Erf, x.data(), y.data(), x.size());
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (std::isnan(x[i])) CHECK(std::isnan(y[i]));
+    if (std::isnan(x[i])) continue;
+    const double want = std::erf(static_cast<double>(x[i]));
+    const double last = std::ldexp(1.0, std::max(std::ilogb(static_cast<float>(want)), -126) - 23);
+    INFO("erf of " << x[i]);
+    REQUIRE(std::fabs(y[i] - want) <= 1.2 * last);
+    REQUIRE(std::signbit(y[i]) == std::signbit(x[i]));
+  }
 }
 
 // So that a number and an element of a tensor have one logarithm (lower/graph/late_numbers.cpp).

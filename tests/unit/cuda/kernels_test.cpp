@@ -17,6 +17,8 @@
 #include "backends/cpu/random.h"
 #include "backends/cpu/reduce.h"
 #include "backends/cuda/memory.h"
+#include "tagged_ir/op_facts.h"
+#include "tagged_ir/signature.h"
 
 using namespace df;
 using cuda::Element;
@@ -263,7 +265,20 @@ cuda::Chain ChainOf(Op op, size_t rows, size_t length, std::initializer_list<std
   return chain;
 }
 
-std::string NameOf(Op op) { return "op " + std::to_string(static_cast<int>(op)); }
+std::string NameOf(Op op) { return std::string(ir::InfoOf(op).name); }
+
+// The ops of a chain on elements of the type, of so many operands; not those to a Bool.
+std::vector<Op> OpsOfChains(Element element, size_t operands) {
+  std::vector<Op> ops;
+  for (uint32_t i = 0; i < ir::OpCount(); ++i) {
+    const auto op = static_cast<Op>(i);
+    const ir::Signature& row = ir::SignatureOf(op);
+    if (ir::IsElementwise(op) && !ir::IsComparison(op) && row.operands.size() == operands && row.operands[0].pattern != ir::Pattern::Truth &&
+        cuda::CanChain(op, element))
+      ops.push_back(op);
+  }
+  return ops;
+}
 
 template <typename T>
 void Elementwise(size_t rows, size_t length, How how) {
@@ -275,14 +290,12 @@ void Elementwise(size_t rows, size_t length, How how) {
   std::vector<T> want(count);
   std::vector<uint8_t> want_bools(count);
   auto name = [&](Op op) { return NameOf(op) + " of " + std::to_string(sizeof(T)) + " bytes, " + kHowNames[static_cast<int>(how)]; };
-  for (Op op : {Op::Neg, Op::Abs, Op::Sqrt, Op::Relu, Op::Exp, Op::Sigmoid, Op::Tanh, Op::Log, Op::Signum}) {
-    if (!cuda::CanChain(op, kElement<T>)) continue;
+  for (Op op : OpsOfChains(kElement<T>, 1)) {
     cpu::Unary(op, x.host.data(), want.data(), count);
     cuda::Run(ChainOf<T>(op, rows, length, {{x.rows, kElement<T>}}, out.at(), kElement<T>), stream);
     Check(name(op), want, out.Back());
   }
-  for (Op op : {Op::Add, Op::Sub, Op::Mul, Op::FDiv, Op::StrongMul, Op::StrongDiv, Op::Min, Op::Max}) {
-    if (!cuda::CanChain(op, kElement<T>)) continue;
+  for (Op op : OpsOfChains(kElement<T>, 2)) {
     cpu::Binary(op, x.host.data(), y.host.data(), want.data(), count);
     cuda::Run(ChainOf<T>(op, rows, length, {{x.rows, kElement<T>}, {y.rows, kElement<T>}}, out.at(), kElement<T>), stream);
     Check(name(op), want, out.Back());
@@ -355,7 +368,7 @@ void AllFloats() {
       std::memcpy(&x[i], &bits, sizeof(bits));
     }
     OnCard<float> in(x);
-    for (Op op : {Op::Exp, Op::Tanh, Op::Sigmoid, Op::Log, Op::Sqrt}) {
+    for (Op op : OpsOfChains(Element::Float, 1)) {
       cpu::Unary(op, x.data(), want.data(), kCount);
       cuda::Run(ChainOf<float>(op, 1, kCount, {{{in.at(), 0}, Element::Float}}, out.at(), Element::Float), stream);
       Check("all floats, " + NameOf(op), want, out.Back());

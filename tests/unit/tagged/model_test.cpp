@@ -63,7 +63,7 @@ TEST_CASE("the scopes with most steps are machine code first", "[tagged]") {
   ir::Graph graph = Parse(text.str());
   tagged::Options options;
   options.words = false;
-  options.warm_up = true;  // code is made below
+  options.fast_later = true;  // code is made below
   tagged::Program all;
   REQUIRE(tagged::Compile(graph, options, &all) == "");
   tagged::MakeFastCode(all, options, [] {});

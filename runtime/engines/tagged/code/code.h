@@ -310,25 +310,15 @@ inline constexpr uint32_t kMostNative = 0;
 inline constexpr uint32_t kMostNative = 1 << 15;
 #endif
 
-// Each optimisation can be switched off; results do not depend on any.
+// The run's switches, and what follows from the run.
 struct Options {
-  bool group = true;  // arguments of a call are handed over together where no caller can close a cycle through them
-  bool direct = true; // scopes whose order of work is known beforehand run in it
-  bool move = true;   // the last use of a value takes it out of its slot
-  bool pass_merges = true;  // direct code does not move what merges give where the path says what that is
-  bool full_delays = true;  // a delayed call whose operands are there is made in one step
-  bool words = true;  // scopes that hold words alone have code of their own, with calls inlined
-  bool unroll = true; // also calls of a function within itself
-  bool clean_words = true;  // there, slots that only copy others have no place, and tests whose answer is known are not done
-  bool native = true;  // on processors for which there is such, direct code and word code are machine code
+#define DF_SWITCH(field, name, kept, description) bool field = true;
+#include "runtime/run/switches.def"
   uint32_t most_native = kMostNative;  // instructions of direct code that are machine code
-  bool small_integers = true;  // also scopes that hold Integers, as long as these are words
-  bool eager = true;  // short delayed bodies are computed at once where what they need is there
   bool batch = false; // ops on tensors are deferred, and computed for many activations at once
-  bool strips = false; // of those, elementwise ops go together through strips of rows
   bool away = false;  // what computes them has memory of its own
   bool count = false; // direct code counts regions and firings, too (Stats)
-  bool warm_up = false;  // fast code is not made by Compile, but when the run has gone on for a while
+  bool fast_later = false;  // fast code is not made by Compile, but when the run has gone on for a while
 };
 
 // What the switches of a run say of it.

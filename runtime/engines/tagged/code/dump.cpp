@@ -24,6 +24,20 @@ void PrintOperand(uint32_t operand, llvm::raw_ostream& out) {
   else out << ' ' << operand;
 }
 
+// Where the code of each scope begins says its field `start`.
+void PrintCode(const Program& program, const char* kind, llvm::ArrayRef<DirectInstr> code, uint32_t ScopeCode::*start, llvm::raw_ostream& out) {
+  std::map<uint32_t, std::string> starts;
+  for (const ScopeCode& scope : program.scopes)
+    if (scope.*start != kNone) starts[scope.*start] = program.graph->scopes[scope.id].name;
+  for (uint32_t i = 0; i < code.size(); ++i) {
+    if (auto it = starts.find(i); it != starts.end()) out << kind << " code of " << it->second << '\n';
+    const DirectInstr& in = code[i];
+    out << "  " << i << ' ' << NameOf(in.op);
+    for (uint16_t operand : {in.d, in.a, in.b}) out << ' ' << (operand & 0x7fff) << (operand & kLastUse ? "!" : "");
+    out << "  x " << in.x << " y " << in.y << '\n';
+  }
+}
+
 }  // namespace
 
 void Dump(const Program& program, llvm::raw_ostream& out, llvm::function_ref<bool(std::string_view)> chosen) {
@@ -61,16 +75,8 @@ void Dump(const Program& program, llvm::raw_ostream& out, llvm::function_ref<boo
       }
     }
   }
-  std::map<uint32_t, std::string> starts;
-  for (const ScopeCode& scope : program.scopes)
-    if (scope.direct != kNone) starts[scope.direct] = graph.scopes[scope.id].name;
-  for (uint32_t i = 0; i < program.direct.code.size(); ++i) {
-    if (auto it = starts.find(i); it != starts.end()) out << "direct code of " << it->second << '\n';
-    const DirectInstr& in = program.direct.code[i];
-    out << "  " << i << ' ' << NameOf(in.op);
-    for (uint16_t operand : {in.d, in.a, in.b}) out << ' ' << (operand & 0x7fff) << (operand & kLastUse ? "!" : "");
-    out << "  x " << in.x << " y " << in.y << '\n';
-  }
+  PrintCode(program, "direct", program.direct.code, &ScopeCode::direct, out);
+  PrintCode(program, "frameless", program.eager.code, &ScopeCode::eager, out);
 }
 
 }  // namespace df::tagged

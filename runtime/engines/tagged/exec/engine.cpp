@@ -28,10 +28,9 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
   if (run_.trace) options_.direct = options_.move = false;  // every firing is shown, with its operands
   if (run_.trace || run_.run_dry) run_.threads = 1;
   options_.batch = run_.batch > 0 && !run_.trace && graph.types.HasTensors();
-  options_.strips = run_.strips;
   options_.away = run_.device && !run_.device->is_host();
   if (run_.stress % 3 == 2) options_.most_native = std::min(options_.most_native, static_cast<uint32_t>(run_.stress * 37 % 2000));
-  options_.warm_up = run_.warm_up && options_.direct && (run_.stress ? run_.stress % 2 == 0 : graph.nodes.size() >= kManyNodes);
+  options_.fast_later = run_.warm_up && options_.direct && (run_.stress ? run_.stress % 2 == 0 : graph.nodes.size() >= kManyNodes);
   refused_ = Compile(graph_, options_, &program_);
   for (SiteCode& site : program_.sites) site.owner = this;
   const uint32_t threads = run_.threads ? run_.threads : DefaultThreads();
@@ -306,17 +305,8 @@ Stats TaggedExecution::stats() const {
 Options OptionsOf(const RunOptions& run) {
   Options options;
   options.count = run.count;
-  options.group = run.group;
-  options.direct = run.direct;
-  options.move = run.move;
-  options.full_delays = run.full_delays;
-  options.eager = run.eager;
-  options.pass_merges = run.pass_merges;
-  options.words = run.words;
-  options.unroll = run.unroll;
-  options.small_integers = run.small_integers;
-  options.clean_words = run.clean_words;
-  options.native = run.native;
+#define DF_SWITCH(field, name, kept, description) options.field = run.field;
+#include "runtime/run/switches.def"
   return options;
 }
 

@@ -236,13 +236,8 @@ class GroupReader {
     for (const BatchRegion::Item& item : region.ops) {
       if (!region.values[item.in[0]].tensor) continue;
       const ir::Type& x = *region.values[item.in[0]].tensor;
-      switch (item.op) {
-        case Op::GetElement:
-        case Op::SetElement: region.checks.push_back({item.in[1], ir::ElementCount(x.dims) - 1}); break;
-        case Op::Gather: region.checks.push_back({item.in[1], x.dims[0] - 1}); break;
-        case Op::SliceAt: region.checks.push_back({item.in[1], x.dims[0] - item.types.result_type->dims[0]}); break;
-        default: break;
-      }
+      if (const int8_t index = ir::FactsOf(item.op).index; index >= 0)
+        region.checks.push_back({item.in[static_cast<size_t>(index)], ir::LargestIndex(item.op, x.dims, item.types.result_type->dims)});
     }
   }
   static void FindWeights(BatchRegion& region) {

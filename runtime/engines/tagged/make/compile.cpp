@@ -551,7 +551,7 @@ std::string Compiler::Run() {
   p_.count = options_.count;
   for (SiteCode& site : p_.sites)
     if (site.type == SiteType::Delay) DelayCell::Measure(site);
-  if (!options_.warm_up) MakeFastCode(p_, options_, [] {});
+  if (!options_.fast_later) MakeFastCode(p_, options_, [] {});
   return "";
 }
 

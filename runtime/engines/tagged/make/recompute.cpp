@@ -73,20 +73,15 @@ class AgainFinder {
   bool IsCheap(NodeId value) const {
     const ir::Node& node = g_.nodes[value];
     if (p_.code[made_.find(value)->second.pc].code != Code::Op) return false;
-    switch (node.op) {
-      case Op::Slice: return ir::AxisOf(node.attr & (ir::kFromEnd - 1), g_.types[g_.TypeOf({value, 0}).type].dims.size()) == 0;
-      case Op::Reshape:
-      case Op::Add:
-      case Op::Sub:
-      case Op::Mul:
-      case Op::StrongMul:
-      case Op::Neg: return true;
+    const ir::Type& type = g_.types[g_.TypeOf({value, 0}).type];
+    if (ir::FactsOf(node.op).part == ir::Part::PartOnFirstAxis) return ir::AxisOf(node.attr & (ir::kFromEnd - 1), type.dims.size()) == 0;
+    switch (ir::FactsOf(node.op).recompute) {
+      case ir::Recompute::Cheaper: return true;
       // By the loops of backends/cpu, some elements at once.
-      case Op::Exp:
-      case Op::Tanh:
-      case Op::Sigmoid: return g_.types[g_.TypeOf({value, 0}).type].element == TypeKind::Float;
-      default: return false;
+      case ir::Recompute::CheaperOfFloats: return type.element == TypeKind::Float;
+      case ir::Recompute::Dearer: return false;
     }
+    return false;
   }
   // What is noted more if `group` takes it: an operand, and if nobody else does a result.
   size_t CostOf(NodeId value, uint32_t group) const {

@@ -24,7 +24,7 @@ enum class Attribute : uint8_t {
   ConstructorNumber,  // of the result's type
   FieldNumber,        // constructor * 65536 + field, of the operand's type
   FailureKind,        // 1 for a failed match, 0 for `error`
-  Axes,               // an axis, or an order of axes
+  Axes,               // an axis, an order of axes, which triangle of a matrix
   EntryNumber,        // in a table of activations
 };
 
@@ -57,7 +57,7 @@ enum class Shape : uint8_t {
   ElementSet,
   Shown,
   Random,
-  Factored,  // of linear algebra
+  OfMatrices,  // linear algebra: Rule::Linear
 };
 
 // Of an op on each element by itself: how one is computed. Saying it makes an op elementwise: Shape::Elementwise, Batch::Batched, and
@@ -78,6 +78,7 @@ enum class Batch : uint8_t {
   Alone,
   Batched,
   BatchedAtInt,  // where its index is one Int
+  OneByOne,      // each by itself, on the host: the result may be a tensor that could not be computed (docs/linear-algebra.md)
 };
 
 // What the op has to do with numbers that stay tensors without dimensions (lower/graph/late_numbers.h).
@@ -114,7 +115,6 @@ struct OpFacts {
   Late late = Late::NotLate;
   int8_t index = -1;   // the operand that is an index, which may be out of range
   bool fails = false;  // it may give an error where its operands are none
-  bool fails_inside = false;  // it may give a tensor that fails who reads an element of it
   Part part = Part::NoPart;
   Recompute recompute = Recompute::Dearer;
   Cost cost = Cost::Bounded;
@@ -171,6 +171,8 @@ inline const OpFacts& FactsOf(Op op) { return internal::kOpFacts[static_cast<siz
 inline bool IsElementwise(Op op) { return FactsOf(op).shape == Shape::Elementwise; }
 // Ops that give a Bool of two operands of one type.
 inline bool IsComparison(Op op) { return FactsOf(op).element == Element::Compared; }
+// Whether the result may be a tensor that could not be computed though the operands could.
+inline bool MayGiveFailedTensor(Op op) { return FactsOf(op).batch == Batch::OneByOne; }
 // Whether the attribute is a number that is written as it is, of tensors' axes or in a table.
 inline bool HasNumber(Op op) { return FactsOf(op).attribute >= Attribute::Axes; }
 // Whether a tensor without dimensions has other bits than larger ones: those of the number, by libm.

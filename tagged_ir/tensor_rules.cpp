@@ -83,11 +83,11 @@ class Rule {
   std::string Expanded();
   std::string Hot();
   std::string Normalised();
+  std::string Linear();
+  std::string Solved(const Type& b, uint32_t attributes);
   std::string Chosen();
   std::string AlongAxis();
   std::string Reshaped();
-  std::string Linear();
-  std::string Solved(const Type& b, uint32_t attributes);
 
   Op op_;
   uint32_t attr_;
@@ -224,24 +224,6 @@ std::string Rule::Normalised() {
   return "";
 }
 
-std::string Rule::Chosen() {
-  if (in_[0]->element != TypeKind::Bool) return fmt::format("a `{}` chooses nothing, want Bools", in_[0]->name);
-  return Elementwise();
-}
-
-std::string Rule::AlongAxis() {
-  if (!IsReal(in_[0]->element)) return fmt::format("a `{}`: want Float or Double", in_[0]->name);
-  return AxisOf(attr_, in_[0]->dims.size()) < in_[0]->dims.size() ? "" : fmt::format("`{}` has no axis {}", in_[0]->name, attr_);
-}
-
-std::string Rule::Reshaped() {
-  int64_t have = ElementCount(in_[0]->dims), want = ElementCount(out_.dims);
-  if (have != want)
-    return fmt::format("the shape {} has {} element{}, and {} has {}", ShapeText(in_[0]->dims), have, have == 1 ? "" : "s",
-                       ShapeText(out_.dims), want);
-  return in_[0]->element == out_.element ? "" : "a reshape does not change the elements";
-}
-
 // The x of a x = b, for a b of any shape that begins with the rows of a.
 std::string Rule::Solved(const Type& b, uint32_t attributes) {
   if (attr_ >= attributes) return fmt::format("`{}` is no attribute of this op", attr_);
@@ -285,6 +267,24 @@ std::string Rule::Linear() {
   }
 }
 
+std::string Rule::Chosen() {
+  if (in_[0]->element != TypeKind::Bool) return fmt::format("a `{}` chooses nothing, want Bools", in_[0]->name);
+  return Elementwise();
+}
+
+std::string Rule::AlongAxis() {
+  if (!IsReal(in_[0]->element)) return fmt::format("a `{}`: want Float or Double", in_[0]->name);
+  return AxisOf(attr_, in_[0]->dims.size()) < in_[0]->dims.size() ? "" : fmt::format("`{}` has no axis {}", in_[0]->name, attr_);
+}
+
+std::string Rule::Reshaped() {
+  int64_t have = ElementCount(in_[0]->dims), want = ElementCount(out_.dims);
+  if (have != want)
+    return fmt::format("the shape {} has {} element{}, and {} has {}", ShapeText(in_[0]->dims), have, have == 1 ? "" : "s",
+                       ShapeText(out_.dims), want);
+  return in_[0]->element == out_.element ? "" : "a reshape does not change the elements";
+}
+
 std::string Rule::Run() {
   const bool tensors = out_.kind == TypeKind::Tensor || llvm::any_of(in_, [](const Type* type) { return type->kind == TypeKind::Tensor; });
   switch (FactsOf(op_).shape) {
@@ -310,7 +310,7 @@ std::string Rule::Run() {
     case Shape::DimOf: return AxisOf(attr_, in_[0]->dims.size()) < in_[0]->dims.size() ? "" : "no such axis";
     case Shape::ElementOf: return IsElement(out_, *in_[0]) ? "" : fmt::format("no `{}` is in a `{}`", out_.name, in_[0]->name);
     case Shape::ElementSet: return IsElement(*in_[2], *in_[0]) ? "" : fmt::format("no `{}` is in a `{}`", in_[2]->name, in_[0]->name);
-    case Shape::Factored: return Linear();
+    case Shape::OfMatrices: return Linear();
     case Shape::Random: return IsReal(out_.element) ? "" : "random numbers are Float or Double";
     case Shape::Passed:
     case Shape::Sized:

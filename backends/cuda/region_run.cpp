@@ -547,6 +547,8 @@ void RegionRun::Compute(const BatchRegion::Item& item, uint32_t value) {
     case Shape::Shown:
     case Shape::Random:
       break;  // in no batch
+    case Shape::OfMatrices:
+      break;  // triangles; all others are computed one by one, before a device is asked
   }
   OnHost(item, value);
 }

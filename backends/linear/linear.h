@@ -53,7 +53,8 @@ void Qr(const T* x, T* out, size_t m, size_t n);
 template <typename T>
 bool Svd(const T* x, bool values_only, T* out, size_t m, size_t n);
 
-// The pseudo-inverse of Moore and Penrose, [n, m], of an x of any shape: singular values up to epsilon * max(m, n) times the largest count as 0. False as of Eigh.
+// The pseudo-inverse of Moore and Penrose, [n, m], of an x of any shape: singular values up to epsilon * max(m, n) times the largest count as 0. False as
+// of Eigh.
 template <typename T>
 bool Pinv(const T* x, T* out, size_t m, size_t n);
 

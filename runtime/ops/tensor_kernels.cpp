@@ -416,7 +416,7 @@ Value TensorFiring::Run() {
     case ir::Shape::ElementSet: return SetElement();
     case ir::Shape::Shown: return Text();
     case ir::Shape::Random: return Random();
-    case ir::Shape::Factored: return ApplyLinear(op_, types_, attr_, in_);
+    case ir::Shape::OfMatrices: return ApplyLinear(op_, types_, attr_, in_);
     case ir::Shape::NoTensors:
     case ir::Shape::Passed: return Unsupported();
   }

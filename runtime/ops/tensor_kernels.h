@@ -14,7 +14,8 @@ bool WorksOnTensors(ir::Op op, const KernelTypes& types);
 // An attribute that an engine may give Accumulate, where one thread has its results: see runtime/ops/accumulate.h.
 inline constexpr uint32_t kMayStayRows = 1;
 
-// As ApplyTyped. If an operand is a tensor that could not be computed, the result is one, or a scalar is its error. The operands have the types that tagged_ir/tensor_rules.h asks for. A failed op has changed no operand.
+// As ApplyTyped. If an operand is a tensor that could not be computed, the result is one, or a scalar is its error.
+// The operands have the types that tagged_ir/tensor_rules.h asks for. A failed op has changed no operand.
 Value ApplyTensor(ir::Op op, const KernelTypes& types, uint32_t attr, llvm::ArrayRef<Value> operands, KernelError* error,
                   bool* failed);
 

@@ -19,7 +19,8 @@ bool IsDeferrable(const ir::Graph& g, NodeId id) {
   for (Edge edge : in)
     if (g.TypeOf(edge).lazy) return false;
   switch (ir::FactsOf(node.op).batch) {
-    case ir::Batch::Batched: return true;
+    case ir::Batch::Batched:
+    case ir::Batch::OneByOne: return true;
     // At a word when they are deferred.
     case ir::Batch::BatchedAtInt: return g.types.Kind(g.TypeOf(in[static_cast<size_t>(ir::FactsOf(node.op).index)]).type) == TypeKind::Int;
     case ir::Batch::Alone:

@@ -40,7 +40,7 @@ void DeferTensors(const Wiring& w, std::vector<Item>& items) {
   for (size_t i = 0; i < items.size(); ++i) {
     bool op = items[i].code == Code::Op || items[i].code == Code::OpMany;
     deferrable[i] = op && IsDeferrable(g, items[i].node);
-    alone[i] = deferrable[i] && ir::FactsOf(g.nodes[items[i].node].op).fails_inside;
+    alone[i] = deferrable[i] && MayGiveFailedTensor(g.nodes[items[i].node].op);
     any |= deferrable[i];
     switch (items[i].code) {
       case Code::Op:
@@ -149,7 +149,7 @@ class GroupReader {
     if (WritesNumbers(ops)) return;
     // Of numbers alone: it is computed where it stands. But what is large, a rate for each weight, need not be sent to a device.
     if (!tensors && !(away_ && HasLargeResult(region))) return;
-    region.one_by_one = ir::FactsOf(region.ops.back().op).fails_inside;
+    region.one_by_one = MayGiveFailedTensor(region.ops.back().op);
     if (region.one_by_one) TensorObject::ExpectFailures();
     FindChecks(region);
     FindWeights(region);

@@ -267,7 +267,11 @@ void ZmqNet::Wait(Time until) {
   Zmq().zmq_poll(items.data(), static_cast<int>(items.size()), static_cast<long>(wait));
   uint64_t woken;
   if (items[0].revents != 0) static_cast<void>(!::read(wake_, &woken, sizeof woken));
-  for (Socket& socket : sockets_) ReadMonitor(socket);
+  for (const zmq_pollitem_t& item : items) {
+    if (item.revents == 0) continue;
+    for (Socket& socket : sockets_)
+      if (socket.monitor && socket.monitor == item.socket) ReadMonitor(socket);
+  }
 }
 
 void ZmqNet::Wake() {

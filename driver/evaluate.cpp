@@ -276,6 +276,14 @@ Outcome RunGraph(const ir::Graph& graph, Execution& execution, std::vector<Value
   return outputs->empty() ? RunValue(execution, graph, std::move(inputs), console) : RunForFiles(execution, std::move(inputs), *outputs);
 }
 
+// Whether output that nobody reads, in a pipe, is not waited for any more; then the process ends here.
+bool GivesUpWriting(const RunOptions& run, std::chrono::steady_clock::time_point began, Execution& execution) {
+  const bool interrupted = run.limits.interrupt && run.limits.interrupt->load();
+  const bool late = run.limits.timeout.count() > 0 && std::chrono::steady_clock::now() >= began + run.limits.timeout;
+  if (interrupted || late) run.leave(execution.GiveUp(interrupted ? Stop::Interrupted : Stop::Timeout));
+  return interrupted || late;
+}
+
 // What became of the action that was entered.
 void TellPrompt(PromptAction& prompt, const Outcome& outcome, const ir::Graph& graph, Performance& performance) {
   prompt.done = outcome.ok() && performance.done();
@@ -343,14 +351,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   if (last) last_resort.emplace(run.limits);
   times.prepare = Clock::now() - began;
   times.run_cpu = ProcessorTime();
-  // A pipe that nobody reads.
-  if (run.leave)
-    console.GiveUpWhen([&] {
-      bool interrupted = interrupt && interrupt->load();
-      bool late = run.limits.timeout.count() > 0 && Clock::now() >= began + run.limits.timeout;
-      if (!leaving && (interrupted || late)) run.leave(execution->GiveUp(interrupted ? Stop::Interrupted : Stop::Timeout));
-      return leaving;
-    });
+  if (run.leave) console.GiveUpWhen([&] { return leaving || GivesUpWriting(run, began, *execution); });
   std::vector<Value> all = AllInputs(graph, std::move(inputs), options, performance);
   Outcome outcome = RunGraph(graph, *execution, std::move(all), performance, record_run, outputs, console);
   execution->Finish();

@@ -50,7 +50,7 @@ class Packer::Work {
   Work(const PacketTypes& types, PackOptions options, PackReferences* references, KnownObjects* known)
       : types_(types), options_(options), references_(references), known_(known) {}
 
-  void AddTag(const TagNode* tag) { tags_.Put(tag, packet_.bytes); }
+  void AddTag(const TagNode* tag) { tags_->Put(tag, packet_.bytes); }
 
   Packed Add(ir::PortType type, const Value& value) {
     if (result_ != Packed::Yes) return result_;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 
+#include "llvm/Support/xxhash.h"
 #include "runtime/base/memory.h"
 #include "runtime/packet/packet_file.h"
 #include "runtime/packet/pack.h"
@@ -150,10 +151,13 @@ std::string AllOf(const Packet& packet) {
   return all;
 }
 
+size_t accepted = 0;
+
 // Packed, read, and packed again it is the same.
 void CheckSame(const PacketTypes& types, ir::PortType type, const Value& value, References& references) {
   std::optional<Packet> first = PackOf(types, type, value, references);
   if (!first) return;
+  ++accepted;
   std::vector<std::string_view> parts = PartsOf(*first);
   Unpacker unpacker(types, first->bytes.view(), parts, &references);
   std::optional<Value> read = unpacker.Next(type);
@@ -174,7 +178,14 @@ void ReadPacket(const Subject& subject, ir::PortType type, std::string_view byte
   CheckSame(types, type, *value, references);
 }
 
-void ReadFile(const Subject& subject, std::string_view bytes) {
+// No change would get behind the checksum, so it is made to fit.
+void ReadFile(const Subject& subject, std::string bytes) {
+  constexpr size_t kSizeAt = 16, kChecksumAt = 24, kChecked = 32;
+  if (bytes.size() >= kChecked) {
+    const uint64_t size = bytes.size(), checksum = llvm::xxh3_64bits(llvm::StringRef(bytes).drop_front(kChecked));
+    std::memcpy(bytes.data() + kSizeAt, &size, sizeof(size));
+    std::memcpy(bytes.data() + kChecksumAt, &checksum, sizeof(checksum));
+  }
   PacketTypes types(subject.graph);
   References references(subject);
   std::string error;
@@ -196,7 +207,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view bytes(reinterpret_cast<const char*>(data) + 2, size - 2);
   try {
     if (data[0] >= 128) {
-      ReadFile(subject, bytes);
+      ReadFile(subject, std::string(bytes));
       return 0;
     }
     const size_t parts = std::min<size_t>(bytes.size(), data[1] % 4 * 1600);
@@ -257,7 +268,12 @@ extern "C" int LLVMFuzzerInitialize(int* count, char*** words) {
   const Subject& subject = TheSubject();
   References references(subject);
   PacketTypes types(subject.graph);
-  auto write = [&](const std::string& name, const std::string& bytes) { std::ofstream(std::string((*words)[1]) + "/" + name, std::ios::binary) << bytes; };
+  auto write = [&](const std::string& name, const std::string& bytes) {
+    std::ofstream(std::string((*words)[1]) + "/" + name, std::ios::binary) << bytes;
+    const size_t before = accepted;
+    LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+    if (accepted == before) std::abort();  // it is no seed
+  };
   for (int depth = 0; depth < 2; ++depth) {
     Value value = Sample(subject, references, depth);
     const std::optional<Packet> packet = PackOf(types, subject.types[0], value, references);

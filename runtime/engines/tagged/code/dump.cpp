@@ -25,13 +25,13 @@ void PrintOperand(uint32_t operand, llvm::raw_ostream& out) {
 }
 
 // Where the code of each scope begins says its field `start`.
-void PrintCode(const Program& program, const char* kind, llvm::ArrayRef<DirectInstr> code, uint32_t ScopeCode::*start, llvm::raw_ostream& out) {
+void PrintCode(const Program& program, const char* kind, llvm::ArrayRef<ScheduledInstr> code, uint32_t ScopeCode::*start, llvm::raw_ostream& out) {
   std::map<uint32_t, std::string> starts;
   for (const ScopeCode& scope : program.scopes)
     if (scope.*start != kNone) starts[scope.*start] = program.graph->scopes[scope.id].name;
   for (uint32_t i = 0; i < code.size(); ++i) {
     if (auto it = starts.find(i); it != starts.end()) out << kind << " code of " << it->second << '\n';
-    const DirectInstr& in = code[i];
+    const ScheduledInstr& in = code[i];
     out << "  " << i << ' ' << NameOf(in.op);
     for (uint16_t operand : {in.d, in.a, in.b}) out << ' ' << (operand & 0x7fff) << (operand & kLastUse ? "!" : "");
     out << "  x " << in.x << " y " << in.y << '\n';

@@ -225,6 +225,7 @@ void ServeFar(Worker& w) {
     while (!far.over()) {
       while (!w.stack.empty()) w.Step();
       if (FindWork(w) || far.over()) continue;
+      w.execution.CheckLimits();  // there is an interrupt, perhaps
       if (far.calls() == returned) {
         far.AskFor(w);
         w.mailbox.idle.store(true);

@@ -1,6 +1,7 @@
 // The suite that every device runs: the queue, memory, marks, sums, and each op that may be batched, whose bits have to be those of the op
 // computed alone on the host.
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 
@@ -19,11 +20,12 @@ namespace {
 
 constexpr uint64_t kMemory = 1 << 24;
 
-// Ends a test on a machine that has no such device.
-#define DF_DEVICE(device)                                        \
-  std::unique_ptr<Device> device##_owner = MakeDeviceToTest(kMemory); \
-  if (!device##_owner) return;                                   \
-  Device& device = *device##_owner
+// The exit code 77 says that this machine has no such device.
+std::unique_ptr<Device> TheDevice() {
+  std::unique_ptr<Device> device = MakeDeviceToTest(kMemory);
+  if (!device) std::exit(77);
+  return device;
+}
 
 using ir::BytesOf;
 using Bytes = std::vector<char>;
@@ -178,7 +180,8 @@ void CheckOp(Device& device, const OpCase& c, size_t rows, How how) {
 }  // namespace
 
 TEST_CASE("each op that may be batched has the bits that it has alone") {
-  DF_DEVICE(device);
+  const std::unique_ptr<Device> owner = TheDevice();
+  Device& device = *owner;
   for (const OpCase& c : BatchedOps()) {
     INFO(c.Name());
     REQUIRE(c.largest >= 0);  // no operands are known for the op: op_cases.cpp
@@ -191,7 +194,8 @@ TEST_CASE("each op that may be batched has the bits that it has alone") {
 }
 
 TEST_CASE("values of a region are used within it, and seen outside") {
-  DF_DEVICE(device);
+  const std::unique_ptr<Device> owner = TheDevice();
+  Device& device = *owner;
   // y = erf (x + x), z = concat y x, s = the sum of z.
   const ir::Type row{TypeKind::Tensor, "", {}, TypeKind::Float, {10}}, rows{TypeKind::Tensor, "", {}, TypeKind::Float, {20}},
       one{TypeKind::Tensor, "", {}, TypeKind::Float, {}};
@@ -229,7 +233,8 @@ TEST_CASE("values of a region are used within it, and seen outside") {
 }
 
 TEST_CASE("commands have their effects in the order in which they were given") {
-  DF_DEVICE(device);
+  const std::unique_ptr<Device> owner = TheDevice();
+  Device& device = *owner;
   const DeviceAddress a = device.Allocate(8);
   CHECK(reinterpret_cast<uintptr_t>(a) % Device::kAlignment == 0);
   int64_t word = 1, first = 0, second = 0;
@@ -255,7 +260,8 @@ TEST_CASE("commands have their effects in the order in which they were given") {
 }
 
 TEST_CASE("a result is an operand, and is freed behind who reads it") {
-  DF_DEVICE(device);
+  const std::unique_ptr<Device> owner = TheDevice();
+  Device& device = *owner;
   const ir::Type row{TypeKind::Tensor, "", {}, TypeKind::Double, {6}};
   BatchRegion region;
   region.num_operands = 1;
@@ -286,7 +292,8 @@ TEST_CASE("a result is an operand, and is freed behind who reads it") {
 }
 
 TEST_CASE("a device without room says so, and has it again when some is freed") {
-  DF_DEVICE(device);
+  const std::unique_ptr<Device> owner = TheDevice();
+  Device& device = *owner;
   if (device.is_host()) return;
   const DeviceAddress a = device.Allocate(kMemory / 2);
   CHECK_THROWS_AS(device.Allocate(kMemory), DeviceFull);
@@ -296,7 +303,8 @@ TEST_CASE("a device without room says so, and has it again when some is freed") 
 }
 
 TEST_CASE("a sum has the terms in their order") {
-  DF_DEVICE(device);
+  const std::unique_ptr<Device> owner = TheDevice();
+  Device& device = *owner;
   constexpr size_t kRows = 3, kColumns = 2, kBytes = kRows * kColumns * sizeof(float);
   const std::vector<float> numbers = {0.1f, 0.7f, -0.3f, 1e7f, 0.9f, -1e7f};
   Bytes bytes(kBytes);

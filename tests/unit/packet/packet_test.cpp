@@ -160,6 +160,41 @@ TEST_CASE("what is shared is one object") {
   CHECK(objects == 200);
 }
 
+TEST_CASE("the bytes are those of docs/wire.md") {
+  TestGraph t;
+  ir::TypeId type = t.List(t.graph.types.Builtin(TypeKind::Int), "[Int]");
+  PacketTypes types(t.graph);
+  Value list = Value::Word(0);
+  for (int64_t n : {1000, 3}) {
+    Data* cell = Data::New(1, 2);
+    cell->fields()[0] = Value::Word(n);
+    cell->fields()[1] = std::move(list);
+    list = Value::Adopt(ValueKind::Object, cell);
+  }
+  Packer packer(types);
+  REQUIRE(packer.Add({type, true}, list) == Packed::Yes);
+  CHECK(packer.Take().bytes.view() == std::string_view("\x08\x60\x08\x10\xE8\x03\x00", 7));
+}
+
+TEST_CASE("packed once more, the same values are the same bytes whoever holds their parts") {
+  TestGraph t;
+  ir::TypeId type = t.List(t.graph.types.Builtin(TypeKind::Int), "[Int]");
+  PacketTypes types(t.graph);
+  std::string bytes[2][2];
+  for (int held = 0; held < 2; ++held) {
+    Value list = Ints({0, 1}, 100), part = Value(static_cast<Data*>(list.object())->fields()[1]);
+    if (!held) part = Value();
+    Packer packer(types);
+    for (int round = 0; round < 2; ++round) {
+      if (round) packer.Restart();
+      REQUIRE(packer.Add({type, true}, list) == Packed::Yes);
+      bytes[held][round] = packer.Take().bytes.view();
+    }
+  }
+  CHECK(bytes[0][0] != bytes[1][0]);
+  CHECK(bytes[0][1] == bytes[1][1]);
+}
+
 TEST_CASE("packing is given up beyond its budget") {
   TestGraph t;
   ir::TypeId type = t.List(t.graph.types.Builtin(TypeKind::Int), "[Int]");

@@ -22,7 +22,7 @@ class Cluster {
  public:
   Cluster() : net_(1, {}) {}
 
-  Process& Start(const std::string& address, bool root, std::function<void(NodeOptions&)> change = {}) {
+  Process& Start(const std::string& address, bool root, std::function<void(NodeOptions&)> change = {}, bool dials = true) {
     Process& process = *processes_.emplace_back(std::make_unique<Process>());
     process.transport = net_.Start(address, &process.host);
     NodeOptions options;
@@ -32,7 +32,7 @@ class Cluster {
     if (change) change(options);
     process.node = std::make_unique<Node>(options, *process.transport);
     std::string why;
-    if (!root) process.node->Dial("root", &why);
+    if (!root && dials) process.node->Dial("root", &why);
     return process;
   }
 
@@ -97,6 +97,25 @@ TEST_CASE("members have links to each other, ranks and one epoch") {
   std::sort(ranks.begin(), ranks.end());
   CHECK(ranks == std::vector<Small>{1, 2, 3});
   CHECK(root.node->rank() == 0);
+}
+
+TEST_CASE("a root connects to workers that listen, also when they connect to it") {
+  for (bool both : {false, true}) {
+    Cluster cluster;
+    Process& root = cluster.Start("root", true, [](NodeOptions& options) { options.answer_within = 3s; });
+    std::vector<Process*> workers;
+    for (const char* name : {"a", "b", "c"}) workers.push_back(&cluster.Start(name, false, [](NodeOptions& options) { options.answer_within = 3s; }, both));
+    std::string why;
+    for (const char* name : {"a", "b", "c"}) REQUIRE(root.node->Dial(name, &why));
+    cluster.Run(5s);
+    CHECK(CountOf(root, Event::What::Joined) == 3);
+    CHECK(CountOf(root, Event::What::NoAnswer) == 0);
+    for (Process* worker : workers) {
+      CHECK(CountOf(*worker, Event::What::Joined) == 3);
+      CHECK(CountOf(*worker, Event::What::NoAnswer) == 0);
+      CHECK(CountOf(*worker, Event::What::Gone) == 0);
+    }
+  }
 }
 
 TEST_CASE("who differs is refused by the name of what differs, on both sides") {

@@ -225,7 +225,13 @@ bool Cluster::Call(const ir::Graph& graph, const Options& options, net::ZmqOptio
   node.root = true;
   const size_t count = addresses.size();
   peers_ = std::make_unique<NodePeers>(std::move(transport), std::move(node), std::move(program), addresses);
-  return peers_->AwaitWorkers(count, interrupt);
+  return peers_->AwaitWorkers(count, interrupt, [&] {
+    for (pid_t pid : workers_) {
+      siginfo_t ended = {};
+      if (::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == pid) return false;
+    }
+    return true;
+  });
 }
 
 std::optional<ExitCode> Cluster::Start(const ir::Graph& graph, const Options& options, RunOptions& run, Console& console,

@@ -130,11 +130,11 @@ std::vector<PeerId> NodePeers::Others() const {
 
 // ---------------------------------------------------------------- the driver's side
 
-bool NodePeers::AwaitWorkers(size_t count, const std::atomic<bool>* interrupt) {
+bool NodePeers::AwaitWorkers(size_t count, const std::atomic<bool>* interrupt, const std::function<bool()>& may_come) {
   std::unique_lock lock(mutex_);
   auto there = [&] { return static_cast<size_t>(std::count_if(serving_.begin(), serving_.end(), [](const auto& row) { return row.second; })); };
   while (there() < count) {
-    if (failed_ || (interrupt && interrupt->load())) return false;
+    if (failed_ || (interrupt && interrupt->load()) || !may_come()) return false;
     changed_.wait_for(lock, kTurn);
   }
   return true;

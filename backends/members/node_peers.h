@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -41,7 +42,8 @@ class NodePeers final : public Peers {
   NodePeers& operator=(const NodePeers&) = delete;
 
   // The root: until so many others serve. False: one of them cannot come, or `interrupt` was set; TakeNotices says why.
-  bool AwaitWorkers(size_t count, const std::atomic<bool>* interrupt);
+  // Now and then it is asked whether there is still a reason to wait.
+  bool AwaitWorkers(size_t count, const std::atomic<bool>* interrupt, const std::function<bool()>& may_come = [] { return true; });
   // A worker: until a root has sent its program. Nothing if `stop` was set, or the root has gone again.
   std::optional<SharedProgram> AwaitProgram(const std::atomic<bool>* stop);
   // A worker: until the run is over, or `stop` is set.

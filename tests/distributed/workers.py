@@ -35,6 +35,13 @@ main = (total (grow 15 1), longest 1 60000, sum (map collatz [1 .. 3000]))
 """
 
 
+def same(got, wanted):
+    """A machine that is busy may take a worker for lost, which is a note, and no more."""
+    notes = [line for line in got[2].splitlines(keepends=True) if line.startswith("note: ")]
+    rest = "".join(line for line in got[2].splitlines(keepends=True) if line not in notes)
+    assert (got[0], got[1], rest) == wanted, (got, wanted)
+
+
 def seconds(command, **more):
     began = time.monotonic()
     done = subprocess.run(command, capture_output=True, timeout=120, **more)
@@ -90,7 +97,7 @@ def local_workers_give_what_one_process_gives(d):
     wanted = d.run("run", "pieces.df", "--threads=1")
     assert wanted[0] == 0, wanted
     for number in (2, 3):
-        assert d.run("run", "pieces.df", "--local-workers=%d" % number, "--threads=1") == wanted
+        same(d.run("run", "pieces.df", "--local-workers=%d" % number, "--threads=1"), wanted)
     given = 0
     for _ in range(3):
         _, err = d.expect(0, "run", "fib.df", "--local-workers=2", "--threads=1", "--stats", out=FIB_37)
@@ -106,7 +113,7 @@ def failures_and_their_call_paths_are_the_same(d):
     for name in ("bad.df", "loop.df", "exit.df"):
         wanted = d.run("run", name, "--threads=1")
         for number in (2, 3):
-            assert d.run("run", name, "--threads=1", "--local-workers=%d" % number) == wanted, name
+            same(d.run("run", name, "--threads=1", "--local-workers=%d" % number), wanted)
 
 
 @test
@@ -116,7 +123,7 @@ def only_the_root_acts(d):
     text = "34\n" + "line\n" * 1000
     wanted = d.run("run", "io.df", "--threads=1", stdin=text)
     assert wanted[0] == 0
-    assert d.run("run", "io.df", "--threads=1", "--local-workers=3", stdin=text) == wanted
+    same(d.run("run", "io.df", "--threads=1", "--local-workers=3", stdin=text), wanted)
     # A stream stays a stream: constant memory.
     d.file("stream.df", "main = print (sum [1 .. 3000000 :: Int])\n")
     d.expect(0, "run", "stream.df", "--local-workers=2", "--threads=1", "--max-memory=64M", out="4500001500000\n")
@@ -156,15 +163,18 @@ def nothing_is_left_behind(d):
 def killed_workers_cost_no_result(d):
     d.file("fib.df", FIB % 40)
     generator = random.Random(7)
-    lost = 0
-    for _ in range(4):
+    lost = runs = 0
+    while runs < 4:
         process = subprocess.Popen([d.dfc, "run", "fib.df", "--local-workers=3", "--threads=1", "--stats=json"], cwd=d.path, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         time.sleep(0.4 + generator.random())
         for pid in local_pids(process.pid)[:generator.choice((1, 2))]:
             os.kill(pid, signal.SIGKILL)
         out, err = process.communicate(timeout=100)
+        if process.returncode == 5:  # so busy a machine that the run had not begun: that is said
+            continue
         assert process.returncode == 0 and out == "102334155\n", (process.returncode, out, err)
+        runs += 1
         lost += "is lost" in err
     assert lost > 0, "no run noticed that a worker was lost"
 
@@ -172,11 +182,14 @@ def killed_workers_cost_no_result(d):
 @test
 def a_stopped_worker_is_lost(d):
     d.file("fib.df", FIB % 42)
-    process = subprocess.Popen([d.dfc, "run", "fib.df", "--local-workers=2", "--threads=1"], cwd=d.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(0.6)
-    for pid in local_pids(process.pid):
-        os.kill(pid, signal.SIGSTOP)
-    out, err = process.communicate(timeout=100)
+    for wait in (0.6, 2, 5):
+        process = subprocess.Popen([d.dfc, "run", "fib.df", "--local-workers=2", "--threads=1"], cwd=d.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(wait)
+        for pid in local_pids(process.pid):
+            os.kill(pid, signal.SIGSTOP)
+        out, err = process.communicate(timeout=100)
+        if process.returncode != 5:  # the run had not begun
+            break
     assert process.returncode == 0 and out == "267914296\n", (process.returncode, out, err)
 
 
@@ -200,7 +213,7 @@ def workers_that_listen_serve_one_run_after_the_other(d):
         addresses = "--workers=" + ",".join(worker.address for worker in workers)
         for _ in range(2):
             d.expect(0, "run", "fib.df", addresses, "--key=c.key", "--threads=1", out=FIB_37)
-            assert d.run("run", "pieces.df", addresses, "--key=c.key", "--threads=1") == wanted
+            same(d.run("run", "pieces.df", addresses, "--key=c.key", "--threads=1"), wanted)
         # Graph files, and what the engine is told to leave out.
         d.expect(0, "fib.df", "-o", "fib.graph")
         d.expect(0, "run", "fib.graph", addresses, "--key=c.key", "--threads=1", "--without=native,words", out=FIB_37)

@@ -93,6 +93,14 @@ MemberState Members::Judge(const Member& member, Time now, std::string* why) con
   return member.ready ? MemberState::Serving : MemberState::Joined;
 }
 
+void Members::NotLooked(Time time) {
+  for (Member& member : members_) {
+    member.heard += time;
+    member.progressed += time;
+    if (member.closed) *member.closed += time;
+  }
+}
+
 std::vector<Members::Change> Members::Tick(Time now) {
   std::vector<Change> changes;
   for (MemberNumber number = 0; number < members_.size(); ++number) {

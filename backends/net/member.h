@@ -69,6 +69,9 @@ class Members {
   void Closed(MemberNumber number, Time now);
   void SetGone(MemberNumber number, std::string why);
 
+  // This process itself did not look for so long (it was stopped, or had no processor): that is not the others' silence.
+  void NotLooked(Time time);
+
   struct Change {
     MemberNumber number;
     MemberState state;

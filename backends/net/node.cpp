@@ -13,6 +13,7 @@ constexpr Time kRetryEvery = std::chrono::milliseconds(20);
 constexpr Time kLeaveWithin = std::chrono::seconds(1);
 constexpr Time kNoticeEvery = std::chrono::seconds(1);
 constexpr Time kRefuseEvery = std::chrono::milliseconds(20);
+constexpr Time kLate = std::chrono::milliseconds(500);
 constexpr size_t kMostArrivals = 64;       // in one step: what came is taken while it is in the cache
 constexpr size_t kMostUnjudged = 64;       // steps in a row after which more was there
 constexpr size_t kMostControl = 1 << 16;   // messages of one member that nobody takes
@@ -88,7 +89,8 @@ bool Node::Left() const {
 
 Time Node::Step() {
   size_t arrivals = 0;
-  Time now = transport_.Now();
+  const Time now = transport_.Now();
+  if (step_by_ && now - *step_by_ > kLate) members_.NotLooked(now - *step_by_);
   for (; arrivals < kMostArrivals; ++arrivals) {
     std::optional<Arrival> arrival = transport_.Receive();
     if (!arrival) break;
@@ -128,6 +130,7 @@ Time Node::Step() {
   for (const Dialling& dial : dialling_) next = std::min(next, std::min(dial.next, dial.until));
   for (const Joining& joining : joining_) next = std::min(next, joining.until);
   if (leaving_) next = std::min(next, std::max(now, *leave_by_));
+  step_by_ = std::max(next, now);
   return next;
 }
 

@@ -178,6 +178,7 @@ class Node {
   std::optional<Time> leave_by_;
   MemberNumber turn_ = 0;
   size_t unjudged_ = 0;
+  std::optional<Time> step_by_;  // when Step was to be called again
   uint64_t told_epoch_ = 0;
   std::vector<MemberNumber> gone_untold_;
   std::optional<Time> noticed_, refused_at_;

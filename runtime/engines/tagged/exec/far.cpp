@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-// A message there and back takes some 30 µs, and to pack a call and to leave direct code for it as much.
+// A message there and back takes some 30 µs, and to pack a call and to leave scheduled code for it as much.
 constexpr microseconds kShortestPause{100}, kLongestPause{100000};
 // What was done in less was not worth its messages.
 constexpr microseconds kGrain{1000};

@@ -233,7 +233,7 @@ void ServeFar(Worker& w) {
         w.mailbox.idle.store(false);
         continue;
       }
-      // As at the end of a run on several threads: frames that wait in direct code may have something else to do.
+      // As at the end of a run on several threads: frames that wait in scheduled code may have something else to do.
       w.execution.LeaveAllScheduled();
       if (FindWork(w) || !w.stack.empty() || w.execution.HasLeft()) continue;
       w.execution.ForEachWorker([&w](Worker& worker) { w.team->Leave(worker, std::make_unique<Message>(Message::Kind::FarReturn, &w)); });

@@ -88,7 +88,7 @@ std::optional<std::string> Inbox::Announce(std::string_view body) {
   }
   const uint64_t cost = LargeCost(large.sizes.size());
   if (!Spend(cost)) return "more than it was given credit for";
-  Growing& growing = growing_.emplace();
+  Growing& growing = growing_.emplace(Growing{});
   growing.sizes = std::move(large.sizes);
   growing.waiting.message.kind = static_cast<Kind>(large.kind);
   growing.waiting.cost = cost + total;

@@ -38,7 +38,7 @@ struct DeclList {
   State& s;
   llvm::ArrayRef<ast::Decl*> decls;
   bool top;
-  llvm::DenseMap<uint32_t, Signature*> signatures;
+  llvm::DenseMap<uint32_t, Signature*> signatures{};
   llvm::DenseSet<uint32_t> unreadable;  // what has such a signature may have been meant to have any type
   std::vector<std::pair<ast::Name, Signature*>> in_order;
   llvm::DenseMap<uint32_t, Span> seen;  // the names that are defined

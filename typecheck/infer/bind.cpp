@@ -39,9 +39,9 @@ struct DeclList {
   llvm::ArrayRef<ast::Decl*> decls;
   bool top;
   llvm::DenseMap<uint32_t, Signature*> signatures{};
-  llvm::DenseSet<uint32_t> unreadable;  // what has such a signature may have been meant to have any type
+  llvm::DenseSet<uint32_t> unreadable{};  // what has such a signature may have been meant to have any type
   std::vector<std::pair<ast::Name, Signature*>> in_order;
-  llvm::DenseMap<uint32_t, Span> seen;  // the names that are defined
+  llvm::DenseMap<uint32_t, Span> seen{};  // the names that are defined
 };
 
 void CollectSignatures(DeclList& list) {

@@ -11,6 +11,10 @@ set_target_properties(dfc_embed PROPERTIES
   OUTPUT_NAME dfc_runtime EXPORT_NAME runtime VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
   LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/embed.map)
 
+# Rooms that are shared libraries of their own are for the build alone.
+if(DFC_SHARED_ROOMS)
+  return()
+endif()
 install(TARGETS dfc_embed EXPORT dfcTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES runtime/embed/embed.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dfc)
 install(EXPORT dfcTargets NAMESPACE dfc:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dfc)

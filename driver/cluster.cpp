@@ -199,12 +199,17 @@ bool Cluster::CallLaunched(const Options& options, net::ZmqOptions& sockets, Sha
   return false;
 }
 
-ExitCode Cluster::Serve(const ir::Graph& graph, const RunOptions& run, Console& console) {
+Outcome ServeRun(NodePeers& peers, const ir::Graph& graph, const RunOptions& run) {
   std::unique_ptr<Execution> execution = MakeExecution(EngineKind::Tagged, graph, run);
-  peers_->SetReady();
+  peers.SetReady();
   Outcome outcome = execution->Serve();
-  if (outcome.ok()) peers_->AwaitOver(run.limits.interrupt);
-  peers_->End();
+  if (outcome.ok()) peers.AwaitOver(run.limits.interrupt);
+  peers.End();
+  return outcome;
+}
+
+ExitCode Cluster::Serve(const ir::Graph& graph, const RunOptions& run, Console& console) {
+  const Outcome outcome = ServeRun(*peers_, graph, run);
   const bool met_root = peers_->had_root();
   for (const std::string& notice : peers_->TakeNotices()) console.err() << (met_root ? "note: " : "error: ") << notice << '\n';
   if (outcome.stop == Stop::Interrupted) return ExitCode::Interrupted;

@@ -29,6 +29,9 @@ net::NodeOptions NodeOptionsHere();
 std::string SharedOptionsText(const Options& options);
 bool ReadSharedOptions(const std::string& text, Options& options);
 
+// Computes for the root of a run until that is over, or a limit of this process ends it.
+Outcome ServeRun(NodePeers& peers, const ir::Graph& graph, const RunOptions& run);
+
 // Where others can reach who listens there: an address that stands for all of this machine's becomes its name.
 std::string ReachableAddress(const std::string& address);
 

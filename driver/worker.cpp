@@ -11,7 +11,6 @@
 #include "driver/commands.h"
 #include "driver/evaluate.h"
 #include "driver/system/signals.h"
-#include "runtime/engines/engines.h"
 #include "tagged_ir/file.h"
 
 namespace df {
@@ -68,11 +67,7 @@ bool ServeOne(const Options& given, net::ZmqOptions& sockets, bool first, const 
   run.batch = options.batch;
   Switch(options, run);
   run.peers = &peers;
-  std::unique_ptr<Execution> execution = MakeExecution(EngineKind::Tagged, *graph, run);
-  peers.SetReady();
-  Outcome outcome = execution->Serve();
-  if (outcome.ok()) peers.AwaitOver(stop);
-  peers.End();
+  const Outcome outcome = ServeRun(peers, *graph, run);
   tell();
   if (outcome.stop == Stop::Interrupted) return *code = ExitCode::Interrupted, false;
   if (!outcome.ok()) console.err() << "note: left the run: " << outcome.detail << '\n';

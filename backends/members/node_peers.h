@@ -64,7 +64,6 @@ class NodePeers final : public Peers {
   std::vector<PeerId> Others() const override;
 
  private:
-  void Start();
   void Serve();
   void SendAll();
   void Handle(net::Event event);

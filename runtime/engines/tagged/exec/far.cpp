@@ -25,6 +25,11 @@ FarPeer& Far::PeerOf(PeerId id) {
   return *peer;
 }
 
+uint64_t Far::Random() {
+  random_ = random_ * 6364136223846793005 + 1442695040888963407;
+  return random_ >> 33;
+}
+
 void Far::AskFor(Worker& worker) {
   PeerId whom;
   {
@@ -32,8 +37,7 @@ void Far::AskFor(Worker& worker) {
     if (asked_ || over() || Clock::now() < ask_at_) return;
     std::vector<PeerId> others = peers_.Others();
     if (others.empty()) return;
-    random_ = random_ * 6364136223846793005 + 1442695040888963407;
-    whom = others[(random_ >> 33) % others.size()];
+    whom = others[Random() % others.size()];
     asked_ = true;
     whom_ = whom;
     asker_ = &worker;
@@ -64,8 +68,7 @@ void Far::Receive(PeerId from, PeerMessage message) {
       uint32_t first;
       {
         std::lock_guard lock(mutex_);
-        random_ = random_ * 6364136223846793005 + 1442695040888963407;
-        first = static_cast<uint32_t>(random_ >> 33);
+        first = static_cast<uint32_t>(Random());
       }
       for (uint32_t i = 0; i < team_.size(); ++i)
         if (team_.AskAt(team_.worker((first + i) % team_.size()), peer)) return;

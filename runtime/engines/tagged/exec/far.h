@@ -93,6 +93,7 @@ class Far final : public Peers::Receiver {
  private:
   using Clock = std::chrono::steady_clock;
   FarPeer& PeerOf(PeerId id);
+  uint64_t Random();  // under the mutex
   void Leave(Worker& worker, Message::Kind kind, FarPeer& from, std::unique_ptr<PeerMessage> far);
 
   Peers& peers_;

@@ -23,6 +23,14 @@ ir::PortType TypeOfResult(const FarTypes& types, const SiteCode& site, uint32_t 
   return types.types.graph().TypeOf({site.returns[result].node, 0});
 }
 
+// The answer of a call that this worker gave away and does itself: its ticket takes it as it would take another process's.
+void AnswerHere(Worker& w, const FarCall& call, PeerMessage answer, Value value) {
+  auto message = std::make_unique<Message>(Message::Kind::FarAnswer, &call.home);
+  message->far = std::make_unique<PeerMessage>(std::move(answer));
+  message->value = std::move(value);
+  w.team->Leave(w, std::move(message));
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- given away
@@ -166,10 +174,7 @@ void SendFar(Worker& w, FarCall& call, const SiteCode& site, uint32_t result, co
   Far& far = *w.team->far();
   PeerMessage sent{PeerMessage::Kind::Result, result, call.ticket};
   if (&call.home == &far.here()) {
-    auto message = std::make_unique<Message>(Message::Kind::FarAnswer, &call.home);
-    message->far = std::make_unique<PeerMessage>(std::move(sent));
-    message->value = value;
-    return w.team->Leave(w, std::move(message));
+    return AnswerHere(w, call, std::move(sent), value);
   }
   if (!PackValue(far.types(), TypeOfResult(far.types(), site, result), value, sent)) {
     ++far.stats.kept_back;
@@ -190,9 +195,7 @@ void FinishFar(Worker& w, FarCall* call) {
   Far& far = *w.team->far();
   PeerMessage sent{PeerMessage::Kind::Finished, 0, call->ticket};
   if (&call->home == &far.here()) {
-    auto message = std::make_unique<Message>(Message::Kind::FarAnswer, &call->home);
-    message->far = std::make_unique<PeerMessage>(std::move(sent));
-    w.team->Leave(w, std::move(message));
+    AnswerHere(w, *call, std::move(sent), {});
   } else if (!call->returned) {
     far.Send(call->home, std::move(sent));
   }

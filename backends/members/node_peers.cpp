@@ -14,6 +14,8 @@ namespace {
 
 // The others are told in time that this one lives and what it does.
 constexpr auto kTurn = std::chrono::milliseconds(50);
+// Who does not fit is told so again with each greeting, which comes every 200 ms: a root that ends because of it stays so long.
+constexpr auto kLastWord = std::chrono::milliseconds(1000);
 
 net::Message Encoded(PeerMessage& message) {
   std::vector<net::Part> parts;
@@ -184,6 +186,7 @@ std::vector<PeerTraffic> NodePeers::traffic() const {
 void NodePeers::Serve() {
   uint64_t turns = 0;
   bool told_ready = root_, leaving = false;
+  net::Time stay{0};  // until then
   for (;;) {
     bool ready, stop, wants;
     {
@@ -200,6 +203,8 @@ void NodePeers::Serve() {
     SendAll();
     if (stop && !leaving) {
       leaving = true;
+      std::lock_guard lock(mutex_);
+      if (turned_away_) stay = transport_->Now() + kLastWord;
       if (root_)
         for (net::MemberNumber member = 0; member < node_.members().size(); ++member) node_.Send(member, net::Pack(msg::End{}));
       node_.Leave(root_ ? "the run is over" : "it has served");
@@ -212,7 +217,7 @@ void NodePeers::Serve() {
       Handle(std::move(*event));
     }
     while (std::optional<std::string> notice = transport_->TakeNotice()) Notice(std::move(*notice));
-    if (leaving && node_.Left()) return;
+    if (leaving && node_.Left() && transport_->Now() >= stay) return;
     bool idle;
     {
       std::lock_guard lock(mutex_);
@@ -292,7 +297,7 @@ void NodePeers::Handle(Event event) {
       // Somebody who was launched with this root does not fit.
       if (root_ && launched_ && event.text.starts_with("refused")) {
         std::lock_guard lock(mutex_);
-        failed_ = true;
+        failed_ = turned_away_ = true;
       }
       Notice(std::move(event.text));
       break;

@@ -95,6 +95,7 @@ class NodePeers final : public Peers {
   std::optional<net::MemberNumber> root_member_;  // of a worker
   bool wants_ = false;                       // the program is to be asked for
   std::optional<SharedProgram> got_;
+  bool turned_away_ = false;                 // somebody, who has to hear why
   bool failed_ = false;                      // somebody who was dialled does not come
   std::vector<std::string> notices_;
   std::map<PeerId, PeerTraffic> traffic_;

@@ -45,7 +45,7 @@ bool Node::Dial(const std::string& address, std::string* why) {
   const Time now = transport_.Now();
   const Route route = transport_.Connect(address, why);
   if (route == 0) return false;
-  dialling_.push_back({address, route, now, now + options_.answer_within});
+  dialling_.push_back({address, route, now, now + options_.answer_within, options_.greet_first});
   return true;
 }
 
@@ -148,7 +148,9 @@ void Node::Greet(Time now) {
                                    std::chrono::duration<double>(options_.answer_within).count()), {}});
   for (Dialling& dial : dialling_) {
     if (now < dial.next) continue;
-    dial.next = now + options_.greet_every;
+    // What is sent before there is a connection is lost, and a local one is there at once.
+    dial.next = now + dial.pause;
+    dial.pause = std::min(2 * dial.pause, options_.greet_every);
     SendGreeting(dial.route, {}, Greeting<msg::Hello>());
   }
 }

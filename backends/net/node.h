@@ -37,7 +37,7 @@ struct NodeOptions {
   Small cores = 1;
   LinkOptions link;
   MemberTimes times;
-  Time greet_every = std::chrono::milliseconds(200);
+  Time greet_first = std::chrono::milliseconds(2), greet_every = std::chrono::milliseconds(200);  // twice as long each time, at most the latter
   Time answer_within = std::chrono::seconds(30);  // of who is dialled
   Time join_within = std::chrono::seconds(5);     // from a greeting to the first word on its link
   size_t most_joining = 64, most_members = 4096;
@@ -130,6 +130,7 @@ class Node {
     std::string address;
     Route route;
     Time next, until;
+    Time pause;
   };
 
   void OnArrival(Arrival arrival, Time now);

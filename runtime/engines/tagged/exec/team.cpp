@@ -210,8 +210,9 @@ void Team::WakeAll() {
   for (uint32_t i = 0; i < size(); ++i) worker(i).mailbox.Wake();
 }
 
-void Team::EndWork() {
-  if (active_.fetch_sub(1) == 1) first_.mailbox.Wake();
+void Team::EndWork(const Worker* by) {
+  // Who finds nothing to do looks whether all have ended before it sleeps; woken by itself it would not sleep.
+  if (active_.fetch_sub(1) == 1 && by != &first_) first_.mailbox.Wake();
 }
 
 void Team::EndSharingIfAlone() {

@@ -56,7 +56,7 @@ class Team {
 
   // Workers that have something to do, and messages on their way. The first worker has while it is not in a run.
   void BeginWork() { active_.fetch_add(1); }
-  void EndWork();
+  void EndWork(const Worker* by = nullptr);
   int64_t active() const { return active_.load(); }
   // By the only one who has something to do: nobody else looks at any value until it gives work away.
   void EndSharingIfAlone();

@@ -465,7 +465,7 @@ void BeIdle(Worker& w) {
   // Who has asked meanwhile may not have seen it.
   if (Asker* thief = w.mailbox.TakeAsking()) Refuse(w, *thief);
   if (w.index != 0) w.team->EnterSafe();
-  w.team->EndWork();
+  w.team->EndWork(&w);
 }
 
 // One attempt, and a wait.

@@ -501,15 +501,16 @@ void Node::OnHello(const Head& head, const msg::Hello& hello, const Arrival& arr
   }
   if (auto difference = Compare(options_.facts, hello.facts, options_.allow_different_libm))
     return Refuse(arrival, head, {difference->field, difference->mine, difference->theirs}, now);
-  if (hello.root && options_.root) return Refuse(arrival, head, {"root", "there is one", "another one"}, now);
-  if (hello.root && HasRoot()) return Refuse(arrival, head, {"root", "works for another run", hello.name}, now);
-  if (leaving_) return;
+  // It greets again before its first word has come.
   const auto same = std::find_if(joining_.begin(), joining_.end(), [&](const Joining& j) { return j.member.incarnation == head.from; });
   if (same != joining_.end()) {
-    if (same->member.who != arrival.who) return;
+    if (leaving_ || same->member.who != arrival.who) return;
     if (const Route before = std::exchange(same->route, arrival.route); before != arrival.route) ForgetRoute(before);
     return SendGreeting(same->route, head.from, Greeting<msg::Welcome>());
   }
+  if (hello.root && options_.root) return Refuse(arrival, head, {"root", "there is one", "another one"}, now);
+  if (hello.root && HasRoot()) return Refuse(arrival, head, {"root", "works for another run", hello.name}, now);
+  if (leaving_) return;
   if (joining_.size() >= options_.most_joining || members_.size() >= options_.most_members)
     return Refuse(arrival, head, {"members", "no room now", hello.name}, now);
   joining_.push_back({MemberOf(head.from, hello, arrival.who), {hello.window, hello.largest}, arrival.route, now + options_.join_within});

@@ -118,6 +118,19 @@ TEST_CASE("a root connects to workers that listen, also when they connect to it"
   }
 }
 
+TEST_CASE("a root that greets again before it is answered is the same root") {
+  Cluster cluster;
+  Process& root = cluster.Start("root", true, [](NodeOptions& options) { options.greet_first = options.greet_every = 100us; });
+  Process& worker = cluster.Start("a", false, {}, /*dials=*/false);
+  std::string why;
+  REQUIRE(root.node->Dial("a", &why));
+  cluster.Run(1s);
+  CHECK(CountOf(root, Event::What::Joined) == 1);
+  CHECK(CountOf(worker, Event::What::Joined) == 1);
+  CHECK(TextOf(root, Event::What::Refused).empty());
+  CHECK(CountOf(root, Event::What::Gone) == 0);
+}
+
 TEST_CASE("who differs is refused by the name of what differs, on both sides") {
   const auto refused = [](std::function<void(NodeOptions&)> change) {
     Cluster cluster;

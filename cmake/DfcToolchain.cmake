@@ -36,6 +36,8 @@ function(dfc_library name)
   if(DFC_SHARED_ROOMS)
     add_library(${name} SHARED ${ARG_SOURCES})
     target_link_options(${name} PRIVATE LINKER:--no-undefined)
+    # All take the precompiled headers of one of them, with the macros of that one.
+    set_target_properties(${name} PROPERTIES DEFINE_SYMBOL "")
   else()
     add_library(${name} STATIC ${ARG_SOURCES})
   endif()

@@ -46,3 +46,12 @@ function(dfc_library name)
     target_precompile_headers(${name} REUSE_FROM dfc_lang)
   endif()
 endfunction()
+
+# dfc_soname(variable libx.so): the name by which programs ask for a shared library, "libx.so.4".
+function(dfc_soname variable library)
+  execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${library} OUTPUT_VARIABLE said ERROR_QUIET)
+  if(NOT said MATCHES "SONAME +([^ \n]+)")
+    message(FATAL_ERROR "${library} is no shared library")
+  endif()
+  set(${variable} ${CMAKE_MATCH_1} PARENT_SCOPE)
+endfunction()

@@ -63,8 +63,12 @@ std::optional<Outputs> Outputs::Make(const ir::Graph& graph, llvm::ArrayRef<ir::
             .Hint("a .npz or .safetensors file holds arrays with names");
         continue;
       }
+      std::string why;
+      if (*format == Format::Npz && !CanUseZip(&why)) {
+        diags.Report(Diag::NoParts, {}, argument.file, why).Hint("a .safetensors file holds arrays with names, too");
+        continue;
+      }
       if (*format == Format::Packet) {
-        std::string why;
         std::optional<TypeText> text = TextOf(graph, target.type.type, &why);
         if (!text) {
           diags.Report(Diag::NoParts, {}, argument.file, fmt::format("it would hold {}, which no file does", why));

@@ -5,13 +5,11 @@
 
 #include <cstdint>
 
-#include "onnx/onnx_pb.h"
+#include "onnx/onnx.pb.h"
 #include "tagged_ir/graph.h"
 #include "tagged_ir/op_facts.h"
 
 namespace df::ir::file {
-
-namespace onnx = ::ONNX_NAMESPACE;
 
 inline constexpr const char* kDomain = "org.dfc";
 inline constexpr const char* kProducer = "dfc";

@@ -1,25 +1,16 @@
 #include "backends/zmq/library.h"
 
-#include <dlfcn.h>
-
-#include <fmt/format.h>
+#include "lang/late_library.h"
 
 namespace df::net {
 namespace {
 
 struct Loaded {
-  ZmqLibrary library;
-  std::string why;
+  LateLibrary library{"libzmq.so.5"};
+  ZmqLibrary functions;
 
   Loaded() {
-    void* handle = ::dlopen("libzmq.so.5", RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-      why = fmt::format("this needs libzmq, which cannot be loaded: {}", ::dlerror());
-      return;
-    }
-#define DF_ZMQ_FUNCTION(name)                                            \
-  library.name = reinterpret_cast<decltype(&::name)>(::dlsym(handle, #name)); \
-  if (!library.name) why = "the libzmq of this machine has no " #name;
+#define DF_ZMQ_FUNCTION(name) functions.name = reinterpret_cast<decltype(&::name)>(library.Find(#name));
     DF_ZMQ_FUNCTIONS(DF_ZMQ_FUNCTION)
 #undef DF_ZMQ_FUNCTION
   }
@@ -33,13 +24,13 @@ const Loaded& Load() {
 }  // namespace
 
 bool LoadZmq(std::string* why) {
-  *why = Load().why;
+  *why = Load().library.why();
   return why->empty();
 }
 
 const ZmqLibrary& Zmq() {
-  static const ZmqLibrary& library = Load().library;
-  return library;
+  static const ZmqLibrary& functions = Load().functions;
+  return functions;
 }
 
 }  // namespace df::net

@@ -1,7 +1,6 @@
 // backends/zmq/library.h
 //
-// libzmq, loaded when it is first needed: it brings twelve libraries along, which would cost every `dfc run` two milliseconds of its start.
-// Only its header is needed to build.
+// libzmq, loaded when it is first needed: it brings twelve libraries along.
 #pragma once
 
 #include <string>

@@ -232,6 +232,8 @@ bool Run::WriteResult(size_t index, const std::string& path, std::string* error)
   if (!npy && !npz && !name.ends_with(".safetensors")) return fail("the name ends in none of .npy, .npz and .safetensors");
   const auto& [parts, fault] = impl.written[index];
   if (!fault.empty()) return fail(fault);
+  std::string why;
+  if (npz && !CanUseZip(&why)) return fail(why);
   if (npy && parts.size() != 1) return fail("a .npy file holds one array, and the result is " + std::to_string(parts.size()));
   std::vector<ArrayToWrite> arrays = ToWrite(parts);
   return WriteWhole(path, npy ? WriteNpy(arrays[0]) : npz ? WriteNpz(arrays) : WriteSafetensors(arrays)) ||

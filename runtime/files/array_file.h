@@ -66,8 +66,11 @@ struct ArrayToWrite {
 
 // Whole files. The same arrays give the same bytes. The names are different ones.
 std::string WriteNpy(const ArrayToWrite& array);
-std::string WriteNpz(llvm::ArrayRef<ArrayToWrite> arrays);  // stored, as numpy.savez does
+std::string WriteNpz(llvm::ArrayRef<ArrayToWrite> arrays);  // stored, as numpy.savez does; after CanUseZip
 std::string WriteSafetensors(llvm::ArrayRef<ArrayToWrite> arrays);
+
+// False, and why: libzip, which .npz files need, cannot be loaded.
+bool CanUseZip(std::string* error);
 
 // ---------------------------------------------------------------- of one format
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "onnx/onnx_pb.h"
+#include "onnx/onnx.pb.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 

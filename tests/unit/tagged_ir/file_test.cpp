@@ -1,7 +1,7 @@
 // Graph files: what is written reads back and is written the same; what is broken is refused by name.
 
 #include "fmt/format.h"
-#include "onnx/onnx_pb.h"
+#include "onnx/onnx.pb.h"
 #include "tagged_ir/file.h"
 #include "tests/unit/tagged_ir/graphs.h"
 

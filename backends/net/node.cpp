@@ -45,7 +45,7 @@ bool Node::Dial(const std::string& address, std::string* why) {
   const Time now = transport_.Now();
   const Route route = transport_.Connect(address, why);
   if (route == 0) return false;
-  dialling_.push_back({address, route, now, now + options_.answer_within, options_.greet_first});
+  dialling_.push_back({address, route, now, now + options_.answer_within, options_.greet_first, {}});
   return true;
 }
 
@@ -455,7 +455,7 @@ void Node::OnGreeting(const Head& head, const Arrival& arrival, Time now) {
   if (!in.ok() || !in.AtEnd() || head.count != 1 || head.sequence != 0 || !arrival.datagram.frames.empty()) return garbage();
   if (kind == Kind::Refused) {
     msg::Refused refused;
-    return Decode(body, refused) ? OnRefused(head, refused, arrival) : garbage();
+    return Decode(body, refused) ? OnRefused(head, refused, arrival, now) : garbage();
   }
   if (head.version != kWireVersion)
     return Refuse(arrival, head, {"wire version", std::to_string(kWireVersion), std::to_string(head.version)}, now);
@@ -468,6 +468,12 @@ void Node::OnGreeting(const Head& head, const Arrival& arrival, Time now) {
   OnWelcome(head, welcome, arrival, now);
 }
 
+bool Node::HadRoot() const {
+  for (MemberNumber number = 0; number < members_.size(); ++number)
+    if (members_[number].root) return true;
+  return false;
+}
+
 bool Node::HasRoot() const {
   for (MemberNumber number = 0; number < members_.size(); ++number)
     if (members_[number].root && members_[number].state != MemberState::Gone) return true;
@@ -475,6 +481,10 @@ bool Node::HasRoot() const {
 }
 
 namespace {
+
+// As `Refused` says it.
+constexpr const char* kRootFact = "root";
+constexpr const char* kWorksForAnother = "works for another run";
 
 template <typename M>
 Member MemberOf(const Name128& incarnation, const M& greeting, const std::string& who) {
@@ -508,9 +518,10 @@ void Node::OnHello(const Head& head, const msg::Hello& hello, const Arrival& arr
     if (const Route before = std::exchange(same->route, arrival.route); before != arrival.route) ForgetRoute(before);
     return SendGreeting(same->route, head.from, Greeting<msg::Welcome>());
   }
-  if (hello.root && options_.root) return Refuse(arrival, head, {"root", "there is one", "another one"}, now);
-  if (hello.root && HasRoot()) return Refuse(arrival, head, {"root", "works for another run", hello.name}, now);
-  if (leaving_) return;
+  if (hello.root && options_.root) return Refuse(arrival, head, {kRootFact, "there is one", "another one"}, now);
+  if (hello.root && HasRoot()) return Refuse(arrival, head, {kRootFact, kWorksForAnother, hello.name}, now);
+  // The run is over here, and for the next one there will be another node: who greets is not refused, and greets again.
+  if (leaving_ || (hello.root && HadRoot())) return;
   if (joining_.size() >= options_.most_joining || members_.size() >= options_.most_members)
     return Refuse(arrival, head, {"members", "no room now", hello.name}, now);
   joining_.push_back({MemberOf(head.from, hello, arrival.who), {hello.window, hello.largest}, arrival.route, now + options_.join_within});
@@ -532,10 +543,15 @@ void Node::OnWelcome(const Head& head, const msg::Welcome& welcome, const Arriva
   AddPeer(MemberOf(head.from, welcome, ""), {welcome.window, welcome.largest}, arrival.route, /*dialled=*/true, now);
 }
 
-void Node::OnRefused(const Head& head, const msg::Refused& refused, const Arrival& arrival) {
+void Node::OnRefused(const Head& head, const msg::Refused& refused, const Arrival& arrival, Time now) {
   if (head.to != options_.incarnation) return void(++counts_.stale);
   const std::string text = fmt::format("{}: there {}, here {}", Clean(refused.field, 64), Clean(refused.here, kLongestWhy), Clean(refused.there, kLongestWhy));
-  if (const Dialling* dial = DialOf(arrival.route)) {
+  if (Dialling* dial = DialOf(arrival.route)) {
+    // The run that it works for may be over, and it has not heard that yet, or its root was killed.
+    if (refused.field == kRootFact && refused.here == kWorksForAnother) {
+      if (!dial->busy_until) dial->busy_until = now + options_.busy_within;
+      if (now < *dial->busy_until) return;
+    }
     const std::string address = dial->address;
     EndDial(arrival.route, /*close=*/true);
     if (head.from == options_.incarnation) return;

@@ -40,6 +40,7 @@ struct NodeOptions {
   Time greet_first = std::chrono::milliseconds(2), greet_every = std::chrono::milliseconds(200);  // twice as long each time, at most the latter
   Time answer_within = std::chrono::seconds(30);  // of who is dialled
   Time join_within = std::chrono::seconds(5);     // from a greeting to the first word on its link
+  Time busy_within = std::chrono::seconds(3);     // for who works for another run
   size_t most_joining = 64, most_members = 4096;
 };
 
@@ -131,18 +132,20 @@ class Node {
     Route route;
     Time next, until;
     Time pause;
+    std::optional<Time> busy_until;  // it works for another run, which may be over
   };
 
   void OnArrival(Arrival arrival, Time now);
   void OnGreeting(const Head& head, const Arrival& arrival, Time now);
   void OnHello(const Head& head, const msg::Hello& hello, const Arrival& arrival, Time now);
   void OnWelcome(const Head& head, const msg::Welcome& welcome, const Arrival& arrival, Time now);
-  void OnRefused(const Head& head, const msg::Refused& refused, const Arrival& arrival);
+  void OnRefused(const Head& head, const msg::Refused& refused, const Arrival& arrival, Time now);
   void OnBatch(MemberNumber number, const Head& head, Arrival& arrival, Time now);
   void OnControl(MemberNumber number, Message message, Time now);
   void OnMembers(const msg::Members& message, Time now);
   bool MaySend(MemberNumber to, Kind kind) const;
-  bool HasRoot() const;
+  bool HasRoot() const;  // that is there, or is about to be
+  bool HadRoot() const;
   bool IsLegal(MemberNumber number, const Message& message) const;
 
   MemberNumber AddPeer(Member member, const PeerLimits& limits, Route route, bool dialled, Time now);

@@ -131,6 +131,27 @@ TEST_CASE("a root that greets again before it is answered is the same root") {
   CHECK(CountOf(root, Event::What::Gone) == 0);
 }
 
+TEST_CASE("a worker is waited for while the run before is ending there, and not longer") {
+  for (bool ends : {true, false}) {
+    Cluster cluster;
+    Process& before = cluster.Start("before", true);
+    Process& worker = cluster.Start("a", false, {}, /*dials=*/false);
+    std::string why;
+    REQUIRE(before.node->Dial("a", &why));
+    cluster.Run(1s);
+    REQUIRE(CountOf(worker, Event::What::Joined) == 1);
+    Process& next = cluster.Start("next", true);
+    REQUIRE(next.node->Dial("a", &why));
+    cluster.Run(500ms);
+    CHECK(CountOf(next, Event::What::Refused) == 0);
+    if (ends) before.node->Leave("the run is over");
+    cluster.Run(4s);
+    // The node of the run before takes no other root.
+    CHECK(CountOf(next, Event::What::Joined) == 0);
+    CHECK(CountOf(next, Event::What::Refused) == (ends ? 0 : 1));
+  }
+}
+
 TEST_CASE("who differs is refused by the name of what differs, on both sides") {
   const auto refused = [](std::function<void(NodeOptions&)> change) {
     Cluster cluster;

@@ -25,7 +25,7 @@ import family
 import slurm_here
 from processes import FIB, PIECES
 
-BOUND = 150  # seconds of one launch
+BOUND = 100  # seconds of one launch
 SHORT, LONG = "fib 37", "fib 42"
 # As root Open MPI wants to be told twice.
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

@@ -83,14 +83,14 @@ inline send(to, what, x, y) {
 }
 
 /* A place for a call; `at` is it. */
-inline place(d, h, t, p) {
+inline place(whose_depth, whose_home, whose_ticket, whose_parent) {
   at = 0;
   do
   :: ME.task[at].state == Free -> break
   :: else -> at++; assert(at < SLOTS)
   od;
-  ME.task[at].state = Ready; ME.task[at].depth = d; ME.task[at].missing = 0; ME.task[at].home = h;
-  ME.task[at].ticket = t; ME.task[at].parent = p; ME.task[at].returned = false
+  ME.task[at].state = Ready; ME.task[at].depth = whose_depth; ME.task[at].missing = 0; ME.task[at].home = whose_home;
+  ME.task[at].ticket = whose_ticket; ME.task[at].parent = whose_parent; ME.task[at].returned = false
 }
 
 /* Result `n` of the ticket `t` is here. */
@@ -134,9 +134,9 @@ inline finish() {
       :: ME.task[at].returned -> skip
       :: else ->
         if
-        :: send(ME.task[at].home, Result, ME.task[at].ticket, 0); send(ME.task[at].home, Result, ME.task[at].ticket, 1);
+        :: true -> send(ME.task[at].home, Result, ME.task[at].ticket, 0); send(ME.task[at].home, Result, ME.task[at].ticket, 1);
           send(ME.task[at].home, Finished, ME.task[at].ticket, 0)
-        :: send(ME.task[at].home, Result, ME.task[at].ticket, 0);  /* and the second one cannot go */
+        :: true -> send(ME.task[at].home, Result, ME.task[at].ticket, 0);  /* and the second one cannot go */
           if :: BUG == 4 -> skip :: else -> send(ME.task[at].home, Home, ME.task[at].ticket, 0) fi
         fi
       fi;
@@ -188,7 +188,7 @@ inline answer(from) {
   :: ME.given < GIVES && !GIVABLE(0) && GIVABLE(1) -> give(from, 1)
   :: ME.given < GIVES && !GIVABLE(0) && !GIVABLE(1) && GIVABLE(2) -> give(from, 2)
   :: ME.given < GIVES && !GIVABLE(0) && !GIVABLE(1) && !GIVABLE(2) && GIVABLE(3) -> give(from, 3)
-  :: send(from, Refuse, 0, 0)
+  :: true -> send(from, Refuse, 0, 0)
   fi
 }
 

@@ -133,9 +133,12 @@ net::NodeOptions NodeWith(const SharedProgram& program) {
   return node;
 }
 
+// How long processes that were launched wait for each other.
+constexpr std::chrono::seconds kPatience{60};
+
 // The first line of the file, once it is there.
 std::string AwaitPlace(const std::string& file, const std::atomic<bool>* interrupt) {
-  constexpr std::chrono::milliseconds kPatience{60000}, kPause{20};
+  constexpr std::chrono::milliseconds kPause{20};
   for (auto until = std::chrono::steady_clock::now() + kPatience; std::chrono::steady_clock::now() < until && !(interrupt && interrupt->load());) {
     std::ifstream in(file);
     if (std::string line; std::getline(in, line) && !in.eof()) return line;
@@ -189,7 +192,9 @@ bool Cluster::CallLaunched(const Options& options, net::ZmqOptions& sockets, Sha
       if (error) return console.Error(fmt::format("`--rendezvous {}`: {}", place_, error.message())), false;
     }
     peers_ = std::make_unique<NodePeers>(std::move(transport), std::move(node), std::move(program), std::vector<std::string>());
-    if (peers_->AwaitWorkers(place->size - 1, interrupt)) return true;
+    // As long as they look for this one; who was ended before it came is not waited for without end.
+    const auto until = std::chrono::steady_clock::now() + kPatience;
+    if (peers_->AwaitWorkers(place->size - 1, interrupt, [&] { return std::chrono::steady_clock::now() < until; })) return true;
   } else {
     const std::string address = by_file ? AwaitPlace(options.rendezvous, interrupt) : "tcp://" + root;
     if (address.empty()) return console.Error(fmt::format("process 0 has not written where it is to {}", options.rendezvous)), false;
@@ -214,7 +219,8 @@ ExitCode Cluster::Serve(const ir::Graph& graph, const RunOptions& run, Console& 
   for (const std::string& notice : peers_->TakeNotices()) console.err() << (met_root ? "note: " : "error: ") << notice << '\n';
   if (outcome.stop == Stop::Interrupted) return ExitCode::Interrupted;
   if (!outcome.ok()) console.err() << "note: left the run: " << outcome.detail << '\n';
-  return met_root ? ExitCode::Fine : ExitCode::Workers;
+  if (peers_->lost_root()) console.err() << "note: the root is lost, and the run with it\n";
+  return met_root && !peers_->lost_root() ? ExitCode::Fine : ExitCode::Workers;
 }
 
 // Workers that are started here, or listen where the options say. False if not all have come; after a message if there are no peers.

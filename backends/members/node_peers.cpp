@@ -174,6 +174,11 @@ bool NodePeers::had_root() const {
   return root_member_.has_value();
 }
 
+bool NodePeers::lost_root() const {
+  std::lock_guard lock(mutex_);
+  return lost_root_;
+}
+
 std::vector<PeerTraffic> NodePeers::traffic() const {
   std::lock_guard lock(mutex_);
   std::vector<PeerTraffic> all;
@@ -281,6 +286,7 @@ void NodePeers::Handle(Event event) {
         std::lock_guard lock(mutex_);
         serving_.erase(event.member);
         failed_ = true;
+        lost_root_ = lost_root_ || (was_root && !over_ && !node_.members()[event.member].ending);
       }
       arrived = Arrived{was_root ? Arrived::What::Over : Arrived::What::Gone, event.member, {}};
       break;

@@ -54,8 +54,9 @@ class NodePeers final : public Peers {
   // For people, one line each: who was refused and why, who was lost, what came that makes no sense.
   std::vector<std::string> TakeNotices();
   std::vector<PeerTraffic> traffic() const;
-  // A worker: whether there was one.
+  // A worker: whether there was one, and whether it went without a word.
   bool had_root() const;
+  bool lost_root() const;
 
   void Begin(Receiver& receiver) override;
   void End() override;
@@ -93,6 +94,7 @@ class NodePeers final : public Peers {
   bool stop_ = false, over_ = false, ready_ = false;
   std::map<PeerId, bool> serving_;           // the others that are there
   std::optional<net::MemberNumber> root_member_;  // of a worker
+  bool lost_root_ = false;
   bool wants_ = false;                       // the program is to be asked for
   std::optional<SharedProgram> got_;
   bool turned_away_ = false;                 // somebody, who has to hear why

@@ -457,8 +457,15 @@ void Node::OnGreeting(const Head& head, const Arrival& arrival, Time now) {
     msg::Refused refused;
     return Decode(body, refused) ? OnRefused(head, refused, arrival, now) : garbage();
   }
-  if (head.version != kWireVersion)
-    return Refuse(arrival, head, {"wire version", std::to_string(kWireVersion), std::to_string(head.version)}, now);
+  if (head.version != kWireVersion) {
+    Refuse(arrival, head, {"wire version", std::to_string(kWireVersion), std::to_string(head.version)}, now);
+    if (const Dialling* dial = DialOf(arrival.route)) {
+      events_.push_back({Event::What::Refused, kNobody,
+                         fmt::format("{} does not fit: wire version: here {}, there {}", dial->address, kWireVersion, head.version), {}});
+      EndDial(arrival.route, /*close=*/true);
+    }
+    return;
+  }
   if (kind == Kind::Hello) {
     msg::Hello hello;
     return Decode(body, hello) ? OnHello(head, hello, arrival, now) : garbage();

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Workers are killed at random times, very often; the result is that of one process. A campaign, not a test of every change.
 
-    kill.py --dfc build/dfc [--runs 300] [--first SEED]
+    kill.py --dfc build/dfc [--runs 300] [--first SEED] [--how random|two|recovery|all]
 
-Each run has four processes; one to three of the workers get SIGKILL, or SIGSTOP and later SIGCONT, at random times, two of them together now and then. Its
-last figure is in docs/far-calls.md.
+random: of three workers one to three get SIGKILL, or SIGSTOP and later SIGCONT, at random times, two of them together now and then. two: two of four get SIGKILL at
+once. recovery: of four one gets SIGKILL, and another one while what it had is computed again, which begins about a second later; now and then a third. all: in turn. The last
+figures are in docs/far-calls.md.
 """
 
 import argparse
@@ -17,10 +18,41 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from workers import FIB, PIECES, local_pids
+from processes import FIB, PIECES, local_pids
 
 # Some seconds each: most kills come amid the run.
 PROGRAMS = {"fib": FIB % 42, "pieces": PIECES.replace("grow 15", "grow 17").replace("60000", "600000").replace("3000]", "30000]")}
+
+
+# How soon a loss is noticed: MemberTimes::closed, and a little.
+NOTICED = 1.0
+
+
+def act(pid, number):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+def disturb(how, pids, length, generator):
+    """Kills some of the processes of a run that takes about so long."""
+    generator.shuffle(pids)
+    if how == "random":
+        for pid in pids[:generator.randint(1, 3)]:
+            if generator.random() < 0.7:
+                time.sleep(generator.random() * length)
+            if generator.random() < 0.8:
+                act(pid, signal.SIGKILL)
+            else:
+                act(pid, signal.SIGSTOP)
+                time.sleep(generator.random() * length)
+                act(pid, signal.SIGCONT)
+        return
+    time.sleep(0.3 + generator.random() * length * 0.6)
+    for pid in pids[:2 if how == "two" else generator.choice((2, 2, 3))]:
+        act(pid, signal.SIGKILL)
+        time.sleep(generator.choice((0, 0, 0.05)) if how == "two" else NOTICED + generator.random() * 0.6)
 
 
 def main():
@@ -28,8 +60,9 @@ def main():
     parser.add_argument("--dfc", required=True, type=os.path.abspath)
     parser.add_argument("--runs", type=int, default=300)
     parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--how", choices=("random", "two", "recovery", "all"), default="random")
     args = parser.parse_args()
-    faults = lost = 0
+    faults = lost = twice = 0
     with tempfile.TemporaryDirectory() as folder:
         wanted, times = {}, {}
         for name, text in PROGRAMS.items():
@@ -41,38 +74,29 @@ def main():
         for seed in range(args.first, args.first + args.runs):
             generator = random.Random(seed)
             name = generator.choice(sorted(PROGRAMS))
-            process = subprocess.Popen([args.dfc, "run", name + ".df", "--threads=1", "--local-workers=4"], cwd=folder, stdout=subprocess.PIPE,
+            how = ("random", "two", "recovery")[seed % 3] if args.how == "all" else args.how
+            workers = 3 if how == "random" else 4
+            process = subprocess.Popen([args.dfc, "run", name + ".df", "--threads=1", "--local-workers=%d" % (workers + 1)], cwd=folder, stdout=subprocess.PIPE,
                                        stderr=subprocess.PIPE)
             pids = []
             for _ in range(200):
                 pids = local_pids(process.pid)
-                if len(pids) == 3:
+                if len(pids) == workers:
                     break
                 time.sleep(0.01)
-            generator.shuffle(pids)
-            for pid in pids[:generator.randint(1, 3)]:
-                if generator.random() < 0.7:
-                    time.sleep(generator.random() * times[name])
-                try:
-                    if generator.random() < 0.8:
-                        os.kill(pid, signal.SIGKILL)
-                    else:
-                        os.kill(pid, signal.SIGSTOP)
-                        time.sleep(generator.random() * times[name])
-                        os.kill(pid, signal.SIGCONT)
-                except ProcessLookupError:
-                    pass
+            disturb(how, pids, times[name], generator)
             try:
                 out, err = process.communicate(timeout=120)
             except subprocess.TimeoutExpired:
                 process.kill()
                 out, err = b"", b"it hangs"
             lost += b"is lost" in err
+            twice += err.count(b"is lost") > 1
             early = process.returncode == 5 and b"" == out  # before the run began: that is said, and is right
             if not early and (process.returncode != 0 or out != wanted[name]):
                 faults += 1
-                print("seed %d, %s: exit code %s\n%s%s" % (seed, name, process.returncode, out.decode(), err.decode()), flush=True)
-    print("%d runs, %d of them lost a worker, %d faults" % (args.runs, lost, faults))
+                print("seed %d, %s, %s: exit code %s\n%s%s" % (seed, how, name, process.returncode, out.decode(), err.decode()), flush=True)
+    print("%d runs, %d of them lost a worker, %d more than one, %d faults" % (args.runs, lost, twice, faults))
     sys.exit(bool(faults))
 
 

@@ -208,6 +208,38 @@ TEST_CASE("another version of the wire is refused by a message that all versions
   CHECK(TextOf(root, Event::What::Notice).find("wire version") != std::string::npos);
 }
 
+TEST_CASE("who dials another version of the wire is told its number, whatever that one answers") {
+  const std::string here = std::to_string(kWireVersion), there = std::to_string(kWireVersion + 1);
+  for (bool refuses : {true, false}) {
+    Cluster cluster;
+    SimulatedNet::HostNumber host;
+    auto stranger = cluster.net().Start("x", &host);
+    Process& root = cluster.Start("root", true);
+    std::string why;
+    REQUIRE(root.node->Dial("x", &why));
+    cluster.Run(50ms);
+    auto hello = stranger->Receive();
+    REQUIRE(hello);
+    Reader in(hello->datagram.head.bytes);
+    Head head;
+    REQUIRE(ReadHead(in, head));
+    CHECK(head.version == kWireVersion);
+    // Refused is the same in every version; of a Welcome only the head is.
+    const Message refused = Pack(msg::Refused{"wire version", there, here}), welcome{Kind::Welcome, "something new", {}, nullptr};
+    head.to = std::exchange(head.from, {9, 9});
+    head.version = kWireVersion + 1;
+    stranger->Send(hello->route, Forged(head, refuses ? &refused : &welcome));
+    cluster.Run(100ms);
+    CHECK(CountOf(root, Event::What::Refused) == 1);
+    const std::string text = TextOf(root, Event::What::Refused);
+    CHECK(text.find("wire version") != std::string::npos);
+    CHECK(text.find(refuses ? "there " + there + ", here " + here : "here " + here + ", there " + there) != std::string::npos);
+    CHECK(CountOf(root, Event::What::Joined) == 0);
+    cluster.Run(40s);
+    CHECK(CountOf(root, Event::What::NoAnswer) == 0);
+  }
+}
+
 TEST_CASE("garbage, strangers and recordings are counted, and change nothing") {
   Cluster cluster;
   Process& root = cluster.Start("root", true);

@@ -78,8 +78,12 @@ void ReceiveFarAnswer(Worker& w, Message& message) {
   DelayCell* cell = site ? nullptr : CellOf(ticket.message->value);
   const SiteCode& of = site ? *site : *cell->site;
   const uint32_t number = site ? answer.number : of.cell_result;
-  if (number >= of.returns.size() || (site && (ticket.taken[number] || of.returns[number].slot == kNone)))
-    return far.Fault(peer, "it gives a result that its call does not have");
+  const bool wanted = number < of.returns.size() && (!site || (!ticket.taken[number] && of.returns[number].slot != kNone));
+  if (!wanted) {
+    // What is done here again may have come before its member was lost.
+    if (!here) far.Fault(peer, "it gives a result that its call does not have");
+    return;
+  }
   Value value = std::move(message.value);
   std::string fault;
   if (!here && !UnpackFarValue(w, TypeOfResult(far.types(), of, number), answer, value, fault)) return far.Fault(peer, fault);

@@ -436,7 +436,8 @@ bool FindWork(Worker& w) {
     for (; !w.mailbox.HasMail() && !(w.index != 0 && w.team->ending()); rest = false) {
       if (w.index == 0) {
         if (w.team->failed()) w.team->Rethrow();
-        if (w.team->active() == 0 && !w.mailbox.HasMail()) {
+        // Calls that the root of a run has do not come back when the run is over.
+        if ((w.team->active() == 0 && !w.mailbox.HasMail()) || (w.team->far() && w.team->far()->over())) {
           some = false;
           break;
         }

@@ -3,7 +3,10 @@
 // Members of a run as threads of this process, each with an execution of its own: `--members`, for tests of what several processes do.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -20,9 +23,13 @@ class LocalMembers {
   ~LocalMembers() { End(); }
   void End();
   Peers& root() { return peers_.member(0); }
+  // Of all of them; complete after End.
+  std::vector<PeerReport> Reports() const;
 
  private:
   LocalPeers peers_;
+  mutable std::mutex mutex_;
+  std::map<uint32_t, std::pair<std::string, uint64_t>> traces_;  // by number: PackTimeline, and when it began
   std::vector<std::thread> threads_;
 };
 

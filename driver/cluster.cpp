@@ -213,7 +213,10 @@ uint64_t LinkWindow(uint64_t max_memory) {
 
 Outcome ServeRun(NodePeers& peers, const ir::Graph& graph, RunOptions run, bool traced) {
   std::optional<Timeline> timeline;
-  if (traced) run.timeline = &timeline.emplace(run.threads ? run.threads : DefaultThreads());
+  if (traced) {
+    peers.WillTell();
+    run.timeline = &timeline.emplace(run.threads ? run.threads : DefaultThreads());
+  }
   std::unique_ptr<Execution> execution = MakeExecution(EngineKind::Tagged, graph, run);
   peers.SetReady();
   Outcome outcome = execution->Serve();
@@ -262,7 +265,7 @@ std::optional<ExitCode> Cluster::Start(const ir::Graph& graph, const Options& op
   const std::atomic<bool>* interrupt = run.limits.interrupt;
   std::unique_ptr<Cluster> cluster(new Cluster);
   if (options.members > 1) {
-    cluster->members_ = std::make_unique<LocalMembers>(graph, run, options.members);
+    cluster->members_ = std::make_unique<LocalMembers>(graph, run, options.members, !options.timeline.empty());
     run.peers = &cluster->members_->root();
   }
   if (IsWanted(options)) {

@@ -8,7 +8,7 @@
 
 namespace df {
 
-LocalMembers::LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32_t members) : peers_(members, run.stress) {
+LocalMembers::LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32_t members, bool traced) : peers_(members, run.stress) {
   for (uint32_t number = 1; number < members; ++number) {
     RunOptions options = run;
     options.peers = &peers_.member(number);
@@ -16,9 +16,9 @@ LocalMembers::LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32
     options.limits.timeout = {};
     options.trace = nullptr;
     options.leave = nullptr;
-    threads_.emplace_back([this, &graph, options, number]() mutable {
+    threads_.emplace_back([this, &graph, options, number, traced]() mutable {
       std::optional<Timeline> timeline;
-      if (options.timeline) options.timeline = &timeline.emplace(options.threads ? options.threads : DefaultThreads());
+      if (traced) options.timeline = &timeline.emplace(options.threads ? options.threads : DefaultThreads());
       {
         auto execution = MakeExecution(EngineKind::Tagged, graph, options);
         execution->Serve();

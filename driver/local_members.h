@@ -17,8 +17,8 @@ namespace df {
 
 class LocalMembers {
  public:
-  // So many, the root among them, whose options are `run`. The others begin to ask for work.
-  LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32_t members);
+  // So many, the root among them, whose options are `run`. The others begin to ask for work. `traced`: they note what they do when.
+  LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32_t members, bool traced);
   // The root's run is over.
   ~LocalMembers() { End(); }
   void End();

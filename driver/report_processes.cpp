@@ -57,7 +57,7 @@ void PrintMatrix(const std::vector<PeerReport>& processes, const Flows& flows, c
     out << fmt::format("from {:<6}", Rank(from.rank));
     for (const PeerReport& to : processes) {
       const auto flow = flows.find({from.rank, to.rank});
-      out << fmt::format("{:>10}", &from == &to ? "" : flow == flows.end() ? "-" : cell(flow->second));
+      out << fmt::format("{:>10}", &from == &to ? "." : flow == flows.end() ? "?" : cell(flow->second));
     }
     out << '\n';
   }

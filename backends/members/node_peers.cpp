@@ -47,6 +47,7 @@ net::Message Packed(PeerMessage& message) {
 // The message is counted until its last byte is let go of. Small ones are copied by the link, which counts them itself.
 net::Message Encoded(PeerMessage& message) {
   net::Message packed = Packed(message);
+  message.bytes = {};
   struct Held {
     std::shared_ptr<const void> bytes;
     std::shared_ptr<const Carried> carried;
@@ -254,6 +255,11 @@ uint32_t NodePeers::RankOf(PeerId peer) const {
   std::lock_guard lock(mutex_);
   const auto found = links_.find(peer);
   return found == links_.end() ? UINT32_MAX : found->second.rank;
+}
+
+void NodePeers::WillTell() {
+  std::lock_guard lock(mutex_);
+  wants_traces_ = true;
 }
 
 void NodePeers::Tell(std::string trace, std::chrono::steady_clock::time_point began) {
@@ -498,7 +504,7 @@ bool NodePeers::AllHaveTold() const {
   std::lock_guard lock(mutex_);
   if (!root_) {
     const net::Link* link = root_member_ ? node_.link(*root_member_) : nullptr;
-    return !told_trace_ || !link || link->Idle();
+    return !link || ((told_trace_ || !wants_traces_) && link->Idle());
   }
   if (!wants_reports_) return true;
   return std::all_of(reports_.begin(), reports_.end(), [&](const auto& row) {

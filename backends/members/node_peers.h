@@ -54,7 +54,8 @@ class NodePeers final : public Peers {
   std::vector<PeerReport> Reports() const;
   // The root, after End: until all have told what they know, or have had their time, which is at most so long.
   void AwaitReports(std::chrono::milliseconds longest);
-  // A worker, before End: what it did when, which began at that time.
+  // A worker, which is about to say what it did when: it does not leave before, or not soon. Then: what that was, and when it began.
+  void WillTell();
   void Tell(std::string trace, std::chrono::steady_clock::time_point began);
   // A worker: whether there was one.
   bool had_root() const;
@@ -112,7 +113,7 @@ class NodePeers final : public Peers {
   std::map<PeerId, PeerLink> links_;         // messages of the run, and bytes of links
   PeerFigures figures_;                      // of this process
   uint32_t rank_ = 0;
-  bool wants_reports_ = false, wants_traces_ = false, done_ = false;
+  bool wants_reports_ = false, wants_traces_ = false, done_ = false;  // of a worker: it will tell one
   std::string trace_;                        // of a worker, to be sent
   uint64_t trace_began_ = 0;
   // The thread's alone.

@@ -12,11 +12,11 @@ namespace df {
 
 // Every figure of a process, once: its field, its key in JSON, and what it counts. Their order is that of the wire.
 #define DF_PEER_FIGURES(DF_FIGURE)                                                                             \
-  DF_FIGURE(given, "given")                  /* calls that went to others */                                   \
-  DF_FIGURE(taken, "taken")                  /* and came from them */                                          \
-  DF_FIGURE(lost, "lost")                    /* given away, and done again since who had them was lost */      \
-  DF_FIGURE(kept_back, "kept_back")          /* could not go, or their results could not */                    \
-  DF_FIGURE(held_back, "held_back")          /* requests that got nothing because there was no memory for it */ \
+  DF_FIGURE(given, "far_given")              /* calls that went to others */                                   \
+  DF_FIGURE(taken, "far_taken")              /* and came from them */                                          \
+  DF_FIGURE(lost, "far_lost")                /* given away, and done again since who had them was lost */      \
+  DF_FIGURE(kept_back, "far_kept_back")      /* could not go, or their results could not */                    \
+  DF_FIGURE(held_back, "far_held_back")      /* requests that got nothing because there was no memory for it */ \
   DF_FIGURE(peak_memory, "peak_bytes")       /* of live values */                                              \
   DF_FIGURE(peak_in_flight, "peak_in_flight_bytes") /* of messages on their way (in_flight.h) */               \
   DF_FIGURE(peak_tickets, "peak_tickets")    /* calls that were away at once */                                \

@@ -20,7 +20,7 @@ import threading
 import time
 
 # A tree whose leaves are made in less time than they are sent. The root walks through them.
-PROGRAM = """data Tree = Leaf [Int] | Node Tree Tree
+PROGRAM = """data Tree = Leaf ![Int] | Node !Tree !Tree
 make :: Int -> Int -> Tree
 make a b = if b - a == 1 then Leaf (fill 2000 (a * 1000003) []) else Node (make a m) (make m b) where m = (a + b) `div` 2
 fill :: Int -> Int -> [Int] -> [Int]
@@ -119,12 +119,12 @@ def main():
             flying, tickets = process["peak_in_flight_bytes"], process["peak_ticket_bytes"]
             worst = max(worst, flying)
             print("process %d: on their way %.2f MiB at most, tickets %d of %.2f MiB, values %.1f MiB; gave %d, took %d, held back %d" % (
-                process["rank"], mib(flying), process["peak_tickets"], mib(tickets), mib(process["peak_bytes"]), process["given"], process["taken"],
-                process["held_back"]))
+                process["rank"], mib(flying), process["peak_tickets"], mib(tickets), mib(process["peak_bytes"]), process["far_given"], process["far_taken"],
+                process["far_held_back"]))
         print("credit %.1f MiB; memory of the processes at most %s MiB" % (mib(CREDIT), ", ".join("%.1f" % mib(peak) for peak in peaks.values())))
         largest = 64 << 20  # of one packet
         assert worst <= 1.05 * (2 * CREDIT + largest), worst
-        given = sum(process["given"] for process in stats["processes"])
+        given = sum(process["far_given"] for process in stats["processes"])
         assert given > 0, "nothing was given away"
     print("ok")
 

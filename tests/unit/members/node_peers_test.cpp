@@ -96,10 +96,12 @@ TEST_CASE("at the end each process tells what it has done") {
   pair.worker->Send(root, Result(100000));
   Await([&] { return pair.at_root.Read().has_value(); });
   std::this_thread::sleep_for(300ms);  // some words of progress, there and back
+  pair.worker->WillTell();
   std::thread works([&] {
     Await([&] { return pair.at_worker.over.load(); });
+    pair.worker->End();  // as the engine does
+    std::this_thread::sleep_for(100ms);
     pair.worker->Tell("what it did", Clock::time_point(5us));
-    pair.worker->End();
   });
   pair.root->End();
   const auto began = Clock::now();
@@ -159,8 +161,9 @@ TEST_CASE("a lost worker has told nothing") {
 TEST_CASE("a trace that is larger than any is refused") {
   Pair pair;
   pair.root->WantReports(true);
-  pair.worker->Tell(std::string((1 << 20) + 1, 'x'), {});
+  pair.worker->WillTell();
   pair.worker->End();
+  pair.worker->Tell(std::string((1 << 20) + 1, 'x'), {});
   Await([&] { return pair.at_root.gone.load(); });
   CHECK(pair.root->Reports()[1].trace.empty());
 }

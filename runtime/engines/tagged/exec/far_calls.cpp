@@ -35,6 +35,11 @@ void NoteFlow(const Worker& w, TimelineCall::What what, const FarPeer& peer, uin
   if (w.run.timeline) w.run.timeline->calls().Note(what, w.index, peer.id, ticket);
 }
 
+// Before the last word of it goes.
+void NoteAnswered(const Worker& w, const FarCall& call) {
+  if (&call.home != &w.team->far()->here() && !call.returned) NoteFlow(w, TimelineCall::What::Answered, call.home, call.ticket);
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- given away
@@ -196,6 +201,7 @@ void SendFar(Worker& w, FarCall& call, const SiteCode& site, uint32_t result, co
 // The delayed call is full.
 void AnswerFar(Worker& w, FarCall& call, const Value& value) {
   const SiteCode& site = *CellOf(call.reference)->site;
+  NoteAnswered(w, call);
   SendFar(w, call, site, site.cell_result, value);
   EndFar(w, &call);
 }
@@ -206,6 +212,7 @@ void FinishFar(Worker& w, FarCall* call) {
   if (&call->home == &far.here()) {
     AnswerHere(w, *call, std::move(sent), {});
   } else if (!call->returned) {
+    NoteAnswered(w, *call);
     far.Send(call->home, std::move(sent));
   }
   EndFar(w, call);
@@ -213,10 +220,7 @@ void FinishFar(Worker& w, FarCall* call) {
 
 void EndFar(Worker& w, FarCall* call) {
   Far& far = *w.team->far();
-  if (&call->home != &far.here()) {
-    far.NoteGrain(Clock::now() - call->began);
-    if (!call->returned) NoteFlow(w, TimelineCall::What::Answered, call->home, call->ticket);
-  }
+  if (&call->home != &far.here()) far.NoteGrain(Clock::now() - call->began);
   far.EndCall();
   w.far_calls.erase(call);
   delete call;

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -20,6 +21,7 @@
 #include "driver/launch.h"
 #include "llvm/Support/JSON.h"
 #include "runtime/engines/engines.h"
+#include "runtime/packet/timeline_packet.h"
 #include "runtime/run/limits.h"
 #include "tagged_ir/file.h"
 
@@ -52,9 +54,10 @@ net::NodeOptions NodeOptionsHere() {
 std::string SharedOptionsText(const Options& options) {
   llvm::json::Array without;
   for (const std::string& name : options.without) without.push_back(name);
+  const bool trace = !options.timeline.empty();
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << llvm::json::Value(llvm::json::Object{{"optimize", options.lower.optimize}, {"batch", options.batch}, {"without", std::move(without)}});
+  out << llvm::json::Value(llvm::json::Object{{"optimize", options.lower.optimize}, {"batch", options.batch}, {"trace", trace}, {"without", std::move(without)}});
   return out.str();
 }
 
@@ -62,11 +65,13 @@ bool ReadSharedOptions(const std::string& text, Options& options) {
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
   if (!value) return llvm::consumeError(value.takeError()), false;
   const llvm::json::Object* object = value->getAsObject();
-  if (!object || object->size() != 3) return false;
+  if (!object || object->size() != 4) return false;
   std::optional<bool> optimize = object->getBoolean("optimize");
   std::optional<int64_t> batch = object->getInteger("batch");
+  std::optional<bool> trace = object->getBoolean("trace");
   const llvm::json::Array* without = object->getArray("without");
-  if (!optimize || !batch || *batch < 0 || *batch > 1 << 20 || !without) return false;
+  if (!optimize || !batch || *batch < 0 || *batch > 1 << 20 || !trace || !without) return false;
+  options.traced = *trace;
   options.lower.optimize = *optimize;
   options.without.clear();
   options.batch = static_cast<uint32_t>(*batch);
@@ -126,8 +131,9 @@ std::string Cluster::Unfit(const Options& options) {
 
 namespace {
 
-net::NodeOptions NodeWith(const SharedProgram& program) {
+net::NodeOptions NodeWith(const SharedProgram& program, const Options& options) {
   net::NodeOptions node = NodeOptionsHere();
+  node.link.window = LinkWindow(options.max_memory);
   node.facts.graph = net::Sha256(program.graph);
   node.facts.options = net::Sha256(program.options);
   return node;
@@ -178,7 +184,7 @@ bool Cluster::CallLaunched(const Options& options, net::ZmqOptions& sockets, Sha
   sockets.listen = fmt::format("tcp://{}:{}", any, is_root_ && !by_file ? port : "*");
   std::unique_ptr<net::ZmqNet> transport = net::ZmqNet::Open(sockets, &why);
   if (!transport) return console.Error(why), false;
-  net::NodeOptions node = NodeWith(program);
+  net::NodeOptions node = NodeWith(program, options);
   node.rank = place->rank;
   node.address = ReachableAddress(transport->address());
   node.root = is_root_;
@@ -204,17 +210,32 @@ bool Cluster::CallLaunched(const Options& options, net::ZmqOptions& sockets, Sha
   return false;
 }
 
-Outcome ServeRun(NodePeers& peers, const ir::Graph& graph, const RunOptions& run) {
+uint64_t LinkWindow(uint64_t max_memory) {
+  constexpr uint64_t kLeast = uint64_t{1} << 20;
+  const uint64_t usual = net::LinkOptions().window;
+  return max_memory ? std::clamp(max_memory / 8, kLeast, usual) : usual;
+}
+
+Outcome ServeRun(NodePeers& peers, const ir::Graph& graph, RunOptions run, bool traced) {
+  std::optional<Timeline> timeline;
+  if (traced) {
+    peers.WillTell();
+    run.timeline = &timeline.emplace(run.threads ? run.threads : DefaultThreads());
+  }
   std::unique_ptr<Execution> execution = MakeExecution(EngineKind::Tagged, graph, run);
   peers.SetReady();
   Outcome outcome = execution->Serve();
+  if (timeline) {
+    timeline->End();
+    peers.Tell(PackTimeline(timeline->Spans(/*root=*/false, [&](uint32_t peer) { return peers.RankOf(peer); })), timeline->begin());
+  }
   if (outcome.ok()) peers.AwaitOver(run.limits.interrupt);
   peers.End();
   return outcome;
 }
 
-ExitCode Cluster::Serve(const ir::Graph& graph, const RunOptions& run, Console& console) {
-  const Outcome outcome = ServeRun(*peers_, graph, run);
+ExitCode Cluster::Serve(const ir::Graph& graph, const RunOptions& run, bool traced, Console& console) {
+  const Outcome outcome = ServeRun(*peers_, graph, run, traced);
   const bool met_root = peers_->had_root();
   for (const std::string& notice : peers_->TakeNotices()) console.err() << (met_root ? "note: " : "error: ") << notice << '\n';
   if (outcome.stop == Stop::Interrupted) return ExitCode::Interrupted;
@@ -232,7 +253,7 @@ bool Cluster::Call(const ir::Graph& graph, const Options& options, net::ZmqOptio
   if (options.local_workers > 1 && !StartLocal(options, addresses, &why)) return console.Error(why), false;
   std::unique_ptr<net::ZmqNet> transport = net::ZmqNet::Open(sockets, &why);
   if (!transport) return console.Error(why), false;
-  net::NodeOptions node = NodeWith(program);
+  net::NodeOptions node = NodeWith(program, options);
   node.root = true;
   const size_t count = addresses.size();
   peers_ = std::make_unique<NodePeers>(std::move(transport), std::move(node), std::move(program), addresses);
@@ -250,7 +271,7 @@ std::optional<ExitCode> Cluster::Start(const ir::Graph& graph, const Options& op
   const std::atomic<bool>* interrupt = run.limits.interrupt;
   std::unique_ptr<Cluster> cluster(new Cluster);
   if (options.members > 1) {
-    cluster->members_ = std::make_unique<LocalMembers>(graph, run, options.members);
+    cluster->members_ = std::make_unique<LocalMembers>(graph, run, options.members, !options.timeline.empty());
     run.peers = &cluster->members_->root();
   }
   if (IsWanted(options)) {
@@ -266,19 +287,28 @@ std::optional<ExitCode> Cluster::Start(const ir::Graph& graph, const Options& op
       }
       return interrupted ? ExitCode::Interrupted : ExitCode::Workers;
     }
+    if (options.stats != StatsFormat::None || !options.timeline.empty()) cluster->peers_->WantReports(!options.timeline.empty());
     run.peers = cluster->peers_.get();
     run.threads = ThreadsOf(options);
-    if (!cluster->is_root_) return cluster->Serve(graph, run, console);
+    if (!cluster->is_root_) return cluster->Serve(graph, run, !options.timeline.empty(), console);
   }
   if (run.peers) to = std::move(cluster);
   return std::nullopt;
 }
 
-void Cluster::End(Console& console) {
+void Cluster::End(Console& console, bool hurry) {
+  constexpr std::chrono::milliseconds kHurry{200}, kPatience{5000};  // peers do not wait that long
   if (members_) members_->End();
   if (!peers_) return;
+  peers_->AwaitReports(hurry ? kHurry : kPatience);
+  reports_ = peers_->Reports();
   for (const std::string& notice : peers_->TakeNotices()) console.err() << "note: " << notice << '\n';
   peers_.reset();
+}
+
+std::vector<PeerReport> Cluster::Reports() const {
+  if (members_) return members_->Reports();
+  return peers_ ? peers_->Reports() : reports_;
 }
 
 void Cluster::Abandon() {

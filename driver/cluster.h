@@ -29,8 +29,11 @@ net::NodeOptions NodeOptionsHere();
 std::string SharedOptionsText(const Options& options);
 bool ReadSharedOptions(const std::string& text, Options& options);
 
-// Computes for the root of a run until that is over, or a limit of this process ends it.
-Outcome ServeRun(NodePeers& peers, const ir::Graph& graph, const RunOptions& run);
+// Computes for the root of a run until that is over, or a limit of this process ends it. `traced`: it tells the root what it has done when.
+Outcome ServeRun(NodePeers& peers, const ir::Graph& graph, RunOptions run, bool traced);
+
+// What a link may have on its way, of a process that may take so much memory (0: what is usual).
+uint64_t LinkWindow(uint64_t max_memory);
 
 // Where others can reach who listens there: an address that stands for all of this machine's becomes its name.
 std::string ReachableAddress(const std::string& address);
@@ -45,8 +48,11 @@ class Cluster {
   // The process ends without End: what was made for it goes.
   void Abandon();
 
-  // The run is over: the others go. Says what happened to them.
-  void End(Console& console);
+  // The run is over: the others tell what they have done, if that is wanted, and go. Says what happened to them. `hurry`: whoever does not
+  // tell at once tells nothing.
+  void End(Console& console, bool hurry);
+  // Of all processes, as far as they have told; complete after End.
+  std::vector<PeerReport> Reports() const;
 
  private:
   Cluster() = default;
@@ -56,12 +62,13 @@ class Cluster {
   // What of the options does not go with other processes; empty if all does.
   static std::string Unfit(const Options& options);
   bool Call(const ir::Graph& graph, const Options& options, net::ZmqOptions& sockets, const std::atomic<bool>* interrupt, Console& console);
-  ExitCode Serve(const ir::Graph& graph, const RunOptions& run, Console& console);
+  ExitCode Serve(const ir::Graph& graph, const RunOptions& run, bool traced, Console& console);
   bool CallLaunched(const Options& options, net::ZmqOptions& sockets, SharedProgram program, const std::atomic<bool>* interrupt, Console& console);
   bool StartLocal(const Options& options, std::vector<std::string>& addresses, std::string* why);
 
   std::unique_ptr<NodePeers> peers_;
   std::unique_ptr<LocalMembers> members_;  // instead: `--members`
+  std::vector<PeerReport> reports_;        // once the peers are gone
   bool is_root_ = true;
   std::string place_;           // the shared file that says where the root is
   std::unique_ptr<net::IpcFolder> folder_;  // of the local workers' addresses

@@ -17,6 +17,7 @@
 #include "llvm/Support/JSON.h"
 #include "runtime/base/object_census.h"
 #include "runtime/engines/engines.h"
+#include "runtime/packet/timeline_packet.h"
 #include "runtime/run/limits.h"
 #include "runtime/run/timeline.h"
 #include "runtime/text/describe.h"
@@ -172,10 +173,34 @@ Outcome RunAction(Execution& execution, std::vector<Value> inputs, Performance& 
   return outcome.ok() ? performance.Run(execution) : outcome;
 }
 
-bool WriteTimeline(const Timeline& timeline, const ir::Graph& graph, const std::string& path, Console& console) {
+// What other processes have told of what they did, on this one's clock. Who has sent none of this graph is left out, with a note.
+std::vector<ProcessTimeline> OtherTimelines(const Timeline& timeline, const ir::Graph& graph, const std::vector<PeerReport>& processes, Console& console) {
+  std::vector<ProcessTimeline> others;
+  const int64_t began = timeline.begin().time_since_epoch() / std::chrono::nanoseconds(1);
+  for (const PeerReport& process : processes) {
+    if (&process == processes.data()) continue;
+    std::optional<ProcessTimeline> other = process.trace.empty() || !process.clock_ahead ? std::nullopt : ReadTimeline(graph, process.trace);
+    if (!other) {
+      console.err() << fmt::format("note: the trace does not have what process {} did: {}\n", process.rank,
+                                   !process.lost.empty() ? "it was lost" : process.trace.empty() ? "it has told nothing" : "what it has told is no trace");
+      continue;
+    }
+    other->rank = process.rank;
+    other->name = fmt::format("process {}: {}", process.rank, process.where);
+    other->error = process.clock_error;
+    // Clocks are what their owners say: nothing here may overflow.
+    other->began = static_cast<int64_t>(process.began - static_cast<uint64_t>(*process.clock_ahead) - static_cast<uint64_t>(began));
+    others.push_back(std::move(*other));
+  }
+  return others;
+}
+
+bool WriteTimeline(const Timeline& timeline, ProcessTimeline here, const ir::Graph& graph, const std::vector<PeerReport>& processes, const std::string& path,
+                   Console& console) {
   std::string text;
   llvm::raw_string_ostream out(text);
-  timeline.Write(graph, out);
+  here.name = "process 0: here";
+  timeline.Write(graph, here, OtherTimelines(timeline, graph, processes, console), out);
   out.flush();
   SourceManager sources;
   Diagnostics diags(sources);
@@ -284,6 +309,10 @@ bool GivesUpWriting(const RunOptions& run, std::chrono::steady_clock::time_point
   return interrupted || late;
 }
 
+ProcessTimeline SpansOf(const Timeline& timeline, const Peers* peers) {
+  return timeline.Spans(/*root=*/true, [&](uint32_t peer) { return peers ? peers->RankOf(peer) : peer; });
+}
+
 // What became of the action that was entered.
 void TellPrompt(PromptAction& prompt, const Outcome& outcome, const ir::Graph& graph, Performance& performance) {
   prompt.done = outcome.ok() && performance.done();
@@ -314,6 +343,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   std::optional<RecordRun> record_run;
   if (ExitCode code = PrepareOutputs(graph, parts, options, records, outputs, console); code != ExitCode::Fine) return code;
   if (records && !record_run.emplace(graph, options, *outputs, console).Open()) return ExitCode::Failed;
+  if (record_run && cluster) record_run->ShowPace([&] { return DescribePace(cluster->Reports()); });
 
   // The process ends with the run. At a prompt there is a person, who can press Ctrl-C again.
   const bool last = options.command == Command::Run;
@@ -323,15 +353,18 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   if (prompt && prompt->wants_value) performance.ReadToTheEnd();
   std::optional<Timeline> timeline;
   if (!options.timeline.empty()) run.timeline = &timeline.emplace(options.engine != EngineKind::Tagged ? 1 : run.threads ? run.threads : DefaultThreads());
+  std::optional<ProcessTimeline> here;  // of the timeline
   RunTimes times;
   times.load = context.load;
   Clock::time_point began = Clock::now();
   std::unique_ptr<Execution> execution;
   auto conclude = [&](const Outcome& outcome) {
     Explain(outcome, graph, console);
-    bool written = !timeline || WriteTimeline(*timeline, graph, options.timeline, console);
+    const std::vector<PeerReport> processes = cluster ? cluster->Reports() : std::vector<PeerReport>();
+    if (timeline && !here) timeline->End(), here = SpansOf(*timeline, run.peers);
+    bool written = !timeline || WriteTimeline(*timeline, std::move(*here), graph, processes, options.timeline, console);
     if (context.stats) *context.stats = execution->stats();
-    PrintStats(execution->stats(), times, options.engine, options.stats, console.err());
+    PrintStats(execution->stats(), times, options.engine, options.stats, processes, console.err());
     return written;
   };
   bool leaving = false;
@@ -355,13 +388,16 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   std::vector<Value> all = AllInputs(graph, std::move(inputs), options, performance);
   Outcome outcome = RunGraph(graph, *execution, std::move(all), performance, record_run, outputs, console);
   execution->Finish();
-  if (cluster) cluster->End(console);
   console.out().flush();
   timer.reset();
   console.GiveUpWhen(nullptr);
-  if (timeline) timeline->End();
+  if (timeline) {
+    timeline->End();
+    here = SpansOf(*timeline, run.peers);
+  }
   times.run = Clock::now() - began - times.prepare;
   times.run_cpu = ProcessorTime() - times.run_cpu;
+  if (cluster) cluster->End(console, /*hurry=*/outcome.stop == Stop::Interrupted || outcome.stop == Stop::Timeout);
   if (outcome.stop == Stop::Internal && context.origin == GraphOrigin::File) {
     console.Error(fmt::format("not a valid graph: {}\n  it breaks this rule while it runs; if dfc wrote the file, please report it",
                               outcome.detail));

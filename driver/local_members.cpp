@@ -1,27 +1,49 @@
 #include "driver/local_members.h"
 
+#include <optional>
+
 #include "runtime/engines/engines.h"
+#include "runtime/packet/timeline_packet.h"
+#include "runtime/run/limits.h"
 
 namespace df {
 
-LocalMembers::LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32_t members) : peers_(members, run.stress) {
+LocalMembers::LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32_t members, bool traced) : peers_(members, run.stress) {
   for (uint32_t number = 1; number < members; ++number) {
     RunOptions options = run;
     options.peers = &peers_.member(number);
     options.stress = run.stress ? run.stress + number : 0;
     options.limits.timeout = {};
     options.trace = nullptr;
-    options.timeline = nullptr;
     options.leave = nullptr;
-    threads_.emplace_back([this, &graph, options, number] {
+    threads_.emplace_back([this, &graph, options, number, traced]() mutable {
+      std::optional<Timeline> timeline;
+      if (traced) options.timeline = &timeline.emplace(options.threads ? options.threads : DefaultThreads());
       {
         auto execution = MakeExecution(EngineKind::Tagged, graph, options);
         execution->Serve();
+      }
+      if (timeline) {
+        timeline->End();
+        std::string packed = PackTimeline(timeline->Spans(/*root=*/false));
+        std::lock_guard lock(mutex_);
+        traces_[number] = {std::move(packed), static_cast<uint64_t>(timeline->begin().time_since_epoch() / std::chrono::nanoseconds(1))};
       }
       peers_.Lose(number);  // at a limit of its own; after the end nobody is told
       peers_.member(number).End();
     });
   }
+}
+
+std::vector<PeerReport> LocalMembers::Reports() const {
+  std::vector<PeerReport> reports = peers_.Reports();
+  std::lock_guard lock(mutex_);
+  for (const auto& [number, trace] : traces_) {
+    reports[number].trace = trace.first;
+    reports[number].began = trace.second;
+    reports[number].clock_ahead = 0;
+  }
+  return reports;
 }
 
 void LocalMembers::End() {

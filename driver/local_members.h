@@ -3,7 +3,10 @@
 // Members of a run as threads of this process, each with an execution of its own: `--members`, for tests of what several processes do.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -14,15 +17,19 @@ namespace df {
 
 class LocalMembers {
  public:
-  // So many, the root among them, whose options are `run`. The others begin to ask for work.
-  LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32_t members);
+  // So many, the root among them, whose options are `run`. The others begin to ask for work. `traced`: they note what they do when.
+  LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32_t members, bool traced);
   // The root's run is over.
   ~LocalMembers() { End(); }
   void End();
   Peers& root() { return peers_.member(0); }
+  // Of all of them; complete after End.
+  std::vector<PeerReport> Reports() const;
 
  private:
   LocalPeers peers_;
+  mutable std::mutex mutex_;
+  std::map<uint32_t, std::pair<std::string, uint64_t>> traces_;  // by number: PackTimeline, and when it began
   std::vector<std::thread> threads_;
 };
 

@@ -82,6 +82,7 @@ struct Options {
   bool launched = false;               // one of several processes that somebody else has started
   std::string rendezvous;              // then: where the root is, HOST:PORT or a shared file
   std::string listen;                  // Worker: its address
+  bool traced = false;                 // Worker: the root wants to know what it does when
   int alive = -1;                      // Worker: it ends when this descriptor is at its end
   uint32_t members = 1;    // of a run within this process: LocalMembers
   uint64_t seed = 0;

@@ -289,6 +289,7 @@ std::string RecordRun::ProgressLine(const std::vector<Shown>& row, double second
   if (!counted.empty()) pace.push_back(fmt::format("{:.0f} {}/s", rate, counted));
   // The rest at the pace of this run, which may have begun in the middle.
   if (total > step && count_ > 0) pace.push_back(Duration((total - step) * Seconds(Clock::now() - began_) / static_cast<double>(count_)) + " left");
+  if (pace_) pace.push_back(pace_());
   struct winsize size;
   size_t width = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
   auto joined = [&] {

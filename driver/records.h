@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ class RecordRun {
   RecordRun(const ir::Graph& graph, const Options& options, Outputs& outputs, Console& console);
   ~RecordRun();
 
+  // What a terminal shows of the processes that compute, with each record.
+  void ShowPace(std::function<std::string()> pace) { pace_ = std::move(pace); }
   // Opens the log. Reports what is wrong and returns false.
   bool Open();
   // Takes the records of the started execution's result until the list ends, fails or is stopped.
@@ -77,6 +80,7 @@ class RecordRun {
   bool failed_ = false;      // a file could not be written
   uint64_t count_ = 0;       // whole records
   Clock::time_point began_, last_record_, last_line_, last_save_;
+  std::function<std::string()> pace_;
   bool line_open_ = false;   // the terminal's last line may be overwritten
 };
 

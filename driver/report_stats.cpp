@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "driver/options.h"
+#include "driver/report_processes.h"
 #include "llvm/Support/JSON.h"
 #include "runtime/engines/engines.h"
 
@@ -82,7 +83,7 @@ void PrintText(const Stats& stats, const RunTimes& times, EngineKind engine, llv
     out << fmt::format("  {:<14}{:>16.1f}  {:>4.1f}%\n", part.name, ns * part.share, part.share * 100);
 }
 
-void PrintJson(const Stats& stats, const RunTimes& times, EngineKind engine, bool counts, llvm::raw_ostream& out) {
+void PrintJson(const Stats& stats, const RunTimes& times, EngineKind engine, bool counts, const std::vector<PeerReport>& processes, llvm::raw_ostream& out) {
   llvm::json::OStream json(out);
   json.object([&] {
     json.attribute("engine", llvm::StringRef(EngineName(engine)));
@@ -93,6 +94,7 @@ void PrintJson(const Stats& stats, const RunTimes& times, EngineKind engine, boo
       json.attributeObject("parts", [&] {
         for (const Stats::Part& part : stats.parts) json.attribute(llvm::StringRef(part.name), part.share);
       });
+    if (counts && !processes.empty()) PrintProcesses(processes, json);
   });
   out << '\n';
 }
@@ -105,10 +107,13 @@ RunTimes::Seconds ProcessorTime() {
   return RunTimes::Seconds(static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9);
 }
 
-void PrintStats(const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, llvm::raw_ostream& out) {
-  if (format == StatsFormat::Text) PrintText(stats, times, engine, out);
+void PrintStats(const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, const std::vector<PeerReport>& processes, llvm::raw_ostream& out) {
+  if (format == StatsFormat::Text) {
+    PrintText(stats, times, engine, out);
+    if (!processes.empty()) PrintProcesses(processes, out);
+  }
   if (format == StatsFormat::Json || format == StatsFormat::Times)
-    PrintJson(stats, times, engine, format == StatsFormat::Json, out);
+    PrintJson(stats, times, engine, format == StatsFormat::Json, processes, out);
 }
 
 }  // namespace df

@@ -9,6 +9,7 @@
 
 #include "llvm/Support/raw_ostream.h"
 #include "runtime/engines/engines.h"
+#include "runtime/peers/report.h"
 #include "runtime/run/engine.h"
 
 namespace df {
@@ -26,7 +27,7 @@ struct RunTimes {
 // Processor time that the process has used.
 RunTimes::Seconds ProcessorTime();
 
-// Figures that the engine does not count are left out.
-void PrintStats(const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, llvm::raw_ostream& out);
+// Figures that the engine does not count are left out. `processes`: of a run on several.
+void PrintStats(const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, const std::vector<PeerReport>& processes, llvm::raw_ostream& out);
 
 }  // namespace df

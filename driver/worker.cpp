@@ -46,6 +46,7 @@ bool ServeOne(const Options& given, net::ZmqOptions& sockets, bool first, const 
   }
   net::NodeOptions node = NodeOptionsHere();
   node.address = ReachableAddress(sockets.listen);
+  node.link.window = LinkWindow(given.max_memory);
   NodePeers peers(std::move(transport), std::move(node));
   auto tell = [&] {
     for (const std::string& notice : peers.TakeNotices()) console.err() << "note: " << notice << '\n';
@@ -67,7 +68,7 @@ bool ServeOne(const Options& given, net::ZmqOptions& sockets, bool first, const 
   run.batch = options.batch;
   Switch(options, run);
   run.peers = &peers;
-  const Outcome outcome = ServeRun(peers, *graph, run);
+  const Outcome outcome = ServeRun(peers, *graph, run, options.traced);
   tell();
   if (outcome.stop == Stop::Interrupted) return *code = ExitCode::Interrupted, false;
   if (!outcome.ok()) console.err() << "note: left the run: " << outcome.detail << '\n';

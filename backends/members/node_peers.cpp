@@ -14,10 +14,23 @@ namespace {
 
 // The others are told in time that this one lives and what it does.
 constexpr auto kTurn = std::chrono::milliseconds(50);
+// The engine does not tell when it has read something.
+constexpr auto kReads = std::chrono::milliseconds(2);
 // Who does not fit is told so again with each greeting, which comes every 200 ms: a root that ends because of it stays so long.
 constexpr auto kLastWord = std::chrono::milliseconds(1000);
+// At the end of a run the root waits so long for what the others tell of themselves, which is some bytes of the thread that holds the sockets; and for
+// their traces, which a thread that computes has to write.
+constexpr auto kStatsWithin = std::chrono::milliseconds(1000), kTracesWithin = std::chrono::milliseconds(3000);
+// Who has looked at nothing for so many milliseconds is in one long operation.
+constexpr uint32_t kBusy = 1000;
+// A worker waits so long until its trace has come.
+constexpr auto kTraceSent = std::chrono::milliseconds(3000);
+// What a trace may take; the rest of it was left out by who wrote it.
+constexpr size_t kMostTrace = size_t{1} << 20;
+// Of a Stats; it would not fit otherwise.
+constexpr size_t kMostLinks = 256;
 
-net::Message Encoded(PeerMessage& message) {
+net::Message Packed(PeerMessage& message) {
   std::vector<net::Part> parts;
   for (std::string& part : message.parts) parts.push_back(net::OwnPart(std::move(part)));
   switch (message.kind) {
@@ -29,6 +42,39 @@ net::Message Encoded(PeerMessage& message) {
     case PeerMessage::Kind::Home: return net::Pack(msg::Failed{.ticket = message.ticket});
   }
   return {};
+}
+
+// The message is counted until its last byte is let go of. Small ones are copied by the link, which counts them itself.
+net::Message Encoded(PeerMessage& message) {
+  net::Message packed = Packed(message);
+  message.bytes = {};
+  struct Held {
+    std::shared_ptr<const void> bytes;
+    std::shared_ptr<const Carried> carried;
+  };
+  const auto carried = std::make_shared<const Carried>(std::move(message.carried));
+  auto hold = [&](std::shared_ptr<const void>& holder) { holder = std::make_shared<const Held>(Held{std::move(holder), carried}); };
+  hold(packed.holder);
+  for (net::Part& part : packed.parts) hold(part.holder);
+  return packed;
+}
+
+std::vector<uint64_t> Counts(const PeerFigures& figures) {
+  return {
+#define DF_FIGURE(field, key) figures.field,
+      DF_PEER_FIGURES(DF_FIGURE)
+#undef DF_FIGURE
+  };
+}
+
+std::optional<PeerFigures> FiguresOf(const std::vector<uint64_t>& counts) {
+  PeerFigures figures;
+  size_t next = 0;
+#define DF_FIGURE(field, key) figures.field = next < counts.size() ? counts[next] : 0, ++next;
+  DF_PEER_FIGURES(DF_FIGURE)
+#undef DF_FIGURE
+  if (next != counts.size()) return std::nullopt;
+  return figures;
 }
 
 std::optional<PeerMessage> Decoded(const net::Message& message) {
@@ -62,7 +108,8 @@ std::optional<PeerMessage> Decoded(const net::Message& message) {
 }  // namespace
 
 NodePeers::NodePeers(std::unique_ptr<net::Transport> transport, net::NodeOptions options, SharedProgram program, const std::vector<std::string>& workers)
-    : transport_(std::move(transport)), node_(std::move(options), *transport_), root_(true), has_program_(true), launched_(workers.empty()), program_(std::move(program)) {
+    : transport_(std::move(transport)), node_(std::move(options), *transport_), root_(true), has_program_(true), launched_(workers.empty()), program_(std::move(program)),
+      flying_(std::make_shared<InFlight>(node_.options().link.window)) {
   for (const std::string& address : workers) {
     std::string why;
     if (node_.Dial(address, &why)) continue;
@@ -74,7 +121,8 @@ NodePeers::NodePeers(std::unique_ptr<net::Transport> transport, net::NodeOptions
 }
 
 NodePeers::NodePeers(std::unique_ptr<net::Transport> transport, net::NodeOptions options, const std::string& root, bool has_program)
-    : transport_(std::move(transport)), node_(std::move(options), *transport_), root_(false), has_program_(has_program) {
+    : transport_(std::move(transport)), node_(std::move(options), *transport_), root_(false), has_program_(has_program),
+      flying_(std::make_shared<InFlight>(node_.options().link.window)) {
   if (std::string why; !root.empty() && !node_.Dial(root, &why)) {
     notices_.push_back(fmt::format("the root {} cannot be reached: {}", root, why));
     over_ = true;
@@ -99,6 +147,8 @@ void NodePeers::Begin(Receiver& receiver) {
 
 void NodePeers::End() {
   std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !calling_; });
+  if (receiver_) figures_ = receiver_->Figures();
   stop_ = true;
   transport_->Wake();
   changed_.wait(lock, [this] { return !calling_; });
@@ -106,6 +156,7 @@ void NodePeers::End() {
 }
 
 void NodePeers::Send(PeerId to, PeerMessage message) {
+  message.carried = Carried(flying_, InFlight::Way::Sent, message.size());
   {
     std::lock_guard lock(mutex_);
     out_.emplace_back(to, std::move(message));
@@ -179,11 +230,50 @@ bool NodePeers::lost_root() const {
   return lost_root_;
 }
 
-std::vector<PeerTraffic> NodePeers::traffic() const {
+void NodePeers::WantReports(bool traces) {
   std::lock_guard lock(mutex_);
-  std::vector<PeerTraffic> all;
-  for (const auto& [peer, traffic] : traffic_) all.push_back(traffic);
-  return all;
+  wants_reports_ = true;
+  wants_traces_ = traces;
+}
+
+std::vector<PeerReport> NodePeers::Reports() const {
+  std::lock_guard lock(mutex_);
+  PeerReport here;
+  here.rank = rank_;
+  here.where = "here";
+  here.figures = figures_;
+  here.still = figures_.still;
+  for (const auto& [peer, link] : links_) here.links.push_back(link);
+  std::vector<PeerReport> reports{std::move(here)};
+  for (const auto& [peer, report] : reports_) reports.push_back(report);
+  std::stable_sort(reports.begin() + 1, reports.end(), [](const PeerReport& a, const PeerReport& b) { return a.rank < b.rank; });
+  return reports;
+}
+
+void NodePeers::AwaitReports(std::chrono::milliseconds longest) {
+  std::unique_lock lock(mutex_);
+  if (stop_ && wants_reports_) changed_.wait_for(lock, longest, [this] { return done_; });
+  wants_reports_ = false;
+}
+
+uint32_t NodePeers::RankOf(PeerId peer) const {
+  std::lock_guard lock(mutex_);
+  const auto found = links_.find(peer);
+  return found == links_.end() ? UINT32_MAX : found->second.rank;
+}
+
+void NodePeers::WillTell() {
+  std::lock_guard lock(mutex_);
+  wants_traces_ = true;
+}
+
+void NodePeers::Tell(std::string trace, std::chrono::steady_clock::time_point began) {
+  {
+    std::lock_guard lock(mutex_);
+    trace_ = std::move(trace);
+    trace_began_ = static_cast<uint64_t>(std::chrono::duration_cast<net::Time>(began.time_since_epoch()).count());
+  }
+  transport_->Wake();
 }
 
 // ---------------------------------------------------------------- the thread
@@ -191,7 +281,8 @@ std::vector<PeerTraffic> NodePeers::traffic() const {
 void NodePeers::Serve() {
   uint64_t turns = 0;
   bool told_ready = root_, leaving = false;
-  net::Time stay{0};  // until then
+  bool ended = false;
+  net::Time stay{0}, told_by{0};  // until then
   for (;;) {
     bool ready, stop, wants;
     {
@@ -206,21 +297,33 @@ void NodePeers::Serve() {
       node_.SetReady();
     }
     SendAll();
-    if (stop && !leaving) {
-      leaving = true;
+    if (stop && !ended) {
+      ended = true;
       std::lock_guard lock(mutex_);
       if (turned_away_) stay = transport_->Now() + kLastWord;
+      told_by = transport_->Now() + (!root_ ? kTraceSent : wants_traces_ ? kTracesWithin : kStatsWithin);
       if (root_)
         for (net::MemberNumber member = 0; member < node_.members().size(); ++member) node_.Send(member, net::Pack(msg::End{}));
-      node_.Leave(root_ ? "the run is over" : "it has served");
     }
-    node_.Progress(++turns, 0, false);
+    if (ended && !root_) SendStats(), SendTrace();
+    if (ended && !leaving && (AllHaveTold() || transport_->Now() >= told_by)) {
+      leaving = true;
+      LookAtAll();
+      node_.Leave(root_ ? "the run is over" : "it has served");
+      std::lock_guard lock(mutex_);
+      done_ = true;
+      changed_.notify_all();
+    }
+    LookNowAndThen();
+    node_.Progress(++turns, 0, still_ >= kBusy, still_);
     net::Time next = node_.Step();
     bool any = false;
-    while (std::optional<Event> event = node_.Take()) {
+    // What the engine does not read is not taken for it either: then who sends gets no credit.
+    while (std::optional<Event> event = node_.Take(!flying_->HasTooMuchToRead())) {
       any = true;
       Handle(std::move(*event));
     }
+    flying_->SetBeside(node_.held());
     while (std::optional<std::string> notice = transport_->TakeNotice()) Notice(std::move(*notice));
     if (leaving && node_.Left() && transport_->Now() >= stay) return;
     bool idle;
@@ -229,7 +332,7 @@ void NodePeers::Serve() {
       idle = out_.empty() && faults_.empty() && !wants_ && (receiver_ == nullptr || early_.empty()) && stop_ == stop && ready_ == ready;
     }
     if (!idle) Handle(Event{Event::What::Back});
-    else if (!any) transport_->Wait(std::min(next, transport_->Now() + kTurn));
+    else if (!any) transport_->Wait(std::min(next, transport_->Now() + (flying_->HasTooMuchToRead() ? kReads : kTurn)));
   }
 }
 
@@ -240,11 +343,7 @@ void NodePeers::SendAll() {
     std::lock_guard lock(mutex_);
     out.swap(out_);
     faults.swap(faults_);
-    for (const auto& [to, message] : out) {
-      PeerTraffic& traffic = traffic_[to];
-      ++traffic.messages_out;
-      traffic.bytes_out += message.size();
-    }
+    for (const auto& [to, message] : out) ++links_[to].messages_out;
   }
   for (auto& [to, message] : out) node_.Send(to, Encoded(message));
   for (auto& [peer, what] : faults) node_.Expel(peer, what);
@@ -267,7 +366,7 @@ void NodePeers::Handle(Event event) {
     case Event::What::Joined: {
       std::lock_guard lock(mutex_);
       serving_[event.member] = node_.members()[event.member].ready;
-      traffic_[event.member].name = NameOf(event.member);
+      reports_[event.member].where = NameOf(event.member);
       if (!root_ && node_.members()[event.member].root) {
         root_member_ = event.member;
         wants_ = !has_program_;
@@ -285,6 +384,7 @@ void NodePeers::Handle(Event event) {
       {
         std::lock_guard lock(mutex_);
         serving_.erase(event.member);
+        if (!node_.members()[event.member].ending) reports_[event.member].lost = event.text;
         failed_ = true;
         lost_root_ = lost_root_ || (was_root && !over_ && !node_.members()[event.member].ending);
       }
@@ -311,7 +411,7 @@ void NodePeers::Handle(Event event) {
     case Event::What::Back: break;
     case Event::What::Message:
       if (std::optional<PeerMessage> message = Decoded(event.message)) arrived = Arrived{Arrived::What::Message, event.member, std::move(*message)};
-      else if (event.message.kind == Kind::End) arrived = Arrived{Arrived::What::Over};
+      else if (event.message.kind == Kind::End) SendStats(), arrived = Arrived{Arrived::What::Over};
       else HandleMessage(event.member, event.message);
       break;
   }
@@ -319,11 +419,10 @@ void NodePeers::Handle(Event event) {
   if (arrived) {
     if (arrived->what == Arrived::What::Over) over_ = true;
     if (arrived->what == Arrived::What::Message) {
-      PeerTraffic& traffic = traffic_[arrived->from];
-      ++traffic.messages_in;
-      traffic.bytes_in += arrived->message.size();
+      ++links_[arrived->from].messages_in;
+      arrived->message.carried = Carried(flying_, InFlight::Way::Come, arrived->message.size());
     }
-    early_.push_back(std::move(*arrived));
+    if (!stop_) early_.push_back(std::move(*arrived));
   }
   changed_.notify_all();
   while (receiver_ && !stop_ && !early_.empty()) {
@@ -343,6 +442,83 @@ void NodePeers::Handle(Event event) {
   }
 }
 
+// ---------------------------------------------------------------- what processes tell of themselves
+
+PeerFigures NodePeers::Figures() {
+  std::unique_lock lock(mutex_);
+  if (!receiver_ || stop_) return figures_;
+  calling_ = true;
+  Receiver& receiver = *receiver_;
+  lock.unlock();
+  PeerFigures figures = receiver.Figures();
+  lock.lock();
+  calling_ = false;
+  changed_.notify_all();
+  return figures_ = figures;
+}
+
+// What others may see of members and links.
+void NodePeers::LookAtAll() {
+  std::lock_guard lock(mutex_);
+  rank_ = node_.rank();
+  for (auto& [peer, report] : reports_) {
+    const net::Member& member = node_.members()[peer];
+    report.rank = member.rank;
+    report.still = member.still;
+    if (member.offset.known) {
+      report.clock_ahead = member.offset.ahead.count();
+      report.clock_error = static_cast<uint64_t>(member.offset.error.count());
+    }
+    PeerLink& link = links_[peer];
+    link.rank = member.rank;
+    link.bytes_out = node_.counts(peer).bytes_sent;
+    link.bytes_in = node_.counts(peer).bytes_received;
+  }
+}
+
+// Of what computes only so often: who is looked at here is busy.
+void NodePeers::LookNowAndThen() {
+  const net::Time now = transport_->Now();
+  if (now - looked_ < kTurn) return;
+  looked_ = now;
+  still_ = static_cast<net::Small>(std::min<uint64_t>(Figures().still, UINT32_MAX));
+  LookAtAll();
+}
+
+// A worker: once, at the end. The thread that holds the sockets does so even if nothing else gets on.
+void NodePeers::SendStats() {
+  if (root_ || told_stats_ || !root_member_) return;
+  told_stats_ = true;
+  LookAtAll();
+  msg::Stats stats{Counts(Figures()), {}};
+  std::lock_guard lock(mutex_);
+  for (const auto& [peer, link] : links_)
+    if (stats.links.size() < kMostLinks)
+      stats.links.push_back({node_.members()[peer].incarnation, link.messages_out, link.bytes_out, link.messages_in, link.bytes_in});
+  node_.Send(*root_member_, net::Pack(stats));
+}
+
+void NodePeers::SendTrace() {
+  std::lock_guard lock(mutex_);
+  if (told_trace_ || !root_member_ || trace_.empty()) return;
+  told_trace_ = true;
+  node_.Send(*root_member_, net::Pack(msg::Trace{trace_began_, {}}, {net::OwnPart(std::move(trace_))}));
+}
+
+// The root: nobody is left from whom something may come. A worker: what it has sent is there.
+bool NodePeers::AllHaveTold() const {
+  std::lock_guard lock(mutex_);
+  if (!root_) {
+    const net::Link* link = root_member_ ? node_.link(*root_member_) : nullptr;
+    return !link || ((told_trace_ || !wants_traces_) && link->Idle());
+  }
+  if (!wants_reports_) return true;
+  return std::all_of(reports_.begin(), reports_.end(), [&](const auto& row) {
+    const auto& [peer, report] = row;
+    return !node_.link(peer) || !node_.members()[peer].ready || (report.figures && (!wants_traces_ || !report.trace.empty()));
+  });
+}
+
 // What belongs to the run and not to its calls.
 void NodePeers::HandleMessage(net::MemberNumber from, const net::Message& message) {
   if (auto wanted = net::Unpack<msg::GraphWanted>(message); wanted && root_) {
@@ -352,6 +528,27 @@ void NodePeers::HandleMessage(net::MemberNumber from, const net::Message& messag
   if (auto graph = net::Unpack<msg::Graph>(message); graph && !root_ && message.parts.size() == 1) {
     std::lock_guard lock(mutex_);
     got_ = SharedProgram{std::string(graph->graph), std::string(message.parts[0].bytes)};
+    return;
+  }
+  if (auto stats = net::Unpack<msg::Stats>(message); stats && root_) {
+    std::lock_guard lock(mutex_);
+    PeerReport& report = reports_[from];
+    report.figures = FiguresOf(stats->counts);
+    report.links.clear();
+    for (const net::LinkRow& row : stats->links) {
+      const bool is_here = row.peer == node_.options().incarnation;
+      const net::MemberNumber other = node_.members().Find(row.peer);
+      if (!is_here && other == net::kNobody) continue;
+      report.links.push_back({is_here ? node_.rank() : node_.members()[other].rank, row.messages_out, row.bytes_out, row.messages_in, row.bytes_in});
+    }
+    return;
+  }
+  if (auto trace = net::Unpack<msg::Trace>(message); trace && root_ && wants_traces_) {
+    const size_t size = message.parts.size() == 1 ? message.parts[0].bytes.size() : SIZE_MAX;
+    if (size > kMostTrace) return node_.Expel(from, "a trace of another size than there may be");
+    std::lock_guard lock(mutex_);
+    reports_[from].trace = message.parts[0].bytes;
+    reports_[from].began = trace->clock;
     return;
   }
   Notice(fmt::format("{} sent what means nothing here", NameOf(from)));

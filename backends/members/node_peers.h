@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -23,12 +24,6 @@ namespace df {
 // What a root has its workers compute with: the options that its program was compiled with, by name, and the graph as a file.
 struct SharedProgram {
   std::string options, graph;
-};
-
-// Of all links together, and by member.
-struct PeerTraffic {
-  std::string name;
-  uint64_t messages_out = 0, bytes_out = 0, messages_in = 0, bytes_in = 0;
 };
 
 class NodePeers final : public Peers {
@@ -53,7 +48,15 @@ class NodePeers final : public Peers {
 
   // For people, one line each: who was refused and why, who was lost, what came that makes no sense.
   std::vector<std::string> TakeNotices();
-  std::vector<PeerTraffic> traffic() const;
+  // The root, before the run: at its end it waits a short while for what the others tell of themselves, and a longer one for their traces.
+  void WantReports(bool traces);
+  // The root: of all processes, this one first. Once Await has come back they are as good as they get.
+  std::vector<PeerReport> Reports() const;
+  // The root, after End: until all have told what they know, or have had their time, which is at most so long.
+  void AwaitReports(std::chrono::milliseconds longest);
+  // A worker, which is about to say what it did when: it does not leave before, or not soon. Then: what that was, and when it began.
+  void WillTell();
+  void Tell(std::string trace, std::chrono::steady_clock::time_point began);
   // A worker: whether there was one, and whether it went without a word.
   bool had_root() const;
   bool lost_root() const;
@@ -63,13 +66,20 @@ class NodePeers final : public Peers {
   void Send(PeerId to, PeerMessage message) override;
   void Fault(PeerId peer, const std::string& what) override;
   std::vector<PeerId> Others() const override;
+  const InFlight& in_flight() const override { return *flying_; }
+  uint32_t RankOf(PeerId peer) const override;
 
  private:
   void Serve();
   void SendAll();
   void Handle(net::Event event);
   void HandleMessage(net::MemberNumber from, const net::Message& message);
-  void Over();
+  void LookAtAll();
+  void LookNowAndThen();
+  void SendStats();
+  void SendTrace();
+  bool AllHaveTold() const;
+  PeerFigures Figures();
   void Notice(std::string text);
   std::string NameOf(net::MemberNumber member) const;
 
@@ -100,7 +110,18 @@ class NodePeers final : public Peers {
   bool turned_away_ = false;                 // somebody, who has to hear why
   bool failed_ = false;                      // somebody who was dialled does not come
   std::vector<std::string> notices_;
-  std::map<PeerId, PeerTraffic> traffic_;
+  const std::shared_ptr<InFlight> flying_;
+  std::map<PeerId, PeerReport> reports_;     // of the others, also of those that are gone
+  std::map<PeerId, PeerLink> links_;         // messages of the run, and bytes of links
+  PeerFigures figures_;                      // of this process
+  uint32_t rank_ = 0;
+  bool wants_reports_ = false, wants_traces_ = false, done_ = false;  // of a worker: it will tell one
+  std::string trace_;                        // of a worker, to be sent
+  uint64_t trace_began_ = 0;
+  // The thread's alone.
+  bool told_stats_ = false, told_trace_ = false;
+  net::Time looked_{0};
+  net::Small still_ = 0;
 };
 
 }  // namespace df

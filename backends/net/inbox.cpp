@@ -11,6 +11,8 @@ namespace {
 
 // Of tensors' elements.
 constexpr size_t kAlignment = 64;
+// A body is made as large as it will be at once; a larger one as it comes.
+constexpr uint64_t kMostReserved = uint64_t{64} << 20;
 
 // Memory that is not touched: what was announced and does not come takes none.
 std::shared_ptr<char> NewBuffer(uint64_t size) {
@@ -93,6 +95,7 @@ std::optional<std::string> Inbox::Announce(std::string_view body) {
   growing.waiting.message.kind = static_cast<Kind>(large.kind);
   growing.waiting.cost = cost + total;
   growing.waiting.held = cost + total;
+  if (growing.sizes[0] <= kMostReserved) growing.body->reserve(growing.sizes[0]);
   for (size_t i = 1; i < growing.sizes.size(); ++i)
     if (!growing.buffers.emplace_back(NewBuffer(growing.sizes[i]))) return fmt::format("a part of {} bytes, for which there is no memory", growing.sizes[i]);
   if (total > options_.window / 2) growing.extra = total - options_.window / 2;

@@ -29,6 +29,16 @@ std::optional<Difference> Compare(const Facts& mine, const Facts& theirs, bool a
   return found;
 }
 
+void ClockOffset::Note(Time asked, Time came, Time answered, Time now) {
+  constexpr Time kMost = std::chrono::hours(24 * 365 * 50);
+  if (asked > now || came > answered || came < Time{0} || answered > kMost) return;
+  const Time took = (now - asked) - (answered - came);
+  if (took < Time{0} || (known && took / 2 + Time{1} >= error)) return;
+  known = true;
+  ahead = ((came - asked) + (answered - now)) / 2;
+  error = took / 2 + Time{1};
+}
+
 MemberNumber Members::Add(Member member, Time now) {
   const MemberNumber number = static_cast<MemberNumber>(members_.size());
   member.state = MemberState::Joined;
@@ -54,6 +64,13 @@ void Members::Progressed(MemberNumber number, const msg::Progress& progress, Tim
   member.progressed = now;
   member.steps = progress.steps;
   member.busy = progress.busy;
+  member.still = progress.still;
+  constexpr uint64_t kMost = uint64_t{1} << 62;  // what a Time holds, with room
+  if (progress.clock == 0 || progress.clock > kMost) return;
+  member.clock = Time(progress.clock);
+  member.progressed_at = now;
+  if (progress.heard != 0 && progress.heard <= static_cast<uint64_t>(now.count()) && progress.since <= progress.clock)
+    member.offset.Note(Time(progress.heard), Time(progress.clock - progress.since), member.clock, now);
 }
 
 void Members::SetReady(MemberNumber number) {

@@ -31,6 +31,16 @@ std::optional<Difference> Compare(const Facts& mine, const Facts& theirs, bool a
 using MemberNumber = uint32_t;
 inline constexpr MemberNumber kNobody = UINT32_MAX;
 
+// How far another process's clock is ahead of this one's, from the messages there and back that took least on their way: as NTP has it. Whoever answers says
+// what his clock was when the question came, and when the answer went; the truth is within half of what both took on the line.
+struct ClockOffset {
+  bool known = false;
+  Time ahead{0}, error{0};
+  // Asked at `asked`, which came there when its clock was `came`; answered at `answered` of that clock; the answer is here at `now`. What cannot be so
+  // is passed over.
+  void Note(Time asked, Time came, Time answered, Time now);
+};
+
 struct MemberTimes {
   Time suspect = std::chrono::seconds(1);
   Time gone = std::chrono::seconds(5);
@@ -51,7 +61,11 @@ struct Member {
   bool ending = false;        // it has said Bye
   bool busy = false;          // in one long operation, in which no progress can be told
   uint64_t steps = 0;
+  Small still = 0;            // milliseconds since what computes there has looked at anything, as it said last
   Time heard{0}, progressed{0};
+  Time clock{0};              // of its last Progress, by its own clock; 0: none has come
+  Time progressed_at{0};      // when that came, by this process's
+  ClockOffset offset;
   std::optional<Time> closed;  // when its connection ended
 };
 

@@ -62,6 +62,8 @@ template <>
 constexpr size_t kLeast<MemberRow> = 16 + 1 + 1 + 3;
 template <>
 constexpr size_t kLeast<CountRow> = 16 + 2;
+template <>
+constexpr size_t kLeast<LinkRow> = 16 + 4;
 
 void Put(std::string& out, const MemberRow& row) {
   Put(out, row.incarnation);
@@ -86,6 +88,15 @@ void Get(Reader& in, CountRow& row) {
   Get(in, row.peer);
   Get(in, row.sent);
   Get(in, row.received);
+}
+
+void Put(std::string& out, const LinkRow& row) {
+  Put(out, row.peer);
+  for (uint64_t number : {row.messages_out, row.bytes_out, row.messages_in, row.bytes_in}) Put(out, number);
+}
+void Get(Reader& in, LinkRow& row) {
+  Get(in, row.peer);
+  for (uint64_t* number : {&row.messages_out, &row.bytes_out, &row.messages_in, &row.bytes_in}) Get(in, *number);
 }
 
 template <typename Row>
@@ -136,6 +147,9 @@ void Show(std::string& out, const MemberRow& row) {
   for (const Text* text : {&row.name, &row.address, &row.why}) Show(out += ' ', *text);
 }
 void Show(std::string& out, const CountRow& row) { out += fmt::format("{} {}/{}", Hex(row.peer), row.sent, row.received); }
+void Show(std::string& out, const LinkRow& row) {
+  out += fmt::format("{} {} of {} bytes/{} of {}", Hex(row.peer), row.messages_out, row.bytes_out, row.messages_in, row.bytes_in);
+}
 template <typename Row>
 void Show(std::string& out, const std::vector<Row>& rows) {
   out += "[";

@@ -58,6 +58,13 @@ struct CountRow {
 };
 using CountRows = std::vector<CountRow>;
 
+// What went over a link, as one side counts it: messages of the run, and bytes of all datagrams.
+struct LinkRow {
+  Name128 peer;
+  uint64_t messages_out = 0, bytes_out = 0, messages_in = 0, bytes_in = 0;
+};
+using LinkRows = std::vector<LinkRow>;
+
 enum class Lane : uint8_t { Control, Data, Link };
 enum class Direction : uint8_t { Any, FromRoot, ToRoot };
 

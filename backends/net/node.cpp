@@ -64,8 +64,12 @@ void Node::SetReady() {
   for (MemberNumber number = 0; number < peers_.size(); ++number) Send(number, msg::Ready{rank_});
 }
 
-void Node::Progress(uint64_t steps, Small queue, bool busy) {
-  progress_ = {steps, queue, busy};
+void Node::Progress(uint64_t steps, Small queue, bool busy, Small still) {
+  progress_ = {};
+  progress_.steps = steps;
+  progress_.queue = queue;
+  progress_.busy = busy;
+  progress_.still = still;
   progress_known_ = true;
 }
 
@@ -77,6 +81,13 @@ void Node::Leave(std::string why) {
   leaving_ = true;
   bye_ = std::move(why);
   leave_by_ = transport_.Now() + kLeaveWithin;
+}
+
+uint64_t Node::held() const {
+  uint64_t held = 0;
+  for (const Peer& peer : peers_)
+    if (peer.link) held += peer.link->outbox().held() + peer.link->inbox().held();
+  return held;
 }
 
 bool Node::Left() const {
@@ -114,8 +125,15 @@ Time Node::Step() {
   if (progress_known_ && now - progress_told_ >= kProgressEvery) {
     progress_told_ = now;
     progress_known_ = false;
-    for (MemberNumber number = 0; number < peers_.size(); ++number)
-      if (options_.root || members_[number].root) Send(number, progress_);
+    for (MemberNumber number = 0; number < peers_.size(); ++number) {
+      const Member& member = members_[number];
+      if (!options_.root && !member.root) continue;
+      const Time sent = transport_.Now();
+      progress_.clock = static_cast<uint64_t>(sent.count());
+      progress_.heard = static_cast<uint64_t>(member.clock.count());
+      progress_.since = member.clock == Time{0} ? 0 : static_cast<uint64_t>((sent - member.progressed_at).count());
+      Send(number, progress_);
+    }
   }
   if (options_.root) TellMembers();
   if (leaving_) SendBye();
@@ -281,7 +299,7 @@ void Node::OnControl(MemberNumber number, Message message, Time now) {
     }
     case Kind::Progress: {
       auto progress = Unpack<msg::Progress>(message);
-      return progress ? members_.Progressed(number, *progress, now) : broken();
+      return progress ? members_.Progressed(number, *progress, transport_.Now()) : broken();  // not before it came
     }
     case Kind::Bye: {
       auto bye = Unpack<msg::Bye>(message);
@@ -310,14 +328,14 @@ void Node::OnControl(MemberNumber number, Message message, Time now) {
   events_.push_back({Event::What::Message, number, "", std::move(message)});
 }
 
-std::optional<Event> Node::Take() {
+std::optional<Event> Node::Take(bool data) {
   if (!events_.empty()) {
     Event event = std::move(events_.front());
     events_.pop_front();
     if (event.what == Event::What::Message) --peers_[event.member].control_events;
     return event;
   }
-  for (size_t i = 0; i < peers_.size(); ++i) {
+  for (size_t i = 0; data && i < peers_.size(); ++i) {
     const MemberNumber number = turn_;
     turn_ = turn_ + 1 < peers_.size() ? turn_ + 1 : 0;
     if (!peers_[number].link) continue;
@@ -366,6 +384,7 @@ void Node::SetGone(MemberNumber number, const std::string& why) {
 
 void Node::TellGone(MemberNumber number) {
   const Route route = peers_[number].route;
+  if (peers_[number].link) peers_[number].counts = peers_[number].link->counts();
   peers_[number].link.reset();
   peers_[number].route = 0;
   transport_.Close(route);

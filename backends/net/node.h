@@ -90,8 +90,9 @@ class Node {
   }
   // This process has all that it needs, and serves.
   void SetReady();
-  // From whoever computes, often: is told to others at most every 100 ms. `busy`: in one operation that tells nothing until it ends.
-  void Progress(uint64_t steps, Small queue, bool busy);
+  // From whoever holds the sockets, often: is told to others at most every 100 ms. `busy`: in one operation that tells nothing until it ends; `still`:
+  // milliseconds since what computes has looked at anything, for people.
+  void Progress(uint64_t steps, Small queue, bool busy, Small still = 0);
   // What came from there breaks the rules of who reads it: a member no more.
   void Expel(MemberNumber number, const std::string& why);
   // Says Bye once all is sent. Left(): everybody has it, or a second has passed.
@@ -100,14 +101,19 @@ class Node {
 
   // Receives, sends, looks at the clock. When to be called again, if nothing arrives before.
   Time Step();
-  // The next event: who is there and control messages first, then data, one of each member in turn.
-  std::optional<Event> Take();
+  // The next event: who is there and control messages first, then data, one of each member in turn. Without `data` that stays, and its senders get no
+  // credit for it.
+  std::optional<Event> Take(bool data = true);
 
   const Members& members() const { return members_; }
   // Of this process, as the root gave it.
   Small rank() const { return rank_; }
   // Null when it is gone.
   const Link* link(MemberNumber number) const { return peers_[number].link.get(); }
+  // Also of a link that has ended.
+  const LinkCounts& counts(MemberNumber number) const { return peers_[number].link ? peers_[number].link->counts() : peers_[number].counts; }
+  // Bytes that links hold in copies of their own: what is not acknowledged, and what came and was not taken. What is large is held by its parts' holders.
+  uint64_t held() const;
   const NodeCounts& counts() const { return counts_; }
   const NodeOptions& options() const { return options_; }
 
@@ -119,6 +125,7 @@ class Node {
     std::optional<Time> retry;  // its route was closed; when to try again
     size_t control_events = 0;  // in events_
     bool said_bye = false;
+    LinkCounts counts;          // of a link that has ended
   };
   // Somebody whose greeting was answered.
   struct Joining {

@@ -46,6 +46,7 @@ bool Outbox::Push(Message message) {
 void Outbox::PushRun(Kind kind, std::string_view body) {
   const uint64_t cost = kMessageCost + body.size();
   queued_ += body.size();
+  small_ += body.size();
   if (data_.empty() || data_.back().count == 0 || data_.back().count >= kMostInRun || data_.back().run->size() + body.size() > options_.batch ||
       data_.back().cost + cost > peer_.window / 4)
     data_.push_back({NewRun()});
@@ -90,6 +91,7 @@ Batch* Outbox::Next(Time now) {
   for (const Part& frame : batch.frames) batch.bytes += frame.bytes.size();
   batch.sent = now;
   in_flight_ += batch.bytes;
+  kept_bytes_ += batch.whole->size();
   kept_.push_back(std::move(batch));
   next_ = kept_.size();
   return &kept_.back();
@@ -117,6 +119,7 @@ void Outbox::AddData(Batch& batch) {
     batch.count = static_cast<uint16_t>(batch.count + item.count);
     spent_ += item.cost;
     queued_ -= item.size;
+    small_ -= item.size;
   }
 }
 
@@ -171,6 +174,7 @@ bool Outbox::Acknowledge(uint64_t acknowledged, uint64_t seen, uint64_t credit, 
   size_t gone = 0;
   for (; !kept_.empty() && kept_.front().sequence <= acknowledged; kept_.pop_front(), ++gone) {
     in_flight_ -= kept_.front().bytes;
+    kept_bytes_ -= kept_.front().whole->size();
     // A batch that was acknowledged before it was sent again says nothing about the line.
     if (!kept_.front().again) Measure(kept_.front(), now);
   }

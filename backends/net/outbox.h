@@ -79,6 +79,8 @@ class Outbox {
   bool Idle() const { return kept_.empty() && control_.empty() && data_.empty(); }
   uint64_t queued() const { return queued_; }
   uint64_t in_flight() const { return in_flight_; }
+  // Bytes of its own: small messages that wait, and what batches have beside frames, until they are acknowledged.
+  uint64_t held() const { return small_ + kept_bytes_; }
   uint64_t window() const { return window_; }
   // Cost of all data ever sent, and what the peer allows.
   uint64_t spent() const { return spent_; }
@@ -108,7 +110,7 @@ class Outbox {
   PeerLimits peer_;
   Fifo<std::string> control_;  // each as it stands in a batch
   Fifo<Item> data_;
-  uint64_t queued_ = 0;
+  uint64_t queued_ = 0, small_ = 0, kept_bytes_ = 0;
   // Of the large message at the head of the data lane: announced, and where its next byte is (buffer 0 is the body).
   bool announced_ = false;
   size_t buffer_ = 0;

@@ -36,6 +36,7 @@ void LocalPeers::LoseLocked(uint32_t number) {
   Member& lost = *members_[number];
   if (lost.gone) return;
   lost.gone = true;
+  lost.lost = !members_[0]->ended;
   for (const auto& member : members_)
     if (!member->gone) queue_.push_back({lost.number, member->number, Sent::What::Gone, {}});
   queue_.push_back({lost.number, lost.number, Sent::What::Over, {}});
@@ -57,6 +58,7 @@ void LocalPeers::Member::Begin(Receiver& to) {
 void LocalPeers::Member::End() {
   std::unique_lock lock(hub.mutex_);
   if (ended) return;
+  if (receiver) figures = receiver->Figures();
   ended = true;
   if (number == 0)
     for (const auto& member : hub.members_)
@@ -69,9 +71,13 @@ void LocalPeers::Member::End() {
 void LocalPeers::Member::Send(PeerId to, PeerMessage message) {
   hub.messages_.fetch_add(1);
   hub.bytes_.fetch_add(message.size());
+  message.carried = Carried(flying, InFlight::Way::Sent, message.size());
   {
     std::lock_guard lock(hub.mutex_);
     if (gone || hub.members_[to]->gone) return;
+    PeerLink& link = links[to];
+    ++link.messages_out;
+    link.bytes_out += message.size();
     hub.queue_.push_back({number, to, Sent::What::Message, std::move(message)});
   }
   hub.changed_.notify_all();
@@ -86,6 +92,23 @@ std::vector<PeerId> LocalPeers::Member::Others() const {
   for (const auto& member : hub.members_)
     if (member->number != number && !member->gone && !member->ended) others.push_back(member->number);
   return others;
+}
+
+std::vector<PeerReport> LocalPeers::Reports() const {
+  std::lock_guard lock(mutex_);
+  std::vector<PeerReport> reports;
+  for (const auto& member : members_) {
+    PeerReport& report = reports.emplace_back();
+    report.rank = member->number;
+    report.where = member->number == 0 ? "here" : "a thread";
+    if (member->lost) report.lost = "before the end";
+    report.figures = member->figures;
+    for (const auto& [rank, link] : member->links) {
+      report.links.push_back(link);
+      report.links.back().rank = rank;
+    }
+  }
+  return reports;
 }
 
 bool LocalPeers::CanTake(const Sent& sent) const {
@@ -113,6 +136,12 @@ void LocalPeers::Deliver() {
     queue_.erase(next);
     Member& to = *members_[sent.to];
     if (to.ended || (to.gone && sent.what != Sent::What::Over) || (sent.what == Sent::What::Message && members_[sent.from]->gone)) continue;
+    if (sent.what == Sent::What::Message) {
+      PeerLink& link = to.links[sent.from];
+      ++link.messages_in;
+      link.bytes_in += sent.message.size();
+      sent.message.carried = Carried(to.flying, InFlight::Way::Come, sent.message.size());
+    }
     calling_ = to.number;
     in_call_ = true;
     Peers::Receiver& receiver = *to.receiver;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -32,6 +33,8 @@ class LocalPeers {
   // Bytes and messages that have gone so far.
   uint64_t messages() const { return messages_.load(); }
   uint64_t bytes() const { return bytes_.load(); }
+  // Of all members, the root first; what one has done is known once it has ended.
+  std::vector<PeerReport> Reports() const;
 
  private:
   struct Member : Peers {
@@ -41,12 +44,18 @@ class LocalPeers {
     void Send(PeerId to, PeerMessage message) override;
     void Fault(PeerId peer, const std::string& what) override;
     std::vector<PeerId> Others() const override;
+    uint32_t RankOf(PeerId peer) const override { return peer; }
+    const InFlight& in_flight() const override { return *flying; }
 
     LocalPeers& hub;
     const PeerId number;
     Receiver* receiver = nullptr;
-    bool ended = false, gone = false;
+    bool ended = false, gone = false, lost = false;  // lost: gone before the end
+    std::shared_ptr<InFlight> flying = std::make_shared<InFlight>(kMostInFlight);
+    std::map<PeerId, PeerLink> links;       // what it has sent, and what came
+    std::optional<PeerFigures> figures;     // once it has ended
   };
+  static constexpr uint64_t kMostInFlight = uint64_t{64} << 20;  // as much as a link's credit
   struct Sent {
     PeerId from, to;
     enum class What : uint8_t { Message, Gone, Over } what;

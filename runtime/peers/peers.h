@@ -13,6 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/peers/in_flight.h"
+#include "runtime/peers/report.h"
+
 namespace df {
 
 using PeerId = uint32_t;
@@ -32,6 +35,7 @@ struct PeerMessage {
   // Of Call and Result: a packet (runtime/packet) whose bytes nobody counts any more.
   std::string bytes;
   std::vector<std::string> parts;
+  Carried carried = {};  // counts them while they are on their way
   size_t size() const {
     size_t all = bytes.size();
     for (const std::string& part : parts) all += part.size();
@@ -49,6 +53,8 @@ class Peers {
     virtual void Gone(PeerId peer) = 0;
     // The run is over at its root, or the root is gone.
     virtual void Over() = 0;
+    // What it has done so far.
+    virtual PeerFigures Figures() = 0;
 
    protected:
     ~Receiver() = default;
@@ -65,6 +71,10 @@ class Peers {
   virtual void Fault(PeerId peer, const std::string& what) = 0;
   // The others that are there now.
   virtual std::vector<PeerId> Others() const = 0;
+  // The number that all processes have for it; UINT32_MAX: it has none.
+  virtual uint32_t RankOf(PeerId peer) const = 0;
+  // What this process holds of messages on their way.
+  virtual const InFlight& in_flight() const = 0;
 };
 
 }  // namespace df

@@ -1,11 +1,7 @@
-// From the moments of a track to spans.
+// Tracks, batches and calls, each bounded; from the moments of a track to spans.
 #include "runtime/run/timeline.h"
 
 #include <algorithm>
-
-#include <fmt/format.h>
-
-#include "llvm/Support/JSON.h"
 
 namespace df {
 
@@ -45,7 +41,22 @@ void TimelineBatches::Add(const Batch& batch, llvm::function_ref<std::string()> 
   skip_ = stride_ - 1;
 }
 
-Timeline::Timeline(unsigned workers) : begin_(TimelineTrack::Clock::now()), end_(begin_) {
+void TimelineCalls::Note(TimelineCall::What what, uint32_t track, uint32_t peer, uint64_t ticket) {
+  const auto drops = [this](uint64_t number) {  // all bits of a ticket count
+    number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9;
+    return ((number ^ number >> 27) & mask_) != 0;
+  };
+  const auto time = std::chrono::duration_cast<std::chrono::nanoseconds>(TimelineTrack::Clock::now() - begin_).count();
+  std::lock_guard lock(mutex_);
+  while (calls_.size() >= kMost) {
+    mask_ = 2 * mask_ + 1;
+    dropped_ += std::erase_if(calls_, [&](const TimelineCall& call) { return drops(call.ticket); });
+  }
+  if (drops(ticket)) ++dropped_;
+  else calls_.push_back({what, track, peer, ticket, time});
+}
+
+Timeline::Timeline(unsigned workers) : begin_(TimelineTrack::Clock::now()), end_(begin_), calls_(begin_) {
   for (unsigned i = 0; i < workers; ++i) tracks_.push_back(std::make_unique<TimelineTrack>(begin_));
 }
 
@@ -73,17 +84,12 @@ std::vector<Level> LevelsOf(const RuntimeError& where) {
   return levels;
 }
 
-class Writer {
+// From the moments of a track to spans.
+class SpanMaker {
  public:
-  Writer(const ir::Graph& graph, Clock::time_point begin, llvm::json::OStream& json)
-      : graph_(graph), begin_(begin), json_(json) {}
+  SpanMaker(Clock::time_point begin, std::vector<TimelineSpan>& out) : begin_(begin), out_(out) {}
 
-  void Track(const TimelineTrack& track, unsigned worker, Clock::time_point end) {
-    worker_ = worker;
-    Event("M", "thread_name", [&] {
-      json_.attributeObject("args", [&] { json_.attribute("name", fmt::format("worker {}", worker)); });
-    });
-    if (worker == 0) Span(graph_.scopes[ir::ScopeId(0)].name, begin_, end, {});
+  void Add(const TimelineTrack& track, Clock::time_point end) {
     for (const TimelineTrack::Moment& moment : track.moments()) {
       std::vector<Level> levels = LevelsOf(moment.where);
       size_t same = 0;
@@ -97,23 +103,7 @@ class Writer {
     }
     CloseDownTo(0, end);
   }
-
-  void Batches(const TimelineBatches& batches, unsigned track) {
-    if (batches.batches().empty()) return;
-    worker_ = track;
-    Event("M", "thread_name", [&] { json_.attributeObject("args", [&] { json_.attribute("name", "batches"); }); });
-    for (const TimelineBatches::Batch& batch : batches.batches()) {
-      Event("X", batches.Name(batch.region), [&] {
-        json_.attribute("ts", Microseconds(batch.begin));
-        json_.attribute("dur", Microseconds(batch.end) - Microseconds(batch.begin));
-        json_.attributeObject("args", [&] {
-          json_.attribute("region", static_cast<int64_t>(batch.region));
-          json_.attribute("rows", static_cast<int64_t>(batch.rows));
-          json_.attribute("depth", batch.depth);
-        });
-      });
-    }
-  }
+  int64_t Time(Clock::time_point time) const { return std::chrono::duration_cast<std::chrono::nanoseconds>(time - begin_).count(); }
 
  private:
   struct Open {
@@ -121,87 +111,39 @@ class Writer {
     Clock::time_point begin;
   };
 
-  double Microseconds(Clock::time_point time) const {
-    return std::chrono::duration<double, std::micro>(time - begin_).count();
-  }
-
-  template <typename More>
-  void Event(llvm::StringRef phase, llvm::StringRef name, More more) {
-    json_.object([&] {
-      json_.attribute("ph", phase);
-      json_.attribute("name", llvm::json::fixUTF8(name));
-      json_.attribute("pid", 1);
-      json_.attribute("tid", static_cast<int64_t>(worker_));
-      more();
-    });
-  }
-
-  void Span(llvm::StringRef name, Clock::time_point from, Clock::time_point to, ir::PosId pos, uint64_t iteration = 0) {
-    Event("X", name, [&] {
-      json_.attribute("ts", Microseconds(from));
-      json_.attribute("dur", Microseconds(to) - Microseconds(from));
-      bool known = graph_.positions.Contains(pos) && graph_.positions[pos].line;
-      if (!known && !iteration) return;
-      json_.attributeObject("args", [&] {
-        if (known) {
-          const ir::Pos& at = graph_.positions[pos];
-          std::string file = at.file < graph_.files.size() ? graph_.files[at.file] : "";
-          json_.attribute("at", llvm::json::fixUTF8(fmt::format("{}:{}:{}", file, at.line, at.column)));
-        }
-        if (iteration) json_.attribute("iteration", static_cast<int64_t>(iteration));
-      });
-    });
-  }
-
   void CloseDownTo(size_t depth, Clock::time_point now) {
+    using What = TimelineSpan::What;
     for (; open_.size() > depth; open_.pop_back()) {
-      const Level& level = open_.back().level;
-      Clock::time_point from = open_.back().begin;
-      if (level.unknown) {
-        Span(fmt::format("... {} more call{} ...", level.unknown, level.unknown == 1 ? "" : "s"), from, now, {});
-      } else if (level.entry.loop.valid()) {
-        const ir::Scope& loop = graph_.scopes[level.entry.loop];
-        Span(loop.name, from, now, loop.pos, level.entry.iteration);
-      } else {
-        const ir::Site& site = graph_.sites[level.entry.site];
-        Span(graph_.scopes[site.callee].name, from, now, site.pos);
-      }
+      const auto& [level, from] = open_.back();
+      const PathEntry& entry = level.entry;
+      if (level.unknown) out_.push_back({What::Unknown, 0, level.unknown, Time(from), Time(now)});
+      else if (entry.loop.valid()) out_.push_back({What::Loop, entry.loop.index, entry.iteration, Time(from), Time(now)});
+      else out_.push_back({What::Call, entry.site.index, 0, Time(from), Time(now)});
     }
   }
 
-  const ir::Graph& graph_;
-  Clock::time_point begin_;
-  llvm::json::OStream& json_;
-  unsigned worker_ = 0;
+  const Clock::time_point begin_;
+  std::vector<TimelineSpan>& out_;
   std::vector<Open> open_;
 };
 
 }  // namespace
 
-void Timeline::Write(const ir::Graph& graph, llvm::raw_ostream& out) const {
-  llvm::json::OStream json(out);
-  json.object([&] {
-    json.attributeArray("traceEvents", [&] {
-      for (unsigned i = 0; i < tracks_.size(); ++i) Writer(graph, begin_, json).Track(*tracks_[i], i, end_);
-      Writer(graph, begin_, json).Batches(batches_, static_cast<unsigned>(tracks_.size()));
-    });
-    json.attribute("displayTimeUnit", "ns");
-    // What is not in the picture.
-    json.attributeObject("otherData", [&] {
-      json.attribute("program", llvm::json::fixUTF8(graph.name));
-      for (unsigned i = 0; i < tracks_.size(); ++i) {
-        std::string worker = fmt::format("worker {} ", i);
-        json.attribute(worker + "moments", static_cast<int64_t>(tracks_[i]->moments().size()));
-        json.attribute(worker + "moments dropped", static_cast<int64_t>(tracks_[i]->dropped()));
-        json.attribute(worker + "microseconds between moments, at least",
-                       std::chrono::duration<double, std::micro>(tracks_[i]->period()).count());
-      }
-      if (batches_.batches().empty()) return;
-      json.attribute("batches", static_cast<int64_t>(batches_.batches().size()));
-      json.attribute("batches dropped", static_cast<int64_t>(batches_.dropped()));
-    });
-  });
-  out << '\n';
+ProcessTimeline Timeline::Spans(bool root, llvm::function_ref<uint32_t(uint32_t)> rank_of) const {
+  ProcessTimeline process;
+  for (const auto& track : tracks_) {
+    ProcessTimeline::Track& to = process.tracks.emplace_back();
+    to.moments = track->moments().size();
+    to.dropped = track->dropped();
+    to.period = static_cast<uint64_t>(track->period().count());
+    SpanMaker spans(begin_, to.spans);
+    if (root && process.tracks.size() == 1) to.spans.push_back({TimelineSpan::What::Root, 0, 0, 0, spans.Time(end_)});
+    spans.Add(*track, end_);
+  }
+  process.calls = calls_.calls();
+  for (TimelineCall& call : process.calls) call.peer = rank_of(call.peer);
+  process.calls_dropped = calls_.dropped();
+  return process;
 }
 
 }  // namespace df

@@ -13,6 +13,13 @@ Member NewMember(uint64_t low) {
   return member;
 }
 
+msg::Progress NewProgress(uint64_t steps, bool busy) {
+  msg::Progress progress;
+  progress.steps = steps;
+  progress.busy = busy;
+  return progress;
+}
+
 }  // namespace
 
 TEST_CASE("facts that differ are named") {
@@ -65,7 +72,7 @@ TEST_CASE("a process that hangs behind a live connection is gone, unless it said
   const MemberNumber hangs = members.Add(NewMember(1), 0s), busy = members.Add(NewMember(2), 0s), loads = members.Add(NewMember(3), 0s);
   members.SetReady(hangs);
   members.SetReady(busy);
-  members.Progressed(busy, {1, 0, true}, 0s);
+  members.Progressed(busy, NewProgress(1, true), 0s);
   for (Time now = 0s; now <= 8s; now += 100ms) {
     for (MemberNumber number : {hangs, busy, loads}) members.Heard(number, now);
     members.Tick(now);
@@ -74,7 +81,7 @@ TEST_CASE("a process that hangs behind a live connection is gone, unless it said
   CHECK(members[hangs].why == "no progress for 5 s");
   CHECK(members[busy].state == MemberState::Suspect);
   CHECK(members[loads].state == MemberState::Joined);
-  members.Progressed(busy, {2, 0, false}, 8s);
+  members.Progressed(busy, NewProgress(2, false), 8s);
   CHECK(members.Heard(busy, 8s));
   CHECK(members[busy].state == MemberState::Serving);
 }
@@ -123,4 +130,41 @@ TEST_CASE("a result counts by its ticket and who has it, whatever the epoch is")
   tickets.Give(8, {1, 2});
   CHECK(tickets.Look(8, {1, 1}) == Tickets::Answer::NotTheirs);
   CHECK(tickets.size() == 2);
+}
+
+TEST_CASE("clocks are compared by the messages there and back that took least") {
+  ClockOffset offset;
+  // The other clock is 100 s ahead. There 3 ms, 5 ms in its hands, back 1 ms.
+  offset.Note(10s, 110s + 3ms, 110s + 8ms, 10s + 9ms);
+  REQUIRE(offset.known);
+  CHECK(offset.ahead == 100s + 1ms);
+  CHECK((offset.error >= 2ms && offset.error < 2ms + 1us));
+  // One that took longer says nothing new; one that was faster does.
+  offset.Note(20s, 120s + 100ms, 120s + 100ms, 20s + 101ms);
+  CHECK(offset.ahead == 100s + 1ms);
+  offset.Note(30s, 130s + 100us, 130s + 200us, 30s + 300us);
+  CHECK(offset.ahead == 100s);
+  CHECK(offset.error < 101us);
+  // What cannot be so: an answer before the question, one that came before it went, in less time than it was held.
+  for (auto [came, answered] : {std::pair<Time, Time>{140s, 139s}, {-1s, 5s}, {140s, 150s}, {140s, Time::max()}}) offset.Note(40s, came, answered, 40s + 1us);
+  offset.Note(41s, 141s, 141s, 40s);
+  CHECK(offset.ahead == 100s);
+}
+
+TEST_CASE("progress tells the clock of its sender, whatever it says") {
+  Members members({}, true);
+  const MemberNumber a = members.Add(NewMember(1), 0s);
+  msg::Progress progress;
+  for (uint64_t clock : {uint64_t{0}, UINT64_MAX, uint64_t{1} << 62})
+    for (uint64_t heard : {uint64_t{0}, uint64_t{1}, UINT64_MAX})
+      for (uint64_t since : {uint64_t{0}, uint64_t{1}, UINT64_MAX}) {
+        progress.clock = clock, progress.heard = heard, progress.since = since;
+        members.Progressed(a, progress, 5s);
+      }
+  CHECK_FALSE(members[a].offset.known);
+  progress.clock = 1000, progress.heard = 900, progress.since = 50, progress.still = 7;
+  members.Progressed(a, progress, Time{1100});
+  CHECK(members[a].offset.known);
+  CHECK(members[a].still == 7);
+  CHECK(members[a].clock == Time{1000});
 }

@@ -29,6 +29,7 @@ struct Samples {
   }
   void Fill(MemberRows& f) { f = {{{1, 2}, 1, MemberState::Serving, "a", "tcp://a:7000", ""}, {{3, 4}, 2, MemberState::Gone, "b", "", "nothing heard"}}; }
   void Fill(CountRows& f) { f = {{{1, 2}, 10, 20}}; }
+  void Fill(LinkRows& f) { f = {{{1, 2}, 10, 2000, 3, 400}}; }
   void Fill(Numbers& f) { f = {1, 300, UINT64_MAX}; }
 };
 

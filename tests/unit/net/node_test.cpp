@@ -191,7 +191,7 @@ TEST_CASE("another version of the wire is refused by a message that all versions
   const Route route = stranger->Connect("root", &why);
   cluster.Run(10ms);
   Head head;
-  head.version = 2;
+  head.version = kWireVersion + 1;
   head.flags = Head::kGreeting;
   head.from = {9, 9};
   const Message hello{Kind::Hello, "something new", {}, nullptr};
@@ -204,7 +204,7 @@ TEST_CASE("another version of the wire is refused by a message that all versions
   CHECK(in.Fixed<uint8_t>() == static_cast<uint8_t>(Kind::Refused));
   msg::Refused refused;
   REQUIRE(Decode(in.Sized(), refused));
-  CHECK((refused.field == "wire version" && refused.here == "1" && refused.there == "2"));
+  CHECK((refused.field == "wire version" && refused.here == std::to_string(kWireVersion) && refused.there == std::to_string(kWireVersion + 1)));
   CHECK(TextOf(root, Event::What::Notice).find("wire version") != std::string::npos);
 }
 

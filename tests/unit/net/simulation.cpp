@@ -46,13 +46,14 @@ std::string_view Bytes(const Name128& from, const Name128& to, uint64_t n, size_
 // Between a node and the network: the seeded bugs.
 class Tampering : public Transport {
  public:
-  Tampering(std::unique_ptr<Transport> real, Sabotage sabotage) : real_(std::move(real)), sabotage_(sabotage) {}
+  // Each process has a clock of its own, which is `ahead` of the network's.
+  Tampering(std::unique_ptr<Transport> real, Sabotage sabotage, Time ahead) : real_(std::move(real)), sabotage_(sabotage), ahead_(ahead) {}
 
-  Time Now() override { return real_->Now(); }
+  Time Now() override { return real_->Now() + ahead_; }
   Route Connect(const std::string& address, std::string* why) override { return real_->Connect(address, why); }
   void Close(Route route) override { real_->Close(route); }
   std::optional<Arrival> Receive() override { return real_->Receive(); }
-  void Wait(Time until) override { real_->Wait(until); }
+  void Wait(Time until) override { real_->Wait(until - ahead_); }
   void Wake() override { real_->Wake(); }
   bool Send(Route route, Datagram datagram) override {
     if (sabotage_ != Sabotage::None) Spoil(datagram);
@@ -82,6 +83,7 @@ class Tampering : public Transport {
 
   std::unique_ptr<Transport> real_;
   Sabotage sabotage_;
+  const Time ahead_;
   uint64_t stamp_ = 0;
   std::map<Name128, uint64_t> sequence_;
 };
@@ -99,6 +101,7 @@ struct Process {
   std::unique_ptr<Node> node;
   bool alive = true;
   Time started{0}, ended{0}, stopped_until{0}, next{0}, busy_until{0};
+  Time ahead{0};     // its clock
   double greed = 1;  // how much of what came it takes at a time
   uint64_t messages_each = 0;
   std::map<Name128, Traffic> traffic;
@@ -187,7 +190,8 @@ class Life {
     process->address = address;
     process->incarnation = {random_() | 1, random_()};
     process->started = net_.now();
-    process->transport = std::make_unique<Tampering>(net_.Start(address, &process->host), sabotage_);
+    process->ahead = Pick<Time>({0s, 1us, 3s, 40000h});
+    process->transport = std::make_unique<Tampering>(net_.Start(address, &process->host), sabotage_, process->ahead);
     process->greed = Pick<double>({1, 1, 0.3, 0.02});
     process->messages_each = 1 + Below(80);
     NodeOptions options;
@@ -211,7 +215,7 @@ class Life {
     Node& node = *process.node;
     node.Progress(1, 0, false);
     if (net_.now() < kAllBy) SendSome(process);
-    process.next = node.Step();
+    process.next = Step(process);
     bool took = false;
     for (size_t i = 0; i < 200 && (net_.now() > kFaultsUntil || Chance() < process.greed); ++i) {
       std::optional<Event> event = node.Take();
@@ -219,9 +223,29 @@ class Life {
       took = true;
       OnEvent(process, std::move(*event));
     }
-    if (took) process.next = std::min(process.next, node.Step());
+    if (took) process.next = std::min(process.next, Step(process));
     CheckBounds(process);
+    CheckClocks(process);
     process.next = std::min(process.next, net_.now() + (net_.now() < kFaultsUntil + 2s ? 40ms : 200ms));
+  }
+
+  // When it is to be stepped again, by the network's clock.
+  static Time Step(Process& process) {
+    const Time next = process.node->Step();
+    return next == Time::max() ? next : next - process.ahead;
+  }
+
+  // What is known of others' clocks is within the error that goes with it.
+  void CheckClocks(const Process& process) {
+    for (MemberNumber number = 0; number < process.node->members().size(); ++number) {
+      const Member& member = process.node->members()[number];
+      const Process* other = ByIncarnation(member.incarnation);
+      if (!member.offset.known || !other) continue;
+      const Time off = member.offset.ahead - (other->ahead - process.ahead);
+      if (off > member.offset.error || off < -member.offset.error)
+        Fail(fmt::format("{} has the clock of {} wrong by {} ns, and says {}", NameOf(process), NameOf(*other), off.count(), member.offset.error.count()));
+      ++outcome_.clocks;
+    }
   }
 
   void SendSome(Process& process) {
@@ -244,7 +268,10 @@ class Life {
 
   void SendControl(Process& process, MemberNumber to, Traffic& traffic) {
     const uint64_t number = traffic.control_sent++;
-    if (!process.node->Send(to, Pack(msg::Ask{number}))) Fail(fmt::format("{} may not send", NameOf(process)));
+    // Stats are for the root alone.
+    const bool stats = process.node->members()[to].root && Chance() < 0.3;
+    Message message = stats ? Pack(msg::Stats{{number, number + 1}, {{process.incarnation, 1, 2, 3, 4}}}) : Pack(msg::Ask{number});
+    if (!process.node->Send(to, std::move(message))) Fail(fmt::format("{} may not send", NameOf(process)));
   }
 
   void SendData(Process& process, MemberNumber to, Traffic& traffic) {
@@ -259,6 +286,7 @@ class Life {
     const std::string_view value = Bytes(process.incarnation, peer, number, 0, RandomSize());
     outcome_.bytes += value.size();
     Message message = Chance() < 0.3 ? Pack(msg::Finished{number}) : Pack(msg::Result{number, static_cast<Small>(value.size()), value}, std::move(parts));
+    if (process.node->members()[to].root && Chance() < 0.1) message = Pack(msg::Trace{number, value});
     if (!process.node->Send(to, std::move(message))) Fail(fmt::format("{} may not send", NameOf(process)));
   }
 
@@ -299,10 +327,18 @@ class Life {
       if (ask->number != traffic.control_got++) Fail(fmt::format("control message {} in the place of {}", ask->number, traffic.control_got - 1));
       return;
     }
+    if (auto stats = Unpack<msg::Stats>(message)) {
+      const bool same = stats->counts.size() == 2 && stats->links.size() == 1 && stats->links[0].peer == peer && stats->links[0].bytes_in == 4;
+      if (!same || stats->counts[0] != traffic.control_got++) Fail("a Stats in the place of another control message");
+      return;
+    }
     const uint64_t expected = traffic.data_got++;
     uint64_t number = 0;
     if (auto finished = Unpack<msg::Finished>(message)) {
       number = finished->ticket;
+    } else if (auto trace = Unpack<msg::Trace>(message)) {
+      number = trace->clock;
+      if (trace->spans != Bytes(peer, process.incarnation, number, 0, trace->spans.size())) Fail(fmt::format("trace {} has other bytes", number));
     } else if (auto result = Unpack<msg::Result>(message)) {
       number = result->ticket;
       bool same = result->value.size() == result->number && result->value == Bytes(peer, process.incarnation, number, 0, result->number);

@@ -24,6 +24,7 @@ enum class Sabotage : uint8_t {
 struct Outcome {
   std::string failure;  // empty: all promises were kept
   uint64_t messages = 0, bytes = 0, datagrams = 0, again = 0, duplicates = 0, gaps = 0;
+  uint64_t clocks = 0;  // looks at what one process knows of the clock of another
   uint64_t cuts = 0, stalls = 0, stops = 0, kills = 0, restarts = 0, losses = 0;
   double seconds = 0;  // of the simulated clock
 };

@@ -245,7 +245,7 @@ void TaggedExecution::StartTeam() {
   budget_ = shared_budget_.get();
   shared_budget_->Join(0, limits_.base());
   team_ = std::make_unique<Team>(*this, *worker_, run_.threads, *shared_budget_);
-  if (run_.peers) team_->Join(*run_.peers, run_.stress);
+  if (run_.peers) team_->Join(*run_.peers, {limits_.base(), limits_.max_memory()}, run_.stress);
 }
 
 // Where the run was when it was stopped is known by then: nothing runs any more.

@@ -18,6 +18,65 @@ constexpr microseconds kGrain{1000};
 
 }  // namespace
 
+CountedTicket::CountedTicket(FarStats& stats, uint64_t bytes) : stats_(&stats), bytes_(bytes) {
+  auto add = [](std::atomic<uint64_t>& now, std::atomic<uint64_t>& peak, uint64_t more) {
+    const uint64_t sum = now.fetch_add(more) + more;
+    for (uint64_t most = peak.load(); sum > most && !peak.compare_exchange_weak(most, sum);) {
+    }
+  };
+  add(stats.tickets, stats.peak_tickets, 1);
+  add(stats.ticket_bytes, stats.peak_ticket_bytes, bytes);
+}
+
+CountedTicket::~CountedTicket() {
+  if (!stats_) return;
+  stats_->tickets.fetch_sub(1);
+  stats_->ticket_bytes.fetch_sub(bytes_);
+}
+
+Far::Far(Peers& peers, Team& team, const Program& program, const ir::Graph& graph, FarLimits limits, uint64_t seed)
+    : peers_(peers), team_(team), types_(program, graph), limits_(limits), looks_(new Look[team.size()]), random_(seed * 2 + 1) {}
+
+// Messages on their way are no values, and count here: who has no room for more gives nothing away and asks for nothing. Values alone are
+// what the run's limit ends.
+bool Far::HasRoom() const {
+  const InFlight& flying = peers_.in_flight();
+  if (flying.IsFull()) return false;
+  int64_t used = static_cast<int64_t>(flying.now());
+  for (uint32_t i = 0; i < team_.size(); ++i) used += looks_[i].bytes.load(std::memory_order_relaxed) - (i == 0 ? limits_.base : 0);
+  return used <= 0 || static_cast<uint64_t>(used) <= limits_.max_memory;
+}
+
+PeerFigures Far::Figures() {
+  PeerFigures figures;
+  figures.given = stats.given;
+  figures.taken = stats.taken;
+  figures.lost = stats.lost;
+  figures.kept_back = stats.kept_back;
+  figures.held_back = stats.held_back;
+  figures.peak_memory = team_.peak_memory();
+  figures.peak_in_flight = peers_.in_flight().peak();
+  figures.peak_tickets = stats.peak_tickets;
+  figures.peak_ticket_bytes = stats.peak_ticket_bytes;
+  std::lock_guard lock(figures_mutex_);
+  const Clock::time_point now = Clock::now();
+  Clock::duration still{0};
+  for (uint32_t i = 0; i < team_.size(); ++i) {
+    Look& look = looks_[i];
+    const uint64_t count = look.count.load(std::memory_order_relaxed);
+    if (count != look.seen || look.since == Clock::time_point{} || team_.worker(i).mailbox.idle.load(std::memory_order_relaxed)) {
+      look.seen = count;
+      look.since = now;
+    }
+    still = std::max(still, now - look.since);
+  }
+  longest_still_ = std::max(longest_still_, still);
+  const auto milliseconds = [](Clock::duration time) { return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(time).count()); };
+  figures.still = milliseconds(still);
+  figures.longest_still = milliseconds(longest_still_);
+  return figures;
+}
+
 FarPeer& Far::PeerOf(PeerId id) {
   std::lock_guard lock(mutex_);
   std::unique_ptr<FarPeer>& peer = known_[id];
@@ -31,6 +90,7 @@ uint64_t Far::Random() {
 }
 
 void Far::AskFor(Worker& worker) {
+  if (!HasRoom()) return;
   PeerId whom;
   {
     std::lock_guard lock(mutex_);
@@ -65,6 +125,10 @@ void Far::Receive(PeerId from, PeerMessage message) {
   FarPeer& peer = PeerOf(from);
   switch (message.kind) {
     case PeerMessage::Kind::Ask: {
+      if (!HasRoom()) {
+        ++stats.held_back;
+        return Refuse(peer);
+      }
       uint32_t first;
       {
         std::lock_guard lock(mutex_);

@@ -51,13 +51,38 @@ struct FarTypes {
 
 // Counted over a run, by any thread.
 struct FarStats {
-  std::atomic<uint64_t> given{0}, taken{0}, lost{0}, kept_back{0};
+  std::atomic<uint64_t> given{0}, taken{0}, lost{0}, kept_back{0}, held_back{0};
+  // Calls that are away, and the bytes of their packets; the most of both.
+  std::atomic<uint64_t> tickets{0}, ticket_bytes{0}, peak_tickets{0}, peak_ticket_bytes{0};
+};
+
+// Counts a call that is away, as long as this lives.
+class CountedTicket {
+ public:
+  CountedTicket() = default;
+  CountedTicket(FarStats& stats, uint64_t bytes);
+  CountedTicket(CountedTicket&& other) noexcept : stats_(std::exchange(other.stats_, nullptr)), bytes_(other.bytes_) {}
+  CountedTicket& operator=(CountedTicket&& other) noexcept {
+    std::swap(stats_, other.stats_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~CountedTicket();
+
+ private:
+  FarStats* stats_ = nullptr;
+  uint64_t bytes_ = 0;
+};
+
+// What a run may take, and what its first thread had before.
+struct FarLimits {
+  int64_t base = 0;
+  uint64_t max_memory = UINT64_MAX;
 };
 
 class Far final : public Peers::Receiver {
  public:
-  Far(Peers& peers, Team& team, const Program& program, const ir::Graph& graph, uint64_t seed)
-      : peers_(peers), team_(team), types_(program, graph), random_(seed * 2 + 1) {}
+  Far(Peers& peers, Team& team, const Program& program, const ir::Graph& graph, FarLimits limits, uint64_t seed);
   void Begin() { peers_.Begin(*this); }
   // Afterwards nothing is left in a mailbox any more by other processes.
   void End() { peers_.End(); }
@@ -79,6 +104,12 @@ class Far final : public Peers::Receiver {
   void BeginCall() { calls_.fetch_add(1); }
   void EndCall() { calls_.fetch_sub(1); }
   uint64_t calls() const { return calls_.load(); }
+  // A worker looks at its limits, and has so many bytes.
+  void NoteLook(uint32_t index, int64_t bytes) {
+    Look& look = looks_[index];
+    look.count.store(look.count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    look.bytes.store(bytes, std::memory_order_relaxed);
+  }
 
   FarStats stats;
 
@@ -86,6 +117,7 @@ class Far final : public Peers::Receiver {
   void Receive(PeerId from, PeerMessage message) override;
   void Gone(PeerId peer) override;
   void Over() override;
+  PeerFigures Figures() override;  // and any other
 
   // Tickets say which worker has them.
   static constexpr uint64_t kMostWorkers = 1 << 10;
@@ -94,12 +126,24 @@ class Far final : public Peers::Receiver {
   using Clock = std::chrono::steady_clock;
   FarPeer& PeerOf(PeerId id);
   uint64_t Random();  // under the mutex
+  bool HasRoom() const;
   void Leave(Worker& worker, Message::Kind kind, FarPeer& from, std::unique_ptr<PeerMessage> far);
 
   Peers& peers_;
   Team& team_;
   const FarTypes types_;
   FarPeer here_{UINT32_MAX};
+  const FarLimits limits_;
+  // By worker: how often it has looked at its limits, and its bytes then.
+  struct alignas(64) Look {
+    std::atomic<uint64_t> count{0};
+    std::atomic<int64_t> bytes{0};
+    uint64_t seen = 0;           // by Figures,
+    Clock::time_point since{};   // so many since then
+  };
+  const std::unique_ptr<Look[]> looks_;
+  std::mutex figures_mutex_;     // of what Figures sees; nothing else is locked meanwhile
+  Clock::duration longest_still_{0};
   std::atomic<bool> over_{false};
   std::atomic<uint64_t> calls_{0};
   std::mutex mutex_;  // of what follows

@@ -31,6 +31,15 @@ void AnswerHere(Worker& w, const FarCall& call, PeerMessage answer, Value value)
   w.team->Leave(w, std::move(message));
 }
 
+void NoteFlow(const Worker& w, TimelineCall::What what, const FarPeer& peer, uint64_t ticket) {
+  if (w.run.timeline) w.run.timeline->calls().Note(what, w.index, peer.id, ticket);
+}
+
+// Before the last word of it goes.
+void NoteAnswered(const Worker& w, const FarCall& call) {
+  if (&call.home != &w.team->far()->here() && !call.returned) NoteFlow(w, TimelineCall::What::Answered, call.home, call.ticket);
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- given away
@@ -50,6 +59,8 @@ bool HandFar(Worker& w, FarPeer& thief, std::unique_ptr<Message> message) {
   if (message->site) ticket.taken.assign(message->site->returns.size(), false);
   ticket.message = std::move(message);
   ticket.peer = &thief;
+  ticket.counted = CountedTicket(far.stats, sent.size());
+  NoteFlow(w, TimelineCall::What::Given, thief, sent.ticket);
   w.team->BeginWork();  // until it is done
   far.Send(thief, std::move(sent));
   return true;
@@ -71,6 +82,7 @@ void ReceiveFarAnswer(Worker& w, Message& message) {
       if (site->returns[i].slot != kNone && !ticket.taken[i]) site = nullptr;
     if (!site) return far.Fault(peer, "it has finished a call without all of its results");
     Frame* frame = ticket.message->frame;
+    NoteFlow(w, TimelineCall::What::Done, peer, answer.ticket);
     w.away.erase(it);
     w.Unref(frame);
     return w.team->EndWork();
@@ -89,6 +101,7 @@ void ReceiveFarAnswer(Worker& w, Message& message) {
   if (!here && !UnpackFarValue(w, TypeOfResult(far.types(), of, number), answer, value, fault)) return far.Fault(peer, fault);
   if (!site) {
     Value reference = std::move(ticket.message->value);  // lives until it is full
+    NoteFlow(w, TimelineCall::What::Done, peer, answer.ticket);
     w.away.erase(it);
     FillAway(w, cell, std::move(value));
     return w.team->EndWork();
@@ -158,6 +171,7 @@ void ReceiveFarCall(Worker& w, Message& message) {
   std::string fault;
   if (!UnpackFarCall(w, *message.far, call, fault)) return far.Fault(peer, fault);
   ++far.stats.taken;
+  NoteFlow(w, TimelineCall::What::Taken, peer, message.far->ticket);
   call.call = *w.far_calls.insert(new FarCall{peer, message.far->ticket, Clock::now()}).first;
   far.BeginCall();
   if (call.site) return ReceiveCall(w, call);
@@ -191,6 +205,7 @@ void SendFar(Worker& w, FarCall& call, const SiteCode& site, uint32_t result, co
 // The delayed call is full.
 void AnswerFar(Worker& w, FarCall& call, const Value& value) {
   const SiteCode& site = *CellOf(call.reference)->site;
+  NoteAnswered(w, call);
   SendFar(w, call, site, site.cell_result, value);
   EndFar(w, &call);
 }
@@ -201,6 +216,7 @@ void FinishFar(Worker& w, FarCall* call) {
   if (&call->home == &far.here()) {
     AnswerHere(w, *call, std::move(sent), {});
   } else if (!call->returned) {
+    NoteAnswered(w, *call);
     far.Send(call->home, std::move(sent));
   }
   EndFar(w, call);

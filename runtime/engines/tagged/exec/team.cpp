@@ -81,7 +81,7 @@ void InstallGiveUpHandler() {
 }  // namespace
 
 Team::Team(TaggedExecution& execution, Worker& first, uint32_t threads, memory::Budget& budget)
-    : execution_(execution), first_(first) {
+    : execution_(execution), first_(first), budget_(budget) {
   InstallGiveUpHandler();
   for (uint32_t i = 1; i < threads; ++i) {
     workers_.push_back(std::make_unique<Worker>(execution, i));
@@ -190,8 +190,8 @@ Team::~Team() {
   End();
 }
 
-void Team::Join(Peers& peers, uint64_t seed) {
-  far_ = std::make_unique<Far>(peers, *this, execution_.program(), first_.graph, seed);
+void Team::Join(Peers& peers, FarLimits limits, uint64_t seed) {
+  far_ = std::make_unique<Far>(peers, *this, execution_.program(), first_.graph, limits, seed);
   far_->Begin();
 }
 

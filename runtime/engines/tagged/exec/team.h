@@ -52,7 +52,9 @@ class Team {
   void WakeAll();
   Far* far() const { return far_.get(); }
   // Other processes take part from now on.
-  void Join(Peers& peers, uint64_t seed);
+  void Join(Peers& peers, FarLimits limits, uint64_t seed);
+  // The most that all had together, as far as it is known.
+  uint64_t peak_memory() const { return static_cast<uint64_t>(std::max<int64_t>(0, budget_.peak())); }
 
   // Workers that have something to do, and messages on their way. The first worker has while it is not in a run.
   void BeginWork() { active_.fetch_add(1); }
@@ -88,6 +90,7 @@ class Team {
 
   TaggedExecution& execution_;
   Worker& first_;
+  memory::Budget& budget_;
   std::vector<std::unique_ptr<Worker>> workers_;  // the others
   std::unique_ptr<Far> far_;
   struct Start {

@@ -304,6 +304,7 @@ void CheckTeam(Worker& w) {
     w.team->LeaveSafe();
   }
   memory::counters.budget->Publish();
+  if (Far* far = w.team->far()) far->NoteLook(w.index, memory::counters.current);
   w.team->EndSharingIfAlone();
   w.poll_due = true;
 }
@@ -425,6 +426,7 @@ bool FindWork(Worker& w) {
     return true;
   }
   memory::counters.budget->Publish();
+  if (Far* far = w.team->far()) far->NoteLook(w.index, memory::counters.current);
   Clock::time_point now = Clock::now();
   if (w.stolen && now - w.stolen_at < kGrain) w.pause = std::min(2 * w.pause, kLongestPause);
   else if (w.stolen) w.pause = kShortestPause;

@@ -18,6 +18,7 @@
 #include "runtime/engines/tagged/code/cell.h"
 #include "runtime/engines/tagged/code/code.h"
 #include "runtime/engines/tagged/code/frame.h"
+#include "runtime/engines/tagged/exec/far.h"
 #include "runtime/engines/tagged/exec/mailbox.h"
 #include "runtime/run/engine_run.h"
 
@@ -264,6 +265,7 @@ struct Worker : Asker {
     std::unique_ptr<Message> message;  // as it would have been handed to a worker here
     FarPeer* peer = nullptr;           // who has it
     std::vector<bool> taken;           // by result
+    CountedTicket counted;
   };
   std::unordered_map<uint64_t, FarTicket> away;  // what this worker gave to other processes, and is not done
   uint64_t tickets = 0;

@@ -62,10 +62,14 @@ class NodePeers final : public Peers {
   void Send(PeerId to, PeerMessage message) override;
   void Fault(PeerId peer, const std::string& what) override;
   std::vector<PeerId> Others() const override;
+  PeerId Self() const override { return kSelf; }
 
  private:
+  static constexpr PeerId kSelf = UINT32_MAX;
   void Serve();
   void SendAll();
+  net::Message EncodedHere(PeerMessage& message) const;
+  std::optional<PeerMessage> DecodedHere(const net::Message& message) const;
   void Handle(net::Event event);
   void HandleMessage(net::MemberNumber from, const net::Message& message);
   void Over();

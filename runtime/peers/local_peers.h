@@ -41,6 +41,7 @@ class LocalPeers {
     void Send(PeerId to, PeerMessage message) override;
     void Fault(PeerId peer, const std::string& what) override;
     std::vector<PeerId> Others() const override;
+    PeerId Self() const override { return number; }
 
     LocalPeers& hub;
     const PeerId number;

@@ -123,8 +123,7 @@ TEST_CASE("who differs is refused by the name of what differs, on both sides") {
     Cluster cluster;
     Process& root = cluster.Start("root", true, [](NodeOptions& options) {
       options.facts.build = "dfc 1";
-      options.facts.graph.fill(1);
-      options.facts.libm.fill(1);
+      for (Digest Facts::*digest : {&Facts::graph, &Facts::options, &Facts::parts, &Facts::kernels, &Facts::libm}) (options.facts.*digest).fill(1);
     });
     Process& other = cluster.Start("a", false, change);
     cluster.Run(2s);
@@ -134,14 +133,15 @@ TEST_CASE("who differs is refused by the name of what differs, on both sides") {
     return TextOf(other, Event::What::Refused);
   };
   CHECK(refused([](NodeOptions& options) { options.facts.build = "dfc 2"; }) == "root refuses this process: build: there dfc 1, here dfc 2");
-  CHECK(refused([](NodeOptions& options) {
-          options.facts.build = "dfc 1";
-          options.facts.graph.fill(2);
-        }) == "root refuses this process: graph: there 0101010101010101, here 0202020202020202");
-  CHECK(refused([](NodeOptions& options) {
-          options.facts.build = "dfc 1";
-          options.facts.libm.fill(2);
-        }) == "root refuses this process: libm: there 0101010101010101, here 0202020202020202");
+  const std::pair<const char*, Digest Facts::*> digests[] = {
+      {"graph", &Facts::graph}, {"options", &Facts::options}, {"parts", &Facts::parts}, {"kernels", &Facts::kernels}, {"libm", &Facts::libm}};
+  for (const auto& row : digests) {
+    const std::string said = refused([&row](NodeOptions& options) {
+      options.facts.build = "dfc 1";
+      (options.facts.*row.second).fill(2);
+    });
+    CHECK(said == std::string("root refuses this process: ") + row.first + ": there 0101010101010101, here 0202020202020202");
+  }
   CHECK(refused([](NodeOptions& options) {
           options.facts.build = "dfc 1";
           options.root = true;
@@ -157,7 +157,7 @@ TEST_CASE("another version of the wire is refused by a message that all versions
   const Route route = stranger->Connect("root", &why);
   cluster.Run(10ms);
   Head head;
-  head.version = 2;
+  head.version = kWireVersion + 1;
   head.flags = Head::kGreeting;
   head.from = {9, 9};
   const Message hello{Kind::Hello, "something new", {}, nullptr};
@@ -170,7 +170,7 @@ TEST_CASE("another version of the wire is refused by a message that all versions
   CHECK(in.Fixed<uint8_t>() == static_cast<uint8_t>(Kind::Refused));
   msg::Refused refused;
   REQUIRE(Decode(in.Sized(), refused));
-  CHECK((refused.field == "wire version" && refused.here == "1" && refused.there == "2"));
+  CHECK((refused.field == "wire version" && refused.here == std::to_string(kWireVersion) && refused.there == std::to_string(kWireVersion + 1)));
   CHECK(TextOf(root, Event::What::Notice).find("wire version") != std::string::npos);
 }
 

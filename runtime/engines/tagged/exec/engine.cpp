@@ -179,6 +179,7 @@ void TaggedExecution::GiveUpTeam(const Outcome& outcome) {
 
 Outcome TaggedExecution::RunUntil(const DelayCell* goal) {
   worker_->goal = goal;
+  if (team_ && team_->far()) team_->far()->BeginRun();
   bool awaited = false;  // the goal
   Outcome outcome = Guarded([&] {
     bool asked = false;  // all frames to leave scheduled code
@@ -197,6 +198,13 @@ Outcome TaggedExecution::RunUntil(const DelayCell* goal) {
           const_cast<DelayCell*>(goal)->more_waiters = true;
         }
         if (FindWork(*worker_)) continue;
+        Far* far = team_->far();
+        if (far && far->stuck()) return;
+        if (far && team_->AnyAway()) {
+          asked = false;
+          LeaveForFar(*worker_);
+          continue;
+        }
       }
       if (asked && !left_scheduled_.load()) return;
       asked = true;
@@ -245,7 +253,7 @@ void TaggedExecution::StartTeam() {
   budget_ = shared_budget_.get();
   shared_budget_->Join(0, limits_.base());
   team_ = std::make_unique<Team>(*this, *worker_, run_.threads, *shared_budget_);
-  if (run_.peers) team_->Join(*run_.peers, run_.stress);
+  if (run_.peers) team_->Join(*run_.peers, run_.stress, limits_.max_memory());
 }
 
 // Where the run was when it was stopped is known by then: nothing runs any more.

@@ -190,8 +190,10 @@ Team::~Team() {
   End();
 }
 
-void Team::Join(Peers& peers, uint64_t seed) {
-  far_ = std::make_unique<Far>(peers, *this, execution_.program(), first_.graph, seed);
+void Team::Join(Peers& peers, uint64_t seed, uint64_t max_memory) {
+  constexpr uint64_t kKeptShare = 8;  // of the memory limit: for large objects of others
+  far_ = std::make_unique<Far>(peers, *this, execution_.program(), first_.graph, seed, max_memory / kKeptShare);
+  for (uint32_t i = 0; i < size(); ++i) worker(i).received = std::make_unique<ReceivedObjects>(far_->types().types);
   far_->Begin();
 }
 
@@ -211,9 +213,10 @@ void Team::WakeAll() {
 }
 
 void Team::EndWork() {
-  if (active_.fetch_sub(1) == 1) first_.mailbox.Wake();
+  if ((active_.fetch_sub(1) & (kAway - 1)) == 1) first_.mailbox.Wake();
 }
 
+// What is away comes back to a worker whose values others may hold.
 void Team::EndSharingIfAlone() {
   if (!sharing_.load(std::memory_order_relaxed) || active_.load() != 1) return;
   sharing_.store(false);

@@ -360,7 +360,8 @@ void Receive(Worker& w, Message& message) {
     case Message::Kind::FarCall: return ReceiveFarCall(w, message);
     case Message::Kind::FarAnswer: return ReceiveFarAnswer(w, message);
     case Message::Kind::FarGone: return LoseFar(w, *static_cast<FarPeer*>(message.from));
-    case Message::Kind::FarReturn: return ReturnFar(w);
+    case Message::Kind::FarLeave: return LeaveForFar(w);
+    case Message::Kind::FarObject: return ReceiveFarObject(w, message);
   }
 }
 
@@ -436,7 +437,8 @@ bool FindWork(Worker& w) {
     for (; !w.mailbox.HasMail() && !(w.index != 0 && w.team->ending()); rest = false) {
       if (w.index == 0) {
         if (w.team->failed()) w.team->Rethrow();
-        if (w.team->active() == 0 && !w.mailbox.HasMail()) {
+        Far* far = w.team->far();
+        if ((w.team->active() == 0 && !w.mailbox.HasMail() && !(far && far->Awaits())) || (far && far->over())) {
           some = false;
           break;
         }

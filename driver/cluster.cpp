@@ -21,6 +21,7 @@
 #include "driver/launch.h"
 #include "llvm/Support/JSON.h"
 #include "runtime/engines/engines.h"
+#include "runtime/ops/fingerprint.h"
 #include "runtime/packet/timeline_packet.h"
 #include "runtime/run/limits.h"
 #include "tagged_ir/file.h"
@@ -45,6 +46,7 @@ net::NodeOptions NodeOptionsHere() {
   net::NodeOptions node;
   node.incarnation = net::RandomName();
   node.facts.build = DFC_VERSION;
+  node.facts.kernels = KernelFingerprint();
   node.facts.libm = net::LibmFingerprint();
   node.name = fmt::format("{}/{}", HostName(), ::getpid());
   node.cores = DefaultThreads();

@@ -34,12 +34,16 @@ net::Message Packed(PeerMessage& message) {
   std::vector<net::Part> parts;
   for (std::string& part : message.parts) parts.push_back(net::OwnPart(std::move(part)));
   switch (message.kind) {
-    case PeerMessage::Kind::Ask: return net::Pack(msg::Ask{});
+    case PeerMessage::Kind::Ask: return net::Pack(msg::Ask{message.ticket});
     case PeerMessage::Kind::Refuse: return net::Pack(msg::Refuse{});
     case PeerMessage::Kind::Call: return net::Pack(msg::Call{.ticket = message.ticket, .arguments = message.bytes}, std::move(parts));
     case PeerMessage::Kind::Result: return net::Pack(msg::Result{message.ticket, message.number, message.bytes}, std::move(parts));
     case PeerMessage::Kind::Finished: return net::Pack(msg::Finished{message.ticket});
     case PeerMessage::Kind::Home: return net::Pack(msg::Failed{.ticket = message.ticket});
+    case PeerMessage::Kind::Object: return net::Pack(msg::Object{message.ticket, message.bytes}, std::move(parts));
+    case PeerMessage::Kind::Dropped: return net::Pack(msg::Dropped{message.ticket});
+    case PeerMessage::Kind::Wave:
+    case PeerMessage::Kind::Counts: break;  // they speak of members: NodePeers
   }
   return {};
 }
@@ -82,6 +86,7 @@ std::optional<PeerMessage> Decoded(const net::Message& message) {
   for (const net::Part& part : message.parts) to.parts.emplace_back(part.bytes);
   if (auto ask = net::Unpack<msg::Ask>(message)) {
     to.kind = PeerMessage::Kind::Ask;
+    to.ticket = ask->keeps;
   } else if (auto refuse = net::Unpack<msg::Refuse>(message)) {
     to.kind = PeerMessage::Kind::Refuse;
   } else if (auto call = net::Unpack<msg::Call>(message)) {
@@ -99,6 +104,13 @@ std::optional<PeerMessage> Decoded(const net::Message& message) {
   } else if (auto failed = net::Unpack<msg::Failed>(message)) {
     to.kind = PeerMessage::Kind::Home;
     to.ticket = failed->ticket;
+  } else if (auto object = net::Unpack<msg::Object>(message)) {
+    to.kind = PeerMessage::Kind::Object;
+    to.ticket = object->name;
+    to.bytes = object->value;
+  } else if (auto dropped = net::Unpack<msg::Dropped>(message)) {
+    to.kind = PeerMessage::Kind::Dropped;
+    to.ticket = dropped->name;
   } else {
     return std::nullopt;
   }
@@ -345,8 +357,30 @@ void NodePeers::SendAll() {
     faults.swap(faults_);
     for (const auto& [to, message] : out) ++links_[to].messages_out;
   }
-  for (auto& [to, message] : out) node_.Send(to, Encoded(message));
+  for (auto& [to, message] : out) node_.Send(to, EncodedHere(message));
   for (auto& [peer, what] : faults) node_.Expel(peer, what);
+}
+
+// Messages that speak of members do so by incarnation, as numbers are each one's own; and of one epoch.
+net::Message NodePeers::EncodedHere(PeerMessage& message) const {
+  const net::Members& members = node_.members();
+  if (message.kind == PeerMessage::Kind::Wave) return net::Pack(msg::Wave{members.epoch(), message.number, message.ticket != 0});
+  if (message.kind != PeerMessage::Kind::Counts) return Encoded(message);
+  msg::Counts counts{.epoch = members.epoch(), .number = message.number, .quiet = (message.ticket & 1) != 0, .left = (message.ticket & 2) != 0};
+  for (const PeerCount& row : message.links) counts.links.push_back({members[row.peer].incarnation, row.sent, row.received});
+  return net::Pack(counts);
+}
+
+std::optional<PeerMessage> NodePeers::DecodedHere(const net::Message& message) const {
+  if (auto wave = net::Unpack<msg::Wave>(message)) return PeerMessage{PeerMessage::Kind::Wave, static_cast<uint32_t>(wave->number), wave->leave};
+  auto counts = net::Unpack<msg::Counts>(message);
+  if (!counts) return Decoded(message);
+  PeerMessage to{PeerMessage::Kind::Counts, static_cast<uint32_t>(counts->number), uint64_t{counts->quiet} | uint64_t{counts->left} << 1};
+  for (const net::CountRow& row : counts->links) {
+    const PeerId peer = row.peer == node_.options().incarnation ? kSelf : node_.members().Find(row.peer);
+    to.links.push_back({peer, row.sent, row.received});
+  }
+  return to;
 }
 
 void NodePeers::Notice(std::string text) {
@@ -410,7 +444,7 @@ void NodePeers::Handle(Event event) {
     case Event::What::Suspect:
     case Event::What::Back: break;
     case Event::What::Message:
-      if (std::optional<PeerMessage> message = Decoded(event.message)) arrived = Arrived{Arrived::What::Message, event.member, std::move(*message)};
+      if (std::optional<PeerMessage> message = DecodedHere(event.message)) arrived = Arrived{Arrived::What::Message, event.member, std::move(*message)};
       else if (event.message.kind == Kind::End) SendStats(), arrived = Arrived{Arrived::What::Over};
       else HandleMessage(event.member, event.message);
       break;

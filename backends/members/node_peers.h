@@ -68,10 +68,14 @@ class NodePeers final : public Peers {
   std::vector<PeerId> Others() const override;
   const InFlight& in_flight() const override { return *flying_; }
   uint32_t RankOf(PeerId peer) const override;
+  PeerId Self() const override { return kSelf; }
 
  private:
+  static constexpr PeerId kSelf = UINT32_MAX;
   void Serve();
   void SendAll();
+  net::Message EncodedHere(PeerMessage& message) const;
+  std::optional<PeerMessage> DecodedHere(const net::Message& message) const;
   void Handle(net::Event event);
   void HandleMessage(net::MemberNumber from, const net::Message& message);
   void LookAtAll();

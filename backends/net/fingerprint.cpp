@@ -20,6 +20,7 @@ constexpr Function kFunctions[] = {
     {::sin, ::sinf, -20, 20},   {::cos, ::cosf, -20, 20},   {::tan, ::tanf, -20, 20},     {::asin, ::asinf, -1, 1},     {::acos, ::acosf, -1, 1},
     {::atan, ::atanf, -20, 20}, {::sinh, ::sinhf, -20, 20}, {::cosh, ::coshf, -20, 20},   {::tanh, ::tanhf, -4, 4},     {::asinh, ::asinhf, -20, 20},
     {::acosh, ::acoshf, 1, 20}, {::atanh, ::atanhf, -1, 1}, {::exp, ::expf, -40, 40},     {::log, ::logf, 1e-9, 1e9},
+    {::erf, ::erff, -4, 4},
 };
 
 // Variants of these functions with and without fused multiplication and addition differ for one argument in some tens up to some

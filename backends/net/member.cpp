@@ -151,23 +151,4 @@ MemberNumber Members::Find(const Name128& incarnation) const {
   return found == numbers_.end() ? kNobody : found->second;
 }
 
-Tickets::Answer Tickets::Look(uint64_t ticket, const Name128& from) const {
-  const auto found = away_.find(ticket);
-  if (found == away_.end()) return Answer::Unknown;
-  return found->second == from ? Answer::Taken : Answer::NotTheirs;
-}
-
-std::vector<uint64_t> Tickets::TakeBack(const Name128& gone) {
-  std::vector<uint64_t> tickets;
-  for (auto it = away_.begin(); it != away_.end();) {
-    if (it->second == gone) {
-      tickets.push_back(it->first);
-      it = away_.erase(it);
-    } else {
-      ++it;
-    }
-  }
-  return tickets;
-}
-
 }  // namespace df::net

@@ -114,22 +114,4 @@ class Members {
   uint64_t epoch_ = 0;
 };
 
-// Work that was given away, and to whom: a result counts by its ticket and the incarnation that has it, whatever happened to others and to
-// the epoch in between.
-class Tickets {
- public:
-  enum class Answer : uint8_t { Taken, Unknown, NotTheirs };
-
-  void Give(uint64_t ticket, const Name128& incarnation) { away_[ticket] = incarnation; }
-  // Whether something that `from` says of the ticket counts.
-  Answer Look(uint64_t ticket, const Name128& from) const;
-  void Done(uint64_t ticket) { away_.erase(ticket); }
-  // All that the lost one had; they are nobody's then.
-  std::vector<uint64_t> TakeBack(const Name128& gone);
-  size_t size() const { return away_.size(); }
-
- private:
-  std::map<uint64_t, Name128> away_;
-};
-
 }  // namespace df::net

@@ -22,7 +22,6 @@ enum class What : uint8_t {
   Delayed,  // a delayed call; 1: it gets the next number
   Error,    // likewise
   Known,    // an object that the receiver has already: its name follows
-  Named,    // an object that the receiver is to keep: its name, then the object itself, which has a number
 };
 inline constexpr uint8_t kWhatBits = 3;
 inline constexpr uint64_t kMoreFollows = 31;

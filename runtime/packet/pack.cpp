@@ -33,7 +33,6 @@ size_t BytesOf(Object& object) {
   switch (object.kind) {
     case ObjectKind::Text: return static_cast<TextObject&>(object).text().size();
     case ObjectKind::BigInteger: return mpz_size(static_cast<BigInteger&>(object).value) * sizeof(mp_limb_t);
-    case ObjectKind::Data: return sizeof(Data) + static_cast<Data&>(object).size() * sizeof(Value);
     case ObjectKind::Tensor: {
       auto& tensor = static_cast<TensorObject&>(object);
       const TensorRows* rows = tensor.rows();
@@ -267,16 +266,13 @@ class Packer::Work {
     return next_++;
   }
 
-  // Whether the object itself is to follow. If the receiver is to keep it, it has a number: `shared`.
-  bool PutName(Object& object, size_t bytes, bool* shared) {
+  // If the receiver has the object, its name is all that goes.
+  bool PutName(const Field& field, const Value& value, size_t bytes) {
     uint64_t name;
-    const KnownObjects::Is is = known_->Look(object, bytes, &name);
-    if (is == KnownObjects::Is::Plain) return true;
-    Head(is == KnownObjects::Is::Known ? What::Known : What::Named, 0);
+    if (!known_->Look(value, ir::TypeId(field.type), bytes, &name)) return false;
+    Head(What::Known, 0);
     PutVarint(packet_.bytes, name);
-    if (is == KnownObjects::Is::Known) return false;
-    packet_.named.push_back(name);
-    return *shared = true;
+    return true;
   }
 
   // `owner` holds it, or is none where something else does.
@@ -284,11 +280,7 @@ class Packer::Work {
     Object& object = *value.object();
     if (!by_count_) shared = met_again_.contains({&object, field.type});
     if (known_)
-      if (const size_t bytes = BytesOf(object); bytes >= KnownObjects::kLeastBytes) {
-        if (shared && PutAgain(field, &object, field.type, false)) return true;
-        if (result_ != Packed::Yes) return false;
-        if (!PutName(object, bytes, &shared)) return true;
-      }
+      if (const size_t bytes = BytesOf(object); bytes > 0 && PutName(field, value, bytes)) return true;
     const uint32_t number = next_;
     if (shared) {
       auto [at, fresh] = numbers_.try_emplace({&object, field.type}, number);
@@ -410,7 +402,6 @@ class Packer::Work {
 
   bool PutCall(const Field& field, const Value& reference, PackReferences::Call& call, bool shared) {
     if (!field.lazy) return Mismatch(field);
-    if (known_ && !PutName(*reference.object(), 0, &shared)) return true;
     if (shared) Number(reference, field.type);
     Head(What::Delayed, shared);
     PutVarint(packet_.bytes, call.site.index);

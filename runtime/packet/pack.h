@@ -33,15 +33,11 @@ class PackReferences {
   ~PackReferences() = default;
 };
 
-// Objects that the receiver keeps between packets, by names that the sender gives. Asked for objects of kLeastBytes and more, and for
-// delayed calls. An entry must not keep its object alive, or it pins what a list grows behind its head; it goes when the object does, or a
-// new object would have its name.
+// Objects that the receiver has already, by names that the sender gave them (sent_objects.h). Asked for texts, tensors and large Integers.
 class KnownObjects {
  public:
-  static constexpr size_t kLeastBytes = 4096;
-  enum class Is : uint8_t { Plain, New, Known };
-  // New: the receiver is to keep it as `name`, which is Known only once a packet with it (Packet::named) has been sent.
-  virtual Is Look(const Object& object, size_t bytes, uint64_t* name) = 0;
+  // Whether the receiver has it, and under which name. `bytes` is what it takes in a packet.
+  virtual bool Look(const Value& object, ir::TypeId type, size_t bytes, uint64_t* name) = 0;
 
  protected:
   ~KnownObjects() = default;

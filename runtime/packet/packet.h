@@ -69,8 +69,6 @@ struct PacketPart {
 struct Packet {
   PacketBytes bytes;
   std::vector<PacketPart> parts;
-  // Names of objects that the receiver is to keep (KnownObjects): it has them once it has read the packet.
-  std::vector<uint64_t> named;
   size_t size() const {
     size_t all = bytes.size();
     for (const PacketPart& part : parts) all += part.bytes.size();

@@ -103,7 +103,6 @@ class Unpacker::Work {
     if (part_ < parts_.size()) return Refuse("a part is left over");
     if (references_)
       for (const Made& call : calls_) references_->Made(call.reference);
-    for (const Named& named : named_) kept_->Keep(named.name, ir::TypeId(objects_[named.number].type), objects_[named.number].value);
     finished_ = true;
     return true;
   }
@@ -120,10 +119,6 @@ class Unpacker::Work {
   struct Object {
     Value value;
     uint32_t type;
-  };
-  struct Named {
-    uint64_t name;
-    uint32_t number;
   };
   struct Made {
     Value reference;
@@ -223,15 +218,6 @@ class Unpacker::Work {
           return Refuse(fmt::format("object {}, which is to be {}, is not known here", name, types_.NameOf(field.type)));
         *place = *known;
         return true;
-      }
-      case What::Named: {
-        if (!kept_) return Refuse("an object that is to be kept, where none is");
-        if (!in_.Varint(&name) || !in_.Byte(&head)) return Ends();
-        const auto inner = static_cast<What>(head & ((1 << packet::kWhatBits) - 1));
-        named_.push_back({name, static_cast<uint32_t>(objects_.size())});
-        if (inner == What::Shared) return ReadValue(field, head, true, place);
-        if (inner == What::Delayed && head >> packet::kWhatBits == 1) return ReadCall(field, 1, place);
-        return Refuse("a name of what is no object");
       }
       default: return Refuse("an unknown head");
     }
@@ -485,7 +471,6 @@ class Unpacker::Work {
   std::vector<Places, memory::Allocator<Places>> waiting_;
   std::vector<Object, memory::Allocator<Object>> objects_;  // that have numbers
   std::vector<Made, memory::Allocator<Made>> calls_;
-  std::vector<Named, memory::Allocator<Named>> named_;
   packet::OpenObjects open_;
   packet::TagReader tags_;
   std::map<uint32_t, std::vector<Field>> operands_;  // of delayed calls, by site

@@ -38,14 +38,11 @@ class UnpackReferences {
   ~UnpackReferences() = default;
 };
 
-// What was kept of earlier packets, by the sender's names (KnownObjects in pack.h). What has been forgotten is told to the sender before it
-// can send the name again, or the packet is refused.
+// What came before and is kept, by the sender's names (received_objects.h).
 class KeptObjects {
  public:
   // Null if there is none of that name and type.
   virtual const Value* Find(uint64_t name, ir::TypeId type) = 0;
-  // After all of the packet was read.
-  virtual void Keep(uint64_t name, ir::TypeId type, const Value& value) = 0;
 
  protected:
   ~KeptObjects() = default;
@@ -66,7 +63,7 @@ class Unpacker {
   std::optional<Value> Next(ir::PortType type);
   // A tag beside the values, with a count of its own; null is the empty one. False as a value's nullopt.
   bool NextTag(TagNode** tag);
-  // Whether that was all: then the delayed calls are ready, and objects with names are kept.
+  // Whether that was all: then the delayed calls are ready.
   bool Finish();
   // "byte 17: constructor 5 of a Maybe Int, which has 2"
   const std::string& fault() const;

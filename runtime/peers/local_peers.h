@@ -46,6 +46,7 @@ class LocalPeers {
     std::vector<PeerId> Others() const override;
     uint32_t RankOf(PeerId peer) const override { return peer; }
     const InFlight& in_flight() const override { return *flying; }
+    PeerId Self() const override { return number; }
 
     LocalPeers& hub;
     const PeerId number;

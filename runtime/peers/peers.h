@@ -4,8 +4,8 @@
 // asks, who has much gives a call away, and its results come back. docs/distributed.md.
 //
 // All members have the same graph, compiled with the same options, so a site has the same number everywhere, and what a packet means
-// follows from the site alone. A message is complete: nothing in it refers to another process. Messages of one member come in the order
-// in which it has sent them, each once, until it is gone.
+// follows from the site alone. A message is complete but for what Object said before: nothing in it refers to another process. Messages of
+// one member come in the order in which it has sent them, each once, until it is gone.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +20,33 @@ namespace df {
 
 using PeerId = uint32_t;
 
+// What one member has sent to another, and got from it: messages that may wake somebody.
+struct PeerCount {
+  PeerId peer = 0;
+  uint64_t sent = 0, received = 0;
+};
+
 struct PeerMessage {
   enum class Kind : uint8_t {
-    Ask,       // nothing to do: give me something
+    Ask,       // nothing to do: give me something; `ticket` bytes of large objects are kept for whoever is asked
     Refuse,    // the answer, where nothing can be given
     Call,      // the other answer: a call with its arguments, or a delayed call, under `ticket`
     Result,    // of `ticket`, its result `number`
     Finished,  // no more results of `ticket` come
     Home,      // whoever gave `ticket` has to compute it
+    Object,    // a large object that packets name from now on: `ticket` is its name
+    Dropped,   // they do not any more
+    Wave,      // of the root: does anything go on? `ticket`: 1 if all frames are to leave scheduled code first
+    Counts,    // the answer to Wave `number`: `ticket` is 1 if nothing goes on, plus 2 if no frame was left in scheduled code; `links`
   };
   Kind kind = Kind::Ask;
   uint32_t number = 0;
   uint64_t ticket = 0;  // of whoever gave it away
-  // Of Call and Result: a packet (runtime/packet) whose bytes nobody counts any more.
+  // Of Call, Result and Object: a packet (runtime/packet) whose bytes nobody counts any more.
   std::string bytes;
   std::vector<std::string> parts;
   Carried carried = {};  // counts them while they are on their way
+  std::vector<PeerCount> links;  // of Counts
   size_t size() const {
     size_t all = bytes.size();
     for (const std::string& part : parts) all += part.size();
@@ -75,6 +86,8 @@ class Peers {
   virtual uint32_t RankOf(PeerId peer) const = 0;
   // What this process holds of messages on their way.
   virtual const InFlight& in_flight() const = 0;
+  // This one, as it is called in Counts.
+  virtual PeerId Self() const = 0;
 };
 
 }  // namespace df

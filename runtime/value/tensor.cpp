@@ -4,6 +4,7 @@
 
 #include "llvm/Support/ErrorHandling.h"
 #include "runtime/base/interruptible_loops.h"
+#include "runtime/value/object_names.h"
 #include "runtime/value/show_number.h"
 
 namespace df {
@@ -107,7 +108,8 @@ void TensorObject::ComputeIt() { tensor_hooks.compute(deferred_); }
 Device* TensorObject::device() const { return where_ == Where::Away && block_->address() ? block_->device() : nullptr; }
 
 void TensorObject::LoseCopies() {
-  tensor_hooks.lose_copies(*this);
+  if (tensor_hooks.lose_copies) tensor_hooks.lose_copies(*this);
+  LoseName(*this);
   copied_ = false;
 }
 
@@ -123,6 +125,7 @@ void TensorObject::SetShape(ir::TypeKind element, llvm::ArrayRef<int64_t> dims) 
 }
 
 void TensorObject::Reshape(llvm::ArrayRef<int64_t> dims) {
+  LoseName(*this);
   auto bytes_of = [](size_t rank) { return rank * sizeof(int64_t); };
   void* more = dims.size() > kFewDims ? memory::Allocate(bytes_of(dims.size())) : nullptr;
   if (rank_ > kFewDims) memory::Free(more_dims_, bytes_of(rank_));

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/value/activation_table.h"
+#include "runtime/value/object_names.h"
 #include "runtime/value/tensor.h"
 
 namespace df {
@@ -14,6 +15,8 @@ static_assert(Object::CountedAs(ObjectKind::Data) == alive::Kind::Data && Object
 namespace shared_count {
 constinit std::atomic<uint32_t> sharing_runs{0};
 }  // namespace shared_count
+
+constinit std::atomic<ObjectNameLost> object_name_lost{nullptr};
 
 BigInteger::BigInteger() : Object(ObjectKind::BigInteger) { mpz_init(value); }
 BigInteger::~BigInteger() { mpz_clear(value); }
@@ -123,8 +126,14 @@ void DeadObjects::FreeAll() {
         break;
       }
       case ObjectKind::Delay: free_delay(object, *this); break;
-      case ObjectKind::BigInteger: delete static_cast<BigInteger*>(object); break;
-      case ObjectKind::Text: delete static_cast<TextObject*>(object); break;
+      case ObjectKind::BigInteger:
+        LoseName(*object);
+        delete static_cast<BigInteger*>(object);
+        break;
+      case ObjectKind::Text:
+        LoseName(*object);
+        delete static_cast<TextObject*>(object);
+        break;
       case ObjectKind::Tensor: delete static_cast<TensorObject*>(object); break;
       case ObjectKind::Error: {
         auto* error = static_cast<ErrorObject*>(object);

@@ -10,6 +10,7 @@
 #include "llvm/Support/xxhash.h"
 #include "runtime/base/memory.h"
 #include "runtime/packet/packet_file.h"
+#include "runtime/packet/received_objects.h"
 #include "runtime/packet/pack.h"
 #include "runtime/packet/unpack.h"
 #include "runtime/run/bounded_tag.h"
@@ -114,17 +115,6 @@ struct References : PackReferences, UnpackReferences {
   }
 };
 
-// Objects that are kept between the packets of one input.
-struct Kept : KeptObjects {
-  std::vector<std::pair<uint64_t, std::pair<ir::TypeId, Value>>> kept;
-  const Value* Find(uint64_t name, ir::TypeId type) override {
-    for (auto& [known, entry] : kept)
-      if (known == name && entry.first == type) return &entry.second;
-    return nullptr;
-  }
-  void Keep(uint64_t name, ir::TypeId type, const Value& value) override { kept.push_back({name, {type, value}}); }
-};
-
 std::vector<std::string_view> PartsOf(const Packet& packet) {
   std::vector<std::string_view> parts;
   for (const PacketPart& part : packet.parts) parts.push_back(part.bytes);
@@ -171,7 +161,12 @@ void ReadPacket(const Subject& subject, ir::PortType type, std::string_view byte
   PacketTypes types(subject.graph);
   std::vector<std::string_view> parts;
   for (; rest.size() >= 1600; rest.remove_prefix(1600)) parts.push_back(rest.substr(0, 1600));  // what a part of these types has
-  Kept kept;
+  // Objects 1 and 2 came before: as the same bytes, and as the rest of them.
+  ReceivedObjects received(types);
+  const auto holder = std::make_shared<int>();
+  received.Add(1, 1, bytes, parts, holder);
+  received.Add(1, 2, rest, {}, holder);
+  ReceivedObjects::Of kept(received, 1);
   Unpacker unpacker(types, bytes, parts, &references, &kept);
   std::optional<Value> value = unpacker.Next(type);
   if (!value || !unpacker.Finish()) return;

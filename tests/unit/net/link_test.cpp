@@ -60,7 +60,7 @@ TEST_CASE("messages come once, in order, and control comes first") {
   REQUIRE_FALSE(Pair::Give(p.b, *first, p.now));
   auto control = p.b.TakeControl();
   REQUIRE(control);
-  CHECK(Unpack<msg::Ask>(*control)->number == 7);
+  CHECK(Unpack<msg::Ask>(*control)->keeps == 7);
   p.Settle();
   std::vector<uint64_t> expected(100);
   for (uint64_t i = 0; i < 100; ++i) expected[i] = i;

@@ -27,6 +27,9 @@ TEST_CASE("facts that differ are named") {
   mine.wire = 1;
   mine.build = "0.1.0 abc";
   mine.graph.fill(1);
+  mine.options.fill(5);
+  mine.parts.fill(6);
+  mine.kernels.fill(7);
   mine.libm.fill(2);
   CHECK_FALSE(Compare(mine, mine, false));
   const auto field = [&](auto change, bool allow_libm = false) {
@@ -39,7 +42,10 @@ TEST_CASE("facts that differ are named") {
   CHECK(field([](Facts& f) { f.build = "0.1.0 abd"; }) == "build: 0.1.0 abc 0.1.0 abd");
   CHECK(field([](Facts& f) { f.graph.fill(3); }) == "graph: 0101010101010101 0303030303030303");
   CHECK(field([](Facts& f) { f.graph.fill(0); }) == "");  // it has none yet
-  CHECK(field([](Facts& f) { f.options.fill(1); }) == "");
+  CHECK(field([](Facts& f) { f.options.fill(0); }) == "");
+  CHECK(field([](Facts& f) { f.options.fill(3); }) == "options: 0505050505050505 0303030303030303");
+  CHECK(field([](Facts& f) { f.parts.fill(3); }) == "parts: 0606060606060606 0303030303030303");
+  CHECK(field([](Facts& f) { f.kernels.fill(3); }) == "kernels: 0707070707070707 0303030303030303");
   CHECK(field([](Facts& f) { f.libm.fill(3); }) == "libm: 0202020202020202 0303030303030303");
   CHECK(field([](Facts& f) { f.libm.fill(3); }, true) == "");
 }
@@ -114,22 +120,6 @@ TEST_CASE("a connection that ended has a second to come back") {
   CHECK(members[a].state == MemberState::Gone);
   CHECK(members.Find({1, 1}) == a);
   CHECK(members.Find({1, 2}) == kNobody);
-}
-
-TEST_CASE("a result counts by its ticket and who has it, whatever the epoch is") {
-  Tickets tickets;
-  tickets.Give(7, {1, 1});
-  tickets.Give(8, {1, 1});
-  tickets.Give(9, {1, 2});
-  CHECK(tickets.Look(7, {1, 1}) == Tickets::Answer::Taken);
-  CHECK(tickets.Look(7, {1, 2}) == Tickets::Answer::NotTheirs);
-  tickets.Done(7);
-  CHECK(tickets.Look(7, {1, 1}) == Tickets::Answer::Unknown);
-  CHECK(tickets.TakeBack({1, 1}) == std::vector<uint64_t>{8});
-  // Given to somebody else since: the late answer of the lost one does not count.
-  tickets.Give(8, {1, 2});
-  CHECK(tickets.Look(8, {1, 1}) == Tickets::Answer::NotTheirs);
-  CHECK(tickets.size() == 2);
 }
 
 TEST_CASE("clocks are compared by the messages there and back that took least") {

@@ -157,8 +157,7 @@ TEST_CASE("who differs is refused by the name of what differs, on both sides") {
     Cluster cluster;
     Process& root = cluster.Start("root", true, [](NodeOptions& options) {
       options.facts.build = "dfc 1";
-      options.facts.graph.fill(1);
-      options.facts.libm.fill(1);
+      for (Digest Facts::*digest : {&Facts::graph, &Facts::options, &Facts::parts, &Facts::kernels, &Facts::libm}) (options.facts.*digest).fill(1);
     });
     Process& other = cluster.Start("a", false, change);
     cluster.Run(2s);
@@ -168,14 +167,15 @@ TEST_CASE("who differs is refused by the name of what differs, on both sides") {
     return TextOf(other, Event::What::Refused);
   };
   CHECK(refused([](NodeOptions& options) { options.facts.build = "dfc 2"; }) == "root refuses this process: build: there dfc 1, here dfc 2");
-  CHECK(refused([](NodeOptions& options) {
-          options.facts.build = "dfc 1";
-          options.facts.graph.fill(2);
-        }) == "root refuses this process: graph: there 0101010101010101, here 0202020202020202");
-  CHECK(refused([](NodeOptions& options) {
-          options.facts.build = "dfc 1";
-          options.facts.libm.fill(2);
-        }) == "root refuses this process: libm: there 0101010101010101, here 0202020202020202");
+  const std::pair<const char*, Digest Facts::*> digests[] = {
+      {"graph", &Facts::graph}, {"options", &Facts::options}, {"parts", &Facts::parts}, {"kernels", &Facts::kernels}, {"libm", &Facts::libm}};
+  for (const auto& row : digests) {
+    const std::string said = refused([&row](NodeOptions& options) {
+      options.facts.build = "dfc 1";
+      (options.facts.*row.second).fill(2);
+    });
+    CHECK(said == std::string("root refuses this process: ") + row.first + ": there 0101010101010101, here 0202020202020202");
+  }
   CHECK(refused([](NodeOptions& options) {
           options.facts.build = "dfc 1";
           options.root = true;

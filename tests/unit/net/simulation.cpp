@@ -324,7 +324,7 @@ class Life {
     ++outcome_.messages;
     if (process.gone.contains(peer)) Fail("a message of a member that is gone");
     if (auto ask = Unpack<msg::Ask>(message)) {
-      if (ask->number != traffic.control_got++) Fail(fmt::format("control message {} in the place of {}", ask->number, traffic.control_got - 1));
+      if (ask->keeps != traffic.control_got++) Fail(fmt::format("control message {} in the place of {}", ask->keeps, traffic.control_got - 1));
       return;
     }
     if (auto stats = Unpack<msg::Stats>(message)) {

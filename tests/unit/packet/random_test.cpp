@@ -1,43 +1,10 @@
 // Random values of random types: what is read is what was packed, to the last bit, and shares what that shares.
-#include <map>
-
 #include "runtime/value/tensor.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/packet/random_values.h"
 
 using namespace df;
 using namespace df::test;
-
-namespace {
-
-// Names for whatever is asked for. They hold their objects, which a run must not do.
-struct Names : KnownObjects {
-  std::map<const Object*, std::pair<uint64_t, Value>> names;
-  std::map<uint64_t, bool> sent;
-  uint64_t known = 0;
-  Is Look(const Object& object, size_t, uint64_t* name) override {
-    auto [at, fresh] = names.try_emplace(&object);
-    if (fresh) {
-      const ValueKind kind = object.kind == ObjectKind::Cell ? ValueKind::Reference : ValueKind::Object;
-      at->second = {100 + names.size(), Value::Retain(kind, const_cast<Object*>(&object))};
-    }
-    *name = at->second.first;
-    if (!sent[*name]) return Is::New;
-    ++known;
-    return Is::Known;
-  }
-};
-
-struct Keeper : KeptObjects {
-  std::map<uint64_t, std::pair<ir::TypeId, Value>> kept;
-  const Value* Find(uint64_t name, ir::TypeId type) override {
-    auto at = kept.find(name);
-    return at == kept.end() || at->second.first != type ? nullptr : &at->second.second;
-  }
-  void Keep(uint64_t name, ir::TypeId type, const Value& value) override { kept[name] = {type, value}; }
-};
-
-}  // namespace
 
 TEST_CASE("random values of random types come back, with what they share") {
   size_t objects = 0, bytes = 0, parts = 0, knots = 0, delayed = 0, refused = 0;
@@ -95,45 +62,6 @@ TEST_CASE("random values of random types come back, with what they share") {
   CHECK(knots > 10);
   CHECK(delayed > 300);
   CHECK(refused < 100);
-}
-
-TEST_CASE("what the receiver knows goes once") {
-  uint64_t known = 0, smaller = 0;
-  for (uint64_t seed = 1; seed <= 500; ++seed) {
-    TestGraph test;
-    RandomValues random(test, seed);
-    random.MakeTypes();
-    PacketTypes types(test.graph);
-    TestReferences references(test);
-    Names names;
-    Keeper keeper;
-    ir::PortType type = random.AnyType();
-    Value value = random.Make(type);
-    size_t size[2];
-    bool ok = true;
-    for (int round = 0; round < 2 && ok; ++round) {
-      Packer packer(types, {}, &references, &names);
-      ok = packer.Add(type, value) == Packed::Yes;
-      if (!ok) break;
-      Packet packet = packer.Take();
-      size[round] = packet.size();
-      for (uint64_t name : packet.named) names.sent[name] = true;
-      std::vector<std::string_view> parts = PartsOf(packet);
-      Unpacker unpacker(types, packet.bytes.view(), parts, &references, &keeper);
-      std::optional<Value> back = unpacker.Next(type);
-      INFO("seed " << seed << " round " << round << ": " << unpacker.fault());
-      REQUIRE(back);
-      REQUIRE(unpacker.Finish());
-      // What is part of an object that is known already, and stands beside it too, goes again.
-      REQUIRE(Difference(value, *back, nullptr, round == 0) == "");
-    }
-    if (!ok) continue;
-    known += names.known;
-    smaller += size[1] < size[0];
-    CHECK(size[1] <= size[0]);
-  }
-  CHECK(known > 50);
-  CHECK(smaller > 50);
 }
 
 TEST_CASE("a packet that is changed anywhere is read or refused") {

@@ -30,7 +30,7 @@ struct Types : TestGraph {
 };
 
 constexpr char Head(int what, int number) { return static_cast<char>(what | number << 3); }
-enum { kValue, kShared, kBack, kDelayed, kError, kKnown, kNamed, kNothing };
+enum { kValue, kShared, kBack, kDelayed, kError, kKnown, kNothing };
 std::string Bytes(std::initializer_list<int> bytes) {
   std::string out;
   for (int byte : bytes) out += static_cast<char>(byte);
@@ -89,7 +89,6 @@ TEST_CASE("what was met before is of the same type") {
   CHECK(t.Fault(t.list, {Head(kShared, 1), one, Head(kBack, 0)}) == "");  // its own tail
   CHECK(t.Fault(t.list, {Head(kShared, 1), one, Head(kShared, 1), one, Head(kBack, 1)}) == "");
   CHECK(t.Fault(t.list, {Head(kKnown, 0), 5}) == "byte 2: object 5, which is to be a [Int], is not known here");
-  CHECK(t.Fault(t.list, {Head(kNamed, 0), 5, Head(kShared, 1), one, Head(kValue, 0)}) == "byte 1: an object that is to be kept, where none is");
 }
 
 TEST_CASE("sizes are those of what is there") {

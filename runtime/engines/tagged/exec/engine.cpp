@@ -179,6 +179,7 @@ void TaggedExecution::GiveUpTeam(const Outcome& outcome) {
 
 Outcome TaggedExecution::RunUntil(const DelayCell* goal) {
   worker_->goal = goal;
+  if (team_ && team_->far()) team_->far()->BeginRun();
   bool awaited = false;  // the goal
   Outcome outcome = Guarded([&] {
     bool asked = false;  // all frames to leave scheduled code
@@ -197,6 +198,13 @@ Outcome TaggedExecution::RunUntil(const DelayCell* goal) {
           const_cast<DelayCell*>(goal)->more_waiters = true;
         }
         if (FindWork(*worker_)) continue;
+        Far* far = team_->far();
+        if (far && far->stuck()) return;
+        if (far && team_->AnyAway()) {
+          asked = false;
+          LeaveForFar(*worker_);
+          continue;
+        }
       }
       if (asked && !left_scheduled_.load()) return;
       asked = true;

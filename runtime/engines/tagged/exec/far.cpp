@@ -16,6 +16,13 @@ constexpr microseconds kShortestPause{100}, kLongestPause{100000};
 // What was done in less was not worth its messages.
 constexpr microseconds kGrain{1000};
 
+// Smaller objects go again each time. Under stress nearly all have names, and there is room for few.
+constexpr size_t kLeastNamed = 4096, kLeastNamedInStress = 24;
+constexpr uint64_t kKeptInStress = 2000;
+constexpr uint64_t kKeptShare = 8;  // of the memory limit: for large objects of others
+
+constexpr microseconds kBetweenWaves{100000}, kBetweenWavesInStress{500};
+
 }  // namespace
 
 CountedTicket::CountedTicket(FarStats& stats, uint64_t bytes) : stats_(&stats), bytes_(bytes) {
@@ -35,7 +42,9 @@ CountedTicket::~CountedTicket() {
 }
 
 Far::Far(Peers& peers, Team& team, const Program& program, const ir::Graph& graph, FarLimits limits, uint64_t seed)
-    : peers_(peers), team_(team), types_(program, graph), limits_(limits), looks_(new Look[team.size()]), random_(seed * 2 + 1) {}
+    : peers_(peers), team_(team), types_(program, graph), sent_(types_.types, *this, seed ? kLeastNamedInStress : kLeastNamed),
+      keeps_(seed ? kKeptInStress : limits.max_memory / kKeptShare), limits_(limits), polled_(new Polled[team.size()]),
+      between_waves_(seed ? kBetweenWavesInStress : kBetweenWaves), random_(seed * 2 + 1) {}
 
 // Messages on their way are no values, and count here: who has no room for more gives nothing away and asks for nothing. Values alone are
 // what the run's limit ends.
@@ -43,7 +52,7 @@ bool Far::HasRoom() const {
   const InFlight& flying = peers_.in_flight();
   if (flying.IsFull()) return false;
   int64_t used = static_cast<int64_t>(flying.now());
-  for (uint32_t i = 0; i < team_.size(); ++i) used += looks_[i].bytes.load(std::memory_order_relaxed) - (i == 0 ? limits_.base : 0);
+  for (uint32_t i = 0; i < team_.size(); ++i) used += polled_[i].bytes.load(std::memory_order_relaxed) - (i == 0 ? limits_.base : 0);
   return used <= 0 || static_cast<uint64_t>(used) <= limits_.max_memory;
 }
 
@@ -62,7 +71,7 @@ PeerFigures Far::Figures() {
   const Clock::time_point now = Clock::now();
   Clock::duration still{0};
   for (uint32_t i = 0; i < team_.size(); ++i) {
-    Look& look = looks_[i];
+    Polled& look = polled_[i];
     const uint64_t count = look.count.load(std::memory_order_relaxed);
     if (count != look.seen || look.since == Clock::time_point{} || team_.worker(i).mailbox.idle.load(std::memory_order_relaxed)) {
       look.seen = count;
@@ -92,6 +101,7 @@ uint64_t Far::Random() {
 void Far::AskFor(Worker& worker) {
   if (!HasRoom()) return;
   PeerId whom;
+  uint64_t keeps;
   {
     std::lock_guard lock(mutex_);
     if (asked_ || over() || Clock::now() < ask_at_) return;
@@ -101,8 +111,10 @@ void Far::AskFor(Worker& worker) {
     asked_ = true;
     whom_ = whom;
     asker_ = &worker;
+    if (keeps_each_ == 0) keeps_each_ = keeps_ / others.size();
+    keeps = keeps_each_;
   }
-  peers_.Send(whom, {PeerMessage::Kind::Ask});
+  peers_.Send(whom, {PeerMessage::Kind::Ask, 0, keeps});
 }
 
 void Far::NoteGrain(Clock::duration took) {
@@ -115,7 +127,35 @@ void Far::NoteGrain(Clock::duration took) {
   ask_at_ = Clock::now() + pause_;
 }
 
-void Far::Leave(Worker& worker, Message::Kind kind, FarPeer& from, std::unique_ptr<PeerMessage> far) {
+// What a packet is copied to here the thread of the peers may free.
+void Far::Give(PeerId receiver, uint64_t name, Packet object) {
+  PeerMessage message{PeerMessage::Kind::Object, 0, name};
+  message.bytes.assign(object.bytes.view());
+  for (const PacketPart& part : object.parts) message.parts.emplace_back(part.bytes);
+  peers_.Send(receiver, std::move(message));
+}
+
+// All workers get it, before any of them gets what its sender says later.
+void Far::ReceiveObject(FarPeer& peer, PeerMessage message) {
+  {
+    std::lock_guard lock(mutex_);
+    Kept& kept = kept_[peer.id];
+    if (message.kind == PeerMessage::Kind::Object) {
+      if (!kept.sizes.try_emplace(message.ticket, message.size()).second) return Fault(peer, "it gives two objects one name");
+      kept.bytes += message.size();
+      if (kept.bytes > keeps_each_) return Fault(peer, "it has more objects kept than there is room for");
+    } else {
+      auto size = kept.sizes.find(message.ticket);
+      if (size == kept.sizes.end()) return Fault(peer, "it drops an object that is not kept");
+      kept.bytes -= size->second;
+      kept.sizes.erase(size);
+    }
+  }
+  auto shared = std::make_shared<PeerMessage>(std::move(message));
+  for (uint32_t i = 0; i < team_.size(); ++i) Leave(team_.worker(i), Message::Kind::FarObject, peer, shared);
+}
+
+void Far::Leave(Worker& worker, Message::Kind kind, FarPeer& from, std::shared_ptr<PeerMessage> far) {
   auto message = std::make_unique<Message>(kind, &from);
   message->far = std::move(far);
   team_.Leave(worker, std::move(message));
@@ -125,6 +165,7 @@ void Far::Receive(PeerId from, PeerMessage message) {
   FarPeer& peer = PeerOf(from);
   switch (message.kind) {
     case PeerMessage::Kind::Ask: {
+      sent_.SetRoom(from, message.ticket);
       if (!HasRoom()) {
         ++stats.held_back;
         return Refuse(peer);
@@ -154,25 +195,37 @@ void Far::Receive(PeerId from, PeerMessage message) {
         asked_ = false;
         asker = asker_;
       }
-      return Leave(*asker, Message::Kind::FarCall, peer, std::make_unique<PeerMessage>(std::move(message)));
+      Leave(*asker, Message::Kind::FarCall, peer, std::make_unique<PeerMessage>(std::move(message)));
+      return Arrived(from);
     }
     case PeerMessage::Kind::Result:
     case PeerMessage::Kind::Finished:
     case PeerMessage::Kind::Home: {
       const uint64_t index = message.ticket % kMostWorkers;
       if (index >= team_.size()) return Fault(peer, "it answers for a call that was not given");
-      return Leave(team_.worker(static_cast<uint32_t>(index)), Message::Kind::FarAnswer, peer, std::make_unique<PeerMessage>(std::move(message)));
+      Leave(team_.worker(static_cast<uint32_t>(index)), Message::Kind::FarAnswer, peer, std::make_unique<PeerMessage>(std::move(message)));
+      return Arrived(from);
     }
+    case PeerMessage::Kind::Object:
+    case PeerMessage::Kind::Dropped: return ReceiveObject(peer, std::move(message));
+    case PeerMessage::Kind::Wave: return AnswerWave(from, message);
+    case PeerMessage::Kind::Counts: return ReceiveCounts(from, message);
   }
 }
 
 void Far::Gone(PeerId id) {
   FarPeer& peer = PeerOf(id);
+  sent_.Forget(id);
   {
     std::lock_guard lock(mutex_);
+    kept_.erase(id);
+    links_.erase(id);
+    waves_.open = false;
+    waves_.before.clear();
     if (asked_ && whom_ == id) asked_ = false;
   }
   for (uint32_t i = 0; i < team_.size(); ++i) Leave(team_.worker(i), Message::Kind::FarGone, peer, nullptr);
+  arrivals_.fetch_add(1);
 }
 
 void Far::Over() {

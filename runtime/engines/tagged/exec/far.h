@@ -15,6 +15,7 @@
 
 #include "runtime/engines/tagged/exec/mailbox.h"
 #include "runtime/packet/packet_types.h"
+#include "runtime/packet/sent_objects.h"
 #include "runtime/peers/peers.h"
 
 namespace df::tagged {
@@ -80,36 +81,48 @@ struct FarLimits {
   uint64_t max_memory = UINT64_MAX;
 };
 
-class Far final : public Peers::Receiver {
+class Far final : public Peers::Receiver, private SentObjects::Line {
  public:
+  // A seed that is not 0: under stress.
   Far(Peers& peers, Team& team, const Program& program, const ir::Graph& graph, FarLimits limits, uint64_t seed);
   void Begin() { peers_.Begin(*this); }
-  // Afterwards nothing is left in a mailbox any more by other processes.
-  void End() { peers_.End(); }
+  // Afterwards nothing is left in a mailbox any more by other processes, and nothing is sent.
+  void End() {
+    sent_.End();
+    peers_.End();
+  }
   bool over() const { return over_.load(std::memory_order_acquire); }
 
   // A worker here that has nothing to do: one of the others is asked, unless one is already, or it is too early.
   void AskFor(Worker& worker);
   // A worker that was asked has nothing to give.
   void Refuse(FarPeer& peer) { peers_.Send(peer.id, {PeerMessage::Kind::Refuse}); }
-  void Send(FarPeer& peer, PeerMessage message) { peers_.Send(peer.id, std::move(message)); }
+  // A call, its results, its end: what may wake somebody.
+  void Send(FarPeer& peer, PeerMessage message);
   void Fault(FarPeer& peer, const std::string& what) { peers_.Fault(peer.id, what); }
   // What another process gave took so long: who asks for less than a message costs waits longer before it asks again.
   void NoteGrain(std::chrono::steady_clock::duration took);
 
   const FarTypes& types() const { return types_; }
+  // What others keep of this process's large objects.
+  SentObjects& sent() { return sent_; }
   // Stands for this process as the home of what others did not do.
   FarPeer& here() { return here_; }
-  // Of others, that are computed here, by any worker.
-  void BeginCall() { calls_.fetch_add(1); }
-  void EndCall() { calls_.fetch_sub(1); }
-  uint64_t calls() const { return calls_.load(); }
   // A worker looks at its limits, and has so many bytes.
   void NoteLook(uint32_t index, int64_t bytes) {
-    Look& look = looks_[index];
+    Polled& look = polled_[index];
     look.count.store(look.count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     look.bytes.store(bytes, std::memory_order_relaxed);
   }
+
+  // Whether anything goes on in any process (far_waves.cpp). The first worker: it serves a root; a run of the root begins; all frames are
+  // about to leave scheduled code; in a process where nothing goes on, whether something may still come.
+  void Serve() { serves_ = true; }
+  void BeginRun() { stuck_.store(false); }
+  void NoteLeaving() { leaving_at_.store(arrivals_.load()); }
+  bool Awaits();
+  // Of the root: nothing goes on anywhere, and nothing can.
+  bool stuck() const { return stuck_.load(); }
 
   FarStats stats;
 
@@ -127,27 +140,65 @@ class Far final : public Peers::Receiver {
   FarPeer& PeerOf(PeerId id);
   uint64_t Random();  // under the mutex
   bool HasRoom() const;
-  void Leave(Worker& worker, Message::Kind kind, FarPeer& from, std::unique_ptr<PeerMessage> far);
+  void Leave(Worker& worker, Message::Kind kind, FarPeer& from, std::shared_ptr<PeerMessage> far);
+  void Arrived(PeerId from);
+  void AnswerWave(PeerId root, const PeerMessage& wave);
+  void ReceiveCounts(PeerId from, const PeerMessage& counts);
+  void Judge();
+  void ReceiveObject(FarPeer& peer, PeerMessage message);
+  void Give(PeerId receiver, uint64_t name, Packet object) override;
+  void TakeBack(PeerId receiver, uint64_t name) override { peers_.Send(receiver, {PeerMessage::Kind::Dropped, 0, name}); }
 
   Peers& peers_;
   Team& team_;
   const FarTypes types_;
+  SentObjects sent_;
+  const uint64_t keeps_;
   FarPeer here_{UINT32_MAX};
   const FarLimits limits_;
   // By worker: how often it has looked at its limits, and its bytes then.
-  struct alignas(64) Look {
+  struct alignas(64) Polled {
     std::atomic<uint64_t> count{0};
     std::atomic<int64_t> bytes{0};
     uint64_t seen = 0;           // by Figures,
     Clock::time_point since{};   // so many since then
   };
-  const std::unique_ptr<Look[]> looks_;
+  const std::unique_ptr<Polled[]> polled_;
   std::mutex figures_mutex_;     // of what Figures sees; nothing else is locked meanwhile
   Clock::duration longest_still_{0};
   std::atomic<bool> over_{false};
-  std::atomic<uint64_t> calls_{0};
+  bool serves_ = false;
+  std::atomic<bool> stuck_{false};
+  std::atomic<uint64_t> arrivals_{0};    // what may wake somebody, and losses
+  std::atomic<uint64_t> leaving_at_{UINT64_MAX};  // so many had come when all frames were last told to leave scheduled code
   std::mutex mutex_;  // of what follows
   std::map<PeerId, std::unique_ptr<FarPeer>> known_;
+  uint64_t keeps_each_ = 0;  // of one other process, once that was asked
+  struct Kept {
+    uint64_t bytes = 0;
+    std::map<uint64_t, uint64_t> sizes;  // by name
+  };
+  std::map<PeerId, Kept> kept_;
+
+  // What one process says in a wave: of the others that it has, by number, what it sent them and what came.
+  struct Sample {
+    bool quiet = false, left = false;
+    std::map<PeerId, std::pair<uint64_t, uint64_t>> links;
+    friend bool operator==(const Sample&, const Sample&) = default;
+  };
+  using Samples = std::map<PeerId, Sample>;
+  Sample Look();  // under the mutex
+  std::map<PeerId, std::pair<uint64_t, uint64_t>> links_;  // sent, received
+  struct Waves {
+    uint32_t number = 0;
+    bool open = false;           // some have not answered
+    bool leave = false;          // the next one tells all frames to leave scheduled code
+    std::vector<PeerId> others;
+    Clock::time_point began{}, next{};
+    Samples now, before;         // the latter complete, quiet, and without messages on their way
+  };
+  Waves waves_;
+  const std::chrono::microseconds between_waves_;
   bool asked_ = false;  // somebody, who has not answered:
   PeerId whom_ = 0;
   Worker* asker_ = nullptr;

@@ -40,6 +40,25 @@ void NoteAnswered(const Worker& w, const FarCall& call) {
   if (&call.home != &w.team->far()->here() && !call.returned) NoteFlow(w, TimelineCall::What::Answered, call.home, call.ticket);
 }
 
+const SiteCode* SiteOf(const Message& message) { return message.site ? message.site : CellOf(message.value)->site; }
+
+// A call whose results could not come home was computed twice. Of its site none goes for a while, longer each time: else calls within
+// calls would be computed again and again, twice as often with each that is within another.
+void NoteHome(Worker& w, const Message& message) {
+  constexpr uint32_t kMostTimes = 20;
+  Worker::CameHome& home = w.came_home[SiteOf(message)];
+  home.times = std::min(home.times + 1, kMostTimes);
+  home.stay = uint32_t{1} << home.times;
+}
+
+bool MayGo(Worker& w, const Message& message) {
+  if (w.came_home.empty()) return true;
+  auto home = w.came_home.find(SiteOf(message));
+  if (home == w.came_home.end() || home->second.stay == 0) return true;
+  --home->second.stay;
+  return false;
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- given away
@@ -48,7 +67,8 @@ void NoteAnswered(const Worker& w, const FarCall& call) {
 bool HandFar(Worker& w, FarPeer& thief, std::unique_ptr<Message> message) {
   Far& far = *w.team->far();
   PeerMessage sent{PeerMessage::Kind::Call};
-  if (!PackCall(far.types(), *message, sent)) {
+  SentObjects::ForPacket known(far.sent(), thief.id, /*all=*/true);
+  if (!MayGo(w, *message) || !PackCall(far.types(), *message, known, sent)) {
     ++far.stats.kept_back;
     w.team->Leave(w, std::move(message));
     return false;
@@ -61,7 +81,7 @@ bool HandFar(Worker& w, FarPeer& thief, std::unique_ptr<Message> message) {
   ticket.peer = &thief;
   ticket.counted = CountedTicket(far.stats, sent.size());
   NoteFlow(w, TimelineCall::What::Given, thief, sent.ticket);
-  w.team->BeginWork();  // until it is done
+  w.team->BeginAway();  // until it is done
   far.Send(thief, std::move(sent));
   return true;
 }
@@ -76,7 +96,10 @@ void ReceiveFarAnswer(Worker& w, Message& message) {
   Far& far = *w.team->far();
   const bool here = &peer == &far.here();
   const SiteCode* site = ticket.message->site;  // null: a delayed call
-  if (answer.kind == PeerMessage::Kind::Home) return DoFarHere(w, answer.ticket, ticket);
+  if (answer.kind == PeerMessage::Kind::Home) {
+    NoteHome(w, *ticket.message);
+    return DoFarHere(w, answer.ticket, ticket);
+  }
   if (answer.kind == PeerMessage::Kind::Finished) {
     for (size_t i = 0; site && i < ticket.taken.size(); ++i)
       if (site->returns[i].slot != kNone && !ticket.taken[i]) site = nullptr;
@@ -85,7 +108,8 @@ void ReceiveFarAnswer(Worker& w, Message& message) {
     NoteFlow(w, TimelineCall::What::Done, peer, answer.ticket);
     w.away.erase(it);
     w.Unref(frame);
-    return w.team->EndWork();
+    if (!here) w.team->EndAway();
+    return;
   }
   DelayCell* cell = site ? nullptr : CellOf(ticket.message->value);
   const SiteCode& of = site ? *site : *cell->site;
@@ -98,13 +122,13 @@ void ReceiveFarAnswer(Worker& w, Message& message) {
   }
   Value value = std::move(message.value);
   std::string fault;
-  if (!here && !UnpackFarValue(w, TypeOfResult(far.types(), of, number), answer, value, fault)) return far.Fault(peer, fault);
+  if (!here && !UnpackFarValue(w, peer.id, TypeOfResult(far.types(), of, number), answer, value, fault)) return far.Fault(peer, fault);
   if (!site) {
     Value reference = std::move(ticket.message->value);  // lives until it is full
     NoteFlow(w, TimelineCall::What::Done, peer, answer.ticket);
     w.away.erase(it);
     FillAway(w, cell, std::move(value));
-    return w.team->EndWork();
+    return w.team->EndAway();
   }
   ticket.taken[number] = true;
   Frame* frame = ticket.message->frame;
@@ -135,22 +159,23 @@ void DoFarHere(Worker& w, uint64_t number, Worker::FarTicket& ticket) {
     cell->refs.Retain();
     w.stack.push_back({nullptr, cell, 0});
     w.away.erase(number);
-    return w.team->EndWork();
+    return w.team->EndAway();
   }
   // What results have come is known to the ticket, so they come to it again.
   FarPeer& here = w.team->far()->here();
   ticket.peer = &here;
+  w.team->EndAway();
   Message again(Message::Kind::Call, &here);
   again.site = message.site;
   again.arguments = std::move(message.arguments);
   again.tag = std::exchange(message.tag, nullptr);
   again.depth = message.depth;
   again.call = *w.far_calls.insert(new FarCall{here, number, Clock::now()}).first;
-  w.team->far()->BeginCall();
   ReceiveCall(w, again);
 }
 
 void LoseFar(Worker& w, const FarPeer& peer) {
+  w.received->RemoveAll(peer.id);
   std::vector<uint64_t> lost;
   for (const auto& [number, ticket] : w.away)
     if (ticket.peer == &peer) lost.push_back(number);
@@ -164,16 +189,23 @@ void LoseFar(Worker& w, const FarPeer& peer) {
 
 // ---------------------------------------------------------------- computed for others
 
+// Kept as bytes until a packet names it. Far has seen to it that there is room, and that names are told apart.
+void ReceiveFarObject(Worker& w, Message& message) {
+  const PeerId from = static_cast<FarPeer&>(*message.from).id;
+  const std::shared_ptr<PeerMessage>& far = message.far;
+  if (far->kind == PeerMessage::Kind::Dropped) w.received->Remove(from, far->ticket);
+  else w.received->Add(from, far->ticket, far->bytes, {far->parts.begin(), far->parts.end()}, far);
+}
+
 void ReceiveFarCall(Worker& w, Message& message) {
   auto& peer = static_cast<FarPeer&>(*message.from);
   Far& far = *w.team->far();
   Message call(Message::Kind::Call, &peer);
   std::string fault;
-  if (!UnpackFarCall(w, *message.far, call, fault)) return far.Fault(peer, fault);
+  if (!UnpackFarCall(w, peer.id, *message.far, call, fault)) return far.Fault(peer, fault);
   ++far.stats.taken;
   NoteFlow(w, TimelineCall::What::Taken, peer, message.far->ticket);
   call.call = *w.far_calls.insert(new FarCall{peer, message.far->ticket, Clock::now()}).first;
-  far.BeginCall();
   if (call.site) return ReceiveCall(w, call);
   DelayCell* cell = CellOf(call.value);
   call.call->reference = std::move(call.value);
@@ -194,7 +226,9 @@ void SendFar(Worker& w, FarCall& call, const SiteCode& site, uint32_t result, co
   if (&call.home == &far.here()) {
     return AnswerHere(w, call, std::move(sent), value);
   }
-  if (!PackValue(far.types(), TypeOfResult(far.types(), site, result), value, sent)) {
+  // Most results are nobody's but the caller's.
+  SentObjects::ForPacket known(far.sent(), call.home.id, /*all=*/false);
+  if (!PackValue(far.types(), TypeOfResult(far.types(), site, result), value, known, sent)) {
     ++far.stats.kept_back;
     call.returned = true;
     sent = {PeerMessage::Kind::Home, 0, call.ticket};
@@ -225,43 +259,24 @@ void FinishFar(Worker& w, FarCall* call) {
 void EndFar(Worker& w, FarCall* call) {
   Far& far = *w.team->far();
   if (&call->home != &far.here()) far.NoteGrain(Clock::now() - call->began);
-  far.EndCall();
   w.far_calls.erase(call);
   delete call;
 }
 
-// Nothing goes on in this process, so what it has of others waits for itself, or for what they have: they see that better.
-void ReturnFar(Worker& w) {
-  Far& far = *w.team->far();
-  for (FarCall* call : w.far_calls) {
-    if (call->returned || &call->home == &far.here()) continue;
-    call->returned = true;
-    far.Send(call->home, {PeerMessage::Kind::Home, 0, call->ticket});
-  }
+void LeaveForFar(Worker& w) {
+  w.team->far()->NoteLeaving();
+  w.execution.LeaveAllScheduled();
 }
 
-// What a process does for the root of a run until that is over.
+// What a process does for the root of a run until that is over. If nothing goes on here it waits: what it has of others waits for itself, or
+// for what they have, and only all of them together can tell (far_waves.cpp).
 void ServeFar(Worker& w) {
   Far& far = *w.team->far();
-  uint64_t returned = 0;  // calls that were given back and stay
+  far.Serve();
   try {
     while (!far.over()) {
       while (!w.stack.empty()) w.Step();
-      if (FindWork(w) || far.over()) continue;
-      w.execution.CheckLimits();  // there is an interrupt, perhaps
-      if (far.calls() == returned) {
-        far.AskFor(w);
-        w.mailbox.idle.store(true);
-        if (!w.mailbox.HasMail()) Rest(w);
-        w.mailbox.idle.store(false);
-        continue;
-      }
-      // As at the end of a run on several threads: frames that wait in scheduled code may have something else to do.
-      w.execution.LeaveAllScheduled();
-      if (FindWork(w) || !w.stack.empty() || w.execution.HasLeft()) continue;
-      w.execution.ForEachWorker([&w](Worker& worker) { w.team->Leave(worker, std::make_unique<Message>(Message::Kind::FarReturn, &w)); });
-      ReadMail(w, true);
-      returned = far.calls();
+      FindWork(w);
     }
   } catch (const Ending&) {
   }

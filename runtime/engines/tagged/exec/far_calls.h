@@ -14,8 +14,10 @@ bool HandFar(Worker& w, FarPeer& thief, std::unique_ptr<Message> message);
 // The kinds of messages that Far leaves.
 void ReceiveFarCall(Worker& w, Message& message);
 void ReceiveFarAnswer(Worker& w, Message& message);
+void ReceiveFarObject(Worker& w, Message& message);
 void LoseFar(Worker& w, const FarPeer& peer);
-void ReturnFar(Worker& w);
+// Nothing goes on in any process: frames that wait in scheduled code may have something else to do.
+void LeaveForFar(Worker& w);
 // A result of a call that another process gave; it is finished; the delayed call has its value.
 void SendFar(Worker& w, FarCall& call, const SiteCode& site, uint32_t result, const Value& value);
 void FinishFar(Worker& w, FarCall* call);

@@ -75,10 +75,10 @@ llvm::ArrayRef<ir::PortType> FarTypes::OperandsOf(const SiteCode& site) const {
 
 ir::PortType FarTypes::ReferenceOf(const SiteCode& site) const { return types.graph().TypeOf({site.trigger, 0}); }
 
-bool PackCall(const FarTypes& types, const Message& message, PeerMessage& to) {
+bool PackCall(const FarTypes& types, const Message& message, KnownObjects& known, PeerMessage& to) {
   const DelayCell* given = message.site ? nullptr : CellOf(message.value);
   Delays delays(types, given);
-  Packer packer(types.types, {.budget = kMostBytes}, &delays);
+  Packer packer(types.types, {.budget = kMostBytes}, &delays, &known);
   const ir::PortType number{types.types.graph().types.Builtin(ir::TypeKind::Int)};
   Packed done;
   if (given) {
@@ -98,9 +98,9 @@ bool PackCall(const FarTypes& types, const Message& message, PeerMessage& to) {
   return true;
 }
 
-bool PackValue(const FarTypes& types, ir::PortType type, const Value& value, PeerMessage& to) {
+bool PackValue(const FarTypes& types, ir::PortType type, const Value& value, KnownObjects& known, PeerMessage& to) {
   Delays delays(types);
-  Packer packer(types.types, {.budget = kMostBytes}, &delays);
+  Packer packer(types.types, {.budget = kMostBytes}, &delays, &known);
   if (packer.Add(type, value) != Packed::Yes) return false;
   Give(packer.Take(), to);
   return true;
@@ -163,18 +163,20 @@ class Arrivals final : public UnpackReferences {
 
 // A packet that has come.
 struct Arrived {
-  Arrived(const FarTypes& types, const PeerMessage& from, UnpackReferences& references)
-      : parts(from.parts.begin(), from.parts.end()), unpacker(types.types, from.bytes, parts, &references) {}
+  Arrived(Worker& worker, PeerId sender, const PeerMessage& from)
+      : parts(from.parts.begin(), from.parts.end()), references(worker), kept(*worker.received, sender),
+        unpacker(worker.team->far()->types().types, from.bytes, parts, &references, &kept) {}
   std::vector<std::string_view> parts;
+  Arrivals references;
+  ReceivedObjects::Of kept;
   Unpacker unpacker;
 };
 
 }  // namespace
 
-bool UnpackFarCall(Worker& w, const PeerMessage& from, Message& call, std::string& fault) {
+bool UnpackFarCall(Worker& w, PeerId sender, const PeerMessage& from, Message& call, std::string& fault) {
   const FarTypes& types = w.team->far()->types();
-  Arrivals arrivals(w);
-  Arrived arrived(types, from, arrivals);
+  Arrived arrived(w, sender, from);
   Unpacker& in = arrived.unpacker;
   const ir::PortType number{w.graph.types.Builtin(ir::TypeKind::Int)};
   auto refuse = [&] { return fault = in.fault().empty() ? "a call that the graph does not have" : in.fault(), false; };
@@ -210,9 +212,8 @@ bool UnpackFarCall(Worker& w, const PeerMessage& from, Message& call, std::strin
   return true;
 }
 
-bool UnpackFarValue(Worker& w, ir::PortType type, const PeerMessage& from, Value& value, std::string& fault) {
-  Arrivals arrivals(w);
-  Arrived arrived(w.team->far()->types(), from, arrivals);
+bool UnpackFarValue(Worker& w, PeerId sender, ir::PortType type, const PeerMessage& from, Value& value, std::string& fault) {
+  Arrived arrived(w, sender, from);
   std::optional<Value> read = arrived.unpacker.Next(type);
   if (!read || !arrived.unpacker.Finish()) return fault = arrived.unpacker.fault(), false;
   value = std::move(*read);

@@ -12,11 +12,11 @@ namespace df::tagged {
 
 // A message of the kind Call or Cell. False: something in it cannot leave this process (a delayed call that is being computed, or that
 // the host answers), or it is too large to be worth it.
-bool PackCall(const FarTypes& types, const Message& message, PeerMessage& to);
-bool PackValue(const FarTypes& types, ir::PortType type, const Value& value, PeerMessage& to);
+bool PackCall(const FarTypes& types, const Message& message, KnownObjects& known, PeerMessage& to);
+bool PackValue(const FarTypes& types, ir::PortType type, const Value& value, KnownObjects& known, PeerMessage& to);
 
 // Sets the site, arguments, tag and depth of a call, or the value of a delayed one. False: it breaks the rules, and `fault` says which.
-bool UnpackFarCall(Worker& w, const PeerMessage& from, Message& call, std::string& fault);
-bool UnpackFarValue(Worker& w, ir::PortType type, const PeerMessage& from, Value& value, std::string& fault);
+bool UnpackFarCall(Worker& w, PeerId sender, const PeerMessage& from, Message& call, std::string& fault);
+bool UnpackFarValue(Worker& w, PeerId sender, ir::PortType type, const PeerMessage& from, Value& value, std::string& fault);
 
 }  // namespace df::tagged

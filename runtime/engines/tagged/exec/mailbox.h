@@ -33,7 +33,8 @@ struct Message {
     FarCall,      // `far`, which another process gave away, of `from`
     FarAnswer,    // `far`, of what was given to another process; its result is `value` if it was computed here
     FarGone,      // the process of `from` is lost
-    FarReturn,    // nothing goes on in this process: what others gave it goes back
+    FarLeave,     // nothing goes on in any process
+    FarObject,    // `far`, a large object of the process of `from`, or that it is dropped; all workers get it
   };
   Kind kind;
   Message* next = nullptr;
@@ -47,7 +48,7 @@ struct Message {
   std::vector<Value> arguments;
   TagNode* tag = nullptr;
   uint32_t depth = 0;
-  std::unique_ptr<PeerMessage> far;
+  std::shared_ptr<PeerMessage> far;
 
   Message(Kind k, Asker* sender) : kind(k), from(sender) {}
   ~Message() { DropTag(tag); }

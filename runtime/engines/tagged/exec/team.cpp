@@ -192,6 +192,7 @@ Team::~Team() {
 
 void Team::Join(Peers& peers, FarLimits limits, uint64_t seed) {
   far_ = std::make_unique<Far>(peers, *this, execution_.program(), first_.graph, limits, seed);
+  for (uint32_t i = 0; i < size(); ++i) worker(i).received = std::make_unique<ReceivedObjects>(far_->types().types);
   far_->Begin();
 }
 
@@ -212,9 +213,10 @@ void Team::WakeAll() {
 
 void Team::EndWork(const Worker* by) {
   // Who finds nothing to do looks whether all have ended before it sleeps; woken by itself it would not sleep.
-  if (active_.fetch_sub(1) == 1 && by != &first_) first_.mailbox.Wake();
+  if ((active_.fetch_sub(1) & (kAway - 1)) == 1 && by != &first_) first_.mailbox.Wake();
 }
 
+// What is away comes back to a worker whose values others may hold.
 void Team::EndSharingIfAlone() {
   if (!sharing_.load(std::memory_order_relaxed) || active_.load() != 1) return;
   sharing_.store(false);

@@ -59,7 +59,11 @@ class Team {
   // Workers that have something to do, and messages on their way. The first worker has while it is not in a run.
   void BeginWork() { active_.fetch_add(1); }
   void EndWork(const Worker* by = nullptr);
-  int64_t active() const { return active_.load(); }
+  int64_t active() const { return active_.load() & (kAway - 1); }
+  // Calls that other processes have. They begin and end while their worker has something to do.
+  void BeginAway() { active_.fetch_add(kAway); }
+  void EndAway() { active_.fetch_sub(kAway); }
+  bool AnyAway() const { return active_.load() >= kAway; }
   // By the only one who has something to do: nobody else looks at any value until it gives work away.
   void EndSharingIfAlone();
 
@@ -102,7 +106,8 @@ class Team {
   std::vector<pthread_t> threads_;
   std::atomic<uint32_t> ended_{0};                // threads
   std::atomic<bool> ending_{false};
-  std::atomic<int64_t> active_{1};
+  static constexpr int64_t kAway = int64_t{1} << 32;
+  std::atomic<int64_t> active_{1};                // in one number, so that both are seen at one moment
   std::atomic<bool> sharing_{false};
   std::mutex mutex_;                              // of all that follows
   std::atomic<bool> failed_{false};

@@ -361,7 +361,8 @@ void Receive(Worker& w, Message& message) {
     case Message::Kind::FarCall: return ReceiveFarCall(w, message);
     case Message::Kind::FarAnswer: return ReceiveFarAnswer(w, message);
     case Message::Kind::FarGone: return LoseFar(w, *static_cast<FarPeer*>(message.from));
-    case Message::Kind::FarReturn: return ReturnFar(w);
+    case Message::Kind::FarLeave: return LeaveForFar(w);
+    case Message::Kind::FarObject: return ReceiveFarObject(w, message);
   }
 }
 
@@ -439,7 +440,8 @@ bool FindWork(Worker& w) {
       if (w.index == 0) {
         if (w.team->failed()) w.team->Rethrow();
         // Calls that the root of a run has do not come back when the run is over.
-        if ((w.team->active() == 0 && !w.mailbox.HasMail()) || (w.team->far() && w.team->far()->over())) {
+        Far* far = w.team->far();
+        if ((w.team->active() == 0 && !w.mailbox.HasMail() && !(far && far->Awaits())) || (far && far->over())) {
           some = false;
           break;
         }

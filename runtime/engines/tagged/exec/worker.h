@@ -20,6 +20,7 @@
 #include "runtime/engines/tagged/code/frame.h"
 #include "runtime/engines/tagged/exec/far.h"
 #include "runtime/engines/tagged/exec/mailbox.h"
+#include "runtime/packet/received_objects.h"
 #include "runtime/run/engine_run.h"
 
 namespace df::tagged {
@@ -269,7 +270,13 @@ struct Worker : Asker {
   };
   std::unordered_map<uint64_t, FarTicket> away;  // what this worker gave to other processes, and is not done
   uint64_t tickets = 0;
+  struct CameHome {
+    uint32_t times = 0;  // because its results could not come
+    uint32_t stay = 0;   // so many next ones are not given away
+  };
+  std::unordered_map<const SiteCode*, CameHome> came_home;
   std::unordered_set<FarCall*> far_calls;        // what this worker has of other processes
+  std::unique_ptr<ReceivedObjects> received;     // large objects of other processes; before any of their calls
 
   // As others may see them, from the last StepCheck.
   std::atomic<uint64_t> live_published{0};

@@ -1,0 +1,101 @@
+// runtime/packet/sent_objects.h
+//
+// What is large goes once: the sender's side. A text, a tensor or an Integer of some size is sent to a receiver ahead of the first packet
+// that holds it, under a name; in that packet and in later ones the name is all that stands there. docs/wire.md.
+//
+// The sender alone decides what a receiver keeps, and so always knows: within the room that the receiver has offered it gives, and takes
+// back. Entries do not keep their objects alive. When an object goes, or is about to be changed in place, its name is taken back.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <unordered_map>
+
+#include "runtime/packet/pack.h"
+
+namespace df {
+
+class SentObjects {
+ public:
+  using Receiver = uint32_t;
+
+  // How what is decided reaches a receiver: what is told to one comes in this order, and before what is sent to it later. May be called on
+  // any thread that has values, and must not give values up.
+  class Line {
+   public:
+    virtual void Give(Receiver receiver, uint64_t name, Packet object) = 0;
+    virtual void TakeBack(Receiver receiver, uint64_t name) = 0;
+
+   protected:
+    ~Line() = default;
+  };
+
+  // Both outlive it. Objects of `least` bytes and more have names.
+  SentObjects(const PacketTypes& types, Line& line, size_t least) : types_(types), line_(line), least_(least) {}
+  ~SentObjects() { End(); }
+  SentObjects(const SentObjects&) = delete;
+  SentObjects& operator=(const SentObjects&) = delete;
+
+  // The receiver keeps so many bytes for this sender, as they stand in packets. Before that it keeps nothing.
+  void SetRoom(Receiver receiver, size_t bytes);
+  // It is gone.
+  void Forget(Receiver receiver);
+  // From now on nothing is named, and nothing is said on the line.
+  void End();
+
+  // For one packet, until that has been sent.
+  class ForPacket final : public KnownObjects {
+   public:
+    // `all`: also what nobody but the packet holds, as it may have to go again. Else only what somebody could send again.
+    ForPacket(SentObjects& sent, Receiver receiver, bool all) : sent_(sent), receiver_(receiver), all_(all) {}
+    ~ForPacket();
+    ForPacket(const ForPacket&) = delete;
+    ForPacket& operator=(const ForPacket&) = delete;
+    bool Look(const Value& object, ir::TypeId type, size_t bytes, uint64_t* name) override;
+
+   private:
+    SentObjects& sent_;
+    const Receiver receiver_;
+    const bool all_;
+    std::vector<uint64_t> used_;
+  };
+
+  // For tests and statistics.
+  size_t Used(Receiver receiver) const;
+  size_t given() const;
+
+ private:
+  struct Kept {
+    uint64_t name;
+    size_t bytes;
+    uint32_t packets = 0;  // that are being written with it
+  };
+  struct At {
+    size_t room = 0, used = 0;
+    std::list<Kept> kept;  // what was used last is last
+    std::unordered_map<uint64_t, std::list<Kept>::iterator> by_name;
+  };
+  struct Named {
+    SentObjects* owner;
+    uint64_t name;
+    uint32_t type;
+  };
+  static void Lost(Object& object);
+  // All under the mutex.
+  bool MakeRoom(Receiver receiver, At& at, size_t bytes);
+  void TakeBack(Receiver receiver, At& at, std::list<Kept>::iterator kept);
+
+  const PacketTypes& types_;
+  Line& line_;
+  const size_t least_;
+  bool ended_ = false;
+  uint64_t next_ = 1, given_ = 0;
+  std::map<Receiver, At> receivers_;
+
+  // Of all objects of the process that have a name. An object is one run's, but may live on after it.
+  struct All;
+  static All& all();
+};
+
+}  // namespace df

@@ -47,9 +47,7 @@ use :: [Int] -> Int -> Int -> Int
 use xs a b = if b - a == 1 then pick xs a else use xs a m + use xs m b where m = (a + b) `div` 2
 grow :: Int -> Int -> Int
 grow a b = if b - a == 1 then last (make a) + pick (make a) a else grow a m + grow m b where m = (a + b) `div` 2
-main = (use (make 1) 0 %(calls)d, sum (map last [xs, ys]), grow 0 %(grown)d)
-  where (xs, ys) = both (make 2) (make 3)
-        both a b = (a, b)
+main = (sum xs, use xs 0 %(calls)d, grow 0 %(grown)d) where xs = make 1
 """
 
 
@@ -142,7 +140,7 @@ def long_lists_with_a_small_stack(d):
             done, given, notes, took = over.run("large.df", preexec_fn=small_stack)
             check(done, wanted)
             assert given > 0 and not any("is lost" in note for note in notes), (given, notes)
-            assert over.line.carried[OUT] > size, over.line.carried
+            assert min(over.line.carried) > size, over.line.carried
             print("     %d calls, %d MB there, %d MB back, %.0f s" % (given, over.line.carried[OUT] / 1e6, over.line.carried[BACK] / 1e6, took))
     finally:
         resource.setrlimit(resource.RLIMIT_STACK, before)
@@ -206,6 +204,7 @@ def a_reader_that_goes_and_input_that_does_not_come(d):
     with Over(d) as over:
         done = subprocess.run(" ".join(over.words("many.df")) + " | head -1", shell=True, cwd=d.path, capture_output=True, timeout=60)
         assert done.stdout == b"6765\n", done
+        time.sleep(3)  # the worker notices that its root is gone
         # Longer than silence is allowed to last.
         process = subprocess.Popen(over.words("ask.df", "--stats=json"), cwd=d.path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(8)

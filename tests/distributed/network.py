@@ -3,7 +3,7 @@
 
     network.py --dfc build/dfc [--only NAME] [--full]
 
-Between the root and a worker is a relay (relay.py), over tcp with keys. --full: a line of 10 Mbit/s for 32 MiB, lists of 10,000,000 cells, more seeds; some minutes.
+Between the root and a worker is a relay (relay.py), over tcp with keys. --full: tensors of 32 MiB over a line of 10 Mbit/s, lists of 10,000,000 cells, more seeds; ten minutes.
 """
 
 import os

@@ -507,9 +507,10 @@ void Node::OnHello(const Head& head, const msg::Hello& hello, const Arrival& arr
   if (auto difference = Compare(options_.facts, hello.facts, options_.allow_different_libm))
     return Refuse(arrival, head, {difference->field, difference->mine, difference->theirs}, now);
   if (hello.root && options_.root) return Refuse(arrival, head, {"root", "there is one", "another one"}, now);
-  if (hello.root && HasRoot()) return Refuse(arrival, head, {"root", "works for another run", hello.name}, now);
-  if (leaving_) return;
   const auto same = std::find_if(joining_.begin(), joining_.end(), [&](const Joining& j) { return j.member.incarnation == head.from; });
+  // A root that greets again is not another one.
+  if (hello.root && same == joining_.end() && HasRoot()) return Refuse(arrival, head, {"root", "works for another run", hello.name}, now);
+  if (leaving_) return;
   if (same != joining_.end()) {
     if (same->member.who != arrival.who) return;
     if (const Route before = std::exchange(same->route, arrival.route); before != arrival.route) ForgetRoute(before);

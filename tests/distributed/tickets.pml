@@ -110,10 +110,10 @@ inline finish() {
     ME.task[at].state = Free;
     if
     :: ME.task[at].home == TOP ->
-      i = 0;
+      i = 0;  /* its own tickets; those of calls that others gave it, and have lost, nobody waits for */
       do
       :: i == GIVES -> break
-      :: else -> assert(!ME.ticket[i].open || (ME.ticket[i].first && ME.ticket[i].second)); i++
+      :: else -> assert(!ME.ticket[i].open || ME.ticket[i].parent != at || (ME.ticket[i].first && ME.ticket[i].second)); i++
       od;
       ended = true; at = NONE
     :: ME.task[at].home == LOCAL ->

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every program of the tests runs once with several members, and gives what it gives in one process: output, errors, exit code.
 
-    members.py --dfc build/dfc [--members 2] [--every N] [--random N] [--first SEED] [--stress 1,0] [--minutes M] [--jobs 2]
+    members.py --dfc build/dfc [--members 2] [--every N] [--random N] [--first SEED] [--stress 2,0] [--minutes M] [--jobs 2]
 
 The programs: samples, programs with all their cases, gradient, call_paths, io with its arguments and input, parallel, and random ones of both generators
 (differential). Each is compiled, run in one process, and once for each number of --stress with members as threads of one process (docs/far-calls.md): a number that is
@@ -90,7 +90,7 @@ def main():
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--random", type=int, default=500, help="how many programs of each generator")
     parser.add_argument("--first", type=int, default=1, help="the first seed of the generators")
-    parser.add_argument("--stress", default="1,0")
+    parser.add_argument("--stress", default="2,0")
     parser.add_argument("--minutes", type=float)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()

@@ -33,6 +33,7 @@ LocalMembers::LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32
       peers_.member(number).End();
     });
   }
+  if (run.stress) peers_.AwaitBegun();
 }
 
 std::vector<PeerReport> LocalMembers::Reports() const {

@@ -1,6 +1,7 @@
 #include "runtime/peers/local_peers.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace df {
 namespace {
@@ -22,6 +23,14 @@ LocalPeers::~LocalPeers() {
   }
   changed_.notify_all();
   thread_.join();
+}
+
+void LocalPeers::AwaitBegun() {
+  constexpr std::chrono::seconds kPatience{2};
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, kPatience, [this] {
+    return std::all_of(members_.begin() + 1, members_.end(), [](const auto& member) { return member->receiver || member->ended || member->gone; });
+  });
 }
 
 void LocalPeers::Lose(uint32_t number) {
@@ -48,11 +57,12 @@ uint64_t LocalPeers::Random() {
 }
 
 void LocalPeers::Member::Begin(Receiver& to) {
-  {
-    std::lock_guard lock(hub.mutex_);
-    receiver = &to;
-  }
+  std::unique_lock lock(hub.mutex_);
+  receiver = &to;
   hub.changed_.notify_all();
+  // Under stress somebody has asked the root before it goes on, or most runs are over by then.
+  constexpr std::chrono::milliseconds kPatience{20};
+  if (number == 0 && hub.stress_) hub.changed_.wait_for(lock, kPatience, [this] { return hub.reached_root_ && !hub.in_call_; });
 }
 
 void LocalPeers::Member::End() {
@@ -144,6 +154,7 @@ void LocalPeers::Deliver() {
     }
     calling_ = to.number;
     in_call_ = true;
+    reached_root_ = reached_root_ || to.number == 0;
     Peers::Receiver& receiver = *to.receiver;
     lock.unlock();
     switch (sent.what) {

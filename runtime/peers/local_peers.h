@@ -28,6 +28,8 @@ class LocalPeers {
 
   Peers& member(uint32_t number) { return *members_[number]; }
   uint32_t size() const { return static_cast<uint32_t>(members_.size()); }
+  // Until all but the root have begun, so that a short run has them, too; not for ever, since some graphs are for one process.
+  void AwaitBegun();
   // The member is lost: nothing comes from it any more, and the others learn so. Not the root.
   void Lose(uint32_t number);
   // Bytes and messages that have gone so far.
@@ -73,6 +75,7 @@ class LocalPeers {
   std::deque<Sent> queue_;    // the oldest first
   PeerId calling_ = 0;        // whose receiver is called now,
   bool in_call_ = false;      // if one is
+  bool reached_root_ = false; // a message
   bool ending_ = false;
   uint64_t random_;
   const bool stress_;

@@ -10,7 +10,6 @@
  *
  * BUG=1: what a lost member had is not computed again     2: which results have come is forgotten when it is
  *     3: of a cut line only one end learns                4: a result that cannot go is dropped without a word
- *     5: what others say of a ticket counts, whoever has it
  */
 
 #ifndef MEMBERS
@@ -111,10 +110,10 @@ inline finish() {
     ME.task[at].state = Free;
     if
     :: ME.task[at].home == TOP ->
-      i = 0;
+      i = 0;  /* its own tickets; those of calls that others gave it, and have lost, nobody waits for */
       do
       :: i == GIVES -> break
-      :: else -> assert(!ME.ticket[i].open || (ME.ticket[i].first && ME.ticket[i].second)); i++
+      :: else -> assert(!ME.ticket[i].open || ME.ticket[i].parent != at || (ME.ticket[i].first && ME.ticket[i].second)); i++
       od;
       ended = true; at = NONE
     :: ME.task[at].home == LOCAL ->
@@ -124,11 +123,15 @@ inline finish() {
       if :: ME.task[at].missing > 0 -> at = NONE :: else -> skip fi
     :: ME.task[at].home == me ->
       t = ME.task[at].ticket;
-      if :: !ME.ticket[t].first -> take(t, 0) :: else -> skip fi;
-      if :: !ME.ticket[t].second -> take(t, 1) :: else -> skip fi;
-      ME.ticket[t].open = false;
-      at = ME.ticket[t].parent;
-      if :: ME.task[at].missing > 0 -> at = NONE :: else -> skip fi
+      if
+      :: ME.ticket[t].first && ME.ticket[t].second -> at = NONE  /* nothing but Finished was lost */
+      :: else ->
+        if :: !ME.ticket[t].first -> take(t, 0) :: else -> skip fi;
+        if :: !ME.ticket[t].second -> take(t, 1) :: else -> skip fi;
+        at = ME.ticket[t].parent;
+        if :: ME.task[at].missing > 0 -> at = NONE :: else -> skip fi
+      fi;
+      ME.ticket[t].open = false
     :: else ->
       if
       :: ME.task[at].returned -> skip
@@ -203,7 +206,7 @@ inline receive(from) {
     place(y, from, x, NONE)
   :: !ME.gone[from] && what == Result ->
     if
-    :: !ME.ticket[x].open || (BUG != 5 && ME.ticket[x].peer != from) -> skip  /* late */
+    :: !ME.ticket[x].open || ME.ticket[x].peer != from -> skip  /* late */
     :: else ->
       take(x, y);
       at = ME.ticket[x].parent;

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """Every program of the tests runs once with several members, and gives what it gives in one process: output, errors, exit code.
 
-    members.py --dfc build/dfc [--members 2] [--every N] [--random N] [--first SEED] [--stress 1,0] [--jobs 2]
+    members.py --dfc build/dfc [--members 2] [--every N] [--random N] [--first SEED] [--stress 2,0] [--minutes M] [--jobs 2]
 
 The programs: samples, programs with all their cases, gradient, call_paths, io with its arguments and input, parallel, and random ones of both generators
 (differential). Each is compiled, run in one process, and once for each number of --stress with members as threads of one process (docs/far-calls.md): a number that is
-not 0 makes them ask and give at every few steps, 0 leaves them as users have them. --every N: every Nth program only. stress.py runs fewer, in more schedules.
+not 0 makes them ask and give at every few steps, 0 leaves them as users have them. --every N: every Nth program only; --minutes: those that
+there is time for, drawn at random. stress.py runs fewer, in more schedules.
 """
 
 import argparse
 import concurrent.futures
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -77,7 +79,7 @@ def check(dfc, program, members, stresses):
             if got != wanted:
                 return "%s, %s: exit code %d\n%s%s\nin one process: %d\n%s%s" % (program.name, " ".join(flags), code, *(text.decode(errors="replace") for text in (out, err)),
                                                                                 wanted[0], *(text.decode(errors="replace") for text in wanted[1:])), given, True
-            given += json.loads(stats)["far_given"]
+            given += json.loads(stats).get("far_given", 0)  # none of a graph that gives nothing away
     return None, given, True
 
 
@@ -88,7 +90,8 @@ def main():
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--random", type=int, default=500, help="how many programs of each generator")
     parser.add_argument("--first", type=int, default=1, help="the first seed of the generators")
-    parser.add_argument("--stress", default="1,0")
+    parser.add_argument("--stress", default="2,0")
+    parser.add_argument("--minutes", type=float)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
     stresses = [int(number) for number in args.stress.split(",")]
@@ -96,13 +99,18 @@ def main():
     for generator in GENERATE if args.random else ():
         todo += [Program(name, text, stdin) for name, text, stdin in generated(generator, args.first, args.random)]
 
+    began = time.monotonic()
+    if args.minutes:
+        random.Random(args.first).shuffle(todo)
+
     def judge(program):
+        if args.minutes and time.monotonic() > began + 60 * args.minutes:
+            return None, 0, False
         try:
             return check(args.dfc, program, args.members, stresses)
         except subprocess.TimeoutExpired as fault:
             return "%s: no end: %s" % (program.name, " ".join(fault.cmd)), 0, True
 
-    began = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         results = list(pool.map(judge, todo))
     faults = [fault for fault, _, _ in results if fault]

@@ -240,6 +240,35 @@ TEST_CASE("who dials another version of the wire is told its number, whatever th
   }
 }
 
+TEST_CASE("a root that greets again before it has the answer is the same one") {
+  Cluster cluster;
+  Process& worker = cluster.Start("a", false, {}, /*dials=*/false);
+  const auto answer_to = [&](Name128 from, int times) {
+    SimulatedNet::HostNumber host;
+    auto root = cluster.net().Start("root" + std::to_string(from.low), &host);
+    std::string why;
+    const Route route = root->Connect("a", &why);
+    cluster.Run(10ms);
+    msg::Hello hello;
+    hello.facts.wire = kWireVersion;
+    hello.root = true;
+    const Message message = Pack(hello);
+    Head head;
+    head.flags = Head::kGreeting;
+    head.from = from;
+    std::string answers;
+    for (int i = 0; i < times; ++i) {
+      root->Send(route, Forged(head, &message));
+      cluster.Run(50ms);
+      while (auto answer = root->Receive()) answers += answer->datagram.head.bytes[Head::kSize] == static_cast<char>(Kind::Welcome) ? 'W' : 'R';
+    }
+    return answers;
+  };
+  CHECK(answer_to({9, 9}, 3) == "WWW");
+  CHECK(answer_to({8, 8}, 1) == "R");
+  CHECK(TextOf(worker, Event::What::Notice).find("works for another run") != std::string::npos);
+}
+
 TEST_CASE("garbage, strangers and recordings are counted, and change nothing") {
   Cluster cluster;
   Process& root = cluster.Start("root", true);

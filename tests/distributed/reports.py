@@ -55,6 +55,10 @@ def text_fits_a_terminal(d):
     table = err[err.index("\nprocess "):]
     assert all(len(line) <= 100 for line in table.splitlines() if not re.match(r"\d+ +\S+/\d+", line)), table
     assert table.count("\nfrom 7") == 2 and "to 7" in table and re.search(r"^0 +here$", table, re.M), table
+    # Of a run that is over before it asks anybody, too.
+    d.file("short.df", FIB % 10)
+    _, err = d.expect(0, "run", "short.df", "--local-workers=3", ONE, "--stats=json", out="55\n")
+    assert len(processes_of(err)) == 3 and all(process["told"] for process in processes_of(err)), err
     # Without workers nothing of it is there.
     _, err = d.expect(0, "run", "fib.df", ONE, "--stats")
     assert "process" not in err.replace("of a processor", ""), err

@@ -66,8 +66,8 @@ def slow(process, stop):
         process.send_signal(signal.SIGCONT)
 
 
-def run(dfc, file, slowly):
-    command = [dfc, "run", file, "--threads=1", "--stats=json", "--local-workers=2", "--max-memory=%d" % MEMORY]
+def run(dfc, file, slowly, memory=MEMORY):
+    command = [dfc, "run", file, "--threads=1", "--stats=json", "--local-workers=2", "--max-memory=%d" % memory]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(0.5)
     stop = threading.Event()
@@ -130,9 +130,7 @@ def main():
         compare("root", stats["processes"][0], peaks[root], bases[min(bases)], CREDIT)
         compare("worker", stats["processes"][1], peaks[worker], bases[max(bases)], CREDIT // 2)
         # With little memory a process holds back before it is at its limit, and the result is the same.
-        global MEMORY
-        MEMORY = 64 << 20
-        tight, stats, _ = run(dfc, file, slowly=True)
+        tight, stats, _ = run(dfc, file, slowly=True, memory=64 << 20)
         assert tight == alone, (tight, alone)
         print("with 64 MiB %d requests were held back" % sum(process.get("far_held_back", 0) for process in stats["processes"]))
     print("ok")

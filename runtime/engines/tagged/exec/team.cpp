@@ -192,6 +192,7 @@ Team::~Team() {
 
 void Team::Join(Peers& peers, FarLimits limits, uint64_t seed) {
   far_ = std::make_unique<Far>(peers, *this, execution_.program(), first_.graph, limits, seed);
+  joined_.store(far_.get(), std::memory_order_release);
   far_->Begin();
 }
 

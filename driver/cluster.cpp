@@ -302,6 +302,7 @@ void Cluster::End(Console& console, bool hurry) {
   constexpr std::chrono::milliseconds kHurry{200}, kPatience{5000};  // peers do not wait that long
   if (members_) members_->End();
   if (!peers_) return;
+  peers_->End();  // a short run has not begun with them
   peers_->AwaitReports(hurry ? kHurry : kPatience);
   reports_ = peers_->Reports();
   for (const std::string& notice : peers_->TakeNotices()) console.err() << "note: " << notice << '\n';

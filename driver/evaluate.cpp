@@ -309,9 +309,22 @@ bool GivesUpWriting(const RunOptions& run, std::chrono::steady_clock::time_point
   return interrupted || late;
 }
 
-ProcessTimeline SpansOf(const Timeline& timeline, const Peers* peers) {
-  return timeline.Spans(/*root=*/true, [&](uint32_t peer) { return peers ? peers->RankOf(peer) : peer; });
-}
+// The timeline of this process, of a run with `--trace=FILE`.
+struct OwnTimeline {
+  OwnTimeline(const Options& options, const RunOptions& run)
+      : timeline(options.engine != EngineKind::Tagged ? 1 : run.threads ? run.threads : DefaultThreads()) {}
+  // The run is over; its peers are still there.
+  void End(const Peers* peers) {
+    timeline.End();
+    spans = timeline.Spans(/*root=*/true, [&](uint32_t peer) { return peers ? peers->RankOf(peer) : peer; });
+  }
+  bool Write(const ir::Graph& graph, const std::vector<PeerReport>& processes, const std::string& path, Console& console) {
+    if (!spans) End(nullptr);  // it is given up in the middle
+    return WriteTimeline(timeline, std::move(*spans), graph, processes, path, console);
+  }
+  Timeline timeline;
+  std::optional<ProcessTimeline> spans;
+};
 
 // What became of the action that was entered.
 void TellPrompt(PromptAction& prompt, const Outcome& outcome, const ir::Graph& graph, Performance& performance) {
@@ -327,10 +340,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   RunOptions run = OptionsOfRun(options, interrupt, console, context);
   std::string no_device;
   std::unique_ptr<Device> device = MakeDevice(options.device, options.max_device_memory, &no_device);
-  if (!no_device.empty()) {
-    console.Error(no_device);
-    return ExitCode::Usage;
-  }
+  if (!no_device.empty()) return console.Error(no_device), ExitCode::Usage;
   run.device = device.get();
   std::unique_ptr<Cluster> cluster;  // outlives the execution
   if (std::optional<ExitCode> code = Cluster::Start(graph, options, run, console, cluster)) return *code;
@@ -351,9 +361,8 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   StandardStreams streams(console, interrupt, run.limits.timeout, prompt ? prompt->source : nullptr);
   Performance performance(graph, streams);
   if (prompt && prompt->wants_value) performance.ReadToTheEnd();
-  std::optional<Timeline> timeline;
-  if (!options.timeline.empty()) run.timeline = &timeline.emplace(options.engine != EngineKind::Tagged ? 1 : run.threads ? run.threads : DefaultThreads());
-  std::optional<ProcessTimeline> here;  // of the timeline
+  std::optional<OwnTimeline> timeline;
+  if (!options.timeline.empty()) run.timeline = &timeline.emplace(options, run).timeline;
   RunTimes times;
   times.load = context.load;
   Clock::time_point began = Clock::now();
@@ -361,8 +370,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   auto conclude = [&](const Outcome& outcome) {
     Explain(outcome, graph, console);
     const std::vector<PeerReport> processes = cluster ? cluster->Reports() : std::vector<PeerReport>();
-    if (timeline && !here) timeline->End(), here = SpansOf(*timeline, run.peers);
-    bool written = !timeline || WriteTimeline(*timeline, std::move(*here), graph, processes, options.timeline, console);
+    bool written = !timeline || timeline->Write(graph, processes, options.timeline, console);
     if (context.stats) *context.stats = execution->stats();
     PrintStats(execution->stats(), times, options.engine, options.stats, processes, console.err());
     return written;
@@ -391,10 +399,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   console.out().flush();
   timer.reset();
   console.GiveUpWhen(nullptr);
-  if (timeline) {
-    timeline->End();
-    here = SpansOf(*timeline, run.peers);
-  }
+  if (timeline) timeline->End(run.peers);
   times.run = Clock::now() - began - times.prepare;
   times.run_cpu = ProcessorTime() - times.run_cpu;
   if (cluster) cluster->End(console, /*hurry=*/outcome.stop == Stop::Interrupted || outcome.stop == Stop::Timeout);

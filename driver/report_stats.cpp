@@ -107,7 +107,8 @@ RunTimes::Seconds ProcessorTime() {
   return RunTimes::Seconds(static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9);
 }
 
-void PrintStats(const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, const std::vector<PeerReport>& processes, llvm::raw_ostream& out) {
+void PrintStats(const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, const std::vector<PeerReport>& processes,
+                llvm::raw_ostream& out) {
   if (format == StatsFormat::Text) {
     PrintText(stats, times, engine, out);
     if (!processes.empty()) PrintProcesses(processes, out);

@@ -28,6 +28,7 @@ struct RunTimes {
 RunTimes::Seconds ProcessorTime();
 
 // Figures that the engine does not count are left out. `processes`: of a run on several.
-void PrintStats(const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, const std::vector<PeerReport>& processes, llvm::raw_ostream& out);
+void PrintStats(const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, const std::vector<PeerReport>& processes,
+                llvm::raw_ostream& out);
 
 }  // namespace df

@@ -106,7 +106,7 @@ TEST_CASE("at the end each process tells what it has done") {
   pair.root->End();
   const auto began = Clock::now();
   pair.root->AwaitReports(10s);
-  CHECK(Clock::now() - began < 2s);
+  CHECK(Clock::now() - began < 2900ms);  // the traces' time was not waited for
   works.join();
   const std::vector<PeerReport> reports = pair.root->Reports();
   REQUIRE(reports.size() == 2);

@@ -193,6 +193,7 @@ Team::~Team() {
 void Team::Join(Peers& peers, FarLimits limits, uint64_t seed) {
   far_ = std::make_unique<Far>(peers, *this, execution_.program(), first_.graph, limits, seed);
   for (uint32_t i = 0; i < size(); ++i) worker(i).received = std::make_unique<ReceivedObjects>(far_->types().types);
+  joined_.store(far_.get(), std::memory_order_release);
   far_->Begin();
 }
 

@@ -50,7 +50,8 @@ class Team {
   // It asks at this one's mailbox for another process. False: there is nothing to have.
   bool AskAt(Worker& worker, FarPeer& peer);
   void WakeAll();
-  Far* far() const { return far_.get(); }
+  // Null until other processes take part; any thread.
+  Far* far() const { return joined_.load(std::memory_order_acquire); }
   // Other processes take part from now on.
   void Join(Peers& peers, FarLimits limits, uint64_t seed);
   // The most that all had together, as far as it is known.
@@ -97,6 +98,7 @@ class Team {
   memory::Budget& budget_;
   std::vector<std::unique_ptr<Worker>> workers_;  // the others
   std::unique_ptr<Far> far_;
+  std::atomic<Far*> joined_{nullptr};             // far_, as others may see it
   struct Start {
     Team* team;
     uint32_t index;

@@ -102,8 +102,11 @@ void Far::Judge() {
     }
   }
   if (!quiet) {
+    // Frames that have just left scheduled code may soon have nothing to do, and many may have to leave one after the other.
+    constexpr int kSooner = 50;
+    const bool soon = leaving_at_.load() == arrivals_.load();
     waves_.before.clear();
-    waves_.next += between_waves_;
+    waves_.next += soon ? between_waves_ / kSooner : between_waves_;
   } else if (waves_.now != waves_.before) {
     waves_.before = waves_.now;
   } else if (left) {

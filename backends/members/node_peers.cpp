@@ -34,7 +34,7 @@ net::Message Packed(PeerMessage& message) {
   std::vector<net::Part> parts;
   for (std::string& part : message.parts) parts.push_back(net::OwnPart(std::move(part)));
   switch (message.kind) {
-    case PeerMessage::Kind::Ask: return net::Pack(msg::Ask{message.ticket});
+    case PeerMessage::Kind::Ask: return net::Pack(msg::Ask{message.ticket, message.number != 0});
     case PeerMessage::Kind::Refuse: return net::Pack(msg::Refuse{});
     case PeerMessage::Kind::Call: return net::Pack(msg::Call{.ticket = message.ticket, .arguments = message.bytes}, std::move(parts));
     case PeerMessage::Kind::Result: return net::Pack(msg::Result{message.ticket, message.number, message.bytes}, std::move(parts));
@@ -87,6 +87,7 @@ std::optional<PeerMessage> Decoded(const net::Message& message) {
   if (auto ask = net::Unpack<msg::Ask>(message)) {
     to.kind = PeerMessage::Kind::Ask;
     to.ticket = ask->keeps;
+    to.number = ask->knows;
   } else if (auto refuse = net::Unpack<msg::Refuse>(message)) {
     to.kind = PeerMessage::Kind::Refuse;
   } else if (auto call = net::Unpack<msg::Call>(message)) {

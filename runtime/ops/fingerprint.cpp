@@ -8,6 +8,7 @@
 #include "backends/cpu/product.h"
 #include "backends/cpu/reduce.h"
 #include "backends/linear/linear.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/SHA256.h"
 
 namespace df {
@@ -30,7 +31,7 @@ std::vector<T> Operand(size_t count, uint64_t seed, double scale) {
 
 template <typename T>
 void Add(llvm::SHA256& hash, const std::vector<T>& result) {
-  hash.update(llvm::ArrayRef(reinterpret_cast<const uint8_t*>(result.data()), result.size() * sizeof(T)));
+  hash.update(llvm::ArrayRef<uint8_t>(reinterpret_cast<const uint8_t*>(result.data()), result.size() * sizeof(T)));
 }
 
 // Where an op on Doubles is the system's function, others look at that (backends/net/fingerprint.h).

@@ -21,7 +21,7 @@ enum class What : uint8_t {
   Back,     // object `number`
   Delayed,  // a delayed call; 1: it gets the next number
   Error,    // likewise
-  Known,    // an object that the receiver has already: its name follows
+  Known,    // an object that the receiver has already: its name follows, which the sender gave it; 1: which the receiver gave it
 };
 inline constexpr uint8_t kWhatBits = 3;
 inline constexpr uint64_t kMoreFollows = 31;

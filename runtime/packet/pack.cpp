@@ -269,8 +269,9 @@ class Packer::Work {
   // If the receiver has the object, its name is all that goes.
   bool PutName(const Field& field, const Value& value, size_t bytes) {
     uint64_t name;
-    if (!known_->Look(value, ir::TypeId(field.type), bytes, &name)) return false;
-    Head(What::Known, 0);
+    bool its = false;
+    if (!known_->Look(value, ir::TypeId(field.type), bytes, &name, &its)) return false;
+    Head(What::Known, its);
     PutVarint(packet_.bytes, name);
     return true;
   }

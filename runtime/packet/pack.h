@@ -36,8 +36,8 @@ class PackReferences {
 // Objects that the receiver has already, by names that the sender gave them (sent_objects.h). Asked for texts, tensors and large Integers.
 class KnownObjects {
  public:
-  // Whether the receiver has it, and under which name. `bytes` is what it takes in a packet.
-  virtual bool Look(const Value& object, ir::TypeId type, size_t bytes, uint64_t* name) = 0;
+  // Whether the receiver has it, and under which name; `its`: which it has given itself. `bytes` is what it takes in a packet.
+  virtual bool Look(const Value& object, ir::TypeId type, size_t bytes, uint64_t* name, bool* its) = 0;
 
  protected:
   ~KnownObjects() = default;

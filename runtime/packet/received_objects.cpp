@@ -10,8 +10,22 @@ bool ReceivedObjects::Add(Sender sender, uint64_t name, std::string_view bytes, 
   return fresh;
 }
 
+bool ReceivedObjects::Remove(Sender sender, uint64_t name) {
+  auto at = objects_.find({sender, name});
+  if (at == objects_.end()) return false;
+  if (at->second.value.counted()) names_.erase(at->second.value.object());
+  objects_.erase(at);
+  return true;
+}
+
 void ReceivedObjects::RemoveAll(Sender sender) {
-  objects_.erase(objects_.lower_bound({sender, 0}), objects_.upper_bound({sender, UINT64_MAX}));
+  for (auto at = objects_.lower_bound({sender, 0}); at != objects_.end() && at->first.first == sender;) Remove(sender, (at++)->first.second);
+}
+
+uint64_t ReceivedObjects::NameOf(Sender sender, const df::Object& object, ir::TypeId type) const {
+  auto name = names_.find(&object);
+  if (name == names_.end() || name->second.first != sender) return 0;
+  return objects_.at(name->second).type == type ? name->second.second : 0;
 }
 
 const Value* ReceivedObjects::Find(Sender sender, uint64_t name, ir::TypeId type) {
@@ -24,6 +38,7 @@ const Value* ReceivedObjects::Find(Sender sender, uint64_t name, ir::TypeId type
     if (!value || !unpacker.Finish()) return nullptr;
     object.value = std::move(*value);
     object.type = type;
+    if (object.value.counted()) names_[object.value.object()] = {sender, name};
     object.parts.clear();
     object.holder.reset();
   }

@@ -3,6 +3,7 @@
 
 #include <mutex>
 
+#include "runtime/packet/received_objects.h"
 #include "runtime/value/object_names.h"
 #include "runtime/value/tensor.h"
 
@@ -18,12 +19,13 @@ SentObjects::All& SentObjects::all() {
   return all;
 }
 
-void SentObjects::SetRoom(Receiver receiver, size_t bytes) {
+void SentObjects::SetRoom(Receiver receiver, size_t bytes, bool knows) {
   object_name_lost = &Lost;
   std::lock_guard lock(all().mutex);
   if (ended_) return;
   At& at = receivers_[receiver];
   at.room = bytes;
+  at.knows = knows;
   MakeRoom(receiver, at, 0);
 }
 
@@ -36,6 +38,7 @@ void SentObjects::End() {
   std::lock_guard lock(all().mutex);
   ended_ = true;
   receivers_.clear();
+  by_name_.clear();
   std::erase_if(all().named, [this](const auto& row) {
     if (row.second.owner != this) return false;
     SetNamed(*row.first, false);
@@ -50,8 +53,20 @@ void SentObjects::Lost(Object& object) {
   if (row == all().named.end()) return;
   const auto [owner, name, type] = row->second;
   all().named.erase(row);
+  owner->by_name_.erase(name);
   for (auto& [receiver, at] : owner->receivers_)
     if (auto kept = at.by_name.find(name); kept != at.by_name.end()) owner->TakeBack(receiver, at, kept->second);
+}
+
+Value SentObjects::Own(uint64_t name, ir::TypeId type, bool* gone) {
+  std::lock_guard lock(all().mutex);
+  auto object = by_name_.find(name);
+  if (object == by_name_.end()) {
+    *gone = name < next_;
+    return {};
+  }
+  if (all().named.at(object->second).type != type.index) return {};
+  return Value::Retain(ValueKind::Object, object->second);
 }
 
 void SentObjects::TakeBack(Receiver receiver, At& at, std::list<Kept>::iterator kept) {
@@ -92,7 +107,7 @@ SentObjects::ForPacket::~ForPacket() {
     if (auto kept = at->second.by_name.find(name); kept != at->second.by_name.end()) --kept->second->packets;
 }
 
-bool SentObjects::ForPacket::Look(const Value& value, ir::TypeId type, size_t bytes, uint64_t* name) {
+bool SentObjects::ForPacket::Look(const Value& value, ir::TypeId type, size_t bytes, uint64_t* name, bool* its) {
   Object& object = *value.object();
   if (bytes < sent_.least_ || (!all_ && object.refs.IsOne())) return false;
   TensorObject* tensor = TensorIn(value);
@@ -105,6 +120,10 @@ bool SentObjects::ForPacket::Look(const Value& value, ir::TypeId type, size_t by
   auto place = sent_.receivers_.find(receiver_);
   if (place == sent_.receivers_.end()) return false;
   At& at = place->second;
+  if (received_ && at.knows) {
+    *name = received_->NameOf(receiver_, object, type);
+    if (*name) return *its = true;
+  }
   auto row = all().named.find(&object);
   if (row != all().named.end() && (row->second.owner != &sent_ || row->second.type != type.index)) return false;
   auto kept = row == all().named.end() ? at.by_name.end() : at.by_name.find(row->second.name);
@@ -117,6 +136,7 @@ bool SentObjects::ForPacket::Look(const Value& value, ir::TypeId type, size_t by
     if (!sent_.MakeRoom(receiver_, at, size)) return false;
     if (row == all().named.end()) {
       row = all().named.emplace(&object, Named{&sent_, sent_.next_++, type.index}).first;
+      sent_.by_name_[row->second.name] = &object;
       SetNamed(object, true);
       if (tensor) tensor->NoteCopies();
     }

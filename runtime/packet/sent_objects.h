@@ -16,6 +16,8 @@
 
 namespace df {
 
+class ReceivedObjects;
+
 class SentObjects {
  public:
   using Receiver = uint32_t;
@@ -37,8 +39,11 @@ class SentObjects {
   SentObjects(const SentObjects&) = delete;
   SentObjects& operator=(const SentObjects&) = delete;
 
-  // The receiver keeps so many bytes for this sender, as they stand in packets. Before that it keeps nothing.
-  void SetRoom(Receiver receiver, size_t bytes);
+  // The receiver keeps so many bytes for this sender, as they stand in packets. Before that it keeps nothing. `knows`: it knows its own objects
+  // by their names, too.
+  void SetRoom(Receiver receiver, size_t bytes, bool knows = false);
+  // The object of this process that has the name, as it is now. Only for a process whose values are all of one thread, and on that.
+  Value Own(uint64_t name, ir::TypeId type, bool* gone);
   // It is gone.
   void Forget(Receiver receiver);
   // From now on nothing is named, and nothing is said on the line.
@@ -48,16 +53,19 @@ class SentObjects {
   class ForPacket final : public KnownObjects {
    public:
     // `all`: also what nobody but the packet holds, as it may have to go again. Else only what somebody could send again.
-    ForPacket(SentObjects& sent, Receiver receiver, bool all) : sent_(sent), receiver_(receiver), all_(all) {}
+    // `received`: what came from there goes back by the name that it has there.
+    ForPacket(SentObjects& sent, Receiver receiver, bool all, const ReceivedObjects* received = nullptr)
+        : sent_(sent), receiver_(receiver), all_(all), received_(received) {}
     ~ForPacket();
     ForPacket(const ForPacket&) = delete;
     ForPacket& operator=(const ForPacket&) = delete;
-    bool Look(const Value& object, ir::TypeId type, size_t bytes, uint64_t* name) override;
+    bool Look(const Value& object, ir::TypeId type, size_t bytes, uint64_t* name, bool* its) override;
 
    private:
     SentObjects& sent_;
     const Receiver receiver_;
     const bool all_;
+    const ReceivedObjects* const received_;
     std::vector<uint64_t> used_;
   };
 
@@ -73,6 +81,7 @@ class SentObjects {
   };
   struct At {
     size_t room = 0, used = 0;
+    bool knows = false;
     std::list<Kept> kept;  // what was used last is last
     std::unordered_map<uint64_t, std::list<Kept>::iterator> by_name;
   };
@@ -92,6 +101,7 @@ class SentObjects {
   bool ended_ = false;
   uint64_t next_ = 1, given_ = 0;
   std::map<Receiver, At> receivers_;
+  std::unordered_map<uint64_t, Object*> by_name_;
 
   // Of all objects of the process that have a name. An object is one run's, but may live on after it.
   struct All;

@@ -108,6 +108,7 @@ class Unpacker::Work {
   }
 
   const std::string& fault() const { return fault_; }
+  bool HasGone() const { return has_gone_; }
 
  private:
   // Places that are to be filled: those of a constructor, of a delayed call.
@@ -212,11 +213,13 @@ class Unpacker::Work {
       case What::Delayed: return ReadCall(field, head >> packet::kWhatBits, place);
       case What::Error: return ReadError(field, head >> packet::kWhatBits, place);
       case What::Known: {
+        const bool own = head >> packet::kWhatBits == 1;
         if (!in_.Varint(&name)) return Ends();
-        const Value* known = kept_ ? kept_->Find(name, ir::TypeId(field.type)) : nullptr;
+        if (own && kept_) *place = kept_->FindOwn(name, ir::TypeId(field.type), &has_gone_);
+        const Value* known = !kept_ ? nullptr : !own ? kept_->Find(name, ir::TypeId(field.type)) : place->counted() ? place : nullptr;
         if (!known || (known->is_reference() && !field.lazy) || (known->is_error() && field.strict))
           return Refuse(fmt::format("object {}, which is to be {}, is not known here", name, types_.NameOf(field.type)));
-        *place = *known;
+        if (!own) *place = *known;
         return true;
       }
       default: return Refuse("an unknown head");
@@ -474,7 +477,7 @@ class Unpacker::Work {
   packet::OpenObjects open_;
   packet::TagReader tags_;
   std::map<uint32_t, std::vector<Field>> operands_;  // of delayed calls, by site
-  bool finished_ = false;
+  bool finished_ = false, has_gone_ = false;
 };
 
 Unpacker::Unpacker(const PacketTypes& types, std::string_view bytes, llvm::ArrayRef<std::string_view> parts, UnpackReferences* references, KeptObjects* kept)
@@ -484,5 +487,6 @@ bool Unpacker::NextTag(TagNode** tag) { return work_->NextTag(tag); }
 std::optional<Value> Unpacker::Next(ir::PortType type) { return work_->Next(type); }
 bool Unpacker::Finish() { return work_->Finish(); }
 const std::string& Unpacker::fault() const { return work_->fault(); }
+bool Unpacker::HasGone() const { return work_->HasGone(); }
 
 }  // namespace df

@@ -43,6 +43,8 @@ class KeptObjects {
  public:
   // Null if there is none of that name and type.
   virtual const Value* Find(uint64_t name, ir::TypeId type) = 0;
+  // The same of an object of this process, by its own name. It may have gone since it was sent there: then `gone` is set.
+  virtual Value FindOwn(uint64_t name, ir::TypeId type, bool* gone) = 0;
 
  protected:
   ~KeptObjects() = default;
@@ -65,6 +67,8 @@ class Unpacker {
   bool NextTag(TagNode** tag);
   // Whether that was all: then the delayed calls are ready.
   bool Finish();
+  // It was not read because an object of this process has gone meanwhile: the sender did nothing wrong.
+  bool HasGone() const;
   // "byte 17: constructor 5 of a Maybe Int, which has 2"
   const std::string& fault() const;
 

@@ -28,7 +28,8 @@ struct PeerCount {
 
 struct PeerMessage {
   enum class Kind : uint8_t {
-    Ask,       // nothing to do: give me something; `ticket` bytes of large objects are kept for whoever is asked
+    Ask,       // nothing to do: give me something; `ticket` bytes of large objects are kept for whoever is asked;
+               // `number`: 1 if it knows its own by their names
     Refuse,    // the answer, where nothing can be given
     Call,      // the other answer: a call with its arguments, or a delayed call, under `ticket`
     Result,    // of `ticket`, its result `number`

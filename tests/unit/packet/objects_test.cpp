@@ -118,8 +118,10 @@ TEST_CASE("what was not used for longest makes room, but not what a packet is be
   CHECK(t.sent.given() == 3);  // b had gone
   SentObjects::ForPacket one(t.sent, 1, true), two(t.sent, 1, true);
   uint64_t name;
-  CHECK(one.Look(a, t.text.type, 5000, &name));
-  CHECK(two.Look(c, t.text.type, 5002, &name));
+  bool its = false;
+  CHECK(one.Look(a, t.text.type, 5000, &name, &its));
+  CHECK(two.Look(c, t.text.type, 5002, &name, &its));
+  CHECK_FALSE(its);
   CHECK(t.Size(1, b) > 5000);
   t.sent.SetRoom(1, 0);
   CHECK(t.sent.Used(1) > 10000);
@@ -167,6 +169,45 @@ TEST_CASE("objects that outlive their sender have no name any more") {
     CHECK(t.Size(1, text) > 5000);
     CHECK(t.line.taken_back == 0);
   }
+}
+
+TEST_CASE("what came from there goes back by the name that it has there, unless it has gone") {
+  Texts here, there;  // each the other's receiver, and sender, 1
+  here.sent.SetRoom(1, 20000, true), there.sent.SetRoom(1, 20000, true);
+  auto send = [](Texts& from, Texts& to, const Value& value, size_t* size, bool* gone) {
+    SentObjects::ForPacket known(from.sent, 1, false, &to.line.At(1));
+    Packer packer(from.types, {}, nullptr, &known);
+    REQUIRE(packer.Add(from.text, value) == Packed::Yes);
+    Packet packet = packer.Take();
+    *size = packet.size();
+    ReceivedObjects::Of kept(from.line.At(1), 1, &to.sent);
+    Unpacker unpacker(to.types, packet.bytes.view(), {}, nullptr, &kept);
+    std::optional<Value> back = unpacker.Next(to.text);
+    *gone = unpacker.HasGone();
+    return back;
+  };
+  Value text = here.Text(5000), other = text;
+  size_t size;
+  bool gone;
+  std::optional<Value> came = send(here, there, text, &size, &gone);
+  CHECK((came && size < 10 && came->object() != text.object()));
+  std::optional<Value> back = send(there, here, *came, &size, &gone);
+  CHECK((back && size < 10 && back->object() == text.object()));
+  CHECK(there.sent.given() == 0);
+  // It goes while its name is on its way.
+  SentObjects::ForPacket known(there.sent, 1, false, &here.line.At(1));
+  Packer packer(there.types, {}, nullptr, &known);
+  REQUIRE(packer.Add(there.text, *came) == Packed::Yes);
+  Packet packet = packer.Take();
+  text = other = Value(), back.reset();
+  CHECK(here.line.taken_back == 1);
+  ReceivedObjects::Of kept(there.line.At(1), 1, &here.sent);
+  Unpacker unpacker(here.types, packet.bytes.view(), {}, nullptr, &kept);
+  CHECK_FALSE(unpacker.Next(here.text));
+  CHECK(unpacker.HasGone());
+  // From now on it is no name there any more, and goes as what it is.
+  came = send(there, here, *came, &size, &gone);
+  CHECK((came && size > 5000));
 }
 
 TEST_CASE("names that are not there, or of another type, are refused") {

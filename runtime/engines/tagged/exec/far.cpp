@@ -114,7 +114,7 @@ void Far::AskFor(Worker& worker) {
     if (keeps_each_ == 0) keeps_each_ = keeps_ / others.size();
     keeps = keeps_each_;
   }
-  peers_.Send(whom, {PeerMessage::Kind::Ask, 0, keeps});
+  peers_.Send(whom, {PeerMessage::Kind::Ask, KnowsOwn(), keeps});
 }
 
 void Far::NoteGrain(Clock::duration took) {
@@ -126,6 +126,8 @@ void Far::NoteGrain(Clock::duration took) {
   pause_ = std::clamp<Clock::duration>(2 * pause_, kShortestPause, kLongestPause);
   ask_at_ = Clock::now() + pause_;
 }
+
+bool Far::KnowsOwn() const { return team_.size() == 1; }
 
 // What a packet is copied to here the thread of the peers may free.
 void Far::Give(PeerId receiver, uint64_t name, Packet object) {
@@ -165,7 +167,7 @@ void Far::Receive(PeerId from, PeerMessage message) {
   FarPeer& peer = PeerOf(from);
   switch (message.kind) {
     case PeerMessage::Kind::Ask: {
-      sent_.SetRoom(from, message.ticket);
+      sent_.SetRoom(from, message.ticket, message.number != 0);
       if (!HasRoom()) {
         ++stats.held_back;
         return Refuse(peer);

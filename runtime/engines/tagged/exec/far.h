@@ -106,6 +106,8 @@ class Far final : public Peers::Receiver, private SentObjects::Line {
   const FarTypes& types() const { return types_; }
   // What others keep of this process's large objects.
   SentObjects& sent() { return sent_; }
+  // Whether it knows its own objects by name: all its values are of one thread.
+  bool KnowsOwn() const;
   // Stands for this process as the home of what others did not do.
   FarPeer& here() { return here_; }
   // A worker looks at its limits, and has so many bytes.

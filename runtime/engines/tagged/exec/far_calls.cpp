@@ -67,7 +67,7 @@ bool MayGo(Worker& w, const Message& message) {
 bool HandFar(Worker& w, FarPeer& thief, std::unique_ptr<Message> message) {
   Far& far = *w.team->far();
   PeerMessage sent{PeerMessage::Kind::Call};
-  SentObjects::ForPacket known(far.sent(), thief.id, /*all=*/true);
+  SentObjects::ForPacket known(far.sent(), thief.id, /*all=*/true, w.received.get());
   if (!MayGo(w, *message) || !PackCall(far.types(), *message, known, sent)) {
     ++far.stats.kept_back;
     w.team->Leave(w, std::move(message));
@@ -122,7 +122,10 @@ void ReceiveFarAnswer(Worker& w, Message& message) {
   }
   Value value = std::move(message.value);
   std::string fault;
-  if (!here && !UnpackFarValue(w, peer.id, TypeOfResult(far.types(), of, number), answer, value, fault)) return far.Fault(peer, fault);
+  if (!here && !UnpackFarValue(w, peer.id, TypeOfResult(far.types(), of, number), answer, value, fault)) {
+    // Of a result with what has gone here nothing is known: it is computed again.
+    return fault.empty() ? DoFarHere(w, answer.ticket, ticket) : far.Fault(peer, fault);
+  }
   if (!site) {
     Value reference = std::move(ticket.message->value);  // lives until it is full
     NoteFlow(w, TimelineCall::What::Done, peer, answer.ticket);
@@ -202,7 +205,8 @@ void ReceiveFarCall(Worker& w, Message& message) {
   Far& far = *w.team->far();
   Message call(Message::Kind::Call, &peer);
   std::string fault;
-  if (!UnpackFarCall(w, peer.id, *message.far, call, fault)) return far.Fault(peer, fault);
+  if (!UnpackFarCall(w, peer.id, *message.far, call, fault))
+    return fault.empty() ? far.Send(peer, {PeerMessage::Kind::Home, 0, message.far->ticket}) : far.Fault(peer, fault);
   ++far.stats.taken;
   NoteFlow(w, TimelineCall::What::Taken, peer, message.far->ticket);
   call.call = *w.far_calls.insert(new FarCall{peer, message.far->ticket, Clock::now()}).first;
@@ -227,7 +231,7 @@ void SendFar(Worker& w, FarCall& call, const SiteCode& site, uint32_t result, co
     return AnswerHere(w, call, std::move(sent), value);
   }
   // Most results are nobody's but the caller's.
-  SentObjects::ForPacket known(far.sent(), call.home.id, /*all=*/false);
+  SentObjects::ForPacket known(far.sent(), call.home.id, /*all=*/false, w.received.get());
   if (!PackValue(far.types(), TypeOfResult(far.types(), site, result), value, known, sent)) {
     ++far.stats.kept_back;
     call.returned = true;

@@ -161,10 +161,12 @@ class Arrivals final : public UnpackReferences {
   const FarTypes& types_;
 };
 
+SentObjects* OwnOf(Worker& worker) { return worker.team->far()->KnowsOwn() ? &worker.team->far()->sent() : nullptr; }
+
 // A packet that has come.
 struct Arrived {
   Arrived(Worker& worker, PeerId sender, const PeerMessage& from)
-      : parts(from.parts.begin(), from.parts.end()), references(worker), kept(*worker.received, sender),
+      : parts(from.parts.begin(), from.parts.end()), references(worker), kept(*worker.received, sender, OwnOf(worker)),
         unpacker(worker.team->far()->types().types, from.bytes, parts, &references, &kept) {}
   std::vector<std::string_view> parts;
   Arrivals references;
@@ -179,7 +181,10 @@ bool UnpackFarCall(Worker& w, PeerId sender, const PeerMessage& from, Message& c
   Arrived arrived(w, sender, from);
   Unpacker& in = arrived.unpacker;
   const ir::PortType number{w.graph.types.Builtin(ir::TypeKind::Int)};
-  auto refuse = [&] { return fault = in.fault().empty() ? "a call that the graph does not have" : in.fault(), false; };
+  auto refuse = [&] {
+    if (!in.HasGone()) fault = in.fault().empty() ? "a call that the graph does not have" : in.fault();
+    return false;
+  };
   std::optional<Value> first = in.Next(number);
   if (!first || first->is_error()) return refuse();
   if (first->word() == kDelayed) {
@@ -215,7 +220,10 @@ bool UnpackFarCall(Worker& w, PeerId sender, const PeerMessage& from, Message& c
 bool UnpackFarValue(Worker& w, PeerId sender, ir::PortType type, const PeerMessage& from, Value& value, std::string& fault) {
   Arrived arrived(w, sender, from);
   std::optional<Value> read = arrived.unpacker.Next(type);
-  if (!read || !arrived.unpacker.Finish()) return fault = arrived.unpacker.fault(), false;
+  if (!read || !arrived.unpacker.Finish()) {
+    if (!arrived.unpacker.HasGone()) fault = arrived.unpacker.fault();
+    return false;
+  }
   value = std::move(*read);
   return true;
 }

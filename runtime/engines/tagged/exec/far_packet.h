@@ -15,7 +15,8 @@ namespace df::tagged {
 bool PackCall(const FarTypes& types, const Message& message, KnownObjects& known, PeerMessage& to);
 bool PackValue(const FarTypes& types, ir::PortType type, const Value& value, KnownObjects& known, PeerMessage& to);
 
-// Sets the site, arguments, tag and depth of a call, or the value of a delayed one. False: it breaks the rules, and `fault` says which.
+// Sets the site, arguments, tag and depth of a call, or the value of a delayed one. False: it breaks the rules, and `fault` says which; if
+// that is empty, it holds an object of this process that has gone meanwhile.
 bool UnpackFarCall(Worker& w, PeerId sender, const PeerMessage& from, Message& call, std::string& fault);
 bool UnpackFarValue(Worker& w, PeerId sender, ir::PortType type, const PeerMessage& from, Value& value, std::string& fault);
 

@@ -331,7 +331,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
     Explain(outcome, graph, console);
     bool written = !timeline || WriteTimeline(*timeline, graph, options.timeline, console);
     if (context.stats) *context.stats = execution->stats();
-    PrintStats(execution->stats(), times, options.engine, options.stats, console.err());
+    PrintStats(graph, execution->stats(), times, options.engine, options.stats, console.err());
     return written;
   };
   bool leaving = false;

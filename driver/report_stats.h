@@ -10,6 +10,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "runtime/engines/engines.h"
 #include "runtime/run/engine.h"
+#include "tagged_ir/graph.h"
 
 namespace df {
 
@@ -26,7 +27,7 @@ struct RunTimes {
 // Processor time that the process has used.
 RunTimes::Seconds ProcessorTime();
 
-// Figures that the engine does not count are left out.
-void PrintStats(const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, llvm::raw_ostream& out);
+// Figures that the engine does not count are left out. Of the graph it says what several processes would share, if there is any.
+void PrintStats(const ir::Graph& graph, const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, llvm::raw_ostream& out);
 
 }  // namespace df

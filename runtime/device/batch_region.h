@@ -96,6 +96,9 @@ struct BatchRegion {
   // Each activation by itself, on the host: its one op may give a tensor that could not be computed.
   bool one_by_one = false;
   std::vector<RowSum> row_sums;
+  // Nothing but sums and the like, large ones: of one activation they may be written over an operand, or stay rows, which of several is worth more
+  // than a batch.
+  bool alone = false;
   std::vector<Step> steps;
   std::vector<bool> in_step;      // by op; empty if there are no steps
   std::vector<Stage> stages;      // but for the steps; empty: the ops as they stand

@@ -90,7 +90,7 @@ def same_files(dfc, model, folder):
     """The state of an epoch, and its log but for the seconds, are the same bytes whatever computes it: the chunk alone says how a batch is added up."""
     sample = os.path.join(SAMPLES, model + ".df")
     files = {}
-    for options in (("--threads=1",), ("--threads=3",), ("--threads=2", "--stress"), ("--batch=off",), ("--batch=3",),
+    for options in (("--threads=1",), ("--threads=3",), ("--threads=2", "--stress=3"), ("--batch=off",), ("--batch=3",),
                     *(("--engine=" + engine,) for engine in ENGINES[1:])):
         state, log = os.path.join(folder, "state.safetensors"), os.path.join(folder, "log.csv")
         command = [dfc, "run", sample, "--input", "train=@" + REVIEWS, "--input", "epochs=1", "--output", "state=@" + state, "--log=" + log, *options]

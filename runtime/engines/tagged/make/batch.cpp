@@ -303,6 +303,8 @@ class GroupReader {
       if (item.op != Op::Add || uses[value] > 0 || region.values[value].count <= kLarge || !IsReal(region.values[value].tensor->element)) continue;
       if (llvm::all_of(item.in, is_once_used_operand)) region.row_sums.push_back({item.in[0], item.in[1], value, r});
     }
+    auto is_elementwise = [&](const BatchRegion::Item& item) { return HasLoopOfElements(region, item); };
+    region.alone = !region.row_sums.empty() && llvm::all_of(region.ops, is_elementwise);
   }
 
   Program& p_;

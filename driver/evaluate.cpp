@@ -372,7 +372,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
     const std::vector<PeerReport> processes = cluster ? cluster->Reports() : std::vector<PeerReport>();
     bool written = !timeline || timeline->Write(graph, processes, options.timeline, console);
     if (context.stats) *context.stats = execution->stats();
-    PrintStats(execution->stats(), times, options.engine, options.stats, processes, console.err());
+    PrintStats(graph, execution->stats(), times, options.engine, options.stats, processes, console.err());
     return written;
   };
   bool leaving = false;

@@ -8,6 +8,7 @@
 #include "driver/report_processes.h"
 #include "llvm/Support/JSON.h"
 #include "runtime/engines/engines.h"
+#include "tagged_ir/spread.h"
 
 namespace df {
 namespace {
@@ -73,9 +74,12 @@ double NanosecondsPerCall(const Stats& stats, const RunTimes& times) {
   return times.run_cpu.count() * 1e9 / static_cast<double>(calls ? calls : 1);
 }
 
-void PrintText(const Stats& stats, const RunTimes& times, EngineKind engine, llvm::raw_ostream& out) {
+const char* SpineName(const ir::Graph& graph) { return ir::SpineOf(graph) == ir::Spine::Everywhere ? "everywhere" : "root"; }
+
+void PrintText(const ir::Graph& graph, const Stats& stats, const RunTimes& times, EngineKind engine, llvm::raw_ostream& out) {
   for (const Row& row : kRows)
     if (Counts(row, stats, engine)) out << fmt::format("{:<16}{:>16}\n", row.label, stats.*row.count);
+  if (uint32_t calls = ir::CountSpreadCalls(graph)) out << fmt::format("{:<16}{:>16}\n{:<16}{:>16}\n", "spread calls", calls, "spine", SpineName(graph));
   for (const Time& time : kTimes) out << fmt::format("{:<16}{:>16.6f}\n", time.label, (times.*time.time).count());
   double ns = NanosecondsPerCall(stats, times);
   out << fmt::format("{:<16}{:>16.1f}\n", "ns a call", ns);
@@ -83,12 +87,16 @@ void PrintText(const Stats& stats, const RunTimes& times, EngineKind engine, llv
     out << fmt::format("  {:<14}{:>16.1f}  {:>4.1f}%\n", part.name, ns * part.share, part.share * 100);
 }
 
-void PrintJson(const Stats& stats, const RunTimes& times, EngineKind engine, bool counts, const std::vector<PeerReport>& processes, llvm::raw_ostream& out) {
+void PrintJson(const ir::Graph& graph, const Stats& stats, const RunTimes& times, EngineKind engine, bool counts, const std::vector<PeerReport>& processes, llvm::raw_ostream& out) {
   llvm::json::OStream json(out);
   json.object([&] {
     json.attribute("engine", llvm::StringRef(EngineName(engine)));
     for (const Row& row : kRows)
       if (Counts(row, stats, engine) && (counts || row.count == &Stats::peak_memory)) json.attribute(row.key, stats.*row.count);
+    if (uint32_t calls = ir::CountSpreadCalls(graph); calls && counts) {
+      json.attribute("spread_calls", calls);
+      json.attribute("spine", llvm::StringRef(SpineName(graph)));
+    }
     for (const Time& time : kTimes) json.attribute(time.key, (times.*time.time).count());
     if (!stats.parts.empty())
       json.attributeObject("parts", [&] {
@@ -107,14 +115,14 @@ RunTimes::Seconds ProcessorTime() {
   return RunTimes::Seconds(static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9);
 }
 
-void PrintStats(const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, const std::vector<PeerReport>& processes,
+void PrintStats(const ir::Graph& graph, const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, const std::vector<PeerReport>& processes,
                 llvm::raw_ostream& out) {
   if (format == StatsFormat::Text) {
-    PrintText(stats, times, engine, out);
+    PrintText(graph, stats, times, engine, out);
     if (!processes.empty()) PrintProcesses(processes, out);
   }
   if (format == StatsFormat::Json || format == StatsFormat::Times)
-    PrintJson(stats, times, engine, format == StatsFormat::Json, processes, out);
+    PrintJson(graph, stats, times, engine, format == StatsFormat::Json, processes, out);
 }
 
 }  // namespace df

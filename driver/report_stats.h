@@ -11,6 +11,7 @@
 #include "runtime/engines/engines.h"
 #include "runtime/peers/report.h"
 #include "runtime/run/engine.h"
+#include "tagged_ir/graph.h"
 
 namespace df {
 
@@ -27,8 +28,9 @@ struct RunTimes {
 // Processor time that the process has used.
 RunTimes::Seconds ProcessorTime();
 
-// Figures that the engine does not count are left out. `processes`: of a run on several.
-void PrintStats(const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, const std::vector<PeerReport>& processes,
+// Figures that the engine does not count are left out. Of the graph it says what several processes would share, if there is any. `processes`: of a run on
+// several.
+void PrintStats(const ir::Graph& graph, const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, const std::vector<PeerReport>& processes,
                 llvm::raw_ostream& out);
 
 }  // namespace df

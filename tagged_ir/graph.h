@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lang/id.h"
@@ -102,7 +103,14 @@ enum class ScopeKind : uint8_t { Root, Function, Loop };
 
 // What a label enters: a function's body, a loop, or (without a label) the root.
 struct Scope {
-  ScopeKind kind;
+  Scope() = default;
+  Scope(ScopeKind kind, std::string name, ScopeId parent, PosId pos, bool spread = false)
+      : kind(kind), spread(spread), name(std::move(name)), parent(parent), pos(pos) {}
+
+  ScopeKind kind = ScopeKind::Root;
+  // Of a function: its result is a list, of which its last two parameters say the pieces that are computed, from the one up to before the
+  // other (tagged_ir/spread.h).
+  bool spread = false;
   std::string name;  // a function's unique name ("fact", "main.bad"); a loop's too ("gcd.loop")
   ScopeId parent;  // Loop: the scope in which it stands; Function: the scope its Outers may name, or invalid
   PosId pos;

@@ -217,6 +217,7 @@ void Printer::Header() {
   for (const Scope& scope : g.scopes) {
     out_ << kKinds[static_cast<size_t>(scope.kind) % 3] << NameText(scope.name);
     if (scope.parent.valid()) out_ << " in " << ScopeText(scope.parent);
+    if (scope.spread) out_ << " spread";
     out_ << PosText(scope.pos, scope.name) << '\n';
   }
 }

@@ -373,7 +373,7 @@ bool Parser::TensorLine() {
   return true;
 }
 
-// function name [in parent] [position]
+// function name [in parent] [spread] [position]
 bool Parser::ScopeLine(ScopeKind kind) {
   Advance();
   uint32_t line = token_.line;
@@ -388,6 +388,7 @@ bool Parser::ScopeLine(ScopeKind kind) {
     if (!Name(&name)) return false;
     parents_.emplace_back(g.scopes.next_id(), std::move(parent));
   }
+  scope.spread = Accept("spread");
   if (!Position(scope.name, &scope.pos)) return false;
   g.scopes.Add(std::move(scope));
   return true;

@@ -3,10 +3,12 @@
 
 #include "tagged_ir/verify.h"
 
+#include "tagged_ir/spread.h"
+
 namespace df::ir {
 
 std::string Verifier::Run() {
-  if (CheckTables() && CheckNodes() && CheckWiring() && CheckCycles() && CheckBranches()) return "";
+  if (CheckTables() && CheckNodes() && CheckWiring() && CheckCycles() && CheckBranches()) return CheckSpread(g);
   return error_;
 }
 

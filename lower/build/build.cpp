@@ -198,6 +198,7 @@ void Builder::BuildFunction(FunId fun) {
   fg::Function function;
   function.name = source.name;
   function.pos = source.pos;
+  function.spread = source.spread;
   function.results = ResultTypes(fun);
   function.body = function.blocks.Add({});
   function_ = &function;

@@ -17,6 +17,7 @@ Function DualBuilder::Signature(GradientTypes& types, const Function& function) 
   dual.pos = function.pos;
   dual.delayed = function.delayed;
   dual.paired = function.paired;
+  dual.spread = function.spread;
   for (const Param& param : function.params) {
     llvm::SmallVector<PortType, 2> parts = Parts(types, param.type);
     const bool elements = param.elements && parts.size() == 2;
@@ -41,6 +42,7 @@ Function DualBuilder::Run() {
   to_.pos = from_.pos;
   to_.delayed = from_.delayed;
   to_.paired = from_.paired;
+  to_.spread = from_.spread;
   to_.body = Copy(from_.body, [&](size_t k) {
     // Of a delayed body, one value: the lazy form of the type has one part.
     PortType type = from_.results[k];

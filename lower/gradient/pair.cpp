@@ -81,6 +81,7 @@ Function PairBuilder::Run() {
   f_.params = std::move(signature.params);
   f_.results = std::move(signature.results);
   f_.paired = true;
+  f_.spread = false;  // a cotangent may come late, when the call has begun
   f_.delayed &= !all_.recompute;
   return std::move(f_);
 }

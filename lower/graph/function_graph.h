@@ -105,6 +105,9 @@ struct Function {
   bool delayed = false;  // the body of a Delay: one result, evaluated; if it is paired, cotangents behind it
   // A function and its gradient (gradient.h): cotangents come late, so that any node may use values of later ones.
   bool paired = false;
+  // Its last two parameters, of type Int, say which pieces of a list it computes: those from the one up to before the other. A call of it
+  // stays a call, and may be cut into several of which each computes some pieces (docs/spread.md).
+  bool spread = false;
 
   ir::PortType TypeOf(Value value) const { return nodes[value.node].results[value.result]; }
 };

@@ -13,7 +13,7 @@ class Dumper {
       : program_(program), function_(function), out_(out) {}
 
   void Run() {
-    out_ << (function_.delayed ? "delayed " : "function ") << function_.name << '(';
+    out_ << (function_.delayed ? "delayed " : function_.spread ? "spread function " : "function ") << function_.name << '(';
     for (size_t i = 0; i < function_.params.size(); ++i) {
       if (i) out_ << ", ";
       out_ << ParamName(i) << ": " << program_.types.Print(function_.params[i].type);

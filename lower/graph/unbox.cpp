@@ -66,7 +66,7 @@ class Unboxer {
         if (node.callee.valid() && node.kind != NodeKind::Apply) taken.insert(node.callee.index);
     for (uint32_t f = 0; f < p_.functions.size(); ++f) {
       const Function& function = p_.functions[FunctionId(f)];
-      if (FunctionId(f) == p_.main || function.delayed || function.paired || taken.contains(f)) continue;
+      if (FunctionId(f) == p_.main || function.delayed || function.paired || function.spread || taken.contains(f)) continue;
       for (uint32_t i = 0; i < function.params.size(); ++i)
         if (!function.params[i].cotangent && HasParts(function.params[i].type)) chosen_.insert({f, i});
     }

@@ -93,6 +93,8 @@ struct Function {
   ir::PosId pos;
   bool from_library = false;
   bool local = false;       // it stood in another one, with or without a name
+  // What it computes may be computed in pieces by several processes (docs/spread.md): a call of it stays a call.
+  bool spread = false;
   // Of a result whose type has one constructor: the fields that everybody who calls it surely needs, a bit each
   // (copy_by_demand.cpp).
   uint32_t needed = 0;

@@ -270,7 +270,7 @@ static bool IsDerivative(const Function& function) {
 bool Simplifier::ShouldInline(FunId fun, llvm::ArrayRef<Expr*> args) const {
   const Function& function = p_.functions[fun];
   if (fun == p_.main || fun == fun_ || !function.body || (*recursive_)[fun.index]) return false;
-  if (args.size() < function.params.size()) return false;
+  if (args.size() < function.params.size() || function.spread) return false;
   if (IsDerivative(function)) return true;
   if (!options_.Does(Optimisation::Inline) || function.params.empty()) return false;
   if (IsNoLargerThanCall(function)) return true;

@@ -72,6 +72,7 @@ FunId Specialiser::Instance(core::VarId top, const TypeArgs& types, Span use) {
   function.source_name = std::string(Text(var.name));
   function.pos = p_.PosOf(var.span, function.source_name);
   function.from_library = var.from_library;
+  function.spread = var.from_library && Text(var.name).starts_with("primSpread");
   FunId id = p_.functions.Add(std::move(function));
   it->second = id;
   if (var.from_library) NoteTextFunction(var, types, id);

@@ -29,7 +29,7 @@ ir::Graph Transformer::Run() {
 
 void Transformer::EmitMain() {
   const fg::Function& main = program_.functions[program_.main];
-  scope_ = graph_.scopes.Add({ir::ScopeKind::Root, main.name, {}, main.pos});
+  scope_ = graph_.scopes.Add({ir::ScopeKind::Root, main.name, {}, main.pos, false});
   function_id_ = program_.main;
   function_ = &main;
   Trigger root;
@@ -48,12 +48,20 @@ void Transformer::EmitMain() {
   }
 }
 
+// Whether a function that may be computed in pieces still has the form that says which (tagged_ir/spread.h). One that lost it, as it makes
+// nothing of which pieces are asked for, is as good without the mark.
+static bool IsSpread(const ir::TypeTable& types, const fg::Function& function) {
+  auto is_int = [&](const fg::Param& param) { return !param.type.lazy && types.Kind(param.type.type) == ir::TypeKind::Int; };
+  return function.spread && function.results.size() == 1 && function.params.size() >= 2 &&
+         llvm::all_of(llvm::ArrayRef(function.params).take_back(2), is_int);
+}
+
 Transformer::Body& Transformer::BodyOf(fg::FunctionId id) {
   std::unique_ptr<Body>& slot = bodies_[id.index];
   if (slot) return *slot;
   const fg::Function& function = program_.functions[id];
   slot = std::make_unique<Body>();
-  slot->scope = graph_.scopes.Add({ir::ScopeKind::Function, function.name, {}, function.pos});
+  slot->scope = graph_.scopes.Add({ir::ScopeKind::Function, function.name, {}, function.pos, IsSpread(graph_.types, function)});
   slot->arrivals.resize(function.params.size() + 1);
   slot->trigger = graph_.AddNode(ir::Op::EntryMerge, slot->scope, {}, TriggerType(), 0, function.pos);
   for (const fg::Param& param : function.params)

@@ -239,13 +239,15 @@ void Batcher::TakeRows(Queue& queue) {
     return llvm::all_of(a->region->weights, [&](uint32_t k) { return a->operands()[k].tensor == b->operands()[k].tensor; });
   };
   size_t end;  // behind the last
+  size_t most = options_.most_rows;
   auto collect = [&](bool all) {
     Deferred* first = nullptr;
-    for (end = queue.head; end < ready.size() && rows_.size() < options_.most_rows; ++end) {
+    for (end = queue.head; end < ready.size() && rows_.size() < most; ++end) {
       if (end + kRowsAhead < ready.size()) __builtin_prefetch(ready[end + kRowsAhead]);
       Deferred* row = ready[end];
       if (row->state == Deferred::State::Dropped) continue;
       if (!first) first = row;
+      if (row->region->alone) most = 1;
       if (all || alike(first, row)) rows_.push_back(row);
     }
   };

@@ -3,10 +3,13 @@
 
 #include <chrono>
 #include <cmath>
+#include <memory>
+#include <utility>
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "runtime/batch/batch.h"
+#include "runtime/ops/add_rows.h"
 
 namespace df {
 
@@ -63,7 +66,10 @@ Rows BatchPlaces::Find(const BatchRegion& region, llvm::ArrayRef<Deferred*> batc
 // The rows of g that are not known are 0, and x - 0 * number is x, bit for bit, if the number is finite and its sign is not set. (0 * -1 is -0,
 // and -0 - -0 is 0.)
 bool BatchPlaces::MayStayRows(const BatchRegion& region, Deferred& row, uint32_t k) const {
-  if (!device_.is_host() || !row.operands()[k].tensor->rows()) return false;
+  auto has_rows = [&](uint32_t operand) { return row.operands()[operand].tensor->rows() != nullptr; };
+  if (!device_.is_host() || !has_rows(k)) return false;
+  for (const BatchRegion::RowSum& sum : region.row_sums)
+    if (k == sum.x || k == sum.y) return has_rows(k == sum.x ? sum.y : sum.x);
   auto step = llvm::find_if(region.steps, [k](const BatchRegion::Step& s) { return s.g == k; });
   if (step == region.steps.end()) return false;
   const Value number = Value::Word(row.operands()[step->k].word);
@@ -120,6 +126,31 @@ struct Blocks {
   }
 };
 
+// Sums whose operands `Find` left as rows; nobody else holds them before they are handed out.
+class RowSums {
+ public:
+  RowSums(const BatchRegion& region, llvm::ArrayRef<Deferred*> batch) {
+    if (batch.size() != 1) return;
+    for (const BatchRegion::RowSum& sum : region.row_sums) {
+      TensorObject &x = *batch[0]->operands()[sum.x].tensor, &y = *batch[0]->operands()[sum.y].tensor;
+      if (x.rows() && y.rows() && batch[0]->results()[sum.result]) all_.emplace_back(sum.result, AddRows(*x.rows(), *y.rows(), x.element()));
+    }
+  }
+
+  bool Has(size_t result) const {
+    return llvm::any_of(all_, [result](const auto& sum) { return sum.first == result; });
+  }
+  void HandOut(Deferred& row) {
+    for (auto& [result, rows] : all_) row.results()[result]->ComputedAs(rows.release());
+  }
+
+ private:
+  struct Free {
+    void operator()(TensorRows* rows) const { TensorRows::Free(rows); }
+  };
+  std::vector<std::pair<uint32_t, std::unique_ptr<TensorRows, Free>>> all_;  // by result
+};
+
 // visit(operand, result): the result may be where the operand was.
 template <typename Visit>
 void ForEachOverwritten(const BatchRegion& region, Visit visit) {
@@ -145,6 +176,7 @@ void BatchPlaces::Run(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows,
   });
   for (uint32_t k = 0; k < region.num_operands; ++k) operands_[k] = Find(region, rows, k);
   Blocks blocks, wholes;
+  RowSums row_sums(region, rows);
   results_.clear();
   wholes_.clear();
   overwritten_.assign(region.results.size(), kNone);
@@ -161,7 +193,7 @@ void BatchPlaces::Run(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows,
       });
     auto in_table = llvm::find_if(region.table_rows, [r](const BatchRegion::TableRow& t) { return t.result == r; });
     wanted &= !llvm::any_of(region.parts, [r](const BatchRegion::Part& p) { return p.result == r; });
-    wanted &= !results_[r] && (in_table == region.table_rows.end() || !StayInTable(region, *in_table, rows.size()));
+    wanted &= !results_[r] && !row_sums.Has(r) && (in_table == region.table_rows.end() || !StayInTable(region, *in_table, rows.size()));
     if (wanted) blocks.all.back() = TensorBlock::New(device_, bytes_of(region.results[r]) * rows.size());
     if (wanted) results_[r] = blocks.all.back()->address();
   }
@@ -172,6 +204,7 @@ void BatchPlaces::Run(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows,
   if (times) times->gathers += std::chrono::duration<double>(Clock::now() - began).count();
   device_.Run({&region, rows.size(), operands_, shared_, results_, times, wholes_});
   // From here on nothing can fail.
+  row_sums.HandOut(*rows[0]);
   for (size_t r = 0; r < region.results.size(); ++r)
     if (overwritten_[r] != kNone) rows[0]->results()[r]->ComputedIn(*rows[0]->operands()[overwritten_[r]].tensor);
   for (const BatchRegion::TableRow& row : region.table_rows) {

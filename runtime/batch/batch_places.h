@@ -30,7 +30,7 @@ class BatchPlaces {
 
  private:
   Rows Find(const BatchRegion& region, llvm::ArrayRef<Deferred*> rows, uint32_t operand);
-  // Whether operand k of a batch of one row is known by its rows and may stay so: all that is done with it is a step.
+  // Whether operand k of a batch of one row is known by its rows and may stay so: all that is done with it is a step, or a sum with another such.
   bool MayStayRows(const BatchRegion& region, Deferred& row, uint32_t k) const;
   // Of one row, on the host: operand x's elements, if `result`, which takes their place, is wanted and nobody else holds them. Else null.
   DeviceAddress Overwritable(uint32_t x, uint32_t result, Deferred& row) const;

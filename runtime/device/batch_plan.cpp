@@ -273,7 +273,7 @@ void FindParts(BatchRegion& region) {
 void FindOverwrites(BatchRegion& region) {
   region.large = llvm::any_of(region.steps, [&](const BatchRegion::Step& step) { return region.values[step.value].count > kShortRow; }) ||
                  llvm::any_of(region.stages, [](const Stage& stage) { return stage.kind == Stage::Kind::Elements; }) ||
-                 llvm::any_of(region.ops, [&](const BatchRegion::Item& item) { return region.Turned(item).has_value(); });
+                 llvm::any_of(region.ops, [&](const BatchRegion::Item& item) { return region.Turned(item).has_value(); }) || !region.row_sums.empty();
   // What is smaller is as well off with memory of its own.
   constexpr size_t kLarge = 1 << 16;
   auto bytes_of = [&](uint32_t value) { return region.values[value].count * ir::ElementBytes(region.values[value].tensor->element); };

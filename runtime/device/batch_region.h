@@ -39,6 +39,13 @@ struct BatchRegion {
     uint32_t value;    // of the Sub
     uint32_t result;   // in `results`: that value
   };
+  // x + y of two operands of the region that nothing else here uses: where both are known by a few rows (TensorRows) so is the result, as where
+  // gradients of a table that chunks of a batch gave are joined.
+  struct RowSum {
+    uint32_t x, y;    // operands
+    uint32_t value;   // of the Add
+    uint32_t result;  // in `results`: that value
+  };
   // A result that is made element by element of an operand, among others, which nothing here uses after that: of a batch of one row the host may
   // write over an operand that nobody else holds. Such are a SetElement, and what an optimiser makes of its moments. A result may have several.
   struct Overwrite {
@@ -88,6 +95,10 @@ struct BatchRegion {
   bool large = false;
   // Each activation by itself, on the host: its one op may give a tensor that could not be computed.
   bool one_by_one = false;
+  std::vector<RowSum> row_sums;
+  // Nothing but sums and the like, large ones: of one activation they may be written over an operand, or stay rows, which of several is worth more
+  // than a batch.
+  bool alone = false;
   std::vector<Step> steps;
   std::vector<bool> in_step;      // by op; empty if there are no steps
   std::vector<Stage> stages;      // but for the steps; empty: the ops as they stand

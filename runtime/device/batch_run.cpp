@@ -48,6 +48,7 @@ class BatchRun {
   const ir::Type& TypeOf(uint32_t value) const { return *region_.values[value].tensor; }
   void HandOut();
   void Compute(const BatchRegion::Item& item, uint32_t value);
+  bool IsSumOfRows(uint32_t value) const;
   bool View(const BatchRegion::Item& item, uint32_t value);
   void Elementwise(const BatchRegion::Item& item, uint32_t value);
   void Product(const BatchRegion::Item& item, uint32_t value);
@@ -416,7 +417,15 @@ void BatchRun::Step(const BatchRegion::Step& step) {
   });
 }
 
+// Whether BatchPlaces adds up what is known of both operands.
+bool BatchRun::IsSumOfRows(uint32_t value) const {
+  auto sum = llvm::find_if(region_.row_sums, [value](const BatchRegion::RowSum& s) { return s.value == value; });
+  auto has_rows = [&](uint32_t k) { return batch_.tensors[k] && batch_.tensors[k]->rows(); };
+  return sum != region_.row_sums.end() && count_ == 1 && has_rows(sum->x) && has_rows(sum->y);
+}
+
 void BatchRun::Compute(const BatchRegion::Item& item, uint32_t value) {
+  if (item.op == Op::Add && IsSumOfRows(value)) return;
   if (View(item, value)) return;
   if (item.op == Op::MatMul || item.op == Op::Gemm) return Product(item, value);
   if (item.op == Op::Expand) return Expand(item, value);

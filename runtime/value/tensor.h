@@ -175,6 +175,11 @@ class TensorObject : public Object {
   }
   // Whether ComputedIn may be called with it, if nobody else holds it.
   bool IsOverwritable() const { return (where_ == Where::Own || where_ == Where::Block) && !copied_; }
+  // The same: it is known by these rows, which become its own.
+  void ComputedAs(TensorRows* rows) {
+    rows_ = rows;
+    where_ = Where::Rows;
+  }
   // Null if it is not known by its rows alone.
   TensorRows* rows() const { return where_ == Where::Rows ? rows_ : nullptr; }
   // Before an op writes into the elements of a tensor that nobody else holds: what a device has must stay what the host has. False: it

@@ -4,7 +4,7 @@
 The same trees, weights and optimiser; the loss before each of 100 steps, in Double to 1e-8 of PyTorch's, in Float the first one to
 1e-5. PyTorch's figures are in answers.json, so that a run needs no PyTorch; `--update` computes them anew (pytorch.py). On every
 engine, and on the simulated device, the bits of a few steps are the same. As it stands each sample learns, and a run that goes on from a saved
-state prints what one run prints.
+state prints what one run prints; the state and the log of a run do not depend on threads, batches or the engine.
 """
 
 import argparse
@@ -86,6 +86,30 @@ def resumes(dfc, model, folder):
     return False
 
 
+def same_files(dfc, model, folder):
+    """The state of an epoch, and its log but for the seconds, are the same bytes whatever computes it: the chunk alone says how a batch is added up."""
+    sample = os.path.join(SAMPLES, model + ".df")
+    files = {}
+    for options in (("--threads=1",), ("--threads=3",), ("--threads=2", "--stress=3"), ("--batch=off",), ("--batch=3",),
+                    *(("--engine=" + engine,) for engine in ENGINES[1:])):
+        state, log = os.path.join(folder, "state.safetensors"), os.path.join(folder, "log.csv")
+        command = [dfc, "run", sample, "--input", "train=@" + REVIEWS, "--input", "epochs=1", "--output", "state=@" + state, "--log=" + log, *options]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        if done.returncode:
+            sys.exit("%s %s: exit code %d\n%s" % (model, options, done.returncode, done.stderr))
+        with open(state, "rb") as file:
+            written = file.read()
+        with open(log, encoding="utf-8") as file:
+            rows = [line.rsplit(",", 1) for line in file.read().splitlines()]
+        assert rows[0][1] == "seconds" and len(rows) == 2
+        files[options] = (written, [row[0] for row in rows])
+        os.remove(log)
+    odd = [options for options, got in files.items() if got != files[("--threads=1",)]]
+    if odd:
+        print("%s: another state or log with %s" % (model, odd))
+    return not odd
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--dfc", required=True)
@@ -110,6 +134,7 @@ def main():
             model, len(got), got[0], got[-1], worst, first, "agree" if same else "differ: %s" % runs))
         with tempfile.TemporaryDirectory() as folder:
             same = resumes(args.dfc, model, folder) and same
+            same = same_files(args.dfc, model, folder) and same
         faults += len(got) != STEPS or worst > 1e-8 or first > 1e-5 or not same
     return 1 if faults else 0
 

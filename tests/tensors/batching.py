@@ -17,6 +17,8 @@ BATCHES = ("off", "1", "2", "3", "7", "auto")
 PRELUDE = """{-# LANGUAGE Strict #-}
 import Gradient
 import Optim (sgd)
+import Spread (sumSpread)
+import qualified Optim as O
 import qualified Tensor as T
 import qualified Tensor.Linear as L
 
@@ -297,6 +299,19 @@ classes :: Int -> Int -> Classes
 classes n bad = if n < 2 then Class n else Both (if n == 9 then bad else n `mod` 5) (classes (n - 1) bad) (classes (n - 2) bad)
 main = grad (\\w -> sum [case net w (classes n %s) of Net _ l -> l | n <- [7, 10, 9, 4]]) (sin (T.convert T.iota))
 """ % bad, 0) for where, bad in (("no", "2"), ("above", "6"), ("below", "(-1)"))],
+    # Known by rows until the step, or until somebody wants all.
+    ("sums of gradients of a table, in chunks", """
+data P = P (Tensor Float [900, 8]) (Tensor Float [8])
+loss :: P -> Int -> Float
+loss (P t b) i = T.sum (tanh (T.index t ((i * 37) `mod` 900) * b))
+main = go 6 (P (waves 0.9) (waves 1.1)) []
+go :: Int -> P -> [Float] -> ([Float], Float, Float)
+go n p losses
+  | n == 0 = case p of P t _ -> (losses, T.sum t, T.sum (t * t))
+  | otherwise = case sumSpread 4 loss p [n .. n + 21] of
+      (l, g) -> case O.plus g (snd (valueAndGrad (\\q -> loss q n) p)) of
+        h -> go (n - 1) (sgd 0.1 (if n == 3 then O.plus h h else if n == 2 then O.scaled (-0.5) h else h) p) (l : losses)
+""", 22),
     # Whole numbers and truth values of tensors: what is counted at each node, by branches that only choose.
     ("an accuracy of all nodes", """
 score :: Cell 5 -> Tree -> (State 5, Int, Int, Float)

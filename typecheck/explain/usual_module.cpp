@@ -121,7 +121,7 @@ std::string_view UsualModule(std::string_view name, Diag missing) {
     size_t own = static_cast<size_t>(llvm::find(kUsual, module.name) - kUsual);
     own += module.name.starts_with(kTransformers) || module.name.ends_with(".Class");
     // What no other Haskell has is seldom meant.
-    for (std::string_view ours : {"Tensor", "NN", "Optim", "Fold", "Treebank", "Gradient"})
+    for (std::string_view ours : {"Tensor", "NN", "Optim", "Fold", "Treebank", "Gradient", "Spread"})
       if (module.name == ours) own = std::size(kUsual) + 2 + std::size(kQualified);
     // Data.Map.Strict goes with Data.Map.
     for (size_t i = 0; i < std::size(kQualified); ++i)

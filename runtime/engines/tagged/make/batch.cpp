@@ -155,6 +155,7 @@ class GroupReader {
     FindWeights(region);
     FindTableRows(region);
     FindSteps(region);
+    if (!away_) FindRowSums(region);
     if (!away_) FindParts(region);
     if (strips_) PlanStrips(region);
     if (!away_) FindOverwrites(region);
@@ -287,6 +288,23 @@ class GroupReader {
       for (uint32_t done : {value, product, filled}) region.in_step[done - region.num_operands] = true;
       region.steps.push_back({x, g, k, value, static_cast<uint32_t>(result - region.results.begin())});
     }
+  }
+
+  // Sums of what may be gradients of a table. What is smaller is spread out as fast.
+  static void FindRowSums(BatchRegion& region) {
+    constexpr size_t kLarge = 4096;  // elements
+    std::vector<uint32_t> uses(region.values.size(), 0);
+    for (const BatchRegion::Item& item : region.ops)
+      for (uint32_t in : item.in) ++uses[in];
+    auto is_once_used_operand = [&](uint32_t value) { return value < region.num_operands && uses[value] == 1; };
+    for (uint32_t r = 0; r < region.results.size(); ++r) {
+      const uint32_t value = region.results[r];
+      const BatchRegion::Item& item = region.ops[value - region.num_operands];
+      if (item.op != Op::Add || uses[value] > 0 || region.values[value].count <= kLarge || !IsReal(region.values[value].tensor->element)) continue;
+      if (llvm::all_of(item.in, is_once_used_operand)) region.row_sums.push_back({item.in[0], item.in[1], value, r});
+    }
+    auto is_elementwise = [&](const BatchRegion::Item& item) { return HasLoopOfElements(region, item); };
+    region.alone = !region.row_sums.empty() && llvm::all_of(region.ops, is_elementwise);
   }
 
   Program& p_;

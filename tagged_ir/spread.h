@@ -1,0 +1,29 @@
+// tagged_ir/spread.h
+//
+// What of a graph several processes may compute in pieces (docs/spread.md): calls of functions that are marked `spread`. The result of such a
+// function is a list, and its last two parameters, from and to, are numbers of pieces. Whoever marks it promises that what it gives for
+// (from, to) is what it gives for (from, k) with what it gives for (k, to) behind it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tagged_ir/graph.h"
+
+namespace df::ir {
+
+// Call sites that enter a function that is marked.
+uint32_t CountSpreadCalls(const Graph& graph);
+
+// Where the spine of a program runs, all that is in no piece, when several processes run it. At the root only: the others compute calls that
+// it gives away. Everywhere: each process computes what all need, its own share of the pieces, and takes the other pieces from those that have them.
+enum class Spine : uint8_t { Root, Everywhere };
+
+// Decided by the graph alone, so that all processes decide the same, before they begin. Everywhere if there is something to share, and the
+// graph does not read the standard input, which only the root has.
+Spine SpineOf(const Graph& graph);
+
+// "" or what is wrong with the marks of a graph that is otherwise well formed.
+std::string CheckSpread(const Graph& graph);
+
+}  // namespace df::ir

@@ -259,7 +259,7 @@ std::vector<PeerReport> NodePeers::Reports() const {
   for (const auto& [peer, link] : links_) here.links.push_back(link);
   std::vector<PeerReport> reports{std::move(here)};
   for (const auto& [peer, report] : reports_) reports.push_back(report);
-  std::stable_sort(reports.begin() + 1, reports.end(), [](const PeerReport& a, const PeerReport& b) { return a.rank < b.rank; });
+  std::sort(reports.begin() + 1, reports.end(), [](const PeerReport& a, const PeerReport& b) { return a.rank < b.rank; });
   return reports;
 }
 

@@ -3,8 +3,8 @@
 
     campaign.py --minutes 60 [--simulator build/tests/unit/net/net_simulate] [--fuzzers build/fuzz/tests/fuzz] [--first SEED] [--jobs 1]
 
-The simulator runs seeds from --first on, in pieces of 1,000; fuzz_wire and fuzz_packet run with the seeds of tests/fuzz/corpus. What is not there is left out. Every
-fault is printed as it comes, with its seed or its input. Everything runs with nice 19. The figures of docs/far-calls.md and docs/wire.md are this script's.
+The simulator runs seeds from --first on, in pieces of 1,000; fuzz_wire and fuzz_packet run with the seeds of tests/fuzz/corpus. What is not there
+is left out. Every fault is printed as it comes, with its seed or its input. Everything runs with nice 19. The figures of docs/far-calls.md and docs/wire.md are this script's.
 """
 
 import argparse
@@ -44,8 +44,8 @@ def fuzz(program, corpus, folder, until, tell):
     own = os.path.join(folder, os.path.basename(program))
     os.makedirs(own, exist_ok=True)
     seconds = max(1, int(until - time.monotonic()))
-    done = subprocess.run(["nice", "-n", "19", program, own, corpus, "-max_total_time=%d" % seconds, "-print_final_stats=1", "-rss_limit_mb=3000", "-artifact_prefix=" + own + "-"],
-                          capture_output=True, text=True, errors="replace")
+    flags = ["-max_total_time=%d" % seconds, "-print_final_stats=1", "-rss_limit_mb=3000", "-artifact_prefix=" + own + "-"]
+    done = subprocess.run(["nice", "-n", "19", program, own, corpus, *flags], capture_output=True, text=True, errors="replace")
     found = re.search(r"number_of_executed_units: (\d+)", done.stderr)
     if done.returncode:
         tell("%s: exit code %d\n%s" % (program, done.returncode, done.stderr[-4000:]))
@@ -84,7 +84,8 @@ def main():
         for name in ("wire", "packet"):
             program = os.path.join(args.fuzzers, "fuzz_" + name)
             if os.path.exists(program):
-                threads.append(threading.Thread(target=count, args=("executions of fuzz_" + name, fuzz, program, os.path.join(ROOT, "tests/fuzz/corpus", name), folder)))
+                corpus = os.path.join(ROOT, "tests/fuzz/corpus", name)
+                threads.append(threading.Thread(target=count, args=("executions of fuzz_" + name, fuzz, program, corpus, folder)))
         if not threads:
             sys.exit("there is neither the simulator nor a fuzzer")
         for thread in threads:

@@ -3,8 +3,8 @@
 
     hostile.py --dfc build/dfc [--only NAME]
 
-He sends garbage and halves of greetings, holds 1,000 connections open, has another cluster's key, plays back what he recorded of this run and of one before, and is a
-second root. tests/unit/zmq and tests/unit/net do the same to nodes without an engine, and forge messages.
+He sends garbage and halves of greetings, holds 1,000 connections open, has another cluster's key, plays back what he recorded of this run and of one
+before, and is a second root. tests/unit/zmq and tests/unit/net do the same to nodes without an engine, and forge messages.
 """
 
 import os
@@ -146,8 +146,8 @@ def a_launched_root_under_attack(d):
     def start():
         for rank in (1, 0):
             env = {**os.environ, "OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "2"}
-            processes.append(subprocess.Popen([d.dfc, "run", "fib.df", "--launched", "--key=c.key", "--threads=1", "--rendezvous=127.0.0.1:%d" % number], cwd=d.path,
-                                              env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+            words = [d.dfc, "run", "fib.df", "--launched", "--key=c.key", "--threads=1", "--rendezvous=127.0.0.1:%d" % number]
+            processes.append(subprocess.Popen(words, cwd=d.path, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
         return processes[1]
 
     code, out, err, _ = under_attack(d, start, number)

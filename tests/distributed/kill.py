@@ -3,9 +3,9 @@
 
     kill.py --dfc build/dfc [--runs 300] [--first SEED] [--how random|two|recovery|all]
 
-random: of three workers one to three get SIGKILL, or SIGSTOP and later SIGCONT, at random times, two of them together now and then. two: two of four get SIGKILL at
-once. recovery: of four one gets SIGKILL, and another one while what it had is computed again, which begins about a second later; now and then a third. all: in turn. The last
-figures are in docs/far-calls.md.
+random: of three workers one to three get SIGKILL, or SIGSTOP and later SIGCONT, at random times, two of them together now and then. two: two of four get
+SIGKILL at once. recovery: of four one gets SIGKILL, and another one while what it had is computed again, which begins about a second later; now and then a
+third. all: in turn. The last figures are in docs/far-calls.md.
 """
 
 import argparse

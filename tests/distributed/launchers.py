@@ -64,7 +64,7 @@ def members(rank_name):
     found = {}
     for pid in family.descendants():
         words = family.command(pid)
-        if words[0].endswith(b"dfc") and b"--launched" in words and (rank := family.variable(pid, rank_name)) is not None:
+        if os.path.basename(words[0]).startswith(b"dfc") and b"--launched" in words and (rank := family.variable(pid, rank_name)) is not None:
             found[int(rank)] = pid
     return found
 
@@ -95,7 +95,8 @@ def launch(place, command, rank_name, size, kill=None, env=None, cwd=None):
 
 
 def same(place, name, got, code=0):
-    assert got[1] == place.wanted[name][1] and (code is None or got[0] == code), "%s: exit code %s\n%s\n%s" % (name, got[0], got[1].decode(errors="replace"), got[2])
+    right = got[1] == place.wanted[name][1] and (code is None or got[0] == code)
+    assert right, "%s: exit code %s\n%s\n%s" % (name, got[0], got[1].decode(errors="replace"), got[2])
 
 
 # ---------------------------------------------------------------- Slurm
@@ -125,9 +126,10 @@ def slurm(place, tell):
             got = run(LONG, "--kill-on-bad-exit=1", kill=2)
             tell("with --kill-on-bad-exit=1: exit code %d, %s" % (got[0], "the same output" if got[1] == place.wanted[LONG][1] else "no output"))
             # The script that users have.
-            done = subprocess.run([slurm_here.where("sbatch"), "--wait", "-N", str(len(here.nodes)), os.path.join(CLUSTER, "slurm.sh"), place.graph[SHORT], place.key],
-                                  env={**place.env, **env}, cwd=place.folder, capture_output=True, text=True, timeout=BOUND)
-            said = "".join(open(os.path.join(place.folder, name)).read() for name in os.listdir(place.folder) if name.startswith("dfc-") and name.endswith(".out"))
+            words = [slurm_here.where("sbatch"), "--wait", "-N", str(len(here.nodes)), os.path.join(CLUSTER, "slurm.sh"), place.graph[SHORT], place.key]
+            done = subprocess.run(words, env={**place.env, **env}, cwd=place.folder, capture_output=True, text=True, timeout=BOUND)
+            written = [name for name in os.listdir(place.folder) if name.startswith("dfc-") and name.endswith(".out")]
+            said = "".join(open(os.path.join(place.folder, name)).read() for name in written)
             assert done.returncode == 0 and said.encode() == place.wanted[SHORT][1], (done, said, here.logs())
             tell("samples/cluster/slurm.sh")
         except AssertionError:
@@ -195,7 +197,8 @@ def main():
     wanted = args.only.split(",")
     if args.install:
         packages = list(slurm_here.PACKAGES) * ("slurm" in wanted) + ["openmpi-bin"] * ("openmpi" in wanted)
-        subprocess.run(["apt-get", "install", "-y", "-q", "--no-install-recommends", *packages], check=True, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+        subprocess.run(["apt-get", "install", "-y", "-q", "--no-install-recommends", *packages], check=True,
+                       env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
     lacks = {"slurm": ", ".join(slurm_here.missing()), "openmpi": "" if shutil.which("mpirun") else "mpirun", "torchrun": "" if args.torchrun else "torchrun"}
     runs = {"slurm": slurm, "openmpi": openmpi, "torchrun": lambda place, tell: torchrun(place, tell, args.torchrun)}
     family.adopt()

@@ -3,7 +3,8 @@
 
     network.py --dfc build/dfc [--only NAME] [--full]
 
-Between the root and a worker is a relay (relay.py), over tcp with keys. --full: tensors of 32 MiB over a line of 10 Mbit/s, lists of 10,000,000 cells, more seeds; ten minutes.
+Between the root and a worker is a relay (relay.py), over tcp with keys. --full: tensors of 32 MiB over a line of 10 Mbit/s, lists of 10,000,000 cells,
+more seeds; ten minutes.
 """
 
 import os

@@ -287,7 +287,8 @@ proctype Fate() {
   :: atomic { !ended && left > 0 && !dead[1] -> dead[1] = true; left-- }
 #if MEMBERS > 2
   :: atomic { !ended && left > 0 && !dead[2] -> dead[2] = true; left-- }
-  :: atomic { !ended && left > 0 && !cut[1 * MEMBERS + 2] -> cut[1 * MEMBERS + 2] = true; if :: BUG == 3 -> skip :: else -> cut[2 * MEMBERS + 1] = true fi; left-- }
+  :: atomic { !ended && left > 0 && !cut[1 * MEMBERS + 2] ->
+       cut[1 * MEMBERS + 2] = true; left--; if :: BUG == 3 -> skip :: else -> cut[2 * MEMBERS + 1] = true fi }
 #endif
   :: atomic { !ended && left > 0 && !cut[0 * MEMBERS + 1] -> cut[0 * MEMBERS + 1] = true; cut[1 * MEMBERS + 0] = true; left-- }
   :: break

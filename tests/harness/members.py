@@ -70,6 +70,9 @@ def check(dfc, program, members, stresses):
         if wanted[0] == 3:
             return None, 0, False
         given = 0
+        def shown(code, out, err):
+            return "exit code %d\n%s%s" % (code, out.decode(errors="replace"), err.decode(errors="replace"))
+
         for stress in stresses:
             flags = ["--threads=1", "--members=%d" % members] + (["--stress=%d" % stress] if stress else [])
             code, out, err = run(*flags, "--stats=json")
@@ -77,8 +80,7 @@ def check(dfc, program, members, stresses):
             at = err.find(b"{", err.rstrip(b"\n").rfind(b"\n") + 1)
             got, stats = (code, out, err[:at]), err[at:]
             if got != wanted:
-                return "%s, %s: exit code %d\n%s%s\nin one process: %d\n%s%s" % (program.name, " ".join(flags), code, *(text.decode(errors="replace") for text in (out, err)),
-                                                                                wanted[0], *(text.decode(errors="replace") for text in wanted[1:])), given, True
+                return "%s, %s: %s\nin one process: %s" % (program.name, " ".join(flags), shown(code, out, err), shown(*wanted)), given, True
             given += json.loads(stats).get("far_given", 0)  # none of a graph that gives nothing away
     return None, given, True
 

@@ -30,7 +30,7 @@ RunTimes::Seconds ProcessorTime();
 
 // Figures that the engine does not count are left out. Of the graph it says what several processes would share, if there is any. `processes`: of a run on
 // several.
-void PrintStats(const ir::Graph& graph, const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, const std::vector<PeerReport>& processes,
-                llvm::raw_ostream& out);
+void PrintStats(const ir::Graph& graph, const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format,
+                const std::vector<PeerReport>& processes, llvm::raw_ostream& out);
 
 }  // namespace df

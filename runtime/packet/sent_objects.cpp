@@ -132,7 +132,7 @@ bool SentObjects::ForPacket::Look(const Value& value, ir::TypeId type, size_t by
     Packer packer(sent_.types_);
     if (packer.Add({type}, value) != Packed::Yes) return false;
     Packet packet = packer.Take();
-    const size_t size = packet.size();
+    const size_t size = packet.size() + kEntryBytes;
     if (!sent_.MakeRoom(receiver_, at, size)) return false;
     if (row == all().named.end()) {
       row = all().named.emplace(&object, Named{&sent_, sent_.next_++, type.index}).first;

@@ -21,6 +21,8 @@ class ReceivedObjects;
 class SentObjects {
  public:
   using Receiver = uint32_t;
+  // What an object takes of the room beside its packet, so that there are no more of them than there is room, whatever their size.
+  static constexpr size_t kEntryBytes = 64;
 
   // How what is decided reaches a receiver: what is told to one comes in this order, and before what is sent to it later. May be called on
   // any thread that has values, and must not give values up.

@@ -142,9 +142,10 @@ void Far::ReceiveObject(FarPeer& peer, PeerMessage message) {
   {
     std::lock_guard lock(mutex_);
     Kept& kept = kept_[peer.id];
+    const uint64_t bytes = message.size() + SentObjects::kEntryBytes;
     if (message.kind == PeerMessage::Kind::Object) {
-      if (!kept.sizes.try_emplace(message.ticket, message.size()).second) return Fault(peer, "it gives two objects one name");
-      kept.bytes += message.size();
+      if (!kept.sizes.try_emplace(message.ticket, bytes).second) return Fault(peer, "it gives two objects one name");
+      kept.bytes += bytes;
       if (kept.bytes > keeps_each_) return Fault(peer, "it has more objects kept than there is room for");
     } else {
       auto size = kept.sizes.find(message.ticket);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs programs on every engine and in several modes: their `-- CASE:` lines, or as a whole.
 
-    cases.py --dfc build/dfc [--quick] [--every N] [--leaks N] [FILE-OR-FOLDER...]
+    cases.py --dfc build/dfc [--quick | --alternate] [--every N] [--leaks N] [FILE-OR-FOLDER...]
 
     -- CASE: fact 5  => 120
     -- CASE: div 1 0 => error (divide by zero)
@@ -10,8 +10,8 @@
 A program with a NAME.out beside it is run as it stands; that is what it must print. NAME.in is its standard input. Modules that it
 imports are the .hs files of its folder.
 The expectations are GHC's outputs; scripts/refresh-ghc checks that. Without --quick the plain translation (-O0) and
-calls instead of loops (--no-loops) must give the same; a graph is also written to a file and read back. A mode that makes the
-same file as one before is not run again. On a build with
+calls instead of loops (--no-loops) must give the same; with --alternate each case has one of the two, in turn. A graph is also
+written to a file and read back. A mode that makes the same file as one before is not run again. On a build with
 AddressSanitizer the search for leaks at the end of a process takes half of its time: --leaks N does it for every Nth case.
 """
 
@@ -116,6 +116,7 @@ def main():
     parser.add_argument("--dfc", required=True)
     parser.add_argument("--also", metavar="OPTION", help="one more mode, with this option")
     parser.add_argument("--quick", action="store_true", help="one mode only")
+    parser.add_argument("--alternate", action="store_true", help="two modes, of which the second changes from case to case")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth case only")
     parser.add_argument("--leaks", type=int, default=1, metavar="N", help="search for leaks in every Nth case only")
     parser.add_argument("paths", nargs="*", default=[os.path.join(ROOT, "samples"), os.path.join(ROOT, "tests/programs")])
@@ -135,7 +136,8 @@ def main():
     jobs = jobs[:: args.every]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         environments = [os.environ if n % max(args.leaks, 1) == 0 else without_leaks() for n in range(len(jobs))]
-        for faults in pool.map(lambda job, environment: check(dfc, *job, modes, environment), jobs, environments):
+        chosen = [(modes[0], modes[1 + n % 2]) if args.alternate else modes for n in range(len(jobs))]
+        for faults in pool.map(lambda job, of_it, environment: check(dfc, *job, of_it, environment), jobs, chosen, environments):
             failures += faults
     for fault in failures:
         print("FAIL " + fault)

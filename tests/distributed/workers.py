@@ -129,6 +129,33 @@ def a_reader_that_goes(d):
     assert done.stdout == b"6765\n", done
 
 
+LARGE = """import qualified Tensor as T
+
+f :: Tensor Float [%d] -> Int -> Float
+f t n = if n < 2 then t T.! n else f t (n - 1) + f t (n - 2)
+
+-- A tensor that all calls look at, and one that each call gives.
+g :: Tensor Float [%d] -> Int -> Tensor Float [%d]
+g t n = if n == 0 then t * T.fill 0.5 else h (g t (n - 1)) (g (t + T.fill (f t 21 * 1e-9)) (n - 1))
+
+h :: Tensor Float [%d] -> Tensor Float [%d] -> Tensor Float [%d]
+h a b = a + b
+
+main :: Float
+main = T.sum (g (T.convert T.iota * T.fill 1e-3) %d)
+"""
+
+
+@test
+def large_values_go(d):
+    # More than is taken before it is read; more than is on its way at once.
+    for number, depth in ((1 << 20, 6), (20 << 20, 3)):
+        file = d.file("large%d.df" % number, LARGE % ((number,) * 6 + (depth,)))
+        wanted = d.run("run", file, "--threads=1")
+        for more in ((), ("--max-memory=3G",)):
+            same(d.run("run", file, "--local-workers=2", "--threads=1", *more), wanted)
+
+
 @test
 def workers_that_listen_serve_one_run_after_the_other(d):
     if not has_zmq(d):
@@ -147,7 +174,7 @@ def workers_that_listen_serve_one_run_after_the_other(d):
         d.expect(0, "fib.df", "-o", "fib.graph")
         d.expect(0, "run", "fib.graph", addresses, "--key=c.key", "--threads=1", "--without=native,words", out=FIB_37)
         # One run at a time.
-        first = subprocess.Popen([d.dfc, "run", d.file("long.df", FIB % 44), addresses, "--key=c.key", "--threads=1"], cwd=d.path, stdout=subprocess.PIPE)
+        first = subprocess.Popen([d.dfc, "run", d.file("long.df", FIB % 49), addresses, "--key=c.key", "--threads=1"], cwd=d.path, stdout=subprocess.PIPE)
         time.sleep(1)
         d.expect(5, "run", "fib.df", addresses, "--key=c.key", err="works for another run")
         first.kill()

@@ -154,6 +154,8 @@ void Far::ReceiveObject(FarPeer& peer, PeerMessage message) {
       kept.sizes.erase(size);
     }
   }
+  // It may stay unread until a call names it, which would not be taken as long as so much is unread: what is kept counts by itself.
+  message.carried = {};
   auto shared = std::make_shared<PeerMessage>(std::move(message));
   for (uint32_t i = 0; i < team_.size(); ++i) Leave(team_.worker(i), Message::Kind::FarObject, peer, shared);
 }

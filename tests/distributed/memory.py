@@ -118,7 +118,7 @@ def main():
             source.write(PROGRAM % args.rounds)
         small = os.path.join(folder, "small.df")
         with open(small, "w") as source:
-            source.write("fib :: Int -> Int\nfib n = if n < 2 then n else fib (n - 1) + fib (n - 2)\nmain = print (fib 36)\n")
+            source.write("fib :: Int -> Int\nfib n = if n < 2 then n else fib (n - 1) + fib (n - 2)\nmain = print (fib 44)\n")
         _, _, bases = run(dfc, small, slowly=False)
         alone = subprocess.run([dfc, "run", file, "--threads=1"], capture_output=True, text=True, check=True).stdout
         out, stats, peaks = run(dfc, file, slowly=True)

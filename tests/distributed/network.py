@@ -131,7 +131,7 @@ def long_lists_with_a_small_stack(d):
     def small_stack():
         resource.setrlimit(resource.RLIMIT_STACK, (256 << 10, 256 << 10))
 
-    text = LISTS % {"size": size, "burn": 27, "calls": 8, "grown": 3}
+    text = LISTS % {"size": size, "burn": 33, "calls": 8, "grown": 3}
     wanted = d.run("run", d.file("large.df", text), "--threads=1")
     assert wanted[0] == 0, wanted
     before = resource.getrlimit(resource.RLIMIT_STACK)
@@ -170,7 +170,7 @@ def lines_that_are_cut_and_come_back(d):
 def a_line_that_is_cut_for_a_moment_loses_nobody(d):
     if not has_zmq(d):
         return
-    d.file("fib.df", FIB % 40)
+    d.file("fib.df", FIB % 46)
     with Over(d) as over:
         process = subprocess.Popen(over.words("fib.df"), cwd=d.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(1)
@@ -178,7 +178,7 @@ def a_line_that_is_cut_for_a_moment_loses_nobody(d):
             over.line.cut()
             time.sleep(0.3)
         out, err = process.communicate(timeout=120)
-        assert process.returncode == 0 and out == "102334155\n" and "is lost" not in err, (process.returncode, out, err)
+        assert process.returncode == 0 and out == "1836311903\n" and "is lost" not in err, (process.returncode, out, err)
         assert over.line.connections > 1
 
 
@@ -186,14 +186,14 @@ def a_line_that_is_cut_for_a_moment_loses_nobody(d):
 def a_partition_of_one_direction_loses_a_worker(d):
     if not has_zmq(d):
         return
-    d.file("fib.df", FIB % 41)
+    d.file("fib.df", FIB % 46)
     for direction in (OUT, BACK):
         with Over(d) as over:
             process = subprocess.Popen(over.words("fib.df"), cwd=d.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             time.sleep(1)
             over.line.stall(direction, 12)
             out, err = process.communicate(timeout=120)
-            assert process.returncode == 0 and out == "165580141\n", (process.returncode, out, err)
+            assert process.returncode == 0 and out == "1836311903\n", (process.returncode, out, err)
 
 
 @test
@@ -217,7 +217,7 @@ def a_reader_that_goes_and_input_that_does_not_come(d):
 def a_root_that_is_stopped_for_ten_seconds(d):
     if not has_zmq(d):
         return
-    d.file("fib.df", FIB % 41)
+    d.file("fib.df", FIB % 46)
     with Over(d) as over:
         process = subprocess.Popen(over.words("fib.df"), cwd=d.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(1.5)
@@ -225,7 +225,7 @@ def a_root_that_is_stopped_for_ten_seconds(d):
         time.sleep(10)
         process.send_signal(signal.SIGCONT)
         out, err = process.communicate(timeout=120)
-        assert process.returncode == 0 and out == "165580141\n", (process.returncode, out, err)
+        assert process.returncode == 0 and out == "1836311903\n", (process.returncode, out, err)
         # And the worker is there for the next one.
         done, _, _, _ = over.run(d.file("short.df", FIB % 30))
         assert done.returncode == 0 and done.stdout == "832040\n", done
@@ -233,7 +233,7 @@ def a_root_that_is_stopped_for_ten_seconds(d):
 
 @test
 def all_of_a_terminal_stopped_for_ten_seconds(d):
-    d.file("fib.df", FIB % 41)
+    d.file("fib.df", FIB % 46)
     process = subprocess.Popen([d.dfc, "run", "fib.df", "--local-workers=3", "--threads=1"], cwd=d.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True, start_new_session=True)
     time.sleep(1.5)
@@ -242,7 +242,7 @@ def all_of_a_terminal_stopped_for_ten_seconds(d):
     os.killpg(process.pid, signal.SIGCONT)
     out, err = process.communicate(timeout=120)
     assert process.returncode in (0, 5), (process.returncode, out, err)
-    assert process.returncode == 5 or (out == "165580141\n" and "is lost" not in err), (process.returncode, out, err)
+    assert process.returncode == 5 or (out == "1836311903\n" and "is lost" not in err), (process.returncode, out, err)
 
 
 def launched(d, rank, size, name):
@@ -256,7 +256,7 @@ def a_launched_process_that_is_started_again_joins_again(d):
     if not has_zmq(d):
         return
     d.run("keygen", "-o", "c.key")
-    d.file("fib.df", FIB % 43)
+    d.file("fib.df", FIB % 47)
     root, first, other = (launched(d, rank, 3, "fib.df") for rank in range(3))
     time.sleep(1.5)
     time.sleep(1.5)
@@ -264,7 +264,7 @@ def a_launched_process_that_is_started_again_joins_again(d):
     first.communicate()
     again = launched(d, 1, 3, "fib.df")
     out, err = root.communicate(timeout=120)
-    assert root.returncode == 0 and out == "433494437\n" and err.count("is lost") <= 1, (root.returncode, out, err)
+    assert root.returncode == 0 and out == "2971215073\n" and err.count("is lost") <= 1, (root.returncode, out, err)
     for process in (again, other):
         said = process.communicate(timeout=60)
         assert process.returncode == 0, (process.returncode, said)
@@ -275,7 +275,7 @@ def launched_processes_whose_root_is_killed_end(d):
     if not has_zmq(d):
         return
     d.run("keygen", "-o", "c.key")
-    d.file("fib.df", FIB % 45)
+    d.file("fib.df", FIB % 49)
     processes = [launched(d, rank, 3, "fib.df") for rank in range(3)]
     time.sleep(1.5)
     processes[0].kill()

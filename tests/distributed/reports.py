@@ -74,7 +74,7 @@ def text_fits_a_terminal(d):
 
 @test
 def a_lost_worker_is_named_in_stats(d):
-    d.file("fib.df", FIB % 41)
+    d.file("fib.df", FIB % 46)
     for _ in range(4):
         process = subprocess.Popen([d.dfc, "run", "fib.df", "--local-workers=3", ONE, "--stats=json"], cwd=d.path, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)

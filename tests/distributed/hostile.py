@@ -18,7 +18,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "harness"))
-from processes import FIB, Worker, has_zmq
+from processes import FIB, Worker, has_zmq, launched
 from promises import main, test
 from relay import Relay
 
@@ -145,9 +145,7 @@ def a_launched_root_under_attack(d):
 
     def start():
         for rank in (1, 0):
-            env = {**os.environ, "OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "2"}
-            words = [d.dfc, "run", "fib.df", "--launched", "--key=c.key", "--threads=1", "--rendezvous=127.0.0.1:%d" % number]
-            processes.append(subprocess.Popen(words, cwd=d.path, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+            processes.append(launched(d, rank, 2, "fib.df", "--rendezvous=127.0.0.1:%d" % number))
         return processes[1]
 
     code, out, err, _ = under_attack(d, start, number)

@@ -17,7 +17,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "harness"))
-from processes import FIB, PIECES, Worker, has_zmq
+from processes import FIB, PIECES, Worker, has_zmq, launched
 from promises import main, test
 from relay import BACK, OUT, Relay
 
@@ -74,6 +74,9 @@ class Over:
 
     def words(self, name, *more):
         return [self.d.dfc, "run", name, "--workers=" + self.line.address, "--key=c.key", "--threads=1", *more]
+
+    def start(self, name, *more, **streams):
+        return subprocess.Popen(self.words(name, *more), cwd=self.d.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **streams)
 
     def run(self, name, timeout=300, **more):
         began = time.monotonic()
@@ -172,7 +175,7 @@ def a_line_that_is_cut_for_a_moment_loses_nobody(d):
         return
     d.file("fib.df", FIB % 46)
     with Over(d) as over:
-        process = subprocess.Popen(over.words("fib.df"), cwd=d.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = over.start("fib.df")
         time.sleep(1)
         for _ in range(3):
             over.line.cut()
@@ -189,7 +192,7 @@ def a_partition_of_one_direction_loses_a_worker(d):
     d.file("fib.df", FIB % 46)
     for direction in (OUT, BACK):
         with Over(d) as over:
-            process = subprocess.Popen(over.words("fib.df"), cwd=d.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            process = over.start("fib.df")
             time.sleep(1)
             over.line.stall(direction, 12)
             out, err = process.communicate(timeout=120)
@@ -207,7 +210,7 @@ def a_reader_that_goes_and_input_that_does_not_come(d):
         assert done.stdout == b"6765\n", done
         time.sleep(3)  # the worker notices that its root is gone
         # Longer than silence is allowed to last.
-        process = subprocess.Popen(over.words("ask.df", "--stats=json"), cwd=d.path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = over.start("ask.df", "--stats=json", stdin=subprocess.PIPE)
         time.sleep(8)
         out, err = process.communicate("38\n", timeout=120)
         assert process.returncode == 0 and out == "39088169\n" and "is lost" not in err, (process.returncode, out, err)
@@ -219,7 +222,7 @@ def a_root_that_is_stopped_for_ten_seconds(d):
         return
     d.file("fib.df", FIB % 46)
     with Over(d) as over:
-        process = subprocess.Popen(over.words("fib.df"), cwd=d.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = over.start("fib.df")
         time.sleep(1.5)
         process.send_signal(signal.SIGTSTP)
         time.sleep(10)
@@ -245,10 +248,8 @@ def all_of_a_terminal_stopped_for_ten_seconds(d):
     assert process.returncode == 5 or (out == "1836311903\n" and "is lost" not in err), (process.returncode, out, err)
 
 
-def launched(d, rank, size, name):
-    env = {**os.environ, "OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": str(size)}
-    return subprocess.Popen([d.dfc, "run", name, "--launched", "--key=c.key", "--threads=1", "--rendezvous", os.path.join(d.path, "place")], cwd=d.path, env=env,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def launched_by_file(d, rank, size, name):
+    return launched(d, rank, size, name, "--rendezvous", os.path.join(d.path, "place"))
 
 
 @test
@@ -257,12 +258,11 @@ def a_launched_process_that_is_started_again_joins_again(d):
         return
     d.run("keygen", "-o", "c.key")
     d.file("fib.df", FIB % 47)
-    root, first, other = (launched(d, rank, 3, "fib.df") for rank in range(3))
-    time.sleep(1.5)
-    time.sleep(1.5)
+    root, first, other = (launched_by_file(d, rank, 3, "fib.df") for rank in range(3))
+    time.sleep(3)
     first.kill()
     first.communicate()
-    again = launched(d, 1, 3, "fib.df")
+    again = launched_by_file(d, 1, 3, "fib.df")
     out, err = root.communicate(timeout=120)
     assert root.returncode == 0 and out == "2971215073\n" and err.count("is lost") <= 1, (root.returncode, out, err)
     for process in (again, other):
@@ -276,7 +276,7 @@ def launched_processes_whose_root_is_killed_end(d):
         return
     d.run("keygen", "-o", "c.key")
     d.file("fib.df", FIB % 49)
-    processes = [launched(d, rank, 3, "fib.df") for rank in range(3)]
+    processes = [launched_by_file(d, rank, 3, "fib.df") for rank in range(3)]
     time.sleep(1.5)
     processes[0].kill()
     for process in processes[1:]:
@@ -286,7 +286,7 @@ def launched_processes_whose_root_is_killed_end(d):
     processes[0].communicate()
     if FULL:
         # And a root does not wait without end for who never comes.
-        root = launched(d, 0, 2, "fib.df")
+        root = launched_by_file(d, 0, 2, "fib.df")
         out, err = root.communicate(timeout=90)
         assert root.returncode == 5 and "not all of the workers have come" in err, (root.returncode, out, err)
 

@@ -1,6 +1,7 @@
 """What the tests of several processes share: two programs, workers that listen, and who was started by whom."""
 
 import glob
+import os
 import signal
 import subprocess
 import time
@@ -49,6 +50,13 @@ class Worker:
         self.process.send_signal(number)
         out, err = self.process.communicate(timeout=20)
         return self.process.returncode, err
+
+
+def launched(d, rank, size, file, *words, launcher=("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")):
+    """A process that a launcher has started as one of so many."""
+    env = {**os.environ, launcher[0]: str(rank), launcher[1]: str(size)}
+    return subprocess.Popen([d.dfc, "run", file, "--launched", "--key=c.key", "--threads=1", *words], cwd=d.path, env=env,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def has_zmq(d):

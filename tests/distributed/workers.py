@@ -15,7 +15,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "harness"))
-from processes import FIB, FIB_37, PIECES, Worker, ended, has_zmq, local_pids, same, seconds
+from processes import FIB, FIB_37, PIECES, Worker, ended, has_zmq, launched, local_pids, same, seconds
 from promises import main, test
 
 
@@ -235,12 +235,8 @@ def launched_processes_find_each_other(d):
     d.file("fib.df", FIB % 37)
     d.file("other.df", FIB % 36)
 
-    def launch(files, *words, launcher=("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), more=None):
-        processes = []
-        for rank in reversed(range(len(files))):
-            env = {**os.environ, launcher[0]: str(rank), launcher[1]: str(len(files)), **(more or {})}
-            processes.append(subprocess.Popen([d.dfc, "run", files[rank], "--launched", "--key=c.key", "--threads=1", *words], cwd=d.path, env=env,
-                                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+    def launch(files, *words, **launcher):
+        processes = [launched(d, rank, len(files), files[rank], *words, **launcher) for rank in reversed(range(len(files)))]
         return [(process.communicate(timeout=60), process.returncode) for process in processes][::-1]
 
     got = launch(["fib.df"] * 3, "--rendezvous", os.path.join(d.path, "place"))

@@ -6,7 +6,7 @@ namespace df::net {
 namespace {
 
 struct Loaded {
-  LateLibrary library{"libzmq.so.5"};
+  LateLibrary library{DFC_ZMQ_SONAME};
   ZmqLibrary functions;
 
   Loaded() {

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "runtime/base/long_operation.h"
+#include "runtime/base/raise_to.h"
 
 namespace df::memory {
 
@@ -281,9 +282,7 @@ int64_t Budget::Left() {
   mine.used.store(counters.current - mine.base, std::memory_order_relaxed);
   int64_t used = 0;
   for (uint32_t i = 0; i < threads_; ++i) used += shares_[i].used.load(std::memory_order_relaxed);
-  int64_t peak = peak_.load(std::memory_order_relaxed);
-  while (used > peak && !peak_.compare_exchange_weak(peak, used, std::memory_order_relaxed)) {
-  }
+  RaiseTo(peak_, used, std::memory_order_relaxed);
   return bytes_ - used;
 }
 

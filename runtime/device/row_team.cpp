@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "runtime/base/memory.h"
+#include "runtime/base/raise_to.h"
 
 namespace df {
 
@@ -73,8 +74,7 @@ bool RowTeam::TakePart(bool here) {
       WorkFor caller(asked_);
       int64_t before = counters.current;
       (*work_)(left - 1, false);
-      int64_t took = counters.peak - before, most = most_.load();
-      while (took > most && !most_.compare_exchange_weak(most, took)) {}
+      RaiseTo(most_, counters.peak - before);
     }
   } catch (...) {
     std::lock_guard lock(mutex_);

@@ -11,6 +11,8 @@
 #include <memory>
 #include <utility>
 
+#include "runtime/base/raise_to.h"
+
 namespace df {
 
 class InFlight {
@@ -39,12 +41,7 @@ class InFlight {
   int64_t Now() const {
     return sent_.load(std::memory_order_relaxed) + come_.load(std::memory_order_relaxed) + beside_.load(std::memory_order_relaxed);
   }
-  void NotePeak() {
-    const int64_t now = Now();
-    int64_t peak = peak_.load(std::memory_order_relaxed);
-    while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
-    }
-  }
+  void NotePeak() { RaiseTo(peak_, Now(), std::memory_order_relaxed); }
 
   const int64_t most_;
   std::atomic<int64_t> sent_{0}, come_{0}, beside_{0}, peak_{0};

@@ -3,18 +3,11 @@
 #include <random>
 
 #include "tests/unit/catch.h"
+#include "tests/unit/packet/timeline_graph.h"
 
 using namespace df;
 
 namespace {
-
-ir::Graph NewGraph() {
-  ir::Graph graph;
-  const ir::ScopeId root = graph.scopes.Add({ir::ScopeKind::Root, "main", {}, {}}), f = graph.scopes.Add({ir::ScopeKind::Function, "f", {}, {}});
-  graph.scopes.Add({ir::ScopeKind::Loop, "f.loop", f, {}});
-  graph.sites.Add({ir::SiteKind::Call, root, f, {}, {}});
-  return graph;
-}
 
 using What = TimelineSpan::What;
 
@@ -31,7 +24,7 @@ ProcessTimeline Sample() {
 }  // namespace
 
 TEST_CASE("what a process did comes back the same") {
-  const ir::Graph graph = NewGraph();
+  const ir::Graph graph = test::TimelineGraph();
   const std::string bytes = PackTimeline(Sample());
   const std::optional<ProcessTimeline> read = ReadTimeline(graph, bytes);
   REQUIRE(read);
@@ -49,7 +42,7 @@ TEST_CASE("of too many spans the longest are kept, and it is said how many are n
   for (int64_t i = 0; i < 100000; ++i) process.tracks[i % 2].spans.push_back({What::Call, 0, 0, i * 1000000, i * 1000000 + 1 + i % 1000});
   const std::string bytes = PackTimeline(process);
   CHECK(bytes.size() <= kMostTimelineBytes);
-  const std::optional<ProcessTimeline> read = ReadTimeline(NewGraph(), bytes);
+  const std::optional<ProcessTimeline> read = ReadTimeline(test::TimelineGraph(), bytes);
   REQUIRE(read);
   const size_t kept = read->tracks[0].spans.size() + read->tracks[1].spans.size();
   CHECK((kept <= kMostSpans && kept > kMostSpans * 9 / 10));
@@ -58,7 +51,7 @@ TEST_CASE("of too many spans the longest are kept, and it is said how many are n
 }
 
 TEST_CASE("what is no timeline of the graph is refused") {
-  const ir::Graph graph = NewGraph();
+  const ir::Graph graph = test::TimelineGraph();
   const std::string bytes = PackTimeline(Sample());
   for (size_t size = 0; size < bytes.size(); ++size) CHECK_FALSE(ReadTimeline(graph, std::string_view(bytes).substr(0, size)));
   CHECK_FALSE(ReadTimeline(graph, bytes + "x"));
@@ -76,7 +69,7 @@ TEST_CASE("what is no timeline of the graph is refused") {
 }
 
 TEST_CASE("bytes at random are read or refused") {
-  const ir::Graph graph = NewGraph();
+  const ir::Graph graph = test::TimelineGraph();
   const std::string bytes = PackTimeline(Sample());
   std::mt19937_64 random(1);
   for (int i = 0; i < 100000; ++i) {

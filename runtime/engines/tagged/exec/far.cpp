@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/raise_to.h"
 #include "runtime/engines/tagged/exec/team.h"
 
 namespace df::tagged {
@@ -26,13 +27,8 @@ constexpr microseconds kBetweenWaves{100000}, kBetweenWavesInStress{500};
 }  // namespace
 
 CountedTicket::CountedTicket(FarStats& stats, uint64_t bytes) : stats_(&stats), bytes_(bytes) {
-  auto add = [](std::atomic<uint64_t>& now, std::atomic<uint64_t>& peak, uint64_t more) {
-    const uint64_t sum = now.fetch_add(more) + more;
-    for (uint64_t most = peak.load(); sum > most && !peak.compare_exchange_weak(most, sum);) {
-    }
-  };
-  add(stats.tickets, stats.peak_tickets, 1);
-  add(stats.ticket_bytes, stats.peak_ticket_bytes, bytes);
+  RaiseTo(stats.peak_tickets, stats.tickets.fetch_add(1) + 1);
+  RaiseTo(stats.peak_ticket_bytes, stats.ticket_bytes.fetch_add(bytes) + bytes);
 }
 
 CountedTicket::~CountedTicket() {

@@ -182,7 +182,8 @@ std::vector<ProcessTimeline> OtherTimelines(const Timeline& timeline, const ir::
     std::optional<ProcessTimeline> other = process.trace.empty() || !process.clock_ahead ? std::nullopt : ReadTimeline(graph, process.trace);
     if (!other) {
       console.err() << fmt::format("note: the trace does not have what process {} did: {}\n", process.rank,
-                                   !process.lost.empty() ? "it was lost" : process.trace.empty() ? "it has told nothing" : "what it has told is no trace");
+                                   !process.lost.empty() ? "it was lost" : process.trace.empty() ? "it has told nothing"
+                                   : !process.clock_ahead ? "how its clock goes is not known" : "what it has told is no trace");
       continue;
     }
     other->rank = process.rank;

@@ -125,15 +125,7 @@ Time Node::Step() {
   if (progress_known_ && now - progress_told_ >= kProgressEvery) {
     progress_told_ = now;
     progress_known_ = false;
-    for (MemberNumber number = 0; number < peers_.size(); ++number) {
-      const Member& member = members_[number];
-      if (!options_.root && !member.root) continue;
-      const Time sent = transport_.Now();
-      progress_.clock = static_cast<uint64_t>(sent.count());
-      progress_.heard = static_cast<uint64_t>(member.clock.count());
-      progress_.since = member.clock == Time{0} ? 0 : static_cast<uint64_t>((sent - member.progressed_at).count());
-      Send(number, progress_);
-    }
+    for (MemberNumber number = 0; number < peers_.size(); ++number) TellProgress(number);
   }
   if (options_.root) TellMembers();
   if (leaving_) SendBye();
@@ -150,6 +142,17 @@ Time Node::Step() {
   if (leaving_) next = std::min(next, std::max(now, *leave_by_));
   step_by_ = std::max(next, now);
   return next;
+}
+
+// The root to all, all to the root.
+void Node::TellProgress(MemberNumber number) {
+  const Member& member = members_[number];
+  if (!options_.root && !member.root) return;
+  const Time sent = transport_.Now();
+  progress_.clock = static_cast<uint64_t>(sent.count());
+  progress_.heard = static_cast<uint64_t>(member.clock.count());
+  progress_.since = member.clock == Time{0} ? 0 : static_cast<uint64_t>((sent - member.progressed_at).count());
+  Send(number, progress_);
 }
 
 void Node::Greet(Time now) {
@@ -299,7 +302,12 @@ void Node::OnControl(MemberNumber number, Message message, Time now) {
     }
     case Kind::Progress: {
       auto progress = Unpack<msg::Progress>(message);
-      return progress ? members_.Progressed(number, *progress, transport_.Now()) : broken();  // not before it came
+      if (!progress) return broken();
+      const bool first = members_[number].clock == Time{0};
+      members_.Progressed(number, *progress, transport_.Now());  // not before it came
+      // An answer at once: so clocks are compared within the first message there and back, however short the run is.
+      if (first) TellProgress(number);
+      return;
     }
     case Kind::Bye: {
       auto bye = Unpack<msg::Bye>(message);
@@ -373,6 +381,7 @@ MemberNumber Node::AddPeer(Member member, const PeerLimits& limits, Route route,
   peers_.push_back(std::move(peer));
   events_.push_back({Event::What::Joined, number, "", {}});
   if (ready_) Send(number, msg::Ready{rank_});
+  TellProgress(number);
   return number;
 }
 

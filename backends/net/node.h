@@ -151,6 +151,7 @@ class Node {
   void OnControl(MemberNumber number, Message message, Time now);
   void OnMembers(const msg::Members& message, Time now);
   bool MaySend(MemberNumber to, Kind kind) const;
+  void TellProgress(MemberNumber number);
   bool HasRoot() const;  // that is there, or is about to be
   bool HadRoot() const;
   bool IsLegal(MemberNumber number, const Message& message) const;

@@ -7,7 +7,7 @@ namespace df::fg {
 namespace {
 
 // A constructor may have so many fields; what is more goes into records of its own.
-constexpr size_t kMostFields = 24;
+constexpr size_t kMostInRecord = 24;
 
 }  // namespace
 
@@ -125,7 +125,7 @@ Value GradientTypes::Record(Writer& w, ir::TypeId type, llvm::ArrayRef<RecordPar
     fields.clear();
   };
   for (const RecordPart& part : parts) {
-    if (fields.size() + part.fields.size() > kMostFields) construct();
+    if (fields.size() + part.fields.size() > kMostInRecord) construct();
     if (!name.empty()) name += ',';
     if (is_whole(part)) name += '=';
     else name += fmt::format("{}", part.weight);

@@ -22,9 +22,9 @@ using Home = BatchRegion::Home;
 // Elements of a row that goes through a chain whole.
 constexpr size_t kShortRow = 4096;
 
-class Planner {
+class BatchPlanner {
  public:
-  explicit Planner(BatchRegion& region) : region_(region), first_(region.num_operands), count_(region.ops.size()) {}
+  explicit BatchPlanner(BatchRegion& region) : region_(region), first_(region.num_operands), count_(region.ops.size()) {}
 
   void Plan() {
     FindStages();
@@ -304,6 +304,6 @@ void FindOverwrites(BatchRegion& region) {
   }
 }
 
-void PlanStrips(BatchRegion& region) { Planner(region).Plan(); }
+void PlanStrips(BatchRegion& region) { BatchPlanner(region).Plan(); }
 
 }  // namespace df

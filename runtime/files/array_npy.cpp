@@ -15,9 +15,9 @@ struct Header {
 };
 
 // Recursive descent over the header's text. Each function returns false where the text does not fit.
-class HeaderReader {
+class NpyHeaderReader {
  public:
-  explicit HeaderReader(llvm::StringRef text) : rest_(text) {}
+  explicit NpyHeaderReader(llvm::StringRef text) : rest_(text) {}
 
   bool Read(Header* header) {
     bool descr = false, fortran = false, shape = false;
@@ -148,7 +148,7 @@ bool ReadNpyHeader(std::string_view prefix, uint64_t size, FileArray* array, siz
   *needed = data;
   if (data > prefix.size()) return false;
   Header header;
-  if (!HeaderReader(llvm::StringRef(prefix.data() + kFixed + width, length)).Read(&header))
+  if (!NpyHeaderReader(llvm::StringRef(prefix.data() + kFixed + width, length)).Read(&header))
     return fail("the file is damaged: its header is not numpy's");
   array->element = ElementNamed(header.descr);
   array->element_name = llvm::StringRef(header.descr).take_front(40).str();

@@ -47,7 +47,7 @@ size_t BytesOf(Object& object) {
 class Packer::Work {
  public:
   Work(const PacketTypes& types, PackOptions options, PackReferences* references, KnownObjects* known)
-      : types_(types), options_(options), references_(references), known_(known) {}
+      : types_(types), options_(options), references_(references), known_(known), least_tree_(known ? known->LeastTree() : SIZE_MAX) {}
 
   void AddTag(const TagNode* tag) { tags_->Put(tag, packet_.bytes); }
 
@@ -64,6 +64,8 @@ class Packer::Work {
       if (!Fits(0)) return TooLarge();
     }
     open_.LeaveAll();
+    LeaveTrees(0, packet_.bytes.size());
+    trees_.clear();
     now_ = {};
     return result_;
   }
@@ -73,6 +75,7 @@ class Packer::Work {
     in_parts_ = 0;
     numbers_.clear();
     next_ = 0;
+    loose_ = 0;
     tags_ = std::make_unique<packet::TagWriter>();
     by_count_ = false;
   }
@@ -127,6 +130,7 @@ class Packer::Work {
         now_ = std::move(waiting_.back());
         waiting_.pop_back();
         open_.Leave(waiting_.size());
+        LeaveTrees(waiting_.size() + 1, static_cast<size_t>(to - bytes.begin()));
         next = now_.next;
         field = now_.field;
         left = now_.left;
@@ -266,11 +270,13 @@ class Packer::Work {
     return next_++;
   }
 
-  // If the receiver has the object, its name is all that goes.
+  // If the receiver has the object, its name is all that goes. Of constructors `bytes` is 0.
   bool PutName(const Field& field, const Value& value, size_t bytes) {
     uint64_t name;
     bool its = false;
-    if (!known_->Look(value, ir::TypeId(field.type), bytes, &name, &its)) return false;
+    const bool has = bytes > 0 ? known_->Look(value, ir::TypeId(field.type), bytes, &name, &its)
+                               : known_->LookTree(value, ir::TypeId(field.type), references_, &name, &its);
+    if (!has) return false;
     Head(What::Known, its);
     PutVarint(packet_.bytes, name);
     return true;
@@ -281,7 +287,7 @@ class Packer::Work {
     Object& object = *value.object();
     if (!by_count_) shared = met_again_.contains({&object, field.type});
     if (known_)
-      if (const size_t bytes = BytesOf(object); bytes > 0 && PutName(field, value, bytes)) return true;
+      if (const size_t bytes = BytesOf(object); (bytes > 0 || (shared && object.kind == ObjectKind::Data)) && PutName(field, value, bytes)) return true;
     const uint32_t number = next_;
     if (shared) {
       auto [at, fresh] = numbers_.try_emplace({&object, field.type}, number);
@@ -296,9 +302,13 @@ class Packer::Work {
         auto& data = static_cast<Data&>(object);
         llvm::ArrayRef<PacketTypes::Constructor> constructors = types_.ConstructorsOf(field.type);
         if (data.constructor >= constructors.size() || constructors[data.constructor].size != data.size()) return Mismatch(field);
+        const size_t begin = packet_.bytes.size() + in_parts_;
         Head(what, data.constructor);
         Enter(data.fields(), types_.FieldsOf(constructors[data.constructor]), data.size(), std::move(owner));
-        if (shared) open_.Enter(number, waiting_.size());
+        if (shared) {
+          open_.Enter(number, waiting_.size());
+          if (least_tree_ != SIZE_MAX) trees_.push_back({value, ir::TypeId(field.type), begin, waiting_.size() + 1});
+        }
         return true;
       }
       case ObjectKind::Text: {
@@ -323,6 +333,15 @@ class Packer::Work {
       case ObjectKind::Tensor: return field.kind == TypeKind::Tensor ? PutTensor(field, value, what) : Mismatch(field);
       case ObjectKind::Activation: return Refuse("a place in a table of activations");
       default: return Mismatch(field);
+    }
+  }
+
+  // Constructors with several holders whose last field has been put, when there are `depth` - 1 that were put off and so many bytes. 0: all.
+  void LeaveTrees(size_t depth, size_t bytes) {
+    while (!trees_.empty() && trees_.back().depth > depth) {
+      const Tree tree = std::move(trees_.back());
+      trees_.pop_back();
+      if (const size_t size = bytes + in_parts_ - tree.begin; size >= least_tree_ && tree.begin >= loose_) known_->NoteTree(tree.value, tree.type, size);
     }
   }
 
@@ -380,6 +399,7 @@ class Packer::Work {
       if (references_) references_->Look(value, ir::TypeId(field.type), &same, &call, &why);
       return Refuse(std::move(why));
     }
+    loose_ = packet_.bytes.size() + in_parts_ + 1;
     if (!by_count_) shared = met_again_.contains({value.object(), kOfAnyType});
     if (shared && PutAgain(field, value.object(), kOfAnyType, true)) return true;
     const auto& error = *static_cast<const ErrorObject*>(value.object());
@@ -403,6 +423,7 @@ class Packer::Work {
 
   bool PutCall(const Field& field, const Value& reference, PackReferences::Call& call, bool shared) {
     if (!field.lazy) return Mismatch(field);
+    loose_ = packet_.bytes.size() + in_parts_ + 1;
     if (shared) Number(reference, field.type);
     Head(What::Delayed, shared);
     PutVarint(packet_.bytes, call.site.index);
@@ -436,6 +457,15 @@ class Packer::Work {
   std::vector<Value, memory::Allocator<Value>> held_;
   uint32_t next_ = 0;
   packet::OpenObjects open_;
+  struct Tree {
+    Value value;
+    ir::TypeId type;
+    size_t begin;  // so many bytes were before it
+    size_t depth;  // as in OpenObjects, and 1
+  };
+  const size_t least_tree_;
+  std::vector<Tree, memory::Allocator<Tree>> trees_;  // that are being put
+  size_t loose_ = 0;                                  // behind the last thing that is still to be computed, or is an error
   std::unique_ptr<packet::TagWriter> tags_ = std::make_unique<packet::TagWriter>();
   std::map<uint32_t, std::vector<Field>> operands_;  // of delayed calls, by site
 };

@@ -33,11 +33,18 @@ class PackReferences {
   ~PackReferences() = default;
 };
 
-// Objects that the receiver has already, by names that the sender gave them (sent_objects.h). Asked for texts, tensors and large Integers.
+// Objects that the receiver has already, by names that the sender gave them (sent_objects.h).
 class KnownObjects {
  public:
-  // Whether the receiver has it, and under which name; `its`: which it has given itself. `bytes` is what it takes in a packet.
+  // Asked for texts, tensors and large Integers: whether the receiver has it, and under which name; `its`: which it has given itself. `bytes` is
+  // what it takes in a packet.
   virtual bool Look(const Value& object, ir::TypeId type, size_t bytes, uint64_t* name, bool* its) = 0;
+
+  // The same of constructors with several holders: lists, trees. `references` are the packer's own.
+  virtual bool LookTree(const Value&, ir::TypeId, PackReferences* /*references*/, uint64_t* /*name*/, bool* /*its*/) { return false; }
+  // Such a constructor went with all that it holds, in so many bytes, LeastTree() or more, and nothing of it is still to be computed.
+  virtual void NoteTree(const Value& /*object*/, ir::TypeId, size_t /*bytes*/) {}
+  virtual size_t LeastTree() const { return SIZE_MAX; }
 
  protected:
   ~KnownObjects() = default;

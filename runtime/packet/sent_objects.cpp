@@ -1,7 +1,9 @@
 // See sent_objects.h.
 #include "runtime/packet/sent_objects.h"
 
+#include <algorithm>
 #include <mutex>
+#include <optional>
 
 #include "runtime/packet/received_objects.h"
 #include "runtime/value/object_names.h"
@@ -35,10 +37,12 @@ void SentObjects::Forget(Receiver receiver) {
 }
 
 void SentObjects::End() {
+  std::unordered_map<const Object*, Tree> trees;  // let go without the mutex, as what they hold may have names
   std::lock_guard lock(all().mutex);
   ended_ = true;
   receivers_.clear();
   by_name_.clear();
+  trees.swap(trees_);
   std::erase_if(all().named, [this](const auto& row) {
     if (row.second.owner != this) return false;
     SetNamed(*row.first, false);
@@ -65,13 +69,15 @@ Value SentObjects::Own(uint64_t name, ir::TypeId type, bool* gone) {
     *gone = name < next_;
     return {};
   }
-  if (all().named.at(object->second).type != type.index) return {};
+  auto tree = trees_.find(object->second);
+  if ((tree == trees_.end() ? all().named.at(object->second).type : tree->second.type) != type.index) return {};
   return Value::Retain(ValueKind::Object, object->second);
 }
 
 void SentObjects::TakeBack(Receiver receiver, At& at, std::list<Kept>::iterator kept) {
   line_.TakeBack(receiver, kept->name);
   at.used -= kept->bytes;
+  if (kept->tree) at.trees -= kept->bytes;
   at.by_name.erase(kept->name);
   at.kept.erase(kept);
 }
@@ -82,6 +88,18 @@ bool SentObjects::MakeRoom(Receiver receiver, At& at, size_t bytes) {
     if (kept == at.kept.end()) return false;
     auto next = std::next(kept);
     if (kept->packets == 0) TakeBack(receiver, at, kept);
+    kept = next;
+  }
+  return true;
+}
+
+bool SentObjects::MakeRoomForTree(Receiver receiver, At& at, size_t bytes) {
+  const size_t room = at.room_for_trees();
+  if (bytes > room) return false;
+  for (auto kept = at.kept.begin(); at.trees > room - bytes;) {
+    if (kept == at.kept.end()) return false;
+    auto next = std::next(kept);
+    if (kept->tree && kept->packets == 0) TakeBack(receiver, at, kept);
     kept = next;
   }
   return true;
@@ -98,13 +116,138 @@ size_t SentObjects::given() const {
   return given_;
 }
 
+// Trees that nobody else holds any more, and those that have a name nobody keeps.
+void SentObjects::DropTrees(std::vector<Value>& dropped) {
+  for (auto row = trees_.begin(); row != trees_.end();) {
+    Tree& tree = row->second;
+    bool keep = !tree.held.object()->refs.IsOne();
+    if (!tree.name) {
+      keep = keep && packets_ - tree.looked_at < kNotesStay;
+    } else if (keep) {
+      keep = false;
+      for (const auto& [receiver, at] : receivers_) keep |= at.by_name.contains(tree.name);
+    }
+    bool written = false;
+    if (!keep && tree.name) {
+      for (auto& [receiver, at] : receivers_) {
+        auto kept = at.by_name.find(tree.name);
+        if (kept == at.by_name.end()) continue;
+        if (kept->second->packets) written = true;
+        else TakeBack(receiver, at, kept->second);
+      }
+      if (!written) by_name_.erase(tree.name);
+    }
+    if (keep || written) {
+      ++row;
+      continue;
+    }
+    dropped.push_back(std::move(tree.held));
+    row = trees_.erase(row);
+  }
+}
+
+SentObjects::ForPacket::ForPacket(SentObjects& sent, Receiver receiver, bool all, const ReceivedObjects* received)
+    : sent_(sent), receiver_(receiver), all_(all), received_(received) {
+  std::vector<Value> dropped;
+  std::lock_guard lock(SentObjects::all().mutex);
+  ++sent_.packets_;
+  sent_.DropTrees(dropped);
+  auto at = sent_.receivers_.find(receiver_);
+  if (at == sent_.receivers_.end()) return;
+  knows_ = at->second.knows;
+  most_tree_ = at->second.room_for_trees();
+  if (most_tree_ > sent_.least_) least_tree_ = sent_.least_;
+}
+
 SentObjects::ForPacket::~ForPacket() {
-  if (used_.empty()) return;
+  if (used_.empty() && noted_.empty()) return;
   std::lock_guard lock(all().mutex);
   auto at = sent_.receivers_.find(receiver_);
   if (at == sent_.receivers_.end()) return;
   for (uint64_t name : used_)
     if (auto kept = at->second.by_name.find(name); kept != at->second.by_name.end()) --kept->second->packets;
+  for (Noted& noted : noted_) {
+    if (sent_.trees_.size() >= kMostTrees) break;
+    const Object* object = noted.value.object();
+    sent_.trees_.try_emplace(object, Tree{std::move(noted.value), noted.type.index, sent_.packets_});
+  }
+}
+
+// `kept` goes with this packet.
+bool SentObjects::ForPacket::Use(At& at, std::list<Kept>::iterator kept, uint64_t* name) {
+  at.kept.splice(at.kept.end(), at.kept, kept);
+  ++kept->packets;
+  *name = kept->name;
+  used_.push_back(*name);
+  return true;
+}
+
+void SentObjects::ForPacket::NoteTree(const Value& object, ir::TypeId type, size_t bytes) {
+  constexpr size_t kMostNoted = 8;
+  if (!all_ || bytes > most_tree_) return;  // what comes back goes once
+  if (noted_.size() < kMostNoted) return noted_.push_back({object, type, bytes});
+  auto least = std::min_element(noted_.begin(), noted_.end(), [](const Noted& a, const Noted& b) { return a.bytes < b.bytes; });
+  if (least->bytes < bytes) *least = {object, type, bytes};
+}
+
+namespace {
+
+// What has been computed, and nothing else.
+class Computed final : public PackReferences {
+ public:
+  explicit Computed(PackReferences* references) : references_(references) {}
+  Is Look(const Value& reference, ir::TypeId type, Value* value, Call*, std::string* why) override {
+    Call call;
+    if (!references_ || reference.is_error()) return Is::NotGivable;
+    return references_->Look(reference, type, value, &call, why) == Is::Value ? Is::Value : Is::NotGivable;
+  }
+
+ private:
+  PackReferences* const references_;
+};
+
+}  // namespace
+
+bool SentObjects::ForPacket::LookTree(const Value& value, ir::TypeId type, PackReferences* references, uint64_t* name, bool* its) {
+  if (least_tree_ == SIZE_MAX) return false;
+  Object* object = value.object();
+  if (knows_ && received_ && (*name = received_->NameOf(receiver_, *object, type))) return *its = true;
+  // It is written without the mutex, since the program may have to be looked at for it.
+  std::optional<Packet> packet;
+  for (bool written = false;; written = true) {
+    if (written) {
+      Computed computed(references);
+      Packer packer(sent_.types_, {.budget = most_tree_, .cycles = false, .errors = false}, &computed);
+      if (packer.Add({type}, value) == Packed::Yes) packet = packer.Take();
+    }
+    std::lock_guard lock(all().mutex);
+    auto row = sent_.trees_.find(object);
+    auto place = sent_.receivers_.find(receiver_);
+    if (row == sent_.trees_.end() || place == sent_.receivers_.end()) return false;
+    Tree& tree = row->second;
+    At& at = place->second;
+    tree.looked_at = sent_.packets_;
+    if (tree.type != type.index || tree.refused) return false;
+    if (auto kept = at.by_name.find(tree.name); tree.name && kept != at.by_name.end()) return Use(at, kept->second, name);
+    if (!written) continue;
+    if (!packet || packet->size() < sent_.least_) {
+      tree.refused = true;
+      return false;
+    }
+    const size_t size = packet->size() + kEntryBytes;
+    if (!sent_.MakeRoomForTree(receiver_, at, size) || !sent_.MakeRoom(receiver_, at, size)) return false;
+    if (!tree.name) {
+      tree.name = sent_.next_++;
+      sent_.by_name_[tree.name] = object;
+    }
+    at.used += size;
+    at.trees += size;
+    at.kept.push_back({tree.name, size, true});
+    at.by_name[tree.name] = std::prev(at.kept.end());
+    ++sent_.given_;
+    sent_.line_.Give(receiver_, tree.name, std::move(*packet));
+    return Use(at, std::prev(at.kept.end()), name);
+  }
 }
 
 bool SentObjects::ForPacket::Look(const Value& value, ir::TypeId type, size_t bytes, uint64_t* name, bool* its) {
@@ -141,16 +284,12 @@ bool SentObjects::ForPacket::Look(const Value& value, ir::TypeId type, size_t by
       if (tensor) tensor->NoteCopies();
     }
     at.used += size;
-    at.kept.push_back({row->second.name, size});
+    at.kept.push_back({row->second.name, size, false});
     kept = at.by_name.emplace(row->second.name, std::prev(at.kept.end())).first;
     ++sent_.given_;
     sent_.line_.Give(receiver_, row->second.name, std::move(packet));
   }
-  at.kept.splice(at.kept.end(), at.kept, kept->second);
-  ++kept->second->packets;
-  *name = kept->first;
-  used_.push_back(*name);
-  return true;
+  return Use(at, kept->second, name);
 }
 
 }  // namespace df

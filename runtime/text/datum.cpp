@@ -6,7 +6,7 @@
 namespace df {
 namespace {
 
-constexpr int kMaxNesting = 3;
+constexpr int kShownNesting = 3;
 constexpr size_t kMaxText = 40;
 
 void Print(const ir::Graph& graph, ir::PortType type, const Value& value, llvm::raw_ostream& out, int nesting) {
@@ -61,7 +61,7 @@ void Print(const ir::Graph& graph, ir::PortType type, const Value& value, llvm::
   out << '(' << constructor.name;
   for (uint32_t i = 0; i < data->size(); ++i) {
     out << ' ';
-    if (nesting >= kMaxNesting) out << "..";
+    if (nesting >= kShownNesting) out << "..";
     else Print(graph, constructor.fields[i].type, data->fields()[i], out, nesting + 1);
   }
   out << ')';

@@ -19,7 +19,7 @@ namespace {
 
 using ir::TypeKind;
 
-constexpr int kMaxNesting = 1000;
+constexpr int kMostNesting = 1000;
 constexpr size_t kMostShown = 60;  // bytes of a text, in messages
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -103,7 +103,7 @@ class Reader {
 
   // A datum, possibly in parentheses that its type does not ask for.
   bool Datum(ir::TypeId type, Value* out, int nesting) {
-    if (nesting > kMaxNesting) return false;
+    if (nesting > kMostNesting) return false;
     Blanks();
     size_t start = at_;
     if (Plain(type, out, nesting)) return true;

@@ -121,11 +121,11 @@ RowHint TupleForArguments(const ClashView& c) {
   return fmt::format("arguments stand one after the other: `{} {}`", Text(c.why.name), spread);
 }
 
-constexpr ClashRow kRows[] = {FunctionOfOperator, SectionOfMinus,   ComparisonByKey,  LambdaOfMoreParameters, MissingParentheses, LambdaForHolder,
+constexpr ClashRow kFunctionRows[] = {FunctionOfOperator, SectionOfMinus,   ComparisonByKey,  LambdaOfMoreParameters, MissingParentheses, LambdaForHolder,
                               PromisedParameters, NegativeArgument, MissingArguments, DotBeforeFunction,      CompositionOfValue, TupleForArguments};
 
 }  // namespace
 
-llvm::ArrayRef<ClashRow> FunctionRows() { return kRows; }
+llvm::ArrayRef<ClashRow> FunctionRows() { return kFunctionRows; }
 
 }  // namespace df::check

@@ -115,12 +115,12 @@ RowHint OwnHolder(const ClashView& c) {
   return "";
 }
 
-constexpr ClashRow kRows[] = {AnnotatedElement,     BoolForOrdering, MaybeForValue,  ValueForMaybe,     ValueForEither, ActionAsOperand,  ActionAsContainer,
+constexpr ClashRow kHolderRows[] = {AnnotatedElement,     BoolForOrdering, MaybeForValue,  ValueForMaybe,     ValueForEither, ActionAsOperand,  ActionAsContainer,
                               ActionUnderSignature, ActionForValue,  ValueForAction, ElementBeforeJoin, ElementInJoin,  ListBeforeCons,   ElementAfterCons,
                               OwnHolder};
 
 }  // namespace
 
-llvm::ArrayRef<ClashRow> HolderRows() { return kRows; }
+llvm::ArrayRef<ClashRow> HolderRows() { return kHolderRows; }
 
 }  // namespace df::check

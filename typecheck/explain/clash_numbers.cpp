@@ -168,7 +168,7 @@ RowHint ListOfWhole(const ClashView& c) {
   return "`fromIntegral` turns a whole number into one of any type, `map fromIntegral` those of a list";
 }
 
-constexpr ClashRow kRows[] = {
+constexpr ClashRow kTextRows[] = {
     CharacterInDoubleQuotes, StringOfCharacter, TextForString,     StringForText,      DigitForCharacter,   FunctionOfElements, ActionThatGives,
     FoldableForList,         LambdaOfPairs,     NumberForString,   InstanceOfNum,      NumberForExitCode,   StringBesideNumber, SumOfStrings,
     NumberInQuotes,          CharacterInSum,    NumberForAnyType,  AnyTypeForFraction, WholeForFraction,    WholeForWhole,      FractionForFraction,
@@ -176,6 +176,6 @@ constexpr ClashRow kRows[] = {
 
 }  // namespace
 
-llvm::ArrayRef<ClashRow> TextRows() { return kRows; }
+llvm::ArrayRef<ClashRow> TextRows() { return kTextRows; }
 
 }  // namespace df::check

@@ -138,12 +138,12 @@ RowHint GuardThatCompares(const ClashView& c) {
   return fmt::format("the guard ends at `=`; `{} == ..` compares", c.text);
 }
 
-constexpr ClashRow kRows[] = {OfTensors,          OperatorAsParameter, DotAsField,        ActionBelow,     ErrorOfEither,
+constexpr ClashRow kStackRows[] = {OfTensors,          OperatorAsParameter, DotAsField,        ActionBelow,     ErrorOfEither,
                               NewtypeAroundStack, OtherTransformer,    GeneratorOfNoList, ReturnOfNothing, StatementOfNoAction,
                               GuardThatCompares};
 
 }  // namespace
 
-llvm::ArrayRef<ClashRow> StackRows() { return kRows; }
+llvm::ArrayRef<ClashRow> StackRows() { return kStackRows; }
 
 }  // namespace df::check

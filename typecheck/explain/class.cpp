@@ -1,5 +1,6 @@
 // Constraints that nothing fulfils, and types that nothing settles, as messages.
 #include "typecheck/explain/class.h"
+#include "typecheck/explain/clash_rows.h"
 
 #include "typecheck/explain/explain.h"
 #include "typecheck/explain/hint.h"
@@ -30,9 +31,6 @@ std::string DescribeOrigin(const Origin& origin) {
   }
   return "";
 }
-
-bool IsWhole(Builtin builtin) { return builtin == Builtin::Int || builtin == Builtin::Integer; }
-bool IsFraction(Builtin builtin) { return builtin == Builtin::Float || builtin == Builtin::Double; }
 
 // A constraint while it is reported that there is no instance for it.
 struct MissingView {

@@ -17,7 +17,7 @@ using ir::Op;
 namespace {
 
 using Bits = uint64_t;
-constexpr Bits kAll = ~Bits{0};
+constexpr Bits kAllBits = ~Bits{0};
 
 class ParameterReach {
  public:
@@ -48,7 +48,7 @@ Bits ParameterReach::OfArguments(uint32_t s, Bits inner) const {
   for (Edge edge : g_.InputsOf(site.trigger)) all |= bits_[w_.RowOf(edge)];
   for (NodeId argument : site.arguments) {
     NodeId merge = w_.merge_of[w_.RowOf(argument)];
-    if (inner == kAll || (merge.valid() && inner & w_.parameter_bit[merge.index])) all |= bits_[w_.RowOf(w_.In(argument, 0))];
+    if (inner == kAllBits || (merge.valid() && inner & w_.parameter_bit[merge.index])) all |= bits_[w_.RowOf(w_.In(argument, 0))];
   }
   return all;
 }
@@ -57,13 +57,13 @@ Bits ParameterReach::OfNode(NodeId id) const {
   const ir::Node& node = g_.nodes[id];
   switch (node.op) {
     case Op::EntryMerge: return w_.parameter_bit[id.index];
-    case Op::Outer: return kAll;
+    case Op::Outer: return kAllBits;
     case Op::Return: {
       const ir::Site& site = g_.sites[ir::SiteId(node.attr)];
       bool call = site.kind == ir::SiteKind::Call;
-      return OfArguments(node.attr, call ? w_.hangs_on[site.callee.index][w_.result_of_return[id.index]] : kAll);
+      return OfArguments(node.attr, call ? w_.hangs_on[site.callee.index][w_.result_of_return[id.index]] : kAllBits);
     }
-    case Op::Exit: return OfArguments(w_.LoopSite(g_.LoopOf(id)), kAll);
+    case Op::Exit: return OfArguments(w_.LoopSite(g_.LoopOf(id)), kAllBits);
     default: {
       Bits all = 0;
       for (Edge edge : g_.InputsOf(id)) all |= bits_[w_.RowOf(edge)];

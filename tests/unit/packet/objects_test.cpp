@@ -210,6 +210,104 @@ TEST_CASE("what came from there goes back by the name that it has there, unless 
   CHECK((came && size > 5000));
 }
 
+namespace {
+
+struct Lists : TestGraph {
+  ir::TypeId list = List(graph.types.Builtin(TypeKind::Int), "ints");
+  ir::PortType type{list};
+  uint32_t delay = Delay(list, {Of(TypeKind::Int)});
+  PacketTypes types{graph};
+  Receivers line{types};
+  SentObjects sent{types, line, 1000};
+  TestReferences references{*this};
+
+  // From, from + 1, .. before `tail`.
+  Value Ints(int64_t from, int count, Value tail = Value::Word(0)) {
+    for (int i = count; i-- > 0;) {
+      df::Data* cell = df::Data::New(1, 2);
+      cell->fields()[0] = Value::Word(from + i);
+      cell->fields()[1] = std::move(tail);
+      tail = Value::Adopt(ValueKind::Object, cell);
+    }
+    return tail;
+  }
+  size_t Size(uint32_t receiver, const Value& value) {
+    size_t size;
+    std::optional<Value> back = Send(types, sent, line, receiver, type, value, &references, &size);
+    REQUIRE(back);
+    CHECK(Difference(value, *back, nullptr, false) == "");
+    return size;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a list that goes again gets a name, until nobody else holds it") {
+  Lists t;
+  t.sent.SetRoom(1, 80000), t.sent.SetRoom(2, 80000);
+  Value list = t.Ints(1000, 1000), other = list, small = t.Ints(1000, 100), once = t.Ints(5000, 1000);
+  CHECK(t.Size(1, list) > 3000);
+  CHECK(t.sent.given() == 0);
+  CHECK(t.Size(1, list) < 10);
+  CHECK(t.Size(1, list) < 10);
+  CHECK(t.Size(2, list) < 10);
+  CHECK(t.Size(1, once) > 3000);  // nobody else holds it
+  CHECK(t.Size(1, once) > 3000);
+  Value same = small;
+  for (int i = 0; i < 3; ++i) CHECK(t.Size(1, small) > 300);
+  CHECK(t.sent.given() == 2);
+  // A longer list on top of it goes with the name of the old one.
+  Value longer = t.Ints(7, 3, list), longer_too = longer;
+  CHECK(t.Size(1, longer) < 30);
+  list = Value(), other = Value(), longer = Value(), longer_too = Value();
+  CHECK(t.sent.Used(1) > 3000);
+  t.Size(1, small);  // the next packet finds that it is held for nothing
+  CHECK((t.sent.Used(1) == 0 && t.sent.Used(2) == 0));
+  CHECK(t.line.taken_back == 2);
+  CHECK((t.line.At(1).size() == 0 && t.line.At(2).size() == 0));
+}
+
+TEST_CASE("a list with something that is still to be computed has no name") {
+  Lists t;
+  t.sent.SetRoom(1, 80000);
+  Value reference;
+  TestCell* cell = t.references.cells.New(&reference);
+  cell->site = t.delay;
+  cell->operands.push_back(Value::Word(3));
+  Value list = t.Ints(1000, 1000, reference), other = list;
+  for (int i = 0; i < 3; ++i) CHECK(t.Size(1, list) > 3000);
+  CHECK(t.sent.given() == 0);
+  // Once it is there it has.
+  cell->operands.clear();
+  cell->full = true;
+  cell->value = t.Ints(1, 1);
+  CHECK(t.Size(1, list) > 3000);
+  CHECK(t.Size(1, list) < 10);
+}
+
+TEST_CASE("lists have an eighth of the room, and the one that was not used for longest makes room") {
+  Lists t;
+  t.sent.SetRoom(1, 80000);
+  std::vector<Value> lists, others;
+  for (int i = 0; i < 4; ++i) lists.push_back(t.Ints(1000 + i, 1000));
+  others = lists;
+  for (const Value& list : lists) t.Size(1, list), t.Size(1, list);
+  CHECK(t.sent.Used(1) <= 10000);
+  CHECK(t.sent.given() == 4);
+  CHECK(t.line.taken_back == 2);
+  CHECK(t.Size(1, lists[0]) > 3000);
+  CHECK(t.Size(1, lists[0]) < 10);
+  CHECK(t.line.taken_back == 3);
+  Value large = t.Ints(1000, 5000), too = large;
+  for (int i = 0; i < 3; ++i) CHECK(t.Size(1, large) > 10000);
+  t.sent.Forget(1);
+  CHECK(t.Size(1, lists[0]) > 3000);
+  t.sent.SetRoom(1, 80000);
+  CHECK(t.Size(1, lists[0]) > 3000);  // to a member that came again
+  t.sent.End();
+  CHECK(t.Size(1, lists[0]) > 3000);
+}
+
 TEST_CASE("names that are not there, or of another type, are refused") {
   Texts t;
   ReceivedObjects received(t.types);

@@ -20,34 +20,34 @@ constexpr uint32_t kMostInstructions = 48;  // of a body, all its sides together
 constexpr uint32_t kMostMade = 8;           // constructors and delayed calls of a body
 
 // What an instruction may do next: nothing that an attempt can be (None), the next one, or the targets in `to`.
-enum class Step { None, Next, End, Both, Jump, Choose, Construct, Delay };
+enum class PathStep { None, Next, End, Both, Jump, Choose, Construct, Delay };
 
-Step StepOf(Scheduled op) {
+PathStep StepOf(Scheduled op) {
   switch (op) {
 #define DF_SCHEDULED_BINARY(name, type, condition, expression) \
-  case Scheduled::name##RR: case Scheduled::name##RK: case Scheduled::name##KR: return Step::Next;
+  case Scheduled::name##RR: case Scheduled::name##RK: case Scheduled::name##KR: return PathStep::Next;
 #define DF_SCHEDULED_COMPARE(name, expression)                                                     \
-  case Scheduled::name##RR: case Scheduled::name##RK: case Scheduled::name##KR: return Step::Next; \
-  case Scheduled::Branch##name##RR: case Scheduled::Branch##name##RK: return Step::Both;
-#define DF_SCHEDULED_UNARY(name, type, condition, expression) case Scheduled::name: return Step::Next;
+  case Scheduled::name##RR: case Scheduled::name##RK: case Scheduled::name##KR: return PathStep::Next; \
+  case Scheduled::Branch##name##RR: case Scheduled::Branch##name##RK: return PathStep::Both;
+#define DF_SCHEDULED_UNARY(name, type, condition, expression) case Scheduled::name: return PathStep::Next;
 #define DF_SCHEDULED_INTEGER(name, expression) \
-  case Scheduled::name##ZRR: case Scheduled::name##ZRK: case Scheduled::name##ZKR: return Step::Next;
+  case Scheduled::name##ZRR: case Scheduled::name##ZRK: case Scheduled::name##ZKR: return PathStep::Next;
 #define DF_SCHEDULED_INTEGER_COMPARE(name, expression) \
   DF_SCHEDULED_INTEGER(name, expression)               \
-  case Scheduled::Branch##name##ZRR: case Scheduled::Branch##name##ZRK: return Step::Both;
+  case Scheduled::Branch##name##ZRR: case Scheduled::Branch##name##ZRK: return PathStep::Both;
 #define DF_SCHEDULED(name, operands)
 #include "runtime/engines/tagged/code/scheduled_ops.def"
     case Scheduled::Load: case Scheduled::LoadOpen: case Scheduled::Nullary: case Scheduled::MoveOpen: case Scheduled::Widen:
     case Scheduled::Narrow: case Scheduled::Drop: case Scheduled::Match: case Scheduled::Field: case Scheduled::FieldPlain:
     case Scheduled::TwoFields: case Scheduled::Fields:
-    case Scheduled::Force: case Scheduled::ForcePlain: case Scheduled::Count: return Step::Next;
-    case Scheduled::Construct: return Step::Construct;
-    case Scheduled::Delay: return Step::Delay;
-    case Scheduled::Branch: case Scheduled::BranchMatch: return Step::Both;
-    case Scheduled::Choose: case Scheduled::ChooseMatch: return Step::Choose;
-    case Scheduled::Jump: return Step::Jump;
-    case Scheduled::Return: case Scheduled::ReturnConstant: case Scheduled::ReturnOpen: return Step::End;
-    default: return Step::None;
+    case Scheduled::Force: case Scheduled::ForcePlain: case Scheduled::Count: return PathStep::Next;
+    case Scheduled::Construct: return PathStep::Construct;
+    case Scheduled::Delay: return PathStep::Delay;
+    case Scheduled::Branch: case Scheduled::BranchMatch: return PathStep::Both;
+    case Scheduled::Choose: case Scheduled::ChooseMatch: return PathStep::Choose;
+    case Scheduled::Jump: return PathStep::Jump;
+    case Scheduled::Return: case Scheduled::ReturnConstant: case Scheduled::ReturnOpen: return PathStep::End;
+    default: return PathStep::None;
   }
 }
 
@@ -56,11 +56,11 @@ template <typename Visit>
 void ForEachNext(const ScheduledCode& scheduled, uint32_t at, Visit visit) {
   const ScheduledInstr& in = scheduled.code[at];
   switch (StepOf(in.op)) {
-    case Step::None: case Step::End: break;
-    case Step::Next: case Step::Construct: case Step::Delay: visit(at + 1); break;
-    case Step::Both: visit(in.x); visit(in.y); break;
-    case Step::Jump: visit(in.x); break;
-    case Step::Choose:
+    case PathStep::None: case PathStep::End: break;
+    case PathStep::Next: case PathStep::Construct: case PathStep::Delay: visit(at + 1); break;
+    case PathStep::Both: visit(in.x); visit(in.y); break;
+    case PathStep::Jump: visit(in.x); break;
+    case PathStep::Choose:
       for (uint32_t i = 0; i < in.b; ++i) visit(scheduled.operands[in.x + i]);
   }
 }
@@ -137,10 +137,10 @@ bool CanTry(const ScheduledCode& scheduled, uint32_t start, bool* delays) {
     seen.push_back(at);
     if (seen.size() > kMostInstructions) return false;
     const ScheduledInstr& in = scheduled.code[at];
-    Step step = StepOf(in.op);
-    if (step == Step::None) return false;
-    *delays |= step == Step::Delay;
-    if ((step == Step::Delay || step == Step::Construct) && ++made > kMostMade) return false;
+    PathStep step = StepOf(in.op);
+    if (step == PathStep::None) return false;
+    *delays |= step == PathStep::Delay;
+    if ((step == PathStep::Delay || step == PathStep::Construct) && ++made > kMostMade) return false;
     ForEachNext(scheduled, at, [&](uint32_t next) { todo.push_back(next); });
   }
   return true;
@@ -216,16 +216,16 @@ class FramelessMaker {
     };
     size_t here = out_.code.size();
     switch (StepOf(in.op)) {
-      case Step::None: break;
-      case Step::Next:
+      case PathStep::None: break;
+      case PathStep::Next:
         if (in.op == Scheduled::Fields) in.x = List(list);
         if (in.op != Scheduled::Drop && in.op != Scheduled::Count) Add(in);
         break;
-      case Step::Construct:
+      case PathStep::Construct:
         in.x = List(list);
         Add(in);
         break;
-      case Step::Delay: {
+      case PathStep::Delay: {
         std::vector<uint32_t> ends = place.to == kNone ? ChainOf(*at) : std::vector<uint32_t>();
         if (!ends.empty() && std::none_of(ends.begin(), ends.end(), [&](uint32_t end) { return made.at.count(end); })) {
           for (uint32_t end : ends) sunk_[end] = *at;
@@ -234,20 +234,20 @@ class FramelessMaker {
         Delay(in, list);
         break;
       }
-      case Step::Both:
+      case PathStep::Both:
         Add(in);
         go(here, 1, in.y);
         go(here, 0, in.x);
         return false;
-      case Step::Choose: {
+      case PathStep::Choose: {
         uint32_t first = in.x;
         in.x = List(std::vector<uint32_t>(in.b, 0));
         Add(in);
         for (uint32_t i = in.b; i-- > 0;) go(here, i, scheduled_.operands[first + i]);
         return false;
       }
-      case Step::Jump: *at = in.x; return true;
-      case Step::End: End(place, in, made.ends); return false;
+      case PathStep::Jump: *at = in.x; return true;
+      case PathStep::End: End(place, in, made.ends); return false;
     }
     if (auto it = sunk_.find(*at); it != sunk_.end() && in.op == Scheduled::Construct) {
       out_.code.pop_back();
@@ -274,7 +274,7 @@ class FramelessMaker {
   static void Unmark(ScheduledInstr& in, std::vector<uint32_t>& list) {
     bool number = false;  // in b
     switch (StepOf(in.op)) {
-      case Step::Both: case Step::Choose: number = true; break;
+      case PathStep::Both: case PathStep::Choose: number = true; break;
       default: number = in.op == Scheduled::TwoFields || in.op == Scheduled::Field || in.op == Scheduled::FieldPlain;
     }
     in.a &= static_cast<uint16_t>(~kLastUse);
@@ -399,7 +399,7 @@ class FramelessMaker {
   }
   void SetTarget(const Target& target, uint32_t to) {
     ScheduledInstr& in = out_.code[target.at];
-    if (StepOf(in.op) == Step::Choose) out_.lists[in.x + target.which] = to;
+    if (StepOf(in.op) == PathStep::Choose) out_.lists[in.x + target.which] = to;
     else (target.which ? in.y : in.x) = to;
   }
 

@@ -89,7 +89,7 @@ class NpyHeaderReader {
   llvm::StringRef rest_;
 };
 
-FileElement ElementNamed(llvm::StringRef descr) {
+FileElement ElementOfDescription(llvm::StringRef descr) {
   if (descr == "<f4") return FileElement::Float32;
   if (descr == "<f8") return FileElement::Float64;
   if (descr == "<i8") return FileElement::Int64;
@@ -150,7 +150,7 @@ bool ReadNpyHeader(std::string_view prefix, uint64_t size, FileArray* array, siz
   Header header;
   if (!NpyHeaderReader(llvm::StringRef(prefix.data() + kFixed + width, length)).Read(&header))
     return fail("the file is damaged: its header is not numpy's");
-  array->element = ElementNamed(header.descr);
+  array->element = ElementOfDescription(header.descr);
   array->element_name = llvm::StringRef(header.descr).take_front(40).str();
   array->column_major = header.fortran && header.shape.size() > 1;
   array->dims = std::move(header.shape);

@@ -277,6 +277,7 @@ class Packer::Work {
     const bool has = bytes > 0 ? known_->Look(value, ir::TypeId(field.type), bytes, &name, &its)
                                : known_->LookTree(value, ir::TypeId(field.type), references_, &name, &its);
     if (!has) return false;
+    if (bytes == 0) loose_ = packet_.bytes.size() + in_parts_ + 1;  // what it stands in would go with all of it
     Head(What::Known, its);
     PutVarint(packet_.bytes, name);
     return true;
@@ -341,7 +342,7 @@ class Packer::Work {
     while (!trees_.empty() && trees_.back().depth > depth) {
       const Tree tree = std::move(trees_.back());
       trees_.pop_back();
-      if (const size_t size = bytes + in_parts_ - tree.begin; size >= least_tree_ && tree.begin >= loose_) known_->NoteTree(tree.value, tree.type, size);
+      if (const size_t size = bytes + in_parts_ - tree.begin; size >= least_tree_ && tree.begin >= loose_) known_->NoteTree(tree.value, tree.type, tree.begin, size);
     }
   }
 
@@ -465,7 +466,7 @@ class Packer::Work {
   };
   const size_t least_tree_;
   std::vector<Tree, memory::Allocator<Tree>> trees_;  // that are being put
-  size_t loose_ = 0;                                  // behind the last thing that is still to be computed, or is an error
+  size_t loose_ = 0;                                  // behind the last thing that is still to be computed, is an error or a tree with a name
   std::unique_ptr<packet::TagWriter> tags_ = std::make_unique<packet::TagWriter>();
   std::map<uint32_t, std::vector<Field>> operands_;  // of delayed calls, by site
 };

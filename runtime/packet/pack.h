@@ -42,9 +42,12 @@ class KnownObjects {
 
   // The same of constructors with several holders: lists, trees. `references` are the packer's own.
   virtual bool LookTree(const Value&, ir::TypeId, PackReferences* /*references*/, uint64_t* /*name*/, bool* /*its*/) { return false; }
-  // Such a constructor went with all that it holds, in so many bytes, LeastTree() or more, and nothing of it is still to be computed.
-  virtual void NoteTree(const Value& /*object*/, ir::TypeId, size_t /*bytes*/) {}
+  // Such a constructor went with all that it holds, in so many bytes from the byte `begin` on, LeastTree() or more, and nothing of it is still to be
+  // computed. Of what is within another one it is told first.
+  virtual void NoteTree(const Value& /*object*/, ir::TypeId, size_t /*begin*/, size_t /*bytes*/) {}
   virtual size_t LeastTree() const { return SIZE_MAX; }
+  // The packet has been written. True: some of what was noted has a name now, so that it is shorter if it is written again.
+  virtual bool NameTrees(PackReferences* /*references*/) { return false; }
 
  protected:
   ~KnownObjects() = default;

@@ -166,11 +166,7 @@ SentObjects::ForPacket::~ForPacket() {
   if (at == sent_.receivers_.end()) return;
   for (uint64_t name : used_)
     if (auto kept = at->second.by_name.find(name); kept != at->second.by_name.end()) --kept->second->packets;
-  for (Noted& noted : noted_) {
-    if (sent_.trees_.size() >= kMostTrees) break;
-    const Object* object = noted.value.object();
-    sent_.trees_.try_emplace(object, Tree{std::move(noted.value), noted.type.index, sent_.packets_});
-  }
+  KeepNotes();
 }
 
 // `kept` goes with this packet.
@@ -182,12 +178,40 @@ bool SentObjects::ForPacket::Use(At& at, std::list<Kept>::iterator kept, uint64_
   return true;
 }
 
-void SentObjects::ForPacket::NoteTree(const Value& object, ir::TypeId type, size_t bytes) {
+void SentObjects::ForPacket::NoteTree(const Value& object, ir::TypeId type, size_t begin, size_t bytes) {
   constexpr size_t kMostNoted = 8;
   if (!all_ || bytes > most_tree_) return;  // what comes back goes once
-  if (noted_.size() < kMostNoted) return noted_.push_back({object, type, bytes});
-  auto least = std::min_element(noted_.begin(), noted_.end(), [](const Noted& a, const Noted& b) { return a.bytes < b.bytes; });
-  if (least->bytes < bytes) *least = {object, type, bytes};
+  for (Noted& noted : noted_) noted.within |= noted.begin >= begin;
+  noted_.push_back({object, type, begin, bytes, false});
+  if (noted_.size() <= kMostNoted) return;
+  // What is within another one goes first, then what is small.
+  auto least = std::min_element(noted_.begin(), noted_.end(),
+                                [](const Noted& a, const Noted& b) { return std::pair(!a.within, a.bytes) < std::pair(!b.within, b.bytes); });
+  noted_.erase(least);
+}
+
+// Under the mutex.
+void SentObjects::ForPacket::KeepNotes() {
+  for (const Noted& noted : noted_) {
+    if (sent_.trees_.size() >= kMostTrees) break;
+    sent_.trees_.try_emplace(noted.value.object(), Tree{noted.value, noted.type.index, sent_.packets_});
+  }
+}
+
+bool SentObjects::ForPacket::NameTrees(PackReferences* references) {
+  if (noted_.empty()) return false;
+  {
+    std::lock_guard lock(all().mutex);
+    KeepNotes();
+  }
+  bool named = false;
+  for (const Noted& noted : noted_) {
+    uint64_t name;
+    bool its = false;
+    if (!noted.within) named |= LookTree(noted.value, noted.type, references, &name, &its);
+  }
+  noted_.clear();
+  return named;
 }
 
 namespace {

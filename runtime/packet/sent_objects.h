@@ -6,9 +6,9 @@
 // The sender alone decides what a receiver keeps, and so always knows: within the room that the receiver has offered it gives, and takes
 // back. Entries do not keep their objects alive. When an object goes, or is about to be changed in place, its name is taken back.
 //
-// Lists and trees that are evaluated as a whole get a name when they go for the second time. How large one is shows only once it has been written, so
-// it is noted then; and what frees its cells looks at no names, so a note holds it, and is let go when nothing else does. Trees take an eighth of
-// the room: their cells are about ten times their packets.
+// Lists and trees that are evaluated as a whole have names, too. How large one is shows only once it has been written; then it gets its name, and the packet is
+// written anew. What is within it gets one if it goes for a second time. What frees its cells looks at no names, so who named it holds it, and lets it
+// go when nothing else does. Trees take an eighth of the room: their cells are about ten times their packets.
 #pragma once
 
 #include <cstdint>
@@ -69,11 +69,13 @@ class SentObjects {
     ForPacket& operator=(const ForPacket&) = delete;
     bool Look(const Value& object, ir::TypeId type, size_t bytes, uint64_t* name, bool* its) override;
     bool LookTree(const Value& object, ir::TypeId type, PackReferences* references, uint64_t* name, bool* its) override;
-    void NoteTree(const Value& object, ir::TypeId type, size_t bytes) override;
+    void NoteTree(const Value& object, ir::TypeId type, size_t begin, size_t bytes) override;
+    bool NameTrees(PackReferences* references) override;
     size_t LeastTree() const override { return least_tree_; }
 
    private:
     bool Use(At& at, std::list<Kept>::iterator kept, uint64_t* name);
+    void KeepNotes();
 
     SentObjects& sent_;
     const Receiver receiver_;
@@ -85,7 +87,8 @@ class SentObjects {
     struct Noted {
       Value value;
       ir::TypeId type;
-      size_t bytes;
+      size_t begin, bytes;
+      bool within;  // another one
     };
     std::vector<Noted> noted_;
   };

@@ -56,6 +56,36 @@ def stats_have_all_processes(d):
         assert any(process["peak_tickets"] > 0 and process["peak_ticket_bytes"] > 0 and process["peak_in_flight_bytes"] > 0 for process in processes), processes
 
 
+MAP = """import qualified Data.Map as M
+
+table :: Int -> M.Map Int Int
+table n = M.fromList [(i, i * i `mod` 1009) | i <- [1 .. n]]
+
+work :: M.Map Int Int -> Int -> Int -> Int -> Int
+work m key i acc = if i == 0 then acc else work m (key * 7 + 3) (i - 1) (acc + M.findWithDefault 0 (key `mod` 20000) m)
+
+calls :: M.Map Int Int -> Int -> Int
+calls m k = if k == 0 then 0 else work m k 100000 0 + calls m (k - 1)
+
+main = let m = table 20000 in M.size m `seq` calls m 60
+"""
+
+
+@test
+def a_map_that_all_calls_hold_goes_once(d):
+    d.file("map.df", MAP)
+    wanted, _ = d.expect(0, "run", "map.df", ONE)
+    given = 0
+    for _ in range(5):
+        processes = processes_of(undisturbed(d, "map.df", TWO, "--stats=json", out=wanted))
+        given = processes[0]["far_given"]
+        if given > 3:
+            break
+    assert given > 3, given
+    out = processes[0]["links"][0]["bytes_out"]
+    assert 150e3 < out < 300e3, (given, out)  # as what it is it takes 180,000 bytes
+
+
 @test
 def text_fits_a_terminal(d):
     d.file("fib.df", FIB % 36)

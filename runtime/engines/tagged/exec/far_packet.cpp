@@ -77,25 +77,28 @@ ir::PortType FarTypes::ReferenceOf(const SiteCode& site) const { return types.gr
 
 bool PackCall(const FarTypes& types, const Message& message, KnownObjects& known, PeerMessage& to) {
   const DelayCell* given = message.site ? nullptr : CellOf(message.value);
-  Delays delays(types, given);
-  Packer packer(types.types, {.budget = kMostBytes}, &delays, &known);
   const ir::PortType number{types.types.graph().types.Builtin(ir::TypeKind::Int)};
-  Packed done;
-  if (given) {
-    packer.Add(number, Value::Word(kDelayed));
-    packer.Add(number, Value::Word(given->site->label));
-    done = packer.Add(types.ReferenceOf(*given->site), message.value);
-  } else {
-    packer.Add(number, Value::Word(message.site - types.program.sites.data()));
-    packer.Add(number, Value::Word(message.depth));
-    packer.AddTag(message.tag);
-    llvm::ArrayRef<ir::PortType> ports = types.OperandsOf(*message.site);
-    done = Packed::Yes;
-    for (size_t i = 0; i < ports.size() && done == Packed::Yes; ++i) done = packer.Add(ports[i], message.arguments[i]);
+  Delays delays(types, given);
+  for (;;) {
+    Packer packer(types.types, {.budget = kMostBytes}, &delays, &known);
+    Packed done;
+    if (given) {
+      packer.Add(number, Value::Word(kDelayed));
+      packer.Add(number, Value::Word(given->site->label));
+      done = packer.Add(types.ReferenceOf(*given->site), message.value);
+    } else {
+      packer.Add(number, Value::Word(message.site - types.program.sites.data()));
+      packer.Add(number, Value::Word(message.depth));
+      packer.AddTag(message.tag);
+      llvm::ArrayRef<ir::PortType> ports = types.OperandsOf(*message.site);
+      done = Packed::Yes;
+      for (size_t i = 0; i < ports.size() && done == Packed::Yes; ++i) done = packer.Add(ports[i], message.arguments[i]);
+    }
+    if (done != Packed::Yes) return false;
+    if (known.NameTrees(&delays)) continue;
+    Give(packer.Take(), to);
+    return true;
   }
-  if (done != Packed::Yes) return false;
-  Give(packer.Take(), to);
-  return true;
 }
 
 bool PackValue(const FarTypes& types, ir::PortType type, const Value& value, KnownObjects& known, PeerMessage& to) {

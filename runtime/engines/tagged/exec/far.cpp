@@ -19,7 +19,7 @@ constexpr microseconds kGrain{1000};
 
 // Smaller objects go again each time. Under stress nearly all have names, and there is room for few.
 constexpr size_t kLeastNamed = 4096, kLeastNamedInStress = 24;
-constexpr uint64_t kKeptInStress = 2000;
+constexpr uint64_t kKeptInStress = 12000;
 constexpr uint64_t kKeptShare = 8;  // of the memory limit: for large objects of others
 
 constexpr microseconds kBetweenWaves{100000}, kBetweenWavesInStress{500};

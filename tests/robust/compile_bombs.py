@@ -1,10 +1,10 @@
 """Sources that would have the compiler work for ever, or take all memory: with --timeout and --max-memory each ends in time.
 
-    python3 compile_bombs.py --dfc build/dfc [--only NAME] [--strict] [--show]
+    python3 compile_bombs.py --dfc build/dfc [--only NAME] [--strict] [--show] [--prompts N]
 
 Every bomb is compiled under --timeout=2s --max-memory=300M: it compiles, has an error of its own, or is ended by a limit with exit code 3 and
 one message. `--strict`: within half a second of the time and 20% of the memory; without it twice as much, since others may use
-the machine. Each is also given to a prompt, which has to go on.
+the machine. Each, or each Nth, is also given to a prompt, which has to go on.
 """
 
 import argparse
@@ -384,6 +384,7 @@ def main():
     parser.add_argument("--only")
     parser.add_argument("--write", nargs=2, help="the source of a bomb, and to which file")
     parser.add_argument("--strict", action="store_true")
+    parser.add_argument("--prompts", type=int, default=1, help="give each Nth to a prompt, too")
     parser.add_argument("--show", action="store_true")
     args = parser.parse_args()
     if args.write:
@@ -418,14 +419,16 @@ def main():
                 faults.append("%d bytes of messages" % len(err))
             if code == 3 and os.path.exists(os.path.join(folder, "x.graph")):
                 faults.append("a graph was written")
-            # On a busy machine a prompt may take long to leave a phase.
-            prompt_limits = limits if args.strict else ["--timeout=%gs" % (3 * TIME), limits[1]]
-            prompt = ":load Bomb.df\nmain\n\"%s\"\n" % PROMPT_GOES_ON
-            _, said, told, prompt_seconds, prompt_megabytes = measured([dfc, "repl", *prompt_limits], folder, prompt.encode())
-            if PROMPT_GOES_ON not in said:
-                faults.append("the prompt ended: " + told[-200:])
-            if prompt_megabytes > most_memory and not sanitized:
-                faults.append("prompt %.0f MB" % prompt_megabytes)
+            prompt_seconds, prompt_megabytes = 0, 0
+            if ran % args.prompts == 0:
+                # On a busy machine a prompt may take long to leave a phase.
+                prompt_limits = limits if args.strict else ["--timeout=%gs" % (3 * TIME), limits[1]]
+                prompt = ":load Bomb.df\nmain\n\"%s\"\n" % PROMPT_GOES_ON
+                _, said, told, prompt_seconds, prompt_megabytes = measured([dfc, "repl", *prompt_limits], folder, prompt.encode())
+                if PROMPT_GOES_ON not in said:
+                    faults.append("the prompt ended: " + told[-200:])
+                if prompt_megabytes > most_memory and not sanitized:
+                    faults.append("prompt %.0f MB" % prompt_megabytes)
         first = next((line for line in err.splitlines() if "error" in line), "")[:110]
         if args.show or faults:
             print("%-34s exit %d  %5.2f s %4.0f MB   prompt %5.2f s %4.0f MB   %s" % (name, code, seconds, megabytes, prompt_seconds, prompt_megabytes, first))

@@ -111,11 +111,10 @@ struct Process {
 
 class Life {
  public:
-  Life(uint64_t seed, Sabotage sabotage, bool log) : random_(seed), sabotage_(sabotage), log_(log), net_(seed + 1, Line()) {
+  Life(uint64_t seed, Sabotage sabotage, bool log) : random_(seed), sabotage_(sabotage), log_(log), harsh_(Chance() < 0.2), net_(seed + 1, Line()) {
     link_.window = Pick<uint64_t>({64 << 10, 128 << 10, 1 << 20, 64 << 20});
     link_.batch = Pick<uint32_t>({1 << 10, 16 << 10});
     link_.piece = Pick<uint32_t>({16 << 10, 64 << 10, 256 << 10});
-    harsh_ = Chance() < 0.2;
     root_dies_ = Chance() < 0.05;
     largest_ = Pick<size_t>({1 << 10, 64 << 10, 1 << 20});
   }
@@ -158,8 +157,9 @@ class Life {
     line.bytes_per_second = Pick<uint64_t>({1 << 20, 10 << 20, 1 << 30});
     line.duplicate = Pick<double>({0, 0.01, 0.2});
     line.lose = Pick<double>({0, 0, 0.002, 0.03});
-    // No TCP connection loses a datagram amid others. On a slow line that does, what is sent again stands before Progress for seconds.
-    if (line.lose > 0.01) line.bytes_per_second = std::max<uint64_t>(line.bytes_per_second, 10 << 20);
+    // No TCP connection loses a datagram amid others. Where one does, what is sent again stands before Progress for seconds on a slow line, and the first
+    // words of a connection that came back may all be lost.
+    if (!harsh_) line.lose = std::min(line.lose, 0.002);
     return line;
   }
   template <typename T>
@@ -382,7 +382,7 @@ class Life {
     const double kind = Chance();
     if (kind < 0.25 && &one != &other) {
       const bool noticed = Chance() < 0.5;
-      const Time until = net_.now() + Between(1ms, noticed && !harsh_ ? Time(600ms) : longest);
+      const Time until = net_.now() + Between(1ms, noticed && !harsh_ ? Time(400ms) : longest);
       net_.Cut(one.host, other.host, until, noticed);
       one.busy_until = other.busy_until = until + 1200ms;
       ++outcome_.cuts;

@@ -5,6 +5,7 @@
 
 #include "driver/commands.h"
 #include "driver/evaluate.h"
+#include "driver/exports.h"
 #include "driver/system/files.h"
 #include "driver/system/signals.h"
 #include "lang/render.h"
@@ -177,7 +178,7 @@ std::optional<std::vector<int64_t>> ShapeOfInput(const Options& options, llvm::A
 CheckOptions OptionsOfCheck(const Options& options) {
   CheckOptions check;
   check.warnings = options.warnings;
-  check.shows_entry = options.outputs.empty();
+  check.shows_entry = options.outputs.empty() && options.exports.empty() && options.entry.empty();
   check.arrays_entry = options.command != Command::Run;
   // A check alone, and a dump of an early phase, are of any size.
   if (options.command == Command::Run || (options.command == Command::Compile && options.emit != Emit::Core))
@@ -207,6 +208,7 @@ bool EmitDump(Pipeline& pipeline, const Options& options, std::string text, llvm
     return true;
   }
   if (!pipeline.Check(*ast, OptionsOfCheck(options))) return false;
+  if (!options.exports.empty() && !DefineEntries(pipeline, *ast, options.exports)) return false;
 
   if (options.emit == Emit::Core) {
     core::DumpOptions dump;
@@ -270,7 +272,10 @@ std::string GraphName(const std::string& file) {
 bool CheckText(Pipeline& pipeline, const Options& options, std::string text) {
   pipeline.LookBeside(options.file, options.module_folders);
   std::optional<ast::Ast> ast = pipeline.Syntax(pipeline.Tokens(DisplayName(options.file), std::move(text)), /*complaints=*/true);
-  return ast && pipeline.Check(*ast, OptionsOfCheck(options));
+  if (!ast || !pipeline.Check(*ast, OptionsOfCheck(options))) return false;
+  std::vector<std::string> names = options.exports;
+  if (names.empty() && !options.entry.empty()) names = {options.entry};
+  return names.empty() || DefineEntries(pipeline, *ast, names);
 }
 
 bool HoldsGraph(std::string_view bytes) { return ir::LooksLikeGraphFile(bytes) || ir::LooksLikeGraphText(bytes); }

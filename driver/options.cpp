@@ -343,6 +343,10 @@ void AddCompile(CommandLine& line) {
   line.emit->type_name("PHASE");
   auto* only = line.app.add_option("--only", line.options.only, "with --emit: the function of this name only");
   only->type_name("NAME")->needs(line.emit);
+  line.app.add_option("--export", line.options.exports, "the graph's entries, definitions of the source: one graph for all of them, in place of `main`")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   AddLimits(line.app, line.options, /*runs=*/false);
   AddLowerOptions(line.app, line.options);
   AddModuleFolders(line.app, line.options);
@@ -369,6 +373,8 @@ void AddClusterOptions(CLI::App& app, Options& options) {
 void AddRun(CommandLine& line) {
   line.run = line.app.add_subcommand("run", "run a program or a graph and print its value");
   line.run->add_option("FILE", line.options.file, "a source (.df) or a compiled graph")->required();
+  line.run->add_option("--entry", line.options.entry, "what is run in place of `main`: an entry of the graph, or a definition of the source")
+      ->type_name("NAME");
   line.run->add_option("--input", line.inputs, "the value of one of main's parameters; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
@@ -445,7 +451,7 @@ void AddWorker(CommandLine& line) {
 
 void FinishRun(CommandLine& line) {
   line.options.command = Command::Run;
-  line.options.lower.own_show = line.options.outputs.empty();
+  line.options.lower.own_show = line.options.outputs.empty() && line.options.exports.empty() && line.options.entry.empty();
   line.options.lower.records = true;
   line.options.trace = *line.trace && line.trace_word.empty();
   line.options.timeline = line.trace_word;

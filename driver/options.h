@@ -57,6 +57,8 @@ struct Options {
   LowerOptions lower;
   std::vector<std::string> without;  // of Switches(), what the engine leaves out
   EngineKind engine = EngineKind::Tagged;
+  std::vector<std::string> exports;    // definitions that are the graph's entries, in place of `main`
+  std::string entry;                   // the one that is run
   std::vector<InputArgument> inputs;
   std::vector<OutputArgument> outputs;
   std::string log;                     // the file for records: .csv or .jsonl

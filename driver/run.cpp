@@ -7,6 +7,7 @@
 #include "driver/commands.h"
 #include "driver/compile.h"
 #include "driver/evaluate.h"
+#include "driver/exports.h"
 #include "driver/system/files.h"
 #include "driver/system/signals.h"
 #include "lang/render.h"
@@ -229,6 +230,7 @@ ExitCode RunCommand(const Options& options, Console& console) {
     context.spent = budget->spent();
     budget.reset();  // the inputs are the run's
     const int64_t before = memory::counters.current;
+    if (graph && !ChooseEntry(*graph, options, pipeline.diags)) code = ExitCode::Usage, graph.reset();
     if (graph) code = ReadWithinLimits(*graph, options, sizes, inputs, console, pipeline.diags);
     context.in_use = static_cast<uint64_t>(std::max<int64_t>(0, memory::counters.current - before));
     console.Show(pipeline.diags);

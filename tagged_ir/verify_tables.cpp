@@ -5,6 +5,7 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "tagged_ir/action.h"
+#include "tagged_ir/entries.h"
 #include "tagged_ir/tensor_type.h"
 #include "tagged_ir/verify.h"
 
@@ -261,6 +262,7 @@ bool Verifier::CheckPorts() {
   }
   if (g.graph_results.empty()) return Fail("the graph has no result");
   if (std::string fault = CheckHostInputs(g); !fault.empty()) return Fail("{}", fault);
+  if (std::string fault = CheckEntries(g); !fault.empty()) return Fail("{}", fault);
   if (g.action)
     if (std::string fault = CheckAction(g, nullptr); !fault.empty()) return Fail("{}", fault);
   return true;

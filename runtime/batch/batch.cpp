@@ -317,17 +317,15 @@ void Batcher::ComputeBatch(Queue& queue) {
 // A region's ops one after another, as they are run unbatched; `values` has the operands.
 static void ComputeOps(const BatchRegion& region, llvm::MutableArrayRef<Value> values) {
   llvm::SmallVector<Value, 3> in;
+  // How often each value is still looked at. What nobody looks at afterwards is handed over, so that the op may write into it.
+  llvm::SmallVector<uint32_t, 96> uses(region.values.size(), 0);
+  for (const BatchRegion::Item& item : region.ops)
+    for (uint32_t value : item.in) ++uses[value];
+  for (uint32_t value : region.results) ++uses[value];
   for (size_t i = 0; i < region.ops.size(); ++i) {
     const BatchRegion::Item& item = region.ops[i];
     in.clear();
-    // A value that nobody looks at afterwards is handed over, so that the op may write into it.
-    auto wanted = [&](uint32_t value) {
-      if (std::count(item.in.begin(), item.in.end(), value) > 1) return true;
-      for (size_t later = i + 1; later < region.ops.size(); ++later)
-        if (llvm::is_contained(region.ops[later].in, value)) return true;
-      return llvm::is_contained(region.results, value);
-    };
-    for (uint32_t value : item.in) in.push_back(wanted(value) ? values[value] : std::move(values[value]));
+    for (uint32_t value : item.in) in.push_back(--uses[value] > 0 ? values[value] : std::move(values[value]));
     KernelError error;
     bool failed = false;
     values[region.num_operands + i] = ApplyTensor(item.op, item.types, item.attr, in, &error, &failed);

@@ -13,4 +13,12 @@ std::unique_ptr<Execution> MakeExecution(EngineKind kind, const ir::Graph& graph
   return nullptr;
 }
 
+std::shared_ptr<const EngineCode> MakeCode(EngineKind kind, const ir::Graph& graph, const RunOptions& options) {
+  return kind == EngineKind::Tagged ? MakeTaggedCode(graph, options) : nullptr;
+}
+
+std::unique_ptr<Execution> MakeExecution(EngineKind kind, const ir::Graph& graph, const RunOptions& options, std::shared_ptr<const EngineCode> code) {
+  return code ? MakeTaggedExecution(graph, options, std::move(code)) : MakeExecution(kind, graph, options);
+}
+
 }  // namespace df

@@ -43,15 +43,20 @@ struct Line {
   bool library = false;
   bool inlined = false;  // the place to which the line before was inlined
   bool whole = false;    // `main` itself, which the root begins with
+  std::string file = {};  // `place` in its parts
+  uint32_t row = 0, column = 0;
 
   // A name that no program can have: an apply function, by which closures are called.
   bool made() const { return function.find(' ') != std::string::npos; }
+  std::string What() const {
+    return tail_calls ? fmt::format("after {} tail call{}", Thousands(tail_calls), tail_calls == 1 ? "" : "s") : what;
+  }
   std::string Text() const {
-    std::string text = what;
-    if (tail_calls) text = fmt::format("after {} tail call{}", Thousands(tail_calls), tail_calls == 1 ? "" : "s");
+    std::string text = What();
     if (!place.empty()) text += " " + place;
     return function.empty() || made() ? text : text + " in `" + function + "`";
   }
+  PathLine Told() const { return {What(), file, row, column, made() ? "" : function, 0}; }
 };
 
 class Describer {
@@ -95,6 +100,9 @@ class Describer {
         if (!p.function.empty()) line.function = p.function;
         if (p.line && p.file < graph_.files.size()) {
           line.place = fmt::format("{}:{}:{}", graph_.files[p.file], p.line, p.column);
+          line.file = graph_.files[p.file];
+          line.row = p.line;
+          line.column = p.column;
           line.library = ir::IsLibraryFile(graph_.files[p.file]);
         }
       }
@@ -191,7 +199,9 @@ class Describer {
     missing_ = calls;
   }
 
-  std::string Finish() {
+  // The lines that are told; `left_out` is called with what stands for others.
+  template <typename Tell, typename LeftOut>
+  void Finish(Tell tell, LeftOut left_out) {
     DropUnknown();
     Fold();
     // What lies between the ends is counted together with what was never known.
@@ -201,14 +211,12 @@ class Describer {
       last = lines_.size() - std::min(kOuter, lines_.size() - (gap_ != SIZE_MAX ? gap_ : first));
     }
     uint64_t missing = missing_;
-    std::string text;
     for (size_t i = 0; i < lines_.size(); ++i) {
       if (i >= first && i < last) missing += lines_[i].calls;
-      else if (i < first) text += "\n  " + lines_[i].Text();
+      else if (i < first) tell(lines_[i]);
     }
-    if (missing) text += fmt::format("\n  ... {} more call{} ...", Thousands(missing), missing == 1 ? "" : "s");
-    for (size_t i = last; i < lines_.size(); ++i) text += "\n  " + lines_[i].Text();
-    return text;
+    if (missing) left_out(fmt::format("... {} more call{} ...", Thousands(missing), missing == 1 ? "" : "s"), missing);
+    for (size_t i = last; i < lines_.size(); ++i) tell(lines_[i]);
   }
 
   // The function, or the root, that a scope belongs to.
@@ -309,8 +317,9 @@ class Describer {
 
 }  // namespace
 
-std::string DescribePath(const RuntimeError& error, const ir::Graph& graph) {
-  Describer describer(graph);
+namespace {
+
+void AddPath(Describer& describer, const RuntimeError& error, const ir::Graph& graph) {
   ir::ScopeId scope;
   if (graph.nodes.Contains(error.node)) scope = graph.nodes[error.node].scope;
   // A place that says nothing and a path that is empty are left out altogether.
@@ -323,7 +332,25 @@ std::string DescribePath(const RuntimeError& error, const ir::Graph& graph) {
     describer.AddEntry(error.path[i]);
     ended = graph.sites.Contains(error.path[i].site) && describer.Ends(first, graph.sites[error.path[i].site].caller);
   }
-  return describer.Finish();
+}
+
+}  // namespace
+
+std::string DescribePath(const RuntimeError& error, const ir::Graph& graph) {
+  Describer describer(graph);
+  AddPath(describer, error, graph);
+  std::string text;
+  describer.Finish([&](const Line& line) { text += "\n  " + line.Text(); }, [&](const std::string& what, uint64_t) { text += "\n  " + what; });
+  return text;
+}
+
+std::vector<PathLine> PathOf(const RuntimeError& error, const ir::Graph& graph) {
+  Describer describer(graph);
+  AddPath(describer, error, graph);
+  std::vector<PathLine> lines;
+  describer.Finish([&](const Line& line) { lines.push_back(line.Told()); },
+                   [&](const std::string& what, uint64_t calls) { lines.push_back({what, "", 0, 0, "", calls}); });
+  return lines;
 }
 
 std::string Describe(const RuntimeError& error, const ir::Graph& graph) {

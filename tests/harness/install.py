@@ -6,6 +6,7 @@ from samples/embed.
 """
 
 import argparse
+import glob
 import os
 import shutil
 import subprocess
@@ -78,6 +79,19 @@ def main():
         expect("the same file", open(y, "rb").read(), open(z, "rb").read())
         bad = subprocess.run([embed, model, "w=@" + model, "x=[1,2]"], capture_output=True, text=True)
         expect("embed with a file of another kind", bad.returncode, 1)
+        # The same from C, with nothing but the compiler.
+        call = os.path.join(work, "call")
+        library = os.path.dirname(glob.glob(os.path.join(prefix, "**", "libdfc.so"), recursive=True)[0])
+        run("cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I" + os.path.join(prefix, "include"), os.path.join(ROOT, "samples/embed/call.c"),
+            "-L" + library, "-ldfc", "-Wl,-rpath," + library, "-o", call)
+        expect("call fact.graph", run(call, os.path.join(work, "fact.graph")), "3628800\n")
+        expect("call inputs.graph", run(call, os.path.join(work, "inputs.graph"), "n=4", "x=5"), "(5,2.5)\n")
+        bad = subprocess.run([call, os.path.join(work, "inputs.graph"), "m=4"], capture_output=True, text=True)
+        expect("call without such an input", (bad.returncode, bad.stderr), (1, "error 9: there is no input `m`\n"))
+        # Nothing of the library is seen but what its headers name.
+        shown = [line.split()[-1] for line in run("nm", "-D", "--defined-only", os.path.join(library, "libdfc.so")).splitlines()]
+        strange = [name for name in shown if not name.startswith(("dfc_", "_ZN2df", "_ZNK2df", "_ZTI", "_ZTS", "_ZTV"))]
+        expect("symbols of libdfc", strange, [])
         bad = subprocess.run([embed, os.path.join(work, "fact.df")], capture_output=True, text=True)
         expect("embed on a source", bad.returncode, 4)
     print("installed, found, built and run")

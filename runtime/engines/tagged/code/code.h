@@ -164,7 +164,7 @@ struct SiteCode {
   uint32_t cell_bytes = 0;           // of a delayed call,
   uint32_t cell_values = 0;          // and the places for values in it;
   bool own_place = false;            // whether its value has one that no operand has
-  TaggedExecution* owner = nullptr;
+  TaggedExecution* owner = nullptr;  // whose run this is; null of code that runs share
   bool ahead = false;                // of a delayed call: its body can be tried without a frame (code/frameless.h),
   bool frameless = false;                // and makes no delayed calls
   // Whether it is worth trying: what fails more often than one time in three, or comes to too little, is tried one time in 64 only.
@@ -193,7 +193,9 @@ struct SiteCode {
    private:
     // All workers use it; what one of them overwrites of another's is no loss.
     static uint8_t Get(const uint8_t& of) { return __atomic_load_n(&of, __ATOMIC_RELAXED); }
-    static void Set(uint8_t& of, uint8_t to) { __atomic_store_n(&of, to, __ATOMIC_RELAXED); }
+    static void Set(uint8_t& of, uint8_t to) {
+      if (Get(of) != to) __atomic_store_n(&of, to, __ATOMIC_RELAXED);  // else the line stays where others read it
+    }
   };
   mutable Chance forced, unasked;    // where its cell is forced; where it would only come in handy
   bool plain = false;                // results go to the caller's frame, which keeps no child slot

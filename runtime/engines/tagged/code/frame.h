@@ -196,6 +196,18 @@ class FramePool {
   size_t ForEachLive(Visit visit) { return pool_.ForEachLive(visit); }
   void GiveBack() { pool_.GiveBack(static_cast<int64_t>(live_)); }
   size_t bytes() const { return pool_.bytes(); }
+  // No frame is in use any more, and none holds a value or tag. By a walk over all frames, or the memory goes.
+  void Clear(bool walk) {
+    if (walk) {
+      ForEachLive([&](Frame* frame) {
+        frame->flags &= kCold;
+        pool_.Give(frame, frame->Bytes());
+      });
+    } else {
+      pool_.Clear();
+    }
+    live_ = peak_ = 0;
+  }
 
  private:
   Pool<Frame> pool_;

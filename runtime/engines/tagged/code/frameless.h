@@ -18,13 +18,13 @@ struct DelayCell;
 void MakeFrameless(Program& program);
 
 // What the body of a frameless site gives, into `result`; or false if some value is missing, has failed, or is too large for a word.
-// The operands are those of its Delay in scheduled code, in a frame with these slots and states; they stay as they are. May throw
+// `constants` are the run's. The operands are those of its Delay in scheduled code, in a frame with these slots and states; they stay as they are. May throw
 // std::bad_alloc.
-bool RunFrameless(const Program& program, const SiteCode& site, const uint32_t* operands, const uint64_t* slots,
-              const uint8_t* states, Value* result);
+bool RunFrameless(const Program& program, const std::vector<Value>& constants, const SiteCode& site, const uint32_t* operands,
+                  const uint64_t* slots, const uint8_t* states, Value* result);
 
 // The same of a cell that nobody has asked for: if its body can be computed at once by now, the cell is full afterwards, and
 // what it captured is given up. While nothing else runs.
-bool FillIfReady(const Program& program, DelayCell& cell, DeadObjects& dead);
+bool FillIfReady(const Program& program, const std::vector<Value>& constants, DelayCell& cell, DeadObjects& dead);
 
 }  // namespace df::tagged

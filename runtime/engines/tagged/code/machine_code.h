@@ -13,6 +13,10 @@
 #include "runtime/base/memory.h"
 #include "runtime/engines/tagged/code/scheduled.h"
 
+namespace df {
+class Value;
+}
+
 namespace df::tagged {
 
 struct DelayCell;
@@ -35,6 +39,7 @@ struct NativeRun {
   uint8_t* unboxed_rest = nullptr;     // Worker::unboxed_rest
   void** cell_lists = nullptr;       // of free delayed calls
   const DelayCell* goal = nullptr;   // Worker::goal
+  const Value* constants = nullptr;  // of the run
   // These change only where native code has called something else.
   uint32_t sharing = 0;              // Sharing()
   uint32_t unpins = 0;               // whether Worker::unpins has any

@@ -36,6 +36,13 @@ class Pool {
     *static_cast<void**>(block) = first;
     first = block;
   }
+  // No block is in use any more.
+  void Clear() {
+    for (Chunk& chunk : chunks_) FreeChunk(chunk);
+    chunks_.clear();
+    std::fill(free_.begin(), free_.end(), nullptr);
+    bytes_ = blocks_ = 0;
+  }
   void** FreeLists() { return free_.data(); }  // by size in units
   // How many it has looked at: those that are free, too.
   template <typename Visit>

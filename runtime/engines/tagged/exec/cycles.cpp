@@ -126,7 +126,7 @@ class TrialDeletion {
 
 // The fields of what a full cell gives that refer to full cells get what those give. While nothing else runs, and in a run without
 // cycles. How many they were.
-uint64_t PassFullCells(const Program& program, DelayCell& cell, DeadObjects& dead) {
+uint64_t PassFullCells(const Program& program, const std::vector<Value>& constants, DelayCell& cell, DeadObjects& dead) {
   if (!cell.IsFull() || cell.value().kind() != ValueKind::Object || cell.value().object()->kind != ObjectKind::Data) return 0;
   auto* data = static_cast<Data*>(cell.value().object());
   if (data->few_fields == Data::kMostFew) return 0;  // many fields would be looked at again and again
@@ -135,7 +135,7 @@ uint64_t PassFullCells(const Program& program, DelayCell& cell, DeadObjects& dea
     if (!field.is_reference() || field.object()->kind != ObjectKind::Delay) continue;
     DelayCell& next = *CellOf(field);
     if (next.site->owner != cell.site->owner) continue;
-    FillIfReady(program, next, dead);
+    FillIfReady(program, constants, next, dead);
     if (!next.IsFull() || !(next.value().is_word() || next.value().kind() == ValueKind::Object)) continue;
     Value reference = std::exchange(field, next.value());
     dead.Drop(reference);
@@ -168,8 +168,8 @@ void TaggedExecution::CollectIfDue() {
     for (Pool<DelayCell>* pool : pools)
       pool->ForEachLive([&](DelayCell* cell) {
         if (++looked % kObjectsPerLook == 0) look();
-        filled += FillIfReady(program_, *cell, dead);
-        if (!knots) filled += PassFullCells(program_, *cell, dead);
+        filled += FillIfReady(program_, constants(), *cell, dead);
+        if (!knots) filled += PassFullCells(program_, constants(), *cell, dead);
       });
   } catch (...) {
     dead.FreeAll();

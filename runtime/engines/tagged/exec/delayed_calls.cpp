@@ -312,7 +312,7 @@ void FreeDelay(Object* object, DeadObjects& dead) {
   auto* cell = static_cast<DelayCell*>(object);
   Value* values = &cell->value();
   for (uint32_t i = 0, count = cell->num_values(); i < count; ++i) dead.Drop(values[i]);
-  tagged::Worker& owner = cell->site->owner->Here();
+  tagged::Worker& owner = tagged::TaggedExecution::OwnerOf(*cell->site);
   if (cell->state == DelayCell::State::Kept || cell->state == DelayCell::State::Released) {
     if (!cell->site->keeps_home) DropTag(cell->tag);
     else if (cell->home) owner.unpins.push_back(cell->home);

@@ -13,6 +13,7 @@
 #include "runtime/engines/tagged/exec/far_calls.h"
 #include "runtime/engines/tagged/exec/team.h"
 #include "runtime/engines/tagged/exec/work_sharing.h"
+#include "runtime/value/tensor.h"
 
 namespace df::tagged {
 
@@ -26,25 +27,67 @@ namespace {
 constexpr uint32_t kManyNodes = 2000;
 constexpr uint32_t kStepsPerNode = 4;
 
+// The same constant, counted by this run alone. Large ones share their elements with the code, which outlives the run; as the run
+// keeps a holder of each nobody else is the only one, and writes there.
+Value CopyOf(const Value& constant) {
+  if (!constant.counted()) return constant;
+  switch (constant.object()->kind) {
+    case ObjectKind::BigInteger: {
+      auto* copy = new BigInteger();
+      mpz_set(copy->value, static_cast<const BigInteger*>(constant.object())->value);
+      return Value::Adopt(ValueKind::Object, copy);
+    }
+    case ObjectKind::Text:
+      return Value::Adopt(ValueKind::Object, new TextObject(static_cast<const TextObject*>(constant.object())->text()));
+    case ObjectKind::Tensor: {
+      auto* tensor = static_cast<TensorObject*>(constant.object());
+      ir::Type type{ir::TypeKind::Tensor, "", {}, tensor->element(), tensor->dims().vec()};
+      return Value::Adopt(ValueKind::Object, new TensorObject(type, tensor->data()));
+    }
+    default: return constant;  // there are no others
+  }
+}
+
 }  // namespace
 
+std::shared_ptr<TaggedCode> MakeCode(const ir::Graph& graph, const RunOptions& run, Options options, bool shared) {
+  if (run.trace) options.scheduled = options.move = false;  // every firing is shown, with its operands
+  options.batch = run.batch > 0 && !run.trace && graph.types.HasTensors();
+  options.away = run.device && !run.device->is_host();
+  if (run.stress % 3 == 2) options.most_native = std::min(options.most_native, static_cast<uint32_t>(run.stress * 37 % 2000));
+  options.fast_later = !shared && run.warm_up && options.scheduled && (run.stress ? run.stress % 2 == 0 : graph.nodes.size() >= kManyNodes);
+  auto code = std::make_shared<TaggedCode>();
+  code->refused = Compile(graph, options, &code->program);
+  if (code->program.tensor_groups.empty()) options.batch = false;
+  code->options = options;
+  return code;
+}
+
 TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, const Options& options)
-    : EngineRun(graph, run), options_(options) {
-  if (run_.trace) options_.scheduled = options_.move = false;  // every firing is shown, with its operands
+    : TaggedExecution(MakeCode(graph, run, options, /*shared=*/false), graph, run, true) {}
+
+TaggedExecution::TaggedExecution(std::shared_ptr<TaggedCode> own, const ir::Graph& graph, const RunOptions& run, bool)
+    : EngineRun(graph, run), code_(own), own_code_(own.get()), program_(own->program), options_(own->options) {
+  for (SiteCode& site : own->program.sites) site.owner = this;
+  Prepare();
+}
+
+TaggedExecution::TaggedExecution(std::shared_ptr<const TaggedCode> shared, const ir::Graph& graph, const RunOptions& run)
+    : EngineRun(graph, run), code_(std::move(shared)), own_code_(nullptr), program_(code_->program), options_(code_->options) {
+  Enter();
+  constants_.reserve(program_.constants.size());
+  for (const Value& constant : program_.constants) constants_.push_back(CopyOf(constant));
+  Prepare();
+}
+
+void TaggedExecution::Prepare() {
   if (run_.trace || run_.run_dry) run_.threads = 1, run_.peers = nullptr;
-  options_.batch = run_.batch > 0 && !run_.trace && graph.types.HasTensors();
-  options_.away = run_.device && !run_.device->is_host();
-  if (run_.stress % 3 == 2) options_.most_native = std::min(options_.most_native, static_cast<uint32_t>(run_.stress * 37 % 2000));
-  options_.fast_later = run_.warm_up && options_.scheduled && (run_.stress ? run_.stress % 2 == 0 : graph.nodes.size() >= kManyNodes);
-  refused_ = Compile(graph_, options_, &program_);
-  for (SiteCode& site : program_.sites) site.owner = this;
   const uint32_t threads = run_.threads ? run_.threads : DefaultThreads();
   // Outers look into frames around theirs, which may be another worker's.
   if (std::any_of(program_.sites.begin(), program_.sites.end(), [](const SiteCode& s) { return s.needs_outer || s.keeps_home; })) {
     run_.threads = 1;
     run_.peers = nullptr;
   }
-  if (program_.tensor_groups.empty()) options_.batch = false;
   if (run_.threads == 0) run_.threads = threads;
   if (options_.batch) {
     // The threads share batches; one runs ahead and notes them.
@@ -61,6 +104,7 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
 
 // What waits is dropped: values out of frames and cells first, so that no cycle through cells keeps anything.
 TaggedExecution::~TaggedExecution() {
+  Enter();
   if (team_) team_->End();
   FreeLeftOver();
   ForEachWorker([](Worker& worker) { worker.unreleased.kept.FreeAll(); });
@@ -80,8 +124,31 @@ void TaggedExecution::SetResult(uint32_t index, Value value) {
 }
 
 Outcome TaggedExecution::Start(std::vector<Value> inputs) {
-  if (!refused_.empty()) return Ended(Stop::FrameLimit, refused_);
+  if (!code_->refused.empty()) return Ended(Stop::FrameLimit, code_->refused);
   if (Outcome refused = TakeInputs(std::move(inputs)); !refused.ok()) return refused;
+  return Begin();
+}
+
+// A team is not used again: a run that has one took milliseconds.
+std::optional<Outcome> TaggedExecution::Again(llvm::MutableArrayRef<Value> inputs, const Limits& limits) {
+  if (!Guarded([] {}).ok() || team_ || run_.run_dry || inputs.size() != inputs_.size()) return std::nullopt;
+  Enter();
+  DeadObjects dead;
+  for (Value& result : results_) dead.Drop(result);
+  worker_->Renew(dead);
+  root_ = nullptr;
+  have_.assign(results_.size(), false);
+  missing_ = static_cast<uint32_t>(results_.size());
+  left_scheduled_.store(false, std::memory_order_relaxed);
+  collect_at_ = kFirstCollection;
+  run_.limits = limits;
+  limits_ = LimitCheck(limits);
+  std::move(inputs.begin(), inputs.end(), inputs_.begin());
+  return Begin();
+}
+
+Outcome TaggedExecution::Begin() {
+  Enter();
   worker_->stats.calls = 1;
   Outcome outcome = Guarded([&] {
     root_ = NewFrame(*worker_, &program_.RootSite(), nullptr);
@@ -91,6 +158,7 @@ Outcome TaggedExecution::Start(std::vector<Value> inputs) {
 }
 
 Outcome TaggedExecution::Force(Value& value) {
+  Enter();
   auto answer = [&](Object* object, Value& to) {
     auto* cell = static_cast<DelayCell*>(object);
     if (!cell->IsFull()) {
@@ -106,13 +174,10 @@ Outcome TaggedExecution::Force(Value& value) {
 
 // Nothing is started here: what there is to do comes from the others.
 Outcome TaggedExecution::Serve() {
-  if (!refused_.empty()) return Ended(Stop::FrameLimit, refused_);
+  if (!code_->refused.empty()) return Ended(Stop::FrameLimit, code_->refused);
   if (!run_.peers) return {};  // its calls cannot be given away
   Outcome outcome = Guarded([&] {
-    if (!program_.fast) {
-      MakeFastCode(program_, options_, [this] { CheckLimits(); });
-      worker_->Link();
-    }
+    if (!program_.fast) MakeFast();
     StartTeam();
     ServeFar(*worker_);
   });
@@ -129,6 +194,7 @@ void TaggedExecution::Demand(DelayCell* cell) {
 }
 
 Outcome TaggedExecution::ForceEach(Value& value, llvm::function_ref<bool(Value&)> next) {
+  Enter();
   for (;;) {
     if (!batcher_ && !run_.run_dry) {
       bool done = false;
@@ -241,8 +307,12 @@ void TaggedExecution::FillPathOf(const DelayCell* cell, RuntimeError& error) con
 void TaggedExecution::WarmUp(uint32_t checks) {
   uint64_t due = std::min<uint64_t>(uint64_t{kStepsPerNode} * graph_.nodes.size() / Worker::kStepsPerCheck, Worker::kChecksBeforeTeam / 2);
   if (run_.stress) due = run_.stress % 64;
-  if (checks <= due) return;
-  MakeFastCode(program_, options_, [this] { CheckLimits(); });
+  if (checks > due) MakeFast();
+}
+
+// Of code of its own: what is shared has it.
+void TaggedExecution::MakeFast() {
+  MakeFastCode(own_code_->program, options_, [this] { CheckLimits(); });
   worker_->Link();
 }
 
@@ -359,6 +429,14 @@ namespace df {
 
 std::unique_ptr<Execution> MakeTaggedExecution(const ir::Graph& graph, const RunOptions& options) {
   return std::make_unique<tagged::TaggedExecution>(graph, options, tagged::OptionsOf(options));
+}
+
+std::shared_ptr<const EngineCode> MakeTaggedCode(const ir::Graph& graph, const RunOptions& options) {
+  return tagged::MakeCode(graph, options, tagged::OptionsOf(options), /*shared=*/true);
+}
+
+std::unique_ptr<Execution> MakeTaggedExecution(const ir::Graph& graph, const RunOptions& options, std::shared_ptr<const EngineCode> code) {
+  return std::make_unique<tagged::TaggedExecution>(std::static_pointer_cast<const tagged::TaggedCode>(std::move(code)), graph, options);
 }
 
 }  // namespace df

@@ -8,15 +8,30 @@
 #include "runtime/engines/tagged/code/code.h"
 #include "runtime/engines/tagged/exec/worker.h"
 #include "runtime/run/engine_run.h"
+#include "runtime/run/repeat.h"
 
 namespace df::tagged {
 
-class TaggedExecution : public EngineRun {
+// A compiled graph. What is shared by runs has all of its fast code, and no owner; what a run has made for itself it may warm up.
+struct TaggedCode : EngineCode {
+  Program program;
+  Options options;
+  std::string refused;  // why the graph cannot be run
+};
+
+// `options` are the switches; what follows from the run is added.
+std::shared_ptr<TaggedCode> MakeCode(const ir::Graph& graph, const RunOptions& run, Options options, bool shared);
+
+class TaggedExecution : public EngineRun, public Repeatable {
  public:
+  // With code of its own.
   TaggedExecution(const ir::Graph& graph, const RunOptions& run, const Options& options);
+  // With code that other runs have too.
+  TaggedExecution(std::shared_ptr<const TaggedCode> shared, const ir::Graph& graph, const RunOptions& run);
   ~TaggedExecution() override;
 
   Outcome Start(std::vector<Value> inputs) override;
+  std::optional<Outcome> Again(llvm::MutableArrayRef<Value> inputs, const Limits& limits) override;
   Outcome Force(Value& value) override;
   Outcome ForceEach(Value& value, llvm::function_ref<bool(Value&)> next) override;
   Outcome Serve() override;
@@ -24,6 +39,8 @@ class TaggedExecution : public EngineRun {
   void Finish() override { EndTeam(); }
 
   const Program& program() const { return program_; }
+  // Objects among them are this run's own, if the code is not: their counts are.
+  const std::vector<Value>& constants() const { return own_code_ ? program_.constants : constants_; }
   uint64_t live_frames() const { return live(); }
 
   // For its workers.
@@ -55,16 +72,25 @@ class TaggedExecution : public EngineRun {
   uint64_t live() const override;
   void FillPathOf(const DelayCell* cell, RuntimeError& error) const;
   bool Reached(const DelayCell* goal) const { return goal ? goal->IsFull() : missing_ == 0; }
+  // The worker whose cells the calling thread gives up.
+  static Worker& OwnerOf(const SiteCode& site) { return (site.owner ? site.owner : static_cast<TaggedExecution*>(entered))->Here(); }
   // The worker of the calling thread.
   Worker& Here() const { return Worker::helper && &Worker::helper->execution == this ? *Worker::helper : *worker_; }
   void WarmUp(uint32_t checks);
+  void MakeFast();
   void StartTeam();
   void EndTeam();
   uint64_t live_cells() const;
 
-  Options options_;
-  Program program_;
-  std::string refused_;  // why the graph cannot be run
+  TaggedExecution(std::shared_ptr<TaggedCode> own, const ir::Graph& graph, const RunOptions& run, bool);
+  void Prepare();
+  Outcome Begin();
+
+  const std::shared_ptr<const TaggedCode> code_;
+  TaggedCode* const own_code_;  // null: it is shared
+  const Program& program_;
+  const Options& options_;
+  std::vector<Value> constants_;  // if the code is shared
   std::unique_ptr<Device> own_device_;  // if options_.batch and the run was given none
   std::unique_ptr<Batcher> batcher_;  // if options_.batch; outlives what the frames hold
   std::unique_ptr<Worker> worker_;

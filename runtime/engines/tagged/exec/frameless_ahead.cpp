@@ -34,7 +34,7 @@ Made Ahead::MakeCell(const SiteCode& site, const uint32_t* list, const Slots& sl
   DelayCell* cell = worker.NewScheduledCell(path.Tag(), &site);
   ++cells;
   Value* to = cell->operands();
-  const Value* constants = worker.program.constants.data();
+  const Value* constants = worker.constants.data();
   for (uint32_t i = 0, count = cell->num_operands(); i < count; ++i) owned = PutOperand(constants, slots, list[i], to + i, owned);
   if (&site == chain) cell->set_ahead(fuel ? level : std::min(level + 1, kMostAhead));
   return {cell, owned};

@@ -79,8 +79,8 @@ inline void Capture(const Value* constants, const uint32_t* moves, uint32_t coun
 namespace {
 
 // Runs the frameless code of a delayed call whose captured values are in the first slots of `space`. False if it cannot be done now.
-// Without `ahead` it makes no delayed calls, and forces nothing. `demanded`: somebody waits for it.
-bool Run(const Program& program, const SiteCode& site, Space& space, Path* path, Ahead* ahead, bool demanded, Value* result) {
+// `values` are the run's constants. Without `ahead` it makes no delayed calls, and forces nothing. `demanded`: somebody waits for it.
+bool Run(const Program& program, const std::vector<Value>& values, const SiteCode& site, Space& space, Path* path, Ahead* ahead, bool demanded, Value* result) {
   static const void* const kLabels[] = {
 #define DF_SCHEDULED_BINARY(name, type, condition, expression) &&L_##name##RR, &&L_##name##RK, &&L_##name##KR,
 #define DF_SCHEDULED_COMPARE(name, expression) \
@@ -96,7 +96,7 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
   };
   const ScheduledInstr* const code = program.frameless.code.data();
   const uint32_t* const lists = program.frameless.lists.data();
-  const Value* const constants = program.constants.data();
+  const Value* const constants = values.data();
   Slots* f = &space.slots[0];
   uint64_t owned = 0;
   Value* hole = result;                // where the value goes
@@ -128,6 +128,7 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
       run.sharing = Sharing();
       run.counters = &memory::counters;
       run.blocks = &memory::small_blocks;
+      run.constants = constants;
       goto enter;
     }
     RUN();
@@ -514,19 +515,19 @@ bool Run(const Program& program, const SiteCode& site, Space& space, Path* path,
 
 }  // namespace
 
-bool RunFrameless(const Program& program, const SiteCode& site, const uint32_t* operands, const uint64_t* slots,
+bool RunFrameless(const Program& program, const std::vector<Value>& constants, const SiteCode& site, const uint32_t* operands, const uint64_t* slots,
               const uint8_t* states, Value* result) {
   Space space;
-  Capture(program, site, operands, slots, states, space.slots[0]);
-  return Run(program, site, space, nullptr, nullptr, false, result);
+  Capture(constants, site, operands, slots, states, space.slots[0]);
+  return Run(program, constants, site, space, nullptr, nullptr, false, result);
 }
 
-bool FillIfReady(const Program& program, DelayCell& cell, DeadObjects& dead) {
+bool FillIfReady(const Program& program, const std::vector<Value>& constants, DelayCell& cell, DeadObjects& dead) {
   if (cell.state != DelayCell::State::Kept || !cell.site->frameless || !cell.starts_scheduled) return false;
   Space space;
   Capture(cell, space.slots[0]);
   Value result;
-  if (!Run(program, *cell.site, space, nullptr, nullptr, false, &result)) return false;
+  if (!Run(program, constants, *cell.site, space, nullptr, nullptr, false, &result)) return false;
   cell.DropChildren(dead);
   DropTag(cell.tag);
   cell.body = nullptr;
@@ -570,7 +571,7 @@ bool Ahead::Fill(DelayCell* cell, bool demanded) {
       ~Running() { if (cell) cell->state = DelayCell::State::Kept; }
     } running(lock.IsHeld() ? nullptr : cell);
     Path path(site, cell->tag);
-    bool done = Run(worker.program, site, space, &path, &inner.ahead, demanded, &result);
+    bool done = Run(worker.program, worker.constants, site, space, &path, &inner.ahead, demanded, &result);
     // A frame would have been the other way.
     if (done && depth == kMostDepth && inner.ahead.cells) site.forced.TellBodies(1 + fuel - inner.ahead.fuel);
     else site.forced.Tell(done);
@@ -589,10 +590,10 @@ bool Ahead::TryUnasked(const SiteCode& site, const uint32_t* operands, const Slo
   if (!depth || !(site.frameless || fuel) || !site.unasked.Take()) return false;
   if (!site.frameless) --fuel;
   Space space;
-  Capture(worker.program, site, operands, slots.bits, slots.states, space.slots[0]);
+  Capture(worker.constants, site, operands, slots.bits, slots.states, space.slots[0]);
   Path own(site, &path);
   --depth;
-  bool done = Run(worker.program, site, space, &own, this, false, value);
+  bool done = Run(worker.program, worker.constants, site, space, &own, this, false, value);
   ++depth;
   site.unasked.Tell(done);
   return done;

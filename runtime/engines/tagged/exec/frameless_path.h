@@ -53,13 +53,13 @@ inline uint64_t BitOf(uint32_t slot) { return uint64_t{1} << slot; }
 }
 
 // Puts the captured values where the body expects them. The operands are those of a Delay in scheduled code.
-inline void Capture(const Program& program, const SiteCode& site, const uint32_t* operands, const uint64_t* s, const uint8_t* k,
+inline void Capture(const std::vector<Value>& constants, const SiteCode& site, const uint32_t* operands, const uint64_t* s, const uint8_t* k,
                     Slots& to) {
   for (const Delivery& d : site.together) {
     uint32_t operand = *operands++;
     if (d.to == kNone) continue;
     if (operand & kConstant) {
-      const Value& constant = program.constants[operand & ~kConstant];
+      const Value& constant = constants[operand & ~kConstant];
       to.bits[d.to] = BitsOf(constant);
       to.states[d.to] = StateOf(constant);
       continue;
@@ -164,6 +164,7 @@ struct FramelessRun {
   uint32_t* fuel = nullptr;              // Ahead::fuel
   memory::Counters* counters = nullptr;  // of this thread
   memory::SmallBlocks* blocks = nullptr;
+  const Value* constants = nullptr;      // of the run
   std::exception_ptr failure;            // why there was no memory: native code has no tables for exceptions
 };
 

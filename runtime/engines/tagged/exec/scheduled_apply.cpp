@@ -88,7 +88,7 @@ bool ApplyScheduled(Worker& w, uint64_t* s, uint8_t* k, const ScheduledInstr& in
   bool moved[2] = {tensors && in.a & kLastUse, tensors && in.b & kLastUse};
   auto borrow = [&](uint32_t operand) {
     if (!IsConstant(operand)) return Borrowed(s[operand], plain[operand] ? kWord : k[operand]);
-    const Value& constant = w.program.constants[operand & ~kConstant];
+    const Value& constant = w.constants[operand & ~kConstant];
     return Borrowed(BitsOf(constant), StateOf(constant));
   };
   Value value;

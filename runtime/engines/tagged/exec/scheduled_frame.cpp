@@ -27,7 +27,7 @@ const ScheduledState& RestoreStates(Worker& w, Frame* frame) {
   for (uint32_t i = 0; i < scope.num_slots; ++i)
     if (from.states[i] != kKept) states[i] = from.states[i];
   for (auto [slot, operand] : from.words)
-    frame->slots()[slot] = IsConstant(operand) ? static_cast<uint64_t>(w.program.constants[operand & ~kConstant].word()) : frame->slots()[operand];
+    frame->slots()[slot] = IsConstant(operand) ? static_cast<uint64_t>(w.constants[operand & ~kConstant].word()) : frame->slots()[operand];
   if (scope.cell_slot != kNone && frame->site->type == SiteType::Delay)
     states[scope.cell_slot] = kPresent | static_cast<uint8_t>(ValueKind::Reference);
   std::memset(states + scope.num_slots, 0, scope.num_results + scope.ready_bytes);
@@ -329,7 +329,7 @@ bool DelayFrameless(Worker& w, Frame* frame, const SiteCode& site, const uint32_
   uint64_t* slots = frame->slots();
   uint8_t* states = frame->states();
   Value result;
-  if (!RunFrameless(w.program, site, operands, slots, states, &result)) return false;
+  if (!RunFrameless(w.program, w.constants, site, operands, slots, states, &result)) return false;
   for (uint32_t i = 0; i < site.together.size(); ++i)
     if (!(operands[i] & kConstant) && operands[i] & kLastOperand) w.TakeOperand(slots, states, operands[i]);
   Put(frame, slot, std::move(result));

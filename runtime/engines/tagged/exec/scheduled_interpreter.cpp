@@ -180,7 +180,7 @@ L_Load:
   S(ip->d) = static_cast<uint64_t>(ip->imm);
   NEXT();
 L_LoadOpen: {
-  const Value& constant = w.program.constants[ip->x];
+  const Value& constant = w.constants[ip->x];
   S(ip->d) = BitsOf(constant);
   k[ip->d] = StateOf(constant);
   Count(S(ip->d), k[ip->d]);
@@ -288,7 +288,7 @@ L_Fields:
   NEXT_NATIVE();
 L_Construct:
   STAND();
-  S(ip->d) = reinterpret_cast<uint64_t>(MakeData(ip, operands + ip->x, w.program.constants, frame->slots(), k));
+  S(ip->d) = reinterpret_cast<uint64_t>(MakeData(ip, operands + ip->x, w.constants, frame->slots(), k));
   k[ip->d] = kObject;
   NEXT();
 L_Delay:
@@ -416,7 +416,7 @@ L_ArgOpen: {
   NEXT();
 }
 L_ArgOpenConstant: {
-  const Value& constant = w.program.constants[ip->x];
+  const Value& constant = w.constants[ip->x];
   cs[ip->d] = BitsOf(constant);
   ck[ip->d] = StateOf(constant);
   Count(cs[ip->d], ck[ip->d]);

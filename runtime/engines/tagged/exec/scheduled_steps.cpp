@@ -23,7 +23,7 @@ constexpr uint32_t kOnlyResult[] = {kNone, 0};  // of a scope that has one: see 
 // ---------------------------------------------------------------- ops
 
 bool ApplyAny(Worker& w, Frame* frame, uint8_t* k) {
-  if (HasReading(*frame->resume) && ReadScheduled(*frame->resume, w.program.constants, frame->slots(), k)) return true;
+  if (HasReading(*frame->resume) && ReadScheduled(*frame->resume, w.constants, frame->slots(), k)) return true;
   ScheduledInstr in = *frame->resume;
   uint32_t pc = w.program.scheduled.pc_of[static_cast<size_t>(frame->resume - w.program.scheduled.code.data())];
   bool open = in.op == Scheduled::ApplyOpen || (in.op >= Scheduled::AddZRR && in.op <= Scheduled::ModZKR);
@@ -38,7 +38,7 @@ bool DeferScheduled(Worker& w, Frame* frame, uint8_t* k) {
   uint64_t* s = frame->slots();
   for (const BatchRegion::Check& check : group.region.checks) {
     uint32_t operand = from[check.operand];
-    int64_t index = operand & kConstant ? w.program.constants[operand & ~kConstant].word() : static_cast<int64_t>(s[operand & kOperandIndex]);
+    int64_t index = operand & kConstant ? w.constants[operand & ~kConstant].word() : static_cast<int64_t>(s[operand & kOperandIndex]);
     if (index < 0 || index > check.most) return false;
   }
   // Operands of a backward pass were noted long ago, and are in no cache: all are asked for before the first is looked at.
@@ -60,7 +60,7 @@ void DelayScheduled(Worker& w, Frame* frame, uint8_t* k) {
   if (site->frameless && DelayFrameless(w, frame, *site, from, in.d)) return;
   DelayCell* cell = w.NewScheduledCell(frame, site);
   Value* to = cell->operands();
-  for (uint32_t i = 0; i < in.b; ++i) MakeOperand(w.program.constants, frame->slots(), k, from[i], to + i);
+  for (uint32_t i = 0; i < in.b; ++i) MakeOperand(w.constants, frame->slots(), k, from[i], to + i);
   frame->slots()[in.d] = reinterpret_cast<uint64_t>(static_cast<Object*>(cell));
   k[in.d] = kReference;
 }

@@ -28,6 +28,7 @@ Frame* RunNative(Worker& w, const NativeCode& native, const void* entry, Frame* 
   run.unpins = !w.unpins.empty();
   run.poll = w.poll_due;
   run.goal = w.goal;
+  run.constants = w.constants.data();
   native.Run(run, entry);
   w.budget = static_cast<uint32_t>(run.budget);
   w.pool.CountScheduled(run.frames);

@@ -22,7 +22,8 @@ using ir::Op;
 Worker::Worker(TaggedExecution& owner, uint32_t number)
     : Asker(/*far=*/false),
       execution(owner),
-      program(owner.program_),
+      program(owner.program()),
+      constants(owner.constants()),
       graph(owner.graph_),
       run(owner.run_),
       index(number),
@@ -93,6 +94,40 @@ void Worker::GiveUpValues(DeadObjects& dead) {
 // What cells hold.
 void Worker::GiveUpCells(DeadObjects& dead) {
   cells.ForEachLive([&](DelayCell* cell) { cell->DropChildren(dead); });
+}
+
+void Worker::Renew(DeadObjects& dead) {
+  constexpr size_t kFew = 64 << 10;  // bytes of frames that are walked to find those that are left
+  if (pool.live() > 0 || live_cells > 0 || !stack.empty()) {
+    GiveUpValues(dead);
+    GiveUpCells(dead);
+  }
+  for (std::vector<Value>* left : {&given, &operands}) {
+    for (Value& value : *left) dead.Drop(value);
+    left->clear();
+  }
+  dead.FreeAll();
+  unpins.clear();
+  if (pool.live() > 0) pool.Clear(/*walk=*/pool.bytes() <= kFew);
+  if (live_cells != 0) cells.Clear(), live_cells = 0;
+  if (!waiters.empty()) waiters.clear();
+  if (!tailed.empty()) tailed.clear();
+  if (!outer_waiters.empty()) outer_waiters.clear();
+  questions.clear();
+  candidates.clear();
+  tails.clear();
+  stats = {};
+  budget = run.stress ? 1 : kStepsPerCheck;
+  checks = 0;
+  goal = nullptr;
+  StandAt(nullptr);
+  interrupted = nullptr;
+  first_ready = 0;
+  event_code_calls = 0;
+  pinning_cells = 0;
+  made_late = poll_due = false;
+  live_published.store(0, std::memory_order_relaxed);
+  cells_published.store(0, std::memory_order_relaxed);
 }
 
 void Worker::StepCheck() {

@@ -83,6 +83,8 @@ struct Worker : Asker {
   std::string Leftovers(const Frame* root);
   void GiveUpValues(DeadObjects& dead);
   void GiveUpCells(DeadObjects& dead);
+  // The first worker of a run that is over, as it was before: its values go, its memory stays for the next one.
+  void Renew(DeadObjects& dead);
   // A line of the trace.
   void Trace(Frame* frame, ir::NodeId node, uint32_t result_slot);
 
@@ -111,12 +113,12 @@ struct Worker : Asker {
 
   // An operand: a slot, or a constant.
   Value Read(Frame* frame, uint32_t operand) {
-    return IsConstant(operand) ? program.constants[operand & ~kConstant] : frame->Get(operand);
+    return IsConstant(operand) ? constants[operand & ~kConstant] : frame->Get(operand);
   }
   // An operand that nobody looks at any more if this is its last use: then the slot stays present, and holds no value. An
   // error stays, because it may overtake elsewhere.
   Value Use(Frame* frame, uint32_t operand, bool last) {
-    if (IsConstant(operand)) return program.constants[operand & ~kConstant];
+    if (IsConstant(operand)) return constants[operand & ~kConstant];
     if (!last || frame->KindOf(operand) == ValueKind::Error) return frame->Get(operand);
     return frame->MoveOut(operand);
   }
@@ -130,16 +132,16 @@ struct Worker : Asker {
     }
   }
   ValueKind KindOf(Frame* frame, uint32_t operand) const {
-    return IsConstant(operand) ? program.constants[operand & ~kConstant].kind() : frame->KindOf(operand);
+    return IsConstant(operand) ? constants[operand & ~kConstant].kind() : frame->KindOf(operand);
   }
   int64_t WordOf(Frame* frame, uint32_t operand) const {
-    return IsConstant(operand) ? program.constants[operand & ~kConstant].word()
+    return IsConstant(operand) ? constants[operand & ~kConstant].word()
                                : static_cast<int64_t>(frame->slots()[operand]);
   }
 
   // An operand of a list: a constant, or a slot, of which it may be the last use.
   Value TakeOperand(const uint64_t* s, const uint8_t* k, uint32_t operand) const {
-    if (operand & kConstant) return program.constants[operand & ~kConstant];
+    if (operand & kConstant) return constants[operand & ~kConstant];
     uint32_t slot = operand & kOperandIndex;
     auto kind = operand & kPlainOperand ? ValueKind::Word : static_cast<ValueKind>(k[slot] & 7);
     if (kind == ValueKind::Word) return Value::Word(static_cast<int64_t>(s[slot]));
@@ -193,6 +195,7 @@ struct Worker : Asker {
   // The run.
   TaggedExecution& execution;
   const Program& program;
+  const std::vector<Value>& constants;  // the run's (TaggedExecution::constants)
   const ir::Graph& graph;
   const RunOptions& run;
   const uint32_t index;

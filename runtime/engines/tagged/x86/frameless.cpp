@@ -77,7 +77,7 @@ void NativeFramelessMaker::Emit(uint32_t at) {
   if (EmitCommon(at)) return;
   switch (in.op) {
     case Scheduled::LoadOpen:
-      Constant(rax, p_.constants[in.x].word());
+      LoadConstant(rax, in.x, p_.constants[in.x]);
       as_.mov(Slot(in.d), rax);
       as_.mov(State(in.d), StateOf(p_.constants[in.x]));
       return;

@@ -68,6 +68,7 @@ class NativeFramelessMaker : private NativeSlots {
 
   Xbyak::Address Slot(uint32_t slot) const override { return Xbyak::util::qword[kSlots + SlotAt(slot)]; }
   Xbyak::Address State(uint32_t slot) const override { return Xbyak::util::byte[kSlots + kStates + static_cast<int>(slot)]; }
+  Xbyak::Address Constants() const override { return Xbyak::util::qword[kRun + offsetof(FramelessRun, constants)]; }
   const Xbyak::Reg64 kRun = Xbyak::util::rdi, kSlots = Xbyak::util::rsi, kOwned = Xbyak::util::r9, kHole = Xbyak::util::r10;
   const Program& p_;
   NativeProgram& native_;

@@ -174,7 +174,7 @@ void NativeFramelessMaker::EmitOperand(uint32_t operand, int at) {
   uint32_t slot = operand & (kMostFramelessSlots - 1);
   if (IsConstant(operand)) {
     const Value& constant = p_.constants[operand & ~kConstant];
-    Constant(rdx, constant.word());
+    LoadConstant(rdx, operand & ~kConstant, constant);
     if (constant.counted()) Retain(rdx);
     as_.mov(kind, static_cast<uint32_t>(constant.kind()));
   } else if (operand & kPlainOperand) {
@@ -392,7 +392,7 @@ void NativeFramelessMaker::EmitChain(uint32_t at) {
     Xbyak::Address state = byte[r11 + kStates + static_cast<int>(to)];
     if (IsConstant(operand)) {
       const Value& constant = p_.constants[operand & ~kConstant];
-      Constant(rax, constant.word());
+      LoadConstant(rax, operand & ~kConstant, constant);
       as_.mov(state, StateOf(constant));
     } else {
       as_.mov(rax, Slot(slot));

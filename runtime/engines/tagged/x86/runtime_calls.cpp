@@ -69,7 +69,7 @@ const void* RuntimeCalls::Go(NativeRun* run, const ScheduledInstr* at, uint64_t*
 
 uint64_t RuntimeCalls::Apply(NativeRun* run, const ScheduledInstr* at, uint64_t* slots) noexcept {
   // Nothing is made or dropped: the worker need not know of it.
-  if (HasReading(*at) && ReadScheduled(*at, run->worker->program.constants, slots, FrameOf(slots)->states())) return true;
+  if (HasReading(*at) && ReadScheduled(*at, run->worker->constants, slots, FrameOf(slots)->states())) return true;
   return Do(run, at, slots, [](Worker& w, Frame* frame) { return ApplyAny(w, frame, frame->states()); });
 }
 
@@ -97,7 +97,7 @@ uint64_t RuntimeCalls::Fields(NativeRun* run, const ScheduledInstr* at, uint64_t
 uint64_t RuntimeCalls::Construct(NativeRun* run, const ScheduledInstr* at, uint64_t* slots) noexcept {
   return Do(run, at, slots, [&](Worker& w, Frame* frame) {
     const Program& p = w.program;
-    Data* made = MakeData(at, p.scheduled.operands.data() + at->x, p.constants, slots, frame->states());
+    Data* made = MakeData(at, p.scheduled.operands.data() + at->x, w.constants, slots, frame->states());
     slots[at->d] = reinterpret_cast<uint64_t>(made);
     frame->states()[at->d] = kObject;
     return true;

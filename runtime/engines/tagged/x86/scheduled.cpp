@@ -170,7 +170,7 @@ void NativeScheduledMaker::Emit(uint32_t at) {
   switch (in.op) {
     case Scheduled::LoadOpen: {
       const Value& constant = p_.constants[in.x];
-      Constant(rax, constant.word());
+      LoadConstant(rax, in.x, constant);
       if (constant.counted()) Retain(rax);
       as_.mov(Slot(in.d), rax);
       as_.mov(State(in.d), StateOf(constant));

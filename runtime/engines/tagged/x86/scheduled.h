@@ -136,6 +136,7 @@ class NativeScheduledMaker : private NativeSlots {
 
   Xbyak::Address Slot(uint32_t slot) const override { return Xbyak::util::qword[Xbyak::util::rbx + SlotAt(slot)]; }
   Xbyak::Address State(uint32_t slot) const override { return Xbyak::util::byte[Xbyak::util::rbx + SlotAt(scope_->num_slots) + static_cast<int>(slot)]; }
+  Xbyak::Address Constants() const override { return Xbyak::util::qword[Xbyak::util::r12 + RunAt(offsetof(NativeRun, constants))]; }
   Xbyak::Address There(uint32_t slot) const { return Xbyak::util::qword[Xbyak::util::rbp + SlotAt(slot)]; }
   Xbyak::Address StateThere(uint32_t slot) const { return Xbyak::util::byte[Xbyak::util::rbp + SlotAt(callee_->num_slots) + static_cast<int>(slot)]; }
   static int RunAt(size_t field) { return static_cast<int>(field); }

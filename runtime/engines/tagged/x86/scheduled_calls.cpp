@@ -49,7 +49,7 @@ void NativeScheduledMaker::EmitArgument(uint32_t at) {
       return;
     case Scheduled::ArgOpenConstant: {
       const Value& constant = p_.constants[in.x];
-      Constant(rax, constant.word());
+      LoadConstant(rax, in.x, constant);
       if (constant.counted()) Retain(rax);
       as_.mov(There(in.d), rax);
       as_.mov(StateThere(in.d), StateOf(constant));
@@ -167,7 +167,7 @@ void NativeScheduledMaker::EmitMoveMany(uint32_t at) {
     bool open = !(list[2 * i + 1] & kPlainOperand);
     if (IsConstant(from)) {
       const Value& constant = p_.constants[from & ~kConstant];
-      Constant(rax, constant.word());
+      LoadConstant(rax, from & ~kConstant, constant);
       if (constant.counted()) Retain(rax);
       if (open) as_.mov(state(i), StateOf(constant));
     } else if (from & kPlainOperand) {

@@ -252,7 +252,7 @@ void NativeScheduledMaker::EmitOperand(uint32_t operand, int at) {
   uint32_t slot = operand & kOperandIndex;
   if (IsConstant(operand)) {
     const Value& constant = p_.constants[operand & ~kConstant];
-    Constant(rdx, constant.word());
+    LoadConstant(rdx, operand & ~kConstant, constant);
     if (constant.counted()) Retain(rdx);
     as_.mov(kind, static_cast<uint32_t>(constant.kind()));
   } else if (operand & kPlainOperand) {

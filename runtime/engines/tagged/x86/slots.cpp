@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/engines/tagged/code/scheduled_data.h"
+#include "runtime/engines/tagged/x86/layout.h"
 
 namespace df::tagged {
 
@@ -11,6 +12,12 @@ using Xbyak::CodeGenerator;
 using Xbyak::Reg64;
 using Xbyak::Xmm;
 using namespace Xbyak::util;
+
+void NativeSlots::LoadConstant(const Reg64& to, uint32_t index, const Value& constant) {
+  if (!constant.counted()) return Constant(to, constant.word());
+  as_.mov(to, Constants());
+  as_.mov(to, ptr[to + static_cast<int>(index * sizeof(Value)) + kBits]);
+}
 
 bool NativeSlots::EmitCommon(uint32_t at) {
   const ScheduledInstr& in = code_[at];

@@ -23,6 +23,8 @@ class NativeSlots : protected NativeArithmetic {
   bool EmitCommon(uint32_t at);
   // Into rax the number of the constructor in an open slot.
   void ReadConstructor(uint32_t slot);
+  // The word or object that a constant is, which is `constant` in this run or another. The object is the run's own: code is shared by runs.
+  void LoadConstant(const Xbyak::Reg64& to, uint32_t index, const Value& constant);
   // NativeArithmetic: from slot to slot, by rax.
   void Copy(uint32_t to, uint32_t from) override;
 
@@ -37,6 +39,8 @@ class NativeSlots : protected NativeArithmetic {
 
   virtual Xbyak::Address Slot(uint32_t slot) const = 0;
   virtual Xbyak::Address State(uint32_t slot) const = 0;
+  // Where the run keeps a pointer to its constants.
+  virtual Xbyak::Address Constants() const = 0;
 
   const std::vector<ScheduledInstr>& code_;
   std::vector<uint32_t> offset_;  // by instruction

@@ -7,6 +7,7 @@
 #include "runtime/embed/embed.h"
 #include "tagged_ir/file.h"
 #include "tests/unit/catch.h"
+#include "tests/unit/runtime/embed/c_client.h"
 #include "tests/unit/runtime/graphs.h"
 
 using namespace df;
@@ -166,4 +167,13 @@ TEST_CASE("every engine gives the same") {
     CHECK(run.result(0).text == "6");
     CHECK(run.result(1).text == "0.5");
   }
+}
+
+TEST_CASE("the interface for C") {
+  char said[200] = "";
+  const std::string quotient = QuotientFile(), layer = LayerFile();
+  CHECK(QuotientClient(quotient.data(), quotient.size(), said, sizeof said));
+  CHECK(std::string(said) == "");
+  CHECK(LayerClient(layer.data(), layer.size(), said, sizeof said));
+  CHECK(std::string(said) == "");
 }

@@ -10,6 +10,7 @@
 #include "lower/graph/inline_delayed.h"
 #include "lower/graph/known_matches.h"
 #include "lower/graph/late_numbers.h"
+#include "lower/graph/offer_rest.h"
 #include "lower/graph/prune.h"
 #include "lower/graph/sink_fields.h"
 #include "lower/graph/split_types.h"
@@ -42,6 +43,8 @@ struct Pass {
 
 constexpr auto kOptimised = [](const Lowering& at) { return at.options.optimize; };
 constexpr auto kWithTensors = [](const Lowering& at) { return at.graphs->types.HasTensors(); };
+// What computes tensors in batches is one thread.
+constexpr auto kWithLoops = [](const Lowering& at) { return at.options.loops && !at.graphs->types.HasTensors(); };
 constexpr auto kWithTables = [](const Lowering& at) { return at.options.gradient == GradientKind::Table; };
 
 // A pass that cannot stop the compilation.
@@ -129,6 +132,8 @@ const Pass kPasses[] = {
      kAlways<[](Lowering& at) { fg::Prune(*at.graphs, at.options.optimize); }>},
     {{"sink-fields", SinkFields, "fields are read on the sides of a branch that need them"}, nullptr,
      kOfGraphs<fg::SinkFields>},
+    {{"offers", Offers, "loops that sum what takes long are cut where others may take the rest"}, kWithLoops,
+     kOfGraphs<fg::OfferRestOfLoops>},
 };
 
 constexpr OptimisationInfo kOptimisations[] = {

@@ -362,6 +362,7 @@ Value ApplyTyped(Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> 
     case Op::Field: return FieldOf(f, attr);
     case Op::Seq: return operands.back();
     case Op::Fail: return f.Fail({attr == 1 ? ErrorCode::NoMatch : ErrorCode::User, std::string(TextOf(operands[0]))});
+    case Op::Offer: return Value::Word(0);
     case Op::NewTable: return NewActivationTable();
     case Op::TableAt: return ActivationAt(operands[0], attr);
     case Op::TablePut: PutActivation(operands[0], attr, operands[1]); return operands[0];

@@ -2,6 +2,7 @@
 #include "runtime/run/bounded_tag.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace df {
@@ -139,6 +140,26 @@ TagNode* NewLandmark(const Label& label, TagNode* parent) {
   return node;
 }
 
+TagNode* NewLaterIteration(const Label& label, const TagNode* earlier) {
+  Label later = label;
+  later.iteration += earlier->label.iteration + 1;
+  if (!earlier->is_landmark) return NewTag(later, earlier->parent);
+  auto* node = static_cast<TagNode*>(memory::Allocate(sizeof(TagNode)));
+  TagLandmark* landmark;
+  try {
+    landmark = static_cast<TagLandmark*>(memory::Allocate(earlier->landmark->bytes()));
+  } catch (...) {
+    memory::Free(node, sizeof(TagNode));
+    throw;
+  }
+  std::memcpy(static_cast<void*>(landmark), earlier->landmark, earlier->landmark->bytes());
+  landmark->root->refs.Retain();
+  *node = {SharedCount(1), true, 1, later, earlier->depth, {nullptr}};
+  node->landmark = landmark;
+  alive::Made(alive::Kind::Tag);
+  return node;
+}
+
 TagNode* NewFarTag(const TagNode* outer, uint64_t depth, llvm::ArrayRef<Label> innermost) {
   uint64_t behind = depth % kLandmarkPeriod;  // labels after the last landmark
   while (outer && !outer->is_landmark) outer = outer->parent;
@@ -229,6 +250,8 @@ void AddLabels(const TagNode* node, uint32_t run, PathEnds& ends) {
 
 void AddTag(const TagNode* node, PathEnds& ends) { AddLabels(node, node ? node->run : 0, ends); }
 
+void AddTagAround(const TagNode* node, PathEnds& ends) { AddLabels(node, node->run - 1u, ends); }
+
 void FillPath(const TagNode* node, RuntimeError& error) {
   PathEnds ends;
   AddTag(node, ends);
@@ -237,7 +260,7 @@ void FillPath(const TagNode* node, RuntimeError& error) {
 
 void FillPathAround(const TagNode* node, RuntimeError& error) {
   PathEnds ends;
-  AddLabels(node, node->run - 1u, ends);
+  AddTagAround(node, ends);
   ends.Fill(error, node->depth - 1);
 }
 

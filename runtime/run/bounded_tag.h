@@ -73,6 +73,9 @@ inline TagNode* NewTag(const Label& label, TagNode* parent) {
   alive::Made(alive::Kind::Tag);
   return node;
 }
+// The same within a call that continues a loop (ir::Op::Offer), which has no label: of the same loop's iteration, a later one of it.
+TagNode* NewLaterIteration(const Label& label, const TagNode* earlier);
+inline bool ContinuesLoop(const Label& label, const TagNode* tag) { return label.loop && tag && tag->label.loop && tag->label.id == label.id; }
 // The same in the place of `tag` itself, if nobody else holds that and its labels run on. False: nothing was done.
 inline bool Lengthen(TagNode* tag, const Label& label) {
   if (!ContinuesRun(tag, label) || !tag->refs.IsOne()) return false;
@@ -86,6 +89,8 @@ TagNode* NewTags(const Label& label, uint64_t count, TagNode* parent);
 
 // Adds the labels that the path of an error shows.
 void AddTag(const TagNode* node, PathEnds& ends);
+// But for the first one.
+void AddTagAround(const TagNode* node, PathEnds& ends);
 void FillPath(const TagNode* node, RuntimeError& error);
 // The path without its innermost label, which is one of a run.
 void FillPathAround(const TagNode* node, RuntimeError& error);

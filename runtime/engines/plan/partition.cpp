@@ -86,6 +86,7 @@ bool Partition::IsAtHand(Edge value, llvm::ArrayRef<Edge> triggers, uint32_t set
   const ir::Node& node = g_.nodes[value.node];
   llvm::ArrayRef<Edge> in = g_.InputsOf(value.node);
   auto at_hand = [&](Edge edge) { return IsAtHand(edge, triggers, set, looked); };
+  if (node.op == Op::Offer) return false;
   if (node.op == Op::Switch) return Includes(set, Single(SideEvent(in[0], value.port))) && at_hand(in[1]);
   if (node.op == Op::Delay) return llvm::all_of(w_.waits[value.node.index] ? in : in.take_front(1), at_hand);
   if (ir::InfoOf(node.op).cls == ir::OpClass::Ordinary || node.op == Op::Construct) return llvm::all_of(in, at_hand);
@@ -420,6 +421,12 @@ void Partition::Visit(NodeId id) {
       uint32_t set = SetOf(in[0]);
       Place(set, {Code::Force, id});
       Place(set, {Code::Wait, id});
+      EventRow(id, set);
+      return;
+    }
+    case Op::Offer: {
+      uint32_t set = SetOf(in[0]);
+      Place(set, {Code::Offer, id});
       EventRow(id, set);
       return;
     }

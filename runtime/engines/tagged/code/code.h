@@ -4,7 +4,7 @@
 // code of its regions. docs/tagged-engine/regions.md explains regions and events.
 //
 //   event   something that happens at most once in a frame: the activation, a late argument, a result that comes back, a
-//           side of a branch that is taken, a value that was forced
+//           side of a branch that is taken, a value that was forced, an offer that was taken or not
 //   region  the nodes that become ready by the same set of events, as straight-line code. It waits for at most 8 events:
 //           a byte of the frame (its mask) has one bit for each that is still missing. A region with one event has none.
 //   tail    the end of a region's code: what enters another frame, in program order. Everything that can be done in the
@@ -57,6 +57,7 @@ inline bool IsConstant(uint32_t operand) { return operand != kNone && (operand &
   DF_CODE(Return, "a: result of the scope, b: slot")                                                               \
   DF_CODE(Exit, "a: result of the loop, b: slot")                                                                  \
   DF_CODE(Wait, "a, b, c: as Force, which found no value")                                                         \
+  DF_CODE(Offer, "a: slot, b: the constant False, c: event; True if it was given away before its turn came")       \
   DF_CODE(Call, "b: site; its deliveries that go together")                                                        \
   DF_CODE(CallLate, "b: site, c: index in its deliveries")                                                         \
   DF_CODE(NextLate, "b: loop's site, c: index in its next deliveries")                                             \
@@ -198,6 +199,7 @@ struct SiteCode {
     }
   };
   mutable Chance forced, unasked;    // where its cell is forced; where it would only come in handy
+  bool continues = false;            // a call of what is left of a loop, on the side that an Offer gives away: it has no label (frame.cpp)
   bool plain = false;                // results go to the caller's frame, which keeps no child slot
   const void* native_body = nullptr; // of a delayed call: native code that begins its body (x86/scheduled_force.cpp)
 };
@@ -235,7 +237,9 @@ struct ScopeCode {
   uint32_t plain_end = 0;            // and ends
   uint32_t frameless = kNone;            // where its frameless code begins, if it is a delayed body that has any
   std::shared_ptr<const UnboxedCode> unboxed;  // if it has any
-  bool has_unboxed = false;            // whether it has: for native code
+  bool tags_apart = false;           // whether tags within it take more than a label each: it has that, or is continued; for native code
+  bool continued = false;            // a function of which calls continue its loop
+  bool stays_in_events = false;      // what such a call does before that loop: it has no other code
   mutable uint32_t steps = 0;        // of event code, before there was any other
   std::vector<Region> regions;       // in an order in which each comes after those whose values it uses
   std::vector<Event> events;

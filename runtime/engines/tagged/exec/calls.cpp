@@ -24,7 +24,9 @@ void Enter(Worker& w, Frame* frame, const SiteCode& site, llvm::ArrayRef<Deliver
 void Call(Worker& w, Frame* frame, const SiteCode& site) {
   if (CallIn(w, frame, site)) return;
   ++(site.type == SiteType::Loop ? w.stats.loops : w.stats.calls);
+  if (site.continues) TagOf(frame);  // first, because it may fail
   Frame* child = NewFrame(w, &site, frame);
+  if (site.continues) ContinueTag(w, child, frame);
   ++frame->refs;
   if (site.child_slot != kNone) frame->Set(site.child_slot, Value::Word(reinterpret_cast<int64_t>(child)));
   for (const Delivery& d : site.together) w.Pass(frame, d.from, d.last, child, d.to);

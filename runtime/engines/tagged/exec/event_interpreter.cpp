@@ -174,7 +174,7 @@ void RunBranch(Worker& w, Frame* frame, const Instr& in) {
 
 // All regions of the frame that are ready, those too that become so; then what enters other frames, after what became
 // ready elsewhere meanwhile (invariants 3 and 4).
-void RunReady(Worker& w, Frame* frame, uint32_t pc) {
+void RunReady(Worker& w, Frame* frame, uint32_t pc, bool on) {
   const ScopeCode& scope = frame->scope();
   size_t base = w.stack.size();
 #ifdef DFC_VERIFY
@@ -214,7 +214,7 @@ void RunReady(Worker& w, Frame* frame, uint32_t pc) {
   if (w.interrupted && !w.tails.empty()) base = OfferTails(w, frame, base);
   if (w.tails.empty()) return;
   // Nothing goes first: at once.
-  if (w.tails.size() == 1 && w.stack.size() == base && (w.stack.empty() || w.stack.back().frame != frame))
+  if (on && w.tails.size() == 1 && w.stack.size() == base && (w.stack.empty() || w.stack.back().frame != frame))
     return RunTail(w, frame, w.tails[0]);
   PushTails(w, frame, base);
 }
@@ -329,6 +329,10 @@ void RunTail(Worker& w, Frame* frame, uint32_t pc) {
       if (!frame->Has(in.a)) Wait(w, frame, pc);
       else if (in.aux & kLastB) w.Use(frame, in.b, true);
       return;
+    case Code::Offer:
+      if (frame->Has(in.a)) return;  // it was taken
+      frame->Set(in.a, Value::Word(0));
+      return w.Fire(frame, in.c);
     case Code::Call: {
       const SiteCode& site = w.program.sites[in.b];
       if (site.child_slot != kNone && frame->Has(site.child_slot)) return;

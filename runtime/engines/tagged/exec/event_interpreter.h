@@ -7,8 +7,8 @@
 
 namespace df::tagged {
 
-// From the region at `pc`, if that is not kNone, which is taken to be ready too.
-void RunReady(Worker& w, Frame* frame, uint32_t pc = kNone);
+// From the region at `pc`, if that is not kNone, which is taken to be ready too. Without `on`, what it leaves to do stays on the stack.
+void RunReady(Worker& w, Frame* frame, uint32_t pc = kNone, bool on = true);
 // Onto the stack where it was `base` high: what has become ready since goes first.
 void PushTails(Worker& w, Frame* frame, size_t base);
 // One step of a tail; the rest comes when what is entered now has nothing left to do.

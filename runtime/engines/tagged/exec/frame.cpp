@@ -20,7 +20,8 @@ Label LabelOf(const Frame* frame) {
 }
 
 TagNode* GiveTag(Frame* frame, TagNode* outer) {
-  frame->tag = NewTag(LabelOf(frame), outer);
+  Label label = LabelOf(frame);
+  frame->tag = ContinuesLoop(label, outer) ? NewLaterIteration(label, outer) : NewTag(label, outer);
   frame->flags |= kHasTag;
   return frame->tag;
 }
@@ -80,6 +81,11 @@ TagNode* TagOfDeep(Frame* frame) {
   return tag;
 }
 
+// Whether it is an iteration of a loop that goes on in a call that continues it.
+bool IsContinuing(const Frame* frame) {
+  return frame->site->type == SiteType::Loop && frame->parent->flags & kHasTag && ContinuesLoop(LabelOf(frame), frame->parent->tag);
+}
+
 }  // namespace
 
 TagNode* TagOf(Frame* frame) {
@@ -91,13 +97,14 @@ TagNode* TagOf(Frame* frame) {
 
 void GiveFarTag(Frame* frame, Frame* outer) {
   if (frame->flags & kHasTag) return;
-  if (outer->flags & kHasTag) {
+  if (outer->flags & kHasTag && !outer->site->continues) {
     llvm::SmallVector<Label, kMostFarLabels> labels;
     auto add = [&](const Label& label) {
       if (labels.size() < kMostFarLabels) labels.push_back(label);
     };
     for (const Frame* at = frame; at != outer && labels.size() < kMostFarLabels; at = at->parent) {
       if (at->flags & kHasTag) break;
+      if (IsContinuing(at)) return (void)TagOf(frame);
       add(LabelOf(at));
       ForEachInlinedLabel(at->parent, add);
     }
@@ -114,8 +121,12 @@ void FillPath(const Frame* frame, RuntimeError& error, uint64_t most) {
   const TagNode* tag = nullptr;
   auto add = [&](const Frame* at) {
     ForEachInlinedLabel(at, [&](const Label& label) { ends.Add(EntryOf(label)); });
-    if (!(at->flags & kHasTag)) ends.Add(EntryOf(LabelOf(at)));
+    if (at->flags & kHasTag) return;
+    Label label = LabelOf(at);
+    if (IsContinuing(at)) label.iteration += at->parent->tag->label.iteration + 1;
+    ends.Add(EntryOf(label));
   };
+  bool continues = false;  // the frame before is an iteration of the first label's loop
   // Of a path of a hundred million labels those between the ends are only counted: the last frames wait in a ring.
   std::array<const Frame*, PathEnds::kOuter> last;
   uint64_t waiting = 0;
@@ -129,10 +140,12 @@ void FillPath(const Frame* frame, RuntimeError& error, uint64_t most) {
       tag = at->flags & kHasTag ? at->tag : at->parent_tag;
       break;
     }
+    continues = IsContinuing(at);
   }
   for (uint64_t i = waiting - std::min<uint64_t>(waiting, last.size()); i < waiting; ++i) add(last[i % last.size()]);
-  AddTag(tag, ends);
-  ends.Fill(error, length + DepthOf(tag));
+  if (continues) AddTagAround(tag, ends);
+  else AddTag(tag, ends);
+  ends.Fill(error, length + DepthOf(tag) - continues);
 }
 
 void PrintTag(const Frame* frame, llvm::raw_ostream& out) {

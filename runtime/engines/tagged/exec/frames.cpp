@@ -16,6 +16,15 @@ Frame* NewFrame(Worker& w, const SiteCode* site, Frame* parent) {
   return frame;
 }
 
+void ContinueTag(const Worker& w, Frame* frame, const Frame* caller) {
+  frame->tag = HoldTag(caller->tag);
+  frame->flags |= kHasTag;
+  // Its loop is as deep as that of the caller.
+  frame->depth = caller->depth - (frame->site->caller->kind == ir::ScopeKind::Loop);
+  // Labels of inlined activations are not looked at for this.
+  if (frame->flags & kScheduled) frame->resume = w.program.scheduled.code.data() + frame->scope().plain;
+}
+
 void ReleaseValues(Worker& w, Frame* frame) {
   if (!(frame->flags & kObjects)) return;
   frame->flags &= ~(kObjects | kErrors);

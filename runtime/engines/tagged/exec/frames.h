@@ -13,6 +13,9 @@ Frame* NewFrame(Worker& w, const SiteCode* site, Frame* parent);
 void Finish(Worker& w, Frame* frame);
 // A finished frame that nobody names any more, and those whose tags only it named.
 void FreeFrame(Worker& w, Frame* frame);
+// A new frame, of a call that continues the loop of its caller (SiteCode::continues), is that loop's iteration still: it has the tag of
+// `caller`, which has a node for it. Its own loop goes on counting (TagWithin).
+void ContinueTag(const Worker& w, Frame* frame, const Frame* caller);
 // Its slots give up what they hold.
 void ReleaseValues(Worker& w, Frame* frame);
 // Values are destroyed in the middle of anything; what they named is freed here, from the main loop, so that neither

@@ -181,7 +181,9 @@ bool CallIn(Worker& w, Frame* frame, const SiteCode& site) {
   for (const Delivery& d : site.together)
     if (w.KindOf(frame, d.from) == ValueKind::Error) return false;
   ++(site.type == SiteType::Loop ? w.stats.loops : w.stats.calls);
+  if (site.continues) TagOf(frame);  // first, because it may fail
   Frame* child = NewScheduled(w, &site, frame, frame->depth + 1, kLive | kScheduled);
+  if (site.continues) ContinueTag(w, child, frame);
   ++frame->refs;
   for (const Delivery& d : site.together) Put(child, d.to, w.Use(frame, d.from, d.last));
   if (site.type == SiteType::Loop) Put(child, site.callee->iteration_slot, Value::Word(0));

@@ -24,6 +24,7 @@ constexpr microseconds kShortestPause{50}, kLongestPause{5000};
 constexpr microseconds kLongestRefused{20000};  // to look for work costs the one who is asked something
 // Work that was stolen and done in less was not worth it.
 constexpr microseconds kGrain{50};
+constexpr size_t kMostContinued = 1 << 14;  // loops that a worker has taken over from others, and has not ended
 constexpr microseconds kPatience{1000};  // with a victim that does not answer, while there are others
 constexpr microseconds kLimitsGlance{20000};
 // A walk that found nothing is not done again before so many times as long has passed, or the longest time.
@@ -55,6 +56,7 @@ TailKind KindOfTail(const Worker& w, Frame* frame, uint32_t pc, Has has) {
     bool alone = site.child_slot == kNone && site.late.empty() && site.next_late.empty();
     return alone ? TailKind::Givable : TailKind::Bound;
   }
+  if (in.code == Code::Offer) return has(in.a) ? TailKind::Done : TailKind::Bound;
   if (in.code != Code::Wait) return TailKind::Bound;
   if (has(in.a) || IsConstant(in.b)) return TailKind::Done;
   switch (has(in.b)) {
@@ -72,42 +74,56 @@ TailKind KindOfTail(const Worker& w, Frame* frame, uint32_t pc, Has has) {
   return cell->Now() == DelayCell::State::Kept && !cell->missing ? TailKind::Givable : TailKind::Bound;
 }
 
+// The Offer in a tail to which nobody has come yet; kNone: there is none.
+template <typename Has>
+uint32_t OfferIn(const Worker& w, uint32_t pc, Has has) {
+  for (; w.program.code[pc].code != Code::End; ++pc)
+    if (w.program.code[pc].code == Code::Offer && has(w.program.code[pc].a) == kNotThere) return pc;
+  return kNone;
+}
+
+// The tail, after steps of which nothing is left.
+template <typename Has>
+Work WorkInTail(const Worker& w, Frame* frame, uint32_t pc, Has has) {
+  uint32_t next = pc;
+  while (w.program.code[next].code != Code::End && KindOfTail(w, frame, next, has) == TailKind::Done) ++next;
+  if (w.program.code[next].code != Code::End && KindOfTail(w, frame, next, has) == TailKind::Givable) return Work::Ready;
+  return OfferIn(w, next, has) == kNone ? Work::None : Work::Offered;
+}
+
 // Of a frame that waits in scheduled code.
-bool HasWork(const Worker& w, Frame* frame) {
-  if (UnboxedOf(frame)) return false;
-  return HasWorkAt(w, frame, static_cast<uint32_t>(frame->resume - w.program.scheduled.code.data()));
+Work WorkOf(const Worker& w, Frame* frame) {
+  if (UnboxedOf(frame)) return Work::None;
+  return WorkAt(w, frame, static_cast<uint32_t>(frame->resume - w.program.scheduled.code.data()));
 }
 
 // Of one that waits in unboxed code, with all activations that it stands for. Their values are words, so only where they stand
 // matters.
-bool HasWorkInUnboxed(const Worker& w, Frame* frame) {
+Work WorkInUnboxed(const Worker& w, Frame* frame) {
   const UnboxedCode& unboxed = *UnboxedOf(frame);
   const UnboxedPoint& point = unboxed.PointOf(frame->resume);
-  bool has = HasWorkAt(w, frame, point.pc);
-  for (uint32_t at = point.activation; at != 0 && !has; at = unboxed.activations[at].parent)
-    has = HasWorkAt(w, frame, unboxed.activations[at].return_pc);
-  return has;
+  Work most = WorkAt(w, frame, point.pc);
+  for (uint32_t at = point.activation; at != 0 && most != Work::Ready; at = unboxed.activations[at].parent)
+    most = std::max(most, WorkAt(w, frame, unboxed.activations[at].return_pc));
+  return most;
 }
 
 // Of a frame that waits at this instruction of scheduled code.
-bool HasWorkAt(const Worker& w, Frame* frame, uint32_t resume) {
+Work WorkAt(const Worker& w, Frame* frame, uint32_t resume) {
   const ScheduledCode& scheduled = w.program.scheduled;
   const ScheduledState& state = scheduled.states[scheduled.state_of[resume]];
-  if (state.pc != kNone) return false;
+  Work most = Work::None;
+  if (state.pc != kNone) return most;
   auto has = [&](uint32_t slot) -> uint8_t { return state.states[slot] == kKept ? kOpenThere : state.states[slot] ? kWordThere : kNotThere; };
-  return std::any_of(state.tails.begin(), state.tails.end(), [&](uint32_t pc) {
-    while (w.program.code[pc].code != Code::End && KindOfTail(w, frame, pc, has) == TailKind::Done) ++pc;
-    return w.program.code[pc].code != Code::End && KindOfTail(w, frame, pc, has) == TailKind::Givable;
-  });
+  for (uint32_t pc : state.tails) most = std::max(most, WorkInTail(w, frame, pc, has));
+  return most;
 }
 
-// The tail in this entry of the stack, after steps of which nothing is left.
-bool HasWork(const Worker& w, const Worker::Item& item) {
-  if (!item.frame || item.pc == kNone) return false;
+// In this entry of the stack.
+Work WorkIn(const Worker& w, const Worker::Item& item) {
+  if (!item.frame || item.pc == kNone) return Work::None;
   auto has = [&](uint32_t slot) -> uint8_t { return item.frame->Has(slot) ? kOpenThere : kNotThere; };
-  uint32_t pc = item.pc;
-  while (w.program.code[pc].code != Code::End && KindOfTail(w, item.frame, pc, has) == TailKind::Done) ++pc;
-  return w.program.code[pc].code != Code::End && KindOfTail(w, item.frame, pc, has) == TailKind::Givable;
+  return WorkInTail(w, item.frame, item.pc, has);
 }
 
 // Who cannot go on before this frame gives its result; null: nobody here.
@@ -128,11 +144,11 @@ void Examine(Worker& w, Frame* running) {
   for (uint32_t n = 0; n < kMostFrames && !(below->flags & kExamined); ++n) {
     Frame* at = WaiterOf(below);
     if (!at) break;
-    if (below->flags & kScheduledCaller && UnboxedOf(at) && HasWorkInUnboxed(w, at)) {  // the others stay in unboxed code
+    if (below->flags & kScheduledCaller && UnboxedOf(at) && WorkInUnboxed(w, at) != Work::None) {  // the others stay in unboxed code
       OutlineCaller(w, below);
       at = WaiterOf(below);
     }
-    if (at->flags & kScheduled && HasWork(w, at)) found.push_back({n, below});
+    if (at->flags & kScheduled && WorkOf(w, at) != Work::None) found.push_back({n, below});
     if (n % kPeriod == kPeriod - 1) marks.push_back({n, below});
     below = at;
   }
@@ -150,6 +166,7 @@ void Unlist(Worker& w, Frame* frame) {
     Frame* youngest = w.candidates.back();
     w.candidates.pop_back();
     youngest->flags &= ~kListed;
+    if (w.offered == youngest) w.offered = nullptr;
     if (youngest == frame) return;
   }
 }
@@ -165,11 +182,23 @@ Frame* OldestCandidate(Worker& w, Frame* running) {
   while (!w.candidates.empty()) {
     Frame* below = w.candidates.front();
     Frame* at = WaiterOf(below);
-    if (at && at != running && at->flags & kScheduled && HasWork(w, at)) return below;
+    if (at && at != running && at->flags & kScheduled && WorkOf(w, at) != Work::None) return below;
     w.candidates.pop_front();
     below->flags &= ~kListed;
+    if (w.offered == below) w.offered = nullptr;
   }
   return nullptr;
+}
+
+// Whether it is worth it to give away what is left of a loop that waits for `below`: not while elements follow each other quickly, nor
+// beyond so many that wait for each other's sums.
+bool IsDue(Worker& w, Frame* below) {
+  if (w.run.stress || WorkOf(w, WaiterOf(below)) == Work::Ready) return true;
+  if (w.proxies.size() >= kMostContinued) return false;
+  Clock::time_point now = Clock::now();
+  if (w.offered != below) w.offered_at = now;
+  w.offered = below;
+  return now - w.offered_at >= kGrain;
 }
 
 // ---------------------------------------------------------------- giving away
@@ -179,10 +208,12 @@ bool GiveWork(Worker& w, Asker& thief, Frame* running) {
   constexpr size_t kMostEntries = 64;
   size_t entries = running ? w.stack.size() : w.stack.size() - 1;
   size_t entry = 0;
-  while (entry < std::min(entries, kMostEntries) && !HasWork(w, w.stack[entry])) ++entry;
+  auto has_work = [&](const Worker::Item& item) { return WorkIn(w, item) >= (w.run.stress ? Work::Offered : Work::Ready); };
+  while (entry < std::min(entries, kMostEntries) && !has_work(w.stack[entry])) ++entry;
   bool has_entry = entry < std::min(entries, kMostEntries);
   Frame* from = running ? running : w.stack.back().frame;
   Frame* below = from ? OldestCandidate(w, from) : nullptr;
+  if (below && !IsDue(w, below)) below = nullptr;
   if (below && (!has_entry || WaiterOf(below)->depth <= w.stack[entry].frame->depth)) {
     w.candidates.pop_front();
     below->flags &= ~kListed;
@@ -202,14 +233,31 @@ bool GiveFrom(Worker& w, Frame* below, Asker& thief) {
   }
   LeaveScheduled(w, frame);
   bool given = false;
-  for (size_t i = base; i < w.stack.size() && !given; ++i) given = HasWork(w, w.stack[i]) && GiveEntry(w, i, thief);
+  for (size_t i = base; i < w.stack.size() && !given; ++i) given = WorkIn(w, w.stack[i]) != Work::None && GiveEntry(w, i, thief);
   size_t at = base;
   while (at > 0 && w.stack[at - 1].frame && w.stack[at - 1].frame->depth > frame->depth) --at;
   std::rotate(w.stack.begin() + static_cast<ptrdiff_t>(at), w.stack.begin() + static_cast<ptrdiff_t>(base), w.stack.end());
   return given;
 }
 
-// The next step of the tail in this entry of the stack, which HasWork.
+// The loop of this frame ends with what is there, and the thief goes on with what is left of it.
+bool TakeOffer(Worker& w, Frame* frame, uint32_t pc, Asker& thief) {
+  if (frame->flags & kQueued) return false;
+  const Instr& in = w.program.code[pc];
+  frame->Set(in.a, Value::Word(1));
+  frame->flags |= kQueued;
+  ++frame->refs;
+  w.Fire(frame, in.c);
+  w.now = frame;
+  RunReady(w, frame, kNone, /*on=*/false);
+  bool given = false;
+  for (size_t i = w.stack.size(); i-- > 0 && !given;)
+    given = w.stack[i].frame == frame && WorkIn(w, w.stack[i]) == Work::Ready && GiveEntry(w, i, thief);
+  w.Unref(frame);
+  return given;
+}
+
+// The next step of the tail in this entry of the stack, or what it offers: there is one of both (WorkIn).
 bool GiveEntry(Worker& w, size_t index, Asker& thief) {
   auto [frame, none, pc] = w.stack[index];
   auto has = [frame = frame](uint32_t slot) -> uint8_t { return frame->Has(slot) ? kOpenThere : kNotThere; };
@@ -217,8 +265,10 @@ bool GiveEntry(Worker& w, size_t index, Asker& thief) {
     const Instr& done = w.program.code[pc];
     if (!frame->Has(done.a)) TryForce(w, frame, done, w.program.node_of[pc]);
     else if (done.aux & kLastB) w.Use(frame, done.b, true);
-    if (w.program.code[pc + 1].code == Code::End) return false;  // others have changed what HasWork saw; its last step stays
+    if (w.program.code[pc + 1].code == Code::End) return false;  // others have changed what WorkIn saw; its last step stays
   }
+  if (uint32_t offer = OfferIn(w, pc, has); offer != kNone && KindOfTail(w, frame, pc, has) != TailKind::Givable)
+    return TakeOffer(w, frame, offer, thief);
   const Instr& in = w.program.code[pc];
   std::unique_ptr<Message> message;
   if (in.code == Code::Call) {
@@ -280,7 +330,7 @@ bool PollInScheduled(Worker& w, Frame* frame) {
 
 size_t OfferTails(Worker& w, Frame* frame, size_t base) {
   if (base == 0 || w.stack[base - 1].frame != w.interrupted) return base;
-  auto rest = std::stable_partition(w.tails.begin(), w.tails.end(), [&](uint32_t pc) { return HasWork(w, Worker::Item{frame, nullptr, pc}); });
+  auto rest = std::stable_partition(w.tails.begin(), w.tails.end(), [&](uint32_t pc) { return WorkIn(w, Worker::Item{frame, nullptr, pc}) == Work::Ready; });
   std::vector<uint32_t> bound(rest, w.tails.end());
   w.tails.erase(rest, w.tails.end());
   size_t offered = w.tails.size();
@@ -380,10 +430,12 @@ void ReceiveCall(Worker& w, Message& message) {
   proxy->home = message.from;
   if (message.from->is_far) proxy->call = message.call;
   else proxy->caller = message.frame;
+  Frame* caller = proxy;
   bool scheduled = site.callee->scheduled != kNone && std::none_of(message.arguments.begin(), message.arguments.end(),
                                                              [](const Value& v) { return v.is_error(); });
   ++(site.type == SiteType::Loop ? w.stats.loops : w.stats.calls);
   Frame* child = scheduled ? NewScheduled(w, &site, proxy, proxy->depth + 1, kLive | kScheduled) : NewFrame(w, &site, proxy);
+  if (site.continues) ContinueTag(w, child, caller);
   ++proxy->refs;
   auto set = [&](uint32_t slot, Value value) { scheduled ? Put(child, slot, std::move(value)) : child->Set(slot, std::move(value)); };
   for (size_t i = 0; i < site.together.size(); ++i) set(site.together[i].to, std::move(message.arguments[i]));

@@ -34,10 +34,14 @@ void Serve(Worker& w);
 uint64_t Random(Worker& w);
 
 // For exec/work_sharing.cpp alone.
-bool HasWork(const Worker& w, Frame* frame);
-bool HasWorkInUnboxed(const Worker& w, Frame* frame);
-bool HasWorkAt(const Worker& w, Frame* frame, uint32_t resume);
-bool HasWork(const Worker& w, const Worker::Item& item);
+// What can be given away of what waits: a call that its turn will come to, or, on offer, what is left of a loop (Code::Offer).
+enum class Work : uint8_t { None, Offered, Ready };
+Work WorkOf(const Worker& w, Frame* frame);
+Work WorkInUnboxed(const Worker& w, Frame* frame);
+Work WorkAt(const Worker& w, Frame* frame, uint32_t resume);
+Work WorkIn(const Worker& w, const Worker::Item& item);
+bool IsDue(Worker& w, Frame* below);
+bool TakeOffer(Worker& w, Frame* frame, uint32_t pc, Asker& thief);
 Frame* WaiterOf(Frame* frame);
 void Examine(Worker& w, Frame* running);
 Frame* OldestCandidate(Worker& w, Frame* running);

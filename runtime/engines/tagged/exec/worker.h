@@ -257,6 +257,8 @@ struct Worker : Asker {
   Unreleased unreleased{*this};
   std::deque<Frame*> candidates;  // below frames that wait in scheduled code and have work to give away; the oldest first
   std::chrono::steady_clock::time_point examine_at{};  // no Examine before then: the last one found nothing
+  const Frame* offered = nullptr;  // the candidate for which a loop waits whose rest was asked for, since then
+  std::chrono::steady_clock::time_point offered_at;
   std::unordered_set<Proxy*> proxies;
   Worker* victim = nullptr;        // was asked, and has not answered
   bool stolen = false;             // what this worker had last was stolen, then:

@@ -31,6 +31,7 @@ class Compiler {
  private:
   std::string Unsupported() const;
   void MakeSites();
+  void FindContinued();
   void MakeParameters(ir::ScopeId scope);
   std::vector<bool> FindShortLived(ir::ScopeId scope) const;
   void AssignSlots(ir::ScopeId scope);
@@ -60,11 +61,20 @@ class Compiler {
     return d;
   }
 
+  uint32_t False() {
+    if (false_ == kNone) {
+      false_ = kConstant | static_cast<uint32_t>(p_.constants.size());
+      p_.constants.push_back(Value::Word(0));
+    }
+    return false_;
+  }
+
   const ir::Graph& g_;
   const Options& options_;
   Program& p_;
   Wiring w_;
   std::vector<std::unique_ptr<Partition>> parts_;  // by scope
+  uint32_t false_ = kNone;                         // the constant, once it is wanted
 };
 
 std::string Compiler::Unsupported() const {
@@ -105,6 +115,26 @@ void Compiler::MakeSites() {
     code.caller = &p_.scopes[g_.scopes[id].parent.index];
     code.callee = &scope;
     code.trigger = w_.sites[w_.LoopSite(id)].trigger;
+  }
+}
+
+// The calls on the side of a loop that an Offer gives away, of the loop's own function or of one that ends in calling it.
+void Compiler::FindContinued() {
+  for (uint32_t s = 0; s < g_.sites.size(); ++s) {
+    const ir::Site& site = g_.sites[ir::SiteId(s)];
+    if (site.kind != ir::SiteKind::Call || g_.scopes[site.caller].kind != ir::ScopeKind::Loop) continue;
+    Edge trigger = w_.In(w_.sites[s].trigger, 0);
+    if (g_.nodes[trigger.node].op != Op::Switch || trigger.port != 0 || g_.nodes[w_.In(trigger.node, 0).node].op != Op::Offer) continue;
+    ir::ScopeId function = g_.scopes[site.caller].parent;
+    p_.scopes[function.index].continued = true;
+    p_.sites[s].continues = site.callee == function;
+    if (site.callee == function) continue;
+    for (uint32_t other = 0; other < g_.sites.size(); ++other) {
+      const ir::Site& last = g_.sites[ir::SiteId(other)];
+      if (last.caller != site.callee || last.callee != function || last.kind != ir::SiteKind::Call) continue;
+      p_.sites[s].continues = p_.sites[other].continues = true;
+      p_.scopes[site.callee.index].stays_in_events = true;
+    }
   }
 }
 
@@ -300,6 +330,11 @@ void Compiler::Emit(ir::ScopeId scope, const Item& item) {
     case Code::Wait:
       in.a = dst();
       in.b = SlotOf(w_.In(id, 0));
+      in.c = EventOf({id, 0});
+      break;
+    case Code::Offer:
+      in.a = dst();
+      in.b = False();
       in.c = EventOf({id, 0});
       break;
     case Code::Outer:
@@ -522,6 +557,7 @@ std::string Compiler::Run() {
     }
   }
   MakeSites();
+  FindContinued();
   for (uint32_t i = 0; i < g_.scopes.size(); ++i) MakeParameters(ir::ScopeId(i));
   for (uint32_t i = 0; i < g_.scopes.size(); ++i) AssignSlots(ir::ScopeId(i));
   for (uint32_t i = 0; i < g_.nodes.size(); ++i) {

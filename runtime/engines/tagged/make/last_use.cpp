@@ -125,6 +125,7 @@ class LastUses {
             for (uint32_t slot : {p_.code[again].b, p_.code[again].c}) Add(slot, {pc, region, 0});
         return;
       case Code::Delay:
+      case Code::Offer:
       case Code::Outer:
       case Code::Fire:
       case Code::Input:

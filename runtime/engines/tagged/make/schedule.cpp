@@ -242,6 +242,11 @@ bool Scheduler::FollowTailAt(uint32_t block, State& state, size_t at, bool* ende
       Add(block, StepKind::Force, pc).before = before;
       Fire(state, in.c);
       return true;
+    case Code::Offer:  // nobody took it
+      state.known[in.a] = 0;
+      Add(block, StepKind::Merge, pc).before = before;
+      Fire(state, in.c);
+      return true;
     case Code::Call: {
       const SiteCode& site = p_.sites[in.b];
       if (site.type == SiteType::Delay || site.needs_outer || !site.next_late.empty()) return false;
@@ -459,7 +464,7 @@ void Scheduler::PassMerged(Block& block) {
 }
 
 bool Scheduler::Run() {
-  if (scope_.kind == ir::ScopeKind::Root || scope_.read_by_outers || scope_.needs_outer) return false;
+  if (scope_.kind == ir::ScopeKind::Root || scope_.read_by_outers || scope_.needs_outer || scope_.stays_in_events) return false;
   if (scope_.regions.size() > kMostRegions) return false;
   FindPredicates();
   State start;

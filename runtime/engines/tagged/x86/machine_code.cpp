@@ -82,7 +82,7 @@ void MakeNative(Program& program, uint32_t most, llvm::function_ref<void()> paus
     native->begins.resize(program.scopes.size());
     native->entries.resize(scheduled.code.size());
     EmitFrame(*native);
-    for (ScopeCode& scope : program.scopes) scope.has_unboxed = scope.unboxed != nullptr;
+    for (ScopeCode& scope : program.scopes) scope.tags_apart = scope.unboxed || scope.continued;
     NativeScheduledMaker(program, *native).Run(most, pause);
     NativeFramelessMaker(program, *native).Run(most, pause);
     for (const ScopeCode& scope : program.scopes) {

@@ -40,7 +40,7 @@ void NativeScheduledMaker::EmitGiveTagStub() {
   as_.cmp(byte[rcx + static_cast<int>(offsetof(SiteCode, type))], static_cast<uint32_t>(SiteType::Root));
   as_.je(outermost);
   as_.mov(rcx, ptr[rcx + static_cast<int>(offsetof(SiteCode, callee))]);
-  as_.cmp(byte[rcx + static_cast<int>(offsetof(ScopeCode, has_unboxed))], 0);
+  as_.cmp(byte[rcx + static_cast<int>(offsetof(ScopeCode, tags_apart))], 0);
   as_.jne(other, CodeGenerator::T_NEAR);
   as_.test(dword[rdx + offsetof(Frame, flags_and_words)], static_cast<uint32_t>(kHasTag));
   as_.jz(around);

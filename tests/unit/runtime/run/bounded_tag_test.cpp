@@ -82,3 +82,25 @@ TEST_CASE("labels that are added together give the tag that they give one by one
   }
   CHECK(memory::counters.current == before);
 }
+
+TEST_CASE("the iteration of a loop that goes on elsewhere has the path of one that goes on here") {
+  int64_t before = memory::counters.current;
+  TagNode* outer = nullptr;
+  for (uint64_t depth = 0; depth < 200; ++depth) {
+    Label loop{9, true, depth}, later{9, true, 4}, whole{9, true, depth + 5};
+    TagNode *first = NewTag(loop, outer), *expected = NewTag(whole, outer), *inner = NewLaterIteration(later, first);
+    REQUIRE(ContinuesLoop(later, first));
+    RuntimeError path, expected_path;
+    FillPath(inner, path);
+    FillPath(expected, expected_path);
+    REQUIRE(Labels(path) == Labels(expected_path));
+    REQUIRE(path.path_length == expected_path.path_length);
+    REQUIRE(path.path_gap == expected_path.path_gap);
+    for (TagNode* tag : {first, expected, inner}) DropTag(tag);
+    TagNode* longer = NewTag({static_cast<uint32_t>(depth % 5), false, 0}, outer);
+    DropTag(outer);
+    outer = longer;
+  }
+  DropTag(outer);
+  CHECK(memory::counters.current == before);
+}

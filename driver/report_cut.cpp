@@ -24,7 +24,7 @@ constexpr Row kRows[] = {
     {"tags for Recvs", "tags_made", &CutCounts::tags_made},
     {"waves", "waves", &CutCounts::waves},
     {"parts lost", "lost", &CutCounts::lost},
-    {"came twice", "repeated", &CutCounts::repeated},
+    {"not sent twice", "repeated", &CutCounts::repeated},
     {"Recvs left", "receives_left", &CutCounts::receives_left},
     {"tokens untaken", "untaken", &CutCounts::untaken},
     {"records left", "records_left", &CutCounts::records_left},

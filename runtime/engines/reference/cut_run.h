@@ -42,7 +42,7 @@ struct CutCounts {
   uint64_t tags_made = 0;        // by skeletons, for Recvs
   uint64_t waves = 0;            // in which it was asked whether all is over
   uint64_t lost = 0;             // parts
-  uint64_t repeated = 0;         // messages that came a second time
+  uint64_t repeated = 0;         // messages that would have been sent a second time
   // At the end of a run that goes on until nothing moves:
   uint64_t receives_left = 0;    // tags for which a Recv still waits
   uint64_t untaken = 0;          // tokens that no Recv took

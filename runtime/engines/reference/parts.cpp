@@ -28,6 +28,7 @@ CutExecution::~CutExecution() {
   FreeLeftOver();
   air_.clear();
   log_.clear();
+  recorded_.clear();
   at_ = &whole_;
   parts_.clear();
 }
@@ -86,10 +87,19 @@ void CutExecution::HandOver(Part& part, uint32_t channel, const TagRef& tag, con
 
 // ---------------------------------------------------------------- messages
 
-// One that counts, and is sent again to a part that was lost.
+// One that counts. Where parts are lost it goes on record, by its name: a part that does its work again sends nothing for the second time, and what a lost
+// one was sent is sent to it again.
 void CutExecution::Post(Message message) {
+  if (options_.losses != 0) {
+    const uint32_t asker = message.kind == Message::Kind::Force ? message.from : 0;
+    const uint64_t what = ((uint64_t{message.index} * 8 + static_cast<uint32_t>(message.kind)) * ir::kMostParts + asker) * ir::kMostParts + message.to;
+    if (!recorded_.insert({what, message.tag}).second) {
+      ++counts_.repeated;
+      return;
+    }
+    log_[message.to].push_back(message);
+  }
   ++parts_[message.from]->sent;
-  if (options_.losses != 0) log_[message.to].push_back(message);
   Send(std::move(message));
 }
 
@@ -109,15 +119,6 @@ void CutExecution::Receive(Message message) {
     return;
   }
   if (message.again) --part.again;
-  if (options_.losses != 0) {
-    // Who asks is part of the name: each gets an answer.
-    const uint32_t asker = message.kind == Message::Kind::Force ? message.from : 0;
-    const uint64_t what = (uint64_t{message.index} * 8 + static_cast<uint32_t>(message.kind)) * ir::kMostParts + asker;
-    if (!part.seen.insert({what, message.tag}).second) {
-      ++counts_.repeated;
-      return;
-    }
-  }
   ++part.received;
   here_ = &part;
   at_ = &part;
@@ -154,7 +155,7 @@ void CutExecution::Fire(Part& part) {
   Take(part.queue.Pop());
 }
 
-// A part is lost with all that it holds. What was sent to it is sent again, in any order, and what it sends for the second time is known by its name.
+// A part is lost with all that it holds. What was sent to it is sent again, in any order.
 void CutExecution::Lose() {
   const uint32_t number = 1 + static_cast<uint32_t>(random_() % (options_.cut.parts - 1));
   ++counts_.lost;
@@ -163,8 +164,10 @@ void CutExecution::Lose() {
   wave_.quiet = last_.quiet = false;  // what was counted there is void
   here_ = parts_[0].get();
   at_ = here_;
+  const uint64_t sent = parts_[number]->sent;
   parts_[number] = NewPart(number);
   Part& part = *parts_[number];
+  part.sent = sent;  // by the record
   part.again = log_[number].size();
   for (Message message : log_[number]) {
     message.again = true;

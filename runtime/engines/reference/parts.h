@@ -42,7 +42,7 @@ class CutExecution : public ReferenceExecution {
     bool quiet = false;
     uint64_t sent = 0, received = 0;
   };
-  // A message's name: two of one name say the same.
+  // A message's name: where it goes, what about, under which tag. Two of one name say the same.
   struct Name {
     uint64_t what;
     TagRef tag;
@@ -57,7 +57,6 @@ class CutExecution : public ReferenceExecution {
     KeyTable<CellState> cells;
     KeyTable<Value> arrived;  // by channel: tokens that no tag was made for yet
     KeyTable<bool> made;      // by channel: tags that no token came for yet
-    std::unordered_set<Name, NameHash> seen;  // of a run with losses
     uint64_t sent = 0, received = 0;
     uint64_t again = 0;  // messages that it still has to get anew
     std::unique_ptr<Store> skeleton;
@@ -118,7 +117,9 @@ class CutExecution : public ReferenceExecution {
   Part* here_ = nullptr;        // whose firing is in progress
   bool in_skeleton_ = false;
   std::deque<Message> air_;
-  std::vector<std::deque<Message>> log_;  // of each part, of a run with losses: what was sent to it
+  // Of a run with losses: what was sent to each part, and the names of all.
+  std::vector<std::deque<Message>> log_;
+  std::unordered_set<Name, NameHash> recorded_;
   std::mt19937_64 random_;
   uint32_t losses_left_;
   uint64_t steps_ = 0;

@@ -246,7 +246,8 @@ Outcome CutExecution::Run(const DelayCell* goal) {
   now_tag_ = {};
   if (run_.run_dry) CountLeft();
   if (!Reached(goal)) return NothingMoves(goal);
-  if (run_.run_dry && options_.dead == DeadTokens::Sent) {
+  // A part that began anew may have the value of a delayed call on record and its body half done: what waits there is for nobody.
+  if (run_.run_dry && options_.dead == DeadTokens::Sent && options_.losses == 0) {
     std::string left = Leftovers();
     if (!left.empty()) return Ended(Stop::Internal, left);
   }

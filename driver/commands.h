@@ -15,5 +15,6 @@ ExitCode ReplCommand(const Options& options, Console& console);
 ExitCode ExplainCommand(const Options& options, Console& console);
 ExitCode WorkerCommand(const Options& options, Console& console);
 ExitCode KeygenCommand(const Options& options, Console& console);
+ExitCode PlaceCommand(const Options& options, Console& console);
 
 }  // namespace df

@@ -7,6 +7,7 @@
 #include "backends/devices.h"
 #include "driver/cluster.h"
 #include "driver/outputs.h"
+#include "driver/place.h"
 #include "driver/pipeline.h"
 #include "driver/records.h"
 #include "driver/report_stats.h"
@@ -281,14 +282,14 @@ RunOptions OptionsOfRun(const Options& options, const std::atomic<bool>* interru
 }
 
 // The execution, made within the limits of the run. `last`: the process may end here.
-std::unique_ptr<Execution> MakeInTime(EngineKind engine, const ir::Graph& graph, const RunOptions& run, bool last) {
+std::unique_ptr<Execution> MakeInTime(EngineKind engine, const ir::Graph& graph, const RunOptions& run, bool last, CutRun* cut) {
   std::optional<EndAtOnceScope> at_once;
   std::optional<LastResort> at_once_in_time;
   if (last) {
     at_once.emplace();
     at_once_in_time.emplace(run.limits, std::chrono::milliseconds(0));
   }
-  return MakeExecution(engine, graph, run);
+  return cut ? MakeCutExecution(graph, run, cut->options, &cut->counts) : MakeExecution(engine, graph, run);
 }
 
 // Runs the graph in the way that its result asks for: an action, records one by one, a value that is printed, parts for files.
@@ -373,7 +374,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
     const std::vector<PeerReport> processes = cluster ? cluster->Reports() : std::vector<PeerReport>();
     bool written = !timeline || timeline->Write(graph, processes, options.timeline, console);
     if (context.stats) *context.stats = execution->stats();
-    PrintStats(graph, execution->stats(), times, options.engine, options.stats, processes, console.err());
+    PrintStats(graph, execution->stats(), times, options.engine, options.stats, processes, context.cut ? &context.cut->counts : nullptr, console.err());
     return written;
   };
   bool leaving = false;
@@ -388,7 +389,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
       ::_exit(static_cast<int>(console.Finish(CodeOf(outcome.stop))));
     };
   std::optional<RunTimer> timer(std::in_place, run.limits);
-  execution = MakeInTime(options.engine, graph, run, last);
+  execution = MakeInTime(options.engine, graph, run, last, context.cut);
   std::optional<LastResort> last_resort;
   if (last) last_resort.emplace(run.limits);
   times.prepare = Clock::now() - began;

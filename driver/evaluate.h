@@ -28,6 +28,8 @@ struct PromptAction {
   std::string left;                // the input that it has read and not used
 };
 
+struct CutRun;  // driver/place.h
+
 struct RunContext {
   GraphOrigin origin = GraphOrigin::Source;
   std::chrono::duration<double> load{0};  // how long it took until the graph was there
@@ -36,6 +38,7 @@ struct RunContext {
   PromptAction* prompt = nullptr;         // at a prompt
   uint64_t in_use = 0;                    // bytes of the inputs, which count as the run's
   std::optional<alive::Counts> before;    // the objects that were there before the inputs, which the run consumes
+  CutRun* cut = nullptr;                  // of a graph that is cut: what it needs, and counts
 };
 
 // Hands a run the switches that are its own, not the compiler's.

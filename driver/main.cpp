@@ -29,6 +29,7 @@ ExitCode Dispatch(const Options& options, Console& console) {
     case Command::Explain: return ExplainCommand(options, console);
     case Command::Worker: return WorkerCommand(options, console);
     case Command::Keygen: return KeygenCommand(options, console);
+    case Command::Place: return PlaceCommand(options, console);
   }
   return ExitCode::Internal;
 }

@@ -52,6 +52,21 @@ std::string StateFile(const std::string& named, const std::vector<OutputArgument
   throw CLI::ValidationError("--resume", "without a file it goes on from that of `--output state=@FILE`, which is not given");
 }
 
+bool ParseReceive(std::string_view text, RecvRule& receive) {
+  receive = text == "scheduled" ? RecvRule::Scheduled : RecvRule::ByName;
+  return text == "scheduled" || text == "by-name";
+}
+
+bool ParseDead(std::string_view text, DeadTokens& dead) {
+  dead = text == "withheld" ? DeadTokens::Withheld : text == "none" ? DeadTokens::None : DeadTokens::Sent;
+  return text == "sent" || dead != DeadTokens::Sent;
+}
+
+bool ParseEmitCut(std::string_view text, EmitCut& emit) {
+  emit = text == "dot" ? EmitCut::Dot : text == "skeleton" ? EmitCut::Skeleton : text == "graph" ? EmitCut::Graph : EmitCut::Parts;
+  return text == "parts" || emit != EmitCut::Parts;
+}
+
 bool ParseCount(std::string_view text, uint64_t& count) {
   auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   return error == std::errc() && rest == text.data() + text.size() && count != 0;
@@ -208,7 +223,7 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
 // "frob x.df" reads as two files; who writes that meant a command.
 std::string UnknownCommandText(const std::string& word) {
   std::string text = fmt::format("there is no command `{}`", word);
-  std::string_view near = NearestName(word, {"run", "check", "repl", "explain", "keygen", "worker"});
+  std::string_view near = NearestName(word, {"run", "check", "repl", "explain", "keygen", "worker", "place"});
   if (!near.empty()) text += fmt::format("; did you mean `{}`?", near);
   return text;
 }
@@ -303,7 +318,8 @@ struct CommandLine {
                "  dfc repl [FILE.df]               type definitions and expressions\n"
                "  dfc explain CODE                 what a diagnostic means\n"
                "  dfc worker --listen ADDRESS      compute for the runs of other processes\n"
-               "  dfc keygen [-o FILE]             a key for the processes of a cluster\n\n"
+               "  dfc keygen [-o FILE]             a key for the processes of a cluster\n"
+               "  dfc place FILE --parts N         the graph cut into parts\n\n"
                "FILE may be `-`, the standard input.\n",
                "dfc"};
   Options& options;
@@ -312,6 +328,7 @@ struct CommandLine {
   CLI::App* repl = nullptr;
   CLI::App* explain = nullptr;
   CLI::App* worker = nullptr;
+  CLI::App* place = nullptr;
   // To compile:
   CLI::Option* file = nullptr;
   CLI::Option* emit = nullptr;
@@ -323,6 +340,7 @@ struct CommandLine {
   CLI::Option* trace = nullptr;
   CLI::Option* seed = nullptr;
   CLI::Option* run_dry = nullptr;
+  std::vector<CLI::Option*> cut;
   std::vector<std::string> inputs, outputs;
   std::string resume, trace_word;
 };
@@ -370,6 +388,47 @@ void AddClusterOptions(CLI::App& app, Options& options) {
       ->type_name("PLACE");
 }
 
+// How a graph is cut: the same for what shows it and what runs it.
+CLI::Option* AddCutOptions(CLI::App& app, Options& options, const char* seed) {
+  app.add_option("--placement", options.cut.placement, "a file that says what is on which part: lines like `fact 1`, `fact:8:15 1` and `%12 1`")
+      ->type_name("FILE");
+  AddRead(app, seed, options.cut.seed, ParseCount, "a whole number from 1 on, such as `7`", "what has no place is put on any part, node by node")
+      ->type_name("N");
+  return app.add_option("--parts", options.cut.parts, "into how many parts, counted from 0; default: as many as placements ask for")
+      ->type_name("N")
+      ->check(CLI::Range(1u, ir::kMostParts));
+}
+
+// The reference engine on a graph that is cut.
+void AddCutRun(CommandLine& line) {
+  CutArguments& cut = line.options.cut;
+  line.cut.push_back(AddCutOptions(*line.run, line.options, "--cut-seed"));
+  line.cut.push_back(AddRead(*line.run, "--recv", cut.receive, ParseReceive, "`by-name` or `scheduled`",
+                             "how parts take tokens (reference engine, --parts): by-name (default), or scheduled, by skeletons that make their tags")
+                         ->type_name("HOW"));
+  line.cut.push_back(AddRead(*line.run, "--dead", cut.dead, ParseDead, "`sent`, `withheld` or `none`",
+                             "dead tokens of a graph that is cut: sent (default), withheld between parts, or none at all; to compare with")
+                         ->type_name("HOW"));
+  line.cut.push_back(line.run->add_option("--losses", cut.losses, "of a graph that is cut: so many times a part is lost, and begins anew (with --seed)")
+                         ->type_name("N")
+                         ->check(CLI::Range(0, 1000)));
+}
+
+void AddPlace(CommandLine& line) {
+  line.place = line.app.add_subcommand("place", "show a graph cut into parts, before it runs");
+  line.place->add_option("FILE", line.options.file, "a source (.df) or a compiled graph")->required();
+  AddCutOptions(*line.place, line.options, "--seed");
+  AddRead(*line.place, "--emit", line.options.cut.emit, ParseEmitCut, "`parts`, `dot`, `skeleton` or `graph`",
+          "parts (default): what is where, and what goes between; dot: drawn for Graphviz; skeleton: tag tracking; graph: with Sends and Recvs")
+      ->type_name("WHAT");
+  line.place->add_option("-o,--output", line.options.output, "where it goes; default: standard output")->type_name("OUT");
+  AddLimits(*line.place, line.options, /*runs=*/false);
+  AddLowerOptions(*line.place, line.options);
+  AddModuleFolders(*line.place, line.options);
+  AddWarningOption(*line.place, line.options);
+  AddErrorFormat(*line.place, line.options);
+}
+
 void AddRun(CommandLine& line) {
   line.run = line.app.add_subcommand("run", "run a program or a graph and print its value");
   line.run->add_option("FILE", line.options.file, "a source (.df) or a compiled graph")->required();
@@ -410,6 +469,7 @@ void AddRun(CommandLine& line) {
   line.run_dry = line.run->add_flag("--run-dry", line.options.run_dry,
                                 "go on after the result until no token is left, and check that none waits that may\n"
                                 "not (reference engine)");
+  AddCutRun(line);
   AddLowerOptions(*line.run, line.options);
   AddModuleFolders(*line.run, line.options);
   AddWarningOption(*line.run, line.options);
@@ -449,6 +509,17 @@ void AddWorker(CommandLine& line) {
   line.worker->add_option("--alive", line.options.alive)->group("");  // started by a run: Cluster
 }
 
+void FinishCut(CommandLine& line) {
+  CutArguments& cut = line.options.cut;
+  cut.asked = cut.seed != 0 || !cut.placement.empty();
+  for (const CLI::Option* option : line.cut) cut.asked |= option->count() > 0;
+  if (!cut.asked) return;
+  if (*line.engine && line.options.engine != EngineKind::Reference)
+    throw CLI::ValidationError("a graph that is cut runs on --engine=reference");
+  if (cut.losses != 0 && !*line.seed) throw CLI::ValidationError("--losses", "parts are lost at random: `--seed=N` says when");
+  line.options.engine = EngineKind::Reference;
+}
+
 void FinishRun(CommandLine& line) {
   line.options.command = Command::Run;
   line.options.lower.own_show = line.options.outputs.empty() && line.options.exports.empty() && line.options.entry.empty();
@@ -461,12 +532,13 @@ void FinishRun(CommandLine& line) {
       throw CLI::ValidationError("`--seed` and `--run-dry` are for --engine=reference, `--trace` for it and demand");
     if (!demand) line.options.engine = EngineKind::Reference;
   }
+  FinishCut(line);
 }
 
 void FinishCompile(CommandLine& line) {
   line.options.lower.records = true;
   if (!*line.file) throw CLI::RequiredError("FILE");
-  if (LooksLikeCommand(line.options.file) && !NearestName(line.options.file, {"run", "check", "repl", "explain", "keygen", "worker"}).empty())
+  if (LooksLikeCommand(line.options.file) && !NearestName(line.options.file, {"run", "check", "repl", "explain", "keygen", "worker", "place"}).empty())
     throw CLI::ValidationError(UnknownCommandText(line.options.file));
   if (*line.emit) {
     const auto found = Emits().find(line.emit->as<std::string>());
@@ -493,6 +565,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
   AddRun(line);
   AddOtherCommands(line);
   AddWorker(line);
+  AddPlace(line);
 
   auto* keygen = app.add_subcommand("keygen", "make the key by which the processes of a cluster know each other, in a file that only you can read");
   keygen->add_option("-o,--output", options.output, "the file, which must not be there yet; default: cluster.key")
@@ -522,6 +595,8 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
       options.command = Command::Worker;
     } else if (*keygen) {
       options.command = Command::Keygen;
+    } else if (*line.place) {
+      options.command = Command::Place;
     } else {
       FinishCompile(line);
     }

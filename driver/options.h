@@ -14,6 +14,7 @@
 #include "driver/report_stats.h"
 #include "lower/lower.h"
 #include "runtime/engines/engines.h"
+#include "runtime/engines/reference/cut_run.h"
 #include "runtime/run/engine.h"
 
 namespace df {
@@ -30,7 +31,7 @@ enum class ExitCode : int {
   Interrupted = 130,
 };
 
-enum class Command : uint8_t { Compile, Run, Check, Repl, Explain, Keygen, Worker };
+enum class Command : uint8_t { Compile, Run, Check, Repl, Explain, Keygen, Worker, Place };
 
 enum class Emit : uint8_t { None, Tokens, Ast, Core, Functions, Lazy, Tagged, Dot, Regions };
 
@@ -43,6 +44,19 @@ struct InputArgument {
 struct OutputArgument {
   std::string name;
   std::string file;
+};
+
+// A graph cut into parts: what `dfc place` shows, and the reference engine runs (docs/cut.md).
+enum class EmitCut : uint8_t { Parts, Dot, Skeleton, Graph };
+struct CutArguments {
+  bool asked = false;
+  uint32_t parts = 0;      // 0: as many as placements ask for
+  std::string placement;   // a file; "": none
+  uint64_t seed = 0;       // not 0: at random
+  EmitCut emit = EmitCut::Parts;
+  RecvRule receive = RecvRule::ByName;
+  DeadTokens dead = DeadTokens::Sent;
+  uint32_t losses = 0;
 };
 
 struct Options {
@@ -89,6 +103,7 @@ struct Options {
   uint32_t members = 1;    // of a run within this process: LocalMembers
   uint64_t seed = 0;
   bool run_dry = false;
+  CutArguments cut;
 };
 
 // Reads the command line. If there is nothing to do (`--help`, `--version`, wrong usage) it has printed what there

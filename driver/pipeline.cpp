@@ -7,6 +7,7 @@
 #include "lang/render.h"
 #include "parser/fixity.h"
 #include "parser/literate.h"
+#include "parser/place.h"
 #include "runtime/base/memory.h"
 #include "stdlib/stdlib.h"
 #include "typecheck/open_sizes.h"
@@ -98,6 +99,10 @@ std::optional<ast::Ast> Pipeline::Syntax(const TokenBuffer& tokens, bool complai
   options.all_extensions = false;
   ast::Ast ast;
   if (ended_ != BudgetEnd::None || !Within([&] { ast = Parse(tokens, diags, options); })) return std::nullopt;
+  const uint32_t errors = diags.error_count();
+  for (const PlacePragma& placed : ReadPlaces(tokens, ast, diags))
+    placed_.push_back({std::string(sources.Name(tokens.file)), std::string(Text(placed.function)), placed.part});
+  ast.complaints += diags.error_count() - errors;
   if (diags.error_count() != complaints_ + (complaints ? ast.complaints : 0)) return std::nullopt;
   return ast;
 }
@@ -196,7 +201,7 @@ std::optional<fg::Program> Pipeline::Functions(core::VarId entry, const std::str
                                                const LowerOptions& options) {
   PassScope pass("build function graphs");
   std::optional<fg::Program> functions;
-  if (!Within([&] { functions = BuildFunctionGraphs(session.program, entry, diags, options); })) return std::nullopt;
+  if (!Within([&] { functions = BuildFunctionGraphs(session.program, entry, diags, options, placed_); })) return std::nullopt;
   if (!functions && diags.all().back().id == Diag::TensorType) NoteOpenSizes(session.program, diags);
   if (!functions || diags.has_errors()) return std::nullopt;
   functions->name = name;

@@ -112,6 +112,7 @@ class Pipeline {
   std::string folder_;  // where it lies, with the slash; "" is the current one
   std::vector<std::string> more_folders_;
   Symbol root_;         // the name in the main file's header, while it is checked
+  std::vector<fg::Placed> placed_;  // by the PLACE pragmas of the program's own modules
 };
 
 }  // namespace df

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "driver/options.h"
+#include "driver/report_cut.h"
 #include "driver/report_processes.h"
 #include "llvm/Support/JSON.h"
 #include "runtime/engines/engines.h"
@@ -76,10 +77,11 @@ double NanosecondsPerCall(const Stats& stats, const RunTimes& times) {
 
 const char* SpineName(const ir::Graph& graph) { return ir::SpineOf(graph) == ir::Spine::Everywhere ? "everywhere" : "root"; }
 
-void PrintText(const ir::Graph& graph, const Stats& stats, const RunTimes& times, EngineKind engine, llvm::raw_ostream& out) {
+void PrintText(const ir::Graph& graph, const Stats& stats, const RunTimes& times, EngineKind engine, const CutCounts* cut, llvm::raw_ostream& out) {
   for (const Row& row : kRows)
     if (Counts(row, stats, engine)) out << fmt::format("{:<16}{:>16}\n", row.label, stats.*row.count);
   if (uint32_t calls = ir::CountSpreadCalls(graph)) out << fmt::format("{:<16}{:>16}\n{:<16}{:>16}\n", "spread calls", calls, "spine", SpineName(graph));
+  if (cut) PrintCut(*cut, out);
   for (const Time& time : kTimes) out << fmt::format("{:<16}{:>16.6f}\n", time.label, (times.*time.time).count());
   double ns = NanosecondsPerCall(stats, times);
   out << fmt::format("{:<16}{:>16.1f}\n", "ns a call", ns);
@@ -87,7 +89,8 @@ void PrintText(const ir::Graph& graph, const Stats& stats, const RunTimes& times
     out << fmt::format("  {:<14}{:>16.1f}  {:>4.1f}%\n", part.name, ns * part.share, part.share * 100);
 }
 
-void PrintJson(const ir::Graph& graph, const Stats& stats, const RunTimes& times, EngineKind engine, bool counts, const std::vector<PeerReport>& processes, llvm::raw_ostream& out) {
+void PrintJson(const ir::Graph& graph, const Stats& stats, const RunTimes& times, EngineKind engine, bool counts,
+               const std::vector<PeerReport>& processes, const CutCounts* cut, llvm::raw_ostream& out) {
   llvm::json::OStream json(out);
   json.object([&] {
     json.attribute("engine", llvm::StringRef(EngineName(engine)));
@@ -103,6 +106,7 @@ void PrintJson(const ir::Graph& graph, const Stats& stats, const RunTimes& times
         for (const Stats::Part& part : stats.parts) json.attribute(llvm::StringRef(part.name), part.share);
       });
     if (counts && !processes.empty()) PrintProcesses(processes, json);
+    if (counts && cut) PrintCut(*cut, json);
   });
   out << '\n';
 }
@@ -115,14 +119,14 @@ RunTimes::Seconds ProcessorTime() {
   return RunTimes::Seconds(static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9);
 }
 
-void PrintStats(const ir::Graph& graph, const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format, const std::vector<PeerReport>& processes,
-                llvm::raw_ostream& out) {
+void PrintStats(const ir::Graph& graph, const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format,
+                const std::vector<PeerReport>& processes, const CutCounts* cut, llvm::raw_ostream& out) {
   if (format == StatsFormat::Text) {
-    PrintText(graph, stats, times, engine, out);
+    PrintText(graph, stats, times, engine, cut, out);
     if (!processes.empty()) PrintProcesses(processes, out);
   }
   if (format == StatsFormat::Json || format == StatsFormat::Times)
-    PrintJson(graph, stats, times, engine, format == StatsFormat::Json, processes, out);
+    PrintJson(graph, stats, times, engine, format == StatsFormat::Json, processes, cut, out);
 }
 
 }  // namespace df

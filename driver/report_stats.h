@@ -15,6 +15,8 @@
 
 namespace df {
 
+struct CutCounts;  // runtime/engines/reference/cut_run.h
+
 // Times: as JSON, the times and the memory alone, of a run in which nothing is counted that costs something.
 enum class StatsFormat : uint8_t { None, Text, Json, Times };
 
@@ -29,8 +31,8 @@ struct RunTimes {
 RunTimes::Seconds ProcessorTime();
 
 // Figures that the engine does not count are left out. Of the graph it says what several processes would share, if there is any. `processes`: of a run on
-// several.
+// several; `cut`: of one of a graph that is cut, else null.
 void PrintStats(const ir::Graph& graph, const Stats& stats, const RunTimes& times, EngineKind engine, StatsFormat format,
-                const std::vector<PeerReport>& processes, llvm::raw_ostream& out);
+                const std::vector<PeerReport>& processes, const CutCounts* cut, llvm::raw_ostream& out);
 
 }  // namespace df

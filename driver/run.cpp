@@ -8,6 +8,7 @@
 #include "driver/compile.h"
 #include "driver/evaluate.h"
 #include "driver/exports.h"
+#include "driver/place.h"
 #include "driver/system/files.h"
 #include "driver/system/signals.h"
 #include "lang/render.h"
@@ -236,6 +237,9 @@ ExitCode RunCommand(const Options& options, Console& console) {
     console.Show(pipeline.diags);
     if (code != ExitCode::Fine) return code;
   }
+  std::optional<CutRun> cut;
+  if (options.cut.asked && !PrepareCut(*graph, options, cut, console)) return ExitCode::Usage;
+  context.cut = cut ? &*cut : nullptr;
   context.load = std::chrono::steady_clock::now() - began;
   InterruptScope interrupts;
   return Evaluate(*graph, std::move(inputs), options, interrupts.flag(), console, std::move(context));

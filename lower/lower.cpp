@@ -160,9 +160,10 @@ std::vector<PassInfo> Passes() {
 }
 
 std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::VarId entry, Diagnostics& diags,
-                                               const LowerOptions& options) {
+                                               const LowerOptions& options, std::vector<fg::Placed> placed) {
   const uint32_t errors = diags.error_count();
   Lowering at(program, entry, diags, options);
+  at.tree.placed = std::move(placed);
   for (const Pass& pass : kPasses) {
     if ((pass.info.off_by && !options.Does(*pass.info.off_by)) || (pass.wanted && !pass.wanted(at))) continue;
     NoteStep(pass.info.name);

@@ -19,9 +19,9 @@
 
 namespace df {
 
-// Function graphs of everything that `entry` needs. nullopt after errors.
+// Function graphs of everything that `entry` needs. nullopt after errors. `placed`: what the source puts on a part.
 std::optional<fg::Program> BuildFunctionGraphs(core::Program& program, core::VarId entry, Diagnostics& diags,
-                                               const LowerOptions& options = {});
+                                               const LowerOptions& options = {}, std::vector<fg::Placed> placed = {});
 
 // The one tagged graph. Cannot fail on a verified program.
 ir::Graph Transform(const fg::Program& program, const LowerOptions& options = {});

@@ -134,7 +134,8 @@ void Lexer::SkipBlockComment() {
   diags_.Report(Diag::UnterminatedComment, SpanOf(begin, begin + 2));
 }
 
-// `LANGUAGE A, B #`, and the place of `MINIMAL ..`, which the parser reads with its class; other pragmas say nothing that we need.
+// `LANGUAGE A, B #`, and where `MINIMAL ..` is, which the parser reads with its class, and `PLACE ..`, read by place.cpp; other pragmas say
+// nothing that we need.
 void Lexer::ReadPragma(size_t begin, size_t end) {
   size_t whole = begin;
   if (end > begin && text_[end - 1] == '#') --end;
@@ -151,6 +152,7 @@ void Lexer::ReadPragma(size_t begin, size_t end) {
   };
   const std::string_view keyword = word();
   if (llvm::StringRef(keyword).equals_insensitive("MINIMAL")) out_.minimal.push_back(SpanOf(whole - 3, pos_));
+  if (llvm::StringRef(keyword).equals_insensitive("PLACE")) out_.places.push_back(SpanOf(whole - 3, pos_));
   if (!llvm::StringRef(keyword).equals_insensitive("LANGUAGE")) return;
   for (;;) {
     std::string_view name = word();

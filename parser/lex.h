@@ -38,6 +38,7 @@ struct TokenBuffer {
   std::vector<Token> tokens;       // ends with EndOfFile
   std::vector<Symbol> extensions;  // what LANGUAGE pragmas turn on or off (extensions.h)
   std::vector<Span> minimal;       // MINIMAL pragmas, `{-# .. #-}` and all, in order
+  std::vector<Span> places;        // PLACE pragmas, likewise
   std::vector<uint32_t> skipped;   // where characters that cannot be a token were left out, in order
   bool truncated = false;          // the lexer gave up before the end of the text, and said so
   uint32_t open_comments = 0;      // the text ends inside so many comments, one in the other

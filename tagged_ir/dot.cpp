@@ -2,6 +2,8 @@
 // their op with the number of the call site or the name of the loop; triggers and control edges are dashed
 // and grey, so that the data flow stands out; an edge that may carry references has an open arrow.
 
+#include "tagged_ir/dot.h"
+
 #include <cstring>
 
 #include "fmt/format.h"
@@ -12,15 +14,6 @@
 namespace df::ir {
 namespace {
 
-std::string Escape(llvm::StringRef text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) >= 0x20) out += c;
-  }
-  return out;
-}
-
 // A number as subscript digits, in UTF-8.
 std::string Subscript(uint32_t number) {
   std::string out;
@@ -29,29 +22,16 @@ std::string Subscript(uint32_t number) {
   return out;
 }
 
-class Drawer {
- public:
-  Drawer(const Graph& graph, llvm::raw_ostream& out, const PrintOptions& options)
-      : g(graph), out_(out), options_(options) {}
-  void Run();
+}  // namespace
 
- private:
-  bool Chosen(ScopeId id) const { return options_.Chooses(g.scopes[id].name); }
-  void Cluster(ScopeId id, int depth);
-  void DrawNode(NodeId id, int depth);
-  void DrawEdges();
-  std::string Label(NodeId id) const;
-  std::string SideLabel(NodeId id, uint32_t side) const;
-  std::string ConstantLabel(const Constant& constant) const;
-  bool GoesBack(NodeId to, Edge edge) const;
-
-  const Graph& g;
-  llvm::raw_ostream& out_;
-  const PrintOptions& options_;
-  std::vector<std::vector<NodeId>> members_;  // of each scope
-  std::vector<std::vector<ScopeId>> loops_;   // of each scope: the loops in it
-  std::vector<bool> drawn_;                   // of each node
-};
+std::string Drawer::Escape(llvm::StringRef text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) >= 0x20) out += c;
+  }
+  return out;
+}
 
 std::string Drawer::ConstantLabel(const Constant& constant) const {
   constexpr size_t kLongest = 24;
@@ -168,30 +148,38 @@ bool Drawer::GoesBack(NodeId to, Edge edge) const {
   return g.nodes[to].op == Op::Return && from != Op::Call && is_recursive(to);
 }
 
-void Drawer::DrawEdges() {
+// A trigger, wherever it goes, or a control edge; references.
+std::string Drawer::EdgeStyle(Edge edge) const {
+  std::string style;
+  if (g.types.Kind(g.TypeOf(edge).type) == TypeKind::Trigger) style = "style=dashed, color=\"#aaaaaa\"";
+  if (g.TypeOf(edge).lazy) style += style.empty() ? "arrowhead=empty" : ", arrowhead=empty";
+  return style;
+}
+
+std::string Drawer::Port(Edge edge) const {
+  return g.nodes[edge.node].op == Op::Switch ? fmt::format("n{}:s{}:s", edge.node.index, edge.port) : fmt::format("n{}", edge.node.index);
+}
+
+// Those within a part, where the graph is cut.
+void Drawer::DrawEdges(llvm::ArrayRef<uint32_t> parts) {
   for (uint32_t i = 0; i < g.nodes.size(); ++i) {
     NodeId to(i);
     llvm::ArrayRef<Edge> in = g.InputsOf(to);
     for (uint32_t k = 0; k < in.size(); ++k) {
       NodeId from = in[k].node;
-      if (!drawn_[i] || !drawn_[from.index]) continue;
-      std::string attributes;
+      if (!drawn_[i] || !drawn_[from.index] || (!parts.empty() && parts[i] != parts[from.index])) continue;
+      std::string attributes = EdgeStyle(in[k]);
       auto add = [&](const std::string& text) { attributes += (attributes.empty() ? "" : ", ") + text; };
-      // A trigger, wherever it goes, or a control edge.
-      if (g.types.Kind(g.TypeOf(in[k]).type) == TypeKind::Trigger) add("style=dashed, color=\"#aaaaaa\"");
-      if (g.TypeOf(in[k]).lazy) add("arrowhead=empty");
       if (GoesBack(to, in[k])) add("constraint=false");
       if (in.size() > 1 && g.nodes[to].op == Op::BranchMerge && k == 0) add("headlabel=\"p\"");
-      out_ << "  n" << from.index;
-      if (g.nodes[from].op == Op::Switch) out_ << ":s" << in[k].port << ":s";
-      out_ << " -> n" << i;
+      out_ << "  " << Port(in[k]) << " -> n" << i;
       if (!attributes.empty()) out_ << " [" << attributes << "]";
       out_ << ";\n";
     }
   }
 }
 
-void Drawer::Run() {
+void Drawer::Begin() {
   members_.resize(g.scopes.size());
   loops_.resize(g.scopes.size());
   drawn_.assign(g.nodes.size(), false);
@@ -203,6 +191,10 @@ void Drawer::Run() {
        << "  graph [fontname=\"sans-serif\", fontsize=12, nodesep=0.25, ranksep=0.35, compound=true];\n"
        << "  node [fontname=\"sans-serif\", fontsize=11, shape=ellipse, height=0.3, margin=\"0.08,0.03\"];\n"
        << "  edge [fontname=\"sans-serif\", fontsize=9, arrowsize=0.6];\n";
+}
+
+void Drawer::Run() {
+  Begin();
   for (uint32_t i = 0; i < g.scopes.size(); ++i) {
     ScopeId id(i);
     if (g.scopes[id].kind == ScopeKind::Root && options_.only.empty()) {
@@ -212,11 +204,9 @@ void Drawer::Run() {
       Cluster(id, 1);
     }
   }
-  DrawEdges();
+  DrawEdges({});
   out_ << "}\n";
 }
-
-}  // namespace
 
 void PrintDot(const Graph& graph, llvm::raw_ostream& out, const PrintOptions& options) {
   Drawer(graph, out, options).Run();

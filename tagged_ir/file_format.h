@@ -32,6 +32,7 @@ inline constexpr const char* kPosTable = "pos_table";
 inline constexpr const char* kPosGivenTable = "pos_given_table";
 inline constexpr const char* kScopeTable = "scope_table";
 inline constexpr const char* kSpreadTable = "spread_table";
+inline constexpr const char* kPlaceTable = "place_table";
 inline constexpr const char* kSiteTable = "site_table";
 inline constexpr const char* kNodeTable = "node_table";
 inline constexpr const char* kInputTable = "input_table";

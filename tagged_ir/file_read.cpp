@@ -76,6 +76,7 @@ class Reader {
   bool ReadGivenPositions(const Attribute* table);
   bool ReadScopes(const Attribute* table);
   bool ReadSpread(const Attribute* table);
+  bool ReadPlaces(const Attribute* table);
   bool ReadSites(const Attribute* table);
   bool ReadPorts(const Attribute* table, const char* name, std::vector<Port>* ports);
   bool CheckPortNames(const onnx::GraphProto& graph);
@@ -203,6 +204,16 @@ bool Reader::ReadSpread(const Attribute* table) {
   return true;
 }
 
+bool Reader::ReadPlaces(const Attribute* table) {
+  for (Numbers row(table); !row.empty();) {
+    ScopeId scope;
+    uint32_t place = 0;
+    if (!row.Take(&scope.index) || !g.scopes.Contains(scope) || !row.Take(&place) || place >= kAnywhere) return Fail("bad table `{}`", kPlaceTable);
+    g.scopes[scope].place = static_cast<uint16_t>(place);
+  }
+  return true;
+}
+
 bool Reader::ReadSites(const Attribute* table) {
   for (Numbers row(table); !row.empty();) {
     Site site;
@@ -228,10 +239,10 @@ bool Reader::ReadPorts(const Attribute* table, const char* name, std::vector<Por
 
 bool Reader::ReadTables(const onnx::NodeProto& start) {
   const Attribute *files = nullptr, *types = nullptr, *positions = nullptr, *scopes = nullptr,
-                  *sites = nullptr, *nodes = nullptr, *given = nullptr, *spread = nullptr, *inputs = nullptr, *results = nullptr;
+                  *sites = nullptr, *nodes = nullptr, *given = nullptr, *spread = nullptr, *places = nullptr, *inputs = nullptr, *results = nullptr;
   const std::pair<const char*, const Attribute**> tables[] = {
       {kStrings, &strings_},   {kFileTable, &files},   {kTypeTable, &types},
-      {kPosTable, &positions}, {kPosGivenTable, &given}, {kScopeTable, &scopes}, {kSpreadTable, &spread}, {kSiteTable, &sites},
+      {kPosTable, &positions}, {kPosGivenTable, &given}, {kScopeTable, &scopes}, {kSpreadTable, &spread}, {kPlaceTable, &places}, {kSiteTable, &sites},
       {kNodeTable, &nodes},    {kInputTable, &inputs}, {kResultTable, &results}};
   const std::pair<const char*, bool*> flags[] = {{kAction, &g.action}, {kUnshown, &g.unshown}, {kDemanded, &g.demanded}};
   for (const Attribute& attribute : start.attribute()) {
@@ -251,8 +262,8 @@ bool Reader::ReadTables(const onnx::NodeProto& start) {
   Numbers file_row(files);
   while (!file_row.empty())
     if (!TakeString(&file_row, &g.files.emplace_back())) return Fail("bad file {}", g.files.size() - 1);
-  return ReadTypes(types) && ReadPositions(positions) && ReadGivenPositions(given) && ReadScopes(scopes) && ReadSpread(spread) && ReadSites(sites) &&
-         ReadPorts(inputs, "input", &g.graph_inputs) && ReadPorts(results, "result", &g.graph_results);
+  return ReadTypes(types) && ReadPositions(positions) && ReadGivenPositions(given) && ReadScopes(scopes) && ReadSpread(spread) && ReadPlaces(places) &&
+         ReadSites(sites) && ReadPorts(inputs, "input", &g.graph_inputs) && ReadPorts(results, "result", &g.graph_results);
 }
 
 // ---------------------------------------------------------------- nodes

@@ -79,7 +79,7 @@ std::vector<NodeId> Writer::DepthFirstOrder() const {
 }
 
 void Writer::WriteTables(onnx::NodeProto* start) {
-  std::vector<int64_t> files, types, positions, given, scopes, spread, sites, inputs, results;
+  std::vector<int64_t> files, types, positions, given, scopes, spread, places, sites, inputs, results;
   for (const std::string& name : g.files) files.push_back(String(name));
   for (uint32_t i = static_cast<uint32_t>(TypeKind::Data); i < g.types.size(); ++i) {
     const Type& type = g.types[TypeId(i)];
@@ -104,6 +104,8 @@ void Writer::WriteTables(onnx::NodeProto* start) {
                                  Handle(s.pos.index)});
   for (uint32_t i = 0; i < g.scopes.size(); ++i)
     if (g.scopes[ScopeId(i)].spread) spread.push_back(i);
+  for (uint32_t i = 0; i < g.scopes.size(); ++i)
+    if (uint16_t place = g.scopes[ScopeId(i)].place; place != kAnywhere) places.insert(places.end(), {i, place});
   for (const Site& s : g.sites)
     sites.insert(sites.end(), {static_cast<int64_t>(s.kind), s.caller.index, s.callee.index,
                                Handle(s.pos.index), String(s.reason)});
@@ -128,6 +130,7 @@ void Writer::WriteTables(onnx::NodeProto* start) {
   AddInts(start, kPosGivenTable, given);
   AddInts(start, kScopeTable, scopes);
   AddInts(start, kSpreadTable, spread);
+  AddInts(start, kPlaceTable, places);
   AddInts(start, kSiteTable, sites);
   AddInts(start, kNodeTable, nodes);
   AddInts(start, kInputTable, inputs);

@@ -101,6 +101,10 @@ struct Pos {
 
 enum class ScopeKind : uint8_t { Root, Function, Loop };
 
+// Parts of a graph that is cut (tagged_ir/cut); a scope that was put on none.
+inline constexpr uint32_t kMostParts = 256;
+inline constexpr uint16_t kAnywhere = UINT16_MAX;
+
 // What a label enters: a function's body, a loop, or (without a label) the root.
 struct Scope {
   Scope() = default;
@@ -111,6 +115,8 @@ struct Scope {
   // Of a function: its result is a list, of which its last two parameters say the pieces that are computed, from the one up to before the
   // other (tagged_ir/spread.h).
   bool spread = false;
+  // Of a function: the part that it stands on, with its loops, where the graph is cut (tagged_ir/cut).
+  uint16_t place = kAnywhere;
   std::string name;  // a function's unique name ("fact", "main.bad"); a loop's too ("gcd.loop")
   ScopeId parent;  // Loop: the scope in which it stands; Function: the scope its Outers may name, or invalid
   PosId pos;
@@ -212,6 +218,9 @@ struct Graph {
   SiteId SiteOf(NodeId node) const { return SiteId(nodes[node].attr); }
   ScopeId LoopOf(NodeId node) const { return ScopeId(nodes[node].attr); }
 };
+
+// The scope under whose tags the tokens of an edge travel.
+ScopeId ScopeOfEdge(const Graph& graph, Edge edge);
 
 // Sources of the library have the names of their modules, `Data.List`, and no path: whether `file` is one.
 bool IsLibraryFile(std::string_view file);

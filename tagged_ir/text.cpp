@@ -66,13 +66,13 @@ class Printer {
     Sites();
     Bodies();
   }
+  void PrintNode(NodeId id);
 
  private:
   void ChooseScopes();
   void Header();
   void Sites();
   void Bodies();
-  void PrintNode(NodeId id);
   std::string Attribute(NodeId id) const;
   std::string ConstantText(ConstId id) const;
   std::string TypeText(PortType type) const;
@@ -218,6 +218,7 @@ void Printer::Header() {
     out_ << kKinds[static_cast<size_t>(scope.kind) % 3] << NameText(scope.name);
     if (scope.parent.valid()) out_ << " in " << ScopeText(scope.parent);
     if (scope.spread) out_ << " spread";
+    if (scope.place != kAnywhere) out_ << " part " << scope.place;
     out_ << PosText(scope.pos, scope.name) << '\n';
   }
 }
@@ -309,5 +310,7 @@ void Printer::Bodies() {
 void Print(const Graph& graph, llvm::raw_ostream& out, const PrintOptions& options) {
   Printer(graph, out, options).Run();
 }
+
+void PrintNode(const Graph& graph, NodeId node, llvm::raw_ostream& out, const PrintOptions& options) { Printer(graph, out, options).PrintNode(node); }
 
 }  // namespace df::ir

@@ -22,6 +22,8 @@ struct PrintOptions {
   bool Chooses(std::string_view scope, bool parts = false) const;
 };
 void Print(const Graph& graph, llvm::raw_ostream& out, const PrintOptions& options = {});
+// The line of one node.
+void PrintNode(const Graph& graph, NodeId node, llvm::raw_ostream& out, const PrintOptions& options = {});
 
 // Whether this begins like a graph's text, comments skipped: `tagged "name"`. No source does.
 bool LooksLikeGraphText(std::string_view text);

@@ -373,7 +373,7 @@ bool Parser::TensorLine() {
   return true;
 }
 
-// function name [in parent] [spread] [position]
+// function name [in parent] [spread] [part number] [position]
 bool Parser::ScopeLine(ScopeKind kind) {
   Advance();
   uint32_t line = token_.line;
@@ -389,6 +389,13 @@ bool Parser::ScopeLine(ScopeKind kind) {
     parents_.emplace_back(g.scopes.next_id(), std::move(parent));
   }
   scope.spread = Accept("spread");
+  if (Accept("part")) {
+    uint32_t place = 0;
+    if (!Number(token_, &place)) return false;
+    if (place >= kAnywhere) return Fail("a part's number is too large");
+    scope.place = static_cast<uint16_t>(place);
+    Advance();
+  }
   if (!Position(scope.name, &scope.pos)) return false;
   g.scopes.Add(std::move(scope));
   return true;

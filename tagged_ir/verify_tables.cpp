@@ -141,6 +141,9 @@ bool Verifier::CheckScopes() {
     if (scope.kind == ScopeKind::Root && scope.parent.valid()) return Fail("the root scope has a parent");
     if (scope.kind == ScopeKind::Loop && !scope.parent.valid())
       return Fail("loop `{}` stands nowhere", scope.name);
+    if (scope.place != kAnywhere && scope.kind != ScopeKind::Function) return Fail("scope `{}` is on a part, and is not a function", scope.name);
+    if (scope.place != kAnywhere && scope.place >= kMostParts)
+      return Fail("scope `{}` is on part {}, and there are at most {}", scope.name, scope.place, kMostParts);
     if (!CheckPos(scope.pos, "scope `" + scope.name + "`")) return false;
   }
   return true;

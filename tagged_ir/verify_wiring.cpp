@@ -9,15 +9,17 @@ namespace df::ir {
 
 // ---------------------------------------------------------------- scopes
 
-ScopeId Verifier::ScopeOfResult(Edge edge) const {
-  const Node& node = g.nodes[edge.node];
+ScopeId ScopeOfEdge(const Graph& graph, Edge edge) {
+  const Node& node = graph.nodes[edge.node];
   switch (node.op) {
-    case Op::Call: return edge.port == 0 ? g.sites[g.SiteOf(edge.node)].callee : node.scope;
-    case Op::Delay: return edge.port == 0 ? node.scope : g.sites[g.SiteOf(edge.node)].callee;
-    case Op::Enter: return edge.port == 0 ? g.LoopOf(edge.node) : node.scope;
+    case Op::Call: return edge.port == 0 ? graph.sites[graph.SiteOf(edge.node)].callee : node.scope;
+    case Op::Delay: return edge.port == 0 ? node.scope : graph.sites[graph.SiteOf(edge.node)].callee;
+    case Op::Enter: return edge.port == 0 ? graph.LoopOf(edge.node) : node.scope;
     default: return node.scope;
   }
 }
+
+ScopeId Verifier::ScopeOfResult(Edge edge) const { return ScopeOfEdge(g, edge); }
 
 ScopeId Verifier::ScopeOfOperand(NodeId id, uint32_t index) const {
   const Node& node = g.nodes[id];

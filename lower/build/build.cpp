@@ -119,6 +119,7 @@ void Builder::Reset() {
   out_ = fg::Program();
   out_.name = p_.functions[p_.main].name;
   out_.action = p_.action;
+  out_.placed = p_.placed;
   ids_.clear();
   names_.clear();
   for (FunId fun : order_) {

@@ -14,8 +14,10 @@ class CallCopier {
  public:
   explicit CallCopier(Program& program) : p_(program), places_(program.positions, program.files) {}
 
-  // Whether a callee can be copied. What a paired function is given may come late; a call of a spread one stays.
-  static bool CanCopy(const Function& callee) { return !callee.delayed && !callee.paired && !callee.spread; }
+  // Whether a callee can be copied. What a paired function is given may come late; a call of a spread or placed one stays.
+  static bool CanCopy(const Program& program, const Function& callee) {
+    return !callee.delayed && !callee.paired && !callee.spread && PartOf(program, callee) == ir::kAnywhere;
+  }
   // Adds copies of the callee's nodes to the function, those of its body to `nodes`, and gives what stands for the call's results.
   // A self tail call becomes a call of the callee. The callee is another function.
   std::vector<Value> Copy(Function& function, NodeId call, std::vector<NodeId>& nodes);

@@ -112,6 +112,12 @@ struct Function {
   ir::PortType TypeOf(Value value) const { return nodes[value.node].results[value.result]; }
 };
 
+// A function that the source puts on a part of a cut graph (docs/cut.md): all of its copies, and what is written in it. A call of it stays a call.
+struct Placed {
+  std::string file, function;  // as positions have them
+  uint32_t part = 0;
+};
+
 struct Program {
   std::string name;
   ir::TypeTable types;
@@ -121,7 +127,11 @@ struct Program {
   Table<FunctionId, Function> functions;
   FunctionId main;  // its parameters are the graph's inputs, its results the graph's results
   bool action = false;  // as in ir::Graph
+  std::vector<Placed> placed;
 };
+
+// The part that a function stands on, else ir::kAnywhere.
+uint16_t PartOf(const Program& program, const Function& function);
 
 struct DumpOptions {
   std::string only;  // the function of this name, and its delayed expressions

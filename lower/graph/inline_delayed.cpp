@@ -18,7 +18,7 @@ class Inliner {
     for (const Function& function : p_.functions) {
       bool loops = false;
       for (const Block& block : function.blocks) loops |= block.again;
-      fits_.push_back(CallCopier::CanCopy(function) && !loops && function.nodes.size() <= kMaxCallee);
+      fits_.push_back(CallCopier::CanCopy(p_, function) && !loops && function.nodes.size() <= kMaxCallee);
     }
   }
 

@@ -93,7 +93,7 @@ class Matcher {
   // Whether the callee is small, a loop, and begins with a match of what is written out here. What it goes on with is less.
   bool Unfolds(const Node& call) const {
     const Function& callee = p_.functions[call.callee];
-    if (&callee == &f_ || !CallCopier::CanCopy(callee) || unfolded_ == kMostUnfolded || callee.nodes.size() > kMostCallee ||
+    if (&callee == &f_ || !CallCopier::CanCopy(p_, callee) || unfolded_ == kMostUnfolded || callee.nodes.size() > kMostCallee ||
         f_.nodes.size() + callee.nodes.size() > kMostNodes)
       return false;
     for (NodeId id : callee.blocks[callee.body].nodes) {

@@ -18,6 +18,7 @@
 // rest of a list for one, stays as lazy as it was. A place in g's part is shown as called from f's match.
 #include "lang/budget.h"
 #include "llvm/ADT/DenseSet.h"
+#include "lower/mono/placed.h"
 #include "lower/mono/simplify.h"
 
 namespace df::mono {
@@ -188,7 +189,8 @@ class Fusion {
     if (!function.body || open_.contains(fun.index)) return facts;  // not yet
     facts_[fun.index].known = facts.known = true;  // who asks again while its calls are looked at gets nothing
     const Expr* body = function.body;
-    if (fun == p_.main || SizeOf(body, kMaxFunction + 1) > kMaxFunction || !Mentions(body, fun)) return facts;
+    if (fun == p_.main || IsPlaced(p_, function)) return facts;
+    if (SizeOf(body, kMaxFunction + 1) > kMaxFunction || !Mentions(body, fun)) return facts;
     facts.produces = BuildsData(body);
     for (size_t i = 0; i < function.params.size(); ++i) {
       Look look = LookAt(fun, i);

@@ -21,6 +21,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Allocator.h"
+#include "lower/graph/function_graph.h"
 #include "lower/options/options.h"
 #include "tagged_ir/graph.h"
 #include "tagged_ir/places.h"
@@ -240,6 +241,9 @@ class Program {
   llvm::DenseMap<uint32_t, df::TypeId> without_constructors_;  // ir::TypeId -> of which type it is
   llvm::DenseMap<uint32_t, uint32_t> declaring_;               // TyConId -> how many of its types are being declared
   llvm::StringMap<uint32_t> names_;
+
+ public:
+  std::vector<fg::Placed> placed;  // by the source: their calls stay calls
 };
 
 // Whether evaluating it costs nothing: a variable, a constant, a function, a partial application of those.

@@ -2,6 +2,8 @@
 #include "lang/budget.h"
 #include "lower/mono/simplify.h"
 
+#include "lower/mono/placed.h"
+
 namespace df::mono {
 
 void Simplifier::Run(FunId fun, const std::vector<bool>& recursive) {
@@ -270,7 +272,7 @@ static bool IsDerivative(const Function& function) {
 bool Simplifier::ShouldInline(FunId fun, llvm::ArrayRef<Expr*> args) const {
   const Function& function = p_.functions[fun];
   if (fun == p_.main || fun == fun_ || !function.body || (*recursive_)[fun.index]) return false;
-  if (args.size() < function.params.size() || function.spread) return false;
+  if (args.size() < function.params.size() || function.spread || IsPlaced(p_, function)) return false;
   if (IsDerivative(function)) return true;
   if (!options_.Does(Optimisation::Inline) || function.params.empty()) return false;
   if (IsNoLargerThanCall(function)) return true;

@@ -62,6 +62,7 @@ Transformer::Body& Transformer::BodyOf(fg::FunctionId id) {
   const fg::Function& function = program_.functions[id];
   slot = std::make_unique<Body>();
   slot->scope = graph_.scopes.Add({ir::ScopeKind::Function, function.name, {}, function.pos, IsSpread(graph_.types, function)});
+  graph_.scopes[slot->scope].place = fg::PartOf(program_, function);
   slot->arrivals.resize(function.params.size() + 1);
   slot->trigger = graph_.AddNode(ir::Op::EntryMerge, slot->scope, {}, TriggerType(), 0, function.pos);
   for (const fg::Param& param : function.params)

@@ -17,7 +17,7 @@ constexpr uint32_t kStepsPerCheck = 256;
 }  // namespace
 
 ReferenceExecution::ReferenceExecution(const ir::Graph& graph, const RunOptions& options)
-    : EngineRun(graph, options), queue_(options.seed) {
+    : EngineRun(graph, options), whole_(options.seed) {
   first_user_.assign(graph.results.size() + 1, 0);
   auto result_of = [&](ir::Edge edge) { return graph.nodes[edge.node].first_result + edge.port; };
   for (uint32_t n = 0; n < graph.nodes.size(); ++n)
@@ -41,9 +41,9 @@ ReferenceExecution::ReferenceExecution(const ir::Graph& graph, const RunOptions&
 
 ReferenceExecution::~ReferenceExecution() {
   FreeLeftOver();
-  while (!queue_.empty()) queue_.Pop();
-  waiting_.clear();
-  outer_values_.clear();
+  while (!whole_.queue.empty()) whole_.queue.Pop();
+  whole_.waiting.clear();
+  whole_.outer_values.clear();
   results_.clear();
   // Cells may refer to each other in a circle: all of them are emptied before any of them goes.
   DeadObjects dead;
@@ -77,57 +77,65 @@ Outcome ReferenceExecution::Start(std::vector<Value> inputs) {
 }
 
 Outcome ReferenceExecution::Force(Value& value) {
-  auto answer = [&](Object* object, Value& to) {
-    auto* cell = static_cast<DelayCell*>(static_cast<Cell*>(object));
-    if (!cell->full) {
-      Outcome outcome = Guarded([&] { Release(cell); });
-      if (outcome.ok()) outcome = Run(cell);
-      if (!outcome.ok()) return outcome;
-    }
-    to = Value(cell->value);
-    return Outcome();
-  };
+  auto answer = [&](Object* object, Value& to) { return Answer(static_cast<DelayCell*>(static_cast<Cell*>(object)), to); };
   return ForceCells(value, answer, [](const Value& failed, RuntimeError& error) {
     const Object* tag = static_cast<ErrorObject*>(failed.object())->tag;
     FillPath(tag ? static_cast<const TagCell*>(static_cast<const Cell*>(tag))->tag.get() : nullptr, error);
   });
 }
 
+Outcome ReferenceExecution::Answer(DelayCell* cell, Value& to) {
+  if (!cell->full) {
+    Outcome outcome = Guarded([&] { Release(cell); });
+    if (outcome.ok()) outcome = Run(cell);
+    if (!outcome.ok()) return outcome;
+  }
+  to = Value(cell->value);
+  return {};
+}
+
+void ReferenceExecution::Take(const Token& token) {
+  now_node_ = token.node;
+  now_tag_ = token.tag;
+  trace_input_ = token.input;
+  try {
+    Deliver(token);
+  } catch (const BrokenRule& broken) {
+    throw BrokenRule{fmt::format("{}: node %{} ({})", broken.what, now_node_.index,
+                                 ir::InfoOf(graph_.nodes[now_node_].op).name)};
+  }
+  TraceEnd();
+}
+
 Outcome ReferenceExecution::Run(const DelayCell* goal) {
   uint32_t steps = 0;
   auto reached = [&] { return goal ? goal->full : results_missing_ == 0; };
   Outcome outcome = Guarded([&] {
-    while (!queue_.empty() && (run_.run_dry || !reached())) {
-      Token token = queue_.Pop();
-      now_node_ = token.node;
-      now_tag_ = token.tag;
+    while (!whole_.queue.empty() && (run_.run_dry || !reached())) {
+      Token token = whole_.queue.Pop();
       if (++steps % kStepsPerCheck == 0) {
         CheckLimits();
         NoteMoment(0, [this](RuntimeError& error) { Where(error); });
       }
-      trace_input_ = token.input;
-      try {
-        Deliver(token);
-      } catch (const BrokenRule& broken) {
-        throw BrokenRule{fmt::format("{}: node %{} ({})", broken.what, now_node_.index,
-                                     ir::InfoOf(graph_.nodes[now_node_].op).name)};
-      }
-      TraceEnd();
+      Take(token);
     }
   });
   if (!outcome.ok()) return outcome;
   now_tag_ = {};
-  if (!reached()) {
-    if (!goal) return MissingResult([&](uint32_t index) { return result_there_[index]; });
-    outcome = NoProgress(delay_of_site_[goal->site.index], graph_.sites[goal->site].pos);
-    FillPath(goal->tag.get(), outcome.error);
-    return outcome;
-  }
+  if (!reached()) return NothingMoves(goal);
   if (run_.run_dry) {
     std::string left = Leftovers();
     if (!left.empty()) return Ended(Stop::Internal, left);
   }
   return {};
+}
+
+// What is wanted waits for itself.
+Outcome ReferenceExecution::NothingMoves(const DelayCell* goal) {
+  if (!goal) return MissingResult([&](uint32_t index) { return result_there_[index]; });
+  Outcome outcome = NoProgress(delay_of_site_[goal->site.index], graph_.sites[goal->site].pos);
+  FillPath(goal->tag.get(), outcome.error);
+  return outcome;
 }
 
 void ReferenceExecution::Where(RuntimeError& error) const {
@@ -136,13 +144,18 @@ void ReferenceExecution::Where(RuntimeError& error) const {
 }
 
 void ReferenceExecution::Emit(ir::NodeId node, uint32_t port, const TagRef& tag, const Value& value) {
+  Note(node, port, tag, value);
+  uint32_t result = graph_.nodes[node].first_result + port;
+  for (uint32_t u = first_user_[result]; u < first_user_[result + 1]; ++u)
+    at_->queue.Push({users_[u].first, users_[u].second, tag, value});
+}
+
+void ReferenceExecution::Note(ir::NodeId node, uint32_t port, const TagRef& tag, const Value& value) {
   uint32_t result = graph_.nodes[node].first_result + port;
   if (value.is_dead()) ++stats_.dead_tokens;
   stats_.max_depth = std::max(stats_.max_depth, tag.depth());
-  if (run_.run_dry && !emitted_.insert({result, tag}).second) throw BrokenRule{"two tokens on one edge under one tag"};
+  if (run_.run_dry && gives_once_ && !emitted_.insert({result, tag}).second) throw BrokenRule{"two tokens on one edge under one tag"};
   if (run_.trace) TraceResult(node, port, now_tag_, tag, value);
-  for (uint32_t u = first_user_[result]; u < first_user_[result + 1]; ++u)
-    queue_.Push({users_[u].first, users_[u].second, tag, value});
 }
 
 bool ReferenceExecution::IsTrigger(ir::NodeId node, uint32_t port) const {
@@ -150,7 +163,7 @@ bool ReferenceExecution::IsTrigger(ir::NodeId node, uint32_t port) const {
 }
 
 KeyTable<Waiting>::iterator ReferenceExecution::Match(const Token& token) {
-  auto [it, added] = waiting_.try_emplace(Key{token.node.index, token.tag});
+  auto [it, added] = at_->waiting.try_emplace(Key{token.node.index, token.tag});
   Waiting& waiting = it->second;
   if (added) {
     waiting.operands.resize(graph_.nodes[token.node].num_inputs);

@@ -62,6 +62,15 @@ struct DelayCell : Cell {
   void DropChildren(DeadObjects& dead) override;
 };
 
+// What is where tokens move: those on their way, and those that wait. A graph that is cut has one for each part (parts.h).
+struct Store {
+  explicit Store(uint64_t seed) : queue(seed) {}
+  TokenQueue queue;
+  KeyTable<Waiting> waiting;
+  KeyTable<Value> outer_values;
+  KeyTable<CountedVector<TagRef>> outer_waiting;
+};
+
 class ReferenceExecution : public EngineRun {
  public:
   ReferenceExecution(const ir::Graph& graph, const RunOptions& options);
@@ -70,14 +79,21 @@ class ReferenceExecution : public EngineRun {
   Outcome Force(Value& value) override;
   Stats stats() const override;
 
- private:
+ protected:
   friend struct DelayCell;
 
   // ---- reference.cpp: the run
-  Outcome Run(const DelayCell* goal);  // until the cell is full or, without one, all results are there
+  virtual Outcome Run(const DelayCell* goal);  // until the cell is full or, without one, all results are there
+  // Evaluates what the reference stands for.
+  virtual Outcome Answer(DelayCell* cell, Value& to);
+  // Takes one token to its node.
+  void Take(const Token& token);
+  Outcome NothingMoves(const DelayCell* goal);
   void Where(RuntimeError& error) const override;
   uint64_t live() const override { return tags_.live(); }
-  void Emit(ir::NodeId node, uint32_t port, const TagRef& tag, const Value& value);
+  virtual void Emit(ir::NodeId node, uint32_t port, const TagRef& tag, const Value& value);
+  // Counts and traces a token that a node gives.
+  void Note(ir::NodeId node, uint32_t port, const TagRef& tag, const Value& value);
   bool IsTrigger(ir::NodeId node, uint32_t port) const;
   // The record of what has come for `node` under `tag`, with this operand added.
   KeyTable<Waiting>::iterator Match(const Token& token);
@@ -90,13 +106,14 @@ class ReferenceExecution : public EngineRun {
   void BranchMerge(const Token& token);
   void Call(const Token& token);
   void Return(const Token& token);
-  void FillCell(const Token& token);
+  virtual void FillCell(const Token& token);
   void Enter(const Token& token);
   void CheckInLoop(const Token& token) const;
   void NextIteration(const Token& token);
   void Exit(const Token& token);
-  void Delay(const Token& token);
+  virtual void Delay(const Token& token);
   void ForceRule(const Token& token);
+  virtual void ForceCell(const Token& token, DelayCell* cell);
   void Outer(const Token& token);
   void Construct(const Token& token);
   void Result(const Token& token);
@@ -115,7 +132,10 @@ class ReferenceExecution : public EngineRun {
   void TraceResult(ir::NodeId node, uint32_t port, const TagRef& from, const TagRef& tag, const Value& value);
   void TraceEnd();
   bool MayWait(uint32_t node, const TagRef& tag, std::map<uint32_t, bool>& known) const;
-  std::string Leftovers() const;  // "" or what waits although nothing may
+  virtual const Waiting* WaitingAt(uint32_t node, const TagRef& tag) const;
+  std::string Leftovers(const Store& store) const;   // "" or what waits there although nothing may
+  virtual std::string Leftovers() const;
+  std::string LeftWaiting(const char* kind, uint32_t node, const TagRef& tag) const;
 
   // Where each result of each node goes: [first_user_[r], first_user_[r + 1]) of users_, by r = first_result
   // + port.
@@ -130,10 +150,10 @@ class ReferenceExecution : public EngineRun {
   uint32_t results_missing_ = 0;
 
   TagTable tags_;  // outlives all that holds tags
-  TokenQueue queue_;
-  KeyTable<Waiting> waiting_;
-  KeyTable<Value> outer_values_;
-  KeyTable<CountedVector<TagRef>> outer_waiting_;
+  Store whole_;
+  Store* at_ = &whole_;  // where the firing in progress is
+  bool gives_once_ = true;    // no node gives a second token under one tag: unless a part is lost and does its work again
+  bool exits_early_ = false;  // an Exit does not wait for a datum beside a failed predicate: for runs without dead tokens
   KeyTable<DelayCell*> cells_;  // those that are not full
   DelayCell* first_cell_ = nullptr;
   struct EdgeTag {

@@ -63,7 +63,7 @@ void ReferenceExecution::Ordinary(const Token& token) {
   if (waiting.count < inputs) return;
   bool fired = waiting.fired;
   CountedVector<Value> operands = std::move(waiting.operands);
-  waiting_.erase(it);
+  at_->waiting.erase(it);
   if (!fired) Compute(token.node, token.tag, operands);
 }
 
@@ -95,7 +95,7 @@ void ReferenceExecution::Switch(const Token& token) {
   auto it = Match(token);
   if (it->second.count < 2) return;
   CountedVector<Value> operands = std::move(it->second.operands);
-  waiting_.erase(it);
+  at_->waiting.erase(it);
   const Value& predicate = operands[0];
   TraceFiring(token.node, token.tag, operands);
   ++stats_.firings;
@@ -121,7 +121,7 @@ void ReferenceExecution::BranchMerge(const Token& token) {
       Emit(token.node, 0, token.tag, waiting.operands[source]);
     }
   }
-  if (waiting.count == waiting.operands.size()) waiting_.erase(it);
+  if (waiting.count == waiting.operands.size()) at_->waiting.erase(it);
 }
 
 // Tag t becomes i:t. A dead token never enters a body; of the trigger it goes to the Returns, over the
@@ -191,7 +191,7 @@ void ReferenceExecution::NextIteration(const Token& token) {
   auto it = Match(token);
   if (it->second.count < 2) return;
   CountedVector<Value> operands = std::move(it->second.operands);
-  waiting_.erase(it);
+  at_->waiting.erase(it);
   TraceFiring(token.node, token.tag, operands);
   ++stats_.firings;
   if (operands[0].is_dead() || !IsTrue(operands[1])) return;
@@ -210,9 +210,17 @@ void ReferenceExecution::Exit(const Token& token) {
   CheckInLoop(token);
   // The control edge never matches: two operands make a firing.
   auto it = Match(token);
+  if (exits_early_ && token.input == 0 && token.value.is_error() && it->second.count < 2) {
+    it->second.fired = true;
+    TraceFiring(token.node, token.tag, llvm::ArrayRef<Value>(it->second.operands).take_front(2));
+    ++stats_.firings;
+    return Emit(token.node, 0, token.tag.tail(), token.value);
+  }
   if (it->second.count < 2) return;
+  const bool fired = it->second.fired;
   CountedVector<Value> operands = std::move(it->second.operands);
-  waiting_.erase(it);
+  at_->waiting.erase(it);
+  if (fired) return;
   TraceFiring(token.node, token.tag, llvm::ArrayRef<Value>(operands).take_front(2));
   ++stats_.firings;
   const Value& predicate = operands[0];
@@ -263,7 +271,10 @@ void ReferenceExecution::ForceRule(const Token& token) {
     AskHost(value);
     return Emit(token.node, 0, token.tag, value);
   }
-  auto* cell = static_cast<DelayCell*>(static_cast<Cell*>(token.value.object()));
+  ForceCell(token, static_cast<DelayCell*>(static_cast<Cell*>(token.value.object())));
+}
+
+void ReferenceExecution::ForceCell(const Token& token, DelayCell* cell) {
   if (cell->full) return Emit(token.node, 0, token.tag, cell->value);
   cell->waiters.emplace_back(token.node, token.tag);
   Release(cell);
@@ -275,11 +286,11 @@ void ReferenceExecution::Outer(const Token& token) {
   if (token.input == 1) {
     if (token.value.is_dead()) return;
     Key key{token.node.index, token.tag};
-    if (!outer_values_.try_emplace(key, token.value).second) throw BrokenRule{"two outer values under one tag"};
-    auto it = outer_waiting_.find(key);
-    if (it == outer_waiting_.end()) return;
+    if (!at_->outer_values.try_emplace(key, token.value).second) throw BrokenRule{"two outer values under one tag"};
+    auto it = at_->outer_waiting.find(key);
+    if (it == at_->outer_waiting.end()) return;
     CountedVector<TagRef> tags = std::move(it->second);
-    outer_waiting_.erase(it);
+    at_->outer_waiting.erase(it);
     TraceFiring(token.node, token.tag, token.value);
     stats_.firings += tags.size();
     for (const TagRef& tag : tags) Emit(token.node, 0, tag, token.value);
@@ -291,9 +302,9 @@ void ReferenceExecution::Outer(const Token& token) {
     return Emit(token.node, 0, token.tag, token.value);
   }
   Key key{token.node.index, Strip(token.tag, scope)};
-  auto it = outer_values_.find(key);
-  if (it == outer_values_.end()) {
-    outer_waiting_[key].push_back(token.tag);
+  auto it = at_->outer_values.find(key);
+  if (it == at_->outer_values.end()) {
+    at_->outer_waiting[key].push_back(token.tag);
     return;
   }
   TraceFiring(token.node, token.tag, token.value);
@@ -321,7 +332,7 @@ void ReferenceExecution::Construct(const Token& token) {
   if (waiting.count < n.num_inputs) return;
   bool fired = waiting.fired;
   CountedVector<Value> operands = std::move(waiting.operands);
-  waiting_.erase(it);
+  at_->waiting.erase(it);
   if (fired) return;
   TraceFiring(token.node, token.tag, operands);
   ++stats_.firings;

@@ -20,7 +20,7 @@ void ReferenceExecution::TraceFiring(ir::NodeId node, const TagRef& tag, llvm::A
   out << ' ';
   llvm::ArrayRef<ir::Edge> edges = graph_.InputsOf(node);
   const Waiting* waiting = nullptr;
-  if (auto it = waiting_.find({node.index, tag}); it != waiting_.end() && operands.data() == it->second.operands.data())
+  if (auto it = at_->waiting.find({node.index, tag}); it != at_->waiting.end() && operands.data() == it->second.operands.data())
     waiting = &it->second;
   for (size_t k = 0; k < operands.size(); ++k) {
     out << ' ';
@@ -59,10 +59,10 @@ bool ReferenceExecution::MayWait(uint32_t node, const TagRef& tag, std::map<uint
   const ir::Node& n = graph_.nodes[ir::NodeId(node)];
   if (n.op == ir::Op::Return)
     return done->second = n.num_results && graph_.sites[ir::SiteId(n.attr)].kind == ir::SiteKind::Delay;
-  auto it = waiting_.find({node, tag});
+  const Waiting* waiting = WaitingAt(node, tag);
   bool misses = false;
   for (uint32_t k = 0; k < n.num_inputs; ++k) {
-    if (it != waiting_.end() && it->second.present[k]) continue;
+    if (waiting && waiting->present[k]) continue;
     misses = true;
     ir::Edge from = graph_.InputsOf(ir::NodeId(node))[k];
     if (graph_.nodes[from.node].scope != n.scope || !MayWait(from.node.index, tag, known)) return false;
@@ -70,29 +70,35 @@ bool ReferenceExecution::MayWait(uint32_t node, const TagRef& tag, std::map<uint
   return done->second = misses;
 }
 
-std::string ReferenceExecution::Leftovers() const {
+const Waiting* ReferenceExecution::WaitingAt(uint32_t node, const TagRef& tag) const {
+  auto it = at_->waiting.find({node, tag});
+  return it == at_->waiting.end() ? nullptr : &it->second;
+}
+
+std::string ReferenceExecution::LeftWaiting(const char* kind, uint32_t node, const TagRef& tag) const {
   std::string what;
   llvm::raw_string_ostream out(what);
-  auto say = [&](const char* kind, uint32_t node, const TagRef& tag) {
-    out << kind << " %" << node << " (" << llvm::StringRef(ir::InfoOf(graph_.nodes[ir::NodeId(node)].op).name)
-        << ") under tag ";
-    PrintTag(tag.get(), out);
-  };
-  auto left = std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& entry) {
+  out << kind << " %" << node << " (" << llvm::StringRef(ir::InfoOf(graph_.nodes[ir::NodeId(node)].op).name)
+      << ") under tag ";
+  PrintTag(tag.get(), out);
+  return what;
+}
+
+std::string ReferenceExecution::Leftovers(const Store& store) const {
+  auto left = std::find_if(store.waiting.begin(), store.waiting.end(), [&](const auto& entry) {
     std::map<uint32_t, bool> known;
     return !MayWait(entry.first.id, entry.first.tag, known);
   });
-  if (left != waiting_.end()) {
-    say("operands are left waiting at node", left->first.id, left->first.tag);
-  } else if (!outer_waiting_.empty()) {
-    say("nothing answers node", outer_waiting_.begin()->first.id, outer_waiting_.begin()->second.front());
-  } else {
-    for (DelayCell* cell = first_cell_; cell; cell = cell->next)
-      if (!cell->waiters.empty()) {
-        say("nothing answers node", cell->waiters.front().first.index, cell->waiters.front().second);
-        break;
-      }
-  }
+  if (left != store.waiting.end()) return LeftWaiting("operands are left waiting at node", left->first.id, left->first.tag);
+  if (!store.outer_waiting.empty())
+    return LeftWaiting("nothing answers node", store.outer_waiting.begin()->first.id, store.outer_waiting.begin()->second.front());
+  return "";
+}
+
+std::string ReferenceExecution::Leftovers() const {
+  std::string what = Leftovers(whole_);
+  for (DelayCell* cell = first_cell_; cell && what.empty(); cell = cell->next)
+    if (!cell->waiters.empty()) what = LeftWaiting("nothing answers node", cell->waiters.front().first.index, cell->waiters.front().second);
   return what;
 }
 

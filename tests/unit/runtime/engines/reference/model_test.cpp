@@ -1,76 +1,15 @@
-// The programs of the executable model of the graph's meaning (tests/model, written by its export.py): under
-// any schedule the result that it gives, at most one token per edge and tag, and nothing left over.
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
+// The programs of the executable model of the graph's meaning: under any schedule the result that it gives, at most one token per edge and tag, and
+// nothing left over.
 #include "runtime/engines/engines.h"
-#include "tagged_ir/text.h"
-#include "tests/unit/catch.h"
-#include "tests/unit/runtime/graphs.h"
+#include "tests/unit/runtime/engines/reference/model_programs.h"
 
 using namespace df;
 using namespace df::test;
 
-namespace {
-
-struct Program {
-  std::string name;
-  std::vector<std::string> expected;  // of each result: as shown, or "error <code> <message>"
-  ir::Graph graph;
-};
-
-std::vector<std::string> ResultsOf(Execution& execution, const ir::Graph& graph) {
-  static constexpr const char* kCodes[] = {"DivideByZero", "Overflow", "User", "NoMatch", "Range", "Loop"};
-  std::vector<std::string> results;
-  auto failure = [](const Outcome& outcome) {
-    if (outcome.stop != Stop::Failed) return "stopped: " + outcome.detail;
-    std::string code = kCodes[static_cast<size_t>(outcome.error.code)];
-    return "error " + code + (outcome.error.code == ErrorCode::User ? " " + outcome.error.message : "");
-  };
-  Outcome started = execution.Start({});
-  if (!started.ok()) return {failure(started)};
-  for (size_t i = 0; i < graph.graph_results.size(); ++i) {
-    std::string text;
-    llvm::raw_string_ostream out(text);
-    Outcome outcome = Show(execution, graph, graph.graph_results[i].type, execution.results()[i], out);
-    results.push_back(outcome.ok() ? text : failure(outcome));
-  }
-  return results;
-}
-
-std::vector<Program> ReadPrograms() {
-  std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(DFC_MODEL_DIR))
-    if (entry.path().extension() == ".tagged") paths.push_back(entry.path());
-  std::sort(paths.begin(), paths.end());
-  std::vector<Program> programs;
-  for (const auto& path : paths) {
-    std::ifstream file(path);
-    std::stringstream text;
-    text << file.rdbuf();
-    std::string source = text.str(), error;
-    auto graph = ir::ParseText(source, &error);
-    INFO(path.string() << ": " << error);
-    REQUIRE(graph.has_value());
-    Program program{path.stem().string(), {}, std::move(*graph)};
-    constexpr std::string_view kExpect = "-- EXPECT: ";
-    for (size_t at = 0; (at = source.find(kExpect, at)) != std::string::npos;) {
-      at += kExpect.size();
-      program.expected.push_back(source.substr(at, source.find('\n', at) - at));
-    }
-    programs.push_back(std::move(program));
-  }
-  return programs;
-}
-
-}  // namespace
-
 TEST_CASE("the model's programs give the model's results under any schedule") {
-  std::vector<Program> programs = ReadPrograms();
+  std::vector<ModelProgram> programs = ReadPrograms();
   REQUIRE(programs.size() >= 60);
-  for (const Program& program : programs) {
+  for (const ModelProgram& program : programs) {
     Stats first;
     for (uint64_t seed = 0; seed <= 50; ++seed) {
       RunOptions options;

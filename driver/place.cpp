@@ -1,0 +1,86 @@
+#include "driver/place.h"
+
+#include "driver/commands.h"
+#include "driver/compile.h"
+#include "driver/system/files.h"
+#include "lang/render.h"
+#include "tagged_ir/cut/skeleton.h"
+
+namespace df {
+namespace {
+
+constexpr uint64_t kMaxPlacementBytes = 16 << 20;
+
+void Print(const ir::Graph& graph, const ir::Cut& cut, EmitCut what, llvm::raw_ostream& out) {
+  switch (what) {
+    case EmitCut::Parts: return ir::PrintParts(graph, cut, out);
+    case EmitCut::Dot: return ir::PrintCutDot(graph, cut, out);
+    case EmitCut::Skeleton: return ir::PrintSkeletons(graph, cut, out);
+    case EmitCut::Graph: return ir::PrintCutGraph(graph, cut, out);
+  }
+}
+
+ExitCode Produce(Pipeline& pipeline, const Options& options, std::string& text) {
+  std::optional<std::string> bytes = ReadFile(options.file, options.file.ends_with(".graph") ? kMaxGraphBytes : kMaxSourceBytes, pipeline.diags);
+  if (!bytes) return ExitCode::Failed;
+  const bool compiled = options.file.ends_with(".graph") || HoldsGraph(*bytes);
+  std::optional<ir::Graph> graph =
+      compiled ? LoadGraph(DisplayName(options.file), *bytes, pipeline.diags) : GraphOfMain(pipeline, options, std::move(*bytes));
+  if (!graph) return compiled ? ExitCode::BadGraph : ExitCode::Failed;
+  std::optional<ir::Cut> cut = CutOf(*graph, options.cut, pipeline.diags);
+  if (!cut) return ExitCode::Usage;
+  llvm::raw_string_ostream out(text);
+  Print(*graph, *cut, options.cut.emit, out);
+  return ExitCode::Fine;
+}
+
+}  // namespace
+
+std::optional<ir::Cut> CutOf(const ir::Graph& graph, const CutArguments& arguments, Diagnostics& diags) {
+  ir::CutOptions options;
+  options.parts = arguments.parts;
+  options.seed = arguments.seed;
+  std::string error;
+  if (!arguments.placement.empty()) {
+    std::optional<std::string> text = ReadFile(arguments.placement, kMaxPlacementBytes, diags);
+    if (!text) return std::nullopt;
+    std::optional<std::vector<ir::PlacementRow>> rows = ir::ParsePlacement(*text, &error);
+    if (rows) options.rows = std::move(*rows);
+  }
+  std::optional<ir::Cut> cut = error.empty() ? ir::MakeCut(graph, options, &error) : std::nullopt;
+  if (cut) return cut;
+  if (error.starts_with("line ")) error = fmt::format("`{}`, {}", DisplayName(arguments.placement), error);
+  diags.Report(Diag::CannotCut, {}, error);
+  return std::nullopt;
+}
+
+bool PrepareCut(const ir::Graph& graph, const Options& options, std::optional<CutRun>& cut, Console& console) {
+  SourceManager sources;
+  Diagnostics diags(sources);
+  std::optional<ir::Cut> parts = CutOf(graph, options.cut, diags);
+  console.Show(diags);
+  if (!parts) return false;
+  cut.emplace();
+  cut->options.cut = std::move(*parts);
+  cut->options.receive = options.cut.receive;
+  cut->options.dead = options.cut.dead;
+  cut->options.losses = options.cut.losses;
+  return true;
+}
+
+ExitCode PlaceCommand(const Options& options, Console& console) {
+  Pipeline pipeline;
+  std::string text;
+  ExitCode code = ExitCode::Failed;
+  std::unique_ptr<CompileBudget> budget = BudgetOf(options, console);
+  pipeline.Within([&] { code = Produce(pipeline, options, text); });
+  code = CodeOf(pipeline.ended(), code);
+  if (code == ExitCode::Fine) {
+    if (options.output.empty() || options.output == "-") console.out() << text;
+    else if (!WriteFile(options.output, text, pipeline.diags)) code = ExitCode::Failed;
+  }
+  console.Show(pipeline.diags);
+  return code;
+}
+
+}  // namespace df

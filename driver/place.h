@@ -1,0 +1,26 @@
+// driver/place.h
+//
+// A graph cut into parts, as the command line asks for it: `dfc place` shows it, and `dfc run --parts` runs it (docs/cut.md).
+#pragma once
+
+#include <optional>
+
+#include "driver/options.h"
+#include "driver/system/console.h"
+#include "lang/diagnostics.h"
+#include "runtime/engines/reference/cut_run.h"
+
+namespace df {
+
+// The cut by the placement file, the graph's own places and the rule. Reports what is wrong and gives nullopt.
+std::optional<ir::Cut> CutOf(const ir::Graph& graph, const CutArguments& arguments, Diagnostics& diags);
+
+// What a run of it needs, and counts.
+struct CutRun {
+  CutRunOptions options;
+  CutCounts counts;
+};
+// False if it cannot be cut so, which is said.
+bool PrepareCut(const ir::Graph& graph, const Options& options, std::optional<CutRun>& cut, Console& console);
+
+}  // namespace df

@@ -328,13 +328,9 @@ void Compiler::Emit(ir::ScopeId scope, const Item& item) {
       break;
     case Code::Force:
     case Code::Wait:
-      in.a = dst();
-      in.b = SlotOf(w_.In(id, 0));
-      in.c = EventOf({id, 0});
-      break;
     case Code::Offer:
       in.a = dst();
-      in.b = False();
+      in.b = item.code == Code::Offer ? False() : SlotOf(w_.In(id, 0));
       in.c = EventOf({id, 0});
       break;
     case Code::Outer:

@@ -118,6 +118,7 @@ class Program {
   FunId main;
   FunId show_main;  // main's value as a list of characters; invalid where the run-time system prints it as well
   bool action = false;  // main's result says what to do, and is not shown
+  std::vector<fg::Placed> placed;  // by the source: their calls stay calls
 
   // What the program that runs the graph gives besides the named inputs, as far as it is looked at: further
   // parameters of main, under names that no parameter of a user can have (tagged_ir/action.h).
@@ -241,9 +242,6 @@ class Program {
   llvm::DenseMap<uint32_t, df::TypeId> without_constructors_;  // ir::TypeId -> of which type it is
   llvm::DenseMap<uint32_t, uint32_t> declaring_;               // TyConId -> how many of its types are being declared
   llvm::StringMap<uint32_t> names_;
-
- public:
-  std::vector<fg::Placed> placed;  // by the source: their calls stay calls
 };
 
 // Whether evaluating it costs nothing: a variable, a constant, a function, a partial application of those.

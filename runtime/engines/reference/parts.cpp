@@ -136,10 +136,11 @@ void CutExecution::Receive(Message message) {
     }
     case Message::Kind::Told: return EmitInSkeleton(part, message.index, message.tag, message.value);
     case Message::Kind::Force: {
+      ReleaseHere(part, message.index, message.tag);
       CellState& cell = part.cells[{message.index, message.tag}];
-      if (cell.full) return PostForced(part, message.from, message.index, message.tag, cell.value);
-      cell.askers.push_back(message.from);
-      return ReleaseHere(part, message.index, message.tag);
+      if (cell.full) PostForced(part, message.from, message.index, message.tag, cell.value);
+      else cell.askers.push_back(message.from);
+      return;
     }
     case Message::Kind::Forced:
     case Message::Kind::Fill: return FillHere(part, message.index, message.tag, message.value);

@@ -27,6 +27,8 @@ void CutExecution::Delay(const Token& token) {
 }
 
 void CutExecution::ForceCell(const Token& token, DelayCell* cell) {
+  // At home it is released even where the value is on record, of a part that began anew: others may need what else its body gives.
+  if (HomeOf(cell->site.index) == here_->number) ReleaseHere(*here_, cell->site.index, cell->tag);
   CellState& state = here_->cells[{cell->site.index, cell->tag}];
   if (state.full) return Emit(token.node, 0, token.tag, state.value);
   state.waiters.emplace_back(token.node, token.tag);
@@ -67,6 +69,7 @@ void CutExecution::FillCell(const Token& token) {
 // The value has come: from the body, or from home.
 void CutExecution::FillHere(Part& part, uint32_t site, const TagRef& tag, const Value& value) {
   CellState& cell = part.cells[{site, tag}];
+  if (cell.full && options_.losses != 0) return;  // its body ran again
   if (cell.full) throw BrokenRule{"a second result of a delayed call"};
   cell.full = true;
   cell.value = value;

@@ -7,6 +7,7 @@
 #include "driver/commands.h"
 #include "driver/compile.h"
 #include "driver/evaluate.h"
+#include "driver/launch.h"
 #include "driver/system/files.h"
 #include "driver/system/signals.h"
 #include "lang/render.h"
@@ -208,6 +209,14 @@ ExitCode Load(Pipeline& pipeline, const Options& options, std::optional<ir::Grap
   return graph ? ExitCode::Fine : ExitCode::Failed;
 }
 
+// Whether it was launched to compute for another process, which has the inputs.
+bool ComputesForOther(const Options& options) {
+  std::string ignored;
+  if (!options.launched) return false;
+  const std::optional<LaunchPlace> place = FindLaunchPlaceHere(&ignored);
+  return place && place->rank != 0;
+}
+
 }  // namespace
 
 ExitCode RunCommand(const Options& options, Console& console) {
@@ -220,7 +229,8 @@ ExitCode RunCommand(const Options& options, Console& console) {
     // The compiler's memory is given back before the run.
     Pipeline pipeline;
     std::unique_ptr<CompileBudget> budget = BudgetOf(options, console);
-    ExitCode code = FilesAreThere(options, pipeline.diags) ? Load(pipeline, options, graph, context.origin) : ExitCode::Usage;
+    const bool has_inputs = !ComputesForOther(options);
+    ExitCode code = !has_inputs || FilesAreThere(options, pipeline.diags) ? Load(pipeline, options, graph, context.origin) : ExitCode::Usage;
     std::vector<std::pair<std::string, std::string>> sizes;
     const core::Program& program = pipeline.session.program;
     for (size_t i = 0; i < program.main_param_sizes.size(); ++i)
@@ -229,7 +239,7 @@ ExitCode RunCommand(const Options& options, Console& console) {
     context.spent = budget->spent();
     budget.reset();  // the inputs are the run's
     const int64_t before = memory::counters.current;
-    if (graph) code = ReadWithinLimits(*graph, options, sizes, inputs, console, pipeline.diags);
+    if (graph && has_inputs) code = ReadWithinLimits(*graph, options, sizes, inputs, console, pipeline.diags);
     context.in_use = static_cast<uint64_t>(std::max<int64_t>(0, memory::counters.current - before));
     console.Show(pipeline.diags);
     if (code != ExitCode::Fine) return code;

@@ -13,6 +13,7 @@
 #include "runtime/engines/tagged/exec/far_calls.h"
 #include "runtime/engines/tagged/exec/team.h"
 #include "runtime/engines/tagged/exec/work_sharing.h"
+#include "tagged_ir/spread.h"
 
 namespace df::tagged {
 
@@ -32,6 +33,8 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
     : EngineRun(graph, run), options_(options) {
   if (run_.trace) options_.scheduled = options_.move = false;  // every firing is shown, with its operands
   if (run_.trace || run_.run_dry) run_.threads = 1, run_.peers = nullptr;
+  shares_ = options_.shares = run_.peers && run_.peers->Size() > 1 && ir::SpineOf(graph) == ir::Spine::Everywhere;
+  if (shares_) tags_have_names.store(true);
   options_.batch = run_.batch > 0 && !run_.trace && graph.types.HasTensors();
   options_.away = run_.device && !run_.device->is_host();
   if (run_.stress % 3 == 2) options_.most_native = std::min(options_.most_native, static_cast<uint32_t>(run_.stress * 37 % 2000));
@@ -39,10 +42,10 @@ TaggedExecution::TaggedExecution(const ir::Graph& graph, const RunOptions& run, 
   refused_ = Compile(graph_, options_, &program_);
   for (SiteCode& site : program_.sites) site.owner = this;
   const uint32_t threads = run_.threads ? run_.threads : DefaultThreads();
-  // Outers look into frames around theirs, which may be another worker's.
+  // Outers look into frames around theirs, which may be another worker's. Pieces of shared calls go as values.
   if (std::any_of(program_.sites.begin(), program_.sites.end(), [](const SiteCode& s) { return s.needs_outer || s.keeps_home; })) {
     run_.threads = 1;
-    run_.peers = nullptr;
+    if (!shares_) run_.peers = nullptr;
   }
   if (program_.tensor_groups.empty()) options_.batch = false;
   if (run_.threads == 0) run_.threads = threads;
@@ -83,7 +86,11 @@ Outcome TaggedExecution::Start(std::vector<Value> inputs) {
   if (!refused_.empty()) return Ended(Stop::FrameLimit, refused_);
   if (Outcome refused = TakeInputs(std::move(inputs)); !refused.ok()) return refused;
   worker_->stats.calls = 1;
-  Outcome outcome = Guarded([&] {
+  Outcome outcome = GuardedHere([&] {
+    if (shares_) {
+      MakeFastCodeNow();
+      StartTeam();
+    }
     root_ = NewFrame(*worker_, &program_.RootSite(), nullptr);
     worker_->Fire(root_, program_.RootSite().callee->activation);
   });
@@ -109,15 +116,29 @@ Outcome TaggedExecution::Serve() {
   if (!refused_.empty()) return Ended(Stop::FrameLimit, refused_);
   if (!run_.peers) return {};  // its calls cannot be given away
   Outcome outcome = Guarded([&] {
-    if (!program_.fast) {
-      MakeFastCode(program_, options_, [this] { CheckLimits(); });
-      worker_->Link();
-    }
+    MakeFastCodeNow();
     StartTeam();
     ServeFar(*worker_);
   });
   EndTeam();
   return outcome;
+}
+
+void TaggedExecution::MakeFastCodeNow() {
+  if (program_.fast) return;
+  MakeFastCode(program_, options_, [this] { CheckLimits(); });
+  worker_->Link();
+}
+
+template <typename Work>
+Outcome TaggedExecution::GuardedHere(Work work) {
+  return Guarded([&] {
+    try {
+      work();
+    } catch (const Ending&) {
+      throw Stopped{Stop::Interrupted};
+    }
+  });
 }
 
 // The worker's next work is the cell, unless somebody has it already.
@@ -132,7 +153,7 @@ Outcome TaggedExecution::ForceEach(Value& value, llvm::function_ref<bool(Value&)
   for (;;) {
     if (!batcher_ && !run_.run_dry) {
       bool done = false;
-      Outcome outcome = Guarded([&] { done = ForceHere(value, next); });
+      Outcome outcome = GuardedHere([&] { done = ForceHere(value, next); });
       if (!outcome.ok()) GiveUpTeam(outcome);
       if (!outcome.ok() || done) return outcome;
     }
@@ -181,7 +202,7 @@ Outcome TaggedExecution::RunUntil(const DelayCell* goal) {
   worker_->goal = goal;
   if (team_ && team_->far()) team_->far()->BeginRun();
   bool awaited = false;  // the goal
-  Outcome outcome = Guarded([&] {
+  Outcome outcome = GuardedHere([&] {
     bool asked = false;  // all frames to leave scheduled code
     for (;;) {
       while (!worker_->stack.empty() && (run_.run_dry || !Reached(goal))) worker_->Step();
@@ -199,6 +220,7 @@ Outcome TaggedExecution::RunUntil(const DelayCell* goal) {
         }
         if (FindWork(*worker_)) continue;
         Far* far = team_->far();
+        if (far && far->over()) throw Ending{};
         if (far && far->stuck()) return;
         if (far && team_->AnyAway()) {
           asked = false;
@@ -253,7 +275,7 @@ void TaggedExecution::StartTeam() {
   budget_ = shared_budget_.get();
   shared_budget_->Join(0, limits_.base());
   team_ = std::make_unique<Team>(*this, *worker_, run_.threads, *shared_budget_);
-  if (run_.peers) team_->Join(*run_.peers, {limits_.base(), limits_.max_memory()}, run_.stress);
+  if (run_.peers) team_->Join(*run_.peers, {limits_.base(), limits_.max_memory()}, run_.stress, shares_);
 }
 
 // Where the run was when it was stopped is known by then: nothing runs any more.

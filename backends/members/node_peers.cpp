@@ -332,7 +332,7 @@ void NodePeers::Handle(Event event) {
       reports_[event.member].where = NameOf(event.member);
       if (!root_ && node_.members()[event.member].root) {
         root_member_ = event.member;
-        wants_ = !has_program_;
+        wants_ = wants_ || !has_program_;
       }
       break;
     }

@@ -92,19 +92,17 @@ def killed_and_stopped_workers_cost_no_bit(d):
 def a_run_whose_root_is_lost_goes_on_from_its_state(d):
     compiled(d)
     wanted, _ = trained(d, "one")
-    command = [d.dfc, "run", "rnn.graph", *TRAIN, "--input", "epochs=2", "--output", "state=@r.safetensors", "--log=r.csv", "--save-every=0s", "--threads=1",
+    command = [d.dfc, "run", "rnn.graph", *TRAIN, "--input", "epochs=2", "--output", "state=@r.safetensors", "--log=r.csv", "--save-every=1ms", "--threads=1",
                "--local-workers=3"]
     process = subprocess.Popen(command, cwd=d.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     until = time.monotonic() + 120
     while time.monotonic() < until and process.poll() is None and not os.path.exists(os.path.join(d.path, "r.safetensors")):
         time.sleep(0.01)
-    pids = local_pids(process.pid)
     process.send_signal(signal.SIGKILL)
     process.wait()
     done = subprocess.run([*command, "--resume"], cwd=d.path, capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert bytes_of(os.path.join(d.path, "r.safetensors")) == wanted[2]
-    del pids
 
 
 @test

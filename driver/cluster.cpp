@@ -18,6 +18,7 @@
 
 #include "backends/net/fingerprint.h"
 #include "backends/net/keys.h"
+#include "driver/follow.h"
 #include "driver/launch.h"
 #include "llvm/Support/JSON.h"
 #include "runtime/engines/engines.h"
@@ -56,10 +57,15 @@ net::NodeOptions NodeOptionsHere() {
 std::string SharedOptionsText(const Options& options) {
   llvm::json::Array without;
   for (const std::string& name : options.without) without.push_back(name);
-  const bool trace = !options.timeline.empty();
+  // What the root looks at of the result, which processes that run the spine look at too.
+  llvm::json::Array outputs;
+  for (const OutputArgument& output : options.outputs)
+    outputs.push_back(llvm::json::Array{llvm::json::fixUTF8(output.name), llvm::json::fixUTF8(output.file)});
+  const bool trace = !options.timeline.empty(), records = options.command == Command::Run;
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << llvm::json::Value(llvm::json::Object{{"optimize", options.lower.optimize}, {"batch", options.batch}, {"trace", trace}, {"without", std::move(without)}});
+  out << llvm::json::Value(llvm::json::Object{{"optimize", options.lower.optimize}, {"batch", options.batch}, {"trace", trace}, {"records", records},
+                                              {"outputs", std::move(outputs)}, {"without", std::move(without)}});
   return out.str();
 }
 
@@ -67,13 +73,22 @@ bool ReadSharedOptions(const std::string& text, Options& options) {
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
   if (!value) return llvm::consumeError(value.takeError()), false;
   const llvm::json::Object* object = value->getAsObject();
-  if (!object || object->size() != 4) return false;
+  if (!object || object->size() != 6) return false;
   std::optional<bool> optimize = object->getBoolean("optimize");
   std::optional<int64_t> batch = object->getInteger("batch");
   std::optional<bool> trace = object->getBoolean("trace");
+  std::optional<bool> records = object->getBoolean("records");
+  const llvm::json::Array* outputs = object->getArray("outputs");
   const llvm::json::Array* without = object->getArray("without");
-  if (!optimize || !batch || *batch < 0 || *batch > 1 << 20 || !trace || !without) return false;
+  if (!optimize || !batch || *batch < 0 || *batch > 1 << 20 || !trace || !records || !outputs || !without) return false;
   options.traced = *trace;
+  options.command = *records ? Command::Run : Command::Repl;
+  options.outputs.clear();
+  for (const llvm::json::Value& value : *outputs) {
+    const llvm::json::Array* output = value.getAsArray();
+    if (!output || output->size() != 2 || !(*output)[0].getAsString() || !(*output)[1].getAsString()) return false;
+    options.outputs.push_back({(*output)[0].getAsString()->str(), (*output)[1].getAsString()->str()});
+  }
   options.lower.optimize = *optimize;
   options.without.clear();
   options.batch = static_cast<uint32_t>(*batch);
@@ -167,7 +182,7 @@ std::string ReachableAddress(const std::string& address) {
 bool Cluster::CallLaunched(const Options& options, net::ZmqOptions& sockets, SharedProgram program, const std::atomic<bool>* interrupt,
                             Console& console) {
   std::string why;
-  const std::optional<LaunchPlace> place = FindLaunchPlace([](const char* name) -> const char* { return std::getenv(name); }, &why);
+  const std::optional<LaunchPlace> place = FindLaunchPlaceHere(&why);
   if (!place) return console.Error(why), false;
   is_root_ = place->rank == 0;
   const bool by_file = options.rendezvous.find('/') != std::string::npos;
@@ -218,7 +233,10 @@ uint64_t LinkWindow(uint64_t max_memory) {
   return max_memory ? std::clamp(max_memory / 8, kLeast, usual) : usual;
 }
 
-Outcome ServeRun(NodePeers& peers, const ir::Graph& graph, RunOptions run, bool traced) {
+Outcome ServeRun(NodePeers& peers, const ir::Graph& graph, const Options& options, RunOptions run, bool traced) {
+  const bool follows = RunsEverywhere(graph, options);
+  std::optional<SharedProgram> given;
+  if (follows && !(given = peers.AwaitInputs(run.limits.interrupt))) return {};
   std::optional<Timeline> timeline;
   if (traced) {
     peers.WillTell();
@@ -226,7 +244,14 @@ Outcome ServeRun(NodePeers& peers, const ir::Graph& graph, RunOptions run, bool 
   }
   std::unique_ptr<Execution> execution = MakeExecution(EngineKind::Tagged, graph, run);
   peers.SetReady();
-  Outcome outcome = execution->Serve();
+  Outcome outcome;
+  if (follows) {
+    outcome = Follow(graph, options, {std::move(given->inputs), std::move(given->input_parts)}, run.limits.interrupt, *execution);
+    if (outcome.ok()) peers.AwaitOver(run.limits.interrupt);  // until then it gives others what they still need
+    execution->Finish();
+  } else {
+    outcome = execution->Serve();
+  }
   if (timeline) {
     timeline->End();
     peers.Tell(PackTimeline(timeline->Spans(/*root=*/false, [&](uint32_t peer) { return peers.RankOf(peer); })), timeline->begin());
@@ -236,8 +261,8 @@ Outcome ServeRun(NodePeers& peers, const ir::Graph& graph, RunOptions run, bool 
   return outcome;
 }
 
-ExitCode Cluster::Serve(const ir::Graph& graph, const RunOptions& run, bool traced, Console& console) {
-  const Outcome outcome = ServeRun(*peers_, graph, run, traced);
+ExitCode Cluster::Serve(const ir::Graph& graph, const Options& options, const RunOptions& run, Console& console) {
+  const Outcome outcome = ServeRun(*peers_, graph, options, run, !options.timeline.empty());
   const bool met_root = peers_->had_root();
   for (const std::string& notice : peers_->TakeNotices()) console.err() << (met_root ? "note: " : "error: ") << notice << '\n';
   if (outcome.stop == Stop::Interrupted) return ExitCode::Interrupted;
@@ -247,10 +272,24 @@ ExitCode Cluster::Serve(const ir::Graph& graph, const RunOptions& run, bool trac
 }
 
 // Workers that are started here, or listen where the options say. False if not all have come; after a message if there are no peers.
-bool Cluster::Call(const ir::Graph& graph, const Options& options, net::ZmqOptions& sockets, const std::atomic<bool>* interrupt, Console& console) {
+bool Cluster::Call(const ir::Graph& graph, const std::vector<Value>& inputs, const Options& options, net::ZmqOptions& sockets,
+                   const std::atomic<bool>* interrupt, Console& console) {
   SharedProgram program{SharedOptionsText(options), ir::Serialize(graph)};
-  if (options.launched) return CallLaunched(options, sockets, std::move(program), interrupt, console);
   std::string why;
+  uint32_t rank = 0, processes = static_cast<uint32_t>(options.workers.size()) + options.local_workers;
+  if (options.launched) {
+    const std::optional<LaunchPlace> place = FindLaunchPlaceHere(&why);
+    if (!place) return console.Error(why), false;
+    rank = place->rank;
+    processes = place->size;
+  }
+  if (rank == 0 && processes > 1 && RunsEverywhere(graph, options)) {
+    PackedInputs packed = PackInputs(graph, inputs, options.arguments);
+    program.processes = processes;
+    program.inputs = std::move(packed.bytes);
+    program.input_parts = std::move(packed.parts);
+  }
+  if (options.launched) return CallLaunched(options, sockets, std::move(program), interrupt, console);
   std::vector<std::string> addresses = options.workers;
   if (options.local_workers > 1 && !StartLocal(options, addresses, &why)) return console.Error(why), false;
   std::unique_ptr<net::ZmqNet> transport = net::ZmqNet::Open(sockets, &why);
@@ -268,19 +307,24 @@ bool Cluster::Call(const ir::Graph& graph, const Options& options, net::ZmqOptio
   });
 }
 
-std::optional<ExitCode> Cluster::Start(const ir::Graph& graph, const Options& options, RunOptions& run, Console& console,
+std::optional<ExitCode> Cluster::Start(const ir::Graph& graph, const std::vector<Value>& inputs, const Options& options, RunOptions& run, Console& console,
                                        std::unique_ptr<Cluster>& to) {
   const std::atomic<bool>* interrupt = run.limits.interrupt;
   std::unique_ptr<Cluster> cluster(new Cluster);
   if (options.members > 1) {
-    cluster->members_ = std::make_unique<LocalMembers>(graph, run, options.members, !options.timeline.empty());
+    std::function<Outcome(Execution&)> follow;
+    if (RunsEverywhere(graph, options))
+      follow = [&graph, &options, interrupt, packed = PackInputs(graph, inputs, options.arguments)](Execution& execution) {
+        return Follow(graph, options, packed, interrupt, execution);
+      };
+    cluster->members_ = std::make_unique<LocalMembers>(graph, run, options.members, !options.timeline.empty(), std::move(follow));
     run.peers = &cluster->members_->root();
   }
   if (IsWanted(options)) {
     if (std::string unfit = Unfit(options); !unfit.empty()) return console.Error(unfit), ExitCode::Usage;
     net::ZmqOptions sockets;
     if (std::string why; !options.key.empty() && !(sockets.keys = net::ReadKeyFile(options.key, &why))) return console.Error(why), ExitCode::Usage;
-    if (!cluster->Call(graph, options, sockets, interrupt, console)) {
+    if (!cluster->Call(graph, inputs, options, sockets, interrupt, console)) {
       const bool interrupted = interrupt && interrupt->load();
       if (cluster->peers_) {
         const std::vector<std::string> notices = cluster->peers_->TakeNotices();
@@ -292,7 +336,7 @@ std::optional<ExitCode> Cluster::Start(const ir::Graph& graph, const Options& op
     if (options.stats != StatsFormat::None || !options.timeline.empty()) cluster->peers_->WantReports(!options.timeline.empty());
     run.peers = cluster->peers_.get();
     run.threads = ThreadsOf(options);
-    if (!cluster->is_root_) return cluster->Serve(graph, run, !options.timeline.empty(), console);
+    if (!cluster->is_root_) return cluster->Serve(graph, options, run, console);
   }
   if (run.peers) to = std::move(cluster);
   return std::nullopt;

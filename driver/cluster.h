@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,8 +30,10 @@ net::NodeOptions NodeOptionsHere();
 std::string SharedOptionsText(const Options& options);
 bool ReadSharedOptions(const std::string& text, Options& options);
 
-// Computes for the root of a run until that is over, or a limit of this process ends it. `traced`: it tells the root what it has done when.
-Outcome ServeRun(NodePeers& peers, const ir::Graph& graph, RunOptions run, bool traced);
+// Computes for the root of a run until that is over, or a limit of this process ends it: what others give it, or, of a run whose spine runs
+// everywhere, all that the root evaluates. `options`: as the root has them, as far as it has told; `traced`: it tells the root what it has done
+// when.
+Outcome ServeRun(NodePeers& peers, const ir::Graph& graph, const Options& options, RunOptions run, bool traced);
 
 // What a link may have on its way, of a process that may take so much memory (0: what is usual).
 uint64_t LinkWindow(uint64_t max_memory);
@@ -42,7 +45,7 @@ class Cluster {
  public:
   // What the options ask for: other processes that work on the run, all of which are there and serve; `run` has them then. An exit code if this
   // process is to end: after a message, or since it was launched to compute for another one, and has done so.
-  static std::optional<ExitCode> Start(const ir::Graph& graph, const Options& options, RunOptions& run, Console& console,
+  static std::optional<ExitCode> Start(const ir::Graph& graph, const std::vector<Value>& inputs, const Options& options, RunOptions& run, Console& console,
                                        std::unique_ptr<Cluster>& cluster);
   ~Cluster();
   // The process ends without End: what was made for it goes.
@@ -61,8 +64,9 @@ class Cluster {
   static uint32_t ThreadsOf(const Options& options);
   // What of the options does not go with other processes; empty if all does.
   static std::string Unfit(const Options& options);
-  bool Call(const ir::Graph& graph, const Options& options, net::ZmqOptions& sockets, const std::atomic<bool>* interrupt, Console& console);
-  ExitCode Serve(const ir::Graph& graph, const RunOptions& run, bool traced, Console& console);
+  bool Call(const ir::Graph& graph, const std::vector<Value>& inputs, const Options& options, net::ZmqOptions& sockets,
+            const std::atomic<bool>* interrupt, Console& console);
+  ExitCode Serve(const ir::Graph& graph, const Options& options, const RunOptions& run, Console& console);
   bool CallLaunched(const Options& options, net::ZmqOptions& sockets, SharedProgram program, const std::atomic<bool>* interrupt, Console& console);
   bool StartLocal(const Options& options, std::vector<std::string>& addresses, std::string* why);
 

@@ -11,6 +11,7 @@
 #include "driver/pipeline.h"
 #include "driver/records.h"
 #include "driver/report_stats.h"
+#include "driver/run_graph.h"
 #include "driver/system/files.h"
 #include "driver/system/signals.h"
 #include "driver/system/standard_streams.h"
@@ -99,19 +100,6 @@ void Explain(const Outcome& outcome, const ir::Graph& graph, Console& console) {
   }
 }
 
-Outcome ShowResults(Execution& execution, const ir::Graph& graph, llvm::raw_ostream& out) {
-  const auto& results = graph.graph_results;
-  if (results.size() == 1) return Show(execution, graph, results[0].type, execution.TakeResult(0), out);
-  out << '(';
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (i) out << ',';
-    Outcome outcome = Show(execution, graph, results[i].type, execution.TakeResult(i), out);
-    if (!outcome.ok()) return outcome;
-  }
-  out << ')';
-  return {};
-}
-
 }  // namespace
 
 ExitCode ProgramExit(int64_t code) {
@@ -144,34 +132,6 @@ std::vector<Value> AllInputs(const ir::Graph& graph, std::vector<Value> all, con
     all[i] = performance.HostInput(port.type, port.name, graph.name, options.arguments);
   }
   return all;
-}
-
-// Starts the graph and prints its value.
-Outcome RunValue(Execution& execution, const ir::Graph& graph, std::vector<Value> inputs, Console& console) {
-  uint64_t printed_before = console.out().tell();
-  Outcome outcome = execution.Start(std::move(inputs));
-  console.err().flush();  // the trace so far comes before what is printed now
-  if (outcome.ok()) outcome = ShowResults(execution, graph, console.out());
-  // Part of a value may have been printed before it failed; the message begins on a line of its own.
-  if (outcome.ok() || console.out().tell() != printed_before) console.out() << '\n';
-  return outcome;
-}
-
-// Starts the graph and keeps its value for files. What cannot be kept in them is a failure of the program's user.
-Outcome RunForFiles(Execution& execution, std::vector<Value> inputs, Outputs& outputs) {
-  Outcome outcome = execution.Start(std::move(inputs));
-  std::string fault;
-  if (outcome.ok()) outcome = outputs.Take(execution, execution.results(), &fault);
-  if (fault.empty()) return outcome;
-  outcome.stop = Stop::Failed;
-  outcome.error.message = fault;
-  return outcome;
-}
-
-// Starts the graph and takes the steps that it gives.
-Outcome RunAction(Execution& execution, std::vector<Value> inputs, Performance& performance) {
-  Outcome outcome = execution.Start(std::move(inputs));
-  return outcome.ok() ? performance.Run(execution) : outcome;
 }
 
 // What other processes have told of what they did, on this one's clock. Who has sent none of this graph is left out, with a note.
@@ -292,17 +252,6 @@ std::unique_ptr<Execution> MakeInTime(EngineKind engine, const ir::Graph& graph,
   return cut ? MakeCutExecution(graph, run, cut->options, &cut->counts) : MakeExecution(engine, graph, run);
 }
 
-// Runs the graph in the way that its result asks for: an action, records one by one, a value that is printed, parts for files.
-Outcome RunGraph(const ir::Graph& graph, Execution& execution, std::vector<Value> inputs, Performance& performance,
-                 std::optional<RecordRun>& record_run, std::optional<Outputs>& outputs, Console& console) {
-  if (graph.action) return RunAction(execution, std::move(inputs), performance);
-  if (record_run) {
-    Outcome outcome = execution.Start(std::move(inputs));
-    return outcome.ok() ? record_run->Run(execution) : outcome;
-  }
-  return outputs->empty() ? RunValue(execution, graph, std::move(inputs), console) : RunForFiles(execution, std::move(inputs), *outputs);
-}
-
 // Whether output that nobody reads, in a pipe, is not waited for any more; then the process ends here.
 bool GivesUpWriting(const RunOptions& run, std::chrono::steady_clock::time_point began, Execution& execution) {
   const bool interrupted = run.limits.interrupt && run.limits.interrupt->load();
@@ -345,7 +294,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   if (!no_device.empty()) return console.Error(no_device), ExitCode::Usage;
   run.device = device.get();
   std::unique_ptr<Cluster> cluster;  // outlives the execution
-  if (std::optional<ExitCode> code = Cluster::Start(graph, options, run, console, cluster)) return *code;
+  if (std::optional<ExitCode> code = Cluster::Start(graph, inputs, options, run, console, cluster)) return *code;
 
   // What the result is given out as, and to which files.
   bool records = options.command == Command::Run && RecordOf(graph);

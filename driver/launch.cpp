@@ -1,6 +1,7 @@
 #include "driver/launch.h"
 
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -46,6 +47,10 @@ std::optional<LaunchPlace> FindLaunchPlace(const std::function<const char*(const
   }
   *why = "nothing in the environment says which of several processes this is: `--launched` is for Slurm's srun, torchrun, mpirun, PMIx and indexed Jobs of Kubernetes";
   return std::nullopt;
+}
+
+std::optional<LaunchPlace> FindLaunchPlaceHere(std::string* why) {
+  return FindLaunchPlace([](const char* name) -> const char* { return std::getenv(name); }, why);
 }
 
 std::string FirstOfNodeList(const std::string& list) {

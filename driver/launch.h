@@ -20,6 +20,9 @@ struct LaunchPlace {
 // or one of their numbers is none. `get`: the value of a variable, or null.
 std::optional<LaunchPlace> FindLaunchPlace(const std::function<const char*(const char*)>& get, std::string* why);
 
+// The same of this process's environment.
+std::optional<LaunchPlace> FindLaunchPlaceHere(std::string* why);
+
 // The first machine of a list as Slurm writes it: "node[07-09,12],other" is node07.
 std::string FirstOfNodeList(const std::string& list);
 

@@ -8,7 +8,8 @@
 
 namespace df {
 
-LocalMembers::LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32_t members, bool traced) : peers_(members, run.stress) {
+LocalMembers::LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32_t members, bool traced, std::function<Outcome(Execution&)> follow)
+    : peers_(members, run.stress) {
   for (uint32_t number = 1; number < members; ++number) {
     RunOptions options = run;
     options.peers = &peers_.member(number);
@@ -16,12 +17,17 @@ LocalMembers::LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32
     options.limits.timeout = {};
     options.trace = nullptr;
     options.leave = nullptr;
-    threads_.emplace_back([this, &graph, options, number, traced]() mutable {
+    threads_.emplace_back([this, &graph, options, number, traced, follow]() mutable {
       std::optional<Timeline> timeline;
       if (traced) options.timeline = &timeline.emplace(options.threads ? options.threads : DefaultThreads());
       {
         auto execution = MakeExecution(EngineKind::Tagged, graph, options);
-        execution->Serve();
+        if (!follow) {
+          execution->Serve();
+        } else if (follow(*execution).ok()) {
+          peers_.AwaitOver(number);  // until then it gives others what they still need
+        }
+        if (follow) execution->Finish();
       }
       if (timeline) {
         timeline->End();

@@ -3,6 +3,7 @@
 // Members of a run as threads of this process, each with an execution of its own: `--members`, for tests of what several processes do.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,8 +18,9 @@ namespace df {
 
 class LocalMembers {
  public:
-  // So many, the root among them, whose options are `run`. The others begin to ask for work. `traced`: they note what they do when.
-  LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32_t members, bool traced);
+  // So many, the root among them, whose options are `run`. The others begin to ask for work; or, if their spines run too, to `follow` the root.
+  // `traced`: they note what they do when.
+  LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32_t members, bool traced, std::function<Outcome(Execution&)> follow);
   // The root's run is over.
   ~LocalMembers() { End(); }
   void End();

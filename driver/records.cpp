@@ -65,11 +65,11 @@ ir::Port RecordPort(const ir::Graph& graph) {
   return {"record", {ListElement(graph.types, graph.graph_results[0].type.type, &list), true}};
 }
 
-RecordRun::RecordRun(const ir::Graph& graph, const Options& options, Outputs& outputs, Console& console)
-    : graph_(graph), options_(options), outputs_(outputs), console_(console), port_(RecordPort(graph)) {
+RecordRun::RecordRun(const ir::Graph& graph, const Options& options, Outputs& outputs, Console& console, bool quiet)
+    : graph_(graph), options_(options), outputs_(outputs), console_(console), port_(RecordPort(graph)), quiet_(quiet) {
   FindMetrics();
-  if (!outputs_.empty()) pipe_.emplace();
-  terminal_ = ::isatty(STDOUT_FILENO) != 0;
+  if (!outputs_.empty() && !quiet_) pipe_.emplace();
+  terminal_ = !quiet_ && ::isatty(STDOUT_FILENO) != 0;
   began_ = last_record_ = last_line_ = last_save_ = Clock::now();
 }
 
@@ -184,7 +184,7 @@ Outcome RecordRun::One(Execution& execution, Value record) {
     SaveNow();
     EndByClosedPipe();
   }
-  if (outputs_.pending() && now - last_save_ >= options_.save_every) {
+  if (!quiet_ && outputs_.pending() && now - last_save_ >= options_.save_every) {
     failed_ |= !Write();
     last_save_ = Clock::now();
   }

@@ -25,8 +25,8 @@ ir::Port RecordPort(const ir::Graph& graph);
 
 class RecordRun {
  public:
-  // `outputs`: parts of a record.
-  RecordRun(const ir::Graph& graph, const Options& options, Outputs& outputs, Console& console);
+  // `outputs`: parts of a record. `quiet`: they are evaluated, and nothing is written.
+  RecordRun(const ir::Graph& graph, const Options& options, Outputs& outputs, Console& console, bool quiet = false);
   ~RecordRun();
 
   // What a terminal shows of the processes that compute, with each record.
@@ -76,6 +76,7 @@ class RecordRun {
   std::unique_ptr<llvm::raw_fd_ostream> log_;
   bool csv_ = false;
   bool terminal_ = false;
+  const bool quiet_;
   std::optional<ClosedPipeScope> pipe_;  // if there are files to be written
   bool failed_ = false;      // a file could not be written
   uint64_t count_ = 0;       // whole records

@@ -45,6 +45,13 @@ void PrintFigures(const std::vector<PeerReport>& processes, llvm::raw_ostream& o
     }
     out << '\n';
   }
+  if (std::any_of(processes.begin(), processes.end(), [](const PeerReport& process) { return process.figures && process.figures->shared; })) {
+    out << "\nprocess  shared    made    came   again\n";
+    for (const PeerReport& process : processes)
+      if (const std::optional<PeerFigures>& f = process.figures)
+        out << fmt::format("{:<7} {:>7} {:>7} {:>7} {:>7}\n", Rank(process.rank), f->shared, f->made, f->came, f->again);
+    out << '\n';
+  }
   for (const PeerReport& process : processes)
     out << fmt::format("{:<7} {}{}{}\n", Rank(process.rank), process.where, process.lost.empty() ? "" : ", lost: ", process.lost);
 }

@@ -8,6 +8,7 @@
 #include "driver/compile.h"
 #include "driver/evaluate.h"
 #include "driver/exports.h"
+#include "driver/launch.h"
 #include "driver/place.h"
 #include "driver/system/files.h"
 #include "driver/system/signals.h"
@@ -210,6 +211,14 @@ ExitCode Load(Pipeline& pipeline, const Options& options, std::optional<ir::Grap
   return graph ? ExitCode::Fine : ExitCode::Failed;
 }
 
+// Whether it was launched to compute for another process, which has the inputs.
+bool ComputesForOther(const Options& options) {
+  std::string ignored;
+  if (!options.launched) return false;
+  const std::optional<LaunchPlace> place = FindLaunchPlaceHere(&ignored);
+  return place && place->rank != 0;
+}
+
 }  // namespace
 
 ExitCode RunCommand(const Options& options, Console& console) {
@@ -222,7 +231,8 @@ ExitCode RunCommand(const Options& options, Console& console) {
     // The compiler's memory is given back before the run.
     Pipeline pipeline;
     std::unique_ptr<CompileBudget> budget = BudgetOf(options, console);
-    ExitCode code = FilesAreThere(options, pipeline.diags) ? Load(pipeline, options, graph, context.origin) : ExitCode::Usage;
+    const bool has_inputs = !ComputesForOther(options);
+    ExitCode code = !has_inputs || FilesAreThere(options, pipeline.diags) ? Load(pipeline, options, graph, context.origin) : ExitCode::Usage;
     std::vector<std::pair<std::string, std::string>> sizes;
     const core::Program& program = pipeline.session.program;
     for (size_t i = 0; i < program.main_param_sizes.size(); ++i)
@@ -232,7 +242,7 @@ ExitCode RunCommand(const Options& options, Console& console) {
     budget.reset();  // the inputs are the run's
     const int64_t before = memory::counters.current;
     if (graph && !ChooseEntry(*graph, options, pipeline.diags)) code = ExitCode::Usage, graph.reset();
-    if (graph) code = ReadWithinLimits(*graph, options, sizes, inputs, console, pipeline.diags);
+    if (graph && has_inputs) code = ReadWithinLimits(*graph, options, sizes, inputs, console, pipeline.diags);
     context.in_use = static_cast<uint64_t>(std::max<int64_t>(0, memory::counters.current - before));
     console.Show(pipeline.diags);
     if (code != ExitCode::Fine) return code;

@@ -68,7 +68,7 @@ bool ServeOne(const Options& given, net::ZmqOptions& sockets, bool first, const 
   run.batch = options.batch;
   Switch(options, run);
   run.peers = &peers;
-  const Outcome outcome = ServeRun(peers, *graph, run, options.traced);
+  const Outcome outcome = ServeRun(peers, *graph, options, run, options.traced);
   tell();
   if (outcome.stop == Stop::Interrupted) return *code = ExitCode::Interrupted, false;
   if (!outcome.ok()) console.err() << "note: left the run: " << outcome.detail << '\n';

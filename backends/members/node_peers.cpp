@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "backends/members/peer_messages.h"
+
 namespace df {
 
 using net::Event;
@@ -30,99 +32,12 @@ constexpr size_t kMostTrace = size_t{1} << 20;
 // Of a Stats; it would not fit otherwise.
 constexpr size_t kMostLinks = 256;
 
-net::Message Packed(PeerMessage& message) {
-  std::vector<net::Part> parts;
-  for (std::string& part : message.parts) parts.push_back(net::OwnPart(std::move(part)));
-  switch (message.kind) {
-    case PeerMessage::Kind::Ask: return net::Pack(msg::Ask{message.ticket, message.number != 0});
-    case PeerMessage::Kind::Refuse: return net::Pack(msg::Refuse{});
-    case PeerMessage::Kind::Call: return net::Pack(msg::Call{.ticket = message.ticket, .arguments = message.bytes}, std::move(parts));
-    case PeerMessage::Kind::Result: return net::Pack(msg::Result{message.ticket, message.number, message.bytes}, std::move(parts));
-    case PeerMessage::Kind::Finished: return net::Pack(msg::Finished{message.ticket});
-    case PeerMessage::Kind::Home: return net::Pack(msg::Failed{.ticket = message.ticket});
-    case PeerMessage::Kind::Object: return net::Pack(msg::Object{message.ticket, message.bytes}, std::move(parts));
-    case PeerMessage::Kind::Dropped: return net::Pack(msg::Dropped{message.ticket});
-    case PeerMessage::Kind::Wave:
-    case PeerMessage::Kind::Counts: break;  // they speak of members: NodePeers
-  }
-  return {};
-}
-
-// The message is counted until its last byte is let go of. Small ones are copied by the link, which counts them itself.
-net::Message Encoded(PeerMessage& message) {
-  net::Message packed = Packed(message);
-  message.bytes = {};
-  struct Held {
-    std::shared_ptr<const void> bytes;
-    std::shared_ptr<const Carried> carried;
-  };
-  const auto carried = std::make_shared<const Carried>(std::move(message.carried));
-  auto hold = [&](std::shared_ptr<const void>& holder) { holder = std::make_shared<const Held>(Held{std::move(holder), carried}); };
-  hold(packed.holder);
-  for (net::Part& part : packed.parts) hold(part.holder);
-  return packed;
-}
-
-std::vector<uint64_t> Counts(const PeerFigures& figures) {
-  return {
-#define DF_FIGURE(field, key) figures.field,
-      DF_PEER_FIGURES(DF_FIGURE)
-#undef DF_FIGURE
-  };
-}
-
-std::optional<PeerFigures> FiguresOf(const std::vector<uint64_t>& counts) {
-  PeerFigures figures;
-  size_t next = 0;
-#define DF_FIGURE(field, key) figures.field = next < counts.size() ? counts[next] : 0, ++next;
-  DF_PEER_FIGURES(DF_FIGURE)
-#undef DF_FIGURE
-  if (next != counts.size()) return std::nullopt;
-  return figures;
-}
-
-std::optional<PeerMessage> Decoded(const net::Message& message) {
-  PeerMessage to;
-  for (const net::Part& part : message.parts) to.parts.emplace_back(part.bytes);
-  if (auto ask = net::Unpack<msg::Ask>(message)) {
-    to.kind = PeerMessage::Kind::Ask;
-    to.ticket = ask->keeps;
-    to.number = ask->knows;
-  } else if (auto refuse = net::Unpack<msg::Refuse>(message)) {
-    to.kind = PeerMessage::Kind::Refuse;
-  } else if (auto call = net::Unpack<msg::Call>(message)) {
-    to.kind = PeerMessage::Kind::Call;
-    to.ticket = call->ticket;
-    to.bytes = call->arguments;
-  } else if (auto result = net::Unpack<msg::Result>(message)) {
-    to.kind = PeerMessage::Kind::Result;
-    to.ticket = result->ticket;
-    to.number = result->number;
-    to.bytes = result->value;
-  } else if (auto finished = net::Unpack<msg::Finished>(message)) {
-    to.kind = PeerMessage::Kind::Finished;
-    to.ticket = finished->ticket;
-  } else if (auto failed = net::Unpack<msg::Failed>(message)) {
-    to.kind = PeerMessage::Kind::Home;
-    to.ticket = failed->ticket;
-  } else if (auto object = net::Unpack<msg::Object>(message)) {
-    to.kind = PeerMessage::Kind::Object;
-    to.ticket = object->name;
-    to.bytes = object->value;
-  } else if (auto dropped = net::Unpack<msg::Dropped>(message)) {
-    to.kind = PeerMessage::Kind::Dropped;
-    to.ticket = dropped->name;
-  } else {
-    return std::nullopt;
-  }
-  return to;
-}
-
 }  // namespace
 
 NodePeers::NodePeers(std::unique_ptr<net::Transport> transport, net::NodeOptions options, SharedProgram program, const std::vector<std::string>& workers)
     : transport_(std::move(transport)), node_(std::move(options), *transport_), root_(true), has_program_(true), launched_(workers.empty()), program_(std::move(program)),
       flying_(std::make_shared<InFlight>(node_.options().link.window)) {
+  size_ = std::max(1u, program_.processes);
   for (const std::string& address : workers) {
     std::string why;
     if (node_.Dial(address, &why)) continue;
@@ -212,6 +127,19 @@ std::optional<SharedProgram> NodePeers::AwaitProgram(const std::atomic<bool>* st
     if (over_ || (stop && stop->load())) return std::nullopt;
     changed_.wait_for(lock, kTurn);
   }
+  return got_;
+}
+
+std::optional<SharedProgram> NodePeers::AwaitInputs(const std::atomic<bool>* stop) {
+  std::unique_lock lock(mutex_);
+  if (has_program_) {
+    wants_ = true;
+    transport_->Wake();
+  }
+  while (!has_inputs_) {
+    if (over_ || (stop && stop->load())) return std::nullopt;
+    changed_.wait_for(lock, kTurn);
+  }
   return std::move(got_);
 }
 
@@ -271,8 +199,8 @@ void NodePeers::AwaitReports(std::chrono::milliseconds longest) {
 
 uint32_t NodePeers::RankOf(PeerId peer) const {
   std::lock_guard lock(mutex_);
-  const auto found = links_.find(peer);
-  return found == links_.end() ? UINT32_MAX : found->second.rank;
+  const auto found = ranks_.find(peer);
+  return found == ranks_.end() ? UINT32_MAX : found->second;
 }
 
 void NodePeers::WillTell() {
@@ -302,9 +230,9 @@ void NodePeers::Serve() {
       std::lock_guard lock(mutex_);
       ready = ready_;
       stop = stop_;
-      wants = std::exchange(wants_, false);
+      wants = root_member_ && std::exchange(wants_, false);
     }
-    if (wants && root_member_) node_.Send(*root_member_, net::Pack(msg::GraphWanted{}));
+    if (wants && root_member_) node_.Send(*root_member_, net::Pack(msg::GraphWanted{has_program_ ? node_.options().facts.graph : net::Digest{}}));
     if (ready && !told_ready) {
       told_ready = true;
       node_.SetReady();
@@ -342,7 +270,7 @@ void NodePeers::Serve() {
     bool idle;
     {
       std::lock_guard lock(mutex_);
-      idle = out_.empty() && faults_.empty() && !wants_ && (receiver_ == nullptr || early_.empty()) && stop_ == stop && ready_ == ready;
+      idle = out_.empty() && faults_.empty() && !(wants_ && root_member_) && (receiver_ == nullptr || early_.empty()) && stop_ == stop && ready_ == ready;
     }
     if (!idle) Handle(Event{Event::What::Back});
     else if (!any) transport_->Wait(std::min(next, transport_->Now() + (flying_->HasTooMuchToRead() ? kReads : kTurn)));
@@ -404,7 +332,7 @@ void NodePeers::Handle(Event event) {
       reports_[event.member].where = NameOf(event.member);
       if (!root_ && node_.members()[event.member].root) {
         root_member_ = event.member;
-        wants_ = !has_program_;
+        wants_ = wants_ || !has_program_;
       }
       break;
     }
@@ -453,6 +381,8 @@ void NodePeers::Handle(Event event) {
   std::unique_lock lock(mutex_);
   if (arrived) {
     if (arrived->what == Arrived::What::Over) over_ = true;
+    else ranks_[arrived->from] = node_.members()[arrived->from].rank;
+    rank_ = node_.rank();
     if (arrived->what == Arrived::What::Message) {
       ++links_[arrived->from].messages_in;
       arrived->message.carried = Carried(flying_, InFlight::Way::Come, arrived->message.size());
@@ -498,6 +428,7 @@ void NodePeers::LookAtAll() {
   rank_ = node_.rank();
   for (auto& [peer, report] : reports_) {
     const net::Member& member = node_.members()[peer];
+    ranks_[peer] = member.rank;
     report.rank = member.rank;
     report.still = member.still;
     if (member.offset.known) {
@@ -554,15 +485,36 @@ bool NodePeers::AllHaveTold() const {
   });
 }
 
+// Who comes when a run has begun whose spine runs everywhere would never catch up with it: it gets no inputs, and waits for the end.
+void NodePeers::SendProgram(net::MemberNumber to, bool has_graph) {
+  const auto shared = [this](const std::string& bytes) { return net::Part{bytes, std::shared_ptr<const void>(std::shared_ptr<void>(), &program_)}; };
+  if (!has_graph) node_.Send(to, net::Pack(msg::Graph{program_.options}, {shared(program_.graph)}));
+  {
+    std::lock_guard lock(mutex_);
+    if (program_.processes == 0 || receiver_ || stop_) return;
+  }
+  std::vector<net::Part> parts;
+  for (const std::string& part : program_.input_parts) parts.push_back(shared(part));
+  node_.Send(to, net::Pack(msg::Inputs{program_.processes, program_.inputs}, std::move(parts)));
+}
+
 // What belongs to the run and not to its calls.
 void NodePeers::HandleMessage(net::MemberNumber from, const net::Message& message) {
-  if (auto wanted = net::Unpack<msg::GraphWanted>(message); wanted && root_) {
-    node_.Send(from, net::Pack(msg::Graph{program_.options}, {{program_.graph, std::shared_ptr<const void>(std::shared_ptr<void>(), &program_)}}));
-    return;
-  }
+  if (auto wanted = net::Unpack<msg::GraphWanted>(message); wanted && root_) return SendProgram(from, wanted->graph == node_.options().facts.graph);
   if (auto graph = net::Unpack<msg::Graph>(message); graph && !root_ && message.parts.size() == 1) {
     std::lock_guard lock(mutex_);
     got_ = SharedProgram{std::string(graph->graph), std::string(message.parts[0].bytes)};
+    return;
+  }
+  if (auto inputs = net::Unpack<msg::Inputs>(message); inputs && !root_) {
+    std::lock_guard lock(mutex_);
+    if (!got_) got_.emplace();
+    got_->processes = inputs->processes;
+    got_->inputs = inputs->values;
+    for (const net::Part& part : message.parts) got_->input_parts.emplace_back(part.bytes);
+    has_inputs_ = true;
+    rank_ = node_.rank();
+    size_ = inputs->processes;
     return;
   }
   if (auto stats = net::Unpack<msg::Stats>(message); stats && root_) {

@@ -24,13 +24,17 @@ namespace df {
 // What a root has its workers compute with: the options that its program was compiled with, by name, and the graph as a file.
 struct SharedProgram {
   std::string options, graph;
+  // Of a run whose spine runs everywhere: its processes, and the inputs (driver/follow.h). 0: workers need none.
+  uint32_t processes = 0;
+  std::string inputs = {};
+  std::vector<std::string> input_parts = {};
 };
 
 class NodePeers final : public Peers {
  public:
   // The root of a run, which has a program for those that want it.
   NodePeers(std::unique_ptr<net::Transport> transport, net::NodeOptions options, SharedProgram program, const std::vector<std::string>& workers);
-  // A worker, which is dialled by the root, or dials it. With `has_program` it does not ask for one.
+  // A worker, which is dialled by the root, or dials it. With `has_program` it asks for the inputs only if it waits for them.
   NodePeers(std::unique_ptr<net::Transport> transport, net::NodeOptions options, const std::string& root = "", bool has_program = false);
   ~NodePeers() override;
   NodePeers(const NodePeers&) = delete;
@@ -41,6 +45,8 @@ class NodePeers final : public Peers {
   bool AwaitWorkers(size_t count, const std::atomic<bool>* interrupt, const std::function<bool()>& may_come = [] { return true; });
   // A worker: until a root has sent its program. Nothing if `stop` was set, or the root has gone again.
   std::optional<SharedProgram> AwaitProgram(const std::atomic<bool>* stop);
+  // A worker whose root's spine runs everywhere: until its inputs have come. Of a run that has begun they do not: then until that is over.
+  std::optional<SharedProgram> AwaitInputs(const std::atomic<bool>* stop);
   // A worker: until the run is over, or `stop` is set.
   void AwaitOver(const std::atomic<bool>* stop);
   // A worker: it has the program, and will serve.
@@ -68,6 +74,8 @@ class NodePeers final : public Peers {
   std::vector<PeerId> Others() const override;
   const InFlight& in_flight() const override { return *flying_; }
   uint32_t RankOf(PeerId peer) const override;
+  uint32_t Rank() const override { return rank_.load(); }
+  uint32_t Size() const override { return size_.load(); }
   PeerId Self() const override { return kSelf; }
 
  private:
@@ -78,6 +86,7 @@ class NodePeers final : public Peers {
   std::optional<PeerMessage> DecodedHere(const net::Message& message) const;
   void Handle(net::Event event);
   void HandleMessage(net::MemberNumber from, const net::Message& message);
+  void SendProgram(net::MemberNumber to, bool has_graph);
   void LookAtAll();
   void LookNowAndThen();
   void SendStats();
@@ -111,6 +120,7 @@ class NodePeers final : public Peers {
   bool lost_root_ = false;
   bool wants_ = false;                       // the program is to be asked for
   std::optional<SharedProgram> got_;
+  bool has_inputs_ = false;                  // got_ has them
   bool turned_away_ = false;                 // somebody, who has to hear why
   bool failed_ = false;                      // somebody who was dialled does not come
   std::vector<std::string> notices_;
@@ -118,7 +128,8 @@ class NodePeers final : public Peers {
   std::map<PeerId, PeerReport> reports_;     // of the others, also of those that are gone
   std::map<PeerId, PeerLink> links_;         // messages of the run, and bytes of links
   PeerFigures figures_;                      // of this process
-  uint32_t rank_ = 0;
+  std::map<PeerId, uint32_t> ranks_;         // as they were last seen
+  std::atomic<uint32_t> rank_{0}, size_{1};
   bool wants_reports_ = false, wants_traces_ = false, done_ = false;  // of a worker: it will tell one
   std::string trace_;                        // of a worker, to be sent
   uint64_t trace_began_ = 0;

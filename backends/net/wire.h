@@ -18,7 +18,7 @@
 namespace df::net {
 
 // Of the batches and messages of this build. Peers of another version are refused by name.
-inline constexpr uint16_t kWireVersion = 2;
+inline constexpr uint16_t kWireVersion = 3;
 inline constexpr uint32_t kMagic = 0x4e434644;  // "DFCN"
 
 // A name of 128 bits: a process (its incarnation), or what the program names by its place. Zero is nobody.

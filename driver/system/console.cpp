@@ -57,6 +57,11 @@ Console::Console()
   err_.tie(&out_);
 }
 
+Console::Console(int descriptor)
+    : out_(descriptor), program_err_(descriptor), err_(descriptor, /*shouldClose=*/false, /*unbuffered=*/true), color_(false) {
+  out_.SetBufferSize(1 << 14);
+}
+
 Console::~Console() {
   out_.flush();
   err_.flush();

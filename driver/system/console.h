@@ -34,6 +34,8 @@ class OutputStream : public llvm::raw_ostream {
 class Console {
  public:
   Console();
+  // Of a process that is to say nothing: both streams are this descriptor.
+  explicit Console(int descriptor);
   ~Console();
 
   OutputStream& out() { return out_; }

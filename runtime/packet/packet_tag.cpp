@@ -120,7 +120,7 @@ bool TagReader::ReadLandmark(Reader& in, TagNode** tag) {
     for (size_t i = kInner; i-- > 0;) made.Become(NewTag(inner[i], made.tag));
   } else {
     for (size_t i = 0; i < kInner; ++i) made.Become(NewTag(inner[kInner - 1], made.tag));
-    made.Become(NewFarTag(made.tag, landmarks * kLandmarkPeriod, inner));
+    made.Become(NewFarTag(made.tag, landmarks * kLandmarkPeriod, inner, /*nameless=*/true));
     if (!made.tag) return false;
   }
   *tag = std::exchange(made.tag, nullptr);

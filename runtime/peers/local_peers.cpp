@@ -33,6 +33,11 @@ void LocalPeers::AwaitBegun() {
   });
 }
 
+void LocalPeers::AwaitOver(uint32_t number) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return members_[0]->ended || members_[number]->gone; });
+}
+
 void LocalPeers::Lose(uint32_t number) {
   {
     std::lock_guard lock(mutex_);

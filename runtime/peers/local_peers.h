@@ -30,6 +30,8 @@ class LocalPeers {
   uint32_t size() const { return static_cast<uint32_t>(members_.size()); }
   // Until all but the root have begun, so that a short run has them, too; not for ever, since some graphs are for one process.
   void AwaitBegun();
+  // A member that has nothing to do: until the root has ended, or this one is lost.
+  void AwaitOver(uint32_t number);
   // The member is lost: nothing comes from it any more, and the others learn so. Not the root.
   void Lose(uint32_t number);
   // Bytes and messages that have gone so far.
@@ -47,6 +49,8 @@ class LocalPeers {
     void Fault(PeerId peer, const std::string& what) override;
     std::vector<PeerId> Others() const override;
     uint32_t RankOf(PeerId peer) const override { return peer; }
+    uint32_t Rank() const override { return number; }
+    uint32_t Size() const override { return hub.size(); }
     const InFlight& in_flight() const override { return *flying; }
     PeerId Self() const override { return number; }
 

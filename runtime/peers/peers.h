@@ -8,6 +8,7 @@
 // one member come in the order in which it has sent them, each once, until it is gone.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -19,6 +20,13 @@
 namespace df {
 
 using PeerId = uint32_t;
+
+// Some pieces of a call that processes share (docs/spread.md): the name of its activation, which is the same in all of them, and which ones.
+struct PieceName {
+  uint64_t call[2] = {0, 0};
+  uint64_t first = 0, past = 0;
+  friend auto operator<=>(const PieceName&, const PieceName&) = default;
+};
 
 // What one member has sent to another, and got from it: messages that may wake somebody.
 struct PeerCount {
@@ -39,15 +47,19 @@ struct PeerMessage {
     Dropped,   // they do not any more
     Wave,      // of the root: does anything go on? `ticket`: 1 if all frames are to leave scheduled code first
     Counts,    // the answer to Wave `number`: `ticket` is 1 if nothing goes on, plus 2 if no frame was left in scheduled code; `links`
+    Want,      // `pieces`, of who is to have them
+    Pieces,    // the answer: `pieces`, as a list in a packet
+    Lacks,     // the other answer: it does not have them, and will not
   };
   Kind kind = Kind::Ask;
   uint32_t number = 0;
   uint64_t ticket = 0;  // of whoever gave it away
-  // Of Call, Result and Object: a packet (runtime/packet) whose bytes nobody counts any more.
+  // Of Call, Result, Object and Pieces: a packet (runtime/packet) whose bytes nobody counts any more.
   std::string bytes;
   std::vector<std::string> parts;
   Carried carried = {};  // counts them while they are on their way
   std::vector<PeerCount> links;  // of Counts
+  PieceName pieces = {};
   size_t size() const {
     size_t all = bytes.size();
     for (const std::string& part : parts) all += part.size();
@@ -85,6 +97,9 @@ class Peers {
   virtual std::vector<PeerId> Others() const = 0;
   // The number that all processes have for it; UINT32_MAX: it has none.
   virtual uint32_t RankOf(PeerId peer) const = 0;
+  // The number of this process, and how many there were when the run began, this one among them.
+  virtual uint32_t Rank() const = 0;
+  virtual uint32_t Size() const = 0;
   // What this process holds of messages on their way.
   virtual const InFlight& in_flight() const = 0;
   // This one, as it is called in Counts.

@@ -21,7 +21,11 @@ namespace df {
   DF_FIGURE(peak_in_flight, "peak_in_flight_bytes") /* of messages on their way (in_flight.h) */               \
   DF_FIGURE(peak_tickets, "peak_tickets")    /* calls that were away at once */                                \
   DF_FIGURE(peak_ticket_bytes, "peak_ticket_bytes") /* of their packets, at once */                            \
-  DF_FIGURE(longest_still, "longest_still_ms") /* milliseconds in which a thread with work looked at nothing */
+  DF_FIGURE(longest_still, "longest_still_ms") /* milliseconds in which a thread with work looked at nothing */ \
+  DF_FIGURE(shared, "shared_calls")          /* calls whose pieces processes have divided among them (docs/spread.md) */ \
+  DF_FIGURE(made, "pieces_made")             /* packets of pieces that were made for the others, */            \
+  DF_FIGURE(came, "pieces_came")             /* and that came from them */                                     \
+  DF_FIGURE(again, "pieces_again")           /* pieces of others that were made here: of who was lost, or late */
 
 struct PeerFigures {
 #define DF_FIGURE(field, key) uint64_t field = 0;

@@ -33,6 +33,7 @@ static_assert(PathEnds::kInner <= UINT8_MAX && sizeof(LabelRun) == sizeof(Label)
 struct TagLandmark {
   TagRoot* root;
   uint64_t num_runs;
+  TagName name;  // of the rest, if tags have names
   static size_t Bytes(uint64_t runs) { return sizeof(TagLandmark) + runs * sizeof(LabelRun); }
   size_t bytes() const { return Bytes(num_runs); }
   LabelRun* runs() { return reinterpret_cast<LabelRun*>(this + 1); }
@@ -53,6 +54,7 @@ class InnerLabels {
   TagLandmark* Make() const {
     auto* landmark = static_cast<TagLandmark*>(memory::Allocate(TagLandmark::Bytes(num_runs_)));
     landmark->num_runs = num_runs_;
+    landmark->name = {};
     std::copy_n(runs_, num_runs_, landmark->runs());
     return landmark;
   }
@@ -97,6 +99,7 @@ TagLandmark* MakeLandmark(const TagNode* parent) {
     inner.Add(run.label(), run.count);
   }
   TagLandmark* landmark = inner.Make();
+  if (tags_have_names.load(std::memory_order_relaxed)) landmark->name = NameOf(parent);
   if (walk.depth() > PathEnds::kOuter) {
     landmark->root = walk.landmark()->landmark->root;
     landmark->root->refs.Retain();
@@ -113,6 +116,40 @@ TagLandmark* MakeLandmark(const TagNode* parent) {
 }
 
 }  // namespace
+
+namespace {
+
+// splitmix64
+uint64_t Mixed(uint64_t x) {
+  x += 0x9E3779B97F4A7C15;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+void TagName::Add(const Label& label, uint64_t depth) {
+  const uint64_t which = uint64_t{label.id} << 1 | uint64_t{label.loop};
+  const uint64_t at = Mixed(Mixed(Mixed(depth) ^ which) ^ label.iteration);
+  first += at;
+  second += Mixed(at ^ 0x5851F42D4C957F2D) ^ (which * 0xD6E8FEB86659FD93);
+  spread |= IsSpread(label);
+}
+
+TagName NameOf(const TagNode* tag) {
+  TagName name;
+  for (; tag; tag = tag->parent) {
+    for (uint32_t i = 0; i < tag->run; ++i) name.Add(tag->label, tag->depth - i);
+    if (!tag->is_landmark) continue;
+    const TagName& rest = tag->landmark->name;
+    name.first += rest.first;
+    name.second += rest.second;
+    name.spread |= rest.spread;
+    break;
+  }
+  return name;
+}
 
 PathEntry EntryOf(const Label& label) {
   PathEntry entry;
@@ -160,7 +197,8 @@ TagNode* NewLaterIteration(const Label& label, const TagNode* earlier) {
   return node;
 }
 
-TagNode* NewFarTag(const TagNode* outer, uint64_t depth, llvm::ArrayRef<Label> innermost) {
+TagNode* NewFarTag(const TagNode* outer, uint64_t depth, llvm::ArrayRef<Label> innermost, bool nameless) {
+  if (!nameless && tags_have_names.load(std::memory_order_relaxed)) return nullptr;
   uint64_t behind = depth % kLandmarkPeriod;  // labels after the last landmark
   while (outer && !outer->is_landmark) outer = outer->parent;
   if (!outer || innermost.size() < behind + PathEnds::kInner || depth - DepthOf(outer) < behind + PathEnds::kInner) return nullptr;

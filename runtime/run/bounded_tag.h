@@ -9,6 +9,8 @@
 // Labels of calls that are equal and follow each other, as those of a lazy list's elements, are one node, up to the next landmark.
 #pragma once
 
+#include <atomic>
+#include <compare>
 #include <cstdint>
 
 #include "llvm/ADT/ArrayRef.h"
@@ -34,6 +36,22 @@ struct TagNode {
   };
 };
 
+// A name of a whole tag in 128 bits, also of those labels that no landmark keeps: the same in every process that runs the graph. Of each label
+// and its place a random number, and their sum.
+struct TagName {
+  uint64_t first = 0, second = 0;
+  bool spread = false;  // one of the labels is a call of a scope that is spread: SpreadLabel
+  void Add(const Label& label, uint64_t depth);
+  friend auto operator<=>(const TagName&, const TagName&) = default;
+};
+// Whether landmarks keep the name of what is before them. Once set it stays: processes that share a spine need names (docs/spread.md).
+inline std::atomic<bool> tags_have_names{false};
+// Of a tag all of whose landmarks were made since then.
+TagName NameOf(const TagNode* tag);
+// The label of a call of a scope that is spread, whose activation is to be known as one by its tag.
+inline Label SpreadLabel(uint32_t site) { return {site, false, 1}; }
+inline bool IsSpread(const Label& label) { return !label.loop && label.iteration != 0; }
+
 // A label as call paths have it.
 PathEntry EntryOf(const Label& label);
 
@@ -42,8 +60,9 @@ inline constexpr uint64_t kLandmarkPeriod = PathEnds::kInner + PathEnds::kOuter;
 TagNode* NewLandmark(const Label& label, TagNode* parent);
 void FreeTag(TagNode* node);
 // The tag of `depth` labels that continues `outer`, by its innermost labels alone, innermost first: no nodes are made of those
-// before. null, and nothing is done, if NewTag has to make them one after the other: a tag is short, or too few labels are given.
-TagNode* NewFarTag(const TagNode* outer, uint64_t depth, llvm::ArrayRef<Label> innermost);
+// before. null, and nothing is done, if NewTag has to make them one after the other: a tag is short, too few labels are given, or tags have names;
+// a `nameless` one may have none.
+TagNode* NewFarTag(const TagNode* outer, uint64_t depth, llvm::ArrayRef<Label> innermost, bool nameless = false);
 inline constexpr uint64_t kMostFarLabels = 2 * PathEnds::kInner + PathEnds::kOuter;  // NewFarTag needs no more
 inline TagNode* HoldTag(TagNode* node) {
   if (node) node->refs.Retain();

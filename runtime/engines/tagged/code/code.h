@@ -165,6 +165,8 @@ struct SiteCode {
   uint32_t cell_bytes = 0;           // of a delayed call,
   uint32_t cell_values = 0;          // and the places for values in it;
   bool own_place = false;            // whether its value has one that no operand has
+  static constexpr uint8_t kNoPieces = UINT8_MAX;
+  uint8_t spread_from = kNoPieces, spread_to = kNoPieces;  // of a call that processes may share: in `together`, which pieces it is to give
   TaggedExecution* owner = nullptr;  // whose run this is; null of code that runs share
   bool ahead = false;                // of a delayed call: its body can be tried without a frame (code/frameless.h),
   bool frameless = false;                // and makes no delayed calls
@@ -227,6 +229,7 @@ struct ScopeCode {
   uint32_t iteration_slot = kNone;   // of a loop
   bool read_by_outers = false;
   bool needs_outer = false;
+  bool spread = false;               // its calls are shared by processes (Options::shares)
   std::vector<LateParameter> late;
   std::vector<bool> early;           // by result: whether scheduled code gives it before the late parameters have come
   std::vector<uint32_t> results;     // rows
@@ -320,6 +323,7 @@ inline constexpr uint32_t kMostNative = 1 << 15;
 struct Options {
 #define DF_SWITCH(field, name, kept, description) bool field = true;
 #include "runtime/run/switches.def"
+  bool shares = false;  // several processes share calls of scopes that are spread, which are run by event code then
   uint32_t most_native = kMostNative;  // instructions of scheduled code that are machine code
   bool batch = false; // ops on tensors are deferred, and computed for many activations at once
   bool away = false;  // what computes them has memory of its own

@@ -4,6 +4,7 @@
 #include "runtime/engines/tagged/exec/errors.h"
 #include "runtime/engines/tagged/exec/frames.h"
 #include "runtime/engines/tagged/exec/scheduled_frame.h"
+#include "runtime/engines/tagged/exec/spread/spread.h"
 #include "runtime/engines/tagged/exec/tail.h"
 #include "runtime/engines/tagged/exec/work_sharing.h"
 #include "runtime/engines/tagged/exec/worker.h"
@@ -22,6 +23,11 @@ void Enter(Worker& w, Frame* frame, const SiteCode& site, llvm::ArrayRef<Deliver
 }
 
 void Call(Worker& w, Frame* frame, const SiteCode& site) {
+  if (site.spread_from != SiteCode::kNoPieces) {
+    llvm::SmallVector<Value, 8> arguments;
+    for (const Delivery& d : site.together) arguments.push_back(w.Use(frame, d.from, d.last));
+    return CallSpread(w, frame, site, arguments);
+  }
   if (CallIn(w, frame, site)) return;
   ++(site.type == SiteType::Loop ? w.stats.loops : w.stats.calls);
   if (site.continues) TagOf(frame);  // first, because it may fail
@@ -29,6 +35,7 @@ void Call(Worker& w, Frame* frame, const SiteCode& site) {
   if (site.continues) ContinueTag(w, child, frame);
   ++frame->refs;
   if (site.child_slot != kNone) frame->Set(site.child_slot, Value::Word(reinterpret_cast<int64_t>(child)));
+  if (site.callee->spread) TagOf(child);
   for (const Delivery& d : site.together) w.Pass(frame, d.from, d.last, child, d.to);
   if (site.type == SiteType::Loop) child->Set(site.callee->iteration_slot, Value::Word(0));
   if (w.run.trace) w.Trace(child, site.trigger, kNone);

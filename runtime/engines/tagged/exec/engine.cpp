@@ -14,6 +14,7 @@
 #include "runtime/engines/tagged/exec/team.h"
 #include "runtime/engines/tagged/exec/work_sharing.h"
 #include "runtime/value/tensor.h"
+#include "tagged_ir/spread.h"
 
 namespace df::tagged {
 
@@ -54,6 +55,7 @@ std::shared_ptr<TaggedCode> MakeCode(const ir::Graph& graph, const RunOptions& r
   if (run.trace) options.scheduled = options.move = false;  // every firing is shown, with its operands
   options.batch = run.batch > 0 && !run.trace && graph.types.HasTensors();
   options.away = run.device && !run.device->is_host();
+  options.shares = !run.trace && !run.run_dry && run.peers && run.peers->Size() > 1 && ir::SpineOf(graph) == ir::Spine::Everywhere;
   if (run.stress % 3 == 2) options.most_native = std::min(options.most_native, static_cast<uint32_t>(run.stress * 37 % 2000));
   options.fast_later = !shared && run.warm_up && options.scheduled && (run.stress ? run.stress % 2 == 0 : graph.nodes.size() >= kManyNodes);
   auto code = std::make_shared<TaggedCode>();
@@ -82,11 +84,13 @@ TaggedExecution::TaggedExecution(std::shared_ptr<const TaggedCode> shared, const
 
 void TaggedExecution::Prepare() {
   if (run_.trace || run_.run_dry) run_.threads = 1, run_.peers = nullptr;
+  shares_ = options_.shares;
+  if (shares_) tags_have_names.store(true);
   const uint32_t threads = run_.threads ? run_.threads : DefaultThreads();
-  // Outers look into frames around theirs, which may be another worker's.
+  // Outers look into frames around theirs, which may be another worker's. Pieces of shared calls go as values.
   if (std::any_of(program_.sites.begin(), program_.sites.end(), [](const SiteCode& s) { return s.needs_outer || s.keeps_home; })) {
     run_.threads = 1;
-    run_.peers = nullptr;
+    if (!shares_) run_.peers = nullptr;
   }
   if (run_.threads == 0) run_.threads = threads;
   if (options_.batch) {
@@ -150,7 +154,11 @@ std::optional<Outcome> TaggedExecution::Again(llvm::MutableArrayRef<Value> input
 Outcome TaggedExecution::Begin() {
   Enter();
   worker_->stats.calls = 1;
-  Outcome outcome = Guarded([&] {
+  Outcome outcome = GuardedHere([&] {
+    if (shares_) {
+      MakeFastCodeNow();
+      StartTeam();
+    }
     root_ = NewFrame(*worker_, &program_.RootSite(), nullptr);
     worker_->Fire(root_, program_.RootSite().callee->activation);
   });
@@ -177,12 +185,27 @@ Outcome TaggedExecution::Serve() {
   if (!code_->refused.empty()) return Ended(Stop::FrameLimit, code_->refused);
   if (!run_.peers) return {};  // its calls cannot be given away
   Outcome outcome = Guarded([&] {
-    if (!program_.fast) MakeFast();
+    MakeFastCodeNow();
     StartTeam();
     ServeFar(*worker_);
   });
   EndTeam();
   return outcome;
+}
+
+void TaggedExecution::MakeFastCodeNow() {
+  if (!program_.fast) MakeFast();
+}
+
+template <typename Work>
+Outcome TaggedExecution::GuardedHere(Work work) {
+  return Guarded([&] {
+    try {
+      work();
+    } catch (const Ending&) {
+      throw Stopped{Stop::Interrupted};
+    }
+  });
 }
 
 // The worker's next work is the cell, unless somebody has it already.
@@ -198,7 +221,7 @@ Outcome TaggedExecution::ForceEach(Value& value, llvm::function_ref<bool(Value&)
   for (;;) {
     if (!batcher_ && !run_.run_dry) {
       bool done = false;
-      Outcome outcome = Guarded([&] { done = ForceHere(value, next); });
+      Outcome outcome = GuardedHere([&] { done = ForceHere(value, next); });
       if (!outcome.ok()) GiveUpTeam(outcome);
       if (!outcome.ok() || done) return outcome;
     }
@@ -247,7 +270,7 @@ Outcome TaggedExecution::RunUntil(const DelayCell* goal) {
   worker_->goal = goal;
   if (team_ && team_->far()) team_->far()->BeginRun();
   bool awaited = false;  // the goal
-  Outcome outcome = Guarded([&] {
+  Outcome outcome = GuardedHere([&] {
     bool asked = false;  // all frames to leave scheduled code
     for (;;) {
       while (!worker_->stack.empty() && (run_.run_dry || !Reached(goal))) worker_->Step();
@@ -265,6 +288,7 @@ Outcome TaggedExecution::RunUntil(const DelayCell* goal) {
         }
         if (FindWork(*worker_)) continue;
         Far* far = team_->far();
+        if (far && far->over()) throw Ending{};
         if (far && far->stuck()) return;
         if (far && team_->AnyAway()) {
           asked = false;
@@ -323,7 +347,7 @@ void TaggedExecution::StartTeam() {
   budget_ = shared_budget_.get();
   shared_budget_->Join(0, limits_.base());
   team_ = std::make_unique<Team>(*this, *worker_, run_.threads, *shared_budget_);
-  if (run_.peers) team_->Join(*run_.peers, {limits_.base(), limits_.max_memory()}, run_.stress);
+  if (run_.peers) team_->Join(*run_.peers, {limits_.base(), limits_.max_memory()}, run_.stress, shares_);
 }
 
 // Where the run was when it was stopped is known by then: nothing runs any more.

@@ -65,6 +65,9 @@ class TaggedExecution : public EngineRun, public Repeatable {
 
   Outcome Run(const DelayCell* goal);
   Outcome RunUntil(const DelayCell* goal);
+  // Guarded, of what may end since the run is over where its root is.
+  template <typename Work>
+  Outcome GuardedHere(Work work);
   bool ForceHere(Value& value, llvm::function_ref<bool(Value&)> next);
   void Demand(DelayCell* cell);
   void GiveUpTeam(const Outcome& outcome);
@@ -78,6 +81,7 @@ class TaggedExecution : public EngineRun, public Repeatable {
   Worker& Here() const { return Worker::helper && &Worker::helper->execution == this ? *Worker::helper : *worker_; }
   void WarmUp(uint32_t checks);
   void MakeFast();
+  void MakeFastCodeNow();
   void StartTeam();
   void EndTeam();
   uint64_t live_cells() const;
@@ -105,6 +109,7 @@ class TaggedExecution : public EngineRun, public Repeatable {
   std::unique_ptr<memory::Budget> shared_budget_;
   std::unique_ptr<Team> team_;           // once there are several threads
   std::atomic<bool> left_scheduled_{false};  // since nothing went on, some frame has
+  bool shares_ = false;  // with other processes, all of which run the spine: docs/spread.md
 };
 
 }  // namespace df::tagged

@@ -37,9 +37,10 @@ CountedTicket::~CountedTicket() {
   stats_->ticket_bytes.fetch_sub(bytes_);
 }
 
-Far::Far(Peers& peers, Team& team, const Program& program, const ir::Graph& graph, FarLimits limits, uint64_t seed)
+Far::Far(Peers& peers, Team& team, const Program& program, const ir::Graph& graph, FarLimits limits, uint64_t seed, bool shares)
     : peers_(peers), team_(team), types_(program, graph), sent_(types_.types, *this, seed ? kLeastNamedInStress : kLeastNamed),
-      keeps_(seed ? kKeptInStress : limits.max_memory / kKeptShare), limits_(limits), polled_(new Polled[team.size()]),
+      keeps_(seed ? kKeptInStress : limits.max_memory / kKeptShare),
+      pieces_(shares ? std::make_unique<Pieces>(peers, limits.max_memory / kKeptShare) : nullptr), limits_(limits), polled_(new Polled[team.size()]),
       between_waves_(seed ? kBetweenWavesInStress : kBetweenWaves), random_(seed * 2 + 1) {}
 
 // Messages on their way are no values, and count here: who has no room for more gives nothing away and asks for nothing. Values alone are
@@ -59,6 +60,10 @@ PeerFigures Far::Figures() {
   figures.lost = stats.lost;
   figures.kept_back = stats.kept_back;
   figures.held_back = stats.held_back;
+  figures.shared = stats.pieces_calls;
+  figures.made = stats.pieces_made;
+  figures.came = stats.pieces_taken;
+  figures.again = stats.pieces_again;
   figures.peak_memory = team_.peak_memory();
   figures.peak_in_flight = peers_.in_flight().peak();
   figures.peak_tickets = stats.peak_tickets;
@@ -95,7 +100,7 @@ uint64_t Far::Random() {
 }
 
 void Far::AskFor(Worker& worker) {
-  if (!HasRoom()) return;
+  if (pieces_ || !HasRoom()) return;
   PeerId whom;
   uint64_t keeps;
   {
@@ -166,6 +171,7 @@ void Far::Receive(PeerId from, PeerMessage message) {
   FarPeer& peer = PeerOf(from);
   switch (message.kind) {
     case PeerMessage::Kind::Ask: {
+      if (pieces_) return Fault(peer, "it asks for calls, and all processes run the spine");
       sent_.SetRoom(from, message.ticket, message.number != 0);
       if (!HasRoom()) {
         ++stats.held_back;
@@ -211,11 +217,25 @@ void Far::Receive(PeerId from, PeerMessage message) {
     case PeerMessage::Kind::Dropped: return ReceiveObject(peer, std::move(message));
     case PeerMessage::Kind::Wave: return AnswerWave(from, message);
     case PeerMessage::Kind::Counts: return ReceiveCounts(from, message);
+    case PeerMessage::Kind::Want:
+    case PeerMessage::Kind::Pieces:
+    case PeerMessage::Kind::Lacks: return ReceivePieces(peer, std::move(message));
   }
+}
+
+void Far::ReceivePieces(FarPeer& peer, PeerMessage message) {
+  if (!pieces_) return Fault(peer, "it speaks of pieces, and no call is shared");
+  std::string fault;
+  const std::optional<uint32_t> worker = pieces_->Receive(peer.id, message, &fault);
+  if (!fault.empty()) return Fault(peer, fault);
+  if (!worker) return;
+  arrivals_.fetch_add(1);
+  Leave(team_.worker(*worker), Message::Kind::Pieces, peer, std::make_shared<PeerMessage>(std::move(message)));
 }
 
 void Far::Gone(PeerId id) {
   FarPeer& peer = PeerOf(id);
+  if (pieces_) pieces_->Gone(id);
   sent_.Forget(id);
   {
     std::lock_guard lock(mutex_);

@@ -17,6 +17,7 @@
 #include "runtime/packet/packet_types.h"
 #include "runtime/packet/sent_objects.h"
 #include "runtime/peers/peers.h"
+#include "runtime/peers/pieces.h"
 
 namespace df::tagged {
 
@@ -37,6 +38,8 @@ struct FarCall {
   std::chrono::steady_clock::time_point began;
   Value reference;                                // of a delayed one
   bool returned = false;                          // nothing more is sent: whoever gave it computes it
+  PieceName pieces = {};                          // of one that was not given: pieces of a shared call (spread/spread.h)
+  bool IsPieces() const { return pieces.first < pieces.past; }
 };
 
 // The types of what sites bring into the frames that they make: by site of the program, in the order of SiteCode::together.
@@ -55,6 +58,9 @@ struct FarStats {
   std::atomic<uint64_t> given{0}, taken{0}, lost{0}, kept_back{0}, held_back{0};
   // Calls that are away, and the bytes of their packets; the most of both.
   std::atomic<uint64_t> tickets{0}, ticket_bytes{0}, peak_tickets{0}, peak_ticket_bytes{0};
+  // Calls that were shared; packets of pieces that were made for others, and their bytes; that came; that were made here though they are another
+  // process's; calls that were made here after all, from the beginning.
+  std::atomic<uint64_t> pieces_calls{0}, pieces_made{0}, pieces_bytes{0}, pieces_taken{0}, pieces_again{0}, pieces_whole{0};
 };
 
 // Counts a call that is away, as long as this lives.
@@ -83,8 +89,8 @@ struct FarLimits {
 
 class Far final : public Peers::Receiver, private SentObjects::Line {
  public:
-  // A seed that is not 0: under stress.
-  Far(Peers& peers, Team& team, const Program& program, const ir::Graph& graph, FarLimits limits, uint64_t seed);
+  // A seed that is not 0: under stress. `shares`: all processes run the spine, and share calls; else one gives calls to others.
+  Far(Peers& peers, Team& team, const Program& program, const ir::Graph& graph, FarLimits limits, uint64_t seed, bool shares);
   void Begin() { peers_.Begin(*this); }
   // Afterwards nothing is left in a mailbox any more by other processes, and nothing is sent.
   void End() {
@@ -108,6 +114,15 @@ class Far final : public Peers::Receiver, private SentObjects::Line {
   SentObjects& sent() { return sent_; }
   // Whether it knows its own objects by name: all its values are of one thread.
   bool KnowsOwn() const;
+  // Null: it shares none.
+  Pieces* pieces() { return pieces_.get(); }
+  // So many ranges of pieces more, or less, are being made here.
+  void NoteMaking(int more) {
+    making_.fetch_add(more);
+    if (more > 0) arrivals_.fetch_add(1);
+  }
+  // Some are, and nothing goes on here, also after all frames have left scheduled code.
+  bool IsStuckInPieces() const;
   // Stands for this process as the home of what others did not do.
   FarPeer& here() { return here_; }
   // A worker looks at its limits, and has so many bytes.
@@ -144,10 +159,12 @@ class Far final : public Peers::Receiver, private SentObjects::Line {
   bool HasRoom() const;
   void Leave(Worker& worker, Message::Kind kind, FarPeer& from, std::shared_ptr<PeerMessage> far);
   void Arrived(PeerId from);
+  bool HasLeftAll() const;
   void AnswerWave(PeerId root, const PeerMessage& wave);
   void ReceiveCounts(PeerId from, const PeerMessage& counts);
   void Judge();
   void ReceiveObject(FarPeer& peer, PeerMessage message);
+  void ReceivePieces(FarPeer& peer, PeerMessage message);
   void Give(PeerId receiver, uint64_t name, Packet object) override;
   void TakeBack(PeerId receiver, uint64_t name) override { peers_.Send(receiver, {PeerMessage::Kind::Dropped, 0, name}); }
 
@@ -156,6 +173,7 @@ class Far final : public Peers::Receiver, private SentObjects::Line {
   const FarTypes types_;
   SentObjects sent_;
   const uint64_t keeps_;
+  const std::unique_ptr<Pieces> pieces_;
   FarPeer here_{UINT32_MAX};
   const FarLimits limits_;
   // By worker: how often it has looked at its limits, and its bytes then.
@@ -207,6 +225,7 @@ class Far final : public Peers::Receiver, private SentObjects::Line {
   Clock::time_point ask_at_{};
   Clock::duration pause_{};
   uint64_t random_;
+  std::atomic<int64_t> making_{0};
 };
 
 }  // namespace df::tagged

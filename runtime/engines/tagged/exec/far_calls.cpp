@@ -8,6 +8,7 @@
 #include "runtime/engines/tagged/exec/engine.h"
 #include "runtime/engines/tagged/exec/errors.h"
 #include "runtime/engines/tagged/exec/far_packet.h"
+#include "runtime/engines/tagged/exec/spread/spread.h"
 #include "runtime/engines/tagged/exec/team.h"
 #include "runtime/engines/tagged/exec/work_sharing.h"
 
@@ -16,12 +17,6 @@ namespace df::tagged {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// What a site's result is: of a delayed call what fills its reference.
-ir::PortType TypeOfResult(const FarTypes& types, const SiteCode& site, uint32_t result) {
-  if (site.type == SiteType::Delay) return {types.ReferenceOf(site).type};
-  return types.types.graph().TypeOf({site.returns[result].node, 0});
-}
 
 // The answer of a call that this worker gave away and does itself: its ticket takes it as it would take another process's.
 void AnswerHere(Worker& w, const FarCall& call, PeerMessage answer, Value value) {
@@ -188,6 +183,7 @@ void LoseFar(Worker& w, const FarPeer& peer) {
   }
   for (FarCall* call : w.far_calls)
     if (&call->home == &peer) call->returned = true;  // nobody wants it
+  LoseSpread(w, peer);
 }
 
 // ---------------------------------------------------------------- computed for others
@@ -224,6 +220,7 @@ void ReceiveFarCall(Worker& w, Message& message) {
 
 // A result of a call that another process gave, or gave back.
 void SendFar(Worker& w, FarCall& call, const SiteCode& site, uint32_t result, const Value& value) {
+  if (call.IsPieces()) return SendPieces(w, call, value);
   if (call.returned) return;
   Far& far = *w.team->far();
   PeerMessage sent{PeerMessage::Kind::Result, result, call.ticket};
@@ -249,6 +246,7 @@ void AnswerFar(Worker& w, FarCall& call, const Value& value) {
 }
 
 void FinishFar(Worker& w, FarCall* call) {
+  if (call->IsPieces()) return EndFar(w, call);
   Far& far = *w.team->far();
   PeerMessage sent{PeerMessage::Kind::Finished, 0, call->ticket};
   if (&call->home == &far.here()) {

@@ -13,6 +13,8 @@ namespace {
 
 // What is larger costs more to send than most calls take.
 constexpr size_t kMostBytes = size_t{64} << 20;
+// Pieces: as much as a link may carry is far more.
+constexpr size_t kMostPieces = size_t{1} << 30;
 
 // What the packet of a delayed call begins with; of another its site.
 constexpr int64_t kDelayed = -1;
@@ -20,8 +22,8 @@ constexpr int64_t kDelayed = -1;
 // Delayed calls of this engine, as they are.
 class Delays final : public PackReferences {
  public:
-  // `given` was released to be given away, and nobody has begun it.
-  explicit Delays(const FarTypes& types, const DelayCell* given = nullptr) : types_(types), given_(given) {}
+  // `given` was released to be given away, and nobody has begun it. `whole`: none may go.
+  explicit Delays(const FarTypes& types, const DelayCell* given = nullptr, bool whole = false) : types_(types), given_(given), whole_(whole) {}
   Is Look(const Value& reference, ir::TypeId, Value* value, Call* call, std::string* why) override {
     if (const HostCell* host = HostCellIn(reference.object())) {
       if (!host->is_full()) return *why = "what the host is asked for", Is::NotGivable;
@@ -34,6 +36,7 @@ class Delays final : public PackReferences {
       *value = cell->value();
       return Is::Value;
     }
+    if (whole_) return *why = "a delayed call", Is::NotGivable;
     const bool kept = cell->Now() == DelayCell::State::Kept || cell == given_;
     if (!kept || cell->missing || cell->site->keeps_home) return *why = "a delayed call that runs", Is::NotGivable;
     call->site = ir::SiteId(cell->site->label);
@@ -46,6 +49,7 @@ class Delays final : public PackReferences {
  private:
   const FarTypes& types_;
   const DelayCell* const given_;
+  const bool whole_;
 };
 
 void Give(Packet packet, PeerMessage& to) {
@@ -99,6 +103,19 @@ bool PackCall(const FarTypes& types, const Message& message, KnownObjects& known
     Give(packer.Take(), to);
     return true;
   }
+}
+
+ir::PortType TypeOfResult(const FarTypes& types, const SiteCode& site, uint32_t result) {
+  if (site.type == SiteType::Delay) return {types.ReferenceOf(site).type};
+  return types.types.graph().TypeOf({site.returns[result].node, 0});
+}
+
+bool PackPieces(const FarTypes& types, ir::PortType type, const Value& list, PeerMessage& to) {
+  Delays delays(types, nullptr, /*whole=*/true);
+  Packer packer(types.types, {.budget = kMostPieces}, &delays);
+  if (packer.Add(type, list) != Packed::Yes) return false;
+  Give(packer.Take(), to);
+  return true;
 }
 
 bool PackValue(const FarTypes& types, ir::PortType type, const Value& value, KnownObjects& known, PeerMessage& to) {

@@ -15,6 +15,11 @@ namespace df::tagged {
 bool PackCall(const FarTypes& types, const Message& message, KnownObjects& known, PeerMessage& to);
 bool PackValue(const FarTypes& types, ir::PortType type, const Value& value, KnownObjects& known, PeerMessage& to);
 
+// A list of pieces: values, and nothing that is still to be computed.
+bool PackPieces(const FarTypes& types, ir::PortType type, const Value& list, PeerMessage& to);
+// What a site's result is: of a delayed call what fills its reference.
+ir::PortType TypeOfResult(const FarTypes& types, const SiteCode& site, uint32_t result);
+
 // Sets the site, arguments, tag and depth of a call, or the value of a delayed one. False: it breaks the rules, and `fault` says which; if
 // that is empty, it holds an object of this process that has gone meanwhile.
 bool UnpackFarCall(Worker& w, PeerId sender, const PeerMessage& from, Message& call, std::string& fault);

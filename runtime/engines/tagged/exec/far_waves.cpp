@@ -37,7 +37,13 @@ Far::Sample Far::Look() {
   return sample;
 }
 
+bool Far::HasLeftAll() const { return leaving_at_.load() == arrivals_.load() && !team_.worker(0).execution.HasLeft(); }
+
+bool Far::IsStuckInPieces() const { return making_.load() != 0 && team_.active() == 0 && HasLeftAll(); }
+
 bool Far::Awaits() {
+  // What does not come is made here. Where pieces are made, and nothing goes on, frames leave scheduled code first.
+  if (pieces_) return team_.AnyAway() && (making_.load() == 0 || HasLeftAll());
   if (serves_) return true;
   if (!team_.AnyAway() || stuck()) return false;
   const Clock::time_point now = Clock::now();

@@ -15,6 +15,7 @@ namespace {
 
 Label LabelOf(const Frame* frame) {
   const SiteCode& site = *frame->site;
+  if (site.callee->spread) return SpreadLabel(site.label);
   bool loop = site.type == SiteType::Loop;
   return {site.label, loop, loop ? const_cast<Frame*>(frame)->slots()[site.callee->iteration_slot] : 0};
 }

@@ -35,6 +35,7 @@ struct Message {
     FarGone,      // the process of `from` is lost
     FarLeave,     // nothing goes on in any process
     FarObject,    // `far`, a large object of the process of `from`, or that it is dropped; all workers get it
+    Pieces,       // `far`, of a call that processes share; their list is `value` if they were made here
   };
   Kind kind;
   Message* next = nullptr;

@@ -8,6 +8,7 @@
 #include "runtime/engines/tagged/exec/event_interpreter.h"
 #include "runtime/engines/tagged/exec/frames.h"
 #include "runtime/engines/tagged/exec/scheduled_frame.h"
+#include "runtime/engines/tagged/exec/spread/spread.h"
 #include "runtime/engines/tagged/exec/tail.h"
 #include "runtime/engines/tagged/exec/unboxed_interpreter.h"
 #include "runtime/engines/tagged/exec/work_sharing.h"
@@ -198,8 +199,15 @@ bool CallIn(Worker& w, Frame* frame, const SiteCode& site) {
 
 void CallOut(Worker& w, Frame* frame, const SiteCode& site, const uint32_t* operands, const uint64_t* s,
                               const uint8_t* k) {
+  if (site.spread_from != SiteCode::kNoPieces) {
+    llvm::SmallVector<Value, 8> arguments;
+    for (size_t i = 0; i < site.together.size(); ++i) arguments.push_back(w.TakeOperand(s, k, operands[i]));
+    ++frame->resume;
+    return CallSpread(w, frame, site, arguments);
+  }
   ++(site.type == SiteType::Loop ? w.stats.loops : w.stats.calls);
   Frame* child = NewFrame(w, &site, frame);
+  if (site.callee->spread) TagOf(child);
   ++frame->refs;
   for (size_t i = 0; i < site.together.size(); ++i) child->Set(site.together[i].to, w.TakeOperand(s, k, operands[i]));
   if (site.type == SiteType::Loop) child->Set(site.callee->iteration_slot, Value::Word(0));

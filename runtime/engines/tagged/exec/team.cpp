@@ -190,8 +190,8 @@ Team::~Team() {
   End();
 }
 
-void Team::Join(Peers& peers, FarLimits limits, uint64_t seed) {
-  far_ = std::make_unique<Far>(peers, *this, execution_.program(), first_.graph, limits, seed);
+void Team::Join(Peers& peers, FarLimits limits, uint64_t seed, bool shares) {
+  far_ = std::make_unique<Far>(peers, *this, execution_.program(), first_.graph, limits, seed, shares);
   for (uint32_t i = 0; i < size(); ++i) worker(i).received = std::make_unique<ReceivedObjects>(far_->types().types);
   joined_.store(far_.get(), std::memory_order_release);
   far_->Begin();

@@ -53,7 +53,7 @@ class Team {
   // Null until other processes take part; any thread.
   Far* far() const { return joined_.load(std::memory_order_acquire); }
   // Other processes take part from now on.
-  void Join(Peers& peers, FarLimits limits, uint64_t seed);
+  void Join(Peers& peers, FarLimits limits, uint64_t seed, bool shares);
   // The most that all had together, as far as it is known.
   uint64_t peak_memory() const { return static_cast<uint64_t>(std::max<int64_t>(0, budget_.peak())); }
 

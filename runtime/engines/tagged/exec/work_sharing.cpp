@@ -9,6 +9,7 @@
 #include "runtime/engines/tagged/exec/event_interpreter.h"
 #include "runtime/engines/tagged/exec/frames.h"
 #include "runtime/engines/tagged/exec/scheduled_frame.h"
+#include "runtime/engines/tagged/exec/spread/spread.h"
 #include "runtime/engines/tagged/exec/team.h"
 #include "runtime/engines/tagged/exec/unboxed_interpreter.h"
 #include "runtime/engines/tagged/exec/work_sharing.h"
@@ -413,6 +414,7 @@ void Receive(Worker& w, Message& message) {
     case Message::Kind::FarGone: return LoseFar(w, *static_cast<FarPeer*>(message.from));
     case Message::Kind::FarLeave: return LeaveForFar(w);
     case Message::Kind::FarObject: return ReceiveFarObject(w, message);
+    case Message::Kind::Pieces: return ReceivePieces(w, message);
   }
 }
 
@@ -430,6 +432,10 @@ void ReceiveCall(Worker& w, Message& message) {
   proxy->home = message.from;
   if (message.from->is_far) proxy->call = message.call;
   else proxy->caller = message.frame;
+  if (site.spread_from != SiteCode::kNoPieces && !(message.from->is_far && message.call->IsPieces())) {
+    CallSpread(w, proxy, site, message.arguments);
+    return w.Unref(proxy);
+  }
   Frame* caller = proxy;
   bool scheduled = site.callee->scheduled != kNone && std::none_of(message.arguments.begin(), message.arguments.end(),
                                                              [](const Value& v) { return v.is_error(); });
@@ -440,6 +446,7 @@ void ReceiveCall(Worker& w, Message& message) {
   auto set = [&](uint32_t slot, Value value) { scheduled ? Put(child, slot, std::move(value)) : child->Set(slot, std::move(value)); };
   for (size_t i = 0; i < site.together.size(); ++i) set(site.together[i].to, std::move(message.arguments[i]));
   if (site.type == SiteType::Loop) set(site.callee->iteration_slot, Value::Word(0));
+  if (site.callee->spread) TagOf(child);
   if (scheduled) w.Push(child, kNone);
   else Enter(w, child, site, site.together);
   w.Unref(proxy);
@@ -473,7 +480,7 @@ void FinishProxy(Worker& w, Frame* frame) {
 // ---------------------------------------------------------------- nothing to do
 
 bool FindWork(Worker& w) {
-  if (ReadMail(w, true)) return true;
+  if (ReadMail(w, true) || MoveSpread(w)) return true;
   if (!w.questions.empty()) {
     AnswerQuestion(w);
     return true;
@@ -500,6 +507,7 @@ bool FindWork(Worker& w) {
         w.execution.CheckLimits();
         w.execution.CollectIfDue();
       }
+      if (SpreadHasToMove(w)) break;
       if (rest && !w.run.stress) w.mailbox.Sleep(w.pause);
       else Steal(w);
     }

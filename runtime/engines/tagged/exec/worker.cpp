@@ -89,6 +89,11 @@ void Worker::GiveUpValues(DeadObjects& dead) {
   away.clear();
   for (FarCall* call : far_calls) delete call;
   far_calls.clear();
+  for (auto& [name, call] : spread_calls) {
+    for (Value& argument : call->arguments) dead.Drop(argument);
+    for (SpreadRange& range : call->ranges) dead.Drop(range.list);
+  }
+  spread_calls.clear();
 }
 
 // What cells hold.

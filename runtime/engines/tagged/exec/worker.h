@@ -20,6 +20,7 @@
 #include "runtime/engines/tagged/code/frame.h"
 #include "runtime/engines/tagged/exec/far.h"
 #include "runtime/engines/tagged/exec/mailbox.h"
+#include "runtime/engines/tagged/exec/spread/spread.h"
 #include "runtime/packet/received_objects.h"
 #include "runtime/run/engine_run.h"
 
@@ -286,6 +287,8 @@ struct Worker : Asker {
   // As others may see them, from the last StepCheck.
   std::atomic<uint64_t> live_published{0};
   std::atomic<int64_t> cells_published{0};
+
+  std::map<Pieces::Call, std::unique_ptr<SpreadCall>> spread_calls;  // that processes share, and are not done
 };
 
 }  // namespace df::tagged

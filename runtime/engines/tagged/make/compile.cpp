@@ -40,6 +40,7 @@ class Compiler {
   void EmitEvents(ir::ScopeId scope);
   void Emit(ir::ScopeId scope, const Item& item);
   void FillSites();
+  void FindPieces(SiteCode& site) const;
   void FinishFrames();
   void MarkUsers();
   uint32_t NewSlot(ir::ScopeId scope) { return p_.scopes[scope.index].num_slots++; }
@@ -102,6 +103,7 @@ void Compiler::MakeSites() {
     scope.kind = g_.scopes[id].kind;
     scope.results = w_.results_of[i];
     scope.num_results = static_cast<uint32_t>(scope.results.size());
+    scope.spread = options_.shares && g_.scopes[id].spread;
     scope.read_by_outers = !w_.read_by_outers[i].empty();
     if (scope.kind == ir::ScopeKind::Root) {
       p_.sites.back().type = SiteType::Root;
@@ -462,7 +464,21 @@ void Compiler::FillSites() {
       site.plain = false;
     }
     if (!site.next_late.empty()) site.next_slot = callee.num_slots++;
+    if (callee.spread) FindPieces(site);
   }
+}
+
+// Which arguments of the call of a spread scope say what it is to give: the last two parameters.
+void Compiler::FindPieces(SiteCode& site) const {
+  NodeId last, before;
+  for (NodeId id : w_.nodes_in[site.callee->id.index])
+    if (g_.nodes[id].op == Op::EntryMerge && !w_.IsTrigger({id, 0})) before = std::exchange(last, id);
+  if (!site.late.empty() || site.together.size() >= SiteCode::kNoPieces) return;
+  for (uint8_t i = 0; i < site.together.size(); ++i) {
+    if (site.together[i].merge == before) site.spread_from = i;
+    if (site.together[i].merge == last) site.spread_to = i;
+  }
+  if (site.spread_to == SiteCode::kNoPieces) site.spread_from = SiteCode::kNoPieces;
 }
 
 void Compiler::FinishFrames() {

@@ -158,6 +158,8 @@ void MakeScheduled(Program& p, const Options& options, llvm::function_ref<void()
   std::vector<Schedule> schedules(p.scopes.size());
   std::vector<bool> is_scheduled = MakeSchedules(p, schedules, pause);
   ExcludeLate(p, is_scheduled);
+  for (size_t i = 0; i < p.scopes.size(); ++i)
+    if (p.scopes[i].spread) is_scheduled[i] = false;
   for (bool again = true; again;) {
     again = false;
     ExcludeCallers(p, schedules, is_scheduled);

@@ -1,5 +1,8 @@
 // Tags that outlive their activation: the path is that of the whole tag, the memory is not.
 #include "runtime/run/bounded_tag.h"
+
+#include <set>
+
 #include "tests/unit/catch.h"
 
 using namespace df;
@@ -103,4 +106,52 @@ TEST_CASE("the iteration of a loop that goes on elsewhere has the path of one th
   }
   DropTag(outer);
   CHECK(memory::counters.current == before);
+}
+
+TEST_CASE("a tag's name tells all of its labels, also those that no landmark keeps") {
+  tags_have_names.store(true);
+  int64_t before = memory::counters.current;
+  auto made = [](uint64_t depth, uint64_t other, bool in_place) {
+    TagNode* tag = nullptr;
+    for (uint64_t i = 0; i < depth; ++i) {
+      Label label = i == other ? SpreadLabel(9) : Label{static_cast<uint32_t>(i / 5 % 3), i % 3 == 1, i % 3 == 1 ? i : 0};
+      if (in_place && Lengthen(tag, label)) continue;
+      TagNode* longer = NewTag(label, tag);
+      DropTag(tag);
+      tag = longer;
+    }
+    TagName name = NameOf(tag);
+    DropTag(tag);
+    return name;
+  };
+  std::set<std::pair<uint64_t, uint64_t>> names;
+  for (uint64_t other = 0; other < 300; ++other) {
+    const TagName name = made(300, other, false);
+    CHECK((name == made(300, other, true) && name.spread));
+    names.insert({name.first, name.second});
+  }
+  for (uint64_t depth = 0; depth < 300; ++depth) {
+    const TagName name = made(depth, 1000, depth % 2);
+    CHECK_FALSE(name.spread);
+    names.insert({name.first, name.second});
+  }
+  CHECK(names.size() == 600);
+  // No labels are left out, however many are equal.
+  TagNode* tag = nullptr;
+  for (int i = 0; i < 100; ++i) {
+    TagNode* longer = NewTag({static_cast<uint32_t>(i), false, 0}, tag);
+    DropTag(tag);
+    tag = longer;
+  }
+  TagNode* many = NewTags({5, false, 0}, 1000, tag);
+  for (int i = 0; i < 1000; ++i) {
+    TagNode* longer = NewTag({5, false, 0}, tag);
+    DropTag(tag);
+    tag = longer;
+  }
+  CHECK(NameOf(many) == NameOf(tag));
+  DropTag(many);
+  DropTag(tag);
+  CHECK(memory::counters.current == before);
+  tags_have_names.store(false);
 }

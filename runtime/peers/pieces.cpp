@@ -52,12 +52,18 @@ std::vector<uint32_t> Pieces::Ranks() {
 
 // ---------------------------------------------------------------- what others want of this process
 
-void Pieces::Answer(const Call& call, Range range, const Kept& kept, PeerId to) {
+void Pieces::Answer(const Call& call, Range range, Kept& kept, PeerId to) {
+  kept.owed.erase(ranks_[to]);
   if (kept.nothing) return SayLacks(call, range, to);
   PeerMessage message{PeerMessage::Kind::Pieces};
   message.pieces = NameOf(call, range);
-  message.bytes = kept.bytes;
-  message.parts = kept.parts;
+  if (kept.owed.empty()) {
+    message.bytes = std::move(kept.bytes);
+    message.parts = std::move(kept.parts);
+  } else {
+    message.bytes = kept.bytes;
+    message.parts = kept.parts;
+  }
   peers_.Send(to, std::move(message));
 }
 
@@ -74,8 +80,9 @@ void Pieces::ReceiveWant(PeerId from, const PieceName& pieces, std::string* faul
   auto entry = calls_.try_emplace(call).first;
   auto kept = entry->second.kept.find(range);
   if (kept != entry->second.kept.end()) {
+    const uint64_t size = kept->second.size();
     Answer(call, range, kept->second, from);
-    kept->second.owed.erase(ranks_[from]);
+    kept_ -= size - kept->second.size();
     if (kept->second.owed.empty()) Drop(entry->second, kept);
     return EndIfDone(entry);
   }
@@ -132,7 +139,6 @@ void Pieces::Keep(const Call& call, Range range, Kept made) {
     for (PeerId peer : wanted->second) {
       --waiting_[peer];
       Answer(call, range, made, peer);
-      made.owed.erase(ranks_[peer]);
     }
     entry->second.wanted.erase(wanted);
   }

@@ -77,7 +77,8 @@ class Pieces {
   void See(PeerId peer);
   std::optional<PeerId> PeerWith(uint32_t rank);
   void Keep(const Call& call, Range range, Kept kept);
-  void Answer(const Call& call, Range range, const Kept& kept, PeerId to);
+  // To one of those that it is owed to; the last of them gets the bytes themselves.
+  void Answer(const Call& call, Range range, Kept& kept, PeerId to);
   void SayLacks(const Call& call, Range range, PeerId to);
   void Drop(Entry& entry, std::map<Range, Kept>::iterator kept);
   void EndIfDone(std::map<Call, Entry>::iterator entry);

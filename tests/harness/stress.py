@@ -114,7 +114,8 @@ def check(dfc, program, seeds, ways, counted):
                     return "%s, %s: exit code %d\n%s%s\nwith one thread: %d\n%s%s" % (
                         name, " ".join(flags), code, out.decode(), err.decode(), wanted[0], wanted[1].decode(),
                         wanted[2].decode()), stolen, True
-                stolen += json.loads(stats)[counted]
+                found = json.loads(stats)
+                stolen += found[counted] + sum(process.get("shared_calls", 0) for process in found.get("processes", []))
     return None, stolen, True
 
 
@@ -151,7 +152,7 @@ def main():
     for fault in faults:
         print(fault)
     stolen = sum(count for _, count, _ in results)
-    print("%d programs, %d faults; work was %s %d times" % (sum(ran for _, _, ran in results), len(faults), "given to another member" if args.members else "stolen", stolen))
+    print("%d programs, %d faults; work was %s %d times" % (sum(ran for _, _, ran in results), len(faults), "given to another member, or shared," if args.members else "stolen", stolen))
     sys.exit(bool(faults) or not stolen)
 
 

@@ -262,7 +262,10 @@ void RefusedBySystem() {
   throw std::bad_alloc();
 }
 uint64_t MemoryAtRefusal() { return at_refusal.load(std::memory_order_relaxed); }
-void ForgetRefusal() { at_refusal.store(0, std::memory_order_relaxed); }
+// Each call of a graph asks for it, on any thread: most often there is nothing to write.
+void ForgetRefusal() {
+  if (at_refusal.load(std::memory_order_relaxed)) at_refusal.store(0, std::memory_order_relaxed);
+}
 
 // ---------------------------------------------------------------- several threads
 

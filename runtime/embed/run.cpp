@@ -1,5 +1,6 @@
 // Runs: inputs by name, execution, results.
 #include <algorithm>
+#include <iterator>
 #include <new>
 
 #include "backends/devices.h"
@@ -22,11 +23,16 @@ using ir::TypeKind;
 
 namespace {
 
-// A thread of the host program that has run a graph: its free blocks go to one that comes later.
-struct ThreadEnd {
-  ~ThreadEnd() { memory::HandOverSmallBlocks(); }
+// A thread of the host program that runs graphs: its free blocks go to one that comes later, and it begins with those of one that has ended.
+struct HostThread {
+  HostThread() {
+    const memory::SmallBlocks& own = memory::small_blocks;
+    const bool fresh = !own.next && std::all_of(std::begin(own.free), std::end(own.free), [](const memory::FreeBlocks& f) { return !f.count && !f.more; });
+    if (fresh) memory::TakeOverSmallBlocks();
+  }
+  ~HostThread() { memory::HandOverSmallBlocks(); }
 };
-void EnterThread() { static thread_local ThreadEnd end; }
+void EnterThread() { static thread_local HostThread thread; }
 
 EngineKind KindOf(RunEngine engine) {
   switch (engine) {
@@ -332,7 +338,10 @@ RunStatus Run::Execute() {
 
 void Run::Cancel() { impl_->core->cancel.store(true); }
 
-Run::Run(const Program& program, RunSettings settings) : impl_(new Impl(program.impl_, std::move(settings))) {}
+Run::Run(const Program& program, RunSettings settings) {
+  EnterThread();
+  impl_.reset(new Impl(program.impl_, std::move(settings)));
+}
 Run::Run(Run&&) noexcept = default;
 Run::~Run() = default;
 

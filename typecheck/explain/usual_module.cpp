@@ -31,7 +31,9 @@ constexpr std::pair<std::string_view, std::string_view> kHomes[] = {
 constexpr std::pair<std::string_view, std::string_view> kQualified[] = {
     {"Data.Map", "Map"},      {"Data.Set", "Set"},      {"Data.Text", "T"},
     {"Data.Sequence", "Seq"}, {"Data.IntMap", "IntMap"}, {"Data.IntSet", "IntSet"},
-    {"Data.Text.IO", "T"},    {"Data.List.NonEmpty", "NonEmpty"}, {"Tensor", "T"},
+    {"Data.Text.IO", "T"},    {"Data.List.NonEmpty", "NonEmpty"}, {"Data.HashMap.Strict", "HashMap"},
+    {"Data.HashMap.Lazy", "HashMap"}, {"Data.HashSet", "HashSet"}, {"Data.Vector", "V"},
+    {"Data.Vector.Unboxed", "U"}, {"Tensor", "T"},
 };
 
 struct NotHere {
@@ -113,7 +115,7 @@ std::string_view UsualModule(std::string_view name, Diag missing) {
   constexpr std::string_view kTransformers = "Control.Monad.Trans.";
   // What the library's modules share.
   constexpr std::string_view kParts[] = {"Data.Map.Internal", "Data.Map.Update", "Data.Set.Internal", "Data.Text.Internal",
-                                         "Data.Text.Case", "Data.FixedWidth"};
+                                         "Data.Text.Case", "Data.FixedWidth", "Data.HashMap.Internal", "Data.Vector.Boxed", "Data.Vector.Packed"};
   std::string_view best;
   size_t rank = SIZE_MAX;
   for (const LibraryModule& module : LibraryModules()) {

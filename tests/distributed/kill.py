@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Workers are killed at random times, very often; the result is that of one process. A campaign, not a test of every change.
 
-    kill.py --dfc build/dfc [--runs 300] [--first SEED] [--how random|two|recovery|all]
+    kill.py --dfc build/dfc [--runs 300] [--first SEED] [--how random|two|recovery|all] [--only fib|pieces|shared]
 
 random: of three workers one to three get SIGKILL, or SIGSTOP and later SIGCONT, at random times, two of them together now and then. two: two of four get
 SIGKILL at once. recovery: of four one gets SIGKILL, and another one while what it had is computed again, which begins about a second later; now and then a
@@ -20,8 +20,16 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from processes import FIB, PIECES, local_pids
 
+# Processes that share sums: each step waits for all of them.
+SHARED = """import Spread
+work :: Double -> Double -> Double
+work p x = go (400 :: Int) x where go n y = if n == 0 then p * y else go (n - 1) (sin (y + p))
+descend :: Int -> Double -> Double
+descend n p = if n == 0 then p else let (r, g) = sumSpread 4 work p [1 .. 32] in descend (n - 1) (p - 0.00001 * g)
+main = (descend 150 0.3, sum (map length (mapSpread 8 show [1 .. 3000 :: Int])))
+"""
 # Some seconds each: most kills come amid the run.
-PROGRAMS = {"fib": FIB % 42, "pieces": PIECES.replace("grow 15", "grow 17").replace("60000", "600000").replace("3000]", "30000]")}
+PROGRAMS = {"fib": FIB % 42, "shared": SHARED, "pieces": PIECES.replace("grow 15", "grow 17").replace("60000", "600000").replace("3000]", "30000]")}
 
 
 # How soon a loss is noticed: MemberTimes::closed, and a little.
@@ -61,11 +69,13 @@ def main():
     parser.add_argument("--runs", type=int, default=300)
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--how", choices=("random", "two", "recovery", "all"), default="random")
+    parser.add_argument("--only", choices=sorted(PROGRAMS))
     args = parser.parse_args()
     faults = lost = twice = 0
     with tempfile.TemporaryDirectory() as folder:
         wanted, times = {}, {}
-        for name, text in PROGRAMS.items():
+        programs = {name: text for name, text in PROGRAMS.items() if args.only in (None, name)}
+        for name, text in programs.items():
             with open(os.path.join(folder, name + ".df"), "w") as file:
                 file.write(text)
             began = time.monotonic()
@@ -73,7 +83,7 @@ def main():
             times[name] = time.monotonic() - began
         for seed in range(args.first, args.first + args.runs):
             generator = random.Random(seed)
-            name = generator.choice(sorted(PROGRAMS))
+            name = generator.choice(sorted(programs))
             how = ("random", "two", "recovery")[seed % 3] if args.how == "all" else args.how
             workers = 3 if how == "random" else 4
             process = subprocess.Popen([args.dfc, "run", name + ".df", "--threads=1", "--local-workers=%d" % (workers + 1)], cwd=folder, stdout=subprocess.PIPE,

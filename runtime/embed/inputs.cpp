@@ -1,6 +1,7 @@
 // Values of the language, made of what a host program has.
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 #include "fmt/format.h"
 #include "runtime/embed/embed_impl.h"
@@ -134,6 +135,8 @@ Value FeedCell::Supply() {
     more = feed->next(element);
   } catch (const std::exception& thrown) {
     return Fail(thrown.what());
+  } catch (...) {
+    return Fail("the program that gives the input gave it up");
   }
   if (!more) return Value::Word(feed->list.nil);
   if (!impl.value) return Fail("an element of the input was not set");

@@ -8,6 +8,8 @@
 #include "driver/options.h"
 #include "driver/system/console.h"
 #include "lang/diagnostics.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
 #include "runtime/engines/reference/cut_run.h"
 
 namespace df {
@@ -22,5 +24,9 @@ struct CutRun {
 };
 // False if it cannot be cut so, which is said.
 bool PrepareCut(const ir::Graph& graph, const Options& options, std::optional<CutRun>& cut, Console& console);
+
+// What `--stats` says of it.
+void PrintCut(const CutCounts& counts, llvm::raw_ostream& out);
+void PrintCut(const CutCounts& counts, llvm::json::OStream& json);
 
 }  // namespace df

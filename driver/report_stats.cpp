@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "driver/options.h"
-#include "driver/report_cut.h"
+#include "driver/place.h"
 #include "driver/report_processes.h"
 #include "llvm/Support/JSON.h"
 #include "runtime/engines/engines.h"

@@ -1,4 +1,5 @@
-// The tables of a graph, each for itself: see verify.h.
+// Verify, the names that its messages use, and the tables of a graph, each for itself: see verify.h. The other parts are in verify_nodes.cpp,
+// verify_wiring.cpp and verify_branches.cpp.
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -6,6 +7,7 @@
 #include "llvm/Support/ConvertUTF.h"
 #include "tagged_ir/action.h"
 #include "tagged_ir/entries.h"
+#include "tagged_ir/spread.h"
 #include "tagged_ir/tensor_type.h"
 #include "tagged_ir/verify.h"
 
@@ -270,5 +272,20 @@ bool Verifier::CheckPorts() {
     if (std::string fault = CheckAction(g, nullptr); !fault.empty()) return Fail("{}", fault);
   return true;
 }
+
+std::string Verifier::Run() {
+  if (CheckTables() && CheckNodes() && CheckWiring() && CheckCycles() && CheckBranches()) return CheckSpread(g);
+  return error_;
+}
+
+std::string Verifier::Name(NodeId id) const {
+  const Node& node = g.nodes[id];
+  bool known = static_cast<uint32_t>(node.op) < OpCount();
+  return fmt::format("node {} ({})", id.index, known ? InfoOf(node.op).name : "?");
+}
+
+std::string Verifier::ScopeName(ScopeId id) const { return "`" + g.scopes[id].name + "`"; }
+
+std::string Verify(const Graph& graph) { return Verifier(graph).Run(); }
 
 }  // namespace df::ir

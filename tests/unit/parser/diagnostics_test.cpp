@@ -27,6 +27,8 @@ std::vector<Row> Rows() {
       {Diag::BadStringGap, "x = \"a\\ b\""},
       {Diag::UnknownExtension, "{-# LANGUAGE CPP #-}"},
       {Diag::BadPragma, "{-# LANGUAGE A B #-}"},
+      {Diag::BadPlace, "{-# PLACE f 2 #-}\nf x = x"},
+      {Diag::CannotPlace, "{-# PLACE g worker 1 #-}\nf x = x"},
       {Diag::BadMinimal, "class C a where\n  {-# MINIMAL f g #-}\n  f, g :: a"},
       {Diag::NumberTooLong, "x = 0x" + std::string(30000, 'f')},
       {Diag::SourceTooLarge, std::string(8'100'000, ',')},

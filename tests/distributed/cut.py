@@ -2,7 +2,7 @@
 """Graphs cut by node at random give what they give in one piece; and what crosses a cut, counted.
 
     cut.py --dfc build/dfc                    some programs, cut in a few ways: a test
-    cut.py --dfc build/dfc --all              every program of the tests that ends soon enough
+    cut.py --dfc build/dfc --all [--every N]  every program of the tests that ends soon enough, or every Nth
     cut.py --dfc build/dfc --table [--seeds N]    the table of docs/cut.md: the programs of the model and the paper's examples
 
 A cut puts each node on any of 2, 3 or 5 parts. Messages between parts are taken in random order. What is compared is the exit code, what is printed, and
@@ -119,26 +119,23 @@ def programs_of_tests():
                     yield path
 
 
-def check(runner, every):
+def check(runner, every, step):
     """The model's programs and some of the others; or all of them."""
-    subjects = [(path, ((2, 3), (5, 4)) if every else ((3, 5),), MODES[:4]) for path in sorted(glob.glob(os.path.join(MODEL, "*.tagged")))[:: 1 if every else 4]]
+    model = sorted(glob.glob(os.path.join(MODEL, "*.tagged")))
+    subjects = [(path, ((2, 3), (5, 4)) if every else ((3, 5),), MODES[:4]) for path in model[:: 1 if every else 4]]
     subjects += [(runner.source(name), ((2, 1), (5, 2)), MODES[:4]) for name in PAPER]
-    sources = list(programs_of_tests())
-    for path in sources if every else sources[::24]:
-        graph = runner.compiled(path)
-        if graph:
-            subjects.append((graph, ((2, 7), (4, 8)) if every else ((3, 9),), MODES[:2]))
+    subjects += [(path, ((2, 7), (4, 8)) if every else ((3, 9),), MODES[:2]) for path in list(programs_of_tests())[:: step if every else 24]]
     checked = left_out = 0
     failed = []
 
     def one(subject):
-        graph, cuts, modes = subject
+        path, cuts, modes = subject
         stdin = b""
-        given = graph[: -len(".df.graph")].replace(runner.folder + "/", "").replace("_", "/") + ".in"
-        if os.path.exists(given):
-            with open(given, "rb") as file:
+        if os.path.exists(path[: -len(".df")] + ".in"):
+            with open(path[: -len(".df")] + ".in", "rb") as file:
                 stdin = file.read()
-        return differences(runner, graph, cuts, stdin, modes)
+        graph = runner.compiled(path) if path.endswith(".df") else path
+        return differences(runner, graph, cuts, stdin, modes) if graph else None
 
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         for faults in pool.map(one, subjects):
@@ -149,7 +146,7 @@ def check(runner, every):
                 failed += faults
     for fault in failed:
         print(fault)
-    print("%d programs, %d left out since they take long, %d runs differ" % (checked, left_out, len(failed)))
+    print("%d programs, %d left out since they take long or do not run by themselves, %d runs differ" % (checked, left_out, len(failed)))
     return not failed and checked > 20
 
 
@@ -193,6 +190,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dfc", required=True)
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--seeds", type=int, default=5)
     arguments = parser.parse_args()
@@ -200,7 +198,7 @@ def main():
         runner = Runner(os.path.abspath(arguments.dfc), folder)
         if arguments.table:
             table(runner, arguments.seeds)
-        elif not check(runner, arguments.all):
+        elif not check(runner, arguments.all, arguments.every):
             sys.exit(1)
 
 

@@ -8,6 +8,7 @@
 #include "parser/fixity.h"
 #include "parser/literate.h"
 #include "parser/parse.h"
+#include "parser/place.h"
 #include "tests/unit/catch.h"
 
 namespace df {
@@ -27,6 +28,7 @@ struct Parsed {
     set({"==", "<"}, ast::Associativity::None, 4);
     set({"$"}, ast::Associativity::Right, 0);
     ResolveFixity(ast, scope, diags);
+    ReadPlaces(tokens, ast, diags);
   }
 
   // The dump of the tree, without its last line end.

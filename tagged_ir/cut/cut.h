@@ -55,6 +55,8 @@ std::vector<Channel> ChannelsOf(const Graph& graph, const Cut& cut);
 enum class Carries : uint8_t { Data, Trigger, Control };
 Carries CarriesOf(const Graph& graph, Edge edge);
 
+// "%13", "%13.1".
+std::string EdgeText(Edge edge);
 // "%13.1>0": the Send and the Recv of a channel have this name.
 std::string ChannelName(const Channel& channel);
 

@@ -42,8 +42,6 @@ std::string NodeText(const Graph& graph, NodeId id) {
   }
 }
 
-std::string EdgeText(Edge edge) { return edge.port == 0 ? fmt::format("%{}", edge.node.index) : fmt::format("%{}.{}", edge.node.index, edge.port); }
-
 }  // namespace
 
 Captured Capture(const Graph& graph) {

@@ -8,8 +8,6 @@
 namespace df::ir {
 namespace {
 
-std::string EdgeText(Edge edge) { return edge.port == 0 ? fmt::format("%{}", edge.node.index) : fmt::format("%{}.{}", edge.node.index, edge.port); }
-
 const char* Word(Carries carries) {
   switch (carries) {
     case Carries::Data: return "data";
@@ -26,6 +24,8 @@ std::string UsersText(const Graph& graph, const Channel& channel) {
 }
 
 }  // namespace
+
+std::string EdgeText(Edge edge) { return edge.port == 0 ? fmt::format("%{}", edge.node.index) : fmt::format("%{}.{}", edge.node.index, edge.port); }
 
 void PrintParts(const Graph& graph, const Cut& cut, llvm::raw_ostream& out) {
   const std::vector<Channel> channels = ChannelsOf(graph, cut);

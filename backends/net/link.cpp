@@ -35,6 +35,10 @@ bool Link::OwesAcknowledgement(Time now) const {
 }
 
 std::optional<Datagram> Link::Poll(Time now) {
+  if (returns_) {
+    returns_ = false;
+    return Dispatch(nullptr, now);
+  }
   if (Batch* batch = outbox_.Next(now)) {
     batch->stamp = stamp_ + 1;
     counts_.again += batch->again;
@@ -71,13 +75,13 @@ Datagram Link::Dispatch(const Batch* batch, Time now) {
 }
 
 Time Link::Deadline() const {
-  if (outbox_.HasNext() || unacknowledged_ >= options_.acknowledge_bytes || inbox_.OwesCredit()) return Time{0};
+  if (returns_ || outbox_.HasNext() || unacknowledged_ >= options_.acknowledge_bytes || inbox_.OwesCredit()) return Time{0};
   return std::min(sent_ + options_.keep_alive, acknowledge_by_.value_or(Time::max()));
 }
 
 void Link::Reconnected() {
   outbox_.SendAgain();
-  sent_ = std::min(sent_, Time{0} - options_.keep_alive);  // and in any case say at once who is here
+  returns_ = true;  // what is sent again may take long on a slow line: first of all it is to be heard who is here
 }
 
 }  // namespace df::net

@@ -74,6 +74,7 @@ class Link {
   uint64_t unacknowledged_ = 0;           // bytes that came since the last datagram was sent
   std::optional<Time> acknowledge_by_;
   Time sent_;
+  bool returns_ = false;                  // its connection is made anew, and nothing was said on it
   LinkCounts counts_;
 };
 

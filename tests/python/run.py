@@ -3,8 +3,11 @@
 tests of this folder there.
 
     tests/python/run.py [--build DIR] [--wheel FILE] [--keep DIR] [--small] [TEST ...]
+    tests/python/run.py --module DIR [TEST ...]
 
 --build: a build tree to use and to keep, for a second run that compiles little. Ends with 77 where there is no package index to install from.
+--module: no wheel, but the extension module that a build with DFC_PYTHON_MODULE has left there, and what this Python has installed: pytest and numpy; tests
+of what it has not are left out. This is what ctest runs.
 """
 
 import argparse
@@ -50,15 +53,32 @@ def install_torch(python):
     pip(python, "install", "torch", check=True)
 
 
+def of_module(folder, module, tests):
+    """The tests with the package's sources and a module that is built already."""
+    package = os.path.join(folder, "dfc")
+    os.mkdir(package)
+    for path in glob.glob(os.path.join(PACKAGE, "dfc", "*")) + glob.glob(os.path.join(module, "_native*.so")):
+        os.symlink(os.path.abspath(path), os.path.join(package, os.path.basename(path)))
+    return run_tests(sys.executable, folder, tests, PYTHONPATH=folder)
+
+
+def run_tests(python, folder, tests, **more):
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return subprocess.run([python, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(os.path.abspath, tests)], cwd=folder, env={**environment, **more}).returncode
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build")
     parser.add_argument("--wheel", help="an installable wheel that is there already")
     parser.add_argument("--keep", help="where the wheel is to be left")
+    parser.add_argument("--module", help="the folder of the extension module")
     parser.add_argument("--small", action="store_true", help="without PyTorch and JAX, whose tests are left out")
     parser.add_argument("tests", nargs="*", default=[HERE])
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
+        if args.module:
+            sys.exit(of_module(folder, args.module, args.tests))
         tools = os.path.join(args.build or folder, "python-tools")
         place = os.path.join(folder, "venv")
         for made in (tools, place):
@@ -77,9 +97,8 @@ def main():
         if not args.small:
             pip(python, "install", "jax", check=True)
             install_torch(python)
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        done = subprocess.run([python, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(os.path.abspath, args.tests)], cwd=folder, env=environment)
-    sys.exit(done.returncode)
+        code = run_tests(python, folder, args.tests)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

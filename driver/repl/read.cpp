@@ -5,7 +5,7 @@
 namespace df {
 namespace {
 
-constexpr const char* kSourceName = "<repl>";
+constexpr const char* kAnswersName = "<repl>";
 
 // Shorter inputs are looked at whole after every line; longer ones where a line may end them, or when they have grown by an
 // eighth, so that an error in the middle of a bracket is told soon.
@@ -85,7 +85,7 @@ bool Repl::ReadInput(std::string& text) {
     // Whether more is needed is asked of the parser, whose complaints do not count yet.
     looked_at = text.size();
     SourceManager sources;
-    FileId file = sources.Add(kSourceName, text);
+    FileId file = sources.Add(kAnswersName, text);
     Diagnostics ignored(sources);
     TokenBuffer tokens = Lex(sources, file, ignored);
     scan.Know(tokens);

@@ -7,7 +7,7 @@ namespace df::reference {
 
 namespace {
 
-constexpr uint32_t kStepsPerCheck = 256;
+constexpr uint32_t kStepsPerLook = 256;
 constexpr uint32_t kStepsPerLoss = 40;
 constexpr uint32_t kStepsPerWave = 64;
 
@@ -236,7 +236,7 @@ Outcome CutExecution::Run(const DelayCell* goal) {
   last_.quiet = false;
   Outcome outcome = Guarded([&] {
     while (!over_ && (run_.run_dry || !Reached(goal))) {
-      if (++steps_ % kStepsPerCheck == 0) {
+      if (++steps_ % kStepsPerLook == 0) {
         CheckLimits();
         NoteMoment(0, [this](RuntimeError& error) { Where(error); });
       }

@@ -33,9 +33,9 @@ def bytes_of(path):
         return file.read()
 
 
-def trained(d, name, *words, graph="rnn.graph", env=None, prepare=None):
+def trained(d, name, *words, graph="rnn.graph", env=None, prepare=None, epochs=2):
     """Output, log and state of a training run; its statistics."""
-    command = [d.dfc, "run", graph, *TRAIN, "--input", "epochs=2", "--output", "state=@%s.safetensors" % name, "--log=%s.csv" % name,
+    command = [d.dfc, "run", graph, *TRAIN, "--input", "epochs=%d" % epochs, "--output", "state=@%s.safetensors" % name, "--log=%s.csv" % name,
                "--threads=1", "--stats=json", *words]
     process = subprocess.Popen(command, cwd=d.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
     if prepare:
@@ -67,17 +67,18 @@ def training_gives_the_bits_of_one_process(d):
 @test
 def killed_and_stopped_workers_cost_no_bit(d):
     compiled(d)
-    wanted, _ = trained(d, "one")
+    epochs = 80  # seconds, also where nothing else runs
+    wanted, _ = trained(d, "one", epochs=epochs)
     generator = random.Random(3)
     lost = again = 0
     for run in range(5):
         def disturb(process, run=run):
-            time.sleep(0.3 + generator.random() * 1.2)
+            time.sleep(0.2 + generator.random())
             pids = local_pids(process.pid)
             for pid in generator.sample(pids, min(len(pids), 1 + run % 3)):
                 os.kill(pid, signal.SIGKILL if run % 5 != 4 else signal.SIGSTOP)
         try:
-            got, stats = trained(d, "kill%d" % run, "--local-workers=4", prepare=disturb)
+            got, stats = trained(d, "kill%d" % run, "--local-workers=4", prepare=disturb, epochs=epochs)
         except AssertionError as fault:
             if fault.args and fault.args[0][0] == 5:  # before the run began: that is said
                 continue

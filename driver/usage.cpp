@@ -62,11 +62,11 @@ std::string NearOption(const CLI::App& command, const std::string& name) {
 std::string UnknownOptionText(const CLI::App& app, const CLI::App& command, const std::string& name) {
   if (Has(command, name)) return fmt::format("the option `{}` of `{}` stands behind the command", name, CommandText(app, command));
   std::vector<std::string> others;
+  if (&command != &app && Has(app, name)) others.push_back(CommandText(app, app));
   for (const CLI::App* other : app.get_subcommands([](const CLI::App*) { return true; }))
     if (other != &command && Has(*other, name)) others.push_back(CommandText(app, *other));
-  if (&command != &app && Has(app, name)) others.push_back(CommandText(app, app));
   if (!others.empty())
-    return fmt::format("`{}` has no option `{}`; `{}` has it", CommandText(app, command), name, fmt::join(others, "` and `"));
+    return fmt::format("`{}` has no option `{}`; `{}` {} it", CommandText(app, command), name, fmt::join(others, "` and `"), others.size() == 1 ? "has" : "have");
   const std::string near = NearOption(command, name);
   return fmt::format("there is no option `{}`{}", name, near.empty() ? "" : fmt::format("; did you mean `{}`?", near));
 }

@@ -133,7 +133,7 @@ def misspelt_options(d):
                         (("f.df", "--emti=core"), "there is no option `--emti`; did you mean `--emit`?"),
                         (("check", "f.df", "--input", "x=3"), "`dfc check` has no option `--input`; `dfc run` has it"),
                         (("f.df", "--input", "x=3"), "`dfc FILE` has no option `--input`; `dfc run` has it"),
-                        (("run", "f.df", "--emit=core"), "`dfc run` has no option `--emit`; `dfc FILE` has it"),
+                        (("run", "f.df", "--emit=core"), "`dfc run` has no option `--emit`; `dfc FILE` and `dfc place` have it"),
                         (("run", "f.df", "a", "b"), "`a`, `b` are too many: `dfc run` takes one FILE"),
                         (("run", "f.df", "b"), "`b` is too many: `dfc run` takes one FILE"),
                         (("explain", "DF0120", "DF0121"), "`DF0121` is too many: `dfc explain` takes one CODE")):

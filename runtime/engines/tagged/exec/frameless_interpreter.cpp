@@ -507,6 +507,11 @@ bool Run(const Program& program, const std::vector<Value>& values, const SiteCod
     Release(*f, owned, space);
     throw;
   }
+#undef DF_FORM
+#undef DF_BRANCH_FORM
+#undef DF_INTEGER_FORM
+#undef DF_INTEGER_FORMS
+#undef DF_INTEGER_BRANCH_FORM
 #undef S
 #undef K
 #undef RUN

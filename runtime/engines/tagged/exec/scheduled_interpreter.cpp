@@ -561,6 +561,10 @@ event_code:
 
 yield:
   YieldScheduled(w, frame);
+#undef DF_BINARY_FORM
+#undef DF_INTEGER_FORM
+#undef DF_INTEGER_COMPARE_FORM
+#undef DF_INTEGER_BRANCH_FORM
 #undef S
 #undef RUN
 #undef NEXT

@@ -330,6 +330,8 @@ yield:
   w.poll_due = true;
   w.Push(FRAME(), kNone);
   return nullptr;
+#undef DF_BINARY_FORM
+#undef DF_INTEGER_FORM
 #undef FRAME
 #undef RUN
 #undef RUN_NATIVE

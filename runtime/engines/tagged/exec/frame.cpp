@@ -82,9 +82,11 @@ TagNode* TagOfDeep(Frame* frame) {
   return tag;
 }
 
-// Whether it is an iteration of a loop that goes on in a call that continues it.
+// Whether it is an iteration of a loop that goes on in a call that continues it. The frame around it may have ended.
 bool IsContinuing(const Frame* frame) {
-  return frame->site->type == SiteType::Loop && frame->parent->flags & kHasTag && ContinuesLoop(LabelOf(frame), frame->parent->tag);
+  if (frame->site->type != SiteType::Loop) return false;
+  const Frame* outer = frame->parent_frame();
+  return outer && outer->flags & kHasTag && ContinuesLoop(LabelOf(frame), outer->tag);
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ TEST_CASE("each seeded bug is noticed") {
       {Sabotage::NoMembers, "the root's word is dropped"}};
   for (const auto& [bug, text] : bugs) {
     uint64_t noticed = 0;
-    for (uint64_t seed = 1; seed <= 40 && noticed == 0; ++seed)
+    // Without acknowledgements all is sent again and again: some lives, as those of seeds 1 and 2, take a minute.
+    for (uint64_t seed = 201; seed <= 240 && noticed == 0; ++seed)
       if (!Simulate(seed, bug).failure.empty()) noticed = seed;
     INFO(text);
     CHECK(noticed != 0);

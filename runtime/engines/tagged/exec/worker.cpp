@@ -62,6 +62,8 @@ void Worker::Link() {
 // Values out of frames and entries of the stack, so that nothing is held by what waits. The proxies go.
 void Worker::GiveUpValues(DeadObjects& dead) {
   while (mail) mail.reset(std::exchange(mail->next, nullptr));
+  // What came when the run had ended may hold delayed calls, which go back to the pools of their workers.
+  for (Message* left = mailbox.TakeAll(); left;) delete std::exchange(left, left->next);
   for (Item& item : stack)
     if (item.cell) dead.Drop(item.cell);
   stack.clear();

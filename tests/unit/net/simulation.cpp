@@ -373,7 +373,8 @@ class Life {
     }
     std::vector<Process*> alive;
     for (const auto& process : processes_)
-      if (process->alive && (harsh_ || process->busy_until <= net_.now())) alive.push_back(process.get());
+      // Whose connection is being made anew is not back within a second, and so is lost, if it is stopped or cut off meanwhile: no gentle life.
+      if (process->alive && (harsh_ || (process->busy_until <= net_.now() && !Reconnects(*process)))) alive.push_back(process.get());
     if (alive.empty()) return;
     Process& one = *alive[Below(alive.size())];
     Process& other = *alive[Below(alive.size())];
@@ -394,8 +395,6 @@ class Life {
       ++outcome_.stalls;
       Say(fmt::format("stall {} {}", NameOf(one), NameOf(other)));
     } else if (kind < 0.65) {
-      // Whoever is stopped while a connection of its is made anew is not back within a second, and so is lost: no gentle life.
-      if (!harsh_ && Reconnects(one)) return;
       one.stopped_until = net_.now() + Between(1ms, longest);
       one.busy_until = one.stopped_until + 1200ms;
       ++outcome_.stops;

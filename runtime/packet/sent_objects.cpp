@@ -82,6 +82,16 @@ void SentObjects::TakeBack(Receiver receiver, At& at, std::list<Kept>::iterator 
   at.kept.erase(kept);
 }
 
+auto SentObjects::Give(Receiver receiver, At& at, Kept object, Packet packet) -> std::list<Kept>::iterator {
+  at.used += object.bytes;
+  if (object.tree) at.trees += object.bytes;
+  at.kept.push_back(object);
+  at.by_name[object.name] = std::prev(at.kept.end());
+  ++given_;
+  line_.Give(receiver, object.name, std::move(packet));
+  return std::prev(at.kept.end());
+}
+
 bool SentObjects::MakeRoom(Receiver receiver, At& at, size_t bytes) {
   if (bytes > at.room) return false;
   for (auto kept = at.kept.begin(); at.used > at.room - bytes;) {
@@ -264,13 +274,7 @@ bool SentObjects::ForPacket::LookTree(const Value& value, ir::TypeId type, PackR
       tree.name = sent_.next_++;
       sent_.by_name_[tree.name] = object;
     }
-    at.used += size;
-    at.trees += size;
-    at.kept.push_back({tree.name, size, true});
-    at.by_name[tree.name] = std::prev(at.kept.end());
-    ++sent_.given_;
-    sent_.line_.Give(receiver_, tree.name, std::move(*packet));
-    return Use(at, std::prev(at.kept.end()), name);
+    return Use(at, sent_.Give(receiver_, at, {tree.name, size, true}, std::move(*packet)), name);
   }
 }
 
@@ -307,11 +311,7 @@ bool SentObjects::ForPacket::Look(const Value& value, ir::TypeId type, size_t by
       SetNamed(object, true);
       if (tensor) tensor->NoteCopies();
     }
-    at.used += size;
-    at.kept.push_back({row->second.name, size, false});
-    kept = at.by_name.emplace(row->second.name, std::prev(at.kept.end())).first;
-    ++sent_.given_;
-    sent_.line_.Give(receiver_, row->second.name, std::move(packet));
+    return Use(at, sent_.Give(receiver_, at, {row->second.name, size, false}, std::move(packet)), name);
   }
   return Use(at, kept->second, name);
 }

@@ -130,6 +130,8 @@ class SentObjects {
   static void Lost(Object& object);
   // All under the mutex.
   void DropTrees(std::vector<Value>& dropped);
+  // There is room for it.
+  std::list<Kept>::iterator Give(Receiver receiver, At& at, Kept object, Packet packet);
   bool MakeRoom(Receiver receiver, At& at, size_t bytes);
   bool MakeRoomForTree(Receiver receiver, At& at, size_t bytes);
   void TakeBack(Receiver receiver, At& at, std::list<Kept>::iterator kept);

@@ -5,10 +5,15 @@
 """
 
 import argparse
+import os
+import sys
 import time
 
 import dfc
 import numpy
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
+from three_ops import onnx_runtime  # noqa: E402
 
 SOURCE = """
 import Tensor (vecmat)
@@ -34,21 +39,6 @@ def least(call, calls):
             call()
         best = min(best, (time.perf_counter() - began) / calls)
     return best * 1e6
-
-
-def onnx_runtime(x, w, b):
-    import onnxruntime
-    from onnx import TensorProto, helper
-    f32 = TensorProto.FLOAT
-    nodes = [helper.make_node("MatMul", ["x", "w"], ["xw"]), helper.make_node("Add", ["xw", "b"], ["s"]), helper.make_node("Tanh", ["s"], ["y"])]
-    graph = helper.make_graph(nodes, "three", [helper.make_tensor_value_info(n, f32, s) for n, s in [("x", [4]), ("w", [4, 4]), ("b", [4])]],
-                              [helper.make_tensor_value_info("y", f32, [4])])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    inputs = {"x": x, "w": w, "b": b}
-    return lambda: session.run(None, inputs)
 
 
 def main():

@@ -14,6 +14,7 @@
 #include "driver/system/deep_stack.h"
 #include "driver/system/files.h"
 #include "driver/system/signals.h"
+#include "runtime/base/long_operation.h"
 #include "runtime/base/memory.h"
 
 namespace df {
@@ -59,6 +60,8 @@ ExitCode RunGuarded(const Options& options, Console& console) {
     ssize_t ignored = ::write(STDERR_FILENO, kText.data(), kText.size());
     static_cast<void>(ignored);
     return ExitCode::Limit;
+  } catch (const OperationAborted& aborted) {  // by a signal that came where no engine runs
+    return aborted.stop == Stop::Interrupted ? ExitCode::Interrupted : ExitCode::Limit;
   } catch (const std::exception& fault) {
     console.Error(InternalErrorText(PassScope::Current(), fault.what()));
     return ExitCode::Internal;

@@ -111,8 +111,9 @@ def by_signal(args, how, after, number):
     if process.poll() is not None:
         return None, None, "it was over before"
     before = processor(process)
-    process.send_signal(number)
-    return ended(process, time.monotonic(), INTERRUPTED, before)
+    os.kill(process.pid, number)  # send_signal would wait for a process that has ended just now, and then `ended` could not
+    took, used, wrong = ended(process, time.monotonic(), INTERRUPTED, before)
+    return (None, None, "it was over before") if process.returncode == 0 else (took, used, wrong)
 
 
 def by_timeout(args, how, after, start):

@@ -54,7 +54,48 @@ net::NodeOptions NodeOptionsHere() {
   return node;
 }
 
-std::string SharedOptionsText(const Options& options) {
+uint32_t ProcessesOf(const Options& options) {
+  std::string ignored;
+  if (options.members > 1) return options.members;
+  if (!options.launched) return static_cast<uint32_t>(options.workers.size()) + options.local_workers;
+  const std::optional<LaunchPlace> place = FindLaunchPlaceHere(&ignored);  // what is wrong with it is told by who calls the others
+  return place ? place->size : 1;
+}
+
+namespace {
+
+llvm::StringRef NameOf(DeadTokens dead) { return dead == DeadTokens::Sent ? "sent" : dead == DeadTokens::Withheld ? "withheld" : "none"; }
+
+// A graph that is cut: which part each node is on, and by which rules it runs. Of others null.
+llvm::json::Value SharedCutOf(const Options& options, const CutRun* cut) {
+  if (!cut) return nullptr;
+  return llvm::json::Object{{"parts", ir::WriteCut(cut->options.cut)},
+                            {"scheduled", cut->options.receive == RecvRule::Scheduled},
+                            {"dead", NameOf(cut->options.dead).str()},
+                            {"seed", static_cast<int64_t>(options.seed)}};
+}
+
+bool ReadSharedCut(const llvm::json::Value& value, Options& options) {
+  options.cut = {};
+  options.seed = 0;
+  if (value.getAsNull()) return true;
+  const llvm::json::Object* cut = value.getAsObject();
+  if (!cut || cut->size() != 4) return false;
+  const std::optional<llvm::StringRef> parts = cut->getString("parts"), dead = cut->getString("dead");
+  const std::optional<bool> scheduled = cut->getBoolean("scheduled");
+  const std::optional<int64_t> seed = cut->getInteger("seed");
+  if (!parts || !dead || !scheduled || !seed) return false;
+  options.cut.asked = true;
+  options.cut.shared = parts->str();
+  options.cut.receive = *scheduled ? RecvRule::Scheduled : RecvRule::ByName;
+  options.cut.dead = *dead == "withheld" ? DeadTokens::Withheld : *dead == "none" ? DeadTokens::None : DeadTokens::Sent;
+  options.seed = static_cast<uint64_t>(*seed);
+  return *dead == NameOf(options.cut.dead);
+}
+
+}  // namespace
+
+std::string SharedOptionsText(const Options& options, const CutRun* cut) {
   llvm::json::Array without;
   for (const std::string& name : options.without) without.push_back(name);
   // What the root looks at of the result, which processes that run the spine look at too.
@@ -65,7 +106,8 @@ std::string SharedOptionsText(const Options& options) {
   std::string text;
   llvm::raw_string_ostream out(text);
   out << llvm::json::Value(llvm::json::Object{{"optimize", options.lower.optimize}, {"batch", options.batch}, {"trace", trace}, {"records", records},
-                                              {"outputs", std::move(outputs)}, {"without", std::move(without)}});
+                                              {"outputs", std::move(outputs)}, {"without", std::move(without)},
+                                              {"cut", SharedCutOf(options, cut)}});
   return out.str();
 }
 
@@ -73,13 +115,14 @@ bool ReadSharedOptions(const std::string& text, Options& options) {
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
   if (!value) return llvm::consumeError(value.takeError()), false;
   const llvm::json::Object* object = value->getAsObject();
-  if (!object || object->size() != 6) return false;
+  if (!object || object->size() != 7) return false;
   std::optional<bool> optimize = object->getBoolean("optimize");
   std::optional<int64_t> batch = object->getInteger("batch");
   std::optional<bool> trace = object->getBoolean("trace");
   std::optional<bool> records = object->getBoolean("records");
   const llvm::json::Array* outputs = object->getArray("outputs");
   const llvm::json::Array* without = object->getArray("without");
+  if (const llvm::json::Value* cut = object->get("cut"); !cut || !ReadSharedCut(*cut, options)) return false;
   if (!optimize || !batch || *batch < 0 || *batch > 1 << 20 || !trace || !records || !outputs || !without) return false;
   options.traced = *trace;
   options.command = *records ? Command::Run : Command::Repl;
@@ -139,7 +182,7 @@ bool Cluster::StartLocal(const Options& options, std::vector<std::string>& addre
 }
 
 std::string Cluster::Unfit(const Options& options) {
-  if (options.engine != EngineKind::Tagged) return fmt::format("the engine {} runs in one process; other processes work with the tagged engine", EngineName(options.engine));
+  if (options.engine != EngineKind::Tagged && !options.cut.asked) return fmt::format("the engine {} runs in one process; other processes work with the tagged engine", EngineName(options.engine));
   if (options.trace) return "`--trace` without a file prints each firing of one process";
   if (options.device != "cpu") return fmt::format("other processes do not use this one's device `{}`", options.device);
   if (options.launched && (options.local_workers > 1 || !options.workers.empty())) return "`--launched` is for processes that somebody else has started";
@@ -233,16 +276,23 @@ uint64_t LinkWindow(uint64_t max_memory) {
   return max_memory ? std::clamp(max_memory / 8, kLeast, usual) : usual;
 }
 
-Outcome ServeRun(NodePeers& peers, const ir::Graph& graph, const Options& options, RunOptions run, bool traced) {
+Outcome ServeRun(NodePeers& peers, const ir::Graph& graph, const Options& options, RunOptions run, bool traced, CutRun* cut) {
   const bool follows = RunsEverywhere(graph, options);
   std::optional<SharedProgram> given;
-  if (follows && !(given = peers.AwaitInputs(run.limits.interrupt))) return {};
+  if ((follows || cut) && !(given = peers.AwaitInputs(run.limits.interrupt))) return {};
+  if (cut && peers.Rank() >= cut->options.cut.parts) {
+    Outcome outcome;
+    outcome.stop = Stop::Internal;
+    outcome.detail = fmt::format("process {} has no part of the graph", peers.Rank());
+    return outcome;
+  }
+  if (cut && options.seed) run.seed = options.seed + peers.Rank();
   std::optional<Timeline> timeline;
   if (traced) {
     peers.WillTell();
     run.timeline = &timeline.emplace(run.threads ? run.threads : DefaultThreads());
   }
-  std::unique_ptr<Execution> execution = MakeExecution(EngineKind::Tagged, graph, run);
+  std::unique_ptr<Execution> execution = cut ? MakePartExecution(graph, run, cut->options, &cut->counts) : MakeExecution(EngineKind::Tagged, graph, run);
   peers.SetReady();
   Outcome outcome;
   if (follows) {
@@ -261,8 +311,8 @@ Outcome ServeRun(NodePeers& peers, const ir::Graph& graph, const Options& option
   return outcome;
 }
 
-ExitCode Cluster::Serve(const ir::Graph& graph, const Options& options, const RunOptions& run, Console& console) {
-  const Outcome outcome = ServeRun(*peers_, graph, options, run, !options.timeline.empty());
+ExitCode Cluster::Serve(const ir::Graph& graph, const Options& options, const RunOptions& run, CutRun* cut, Console& console) {
+  const Outcome outcome = ServeRun(*peers_, graph, options, run, !options.timeline.empty(), cut);
   const bool met_root = peers_->had_root();
   for (const std::string& notice : peers_->TakeNotices()) console.err() << (met_root ? "note: " : "error: ") << notice << '\n';
   if (outcome.stop == Stop::Interrupted) return ExitCode::Interrupted;
@@ -273,16 +323,17 @@ ExitCode Cluster::Serve(const ir::Graph& graph, const Options& options, const Ru
 
 // Workers that are started here, or listen where the options say. False if not all have come; after a message if there are no peers.
 bool Cluster::Call(const ir::Graph& graph, const std::vector<Value>& inputs, const Options& options, net::ZmqOptions& sockets,
-                   const std::atomic<bool>* interrupt, Console& console) {
-  SharedProgram program{SharedOptionsText(options), ir::Serialize(graph)};
+                   const std::atomic<bool>* interrupt, const CutRun* cut, Console& console) {
+  SharedProgram program{SharedOptionsText(options, cut), ir::Serialize(graph)};
   std::string why;
-  uint32_t rank = 0, processes = static_cast<uint32_t>(options.workers.size()) + options.local_workers;
+  const uint32_t processes = ProcessesOf(options);
+  uint32_t rank = 0;
   if (options.launched) {
     const std::optional<LaunchPlace> place = FindLaunchPlaceHere(&why);
     if (!place) return console.Error(why), false;
     rank = place->rank;
-    processes = place->size;
   }
+  if (cut && rank == 0) program.processes = processes;
   if (rank == 0 && processes > 1 && RunsEverywhere(graph, options)) {
     PackedInputs packed = PackInputs(graph, inputs, options.arguments);
     program.processes = processes;
@@ -308,7 +359,7 @@ bool Cluster::Call(const ir::Graph& graph, const std::vector<Value>& inputs, con
 }
 
 std::optional<ExitCode> Cluster::Start(const ir::Graph& graph, const std::vector<Value>& inputs, const Options& options, RunOptions& run, Console& console,
-                                       std::unique_ptr<Cluster>& to) {
+                                       CutRun* cut, std::unique_ptr<Cluster>& to) {
   const std::atomic<bool>* interrupt = run.limits.interrupt;
   std::unique_ptr<Cluster> cluster(new Cluster);
   if (options.members > 1) {
@@ -317,14 +368,14 @@ std::optional<ExitCode> Cluster::Start(const ir::Graph& graph, const std::vector
       follow = [&graph, &options, interrupt, packed = PackInputs(graph, inputs, options.arguments)](Execution& execution) {
         return Follow(graph, options, packed, interrupt, execution);
       };
-    cluster->members_ = std::make_unique<LocalMembers>(graph, run, options.members, !options.timeline.empty(), std::move(follow));
+    cluster->members_ = std::make_unique<LocalMembers>(graph, run, options.members, !options.timeline.empty(), std::move(follow), cut ? &cut->options : nullptr);
     run.peers = &cluster->members_->root();
   }
   if (IsWanted(options)) {
     if (std::string unfit = Unfit(options); !unfit.empty()) return console.Error(unfit), ExitCode::Usage;
     net::ZmqOptions sockets;
     if (std::string why; !options.key.empty() && !(sockets.keys = net::ReadKeyFile(options.key, &why))) return console.Error(why), ExitCode::Usage;
-    if (!cluster->Call(graph, inputs, options, sockets, interrupt, console)) {
+    if (!cluster->Call(graph, inputs, options, sockets, interrupt, cut, console)) {
       const bool interrupted = interrupt && interrupt->load();
       if (cluster->peers_) {
         const std::vector<std::string> notices = cluster->peers_->TakeNotices();
@@ -336,7 +387,7 @@ std::optional<ExitCode> Cluster::Start(const ir::Graph& graph, const std::vector
     if (options.stats != StatsFormat::None || !options.timeline.empty()) cluster->peers_->WantReports(!options.timeline.empty());
     run.peers = cluster->peers_.get();
     run.threads = ThreadsOf(options);
-    if (!cluster->is_root_) return cluster->Serve(graph, options, run, console);
+    if (!cluster->is_root_) return cluster->Serve(graph, options, run, cut, console);
   }
   if (run.peers) to = std::move(cluster);
   return std::nullopt;

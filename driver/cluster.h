@@ -17,6 +17,7 @@
 #include "backends/zmq/zmq_net.h"
 #include "driver/local_members.h"
 #include "driver/options.h"
+#include "driver/place.h"
 #include "driver/system/console.h"
 #include "tagged_ir/graph.h"
 
@@ -27,13 +28,16 @@ net::NodeOptions NodeOptionsHere();
 
 // The options with which a root compiled its program, as far as its workers have to have them, by name; and back: false if one of them
 // means nothing here.
-std::string SharedOptionsText(const Options& options);
+std::string SharedOptionsText(const Options& options, const CutRun* cut);
 bool ReadSharedOptions(const std::string& text, Options& options);
 
 // Computes for the root of a run until that is over, or a limit of this process ends it: what others give it, or, of a run whose spine runs
 // everywhere, all that the root evaluates. `options`: as the root has them, as far as it has told; `traced`: it tells the root what it has done
-// when.
-Outcome ServeRun(NodePeers& peers, const ir::Graph& graph, const Options& options, RunOptions run, bool traced);
+// when; `cut`: of a graph that is cut, null otherwise.
+Outcome ServeRun(NodePeers& peers, const ir::Graph& graph, const Options& options, RunOptions run, bool traced, CutRun* cut);
+
+// How many processes the options ask for, this one among them.
+uint32_t ProcessesOf(const Options& options);
 
 // What a link may have on its way, of a process that may take so much memory (0: what is usual).
 uint64_t LinkWindow(uint64_t max_memory);
@@ -46,7 +50,7 @@ class Cluster {
   // What the options ask for: other processes that work on the run, all of which are there and serve; `run` has them then. An exit code if this
   // process is to end: after a message, or since it was launched to compute for another one, and has done so.
   static std::optional<ExitCode> Start(const ir::Graph& graph, const std::vector<Value>& inputs, const Options& options, RunOptions& run, Console& console,
-                                       std::unique_ptr<Cluster>& cluster);
+                                       CutRun* cut, std::unique_ptr<Cluster>& cluster);
   ~Cluster();
   // The process ends without End: what was made for it goes.
   void Abandon();
@@ -65,8 +69,8 @@ class Cluster {
   // What of the options does not go with other processes; empty if all does.
   static std::string Unfit(const Options& options);
   bool Call(const ir::Graph& graph, const std::vector<Value>& inputs, const Options& options, net::ZmqOptions& sockets,
-            const std::atomic<bool>* interrupt, Console& console);
-  ExitCode Serve(const ir::Graph& graph, const Options& options, const RunOptions& run, Console& console);
+            const std::atomic<bool>* interrupt, const CutRun* cut, Console& console);
+  ExitCode Serve(const ir::Graph& graph, const Options& options, const RunOptions& run, CutRun* cut, Console& console);
   bool CallLaunched(const Options& options, net::ZmqOptions& sockets, SharedProgram program, const std::atomic<bool>* interrupt, Console& console);
   bool StartLocal(const Options& options, std::vector<std::string>& addresses, std::string* why);
 

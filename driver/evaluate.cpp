@@ -249,7 +249,8 @@ std::unique_ptr<Execution> MakeInTime(EngineKind engine, const ir::Graph& graph,
     at_once.emplace();
     at_once_in_time.emplace(run.limits, std::chrono::milliseconds(0));
   }
-  return cut ? MakeCutExecution(graph, run, cut->options, &cut->counts) : MakeExecution(engine, graph, run);
+  if (!cut) return MakeExecution(engine, graph, run);
+  return run.peers ? MakePartExecution(graph, run, cut->options, &cut->counts) : MakeCutExecution(graph, run, cut->options, &cut->counts);
 }
 
 // Whether output that nobody reads, in a pipe, is not waited for any more; then the process ends here.
@@ -284,6 +285,14 @@ void TellPrompt(PromptAction& prompt, const Outcome& outcome, const ir::Graph& g
   prompt.left = performance.left();
 }
 
+// Of a graph that is cut: a process was lost, and its part with it.
+bool LostPart(const RunContext& context) { return context.cut && !context.cut->counts.lost_part.empty(); }
+
+void ExplainEnd(const Outcome& outcome, const ir::Graph& graph, const RunContext& context, Console& console) {
+  if (LostPart(context)) console.Error(context.cut->counts.lost_part);
+  else Explain(outcome, graph, console);
+}
+
 ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, const Options& options,
                          const std::atomic<bool>* interrupt, Console& console, RunContext context) {
   using Clock = std::chrono::steady_clock;
@@ -294,7 +303,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   if (!no_device.empty()) return console.Error(no_device), ExitCode::Usage;
   run.device = device.get();
   std::unique_ptr<Cluster> cluster;  // outlives the execution
-  if (std::optional<ExitCode> code = Cluster::Start(graph, inputs, options, run, console, cluster)) return *code;
+  if (std::optional<ExitCode> code = Cluster::Start(graph, inputs, options, run, console, context.cut, cluster)) return *code;
 
   // What the result is given out as, and to which files.
   bool records = options.command == Command::Run && RecordOf(graph);
@@ -319,7 +328,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   Clock::time_point began = Clock::now();
   std::unique_ptr<Execution> execution;
   auto conclude = [&](const Outcome& outcome) {
-    Explain(outcome, graph, console);
+    ExplainEnd(outcome, graph, context, console);
     const std::vector<PeerReport> processes = cluster ? cluster->Reports() : std::vector<PeerReport>();
     bool written = !timeline || timeline->Write(graph, processes, options.timeline, console);
     if (context.stats) *context.stats = execution->stats();
@@ -354,7 +363,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   times.run = Clock::now() - began - times.prepare;
   times.run_cpu = ProcessorTime() - times.run_cpu;
   if (cluster) cluster->End(console, /*hurry=*/outcome.stop == Stop::Interrupted || outcome.stop == Stop::Timeout);
-  if (outcome.stop == Stop::Internal && context.origin == GraphOrigin::File) {
+  if (outcome.stop == Stop::Internal && context.origin == GraphOrigin::File && !LostPart(context)) {
     console.Error(fmt::format("not a valid graph: {}\n  it breaks this rule while it runs; if dfc wrote the file, please report it",
                               outcome.detail));
     return ExitCode::BadGraph;
@@ -366,7 +375,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   if (record_run) written &= record_run->Finish(outcome);
   else if (outcome.ok() && outputs->pending()) written &= WriteOutputs(*outputs, console);
   if (prompt) TellPrompt(*prompt, outcome, graph, performance);
-  ExitCode code = !written && outcome.ok() ? ExitCode::Failed
+  ExitCode code = LostPart(context) ? ExitCode::Workers : !written && outcome.ok() ? ExitCode::Failed
                   : outcome.ok() && graph.action ? ProgramExit(performance.exit_code()) : CodeOf(outcome.stop);
   // What is left may take seconds to give back piece by piece; the system does it at once. Builds that verify count it.
   bool checks = kVerifies || (device && !device->is_host());

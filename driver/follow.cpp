@@ -41,7 +41,7 @@ struct Nowhere {
 }  // namespace
 
 bool RunsEverywhere(const ir::Graph& graph, const Options& options) {
-  return !options.trace && ir::SpineOf(graph) == ir::Spine::Everywhere;
+  return !options.trace && !options.cut.asked && ir::SpineOf(graph) == ir::Spine::Everywhere;
 }
 
 PackedInputs PackInputs(const ir::Graph& graph, const std::vector<Value>& inputs, const std::vector<std::string>& arguments) {

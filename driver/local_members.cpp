@@ -8,7 +8,8 @@
 
 namespace df {
 
-LocalMembers::LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32_t members, bool traced, std::function<Outcome(Execution&)> follow)
+LocalMembers::LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32_t members, bool traced, std::function<Outcome(Execution&)> follow,
+                           const CutRunOptions* cut)
     : peers_(members, run.stress) {
   for (uint32_t number = 1; number < members; ++number) {
     RunOptions options = run;
@@ -17,11 +18,12 @@ LocalMembers::LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32
     options.limits.timeout = {};
     options.trace = nullptr;
     options.leave = nullptr;
-    threads_.emplace_back([this, &graph, options, number, traced, follow]() mutable {
+    threads_.emplace_back([this, &graph, options, number, traced, follow, cut]() mutable {
       std::optional<Timeline> timeline;
       if (traced) options.timeline = &timeline.emplace(options.threads ? options.threads : DefaultThreads());
       {
-        auto execution = MakeExecution(EngineKind::Tagged, graph, options);
+        CutCounts counts;
+        auto execution = cut ? MakePartExecution(graph, options, *cut, &counts) : MakeExecution(EngineKind::Tagged, graph, options);
         if (!follow) {
           execution->Serve();
         } else if (follow(*execution).ok()) {

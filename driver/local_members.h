@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/peers/local_peers.h"
+#include "runtime/engines/reference/cut_run.h"
 #include "runtime/run/engine.h"
 
 namespace df {
@@ -19,8 +20,9 @@ namespace df {
 class LocalMembers {
  public:
   // So many, the root among them, whose options are `run`. The others begin to ask for work; or, if their spines run too, to `follow` the root.
-  // `traced`: they note what they do when.
-  LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32_t members, bool traced, std::function<Outcome(Execution&)> follow);
+  // `traced`: they note what they do when. `cut`: each has a part of the graph, or null.
+  LocalMembers(const ir::Graph& graph, const RunOptions& run, uint32_t members, bool traced, std::function<Outcome(Execution&)> follow,
+               const CutRunOptions* cut);
   // The root's run is over.
   ~LocalMembers() { End(); }
   void End();

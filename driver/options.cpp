@@ -374,10 +374,10 @@ void AddCompile(CommandLine& line) {
 
 // The other processes of a run.
 void AddClusterOptions(CLI::App& app, Options& options) {
-  app.add_option("--local-workers", options.local_workers, "tagged engine: so many processes of this machine work on the run, this one among them")
+  app.add_option("--local-workers", options.local_workers, "so many processes of this machine work on the run, this one among them: of a graph that is cut each has a part")
       ->type_name("N")
       ->check(CLI::Range(1, 256));
-  app.add_option("--workers", options.workers, "tagged engine: the `dfc worker`s of other machines that work on the run, such as tcp://a:7000,tcp://b:7000")
+  app.add_option("--workers", options.workers, "the `dfc worker`s of other machines that work on the run, such as tcp://a:7000,tcp://b:7000")
       ->type_name("ADDRESSES")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -394,7 +394,7 @@ CLI::Option* AddCutOptions(CLI::App& app, Options& options, const char* seed) {
       ->type_name("FILE");
   AddRead(app, seed, options.cut.seed, ParseCount, "a whole number from 1 on, such as `7`", "what has no place is put on any part, node by node")
       ->type_name("N");
-  return app.add_option("--parts", options.cut.parts, "into how many parts, counted from 0; default: as many as placements ask for")
+  return app.add_option("--parts", options.cut.parts, "into how many parts, counted from 0; default: as many as placements ask for, or as there are processes")
       ->type_name("N")
       ->check(CLI::Range(1u, ir::kMostParts));
 }
@@ -516,6 +516,9 @@ void FinishCut(CommandLine& line) {
   if (!cut.asked) return;
   if (*line.engine && line.options.engine != EngineKind::Reference)
     throw CLI::ValidationError("a graph that is cut runs on --engine=reference");
+  const bool processes = line.options.local_workers > 1 || !line.options.workers.empty() || line.options.launched;
+  if (cut.losses != 0 && processes)
+    throw CLI::ValidationError("--losses", "parts are lost on purpose where one process has all of them");
   if (cut.losses != 0 && !*line.seed) throw CLI::ValidationError("--losses", "parts are lost at random: `--seed=N` says when");
   line.options.engine = EngineKind::Reference;
 }

@@ -57,6 +57,7 @@ struct CutArguments {
   RecvRule receive = RecvRule::ByName;
   DeadTokens dead = DeadTokens::Sent;
   uint32_t losses = 0;
+  std::string shared;      // Worker: as the root has made it (ir::WriteCut)
 };
 
 struct Options {

@@ -1,5 +1,6 @@
 #include "driver/place.h"
 
+#include "driver/cluster.h"
 #include "driver/commands.h"
 #include "driver/compile.h"
 #include "driver/system/files.h"
@@ -10,7 +11,7 @@
 namespace df {
 namespace {
 
-// What `--stats` says.
+// A row of what `--stats` says.
 struct CutRow {
   const char* label;
   const char* key;
@@ -54,7 +55,7 @@ ExitCode Produce(Pipeline& pipeline, const Options& options, std::string& text) 
   std::optional<ir::Graph> graph =
       compiled ? LoadGraph(DisplayName(options.file), *bytes, pipeline.diags) : GraphOfMain(pipeline, options, std::move(*bytes));
   if (!graph) return compiled ? ExitCode::BadGraph : ExitCode::Failed;
-  std::optional<ir::Cut> cut = CutOf(*graph, options.cut, pipeline.diags);
+  std::optional<ir::Cut> cut = CutOf(*graph, options.cut, /*processes=*/1, pipeline.diags);
   if (!cut) return ExitCode::Usage;
   llvm::raw_string_ostream out(text);
   Print(*graph, *cut, options.cut.emit, out);
@@ -63,7 +64,7 @@ ExitCode Produce(Pipeline& pipeline, const Options& options, std::string& text) 
 
 }  // namespace
 
-std::optional<ir::Cut> CutOf(const ir::Graph& graph, const CutArguments& arguments, Diagnostics& diags) {
+std::optional<ir::Cut> CutOf(const ir::Graph& graph, const CutArguments& arguments, uint32_t processes, Diagnostics& diags) {
   ir::CutOptions options;
   options.parts = arguments.parts;
   options.seed = arguments.seed;
@@ -75,6 +76,12 @@ std::optional<ir::Cut> CutOf(const ir::Graph& graph, const CutArguments& argumen
     if (rows) options.rows = std::move(*rows);
   }
   std::optional<ir::Cut> cut = error.empty() ? ir::MakeCut(graph, options, &error) : std::nullopt;
+  // Where nobody says how many, each process has one.
+  if (cut && options.parts == 0 && cut->parts < processes) {
+    options.parts = processes;
+    cut = ir::MakeCut(graph, options, &error);
+  }
+  if (cut && processes > 1) cut = ir::CutForProcesses(graph, *cut, processes, &error);
   if (cut) return cut;
   if (error.starts_with("line ")) error = fmt::format("`{}`, {}", DisplayName(arguments.placement), error);
   diags.Report(Diag::CannotCut, {}, error);
@@ -84,7 +91,7 @@ std::optional<ir::Cut> CutOf(const ir::Graph& graph, const CutArguments& argumen
 bool PrepareCut(const ir::Graph& graph, const Options& options, std::optional<CutRun>& cut, Console& console) {
   SourceManager sources;
   Diagnostics diags(sources);
-  std::optional<ir::Cut> parts = CutOf(graph, options.cut, diags);
+  std::optional<ir::Cut> parts = CutOf(graph, options.cut, ProcessesOf(options), diags);
   console.Show(diags);
   if (!parts) return false;
   cut.emplace();
@@ -93,6 +100,16 @@ bool PrepareCut(const ir::Graph& graph, const Options& options, std::optional<Cu
   cut->options.dead = options.cut.dead;
   cut->options.losses = options.cut.losses;
   return true;
+}
+
+std::optional<CutRun> SharedCut(const ir::Graph& graph, const CutArguments& arguments) {
+  std::optional<ir::Cut> parts = ir::ReadCut(graph, arguments.shared);
+  if (!parts) return std::nullopt;
+  CutRun cut;
+  cut.options.cut = std::move(*parts);
+  cut.options.receive = arguments.receive;
+  cut.options.dead = arguments.dead;
+  return cut;
 }
 
 ExitCode PlaceCommand(const Options& options, Console& console) {

@@ -14,8 +14,8 @@
 
 namespace df {
 
-// The cut by the placement file, the graph's own places and the rule. Reports what is wrong and gives nullopt.
-std::optional<ir::Cut> CutOf(const ir::Graph& graph, const CutArguments& arguments, Diagnostics& diags);
+// The cut by the placement file, the graph's own places and the rule, for so many processes. Reports what is wrong and gives nullopt.
+std::optional<ir::Cut> CutOf(const ir::Graph& graph, const CutArguments& arguments, uint32_t processes, Diagnostics& diags);
 
 // What a run of it needs, and counts.
 struct CutRun {
@@ -24,6 +24,9 @@ struct CutRun {
 };
 // False if it cannot be cut so, which is said.
 bool PrepareCut(const ir::Graph& graph, const Options& options, std::optional<CutRun>& cut, Console& console);
+
+// Of a worker, what its root has told it; nothing if that is no cut of this graph.
+std::optional<CutRun> SharedCut(const ir::Graph& graph, const CutArguments& arguments);
 
 // What `--stats` says of it.
 void PrintCut(const CutCounts& counts, llvm::raw_ostream& out);

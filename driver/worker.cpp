@@ -68,7 +68,9 @@ bool ServeOne(const Options& given, net::ZmqOptions& sockets, bool first, const 
   run.batch = options.batch;
   Switch(options, run);
   run.peers = &peers;
-  const Outcome outcome = ServeRun(peers, *graph, options, run, options.traced);
+  std::optional<CutRun> cut;
+  if (options.cut.asked && !(cut = SharedCut(*graph, options.cut))) return console.Error("the root sent a cut of another graph"), true;
+  const Outcome outcome = ServeRun(peers, *graph, options, run, options.traced, cut ? &*cut : nullptr);
   tell();
   if (outcome.stop == Stop::Interrupted) return *code = ExitCode::Interrupted, false;
   if (!outcome.ok()) console.err() << "note: left the run: " << outcome.detail << '\n';

@@ -29,6 +29,7 @@ net::Message Packed(PeerMessage& message) {
     case PeerMessage::Kind::Want: return net::Pack(msg::Want{NameOf(message.pieces), message.pieces.first, message.pieces.past});
     case PeerMessage::Kind::Pieces:
       return net::Pack(msg::Share{NameOf(message.pieces), message.pieces.first, message.pieces.past, message.bytes}, std::move(parts));
+    case PeerMessage::Kind::Token: return net::Pack(msg::Token{message.number, message.bytes}, std::move(parts));
     case PeerMessage::Kind::Lacks: return net::Pack(msg::Lacks{NameOf(message.pieces), message.pieces.first, message.pieces.past});
     case PeerMessage::Kind::Wave:
     case PeerMessage::Kind::Counts: break;  // they speak of members: NodePeers
@@ -111,6 +112,10 @@ std::optional<PeerMessage> Decoded(const net::Message& message) {
   } else if (auto lacks = net::Unpack<msg::Lacks>(message)) {
     to.kind = PeerMessage::Kind::Lacks;
     to.pieces = PiecesOf(*lacks);
+  } else if (auto token = net::Unpack<msg::Token>(message)) {
+    to.kind = PeerMessage::Kind::Token;
+    to.number = token->part;
+    to.bytes = token->tokens;
   } else {
     return std::nullopt;
   }

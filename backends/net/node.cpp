@@ -45,7 +45,7 @@ bool Node::Dial(const std::string& address, std::string* why) {
   const Time now = transport_.Now();
   const Route route = transport_.Connect(address, why);
   if (route == 0) return false;
-  dialling_.push_back({address, route, now, now + options_.answer_within, options_.greet_first, {}});
+  dialling_.push_back({address, route, ++dialled_, now, now + options_.answer_within, options_.greet_first, {}});
   return true;
 }
 
@@ -567,6 +567,7 @@ void Node::OnWelcome(const Head& head, const msg::Welcome& welcome, const Arriva
   const Dialling* dial = DialOf(arrival.route);
   if (!dial || head.to != options_.incarnation) return void(++counts_.stale);
   const std::string address = dial->address;
+  const Small number = dial->number;
   if (members_.Find(head.from) != kNobody) return EndDial(arrival.route, /*close=*/true);  // came in meanwhile
   if (auto difference = Compare(options_.facts, welcome.facts, options_.allow_different_libm)) {
     Refuse(arrival, head, {difference->field, difference->mine, difference->theirs}, now);
@@ -575,7 +576,9 @@ void Node::OnWelcome(const Head& head, const msg::Welcome& welcome, const Arriva
     return EndDial(arrival.route, /*close=*/true);
   }
   EndDial(arrival.route, /*close=*/false);
-  AddPeer(MemberOf(head.from, welcome, ""), {welcome.window, welcome.largest}, arrival.route, /*dialled=*/true, now);
+  Member member = MemberOf(head.from, welcome, "");
+  if (options_.root && member.rank == kNoRank) member.rank = number;
+  AddPeer(std::move(member), {welcome.window, welcome.largest}, arrival.route, /*dialled=*/true, now);
 }
 
 void Node::OnRefused(const Head& head, const msg::Refused& refused, const Arrival& arrival, Time now) {

@@ -137,6 +137,7 @@ class Node {
   struct Dialling {
     std::string address;
     Route route;
+    Small number;  // the root gives who is there the rank of its turn
     Time next, until;
     Time pause;
     std::optional<Time> busy_until;  // it works for another run, which may be over
@@ -182,7 +183,7 @@ class Node {
   std::deque<Event> events_;
   std::string scratch_;
   NodeCounts counts_;
-  Small rank_, next_rank_ = 1;
+  Small rank_, next_rank_ = 1, dialled_ = 0;
   bool ready_ = false, progress_known_ = false, leaving_ = false;
   msg::Progress progress_;
   Time progress_told_{0};

@@ -32,8 +32,8 @@ inline constexpr uint8_t kFirstSmall = 9;
 inline constexpr uint64_t kMostSmall = 31 - kFirstSmall;
 inline constexpr uint8_t kBigInteger = 0;  // of an Integer: its limbs follow
 
-// How a tensor's elements stand there.
-enum class Elements : uint8_t { Inline, Part, Rows };
+// How a tensor's elements stand there. Failed: they could not be computed, and the error follows.
+enum class Elements : uint8_t { Inline, Part, Rows, Failed };
 // Elements of so many bytes begin at a multiple of 64, as their parts do; of fewer they follow at once.
 inline constexpr size_t kLeastAligned = 512;
 inline constexpr size_t kAlignment = 64;

@@ -361,6 +361,7 @@ class Packer::Work {
       if (!options_.computes) return Refuse("a tensor that is still to be computed");
       tensor.Compute();
     }
+    if (const ErrorObject* failure = tensor.failure()) return PutFailed(type, *failure, what);
     TensorRows* rows = tensor.rows();
     const size_t bytes = rows ? rows->count * (sizeof(int64_t) + rows->row_bytes) : tensor.bytes();
     if (!MayAdd(bytes)) return false;
@@ -405,21 +406,45 @@ class Packer::Work {
     if (shared && PutAgain(field, value.object(), kOfAnyType, true)) return true;
     const auto& error = *static_cast<const ErrorObject*>(value.object());
     const TagNode* tag = nullptr;
+    if (!FindTag(error, &tag)) return false;
+    if (shared) Number(value, kOfAnyType);
+    Head(What::Error, shared);
+    PutErrorItself(error, tag);
+    return true;
+  }
+
+  bool FindTag(const ErrorObject& error, const TagNode** tag) {
     if (error.tag) {
       const auto* cell = error.tag->kind == ObjectKind::Cell ? dynamic_cast<const TagNodeCell*>(static_cast<const Cell*>(error.tag)) : nullptr;
       if (!cell) return Refuse("an error of another engine");
-      tag = cell->tag;
+      *tag = cell->tag;
     }
-    if (!MayAdd(error.message.size())) return false;
-    if (shared) Number(value, kOfAnyType);
-    Head(What::Error, shared);
+    return MayAdd(error.message.size());
+  }
+
+  // A tensor that could not be computed.
+  bool PutFailed(const ir::Type& type, const ErrorObject& error, What what) {
+    const TagNode* tag = nullptr;
+    if (!options_.errors) return Refuse("a tensor that could not be computed");
+    if (!FindTag(error, &tag)) return false;
+    loose_ = packet_.bytes.size() + in_parts_ + 1;
+    Head(what, static_cast<uint64_t>(packet::Elements::Failed));
+    char* to = packet_.bytes.Room((2 + type.dims.size()) * packet::kMostVarint);
+    *to++ = static_cast<char>(type.element);
+    to = PutVarint(to, type.dims.size());
+    for (int64_t dim : type.dims) to = PutVarint(to, static_cast<uint64_t>(dim));
+    packet_.bytes.Wrote(to);
+    PutErrorItself(error, tag);
+    return true;
+  }
+
+  void PutErrorItself(const ErrorObject& error, const TagNode* tag) {
     PutVarint(packet_.bytes, static_cast<uint64_t>(error.code));
     PutVarint(packet_.bytes, error.node.valid() ? uint64_t{error.node.index} + 1 : 0);
     PutVarint(packet_.bytes, error.pos.valid() ? uint64_t{error.pos.index} + 1 : 0);
     PutVarint(packet_.bytes, error.message.size());
     packet_.bytes.Append(error.message.data(), error.message.size());
     tags_->Put(tag, packet_.bytes);
-    return true;
   }
 
   bool PutCall(const Field& field, const Value& reference, PackReferences::Call& call, bool shared) {

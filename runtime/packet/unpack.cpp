@@ -362,6 +362,13 @@ class Unpacker::Work {
       case packet::Elements::Rows:
         if (!ReadRows(type, place)) return false;
         break;
+      case packet::Elements::Failed: {
+        Value error;
+        if (!ReadErrorItself(&error)) return false;
+        TensorObject::ExpectFailures();
+        *place = Value::Adopt(ValueKind::Object, new TensorObject(type, static_cast<ErrorObject*>(error.object())));
+        break;
+      }
       default: return NotOf(field);
     }
     if (shared) Number(*place, field.type);
@@ -414,9 +421,17 @@ class Unpacker::Work {
   }
 
   bool ReadError(const Field& field, uint8_t shared, Value* place) {
+    Value value;
+    if (field.strict || shared > 1) return NotOf(field);
+    if (!ReadErrorItself(&value)) return false;
+    if (shared) Number(value, field.type);
+    *place = std::move(value);
+    return true;
+  }
+
+  bool ReadErrorItself(Value* place) {
     const ir::Graph& graph = types_.graph();
     uint64_t code, node, pos, size;
-    if (field.strict || shared > 1) return NotOf(field);
     if (!in_.Varint(&code) || !in_.Varint(&node) || !in_.Varint(&pos) || !in_.Varint(&size)) return Ends();
     if (code > kLastErrorCode || node > graph.nodes.size() || pos > graph.positions.size()) return Refuse("an error of another graph");
     const char* message = in_.Take(size);
@@ -434,7 +449,6 @@ class Unpacker::Work {
       ~Held() { DropTag(tag); }
     } held{tag};
     if (tag) error->tag = new TagNodeCell(tag);
-    if (shared) Number(value, field.type);
     *place = std::move(value);
     return true;
   }

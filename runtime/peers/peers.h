@@ -50,11 +50,12 @@ struct PeerMessage {
     Want,      // `pieces`, of who is to have them
     Pieces,    // the answer: `pieces`, as a list in a packet
     Lacks,     // the other answer: it does not have them, and will not
+    Token,     // of a graph that is cut (docs/cut.md): from part `number`, tokens and what else goes between parts; none: it says its number
   };
   Kind kind = Kind::Ask;
   uint32_t number = 0;
   uint64_t ticket = 0;  // of whoever gave it away
-  // Of Call, Result, Object and Pieces: a packet (runtime/packet) whose bytes nobody counts any more.
+  // Of Call, Result, Object, Pieces and Token: a packet (runtime/packet) whose bytes nobody counts any more.
   std::string bytes;
   std::vector<std::string> parts;
   Carried carried = {};  // counts them while they are on their way

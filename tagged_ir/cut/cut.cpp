@@ -13,8 +13,19 @@ namespace {
 
 bool ReadNumber(llvm::StringRef text, uint32_t* number) { return !text.empty() && text.size() < 10 && !text.getAsInteger(10, *number); }
 
+std::string WithoutBlanks(llvm::StringRef text) {
+  std::string all;
+  for (char c : text)
+    if (c != ' ' && c != '\t') all += c;
+  return all;
+}
+
 // "fact:8:15" from behind, since a name may hold colons itself.
 bool ReadPlace(llvm::StringRef text, PlacementRow* row) {
+  if (text.consume_front("type ")) {
+    row->type = WithoutBlanks(text);
+    return !row->type.empty();
+  }
   if (text.consume_front("%")) {
     uint32_t node;
     if (!ReadNumber(text, &node)) return false;
@@ -84,6 +95,7 @@ class Cutter {
       cut_.part[row.node.index] = row.part;
       return true;
     }
+    if (!row.type.empty()) return ApplyToType(row);
     bool scope_found = false, found = false;
     for (uint32_t i = 0; i < g.nodes.size(); ++i) {
       const Node& node = g.nodes[NodeId(i)];
@@ -95,6 +107,34 @@ class Cutter {
     }
     if (!scope_found) return Fail(row, fmt::format("there is no function `{}` in the graph", row.scope));
     return found || Fail(row, fmt::format("nothing of `{}` stands at {}{}", row.scope, row.line, row.column ? fmt::format(":{}", row.column) : ""));
+  }
+
+  // The types of this name, and those that hold a value of such a type.
+  std::vector<bool> TypesOf(const std::string& name) const {
+    std::vector<bool> meant(g.types.size());
+    for (uint32_t i = 0; i < meant.size(); ++i) meant[i] = WithoutBlanks(g.types.Print({TypeId(i)})) == name;
+    for (bool more = true; more;) {
+      more = false;
+      for (uint32_t i = 0; i < meant.size(); ++i)
+        for (const Constructor& constructor : g.types[TypeId(i)].constructors)
+          for (const FieldType& field : constructor.fields)
+            if (!meant[i] && meant[field.type.type.index]) meant[i] = more = true;
+    }
+    return meant;
+  }
+
+  bool ApplyToType(const PlacementRow& row) {
+    const std::vector<bool> meant = TypesOf(row.type);
+    bool found = false;
+    for (uint32_t i = 0; i < g.nodes.size(); ++i) {
+      const Node& node = g.nodes[NodeId(i)];
+      bool has = false;
+      for (Edge edge : g.InputsOf(NodeId(i))) has |= meant[g.TypeOf(edge).type.index];
+      for (uint32_t port = 0; port < node.num_results; ++port) has |= meant[g.TypeOf({NodeId(i), port}).type.index];
+      found |= has;
+      if (has && !IsPort(node.op)) cut_.part[i] = row.part;
+    }
+    return found || Fail(row, fmt::format("nothing in the graph is of the type `{}`", row.type));
   }
 
   // In the scope of this name, or in a loop in it.
@@ -169,7 +209,7 @@ std::optional<std::vector<PlacementRow>> ParsePlacement(std::string_view text, s
     row.line_of_file = number;
     const size_t blank = line.find_last_of(" \t");
     if (blank == llvm::StringRef::npos || !ReadPlace(line.take_front(blank).rtrim(), &row) || !ReadNumber(line.drop_front(blank + 1), &row.part)) {
-      *error = fmt::format("line {}: a function, with a line and column or without, or a node `%12`, and then the number of a part are expected", number);
+      *error = fmt::format("line {}: a function, with a line and column or without, a node `%12`, or `type` and a type, and then the number of a part are expected", number);
       return std::nullopt;
     }
     if (row.part >= kMostParts) {
@@ -202,6 +242,49 @@ std::vector<Channel> ChannelsOf(const Graph& graph, const Cut& cut) {
   std::vector<Channel> all;
   for (auto& [name, channel] : channels) all.push_back(std::move(channel));
   return all;
+}
+
+std::optional<Cut> CutForProcesses(const Graph& graph, const Cut& cut, uint32_t processes, std::string* error) {
+  if (cut.parts < processes) {
+    *error = fmt::format("there are {} processes, and {} part{}", processes, cut.parts, cut.parts == 1 ? "" : "s");
+    return std::nullopt;
+  }
+  Cut fit{processes, cut.part};
+  for (uint32_t& part : fit.part) part %= processes;
+  for (const Channel& channel : ChannelsOf(graph, fit)) {
+    if (graph.types.Kind(graph.TypeOf(channel.edge).type) != TypeKind::Activations) continue;
+    *error = fmt::format("a table of activations cannot go to another process, and the edge {} has one: what it connects has to be on one part", EdgeText(channel.edge));
+    return std::nullopt;
+  }
+  return fit;
+}
+
+std::string WriteCut(const Cut& cut) {
+  std::string text = fmt::format("{}:", cut.parts);
+  for (size_t i = 0, end; i < cut.part.size(); i = end) {
+    for (end = i + 1; end < cut.part.size() && cut.part[end] == cut.part[i];) ++end;
+    text += end - i == 1 ? fmt::format(" {}", cut.part[i]) : fmt::format(" {}*{}", cut.part[i], end - i);
+  }
+  return text;
+}
+
+std::optional<Cut> ReadCut(const Graph& graph, std::string_view text) {
+  auto [parts, rows] = llvm::StringRef(text.data(), text.size()).split(": ");
+  Cut cut;
+  if (!ReadNumber(parts, &cut.parts) || cut.parts == 0 || cut.parts > kMostParts) return std::nullopt;
+  while (!rows.empty()) {
+    auto [row, rest] = rows.split(' ');
+    rows = rest;
+    auto [part, times] = row.split('*');
+    uint32_t number, count = 1;
+    if (!ReadNumber(part, &number) || number >= cut.parts || (!times.empty() && !ReadNumber(times, &count))) return std::nullopt;
+    if (count > graph.nodes.size() - cut.part.size()) return std::nullopt;
+    cut.part.insert(cut.part.end(), count, number);
+  }
+  if (cut.part.size() != graph.nodes.size()) return std::nullopt;
+  for (uint32_t i = 0; i < graph.nodes.size(); ++i)
+    if (IsPort(graph.nodes[NodeId(i)].op) && cut.part[i] != 0) return std::nullopt;
+  return cut;
 }
 
 Carries CarriesOf(const Graph& graph, Edge edge) {

@@ -15,10 +15,12 @@
 
 namespace df::ir {
 
-// A line of a placement: `fact 1`, `fact:8:15 1` (what stands in that line, and column, of fact), or `%12 1`.
+// A line of a placement: `fact 1`, `fact:8:15 1` (what stands in that line, and column, of fact), `%12 1`, or `type Tensor Float [5000, 16] 1`
+// (what takes or gives a value of that type, or one that holds such: it then stays where it is).
 struct PlacementRow {
   uint32_t line_of_file = 0;  // for messages
   NodeId node;                // valid: this one alone
+  std::string type;           // not empty: of this type, without blanks
   std::string scope;
   uint32_t line = 0, column = 0;  // 0: all of the scope
   uint32_t part = 0;
@@ -50,6 +52,14 @@ struct Channel {
 };
 // In the order of their edges.
 std::vector<Channel> ChannelsOf(const Graph& graph, const Cut& cut);
+
+// The cut for so many processes, of which each has a part: part p is that of process p modulo their number. Nothing, and `error`, if there are fewer parts, or
+// what cannot leave a process would have to.
+std::optional<Cut> CutForProcesses(const Graph& graph, const Cut& cut, uint32_t processes, std::string* error);
+
+// A cut as a text for another process that has the graph: parts and how many nodes in a row are on each, "3: 0*12 1 0*7"; and back.
+std::string WriteCut(const Cut& cut);
+std::optional<Cut> ReadCut(const Graph& graph, std::string_view text);
 
 // What is special about the tokens of an edge: those of triggers carry nothing but their tag; of control edges all are dead.
 enum class Carries : uint8_t { Data, Trigger, Control };

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "runtime/run/engine.h"
 #include "tagged_ir/cut/cut.h"
@@ -47,9 +48,16 @@ struct CutCounts {
   uint64_t receives_left = 0;    // tags for which a Recv still waits
   uint64_t untaken = 0;          // tokens that no Recv took
   uint64_t records_left = 0;     // operands in stores, that wait for others
+  // Of parts on processes: why the run cannot go on, if one of them is lost.
+  std::string lost_part;
 };
 
 // `counts` is kept up to date while it runs, and outlives it.
 std::unique_ptr<Execution> MakeCutExecution(const ir::Graph& graph, const RunOptions& options, CutRunOptions cut, CutCounts* counts);
+
+// One part, in a process of its own: that of this process's rank among RunOptions::peers, which has to be one of the cut's. The process of part 0
+// runs the graph; the others serve. Nothing is lost on purpose here: a process that is lost ends the run (CutCounts::lost_part). What is counted is what this
+// part did. No table of activations may have to leave its process (ir::FitsProcesses).
+std::unique_ptr<Execution> MakePartExecution(const ir::Graph& graph, const RunOptions& options, CutRunOptions cut, CutCounts* counts);
 
 }  // namespace df

@@ -13,14 +13,14 @@ constexpr uint32_t kStepsPerWave = 64;
 
 }  // namespace
 
-CutExecution::CutExecution(const ir::Graph& graph, const RunOptions& options, CutRunOptions cut, CutCounts* counts)
+CutExecution::CutExecution(const ir::Graph& graph, const RunOptions& options, CutRunOptions cut, CutCounts* counts, uint32_t only)
     : ReferenceExecution(graph, options), options_(std::move(cut)), counts_(*counts), skeleton_(graph), random_(options.seed), losses_left_(options_.losses) {
   exits_early_ = options_.dead == DeadTokens::None;
   gives_once_ = options_.losses == 0;
   FindChannels();
   log_.resize(options_.cut.parts);
-  for (uint32_t i = 0; i < options_.cut.parts; ++i) parts_.push_back(NewPart(i));
-  here_ = parts_[0].get();
+  for (uint32_t i = 0; i < options_.cut.parts; ++i) parts_.push_back(only == kAll || only == i ? NewPart(i) : nullptr);
+  here_ = parts_[only == kAll ? 0 : only].get();
   at_ = here_;
 }
 
@@ -35,17 +35,17 @@ CutExecution::~CutExecution() {
 
 std::unique_ptr<CutExecution::Part> CutExecution::NewPart(uint32_t number) {
   auto part = std::make_unique<Part>(number, run_.seed ? random_() | 1 : 0);
-  bool receives = false;
-  for (const ir::Channel& channel : channels_) receives |= channel.to == number;
-  if (Scheduled() && receives) part->skeleton = std::make_unique<Store>(run_.seed ? random_() | 1 : 0);
+  if (HasSkeleton(number)) part->skeleton = std::make_unique<Store>(run_.seed ? random_() | 1 : 0);
   return part;
 }
 
+void CutExecution::BeginAll() {
+  for (auto& part : parts_)
+    if (part) BeginSkeleton(*part);
+}
+
 Outcome CutExecution::Start(std::vector<Value> inputs) {
-  Outcome outcome = Guarded([&] {
-    for (auto& part : parts_) BeginSkeleton(*part);
-  });
-  if (!outcome.ok()) return outcome;
+  if (Outcome outcome = Guarded([&] { BeginAll(); }); !outcome.ok()) return outcome;
   here_ = parts_[0].get();
   at_ = here_;
   return ReferenceExecution::Start(std::move(inputs));
@@ -258,6 +258,7 @@ Outcome CutExecution::Run(const DelayCell* goal) {
 void CutExecution::CountLeft() {
   counts_.receives_left = counts_.untaken = counts_.records_left = 0;
   for (const auto& part : parts_) {
+    if (!part) continue;
     counts_.receives_left += part->made.size();
     counts_.untaken += part->arrived.size();
     counts_.records_left += part->waiting.size();
@@ -265,9 +266,10 @@ void CutExecution::CountLeft() {
 }
 
 const Waiting* CutExecution::WaitingAt(uint32_t node, const TagRef& tag) const {
-  const Part& part = *parts_[options_.cut.part[node]];
-  auto it = part.waiting.find({node, tag});
-  return it == part.waiting.end() ? nullptr : &it->second;
+  const Part* part = parts_[options_.cut.part[node]].get();
+  if (!part) return nullptr;
+  auto it = part->waiting.find({node, tag});
+  return it == part->waiting.end() ? nullptr : &it->second;
 }
 
 std::string CutExecution::Leftovers() const {

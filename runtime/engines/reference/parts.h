@@ -17,11 +17,16 @@ namespace df::reference {
 
 class CutExecution : public ReferenceExecution {
  public:
-  CutExecution(const ir::Graph& graph, const RunOptions& options, CutRunOptions cut, CutCounts* counts);
+  CutExecution(const ir::Graph& graph, const RunOptions& options, CutRunOptions cut, CutCounts* counts)
+      : CutExecution(graph, options, std::move(cut), counts, kAll) {}
   ~CutExecution() override;
   Outcome Start(std::vector<Value> inputs) override;
 
- private:
+ protected:
+  // Of one part alone: the others are elsewhere (part_process.h).
+  static constexpr uint32_t kAll = UINT32_MAX;
+  CutExecution(const ir::Graph& graph, const RunOptions& options, CutRunOptions cut, CutCounts* counts, uint32_t only);
+
   // A delayed call under one tag, by name. At its home all of it; elsewhere what was asked and what was answered.
   struct CellState {
     bool released = false, full = false;
@@ -69,10 +74,11 @@ class CutExecution : public ReferenceExecution {
   bool Moves() const;  // as nobody on a machine of its own can know
   void Emit(ir::NodeId node, uint32_t port, const TagRef& tag, const Value& value) override;
   void Post(Message message);
-  void Send(Message message);
+  virtual void Send(Message message);
   void Receive(Message message);
   void HandOver(Part& part, uint32_t channel, const TagRef& tag, const Value& value);
   void Fire(Part& part);
+  void BeginAll();
   void Lose();
   std::unique_ptr<Part> NewPart(uint32_t number);
   void StartWave();
@@ -95,7 +101,8 @@ class CutExecution : public ReferenceExecution {
   void Delay(const Token& token) override;
   void ForceCell(const Token& token, DelayCell* cell) override;
   void FillCell(const Token& token) override;
-  uint32_t HomeOf(uint32_t site) const { return options_.cut.part[delay_of_site_[site].index]; }
+  // Where a delayed call is, or what a reference of another kind stands for.
+  virtual uint32_t HomeOf(uint32_t site, const TagRef&) const { return options_.cut.part[delay_of_site_[site].index]; }
   void Ask(Part& part, uint32_t site, const TagRef& tag);
   void ReleaseHere(Part& part, uint32_t site, const TagRef& tag);
   void PostForced(Part& part, uint32_t to, uint32_t site, const TagRef& tag, const Value& value);
@@ -103,6 +110,7 @@ class CutExecution : public ReferenceExecution {
 
   uint32_t ResultOf(ir::Edge edge) const { return graph_.nodes[edge.node].first_result + edge.port; }
   bool Scheduled() const { return options_.receive == RecvRule::Scheduled; }
+  bool HasSkeleton(uint32_t part) const { return Scheduled() && receives_[part]; }
 
   const CutRunOptions options_;
   CutCounts& counts_;
@@ -112,8 +120,9 @@ class CutExecution : public ReferenceExecution {
   std::vector<std::map<uint32_t, std::vector<uint32_t>>> made_by_;  // of each part: by result of the skeleton the channels whose tags it makes
   std::vector<bool> waits_;                             // of each channel: there is something that makes its tags
   std::vector<bool> is_told_;                           // of each result: a skeleton has to be told
+  std::vector<bool> receives_;                          // of each part: anything
   std::vector<ir::Edge> edge_of_;                       // of each result
-  std::vector<std::unique_ptr<Part>> parts_;
+  std::vector<std::unique_ptr<Part>> parts_;  // null: elsewhere
   Part* here_ = nullptr;        // whose firing is in progress
   bool in_skeleton_ = false;
   std::deque<Message> air_;

@@ -28,7 +28,7 @@ void CutExecution::Delay(const Token& token) {
 
 void CutExecution::ForceCell(const Token& token, DelayCell* cell) {
   // At home it is released even where the value is on record, of a part that began anew: others may need what else its body gives.
-  if (HomeOf(cell->site.index) == here_->number) ReleaseHere(*here_, cell->site.index, cell->tag);
+  if (HomeOf(cell->site.index, cell->tag) == here_->number) ReleaseHere(*here_, cell->site.index, cell->tag);
   CellState& state = here_->cells[{cell->site.index, cell->tag}];
   if (state.full) return Emit(token.node, 0, token.tag, state.value);
   state.waiters.emplace_back(token.node, token.tag);
@@ -37,11 +37,11 @@ void CutExecution::ForceCell(const Token& token, DelayCell* cell) {
 
 // Whoever wants a value of this part: released here, or by a message, once.
 void CutExecution::Ask(Part& part, uint32_t site, const TagRef& tag) {
-  if (HomeOf(site) == part.number) return ReleaseHere(part, site, tag);
+  if (HomeOf(site, tag) == part.number) return ReleaseHere(part, site, tag);
   CellState& cell = part.cells[{site, tag}];
   if (std::exchange(cell.released, true)) return;
   ++counts_.cell_messages;
-  Post({.kind = Message::Kind::Force, .from = part.number, .to = HomeOf(site), .index = site, .tag = tag});
+  Post({.kind = Message::Kind::Force, .from = part.number, .to = HomeOf(site, tag), .index = site, .tag = tag});
 }
 
 void CutExecution::ReleaseHere(Part& part, uint32_t site, const TagRef& tag) {
@@ -61,9 +61,11 @@ void CutExecution::FillCell(const Token& token) {
   if (token.value.is_reference()) throw BrokenRule{"a delayed call whose result is a reference"};
   if (token.value.is_dead()) throw BrokenRule{"a delayed call whose result is dead"};
   const uint32_t site = graph_.nodes[token.node].attr;
-  if (HomeOf(site) == here_->number) return FillHere(*here_, site, token.tag.tail(), token.value);
+  const TagRef tag = token.tag.tail();
+  const uint32_t home = HomeOf(site, tag);
+  if (home == here_->number) return FillHere(*here_, site, tag, token.value);
   ++counts_.cell_messages;
-  Post({.kind = Message::Kind::Fill, .from = here_->number, .to = HomeOf(site), .index = site, .tag = token.tag.tail(), .value = token.value});
+  Post({.kind = Message::Kind::Fill, .from = here_->number, .to = home, .index = site, .tag = tag, .value = token.value});
 }
 
 // The value has come: from the body, or from home.

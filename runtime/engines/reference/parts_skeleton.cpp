@@ -11,6 +11,8 @@ void CutExecution::FindChannels() {
   edge_of_.resize(graph_.results.size());
   is_told_.resize(graph_.results.size());
   waits_.resize(channels_.size());
+  receives_.resize(options_.cut.parts);
+  for (const ir::Channel& channel : channels_) receives_[channel.to] = true;
   made_by_.resize(options_.cut.parts);
   for (uint32_t n = 0; n < graph_.nodes.size(); ++n)
     for (uint32_t port = 0; port < graph_.nodes[ir::NodeId(n)].num_results; ++port) edge_of_[ResultOf({ir::NodeId(n), port})] = {ir::NodeId(n), port};
@@ -71,13 +73,13 @@ void CutExecution::TagMade(Part& part, uint32_t channel, const TagRef& tag) {
 
 // What a predicate is, or that a delayed call was released: to all skeletons, that of this part at once.
 void CutExecution::Tell(uint32_t result, const TagRef& tag, const Value& value) {
-  for (auto& part : parts_) {
-    if (!part->skeleton) continue;
-    if (part->number == here_->number) {
-      EmitInSkeleton(*part, result, tag, value);
+  for (uint32_t number = 0; number < options_.cut.parts; ++number) {
+    if (!HasSkeleton(number)) continue;
+    if (number == here_->number) {
+      EmitInSkeleton(*here_, result, tag, value);
     } else if (!value.is_dead() || options_.dead == DeadTokens::Sent) {
       ++counts_.told;
-      Post({.kind = Message::Kind::Told, .from = here_->number, .to = part->number, .index = result, .tag = tag, .value = value});
+      Post({.kind = Message::Kind::Told, .from = here_->number, .to = number, .index = result, .tag = tag, .value = value});
     }
   }
 }

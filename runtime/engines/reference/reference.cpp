@@ -78,10 +78,11 @@ Outcome ReferenceExecution::Start(std::vector<Value> inputs) {
 
 Outcome ReferenceExecution::Force(Value& value) {
   auto answer = [&](Object* object, Value& to) { return Answer(static_cast<DelayCell*>(static_cast<Cell*>(object)), to); };
-  return ForceCells(value, answer, [](const Value& failed, RuntimeError& error) {
-    const Object* tag = static_cast<ErrorObject*>(failed.object())->tag;
-    FillPath(tag ? static_cast<const TagCell*>(static_cast<const Cell*>(tag))->tag.get() : nullptr, error);
-  });
+  return ForceCells(value, answer, [this](const Value& failed, RuntimeError& error) { FillErrorPath(static_cast<ErrorObject*>(failed.object())->tag, error); });
+}
+
+void ReferenceExecution::FillErrorPath(const Object* error_tag, RuntimeError& error) const {
+  FillPath(error_tag ? static_cast<const TagCell*>(static_cast<const Cell*>(error_tag))->tag.get() : nullptr, error);
 }
 
 Outcome ReferenceExecution::Answer(DelayCell* cell, Value& to) {

@@ -126,6 +126,9 @@ class ReferenceExecution : public EngineRun {
   void CountOperand(DelayCell* cell);
   TagRef Strip(TagRef tag, ir::ScopeId scope) const;
   Value MakeError(KernelError error, ir::NodeId node, const TagRef& tag);
+  // What an error remembers of where it arose; and that, as a call path.
+  virtual Cell* NewErrorTag(const TagRef& tag) const { return new TagCell(tag); }
+  virtual void FillErrorPath(const Object* error_tag, RuntimeError& error) const;
 
   // ---- reference/trace.cpp: looking at it
   void TraceFiring(ir::NodeId node, const TagRef& tag, llvm::ArrayRef<Value> operands);

@@ -448,7 +448,7 @@ TagRef ReferenceExecution::Strip(TagRef tag, ir::ScopeId scope) const {
 Value ReferenceExecution::MakeError(KernelError error, ir::NodeId node, const TagRef& tag) {
   auto* object = new ErrorObject(error.code, std::move(error.message), node, graph_.nodes[node].pos);
   Value value = Value::Adopt(ValueKind::Error, object);
-  object->tag = new TagCell(tag);
+  object->tag = NewErrorTag(tag);
   return value;
 }
 

@@ -104,6 +104,22 @@ TEST_CASE("tensors go in the packet or beside it") {
     }
 }
 
+TEST_CASE("a tensor that could not be computed comes back as one, with its error") {
+  TestGraph t;
+  ir::PortType type = {t.graph.types.Tensor(TypeKind::Double, {2, 2}), false};
+  Value error = Value::Adopt(ValueKind::Error, new ErrorObject(ErrorCode::User, "a matrix without an inverse", {}, {}));
+  Value value = Value::Adopt(ValueKind::Object, new TensorObject(t.graph.types[type.type], static_cast<ErrorObject*>(error.object())));
+  Value read = Round(t, type, value);
+  REQUIRE(TensorIn(read));
+  REQUIRE(TensorIn(read)->Failure());
+  CHECK(TensorIn(read)->Failure()->message == "a matrix without an inverse");
+  // In a file there is no such value.
+  PacketTypes types(t.graph);
+  PackOptions options;
+  options.errors = false;
+  CHECK(Packer(types, options).Add(type, value) == Packed::NotGivable);
+}
+
 TEST_CASE("a list of ten million cells needs no stack") {
   TestGraph t;
   ir::TypeId type = t.List(t.graph.types.Builtin(TypeKind::Int), "[Int]");

@@ -91,6 +91,21 @@ TEST_CASE("places, rows and the rule say what is on which part") {
   CHECK(Made({.parts = 2, .seed = 0, .rows = Rows("f:1 0\nmain 1\n")}).part == std::vector<uint32_t>{0, 0, 1, 1, 1, 0, 0, 0, 0, 1});
   CHECK(Made({.parts = 2, .seed = 0, .rows = Rows("f:1:9 0")}).part == std::vector<uint32_t>{0, 0, 0, 0, 0, 0, 1, 1, 0, 1});
   CHECK(Made({.parts = 4, .seed = 7, .rows = {}}).part == Made({.parts = 4, .seed = 7, .rows = {}}).part);
+  // All that takes or gives an Int, but the ports of the graph.
+  CHECK(Made({.parts = 4, .seed = 0, .rows = Rows("type Int 3")}).part == std::vector<uint32_t>{0, 0, 0, 3, 3, 0, 1, 3, 3, 3});
+}
+
+TEST_CASE("a cut for processes, and as a text for them") {
+  Graph graph = Parsed(kGraph);
+  std::string error;
+  const Cut cut = Made({.parts = 3, .seed = 0, .rows = Rows("f 2\n%8 1")});
+  CHECK(WriteCut(cut) == "3: 0*6 2*2 1 2");
+  CHECK(ReadCut(graph, WriteCut(cut))->part == cut.part);
+  CHECK(CutForProcesses(graph, cut, 2, &error)->part == std::vector<uint32_t>{0, 0, 0, 0, 0, 0, 0, 0, 1, 0});
+  CHECK_FALSE(CutForProcesses(graph, cut, 4, &error).has_value());
+  CHECK(error == "there are 4 processes, and 3 parts");
+  for (const char* bad : {"", "3", "3: ", "3: 0*9", "3: 0*11", "3: 0*6 3*4", "0: 0*10", "3: 1*10", "300: 0*10", "3: 0*4294967295 0", "3: x*10", "3: 0*6 1*3 "})
+    CHECK_FALSE(ReadCut(graph, bad).has_value());
 }
 
 TEST_CASE("what a placement may not say") {
@@ -99,6 +114,7 @@ TEST_CASE("what a placement may not say") {
   CHECK(Fault({.parts = 2, .seed = 0, .rows = Rows("f:3 1")}) == "line 1: nothing of `f` stands at 3");
   CHECK(Fault({.parts = 2, .seed = 0, .rows = Rows("%10 1")}) == "line 1: there is no node %10");
   CHECK(Fault({.parts = 2, .seed = 0, .rows = Rows("%5 1")}) == "line 1: %5 (Result) stands on part 0, where a run begins and ends");
+  CHECK(Fault({.parts = 2, .seed = 0, .rows = Rows("type Tensor Float [3] 1")}) == "line 1: nothing in the graph is of the type `TensorFloat[3]`");
   CHECK(BadRow("f").starts_with("line 1: a function"));
   CHECK(BadRow("f x").starts_with("line 1: a function"));
   CHECK(BadRow("# a\n%x 1").starts_with("line 2: a function"));

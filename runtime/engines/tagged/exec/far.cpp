@@ -220,6 +220,7 @@ void Far::Receive(PeerId from, PeerMessage message) {
     case PeerMessage::Kind::Want:
     case PeerMessage::Kind::Pieces:
     case PeerMessage::Kind::Lacks: return ReceivePieces(peer, std::move(message));
+    case PeerMessage::Kind::Token: return Fault(peer, "it sends tokens, and the graph is not cut");
   }
 }
 

@@ -18,7 +18,7 @@ from ray.util.actor_pool import ActorPool
 from . import _remote
 from .errors import Error
 
-__all__ = ["Cluster", "cluster", "map"]
+__all__ = ["Actors", "Cluster", "actors", "cluster", "map"]
 
 
 class _Caller:
@@ -53,6 +53,52 @@ def _raise(error: ray.exceptions.RayTaskError) -> None:
     raise error
 
 
+class Actors:
+    """What actors() gives: processes that hold a graph, for any number of maps. A context manager: at its end they go."""
+
+    def __init__(self, given: tuple[Any, ...], count: int):
+        kind = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1)(_Caller)
+        self._actors = [kind.remote(*given) for _ in range(count)]
+
+    def map(self, xs: Iterable[Any], *, chunk: int = 1) -> list[Any]:
+        """The results for each of `xs`, in their order."""
+        return self._map(list(_remote.chunks(xs, chunk)))
+
+    def _map(self, pieces: list[list[Any]]) -> list[Any]:
+        pool = ActorPool(self._actors)
+        try:
+            return [result for results in pool.map(lambda actor, piece: actor.calls.remote(piece), pieces) for result in results]
+        except ray.exceptions.RayTaskError as error:
+            _raise(error)
+            raise
+
+    def close(self) -> None:
+        for actor in self._actors:
+            ray.kill(actor)
+        self._actors = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def _processors() -> int:
+    if not ray.is_initialized():
+        ray.init()
+    return max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+
+def actors(graph: Any, entry: str, count: int | None = None, **settings: Any) -> Actors:
+    """So many actors with the graph loaded and one processor each, for several maps: by default as many as Ray has processors. The rest as of map()."""
+    given = _remote.prepared(graph, entry, settings)
+    there = _processors()
+    if count is not None and count < 1:
+        raise ValueError("there is one actor at least")
+    return Actors(given, count or there)
+
+
 def map(graph: Any, entry: str, xs: Iterable[Any], *, actors: int | None = None, chunk: int = 1, **settings: Any) -> list[Any]:
     """The results of an entry for each of `xs`, in their order. An entry with several parameters takes tuples.
 
@@ -65,24 +111,12 @@ def map(graph: Any, entry: str, xs: Iterable[Any], *, actors: int | None = None,
     """
     given = _remote.prepared(graph, entry, settings)
     pieces = list(_remote.chunks(xs, chunk))
+    if actors is not None and actors < 1:
+        raise ValueError("there is one actor at least")
     if not pieces:
         return []
-    if not ray.is_initialized():
-        ray.init()
-    count = actors if actors is not None else max(1, int(ray.cluster_resources().get("CPU", 1)))
-    if count < 1:
-        raise ValueError("there is one actor at least")
-    kind = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1)(_Caller)
-    graph_there = ray.put(given[0])  # once for each machine
-    pool = [kind.remote(graph_there, *given[1:]) for _ in range(min(count, len(pieces)))]
-    try:
-        return [result for results in ActorPool(pool).map(lambda actor, piece: actor.calls.remote(piece), pieces) for result in results]
-    except ray.exceptions.RayTaskError as error:
-        _raise(error)
-        raise
-    finally:
-        for actor in pool:
-            ray.kill(actor)
+    with Actors(given, min(actors or _processors(), len(pieces))) as there:
+        return there._map(pieces)
 
 
 class Cluster(_remote.Cluster):

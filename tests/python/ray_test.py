@@ -46,6 +46,12 @@ def test_results_in_order(program):
     assert dfc.ray.map(program, "fib", []) == []
 
 
+def test_actors_for_several_maps(program):
+    with dfc.ray.actors(program, "fib", 2) as there:
+        assert there.map([1, 2, 3]) == [1, 1, 2] and there.map(range(9), chunk=4) == [program.fib(n) for n in range(9)]
+        assert there.map([]) == []
+
+
 def test_records_there_and_back(program):
     point = program.types.Point(1, 2.0)
     moved = dfc.ray.map(program, "move", [(point, 1), (point, 2)], actors=1)

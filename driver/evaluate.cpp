@@ -70,8 +70,7 @@ void ReportFailure(const RuntimeError& error, const ir::Graph& graph, Console& c
   llvm::StringRef(calls).split(lines, '\n', -1, /*KeepEmpty=*/false);
   for (llvm::StringRef line : lines) path.push_back(clean(line.trim().str()));
   if (!path.empty()) object["path"] = std::move(path);
-  console.err() << llvm::json::Value(std::move(object)) << '\n';
-  console.err().flush();
+  console.ErrorObject(std::move(object), was_ended ? DescribePlace(error, graph) : Describe(error, graph));
 }
 
 void Explain(const Outcome& outcome, const ir::Graph& graph, Console& console) {

@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "backends/devices.h"
+#include "driver/option_pages.h"
 #include "driver/usage.h"
 #include "driver/version.h"
 #include "lang/render.h"
@@ -104,6 +105,25 @@ bool ParseBatch(std::string_view text, uint32_t& batch) {
   return true;
 }
 
+// The words that options take, for completion.
+OptionWords& WordsOfOptions() {
+  static OptionWords words;
+  return words;
+}
+
+// Those that a message names between backticks, if they are words and not examples of numbers.
+std::vector<std::string> NamedWords(std::string_view text) {
+  std::vector<std::string> words;
+  for (size_t at = text.find('`'); at != std::string_view::npos; at = text.find('`', at)) {
+    const size_t end = text.find('`', at + 1);
+    if (end == std::string_view::npos) break;
+    words.emplace_back(text.substr(at + 1, end - at - 1));
+    at = end + 1;
+  }
+  std::erase_if(words, [](const std::string& word) { return word.find_first_of("0123456789") != std::string::npos; });
+  return words;
+}
+
 template <typename T, typename Parse>
 CLI::callback_t Reads(const char* option, T& to, Parse parse, const char* example) {
   return [option, &to, parse, example](const CLI::results_t& words) {
@@ -116,7 +136,16 @@ CLI::callback_t Reads(const char* option, T& to, Parse parse, const char* exampl
 // An option whose word `parse` reads; `example`: what a message says is expected.
 template <typename T, typename Parse>
 CLI::Option* AddRead(CLI::App& app, const char* name, T& to, Parse parse, const char* example, const char* text = "") {
-  return app.add_option(name, Reads(name, to, parse, example), text);
+  CLI::Option* option = app.add_option(name, Reads(name, to, parse, example), text);
+  if (std::vector<std::string> words = NamedWords(example); !words.empty()) WordsOfOptions()[option] = std::move(words);
+  return option;
+}
+
+// An option, or a positional, that takes one of a few words.
+CLI::Option* AddChoice(CLI::App& app, const char* name, const std::vector<std::string>& words, std::function<void(const std::string&)> take, const char* text) {
+  CLI::Option* option = app.add_option_function<std::string>(name, std::move(take), text)->check(CLI::IsMember(words));
+  WordsOfOptions()[option] = words;
+  return option;
 }
 
 // A flag that may carry a word behind `=`, and means `without` if it carries none. What follows it as a word of its own
@@ -128,9 +157,9 @@ CLI::Option* AddWordFlag(CLI::App& app, const char* name, const char* without, T
     if (words.back() == "true") words.back() = without;  // what CLI11 says of a flag without a word
     return read(words);
   };
-  return app.add_option(name, std::move(with_default), text)
-      ->expected(0)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  CLI::Option* option = app.add_option(name, std::move(with_default), text)->expected(0)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  if (std::vector<std::string> words = NamedWords(example); !words.empty()) WordsOfOptions()[option] = std::move(words);
+  return option;
 }
 
 void AddLowerOptions(CLI::App& app, Options& options) {
@@ -142,7 +171,7 @@ void AddLowerOptions(CLI::App& app, Options& options) {
   std::vector<std::string> names;
   for (const OptimisationInfo& row : Optimisations()) names.push_back(row.name);
   for (const SwitchInfo& row : Switches()) names.push_back(row.name);
-  app.add_option_function<std::vector<std::string>>(
+  WordsOfOptions()[app.add_option_function<std::vector<std::string>>(
          "--without",
          [&](const std::vector<std::string>& off) {
            for (const OptimisationInfo& row : Optimisations())
@@ -153,7 +182,7 @@ void AddLowerOptions(CLI::App& app, Options& options) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(names))
-      ->type_name("NAMES");
+      ->type_name("NAMES")] = names;
   app.add_flag_callback("--no-loops", [&] { options.lower.loops = false; }, "self tail calls stay calls");
   AddRead(app, "--gradient", options.lower.gradient, ParseGradient, "`paired`, `recompute` or `table`",
           "paired (default); to compare with: recompute (gradients compute the forward pass anew), table (a hash table has it)")
@@ -173,10 +202,8 @@ void AddWarningOption(CLI::App& app, Options& options) {
 }
 
 void AddErrorFormat(CLI::App& app, Options& options) {
-  app.add_option_function<std::string>("--error-format",
-                                       [&](const std::string& format) { options.json_errors = format == "json"; },
-                                       "text (default), or json: one object a line on standard error (docs/errors.md)")
-      ->check(CLI::IsMember({"text", "json"}))
+  AddChoice(app, "--error-format", {"text", "json"}, [&](const std::string& format) { options.json_errors = format == "json"; },
+            "text (default), or json: one object a line on standard error (docs/errors.md)")
       ->type_name("FORMAT");
 }
 
@@ -220,10 +247,16 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
               "afterwards, say on standard error what the run did; --stats=json: as a JSON object;\n--stats=times: times alone, counting nothing");
 }
 
+// What may be meant by a misspelt command.
+const std::vector<std::string_view>& CommandNames() {
+  static const std::vector<std::string_view> kNames = {"run", "check", "repl", "explain", "keygen", "worker", "place", "completion", "manual"};
+  return kNames;
+}
+
 // "frob x.df" reads as two files; who writes that meant a command.
 std::string UnknownCommandText(const std::string& word) {
   std::string text = fmt::format("there is no command `{}`", word);
-  std::string_view near = NearestName(word, {"run", "check", "repl", "explain", "keygen", "worker", "place"});
+  std::string_view near = NearestName(word, CommandNames());
   if (!near.empty()) text += fmt::format("; did you mean `{}`?", near);
   return text;
 }
@@ -319,7 +352,8 @@ struct CommandLine {
                "  dfc explain CODE                 what a diagnostic means\n"
                "  dfc worker --listen ADDRESS      compute for the runs of other processes\n"
                "  dfc keygen [-o FILE]             a key for the processes of a cluster\n"
-               "  dfc place FILE --parts N         the graph cut into parts\n\n"
+               "  dfc place FILE --parts N         the graph cut into parts\n"
+               "  dfc completion SHELL, dfc manual what completes this line in a shell; the manual page\n\n"
                "FILE may be `-`, the standard input.\n",
                "dfc"};
   Options& options;
@@ -329,6 +363,8 @@ struct CommandLine {
   CLI::App* explain = nullptr;
   CLI::App* worker = nullptr;
   CLI::App* place = nullptr;
+  CLI::App* completion = nullptr;
+  CLI::App* manual = nullptr;
   // To compile:
   CLI::Option* file = nullptr;
   CLI::Option* emit = nullptr;
@@ -342,7 +378,7 @@ struct CommandLine {
   CLI::Option* run_dry = nullptr;
   std::vector<CLI::Option*> cut;
   std::vector<std::string> inputs, outputs;
-  std::string resume, trace_word;
+  std::string resume, trace_word, shell;
 };
 
 // What stands before a command, or without one.
@@ -359,6 +395,7 @@ void AddCompile(CommandLine& line) {
                                         "tokens, ast, core, functions, lazy (what is delayed, and why), tagged, dot,\n"
                                         "or regions (what the tagged engine makes of the graph)");
   line.emit->type_name("PHASE");
+  for (const auto& [name, phase] : Emits()) WordsOfOptions()[line.emit].push_back(name);
   auto* only = line.app.add_option("--only", line.options.only, "with --emit: the function of this name only");
   only->type_name("NAME")->needs(line.emit);
   line.app.add_option("--export", line.options.exports, "the graph's entries, definitions of the source: one graph for all of them, in place of `main`")
@@ -486,6 +523,9 @@ void AddOtherCommands(CommandLine& line) {
 
   line.repl = line.app.add_subcommand("repl", "read definitions and expressions, and evaluate them");
   line.repl->add_option("FILE", line.options.file, "a source to load first");
+  AddChoice(*line.repl, "--protocol", {"json"}, [&](const std::string& name) { line.options.protocol = name == "json"; },
+            "json: requests and answers, one object a line, for a program that talks to the prompt (docs/repl.md)")
+      ->type_name("NAME");
   AddModuleFolders(*line.repl, line.options);
   AddRunOptions(*line.repl, line.options, line.repl_engine);
   AddLowerOptions(*line.repl, line.options);
@@ -506,7 +546,20 @@ void AddWorker(CommandLine& line) {
   AddRead(*line.worker, "--threads", line.options.threads, ParseThreads, "a number from 1 to 256, such as `4`",
           "how many threads it runs on; default: one per processor")
       ->type_name("N");
+  line.worker->add_flag("--owned", line.options.owned, "ends when its standard input does: of a program that has started it, however that one ends");
   line.worker->add_option("--alive", line.options.alive)->group("");  // started by a run: Cluster
+}
+
+// What is made of the tables of options themselves.
+void AddPages(CommandLine& line) {
+  line.completion = line.app.add_subcommand("completion", "print what completes the options of dfc in a shell: source <(dfc completion bash)");
+  AddChoice(*line.completion, "SHELL", {"bash", "zsh", "fish"}, [&](const std::string& shell) { line.shell = shell; }, "bash, zsh or fish")->required();
+  line.manual = line.app.add_subcommand("manual", "print the manual page, as troff: dfc manual | man -l -");
+}
+
+std::string PageOf(const CommandLine& line) {
+  if (*line.completion) return CompletionScript(line.app, WordsOfOptions(), line.shell);
+  return ManualPage(line.app, VersionText(), kFooter);
 }
 
 void FinishCut(CommandLine& line) {
@@ -541,7 +594,7 @@ void FinishRun(CommandLine& line) {
 void FinishCompile(CommandLine& line) {
   line.options.lower.records = true;
   if (!*line.file) throw CLI::RequiredError("FILE");
-  if (LooksLikeCommand(line.options.file) && !NearestName(line.options.file, {"run", "check", "repl", "explain", "keygen", "worker", "place"}).empty())
+  if (LooksLikeCommand(line.options.file) && !NearestName(line.options.file, CommandNames()).empty())
     throw CLI::ValidationError(UnknownCommandText(line.options.file));
   if (*line.emit) {
     const auto found = Emits().find(line.emit->as<std::string>());
@@ -569,6 +622,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
   AddOtherCommands(line);
   AddWorker(line);
   AddPlace(line);
+  AddPages(line);
 
   auto* keygen = app.add_subcommand("keygen", "make the key by which the processes of a cluster know each other, in a file that only you can read");
   keygen->add_option("-o,--output", options.output, "the file, which must not be there yet; default: cluster.key")
@@ -600,9 +654,16 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
       options.command = Command::Keygen;
     } else if (*line.place) {
       options.command = Command::Place;
+    } else if (*line.completion || *line.manual) {
+      // Printed below.
     } else {
       FinishCompile(line);
     }
+    if (!*line.completion && !*line.manual) return std::nullopt;
+    errno = 0;
+    if (std::cout << PageOf(line) << std::flush) return ExitCode::Fine;
+    std::fprintf(stderr, "error: cannot write to standard output: %s\n", std::strerror(errno));
+    return ExitCode::Failed;
   } catch (const CLI::Success& success) {  // help or version was asked for
     errno = 0;
     app.exit(success);

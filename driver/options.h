@@ -69,6 +69,7 @@ struct Options {
   std::vector<std::string> module_folders;  // of the program's own modules, after the main file's
   bool warnings = true;
   bool json_errors = false;      // diagnostics as JSON, one object a line
+  bool protocol = false;         // Repl: requests and answers as JSON, one object a line
   LowerOptions lower;
   std::vector<std::string> without;  // of Switches(), what the engine leaves out
   EngineKind engine = EngineKind::Tagged;
@@ -99,6 +100,7 @@ struct Options {
   bool launched = false;               // one of several processes that somebody else has started
   std::string rendezvous;              // then: where the root is, HOST:PORT or a shared file
   std::string listen;                  // Worker: its address
+  bool owned = false;                  // Worker: it ends with its standard input
   bool traced = false;                 // Worker: the root wants to know what it does when
   int alive = -1;                      // Worker: it ends when this descriptor is at its end
   uint32_t members = 1;    // of a run within this process: LocalMembers

@@ -100,7 +100,8 @@ std::string UnusedWordsText(const CLI::App& app, const std::vector<std::string>&
   if (!text.empty() || ordered.empty()) return text;
   // What follows a misspelt option as a word of its own may be its value; without one there are too many words.
   for (const std::string& word : ordered) text += (text.empty() ? "`" : ", `") + word + "`";
-  const char* takes = command.get_name() == "explain" ? "one CODE" : command.get_name() == "keygen" ? "options only" : "one FILE";
+  const char* takes = command.get_name() == "explain" ? "one CODE" : command.get_name() == "keygen" ? "options only"
+                      : command.get_name() == "completion" ? "one SHELL" : command.get_name() == "manual" ? "nothing" : "one FILE";
   return fmt::format("{} {} too many: `{}` takes {}", text, ordered.size() == 1 ? "is" : "are",
                      &command == &app ? "dfc" : CommandText(app, command), takes);
 }

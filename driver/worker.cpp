@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <thread>
 
 #include <fmt/format.h>
@@ -25,6 +26,15 @@ void EndWith(int alive, const std::string& socket) {
     }
     ::unlink(socket.c_str());  // its root was killed, perhaps
     ::rmdir(socket.substr(0, socket.rfind('/')).c_str());
+    ::_exit(0);
+  }).detach();
+}
+
+// Standard input is a pipe that its owner holds open.
+void EndWithInput() {
+  std::thread([] {
+    char bytes[256];
+    for (ssize_t got = 1; got > 0 || (got < 0 && errno == EINTR);) got = ::read(STDIN_FILENO, bytes, sizeof bytes);
     ::_exit(0);
   }).detach();
 }
@@ -81,6 +91,7 @@ bool ServeOne(const Options& given, net::ZmqOptions& sockets, bool first, const 
 
 ExitCode WorkerCommand(const Options& options, Console& console) {
   if (options.alive >= 0) EndWith(options.alive, options.listen.substr(options.listen.find("//") + 2));
+  if (options.owned) EndWithInput();
   InterruptScope interrupts;
   net::ZmqOptions sockets;
   sockets.listen = options.listen;

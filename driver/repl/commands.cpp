@@ -1,5 +1,6 @@
 // The commands of the REPL, `:help` and its kin. One more command is one more row in Commands() and its function.
 #include "driver/compile.h"
+#include "driver/repl/protocol.h"
 #include "driver/repl/repl.h"
 #include "driver/system/files.h"
 #include "lang/render.h"
@@ -18,6 +19,7 @@ llvm::ArrayRef<Repl::CommandRow> Repl::Commands() {
       {"reload", "", "load the file again", &Repl::Reload},
       {"module", "[+|-] MODULE ..", "import modules, or take imports back; without a sign these alone", &Repl::Module},
       {"graph", "[NAME]", "the tagged graph of a function, or of the last expression", &Repl::Graph},
+      {"plot", "EXPRESSION", "its value as JSON, an element a line of a list; a notebook draws it", &Repl::Plot},
       {"engine", "[NAME]", "which engine runs graphs: tagged, reference, demand or expanding", &Repl::Engine},
       {"set", "[NAME VALUE]", "change a setting, or list them", &Repl::Set},
       {"unset", "NAME ..", "put settings back", &Repl::Unset},
@@ -111,7 +113,14 @@ void Repl::Graph(std::string_view argument) {
   }
   std::optional<fg::Program> functions = pipeline_->Functions(var, name, options_.lower);
   if (!functions) return;
-  if (std::optional<ir::Graph> graph = pipeline_->Graph(*functions, options_.lower)) ir::Print(*graph, console_.out(), {});
+  std::optional<ir::Graph> graph = pipeline_->Graph(*functions, options_.lower);
+  if (!graph) return;
+  if (!protocol_) return ir::Print(*graph, console_.out(), {});
+  std::string text, dot;
+  llvm::raw_string_ostream text_out(text), dot_out(dot);
+  ir::Print(*graph, text_out, {});
+  ir::PrintDot(*graph, dot_out, {});
+  protocol_->Tell("picture", llvm::json::Object{{"format", "dot"}, {"title", name}, {"dot", llvm::json::fixUTF8(dot_out.str())}, {"text", llvm::json::fixUTF8(text_out.str())}});
 }
 
 void Repl::Help(std::string_view) {

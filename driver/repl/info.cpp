@@ -33,19 +33,26 @@ void Repl::Type(std::string_view argument) {
   if (!type.empty()) console_.out() << argument << " :: " << type << '\n';
 }
 
+// The name itself of an operator in parentheses, or a function between backticks.
+static std::string_view PlainName(std::string_view name) {
+  const bool brackets = name.size() > 2 && ((name.front() == '(' && name.back() == ')' && name[1] != ',') || (name.front() == '`' && name.back() == '`'));
+  return brackets ? name.substr(1, name.size() - 2) : name;
+}
+
+std::string Repl::InfoText(std::string_view word) const {
+  auto [qualifier, symbol] = SplitQualified(PlainName(word));
+  return word.empty() ? std::string() : pipeline_->session.Info(symbol, qualifier, pipeline_->sources);
+}
+
 // Every name by itself; operators with or without parentheses, names with or without a qualifier.
 void Repl::Info(std::string_view argument) {
   while (!argument.empty()) {
     size_t blank = argument.find_first_of(" \t\n");
     std::string_view word = argument.substr(0, blank);
     argument = blank == std::string_view::npos ? "" : Trim(argument.substr(blank));
-    std::string_view name = word;
-    bool brackets = name.size() > 2 && ((name.front() == '(' && name.back() == ')' && name[1] != ',') ||
-                                        (name.front() == '`' && name.back() == '`'));
-    if (brackets) name = name.substr(1, name.size() - 2);
+    const std::string_view name = PlainName(word);
     auto [qualifier, symbol] = SplitQualified(name);
-    std::string text = pipeline_->session.Info(symbol, qualifier, pipeline_->sources);
-    if (!text.empty()) {
+    if (std::string text = InfoText(word); !text.empty()) {
       console_.out() << text;
       continue;
     }

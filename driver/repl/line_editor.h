@@ -39,5 +39,7 @@ class LineEditor {
 
 // An editor for standard input, as it is a terminal or not.
 std::unique_ptr<LineEditor> MakeLineEditor(LineEditor::Completer completer);
+// One that has no lines: of a session whose inputs come as requests (cells.cpp).
+std::unique_ptr<LineEditor> MakeNoEditor();
 
 }  // namespace df

@@ -7,6 +7,7 @@
 #include "driver/commands.h"
 #include "driver/compile.h"
 #include "driver/evaluate.h"
+#include "driver/repl/protocol.h"
 #include "driver/system/crash.h"
 #include "driver/system/deep_stack.h"
 #include "driver/system/files.h"
@@ -40,10 +41,21 @@ std::string_view Repl::Trim(std::string_view text) {
 }
 
 Repl::Repl(const Options& options, Console& console) : options_(options), console_(console) {
-  editor_ = MakeLineEditor([this](std::string_view before) { return Completions(before); });
+  if (!options_.protocol) {
+    editor_ = MakeLineEditor([this](std::string_view before) { return Completions(before); });
+    return;
+  }
+  editor_ = MakeNoEditor();
+  protocol_ = std::make_unique<Protocol>();
+  console_.TellTo(protocol_.get());
+}
+
+Repl::~Repl() {
+  if (protocol_) console_.TellTo(nullptr);
 }
 
 ExitCode Repl::Run() {
+  if (protocol_) return RunProtocol();
   if (editor_->interactive()) console_.out() << "dfc " << DFC_VERSION << "; `:help` lists the commands\n";
   Reset();
   if (!options_.file.empty()) {
@@ -176,7 +188,7 @@ void Repl::Handle(const std::string& text) {
 
 std::optional<ReplInput> Repl::ParseInput(const std::string& text) {
   PassScope pass("parse");
-  TokenBuffer tokens = pipeline_->Tokens(kSourceName, text, first_line_);
+  TokenBuffer tokens = pipeline_->Tokens(source_name_, text, first_line_);
   ReplInput input = ParseRepl(tokens, pipeline_->diags);
   if (input.kind == ReplInput::Kind::Incomplete && !pipeline_->diags.has_errors())
     pipeline_->diags.Report(Diag::InputEnds, tokens.tokens.back().span);
@@ -340,7 +352,16 @@ void Repl::Evaluate(ast::Ast& ast, const ast::BindStmt* bind) {
   Flush();
   Stats stats;
   std::string read;
+  if (protocol_ && !graph.action) protocol_->BeginValue();
   bool ended = RunGraph(graph, name, definition->name.span, spent, read, stats);
+  if (protocol_) {
+    console_.out().flush();
+    std::string text = protocol_->EndValue();
+    while (text.ends_with('\n')) text.pop_back();
+    std::string type = pipeline_->session.TypeOf(name);
+    type.erase(0, std::min(type.find(" :: ") + 4, type.size()));
+    if (ended && !text.empty()) protocol_->Tell("result", llvm::json::Object{{"text", text}, {"type", llvm::json::fixUTF8(type)}});
+  }
   // What failed or was stopped leaves `it` as it was.
   if (ended && graph.action) BindAnswer(name, read, bind);
   else if (ended) Bind(Intern(kIt), name);
@@ -377,6 +398,10 @@ bool Repl::RunGraph(const ir::Graph& graph, Symbol name, Span place, std::chrono
 }
 
 Host::Input Repl::ReadForAction(StandardStreams& streams, std::string& bytes) {
+  if (protocol_) {
+    console_.out().flush();
+    return protocol_->AskForInput([this] { return interrupts_.interrupted(); }, bytes);
+  }
   std::string chunk = editor_->TakeLine();
   if (chunk.empty()) {
     Host::Input got = streams.ReadDescriptor(chunk);

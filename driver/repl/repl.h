@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,11 +18,18 @@
 #include "driver/system/signals.h"
 #include "driver/system/standard_streams.h"
 
+namespace llvm::json {
+class Object;
+}
+
 namespace df {
+
+class Protocol;
 
 class Repl {
  public:
   Repl(const Options& options, Console& console);
+  ~Repl();
   // Reads until the end of the input or `:quit`.
   ExitCode Run();
 
@@ -55,6 +63,11 @@ class Repl {
   bool ReadBlock(std::string& text);   // up to `:}`
   std::vector<std::string> Completions(std::string_view before) const;
 
+  // ---- a session for another program (cells.cpp)
+  ExitCode RunProtocol();
+  void Answer(const llvm::json::Object& request);
+  void HandleCell(std::string_view cell, const std::string& name);
+
   // ---- inputs
   void Handle(const std::string& text);
   void HandleCommand(std::string_view text);
@@ -72,6 +85,7 @@ class Repl {
   void Reload(std::string_view argument);
   void Module(std::string_view argument);
   void Graph(std::string_view argument);
+  void Plot(std::string_view argument);
   void Engine(std::string_view argument);
   void Set(std::string_view argument);
   void Help(std::string_view argument);
@@ -79,6 +93,10 @@ class Repl {
 
   // ---- pieces
   void Reset();
+  // What `:info` says of a name; "" if nothing has it.
+  std::string InfoText(std::string_view word) const;
+  // The value of an expression as JSON; nullopt, and reported, if there is none.
+  std::optional<std::string> JsonOf(ast::Ast& ast);
   // `-XName` of `:set`.
   void SetExtension(std::string_view name);
   std::vector<std::string> FileCompletions(std::string_view word) const;
@@ -110,7 +128,9 @@ class Repl {
   Console& console_;
   std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<CompileBudget> budget_;  // of the input that is being compiled
+  std::unique_ptr<Protocol> protocol_;     // null: a person, a pipe or a file is at the other end
   std::unique_ptr<LineEditor> editor_;
+  std::string source_name_ = "<repl>";     // what places call the input
   InterruptScope interrupts_;
   bool interrupt_told_ = false;  // of the input that is handled
   std::string loaded_;        // the file of :load

@@ -29,6 +29,7 @@ bool WantsColor() {
 void OutputStream::write_impl(const char* bytes, size_t size) {
   constexpr size_t kMost = 1 << 30;  // that a system takes at once
   written_ += size;
+  if (taken) return taken(std::string_view(bytes, size));
   while (size > 0 && !error_) {
     ssize_t taken = ::write(descriptor_, bytes, std::min(size, kMost));
     if (taken >= 0) {
@@ -86,7 +87,36 @@ void Console::GiveUpWhen(std::function<bool()> given_up) {
   out_.given_up = std::move(given_up);
 }
 
+void Console::TellTo(ConsoleListener* listener) {
+  out_.flush();
+  listener_ = listener;
+  json_ = listener != nullptr;
+  out_.taken = program_err_.taken = nullptr;
+  if (!listener) return;
+  out_.taken = [listener](std::string_view text) { listener->Text(/*error=*/false, text); };
+  program_err_.taken = [this, listener](std::string_view text) {
+    out_.flush();
+    listener->Text(/*error=*/true, text);
+  };
+}
+
 void Console::Show(const Diagnostics& diags) {
+  if (listener_) {
+    out_.flush();
+    if (diags.all().empty()) return;
+    std::string lines, text;
+    llvm::raw_string_ostream line_out(lines), text_out(text);
+    RenderJson(diags, line_out);
+    Render(diags, text_out, {});
+    llvm::json::Array rows;
+    for (llvm::StringRef rest = line_out.str(); !rest.empty();) {
+      auto [line, behind] = rest.split('\n');
+      if (llvm::Expected<llvm::json::Value> row = llvm::json::parse(line)) rows.push_back(std::move(*row));
+      else llvm::consumeError(row.takeError());
+      rest = behind;
+    }
+    return listener_->Messages(std::move(rows), text_out.str());
+  }
   if (json_) {
     RenderJson(diags, err_);
     err_.flush();
@@ -100,14 +130,21 @@ void Console::Show(const Diagnostics& diags) {
 
 void Console::Error(std::string_view message) {
   if (json_) {
-    err_ << llvm::json::Value(llvm::json::Object{
-                {"severity", "error"},
-                {"message", llvm::json::fixUTF8(llvm::StringRef(message.data(), message.size()))}})
-         << '\n';
-    err_.flush();
-    return;
+    const std::string clean = llvm::json::fixUTF8(llvm::StringRef(message.data(), message.size()));
+    return ErrorObject(llvm::json::Object{{"severity", "error"}, {"message", clean}}, "error: " + clean);
   }
   err_ << (color_ ? "\033[1;31merror:\033[0m " : "error: ") << message << '\n';
+  err_.flush();
+}
+
+void Console::ErrorObject(llvm::json::Object object, std::string_view text) {
+  if (listener_) {
+    out_.flush();
+    llvm::json::Array rows;
+    rows.push_back(std::move(object));
+    return listener_->Messages(std::move(rows), std::string(text));
+  }
+  err_ << llvm::json::Value(std::move(object)) << '\n';
   err_.flush();
 }
 

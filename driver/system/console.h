@@ -8,6 +8,7 @@
 
 #include "driver/options.h"
 #include "lang/diagnostics.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace df {
@@ -21,6 +22,8 @@ class OutputStream : public llvm::raw_ostream {
   void clear_error() { error_ = {}; }
   // Asked when a signal has come while a write waits: whether nothing more is to be written.
   std::function<bool()> given_up;
+  // Gets what is written, in place of the descriptor.
+  std::function<void(std::string_view)> taken;
 
  private:
   void write_impl(const char* bytes, size_t size) override;
@@ -31,6 +34,16 @@ class OutputStream : public llvm::raw_ostream {
   uint64_t written_ = 0;
 };
 
+// What is said to a program that talks to this one: `dfc repl --protocol=json`.
+class ConsoleListener {
+ public:
+  virtual ~ConsoleListener() = default;
+  // What was written on standard output or standard error.
+  virtual void Text(bool error, std::string_view text) = 0;
+  // Messages of the compiler, as objects and all together as text.
+  virtual void Messages(llvm::json::Array rows, std::string text) = 0;
+};
+
 class Console {
  public:
   Console();
@@ -39,7 +52,7 @@ class Console {
   ~Console();
 
   OutputStream& out() { return out_; }
-  llvm::raw_ostream& err() { return err_; }
+  llvm::raw_ostream& err() { return listener_ ? static_cast<llvm::raw_ostream&>(program_err_) : err_; }
   bool color() const { return color_; }
 
   // Writes at once; false if standard output takes nothing any more.
@@ -52,11 +65,15 @@ class Console {
   // From now on whatever is wrong is told as JSON, one object a line (docs/errors.md).
   void UseJson() { json_ = true; }
   bool json() const { return json_; }
+  // From now on nothing is written: `listener` is told. Null: as before.
+  void TellTo(ConsoleListener* listener);
 
   // Prints diagnostics on standard error.
   void Show(const Diagnostics& diags);
   // "error: ..." on standard error.
   void Error(std::string_view message);
+  // The same as JSON, with more than a message; `text` is all of it as people read it.
+  void ErrorObject(llvm::json::Object object, std::string_view text);
 
   // Writes what is buffered. If standard output could not take it (a full disk), says so and turns `code` into
   // Failed; a closed pipe is nobody's fault.
@@ -68,6 +85,7 @@ class Console {
   llvm::raw_fd_ostream err_;
   bool color_;
   bool json_ = false;
+  ConsoleListener* listener_ = nullptr;
 };
 
 }  // namespace df

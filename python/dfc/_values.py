@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import keyword
 
 import numpy
@@ -15,17 +16,29 @@ def python_name(name: str) -> str:
 
 
 def record_class(name: str, fields: list[str], types: list[str]):
-    """The class of a record's values, and the names of its attributes, in the order of the fields."""
+    """The class of a record's values, and the names of its attributes, in the order of the fields. Programs share it, so that values of one are values of
+    another, in this process or one that they were sent to."""
+    return _record_class(name, tuple(fields), tuple(types))
+
+
+@functools.lru_cache(maxsize=None)
+def _record_class(name: str, fields: tuple[str, ...], types: tuple[str, ...]):
     attributes = []
     for field in fields:
         attribute = python_name(field)
         while attribute in attributes:
             attribute += "_"
         attributes.append(attribute)
-    made = dataclasses.make_dataclass(name, list(zip(attributes, types)), eq=False, namespace={"__eq__": _equal, "__hash__": None})
+    made = dataclasses.make_dataclass(name, list(zip(attributes, types)), eq=False,
+                                      namespace={"__eq__": _equal, "__hash__": None, "__reduce__": lambda value: (_record, (name, fields, types, *map(value.__getattribute__, attributes)))})
     made.__module__ = "dfc.types"
     made.__doc__ = "%s { %s }" % (name, ", ".join("%s :: %s" % pair for pair in zip(fields, types)))
     return made, attributes
+
+
+def _record(name, fields, types, *values):
+    """A record that was pickled."""
+    return _record_class(name, fields, types)[0](*values)
 
 
 def _same(a, b) -> bool:

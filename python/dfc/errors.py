@@ -145,6 +145,9 @@ class CompileError(Error):
         self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
         super().__init__("\n".join(str(d).rstrip() for d in self.diagnostics) or "the source cannot be compiled")
 
+    def __reduce__(self):
+        return CompileError, (self.diagnostics,)
+
 
 def diagnostic(code, is_error, message, span, notes, hint, text) -> Diagnostic:
     return Diagnostic(code, "error" if is_error else "warning", message, Span(*span), tuple((note, Span(*at)) for note, at in notes), hint, text)

@@ -2,6 +2,7 @@
 //   warm_calls FILE.graph [--entry=NAME] [--calls=N] [--threads=N] [--set] [--array=NAME:N] [NAME=VALUE]...
 // Nanoseconds of a call, the least of several rounds. With --set scalars are set anew before each call and the results are read; with --array an
 // input of N Floats is given in place each time, and beside it stands a memcpy of as many. With --threads=N as many threads have a run each.
+// With --allocations it tells how often a warm call asks the system's allocator, in place of times.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -13,6 +14,22 @@
 
 #include "runtime/embed/embed.h"
 
+// The allocator of the C library, counted. What libraries and operator new take goes through it.
+static thread_local bool counting = false;
+static thread_local unsigned long allocations = 0;
+extern "C" {
+void* __libc_malloc(size_t size);
+void* __libc_calloc(size_t count, size_t size);
+void* __libc_realloc(void* block, size_t size);
+void* __libc_memalign(size_t alignment, size_t size);
+void* malloc(size_t size) { return allocations += counting, __libc_malloc(size); }
+void* calloc(size_t count, size_t size) { return allocations += counting, __libc_calloc(count, size); }
+void* realloc(void* block, size_t size) { return allocations += counting, __libc_realloc(block, size); }
+void* memalign(size_t alignment, size_t size) { return allocations += counting, __libc_memalign(alignment, size); }
+void* aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
+int posix_memalign(void** to, size_t alignment, size_t size) { return (*to = memalign(alignment, size)) ? 0 : 12; }
+}
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -23,7 +40,7 @@ constexpr int kRounds = 40;
 struct Asked {
   std::string file, entry, array;
   size_t calls = 200, threads = 1, floats = 0;
-  bool set = false;
+  bool set = false, allocations = false;
   std::vector<std::pair<std::string, std::string>> inputs;
 };
 
@@ -83,6 +100,7 @@ int main(int argc, char** argv) {
     else if (const char* n = value("--calls=")) asked.calls = std::strtoul(n, nullptr, 10);
     else if (const char* t = value("--threads=")) asked.threads = std::strtoul(t, nullptr, 10);
     else if (word == "--set") asked.set = true;
+    else if (word == "--allocations") asked.allocations = true;
     else if (const char* a = value("--array=")) {
       const std::string both = a;
       asked.array = both.substr(0, both.find(':'));
@@ -100,6 +118,14 @@ int main(int argc, char** argv) {
   const Clock::time_point first = Clock::now();
   Caller caller(*program, asked, floats);
   caller.Call();
+  if (asked.allocations) {
+    for (int i = 0; i < 100; ++i) caller.Call();  // pools have grown to what it needs
+    counting = true;
+    for (size_t i = 0; i < asked.calls; ++i) caller.Call();
+    counting = false;
+    std::printf("%.3f allocations a call\n", static_cast<double>(allocations) / static_cast<double>(asked.calls));
+    return 0;
+  }
   std::printf("first call %.0f ns\n", Nanoseconds(first, 1));
   if (asked.threads > 1) {
     const Clock::time_point began = Clock::now();

@@ -2,9 +2,9 @@
 """What a call of a compiled graph costs, once it has been called: warm_calls.cpp on four graphs, ONNX Runtime from Python beside one of
 them where there is onnx and onnxruntime.
 
-    warm_calls.py --dfc build/dfc --calls build/tests/bench/warm_calls [--few] [--instructions]
+    warm_calls.py --dfc build/dfc --calls build/tests/bench/warm_calls [--few] [--instructions] [--allocations]
 
-With --instructions, those of a call, by callgrind, instead of times.
+With --instructions, those of a call, by callgrind, instead of times. --allocations holds warm calls to what they may ask the system's allocator for.
 """
 
 import argparse
@@ -61,6 +61,10 @@ GRAPHS = [
 ]
 
 
+# Of a warm call. Small values lie in blocks that a run keeps.
+MOST_ALLOCATIONS = {"a + b": 0, "three ops": 0, "TreeLSTM, two leaves": 0, "1 M floats in and out": 8}
+
+
 def onnx_runtime(calls):
     try:
         import numpy
@@ -91,6 +95,7 @@ def main():
     parser.add_argument("--calls", required=True, help="the program warm_calls")
     parser.add_argument("--few", action="store_true", help="that it works")
     parser.add_argument("--instructions", action="store_true")
+    parser.add_argument("--allocations", action="store_true", help="none, where the program itself needs no memory of the system")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for name, source, words in GRAPHS:
@@ -99,6 +104,14 @@ def main():
                 out.write(source)
             subprocess.run([args.dfc, file, "-o", graph], check=True)
             command = [args.calls, graph] + words + (["--calls=3"] if args.few else [])
+            if args.allocations:
+                bare = [word for word in words if word != "--set"]  # looking at results makes views of them
+                said = subprocess.run([args.calls, graph, "--allocations"] + bare, capture_output=True, text=True, check=True).stdout
+                got, most = float(said.split()[0]), MOST_ALLOCATIONS[name]
+                print("%-24s %s" % (name, said.strip()))
+                if got > most:
+                    raise SystemExit("%s: %g allocations in a warm call, and %g are what it may have" % (name, got, most))
+                continue
             if args.instructions:
                 print("%-24s %.0f instructions a call" % (name, instructions(command, *((2, 1) if "--array" in words[0] else (40, 20)))))
                 continue
@@ -106,7 +119,7 @@ def main():
             if said.returncode:
                 raise SystemExit(name + ": " + said.stdout + said.stderr)
             print("%-24s %s" % (name, "; ".join(said.stdout.strip().split("\n"))))
-        if not args.instructions:
+        if not args.instructions and not args.allocations:
             other = onnx_runtime(3 if args.few else 2000)
             print("%-24s %s" % ("ONNX Runtime, three ops", "is not here" if other is None else "%.0f ns a call, from Python" % other))
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Builds the wheel of the Python package, installs it beside the current numpy, onnx, onnxruntime, PyTorch and JAX in a fresh environment, and runs the
-tests of this folder there.
+"""Builds the wheel of the Python package, installs it beside the current numpy, onnx, onnxruntime, PyTorch, JAX, Ray, Dask and ipykernel in a fresh
+environment, and runs the tests of this folder there.
 
     tests/python/run.py [--build DIR] [--wheel FILE] [--keep DIR] [--small] [TEST ...]
-    tests/python/run.py --module DIR [TEST ...]
+    tests/python/run.py --module DIR [--dfc PROGRAM] [TEST ...]
 
 --build: a build tree to use and to keep, for a second run that compiles little. Ends with 77 where there is no package index to install from.
 --module: no wheel, but the extension module that a build with DFC_PYTHON_MODULE has left there, and what this Python has installed: pytest and numpy; tests
@@ -53,17 +53,17 @@ def install_torch(python):
     pip(python, "install", "torch", check=True)
 
 
-def of_module(folder, module, tests):
+def of_module(folder, module, tests, dfc):
     """The tests with the package's sources and a module that is built already."""
     package = os.path.join(folder, "dfc")
     os.mkdir(package)
     for path in glob.glob(os.path.join(PACKAGE, "dfc", "*")) + glob.glob(os.path.join(module, "_native*.so")):
         os.symlink(os.path.abspath(path), os.path.join(package, os.path.basename(path)))
-    return run_tests(sys.executable, folder, tests, PYTHONPATH=folder)
+    return run_tests(sys.executable, folder, tests, PYTHONPATH=folder, **({"DFC": os.path.abspath(dfc)} if dfc else {}))
 
 
 def run_tests(python, folder, tests, **more):
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "DFC")}
     return subprocess.run([python, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(os.path.abspath, tests)], cwd=folder, env={**environment, **more}).returncode
 
 
@@ -73,12 +73,13 @@ def main():
     parser.add_argument("--wheel", help="an installable wheel that is there already")
     parser.add_argument("--keep", help="where the wheel is to be left")
     parser.add_argument("--module", help="the folder of the extension module")
-    parser.add_argument("--small", action="store_true", help="without PyTorch and JAX, whose tests are left out")
+    parser.add_argument("--dfc", help="with --module: the program, for the kernel and for workers")
+    parser.add_argument("--small", action="store_true", help="without PyTorch, JAX and Ray, whose tests are left out")
     parser.add_argument("tests", nargs="*", default=[HERE])
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if args.module:
-            sys.exit(of_module(folder, args.module, args.tests))
+            sys.exit(of_module(folder, args.module, args.tests, args.dfc))
         tools = os.path.join(args.build or folder, "python-tools")
         place = os.path.join(folder, "venv")
         for made in (tools, place):
@@ -93,9 +94,9 @@ def main():
         if not wheel:
             wheel = repair(maker, build_wheel(maker, os.path.join(folder, "made"), args.build), args.keep or os.path.join(folder, "wheel"))
         print(os.path.basename(wheel), os.path.getsize(wheel) >> 20, "MiB")
-        pip(python, "install", wheel, "numpy", "onnx", "onnxruntime", "pytest", check=True)
+        pip(python, "install", wheel + "[dask,kernel]", "numpy", "onnx", "onnxruntime", "pytest", "nbclient", "nbformat", check=True)
         if not args.small:
-            pip(python, "install", "jax", check=True)
+            pip(python, "install", "jax", "ray", check=True)
             install_torch(python)
         code = run_tests(python, folder, args.tests)
     sys.exit(code)

@@ -63,6 +63,7 @@ Route SimulatedNet::Connect(HostNumber host, const std::string& address) {
 void SimulatedNet::Disconnect(Connection& connection, bool noticed) {
   if (connection.state == State::Down) return;
   ++connection.generation;
+  connection.last[0] = connection.last[1] = now_;  // what is lost takes no more time of the line
   connection.state = noticed ? State::Down : State::Silent;
   if (noticed && connection.routes[1] != 0) {
     hosts_[connection.acceptor].routes.erase(connection.routes[1]);

@@ -25,7 +25,7 @@ import family
 import slurm_here
 from processes import FIB, PIECES
 
-BOUND = 100  # seconds of one launch
+BOUND = 100  # seconds of one launch, beside some times what one process takes, which it may be in the end
 SHORT, LONG = "fib 37", "fib 47"
 # As root Open MPI wants to be told twice.
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -39,10 +39,13 @@ class Place:
         texts = {SHORT: FIB % 37, LONG: FIB % 47, "pieces": PIECES,
                  "fails": "f :: Int -> Int\nf n = if n < 2 then n else if n == 3 then 10 `div` (n - 3) else f (n - 1) + f (n - 2)\nmain = f 32\n"}
         self.graph, self.wanted = {}, {}
+        self.bound = BOUND
         for name, text in texts.items():
             self.graph[name] = os.path.join(folder, name.replace(" ", "") + ".graph")
             subprocess.run([dfc, "-", "--no-warnings", "-o", self.graph[name]], input=text.encode(), check=True)
+            began = time.monotonic()
             done = subprocess.run([dfc, "run", self.graph[name], "--threads=1"], capture_output=True)
+            self.bound = max(self.bound, BOUND + 4 * (time.monotonic() - began))
             self.wanted[name] = (done.returncode, done.stdout)
         self.key = os.path.join(folder, "cluster.key")
         done = subprocess.run([dfc, "keygen", "-o", self.key], capture_output=True)
@@ -84,7 +87,7 @@ def launch(place, command, rank_name, size, kill=None, env=None, cwd=None):
                 killed = True
             time.sleep(0.1)
     try:
-        out, err = process.communicate(timeout=BOUND)
+        out, err = process.communicate(timeout=place.bound)
     except subprocess.TimeoutExpired:
         left = [b" ".join(family.command(pid)).decode(errors="replace")[-150:] for pid in family.descendants(process.pid)]
         for pid in (process.pid, *family.descendants(process.pid)):
@@ -127,7 +130,7 @@ def slurm(place, tell):
             tell("with --kill-on-bad-exit=1: exit code %d, %s" % (got[0], "the same output" if got[1] == place.wanted[LONG][1] else "no output"))
             # The script that users have.
             words = [slurm_here.where("sbatch"), "--wait", "-N", str(len(here.nodes)), os.path.join(CLUSTER, "slurm.sh"), place.graph[SHORT], place.key]
-            done = subprocess.run(words, env={**place.env, **env}, cwd=place.folder, capture_output=True, text=True, timeout=BOUND)
+            done = subprocess.run(words, env={**place.env, **env}, cwd=place.folder, capture_output=True, text=True, timeout=place.bound)
             written = [name for name in os.listdir(place.folder) if name.startswith("dfc-") and name.endswith(".out")]
             said = "".join(open(os.path.join(place.folder, name)).read() for name in written)
             assert done.returncode == 0 and said.encode() == place.wanted[SHORT][1], (done, said, here.logs())

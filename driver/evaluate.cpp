@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "backends/devices.h"
-#include "driver/cluster.h"
+#include "driver/cluster/cluster.h"
 #include "driver/outputs.h"
 #include "driver/place.h"
 #include "driver/pipeline.h"

@@ -1,6 +1,6 @@
 #include "driver/place.h"
 
-#include "driver/cluster.h"
+#include "driver/cluster/cluster.h"
 #include "driver/commands.h"
 #include "driver/compile.h"
 #include "driver/system/files.h"

@@ -6,7 +6,7 @@
 
 #include "driver/options.h"
 #include "driver/place.h"
-#include "driver/report_processes.h"
+#include "driver/cluster/report_processes.h"
 #include "llvm/Support/JSON.h"
 #include "runtime/engines/engines.h"
 #include "tagged_ir/spread.h"

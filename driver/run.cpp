@@ -8,7 +8,7 @@
 #include "driver/compile.h"
 #include "driver/evaluate.h"
 #include "driver/exports.h"
-#include "driver/launch.h"
+#include "driver/cluster/launch.h"
 #include "driver/place.h"
 #include "driver/system/files.h"
 #include "driver/system/signals.h"

@@ -24,7 +24,7 @@ namespace df {
 // What a root has its workers compute with: the options that its program was compiled with, by name, and the graph as a file.
 struct SharedProgram {
   std::string options, graph;
-  // Of a run whose spine runs everywhere: its processes, and the inputs (driver/follow.h). 0: workers need none.
+  // Of a run whose spine runs everywhere: its processes, and the inputs (driver/cluster/follow.h). 0: workers need none.
   uint32_t processes = 0;
   std::string inputs = {};
   std::vector<std::string> input_parts = {};

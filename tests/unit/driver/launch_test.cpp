@@ -1,5 +1,5 @@
 // Which of several processes this one is, by what launchers say in the environment.
-#include "driver/launch.h"
+#include "driver/cluster/launch.h"
 
 #include <map>
 

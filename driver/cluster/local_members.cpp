@@ -1,4 +1,4 @@
-#include "driver/local_members.h"
+#include "driver/cluster/local_members.h"
 
 #include <optional>
 

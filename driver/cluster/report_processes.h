@@ -1,4 +1,4 @@
-// driver/report_processes.h
+// driver/cluster/report_processes.h
 //
 // What `--stats` says of each process of a run on several: for people tables, for programs a list within the JSON object.
 #pragma once

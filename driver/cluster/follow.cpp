@@ -1,4 +1,4 @@
-#include "driver/follow.h"
+#include "driver/cluster/follow.h"
 
 #include <fcntl.h>
 #include <unistd.h>

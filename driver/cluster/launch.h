@@ -1,4 +1,4 @@
-// driver/launch.h
+// driver/cluster/launch.h
 //
 // `--launched`: which of the processes of a run this one is, as who started them all says in the environment. docs/distributed.md.
 #pragma once

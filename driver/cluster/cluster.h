@@ -1,4 +1,4 @@
-// driver/cluster.h
+// driver/cluster/cluster.h
 //
 // The other processes of a run: `--local-workers`, `--workers`. docs/distributed.md.
 #pragma once
@@ -15,7 +15,7 @@
 #include "backends/members/node_peers.h"
 #include "backends/net/address.h"
 #include "backends/zmq/zmq_net.h"
-#include "driver/local_members.h"
+#include "driver/cluster/local_members.h"
 #include "driver/options.h"
 #include "driver/place.h"
 #include "driver/system/console.h"

@@ -1,4 +1,4 @@
-// driver/follow.h
+// driver/cluster/follow.h
 //
 // A process of a run whose spine runs everywhere, and not its root (docs/spread.md): it evaluates what the root evaluates, and writes nothing.
 #pragma once

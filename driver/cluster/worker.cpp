@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "backends/zmq/zmq_net.h"
-#include "driver/cluster.h"
+#include "driver/cluster/cluster.h"
 #include "driver/commands.h"
 #include "driver/evaluate.h"
 #include "driver/system/signals.h"

@@ -1,4 +1,4 @@
-#include "driver/report_processes.h"
+#include "driver/cluster/report_processes.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-// driver/local_members.h
+// driver/cluster/local_members.h
 //
 // Members of a run as threads of this process, each with an execution of its own: `--members`, for tests of what several processes do.
 #pragma once

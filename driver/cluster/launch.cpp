@@ -1,4 +1,4 @@
-#include "driver/launch.h"
+#include "driver/cluster/launch.h"
 
 #include <charconv>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "driver/cluster.h"
+#include "driver/cluster/cluster.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -18,8 +18,8 @@
 
 #include "backends/net/fingerprint.h"
 #include "backends/net/keys.h"
-#include "driver/follow.h"
-#include "driver/launch.h"
+#include "driver/cluster/follow.h"
+#include "driver/cluster/launch.h"
 #include "llvm/Support/JSON.h"
 #include "runtime/engines/engines.h"
 #include "runtime/ops/fingerprint.h"

@@ -13,6 +13,8 @@
 #include <CLI/CLI.hpp>
 
 #include "backends/devices.h"
+#include "driver/read_option.h"
+#include "driver/test/test_options.h"
 #include "driver/usage.h"
 #include "driver/version.h"
 #include "lang/render.h"
@@ -67,30 +69,9 @@ bool ParseEmitCut(std::string_view text, EmitCut& emit) {
   return text == "parts" || emit != EmitCut::Parts;
 }
 
-bool ParseCount(std::string_view text, uint64_t& count) {
-  auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  return error == std::errc() && rest == text.data() + text.size() && count != 0;
-}
-
 bool ParseQueue(std::string_view text, bool& last_first) {
   last_first = text == "lifo";
   return last_first || text == "fifo";
-}
-
-bool ParseGradient(std::string_view text, GradientKind& kind) {
-  if (text == "paired") kind = GradientKind::Paired;
-  else if (text == "recompute") kind = GradientKind::Recompute;
-  else if (text == "table") kind = GradientKind::Table;
-  else return false;
-  return true;
-}
-
-bool ParseThreads(std::string_view text, uint32_t& threads) {
-  static_assert(kMostThreads == 256, "the message of --threads says so");
-  uint64_t count;
-  if (!ParseCount(text, count) || count > kMostThreads) return false;
-  threads = static_cast<uint32_t>(count);
-  return true;
 }
 
 // 0: no batching.
@@ -102,35 +83,6 @@ bool ParseBatch(std::string_view text, uint32_t& batch) {
   else if (ParseCount(text, count) && count <= kMostRows) batch = static_cast<uint32_t>(count);
   else return false;
   return true;
-}
-
-template <typename T, typename Parse>
-CLI::callback_t Reads(const char* option, T& to, Parse parse, const char* example) {
-  return [option, &to, parse, example](const CLI::results_t& words) {
-    if (!parse(words.back(), to))
-      throw CLI::ValidationError(std::string("`") + option + " " + words.back() + "`: expected " + example);
-    return true;
-  };
-}
-
-// An option whose word `parse` reads; `example`: what a message says is expected.
-template <typename T, typename Parse>
-CLI::Option* AddRead(CLI::App& app, const char* name, T& to, Parse parse, const char* example, const char* text = "") {
-  return app.add_option(name, Reads(name, to, parse, example), text);
-}
-
-// A flag that may carry a word behind `=`, and means `without` if it carries none. What follows it as a word of its own
-// is not its: `--stats p.df` has a file.
-template <typename T, typename Parse>
-CLI::Option* AddWordFlag(CLI::App& app, const char* name, const char* without, T& to, Parse parse, const char* example,
-                         const char* text) {
-  auto with_default = [read = Reads(name, to, parse, example), without](CLI::results_t words) {
-    if (words.back() == "true") words.back() = without;  // what CLI11 says of a flag without a word
-    return read(words);
-  };
-  return app.add_option(name, std::move(with_default), text)
-      ->expected(0)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
 void AddLowerOptions(CLI::App& app, Options& options) {
@@ -158,14 +110,6 @@ void AddLowerOptions(CLI::App& app, Options& options) {
   AddRead(app, "--gradient", options.lower.gradient, ParseGradient, "`paired`, `recompute` or `table`",
           "paired (default); to compare with: recompute (gradients compute the forward pass anew), table (a hash table has it)")
       ->type_name("KIND");
-}
-
-void AddModuleFolders(CLI::App& app, Options& options) {
-  app.add_option("-i,--modules", options.module_folders,
-                 "one more folder of the program's own modules; first comes that of the main file; may be repeated")
-      ->type_name("DIR")
-      ->check(CLI::ExistingDirectory)
-      ->allow_extra_args(false);
 }
 
 void AddWarningOption(CLI::App& app, Options& options) {
@@ -223,7 +167,7 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
 // "frob x.df" reads as two files; who writes that meant a command.
 std::string UnknownCommandText(const std::string& word) {
   std::string text = fmt::format("there is no command `{}`", word);
-  std::string_view near = NearestName(word, {"run", "check", "repl", "explain", "keygen", "worker", "place"});
+  std::string_view near = NearestName(word, {"run", "check", "repl", "explain", "keygen", "worker", "place", "test"});
   if (!near.empty()) text += fmt::format("; did you mean `{}`?", near);
   return text;
 }
@@ -234,6 +178,27 @@ bool LooksLikeCommand(const std::string& word) {
 }
 
 }  // namespace
+
+bool ParseCount(std::string_view text, uint64_t& count) {
+  auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  return error == std::errc() && rest == text.data() + text.size() && count != 0;
+}
+
+bool ParseThreads(std::string_view text, uint32_t& threads) {
+  static_assert(kMostThreads == 256, "the message of --threads says so");
+  uint64_t count;
+  if (!ParseCount(text, count) || count > kMostThreads) return false;
+  threads = static_cast<uint32_t>(count);
+  return true;
+}
+
+void AddModuleFolders(CLI::App& app, Options& options) {
+  app.add_option("-i,--modules", options.module_folders,
+                 "one more folder of the program's own modules; first comes that of the main file; may be repeated")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory)
+      ->allow_extra_args(false);
+}
 
 bool ParseBytes(std::string_view text, uint64_t& bytes) {
   uint64_t number = 0;
@@ -287,6 +252,14 @@ bool ParseStatsFormat(std::string_view text, StatsFormat& format) {
   return true;
 }
 
+bool ParseGradient(std::string_view text, GradientKind& kind) {
+  if (text == "paired") kind = GradientKind::Paired;
+  else if (text == "recompute") kind = GradientKind::Recompute;
+  else if (text == "table") kind = GradientKind::Table;
+  else return false;
+  return true;
+}
+
 std::string_view EngineName(EngineKind engine) {
   switch (engine) {
     case EngineKind::Reference: return "reference";
@@ -319,7 +292,8 @@ struct CommandLine {
                "  dfc explain CODE                 what a diagnostic means\n"
                "  dfc worker --listen ADDRESS      compute for the runs of other processes\n"
                "  dfc keygen [-o FILE]             a key for the processes of a cluster\n"
-               "  dfc place FILE --parts N         the graph cut into parts\n\n"
+               "  dfc place FILE --parts N         the graph cut into parts\n"
+               "  dfc test [FILE|FOLDER..]         run the tests in sources\n\n"
                "FILE may be `-`, the standard input.\n",
                "dfc"};
   Options& options;
@@ -329,6 +303,7 @@ struct CommandLine {
   CLI::App* explain = nullptr;
   CLI::App* worker = nullptr;
   CLI::App* place = nullptr;
+  CLI::App* test = nullptr;
   // To compile:
   CLI::Option* file = nullptr;
   CLI::Option* emit = nullptr;
@@ -538,7 +513,7 @@ void FinishRun(CommandLine& line) {
 void FinishCompile(CommandLine& line) {
   line.options.lower.records = true;
   if (!*line.file) throw CLI::RequiredError("FILE");
-  if (LooksLikeCommand(line.options.file) && !NearestName(line.options.file, {"run", "check", "repl", "explain", "keygen", "worker", "place"}).empty())
+  if (LooksLikeCommand(line.options.file) && !NearestName(line.options.file, {"run", "check", "repl", "explain", "keygen", "worker", "place", "test"}).empty())
     throw CLI::ValidationError(UnknownCommandText(line.options.file));
   if (*line.emit) {
     const auto found = Emits().find(line.emit->as<std::string>());
@@ -566,6 +541,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
   AddOtherCommands(line);
   AddWorker(line);
   AddPlace(line);
+  line.test = AddTestOptions(line.app, line.options);
 
   auto* keygen = app.add_subcommand("keygen", "make the key by which the processes of a cluster know each other, in a file that only you can read");
   keygen->add_option("-o,--output", options.output, "the file, which must not be there yet; default: cluster.key")
@@ -597,6 +573,8 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
       options.command = Command::Keygen;
     } else if (*line.place) {
       options.command = Command::Place;
+    } else if (*line.test) {
+      FinishTestOptions(options);
     } else {
       FinishCompile(line);
     }

@@ -250,7 +250,7 @@ void InferGroup(State& s, llvm::ArrayRef<Binding*> group, bool top, BoundGroup& 
   if (!out.strict.empty() || entry)
     for (VarId var : members) s.unify.Lower(s.program.vars[var].scheme.type, s.unify.level);
   if (entry) PreferAction(s, s.program.vars[members[0]].scheme.type, wanted_mark);
-  if (entry && s.options.repl && s.Failures() == errors_before &&
+  if (entry && s.options.repl && s.options.shows_entry && s.Failures() == errors_before &&
       !IsAction(s, s.program.vars[members[0]].scheme.type))
     Require(s, KnownClass(s, "Show"), s.program.vars[members[0]].scheme.type, {Origin::Printing, members_span});
   // What is defined at a prompt is used by later lines, which have nothing to say here.

@@ -14,6 +14,8 @@
 
 #include "backends/devices.h"
 #include "driver/option_pages.h"
+#include "driver/read_option.h"
+#include "driver/test/test_options.h"
 #include "driver/usage.h"
 #include "driver/version.h"
 #include "lang/render.h"
@@ -68,30 +70,9 @@ bool ParseEmitCut(std::string_view text, EmitCut& emit) {
   return text == "parts" || emit != EmitCut::Parts;
 }
 
-bool ParseCount(std::string_view text, uint64_t& count) {
-  auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  return error == std::errc() && rest == text.data() + text.size() && count != 0;
-}
-
 bool ParseQueue(std::string_view text, bool& last_first) {
   last_first = text == "lifo";
   return last_first || text == "fifo";
-}
-
-bool ParseGradient(std::string_view text, GradientKind& kind) {
-  if (text == "paired") kind = GradientKind::Paired;
-  else if (text == "recompute") kind = GradientKind::Recompute;
-  else if (text == "table") kind = GradientKind::Table;
-  else return false;
-  return true;
-}
-
-bool ParseThreads(std::string_view text, uint32_t& threads) {
-  static_assert(kMostThreads == 256, "the message of --threads says so");
-  uint64_t count;
-  if (!ParseCount(text, count) || count > kMostThreads) return false;
-  threads = static_cast<uint32_t>(count);
-  return true;
 }
 
 // 0: no batching.
@@ -105,60 +86,10 @@ bool ParseBatch(std::string_view text, uint32_t& batch) {
   return true;
 }
 
-// The words that options take, for completion.
-OptionWords& WordsOfOptions() {
-  static OptionWords words;
-  return words;
-}
-
-// Those that a message names between backticks, if they are words and not examples of numbers.
-std::vector<std::string> NamedWords(std::string_view text) {
-  std::vector<std::string> words;
-  for (size_t at = text.find('`'); at != std::string_view::npos; at = text.find('`', at)) {
-    const size_t end = text.find('`', at + 1);
-    if (end == std::string_view::npos) break;
-    words.emplace_back(text.substr(at + 1, end - at - 1));
-    at = end + 1;
-  }
-  std::erase_if(words, [](const std::string& word) { return word.find_first_of("0123456789") != std::string::npos; });
-  return words;
-}
-
-template <typename T, typename Parse>
-CLI::callback_t Reads(const char* option, T& to, Parse parse, const char* example) {
-  return [option, &to, parse, example](const CLI::results_t& words) {
-    if (!parse(words.back(), to))
-      throw CLI::ValidationError(std::string("`") + option + " " + words.back() + "`: expected " + example);
-    return true;
-  };
-}
-
-// An option whose word `parse` reads; `example`: what a message says is expected.
-template <typename T, typename Parse>
-CLI::Option* AddRead(CLI::App& app, const char* name, T& to, Parse parse, const char* example, const char* text = "") {
-  CLI::Option* option = app.add_option(name, Reads(name, to, parse, example), text);
-  if (std::vector<std::string> words = NamedWords(example); !words.empty()) WordsOfOptions()[option] = std::move(words);
-  return option;
-}
-
 // An option, or a positional, that takes one of a few words.
 CLI::Option* AddChoice(CLI::App& app, const char* name, const std::vector<std::string>& words, std::function<void(const std::string&)> take, const char* text) {
   CLI::Option* option = app.add_option_function<std::string>(name, std::move(take), text)->check(CLI::IsMember(words));
   WordsOfOptions()[option] = words;
-  return option;
-}
-
-// A flag that may carry a word behind `=`, and means `without` if it carries none. What follows it as a word of its own
-// is not its: `--stats p.df` has a file.
-template <typename T, typename Parse>
-CLI::Option* AddWordFlag(CLI::App& app, const char* name, const char* without, T& to, Parse parse, const char* example,
-                         const char* text) {
-  auto with_default = [read = Reads(name, to, parse, example), without](CLI::results_t words) {
-    if (words.back() == "true") words.back() = without;  // what CLI11 says of a flag without a word
-    return read(words);
-  };
-  CLI::Option* option = app.add_option(name, std::move(with_default), text)->expected(0)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  if (std::vector<std::string> words = NamedWords(example); !words.empty()) WordsOfOptions()[option] = std::move(words);
   return option;
 }
 
@@ -187,14 +118,6 @@ void AddLowerOptions(CLI::App& app, Options& options) {
   AddRead(app, "--gradient", options.lower.gradient, ParseGradient, "`paired`, `recompute` or `table`",
           "paired (default); to compare with: recompute (gradients compute the forward pass anew), table (a hash table has it)")
       ->type_name("KIND");
-}
-
-void AddModuleFolders(CLI::App& app, Options& options) {
-  app.add_option("-i,--modules", options.module_folders,
-                 "one more folder of the program's own modules; first comes that of the main file; may be repeated")
-      ->type_name("DIR")
-      ->check(CLI::ExistingDirectory)
-      ->allow_extra_args(false);
 }
 
 void AddWarningOption(CLI::App& app, Options& options) {
@@ -249,7 +172,7 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
 
 // What may be meant by a misspelt command.
 const std::vector<std::string_view>& CommandNames() {
-  static const std::vector<std::string_view> kNames = {"run", "check", "repl", "explain", "keygen", "worker", "place", "completion", "manual"};
+  static const std::vector<std::string_view> kNames = {"run", "check", "repl", "explain", "keygen", "worker", "place", "test", "completion", "manual"};
   return kNames;
 }
 
@@ -268,41 +191,6 @@ bool LooksLikeCommand(const std::string& word) {
 
 }  // namespace
 
-bool ParseBytes(std::string_view text, uint64_t& bytes) {
-  uint64_t number = 0;
-  auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || rest == text.data()) return false;
-  std::string_view unit(rest, text.data() + text.size() - rest);
-  if (unit.ends_with("iB")) unit.remove_suffix(2);
-  else if (unit.size() == 2 && unit.ends_with("B")) unit.remove_suffix(1);
-  unsigned shift = 0;
-  if (unit == "K" || unit == "k") shift = 10;
-  else if (unit == "M") shift = 20;
-  else if (unit == "G") shift = 30;
-  else if (unit == "T") shift = 40;
-  else if (!unit.empty() && unit != "B") return false;
-  if (number == 0 || number > (UINT64_MAX >> shift)) return false;
-  bytes = number << shift;
-  return true;
-}
-
-bool ParseDuration(std::string_view text, std::chrono::milliseconds& duration) {
-  double number = 0;
-  auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc()) return false;
-  std::string_view unit(rest, text.data() + text.size() - rest);
-  double scale;
-  if (unit == "ms") scale = 1;
-  else if (unit == "s" || unit.empty()) scale = 1000;
-  else if (unit == "m" || unit == "min") scale = 60000;
-  else if (unit == "h") scale = 3600000;
-  else return false;
-  double milliseconds = std::ceil(number * scale);
-  if (!(milliseconds >= 1) || milliseconds > 1e15) return false;
-  duration = std::chrono::milliseconds(static_cast<int64_t>(milliseconds));
-  return true;
-}
-
 bool ParseEngine(std::string_view text, EngineKind& engine) {
   if (text == "reference") engine = EngineKind::Reference;
   else if (text == "tagged") engine = EngineKind::Tagged;
@@ -316,6 +204,14 @@ bool ParseStatsFormat(std::string_view text, StatsFormat& format) {
   if (text == "text") format = StatsFormat::Text;
   else if (text == "json") format = StatsFormat::Json;
   else if (text == "times") format = StatsFormat::Times;
+  else return false;
+  return true;
+}
+
+bool ParseGradient(std::string_view text, GradientKind& kind) {
+  if (text == "paired") kind = GradientKind::Paired;
+  else if (text == "recompute") kind = GradientKind::Recompute;
+  else if (text == "table") kind = GradientKind::Table;
   else return false;
   return true;
 }
@@ -353,6 +249,7 @@ struct CommandLine {
                "  dfc worker --listen ADDRESS      compute for the runs of other processes\n"
                "  dfc keygen [-o FILE]             a key for the processes of a cluster\n"
                "  dfc place FILE --parts N         the graph cut into parts\n"
+               "  dfc test [FILE|FOLDER..]         run the tests in sources\n"
                "  dfc completion SHELL, dfc manual what completes this line in a shell; the manual page\n\n"
                "FILE may be `-`, the standard input.\n",
                "dfc"};
@@ -365,6 +262,7 @@ struct CommandLine {
   CLI::App* place = nullptr;
   CLI::App* completion = nullptr;
   CLI::App* manual = nullptr;
+  CLI::App* test = nullptr;
   // To compile:
   CLI::Option* file = nullptr;
   CLI::Option* emit = nullptr;
@@ -623,6 +521,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
   AddWorker(line);
   AddPlace(line);
   AddPages(line);
+  line.test = AddTestOptions(line.app, line.options);
 
   auto* keygen = app.add_subcommand("keygen", "make the key by which the processes of a cluster know each other, in a file that only you can read");
   keygen->add_option("-o,--output", options.output, "the file, which must not be there yet; default: cluster.key")
@@ -654,6 +553,8 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
       options.command = Command::Keygen;
     } else if (*line.place) {
       options.command = Command::Place;
+    } else if (*line.test) {
+      FinishTestOptions(options);
     } else if (*line.completion || *line.manual) {
       // Printed below.
     } else {

@@ -31,7 +31,7 @@ enum class ExitCode : int {
   Interrupted = 130,
 };
 
-enum class Command : uint8_t { Compile, Run, Check, Repl, Explain, Keygen, Worker, Place };
+enum class Command : uint8_t { Compile, Run, Check, Repl, Explain, Keygen, Worker, Place, Test };
 
 enum class Emit : uint8_t { None, Tokens, Ast, Core, Functions, Lazy, Tagged, Dot, Regions };
 
@@ -58,6 +58,20 @@ struct CutArguments {
   DeadTokens dead = DeadTokens::Sent;
   uint32_t losses = 0;
   std::string shared;      // Worker: as the root has made it (ir::WriteCut)
+};
+
+// `dfc test` (docs/dfc-test.md).
+enum class TestFormat : uint8_t { Text, Json, JUnit };
+struct TestArguments {
+  std::vector<std::string> paths;      // files and folders
+  std::vector<EngineKind> engines = {EngineKind::Tagged};
+  std::vector<std::string> also = {};  // switches of more ways to compile
+  std::string filter = {};             // a regular expression; "": all
+  TestFormat format = TestFormat::Text;
+  uint32_t jobs = 0;                   // 0: one per processor
+  uint64_t seed = 1;                   // of properties
+  bool update = false;
+  bool verbose = false;
 };
 
 struct Options {
@@ -107,6 +121,7 @@ struct Options {
   uint64_t seed = 0;
   bool run_dry = false;
   CutArguments cut;
+  TestArguments test;
 };
 
 // Reads the command line. If there is nothing to do (`--help`, `--version`, wrong usage) it has printed what there
@@ -118,6 +133,7 @@ bool ParseBytes(std::string_view text, uint64_t& bytes);
 bool ParseDuration(std::string_view text, std::chrono::milliseconds& duration);
 bool ParseEngine(std::string_view text, EngineKind& engine);
 bool ParseStatsFormat(std::string_view text, StatsFormat& format);
+bool ParseGradient(std::string_view text, GradientKind& kind);
 std::string_view EngineName(EngineKind engine);
 
 }  // namespace df

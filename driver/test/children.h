@@ -1,0 +1,24 @@
+// driver/test/children.h
+//
+// Files tested side by side, each in a process of its own: one that crashes, or does not come to its end, is one failed test.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "driver/options.h"
+#include "driver/test/run_tests.h"
+
+namespace df::test {
+
+struct FileResult {
+  std::string path;
+  std::string fault;  // why it cannot be tested
+  std::vector<TestResult> tests;
+};
+
+// In the order of the paths. `done` is called when a file is.
+std::vector<FileResult> RunFiles(const Options& options, const std::vector<std::string>& paths, const std::function<void(const FileResult&)>& done);
+
+}  // namespace df::test

@@ -1,0 +1,370 @@
+// Tests as inputs of a prompt, and all of them as one graph.
+#include "driver/test/compile_tests.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "driver/compile.h"
+#include "driver/system/files.h"
+#include "lang/render.h"
+#include "parser/literate.h"
+
+namespace df::test {
+namespace {
+
+std::string NameOfTest(size_t index) { return fmt::format("it'{}", index); }
+
+// What is made of tests: names that no program has.
+class Maker {
+ public:
+  Maker(ast::Ast& ast, Span span) : ast_(ast), span_(span) {}
+  ast::Expr* Library(std::string_view name) { return ast_.New<ast::VarExpr>(span_, ast::Name{Intern(name), Intern(ast::kLibraryQualifier), span_}); }
+  ast::Expr* Variable(Symbol name) { return ast_.New<ast::VarExpr>(span_, ast::Name{name, {}, span_}); }
+  ast::Expr* Apply(ast::Expr* fn, std::vector<ast::Expr*> args) { return ast_.New<ast::AppExpr>(span_, fn, ast_.Copy<ast::Expr*>(args)); }
+  ast::Expr* Number(uint64_t value) {
+    return ast_.New<ast::LiteralExpr>(span_, ast::Literal{ast::LiteralKind::Integer, Intern(std::to_string(value))});
+  }
+  ast::Rhs Rhs(ast::Expr* value) {
+    ast::GuardedExpr guarded{{}, value, span_};
+    return {ast_.Copy<ast::GuardedExpr>(guarded), {}, span_};
+  }
+  void Define(Symbol name, std::vector<ast::Pat*> params, ast::Expr* value) {
+    ast::Clause clause{ast_.Copy<ast::Pat*>(params), Rhs(value), span_};
+    ast::Decl* decl = ast_.New<ast::FunctionDecl>(span_, ast::Name{name, {}, span_}, ast_.Copy<ast::Clause>(clause));
+    ast_.module.decls = ast_.Copy<ast::Decl*>(decl);
+  }
+
+ private:
+  ast::Ast& ast_;
+  Span span_;
+};
+
+std::string Rendered(const Diagnostics& diags) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  Render(diags, out);
+  out.flush();
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+// Only some of the tests can be run at once, or a graph would be the sum of thousands.
+constexpr size_t kMostTogether = 250;
+
+}  // namespace
+
+std::string TestFile::TakeFaults() {
+  std::string text = Rendered(pipeline_->diags);
+  if (pipeline_->ended() != BudgetEnd::None) ended = pipeline_->ended();
+  pipeline_->diags.Clear();
+  return text;
+}
+
+bool TestFile::Load(const std::string& path) {
+  path_ = path;
+  pipeline_ = std::make_unique<Pipeline>();
+  std::optional<std::string> text = ReadFile(path, kMaxSourceBytes, pipeline_->diags);
+  if (!text) {
+    fault = TakeFaults();
+    return false;
+  }
+  source_ = std::move(*text);
+  tests = TestsIn(source_);
+  pipeline_->LookBeside(path, options_.module_folders);
+  TokenBuffer tokens = pipeline_->Tokens(DisplayName(path), source_);
+  extensions_ = tokens.extensions;
+  file_ = tokens.file;
+  std::optional<ast::Ast> ast = pipeline_->Syntax(tokens);
+  CheckOptions check;
+  check.repl = true;
+  check.warnings = false;
+  check.entry = Intern(kChooser);  // what `main` gives is nobody's concern here
+  if (!ast || !pipeline_->Check(*ast, check)) {
+    fault = TakeFaults();
+    return false;
+  }
+  pipeline_->diags.Clear();  // warnings
+  FindProperties();
+  return true;
+}
+
+// The file's definitions that are tests by their names, and its stored output.
+void TestFile::FindProperties() {
+  const core::Program& program = pipeline_->session.program;
+  auto type_of = [&](std::string_view name) {
+    const std::string type = pipeline_->session.TypeOf(Intern(name));
+    const size_t at = type.find(" :: ");
+    return at == std::string::npos ? std::string() : type.substr(at + 4);
+  };
+  auto add = [&](Kind kind, std::string_view name, Span span) {
+    Test test;
+    test.kind = kind;
+    test.line = pipeline_->sources.Locate(span.file, span.begin).line;
+    test.name = test.definition = std::string(name);
+    tests.push_back(std::move(test));
+  };
+  const bool has_quickcheck = pipeline_->session.HasModule(Intern("Test.QuickCheck"));
+  for (const core::Definition& definition : program.definitions) {
+    const core::Var& var = program.vars[definition.var];
+    if (var.from_library || var.kind != core::VarKind::Top || !var.span.valid() || var.span.file != file_) continue;
+    const std::string_view name = Text(var.name);
+    if (name.starts_with("prop_") && has_quickcheck) add(Kind::Property, name, var.span);
+    if (name == "spec" || name == "tests") {
+      const std::string type = type_of(name);
+      if (type == "Spec" || type == "SpecM ()" || type == "SpecWith ()" || type == "Test") add(Kind::Suite, name, var.span);
+    }
+  }
+  std::stable_sort(tests.begin(), tests.end(), [](const Test& a, const Test& b) { return a.line < b.line; });
+  std::filesystem::path out(path_);
+  std::error_code error;
+  if (out.replace_extension(".out"); std::filesystem::is_regular_file(out, error)) {
+    Test test;
+    test.kind = Kind::Whole;
+    test.line = 1;
+    test.name = "main";
+    tests.push_back(std::move(test));
+  }
+}
+
+void TestFile::Check() {
+  spans_.assign(tests.size(), Span());
+  shown_.assign(tests.size(), Shown::Nothing);
+  for (size_t i = 0; i < tests.size() && ended == BudgetEnd::None; ++i)
+    if (tests[i].fault.empty() && tests[i].kind != Kind::Whole) CheckOne(i);
+}
+
+bool TestFile::RunCommand(Test& test) {
+  llvm::StringRef input = llvm::StringRef(test.text).trim();
+  if (!input.consume_front(":")) return false;
+  auto [command, argument] = input.split(' ');
+  argument = argument.trim();
+  if (command == "set" && argument.consume_front("-X")) {
+    if (!pipeline_->AddExtension({argument.data(), argument.size()})) test.fault = TakeFaults();
+    return true;
+  }
+  if ((command == "m" || command == "module") && argument.consume_front("+")) {
+    llvm::SmallVector<llvm::StringRef> names;
+    argument.split(names, ' ', -1, /*KeepEmpty=*/false);
+    std::string imports;
+    for (llvm::StringRef name : names) imports += "import " + name.str() + "\n";
+    ReplInput parsed = ParseRepl(pipeline_->Tokens(DisplayName(path_), imports, test.line), pipeline_->diags);
+    if (pipeline_->diags.has_errors() || !Define(parsed.ast)) test.fault = TakeFaults();
+    return true;
+  }
+  test.fault = fmt::format("`:{}` is a command of a prompt: an example may have `:set -X` and `:m +`", std::string_view(command));
+  return true;
+}
+
+bool TestFile::Define(ast::Ast& ast) {
+  CheckOptions check;
+  check.repl = true;
+  check.generalises = true;
+  check.warnings = false;
+  check.entry = Intern(kChooser);  // nothing of it is printed
+  return pipeline_->Check(ast, check) && !pipeline_->diags.has_errors();
+}
+
+void TestFile::CheckOne(size_t index) {
+  Test& test = tests[index];
+  if (!test.definition.empty()) return CheckNamed(index);
+  if (RunCommand(test)) {
+    test.defines = test.fault.empty();
+    return;
+  }
+  TokenBuffer tokens;
+  const bool lexed = pipeline_->Within([&] {
+    tokens = Lex(pipeline_->sources, pipeline_->sources.Add(DisplayName(path_), test.text, test.line, test.shown), pipeline_->diags);
+  });
+  tokens.extensions.insert(tokens.extensions.begin(), extensions_.begin(), extensions_.end());
+  if (!lexed || tokens.tokens.empty()) {
+    test.fault = TakeFaults();
+    return;
+  }
+  if (WidestTuple(tokens) >= 8) {  // as Pipeline::Tokens sees to it for the file
+    pipeline_->LoadLibraryModule("Prelude.LargeTuple");
+    if (pipeline_->session.HasModule(Intern("Data.Ix"))) pipeline_->LoadLibraryModule("Prelude.LargeTupleIx");
+  }
+  ReplInput input = ParseRepl(tokens, pipeline_->diags);
+  if (input.kind == ReplInput::Kind::Incomplete && !pipeline_->diags.has_errors())
+    pipeline_->diags.Report(Diag::InputEnds, tokens.tokens.back().span);
+  if (pipeline_->diags.has_errors()) {
+    test.fault = TakeFaults();
+    return;
+  }
+  switch (input.kind) {
+    case ReplInput::Kind::Expression: return CheckExpression(index, input.ast);
+    case ReplInput::Kind::Declarations:
+      if (test.kind != Kind::Example) test.fault = "an expression is wanted";
+      else if (!Define(input.ast)) test.fault = TakeFaults();
+      else pipeline_->diags.Clear();
+      test.defines = test.fault.empty();
+      return;
+    case ReplInput::Kind::Bind:
+      test.fault = "an example has no action before it whose value it could bind: `let` defines names";
+      return;
+    default: test.fault = "an expression is wanted"; return;
+  }
+}
+
+void TestFile::CheckExpression(size_t index, ast::Ast& ast) {
+  Test& test = tests[index];
+  const Symbol name = Intern(NameOfTest(index));
+  auto* definition = llvm::cast<ast::FunctionDecl>(ast.module.decls.back());
+  spans_[index] = definition->clauses[0].span;
+  if (test.kind == Kind::Property) {
+    // The expression may be a function without a Show instance.
+    Maker make(ast, spans_[index]);
+    ast::Expr* body = definition->clauses[0].rhs.guarded[0].body;
+    ast::Expr* property = make.Apply(make.Library("primTestProperty"), {make.Number(options_.test.seed), body});
+    pipeline_->Within([&] { pipeline_->LoadLibraryModule("Test.QuickCheck"); });
+    make.Define(name, {}, property);
+    definition = llvm::cast<ast::FunctionDecl>(ast.module.decls.back());
+  }
+  definition->name.text = name;
+  CheckOptions check;
+  check.repl = true;
+  check.warnings = false;
+  check.entry = name;
+  if (!pipeline_->Check(ast, check) || pipeline_->diags.has_errors()) {
+    test.fault = TakeFaults();
+    return;
+  }
+  pipeline_->diags.Clear();
+  const std::string type = pipeline_->session.TypeOf(name);
+  const std::string_view what = std::string_view(type).substr(std::min(type.find(" :: ") + 4, type.size()));
+  shown_[index] = Shown::Value;
+  if (what == "IO ()") shown_[index] = Shown::Action;
+  if (!what.starts_with("IO ") || shown_[index] == Shown::Action) return;
+  // The prompt shows the value of an action, where it can be; `dfc run` does not.
+  shown_[index] = Shown::Action;
+  if (test.kind != Kind::Example) return;
+  ast::Ast attempt;
+  attempt.file = spans_[index].file;
+  Maker make(attempt, spans_[index]);
+  make.Define(Intern(fmt::format("it'shown{}", index)), {}, make.Apply(make.Library("primPromptShow"), {make.Variable(name)}));
+  if (Define(attempt)) shown_[index] = Shown::ActionValue;
+  pipeline_->diags.Clear();
+}
+
+// A definition of the file that is a test.
+void TestFile::CheckNamed(size_t index) {
+  Test& test = tests[index];
+  const core::VarId var = pipeline_->DefinitionNamed(test.definition);
+  const Span span = pipeline_->session.program.vars[var].span;
+  spans_[index] = span;
+  const Symbol name = Intern(NameOfTest(index));
+  ast::Ast ast;
+  ast.file = span.file;
+  Maker make(ast, span);
+  ast::Expr* of = make.Variable(Intern(test.definition));
+  const std::string type = pipeline_->session.TypeOf(Intern(test.definition));
+  const char* runner = test.kind == Kind::Property ? "primTestProperty" : type.ends_with(":: Test") ? "primTestHUnit" : "primTestSpec";
+  make.Define(name, {}, make.Apply(make.Library(runner), {make.Number(options_.test.seed), of}));
+  CheckOptions check;
+  check.repl = true;
+  check.warnings = false;
+  check.entry = name;
+  if (!pipeline_->Check(ast, check) || pipeline_->diags.has_errors()) test.fault = TakeFaults();
+  pipeline_->diags.Clear();
+  shown_[index] = Shown::Action;
+}
+
+// it'tests which = case which of { 0 -> print it'0; 1 -> it'1; .. }
+bool TestFile::DefineChooser(const std::vector<size_t>& chosen) {
+  ast::Ast ast;
+  const Span span = spans_[chosen[0]];
+  ast.file = span.file;
+  Maker make(ast, span);
+  const Symbol name = Intern(chooser_ == 0 ? std::string(kChooser) : fmt::format("{}{}", kChooser, chooser_));
+  ++chooser_;
+  const Symbol which = Intern("which");
+  std::vector<ast::Alternative> alternatives;
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    const size_t index = chosen[i];
+    Maker at(ast, spans_[index]);
+    ast::Expr* of = at.Variable(Intern(NameOfTest(index)));
+    ast::Expr* action = of;
+    if (shown_[index] == Shown::Value) action = at.Apply(at.Library("print"), {of});
+    if (shown_[index] == Shown::ActionValue) action = at.Apply(at.Library(">>="), {of, at.Library("print")});
+    // Of an action the value may be of any type.
+    if (shown_[index] == Shown::Action) {
+      ast::Expr* unit = ast.New<ast::ConExpr>(span, ast::Name{Intern("()"), {}, span});
+      action = at.Apply(at.Library(">>"), {of, at.Apply(at.Library("return"), {unit})});
+    }
+    ast::Pat* pattern = i + 1 == chosen.size()
+                            ? static_cast<ast::Pat*>(ast.New<ast::WildcardPat>(span))
+                            : ast.New<ast::LiteralPat>(span, ast::Literal{ast::LiteralKind::Integer, Intern(std::to_string(i))}, false);
+    alternatives.push_back({pattern, at.Rhs(action), spans_[index]});
+  }
+  // The sum says that the input is an Int.
+  ast::Expr* number = make.Apply(make.Library("primIntAdd"), {make.Variable(which), make.Number(0)});
+  ast::Expr* body = ast.New<ast::CaseExpr>(span, number, ast.Copy<ast::Alternative>(alternatives));
+  make.Define(name, {ast.New<ast::VarPat>(span, which)}, body);
+  CheckOptions check;
+  check.repl = true;
+  check.warnings = false;
+  check.entry = name;
+  check.shows_entry = false;  // it is a function
+  return pipeline_->Check(ast, check) && !pipeline_->diags.has_errors();
+}
+
+std::optional<TestGraph> TestFile::CompileSome(const std::vector<size_t>& chosen, const LowerOptions& lower, std::string& why) {
+  std::optional<fg::Program> functions;
+  if (DefineChooser(chosen)) functions = pipeline_->Functions(pipeline_->session.program.main, GraphName(path_), lower);
+  if (!functions) {
+    why = TakeFaults();
+    return std::nullopt;
+  }
+  for (ir::Pos& pos : functions->positions) {  // in call paths a test is what a prompt calls it
+    if (pos.function.starts_with(kChooser)) pos.function = kChooser;
+    else if (pos.function.starts_with("it'")) pos.function = "it";
+  }
+  std::optional<ir::Graph> graph = pipeline_->Graph(*functions, lower);
+  if (!graph) {
+    why = TakeFaults();
+    return std::nullopt;
+  }
+  pipeline_->diags.Clear();
+  return TestGraph{chosen, std::move(*graph)};
+}
+
+std::vector<TestGraph> TestFile::Compile(const LowerOptions& lower, std::vector<std::string>& faults) {
+  std::vector<size_t> all;
+  for (size_t i = 0; i < tests.size(); ++i)
+    if (tests[i].fault.empty() && spans_[i].valid() && tests[i].kind != Kind::Whole && shown_[i] != Shown::Nothing) all.push_back(i);
+  std::vector<TestGraph> graphs;
+  faults.assign(tests.size(), "");
+  // Where some cannot be lowered each half is tried, so that all others are run.
+  auto compile = [&](auto& self, std::vector<size_t> some) -> void {
+    if (some.empty() || ended != BudgetEnd::None) return;
+    std::string why;
+    if (std::optional<TestGraph> graph = CompileSome(some, lower, why)) return graphs.push_back(std::move(*graph));
+    if (some.size() == 1 || ended != BudgetEnd::None) {
+      for (size_t index : some) faults[index] = why;
+      return;
+    }
+    const auto half = some.begin() + static_cast<std::ptrdiff_t>(some.size() / 2);
+    self(self, std::vector<size_t>(some.begin(), half));
+    self(self, std::vector<size_t>(half, some.end()));
+  };
+  for (size_t begin = 0; begin < all.size(); begin += kMostTogether)
+    compile(compile, std::vector<size_t>(all.begin() + static_cast<std::ptrdiff_t>(begin),
+                                         all.begin() + static_cast<std::ptrdiff_t>(std::min(begin + kMostTogether, all.size()))));
+  return graphs;
+}
+
+std::optional<ir::Graph> TestFile::CompileWhole(const LowerOptions& lower, std::string& why) {
+  Pipeline pipeline;
+  Options options = options_;
+  options.file = path_;
+  options.warnings = false;
+  options.lower = lower;
+  std::optional<ir::Graph> graph;
+  pipeline.Within([&] { graph = GraphOfMain(pipeline, options, source_); });
+  if (graph && !pipeline.diags.has_errors()) return graph;
+  if (pipeline.ended() != BudgetEnd::None) ended = pipeline.ended();
+  why = Rendered(pipeline.diags);
+  return std::nullopt;
+}
+
+}  // namespace df::test

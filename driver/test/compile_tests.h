@@ -1,0 +1,71 @@
+// driver/test/compile_tests.h
+//
+// A file with its tests as graphs: the file is checked once, each test is an input of a prompt that stands behind it, and all of
+// them are one graph, whose input says which one is run.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/options.h"
+#include "driver/pipeline.h"
+#include "driver/test/find_tests.h"
+#include "tagged_ir/graph.h"
+
+namespace df::test {
+
+// Of call paths: what chooses the test, which no path shows.
+inline constexpr std::string_view kChooser = "it'tests";
+
+// A graph, and which of the tests it runs: its input is an index of these.
+struct TestGraph {
+  std::vector<size_t> tests;
+  ir::Graph graph;
+};
+
+class TestFile {
+ public:
+  explicit TestFile(const Options& options) : options_(options) {}
+
+  // Reads and checks the file, and finds its tests. False: `fault` says what is wrong with it.
+  bool Load(const std::string& path);
+  // Checks each test. What is wrong with one is in its `fault`.
+  void Check();
+  // All tests without a fault, but those of Kind::Whole, as few graphs, compiled as `lower` says. A test that cannot be lowered has its
+  // fault in `faults`, by index.
+  std::vector<TestGraph> Compile(const LowerOptions& lower, std::vector<std::string>& faults);
+  // The graph of `main`, of a test of Kind::Whole.
+  std::optional<ir::Graph> CompileWhole(const LowerOptions& lower, std::string& fault);
+
+  std::vector<Test> tests;
+  std::string fault;
+  BudgetEnd ended = BudgetEnd::None;  // of a fault: the limit that it was
+
+ private:
+  void FindProperties();
+  void CheckOne(size_t index);
+  void CheckExpression(size_t index, ast::Ast& ast);
+  void CheckNamed(size_t index);
+  // Handles `:set -X..`, `:m + M`; false: it is no command.
+  bool RunCommand(Test& test);
+  bool Define(ast::Ast& ast);
+  bool DefineChooser(const std::vector<size_t>& chosen);
+  std::optional<TestGraph> CompileSome(const std::vector<size_t>& chosen, const LowerOptions& lower, std::string& fault);
+  // What was reported, as text; nothing is reported afterwards.
+  std::string TakeFaults();
+
+  Options options_;
+  std::string path_, source_;
+  std::unique_ptr<Pipeline> pipeline_;
+  std::vector<Symbol> extensions_;  // of the file
+  std::vector<Span> spans_;         // of the tests
+  // How a test is printed: it is an action already, its value is shown, or that of the action.
+  enum class Shown : uint8_t { Nothing, Value, Action, ActionValue };
+  std::vector<Shown> shown_;
+  unsigned chooser_ = 0;
+  FileId file_;
+};
+
+}  // namespace df::test

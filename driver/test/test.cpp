@@ -1,0 +1,98 @@
+// `dfc test`: which files, and what is done with the results.
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "driver/commands.h"
+#include "driver/system/files.h"
+#include "driver/test/children.h"
+#include "driver/test/report.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace df {
+namespace {
+
+bool IsSource(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  return llvm::any_of(kSourceEndings, [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+// The sources below a folder, in order of their names. Hidden folders are left out.
+void AddFolder(const std::filesystem::path& folder, std::vector<std::string>& files) {
+  std::vector<std::filesystem::path> inside;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (!it->path().filename().string().starts_with('.')) inside.push_back(it->path());
+  std::sort(inside.begin(), inside.end());
+  for (const std::filesystem::path& path : inside) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) AddFolder(path, files);
+    else if (IsSource(path)) files.push_back(path.string());
+  }
+}
+
+// A file in a folder is one of tests if it says so: whether it has any, but for definitions, is known from its text.
+bool MayHaveTests(const std::string& path) {
+  SourceManager sources;
+  Diagnostics diags(sources);
+  std::optional<std::string> text = ReadFile(path, kMaxSourceBytes, diags);
+  if (!text) return true;  // to be reported
+  if (!test::TestsIn(*text).empty() || text->find("Test.") != std::string::npos) return true;
+  std::error_code error;
+  return std::filesystem::is_regular_file(std::filesystem::path(path).replace_extension(".out"), error);
+}
+
+// What the program printed becomes its stored output.
+bool UpdateOutputs(const std::vector<test::FileResult>& files, Console& console) {
+  bool fine = true;
+  for (const test::FileResult& file : files)
+    for (const test::TestResult& row : file.tests) {
+      if (row.kind != test::Kind::Whole || !row.chosen || row.passed() || row.runs.empty()) continue;
+      const std::optional<std::string>& printed = row.runs[0].output;
+      if (!printed || !llvm::all_of(row.runs, [&](const test::TestRun& run) { return run.output == printed; })) continue;
+      SourceManager sources;
+      Diagnostics diags(sources);
+      const std::string path = std::filesystem::path(file.path).replace_extension(".out").string();
+      fine &= WriteFile(path, *printed, diags);
+      console.Show(diags);
+      console.err() << fmt::format("note: `{}` is written anew\n", path);
+    }
+  return fine;
+}
+
+}  // namespace
+
+ExitCode TestCommand(const Options& given, Console& console) {
+  Options options = given;
+  if (options.timeout.count() == 0) options.timeout = std::chrono::seconds(60);
+  if (options.max_memory == 0) options.max_memory = uint64_t{2} << 30;
+  std::vector<std::string> files;
+  for (const std::string& path : options.test.paths) {
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) {
+      console.Error(fmt::format("there is no file or folder `{}`", path));
+      return ExitCode::Usage;
+    }
+    if (!std::filesystem::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> inside;
+    AddFolder(path, inside);
+    llvm::erase_if(inside, [](const std::string& file) { return !MayHaveTests(file); });
+    files.insert(files.end(), inside.begin(), inside.end());
+  }
+  std::set<std::string> seen;
+  llvm::erase_if(files, [&](const std::string& file) { return !seen.insert(file).second; });
+  console.out().flush();
+  const std::vector<test::FileResult> results = test::RunFiles(options, files, [](const test::FileResult&) {});
+  test::Report(results, options, console.out());
+  if (options.test.update) return UpdateOutputs(results, console) ? ExitCode::Fine : ExitCode::Failed;
+  if (const test::Summary sum = test::Sum(results); sum.tests == 0 && sum.broken == 0) {
+    console.Error(options.test.filter.empty() ? "there are no tests" : "the filter leaves no test");
+    return ExitCode::Failed;
+  }
+  return test::Sum(results).fine() ? ExitCode::Fine : ExitCode::Failed;
+}
+
+}  // namespace df

@@ -1,0 +1,85 @@
+// The command line of `dfc test`.
+#include "driver/test/test_options.h"
+
+#include <algorithm>
+#include <regex>
+
+#include "driver/read_option.h"
+#include "driver/test/run_tests.h"
+
+namespace df {
+namespace {
+
+bool ParseEngines(std::string_view text, std::vector<EngineKind>& engines) {
+  engines.clear();
+  if (text == "all") {
+    engines = {EngineKind::Tagged, EngineKind::Reference, EngineKind::Demand, EngineKind::Expanding};
+    return true;
+  }
+  for (;;) {
+    const size_t comma = std::min(text.find(','), text.size());
+    EngineKind engine;
+    if (!ParseEngine(text.substr(0, comma), engine)) return false;
+    if (std::find(engines.begin(), engines.end(), engine) == engines.end()) engines.push_back(engine);
+    if (comma == text.size()) return true;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace
+
+CLI::App* AddTestOptions(CLI::App& main, Options& options) {
+  TestArguments& test = options.test;
+  CLI::App* app = main.add_subcommand("test", "run the tests in sources: cases, examples, properties, stored outputs");
+  app->add_option("FILES", test.paths, "sources, and folders of sources; default: the current folder");
+  AddRead(*app, "--engine", test.engines, ParseEngines, "`all`, or names such as `tagged,reference`",
+          "which engines run every test: all, or some of tagged (default), reference, demand and expanding")
+      ->type_name("NAMES");
+  app->add_option("--also", test.also, "one more way to compile every test: -O0, --no-loops, --without=NAMES, --gradient=KIND, several with blanks\n"
+                                             "between them; may be repeated")
+      ->type_name("SWITCHES")
+      ->allow_extra_args(false);
+  app->add_option("--filter", test.filter, "only tests of which `FILE:LINE: EXPRESSION` has a part that fits the regular expression")->type_name("REGEX");
+  app->add_option_function<std::string>("--format",
+                                              [&options](const std::string& name) {
+                                                options.test.format = name == "json" ? TestFormat::Json : name == "junit" ? TestFormat::JUnit : TestFormat::Text;
+                                              },
+                                              "text (default), json, or junit: XML for a CI server")
+      ->check(CLI::IsMember({"text", "json", "junit"}))
+      ->type_name("FORMAT");
+  AddRead(*app, "-j,--jobs", test.jobs, ParseThreads, "a number from 1 to 256, such as `4`", "files tested side by side; default: one per processor")
+      ->type_name("N");
+  AddRead(*app, "--seed", test.seed, ParseCount, "a whole number from 1 on, such as `7`", "where the random values of properties come from; default: 1")
+      ->type_name("N");
+  app->add_flag("--update", test.update, "what whole programs print becomes their stored output, NAME.out");
+  app->add_flag("-v,--verbose", test.verbose, "list the tests that passed as well");
+  AddRead(*app, "--timeout", options.timeout, ParseDuration, "a time, such as `10s`, `500ms` or `2m`",
+          "how long one run of a test may take, and compiling a file; default: 60s")
+      ->type_name("TIME");
+  AddRead(*app, "--max-memory", options.max_memory, ParseBytes, "bytes, such as `2G`, `512M`, `64K` or `1000`",
+          "bytes that one run of a test may take; default: 2G")
+      ->type_name("SIZE");
+  AddRead(*app, "--threads", options.threads, ParseThreads, "a number from 1 to 256, such as `4`",
+          "how many threads the tagged engine runs a test on; default: 1")
+      ->type_name("N");
+  AddModuleFolders(*app, options);
+  return app;
+}
+
+void FinishTestOptions(Options& options) {
+  TestArguments& test = options.test;
+  options.command = Command::Test;
+  if (test.paths.empty()) test.paths = {"."};
+  for (const std::string& switches : test.also) {
+    Options ignored;
+    if (!test::ApplySwitches(switches, ignored))
+      throw CLI::ValidationError("--also", "`" + switches + "` is none of -O0, --no-loops, --without=NAMES and --gradient=KIND");
+  }
+  try {
+    static_cast<void>(std::regex(test.filter));
+  } catch (const std::regex_error&) {
+    throw CLI::ValidationError("--filter", "`" + test.filter + "` is no regular expression");
+  }
+}
+
+}  // namespace df

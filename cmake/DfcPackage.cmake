@@ -20,7 +20,10 @@ install(FILES ${pages}/dfc.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/dfc RENAME copyright)
 install(FILES docs/licences.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/dfc)
 # The texts of what is linked into the files themselves.
-install(CODE "execute_process(COMMAND ${CMAKE_SOURCE_DIR}/scripts/linked --build ${CMAKE_BINARY_DIR} --copy \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/doc/dfc/licences\" COMMAND_ERROR_IS_FATAL ANY)")
+find_program(DFC_SCRIPTS_PYTHON python3)
+if(DFC_SCRIPTS_PYTHON)
+  install(CODE "execute_process(COMMAND ${DFC_SCRIPTS_PYTHON} -B ${CMAKE_SOURCE_DIR}/scripts/linked --build ${CMAKE_BINARY_DIR} --copy \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/doc/dfc/licences\" COMMAND_ERROR_IS_FATAL ANY)")
+endif()
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME dfc)

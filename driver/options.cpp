@@ -13,7 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "backends/devices.h"
-#include "driver/option_pages.h"
+#include "driver/pages/option_pages.h"
 #include "driver/read_option.h"
 #include "driver/test/test_options.h"
 #include "driver/usage.h"

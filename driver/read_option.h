@@ -11,7 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "driver/option_pages.h"
+#include "driver/pages/option_pages.h"
 #include "driver/options.h"
 
 namespace df {

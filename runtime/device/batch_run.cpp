@@ -99,7 +99,7 @@ class BatchRun {
     Rows rows;
     bool whole = false;  // of all rows
   };
-  llvm::SmallVector<Place, 0> places_;  // by op
+  llvm::SmallVector<Place, 16> places_;  // by op
   bool in_chain_ = false;
   size_t row_ = 0, element_ = 0;
   Clock::time_point since_;

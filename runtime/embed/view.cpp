@@ -22,7 +22,7 @@ void Core::GiveUp(std::vector<Value>& values) {
 // A cell that is full stands between a field and its value: the value takes its place. Fields are looked at in the order in which `show`
 // prints them, so that of several errors the first is told.
 Outcome EvaluateAll(Execution& execution, Value& value, llvm::function_ref<void(const TensorObject& tensor)> each) {
-  std::vector<Value*> todo{&value};
+  llvm::SmallVector<Value*, 32> todo{&value};
   while (!todo.empty()) {
     Value& at = *todo.back();
     todo.pop_back();

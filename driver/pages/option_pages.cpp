@@ -1,4 +1,4 @@
-#include "driver/option_pages.h"
+#include "driver/pages/option_pages.h"
 
 #include <algorithm>
 

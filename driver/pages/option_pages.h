@@ -1,4 +1,4 @@
-// driver/option_pages.h
+// driver/pages/option_pages.h
 //
 // What is made of the tables of options: completion for shells, and the manual page. Nothing here knows an option by name.
 #pragma once

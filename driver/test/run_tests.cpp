@@ -85,6 +85,7 @@ class FileRunner {
   bool Chosen(const Test& test) const;
   bool ReadWhole(Test& test);
   void TellTests();
+  std::unique_ptr<CompileBudget> Budget() const;
   void RunMode(const std::string& switches);
   void RunGraph(const TestGraph& graph, const Options& options, const std::string& switches);
   Outcome RunOne(const ir::Graph& graph, size_t number, EngineKind engine, const RunOptions& run, const std::shared_ptr<const EngineCode>& code,
@@ -133,8 +134,15 @@ void FileRunner::TellTests() {
   tell_(llvm::json::Object{{"tests", std::move(tests)}});
 }
 
+// What compiles has as much time as a run, and tells when it has begun.
+std::unique_ptr<CompileBudget> FileRunner::Budget() const {
+  tell_(llvm::json::Object{{"begin", -1}});
+  return std::make_unique<CompileBudget>(CompileLimits{options_.timeout, 0, nullptr},
+                                         [](const std::string& text) { EndNow(text, false, ExitCode::Limit); });
+}
+
 void FileRunner::Run() {
-  CompileBudget budget(CompileLimits{options_.timeout, 0, nullptr}, [](const std::string& text) { EndNow(text, false, ExitCode::Limit); });
+  std::unique_ptr<CompileBudget> budget = Budget();
   if (!file_.Load(path_)) return tell_(llvm::json::Object{{"fault", llvm::json::fixUTF8(file_.fault)}});
   for (Test& test : file_.tests) chosen_.push_back(Chosen(test));
   for (size_t i = 0; i < chosen_.size(); ++i)
@@ -148,6 +156,7 @@ void FileRunner::Run() {
       if (!test.fault.empty()) file_.fault = test.fault;
     return tell_(llvm::json::Object{{"fault", llvm::json::fixUTF8(file_.fault)}});
   }
+  budget.reset();
   TellTests();
   for (size_t i = 0; i < chosen_.size(); ++i)
     if (!chosen_[i]) file_.tests[i].fault = "not chosen";
@@ -160,12 +169,8 @@ void FileRunner::RunMode(const std::string& switches) {
   Options options = options_;
   ApplySwitches(switches, options);
   std::vector<std::string> faults;
-  tell_(llvm::json::Object{{"begin", -1}});
-  std::vector<TestGraph> graphs;
-  {
-    PassScope pass("compile tests");
-    graphs = file_.Compile(options.lower, faults);
-  }
+  std::unique_ptr<CompileBudget> budget = Budget();
+  std::vector<TestGraph> graphs = file_.Compile(options.lower, faults);
   for (size_t i = 0; i < faults.size(); ++i)
     if (!faults[i].empty()) ReportFault(i, switches, faults[i]);
   for (size_t i = 0; i < file_.tests.size(); ++i) {
@@ -175,9 +180,16 @@ void FileRunner::RunMode(const std::string& switches) {
     if (graph) graphs.push_back({{i}, std::move(*graph)});
     else ReportFault(i, switches, why);
   }
-  for (const TestGraph& graph : graphs) {
-    // What makes the same graph is not run again; the engine's own switches count, too.
-    if (!options_.test.also.empty() && options.without.empty() && !seen_.insert(ir::Serialize(graph.graph)).second) continue;
+  budget.reset();
+  for (TestGraph& graph : graphs) {
+    if (!options_.test.also.empty()) {
+      // What makes the same graph is not run again; the engine's own switches count, too. And a graph is what its file says.
+      std::string bytes = ir::Serialize(graph.graph), error;
+      if (options.without.empty() && !seen_.insert(bytes).second) continue;
+      std::optional<ir::Graph> read = ir::Deserialize(bytes, &error);
+      if (!read) throw InternalError("a graph cannot be read back: " + error);
+      graph.graph = std::move(*read);
+    }
     RunGraph(graph, options, switches);
   }
 }

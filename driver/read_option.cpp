@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "runtime/run/limits.h"
+
 namespace df {
 
 OptionWords& WordsOfOptions() {

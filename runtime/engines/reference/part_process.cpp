@@ -28,6 +28,8 @@ PartProcess::PartProcess(const ir::Graph& graph, const RunOptions& options, CutR
     if (Delays(site)) host_site_ = ir::SiteId(site);
   for (const ir::Port& port : graph.graph_inputs)
     if (port.name == ir::kStandardInput) host_type_ = ir::PortType{port.type.type, false};
+  auto is_return = [&](const std::pair<ir::NodeId, uint32_t>& user) { return graph.nodes[user.first].op == ir::Op::Return && user.second == 0; };
+  for (const ir::Channel& channel : channels_) to_returns_.push_back(llvm::all_of(channel.users, is_return));
 }
 
 PartProcess::~PartProcess() {
@@ -226,6 +228,13 @@ void PartProcess::Accept(const Message& message) {
   Value value = hosts_[message.tag.head().iteration];
   AskHost(value);
   PostForced(part, message.from, message.index, message.tag, value);
+}
+
+// The results of all activations go to all Returns of a function, and each drops those that are not its site's: these need not go there.
+bool PartProcess::IsWanted(uint32_t channel, const TagRef& tag) const {
+  if (!to_returns_[channel] || Scheduled()) return true;
+  if (tag.empty() || tag.head().loop) return false;
+  return llvm::any_of(channels_[channel].users, [&](const auto& user) { return graph_.nodes[user.first].attr == tag.head().id; });
 }
 
 void PartProcess::Send(Message message) {

@@ -56,6 +56,7 @@ class PartProcess final : public CutExecution, private Peers::Receiver, private 
   void LookForLost();
   [[noreturn]] void Lost(const std::string& what);
   void Greet();
+  bool IsWanted(uint32_t channel, const TagRef& tag) const override;
   void Send(Message message) override;
   void SendLine(Line& line);
   // True if nothing is left to be sent.
@@ -78,6 +79,7 @@ class PartProcess final : public CutExecution, private Peers::Receiver, private 
   Peers& peers_;
   const uint32_t own_;
   const PacketTypes types_;
+  std::vector<bool> to_returns_;              // of each channel: nobody takes it but Returns
   std::vector<std::unique_ptr<Line>> lines_;  // by part; null: this one
   std::set<PeerId> greeted_;
   uint32_t met_ = 0;                          // parts that have said their number
@@ -86,7 +88,6 @@ class PartProcess final : public CutExecution, private Peers::Receiver, private 
   Clock::time_point wave_at_, wave_by_;
   Clock::duration pause_{};
   std::optional<Clock::time_point> leave_by_;  // of a part that has lost another one
-  uint32_t turns_ = 0;
 
   // References that the host answers: of the root, by number. Others have a name each (HostLabel), at the site of any delayed call.
   std::vector<Value> hosts_;

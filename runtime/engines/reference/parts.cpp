@@ -67,6 +67,7 @@ void CutExecution::Emit(ir::NodeId node, uint32_t port, const TagRef& tag, const
     if (options_.cut.part[users_[u].first.index] == here_->number) here_->queue.Push({users_[u].first, users_[u].second, tag, value});
   const bool crosses = !value.is_dead() || options_.dead == DeadTokens::Sent;
   for (uint32_t channel : channels_of_[result]) {
+    if (!IsWanted(channel, tag)) continue;
     if (!crosses) {
       ++counts_.withheld;
       continue;

@@ -73,6 +73,8 @@ class CutExecution : public ReferenceExecution {
   void Step();
   bool Moves() const;  // as nobody on a machine of its own can know
   void Emit(ir::NodeId node, uint32_t port, const TagRef& tag, const Value& value) override;
+  // Whether anybody at the other end of a channel looks at a token with this tag.
+  virtual bool IsWanted(uint32_t /*channel*/, const TagRef& /*tag*/) const { return true; }
   void Post(Message message);
   virtual void Send(Message message);
   void Receive(Message message);

@@ -121,7 +121,8 @@ TEST_CASE("tensors are of the shape that is expected") {
   CHECK(t.Fault(two, Bytes({Head(kValue, 1), f, 1, 2}), {"abc"}) == "byte 4: a part of 3 bytes, and a Tensor Float [2] has 8");
   CHECK(t.Fault(two, Bytes({Head(kValue, 1), f, 1, 2}), {"abcdefgh"}) == "");
   CHECK(t.Fault(t.Of(TypeKind::Unit), Bytes({Head(kValue, 0)}), {"abc"}) == "byte 1: a part is left over");
-  CHECK(t.Fault(two, Bytes({Head(kValue, 3), f, 1, 2})) == "byte 4: what is no value of a Tensor Float [2]");
+  CHECK(t.Fault(two, Bytes({Head(kValue, 4), f, 1, 2})) == "byte 4: what is no value of a Tensor Float [2]");
+  CHECK(t.Fault(two, Bytes({Head(kValue, 3), f, 1, 2})) == "byte 4: it ends too soon");
   CHECK(t.Fault(large, Bytes({Head(kValue, 0), d, 2, 0x80, 0x80, 0x40, 0x80, 0x08, 0})) == "byte 8: it ends too soon");
   // Rows: how many, their indices, their elements.
   const std::string rows = Bytes({Head(kValue, 2), f, 2, 4, 1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8});

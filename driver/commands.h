@@ -16,5 +16,6 @@ ExitCode ExplainCommand(const Options& options, Console& console);
 ExitCode WorkerCommand(const Options& options, Console& console);
 ExitCode KeygenCommand(const Options& options, Console& console);
 ExitCode PlaceCommand(const Options& options, Console& console);
+ExitCode ImportCommand(const Options& options, Console& console);
 
 }  // namespace df

@@ -30,6 +30,7 @@ ExitCode Dispatch(const Options& options, Console& console) {
     case Command::Worker: return WorkerCommand(options, console);
     case Command::Keygen: return KeygenCommand(options, console);
     case Command::Place: return PlaceCommand(options, console);
+    case Command::Import: return ImportCommand(options, console);
   }
   return ExitCode::Internal;
 }

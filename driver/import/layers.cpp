@@ -21,11 +21,12 @@ void Gemm(Node& n) {
 }
 
 // Rows of a matrix, less their mean, over their deviation.
-Bound Normalised(Node& n, const Bound& rows, double epsilon) {
+Bound Normalised(Node& n, const Bound& rows, double epsilon, std::vector<Bound>* moments = nullptr) {
   const auto axes = std::vector<size_t>{1};
   const Bound mean = n.w.Reduce("mean", rows, axes, true), rest = n.w.Elementwise(rows.element, {rows, mean}, "{0} - {1}");
   const Bound variance = n.w.Reduce("mean", n.w.Elementwise(rows.element, {rest}, "{0} * {0}"), axes, true);
   const Bound deviation = n.w.Let(rows.element, variance.dims, fmt::format("sqrt ({} + T.fill {})", n.w.Use(variance), NumberText(rows.element, epsilon)));
+  if (moments) *moments = {mean, n.w.Elementwise(rows.element, {deviation}, "1 / {0}")};
   return n.w.Elementwise(rows.element, {rest, deviation}, "{0} / {1}");
 }
 
@@ -35,13 +36,20 @@ Bound Scaled(Node& n, const Bound& x, const Bound& scale, const std::optional<Bo
 }
 
 void LayerNormalization(Node& n) {
-  n.OnlyFirst();
   const Bound& x = n.In(0);
   n.Real(x);
   const size_t axis = n.Axis(n.Int("axis", -1), x.rank());
   const Bound rows = n.w.Reshape(x, {CountOf(x.dims, 0, axis), CountOf(x.dims, axis, x.rank())});
-  const Bound normal = n.w.Reshape(Normalised(n, rows, n.Real("epsilon", 1e-5)), x.dims);
+  std::vector<Bound> moments;
+  const Bound normal = n.w.Reshape(Normalised(n, rows, n.Real("epsilon", 1e-5), &moments), x.dims);
   n.out = {Scaled(n, normal, n.In(1), n.Has(2) ? n.in[2] : std::nullopt)};
+  Dims kept = x.dims;
+  std::fill(kept.begin() + static_cast<std::ptrdiff_t>(axis), kept.end(), 1);
+  if (n.Wanted(1)) n.out.push_back(n.w.Reshape(moments[0], kept));
+  if (n.Wanted(2)) {
+    if (!n.Wanted(1)) n.out.push_back(moments[0]);
+    n.out.push_back(n.w.Reshape(moments[1], kept));
+  }
 }
 
 // A value of each channel, the second axis.

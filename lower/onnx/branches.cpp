@@ -8,6 +8,13 @@ namespace df::to_onnx {
 
 // ---------------------------------------------------------------- sides
 
+// Readers of protobuf take messages that are 100 deep in each other, and a graph within another one is three deeper.
+void Functions::CheckNesting(const Subgraph* graph) const {
+  constexpr uint32_t kMostNested = 30;
+  if (graph->depth > kMostNested)
+    Refuse("this branch", fmt::format("branches and loops stand in each other, more than {} deep, and readers of models take no more", kMostNested));
+}
+
 // The graphs of the sides that there may be: `which[0]` or else (`which[1]` or else ..).
 Functions::Sides Functions::Open(const Value& predicate, size_t count) {
   Sides sides{w_.current(), predicate, predicate->possible.empty(), {}, {}, {}, {}, {}};
@@ -25,6 +32,7 @@ Functions::Sides Functions::Open(const Value& predicate, size_t count) {
     sides.rests.push_back(w_.InnerOf(sides.rests.back(), i + 2 < sides.which.size() ? "else" : fmt::format("side{}", sides.which[i + 1])));
   }
   sides.graphs.push_back(sides.rests.back());
+  CheckNesting(sides.rests.back());
   return sides;
 }
 
@@ -241,6 +249,7 @@ bool Functions::LoopOnce(fg::FunctionId id, const Activation* caller, const std:
   const std::vector<bool>& invariant = FactsOf(id).invariant;
   Subgraph* here = w_.current();
   Subgraph* body = w_.Inner(function.name);
+  CheckNesting(body);
   w_.SetCurrent(body);
   w_.Input(Element::Int, {});  // which iteration it is
   w_.Input(Element::Bool, {});

@@ -12,6 +12,7 @@ namespace {
 // What is written out may be many times what the program is.
 constexpr size_t kMostNodes = 200'000;
 constexpr uint64_t kMostSteps = 5'000'000;
+constexpr uint32_t kMostDepth = 100'000;  // of values that wait for each other, within the compiler's stack
 constexpr uint64_t kMostConstantBytes = uint64_t{1} << 30;
 
 }  // namespace
@@ -109,6 +110,7 @@ Value Functions::Delayed(Activation& at, fg::NodeId id) {
   struct Memo {
     Value value;
     Subgraph* graph = nullptr;
+    bool busy = false;
   };
   auto made = std::make_shared<Rep>();
   made->kind = RepKind::Delayed;
@@ -120,13 +122,15 @@ Value Functions::Delayed(Activation& at, fg::NodeId id) {
     for (const Subgraph* graph = w_.current(); graph && memo->value; graph = graph->outer)
       if (graph == memo->graph) return memo->value;
     Subgraph* here = w_.current();
+    if (memo->busy) Refuse("a value that is defined by itself", "ONNX has no cycles but those of a Loop");
+    memo->busy = true;
     std::vector<Argument> params = ArgumentsOf(at, delay);
     const Value value = FactsOf(delay.callee).loops ? Loop(delay.callee, &at, std::move(params), delay.pos)[0]
                                                     : [&] {
                                                         Activation& body = Enter(delay.callee, &at, std::move(params), delay.pos);
                                                         return Eval(body, body.function->blocks[body.function->body].yields[0]);
                                                       }();
-    *memo = {value, here};
+    *memo = {value, here, false};
     return value;
   };
   return made;
@@ -149,12 +153,15 @@ Value Functions::Eval(Activation& at, fg::Value value) {
   if (state.busy[value.result]) Refuse("a value that is defined by itself", "ONNX has no cycles but those of a Loop");
   if (++steps_ > kMostSteps || w_.nodes() > kMostNodes || w_.constant_bytes() > kMostConstantBytes)
     Refuse("this program", fmt::format("with each call written out it has more than {} nodes, or a GiB of constants", kMostNodes));
+  if (depth_ == kMostDepth) Refuse("this program", fmt::format("more than {} of its values hang on each other", kMostDepth));
+  ++depth_;
   state.busy[value.result] = true;
   Subgraph* before = w_.current();
   w_.SetCurrent(at.graphs[FactsOf(at.id).home[value.node.index].index]);
   Value result = EvalNode(at, value.node, value.result);
   w_.SetCurrent(before);
   pos_ = outer;
+  --depth_;
   state.busy[value.result] = false;
   return state.results[value.result] = std::move(result);
 }

@@ -83,6 +83,7 @@ class Functions {
   std::vector<Argument> ArgumentsOf(Activation& at, const fg::Node& node);
   [[noreturn]] void Refuse(std::string what, std::string why, std::string hint = "") const;
   // branches.cpp
+  void CheckNesting(const Subgraph* graph) const;
   void EvalBranch(Activation& at, fg::NodeId id, std::optional<uint32_t> only);
   Sides Open(const Value& predicate, size_t count);
   void Close(Sides& sides);
@@ -106,6 +107,7 @@ class Functions {
   std::deque<Activation> activations_;
   ir::PosId pos_;   // of what is being written
   uint64_t steps_ = 0;
+  uint32_t depth_ = 0;
 };
 
 }  // namespace df::to_onnx

@@ -39,8 +39,9 @@ struct Tensor {
 
 // A graph that is being made; of the model, or of an If or Loop in `outer`.
 struct Subgraph {
-  Subgraph(Subgraph* outer, const std::string& name) : outer(outer) { proto.set_name(name); }
+  Subgraph(Subgraph* outer, const std::string& name) : outer(outer), depth(outer ? outer->depth + 1 : 0) { proto.set_name(name); }
   Subgraph* outer;
+  uint32_t depth;  // of the model's own: 0
   onnx::GraphProto proto;
 };
 

@@ -136,7 +136,7 @@ def value_of(text):
 
 def check_cases(dfc, folder, every):
     """Each case that is a model: the run's results are the case's."""
-    failed = models = refused = 0
+    failed = models = refused = lacking = 0
     paths = sorted(path for each in ("samples", "samples/tensors", "tests/programs", "tests/programs/tensors", "tests/gradient")
                    for path in glob.glob(os.path.join(ROOT, each, "*.df")))
     for path in paths:
@@ -154,7 +154,15 @@ def check_cases(dfc, folder, every):
                 continue
             wanted = None if case.error is not None else value_of(case.value)
             try:
-                given = list(Model(model).run({}).values())
+                loaded = Model(model)
+            except Exception as fault:  # a model by the checker's word, with an op that this runtime lacks
+                if "NOT_IMPLEMENTED" not in str(fault):
+                    failed += 1
+                    print("FAIL %s:%d: it is not loaded: %s" % (path, case.line, fault))
+                lacking += 1
+                continue
+            try:
+                given = list(loaded.run({}).values())
             except Exception as fault:
                 given = fault
             models += 1
@@ -170,7 +178,7 @@ def check_cases(dfc, folder, every):
             if fault:
                 failed += 1
                 print("FAIL %s:%d: %s: %s" % (path, case.line, case.expression, fault))
-    print("cases: %d are models, %d of these as stored; %d are refused" % (models, models - failed, refused))
+    print("cases: %d are models, %d of these as stored; %d more have an op that ONNX Runtime lacks; %d are refused" % (models, models - failed, lacking, refused))
     return failed
 
 

@@ -17,5 +17,6 @@ ExitCode WorkerCommand(const Options& options, Console& console);
 ExitCode KeygenCommand(const Options& options, Console& console);
 ExitCode PlaceCommand(const Options& options, Console& console);
 ExitCode TestCommand(const Options& options, Console& console);
+ExitCode ImportCommand(const Options& options, Console& console);
 
 }  // namespace df

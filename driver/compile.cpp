@@ -6,6 +6,7 @@
 #include "driver/commands.h"
 #include "driver/evaluate.h"
 #include "driver/exports.h"
+#include "driver/onnx/model.h"
 #include "driver/system/files.h"
 #include "driver/system/signals.h"
 #include "lang/render.h"
@@ -17,6 +18,8 @@
 
 namespace df {
 namespace {
+
+bool EmitsModel(const Options& options) { return options.emit == Emit::Onnx || options.emit == Emit::OnnxOp; }
 
 bool ShowsGraph(Emit emit) {
   return emit == Emit::Lazy || emit == Emit::Tagged || emit == Emit::Dot || emit == Emit::Regions;
@@ -178,7 +181,7 @@ std::optional<std::vector<int64_t>> ShapeOfInput(const Options& options, llvm::A
 CheckOptions OptionsOfCheck(const Options& options) {
   CheckOptions check;
   check.warnings = options.warnings;
-  check.shows_entry = options.outputs.empty() && options.exports.empty() && options.entry.empty();
+  check.shows_entry = options.outputs.empty() && options.exports.empty() && options.entry.empty() && !EmitsModel(options);
   check.arrays_entry = options.command != Command::Run;
   // A check alone, and a dump of an early phase, are of any size.
   if (options.command == Command::Run || (options.command == Command::Compile && options.emit != Emit::Core))
@@ -225,9 +228,19 @@ bool EmitDump(Pipeline& pipeline, const Options& options, std::string text, llvm
     return true;
   }
 
+  const bool model = EmitsModel(options);
+  if (model && !pipeline.session.program.main.valid()) {
+    pipeline.diags.Report(Diag::NoMain, {}, DisplayName(options.file)).Hint("`--export NAME` makes a model of a definition");
+    return false;
+  }
   std::optional<fg::Program> functions =
-      FunctionsShowing(pipeline, options.only, GraphName(options.file), options.lower);
+      FunctionsShowing(pipeline, options.only, GraphName(options.file), model ? LowerOptionsOfModels(options.lower) : options.lower);
   if (!functions) return false;
+  if (model) {
+    std::optional<std::string> bytes = OnnxModelOf(pipeline, *functions, options.lower, options.emit == Emit::OnnxOp);
+    if (bytes) out << *bytes;
+    return bytes.has_value();
+  }
   if (options.emit == Emit::Functions) {
     fg::Dump(*functions, out, {.only = options.only});
     return true;
@@ -256,9 +269,10 @@ ExitCode Produce(Pipeline& pipeline, const Options& options, std::string& bytes)
   return ExitCode::Fine;
 }
 
-std::string DefaultOutput(const std::string& file) {
-  std::filesystem::path path(file);
-  return path.replace_extension(".graph").string();
+std::string DefaultOutput(const Options& options) {
+  if (options.emit != Emit::None && !EmitsModel(options)) return "-";
+  std::filesystem::path path(options.file);
+  return path.replace_extension(EmitsModel(options) ? ".onnx" : ".graph").string();
 }
 
 }  // namespace
@@ -350,8 +364,7 @@ ExitCode CompileCommand(const Options& options, Console& console) {
   pipeline.Within([&] { code = Produce(pipeline, options, bytes); });
   code = CodeOf(pipeline.ended(), code);
   if (code == ExitCode::Fine) {
-    std::string output = options.output;
-    if (output.empty()) output = options.emit != Emit::None ? "-" : DefaultOutput(options.file);
+    const std::string output = options.output.empty() ? DefaultOutput(options) : options.output;
     if (output == "-") console.out() << bytes;
     else if (!WriteFile(output, bytes, pipeline.diags)) code = ExitCode::Failed;
   }

@@ -32,6 +32,7 @@ ExitCode Dispatch(const Options& options, Console& console) {
     case Command::Keygen: return KeygenCommand(options, console);
     case Command::Place: return PlaceCommand(options, console);
     case Command::Test: return TestCommand(options, console);
+    case Command::Import: return ImportCommand(options, console);
   }
   return ExitCode::Internal;
 }

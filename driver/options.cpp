@@ -31,10 +31,10 @@ constexpr const char* kFooter =
     "4 not a valid graph, 70 internal error, 130 interrupted.";
 
 // Splits "name=text"; throws what CLI11 reports as wrong usage.
-InputArgument SplitInput(const std::string& argument) {
+InputArgument SplitInput(const char* option, const std::string& argument) {
   size_t equals = argument.find('=');
   if (equals == std::string::npos || equals == 0)
-    throw CLI::ValidationError("--input", "`" + argument + "` is not of the form NAME=VALUE");
+    throw CLI::ValidationError(option, "`" + argument + "` is not of the form NAME=VALUE");
   return {argument.substr(0, equals), argument.substr(equals + 1)};
 }
 
@@ -172,7 +172,7 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
 
 // What may be meant by a misspelt command.
 const std::vector<std::string_view>& CommandNames() {
-  static const std::vector<std::string_view> kNames = {"run", "check", "repl", "explain", "keygen", "worker", "place", "test", "completion", "manual"};
+  static const std::vector<std::string_view> kNames = {"run", "check", "repl", "explain", "keygen", "worker", "place", "test", "import", "completion", "manual"};
   return kNames;
 }
 
@@ -231,7 +231,8 @@ namespace {
 const std::map<std::string, Emit>& Emits() {
   static const std::map<std::string, Emit> kEmits = {
       {"tokens", Emit::Tokens}, {"ast", Emit::Ast}, {"core", Emit::Core},       {"functions", Emit::Functions},
-      {"tagged", Emit::Tagged}, {"dot", Emit::Dot}, {"regions", Emit::Regions}, {"lazy", Emit::Lazy}};
+      {"tagged", Emit::Tagged}, {"dot", Emit::Dot}, {"regions", Emit::Regions}, {"lazy", Emit::Lazy},
+      {"onnx", Emit::Onnx}};
   return kEmits;
 }
 
@@ -249,6 +250,7 @@ struct CommandLine {
                "  dfc worker --listen ADDRESS      compute for the runs of other processes\n"
                "  dfc keygen [-o FILE]             a key for the processes of a cluster\n"
                "  dfc place FILE --parts N         the graph cut into parts\n"
+               "  dfc import MODEL.onnx -o NET.df  an ONNX model as a module, its weights beside it\n"
                "  dfc test [FILE|FOLDER..]         run the tests in sources\n"
                "  dfc completion SHELL, dfc manual what completes this line in a shell; the manual page\n\n"
                "FILE may be `-`, the standard input.\n",
@@ -263,9 +265,12 @@ struct CommandLine {
   CLI::App* completion = nullptr;
   CLI::App* manual = nullptr;
   CLI::App* test = nullptr;
+  CLI::App* import = nullptr;
   // To compile:
   CLI::Option* file = nullptr;
   CLI::Option* emit = nullptr;
+  CLI::Option* dfc_op = nullptr;
+  bool with_dfc_op = false;
   // To run:
   CLI::Option* engine = nullptr;
   CLI::Option* repl_engine = nullptr;
@@ -291,9 +296,12 @@ void AddCompile(CommandLine& line) {
       ->type_name("OUT");
   line.emit = line.app.add_option("--emit", "print what a phase makes instead of writing a graph:\n"
                                         "tokens, ast, core, functions, lazy (what is delayed, and why), tagged, dot,\n"
-                                        "or regions (what the tagged engine makes of the graph)");
+                                        "or regions (what the tagged engine makes of the graph); or onnx: a model\n"
+                                        "of standard ONNX ops, in a file beside FILE unless -o says where");
   line.emit->type_name("PHASE");
   for (const auto& [name, phase] : Emits()) WordsOfOptions()[line.emit].push_back(name);
+  line.dfc_op = line.app.add_flag("--with-dfc-op", line.with_dfc_op, "with --emit=onnx: what standard ops cannot say becomes one op that the Python package dfc computes");
+  line.dfc_op->needs(line.emit);
   auto* only = line.app.add_option("--only", line.options.only, "with --emit: the function of this name only");
   only->type_name("NAME")->needs(line.emit);
   line.app.add_option("--export", line.options.exports, "the graph's entries, definitions of the source: one graph for all of them, in place of `main`")
@@ -460,6 +468,20 @@ std::string PageOf(const CommandLine& line) {
   return ManualPage(line.app, VersionText(), kFooter);
 }
 
+void AddImport(CommandLine& line) {
+  line.import = line.app.add_subcommand("import", "write an ONNX model as a module of the language, and its weights as an array file beside it");
+  line.import->add_option("FILE", line.options.file, "the model (.onnx)")->required();
+  line.import->add_option("-o,--output", line.options.output, "the module; the weights are written beside it, as .safetensors")
+      ->type_name("OUT.df")
+      ->required()
+      ->check([](const std::string& file) { return std::string_view(file).ends_with(".df") ? "" : "`" + file + "` is no name of a module: it ends in `.df`"; });
+  line.import->add_option("--size", line.inputs, "how large a dimension is that the model leaves open; may be repeated")
+      ->type_name("NAME=N")
+      ->allow_extra_args(false);
+  AddLimits(*line.import, line.options, /*runs=*/false);
+  AddErrorFormat(*line.import, line.options);
+}
+
 void FinishCut(CommandLine& line) {
   CutArguments& cut = line.options.cut;
   cut.asked = cut.seed != 0 || !cut.placement.empty();
@@ -503,8 +525,14 @@ void FinishCompile(CommandLine& line) {
                                                        line.emit->as<std::string>(), near));
     if (found == Emits().end())
       throw CLI::ValidationError("--emit", "`" + line.emit->as<std::string>() +
-                                               "` is not one of tokens, ast, core, functions, lazy, tagged, dot, regions");
+                                               "` is not one of tokens, ast, core, functions, lazy, tagged, dot, regions, onnx");
     line.options.emit = found->second;
+    if (*line.dfc_op && line.options.emit != Emit::Onnx) throw CLI::ValidationError("--with-dfc-op", "it is for --emit=onnx");
+    if (line.options.emit == Emit::Onnx && !line.options.only.empty())
+      throw CLI::ValidationError("--only", "a model is of `main`, or of what `--export NAME` names");
+    if (line.options.emit == Emit::Onnx && line.options.file == "-" && line.options.output.empty())
+      throw CLI::ValidationError("the source is standard input: say with -o where the model goes");
+    if (*line.dfc_op) line.options.emit = Emit::OnnxOp;
   } else if (line.options.file == "-" && line.options.output.empty()) {
     throw CLI::ValidationError("the source is standard input: say with -o where the graph goes");
   }
@@ -522,6 +550,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
   AddPlace(line);
   AddPages(line);
   line.test = AddTestOptions(line.app, line.options);
+  AddImport(line);
 
   auto* keygen = app.add_subcommand("keygen", "make the key by which the processes of a cluster know each other, in a file that only you can read");
   keygen->add_option("-o,--output", options.output, "the file, which must not be there yet; default: cluster.key")
@@ -535,7 +564,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
   try {
     app.parse(own, argv);
     if (own < argc && !*line.run) throw CLI::ValidationError("`--` begins the arguments of a program that runs: `dfc run FILE -- ...`");
-    for (const std::string& input : line.inputs) options.inputs.push_back(SplitInput(input));
+    for (const std::string& input : line.inputs) options.inputs.push_back(SplitInput(*line.import ? "--size" : "--input", input));
     for (const std::string& output : line.outputs) options.outputs.push_back(SplitOutput(output));
     if (options.resumes = line.resumes->count() > 0; options.resumes) options.inputs.push_back({"state", "@" + StateFile(line.resume, options.outputs)});
     options.saves = line.save_every->count() > 0;
@@ -553,6 +582,8 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
       options.command = Command::Keygen;
     } else if (*line.place) {
       options.command = Command::Place;
+    } else if (*line.import) {
+      options.command = Command::Import;
     } else if (*line.test) {
       FinishTestOptions(options);
     } else if (*line.completion || *line.manual) {

@@ -31,9 +31,9 @@ enum class ExitCode : int {
   Interrupted = 130,
 };
 
-enum class Command : uint8_t { Compile, Run, Check, Repl, Explain, Keygen, Worker, Place, Test };
+enum class Command : uint8_t { Compile, Run, Check, Repl, Explain, Keygen, Worker, Place, Test, Import };
 
-enum class Emit : uint8_t { None, Tokens, Ast, Core, Functions, Lazy, Tagged, Dot, Regions };
+enum class Emit : uint8_t { None, Tokens, Ast, Core, Functions, Lazy, Tagged, Dot, Regions, Onnx, OnnxOp };
 
 struct InputArgument {
   std::string name;

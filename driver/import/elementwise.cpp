@@ -1,0 +1,262 @@
+// Ops on each element by itself: see node.h.
+#include <cmath>
+
+#include "driver/import/node.h"
+#include "fmt/args.h"
+#include "fmt/format.h"
+
+namespace df::from_onnx {
+namespace {
+
+// Of Ints that are known; one of them may be a single one.
+bool Folded(Node& n, int64_t (*f)(int64_t, int64_t)) {
+  const Bound &x = n.In(0), &y = n.In(1);
+  if (!x.known || !y.known) return false;
+  const size_t count = std::max(x.known->size(), y.known->size());
+  if (!(x.dims == y.dims || y.known->size() == 1 || x.known->size() == 1)) return false;
+  std::vector<int64_t> made(count);
+  for (size_t i = 0; i < count; ++i) made[i] = f((*x.known)[x.known->size() == 1 ? 0 : i], (*y.known)[y.known->size() == 1 ? 0 : i]);
+  const bool first = x.known->size() == count && (y.known->size() != count || x.rank() >= y.rank());
+  n.out = {n.w.Ints(first ? x.dims : y.dims, std::move(made))};
+  return true;
+}
+
+int64_t Wrapped(uint64_t value) { return static_cast<int64_t>(value); }
+
+template <const char* kText, int64_t (*kFold)(int64_t, int64_t)>
+void Number(Node& n) {
+  if (n.In(0).element == Element::Bool) throw Fault{"it is of numbers"};
+  if (n.In(0).element != n.In(1).element) throw Fault{"its operands have elements of two types"};
+  if (!Folded(n, kFold)) n.out = {n.w.Elementwise(n.In(0).element, {n.In(0), n.In(1)}, kText)};
+}
+constexpr char kAdd[] = "{0} + {1}", kSub[] = "{0} - {1}", kMul[] = "{0} * {1}";
+int64_t FoldAdd(int64_t x, int64_t y) { return Wrapped(static_cast<uint64_t>(x) + static_cast<uint64_t>(y)); }
+int64_t FoldSub(int64_t x, int64_t y) { return Wrapped(static_cast<uint64_t>(x) - static_cast<uint64_t>(y)); }
+int64_t FoldMul(int64_t x, int64_t y) { return Wrapped(static_cast<uint64_t>(x) * static_cast<uint64_t>(y)); }
+int64_t FoldDiv(int64_t x, int64_t y) {
+  if (y == 0 || y == -1) {
+    if (y == 0) throw Fault{"a division by zero"};
+    return FoldSub(0, x);
+  }
+  return x / y;
+}
+
+void Div(Node& n) {
+  if (Folded(n, FoldDiv)) return;
+  n.Real(n.In(0));
+  n.out = {n.w.Elementwise(n.In(0).element, {n.In(0), n.In(1)}, "{0} / {1}")};
+}
+
+// One operand, Float or Double.
+template <const char* kText>
+void Real(Node& n) {
+  n.Real(n.In(0));
+  n.out = {n.w.Elementwise(n.In(0).element, {n.In(0)}, kText)};
+}
+// Of all numbers.
+template <const char* kText>
+void Any(Node& n) {
+  if (n.In(0).element == Element::Bool) throw Fault{"it is of numbers"};
+  n.out = {n.w.Elementwise(n.In(0).element, {n.In(0)}, kText)};
+}
+#define DF_TEXT(name, text) constexpr char k##name[] = text
+DF_TEXT(Neg, "negate {0}");
+DF_TEXT(Abs, "abs {0}");
+DF_TEXT(Sign, "T.select (T.equal {0} 0) 0 (signum {0})");
+DF_TEXT(Exp, "exp {0}");
+DF_TEXT(Log, "log {0}");
+DF_TEXT(Sqrt, "sqrt {0}");
+DF_TEXT(Sin, "sin {0}");
+DF_TEXT(Cos, "cos {0}");
+DF_TEXT(Tan, "tan {0}");
+DF_TEXT(Asin, "asin {0}");
+DF_TEXT(Acos, "acos {0}");
+DF_TEXT(Atan, "atan {0}");
+DF_TEXT(Sinh, "sinh {0}");
+DF_TEXT(Cosh, "cosh {0}");
+DF_TEXT(Tanh, "tanh {0}");
+DF_TEXT(Asinh, "asinh {0}");
+DF_TEXT(Acosh, "acosh {0}");
+DF_TEXT(Atanh, "atanh {0}");
+DF_TEXT(Erf, "T.erf {0}");
+DF_TEXT(Sigmoid, "T.sigmoid {0}");
+DF_TEXT(Relu, "T.relu {0}");
+DF_TEXT(Reciprocal, "1 / {0}");
+DF_TEXT(Softplus, "T.relu {0} + log (1 + exp (negate (abs {0})))");
+DF_TEXT(Softsign, "{0} / (1 + abs {0})");
+DF_TEXT(HardSwish, "{0} * T.max 0 (T.min 1 ({0} / 6 + 0.5))");
+DF_TEXT(Mish, "{0} * tanh (T.relu {0} + log (1 + exp (negate (abs {0}))))");
+DF_TEXT(Floor, "T.map (\\e -> fromIntegral (floor e :: Int)) {0}");
+DF_TEXT(Ceil, "T.map (\\e -> fromIntegral (ceiling e :: Int)) {0}");
+DF_TEXT(Round, "T.map (\\e -> fromIntegral (round e :: Int)) {0}");
+#undef DF_TEXT
+
+// With numbers of the node's attributes as operands behind x.
+Bound With(Node& n, const std::string& text, std::vector<double> numbers) {
+  const Bound& x = n.In(0);
+  n.Real(x);
+  fmt::dynamic_format_arg_store<fmt::format_context> args;
+  const std::string name = n.w.Use(x);
+  args.push_back(name);
+  for (double number : numbers) args.push_back("T.fill " + NumberText(x.element, number));
+  return n.w.Let(x.element, x.dims, fmt::vformat(text, args));
+}
+
+void LeakyRelu(Node& n) { n.out = {With(n, "T.select (T.less {0} 0) ({0} * {1}) {0}", {n.Real("alpha", 0.01)})}; }
+void Elu(Node& n) { n.out = {With(n, "T.select (T.less {0} 0) ({1} * (exp {0} - 1)) {0}", {n.Real("alpha", 1)})}; }
+void Celu(Node& n) { n.out = {With(n, "T.relu {0} + T.min 0 ({1} * (exp ({0} / {1}) - 1))", {n.Real("alpha", 1)})}; }
+void Selu(Node& n) {
+  n.out = {With(n, "{2} * T.select (T.greater {0} 0) {0} ({1} * (exp {0} - 1))", {n.Real("alpha", 1.67326319217681884765625), n.Real("gamma", 1.05070102214813232421875)})};
+}
+void HardSigmoid(Node& n) { n.out = {With(n, "T.max 0 (T.min 1 ({0} * {1} + {2}))", {n.Real("alpha", 0.2), n.Real("beta", 0.5)})}; }
+void ThresholdedRelu(Node& n) { n.out = {With(n, "T.select (T.greater {0} {1}) {0} 0", {n.Real("alpha", 1)})}; }
+void Shrink(Node& n) {
+  n.out = {With(n, "T.select (T.less {0} {1}) ({0} + {2}) (T.select (T.greater {0} {3}) ({0} - {2}) 0)", {-n.Real("lambd", 0.5), n.Real("bias", 0), n.Real("lambd", 0.5)})};
+}
+void Swish(Node& n) { n.out = {With(n, "{0} * T.sigmoid ({1} * {0})", {n.Real("alpha", 1)})}; }
+void Gelu(Node& n) {
+  if (n.Text("approximate", "none") == "tanh") n.out = {With(n, "0.5 * {0} * (1 + tanh ({1} * ({0} + 0.044715 * {0} * {0} * {0})))", {0.7978845608028654})};
+  else n.out = {With(n, "0.5 * {0} * (1 + T.erf ({0} / {1}))", {1.4142135623730951})};
+}
+
+void PRelu(Node& n) {
+  n.Real(n.In(0));
+  n.out = {n.w.Elementwise(n.In(0).element, {n.In(0), n.w.Broadcast(n.In(1), n.In(0).dims)}, "T.select (T.less {0} 0) ({0} * {1}) {0}")};
+}
+
+void Pow(Node& n) {
+  n.Real(n.In(0));
+  Bound y = n.In(1);
+  if (y.element != n.In(0).element) y = n.w.Let(n.In(0).element, y.dims, "T.convert " + n.w.Use(y));
+  n.out = {n.w.Elementwise(n.In(0).element, {n.In(0), y}, "{0} ** {1}")};
+}
+
+// Of as many operands as there are.
+Bound Folded(Node& n, const char* text) {
+  const std::vector<Bound> all = n.All();
+  Bound at = all[0];
+  for (size_t i = 1; i < all.size(); ++i) at = n.w.Elementwise(at.element, {at, all[i]}, text);
+  if (at.element == Element::Bool) throw Fault{"it is of numbers"};
+  return at;
+}
+void Max(Node& n) { n.out = {Folded(n, "T.max {0} {1}")}; }
+void Min(Node& n) { n.out = {Folded(n, "T.min {0} {1}")}; }
+void Sum(Node& n) { n.out = {Folded(n, "{0} + {1}")}; }
+void Mean(Node& n) {
+  const Bound sum = Folded(n, "{0} + {1}");
+  n.Real(sum);
+  n.out = {n.w.Let(sum.element, sum.dims, fmt::format("{} / T.fill {}", n.w.Use(sum), NumberText(sum.element, static_cast<double>(n.in.size()))))};
+}
+
+void Clip(Node& n) {
+  Bound at = n.In(0);
+  if (at.element == Element::Bool) throw Fault{"it is of numbers"};
+  if (n.opset < 11) {
+    if (n.HasAttribute("min")) at = n.w.Let(at.element, at.dims, fmt::format("T.max {} (T.fill {})", n.w.Use(at), NumberText(at.element, n.Real("min", 0))));
+    if (n.HasAttribute("max")) at = n.w.Let(at.element, at.dims, fmt::format("T.min {} (T.fill {})", n.w.Use(at), NumberText(at.element, n.Real("max", 0))));
+  }
+  if (n.Has(1)) at = n.w.Elementwise(at.element, {at, n.In(1)}, "T.max {0} {1}");
+  if (n.Has(2)) at = n.w.Elementwise(at.element, {at, n.In(2)}, "T.min {0} {1}");
+  n.out = {at};
+}
+
+template <const char* kFunction>
+void Compared(Node& n) {
+  if (n.In(0).element != n.In(1).element) throw Fault{"its operands have elements of two types"};
+  n.out = {n.w.Elementwise(Element::Bool, {n.In(0), n.In(1)}, kFunction)};
+}
+constexpr char kEqual[] = "T.equal {0} {1}", kLess[] = "T.less {0} {1}", kGreater[] = "T.greater {0} {1}";
+constexpr char kLessOrEqual[] = "T.lessEqual {0} {1}", kGreaterOrEqual[] = "T.greaterEqual {0} {1}";
+
+template <const char* kText>
+void Logic(Node& n) {
+  for (const Bound& each : n.All())
+    if (each.element != Element::Bool) throw Fault{"it is of Bools"};
+  n.out = {n.w.Elementwise(Element::Bool, n.All(), kText)};
+}
+constexpr char kNot[] = "T.not {0}", kAnd[] = "T.select {0} {1} {0}", kOr[] = "T.select {0} {0} {1}", kXor[] = "T.notEqual {0} {1}";
+
+void Where(Node& n) {
+  if (n.In(0).element != Element::Bool || n.In(1).element != n.In(2).element) throw Fault{"its operands do not fit each other"};
+  n.out = {n.w.Elementwise(n.In(1).element, {n.In(0), n.In(1), n.In(2)}, "T.select {0} {1} {2}")};
+}
+
+void IsNaN(Node& n) {
+  n.Real(n.In(0));
+  n.out = {n.w.Elementwise(Element::Bool, {n.In(0)}, "T.notEqual {0} {0}")};
+}
+void IsInf(Node& n) {
+  n.Real(n.In(0));
+  const bool up = n.Int("detect_positive", 1) != 0, down = n.Int("detect_negative", 1) != 0;
+  n.out = {n.w.Elementwise(Element::Bool, {n.In(0)}, up && down ? "T.equal (abs {0}) (1 / 0)" : up ? "T.equal {0} (1 / 0)" : down ? "T.equal {0} (negate (1 / 0))" : "T.less {0} {0}")};
+}
+
+void Cast(Node& n) {
+  const Bound& x = n.In(0);
+  const auto code = static_cast<int32_t>(n.Int("to", 0));
+  if (code == onnx::TensorProto::INT32 && x.known) {
+    n.out = {x};
+    return;
+  }
+  const Element to = ElementOf(code, "its result");
+  if (to == x.element) n.out = {x};
+  else if (x.element == Element::Bool) n.out = {n.w.Elementwise(to, {x}, "T.select {0} 1 0")};
+  else if (to == Element::Bool) n.out = {n.w.Elementwise(to, {x}, "T.notEqual {0} 0")};
+  else n.out = {n.w.Elementwise(to, {x}, "T.convert {0}")};
+}
+
+}  // namespace
+
+void AddElementwiseOps(Handlers& all) {
+  all["Add"] = Number<kAdd, FoldAdd>;
+  all["Sub"] = Number<kSub, FoldSub>;
+  all["Mul"] = Number<kMul, FoldMul>;
+  all["Div"] = Div;
+#define DF_OP(name, kind) all[#name] = kind<k##name>
+  DF_OP(Neg, Any);
+  DF_OP(Abs, Any);
+  DF_OP(Sign, Any);
+  DF_OP(Exp, Real);
+  DF_OP(Log, Real);
+  DF_OP(Sqrt, Real);
+  DF_OP(Sin, Real);
+  DF_OP(Cos, Real);
+  DF_OP(Tan, Real);
+  DF_OP(Asin, Real);
+  DF_OP(Acos, Real);
+  DF_OP(Atan, Real);
+  DF_OP(Sinh, Real);
+  DF_OP(Cosh, Real);
+  DF_OP(Tanh, Real);
+  DF_OP(Asinh, Real);
+  DF_OP(Acosh, Real);
+  DF_OP(Atanh, Real);
+  DF_OP(Erf, Real);
+  DF_OP(Sigmoid, Real);
+  DF_OP(Relu, Real);
+  DF_OP(Reciprocal, Real);
+  DF_OP(Softplus, Real);
+  DF_OP(Softsign, Real);
+  DF_OP(HardSwish, Real);
+  DF_OP(Mish, Real);
+  DF_OP(Floor, Real);
+  DF_OP(Ceil, Real);
+  DF_OP(Round, Real);
+  DF_OP(Equal, Compared);
+  DF_OP(Less, Compared);
+  DF_OP(Greater, Compared);
+  DF_OP(LessOrEqual, Compared);
+  DF_OP(GreaterOrEqual, Compared);
+  DF_OP(Not, Logic);
+  DF_OP(And, Logic);
+  DF_OP(Or, Logic);
+  DF_OP(Xor, Logic);
+#undef DF_OP
+  const std::pair<const char*, Handler> more[] = {
+      {"LeakyRelu", LeakyRelu}, {"Elu", Elu}, {"Celu", Celu}, {"Selu", Selu}, {"HardSigmoid", HardSigmoid}, {"ThresholdedRelu", ThresholdedRelu},
+      {"Shrink", Shrink}, {"Swish", Swish}, {"Gelu", Gelu}, {"PRelu", PRelu}, {"Pow", Pow}, {"Max", Max}, {"Min", Min}, {"Sum", Sum},
+      {"Mean", Mean}, {"Clip", Clip}, {"Where", Where}, {"IsNaN", IsNaN}, {"IsInf", IsInf}, {"Cast", Cast}};
+  for (const auto& [name, handler] : more) all[name] = handler;
+}
+
+}  // namespace df::from_onnx

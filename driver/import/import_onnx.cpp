@@ -1,0 +1,184 @@
+// A model's inputs, constants and nodes, one after the other: see import_onnx.h.
+#include "driver/import/import_onnx.h"
+
+#include "driver/import/node.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "lang/budget.h"
+
+namespace df {
+namespace from_onnx {
+namespace {
+
+constexpr int kMostNodes = 100'000;
+constexpr int64_t kOldestOpset = 7, kNewestOpset = 25;
+
+const Handlers& AllHandlers() {
+  static const Handlers all = [] {
+    Handlers made;
+    AddElementwiseOps(made);
+    AddShapeOps(made);
+    AddReductions(made);
+    AddLayers(made);
+    AddWindows(made);
+    AddRecurrent(made);
+    return made;
+  }();
+  return all;
+}
+
+class Importer {
+ public:
+  Importer(const std::string& name, const std::string& weights_file, const std::map<std::string, int64_t>& sizes) : name_(name), weights_file_(weights_file), sizes_(sizes) {}
+
+  ImportedModel Run(const std::string& bytes) {
+    onnx::ModelProto model;
+    if (!model.ParseFromString(bytes) || !model.has_graph()) throw Fault{"it is damaged or truncated, or no ONNX model"};
+    ReadOpset(model);
+    const onnx::GraphProto& graph = model.graph();
+    if (graph.sparse_initializer_size() != 0) throw Fault{"it has sparse constants"};
+    if (model.functions_size() != 0) throw Fault{"it has functions of its own"};
+    if (graph.node_size() > kMostNodes) throw Fault{fmt::format("it has {} nodes, and may have {}", graph.node_size(), kMostNodes)};
+    for (const onnx::TensorProto& tensor : graph.initializer()) {
+      if (tensor.name().empty()) throw Fault{"a constant has no name"};
+      Define(tensor.name(), BoundOf(tensor, tensor.name(), w_));
+    }
+    std::vector<std::pair<std::string, std::string>> params;
+    for (const onnx::ValueInfoProto& input : graph.input())
+      if (!names_.contains(input.name())) params.push_back(Input(input));
+    for (int i = 0; i < graph.node_size(); ++i) Write(graph.node(i), i);
+    if (graph.output_size() == 0) throw Fault{"it has no outputs"};
+    std::vector<std::string> types, results;
+    for (const onnx::ValueInfoProto& output : graph.output()) {
+      const auto found = names_.find(output.name());
+      if (found == names_.end()) throw Fault{fmt::format("nothing gives its output `{}`", output.name())};
+      results.push_back(w_.Use(found->second));
+      types.push_back(TypeText(found->second.element, found->second.dims));
+    }
+    return {Text(graph, params, types, results), std::move(w_.weights)};
+  }
+
+ private:
+  void ReadOpset(const onnx::ModelProto& model) {
+    for (const auto& import : model.opset_import())
+      if (import.domain().empty() || import.domain() == "ai.onnx") opset_ = import.version();
+    if (opset_ < kOldestOpset || opset_ > kNewestOpset) throw Fault{fmt::format("its opset is {}, and {} to {} are known", opset_, kOldestOpset, kNewestOpset)};
+  }
+
+  void Define(const std::string& name, Bound bound) {
+    if (!names_.emplace(name, std::move(bound)).second) throw Fault{fmt::format("`{}` is given twice", name)};
+  }
+
+  std::pair<std::string, std::string> Input(const onnx::ValueInfoProto& input) {
+    const std::string what = fmt::format("the input `{}`", input.name());
+    if (!input.type().has_tensor_type()) throw Fault{what + " is no tensor"};
+    const auto& type = input.type().tensor_type();
+    const Element element = ElementOf(type.elem_type(), what);
+    if (!type.has_shape()) throw Fault{what + " has no shape"};
+    Dims dims;
+    for (const auto& dim : type.shape().dim()) {
+      if (dim.has_dim_value() && dim.dim_value() >= 0) {
+        dims.push_back(dim.dim_value());
+        continue;
+      }
+      const auto given = sizes_.find(dim.dim_param());
+      if (given == sizes_.end() || dim.dim_param().empty())
+        throw Fault{dim.dim_param().empty() ? fmt::format("{} has a dimension without a size", what)
+                                            : fmt::format("{} has the open dimension `{}`: `--size {}=N` says how large it is", what, dim.dim_param(), dim.dim_param())};
+      dims.push_back(given->second);
+    }
+    const std::string type_text = TypeText(element, dims), variable = w_.Fresh(input.name());
+    Define(input.name(), {variable, element, dims, std::nullopt});
+    return {variable, type_text};
+  }
+
+  void Write(const onnx::NodeProto& proto, int index) {
+    CheckBudget();
+    const std::string what = fmt::format("the op `{}` (node {}{})", proto.op_type(), index, proto.name().empty() ? "" : fmt::format(", `{}`", proto.name()));
+    if (!proto.domain().empty() && proto.domain() != "ai.onnx") throw Fault{fmt::format("{} is of the domain `{}`", what, proto.domain())};
+    const auto handler = AllHandlers().find(proto.op_type());
+    if (handler == AllHandlers().end()) throw Fault{what + " is not known"};
+    Node node(proto, w_, opset_);
+    for (const std::string& name : proto.input()) {
+      const auto found = names_.find(name);
+      if (!name.empty() && found == names_.end()) throw Fault{fmt::format("{} uses `{}`, which nothing before it gives", what, name)};
+      if (name.empty()) node.in.emplace_back();
+      else node.in.emplace_back(found->second);
+    }
+    try {
+      handler->second(node);
+    } catch (const Fault& fault) {
+      throw Fault{fmt::format("{}: {}", what, fault.text)};
+    }
+    for (int i = 0; i < proto.output_size(); ++i) {
+      if (!node.Wanted(i)) continue;
+      if (static_cast<size_t>(i) >= node.out.size()) throw Fault{fmt::format("{}: its result {} is asked for", what, i)};
+      Define(proto.output(i), node.out[static_cast<size_t>(i)]);
+    }
+  }
+
+  // What the model says of itself goes into a comment, on one line.
+  static std::string OneLine(const std::string& text) {
+    std::string line;
+    for (char c : text)
+      if (c >= ' ' && c < 127) line += c;
+    return line.substr(0, 100);
+  }
+
+  std::string Text(const onnx::GraphProto& graph, llvm::ArrayRef<std::pair<std::string, std::string>> params, const std::vector<std::string>& types,
+                   const std::vector<std::string>& results) const {
+    std::string names, signature, command = fmt::format("dfc run {}.df", name_);
+    if (!w_.weights.empty()) {
+      names += " weights";
+      signature += "Weights -> ";
+      command += fmt::format(" --input weights=@{}", weights_file_);
+    }
+    for (const auto& [name, type] : params) {
+      names += " " + name;
+      signature += type + " -> ";
+      command += fmt::format(" --input {0}=@{0}.npy", name);
+    }
+    const auto tuple = [](const std::vector<std::string>& all) { return all.size() == 1 ? all[0] : fmt::format("({})", fmt::join(all, ", ")); };
+    signature += tuple(types);
+    std::string text = fmt::format("-- The ONNX model `{}`, as `dfc import` wrote it.\n--\n--   {}\nmodule {} where\n\nimport qualified Tensor as T\n\n", OneLine(graph.name()),
+                                   command, name_);
+    if (!w_.weights.empty()) {
+      text += "data Weights = Weights\n";
+      const char* before = "  { ";
+      for (const ImportedArray& weight : w_.weights) {
+        const Element element = weight.element == FileElement::Float32   ? Element::Float
+                                : weight.element == FileElement::Float64 ? Element::Double
+                                : weight.element == FileElement::Int64   ? Element::Int
+                                                                         : Element::Bool;
+        text += fmt::format("{}{} :: {}\n", before, weight.name, TypeText(element, weight.dims));
+        before = "  , ";
+      }
+      text += "  }\n\n";
+    }
+    text += fmt::format("net :: {}\nnet{} = {}\n", signature, names, tuple(results));
+    if (!w_.bindings.empty()) text += "  where\n" + w_.bindings;
+    text += fmt::format("\nmain :: {}\nmain{} = net{}\n", signature, names, names);
+    return text;
+  }
+
+  const std::string name_, weights_file_;
+  const std::map<std::string, int64_t>& sizes_;
+  ModuleWriter w_;
+  std::map<std::string, Bound, std::less<>> names_;
+  int64_t opset_ = 0;
+};
+
+}  // namespace
+}  // namespace from_onnx
+
+std::optional<ImportedModel> ImportOnnx(const std::string& bytes, const std::string& name, const std::string& weights_file,
+                                        const std::map<std::string, int64_t>& sizes, std::string* error) {
+  try {
+    return from_onnx::Importer(name, weights_file, sizes).Run(bytes);
+  } catch (const from_onnx::Fault& fault) {
+    *error = fault.text;
+    return std::nullopt;
+  }
+}
+
+}  // namespace df

@@ -1,0 +1,87 @@
+// driver/import/module_writer.h
+//
+// The module that an ONNX model becomes, binding by binding, and what its ops are written with: functions of the module Tensor on operands whose
+// shapes are known. A name of the model is a `Bound`: a variable of the module with its type, or whole numbers that are known, as shapes are,
+// which become one when they are needed as such.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/import/import_onnx.h"
+#include "tagged_ir/tensor_type.h"
+
+namespace df::from_onnx {
+
+using Dims = std::vector<int64_t>;
+using Element = ir::TypeKind;  // Float, Double, Int, Bool
+
+// What is wrong with the model, or what the language lacks.
+struct Fault {
+  std::string text;
+};
+
+struct Bound {
+  std::string variable;  // "": only known
+  Element element = Element::Float;
+  Dims dims;
+  std::optional<std::vector<int64_t>> known;  // elements of a constant of Ints
+
+  size_t rank() const { return dims.size(); }
+};
+
+int64_t CountOf(const Dims& dims);
+int64_t CountOf(const Dims& dims, size_t from, size_t to);
+// "Tensor Float [2, 3]"
+std::string TypeText(Element element, const Dims& dims);
+// A literal of that element type: "(-0.5)".
+std::string NumberText(Element element, double value);
+
+class ModuleWriter {
+ public:
+  // A binding of that type.
+  Bound Let(Element element, const Dims& dims, const std::string& expression);
+  // One of any type.
+  std::string LetOf(const std::string& type, const std::string& expression);
+  // A weight: an array of the record.
+  Bound Weight(const std::string& name, Element element, const Dims& dims, std::string bytes);
+  Bound Ints(const Dims& dims, std::vector<int64_t> values);  // known, and no binding yet
+  Bound Ints(std::vector<int64_t> values);                    // of one dimension
+  // Its variable: what is only known becomes a constant or, if it is long, a weight.
+  std::string Use(const Bound& value);
+  // A variable of this name, or one like it that is free.
+  std::string Fresh(const std::string& name);
+
+  // ---- shapes
+  Bound Reshape(const Bound& x, const Dims& dims);
+  Bound Broadcast(const Bound& x, const Dims& dims);
+  Bound Permute(const Bound& x, const std::vector<size_t>& order);
+  Bound Concat(const std::vector<Bound>& parts, size_t axis);
+  // The elements at these indices of an axis.
+  Bound Take(const Bound& x, size_t axis, const std::vector<int64_t>& at);
+  Bound Gather(const Bound& x, size_t axis, const Bound& at);
+  // `name`: sum, mean, max or min.
+  Bound Reduce(const std::string& name, const Bound& x, const std::vector<size_t>& axes, bool keep);
+  // A function of rows on each row along an axis; the shape stays.
+  Bound AlongAxis(const std::string& function, const Bound& x, size_t axis);
+  Bound MatMul(const Bound& x, const Bound& y);
+
+  // ---- element by element
+  Bound Apply(const std::string& function, const Bound& x);  // "T.relu"
+  // An expression of operands of one shape, to which they are broadcast: "{0} + {1}".
+  Bound Elementwise(Element element, const std::vector<Bound>& operands, const std::string& expression);
+  Bound Fill(Element element, const Dims& dims, double value);
+
+  std::vector<ImportedArray> weights;
+  std::string bindings;
+
+ private:
+  Bound SwapBlocks(const Bound& x, int64_t before, int64_t first, int64_t second, int64_t behind);
+  void CheckSize() const;
+
+  std::map<std::string, int> taken_;
+  size_t made_ = 0;
+};
+
+}  // namespace df::from_onnx

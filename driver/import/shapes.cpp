@@ -1,0 +1,300 @@
+// Ops that move elements, and what is known of shapes: see node.h.
+#include <numeric>
+
+#include "driver/import/node.h"
+#include "fmt/format.h"
+
+namespace df::from_onnx {
+namespace {
+
+void Identity(Node& n) {
+  n.OnlyFirst();
+  n.out = {n.In(0)};
+}
+void Dropout(Node& n) {
+  n.OnlyFirst();
+  if (n.Has(2)) throw Fault{"it is in training mode"};
+  n.out = {n.In(0)};
+}
+
+void Constant(Node& n) {
+  if (const auto* tensor = n.Tensor("value")) n.out = {BoundOf(*tensor, "constant", n.w)};
+  else if (n.HasAttribute("value_int")) n.out = {n.w.Ints({}, {n.Int("value_int", 0)})};
+  else if (n.HasAttribute("value_float")) n.out = {n.w.Fill(Element::Float, {}, n.Real("value_float", 0))};
+  else if (n.HasAttribute("value_ints")) {
+    std::vector<int64_t> all = n.Ints("value_ints", {});
+    n.out = {n.w.Ints(std::move(all))};
+  } else {
+    throw Fault{"a constant that is no number"};
+  }
+}
+
+void ConstantOfShape(Node& n) {
+  const Dims dims = n.KnownInts(0, "dimensions");
+  CountOf(dims);
+  if (const auto* tensor = n.Tensor("value")) n.out = {n.w.Broadcast(n.w.Reshape(BoundOf(*tensor, "constant", n.w), {}), dims)};
+  else n.out = {n.w.Fill(Element::Float, dims, 0)};
+}
+
+void Shape(Node& n) {
+  const Bound& x = n.In(0);
+  const auto rank = static_cast<int64_t>(x.rank());
+  auto at = [&](const char* name, int64_t otherwise) {
+    int64_t axis = n.Int(name, otherwise);
+    if (axis < 0) axis += rank;
+    return std::min(std::max<int64_t>(axis, 0), rank);
+  };
+  const int64_t from = at("start", 0), to = std::max(from, at("end", rank));
+  n.out = {n.w.Ints({to - from}, {x.dims.begin() + from, x.dims.begin() + to})};
+}
+void Size(Node& n) { n.out = {n.w.Ints({}, {CountOf(n.In(0).dims)})}; }
+
+void Reshape(Node& n) {
+  const Bound& x = n.In(0);
+  Dims dims = n.Has(1) ? n.KnownInts(1, "dimensions") : n.Ints("shape", {});
+  const bool zeros = n.Int("allowzero", 0) != 0;
+  int64_t open = -1, rest = 1;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] == 0 && !zeros) {
+      if (i >= x.rank()) throw Fault{"there is no dimension to be kept"};
+      dims[i] = x.dims[i];
+    }
+    if (dims[i] == -1 && open < 0) open = static_cast<int64_t>(i);
+    else if (dims[i] < 0) throw Fault{"a dimension is negative"};
+    else rest = CountOf({rest, dims[i]});
+  }
+  if (open >= 0) {
+    if (rest == 0 || CountOf(x.dims) % rest != 0) throw Fault{fmt::format("the shape {} has no such dimension", ir::ShapeText(x.dims))};
+    dims[static_cast<size_t>(open)] = CountOf(x.dims) / rest;
+  }
+  n.out = {n.w.Reshape(x, dims)};
+}
+
+void Flatten(Node& n) {
+  const Bound& x = n.In(0);
+  const int64_t given = n.Int("axis", 1), rank = static_cast<int64_t>(x.rank());
+  if (given < -rank || given > rank) throw Fault{fmt::format("there is no axis {}", given)};
+  const auto axis = static_cast<size_t>(given < 0 ? given + rank : given);
+  n.out = {n.w.Reshape(x, {CountOf(x.dims, 0, axis), CountOf(x.dims, axis, x.rank())})};
+}
+
+std::vector<int64_t> AxesOf(Node& n, size_t operand) { return n.Has(operand) ? n.KnownInts(operand, "axes") : n.Ints("axes", {}); }
+
+void Squeeze(Node& n) {
+  const Bound& x = n.In(0);
+  std::vector<bool> gone(x.rank());
+  const bool all = !n.Has(1) && !n.HasAttribute("axes");
+  for (int64_t axis : AxesOf(n, 1)) gone[n.Axis(axis, x.rank())] = true;
+  Dims dims;
+  for (size_t i = 0; i < x.rank(); ++i) {
+    if (all ? x.dims[i] == 1 : gone[i]) {
+      if (x.dims[i] != 1) throw Fault{fmt::format("axis {} has {} elements", i, x.dims[i])};
+      continue;
+    }
+    dims.push_back(x.dims[i]);
+  }
+  n.out = {n.w.Reshape(x, dims)};
+}
+
+void Unsqueeze(Node& n) {
+  const Bound& x = n.In(0);
+  const std::vector<int64_t> axes = AxesOf(n, 1);
+  std::vector<bool> fresh(x.rank() + axes.size());
+  for (int64_t axis : axes) fresh[n.Axis(axis, fresh.size())] = true;
+  Dims dims;
+  size_t next = 0;
+  for (bool one : fresh) {
+    if (!one && next == x.rank()) throw Fault{"an axis is named twice"};
+    dims.push_back(one ? 1 : x.dims[next++]);
+  }
+  n.out = {n.w.Reshape(x, dims)};
+}
+
+void Transpose(Node& n) {
+  const Bound& x = n.In(0);
+  std::vector<size_t> order;
+  for (size_t i = x.rank(); i-- > 0;) order.push_back(i);
+  if (n.HasAttribute("perm")) {
+    order.clear();
+    std::vector<bool> seen(x.rank());
+    for (int64_t axis : n.Ints("perm", {})) {
+      order.push_back(n.Axis(axis, x.rank()));
+      if (seen[order.back()]) throw Fault{"an axis is named twice"};
+      seen[order.back()] = true;
+    }
+    if (order.size() != x.rank()) throw Fault{"`perm` does not name all axes"};
+  }
+  n.out = {n.w.Permute(x, order)};
+}
+
+void Concat(Node& n) {
+  const std::vector<Bound> all = n.All();
+  if (all[0].rank() == 0) throw Fault{"its operands have no axis"};
+  const size_t axis = n.Axis(n.Int("axis", n.opset < 4 ? 1 : 0), all[0].rank());
+  bool known = true;
+  for (const Bound& each : all) known = known && each.known && each.rank() == 1;
+  if (!known) {
+    n.out = {n.w.Concat(all, axis)};
+    return;
+  }
+  std::vector<int64_t> values;
+  for (const Bound& each : all) values.insert(values.end(), each.known->begin(), each.known->end());
+  n.out = {n.w.Ints(std::move(values))};
+}
+
+Bound Part(Node& n, const Bound& x, size_t axis, const std::vector<int64_t>& at) {
+  if (x.known && x.rank() == 1) {
+    std::vector<int64_t> values;
+    for (int64_t i : at) values.push_back((*x.known)[static_cast<size_t>(i)]);
+    return n.w.Ints(std::move(values));
+  }
+  return n.w.Take(x, axis, at);
+}
+
+void Split(Node& n) {
+  const Bound& x = n.In(0);
+  const size_t axis = n.Axis(n.Int("axis", 0), x.rank());
+  std::vector<int64_t> sizes = n.Has(1) ? n.KnownInts(1, "sizes") : n.Ints("split", {});
+  if (sizes.empty()) {
+    int64_t count = n.Int("num_outputs", 0);
+    if (count == 0)
+      while (n.Wanted(static_cast<int>(count))) ++count;
+    if (count <= 0 || count > 10'000) throw Fault{"it has no parts"};
+    const int64_t each = (x.dims[axis] + count - 1) / count;
+    for (int64_t i = 0, left = x.dims[axis]; i < count; ++i, left -= each) sizes.push_back(std::max<int64_t>(0, std::min(each, left)));
+  }
+  int64_t from = 0;
+  for (int64_t size : sizes) {
+    if (size < 0 || size > x.dims[axis] - from) throw Fault{"its parts are not those of its operand"};
+    std::vector<int64_t> at(static_cast<size_t>(size));
+    std::iota(at.begin(), at.end(), from);
+    n.out.push_back(Part(n, x, axis, at));
+    from += size;
+  }
+}
+
+void Slice(Node& n) {
+  Bound x = n.In(0);
+  const std::vector<int64_t> starts = n.Has(1) ? n.KnownInts(1, "starts") : n.Ints("starts", {}), ends = n.Has(2) ? n.KnownInts(2, "ends") : n.Ints("ends", {});
+  std::vector<int64_t> axes = AxesOf(n, 3), steps = n.Has(4) ? n.KnownInts(4, "steps") : std::vector<int64_t>(starts.size(), 1);
+  if (axes.empty())
+    for (size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<int64_t>(i));
+  if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size()) throw Fault{"starts, ends, axes and steps are not as many"};
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const size_t axis = n.Axis(axes[i], x.rank());
+    const int64_t size = x.dims[axis], step = steps[i];
+    if (step == 0) throw Fault{"a step is 0"};
+    auto clamped = [&](int64_t at) {
+      if (at < 0) at = at < -size ? -1 : at + size;
+      return step > 0 ? std::min(std::max<int64_t>(at, 0), size) : std::min(std::max<int64_t>(at, -1), size - 1);
+    };
+    const int64_t from = clamped(starts[i]), to = ends[i] < -size && step < 0 ? -1 : clamped(ends[i]);
+    std::vector<int64_t> at;
+    for (int64_t k = from; step > 0 ? k < to : k > to; k += step) {
+      at.push_back(k);
+      if (step > size || step < -size) break;
+    }
+    x = Part(n, x, axis, at);
+  }
+  n.out = {x};
+}
+
+void Gather(Node& n) {
+  const Bound &x = n.In(0), &at = n.In(1);
+  if (at.element != Element::Int || x.rank() == 0) throw Fault{"its operands do not fit each other"};
+  const size_t axis = n.Axis(n.Int("axis", 0), x.rank());
+  if (!x.known || !at.known || x.rank() != 1) {
+    n.out = {n.w.Gather(x, axis, at)};
+    return;
+  }
+  std::vector<int64_t> values;
+  for (int64_t i : *at.known) {
+    if (i < 0) i += x.dims[0];
+    if (i < 0 || i >= x.dims[0]) throw Fault{fmt::format("there is no index {}", i)};
+    values.push_back((*x.known)[static_cast<size_t>(i)]);
+  }
+  n.out = {n.w.Ints(at.dims, std::move(values))};
+}
+
+void Expand(Node& n) {
+  const Bound& x = n.In(0);
+  Dims dims = n.KnownInts(1, "dimensions");
+  if (dims.size() < x.rank()) dims.insert(dims.begin(), x.rank() - dims.size(), 1);
+  for (size_t i = 0; i < x.rank(); ++i) {
+    int64_t& dim = dims[dims.size() - x.rank() + i];
+    if (dim == 1) dim = x.dims[i];
+  }
+  n.out = {n.w.Broadcast(x, dims)};
+}
+
+void Tile(Node& n) {
+  Bound x = n.In(0);
+  const std::vector<int64_t> repeats = n.KnownInts(1, "repeats");
+  if (repeats.size() != x.rank()) throw Fault{"`repeats` does not name all axes"};
+  for (size_t axis = 0; axis < repeats.size(); ++axis) {
+    if (repeats[axis] < 0) throw Fault{"a repeat is negative"};
+    if (repeats[axis] == 1) continue;
+    Dims wide = x.dims;
+    wide.insert(wide.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+    Dims spread = wide, dims = x.dims;
+    spread[axis] = repeats[axis];
+    dims[axis] = CountOf({dims[axis], repeats[axis]});
+    x = n.w.Reshape(n.w.Broadcast(n.w.Reshape(x, wide), spread), dims);
+  }
+  n.out = {x};
+}
+
+void Pad(Node& n) {
+  Bound x = n.In(0);
+  if (n.Text("mode", "constant") != "constant") throw Fault{fmt::format("its mode is `{}`, and `constant` alone is known", n.Text("mode", ""))};
+  const std::vector<int64_t> pads = n.Has(1) ? n.KnownInts(1, "pads") : n.Ints("pads", {});
+  std::vector<int64_t> axes;
+  if (n.Has(3)) axes = n.KnownInts(3, "axes");
+  else
+    for (size_t i = 0; i < x.rank(); ++i) axes.push_back(static_cast<int64_t>(i));
+  if (pads.size() != 2 * axes.size()) throw Fault{"`pads` is not twice as long as there are axes"};
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const size_t axis = n.Axis(axes[i], x.rank());
+    auto border = [&](int64_t size) {
+      Dims dims = x.dims;
+      dims[axis] = size;
+      if (n.Has(2)) return n.w.Broadcast(n.w.Reshape(n.In(2), {}), dims);
+      return n.w.Fill(x.element, dims, n.Real("value", 0));
+    };
+    const int64_t before = pads[i], behind = pads[i + axes.size()];
+    if (before < 0 || behind < 0) {
+      std::vector<int64_t> at;
+      for (int64_t k = std::max<int64_t>(0, -before); k < x.dims[axis] + std::min<int64_t>(0, behind); ++k) at.push_back(k);
+      x = n.w.Take(x, axis, at);
+    }
+    std::vector<Bound> parts;
+    if (before > 0) parts.push_back(border(before));
+    parts.push_back(x);
+    if (behind > 0) parts.push_back(border(behind));
+    if (parts.size() > 1) x = n.w.Concat(parts, axis);
+  }
+  n.out = {x};
+}
+
+void Range(Node& n) {
+  const int64_t from = n.KnownInts(0, "bounds").at(0), to = n.KnownInts(1, "bounds").at(0), step = n.KnownInts(2, "bounds").at(0);
+  if (step == 0) throw Fault{"its step is 0"};
+  std::vector<int64_t> all;
+  for (int64_t k = from; step > 0 ? k < to : k > to; k += step) {
+    if (all.size() >= 100'000) throw Fault{"it is longer than 100000"};
+    all.push_back(k);
+  }
+  n.out = {n.w.Ints(std::move(all))};
+}
+
+}  // namespace
+
+void AddShapeOps(Handlers& all) {
+  const std::pair<const char*, Handler> ops[] = {
+      {"Identity", Identity}, {"Dropout", Dropout}, {"Constant", Constant}, {"ConstantOfShape", ConstantOfShape}, {"Shape", Shape}, {"Size", Size},
+      {"Reshape", Reshape}, {"Flatten", Flatten}, {"Squeeze", Squeeze}, {"Unsqueeze", Unsqueeze}, {"Transpose", Transpose}, {"Concat", Concat},
+      {"Split", Split}, {"Slice", Slice}, {"Gather", Gather}, {"Expand", Expand}, {"Tile", Tile}, {"Pad", Pad}, {"Range", Range}};
+  for (const auto& [name, handler] : ops) all[name] = handler;
+}
+
+}  // namespace df::from_onnx

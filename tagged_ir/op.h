@@ -31,5 +31,11 @@ std::optional<Op> OpOfOnnx(std::string_view name);
 
 // The ops on tables of activations, which the compiler alone writes.
 inline bool IsTableOp(Op op) { return op >= Op::NewTable && op <= Op::TableGet; }
+// The ops that take or give a state token (docs/references.md): done once each, in the order of their tokens.
+inline bool IsStateOp(Op op) { return op >= Op::NewState && op <= Op::WriteStore; }
+// Those that look at an array for one: the token goes on behind their result (After).
+inline bool IsLookOfState(Op op) { return op >= Op::Freeze && op <= Op::ReadStore; }
+// Of mutable and frozen arrays: their attribute says what an element is.
+inline bool HasElementNumber(Op op) { return op >= Op::NewStore && op <= Op::ReadFrozen; }
 
 }  // namespace df::ir

@@ -25,7 +25,7 @@ enum class Attribute : uint8_t {
   FieldNumber,        // constructor * 65536 + field, of the operand's type
   FailureKind,        // 1 for a failed match, 0 for `error`
   Axes,               // an axis, an order of axes, which triangle of a matrix
-  EntryNumber,        // in a table of activations
+  EntryNumber,        // in a table of activations; of what an array that changes holds
 };
 
 // Which shapes operands and result may have (tensor_rules.cpp).

@@ -86,7 +86,7 @@ std::string Program::DataName(df::TypeId type) {
   // A user's type may have the name of a built-in one, or of another module's.
   auto taken = [&] {
     if (ir_types.Find(name).valid()) return true;
-    for (uint32_t i = 0; i <= static_cast<uint32_t>(ir::TypeKind::Activations); ++i)
+    for (uint32_t i = 0; i < static_cast<uint32_t>(ir::TypeKind::Data); ++i)
       if (ir_types[ir::TypeId(i)].name == name) return true;
     return false;
   };
@@ -122,6 +122,9 @@ ir::TypeId Program::IrType(df::TypeId type) {
     case df::Builtin::Char: return builtin(ir::TypeKind::Char);
     case df::Builtin::Bool: return builtin(ir::TypeKind::Bool);
     case df::Builtin::Text: return builtin(ir::TypeKind::Text);
+    case df::Builtin::State: return builtin(ir::TypeKind::State);
+    case df::Builtin::Store: return builtin(ir::TypeKind::Store);
+    case df::Builtin::Frozen: return builtin(ir::TypeKind::Frozen);
     case df::Builtin::Tensor: {
       // Of a type without values nothing but failures is ever made: any shape will do.
       ir::TypeKind element;

@@ -5,7 +5,8 @@
 //   kind       payload
 //   Word       Unit 0 · Bool 0/1 · Char code point · Int · Double bits · Float bits (low half) · an Integer that fits in
 //              64 bits · the alternative of Alt and of a constructor without fields
-//   Object     BigInteger (an Integer that does not fit), Data, Text, Tensor (runtime/value/tensor.h), Activation (activation_table.h)
+//   Object     BigInteger (an Integer that does not fit), Data, Text, Tensor (runtime/value/tensor.h), Activation (activation_table.h),
+//              Store (store.h)
 //   Reference  an engine's delayed call (an Object that only that engine understands)
 //   Error      an ErrorObject
 //   Dead       the absence of data (reference engine only)
@@ -32,7 +33,7 @@
 namespace df {
 
 enum class ValueKind : uint8_t { Word, Object, Reference, Error, Dead };
-enum class ObjectKind : uint8_t { BigInteger, Data, Text, Tensor, Error, Delay, Cell, Host, Activation };
+enum class ObjectKind : uint8_t { BigInteger, Data, Text, Tensor, Error, Delay, Cell, Host, Activation, Store };
 
 // Common header of everything that is counted, 8 bytes.
 struct Object {

@@ -314,6 +314,8 @@ bool Builder::IsCheapOp(const Expr* expr) const {
   Program& p = const_cast<Program&>(p_);
   bool big = p.BuiltinOf(expr->type) == df::Builtin::Integer;
   for (const Expr* arg : expr->args) big |= p.BuiltinOf(arg->type) == df::Builtin::Integer;
+  // What changes memory is done once, where its token is.
+  if (ir::IsStateOp(expr->op) && expr->op != ir::Op::NewState) return false;
   // A tensor's op takes as long as the tensor is large.
   bool tensor = p.BuiltinOf(expr->type) == df::Builtin::Tensor;
   for (const Expr* arg : expr->args) tensor |= p.BuiltinOf(arg->type) == df::Builtin::Tensor;

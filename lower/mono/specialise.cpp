@@ -339,6 +339,10 @@ Expr* Specialiser::Construction(core::ConId con, llvm::ArrayRef<Expr*> args, df:
   if (con == p_.core.true_con || con == p_.core.false_con)
     return p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Bool), con == p_.core.true_con, ""}, type, pos);
   if (con == p_.core.unit_con) return p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Unit), 0, ""}, type, pos);
+  if (tycon.builtin == df::Builtin::State) {
+    Expr* nothing = p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Unit), 0, ""}, p_.core.types.Scalar(df::Builtin::Unit), pos);
+    return p_.NewOp(ir::Op::NewState, {nothing}, type, pos);
+  }
   Expr* made = p_.New(Kind::Con, type, pos);
   made->con = con;
   made->args.assign(args.begin(), args.end());
@@ -352,6 +356,12 @@ Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::T
   if (name == "<unpack>") return Unpacked(args[0], type, pos);
   if (ir::IsHostInput(name)) return p_.NewVarExpr(p_.HostInputNamed(name, type), pos);
   if (std::optional<fg::DiffMode> mode = fg::DiffModeNamed(name)) return Derivative(*mode, args, type, pos);
+  if (name == "Zero") {  // what an element is that nobody has put there
+    ir::TypeId row = p_.IrType(type);
+    ir::TypeKind kind = p_.ir_types.Kind(row);
+    if (kind >= ir::TypeKind::Unit && kind <= ir::TypeKind::Double) return p_.NewConst({row, 0, kind == ir::TypeKind::Integer ? "0" : ""}, type, pos);
+    return p_.NewFail("(Array.!): undefined array element", 0, type, pos);
+  }
   // "Concat 0": the op's attribute stands behind its name.
   auto [op_name, digits] = llvm::StringRef(name).split(' ');
   bool each = digits == "First"                         ? args.size() == 1
@@ -375,8 +385,17 @@ Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::T
   }
   if (*op == ir::Op::Fail && attr != ir::kThrown && args.size() == 1) return Failure(args[0], attr, type, span, pos);
   Expr* made = p_.NewOp(*op, args, type, pos);
-  made->attr = attr;
+  made->attr = ir::HasElementNumber(*op) ? ElementNumber(made) : attr;
   return CheckTensors(Text(p_.core.vars[prim].name), made, span) ? made : p_.NewFail("a tensor of no shape", 1, type, pos);
+}
+
+// The attribute of an op on an array: which type its elements have, and how they are stored.
+uint32_t Specialiser::ElementNumber(const Expr* op) {
+  const bool reads = op->op == ir::Op::ReadStore || op->op == ir::Op::ReadFrozen;
+  ir::TypeId element = p_.IrType(reads ? op->type : op->args.back()->type);
+  ir::TypeKind kind = p_.ir_types.Kind(element);
+  const bool word = kind >= ir::TypeKind::Unit && kind <= ir::TypeKind::Double && kind != ir::TypeKind::Integer;
+  return element.index << 2 | (kind == ir::TypeKind::Bool ? 0 : word ? 1 : 2);
 }
 
 bool Specialiser::CheckTensors(std::string_view name, const Expr* op, Span span) {

@@ -72,6 +72,7 @@ class Specialiser {
   Expr* Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::TypeId type, Span span, ir::PosId pos);
   // Whether the shapes of an op's tensors fit; reports it otherwise, once for each place, which is one in the program.
   bool CheckTensors(std::string_view name, const Expr* op, Span span);
+  uint32_t ElementNumber(const Expr* op);
   Expr* Derivative(fg::DiffMode mode, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
   // specialise_each.cpp
   Expr* Each(std::string_view op, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);

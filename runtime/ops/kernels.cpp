@@ -18,6 +18,7 @@
 #include "runtime/ops/tensor_kernels.h"
 #include "runtime/value/activation_table.h"
 #include "runtime/value/integer.h"
+#include "runtime/value/store.h"
 #include "runtime/value/tensor.h"
 #include "runtime/value/text.h"
 #include "tagged_ir/signature.h"
@@ -343,6 +344,29 @@ Value FailureOf(const Firing& f, uint32_t kind) {
   return f.Fail({code, std::string(TextOf(f.in[0]))});
 }
 
+// Ops on tokens and on arrays that change.
+Value StateOp(const Firing& f, uint32_t attr) {
+  auto out_of_range = [&] { return f.Fail({ErrorCode::Range, "index out of range"}); };
+  Value element;
+  switch (f.op) {
+    case Op::NewState:
+    case Op::After: return Value::Word(0);
+    case Op::Freeze: return FreezeStore(f.in[1]);
+    case Op::Thaw: return ThawStore(f.in[1]);
+    case Op::NewStore: {
+      const int64_t size = f.in[1].word();
+      return size < 0 ? f.Fail({ErrorCode::Range, "negative array size"}) : NewStore(attr, size, f.in[2]);
+    }
+    case Op::ReadStore: return ReadStore(f.in[1], attr, f.in[2].word(), &element) ? element : out_of_range();
+    case Op::WriteStore: return WriteStore(f.in[1], attr, f.in[2].word(), f.in[3]) ? Value::Word(0) : out_of_range();
+    case Op::ReadFrozen: return ReadStore(f.in[0], attr, f.in[1].word(), &element) ? element : out_of_range();
+    case Op::StoreSize:
+    case Op::FrozenSize: return Value::Word(StoreSize(f.in[0]));
+    case Op::SameStore: return Bool(f.in[0].object() == f.in[1].object());
+    default: return f.Unsupported();
+  }
+}
+
 }  // namespace
 
 KernelError DivideByZeroError() { return {ErrorCode::DivideByZero, "divide by zero"}; }
@@ -393,7 +417,9 @@ Value ApplyTyped(Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> 
       return GetActivation(operands[0], attr, &kept) ? kept : f.Fail({ErrorCode::NoMatch, "nothing was kept for this gradient"});
     }
     case Op::ShowNumber: return NewText(text::ShowNumber(types.operand, operands[0]));
-    default: break;
+    default:
+      if (op >= Op::NewState && op <= Op::FrozenSize) return StateOp(f, attr);
+      break;
   }
   switch (types.operand) {
     case TypeKind::Int: return IntOp(f);
@@ -408,6 +434,9 @@ Value ApplyTyped(Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> 
     case TypeKind::Trigger:
     case TypeKind::Tensor:
     case TypeKind::Activations:
+    case TypeKind::State:
+    case TypeKind::Store:
+    case TypeKind::Frozen:
     case TypeKind::Data: break;
   }
   return f.Unsupported();

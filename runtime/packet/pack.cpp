@@ -333,6 +333,7 @@ class Packer::Work {
       }
       case ObjectKind::Tensor: return field.kind == TypeKind::Tensor ? PutTensor(field, value, what) : Mismatch(field);
       case ObjectKind::Activation: return Refuse("a place in a table of activations");
+      case ObjectKind::Store: return Refuse(field.kind == TypeKind::Frozen ? "an array" : "an array that changes");
       default: return Mismatch(field);
     }
   }

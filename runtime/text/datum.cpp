@@ -48,7 +48,10 @@ void Print(const ir::Graph& graph, ir::PortType type, const Value& value, llvm::
       else out << t.name;
       return;
     }
-    case ir::TypeKind::Activations: out << t.name; return;
+    case ir::TypeKind::Activations:
+    case ir::TypeKind::State:
+    case ir::TypeKind::Store:
+    case ir::TypeKind::Frozen: out << t.name; return;
     case ir::TypeKind::Data: break;
   }
   const auto* data = value.is_word() ? nullptr : static_cast<const Data*>(value.object());

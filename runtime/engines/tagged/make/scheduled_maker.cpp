@@ -167,7 +167,7 @@ bool ScheduledMaker::EmitOp(const Step& step) {
     }
     if (node.op == Op::Convert && types.operand == TypeKind::Int && types.result == TypeKind::Integer)
       return unary(Scheduled::Widen);
-    if (node.op == Op::Seq) {
+    if (node.op == Op::Seq || node.op == Op::After) {
       EmitMove(in.a, in.c);
       if (!x_constant && !plain_[in.b] && IsLast(in.b)) Add(Scheduled::Drop, 0, in.b);
       return true;

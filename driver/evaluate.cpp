@@ -285,6 +285,13 @@ void TellPrompt(PromptAction& prompt, const Outcome& outcome, const ir::Graph& g
   prompt.log = performance.log();
 }
 
+// A source may do what its user may, if he does not say otherwise.
+Grants GrantsOf(const Options& options, GraphOrigin origin) {
+  Grants grants = options.grants;
+  grants.all = origin == GraphOrigin::Source && !options.deny;
+  return grants;
+}
+
 ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, const Options& options,
                          const std::atomic<bool>* interrupt, Console& console, RunContext context) {
   using Clock = std::chrono::steady_clock;
@@ -310,9 +317,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   // The process ends with the run. At a prompt there is a person, who can press Ctrl-C again.
   const bool last = options.command == Command::Run;
   PromptAction* prompt = context.prompt;
-  Grants grants = options.grants;
-  grants.all = context.origin == GraphOrigin::Source && !options.deny;
-  StandardStreams streams(console, interrupt, run.limits.timeout, prompt ? prompt->source : nullptr, std::move(grants));
+  StandardStreams streams(console, interrupt, run.limits.timeout, prompt ? prompt->source : nullptr, GrantsOf(options, context.origin));
   Performance performance(graph, streams);
   if (prompt && prompt->wants_value) performance.KeepLog();
   std::optional<OwnTimeline> timeline;

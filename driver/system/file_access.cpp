@@ -141,13 +141,13 @@ Answer FileAccess::Ask(ir::Question what, int64_t number, std::string_view text)
     case ir::Question::Open: return OpenFile(number, name);
     case FileExists: return Exists(name, false);
     case DirectoryExists: return Exists(name, true);
-    case ir::Question::List: return List(name);
+    case ir::Question::List: return this->List(name);
     case MakeDirectory: return MakeFolder(name);
     case MakeDirectories: return number ? MakeFolders(name) : Exists(name, true).number ? Answer{} : MakeFolder(name);
     case RemoveFile: return Remove(name, false);
     case RemoveDirectory: return Remove(name, true);
-    case ir::Question::RemoveTree: return RemoveTree(name);
-    case ir::Question::Rename: return Rename(number, text);
+    case ir::Question::RemoveTree: return this->RemoveTree(name);
+    case ir::Question::Rename: return this->Rename(number, text);
     case CurrentDirectory:
       if (!grants_.all && read_.empty() && write_.empty()) return Refused("getCurrentDirectory", "", "--allow-read=DIR");
       return {0, CurrentFolder()};

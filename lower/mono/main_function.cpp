@@ -1,6 +1,7 @@
 // The entry: its parameters become the inputs of the graph, its result is shown. Nobody calls it.
 #include "llvm/ADT/DenseSet.h"
 #include "lower/mono/mono.h"
+#include "tagged_ir/action.h"
 
 namespace df::mono {
 namespace {

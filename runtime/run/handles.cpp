@@ -4,13 +4,12 @@
 #include <cstring>
 
 #include "lang/utf8.h"
-#include "runtime/value/io_error.h"
 #include "runtime/value/text_list.h"
 
 namespace df {
 namespace {
 
-constexpr size_t kBlock = 8192;  // bytes of output that are handed over at once
+constexpr size_t kFileBlock = 8192;  // bytes of output that are handed over at once
 constexpr std::string_view kNoCharacter = "invalid byte sequence";
 
 Value ErrorOf(std::string parts) { return Value::Adopt(ValueKind::Error, new ErrorObject(ErrorCode::Io, std::move(parts), {}, {})); }
@@ -228,7 +227,7 @@ bool Handles::Put(int64_t number, uint32_t c, std::string* failure) {
   Handle& handle = handles_[number];
   if (c >= 0xD800 && c <= 0xDFFF) return *failure = Fault(handle, "commitBuffer", IoKind::InvalidArgument, "invalid character"), false;
   AppendUtf8(c, handle.out);
-  const bool now = handle.out.size() >= kBlock || (c == '\n' && handle.buffering == Host::Buffering::Lines);
+  const bool now = handle.out.size() >= kFileBlock || (c == '\n' && handle.buffering == Host::Buffering::Lines);
   return !now || HandOver(handle, "hPutStr", failure);
 }
 

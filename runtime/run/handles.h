@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/run/host.h"
+#include "runtime/value/io_error.h"
 #include "runtime/value/value.h"
 #include "tagged_ir/action.h"
 

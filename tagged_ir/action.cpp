@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace df::ir {
 
 bool IsListOf(const TypeTable& types, TypeId type, TypeId element, ListType* list) {
@@ -114,6 +116,7 @@ class ActionReader {
       const std::vector<FieldType>& fields = row.fields;
       if (row.name == "PrimReply" && fields.size() == 2 && types_.Kind(fields[0].type.type) == TypeKind::Int && IsText(types_, fields[1].type.type)) {
         found.reply = i;
+        found.text = fields[1].type.type;
       } else if (row.name == "PrimRaised" && fields.size() == 1 && IsException(types_, fields[0].type.type)) {
         found.raised = i;
         found.exception = fields[0].type.type;
@@ -142,6 +145,8 @@ std::string CheckAction(const Graph& graph, ActionType* type) {
     if (!reader.Step(rows[i], i)) return fmt::format("`{}` is not a step of an action", rows[i].name);
   for (const Port& port : graph.graph_inputs)
     if (port.name == kReplies && !reader.Replies(port.type.type)) return fmt::format("input `{}`: not of its type", port.name);
+  if (llvm::count_if(graph.graph_inputs, [](const Port& port) { return ComesLater(port.name); }) > 1)
+    return "a graph reads its input, or asks for it: not both";
   if (type) *type = reader.found;
   return "";
 }

@@ -59,7 +59,7 @@ struct ActionType {
            error = UINT32_MAX, serve = UINT32_MAX, ask = UINT32_MAX, put_to = UINT32_MAX, enter = UINT32_MAX, leave = UINT32_MAX,
            again = UINT32_MAX;
   uint32_t reply = 0, raised = 0;  // constructors of PrimReply
-  TypeId replies = {}, exception = {};
+  TypeId replies = {}, exception = {}, text = {};  // the text in a reply
 };
 
 // data PrimException = PrimException PrimPacked (Int -> [Char] -> [Char]) [Char] Int: what is thrown. Its last fields are what is said of

@@ -54,18 +54,17 @@ Performance::Performance(const ir::Graph& graph, Host& host)
         FlushError();
         if (host_.flush_before_read) Flush();
       }), buffering_(host.buffering) {
-  if (!graph.action) return;
-  ir::CheckAction(graph, &type_);
-  for (const ir::Constructor& row : graph.types[graph.graph_results[0].type.type].constructors)
-    for (const ir::FieldType& field : row.fields) ir::IsText(graph.types, field.type.type, &list_);
-  handles_.SetList(list_);
+  if (graph.action) ir::CheckAction(graph, &type_);
 }
 Performance::~Performance() = default;
 
 Value Performance::HostInput(ir::PortType type, std::string_view name, const std::string& program,
                              const std::vector<std::string>& arguments) {
-  if (name == ir::kReplies) return Value::Adopt(ValueKind::Reference, new ReplyCell(*this));
-  if (name == ir::kStandardInput) return handles_.StandardInput();
+  if (ir::ComesLater(name)) {
+    ir::IsText(graph_.types, name == ir::kReplies ? type_.text : type.type, &list_);
+    handles_.SetList(list_);
+    return name == ir::kReplies ? Value::Adopt(ValueKind::Reference, new ReplyCell(*this)) : handles_.StandardInput();
+  }
   ir::ListType list;
   if (name == ir::kArguments) {
     for (const ir::Constructor& c : graph_.types[type.type].constructors)
@@ -272,9 +271,11 @@ Outcome Performance::AskStep(Execution& execution, Data* step, Value& action) {
   return Resume(std::move(resume), action);
 }
 
-Outcome Performance::PutToStep(Execution& execution, Data* step, Value& action) {
-  Value number = step->fields()[0], text = step->fields()[1];
-  action = Value(step->fields()[2]);
+Outcome Performance::PutToStep(Execution& execution, Value whole, Value& action) {
+  const Value* fields = static_cast<Data*>(whole.object())->fields();
+  Value number = fields[0], text = fields[1];
+  action = Value(fields[2]);
+  whole = Value();  // the text goes as it is written
   if (Outcome outcome = execution.Force(number); !outcome.ok()) return outcome;
   std::string failure;
   if (!handles_.MayPut(number.word(), &failure)) return IoFailure(std::move(failure));
@@ -294,7 +295,7 @@ Outcome Performance::Step(Execution& execution, Value& action, Unwinding& unwind
   auto* step = static_cast<Data*>(whole.object());
   const uint32_t what = step->constructor;
   if (what == type_.ask) return AskStep(execution, step, action);
-  if (what == type_.put_to) return PutToStep(execution, step, action);
+  if (what == type_.put_to) return PutToStep(execution, std::move(whole), action);
   Value operand = step->fields()[0];
   action = Value(step->fields()[step->size() - 1]);
   if (what == type_.serve) {

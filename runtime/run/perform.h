@@ -49,7 +49,7 @@ class Performance {
 
   Outcome Step(Execution& execution, Value& action, Unwinding& unwinding, bool& ended);
   Outcome AskStep(Execution& execution, Data* step, Value& action);
-  Outcome PutToStep(Execution& execution, Data* step, Value& action);
+  Outcome PutToStep(Execution& execution, Value whole, Value& action);
   // Gives the failure to the innermost handler. False if there is none, or nobody may catch it.
   bool Catch(Execution& execution, Unwinding& unwinding, Value& action);
   Value ReplyOf(const Unwinding& unwinding);

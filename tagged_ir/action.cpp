@@ -63,6 +63,7 @@ class ActionReader {
     auto kind = [&](size_t i) { return types_.Kind(fields[i].type.type); };
     auto text = [&](size_t i) { return IsText(types_, fields[i].type.type); };
     auto action = [&](size_t i) { return fields[i].type.type == action_; };
+    const bool goes_on = (row.name == "PrimAsk" || row.name == "PrimCatch") && !fields.empty() && Continuation(fields.back().type.type);
     const size_t size = fields.size();
     struct Form {
       std::string_view name;
@@ -78,9 +79,9 @@ class ActionReader {
         {"PrimDone", &ActionType::done, size == 1},
         {"PrimServe", &ActionType::serve, size == 2 && action(0) && action(1)},
         {"PrimAsk", &ActionType::ask,
-         size == 4 && kind(0) == TypeKind::Int && kind(1) == TypeKind::Int && text(2) && Continuation(fields[3].type.type)},
+         size == 4 && kind(0) == TypeKind::Int && kind(1) == TypeKind::Int && text(2) && goes_on},
         {"PrimPutTo", &ActionType::put_to, size == 3 && kind(0) == TypeKind::Int && text(1) && action(2)},
-        {"PrimCatch", &ActionType::enter, size == 2 && action(0) && Continuation(fields[1].type.type)},
+        {"PrimCatch", &ActionType::enter, size == 2 && action(0) && goes_on},
         {"PrimUncatch", &ActionType::leave, size == 1 && action(0)},
         {"PrimAgain", &ActionType::again, size == 0},
     };

@@ -23,7 +23,7 @@ enum class Attribute : uint8_t {
   ConstantNumber,     // of the graph's constants
   ConstructorNumber,  // of the result's type
   FieldNumber,        // constructor * 65536 + field, of the operand's type
-  FailureKind,        // 1 for a failed match, 0 for `error`
+  FailureKind,        // 0 for `error`, 1 for a failed match, 2 for a value that is thrown, 3 for input and output
   Axes,               // an axis, an order of axes, which triangle of a matrix
   EntryNumber,        // in a table of activations; of what an array that changes holds
 };

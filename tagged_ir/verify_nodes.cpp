@@ -3,6 +3,7 @@
 #include <array>
 
 #include "llvm/ADT/STLExtras.h"
+#include "tagged_ir/action.h"
 #include "tagged_ir/signature.h"
 #include "tagged_ir/tensor_rules.h"
 #include "tagged_ir/verify.h"
@@ -154,7 +155,9 @@ bool Verifier::CheckAttribute(NodeId id) {
     case Attribute::ConstructorNumber: return CheckConstruct(id);
     case Attribute::FieldNumber: return CheckField(id);
     case Attribute::FailureKind:
-      if (node.attr > 1) return FailAt(id, "{} is no kind of failure", node.attr);
+      if (node.attr > kLastFailure) return FailAt(id, "{} is no kind of failure", node.attr);
+      if (node.attr == kThrown ? !IsException(g.types, g.TypeOf(in[0]).type) : KindOf(in[0]) != TypeKind::Text)
+        return FailAt(id, "a failure of kind {} of a {}", node.attr, g.types.Print(g.TypeOf(in[0])));
       if (g.types.Kind(out[0].type) == TypeKind::Trigger || g.types.Kind(out[0].type) == TypeKind::Alt)
         return FailAt(id, "a {} does not fail", g.types.Print(out[0]));
       return true;

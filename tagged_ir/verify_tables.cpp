@@ -266,7 +266,7 @@ bool Verifier::CheckPorts() {
     if (port.name.empty() || port.name.front() == '%')
       return Fail("input {}: `{}` is not a name", i, port.name);
     if (!names.insert(port.name).second) return Fail("two inputs are named `{}`", port.name);
-    if (port.type.lazy && port.name != kStandardInput) return Fail("input `{}`: an input is a value", port.name);
+    if (port.type.lazy && !ComesLater(port.name)) return Fail("input `{}`: an input is a value", port.name);
   }
   if (g.graph_results.empty()) return Fail("the graph has no result");
   if (std::string fault = CheckHostInputs(g); !fault.empty()) return Fail("{}", fault);

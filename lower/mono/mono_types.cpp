@@ -162,6 +162,9 @@ void Program::DeclareConstructors(ir::TypeId id, df::TypeId type) {
   declaring_[head.index] = within + 1;
   std::vector<core::ConId> cons(core.types.cons[head].constructors);
   std::vector<TyVarId> params(core.types.cons[head].params);
+  // Those of an action that asks nothing end before that.
+  if (!asks && head == core.types.Known(df::Builtin::Action))
+    cons.erase(llvm::find_if(cons, [&](core::ConId con) { return Text(core.constructors[con].name) == "PrimServe"; }), cons.end());
   std::vector<ir::Constructor> rows;
   for (core::ConId con_id : cons) {
     const core::DataCon& con = core.constructors[con_id];

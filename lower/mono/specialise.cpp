@@ -352,6 +352,8 @@ Expr* Specialiser::Construction(core::ConId con, llvm::ArrayRef<Expr*> args, df:
 Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::TypeId type, Span span,
                              ir::PosId pos) {
   std::string_view name = Text(p_.core.vars[prim].prim);
+  if (name == "<pack>") return Packed(args[0], type, pos);
+  if (name == "<unpack>") return Unpacked(args[0], type, pos);
   if (ir::IsHostInput(name)) return p_.NewVarExpr(p_.HostInputNamed(name, type), pos);
   if (std::optional<fg::DiffMode> mode = fg::DiffModeNamed(name)) return Derivative(*mode, args, type, pos);
   if (name == "HasReals") {  // whether gradients may be asked for with respect to what an array holds
@@ -387,7 +389,7 @@ Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::T
     made->alts.push_back({core::AltKind::Default, {}, {}, {}, args[1]});
     return made;
   }
-  if (*op == ir::Op::Fail && args.size() == 1) return Failure(args[0], type, span, pos);
+  if (*op == ir::Op::Fail && attr != ir::kThrown && args.size() == 1) return Failure(args[0], attr, type, span, pos);
   Expr* made = p_.NewOp(*op, args, type, pos);
   made->attr = ir::HasElementNumber(*op) ? ElementNumber(made) : attr;
   return CheckTensors(Text(p_.core.vars[prim].name), made, span) ? made : p_.NewFail("a tensor of no shape", 1, type, pos);
@@ -471,14 +473,16 @@ Expr* Specialiser::Derivative(fg::DiffMode mode, llvm::ArrayRef<Expr*> args, df:
 }
 
 // The message is packed when the failure happens: an error is a datum, and holds no list that somebody has to force.
-Expr* Specialiser::Failure(Expr* message, df::TypeId type, Span span, ir::PosId pos) {
+Expr* Specialiser::Failure(Expr* message, uint32_t kind, df::TypeId type, Span span, ir::PosId pos) {
   Expr* text = TextOfLiteral(p_, message);
   if (!text) {
     core::VarId pack = LibraryFunction("primTextPack");
     Expr* head = p_.NewFun(Instance(pack, {}, span), p_.core.vars[pack].scheme.type, pos);
     text = p_.NewApp(head, message, p_.core.types.Scalar(df::Builtin::Text), pos);
   }
-  return p_.NewOp(ir::Op::Fail, text, type, pos);
+  Expr* made = p_.NewOp(ir::Op::Fail, text, type, pos);
+  made->attr = kind;
+  return made;
 }
 
 // The body says at which types it needs a binding; then the bindings are translated at these types, which may ask for

@@ -82,7 +82,12 @@ class Specialiser {
   bool HasReals(df::TypeId type);
   llvm::SmallVector<df::TypeId> FieldTypes(df::TypeId type, core::ConId con);
 
-  Expr* Failure(Expr* message, df::TypeId type, Span span, ir::PosId pos);
+  // specialise_packed.cpp
+  core::ConId PackedAt(df::TypeId packed, df::TypeId type);
+  Expr* Packed(Expr* value, df::TypeId packed, ir::PosId pos);
+  Expr* Unpacked(Expr* packed, df::TypeId maybe, ir::PosId pos);
+
+  Expr* Failure(Expr* message, uint32_t kind, df::TypeId type, Span span, ir::PosId pos);
   Expr* Let(const core::LetExpr* expr);
   Expr* Case(const core::CaseExpr* expr);
   VarId NewLocal(core::VarId var);

@@ -2,7 +2,11 @@
 // first operand.
 #include "runtime/ops/kernels.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <new>
@@ -323,6 +327,23 @@ Value FieldOf(const Firing& f, uint32_t attr) {
   return f.Fail({ErrorCode::NoMatch, "a field of another constructor"});
 }
 
+// In one piece, as far as the system lets it: other threads say something too.
+void SayOnStandardError(std::string_view text) {
+  std::string line(text);
+  line += '\n';
+  for (std::string_view rest = line; !rest.empty();) {
+    const ssize_t written = ::write(STDERR_FILENO, rest.data(), rest.size());
+    if (written < 0 && errno != EINTR) return;
+    rest.remove_prefix(static_cast<size_t>(std::max<ssize_t>(written, 0)));
+  }
+}
+
+Value FailureOf(const Firing& f, uint32_t kind) {
+  if (kind == ir::kThrown) return f.Fail({ErrorCode::User, "", f.in[0]});
+  const ErrorCode code = kind == ir::kFailedMatch ? ErrorCode::NoMatch : kind == ir::kIoFailure ? ErrorCode::Io : ErrorCode::User;
+  return f.Fail({code, std::string(TextOf(f.in[0]))});
+}
+
 // Ops on tokens and on arrays that change.
 Value StateOp(const Firing& f, uint32_t attr) {
   auto out_of_range = [&] { return f.Fail({ErrorCode::Range, "index out of range"}); };
@@ -385,7 +406,8 @@ Value ApplyTyped(Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> 
     }
     case Op::Field: return FieldOf(f, attr);
     case Op::Seq: return operands.back();
-    case Op::Fail: return f.Fail({attr == 1 ? ErrorCode::NoMatch : ErrorCode::User, std::string(TextOf(operands[0]))});
+    case Op::Fail: return FailureOf(f, attr);
+    case Op::Say: SayOnStandardError(TextOf(operands[0])); return Value::Word(0);
     case Op::Offer: return Value::Word(0);
     case Op::NewTable: return NewActivationTable();
     case Op::TableAt: return ActivationAt(operands[0], attr);

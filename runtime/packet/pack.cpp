@@ -405,6 +405,7 @@ class Packer::Work {
     if (!by_count_) shared = met_again_.contains({value.object(), kOfAnyType});
     if (shared && PutAgain(field, value.object(), kOfAnyType, true)) return true;
     const auto& error = *static_cast<const ErrorObject*>(value.object());
+    if (error.thrown.counted()) return Refuse("a value that was thrown");
     const TagNode* tag = nullptr;
     if (error.tag) {
       const auto* cell = error.tag->kind == ObjectKind::Cell ? dynamic_cast<const TagNodeCell*>(static_cast<const Cell*>(error.tag)) : nullptr;

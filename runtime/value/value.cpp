@@ -140,6 +140,7 @@ void DeadObjects::FreeAll() {
       case ObjectKind::Error: {
         auto* error = static_cast<ErrorObject*>(object);
         if (error->tag) Drop(error->tag);
+        Drop(error->thrown);
         delete error;
         break;
       }

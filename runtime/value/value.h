@@ -212,6 +212,7 @@ struct TextObject : Object {
 
 enum class ErrorCode : uint16_t {
   DivideByZero, Overflow, User, NoMatch, Range, Loop,
+  Io,  // of input or output: the message is in parts (runtime/value/io_error.h)
 };
 
 // A failure as a datum. `tag` is the engine's own name of the activation in which it happened (a Cell-like
@@ -222,6 +223,7 @@ struct ErrorObject : Object {
   ir::PosId pos;
   ir::NodeId node;
   Object* tag = nullptr;
+  Value thrown;  // the value, if one was thrown; then there is no message
   ErrorObject(ErrorCode c, std::string m, ir::NodeId n, ir::PosId p);
 };
 

@@ -282,6 +282,14 @@ void TellPrompt(PromptAction& prompt, const Outcome& outcome, const ir::Graph& g
   prompt.done = outcome.ok() && performance.done();
   prompt.exited = outcome.ok() && graph.action && !performance.done();
   prompt.left = performance.left();
+  prompt.log = performance.log();
+}
+
+// A source may do what its user may, if he does not say otherwise.
+Grants GrantsOf(const Options& options, GraphOrigin origin) {
+  Grants grants = options.grants;
+  grants.all = origin == GraphOrigin::Source && !options.deny;
+  return grants;
 }
 
 // Of a graph that is cut: a process was lost, and its part with it.
@@ -317,9 +325,9 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   // The process ends with the run. At a prompt there is a person, who can press Ctrl-C again.
   const bool last = options.command == Command::Run;
   PromptAction* prompt = context.prompt;
-  StandardStreams streams(console, interrupt, run.limits.timeout, prompt ? prompt->source : nullptr);
+  StandardStreams streams(console, interrupt, run.limits.timeout, prompt ? prompt->source : nullptr, GrantsOf(options, context.origin));
   Performance performance(graph, streams);
-  if (prompt && prompt->wants_value) performance.ReadToTheEnd();
+  if (prompt && prompt->wants_value) performance.KeepLog();
   std::optional<OwnTimeline> timeline;
   if (!options.timeline.empty()) run.timeline = &timeline.emplace(options, run).timeline;
   RunTimes times;

@@ -26,6 +26,7 @@ struct PromptAction {
   bool done = false;               // it came to its end
   bool exited = false;             // it ended the program
   std::string left;                // the input that it has read and not used
+  std::string log;                 // what it was told, if its value is kept (runtime/run/perform.h)
 };
 
 struct CutRun;  // driver/place.h

@@ -164,6 +164,16 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
   AddRead(app, "--max-device-memory", options.max_device_memory, ParseBytes, "bytes, such as `2G`, `512M`, `64K` or `1000`",
           "bytes of a device's own memory that the run may take; default: what it has")
       ->type_name("SIZE");
+  app.add_option("--allow-read", options.grants.read, "a graph file, or a source with --deny, may read files beneath this folder; may be repeated")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory)
+      ->allow_extra_args(false);
+  app.add_option("--allow-write", options.grants.write, "the same for writing, making and removing files")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory)
+      ->allow_extra_args(false);
+  app.add_flag("--allow-env", options.grants.environment, "it may read the variables of the environment");
+  app.add_flag("--deny", options.deny, "a source may do no more than a graph file");
   AddRead(app, "--stress", options.stress, ParseCount, "a whole number from 1 on, such as `7`")->group("");  // for tests: RunOptions::stress
   app.add_option("--members", options.members)->group("");  // for tests: LocalMembers
   AddWordFlag(app, "--stats", "text", options.stats, ParseStatsFormat, "`text`, `json` or `times`",

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "driver/report_stats.h"
+#include "driver/system/file_access.h"
 #include "lower/lower.h"
 #include "runtime/engines/engines.h"
 #include "runtime/engines/reference/cut_run.h"
@@ -87,6 +88,8 @@ struct Options {
   LowerOptions lower;
   std::vector<std::string> without;  // of Switches(), what the engine leaves out
   EngineKind engine = EngineKind::Tagged;
+  Grants grants;                       // what the command line says; of a source besides all, if not denied
+  bool deny = false;
   std::vector<std::string> exports;    // definitions that are the graph's entries, in place of `main`
   std::string entry;                   // the one that is run
   std::vector<InputArgument> inputs;

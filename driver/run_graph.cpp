@@ -1,5 +1,6 @@
 #include "driver/run_graph.h"
 
+#include "runtime/run/thrown.h"
 #include "runtime/text/show.h"
 
 namespace df {
@@ -24,16 +25,18 @@ Outcome RunValue(Execution& execution, const ir::Graph& graph, std::vector<Value
   Outcome outcome = execution.Start(std::move(inputs));
   console.err().flush();  // the trace so far comes before what is printed now
   if (outcome.ok()) outcome = ShowResults(execution, graph, console.out());
+  SayThrown(execution, graph, outcome);
   // Part of a value may have been printed before it failed; the message begins on a line of its own.
   if (outcome.ok() || console.out().tell() != printed_before) console.out() << '\n';
   return outcome;
 }
 
 // Starts the graph and keeps its value for files. What cannot be kept in them is a failure of the program's user.
-Outcome RunForFiles(Execution& execution, std::vector<Value> inputs, Outputs& outputs) {
+Outcome RunForFiles(Execution& execution, const ir::Graph& graph, std::vector<Value> inputs, Outputs& outputs) {
   Outcome outcome = execution.Start(std::move(inputs));
   std::string fault;
   if (outcome.ok()) outcome = outputs.Take(execution, execution.results(), &fault);
+  SayThrown(execution, graph, outcome);
   if (fault.empty()) return outcome;
   outcome.stop = Stop::Failed;
   outcome.error.message = fault;
@@ -41,21 +44,25 @@ Outcome RunForFiles(Execution& execution, std::vector<Value> inputs, Outputs& ou
 }
 
 // Starts the graph and takes the steps that it gives.
-Outcome RunAction(Execution& execution, std::vector<Value> inputs, Performance& performance) {
+Outcome RunAction(Execution& execution, const ir::Graph& graph, std::vector<Value> inputs, Performance& performance) {
   Outcome outcome = execution.Start(std::move(inputs));
-  return outcome.ok() ? performance.Run(execution) : outcome;
+  if (outcome.ok()) return performance.Run(execution);
+  SayThrown(execution, graph, outcome);
+  return outcome;
 }
 
 }  // namespace
 
 Outcome RunGraph(const ir::Graph& graph, Execution& execution, std::vector<Value> inputs, Performance& performance,
                  std::optional<RecordRun>& record_run, std::optional<Outputs>& outputs, Console& console) {
-  if (graph.action) return RunAction(execution, std::move(inputs), performance);
+  if (graph.action) return RunAction(execution, graph, std::move(inputs), performance);
   if (record_run) {
     Outcome outcome = execution.Start(std::move(inputs));
-    return outcome.ok() ? record_run->Run(execution) : outcome;
+    if (outcome.ok()) outcome = record_run->Run(execution);
+    SayThrown(execution, graph, outcome);
+    return outcome;
   }
-  return outputs->empty() ? RunValue(execution, graph, std::move(inputs), console) : RunForFiles(execution, std::move(inputs), *outputs);
+  return outputs->empty() ? RunValue(execution, graph, std::move(inputs), console) : RunForFiles(execution, graph, std::move(inputs), *outputs);
 }
 
 }  // namespace df

@@ -11,7 +11,7 @@
 
 namespace df::ir {
 
-inline constexpr uint32_t kGraphFileVersion = 13;
+inline constexpr uint32_t kGraphFileVersion = 14;
 
 // The bytes of the file of a valid graph; the same graph always gives the same bytes.
 std::string Serialize(const Graph& graph);

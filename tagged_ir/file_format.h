@@ -42,17 +42,20 @@ inline constexpr const char* kAction = "action";
 inline constexpr const char* kUnshown = "unshown";
 inline constexpr const char* kDemanded = "demanded";
 
-// A type's number in the file. ActivationTable came with version 7: the types behind it keep the numbers that they had.
-inline constexpr uint32_t kActivationsRow = 0x3fffffff;
+// A type's number in the file. ActivationTable came with version 7, those of state with version 14: the types behind them keep the numbers
+// that they had.
+inline constexpr uint32_t kActivationsRow = 0x3fffffff;  // and downwards
+inline constexpr uint32_t kFirstLateRow = static_cast<uint32_t>(TypeKind::Activations);
+inline constexpr uint32_t kLateRows = static_cast<uint32_t>(TypeKind::Data) - kFirstLateRow;
 inline uint32_t FileRow(TypeId type) {
-  constexpr auto activations = static_cast<uint32_t>(TypeKind::Activations);
-  if (type.index == activations) return kActivationsRow;
-  return type.index - (type.index > activations);
+  if (type.index < kFirstLateRow) return type.index;
+  if (type.index < kFirstLateRow + kLateRows) return kActivationsRow - (type.index - kFirstLateRow);
+  return type.index - kLateRows;
 }
 inline TypeId TypeOfFileRow(uint32_t row) {
-  constexpr auto activations = static_cast<uint32_t>(TypeKind::Activations);
-  if (row == kActivationsRow) return TypeId(activations);
-  return TypeId(row + (row >= activations));
+  if (row < kFirstLateRow) return TypeId(row);
+  if (row <= kActivationsRow && row > kActivationsRow - kLateRows) return TypeId(kFirstLateRow + (kActivationsRow - row));
+  return TypeId(row + kLateRows);
 }
 // In place of a number of constructors: the type is a tensor, and its name says which.
 inline constexpr int64_t kTensorRow = -1;

@@ -7,7 +7,7 @@ namespace df::ir {
 
 TypeTable::TypeTable() {
   static constexpr const char* kNames[] = {"Trigger", "Alt",     "Unit",  "Bool",   "Char",
-                                           "Int",     "Integer", "Float", "Double", "Text", "ActivationTable"};
+                                           "Int",     "Integer", "Float", "Double", "Text", "ActivationTable", "PrimState", "PrimStore", "PrimFrozen"};
   for (size_t i = 0; i < std::size(kNames); ++i) rows_.Add({static_cast<TypeKind>(i), kNames[i], {}});
 }
 

@@ -29,7 +29,7 @@ using PosId = Id<struct IrPosTag>;
 
 // ---------------------------------------------------------------- types
 
-enum class TypeKind : uint8_t { Trigger, Alt, Unit, Bool, Char, Int, Integer, Float, Double, Text, Activations, Data, Tensor };
+enum class TypeKind : uint8_t { Trigger, Alt, Unit, Bool, Char, Int, Integer, Float, Double, Text, Activations, State, Store, Frozen, Data, Tensor };
 
 // What an edge carries. A lazy edge carries a value or a reference; others values only. Any edge may carry an
 // error.
@@ -56,7 +56,7 @@ struct Type {
   std::vector<int64_t> dims = {};         // Tensor: its shape
 };
 
-// Rows [0, Activations] are the built-in kinds in the order of TypeKind; data types and tensors follow.
+// Rows [0, Frozen] are the built-in kinds in the order of TypeKind; data types and tensors follow.
 class TypeTable {
  public:
   TypeTable();

@@ -23,9 +23,9 @@ enum class Attribute : uint8_t {
   ConstantNumber,     // of the graph's constants
   ConstructorNumber,  // of the result's type
   FieldNumber,        // constructor * 65536 + field, of the operand's type
-  FailureKind,        // 1 for a failed match, 0 for `error`
+  FailureKind,        // 0 for `error`, 1 for a failed match, 2 for a value that is thrown, 3 for input and output
   Axes,               // an axis, an order of axes, which triangle of a matrix
-  EntryNumber,        // in a table of activations
+  EntryNumber,        // in a table of activations; of what an array that changes holds
 };
 
 // Which shapes operands and result may have (tensor_rules.cpp).

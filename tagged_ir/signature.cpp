@@ -19,7 +19,7 @@ constexpr Variable kVariables[] = {
     {"tensor", Pattern::Tensor},       {"tensor'", Pattern::Tensor}, {"tensor''", Pattern::Tensor},
 };
 constexpr const char* kKindNames[] = {"Trigger", "Alt",   "Unit",   "Bool",   "Char",     "Int",
-                                      "Integer", "Float", "Double", "Text", "ActivationTable", "data type", "tensor"};
+                                      "Integer", "Float", "Double", "Text", "ActivationTable", "PrimState", "PrimStore", "PrimFrozen", "data type", "tensor"};
 
 // Parses one side; `names` collects the variables of the whole row in order of appearance.
 llvm::SmallVector<Place, 4> ParseSide(llvm::StringRef text, llvm::SmallVectorImpl<llvm::StringRef>& names) {

@@ -15,7 +15,7 @@ uint32_t CountSpreadCalls(const Graph& graph) {
 }
 
 Spine SpineOf(const Graph& graph) {
-  const bool reads = llvm::any_of(graph.graph_inputs, [](const Port& input) { return input.name == kStandardInput; });
+  const bool reads = llvm::any_of(graph.graph_inputs, [](const Port& input) { return ComesLater(input.name); });
   return reads || CountSpreadCalls(graph) == 0 ? Spine::Root : Spine::Everywhere;
 }
 

@@ -7,6 +7,7 @@
 //   CheckWiring   both ends of each edge, calls, loops, alternatives
 //   CheckCycles   what could never fire
 //   CheckBranches that branches are kept apart, and that results are never dead
+//   CheckTokens   that each token of state has one use
 //
 // Each takes time linear in the graph (but for a logarithm of the nesting of branches) and stops at the first
 // fault.
@@ -33,6 +34,7 @@ class Verifier {
   bool CheckWiring();
   bool CheckCycles();
   bool CheckBranches();
+  bool CheckTokens();
 
   // verify_tables.cpp
   bool CheckTypes();
@@ -50,6 +52,7 @@ class Verifier {
   bool CheckAttribute(NodeId id);
   bool CheckTensors(NodeId id);
   bool CheckTable(NodeId id);
+  bool CheckElements(NodeId id);
   bool CheckConstruct(NodeId id);
   bool CheckField(NodeId id);
 
@@ -107,6 +110,7 @@ class Verifier {
   std::vector<uint32_t> sites_into_;   // of each scope: how many sites enter it
   std::vector<uint32_t> stamp_;        // of each site: the last EntryMerge that it was seen at
   std::unordered_map<uint32_t, TypeId> entry_types_;  // of tables of activations, by number
+  std::unordered_map<uint32_t, TypeId> element_types_;  // of arrays that change, by the ops' attribute
   std::vector<bool> merged_;           // of each row of g.results: whether a merge takes it
 };
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "llvm/ADT/STLExtras.h"
+#include "tagged_ir/action.h"
 #include "tagged_ir/signature.h"
 #include "tagged_ir/tensor_rules.h"
 #include "tagged_ir/verify.h"
@@ -154,7 +155,9 @@ bool Verifier::CheckAttribute(NodeId id) {
     case Attribute::ConstructorNumber: return CheckConstruct(id);
     case Attribute::FieldNumber: return CheckField(id);
     case Attribute::FailureKind:
-      if (node.attr > 1) return FailAt(id, "{} is no kind of failure", node.attr);
+      if (node.attr > kLastFailure) return FailAt(id, "{} is no kind of failure", node.attr);
+      if (node.attr == kThrown ? !IsException(g.types, g.TypeOf(in[0]).type) : KindOf(in[0]) != TypeKind::Text)
+        return FailAt(id, "a failure of kind {} of a {}", node.attr, g.types.Print(g.TypeOf(in[0])));
       if (g.types.Kind(out[0].type) == TypeKind::Trigger || g.types.Kind(out[0].type) == TypeKind::Alt)
         return FailAt(id, "a {} does not fail", g.types.Print(out[0]));
       return true;
@@ -163,6 +166,7 @@ bool Verifier::CheckAttribute(NodeId id) {
     case Attribute::NoAttribute: break;
   }
   if (InfoOf(node.op).cls == OpClass::Ordinary && !CheckTensors(id)) return false;
+  if (HasElementNumber(node.op)) return CheckElements(id);
   if (FactsOf(node.op).attribute == Attribute::EntryNumber) return CheckTable(id);
   if (FactsOf(node.op).attribute == Attribute::Axes) return true;
   if (node.attr != 0) return FailAt(id, "an attribute ({}) that this op has no use for", node.attr);
@@ -207,6 +211,22 @@ bool Verifier::CheckTable(NodeId id) {
   if (kind == TypeKind::Trigger || kind == TypeKind::Alt) return FailAt(id, "a {} cannot be kept", g.types.Print({type}));
   TypeId known = entry_types_.try_emplace(node.attr, type).first->second;
   return known == type || FailAt(id, "entry {} is a {}, and elsewhere a {}", node.attr, g.types.Print({type}), g.types.Print({known}));
+}
+
+// What is read of an array has the type of what was written, and is stored as values of that type can be.
+bool Verifier::CheckElements(NodeId id) {
+  const Node& node = g.nodes[id];
+  const bool reads = node.op == Op::ReadStore || node.op == Op::ReadFrozen;
+  TypeId type = reads ? g.ResultsOf(id)[0].type : g.TypeOf(g.InputsOf(id).back()).type;
+  TypeKind kind = g.types.Kind(type);
+  if (kind == TypeKind::Trigger || kind == TypeKind::Alt || kind == TypeKind::Activations || kind == TypeKind::State)
+    return FailAt(id, "a {} cannot be kept", g.types.Print({type}));
+  const uint32_t width = node.attr & 3;
+  const bool word = kind >= TypeKind::Unit && kind <= TypeKind::Double && kind != TypeKind::Integer;
+  if (width > 2 || (width == 0 && kind != TypeKind::Bool) || (width == 1 && !word))
+    return FailAt(id, "a {} is not stored that way ({})", g.types.Print({type}), width);
+  TypeId known = element_types_.try_emplace(node.attr, type).first->second;
+  return known == type || FailAt(id, "an element of number {} is a {}, and elsewhere a {}", node.attr >> 2, g.types.Print({type}), g.types.Print({known}));
 }
 
 bool Verifier::CheckConstruct(NodeId id) {

@@ -219,6 +219,9 @@ bool Verifier::CheckConstants() {
       case TypeKind::Trigger:
       case TypeKind::Alt:
       case TypeKind::Activations:
+      case TypeKind::State:
+      case TypeKind::Store:
+      case TypeKind::Frozen:
       case TypeKind::Data: return Fail("constant {}: no constant is a {}", i, g.types.Print({constant.type}));
       case TypeKind::Unit:
       case TypeKind::Integer:
@@ -250,7 +253,7 @@ bool Verifier::CheckPorts() {
       if (!g.types.Contains(ports[i].type.type))
         return Fail("{} {}: no type {}", what, i, ports[i].type.type.index);
       TypeKind kind = g.types.Kind(ports[i].type.type);
-      if (kind == TypeKind::Trigger || kind == TypeKind::Alt || kind == TypeKind::Activations)
+      if (kind == TypeKind::Trigger || kind == TypeKind::Alt || (kind >= TypeKind::Activations && kind < TypeKind::Data))
         return Fail("{} {}: a {} does not leave the graph", what, i, g.types.Print(ports[i].type));
     }
     return true;
@@ -263,7 +266,7 @@ bool Verifier::CheckPorts() {
     if (port.name.empty() || port.name.front() == '%')
       return Fail("input {}: `{}` is not a name", i, port.name);
     if (!names.insert(port.name).second) return Fail("two inputs are named `{}`", port.name);
-    if (port.type.lazy && port.name != kStandardInput) return Fail("input `{}`: an input is a value", port.name);
+    if (port.type.lazy && !ComesLater(port.name)) return Fail("input `{}`: an input is a value", port.name);
   }
   if (g.graph_results.empty()) return Fail("the graph has no result");
   if (std::string fault = CheckHostInputs(g); !fault.empty()) return Fail("{}", fault);
@@ -274,7 +277,7 @@ bool Verifier::CheckPorts() {
 }
 
 std::string Verifier::Run() {
-  if (CheckTables() && CheckNodes() && CheckWiring() && CheckCycles() && CheckBranches()) return CheckSpread(g);
+  if (CheckTables() && CheckNodes() && CheckWiring() && CheckCycles() && CheckBranches() && CheckTokens()) return CheckSpread(g);
   return error_;
 }
 

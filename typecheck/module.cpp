@@ -10,6 +10,7 @@
 #include "typecheck/explain/holes.h"
 #include "typecheck/infer/bind.h"
 #include "typecheck/infer/literal_range.h"
+#include "typecheck/infer/own_state.h"
 #include "typecheck/match/match.h"
 #include "typecheck/resolve/scope.h"
 #include "typecheck/solve/constraints.h"
@@ -62,6 +63,7 @@ bool RunPhases(State& s) {
   DropFollowUps(s);
   DropImportFollowUps(s);
   ReportHoles(s);
+  ReportEscapes(s);
   // A file that was loaded at a prompt can be imported there, under another name say.
   if (s.options.imported || (s.options.repl && s.module.name.text.valid())) Export(s);
   else if (!s.options.library && !s.options.repl) CheckExports(s);

@@ -11,13 +11,18 @@ namespace {
 // The type with every meta replaced; one that nothing settled stands for (), or for lists where it is
 // applied.
 TypeId Final(State& s, TypeId type) {
-  if (!type.valid() || !s.types.HasMeta(type)) return type;
+  if (!type.valid() || (!s.types.HasMeta(type) && s.state_uses.empty())) return type;
   auto known = s.final_types.find(type.index);
   if (known != s.final_types.end()) return known->second;
   TypeId result;
   if (s.types.Kind(type) == TypeKind::Meta) {
     TypeId pruned = s.unify.Prune(type);
     result = s.types.Kind(pruned) == TypeKind::Meta ? s.types.Scalar(Builtin::Unit) : Final(s, pruned);
+  } else if (s.types.Kind(type) == TypeKind::Con) {
+    auto own = [&](const StateUse& use) { return use.own == s.types.ConOf(type); };
+    result = llvm::any_of(s.state_uses, own) ? s.types.Scalar(Builtin::Unit) : type;
+  } else if (s.types.Kind(type) == TypeKind::Var) {
+    result = type;
   } else if (s.types.Kind(type) == TypeKind::Dim) {
     result = s.types.MapAtoms(type, [&](TypeId atom) { return Final(s, atom); });
   } else {

@@ -351,9 +351,9 @@ void Repl::Evaluate(ast::Ast& ast, const ast::BindStmt* bind) {
   const std::chrono::milliseconds spent = EndBudget();
   Flush();
   Stats stats;
-  std::string read;
+  std::string log;
   if (protocol_ && !graph.action) protocol_->BeginValue();
-  bool ended = RunGraph(graph, name, definition->name.span, spent, read, stats);
+  bool ended = RunGraph(graph, name, definition->name.span, spent, log, stats);
   if (protocol_) {
     console_.out().flush();
     std::string text = protocol_->EndValue();
@@ -363,7 +363,7 @@ void Repl::Evaluate(ast::Ast& ast, const ast::BindStmt* bind) {
     if (ended && !text.empty()) protocol_->Tell("result", llvm::json::Object{{"text", text}, {"type", llvm::json::fixUTF8(type)}});
   }
   // What failed or was stopped leaves `it` as it was.
-  if (ended && graph.action) BindAnswer(name, read, bind);
+  if (ended && graph.action) BindAnswer(name, log, bind);
   else if (ended) Bind(Intern(kIt), name);
   if (ended && show_type_ && !bind) console_.out() << pipeline_->session.TypeOf(Intern(kIt)) << '\n';
   if (show_time_) {
@@ -373,22 +373,17 @@ void Repl::Evaluate(ast::Ast& ast, const ast::BindStmt* bind) {
   }
 }
 
-bool Repl::RunGraph(const ir::Graph& graph, Symbol name, Span place, std::chrono::milliseconds spent, std::string& read, Stats& stats) {
+bool Repl::RunGraph(const ir::Graph& graph, Symbol name, Span place, std::chrono::milliseconds spent, std::string& log, Stats& stats) {
   PromptAction prompt;
   prompt.wants_value = graph.action && !pipeline_->session.TypeOf(name).ends_with(" IO ()");
-  prompt.source = [&](StandardStreams& streams, std::string& bytes) {
-    size_t before = bytes.size();
-    Host::Input got = ReadForAction(streams, bytes);
-    if (got == Host::Input::Some) read.append(bytes, before);
-    return got;
-  };
+  prompt.source = [&](StandardStreams& streams, std::string& bytes) { return ReadForAction(streams, bytes); };
   RunContext context;
   context.stats = &stats;
   context.spent = spent;
   context.prompt = &prompt;
   ExitCode code = df::Evaluate(graph, {}, options_, interrupts_.flag(), console_, context);
   editor_->GiveBackRest(prompt.left);
-  read.resize(read.size() - std::min(read.size(), prompt.left.size()));
+  log = std::move(prompt.log);
   if (prompt.exited) {
     pipeline_->diags.Report(Diag::ActionExits, place, static_cast<int>(code));
     return false;
@@ -420,10 +415,10 @@ Host::Input Repl::ReadForAction(StandardStreams& streams, std::string& bytes) {
   return Host::Input::Some;
 }
 
-// An action is a function of its input, so that its value can be had again: the definition is
-//   result = case primAnswered action "what it read" Answer of Answer value -> value
-// where the constructor Answer is made for this value's type. What looks at the value computes it again, without what the action wrote.
-void Repl::BindAnswer(Symbol name, const std::string& read, const ast::BindStmt* bind) {
+// An action is a function of what it is told, so that its value can be had again: the definition is
+//   result = case primAnswered action "what it was told" Answer of Answer value -> value
+// where the constructor Answer is made for this value's type. What looks at the value computes it again, and nothing is done again.
+void Repl::BindAnswer(Symbol name, const std::string& log, const ast::BindStmt* bind) {
   std::string_view number = Text(name).substr(kResultPrefix.size());
   Symbol answer = Intern(fmt::format("%answer{}", number));
   if (!pipeline_->session.AnswerOf(name, answer).valid()) return;
@@ -437,7 +432,7 @@ void Repl::BindAnswer(Symbol name, const std::string& read, const ast::BindStmt*
     return ast::Rhs{ast.Copy<ast::GuardedExpr>(ast::GuardedExpr{{}, value, span}), {}, span};
   };
   Symbol value = Intern("value");
-  ast::Expr* text = ast.New<ast::LiteralExpr>(span, ast::Literal{ast::LiteralKind::String, Intern(read)});
+  ast::Expr* text = ast.New<ast::LiteralExpr>(span, ast::Literal{ast::LiteralKind::String, Intern(log)});
   ast::Expr* answered = ast.New<ast::AppExpr>(
       span, variable(library(Intern("primAnswered"))),
       ast.Copy<ast::Expr*>({variable({name, {}, span}), text, ast.New<ast::ConExpr>(span, library(answer))}));

@@ -108,11 +108,11 @@ class Repl {
   // Parses one input; nullopt after errors, or if it is not one expression where one is wanted.
   std::optional<ReplInput> ParseInput(const std::string& text);
   // Runs the graph; of an action `read` is the input that it used. False if it did not come to its end.
-  bool RunGraph(const ir::Graph& graph, Symbol name, Span place, std::chrono::milliseconds spent, std::string& read, Stats& stats);
+  bool RunGraph(const ir::Graph& graph, Symbol name, Span place, std::chrono::milliseconds spent, std::string& log, Stats& stats);
   // What a program at the prompt reads: of the same stream as the prompt itself.
   Host::Input ReadForAction(StandardStreams& streams, std::string& bytes);
   // Binds the value of the action `name`, which was run and read `read`.
-  void BindAnswer(Symbol name, const std::string& read, const ast::BindStmt* bind);
+  void BindAnswer(Symbol name, const std::string& log, const ast::BindStmt* bind);
   // Defines `name = to`.
   void Bind(Symbol name, Symbol to);
   // From now on the input has to be compiled within the limits, until EndBudget.

@@ -12,8 +12,8 @@ namespace df {
 using Clock = std::chrono::steady_clock;
 
 StandardStreams::StandardStreams(Console& console, const std::atomic<bool>* interrupt,
-                                 std::chrono::milliseconds timeout, Source source)
-    : console_(console), interrupt_(interrupt), source_(std::move(source)) {
+                                 std::chrono::milliseconds timeout, Source source, Grants grants)
+    : console_(console), interrupt_(interrupt), source_(std::move(source)), grants_(std::move(grants)) {
   if (timeout.count() > 0) deadline_ = Clock::now() + timeout;
   buffering = ::isatty(STDOUT_FILENO) ? Buffering::Lines : Buffering::Blocks;
   flush_before_read = ::isatty(STDIN_FILENO) != 0;
@@ -50,5 +50,29 @@ Host::Input StandardStreams::ReadDescriptor(std::string& bytes) {
 
 bool StandardStreams::Write(std::string_view bytes) { return console_.Write(bytes); }
 bool StandardStreams::WriteError(std::string_view bytes) { return console_.WriteError(bytes); }
+
+bool StandardStreams::Ends() const {
+  return (interrupt_ && interrupt_->load()) || (deadline_ && Clock::now() >= *deadline_);
+}
+
+Host::Answer StandardStreams::Ask(ir::Question what, int64_t number, std::string_view text) {
+  if (what == ir::Question::Clock || what == ir::Question::ProcessorTime) return AskClock(what);
+  if (!files_) files_.emplace(std::move(grants_));
+  return files_->Ask(what, number, text);
+}
+
+Host::Answer StandardStreams::ReadFile(int64_t file, std::string& bytes) {
+  return files_->Read(file, bytes, [this] { return Ends(); });
+}
+
+Host::Answer StandardStreams::WriteFile(int64_t file, std::string_view bytes) {
+  return files_->Write(file, bytes, [this] { return Ends(); });
+}
+
+Host::Answer StandardStreams::SizeOfFile(int64_t file) { return files_->Size(file); }
+
+void StandardStreams::CloseFile(int64_t file) {
+  if (files_) files_->Close(file);
+}
 
 }  // namespace df

@@ -214,7 +214,7 @@ void Builder::BuildFunction(FunId fun) {
     if (!optimize_ && fun != p_.main) evaluated = strictness_.params[fun.index][i];
     const Var& var = p_.vars[source.params[i]];
     // What is read while the program runs is not there when it starts.
-    if (fun == p_.main && var.name == ir::kStandardInput) evaluated = false;
+    if (fun == p_.main && ir::ComesLater(var.name)) evaluated = false;
     function.params.push_back({ParamName(function, var.name), {p_.IrType(var.type), !evaluated}});
     fg::Node node;
     node.kind = fg::NodeKind::Param;
@@ -310,6 +310,7 @@ void Builder::BindValue(VarId var, fg::Value value) {
   Held held;
   held.value = value;
   held.boxed = true;
+  held.musts = musts_.size();
   Bind(var, std::move(held));
 }
 

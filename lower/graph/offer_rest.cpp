@@ -58,8 +58,9 @@ class Offerer {
   void Run() {
     if (f_.delayed || f_.paired || f_.spread || id_ == p_.main || f_.results.size() != 1 || f_.results[0].lazy) return;
     if (llvm::none_of(f_.blocks, [](const Block& block) { return block.again; })) return;
-    // A table names activations by their calls.
-    if (llvm::any_of(f_.params, [&](const Param& param) { return p_.types.Kind(param.type.type) == TypeKind::Activations; })) return;
+    // A table names activations by their calls, and what changes memory is done where its token is.
+    auto stays = [&](TypeKind kind) { return kind == TypeKind::Activations || kind == TypeKind::State; };
+    if (llvm::any_of(f_.params, [&](const Param& param) { return stays(p_.types.Kind(param.type.type)); })) return;
     CountUses();
     for (uint32_t i = 0; i < f_.params.size(); ++i)
       if (f_.params[i].type == f_.results[0] && Accumulates(i)) return OfferIn(i);

@@ -17,7 +17,7 @@ namespace df::fg {
 namespace {
 
 constexpr uint32_t kMostCopies = 8;     // of one Field for one Branch
-constexpr uint32_t kMostOps = 64;       // from a predicate back to what is there
+constexpr uint32_t kMostSunkOps = 64;       // from a predicate back to what is there
 constexpr size_t kVisitsPerNode = 64;   // so that the pass is linear, however deep branches nest
 
 class Sinker {
@@ -87,7 +87,7 @@ class Sinker {
     for (size_t at = 0; at < f_.blocks[id].nodes.size(); ++at) {
       NodeId branch = f_.blocks[id].nodes[at];
       if (f_.nodes[branch].kind != NodeKind::Branch) continue;
-      uint32_t most = kMostOps;
+      uint32_t most = kMostSunkOps;
       bool forces = false;
       if (visits_ > 0 && IsThere(f_.nodes[branch].operands[0], most, forces)) at -= SinkInto(id, at, forces);
       // What the predicate was computed from is there on each side.

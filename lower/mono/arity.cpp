@@ -191,6 +191,9 @@ class Arities {
       case Kind::Lambda: return true;
       case Kind::App: return p_.IsFunction(expr->type) && NamesOnly(expr, false);
       case Kind::Diff: return false;
+      case Kind::Op:
+        if (ir::IsStateOp(expr->op)) return false;  // what changes memory is done once
+        [[fallthrough]];
       default: {
         bool cheap = true;
         ForEachChild(const_cast<Expr*>(expr), [&](Expr* child) { cheap = cheap && IsCheap(child); });

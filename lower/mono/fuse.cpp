@@ -262,7 +262,7 @@ class Fusion {
   // Whether evaluating it twice costs little.
   bool IsCheap(const Expr* expr) const {
     return expr->kind == Kind::Var ||
-           (expr->kind == Kind::Op && llvm::all_of(expr->args, [&](const Expr* arg) { return IsAtom(p_, arg); }));
+           (expr->kind == Kind::Op && !ir::IsStateOp(expr->op) && llvm::all_of(expr->args, [&](const Expr* arg) { return IsAtom(p_, arg); }));
   }
 
   static bool BuildsData(const Expr* expr) {

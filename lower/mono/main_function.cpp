@@ -1,6 +1,7 @@
 // The entry: its parameters become the inputs of the graph, its result is shown. Nobody calls it.
 #include "llvm/ADT/DenseSet.h"
 #include "lower/mono/mono.h"
+#include "tagged_ir/action.h"
 
 namespace df::mono {
 namespace {
@@ -60,6 +61,29 @@ void ShowValue(Program& program) {
   main.body = text;
 }
 
+bool Builds(const Program& program, const Expr* expr, llvm::ArrayRef<std::string_view> names) {
+  if (!expr) return false;
+  if (expr->kind == Kind::Con && llvm::is_contained(names, Text(program.core.constructors[expr->con].name))) return true;
+  bool found = false;
+  ForEachChild(const_cast<Expr*>(expr), [&](Expr*& child) { found |= Builds(program, child, names); });
+  return found;
+}
+
+void TakeFirstStep(const Program& program, Expr*& expr) {
+  if (expr->kind == Kind::Con && Text(program.core.constructors[expr->con].name) == "PrimServe") expr = expr->args[0];
+  ForEachChild(expr, [&](Expr*& child) { TakeFirstStep(program, child); });
+}
+
+// An action that asks the root nothing and catches nothing needs no replies: it has its first steps alone, and its type no others.
+void DropReplies(Program& program) {
+  for (const Function& function : program.functions)
+    if (Builds(program, function.body, {"PrimAsk", "PrimCatch", "PrimPutTo", "PrimAgain", "PrimUncatch"})) return;
+  program.asks = false;
+  for (Function& function : program.functions)
+    if (function.body) TakeFirstStep(program, function.body);
+  llvm::erase_if(program.host_inputs, [](const Program::HostInput& input) { return input.name == ir::kReplies; });
+}
+
 }  // namespace
 
 bool PrepareMain(Program& program) {
@@ -83,6 +107,7 @@ bool PrepareMain(Program& program) {
   bool called = llvm::any_of(program.functions, [&](const Function& f) { return Mentions(f.body, program.main); });
   if (called) Wrap(program);
   if (program.show_main.valid()) ShowValue(program);
+  if (program.action) DropReplies(program);
   for (const Program::HostInput& input : program.host_inputs) program.functions[program.main].params.push_back(input.var);
   return true;
 }

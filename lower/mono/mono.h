@@ -118,6 +118,7 @@ class Program {
   FunId main;
   FunId show_main;  // main's value as a list of characters; invalid where the run-time system prints it as well
   bool action = false;  // main's result says what to do, and is not shown
+  bool asks = true;     // an action that may ask the root something, or catch a failure
   std::vector<fg::Placed> placed;  // by the source: their calls stay calls
 
   // What the program that runs the graph gives besides the named inputs, as far as it is looked at: further

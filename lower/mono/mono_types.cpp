@@ -86,7 +86,7 @@ std::string Program::DataName(df::TypeId type) {
   // A user's type may have the name of a built-in one, or of another module's.
   auto taken = [&] {
     if (ir_types.Find(name).valid()) return true;
-    for (uint32_t i = 0; i <= static_cast<uint32_t>(ir::TypeKind::Activations); ++i)
+    for (uint32_t i = 0; i < static_cast<uint32_t>(ir::TypeKind::Data); ++i)
       if (ir_types[ir::TypeId(i)].name == name) return true;
     return false;
   };
@@ -122,6 +122,9 @@ ir::TypeId Program::IrType(df::TypeId type) {
     case df::Builtin::Char: return builtin(ir::TypeKind::Char);
     case df::Builtin::Bool: return builtin(ir::TypeKind::Bool);
     case df::Builtin::Text: return builtin(ir::TypeKind::Text);
+    case df::Builtin::State: return builtin(ir::TypeKind::State);
+    case df::Builtin::Store: return builtin(ir::TypeKind::Store);
+    case df::Builtin::Frozen: return builtin(ir::TypeKind::Frozen);
     case df::Builtin::Tensor: {
       // Of a type without values nothing but failures is ever made: any shape will do.
       ir::TypeKind element;
@@ -159,6 +162,9 @@ void Program::DeclareConstructors(ir::TypeId id, df::TypeId type) {
   declaring_[head.index] = within + 1;
   std::vector<core::ConId> cons(core.types.cons[head].constructors);
   std::vector<TyVarId> params(core.types.cons[head].params);
+  // Those of an action that asks nothing end before that.
+  if (!asks && head == core.types.Known(df::Builtin::Action))
+    cons.erase(llvm::find_if(cons, [&](core::ConId con) { return Text(core.constructors[con].name) == "PrimServe"; }), cons.end());
   std::vector<ir::Constructor> rows;
   for (core::ConId con_id : cons) {
     const core::DataCon& con = core.constructors[con_id];

@@ -339,6 +339,10 @@ Expr* Specialiser::Construction(core::ConId con, llvm::ArrayRef<Expr*> args, df:
   if (con == p_.core.true_con || con == p_.core.false_con)
     return p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Bool), con == p_.core.true_con, ""}, type, pos);
   if (con == p_.core.unit_con) return p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Unit), 0, ""}, type, pos);
+  if (tycon.builtin == df::Builtin::State) {
+    Expr* nothing = p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Unit), 0, ""}, p_.core.types.Scalar(df::Builtin::Unit), pos);
+    return p_.NewOp(ir::Op::NewState, {nothing}, type, pos);
+  }
   Expr* made = p_.New(Kind::Con, type, pos);
   made->con = con;
   made->args.assign(args.begin(), args.end());
@@ -348,8 +352,22 @@ Expr* Specialiser::Construction(core::ConId con, llvm::ArrayRef<Expr*> args, df:
 Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::TypeId type, Span span,
                              ir::PosId pos) {
   std::string_view name = Text(p_.core.vars[prim].prim);
+  if (name == "<pack>") return Packed(args[0], type, pos);
+  if (name == "<unpack>") return Unpacked(args[0], type, pos);
   if (ir::IsHostInput(name)) return p_.NewVarExpr(p_.HostInputNamed(name, type), pos);
   if (std::optional<fg::DiffMode> mode = fg::DiffModeNamed(name)) return Derivative(*mode, args, type, pos);
+  if (name == "HasReals") {  // whether gradients may be asked for with respect to what an array holds
+    llvm::SmallVector<df::TypeId> held;
+    p_.core.types.Head(args[0]->type, &held);
+    const bool reals = Differentiates() && HasReals(held[0]);
+    return p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Bool), reals, ""}, type, pos);
+  }
+  if (name == "Zero") {  // what an element is that nobody has put there
+    ir::TypeId row = p_.IrType(type);
+    ir::TypeKind kind = p_.ir_types.Kind(row);
+    if (kind >= ir::TypeKind::Unit && kind <= ir::TypeKind::Double) return p_.NewConst({row, 0, kind == ir::TypeKind::Integer ? "0" : ""}, type, pos);
+    return p_.NewFail("MArray: undefined array element", 0, type, pos);
+  }
   // "Concat 0": the op's attribute stands behind its name.
   auto [op_name, digits] = llvm::StringRef(name).split(' ');
   bool each = digits == "First"                         ? args.size() == 1
@@ -371,10 +389,31 @@ Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::T
     made->alts.push_back({core::AltKind::Default, {}, {}, {}, args[1]});
     return made;
   }
-  if (*op == ir::Op::Fail && args.size() == 1) return Failure(args[0], type, span, pos);
+  if (*op == ir::Op::Fail && attr != ir::kThrown && args.size() == 1) return Failure(args[0], attr, type, span, pos);
   Expr* made = p_.NewOp(*op, args, type, pos);
-  made->attr = attr;
+  made->attr = ir::HasElementNumber(*op) ? ElementNumber(made) : attr;
   return CheckTensors(Text(p_.core.vars[prim].name), made, span) ? made : p_.NewFail("a tensor of no shape", 1, type, pos);
+}
+
+// Whether the module Gradient was read.
+bool Specialiser::Differentiates() {
+  if (!differentiates_) {
+    differentiates_ = false;
+    for (uint32_t i = 0; i < p_.core.vars.size() && !*differentiates_; ++i) {
+      Symbol prim = p_.core.vars[core::VarId(i)].prim;
+      differentiates_ = prim.valid() && fg::DiffModeNamed(Text(prim)).has_value();
+    }
+  }
+  return *differentiates_;
+}
+
+// The attribute of an op on an array: which type its elements have, and how they are stored.
+uint32_t Specialiser::ElementNumber(const Expr* op) {
+  const bool reads = op->op == ir::Op::ReadStore || op->op == ir::Op::ReadFrozen;
+  ir::TypeId element = p_.IrType(reads ? op->type : op->args.back()->type);
+  ir::TypeKind kind = p_.ir_types.Kind(element);
+  const bool word = kind >= ir::TypeKind::Unit && kind <= ir::TypeKind::Double && kind != ir::TypeKind::Integer;
+  return element.index << 2 | (kind == ir::TypeKind::Bool ? 0 : word ? 1 : 2);
 }
 
 bool Specialiser::CheckTensors(std::string_view name, const Expr* op, Span span) {
@@ -434,14 +473,16 @@ Expr* Specialiser::Derivative(fg::DiffMode mode, llvm::ArrayRef<Expr*> args, df:
 }
 
 // The message is packed when the failure happens: an error is a datum, and holds no list that somebody has to force.
-Expr* Specialiser::Failure(Expr* message, df::TypeId type, Span span, ir::PosId pos) {
+Expr* Specialiser::Failure(Expr* message, uint32_t kind, df::TypeId type, Span span, ir::PosId pos) {
   Expr* text = TextOfLiteral(p_, message);
   if (!text) {
     core::VarId pack = LibraryFunction("primTextPack");
     Expr* head = p_.NewFun(Instance(pack, {}, span), p_.core.vars[pack].scheme.type, pos);
     text = p_.NewApp(head, message, p_.core.types.Scalar(df::Builtin::Text), pos);
   }
-  return p_.NewOp(ir::Op::Fail, text, type, pos);
+  Expr* made = p_.NewOp(ir::Op::Fail, text, type, pos);
+  made->attr = kind;
+  return made;
 }
 
 // The body says at which types it needs a binding; then the bindings are translated at these types, which may ask for

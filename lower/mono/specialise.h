@@ -5,6 +5,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <set>
 
 #include "lower/graph/function_graph.h"
@@ -72,6 +73,8 @@ class Specialiser {
   Expr* Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::TypeId type, Span span, ir::PosId pos);
   // Whether the shapes of an op's tensors fit; reports it otherwise, once for each place, which is one in the program.
   bool CheckTensors(std::string_view name, const Expr* op, Span span);
+  uint32_t ElementNumber(const Expr* op);
+  bool Differentiates();
   Expr* Derivative(fg::DiffMode mode, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
   // specialise_each.cpp
   Expr* Each(std::string_view op, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
@@ -79,7 +82,12 @@ class Specialiser {
   bool HasReals(df::TypeId type);
   llvm::SmallVector<df::TypeId> FieldTypes(df::TypeId type, core::ConId con);
 
-  Expr* Failure(Expr* message, df::TypeId type, Span span, ir::PosId pos);
+  // specialise_packed.cpp
+  core::ConId PackedAt(df::TypeId packed, df::TypeId type);
+  Expr* Packed(Expr* value, df::TypeId packed, ir::PosId pos);
+  Expr* Unpacked(Expr* packed, df::TypeId maybe, ir::PosId pos);
+
+  Expr* Failure(Expr* message, uint32_t kind, df::TypeId type, Span span, ir::PosId pos);
   Expr* Let(const core::LetExpr* expr);
   Expr* Case(const core::CaseExpr* expr);
   VarId NewLocal(core::VarId var);
@@ -103,6 +111,7 @@ class Specialiser {
   bool too_many_ = false;
   llvm::DenseSet<std::pair<uint32_t, uint32_t>> bad_shapes_;  // places of primitives that were reported: file, begin
   std::set<std::pair<std::string, std::string>> open_shapes_;  // functions of the program and the types in them that nothing settles: reported
+  std::optional<bool> differentiates_;  // once asked: whether the module Gradient was read
 
   // Of the definition that is being translated:
   std::string function_name_;

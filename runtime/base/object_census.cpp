@@ -20,7 +20,7 @@ Counts Now() {
 std::string Left(const Counts& before, const Counts& after) {
   static constexpr std::array<const char*, kKinds> kNames = {
       "big integer", "constructor", "text", "tensor", "error", "delayed call", "reference or tag of an error", "host reference",
-      "place in a table of activations", "tag",
+      "place in a table of activations", "array that changes", "tag",
       "deferred region", "block of tensors"};
   std::string left;
   for (size_t kind = 0; kind < kKinds; ++kind) {

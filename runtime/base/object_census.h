@@ -13,8 +13,8 @@
 namespace df::alive {
 
 // As ObjectKind (runtime/value/value.h); tags; and what batching makes (runtime/batch/batch.h).
-enum class Kind : uint8_t { BigInteger, Data, Text, Tensor, Error, Delay, Cell, Host, Activation, Tag, Deferred, TensorBlock };
-inline constexpr size_t kKinds = 12;
+enum class Kind : uint8_t { BigInteger, Data, Text, Tensor, Error, Delay, Cell, Host, Activation, Store, Tag, Deferred, TensorBlock };
+inline constexpr size_t kKinds = 13;
 using Counts = std::array<int64_t, kKinds>;
 
 #ifdef DFC_VERIFY

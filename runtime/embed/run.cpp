@@ -9,6 +9,7 @@
 #include "runtime/files/input_file.h"
 #include "runtime/files/value_file.h"
 #include "runtime/run/limits.h"
+#include "runtime/run/thrown.h"
 #include "runtime/text/describe.h"
 #include "runtime/text/show.h"
 #include "runtime/value/tensor.h"
@@ -86,7 +87,8 @@ Failure::Code CodeOf(const Outcome& outcome) {
   switch (outcome.error.code) {
     case ErrorCode::DivideByZero: return Code::DivideByZero;
     case ErrorCode::Overflow: return Code::Overflow;
-    case ErrorCode::User: return Code::User;
+    case ErrorCode::User:
+    case ErrorCode::Io: return Code::User;
     case ErrorCode::NoMatch: return Code::NoMatch;
     case ErrorCode::Range: return Code::Range;
     case ErrorCode::Loop: return Code::Loop;
@@ -330,6 +332,7 @@ RunStatus Run::Execute() {
     outcome.detail = LimitCheck(impl.options.limits).Detail(Stop::MemoryLimit);
   }
   if (outcome.ok()) return RunStatus::Done;
+  if (impl.execution) SayThrown(*impl.execution, impl.graph, outcome);
   impl.held->values.clear();
   RunStatus status = impl.End(std::move(outcome));
   if (status != RunStatus::Failed) impl.execution = nullptr;

@@ -2,7 +2,11 @@
 // first operand.
 #include "runtime/ops/kernels.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <new>
@@ -14,6 +18,7 @@
 #include "runtime/ops/tensor_kernels.h"
 #include "runtime/value/activation_table.h"
 #include "runtime/value/integer.h"
+#include "runtime/value/store.h"
 #include "runtime/value/tensor.h"
 #include "runtime/value/text.h"
 #include "tagged_ir/signature.h"
@@ -322,6 +327,46 @@ Value FieldOf(const Firing& f, uint32_t attr) {
   return f.Fail({ErrorCode::NoMatch, "a field of another constructor"});
 }
 
+// In one piece, as far as the system lets it: other threads say something too.
+void SayOnStandardError(std::string_view text) {
+  std::string line(text);
+  line += '\n';
+  for (std::string_view rest = line; !rest.empty();) {
+    const ssize_t written = ::write(STDERR_FILENO, rest.data(), rest.size());
+    if (written < 0 && errno != EINTR) return;
+    rest.remove_prefix(static_cast<size_t>(std::max<ssize_t>(written, 0)));
+  }
+}
+
+Value FailureOf(const Firing& f, uint32_t kind) {
+  if (kind == ir::kThrown) return f.Fail({ErrorCode::User, "", f.in[0]});
+  const ErrorCode code = kind == ir::kFailedMatch ? ErrorCode::NoMatch : kind == ir::kIoFailure ? ErrorCode::Io : ErrorCode::User;
+  return f.Fail({code, std::string(TextOf(f.in[0]))});
+}
+
+// Ops on tokens and on arrays that change.
+Value StateOp(const Firing& f, uint32_t attr) {
+  auto out_of_range = [&] { return f.Fail({ErrorCode::Range, "index out of range"}); };
+  Value element;
+  switch (f.op) {
+    case Op::NewState:
+    case Op::After: return Value::Word(0);
+    case Op::Freeze: return FreezeStore(f.in[1]);
+    case Op::Thaw: return ThawStore(f.in[1]);
+    case Op::NewStore: {
+      const int64_t size = f.in[1].word();
+      return size < 0 ? f.Fail({ErrorCode::Range, "negative array size"}) : NewStore(attr, size, f.in[2]);
+    }
+    case Op::ReadStore: return ReadStore(f.in[1], attr, f.in[2].word(), &element) ? element : out_of_range();
+    case Op::WriteStore: return WriteStore(f.in[1], attr, f.in[2].word(), f.in[3]) ? Value::Word(0) : out_of_range();
+    case Op::ReadFrozen: return ReadStore(f.in[0], attr, f.in[1].word(), &element) ? element : out_of_range();
+    case Op::StoreSize:
+    case Op::FrozenSize: return Value::Word(StoreSize(f.in[0]));
+    case Op::SameStore: return Bool(f.in[0].object() == f.in[1].object());
+    default: return f.Unsupported();
+  }
+}
+
 }  // namespace
 
 KernelError DivideByZeroError() { return {ErrorCode::DivideByZero, "divide by zero"}; }
@@ -361,7 +406,8 @@ Value ApplyTyped(Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> 
     }
     case Op::Field: return FieldOf(f, attr);
     case Op::Seq: return operands.back();
-    case Op::Fail: return f.Fail({attr == 1 ? ErrorCode::NoMatch : ErrorCode::User, std::string(TextOf(operands[0]))});
+    case Op::Fail: return FailureOf(f, attr);
+    case Op::Say: SayOnStandardError(TextOf(operands[0])); return Value::Word(0);
     case Op::Offer: return Value::Word(0);
     case Op::NewTable: return NewActivationTable();
     case Op::TableAt: return ActivationAt(operands[0], attr);
@@ -371,7 +417,9 @@ Value ApplyTyped(Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> 
       return GetActivation(operands[0], attr, &kept) ? kept : f.Fail({ErrorCode::NoMatch, "nothing was kept for this gradient"});
     }
     case Op::ShowNumber: return NewText(text::ShowNumber(types.operand, operands[0]));
-    default: break;
+    default:
+      if (op >= Op::NewState && op <= Op::FrozenSize) return StateOp(f, attr);
+      break;
   }
   switch (types.operand) {
     case TypeKind::Int: return IntOp(f);
@@ -386,6 +434,9 @@ Value ApplyTyped(Op op, KernelTypes types, uint32_t attr, llvm::ArrayRef<Value> 
     case TypeKind::Trigger:
     case TypeKind::Tensor:
     case TypeKind::Activations:
+    case TypeKind::State:
+    case TypeKind::Store:
+    case TypeKind::Frozen:
     case TypeKind::Data: break;
   }
   return f.Unsupported();

@@ -14,6 +14,7 @@ namespace df {
 struct KernelError {
   ErrorCode code;
   std::string message;
+  Value thrown = {};  // the value, if one is thrown
 };
 
 // The result of `node`, an Ordinary op with one result, on operands that are evaluated and not errors. On

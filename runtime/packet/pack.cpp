@@ -333,6 +333,7 @@ class Packer::Work {
       }
       case ObjectKind::Tensor: return field.kind == TypeKind::Tensor ? PutTensor(field, value, what) : Mismatch(field);
       case ObjectKind::Activation: return Refuse("a place in a table of activations");
+      case ObjectKind::Store: return Refuse(field.kind == TypeKind::Frozen ? "an array" : "an array that changes");
       default: return Mismatch(field);
     }
   }
@@ -405,6 +406,7 @@ class Packer::Work {
     if (!by_count_) shared = met_again_.contains({value.object(), kOfAnyType});
     if (shared && PutAgain(field, value.object(), kOfAnyType, true)) return true;
     const auto& error = *static_cast<const ErrorObject*>(value.object());
+    if (error.thrown.counted()) return Refuse("a value that was thrown");
     const TagNode* tag = nullptr;
     if (!FindTag(error, &tag)) return false;
     if (shared) Number(value, kOfAnyType);

@@ -23,7 +23,7 @@ using Field = PacketTypes::Field;
 
 constexpr uint64_t kValuesPerLook = 1 << 16;
 constexpr uint64_t kLastChar = 0x10FFFF;
-constexpr uint32_t kLastErrorCode = static_cast<uint32_t>(ErrorCode::Loop);
+constexpr uint32_t kLastErrorCode = static_cast<uint32_t>(ErrorCode::Io);
 constexpr uint64_t kMostLimbs = (uint64_t{1} << 31) - 16;  // GMP counts them in an int
 
 // Whether the bytes are characters as texts have them: UTF-8, in which a Haskell character may also be half of a surrogate pair.

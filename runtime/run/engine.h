@@ -81,6 +81,10 @@ struct PathEntry {
 struct RuntimeError {
   ErrorCode code = ErrorCode::User;
   std::string message;            // "division by zero"
+  std::string parts;              // of ErrorCode::Io: what the message was made of (runtime/value/io_error.h)
+  // What was thrown, if a value was; then there is no message until somebody asks the value (runtime/run/thrown.h). Must go before the
+  // execution does.
+  Value thrown;
   ir::PosId pos;
   ir::NodeId node;
   std::vector<PathEntry> path;    // innermost first; the middle left out if it is long

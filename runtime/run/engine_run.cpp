@@ -1,6 +1,7 @@
 // How runs end, for all engines.
 #include "runtime/run/engine_run.h"
 
+#include "runtime/value/io_error.h"
 #include "runtime/value/tensor.h"
 
 #include <algorithm>
@@ -128,7 +129,10 @@ void EngineRun::LookIntoTensor(Value& value) {
 
 Outcome EngineRun::FailedWith(const Value& value) {
   const auto* error = static_cast<ErrorObject*>(value.object());
-  return Failure(error->code, error->message, error->node, error->pos);
+  Outcome outcome = Failure(error->code, MessageOf(*error), error->node, error->pos);
+  if (error->code == ErrorCode::Io) outcome.error.parts = error->message;
+  outcome.error.thrown = error->thrown;
+  return outcome;
 }
 
 Outcome EngineRun::NoProgress(ir::NodeId node, ir::PosId pos) {

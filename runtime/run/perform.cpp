@@ -1,32 +1,23 @@
-// The steps of an action, and the standard input as a list that is read when it is looked at: see perform.h.
+// The steps of an action, and who catches what fails: see perform.h.
 #include "runtime/run/perform.h"
 
-#include <optional>
+#include <algorithm>
 
+#include "fmt/format.h"
 #include "lang/utf8.h"
+#include "runtime/run/thrown.h"
+#include "runtime/value/io_error.h"
 #include "runtime/value/text_list.h"
-#include "tagged_ir/action.h"
 
 namespace df {
 namespace {
 
 constexpr size_t kBlock = 8192;  // bytes of output that are handed over at once
 
-bool IsSurrogate(uint32_t c) { return c >= 0xD800 && c <= 0xDFFF; }
+// A byte of a name that is no character is kept as the character that stands for those.
+uint32_t LoggedChar(int64_t c) { return c >= 0xD800 && c <= 0xDFFF ? 0xFFFD : static_cast<uint32_t>(c); }
 
-// A command-line argument. Bytes that are no UTF-8 become lone surrogates, as GHC has them.
-std::vector<uint32_t> CharsOf(std::string_view bytes) {
-  std::vector<uint32_t> chars;
-  while (!bytes.empty()) {
-    uint32_t c;
-    if (TakeChar(bytes, &c) != Decoded::Char) {
-      c = 0xDC00 | static_cast<unsigned char>(bytes[0]);
-      bytes.remove_prefix(1);
-    }
-    chars.push_back(c);
-  }
-  return chars;
-}
+bool IsSurrogate(uint32_t c) { return c >= 0xD800 && c <= 0xDFFF; }
 
 Outcome Failure(std::string message) {
   Outcome outcome;
@@ -35,77 +26,55 @@ Outcome Failure(std::string message) {
   return outcome;
 }
 
-}  // namespace
-
-// ---------------------------------------------------------------- standard input
-
-// Where a run's input comes from: bytes as they are read, characters as they are asked for.
-struct Performance::Reader {
-  Performance& performance;
-  ir::ListType list;
-  std::string bytes;  // read, not yet characters: the beginning of one
-  bool closed = false;  // nothing more is read
-
-  explicit Reader(Performance& p) : performance(p) {}
-  Value Next();
-  Value Fail(std::string what) const {
-    return Value::Adopt(ValueKind::Error, new ErrorObject(ErrorCode::User, "<stdin>: " + std::move(what), {}, {}));
-  }
-};
-
-// The rest of the input.
-struct Performance::InputCell : HostCell {
-  Reader* reader;
-  explicit InputCell(Reader* r) : reader(r) {}
-  Value Supply() override { return reader->Next(); }
-};
-
-// What can be read now, as a list that ends in a cell for the rest.
-Value Performance::Reader::Next() {
-  std::vector<uint32_t> chars;
-  std::optional<Value> end;
-  if (closed) return Value::Word(list.nil);
-  while (chars.empty() && !end) {
-    performance.FlushError();
-    if (performance.host_.flush_before_read) performance.Flush();
-    switch (performance.host_.Read(bytes)) {
-      case Host::Input::Some: break;
-      case Host::Input::Interrupted: throw HostInterrupted();
-      case Host::Input::Failed: return Fail(std::exchange(bytes, {}));
-      case Host::Input::End:
-        if (bytes.empty()) return Value::Word(list.nil);
-        return Fail("hGetContents: invalid argument (invalid byte sequence)");
-    }
-    std::string_view rest = bytes;
-    Decoded decoded = Decoded::Char;
-    for (uint32_t c; !rest.empty() && (decoded = TakeChar(rest, &c)) == Decoded::Char;) chars.push_back(c);
-    if (decoded == Decoded::Invalid) end = Fail("hGetContents: invalid argument (invalid byte sequence)");
-    bytes.erase(0, bytes.size() - rest.size());
-  }
-  if (!end) end = Value::Adopt(ValueKind::Reference, new InputCell(this));
-  return TextList(list, chars, std::move(*end));
+Outcome Broken(std::string rule) {
+  Outcome outcome;
+  outcome.stop = Stop::Internal;
+  outcome.detail = std::move(rule);
+  return outcome;
 }
 
-Performance::Performance(const ir::Graph& graph, Host& host) : graph_(graph), host_(host), buffering_(host.buffering) {}
+Outcome IoFailure(std::string parts) {
+  Outcome outcome = Failure(IoErrorText(parts));
+  outcome.error.code = ErrorCode::Io;
+  outcome.error.parts = std::move(parts);
+  return outcome;
+}
+
+}  // namespace
+
+// The replies from here on.
+struct Performance::ReplyCell : HostCell {
+  Performance& performance;
+  explicit ReplyCell(Performance& p) : performance(p) {}
+  Value Supply() override { return performance.Supply(); }
+};
+
+Performance::Performance(const ir::Graph& graph, Host& host)
+    : graph_(graph), host_(host), handles_(host, [this] {
+        FlushError();
+        if (host_.flush_before_read) Flush();
+      }), buffering_(host.buffering) {
+  if (graph.action) ir::CheckAction(graph, &type_);
+}
 Performance::~Performance() = default;
 
 Value Performance::HostInput(ir::PortType type, std::string_view name, const std::string& program,
                              const std::vector<std::string>& arguments) {
+  if (ir::ComesLater(name)) {
+    ir::IsText(graph_.types, name == ir::kReplies ? type_.text : type.type, &list_);
+    handles_.SetList(list_);
+    return name == ir::kReplies ? Value::Adopt(ValueKind::Reference, new ReplyCell(*this)) : handles_.StandardInput();
+  }
   ir::ListType list;
   if (name == ir::kArguments) {
     for (const ir::Constructor& c : graph_.types[type.type].constructors)
       if (!c.fields.empty()) type = c.fields[0].type;
   }
   ir::IsText(graph_.types, type.type, &list);
-  if (name == ir::kStandardInput) {
-    reader_ = std::make_unique<Reader>(*this);
-    reader_->list = list;
-    return Value::Adopt(ValueKind::Reference, new InputCell(reader_.get()));
-  }
-  if (name == ir::kProgramName) return TextList(list, CharsOf(program), Value::Word(list.nil));
+  if (name == ir::kProgramName) return TextList(list, CharsOfName(program), Value::Word(list.nil));
   Value all = Value::Word(list.nil);
   for (size_t i = arguments.size(); i-- > 0;)
-    all = Cons(list, TextList(list, CharsOf(arguments[i]), Value::Word(list.nil)), std::move(all));
+    all = Cons(list, TextList(list, CharsOfName(arguments[i]), Value::Word(list.nil)), std::move(all));
   return all;
 }
 
@@ -115,6 +84,7 @@ bool Performance::Flush() {
   if (buffer_.empty()) return true;
   bool written = host_.Write(buffer_);
   buffer_.clear();
+  unwritable_ |= !written;
   return written;
 }
 
@@ -123,18 +93,19 @@ bool Performance::FlushError() {
   if (error_buffer_.empty()) return true;
   bool written = Flush() && host_.WriteError(error_buffer_);
   error_buffer_.clear();
+  unwritable_ |= !written;
   return written;
 }
 
 // Character by character: nobody needs the whole text at once, and what was written is let go. `write` is false if nothing
-// more can be written.
+// more can be written. It gets `all` characters, or those that a text may have outside.
 template <class WriteChar>
-static Outcome WalkText(Execution& execution, Value text, const char* stream, WriteChar write) {
+static Outcome WalkText(Execution& execution, Value text, const char* stream, WriteChar write, bool all = false) {
   enum class Left : uint8_t { Text, LateChar, BadChar, NotWritten, Nothing };
   Left left = Left::Text;
   auto put = [&](const Value& head) {
     auto c = static_cast<uint32_t>(head.word());
-    left = IsSurrogate(c) ? Left::BadChar : write(c) ? Left::Text : Left::NotWritten;
+    left = IsSurrogate(c) && !all ? Left::BadChar : write(c) ? Left::Text : Left::NotWritten;
   };
   Value late;  // a character that is not evaluated
   auto next = [&](Value& cell) {
@@ -159,7 +130,7 @@ static Outcome WalkText(Execution& execution, Value text, const char* stream, Wr
       put(late);
     }
     switch (left) {
-      case Left::BadChar: return Failure(std::string(stream) + ": commitBuffer: invalid argument (invalid character)");
+      case Left::BadChar: return IoFailure(IoErrorParts(IoKind::InvalidArgument, "commitBuffer", stream, "invalid character"));
       case Left::NotWritten: return Failure("");
       case Left::Nothing: return {};
       default: break;
@@ -184,56 +155,232 @@ Outcome Performance::WriteErrorText(Execution& execution, Value text) {
   return FlushError() || !outcome.ok() ? outcome : Failure("");
 }
 
-// What was read of `text`, the rest of the input.
-void Performance::ReadBack(Execution& execution, Value text) {
-  if (!reader_) return;
-  reader_->closed = true;
-  if (!execution.Force(text).ok()) {
-    while (read_to_the_end_ && host_.Read(reader_->bytes) == Host::Input::Some) reader_->bytes.clear();
-    return;
+
+// A text that is a name, or says what is asked.
+Outcome Performance::TextOf(Execution& execution, Value text, std::string* bytes) {
+  bool good = true;
+  Outcome outcome = WalkText(execution, std::move(text), "", [&](uint32_t c) { return good = AppendNameChar(c, *bytes); }, /*all=*/true);
+  return good || outcome.stop != Stop::Failed ? outcome : IoFailure(IoErrorParts(IoKind::InvalidArgument, "", *bytes, "invalid character"));
+}
+
+// ---------------------------------------------------------------- replies
+
+Value Performance::Reply(int64_t number, Value text) {
+  Data* reply = Data::New(type_.reply, 2);
+  Value value = Value::Adopt(ValueKind::Object, reply);
+  reply->fields()[0] = Value::Word(number);
+  reply->fields()[1] = std::move(text);
+  return value;
+}
+
+// Called by the engine, within the limits of the run: here the program waits for its input.
+Value Performance::Supply() {
+  if (!pending_.there) return Value::Adopt(ValueKind::Error, new ErrorObject(ErrorCode::Loop, "<<loop>>", {}, {}));  // nobody has asked
+  if (pending_.asks) {
+    Handles::Reply got = handles_.Ask(pending_.what, pending_.number, pending_.text);
+    const bool failed = !got.failure.empty();
+    if (keeps_log_) {
+      std::string text;
+      for (Value rest = got.text; !failed && rest.counted() && !rest.is_reference(); rest = Value(static_cast<Data*>(rest.object())->fields()[1]))
+        AppendUtf8(LoggedChar(static_cast<Data*>(rest.object())->fields()[0].word()), text);
+      entries_.push_back({'a', std::exchange(steps_, 0), failed ? -1 : got.number, failed ? got.failure : text, got.text.is_reference()});
+    }
+    pending_.reply = failed ? Reply(-1, TextList(list_, CharsOfName(got.failure), Value::Word(list_.nil))) : Reply(got.number, std::move(got.text));
   }
-  while (execution.Force(text).ok() && !text.is_word()) {
-    auto* cell = static_cast<Data*>(text.object());
-    AppendUtf8(static_cast<uint32_t>(cell->fields()[0].word()), left_);
-    text = Value(cell->fields()[1]);
+  Data* all = Data::New(0, 3);
+  Value value = Value::Adopt(ValueKind::Object, all);
+  all->fields()[0] = std::move(pending_.resume);
+  all->fields()[1] = std::move(pending_.reply);
+  all->fields()[2] = Value::Adopt(ValueKind::Reference, new ReplyCell(*this));
+  pending_ = {};
+  return value;
+}
+
+Outcome Performance::Resume(Value resume, Value& action) {
+  pending_.resume = std::move(resume);
+  pending_.there = true;
+  action = server_;
+  return action.counted() ? Outcome{} : Broken("an action asks, and nothing takes the reply");
+}
+
+Value Performance::ReplyOf(const Unwinding& unwinding) {
+  const RuntimeError& error = unwinding.outcome.error;
+  if (!unwinding.exits && error.thrown.counted()) {
+    Data* raised = Data::New(type_.raised, 1);
+    Value value = Value::Adopt(ValueKind::Object, raised);
+    raised->fields()[0] = error.thrown;
+    if (keeps_log_) entries_.push_back({'t', std::exchange(steps_, 0), 0, "", false});
+    return value;
   }
-  left_ += reader_->bytes;
+  ir::Caught what = ir::Caught::Error;
+  std::string text = error.message;
+  if (unwinding.exits) {
+    what = ir::Caught::Exit;
+    text = fmt::format("{}", unwinding.code);
+  } else {
+    switch (error.code) {
+      case ErrorCode::DivideByZero: what = ir::Caught::DivideByZero; break;
+      case ErrorCode::Overflow: what = ir::Caught::Overflow; break;
+      case ErrorCode::NoMatch: what = ir::Caught::NoMatch; break;
+      case ErrorCode::Io: what = ir::Caught::Io, text = error.parts; break;
+      case ErrorCode::User:
+      case ErrorCode::Range:
+      case ErrorCode::Loop: break;
+    }
+  }
+  const auto number = static_cast<int64_t>(what);
+  if (keeps_log_) entries_.push_back({'r', std::exchange(steps_, 0), number, text, false});
+  return Reply(number, TextList(list_, CharsOfName(text), Value::Word(list_.nil)));
+}
+
+bool Performance::Catch(Execution& execution, Unwinding& unwinding, Value& action) {
+  const Outcome& outcome = unwinding.outcome;
+  if (handlers_.empty()) return false;
+  if (!unwinding.exits) {
+    if (outcome.stop != Stop::Failed || outcome.error.code == ErrorCode::Loop) return false;
+    if (unwritable_) return false;
+    // Of a graph from a stranger: what is thrown has the type that handlers take.
+    if (outcome.error.thrown.counted() && !IsThrown(graph_, outcome.error, type_.exception)) return false;
+  }
+  Value resume = std::move(handlers_.back());
+  handlers_.pop_back();
+  if (Outcome forced = execution.Force(resume); !forced.ok()) {
+    unwinding = {std::move(forced)};
+    return Catch(execution, unwinding, action);
+  }
+  last_ = std::move(unwinding);
+  pending_ = {};
+  pending_.reply = ReplyOf(last_);
+  unwinding = {Resume(std::move(resume), action)};
+  return unwinding.outcome.ok();
+}
+
+// ---------------------------------------------------------------- steps
+
+Outcome Performance::AskStep(Execution& execution, Data* step, Value& action) {
+  Value what = step->fields()[0], number = step->fields()[1], text = step->fields()[2], resume = step->fields()[3];
+  action = Value();
+  pending_ = {};
+  for (Value* operand : {&what, &number, &resume})
+    if (Outcome outcome = execution.Force(*operand); !outcome.ok()) return outcome;
+  if (what.word() < 0 || what.word() >= ir::kQuestions) return IoFailure(IoErrorParts(IoKind::UnsupportedOperation, "", "", "no such question"));
+  pending_.asks = true;
+  pending_.what = static_cast<ir::Question>(what.word());
+  pending_.number = number.word();
+  if (Outcome outcome = TextOf(execution, std::move(text), &pending_.text); !outcome.ok()) return outcome;
+  return Resume(std::move(resume), action);
+}
+
+Outcome Performance::PutToStep(Execution& execution, Value whole, Value& action) {
+  const Value* fields = static_cast<Data*>(whole.object())->fields();
+  Value number = fields[0], text = fields[1];
+  action = Value(fields[2]);
+  whole = Value();  // the text goes as it is written
+  if (Outcome outcome = execution.Force(number); !outcome.ok()) return outcome;
+  std::string failure;
+  if (!handles_.MayPut(number.word(), &failure)) return IoFailure(std::move(failure));
+  Outcome outcome = WalkText(execution, std::move(text), "", [&](uint32_t c) { return handles_.Put(number.word(), c, &failure); }, /*all=*/true);
+  if (failure.empty() && outcome.ok()) handles_.Put(number.word(), &failure);
+  return failure.empty() ? outcome : IoFailure(std::move(failure));
+}
+
+// `action` is a step that is evaluated; the next takes its place.
+Outcome Performance::Step(Execution& execution, Value& action, Unwinding& unwinding, bool& ended) {
+  Value whole = std::move(action);
+  if (whole.is_word()) {  // PrimAgain
+    if (!last_.exits && last_.outcome.ok()) return Broken("a handler goes on to the next one, and nothing has failed");
+    unwinding = last_;
+    return unwinding.exits ? Outcome{} : unwinding.outcome;
+  }
+  auto* step = static_cast<Data*>(whole.object());
+  const uint32_t what = step->constructor;
+  if (what == type_.ask) return AskStep(execution, step, action);
+  if (what == type_.put_to) return PutToStep(execution, std::move(whole), action);
+  Value operand = step->fields()[0];
+  action = Value(step->fields()[step->size() - 1]);
+  if (what == type_.serve) {
+    server_ = std::move(action);
+    action = std::move(operand);
+    return {};
+  }
+  if (what == type_.enter) {
+    handlers_.push_back(std::exchange(action, std::move(operand)));
+    return {};
+  }
+  if (what == type_.leave) {
+    if (!handlers_.empty()) handlers_.pop_back();
+    return {};
+  }
+  whole = Value();  // the step itself goes
+  if (what == type_.put) {
+    Outcome outcome = WriteText(execution, std::move(operand));
+    return outcome.ok() && buffering_ == Host::Buffering::None && !Flush() ? Failure("") : outcome;
+  }
+  if (what == type_.error) return WriteErrorText(execution, std::move(operand));
+  if (what == type_.flush) return Flush() ? Outcome{} : Failure("");
+  if (what == type_.done) {
+    done_ = ended = true;
+    return {};
+  }
+  if (Outcome outcome = execution.Force(operand); !outcome.ok()) return outcome;
+  if (what == type_.buffer) {
+    buffering_ = static_cast<Host::Buffering>(operand.word());
+    return Flush() ? Outcome{} : Failure("");
+  }
+  unwinding.exits = true;
+  unwinding.code = operand.word();
+  return {};
 }
 
 Outcome Performance::Run(Execution& execution) {
-  ir::ActionType type;
-  ir::CheckAction(graph_, &type);
   Value action = execution.TakeResult(0);
   Outcome outcome;
   bool ended = false;
-  while (!ended && (outcome = execution.Force(action)).ok()) {
-    auto* step = static_cast<Data*>(action.object());
-    uint32_t what = step->constructor;
-    Value operand = step->fields()[0];
-    action = Value(step->fields()[step->size() - 1]);  // the step itself goes
-    if (what == type.put) {
-      outcome = WriteText(execution, std::move(operand));
-      if (outcome.ok() && buffering_ == Host::Buffering::None && !Flush()) outcome = Failure("");
-    } else if (what == type.error) {
-      outcome = WriteErrorText(execution, std::move(operand));
-    } else if (what == type.flush) {
-      if (!Flush()) outcome = Failure("");
-    } else if (what == type.done) {
-      ReadBack(execution, std::move(operand));
-      done_ = ended = true;
-    } else if ((outcome = execution.Force(operand)).ok()) {
-      if (what == type.buffer) {
-        buffering_ = static_cast<Host::Buffering>(operand.word());
-        if (!Flush()) outcome = Failure("");
-      } else {
-        exit_code_ = operand.word();
-        ended = true;
-      }
+  while (!ended) {
+    Unwinding unwinding;
+    outcome = execution.Force(action);
+    if (outcome.ok()) {
+      ++steps_;
+      outcome = Step(execution, action, unwinding, ended);
     }
-    if (!outcome.ok()) break;
+    if (ended || (outcome.ok() && !unwinding.exits)) continue;
+    unwinding.outcome = outcome;
+    if (Catch(execution, unwinding, action)) continue;
+    outcome = std::move(unwinding.outcome);
+    if (unwinding.exits) {
+      outcome = {};
+      exit_code_ = unwinding.code;
+    } else if (int64_t code; AsksForExit(execution, graph_, outcome, &code)) {
+      outcome = {};
+      exit_code_ = code;
+    }
+    break;
   }
+  last_ = {};
+  handlers_.clear();
+  server_ = Value();
+  pending_ = {};
   if (!Flush() && outcome.ok()) outcome = Failure("");
+  SayThrown(execution, graph_, outcome);
+  if (done_) {
+    if (keeps_log_) EndLog();
+    left_ = handles_.LeftOfInput();
+  }
+  if (std::string failure = handles_.CloseAll(); !failure.empty() && outcome.ok()) outcome = IoFailure(std::move(failure));
   return outcome;
+}
+
+// ---------------------------------------------------------------- the log
+
+// Entries of kind, steps since the last, number, length and text, which the library reads (stdlib/Prelude/Prompt.df).
+void Performance::EndLog() {
+  std::vector<std::string> contents = handles_.TakeContents(/*to_the_end=*/true);
+  size_t next = 0;
+  for (LogEntry& entry : entries_) {
+    if (entry.contents && next < contents.size()) entry.text = contents[next++];
+    const auto length = static_cast<size_t>(std::count_if(entry.text.begin(), entry.text.end(), [](char c) { return !IsUtf8Continuation(c); }));
+    log_ += fmt::format("{} {} {} {} {}", entry.kind, entry.steps, entry.number, length, entry.text);
+  }
 }
 
 }  // namespace df

@@ -1,8 +1,7 @@
 // runtime/run/perform.h
 //
 // Running a graph that acts (tagged_ir/action.h): the root process. The graph says step by step what to do; here it is
-// done, in order, with the text of each step written as it is computed, and the standard input read when it is looked
-// at. docs/io.md.
+// done, in order, with the text of each step written as it is computed, and what the graph asks is answered. docs/io.md.
 #pragma once
 
 #include <memory>
@@ -11,25 +10,10 @@
 #include <vector>
 
 #include "runtime/run/engine.h"
+#include "runtime/run/handles.h"
+#include "runtime/run/host.h"
 
 namespace df {
-
-// What is outside of a run. The one place through which a graph reads and writes.
-class Host {
- public:
-  enum class Input : uint8_t { Some, End, Interrupted, Failed };
-  virtual ~Host() = default;
-  // Waits for the next bytes of the standard input and appends them, as many as are there. Failed: `bytes` is the reason.
-  virtual Input Read(std::string& bytes) = 0;
-  // Writes all of it; false if nothing can be written any more.
-  virtual bool Write(std::string_view bytes) = 0;
-  // The same on the standard error, after what was written before.
-  virtual bool WriteError(std::string_view bytes) = 0;
-
-  enum class Buffering : int64_t { None = 0, Lines = 1, Blocks = 2 };
-  Buffering buffering = Buffering::Blocks;  // of the output at the beginning
-  bool flush_before_read = false;           // somebody is waiting for a prompt
-};
 
 // One run of a graph that acts. Must outlive the execution, since values refer to it.
 class Performance {
@@ -49,28 +33,76 @@ class Performance {
   // The action has ended as one of a prompt's does: `left` is what it has read and not used.
   bool done() const { return done_; }
   const std::string& left() const { return left_; }
-  // An action that took all the input there will ever be (getContents) has it read to its end before it is done.
-  void ReadToTheEnd() { read_to_the_end_ = true; }
+  // Keeps a log of what the action was told, with which its value can be had again (stdlib/Prelude/Prompt.df). An action that took all
+  // the input there will ever be (getContents) has it read to its end before it is done.
+  void KeepLog() { keeps_log_ = true; handles_.KeepContents(); }
+  const std::string& log() const { return log_; }
 
  private:
-  struct Reader;
-  struct InputCell;
+  struct ReplyCell;
+  // Why the steps do not go on: a failure, or an exit that somebody may catch.
+  struct Unwinding {
+    Outcome outcome;
+    bool exits = false;
+    int64_t code = 0;
+  };
+
+  Outcome Step(Execution& execution, Value& action, Unwinding& unwinding, bool& ended);
+  Outcome AskStep(Execution& execution, Data* step, Value& action);
+  Outcome PutToStep(Execution& execution, Value whole, Value& action);
+  // Gives the failure to the innermost handler. False if there is none, or nobody may catch it.
+  bool Catch(Execution& execution, Unwinding& unwinding, Value& action);
+  Value ReplyOf(const Unwinding& unwinding);
+  // What goes on with this reply, once somebody looks at the replies.
+  Outcome Resume(Value resume, Value& action);
+  Value Supply();
+  Value Reply(int64_t number, Value text);
+
+  Outcome TextOf(Execution& execution, Value text, std::string* bytes);
   Outcome WriteText(Execution& execution, Value text);
   Outcome WriteErrorText(Execution& execution, Value text);
   bool FlushError();
-  void ReadBack(Execution& execution, Value text);
   bool Flush();
+  void EndLog();
 
   const ir::Graph& graph_;
   Host& host_;
+  Handles handles_;
+  ir::ActionType type_;
+  ir::ListType list_;
   Host::Buffering buffering_;
   std::string buffer_;
   std::string error_buffer_;  // of the step that is being taken
-  std::unique_ptr<Reader> reader_;
+  Value server_;              // the rest of the replies, as steps
+  std::vector<Value> handlers_;  // functions of a reply, the innermost last
+  bool unwritable_ = false;      // nothing can be written any more
+  Unwinding last_;            // what the handler that was entered last was given
+
+  // What the next reply is: of a question, or one that is there.
+  struct Pending {
+    Value resume;
+    Value reply;
+    bool there = false, asks = false;
+    ir::Question what = {};
+    int64_t number = 0;
+    std::string text = {};
+  };
+  Pending pending_;
+
   int64_t exit_code_ = 0;
   bool done_ = false;
-  bool read_to_the_end_ = false;
   std::string left_;
+  bool keeps_log_ = false;
+  std::string log_;
+  uint64_t steps_ = 0;  // since the log's last entry
+  struct LogEntry {
+    char kind;
+    uint64_t steps;
+    int64_t number;
+    std::string text;
+    bool contents;
+  };
+  std::vector<LogEntry> entries_;
 };
 
 }  // namespace df

@@ -1,6 +1,7 @@
 // Data on one line, for traces.
 #include "runtime/text/show.h"
 #include "runtime/value/integer.h"
+#include "runtime/value/io_error.h"
 #include "runtime/value/tensor.h"
 
 namespace df {
@@ -12,7 +13,7 @@ constexpr size_t kMaxText = 40;
 void Print(const ir::Graph& graph, ir::PortType type, const Value& value, llvm::raw_ostream& out, int nesting) {
   switch (value.kind()) {
     case ValueKind::Dead: out << '*'; return;
-    case ValueKind::Error: out << "error(" << static_cast<ErrorObject*>(value.object())->message << ')'; return;
+    case ValueKind::Error: out << "error(" << MessageOf(*static_cast<ErrorObject*>(value.object())) << ')'; return;
     case ValueKind::Reference: out << "ref"; return;
     default: break;
   }
@@ -47,7 +48,10 @@ void Print(const ir::Graph& graph, ir::PortType type, const Value& value, llvm::
       else out << t.name;
       return;
     }
-    case ir::TypeKind::Activations: out << t.name; return;
+    case ir::TypeKind::Activations:
+    case ir::TypeKind::State:
+    case ir::TypeKind::Store:
+    case ir::TypeKind::Frozen: out << t.name; return;
     case ir::TypeKind::Data: break;
   }
   const auto* data = value.is_word() ? nullptr : static_cast<const Data*>(value.object());

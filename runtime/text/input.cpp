@@ -143,7 +143,10 @@ class Reader {
       case TypeKind::Tensor: return Tensor(type, out, nesting);
       case TypeKind::Trigger:
       case TypeKind::Alt:
-      case TypeKind::Activations: return false;
+      case TypeKind::Activations:
+      case TypeKind::State:
+      case TypeKind::Store:
+      case TypeKind::Frozen: return false;
     }
     return false;
   }

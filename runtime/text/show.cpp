@@ -139,7 +139,10 @@ class Shower {
       case TypeKind::Double: Number(ShowDouble(value.as_double()), item.precedence); return;
       case TypeKind::Text: PackedString(value); return;
       case TypeKind::Tensor: Tensor(*TensorIn(value), item.precedence); return;
-      case TypeKind::Activations: return;  // none leaves a graph
+      case TypeKind::Activations:
+      case TypeKind::State:
+      case TypeKind::Store:
+      case TypeKind::Frozen: return;  // none leaves a graph
       case TypeKind::Data: break;
     }
     if (IsList(type)) List(item, type);

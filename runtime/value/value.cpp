@@ -5,12 +5,14 @@
 
 #include "runtime/value/activation_table.h"
 #include "runtime/value/object_names.h"
+#include "runtime/value/store.h"
 #include "runtime/value/tensor.h"
 
 namespace df {
 
 static_assert(Object::CountedAs(ObjectKind::Data) == alive::Kind::Data && Object::CountedAs(ObjectKind::Tensor) == alive::Kind::Tensor &&
-              Object::CountedAs(ObjectKind::Activation) == alive::Kind::Activation);
+              Object::CountedAs(ObjectKind::Activation) == alive::Kind::Activation &&
+              Object::CountedAs(ObjectKind::Store) == alive::Kind::Store);
 
 namespace shared_count {
 constinit std::atomic<uint32_t> sharing_runs{0};
@@ -138,6 +140,7 @@ void DeadObjects::FreeAll() {
       case ObjectKind::Error: {
         auto* error = static_cast<ErrorObject*>(object);
         if (error->tag) Drop(error->tag);
+        Drop(error->thrown);
         delete error;
         break;
       }
@@ -148,6 +151,7 @@ void DeadObjects::FreeAll() {
         break;
       }
       case ObjectKind::Activation: FreeActivation(object, *this); break;
+      case ObjectKind::Store: FreeStore(object, *this); break;
       case ObjectKind::Cell: {
         auto* cell = static_cast<Cell*>(object);
         cell->DropChildren(*this);

@@ -5,7 +5,8 @@
 //   kind       payload
 //   Word       Unit 0 · Bool 0/1 · Char code point · Int · Double bits · Float bits (low half) · an Integer that fits in
 //              64 bits · the alternative of Alt and of a constructor without fields
-//   Object     BigInteger (an Integer that does not fit), Data, Text, Tensor (runtime/value/tensor.h), Activation (activation_table.h)
+//   Object     BigInteger (an Integer that does not fit), Data, Text, Tensor (runtime/value/tensor.h), Activation (activation_table.h),
+//              Store (store.h)
 //   Reference  an engine's delayed call (an Object that only that engine understands)
 //   Error      an ErrorObject
 //   Dead       the absence of data (reference engine only)
@@ -32,7 +33,7 @@
 namespace df {
 
 enum class ValueKind : uint8_t { Word, Object, Reference, Error, Dead };
-enum class ObjectKind : uint8_t { BigInteger, Data, Text, Tensor, Error, Delay, Cell, Host, Activation };
+enum class ObjectKind : uint8_t { BigInteger, Data, Text, Tensor, Error, Delay, Cell, Host, Activation, Store };
 
 // Common header of everything that is counted, 8 bytes.
 struct Object {
@@ -211,6 +212,7 @@ struct TextObject : Object {
 
 enum class ErrorCode : uint16_t {
   DivideByZero, Overflow, User, NoMatch, Range, Loop,
+  Io,  // of input or output: the message is in parts (runtime/value/io_error.h)
 };
 
 // A failure as a datum. `tag` is the engine's own name of the activation in which it happened (a Cell-like
@@ -221,6 +223,7 @@ struct ErrorObject : Object {
   ir::PosId pos;
   ir::NodeId node;
   Object* tag = nullptr;
+  Value thrown;  // the value, if one was thrown; then there is no message
   ErrorObject(ErrorCode c, std::string m, ir::NodeId n, ir::PosId p);
 };
 

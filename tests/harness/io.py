@@ -17,6 +17,7 @@ from io_runs import read_runs
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TIMEOUT = 120
 MODES = ((), ("-O0",), ("--no-loops",))
+GRANTS = ("--allow-read=.", "--allow-write=.", "--allow-env")  # of a folder of each run's own
 ENGINES = ("tagged", "reference", "demand", "expanding")
 
 
@@ -36,8 +37,9 @@ def check(dfc, path, run, modes):
 
     def attempt(name, *words):
         try:
-            done = subprocess.run([dfc, *words, "--", *run.arguments], input=run.stdin, capture_output=True,
-                                  timeout=TIMEOUT)
+            with tempfile.TemporaryDirectory() as own:
+                done = subprocess.run([dfc, *words, "--", *run.arguments], input=run.stdin, capture_output=True,
+                                      timeout=TIMEOUT, cwd=own)
             fault = judge(run, done)
         except subprocess.TimeoutExpired:
             fault = "no answer in %d s" % TIMEOUT
@@ -53,14 +55,14 @@ def check(dfc, path, run, modes):
                 faults.append("%s: %s: does not compile\n%s" % (path, " ".join(mode), compiled.stderr.decode()))
                 continue
             for engine in ENGINES:
-                attempt(" ".join((engine,) + mode), "run", graph, "--engine=" + engine)
+                attempt(" ".join((engine,) + mode), "run", graph, "--engine=" + engine, *GRANTS)
     return faults
 
 
 def programs(paths):
     for path in paths:
         if os.path.isfile(path):
-            yield path
+            yield os.path.abspath(path)
         else:
             yield from (os.path.join(path, name) for name in sorted(os.listdir(path)) if name.endswith(".df"))
 

@@ -78,7 +78,7 @@ void DeclareTypes(State& s) {
       if (!is_new(data->name)) continue;
       TyConId id;
       // The library declares these; the compiler knows them by these very declarations.
-      for (Builtin builtin : {Builtin::Bool, Builtin::Ordering, Builtin::IO, Builtin::Action, Builtin::Text})
+      for (Builtin builtin : {Builtin::Bool, Builtin::Ordering, Builtin::IO, Builtin::Action, Builtin::Text, Builtin::State})
         if (s.options.library && s.types.cons[s.types.Known(builtin)].name == data->name.text)
           id = s.types.Known(builtin);
       if (!id.valid()) {

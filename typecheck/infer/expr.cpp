@@ -11,6 +11,7 @@
 #include "typecheck/infer/bind.h"
 #include "typecheck/infer/match.h"
 #include "typecheck/infer/nodes.h"
+#include "typecheck/infer/own_state.h"
 #include "typecheck/infer/pat.h"
 #include "typecheck/infer/record.h"
 #include "typecheck/infer/stack.h"
@@ -424,13 +425,18 @@ core::Expr* Use(State& s, VarId id, Span span) {
     args.push_back(s.unify.Fresh(Shown(s, s.types.vars[var].span).valid() ? s.types.vars[var].name : Symbol()));
     if (s.refuted.count(var.index)) s.unify.MarkAny(args.back());
   }
+  const bool runs_state = RunsState(s, id);
+  TyConId own;
+  if (runs_state) own = OwnState(s, args[0]);
   node.type = s.types.Substitute(scheme.type, scheme.tyvars, args);
   for (const core::Pred& pred : scheme.preds) {
     Origin origin{Origin::Use, span, s.program.vars[id].name, id, pred.span};
     Require(s, pred.cls, s.types.Substitute(pred.type, scheme.tyvars, args), origin);
   }
   node.type_args = s.program.Copy<TypeId>(args);
-  return s.Node(node);
+  core::VarExpr* made = s.Node(node);
+  if (runs_state) s.state_uses.push_back({made, own});
+  return made;
 }
 
 core::Expr* UseCon(State& s, ConId id, Span span) {

@@ -141,6 +141,12 @@ struct TypedHole {
   std::vector<std::pair<ClassId, TypeId>> givens;
 };
 
+// A use of runST, runSTArray or runSTUArray: its `s` is a type of its own, which what it gives must not have (docs/references.md).
+struct StateUse {
+  const core::VarExpr* use;
+  TyConId own;
+};
+
 // An operation of mtl in a local function without a signature: the uses of the function may tell the stack (infer/stack.h).
 struct StackHole {
   ast::Name name;

@@ -99,6 +99,7 @@ struct State {
   VarId subject;                               // the variable that is being checked by itself
   TypeId constructed_type;                     // expected of what a constructor that is being looked up makes
   std::vector<TypedHole> holes;
+  std::vector<StateUse> state_uses;
 
   // ---- for messages
   Span region;  // the expression whose errors may have follow-ups

@@ -22,6 +22,9 @@ Types::Types() {
   AddBuiltin(Builtin::Text, "Text", 0);  // packed
   AddBuiltin(Builtin::IO, "IO", 1);
   AddBuiltin(Builtin::Action, "PrimAction", 0);
+  AddBuiltin(Builtin::State, "PrimState", 0);
+  AddBuiltin(Builtin::Store, "PrimStore", 1);
+  AddBuiltin(Builtin::Frozen, "PrimFrozen", 1);
   AddBuiltin(Builtin::Tensor, "Tensor", 2);
   AddBuiltin(Builtin::ShapeNil, "PrimShapeNil", 0);
   AddBuiltin(Builtin::ShapeCons, "PrimShapeCons", 2);

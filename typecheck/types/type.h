@@ -36,6 +36,9 @@ enum class TypeKind : uint8_t {
 enum class Builtin : uint8_t {
   None, Function, Unit, Tuple, List, Int, Integer, Float, Double, Char, Bool, Ordering, Text, IO,
   Action,  // what an IO program is once it is given its input: steps for the program that runs the graph
+  State,   // the token of what changes memory (docs/references.md)
+  Store,   // an array that changes
+  Frozen,  // what one held
   Tensor,     // of an element type and a shape
   ShapeNil,   // the shapes: [] and d : s, of a dimension and a shape
   ShapeCons,

@@ -17,7 +17,7 @@ constexpr uint32_t kMaxFields = 8;
 
 // Ops whose time does not grow with more than the size of their operands.
 bool Cheap(const NodeCode& n) {
-  if (ir::IsTableOp(n.op)) return false;
+  if (ir::IsTableOp(n.op) || ir::IsStateOp(n.op)) return false;
   if (n.types.operand != TypeKind::Integer && n.types.result != TypeKind::Integer) return n.op != Op::Fail;
   return ir::FactsOf(n.op).cost == ir::Cost::LikeSum;
 }

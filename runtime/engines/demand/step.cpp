@@ -400,6 +400,7 @@ Activation* DemandExecution::Strip(Activation* at, uint32_t scope) const {
 
 Value DemandExecution::MakeError(KernelError error, uint32_t node, Activation* at) {
   auto* object = new ErrorObject(error.code, std::move(error.message), ir::NodeId(node), graph_.nodes[ir::NodeId(node)].pos);
+  object->thrown = std::move(error.thrown);
   Value value = Value::Adopt(ValueKind::Error, object);
   object->tag = new TagNodeCell(NodeOf(at));
   return value;

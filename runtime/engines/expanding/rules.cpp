@@ -197,6 +197,7 @@ void ExpandingExecution::Construct(Instance* instance, Node& node) {
 
 Value ExpandingExecution::MakeError(Instance* instance, ir::NodeId node, KernelError error) {
   auto* object = new ErrorObject(error.code, std::move(error.message), node, graph_.nodes[node].pos);
+  object->thrown = std::move(error.thrown);
   Value value = Value::Adopt(ValueKind::Error, object);
   object->tag = new TagNodeCell(TagOf(instance));
   return value;

@@ -447,6 +447,7 @@ TagRef ReferenceExecution::Strip(TagRef tag, ir::ScopeId scope) const {
 
 Value ReferenceExecution::MakeError(KernelError error, ir::NodeId node, const TagRef& tag) {
   auto* object = new ErrorObject(error.code, std::move(error.message), node, graph_.nodes[node].pos);
+  object->thrown = std::move(error.thrown);
   Value value = Value::Adopt(ValueKind::Error, object);
   object->tag = NewErrorTag(tag);
   return value;

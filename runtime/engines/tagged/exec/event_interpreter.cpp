@@ -19,6 +19,7 @@ using ir::Op;
 
 Value MakeError(Worker& w, Frame* frame, NodeId node, KernelError error) {
   auto* object = new ErrorObject(error.code, std::move(error.message), node, w.graph.nodes[node].pos);
+  object->thrown = std::move(error.thrown);
   Value value = Value::Adopt(ValueKind::Error, object);
   object->tag = new TagNodeCell(TagOf(frame));
   return value;

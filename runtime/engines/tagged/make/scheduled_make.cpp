@@ -16,6 +16,8 @@ bool IsWordKind(TypeKind kind) {
     case TypeKind::Text:
     case TypeKind::Tensor:
     case TypeKind::Activations:
+    case TypeKind::Store:
+    case TypeKind::Frozen:
     case TypeKind::Data: return false;
     default: return true;
   }

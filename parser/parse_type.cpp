@@ -230,6 +230,16 @@ void Parser::ToContext(Type* type, llvm::SmallVectorImpl<Constraint>& context) {
       context.push_back({cls->name, app->arg, type->span});
       return;
     }
+    // `MArray a e m`: which array it is, and that its actions are those of the monad m (stdlib/Data/Array/Mutable.df).
+    if (auto* last = llvm::dyn_cast<AppType>(app->fn))
+      if (auto* first = llvm::dyn_cast<AppType>(last->fn))
+        if (auto* cls = llvm::dyn_cast<ConType>(first->fn); cls && Text(cls->name.text) == "MArray") {
+          context.push_back({cls->name, first->arg, type->span});
+          Name monad = cls->name;
+          monad.text = Intern("PrimStateMonad");
+          context.push_back({monad, app->arg, type->span});
+          return;
+        }
     if (llvm::isa<AppType>(app->fn)) {
       // Of a class that was refused nothing more is said.
       Type* of = app->fn;

@@ -1,4 +1,4 @@
-// That branches are kept apart, and that results are never dead. See verify.h.
+// That branches are kept apart, and that results are never dead; that tokens of state have one use. See verify.h.
 //
 // The context of an edge is the chain of sides on which its datum depends: it is dead unless each of these
 // sides is taken. Contexts are a tree, shared and numbered; context 0, the empty chain, is always live. Where
@@ -124,6 +124,38 @@ bool Verifier::CheckBranches() {
       if (tree.Parent(side) == outside && tree.Predicate(side) == row_of(in[0]) && tree.Side(side) != k - 1)
         return FailAt(id, "operand {} comes from side {} of its predicate", k, tree.Side(side));
     }
+  }
+  return true;
+}
+
+// That each state token has one use (docs/references.md). A token that two ops took would leave open in which order they change memory. An
+// op that only looks, or makes a new array, gives no token but its result: the one that comes next is After's, which takes that result and
+// the token that was looked under.
+bool Verifier::CheckTokens() {
+  std::vector<NodeId> taker(g.results.size());
+  // What looks under each token, of which After says that it has been done.
+  std::vector<NodeId> looks(g.results.size());
+  for (uint32_t i = 0; i < g.nodes.size(); ++i) {
+    const NodeId id(i);
+    llvm::ArrayRef<Edge> in = g.InputsOf(id);
+    for (uint32_t k = 0; k < in.size(); ++k) {
+      if (KindOf(in[k]) != TypeKind::State) continue;
+      // The guard of a Seq is asked only whether it has failed. What goes to the next iteration, or leaves the loop, goes where the loop's
+      // predicate says, and nothing else of the loop is there then.
+      const Op op = g.nodes[id].op;
+      if ((op == Op::Seq && k == 0) || op == Op::NextIteration || op == Op::Exit) continue;
+      const uint32_t row = g.nodes[in[k].node].first_result + in[k].port;
+      const bool look = IsLookOfState(op);
+      NodeId& before = (look ? looks : taker)[row];
+      if (before.valid()) return FailAt(id, "{} takes the same token: a token has one use", Name(before));
+      before = id;
+    }
+  }
+  for (size_t row = 0; row < looks.size(); ++row) {
+    if (!looks[row].valid() || !taker[row].valid()) continue;
+    const NodeId after = taker[row];
+    if (g.nodes[after].op != Op::After || g.InputsOf(after)[0].node != looks[row])
+      return FailAt(after, "{} looks under the same token, and nothing says that it has been done", Name(looks[row]));
   }
   return true;
 }

@@ -310,6 +310,7 @@ void Builder::BindValue(VarId var, fg::Value value) {
   Held held;
   held.value = value;
   held.boxed = true;
+  held.musts = musts_.size();
   Bind(var, std::move(held));
 }
 

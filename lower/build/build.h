@@ -34,6 +34,7 @@ class Builder {
     bool in_parts = false;
     fg::Value whole;
     Values parts;
+    size_t musts = 0;  // of a token of state: so many of musts_ come before it
   };
   // What an expression yields: one value; or a tuple as `whole` followed by its parts; or, `again`, the function's next
   // parameters.
@@ -79,6 +80,8 @@ class Builder {
   fg::Value LazyValue(VarId var);
   fg::Value Forced(VarId var, ir::PosId pos);
   fg::Value Boxed(VarId var);
+  bool IsToken(const Held& held) const;
+  fg::Value TokenBehind(VarId var);
   fg::Value Box(fg::Value whole, llvm::ArrayRef<fg::Value> parts, df::TypeId type, ir::PosId pos);
   fg::Value Constant(ir::ConstId constant, ir::PosId pos);
   fg::Value Construct(const Expr* expr);
@@ -163,6 +166,8 @@ class Builder {
   llvm::DenseMap<uint32_t, fg::FunctionId> ids_;    // of these
   std::vector<bool> tuples_;                        // by function: its result is returned in parts
   std::vector<bool> runaway_;                       // by function: see runaway.h
+  // What has to be there before what comes next is done, the innermost last: a token of state waits for it.
+  Values musts_;
   bool derivatives_ = false;                        // whether the program has gradients or tangents
   // Assumptions: of each function's parameters, of the parts of its result, of the fields of sites.
   std::vector<Assumption> first_param_, first_part_;

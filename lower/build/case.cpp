@@ -82,7 +82,11 @@ Builder::Yield Builder::SingleCase(const Expr* expr, Shape shape, bool tail, Gua
               llvm::none_of(p_.core.constructors[expr->head->con].fields, [](const core::Field& field) { return field.strict; });
   bool total = node.kind == fg::NodeKind::Op && (node.op == ir::Op::Const || (node.op == ir::Op::Construct && lazy));
   if (!total && !strictness_.implied.contains(expr)) guards.push_back(must);
-  return Build(alt.body, shape, tail, std::move(guards));
+  const bool waits = !total && !TypeOf(must).lazy && p_.ir_types.Kind(TypeOf(must).type) != ir::TypeKind::State;
+  if (waits) musts_.push_back(must);
+  Yield yield = Build(alt.body, shape, tail, std::move(guards));
+  if (waits) musts_.pop_back();
+  return yield;
 }
 
 // The same behind a branch that an error does not take, where nothing else would end a recursion (runaway.h).

@@ -283,8 +283,24 @@ fg::Value Builder::Box(fg::Value whole, llvm::ArrayRef<fg::Value> parts, df::Typ
 fg::Value Builder::LazyValue(VarId var) {
   auto it = env_.find(var.index);
   if (it == env_.end()) llvm_unreachable("an unbound variable");
+  if (IsToken(it->second)) return TokenBehind(var);
   if (it->second.boxed) return it->second.value;
   return Boxed(var);
+}
+
+// `case e of !_ -> change memory`: where e fails nothing is changed, so the token waits for what was matched since it was there.
+bool Builder::IsToken(const Held& held) const {
+  return held.boxed && held.musts < musts_.size() && p_.ir_types.Kind(TypeOf(held.value).type) == ir::TypeKind::State;
+}
+
+fg::Value Builder::TokenBehind(VarId var) {
+  Held held = env_[var.index];
+  for (fg::Value must : llvm::ArrayRef(musts_).drop_front(held.musts))
+    held.value = Op(ir::Op::After, {must, held.value}, TypeOf(held.value), 0, function_->nodes[held.value.node].pos);
+  held.musts = musts_.size();
+  fg::Value value = held.value;
+  Bind(var, std::move(held));
+  return value;
 }
 
 fg::Value Builder::Boxed(VarId var) {

@@ -107,6 +107,8 @@ fg::FunctionId Builder::Body(const Expr* expr, const std::string& name, VarId bo
   auto outer_env = std::move(env_);
   auto outer_undo = std::move(undo_);
   auto outer_constants = std::move(constants_);
+  Values outer_musts = std::move(musts_);
+  musts_.clear();
   env_.clear();
   undo_.clear();
   constants_.clear();
@@ -131,6 +133,7 @@ fg::FunctionId Builder::Body(const Expr* expr, const std::string& name, VarId bo
   env_ = std::move(outer_env);
   undo_ = std::move(outer_undo);
   constants_ = std::move(outer_constants);
+  musts_ = std::move(outer_musts);
   out_.functions[callee] = std::move(body);
   return callee;
 }

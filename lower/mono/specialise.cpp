@@ -356,11 +356,17 @@ Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::T
   if (name == "<unpack>") return Unpacked(args[0], type, pos);
   if (ir::IsHostInput(name)) return p_.NewVarExpr(p_.HostInputNamed(name, type), pos);
   if (std::optional<fg::DiffMode> mode = fg::DiffModeNamed(name)) return Derivative(*mode, args, type, pos);
+  if (name == "HasReals") {  // whether gradients may be asked for with respect to what an array holds
+    llvm::SmallVector<df::TypeId> held;
+    p_.core.types.Head(args[0]->type, &held);
+    const bool reals = Differentiates() && HasReals(held[0]);
+    return p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Bool), reals, ""}, type, pos);
+  }
   if (name == "Zero") {  // what an element is that nobody has put there
     ir::TypeId row = p_.IrType(type);
     ir::TypeKind kind = p_.ir_types.Kind(row);
     if (kind >= ir::TypeKind::Unit && kind <= ir::TypeKind::Double) return p_.NewConst({row, 0, kind == ir::TypeKind::Integer ? "0" : ""}, type, pos);
-    return p_.NewFail("(Array.!): undefined array element", 0, type, pos);
+    return p_.NewFail("MArray: undefined array element", 0, type, pos);
   }
   // "Concat 0": the op's attribute stands behind its name.
   auto [op_name, digits] = llvm::StringRef(name).split(' ');
@@ -387,6 +393,18 @@ Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::T
   Expr* made = p_.NewOp(*op, args, type, pos);
   made->attr = ir::HasElementNumber(*op) ? ElementNumber(made) : attr;
   return CheckTensors(Text(p_.core.vars[prim].name), made, span) ? made : p_.NewFail("a tensor of no shape", 1, type, pos);
+}
+
+// Whether the module Gradient was read.
+bool Specialiser::Differentiates() {
+  if (!differentiates_) {
+    differentiates_ = false;
+    for (uint32_t i = 0; i < p_.core.vars.size() && !*differentiates_; ++i) {
+      Symbol prim = p_.core.vars[core::VarId(i)].prim;
+      differentiates_ = prim.valid() && fg::DiffModeNamed(Text(prim)).has_value();
+    }
+  }
+  return *differentiates_;
 }
 
 // The attribute of an op on an array: which type its elements have, and how they are stored.

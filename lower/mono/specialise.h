@@ -5,6 +5,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <set>
 
 #include "lower/graph/function_graph.h"
@@ -73,6 +74,7 @@ class Specialiser {
   // Whether the shapes of an op's tensors fit; reports it otherwise, once for each place, which is one in the program.
   bool CheckTensors(std::string_view name, const Expr* op, Span span);
   uint32_t ElementNumber(const Expr* op);
+  bool Differentiates();
   Expr* Derivative(fg::DiffMode mode, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
   // specialise_each.cpp
   Expr* Each(std::string_view op, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
@@ -109,6 +111,7 @@ class Specialiser {
   bool too_many_ = false;
   llvm::DenseSet<std::pair<uint32_t, uint32_t>> bad_shapes_;  // places of primitives that were reported: file, begin
   std::set<std::pair<std::string, std::string>> open_shapes_;  // functions of the program and the types in them that nothing settles: reported
+  std::optional<bool> differentiates_;  // once asked: whether the module Gradient was read
 
   // Of the definition that is being translated:
   std::string function_name_;

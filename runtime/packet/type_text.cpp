@@ -86,7 +86,7 @@ std::optional<TypeText> TextOf(const ir::Graph& graph, ir::TypeId type, std::str
   for (size_t i = 0; i < types.size(); ++i) {
     const ir::Type& row = graph.types[types[i]];
     const std::string name = Escaped(graph.types.Print({types[i]}));
-    if (row.kind == TypeKind::Trigger || row.kind == TypeKind::Alt || (row.kind >= TypeKind::Activations && row.kind < TypeKind::Data) || name.find(" -> ") != std::string::npos) {
+    if (row.kind == TypeKind::Trigger || row.kind == TypeKind::Alt || (row.kind >= TypeKind::Activations && row.kind < TypeKind::Frozen) || name.find(" -> ") != std::string::npos) {
       *why = row.kind == TypeKind::Data ? fmt::format("a function, `{}`", name) : WithArticle(name);
       return std::nullopt;
     }

@@ -9,22 +9,22 @@
 namespace df {
 namespace {
 
-size_t BytesOf(StoreWidth width) { return width == StoreWidth::Byte ? 1 : width == StoreWidth::Word ? 8 : sizeof(Value); }
+size_t ElementBytes(StoreWidth width) { return width == StoreWidth::Byte ? 1 : width == StoreWidth::Word ? 8 : sizeof(Value); }
 
 // What arrays share. The elements follow.
-struct Buffer {
+struct StoreBuffer {
   SharedCount holders{1};
   const uint32_t attr;
   const size_t size;
 
-  static Buffer* New(uint32_t attr, size_t size) {
-    const size_t width = BytesOf(WidthOf(attr));
+  static StoreBuffer* New(uint32_t attr, size_t size) {
+    const size_t width = ElementBytes(WidthOf(attr));
     if (size > (std::numeric_limits<size_t>::max() / 2) / width || size * width > memory::Available()) throw std::bad_alloc();
-    return ::new (memory::Allocate(sizeof(Buffer) + size * width)) Buffer(attr, size);
+    return ::new (memory::Allocate(sizeof(StoreBuffer) + size * width)) StoreBuffer(attr, size);
   }
   void Free() {
-    const size_t bytes = sizeof(Buffer) + size * BytesOf(width());
-    this->~Buffer();
+    const size_t bytes = sizeof(StoreBuffer) + size * ElementBytes(width());
+    this->~StoreBuffer();
     memory::Free(this, bytes);
   }
   StoreWidth width() const { return WidthOf(attr); }
@@ -33,56 +33,56 @@ struct Buffer {
   Value* values() { return reinterpret_cast<Value*>(this + 1); }
 
   // With a copy of each element.
-  Buffer* Copy() {
-    Buffer* copy = New(attr, size);
+  StoreBuffer* Copy() {
+    StoreBuffer* copy = New(attr, size);
     if (width() == StoreWidth::Value)
       for (size_t i = 0; i < size; ++i) ::new (copy->values() + i) Value(values()[i]);
     else
-      std::memcpy(copy->bytes(), bytes(), size * BytesOf(width()));
+      std::memcpy(copy->bytes(), bytes(), size * ElementBytes(width()));
     return copy;
   }
 
  private:
-  Buffer(uint32_t a, size_t n) : attr(a), size(n) {}
+  StoreBuffer(uint32_t a, size_t n) : attr(a), size(n) {}
 };
-static_assert(sizeof(Buffer) % alignof(Value) == 0);
+static_assert(sizeof(StoreBuffer) % alignof(Value) == 0);
 
 struct StoreObject : Object {
-  explicit StoreObject(Buffer* b) : Object(ObjectKind::Store), buffer(b) {}
-  Buffer* buffer;
+  explicit StoreObject(StoreBuffer* b) : Object(ObjectKind::Store), buffer(b) {}
+  StoreBuffer* buffer;
   std::atomic<bool> taken{false};
 };
 
-StoreObject& At(const Value& array) { return *static_cast<StoreObject*>(array.object()); }
+StoreObject& StoreAt(const Value& array) { return *static_cast<StoreObject*>(array.object()); }
 
 // The array is looked at by nobody else meanwhile.
-class Hold {
+class HoldStore {
  public:
-  explicit Hold(StoreObject& store) : store_(Sharing() ? &store : nullptr) {
+  explicit HoldStore(StoreObject& store) : store_(Sharing() ? &store : nullptr) {
     if (!store_) return;
     while (store_->taken.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
   }
-  ~Hold() {
+  ~HoldStore() {
     if (store_) store_->taken.store(false, std::memory_order_release);
   }
-  Hold(const Hold&) = delete;
-  Hold& operator=(const Hold&) = delete;
+  HoldStore(const HoldStore&) = delete;
+  HoldStore& operator=(const HoldStore&) = delete;
 
  private:
   StoreObject* store_;
 };
 
 // Another array on the buffer, which the caller holds.
-Value Share(Buffer* buffer) {
+Value ShareBuffer(StoreBuffer* buffer) {
   auto* object = new StoreObject(buffer);
   buffer->holders.Retain();
   return Value::Adopt(ValueKind::Object, object);
 }
 
-bool IsArray(const Value& value) { return value.kind() == ValueKind::Object && value.object()->kind == ObjectKind::Store; }
+bool IsStore(const Value& value) { return value.kind() == ValueKind::Object && value.object()->kind == ObjectKind::Store; }
 
 // Gives up a buffer, and what only it held.
-void Drop(Buffer* buffer, DeadObjects& dead) {
+void DropBuffer(StoreBuffer* buffer, DeadObjects& dead) {
   if (!buffer->holders.Drop()) return;
   if (buffer->width() == StoreWidth::Value)
     for (size_t i = 0; i < buffer->size; ++i) dead.Drop(buffer->values()[i]);
@@ -93,7 +93,7 @@ void Drop(Buffer* buffer, DeadObjects& dead) {
 
 Value NewStore(uint32_t attr, int64_t size, const Value& first) {
   const auto count = static_cast<size_t>(size);
-  Buffer* buffer = Buffer::New(attr, count);
+  StoreBuffer* buffer = StoreBuffer::New(attr, count);
   switch (WidthOf(attr)) {
     case StoreWidth::Byte: std::memset(buffer->bytes(), first.word() != 0, count); break;
     case StoreWidth::Word: std::fill_n(buffer->words(), count, first.word()); break;
@@ -105,7 +105,7 @@ Value NewStore(uint32_t attr, int64_t size, const Value& first) {
     object = new StoreObject(buffer);
   } catch (const std::bad_alloc&) {
     DeadObjects dead;
-    Drop(buffer, dead);
+    DropBuffer(buffer, dead);
     dead.FreeAll();
     throw;
   }
@@ -113,22 +113,22 @@ Value NewStore(uint32_t attr, int64_t size, const Value& first) {
 }
 
 Value FreezeStore(const Value& store) {
-  Hold hold(At(store));
-  return Share(At(store).buffer);
+  HoldStore hold(StoreAt(store));
+  return ShareBuffer(StoreAt(store).buffer);
 }
 
-Value ThawStore(const Value& frozen) { return Share(At(frozen).buffer); }
+Value ThawStore(const Value& frozen) { return ShareBuffer(StoreAt(frozen).buffer); }
 
 int64_t StoreSize(const Value& array) {
-  Hold hold(At(array));
-  return static_cast<int64_t>(At(array).buffer->size);
+  HoldStore hold(StoreAt(array));
+  return static_cast<int64_t>(StoreAt(array).buffer->size);
 }
 
 bool ReadStore(const Value& array, uint32_t attr, int64_t index, Value* element) {
-  if (!IsArray(array)) return false;
-  StoreObject& store = At(array);
-  Hold hold(store);
-  Buffer* buffer = store.buffer;
+  if (!IsStore(array)) return false;
+  StoreObject& store = StoreAt(array);
+  HoldStore hold(store);
+  StoreBuffer* buffer = store.buffer;
   if (buffer->attr != attr || static_cast<uint64_t>(index) >= buffer->size) return false;
   switch (buffer->width()) {
     case StoreWidth::Byte: *element = Value::Word(buffer->bytes()[index]); break;
@@ -139,18 +139,18 @@ bool ReadStore(const Value& array, uint32_t attr, int64_t index, Value* element)
 }
 
 bool WriteStore(const Value& array, uint32_t attr, int64_t index, const Value& element) {
-  if (!IsArray(array)) return false;
-  StoreObject& store = At(array);
+  if (!IsStore(array)) return false;
+  StoreObject& store = StoreAt(array);
   DeadObjects dead;  // freed when nobody waits any more
   {
-    Hold hold(store);
+    HoldStore hold(store);
     if (store.buffer->attr != attr || static_cast<uint64_t>(index) >= store.buffer->size) return false;
     if (!store.buffer->holders.IsOne()) {
-      Buffer* own = store.buffer->Copy();
-      Drop(store.buffer, dead);
+      StoreBuffer* own = store.buffer->Copy();
+      DropBuffer(store.buffer, dead);
       store.buffer = own;
     }
-    Buffer* buffer = store.buffer;
+    StoreBuffer* buffer = store.buffer;
     switch (buffer->width()) {
       case StoreWidth::Byte: buffer->bytes()[index] = element.word() != 0; break;
       case StoreWidth::Word: buffer->words()[index] = element.word(); break;
@@ -164,9 +164,26 @@ bool WriteStore(const Value& array, uint32_t attr, int64_t index, const Value& e
   return true;
 }
 
+bool ReadStoreWord(Object* array, uint32_t attr, uint64_t index, uint64_t* bits) {
+  if (array->kind != ObjectKind::Store || Sharing()) return false;
+  StoreBuffer* buffer = static_cast<StoreObject*>(array)->buffer;
+  if (buffer->attr != attr || index >= buffer->size) return false;
+  *bits = WidthOf(attr) == StoreWidth::Byte ? buffer->bytes()[index] : static_cast<uint64_t>(buffer->words()[index]);
+  return true;
+}
+
+bool WriteStoreWord(Object* array, uint32_t attr, uint64_t index, uint64_t bits) {
+  if (array->kind != ObjectKind::Store || Sharing()) return false;
+  StoreBuffer* buffer = static_cast<StoreObject*>(array)->buffer;
+  if (buffer->attr != attr || index >= buffer->size || !buffer->holders.IsOne()) return false;
+  if (WidthOf(attr) == StoreWidth::Byte) buffer->bytes()[index] = bits != 0;
+  else buffer->words()[index] = static_cast<int64_t>(bits);
+  return true;
+}
+
 void FreeStore(Object* object, DeadObjects& dead) {
   auto* store = static_cast<StoreObject*>(object);
-  Drop(store->buffer, dead);
+  DropBuffer(store->buffer, dead);
   delete store;
 }
 

@@ -31,6 +31,10 @@ bool ReadStore(const Value& array, uint32_t attr, int64_t index, Value* element)
 // The same; of an array that changes. May throw std::bad_alloc, before anything has changed.
 bool WriteStore(const Value& store, uint32_t attr, int64_t index, const Value& element);
 
+// The same of an array of bytes or words, by an engine that holds it. False too if it is to be copied first, or if somebody else may look at it.
+bool ReadStoreWord(Object* array, uint32_t attr, uint64_t index, uint64_t* bits);
+bool WriteStoreWord(Object* array, uint32_t attr, uint64_t index, uint64_t bits);
+
 // Frees an array, and what only it held.
 void FreeStore(Object* object, DeadObjects& dead);
 

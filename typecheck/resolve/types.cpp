@@ -313,7 +313,9 @@ TypeId ConvertType(State& s, const ast::Type* type, TypeVarScope& scope, KindId 
 bool ConvertContext(State& s, ast::List<ast::Constraint> context, TypeVarScope& scope, std::vector<core::Pred>& out) {
   bool ok = true;
   for (const ast::Constraint& constraint : context) {
-    ClassId cls = FindClass(s, constraint.cls);
+    // Of `MArray a e m`: whatever is imported.
+    const bool hidden = Text(constraint.cls.text) == "PrimStateMonad";
+    ClassId cls = hidden ? KnownClass(s, "PrimStateMonad") : FindClass(s, constraint.cls);
     if (!cls.valid()) {
       ok = false;
       continue;

@@ -153,7 +153,7 @@ ir::PortType RandomValues::AnyType() {
     ir::TypeId type(Below(types.size()));
     const TypeKind kind = types.Kind(type);
     if (kind != TypeKind::Data && Below(4)) continue;  // most values have several parts
-    if (kind != TypeKind::Trigger && kind != TypeKind::Alt && kind != TypeKind::Activations) return {type, Below(2) == 0};
+    if (kind != TypeKind::Trigger && kind != TypeKind::Alt && (kind < TypeKind::Activations || kind >= TypeKind::Data)) return {type, Below(2) == 0};
   }
 }
 

@@ -209,6 +209,32 @@ scope main {
     if (attribute.name() == "result_table") CHECK(attribute.ints(1) == 2 * 10);
 }
 
+TEST_CASE("tokens of state and arrays are written and read") {
+  std::string error;
+  std::optional<Graph> graph = ParseText(R"graph(tagged "t"
+data Box = Box (Int)
+result "" : Box
+root main
+scope main {
+  %0 = Start : Trigger
+  %1 = Const () %0 : Unit
+  %2 = Const 7 %0 : Int
+  %3 = Construct Box %0, %2 : Box
+  %4 = NewState %1 : PrimState
+  %5 = NewStore 42 %4, %2, %3 : PrimStore
+  %6 = After %5, %4 : PrimState
+  %7 = Freeze %6, %5 : PrimFrozen
+  %8 = ReadFrozen 42 %7, %2 : Box
+  %9 = Result 0 %8
+}
+)graph", &error);
+  REQUIRE(error == "");
+  std::string bytes = Serialize(*graph);
+  std::optional<Graph> read = Deserialize(bytes, &error);
+  REQUIRE(error == "");
+  CHECK(ToText(*read) == ToText(*graph));
+}
+
 TEST_CASE("what a file may not hold is refused, with its place") {
   std::string bytes = Serialize(Model("grad_f.tagged"));
   using Model = onnx::ModelProto;

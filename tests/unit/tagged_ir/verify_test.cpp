@@ -371,6 +371,36 @@ scope main {{
   CHECK(fault("5 %at, %n", "5 %put : ActivationTable", "ActivationTable") == "constructor `Box`, field 0: a ActivationTable cannot be held");
 }
 
+// Two ops with one token would change memory in no order; a kernel that reads an array looks at no type again.
+TEST_CASE("tokens of state have one use, and arrays one type of elements") {
+  auto fault = [](std::string_view body) {
+    return Fault(fmt::format(R"graph(tagged "t"
+result "" : Int
+root main
+scope main {{
+  %start = Start : Trigger
+  %unit = Const () %start : Unit
+  %n = Const 7 %start : Int
+  %x = Const 0.5 %start : Double
+  %s0 = NewState %unit : PrimState
+{}
+  %res = Result 0 %get
+}}
+)graph", body));
+  };
+  const std::string made = "  %a = NewStore 21 %s0, %n, %n : PrimStore\n  %s1 = After %a, %s0 : PrimState\n";
+  const std::string put = made + "  %s2 = WriteStore 21 %s1, %a, %n, %n : PrimState\n";
+  CHECK(fault(put + "  %get = ReadStore 21 %s2, %a, %n : Int") == "");
+  CHECK(fault(put + "  %f = Freeze %s2, %a : PrimFrozen\n  %s3 = After %f, %s2 : PrimState\n  %get = ReadFrozen 21 %f, %n : Int") == "");
+  CHECK(fault(put + "  %s3 = WriteStore 21 %s1, %a, %n, %n : PrimState\n  %get = StoreSize %a : Int").ends_with("takes the same token: a token has one use"));
+  CHECK(fault(put + "  %get = ReadStore 21 %s1, %a, %n : Int").ends_with("looks under the same token, and nothing says that it has been done"));
+  CHECK(fault(put + "  %get = ReadStore 21 %s2, %a, %n : Int\n  %b = NewStore 21 %s2, %n, %n : PrimStore").ends_with("takes the same token: a token has one use"));
+  CHECK(fault(made + "  %s2 = WriteStore 21 %s1, %a, %n, %x : PrimState\n  %get = ReadStore 21 %s2, %a, %n : Int").ends_with("an element of number 5 is a Double, and elsewhere a Int"));
+  CHECK(fault(made + "  %get = ReadStore 20 %s1, %a, %n : Int").ends_with("a Int is not stored that way (0)"));
+  CHECK(fault(made + "  %get = ReadStore 23 %s1, %a, %n : Int").ends_with("a Int is not stored that way (3)"));
+  CHECK(fault("  %a = NewStore 2 %s0, %n, %s0 : PrimStore\n  %get = StoreSize %a : Int").ends_with("a PrimState cannot be kept"));
+}
+
 // Accumulate trusts the types of the terms: its kernel looks at no shape again.
 TEST_CASE("what a sum of tensors may be made of") {
   auto fault = [](std::string_view constructors, std::string_view result = "Tensor Double [2, 3]") {

@@ -35,6 +35,12 @@ inline bool HasReading(const ScheduledInstr& in) { return in.op == Scheduled::Ap
 // Such an instruction. False if the kernel is to say why not.
 bool ReadScheduled(const ScheduledInstr& in, const std::vector<Value>& constants, uint64_t* slots, const uint8_t* states);
 
+// Such an op that reads or changes a word of an array, of three operands and more: `y` is 1 more than its attribute, and the highest bit is set
+// of one that changes it. `states` get that of the result.
+inline bool IsOnWords(const ScheduledInstr& in) { return in.op == Scheduled::ApplyMany && in.y != 0; }
+inline constexpr uint32_t kChangesWord = 0x80000000;
+bool ApplyOnWords(const ScheduledInstr& in, const uint32_t* operands, const std::vector<Value>& constants, uint64_t* slots, uint8_t* states);
+
 // Below, at or above 0, as the Integer x is to y. Not both are words.
 int64_t OrderOf(uint64_t x, uint8_t x_state, uint64_t y, uint8_t y_state);
 

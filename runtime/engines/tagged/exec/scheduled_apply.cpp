@@ -6,6 +6,7 @@
 #include "runtime/engines/tagged/exec/engine.h"
 #include "runtime/engines/tagged/exec/scheduled_interpreter.h"
 #include "runtime/value/integer.h"
+#include "runtime/value/store.h"
 #include "runtime/value/text.h"
 
 namespace df::tagged {
@@ -53,12 +54,16 @@ Value ApplyRing(ir::Op op, const Value& x, const Value& y) {
 
 bool ReadScheduled(const ScheduledInstr& in, const std::vector<Value>& constants, uint64_t* s, const uint8_t* k) {
   const uint64_t bits = s[in.a];
-  const auto op = static_cast<ir::Op>(in.x - 1);
+  const auto op = static_cast<ir::Op>((in.x - 1) & 0xff);
   switch (op) {
     case ir::Op::CharClass: s[in.d] = unicode::GeneralCategory(static_cast<uint32_t>(bits)); return true;
     case ir::Op::ToUpper: s[in.d] = unicode::ToUpper(static_cast<uint32_t>(bits)); return true;
     case ir::Op::ToLower: s[in.d] = unicode::ToLower(static_cast<uint32_t>(bits)); return true;
     default: break;
+  }
+  if (op == ir::Op::ReadFrozen) {
+    const uint64_t at = IsConstant(in.y) ? static_cast<uint64_t>(constants[in.y & ~kConstant].word()) : s[in.y];
+    return k[in.a] == kObject && ReadStoreWord(ObjectAt(bits), (in.x - 1) >> 8, at, &s[in.d]);
   }
   if (k[in.a] != kObject || ObjectAt(bits)->kind != ObjectKind::Text) return false;
   const std::string_view text = static_cast<const TextObject*>(ObjectAt(bits))->text();
@@ -74,6 +79,23 @@ bool ReadScheduled(const ScheduledInstr& in, const std::vector<Value>& constants
   const std::optional<uint32_t> c = text::CharAt(text, offset);
   if (c) s[in.d] = *c;
   return c.has_value();  // else the kernel is to say why
+}
+
+bool ApplyOnWords(const ScheduledInstr& in, const uint32_t* list, const std::vector<Value>& constants, uint64_t* s, uint8_t* k) {
+  const uint32_t array = list[1] & kOperandIndex;
+  if (k[array] != kObject) return false;
+  auto word = [&](uint32_t operand) {
+    return operand & kConstant ? static_cast<uint64_t>(constants[operand & ~kConstant].word()) : s[operand & kOperandIndex];
+  };
+  const uint32_t attr = (in.y & ~kChangesWord) - 1;
+  uint64_t result = 0;  // the token
+  if (!(in.y & kChangesWord ? WriteStoreWord(ObjectAt(s[array]), attr, word(list[2]), word(list[3]))
+                            : ReadStoreWord(ObjectAt(s[array]), attr, word(list[2]), &result)))
+    return false;
+  if (list[1] & kLastOperand) ReleaseBits(s[array], k[array]);
+  s[in.d] = result;
+  k[in.d] = kWord;
+  return true;
 }
 
 bool ApplyScheduled(Worker& w, uint64_t* s, uint8_t* k, const ScheduledInstr& in, uint32_t pc) {

@@ -220,6 +220,7 @@ apply_open:
   NEXT_NATIVE();
 
 L_ApplyMany:
+  if (IsOnWords(*ip) && ApplyOnWords(*ip, w.program.scheduled.operands.data() + ip->x, w.constants, frame->slots(), k)) NEXT_NATIVE();
   STAND();
   if (!ApplyMany(w, frame->slots(), k, *ip, w.program.scheduled.pc_of[static_cast<size_t>(ip - code)])) goto event_code;
   NEXT_NATIVE();

@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "runtime/engines/tagged/code/scheduled_data.h"
 #include "runtime/engines/tagged/make/scheduled_emit.h"
+#include "runtime/value/store.h"
 
 namespace df::tagged {
 
@@ -117,6 +118,13 @@ bool ScheduledMaker::EmitOp(const Step& step) {
     ScheduledInstr& to = Add(Scheduled::ApplyMany, many.a, 0, many.c);
     to.x = static_cast<uint32_t>(out().operands.size());
     for (uint32_t k = 0; k < many.c; ++k) out().operands.push_back(Listed(tagged::ListOperand(p_.lists[many.b + k])));
+    const ir::Node& node = g_.nodes[p_.node_of[step.pc]];
+    if ((node.op == Op::ReadStore || node.op == Op::WriteStore) && WidthOf(node.attr) != StoreWidth::Value) {
+      const uint32_t* list = out().operands.data() + to.x;
+      auto is_word = [](uint32_t operand) { return (operand & (kConstant | kPlainOperand)) != 0; };
+      const bool writes = node.op == Op::WriteStore;
+      if (!(list[1] & kConstant) && is_word(list[2]) && (!writes || is_word(list[3]))) to.y = (node.attr + 1) | (writes ? kChangesWord : 0);
+    }
     return true;
   }
   NodeId id = p_.node_of[step.pc];
@@ -237,8 +245,9 @@ bool ScheduledMaker::EmitOp(const Step& step) {
   uint16_t a = IsConstant(stands.b) ? 0 : Operand(stands.b);
   uint16_t b = !two || IsConstant(stands.c) ? 0 : Operand(stands.c);
   ScheduledInstr& apply = Add(plain_[in.a] ? Scheduled::Apply : Scheduled::ApplyOpen, in.a, a, b);
-  if (IsReading(node.op) && plain_[in.a] && !IsConstant(stands.b) && !(a & kLastUse) && (!two || IsPlainOperand(stands.c))) {
-    apply.x = static_cast<uint32_t>(node.op) + 1;
+  const bool element = node.op == Op::ReadFrozen && WidthOf(node.attr) != StoreWidth::Value && node.attr < 1u << 23;
+  if ((IsReading(node.op) || element) && plain_[in.a] && !IsConstant(stands.b) && !(a & kLastUse) && (!two || IsPlainOperand(stands.c))) {
+    apply.x = (element ? node.attr << 8 | static_cast<uint32_t>(node.op) : static_cast<uint32_t>(node.op)) + 1;
     apply.y = two ? stands.c : 0;
   }
   return true;

@@ -74,6 +74,9 @@ uint64_t RuntimeCalls::Apply(NativeRun* run, const ScheduledInstr* at, uint64_t*
 }
 
 uint64_t RuntimeCalls::ApplyMany(NativeRun* run, const ScheduledInstr* at, uint64_t* slots) noexcept {
+  if (const Worker& w = *run->worker;
+      IsOnWords(*at) && ApplyOnWords(*at, w.program.scheduled.operands.data() + at->x, w.constants, slots, FrameOf(slots)->states()))
+    return true;
   return Do(run, at, slots, [&](Worker& w, Frame* frame) {
     const ScheduledCode& scheduled = w.program.scheduled;
     return tagged::ApplyMany(w, slots, frame->states(), *at, scheduled.pc_of[static_cast<size_t>(at - scheduled.code.data())]);

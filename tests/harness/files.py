@@ -126,8 +126,8 @@ def waits_for_a_file_end(d):
 @test
 def at_a_prompt_an_action_is_done_once(d):
     write(d, "f", "before\n")
-    d.expect(0, "repl", stdin="s <- readFile \"f\"\nwriteFile \"f\" \"after\\n\"\ns\nreadFile \"f\"\nappendFile \"f\" \"more\\n\"\nlines it\n",
-             out='"before\\n"\n"after\\n"\n["after"]\n')
+    d.expect(0, "repl", stdin="s <- readFile \"f\"\nwriteFile \"f\" \"after\\n\"\ns\nappendFile \"f\" \"more\\n\"\nreadFile \"f\"\nlines it\n",
+             out='"before\\n"\n"after\\nmore\\n"\n["after","more"]\n')
     assert read(d, "f") == "after\nmore\n"
     d.expect(0, "repl", stdin="import Control.Exception\nr <- try (readFile \"nope\") :: IO (Either IOException String)\nwriteFile \"nope\" \"there\"\nr\n"
                               "x <- try (evaluate (1 `div` 0)) :: IO (Either ArithException Int)\nx\n",

@@ -7,7 +7,7 @@
 
 namespace df::ast {
 
-enum class DeclKind : uint8_t { Signature, Fixity, Function, PatBind, Data, TypeSynonym, Class, Instance, Deriving, Foreign, Error };
+enum class DeclKind : uint8_t { Signature, Fixity, Function, PatBind, Data, TypeSynonym, Class, Instance, Deriving, Foreign, Default, Error };
 
 struct Decl {
   DF_AST_BASE(Decl)
@@ -59,6 +59,9 @@ struct ConstructorDecl {
   bool record;
   bool infix;  // `a :+ b`, "a `C` b"
   Span span;
+  List<Name> forall = {};           // `forall a. Area a => Shape a`: variables that the type does not have
+  List<Constraint> context = {};
+  Type* result = nullptr;           // `C :: Int -> T Int`: what it makes, with variables of its own
 };
 // How an instance is derived, if the program says so: `deriving newtype Num`.
 enum class DerivingStrategy : uint8_t { None, Stock, Newtype, Anyclass };
@@ -93,26 +96,32 @@ struct Minimal {
   Name method;          // of a Method
   List<Minimal> parts;  // of the others
 };
-// `class (Eq a) => Ord a where ...`
+// `m r -> s`: what the first ones are settles the others.
+struct Dependency {
+  List<Name> from, to;
+};
+// `class (Eq a) => Ord a where ...`, `class Monad m => MonadState s m | m -> s where ..`
 struct ClassDecl : Decl {
   DF_AST_NODE(Decl, Class)
   List<Constraint> context;
   Name name;
-  Name param;
+  List<Name> params;  // at least one
+  List<Dependency> dependencies;
   List<Decl*> members;  // Signature, Fixity and Function/PatBind declarations
   const Minimal* minimal;  // null if it has none
   Span minimal_span;
-  ClassDecl(Span s, List<Constraint> c, Name n, Name p, List<Decl*> m, const Minimal* f, Span fs)
-      : Decl(kKind, s), context(c), name(n), param(p), members(m), minimal(f), minimal_span(fs) {}
+  ClassDecl(Span s, List<Constraint> c, Name n, List<Name> p, List<Dependency> d, List<Decl*> m, const Minimal* f, Span fs)
+      : Decl(kKind, s), context(c), name(n), params(p), dependencies(d), members(m), minimal(f), minimal_span(fs) {}
 };
 struct InstanceDecl : Decl {
   DF_AST_NODE(Decl, Instance)
   List<Constraint> context;
   Name cls;
   Type* type;
+  List<Type*> args;  // of a class with several parameters: all of them; `type` is the last one
   List<Decl*> members;
-  InstanceDecl(Span s, List<Constraint> c, Name n, Type* t, List<Decl*> m)
-      : Decl(kKind, s), context(c), cls(n), type(t), members(m) {}
+  InstanceDecl(Span s, List<Constraint> c, Name n, Type* t, List<Type*> a, List<Decl*> m)
+      : Decl(kKind, s), context(c), cls(n), type(t), args(a), members(m) {}
 };
 // `deriving instance Eq a => Eq (T a)`
 struct DerivingDecl : Decl {
@@ -131,6 +140,12 @@ struct ForeignDecl : Decl {
   Name name;
   QualType type;
   ForeignDecl(Span s, Symbol o, Name n, QualType t) : Decl(kKind, s), op(o), name(n), type(t) {}
+};
+// `default (Int, Double)`
+struct DefaultDecl : Decl {
+  DF_AST_NODE(Decl, Default)
+  List<Type*> types;
+  DefaultDecl(Span s, List<Type*> t) : Decl(kKind, s), types(t) {}
 };
 struct ErrorDecl : Decl { DF_AST_NODE(Decl, Error) explicit ErrorDecl(Span s) : Decl(kKind, s) {} };
 

@@ -150,7 +150,8 @@ struct ComprehensionExpr : Expr {
   DF_AST_NODE(Expr, Comprehension)
   Expr* element;
   List<Stmt*> stmts;
-  ComprehensionExpr(Span s, Expr* e, List<Stmt*> st) : Expr(kKind, s), element(e), stmts(st) {}
+  List<List<Stmt*>> beside;  // `[e | x <- xs | y <- ys]`: the branches behind the first, walked in step with it
+  ComprehensionExpr(Span s, Expr* e, List<Stmt*> st, List<List<Stmt*>> b = {}) : Expr(kKind, s), element(e), stmts(st), beside(b) {}
 };
 // `(x +)`
 struct LeftSectionExpr : Expr {

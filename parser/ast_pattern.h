@@ -7,7 +7,7 @@
 
 namespace df::ast {
 
-enum class PatKind : uint8_t { Wildcard, Var, Literal, Con, Record, Tuple, List, As, Bang, Lazy, Paren, Infix, Typed, Error };
+enum class PatKind : uint8_t { Wildcard, Var, Literal, Con, Record, Tuple, List, As, Bang, Lazy, Paren, Infix, Typed, View, Error };
 
 struct Pat {
   DF_AST_BASE(Pat)
@@ -76,6 +76,13 @@ struct TypedPat : Pat {
   Pat* pat;
   QualType type;
   TypedPat(Span s, Pat* p, QualType t) : Pat(kKind, s), pat(p), type(t) {}
+};
+// `(e -> p)`: what the function e gives matches p.
+struct ViewPat : Pat {
+  DF_AST_NODE(Pat, View)
+  Expr* view;
+  Pat* pat;
+  ViewPat(Span s, Expr* e, Pat* p) : Pat(kKind, s), view(e), pat(p) {}
 };
 struct ErrorPat : Pat { DF_AST_NODE(Pat, Error) explicit ErrorPat(Span s) : Pat(kKind, s) {} };
 

@@ -71,6 +71,7 @@ struct Constraint {
   Name cls;
   Type* type;
   Span span;
+  List<Type*> args = {};  // `MonadState s m`: all of them, if there are several; `type` is then the last one
 };
 // `(Eq a, Num a) => a -> a`.
 struct QualType {

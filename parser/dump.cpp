@@ -174,7 +174,8 @@ void Printer::Print(List<Constraint> context) {
   Separated(context, ", ", [&](const Constraint& constraint) {
     Print(constraint.cls);
     out_ << ' ';
-    Print(constraint.type, true);
+    if (constraint.args.empty()) Print(constraint.type, true);
+    else Separated(constraint.args, " ", [&](Type* arg) { Print(arg, true); });
   });
   out_ << ") => ";
 }
@@ -269,6 +270,13 @@ void Printer::Print(const Pat* pat) {
       Print(llvm::cast<TypedPat>(pat)->pat);
       out_ << " :: ";
       Print(llvm::cast<TypedPat>(pat)->type);
+      out_ << ')';
+      break;
+    case PatKind::View:
+      out_ << '(';
+      Print(llvm::cast<ViewPat>(pat)->view);
+      out_ << " -> ";
+      Print(llvm::cast<ViewPat>(pat)->pat);
       out_ << ')';
       break;
     case PatKind::Error: out_ << "<error>"; break;

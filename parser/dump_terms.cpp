@@ -233,6 +233,10 @@ void Printer::PrintElements(const Expr* expr) {
       Print(llvm::cast<ComprehensionExpr>(expr)->element);
       out_ << " | ";
       Print(llvm::cast<ComprehensionExpr>(expr)->stmts, ", ");
+      for (List<Stmt*> branch : llvm::cast<ComprehensionExpr>(expr)->beside) {
+        out_ << " | ";
+        Print(branch, ", ");
+      }
       out_ << ']';
       break;
     default: break;
@@ -315,6 +319,17 @@ void Printer::Head(const Name& name, List<Name> params) {
 }
 
 void Printer::Print(const ConstructorDecl& con) {
+  if (!con.forall.empty()) {
+    out_ << "forall";
+    for (const Name& name : con.forall) out_ << ' ' << Text(name.text);
+    out_ << ". ";
+  }
+  Print(con.context);
+  if (con.result) {
+    out_ << '<';
+    Print(con.result);
+    out_ << "> ";
+  }
   PrintPrefix(con.name);
   auto type = [&](const FieldDecl& field) {
     if (field.strict) out_ << '!';
@@ -378,7 +393,13 @@ void Printer::PrintTypeDecl(const Decl* decl) {
       auto* cls = llvm::cast<ClassDecl>(decl);
       out_ << "class ";
       Print(cls->context);
-      out_ << Text(cls->name.text) << ' ' << Text(cls->param.text);
+      Head(cls->name, cls->params);
+      for (const Dependency& dependency : cls->dependencies) {
+        out_ << (&dependency == &cls->dependencies[0] ? " | " : ", ");
+        Separated(dependency.from, " ", [&](const Name& name) { Print(name); });
+        out_ << " -> ";
+        Separated(dependency.to, " ", [&](const Name& name) { Print(name); });
+      }
       Members(cls->members);
       break;
     }
@@ -388,7 +409,8 @@ void Printer::PrintTypeDecl(const Decl* decl) {
       Print(instance->context);
       Print(instance->cls);
       out_ << ' ';
-      Print(instance->type, true);
+      if (instance->args.empty()) Print(instance->type, true);
+      else Separated(instance->args, " ", [&](const Type* arg) { Print(arg, true); });
       Members(instance->members);
       break;
     }
@@ -455,6 +477,11 @@ void Printer::Print(const Decl* decl) {
       Print(foreign->type);
       break;
     }
+    case DeclKind::Default:
+      out_ << "default (";
+      Separated(llvm::cast<DefaultDecl>(decl)->types, ", ", [&](const Type* type) { Print(type); });
+      out_ << ')';
+      break;
     case DeclKind::Error: out_ << "<error>"; break;
   }
 }

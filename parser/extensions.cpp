@@ -9,10 +9,10 @@ namespace {
 // Extensions that change what we do or say what we do anyway, and those that only allow to write what we refuse by its
 // name: programs often list more than they use.
 constexpr std::string_view kExtensions[] = {
-    "AllowAmbiguousTypes", "Arrows", "BangPatterns", "BinaryLiterals", "BlockArguments", "ConstrainedClassMethods",
+    "AllowAmbiguousTypes", "Arrows", "BangPatterns", "BinaryLiterals", "BlockArguments", "CPP", "ConstrainedClassMethods",
     "ConstraintKinds", "DataKinds", "DefaultSignatures", "DeriveAnyClass", "DeriveDataTypeable", "DeriveFoldable",
     "DeriveFunctor", "DeriveGeneric", "DeriveTraversable", "DerivingStrategies", "DerivingVia",
-    "DisambiguateRecordFields", "EmptyDataDeriving", "ExistentialQuantification", "ExplicitForAll",
+    "DisambiguateRecordFields", "EmptyCase", "EmptyDataDeriving", "ExistentialQuantification", "ExplicitForAll",
     "ExplicitNamespaces", "FlexibleContexts", "FlexibleInstances", "FunctionalDependencies", "GADTSyntax", "GADTs",
     "GeneralizedNewtypeDeriving", "Haskell2010", "Haskell98", "ImportQualifiedPost", "InstanceSigs", "KindSignatures",
     "LambdaCase", "LiberalTypeSynonyms", "MonoLocalBinds", "MultiParamTypeClasses", "MultiWayIf", "NamedFieldPuns",
@@ -32,8 +32,8 @@ constexpr std::string_view kDefault[] = {
 
 // GHC's other extensions. They are refused, and a pragma that turns one off says what holds anyway.
 constexpr std::string_view kRefused[] = {
-    "AlternativeLayoutRule", "AlternativeLayoutRuleTransitional", "ApplicativeDo", "AutoDeriveTypeable", "CApiFFI", "CPP",
-    "DeriveLift", "DuplicateRecordFields", "EmptyCase", "ExtendedDefaultRules", "GHCForeignImportPrim",
+    "AlternativeLayoutRule", "AlternativeLayoutRuleTransitional", "ApplicativeDo", "AutoDeriveTypeable", "CApiFFI",
+    "DeriveLift", "DuplicateRecordFields", "ExtendedDefaultRules", "GHCForeignImportPrim",
     "HexFloatLiterals", "ImplicitParams", "ImpredicativeTypes", "IncoherentInstances", "InterruptibleFFI", "JavaScriptFFI",
     "LexicalNegation", "LinearTypes", "MagicHash", "MonadComprehensions", "MonoPatBinds", "NPlusKPatterns",
     "NamedWildCards", "NegativeLiterals", "NumDecimals", "OverlappingInstances",

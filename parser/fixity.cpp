@@ -162,6 +162,7 @@ class Resolver {
       case PatKind::Lazy: Shadow(llvm::cast<LazyPat>(pat)->pat); break;
       case PatKind::Paren: Shadow(llvm::cast<ParenPat>(pat)->pat); break;
       case PatKind::Typed: Shadow(llvm::cast<TypedPat>(pat)->pat); break;
+      case PatKind::View: Shadow(llvm::cast<ViewPat>(pat)->pat); break;
       case PatKind::Wildcard:
       case PatKind::Literal:
       case PatKind::Error: break;
@@ -349,6 +350,10 @@ class Resolver {
       case PatKind::Lazy: Visit(llvm::cast<LazyPat>(pat)->pat); break;
       case PatKind::Paren: Visit(llvm::cast<ParenPat>(pat)->pat); break;
       case PatKind::Typed: Visit(llvm::cast<TypedPat>(pat)->pat); break;
+      case PatKind::View:
+        Visit(llvm::cast<ViewPat>(pat)->view);
+        Visit(llvm::cast<ViewPat>(pat)->pat);
+        break;
       case PatKind::Infix: {
         auto* infix = llvm::cast<InfixPat>(pat);
         llvm::SmallVector<Operator> ops;
@@ -396,6 +401,7 @@ class Resolver {
       case DeclKind::TypeSynonym:
       case DeclKind::Deriving:
       case DeclKind::Foreign:
+      case DeclKind::Default:
       case DeclKind::Error: break;
     }
   }
@@ -493,6 +499,7 @@ class Resolver {
         auto* comprehension = llvm::cast<ComprehensionExpr>(expr);
         Scope scope(*this);
         VisitStmts(comprehension->stmts);
+        for (List<Stmt*> branch : comprehension->beside) VisitStmts(branch);
         Visit(comprehension->element);
         break;
       }

@@ -3,8 +3,11 @@
 // The lexer: white space, comments, pragmas, names and operators (Haskell 2010 chapter 2).
 #include "parser/lex.h"
 
+#include <cctype>
+
 #include "lang/budget.h"
 #include "lang/render.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "parser/extensions.h"
 #include "parser/lexer.h"
@@ -103,8 +106,47 @@ void Lexer::Emit(TokenKind kind, size_t begin, Symbol text, Symbol qualifier) {
   token.space_before = begin == 0 || blank(text_[begin - 1]) ||
                        (begin >= 2 && text_[begin - 1] == '}' && text_[begin - 2] == '-');
   token.space_after = AtEnd() || blank(Here()) || (Here() == '{' && At(pos_ + 1) == '-');
+  if (directives_.on && (kind == TokenKind::VarId || kind == TokenKind::ConId) && !qualifier.valid())
+    if (const std::string* value = directives_.ValueOf(Text(text))) return EmitMacro(begin, text, *value);
   line_start_ = false;
   out_.tokens.push_back(token);
+}
+
+void Lexer::EmitMacro(size_t begin, Symbol name, const std::string& value) {
+  Directives inner = directives_.MacrosAlone();
+  inner.Undefine(Text(name));  // in its own text it is a name
+  Lexer lexer(Text(Intern(value)), file_, diags_, inner);
+  for (Token token : lexer.Run().tokens) {
+    if (token.kind == TokenKind::EndOfFile) break;
+    token.span = SpanOf(begin, pos_);
+    token.column = column_;
+    token.starts_line = std::exchange(line_start_, false);
+    out_.tokens.push_back(token);
+  }
+}
+
+void Lexer::ReadDirectives() {
+  while (!AtEnd() && (Here() == '#' || !directives_.Active())) {
+    const size_t begin = pos_;
+    const bool directive = Here() == '#';
+    size_t end = std::min(text_.find('\n', pos_), text_.size());
+    std::string line(text_.substr(begin, end - begin));
+    // A backslash at its end joins a line with the next one.
+    while (directive && !line.empty() && line.back() == '\\' && end < text_.size()) {
+      const size_t next = std::min(text_.find('\n', end + 1), text_.size());
+      line.pop_back();
+      line += text_.substr(end + 1, next - end - 1);
+      end = next;
+    }
+    pos_ = end;
+    if (directive) {
+      const Directives::Fault fault = directives_.Read(line);
+      if (!fault.unsupported.empty()) Bad(Diag::NotSupported, SpanFrom(begin), fault.unsupported);
+      else if (fault.any()) Bad(Diag::UnexpectedToken, SpanFrom(begin), fault.text, fault.expected);
+    }
+    if (!AtEnd()) ++pos_;
+  }
+  column_from_ = pos_;
 }
 
 // At `{-`. Comments nest; a pragma is a comment whose text is looked at.
@@ -161,6 +203,7 @@ void Lexer::ReadPragma(size_t begin, size_t end) {
       return;
     }
     size_t from = static_cast<size_t>(name.data() - text_.data());
+    directives_.on |= name == "CPP";
     if (!ApplyExtension(name, out_.extensions)) {
       auto& report = diags_.Report(Diag::UnknownExtension, SpanOf(from, begin), name.substr(0, 60));
       // `NoBangPattern`
@@ -245,6 +288,13 @@ void Lexer::LexOperator() {
     Emit(op[0] == ':' ? TokenKind::ConSym : TokenKind::VarSym, begin, Intern(op));
 }
 
+// DataKinds: the quote of `'S n`, before a constructor that is a type.
+bool Lexer::AtPromotion() const {
+  const char next = At(pos_ + 1);
+  return std::isupper(static_cast<unsigned char>(next)) && At(pos_ + 2) != '\'' &&
+         llvm::is_contained(out_.extensions, Intern("DataKinds"));
+}
+
 void Lexer::LexToken() {
   CheckBudget();
   size_t begin = pos_;
@@ -252,7 +302,7 @@ void Lexer::LexToken() {
   CharClass cls = ClassAt(pos_, &length);
   if (IsDigit(Here())) return LexNumber();
   if (Here() == '"') return LexString();
-  if (Here() == '\'') return LexChar();
+  if (Here() == '\'') return AtPromotion() ? void(++pos_) : LexChar();
   if (cls == CharClass::Lower || cls == CharClass::Upper) return LexName();
   if (cls == CharClass::Symbol) return LexOperator();
   if (TokenKind kind = PunctuationKind(Here()); kind != TokenKind::EndOfFile) {
@@ -332,6 +382,7 @@ TokenBuffer Lexer::Run() {
       line_start_ = true;
       column_from_ = ++pos_;
       column_ = 1;
+      if (directives_.on) ReadDirectives();
     } else if (AsciiClass(c) == CharClass::Space) {
       ++pos_;
     } else if (c == '{' && At(pos_ + 1) == '-') {
@@ -356,6 +407,7 @@ TokenBuffer Lexer::Run() {
       }
     }
   }
+  if (directives_.IsOpen() && !given_up_) diags_.Report(Diag::Unclosed, SpanOf(text_.size(), text_.size()), "end of file", "`#endif`", "an `#if`");
   if (given_up_) {
     diags_.Report(Diag::TooManyBadCharacters, SpanOf(pos_, pos_));
     out_.truncated = true;

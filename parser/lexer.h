@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "parser/directives.h"
 #include "parser/lex.h"
 #include "parser/unicode.h"
 
@@ -15,6 +16,9 @@ class Lexer {
  public:
   Lexer(const SourceManager& sources, FileId file, Diagnostics& diags)
       : text_(sources.Text(file)), file_(file), diags_(diags) {}
+  // Of the text that a macro stands for, in that file.
+  Lexer(std::string_view text, FileId file, Diagnostics& diags, const Directives& macros)
+      : text_(text), file_(file), diags_(diags), directives_(macros) {}
 
   TokenBuffer Run();
 
@@ -24,12 +28,18 @@ class Lexer {
   void ReadPragma(size_t begin, size_t end);
   void LexToken();
   void LexName();
+  bool AtPromotion() const;
   void LexOperator();
   bool AtNameStart(size_t at) const;
   size_t NameEnd(size_t at) const;
   size_t OperatorEnd(size_t at) const;
   CharClass ClassAt(size_t at, uint32_t* length) const;
   void Emit(TokenKind kind, size_t begin, Symbol text = {}, Symbol qualifier = {});
+
+  // At the beginning of a line: directives, and the lines that they leave out.
+  void ReadDirectives();
+  // The tokens of a macro instead of its name, which ends here.
+  void EmitMacro(size_t begin, Symbol name, const std::string& value);
 
   // Instead of a message for each byte: one, and no text.
   void RefuseBinary();
@@ -72,6 +82,7 @@ class Lexer {
   bool line_start_ = true;
   uint32_t bad_ = 0;
   bool given_up_ = false;     // text_ now ends here
+  Directives directives_;     // CPP
 };
 
 }  // namespace df

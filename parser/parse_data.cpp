@@ -50,8 +50,8 @@ Decl* Parser::ParseData(bool newtype) {
   if (!panic_) SplitTypeHead(head, name, params);
   llvm::SmallVector<ConstructorDecl> constructors;
   llvm::SmallVector<DerivedClass> deriving;
-  if (Is(Kind::Where)) NotSupported(token().span, "generalised data types (`GADTs`) are");
-  if (Is(Kind::DoubleColon)) NotSupported(token().span, "kind signatures are");
+  if (Is(Kind::DoubleColon)) ParseDataKind(params);
+  if (Is(Kind::Where)) ParseGadtConstructors(constructors);
   if (Is(Kind::Bar))
     FailWith(Diag::UnexpectedToken, token().span, "`|`", "`=`").Hint("the first constructor follows `=`, the others `|`");
   if (Take(Kind::Equals)) {
@@ -80,11 +80,103 @@ Decl* Parser::ParseData(bool newtype) {
                             Copy(deriving));
 }
 
-// `C t1 !t2`, `C { x, y :: t }`, `t1 :+: t2`, `(:+:) t1 t2`
+// `data T :: Type -> Type where ..`: as many parameters more, which have no name.
+void Parser::ParseDataKind(llvm::SmallVectorImpl<Name>& params) {
+  NeedExtension("KindSignatures", token().span, "a kind");
+  Advance();
+  bool outer = std::exchange(in_kind_, true);
+  Type* kind = ParseType();
+  in_kind_ = outer;
+  for (; auto* fun = llvm::dyn_cast<FunType>(kind); kind = fun->to) {
+    params.push_back(NameOf(fmt::format("t{}", params.size() + 1), fun->from->span));
+    kinds_.push_back({fun->from->span, fun->from});
+  }
+}
+
+// `where { C, D :: forall a. Show a => a -> T a; E :: { x :: Int } -> T Int }`
+void Parser::ParseGadtConstructors(llvm::SmallVectorImpl<ConstructorDecl>& constructors) {
+  Span keyword = token().span;
+  if (!HasExtension("GADTSyntax")) NeedExtension("GADTs", keyword, "`where` in a declaration of a type");
+  Advance();
+  Block(keyword, "`where`", [&] {
+    if (!Is(Kind::ConId) && !(Is(Kind::LeftParen) && next().kind == Kind::ConSym)) return;
+    Span begin = token().span;
+    llvm::SmallVector<Name> names, binders;
+    do {
+      Span open = token().span;
+      if (Take(Kind::LeftParen)) {
+        names.push_back(TakeBinder());
+        Close(Kind::RightParen, open);
+      } else if (Is(Kind::ConId)) {
+        names.push_back(TakeBinder());
+      } else {
+        Fail("a constructor");
+      }
+    } while (Take(Kind::Comma));
+    Expect(Kind::DoubleColon, "`::` and the type of the constructor");
+    ConstructorDecl con{};
+    if (IsWord("forall") || IsOp("∀")) ParseForall(binders);
+    llvm::SmallVector<Constraint> context;
+    llvm::SmallVector<FieldDecl> fields;
+    // A context stands before the fields, which may be a record or have marks of strictness.
+    size_t arrow = pos_;
+    while (!ItemEndsBefore(arrow) && TokenAt(arrow).kind != Kind::FatArrow) arrow = SkipBrackets(arrow);
+    if (!ItemEndsBefore(arrow) && !panic_) {
+      ToContext(ParseType(), context);
+      Expect(Kind::FatArrow);
+    }
+    if (Is(Kind::LeftBrace)) {
+      con.record = true;
+      ParseRecordFields(fields);
+      Expect(Kind::RightArrow);
+      con.result = ParseType();
+    } else {
+      for (;;) {
+        bool strict = IsOp("!");
+        if (strict) Advance();
+        Type* type = strict ? ParseAType() : ParseDimType();
+        if (!Take(Kind::RightArrow)) {
+          con.result = type;
+          break;
+        }
+        fields.push_back({{}, type, strict});
+        if (panic_) break;
+      }
+    }
+    if (!con.result) con.result = ErrorTypeHere();
+    con.forall = Copy(binders);
+    con.context = Copy(context);
+    con.fields = Copy(fields);
+    con.span = From(begin);
+    for (const Name& name : names) {
+      con.name = name;
+      constructors.push_back(con);
+    }
+  });
+}
+
+// `C t1 !t2`, `C { x, y :: t }`, `t1 :+: t2`, `(:+:) t1 t2`, `forall a. Show a => C a`
 ConstructorDecl Parser::ParseConstructor() {
   Span begin = token().span;
   ConstructorDecl con{};
-  if (IsWord("forall")) NotSupported(begin, "existential types (`forall`) are");
+  if (IsWord("forall") || IsOp("∀")) {
+    if (!HasExtension("GADTs")) NeedExtension("ExistentialQuantification", begin, "`forall` before a constructor");
+    llvm::SmallVector<Name> binders;
+    ParseForall(binders);
+    con.forall = Copy(binders);
+  }
+  size_t arrow = pos_;
+  for (; !panic_ && !ItemEndsBefore(arrow); arrow = SkipBrackets(arrow)) {
+    const Kind kind = TokenAt(arrow).kind;
+    if (kind == Kind::FatArrow || kind == Kind::Bar || kind == Kind::Deriving || kind == Kind::Equals) break;
+  }
+  if (!panic_ && TokenAt(arrow).kind == Kind::FatArrow && !ItemEndsBefore(arrow)) {
+    if (!HasExtension("GADTs")) NeedExtension("ExistentialQuantification", TokenAt(arrow).span, "a constructor with a context");
+    llvm::SmallVector<Constraint> context;
+    ToContext(ParseType(), context);
+    con.context = Copy(context);
+    Expect(Kind::FatArrow);
+  }
   // An operator before the end of this constructor makes it infix.
   bool infix = false;
   for (size_t i = pos_; !panic_ && !ItemEndsBefore(i); i = SkipBrackets(i)) {
@@ -92,7 +184,6 @@ ConstructorDecl Parser::ParseConstructor() {
     if (t.kind == Kind::ConSym || (t.kind == Kind::Backquote && TokenAt(i + 1).kind == Kind::ConId))
       infix = true;
     if (infix || t.kind == Kind::Bar || t.kind == Kind::Deriving || t.kind == Kind::Equals) break;
-    if (t.kind == Kind::FatArrow) NotSupported(t.span, "constructors with a context are");
   }
   llvm::SmallVector<FieldDecl> fields;
   con.infix = infix;
@@ -275,24 +366,40 @@ Decl* Parser::ParseClass() {
   Name name{};
   Type* head = ParseTypeWithContext(context);
   if (!panic_) SplitTypeHead(head, name, params);
-  if (params.size() > 1) refused_classes_.insert(name.text.index);
-  if (Is(Kind::Bar)) NotSupported(token().span, "functional dependencies are");
+  llvm::SmallVector<Dependency> dependencies;
+  if (Is(Kind::Bar)) ParseDependencies(dependencies);
   if (Is(Kind::DoubleColon)) {
     FailWith(Diag::UnexpectedToken, token().span, "`::`", "`where` before the methods")
         .Note(begin, "of this class");
   }
-  if (!panic_ && params.size() != 1)
-    FailWith(Diag::ClassParameters, head->span, Text(name.text), params.size());
+  if (!panic_ && params.empty()) FailWith(Diag::ClassParameters, head->span, Text(name.text));
+  if (!panic_ && params.size() > 1) NeedExtension("MultiParamTypeClasses", head->span, "a class with several parameters");
   List<Decl*> members;
   if (Is(Kind::Where)) {
     Span keyword = token().span;
     Advance();
     members = ParseDeclBlock(keyword, "`where`", Scope::Class);
   }
-  if (!name.text.valid() || params.size() != 1) return ast_.New<ErrorDecl>(From(begin));
+  if (!name.text.valid() || params.empty()) return ast_.New<ErrorDecl>(From(begin));
   Span pragma;
   const Minimal* minimal = ParseMinimal(begin, pragma);
-  return ast_.New<ClassDecl>(From(begin), Copy(context), name, params[0], members, minimal, pragma);
+  return ast_.New<ClassDecl>(From(begin), Copy(context), name, Copy(params), Copy(dependencies), members, minimal, pragma);
+}
+
+// `| m -> s, a b -> c`
+void Parser::ParseDependencies(llvm::SmallVectorImpl<Dependency>& dependencies) {
+  NeedExtension("FunctionalDependencies", token().span, "a functional dependency");
+  Advance();
+  auto names = [&] {
+    llvm::SmallVector<Name> out;
+    while (Is(Kind::VarId)) out.push_back(TakeBinder());
+    return Copy(out);
+  };
+  do {
+    List<Name> from = names();
+    Expect(Kind::RightArrow, "`->` and what these variables settle");
+    dependencies.push_back({from, names()});
+  } while (Take(Kind::Comma));
 }
 
 // [context =>] C type; `cls` is the class with its type, and empty if there is none.
@@ -329,7 +436,7 @@ Decl* Parser::ParseInstance() {
     members = ParseDeclBlock(keyword, "`where`", Scope::Instance);
   }
   if (cls.size() != 1) return ast_.New<ErrorDecl>(From(begin));
-  return ast_.New<InstanceDecl>(From(begin), Copy(context), cls[0].cls, cls[0].type, members);
+  return ast_.New<InstanceDecl>(From(begin), Copy(context), cls[0].cls, cls[0].type, cls[0].args, members);
 }
 
 }  // namespace df

@@ -152,8 +152,9 @@ void Parser::ParseDecl(Scope scope, llvm::SmallVectorImpl<Decl*>& decls) {
       return;
     case Kind::Import: only_at_top("`import`"); return;
     case Kind::Default:
-      return NotSupported(begin,
-                          scope == Scope::Class ? "default signatures are" : "`default` declarations are");
+      if (scope == Scope::Class) return NotSupported(begin, "default signatures are");
+      if (only_at_top("`default`")) decls.push_back(ParseDefault());
+      return;
     case Kind::Deriving:
       if (only_at_top("`deriving`")) decls.push_back(ParseStandaloneDeriving());
       return;
@@ -369,6 +370,21 @@ List<Decl*> Parser::GroupClauses(llvm::ArrayRef<Decl*> decls) {
     i = end;
   }
   return Copy(grouped);
+}
+
+// `default (Int, Double)`
+Decl* Parser::ParseDefault() {
+  Span begin = token().span;
+  Advance();
+  Span open = token().span;
+  llvm::SmallVector<Type*> types;
+  Expect(Kind::LeftParen, "`(` and types");
+  while (!panic_ && !Is(Kind::RightParen)) {
+    types.push_back(ParseType());
+    if (!Take(Kind::Comma)) break;
+  }
+  Close(Kind::RightParen, open);
+  return ast_.New<DefaultDecl>(From(begin), Copy(types));
 }
 
 // `foreign import prim "Add" primAdd :: Int -> Int -> Int`

@@ -74,15 +74,22 @@ bool Parser::AtBlockExpr() const {
   }
 }
 
-Expr* Parser::ParseExp10() {
+Expr* Parser::ParseBlockExpr() {
   switch (kind()) {
     case Kind::Backslash: return ParseLambda();
     case Kind::Let: return ParseLet();
     case Kind::If: return ParseIf();
     case Kind::Case: return ParseCase();
-    case Kind::Do: return ParseDo();
-    default: return ParseApplication();
+    default: return ParseDo();
   }
+}
+
+Expr* Parser::ParseExp10() {
+  if (!AtBlockExpr()) return ParseApplication();
+  Span begin = token().span;
+  Expr* block = ParseBlockExpr();
+  // BlockArguments: `do { f } x`
+  return (AtAtom() || AtBlockExpr()) && HasExtension("BlockArguments") ? ParseArguments(block, begin) : block;
 }
 
 Expr* Parser::ParseApplication() {
@@ -94,12 +101,18 @@ Expr* Parser::ParseApplication() {
   Expr* fn = ParseAtom();
   if ((llvm::isa<VarExpr>(fn) || llvm::isa<ConExpr>(fn)) && Is(Kind::At) && IsPrefixOccurrence(pos_))
     fn = ParseTypeArguments(fn);
+  return ParseArguments(fn, begin);
+}
+
+// What a function is applied to, if anything follows.
+Expr* Parser::ParseArguments(Expr* fn, Span begin) {
   llvm::SmallVector<Expr*> args;
-  while (AtAtom()) args.push_back(ParseAtom());
+  const bool blocks = HasExtension("BlockArguments");
+  while (AtAtom() || (blocks && AtBlockExpr())) args.push_back(AtAtom() ? ParseAtom() : ParseBlockExpr());
   if (AtBlockExpr()) {
     std::string_view before = diags_.sources().Text(From(begin)), word = diags_.sources().Text(token().span);
-    Diagnostics& report = FailWith(Diag::NotSupported, token().span,
-                                   fmt::format("{} as an argument without `$` or parentheses (`BlockArguments`) is", DescribeHere()));
+    Diagnostics& report = FailWith(Diag::NeedsExtension, token().span,
+                                   fmt::format("{} as an argument without `$` or parentheses", DescribeHere()), "BlockArguments");
     if (token().starts_line && !blocks_.empty() && blocks_.back().column > 0)
       report.Hint(fmt::format("this line begins in column {}, the items of the block in column {}: so it goes on with the line above",
                               token().column, blocks_.back().column));
@@ -273,13 +286,21 @@ Expr* Parser::ParseBracket() {
   if (Take(Kind::Bar)) {
     llvm::SmallVector<Stmt*> stmts;
     ParseGuards(stmts, true);
-    if (Is(Kind::Bar)) {
-      bool quote = next().kind == Kind::RightBracket && !token().space_after;
-      NotSupported(quote ? open : token().span, quote ? "quasi-quotations are" : "parallel comprehensions are");
+    llvm::SmallVector<List<Stmt*>> beside;
+    while (Is(Kind::Bar) && !panic_) {
+      if (next().kind == Kind::RightBracket && !token().space_after) {
+        NotSupported(open, "quasi-quotations are");
+        break;
+      }
+      NeedExtension("ParallelListComp", token().span, "a second list of generators");
+      Advance();
+      llvm::SmallVector<Stmt*> branch;
+      ParseGuards(branch, true);
+      beside.push_back(Copy(branch));
     }
     const bool bare_sequence = Is(Kind::DotDot);
     if (!Close(Kind::RightBracket, open) && bare_sequence) diags_.Hint("a sequence has brackets of its own: `x <- [1 .. n]`");
-    return ast_.New<ComprehensionExpr>(From(open), elements[0], Copy(stmts));
+    return ast_.New<ComprehensionExpr>(From(open), elements[0], Copy(stmts), Copy(beside));
   }
   while (Take(Kind::Comma)) elements.push_back(ParseExpr());
   if (Is(Kind::DotDot) && elements.size() <= 2) {

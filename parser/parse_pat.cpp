@@ -72,6 +72,27 @@ Pat* Parser::ParseTypedPat() {
   return pat;
 }
 
+// Whether a `->` follows within the brackets that this stands in: then it is `e -> p`. (In a type `->` stands behind `::`.)
+Pat* Parser::ParseElementPat() {
+  Span begin = token().span;
+  bool view = false;
+  for (size_t i = pos_; !view && !ItemEndsBefore(i); i = SkipBrackets(i)) {
+    const Kind kind = TokenAt(i).kind;
+    if (kind == Kind::Comma || kind == Kind::RightParen || kind == Kind::RightBracket || kind == Kind::RightBrace ||
+        kind == Kind::DoubleColon || kind == Kind::EndOfFile)
+      break;
+    view = kind == Kind::RightArrow;
+  }
+  if (!view) return ParseTypedPat();
+  Level level(*this);
+  if (level.too_deep()) return ErrorPatHere();
+  Expr* function = ParseInfix();
+  NeedExtension("ViewPatterns", From(begin), "a view pattern");
+  Expect(Kind::RightArrow);
+  Pat* pat = ParseElementPat();
+  return ast_.New<ViewPat>(From(begin), function, pat);
+}
+
 Pat* Parser::ParsePat() {
   Span begin = token().span;
   Pat* first = ParsePat10();
@@ -187,7 +208,7 @@ Pat* Parser::ParseAPat() {
       llvm::SmallVector<Pat*> elements;
       if (!Is(Kind::RightBracket)) {
         do {
-          elements.push_back(ParseTypedPat());
+          elements.push_back(ParseElementPat());
         } while (Take(Kind::Comma));
       }
       Close(Kind::RightBracket, begin);
@@ -209,8 +230,7 @@ Pat* Parser::ParseParenPat() {
   }
   llvm::SmallVector<Pat*> elements;
   do {
-    elements.push_back(ParseTypedPat());
-    if (Is(Kind::RightArrow)) NotSupported(token().span, "view patterns are");
+    elements.push_back(ParseElementPat());
     if (!panic_ && llvm::isa<VarPat>(elements.back()) && AtAPat()) {
       std::string_view name = diags_.sources().Text(elements.back()->span);
       Diagnostics& report = FailWith(Diag::ExpressionAsPattern, elements.back()->span, fmt::format("the function `{}`", name));
@@ -227,7 +247,7 @@ Pat* Parser::ParseParenPat() {
 Pat* Parser::ParseRecordPat(Name name) {
   Span wildcard;
   auto fields = ParseFieldsInBraces<FieldPat>(
-      [&] { return ParseTypedPat(); }, [&](const Name& field) { return ast_.New<VarPat>(field.span, field.text); },
+      [&] { return ParseElementPat(); }, [&](const Name& field) { return ast_.New<VarPat>(field.span, field.text); },
       &wildcard);
   return ast_.New<RecordPat>(From(name.span), name, Copy(fields), wildcard);
 }

@@ -162,7 +162,7 @@ List<Alternative> Parser::ParseAlternatives(Span keyword, std::string_view keywo
     Rhs rhs = ParseRhs(Kind::RightArrow);
     alternatives.push_back({pat, rhs, From(begin)});
   });
-  if (alternatives.empty() && !panic_) {
+  if (alternatives.empty() && !panic_ && !(HasExtension("EmptyCase") && (!options_.all_extensions || TokenAt(pos_ - 1).kind == Kind::RightBrace))) {
     cut_short_ = true;
     after_empty_ = pos_;
     const bool guard = token().kind == Kind::Bar;

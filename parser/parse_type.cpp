@@ -175,6 +175,22 @@ void Parser::ParseKind(Type* variable) {
   in_kind_ = outer;
 }
 
+void Parser::ParseForall(llvm::SmallVectorImpl<Name>& binders) {
+  Advance();
+  for (;;) {
+    Span open = token().span;
+    bool kinded = Take(Kind::LeftParen);
+    if (!Is(Kind::VarId) || token().qualifier.valid()) break;
+    binders.push_back(NameOf(token()));
+    Advance();
+    if (!kinded) continue;
+    if (Is(Kind::DoubleColon)) ParseKind(ast_.New<VarType>(binders.back().span, binders.back().text));
+    Close(Kind::RightParen, open);
+  }
+  if (!IsOp(".")) Fail("a type variable or `.`");
+  else Advance();
+}
+
 // [forall a b.] [context =>] type; the `forall` brings its variables into scope of the definition as well
 // (ScopedTypeVariables).
 QualType Parser::ParseQualType() {
@@ -183,22 +199,7 @@ QualType Parser::ParseQualType() {
   if (IsWord("forall") || IsOp("∀")) {
     if (!HasExtension("ExplicitForAll"))
       NeedExtension("ScopedTypeVariables", token().span, "`forall` in a signature");
-    Advance();
-    for (;;) {
-      Span open = token().span;
-      bool kinded = Take(Kind::LeftParen);
-      if (!Is(Kind::VarId) || token().qualifier.valid()) break;
-      binders.push_back(NameOf(token()));
-      Advance();
-      if (!kinded) continue;
-      if (Is(Kind::DoubleColon)) ParseKind(ast_.New<VarType>(binders.back().span, binders.back().text));
-      Close(Kind::RightParen, open);
-    }
-    if (!IsOp(".")) {
-      Fail("a type variable or `.`");
-    } else {
-      Advance();
-    }
+    ParseForall(binders);
   }
   llvm::SmallVector<Constraint> context;
   Type* type = ParseTypeWithContext(context);
@@ -241,26 +242,22 @@ void Parser::ToContext(Type* type, llvm::SmallVectorImpl<Constraint>& context) {
           return;
         }
     if (llvm::isa<AppType>(app->fn)) {
-      // Of a class that was refused nothing more is said.
-      Type* of = app->fn;
-      while (auto* inner = llvm::dyn_cast<AppType>(of)) of = inner->fn;
-      if (auto* refused = llvm::dyn_cast<ConType>(of); refused && refused_classes_.count(refused->name.text.index)) {
-        context.push_back({refused->name, app->arg, type->span});
+      // Of a class with several parameters. How many it has the checker knows.
+      llvm::SmallVector<Type*> args;
+      Type* of = type;
+      for (; auto* inner = llvm::dyn_cast<AppType>(of); of = inner->fn) args.push_back(inner->arg);
+      std::reverse(args.begin(), args.end());
+      if (auto* cls = llvm::dyn_cast<ConType>(of)) {
+        auto ends_in_variable = [](Type* head) {
+          while (auto* inner = llvm::dyn_cast<AppType>(head)) head = inner->fn;
+          return llvm::isa<VarType>(head) || llvm::isa<ErrorType>(head);
+        };
+        if (!in_instance_head_)
+          if (auto odd = llvm::find_if(args, [&](Type* arg) { return !ends_in_variable(arg); }); odd != args.end())
+            NeedExtension("FlexibleContexts", (*odd)->span, "a constraint on a type that is no variable");
+        context.push_back({cls->name, args.back(), type->span, Copy(args)});
         return;
       }
-      Diagnostics& report = FailWith(Diag::NotSupported, type->span, "classes with several parameters are");
-      Type* head = app->fn;
-      while (auto* inner = llvm::dyn_cast<AppType>(head)) head = inner->fn;
-      auto* cls = llvm::dyn_cast<ConType>(head);
-      for (std::string_view mtl : {"MonadState", "MonadReader", "MonadWriter", "MonadError", "MonadRWS"})
-        if (cls && Text(cls->name.text) == mtl)
-          report.Hint("a signature names the stack of monads itself, as in `StateT Int IO ()`; what it has is found in it without `lift`");
-      // `instance Container Stack a`: the type wants parentheses, or stands without its last argument.
-      if (auto* inner = llvm::dyn_cast<AppType>(app->fn); in_instance_head_ && cls && inner && inner->fn == head) {
-        std::string_view type_name = diags_.sources().Text(inner->arg->span), arg = diags_.sources().Text(app->arg->span);
-        report.Hint(fmt::format("one type follows the class: `{0} ({1} {2})`, or `{0} {1}`", Text(cls->name.text), type_name, arg));
-      }
-      return;
     }
   }
   FailWith(Diag::BadContext, type->span).Hint("a constraint is a class and a type: `Eq a`");

@@ -186,6 +186,10 @@ class Parser {
   ast::Decl* ParseForeign();
   ast::Decl* ParseData(bool newtype);
   ast::ConstructorDecl ParseConstructor();
+  void ParseGadtConstructors(llvm::SmallVectorImpl<ast::ConstructorDecl>& constructors);
+  void ParseDataKind(llvm::SmallVectorImpl<ast::Name>& params);
+  void ParseDependencies(llvm::SmallVectorImpl<ast::Dependency>& dependencies);
+  ast::Decl* ParseDefault();
   void ParseRecordFields(llvm::SmallVectorImpl<ast::FieldDecl>& fields);
   ast::FieldDecl ParseField();
   void ParseDeriving(llvm::SmallVectorImpl<ast::DerivedClass>& classes);
@@ -201,6 +205,8 @@ class Parser {
 
   // ---- types (parse_type.cpp)
   ast::Type* ParseType();
+  // `forall a (b :: kind).`
+  void ParseForall(llvm::SmallVectorImpl<ast::Name>& binders);
   void ParseKind(ast::Type* variable);
   ast::Type* ParseDimType();
   ast::Type* ParseBType();
@@ -218,6 +224,7 @@ class Parser {
   ast::Pat* ParseAPat();
   bool AtAPat() const;
   ast::Pat* ParseParenPat();
+  ast::Pat* ParseElementPat();  // within brackets: also `e -> p`
   ast::Pat* ParseRecordPat(ast::Name name);
   // `{ f = item, .. }` after a constructor, a record or a pattern's constructor; `item` parses what follows each
   // `=`, and Field is FieldPat or FieldBinding. Braces switch layout off, as everywhere.
@@ -239,6 +246,8 @@ class Parser {
   ast::Expr* ParseExp10();
   ast::Expr* ParseApplication();
   ast::Expr* ParseTypeArguments(ast::Expr* fn);
+  ast::Expr* ParseBlockExpr();
+  ast::Expr* ParseArguments(ast::Expr* fn, Span begin);
   ast::Expr* ParseAtom();
   ast::Expr* ParseAtomBase();
   bool AtAtom() const;
@@ -290,7 +299,6 @@ class Parser {
   bool cut_short_ = false;     // a declaration ended with its line: what follows may be the rest of it
   size_t action_ = SIZE_MAX;   // the token that begins a statement of a `do`, or a branch of one
   size_t after_empty_ = 0;  // the token behind the last block that was empty
-  llvm::DenseSet<uint32_t> refused_classes_;  // declared with several parameters
   uint32_t depth_ = 0;
   // The layout block that ended last, for messages about what stands behind it.
   struct ClosedBlock {

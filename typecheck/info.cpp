@@ -70,9 +70,19 @@ class Describer {
     std::vector<std::string> supers;
     for (core::ClassId super : row.superclasses)
       supers.push_back(fmt::format("{} {}", Text(program_.classes[super].name), Text(types_.vars[row.param].name)));
+    for (const core::Pred& pred : row.contexts) supers.push_back(core::PrintPred(program_, pred.cls, pred.type));
     if (supers.size() == 1) out += supers[0] + " => ";
     if (supers.size() > 1) out += fmt::format("({}) => ", fmt::join(supers, ", "));
-    out += fmt::format("{} {}", Text(row.name), Text(types_.vars[row.param].name));
+    out += Text(row.name);
+    for (TyVarId param : row.params) out += fmt::format(" {}", Text(types_.vars[param].name));
+    for (const core::Dependency& dependency : row.dependencies) {
+      auto names = [&](const std::vector<uint32_t>& params) {
+        std::vector<std::string_view> text;
+        for (uint32_t param : params) text.push_back(Text(types_.vars[row.params[param]].name));
+        return fmt::format("{}", fmt::join(text, " "));
+      };
+      out += fmt::format("{}{} -> {}", &dependency == &row.dependencies[0] ? " | " : ", ", names(dependency.from), names(dependency.to));
+    }
     bool first = true, left_out = false;
     for (core::VarId method : row.methods) {
       const core::Var& var = program_.vars[method];
@@ -84,8 +94,7 @@ class Describer {
       core::Scheme scheme = var.scheme;  // the class's own constraint goes without saying
       scheme.preds.erase(std::remove_if(scheme.preds.begin(), scheme.preds.end(),
                                         [&](const core::Pred& pred) {
-                                          return pred.cls == cls && types_.Kind(pred.type) == TypeKind::Var &&
-                                                 types_.VarOf(pred.type) == scheme.tyvars[0];
+                                          return pred.cls == cls && pred.type == var.scheme.preds[0].type;
                                         }),
                          scheme.preds.end());
       out += left_out ? "\n  ..."
@@ -94,7 +103,14 @@ class Describer {
     return out + Place(row.span, "\n  \t") + '\n';
   }
 
-  std::string ClassKind(core::ClassId cls) const { return KindArgument(env_.class_kinds[cls.index]) + " -> Constraint"; }
+  std::string ClassKind(core::ClassId cls) const {
+    const core::Class& row = program_.classes[cls];
+    if (!row.args.valid()) return KindArgument(env_.class_kinds[cls.index]) + " -> Constraint";
+    std::string out;
+    KindId kind = env_.KindOf(row.args), from;
+    while (env_.kinds.IsArrow(kind, &from, &kind)) out += KindArgument(from) + " -> ";
+    return out + "Constraint";
+  }
 
   std::string SynonymKind(const check::Synonym& synonym) const {
     std::string kind;
@@ -120,12 +136,11 @@ class Describer {
       scheme.type = row.head;
       std::vector<std::string> context;
       for (const core::Pred& pred : row.context)
-        context.push_back(
-            fmt::format("{} {}", Text(program_.classes[pred.cls].name), types_.PrintArgument(pred.type)));
+        context.push_back(core::PrintPred(program_, pred.cls, pred.type));
       out += "instance ";
       if (context.size() == 1) out += context[0] + " => ";
       if (context.size() > 1) out += fmt::format("({}) => ", fmt::join(context, ", "));
-      out += fmt::format("{} {}", Text(program_.classes[row.cls].name), types_.PrintArgument(row.head));
+      out += core::PrintPred(program_, row.cls, row.head);
       out += Place(row.span, " ") + '\n';
     }
     return out;

@@ -46,6 +46,7 @@ bool RunPhases(State& s) {
   for (const ast::Decl* decl : s.module.decls)
     if (const auto* deriving = llvm::dyn_cast<ast::DerivingDecl>(decl)) DeclareStandalone(s, deriving);
   InferDerivedContexts(s);
+  DeclareDefaults(s);
   for (const auto& [data, id] : s.data) DefineSelectors(s, data);
   std::vector<BoundGroup> groups = CheckDecls(s, s.module.decls, true);
   for (const BoundGroup& group : groups)

@@ -112,8 +112,7 @@ void CheckSession::Impl::FindOutdated(const core::Program& program, const check:
     if (instance.derived) continue;  // goes with its type
     for (core::VarId method : instance.methods)
       if (method.valid() && !program.vars[method].from_library && !classes.contains(instance.cls.index))
-        look_at(method, fmt::format("instance {} {}", Text(program.classes[instance.cls].name),
-                                    program.types.PrintArgument(instance.head)));
+        look_at(method, fmt::format("instance {}", core::PrintPred(program, instance.cls, instance.head)));
   }
   for (Outdated& row : outdated) std::sort(row.users.begin(), row.users.end());
   outdated.erase(std::remove_if(outdated.begin(), outdated.end(), [](const Outdated& row) { return row.users.empty(); }),

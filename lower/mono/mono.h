@@ -176,6 +176,21 @@ class Program {
   // Whether values of the constructor's type, a tuple for example, can have no other one.
   bool IsOnlyConstructor(core::ConId con) const { return core.types.cons[core.constructors[con].tycon].constructors.size() == 1; }
 
+  // ---- packed.cpp: types that hide types
+  struct PackedType {
+    TyConId tycon;  // what stands for it
+    struct Variant {
+      core::ConId of, made;
+      std::vector<df::TypeId> hidden;  // what stands for DataCon::exists
+    };
+    std::vector<Variant> variants;
+  };
+  std::vector<PackedType> packed;
+  bool Packs(df::TypeId type) const;
+  uint32_t PackedIndex(df::TypeId type);  // in `packed`, where it is entered if it is new
+  // The constructor for values that are built by `con` and hide these types. `fresh` is set if the program had none yet.
+  core::ConId AddVariant(df::TypeId type, core::ConId con, const std::vector<df::TypeId>& hidden, bool* fresh = nullptr);
+
   // ---- building
   VarId NewVar(std::string name, df::TypeId type) { return vars.Add({std::move(name), type}); }
   Expr* New(Kind kind, df::TypeId type, ir::PosId pos);
@@ -239,6 +254,7 @@ class Program {
   static constexpr uint32_t kColumnStep = 256;
   std::map<std::pair<uint32_t, uint32_t>, LongLine> long_lines_;
   std::vector<Span> spans_;                   // of each position
+  llvm::DenseMap<uint32_t, uint32_t> packed_of_;  // by df::TypeId: into `packed`
   llvm::DenseMap<uint32_t, ir::TypeId> ir_type_ids_;
   llvm::DenseMap<uint32_t, df::TypeId> without_constructors_;  // ir::TypeId -> of which type it is
   llvm::DenseMap<uint32_t, uint32_t> declaring_;               // TyConId -> how many of its types are being declared

@@ -14,6 +14,7 @@ df::TypeId Program::Repr(df::TypeId type) {
       return held == of ? type : Repr(types.Tangent(held));
     }
     TyConId head = types.Head(type, &args);
+    if (head.valid() && types.cons[head].packs && Packs(type)) return types.Con(packed[PackedIndex(type)].tycon);
     if (!head.valid() || !types.cons[head].is_newtype || types.cons[head].constructors.size() != 1) return type;
     const TyCon& con = types.cons[head];
     if (args.size() < con.params.size()) return type;

@@ -98,6 +98,7 @@ void Specialiser::Translate(const Work& work) {
   called_ = var.from_library ? std::optional(work.use) : std::nullopt;
   current_ = work.top;
   calls_itself_ = work.by_itself;
+  doing_ = &work;
   type_vars_.assign(var.scheme.tyvars.begin(), var.scheme.tyvars.end());
   type_values_.assign(work.types.begin(), work.types.end());
   type_values_.resize(type_vars_.size(), p_.core.types.Scalar(df::Builtin::Unit));
@@ -112,6 +113,7 @@ void Specialiser::Translate(const Work& work) {
                       Pos(var.span));
   }
   Function& function = p_.functions[work.fun];
+  function.params.clear();  // if it was translated before
   for (; body->kind == Kind::Lambda; body = body->head) function.params.append(body->params.begin(), body->params.end());
   function.body = body;
   function.result = p_.ResultAfter(type, function.params.size());
@@ -164,10 +166,12 @@ const core::Instance* Specialiser::FindInstance(core::ClassId cls, df::TypeId ty
 bool Specialiser::Resolve(core::VarId method, const TypeArgs& types, core::VarId& top, TypeArgs& top_types) {
   const core::Var& var = p_.core.vars[method];
   const core::Class& cls = p_.core.classes[var.cls];
-  const core::Instance* instance = FindInstance(var.cls, types[0], top_types);
+  const size_t params = cls.params.size();
+  if (types.size() < params) return false;
+  const core::Instance* instance = FindInstance(var.cls, core::ClassType(p_.core, var.cls, llvm::ArrayRef(types).take_front(params)), top_types);
   if (instance && var.method_index < instance->methods.size() && instance->methods[var.method_index].valid()) {
     top = instance->methods[var.method_index];
-    top_types.insert(top_types.end(), types.begin() + 1, types.end());
+    top_types.insert(top_types.end(), types.begin() + static_cast<std::ptrdiff_t>(params), types.end());
     return true;
   }
   top = var.method_index < cls.defaults.size() ? cls.defaults[var.method_index] : core::VarId();
@@ -322,7 +326,10 @@ Expr* Specialiser::Saturated(core::ConId con, core::VarId prim, const core::Expr
     missing.push_back(p_.NewVar(fmt::format("p{}", i + 1), i < params.size() ? params[i] : type));
     all.push_back(p_.NewVarExpr(missing.back(), pos));
   }
-  Expr* made = con.valid() ? Construction(con, all, result, pos) : Primitive(prim, all, result, head->span, pos);
+  TypeArgs hidden;
+  if (con.valid())
+    if (const size_t count = p_.core.constructors[con].exists.size()) hidden = Ground(llvm::cast<core::ConExpr>(head)->type_args.take_back(count));
+  Expr* made = con.valid() ? Construction(con, hidden, all, result, head->span, pos) : Primitive(prim, all, result, head->span, pos);
   if (!missing.empty()) {
     Expr* lambda = p_.New(Kind::Lambda, type, pos);
     lambda->params.assign(missing.begin(), missing.end());
@@ -332,7 +339,33 @@ Expr* Specialiser::Saturated(core::ConId con, core::VarId prim, const core::Expr
   return args.size() > arity ? p_.NewApp(made, args.drop_front(arity), type, pos) : made;
 }
 
-Expr* Specialiser::Construction(core::ConId con, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos) {
+void Specialiser::ReportPacked(df::TypeId type, core::ConId con, Span span) {
+  if (too_many_) return;
+  too_many_ = true;
+  std::string first;
+  size_t shown = 0;
+  for (const Program::PackedType::Variant& variant : p_.packed[p_.PackedIndex(type)].variants)
+    if (variant.of == con && shown++ < 4) {
+      std::string one;
+      for (df::TypeId of : variant.hidden) one += (one.empty() ? "" : ", ") + p_.core.types.Print(of);
+      first += fmt::format("{}`{}`", first.empty() ? "" : ", ", one);
+    }
+  p_.diags.Report(Diag::EndlessHidden, span, Text(p_.core.constructors[con].name), first)
+      .Hint("what is hidden has to be one of finitely many types; a list, or a `data` type that holds itself, grows without a new type");
+}
+
+Expr* Specialiser::Construction(core::ConId con, const TypeArgs& hidden, llvm::ArrayRef<Expr*> args, df::TypeId type, Span span,
+                                ir::PosId pos) {
+  if (p_.Packs(type)) {
+    bool fresh = false;
+    const core::ConId original = con;
+    con = p_.AddVariant(type, con, hidden, &fresh);
+    if (fresh) {
+      std::vector<Work> again = std::exchange(looks_at_[type.index], {});
+      work_.insert(work_.end(), again.begin(), again.end());
+      if (p_.packed[p_.PackedIndex(type)].variants.size() > kMostVariants || AnyIsLarge(hidden)) ReportPacked(type, original, span);
+    }
+  }
   const core::DataCon& data = p_.core.constructors[con];
   const TyCon& tycon = p_.core.types.cons[data.tycon];
   if (tycon.is_newtype) return args[0];
@@ -535,6 +568,7 @@ Expr* Specialiser::Case(const core::CaseExpr* expr) {
   df::TypeId type = Ground(expr->type);
   df::TypeId scrutinee_type = Ground(expr->scrutinee->type);
   ir::PosId pos = Pos(expr->span);
+  if (!expr->alts.empty() && expr->alts[0].kind == core::AltKind::Con && p_.Packs(scrutinee_type)) return PackedCase(expr, scrutinee);
   // Matching a newtype's constructor does nothing: the parts are only named.
   bool newtype = !expr->alts.empty() && expr->alts[0].kind == core::AltKind::Con &&
                  p_.core.types.cons[p_.core.constructors[expr->alts[0].con].tycon].is_newtype;
@@ -562,6 +596,42 @@ Expr* Specialiser::Case(const core::CaseExpr* expr) {
     row.body = Expression(alt.body);
     made->alts.push_back(std::move(row));
   }
+  return made;
+}
+
+// Of a type that hides types: an alternative for each way in which the program builds its values. Where the program turns out to build
+// more of them, the function is translated again.
+Expr* Specialiser::PackedCase(const core::CaseExpr* expr, Expr* scrutinee) {
+  const df::TypeId held = Ground(expr->scrutinee->type);
+  const uint32_t index = p_.PackedIndex(held);
+  std::vector<Work>& looking = looks_at_[held.index];
+  if (llvm::none_of(looking, [&](const Work& work) { return work.fun == doing_->fun; })) looking.push_back(*doing_);
+  Expr* made = p_.New(Kind::Case, Ground(expr->type), Pos(expr->span));
+  made->head = scrutinee;
+  made->var = NewLocal(expr->binder);
+  for (const core::Alt& alt : expr->alts) {
+    if (alt.kind == core::AltKind::Default) {
+      made->alts.push_back({alt.kind, {}, {}, {}, Expression(alt.body)});
+      continue;
+    }
+    for (size_t i = 0; i < p_.packed[index].variants.size() && !too_many_; ++i) {
+      const Program::PackedType::Variant variant = p_.packed[index].variants[i];
+      if (variant.of != alt.con) continue;
+      const size_t outer = type_vars_.size();
+      for (const core::List<TyVarId>& names : alt.opened) {
+        type_vars_.append(names.begin(), names.end());
+        type_values_.append(variant.hidden.begin(), variant.hidden.end());
+      }
+      Alt row{core::AltKind::Con, variant.made, {}, {}, nullptr};
+      for (core::VarId var : alt.vars) row.vars.push_back(NewLocal(var));
+      row.body = Expression(alt.body);
+      made->alts.push_back(std::move(row));
+      type_vars_.truncate(outer);
+      type_values_.truncate(outer);
+    }
+  }
+  if (made->alts.empty())  // no value of the type is ever built
+    made->alts.push_back({core::AltKind::Default, {}, {}, {}, p_.NewFail("a value that nothing builds is looked at", 1, made->type, made->pos)});
   return made;
 }
 

@@ -43,6 +43,7 @@ class Specialiser {
 
   static constexpr uint32_t kMaxTypeNodes = 1000;  // of one type
   static constexpr uint32_t kFewCopies = 4;
+  static constexpr size_t kMostVariants = 200;  // of one constructor that hides types
   void CountTypeNodes(df::TypeId type, uint32_t& count) const;
   bool AnyIsLarge(const TypeArgs& types) const;
   FunId Instance(core::VarId top, const TypeArgs& types, Span use);
@@ -69,7 +70,10 @@ class Specialiser {
   core::VarId PrimitiveOf(const core::VarExpr* expr);
   Expr* Saturated(core::ConId con, core::VarId prim, const core::Expr* head, llvm::ArrayRef<Expr*> args,
                   df::TypeId type, ir::PosId pos);
-  Expr* Construction(core::ConId con, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
+  // `hidden`: what the constructor hides.
+  Expr* Construction(core::ConId con, const TypeArgs& hidden, llvm::ArrayRef<Expr*> args, df::TypeId type, Span span, ir::PosId pos);
+  void ReportPacked(df::TypeId type, core::ConId con, Span span);
+  Expr* PackedCase(const core::CaseExpr* expr, Expr* scrutinee);
   Expr* Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::TypeId type, Span span, ir::PosId pos);
   // Whether the shapes of an op's tensors fit; reports it otherwise, once for each place, which is one in the program.
   bool CheckTensors(std::string_view name, const Expr* op, Span span);
@@ -109,6 +113,8 @@ class Specialiser {
   std::map<std::pair<std::string, std::vector<df::TypeId>>, FunId> each_;  // by op, types of result and arguments
   std::deque<Work> work_;
   bool too_many_ = false;
+  // Functions with a match of a type that hides types, by the type: each new constructor asks for them anew.
+  std::map<uint32_t, std::vector<Work>> looks_at_;
   llvm::DenseSet<std::pair<uint32_t, uint32_t>> bad_shapes_;  // places of primitives that were reported: file, begin
   std::set<std::pair<std::string, std::string>> open_shapes_;  // functions of the program and the types in them that nothing settles: reported
   std::optional<bool> differentiates_;  // once asked: whether the module Gradient was read
@@ -118,6 +124,7 @@ class Specialiser {
   core::VarId current_;
   bool calls_itself_ = false;  // Work::by_itself
   std::optional<Use> called_;  // if it is of the library
+  const Work* doing_ = nullptr;
   llvm::SmallVector<TyVarId> type_vars_;
   llvm::SmallVector<df::TypeId> type_values_;
   llvm::DenseMap<uint32_t, Local> locals_;

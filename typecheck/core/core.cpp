@@ -67,7 +67,7 @@ class ArraysOf {
       case Builtin::None: break;
       default: return true;
     }
-    if (con.constructors.empty() || args.size() != con.params.size()) return No(fmt::format("a value of the type `{}`", Text(con.name)));
+    if (con.packs || con.constructors.empty() || args.size() != con.params.size()) return No(fmt::format("a value of the type `{}`", Text(con.name)));
     for (ConId id : con.constructors) {
       const core::DataCon data = program_.constructors[id];
       for (const core::Field& field : data.fields)

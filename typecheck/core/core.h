@@ -44,7 +44,7 @@ struct Scheme {
 enum class VarKind : uint8_t {
   Local,      // bound by Lambda, Let, Case or a pattern
   Top,        // defined in Program::definitions
-  Method,     // of class `cls`; tyvars[0] is the class's variable
+  Method,     // of class `cls`; the first of tyvars are the class's
   Primitive,  // the op `prim`, saturated or not
 };
 
@@ -52,7 +52,7 @@ struct Var {
   Symbol name;
   Scheme scheme;
   VarKind kind = VarKind::Local;
-  ClassId cls;                 // Method
+  ClassId cls;                 // Method; the first of `scheme.tyvars` are the class's
   uint32_t method_index = 0;   // Method
   Symbol prim;                 // Primitive: a row of tagged_ir/op.def
   bool from_library = false;
@@ -72,6 +72,15 @@ struct DataCon {
   std::vector<Field> fields;
   bool infix = false;  // declared between its fields
   Span span;
+  // `forall b. (Show b, a ~ [b]) => b -> T a`, in the ways that Haskell has to write it. A value brings along what `exists` stands for.
+  std::vector<TyVarId> exists;
+  std::vector<Pred> context;
+  std::vector<std::pair<TyVarId, TypeId>> equations;  // of parameters of its type; the types are over `exists` and other parameters
+};
+
+// `m r -> s` of a class: by the numbers of its parameters.
+struct Dependency {
+  std::vector<uint32_t> from, to;
 };
 
 // Which methods an instance has to define: one by its number, or all or any of the parts.
@@ -82,10 +91,16 @@ struct Minimal {
   std::vector<Minimal> parts;
 };
 
+// A class with several parameters has a type constructor of its own, `args`, and its predicates are of one type, that constructor on
+// the arguments: so instances of such a class are found as others are.
 struct Class {
   Symbol name;
-  TyVarId param;
-  std::vector<ClassId> superclasses;
+  TyVarId param;                // the last one
+  std::vector<TyVarId> params;  // all
+  TyConId args;                 // invalid if there is one parameter
+  std::vector<Dependency> dependencies;
+  std::vector<ClassId> superclasses;  // of the class's own type
+  std::vector<Pred> contexts;         // superclasses of other types: `Monad m` of `MonadState s m`
   std::vector<VarId> methods;   // VarKind::Method
   std::vector<VarId> defaults;  // per method: a Top variable with the method's own scheme, or invalid
   Minimal minimal;              // by the class's pragma; without one what has no default
@@ -121,7 +136,7 @@ struct Expr {
 
 // A variable with the types that instantiate its scheme's tyvars, in order.
 struct VarExpr : Expr { DF_CORE_NODE(Var) VarId var; List<TypeId> type_args; };
-// A constructor as a function of its fields; type_args instantiate its type's params.
+// A constructor as a function of its fields; type_args instantiate its type's params, then what it hides.
 struct ConExpr : Expr { DF_CORE_NODE(Con) ConId con; List<TypeId> type_args; };
 
 enum class LiteralKind : uint8_t { Integer, Fractional, Char, String };
@@ -145,6 +160,7 @@ struct Alt {
   AltKind kind;
   ConId con;               // Con
   List<VarId> vars;        // Con: one per field
+  List<List<TyVarId>> opened;  // Con: names for what DataCon::exists stands for in this value, one list for each pattern that was here
   LiteralKind literal;     // Literal: of a built-in type (Int, Integer, Char, Float, Double)
   Symbol text;             // Literal; a negative number begins with '-'
   const Expr* body;
@@ -166,11 +182,14 @@ struct Pat {
   VarId var;                 // Var, As
   ConId con;                 // Con
   List<TypeId> type_args;    // Con: instantiate its type's params
+  List<TyVarId> exists;      // Con: what DataCon::exists is called in the row
+  bool opens = false;        // Con: the row knows more of types than what is around it, by `exists` or by equations
   List<const Pat*> args;     // Con: one per field; As, Bang, Lazy, View: one
   LiteralKind literal = LiteralKind::Integer;  // Literal; String stands for the list of its characters
   Symbol text;                                 // Literal; a negative number begins with '-'
   const Expr* equals = nullptr;  // Literal of a type that is not built in: the test `scrutinee == literal`, a function
   const Expr* view = nullptr;    // View: the function to whose result the inner pattern belongs
+  bool written = false;          // View: `(e -> p)` of the program, and not a look at an end of a sequence
 };
 // The body may Fall: then the next row is tried.
 struct Row {
@@ -239,6 +258,14 @@ bool IsRecordList(const Program& program, TypeId type);
 
 // Whether values of the type can be written as the arrays of a file (docs/files.md). If not, `why` says what is in the way.
 bool HasArrays(Program& program, TypeId type, std::string* why);
+
+// Whether a value of the type may have this constructor, as far as the constructor's equations tell.
+bool MayBuild(const Program& program, ConId con, TypeId type);
+// The arguments of a class in a predicate's type, and the type with these arguments.
+llvm::SmallVector<TypeId, 4> ClassArguments(const Program& program, ClassId cls, TypeId type);
+TypeId ClassType(Program& program, ClassId cls, llvm::ArrayRef<TypeId> args);
+// `Eq a`, `MonadState s m`, with the types' own names.
+std::string PrintPred(const Program& program, ClassId cls, TypeId type);
 
 struct DumpOptions {
   Symbol only;              // the definition of this name only

@@ -36,7 +36,7 @@ class Dumper {
       for (VarId method : instance.methods)
         if (method.valid())
           owner_[method.index] =
-              fmt::format("-- instance {} {}\n", Text(program.classes[instance.cls].name), Argument(instance.head));
+              fmt::format("-- instance {}\n", PrintPred(program, instance.cls, instance.head));
   }
 
   void Definition(VarId var, const Expr* value) {
@@ -115,8 +115,7 @@ class Dumper {
     if (!scheme.preds.empty()) {
       if (scheme.preds.size() > 1) out_ << "(";
       for (size_t i = 0; i < scheme.preds.size(); ++i)
-        out_ << (i ? ", " : "") << Text(program_.classes[scheme.preds[i].cls].name) << " "
-             << Argument(scheme.preds[i].type);
+        out_ << (i ? ", " : "") << PrintPred(program_, scheme.preds[i].cls, scheme.preds[i].type);
       if (scheme.preds.size() > 1) out_ << ")";
       out_ << " => ";
     }

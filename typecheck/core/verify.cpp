@@ -36,15 +36,68 @@ class Verifier {
                          at->span.end, what);
   }
   LLVM_ATTRIBUTE_NOINLINE void Expect(const Expr* expr, TypeId type, std::string_view what) {
-    if (expr->type != type)
+    if (!IsSame(expr->type, type))
       Fault(expr, fmt::format("{} has type `{}` and should have `{}`", what, types_.Print(expr->type),
                               types_.Print(type)));
   }
   LLVM_ATTRIBUTE_NOINLINE void ExpectVar(const Expr* at, VarId var, TypeId type, std::string_view what) {
     const Scheme& scheme = program_.vars[var].scheme;
-    if (!scheme.tyvars.empty() || scheme.type != type)
+    if (!scheme.tyvars.empty() || !IsSame(scheme.type, type))
       Fault(at, fmt::format("{} `{}` has type `{}` and should have `{}`", what, Text(program_.vars[var].name),
                             types_.Print(scheme.type), types_.Print(type)));
+  }
+
+  // ---- what matches have told of type variables
+
+  // The type with what is known of its variables put in.
+  TypeId Known(TypeId type) {
+    constexpr int kMostSteps = 1000;
+    for (int step = 0; step < kMostSteps && !known_.empty() && types_.HasVar(type); ++step) {
+      llvm::SmallVector<TyVarId> vars;
+      llvm::SmallVector<TypeId> values;
+      for (const auto& [var, value] : known_) vars.push_back(var), values.push_back(value);
+      TypeId next = types_.Substitute(type, vars, values);
+      if (next == type) break;
+      type = next;
+    }
+    return type;
+  }
+  bool IsSame(TypeId a, TypeId b) { return a == b || (!known_.empty() && Known(a) == Known(b)); }
+  // From here on the two are one type. False if they cannot be.
+  bool Assume(TypeId a, TypeId b) {
+    a = Known(a), b = Known(b);
+    if (a == b) return true;
+    if (types_.Kind(b) == TypeKind::Var) return known_.push_back({types_.VarOf(b), a}), true;
+    if (types_.Kind(a) == TypeKind::Var) return known_.push_back({types_.VarOf(a), b}), true;
+    if (types_.Kind(a) != TypeKind::App || types_.Kind(b) != TypeKind::App) return false;
+    return Assume(types_.FnOf(a), types_.FnOf(b)) && Assume(types_.ArgOf(a), types_.ArgOf(b));
+  }
+  // A value of the type was seen to have the constructor; `opened` are names for what that hides. The types of its fields go to
+  // `fields`. False if there is no such value.
+  bool Open(const DataCon& con, TypeId type, llvm::ArrayRef<List<TyVarId>> opened, llvm::SmallVectorImpl<TypeId>& fields) {
+    llvm::SmallVector<TypeId> args;
+    types_.Head(Known(type), &args);
+    bool possible = true;
+    for (const List<TyVarId>& names : opened)
+      for (size_t i = 0; i < names.size(); ++i) {
+        type_scope_.insert(names[i].index);
+        closed_types_.clear();
+        if (&names == &opened[0]) args.push_back(types_.Var(names[i]));
+        else known_.push_back({names[i], types_.Var(opened[0][i])});
+      }
+    const std::vector<TyVarId>& params = types_.cons[con.tycon].params;
+    if (args.size() < params.size() + con.exists.size()) return false;
+    for (const auto& [param, value] : con.equations) {
+      const size_t at = static_cast<size_t>(std::find(params.begin(), params.end(), param) - params.begin());
+      possible = possible && Assume(args[at], types_.Substitute(value, AllVars(con), args));
+    }
+    fields = FieldTypes(con, args);
+    return possible;
+  }
+  std::vector<TyVarId> AllVars(const DataCon& con) const {
+    std::vector<TyVarId> vars = types_.cons[con.tycon].params;
+    vars.insert(vars.end(), con.exists.begin(), con.exists.end());
+    return vars;
   }
 
   // ---- scopes
@@ -127,20 +180,26 @@ class Verifier {
     Expect(expr, types_.Substitute(var.scheme.type, var.scheme.tyvars, expr->type_args), Text(var.name));
   }
 
-  // The types of a constructor's fields where its type's parameters are `args`.
+  // The types of a constructor's fields where its type's parameters, and what it hides, are `args`.
   llvm::SmallVector<TypeId> FieldTypes(const DataCon& con, llvm::ArrayRef<TypeId> args) {
     llvm::SmallVector<TypeId> out;
-    for (const Field& field : con.fields)
-      out.push_back(types_.Substitute(field.type, types_.cons[con.tycon].params, args));
+    const std::vector<TyVarId> vars = AllVars(con);
+    for (const Field& field : con.fields) out.push_back(types_.Substitute(field.type, vars, args));
     return out;
   }
 
   LLVM_ATTRIBUTE_NOINLINE void CheckCon(const ConExpr* expr) {
     if (!program_.constructors.Contains(expr->con)) return Fault(expr, "a constructor that does not exist");
     const DataCon& con = program_.constructors[expr->con];
-    if (types_.cons[con.tycon].params.size() != expr->type_args.size())
+    const size_t params = types_.cons[con.tycon].params.size();
+    if (params + con.exists.size() != expr->type_args.size())
       return Fault(expr, fmt::format("the constructor `{}` has the wrong number of types", Text(con.name)));
-    TypeId type = types_.Fun(FieldTypes(con, expr->type_args), types_.Con(con.tycon, expr->type_args));
+    for (const auto& [param, value] : con.equations) {
+      const std::vector<TyVarId> vars = AllVars(con);
+      if (!IsSame(types_.Substitute(types_.Var(param), vars, expr->type_args), types_.Substitute(value, vars, expr->type_args)))
+        return Fault(expr, fmt::format("the constructor `{}` at types that it does not make", Text(con.name)));
+    }
+    TypeId type = types_.Fun(FieldTypes(con, expr->type_args), types_.Con(con.tycon, expr->type_args.take_front(params)));
     Expect(expr, type, Text(con.name));
   }
 
@@ -156,7 +215,7 @@ class Verifier {
     TypeId type = expr->fn->type;
     for (const Expr* arg : expr->args) {
       TypeId from, to;
-      if (!types_.IsFun(type, &from, &to))
+      if (!types_.IsFun(type, &from, &to) && !types_.IsFun(Known(type), &from, &to))
         return Fault(expr, fmt::format("what is applied has type `{}`", types_.Print(expr->fn->type)));
       Expect(arg, from, "an argument");
       Check(arg);
@@ -212,27 +271,33 @@ class Verifier {
       if (has_default) return Fault(expr, "an alternative after the default");
       if (alt.kind == AltKind::Default) has_default = true;
       if (alt.kind == AltKind::Literal) has_literals = true;
-      if (alt.kind == AltKind::Con && !CheckConAlt(expr, alt, type, seen)) return;
-      Expect(alt.body, expr->type, "an alternative");
-      Check(alt.body);
+      const size_t known = known_.size();
+      bool possible = true;
+      if (alt.kind == AltKind::Con && !CheckConAlt(expr, alt, type, seen, possible)) return;
+      if (possible) {
+        Expect(alt.body, expr->type, "an alternative");
+        Check(alt.body);
+      }
+      known_.resize(known);
       for (VarId var : alt.vars) Unbind(var);
     }
     if (!has_default && has_literals) Fault(expr, "literals without a default");
-    if (!has_default && !has_literals && seen.size() != types_.cons[types_.Head(type)].constructors.size())
-      Fault(expr, "a constructor without an alternative");
+    if (!has_default && !has_literals)
+      for (ConId con : types_.cons[types_.Head(Known(type))].constructors)
+        if (!seen.contains(con.index) && MayBuild(program_, con, Known(type))) Fault(expr, "a constructor without an alternative");
     if (expr->binder.valid()) Unbind(expr->binder);
   }
 
-  LLVM_ATTRIBUTE_NOINLINE bool CheckConAlt(const CaseExpr* expr, const Alt& alt, TypeId type, llvm::DenseSet<uint32_t>& seen) {
+  LLVM_ATTRIBUTE_NOINLINE bool CheckConAlt(const CaseExpr* expr, const Alt& alt, TypeId type, llvm::DenseSet<uint32_t>& seen, bool& possible) {
     if (!program_.constructors.Contains(alt.con)) return Fault(expr, "a constructor that does not exist"), false;
     const DataCon& con = program_.constructors[alt.con];
-    llvm::SmallVector<TypeId> args;
-    if (types_.Head(type, &args) != con.tycon || args.size() != types_.cons[con.tycon].params.size())
+    llvm::SmallVector<TypeId> args, fields;
+    if (types_.Head(Known(type), &args) != con.tycon || args.size() != types_.cons[con.tycon].params.size())
       return Fault(expr, fmt::format("an alternative `{}` of a scrutinee of type `{}`", Text(con.name),
                                      types_.Print(type))), false;
     if (!seen.insert(alt.con.index).second)
       return Fault(expr, fmt::format("two alternatives `{}`", Text(con.name))), false;
-    llvm::SmallVector<TypeId> fields = FieldTypes(con, args);
+    possible = Open(con, type, alt.opened, fields);
     if (fields.size() != alt.vars.size())
       return Fault(expr, fmt::format("an alternative `{}` with {} fields", Text(con.name), alt.vars.size())), false;
     for (size_t i = 0; i < fields.size(); ++i) {
@@ -250,18 +315,23 @@ class Verifier {
     for (const Row& row : expr->rows) {
       if (row.pats.size() != expr->scrutinees.size()) return Fault(expr, "a row of the wrong length");
       llvm::SmallVector<VarId> bound;
+      const size_t known = known_.size();
+      possible_ = true;
       for (size_t i = 0; i < row.pats.size(); ++i)
         CheckPat(expr, row.pats[i], program_.vars[expr->scrutinees[i]].scheme.type, bound);
       if (!fault_.empty()) return;
-      Expect(row.body, expr->type, "a row");
-      Check(row.body);
+      if (possible_) {
+        Expect(row.body, expr->type, "a row");
+        Check(row.body);
+      }
+      known_.resize(known);
       for (VarId var : bound) Unbind(var);
     }
   }
 
   void CheckPat(const Expr* at, const Pat* pat, TypeId type, llvm::SmallVectorImpl<VarId>& bound) {
     if (!fault_.empty()) return;
-    if (pat->type != type)
+    if (!IsSame(pat->type, type))
       return Fault(at, fmt::format("a pattern of type `{}` where `{}` is matched", types_.Print(pat->type),
                                    types_.Print(type)));
     if (pat->kind == PatKind::Var || pat->kind == PatKind::As) {
@@ -272,10 +342,11 @@ class Verifier {
     }
     if (pat->kind == PatKind::Con) {
       const DataCon& con = program_.constructors[pat->con];
-      llvm::SmallVector<TypeId> args;
-      if (types_.Head(type, &args) != con.tycon || con.fields.size() != pat->args.size())
+      llvm::SmallVector<TypeId> fields;
+      if (types_.Head(Known(type)) != con.tycon || con.fields.size() != pat->args.size())
         return Fault(at, fmt::format("a pattern `{}` that does not fit its type", Text(con.name)));
-      llvm::SmallVector<TypeId> fields = FieldTypes(con, args);
+      const List<TyVarId> opened = pat->exists;
+      possible_ &= Open(con, type, opened.empty() ? llvm::ArrayRef<List<TyVarId>>() : llvm::ArrayRef(opened), fields);
       for (size_t i = 0; i < fields.size(); ++i) CheckPat(at, pat->args[i], fields[i], bound);
       return;
     }
@@ -296,6 +367,8 @@ class Verifier {
   bool simple_;
   VarId definition_;
   std::string fault_;
+  std::vector<std::pair<TyVarId, TypeId>> known_;  // what the matches around have told of type variables
+  bool possible_ = true;                   // the patterns of a row may fit at once
   llvm::DenseSet<uint32_t> scope_;         // local variables
   llvm::DenseSet<uint32_t> type_scope_;    // type variables
   llvm::DenseSet<uint32_t> closed_types_;  // types already looked at in this type scope

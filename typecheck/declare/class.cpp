@@ -43,7 +43,7 @@ void CheckMethodConstraints(State& s, const ast::ClassDecl* decl, const core::Sc
     // Those of the class are not among the scheme's.
     if (vars.empty() || llvm::any_of(vars, [&](TyVarId var) { return llvm::is_contained(scheme.tyvars, var); })) continue;
     s.Error(Diag::NeedsExtension, pred.span, fmt::format("a constraint of the method `{}` on `{}`, the variable of the class,", Text(method.text),
-                                                         Text(decl->param.text)),
+                                                         Text(decl->params.back().text)),
           "ConstrainedClassMethods")
         .Hint("write `{-# LANGUAGE ConstrainedClassMethods #-}` in the first line, or make it a superclass");
   }
@@ -114,16 +114,17 @@ void NoteRefused(State& s, ClassId cls, const ast::Type* type, TypeId head) {
 }
 
 // The scheme of the class's method at this instance: the instance's variables, then the method's own.
-core::Scheme MethodAt(core::Program& program, const core::Instance& instance, const core::Var& method,
-                             TyVarId param) {
+core::Scheme MethodAt(core::Program& program, const core::Instance& instance, const core::Var& method) {
+  const std::vector<TyVarId> params = program.classes[instance.cls].params;
+  const auto args = core::ClassArguments(program, instance.cls, instance.head);
   core::Scheme scheme;
   scheme.tyvars = instance.tyvars;
-  scheme.tyvars.insert(scheme.tyvars.end(), method.scheme.tyvars.begin() + 1, method.scheme.tyvars.end());
-  scheme.type = program.types.Substitute(method.scheme.type, {param}, {instance.head});
+  scheme.tyvars.insert(scheme.tyvars.end(), method.scheme.tyvars.begin() + static_cast<std::ptrdiff_t>(params.size()), method.scheme.tyvars.end());
+  scheme.type = program.types.Substitute(method.scheme.type, params, args);
   scheme.preds = instance.context;
   for (size_t i = 1; i < method.scheme.preds.size(); ++i) {
     core::Pred pred = method.scheme.preds[i];
-    pred.type = program.types.Substitute(pred.type, {param}, {instance.head});
+    pred.type = program.types.Substitute(pred.type, params, args);
     scheme.preds.push_back(pred);
   }
   return scheme;
@@ -162,15 +163,20 @@ bool CheckSuperclasses(State& s, InstanceId id, Span span, const Origin& origin)
   const core::Instance instance = s.program.instances[id];
   for (const core::Pred& pred : instance.context) PushGiven(s, pred.cls, pred.type);
   bool ok = true;
-  for (ClassId super : s.program.classes[instance.cls].superclasses) {
+  std::vector<std::pair<ClassId, TypeId>> supers;
+  for (ClassId super : s.program.classes[instance.cls].superclasses) supers.push_back({super, instance.head});
+  const std::vector<core::Pred> contexts = s.program.classes[instance.cls].contexts;
+  for (const core::Pred& pred : contexts)
+    supers.push_back({pred.cls, s.types.Substitute(pred.type, s.program.classes[instance.cls].params,
+                                                   core::ClassArguments(s.program, instance.cls, instance.head))});
+  for (const auto& [super, of] : supers) {
     std::vector<Wanted> stuck;
     Wanted missing;
-    if (Solve(s, {super, instance.head, origin}, stuck, &missing) != Solved::No) continue;
+    if (Solve(s, {super, of, origin}, stuck, &missing) != Solved::No) continue;
     ok = false;
-    if (IsRefused(s, super, instance.head)) continue;
-    std::string head = PrintType(s, instance.head);
-    std::string own = PrintPred(s, instance.cls, head, instance.head), wanted = PrintPred(s, super, head, instance.head);
-    if (missing.type != instance.head) {
+    if (IsRefused(s, super, of)) continue;
+    std::string own = PrintPred(s, instance.cls, PrintType(s, instance.head), instance.head), wanted = PrintPred(s, super, PrintType(s, of), of);
+    if (missing.type != of) {
       // It is there, and asks for more.
       std::string part = PrintPred(s, missing.cls, PrintType(s, missing.type), missing.type);
       s.Error(Diag::MissingConstraint, span, fmt::format("`{}`", own), part, "its context")
@@ -199,20 +205,69 @@ bool CheckSuperclasses(State& s, InstanceId id, Span span, const Origin& origin)
   return ok;
 }
 
+// The variables of a class with their kinds.
+ScopedTypes ClassVariables(const State& s, ClassId id) {
+  ScopedTypes out;
+  const std::vector<KindId> kinds = ParameterKinds(s, id);
+  const std::vector<TyVarId>& params = s.program.classes[id].params;
+  for (size_t i = 0; i < params.size() && i < kinds.size(); ++i)
+    out.push_back({s.types.vars[params[i]].name, {s.types.Var(params[i]), kinds[i]}});
+  return out;
+}
+
+// A dependency has to tell all that it settles: `instance MonadState s m => MonadState s (ReaderT r m)` tells by its context, which GHC
+// takes with UndecidableInstances.
+void CheckCoverage(State& s, const core::Instance& row, Span span) {
+  const auto args = core::ClassArguments(s.program, row.cls, row.head);
+  for (const core::Dependency& dependency : s.program.classes[row.cls].dependencies) {
+    llvm::SmallVector<TyVarId> from, to;
+    for (uint32_t i : dependency.from) s.types.FreeVars(args[i], from);
+    for (uint32_t i : dependency.to) s.types.FreeVars(args[i], to);
+    auto covered = [&] { return llvm::all_of(to, [&](TyVarId var) { return llvm::is_contained(from, var); }); };
+    if (covered()) continue;
+    const bool liberal = s.options.repl || s.options.library || HasExtension(s, "UndecidableInstances");
+    if (liberal) AddDetermined(s, row.context, from);
+    if (liberal && covered()) continue;
+    Diagnostics& diag = s.Error(Diag::NeedsExtension, span, "an instance whose functional dependency does not settle all variables by itself", "UndecidableInstances");
+    if (!liberal) diag.Hint("write `{-# LANGUAGE UndecidableInstances #-}` in the first line; then its context may settle them");
+    return;
+  }
+}
+
+// Whether a functional dependency settles the same arguments by both instances, and to other types.
+bool Contradict(State& s, const core::Instance& a, const core::Instance& b) {
+  if (a.head == b.head) return false;
+  const auto mine = core::ClassArguments(s.program, a.cls, a.head), theirs = core::ClassArguments(s.program, b.cls, b.head);
+  for (const core::Dependency& dependency : s.program.classes[a.cls].dependencies) {
+    llvm::SmallVector<TypeId> here(a.tyvars.size()), there(b.tyvars.size());
+    auto same = [&](uint32_t i) {
+      return Fits(s, mine[i], theirs[i], a.tyvars, here) == Fit::Yes && Fits(s, theirs[i], mine[i], b.tyvars, there) == Fit::Yes;
+    };
+    if (llvm::all_of(dependency.from, same) && !llvm::all_of(dependency.to, same)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void DeclareClass(State& s, const ast::ClassDecl* decl) {
   ClassId id = *s.scope->classes.Find(decl->name.text);
-  TyVarId param = s.program.classes[id].param;
-  KindId kind = s.env.class_kinds[id.index];
+  const std::vector<TyVarId> params = s.program.classes[id].params;
   TypeVarScope head;
   head.implicit = false;
-  head.names.push_back({decl->param.text, {s.types.Var(param), kind}});
+  head.names = ClassVariables(s, id);
+  llvm::SmallVector<TypeId> own;
+  for (TyVarId param : params) own.push_back(s.types.Var(param));
+  const TypeId whole = core::ClassType(s.program, id, own);
   std::vector<core::Pred> context;
   ConvertContext(s, decl->context, head, context);
   for (const core::Pred& pred : context) {
     if (s.types.HasMeta(pred.type)) continue;  // reported
-    if (pred.type != s.types.Var(param)) {
+    if (pred.type != whole && (params.size() > 1 || s.program.classes[pred.cls].args.valid())) {
+      s.program.classes[id].contexts.push_back(pred);
+      continue;
+    }
+    if (pred.type != whole) {
       s.Error(Diag::BadSuperclass, pred.span, Text(decl->name.text));
       continue;
     }
@@ -236,9 +291,13 @@ void DeclareClass(State& s, const ast::ClassDecl* decl) {
       core::Scheme scheme = ConvertScheme(s, signature->type, scope);
       llvm::SmallVector<TyVarId> vars;
       s.types.FreeVars(scheme.type, vars);
-      if (std::find(vars.begin(), vars.end(), param) == vars.end())
-        s.Error(Diag::MethodWithoutParam, name.span, Text(name.text), Text(decl->param.text),
-              Text(decl->name.text));
+      const core::Pred of_class{id, whole, decl->name.span};
+      AddDetermined(s, of_class, vars);
+      for (size_t i = 0; i < params.size(); ++i)
+        if (!llvm::is_contained(vars, params[i]) && !(HasExtension(s, "AllowAmbiguousTypes") && params.size() > 1)) {
+          s.Error(Diag::MethodWithoutParam, name.span, Text(name.text), Text(decl->params[i].text), Text(decl->name.text));
+          break;
+        }
       CheckMethodConstraints(s, decl, scheme, name);
       VarId method = NewVar(s, name.text, scheme.type, false, name.span);
       core::Var& var = s.program.vars[method];
@@ -246,9 +305,9 @@ void DeclareClass(State& s, const ast::ClassDecl* decl) {
       var.cls = id;
       var.method_index = static_cast<uint32_t>(s.program.classes[id].methods.size());
       var.scheme.type = scheme.type;
-      var.scheme.tyvars.push_back(param);
+      var.scheme.tyvars = params;
       var.scheme.tyvars.insert(var.scheme.tyvars.end(), scheme.tyvars.begin(), scheme.tyvars.end());
-      var.scheme.preds.push_back({id, s.types.Var(param), decl->name.span});
+      var.scheme.preds.push_back(of_class);
       var.scheme.preds.insert(var.scheme.preds.end(), scheme.preds.begin(), scheme.preds.end());
       s.program.classes[id].methods.push_back(method);
       s.program.classes[id].defaults.push_back(VarId());
@@ -294,15 +353,14 @@ void CheckClassDefaults(State& s, const ast::ClassDecl* decl, ClassId id) {
       VarId var = cls.defaults[i];
       if (!var.valid() || s.program.vars[var].span != function->name.span) continue;
       core::Scheme scheme = s.program.vars[var].scheme;
-      ScopedTypes scoped{{s.types.vars[cls.param].name, {s.types.Var(cls.param), s.env.class_kinds[id.index]}}};
-      CheckMethod(s, var, function, nullptr, scheme, scoped, s.program.vars[cls.methods[i]].span);
+      CheckMethod(s, var, function, nullptr, scheme, ClassVariables(s, id), s.program.vars[cls.methods[i]].span);
       break;
     }
   }
 }
 
-TyConId ConvertInstanceHead(State& s, const ast::Name& name, ast::List<ast::Constraint> context, const ast::Type* type, Span span,
-                            core::Instance& row) {
+TyConId ConvertInstanceHead(State& s, const ast::Name& name, ast::List<ast::Constraint> context, const ast::Type* type,
+                            ast::List<ast::Type*> written, Span span, core::Instance& row) {
   ClassId cls = FindClass(s, name);
   if (!cls.valid()) {
     // `instance Foo Show`, the other way round.
@@ -320,7 +378,8 @@ TyConId ConvertInstanceHead(State& s, const ast::Name& name, ast::List<ast::Cons
   uint32_t errors = s.diags.error_count();
   row.cls = cls;
   row.span = span;
-  row.head = ConvertType(s, type, scope, s.env.class_kinds[cls.index]);
+  row.head = ConvertClassArguments(s, cls, written.empty() ? type->span : Span{span.file, name.span.begin, type->span.end}, type, written, scope);
+  if (!row.head.valid()) row.head = s.unify.FreshAny();
   row.tyvars = scope.fresh;
   scope.implicit = false;
   ConvertContext(s, context, scope, row.context);
@@ -335,12 +394,16 @@ TyConId ConvertInstanceHead(State& s, const ast::Name& name, ast::List<ast::Cons
           "UndecidableInstances")
         .Hint("write `{-# LANGUAGE UndecidableInstances #-}` in the first line");
 
-  llvm::SmallVector<TypeId> args;
-  TyConId head = s.types.Head(row.head, &args);
+  CheckCoverage(s, row, span);
+  TyConId head = s.types.Head(row.head);
   bool plain = true;
-  for (size_t i = 0; i < args.size(); ++i) {
-    plain &= s.types.Kind(args[i]) == TypeKind::Var;
-    for (size_t j = 0; j < i; ++j) plain &= args[i] != args[j];
+  for (TypeId of : core::ClassArguments(s.program, cls, row.head)) {
+    llvm::SmallVector<TypeId> args;
+    plain &= s.types.Head(of, &args).valid();
+    for (size_t i = 0; i < args.size(); ++i) {
+      plain &= s.types.Kind(args[i]) == TypeKind::Var;
+      for (size_t j = 0; j < i; ++j) plain &= args[i] != args[j];
+    }
   }
   const ast::Type* named = type;
   while (const auto* app = llvm::dyn_cast<ast::AppType>(named)) named = app->fn;
@@ -366,7 +429,7 @@ TyConId ConvertInstanceHead(State& s, const ast::Name& name, ast::List<ast::Cons
 
 void DeclareInstance(State& s, const ast::InstanceDecl* decl) {
   core::Instance row;
-  TyConId head = ConvertInstanceHead(s, decl->cls, decl->context, decl->type, decl->span, row);
+  TyConId head = ConvertInstanceHead(s, decl->cls, decl->context, decl->type, decl->args, decl->span, row);
   if (head.valid()) RegisterInstance(s, std::move(row), head, decl);
 }
 
@@ -374,6 +437,12 @@ InstanceId RegisterInstance(State& s, core::Instance row, TyConId head, const as
   row.from_library = s.options.library;
   const ClassId cls = row.cls;
   for (InstanceId other : s.env.instances[{cls.index, head.index}]) {
+    if (Contradict(s, row, s.program.instances[other])) {
+      const core::Instance& first = s.program.instances[other];
+      s.Error(Diag::DependencyClash, decl->span, core::PrintPred(s.program, cls, row.head), core::PrintPred(s.program, cls, first.head));
+      if (Span shown = Shown(s, first.span); shown.valid()) s.diags.Note(shown, "the other one is here");
+      return InstanceId();
+    }
     llvm::SmallVector<TypeId> mine(row.tyvars.size()), theirs(s.program.instances[other].tyvars.size());
     if (Fits(s, row.head, s.program.instances[other].head, row.tyvars, mine) != Fit::Yes ||
         Fits(s, s.program.instances[other].head, row.head, s.program.instances[other].tyvars, theirs) != Fit::Yes)
@@ -456,7 +525,6 @@ void ForgetInstance(State& s, InstanceId id) {
 
 void CheckInstanceMethods(State& s, const ast::InstanceDecl* decl, InstanceId id) {
   const ClassId cls = s.program.instances[id].cls;
-  const TyVarId param = s.program.classes[cls].param;
   s.instance_type = s.types.Head(s.program.instances[id].head);
   Span head_span = decl->type ? decl->type->span : decl->span;
   CheckSuperclasses(s, id, head_span, {Origin::Instance, head_span, decl->cls.text});
@@ -464,7 +532,7 @@ void CheckInstanceMethods(State& s, const ast::InstanceDecl* decl, InstanceId id
   for (size_t i = 0; i < s.program.classes[cls].methods.size(); ++i) {
     VarId method = s.program.classes[cls].methods[i];
     VarId var = s.program.instances[id].methods[i];
-    core::Scheme scheme = MethodAt(s.program, s.program.instances[id], s.program.vars[method], param);
+    core::Scheme scheme = MethodAt(s.program, s.program.instances[id], s.program.vars[method]);
     if (var.valid()) {
       s.program.vars[var].scheme = scheme;
       for (const ast::Decl* member : decl->members) {

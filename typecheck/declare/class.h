@@ -11,8 +11,9 @@ namespace df::check {
 void DeclareClass(State& s, const ast::ClassDecl* decl);
 void CheckClassDefaults(State& s, const ast::ClassDecl* decl, ClassId id);
 // Reads `instance context => cls type`; the head's type constructor, invalid if the head was refused.
-TyConId ConvertInstanceHead(State& s, const ast::Name& name, ast::List<ast::Constraint> context, const ast::Type* type, Span span,
-                            core::Instance& row);
+// `args`: of a class with several parameters all of them, the last one is `type`.
+TyConId ConvertInstanceHead(State& s, const ast::Name& name, ast::List<ast::Constraint> context, const ast::Type* type,
+                            ast::List<ast::Type*> args, Span span, core::Instance& row);
 // An instance that is written; CheckInstanceMethods looks at its methods.
 void DeclareInstance(State& s, const ast::InstanceDecl* decl);
 // Enters the instance and a variable for each of its methods; their definitions are checked later.

@@ -5,11 +5,43 @@
 #include "typecheck/explain/explain.h"
 #include "typecheck/infer/nodes.h"
 #include "typecheck/resolve/types.h"
+#include "typecheck/state/instances.h"
 #include "typecheck/state/names.h"
 #include "typecheck/state/state.h"
 
 namespace df::check {
 namespace {
+
+// `C :: a -> T [a]`: a variable that stands alone in the result is the type's parameter, anything else is what the parameter has to be;
+// the other variables are hidden.
+void SettleResult(State& s, const ast::DataDecl* data, const ast::ConstructorDecl& decl, TypeVarScope& scope, core::DataCon& con) {
+  const TypeId result = ConvertType(s, decl.result, scope, s.env.kinds.Star());
+  const std::vector<TyVarId> params = s.types.cons[con.tycon].params;
+  llvm::SmallVector<TypeId> args;
+  if (s.types.Head(result, &args) != con.tycon || args.size() != params.size()) {
+    if (!s.types.HasMeta(result))
+      s.Error(Diag::TypeMismatch, decl.result->span, s.types.Print(result), Text(data->name.text)).Hint("a constructor gives a value of the type that is declared");
+    return;
+  }
+  llvm::SmallVector<TyVarId> own;
+  llvm::SmallVector<TypeId> meant;
+  llvm::SmallVector<size_t> told;
+  for (size_t i = 0; i < params.size(); ++i) {
+    const bool variable = s.types.Kind(args[i]) == TypeKind::Var && !llvm::is_contained(own, s.types.VarOf(args[i]));
+    if (!variable) {
+      told.push_back(i);
+      continue;
+    }
+    own.push_back(s.types.VarOf(args[i]));
+    meant.push_back(s.types.Var(params[i]));
+  }
+  for (size_t i : told) con.equations.push_back({params[i], s.types.Substitute(args[i], own, meant)});
+  for (core::Field& field : con.fields) field.type = s.types.Substitute(field.type, own, meant);
+  for (core::Pred& pred : con.context) pred.type = s.types.Substitute(pred.type, own, meant);
+  con.exists.clear();
+  for (TyVarId var : scope.fresh)
+    if (!llvm::is_contained(own, var)) con.exists.push_back(var);
+}
 
 void DeclareConstructors(State& s, const ast::DataDecl* data) {
   TyConId id = s.scope->types.Find(data->name.text)->con;
@@ -26,7 +58,19 @@ void DeclareConstructors(State& s, const ast::DataDecl* data) {
     kind = to;
   }
   const bool strict_fields = HasExtension(s, "StrictData") || HasExtension(s, "Strict");
+  const TypeVarScope head = scope;
   for (const ast::ConstructorDecl& decl : data->constructors) {
+    // A GADT's constructor has variables of its own alone.
+    scope = decl.result ? TypeVarScope{} : head;
+    CheckDistinctParameters(s, decl.forall);
+    for (const ast::Name& binder : decl.forall) {
+      TyVarId var = s.types.NewVar(binder.text, binder.span);
+      scope.fresh.push_back(var);
+      scope.names.push_back({binder.text, {s.types.Var(var), s.env.kinds.Fresh()}});
+      s.open_kinds.push_back(scope.names.back().second.second);
+      UseWrittenKind(s, binder, scope.names.back().second.second);
+    }
+    scope.implicit = decl.result && decl.forall.empty();
     core::DataCon con;
     con.name = decl.name.text;
     con.tycon = id;
@@ -45,6 +89,13 @@ void DeclareConstructors(State& s, const ast::DataDecl* data) {
         }
       con.fields.push_back(row);
     }
+    con.exists.assign(scope.fresh.begin(), scope.fresh.end());
+    ConvertContext(s, decl.context, scope, con.context);
+    if (decl.result) SettleResult(s, data, decl, scope, con);
+    for (const auto& [name, entry] : scope.names) s.open_kinds.push_back(entry.second);
+    if (data->newtype && (!con.exists.empty() || !con.context.empty() || !con.equations.empty()))
+      s.Error(Diag::NewtypeShape, decl.name.span, Text(data->name.text), "a constructor that hides a type or tells one").Hint("`data` has such constructors");
+    s.types.cons[id].packs |= !con.exists.empty() || !con.equations.empty();
     if (auto it = s.exports.constructors.find(con.name); it != s.exports.constructors.end()) {
       s.Error(Diag::DuplicateConstructor, con.span, Text(con.name))
           .Note(s.program.constructors[it->second].span, "it is declared here first");
@@ -59,6 +110,20 @@ void DeclareConstructors(State& s, const ast::DataDecl* data) {
   if (id == s.types.Known(Builtin::Bool) && s.types.cons[id].constructors.size() == 2) {
     s.program.false_con = s.types.cons[id].constructors[0];
     s.program.true_con = s.types.cons[id].constructors[1];
+  }
+}
+
+void DeclareDependencies(State& s, const ast::ClassDecl* decl, core::Class& row) {
+  auto number = [&](const ast::Name& name, std::vector<uint32_t>& out) {
+    const auto* found = llvm::find_if(decl->params, [&](const ast::Name& param) { return param.text == name.text; });
+    if (found == decl->params.end()) s.Error(Diag::UnboundTypeVariable, name.span, Text(name.text));
+    else out.push_back(static_cast<uint32_t>(found - decl->params.begin()));
+  };
+  for (const ast::Dependency& dependency : decl->dependencies) {
+    core::Dependency made;
+    for (const ast::Name& name : dependency.from) number(name, made.from);
+    for (const ast::Name& name : dependency.to) number(name, made.to);
+    row.dependencies.push_back(made);
   }
 }
 
@@ -135,11 +200,30 @@ void DeclareTypes(State& s) {
       core::Class row;
       row.name = cls->name.text;
       row.span = cls->name.span;
-      row.param = s.types.NewVar(cls->param.text, cls->param.span);
+      CheckDistinctParameters(s, cls->params);
+      std::vector<KindId> kinds;
+      for (const ast::Name& param : cls->params) {
+        row.params.push_back(s.types.NewVar(param.text, param.span));
+        kinds.push_back(s.env.kinds.Fresh());
+        s.open_kinds.push_back(kinds.back());
+        UseWrittenKind(s, param, kinds.back());
+      }
+      row.param = row.params.back();
+      DeclareDependencies(s, cls, row);
+      KindId kind = kinds[0];
+      if (kinds.size() > 1) {
+        TyCon args;
+        args.name = cls->name.text;
+        args.arity = static_cast<uint32_t>(kinds.size());
+        args.tangent = TangentForm::Unit;
+        row.args = s.types.cons.Add(std::move(args));
+        kind = s.env.kinds.Star();
+        for (KindId param : llvm::reverse(kinds)) kind = s.env.kinds.Arrow(param, kind);
+        s.env.SetKind(row.args, kind);
+        kind = s.env.kinds.Star();
+      }
       ClassId id = s.program.classes.Add(std::move(row));
-      s.env.SetKind(id, s.env.kinds.Fresh());
-      s.open_kinds.push_back(s.env.class_kinds[id.index]);
-      UseWrittenKind(s, cls->param, s.env.class_kinds[id.index]);
+      s.env.SetKind(id, kind);
       s.classes.push_back({cls, id});
       s.scope->classes.Add(cls->name.text, id);
       s.exports.classes[cls->name.text] = id;
@@ -150,9 +234,36 @@ void DeclareTypes(State& s) {
   ClassifyTangents(s);
 }
 
+void DeclareDefaults(State& s) {
+  const ast::Decl* first = nullptr;
+  for (const ast::Decl* decl : s.module.decls) {
+    const auto* defaults = llvm::dyn_cast<ast::DefaultDecl>(decl);
+    if (!defaults) continue;
+    if (first) s.Error(Diag::DuplicateDefinition, decl->span, "default").Note(first->span, "it is defined here first");
+    first = decl;
+    s.has_defaults = true;
+    const ClassId num = KnownClass(s, "Num");
+    for (const ast::Type* type : defaults->types) {
+      TypeVarScope scope;
+      scope.implicit = false;
+      TypeId made = ConvertType(s, type, scope, s.env.kinds.Star());
+      if (num.valid() && !s.types.HasMeta(made) && !s.string_classes && !HasInstance(s, num, made))
+        s.Error(Diag::NoInstance, type->span, "the `default` declaration", core::PrintPred(s.program, num, made));
+      s.default_types.push_back(made);
+    }
+  }
+}
+
 void DefaultKinds(State& s) {
   for (KindId kind : s.open_kinds) s.env.kinds.Default(kind);
   s.open_kinds.clear();
+}
+
+// A field whose type is hidden is seen by patterns alone.
+static bool Mentions(State& s, TypeId type, const std::vector<TyVarId>& vars) {
+  llvm::SmallVector<TyVarId> free;
+  s.types.FreeVars(type, free);
+  return llvm::any_of(free, [&](TyVarId var) { return llvm::is_contained(vars, var); });
 }
 
 void DefineSelectors(State& s, const ast::DataDecl* data) {
@@ -170,7 +281,7 @@ void DefineSelectors(State& s, const ast::DataDecl* data) {
     if (c >= s.types.cons[id].constructors.size()) break;
     const core::DataCon& con = s.program.constructors[s.types.cons[id].constructors[c]];
     for (size_t f = 0; f < con.fields.size(); ++f) {
-      if (!con.fields[f].name.valid()) continue;
+      if (!con.fields[f].name.valid() || Mentions(s, con.fields[f].type, con.exists)) continue;
       Span span = data->constructors[c].fields[f].name.span;
       bool known = false;
       for (const Found& other : found) {
@@ -199,6 +310,7 @@ void DefineSelectors(State& s, const ast::DataDecl* data) {
     VarId record = s.program.NewLocal(Intern("record"), whole, field.span);
     std::vector<core::Row> rows;
     for (ConId con_id : s.types.cons[id].constructors) {
+      const core::DataCon& hides = s.program.constructors[con_id];
       llvm::SmallVector<const core::Pat*> args;
       VarId value;
       for (uint32_t f = 0; f < s.program.constructors[con_id].fields.size(); ++f) {
@@ -222,6 +334,8 @@ void DefineSelectors(State& s, const ast::DataDecl* data) {
       pat.con = con_id;
       pat.type_args = s.program.Copy<TypeId>(params);
       pat.args = s.program.Copy<const core::Pat*>(args);
+      pat.exists = s.program.Copy<TyVarId>(hides.exists);
+      pat.opens = !hides.exists.empty() || !hides.equations.empty();
       const core::Pat* made = MakePat(s, pat);
       rows.push_back({s.program.Copy<const core::Pat*>({made}), VarNode(s, value, field.span), field.span});
     }

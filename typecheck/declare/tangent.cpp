@@ -36,8 +36,8 @@ void ClassifyTangents(State& s) {
     changed = false;
     for (const auto& [data, id] : s.data) {
       TangentForm& form = s.types.cons[id].tangent;
-      if (form == TangentForm::Own || fits(id)) continue;
-      form = form == TangentForm::Unit ? TangentForm::Same : TangentForm::Own;
+      if (form == TangentForm::Own || (!s.types.cons[id].packs && fits(id))) continue;
+      form = s.types.cons[id].packs ? TangentForm::Own : form == TangentForm::Unit ? TangentForm::Same : TangentForm::Own;
       changed = true;
     }
   }

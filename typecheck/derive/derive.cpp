@@ -5,8 +5,8 @@
 #include "typecheck/derive/derive.h"
 #include "typecheck/explain/class.h"
 #include "typecheck/explain/explain.h"
-#include "typecheck/infer/stack.h"
 #include "typecheck/resolve/find.h"
+#include "typecheck/resolve/types.h"
 #include "typecheck/state/instances.h"
 #include "typecheck/state/looks.h"
 #include "typecheck/state/names.h"
@@ -286,7 +286,7 @@ bool IsStockClass(std::string_view name) {
 // Makes the methods of the instance that `deriving` asks for. `needs` are the types that have to have the class as well,
 // if the context is to be found. False, and reported, if there is no such instance.
 bool DeriveMethods(State& s, Builder& make, const ast::DerivedClass& derived, ClassId cls, TyConId tycon, uint32_t dropped,
-                   std::vector<TypeId>& needs) {
+                   bool in_clause, std::vector<TypeId>& needs) {
   using Strategy = ast::DerivingStrategy;
   const core::Class& row = s.program.classes[cls];
   const std::string_view text = Text(row.name), type = Text(s.types.cons[tycon].name);
@@ -310,6 +310,9 @@ bool DeriveMethods(State& s, Builder& make, const ast::DerivedClass& derived, Cl
     needs.clear();
     return true;
   }
+  // What a constructor hides has the instances that its context says, and no clause finds these.
+  if (s.types.cons[tycon].packs && in_clause)
+    return refuse("a constructor hides a type or tells one: `deriving instance` with a context by itself may do it");
   const bool anything = s.options.library || s.options.repl;  // needs no pragma
   const bool by_newtype =
       s.types.cons[tycon].is_newtype && (anything || HasExtension(s, "GeneralizedNewtypeDeriving"));
@@ -403,7 +406,7 @@ bool DerivesAnyClass(State& s, const ast::DerivedClass& derived, ClassId cls, Ty
 // How many of the type's parameters an instance of the class leaves open: one of Functor, none of Eq. Reports a type
 // that has not as many, or of another kind.
 std::optional<uint32_t> OpenParameters(State& s, const ast::Name& name, ClassId cls, TyConId tycon) {
-  const KindId wanted = s.env.class_kinds[cls.index];
+  const KindId wanted = ParameterKinds(s, cls).back();
   const uint32_t open = s.env.kinds.Params(wanted);
   const size_t params = s.types.cons[tycon].params.size();
   KindId kind = s.env.KindOf(tycon);
@@ -416,8 +419,28 @@ std::optional<uint32_t> OpenParameters(State& s, const ast::Name& name, ClassId 
   return std::nullopt;
 }
 
+// `deriving (MonadState Int)`: what the class has before its last parameter. Reports what are not as many, or of another kind.
+std::optional<TypeArgs> OtherArguments(State& s, const ast::DerivedClass& derived, ClassId cls, const ast::DataDecl* data, TyConId tycon) {
+  const std::vector<KindId> kinds = ParameterKinds(s, cls);
+  const std::string_view name = Text(s.program.classes[cls].name);
+  if (derived.args.size() + 1 != kinds.size()) {
+    s.Error(Diag::ClassArity, derived.cls.span, name, kinds.size(), kinds.size() == 1 ? "parameter" : "parameters", derived.args.size() + 1);
+    return std::nullopt;
+  }
+  TypeVarScope scope;
+  scope.implicit = false;
+  KindId kind = s.env.KindOf(tycon), of;
+  for (size_t i = 0; i < data->params.size() && s.env.kinds.IsArrow(kind, &of, &kind); ++i)
+    scope.names.push_back({data->params[i].text, {s.types.Var(s.types.cons[tycon].params[i]), of}});
+  TypeArgs others;
+  const uint32_t errors = s.diags.error_count();
+  for (size_t i = 0; i < derived.args.size(); ++i) others.push_back(ConvertType(s, derived.args[i], scope, kinds[i]));
+  if (s.diags.error_count() != errors) return std::nullopt;
+  return others;
+}
+
 const ast::InstanceDecl* DerivedDecl(State& s, Builder& make, const ast::Name& cls, ast::Type* type) {
-  return s.generated.New<ast::InstanceDecl>(make.span(), ast::List<ast::Constraint>(), cls, type, make.Methods());
+  return s.generated.New<ast::InstanceDecl>(make.span(), ast::List<ast::Constraint>(), cls, type, ast::List<ast::Type*>(), make.Methods());
 }
 
 // Adds to the instance's context what `cls type` asks for. False, and reported if `report`, if no context can give it.
@@ -450,17 +473,18 @@ bool WidenContext(State& s, InstanceId id, ClassId cls, TypeId type, bool report
 void DeclareDerived(State& s, const ast::DataDecl* data) {
   const TyConId tycon = s.scope->types.Find(data->name.text)->con;
   for (const ast::DerivedClass& derived : data->deriving) {
-    if (!derived.args.empty() && DeriveStackClass(s, derived, data, tycon)) continue;
     ClassId cls = FindClass(s, derived.cls);
     if (!cls.valid()) {
       if (ClassId near = NearestClass(s, derived.cls); near.valid()) s.reported.push_back({near, s.types.Con(tycon), kNowhere});
       continue;
     }
+    std::optional<TypeArgs> others = OtherArguments(s, derived, cls, data, tycon);
+    if (!others) continue;
     std::optional<uint32_t> open = OpenParameters(s, derived.cls, cls, tycon);
     if (!open) continue;
     Builder make(s.generated, s.generated_qualifier, derived.cls.span);
     DerivedContext context;
-    if (!DeriveMethods(s, make, derived, cls, tycon, *open, context.needs)) continue;
+    if (!DeriveMethods(s, make, derived, cls, tycon, *open, true, context.needs)) continue;
     if (!s.options.library) context.superclasses = s.program.classes[cls].superclasses;
     core::Instance row;
     row.cls = cls;
@@ -469,21 +493,29 @@ void DeclareDerived(State& s, const ast::DataDecl* data) {
     row.tyvars.assign(s.types.cons[tycon].params.begin(), s.types.cons[tycon].params.end() - *open);
     llvm::SmallVector<TypeId> params;
     for (TyVarId param : row.tyvars) params.push_back(s.types.Var(param));
-    row.head = s.types.Con(tycon, params);
-    context.instance = RegisterInstance(s, std::move(row), tycon, DerivedDecl(s, make, derived.cls, nullptr));
+    // Of a class with several parameters it is the last one that is derived for.
+    auto with_others = [&](TypeId type) {
+      TypeArgs all = *others;
+      all.push_back(type);
+      return core::ClassType(s.program, cls, all);
+    };
+    row.head = with_others(s.types.Con(tycon, params));
+    for (TypeId& need : context.needs) need = with_others(need);
+    const TyConId head = s.types.Head(row.head);
+    context.instance = RegisterInstance(s, std::move(row), head, DerivedDecl(s, make, derived.cls, nullptr));
     if (context.instance.valid()) s.derived.push_back(std::move(context));
   }
 }
 
 void DeclareStandalone(State& s, const ast::DerivingDecl* decl) {
   core::Instance row;
-  TyConId tycon = ConvertInstanceHead(s, decl->derived.cls, decl->context, decl->type, decl->span, row);
+  TyConId tycon = ConvertInstanceHead(s, decl->derived.cls, decl->context, decl->type, {}, decl->span, row);
   if (!tycon.valid()) return;
   std::optional<uint32_t> open = OpenParameters(s, decl->derived.cls, row.cls, tycon);
   if (!open) return;
   Builder make(s.generated, s.generated_qualifier, decl->derived.cls.span);
   std::vector<TypeId> needs;
-  if (!DeriveMethods(s, make, decl->derived, row.cls, tycon, *open, needs)) return;
+  if (!DeriveMethods(s, make, decl->derived, row.cls, tycon, *open, false, needs)) return;
   row.derived = true;
   RegisterInstance(s, std::move(row), tycon, DerivedDecl(s, make, decl->derived.cls, decl->type));
 }

@@ -79,7 +79,8 @@ bool DeriveByNewtype(Builder& make, core::Program& program, const Shape& shape, 
   for (VarId id : cls.methods) {
     const core::Var method = program.vars[id];
     Wrapper wrapper(make, program.types, cls.param, shape.cons.front()->name);
-    ast::Expr* inside = of_library ? make.LibVar(Text(method.name)) : make.Var(Text(method.name));
+    // By its number: of mtl's methods several modules have one of that name.
+    ast::Expr* inside = of_library ? make.LibVar("%" + std::to_string(id.index)) : make.Var(Text(method.name));
     make.Clause({}, wrapper.Convert(method.scheme.type, inside, true));
     make.Method(Text(method.name));
     if (wrapper.refused) {

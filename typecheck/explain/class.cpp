@@ -82,6 +82,17 @@ void ReportMissingConstraint(const MissingView& m) {
     return llvm::is_contained(s.program.instances[entry.second].tyvars, var);
   });
   bool of_instance = instance != s.instances.end() && !derived;
+  // What a constructor hides has its own variable in each row, which stands where the constructor's does.
+  const Span at = s.types.vars[var].span;
+  const bool hidden = at.valid() && llvm::any_of(s.program.constructors, [&](const core::DataCon& con) {
+    return llvm::any_of(con.exists, [&](TyVarId own) { return s.types.vars[own].span == at; });
+  });
+  if (hidden && !derived && !of_instance) {
+    s.Error(Diag::MissingConstraint, m.origin().span, DescribeOrigin(m.origin()), m.pred, "the constructor");
+    if (Shown(s, at).valid()) NoteOnce(s, at, fmt::format("nothing is known of `{}` but what the constructor's context says", Text(s.types.vars[var].name)));
+    ExplainAsked(m);
+    return void(s.diags.Hint(fmt::format("add `{}` to the context of the constructor: then each value brings it along", m.pred)));
+  }
   s.Error(Diag::MissingConstraint, m.origin().span, DescribeOrigin(m.origin()), m.pred,
           derived ? "a derived instance" : of_instance ? "the instance" : "the signature");
   const Span place = s.types.vars[var].span;
@@ -192,6 +203,7 @@ void HintAtMissing(const MissingView& m) {
 }  // namespace
 
 std::string PrintPred(State& s, ClassId cls, const std::string& type, TypeId of) {
+  if (s.program.classes[cls].args.valid()) return type;  // the class's name is in it
   bool atom = !s.unify.IsFun(of, nullptr, nullptr) &&
               (s.types.Kind(s.unify.Prune(of)) != TypeKind::App || type.find(' ') == std::string::npos || (type[0] == '[' && type.back() == ']') ||
                (type[0] == '(' && type.back() == ')'));
@@ -213,6 +225,11 @@ void ReportMissing(State& s, const Wanted& wanted, const Wanted& missing) {
   m.cls = Text(s.program.classes[missing.cls].name);
   m.pred = PrintPred(s, missing.cls, m.shown, missing.type);
   if (rigid) return ReportMissingConstraint(m);
+  if (s.program.classes[missing.cls].args.valid() && s.types.HasVar(m.type)) {
+    s.Error(Diag::MissingConstraint, origin.span, DescribeOrigin(origin), m.pred, "the signature");
+    ExplainAsked(m);
+    return void(s.diags.Hint(fmt::format("add `{}` to the context of the signature", m.pred)));
+  }
   if (origin.kind == Origin::Number && !IsNumberType(s, missing.type)) {
     s.Error(Diag::NumberMismatch, origin.span, DescribeOrigin(origin), m.shown);
     s.unify.MarkAny(wanted.type);  // of the `a` in `IO a` nothing more can be said

@@ -13,7 +13,6 @@
 #include "typecheck/explain/tensor.h"
 #include "typecheck/infer/expr.h"
 #include "typecheck/infer/nodes.h"
-#include "typecheck/infer/stack.h"
 #include "typecheck/solve/expect.h"
 #include "typecheck/state/instances.h"
 #include "typecheck/state/looks.h"
@@ -315,11 +314,9 @@ struct Application {
 };
 
 // What is applied, elaborated, and how messages call it.
-void CheckCallee(Application& a, const StackUse& stack) {
+void CheckCallee(Application& a) {
   State& s = a.s;
-  if (stack.open && s.local_groups > 0) a.head = OpenStackUse(s, a.name->name, stack, a.fn->span);
-  else if (stack.var.valid() && !stack.several) a.head = Use(s, stack.var, a.fn->span);
-  else a.head = Infer(s, a.fn);
+  a.head = Infer(s, a.fn);
   a.reason.kind = a.infix ? Reason::Operand : Reason::Argument;
   a.reason.outer = &a.why;
   a.reason.name = Intern("the function");
@@ -459,11 +456,8 @@ core::Expr* CheckApp(State& s, const ast::Expr* fn, llvm::ArrayRef<const ast::Ex
                      const Reason& why) {
   fn = StripParens(fn);
   Application a{s, fn, args, infix, span, expected, why, llvm::dyn_cast<ast::VarExpr>(fn)};
-  StackUse stack;
-  if (a.name && FindStackUse(s, a.name->name, args.size(), expected, stack))
-    return CheckStackUse(s, stack, args, fn->span, span, expected, why);
   const size_t mark = s.wanted.size();
-  CheckCallee(a, stack);
+  CheckCallee(a);
   if (!FindParameters(a, mark)) return ErrorNode(s, expected, span);
   if (infix && args.size() == 2 && a.reason.name.valid() && Text(a.reason.name) == ".") RecordDot(s, args[0], args[1]);
   uint32_t errors = s.diags.error_count();

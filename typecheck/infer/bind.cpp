@@ -12,7 +12,6 @@
 #include "typecheck/infer/match.h"
 #include "typecheck/infer/nodes.h"
 #include "typecheck/infer/pat.h"
-#include "typecheck/infer/stack.h"
 #include "typecheck/resolve/types.h"
 #include "typecheck/solve/constraints.h"
 #include "typecheck/solve/dims.h"
@@ -208,8 +207,6 @@ void InferGroup(State& s, llvm::ArrayRef<Binding*> group, bool top, BoundGroup& 
   bool restricted = false, entry = false;
   const bool monomorphic = !HasExtension(s, "NoMonomorphismRestriction");
   std::vector<VarId> members;
-  const size_t holes = s.stack_holes.size();
-  if (!top) ++s.local_groups;
   ++s.unify.level;
   for (Binding* binding : group) {
     restricted |= monomorphic && (binding->pattern || binding->function->clauses[0].params.empty());
@@ -241,10 +238,7 @@ void InferGroup(State& s, llvm::ArrayRef<Binding*> group, bool top, BoundGroup& 
   // Of what a signature would settle that could not be read nothing is missing.
   for (VarId var : members)
     if (s.broken.count(var.index)) s.unify.MarkAny(s.program.vars[var].scheme.type);
-  SettleStackUses(s, holes, [&](const StackHole& hole) { return top || !(restricted || IsOpenStackUse(s, hole, holes)); });
   --s.unify.level;
-  if (!top) --s.local_groups;
-  LowerStackUses(s, holes);
   const bool pattern = llvm::any_of(group, [](const Binding* binding) { return binding->pattern != nullptr; });
   restricted &= s.options.restricted && !(s.options.generalises && top && !pattern);
   if (!out.strict.empty() || entry)
@@ -276,7 +270,9 @@ void InferPatternBinding(State& s, Binding& binding, bool top, BoundGroup& out) 
       return;
     }
   }
+  const bool may_open = std::exchange(s.may_open, false);
   const core::Pat* made = CheckPat(s, pat, type, Reason{}, bound);
+  s.may_open = may_open;
   bool strict = made->kind == core::PatKind::Bang;
   if (strict) made = made->args[0];
   if (s.strict && !top && made->kind != core::PatKind::Lazy) strict = true;
@@ -376,6 +372,28 @@ void RememberRestricted(State& s, llvm::ArrayRef<VarId> members, size_t wanted_m
   }
 }
 
+// Functional dependencies: what the variables of the type settle belongs to it, `s` of `MonadState s m`.
+void AddDeterminedMetas(State& s, size_t wanted_mark, llvm::SmallVectorImpl<MetaId>& metas) {
+  for (bool more = true; more;) {
+    const size_t before = metas.size();
+    for (size_t i = wanted_mark; i < s.wanted.size(); ++i) {
+      const std::vector<core::Dependency>& dependencies = s.program.classes[s.wanted[i].cls].dependencies;
+      if (dependencies.empty()) continue;
+      llvm::SmallVector<TypeId, 4> args;
+      s.unify.Head(s.wanted[i].type, &args);
+      for (const core::Dependency& dependency : dependencies) {
+        llvm::SmallVector<MetaId> from, to;
+        for (uint32_t at : dependency.from) s.unify.FreeMetas(args[at], from);
+        for (uint32_t at : dependency.to) s.unify.FreeMetas(args[at], to);
+        if (!llvm::all_of(from, [&](MetaId meta) { return llvm::is_contained(metas, meta) || s.unify.LevelOf(meta) <= s.unify.level; })) continue;
+        for (MetaId meta : to)
+          if (s.unify.LevelOf(meta) > s.unify.level && !llvm::is_contained(metas, meta)) metas.push_back(meta);
+      }
+    }
+    more = metas.size() != before;
+  }
+}
+
 void Generalise(State& s, llvm::ArrayRef<VarId> members, bool restricted, Sizes sizes, size_t wanted_mark, uint32_t errors_before) {
   SolveFrom(s, wanted_mark);
   RetryTangents(s, Guess::Ours);
@@ -399,6 +417,7 @@ void Generalise(State& s, llvm::ArrayRef<VarId> members, bool restricted, Sizes 
         metas.push_back(meta);
   }
   llvm::erase_if(metas, [&](MetaId meta) { return s.unify.LevelOf(meta) <= s.unify.level; });  // shared by a later member
+  if (!restricted) AddDeterminedMetas(s, wanted_mark, metas);
   if (!s.unify.open_dims.empty()) ReportOpenDims(s, &metas);
   std::vector<Wanted> retained;
   if (!restricted) {
@@ -557,24 +576,11 @@ void PreferAction(State& s, TypeId type, size_t wanted_mark) {
 core::Expr* CheckAgainst(State& s, const core::Scheme& scheme, Span from, Symbol name, const ScopedTypes& scoped,
                          llvm::function_ref<core::Expr*(TypeId, const Reason&)> body) {
   size_t wanted_mark = s.wanted.size(), given_mark = s.givens.size(), scoped_mark = s.scoped_types.size();
-  const size_t holes = s.stack_holes.size();
   ++s.unify.level;
   for (TyVarId var : scheme.tyvars) s.unify.SetRigid(var, s.unify.level);
   s.scoped_types.insert(s.scoped_types.end(), scoped.begin(), scoped.end());
   for (const core::Pred& pred : scheme.preds) PushGiven(s, pred.cls, pred.type);
-  llvm::SmallVector<TypeId> params;
-  s.surroundings.push_back(s.types.SplitFun(scheme.type, params));
   core::Expr* value = body(scheme.type, {Reason::Signature, from, name});
-  s.surroundings.pop_back();
-  // What the surroundings cannot settle is settled here.
-  SettleStackUses(s, holes, [&](const StackHole& hole) {
-    llvm::SmallVector<MetaId> open;
-    llvm::SmallVector<TyVarId> rigid;
-    s.unify.FreeMetas(hole.monad, open);
-    s.types.FreeVars(s.unify.Zonk(hole.node->type), rigid);
-    return llvm::any_of(open, [&](MetaId meta) { return s.unify.LevelOf(meta) >= s.unify.level; }) ||
-           llvm::any_of(rigid, [&](TyVarId var) { return llvm::is_contained(scheme.tyvars, var); });
-  });
   --s.unify.level;
   // What still depends on variables of this body alone can only be settled by defaulting; the rest is the
   // surroundings' business.

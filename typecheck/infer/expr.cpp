@@ -13,8 +13,8 @@
 #include "typecheck/infer/nodes.h"
 #include "typecheck/infer/own_state.h"
 #include "typecheck/infer/pat.h"
+#include "typecheck/infer/pattern_scope.h"
 #include "typecheck/infer/record.h"
-#include "typecheck/infer/stack.h"
 #include "typecheck/infer/stmt.h"
 #include "typecheck/infer/tensor.h"
 #include "typecheck/resolve/find.h"
@@ -50,13 +50,10 @@ core::Expr* CheckHole(State& s, const ast::Name& name, Span span, TypeId expecte
 }
 
 core::Expr* CheckVar(State& s, const ast::Name& name, Span span, TypeId expected, const Reason& why) {
-  StackUse stack;
-  if (FindStackUse(s, name, 0, expected, stack)) return CheckStackUse(s, stack, {}, span, span, expected, why);
   if (IsHole(s, name)) return CheckHole(s, name, span, expected);
-  const bool open = stack.open && s.local_groups > 0;
-  VarId var = open ? stack.var : FindValue(s, name);
+  VarId var = FindValue(s, name);
   if (!var.valid()) return ErrorNode(s, expected, span);
-  core::Expr* use = open ? OpenStackUse(s, name, stack, span) : Use(s, var, span);
+  core::Expr* use = Use(s, var, span);
   s.subject = var;
   bool ok = Expect(s, expected, use->type, span, why);
   s.subject = VarId();
@@ -265,6 +262,7 @@ core::Expr* CheckLambda(State& s, const ast::LambdaExpr* expr, TypeId expected, 
   std::vector<Bound> bound;
   std::vector<const core::Pat*> pats;
   bool simple = true;
+  PatternScope scope(s);
   for (size_t i = 0; i < expr->params.size(); ++i) {
     pats.push_back(
         CheckOuterPat(s, expr->params[i], params[i], why.kind == Reason::Signature ? why : Reason{}, bound));
@@ -278,6 +276,7 @@ core::Expr* CheckLambda(State& s, const ast::LambdaExpr* expr, TypeId expected, 
   core::Expr* body = Check(s, expr->body, result, inner);
   s.lambda = around;
   UnbindTo(s, mark);
+  scope.Close();
   std::vector<VarId> vars;
   for (size_t i = 0; i < pats.size(); ++i)
     vars.push_back(
@@ -446,11 +445,16 @@ core::Expr* UseCon(State& s, ConId id, Span span) {
   node.span = span;
   node.con = id;
   TypeArgs args;
-  for (size_t i = 0; i < tycon.params.size(); ++i) args.push_back(s.unify.Fresh());
-  node.type = s.types.Con(con.tycon, args);
+  const std::vector<TyVarId> vars = VariablesOf(s, id);
+  for (size_t i = 0; i < vars.size(); ++i) args.push_back(s.unify.Fresh());
+  node.type = s.types.Con(con.tycon, llvm::ArrayRef(args).take_front(tycon.params.size()));
   for (size_t i = con.fields.size(); i-- > 0;)
-    node.type =
-        s.types.Fun(s.types.Substitute(con.fields[i].type, s.types.cons[con.tycon].params, args), node.type);
+    node.type = s.types.Fun(s.types.Substitute(con.fields[i].type, vars, args), node.type);
+  for (const auto& [param, type] : con.equations)
+    s.unify.Unify(args[static_cast<size_t>(llvm::find(vars, param) - vars.begin())], s.types.Substitute(type, vars, args));
+  const Symbol name = con.name;
+  for (const core::Pred& pred : std::vector<core::Pred>(con.context))
+    Require(s, pred.cls, s.types.Substitute(pred.type, vars, args), {Origin::Use, span, name, VarId(), pred.span});
   node.type_args = s.program.Copy<TypeId>(args);
   return s.Node(node);
 }
@@ -519,6 +523,7 @@ core::Expr* Check(State& s, const ast::Expr* expr, TypeId expected, const Reason
     case ast::ExprKind::Sequence: return CheckSequence(s, llvm::cast<ast::SequenceExpr>(expr), expected, why);
     case ast::ExprKind::Comprehension: {
       const auto* list = llvm::cast<ast::ComprehensionExpr>(expr);
+      if (!list->beside.empty()) return CheckParallel(s, list, expected, why);
       return CheckComprehension(s, list->element, list->stmts, expr->span, expected, why);
     }
     case ast::ExprKind::LeftSection:

@@ -6,6 +6,7 @@
 #include "typecheck/infer/expr.h"
 #include "typecheck/infer/nodes.h"
 #include "typecheck/infer/pat.h"
+#include "typecheck/infer/pattern_scope.h"
 #include "typecheck/solve/expect.h"
 #include "typecheck/state/names.h"
 #include "typecheck/state/state.h"
@@ -50,12 +51,14 @@ core::Expr* CheckGuard(State& s, llvm::ArrayRef<ast::Stmt*> guards, const ast::E
   const auto* bind = llvm::cast<ast::BindStmt>(first);
   core::Expr* value = Infer(s, bind->expr);
   size_t mark = s.LocalMark();
+  PatternScope scope(s);
   std::vector<Bound> bound;
   const core::Pat* pat = CheckOuterPat(s, bind->pat, value->type, {Reason::Scrutinee, bind->expr->span}, bound);
   CheckDistinct(s, bound);
   BindAll(s, bound);
   core::Expr* inner = rest();
   UnbindTo(s, mark);
+  scope.Close();
   bool fresh;
   VarId scrutinee = Scrutinee(s, value, &fresh);
   core::Row row{s.program.Copy<const core::Pat*>({pat}), inner, first->span};
@@ -68,8 +71,14 @@ core::Expr* CheckAlternatives(State& s, VarId scrutinee, TypeId type, Span scrut
                               Span span, TypeId expected, const Reason& why) {
   bool open = s.types.Kind(s.unify.Prune(expected)) == TypeKind::Meta;
   std::vector<core::Row> rows;
+  if (alternatives.empty()) {
+    // EmptyCase: it looks at the value, which there is none of.
+    rows.push_back(FailRow(s, type, expected, "no alternative of `case` fits", span));
+    rows.back().pats = s.program.Copy<const core::Pat*>({BangPat(s, rows.back().pats[0])});
+  }
   for (const ast::Alternative& alternative : alternatives) {
     size_t mark = s.LocalMark();
+    PatternScope scope(s);
     std::vector<Bound> bound;
     const core::Pat* pat = CheckOuterPat(s, alternative.pat, type, {Reason::Scrutinee, scrutinee_span}, bound);
     CheckDistinct(s, bound);
@@ -78,6 +87,7 @@ core::Expr* CheckAlternatives(State& s, VarId scrutinee, TypeId type, Span scrut
     if (open && &alternative != &alternatives[0]) reason = {Reason::Alternative, BodySpan(alternatives[0].rhs)};
     core::Expr* body = CheckRhs(s, alternative.rhs, expected, reason);
     UnbindTo(s, mark);
+    scope.Close();
     rows.push_back({s.program.Copy<const core::Pat*>({pat}), body, alternative.span});
   }
   return MatchNode(s, core::MatchContext::Case, Symbol(), {scrutinee}, rows, expected, span);
@@ -146,6 +156,7 @@ core::Expr* CheckClauses(State& s, Symbol name, llvm::ArrayRef<ast::Clause> clau
   std::vector<std::vector<const core::Pat*>> all_pats;
   for (const ast::Clause& clause : clauses) {
     size_t mark = s.LocalMark();
+    PatternScope scope(s);
     std::vector<Bound> bound;
     std::vector<const core::Pat*> pats;
     for (size_t i = 0; i < clause.params.size() && i < arity; ++i) {
@@ -162,6 +173,7 @@ core::Expr* CheckClauses(State& s, Symbol name, llvm::ArrayRef<ast::Clause> clau
       reason = {Reason::Clause, BodySpan(clauses[0].rhs), name};
     core::Expr* body = CheckRhs(s, clause.rhs, result, reason);
     UnbindTo(s, mark);
+    scope.Close();
     rows.push_back({s.program.Copy<const core::Pat*>(pats), body, clause.span});
     all_pats.push_back(std::move(pats));
   }

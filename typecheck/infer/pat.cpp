@@ -6,6 +6,7 @@
 #include "typecheck/explain/origin.h"
 #include "typecheck/infer/expr.h"
 #include "typecheck/infer/nodes.h"
+#include "typecheck/infer/pattern_scope.h"
 #include "typecheck/infer/record.h"
 #include "typecheck/resolve/find.h"
 #include "typecheck/resolve/types.h"
@@ -91,10 +92,16 @@ void CheckFields(PatCheck& p, ConId con, llvm::ArrayRef<const ast::Pat*> args) {
   TypeArgs type_args;
   for (size_t i = 0; i < s.types.cons[owner].params.size(); ++i) type_args.push_back(s.unify.Fresh());
   bool ok = IsExpected(p, s.types.Con(owner, type_args));
+  const core::DataCon row = s.program.constructors[con];
+  const bool tells = !row.exists.empty() || !row.equations.empty();
+  llvm::SmallVector<TyVarId> hidden;
+  if ((tells || !row.context.empty()) && ok) ok = OpenConstructor(s, con, p.pat->span, type_args, hidden);
+  const std::vector<TyVarId> vars = VariablesOf(s, con);
+  TypeArgs all = type_args;
+  for (TyVarId var : hidden) all.push_back(s.types.Var(var));
   std::vector<const core::Pat*> core_args;
   for (size_t i = 0; i < s.program.constructors[con].fields.size(); ++i) {
-    TypeId type = s.types.Substitute(s.program.constructors[con].fields[i].type, s.types.cons[owner].params, type_args);
-    if (!ok) type = s.unify.Fresh();
+    TypeId type = ok ? s.types.Substitute(s.program.constructors[con].fields[i].type, vars, all) : s.unify.FreshAny();
     if (i < args.size() && args[i]) {
       core_args.push_back(p.Sub(args[i], type));
     } else {
@@ -109,6 +116,8 @@ void CheckFields(PatCheck& p, ConId con, llvm::ArrayRef<const ast::Pat*> args) {
   p.node.kind = core::PatKind::Con;
   p.node.con = con;
   p.node.type_args = s.program.Copy<TypeId>(type_args);
+  p.node.exists = s.program.Copy<TyVarId>(hidden);
+  p.node.opens = tells;
   p.node.args = s.program.Copy<const core::Pat*>(core_args);
 }
 
@@ -258,7 +267,9 @@ void CheckListPat(PatCheck& p, const ast::ListPat* list) {
 
 // A pattern of the same type within: `!p`, `~p`.
 void CheckInner(PatCheck& p, core::PatKind kind, const ast::Pat* sub) {
+  const bool may_open = std::exchange(p.s.may_open, p.s.may_open && kind != core::PatKind::Lazy);
   const core::Pat* made = p.Sub(sub, p.expected);
+  p.s.may_open = may_open;
   p.node.kind = kind;
   p.node.args = p.s.program.Copy<const core::Pat*>({made});
 }
@@ -269,6 +280,29 @@ void CheckAsPat(PatCheck& p, const ast::AsPat* as) {
   RememberReason(p.s, var, p.why);
   CheckInner(p, core::PatKind::As, as->pat);
   p.node.var = var;
+}
+
+// `(e -> p)`: what is bound further left is in scope of e.
+void CheckViewPat(PatCheck& p, const ast::ViewPat* view) {
+  State& s = p.s;
+  const size_t mark = s.LocalMark();
+  BindAll(s, p.bound);
+  core::Expr* function = Infer(s, view->view);
+  UnbindTo(s, mark);
+  TypeId from, to;
+  if (!s.unify.IsFun(function->type, &from, &to)) {
+    from = s.unify.Fresh(), to = s.unify.Fresh();
+    if (!Expect(s, s.types.Fun(from, to), function->type, view->view->span, Reason{})) {
+      p.Any(view->pat, s.unify.FreshAny());
+      return;
+    }
+  }
+  if (!IsExpected(p, from)) return void(p.Any(view->pat, to));
+  const core::Pat* made = p.Any(view->pat, to);
+  p.node.kind = core::PatKind::View;
+  p.node.view = function;
+  p.node.written = true;
+  p.node.args = s.program.Copy<const core::Pat*>({made});
 }
 
 const core::Pat* CheckTypedPat(PatCheck& p, const ast::TypedPat* typed) {
@@ -302,6 +336,7 @@ const core::Pat* CheckPat(State& s, const ast::Pat* pat, TypeId expected, const 
     case ast::PatKind::Lazy: CheckInner(p, core::PatKind::Lazy, llvm::cast<ast::LazyPat>(pat)->pat); break;
     case ast::PatKind::Paren: return CheckPat(s, llvm::cast<ast::ParenPat>(pat)->pat, expected, why, bound);
     case ast::PatKind::Typed: return CheckTypedPat(p, llvm::cast<ast::TypedPat>(pat));
+    case ast::PatKind::View: CheckViewPat(p, llvm::cast<ast::ViewPat>(pat)); break;
     case ast::PatKind::Wildcard:
     case ast::PatKind::Infix:
     case ast::PatKind::Error: break;

@@ -110,6 +110,16 @@ std::vector<ConId> ConstructorsWith(State& s, TyConId owner, llvm::ArrayRef<ast:
   return matching;
 }
 
+// What a constructor hides would be another type after the update.
+bool HidesTypes(State& s, llvm::ArrayRef<ConId> cons, Span span) {
+  for (ConId con : cons)
+    if (const core::DataCon& row = s.program.constructors[con]; !row.exists.empty() || !row.equations.empty()) {
+      s.Error(Diag::HiddenType, span, Text(row.name), "a record update").Hint("`case` takes it apart, and the constructor builds it anew");
+      return true;
+    }
+  return false;
+}
+
 // A record update, elaborated: the type's arguments before and after, and a variable for each new value.
 struct Update {
   State& s;
@@ -270,6 +280,7 @@ core::Expr* CheckRecordUpdate(State& s, const ast::RecordUpdateExpr* expr, TypeI
     s.Error(Diag::NoConstructorWithFields, expr->span, Text(s.types.cons[u.owner].name));
     ok = false;
   }
+  if (ok && HidesTypes(s, matching, expr->span)) ok = false;
   if (!ok) {
     TypeId type = Infer(s, expr->record)->type;
     if (!unknown.empty()) ReportUnknownFields(s, expr, unknown, u.owner, expected, type);

@@ -8,9 +8,11 @@
 #include "typecheck/infer/expr.h"
 #include "typecheck/infer/nodes.h"
 #include "typecheck/infer/pat.h"
+#include "typecheck/infer/pattern_scope.h"
 #include "typecheck/match/pattern.h"
 #include "typecheck/resolve/find.h"
 #include "typecheck/solve/expect.h"
+#include "typecheck/state/deps.h"
 #include "typecheck/state/looks.h"
 #include "typecheck/state/names.h"
 #include "typecheck/state/state.h"
@@ -126,12 +128,14 @@ core::Expr* CheckDo(State& s, llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeI
   s.unify.IsFun(params[1], &value, &next_type);
   if (s.diags.error_count() != errors) s.unify.MarkAny(value);  // what is bound is as unknown as its action
   size_t locals = s.LocalMark();
+  PatternScope scope(s);
   std::vector<Bound> bound;
   const core::Pat* pat = CheckOuterPat(s, stmt->pat, value, {Reason::Scrutinee, stmt->expr->span}, bound);
   CheckDistinct(s, bound);
   BindAll(s, bound);
   core::Expr* next = rest(next_type);
   UnbindTo(s, locals);
+  scope.Close();
   VarId param;
   if (pat->kind == core::PatKind::Var) {
     param = pat->var;
@@ -196,6 +200,7 @@ core::Expr* CheckComprehension(State& s, const ast::Expr* element, llvm::ArrayRe
   TypeId item = s.unify.Fresh();
   core::Expr* source = Check(s, bind->expr, s.types.List(item), {Reason::Generator, span});
   size_t locals = s.LocalMark();
+  PatternScope scope(s);
   std::vector<Bound> bound;
   const core::Pat* pat = CheckOuterPat(s, bind->pat, item, {Reason::Scrutinee, bind->expr->span}, bound);
   CheckDistinct(s, bound);
@@ -203,6 +208,7 @@ core::Expr* CheckComprehension(State& s, const ast::Expr* element, llvm::ArrayRe
   VarId after = s.program.NewLocal(Intern("rest"), list, first->span);
   core::Expr* inner = CheckComprehension(s, element, stmts.drop_front(), span, list, Reason{}, after);
   UnbindTo(s, locals);
+  scope.Close();
   if (!foldr.valid() || s.Failures() != failures) return ErrorNode(s, expected, span);  // what it is made of says nothing to anybody
   VarId param =
       pat->kind == core::PatKind::Var ? pat->var : s.program.NewLocal(Intern("x"), item, bind->pat->span);
@@ -218,6 +224,49 @@ core::Expr* CheckComprehension(State& s, const ast::Expr* element, llvm::ArrayRe
     inner = MatchNode(s, core::MatchContext::Lambda, Symbol(), {param}, rows, list, first->span);
   }
   return CallKnown(s, foldr, {LambdaNode(s, {param, after}, inner, first->span), end(), source}, span, list, Reason{});
+}
+
+core::Expr* CheckParallel(State& s, const ast::ComprehensionExpr* list, TypeId expected, const Reason& why) {
+  // Of each branch the list of what it binds, as a tuple; from the last one on they are zipped.
+  llvm::SmallVector<ast::List<ast::Stmt*>> branches{list->stmts};
+  branches.append(list->beside.begin(), list->beside.end());
+  ast::Ast& made = s.generated;
+  ast::Expr* zipped = nullptr;
+  ast::Pat* bound = nullptr;
+  for (ast::List<ast::Stmt*> branch : llvm::reverse(branches)) {
+    std::vector<std::pair<Symbol, Span>> names;
+    for (const ast::Stmt* stmt : branch) {
+      if (const auto* bind = llvm::dyn_cast<ast::BindStmt>(stmt)) PatternNames(bind->pat, names);
+      if (const auto* let = llvm::dyn_cast<ast::LetStmt>(stmt))
+        for (const ast::Decl* decl : let->decls) {
+          if (const auto* function = llvm::dyn_cast<ast::FunctionDecl>(decl)) names.push_back({function->name.text, function->name.span});
+          if (const auto* pattern = llvm::dyn_cast<ast::PatBindDecl>(decl)) PatternNames(pattern->pat, names);
+        }
+    }
+    const Span span = branch.empty() ? list->span : branch[0]->span;
+    llvm::SmallVector<ast::Expr*> values;
+    llvm::SmallVector<ast::Pat*> pats;
+    for (size_t i = 0; i < names.size(); ++i) {
+      // A later one of the branch hides an earlier one.
+      if (llvm::any_of(llvm::ArrayRef(names).drop_front(i + 1), [&](const auto& later) { return later.first == names[i].first; })) continue;
+      values.push_back(made.New<ast::VarExpr>(names[i].second, ast::Name{names[i].first, {}, names[i].second}));
+      pats.push_back(made.New<ast::VarPat>(names[i].second, names[i].first));
+    }
+    ast::Expr* value = values.size() == 1 ? values[0]
+                       : values.empty()   ? made.New<ast::ConExpr>(span, ast::Name{Intern("()"), {}, span})
+                                          : static_cast<ast::Expr*>(made.New<ast::TupleExpr>(span, made.Copy<ast::Expr*>(values)));
+    ast::Pat* pat = pats.size() == 1 ? pats[0] : made.New<ast::TuplePat>(span, made.Copy<ast::Pat*>(pats));
+    ast::Expr* items = made.New<ast::ComprehensionExpr>(span, value, branch);
+    if (!zipped) {
+      zipped = items, bound = pat;
+      continue;
+    }
+    ast::Expr* zip = made.New<ast::VarExpr>(span, ast::Name{Intern("zip"), s.generated_qualifier, span});
+    zipped = made.New<ast::AppExpr>(span, zip, made.Copy<ast::Expr*>({items, zipped}));
+    bound = made.New<ast::TuplePat>(span, made.Copy<ast::Pat*>({pat, bound}));
+  }
+  ast::Stmt* all = made.New<ast::BindStmt>(list->span, bound, zipped);
+  return CheckComprehension(s, list->element, {all}, list->span, expected, why);
 }
 
 core::Expr* CheckSequence(State& s, const ast::SequenceExpr* expr, TypeId expected, const Reason& why) {

@@ -19,6 +19,8 @@ core::Expr* CheckDo(State& s, llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeI
 // [e | p <- l, qs] ++ t = foldr (\x rest -> case x of { p -> [e | qs] ++ rest; _ -> rest }) t l
 core::Expr* CheckComprehension(State& s, const ast::Expr* element, llvm::ArrayRef<ast::Stmt*> stmts, Span span, TypeId expected,
                                const Reason& why, VarId tail = VarId());
+// [e | x <- xs | y <- ys]: [e | (x, y) <- zip [x | x <- xs] [y | y <- ys]]
+core::Expr* CheckParallel(State& s, const ast::ComprehensionExpr* list, TypeId expected, const Reason& why);
 // [from, then .. to]
 core::Expr* CheckSequence(State& s, const ast::SequenceExpr* expr, TypeId expected, const Reason& why);
 

@@ -36,6 +36,7 @@ class Coverage {
     for (; node && example.empty(); node = node->rest) {
       switch (node->kind) {
         case TreeNode::Kind::End:
+          if (!IsPossible()) return;
           fewest_[guards_failed] = std::min(fewest_[guards_failed], tests);
           if (tests == wanted_ && guards_failed == by_guards) example = Example();
           return;
@@ -45,6 +46,7 @@ class Coverage {
           break;
         case TreeNode::Kind::Force: break;
         case TreeNode::Kind::View:
+          if (node->alts[0].literal->written) break;  // what a function gives is no part of a value
           views_[node->occurrence.index].push_back(node->alts[0].vars[0]);
           view_of_[node->alts[0].vars[0].index] = node->occurrence;
           break;
@@ -66,6 +68,40 @@ class Coverage {
     }
   }
 
+  // A type as what the constructors on the path tell of its variables has it: behind `Nil :: Vec Z a` there is no other `Vec n b` either.
+  TypeId Told(TypeId type) const {
+    Types& types = const_cast<Types&>(program_.types);  // building a type adds rows, which changes nothing that is there
+    llvm::SmallVector<TyVarId> vars;
+    llvm::SmallVector<TypeId> values;
+    for (const auto& [occurrence, known] : known_) {
+      if (!known.yes || known.yes->literal || !known.yes->con.valid()) continue;
+      const core::DataCon& con = program_.constructors[known.yes->con];
+      const std::vector<TyVarId>& params = types.cons[con.tycon].params;
+      llvm::SmallVector<TypeId> args;
+      types.Head(program_.vars[VarId(occurrence)].scheme.type, &args);
+      for (const auto& [param, told] : con.equations) {
+        const size_t at = static_cast<size_t>(llvm::find(params, param) - params.begin());
+        if (at >= args.size() || types.Kind(args[at]) != TypeKind::Var) continue;
+        vars.push_back(types.VarOf(args[at]));
+        values.push_back(told);
+      }
+    }
+    return vars.empty() ? type : types.Substitute(type, vars, values);
+  }
+
+  // Whether there is a value for each occurrence on the path.
+  bool IsPossible() const {
+    return llvm::all_of(known_, [&](const auto& entry) {
+      const TypeId type = Told(program_.vars[VarId(entry.first)].scheme.type);
+      const Known& known = entry.second;
+      if (known.yes) return known.yes->literal || !known.yes->con.valid() || core::MayBuild(program_, known.yes->con, type);
+      if (known.no.empty() || known.no[0]->alts[0].literal) return true;
+      return llvm::any_of(program_.types.cons[program_.constructors[known.no[0]->alts[0].con].tycon].constructors, [&](core::ConId con) {
+        return IsUntried(known, con) && core::MayBuild(program_, con, type);
+      });
+    });
+  }
+
   // A sequence that has a first element has a last one.
   bool SeenFromOtherEnd(VarId seen) const {
     auto of = view_of_.find(seen.index);
@@ -81,6 +117,12 @@ class Coverage {
     const TreeAlt* yes = nullptr;
     std::vector<const TreeNode*> no;
   };
+
+  static bool IsUntried(const Known& known, core::ConId con) {
+    return llvm::none_of(known.no, [&](const TreeNode* node) {
+      return llvm::any_of(node->alts, [&](const TreeAlt& alt) { return !alt.literal && alt.con == con; });
+    });
+  }
 
   std::string Example() const {
     bool function = match_.context == MatchContext::Function;
@@ -152,7 +194,8 @@ class Coverage {
       for (const TreeAlt& alt : first->alts) tried.insert(alt.con.index);
       TyConId type = program_.constructors[first->alts[0].con].tycon;
       for (core::ConId con : program_.types.cons[type].constructors)
-        if (!tried.contains(con.index)) return Constructor(con, {}, precedence);
+        if (!tried.contains(con.index) && core::MayBuild(program_, con, Told(program_.vars[first->occurrence].scheme.type)))
+          return Constructor(con, {}, precedence);
       return "_";
     }
     llvm::StringMap<bool> tried;

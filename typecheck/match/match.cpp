@@ -224,18 +224,24 @@ class MatchCompiler {
     Emission emission(match);
     CountLeaves(tree.root(), emission.leaves);
     for (size_t row = begin; row < end; ++row) {
-      if (emission.leaves[row] <= 1 || SizeUpTo(match.rows[row].body, kCopyLimit + 1) <= kCopyLimit) continue;
+      if (emission.leaves[row] <= 1 || OpensTypes(match.rows[row]) || SizeUpTo(match.rows[row].body, kCopyLimit + 1) <= kCopyLimit) continue;
       // What a shared body falls to must be the same wherever it is called from.
       if (can_fall[row] && row + 1 < end) return split(row + 1);
     }
     llvm::SmallVector<Binding> shared;
     for (size_t row = begin; row < end; ++row)
-      if (emission.leaves[row] > 1 && SizeUpTo(match.rows[row].body, kCopyLimit + 1) > kCopyLimit)
+      if (emission.leaves[row] > 1 && !OpensTypes(match.rows[row]) && SizeUpTo(match.rows[row].body, kCopyLimit + 1) > kCopyLimit)
         shared.push_back(ShareBody(match.rows[row], row, emission));
     const Expr* out = Emit(tree.root(), emission);
     for (Binding& binding : llvm::reverse(shared)) out = MakeLet({ExprKind::Let, out->type, match.span, false,
                                                                   program_.Copy<Binding>({binding}), out});
     return out;
+  }
+
+  // A body that has types of the patterns' own is no function outside of them: it is copied.
+  static bool OpensTypes(const Row& row) { return llvm::any_of(row.pats, [](const Pat* pat) { return OpensTypes(pat); }); }
+  static bool OpensTypes(const Pat* pat) {
+    return pat->opens || llvm::any_of(pat->args, [](const Pat* arg) { return OpensTypes(arg); });
   }
 
   // The state of writing one tree as code.
@@ -298,6 +304,7 @@ class MatchCompiler {
           Alt alt{branch.literal ? AltKind::Literal : AltKind::Con};
           alt.con = branch.con;
           alt.vars = program_.Copy<VarId>(branch.vars);
+          alt.opened = program_.Copy<List<TyVarId>>(branch.opened);
           if (branch.literal) {
             alt.literal = branch.literal->literal;
             alt.text = branch.literal->text;
@@ -316,9 +323,13 @@ class MatchCompiler {
       case TreeNode::Kind::View: {
         const TreeAlt& alt = node->alts[0];
         VarId seen = alt.vars[0];
+        for (auto [var, occurrence] : node->bindings) rename_[var.index] = occurrence;
+        bool before = std::exchange(copying_, true);  // several paths may look
+        const Expr* view = Closed(alt.literal->view);
+        copying_ = before;
         const Expr* body = Emit(node->rest, emission);
         const Expr* value =
-            program_.New(AppExpr{ExprKind::App, program_.vars[seen].scheme.type, match.span, alt.literal->view,
+            program_.New(AppExpr{ExprKind::App, program_.vars[seen].scheme.type, match.span, view,
                                  program_.Copy<const Expr*>({Use(node->occurrence, match.span)})});
         return MakeLet({ExprKind::Let, match.type, match.span, false, program_.Copy<Binding>({{seen, value}}), body});
       }

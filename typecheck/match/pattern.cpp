@@ -77,10 +77,6 @@ const Pat* ExpandString(core::Program& program, const Pat& literal) {
   return tail;
 }
 
-size_t SiblingCount(const core::Program& program, core::ConId con) {
-  return program.types.cons[program.constructors[con].tycon].constructors.size();
-}
-
 bool IsIrrefutable(const core::Program& program, const Pat* pat) {
   switch (pat->kind) {
     case PatKind::Wildcard:
@@ -92,7 +88,8 @@ bool IsIrrefutable(const core::Program& program, const Pat* pat) {
     case PatKind::View: return false;
     case PatKind::Con: break;
   }
-  if (SiblingCount(program, pat->con) != 1) return false;
+  for (ConId con : program.types.cons[program.constructors[pat->con].tycon].constructors)
+    if (con != pat->con && MayBuild(program, con, pat->type)) return false;
   for (const Pat* arg : pat->args)
     if (!IsIrrefutable(program, arg)) return false;
   return true;

@@ -19,9 +19,6 @@ std::string LiteralKey(const core::Program& program, const core::Pat& literal);
 // A string literal as the list of its characters.
 const core::Pat* ExpandString(core::Program& program, const core::Pat& literal);
 
-// The number of constructors of the type that `con` belongs to.
-size_t SiblingCount(const core::Program& program, core::ConId con);
-
 // Whether every value fits, once it is evaluated as far as the pattern asks.
 bool IsIrrefutable(const core::Program& program, const core::Pat* pat);
 

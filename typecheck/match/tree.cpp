@@ -220,6 +220,8 @@ const TreeNode* MatchTree::BuildConstructors(const Occurrences& occurrences, std
     TreeAlt alt;
     alt.con = shape->con;
     for (size_t field = 0; field < shape->args.size(); ++field) alt.vars.push_back(NewField(of->pats, field));
+    for (const Pat* pat : of->pats)
+      if (!pat->exists.empty() && !llvm::is_contained(alt.opened, pat->exists)) alt.opened.push_back(pat->exists);
     Occurrences inner(occurrences.begin(), occurrences.begin() + column);
     for (VarId field : alt.vars) inner.push_back({field});
     inner.append(occurrences.begin() + column + 1, occurrences.end());
@@ -242,7 +244,11 @@ const TreeNode* MatchTree::BuildConstructors(const Occurrences& occurrences, std
     if (!alt.next) return nullptr;
     node->alts.push_back(std::move(alt));
   }
-  if (present.size() == SiblingCount(program_, present[0]->pats[0]->con)) return node;
+  const Pat* any = present[0]->pats[0];
+  const bool all = llvm::all_of(program_.types.cons[program_.constructors[any->con].tycon].constructors, [&](core::ConId con) {
+    return by_con.contains(con.index) || !core::MayBuild(program_, con, any->type);
+  });
+  if (all) return node;
 
   Occurrences outer = occurrences;
   outer.erase(outer.begin() + column);
@@ -305,6 +311,7 @@ const TreeNode* MatchTree::BuildLiterals(const Occurrences& occurrences, std::ve
 
 const Pat* MatchTree::UnderView(const Pat& pat, const Pat& view) {
   const Pat* inner = pat.args[0];
+  if (pat.written || view.written) return pat.view == view.view ? inner : nullptr;
   if (inner->type == view.args[0]->type) return inner;
   if (!inner->args.empty()) return nullptr;
   // The empty sequence, seen from the other end: the first constructor of either view.
@@ -319,7 +326,7 @@ const TreeNode* MatchTree::BuildView(const Occurrences& occurrences, std::vector
   const Pat* view = lines[0].pats[column];
   for (const Line& line : lines) {
     const Pat* pat = line.pats[column];
-    if (!view->args[0]->args.empty()) break;
+    if (view->written || !view->args[0]->args.empty()) break;
     if (pat && pat->kind == PatKind::View && !pat->args[0]->args.empty()) view = pat;
   }
   TreeNode* node = NewNode(TreeNode::Kind::View, occurrences[column].var);
@@ -328,8 +335,9 @@ const TreeNode* MatchTree::BuildView(const Occurrences& occurrences, std::vector
   alt.vars.push_back(seen);
   alt.literal = view;
   node->alts.push_back(std::move(alt));
+  if (view->written) node->bindings = lines[0].bindings;  // of what stands further left
   Occurrences inner = occurrences;
-  inner[column].forced = true;
+  if (!view->written) inner[column].forced = true;
   inner.insert(inner.begin() + column, Occurrence{seen});
   for (Line& line : lines) {
     const Pat* pat = line.pats[column];

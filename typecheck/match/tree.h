@@ -23,6 +23,7 @@ struct TreeNode;
 struct TreeAlt {
   core::ConId con;                        // of Switch over constructors
   llvm::SmallVector<core::VarId, 2> vars;  // its fields
+  llvm::SmallVector<core::List<TyVarId>, 0> opened;  // core::Alt::opened
   const core::Pat* literal = nullptr;      // of Switch over literals, and the pattern of Test and View
   const TreeNode* next = nullptr;
 };

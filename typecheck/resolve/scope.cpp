@@ -6,7 +6,6 @@
 #include "typecheck/resolve/find.h"
 #include "typecheck/state/names.h"
 #include "typecheck/state/print.h"
-#include "typecheck/state/stack_class.h"
 #include "typecheck/state/state.h"
 
 namespace df::check {
@@ -45,13 +44,6 @@ void ImportModule(State& s, const ast::Import& import) {
   }
   ModuleExports chosen;
   for (const ast::Item& item : import.items) {
-    if (uint32_t cls = StackClass(item.name.text); cls != 0 && !Look(all.classes, item.name) && OffersStackClass(all, cls)) {
-      // The operations of one of mtl's classes.
-      for (const auto& [name, entity] : all.values)
-        if (IsMethodOf(name, cls) && (item.all_members || llvm::any_of(item.members, [&](const ast::Name& m) { return m.text == name; })))
-          chosen.values[name] = entity;
-      continue;
-    }
     if (import.hiding)
       if (const ConId* con = Look(all.constructors, item.name)) chosen.constructors[item.name.text] = *con;
     const ast::Name* unknown = Select(s, item, all, chosen);

@@ -3,6 +3,7 @@
 
 #include "lang/budget.h"
 #include "typecheck/resolve/find.h"
+#include "typecheck/state/instances.h"
 #include "typecheck/state/names.h"
 #include "typecheck/state/state.h"
 
@@ -23,7 +24,9 @@ KindId ConvertKind(State& s, const ast::Type* kind) {
   for (; const auto* fun = llvm::dyn_cast<ast::FunType>(kind); kind = fun->to) params.push_back(ConvertKind(s, fun->from));
   KindId result = s.env.kinds.Star();
   const auto* con = llvm::dyn_cast<ast::ConType>(kind);
-  if (!con || (Text(con->name.text) != "*" && Text(con->name.text) != "Type")) {
+  // DataKinds: types of such kinds are as good as types of values, which nobody has.
+  const bool data = con && HasExtension(s, "DataKinds") && LookUpType(s, con->name);
+  if (!data && (!con || (Text(con->name.text) != "*" && Text(con->name.text) != "Type"))) {
     if (!llvm::isa<ast::ErrorType>(kind)) s.Error(Diag::NotSupported, kind->span, "kinds but `Type` and `->` are");
     result = s.env.kinds.Fresh();
   }
@@ -47,6 +50,21 @@ void HintAtHead(State& s, Span use, Symbol variable) {
   }
 }
 
+// DataKinds: `'S n`, a constructor as a type.
+std::pair<TypeId, KindId> Promoted(State& s, ConId con) {
+  TyConId& made = s.env.promoted[con.index];
+  const auto arity = static_cast<uint32_t>(s.program.constructors[con].fields.size());
+  if (!made.valid()) {
+    TyCon row;
+    row.name = s.program.constructors[con].name;
+    row.arity = arity;
+    row.tangent = TangentForm::Unit;
+    made = s.types.cons.Add(std::move(row));
+    s.env.SetKind(made, s.env.kinds.Arrows(arity));
+  }
+  return {s.types.Con(made), s.env.KindOf(made)};
+}
+
 std::pair<TypeId, KindId> ConvertHead(State& s, const ast::Type* type, TypeVarScope& scope) {
   Kinds& kinds = s.env.kinds;
   switch (type->kind) {
@@ -59,6 +77,8 @@ std::pair<TypeId, KindId> ConvertHead(State& s, const ast::Type* type, TypeVarSc
         return {s.types.Con(con), s.env.KindOf(con)};
       }
       if (text == "(->)") return {s.types.Con(s.types.Known(Builtin::Function)), kinds.Arrows(2)};
+      if (HasExtension(s, "DataKinds") && !LookUpType(s, name))
+        if (ConId con = LookUpConstructor(s, name); con.valid()) return Promoted(s, con);
       const TypeName* found = FindType(s, name);
       if (!found) return {s.unify.FreshAny(), kinds.Fresh()};
       return {s.types.Con(found->con), s.env.KindOf(found->con)};
@@ -310,6 +330,34 @@ TypeId ConvertType(State& s, const ast::Type* type, TypeVarScope& scope, KindId 
   return s.unify.FreshAny();
 }
 
+std::vector<KindId> ParameterKinds(const State& s, ClassId cls) {
+  const core::Class& row = s.program.classes[cls];
+  if (!row.args.valid()) return {s.env.class_kinds[cls.index]};
+  std::vector<KindId> kinds;
+  KindId kind = s.env.KindOf(row.args), from;
+  while (s.env.kinds.IsArrow(kind, &from, &kind) && kinds.size() < row.params.size()) kinds.push_back(from);
+  return kinds;
+}
+
+TypeId ConvertClassArguments(State& s, ClassId cls, Span span, const ast::Type* type, ast::List<ast::Type*> args, TypeVarScope& scope) {
+  const std::vector<KindId> kinds = ParameterKinds(s, cls);
+  const size_t given = args.empty() ? 1 : args.size();
+  if (given != kinds.size()) {
+    const std::string_view name = Text(s.program.classes[cls].name);
+    Diagnostics& diag = s.Error(Diag::ClassArity, span, name, kinds.size(), kinds.size() == 1 ? "parameter" : "parameters", given);
+    // `instance Container Stack a`: the type wants parentheses, or stands without its last argument.
+    if (kinds.size() == 1 && given == 2) {
+      std::string_view first = s.diags.sources().Text(args[0]->span), second = s.diags.sources().Text(args[1]->span);
+      diag.Hint(fmt::format("one type follows the class: `{0} ({1} {2})`, or `{0} {1}`", name, first, second));
+    }
+    return TypeId();
+  }
+  if (args.empty()) return ConvertType(s, type, scope, kinds[0]);
+  llvm::SmallVector<TypeId> types;
+  for (size_t i = 0; i < args.size(); ++i) types.push_back(ConvertType(s, args[i], scope, kinds[i]));
+  return core::ClassType(s.program, cls, types);
+}
+
 bool ConvertContext(State& s, ast::List<ast::Constraint> context, TypeVarScope& scope, std::vector<core::Pred>& out) {
   bool ok = true;
   for (const ast::Constraint& constraint : context) {
@@ -320,8 +368,9 @@ bool ConvertContext(State& s, ast::List<ast::Constraint> context, TypeVarScope& 
       ok = false;
       continue;
     }
-    TypeId type = ConvertType(s, constraint.type, scope, s.env.class_kinds[cls.index]);
-    out.push_back({cls, type, constraint.span});
+    TypeId type = ConvertClassArguments(s, cls, constraint.span, constraint.type, constraint.args, scope);
+    if (type.valid()) out.push_back({cls, type, constraint.span});
+    ok &= type.valid();
   }
   return ok;
 }
@@ -346,6 +395,9 @@ core::Scheme ConvertScheme(State& s, const ast::QualType& type, TypeVarScope& sc
   // A class constraint on a variable that the type does not mention can never be settled.
   llvm::SmallVector<TyVarId> in_type;
   s.types.FreeVars(scheme.type, in_type);
+  AddDetermined(s, scheme.preds, in_type);
+  for (size_t i = preds_from; i < scheme.preds.size() && HasExtension(s, "AllowAmbiguousTypes"); ++i)
+    s.types.FreeVars(scheme.preds[i].type, in_type);
   for (size_t i = preds_from; i < scheme.preds.size(); ++i) {
     llvm::SmallVector<TyVarId> vars;
     s.types.FreeVars(scheme.preds[i].type, vars);

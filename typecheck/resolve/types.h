@@ -20,6 +20,11 @@ TypeVarScope ScopedTypeVars(const State& s);
 void UseWrittenKind(State& s, const ast::Name& variable, KindId kind);
 // A type as written; `expected` is its kind. After an error it is any type.
 TypeId ConvertType(State& s, const ast::Type* type, TypeVarScope& scope, KindId expected);
+// The kinds of a class's parameters.
+std::vector<KindId> ParameterKinds(const State& s, ClassId cls);
+// What a predicate of the class is of: the type, or of several parameters all of `args` (core::Class). Invalid, and reported, if
+// these are not as many as the class has.
+TypeId ConvertClassArguments(State& s, ClassId cls, Span span, const ast::Type* type, ast::List<ast::Type*> args, TypeVarScope& scope);
 // False, and reported, if it has a class that there is not.
 bool ConvertContext(State& s, ast::List<ast::Constraint> context, TypeVarScope& scope, std::vector<core::Pred>& out);
 core::Scheme ConvertScheme(State& s, const ast::QualType& type, TypeVarScope& scope);

@@ -38,8 +38,12 @@ bool DefaultMeta(State& s, MetaId meta, llvm::ArrayRef<Wanted> preds, bool repor
       candidates.push_back(s.types.Scalar(Builtin::Unit));
       candidates.push_back(s.types.Con(s.types.Known(Builtin::List)));
     }
-    if (!TangentMatters(s, meta)) candidates.push_back(s.types.Scalar(Builtin::Integer));
-    candidates.push_back(s.types.Scalar(Builtin::Double));
+    if (s.has_defaults) {
+      candidates.insert(candidates.end(), s.default_types.begin(), s.default_types.end());
+    } else {
+      if (!TangentMatters(s, meta)) candidates.push_back(s.types.Scalar(Builtin::Integer));
+      candidates.push_back(s.types.Scalar(Builtin::Double));
+    }
     if (s.string_classes) candidates.push_back(s.types.List(s.types.Scalar(Builtin::Char)));
     for (TypeId candidate : candidates) {
       bool fits = true;
@@ -75,8 +79,25 @@ void Require(State& s, ClassId cls, TypeId type, const Origin& origin) {
                           origin.kind == Origin::LiteralPattern);
 }
 
+namespace {
+
+// By functional dependencies, until they tell nothing more.
+void ImproveFrom(State& s, size_t mark) {
+  for (bool again = true; again;) {
+    again = false;
+    for (size_t i = mark; i < s.wanted.size(); ++i) {
+      if (s.program.classes[s.wanted[i].cls].dependencies.empty()) continue;
+      again |= Improve(s, s.wanted[i]);
+      for (size_t j = mark; j < i; ++j) again |= ImprovePair(s, s.wanted[i], s.wanted[j]);
+    }
+  }
+}
+
+}  // namespace
+
 void SolveFrom(State& s, size_t mark) {
   RetryTangents(s, Guess::No);
+  ImproveFrom(s, mark);
   std::vector<Wanted> stuck;
   std::vector<std::pair<Wanted, Wanted>> failed;  // what is wanted, and the part of it that is missing
   for (size_t i = mark; i < s.wanted.size(); ++i) {
@@ -108,6 +129,10 @@ void SolveFrom(State& s, size_t mark) {
     wanted.type = s.unify.Zonk(wanted.type);
     if (seen.insert({wanted.cls.index, wanted.type.index}).second) s.wanted.push_back(wanted);
   }
+  // What instances asked for may tell more.
+  const uint32_t before = s.unify.epoch();
+  ImproveFrom(s, mark);
+  if (s.unify.epoch() != before) SolveFrom(s, mark);
 }
 
 void MinimalPreds(State& s, std::vector<Wanted>& preds) {

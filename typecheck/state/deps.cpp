@@ -19,6 +19,7 @@ class UseWalker {
         Unbind(mark);
       }
     } else if (const auto* pattern = llvm::dyn_cast<ast::PatBindDecl>(decl)) {
+      WalkViews(pattern->pat);
       Walk(pattern->rhs);
     }
   }
@@ -37,9 +38,37 @@ class UseWalker {
     trail_.push_back(name.index);
   }
   void Bind(const ast::Pat* pat) {
+    WalkViews(pat);
     std::vector<std::pair<Symbol, Span>> names;
     PatternNames(pat, names);
     for (const auto& [name, span] : names) BindName(name);
+  }
+  // The functions of `(e -> p)`.
+  void WalkViews(const ast::Pat* pat) {
+    if (!pat) return;
+    switch (pat->kind) {
+      case ast::PatKind::View:
+        Walk(llvm::cast<ast::ViewPat>(pat)->view);
+        return WalkViews(llvm::cast<ast::ViewPat>(pat)->pat);
+      case ast::PatKind::Con:
+        for (const ast::Pat* arg : llvm::cast<ast::ConPat>(pat)->args) WalkViews(arg);
+        return;
+      case ast::PatKind::Record:
+        for (const ast::FieldPat& field : llvm::cast<ast::RecordPat>(pat)->fields) WalkViews(field.pat);
+        return;
+      case ast::PatKind::Tuple:
+        for (const ast::Pat* element : llvm::cast<ast::TuplePat>(pat)->elements) WalkViews(element);
+        return;
+      case ast::PatKind::List:
+        for (const ast::Pat* element : llvm::cast<ast::ListPat>(pat)->elements) WalkViews(element);
+        return;
+      case ast::PatKind::As: return WalkViews(llvm::cast<ast::AsPat>(pat)->pat);
+      case ast::PatKind::Bang: return WalkViews(llvm::cast<ast::BangPat>(pat)->pat);
+      case ast::PatKind::Lazy: return WalkViews(llvm::cast<ast::LazyPat>(pat)->pat);
+      case ast::PatKind::Paren: return WalkViews(llvm::cast<ast::ParenPat>(pat)->pat);
+      case ast::PatKind::Typed: return WalkViews(llvm::cast<ast::TypedPat>(pat)->pat);
+      default: return;
+    }
   }
   void BindDecls(ast::List<ast::Decl*> decls) {
     for (const ast::Decl* decl : decls) {
@@ -84,6 +113,19 @@ class UseWalker {
     } else {
       Walk(llvm::cast<ast::ExprStmt>(stmt)->expr);
     }
+  }
+  // Of the branches of a comprehension each is out of scope of the others; what all bind is in force behind them.
+  void WalkBranches(const ast::ComprehensionExpr& list) {
+    llvm::SmallVector<ast::List<ast::Stmt*>> branches{list.stmts};
+    branches.append(list.beside.begin(), list.beside.end());
+    std::vector<uint32_t> bound;
+    for (ast::List<ast::Stmt*> branch : branches) {
+      const size_t mark = Mark();
+      for (const ast::Stmt* stmt : branch) Walk(stmt);
+      bound.insert(bound.end(), trail_.begin() + static_cast<std::ptrdiff_t>(mark), trail_.end());
+      Unbind(mark);
+    }
+    for (uint32_t name : bound) ++bound_[name], trail_.push_back(name);
   }
   void Walk(ast::List<ast::Alternative> alternatives) {
     for (const ast::Alternative& alternative : alternatives) {
@@ -147,7 +189,7 @@ class UseWalker {
         Walk(llvm::cast<ast::SequenceExpr>(expr)->to);
         break;
       case ast::ExprKind::Comprehension:
-        for (const ast::Stmt* stmt : llvm::cast<ast::ComprehensionExpr>(expr)->stmts) Walk(stmt);
+        WalkBranches(*llvm::cast<ast::ComprehensionExpr>(expr));
         Walk(llvm::cast<ast::ComprehensionExpr>(expr)->element);
         break;
       case ast::ExprKind::LeftSection:
@@ -209,6 +251,7 @@ void PatternNames(const ast::Pat* pat, std::vector<std::pair<Symbol, Span>>& out
     case ast::PatKind::Lazy: PatternNames(llvm::cast<ast::LazyPat>(pat)->pat, out); break;
     case ast::PatKind::Paren: PatternNames(llvm::cast<ast::ParenPat>(pat)->pat, out); break;
     case ast::PatKind::Typed: PatternNames(llvm::cast<ast::TypedPat>(pat)->pat, out); break;
+    case ast::PatKind::View: PatternNames(llvm::cast<ast::ViewPat>(pat)->pat, out); break;
     case ast::PatKind::Infix:
       for (const ast::Pat* operand : llvm::cast<ast::InfixPat>(pat)->operands) PatternNames(operand, out);
       break;

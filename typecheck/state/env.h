@@ -104,7 +104,7 @@ struct Env {
   // (class, head) -> instances: one, or several for particular types (`C [Int]`, `C [Char]`).
   llvm::DenseMap<std::pair<uint32_t, uint32_t>, llvm::SmallVector<core::InstanceId, 1>> instances;
   llvm::DenseSet<uint32_t> library_files;                                     // by FileId: the library's sources
-  llvm::DenseMap<uint32_t, uint32_t> stack_newtypes;                          // by TyConId: the classes of mtl that it derives, as bits
+  llvm::DenseMap<uint32_t, TyConId> promoted;                                 // DataKinds, by ConId: the constructor as a type
   llvm::DenseMap<uint32_t, TyConId> field_owner;                              // selector -> its type
 
   KindId KindOf(TyConId con) const { return tycon_kinds[con.index]; }

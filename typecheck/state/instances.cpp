@@ -39,6 +39,68 @@ void PushGiven(State& s, ClassId cls, TypeId type) {
   if (llvm::is_contained(s.givens, std::pair(cls, type))) return;  // with all its superclasses
   s.givens.push_back({cls, type});
   for (ClassId super : s.program.classes[cls].superclasses) PushGiven(s, super, type);
+  const std::vector<core::Pred> contexts = s.program.classes[cls].contexts;
+  for (const core::Pred& pred : contexts)
+    PushGiven(s, pred.cls, s.types.Substitute(pred.type, s.program.classes[cls].params, core::ClassArguments(s.program, cls, s.unify.Zonk(type))));
+}
+
+void AddDetermined(State& s, llvm::ArrayRef<core::Pred> preds, llvm::SmallVectorImpl<TyVarId>& vars) {
+  for (bool more = true; more;) {
+    const size_t before = vars.size();
+    for (const core::Pred& pred : preds) {
+      const auto args = core::ClassArguments(s.program, pred.cls, pred.type);
+      for (const core::Dependency& dependency : s.program.classes[pred.cls].dependencies) {
+        llvm::SmallVector<TyVarId> from;
+        for (uint32_t i : dependency.from)
+          if (i < args.size()) s.types.FreeVars(args[i], from);
+        if (!llvm::all_of(from, [&](TyVarId var) { return llvm::is_contained(vars, var); })) continue;
+        for (uint32_t i : dependency.to)
+          if (i < args.size()) s.types.FreeVars(args[i], vars);
+      }
+    }
+    more = vars.size() != before;
+  }
+}
+
+bool ImprovePair(State& s, const Wanted& one, const Wanted& other) {
+  if (one.cls != other.cls || s.program.classes[one.cls].dependencies.empty()) return false;
+  llvm::SmallVector<TypeId, 4> mine, theirs;
+  s.unify.Head(one.type, &mine);
+  s.unify.Head(other.type, &theirs);
+  const uint32_t before = s.unify.epoch();
+  for (const core::Dependency& dependency : s.program.classes[one.cls].dependencies) {
+    if (!llvm::all_of(dependency.from, [&](uint32_t i) { return s.unify.Zonk(mine[i]) == s.unify.Zonk(theirs[i]); })) continue;
+    for (uint32_t i : dependency.to) s.unify.Unify(mine[i], theirs[i]);
+  }
+  return s.unify.epoch() != before;
+}
+
+bool Improve(State& s, const Wanted& wanted) {
+  const core::Class& cls = s.program.classes[wanted.cls];
+  if (cls.dependencies.empty() || !s.types.HasMeta(s.unify.Zonk(wanted.type))) return false;
+  bool improved = false;
+  for (const auto& [given, type] : s.givens)
+    if (given == wanted.cls) improved |= ImprovePair(s, wanted, {given, type, {}});
+  auto list = s.env.instances.find({wanted.cls.index, cls.args.index});
+  if (list == s.env.instances.end()) return improved;
+  llvm::SmallVector<TypeId, 4> args;
+  s.unify.Head(wanted.type, &args);
+  const uint32_t before = s.unify.epoch();
+  for (const core::Dependency& dependency : cls.dependencies)
+    for (InstanceId id : list->second) {
+      const core::Instance& instance = s.program.instances[id];
+      const auto head = core::ClassArguments(s.program, wanted.cls, instance.head);
+      llvm::SmallVector<TypeId, 4> bound(instance.tyvars.size());
+      if (!llvm::all_of(dependency.from, [&](uint32_t i) { return Fits(s, head[i], args[i], instance.tyvars, bound) == Fit::Yes; })) continue;
+      // What fits already is not told anew: that would never end.
+      llvm::SmallVector<TypeId, 4> fitted = bound;
+      if (llvm::all_of(dependency.to, [&](uint32_t i) { return Fits(s, head[i], args[i], instance.tyvars, fitted) == Fit::Yes; })) break;
+      for (TypeId& type : bound)
+        if (!type.valid()) type = s.unify.Fresh();
+      for (uint32_t i : dependency.to) s.unify.Unify(args[i], s.types.Substitute(head[i], instance.tyvars, bound));
+      break;
+    }
+  return improved || s.unify.epoch() != before;
 }
 
 bool IsGiven(State& s, const Wanted& wanted) {
@@ -116,6 +178,7 @@ Solved Solve(State& s, const Wanted& wanted, std::vector<Wanted>& stuck, Wanted*
       if (missing) *missing = wanted;
       return Solved::No;
     case TypeKind::Con: {
+      Improve(s, wanted);
       // FlexibleContexts: `Eq [a] => ..`
       if (llvm::any_of(s.givens, [&](const auto& given) { return s.types.Head(given.second) == s.types.ConOf(head); }) &&
           IsGiven(s, wanted))

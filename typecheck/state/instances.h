@@ -18,6 +18,12 @@ bool Entails(const State& s, ClassId cls, ClassId by);
 // Takes a constraint as given, with its superclasses.
 void PushGiven(State& s, ClassId cls, TypeId type);
 bool IsGiven(State& s, const Wanted& wanted);
+// Functional dependencies: adds the variables that those in `vars` settle.
+void AddDetermined(State& s, llvm::ArrayRef<core::Pred> preds, llvm::SmallVectorImpl<TyVarId>& vars);
+// Settles what the class's dependencies tell of a constraint by instances and givens. Whether anything was.
+bool Improve(State& s, const Wanted& wanted);
+// The same of two constraints of one class: where the first arguments agree, the others do.
+bool ImprovePair(State& s, const Wanted& one, const Wanted& other);
 // Whether the head of an instance with these variables fits the type; `bound` is what they stand for then.
 Fit Fits(State& s, TypeId head, TypeId type, llvm::ArrayRef<TyVarId> vars, llvm::MutableArrayRef<TypeId> bound);
 // The instance for a type: of several that fit, the one that says most. The result is that of the last case of Fit, or

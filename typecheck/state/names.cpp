@@ -2,7 +2,6 @@
 #include "typecheck/state/names.h"
 
 #include "typecheck/state/looks.h"
-#include "typecheck/state/stack_class.h"
 #include "typecheck/state/state.h"
 
 namespace df::check {
@@ -87,7 +86,6 @@ bool Provides(const State& s, const ast::Import& import, const ast::Name& name, 
     for (const ast::Name& member : item.members) listed |= member.text == name.text;
     if (!item.all_members) continue;
     const ModuleExports& all = *FindModule(s, import.module.text);
-    if (uint32_t cls = StackClass(item.name.text); cls != 0 && !Look(all.classes, item.name)) listed |= IsMethodOf(name.text, cls);
     if (const ClassId* cls = Look(all.classes, item.name))
       for (VarId method : s.program.classes[*cls].methods) listed |= s.program.vars[method].name == name.text;
     if (const TypeName* type = Look(all.types, item.name); type && !type->is_synonym()) {
@@ -178,6 +176,10 @@ bool IsOwnQualifier(const State& s, Symbol qualifier) {
 bool IsGenerated(const State& s, const ast::Name& name) { return name.qualifier.valid() && name.qualifier == s.generated_qualifier; }
 
 VarId LookUpValue(const State& s, const ast::Name& name) {
+  if (IsGenerated(s, name) && Text(name.text)[0] == '%') {
+    uint32_t number = 0;
+    return llvm::StringRef(Text(name.text)).drop_front().getAsInteger(10, number) ? KnownVar(s, Text(name.text).data()) : VarId(number);
+  }
   if (IsGenerated(s, name)) return KnownVar(s, Text(name.text).data());
   if (!name.qualifier.valid() && IsLocal(s, name.text)) return s.locals.find(name.text.index)->second.back();
   if (const VarId* own = FindOwn(s, &ModuleExports::values, name)) return *own;

@@ -147,14 +147,6 @@ struct StateUse {
   TyConId own;
 };
 
-// An operation of mtl in a local function without a signature: the uses of the function may tell the stack (infer/stack.h).
-struct StackHole {
-  ast::Name name;
-  TypeId own, monad;    // the monad that the operation has by itself, and the one that is to be found
-  core::LetExpr* node;  // `let op = .. in op`
-  bool several;         // several imports bring the name, each with its own
-};
-
 inline constexpr std::string_view kOwnQualifier = "%own";  // of a derived instance's constructors: no program writes it
 
 // Where a list of rows is given to `fromList`, which takes elements.

@@ -36,6 +36,7 @@ std::string PrintScheme(const core::Program& program, const core::Scheme& scheme
   Types& types = const_cast<Types&>(program.types);  // naming makes new variables, no more
   llvm::SmallVector<TyVarId> vars;
   types.FreeVars(scheme.type, vars);
+  for (const core::Pred& pred : scheme.preds) types.FreeVars(pred.type, vars);
   llvm::DenseSet<uint32_t> taken;
   for (TyVarId var : vars)
     if (types.vars[var].span.valid()) taken.insert(types.vars[var].name.index);
@@ -63,7 +64,7 @@ std::string PrintScheme(const core::Program& program, const core::Scheme& scheme
   std::vector<std::string> preds;
   for (const core::Pred& pred : scheme.preds) {
     TypeId type = types.Substitute(pred.type, vars, names);
-    preds.push_back(fmt::format("{} {}", Text(program.classes[pred.cls].name), types.PrintArgument(type)));
+    preds.push_back(core::PrintPred(program, pred.cls, type));
   }
   std::string out;
   if (preds.size() == 1) out = preds[0] + " => ";
@@ -85,6 +86,11 @@ core::Scheme SchemeOf(const core::Program& program, core::ConId con) {
   scheme.tyvars = types.cons[row.tycon].params;
   llvm::SmallVector<TypeId> params;
   for (TyVarId param : scheme.tyvars) params.push_back(types.Var(param));
+  scheme.tyvars.insert(scheme.tyvars.end(), row.exists.begin(), row.exists.end());
+  scheme.preds = row.context;
+  for (TypeId& param : params)
+    for (const auto& [var, type] : row.equations)
+      if (param == types.Var(var)) param = type;
   scheme.type = types.Con(row.tycon, params);
   for (size_t i = row.fields.size(); i-- > 0;) scheme.type = types.Fun(row.fields[i].type, scheme.type);
   return scheme;

@@ -90,9 +90,6 @@ struct State {
   llvm::DenseMap<uint32_t, Signature*> signature_of;                 // for messages
   std::vector<std::unique_ptr<Signature>> signatures;
   uint32_t definition = 0;              // counts top-level groups and methods
-  std::vector<StackHole> stack_holes;  // innermost last
-  std::vector<TypeId> surroundings;    // what the definitions around give by their signatures, innermost last
-  uint32_t local_groups = 0;           // local definitions without a signature that are being inferred
   TyConId instance_type;                // of the instance whose methods are checked
   const ast::LambdaExpr* lambda = nullptr;     // the innermost one whose body is being checked
   llvm::ArrayRef<const ast::Expr*> siblings;  // the arguments of the call of which one is being checked
@@ -100,6 +97,9 @@ struct State {
   TypeId constructed_type;                     // expected of what a constructor that is being looked up makes
   std::vector<TypedHole> holes;
   std::vector<StateUse> state_uses;
+  bool may_open = false;  // the patterns here may be of constructors that hide types (infer/pattern_scope.h)
+  std::vector<TypeId> default_types;  // of a `default` declaration
+  bool has_defaults = false;
 
   // ---- for messages
   Span region;  // the expression whose errors may have follow-ups

@@ -61,6 +61,7 @@ struct TyCon {
   std::vector<TyVarId> params;              // of a data type
   std::vector<Id<struct ConTag>> constructors;  // of a data type, in order
   TangentForm tangent = TangentForm::Open;
+  bool packs = false;  // a constructor has type variables that the type does not tell, or is of some types only (core::DataCon)
   std::vector<bool> measures;                // by parameter: a dimension or a shape; empty: none is (tangent.cpp)
   Span span;
 };

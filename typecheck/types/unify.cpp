@@ -23,6 +23,8 @@ TypeId Unifier::Prune(TypeId type) const {
     row.place = end_place;  // of a chain, the last link is where the type came in
     type = std::exchange(row.solution, end);
   }
+  if (!assumed_.empty() && types_->Kind(end) == TypeKind::Var)
+    if (auto known = assumed_.find(types_->VarOf(end).index); known != assumed_.end()) return Prune(known->second);
   if (types_->IsTangent(end)) return PruneTangent(end);
   return end;
 }
@@ -70,7 +72,8 @@ void Unifier::Unsolve(MetaId meta) {
 // A type may be a small graph and a huge tree, so what was seen since the last solution is not walked again.
 TypeId Unifier::Zonk(TypeId type) {
   type = Prune(type);
-  if (!types_->HasMeta(type) || types_->Kind(type) == TypeKind::Meta) return type;
+  const bool open = types_->HasMeta(type) || (!assumed_.empty() && types_->HasVar(type));
+  if (!open || types_->Kind(type) == TypeKind::Meta || types_->Kind(type) == TypeKind::Var) return type;
   if (zonked_.size() <= type.index) zonked_.resize(types_->size() + types_->size() / 2 + 16);
   if (zonked_[type.index].first == epoch_) return zonked_[type.index].second;
   if (types_->Kind(type) == TypeKind::Dim) {
@@ -112,6 +115,18 @@ TypeId Unifier::Head(TypeId type, llvm::SmallVectorImpl<TypeId>* args) const {
 void Unifier::SetRigid(TyVarId var, uint32_t at_level) {
   if (rigid_level_.size() <= var.index) rigid_level_.resize(var.index + 1, 0);
   rigid_level_[var.index] = at_level;
+}
+
+void Unifier::Assume(TyVarId var, TypeId type) {
+  assumed_[var.index] = type;
+  assumed_trail_.push_back(var);
+  ++epoch_;  // what was zonked before may say less
+}
+
+void Unifier::Forget(size_t mark) {
+  if (assumed_trail_.size() == mark) return;
+  for (; assumed_trail_.size() > mark; assumed_trail_.pop_back()) assumed_.erase(assumed_trail_.back().index);
+  ++epoch_;
 }
 
 bool Unifier::Visit(TypeId type) {

@@ -63,6 +63,10 @@ class Unifier {
     ++epoch_;
   }
   void SetRigid(TyVarId var, uint32_t at_level);
+  // What a match tells of a rigid variable: it is this type until Forget goes back to where AssumedMark stood.
+  void Assume(TyVarId var, TypeId type);
+  size_t AssumedMark() const { return assumed_trail_.size(); }
+  void Forget(size_t mark);
   // The place that gave the meta `type` a type that is no meta; kNoPlace for anything else.
   PlaceIndex PlaceOf(TypeId type) const;
   // A meta that has to be a number, and the place in the source that says so. It survives unification with other
@@ -116,6 +120,8 @@ class Unifier {
   Types* types_;
   mutable std::vector<Row> metas_;
   std::vector<uint32_t> rigid_level_;  // by TyVarId
+  llvm::DenseMap<uint32_t, TypeId> assumed_;  // by TyVarId
+  std::vector<TyVarId> assumed_trail_;
   std::vector<uint32_t> stamps_;       // by TypeId: types seen in this walk, for shared parts
   uint32_t stamp_ = 0;
   std::vector<std::pair<uint32_t, TypeId>> zonked_;  // by TypeId: the result and the epoch it holds for

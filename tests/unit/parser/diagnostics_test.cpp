@@ -54,7 +54,7 @@ std::vector<Row> Rows() {
       {Diag::NewtypeShape, "newtype T = A Int Int"},
       {Diag::ImportNotFirst, "x = 1\nimport M"},
       {Diag::EmptyRecordUpdate, "x = r {}"},
-      {Diag::ClassParameters, "class C a b"},
+      {Diag::ClassParameters, "class C"},
       {Diag::QualifiedBinder, "f M.x = 1"},
       {Diag::ExpressionAsPattern, "x = do { a + b <- c; d }"},
       {Diag::PatternInExpression, "x = y@z"},

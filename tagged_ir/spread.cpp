@@ -33,6 +33,15 @@ bool IsList(const TypeTable& types, PortType port) {
 
 }  // namespace
 
+std::optional<uint32_t> GivenPieces(const TypeTable& types, PortType parameter, PortType result) {
+  if (parameter.lazy || types.Kind(parameter.type) != TypeKind::Data) return std::nullopt;
+  const auto& constructors = types[parameter.type].constructors;
+  if (constructors.size() != 2) return std::nullopt;
+  for (uint32_t i = 0; i < 2; ++i)
+    if (constructors[i].fields.size() == 1 && constructors[1 - i].fields.empty() && constructors[i].fields[0].type.type == result.type) return i;
+  return std::nullopt;
+}
+
 std::string CheckSpread(const Graph& graph) {
   if (llvm::none_of(graph.scopes, [](const Scope& scope) { return scope.spread; })) return "";
   // Of each marked function, its last two parameters; a call's Returns.

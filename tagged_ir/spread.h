@@ -2,10 +2,11 @@
 //
 // What of a graph several processes may compute in pieces (docs/spread.md): calls of functions that are marked `spread`. The result of such a
 // function is a list, and its last two parameters, from and to, are numbers of pieces. Whoever marks it promises that what it gives for
-// (from, to) is what it gives for (from, k) with what it gives for (k, to) behind it.
+// (from, k) with what it gives for (k, to) behind it does as well as what it gives for (from, to).
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "tagged_ir/graph.h"
@@ -22,6 +23,10 @@ enum class Spine : uint8_t { Root, Everywhere };
 // Decided by the graph alone, so that all processes decide the same, before they begin. Everywhere if there is something to share, and the
 // graph does not read the standard input, which only the root has.
 Spine SpineOf(const Graph& graph);
+
+// Where pieces can be given to a spread function that are there, to be joined: its parameter before from and to is a Maybe of the list that it gives.
+// The constructor for them; nothing if it is no such type.
+std::optional<uint32_t> GivenPieces(const TypeTable& types, PortType parameter, PortType result);
 
 // "" or what is wrong with the marks of a graph that is otherwise well formed.
 std::string CheckSpread(const Graph& graph);

@@ -22,6 +22,13 @@ uint64_t Pieces::Kept::size() const {
   return all;
 }
 
+// Who asks for a part of what a third process makes has heard that this one is lost, which is soon known here, too.
+bool Pieces::Entry::MayCome(Range range) const {
+  if (ended) return false;
+  if (!worker || std::ranges::count(makes, range)) return true;
+  return std::ranges::any_of(awaits, [&](Range of) { return of != range && of.first <= range.first && range.second <= of.second; });
+}
+
 // ---------------------------------------------------------------- who is there
 
 void Pieces::See(PeerId peer) {
@@ -86,55 +93,69 @@ void Pieces::ReceiveWant(PeerId from, const PieceName& pieces, std::string* faul
     if (kept->second.owed.empty()) Drop(entry->second, kept);
     return EndIfDone(entry);
   }
-  const bool comes = !entry->second.ended && (!entry->second.worker || std::ranges::count(entry->second.makes, range));
-  if (comes) {
+  if (entry->second.MayCome(range)) {
     if (++waiting_[from] > kMostWaiting) *fault = "it wants more pieces at once than there may be";
     else entry->second.wanted[range].push_back(from);
     return;
   }
-  // Who divides the call in another way asks for nothing else of it here.
   SayLacks(call, range, from);
-  for (auto other = entry->second.kept.begin(); other != entry->second.kept.end();) {
-    other->second.owed.erase(ranks_[from]);
-    auto next = std::next(other);
-    if (other->second.owed.empty()) Drop(entry->second, other);
-    other = next;
+  Forget(entry, ranks_[from]);  // it divides the call in another way
+}
+
+void Pieces::Forget(std::map<Call, Entry>::iterator entry, uint32_t rank) {
+  for (auto kept = entry->second.kept.begin(); kept != entry->second.kept.end();) {
+    kept->second.owed.erase(rank);
+    auto next = std::next(kept);
+    if (kept->second.owed.empty()) Drop(entry->second, kept);
+    kept = next;
   }
   EndIfDone(entry);
 }
 
-bool Pieces::Begin(const Call& call, uint32_t worker, std::vector<Range> makes) {
+void Pieces::TurnAway(const Call& call, Entry& entry) {
+  std::erase_if(entry.wanted, [&](const auto& wanted) {
+    if (entry.MayCome(wanted.first)) return false;
+    for (PeerId peer : wanted.second) --waiting_[peer], SayLacks(call, wanted.first, peer);
+    return true;
+  });
+}
+
+bool Pieces::Begin(const Call& call, uint32_t worker, std::vector<Range> makes, std::vector<Range> awaits) {
   std::lock_guard lock(mutex_);
   Entry& entry = calls_[call];
   if (entry.worker || entry.ended) return false;
   entry.worker = worker;
   entry.makes = std::move(makes);
-  for (auto wanted = entry.wanted.begin(); wanted != entry.wanted.end();) {
-    if (std::ranges::count(entry.makes, wanted->first)) {
-      ++wanted;
-      continue;
-    }
-    for (PeerId peer : wanted->second) --waiting_[peer], SayLacks(call, wanted->first, peer);
-    wanted = entry.wanted.erase(wanted);
-  }
+  entry.awaits = std::move(awaits);
+  TurnAway(call, entry);
   return true;
 }
 
-void Pieces::Put(const Call& call, Range range, std::string bytes, std::vector<std::string> parts) {
+void Pieces::Divide(const Call& call, Range range, std::vector<Range> makes, std::vector<Range> awaits) {
   std::lock_guard lock(mutex_);
-  Keep(call, range, {false, std::move(bytes), std::move(parts), {}});
+  auto entry = calls_.find(call);
+  if (entry == calls_.end()) return;
+  std::erase(entry->second.awaits, range);
+  entry->second.makes.insert(entry->second.makes.end(), makes.begin(), makes.end());
+  entry->second.awaits.insert(entry->second.awaits.end(), awaits.begin(), awaits.end());
+  TurnAway(call, entry->second);
 }
 
-void Pieces::PutNothing(const Call& call, Range range) {
+void Pieces::Put(const Call& call, Range range, std::string bytes, std::vector<std::string> parts, std::optional<std::vector<uint32_t>> to) {
   std::lock_guard lock(mutex_);
-  Keep(call, range, {true, {}, {}, {}});
+  Keep(call, range, {false, std::move(bytes), std::move(parts), {}}, to);
 }
 
-void Pieces::Keep(const Call& call, Range range, Kept made) {
+void Pieces::PutNothing(const Call& call, Range range, std::optional<std::vector<uint32_t>> to) {
+  std::lock_guard lock(mutex_);
+  Keep(call, range, {true, {}, {}, {}}, to);
+}
+
+void Pieces::Keep(const Call& call, Range range, Kept made, const std::optional<std::vector<uint32_t>>& to) {
   auto entry = calls_.find(call);
   if (entry == calls_.end() || entry->second.kept.contains(range)) return;
   for (uint32_t rank = 0; rank < peers_.Size(); ++rank)
-    if (rank != peers_.Rank() && !gone_.contains(rank)) made.owed.insert(rank);
+    if (rank != peers_.Rank() && !gone_.contains(rank) && (!to || std::ranges::count(*to, rank))) made.owed.insert(rank);
   if (auto wanted = entry->second.wanted.find(range); wanted != entry->second.wanted.end()) {
     for (PeerId peer : wanted->second) {
       --waiting_[peer];
@@ -173,9 +194,7 @@ void Pieces::End(const Call& call) {
   if (entry == calls_.end()) return;
   entry->second.worker.reset();
   entry->second.ended = true;
-  for (const auto& [range, peers] : entry->second.wanted)
-    for (PeerId peer : peers) --waiting_[peer], SayLacks(call, range, peer);
-  entry->second.wanted.clear();
+  TurnAway(call, entry->second);
   std::erase_if(unsent_, [&](const Unsent& unsent) { return unsent.pieces.call[0] == call[0] && unsent.pieces.call[1] == call[1]; });
   EndIfDone(entry);
 }
@@ -227,7 +246,11 @@ std::optional<uint32_t> Pieces::Receive(PeerId from, const PeerMessage& message,
     return std::nullopt;
   }
   auto entry = calls_.find({message.pieces.call[0], message.pieces.call[1]});
-  return entry == calls_.end() ? std::nullopt : entry->second.worker;
+  if (entry == calls_.end()) return std::nullopt;
+  const std::optional<uint32_t> worker = entry->second.worker;
+  // It has the whole, or divides it in another way: all that it wants of it, it has asked for.
+  if (message.kind == PeerMessage::Kind::Lacks) Forget(entry, ranks_[from]);
+  return worker;
 }
 
 void Pieces::Gone(PeerId peer) {

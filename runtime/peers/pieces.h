@@ -36,13 +36,16 @@ class Pieces {
   std::vector<uint32_t> Ranks();
   uint32_t own_rank() const { return peers_.Rank(); }
   uint32_t RankOf(PeerId peer);
-  // This process has come to a call, and makes these of its pieces; `worker` gets what comes for it. False: it is there already.
-  bool Begin(const Call& call, uint32_t worker, std::vector<Range> makes);
+  // This process has come to a call, and makes these of its pieces; others make those of `awaits`; `worker` gets what comes for it. False: it is
+  // there already.
+  bool Begin(const Call& call, uint32_t worker, std::vector<Range> makes, std::vector<Range> awaits = {});
+  // Of a call that was begun: `range` is awaited no more. This process makes `makes` of it, and others those of `awaits`.
+  void Divide(const Call& call, Range range, std::vector<Range> makes, std::vector<Range> awaits);
   // What another process is to have. Asked once it is there.
   void Want(const Call& call, Range range, uint32_t rank);
-  // What was made of that; or it cannot leave this process.
-  void Put(const Call& call, Range range, std::string bytes, std::vector<std::string> parts);
-  void PutNothing(const Call& call, Range range);
+  // What was made of that; or it cannot leave this process. `to`: who is to have it, if not all.
+  void Put(const Call& call, Range range, std::string bytes, std::vector<std::string> parts, std::optional<std::vector<uint32_t>> to = {});
+  void PutNothing(const Call& call, Range range, std::optional<std::vector<uint32_t>> to = {});
   // Nothing more is asked of others for it, or made.
   void End(const Call& call);
   // Now and then, of a process that waits: asks who has come meanwhile.
@@ -70,16 +73,22 @@ class Pieces {
     std::optional<uint32_t> worker;  // nothing: the call has not come here, or is done
     bool ended = false;
     std::vector<Range> makes;
+    std::vector<Range> awaits;       // of others: parts of these are this process's to make, once one of them is lost
     std::map<Range, Kept> kept;
+    bool MayCome(Range range) const;
     std::map<Range, std::vector<PeerId>> wanted;  // that are not there yet
   };
   // All of them under the mutex.
   void See(PeerId peer);
   std::optional<PeerId> PeerWith(uint32_t rank);
-  void Keep(const Call& call, Range range, Kept kept);
+  void Keep(const Call& call, Range range, Kept kept, const std::optional<std::vector<uint32_t>>& to);
   // To one of those that it is owed to; the last of them gets the bytes themselves.
   void Answer(const Call& call, Range range, Kept& kept, PeerId to);
   void SayLacks(const Call& call, Range range, PeerId to);
+  // Says so to all that want what does not come.
+  void TurnAway(const Call& call, Entry& entry);
+  // It asks for nothing else of the call.
+  void Forget(std::map<Call, Entry>::iterator entry, uint32_t rank);
   void Drop(Entry& entry, std::map<Range, Kept>::iterator kept);
   void EndIfDone(std::map<Call, Entry>::iterator entry);
   void ReceiveWant(PeerId from, const PieceName& pieces, std::string* fault);

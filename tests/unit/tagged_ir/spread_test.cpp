@@ -95,3 +95,13 @@ TEST_CASE("a mark stands on a function whose last parameters say which pieces, a
     if (graph.types[TypeId(i)].name == "[Int]") graph.types[TypeId(i)].constructors[1].name = "Cons";
   CHECK(Verify(graph).find("`pieces` is spread, and has to give a list and nothing else") != std::string::npos);
 }
+
+TEST_CASE("pieces that are there can be given in a Maybe of the list, and in nothing else") {
+  Graph graph = Parsed(Changed("input \"n\"", "data \"Given\" = \"None\" | \"Some\" (lazy \"[Int]\")\ndata \"Other\" = \"One\" Int | \"Two\"\ninput \"n\""));
+  const PortType list{graph.types.Find("[Int]")}, given{graph.types.Find("Given")}, other{graph.types.Find("Other")};
+  CHECK(GivenPieces(graph.types, given, list) == 1u);
+  CHECK_FALSE(GivenPieces(graph.types, other, list).has_value());
+  CHECK_FALSE(GivenPieces(graph.types, list, list).has_value());
+  CHECK_FALSE(GivenPieces(graph.types, {given.type, true}, list).has_value());
+  CHECK_FALSE(GivenPieces(graph.types, {graph.types.Builtin(TypeKind::Int)}, list).has_value());
+}

@@ -166,7 +166,9 @@ struct SiteCode {
   uint32_t cell_values = 0;          // and the places for values in it;
   bool own_place = false;            // whether its value has one that no operand has
   static constexpr uint8_t kNoPieces = UINT8_MAX;
-  uint8_t spread_from = kNoPieces, spread_to = kNoPieces;  // of a call that processes may share: in `together`, which pieces it is to give
+  uint8_t spread_from = kNoPieces, spread_to = kNoPieces;  // of a call that processes may share: in `together`, which pieces it is to give,
+  uint8_t spread_given = kNoPieces;                        // and where those that are there can be given, to be joined:
+  uint32_t given_constructor = 0;                          // in this constructor of a Maybe
   TaggedExecution* owner = nullptr;  // whose run this is; null of code that runs share
   bool ahead = false;                // of a delayed call: its body can be tried without a frame (code/frameless.h),
   bool frameless = false;                // and makes no delayed calls

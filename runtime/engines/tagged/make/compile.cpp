@@ -11,6 +11,7 @@
 #include "runtime/engines/tagged/code/frame.h"
 #include "runtime/engines/tagged/code/frameless.h"
 #include "runtime/ops/tensor_kernels.h"
+#include "tagged_ir/spread.h"
 
 namespace df::tagged {
 
@@ -468,17 +469,22 @@ void Compiler::FillSites() {
   }
 }
 
-// Which arguments of the call of a spread scope say what it is to give: the last two parameters.
+// Which arguments of the call of a spread scope say what it is to give: the last two parameters, and perhaps the one before.
 void Compiler::FindPieces(SiteCode& site) const {
-  NodeId last, before;
+  NodeId last, before, given;
   for (NodeId id : w_.nodes_in[site.callee->id.index])
-    if (g_.nodes[id].op == Op::EntryMerge && !w_.IsTrigger({id, 0})) before = std::exchange(last, id);
+    if (g_.nodes[id].op == Op::EntryMerge && !w_.IsTrigger({id, 0})) given = std::exchange(before, std::exchange(last, id));
   if (!site.late.empty() || site.together.size() >= SiteCode::kNoPieces) return;
   for (uint8_t i = 0; i < site.together.size(); ++i) {
     if (site.together[i].merge == before) site.spread_from = i;
     if (site.together[i].merge == last) site.spread_to = i;
+    if (site.together[i].merge == given && given.valid()) site.spread_given = i;
   }
   if (site.spread_to == SiteCode::kNoPieces) site.spread_from = SiteCode::kNoPieces;
+  if (site.spread_given == SiteCode::kNoPieces || site.returns.empty() || !site.returns[0].node.valid()) return;
+  const std::optional<uint32_t> constructor = ir::GivenPieces(g_.types, g_.ResultsOf(given)[0], g_.ResultsOf(site.returns[0].node)[0]);
+  if (constructor) site.given_constructor = *constructor;
+  else site.spread_given = SiteCode::kNoPieces;
 }
 
 void Compiler::FinishFrames() {

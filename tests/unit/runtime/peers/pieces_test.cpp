@@ -106,6 +106,42 @@ TEST_CASE("who is gone is owed nothing, and gets no pieces of later calls") {
   CHECK(t.peers.Said() == "11 lacks 0..2");
 }
 
+TEST_CASE("what a lost process was to make is divided, and who hears of the loss first is kept waiting") {
+  Table t;
+  CHECK(t.pieces.Begin({1, 7}, 4, {{0, 2}}, {{2, 4}, {4, 6}}));
+  t.Comes(11, kWant, 1, 4, 5);  // number 2 is lost, and 11 knows it
+  CHECK(t.peers.Said() == "");
+  t.Comes(11, kWant, 1, 1, 3);  // no part of what another one makes
+  CHECK(t.peers.Said() == "11 lacks 1..3");
+  t.pieces.Gone(12);
+  t.pieces.Divide({1, 7}, {4, 6}, {{4, 5}}, {{5, 6}});
+  t.pieces.Want({1, 7}, {5, 6}, 1);
+  t.pieces.Put({1, 7}, {4, 5}, "part", {});
+  CHECK(t.peers.Said() == "11 wants 5..6; 11 gives 4..5 part");
+  CHECK(t.Comes(11, kPieces, 1, 5, 6) == 4u);
+}
+
+TEST_CASE("who has the whole of what a lost process made says so, and is owed no part of it") {
+  Table t;
+  CHECK(t.pieces.Begin({1, 7}, 4, {{0, 2}}, {{2, 4}, {4, 6}}));
+  t.Comes(11, kWant, 1, 4, 5);
+  t.pieces.Gone(12);
+  t.pieces.Divide({1, 7}, {4, 6}, {}, {});
+  CHECK(t.peers.Said() == "11 lacks 4..5");
+  t.Comes(11, kWant, 1, 5, 6);
+  CHECK(t.peers.Said() == "11 lacks 5..6");
+  Table other;
+  CHECK(other.pieces.Begin({1, 7}, 4, {{0, 2}}, {{2, 4}, {4, 6}}));
+  other.pieces.Gone(12);
+  other.pieces.Divide({1, 7}, {4, 6}, {{4, 5}}, {{5, 6}});
+  other.pieces.Put({1, 7}, {4, 5}, "part", {});
+  CHECK(other.Comes(11, kLacks, 1, 5, 6) == 4u);
+  other.pieces.End({1, 7});
+  other.peers.Said();
+  other.Comes(11, kWant, 1, 4, 5);
+  CHECK(other.peers.Said() == "11 lacks 4..5");  // it was dropped
+}
+
 TEST_CASE("who has not come yet is asked when it has") {
   Table t;
   t.peers.others = {11};

@@ -13,6 +13,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "runtime/engines/tagged/code/frame.h"
+#include "runtime/peers/exchange.h"
 #include "runtime/peers/pieces.h"
 #include "runtime/run/bounded_tag.h"
 
@@ -28,7 +29,8 @@ struct SpreadRange {
   Pieces::Range range;
   uint32_t rank;
   bool making = false, here = false;
-  Value list;
+  Value list = {};
+  std::vector<uint32_t> others = {};  // that have it too, if that one has not
 };
 
 // Of the worker that has the frame of the caller.
@@ -45,6 +47,12 @@ struct SpreadCall {
   uint32_t depth = 0;            // of the caller
   std::vector<SpreadRange> ranges;
   uint32_t missing = 0;
+  // Of processes that exchange what they have joined: what this one gives, and whether it has begun to join it.
+  struct Gift : Exchange::Gift {
+    bool begun = false;
+  };
+  std::vector<Gift> gifts;
+  bool joins = false;
   bool stuck = false;            // a piece that is made here: nothing goes on in this process
   std::chrono::steady_clock::time_point began, waits_since;  // the latter: nothing is made here any more
 };
@@ -55,7 +63,7 @@ void CallSpread(Worker& w, Frame* caller, const SiteCode& site, llvm::MutableArr
 void ReceivePieces(Worker& w, Message& message);
 // Pieces that are made here: their list.
 void SendPieces(Worker& w, const FarCall& call, const Value& list);
-// A process is lost: what it was to send is made here.
+// A process is lost: what it was to send those that are left make, this one a part of it.
 void LoseSpread(Worker& w, const FarPeer& peer);
 // Of a worker that has nothing to do: pieces that do not come for long are made here, and a call of which a piece that is made here gets stuck is
 // made as a whole. Whether there is one; does it.

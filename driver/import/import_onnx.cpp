@@ -10,6 +10,8 @@ namespace df {
 namespace from_onnx {
 namespace {
 
+// No name of a model may be one of these, and all others may.
+constexpr const char* kImports = "import Prelude (Bool (..), Double, Float, Floating (..), Fractional (..), Int, Num (..), RealFrac (..), fromIntegral)";
 constexpr int kMostNodes = 100'000;
 constexpr int64_t kOldestOpset = 7, kNewestOpset = 25;
 
@@ -140,8 +142,8 @@ class Importer {
     }
     const auto tuple = [](const std::vector<std::string>& all) { return all.size() == 1 ? all[0] : fmt::format("({})", fmt::join(all, ", ")); };
     signature += tuple(types);
-    std::string text = fmt::format("-- The ONNX model `{}`, as `dfc import` wrote it.\n--\n--   {}\nmodule {} where\n\nimport qualified Tensor as T\n\n", OneLine(graph.name()),
-                                   command, name_);
+    std::string text = fmt::format("-- The ONNX model `{}`, as `dfc import` wrote it.\n--\n--   {}\nmodule {} where\n\n{}\nimport qualified Tensor as T\n\n", OneLine(graph.name()),
+                                   command, name_, kImports);
     if (!w_.weights.empty()) {
       text += "data Weights = Weights\n";
       const char* before = "  { ";

@@ -42,7 +42,10 @@ std::string TypeText(Element element, const Dims& dims) {
 
 std::string NumberText(Element element, double value) {
   if (element == Element::Bool) return value != 0 ? "True" : "False";
-  if (element == Element::Int) return fmt::format("({})", static_cast<int64_t>(value));
+  if (element == Element::Int) {
+    if (!(std::abs(value) < 9e18)) throw Fault{fmt::format("{} is no Int", value)};
+    return fmt::format("({})", static_cast<int64_t>(value));
+  }
   if (std::isnan(value)) return "(0 / 0)";
   if (std::isinf(value)) return value > 0 ? "(1 / 0)" : "(negate (1 / 0))";
   std::string text = element == Element::Float ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
@@ -63,7 +66,10 @@ std::string ModuleWriter::Fresh(const std::string& name) {
   clean = clean.substr(0, 60);
   clean[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(clean[0])));
   static const char* const kWords[] = {"case", "class", "data", "default", "deriving", "do", "else", "foreign", "if", "import", "in", "infix", "infixl", "infixr",
-                                       "instance", "let", "module", "newtype", "of", "then", "type", "where", "main", "net", "weights", "forall", "mdo", "rec", "proc"};
+                                       "instance", "let", "module", "newtype", "of", "then", "type", "where", "main", "net", "weights", "forall", "mdo", "rec", "proc", "i", "e",
+                                       // what the module imports
+                                       "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceiling", "cos", "cosh", "exp", "floor", "fromIntegral", "fromInteger", "fromRational",
+                                       "log", "logBase", "negate", "pi", "properFraction", "recip", "round", "signum", "sin", "sinh", "sqrt", "tan", "tanh", "truncate"};
   for (const char* word : kWords)
     if (clean == word) clean += "_";
   // `v12` are the bindings' own.

@@ -6,7 +6,7 @@ namespace df::from_onnx {
 namespace {
 
 // nullopt: nothing is to be done.
-std::optional<std::vector<size_t>> AxesOf(Node& n, size_t rank) {
+std::optional<std::vector<size_t>> ReducedAxes(Node& n, size_t rank) {
   std::vector<int64_t> given = n.Has(1) ? n.KnownInts(1, "axes") : n.Ints("axes", {});
   std::vector<size_t> axes;
   for (int64_t axis : given) {
@@ -21,7 +21,7 @@ std::optional<std::vector<size_t>> AxesOf(Node& n, size_t rank) {
 
 Bound Reduced(Node& n, const Bound& x, const char* name) {
   if (x.element == Element::Bool || (x.element == Element::Int && std::string_view(name) == "mean")) throw Fault{"it is of numbers"};
-  const auto axes = AxesOf(n, x.rank());
+  const auto axes = ReducedAxes(n, x.rank());
   return axes ? n.w.Reduce(name, x, *axes, n.Int("keepdims", 1) != 0) : x;
 }
 
@@ -43,7 +43,7 @@ void LogSum(Node& n) { n.out = {Around(n, "", "log {0}")}; }
 void LogSumExp(Node& n) {
   const Bound& x = n.In(0);
   n.Real(x);
-  const auto axes = AxesOf(n, x.rank());
+  const auto axes = ReducedAxes(n, x.rank());
   if (!axes) throw Fault{"it has no axes"};
   const Bound most = n.w.Reduce("max", x, *axes, true);
   const Bound rest = n.w.Elementwise(x.element, {x, most}, "exp ({0} - {1})");

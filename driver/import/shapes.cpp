@@ -262,6 +262,8 @@ void Pad(Node& n) {
       return n.w.Fill(x.element, dims, n.Real("value", 0));
     };
     const int64_t before = pads[i], behind = pads[i + axes.size()];
+    constexpr int64_t kMost = int64_t{1} << 31;
+    if (before < -kMost || before > kMost || behind < -kMost || behind > kMost) throw Fault{"a pad is too large"};
     if (before < 0 || behind < 0) {
       std::vector<int64_t> at;
       for (int64_t k = std::max<int64_t>(0, -before); k < x.dims[axis] + std::min<int64_t>(0, behind); ++k) at.push_back(k);
@@ -277,12 +279,15 @@ void Pad(Node& n) {
 }
 
 void Range(Node& n) {
-  const int64_t from = n.KnownInts(0, "bounds").at(0), to = n.KnownInts(1, "bounds").at(0), step = n.KnownInts(2, "bounds").at(0);
+  for (size_t i = 0; i < 3; ++i)
+    if (n.KnownInts(i, "bounds").size() != 1) throw Fault{"a bound is no single number"};
+  const int64_t to = n.KnownInts(1, "bounds")[0], step = n.KnownInts(2, "bounds")[0];
   if (step == 0) throw Fault{"its step is 0"};
   std::vector<int64_t> all;
-  for (int64_t k = from; step > 0 ? k < to : k > to; k += step) {
+  for (int64_t k = n.KnownInts(0, "bounds")[0]; step > 0 ? k < to : k > to;) {
     if (all.size() >= 100'000) throw Fault{"it is longer than 100000"};
     all.push_back(k);
+    if (__builtin_add_overflow(k, step, &k)) break;
   }
   n.out = {n.w.Ints(std::move(all))};
 }

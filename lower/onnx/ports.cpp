@@ -7,7 +7,7 @@
 namespace df::to_onnx {
 namespace {
 
-constexpr uint32_t kMostDepth = 100;
+constexpr uint32_t kDeepestPart = 100;
 
 void Add(const fg::Program& program, const std::string& name, ir::TypeId id, bool input, uint32_t depth, std::vector<ModelPort>& ports) {
   const ir::Type& type = program.types[id];
@@ -19,7 +19,7 @@ void Add(const fg::Program& program, const std::string& name, ir::TypeId id, boo
     return;
   }
   if (type.constructors.size() > 1 && name.empty()) throw Refusal{"several entries", "a model is one function", "`--export` one of them", program.functions[program.main].pos};
-  if (type.constructors.size() != 1 || depth > kMostDepth) RefusePort(program, name, id, "its values have several forms", input);
+  if (type.constructors.size() != 1 || depth > kDeepestPart) RefusePort(program, name, id, "its values have several forms", input);
   for (size_t i = 0; i < type.constructors[0].fields.size(); ++i)
     Add(program, PartName(name, type.constructors[0], i), type.constructors[0].fields[i].type.type, input, depth + 1, ports);
 }

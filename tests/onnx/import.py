@@ -30,15 +30,16 @@ def run(command):
 
 def outcome(dfc, case):
     """("passes" | "refused" | "fails", why) of a node test."""
-    how, why = attempt(dfc, case.model, *case.data_sets[0], case)
+    inputs, outputs = ([onnx.numpy_helper.to_array(each) if isinstance(each, onnx.TensorProto) else each for each in some] for some in case.data_sets[0])
+    how, why = attempt(dfc, case.model, inputs, outputs, case)
     if how != "refused" or "computed while the model runs" not in why:
         return how, why
     # Axes, shapes and the like are inputs of these tests: here they are constants, as in models.
-    model, (inputs, outputs) = onnx.ModelProto(), case.data_sets[0]
+    model = onnx.ModelProto()
     model.CopyFrom(case.model)
     kept = []
     for port, value in zip(case.model.graph.input, inputs):
-        if value.dtype == numpy.int64:
+        if getattr(value, "dtype", None) == numpy.int64:
             model.graph.initializer.append(onnx.numpy_helper.from_array(value, port.name))
         else:
             kept.append(value)
@@ -65,6 +66,7 @@ def attempt(dfc, model, inputs, outputs, case):
             words += ["--input", "weights=@" + path("Net.safetensors")]
             names = names[1:]
         for i, (name, value) in enumerate(zip(names, inputs)):
+            value = numpy.asarray(value)
             numpy.save(path("%d.npy" % i), numpy.ascontiguousarray(value) if value.ndim else value)
             words += ["--input", "%s=@%s" % (name, path("%d.npy" % i))]
         done = run([dfc, "run", path("Net.df"), "--no-warnings", *words, "--output", "@" + path("out.npz")])
@@ -110,7 +112,7 @@ def damaged(dfc, seed):
 
     big = 2 ** 62
     wide = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 1, big, 4])
-    short = helper.make_tensor("k", TensorProto.FLOAT, [1000, 1000], b"abcd", raw=True)
+    short = TensorProto(name="k", data_type=TensorProto.FLOAT, dims=[1000, 1000], raw_data=b"abcd")
     node = helper.make_node
     seeds = [
         model([node("Reshape", ["x", "k"], ["y"])], of_ints([big, -1])), model([node("Expand", ["x", "k"], ["y"])], of_ints([big, big, 2, 3])),

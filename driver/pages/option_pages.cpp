@@ -8,7 +8,7 @@
 namespace df {
 namespace {
 
-struct Row {
+struct OptionRow {
   const CLI::Option* option;
   std::vector<std::string> names;  // "--input", "-i"
   std::string value;               // "NAME=VALUE"; "" of a flag
@@ -23,11 +23,11 @@ std::string ValueName(const CLI::Option& option) {
   return name.empty() ? "VALUE" : name;
 }
 
-std::vector<Row> RowsOf(const CLI::App& app) {
-  std::vector<Row> rows;
+std::vector<OptionRow> RowsOf(const CLI::App& app) {
+  std::vector<OptionRow> rows;
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group().empty() || option->get_positional()) continue;
-    Row row{option, {}, ValueName(*option), option->get_description()};
+    OptionRow row{option, {}, ValueName(*option), option->get_description()};
     for (const std::string& name : option->get_snames()) row.names.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) row.names.push_back("--" + name);
     std::replace(row.text.begin(), row.text.end(), '\n', ' ');
@@ -42,7 +42,7 @@ std::vector<const CLI::App*> CommandsOf(const CLI::App& app) {
   return commands;
 }
 
-std::string WordsOf(const Row& row, const OptionWords& words) {
+std::string WordsOf(const OptionRow& row, const OptionWords& words) {
   const auto found = words.find(row.option);
   return found == words.end() ? "" : fmt::format("{}", fmt::join(found->second, " "));
 }
@@ -64,7 +64,7 @@ std::string PositionalWords(const CLI::App& command, const OptionWords& words) {
 
 // The words and files that may follow an option. A flag has words behind `=` alone.
 void AddBashValues(std::string& out, const CLI::App& command, const std::string& name, const OptionWords& words) {
-  for (const Row& row : RowsOf(command)) {
+  for (const OptionRow& row : RowsOf(command)) {
     const std::string values = WordsOf(row, words);
     if (row.value.empty() && values.empty()) continue;
     std::vector<std::string> keys;
@@ -78,7 +78,7 @@ void AddBashValues(std::string& out, const CLI::App& command, const std::string&
 
 void AddBashCommand(std::string& out, const CLI::App& command, const std::string& name, const std::string& others) {
   std::string options;
-  for (const Row& row : RowsOf(command)) options += fmt::format("{} ", fmt::join(row.names, " "));
+  for (const OptionRow& row : RowsOf(command)) options += fmt::format("{} ", fmt::join(row.names, " "));
   out += fmt::format("    '{}') options='{}'; others='{}'; files={} ;;\n", name, options, others, TakesFile(command) ? "yes" : "");
 }
 
@@ -126,7 +126,7 @@ std::string ZshText(std::string_view text) {
 }
 
 void AddZshArguments(std::string& out, const CLI::App& command, const OptionWords& words, const char* indent) {
-  for (const Row& row : RowsOf(command))
+  for (const OptionRow& row : RowsOf(command))
     for (const std::string& spelling : row.names) {
       const std::string values = WordsOf(row, words);
       const bool is_long = spelling.starts_with("--");
@@ -170,7 +170,7 @@ std::string FishText(std::string_view text) {
 }
 
 void AddFishOptions(std::string& out, const CLI::App& command, const std::string& condition, const OptionWords& words) {
-  for (const Row& row : RowsOf(command)) {
+  for (const OptionRow& row : RowsOf(command)) {
     out += fmt::format("complete -c dfc -n '{}'", condition);
     for (const std::string& name : row.names) out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
     const std::string values = WordsOf(row, words);
@@ -213,7 +213,7 @@ std::string Roff(std::string_view text) {
 }
 
 void AddManualOptions(std::string& out, const CLI::App& app) {
-  for (const Row& row : RowsOf(app)) {
+  for (const OptionRow& row : RowsOf(app)) {
     out += ".TP\n";
     std::vector<std::string> spellings;
     for (const std::string& name : row.names) spellings.push_back("\\fB" + Roff(name) + "\\fR");

@@ -26,7 +26,7 @@ bool Continues(std::string_view line) {
 bool IsBlank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
 
 // The text between two lines in the first column, where no bracket or comment is open.
-std::vector<CellInput> Pieces(std::string_view cell) {
+std::vector<CellInput> CellPieces(std::string_view cell) {
   std::vector<CellInput> pieces;
   InputScan scan;
   bool block = false;  // between `:{` and `:}`
@@ -77,7 +77,7 @@ ReplInput::Kind KindOf(const std::string& text, bool* is_signature, bool* has_er
 
 // Pieces as inputs: definitions that follow each other are one.
 std::vector<CellInput> InputsOf(std::string_view cell) {
-  std::vector<CellInput> pieces = Pieces(cell), inputs;
+  std::vector<CellInput> pieces = CellPieces(cell), inputs;
   for (size_t i = 0; i < pieces.size(); ++i) {
     CellInput& piece = pieces[i];
     bool is_signature = false, has_errors = false;

@@ -25,7 +25,7 @@ size_t OpenBytes(std::string_view text) {
   return 0;
 }
 
-bool WriteAll(std::string_view text) {
+bool SendAll(std::string_view text) {
   while (!text.empty()) {
     const ssize_t taken = ::write(STDOUT_FILENO, text.data(), text.size());
     if (taken < 0 && errno == EAGAIN) {
@@ -110,7 +110,7 @@ void Protocol::Send(llvm::json::Object object) {
   llvm::raw_string_ostream out(text);
   out << llvm::json::Value(std::move(object)) << '\n';
   // Nobody reads: there is nobody to talk to.
-  if (!WriteAll(out.str())) ::_exit(static_cast<int>(ExitCode::Failed));
+  if (!SendAll(out.str())) ::_exit(static_cast<int>(ExitCode::Failed));
 }
 
 std::string Protocol::EndValue() {

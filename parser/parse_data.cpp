@@ -373,7 +373,7 @@ Decl* Parser::ParseClass() {
         .Note(begin, "of this class");
   }
   if (!panic_ && params.empty()) FailWith(Diag::ClassParameters, head->span, Text(name.text));
-  if (!panic_ && params.size() > 1) NeedExtension("MultiParamTypeClasses", head->span, "a class with several parameters");
+  if (!panic_ && params.size() > 1 && dependencies.empty()) NeedExtension("MultiParamTypeClasses", head->span, "a class with several parameters");
   List<Decl*> members;
   if (Is(Kind::Where)) {
     Span keyword = token().span;

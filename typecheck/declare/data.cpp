@@ -127,6 +127,40 @@ void DeclareDependencies(State& s, const ast::ClassDecl* decl, core::Class& row)
   }
 }
 
+// A class with its parameters. Of several parameters it has a type constructor (core::Class).
+void EnterClass(State& s, const ast::ClassDecl* cls) {
+  core::Class row;
+  row.name = cls->name.text;
+  row.span = cls->name.span;
+  CheckDistinctParameters(s, cls->params);
+  std::vector<KindId> kinds;
+  for (const ast::Name& param : cls->params) {
+    row.params.push_back(s.types.NewVar(param.text, param.span));
+    kinds.push_back(s.env.kinds.Fresh());
+    s.open_kinds.push_back(kinds.back());
+    UseWrittenKind(s, param, kinds.back());
+  }
+  row.param = row.params.back();
+  DeclareDependencies(s, cls, row);
+  KindId kind = kinds[0];
+  if (kinds.size() > 1) {
+    TyCon args;
+    args.name = cls->name.text;
+    args.arity = static_cast<uint32_t>(kinds.size());
+    args.tangent = TangentForm::Unit;
+    row.args = s.types.cons.Add(std::move(args));
+    kind = s.env.kinds.Star();
+    for (KindId param : llvm::reverse(kinds)) kind = s.env.kinds.Arrow(param, kind);
+    s.env.SetKind(row.args, kind);
+    kind = s.env.kinds.Star();
+  }
+  ClassId id = s.program.classes.Add(std::move(row));
+  s.env.SetKind(id, kind);
+  s.classes.push_back({cls, id});
+  s.scope->classes.Add(cls->name.text, id);
+  s.exports.classes[cls->name.text] = id;
+}
+
 }  // namespace
 
 void DeclareTypes(State& s) {
@@ -197,36 +231,7 @@ void DeclareTypes(State& s) {
       s.exports.types[synonym->name.text] = name;
     } else if (const auto* cls = llvm::dyn_cast<ast::ClassDecl>(decl)) {
       if (!is_new(cls->name)) continue;
-      core::Class row;
-      row.name = cls->name.text;
-      row.span = cls->name.span;
-      CheckDistinctParameters(s, cls->params);
-      std::vector<KindId> kinds;
-      for (const ast::Name& param : cls->params) {
-        row.params.push_back(s.types.NewVar(param.text, param.span));
-        kinds.push_back(s.env.kinds.Fresh());
-        s.open_kinds.push_back(kinds.back());
-        UseWrittenKind(s, param, kinds.back());
-      }
-      row.param = row.params.back();
-      DeclareDependencies(s, cls, row);
-      KindId kind = kinds[0];
-      if (kinds.size() > 1) {
-        TyCon args;
-        args.name = cls->name.text;
-        args.arity = static_cast<uint32_t>(kinds.size());
-        args.tangent = TangentForm::Unit;
-        row.args = s.types.cons.Add(std::move(args));
-        kind = s.env.kinds.Star();
-        for (KindId param : llvm::reverse(kinds)) kind = s.env.kinds.Arrow(param, kind);
-        s.env.SetKind(row.args, kind);
-        kind = s.env.kinds.Star();
-      }
-      ClassId id = s.program.classes.Add(std::move(row));
-      s.env.SetKind(id, kind);
-      s.classes.push_back({cls, id});
-      s.scope->classes.Add(cls->name.text, id);
-      s.exports.classes[cls->name.text] = id;
+      EnterClass(s, cls);
     }
   }
   for (const auto& [decl, index] : s.synonym_decls) ResolveSynonym(s, index);

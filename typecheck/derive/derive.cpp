@@ -286,7 +286,7 @@ bool IsStockClass(std::string_view name) {
 // Makes the methods of the instance that `deriving` asks for. `needs` are the types that have to have the class as well,
 // if the context is to be found. False, and reported, if there is no such instance.
 bool DeriveMethods(State& s, Builder& make, const ast::DerivedClass& derived, ClassId cls, TyConId tycon, uint32_t dropped,
-                   bool in_clause, std::vector<TypeId>& needs) {
+                   std::vector<TypeId>& needs) {
   using Strategy = ast::DerivingStrategy;
   const core::Class& row = s.program.classes[cls];
   const std::string_view text = Text(row.name), type = Text(s.types.cons[tycon].name);
@@ -310,9 +310,6 @@ bool DeriveMethods(State& s, Builder& make, const ast::DerivedClass& derived, Cl
     needs.clear();
     return true;
   }
-  // What a constructor hides has the instances that its context says, and no clause finds these.
-  if (s.types.cons[tycon].packs && in_clause)
-    return refuse("a constructor hides a type or tells one: `deriving instance` with a context by itself may do it");
   const bool anything = s.options.library || s.options.repl;  // needs no pragma
   const bool by_newtype =
       s.types.cons[tycon].is_newtype && (anything || HasExtension(s, "GeneralizedNewtypeDeriving"));
@@ -482,9 +479,16 @@ void DeclareDerived(State& s, const ast::DataDecl* data) {
     if (!others) continue;
     std::optional<uint32_t> open = OpenParameters(s, derived.cls, cls, tycon);
     if (!open) continue;
+    // What a constructor hides has the instances that its context says, and no clause finds these.
+    if (s.types.cons[tycon].packs && !DerivesAnyClass(s, derived, cls, tycon)) {
+      s.reported.push_back({cls, s.types.Con(tycon), kNowhere});
+      s.Error(Diag::CannotDerive, derived.cls.span, Text(s.program.classes[cls].name), Text(s.types.cons[tycon].name))
+          .Hint("a constructor hides a type or tells one: `deriving instance` by itself, with its context, may do it");
+      continue;
+    }
     Builder make(s.generated, s.generated_qualifier, derived.cls.span);
     DerivedContext context;
-    if (!DeriveMethods(s, make, derived, cls, tycon, *open, true, context.needs)) continue;
+    if (!DeriveMethods(s, make, derived, cls, tycon, *open, context.needs)) continue;
     if (!s.options.library) context.superclasses = s.program.classes[cls].superclasses;
     core::Instance row;
     row.cls = cls;
@@ -515,7 +519,7 @@ void DeclareStandalone(State& s, const ast::DerivingDecl* decl) {
   if (!open) return;
   Builder make(s.generated, s.generated_qualifier, decl->derived.cls.span);
   std::vector<TypeId> needs;
-  if (!DeriveMethods(s, make, decl->derived, row.cls, tycon, *open, false, needs)) return;
+  if (!DeriveMethods(s, make, decl->derived, row.cls, tycon, *open, needs)) return;
   row.derived = true;
   RegisterInstance(s, std::move(row), tycon, DerivedDecl(s, make, decl->derived.cls, decl->type));
 }

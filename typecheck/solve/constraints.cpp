@@ -98,6 +98,7 @@ void ImproveFrom(State& s, size_t mark) {
 void SolveFrom(State& s, size_t mark) {
   RetryTangents(s, Guess::No);
   ImproveFrom(s, mark);
+  const uint32_t before = s.unify.epoch();
   std::vector<Wanted> stuck;
   std::vector<std::pair<Wanted, Wanted>> failed;  // what is wanted, and the part of it that is missing
   for (size_t i = mark; i < s.wanted.size(); ++i) {
@@ -129,8 +130,7 @@ void SolveFrom(State& s, size_t mark) {
     wanted.type = s.unify.Zonk(wanted.type);
     if (seen.insert({wanted.cls.index, wanted.type.index}).second) s.wanted.push_back(wanted);
   }
-  // What instances asked for may tell more.
-  const uint32_t before = s.unify.epoch();
+  // What instances asked for may have told more.
   ImproveFrom(s, mark);
   if (s.unify.epoch() != before) SolveFrom(s, mark);
 }

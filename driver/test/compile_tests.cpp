@@ -13,6 +13,7 @@ namespace df::test {
 namespace {
 
 std::string NameOfTest(size_t index) { return fmt::format("it'{}", index); }
+std::string NameOfRun(size_t index) { return fmt::format("it'run{}", index); }
 
 // What is made of tests: names that no program has.
 class Maker {
@@ -221,6 +222,7 @@ void TestFile::CheckExpression(size_t index, ast::Ast& ast) {
     definition = llvm::cast<ast::FunctionDecl>(ast.module.decls.back());
   }
   definition->name.text = name;
+  ast::Expr* body = definition->clauses[0].rhs.guarded[0].body;
   CheckOptions check;
   check.repl = true;
   check.warnings = false;
@@ -233,16 +235,31 @@ void TestFile::CheckExpression(size_t index, ast::Ast& ast) {
   const std::string type = pipeline_->session.TypeOf(name);
   const std::string_view what = std::string_view(type).substr(std::min(type.find(" :: ") + 4, type.size()));
   shown_[index] = Shown::Value;
-  if (what == "IO ()") shown_[index] = Shown::Action;
-  if (!what.starts_with("IO ") || shown_[index] == Shown::Action) return;
-  // The prompt shows the value of an action, where it can be; `dfc run` does not.
-  shown_[index] = Shown::Action;
-  if (test.kind != Kind::Example) return;
-  ast::Ast attempt;
-  attempt.file = spans_[index].file;
-  Maker make(attempt, spans_[index]);
-  make.Define(Intern(fmt::format("it'shown{}", index)), {}, make.Apply(make.Library("primPromptShow"), {make.Variable(name)}));
-  if (Define(attempt)) shown_[index] = Shown::ActionValue;
+  if (what.starts_with("IO ")) shown_[index] = Shown::Action;
+  if (shown_[index] == Shown::Action && test.kind == Kind::Example && what != "IO ()") {
+    // The prompt shows the value of an action, where it can be; `dfc run` does not.
+    ast::Ast attempt;
+    attempt.file = spans_[index].file;
+    Maker make(attempt, spans_[index]);
+    make.Define(Intern(fmt::format("it'shown{}", index)), {}, make.Apply(make.Library("primPromptShow"), {make.Variable(name)}));
+    if (Define(attempt)) shown_[index] = Shown::ActionValue;
+    pipeline_->diags.Clear();
+  }
+  DefineRun(index, ast, body);
+}
+
+// it'run0 % = print expression
+void TestFile::DefineRun(size_t index, ast::Ast& ast, ast::Expr* body) {
+  Maker make(ast, spans_[index]);
+  ast::Expr* action = body;
+  if (shown_[index] == Shown::Value) action = make.Apply(make.Library("print"), {body});
+  if (shown_[index] == Shown::ActionValue) action = make.Apply(make.Library(">>="), {body, make.Library("print")});
+  if (shown_[index] == Shown::Action) {  // whatever its value is
+    ast::Expr* unit = ast.New<ast::ConExpr>(spans_[index], ast::Name{Intern("()"), {}, spans_[index]});
+    action = make.Apply(make.Library(">>"), {body, make.Apply(make.Library("return"), {unit})});
+  }
+  make.Define(Intern(NameOfRun(index)), {ast.New<ast::VarPat>(spans_[index], Intern("%which"))}, action);
+  if (!Define(ast)) tests[index].fault = TakeFaults();
   pipeline_->diags.Clear();
 }
 
@@ -259,7 +276,8 @@ void TestFile::CheckNamed(size_t index) {
   ast::Expr* of = make.Variable(Intern(test.definition));
   const std::string type = pipeline_->session.TypeOf(Intern(test.definition));
   const char* runner = test.kind == Kind::Property ? "primTestProperty" : type.ends_with(":: Test") ? "primTestHUnit" : "primTestSpec";
-  make.Define(name, {}, make.Apply(make.Library(runner), {make.Number(options_.test.seed), of}));
+  ast::Expr* body = make.Apply(make.Library(runner), {make.Number(options_.test.seed), of});
+  make.Define(name, {}, body);
   CheckOptions check;
   check.repl = true;
   check.warnings = false;
@@ -267,9 +285,13 @@ void TestFile::CheckNamed(size_t index) {
   if (!pipeline_->Check(ast, check) || pipeline_->diags.has_errors()) test.fault = TakeFaults();
   pipeline_->diags.Clear();
   shown_[index] = Shown::Action;
+  if (test.fault.empty()) DefineRun(index, ast, body);
 }
 
-// it'tests which = case which of { 0 -> print it'0; 1 -> it'1; .. }
+// it'tests which = case which of { 0 -> it'run0 which; 1 -> it'run1 which; .. }
+//
+// Each has two calls, the second by a number below 0, which no run has: a function with one call would become a part of this one, and an engine that
+// looks at all of a scope at all of all tests in each run.
 bool TestFile::DefineChooser(const std::vector<size_t>& chosen) {
   ast::Ast ast;
   const Span span = spans_[chosen[0]];
@@ -279,23 +301,15 @@ bool TestFile::DefineChooser(const std::vector<size_t>& chosen) {
   ++chooser_;
   const Symbol which = Intern("which");
   std::vector<ast::Alternative> alternatives;
-  for (size_t i = 0; i < chosen.size(); ++i) {
-    const size_t index = chosen[i];
-    Maker at(ast, spans_[index]);
-    ast::Expr* of = at.Variable(Intern(NameOfTest(index)));
-    ast::Expr* action = of;
-    if (shown_[index] == Shown::Value) action = at.Apply(at.Library("print"), {of});
-    if (shown_[index] == Shown::ActionValue) action = at.Apply(at.Library(">>="), {of, at.Library("print")});
-    // Of an action the value may be of any type.
-    if (shown_[index] == Shown::Action) {
-      ast::Expr* unit = ast.New<ast::ConExpr>(span, ast::Name{Intern("()"), {}, span});
-      action = at.Apply(at.Library(">>"), {of, at.Apply(at.Library("return"), {unit})});
-    }
-    ast::Pat* pattern = i + 1 == chosen.size()
-                            ? static_cast<ast::Pat*>(ast.New<ast::WildcardPat>(span))
-                            : ast.New<ast::LiteralPat>(span, ast::Literal{ast::LiteralKind::Integer, Intern(std::to_string(i))}, false);
-    alternatives.push_back({pattern, at.Rhs(action), spans_[index]});
-  }
+  auto add = [&](size_t i, bool negative, bool rest) {
+    Maker at(ast, spans_[chosen[i]]);
+    ast::Expr* call = at.Apply(at.Variable(Intern(NameOfRun(chosen[i]))), {at.Variable(which)});
+    ast::Pat* pattern = ast.New<ast::WildcardPat>(span);
+    if (!rest) pattern = ast.New<ast::LiteralPat>(span, ast::Literal{ast::LiteralKind::Integer, Intern(std::to_string(negative ? i + 1 : i))}, negative);
+    alternatives.push_back({pattern, at.Rhs(call), spans_[chosen[i]]});
+  };
+  for (size_t i = 0; i < chosen.size(); ++i) add(i, /*negative=*/false, /*rest=*/false);
+  for (size_t i = 0; i < chosen.size(); ++i) add(i, /*negative=*/true, /*rest=*/i + 1 == chosen.size());
   // The sum says that the input is an Int.
   ast::Expr* number = make.Apply(make.Library("primIntAdd"), {make.Variable(which), make.Number(0)});
   ast::Expr* body = ast.New<ast::CaseExpr>(span, number, ast.Copy<ast::Alternative>(alternatives));

@@ -51,6 +51,8 @@ class TestFile {
   // Handles `:set -X..`, `:m + M`; false: it is no command.
   bool RunCommand(Test& test);
   bool Define(ast::Ast& ast);
+  // A function of the test's expression: what runs it.
+  void DefineRun(size_t index, ast::Ast& ast, ast::Expr* body);
   bool DefineChooser(const std::vector<size_t>& chosen);
   std::optional<TestGraph> CompileSome(const std::vector<size_t>& chosen, const LowerOptions& lower, std::string& fault);
   // What was reported, as text; nothing is reported afterwards.

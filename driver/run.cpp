@@ -204,7 +204,7 @@ ExitCode Load(Pipeline& pipeline, const Options& options, std::optional<ir::Grap
   if (!bytes) return ExitCode::Failed;
   if (HasSuffix(options.file, ".graph") || HoldsGraph(*bytes)) {
     origin = GraphOrigin::File;
-    graph = LoadGraph(DisplayName(options.file), *bytes, pipeline.diags);
+    pipeline.Within([&] { graph = LoadGraph(DisplayName(options.file), *bytes, pipeline.diags); });
     return graph ? ExitCode::Fine : ExitCode::BadGraph;
   }
   graph = GraphOfMain(pipeline, options, std::move(*bytes));

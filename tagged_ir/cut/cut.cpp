@@ -23,7 +23,7 @@ std::string WithoutBlanks(llvm::StringRef text) {
 // "fact:8:15" from behind, since a name may hold colons itself.
 bool ReadPlace(llvm::StringRef text, PlacementRow* row) {
   if (text.consume_front("type ")) {
-    row->type = WithoutBlanks(text);
+    row->type = text.trim().str();
     return !row->type.empty();
   }
   if (text.consume_front("%")) {
@@ -124,7 +124,7 @@ class Cutter {
   }
 
   bool ApplyToType(const PlacementRow& row) {
-    const std::vector<bool> meant = TypesOf(row.type);
+    const std::vector<bool> meant = TypesOf(WithoutBlanks(row.type));
     bool found = false;
     for (uint32_t i = 0; i < g.nodes.size(); ++i) {
       const Node& node = g.nodes[NodeId(i)];

@@ -20,7 +20,7 @@ namespace df::ir {
 struct PlacementRow {
   uint32_t line_of_file = 0;  // for messages
   NodeId node;                // valid: this one alone
-  std::string type;           // not empty: of this type, without blanks
+  std::string type;           // not empty: of this type
   std::string scope;
   uint32_t line = 0, column = 0;  // 0: all of the scope
   uint32_t part = 0;

@@ -10,7 +10,8 @@ The paper has its table on one machine only, without a cut. Here the reference e
   arithmetic  the function on part 0, its sums, differences and comparisons on part 1: each operation is asked for elsewhere
   random      each node on any of the two parts
 
-Of both parts in one process, and on two. Wall seconds of the run, the best of the rounds, start-up not included; tokens that go between the parts; bytes on the line.
+Wall seconds of the run, the best of the rounds, start-up not included. Tokens that cross are those of both parts in one process: on two, results that no Return wants stay
+where they are. Bytes are all that the line carried, the graph too.
 """
 
 import argparse
@@ -85,7 +86,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--smoke", action="store_true")
     arguments = parser.parse_args()
-    print("| | cut | tokens between parts | one piece, s | two parts in one process, s | on two processes, s | us a token | bytes a token |")
+    print("| | cut | tokens between parts | one piece, s | two parts in one process, s | on two processes, s | more a token, us | bytes |")
     print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(os.path.abspath(arguments.dfc), folder)
@@ -100,8 +101,9 @@ def main():
                     sys.exit("%s, %s: %d, %d and %d" % (row, kind, wanted, value, far))
                 sent = counted["cut"]["sent"]
                 name = "%s(%s)" % (row[0], ", ".join(map(str, row[1:])))
-                print("| %s | %s | %s | %.3f | %.3f | %.3f | %.2f | %.1f |" % (name, kind, format(sent, ","), whole, here, apart,
-                                                                               1e6 * (apart - whole) / max(1, sent), bytes_between(figures) / max(1, sent)), flush=True)
+                more = "%.1f" % (1e6 * (apart - whole) / max(1, sent)) if apart > whole else "–"
+                print("| %s | %s | %s | %.3f | %.3f | %.3f | %s | %s |" % (name, kind, format(sent, ","), whole, here, apart, more, format(bytes_between(figures), ",")),
+                      flush=True)
 
 
 if __name__ == "__main__":

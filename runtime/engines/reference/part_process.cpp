@@ -18,6 +18,7 @@ constexpr auto kLook = std::chrono::milliseconds(50), kGreet = std::chrono::mill
 constexpr auto kFirstPause = std::chrono::milliseconds(2), kLongestPause = std::chrono::milliseconds(100), kWaveWithin = std::chrono::milliseconds(500);
 // A part that has lost another one waits so long for the root to say that the run is over.
 constexpr auto kPatience = std::chrono::seconds(10);
+constexpr auto kMeetWithin = std::chrono::seconds(60);
 
 }  // namespace
 
@@ -174,6 +175,11 @@ void PartProcess::Greet() {
   const std::vector<PeerId> others = peers_.Others();
   // All were there before it began.
   if (own_ == 0 && others.size() + 1 < options_.cut.parts) Lost("a part of the graph");
+  // Each process has to reach each other one.
+  if (met_ + 1 < options_.cut.parts && Clock::now() > began_ + kMeetWithin) {
+    if (own_ == 0) Lost("a part of the graph");
+    throw BrokenRule{"no word has come of another part of the graph within a minute"};
+  }
   for (PeerId peer : others)
     if (greeted_.insert(peer).second) peers_.Send(peer, PeerMessage{PeerMessage::Kind::Token, own_});
 }

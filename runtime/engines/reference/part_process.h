@@ -85,6 +85,7 @@ class PartProcess final : public CutExecution, private Peers::Receiver, private 
   uint32_t met_ = 0;                          // parts that have said their number
   std::optional<std::pair<PeerId, uint32_t>> wave_to_answer_;
   uint32_t wave_number_ = 0;
+  const Clock::time_point began_ = Clock::now();
   Clock::time_point wave_at_, wave_by_;
   Clock::duration pause_{};
   std::optional<Clock::time_point> leave_by_;  // of a part that has lost another one

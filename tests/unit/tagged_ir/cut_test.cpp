@@ -114,7 +114,7 @@ TEST_CASE("what a placement may not say") {
   CHECK(Fault({.parts = 2, .seed = 0, .rows = Rows("f:3 1")}) == "line 1: nothing of `f` stands at 3");
   CHECK(Fault({.parts = 2, .seed = 0, .rows = Rows("%10 1")}) == "line 1: there is no node %10");
   CHECK(Fault({.parts = 2, .seed = 0, .rows = Rows("%5 1")}) == "line 1: %5 (Result) stands on part 0, where a run begins and ends");
-  CHECK(Fault({.parts = 2, .seed = 0, .rows = Rows("type Tensor Float [3] 1")}) == "line 1: nothing in the graph is of the type `TensorFloat[3]`");
+  CHECK(Fault({.parts = 2, .seed = 0, .rows = Rows("type Tensor Float [3] 1")}) == "line 1: nothing in the graph is of the type `Tensor Float [3]`");
   CHECK(BadRow("f").starts_with("line 1: a function"));
   CHECK(BadRow("f x").starts_with("line 1: a function"));
   CHECK(BadRow("# a\n%x 1").starts_with("line 2: a function"));

@@ -722,6 +722,15 @@ def json_errors(d):
 
 
 @test
+def a_time_limit_may_end_the_reading_of_a_graph(d):
+    d.file("large.df", "\n".join("f%d :: Int -> Int\nf%d n = if n == 0 then %d else f%d (n - 1) + n" % (i, i, i, (i + 1) % 400) for i in range(400)) + "\nmain = print (f0 3)\n")
+    d.expect(0, "large.df", "-o", "large.graph")
+    for milliseconds in (2, 4, 6, 8, 12, 16):
+        code, _, err = d.run("run", "large.graph", "--timeout=%dms" % milliseconds)
+        assert code == 0 or (code == 3 and "the time limit of" in err), (milliseconds, code, err)
+
+
+@test
 def colour_only_on_a_terminal(d):
     d.file("p.df", "main = nope\n")
     _, _, err = d.run("check", "p.df", env={"TERM": "xterm"})

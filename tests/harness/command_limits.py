@@ -139,5 +139,14 @@ def inside_one_tensor_op(d):
     d.expect(3, "repl", stdin=":load product.df\n:set timeout 2s\nmain\n:unset timeout\n1 + 1\n", out="2\n", err="time limit")
 
 
+@test
+def a_time_limit_may_end_the_reading_of_a_graph(d):
+    d.file("large.df", "\n".join("f%d :: Int -> Int\nf%d n = if n == 0 then %d else f%d (n - 1) + n" % (i, i, i, (i + 1) % 400) for i in range(400)) + "\nmain = print (f0 3)\n")
+    d.expect(0, "large.df", "-o", "large.graph")
+    for milliseconds in (2, 4, 6, 8, 12, 16):
+        code, _, err = d.run("run", "large.graph", "--timeout=%dms" % milliseconds)
+        assert code == 0 or (code == 3 and "the time limit of" in err), (milliseconds, code, err)
+
+
 if __name__ == "__main__":
     main()

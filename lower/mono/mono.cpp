@@ -191,10 +191,17 @@ bool Program::GivesAction(df::TypeId type) {
   return BuiltinOf(SplitFun(type, params)) == df::Builtin::Action;
 }
 
+// What the library goes on with when the root has answered. Nobody calls it but the root: it stands where the action is named.
+static bool TakesReply(const Program& program, const Expr* lambda) {
+  const df::Types& types = program.core.types;
+  const df::TypeId param = program.vars[lambda->params[0]].type;
+  return lambda->params.size() == 1 && types.Kind(param) == df::TypeKind::Con && Text(types.cons[types.ConOf(param)].name) == "PrimReply";
+}
+
 // Whether it is a function, or a partial application of one. Its places are told from its call on, and so is that of its name,
 // wherever it is when it is called.
 static bool IsFunctionValue(const Program& program, const Expr* expr) {
-  if (expr->kind == Kind::Lambda) return true;
+  if (expr->kind == Kind::Lambda) return !TakesReply(program, expr);
   const Expr* head = expr->kind == Kind::App ? expr->head : expr;
   return head->kind == Kind::Fun && expr->args.size() < program.functions[head->fun].params.size();
 }

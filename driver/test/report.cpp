@@ -25,7 +25,8 @@ std::vector<Group> GroupsOf(const TestResult& test) {
   std::vector<Group> groups;
   for (const TestRun& run : test.runs) {
     if (run.passed) continue;
-    auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) { return group.run->printed == run.printed && group.run->path == run.path; });
+    auto same = std::find_if(groups.begin(), groups.end(),
+                             [&](const Group& group) { return group.run->printed == run.printed && group.run->path == run.path; });
     if (same == groups.end()) groups.push_back({{Where(run)}, &run});
     else same->where.push_back(Where(run));
   }
@@ -172,8 +173,8 @@ void ReportJUnit(const std::vector<FileResult>& files, llvm::raw_ostream& out) {
     out << fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{:.3f}\">\n", Xml(file.path), own.tests, own.failed,
                        own.broken, seconds);
     if (!file.fault.empty())
-      out << fmt::format("    <testcase classname=\"{0}\" name=\"compile\"><error message=\"the file cannot be tested\">{1}</error></testcase>\n", Xml(file.path),
-                         Xml(file.fault));
+      out << fmt::format("    <testcase classname=\"{0}\" name=\"compile\"><error message=\"the file cannot be tested\">{1}</error></testcase>\n",
+                         Xml(file.path), Xml(file.fault));
     for (const TestResult& test : file.tests) {
       if (!test.chosen) continue;
       out << fmt::format("    <testcase classname=\"{}\" name=\"{}: {}\" line=\"{}\" time=\"{:.3f}\"", Xml(file.path), test.line, Xml(test.name), test.line,

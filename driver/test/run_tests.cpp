@@ -207,7 +207,8 @@ void FileRunner::RunGraph(const TestGraph& graph, const Options& options, const 
       if (!chosen_[index] || (test.only && *test.only != engine)) continue;
       if (next_++ < first_) continue;
       if (!code) code = MakeCode(engine, graph.graph, run);
-      tell_(llvm::json::Object{{"begin", static_cast<int64_t>(index)}, {"number", static_cast<int64_t>(next_ - 1)}, {"switches", switches}, {"engine", std::string(EngineName(engine))}});
+      tell_(llvm::json::Object{{"begin", static_cast<int64_t>(index)}, {"number", static_cast<int64_t>(next_ - 1)}, {"switches", switches},
+                               {"engine", std::string(EngineName(engine))}});
       const bool whole = test.kind == Kind::Whole;
       const auto began = std::chrono::steady_clock::now();
       Outcome outcome = RunOne(graph.graph, i, engine, run, code, whole ? input_ : "", whole);
@@ -268,7 +269,8 @@ Outcome FileRunner::RunOne(const ir::Graph& graph, size_t number, EngineKind eng
 void FileRunner::Report(size_t index, const std::string& switches, std::string_view engine, const Outcome& outcome, double seconds) {
   const Test& test = file_.tests[index];
   const bool passed = Passes(test, outcome);
-  llvm::json::Object told{{"run", static_cast<int64_t>(index)}, {"switches", switches}, {"engine", std::string(engine)}, {"passed", passed}, {"seconds", seconds}};
+  llvm::json::Object told{{"run", static_cast<int64_t>(index)}, {"switches", switches}, {"engine", std::string(engine)}, {"passed", passed},
+                          {"seconds", seconds}};
   if (!passed || test.kind == Kind::Whole || test.kind == Kind::Suite || test.kind == Kind::Property) {
     llvm::json::Array printed;
     for (const std::string& line : PrintedLines(test, outcome)) printed.push_back(llvm::json::fixUTF8(line));
@@ -284,7 +286,8 @@ void FileRunner::ReportFault(size_t index, const std::string& switches, const st
   llvm::SmallVector<llvm::StringRef> lines;
   llvm::StringRef(why).split(lines, '\n');
   for (llvm::StringRef line : lines) printed.push_back(llvm::json::fixUTF8(line));
-  tell_(llvm::json::Object{{"run", static_cast<int64_t>(index)}, {"switches", switches}, {"engine", ""}, {"passed", false}, {"seconds", 0.0}, {"printed", std::move(printed)}, {"path", ""}});
+  tell_(llvm::json::Object{{"run", static_cast<int64_t>(index)}, {"switches", switches}, {"engine", ""}, {"passed", false}, {"seconds", 0.0},
+                           {"printed", std::move(printed)}, {"path", ""}});
 }
 
 }  // namespace

@@ -42,7 +42,9 @@ CLI::App* AddTestOptions(CLI::App& main, Options& options) {
   app->add_option("--filter", test.filter, "only tests of which `FILE:LINE: EXPRESSION` has a part that fits the regular expression")->type_name("REGEX");
   app->add_option_function<std::string>("--format",
                                               [&options](const std::string& name) {
-                                                options.test.format = name == "json" ? TestFormat::Json : name == "junit" ? TestFormat::JUnit : TestFormat::Text;
+                                                options.test.format = name == "json"    ? TestFormat::Json
+                                                                      : name == "junit" ? TestFormat::JUnit
+                                                                                        : TestFormat::Text;
                                               },
                                               "text (default), json, or junit: XML for a CI server")
       ->check(CLI::IsMember({"text", "json", "junit"}))

@@ -98,7 +98,7 @@ Bound With(Node& n, const std::string& text, std::vector<double> numbers) {
   fmt::dynamic_format_arg_store<fmt::format_context> args;
   const std::string name = n.w.Use(x);
   args.push_back(name);
-  for (double number : numbers) args.push_back("T.fill " + NumberText(x.element, number));
+  for (double number : numbers) args.push_back("(T.fill " + NumberText(x.element, number) + ")");
   return n.w.Let(x.element, x.dims, fmt::vformat(text, args));
 }
 

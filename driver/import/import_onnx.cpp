@@ -13,7 +13,7 @@ namespace {
 // No name of a model may be one of these, and all others may.
 constexpr const char* kImports = "import Prelude (Bool (..), Double, Float, Floating (..), Fractional (..), Int, Num (..), RealFrac (..), fromIntegral)";
 constexpr int kMostNodes = 100'000;
-constexpr int64_t kOldestOpset = 7, kNewestOpset = 25;
+constexpr int64_t kOldestOpset = 7, kNewestOpset = 28;
 
 const Handlers& AllHandlers() {
   static const Handlers all = [] {

@@ -80,6 +80,23 @@ Decl* Parser::ParseData(bool newtype) {
                             Copy(deriving));
 }
 
+// Whether a `=>` stands before the end of this constructor.
+bool Parser::ContextFollows() const {
+  for (size_t i = pos_; !panic_ && !ItemEndsBefore(i); i = SkipBrackets(i)) {
+    switch (TokenAt(i).kind) {
+      case Kind::FatArrow: return true;
+      case Kind::Bar:
+      case Kind::Deriving:
+      case Kind::Equals:
+      case Kind::Semicolon:
+      case Kind::RightBrace:
+      case Kind::EndOfFile: return false;
+      default: break;
+    }
+  }
+  return false;
+}
+
 // `data T :: Type -> Type where ..`: as many parameters more, which have no name.
 void Parser::ParseDataKind(llvm::SmallVectorImpl<Name>& params) {
   NeedExtension("KindSignatures", token().span, "a kind");
@@ -119,9 +136,7 @@ void Parser::ParseGadtConstructors(llvm::SmallVectorImpl<ConstructorDecl>& const
     llvm::SmallVector<Constraint> context;
     llvm::SmallVector<FieldDecl> fields;
     // A context stands before the fields, which may be a record or have marks of strictness.
-    size_t arrow = pos_;
-    while (!ItemEndsBefore(arrow) && TokenAt(arrow).kind != Kind::FatArrow) arrow = SkipBrackets(arrow);
-    if (!ItemEndsBefore(arrow) && !panic_) {
+    if (ContextFollows()) {
       ToContext(ParseType(), context);
       Expect(Kind::FatArrow);
     }
@@ -165,13 +180,8 @@ ConstructorDecl Parser::ParseConstructor() {
     ParseForall(binders);
     con.forall = Copy(binders);
   }
-  size_t arrow = pos_;
-  for (; !panic_ && !ItemEndsBefore(arrow); arrow = SkipBrackets(arrow)) {
-    const Kind kind = TokenAt(arrow).kind;
-    if (kind == Kind::FatArrow || kind == Kind::Bar || kind == Kind::Deriving || kind == Kind::Equals) break;
-  }
-  if (!panic_ && TokenAt(arrow).kind == Kind::FatArrow && !ItemEndsBefore(arrow)) {
-    if (!HasExtension("GADTs")) NeedExtension("ExistentialQuantification", TokenAt(arrow).span, "a constructor with a context");
+  if (ContextFollows()) {
+    if (!HasExtension("GADTs")) NeedExtension("ExistentialQuantification", token().span, "a constructor with a context");
     llvm::SmallVector<Constraint> context;
     ToContext(ParseType(), context);
     con.context = Copy(context);

@@ -187,6 +187,7 @@ class Parser {
   ast::Decl* ParseData(bool newtype);
   ast::ConstructorDecl ParseConstructor();
   void ParseGadtConstructors(llvm::SmallVectorImpl<ast::ConstructorDecl>& constructors);
+  bool ContextFollows() const;
   void ParseDataKind(llvm::SmallVectorImpl<ast::Name>& params);
   void ParseDependencies(llvm::SmallVectorImpl<ast::Dependency>& dependencies);
   ast::Decl* ParseDefault();

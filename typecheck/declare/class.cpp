@@ -228,7 +228,8 @@ void CheckCoverage(State& s, const core::Instance& row, Span span) {
     const bool liberal = s.options.repl || s.options.library || HasExtension(s, "UndecidableInstances");
     if (liberal) AddDetermined(s, row.context, from);
     if (liberal && covered()) continue;
-    Diagnostics& diag = s.Error(Diag::NeedsExtension, span, "an instance whose functional dependency does not settle all variables by itself", "UndecidableInstances");
+    Diagnostics& diag = s.Error(Diag::NeedsExtension, span, "an instance whose functional dependency does not settle all variables by itself",
+                                "UndecidableInstances");
     if (!liberal) diag.Hint("write `{-# LANGUAGE UndecidableInstances #-}` in the first line; then its context may settle them");
     return;
   }

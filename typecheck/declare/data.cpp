@@ -20,7 +20,8 @@ void SettleResult(State& s, const ast::DataDecl* data, const ast::ConstructorDec
   llvm::SmallVector<TypeId> args;
   if (s.types.Head(result, &args) != con.tycon || args.size() != params.size()) {
     if (!s.types.HasMeta(result))
-      s.Error(Diag::TypeMismatch, decl.result->span, s.types.Print(result), Text(data->name.text)).Hint("a constructor gives a value of the type that is declared");
+      s.Error(Diag::TypeMismatch, decl.result->span, s.types.Print(result), Text(data->name.text))
+          .Hint("a constructor gives a value of the type that is declared");
     return;
   }
   llvm::SmallVector<TyVarId> own;

@@ -166,9 +166,37 @@ bool HintAtMissingOfTensor(const MissingView& m) {
   return true;
 }
 
+// Of a class with several parameters: what its dependencies say of the last one, or that a newtype could derive it.
+bool HintAtRelation(const MissingView& m) {
+  State& s = m.s;
+  const core::Class& cls = s.program.classes[m.missing.cls];
+  if (!cls.args.valid()) return false;
+  llvm::SmallVector<TypeId, 4> args;
+  s.unify.Head(m.type, &args);
+  auto list = s.env.instances.find({m.missing.cls.index, cls.args.index});
+  for (const core::Dependency& dependency : cls.dependencies)
+    for (InstanceId id : list == s.env.instances.end() ? llvm::ArrayRef<InstanceId>() : llvm::ArrayRef<InstanceId>(list->second)) {
+      const core::Instance& instance = s.program.instances[id];
+      const auto head = core::ClassArguments(s.program, m.missing.cls, instance.head);
+      llvm::SmallVector<TypeId, 4> bound(instance.tyvars.size());
+      if (!llvm::all_of(dependency.from, [&](uint32_t i) { return Fits(s, head[i], args[i], instance.tyvars, bound) == Fit::Yes; })) continue;
+      if (llvm::any_of(bound, [](TypeId type) { return !type.valid(); })) continue;
+      s.diags.Note(Span(), fmt::format("a functional dependency of the class says that it is `{}` here",
+                                       PrintType(s, s.types.Substitute(instance.head, instance.tyvars, bound))));
+      return true;
+    }
+  const TypeId last = s.unify.Head(args.back());
+  if (s.types.Kind(last) != TypeKind::Con) return false;
+  const TyCon& con = s.types.cons[s.types.ConOf(last)];
+  if (!con.is_newtype || !Shown(s, con.span).valid()) return false;
+  s.diags.Hint(fmt::format("`{}` has that of the type inside by `deriving ({} ..)` and `GeneralizedNewtypeDeriving`", Text(con.name), m.cls));
+  return true;
+}
+
 // How the constraint may be met.
 void HintAtMissing(const MissingView& m) {
   State& s = m.s;
+  if (HintAtRelation(m)) return;
   const Origin& origin = m.origin();
   auto order = llvm::find_if(s.order_hints, [&](const auto& entry) { return entry.first == origin.span; });
   if (order != s.order_hints.end()) {

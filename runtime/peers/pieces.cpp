@@ -246,11 +246,7 @@ std::optional<uint32_t> Pieces::Receive(PeerId from, const PeerMessage& message,
     return std::nullopt;
   }
   auto entry = calls_.find({message.pieces.call[0], message.pieces.call[1]});
-  if (entry == calls_.end()) return std::nullopt;
-  const std::optional<uint32_t> worker = entry->second.worker;
-  // It has the whole, or divides it in another way: all that it wants of it, it has asked for.
-  if (message.kind == PeerMessage::Kind::Lacks) Forget(entry, ranks_[from]);
-  return worker;
+  return entry == calls_.end() ? std::nullopt : entry->second.worker;
 }
 
 void Pieces::Gone(PeerId peer) {

@@ -67,39 +67,6 @@ def training_gives_the_bits_of_one_process(d):
         assert all(process["pieces_came"] <= 3 * process["shared_calls"] for process in few), stats["processes"]
 
 
-SLOW = """import Spread
-burn :: Int -> Int
-burn n = if n < 2 then n else burn (n - 1) + burn (n - 2)
-main = sum (mapSpread 1 (\\k -> burn (34 + k `mod` 2)) [1 .. 24])
-"""
-
-
-@test
-def what_a_lost_worker_had_is_divided(d):
-    d.file("slow.df", SLOW)
-    began = time.monotonic()
-    wanted = d.expect(0, "run", "slow.df", "--threads=1")[0]
-    took = time.monotonic() - began
-    seen = []
-    for run in range(6):
-        process = subprocess.Popen([d.dfc, "run", "slow.df", "--threads=1", "--local-workers=3", "--stats=json"], cwd=d.path, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
-        time.sleep(0.2 + took * (0.1 + 0.05 * run))
-        for pid in local_pids(process.pid)[:1]:
-            os.kill(pid, signal.SIGKILL)
-        out, err = process.communicate(timeout=120)
-        if process.returncode == 5:  # before the run began
-            continue
-        assert (process.returncode, out) == (0, wanted), (process.returncode, out, err)
-        stats = json.loads([line for line in err.splitlines() if line.startswith("{")][-1])
-        if any(process.get("lost") for process in stats["processes"]):
-            seen.append(sum(process["pieces_again"] for process in stats["processes"] if process["told"]))
-            if 0 < seen[-1] <= 8:
-                return
-    # It had 8 of the pieces; each of the two others alone would have made them all.
-    assert False, "pieces that were made again: %s" % seen
-
-
 @test
 def killed_and_stopped_workers_cost_no_bit(d):
     compiled(d)

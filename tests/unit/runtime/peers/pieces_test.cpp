@@ -121,7 +121,7 @@ TEST_CASE("what a lost process was to make is divided, and who hears of the loss
   CHECK(t.Comes(11, kPieces, 1, 5, 6) == 4u);
 }
 
-TEST_CASE("who has the whole of what a lost process made says so, and is owed no part of it") {
+TEST_CASE("who has the whole of what a lost process made says so") {
   Table t;
   CHECK(t.pieces.Begin({1, 7}, 4, {{0, 2}}, {{2, 4}, {4, 6}}));
   t.Comes(11, kWant, 1, 4, 5);
@@ -130,16 +130,6 @@ TEST_CASE("who has the whole of what a lost process made says so, and is owed no
   CHECK(t.peers.Said() == "11 lacks 4..5");
   t.Comes(11, kWant, 1, 5, 6);
   CHECK(t.peers.Said() == "11 lacks 5..6");
-  Table other;
-  CHECK(other.pieces.Begin({1, 7}, 4, {{0, 2}}, {{2, 4}, {4, 6}}));
-  other.pieces.Gone(12);
-  other.pieces.Divide({1, 7}, {4, 6}, {{4, 5}}, {{5, 6}});
-  other.pieces.Put({1, 7}, {4, 5}, "part", {});
-  CHECK(other.Comes(11, kLacks, 1, 5, 6) == 4u);
-  other.pieces.End({1, 7});
-  other.peers.Said();
-  other.Comes(11, kWant, 1, 4, 5);
-  CHECK(other.peers.Said() == "11 lacks 4..5");  // it was dropped
 }
 
 TEST_CASE("who has not come yet is asked when it has") {

@@ -25,6 +25,8 @@ if(DFC_SCRIPTS_PYTHON)
   install(CODE "execute_process(COMMAND ${DFC_SCRIPTS_PYTHON} -B ${CMAKE_SOURCE_DIR}/scripts/linked --build ${CMAKE_BINARY_DIR} --copy \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/doc/dfc/licences\" COMMAND_ERROR_IS_FATAL ANY)")
 endif()
 
+# What is packed is what was built: a package needs none of the tests.
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME dfc)
 set(CPACK_PACKAGE_VENDOR "the dfc authors")

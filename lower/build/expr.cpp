@@ -295,6 +295,8 @@ bool Builder::IsToken(const Held& held) const {
 
 fg::Value Builder::TokenBehind(VarId var) {
   Held held = env_[var.index];
+  if (const ir::PortType type = TypeOf(held.value); type.lazy)  // without optimisations a parameter may be
+    held.value = Op(ir::Op::Force, held.value, {type.type, false}, 0, function_->nodes[held.value.node].pos);
   for (fg::Value must : llvm::ArrayRef(musts_).drop_front(held.musts))
     held.value = Op(ir::Op::After, {must, held.value}, TypeOf(held.value), 0, function_->nodes[held.value.node].pos);
   held.musts = musts_.size();

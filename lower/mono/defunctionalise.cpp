@@ -8,6 +8,8 @@
 #include "lang/budget.h"
 #include "lower/mono/mono.h"
 
+#include <set>
+
 namespace df::mono {
 namespace {
 
@@ -27,6 +29,7 @@ class Defunctionaliser {
       for (size_t i = 0; i < applies_.size(); ++i) AddAlternatives(i);
     for (Apply& apply : applies_) Finish(apply);
     p_.defunctionalised = true;
+    p_.DeclareClosures();
   }
 
  private:
@@ -136,11 +139,13 @@ class Defunctionaliser {
     auto [it, fresh] = constructors_.try_emplace({fun.index, held, pos.index});
     if (!fresh) return it->second;
     core::DataCon con;
-    const uint32_t same = same_[{fun.index, held}]++;
-    std::string name = function.name;
-    if (same) name += fmt::format("'{}", same + 1);
-    for (size_t i = 0; i < held; ++i) name += " _";
-    con.name = Intern(name);
+    std::string fields;
+    for (size_t i = 0; i < held; ++i) fields += " _";
+    // A function of another module may be called `f'2` already.
+    do {
+      const uint32_t same = same_[{fun.index, held}]++;
+      con.name = Intern(same ? fmt::format("{}'{}{}", function.name, same + 1, fields) : function.name + fields);
+    } while (!names_.insert({types_[type].tycon.index, con.name.index}).second);
     con.tycon = types_[type].tycon;
     con.index = static_cast<uint32_t>(types_[type].closures.size());
     for (VarId param : llvm::ArrayRef(function.params).take_front(held))
@@ -208,6 +213,7 @@ class Defunctionaliser {
   llvm::DenseMap<uint32_t, size_t> type_of_;                              // by plain function type
   std::map<std::tuple<uint32_t, size_t, uint32_t>, core::ConId> constructors_;  // by function, arguments held, and place
   std::map<std::pair<uint32_t, size_t>, uint32_t> same_;                  // constructors of that function with as many arguments
+  std::set<std::pair<uint32_t, uint32_t>> names_;                           // the names of each type of functions that are taken
   std::map<std::pair<size_t, size_t>, size_t> apply_of_;                  // by type and number of arguments
 };
 

@@ -172,6 +172,7 @@ class Program {
   // until it is asked for itself.
   ir::TypeId IrType(df::TypeId type);
   void DeclareHeld(df::TypeId type);  // all that its values may hold has constructors, up to kMaxDeclared types
+  void DeclareClosures();               // the types of functions that were met before their closures were known
   llvm::ArrayRef<core::ConId> ConstructorsOf(df::TypeId type);
   // Whether values of the constructor's type, a tuple for example, can have no other one.
   bool IsOnlyConstructor(core::ConId con) const { return core.types.cons[core.constructors[con].tycon].constructors.size() == 1; }

@@ -145,6 +145,10 @@ void Program::DeclareConstructors(ir::TypeId id, df::TypeId type) {
   llvm::SmallVector<df::TypeId> args;
   TyConId head = core.types.Head(type, &args);
   if (core.types.IsFun(type)) {
+    if (!defunctionalised) {  // of arrays of functions, whose elements are numbered: nobody knows the closures yet
+      without_constructors_[id.index] = type;
+      return;
+    }
     head = closure_types.lookup(type.index);
     args.clear();
   }
@@ -183,6 +187,17 @@ void Program::DeclareConstructors(ir::TypeId id, df::TypeId type) {
     declaring_.erase(head.index);
   else
     declaring_[head.index] = within;
+}
+
+void Program::DeclareClosures() {
+  llvm::SmallVector<std::pair<uint32_t, df::TypeId>> open;
+  for (const auto& [index, type] : without_constructors_)
+    if (core.types.IsFun(type)) open.push_back({index, type});
+  llvm::sort(open, [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [index, type] : open) {
+    without_constructors_.erase(index);
+    DeclareConstructors(ir::TypeId(index), type);
+  }
 }
 
 void Program::DeclareHeld(df::TypeId type) {

@@ -11,7 +11,7 @@ using packet::Reader;
 
 namespace {
 
-using What = TimelineSpan::What;
+using SpanWhat = TimelineSpan::What;
 
 // As far as a time may be from where the timeline began: a century.
 constexpr int64_t kFarthest = int64_t{1} << 61;
@@ -40,7 +40,7 @@ bool GetSmall(Reader& in, uint32_t* number) {
 // A number of entries of which each has at least so many bytes.
 bool GetCount(Reader& in, size_t least, uint64_t* count) { return in.Varint(count) && *count <= in.left() / least; }
 
-bool HasNumber(What what) { return what == What::Loop || what == What::Unknown; }
+bool HasNumber(SpanWhat what) { return what == SpanWhat::Loop || what == SpanWhat::Unknown; }
 
 // Keeps the longest; the others are too short to be seen.
 void LeaveOutShort(ProcessTimeline& process) {
@@ -57,14 +57,14 @@ void LeaveOutShort(ProcessTimeline& process) {
 bool GetSpan(const ir::Graph& graph, Reader& in, int64_t* last, TimelineSpan* span) {
   uint8_t what;
   uint64_t length;
-  if (!in.Byte(&what) || what > static_cast<uint8_t>(What::Unknown) || !GetSmall(in, &span->id)) return false;
-  span->what = static_cast<What>(what);
+  if (!in.Byte(&what) || what > static_cast<uint8_t>(SpanWhat::Unknown) || !GetSmall(in, &span->id)) return false;
+  span->what = static_cast<SpanWhat>(what);
   if (HasNumber(span->what) && !in.Varint(&span->number)) return false;
   if (!in.Varint(&length) || length > kFarthest || !GetDifference(in, last)) return false;
   span->to = *last;
   span->from = *last - static_cast<int64_t>(length);
-  if (span->what == What::Loop) return graph.scopes.Contains(ir::ScopeId(span->id));
-  if (span->what != What::Call) return true;
+  if (span->what == SpanWhat::Loop) return graph.scopes.Contains(ir::ScopeId(span->id));
+  if (span->what != SpanWhat::Call) return true;
   return graph.sites.Contains(ir::SiteId(span->id)) && graph.scopes.Contains(graph.sites[ir::SiteId(span->id)].callee);
 }
 

@@ -29,8 +29,63 @@ bool IsEnumeration(const ir::Type& type) {
          llvm::all_of(type.constructors, [](const ir::Constructor& one) { return one.fields.empty(); });
 }
 
+// Whether a merge on the way to a choice may be passed, so that who makes its value goes straight to where the choice leads, and leaves
+// no value behind. A merge's slot may stand for that which it merges, and a match's for what it looks at (ScheduledMaker::alias_): so it
+// is not enough that one thing reads a slot, as long as others read what stands for it.
+class Readers {
+ public:
+  explicit Readers(const Program& p) : p_(p), uses_(p.graph->results.size()), passes_(p.graph->results.size(), kUnknown) {
+    for (NodeId id(0); id.index < p.graph->nodes.size(); ++id.index)
+      for (ir::Edge from : p.graph->InputsOf(id)) ++uses_[p.RowOf(from)];
+  }
+
+  // Whether one thing reads the row, a choice, or a merge behind which there is nothing but a choice.
+  bool Once(uint32_t row) {
+    const ir::Edge* reader = OnlyReader(row);
+    if (!reader) return false;
+    const ir::Node& node = p_.graph->nodes[reader->node];
+    if (node.op == Op::Match) return OnlyDecides(node.first_result);
+    return node.op == Op::BranchMerge && (reader->port == 0 || LeadsToChoice(node.first_result));
+  }
+
+ private:
+  enum : uint8_t { kNo, kYes, kUnknown };
+
+  // Program::users leaves out what hands values to other scopes.
+  bool AllHere(uint32_t row) const { return p_.UsersOf(row).size() == uses_[row]; }
+
+  const ir::Edge* OnlyReader(uint32_t row) const { return uses_[row] == 1 && AllHere(row) ? &p_.UsersOf(row)[0] : nullptr; }
+
+  // The row is a predicate, and nothing else.
+  bool OnlyDecides(uint32_t row) const {
+    return AllHere(row) && llvm::all_of(p_.UsersOf(row), [&](ir::Edge use) {
+      Op op = p_.graph->nodes[use.node].op;
+      return (op == Op::Switch || op == Op::BranchMerge || op == Op::Exit) && use.port == 0;
+    });
+  }
+
+  bool LeadsToChoice(uint32_t row) {
+    std::vector<uint32_t> path;
+    while (passes_[row] == kUnknown) {
+      path.push_back(row);
+      const ir::Edge* reader = OnlyReader(row);
+      const ir::Node* node = reader ? &p_.graph->nodes[reader->node] : nullptr;
+      if (OnlyDecides(row)) passes_[row] = kYes;
+      else if (node && node->op == Op::Match) passes_[row] = OnlyDecides(node->first_result) ? kYes : kNo;
+      else if (node && node->op == Op::BranchMerge) row = node->first_result;  // further on: no merge leads back
+      else passes_[row] = kNo;
+    }
+    for (uint32_t before : path) passes_[before] = passes_[row];
+    return passes_[row] == kYes;
+  }
+
+  const Program& p_;
+  std::vector<uint32_t> uses_;   // by row, by all scopes
+  std::vector<uint8_t> passes_;  // by row, when asked for
+};
+
 // The slots that hold words by their types, and those that hold Integers, of each scope.
-// `once`: those that one thing reads, a match, or a merge on the way to it.
+// `once`: see Readers::Once.
 void FindKinds(const Program& p, std::vector<Slots>& plain, std::vector<Slots>& integers, std::vector<Slots>& once) {
   std::vector<Slots> seen;
   for (const ScopeCode& scope : p.scopes) {
@@ -43,12 +98,7 @@ void FindKinds(const Program& p, std::vector<Slots>& plain, std::vector<Slots>& 
   for (const SiteCode& site : p.sites)
     if (site.child_slot != kNone) plain[site.caller->id.index][site.child_slot] = true;
   const ir::Graph& g = *p.graph;
-  std::vector<uint32_t> uses(g.results.size()), user(g.results.size());  // by row, of all scopes
-  for (uint32_t n = 0; n < g.nodes.size(); ++n)
-    for (ir::Edge from : g.InputsOf(NodeId(n))) {
-      ++uses[p.RowOf(from)];
-      user[p.RowOf(from)] = n;
-    }
+  Readers readers(p);
   for (uint32_t n = 0; n < g.nodes.size(); ++n) {
     const ir::Node& node = g.nodes[NodeId(n)];
     for (uint32_t r = 0; r < node.num_results; ++r) {
@@ -56,8 +106,7 @@ void FindKinds(const Program& p, std::vector<Slots>& plain, std::vector<Slots>& 
       ir::PortType type = g.results[node.first_result + r];
       if (slot == kNone || IsConstant(slot)) continue;
       uint32_t row = node.first_result + r;
-      Op reader = g.nodes[NodeId(user[row])].op;
-      once[node.scope.index][slot] = !seen[node.scope.index][slot] && uses[row] == 1 && (reader == Op::Match || reader == Op::BranchMerge);
+      once[node.scope.index][slot] = !seen[node.scope.index][slot] && readers.Once(row);
       seen[node.scope.index][slot] = true;
       if (type.lazy) continue;
       TypeKind kind = g.types.Kind(type.type);

@@ -147,6 +147,8 @@ bool Verifier::CheckTokens() {
       const uint32_t row = g.nodes[in[k].node].first_result + in[k].port;
       const bool look = IsLookOfState(op);
       NodeId& before = (look ? looks : taker)[row];
+      // What a body gives goes back to the one call that its activation is of.
+      if (op == Op::Return && before.valid() && g.nodes[before].op == Op::Return) continue;
       if (before.valid()) return FailAt(id, "{} takes the same token: a token has one use", Name(before));
       before = id;
     }

@@ -209,6 +209,7 @@ void Builder::BuildFunction(FunId fun) {
   env_.clear();
   undo_.clear();
   constants_.clear();
+  has_tokens_ = false;
   for (size_t i = 0; i < source.params.size(); ++i) {
     bool evaluated = strictness_.params[fun.index][i] || Holds(ParamOf(fun, i));
     if (!optimize_ && fun != p_.main) evaluated = strictness_.params[fun.index][i];
@@ -311,6 +312,7 @@ void Builder::BindValue(VarId var, fg::Value value) {
   held.value = value;
   held.boxed = true;
   held.musts = musts_.size();
+  has_tokens_ = has_tokens_ || p_.ir_types.Kind(TypeOf(value).type) == ir::TypeKind::State;
   Bind(var, std::move(held));
 }
 

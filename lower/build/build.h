@@ -82,6 +82,8 @@ class Builder {
   fg::Value Boxed(VarId var);
   bool IsToken(const Held& held) const;
   fg::Value TokenBehind(VarId var);
+  std::optional<fg::Value> TokenIn(const Expr* expr) const;
+  bool FailsLate(fg::Value value, int depth) const;
   fg::Value Box(fg::Value whole, llvm::ArrayRef<fg::Value> parts, df::TypeId type, ir::PosId pos);
   fg::Value Constant(ir::ConstId constant, ir::PosId pos);
   fg::Value Construct(const Expr* expr);
@@ -168,6 +170,7 @@ class Builder {
   std::vector<bool> runaway_;                       // by function: see runaway.h
   // What has to be there before what comes next is done, the innermost last: a token of state waits for it.
   Values musts_;
+  bool has_tokens_ = false;                         // whether the body that is being built has had a token of state
   bool derivatives_ = false;                        // whether the program has gradients or tangents
   // Assumptions: of each function's parameters, of the parts of its result, of the fields of sites.
   std::vector<Assumption> first_param_, first_part_;

@@ -16,6 +16,12 @@ Builder::Yield Builder::Case(const Expr* expr, Shape shape, bool tail, Guards gu
     return SingleCase(expr, shape, tail, std::move(guards));
   fg::Value scrutinee = Eval(expr->head);
   if (expr->var.valid()) BindValue(expr->var, scrutinee);
+  if (FailsLate(scrutinee, 8))
+    for (const Alt& alt : expr->alts)
+      if (std::optional<fg::Value> token = TokenIn(alt.body)) {
+        guards.push_back(*token);
+        break;
+      }
   if (literal) return LiteralCase(expr, scrutinee, shape, tail, std::move(guards));
   if (p_.BuiltinOf(expr->head->type) != df::Builtin::Bool)
     return DataCase(expr, scrutinee, shape, tail, std::move(guards));
@@ -81,8 +87,11 @@ Builder::Yield Builder::SingleCase(const Expr* expr, Shape shape, bool tail, Gua
   bool lazy = expr->head->kind == Kind::Con &&
               llvm::none_of(p_.core.constructors[expr->head->con].fields, [](const core::Field& field) { return field.strict; });
   bool total = node.kind == fg::NodeKind::Op && (node.op == ir::Op::Const || (node.op == ir::Op::Construct && lazy));
-  if (!total && !strictness_.implied.contains(expr)) guards.push_back(must);
   const bool waits = !total && !TypeOf(must).lazy && p_.ir_types.Kind(TypeOf(must).type) != ir::TypeKind::State;
+  // What was done before a failure is done before it is seen.
+  std::optional<fg::Value> token = waits && FailsLate(must, 8) ? TokenIn(alt.body) : std::nullopt;
+  if (token) must = Seq(*token, must, expr->pos);
+  if (!total && (token || !strictness_.implied.contains(expr))) guards.push_back(must);
   if (waits) musts_.push_back(must);
   Yield yield = Build(alt.body, shape, tail, std::move(guards));
   if (waits) musts_.pop_back();

@@ -157,6 +157,14 @@ Builder::Values Builder::Arguments(FunId fun, llvm::ArrayRef<Expr*> args) {
     if (TypeOf(value).lazy) Drop(ParamOf(fun, i));
     values.push_back(value);
   }
+  // An argument that fails does so where the body looks at it: after what was done before the call.
+  if (!has_tokens_) return values;
+  auto is_token = [&](fg::Value value) { return p_.ir_types.Kind(TypeOf(value).type) == ir::TypeKind::State; };
+  auto token = llvm::find_if(values, is_token);
+  if (token == values.end()) return values;
+  const fg::Value before = *token;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (!is_token(values[i]) && FailsLate(values[i], 8)) values[i] = Seq(before, values[i], args[i]->pos);
   return values;
 }
 
@@ -303,6 +311,33 @@ fg::Value Builder::TokenBehind(VarId var) {
   fg::Value value = held.value;
   Bind(var, std::move(held));
   return value;
+}
+
+// A token of state that `expr` goes on with, if there is one: what was done before it has been done before `expr` is.
+std::optional<fg::Value> Builder::TokenIn(const Expr* expr) const {
+  if (!has_tokens_) return std::nullopt;
+  if (expr->kind == Kind::Var) {
+    auto it = env_.find(expr->var.index);
+    if (it == env_.end() || !it->second.boxed) return std::nullopt;
+    ir::PortType type = TypeOf(it->second.value);
+    return !type.lazy && p_.ir_types.Kind(type.type) == ir::TypeKind::State ? std::optional(it->second.value) : std::nullopt;
+  }
+  std::optional<fg::Value> found;
+  ForEachChild(const_cast<Expr*>(expr), [&](Expr* child) {
+    if (!found) found = TokenIn(child);
+  });
+  return found;
+}
+
+// Whether `value` may fail by what is computed here. A parameter may not: who calls has put that behind its token. What looks under a
+// token comes after it anyway.
+bool Builder::FailsLate(fg::Value value, int depth) const {
+  const fg::Node& node = function_->nodes[value.node];
+  if (node.kind == fg::NodeKind::Param || TypeOf(value).lazy) return false;
+  if (node.kind != fg::NodeKind::Op || depth == 0) return true;
+  if (ir::IsLookOfState(node.op)) return false;
+  if (ir::FactsOf(node.op).fails) return true;
+  return llvm::any_of(node.operands, [&](fg::Value operand) { return FailsLate(operand, depth - 1); });
 }
 
 fg::Value Builder::Boxed(VarId var) {

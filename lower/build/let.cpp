@@ -109,6 +109,7 @@ fg::FunctionId Builder::Body(const Expr* expr, const std::string& name, VarId bo
   auto outer_constants = std::move(constants_);
   Values outer_musts = std::move(musts_);
   musts_.clear();
+  const bool outer_tokens = std::exchange(has_tokens_, false);
   env_.clear();
   undo_.clear();
   constants_.clear();
@@ -134,6 +135,7 @@ fg::FunctionId Builder::Body(const Expr* expr, const std::string& name, VarId bo
   undo_ = std::move(outer_undo);
   constants_ = std::move(outer_constants);
   musts_ = std::move(outer_musts);
+  has_tokens_ = outer_tokens;
   out_.functions[callee] = std::move(body);
   return callee;
 }

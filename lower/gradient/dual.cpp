@@ -227,12 +227,17 @@ void DualBuilder::CopyOp(NodeId id) {
     default: break;
   }
   Value made = w_.Op(node.op, operands, type.type, node.attr, type.lazy);
+  if (ir::HidesDerivative(node.op) &&
+      llvm::any_of(node.operands, [&](Value operand) { return types_.Active(from_.TypeOf(operand).type); })) {
+    all_.Refuse({node.op, node.pos});
+    return Define({id, 0}, {made, std::nullopt});
+  }
   std::optional<Value> tangent;
   const ir::Derivative* rule = ir::DerivativeOf(node.op);
   for (uint32_t i = 0; i < node.operands.size(); ++i) {
     Held held = Get(node.operands[i]);
     if (!held.tangent) continue;
-    if (ir::HidesDerivative(node.op) || (!rule && types_.Active(type.type))) {
+    if (!rule && types_.Active(type.type)) {
       all_.Refuse({node.op, node.pos});
       break;
     }

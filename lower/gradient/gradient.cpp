@@ -255,6 +255,8 @@ void Gradients::Refuse(GradientFault fault) {
                                                                program.functions[at].name));
     at = request.by;
   }
+  if (fault.op == ir::Op::NewStore || fault.op == ir::Op::WriteStore)
+    report.Hint("no derivative goes through a reference or an array that changes: hand the number on as an argument or a result");
 }
 
 // Gradients that fail wherever they are computed.

@@ -360,7 +360,7 @@ void PairBuilder::TransposeNode(NodeId id) {
     case NodeKind::Op: break;
   }
   if (f_.nodes[id].op == ir::Op::Construct) return TransposeConstruct(id);
-  if (ir::HidesDerivative(f_.nodes[id].op) && Active(f_.nodes[id].operands[0]))
+  if (ir::HidesDerivative(f_.nodes[id].op) && llvm::any_of(f_.nodes[id].operands, [&](Value operand) { return Active(operand); }))
     return all_.Refuse({f_.nodes[id].op, f_.nodes[id].pos});
   if (std::optional<Value> cotangent = Total({id, 0})) TransposeOp(id, *cotangent);
 }

@@ -224,6 +224,11 @@ void DualBuilder::CopyOp(NodeId id) {
       Value made = w_.Op(node.op, operands, type.type, node.attr, type.lazy);
       return Define({id, 0}, {made, w_.Op(node.op, {*whole, operands[1], *element}, type.type, node.attr, type.lazy)});
     }
+    case ir::Op::ReadStore:
+    case ir::Op::ReadFrozen:
+      // Never done: where derivatives are asked for, what holds numbers is kept as nodes (primHasReals in the library). As data it has their type.
+      if (InTwo(type) || !types_.Active(type.type)) break;
+      return Define({id, 0}, {w_.Fail("a derivative of what an array holds", types_.Dual(type.type)), std::nullopt});
     default: break;
   }
   Value made = w_.Op(node.op, operands, type.type, node.attr, type.lazy);

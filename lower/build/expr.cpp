@@ -162,7 +162,10 @@ Builder::Values Builder::Arguments(FunId fun, llvm::ArrayRef<Expr*> args) {
   auto is_token = [&](fg::Value value) { return p_.ir_types.Kind(TypeOf(value).type) == ir::TypeKind::State; };
   auto token = llvm::find_if(values, is_token);
   if (token == values.end()) return values;
-  const fg::Value before = *token;
+  const size_t at = static_cast<size_t>(token - values.begin());
+  if (const ir::PortType type = TypeOf(*token); type.lazy && llvm::any_of(values, [&](fg::Value value) { return !is_token(value) && FailsLate(value, 8); }))
+    values[at] = Op(ir::Op::Force, *token, {type.type, false}, 0, args[at]->pos);
+  const fg::Value before = values[at];
   for (size_t i = 0; i < values.size(); ++i)
     if (!is_token(values[i]) && FailsLate(values[i], 8)) values[i] = Seq(before, values[i], args[i]->pos);
   return values;

@@ -73,7 +73,7 @@ TEST_CASE("references and errors only where they may be") {
   CHECK(t.Fault(t.Of(TypeKind::Int), error) == "");
   CHECK(t.Fault(t.pair, std::string{Head(kValue, 0), nil} + error) == "byte 3: what is no value of a Maybe Int");
   CHECK(t.Fault(t.pair, std::string{Head(kValue, 0)} + error + std::string{Head(kValue, 0)}) == "");
-  CHECK(t.Fault(t.Of(TypeKind::Int), {Head(kError, 0), 6, 1, 1, 0, 0, 0}) == "byte 5: an error of another graph");
+  CHECK(t.Fault(t.Of(TypeKind::Int), {Head(kError, 0), 9, 1, 1, 0, 0, 0}) == "byte 5: an error of another graph");
   CHECK(t.Fault(t.Of(TypeKind::Int), {Head(kError, 0), 2, 9, 1, 0, 0, 0}) == "byte 5: an error of another graph");
   CHECK(t.Fault(t.Of(TypeKind::Int), {Head(kError, 0), 2, 1, 9, 0, 0, 0}) == "byte 5: an error of another graph");
   CHECK(t.Fault(t.Of(TypeKind::Int), Bytes({Head(kError, 0), 2, 1, 1, 1, 0xFF, 0, 0})) == "byte 6: a message that is not UTF-8");

@@ -69,7 +69,7 @@ LANGUAGE_FAULTS = [
      "if (is_needed || p_.core.constructors[expr->con].fields[i].strict) demand.And(std::move(arg));", "demand.And(std::move(arg));"),
     ("let-strict-if-the-body-fails", "lower/mono/strictness.cpp",
      "if (recording_ && demand.vars.contains(binding.var.index))", "if (recording_)"),
-    ("seq-lost-before-one-way", CASE, "if (!total && !strictness_.implied.contains(expr)) guards.push_back(must);", ""),
+    ("seq-lost-before-one-way", CASE, "if (!total && (token || !strictness_.implied.contains(expr))) guards.push_back(must);", ""),
     ("fields-read-from-the-other-end", CASE, "con.index << 16 | i, pos)",
      "con.index << 16 | static_cast<uint32_t>(alt.vars.size() - 1 - i), pos)"),
     ("constructors-compared-one-off", CASE, "int64_t index = p_.core.constructors[alt->con].index;",

@@ -25,7 +25,7 @@ std::vector<Row> Rows() {
       {Diag::BadEscape, "x = \"\\q\""},
       {Diag::EscapeOutOfRange, "x = '\\x110000'"},
       {Diag::BadStringGap, "x = \"a\\ b\""},
-      {Diag::UnknownExtension, "{-# LANGUAGE CPP #-}"},
+      {Diag::UnknownExtension, "{-# LANGUAGE LinearTypes #-}"},
       {Diag::BadPragma, "{-# LANGUAGE A B #-}"},
       {Diag::BadPlace, "{-# PLACE f 2 #-}\nf x = x"},
       {Diag::CannotPlace, "{-# PLACE g worker 1 #-}\nf x = x"},

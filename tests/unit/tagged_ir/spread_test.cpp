@@ -97,7 +97,7 @@ TEST_CASE("a mark stands on a function whose last parameters say which pieces, a
 }
 
 TEST_CASE("pieces that are there can be given in a Maybe of the list, and in nothing else") {
-  Graph graph = Parsed(Changed("input \"n\"", "data \"Given\" = \"None\" | \"Some\" (lazy \"[Int]\")\ndata \"Other\" = \"One\" Int | \"Two\"\ninput \"n\""));
+  Graph graph = Parsed(Changed("input \"n\"", "data \"Given\" = \"None\" | \"Some\" (lazy \"[Int]\")\ndata \"Other\" = \"One\" (Int) | \"Two\"\ninput \"n\""));
   const PortType list{graph.types.Find("[Int]")}, given{graph.types.Find("Given")}, other{graph.types.Find("Other")};
   CHECK(GivenPieces(graph.types, given, list) == 1u);
   CHECK_FALSE(GivenPieces(graph.types, other, list).has_value());

@@ -25,6 +25,7 @@
 #include "runtime/ops/fingerprint.h"
 #include "runtime/packet/timeline_packet.h"
 #include "runtime/run/limits.h"
+#include "tagged_ir/action.h"
 #include "tagged_ir/file.h"
 
 extern char** environ;
@@ -373,6 +374,9 @@ std::optional<ExitCode> Cluster::Start(const ir::Graph& graph, const std::vector
   }
   if (IsWanted(options)) {
     if (std::string unfit = Unfit(options); !unfit.empty()) return console.Error(unfit), ExitCode::Usage;
+    // An action that goes on with an answer is a closure, and holds the token of what comes after it: no packet takes that.
+    if (cut && llvm::any_of(graph.graph_inputs, [](const ir::Port& port) { return port.name == ir::kReplies; }))
+      return console.Error("a program that asks its surroundings (reads lines or files, catches failures) is cut within one process only: leave out the workers"), ExitCode::Usage;
     net::ZmqOptions sockets;
     if (std::string why; !options.key.empty() && !(sockets.keys = net::ReadKeyFile(options.key, &why))) return console.Error(why), ExitCode::Usage;
     if (!cluster->Call(graph, inputs, options, sockets, interrupt, cut, console)) {

@@ -95,7 +95,11 @@ def failures_and_their_call_paths(d):
 
 @test
 def only_the_root_reads_and_writes(d):
-    d.file("io.df", "main = do\n  a <- getLine\n  print (read a + 1 :: Int)\n  b <- getContents\n  print (length (lines b))\n  putStrLn (take 5 b)\n")
+    # What asks, and goes on with the answer, is refused; a text that is read as it comes is not asked for.
+    d.file("asks.df", "main = do\n  a <- getLine\n  print (read a + 1 :: Int)\n")
+    code, _, err = d.run("run", "asks.df", "--local-workers=3", "--cut-seed=1", stdin="34\n")
+    assert code == 2 and "asks its surroundings" in err, (code, err)
+    d.file("io.df", "main = do\n  b <- getContents\n  print (length (lines b))\n  putStrLn (take 5 b)\n")
     text = "34\n" + "line\n" * 20
     wanted = d.run("run", "io.df", "--engine=reference", stdin=text)
     assert wanted[0] == 0, wanted

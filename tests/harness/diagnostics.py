@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every diagnostic of lang/diag/*.def is shown by some test: a golden test, or command_line.py, expects its code.
+"""Every diagnostic of lang/diag/*.def is shown by some test: a golden test, or one of command_*.py, expects its code.
 
 Those that no such test can reach, and why, are in NOT_GOLDEN; a code that is reached must not be there.
 """
@@ -34,8 +34,9 @@ def main():
     for path in glob.glob(os.path.join(ROOT, "tests/golden/**/*.df"), recursive=True):
         with open(path, encoding="utf-8", errors="replace") as file:
             shown.update(re.findall(r"^-- (?:ERR|OUT): .*\[(DF\d{4})\]", file.read(), re.M))
-    with open(os.path.join(ROOT, "tests/harness/command_line.py"), encoding="utf-8") as file:
-        shown.update(re.findall(r"error\[(DF\d{4})\]", file.read()))
+    for path in glob.glob(os.path.join(ROOT, "tests/harness/command_*.py")):
+        with open(path, encoding="utf-8") as file:
+            shown.update(re.findall(r"error\[(DF\d{4})\]", file.read()))
     faults = ["%s (%s) is in no golden test" % (code, declared[code])
               for code in sorted(set(declared) - shown - set(NOT_GOLDEN))]
     for code in sorted(shown & set(NOT_GOLDEN)):

@@ -34,7 +34,7 @@ PartProcess::PartProcess(const ir::Graph& graph, const RunOptions& options, CutR
 }
 
 PartProcess::~PartProcess() {
-  peers_.End();
+  PartProcess::Finish();
   FreeLeftOver();
   inbox_.clear();
   lines_.clear();

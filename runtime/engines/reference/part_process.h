@@ -24,7 +24,10 @@ class PartProcess final : public CutExecution, private Peers::Receiver, private 
   ~PartProcess() override;
   Outcome Start(std::vector<Value> inputs) override;
   Outcome Serve() override;
-  void Finish() override { peers_.End(); }
+  // The peers may be gone before the engine is.
+  void Finish() override {
+    if (!std::exchange(finished_, true)) peers_.End();
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -77,6 +80,7 @@ class PartProcess final : public CutExecution, private Peers::Receiver, private 
   void FillErrorPath(const Object* error_tag, RuntimeError& error) const override;
 
   Peers& peers_;
+  bool finished_ = false;
   const uint32_t own_;
   const PacketTypes types_;
   std::vector<bool> to_returns_;              // of each channel: nobody takes it but Returns

@@ -312,7 +312,7 @@ void Builder::BindValue(VarId var, fg::Value value) {
   held.value = value;
   held.boxed = true;
   held.musts = musts_.size();
-  has_tokens_ = has_tokens_ || p_.ir_types.Kind(TypeOf(value).type) == ir::TypeKind::State;
+  has_tokens_ = has_tokens_ || IsState(value);
   Bind(var, std::move(held));
 }
 

@@ -80,6 +80,7 @@ class Builder {
   fg::Value LazyValue(VarId var);
   fg::Value Forced(VarId var, ir::PosId pos);
   fg::Value Boxed(VarId var);
+  bool IsState(fg::Value value) const { return p_.ir_types.Kind(TypeOf(value).type) == ir::TypeKind::State; }  // a token of state
   bool IsToken(const Held& held) const;
   fg::Value TokenBehind(VarId var);
   std::optional<fg::Value> TokenIn(const Expr* expr) const;

@@ -87,7 +87,7 @@ Builder::Yield Builder::SingleCase(const Expr* expr, Shape shape, bool tail, Gua
   bool lazy = expr->head->kind == Kind::Con &&
               llvm::none_of(p_.core.constructors[expr->head->con].fields, [](const core::Field& field) { return field.strict; });
   bool total = node.kind == fg::NodeKind::Op && (node.op == ir::Op::Const || (node.op == ir::Op::Construct && lazy));
-  const bool waits = !total && !TypeOf(must).lazy && p_.ir_types.Kind(TypeOf(must).type) != ir::TypeKind::State;
+  const bool waits = !total && !TypeOf(must).lazy && !IsState(must);
   // What was done before a failure is done before it is seen.
   std::optional<fg::Value> token = waits && FailsLate(must, 8) ? TokenIn(alt.body) : std::nullopt;
   if (token) must = Seq(*token, must, expr->pos);

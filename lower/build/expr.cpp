@@ -159,15 +159,15 @@ Builder::Values Builder::Arguments(FunId fun, llvm::ArrayRef<Expr*> args) {
   }
   // An argument that fails does so where the body looks at it: after what was done before the call.
   if (!has_tokens_) return values;
-  auto is_token = [&](fg::Value value) { return p_.ir_types.Kind(TypeOf(value).type) == ir::TypeKind::State; };
-  auto token = llvm::find_if(values, is_token);
+  auto token = llvm::find_if(values, [&](fg::Value value) { return IsState(value); });
   if (token == values.end()) return values;
+  auto waits = [&](fg::Value value) { return !IsState(value) && FailsLate(value, 8); };
   const size_t at = static_cast<size_t>(token - values.begin());
-  if (const ir::PortType type = TypeOf(*token); type.lazy && llvm::any_of(values, [&](fg::Value value) { return !is_token(value) && FailsLate(value, 8); }))
+  if (const ir::PortType type = TypeOf(*token); type.lazy && llvm::any_of(values, waits))
     values[at] = Op(ir::Op::Force, *token, {type.type, false}, 0, args[at]->pos);
   const fg::Value before = values[at];
   for (size_t i = 0; i < values.size(); ++i)
-    if (!is_token(values[i]) && FailsLate(values[i], 8)) values[i] = Seq(before, values[i], args[i]->pos);
+    if (waits(values[i])) values[i] = Seq(before, values[i], args[i]->pos);
   return values;
 }
 
@@ -301,7 +301,7 @@ fg::Value Builder::LazyValue(VarId var) {
 
 // `case e of !_ -> change memory`: where e fails nothing is changed, so the token waits for what was matched since it was there.
 bool Builder::IsToken(const Held& held) const {
-  return held.boxed && held.musts < musts_.size() && p_.ir_types.Kind(TypeOf(held.value).type) == ir::TypeKind::State;
+  return held.boxed && held.musts < musts_.size() && IsState(held.value);
 }
 
 fg::Value Builder::TokenBehind(VarId var) {
@@ -322,8 +322,8 @@ std::optional<fg::Value> Builder::TokenIn(const Expr* expr) const {
   if (expr->kind == Kind::Var) {
     auto it = env_.find(expr->var.index);
     if (it == env_.end() || !it->second.boxed) return std::nullopt;
-    ir::PortType type = TypeOf(it->second.value);
-    return !type.lazy && p_.ir_types.Kind(type.type) == ir::TypeKind::State ? std::optional(it->second.value) : std::nullopt;
+    const fg::Value value = it->second.value;
+    return !TypeOf(value).lazy && IsState(value) ? std::optional(value) : std::nullopt;
   }
   std::optional<fg::Value> found;
   ForEachChild(const_cast<Expr*>(expr), [&](Expr* child) {

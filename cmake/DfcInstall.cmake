@@ -8,6 +8,9 @@ add_library(dfc_embed SHARED ${parts})
 target_compile_definitions(dfc_embed PRIVATE DFC_VERSION="${PROJECT_VERSION}")
 target_link_libraries(dfc_embed PRIVATE dfc_devices dfc_runtime)
 target_include_directories(dfc_embed INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+if(DFC_PCH)
+  target_precompile_headers(dfc_embed REUSE_FROM dfc_lang)
+endif()
 target_compile_features(dfc_embed INTERFACE cxx_std_20)
 target_link_options(dfc_embed PRIVATE -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/embed.map -Wl,--gc-sections)
 set_target_properties(dfc_embed PROPERTIES
@@ -21,7 +24,7 @@ target_include_directories(dfc_compile INTERFACE $<INSTALL_INTERFACE:${CMAKE_INS
 target_compile_features(dfc_compile INTERFACE cxx_std_20)
 target_link_options(dfc_compile PRIVATE -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/compiler.map -Wl,--gc-sections -Wl,--as-needed)
 set_target_properties(dfc_compile PROPERTIES
-  OUTPUT_NAME dfc_compiler EXPORT_NAME compiler VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+  DISABLE_PRECOMPILE_HEADERS ON OUTPUT_NAME dfc_compiler EXPORT_NAME compiler VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
   LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/compiler.map)
 
 # Rooms that are shared libraries of their own are for the build alone.

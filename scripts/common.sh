@@ -11,7 +11,10 @@ configure() {
   [ "$1" = release ] || folder=build/$1
   [ -f "$folder/build.ninja" ] && return
   say "configuring $folder"
-  cmake --preset "$1" >"/tmp/dfc-configure-$$.log" 2>&1 || {
+  local options=()
+  # Eigen takes minutes to compile, and is compiled without sanitizers anyway, once for both.
+  [ "$1" = tsan ] && options+=("-DDFC_LINEAR_LIBRARY=$PWD/build/asan/backends/linear/libdfc_linear.a")
+  cmake --preset "$1" "${options[@]}" >"/tmp/dfc-configure-$$.log" 2>&1 || {
     cat "/tmp/dfc-configure-$$.log" >&2
     rm -f "/tmp/dfc-configure-$$.log"
     fail "cmake --preset $1"

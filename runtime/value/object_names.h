@@ -14,9 +14,10 @@ namespace df {
 using ObjectNameLost = void (*)(Object& object);
 extern constinit std::atomic<ObjectNameLost> object_name_lost;
 
-// A mark in a place of the header that these objects do not use.
-inline bool HasName(const Object& object) { return object.few_fields != 0; }
-inline void SetNamed(Object& object, bool named) { object.few_fields = named; }
+// A mark in a place of the header that these objects do not use. Who lets an object go last looks at it while, at the end of a run, another thread
+// may take the mark away: who reads that it is gone may free the object.
+inline bool HasName(Object& object) { return std::atomic_ref(object.few_fields).load(std::memory_order_acquire) != 0; }
+inline void SetNamed(Object& object, bool named) { std::atomic_ref(object.few_fields).store(named, std::memory_order_release); }
 inline void LoseName(Object& object) {
   if (HasName(object)) [[unlikely]] object_name_lost.load()(object);
 }

@@ -14,8 +14,9 @@ namespace msg = net::msg;
 
 namespace {
 
-// The others are told in time that this one lives and what it does.
 constexpr auto kTurn = std::chrono::milliseconds(50);
+// The node says itself when the others are to be told that this one lives and what it does.
+constexpr auto kLongestWait = std::chrono::milliseconds(100);
 // The engine does not tell when it has read something.
 constexpr auto kReads = std::chrono::milliseconds(2);
 // Who does not fit is told so again with each greeting, which comes every 200 ms: a root that ends because of it stays so long.
@@ -121,11 +122,15 @@ bool NodePeers::AwaitWorkers(size_t count, const std::atomic<bool>* interrupt, c
   return true;
 }
 
-std::optional<SharedProgram> NodePeers::AwaitProgram(const std::atomic<bool>* stop) {
+std::optional<SharedProgram> NodePeers::AwaitProgram(const std::atomic<bool>* stop, const std::function<void()>& tell) {
   std::unique_lock lock(mutex_);
   while (!got_) {
     if (over_ || (stop && stop->load())) return std::nullopt;
     changed_.wait_for(lock, kTurn);
+    if (notices_.empty()) continue;
+    lock.unlock();
+    tell();
+    lock.lock();
   }
   return got_;
 }
@@ -273,7 +278,7 @@ void NodePeers::Serve() {
       idle = out_.empty() && faults_.empty() && !(wants_ && root_member_) && (receiver_ == nullptr || early_.empty()) && stop_ == stop && ready_ == ready;
     }
     if (!idle) Handle(Event{Event::What::Back});
-    else if (!any) transport_->Wait(std::min(next, transport_->Now() + (flying_->HasTooMuchToRead() ? kReads : kTurn)));
+    else if (!any) transport_->Wait(std::min(next, transport_->Now() + (flying_->HasTooMuchToRead() ? kReads : kLongestWait)));
   }
 }
 
@@ -314,8 +319,13 @@ std::optional<PeerMessage> NodePeers::DecodedHere(const net::Message& message) c
 
 void NodePeers::Notice(std::string text) {
   constexpr size_t kMost = 64;
+  constexpr auto kAgain = std::chrono::seconds(10);  // somebody with another key tries it some times a second
   std::lock_guard lock(mutex_);
-  if (notices_.size() < kMost) notices_.push_back(std::move(text));
+  const net::Time now = transport_->Now();
+  if (notices_.size() >= kMost || (text == noticed_ && now - noticed_at_ < kAgain)) return;
+  noticed_ = text;
+  noticed_at_ = now;
+  notices_.push_back(std::move(text));
 }
 
 std::string NodePeers::NameOf(net::MemberNumber member) const {

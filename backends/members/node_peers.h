@@ -44,7 +44,8 @@ class NodePeers final : public Peers {
   // Now and then it is asked whether there is still a reason to wait.
   bool AwaitWorkers(size_t count, const std::atomic<bool>* interrupt, const std::function<bool()>& may_come = [] { return true; });
   // A worker: until a root has sent its program. Nothing if `stop` was set, or the root has gone again.
-  std::optional<SharedProgram> AwaitProgram(const std::atomic<bool>* stop);
+  // Meanwhile `tell` is called when there are notices to take.
+  std::optional<SharedProgram> AwaitProgram(const std::atomic<bool>* stop, const std::function<void()>& tell);
   // A worker whose root's spine runs everywhere: until its inputs have come. Of a run that has begun they do not: then until that is over.
   std::optional<SharedProgram> AwaitInputs(const std::atomic<bool>* stop);
   // A worker: until the run is over, or `stop` is set.
@@ -136,6 +137,8 @@ class NodePeers final : public Peers {
   // The thread's alone.
   bool told_stats_ = false, told_trace_ = false;
   net::Time looked_{0};
+  std::string noticed_;  // the last notice
+  net::Time noticed_at_{0};
   net::Small still_ = 0;
 };
 

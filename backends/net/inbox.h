@@ -31,6 +31,8 @@ class Inbox {
   uint64_t Tell() { return told_ = grant(); }
   // Enough credit came free to say so.
   bool OwesCredit() const { return grant() - told_ >= options_.window / 4; }
+  // What came of data, with what each message costs.
+  uint64_t received() const { return received_; }
   // Bytes that came and were not taken, parts of messages included.
   uint64_t held() const { return held_; }
 

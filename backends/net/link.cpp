@@ -21,13 +21,16 @@ std::optional<std::string> Link::Receive(const Head& head, Datagram datagram, Ti
     return std::nullopt;
   }
   unacknowledged_ += datagram.size();
-  if (!acknowledge_by_) acknowledge_by_ = now + options_.acknowledge_after;
   if (head.sequence != inbox_.accepted() + 1) {
     ++(head.sequence <= inbox_.accepted() ? counts_.duplicates : counts_.gaps);
     acknowledge_by_ = now;  // so that the peer sees what is missing
     return std::nullopt;
   }
-  return inbox_.Accept(head, std::move(datagram));
+  const uint64_t before = inbox_.received();
+  std::optional<std::string> wrong = inbox_.Accept(head, std::move(datagram));
+  const Time by = now + (inbox_.received() != before ? options_.acknowledge_after : options_.acknowledge_control_after);
+  acknowledge_by_ = std::min(acknowledge_by_.value_or(by), by);
+  return wrong;
 }
 
 bool Link::OwesAcknowledgement(Time now) const {

@@ -80,7 +80,11 @@ void Node::Expel(MemberNumber number, const std::string& why) {
 void Node::Leave(std::string why) {
   leaving_ = true;
   bye_ = std::move(why);
-  leave_by_ = transport_.Now() + kLeaveWithin;
+  const Time now = transport_.Now();
+  leave_by_ = now + kLeaveWithin;
+  // Others wait for it before they say Bye.
+  for (const Peer& peer : peers_)
+    if (peer.link) peer.link->AcknowledgeNow(now);
 }
 
 uint64_t Node::held() const {
@@ -108,6 +112,12 @@ Time Node::Step() {
     OnArrival(std::move(*arrival), now);
   }
   while (auto notice = transport_.TakeNotice()) Notice(std::move(*notice), now);
+  while (auto failure = transport_.TakeFailure()) {
+    const Dialling* dial = DialOf(failure->route);
+    if (!dial) continue;
+    events_.push_back({Event::What::NoAnswer, kNobody, fmt::format("no answer from {}: {}", dial->address, failure->why), {}});
+    EndDial(failure->route, /*close=*/true);
+  }
   // Who has not been read yet is not to be judged by silence; but a flood may not keep it off for ever.
   unjudged_ = arrivals < kMostArrivals ? 0 : unjudged_ + 1;
   if (unjudged_ % kMostUnjudged == 0) {
@@ -139,6 +149,7 @@ Time Node::Step() {
   }
   for (const Dialling& dial : dialling_) next = std::min(next, std::min(dial.next, dial.until));
   for (const Joining& joining : joining_) next = std::min(next, joining.until);
+  next = std::min(next, std::max(progress_told_ + kProgressEvery, now));
   if (leaving_) next = std::min(next, std::max(now, *leave_by_));
   step_by_ = std::max(next, now);
   return next;
@@ -267,6 +278,7 @@ void Node::OnBatch(MemberNumber number, const Head& head, Arrival& arrival, Time
   }
   const bool fresh = head.stamp > peer.link->seen();
   if (std::optional<std::string> wrong = peer.link->Receive(head, std::move(arrival.datagram), now)) return SetGone(number, "it broke the rules: " + *wrong);
+  if (leaving_) peer.link->AcknowledgeNow(now);
   if (fresh && members_.Heard(number, now)) events_.push_back({Event::What::Back, number, "", {}});
   while (peers_[number].link) {
     std::optional<Message> message = peers_[number].link->TakeControl();

@@ -107,6 +107,12 @@ void Outbox::AddControl(Batch& batch) {
 }
 
 void Outbox::AddData(Batch& batch) {
+  const uint64_t before = spent_;
+  PutData(batch);
+  batch.data = spent_ != before;
+}
+
+void Outbox::PutData(Batch& batch) {
   while (control_.empty() && batch.count < kMostInBatch && MayStartData()) {
     if (data_.front().count == 0) {
       if (!AddLarge(batch)) return;
@@ -175,8 +181,8 @@ bool Outbox::Acknowledge(uint64_t acknowledged, uint64_t seen, uint64_t credit, 
   for (; !kept_.empty() && kept_.front().sequence <= acknowledged; kept_.pop_front(), ++gone) {
     in_flight_ -= kept_.front().bytes;
     kept_bytes_ -= kept_.front().whole->size();
-    // A batch that was acknowledged before it was sent again says nothing about the line.
-    if (!kept_.front().again) Measure(kept_.front(), now);
+    // A batch that was acknowledged before it was sent again says nothing about the line, and one without data is acknowledged late.
+    if (!kept_.front().again && kept_.front().data) Measure(kept_.front(), now);
   }
   next_ -= std::min(next_, gone);
   // Datagrams of a route do not overtake each other: what was sent before one that came, and did not come, is lost. Stamps grow along

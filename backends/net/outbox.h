@@ -30,6 +30,9 @@ struct LinkOptions {
   uint64_t least_in_flight = 512 << 10;
   Time slow = std::chrono::milliseconds(100), fast = std::chrono::milliseconds(50);  // acknowledgements, for the window
   Time acknowledge_after = std::chrono::milliseconds(10);
+  // Where only control messages came: by then something is said anyway, Progress for example, and the acknowledgement goes with it. Nothing waits for it but a
+  // copy of these few bytes.
+  Time acknowledge_control_after = std::chrono::milliseconds(150);
   uint64_t acknowledge_bytes = 128 << 10;
   Time keep_alive = std::chrono::milliseconds(200);
 };
@@ -57,6 +60,7 @@ struct Batch {
   uint64_t stamp = 0;    // of the datagram that carried it last
   Time sent{0};
   bool again = false;    // was sent more than once
+  bool data = false;     // it has some: it is acknowledged soon, and so says how fast the line is
 };
 
 class Outbox {
@@ -100,6 +104,7 @@ class Outbox {
   void PushRun(Kind kind, std::string_view body);
   void AddControl(Batch& batch);
   void AddData(Batch& batch);
+  void PutData(Batch& batch);
   static void PutMessage(std::string& bytes, Kind kind, std::string_view body);
   static std::shared_ptr<std::string> NewRun() { return std::make_shared<std::string>(Head::kSize, '\0'); }
   bool AddLarge(Batch& batch);

@@ -24,6 +24,12 @@ struct Arrival {
   Datagram datagram;
 };
 
+// A route that this side made, on which no connection ever comes to be, though somebody is there: why, for people.
+struct Failure {
+  Route route = 0;
+  std::string why;
+};
+
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -42,6 +48,7 @@ class Transport {
   virtual void Wake() = 0;
   // What the transport itself refused since the last time, for people: a wrong key, a connection that said nothing sensible.
   virtual std::optional<std::string> TakeNotice() { return std::nullopt; }
+  virtual std::optional<Failure> TakeFailure() { return std::nullopt; }
 };
 
 }  // namespace df::net

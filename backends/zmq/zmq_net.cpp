@@ -18,6 +18,8 @@ namespace {
 constexpr size_t kMostFrames = 8192;   // of a datagram: a batch has fewer pieces
 constexpr size_t kMostNotices = 64;
 constexpr size_t kTurn = 64;           // datagrams of one socket before the next one is asked
+// Whoever ends all handshakes for so long has another key: one that is about to listen lets nobody connect.
+constexpr Time kRefusedFor = std::chrono::seconds(5);
 constexpr size_t kCopied = 1024;       // smaller frames are copied: that costs less than to be told when they may go
 
 bool Set(void* socket, int option, int value) { return Zmq().zmq_setsockopt(socket, option, &value, sizeof value) == 0; }
@@ -117,7 +119,8 @@ bool ZmqNet::Prepare(Socket& socket, bool server) {
   // Handshakes that fail are told to people.
   const std::string name = fmt::format("inproc://monitor-{}", ++monitors_);
   if (!good || Zmq().zmq_socket_monitor(handle, name.c_str(),
-                                    ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) != 0)
+                                    ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+                                        ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) != 0)
     return good;
   socket.monitor = Zmq().zmq_socket(context_, ZMQ_PAIR);
   return socket.monitor && Set(socket.monitor, ZMQ_LINGER, 0) && Zmq().zmq_connect(socket.monitor, name.c_str()) == 0;
@@ -290,13 +293,41 @@ void ZmqNet::ReadMonitor(Socket& socket) {
     std::memcpy(&what, event.bytes().data(), 2);
     std::memcpy(&value, event.bytes().data() + 2, 4);
     const std::string_view place = peer.bytes().empty() ? std::string_view(socket.address) : peer.bytes();
-    if (what == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH && socket.route != 0) Note(fmt::format("{} refuses the key of this process", place));
-    else if (what == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) continue;  // the handler has named it
-    else if (what == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL && value == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC)
+    if (what == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+      socket.refused_since.reset();
+      continue;
+    }
+    if (socket.route != 0) {
+      if (what == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
+        NoteRefusal(socket, fmt::format("{} refuses the key of this process", place), "it refuses the key of this process");
+      else
+        NoteRefusal(socket, fmt::format("a connection to {} ended in its handshake", place),
+                    "it ends all connections in their handshake: it has another key, or is no worker");
+      continue;
+    }
+    if (what == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) continue;  // the handler has named it
+    if (what == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL && value == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC)
       Note(fmt::format("a connection at {} has the key of another cluster", place));
     else if (what == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) Note(fmt::format("a connection at {} does not speak as this cluster does (0x{:x})", place, value));
     else Note(fmt::format("a connection at {} ended in its handshake", place));
   }
+}
+
+// Of a connection that this side makes: it tries again, some times a second.
+void ZmqNet::NoteRefusal(Socket& socket, std::string text, std::string why) {
+  const Time now = Now();
+  if (!socket.refused_since) socket.refused_since = now;
+  if (now - *socket.refused_since >= kRefusedFor) failures_.push_back({socket.route, std::move(why)});
+  if (text == socket.noted) return;
+  socket.noted = text;
+  Note(std::move(text));
+}
+
+std::optional<Failure> ZmqNet::TakeFailure() {
+  if (failures_.empty()) return std::nullopt;
+  Failure failure = std::move(failures_.front());
+  failures_.pop_front();
+  return failure;
 }
 
 void ZmqNet::Note(std::string text) {

@@ -48,6 +48,7 @@ class ZmqNet : public Transport {
   void Wait(Time until) override;
   void Wake() override;
   std::optional<std::string> TakeNotice() override;
+  std::optional<Failure> TakeFailure() override;
 
  private:
   struct Socket {
@@ -55,6 +56,8 @@ class ZmqNet : public Transport {
     void* monitor = nullptr;
     Route route = 0;  // 0: the ROUTER
     std::string address;
+    std::optional<Time> refused_since;  // its handshakes have failed, all of them
+    std::string noted;                  // what was said of them
   };
 
   explicit ZmqNet(const ZmqOptions& options);
@@ -65,6 +68,7 @@ class ZmqNet : public Transport {
   Route RouteOf(const std::string& name);
   void ReadMonitor(Socket& socket);
   void Note(std::string text);
+  void NoteRefusal(Socket& socket, std::string text, std::string why);
 
   ZmqOptions options_;
   void* context_ = nullptr;
@@ -77,6 +81,7 @@ class ZmqNet : public Transport {
   Route next_route_ = 1;
   std::string address_;
   std::deque<std::string> notices_;
+  std::deque<Failure> failures_;
   uint64_t monitors_ = 0;
 };
 

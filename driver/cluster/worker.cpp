@@ -62,7 +62,7 @@ bool ServeOne(const Options& given, net::ZmqOptions& sockets, bool first, const 
     for (const std::string& notice : peers.TakeNotices()) console.err() << "note: " << notice << '\n';
     console.err().flush();
   };
-  std::optional<SharedProgram> program = peers.AwaitProgram(stop);
+  std::optional<SharedProgram> program = peers.AwaitProgram(stop, tell);
   tell();
   if (stop->load()) return *code = ExitCode::Interrupted, false;
   if (!program) return true;

@@ -22,6 +22,9 @@ constexpr size_t kLeastNamed = 4096, kLeastNamedInStress = 24;
 constexpr uint64_t kKeptInStress = 12000;
 constexpr uint64_t kKeptShare = 8;  // of the memory limit: for large objects of others
 
+// A worker of one thread that waits for others looks at its limits, and whether it is to end, so often.
+constexpr microseconds kLookWhileAway{50000};
+
 constexpr microseconds kBetweenWaves{100000}, kBetweenWavesInStress{500};
 
 }  // namespace
@@ -99,15 +102,19 @@ uint64_t Far::Random() {
   return random_ >> 33;
 }
 
-void Far::AskFor(Worker& worker) {
-  if (pieces_ || !HasRoom()) return;
+microseconds Far::AskFor(Worker& worker) {
+  if (pieces_ || !HasRoom()) return {};
+  // The root of a run looks at more than that, and a worker of several at the others.
+  const microseconds longest = serves_ && team_.size() == 1 ? kLookWhileAway : microseconds(0);
   PeerId whom;
   uint64_t keeps;
   {
     std::lock_guard lock(mutex_);
-    if (asked_ || over() || Clock::now() < ask_at_) return;
+    if (over()) return {};
+    if (asked_) return longest;
+    if (const auto now = Clock::now(); now < ask_at_) return std::min(longest, std::chrono::ceil<microseconds>(ask_at_ - now));
     std::vector<PeerId> others = peers_.Others();
-    if (others.empty()) return;
+    if (others.empty()) return {};
     whom = others[Random() % others.size()];
     asked_ = true;
     whom_ = whom;
@@ -116,6 +123,7 @@ void Far::AskFor(Worker& worker) {
     keeps = keeps_each_;
   }
   peers_.Send(whom, {PeerMessage::Kind::Ask, KnowsOwn(), keeps});
+  return longest;
 }
 
 void Far::NoteGrain(Clock::duration took) {
@@ -192,6 +200,7 @@ void Far::Receive(PeerId from, PeerMessage message) {
       asked_ = false;
       pause_ = std::clamp<Clock::duration>(2 * pause_, kShortestPause, kLongestPause);
       ask_at_ = Clock::now() + pause_ / std::max<size_t>(1, peers_.Others().size());
+      if (team_.size() == 1) asker_->mailbox.Wake();
       return;
     }
     case PeerMessage::Kind::Call: {

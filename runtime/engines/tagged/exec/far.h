@@ -99,8 +99,9 @@ class Far final : public Peers::Receiver, private SentObjects::Line {
   }
   bool over() const { return over_.load(std::memory_order_acquire); }
 
-  // A worker here that has nothing to do: one of the others is asked, unless one is already, or it is too early.
-  void AskFor(Worker& worker);
+  // A worker here that has nothing to do: one of the others is asked, unless one is already, or it is too early. How long it may sleep, if nothing comes: what
+  // comes wakes it, an answer that there is nothing as well. None: others of this process may soon have something, or it is to look at more than that.
+  std::chrono::microseconds AskFor(Worker& worker);
   // A worker that was asked has nothing to give.
   void Refuse(FarPeer& peer) { peers_.Send(peer.id, {PeerMessage::Kind::Refuse}); }
   // A call, its results, its end: what may wake somebody.

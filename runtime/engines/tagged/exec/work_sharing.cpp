@@ -557,8 +557,11 @@ void Steal(Worker& w) {
     if (other.mailbox.idle.load() && other.mailbox.Retract(&w)) w.victim = nullptr;
     else return;
   }
-  if (Far* far = w.team->far()) far->AskFor(w);  // nobody has anything here
-  Rest(w);
+  // Nobody has anything here.
+  Far* far = w.team->far();
+  const microseconds quiet = far ? far->AskFor(w) : microseconds(0);
+  if (quiet == microseconds(0) || w.run.stress) return Rest(w);
+  w.mailbox.Sleep(quiet);
 }
 
 void Rest(Worker& w) {

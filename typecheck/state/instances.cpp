@@ -19,10 +19,10 @@ bool MoreParticular(State& s, TypeId head, InstanceId than) {
   return head != other.head && Fits(s, other.head, head, other.tyvars, variables) == Fit::Yes;
 }
 
-// Typeable of the library, of which every type is: the compiler knows the types.
+// The library's Typeable, as the compiler knows all types, and IArray, as there is one type of array.
 bool HoldsOfAll(const State& s, ClassId cls) {
   const core::Class& row = s.program.classes[cls];
-  return row.methods.size() == 1 && Text(s.program.vars[row.methods[0]].name) == "primTypeable";
+  return row.methods.size() == 1 && Text(s.program.vars[row.methods[0]].name) == "primHoldsOfAll";
 }
 
 }  // namespace

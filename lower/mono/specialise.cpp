@@ -380,12 +380,7 @@ Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::T
     const bool reals = Differentiates() && HasReals(held[0]);
     return p_.NewConst({p_.ir_types.Builtin(ir::TypeKind::Bool), reals, ""}, type, pos);
   }
-  if (name == "Zero") {  // what an element is that nobody has put there
-    ir::TypeId row = p_.IrType(type);
-    ir::TypeKind kind = p_.ir_types.Kind(row);
-    if (kind >= ir::TypeKind::Unit && kind <= ir::TypeKind::Double) return p_.NewConst({row, 0, kind == ir::TypeKind::Integer ? "0" : ""}, type, pos);
-    return p_.NewFail("MArray: undefined array element", 0, type, pos);
-  }
+  if (name == "Zero") return Zero(type, 0, pos);
   // "Concat 0": the op's attribute stands behind its name.
   auto [op_name, digits] = llvm::StringRef(name).split(' ');
   bool each = digits == "First"                         ? args.size() == 1

@@ -84,6 +84,8 @@ class Specialiser {
   Expr* Each(std::string_view op, llvm::ArrayRef<Expr*> args, df::TypeId type, ir::PosId pos);
   Expr* EachBody(std::string_view op, llvm::ArrayRef<VarId> params, df::TypeId type, ir::PosId pos);
   bool HasReals(df::TypeId type);
+  // What an element of an array of evaluated ones is before anything was put there; `depth`: of how many types this is a part.
+  Expr* Zero(df::TypeId type, int depth, ir::PosId pos);
   llvm::SmallVector<df::TypeId> FieldTypes(df::TypeId type, core::ConId con);
 
   // specialise_packed.cpp

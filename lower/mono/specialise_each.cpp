@@ -73,6 +73,23 @@ Expr* Specialiser::Each(std::string_view op, llvm::ArrayRef<Expr*> args, df::Typ
   return p_.NewApp(callee, args, type, pos);
 }
 
+// Of a tuple, and of any data with one constructor, that of zeros: a vector of tuples begins so.
+Expr* Specialiser::Zero(df::TypeId type, int depth, ir::PosId pos) {
+  constexpr int kMostNested = 8;  // types that are parts of themselves have no end
+  type = p_.Repr(type);
+  ir::TypeId row = p_.IrType(type);
+  ir::TypeKind kind = p_.ir_types.Kind(row);
+  if (kind >= ir::TypeKind::Unit && kind <= ir::TypeKind::Double) return p_.NewConst({row, 0, kind == ir::TypeKind::Integer ? "0" : ""}, type, pos);
+  const TyCon& tycon = p_.core.types.cons[p_.core.types.Head(type)];
+  if (depth == kMostNested || kind != ir::TypeKind::Data || tycon.packs || tycon.constructors.size() != 1)
+    return p_.NewFail("MArray: undefined array element", 0, type, pos);
+  const core::ConId con = tycon.constructors[0];
+  Expr* made = p_.New(Kind::Con, type, pos);
+  made->con = con;
+  for (df::TypeId field : FieldTypes(type, con)) made->args.push_back(Zero(field, depth + 1, pos));
+  return made;
+}
+
 // A match on all arguments that have a shape, and the constructor again, of fields that are evaluated: what is updated step by step
 // is not to grow into a chain of delayed updates.
 Expr* Specialiser::EachBody(std::string_view op, llvm::ArrayRef<VarId> params, df::TypeId type, ir::PosId pos) {

@@ -33,7 +33,8 @@ constexpr std::pair<std::string_view, std::string_view> kQualified[] = {
     {"Data.Sequence", "Seq"}, {"Data.IntMap", "IntMap"}, {"Data.IntSet", "IntSet"},
     {"Data.Text.IO", "T"},    {"Data.List.NonEmpty", "NonEmpty"}, {"Data.HashMap.Strict", "HashMap"},
     {"Data.HashMap.Lazy", "HashMap"}, {"Data.HashSet", "HashSet"}, {"Data.Vector", "V"},
-    {"Data.Vector.Unboxed", "U"}, {"Tensor", "T"},
+    {"Data.Vector.Unboxed", "U"}, {"Data.Vector.Mutable", "M"}, {"Data.Vector.Unboxed.Mutable", "M"},
+    {"Data.ByteString", "B"}, {"Data.ByteString.Char8", "C"}, {"Tensor", "T"},
 };
 
 struct NotHere {
@@ -115,11 +116,15 @@ std::string_view UsualModule(std::string_view name, Diag missing) {
   constexpr std::string_view kTransformers = "Control.Monad.Trans.";
   // What the library's modules share.
   constexpr std::string_view kParts[] = {"Data.Map.Internal", "Data.Map.Update", "Data.Set.Internal", "Data.Text.Internal",
-                                         "Data.Text.Case", "Data.FixedWidth", "Data.HashMap.Internal", "Data.Vector.Boxed", "Data.Vector.Packed"};
+                                         "Data.Text.Case", "Data.FixedWidth", "Data.HashMap.Internal", "Data.Vector.Boxed", "Data.Vector.Packed",
+                                         "Data.Vector.State", "Data.ByteString.Internal"};
+  constexpr std::string_view kOlder = "Text.ParserCombinators.Parsec";  // the same names as those of Text.Parsec
   std::string_view best;
   size_t rank = SIZE_MAX;
   for (const LibraryModule& module : LibraryModules()) {
-    if (llvm::any_of(kParts, [&](std::string_view part) { return module.name == part; }) || module.name.starts_with("Prelude")) continue;
+    if (llvm::any_of(kParts, [&](std::string_view part) { return module.name == part; }) || module.name.starts_with("Prelude") ||
+        module.name.starts_with(kOlder))
+      continue;
     size_t own = static_cast<size_t>(llvm::find(kUsual, module.name) - kUsual);
     own += module.name.starts_with(kTransformers) || module.name.ends_with(".Class");
     // What no other Haskell has is seldom meant.

@@ -23,6 +23,7 @@ struct Body {
   std::string name;
   // Runs that nobody uses, those of the main thread apart: they look at the flag of interrupts. The interpreter's lock guards them.
   std::vector<std::unique_ptr<Run>> idle[2];
+  std::vector<const Run*> going;  // of calls, in the order of their begin; likewise
 };
 
 struct Function {
@@ -169,10 +170,12 @@ struct Call {
   nb::object Execute() {
     for (;;) {
       RunStatus status;
+      body.going.push_back(run.get());
       {
         nb::gil_scoped_release unlocked;
         status = run->Execute();
       }
+      std::erase(body.going, run.get());
       if (status == RunStatus::Done) break;
       for (const std::unique_ptr<Feed>& feed : feeds)
         if (feed->pending.Raise()) throw Raised();
@@ -291,6 +294,28 @@ PyObject* Show(PyObject* self) {
   return shown;
 }
 
+PyObject* ProgressOf(PyObject* self, PyObject*) {
+  try {
+    nb::list all;
+    const nb::object type = PythonPart("dfc._values", "Progress");
+    for (const Run* run : reinterpret_cast<Function*>(self)->body->going) {
+      const Progress now = run->progress();
+      if (now.running) all.append(type(static_cast<double>(now.time.count()) / 1000, now.steps, now.elements));
+    }
+    return all.release().ptr();
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (Raised&) {
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+PyMethodDef methods[] = {
+    {"progress", ProgressOf, METH_NOARGS, "How far the calls that go on have come, a Progress of each; from another thread, or an iterator that a call reads."},
+    {nullptr, nullptr, 0, nullptr},
+};
 PyMemberDef members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(Function, dict), READONLY, nullptr},
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Function, call), READONLY, nullptr},
@@ -306,6 +331,7 @@ PyType_Slot slots[] = {
     {Py_tp_clear, reinterpret_cast<void*>(Clear)},
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
     {Py_tp_repr, reinterpret_cast<void*>(Show)},
+    {Py_tp_methods, methods},
     {Py_tp_members, members},
     {Py_tp_getset, attributes},
     {0, nullptr},

@@ -1,5 +1,7 @@
 // Ops on each element by itself: see node.h.
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "driver/import/node.h"
 #include "fmt/args.h"
@@ -8,43 +10,50 @@
 namespace df::from_onnx {
 namespace {
 
-// Of Ints that are known; one of them may be a single one.
-bool Folded(Node& n, int64_t (*f)(int64_t, int64_t)) {
-  const Bound &x = n.In(0), &y = n.In(1);
-  if (!x.known || !y.known) return false;
-  const size_t count = std::max(x.known->size(), y.known->size());
-  if (!(x.dims == y.dims || y.known->size() == 1 || x.known->size() == 1)) return false;
-  std::vector<int64_t> made(count);
-  for (size_t i = 0; i < count; ++i) made[i] = f((*x.known)[x.known->size() == 1 ? 0 : i], (*y.known)[y.known->size() == 1 ? 0 : i]);
-  const bool first = x.known->size() == count && (y.known->size() != count || x.rank() >= y.rank());
-  n.out = {n.w.Ints(first ? x.dims : y.dims, std::move(made))};
-  return true;
-}
+using Ints = std::vector<int64_t>;
 
+void OneType(const Node& n, size_t x, size_t y) {
+  if (n.In(x).element != n.In(y).element) throw Fault{"its operands have elements of two types"};
+}
 int64_t Wrapped(uint64_t value) { return static_cast<int64_t>(value); }
 
-template <const char* kText, int64_t (*kFold)(int64_t, int64_t)>
+template <const char* kText, int64_t (*kFold)(const Ints&)>
 void Number(Node& n) {
   if (n.In(0).element == Element::Bool) throw Fault{"it is of numbers"};
-  if (n.In(0).element != n.In(1).element) throw Fault{"its operands have elements of two types"};
-  if (!Folded(n, kFold)) n.out = {n.w.Elementwise(n.In(0).element, {n.In(0), n.In(1)}, kText)};
+  OneType(n, 0, 1);
+  if (!Fold(n, Element::Int, kFold)) n.out = {n.w.Elementwise(n.In(0).element, {n.In(0), n.In(1)}, kText)};
 }
 constexpr char kAdd[] = "{0} + {1}", kSub[] = "{0} - {1}", kMul[] = "{0} * {1}";
-int64_t FoldAdd(int64_t x, int64_t y) { return Wrapped(static_cast<uint64_t>(x) + static_cast<uint64_t>(y)); }
-int64_t FoldSub(int64_t x, int64_t y) { return Wrapped(static_cast<uint64_t>(x) - static_cast<uint64_t>(y)); }
-int64_t FoldMul(int64_t x, int64_t y) { return Wrapped(static_cast<uint64_t>(x) * static_cast<uint64_t>(y)); }
-int64_t FoldDiv(int64_t x, int64_t y) {
-  if (y == 0 || y == -1) {
-    if (y == 0) throw Fault{"a division by zero"};
-    return FoldSub(0, x);
-  }
-  return x / y;
+int64_t FoldAdd(const Ints& x) { return Wrapped(static_cast<uint64_t>(x[0]) + static_cast<uint64_t>(x[1])); }
+int64_t FoldSub(const Ints& x) { return Wrapped(static_cast<uint64_t>(x[0]) - static_cast<uint64_t>(x[1])); }
+int64_t FoldMul(const Ints& x) { return Wrapped(static_cast<uint64_t>(x[0]) * static_cast<uint64_t>(x[1])); }
+// Towards zero.
+int64_t FoldDiv(const Ints& x) {
+  if (x[1] == 0) throw Fault{"a division by zero"};
+  return x[1] == -1 ? FoldSub({0, x[0]}) : x[0] / x[1];
+}
+int64_t FoldRem(const Ints& x) {
+  if (x[1] == 0) throw Fault{"a division by zero"};
+  return x[1] == -1 ? 0 : x[0] % x[1];
+}
+int64_t FoldMod(const Ints& x) {
+  const int64_t rest = FoldRem(x);
+  return rest != 0 && (rest < 0) != (x[1] < 0) ? rest + x[1] : rest;
 }
 
 void Div(Node& n) {
-  if (Folded(n, FoldDiv)) return;
-  n.Real(n.In(0));
-  n.out = {n.w.Elementwise(n.In(0).element, {n.In(0), n.In(1)}, "{0} / {1}")};
+  if (n.In(0).element == Element::Bool) throw Fault{"it is of numbers"};
+  OneType(n, 0, 1);
+  if (Fold(n, Element::Int, FoldDiv)) return;
+  n.out = {n.w.Elementwise(n.In(0).element, {n.In(0), n.In(1)}, n.In(0).element == Element::Int ? "T.zipWith quot {0} {1}" : "{0} / {1}")};
+}
+
+void Mod(Node& n) {
+  OneType(n, 0, 1);
+  if (n.In(0).element != Element::Int) throw Fault{"it is of whole numbers here"};
+  const bool rest = n.Int("fmod", 0) != 0;
+  if (Fold(n, Element::Int, rest ? FoldRem : FoldMod)) return;
+  n.out = {n.w.Elementwise(Element::Int, {n.In(0), n.In(1)}, rest ? "T.zipWith rem {0} {1}" : "T.zipWith mod {0} {1}")};
 }
 
 // One operand, Float or Double.
@@ -54,9 +63,13 @@ void Real(Node& n) {
   n.out = {n.w.Elementwise(n.In(0).element, {n.In(0)}, kText)};
 }
 // Of all numbers.
-template <const char* kText>
+int64_t FoldNeg(const Ints& x) { return FoldSub({0, x[0]}); }
+int64_t FoldAbs(const Ints& x) { return x[0] < 0 ? FoldNeg(x) : x[0]; }
+int64_t FoldSign(const Ints& x) { return (x[0] > 0) - (x[0] < 0); }
+template <const char* kText, int64_t (*kFold)(const Ints&)>
 void Any(Node& n) {
   if (n.In(0).element == Element::Bool) throw Fault{"it is of numbers"};
+  if (Fold(n, Element::Int, kFold)) return;
   n.out = {n.w.Elementwise(n.In(0).element, {n.In(0)}, kText)};
 }
 #define DF_TEXT(name, text) constexpr char k##name[] = text
@@ -125,8 +138,14 @@ void PRelu(Node& n) {
 }
 
 void Pow(Node& n) {
+  if (n.In(0).element == Element::Int) {
+    if (n.In(1).element == Element::Int) n.out = {n.w.Elementwise(Element::Int, {n.In(0), n.In(1)}, "T.zipWith (^) {0} {1}")};
+    else throw Fault{"it is of whole numbers, and its exponent is none"};
+    return;
+  }
   n.Real(n.In(0));
   Bound y = n.In(1);
+  if (y.element == Element::Bool) throw Fault{"it is of numbers"};
   if (y.element != n.In(0).element) y = n.w.Let(n.In(0).element, y.dims, "T.convert " + n.w.Use(y));
   n.out = {n.w.Elementwise(n.In(0).element, {n.In(0), y}, "{0} ** {1}")};
 }
@@ -135,12 +154,21 @@ void Pow(Node& n) {
 Bound Folded(Node& n, const char* text) {
   const std::vector<Bound> all = n.All();
   Bound at = all[0];
-  for (size_t i = 1; i < all.size(); ++i) at = n.w.Elementwise(at.element, {at, all[i]}, text);
+  for (size_t i = 1; i < all.size(); ++i) {
+    OneType(n, 0, i);
+    at = n.w.Elementwise(at.element, {at, all[i]}, text);
+  }
   if (at.element == Element::Bool) throw Fault{"it is of numbers"};
   return at;
 }
-void Max(Node& n) { n.out = {Folded(n, "T.max {0} {1}")}; }
-void Min(Node& n) { n.out = {Folded(n, "T.min {0} {1}")}; }
+void Max(Node& n) {
+  if (Fold(n, n.In(0).element, [](const Ints& x) { return *std::max_element(x.begin(), x.end()); })) return;
+  n.out = {Folded(n, "T.max {0} {1}")};
+}
+void Min(Node& n) {
+  if (Fold(n, n.In(0).element, [](const Ints& x) { return *std::min_element(x.begin(), x.end()); })) return;
+  n.out = {Folded(n, "T.min {0} {1}")};
+}
 void Sum(Node& n) { n.out = {Folded(n, "{0} + {1}")}; }
 void Mean(Node& n) {
   const Bound sum = Folded(n, "{0} + {1}");
@@ -160,24 +188,34 @@ void Clip(Node& n) {
   n.out = {at};
 }
 
-template <const char* kFunction>
+template <const char* kFunction, int64_t (*kFold)(const Ints&)>
 void Compared(Node& n) {
-  if (n.In(0).element != n.In(1).element) throw Fault{"its operands have elements of two types"};
-  n.out = {n.w.Elementwise(Element::Bool, {n.In(0), n.In(1)}, kFunction)};
+  OneType(n, 0, 1);
+  if (!Fold(n, Element::Bool, kFold)) n.out = {n.w.Elementwise(Element::Bool, {n.In(0), n.In(1)}, kFunction)};
 }
 constexpr char kEqual[] = "T.equal {0} {1}", kLess[] = "T.less {0} {1}", kGreater[] = "T.greater {0} {1}";
 constexpr char kLessOrEqual[] = "T.lessEqual {0} {1}", kGreaterOrEqual[] = "T.greaterEqual {0} {1}";
+int64_t FoldEqual(const Ints& x) { return x[0] == x[1]; }
+int64_t FoldLess(const Ints& x) { return x[0] < x[1]; }
+int64_t FoldGreater(const Ints& x) { return x[0] > x[1]; }
+int64_t FoldLessOrEqual(const Ints& x) { return x[0] <= x[1]; }
+int64_t FoldGreaterOrEqual(const Ints& x) { return x[0] >= x[1]; }
+int64_t FoldNot(const Ints& x) { return !x[0]; }
+int64_t FoldAnd(const Ints& x) { return std::all_of(x.begin(), x.end(), [](int64_t each) { return each != 0; }); }
+int64_t FoldOr(const Ints& x) { return std::any_of(x.begin(), x.end(), [](int64_t each) { return each != 0; }); }
+int64_t FoldXor(const Ints& x) { return std::accumulate(x.begin(), x.end(), int64_t{0}) % 2; }
 
-template <const char* kText>
+template <const char* kText, int64_t (*kFold)(const Ints&)>
 void Logic(Node& n) {
   for (const Bound& each : n.All())
     if (each.element != Element::Bool) throw Fault{"it is of Bools"};
-  n.out = {n.w.Elementwise(Element::Bool, n.All(), kText)};
+  if (!Fold(n, Element::Bool, kFold)) n.out = {n.w.Elementwise(Element::Bool, n.All(), kText)};
 }
 constexpr char kNot[] = "T.not {0}", kAnd[] = "T.select {0} {1} {0}", kOr[] = "T.select {0} {0} {1}", kXor[] = "T.notEqual {0} {1}";
 
 void Where(Node& n) {
   if (n.In(0).element != Element::Bool || n.In(1).element != n.In(2).element) throw Fault{"its operands do not fit each other"};
+  if (Fold(n, n.In(1).element, [](const Ints& x) { return x[0] != 0 ? x[1] : x[2]; })) return;
   n.out = {n.w.Elementwise(n.In(1).element, {n.In(0), n.In(1), n.In(2)}, "T.select {0} {1} {2}")};
 }
 
@@ -191,19 +229,29 @@ void IsInf(Node& n) {
   n.out = {n.w.Elementwise(Element::Bool, {n.In(0)}, up && down ? "T.equal (abs {0}) (1 / 0)" : up ? "T.equal {0} (1 / 0)" : down ? "T.equal {0} (negate (1 / 0))" : "T.less {0} {0}")};
 }
 
-void Cast(Node& n) {
+void CastTo(Node& n, Element to, Width width) {
   const Bound& x = n.In(0);
-  const auto code = static_cast<int32_t>(n.Int("to", 0));
-  if (code == onnx::TensorProto::INT32 && x.known) {
-    n.out = {x};
-    return;
+  if (to == Element::Int && x.known) n.out = {n.w.Ints(x.dims, *x.known)};
+  else if (to == Element::Bool && x.known) {
+    Ints truths = *x.known;
+    for (int64_t& each : truths) each = each != 0;
+    n.out = {n.w.Known(to, x.dims, std::move(truths))};
   }
-  const Element to = ElementOf(code, "its result");
-  if (to == x.element) n.out = {x};
+  else if (to == x.element) n.out = {x};
   else if (x.element == Element::Bool) n.out = {n.w.Elementwise(to, {x}, "T.select {0} 1 0")};
   else if (to == Element::Bool) n.out = {n.w.Elementwise(to, {x}, "T.notEqual {0} 0")};
   else n.out = {n.w.Elementwise(to, {x}, "T.convert {0}")};
+  if (to != Element::Int) return;
+  const bool fits = x.element == Element::Int && (x.width == width || (x.width.bits < width.bits && (width.has_sign || !x.width.has_sign)));
+  if (fits) n.out[0].width = width;
+  else n.out[0] = Wrap(n.w, n.out[0], width);
 }
+void Cast(Node& n) {
+  Width width;
+  const Element to = ElementOf(static_cast<int32_t>(n.Int("to", 0)), "its result", &width);
+  CastTo(n, to, width);
+}
+void CastLike(Node& n) { CastTo(n, n.In(1).element, n.In(1).width); }
 
 }  // namespace
 
@@ -212,10 +260,8 @@ void AddElementwiseOps(Handlers& all) {
   all["Sub"] = Number<kSub, FoldSub>;
   all["Mul"] = Number<kMul, FoldMul>;
   all["Div"] = Div;
+  all["Mod"] = Mod;
 #define DF_OP(name, kind) all[#name] = kind<k##name>
-  DF_OP(Neg, Any);
-  DF_OP(Abs, Any);
-  DF_OP(Sign, Any);
   DF_OP(Exp, Real);
   DF_OP(Log, Real);
   DF_OP(Sqrt, Real);
@@ -242,6 +288,11 @@ void AddElementwiseOps(Handlers& all) {
   DF_OP(Floor, Real);
   DF_OP(Ceil, Real);
   DF_OP(Round, Real);
+#undef DF_OP
+#define DF_OP(name, kind) all[#name] = kind<k##name, Fold##name>
+  DF_OP(Neg, Any);
+  DF_OP(Abs, Any);
+  DF_OP(Sign, Any);
   DF_OP(Equal, Compared);
   DF_OP(Less, Compared);
   DF_OP(Greater, Compared);
@@ -255,7 +306,7 @@ void AddElementwiseOps(Handlers& all) {
   const std::pair<const char*, Handler> more[] = {
       {"LeakyRelu", LeakyRelu}, {"Elu", Elu}, {"Celu", Celu}, {"Selu", Selu}, {"HardSigmoid", HardSigmoid}, {"ThresholdedRelu", ThresholdedRelu},
       {"Shrink", Shrink}, {"Swish", Swish}, {"Gelu", Gelu}, {"PRelu", PRelu}, {"Pow", Pow}, {"Max", Max}, {"Min", Min}, {"Sum", Sum},
-      {"Mean", Mean}, {"Clip", Clip}, {"Where", Where}, {"IsNaN", IsNaN}, {"IsInf", IsInf}, {"Cast", Cast}};
+      {"Mean", Mean}, {"Clip", Clip}, {"Where", Where}, {"IsNaN", IsNaN}, {"IsInf", IsInf}, {"Cast", Cast}, {"CastLike", CastLike}};
   for (const auto& [name, handler] : more) all[name] = handler;
 }
 

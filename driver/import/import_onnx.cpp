@@ -1,6 +1,8 @@
 // A model's inputs, constants and nodes, one after the other: see import_onnx.h.
 #include "driver/import/import_onnx.h"
 
+#include <algorithm>
+
 #include "driver/import/node.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -11,9 +13,10 @@ namespace from_onnx {
 namespace {
 
 // No name of a model may be one of these, and all others may.
-constexpr const char* kImports = "import Prelude (Bool (..), Double, Float, Floating (..), Fractional (..), Int, Num (..), RealFrac (..), fromIntegral)";
+constexpr const char* kImports = "import Prelude (Bool (..), Double, Float, Floating (..), Fractional (..), Int, Integral (..), Num (..), RealFrac (..), fromIntegral, (^))";
 constexpr int kMostNodes = 100'000;
 constexpr int64_t kOldestOpset = 7, kNewestOpset = 28;
+constexpr size_t kDeepestBody = 20;
 
 const Handlers& AllHandlers() {
   static const Handlers all = [] {
@@ -24,31 +27,32 @@ const Handlers& AllHandlers() {
     AddLayers(made);
     AddWindows(made);
     AddRecurrent(made);
+    AddPlaces(made);
+    AddPictures(made);
+    AddOrders(made);
+    AddBodies(made);
     return made;
   }();
   return all;
 }
 
-class Importer {
+class Importer : private Bodies {
  public:
-  Importer(const std::string& name, const std::string& weights_file, const std::map<std::string, int64_t>& sizes) : name_(name), weights_file_(weights_file), sizes_(sizes) {}
+  Importer(const std::string& name, const std::string& weights_file, const std::map<std::string, int64_t>& sizes, ReadBeside read_beside) : name_(name), weights_file_(weights_file), sizes_(sizes) {
+    w_.read_beside = std::move(read_beside);
+  }
 
   ImportedModel Run(const std::string& bytes) {
     onnx::ModelProto model;
     if (!model.ParseFromString(bytes) || !model.has_graph()) throw Fault{"it is damaged or truncated, or no ONNX model"};
     ReadOpset(model);
     const onnx::GraphProto& graph = model.graph();
-    if (graph.sparse_initializer_size() != 0) throw Fault{"it has sparse constants"};
     if (model.functions_size() != 0) throw Fault{"it has functions of its own"};
-    if (graph.node_size() > kMostNodes) throw Fault{fmt::format("it has {} nodes, and may have {}", graph.node_size(), kMostNodes)};
-    for (const onnx::TensorProto& tensor : graph.initializer()) {
-      if (tensor.name().empty()) throw Fault{"a constant has no name"};
-      Define(tensor.name(), BoundOf(tensor, tensor.name(), w_));
-    }
+    Constants(graph);
     std::vector<std::pair<std::string, std::string>> params;
     for (const onnx::ValueInfoProto& input : graph.input())
       if (!names_.contains(input.name())) params.push_back(Input(input));
-    for (int i = 0; i < graph.node_size(); ++i) Write(graph.node(i), i);
+    Nodes(graph);
     if (graph.output_size() == 0) throw Fault{"it has no outputs"};
     std::vector<std::string> types, results;
     for (const onnx::ValueInfoProto& output : graph.output()) {
@@ -61,21 +65,59 @@ class Importer {
   }
 
  private:
+  void Constants(const onnx::GraphProto& graph) {
+    if (graph.sparse_initializer_size() != 0) throw Fault{"it has sparse constants"};
+    for (const onnx::TensorProto& tensor : graph.initializer()) {
+      if (tensor.name().empty()) throw Fault{"a constant has no name"};
+      Define(tensor.name(), ConstantOf(tensor, tensor.name(), w_));
+    }
+  }
+
+  void Nodes(const onnx::GraphProto& graph) {
+    nodes_ += graph.node_size();
+    if (nodes_ > kMostNodes) throw Fault{fmt::format("it has {} nodes, and may have {}, with each round of a loop", nodes_, kMostNodes)};
+    for (int i = 0; i < graph.node_size(); ++i) Write(graph.node(i), i);
+  }
+
+  // Its own names are forgotten behind it.
+  std::vector<Bound> Body(const onnx::GraphProto& graph, const std::vector<Bound>& inputs) override {
+    if (++deep_ > kDeepestBody) throw Fault{fmt::format("graphs stand in each other more than {} deep", kDeepestBody)};
+    if (static_cast<size_t>(graph.input_size()) != inputs.size()) throw Fault{fmt::format("the graph `{}` has {} inputs, and gets {}", OneLine(graph.name()), graph.input_size(), inputs.size())};
+    const size_t before = defined_.size();
+    for (size_t i = 0; i < inputs.size(); ++i) Define(graph.input(static_cast<int>(i)).name(), inputs[i]);
+    Constants(graph);
+    Nodes(graph);
+    std::vector<Bound> results;
+    for (const onnx::ValueInfoProto& output : graph.output()) {
+      const auto found = names_.find(output.name());
+      if (found == names_.end()) throw Fault{fmt::format("nothing gives the output `{}` of the graph `{}`", OneLine(output.name()), OneLine(graph.name()))};
+      results.push_back(found->second);
+    }
+    for (; defined_.size() > before; defined_.pop_back()) names_.erase(defined_.back());
+    --deep_;
+    return results;
+  }
+
   void ReadOpset(const onnx::ModelProto& model) {
     for (const auto& import : model.opset_import())
       if (import.domain().empty() || import.domain() == "ai.onnx") opset_ = import.version();
+    // Older ops say otherwise what is broadcast; those on Bools alone did not change.
+    const bool plain = std::all_of(model.graph().node().begin(), model.graph().node().end(), [](const onnx::NodeProto& node) { return node.op_type() == "Not"; });
+    if (plain && opset_ == 1) return;
     if (opset_ < kOldestOpset || opset_ > kNewestOpset) throw Fault{fmt::format("its opset is {}, and {} to {} are known", opset_, kOldestOpset, kNewestOpset)};
   }
 
   void Define(const std::string& name, Bound bound) {
     if (!names_.emplace(name, std::move(bound)).second) throw Fault{fmt::format("`{}` is given twice", name)};
+    defined_.push_back(name);
   }
 
   std::pair<std::string, std::string> Input(const onnx::ValueInfoProto& input) {
     const std::string what = fmt::format("the input `{}`", input.name());
     if (!input.type().has_tensor_type()) throw Fault{what + " is no tensor"};
     const auto& type = input.type().tensor_type();
-    const Element element = ElementOf(type.elem_type(), what);
+    Width width;
+    const Element element = ElementOf(type.elem_type(), what, &width);
     if (!type.has_shape()) throw Fault{what + " has no shape"};
     Dims dims;
     for (const auto& dim : type.shape().dim()) {
@@ -90,7 +132,7 @@ class Importer {
       dims.push_back(given->second);
     }
     const std::string type_text = TypeText(element, dims), variable = w_.Fresh(input.name());
-    Define(input.name(), {variable, element, dims, std::nullopt});
+    Define(input.name(), {variable, element, dims, std::nullopt, width});
     return {variable, type_text};
   }
 
@@ -100,7 +142,7 @@ class Importer {
     if (!proto.domain().empty() && proto.domain() != "ai.onnx") throw Fault{fmt::format("{} is of the domain `{}`", what, proto.domain())};
     const auto handler = AllHandlers().find(proto.op_type());
     if (handler == AllHandlers().end()) throw Fault{what + " is not known"};
-    Node node(proto, w_, opset_);
+    Node node(proto, w_, *this, opset_);
     for (const std::string& name : proto.input()) {
       const auto found = names_.find(name);
       if (!name.empty() && found == names_.end()) throw Fault{fmt::format("{} uses `{}`, which nothing before it gives", what, name)};
@@ -108,7 +150,9 @@ class Importer {
       else node.in.emplace_back(found->second);
     }
     try {
+      CheckWidths(node);
       handler->second(node);
+      SetWidths(node);
     } catch (const Fault& fault) {
       throw Fault{fmt::format("{}: {}", what, fault.text)};
     }
@@ -167,16 +211,18 @@ class Importer {
   const std::map<std::string, int64_t>& sizes_;
   ModuleWriter w_;
   std::map<std::string, Bound, std::less<>> names_;
-  int64_t opset_ = 0;
+  std::vector<std::string> defined_;  // in their order
+  int64_t opset_ = 0, nodes_ = 0;
+  size_t deep_ = 0;
 };
 
 }  // namespace
 }  // namespace from_onnx
 
 std::optional<ImportedModel> ImportOnnx(const std::string& bytes, const std::string& name, const std::string& weights_file,
-                                        const std::map<std::string, int64_t>& sizes, std::string* error) {
+                                        const std::map<std::string, int64_t>& sizes, ReadBeside read_beside, std::string* error) {
   try {
-    return from_onnx::Importer(name, weights_file, sizes).Run(bytes);
+    return from_onnx::Importer(name, weights_file, sizes, std::move(read_beside)).Run(bytes);
   } catch (const from_onnx::Fault& fault) {
     *error = fault.text;
     return std::nullopt;

@@ -52,6 +52,17 @@ void LayerNormalization(Node& n) {
   }
 }
 
+// Over the root of the mean of the squares, of each row.
+void RMSNormalization(Node& n) {
+  const Bound& x = n.In(0);
+  n.Real(x);
+  const size_t axis = n.Axis(n.Int("axis", -1), x.rank());
+  const Bound rows = n.w.Reshape(x, {CountOf(x.dims, 0, axis), CountOf(x.dims, axis, x.rank())});
+  const Bound mean = n.w.Reduce("mean", n.w.Elementwise(x.element, {rows}, "{0} * {0}"), {1}, true);
+  const Bound root = n.w.Let(x.element, mean.dims, fmt::format("sqrt ({} + T.fill {})", n.w.Use(mean), NumberText(x.element, n.Real("epsilon", 1e-5))));
+  n.out = {Scaled(n, n.w.Reshape(n.w.Elementwise(x.element, {rows, root}, "{0} / {1}"), x.dims), n.In(1), std::nullopt)};
+}
+
 // A value of each channel, the second axis.
 Bound OfChannels(Node& n, const Bound& each, const Bound& x) {
   Dims dims(x.rank(), 1);
@@ -109,7 +120,7 @@ void GlobalMaxPool(Node& n) {
 
 void AddLayers(Handlers& all) {
   const std::pair<const char*, Handler> ops[] = {
-      {"MatMul", MatMul}, {"Gemm", Gemm}, {"LayerNormalization", LayerNormalization}, {"BatchNormalization", BatchNormalization},
+      {"MatMul", MatMul}, {"Gemm", Gemm}, {"LayerNormalization", LayerNormalization}, {"RMSNormalization", RMSNormalization}, {"BatchNormalization", BatchNormalization},
       {"InstanceNormalization", InstanceNormalization}, {"GroupNormalization", GroupNormalization}, {"GlobalAveragePool", GlobalAveragePool},
       {"GlobalMaxPool", GlobalMaxPool}};
   for (const auto& [name, handler] : ops) all[name] = handler;

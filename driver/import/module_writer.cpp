@@ -17,6 +17,7 @@ namespace {
 constexpr int64_t kMostElements = int64_t{1} << 31;
 constexpr size_t kMostText = size_t{64} << 20;
 constexpr int64_t kLongestLiteral = 64;  // of known numbers; more are a weight
+constexpr int64_t kMostSpread = 1024;    // of known numbers that are broadcast and known then
 
 const char* NameOf(Element element) {
   return element == Element::Float ? "Float" : element == Element::Double ? "Double" : element == Element::Int ? "Int" : "Bool";
@@ -33,6 +34,20 @@ int64_t CountOf(const Dims& dims, size_t from, size_t to) {
   return count;
 }
 int64_t CountOf(const Dims& dims) { return CountOf(dims, 0, dims.size()); }
+
+Dims BroadcastDims(const std::vector<Bound>& all) {
+  Dims dims;
+  for (const Bound& each : all) {
+    if (each.rank() > dims.size()) dims.insert(dims.begin(), each.rank() - dims.size(), 1);
+    for (size_t i = 0; i < each.rank(); ++i) {
+      int64_t& dim = dims[dims.size() - 1 - i];
+      const int64_t own = each.dims[each.rank() - 1 - i];
+      if (dim == 1) dim = own;
+      else if (own != dim && own != 1) throw Fault{fmt::format("the shape {} does not fit the others", ir::ShapeText(each.dims))};
+    }
+  }
+  return dims;
+}
 
 std::string TypeText(Element element, const Dims& dims) {
   if (dims.size() > ir::kMaxRank) throw Fault{fmt::format("a tensor has {} dimensions, and may have {}", dims.size(), ir::kMaxRank)};
@@ -69,7 +84,7 @@ std::string ModuleWriter::Fresh(const std::string& name) {
                                        "instance", "let", "module", "newtype", "of", "then", "type", "where", "main", "net", "weights", "forall", "mdo", "rec", "proc", "i", "e",
                                        // what the module imports
                                        "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceiling", "cos", "cosh", "exp", "floor", "fromIntegral", "fromInteger", "fromRational",
-                                       "log", "logBase", "negate", "pi", "properFraction", "recip", "round", "signum", "sin", "sinh", "sqrt", "tan", "tanh", "truncate"};
+                                       "div", "divMod", "log", "logBase", "mod", "negate", "pi", "properFraction", "quot", "quotRem", "recip", "rem", "round", "signum", "sin", "sinh", "sqrt", "tan", "tanh", "toInteger", "truncate"};
   for (const char* word : kWords)
     if (clean == word) clean += "_";
   // `v12` are the bindings' own.
@@ -97,7 +112,8 @@ Bound ModuleWriter::Weight(const std::string& name, Element element, const Dims&
   return {fmt::format("({} weights)", weights.back().name), element, dims, std::nullopt};
 }
 
-Bound ModuleWriter::Ints(const Dims& dims, std::vector<int64_t> values) { return {"", Element::Int, dims, std::move(values)}; }
+Bound ModuleWriter::Known(Element element, const Dims& dims, std::vector<int64_t> values) { return {"", element, dims, std::move(values)}; }
+Bound ModuleWriter::Ints(const Dims& dims, std::vector<int64_t> values) { return Known(Element::Int, dims, std::move(values)); }
 Bound ModuleWriter::Ints(std::vector<int64_t> values) {
   const Dims dims = {static_cast<int64_t>(values.size())};
   return Ints(dims, std::move(values));
@@ -106,10 +122,17 @@ Bound ModuleWriter::Ints(std::vector<int64_t> values) {
 std::string ModuleWriter::Use(const Bound& value) {
   if (!value.variable.empty()) return value.variable;
   const std::vector<int64_t>& all = *value.known;
-  if (value.dims.empty()) return Let(Element::Int, {}, fmt::format("T.scalar ({})", all[0])).variable;
-  if (all.empty()) return Let(Element::Int, value.dims, "T.zeros").variable;
-  if (static_cast<int64_t>(all.size()) <= kLongestLiteral)
-    return Reshape(Let(Element::Int, {static_cast<int64_t>(all.size())}, fmt::format("[{}]", fmt::join(all, ", "))), value.dims).variable;
+  const Element e = value.element;
+  const bool truth = e == Element::Bool;
+  if (value.dims.empty()) return Let(e, {}, fmt::format("T.scalar {}", NumberText(e, all[0]))).variable;
+  if (all.empty()) return Let(e, value.dims, truth ? "T.fill False" : "T.zeros").variable;
+  const auto count = static_cast<int64_t>(all.size());
+  if (count <= kLongestLiteral) {
+    std::vector<std::string> texts;
+    for (int64_t each : all) texts.push_back(NumberText(e, each));
+    return Reshape(Let(e, {count}, fmt::format("[{}]", fmt::join(texts, ", "))), value.dims).variable;
+  }
+  if (truth) return Weight("truths", e, value.dims, std::string(all.begin(), all.end())).variable;
   std::string bytes(all.size() * 8, '\0');
   std::memcpy(bytes.data(), all.data(), bytes.size());
   return Weight("numbers", Element::Int, value.dims, std::move(bytes)).variable;
@@ -120,7 +143,7 @@ std::string ModuleWriter::Use(const Bound& value) {
 Bound ModuleWriter::Reshape(const Bound& x, const Dims& dims) {
   if (x.dims == dims) return x;
   if (CountOf(x.dims) != CountOf(dims)) throw Fault{fmt::format("the shape {} does not become {}", ir::ShapeText(x.dims), ir::ShapeText(dims))};
-  if (x.variable.empty()) return Ints(dims, *x.known);
+  if (x.variable.empty()) return Known(x.element, dims, *x.known);
   Bound made = Let(x.element, dims, "T.reshape " + x.variable);
   made.known = x.known;
   return made;
@@ -134,6 +157,20 @@ Bound ModuleWriter::Broadcast(const Bound& x, const Dims& dims) {
   wide.insert(wide.end(), x.dims.begin(), x.dims.end());
   for (size_t i = 0; i < dims.size(); ++i)
     if (wide[i] != dims[i] && wide[i] != 1) throw Fault{wrong};
+  if (x.known && CountOf(dims) <= kMostSpread) {
+    std::vector<int64_t> spread(static_cast<size_t>(CountOf(dims)));
+    for (size_t i = 0; i < spread.size(); ++i) {
+      size_t rest = i, at = 0, step = 1;
+      for (size_t axis = dims.size(); axis-- > 0;) {
+        const auto size = static_cast<size_t>(dims[axis]);
+        if (wide[axis] != 1) at += rest % size * step;
+        step *= static_cast<size_t>(wide[axis]);
+        rest /= size;
+      }
+      spread[i] = (*x.known)[at];
+    }
+    return Known(x.element, dims, std::move(spread));
+  }
   Bound at{Use(x), x.element, x.dims, std::nullopt};
   if (CountOf(wide) == 1) return Let(x.element, dims, fmt::format("T.fill (T.item {})", Use(Reshape(at, {}))));
   for (size_t i = dims.size(); i-- > 0;) {
@@ -190,6 +227,7 @@ Bound ModuleWriter::Concat(const std::vector<Bound>& parts, size_t axis) {
   dims[axis] = 0;
   std::string text;
   for (const Bound& part : parts) {
+    if (part.element != parts[0].element) throw Fault{"parts of two types cannot stand behind each other"};
     if (part.dims.size() != dims.size()) throw Fault{"parts of other ranks cannot stand behind each other"};
     for (size_t i = 0; i < dims.size(); ++i)
       if (i != axis && part.dims[i] != dims[i]) throw Fault{fmt::format("the shapes {} and {} cannot stand behind each other", ir::ShapeText(parts[0].dims), ir::ShapeText(part.dims))};
@@ -320,16 +358,7 @@ Bound ModuleWriter::MatMul(const Bound& x, const Bound& y) {
 Bound ModuleWriter::Apply(const std::string& function, const Bound& x) { return Let(x.element, x.dims, function + " " + Use(x)); }
 
 Bound ModuleWriter::Elementwise(Element element, const std::vector<Bound>& operands, const std::string& expression) {
-  Dims dims;
-  for (const Bound& operand : operands) {
-    if (operand.rank() > dims.size()) dims.insert(dims.begin(), operand.rank() - dims.size(), 1);
-    for (size_t i = 0; i < operand.rank(); ++i) {
-      int64_t& dim = dims[dims.size() - 1 - i];
-      const int64_t own = operand.dims[operand.rank() - 1 - i];
-      if (dim == 1) dim = own;
-      else if (own != dim && own != 1) throw Fault{fmt::format("the shape {} does not fit the others", ir::ShapeText(operand.dims))};
-    }
-  }
+  const Dims dims = BroadcastDims(operands);
   fmt::dynamic_format_arg_store<fmt::format_context> names;
   for (const Bound& operand : operands) names.push_back(Use(Broadcast(operand, dims)));
   return Let(element, dims, fmt::vformat(expression, names));

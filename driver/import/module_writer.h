@@ -1,10 +1,11 @@
 // driver/import/module_writer.h
 //
 // The module that an ONNX model becomes, binding by binding, and what its ops are written with: functions of the module Tensor on operands whose
-// shapes are known. A name of the model is a `Bound`: a variable of the module with its type, or whole numbers that are known, as shapes are,
-// which become one when they are needed as such.
+// shapes are known. A name of the model is a `Bound`: a variable of the module with its type, or whole numbers and Bools that are known, as
+// shapes are, which become one when they are needed as such.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,17 +23,27 @@ struct Fault {
   std::string text;
 };
 
+// Of Ints: those of ONNX that are narrower are Ints here, whose results are brought back to their range (integers.cpp).
+struct Width {
+  int bits = 64;
+  bool has_sign = true;
+  bool operator==(const Width&) const = default;
+};
+
 struct Bound {
   std::string variable;  // "": only known
   Element element = Element::Float;
   Dims dims;
-  std::optional<std::vector<int64_t>> known;  // elements of a constant of Ints
+  std::optional<std::vector<int64_t>> known;  // elements of a constant of Ints or Bools
+  Width width = {};
 
   size_t rank() const { return dims.size(); }
 };
 
 int64_t CountOf(const Dims& dims);
 int64_t CountOf(const Dims& dims, size_t from, size_t to);
+// The shape to which all of them are broadcast.
+Dims BroadcastDims(const std::vector<Bound>& all);
 // "Tensor Float [2, 3]"
 std::string TypeText(Element element, const Dims& dims);
 // A literal of that element type: "(-0.5)".
@@ -46,7 +57,8 @@ class ModuleWriter {
   std::string LetOf(const std::string& type, const std::string& expression);
   // A weight: an array of the record.
   Bound Weight(const std::string& name, Element element, const Dims& dims, std::string bytes);
-  Bound Ints(const Dims& dims, std::vector<int64_t> values);  // known, and no binding yet
+  Bound Known(Element element, const Dims& dims, std::vector<int64_t> values);  // no binding yet; of Bools 0 and 1
+  Bound Ints(const Dims& dims, std::vector<int64_t> values);
   Bound Ints(std::vector<int64_t> values);                    // of one dimension
   // Its variable: what is only known becomes a constant or, if it is long, a weight.
   std::string Use(const Bound& value);
@@ -75,6 +87,8 @@ class ModuleWriter {
 
   std::vector<ImportedArray> weights;
   std::string bindings;
+  ReadBeside read_beside;
+  std::map<const void*, Bound> constants;  // of the model, by where they are in it
 
  private:
   Bound SwapBlocks(const Bound& x, int64_t before, int64_t first, int64_t second, int64_t behind);

@@ -14,11 +14,24 @@
 
 namespace df::from_onnx {
 
+// How many numbers are folded, for shapes and indices.
+inline constexpr int64_t kMostKnown = 100'000;
+
+// Writes the graph that is an attribute of a node: its results on these inputs. What is defined outside it sees.
+class Bodies {
+ public:
+  virtual std::vector<Bound> Body(const onnx::GraphProto& graph, const std::vector<Bound>& inputs) = 0;
+
+ protected:
+  ~Bodies() = default;
+};
+
 class Node {
  public:
-  Node(const onnx::NodeProto& proto, ModuleWriter& w, int64_t opset) : w(w), opset(opset), proto_(proto) {}
+  Node(const onnx::NodeProto& proto, ModuleWriter& w, Bodies& bodies, int64_t opset) : w(w), bodies(bodies), opset(opset), proto_(proto) {}
 
   ModuleWriter& w;
+  Bodies& bodies;
   const int64_t opset;
   std::vector<std::optional<Bound>> in;
   std::vector<Bound> out;
@@ -30,6 +43,8 @@ class Node {
   std::vector<Bound> All() const;
   // Elements of an operand that have to be known now.
   const std::vector<int64_t>& KnownInts(size_t i, const char* what) const;
+  // Likewise, of Floats and Doubles that are constants of the model.
+  std::vector<double> KnownReals(size_t i, const char* what) const;
   bool Wanted(int output) const { return output < proto_.output_size() && !proto_.output(output).empty(); }
   // Only the first of its results can be had.
   void OnlyFirst() const;
@@ -41,6 +56,9 @@ class Node {
   std::vector<int64_t> Ints(const char* name, const std::vector<int64_t>& otherwise) const;
   std::vector<std::string> Texts(const char* name) const;
   const onnx::TensorProto* Tensor(const char* name) const;
+  const onnx::GraphProto& Graph(const char* name) const;  // that has to be there
+  std::vector<double> Reals(const char* name) const;
+  int outputs() const { return proto_.output_size(); }
   // From the end if negative.
   size_t Axis(int64_t axis, size_t rank) const;
   void Real(const Bound& x) const;  // its elements have to be Float or Double
@@ -58,9 +76,24 @@ void AddReductions(Handlers& all);
 void AddLayers(Handlers& all);
 void AddWindows(Handlers& all);
 void AddRecurrent(Handlers& all);
+void AddPlaces(Handlers& all);
+void AddPictures(Handlers& all);
+void AddOrders(Handlers& all);
+void AddBodies(Handlers& all);
+
+// An op on each element by itself, computed here if all its operands are known: `f` of an element of each.
+bool Fold(Node& n, Element result, int64_t (*f)(const std::vector<int64_t>& x));
+
+// Of narrow Ints, before an op is written: refused unless it is known what becomes of them. After it: the results in their range.
+void CheckWidths(const Node& n);
+void SetWidths(Node& n);
+// Brought into the range of that width.
+Bound Wrap(ModuleWriter& w, const Bound& x, Width width);
 
 // A constant of the model: known numbers, or a weight.
 Bound BoundOf(const onnx::TensorProto& tensor, const std::string& name, ModuleWriter& w);
-Element ElementOf(int32_t code, const std::string& what);
+// The same of one that is part of the model: it is made once, in however many rounds it stands.
+Bound ConstantOf(const onnx::TensorProto& tensor, const std::string& name, ModuleWriter& w);
+Element ElementOf(int32_t code, const std::string& what, Width* width);
 
 }  // namespace df::from_onnx

@@ -1,4 +1,6 @@
 // LSTM, GRU and RNN: a step per element of the sequence, whose length is known. See node.h.
+#include <algorithm>
+
 #include "driver/import/node.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -8,6 +10,17 @@ namespace {
 
 constexpr int64_t kMostSteps = 4096;
 
+// With layout 1 the batch comes first; here it is the second.
+Node& StepsFirst(Node& n) {
+  if (n.Int("layout", 0) == 0) return n;
+  for (size_t i : {size_t{0}, size_t{5}, size_t{6}}) {
+    if (!n.Has(i)) continue;
+    if (n.In(i).rank() != 3) throw Fault{"its operands do not have three axes"};
+    n.in[i] = n.w.Permute(n.In(i), {1, 0, 2});
+  }
+  return n;
+}
+
 // What the three have in common: sequences [steps, batch, input], a weight for each direction.
 struct Layer {
   Node& n;
@@ -15,13 +28,13 @@ struct Layer {
   Element element;
   bool backwards = false;  // of the one direction that there is
 
-  Layer(Node& n, int64_t gates) : n(n), gates(gates) {
+  Layer(Node& node, int64_t gates) : n(StepsFirst(node)), gates(gates) {
     const Bound &x = n.In(0), &r = n.In(2);
     n.Real(x);
-    if (n.Int("layout", 0) != 0) throw Fault{"its layout is 1, and 0 alone is known"};
     if (x.rank() != 3 || n.In(1).rank() != 3 || r.rank() != 3) throw Fault{"its operands do not have three axes"};
     if (n.HasAttribute("clip") || n.Int("input_forget", 0) != 0) throw Fault{"`clip` and `input_forget` are not known"};
-    if (n.Has(4)) throw Fault{"its sequences have lengths of their own"};
+    if (n.Has(4) && !(n.In(4).known && std::all_of(n.In(4).known->begin(), n.In(4).known->end(), [&](int64_t each) { return each == x.dims[0]; })))
+      throw Fault{"its sequences have lengths of their own"};
     element = x.element;
     steps = x.dims[0];
     batch = x.dims[1];
@@ -91,6 +104,9 @@ struct Layer {
     }
     n.out = {n.w.Concat(outputs, 1)};
     for (const auto& each : last) n.out.push_back(n.w.Concat(each, 0));
+    if (n.Int("layout", 0) == 0) return;
+    n.out[0] = n.w.Permute(n.out[0], {2, 0, 1, 3});
+    for (size_t s = 1; s < n.out.size(); ++s) n.out[s] = n.w.Permute(n.out[s], {1, 0, 2});
   }
 
   void WantActivations(const std::vector<std::string>& usual) {

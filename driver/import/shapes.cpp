@@ -12,18 +12,24 @@ void Identity(Node& n) {
   n.out = {n.In(0)};
 }
 void Dropout(Node& n) {
-  n.OnlyFirst();
-  if (n.Has(2)) throw Fault{"it is in training mode"};
+  if (n.Has(2) && !(n.In(2).known && n.In(2).known->size() == 1 && n.In(2).known->front() == 0)) throw Fault{"it is in training mode"};
   n.out = {n.In(0)};
+  if (n.Wanted(1)) n.out.push_back(n.w.Fill(Element::Bool, n.In(0).dims, 1));
 }
 
 void Constant(Node& n) {
-  if (const auto* tensor = n.Tensor("value")) n.out = {BoundOf(*tensor, "constant", n.w)};
+  if (const auto* tensor = n.Tensor("value")) n.out = {ConstantOf(*tensor, "constant", n.w)};
   else if (n.HasAttribute("value_int")) n.out = {n.w.Ints({}, {n.Int("value_int", 0)})};
   else if (n.HasAttribute("value_float")) n.out = {n.w.Fill(Element::Float, {}, n.Real("value_float", 0))};
   else if (n.HasAttribute("value_ints")) {
     std::vector<int64_t> all = n.Ints("value_ints", {});
     n.out = {n.w.Ints(std::move(all))};
+  } else if (n.HasAttribute("value_floats")) {
+    onnx::TensorProto tensor;
+    tensor.set_data_type(onnx::TensorProto::FLOAT);
+    for (double each : n.Reals("value_floats")) tensor.add_float_data(static_cast<float>(each));
+    tensor.add_dims(tensor.float_data_size());
+    n.out = {BoundOf(tensor, "constant", n.w)};
   } else {
     throw Fault{"a constant that is no number"};
   }
@@ -32,8 +38,11 @@ void Constant(Node& n) {
 void ConstantOfShape(Node& n) {
   const Dims dims = n.KnownInts(0, "dimensions");
   CountOf(dims);
-  if (const auto* tensor = n.Tensor("value")) n.out = {n.w.Broadcast(n.w.Reshape(BoundOf(*tensor, "constant", n.w), {}), dims)};
-  else n.out = {n.w.Fill(Element::Float, dims, 0)};
+  if (const auto* tensor = n.Tensor("value")) {
+    const Bound one = ConstantOf(*tensor, "constant", n.w);
+    n.out = {n.w.Broadcast(n.w.Reshape(one, {}), dims)};
+    n.out[0].width = one.width;
+  } else n.out = {n.w.Fill(Element::Float, dims, 0)};
 }
 
 void Shape(Node& n) {
@@ -132,21 +141,22 @@ void Concat(Node& n) {
   if (all[0].rank() == 0) throw Fault{"its operands have no axis"};
   const size_t axis = n.Axis(n.Int("axis", n.opset < 4 ? 1 : 0), all[0].rank());
   bool known = true;
-  for (const Bound& each : all) known = known && each.known && each.rank() == 1;
+  for (const Bound& each : all) known = known && each.known && each.rank() == 1 && each.element == all[0].element;
   if (!known) {
     n.out = {n.w.Concat(all, axis)};
     return;
   }
   std::vector<int64_t> values;
   for (const Bound& each : all) values.insert(values.end(), each.known->begin(), each.known->end());
-  n.out = {n.w.Ints(std::move(values))};
+  const Dims dims = {static_cast<int64_t>(values.size())};
+  n.out = {n.w.Known(all[0].element, dims, std::move(values))};
 }
 
 Bound Part(Node& n, const Bound& x, size_t axis, const std::vector<int64_t>& at) {
   if (x.known && x.rank() == 1) {
     std::vector<int64_t> values;
     for (int64_t i : at) values.push_back((*x.known)[static_cast<size_t>(i)]);
-    return n.w.Ints(std::move(values));
+    return n.w.Known(x.element, {static_cast<int64_t>(at.size())}, std::move(values));
   }
   return n.w.Take(x, axis, at);
 }
@@ -213,7 +223,7 @@ void Gather(Node& n) {
     if (i < 0 || i >= x.dims[0]) throw Fault{fmt::format("there is no index {}", i)};
     values.push_back((*x.known)[static_cast<size_t>(i)]);
   }
-  n.out = {n.w.Ints(at.dims, std::move(values))};
+  n.out = {n.w.Known(x.element, at.dims, std::move(values))};
 }
 
 void Expand(Node& n) {
@@ -244,9 +254,22 @@ void Tile(Node& n) {
   n.out = {x};
 }
 
+// Which elements of an axis stand around it: mirrored, the outermost again, from the other end.
+std::vector<int64_t> Around(const std::string& mode, int64_t size, int64_t before, int64_t behind) {
+  if (mode != "edge" && mode != "reflect" && mode != "wrap") throw Fault{fmt::format("its mode is `{}`, which is not known", mode)};
+  if (size < 1 || (mode == "reflect" && (before >= size || behind >= size)) || before > kMostKnown || behind > kMostKnown) throw Fault{"a pad is larger than what it repeats"};
+  std::vector<int64_t> at;
+  for (int64_t k = -before; k < size + behind; ++k) {
+    if (mode == "edge") at.push_back(std::min(std::max<int64_t>(k, 0), size - 1));
+    else if (mode == "wrap") at.push_back((k % size + size) % size);
+    else at.push_back(k < 0 ? -k : k >= size ? 2 * (size - 1) - k : k);
+  }
+  return at;
+}
+
 void Pad(Node& n) {
   Bound x = n.In(0);
-  if (n.Text("mode", "constant") != "constant") throw Fault{fmt::format("its mode is `{}`, and `constant` alone is known", n.Text("mode", ""))};
+  const std::string mode = n.Text("mode", "constant");
   const std::vector<int64_t> pads = n.Has(1) ? n.KnownInts(1, "pads") : n.Ints("pads", {});
   std::vector<int64_t> axes;
   if (n.Has(3)) axes = n.KnownInts(3, "axes");
@@ -264,6 +287,10 @@ void Pad(Node& n) {
     const int64_t before = pads[i], behind = pads[i + axes.size()];
     constexpr int64_t kMost = int64_t{1} << 31;
     if (before < -kMost || before > kMost || behind < -kMost || behind > kMost) throw Fault{"a pad is too large"};
+    if (mode != "constant") {
+      if (before != 0 || behind != 0) x = n.w.Take(x, axis, Around(mode, x.dims[axis], before, behind));
+      continue;
+    }
     if (before < 0 || behind < 0) {
       std::vector<int64_t> at;
       for (int64_t k = std::max<int64_t>(0, -before); k < x.dims[axis] + std::min<int64_t>(0, behind); ++k) at.push_back(k);

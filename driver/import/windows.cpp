@@ -1,4 +1,5 @@
 // Convolutions and pools: windows of a picture are gathered as rows, by a table of places that is a weight or a literal. See node.h.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -16,11 +17,6 @@ struct Windows {
 
   int64_t kernels() const { return CountOf(kernel); }
   int64_t outs() const { return CountOf(out); }
-  bool padded() const {
-    bool any = false;
-    for (size_t i = 0; i < size.size(); ++i) any |= (out[i] - 1) * strides[i] + (kernel[i] - 1) * dilations[i] >= size[i] + before[i] || before[i] > 0;
-    return any;
-  }
 };
 
 Windows WindowsOf(Node& n, const Bound& x, const Dims& kernel, bool ceil) {
@@ -61,8 +57,10 @@ Windows WindowsOf(Node& n, const Bound& x, const Dims& kernel, bool ceil) {
   return w;
 }
 
-// For each place of the kernel, of each window: its element in the picture, -1 outside.
-std::vector<int64_t> Places(const Windows& w) {
+// For each place of the kernel, of each window: its element in the picture, -1 if there is none. `at` says where along an axis, for a window and a
+// place of the kernel; a number out of the axis is none.
+template <typename At>
+std::vector<int64_t> PlacesBy(const Windows& w, At where) {
   std::vector<int64_t> places;
   Dims k(w.size.size(), 0);
   auto next = [](Dims& at, const Dims& size) {
@@ -77,7 +75,7 @@ std::vector<int64_t> Places(const Windows& w) {
     do {
       int64_t place = 0;
       for (size_t i = 0; i < o.size(); ++i) {
-        const int64_t at = o[i] * w.strides[i] + k[i] * w.dilations[i] - w.before[i];
+        const int64_t at = where(i, o[i], k[i]);
         if (at < 0 || at >= w.size[i]) place = -1;
         if (place >= 0) place = place * w.size[i] + at;
       }
@@ -86,12 +84,15 @@ std::vector<int64_t> Places(const Windows& w) {
   } while (next(k, w.kernel));
   return places;
 }
+std::vector<int64_t> Places(const Windows& w) {
+  return PlacesBy(w, [&](size_t axis, int64_t out, int64_t kernel) { return out * w.strides[axis] + kernel * w.dilations[axis] - w.before[axis]; });
+}
 
 // What stands at these places of channels from..to of each picture, [places * channels.., batch], channel by channel.
 Bound Gathered(Node& n, const Bound& x, const Windows& w, const std::vector<int64_t>& places, int64_t from, int64_t to, double outside) {
   const int64_t batch = x.dims[0], channels = x.dims[1], area = CountOf(w.size);
   Bound flat = n.w.Reshape(n.w.Permute(n.w.Reshape(x, {batch, channels * area}), {1, 0}), {channels * area, batch});
-  if (w.padded()) flat = n.w.Concat({flat, n.w.Fill(x.element, {1, batch}, outside)}, 0);
+  if (std::find(places.begin(), places.end(), -1) != places.end()) flat = n.w.Concat({flat, n.w.Fill(x.element, {1, batch}, outside)}, 0);
   std::vector<int64_t> at;
   if (static_cast<int64_t>(places.size()) > kMostPlaces / std::max<int64_t>(1, to - from)) throw Fault{"its windows have too many places"};
   for (int64_t c = from; c < to; ++c)
@@ -126,6 +127,66 @@ void Conv(Node& n) {
   Bound made = n.w.Concat(parts, 0);
   if (n.Has(2)) made = n.w.Elementwise(made.element, {made, n.w.Reshape(n.In(2), {outs, 1})}, "{0} + {1}");
   n.out = {Pictures(n, made, outs, batch, w)};
+}
+
+// The windows of a transposed convolution: each place of the result sees those of the picture that a convolution would have spread there.
+Windows TransposedOf(Node& n, const Bound& x, const Dims& kernel) {
+  const size_t rank = kernel.size();
+  Windows w;
+  w.size.assign(x.dims.begin() + 2, x.dims.end());
+  w.kernel = kernel;
+  w.strides = n.Ints("strides", Dims(rank, 1));
+  w.dilations = n.Ints("dilations", Dims(rank, 1));
+  const Dims pads = n.Ints("pads", Dims(2 * rank, 0)), more = n.Ints("output_padding", Dims(rank, 0)), wanted = n.Ints("output_shape", {});
+  const std::string mode = n.Text("auto_pad", "NOTSET");
+  if (w.strides.size() != rank || w.dilations.size() != rank || pads.size() != 2 * rank || more.size() != rank || (!wanted.empty() && wanted.size() != rank))
+    throw Fault{"strides, dilations, pads or the shape do not have the picture's axes"};
+  constexpr int64_t kMost = int64_t{1} << 30;
+  for (size_t i = 0; i < rank; ++i) {
+    for (int64_t each : {w.strides[i], w.dilations[i], kernel[i]})
+      if (each < 1 || each > kMost) throw Fault{"a stride, a dilation or a window has no size"};
+    if (w.size[i] < 1 || w.size[i] > kMost / w.strides[i] || kernel[i] > kMost / w.dilations[i] || more[i] < 0 || more[i] > kMost) throw Fault{"a window is too large"};
+    const int64_t full = w.strides[i] * (w.size[i] - 1) + more[i] + (kernel[i] - 1) * w.dilations[i] + 1;
+    int64_t before = pads[i], behind = pads[i + rank];
+    if (mode == "VALID") before = behind = 0;
+    if (!wanted.empty() || mode == "SAME_UPPER" || mode == "SAME_LOWER") {
+      const int64_t all = full - (wanted.empty() ? w.size[i] * w.strides[i] : wanted[i]);
+      if (all < 0) throw Fault{"its shape is larger than what it spreads to"};
+      before = mode == "SAME_UPPER" ? all / 2 : all - all / 2;
+      behind = all - before;
+    }
+    if (before < 0 || behind < 0 || before > kMost || behind > kMost || full - before - behind < 1) throw Fault{"a pad has no size"};
+    w.before.push_back(before);
+    w.behind.push_back(behind);
+    w.out.push_back(full - before - behind);
+  }
+  if (CountOf(w.out) > kMostPlaces / std::max<int64_t>(1, CountOf(kernel))) throw Fault{"its windows have too many places"};
+  return w;
+}
+
+void ConvTranspose(Node& n) {
+  const Bound &x = n.In(0), &weight = n.In(1);
+  n.Real(x);
+  if (weight.rank() != x.rank() || x.rank() < 3) throw Fault{"its weight does not have the picture's axes"};
+  const int64_t groups = n.Int("group", 1), channels = x.dims[1], batch = x.dims[0], each = weight.dims[1];
+  if (groups < 1 || channels % groups != 0 || weight.dims[0] != channels || each > (int64_t{1} << 30) / groups) throw Fault{"its groups are not parts of the channels"};
+  const Windows w = TransposedOf(n, x, Dims(weight.dims.begin() + 2, weight.dims.end()));
+  const std::vector<int64_t> places = PlacesBy(w, [&](size_t axis, int64_t out, int64_t kernel) -> int64_t {
+    const int64_t spread = out + w.before[axis] - kernel * w.dilations[axis];
+    return spread % w.strides[axis] == 0 ? spread / w.strides[axis] : -1;
+  });
+  const int64_t own = channels / groups, rows = own * w.kernels(), columns = w.outs() * batch;
+  std::vector<Bound> parts;
+  for (int64_t g = 0; g < groups; ++g) {
+    std::vector<int64_t> at;
+    for (int64_t c = g * own; c < (g + 1) * own; ++c) at.push_back(c);
+    const Bound kernels = n.w.Permute(n.w.Reshape(n.w.Take(weight, 0, at), {own, each, w.kernels()}), {1, 0, 2});
+    const Bound seen = n.w.Reshape(Gathered(n, x, w, places, g * own, (g + 1) * own, 0), {rows, columns});
+    parts.push_back(n.w.MatMul(n.w.Reshape(kernels, {each, rows}), seen));
+  }
+  Bound made = n.w.Concat(parts, 0);
+  if (n.Has(2)) made = n.w.Elementwise(made.element, {made, n.w.Reshape(n.In(2), {each * groups, 1})}, "{0} + {1}");
+  n.out = {Pictures(n, made, each * groups, batch, w)};
 }
 
 void MaxPool(Node& n) {
@@ -180,7 +241,7 @@ void AveragePool(Node& n) {
 }  // namespace
 
 void AddWindows(Handlers& all) {
-  const std::pair<const char*, Handler> ops[] = {{"Conv", Conv}, {"MaxPool", MaxPool}, {"AveragePool", AveragePool}};
+  const std::pair<const char*, Handler> ops[] = {{"Conv", Conv}, {"ConvTranspose", ConvTranspose}, {"MaxPool", MaxPool}, {"AveragePool", AveragePool}};
   for (const auto& [name, handler] : ops) all[name] = handler;
 }
 

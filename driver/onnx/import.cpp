@@ -1,6 +1,7 @@
 // `dfc import MODEL.onnx -o NET.df`: the module, and beside it its weights as an array file.
 #include <charconv>
 #include <filesystem>
+#include <fstream>
 
 #include "driver/commands.h"
 #include "driver/compile.h"
@@ -33,6 +34,22 @@ bool ReadSizes(const Options& options, std::map<std::string, int64_t>& sizes, st
   return true;
 }
 
+// Part of a file beside the model. A name that leads elsewhere, as a link does, is none.
+std::optional<std::string> ReadPart(const std::filesystem::path& folder, const std::string& name, int64_t offset, int64_t length, std::string* error) {
+  std::error_code fault;
+  const std::filesystem::path path = folder / name;
+  const auto size = static_cast<int64_t>(std::filesystem::is_regular_file(std::filesystem::symlink_status(path, fault)) ? std::filesystem::file_size(path, fault) : 0);
+  if (fault || !std::filesystem::exists(path, fault)) return *error = "it is not there", std::nullopt;
+  if (length < 0) length = std::max<int64_t>(0, size - offset);
+  if (offset > size || length > size - offset) return *error = fmt::format("it has {} bytes, and the model wants {} from {} on", size, length, offset), std::nullopt;
+  std::string bytes(static_cast<size_t>(length), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(offset);
+  file.read(bytes.data(), length);
+  if (!file && length > 0) return *error = "it cannot be read", std::nullopt;
+  return bytes;
+}
+
 }  // namespace
 
 ExitCode ImportCommand(const Options& options, Console& console) {
@@ -48,7 +65,9 @@ ExitCode ImportCommand(const Options& options, Console& console) {
     std::map<std::string, int64_t> sizes;
     std::string error;
     std::optional<ImportedModel> model;
-    if (ReadSizes(options, sizes, error)) model = ImportOnnx(*bytes, ModuleName(options.output), weights.filename().string(), sizes, &error);
+    const std::filesystem::path folder = std::filesystem::path(options.file).parent_path();
+    const ReadBeside read_beside = [&](const std::string& name, int64_t offset, int64_t length, std::string* why) { return ReadPart(folder, name, offset, length, why); };
+    if (ReadSizes(options, sizes, error)) model = ImportOnnx(*bytes, ModuleName(options.output), weights.filename().string(), sizes, read_beside, &error);
     if (!model) return void(pipeline.diags.Report(Diag::NoImport, {}, options.file, error));
     std::vector<ArrayToWrite> arrays;
     for (const ImportedArray& array : model->weights) arrays.push_back({array.name, array.element, array.dims, array.bytes});

@@ -18,9 +18,10 @@ from typing import Any
 from . import errors
 from ._native import Function, NativeProgram
 from ._native import compile as _compile
+from ._values import Progress
 from .errors import CompileError, Diagnostic, Error, InputError, Place, RunError
 
-__all__ = ["CompileError", "Diagnostic", "Error", "Function", "InputError", "Place", "Program", "RunError", "compile", "errors", "load"]
+__all__ = ["CompileError", "Diagnostic", "Error", "Function", "InputError", "Place", "Program", "Progress", "RunError", "compile", "errors", "load"]
 __version__ = "0.1.0"
 
 

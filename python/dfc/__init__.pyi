@@ -7,6 +7,7 @@ from typing_extensions import Unpack
 
 from . import errors as errors
 from ._native import Function as Function
+from ._values import Progress as Progress
 from .errors import CompileError as CompileError
 from .errors import Diagnostic as Diagnostic
 from .errors import Error as Error

@@ -2,6 +2,8 @@ from collections.abc import Callable
 from inspect import Signature
 from typing import Any
 
+from ._values import Progress
+
 class Function:
     """An entry of a program. It may be called by any number of threads at once."""
 
@@ -11,6 +13,7 @@ class Function:
     __signature__: Signature
     __annotations__: dict[str, str]
     def __call__(self, *args: Any, **named: Any) -> Any: ...
+    def progress(self) -> list[Progress]: ...
 
 class NativeProgram:
     def __init__(self, graph: bytes) -> None: ...

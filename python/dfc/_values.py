@@ -5,8 +5,17 @@ from __future__ import annotations
 import dataclasses
 import functools
 import keyword
+import typing
 
 import numpy
+
+
+class Progress(typing.NamedTuple):
+    """How far a call of a graph has come: seconds since it began; a count that grows while it computes; how many elements of iterators it asked for."""
+
+    seconds: float
+    steps: int
+    elements: int
 
 
 def python_name(name: str) -> str:

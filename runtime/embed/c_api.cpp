@@ -306,6 +306,11 @@ dfc_status dfc_execute(dfc_run* run, dfc_error** error) {
   });
 }
 void dfc_cancel(dfc_run* run) { run->run.Cancel(); }
+int dfc_get_progress(const dfc_run* run, dfc_progress* progress) {
+  const df::Progress now = run->run.progress();
+  *progress = {now.steps, now.elements, static_cast<uint64_t>(now.time.count())};
+  return now.running;
+}
 
 size_t dfc_result_count(const dfc_run* run) { return run->run.result_count(); }
 const char* dfc_result_text(const dfc_run* run, size_t index) {

@@ -14,7 +14,7 @@
  * Where a function takes `dfc_error**`, which may be NULL, it leaves an error there if it fails, to be freed by dfc_error_free; what was
  * there before is not looked at. Texts are UTF-8 and end with a 0; those that functions return belong to the handle, and last until it is
  * freed or, of a run, until its next dfc_execute. A program may be used by many threads at once, a run by one at a time, but for
- * dfc_cancel; views may be freed on any thread, at any time, and outlive their run.
+ * dfc_cancel and dfc_get_progress; views may be freed on any thread, at any time, and outlive their run.
  */
 #ifndef DFC_H
 #define DFC_H
@@ -152,6 +152,14 @@ void dfc_clear_input(dfc_run* run, const char* input);
 /* The error is that of the run, where it is not DFC_DONE. */
 dfc_status dfc_execute(dfc_run* run, dfc_error** error);
 void dfc_cancel(dfc_run* run); /* from any thread: the dfc_execute that goes on, or the next one, is DFC_INTERRUPTED */
+/* How far an execution has come, from any thread: 1 if one goes on, else 0 and what the last one has counted. `steps` grows while it computes,
+ * by one for some hundred or thousand steps of the thread that executes. */
+typedef struct dfc_progress {
+  uint64_t steps;
+  uint64_t elements;     /* that were asked for of lists (dfc_set_list) */
+  uint64_t milliseconds; /* since it began; 0 where none goes on */
+} dfc_progress;
+int dfc_get_progress(const dfc_run* run, dfc_progress* progress);
 
 size_t dfc_result_count(const dfc_run* run); /* after DFC_DONE */
 const char* dfc_result_text(const dfc_run* run, size_t index); /* as `show` prints it; NULL: there is none such */

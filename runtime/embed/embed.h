@@ -12,8 +12,8 @@
 //   else std::cerr << run.error() << "\n";
 //
 // A Program never changes after it was loaded, and any number of threads may run it at once, each with a Run
-// of its own: what it was compiled to is made once, by the first of them. A Run belongs to one thread at a time, but for Cancel. It is
-// made to be called again and again, and keeps what a call needs. Views may be copied and dropped on any thread, and outlive the Run.
+// of its own: what it was compiled to is made once, by the first of them. A Run belongs to one thread at a time, but for Cancel and progress.
+// It is made to be called again and again, and keeps what a call needs. Views may be copied and dropped on any thread, and outlive the Run.
 #pragma once
 
 #include <atomic>
@@ -203,6 +203,14 @@ class Element {
 
 // ---------------------------------------------------------------- runs
 
+// How far an Execute has come.
+struct Progress {
+  bool running = false;               // one goes on
+  uint64_t steps = 0;                 // grows while it computes: by one for some hundred or thousand steps of the thread that executes
+  uint64_t elements = 0;              // that were asked for of lists (SetInputList)
+  std::chrono::milliseconds time{0};  // since it began; 0 where none goes on
+};
+
 class Run {
  public:
   explicit Run(const Program& program, RunSettings settings = {});
@@ -236,6 +244,8 @@ class Run {
   RunStatus Execute();
   // From any thread: ends the Execute that goes on, or the next one, as Interrupted. Not of a run with RunSettings::interrupt, which does it.
   void Cancel();
+  // From any thread: of the Execute that goes on, or what the last one has counted.
+  Progress progress() const;
 
   size_t result_count() const;
   const Datum& result(size_t index) const;  // after Execute gave Done; made when it is asked for

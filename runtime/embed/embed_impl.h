@@ -43,6 +43,8 @@ struct Core {
   std::shared_ptr<const Program::Impl> program;
   std::shared_ptr<Device> device;  // of blocks that views look at; null: the host
   std::atomic<bool> cancel{false};
+  std::atomic<uint64_t> steps{0}, elements{0};  // Progress, of the last call
+  std::atomic<int64_t> began{0};                // of the call that goes on, in nanoseconds of the steady clock; 0: none does
   std::mutex mutex;  // of what follows; held for moments
   bool running = false;
   std::vector<Value> left;  // given up by others while the run went on

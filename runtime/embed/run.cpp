@@ -9,6 +9,7 @@
 #include "runtime/files/input_file.h"
 #include "runtime/files/value_file.h"
 #include "runtime/run/limits.h"
+#include "runtime/run/progress.h"
 #include "runtime/run/thrown.h"
 #include "runtime/text/describe.h"
 #include "runtime/text/show.h"
@@ -34,6 +35,10 @@ struct HostThread {
   ~HostThread() { memory::HandOverSmallBlocks(); }
 };
 void EnterThread() { static thread_local HostThread thread; }
+
+int64_t NanosecondsNow() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 EngineKind KindOf(RunEngine engine) {
   switch (engine) {
@@ -311,9 +316,14 @@ RunStatus Run::Execute() {
     core.left.clear();
     core.running = true;
   }
+  core.steps.store(0, std::memory_order_relaxed);
+  core.elements.store(0, std::memory_order_relaxed);
+  core.began.store(std::max<int64_t>(1, NanosecondsNow()), std::memory_order_relaxed);
+  ProgressScope progress(&core.steps);
   struct Running {
     Core& core;
     ~Running() {
+      core.began.store(0, std::memory_order_relaxed);
       std::lock_guard lock(core.mutex);
       core.running = false;
       core.cancel.store(false, std::memory_order_relaxed);
@@ -340,6 +350,17 @@ RunStatus Run::Execute() {
 }
 
 void Run::Cancel() { impl_->core->cancel.store(true); }
+
+Progress Run::progress() const {
+  const Core& core = *impl_->core;
+  Progress progress;
+  progress.steps = core.steps.load(std::memory_order_relaxed);
+  progress.elements = core.elements.load(std::memory_order_relaxed);
+  const int64_t began = core.began.load(std::memory_order_relaxed);
+  progress.running = began != 0;
+  if (began != 0) progress.time = std::chrono::milliseconds((NanosecondsNow() - began) / 1'000'000);
+  return progress;
+}
 
 Run::Run(const Program& program, RunSettings settings) {
   EnterThread();
@@ -379,7 +400,12 @@ bool Run::SetInputArray(std::string_view name, const ArrayIn& array, std::string
 bool Run::SetInputParts(std::string_view name, const std::vector<NamedArray>& parts, std::string* error) {
   return impl_->Set(name, error, [&](const InputMaker& make) { return make.Parts(parts, error); });
 }
-bool Run::SetInputList(std::string_view name, Next next, std::string* error) {
+bool Run::SetInputList(std::string_view name, Next given, std::string* error) {
+  Next next = [given = std::move(given), core = impl_->core.get()](Element& element) {
+    if (!given(element)) return false;
+    core->elements.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  };
   if (!impl_->Set(name, error, [&](const InputMaker& make) { return make.List(std::move(next), error); })) return false;
   impl_->Find(name, nullptr)->once = true;
   return true;

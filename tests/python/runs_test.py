@@ -136,6 +136,34 @@ def test_interrupt(program):
     assert called
 
 
+def test_progress(program):
+    """Another thread sees that a call goes on, and the one that gives records how many were asked for."""
+    seen = []
+
+    def watch():
+        while len(seen) < 2:
+            seen.extend(each for each in program.forever.progress() if each.steps > 0)
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    assert program.forever.progress() == []
+    thread = threading.Thread(target=watch)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        program.forever(1)
+    thread.join()
+    assert seen[-1].seconds >= seen[0].seconds >= 0 and seen[-1].steps >= seen[0].steps
+    assert program.forever.progress() == []
+    total = dfc.compile("total :: [Int] -> Int\ntotal = foldl (+) 0\n", export="total").total
+    asked = []
+
+    def numbers():
+        for i in range(5):
+            asked.append(total.progress()[0].elements)
+            yield i
+    assert total(numbers()) == 10 and asked == [0, 1, 2, 3, 4]
+
+
 def test_threads(program):
     """The lock is not held while a graph runs, and runs do not disturb each other."""
     ticks = []

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "runtime/engines/demand/demand.h"
+#include "runtime/run/progress.h"
 #include "runtime/text/show.h"
 
 namespace df::demand {
@@ -48,6 +49,7 @@ void DemandExecution::Tick() {
   if (++ticks_ % kTicksPerCheck != 0) return;
   if (live_ + live_cells_ > collect_at_) Collect();
   CheckLimits();
+  NoteProgress();
   NoteMoment(0, [this](RuntimeError& error) { Where(error); });
 }
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/run/progress.h"
+
 namespace df::reference {
 
 using ir::Op;
@@ -116,6 +118,7 @@ Outcome ReferenceExecution::Run(const DelayCell* goal) {
       Token token = whole_.queue.Pop();
       if (++steps % kStepsPerCheck == 0) {
         CheckLimits();
+        NoteProgress();
         NoteMoment(0, [this](RuntimeError& error) { Where(error); });
       }
       Take(token);

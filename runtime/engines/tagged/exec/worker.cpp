@@ -12,6 +12,7 @@
 #include "runtime/engines/tagged/exec/scheduled_interpreter.h"
 #include "runtime/engines/tagged/exec/tail.h"
 #include "runtime/engines/tagged/exec/work_sharing.h"
+#include "runtime/run/progress.h"
 #include "runtime/text/show.h"
 
 namespace df::tagged {
@@ -143,6 +144,7 @@ void Worker::StepCheck() {
   live_published.store(pool.live(), std::memory_order_relaxed);
   cells_published.store(live_cells, std::memory_order_relaxed);
   if (index == 0) {
+    NoteProgress();
     execution.CollectIfDue();
     ++checks;
     if (!program.fast) execution.WarmUp(checks);

@@ -21,6 +21,7 @@ int QuotientClient(const void* graph, size_t bytes, char* said, size_t size) {
   dfc_settings* settings = dfc_settings_new();
   dfc_run* run;
   dfc_view* view;
+  dfc_progress progress;
   int64_t value = 0;
   EXPECT(dfc_abi() == DFC_ABI);
   EXPECT(program != NULL);
@@ -66,6 +67,8 @@ int QuotientClient(const void* graph, size_t bytes, char* said, size_t size) {
   EXPECT(strcmp(dfc_error_path_function(error, 0), "main") == 0);
   EXPECT(dfc_error_path_line(error, 0) == 4 && dfc_error_path_column(error, 0) == 7);
   dfc_error_free(error);
+  EXPECT(!dfc_get_progress(run, &progress));
+  EXPECT(progress.milliseconds == 0);
   dfc_cancel(run);
   EXPECT(dfc_execute(run, NULL) != DFC_DONE);
   dfc_run_free(run);

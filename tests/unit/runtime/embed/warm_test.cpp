@@ -128,6 +128,36 @@ TEST_CASE("a run that has failed, or was ended, is called again") {
   CHECK(cancelled.Execute() == RunStatus::Done);
 }
 
+TEST_CASE("who watches sees that a run goes on") {
+  std::string error;
+  auto program = Program::FromBytes(FibFile(), &error);
+  for (RunEngine engine : {RunEngine::Tagged, RunEngine::Reference, RunEngine::Demand}) {
+    RunSettings settings = OneThread();
+    settings.engine = engine;
+    Run run(*program, settings);
+    CHECK(!run.progress().running);
+    CHECK(run.SetInput("n", int64_t{45}));  // it would take minutes, and is cancelled once it was seen twice
+    std::thread other([&] {
+      uint64_t first = 0;
+      for (;;) {
+        const Progress now = run.progress();
+        if (now.running && first == 0) first = now.steps;
+        if (first != 0 && now.steps > first) break;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      run.Cancel();
+    });
+    CHECK(run.Execute() == RunStatus::Interrupted);
+    other.join();
+    CHECK(!run.progress().running);
+    CHECK(run.progress().steps > 1);
+    CHECK(run.progress().time.count() == 0);
+    CHECK(run.SetInput("n", int64_t{2}));
+    CHECK(run.Execute() == RunStatus::Done);
+    CHECK(run.progress().steps == 0);  // so few are none
+  }
+}
+
 TEST_CASE("errors have fields") {
   ir::Graph graph = FactGraph(5, 0);
   std::string error;

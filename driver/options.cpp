@@ -182,7 +182,7 @@ void AddRunOptions(CLI::App& app, Options& options, CLI::Option*& engine) {
 
 // What may be meant by a misspelt command.
 const std::vector<std::string_view>& CommandNames() {
-  static const std::vector<std::string_view> kNames = {"run", "check", "repl", "explain", "keygen", "worker", "place", "test", "import", "completion", "manual"};
+  static const std::vector<std::string_view> kNames = {"run", "check", "repl", "explain", "keygen", "worker", "place", "test", "bench", "import", "completion", "manual"};
   return kNames;
 }
 
@@ -275,6 +275,7 @@ struct CommandLine {
   CLI::App* completion = nullptr;
   CLI::App* manual = nullptr;
   CLI::App* test = nullptr;
+  CLI::App* bench = nullptr;
   CLI::App* import = nullptr;
   // To compile:
   CLI::Option* file = nullptr;
@@ -560,6 +561,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
   AddPlace(line);
   AddPages(line);
   line.test = AddTestOptions(line.app, line.options);
+  line.bench = AddBenchOptions(line.app, line.options);
   AddImport(line);
 
   auto* keygen = app.add_subcommand("keygen", "make the key by which the processes of a cluster know each other, in a file that only you can read");
@@ -596,6 +598,9 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
       options.command = Command::Import;
     } else if (*line.test) {
       FinishTestOptions(options);
+    } else if (*line.bench) {
+      FinishTestOptions(options);
+      test::Mode().bench = true;
     } else if (*line.completion || *line.manual) {
       // Printed below.
     } else {

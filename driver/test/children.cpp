@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "driver/pipeline.h"
+#include "driver/test/suites.h"
 #include "driver/system/crash.h"
 #include "runtime/run/limits.h"
 
@@ -82,6 +83,7 @@ class Runner {
       while (children_.size() < jobs && next < results_.size()) Start(next++, 0);
       Wait();
     }
+    for (FileResult& file : results_) ExpandSuites(file, options_.test.filter);
     return std::move(results_);
   }
 
@@ -177,6 +179,8 @@ class Runner {
         test.chosen = told.getBoolean("chosen").value_or(true);
         file.tests.push_back(std::move(test));
       }
+    } else if (object.getArray("sources")) {
+      file.sources = LinesOf(object, "sources");
     } else if (std::optional<int64_t> begun = object.getInteger("begin")) {
       child.test = *begun;
       child.number = static_cast<uint64_t>(object.getInteger("number").value_or(0));
@@ -191,6 +195,12 @@ class Runner {
       run.seconds = object.getNumber("seconds").value_or(0);
       run.printed = LinesOf(object, "printed");
       run.path = TextOf(object, "path");
+      if (const llvm::json::Array* parts = object.getArray("parts"))
+        for (const llvm::json::Value& value : *parts) {
+          const llvm::json::Object& part = *value.getAsObject();
+          run.parts.push_back({static_cast<SuitePart::Outcome>(part.getInteger("outcome").value_or(0)), TextOf(part, "place"), TextOf(part, "name"),
+                               TextOf(part, "text")});
+        }
       if (object.get("output")) run.output = TextOf(object, "output");
       std::vector<TestRun>& runs = file.tests[static_cast<size_t>(*index)].runs;
       // A test that cannot be compiled is told again by a process that goes on after another.

@@ -15,6 +15,7 @@ namespace df::test {
 struct FileResult {
   std::string path;
   std::string fault;  // why it cannot be tested
+  std::vector<std::string> sources;  // the file and the modules of the program that it is made of
   std::vector<TestResult> tests;
 };
 

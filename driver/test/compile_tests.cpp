@@ -6,6 +6,7 @@
 
 #include "driver/compile.h"
 #include "driver/system/files.h"
+#include "driver/test/test_options.h"
 #include "lang/render.h"
 #include "parser/literate.h"
 
@@ -72,6 +73,8 @@ bool TestFile::Load(const std::string& path) {
   }
   source_ = std::move(*text);
   tests = TestsIn(source_);
+  const bool benches = Mode().bench;
+  llvm::erase_if(tests, [&](const Test& test) { return (test.kind == Kind::Bench) != benches; });
   pipeline_->LookBeside(path, options_.module_folders);
   TokenBuffer tokens = pipeline_->Tokens(DisplayName(path), source_);
   extensions_ = tokens.extensions;
@@ -86,7 +89,7 @@ bool TestFile::Load(const std::string& path) {
     return false;
   }
   pipeline_->diags.Clear();  // warnings
-  FindProperties();
+  if (!benches) FindProperties();
   return true;
 }
 
@@ -105,21 +108,32 @@ void TestFile::FindProperties() {
     test.name = test.definition = std::string(name);
     tests.push_back(std::move(test));
   };
+  std::filesystem::path out(path_);
+  std::error_code error;
+  out.replace_extension(".out");
+  const bool has_output = std::filesystem::is_regular_file(out, error);
+  const bool has_suites = pipeline_->session.HasModule(Intern("Test.HUnit.Internal"));
+  core::VarId main;
+  for (const core::Definition& definition : program.definitions) {
+    const core::Var& var = program.vars[definition.var];
+    if (!var.from_library && var.span.file == file_ && var.kind == core::VarKind::Top && Text(var.name) == "main") main = definition.var;
+  }
   const bool has_quickcheck = pipeline_->session.HasModule(Intern("Test.QuickCheck"));
   for (const core::Definition& definition : program.definitions) {
     const core::Var& var = program.vars[definition.var];
     if (var.from_library || var.kind != core::VarKind::Top || !var.span.valid() || var.span.file != file_) continue;
     const std::string_view name = Text(var.name);
     if (name.starts_with("prop_") && has_quickcheck) add(Kind::Property, name, var.span);
-    if (name == "spec" || name == "tests") {
+    // A program that runs its tests is run; else they are.
+    if (!has_suites) continue;
+    if (name == "main" && !has_output) add(Kind::Suite, name, var.span);
+    if ((name == "spec" || name == "tests") && !main.valid()) {
       const std::string type = type_of(name);
-      if (type == "Spec" || type == "SpecM ()" || type == "SpecWith ()" || type == "Test") add(Kind::Suite, name, var.span);
+      if (type == "SpecM () ()" || type == "Test") add(Kind::Suite, name, var.span);
     }
   }
   std::stable_sort(tests.begin(), tests.end(), [](const Test& a, const Test& b) { return a.line < b.line; });
-  std::filesystem::path out(path_);
-  std::error_code error;
-  if (out.replace_extension(".out"); std::filesystem::is_regular_file(out, error)) {
+  if (has_output) {
     Test test;
     test.kind = Kind::Whole;
     test.line = 1;
@@ -208,18 +222,32 @@ void TestFile::CheckOne(size_t index) {
   }
 }
 
+ast::Expr* TestFile::WithRunner(size_t index, ast::Ast& ast, ast::Expr* body) {
+  Test& test = tests[index];
+  Maker make(ast, spans_[index]);
+  if (test.kind == Kind::Property) {
+    pipeline_->Within([&] { pipeline_->LoadLibraryModule("Test.QuickCheck"); });
+    return make.Apply(make.Library("primTestProperty"), {make.Number(options_.test.seed), body});
+  }
+  const auto* call = llvm::dyn_cast<ast::AppExpr>(body);
+  if (!call || call->args.size() != 1) {
+    test.fault = "`-- GRAD: function at argument` is wanted";
+    return nullptr;
+  }
+  pipeline_->Within([&] { pipeline_->LoadLibraryModule("Test.Gradient.Internal"); });
+  return make.Apply(make.Library("primTestGradient"), {make.Number(options_.test.seed), call->fn, call->args[0]});
+}
+
 void TestFile::CheckExpression(size_t index, ast::Ast& ast) {
   Test& test = tests[index];
   const Symbol name = Intern(NameOfTest(index));
   auto* definition = llvm::cast<ast::FunctionDecl>(ast.module.decls.back());
   spans_[index] = definition->clauses[0].span;
-  if (test.kind == Kind::Property) {
+  if (JudgesItself(test.kind)) {
     // The expression may be a function without a Show instance.
-    Maker make(ast, spans_[index]);
-    ast::Expr* body = definition->clauses[0].rhs.guarded[0].body;
-    ast::Expr* property = make.Apply(make.Library("primTestProperty"), {make.Number(options_.test.seed), body});
-    pipeline_->Within([&] { pipeline_->LoadLibraryModule("Test.QuickCheck"); });
-    make.Define(name, {}, property);
+    ast::Expr* runs = WithRunner(index, ast, definition->clauses[0].rhs.guarded[0].body);
+    if (!runs) return;
+    Maker(ast, spans_[index]).Define(name, {}, runs);
     definition = llvm::cast<ast::FunctionDecl>(ast.module.decls.back());
   }
   definition->name.text = name;
@@ -277,7 +305,9 @@ void TestFile::CheckNamed(size_t index) {
   ast::Expr* of = make.Variable(Intern(test.definition));
   const std::string type = pipeline_->session.TypeOf(Intern(test.definition));
   const char* runner = test.kind == Kind::Property ? "primTestProperty" : type.ends_with(":: Test") ? "primTestHUnit" : "primTestSpec";
-  ast::Expr* body = make.Apply(make.Library(runner), {make.Number(options_.test.seed), of});
+  if (type.ends_with(":: Test")) pipeline_->Within([&] { pipeline_->LoadLibraryModule("Test.HUnit"); });
+  if (type.ends_with(":: SpecM () ()")) pipeline_->Within([&] { pipeline_->LoadLibraryModule("Test.Hspec"); });
+  ast::Expr* body = test.definition == "main" ? of : make.Apply(make.Library(runner), {make.Number(options_.test.seed), of});
   make.Define(name, {}, body);
   CheckOptions check;
   check.repl = true;
@@ -368,6 +398,21 @@ std::vector<TestGraph> TestFile::Compile(const LowerOptions& lower, std::vector<
     compile(compile, std::vector<size_t>(all.begin() + static_cast<std::ptrdiff_t>(begin),
                                          all.begin() + static_cast<std::ptrdiff_t>(std::min(begin + together, all.size()))));
   return graphs;
+}
+
+std::optional<TestGraph> TestFile::CompileOne(size_t index, const LowerOptions& lower, std::string& why) {
+  if (spans_[index].valid() && shown_[index] != Shown::Nothing) return CompileSome({index}, lower, why);
+  why = "there is nothing to run";
+  return std::nullopt;
+}
+
+std::vector<std::string> TestFile::Sources() const {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (FileId file{0}; file.index < pipeline_->sources.FileCount(); ++file.index)
+    if (std::string name(pipeline_->sources.Name(file)); !llvm::is_contained(paths, name) && std::filesystem::is_regular_file(name, error))
+      paths.push_back(std::move(name));
+  return paths;
 }
 
 std::optional<ir::Graph> TestFile::CompileWhole(const LowerOptions& lower, std::string& why) {

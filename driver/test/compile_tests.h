@@ -36,6 +36,10 @@ class TestFile {
   // All tests without a fault, but those of Kind::Whole, as few graphs, compiled as `lower` says. A test that cannot be lowered has its
   // fault in `faults`, by index.
   std::vector<TestGraph> Compile(const LowerOptions& lower, std::vector<std::string>& faults);
+  // One test's graph, for itself.
+  std::optional<TestGraph> CompileOne(size_t index, const LowerOptions& lower, std::string& why);
+  // The files that were read: this one, and the program's own modules.
+  std::vector<std::string> Sources() const;
   // The graph of `main`, of a test of Kind::Whole.
   std::optional<ir::Graph> CompileWhole(const LowerOptions& lower, std::string& fault);
 
@@ -47,6 +51,8 @@ class TestFile {
   void FindProperties();
   void CheckOne(size_t index);
   void CheckExpression(size_t index, ast::Ast& ast);
+  // The expression of a test that judges itself, as the library's function that runs it; null, and a fault: it is none.
+  ast::Expr* WithRunner(size_t index, ast::Ast& ast, ast::Expr* body);
   void CheckNamed(size_t index);
   // Handles `:set -X..`, `:m + M`; false: it is no command.
   bool RunCommand(Test& test);

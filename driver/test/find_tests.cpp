@@ -159,6 +159,64 @@ std::optional<Test> CaseIn(const std::vector<Line>& lines, size_t index) {
   return test;
 }
 
+// What stands behind a mark at the beginning of a line, and where; npos: the mark is not there.
+size_t BehindMark(std::string_view line, std::string_view mark) { return line.starts_with(mark) ? mark.size() : std::string_view::npos; }
+
+// Where ` at ` stands in the text, outside of brackets and texts; npos: nowhere.
+size_t FindAt(std::string_view text) {
+  int depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') {
+      for (++i; i < text.size() && text[i] != '"'; ++i)
+        if (text[i] == '\\') ++i;
+    } else if (c == '(' || c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ')' || c == ']' || c == '}') {
+      --depth;
+    } else if (depth == 0 && IsBlank(c) && text.substr(i + 1, 2) == "at" && i + 3 < text.size() && IsBlank(text[i + 3])) {
+      return i;
+    }
+  }
+  return std::string_view::npos;
+}
+
+// `-- GRAD: function at argument` is the call `(function) (argument)`, of which the parts are taken apart again when it is checked.
+std::optional<Test> GradientIn(const std::vector<Line>& lines, size_t index) {
+  std::string_view line = lines[index].text;
+  const size_t from = BehindMark(line, "-- GRAD:");
+  if (from == std::string_view::npos) return std::nullopt;
+  Test test;
+  test.kind = Kind::Gradient;
+  test.line = static_cast<uint32_t>(index) + 1;
+  test.name = std::string(Trimmed(line.substr(from)));
+  const size_t at = FindAt(line.substr(from));
+  if (at == std::string_view::npos || Trimmed(line.substr(from, at)).empty() || Trimmed(line.substr(from + at + 3)).empty()) {
+    test.fault = "`-- GRAD: function at argument` is wanted";
+    return test;
+  }
+  TakeText(lines, index, index + 1, from, line.size(), test);
+  test.text[from - 1] = '(';
+  test.text.replace(from + at, 4, ") (");
+  test.text.insert(from + at + 3, " ");
+  test.text.insert(test.text.size() - 1, ")");
+  test.shown.insert(test.shown.size() - 1, " ");
+  return test;
+}
+
+std::optional<Test> BenchIn(const std::vector<Line>& lines, size_t index) {
+  std::string_view line = lines[index].text;
+  const size_t from = BehindMark(line, "-- BENCH:");
+  if (from == std::string_view::npos) return std::nullopt;
+  Test test;
+  test.kind = Kind::Bench;
+  test.line = static_cast<uint32_t>(index) + 1;
+  test.name = std::string(Trimmed(line.substr(from)));
+  if (test.name.empty()) test.fault = "there is nothing to evaluate";
+  TakeText(lines, index, index + 1, from, line.size(), test);
+  return test;
+}
+
 // The test at a line of a comment that begins with `>>>` or `prop>`; `next` is the line behind it.
 std::optional<Test> ExampleIn(const std::vector<Line>& lines, size_t index, size_t& next) {
   const Line& first = lines[index];
@@ -221,6 +279,8 @@ std::string_view KindName(Kind kind) {
     case Kind::Case: return "case";
     case Kind::Example: return "example";
     case Kind::Property: return "property";
+    case Kind::Gradient: return "gradient";
+    case Kind::Bench: return "bench";
     case Kind::Suite: return "suite";
     case Kind::Whole: return "output";
   }
@@ -234,6 +294,8 @@ std::vector<Test> TestsIn(std::string_view text) {
   for (size_t i = 0; i < lines.size();) {
     size_t next = i + 1;
     std::optional<Test> found = CaseIn(lines, i);
+    if (!found) found = GradientIn(lines, i);
+    if (!found) found = BenchIn(lines, i);
     if (!found) found = ExampleIn(lines, i, next);
     if (found) tests.push_back(std::move(*found));
     i = next;

@@ -17,10 +17,14 @@ enum class Kind : uint8_t {
   Case,      // `-- CASE: expression => value`
   Example,   // `-- >>> input`, with the lines that follow
   Property,  // `-- prop> expression`, or a definition `prop_..`
+  Gradient,  // `-- GRAD: function at argument`
+  Bench,     // `-- BENCH: expression`, of `dfc bench`
   Suite,     // `spec` or `tests` of the file, or its `main` where that runs tests
   Whole,     // what the program prints, in the file NAME.out
 };
 std::string_view KindName(Kind kind);
+// Its text says what it found, and its exit code whether that is right; nothing is expected of what it prints.
+inline bool JudgesItself(Kind kind) { return kind == Kind::Property || kind == Kind::Gradient || kind == Kind::Suite; }
 
 struct Test {
   Kind kind = Kind::Case;

@@ -66,6 +66,7 @@ std::vector<std::string> ExpectedLines(const Test& test) {
   if (test.error) return {test.error->empty() ? "an error" : fmt::format("an error with `{}`", *test.error)};
   if (test.kind == Kind::Whole) return Split(test.output, /*ends=*/true);
   if (test.kind == Kind::Property && test.expected.empty()) return {"+++ OK, passed .. tests."};
+  if (test.kind == Kind::Gradient) return {"the same derivatives by reverse mode, forward mode and differences"};
   return test.expected;
 }
 
@@ -76,7 +77,7 @@ std::vector<std::string> PrintedLines(const Test& test, const Outcome& outcome) 
     message[0] = (test.kind == Kind::Example && !outcome.fatal ? "*** Exception: " : "error: ") + message[0];
     lines.insert(lines.end(), message.begin(), message.end());
   }
-  if (outcome.ended && outcome.exit != 0 && test.kind != Kind::Property && test.kind != Kind::Suite)
+  if (outcome.ended && outcome.exit != 0 && !JudgesItself(test.kind))
     lines.push_back(fmt::format("(it ended with exit code {})", outcome.exit));
   return lines;
 }
@@ -96,6 +97,8 @@ bool Passes(const Test& test, const Outcome& outcome) {
       return Matches(expected, PrintedLines(test, outcome));
     }
     case Kind::Property:
+    case Kind::Gradient:
+    case Kind::Bench:
     case Kind::Suite: return outcome.ended && outcome.exit == 0;
   }
   return false;

@@ -54,7 +54,7 @@ std::vector<std::string> Explain(const TestResult& test) {
     const bool everywhere = failed == test.runs.size() && groups.size() == 1;
     if (several && !everywhere) lines.push_back(fmt::format("  on {}:", fmt::join(group.where, ", ")));
     const char* indent = several && !everywhere ? "    " : "  ";
-    if (group.run->engine.empty() || test.kind == Kind::Property || test.kind == Kind::Suite) {
+    if (group.run->engine.empty() || JudgesItself(test.kind)) {
       for (const std::string& line : group.run->printed) lines.push_back(indent + line);
     } else if (test.expected.size() <= 1 && group.run->printed.size() <= 1) {
       lines.push_back(fmt::format("{}expected  {}", indent, test.expected.empty() ? "nothing" : test.expected[0]));
@@ -102,13 +102,14 @@ void ReportText(const std::vector<FileResult>& files, const Options& options, ll
     for (const FileResult& file : files)
       for (const TestResult& test : file.tests) {
         if (!test.chosen || !test.passed()) continue;
-        out << fmt::format("ok   {}:{}: {}\n", test.file, test.line, test.name);
-        if (test.kind == Kind::Property || test.kind == Kind::Suite)
+        out << fmt::format("{} {}:{}: {}\n", test.pending() ? "    " : "ok  ", test.file, test.line, test.name);
+        if (JudgesItself(test.kind))
           for (const std::string& line : test.runs[0].printed) out << "  " << line << '\n';
       }
   const Summary sum = Sum(files);
   out << fmt::format("{} of {} on {}: {} passed, {} failed", Plural(sum.tests, "test"), Plural(sum.files, "file"), fmt::join(EngineNames(options), ", "),
-                     sum.tests - sum.failed, sum.failed);
+                     sum.tests - sum.failed - sum.pending, sum.failed);
+  if (sum.pending != 0) out << fmt::format(", {} pending", sum.pending);
   if (sum.broken != 0) out << fmt::format("; {} cannot be tested", Plural(sum.broken, "file"));
   out << '\n';
 }
@@ -127,7 +128,8 @@ void ReportJson(const std::vector<FileResult>& files, const Options& options, ll
         runs.push_back(std::move(row));
       }
       llvm::json::Object row{{"file", llvm::json::fixUTF8(test.file)}, {"line", test.line}, {"kind", std::string(KindName(test.kind))}, {"name", test.name},
-                             {"passed", test.passed()}, {"differs", test.differs()}, {"expected", llvm::json::Array(test.expected)}, {"runs", std::move(runs)}};
+                             {"passed", test.passed()}, {"pending", test.pending()}, {"differs", test.differs()}, {"expected", llvm::json::Array(test.expected)},
+                             {"runs", std::move(runs)}};
       if (!test.fault.empty()) row["fault"] = test.fault;
       tests.push_back(std::move(row));
     }
@@ -137,6 +139,7 @@ void ReportJson(const std::vector<FileResult>& files, const Options& options, ll
                          {"broken", std::move(broken)},
                          {"engines", llvm::json::Array(EngineNames(options))},
                          {"summary", llvm::json::Object{{"tests", static_cast<int64_t>(sum.tests)}, {"failed", static_cast<int64_t>(sum.failed)},
+                                                        {"pending", static_cast<int64_t>(sum.pending)},
                                                         {"files", static_cast<int64_t>(sum.files)}, {"broken", static_cast<int64_t>(sum.broken)}}}};
   out << llvm::formatv("{0:2}", llvm::json::Value(std::move(all))) << '\n';
 }
@@ -179,6 +182,10 @@ void ReportJUnit(const std::vector<FileResult>& files, llvm::raw_ostream& out) {
       if (!test.chosen) continue;
       out << fmt::format("    <testcase classname=\"{}\" name=\"{}: {}\" line=\"{}\" time=\"{:.3f}\"", Xml(file.path), test.line, Xml(test.name), test.line,
                          SecondsOf(test));
+      if (test.pending()) {
+        out << "><skipped/></testcase>\n";
+        continue;
+      }
       if (test.passed()) {
         out << "/>\n";
         continue;
@@ -203,6 +210,7 @@ Summary Sum(const std::vector<FileResult>& files) {
       if (!test.chosen) continue;
       ++sum.tests;
       sum.failed += !test.passed();
+      sum.pending += test.pending();
     }
     sum.files += sum.tests != before || !file.fault.empty();
   }

@@ -12,7 +12,7 @@
 namespace df::test {
 
 struct Summary {
-  size_t tests = 0, failed = 0, files = 0, broken = 0;  // broken: files that cannot be tested
+  size_t tests = 0, failed = 0, pending = 0, files = 0, broken = 0;  // broken: files that cannot be tested
   bool fine() const { return tests > 0 && failed == 0 && broken == 0; }
 };
 Summary Sum(const std::vector<FileResult>& files);

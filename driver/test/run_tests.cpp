@@ -12,7 +12,9 @@
 #include "driver/evaluate.h"
 #include "driver/system/files.h"
 #include "driver/system/signals.h"
+#include "driver/test/bench.h"
 #include "driver/test/compile_tests.h"
+#include "driver/test/suites.h"
 #include "llvm/ADT/StringSet.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/object_census.h"
@@ -88,9 +90,7 @@ class FileRunner {
   std::unique_ptr<CompileBudget> Budget() const;
   void RunMode(const std::string& switches);
   void RunGraph(const TestGraph& graph, const Options& options, const std::string& switches);
-  Outcome RunOne(const ir::Graph& graph, size_t number, EngineKind engine, const RunOptions& run, const std::shared_ptr<const EngineCode>& code,
-                 const std::string& input, bool whole);
-  void Report(size_t index, const std::string& switches, std::string_view engine, const Outcome& outcome, double seconds);
+  void Report(size_t index, const std::string& switches, std::string_view engine, Outcome& outcome, double seconds);
   void ReportFault(size_t index, const std::string& switches, const std::string& why);
 
   const Options& options_;
@@ -104,11 +104,8 @@ class FileRunner {
   llvm::StringSet<> seen_;       // graphs that were run
 };
 
-bool FileRunner::Chosen(const Test& test) const {
-  if (options_.test.filter.empty()) return true;
-  const std::regex filter(options_.test.filter);
-  return std::regex_search(fmt::format("{}:{}: {}", path_, test.line, test.name), filter);
-}
+// Of a suite the examples are chosen, when they are known.
+bool FileRunner::Chosen(const Test& test) const { return test.kind == Kind::Suite || Fits(options_, path_, test); }
 
 // The stored output of the program, and its input.
 bool FileRunner::ReadWhole(Test& test) {
@@ -143,7 +140,11 @@ std::unique_ptr<CompileBudget> FileRunner::Budget() const {
 
 void FileRunner::Run() {
   std::unique_ptr<CompileBudget> budget = Budget();
-  if (!file_.Load(path_)) return tell_(llvm::json::Object{{"fault", llvm::json::fixUTF8(file_.fault)}});
+  const bool loaded = file_.Load(path_);
+  llvm::json::Array sources;
+  for (const std::string& source : file_.Sources()) sources.push_back(llvm::json::fixUTF8(source));
+  tell_(llvm::json::Object{{"sources", std::move(sources)}});
+  if (!loaded) return tell_(llvm::json::Object{{"fault", llvm::json::fixUTF8(file_.fault)}});
   for (Test& test : file_.tests) chosen_.push_back(Chosen(test));
   for (size_t i = 0; i < chosen_.size(); ++i)
     if (file_.tests[i].kind == Kind::Whole && !ReadWhole(file_.tests[i])) file_.tests[i].fault = "its stored output cannot be read";
@@ -209,25 +210,63 @@ void FileRunner::RunGraph(const TestGraph& graph, const Options& options, const 
       if (!code) code = MakeCode(engine, graph.graph, run);
       tell_(llvm::json::Object{{"begin", static_cast<int64_t>(index)}, {"number", static_cast<int64_t>(next_ - 1)}, {"switches", switches},
                                {"engine", std::string(EngineName(engine))}});
-      const bool whole = test.kind == Kind::Whole;
       const auto began = std::chrono::steady_clock::now();
-      Outcome outcome = RunOne(graph.graph, i, engine, run, code, whole ? input_ : "", whole);
+      Outcome outcome = RunOne(options_, test, graph.graph, i, engine, run, code, input_);
       const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
       Report(index, switches, EngineName(engine), outcome, taken.count());
     }
   }
 }
 
-Outcome FileRunner::RunOne(const ir::Graph& graph, size_t number, EngineKind engine, const RunOptions& options,
-                           const std::shared_ptr<const EngineCode>& code, const std::string& input, bool whole) {
+void FileRunner::Report(size_t index, const std::string& switches, std::string_view engine, Outcome& outcome, double seconds) {
+  const Test& test = file_.tests[index];
+  std::vector<SuitePart> parts;
+  if (test.kind == Kind::Suite) parts = TakeParts(outcome.printed);
+  // A program whose examples have failed may well say so by its exit code.
+  if (outcome.ended && std::any_of(parts.begin(), parts.end(), [](const SuitePart& part) { return part.outcome == SuitePart::Failed; })) outcome.exit = 0;
+  const bool passed = Passes(test, outcome);
+  llvm::json::Object told{{"run", static_cast<int64_t>(index)}, {"switches", switches}, {"engine", std::string(engine)}, {"passed", passed},
+                          {"seconds", seconds}};
+  if (!passed || test.kind == Kind::Whole || JudgesItself(test.kind)) {
+    llvm::json::Array printed;
+    for (const std::string& line : PrintedLines(test, outcome)) printed.push_back(llvm::json::fixUTF8(line));
+    told["printed"] = std::move(printed);
+    told["path"] = llvm::json::fixUTF8(outcome.path);
+    if (test.kind == Kind::Whole && outcome.ended && outcome.exit == 0 && llvm::json::isUTF8(outcome.printed)) told["output"] = outcome.printed;
+  }
+  if (!parts.empty()) {
+    llvm::json::Array rows;
+    for (const SuitePart& part : parts)
+      rows.push_back(llvm::json::Object{{"outcome", static_cast<int>(part.outcome)}, {"place", llvm::json::fixUTF8(part.place)},
+                                        {"name", llvm::json::fixUTF8(part.name)}, {"text", llvm::json::fixUTF8(part.text)}});
+    told["parts"] = std::move(rows);
+  }
+  tell_(std::move(told));
+}
+
+void FileRunner::ReportFault(size_t index, const std::string& switches, const std::string& why) {
+  llvm::json::Array printed;
+  llvm::SmallVector<llvm::StringRef> lines;
+  llvm::StringRef(why).split(lines, '\n');
+  for (llvm::StringRef line : lines) printed.push_back(llvm::json::fixUTF8(line));
+  tell_(llvm::json::Object{{"run", static_cast<int64_t>(index)}, {"switches", switches}, {"engine", ""}, {"passed", false}, {"seconds", 0.0},
+                           {"printed", std::move(printed)}, {"path", ""}});
+}
+
+}  // namespace
+
+Outcome RunOne(const Options& options, const Test& test, const ir::Graph& graph, size_t number, EngineKind engine, const RunOptions& given,
+               const std::shared_ptr<const EngineCode>& code, const std::string& input) {
   PassScope pass("run a test");
   Outcome result;
+  const bool whole = test.kind == Kind::Whole;
+  const std::vector<std::string> arguments = test.kind == Kind::Suite ? SuiteArguments(options) : std::vector<std::string>();
   const alive::Counts before = alive::Now();
-  Capture host(input);
-  RunOptions run = options;
-  run.limits.max_memory = options_.max_memory;
-  run.limits.max_frames = options_.max_frames;
-  run.limits.timeout = options_.timeout;
+  Capture host(whole ? input : "");
+  RunOptions run = given;
+  run.limits.max_memory = options.max_memory;
+  run.limits.max_frames = options.max_frames;
+  run.limits.timeout = options.timeout;
   df::Outcome outcome;
   int64_t exit = 0;
   {
@@ -238,7 +277,7 @@ Outcome FileRunner::RunOne(const ir::Graph& graph, size_t number, EngineKind eng
       execution = code ? MakeExecution(engine, graph, run, code) : MakeExecution(engine, graph, run);
       std::vector<Value> inputs;
       for (const ir::Port& port : graph.graph_inputs)
-        inputs.push_back(ir::IsHostInput(port.name) ? performance.HostInput(port.type, port.name, graph.name, {}) : Value::Word(static_cast<int64_t>(number)));
+        inputs.push_back(ir::IsHostInput(port.name) ? performance.HostInput(port.type, port.name, graph.name, arguments) : Value::Word(static_cast<int64_t>(number)));
       outcome = execution->Start(std::move(inputs));
       if (outcome.ok()) outcome = graph.action ? performance.Run(*execution) : PrintValue(*execution, graph, host.printed);
       execution->Finish();
@@ -266,34 +305,12 @@ Outcome FileRunner::RunOne(const ir::Graph& graph, size_t number, EngineKind eng
   return result;
 }
 
-void FileRunner::Report(size_t index, const std::string& switches, std::string_view engine, const Outcome& outcome, double seconds) {
-  const Test& test = file_.tests[index];
-  const bool passed = Passes(test, outcome);
-  llvm::json::Object told{{"run", static_cast<int64_t>(index)}, {"switches", switches}, {"engine", std::string(engine)}, {"passed", passed},
-                          {"seconds", seconds}};
-  if (!passed || test.kind == Kind::Whole || test.kind == Kind::Suite || test.kind == Kind::Property) {
-    llvm::json::Array printed;
-    for (const std::string& line : PrintedLines(test, outcome)) printed.push_back(llvm::json::fixUTF8(line));
-    told["printed"] = std::move(printed);
-    told["path"] = llvm::json::fixUTF8(outcome.path);
-    if (test.kind == Kind::Whole && outcome.ended && outcome.exit == 0 && llvm::json::isUTF8(outcome.printed)) told["output"] = outcome.printed;
-  }
-  tell_(std::move(told));
-}
-
-void FileRunner::ReportFault(size_t index, const std::string& switches, const std::string& why) {
-  llvm::json::Array printed;
-  llvm::SmallVector<llvm::StringRef> lines;
-  llvm::StringRef(why).split(lines, '\n');
-  for (llvm::StringRef line : lines) printed.push_back(llvm::json::fixUTF8(line));
-  tell_(llvm::json::Object{{"run", static_cast<int64_t>(index)}, {"switches", switches}, {"engine", ""}, {"passed", false}, {"seconds", 0.0},
-                           {"printed", std::move(printed)}, {"path", ""}});
-}
-
-}  // namespace
-
 bool TestResult::passed() const {
   return fault.empty() && !runs.empty() && std::all_of(runs.begin(), runs.end(), [](const TestRun& run) { return run.passed; });
+}
+
+bool TestResult::pending() const {
+  return passed() && std::any_of(runs.begin(), runs.end(), [](const TestRun& run) { return run.pending; });
 }
 
 bool TestResult::differs() const {
@@ -330,6 +347,11 @@ bool ApplySwitches(const std::string& switches, Options& options) {
     }
   }
   return true;
+}
+
+bool Fits(const Options& options, const std::string& path, const Test& test) {
+  if (options.test.filter.empty()) return true;
+  return std::regex_search(fmt::format("{}:{}: {}", path, test.line, test.name), std::regex(options.test.filter));
 }
 
 void RunFile(const Options& options, const std::string& path, uint64_t first, const Tell& tell) {

@@ -4,9 +4,13 @@
 #include <set>
 
 #include "driver/commands.h"
+#include "driver/evaluate.h"
 #include "driver/system/files.h"
+#include "driver/test/bench.h"
 #include "driver/test/children.h"
 #include "driver/test/report.h"
+#include "driver/test/test_options.h"
+#include "driver/test/watch.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace df {
@@ -42,6 +46,16 @@ bool MayHaveTests(const std::string& path) {
   return std::filesystem::is_regular_file(std::filesystem::path(path).replace_extension(".out"), error);
 }
 
+// Every engine, and beside the usual way to compile each with one thing less.
+void AddAllWays(Options& options) {
+  if (options.test.engines.size() == 1)
+    options.test.engines = {EngineKind::Tagged, EngineKind::Reference, EngineKind::Demand, EngineKind::Expanding};
+  std::vector<std::string>& also = options.test.also;
+  also.insert(also.end(), {"-O0", "--no-loops"});
+  for (const OptimisationInfo& row : Optimisations()) also.push_back(fmt::format("--without={}", row.name));
+  for (const SwitchInfo& row : Switches()) also.push_back(fmt::format("--without={}", row.name));
+}
+
 // What the program printed becomes its stored output.
 bool UpdateOutputs(const std::vector<test::FileResult>& files, Console& console) {
   bool fine = true;
@@ -62,16 +76,14 @@ bool UpdateOutputs(const std::vector<test::FileResult>& files, Console& console)
 
 }  // namespace
 
-ExitCode TestCommand(const Options& given, Console& console) {
-  Options options = given;
-  if (options.timeout.count() == 0) options.timeout = std::chrono::seconds(60);
-  if (options.max_memory == 0) options.max_memory = uint64_t{2} << 30;
-  std::vector<std::string> files;
+namespace test {
+
+bool FilesOf(const Options& options, std::vector<std::string>& files, Console& console) {
   for (const std::string& path : options.test.paths) {
     std::error_code error;
     if (!std::filesystem::exists(path, error)) {
       console.Error(fmt::format("there is no file or folder `{}`", path));
-      return ExitCode::Usage;
+      return false;
     }
     if (!std::filesystem::is_directory(path, error)) {
       files.push_back(path);
@@ -84,6 +96,28 @@ ExitCode TestCommand(const Options& given, Console& console) {
   }
   std::set<std::string> seen;
   llvm::erase_if(files, [&](const std::string& file) { return !seen.insert(file).second; });
+  return true;
+}
+
+}  // namespace test
+
+ExitCode TestCommand(const Options& given, Console& console) {
+  Options options = given;
+  if (options.timeout.count() == 0) options.timeout = std::chrono::seconds(60);
+  if (options.max_memory == 0) options.max_memory = uint64_t{2} << 30;
+  std::vector<std::string> files;
+  if (test::Mode().differential) AddAllWays(options);
+  if (test::Mode().bench) return test::BenchCommand(options, console);
+  if (!test::FilesOf(options, files, console)) return ExitCode::Usage;
+  if (test::Mode().watch) {
+    return test::Watch(options, [&] {
+      // A file that somebody is just writing anew is not there for a moment.
+      std::error_code error;
+      std::vector<std::string> found;
+      const bool there = llvm::all_of(options.test.paths, [&](const std::string& path) { return std::filesystem::exists(path, error); });
+      return there && test::FilesOf(options, found, console) ? found : files;
+    }, console);
+  }
   console.out().flush();
   const std::vector<test::FileResult> results = test::RunFiles(options, files, [](const test::FileResult&) {});
   test::Report(results, options, console.out());

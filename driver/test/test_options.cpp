@@ -1,4 +1,4 @@
-// The command line of `dfc test`.
+// The command lines of `dfc test` and `dfc bench`.
 #include "driver/test/test_options.h"
 
 #include <algorithm>
@@ -8,6 +8,15 @@
 #include "driver/test/run_tests.h"
 
 namespace df {
+namespace test {
+
+CommandMode& Mode() {
+  static CommandMode mode;
+  return mode;
+}
+
+}  // namespace test
+
 namespace {
 
 bool ParseEngines(std::string_view text, std::vector<EngineKind>& engines) {
@@ -26,20 +35,53 @@ bool ParseEngines(std::string_view text, std::vector<EngineKind>& engines) {
   }
 }
 
+// What both commands have.
+void AddWays(CLI::App* app, Options& options, const char* what) {
+  TestArguments& test = options.test;
+  AddRead(*app, "--engine", test.engines, ParseEngines, "`all`, or names such as `tagged,reference`",
+          fmt::format("which engines run every {}: all, or some of tagged (default), reference, demand and expanding", what).c_str())
+      ->type_name("NAMES");
+  app->add_option("--also", test.also, fmt::format("one more way to compile every {}: -O0, --no-loops, --without=NAMES, --gradient=KIND, several with blanks\n"
+                                                   "between them; may be repeated", what))
+      ->type_name("SWITCHES")
+      ->allow_extra_args(false);
+  app->add_option("--filter", test.filter, "only those of which `FILE:LINE: EXPRESSION` has a part that fits the regular expression")
+      ->type_name("REGEX");
+  AddRead(*app, "--timeout", options.timeout, ParseDuration, "a time, such as `10s`, `500ms` or `2m`",
+          fmt::format("how long one run of a {} may take, and compiling a file; default: 60s", what).c_str())
+      ->type_name("TIME");
+  AddRead(*app, "--max-memory", options.max_memory, ParseBytes, "bytes, such as `2G`, `512M`, `64K` or `1000`",
+          fmt::format("bytes that one run of a {} may take; default: 2G", what).c_str())
+      ->type_name("SIZE");
+  AddRead(*app, "--threads", options.threads, ParseThreads, "a number from 1 to 256, such as `4`",
+          fmt::format("how many threads the tagged engine runs a {} on; default: 1", what).c_str())
+      ->type_name("N");
+  AddModuleFolders(*app, options);
+}
+
 }  // namespace
+
+CLI::App* AddBenchOptions(CLI::App& main, Options& options) {
+  TestArguments& test = options.test;
+  CLI::App* app = main.add_subcommand("bench", "measure the expressions of `-- BENCH:` lines in sources");
+  app->add_option("FILES", test.paths, "sources, and folders of sources; default: the current folder. The same expression in several files is compared");
+  AddWays(app, options, "expression");
+  AddRead(*app, "--time", df::test::Mode().bench_time, ParseDuration, "a time, such as `1s` or `200ms`",
+          "how long each way of each expression is run, at least five times; default: 1s")
+      ->type_name("TIME");
+  app->add_option_function<std::string>("--format", [&options](const std::string& name) {
+       options.test.format = name == "json" ? TestFormat::Json : TestFormat::Text;
+     }, "text (default) or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT");
+  return app;
+}
 
 CLI::App* AddTestOptions(CLI::App& main, Options& options) {
   TestArguments& test = options.test;
   CLI::App* app = main.add_subcommand("test", "run the tests in sources: cases, examples, properties, stored outputs");
   app->add_option("FILES", test.paths, "sources, and folders of sources; default: the current folder");
-  AddRead(*app, "--engine", test.engines, ParseEngines, "`all`, or names such as `tagged,reference`",
-          "which engines run every test: all, or some of tagged (default), reference, demand and expanding")
-      ->type_name("NAMES");
-  app->add_option("--also", test.also, "one more way to compile every test: -O0, --no-loops, --without=NAMES, --gradient=KIND, several with blanks\n"
-                                             "between them; may be repeated")
-      ->type_name("SWITCHES")
-      ->allow_extra_args(false);
-  app->add_option("--filter", test.filter, "only tests of which `FILE:LINE: EXPRESSION` has a part that fits the regular expression")->type_name("REGEX");
+  AddWays(app, options, "test");
   app->add_option_function<std::string>("--format",
                                               [&options](const std::string& name) {
                                                 options.test.format = name == "json"    ? TestFormat::Json
@@ -55,16 +97,9 @@ CLI::App* AddTestOptions(CLI::App& main, Options& options) {
       ->type_name("N");
   app->add_flag("--update", test.update, "what whole programs print becomes their stored output, NAME.out");
   app->add_flag("-v,--verbose", test.verbose, "list the tests that passed as well");
-  AddRead(*app, "--timeout", options.timeout, ParseDuration, "a time, such as `10s`, `500ms` or `2m`",
-          "how long one run of a test may take, and compiling a file; default: 60s")
-      ->type_name("TIME");
-  AddRead(*app, "--max-memory", options.max_memory, ParseBytes, "bytes, such as `2G`, `512M`, `64K` or `1000`",
-          "bytes that one run of a test may take; default: 2G")
-      ->type_name("SIZE");
-  AddRead(*app, "--threads", options.threads, ParseThreads, "a number from 1 to 256, such as `4`",
-          "how many threads the tagged engine runs a test on; default: 1")
-      ->type_name("N");
-  AddModuleFolders(*app, options);
+  app->add_flag("--differential", df::test::Mode().differential,
+                "every test on every engine, at -O0, without loops, and without each optimisation and switch: what differs is told");
+  app->add_flag("--watch", df::test::Mode().watch, "after a change test again what it reaches, until Ctrl-C")->excludes("--update");
   return app;
 }
 

@@ -1,17 +1,33 @@
 // driver/test/test_options.h
 //
-// The command line of `dfc test`. For options.cpp alone.
+// The command lines of `dfc test` and `dfc bench`. For options.cpp alone.
 #pragma once
 
 #include "driver/options.h"
+
+#include <chrono>
 
 namespace CLI {
 class App;
 }
 
 namespace df {
+namespace test {
+
+// What the command line of this process says for these two commands alone.
+struct CommandMode {
+  bool bench = false;  // it is `dfc bench`
+  bool differential = false;  // every engine, every switch
+  bool watch = false;  // run again what a change reaches
+  std::chrono::milliseconds bench_time{1000};  // for each way of each expression
+};
+CommandMode& Mode();
+
+}  // namespace test
+
 
 CLI::App* AddTestOptions(CLI::App& main, Options& options);
+CLI::App* AddBenchOptions(CLI::App& main, Options& options);
 // What is wrong with it is told before anything is compiled: throws what CLI11 reports as wrong usage.
 void FinishTestOptions(Options& options);
 

@@ -193,6 +193,14 @@ void Program::DeclareClosures() {
   llvm::SmallVector<std::pair<uint32_t, df::TypeId>> open;
   for (const auto& [index, type] : without_constructors_)
     if (core.types.IsFun(type)) open.push_back({index, type});
+  // What can be thrown, and what hides types, got constructors while functions were specialised: a type that was met before has not all of them.
+  for (const auto& [index, id] : ir_type_ids_) {
+    const df::TypeId type(index);
+    const TyConId head = core.types.Head(type);
+    if (Repr(type) == type && head.valid() && ir_types.Kind(id) == ir::TypeKind::Data && !core.types.IsFun(type) && !without_constructors_.contains(id.index) &&
+        core.types.cons[head].constructors.size() > ir_types[id].constructors.size())
+      open.push_back({id.index, type});
+  }
   llvm::sort(open, [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [index, type] : open) {
     without_constructors_.erase(index);

@@ -372,6 +372,7 @@ Expr* Specialiser::Primitive(core::VarId prim, llvm::ArrayRef<Expr*> args, df::T
   std::string_view name = Text(p_.core.vars[prim].prim);
   if (name == "<pack>") return Packed(args[0], type, pos);
   if (name == "<unpack>") return Unpacked(args[0], type, pos);
+  if (name == "<type>") return StringLiteral(p_.core.types.Print(args[0]->type), type, span);
   if (ir::IsHostInput(name)) return p_.NewVarExpr(p_.HostInputNamed(name, type), pos);
   if (std::optional<fg::DiffMode> mode = fg::DiffModeNamed(name)) return Derivative(*mode, args, type, pos);
   if (name == "HasReals") {  // whether gradients may be asked for with respect to what an array holds

@@ -6,6 +6,8 @@
 
 import json
 import os
+import signal
+import subprocess
 import xml.etree.ElementTree as ET
 
 from promises import main, test
@@ -150,7 +152,7 @@ def formats(d):
     d.file("a.df", "-- CASE: 1 + 1 => 2\n-- CASE: \"<&>\" => 3\n")
     out, _ = d.expect(1, "test", "a.df", "--format=json", "--engine=tagged,demand")
     told = json.loads(out)
-    assert told["summary"] == {"tests": 2, "failed": 1, "files": 1, "broken": 0}, told
+    assert told["summary"] == {"tests": 2, "failed": 1, "pending": 0, "files": 1, "broken": 0}, told
     assert [(t["name"], t["passed"], len(t["runs"])) for t in told["tests"]] == [("1 + 1", True, 2), ('"<&>"', False, 2)], told
     out, _ = d.expect(1, "test", "a.df", "--format=junit")
     suite = ET.fromstring(out).find("testsuite")
@@ -192,6 +194,98 @@ def properties(d):
     assert again == out
     for seed in ("7", "7000"):
         d.expect(0, "test", "p.df", "--seed", seed, "--filter", "reverse|sum|x . 0", out="3 tests of 1 file on tagged: 3 passed, 0 failed\n")
+
+
+GRADIENTS = """import Gradient
+
+cube :: Double -> Double
+cube x = x * x * x
+
+left :: Double -> Double
+left x = x * stopGradient x
+
+half :: Float -> Float
+half x = sin x / 2
+
+-- GRAD: cube at 2
+-- GRAD: left at 3
+-- GRAD: half at 1
+-- GRAD: \\(x, ys) -> cube x + sum (map cube ys) at (2, [1, 3])
+-- GRAD: (\\at -> at at 2) at (\\x -> x)
+-- GRAD: cube
+-- GRAD: length at [1]
+-- GRAD: (\\n -> fromIntegral n :: Double) at (3 :: Int)
+-- GRAD: cube at 'c'
+"""
+
+
+@test
+def gradients(d):
+    """Reverse mode against forward mode and differences; what is no gradient is a failed test."""
+    d.file("g.df", GRADIENTS)
+    out, _ = d.expect(0, "test", "g.df", "--engine=all", "--filter=cube at 2|half|sum")
+    assert out == "3 tests of 1 file on tagged, reference, demand, expanding: 3 passed, 0 failed\n", out
+    out, _ = d.expect(1, "test", "g.df", "-v")
+    assert "FAIL g.df:13: left at 3\n  *** along ones: reverse 3.0, forward 3.0, differences 6.0" in out, out
+    assert "ok   g.df:12: cube at 2\n  along ones: reverse 12.0, forward 12.0, differences 12.0" in out, out
+    assert "g.df:17: cube\n  `-- GRAD: function at argument` is wanted" in out, out
+    assert "the argument holds no real number, and so there is no gradient" in out, out
+    assert "-- GRAD: cube at 'c'" in out and "9 tests of 1 file on tagged: 3 passed, 6 failed" in out, out
+
+
+@test
+def differential(d):
+    """Every engine, every switch; the same graph is run once."""
+    d.file("a.df", "f :: Int -> Int\nf n = if n == 0 then 0 else n + f (n - 1)\n-- CASE: f 10 => 55\n-- CASE tagged: f 3 => 6\n-- CASE: f 4 => 11\n")
+    out, _ = d.expect(1, "test", "a.df", "--differential", "--format=json")
+    told = json.loads(out)["tests"]
+    assert [t["passed"] for t in told] == [True, True, False] and not any(t["differs"] for t in told), out
+    assert {r["engine"] for r in told[0]["runs"]} == {"tagged", "reference", "demand", "expanding"}, out
+    assert "-O0" in {r["switches"] for r in told[0]["runs"]}, out
+
+
+@test
+def benchmarks(d):
+    d.file("a.df", "up :: Int -> Int\nup n = sum [1 .. n]\n-- BENCH: up 2000\n-- BENCH: map up [1, 2]\n-- CASE: up 2 => 3\n")
+    d.file("b.df", "up :: Int -> Int\nup n = n * (n + 1) `div` 2\n-- BENCH: up 2000\n")
+    out, _ = d.expect(0, "bench", "a.df", "b.df", "--engine=tagged,demand", "--time=10ms", "--filter=up 2000")
+    lines = out.splitlines()
+    assert lines[0] == "a.df:3: up 2000" and [line.split()[:2] for line in lines[1:]] == [
+        ["a.df", "tagged"], ["a.df", "demand"], ["b.df", "tagged"], ["b.df", "demand"]], out
+    assert all(" runs" in line and "+-" in line for line in lines[1:]) and " x" in lines[4], out
+    out, _ = d.expect(0, "bench", "a.df", "--also=-O0", "--time=10ms", "--format=json")
+    told = json.loads(out)["benches"]
+    assert [(b["name"], [w["switches"] for w in b["ways"]]) for b in told] == [("up 2000", ["", "-O0"]), ("map up [1, 2]", ["", "-O0"])], out
+    assert all(w["runs"] >= 5 and w["median"] > 0 and w["least"] <= w["median"] for b in told for w in b["ways"]), out
+    d.file("bad.df", "-- BENCH: 1 `div` 0\n-- BENCH: 'c' + True\n-- BENCH:\n")
+    out, err = d.expect(1, "bench", "bad.df", "--time=1ms")
+    assert "failed: divide by zero" in out and "bad.df:2: 'c' + True" in err and "there is nothing to evaluate" in err, out + err
+    d.file("none.df", "-- CASE: 1 => 1\n")
+    d.expect(1, "bench", "none.df", err="there is no line `-- BENCH: expression`")
+    d.expect(2, "bench", "missing.df", err="there is no file or folder `missing.df`")
+    d.expect(2, "bench", "a.df", "--time=soon", err="--time")
+
+
+@test
+def watching(d):
+    """What a change reaches is tested again: a module of the program, and not the other file."""
+    d.file("M.df", "module M where\nf :: Int -> Int\nf x = x\n")
+    d.file("a.df", "import M\n-- CASE: f 1 => 1\n")
+    d.file("b.df", "-- CASE: 1 => 1\n")
+    child = subprocess.Popen([d.dfc, "test", "a.df", "b.df", "--watch"], cwd=d.path, stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout.readline() == "2 tests of 2 files on tagged: 2 passed, 0 failed\n"
+        d.file("M.df", "module M where\nf :: Int -> Int\nf x = x + 1\n")
+        said = [child.stdout.readline() for _ in range(7)]
+        assert said == ["\n", "M.df changed\n", "FAIL a.df:2: f 1\n", "  expected  1\n", "  printed   2\n",
+                        "1 test of 1 file on tagged: 0 passed, 1 failed\n", "of all 2 tests 1 fail\n"], said
+        d.file("b.df", "-- CASE: 1 => 1\n-- CASE: 2 => 2\n")
+        said = [child.stdout.readline() for _ in range(4)]
+        assert said[1:] == ["b.df changed\n", "2 tests of 1 file on tagged: 2 passed, 0 failed\n", "of all 3 tests 1 fail\n"], said
+    finally:
+        child.send_signal(signal.SIGINT)
+    assert child.wait(20) in (130, -signal.SIGINT), child.returncode
+    d.expect(2, "test", "a.df", "--watch", "--update", err="--update")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@
 #include "typecheck/infer/pat.h"
 #include "typecheck/infer/pattern_scope.h"
 #include "typecheck/infer/record.h"
+#include "typecheck/infer/site.h"
 #include "typecheck/infer/stmt.h"
 #include "typecheck/infer/tensor.h"
 #include "typecheck/resolve/find.h"
@@ -54,6 +55,7 @@ core::Expr* CheckVar(State& s, const ast::Name& name, Span span, TypeId expected
   VarId var = FindValue(s, name);
   if (!var.valid()) return ErrorNode(s, expected, span);
   core::Expr* use = Use(s, var, span);
+  if (WantsSite(s, var)) use = WithSite(s, use, span);
   s.subject = var;
   bool ok = Expect(s, expected, use->type, span, why);
   s.subject = VarId();
@@ -112,6 +114,7 @@ core::Expr* CheckTypeApp(State& s, const ast::TypeAppExpr* expr, TypeId expected
     scope.implicit = false;
     s.unify.Unify(args[i], ConvertType(s, expr->types[i], scope, kinds[i]));
   }
+  if (const auto* var = llvm::dyn_cast<core::VarExpr>(use); var && WantsSite(s, var->var)) use = WithSite(s, use, expr->fn->span);
   return Expect(s, expected, use->type, expr->span, why) ? use : ErrorNode(s, expected, expr->span);
 }
 

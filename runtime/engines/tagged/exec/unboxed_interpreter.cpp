@@ -261,7 +261,10 @@ L_CallMany: {
   do {                                                                            \
     uint64_t given = (value);                                                     \
     Frame* frame = FRAME();                                                       \
-    if (frame->head() != static_cast<uint64_t>(ip->imm)) [[unlikely]] goto leave; \
+    if (frame->head() != static_cast<uint64_t>(ip->imm)) [[unlikely]] {           \
+      frame->flags &= ~kExamined; /* a mark that goes with the frame */           \
+      if (frame->head() != static_cast<uint64_t>(ip->imm)) goto leave;            \
+    }                                                                             \
     Frame* parent = frame->parent;                                                \
     Frame** free = free_lists + ip->b;                                            \
     frame->flags_and_words = 0;                                                   \

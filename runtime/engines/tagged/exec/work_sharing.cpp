@@ -136,12 +136,13 @@ Frame* WaiterOf(Frame* frame) {
 
 // From the frame that runs to those that wait for it, and for them, up to where that was done before: whose callers have work is
 // noted in Worker::candidates. Some of the frames on the way are marked, so that the next time most are left out; the marks go with
-// the frames.
+// the frames. They are twice as far apart each time: who has returned past some of them has as many frames to look at as he has left.
 void Examine(Worker& w, Frame* running) {
-  constexpr uint32_t kMostFrames = 1 << 22, kMostCandidates = 4096, kPeriod = 64;
+  constexpr uint32_t kMostFrames = 1 << 22, kMostCandidates = 4096, kFirstMark = 63;
   std::vector<std::pair<uint32_t, Frame*>> found;  // the youngest first
   std::vector<std::pair<uint32_t, Frame*>> marks;
   Frame* below = running;
+  uint32_t next_mark = kFirstMark;
   for (uint32_t n = 0; n < kMostFrames && !(below->flags & kExamined); ++n) {
     Frame* at = WaiterOf(below);
     if (!at) break;
@@ -150,7 +151,10 @@ void Examine(Worker& w, Frame* running) {
       at = WaiterOf(below);
     }
     if (at->flags & kScheduled && WorkOf(w, at) != Work::None) found.push_back({n, below});
-    if (n % kPeriod == kPeriod - 1) marks.push_back({n, below});
+    if (n == next_mark) {
+      marks.push_back({n, below});
+      next_mark = 2 * n + 1;
+    }
     below = at;
   }
   size_t first = found.size() > kMostCandidates ? found.size() - kMostCandidates : 0;

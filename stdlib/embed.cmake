@@ -1,26 +1,38 @@
-# Writes the library's modules as a C++ source: cmake -DMODULES=.. -DFILES=.. -DTO=.. -P embed.cmake, with a file
-# for each module
+# Writes a C++ source that holds the library's modules: cmake -DMODULES=.. -DFILES=.. -DTO=.. -P embed.cmake, with a file for each module.
 #
-# Every byte is written as an escape, so that no text can end the literal early; a literal per 64 bytes keeps
-# the lines short.
-set(out "// Made by stdlib/embed.cmake from the library's .df files.\n#include \"stdlib/stdlib.h\"\n\n")
-string(APPEND out "namespace df {\nnamespace {\n\nconstexpr LibraryModule kModules[] = {\n")
+# The assembler reads the files themselves. What is in them stands as a hash beside, so that a cache of compiled files sees a change.
+set(texts "")
+set(rows "")
+set(at 0)
 foreach(module file IN ZIP_LISTS MODULES FILES)
   string(REPLACE "/" "." name "${module}")
-  file(READ "${file}" bytes HEX)
-  string(REGEX REPLACE "(..)" "\\\\x\\1" bytes "${bytes}")
-  string(LENGTH "${bytes}" length)
-  math(EXPR size "${length} / 4")
-  string(APPEND out "    {\"${name}\", {\n")
-  set(at 0)
-  while(at LESS length)
-    string(SUBSTRING "${bytes}" ${at} 256 piece)
-    string(APPEND out "     \"${piece}\"\n")
-    math(EXPR at "${at} + 256")
-  endwhile()
-  # With its size: a compiler that counts the characters of a constant gives up here.
-  string(APPEND out "     , ${size}}},\n")
+  file(SIZE "${file}" size)
+  file(SHA256 "${file}" hash)
+  string(APPEND texts "    \"dfc_module_${at}: .incbin \\\"${file}\\\" /* ${hash} */\\n\"\n")
+  string(APPEND declared "extern const char module_${at}[] __asm__(\"dfc_module_${at}\") __attribute__((visibility(\"hidden\")));\n")
+  string(APPEND rows "    {\"${name}\", {module_${at}, ${size}}},\n")
+  math(EXPR at "${at} + 1")
 endforeach()
-string(APPEND out "};\n\n}  // namespace\n\n")
-string(APPEND out "llvm::ArrayRef<LibraryModule> LibraryModules() { return kModules; }\n\n}  // namespace df\n")
-file(WRITE "${TO}" "${out}")
+file(WRITE "${TO}" "// Made by stdlib/embed.cmake from the library's .df files.
+#include \"stdlib/stdlib.h\"
+
+__asm__(
+    \".pushsection .rodata\\n\"
+${texts}    \".popsection\\n\");
+
+namespace df {
+
+extern \"C\" {
+${declared}}
+
+namespace {
+
+constexpr LibraryModule kModules[] = {
+${rows}};
+
+}  // namespace
+
+llvm::ArrayRef<LibraryModule> LibraryModules() { return kModules; }
+
+}  // namespace df
+")

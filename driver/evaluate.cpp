@@ -219,6 +219,44 @@ constexpr bool kVerifies = true;
 constexpr bool kVerifies = false;
 #endif
 
+// What computes the batches of a run.
+class RunDevices {
+ public:
+  // All that the options, and a cut between devices, ask for; nothing after a message.
+  static std::optional<RunDevices> Make(const Options& options, const DeviceCut* cut, Console& console) {
+    RunDevices devices;
+    std::vector<std::string> names = {options.device};
+    if (cut) names.insert(names.end(), cut->names.begin(), cut->names.end());
+    for (const std::string& name : names) {
+      std::string error;
+      devices.all_.push_back(MakeDevice(name, options.max_device_memory, &error));
+      if (!error.empty()) return console.Error(error), std::nullopt;
+    }
+    if (cut) devices.placed_.of_node = cut->of_node;
+    return devices;
+  }
+  // It does not outlive this.
+  void Give(RunOptions& run) {
+    run.device = all_[0].get();
+    for (size_t i = 1; i < all_.size(); ++i) placed_.devices.push_back(all_[i].get());
+    if (!placed_.devices.empty()) run.placed = &placed_;
+  }
+  // Whether one has memory of its own.
+  bool away() const {
+    return llvm::any_of(all_, [](const auto& device) { return device && !device->is_host(); });
+  }
+  // As Device::Left.
+  std::string Left() const {
+    for (const auto& device : all_)
+      if (std::string left = device ? device->Left() : ""; !left.empty()) return left;
+    return "";
+  }
+
+ private:
+  std::vector<std::unique_ptr<Device>> all_;  // the first is the run's own; null: the host
+  PlacedDevices placed_;
+};
+
 // What the command line says of the run, without the device.
 RunOptions OptionsOfRun(const Options& options, const std::atomic<bool>* interrupt, Console& console, const RunContext& context) {
   RunOptions run;
@@ -305,10 +343,9 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   using Clock = std::chrono::steady_clock;
   PassScope pass("run");
   RunOptions run = OptionsOfRun(options, interrupt, console, context);
-  std::string no_device;
-  std::unique_ptr<Device> device = MakeDevice(options.device, options.max_device_memory, &no_device);
-  if (!no_device.empty()) return console.Error(no_device), ExitCode::Usage;
-  run.device = device.get();
+  std::optional<RunDevices> devices = RunDevices::Make(options, context.devices, console);
+  if (!devices) return ExitCode::Usage;
+  devices->Give(run);
   std::unique_ptr<Cluster> cluster;  // outlives the execution
   if (std::optional<ExitCode> code = Cluster::Start(graph, inputs, options, run, console, context.cut, cluster)) return *code;
 
@@ -385,7 +422,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   ExitCode code = LostPart(context) ? ExitCode::Workers : !written && outcome.ok() ? ExitCode::Failed
                   : outcome.ok() && graph.action ? ProgramExit(performance.exit_code()) : CodeOf(outcome.stop);
   // What is left may take seconds to give back piece by piece; the system does it at once. Builds that verify count it.
-  bool checks = kVerifies || (device && !device->is_host());
+  bool checks = kVerifies || devices->away();
   if (last && (stopped || !checks)) {
     cluster.reset();
     ::_exit(static_cast<int>(console.Finish(code)));
@@ -393,7 +430,7 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   record_run.reset();
   outputs.reset();
   execution.reset();
-  if (std::string left = device && !stopped ? device->Left() : ""; !left.empty()) {
+  if (std::string left = stopped ? "" : devices->Left(); !left.empty()) {
     console.Error("internal error: the run is over and has left behind: " + left);
     return ExitCode::Internal;
   }

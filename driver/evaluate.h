@@ -29,7 +29,8 @@ struct PromptAction {
   std::string log;                 // what it was told, if its value is kept (runtime/run/perform.h)
 };
 
-struct CutRun;  // driver/place.h
+struct CutRun;     // driver/place.h
+struct DeviceCut;  // driver/place.h
 
 struct RunContext {
   GraphOrigin origin = GraphOrigin::Source;
@@ -40,6 +41,7 @@ struct RunContext {
   uint64_t in_use = 0;                    // bytes of the inputs, which count as the run's
   std::optional<alive::Counts> before;    // the objects that were there before the inputs, which the run consumes
   CutRun* cut = nullptr;                  // of a graph that is cut: what it needs, and counts
+  const DeviceCut* devices = nullptr;     // of one whose parts are devices
 };
 
 // Hands a run the switches that are its own, not the compiler's.

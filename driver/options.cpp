@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "backends/devices.h"
+#include "driver/cut_options.h"
 #include "driver/pages/option_pages.h"
 #include "driver/read_option.h"
 #include "driver/test/test_options.h"
@@ -53,21 +54,6 @@ std::string StateFile(const std::string& named, const std::vector<OutputArgument
   for (const OutputArgument& output : outputs)
     if (output.name == "state") return output.file;
   throw CLI::ValidationError("--resume", "without a file it goes on from that of `--output state=@FILE`, which is not given");
-}
-
-bool ParseReceive(std::string_view text, RecvRule& receive) {
-  receive = text == "scheduled" ? RecvRule::Scheduled : RecvRule::ByName;
-  return text == "scheduled" || text == "by-name";
-}
-
-bool ParseDead(std::string_view text, DeadTokens& dead) {
-  dead = text == "withheld" ? DeadTokens::Withheld : text == "none" ? DeadTokens::None : DeadTokens::Sent;
-  return text == "sent" || dead != DeadTokens::Sent;
-}
-
-bool ParseEmitCut(std::string_view text, EmitCut& emit) {
-  emit = text == "dot" ? EmitCut::Dot : text == "skeleton" ? EmitCut::Skeleton : text == "graph" ? EmitCut::Graph : EmitCut::Parts;
-  return text == "parts" || emit != EmitCut::Parts;
 }
 
 bool ParseQueue(std::string_view text, bool& last_first) {
@@ -342,39 +328,11 @@ void AddClusterOptions(CLI::App& app, Options& options) {
       ->type_name("PLACE");
 }
 
-// How a graph is cut: the same for what shows it and what runs it.
-CLI::Option* AddCutOptions(CLI::App& app, Options& options, const char* seed) {
-  app.add_option("--placement", options.cut.placement, "a file that says what is on which part: lines like `fact 1`, `fact:8:15 1` and `%12 1`")
-      ->type_name("FILE");
-  AddRead(app, seed, options.cut.seed, ParseCount, "a whole number from 1 on, such as `7`", "what has no place is put on any part, node by node")
-      ->type_name("N");
-  return app.add_option("--parts", options.cut.parts, "into how many parts, counted from 0; default: as many as placements ask for, or as there are processes")
-      ->type_name("N")
-      ->check(CLI::Range(1u, ir::kMostParts));
-}
-
-// The reference engine on a graph that is cut.
-void AddCutRun(CommandLine& line) {
-  CutArguments& cut = line.options.cut;
-  line.cut.push_back(AddCutOptions(*line.run, line.options, "--cut-seed"));
-  line.cut.push_back(AddRead(*line.run, "--recv", cut.receive, ParseReceive, "`by-name` or `scheduled`",
-                             "how parts take tokens (reference engine, --parts): by-name (default), or scheduled, by skeletons that make their tags")
-                         ->type_name("HOW"));
-  line.cut.push_back(AddRead(*line.run, "--dead", cut.dead, ParseDead, "`sent`, `withheld` or `none`",
-                             "dead tokens of a graph that is cut: sent (default), withheld between parts, or none at all; to compare with")
-                         ->type_name("HOW"));
-  line.cut.push_back(line.run->add_option("--losses", cut.losses, "of a graph that is cut: so many times a part is lost, and begins anew (with --seed)")
-                         ->type_name("N")
-                         ->check(CLI::Range(0, 1000)));
-}
-
 void AddPlace(CommandLine& line) {
   line.place = line.app.add_subcommand("place", "show a graph cut into parts, before it runs");
   line.place->add_option("FILE", line.options.file, "a source (.df) or a compiled graph")->required();
   AddCutOptions(*line.place, line.options, "--seed");
-  AddRead(*line.place, "--emit", line.options.cut.emit, ParseEmitCut, "`parts`, `dot`, `skeleton` or `graph`",
-          "parts (default): what is where, and what goes between; dot: drawn for Graphviz; skeleton: tag tracking; graph: with Sends and Recvs")
-      ->type_name("WHAT");
+  AddEmitCut(*line.place, line.options);
   line.place->add_option("-o,--output", line.options.output, "where it goes; default: standard output")->type_name("OUT");
   AddLimits(*line.place, line.options, /*runs=*/false);
   AddLowerOptions(*line.place, line.options);
@@ -423,7 +381,7 @@ void AddRun(CommandLine& line) {
   line.run_dry = line.run->add_flag("--run-dry", line.options.run_dry,
                                 "go on after the result until no token is left, and check that none waits that may\n"
                                 "not (reference engine)");
-  AddCutRun(line);
+  line.cut = AddCutRun(*line.run, line.options);
   AddLowerOptions(*line.run, line.options);
   AddModuleFolders(*line.run, line.options);
   AddWarningOption(*line.run, line.options);
@@ -493,20 +451,6 @@ void AddImport(CommandLine& line) {
   AddErrorFormat(*line.import, line.options);
 }
 
-void FinishCut(CommandLine& line) {
-  CutArguments& cut = line.options.cut;
-  cut.asked = cut.seed != 0 || !cut.placement.empty();
-  for (const CLI::Option* option : line.cut) cut.asked |= option->count() > 0;
-  if (!cut.asked) return;
-  if (*line.engine && line.options.engine != EngineKind::Reference)
-    throw CLI::ValidationError("a graph that is cut runs on --engine=reference");
-  const bool processes = line.options.local_workers > 1 || !line.options.workers.empty() || line.options.launched;
-  if (cut.losses != 0 && processes)
-    throw CLI::ValidationError("--losses", "parts are lost on purpose where one process has all of them");
-  if (cut.losses != 0 && !*line.seed) throw CLI::ValidationError("--losses", "parts are lost at random: `--seed=N` says when");
-  line.options.engine = EngineKind::Reference;
-}
-
 void FinishRun(CommandLine& line) {
   line.options.command = Command::Run;
   line.options.lower.own_show = line.options.outputs.empty() && line.options.exports.empty() && line.options.entry.empty();
@@ -519,7 +463,7 @@ void FinishRun(CommandLine& line) {
       throw CLI::ValidationError("`--seed` and `--run-dry` are for --engine=reference, `--trace` for it and demand");
     if (!demand) line.options.engine = EngineKind::Reference;
   }
-  FinishCut(line);
+  FinishCut(line.options, line.cut, line.engine->count() > 0, line.seed->count() > 0);
 }
 
 void FinishCompile(CommandLine& line) {

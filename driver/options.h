@@ -47,7 +47,7 @@ struct OutputArgument {
   std::string file;
 };
 
-// A graph cut into parts: what `dfc place` shows, and the reference engine runs (docs/cut.md).
+// A graph cut into parts: what `dfc place` shows, and the reference engine runs (docs/cut.md); or the tagged one, if they are devices (docs/devices.md).
 enum class EmitCut : uint8_t { Parts, Dot, Skeleton, Graph };
 struct CutArguments {
   bool asked = false;
@@ -58,6 +58,8 @@ struct CutArguments {
   RecvRule receive = RecvRule::ByName;
   DeadTokens dead = DeadTokens::Sent;
   uint32_t losses = 0;
+  bool calls = false;      // instead of a cut: processes compute the calls of whole functions, for the tagged engine
+  std::vector<ir::DevicePart> devices;  // parts that are devices of this process, of the tagged engine then
   std::string shared;      // Worker: as the root has made it (ir::WriteCut)
 };
 

@@ -6,6 +6,8 @@
 #include "driver/system/files.h"
 #include "fmt/format.h"
 #include "lang/render.h"
+#include "llvm/ADT/STLExtras.h"
+#include "runtime/engines/plan/build.h"
 #include "tagged_ir/cut/skeleton.h"
 
 namespace df {
@@ -48,6 +50,20 @@ void Print(const ir::Graph& graph, const ir::Cut& cut, EmitCut what, llvm::raw_o
   }
 }
 
+// Those of the placement file, if there is one; what is wrong in it is in `error`. False: it cannot be read.
+bool ReadRows(const CutArguments& arguments, std::vector<ir::PlacementRow>& rows, std::string* error, Diagnostics& diags) {
+  if (arguments.placement.empty()) return true;
+  std::optional<std::string> text = ReadFile(arguments.placement, kMaxPlacementBytes, diags);
+  if (!text) return false;
+  if (std::optional<std::vector<ir::PlacementRow>> read = ir::ParsePlacement(*text, error)) rows = std::move(*read);
+  return true;
+}
+
+void ReportCut(const CutArguments& arguments, std::string error, Diagnostics& diags) {
+  if (error.starts_with("line ")) error = fmt::format("`{}`, {}", DisplayName(arguments.placement), error);
+  diags.Report(Diag::CannotCut, {}, error);
+}
+
 ExitCode Produce(Pipeline& pipeline, const Options& options, std::string& text) {
   std::optional<std::string> bytes = ReadFile(options.file, options.file.ends_with(".graph") ? kMaxGraphBytes : kMaxSourceBytes, pipeline.diags);
   if (!bytes) return ExitCode::Failed;
@@ -68,13 +84,9 @@ std::optional<ir::Cut> CutOf(const ir::Graph& graph, const CutArguments& argumen
   ir::CutOptions options;
   options.parts = arguments.parts;
   options.seed = arguments.seed;
+  options.devices = arguments.devices;
   std::string error;
-  if (!arguments.placement.empty()) {
-    std::optional<std::string> text = ReadFile(arguments.placement, kMaxPlacementBytes, diags);
-    if (!text) return std::nullopt;
-    std::optional<std::vector<ir::PlacementRow>> rows = ir::ParsePlacement(*text, &error);
-    if (rows) options.rows = std::move(*rows);
-  }
+  if (!ReadRows(arguments, options.rows, &error, diags)) return std::nullopt;
   std::optional<ir::Cut> cut = error.empty() ? ir::MakeCut(graph, options, &error) : std::nullopt;
   // Where nobody says how many, each process has one.
   if (cut && options.parts == 0 && cut->parts < processes) {
@@ -83,9 +95,48 @@ std::optional<ir::Cut> CutOf(const ir::Graph& graph, const CutArguments& argumen
   }
   if (cut && processes > 1) cut = ir::CutForProcesses(graph, *cut, processes, &error);
   if (cut) return cut;
-  if (error.starts_with("line ")) error = fmt::format("`{}`, {}", DisplayName(arguments.placement), error);
-  diags.Report(Diag::CannotCut, {}, error);
+  ReportCut(arguments, error, diags);
   return std::nullopt;
+}
+
+bool PlaceCalls(ir::Graph& graph, const Options& options, Console& console) {
+  SourceManager sources;
+  Diagnostics diags(sources);
+  std::vector<ir::PlacementRow> rows;
+  std::string error;
+  if (ReadRows(options.cut, rows, &error, diags) && error.empty()) ir::PlaceFunctions(graph, rows, &error);
+  if (!error.empty()) ReportCut(options.cut, error, diags);
+  console.Show(diags);
+  return !diags.has_errors();
+}
+
+bool PrepareDevices(const ir::Graph& graph, const Options& options, std::optional<DeviceCut>& cut, Console& console) {
+  SourceManager sources;
+  Diagnostics diags(sources);
+  std::optional<ir::Cut> parts = CutOf(graph, options.cut, /*processes=*/1, diags);
+  DeviceCut made;
+  made.of_node.assign(graph.nodes.size(), 0);
+  // Parts of one name are on one device, and those of the run's own on that.
+  for (const ir::DevicePart& device : options.cut.devices) {
+    if (!parts) break;
+    size_t number = 0;
+    if (device.name != options.device) {
+      number = static_cast<size_t>(llvm::find(made.names, device.name) - made.names.begin()) + 1;
+      if (number > made.names.size()) made.names.push_back(device.name);
+    }
+    bool computes = options.cut.seed != 0;  // by chance it may be nothing
+    for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
+      if (parts->part[i] != device.part) continue;
+      made.of_node[i] = static_cast<uint8_t>(number);
+      computes |= tagged::IsDeferrable(graph, ir::NodeId(i));
+    }
+    if (computes) continue;
+    diags.Report(Diag::CannotCut, {}, fmt::format("part {} is to be `{}`, and has no op on tensors for it", device.part, device.name));
+    parts.reset();
+  }
+  console.Show(diags);
+  if (parts) cut = std::move(made);
+  return parts.has_value();
 }
 
 bool PrepareCut(const ir::Graph& graph, const Options& options, std::optional<CutRun>& cut, Console& console) {

@@ -17,6 +17,17 @@ namespace df {
 // The cut by the placement file, the graph's own places and the rule, for so many processes. Reports what is wrong and gives nullopt.
 std::optional<ir::Cut> CutOf(const ir::Graph& graph, const CutArguments& arguments, uint32_t processes, Diagnostics& diags);
 
+// Puts the functions of the placement file on processes, for the tagged engine. False: something is wrong there, which is said.
+bool PlaceCalls(ir::Graph& graph, const Options& options, Console& console);
+
+// The devices that parts are, of a run of the tagged engine (docs/devices.md).
+struct DeviceCut {
+  std::vector<std::string> names;  // of devices other than the run's own, each once
+  std::vector<uint8_t> of_node;    // as PlacedDevices::of_node
+};
+// False if it cannot be cut so, which is said.
+bool PrepareDevices(const ir::Graph& graph, const Options& options, std::optional<DeviceCut>& cut, Console& console);
+
 // What a run of it needs, and counts.
 struct CutRun {
   CutRunOptions options;

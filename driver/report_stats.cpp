@@ -41,6 +41,7 @@ constexpr Row kRows[] = {
     {"batches", "batches", &Stats::batches, Only(EngineKind::Tagged)},
     {"regions in them", "batched", &Stats::batched, Only(EngineKind::Tagged)},
     {"largest batch", "largest_batch", &Stats::largest_batch, Only(EngineKind::Tagged)},
+    {"batches there", "batches_away", &Stats::batches_away, kDevice},
     {"to the device", "uploads", &Stats::uploads, kDevice},
     {"bytes to it", "uploaded_bytes", &Stats::uploaded, kDevice},
     {"from the device", "downloads", &Stats::downloads, kDevice},

@@ -248,8 +248,15 @@ ExitCode RunCommand(const Options& options, Console& console) {
     if (code != ExitCode::Fine) return code;
   }
   std::optional<CutRun> cut;
-  if (options.cut.asked && !PrepareCut(*graph, options, cut, console)) return ExitCode::Usage;
+  if (options.cut.calls && !PlaceCalls(*graph, options, console)) return ExitCode::Usage;
+  std::optional<DeviceCut> devices;
+  if (!options.cut.devices.empty()) {
+    if (!PrepareDevices(*graph, options, devices, console)) return ExitCode::Usage;
+  } else if (options.cut.asked && !PrepareCut(*graph, options, cut, console)) {
+    return ExitCode::Usage;
+  }
   context.cut = cut ? &*cut : nullptr;
+  context.devices = devices ? &*devices : nullptr;
   context.load = std::chrono::steady_clock::now() - began;
   InterruptScope interrupts;
   return Evaluate(*graph, std::move(inputs), options, interrupts.flag(), console, std::move(context));

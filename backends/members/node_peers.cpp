@@ -339,6 +339,7 @@ void NodePeers::Handle(Event event) {
     case Event::What::Joined: {
       std::lock_guard lock(mutex_);
       serving_[event.member] = node_.members()[event.member].ready;
+      ranks_[event.member] = node_.members()[event.member].rank;
       reports_[event.member].where = NameOf(event.member);
       if (!root_ && node_.members()[event.member].root) {
         root_member_ = event.member;
@@ -349,6 +350,7 @@ void NodePeers::Handle(Event event) {
     case Event::What::Ready: {
       std::lock_guard lock(mutex_);
       serving_[event.member] = true;
+      ranks_[event.member] = node_.members()[event.member].rank;
       break;
     }
     case Event::What::Gone: {

@@ -277,10 +277,15 @@ uint64_t LinkWindow(uint64_t max_memory) {
   return max_memory ? std::clamp(max_memory / 8, kLeast, usual) : usual;
 }
 
+// Whether functions stand on parts, so that each process has to know its number and how many there are (docs/cut.md).
+static bool HasPlaces(const ir::Graph& graph, const Options& options) {
+  return !options.cut.asked && !options.trace && llvm::any_of(graph.scopes, [](const ir::Scope& scope) { return scope.place != ir::kAnywhere; });
+}
+
 Outcome ServeRun(NodePeers& peers, const ir::Graph& graph, const Options& options, RunOptions run, bool traced, CutRun* cut) {
   const bool follows = RunsEverywhere(graph, options);
   std::optional<SharedProgram> given;
-  if ((follows || cut) && !(given = peers.AwaitInputs(run.limits.interrupt))) return {};
+  if ((follows || cut || HasPlaces(graph, options)) && !(given = peers.AwaitInputs(run.limits.interrupt))) return {};
   if (cut && peers.Rank() >= cut->options.cut.parts) {
     Outcome outcome;
     outcome.stop = Stop::Internal;
@@ -334,7 +339,7 @@ bool Cluster::Call(const ir::Graph& graph, const std::vector<Value>& inputs, con
     if (!place) return console.Error(why), false;
     rank = place->rank;
   }
-  if (cut && rank == 0) program.processes = processes;
+  if (rank == 0 && (cut || HasPlaces(graph, options))) program.processes = processes;
   if (rank == 0 && processes > 1 && RunsEverywhere(graph, options)) {
     PackedInputs packed = PackInputs(graph, inputs, options.arguments);
     program.processes = processes;

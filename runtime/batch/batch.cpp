@@ -38,9 +38,11 @@ void ComputeNow(Deferred* deferred) {
   while (tensor->deferred()) deferred->batcher->Step();
 }
 
-Batcher::Batcher(size_t regions, BatchOptions options, Device& device, std::function<void()> between)
-    : options_(options), device_(device), between_(std::move(between)), queues_(regions),
-      least_room_(device.is_host() ? std::min(kMostWaiting, kLeastRoom * options.threads) : kMostWaiting), places_(device) {}
+Batcher::Batcher(size_t regions, BatchOptions options, llvm::ArrayRef<Device*> devices, std::function<void()> between)
+    : options_(options), between_(std::move(between)), queues_(regions),
+      least_room_(devices[0]->is_host() ? std::min(kMostWaiting, kLeastRoom * options.threads) : kMostWaiting) {
+  for (Device* device : devices) devices_.push_back({device, std::make_unique<BatchPlaces>(*device)});
+}
 
 // Who held results gave them up before; what was dropped while it was ready is still in its queue.
 Batcher::~Batcher() {
@@ -282,16 +284,18 @@ void Batcher::PutBack(Queue& queue, size_t first) {
   rows_.resize(first);
 }
 
-// The limits are looked at, and what the device was given before the last look is done by now: so it is not far behind, and what went wrong
+// The limits are looked at, and what a device was given before the last look is done by now: so it is not far behind, and what went wrong
 // there is known.
 void Batcher::Look() {
   const auto now = std::chrono::steady_clock::now();
   if (++looks_ % kBatchesPerLook != 0 && now - looked_ < kLook) return;
   looked_ = now;
   between_();
-  if (device_.is_host()) return;
-  device_.Wait(last_look_);
-  last_look_ = device_.Mark();
+  for (OnDevice& on : devices_) {
+    if (on.device->is_host()) continue;
+    on.device->Wait(on.last_look);
+    on.last_look = on.device->Mark();
+  }
 }
 
 bool Batcher::Step() {
@@ -311,7 +315,8 @@ void Batcher::ComputeBatch(Queue& queue) {
     window_rows_ /= 2;
     window_batches_ = 0;
   }
-  if (waiting_ == 0) device_.Idle();
+  if (waiting_ == 0)
+    for (OnDevice& on : devices_) on.device->Idle();
 }
 
 // A region's ops one after another, as they are run unbatched; `values` has the operands.
@@ -400,13 +405,16 @@ void Batcher::RunOneByOne(Queue& queue, std::vector<Deferred*>& apart) {
 // Has the device compute the batch in rows_. Where it has no room, some is made; when there is nothing that could be given up, half of the rows
 // stay for the next batch.
 void Batcher::RunOnDevice(Queue& queue) {
+  OnDevice& on = devices_[rows_[0]->region->device];
   for (bool dropped = false;;) {
     try {
       try {
-        return places_.Run(*rows_[0]->region, rows_, options_.timed ? &stats_.times : nullptr);
+        on.places->Run(*rows_[0]->region, rows_, options_.timed ? &stats_.times : nullptr);
+        stats_.away += !on.device->is_host();
+        return;
       } catch (const DeviceFull&) {
-        if (!std::exchange(dropped, true) && places_.DropCopies()) continue;
-        if (places_.Spill()) continue;
+        if (!std::exchange(dropped, true) && on.places->DropCopies()) continue;
+        if (on.places->Spill()) continue;
         if (rows_.size() == 1) throw;
         PutBack(queue, (rows_.size() + 1) / 2);
       }

@@ -6,7 +6,7 @@
 //   BatchRegion  the ops of a region, which the graph has once: the key of a batch (runtime/device/batch_region.h)
 //   Deferred     one activation of it: its operands, which may be deferred themselves, and its results
 //   Batcher      which of them wait, and the policy: what is computed next, how many together, and when
-//   BatchPlaces  where the operands of a batch are on the device that computes it (runtime/device/device.h)
+//   BatchPlaces  where the operands of a batch are on the device that computes it (runtime/device/device.h); there may be several devices
 //
 // Only ops that give no error are deferred, so that an error is found where it would be found without batching. Some give a tensor that could not be
 // computed, which is a value like any other (runtime/value/tensor.h).
@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "runtime/batch/batch_places.h"
@@ -58,6 +59,7 @@ struct BatchStats {
   uint64_t batches = 0;
   uint64_t rows = 0;        // activations of regions in them
   uint64_t largest = 0;     // batch
+  uint64_t away = 0;        // batches that a device with memory of its own computed
   BatchTimes times;         // if asked for
 };
 
@@ -70,8 +72,8 @@ struct BatchOptions {
 
 class Batcher {
  public:
-  // The device outlives it. `between` is called between batches; it may throw.
-  Batcher(size_t regions, BatchOptions options, Device& device, std::function<void()> between);
+  // The devices outlive it; BatchRegion::device says which one computes a region. `between` is called between batches; it may throw.
+  Batcher(size_t regions, BatchOptions options, llvm::ArrayRef<Device*> devices, std::function<void()> between);
   ~Batcher();
   Batcher(const Batcher&) = delete;
   Batcher& operator=(const Batcher&) = delete;
@@ -85,7 +87,7 @@ class Batcher {
   // Computes all that waits.
   void Finish() {
     while (Step()) {}
-    device_.Synchronise();
+    for (OnDevice& on : devices_) on.device->Synchronise();
   }
   const BatchStats& stats() const { return stats_; }
 
@@ -111,6 +113,12 @@ class Batcher {
     uint64_t waiting = 0;       // ready or not
     uint64_t depths = 0;        // their sum
     bool active = false;        // in active_
+  };
+  // A device, and where things are there.
+  struct OnDevice {
+    Device* device;
+    std::unique_ptr<BatchPlaces> places;
+    uint64_t last_look = 0;  // a mark of the device
   };
   Deferred* New(const BatchRegion& region, uint32_t depth);
   void AddUser(Deferred* from, Deferred* user);
@@ -149,7 +157,7 @@ class Batcher {
   static constexpr std::chrono::milliseconds kLook{10};
 
   const BatchOptions options_;
-  Device& device_;
+  std::vector<OnDevice> devices_;
   const std::function<void()> between_;
   std::vector<Queue> queues_;  // by region
   std::vector<uint32_t> active_;  // queues that may have something ready
@@ -162,11 +170,9 @@ class Batcher {
   uint32_t pause_ = 0;            // activations that are computed at once
   uint32_t looks_ = 0;
   std::chrono::steady_clock::time_point looked_ = {};  // when
-  uint64_t last_look_ = 0;        // a mark of the device
   std::vector<Value> released_;  // operands on their way out, which may be the last holders of what is deferred
   bool releasing_ = false;
   std::vector<Deferred*> rows_;  // of the batch
-  BatchPlaces places_;
   BatchStats stats_;
 };
 
@@ -185,7 +191,7 @@ void Batcher::Defer(const BatchRegion& region, uint32_t depth, const Take& take,
       TensorObject* tensor = TensorIn(values[k]);
       there &= !tensor || !tensor->deferred();
     }
-    if (there && !region.large) return ComputeAlone(region, values, results);
+    if (there && !region.large && !region.placed) return ComputeAlone(region, values, results);
     at_once = there;
   }
   Deferred* deferred = New(region, depth);

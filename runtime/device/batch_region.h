@@ -81,6 +81,8 @@ struct BatchRegion {
     size_t before = 0;   // bytes of a row, or an element, in the slots before; of a Part: in the Concat before it
   };
   uint32_t index = 0;  // in its table
+  uint32_t device = 0;  // of the batcher's
+  bool placed = false;  // the program has put it on a device with memory of its own: nothing else computes it
   uint32_t num_operands = 0;
   std::vector<ValueType> values;
   std::vector<Item> ops;

@@ -26,6 +26,12 @@ class Peers;     // runtime/peers/peers.h
 
 struct Outcome;
 
+// Devices that compute the batches of some nodes (docs/devices.md, "Functions on a device"), besides RunOptions::device.
+struct PlacedDevices {
+  std::vector<Device*> devices;   // outlive the run; null: the host
+  std::vector<uint8_t> of_node;   // by node: 0, or one more than the number of its device
+};
+
 struct RunOptions {
   Limits limits;
   llvm::raw_ostream* trace = nullptr;  // each firing with its tag, a line each
@@ -49,6 +55,8 @@ struct RunOptions {
   static constexpr uint32_t kUsualBatch = 256;
   // What computes batches; outlives the run; null: the host. Results do not depend on it.
   Device* device = nullptr;
+  // Tagged engine: what computes the batches of nodes that stand elsewhere; outlives the run; null: all is with `device`. Likewise.
+  const PlacedDevices* placed = nullptr;
   // Tagged engine: other processes that take part; outlive the run; null: there are none. Results do not depend on them.
   Peers* peers = nullptr;
   // Count what costs something to count, and look where the time goes (Stats).
@@ -118,8 +126,9 @@ struct Stats {
   uint64_t batches = 0;
   uint64_t batched = 0;
   uint64_t largest_batch = 0;
-  // On a device with memory of its own: copies there and back, their bytes, and the most that was in use there.
+  // On a device with memory of its own: batches that were computed there, copies there and back, their bytes, and the most that was in use.
   bool away = false;
+  uint64_t batches_away = 0;
   uint64_t uploads = 0, uploaded = 0;
   uint64_t downloads = 0, downloaded = 0;
   uint64_t peak_device = 0;

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "fmt/format.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace df::ir {
@@ -72,12 +73,17 @@ class Cutter {
     for (const PlacementRow& row : options_.rows)
       if (!Apply(row)) break;
     if (error_.empty()) CountParts();
+    if (error_.empty()) NameDevices();
     if (!error_.empty()) {
       *error = error_;
       return std::nullopt;
     }
     if (options_.seed) PlaceAtRandom();
     else PlaceFunctions();
+    if (!DevicesHaveSomething()) {
+      *error = error_;
+      return std::nullopt;
+    }
     return std::move(cut_);
   }
 
@@ -156,10 +162,32 @@ class Cutter {
     uint32_t wanted = 1;
     for (uint32_t part : cut_.part)
       if (part != kAnywhere) wanted = std::max(wanted, part + 1);
+    for (const DevicePart& device : options_.devices) wanted = std::max(wanted, device.part + 1);
     cut_.parts = options_.parts ? options_.parts : wanted;
     if (wanted > cut_.parts)
-      error_ = fmt::format("something is placed on part {}, and there {} {} part{}, counted from 0", wanted - 1, cut_.parts == 1 ? "is" : "are", cut_.parts,
+      error_ = fmt::format("{} part {}, and there {} {} part{}, counted from 0", IsOfDevice(wanted - 1) ? "a device is to be" : "something is placed on", wanted - 1, cut_.parts == 1 ? "is" : "are", cut_.parts,
                            cut_.parts == 1 ? "" : "s");
+  }
+
+  bool IsOfDevice(uint32_t part) const {
+    return llvm::any_of(options_.devices, [part](const DevicePart& device) { return device.part == part; });
+  }
+
+  // Where some parts are devices all are, but for part 0.
+  void NameDevices() {
+    if (options_.devices.empty()) return;
+    cut_.device.resize(cut_.parts);
+    for (const DevicePart& device : options_.devices) cut_.device[device.part] = device.name;
+    for (uint32_t part = 1; part < cut_.parts && error_.empty(); ++part)
+      if (!IsOfDevice(part)) error_ = fmt::format("part {} is no device, and others are: `--part {}=NAME` says which one it is", part, part);
+  }
+
+  // By chance it may be that nothing is on one.
+  bool DevicesHaveSomething() {
+    for (const DevicePart& device : options_.devices)
+      if (options_.seed == 0 && !llvm::is_contained(cut_.part, device.part))
+        error_ = fmt::format("nothing is placed on part {}, which is to be `{}`", device.part, device.name);
+    return error_.empty();
   }
 
   void PlaceAtRandom() {
@@ -168,8 +196,9 @@ class Cutter {
       if (part == kAnywhere) part = static_cast<uint32_t>(random() % cut_.parts);
   }
 
-  // The root stays on part 0; the others by the size of what has no place.
+  // The root stays on part 0; the others by the size of what has no place. A device has what is placed on it.
   void PlaceFunctions() {
+    if (!options_.devices.empty()) std::replace(cut_.part.begin(), cut_.part.end(), uint32_t{kAnywhere}, 0u);
     std::vector<uint32_t> load(cut_.parts, 0), open(g.scopes.size(), 0);
     for (uint32_t i = 0; i < g.nodes.size(); ++i) {
       uint32_t function = functions_[g.nodes[NodeId(i)].scope.index].index;
@@ -222,6 +251,23 @@ std::optional<std::vector<PlacementRow>> ParsePlacement(std::string_view text, s
 }
 
 std::optional<Cut> MakeCut(const Graph& graph, const CutOptions& options, std::string* error) { return Cutter(graph, options).Run(error); }
+
+bool PlaceFunctions(Graph& graph, const std::vector<PlacementRow>& rows, std::string* error) {
+  for (const PlacementRow& row : rows) {
+    auto fail = [&](std::string why) { return *error = fmt::format("line {}: {}", row.line_of_file, why), false; };
+    if (row.scope.empty() || row.line != 0) return fail("a process computes whole functions for the tagged engine; parts of one, nodes and types are cut with --engine=reference");
+    bool found = false;
+    for (uint32_t i = 0; i < graph.scopes.size(); ++i) {
+      Scope& scope = graph.scopes[ScopeId(i)];
+      if (scope.name != row.scope || scope.kind == ScopeKind::Loop) continue;
+      found = true;
+      if (scope.kind != ScopeKind::Root) scope.place = static_cast<uint16_t>(row.part);
+      else if (row.part != 0) return fail(fmt::format("`{}` is where a run begins and ends, in its first process", row.scope));
+    }
+    if (!found) return fail(fmt::format("there is no function `{}` in the graph", row.scope));
+  }
+  return true;
+}
 
 std::vector<Channel> ChannelsOf(const Graph& graph, const Cut& cut) {
   std::map<std::pair<Edge, uint32_t>, Channel> channels;

@@ -29,19 +29,32 @@ struct PlacementRow {
 // Reads a placement: a row a line, `#` begins a comment. On failure nullopt, and `error` says in which line what is wrong.
 std::optional<std::vector<PlacementRow>> ParsePlacement(std::string_view text, std::string* error);
 
+// A part that is a device, which computes the ops on tensors that stand there (docs/devices.md).
+struct DevicePart {
+  uint32_t part = 0;
+  std::string name;
+};
+
 struct CutOptions {
   uint32_t parts = 0;  // 0: as many as the placements ask for
   uint64_t seed = 0;   // not 0: what has no place is put on any part, node by node
   std::vector<PlacementRow> rows;
+  // Not empty: all parts but part 0 are such, and what has no place is on part 0.
+  std::vector<DevicePart> devices;
 };
 
 struct Cut {
   uint32_t parts = 1;
   std::vector<uint32_t> part;  // of each node
+  std::vector<std::string> device;  // of each part: which one it is, "": none; empty: none is
 };
 
+// Puts functions on parts, as rows of whole functions say, so that their calls are computed there. False, and `error`: a row is of something else.
+bool PlaceFunctions(Graph& graph, const std::vector<PlacementRow>& rows, std::string* error);
+
 // The cut of a verified graph. Later rows go before earlier ones, rows before the places of scopes in the graph. What has no place: whole
-// functions, with their loops, largest first to the part that has least; or, with a seed, each node anywhere. On failure nullopt, and `error`.
+// functions, with their loops, largest first to the part that has least (where parts are devices, on part 0); or, with a seed, each node anywhere.
+// On failure nullopt, and `error`.
 std::optional<Cut> MakeCut(const Graph& graph, const CutOptions& options, std::string* error);
 
 // The tokens of one edge that go from one part to another: a Send there and a Recv here, once however many users it has.

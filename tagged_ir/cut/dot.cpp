@@ -35,7 +35,7 @@ void CutDrawer::DrawChannels(const std::vector<Channel>& channels) {
 }
 
 void CutDrawer::DrawPart(const Cut& cut, uint32_t part, const std::vector<Channel>& channels) {
-  out_ << "  subgraph cluster_part" << part << " {\n    label=\"part " << part << "\"; style=\"filled\"; color=\"#f4f4f4\"; fontsize=14;\n";
+  out_ << "  subgraph cluster_part" << part << " {\n    label=\"part " << part << (cut.device.empty() || cut.device[part].empty() ? "" : ", " + cut.device[part]) << "\"; style=\"filled\"; color=\"#f4f4f4\"; fontsize=14;\n";
   for (uint32_t i = 0; i < g.scopes.size(); ++i) {
     const Scope& scope = g.scopes[ScopeId(i)];
     std::vector<NodeId> here;

@@ -43,7 +43,8 @@ void PrintParts(const Graph& graph, const Cut& cut, llvm::raw_ostream& out) {
       sends += channel.from == part;
       receives += channel.to == part;
     }
-    out << fmt::format("part {}: {} nodes, {} Sends, {} Recvs\n", part, nodes, sends, receives);
+    const std::string device = cut.device.empty() || cut.device[part].empty() ? "" : fmt::format(" on {}", cut.device[part]);
+    out << fmt::format("part {}{}: {} nodes, {} Sends, {} Recvs\n", part, device, nodes, sends, receives);
     for (const auto& [scope, members] : scopes) {
       out << "  " << graph.scopes[ScopeId(scope)].name << ':';
       for (uint32_t node : members) out << " %" << node;

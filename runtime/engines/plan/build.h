@@ -48,6 +48,9 @@ struct Wiring {
   // By node: ops that make a tensor of numbers alone, for ops on tensors (plan/place_number_tensors.cpp); empty if nothing is batched.
   std::vector<bool> of_numbers;
   std::vector<bool> checked;                 // by node: of those, what may fail, and is looked at where it would have stood; as of_numbers
+  // By node: which device computes its batches, as PlacedDevices::of_node; empty: all are the run's. Nothing is in a group with what is another's.
+  llvm::ArrayRef<uint8_t> device_of;
+  uint8_t DeviceOf(ir::NodeId node) const { return device_of.empty() ? 0 : device_of[node.index]; }
   std::vector<bool> handed_out;              // by node: ops of groups whose result is a tensor that others take (make/recompute.cpp)
   // By place in the code of a group's Defer: the ops of earlier groups that it does again, each after those that it needs; by their places.
   llvm::DenseMap<uint32_t, std::vector<uint32_t>> again;

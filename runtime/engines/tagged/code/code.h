@@ -232,6 +232,7 @@ struct ScopeCode {
   bool read_by_outers = false;
   bool needs_outer = false;
   bool spread = false;               // its calls are shared by processes (Options::shares)
+  uint32_t process = kNone;          // the other one that computes its calls (Options::processes); kNone: whoever makes them
   std::vector<LateParameter> late;
   std::vector<bool> early;           // by result: whether scheduled code gives it before the late parameters have come
   std::vector<uint32_t> results;     // rows
@@ -288,6 +289,7 @@ struct Program {
   FramelessCode frameless;
   std::shared_ptr<const NativeCode> native;  // of unboxed code; null: there is none
   bool fast = false;                       // MakeFastCode is done
+  bool placed = false;                     // calls of some scopes are computed by one process each
   bool count = false;                      // Options::count
   std::vector<ir::NodeId> node_of;         // of each instruction
   std::vector<uint32_t> scope_of;          // of each instruction
@@ -326,9 +328,11 @@ struct Options {
 #define DF_SWITCH(field, name, kept, description) bool field = true;
 #include "runtime/run/switches.def"
   bool shares = false;  // several processes share calls of scopes that are spread, which are run by event code then
+  uint32_t processes = 1, rank = 0;  // so many compute the calls of scopes that stand on parts, each those of its own; this one's number
   uint32_t most_native = kMostNative;  // instructions of scheduled code that are machine code
   bool batch = false; // ops on tensors are deferred, and computed for many activations at once
   bool away = false;  // what computes them has memory of its own
+  const PlacedDevices* placed = nullptr;  // others compute those of some nodes
   bool count = false; // scheduled code counts regions and firings, too (Stats)
   bool fast_later = false;  // fast code is not made by Compile, but when the run has gone on for a while
 };

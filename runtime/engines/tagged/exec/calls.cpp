@@ -3,6 +3,7 @@
 #include "runtime/engines/tagged/exec/delayed_calls.h"
 #include "runtime/engines/tagged/exec/errors.h"
 #include "runtime/engines/tagged/exec/frames.h"
+#include "runtime/engines/tagged/exec/spread/placed.h"
 #include "runtime/engines/tagged/exec/scheduled_frame.h"
 #include "runtime/engines/tagged/exec/spread/spread.h"
 #include "runtime/engines/tagged/exec/tail.h"
@@ -27,6 +28,11 @@ void Call(Worker& w, Frame* frame, const SiteCode& site) {
     llvm::SmallVector<Value, 8> arguments;
     for (const Delivery& d : site.together) arguments.push_back(w.Use(frame, d.from, d.last));
     return CallSpread(w, frame, site, arguments);
+  }
+  if (FarPeer* process = ProcessOf(w, site)) {
+    std::vector<Value> arguments;
+    for (const Delivery& d : site.together) arguments.push_back(w.Use(frame, d.from, d.last));
+    return CallPlaced(w, frame, site, std::move(arguments), *process);
   }
   if (CallIn(w, frame, site)) return;
   ++(site.type == SiteType::Loop ? w.stats.loops : w.stats.calls);

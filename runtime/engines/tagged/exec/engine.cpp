@@ -55,7 +55,12 @@ std::shared_ptr<TaggedCode> MakeCode(const ir::Graph& graph, const RunOptions& r
   if (run.trace) options.scheduled = options.move = false;  // every firing is shown, with its operands
   options.batch = run.batch > 0 && !run.trace && graph.types.HasTensors();
   options.away = run.device && !run.device->is_host();
+  options.placed = run.placed;
   options.shares = !run.trace && !run.run_dry && run.peers && run.peers->Size() > 1 && ir::SpineOf(graph) == ir::Spine::Everywhere;
+  if (!run.trace && !run.run_dry && run.peers && !options.shares) {
+    options.processes = run.peers->Size();
+    options.rank = run.peers->Rank();
+  }
   if (run.stress % 3 == 2) options.most_native = std::min(options.most_native, static_cast<uint32_t>(run.stress * 37 % 2000));
   options.fast_later = !shared && run.warm_up && options.scheduled && (run.stress ? run.stress % 2 == 0 : graph.nodes.size() >= kManyNodes);
   auto code = std::make_shared<TaggedCode>();
@@ -95,11 +100,15 @@ void TaggedExecution::Prepare() {
   if (run_.threads == 0) run_.threads = threads;
   if (options_.batch) {
     // The threads share batches; one runs ahead and notes them.
-    if (!run_.device) own_device_ = std::make_unique<HostDevice>(threads, run_.stress != 0);
+    std::vector<Device*> devices = {run_.device};
+    if (run_.placed) devices.insert(devices.end(), run_.placed->devices.begin(), run_.placed->devices.end());
+    for (Device*& device : devices) {
+      if (!device && !own_device_) own_device_ = std::make_unique<HostDevice>(threads, run_.stress != 0);
+      if (!device) device = own_device_.get();
+    }
     run_.threads = 1;
-    Device& device = run_.device ? *run_.device : *own_device_;
     BatchOptions batches{run_.batch, run_.count, run_.timeline ? &run_.timeline->batches() : nullptr, threads};
-    batcher_ = std::make_unique<Batcher>(program_.tensor_groups.size(), batches, device, [this] { CheckLimits(); });
+    batcher_ = std::make_unique<Batcher>(program_.tensor_groups.size(), batches, devices, [this] { CheckLimits(); });
   }
   worker_ = std::make_unique<Worker>(*this, 0);
   have_.assign(results_.size(), false);
@@ -155,7 +164,7 @@ Outcome TaggedExecution::Begin() {
   Enter();
   worker_->stats.calls = 1;
   Outcome outcome = GuardedHere([&] {
-    if (shares_) {
+    if (shares_ || (run_.peers && program_.placed)) {
       MakeFastCodeNow();
       StartTeam();
     }
@@ -421,15 +430,19 @@ Stats TaggedExecution::stats() const {
     stats.batches = batch.batches;
     stats.batched = batch.rows;
     stats.largest_batch = batch.largest;
-    if (run_.device && !run_.device->is_host()) {
-      const DeviceStats& device = run_.device->stats();
+    stats.batches_away = batch.away;
+    auto add = [&](const Device* of) {
+      if (!of || of->is_host()) return;
+      const DeviceStats& device = of->stats();
       stats.away = true;
-      stats.uploads = device.uploads;
-      stats.uploaded = device.uploaded;
-      stats.downloads = device.downloads;
-      stats.downloaded = device.downloaded;
-      stats.peak_device = device.peak_bytes;
-    }
+      stats.uploads += device.uploads;
+      stats.uploaded += device.uploaded;
+      stats.downloads += device.downloads;
+      stats.downloaded += device.downloaded;
+      stats.peak_device += device.peak_bytes;
+    };
+    add(run_.device);
+    if (run_.placed) llvm::for_each(run_.placed->devices, add);
     double all = seconds_, rest = all - batch.times.products - batch.times.others - batch.times.gathers;
     if (run_.count && all > 0 && batch.batches)
       stats.parts = {{"products", batch.times.products / all}, {"other tensor ops", batch.times.others / all},

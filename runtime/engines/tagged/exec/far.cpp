@@ -2,6 +2,8 @@
 #include "runtime/engines/tagged/exec/far.h"
 
 #include <algorithm>
+#include <optional>
+#include <thread>
 
 #include "runtime/base/raise_to.h"
 #include "runtime/engines/tagged/exec/team.h"
@@ -24,6 +26,8 @@ constexpr uint64_t kKeptShare = 8;  // of the memory limit: for large objects of
 
 // A worker of one thread that waits for others looks at its limits, and whether it is to end, so often.
 constexpr microseconds kLookWhileAway{50000};
+// For a process that has a place and is not known here yet.
+constexpr microseconds kFirstMeeting{2000000}, kBetweenLooks{500};
 
 constexpr microseconds kBetweenWaves{100000}, kBetweenWavesInStress{500};
 
@@ -43,7 +47,7 @@ CountedTicket::~CountedTicket() {
 Far::Far(Peers& peers, Team& team, const Program& program, const ir::Graph& graph, FarLimits limits, uint64_t seed, bool shares)
     : peers_(peers), team_(team), types_(program, graph), sent_(types_.types, *this, seed ? kLeastNamedInStress : kLeastNamed),
       keeps_(seed ? kKeptInStress : limits.max_memory / kKeptShare),
-      pieces_(shares ? std::make_unique<Pieces>(peers, limits.max_memory / kKeptShare) : nullptr), limits_(limits), polled_(new Polled[team.size()]),
+      pieces_(shares ? std::make_unique<Pieces>(peers, limits.max_memory / kKeptShare) : nullptr), placed_(program.placed), limits_(limits), polled_(new Polled[team.size()]),
       between_waves_(seed ? kBetweenWavesInStress : kBetweenWaves), random_(seed * 2 + 1) {}
 
 // Messages on their way are no values, and count here: who has no room for more gives nothing away and asks for nothing. Values alone are
@@ -97,13 +101,37 @@ FarPeer& Far::PeerOf(PeerId id) {
   return *peer;
 }
 
+// When the root begins all are there for it, but two others may not know each other yet.
+FarPeer* Far::PeerOfRank(uint32_t rank) {
+  auto find = [&]() -> FarPeer* {
+    for (PeerId id : peers_.Others())
+      if (peers_.RankOf(id) == rank) return &PeerOf(id);
+    return nullptr;
+  };
+  auto known = [&]() -> std::optional<FarPeer*> {
+    std::lock_guard lock(mutex_);
+    auto it = ranked_.find(rank);
+    return it == ranked_.end() ? std::nullopt : std::optional(it->second);
+  };
+  std::optional<FarPeer*> peer = known();
+  if (peer) return *peer;
+  for (const auto until = Clock::now() + kFirstMeeting; !(peer = known()) && !over();) {
+    if (FarPeer* found = find(); found || Clock::now() > until || team_.ending()) {
+      std::lock_guard lock(mutex_);
+      return ranked_.try_emplace(rank, found).first->second;
+    }
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+  return peer.value_or(nullptr);
+}
+
 uint64_t Far::Random() {
   random_ = random_ * 6364136223846793005 + 1442695040888963407;
   return random_ >> 33;
 }
 
 microseconds Far::AskFor(Worker& worker) {
-  if (pieces_ || !HasRoom()) return {};
+  if (pieces_ || placed_ || !HasRoom()) return {};
   // The root of a run looks at more than that, and a worker of several at the others.
   const microseconds longest = serves_ && team_.size() == 1 ? kLookWhileAway : microseconds(0);
   PeerId whom;
@@ -207,9 +235,9 @@ void Far::Receive(PeerId from, PeerMessage message) {
       Worker* asker;
       {
         std::lock_guard lock(mutex_);
-        if (!asked_ || whom_ != from) return Fault(peer, "it gives a call that nobody asked for");
+        if (!placed_ && (!asked_ || whom_ != from)) return Fault(peer, "it gives a call that nobody asked for");
         asked_ = false;
-        asker = asker_;
+        asker = placed_ ? &team_.worker(next_worker_++ % team_.size()) : asker_;
       }
       Leave(*asker, Message::Kind::FarCall, peer, std::make_unique<PeerMessage>(std::move(message)));
       return Arrived(from);
@@ -251,6 +279,9 @@ void Far::Gone(PeerId id) {
     std::lock_guard lock(mutex_);
     kept_.erase(id);
     links_.erase(id);
+    for (auto& [rank, known] : ranked_)
+      if (known == &peer) known = nullptr;
+    ranked_.try_emplace(peers_.RankOf(id), nullptr);
     waves_.open = false;
     waves_.before.clear();
     if (asked_ && whom_ == id) asked_ = false;

@@ -102,6 +102,8 @@ class Far final : public Peers::Receiver, private SentObjects::Line {
   // A worker here that has nothing to do: one of the others is asked, unless one is already, or it is too early. How long it may sleep, if nothing comes: what
   // comes wakes it, an answer that there is nothing as well. None: others of this process may soon have something, or it is to look at more than that.
   std::chrono::microseconds AskFor(Worker& worker);
+  // The process of this number; null if it is not there.
+  FarPeer* PeerOfRank(uint32_t rank);
   // A worker that was asked has nothing to give.
   void Refuse(FarPeer& peer) { peers_.Send(peer.id, {PeerMessage::Kind::Refuse}); }
   // A call, its results, its end: what may wake somebody.
@@ -175,6 +177,7 @@ class Far final : public Peers::Receiver, private SentObjects::Line {
   SentObjects sent_;
   const uint64_t keeps_;
   const std::unique_ptr<Pieces> pieces_;
+  const bool placed_;  // each call that goes has its process: nobody asks for any (spread/placed.h)
   FarPeer here_{UINT32_MAX};
   const FarLimits limits_;
   // By worker: how often it has looked at its limits, and its bytes then.
@@ -194,6 +197,8 @@ class Far final : public Peers::Receiver, private SentObjects::Line {
   std::atomic<uint64_t> leaving_at_{UINT64_MAX};  // so many had come when all frames were last told to leave scheduled code
   std::mutex mutex_;  // of what follows
   std::map<PeerId, std::unique_ptr<FarPeer>> known_;
+  std::map<uint32_t, FarPeer*> ranked_;  // those that were looked for
+  uint32_t next_worker_ = 0;             // that gets a placed call
   uint64_t keeps_each_ = 0;  // of one other process, once that was asked
   struct Kept {
     uint64_t bytes = 0;

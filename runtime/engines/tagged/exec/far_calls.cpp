@@ -8,6 +8,7 @@
 #include "runtime/engines/tagged/exec/engine.h"
 #include "runtime/engines/tagged/exec/errors.h"
 #include "runtime/engines/tagged/exec/far_packet.h"
+#include "runtime/engines/tagged/exec/spread/placed.h"
 #include "runtime/engines/tagged/exec/spread/spread.h"
 #include "runtime/engines/tagged/exec/team.h"
 #include "runtime/engines/tagged/exec/work_sharing.h"
@@ -131,10 +132,7 @@ void ReceiveFarAnswer(Worker& w, Message& message) {
   ticket.taken[number] = true;
   Frame* frame = ticket.message->frame;
   const ReturnTo& to = of.returns[number];
-  const bool failed = value.is_error();
-  frame->Set(to.slot, std::move(value));
-  w.Fire(frame, to.event);
-  if (failed) PassError(w, frame, {to.node, 0});
+  GiveBack(w, frame, to, std::move(value));
 }
 
 // A released cell whose body ran elsewhere has its value.

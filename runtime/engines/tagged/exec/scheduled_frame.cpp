@@ -8,6 +8,7 @@
 #include "runtime/engines/tagged/exec/event_interpreter.h"
 #include "runtime/engines/tagged/exec/frames.h"
 #include "runtime/engines/tagged/exec/scheduled_frame.h"
+#include "runtime/engines/tagged/exec/spread/placed.h"
 #include "runtime/engines/tagged/exec/spread/spread.h"
 #include "runtime/engines/tagged/exec/tail.h"
 #include "runtime/engines/tagged/exec/unboxed_interpreter.h"
@@ -204,6 +205,12 @@ void CallOut(Worker& w, Frame* frame, const SiteCode& site, const uint32_t* oper
     for (size_t i = 0; i < site.together.size(); ++i) arguments.push_back(w.TakeOperand(s, k, operands[i]));
     ++frame->resume;
     return CallSpread(w, frame, site, arguments);
+  }
+  if (FarPeer* process = ProcessOf(w, site)) {
+    std::vector<Value> arguments;
+    for (size_t i = 0; i < site.together.size(); ++i) arguments.push_back(w.TakeOperand(s, k, operands[i]));
+    ++frame->resume;
+    return CallPlaced(w, frame, site, std::move(arguments), *process);
   }
   ++(site.type == SiteType::Loop ? w.stats.loops : w.stats.calls);
   Frame* child = NewFrame(w, &site, frame);

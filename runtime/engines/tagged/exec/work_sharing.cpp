@@ -9,6 +9,7 @@
 #include "runtime/engines/tagged/exec/event_interpreter.h"
 #include "runtime/engines/tagged/exec/frames.h"
 #include "runtime/engines/tagged/exec/scheduled_frame.h"
+#include "runtime/engines/tagged/exec/spread/placed.h"
 #include "runtime/engines/tagged/exec/spread/spread.h"
 #include "runtime/engines/tagged/exec/team.h"
 #include "runtime/engines/tagged/exec/unboxed_interpreter.h"
@@ -54,7 +55,8 @@ TailKind KindOfTail(const Worker& w, Frame* frame, uint32_t pc, Has has) {
   const Instr& in = w.program.code[pc];
   if (in.code == Code::Call) {
     const SiteCode& site = w.program.sites[in.b];
-    bool alone = site.child_slot == kNone && site.late.empty() && site.next_late.empty();
+    // What stands on a part goes to its process, from here.
+    bool alone = site.child_slot == kNone && site.late.empty() && site.next_late.empty() && site.callee->process == kNone;
     return alone ? TailKind::Givable : TailKind::Bound;
   }
   if (in.code == Code::Offer) return has(in.a) ? TailKind::Done : TailKind::Bound;
@@ -390,15 +392,7 @@ void Receive(Worker& w, Message& message) {
   switch (message.kind) {
     case Message::Kind::Call: return ReceiveCall(w, message);
     case Message::Kind::Cell: return StartCell(w, CellOf(message.value));
-    case Message::Kind::Result: {
-      Frame* frame = message.frame;
-      const ReturnTo& to = message.site->returns[message.number];
-      bool failed = message.value.is_error();
-      frame->Set(to.slot, std::move(message.value));
-      w.Fire(frame, to.event);
-      if (failed) PassError(w, frame, {to.node, 0});
-      return;
-    }
+    case Message::Kind::Result: return GiveBack(w, message.frame, message.site->returns[message.number], std::move(message.value));
     case Message::Kind::Finished: return w.Unref(message.frame);
     case Message::Kind::Forced:
       // Without a frame: the run waits for it, and looks itself.

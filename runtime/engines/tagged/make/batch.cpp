@@ -9,6 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "runtime/batch/batch_places.h"
 #include "runtime/device/batch_plan.h"
+#include "runtime/device/device.h"
 #include "runtime/engines/plan/build.h"
 #include "runtime/ops/tensor_kernels.h"
 #include "tagged_ir/tensor_rules.h"
@@ -28,7 +29,7 @@ bool IsReal(TypeKind element) { return element == TypeKind::Float || element == 
 
 // ---------------------------------------------------------------- groups
 
-// Reorders the local items of a region, and puts an item Defer before each group.
+// Reorders the local items of a region, and puts an item Defer before each group. What different devices compute is in different groups.
 void DeferTensors(const Wiring& w, std::vector<Item>& items) {
   const ir::Graph& g = w.g;
   std::map<NodeId, size_t> made_by;  // items of this region, by node
@@ -55,7 +56,7 @@ void DeferTensors(const Wiring& w, std::vector<Item>& items) {
     }
   }
   if (!any) return;
-  // In which round an item's turn comes: each has what is not deferred first, then a group.
+  // In which round an item's turn comes: each has what is not deferred first, then a group, of each device.
   std::vector<uint32_t> round(items.size(), 0);
   uint32_t last = 0;
   for (size_t i = 0; i < items.size(); ++i) {
@@ -63,7 +64,8 @@ void DeferTensors(const Wiring& w, std::vector<Item>& items) {
     if (acts[i]) continue;
     auto after = [&](size_t j) {
       if (j >= i) return;
-      uint32_t least = round[j] + (deferrable[j] && (!deferrable[i] || alone[i] || alone[j]) ? 1 : 0);
+      const bool apart = !deferrable[i] || alone[i] || alone[j] || w.DeviceOf(items[i].node) != w.DeviceOf(items[j].node);
+      uint32_t least = round[j] + (deferrable[j] && apart ? 1 : 0);
       round[i] = std::max(round[i], least);
     };
     if (auto self = made_by.find(id); self != made_by.end()) after(self->second);  // an operand of a Delay comes after it
@@ -77,10 +79,13 @@ void DeferTensors(const Wiring& w, std::vector<Item>& items) {
   for (uint32_t r = 0; r <= last; ++r) {
     for (size_t i = 0; i < items.size(); ++i)
       if (round[i] == r && !deferrable[i] && !acts[i]) sorted.push_back(items[i]);
-    size_t begin = sorted.size();
+    std::map<uint8_t, std::vector<Item>> groups;  // by device
     for (size_t i = 0; i < items.size(); ++i)
-      if (round[i] == r && deferrable[i] && !alone[i]) sorted.push_back(items[i]);
-    if (sorted.size() > begin) sorted.insert(sorted.begin() + static_cast<ptrdiff_t>(begin), {Code::Defer, NodeId(), static_cast<uint32_t>(sorted.size() - begin)});
+      if (round[i] == r && deferrable[i] && !alone[i]) groups[w.DeviceOf(items[i].node)].push_back(items[i]);
+    for (const auto& [device, group] : groups) {
+      sorted.push_back({Code::Defer, NodeId(), static_cast<uint32_t>(group.size())});
+      sorted.insert(sorted.end(), group.begin(), group.end());
+    }
     for (size_t i = 0; i < items.size(); ++i) {
       if (round[i] != r || !alone[i]) continue;
       sorted.push_back({Code::Defer, NodeId(), 1});
@@ -98,7 +103,7 @@ namespace {
 
 class GroupReader {
  public:
-  GroupReader(Program& p, const Wiring& w, const Options& options) : p_(p), w_(w), g_(w.g), away_(options.away), strips_(options.strips && !options.away) {}
+  GroupReader(Program& p, const Wiring& w, const Options& options) : p_(p), w_(w), g_(w.g), options_(options) {}
 
   // The group behind the Defer at `pc`.
   void Read(uint32_t pc) {
@@ -112,6 +117,9 @@ class GroupReader {
     if (auto it = w_.again.find(pc); it != w_.again.end()) ops = group.again = it->second;
     for (uint32_t i = 1; i <= defer.c; ++i) ops.push_back(pc + i);
     for (uint32_t i = 0; i < ops.size(); ++i) place[p_.node_of[ops[i]]] = i;
+    region.device = w_.DeviceOf(p_.node_of[pc + 1]);
+    const bool away = IsAway(region.device);
+    region.placed = away && region.device != 0;
     // Operands first: their number decides where the ops' values begin.
     bool tensors = false;
     ForEachOperand(ops, [&](NodeId, uint32_t, Edge edge, uint32_t slot, bool last) {
@@ -147,23 +155,30 @@ class GroupReader {
     }
     if (region.results.empty()) return;
     if (WritesNumbers(ops)) return;
-    // Of numbers alone: it is computed where it stands. But what is large, a rate for each weight, need not be sent to a device.
-    if (!tensors && !(away_ && HasLargeResult(region))) return;
+    // Of numbers alone: it is computed where it stands. But what is large, a rate for each weight, need not be sent to a
+    // device; and what the program has put on one is computed there.
+    if (!tensors && !region.placed && !(away && HasLargeResult(region))) return;
     region.one_by_one = MayGiveFailedTensor(region.ops.back().op);
     if (region.one_by_one) TensorObject::ExpectFailures();
     FindChecks(region);
     FindWeights(region);
     FindTableRows(region);
     FindSteps(region);
-    if (!away_) FindRowSums(region);
-    if (!away_) FindParts(region);
-    if (strips_) PlanStrips(region);
-    if (!away_) FindOverwrites(region);
+    if (!away) FindRowSums(region);
+    if (!away) FindParts(region);
+    if (!away && options_.strips) PlanStrips(region);
+    if (!away) FindOverwrites(region);
     defer.b = region.index;
     p_.tensor_groups.push_back(std::move(group));
   }
 
  private:
+  // Whether a device, as Wiring::DeviceOf numbers them, has memory of its own.
+  bool IsAway(uint32_t device) const {
+    if (device == 0) return options_.away;
+    const Device* placed = options_.placed->devices[device - 1];
+    return placed && !placed->is_host();
+  }
   NodeId Source(Edge edge) const {
     while (g_.nodes[edge.node].op == Op::Switch) edge = w_.In(edge.node, 1);
     return edge.node;
@@ -310,8 +325,7 @@ class GroupReader {
   Program& p_;
   const Wiring& w_;
   const ir::Graph& g_;
-  const bool away_;
-  const bool strips_;
+  const Options& options_;
 };
 
 }  // namespace

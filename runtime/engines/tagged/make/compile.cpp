@@ -26,7 +26,9 @@ constexpr size_t kLargeScope = 48;  // nodes
 class Compiler {
  public:
   Compiler(const ir::Graph& graph, const Options& options, Program& program)
-      : g_(graph), options_(options), p_(program), w_(graph) {}
+      : g_(graph), options_(options), p_(program), w_(graph) {
+    if (options.placed) w_.device_of = options.placed->of_node;
+  }
   std::string Run();
 
  private:
@@ -95,6 +97,11 @@ void Compiler::MakeSites() {
     code.label = s;
     code.caller = &p_.scopes[site.caller.index];
     code.callee = &p_.scopes[site.callee.index];
+    // A delayed body is computed where its reference is forced.
+    if (const uint32_t place = g_.scopes[site.callee].place; options_.processes > 1 && site.kind == ir::SiteKind::Call && place != ir::kAnywhere) {
+      p_.placed = true;
+      if (place % options_.processes != options_.rank) p_.scopes[site.callee.index].process = place % options_.processes;
+    }
     code.trigger = w_.sites[s].trigger;
   }
   for (uint32_t i = 0; i < g_.scopes.size(); ++i) {

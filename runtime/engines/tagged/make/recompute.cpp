@@ -69,9 +69,10 @@ class AgainFinder {
     auto it = takers_.find(value);
     return it != takers_.end() && llvm::any_of(it->second, [&](uint32_t other) { return other != group; });
   }
-  // An op that takes less time than a tensor between groups.
-  bool IsCheap(NodeId value) const {
+  // An op that takes less time than a tensor between groups. What another device computes is computed there alone.
+  bool IsCheap(NodeId value, uint32_t group) const {
     const ir::Node& node = g_.nodes[value];
+    if (w_.DeviceOf(value) != w_.DeviceOf(p_.node_of[group + 1])) return false;
     if (p_.code[made_.find(value)->second.pc].code != Code::Op) return false;
     const ir::Type& type = g_.types[g_.TypeOf({value, 0}).type];
     if (ir::FactsOf(node.op).part == ir::Part::PartOnFirstAxis) return ir::AxisOf(node.attr & (ir::kFromEnd - 1), type.dims.size()) == 0;
@@ -95,7 +96,7 @@ class AgainFinder {
     if (!added) return it->second;
     Values sources;
     size_t cost = 0;
-    if (!IsHandedOut(value, group) && IsCheap(value)) {
+    if (!IsHandedOut(value, group) && IsCheap(value, group)) {
       for (Edge edge : g_.InputsOf(value)) {
         NodeId from = Source(edge);
         if (w_.IsConstant(from) || g_.nodes[from].op == Op::Const) continue;

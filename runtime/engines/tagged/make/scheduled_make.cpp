@@ -210,7 +210,7 @@ void MakeScheduled(Program& p, const Options& options, llvm::function_ref<void()
   std::vector<bool> is_scheduled = MakeSchedules(p, schedules, pause);
   ExcludeLate(p, is_scheduled);
   for (size_t i = 0; i < p.scopes.size(); ++i)
-    if (p.scopes[i].spread) is_scheduled[i] = false;
+    if (p.scopes[i].spread || p.scopes[i].process != kNone) is_scheduled[i] = false;
   for (bool again = true; again;) {
     again = false;
     ExcludeCallers(p, schedules, is_scheduled);

@@ -1,0 +1,120 @@
+#include "driver/cut_options.h"
+
+#include <fmt/format.h>
+
+#include "backends/devices.h"
+#include "driver/read_option.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace df {
+namespace {
+
+bool ParseReceive(std::string_view text, RecvRule& receive) {
+  receive = text == "scheduled" ? RecvRule::Scheduled : RecvRule::ByName;
+  return text == "scheduled" || text == "by-name";
+}
+
+bool ParseDead(std::string_view text, DeadTokens& dead) {
+  dead = text == "withheld" ? DeadTokens::Withheld : text == "none" ? DeadTokens::None : DeadTokens::Sent;
+  return text == "sent" || dead != DeadTokens::Sent;
+}
+
+bool ParseEmitCut(std::string_view text, EmitCut& emit) {
+  emit = text == "dot" ? EmitCut::Dot : text == "skeleton" ? EmitCut::Skeleton : text == "graph" ? EmitCut::Graph : EmitCut::Parts;
+  return text == "parts" || emit != EmitCut::Parts;
+}
+
+// "1=simulated".
+void AddDevicePart(std::string_view word, CutArguments& cut) {
+  const size_t equals = word.find('=');
+  const std::string name(equals == std::string_view::npos ? "" : word.substr(equals + 1));
+  uint32_t part = 0;
+  if (name.empty() || llvm::StringRef(word.data(), equals).getAsInteger(10, part) || part >= ir::kMostParts)
+    throw CLI::ValidationError("--part", fmt::format("`{}`: expected the number of a part, up to {}, and a device, as in `1=simulated`", word, ir::kMostParts - 1));
+  if (part == 0) throw CLI::ValidationError("--part", fmt::format("part 0 is where a run begins and ends: `--device={}` is for all that is placed nowhere", name));
+  if (!IsDevice(name)) throw CLI::ValidationError("--part", fmt::format("there is no device `{}`; this build has {}", name, DeviceNames()));
+  if (llvm::any_of(cut.devices, [part](const ir::DevicePart& device) { return device.part == part; }))
+    throw CLI::ValidationError("--part", fmt::format("part {} is named twice", part));
+  cut.devices.push_back({part, name});
+}
+
+// Of a graph whose parts are devices, which the tagged engine runs.
+void FinishDevices(const Options& options, llvm::ArrayRef<CLI::Option*> given, bool processes) {
+  auto fail = [](const char* why) { throw CLI::ValidationError("--part", why); };
+  if (options.engine != EngineKind::Tagged) fail("devices are the tagged engine's: parts of the reference engine are processes");
+  for (const CLI::Option* option : given)
+    if (option->count() > 0 && option->get_name() != "--parts") fail("`--recv`, `--dead` and `--losses` are for parts that are no devices");
+  if (processes) fail("other processes do not use this one's devices");
+  if (options.batch == 0) fail("a device computes batches, and `--batch=off` makes none");
+}
+
+// Processes that compute the calls of whole functions, for the tagged engine.
+void FinishCalls(Options& options, llvm::ArrayRef<CLI::Option*> given) {
+  for (const CLI::Option* option : given)
+    if (option->count() > 0)
+      throw CLI::ValidationError(option->get_name(), "it is for --engine=reference: with tagged each process computes the functions that are placed on it");
+  if (options.cut.seed != 0) throw CLI::ValidationError("--cut-seed", "a cut by chance is for --engine=reference: with tagged each process computes whole functions");
+  options.cut.asked = false;
+  options.cut.calls = true;
+}
+
+}  // namespace
+
+CLI::Option* AddCutOptions(CLI::App& app, Options& options, const char* seed) {
+  app.add_option("--placement", options.cut.placement, "a file that says what is on which part: lines like `fact 1`, `fact:8:15 1` and `%12 1`")
+      ->type_name("FILE");
+  app.add_option_function<std::vector<std::string>>(
+         "--part",
+         [&](const std::vector<std::string>& words) {
+           for (const std::string& word : words) AddDevicePart(word, options.cut);
+         },
+         "part K is a device, which computes the ops on tensors that stand there (tagged engine): cpu, cuda or simulated; may be repeated")
+      ->type_name("K=NAME")
+      ->allow_extra_args(false);
+  AddRead(app, seed, options.cut.seed, ParseCount, "a whole number from 1 on, such as `7`", "what has no place is put on any part, node by node")
+      ->type_name("N");
+  return app.add_option("--parts", options.cut.parts, "into how many parts, counted from 0; default: as many as placements ask for, or as there are processes")
+      ->type_name("N")
+      ->check(CLI::Range(1u, ir::kMostParts));
+}
+
+void AddEmitCut(CLI::App& app, Options& options) {
+  AddRead(app, "--emit", options.cut.emit, ParseEmitCut, "`parts`, `dot`, `skeleton` or `graph`",
+          "parts (default): what is where, and what goes between; dot: drawn for Graphviz; skeleton: tag tracking; graph: with Sends and Recvs")
+      ->type_name("WHAT");
+}
+
+std::vector<CLI::Option*> AddCutRun(CLI::App& app, Options& options) {
+  CutArguments& cut = options.cut;
+  std::vector<CLI::Option*> all = {AddCutOptions(app, options, "--cut-seed")};
+  all.push_back(AddRead(app, "--recv", cut.receive, ParseReceive, "`by-name` or `scheduled`",
+                        "how parts take tokens (reference engine, --parts): by-name (default), or scheduled, by skeletons that make their tags")
+                    ->type_name("HOW"));
+  all.push_back(AddRead(app, "--dead", cut.dead, ParseDead, "`sent`, `withheld` or `none`",
+                        "dead tokens of a graph that is cut: sent (default), withheld between parts, or none at all; to compare with")
+                    ->type_name("HOW"));
+  all.push_back(app.add_option("--losses", cut.losses, "of a graph that is cut: so many times a part is lost, and begins anew (with --seed)")
+                    ->type_name("N")
+                    ->check(CLI::Range(0, 1000)));
+  return all;
+}
+
+void FinishCut(Options& options, llvm::ArrayRef<CLI::Option*> given, bool has_engine, bool has_seed) {
+  CutArguments& cut = options.cut;
+  cut.asked = cut.seed != 0 || !cut.placement.empty() || !cut.devices.empty();
+  for (const CLI::Option* option : given) cut.asked |= option->count() > 0;
+  if (!cut.asked) return;
+  const bool processes = options.local_workers > 1 || !options.workers.empty() || options.launched || options.members > 1;
+  if (!cut.devices.empty()) return FinishDevices(options, given, processes);
+  if (has_engine && options.engine == EngineKind::Tagged && processes) return FinishCalls(options, given);
+  if (has_engine && options.engine != EngineKind::Reference)
+    throw CLI::ValidationError("a graph that is cut runs on --engine=reference, or on tagged if its parts are devices (`--part 1=simulated`) or functions that processes "
+                               "compute (`--local-workers 2`)");
+  if (cut.losses != 0 && processes)
+    throw CLI::ValidationError("--losses", "parts are lost on purpose where one process has all of them");
+  if (cut.losses != 0 && !has_seed) throw CLI::ValidationError("--losses", "parts are lost at random: `--seed=N` says when");
+  options.engine = EngineKind::Reference;
+}
+
+}  // namespace df

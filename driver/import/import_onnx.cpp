@@ -2,6 +2,8 @@
 #include "driver/import/import_onnx.h"
 
 #include <algorithm>
+#include <deque>
+#include <set>
 
 #include "driver/import/node.h"
 #include "fmt/format.h"
@@ -47,7 +49,8 @@ class Importer : private Bodies {
     if (!model.ParseFromString(bytes) || !model.has_graph()) throw Fault{"it is damaged or truncated, or no ONNX model"};
     ReadOpset(model);
     const onnx::GraphProto& graph = model.graph();
-    if (model.functions_size() != 0) throw Fault{"it has functions of its own"};
+    for (const onnx::FunctionProto& function : model.functions())
+      if (!functions_.emplace(std::pair(function.domain(), function.name()), &function).second) throw Fault{fmt::format("it has two functions `{}`", OneLine(function.name()))};
     Constants(graph);
     std::vector<std::pair<std::string, std::string>> params;
     for (const onnx::ValueInfoProto& input : graph.input())
@@ -98,6 +101,67 @@ class Importer : private Bodies {
     return results;
   }
 
+  // A node of a function of the model's own, which is written where it is called. It sees nothing but its operands.
+  void Call(const onnx::NodeProto& call, const onnx::FunctionProto& function, const std::string& what) {
+    if (++deep_ > kDeepestBody) throw Fault{fmt::format("functions stand in each other more than {} deep", kDeepestBody)};
+    if (call.input_size() > function.input_size() || call.output_size() > function.output_size()) throw Fault{what + " does not have the operands and results of its function"};
+    nodes_ += function.node_size();
+    if (nodes_ > kMostNodes) throw Fault{fmt::format("it has {} nodes, and may have {}, with each call", nodes_, kMostNodes)};
+    std::map<std::string, Bound, std::less<>> own;
+    for (int i = 0; i < call.input_size(); ++i)
+      if (!call.input(i).empty() && !left_out_.contains(call.input(i)) && !own.emplace(function.input(i), Given(call.input(i), what)).second) throw Fault{what + ": its function has an operand twice"};
+    const size_t defined = defined_.size();
+    const int64_t opset = opset_;
+    for (const auto& import : function.opset_import())
+      if (import.domain().empty() || import.domain() == "ai.onnx") opset_ = import.version();
+    if (opset_ < kOldestOpset || opset_ > kNewestOpset) throw Fault{fmt::format("{}: its opset is {}", what, opset_)};
+    names_.swap(own);
+    std::set<std::string, std::less<>> outside;
+    outside.swap(left_out_);
+    // What is left out in the call is left out in the nodes that take it.
+    for (int i = 0; i < function.input_size(); ++i)
+      if (!names_.contains(function.input(i))) left_out_.insert(function.input(i));
+    for (int i = 0; i < function.node_size(); ++i) Write(WithAttributes(function.node(i), call, function, what), i);
+    std::vector<Bound> results;
+    for (int i = 0; i < call.output_size(); ++i) results.push_back(Given(function.output(i), what));
+    left_out_.swap(outside);
+    names_.swap(own);
+    defined_.resize(defined);
+    opset_ = opset;
+    --deep_;
+    for (int i = 0; i < call.output_size(); ++i)
+      if (!call.output(i).empty()) Define(call.output(i), results[static_cast<size_t>(i)]);
+  }
+
+  // The node with what the call says of attributes that it takes from its function's.
+  const onnx::NodeProto& WithAttributes(const onnx::NodeProto& node, const onnx::NodeProto& call, const onnx::FunctionProto& function, const std::string& what) {
+    if (std::none_of(node.attribute().begin(), node.attribute().end(), [](const onnx::AttributeProto& each) { return !each.ref_attr_name().empty(); })) return node;
+    kept_.push_back(node);
+    onnx::NodeProto& made = kept_.back();
+    made.clear_attribute();
+    for (const onnx::AttributeProto& attribute : node.attribute()) {
+      if (attribute.ref_attr_name().empty()) {
+        *made.add_attribute() = attribute;
+        continue;
+      }
+      const auto named = [&](const onnx::AttributeProto& each) { return each.name() == attribute.ref_attr_name(); };
+      const auto given = std::find_if(call.attribute().begin(), call.attribute().end(), named);
+      if (given != call.attribute().end()) {
+        *made.add_attribute() = *given;
+        made.mutable_attribute(made.attribute_size() - 1)->set_name(attribute.name());
+      } else if (std::find(function.attribute().begin(), function.attribute().end(), attribute.ref_attr_name()) == function.attribute().end()) {
+        throw Fault{fmt::format("{} leaves out `{}`, for which its function has a value of its own", what, OneLine(attribute.ref_attr_name()))};
+      }
+    }
+    return made;
+  }
+
+  const Bound& Given(const std::string& name, const std::string& what) const {
+    const auto found = names_.find(name);
+    if (found == names_.end()) throw Fault{fmt::format("{} uses `{}`, which nothing before it gives", what, name)};
+    return found->second;
+  }
+
   void ReadOpset(const onnx::ModelProto& model) {
     for (const auto& import : model.opset_import())
       if (import.domain().empty() || import.domain() == "ai.onnx") opset_ = import.version();
@@ -139,15 +203,14 @@ class Importer : private Bodies {
   void Write(const onnx::NodeProto& proto, int index) {
     CheckBudget();
     const std::string what = fmt::format("the op `{}` (node {}{})", proto.op_type(), index, proto.name().empty() ? "" : fmt::format(", `{}`", proto.name()));
+    if (const auto function = functions_.find(std::pair(proto.domain(), proto.op_type())); function != functions_.end()) return Call(proto, *function->second, what);
     if (!proto.domain().empty() && proto.domain() != "ai.onnx") throw Fault{fmt::format("{} is of the domain `{}`", what, proto.domain())};
     const auto handler = AllHandlers().find(proto.op_type());
     if (handler == AllHandlers().end()) throw Fault{what + " is not known"};
     Node node(proto, w_, *this, opset_);
     for (const std::string& name : proto.input()) {
-      const auto found = names_.find(name);
-      if (!name.empty() && found == names_.end()) throw Fault{fmt::format("{} uses `{}`, which nothing before it gives", what, name)};
-      if (name.empty()) node.in.emplace_back();
-      else node.in.emplace_back(found->second);
+      if (name.empty() || left_out_.contains(name)) node.in.emplace_back();
+      else node.in.emplace_back(Given(name, what));
     }
     try {
       CheckWidths(node);
@@ -212,6 +275,9 @@ class Importer : private Bodies {
   ModuleWriter w_;
   std::map<std::string, Bound, std::less<>> names_;
   std::vector<std::string> defined_;  // in their order
+  std::map<std::pair<std::string, std::string>, const onnx::FunctionProto*> functions_;  // by domain and name
+  std::set<std::string, std::less<>> left_out_;  // operands of the function that is written
+  std::deque<onnx::NodeProto> kept_;             // nodes of functions with the attributes of their calls
   int64_t opset_ = 0, nodes_ = 0;
   size_t deep_ = 0;
 };

@@ -133,9 +133,11 @@ std::string ModuleWriter::Use(const Bound& value) {
     return Reshape(Let(e, {count}, fmt::format("[{}]", fmt::join(texts, ", "))), value.dims).variable;
   }
   if (truth) return Weight("truths", e, value.dims, std::string(all.begin(), all.end())).variable;
+  std::string& there = long_[{value.dims, all}];
+  if (!there.empty()) return there;
   std::string bytes(all.size() * 8, '\0');
   std::memcpy(bytes.data(), all.data(), bytes.size());
-  return Weight("numbers", Element::Int, value.dims, std::move(bytes)).variable;
+  return there = Weight("numbers", Element::Int, value.dims, std::move(bytes)).variable;
 }
 
 // ---------------------------------------------------------------- shapes
@@ -339,6 +341,13 @@ Bound ModuleWriter::MatMul(const Bound& x, const Bound& y) {
     const int64_t a = i < left.size() ? left[left.size() - 1 - i] : 1, b = i < right.size() ? right[right.size() - 1 - i] : 1;
     outer[outer.size() - 1 - i] = a == 1 ? b : a;
   }
+  const auto shape = [&] {
+    Dims dims = outer;
+    if (!vector) dims.push_back(m);
+    dims.push_back(n);
+    return dims;
+  };
+  if (CountOf(outer) == 1) return Reshape(Let(x.element, {m, n}, fmt::format("T.matmul {} {}", Use(Reshape(x, {m, k})), Use(Reshape(y, {k, n})))), shape());
   auto wide = [&](const Bound& each, int64_t r, int64_t c) {
     Dims own(each.dims.begin(), each.dims.end() - (each.rank() == 1 ? 1 : 2)), all = outer;
     own.insert(own.end(), {r, c});
@@ -347,10 +356,7 @@ Bound ModuleWriter::MatMul(const Bound& x, const Bound& y) {
   };
   const Bound a = wide(x, m, k), b = wide(y, k, n);
   const Bound made = Let(x.element, {CountOf(outer), m, n}, fmt::format("T.stack [T.matmul (T.index {} i) (T.index {} i) | i <- [0 .. {}]]", Use(a), Use(b), CountOf(outer) - 1));
-  Dims dims = outer;
-  if (!vector) dims.push_back(m);
-  dims.push_back(n);
-  return Reshape(made, dims);
+  return Reshape(made, shape());
 }
 
 // ---------------------------------------------------------------- element by element

@@ -96,6 +96,7 @@ class ModuleWriter {
 
   std::map<std::string, int> taken_;
   size_t made_ = 0;
+  std::map<std::pair<Dims, std::vector<int64_t>>, std::string> long_;  // known numbers that are weights already
 };
 
 }  // namespace df::from_onnx

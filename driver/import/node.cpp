@@ -165,8 +165,11 @@ void Node::OnlyFirst() const {
 }
 
 const onnx::AttributeProto* Node::Find(const char* name) const {
-  for (const onnx::AttributeProto& attribute : proto_.attribute())
-    if (attribute.name() == name) return &attribute;
+  for (const onnx::AttributeProto& attribute : proto_.attribute()) {
+    if (attribute.name() != name) continue;
+    if (!attribute.ref_attr_name().empty()) throw Fault{fmt::format("its attribute `{}` is one of a function around it", name)};
+    return &attribute;
+  }
   return nullptr;
 }
 

@@ -88,16 +88,19 @@ std::vector<int64_t> Places(const Windows& w) {
   return PlacesBy(w, [&](size_t axis, int64_t out, int64_t kernel) { return out * w.strides[axis] + kernel * w.dilations[axis] - w.before[axis]; });
 }
 
-// What stands at these places of channels from..to of each picture, [places * channels.., batch], channel by channel.
-Bound Gathered(Node& n, const Bound& x, const Windows& w, const std::vector<int64_t>& places, int64_t from, int64_t to, double outside) {
+// What stands at these places of each picture, [channels, kernel, windows * batch]. The table of places is the same for all channels: rows are gathered,
+// which have those of all channels and pictures.
+Bound Gathered(Node& n, const Bound& x, const Windows& w, const std::vector<int64_t>& places, double outside) {
   const int64_t batch = x.dims[0], channels = x.dims[1], area = CountOf(w.size);
-  Bound flat = n.w.Reshape(n.w.Permute(n.w.Reshape(x, {batch, channels * area}), {1, 0}), {channels * area, batch});
-  if (std::find(places.begin(), places.end(), -1) != places.end()) flat = n.w.Concat({flat, n.w.Fill(x.element, {1, batch}, outside)}, 0);
-  std::vector<int64_t> at;
-  if (static_cast<int64_t>(places.size()) > kMostPlaces / std::max<int64_t>(1, to - from)) throw Fault{"its windows have too many places"};
-  for (int64_t c = from; c < to; ++c)
-    for (int64_t place : places) at.push_back(place < 0 ? channels * area : c * area + place);
-  return n.w.Gather(flat, 0, n.w.Ints(std::move(at)));
+  Bound rows = n.w.Reshape(n.w.Permute(n.w.Reshape(x, {batch, channels, area}), {2, 1, 0}), {area, channels * batch});
+  std::vector<int64_t> at = places;
+  if (std::find(at.begin(), at.end(), -1) != at.end()) {
+    rows = n.w.Concat({rows, n.w.Fill(x.element, {1, channels * batch}, outside)}, 0);
+    std::replace(at.begin(), at.end(), int64_t{-1}, area);
+  }
+  CountOf({static_cast<int64_t>(at.size()), channels, batch});
+  const Bound seen = n.w.Reshape(n.w.Gather(rows, 0, n.w.Ints(std::move(at))), {w.kernels(), w.outs(), channels, batch});
+  return n.w.Reshape(n.w.Permute(seen, {2, 0, 1, 3}), {channels, w.kernels(), w.outs() * batch});
 }
 
 // [channels, out.., batch] as ONNX has it.
@@ -114,17 +117,9 @@ void Conv(Node& n) {
   const int64_t groups = n.Int("group", 1), outs = weight.dims[0], channels = x.dims[1], batch = x.dims[0];
   if (groups < 1 || channels % groups != 0 || outs % groups != 0 || weight.dims[1] != channels / groups) throw Fault{"its groups are not parts of the channels"};
   const Windows w = WindowsOf(n, x, Dims(weight.dims.begin() + 2, weight.dims.end()), false);
-  const std::vector<int64_t> places = Places(w);
-  const int64_t rows = channels / groups * w.kernels(), columns = w.outs() * batch, each = outs / groups;
-  const Bound kernels = n.w.Reshape(weight, {outs, rows});
-  std::vector<Bound> parts;
-  for (int64_t g = 0; g < groups; ++g) {
-    const Bound seen = n.w.Reshape(Gathered(n, x, w, places, g * channels / groups, (g + 1) * channels / groups, 0), {rows, columns});
-    std::vector<int64_t> own;
-    for (int64_t k = 0; k < each; ++k) own.push_back(g * each + k);
-    parts.push_back(n.w.MatMul(n.w.Take(kernels, 0, own), seen));
-  }
-  Bound made = n.w.Concat(parts, 0);
+  const int64_t rows = channels / groups * w.kernels(), columns = w.outs() * batch;
+  const Bound seen = n.w.Reshape(Gathered(n, x, w, Places(w), 0), {groups, rows, columns});
+  Bound made = n.w.Reshape(n.w.MatMul(n.w.Reshape(weight, {groups, outs / groups, rows}), seen), {outs, columns});
   if (n.Has(2)) made = n.w.Elementwise(made.element, {made, n.w.Reshape(n.In(2), {outs, 1})}, "{0} + {1}");
   n.out = {Pictures(n, made, outs, batch, w)};
 }
@@ -176,15 +171,9 @@ void ConvTranspose(Node& n) {
     return spread % w.strides[axis] == 0 ? spread / w.strides[axis] : -1;
   });
   const int64_t own = channels / groups, rows = own * w.kernels(), columns = w.outs() * batch;
-  std::vector<Bound> parts;
-  for (int64_t g = 0; g < groups; ++g) {
-    std::vector<int64_t> at;
-    for (int64_t c = g * own; c < (g + 1) * own; ++c) at.push_back(c);
-    const Bound kernels = n.w.Permute(n.w.Reshape(n.w.Take(weight, 0, at), {own, each, w.kernels()}), {1, 0, 2});
-    const Bound seen = n.w.Reshape(Gathered(n, x, w, places, g * own, (g + 1) * own, 0), {rows, columns});
-    parts.push_back(n.w.MatMul(n.w.Reshape(kernels, {each, rows}), seen));
-  }
-  Bound made = n.w.Concat(parts, 0);
+  const Bound seen = n.w.Reshape(Gathered(n, x, w, places, 0), {groups, rows, columns});
+  const Bound kernels = n.w.Reshape(n.w.Permute(n.w.Reshape(weight, {groups, own, each, w.kernels()}), {0, 2, 1, 3}), {groups, each, rows});
+  Bound made = n.w.Reshape(n.w.MatMul(kernels, seen), {each * groups, columns});
   if (n.Has(2)) made = n.w.Elementwise(made.element, {made, n.w.Reshape(n.In(2), {each * groups, 1})}, "{0} + {1}");
   n.out = {Pictures(n, made, each * groups, batch, w)};
 }
@@ -195,7 +184,7 @@ void MaxPool(Node& n) {
   n.Real(x);
   const Windows w = WindowsOf(n, x, n.Ints("kernel_shape", {}), n.Int("ceil_mode", 0) != 0);
   const int64_t channels = x.dims[1], batch = x.dims[0];
-  const Bound seen = n.w.Reshape(Gathered(n, x, w, Places(w), 0, channels, -INFINITY), {channels, w.kernels(), w.outs() * batch});
+  const Bound seen = Gathered(n, x, w, Places(w), -INFINITY);
   n.out = {Pictures(n, n.w.Reduce("max", seen, {1}, false), channels, batch, w)};
 }
 
@@ -205,7 +194,7 @@ void AveragePool(Node& n) {
   const Windows w = WindowsOf(n, x, n.Ints("kernel_shape", {}), n.Int("ceil_mode", 0) != 0);
   const std::vector<int64_t> places = Places(w);
   const int64_t channels = x.dims[1], batch = x.dims[0], outs = w.outs();
-  const Bound seen = n.w.Reshape(Gathered(n, x, w, places, 0, channels, 0), {channels, w.kernels(), outs * batch});
+  const Bound seen = Gathered(n, x, w, places, 0);
   Bound sum = n.w.Reduce("sum", seen, {1}, false);
   // How many each window has; what is beyond the pads, where the last window hangs over, never counts.
   const bool pads = n.Int("count_include_pad", 0) != 0;

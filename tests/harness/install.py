@@ -8,6 +8,7 @@ from samples/embed.
 import argparse
 import glob
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -92,6 +93,9 @@ def main():
         shown = [line.split()[-1] for line in run("nm", "-D", "--defined-only", os.path.join(library, "libdfc.so")).splitlines()]
         strange = [name for name in shown if not name.startswith(("dfc_", "_ZN2df", "_ZNK2df", "_ZTI", "_ZTS", "_ZTV"))]
         expect("symbols of libdfc", strange, [])
+        with open(os.path.join(prefix, "include/dfc/dfc.h"), encoding="utf-8") as file:
+            declared = set(re.findall(r"^\S.*?\b(dfc_\w+)\(", re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S), re.M))
+        expect("functions of dfc.h that libdfc lacks", sorted(declared - {"dfc_release", "dfc_next"} - {name.split("@")[0] for name in shown}), [])
         bad = subprocess.run([embed, os.path.join(work, "fact.df")], capture_output=True, text=True)
         expect("embed on a source", bad.returncode, 4)
     print("installed, found, built and run")

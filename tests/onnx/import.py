@@ -121,6 +121,13 @@ def damaged(dfc, seed):
     def outside(key, value):
         return onnx.StringStringEntryProto(key=key, value=value)
 
+    def calling(name, operands):
+        """Functions that call themselves, or are called with what they do not take."""
+        own = [helper.make_opsetid("", 18), helper.make_opsetid("here", 1)]
+        made = model([node(name, operands, ["y"], domain="here")])
+        made.functions.extend([helper.make_function("here", "f", ["a"], ["b"], [node("f", ["a"], ["b"], domain="here")], own), helper.make_function("here", "g", ["a", "k"], ["b"], [node("Add", ["a", "k"], ["b"])], own)])
+        return made
+
     def one(name, kind):
         return helper.make_tensor_value_info(name, kind, [])
     wide = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 1, big, 4])
@@ -148,6 +155,7 @@ def damaged(dfc, seed):
         model([node("Relu", ["k"], ["y"])], [TensorProto(name="k", data_type=TensorProto.FLOAT, dims=[2], data_location=TensorProto.EXTERNAL, external_data=[outside("location", "m.onnx"), outside("length", str(big))])]),
         model([node("Loop", ["k", ""], ["y"], body=helper.make_graph([node("Identity", ["c"], ["d"])], "b", [one("i", TensorProto.INT64), one("c", TensorProto.BOOL)], [one("d", TensorProto.BOOL)]))], of_ints([big])),
         model([node("Scan", ["x"], ["y"], num_scan_inputs=-big, body=helper.make_graph([], "b", [one("i", TensorProto.FLOAT)], [one("i", TensorProto.FLOAT)]))]),
+        calling("f", ["x"]), calling("g", ["x"]), calling("g", ["x", "x", "x"]),
         model([node("Add", [], ["y"])]), model([node("Concat", ["x", "k"], ["y"], axis=1)], ints), model([]),
     ]
     nested = node("If", ["x"], ["y"], then_branch=helper.make_graph([node("Relu", ["x"], ["y"])], "t", [], [y]))

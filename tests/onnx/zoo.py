@@ -128,6 +128,21 @@ def whole_numbers(rng):
     return model({"x": numpy.array([-7, -1, 0, 5, 250, 70000])}, nodes, [ints("large", [100000] * 6, kind.INT32), ints("bytes", [200] * 6, kind.UINT8), ints("three", [3])])
 
 
+def functions(rng):
+    """Functions of the model's own, one in the other, with attributes; an operand that a call leaves out."""
+    node, own = helper.make_node, "here"
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid(own, 1)]
+    leaky = node("LeakyRelu", ["a"], ["r"])
+    leaky.attribute.append(onnx.AttributeProto(name="alpha", ref_attr_name="slope", type=onnx.AttributeProto.FLOAT))
+    bend = helper.make_function(own, "Bend", ["x"], ["y"], [node("Mul", ["x", "x"], ["x2"]), node("Sub", ["x", "x2"], ["a"]), leaky, node("Bounded", ["r", "", "x2"], ["y"], domain=own)], opsets, ["slope"])
+    proto, inputs = model({"x": rng.standard_normal((3, 4)).astype(numpy.float32)},
+                          [node("Bend", ["x"], ["a"], domain=own, slope=0.3), node("ReduceMax", ["a"], ["r"], keepdims=0), node("Bounded", ["x", "", "r"], ["y"], domain=own)], [])
+    bounded = helper.make_function(own, "Bounded", ["a", "low", "high"], ["r"], [node("Min", ["a", "high"], ["r"])], opsets)
+    proto.functions.extend([bounded, bend])
+    proto.opset_import.append(helper.make_opsetid(own, 1))
+    return proto, inputs
+
+
 def compare(dfc, name, path, inputs, folder):
     """None, or what is wrong."""
     module = os.path.join(folder, "Net.df")
@@ -183,7 +198,7 @@ def main():
         sys.exit(77)
     dfc, failed, count = os.path.abspath(args.dfc), 0, 0
     made = {"perceptron": perceptron, "pictures": pictures, "attention": attention, "lstm": recurrent("LSTM", 4), "both_ways": recurrent("LSTM", 4, direction="bidirectional"),
-            "gru": recurrent("GRU", 3, linear_before_reset=1), "rnn": recurrent("RNN", 1, direction="reverse"), "choices": choices, "whole_numbers": whole_numbers}
+            "gru": recurrent("GRU", 3, linear_before_reset=1), "rnn": recurrent("RNN", 1, direction="reverse"), "choices": choices, "functions": functions, "whole_numbers": whole_numbers}
     with tempfile.TemporaryDirectory() as folder:
         cases = []
         if args.torch:

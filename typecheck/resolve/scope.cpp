@@ -85,6 +85,18 @@ void ImportModule(State& s, const ast::Import& import) {
   ImportAll(s, import.module.text, rest, qualifier, !import.qualified);
 }
 
+// What counts as a field of Text.Parsec.Token's GenTokenParser: in the package fields, of types of higher rank among them, here functions.
+constexpr const char* kTokenParts[] = {"identifier", "reserved", "operator", "reservedOp", "charLiteral", "stringLiteral", "natural", "integer",
+                                       "float", "naturalOrFloat", "decimal", "hexadecimal", "octal", "symbol", "lexeme", "whiteSpace", "parens",
+                                       "braces", "angles", "brackets", "squares", "semi", "comma", "colon", "dot", "semiSep", "semiSep1",
+                                       "commaSep", "commaSep1"};
+
+bool HasTokenParts(const State& s, const TypeName& type) {
+  if (type.is_synonym()) return false;
+  const auto& constructors = s.types.cons[type.con].constructors;
+  return constructors.size() == 1 && Text(s.program.constructors[constructors[0]].name) == "PrimTokensOf";
+}
+
 // Adds what the item of an import or export list names, found in `from`, to `out`. Returns the name that
 // is not there, or nullptr.
 template <typename From>
@@ -110,6 +122,8 @@ const ast::Name* Select(State& s, const ast::Item& item, const From& from, Modul
     // The patterns of `Seq` count as its constructors.
     if (HasSequencePatterns(s, *type))
       for (const char* pattern : kSequencePatterns) members.push_back(Intern(pattern));
+    if (HasTokenParts(s, *type))
+      for (const char* part : kTokenParts) members.push_back(Intern(part));
   }
   // `import Data.Sequence (pattern Empty)`
   if (const ConId* con = Look(from.constructors, item.name); con && IsSequencePattern(s, *con))
@@ -122,7 +136,8 @@ const ast::Name* Select(State& s, const ast::Item& item, const From& from, Modul
     if (var) {
       auto owner = s.env.field_owner.find(var->index);
       bool method = cls && s.program.vars[*var].kind == core::VarKind::Method && s.program.vars[*var].cls == *cls;
-      if (!method && !(type && owner != s.env.field_owner.end() && owner->second == type->con)) var = nullptr;
+      bool part = type && s.program.vars[*var].from_library && HasTokenParts(s, *type);
+      if (!method && !part && !(type && owner != s.env.field_owner.end() && owner->second == type->con)) var = nullptr;
     }
     if (con && !IsSequencePattern(s, *con) && !(type && s.program.constructors[*con].tycon == type->con)) con = nullptr;
     if (var) out.values[member.text] = *var;

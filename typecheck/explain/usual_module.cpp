@@ -116,9 +116,12 @@ std::string_view UsualModule(std::string_view name, Diag missing) {
   // What the library's modules share.
   constexpr std::string_view kParts[] = {"Data.Map.Internal", "Data.Map.Update", "Data.Set.Internal", "Data.Text.Internal",
                                          "Data.Text.Case", "Data.FixedWidth", "Data.HashMap.Internal", "Data.Vector.Boxed", "Data.Vector.Packed"};
+  // Of everyday words (`it`, `test`, `before`) nobody means those of tests without importing them.
+  constexpr std::string_view kOfTests[] = {"Test.HUnit", "Test.Hspec", "Test.Gradient"};
   std::string_view best;
   size_t rank = SIZE_MAX;
   for (const LibraryModule& module : LibraryModules()) {
+    if (llvm::any_of(kOfTests, [&](std::string_view part) { return module.name.starts_with(part); })) continue;
     if (llvm::any_of(kParts, [&](std::string_view part) { return module.name == part; }) || module.name.starts_with("Prelude")) continue;
     size_t own = static_cast<size_t>(llvm::find(kUsual, module.name) - kUsual);
     own += module.name.starts_with(kTransformers) || module.name.ends_with(".Class");

@@ -179,6 +179,8 @@ class Runner {
         test.chosen = told.getBoolean("chosen").value_or(true);
         file.tests.push_back(std::move(test));
       }
+    } else if (const llvm::json::Array* covered = object.getArray("coverage")) {
+      TakeCoverage(*covered, file.places);
     } else if (object.getArray("sources")) {
       file.sources = LinesOf(object, "sources");
     } else if (std::optional<int64_t> begun = object.getInteger("begin")) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "driver/options.h"
+#include "driver/test/coverage.h"
 #include "driver/test/run_tests.h"
 
 namespace df::test {
@@ -17,6 +18,7 @@ struct FileResult {
   std::string fault;  // why it cannot be tested
   std::vector<std::string> sources;  // the file and the modules of the program that it is made of
   std::vector<TestResult> tests;
+  std::vector<CoveredPlace> places;  // of `--coverage`; one may be there several times
 };
 
 // In the order of the paths. `done` is called when a file is.

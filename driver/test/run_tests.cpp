@@ -15,6 +15,7 @@
 #include "driver/test/bench.h"
 #include "driver/test/compile_tests.h"
 #include "driver/test/suites.h"
+#include "driver/test/test_options.h"
 #include "llvm/ADT/StringSet.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/object_census.h"
@@ -139,8 +140,14 @@ std::unique_ptr<CompileBudget> FileRunner::Budget() const {
 }
 
 void FileRunner::Run() {
+  if (Mode().coverage) BeginCoverage();
   std::unique_ptr<CompileBudget> budget = Budget();
-  const bool loaded = file_.Load(path_);
+  bool loaded = file_.Load(path_);
+  if (!loaded && Mode().coverage) {  // what is wrong is told of the program as it stands
+    StopMarking();
+    file_ = TestFile(options_);
+    loaded = file_.Load(path_);
+  }
   llvm::json::Array sources;
   for (const std::string& source : file_.Sources()) sources.push_back(llvm::json::fixUTF8(source));
   tell_(llvm::json::Object{{"sources", std::move(sources)}});
@@ -192,6 +199,7 @@ void FileRunner::RunMode(const std::string& switches) {
       graph.graph = std::move(*read);
     }
     RunGraph(graph, options, switches);
+    if (Mode().coverage) tell_(llvm::json::Object{{"coverage", TellCoverage()}});
   }
 }
 

@@ -56,6 +56,17 @@ void AddAllWays(Options& options) {
   for (const SwitchInfo& row : Switches()) also.push_back(fmt::format("--without={}", row.name));
 }
 
+// As text behind the report, or where that is for a program on standard error; and as a page.
+bool TellCoverage(const std::vector<test::FileResult>& results, const Options& options, Console& console) {
+  const std::vector<test::CoveredPlace> places = test::AllPlaces(results);
+  test::ReportCoverage(places, options.test.format == TestFormat::Text ? static_cast<llvm::raw_ostream&>(console.out()) : console.err());
+  std::string fault;
+  const std::string& page = test::Mode().coverage_html;
+  if (page.empty() || test::WriteCoverageHtml(places, page, fault)) return true;
+  console.err() << fault;
+  return false;
+}
+
 // What the program printed becomes its stored output.
 bool UpdateOutputs(const std::vector<test::FileResult>& files, Console& console) {
   bool fine = true;
@@ -121,6 +132,7 @@ ExitCode TestCommand(const Options& given, Console& console) {
   console.out().flush();
   const std::vector<test::FileResult> results = test::RunFiles(options, files, [](const test::FileResult&) {});
   test::Report(results, options, console.out());
+  if (test::Mode().coverage && !TellCoverage(results, options, console)) return ExitCode::Failed;
   if (options.test.update) return UpdateOutputs(results, console) ? ExitCode::Fine : ExitCode::Failed;
   if (const test::Summary sum = test::Sum(results); sum.tests == 0 && sum.broken == 0) {
     console.Error(options.test.filter.empty() ? "there are no tests" : "the filter leaves no test");

@@ -99,6 +99,9 @@ CLI::App* AddTestOptions(CLI::App& main, Options& options) {
   app->add_flag("-v,--verbose", test.verbose, "list the tests that passed as well");
   app->add_flag("--differential", df::test::Mode().differential,
                 "every test on every engine, at -O0, without loops, and without each optimisation and switch: what differs is told");
+  app->add_flag("--coverage", df::test::Mode().coverage, "tell which clauses, guards and branches of the files and their modules did not run");
+  app->add_option("--coverage-html", df::test::Mode().coverage_html, "write the sources with what ran, and how often, as one page; implies --coverage")
+      ->type_name("FILE");
   app->add_flag("--watch", df::test::Mode().watch, "after a change test again what it reaches, until Ctrl-C")->excludes("--update");
   return app;
 }
@@ -106,6 +109,7 @@ CLI::App* AddTestOptions(CLI::App& main, Options& options) {
 void FinishTestOptions(Options& options) {
   TestArguments& test = options.test;
   options.command = Command::Test;
+  if (!df::test::Mode().coverage_html.empty()) df::test::Mode().coverage = true;
   if (test.paths.empty()) test.paths = {"."};
   for (const std::string& switches : test.also) {
     Options ignored;

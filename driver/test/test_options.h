@@ -6,6 +6,7 @@
 #include "driver/options.h"
 
 #include <chrono>
+#include <string>
 
 namespace CLI {
 class App;
@@ -18,6 +19,8 @@ namespace test {
 struct CommandMode {
   bool bench = false;  // it is `dfc bench`
   bool differential = false;  // every engine, every switch
+  bool coverage = false;      // tell which places ran
+  std::string coverage_html;  // the same as a file; "": none
   bool watch = false;  // run again what a change reaches
   std::chrono::milliseconds bench_time{1000};  // for each way of each expression
 };

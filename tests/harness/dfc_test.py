@@ -266,6 +266,50 @@ def benchmarks(d):
     d.expect(2, "bench", "a.df", "--time=soon", err="--time")
 
 
+COVERED = """module Shapes where
+
+import Sizes
+
+area :: Shape -> Int
+area (Circle r) = 3 * r * r
+area (Square a)
+  | a > 0 = a * a
+  | otherwise = 0
+
+name :: Shape -> String
+name s = case s of
+  Circle _ -> if area s > 10 then "large" else "small"
+  Square _ -> "square"
+
+-- CASE: area (Circle 2) => 12
+-- CASE: area (Square 2) => 4
+-- CASE: putStrLn (name (Circle 1)) => small
+"""
+
+
+@test
+def coverage(d):
+    """Clauses, guards and branches of the file and its modules; the results of tests do not change."""
+    d.file("Shapes.df", COVERED)
+    d.file("Sizes.df", "module Sizes where\n\ndata Shape = Circle Int | Square Int\n\nunused :: Int -> Int\nunused x = x\n")
+    out, _ = d.expect(0, "test", "Shapes.df", "--coverage", "--engine=tagged,demand", "--coverage-html=page.html")
+    assert out == """3 tests of 1 file on tagged, demand: 3 passed, 0 failed
+Shapes.df: 5 of 8 places ran
+  Shapes.df:9:17: guard did not run: | otherwise = 0
+  Shapes.df:13:35: `then` did not run: Circle _ -> if area s > 10 then "large" else "small"
+  Shapes.df:14:15: alternative did not run: Square _ -> "square"
+Sizes.df: 0 of 1 places ran
+  Sizes.df:6:12: clause did not run: unused x = x
+coverage: 5 of 9 places, 56%
+""", out
+    page = d.bytes("page.html").decode()
+    assert "<h2>Shapes.df: 5 of 8 places ran</h2>" in page and '<b class=not title="guard: 0 times">0</b>' in page, page
+    d.file("bad.df", "f :: Int\nf = 'c'\n-- CASE: f => 1\n")
+    out, _ = d.expect(1, "test", "bad.df", "--coverage")
+    assert "bad.df:2:5" in out and "trace" not in out, out
+    d.expect(1, "test", "Shapes.df", "--coverage-html=no/such/folder.html", err="no/such/folder.html")
+
+
 @test
 def watching(d):
     """What a change reaches is tested again: a module of the program, and not the other file."""

@@ -119,9 +119,12 @@ std::string_view UsualModule(std::string_view name, Diag missing) {
                                          "Data.Text.Case", "Data.FixedWidth", "Data.HashMap.Internal", "Data.Vector.Boxed", "Data.Vector.Packed",
                                          "Data.Vector.State", "Data.ByteString.Internal"};
   constexpr std::string_view kOlder = "Text.ParserCombinators.Parsec";  // the same names as those of Text.Parsec
+  // Of everyday words (`it`, `test`, `before`) nobody means those of tests without importing them.
+  constexpr std::string_view kOfTests[] = {"Test.HUnit", "Test.Hspec", "Test.Gradient"};
   std::string_view best;
   size_t rank = SIZE_MAX;
   for (const LibraryModule& module : LibraryModules()) {
+    if (llvm::any_of(kOfTests, [&](std::string_view part) { return module.name.starts_with(part); })) continue;
     if (llvm::any_of(kParts, [&](std::string_view part) { return module.name == part; }) || module.name.starts_with("Prelude") ||
         module.name.starts_with(kOlder))
       continue;

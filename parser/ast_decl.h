@@ -17,6 +17,7 @@ struct SignatureDecl : Decl {
   DF_AST_NODE(Decl, Signature)
   List<Name> names;
   QualType type;
+  bool is_default = false;  // `default f :: ..` in a class: the type of the default method
   SignatureDecl(Span s, List<Name> n, QualType t) : Decl(kKind, s), names(n), type(t) {}
 };
 enum class Associativity : uint8_t { Left, Right, None };
@@ -64,11 +65,12 @@ struct ConstructorDecl {
   Type* result = nullptr;           // `C :: Int -> T Int`: what it makes, with variables of its own
 };
 // How an instance is derived, if the program says so: `deriving newtype Num`.
-enum class DerivingStrategy : uint8_t { None, Stock, Newtype, Anyclass };
+enum class DerivingStrategy : uint8_t { None, Stock, Newtype, Anyclass, Via };
 struct DerivedClass {
   Name cls;
   DerivingStrategy strategy;
   List<Type*> args = {};  // `MonadState Int`: what the class has before its last parameter
+  Type* via = nullptr;    // `deriving Num via Sum Int`: the type whose instance it is
 };
 // `data T a = A Int | B { x :: !a } deriving (Eq, Show)`; also `newtype`.
 struct DataDecl : Decl {

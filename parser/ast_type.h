@@ -7,7 +7,7 @@
 
 namespace df::ast {
 
-enum class TypeKind : uint8_t { Con, Var, App, Fun, Tuple, List, Dim, DimOp, Bang, Error };
+enum class TypeKind : uint8_t { Con, Var, App, Fun, Tuple, List, Dim, DimOp, Bang, Forall, Error };
 
 struct Type {
   DF_AST_BASE(Type)
@@ -79,6 +79,13 @@ struct QualType {
   Type* type;
   Span span;
   List<Name> forall;  // the variables of an explicit `forall`, which scope over the definition
+};
+
+// `forall a. Eq a => a -> a` within a type.
+struct ForallType : Type {
+  DF_AST_NODE(Type, Forall)
+  QualType body;
+  ForallType(Span s, QualType b) : Type(kKind, s), body(b) {}
 };
 
 }  // namespace df::ast

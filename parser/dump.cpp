@@ -164,6 +164,11 @@ void Printer::Print(const Type* type, bool atomic) {
       out_ << '!';
       Print(llvm::cast<BangType>(type)->type, true);
       break;
+    case TypeKind::Forall:
+      out_ << '(';
+      Print(llvm::cast<ForallType>(type)->body);
+      out_ << ')';
+      break;
     case TypeKind::Error: out_ << "<error>"; break;
   }
 }

@@ -296,6 +296,7 @@ DerivingStrategy Parser::ParseStrategy() {
 void Parser::ParseDeriving(llvm::SmallVectorImpl<DerivedClass>& classes) {
   Advance();
   const DerivingStrategy strategy = ParseStrategy();
+  const size_t first = classes.size();
   auto one = [&] {
     if (Is(Kind::ConId)) {
       classes.push_back({NameOf(token()), strategy});
@@ -332,7 +333,16 @@ void Parser::ParseDeriving(llvm::SmallVectorImpl<DerivedClass>& classes) {
       FailWith(Diag::UnexpectedToken, token().span, "`,`", "the end of the declaration")
           .Hint(fmt::format("several classes stand in parentheses: `deriving ({}, ..)`", Text(classes.back().cls.text)));
   }
-  if (IsWord("via")) NotSupported(token().span, "`deriving .. via` is");
+  if (Type* via = ParseVia())
+    for (size_t i = first; i < classes.size(); ++i) classes[i].strategy = DerivingStrategy::Via, classes[i].via = via;
+}
+
+// `via T`, if it stands here.
+Type* Parser::ParseVia() {
+  if (!IsWord("via")) return nullptr;
+  NeedExtension("DerivingVia", token().span, "`deriving .. via`");
+  Advance();
+  return ParseBType();
 }
 
 // deriving [strategy] instance [context =>] C type
@@ -340,13 +350,14 @@ Decl* Parser::ParseStandaloneDeriving() {
   Span begin = token().span;
   Advance();
   NeedExtension("StandaloneDeriving", begin, "a `deriving` by itself");
-  const DerivingStrategy strategy = ParseStrategy();
-  if (IsWord("via")) NotSupported(token().span, "`deriving via` is");
+  DerivingStrategy strategy = ParseStrategy();
+  Type* via = ParseVia();
+  if (via) strategy = DerivingStrategy::Via;
   Expect(Kind::Instance, "`instance` after `deriving`");
   llvm::SmallVector<Constraint> context, cls;
   ParseInstanceHead(context, cls);
   if (cls.size() != 1) return ast_.New<ErrorDecl>(From(begin));
-  return ast_.New<DerivingDecl>(From(begin), DerivedClass{cls[0].cls, strategy}, Copy(context), cls[0].type);
+  return ast_.New<DerivingDecl>(From(begin), DerivedClass{cls[0].cls, strategy, {}, via}, Copy(context), cls[0].type);
 }
 
 Decl* Parser::ParseTypeSynonym() {
@@ -355,10 +366,7 @@ Decl* Parser::ParseTypeSynonym() {
   if (Is(Kind::Instance) || IsWord("family")) NotSupported(begin, "type families are");
   llvm::SmallVector<Name> params;
   Name name{};
-  Type* head = ParseBType();
-  if (Is(Kind::DoubleColon)) NotSupported(token().span, "kind signatures are");
-  if (Is(Kind::VarSym) || Is(Kind::ConSym) || Is(Kind::Backquote))
-    NotSupported(token().span, "operators on types are");
+  Type* head = ParseDimType();
   if (!panic_) SplitTypeHead(head, name, params);
   Expect(Kind::Equals);
   Type* type = ParseType();

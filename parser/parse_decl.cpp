@@ -139,6 +139,7 @@ void Parser::ParseDecl(Scope scope, llvm::SmallVectorImpl<Decl*>& decls) {
       return;
     case Kind::Type:
       if (scope == Scope::Class || scope == Scope::Instance) return NotSupported(begin, "type families are");
+      if (TokenAt(pos_ + (next().kind == Kind::LeftParen ? 4 : 2)).kind == Kind::DoubleColon) return ParseKindSignature();
       if (only_at_top("`type`")) decls.push_back(ParseTypeSynonym());
       return;
     case Kind::Class:
@@ -152,7 +153,15 @@ void Parser::ParseDecl(Scope scope, llvm::SmallVectorImpl<Decl*>& decls) {
       return;
     case Kind::Import: only_at_top("`import`"); return;
     case Kind::Default:
-      if (scope == Scope::Class) return NotSupported(begin, "default signatures are");
+      if (scope == Scope::Class) {
+        NeedExtension("DefaultSignatures", begin, "a default signature");
+        Advance();
+        if (Decl* decl = ParseSignature()) {
+          if (auto* signature = llvm::dyn_cast<SignatureDecl>(decl)) signature->is_default = true;
+          decls.push_back(decl);
+        }
+        return;
+      }
       if (only_at_top("`default`")) decls.push_back(ParseDefault());
       return;
     case Kind::Deriving:
@@ -160,7 +169,12 @@ void Parser::ParseDecl(Scope scope, llvm::SmallVectorImpl<Decl*>& decls) {
       return;
     default: break;
   }
-  if (IsWord("pattern") && next().kind == Kind::ConId) return NotSupported(begin, "pattern synonyms are");
+  const bool infix_synonym = next().kind == Kind::VarId && (TokenAt(pos_ + 2).kind == Kind::ConSym || TokenAt(pos_ + 2).kind == Kind::Backquote);
+  const bool bracketed = next().kind == Kind::LeftParen && TokenAt(pos_ + 2).kind == Kind::ConSym;
+  if (IsWord("pattern") && (next().kind == Kind::ConId || ((infix_synonym || bracketed) && HasExtension("PatternSynonyms")))) {
+    if (only_at_top("a pattern synonym")) ParsePatternSynonym(decls);
+    return;
+  }
   if (LookAtDecl().shape == Shape::Signature) {
     if (scope == Scope::Instance) NeedExtension("InstanceSigs", begin, "a signature in an instance");
     cut_short_ = false;
@@ -168,6 +182,21 @@ void Parser::ParseDecl(Scope scope, llvm::SmallVectorImpl<Decl*>& decls) {
     return;
   }
   if (Decl* decl = ParseEquation()) decls.push_back(decl);
+}
+
+// `type T :: Type -> Type`: kinds are inferred, and what is written here says no more.
+void Parser::ParseKindSignature() {
+  NeedExtension("StandaloneKindSignatures", token().span, "the kind of a type by itself");
+  Advance();
+  const Span open = token().span;
+  const bool bracket = Take(Kind::LeftParen);
+  if (!Is(Kind::ConId) && !Is(Kind::ConSym) && !Is(Kind::VarSym)) Fail("the name of a type");
+  Advance();
+  if (bracket) Close(Kind::RightParen, open);
+  Expect(Kind::DoubleColon);
+  const bool outer = std::exchange(in_kind_, true);
+  ParseType();
+  in_kind_ = outer;
 }
 
 Decl* Parser::ParseSignature() {

@@ -71,6 +71,7 @@ void Parser::ParseTop() {
   panic_ = false;
   PopBlock();
   ast_.module.imports = Copy(imports);
+  if (!synonym_types_.empty()) AddSynonymTypes(decls);
   ast_.module.decls = GroupClauses(decls);
   ast_.module.kinds = ast_.Copy<std::pair<Span, Type*>>(kinds_);
 }

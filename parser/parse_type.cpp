@@ -11,7 +11,7 @@ using namespace ast;
 Type* Parser::ParseType() {
   Level level(*this);
   if (level.too_deep()) return ErrorTypeHere();
-  if (IsWord("forall") || IsOp("∀")) NotSupported(token().span, "`forall` inside a type (`RankNTypes`) is");
+  if (IsWord("forall") || IsOp("∀")) return ParseForallType();
   Span begin = token().span;
   Type* type = ParseDimType();
   if (Take(Kind::RightArrow)) {
@@ -21,7 +21,18 @@ Type* Parser::ParseType() {
   return type;
 }
 
-// Sums and products of dimensions, `*` first: `2 * m + 1`. Elsewhere there are no operators on types.
+// `forall a. C a => t` within a type.
+Type* Parser::ParseForallType() {
+  Span begin = token().span;
+  if (!HasExtension("QuantifiedConstraints")) NeedExtension("RankNTypes", begin, "`forall` inside a type");
+  llvm::SmallVector<Name> binders;
+  ParseForall(binders);
+  llvm::SmallVector<Constraint> context;
+  Type* type = ParseTypeWithContext(context);
+  return ast_.New<ForallType>(From(begin), QualType{Copy(context), type, From(begin), Copy(binders)});
+}
+
+// Sums and products of dimensions, `*` first: `2 * m + 1`. Other operators are names of types.
 Type* Parser::ParseDimType() {
   auto is_product = [&] { return IsOp("*"); };
   auto is_sum = [&] { return IsOp("+") || IsOp("-"); };
@@ -59,9 +70,15 @@ Type* Parser::ParseDimType() {
     Type* right = ParseDimType();
     return ast_.New<DimOpType>(From(begin), ':', left, right);
   }
-  if (Is(Kind::VarSym) || Is(Kind::ConSym) || Is(Kind::Backquote))
-    NotSupported(token().span, "operators on types are");
-  return left;
+  if (!Is(Kind::VarSym) && !Is(Kind::ConSym) && !Is(Kind::Backquote)) return left;
+  // `f :+: g`. All of them associate to the right, whatever their fixity.
+  Level level(*this);
+  if (level.too_deep()) return ErrorTypeHere();
+  NeedExtension("TypeOperators", token().span, "an operator on types");
+  const Name op = TakeOperator();
+  Type* right = ParseDimType();
+  Type* first = ast_.New<AppType>(From(begin), ast_.New<ConType>(op.span, op), left);
+  return ast_.New<AppType>(From(begin), first, right);
 }
 
 bool Parser::AtAType() const {
@@ -98,7 +115,7 @@ Type* Parser::ParseAType() {
     }
     case Kind::VarId: {
       if (IsWord("forall")) {
-        NotSupported(begin, "`forall` inside a type (`RankNTypes`) is");
+        FailWith(Diag::NotAllowedHere, begin, "`forall`", "an argument of a type").Hint("a type with `forall` stands in parentheses: `(forall a. a -> a)`");
         return ErrorTypeHere();
       }
       if (t.qualifier.valid())
@@ -125,6 +142,12 @@ Type* Parser::ParseAType() {
     case Kind::LeftParen: {
       Advance();
       if (Take(Kind::RightParen)) return ast_.New<TupleType>(From(begin), List<Type*>());
+      if ((Is(Kind::ConSym) || Is(Kind::VarSym)) && next().kind == Kind::RightParen && HasExtension("TypeOperators")) {
+        Name name = NameOf(token());
+        Advance();
+        Close(Kind::RightParen, begin);
+        return ast_.New<ConType>(From(begin), name);
+      }
       if (Take(Kind::RightArrow)) {
         Close(Kind::RightParen, begin);
         return ast_.New<ConType>(From(begin), NameOf("(->)", From(begin)));
@@ -222,6 +245,7 @@ void Parser::ToContext(Type* type, llvm::SmallVectorImpl<Constraint>& context) {
     for (Type* element : tuple->elements) ToContext(element, context);
     return;
   }
+  if (llvm::isa<ForallType>(type)) return NotSupported(type->span, "quantified constraints are");
   if (auto* app = llvm::dyn_cast<AppType>(type)) {
     if (auto* cls = llvm::dyn_cast<ConType>(app->fn)) {
       Type* head = app->arg;

@@ -206,6 +206,17 @@ class Parser {
 
   // ---- types (parse_type.cpp)
   ast::Type* ParseType();
+  // ---- pattern synonyms (parse_synonym.cpp)
+  void ParsePatternSynonym(llvm::SmallVectorImpl<ast::Decl*>& decls);
+  bool SplitSynonymHead(ast::Pat* head, ast::Name& name, llvm::SmallVectorImpl<ast::Pat*>& params);
+  ast::Expr* PatternAsValue(Symbol synonym, const ast::Pat* pat);
+  ast::Decl* SynonymFunction(Symbol name, Span span, llvm::ArrayRef<ast::Clause> clauses);
+  ast::Rhs PlainRhs(ast::Expr* body);
+  void AddSynonymTypes(llvm::SmallVectorImpl<ast::Decl*>& decls);
+
+  void ParseKindSignature();
+  ast::Type* ParseForallType();
+  ast::Type* ParseVia();
   // `forall a (b :: kind).`
   void ParseForall(llvm::SmallVectorImpl<ast::Name>& binders);
   void ParseKind(ast::Type* variable);
@@ -292,6 +303,8 @@ class Parser {
   bool line_handled_ = false;  // the current token's line start has had its virtual semicolon
   bool in_kind_ = false;  // `*` is a kind here
   std::vector<std::pair<Span, ast::Type*>> kinds_;  // Module::kinds
+  std::vector<std::pair<ast::Name, ast::QualType>> synonym_types_;  // of pattern synonyms, until all are read
+  std::vector<std::pair<Symbol, uint32_t>> synonym_arity_;
   bool panic_ = false;
   bool repl_ = false;
   bool reached_end_ = false;   // something is missing at the end of the text

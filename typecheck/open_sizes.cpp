@@ -52,7 +52,7 @@ void NoteOpenSizes(const core::Program& program, Diagnostics& diags) {
   auto look = [&](const core::VarExpr& use) {
     const core::Var& var = program.vars[use.var];
     if (var.from_library || var.kind != core::VarKind::Top) return;
-    for (size_t i = 0; i < use.type_args.size() && notes < kMostNotes; ++i) {
+    for (size_t i = 0; i < std::min(use.type_args.size(), var.scheme.tyvars.size()) && notes < kMostNotes; ++i) {
       const TyVarId size = var.scheme.tyvars[i];
       if (!IsOpen(program.types, use.type_args[i]) || !program.types.IsSize(size, var.scheme.type)) continue;
       diags.Note(use.span, fmt::format("nothing says here what the size `{}` of `{}` is", Text(program.types.vars[size].name), Text(var.name)));

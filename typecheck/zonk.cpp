@@ -23,6 +23,8 @@ TypeId Final(State& s, TypeId type) {
     result = llvm::any_of(s.state_uses, own) ? s.types.Scalar(Builtin::Unit) : type;
   } else if (s.types.Kind(type) == TypeKind::Var) {
     result = type;
+  } else if (s.types.Kind(type) == TypeKind::Forall) {
+    result = s.types.MapBody(type, [&](TypeId body) { return Final(s, body); });
   } else if (s.types.Kind(type) == TypeKind::Dim) {
     result = s.types.MapAtoms(type, [&](TypeId atom) { return Final(s, atom); });
   } else {

@@ -192,6 +192,21 @@ class Program {
   // The constructor for values that are built by `con` and hide these types. `fresh` is set if the program had none yet.
   core::ConId AddVariant(df::TypeId type, core::ConId con, const std::vector<df::TypeId>& hidden, bool* fresh = nullptr);
 
+  // ---- poly.cpp: polymorphic values
+  struct PolyType {
+    df::TypeId type;
+    TyConId tycon;  // what stands for it
+    core::ConId con;
+    std::vector<std::vector<df::TypeId>> instances;  // a field of the constructor for each
+    bool declared = false;  // the graph knows it as a type with a constructor
+    bool plain = false;     // there is one instance, and a value is just that
+  };
+  std::vector<PolyType> polys;
+  bool polys_open = true;  // instances may be added
+  uint32_t PolyIndex(df::TypeId type);
+  // The field for a value's use at these types. `fresh` is set if there was none yet.
+  size_t PolyInstance(df::TypeId type, const std::vector<df::TypeId>& args, bool* fresh);
+
   // ---- building
   VarId NewVar(std::string name, df::TypeId type) { return vars.Add({std::move(name), type}); }
   Expr* New(Kind kind, df::TypeId type, ir::PosId pos);
@@ -256,6 +271,8 @@ class Program {
   std::map<std::pair<uint32_t, uint32_t>, LongLine> long_lines_;
   std::vector<Span> spans_;                   // of each position
   llvm::DenseMap<uint32_t, uint32_t> packed_of_;  // by df::TypeId: into `packed`
+  llvm::DenseMap<uint32_t, uint32_t> poly_of_;    // the same into `polys`
+  llvm::DenseMap<uint32_t, uint32_t> poly_con_;   // by TyConId: into `polys`
   llvm::DenseMap<uint32_t, ir::TypeId> ir_type_ids_;
   llvm::DenseMap<uint32_t, df::TypeId> without_constructors_;  // ir::TypeId -> of which type it is
   llvm::DenseMap<uint32_t, uint32_t> declaring_;               // TyConId -> how many of its types are being declared

@@ -13,6 +13,12 @@ df::TypeId Program::Repr(df::TypeId type) {
       df::TypeId held = Repr(of);
       return held == of ? type : Repr(types.Tangent(held));
     }
+    if (types.Kind(type) == TypeKind::Forall) {
+      const PolyType& poly = polys[PolyIndex(type)];
+      if (!poly.plain) return types.Con(poly.tycon);
+      type = core.constructors[poly.con].fields[0].type;
+      continue;
+    }
     TyConId head = types.Head(type, &args);
     if (head.valid() && types.cons[head].packs && Packs(type)) return types.Con(packed[PackedIndex(type)].tycon);
     if (!head.valid() || !types.cons[head].is_newtype || types.cons[head].constructors.size() != 1) return type;
@@ -153,6 +159,11 @@ void Program::DeclareConstructors(ir::TypeId id, df::TypeId type) {
     args.clear();
   }
   if (!head.valid()) return;
+  if (auto poly = poly_con_.find(head.index); poly != poly_con_.end() && polys_open) {  // it has not all its fields yet
+    polys[poly->second].declared = true;
+    without_constructors_[id.index] = type;
+    return;
+  }
   bool tangent = false;  // a tangent of its own: the constructors of what it is the tangent of, on tangents
   if (df::TypeId of; core.types.IsTangent(type, &of)) {
     args.clear();

@@ -15,6 +15,7 @@ bool Specialiser::Run(core::VarId entry) {
     work_.pop_front();
     Translate(work);
   }
+  SettlePolys();
   return !p_.diags.has_errors();
 }
 
@@ -243,14 +244,10 @@ Expr* Specialiser::Variable(const core::VarExpr* expr) {
   const core::Var& var = p_.core.vars[expr->var];
   df::TypeId type = Ground(expr->type);
   if (core::VarId prim = PrimitiveOf(expr); prim.valid()) return Saturated({}, prim, expr, {}, type, Pos(expr->span));
+  if (var.scheme.tyvars.empty() != expr->type_args.empty()) return expr->type_args.empty() ? PolyValue(expr) : PolyUse(expr);
   TypeArgs types = Ground(expr->type_args);
   if (var.kind != core::VarKind::Local) return TopVariable(expr->var, types, type, expr->span);
-  Local& local = locals_[expr->var.index];
-  for (auto& [have, made] : local.instances)
-    if (have == types || !local.binding) return p_.NewVarExpr(made, Pos(expr->span));
-  VarId made = p_.NewVar(std::string(Text(var.name)), type);
-  local.instances.push_back({std::move(types), made});
-  return p_.NewVarExpr(made, Pos(expr->span));
+  return LocalVariable(expr->var, types, type, expr->span);
 }
 
 Expr* Specialiser::TopVariable(core::VarId top, const TypeArgs& types, df::TypeId type, Span span) {
@@ -531,7 +528,7 @@ Expr* Specialiser::Let(const core::LetExpr* expr) {
         type_values_.resize(type_vars_.size(), p_.core.types.Scalar(df::Builtin::Unit));
         bool is_function = p_.IsFunction(p_.vars[id].type);
         std::string saved = function_name_;
-        if (is_function) function_name_ = std::string(Text(var.name));
+        if (is_function && Text(var.name) != "%poly") function_name_ = std::string(Text(var.name));
         Expr* value = Expression(binding.value);
         function_name_ = saved;
         made->bindings.push_back({id, value});

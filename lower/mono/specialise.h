@@ -88,6 +88,13 @@ class Specialiser {
   Expr* Zero(df::TypeId type, int depth, ir::PosId pos);
   llvm::SmallVector<df::TypeId> FieldTypes(df::TypeId type, core::ConId con);
 
+  // specialise_poly.cpp
+  Expr* PolyValue(const core::VarExpr* expr);
+  Expr* PolyUse(const core::VarExpr* expr);
+  void ReportPoly(df::TypeId type, Span span);
+  void SettlePolys();
+  Expr* LocalVariable(core::VarId var, const TypeArgs& types, df::TypeId type, Span span);
+
   // specialise_packed.cpp
   core::ConId PackedAt(df::TypeId packed, df::TypeId type);
   Expr* Packed(Expr* value, df::TypeId packed, ir::PosId pos);
@@ -117,6 +124,8 @@ class Specialiser {
   bool too_many_ = false;
   // Functions with a match of a type that hides types, by the type: each new constructor asks for them anew.
   std::map<uint32_t, std::vector<Work>> looks_at_;
+  std::map<uint32_t, std::vector<Work>> makes_;  // functions that make polymorphic values, by the type: each new use asks for them anew
+  std::vector<Expr*> poly_values_, poly_uses_;
   llvm::DenseSet<std::pair<uint32_t, uint32_t>> bad_shapes_;  // places of primitives that were reported: file, begin
   std::set<std::pair<std::string, std::string>> open_shapes_;  // functions of the program and the types in them that nothing settles: reported
   std::optional<bool> differentiates_;  // once asked: whether the module Gradient was read

@@ -98,11 +98,15 @@ struct Class {
   TyVarId param;                // the last one
   std::vector<TyVarId> params;  // all
   TyConId args;                 // invalid if there is one parameter
+  TyConId qualifier;            // `C a => t` within a `forall` (TyCon::qualifies); invalid until one is written
   std::vector<Dependency> dependencies;
   std::vector<ClassId> superclasses;  // of the class's own type
   std::vector<Pred> contexts;         // superclasses of other types: `Monad m` of `MonadState s m`
   std::vector<VarId> methods;   // VarKind::Method
   std::vector<VarId> defaults;  // per method: a Top variable with the method's own scheme, or invalid
+  // Per method: its default has a type of its own, of which that of each instance's method has to be one (DefaultSignatures). An instance
+  // without the method has one that is a use of the default.
+  std::vector<bool> own_type;
   Minimal minimal;              // by the class's pragma; without one what has no default
   Span minimal_span;            // of the pragma
   Span span;
@@ -135,6 +139,9 @@ struct Expr {
   static bool classof(const Expr* node) { return node->kind == kKind; }
 
 // A variable with the types that instantiate its scheme's tyvars, in order.
+//
+// Polymorphic values, of types of the kind Forall, are made and used by variables too: one with a polymorphic scheme and without type_args is
+// such a value, `let p :: forall a. a -> a = \x -> x in p`, of the type PolyType; and one whose type is a Forall is instantiated by type_args.
 struct VarExpr : Expr { DF_CORE_NODE(Var) VarId var; List<TypeId> type_args; };
 // A constructor as a function of its fields; type_args instantiate its type's params, then what it hides.
 struct ConExpr : Expr { DF_CORE_NODE(Con) ConId con; List<TypeId> type_args; };
@@ -264,6 +271,11 @@ bool MayBuild(const Program& program, ConId con, TypeId type);
 // The arguments of a class in a predicate's type, and the type with these arguments.
 llvm::SmallVector<TypeId, 4> ClassArguments(const Program& program, ClassId cls, TypeId type);
 TypeId ClassType(Program& program, ClassId cls, llvm::ArrayRef<TypeId> args);
+// A scheme with variables and its context as a type, and the other way round, with variables of its own.
+TypeId PolyType(Program& program, const Scheme& scheme);
+Scheme OpenPoly(Program& program, TypeId poly);
+// The context in front of an instantiated body, taken off it.
+TypeId TakeContext(const Types& types, TypeId body, std::vector<Pred>* preds);
 // `Eq a`, `MonadState s m`, with the types' own names.
 std::string PrintPred(const Program& program, ClassId cls, TypeId type);
 

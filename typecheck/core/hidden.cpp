@@ -1,4 +1,4 @@
-// Classes with several parameters, and constructors whose types hide or settle something.
+// Classes with several parameters, constructors whose types hide or settle something, and polymorphic types.
 #include "llvm/ADT/STLExtras.h"
 #include "typecheck/core/core.h"
 
@@ -37,6 +37,44 @@ llvm::SmallVector<TypeId, 4> ClassArguments(const Program& program, ClassId cls,
 
 TypeId ClassType(Program& program, ClassId cls, llvm::ArrayRef<TypeId> args) {
   return program.classes[cls].args.valid() ? program.types.Con(program.classes[cls].args, args) : args[0];
+}
+
+TypeId PolyType(Program& program, const Scheme& scheme) {
+  TypeId body = scheme.type;
+  for (const Pred& pred : llvm::reverse(scheme.preds)) {
+    Class& cls = program.classes[pred.cls];
+    if (!cls.qualifier.valid()) {
+      TyCon row;
+      row.name = cls.name;
+      row.arity = 2;
+      row.tangent = TangentForm::Unit;
+      row.qualifies = pred.cls.index;
+      cls.qualifier = program.types.cons.Add(std::move(row));
+    }
+    body = program.types.Con(cls.qualifier, {pred.type, body});
+  }
+  return program.types.Forall(scheme.tyvars, body);
+}
+
+TypeId TakeContext(const Types& types, TypeId body, std::vector<Pred>* preds) {
+  for (;;) {
+    llvm::SmallVector<TypeId> args;
+    const TyConId head = types.Head(body, &args);
+    if (!head.valid() || types.cons[head].qualifies == UINT32_MAX || args.size() != 2) return body;
+    if (preds) preds->push_back({ClassId(types.cons[head].qualifies), args[0], Span()});
+    body = args[1];
+  }
+}
+
+Scheme OpenPoly(Program& program, TypeId poly) {
+  Scheme scheme;
+  llvm::SmallVector<TypeId, 2> args;
+  for (Symbol name : program.types.BinderNames(poly)) {
+    scheme.tyvars.push_back(program.types.NewVar(name));
+    args.push_back(program.types.Var(scheme.tyvars.back()));
+  }
+  scheme.type = TakeContext(program.types, program.types.Instantiate(poly, args), &scheme.preds);
+  return scheme;
 }
 
 std::string PrintPred(const Program& program, ClassId cls, TypeId type) {

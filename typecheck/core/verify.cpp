@@ -130,6 +130,7 @@ class Verifier {
   }
   bool HasMeta(TypeId type) const {
     if (types_.Kind(type) == TypeKind::App) return HasMeta(types_.FnOf(type)) || HasMeta(types_.ArgOf(type));
+    if (types_.Kind(type) == TypeKind::Forall) return HasMeta(types_.RawBody(type));
     return types_.Kind(type) == TypeKind::Meta || (types_.Kind(type) == TypeKind::Dim && types_.HasMeta(type));
   }
 
@@ -173,6 +174,15 @@ class Verifier {
       return Fault(expr, fmt::format("`{}` is not in scope", Text(var.name)));
     if (var.kind == VarKind::Top && !program_.DefinitionOf(expr->var))
       return Fault(expr, fmt::format("`{}` has no definition", Text(var.name)));
+    if (!var.scheme.tyvars.empty() && expr->type_args.empty())
+      return Expect(expr, PolyType(const_cast<Program&>(program_), var.scheme), Text(var.name));
+    if (var.scheme.tyvars.empty() && !expr->type_args.empty()) {
+      const TypeId poly = Known(var.scheme.type);
+      if (types_.Kind(poly) != TypeKind::Forall || types_.BindersOf(poly) != expr->type_args.size())
+        return Fault(expr, fmt::format("`{}` of the type `{}` is given {} types", Text(var.name), types_.Print(poly), expr->type_args.size()));
+      for (TypeId arg : expr->type_args) CheckType(expr, arg);
+      return Expect(expr, TakeContext(types_, types_.Instantiate(poly, expr->type_args), nullptr), Text(var.name));
+    }
     if (var.scheme.tyvars.size() != expr->type_args.size())
       return Fault(expr, fmt::format("`{}` takes {} types and is given {}", Text(var.name), var.scheme.tyvars.size(),
                                      expr->type_args.size()));

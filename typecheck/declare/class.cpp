@@ -1,6 +1,7 @@
 // class and instance declarations, default methods and instance methods.
 #include "typecheck/declare/class.h"
 
+#include "typecheck/declare/default_type.h"
 #include "typecheck/declare/minimal.h"
 #include "typecheck/explain/class.h"
 #include "typecheck/explain/explain.h"
@@ -51,13 +52,13 @@ void CheckMethodConstraints(State& s, const ast::ClassDecl* decl, const core::Sc
 
 // A method of an instance or a default; `own` is its signature in the instance, if there is one. `head` are the variables
 // of the class or of the instance's head, which scope over the method if the module has ScopedTypeVariables, and always
-// over `own`. (The other variables of the method's type do not.)
+// over `own` and derived methods. (The other variables of the method's type do not.)
 void CheckMethod(State& s, VarId var, const ast::FunctionDecl* decl, const ast::SignatureDecl* own, const core::Scheme& scheme,
-                 const ScopedTypes& head, Span from) {
+                 const ScopedTypes& head, Span from, bool derived = false) {
   ++s.definition;
   const Symbol name = decl->name.text;
   ScopedTypes scoped;
-  if (own || HasExtension(s, "ScopedTypeVariables")) scoped = head;
+  if (own || derived || HasExtension(s, "ScopedTypeVariables")) scoped = head;
   core::Expr* value = CheckAgainst(s, scheme, from, name, scoped, [&](TypeId type, const Reason& why) {
     if (!own) return CheckClauses(s, name, decl->clauses, decl->name.span, type, why);
     // A local function with this signature, which the method is; its clauses mean the class's method by its name.
@@ -280,7 +281,7 @@ void DeclareClass(State& s, const ast::ClassDecl* decl) {
   }
   for (const ast::Decl* member : decl->members) {
     const auto* signature = llvm::dyn_cast<ast::SignatureDecl>(member);
-    if (!signature) continue;
+    if (!signature || signature->is_default) continue;
     for (const ast::Name& name : signature->names) {
       if (auto it = s.exports.values.find(name.text); it != s.exports.values.end()) {
         s.Error(Diag::DuplicateDefinition, name.span, Text(name.text))
@@ -312,6 +313,7 @@ void DeclareClass(State& s, const ast::ClassDecl* decl) {
       var.scheme.preds.insert(var.scheme.preds.end(), scheme.preds.begin(), scheme.preds.end());
       s.program.classes[id].methods.push_back(method);
       s.program.classes[id].defaults.push_back(VarId());
+      s.program.classes[id].own_type.push_back(false);
       s.scope->values.Add(name.text, method);
       if (s.module.name.text.valid()) s.scope->values.Add(name.text, method, s.module.name.text);
       s.exports.values[name.text] = method;
@@ -341,6 +343,9 @@ void DeclareClass(State& s, const ast::ClassDecl* decl) {
     s.program.vars[var].scheme = s.program.vars[method].scheme;
     s.program.classes[id].defaults[index] = var;
   }
+  for (const ast::Decl* member : decl->members)
+    if (const auto* signature = llvm::dyn_cast<ast::SignatureDecl>(member); signature && signature->is_default)
+      for (const ast::Name& name : signature->names) DeclareDefaultType(s, id, signature->type, name, head.names, {id, whole, decl->name.span});
   CheckMemberFixities(s, decl, id);
   DeclareMinimal(s, decl, id);
 }
@@ -542,9 +547,11 @@ void CheckInstanceMethods(State& s, const ast::InstanceDecl* decl, InstanceId id
             s.program.vars[var].span != function->name.span)
           continue;
         CheckMethod(s, var, function, SignatureIn(decl, function->name.text), scheme, HeadVariables(s, s.program.instances[id]),
-                    s.program.vars[method].span);
+                    s.program.vars[method].span, s.program.instances[id].derived);
         break;
       }
+    } else if (s.program.classes[cls].defaults[i].valid() && s.program.classes[cls].own_type[i]) {
+      UseDefault(s, id, i, scheme, head_span);
     } else if (!s.program.classes[cls].defaults[i].valid()) {
       // Neither defined nor defaulted: an error when it is called, as in Haskell.
       VarId absent = NewVar(s, s.program.vars[method].name, scheme.type, true, head_span);

@@ -307,8 +307,21 @@ void DefineSelectors(State& s, const ast::DataDecl* data) {
           .Note(s.program.vars[it->second].span, "it is defined here first");
       continue;
     }
-    VarId selector = NewVar(s, field.name, s.types.Fun(whole, field.type), true, field.span);
-    s.program.vars[selector].scheme.tyvars = s.types.cons[id].params;
+    // Of a polymorphic field the selector is as polymorphic: `run :: forall a r. P a -> String -> r`.
+    core::Scheme given;
+    given.type = field.type;
+    if (s.types.Kind(field.type) == TypeKind::Forall) given = core::OpenPoly(s.program, field.type);
+    core::List<TypeId> given_at;
+    {
+      TypeArgs at;
+      for (TyVarId var : given.tyvars) at.push_back(s.types.Var(var));
+      given_at = s.program.Copy<TypeId>(at);
+    }
+    VarId selector = NewVar(s, field.name, s.types.Fun(whole, given.type), true, field.span);
+    core::Scheme& scheme = s.program.vars[selector].scheme;
+    scheme.tyvars = s.types.cons[id].params;
+    scheme.tyvars.insert(scheme.tyvars.end(), given.tyvars.begin(), given.tyvars.end());
+    scheme.preds = given.preds;
     s.scope->values.Add(field.name, selector);
     s.exports.values[field.name] = selector;
     s.env.field_owner[selector.index] = id;
@@ -343,13 +356,16 @@ void DefineSelectors(State& s, const ast::DataDecl* data) {
       pat.exists = s.program.Copy<TyVarId>(hides.exists);
       pat.opens = !hides.exists.empty() || !hides.equations.empty();
       const core::Pat* made = MakePat(s, pat);
-      rows.push_back({s.program.Copy<const core::Pat*>({made}), VarNode(s, value, field.span), field.span});
+      auto* use = llvm::cast<core::VarExpr>(VarNode(s, value, field.span));
+      use->type = given.type;
+      use->type_args = given_at;
+      rows.push_back({s.program.Copy<const core::Pat*>({made}), use, field.span});
     }
     if (rows.size() < s.types.cons[id].constructors.size())
-      rows.push_back(FailRow(s, whole, field.type,
+      rows.push_back(FailRow(s, whole, given.type,
                              fmt::format("no match in record selector `{}`", Text(field.name)), field.span));
     core::Expr* match =
-        MatchNode(s, core::MatchContext::Function, field.name, {record}, rows, field.type, field.span);
+        MatchNode(s, core::MatchContext::Function, field.name, {record}, rows, given.type, field.span);
     s.definitions.push_back({selector, LambdaNode(s, {record}, match, field.span)});
   }
 }

@@ -277,15 +277,48 @@ void DeriveIx(Builder& make, const Shape& shape) {
 
 bool DerivesAnyClass(State& s, const ast::DerivedClass& derived, ClassId cls, TyConId tycon);
 
+// `deriving C via T`: the variables of T are those of the type, whose arguments are `args`.
+TypeId ConvertVia(State& s, const ast::Type* via, TyConId tycon, llvm::ArrayRef<TypeId> args, KindId kind) {
+  TypeVarScope scope;
+  scope.implicit = false;
+  KindId rest = s.env.KindOf(tycon), of;
+  for (size_t i = 0; i < args.size() && s.env.kinds.IsArrow(rest, &of, &rest); ++i)
+    if (s.types.Kind(args[i]) == TypeKind::Var) scope.names.push_back({s.types.vars[s.types.VarOf(args[i])].name, {args[i], of}});
+  return ConvertType(s, via, scope, kind);
+}
+
 bool IsStockClass(std::string_view name) {
   for (std::string_view stock : {"Eq", "Ord", "Show", "Read", "Enum", "Bounded", "Ix", "Functor", "Foldable", "Traversable"})
     if (name == stock) return true;
   return false;
 }
 
+// `deriving C via T`: as DeriveMethods. `args` are without the parameters that the class leaves open.
+bool DeriveByType(State& s, Builder& make, const ast::DerivedClass& derived, ClassId cls, bool known, TyConId tycon, llvm::ArrayRef<TypeId> args,
+                  std::vector<TypeId>& needs) {
+  const TypeId whole = s.types.Con(tycon, args);
+  const std::string_view text = Text(s.program.classes[cls].name), type = Text(s.types.cons[tycon].name);
+  const uint32_t errors = s.diags.error_count();
+  const TypeId via = ConvertVia(s, derived.via, tycon, args, ParameterKinds(s, cls).back());
+  if (s.diags.error_count() != errors) return false;
+  needs = {via};
+  VarId obstacle;
+  const ViaResult result = DeriveVia(make, s.program, s.program.classes[cls], known, whole, via, derived.via, obstacle);
+  if (result == ViaResult::Made) return true;
+  s.reported.push_back({cls, s.types.Con(tycon), kNowhere});
+  if (result == ViaResult::Mismatch)
+    s.Error(Diag::ViaMismatch, derived.via->span, text, PrintType(s, via), type)
+        .Hint("one of the two is a newtype around the other, or both are newtypes around one type");
+  else
+    s.Error(Diag::CannotDerive, derived.cls.span, text, type)
+        .Note(Shown(s, s.types.cons[tycon].span), fmt::format("the type of `{}` stands in the way", Text(s.program.vars[obstacle].name)));
+  return false;
+}
+
 // Makes the methods of the instance that `deriving` asks for. `needs` are the types that have to have the class as well,
 // if the context is to be found. False, and reported, if there is no such instance.
-bool DeriveMethods(State& s, Builder& make, const ast::DerivedClass& derived, ClassId cls, TyConId tycon, uint32_t dropped,
+// `args` are what the type's parameters are, in an instance of its own at particular types.
+bool DeriveMethods(State& s, Builder& make, const ast::DerivedClass& derived, ClassId cls, TyConId tycon, llvm::ArrayRef<TypeId> args, uint32_t dropped,
                    std::vector<TypeId>& needs) {
   using Strategy = ast::DerivingStrategy;
   const core::Class& row = s.program.classes[cls];
@@ -310,6 +343,7 @@ bool DeriveMethods(State& s, Builder& make, const ast::DerivedClass& derived, Cl
     needs.clear();
     return true;
   }
+  if (derived.strategy == Strategy::Via) return DeriveByType(s, make, derived, cls, known, tycon, args.drop_back(dropped), needs);
   const bool anything = s.options.library || s.options.repl;  // needs no pragma
   const bool by_newtype =
       s.types.cons[tycon].is_newtype && (anything || HasExtension(s, "GeneralizedNewtypeDeriving"));
@@ -363,9 +397,10 @@ bool DeriveMethods(State& s, Builder& make, const ast::DerivedClass& derived, Cl
                                   Text(s.types.vars[s.types.VarOf(var)].name)));
       inside = s.types.FnOf(inside);
     }
+    inside = s.types.Substitute(inside, params, args);
     needs = {inside};
     VarId obstacle;
-    if (DeriveByNewtype(make, s.program, shape, row, known, obstacle)) return true;
+    if (DeriveVia(make, s.program, row, known, s.types.Con(tycon, args.drop_back(dropped)), inside, nullptr, obstacle) == ViaResult::Made) return true;
     return refuse(fmt::format("the type of `{}` stands in the way", Text(s.program.vars[obstacle].name)));
   }
   s.reported.push_back({cls, s.types.Con(tycon), kNowhere});
@@ -489,7 +524,9 @@ void DeclareDerived(State& s, const ast::DataDecl* data) {
     }
     Builder make(s.generated, s.generated_qualifier, derived.cls.span);
     DerivedContext context;
-    if (!DeriveMethods(s, make, derived, cls, tycon, *open, context.needs)) continue;
+    TypeArgs own;
+    for (TyVarId param : s.types.cons[tycon].params) own.push_back(s.types.Var(param));
+    if (!DeriveMethods(s, make, derived, cls, tycon, own, *open, context.needs)) continue;
     if (!s.options.library) context.superclasses = s.program.classes[cls].superclasses;
     core::Instance row;
     row.cls = cls;
@@ -520,7 +557,10 @@ void DeclareStandalone(State& s, const ast::DerivingDecl* decl) {
   if (!open) return;
   Builder make(s.generated, s.generated_qualifier, decl->derived.cls.span);
   std::vector<TypeId> needs;
-  if (!DeriveMethods(s, make, decl->derived, row.cls, tycon, *open, needs)) return;
+  TypeArgs own;
+  s.types.Head(core::ClassArguments(s.program, row.cls, row.head).back(), &own);
+  for (size_t i = own.size(); i < s.types.cons[tycon].params.size(); ++i) own.push_back(s.types.Var(s.types.cons[tycon].params[i]));
+  if (!DeriveMethods(s, make, decl->derived, row.cls, tycon, own, *open, needs)) return;
   row.derived = true;
   RegisterInstance(s, std::move(row), tycon, DerivedDecl(s, make, decl->derived.cls, decl->type));
 }

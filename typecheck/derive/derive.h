@@ -4,6 +4,8 @@
 // write, so that they mean the library's whatever the module defines or hides.
 #pragma once
 
+#include <optional>
+
 #include "typecheck/state/parts.h"
 
 namespace df::check {
@@ -22,6 +24,16 @@ class Builder {
   ast::Expr* LibVar(std::string_view name) { return ast_.New<ast::VarExpr>(span_, Lib(name)); }
   ast::Expr* LibCon(std::string_view name) { return ast_.New<ast::ConExpr>(span_, Lib(name)); }
   ast::Expr* Con(Symbol name) { return ast_.New<ast::ConExpr>(span_, Own(name)); }
+  // A method at a type as written: `(method @T)`; the class's other parameters are left open.
+  ast::Expr* At(ast::Expr* method, size_t before, ast::Type* type) {
+    std::vector<ast::Type*> types(before, nullptr);
+    types.push_back(type);
+    return ast_.New<ast::TypeAppExpr>(span_, method, ast_.Copy<ast::Type*>(types));
+  }
+  // A constructor by its number, whatever is in scope.
+  ast::Name Numbered(ConId con) const { return Lib("%" + std::to_string(con.index)); }
+  ast::Expr* NumberedCon(ConId con) { return ast_.New<ast::ConExpr>(span_, Numbered(con)); }
+  ast::Pat* NumberedPat(ConId con, ast::Pat* arg) { return ast_.New<ast::ConPat>(span_, Numbered(con), ast_.Copy<ast::Pat*>({arg})); }
   ast::Expr* App(ast::Expr* fn, llvm::ArrayRef<ast::Expr*> args) {
     return args.empty() ? fn : ast_.New<ast::AppExpr>(span_, fn, ast_.Copy<ast::Expr*>(args));
   }
@@ -118,9 +130,10 @@ struct Shape {
 bool DeriveFunctorLike(Builder& make, Types& types, const Shape& shape, std::string_view cls, TyVarId last,
                        std::vector<TypeId>& needs, TypeId& obstacle);
 
-// The methods of `cls` at a newtype, each of which is that of the type inside (derive/newtype.cpp). False: a method's type
-// stands in the way, `obstacle`.
-bool DeriveByNewtype(Builder& make, core::Program& program, const Shape& shape, const core::Class& cls, bool of_library,
-                     VarId& obstacle);
+// The methods of `cls` at the type `whole`, each of which is that of the type `via`, which the program writes as `written`, if
+// it does (derive/newtype.cpp). Both are without the parameters that the class leaves open.
+enum class ViaResult : uint8_t { Made, Mismatch, Obstacle };
+ViaResult DeriveVia(Builder& make, core::Program& program, const core::Class& cls, bool of_library, TypeId whole, TypeId via,
+                    ast::Type* written, VarId& obstacle);
 
 }  // namespace df::check

@@ -1,5 +1,5 @@
-// Deriving by a newtype (GHC's GeneralizedNewtypeDeriving): each method is that of the type inside, with the
-// constructor put on and taken off where the method's type says so. Newtypes vanish in lowering, and so do these.
+// Deriving by a newtype (GHC's GeneralizedNewtypeDeriving), or via another type: each method is that of the other type, with
+// constructors put on and taken off where the method's type says so. Newtypes vanish in lowering, and so do these.
 #include "typecheck/derive/derive.h"
 
 namespace df::check {
@@ -7,12 +7,13 @@ namespace {
 
 class Wrapper {
  public:
-  Wrapper(Builder& make, Types& types, TyVarId param, Symbol con)
-      : make_(make), types_(types), param_(param), con_(con) {}
+  Wrapper(Builder& make, core::Program& program, TyVarId param, TypeId whole, TypeId inside)
+      : make_(make), program_(program), types_(program.types), param_(param), whole_(whole), inside_(inside) {}
 
-  bool refused = false;
+  bool refused = false;   // a method's type stands in the way
+  bool mismatch = false;  // the two types are not made of the same
 
-  // `value`, whose type is `type` with the class's parameter being the type inside, at the newtype; `on` is false
+  // `value`, whose type is `type` with the class's parameter being the other type, at the type that derives; `on` is false
   // for the other direction.
   ast::Expr* Convert(TypeId type, ast::Expr* value, bool on) {
     if (!Mentions(type)) return value;
@@ -35,10 +36,8 @@ class Wrapper {
     llvm::SmallVector<TypeId> args;
     TyConId head = types_.Head(type, &args);
     if (!head.valid() && IsParam(type)) {
-      if (on) return make_.App(make_.Con(con_), {value});
-      std::string x = Fresh();
-      ast::Pat* inside = make_.ConPat(con_, {make_.VarPat(x)});
-      return make_.Case(value, {make_.Alt(inside, make_.Var(x))});
+      TypeId own = types_.Substitute(type, param_, whole_), other = types_.Substitute(type, param_, inside_);
+      return on ? Recast(value, other, own) : Recast(value, own, other);
     }
     // `[a]`, `NonEmpty a`
     if (head.valid() && types_.Kind(type) == TypeKind::App && !Mentions(types_.FnOf(type))) {
@@ -51,6 +50,47 @@ class Wrapper {
   }
 
  private:
+  // A newtype's constructor around the type, and what it holds.
+  struct Layer {
+    ConId con;
+    TypeId held;
+  };
+  std::optional<Layer> LayerOf(TypeId type) const {
+    llvm::SmallVector<TypeId> args;
+    const TyConId head = types_.Head(type, &args);
+    if (!head.valid()) return std::nullopt;
+    const TyCon& con = types_.cons[head];
+    if (!con.is_newtype || con.constructors.size() != 1 || args.size() < con.params.size()) return std::nullopt;
+    TypeId held = types_.Substitute(program_.constructors[con.constructors[0]].fields[0].type, con.params, llvm::ArrayRef(args).take_front(con.params.size()));
+    for (TypeId extra : llvm::ArrayRef(args).drop_front(con.params.size())) held = types_.App(held, extra);
+    return Layer{con.constructors[0], held};
+  }
+  // The types that a value of the type is, one within the other.
+  std::vector<std::pair<TypeId, ConId>> Chain(TypeId type) const {
+    constexpr size_t kMost = 100;
+    std::vector<std::pair<TypeId, ConId>> chain{{type, ConId()}};
+    for (std::optional<Layer> layer = LayerOf(type); layer && chain.size() < kMost; layer = LayerOf(layer->held)) {
+      chain.back().second = layer->con;
+      chain.push_back({layer->held, ConId()});
+    }
+    return chain;
+  }
+  // The value of the type `from` as one of `to`: constructors off until both are one type, and others on.
+  ast::Expr* Recast(ast::Expr* value, TypeId from, TypeId to) {
+    const auto off = Chain(from), on = Chain(to);
+    for (size_t i = 0; i < off.size(); ++i)
+      for (size_t j = 0; j < on.size(); ++j) {
+        if (off[i].first != on[j].first) continue;
+        for (size_t k = 0; k < i; ++k) {
+          std::string x = Fresh();
+          value = make_.Case(value, {make_.Alt(make_.NumberedPat(off[k].second, make_.VarPat(x)), make_.Var(x))});
+        }
+        for (size_t k = j; k-- > 0;) value = make_.App(make_.NumberedCon(on[k].second), {value});
+        return value;
+      }
+    mismatch = true;
+    return value;
+  }
   bool Mentions(TypeId type) const {
     llvm::SmallVector<TyVarId> vars;
     types_.FreeVars(type, vars);
@@ -66,29 +106,32 @@ class Wrapper {
   std::string Fresh() { return "%" + std::to_string(++fresh_); }
 
   Builder& make_;
+  core::Program& program_;
   Types& types_;
   TyVarId param_;
-  Symbol con_;
+  TypeId whole_, inside_;
   uint32_t fresh_ = 0;
 };
 
 }  // namespace
 
-bool DeriveByNewtype(Builder& make, core::Program& program, const Shape& shape, const core::Class& cls, bool of_library,
-                     VarId& obstacle) {
+ViaResult DeriveVia(Builder& make, core::Program& program, const core::Class& cls, bool of_library, TypeId whole, TypeId via,
+                    ast::Type* written, VarId& obstacle) {
   for (VarId id : cls.methods) {
     const core::Var method = program.vars[id];
-    Wrapper wrapper(make, program.types, cls.param, shape.cons.front()->name);
+    Wrapper wrapper(make, program, cls.param, whole, via);
     // By its number: of mtl's methods several modules have one of that name.
     ast::Expr* inside = of_library ? make.LibVar("%" + std::to_string(id.index)) : make.Var(Text(method.name));
+    if (written) inside = make.At(inside, cls.params.size() - 1, written);
     make.Clause({}, wrapper.Convert(method.scheme.type, inside, true));
     make.Method(Text(method.name));
+    if (wrapper.mismatch) return ViaResult::Mismatch;
     if (wrapper.refused) {
       obstacle = id;
-      return false;
+      return ViaResult::Obstacle;
     }
   }
-  return true;
+  return ViaResult::Made;
 }
 
 }  // namespace df::check

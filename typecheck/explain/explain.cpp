@@ -258,6 +258,7 @@ std::vector<std::string> PrintTypes(State& s, llvm::ArrayRef<TypeId> types) {
     if (auto it = names.find(type.index); it != names.end()) return it->second;
     if (s.types.Kind(type) == TypeKind::Var) return type;
     if (s.types.Kind(type) == TypeKind::Dim) return s.types.MapAtoms(type, [&](TypeId atom) { return self(self, atom); });
+    if (s.types.Kind(type) == TypeKind::Forall) return s.types.MapBody(type, [&](TypeId body) { return self(self, body); });
     TypeId fn = self(self, s.types.FnOf(type));
     return s.types.App(fn, self(self, s.types.ArgOf(type)));
   };

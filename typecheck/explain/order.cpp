@@ -58,6 +58,7 @@ ArgumentOrder SwappedArguments(State& s, const core::Scheme& scheme, llvm::Array
   s.types.FreeVars(scheme.type, vars);
   const bool closed = llvm::all_of(vars, [&](TyVarId var) { return llvm::is_contained(scheme.tyvars, var); });
   if (!closed || args.size() < 2 || args.size() > 6 || declared.size() != args.size() || s.types.HasMeta(scheme.type)) return {};
+  if (llvm::any_of(declared, [&](TypeId type) { return s.types.Kind(type) == TypeKind::Forall; })) return {};
   if (ArgumentOrder order = MisplacedFunction(s, scheme, declared, args); !order.empty()) return order;
   expected = s.unify.Zonk(expected);
   llvm::SmallVector<TypeId, 6> given;

@@ -13,6 +13,7 @@
 #include "typecheck/explain/tensor.h"
 #include "typecheck/infer/expr.h"
 #include "typecheck/infer/nodes.h"
+#include "typecheck/infer/poly.h"
 #include "typecheck/solve/expect.h"
 #include "typecheck/state/instances.h"
 #include "typecheck/state/looks.h"
@@ -459,6 +460,11 @@ core::Expr* CheckApp(State& s, const ast::Expr* fn, llvm::ArrayRef<const ast::Ex
   const size_t mark = s.wanted.size();
   CheckCallee(a);
   if (!FindParameters(a, mark)) return ErrorNode(s, expected, span);
+  if (IsPoly(s, a.result)) {
+    CheckArguments(a, true, s.diags.error_count());
+    core::Expr* made = Instantiated(s, AppNode(s, a.head, a.checked, span));
+    return Expect(s, expected, made->type, span, why) ? made : ErrorNode(s, expected, span);
+  }
   if (infix && args.size() == 2 && a.reason.name.valid() && Text(a.reason.name) == ".") RecordDot(s, args[0], args[1]);
   uint32_t errors = s.diags.error_count();
   bool ok;

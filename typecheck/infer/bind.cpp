@@ -150,7 +150,7 @@ void CheckFixities(const DeclList& list) {
     const auto* fixity = llvm::dyn_cast<ast::FixityDecl>(decl);
     if (!fixity) continue;
     for (const ast::Name& op : fixity->ops)
-      if (!list.seen.count(op.text.index) && !(list.top && (s.exports.values.count(op.text) || s.exports.constructors.count(op.text))))
+      if (!list.seen.count(op.text.index) && !list.seen.count(Intern("%" + std::string(Text(op.text))).index) && !(list.top && (s.exports.values.count(op.text) || s.exports.constructors.count(op.text) || s.exports.types.count(op.text) || s.exports.classes.count(op.text))))
         s.Error(Diag::FixityWithoutBinding, op.span, Text(op.text));
   }
 }
@@ -201,6 +201,11 @@ bool IsEntry(const State& s, const Binding& binding, bool top) {
   return binding.function->name.text == entry;
 }
 
+bool IsConstructorName(Symbol name) {
+  const auto first = static_cast<unsigned char>(Text(name)[0]);
+  return first == ':' || std::isupper(first);
+}
+
 void InferGroup(State& s, llvm::ArrayRef<Binding*> group, bool top, BoundGroup& out) {
   uint32_t errors_before = s.Failures();
   size_t wanted_mark = s.wanted.size();
@@ -209,7 +214,8 @@ void InferGroup(State& s, llvm::ArrayRef<Binding*> group, bool top, BoundGroup& 
   std::vector<VarId> members;
   ++s.unify.level;
   for (Binding* binding : group) {
-    restricted |= monomorphic && (binding->pattern || binding->function->clauses[0].params.empty());
+    // (A pattern synonym without parameters is as polymorphic as a constructor.)
+    restricted |= monomorphic && (binding->pattern || (binding->function->clauses[0].params.empty() && !IsConstructorName(binding->function->name.text)));
     if (binding->pattern) members.push_back(binding->tuple);
     if (IsEntry(s, *binding, top)) restricted = entry = true;
     for (VarId var : binding->binders)
@@ -258,7 +264,7 @@ void InferPatternBinding(State& s, Binding& binding, bool top, BoundGroup& out) 
   const ast::Pat* pat = binding.pattern->pat;
   TypeId type = s.program.vars[binding.tuple].scheme.type;
   std::vector<Bound> bound;
-  if (const auto* con = llvm::dyn_cast<ast::ConPat>(pat); con && !LookUpConstructor(s, con->name).valid() &&
+  if (const auto* con = llvm::dyn_cast<ast::ConPat>(pat); con && !LookUpConstructor(s, con->name).valid() && !SynonymMatcher(s, con->name).valid() &&
                                                           !con->name.qualifier.valid() && !con->args.empty()) {
     // `Add x y = x + y`: meant as a function.
     std::string small(Text(con->name.text));

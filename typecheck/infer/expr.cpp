@@ -14,6 +14,7 @@
 #include "typecheck/infer/own_state.h"
 #include "typecheck/infer/pat.h"
 #include "typecheck/infer/pattern_scope.h"
+#include "typecheck/infer/poly.h"
 #include "typecheck/infer/record.h"
 #include "typecheck/infer/site.h"
 #include "typecheck/infer/stmt.h"
@@ -70,6 +71,11 @@ core::Expr* UseConstructor(State& s, ConId con, Span span) {
 }
 
 core::Expr* CheckCon(State& s, const ast::Name& name, Span span, TypeId expected, const Reason& why) {
+  if (!LookUpConstructor(s, name).valid() && SynonymMatcher(s, name).valid()) {
+    if (LookUpValue(s, name).valid()) return CheckVar(s, name, span, expected, why);
+    s.Error(Diag::OneWayPattern, span, Text(name.text)).Hint("a `where` behind its declaration says how it makes them");
+    return ErrorNode(s, expected, span);
+  }
   ConId con = FindConstructorOf(s, name, expected);
   if (!con.valid()) return ErrorNode(s, expected, span);
   core::Expr* use = UseConstructor(s, con, span);
@@ -416,6 +422,7 @@ core::Expr* Use(State& s, VarId id, Span span) {
   core::Scheme& scheme = s.program.vars[id].scheme;
   if (scheme.tyvars.empty()) {
     node.type = scheme.type;
+    if (IsPoly(s, node.type) && !s.group_uses.count(id.index)) Instantiate(s, node);
     core::VarExpr* made = s.Node(node);
     // Inside its own group a variable is monomorphic; its type arguments are known once the group is closed.
     auto group = s.group_uses.find(id.index);
@@ -438,7 +445,7 @@ core::Expr* Use(State& s, VarId id, Span span) {
   node.type_args = s.program.Copy<TypeId>(args);
   core::VarExpr* made = s.Node(node);
   if (runs_state) s.state_uses.push_back({made, own});
-  return made;
+  return Instantiated(s, made);
 }
 
 core::Expr* UseCon(State& s, ConId id, Span span) {
@@ -473,6 +480,7 @@ bool IsOverloadedString(State& s, TypeId expected) {
 
 core::Expr* Check(State& s, const ast::Expr* expr, TypeId expected, const Reason& why) {
   CheckBudget();
+  if (IsPoly(s, expected)) return CheckPoly(s, expr, expected, why);
   switch (expr->kind) {
     case ast::ExprKind::Var: return CheckVar(s, llvm::cast<ast::VarExpr>(expr)->name, expr->span, expected, why);
     case ast::ExprKind::Con:

@@ -99,7 +99,7 @@ VarId Scrutinee(State& s, const core::Expr* value, bool* fresh) {
   *fresh = false;
   if (const auto* use = llvm::dyn_cast<core::VarExpr>(value)) {
     const core::Var& var = s.program.vars[use->var];
-    if (var.kind == core::VarKind::Local && var.scheme.tyvars.empty() && !s.group_uses.count(use->var.index) &&
+    if (var.kind == core::VarKind::Local && var.scheme.tyvars.empty() && use->type_args.empty() && !s.group_uses.count(use->var.index) &&
         !s.broken.count(use->var.index))
       return use->var;
   }

@@ -7,6 +7,7 @@
 #include "typecheck/infer/expr.h"
 #include "typecheck/infer/nodes.h"
 #include "typecheck/infer/pattern_scope.h"
+#include "typecheck/infer/poly.h"
 #include "typecheck/infer/record.h"
 #include "typecheck/resolve/find.h"
 #include "typecheck/resolve/types.h"
@@ -184,8 +185,43 @@ void CheckSequencePat(PatCheck& p, ConId con) {
   p.node.args = s.program.Copy<const core::Pat*>({made});
 }
 
+// `P p q` of a pattern synonym: what its function gives is Just (p, q), or Right p.
+void CheckSynonymPat(PatCheck& p, const ast::ConPat* pat, VarId matcher) {
+  State& s = p.s;
+  core::Expr* view = Use(s, matcher, pat->name.span);
+  TypeId from, to;
+  if (!s.unify.IsFun(view->type, &from, &to)) {  // it holds an error
+    for (const ast::Pat* arg : pat->args) p.Any(arg, s.unify.FreshAny());
+    return;
+  }
+  llvm::SmallVector<TypeId> found, parts;
+  const TypeId head = s.unify.Head(to, &found);
+  const bool one = found.size() == 2;
+  s.types.IsTuple(s.unify.Zonk(found.back()), &parts);
+  const size_t arity = one ? 1 : parts.size();
+  if (s.types.Kind(head) == TypeKind::Con && arity != pat->args.size()) {
+    Diagnostics& diag = s.Error(Diag::PatternArity, pat->span, Text(pat->name.text), arity, arity == 1 ? "field" : "fields", pat->args.size());
+    if (Span at = Shown(s, s.program.vars[matcher].span); at.valid()) diag.Note(at, "the pattern synonym is declared here");
+    for (const ast::Pat* arg : pat->args) p.Any(arg, s.unify.FreshAny());
+    return;
+  }
+  if (!IsExpected(p, from)) {
+    for (const ast::Pat* arg : pat->args) p.Any(arg, s.unify.FreshAny());
+    return;
+  }
+  const ast::Name give{Intern(one ? "Right" : "Just"), s.generated_qualifier, pat->span};
+  ast::Pat* inner = one ? pat->args[0] : s.generated.New<ast::TuplePat>(pat->span, pat->args);
+  p.node.kind = core::PatKind::View;
+  p.node.view = view;
+  p.node.written = true;
+  p.node.args = s.program.Copy<const core::Pat*>(
+      {p.Any(s.generated.New<ast::ConPat>(pat->span, give, s.generated.Copy<ast::Pat*>({inner})), to)});
+}
+
 void CheckConPat(PatCheck& p, const ast::ConPat* pat) {
   State& s = p.s;
+  if (!LookUpConstructor(s, pat->name).valid())
+    if (const VarId matcher = SynonymMatcher(s, pat->name); matcher.valid()) return CheckSynonymPat(p, pat, matcher);
   ConId con = FindConstructorOf(s, pat->name, p.expected);
   if (!con.valid()) {
     for (const ast::Pat* arg : pat->args) p.Any(arg, s.unify.Fresh());
@@ -312,7 +348,8 @@ const core::Pat* CheckTypedPat(PatCheck& p, const ast::TypedPat* typed) {
   // A variable that is not in scope stands for whatever the pattern's type turns out to be.
   TypeArgs fresh;
   for (size_t i = 0; i < scheme.tyvars.size(); ++i) fresh.push_back(s.unify.Fresh());
-  TypeId type = s.types.Substitute(scheme.type, scheme.tyvars, fresh);
+  TypeId type = IsPoly(s, p.expected) || !typed->type.forall.empty() ? core::PolyType(s.program, scheme)
+                                                                     : s.types.Substitute(scheme.type, scheme.tyvars, fresh);
   IsExpected(p, type);
   return CheckPat(s, typed->pat, type, Reason{Reason::Annotation, typed->type.span}, p.bound);
 }

@@ -278,7 +278,9 @@ void ReportCoverage(const core::Program& program, const core::MatchExpr& match,
                     bool may_fall, Diagnostics& diags) {
   Coverage coverage(program, match, scrutinees, root);
   if (match.context == MatchContext::Guard) return;  // inference may add a row of its own; what falls, falls on
-  for (size_t row = 0; row < match.rows.size(); ++row)
+  // (What a pattern synonym becomes ends in a row for all other values.)
+  const bool synonym = match.name.valid() && Text(match.name).starts_with("%");
+  for (size_t row = 0; row < match.rows.size() && !synonym; ++row)
     if (!coverage.reached(row)) {
       diags.Report(Diag::NeverReached, match.rows[row].span, RowName(match.context));
       ExplainNeverReached(program, match, row, can_fall, diags);

@@ -133,7 +133,7 @@ class MatchCompiler {
     }
     const auto* inner = llvm::dyn_cast<CaseExpr>(body);
     const auto* var = inner ? llvm::dyn_cast<VarExpr>(inner->scrutinee) : nullptr;
-    if (!var || var->var != bound) return nullptr;
+    if (!var || var->var != bound || !var->type_args.empty()) return nullptr;
     if (inner == let.body && !inner->binder.valid()) {
       CaseExpr out = *inner;
       out.scrutinee = let.bindings[0].value;

@@ -102,7 +102,10 @@ ConId FindConstructor(State& s, const ast::Name& name) {
 
 const TypeName* FindType(State& s, const ast::Name& name) {
   if (IsGenerated(s, name))
-    return s.env.builtin.types.Find(name.text);
+  {
+    const TypeName* builtin = s.env.builtin.types.Find(name.text);
+    return builtin ? builtin : s.env.library.types.Find(name.text);
+  }
   if (const TypeName* type = LookUpType(s, name))
     return IsAmbiguous(s, &ModuleExports::types, name) ? nullptr : type;
   std::vector<std::string_view> names;

@@ -128,6 +128,16 @@ const ast::Name* Select(State& s, const ast::Item& item, const From& from, Modul
   // `import Data.Sequence (pattern Empty)`
   if (const ConId* con = Look(from.constructors, item.name); con && IsSequencePattern(s, *con))
     out.constructors[item.name.text] = *con, known = true;
+  // `pattern P`
+  auto add_synonym = [&](const ast::Name& name) {
+    const Symbol matcher = Intern("%" + std::string(Text(name.text)));
+    const VarId* var = Look(from.values, {matcher, name.qualifier, name.span});
+    if (!var) return false;
+    out.values[matcher] = *var;
+    if (const VarId* maker = Look(from.values, name)) out.values[name.text] = *maker;
+    return true;
+  };
+  known = add_synonym(item.name) || known;
   if (!known) return &item.name;
   auto add = [&](const ast::Name& member) {
     const VarId* var = Look(from.values, member);
@@ -147,7 +157,7 @@ const ast::Name* Select(State& s, const ast::Item& item, const From& from, Modul
   if (item.all_members)
     for (Symbol member : members) add({member, item.name.qualifier, item.name.span});
   for (const ast::Name& member : item.members)
-    if (std::find(members.begin(), members.end(), member.text) == members.end() || !add(member))
+    if (!(type && add_synonym(member)) && (std::find(members.begin(), members.end(), member.text) == members.end() || !add(member)))
       return &member;
   return nullptr;
 }

@@ -15,6 +15,44 @@ TypeId DimLiteral(State& s, const ast::DimType* type);
 TypeId ConvertShape(State& s, const ast::ListType* list, TypeVarScope& scope);
 std::pair<TypeId, KindId> ConvertDimOp(State& s, const ast::DimOpType* type, TypeVarScope& scope);
 
+// A polymorphic type has its variables and contexts in front: `a -> forall b. b` is `forall b. a -> b`, as in a signature.
+TypeId InFront(State& s, core::Scheme scheme) {
+  if (s.types.Kind(scheme.type) == TypeKind::Forall) {
+    core::Scheme inner = core::OpenPoly(s.program, scheme.type);
+    scheme.tyvars.insert(scheme.tyvars.end(), inner.tyvars.begin(), inner.tyvars.end());
+    scheme.preds.insert(scheme.preds.end(), inner.preds.begin(), inner.preds.end());
+    scheme.type = inner.type;
+  }
+  return core::PolyType(s.program, scheme);
+}
+
+TypeId ConvertForall(State& s, const ast::QualType& type, TypeVarScope& scope) {
+  core::Scheme scheme;
+  CheckDistinctParameters(s, type.forall);
+  const size_t outer = scope.names.size();
+  for (const ast::Name& binder : type.forall) {
+    const TyVarId var = s.types.NewVar(binder.text, binder.span);
+    scheme.tyvars.push_back(var);
+    scope.names.push_back({binder.text, {s.types.Var(var), s.env.kinds.Fresh()}});
+    s.open_kinds.push_back(scope.names.back().second.second);
+    UseWrittenKind(s, binder, scope.names.back().second.second);
+  }
+  ConvertContext(s, type.context, scope, scheme.preds);
+  scheme.type = ConvertType(s, type.type, scope, s.env.kinds.Star());
+  // What was first met in here belongs to what is around.
+  scope.names.erase(scope.names.begin() + static_cast<std::ptrdiff_t>(outer), scope.names.begin() + static_cast<std::ptrdiff_t>(outer + type.forall.size()));
+  return InFront(s, std::move(scheme));
+}
+
+// A type that is an argument of another one, which no polymorphic type is.
+TypeId ConvertArgument(State& s, const ast::Type* type, TypeVarScope& scope, KindId kind) {
+  const TypeId made = ConvertType(s, type, scope, kind);
+  if (s.types.Kind(made) != TypeKind::Forall) return made;
+  s.Error(Diag::PolymorphicArgument, type->span, s.diags.sources().Text(type->span))
+      .Hint("a `newtype` with a field of this type can stand there: `newtype F = F (forall a. a -> a)`");
+  return s.unify.FreshAny();
+}
+
 TypeId ExpandSynonym(State& s, const Synonym& synonym, llvm::ArrayRef<TypeId> args) {
   return s.types.Substitute(synonym.body, synonym.params, args);
 }
@@ -111,12 +149,15 @@ std::pair<TypeId, KindId> ConvertHead(State& s, const ast::Type* type, TypeVarSc
         rest = fun->to;
       }
       TypeId result = ConvertType(s, rest, scope, kinds.Star());
-      return {s.types.Fun(params, result), kinds.Star()};
+      if (s.types.Kind(result) != TypeKind::Forall) return {s.types.Fun(params, result), kinds.Star()};
+      core::Scheme scheme = core::OpenPoly(s.program, result);
+      scheme.type = s.types.Fun(params, scheme.type);
+      return {core::PolyType(s.program, scheme), kinds.Star()};
     }
     case ast::TypeKind::Tuple: {
       llvm::SmallVector<TypeId> elements;
       for (const ast::Type* element : llvm::cast<ast::TupleType>(type)->elements)
-        elements.push_back(ConvertType(s, element, scope, kinds.Star()));
+        elements.push_back(ConvertArgument(s, element, scope, kinds.Star()));
       if (elements.size() > 62) {
         s.Error(Diag::TupleTooLong, type->span, elements.size());
         return {s.unify.FreshAny(), kinds.Star()};
@@ -127,11 +168,12 @@ std::pair<TypeId, KindId> ConvertHead(State& s, const ast::Type* type, TypeVarSc
     case ast::TypeKind::List: {
       const auto* list = llvm::cast<ast::ListType>(type);
       if (list->elements.size() != 1) return {ConvertShape(s, list, scope), kinds.Shape()};
-      return {s.types.List(ConvertType(s, list->elements[0], scope, kinds.Star())), kinds.Star()};
+      return {s.types.List(ConvertArgument(s, list->elements[0], scope, kinds.Star())), kinds.Star()};
     }
     case ast::TypeKind::Bang: return ConvertApplied(s, llvm::cast<ast::BangType>(type)->type, scope);
     case ast::TypeKind::Dim: return {DimLiteral(s, llvm::cast<ast::DimType>(type)), kinds.Dim()};
     case ast::TypeKind::DimOp: return ConvertDimOp(s, llvm::cast<ast::DimOpType>(type), scope);
+    case ast::TypeKind::Forall: return {ConvertForall(s, llvm::cast<ast::ForallType>(type)->body, scope), kinds.Star()};
     case ast::TypeKind::Error: return {s.unify.FreshAny(), kinds.Fresh()};
     case ast::TypeKind::App: break;
   }
@@ -201,7 +243,7 @@ std::pair<TypeId, KindId> ConvertApplied(State& s, const ast::Type* type, TypeVa
       from = kinds.Fresh(), to = kinds.Fresh();
       kinds.Unify(result.second, kinds.Arrow(from, to));
     }
-    result = {s.types.App(result.first, ConvertType(s, args[next], scope, from)), to};
+    result = {s.types.App(result.first, ConvertArgument(s, args[next], scope, from)), to};
   }
   return result;
 }
@@ -391,6 +433,12 @@ core::Scheme ConvertScheme(State& s, const ast::QualType& type, TypeVarScope& sc
   ConvertContext(s, type.context, scope, scheme.preds);
   scheme.type = ConvertType(s, type.type, scope, s.env.kinds.Star());
   scheme.tyvars = scope.fresh;
+  if (s.types.Kind(scheme.type) == TypeKind::Forall) {
+    core::Scheme inner = core::OpenPoly(s.program, scheme.type);
+    scheme.tyvars.insert(scheme.tyvars.end(), inner.tyvars.begin(), inner.tyvars.end());
+    scheme.preds.insert(scheme.preds.end(), inner.preds.begin(), inner.preds.end());
+    scheme.type = inner.type;
+  }
   for (size_t i = outer; i < scope.names.size(); ++i) s.env.kinds.Default(scope.names[i].second.second);
   // A class constraint on a variable that the type does not mention can never be settled.
   llvm::SmallVector<TyVarId> in_type;

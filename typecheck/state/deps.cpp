@@ -51,6 +51,7 @@ class UseWalker {
         Walk(llvm::cast<ast::ViewPat>(pat)->view);
         return WalkViews(llvm::cast<ast::ViewPat>(pat)->pat);
       case ast::PatKind::Con:
+        MentionSynonym(llvm::cast<ast::ConPat>(pat)->name);
         for (const ast::Pat* arg : llvm::cast<ast::ConPat>(pat)->args) WalkViews(arg);
         return;
       case ast::PatKind::Record:
@@ -86,6 +87,11 @@ class UseWalker {
     auto bound = bound_.find(name.text.index);
     if (bound != bound_.end() && bound->second > 0) return;
     out_.push_back(it->second);
+  }
+  // A pattern synonym is a use of the function that it becomes.
+  void MentionSynonym(ast::Name name) {
+    name.text = Intern("%" + std::string(Text(name.text)));
+    Mention(name);
   }
   void Walk(const ast::Rhs& rhs) {
     size_t mark = Mark();
@@ -211,7 +217,7 @@ class UseWalker {
         for (const ast::FieldBinding& field : llvm::cast<ast::RecordUpdateExpr>(expr)->fields)
           Walk(field.value);
         break;
-      case ast::ExprKind::Con:
+      case ast::ExprKind::Con: Mention(llvm::cast<ast::ConExpr>(expr)->name); break;
       case ast::ExprKind::Literal:
       case ast::ExprKind::Error: break;
     }

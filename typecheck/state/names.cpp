@@ -188,6 +188,10 @@ VarId LookUpValue(const State& s, const ast::Name& name) {
 }
 
 ConId LookUpConstructor(const State& s, const ast::Name& name) {
+  if (IsGenerated(s, name) && Text(name.text)[0] == '%') {
+    uint32_t number = 0;
+    if (!llvm::StringRef(Text(name.text)).drop_front().getAsInteger(10, number)) return ConId(number);
+  }
   if (IsGenerated(s, name)) return KnownCon(s, Text(name.text).data());
   // In a derived instance, perhaps of a type from elsewhere under another name.
   if (name.qualifier.valid() && Text(name.qualifier) == kOwnQualifier && s.instance_type.valid())
@@ -199,6 +203,10 @@ ConId LookUpConstructor(const State& s, const ast::Name& name) {
   if (text.size() >= 3 && text[0] == '(' && text[1] == ',')
     return TupleConstructor(s.env, s.program, static_cast<uint32_t>(text.size() - 1));
   return ConId();
+}
+
+VarId SynonymMatcher(const State& s, const ast::Name& name) {
+  return LookUpValue(s, {Intern("%" + std::string(Text(name.text))), name.qualifier, name.span});
 }
 
 const TypeName* LookUpType(const State& s, const ast::Name& name) {

@@ -60,6 +60,8 @@ bool IsGenerated(const State& s, const ast::Name& name);
 // What a name means, if anything; nothing is reported.
 VarId LookUpValue(const State& s, const ast::Name& name);
 ConId LookUpConstructor(const State& s, const ast::Name& name);
+// The function by which a pattern synonym takes values apart (parser/parse_synonym.cpp); invalid if the name is none.
+VarId SynonymMatcher(const State& s, const ast::Name& name);
 const TypeName* LookUpType(const State& s, const ast::Name& name);
 // What the library defines under the name; invalid if it has none.
 VarId KnownVar(const State& s, const char* name);

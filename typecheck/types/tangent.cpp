@@ -30,6 +30,7 @@ TypeId Types::ReduceTangent(TypeId of) {
   llvm::SmallVector<TypeId> args;
   TyConId head = Head(of, &args);
   if (IsTangent(of)) return of;  // a small change of a small change is one
+  if (Kind(of) == TypeKind::Forall) return Scalar(Builtin::Unit);  // a function, as good as
   if (!head.valid()) return {};
   if (TypeId element, shape; IsTensor(of, &element, &shape))
     return Kind(element) == TypeKind::Meta ? TypeId() : Tensor(Tangent(element), shape);

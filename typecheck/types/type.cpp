@@ -47,8 +47,19 @@ TypeId Types::Make(TypeKind kind, uint32_t a, uint32_t b, bool has_var, bool has
   std::pair<uint64_t, uint32_t> key((static_cast<uint64_t>(kind) << 32) | a, b);
   auto [it, fresh] = ids_.try_emplace(key, size());
   if (fresh) {
-    uint32_t size = kind == TypeKind::App ? std::min(kMaxSize, rows_[a].size + rows_[b].size) : 1;
-    rows_.push_back({kind, has_var, has_meta, a, b, size});
+    Row row{kind, has_var, has_meta, a, b, 1};
+    if (kind == TypeKind::App) {
+      row.size = std::min(kMaxSize, rows_[a].size + rows_[b].size);
+      row.height = std::max(rows_[a].height, rows_[b].height);
+      row.has_bound = rows_[a].has_bound || rows_[b].has_bound;
+    } else if (kind == TypeKind::Forall) {
+      row.size = std::min(kMaxSize, rows_[b].size + 1);
+      row.height = static_cast<uint16_t>(rows_[b].height + 1);
+      row.has_bound = rows_[b].has_bound;
+    } else if (kind == TypeKind::Var) {
+      row.has_bound = vars[TyVarId(a)].bound;
+    }
+    rows_.push_back(row);
   }
   return TypeId(it->second);
 }
@@ -75,7 +86,7 @@ TypeId Types::App(TypeId fn, TypeId arg) {
   return Make(TypeKind::App, fn.index, arg.index, f.has_var || x.has_var, f.has_meta || x.has_meta);
 }
 
-TypeId Types::Var(TyVarId var) { return Make(TypeKind::Var, var.index, 0, true, false); }
+TypeId Types::Var(TyVarId var) { return Make(TypeKind::Var, var.index, 0, !vars[var].bound, false); }
 TypeId Types::Meta(MetaId meta) { return Make(TypeKind::Meta, meta.index, 0, false, true); }
 
 TypeId Types::Dim(const Dimension& dim) {
@@ -216,13 +227,14 @@ TypeId Types::SplitFun(TypeId type, llvm::SmallVectorImpl<TypeId>& params, size_
 TypeId Types::Substitute(TypeId type, llvm::ArrayRef<TyVarId> from, llvm::ArrayRef<TypeId> to) {
   CheckBudget();
   Row row = rows_[type.index];
-  if (!row.has_var) return type;
+  if (!row.has_var && !row.has_bound) return type;
   if (row.kind == TypeKind::Var) {
     for (size_t i = 0; i < from.size(); ++i)
       if (from[i].index == row.a) return to[i];
     return type;
   }
   if (row.kind == TypeKind::Dim) return MapAtoms(type, [&](TypeId atom) { return Substitute(atom, from, to); });
+  if (row.kind == TypeKind::Forall) return MapBody(type, [&](TypeId body) { return Substitute(body, from, to); });
   if (row.kind != TypeKind::App) return type;
   TypeId fn = Substitute(TypeId(row.a), from, to);
   return App(fn, Substitute(TypeId(row.b), from, to));
@@ -245,6 +257,8 @@ void Types::FreeVars(TypeId type, llvm::SmallVectorImpl<TyVarId>& out) const {
       for (TypeId atom : term.atoms) FreeVars(atom, out);
   } else if (row.kind == TypeKind::App) {
     FreeVars(TypeId(row.a), out);
+    FreeVars(TypeId(row.b), out);
+  } else if (row.kind == TypeKind::Forall) {
     FreeVars(TypeId(row.b), out);
   }
 }
@@ -282,6 +296,7 @@ void Types::PrintTo(TypeId type, int precedence, std::string& out) const {
   }
   llvm::SmallVector<TypeId> args;
   TyConId head = Head(type, &args);
+  if (head.valid() && cons[head].qualifies != UINT32_MAX && args.size() == 2) return PrintForall(type, precedence, out);
   if (head.valid() && cons[head].builtin == Builtin::Tuple && args.size() == cons[head].arity) {
     out += '(';
     for (size_t i = 0; i < args.size(); ++i) {
@@ -307,7 +322,13 @@ void Types::PrintTo(TypeId type, int precedence, std::string& out) const {
       if (cons[ConOf(type)].builtin == Builtin::Function) out += "(->)";
       else out += Text(cons[ConOf(type)].name);
       return;
-    case TypeKind::Var: out += Text(vars[VarOf(type)].name); return;
+    case TypeKind::Var: {
+      for (const auto& [var, name] : llvm::reverse(printed_))
+        if (var == VarOf(type).index) return void(out += Text(name));
+      out += Text(vars[VarOf(type)].name);
+      return;
+    }
+    case TypeKind::Forall: return PrintForall(type, precedence, out);
     case TypeKind::Meta: out += fmt::format("t{}", MetaOf(type).index); return;
     case TypeKind::Dim: {
       const Dimension& dim = dims_[rows_[type.index].a];

@@ -14,6 +14,7 @@
 #include "lang/source.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "typecheck/types/dimension.h"
 
@@ -30,6 +31,7 @@ enum class TypeKind : uint8_t {
   Var,   // a quantified (rigid) variable
   Meta,  // a unification variable; none is left after inference
   Dim,   // a tensor dimension that is not just a variable (typecheck/types/dimension.h)
+  Forall,  // `forall a. t`, of an argument or a field (typecheck/types/forall.cpp)
 };
 
 // Type constructors that the compiler itself knows. Everything else is declared in the library or by the user.
@@ -61,6 +63,7 @@ struct TyCon {
   std::vector<TyVarId> params;              // of a data type
   std::vector<Id<struct ConTag>> constructors;  // of a data type, in order
   TangentForm tangent = TangentForm::Open;
+  uint32_t qualifies = UINT32_MAX;  // of `C a => t` within a `forall`: the number of the class C (core::ClassId)
   bool packs = false;  // a constructor has type variables that the type does not tell, or is of some types only (core::DataCon)
   std::vector<bool> measures;                // by parameter: a dimension or a shape; empty: none is (tangent.cpp)
   Span span;
@@ -69,6 +72,7 @@ struct TyCon {
 struct TyVar {
   Symbol name;
   Span span;
+  bool bound = false;  // stands for what a Forall binds
 };
 
 // Owns types, type constructors and type variables of one compilation.
@@ -102,6 +106,16 @@ class Types {
   bool SplitShape(TypeId shape, llvm::SmallVectorImpl<TypeId>& dims, TypeId* rest = nullptr) const;
   // A Dim with its atoms replaced.
   TypeId MapAtoms(TypeId dim, llvm::function_ref<TypeId(TypeId)> of);
+  // `forall vars. body`. Equal but for the names of their variables are equal types.
+  TypeId Forall(llvm::ArrayRef<TyVarId> vars, TypeId body);
+  // Of a Forall: how many variables it has, what they are called, and its body with these types in their place.
+  uint32_t BindersOf(TypeId type) const { return rows_[type.index].a; }
+  llvm::SmallVector<Symbol, 2> BinderNames(TypeId type) const;
+  TypeId Instantiate(TypeId type, llvm::ArrayRef<TypeId> args);
+  // A Forall with `of` applied to its body, in which its variables are new ones.
+  TypeId MapBody(TypeId type, llvm::function_ref<TypeId(TypeId)> of);
+  // The body as it is kept: for looks at metas and variables from outside.
+  TypeId RawBody(TypeId type) const { return TypeId(rows_[type.index].b); }
   TypeId Tangent(TypeId type);
   // Whether it is `Tangent t`, which nothing is known of but t.
   bool IsTangent(TypeId type, TypeId* of = nullptr) const;
@@ -153,8 +167,12 @@ class Types {
     uint32_t a;
     uint32_t b;
     uint32_t size;  // leaves of the tree, up to kMaxSize
+    uint16_t height = 0;     // how deep Foralls stand in each other
+    bool has_bound = false;  // a variable that some Forall binds
   };
   bool PrintShape(TypeId type, std::string& out) const;
+  void PrintForall(TypeId type, int precedence, std::string& out) const;
+  TypeId BoundVar(uint32_t height, uint32_t number);
   TypeId Make(TypeKind kind, uint32_t a, uint32_t b, bool has_var, bool has_meta);
   TypeId ReduceTangent(TypeId of);  // invalid if it stays as it is
   TyConId AddBuiltin(Builtin builtin, const char* name, uint32_t arity, TangentForm tangent = TangentForm::Unit);
@@ -166,6 +184,11 @@ class Types {
   std::map<std::vector<int64_t>, TypeId> dim_ids_;       // by Dimension::Key
   std::vector<TyConId> known_;
   std::vector<TyConId> tuples_;
+  std::vector<std::vector<TyVarId>> bound_;  // the variables of Foralls, by height and number
+  std::vector<TyVarId> opened_;              // stand-ins for them while a type is rebuilt
+  size_t open_ = 0;                          // how many of these are in use
+  llvm::DenseMap<uint32_t, llvm::SmallVector<Symbol, 2>> binder_names_;  // by Forall, as it was first written
+  mutable std::vector<std::pair<uint32_t, Symbol>> printed_;              // by TyVarId, innermost last: while it is printed
 };
 
 }  // namespace df

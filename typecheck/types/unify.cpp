@@ -82,6 +82,12 @@ TypeId Unifier::Zonk(TypeId type) {
     zonked_[type.index] = {epoch_, result};
     return result;
   }
+  if (types_->Kind(type) == TypeKind::Forall) {
+    TypeId result = types_->MapBody(type, [&](TypeId body) { return Zonk(body); });
+    if (zonked_.size() <= type.index) zonked_.resize(types_->size() + types_->size() / 2 + 16);
+    zonked_[type.index] = {epoch_, result};
+    return result;
+  }
   TypeId fn = types_->FnOf(type), arg = types_->ArgOf(type);
   TypeId new_fn = Zonk(fn), new_arg = Zonk(arg);
   TypeId result = new_fn == fn && new_arg == arg ? type : types_->App(new_fn, new_arg);
@@ -167,6 +173,7 @@ Clash Unifier::Adjust(MetaId meta, TypeId type, uint32_t at_level, TypeId* culpr
           if (Clash clash = Adjust(meta, atom, at_level, culprit); clash != Clash::None) return clash;
       return Clash::None;
     }
+    case TypeKind::Forall: return Adjust(meta, types_->RawBody(type), at_level, culprit);
     default: return Clash::None;
   }
 }
@@ -241,6 +248,17 @@ UnifyResult Unifier::Unify(TypeId a, TypeId b) {
     }
     return Unify(types_->ArgOf(a), types_->ArgOf(b));
   }
+  if (ka == TypeKind::Forall && kb == TypeKind::Forall && types_->BindersOf(a) == types_->BindersOf(b)) {
+    // Equal for any types in place of the variables, which nothing outside can know.
+    llvm::SmallVector<TypeId, 2> rigid;
+    for (Symbol name : types_->BinderNames(a)) {
+      const TyVarId var = types_->NewVar(name);
+      SetRigid(var, level + 1);
+      rigid.push_back(types_->Var(var));
+    }
+    const UnifyResult result = Unify(types_->Instantiate(a, rigid), types_->Instantiate(b, rigid));
+    return result.ok() ? result : UnifyResult{Clash::Mismatch, a, b};
+  }
   return {Clash::Mismatch, a, b};
 }
 
@@ -253,6 +271,8 @@ void Unifier::Collect(TypeId type, llvm::SmallVectorImpl<MetaId>& out) {
     Dimension dim = types_->DimensionOf(type);
     for (const DimTerm& term : dim.terms())
       for (TypeId atom : term.atoms) Collect(atom, out);
+  } else if (types_->Kind(type) == TypeKind::Forall) {
+    Collect(types_->RawBody(type), out);
   } else {
     Collect(types_->FnOf(type), out);
     Collect(types_->ArgOf(type), out);

@@ -204,6 +204,18 @@ Bound ModuleWriter::SwapBlocks(const Bound& x, int64_t before, int64_t first, in
 }
 
 Bound ModuleWriter::Permute(const Bound& x, const std::vector<size_t>& order) {
+  if (x.known && CountOf(x.dims) <= kMostSpread) {
+    Dims dims;
+    for (size_t axis : order) dims.push_back(x.dims[axis]);
+    std::vector<int64_t> moved(x.known->size());
+    for (size_t i = 0; i < moved.size(); ++i) {
+      size_t rest = i, from = 0;
+      for (size_t k = order.size(); k-- > 0; rest /= static_cast<size_t>(dims[k]))
+        from += rest % static_cast<size_t>(dims[k]) * static_cast<size_t>(CountOf(x.dims, order[k] + 1, x.rank()));
+      moved[i] = (*x.known)[from];
+    }
+    return Known(x.element, dims, std::move(moved));
+  }
   std::vector<size_t> now(order.size());
   std::iota(now.begin(), now.end(), size_t{0});
   Bound at = x;
@@ -254,6 +266,17 @@ Bound ModuleWriter::Take(const Bound& x, size_t axis, const std::vector<int64_t>
   for (size_t i = 0; i < at.size(); ++i) row &= at[i] == at[0] + static_cast<int64_t>(i);
   if (row && count == all) return x;
   dims[axis] = count;
+  if (x.known && (CountOf(dims) <= kMostSpread || x.rank() == 1)) {
+    for (int64_t each : at)
+      if (each < 0 || each >= all) throw Fault{fmt::format("there is no index {} in {} elements", each, all)};
+    const auto behind = static_cast<size_t>(CountOf(dims, axis + 1, dims.size()));
+    std::vector<int64_t> taken(static_cast<size_t>(CountOf(dims)));
+    for (size_t i = 0; i < taken.size(); ++i) {
+      const size_t before = i / behind / at.size(), k = i / behind % at.size();
+      taken[i] = (*x.known)[(before * static_cast<size_t>(all) + static_cast<size_t>(at[k])) * behind + i % behind];
+    }
+    return Known(x.element, dims, std::move(taken));
+  }
   if (count == 0) return Let(x.element, dims, x.element == Element::Bool ? "T.fill False" : "T.zeros");
   if (!row) return Gather(x, axis, Ints({count}, at));
   const int64_t before = CountOf(dims, 0, axis), behind = CountOf(dims, axis + 1, dims.size());

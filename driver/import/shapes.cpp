@@ -152,15 +152,6 @@ void Concat(Node& n) {
   n.out = {n.w.Known(all[0].element, dims, std::move(values))};
 }
 
-Bound Part(Node& n, const Bound& x, size_t axis, const std::vector<int64_t>& at) {
-  if (x.known && x.rank() == 1) {
-    std::vector<int64_t> values;
-    for (int64_t i : at) values.push_back((*x.known)[static_cast<size_t>(i)]);
-    return n.w.Known(x.element, {static_cast<int64_t>(at.size())}, std::move(values));
-  }
-  return n.w.Take(x, axis, at);
-}
-
 void Split(Node& n) {
   const Bound& x = n.In(0);
   const size_t axis = n.Axis(n.Int("axis", 0), x.rank());
@@ -178,7 +169,7 @@ void Split(Node& n) {
     if (size < 0 || size > x.dims[axis] - from) throw Fault{"its parts are not those of its operand"};
     std::vector<int64_t> at(static_cast<size_t>(size));
     std::iota(at.begin(), at.end(), from);
-    n.out.push_back(Part(n, x, axis, at));
+    n.out.push_back(n.w.Take(x, axis, at));
     from += size;
   }
 }
@@ -204,7 +195,7 @@ void Slice(Node& n) {
       at.push_back(k);
       if (step > size || step < -size) break;
     }
-    x = Part(n, x, axis, at);
+    x = n.w.Take(x, axis, at);
   }
   n.out = {x};
 }
@@ -257,7 +248,7 @@ void Tile(Node& n) {
 // Which elements of an axis stand around it: mirrored, the outermost again, from the other end.
 std::vector<int64_t> Around(const std::string& mode, int64_t size, int64_t before, int64_t behind) {
   if (mode != "edge" && mode != "reflect" && mode != "wrap") throw Fault{fmt::format("its mode is `{}`, which is not known", mode)};
-  if (size < 1 || (mode == "reflect" && (before >= size || behind >= size)) || before > kMostKnown || behind > kMostKnown) throw Fault{"a pad is larger than what it repeats"};
+  if (size < 1 || before <= -size || behind <= -size || (mode == "reflect" && (before >= size || behind >= size)) || before > kMostKnown || behind > kMostKnown) throw Fault{"a pad is larger than what it repeats"};
   std::vector<int64_t> at;
   for (int64_t k = -before; k < size + behind; ++k) {
     if (mode == "edge") at.push_back(std::min(std::max<int64_t>(k, 0), size - 1));

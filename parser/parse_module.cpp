@@ -166,10 +166,12 @@ void Parser::ParseMembers(Item& item) {
   Advance();
   llvm::SmallVector<Name> members;
   item.all_members = Take(Kind::DotDot);
-  while (!item.all_members && !panic_) {
+  // `T (.., P)`: all of them, and a pattern synonym.
+  while (!panic_) {
     if (Is(Kind::LeftParen)) {
       members.push_back(TakeOperatorInParens());
     } else if (Is(Kind::VarId) || Is(Kind::ConId)) {
+      if (IsWord("pattern") && next().kind == Kind::ConId) Advance();
       members.push_back(NameOf(token()));
       Advance();
     } else if (!Take(Kind::Comma)) {

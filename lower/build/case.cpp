@@ -9,7 +9,9 @@ Builder::Yield Builder::Case(const Expr* expr, Shape shape, bool tail, Guards gu
   bool literal = first.kind == core::AltKind::Literal;
   size_t constructors = p_.ConstructorsOf(expr->head->type).size();
   bool single = expr->alts.size() == 1 && (first.kind == core::AltKind::Default || constructors <= 1);
-  if (single && first.kind == core::AltKind::Con && self_.valid() && runaway_[self_.index] && !HasParts(expr->head))
+  // (Of () there is no constructor's number to look at.)
+  const bool unit = first.kind == core::AltKind::Con && first.con == p_.core.unit_con;
+  if (single && first.kind == core::AltKind::Con && !unit && self_.valid() && runaway_[self_.index] && !HasParts(expr->head))
     return GuardedCase(expr, shape, tail, std::move(guards));
   // A constructor of several that is the only alternative: the others were excluded before.
   if (single || (first.kind == core::AltKind::Con && constructors <= 1))

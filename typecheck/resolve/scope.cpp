@@ -154,6 +154,14 @@ const ast::Name* Select(State& s, const ast::Item& item, const From& from, Modul
     if (con) out.constructors[member.text] = *con;
     return var || con;
   };
+  // The pattern synonyms that a module of the program has for the type count as its constructors.
+  if constexpr (std::is_same_v<From, ModuleExports>)
+    if (type && !type->is_synonym() && item.all_members)
+      for (const auto& [name, var] : from.values) {
+        TypeId of;
+        if (Text(name)[0] != '%' || !s.types.IsFun(s.program.vars[var].scheme.type, &of, nullptr) || s.types.Head(of) != type->con) continue;
+        add_synonym({Intern(Text(name).substr(1)), item.name.qualifier, item.name.span});
+      }
   if (item.all_members)
     for (Symbol member : members) add({member, item.name.qualifier, item.name.span});
   for (const ast::Name& member : item.members)

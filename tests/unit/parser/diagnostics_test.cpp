@@ -100,10 +100,10 @@ TEST_CASE("what other Haskells have is refused by name") {
       {"type family F a", "type families"},
       {"x = proc y -> z", "arrows"},
       {"x = mdo { a }", "mdo"},
-      {"f :: (forall a. a) -> b", "forall"},
+      {"f :: (forall a. Eq a) => Int", "quantified constraints"},
+      {"pattern P {x} = x", "pattern synonyms with fields"},
       {"x = f 1 @Int", "a type argument that does not follow a name"},
       {"$(splice)", "Template Haskell"},
-      {"newtype T = A Int deriving Num via Int", "via"},
   };
   for (auto [text, words] : kRows) {
     INFO(text);

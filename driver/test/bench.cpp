@@ -89,7 +89,7 @@ std::optional<uint64_t> Instructions(const Variant& variant) {
   return all[all.size() / 2];
 }
 
-std::string Duration(double seconds) {
+std::string TimeText(double seconds) {
   if (seconds >= 1) return fmt::format("{:.3f} s", seconds);
   if (seconds >= 1e-3) return fmt::format("{:.3f} ms", seconds * 1e3);
   return fmt::format("{:.3f} us", seconds * 1e6);
@@ -234,7 +234,7 @@ void BenchRunner::ReportText(llvm::raw_ostream& out) const {
         out << fmt::format("  failed: {}\n", llvm::StringRef(variant.fault).split('\n').first.str());
         continue;
       }
-      out << fmt::format("  {:>11}  +-{:>3.0f}%  {:>4} runs", Duration(Median(variant.seconds)), 100 * Spread(variant.seconds), variant.seconds.size());
+      out << fmt::format("  {:>11}  +-{:>3.0f}%  {:>4} runs", TimeText(Median(variant.seconds)), 100 * Spread(variant.seconds), variant.seconds.size());
       if (std::optional<uint64_t> count = Instructions(variant)) out << fmt::format("  {:>13} instructions", *count);
       if (&variant != &first && first.fault.empty()) out << fmt::format("  x{:.2f}", Median(variant.seconds) / Median(first.seconds));
       out << '\n';

@@ -23,7 +23,7 @@ namespace {
 
 // By which the marks name the library's function, and which begins what they say.
 constexpr std::string_view kQualifier = "It'Coverage";
-constexpr char kMark = '\2';
+constexpr char kMarkBegins = '\2';
 
 struct Places {
   std::mutex lock;  // of all
@@ -68,7 +68,7 @@ class Marker {
       number = it->second;
     }
     const Span span = expr->span;
-    auto* text = ast_.New<ast::LiteralExpr>(span, ast::Literal{ast::LiteralKind::String, Intern(fmt::format("{}{}", kMark, number))});
+    auto* text = ast_.New<ast::LiteralExpr>(span, ast::Literal{ast::LiteralKind::String, Intern(fmt::format("{}{}", kMarkBegins, number))});
     auto* trace = ast_.New<ast::VarExpr>(span, ast::Name{Intern("trace"), Intern(kQualifier), span});
     return ast_.New<ast::ParenExpr>(
         span, ast_.New<ast::AppExpr>(span, trace, ast_.Copy<ast::Expr*>({text, ast_.New<ast::ParenExpr>(span, expr)})));
@@ -207,7 +207,7 @@ void CountMarks(int from, int to) {
       line += c;
       if (c != '\n') continue;
       size_t number = 0;
-      if (line[0] == kMark && !llvm::StringRef(line).drop_front().drop_back().getAsInteger(10, number)) {
+      if (line[0] == kMarkBegins && !llvm::StringRef(line).drop_front().drop_back().getAsInteger(10, number)) {
         Places& all = All();
         std::lock_guard<std::mutex> hold(all.lock);
         if (number < all.rows.size()) ++all.rows[number].hits;
@@ -234,7 +234,7 @@ void BeginCoverage() {
 void StopMarking() { OnSyntax() = nullptr; }
 
 llvm::json::Array TellCoverage() {
-  const std::string last = fmt::format("{}{}\n", kMark, kEnd);
+  const std::string last = fmt::format("{}{}\n", kMarkBegins, kEnd);
   const uint64_t before = ends_read;
   if (::write(STDERR_FILENO, last.data(), last.size()) == static_cast<ssize_t>(last.size()))
     for (int waits = 0; ends_read == before && waits < 10000; ++waits) std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -33,7 +33,7 @@ std::vector<std::string> LinesOfFile(const std::string& path) {
   return lines;
 }
 
-std::string_view Trim(std::string_view text) {
+std::string_view Stripped(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
   return text;
@@ -95,7 +95,7 @@ void ReportCoverage(const std::vector<CoveredPlace>& places, llvm::raw_ostream& 
     for (const CoveredPlace* place : rows)
       if (place->hits == 0)
         out << fmt::format("  {}:{}:{}: {} did not run: {}\n", path, place->line, place->column, place->what,
-                           Trim(place->line <= lines.size() ? std::string_view(lines[place->line - 1]) : std::string_view()));
+                           Stripped(place->line <= lines.size() ? std::string_view(lines[place->line - 1]) : std::string_view()));
     all += rows.size();
     ran += CountRan(rows);
   }

@@ -128,8 +128,8 @@ void ReportJson(const std::vector<FileResult>& files, const Options& options, ll
         runs.push_back(std::move(row));
       }
       llvm::json::Object row{{"file", llvm::json::fixUTF8(test.file)}, {"line", test.line}, {"kind", std::string(KindName(test.kind))}, {"name", test.name},
-                             {"passed", test.passed()}, {"pending", test.pending()}, {"differs", test.differs()}, {"expected", llvm::json::Array(test.expected)},
-                             {"runs", std::move(runs)}};
+                             {"passed", test.passed()}, {"pending", test.pending()}, {"differs", test.differs()},
+                             {"expected", llvm::json::Array(test.expected)}, {"runs", std::move(runs)}};
       if (!test.fault.empty()) row["fault"] = test.fault;
       tests.push_back(std::move(row));
     }

@@ -285,7 +285,8 @@ Outcome RunOne(const Options& options, const Test& test, const ir::Graph& graph,
       execution = code ? MakeExecution(engine, graph, run, code) : MakeExecution(engine, graph, run);
       std::vector<Value> inputs;
       for (const ir::Port& port : graph.graph_inputs)
-        inputs.push_back(ir::IsHostInput(port.name) ? performance.HostInput(port.type, port.name, graph.name, arguments) : Value::Word(static_cast<int64_t>(number)));
+        inputs.push_back(ir::IsHostInput(port.name) ? performance.HostInput(port.type, port.name, graph.name, arguments)
+                                                    : Value::Word(static_cast<int64_t>(number)));
       outcome = execution->Start(std::move(inputs));
       if (outcome.ok()) outcome = graph.action ? performance.Run(*execution) : PrintValue(*execution, graph, host.printed);
       execution->Finish();

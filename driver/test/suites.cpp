@@ -12,7 +12,7 @@
 namespace df::test {
 namespace {
 
-std::vector<std::string> LinesOf(std::string_view text) {
+std::vector<std::string> TextLines(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -53,7 +53,7 @@ std::vector<TestResult> ExamplesOf(const TestResult& suite) {
       own.engine = run.engine;
       own.passed = part.outcome != SuitePart::Failed;
       own.pending = part.outcome == SuitePart::Pending;
-      own.printed = LinesOf(part.text);
+      own.printed = TextLines(part.text);
       examples[it->second].runs.push_back(std::move(own));
     }
   }

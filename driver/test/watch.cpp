@@ -34,7 +34,7 @@ Stamp StampOf(const std::string& path) {
 }
 
 // What a file's tests depend on: the file, its modules, and what stands beside it.
-std::vector<std::string> Reads(const FileResult& file) {
+std::vector<std::string> ReadsOf(const FileResult& file) {
   std::vector<std::string> paths = file.sources;
   paths.push_back(file.path);
   for (const char* ending : {".out", ".in"}) paths.push_back(std::filesystem::path(file.path).replace_extension(ending).string());
@@ -66,7 +66,7 @@ class Watcher {
       else results_.push_back(std::move(result));
     }
     for (const FileResult& file : results_)
-      for (const std::string& path : Reads(file))
+      for (const std::string& path : ReadsOf(file))
         if (!stamps_.count(path)) stamps_[path] = StampOf(path);
     for (const auto& [path, stamp] : before) stamps_[path] = stamp;
   }
@@ -99,7 +99,7 @@ class Watcher {
       for (const std::string& path : files) {
         auto old = std::find_if(results_.begin(), results_.end(), [&](const FileResult& file) { return file.path == path; });
         if (old == results_.end()) changed.insert(path);
-        const std::vector<std::string> reads = old == results_.end() ? std::vector<std::string>{path} : Reads(*old);
+        const std::vector<std::string> reads = old == results_.end() ? std::vector<std::string>{path} : ReadsOf(*old);
         if (std::any_of(reads.begin(), reads.end(), [&](const std::string& read) { return changed.count(read) != 0; })) again.push_back(path);
       }
       results_.erase(std::remove_if(results_.begin(), results_.end(),

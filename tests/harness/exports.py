@@ -18,6 +18,10 @@ MORE = {
     "Data.Graph": {"rootLabel", "subForest"},
     "Control.Monad.Trans.RWS": {"modify'"},
     "Control.Monad.Trans.RWS.Strict": {"modify'"},
+    # A field by its later name, and what stands for a type family; of a class `:browse` lists the methods.
+    "Test.Hspec.Core.Runner": {"configFailFast", "primFormat"},
+    "Test.Hspec.Runner": {"configFailFast", "primFormat"},
+    "Test.Hspec": {"evaluateExample"},
 }
 
 

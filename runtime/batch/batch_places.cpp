@@ -101,7 +101,8 @@ void BatchPlaces::FindAddresses(const BatchRegion& region, llvm::ArrayRef<Deferr
     if (!at[i] && tensor.bytes() >= kLarge) at[i] = copies_.Of(tensor);
     if (!at[i]) packed_.insert(packed_.end(), tensor.data(), tensor.data() + tensor.bytes());
   }
-  if (packed_.empty()) return;
+  // A tensor without elements has an address as well.
+  if (llvm::all_of(at, [](DeviceAddress address) { return address != nullptr; })) return;
   DeviceAddress next = device_.Allocate(packed_.size());
   passing_.emplace_back(next, packed_.size());
   device_.Upload(next, packed_.data(), packed_.size());

@@ -43,7 +43,7 @@ LANGUAGE_FAULTS = [
      "if (instance && var.method_index < instance->methods.size() && instance->methods[var.method_index].valid()) {",
      "if (instance && var.method_index < instance->methods.size() && instance->methods[var.method_index].valid() &&\n"
      "        !(var.method_index < cls.defaults.size() && cls.defaults[var.method_index].valid())) {"),
-    ("copies-of-locals-shared-by-all-types", "lower/mono/specialise.cpp", "if (have == types || !local.binding)", "if (true)"),
+    ("copies-of-locals-shared-by-all-types", "lower/mono/specialise_poly.cpp", "if (have == types || !local.binding)", "if (true)"),
 
     # ---- functions as values
     ("closure-arguments-reversed", CLOSURES, "args.push_back(p_.NewVarExpr(function.params[i + 1], pos));",

@@ -1,6 +1,8 @@
 #include "driver/repl/protocol.h"
 
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -68,9 +70,26 @@ Protocol::Got Protocol::ReadLine(std::string& line) {
   }
 }
 
+// Waits until something comes. An interrupt that comes while nobody has asked for anything is nobody's, also one that came after the last answer and
+// before this: signals are held back but while it waits, so that none falls between the look and the wait.
+void Protocol::Wait(const std::function<bool()>& ended, const std::function<void()>& forget_interrupt) {
+  sigset_t held, before;
+  sigemptyset(&held);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGXCPU}) sigaddset(&held, signal);
+  pthread_sigmask(SIG_BLOCK, &held, &before);
+  pollfd in{STDIN_FILENO, POLLIN, 0};
+  while (!ended() && ::poll(&in, 1, 0) == 0) {
+    forget_interrupt();
+    if (::ppoll(&in, 1, nullptr, &before) >= 0 || errno != EINTR) break;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 std::optional<llvm::json::Object> Protocol::Next(const std::function<bool()>& ended, const std::function<void()>& forget_interrupt) {
   std::string line;
   for (;;) {
+    if (buffer_.find('\n') == std::string::npos) Wait(ended, forget_interrupt);
+    if (ended()) return std::nullopt;
     const Got got = ReadLine(line);
     if (ended() || got == Got::End) return std::nullopt;
     id_ = nullptr;

@@ -41,6 +41,7 @@ class Protocol : public ConsoleListener {
 
  private:
   enum class Got { Line, End, Signal, TooLong };
+  void Wait(const std::function<bool()>& ended, const std::function<void()>& forget_interrupt);
   Got ReadLine(std::string& line);
   void SendText(bool error, std::string text);
   void Send(llvm::json::Object object);

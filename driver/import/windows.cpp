@@ -19,22 +19,34 @@ struct Windows {
   int64_t outs() const { return CountOf(out); }
 };
 
-Windows WindowsOf(Node& n, const Bound& x, const Dims& kernel, bool ceil) {
-  if (x.rank() < 3 || kernel.size() != x.rank() - 2) throw Fault{"its windows do not have the picture's axes"};
+constexpr int64_t kMostSize = int64_t{1} << 30;  // of a window, and of how far it goes
+
+// What the node says of them, as it stands there.
+Windows StatedWindows(Node& n, const Bound& x, const Dims& kernel) {
   const size_t rank = kernel.size();
   Windows w;
   w.size.assign(x.dims.begin() + 2, x.dims.end());
   w.kernel = kernel;
   w.strides = n.Ints("strides", Dims(rank, 1));
   w.dilations = n.Ints("dilations", Dims(rank, 1));
+  return w;
+}
+
+void CheckSizes(const Windows& w, size_t axis) {
+  for (int64_t each : {w.strides[axis], w.dilations[axis], w.kernel[axis]})
+    if (each < 1 || each > kMostSize) throw Fault{"a stride, a dilation or a window has no size"};
+}
+
+Windows WindowsOf(Node& n, const Bound& x, const Dims& kernel, bool ceil) {
+  if (x.rank() < 3 || kernel.size() != x.rank() - 2) throw Fault{"its windows do not have the picture's axes"};
+  const size_t rank = kernel.size();
+  Windows w = StatedWindows(n, x, kernel);
   const Dims pads = n.Ints("pads", Dims(2 * rank, 0));
   const std::string mode = n.Text("auto_pad", "NOTSET");
   if (w.strides.size() != rank || w.dilations.size() != rank || pads.size() != 2 * rank) throw Fault{"strides, dilations or pads do not have the picture's axes"};
-  constexpr int64_t kMost = int64_t{1} << 30;
   for (size_t i = 0; i < rank; ++i) {
-    for (int64_t each : {w.strides[i], w.dilations[i], kernel[i]})
-      if (each < 1 || each > kMost) throw Fault{"a stride, a dilation or a window has no size"};
-    if (kernel[i] > kMost / w.dilations[i]) throw Fault{"a window is too large"};
+    CheckSizes(w, i);
+    if (kernel[i] > kMostSize / w.dilations[i]) throw Fault{"a window is too large"};
     const int64_t reach = (kernel[i] - 1) * w.dilations[i] + 1;
     int64_t before = pads[i], behind = pads[i + rank];
     if (mode == "VALID") before = behind = 0;
@@ -43,7 +55,7 @@ Windows WindowsOf(Node& n, const Bound& x, const Dims& kernel, bool ceil) {
       before = mode == "SAME_UPPER" ? all / 2 : all - all / 2;
       behind = all - before;
     }
-    if (before < 0 || behind < 0 || before > kMost || behind > kMost) throw Fault{"a pad has no size"};
+    if (before < 0 || behind < 0 || before > kMostSize || behind > kMostSize) throw Fault{"a pad has no size"};
     const int64_t room = w.size[i] + before + behind - reach;
     if (room < 0) throw Fault{"a window is larger than the picture"};
     int64_t out = room / w.strides[i] + 1;
@@ -127,20 +139,14 @@ void Conv(Node& n) {
 // The windows of a transposed convolution: each place of the result sees those of the picture that a convolution would have spread there.
 Windows TransposedOf(Node& n, const Bound& x, const Dims& kernel) {
   const size_t rank = kernel.size();
-  Windows w;
-  w.size.assign(x.dims.begin() + 2, x.dims.end());
-  w.kernel = kernel;
-  w.strides = n.Ints("strides", Dims(rank, 1));
-  w.dilations = n.Ints("dilations", Dims(rank, 1));
+  Windows w = StatedWindows(n, x, kernel);
   const Dims pads = n.Ints("pads", Dims(2 * rank, 0)), more = n.Ints("output_padding", Dims(rank, 0)), wanted = n.Ints("output_shape", {});
   const std::string mode = n.Text("auto_pad", "NOTSET");
   if (w.strides.size() != rank || w.dilations.size() != rank || pads.size() != 2 * rank || more.size() != rank || (!wanted.empty() && wanted.size() != rank))
     throw Fault{"strides, dilations, pads or the shape do not have the picture's axes"};
-  constexpr int64_t kMost = int64_t{1} << 30;
   for (size_t i = 0; i < rank; ++i) {
-    for (int64_t each : {w.strides[i], w.dilations[i], kernel[i]})
-      if (each < 1 || each > kMost) throw Fault{"a stride, a dilation or a window has no size"};
-    if (w.size[i] < 1 || w.size[i] > kMost / w.strides[i] || kernel[i] > kMost / w.dilations[i] || more[i] < 0 || more[i] > kMost) throw Fault{"a window is too large"};
+    CheckSizes(w, i);
+    if (w.size[i] < 1 || w.size[i] > kMostSize / w.strides[i] || kernel[i] > kMostSize / w.dilations[i] || more[i] < 0 || more[i] > kMostSize) throw Fault{"a window is too large"};
     const int64_t full = w.strides[i] * (w.size[i] - 1) + more[i] + (kernel[i] - 1) * w.dilations[i] + 1;
     int64_t before = pads[i], behind = pads[i + rank];
     if (mode == "VALID") before = behind = 0;
@@ -150,7 +156,7 @@ Windows TransposedOf(Node& n, const Bound& x, const Dims& kernel) {
       before = mode == "SAME_UPPER" ? all / 2 : all - all / 2;
       behind = all - before;
     }
-    if (before < 0 || behind < 0 || before > kMost || behind > kMost || full - before - behind < 1) throw Fault{"a pad has no size"};
+    if (before < 0 || behind < 0 || before > kMostSize || behind > kMostSize || full - before - behind < 1) throw Fault{"a pad has no size"};
     w.before.push_back(before);
     w.behind.push_back(behind);
     w.out.push_back(full - before - behind);

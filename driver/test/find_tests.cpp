@@ -181,15 +181,21 @@ size_t FindAt(std::string_view text) {
   return std::string_view::npos;
 }
 
+// A test at a line, called as what stands behind its mark.
+Test NamedBy(Kind kind, size_t index, std::string_view text) {
+  Test test;
+  test.kind = kind;
+  test.line = static_cast<uint32_t>(index) + 1;
+  test.name = std::string(Trimmed(text));
+  return test;
+}
+
 // `-- GRAD: function at argument` is the call `(function) (argument)`, of which the parts are taken apart again when it is checked.
 std::optional<Test> GradientIn(const std::vector<Line>& lines, size_t index) {
   std::string_view line = lines[index].text;
   const size_t from = BehindMark(line, "-- GRAD:");
   if (from == std::string_view::npos) return std::nullopt;
-  Test test;
-  test.kind = Kind::Gradient;
-  test.line = static_cast<uint32_t>(index) + 1;
-  test.name = std::string(Trimmed(line.substr(from)));
+  Test test = NamedBy(Kind::Gradient, index, line.substr(from));
   const size_t at = FindAt(line.substr(from));
   if (at == std::string_view::npos || Trimmed(line.substr(from, at)).empty() || Trimmed(line.substr(from + at + 3)).empty()) {
     test.fault = "`-- GRAD: function at argument` is wanted";
@@ -208,10 +214,7 @@ std::optional<Test> BenchIn(const std::vector<Line>& lines, size_t index) {
   std::string_view line = lines[index].text;
   const size_t from = BehindMark(line, "-- BENCH:");
   if (from == std::string_view::npos) return std::nullopt;
-  Test test;
-  test.kind = Kind::Bench;
-  test.line = static_cast<uint32_t>(index) + 1;
-  test.name = std::string(Trimmed(line.substr(from)));
+  Test test = NamedBy(Kind::Bench, index, line.substr(from));
   if (test.name.empty()) test.fault = "there is nothing to evaluate";
   TakeText(lines, index, index + 1, from, line.size(), test);
   return test;

@@ -188,6 +188,7 @@ class Program {
   };
   std::vector<PackedType> packed;
   bool Packs(df::TypeId type) const;
+  TyConId NewRow(df::TypeId type);  // a type without constructors so far, called as `type` is printed
   uint32_t PackedIndex(df::TypeId type);  // in `packed`, where it is entered if it is new
   // The constructor for values that are built by `con` and hide these types. `fresh` is set if the program had none yet.
   core::ConId AddVariant(df::TypeId type, core::ConId con, const std::vector<df::TypeId>& hidden, bool* fresh = nullptr);

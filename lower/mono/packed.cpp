@@ -30,14 +30,18 @@ bool Program::Packs(df::TypeId type) const {
   return head.valid() && core.types.cons[head].packs && args.size() == core.types.cons[head].params.size();
 }
 
+TyConId Program::NewRow(df::TypeId type) {
+  TyCon row;
+  row.name = df::Intern(core.types.Print(type));
+  row.tangent = TangentForm::Open;
+  return core.types.cons.Add(std::move(row));
+}
+
 uint32_t Program::PackedIndex(df::TypeId type) {
   auto [it, fresh] = packed_of_.try_emplace(type.index, static_cast<uint32_t>(packed.size()));
   const uint32_t index = it->second;
   if (!fresh) return index;
-  TyCon row;
-  row.name = df::Intern(core.types.Print(type));
-  row.tangent = TangentForm::Open;
-  packed.push_back({core.types.cons.Add(std::move(row)), {}});
+  packed.push_back({NewRow(type), {}});
   llvm::SmallVector<df::TypeId> args;
   const TyConId head = core.types.Head(type, &args);
   for (core::ConId con : std::vector<core::ConId>(core.types.cons[head].constructors)) {

@@ -11,10 +11,7 @@ uint32_t Program::PolyIndex(df::TypeId type) {
   auto [it, fresh] = poly_of_.try_emplace(type.index, static_cast<uint32_t>(polys.size()));
   const uint32_t index = it->second;
   if (!fresh) return index;
-  TyCon row;
-  row.name = df::Intern(core.types.Print(type));
-  row.tangent = TangentForm::Open;
-  const TyConId tycon = core.types.cons.Add(std::move(row));
+  const TyConId tycon = NewRow(type);
   core::DataCon con;
   con.name = df::Intern("forall");
   con.tycon = tycon;

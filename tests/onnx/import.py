@@ -19,6 +19,8 @@ import sys
 import tempfile
 import warnings
 
+from interpreter import go_on_in
+
 # Of each of these ops some node tests pass, and none fails.
 OPS = ("MatMul", "Gemm", "Softmax", "Transpose", "Conv", "MaxPool", "LSTM", "GRU", "LayerNormalization", "Slice", "Gather", "If", "Loop", "Scan", "TopK", "CumSum", "ScatterND", "Einsum", "Mod")
 # The 60 ops of common models: perceptrons, convolutions, encoders, recurrent layers.
@@ -216,11 +218,7 @@ def main():
     parser.add_argument("--only", help="with --table: these ops")
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args()
-    if args.python != sys.executable:
-        if not os.path.exists(args.python):
-            print("there is no " + args.python)
-            sys.exit(77)
-        sys.exit(subprocess.run([args.python, "-B", __file__, "--dfc", args.dfc]).returncode)
+    go_on_in(args.python, __file__, "--dfc", args.dfc)
     try:
         global numpy, onnx
         import numpy

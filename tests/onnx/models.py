@@ -21,6 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "harness"))
 from case_lines import program_of, read_cases  # noqa: E402
+from interpreter import go_on_in  # noqa: E402
 
 MOST_RELATIVE = 1e-5
 
@@ -189,12 +190,7 @@ def main():
     parser.add_argument("--cases", action="store_true")
     parser.add_argument("--every", type=int, default=1)
     args = parser.parse_args()
-    if args.python != sys.executable:
-        if not os.path.exists(args.python):
-            print("there is no " + args.python)
-            sys.exit(77)
-        more = ["--cases", "--every", str(args.every)] if args.cases else []
-        sys.exit(subprocess.run([args.python, "-B", __file__, "--dfc", args.dfc, *more]).returncode)
+    go_on_in(args.python, __file__, "--dfc", args.dfc, *(["--cases", "--every", str(args.every)] if args.cases else []))
     try:
         global numpy, onnx, onnxruntime
         import numpy

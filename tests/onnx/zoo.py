@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+from interpreter import go_on_in
+
 CLOSE = 1e-4
 
 
@@ -182,11 +184,7 @@ def main():
     parser.add_argument("--torch", help="an interpreter with torch, onnx and onnxscript")
     parser.add_argument("--keep", help="where the models of torch are to be left")
     args = parser.parse_args()
-    if args.python != sys.executable:
-        if not os.path.exists(args.python):
-            print("there is no " + args.python)
-            sys.exit(77)
-        sys.exit(subprocess.run([args.python, "-B", __file__, "--dfc", args.dfc]).returncode)
+    go_on_in(args.python, __file__, "--dfc", args.dfc)
     try:
         global numpy, onnx, helper, onnxruntime
         import numpy

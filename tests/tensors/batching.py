@@ -496,8 +496,8 @@ LIMITS = [
      "loop x = if T.size x == 0 then x else loop (tanh x + 1)\n"),
     ("memory of a device", ["--device", "--max-device-memory", "20K"], 3, "main = T.sum (T.matvec (waves 1 :: Tensor Float [100, 100]) (waves 2))\n"),
 ]
-# Steps of training of which nothing comes back but what is printed. Over go the first weights, 1,320 bytes and their rates, and for each step 12 small vectors.
-RESIDENT = """
+# Steps of training: descend n (cell, embeddings).
+DESCENT = """
 loss :: Tensor Float [5] -> Float
 loss h = T.sum (h * h)
 total :: (Cell 5, Tensor Float [11, 5]) -> [Tree] -> Float -> Float
@@ -507,7 +507,9 @@ descend :: Int -> (Cell 5, Tensor Float [11, 5]) -> (Cell 5, Tensor Float [11, 5
 descend n m
   | n == 0 = m
   | otherwise = descend (n - 1) (sgd 0.01 (grad (\\x -> total x (trees 12) 0) m) m)
-main :: Int -> Float
+"""
+# Steps of training of which nothing comes back but what is printed. Over go the first weights, 1,320 bytes and their rates, and for each step 12 small vectors.
+RESIDENT = DESCENT + """main :: Int -> Float
 main n = case descend n (cell, embeddings) of (Cell w b, e) -> T.sum w + T.sum b + T.sum e
 """
 # Of which size a device's memory is far too small for all that the program computes: some of it goes to the host and comes back.

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from batching import PRELUDE, PROGRAMS, run
+from batching import DESCENT, PRELUDE, PROGRAMS, run
 
 PLACED = "{-# PLACE combine worker 1 #-}\n"
 
@@ -21,17 +21,7 @@ PLACED = "{-# PLACE combine worker 1 #-}\n"
 PROGRAMS_PLACED = [
     ("cells of trees", "main = hiddens (trees 20)", PLACED, True),
     ("two functions", "main = hiddens (trees 9)", PLACED + "{-# PLACE encode worker 1 #-}\n", False),
-    ("a gradient", """
-loss :: Tensor Float [5] -> Float
-loss h = T.sum (h * h)
-total :: (Cell 5, Tensor Float [11, 5]) -> [Tree] -> Float -> Float
-total (c, e) [] sum = sum
-total (c, e) (t : ts) sum = case encode c e t of State h _ -> total (c, e) ts (sum + loss h)
-descend :: Int -> (Cell 5, Tensor Float [11, 5]) -> (Cell 5, Tensor Float [11, 5])
-descend n m
-  | n == 0 = m
-  | otherwise = descend (n - 1) (sgd 0.01 (grad (\\x -> total x (trees 12) 0) m) m)
-main = case descend 3 (cell, embeddings) of (Cell w b, e) -> (T.sum w, T.sum b, T.sum e)
+    ("a gradient", DESCENT + """main = case descend 3 (cell, embeddings) of (Cell w b, e) -> (T.sum w, T.sum b, T.sum e)
 """, PLACED, True),
     ("a function that fails", """
 pick :: Int -> Tensor Float [5]

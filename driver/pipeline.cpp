@@ -25,8 +25,12 @@ constexpr bool kVerify = true;
 constexpr bool kVerify = false;
 #endif
 
-void Require(const std::string& fault) {
-  if (!fault.empty()) throw InternalError(fault);
+// What a phase made, looked at where a build asks for it. The phase is done: a budget that ends now ends nothing of it, or an input would
+// be told as interrupted and hold all the same.
+void Verify(llvm::function_ref<std::string()> fault) {
+  if (!kVerify) return;
+  BudgetScope unwatched(nullptr);
+  if (std::string found = fault(); !found.empty()) throw InternalError(found);
 }
 
 }  // namespace
@@ -183,7 +187,7 @@ bool Pipeline::CheckMain(ast::Ast& ast, const CheckOptions& options) {
   CheckOptions told = options;
   told.warnings = options.warnings && !diags.has_errors();  // which cases are missing is not known of what was left out
   if (!session.Check(ast, diags, session.main_scope, told) || diags.has_errors()) return false;
-  if (kVerify) Require(core::Verify(session.program, /*simple=*/true));
+  Verify([&] { return core::Verify(session.program, /*simple=*/true); });
   // The file that was loaded at the prompt is a module like those that it imports: not to be read again.
   if (Symbol name = ast.module.name.text; options.repl && name.valid()) {
     own_[name].checked = true;
@@ -212,7 +216,7 @@ std::optional<fg::Program> Pipeline::Functions(core::VarId entry, const std::str
   if (!functions && diags.all().back().id == Diag::TensorType) NoteOpenSizes(session.program, diags);
   if (!functions || diags.has_errors()) return std::nullopt;
   functions->name = name;
-  if (kVerify) Require(fg::Verify(*functions));
+  Verify([&] { return fg::Verify(*functions); });
   memory::GiveBackFreed();
   return functions;
 }
@@ -221,7 +225,7 @@ std::optional<ir::Graph> Pipeline::Graph(const fg::Program& functions, const Low
   PassScope pass("transform");
   std::optional<ir::Graph> graph;
   if (!Within([&] { graph = Transform(functions, options); })) return std::nullopt;
-  if (kVerify) Require(ir::Verify(*graph));
+  Verify([&] { return ir::Verify(*graph); });
   return graph;
 }
 

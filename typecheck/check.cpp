@@ -46,6 +46,7 @@ bool CheckSession::Check(const ast::Ast& ast, Diagnostics& diags, const FixitySc
   if (!ok && options.repl) {
     forget();
   } else if (options.repl && started) {
+    BudgetScope unwatched(nullptr);  // it is checked: what looks at it now cannot end it any more
     impl_->FindOutdated(program, before);
   }
   return ok;

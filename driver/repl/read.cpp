@@ -32,15 +32,16 @@ bool Repl::Take(std::string& text, std::string_view line) {
 bool Repl::GivenUp(LineEditor::Got got, std::string& text) {
   if (got == LineEditor::Got::TooLong) return !Take(text, std::string(LineEditor::kMaxInput + 1, ' '));
   if (got != LineEditor::Got::Interrupted && !interrupts_.interrupted()) return false;
-  DropInput(text);
+  DropInput(text, /*with_line=*/got == LineEditor::Got::Line);
   return true;
 }
 
-// Gives up an input for an interrupt. A person sees the new prompt; a program at the other end of a pipe waits for an answer to its signal.
-void Repl::DropInput(std::string& text) {
+// Gives up an input for an interrupt. A person sees the new prompt; a program at the other end of a pipe waits for an answer to its signal:
+// if it does not, what it writes next may be what is dropped, since nobody can tell which came first.
+void Repl::DropInput(std::string& text, bool with_line) {
   interrupts_.Clear();
   if (!editor_->interactive() && !TerminationRequested())
-    console_.err() << (text.empty() ? "error: interrupted\n" : "error: interrupted before it ran: the input is dropped\n");
+    console_.err() << (text.empty() && !with_line ? "error: interrupted\n" : "error: interrupted before it ran: the input is dropped\n");
   text.clear();
 }
 

@@ -58,7 +58,7 @@ class Repl {
   bool ReadInput(std::string& text);   // one whole input, of several lines if need be; false at the end
   bool Take(std::string& text, std::string_view line);
   bool GivenUp(LineEditor::Got got, std::string& text);
-  void DropInput(std::string& text);
+  void DropInput(std::string& text, bool with_line = false);
   bool IsNew(std::string_view name) const;
   bool ReadBlock(std::string& text);   // up to `:}`
   std::vector<std::string> Completions(std::string_view before) const;

@@ -434,12 +434,38 @@ def no_interrupt_is_lost(d):
             if told.strip() == b"error: interrupted" or b"dropped" in told:  # `go 0` may come after it
                 time.sleep(0.5)
                 process.send_signal(signal.SIGINT)
+                while b"error: interrupted" not in (told := process.stderr.readline()):  # what the dropped lines were for
+                    assert told, "no answer to the second interrupt"
             process.stdin.write(b"6 * 7\n")
             assert process.stdout.readline() == b"42\n", told
         process.stdin.close()
         code = process.wait()
         killer.cancel()
         assert code in ((130, 2, -2, 1, 0) if told else (130, -2)), (code, told)
+
+
+@test
+def what_is_told_as_interrupted_is_not_kept(d):
+    count = 200
+    text = "".join("f%d :: Int -> Int\nf%d x = if x < %d then case (x, x + 1) of { (a, b) -> a * b } else x - %d\n" % (i, i, i, i) for i in range(count))
+    for step in range(8):
+        process = subprocess.Popen([d.dfc, "repl"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+        killer = threading.Timer(60, process.kill)
+        killer.start()
+        process.stdin.write(b"1\n")
+        assert process.stdout.readline() == b"1\n"
+        process.stdin.write((":{\n" + text + ":}\n").encode())
+        time.sleep(0.02 * step)
+        process.send_signal(signal.SIGINT)
+        told = process.stderr.readline()
+        process.stdin.write(b"f%d 1000\n\"end\"\n" % (count - 1))
+        answer = process.stdout.readline()
+        # It was ended; or done, and there was an interrupt; or dropped before it was read to its end, of which the rest may be an input too.
+        fits = {b"error: interrupted\n": [b"801\n"]}.get(told, [b"801\n", b'"end"\n'] if b"dropped" in told else [b'"end"\n'])
+        assert answer in fits, (told, answer)
+        process.stdin.close()
+        process.wait()
+        killer.cancel()
 
 
 @test

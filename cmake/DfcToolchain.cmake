@@ -29,6 +29,15 @@ if(DFC_SANITIZE)
   target_link_options(dfc_options INTERFACE -fsanitize=${DFC_SANITIZE})
 endif()
 
+# dfc_join_sources(target): with DFC_JOIN_SOURCES up to eight sources of it are compiled as one. Not those of what runs programs, whose code
+# would depend on who stands beside whom (tests/bench/instructions.json).
+function(dfc_join_sources target)
+  file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  if(DFC_JOIN_SOURCES AND folder MATCHES "^(driver|lower|parser|typecheck)(/|$)")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
 # dfc_library(name SOURCES a.cpp b.cpp DEPENDS dfc_x ...): a static library with the shared settings. With DFC_SHARED_ROOMS a shared
 # one, which links only if all that it calls is in what it depends on (tests/rooms.txt).
 function(dfc_library name)
@@ -45,6 +54,7 @@ function(dfc_library name)
   if(DFC_PCH AND NOT name STREQUAL dfc_lang)
     target_precompile_headers(${name} REUSE_FROM dfc_lang)
   endif()
+  dfc_join_sources(${name})
 endfunction()
 
 # dfc_soname(variable libx.so): the name by which programs ask for a shared library, "libx.so.4".

@@ -1,19 +1,28 @@
 #include "tests/unit/typecheck/session.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "stdlib/stdlib.h"
 
 namespace df::test {
 
-Session::Session() : diags(std::make_unique<Diagnostics>(sources)) {
+Session::Session() : diags(std::make_unique<Diagnostics>(sources)) { Load("Prelude"); }
+
+void Session::Load(std::string_view name) {
+  if (llvm::is_contained(loaded_, name)) return;
+  const auto modules = LibraryModules();
+  const auto module = llvm::find_if(modules, [&](const LibraryModule& row) { return row.name == name; });
+  if (module == modules.end()) return;  // the check tells it
+  loaded_.push_back(module->name);
   CheckOptions options;
   options.library = true;
-  for (const LibraryModule& module : LibraryModules()) Check(module.text, options);
+  Check(module->text, options);
 }
 
 bool Session::Check(std::string_view text, CheckOptions options) {
   FileId file = sources.Add("test.df", std::string(text));
   TokenBuffer tokens = Lex(sources, file, *diags);
   ast::Ast ast = Parse(tokens, *diags);
+  for (const ast::Import& import : ast.module.imports) Load(Text(import.module.text));
   FixityScope scope = session.ScopeOfImports(ast, *diags, options.library);
   ResolveFixity(ast, scope, *diags);
   if (!session.Check(ast, *diags, scope, options)) return false;

@@ -1,4 +1,4 @@
-// The library, checked once per test program, and a session on top of it.
+// A session on top of the library, of whose modules the Prelude is checked, and what is imported.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace df::test {
 class Session {
  public:
   Session();
-  // Checks one module; false after an error.
+  // Checks one module, and before it what it imports; false after an error.
   bool Check(std::string_view text, CheckOptions options = {});
   // "name :: type".
   std::string TypeOf(std::string_view name) { return session.TypeOf(Intern(name)); }
@@ -27,6 +27,11 @@ class Session {
   SourceManager sources;
   std::unique_ptr<Diagnostics> diags;
   CheckSession session;
+
+ private:
+  void Load(std::string_view name);
+
+  std::vector<std::string_view> loaded_;
 };
 
 }  // namespace df::test

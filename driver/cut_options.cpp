@@ -21,7 +21,7 @@ bool ParseDead(std::string_view text, DeadTokens& dead) {
 }
 
 bool ParseEmitCut(std::string_view text, EmitCut& emit) {
-  emit = text == "dot" ? EmitCut::Dot : text == "skeleton" ? EmitCut::Skeleton : text == "graph" ? EmitCut::Graph : EmitCut::Parts;
+  emit = text == "dot" ? EmitCut::Dot : text == "skeleton" ? EmitCut::Skeleton : text == "graph" ? EmitCut::Graph : text == "outlined" ? EmitCut::Outlined : EmitCut::Parts;
   return text == "parts" || emit != EmitCut::Parts;
 }
 
@@ -49,12 +49,15 @@ void FinishDevices(const Options& options, llvm::ArrayRef<CLI::Option*> given, b
   if (options.batch == 0) fail("a device computes batches, and `--batch=off` makes none");
 }
 
-// Processes that compute the calls of whole functions, for the tagged engine.
-void FinishCalls(Options& options, llvm::ArrayRef<CLI::Option*> given) {
+// Processes, or members of this one, that compute calls: of functions that stand on their parts, and of pieces of others.
+void FinishCalls(Options& options, llvm::ArrayRef<CLI::Option*> given, bool processes) {
   for (const CLI::Option* option : given)
-    if (option->count() > 0)
-      throw CLI::ValidationError(option->get_name(), "it is for --engine=reference: with tagged each process computes the functions that are placed on it");
-  if (options.cut.seed != 0) throw CLI::ValidationError("--cut-seed", "a cut by chance is for --engine=reference: with tagged each process computes whole functions");
+    if (option->count() > 0 && option->get_name() != "--parts")
+      throw CLI::ValidationError(option->get_name(), "it is for --engine=reference: with tagged what goes between parts are calls");
+  if (!processes) {
+    if (options.cut.parts == 0) throw CLI::ValidationError("--engine=tagged", "parts of it within one process: `--parts 2` says how many");
+    options.members = options.cut.parts;
+  }
   options.cut.asked = false;
   options.cut.calls = true;
 }
@@ -80,8 +83,9 @@ CLI::Option* AddCutOptions(CLI::App& app, Options& options, const char* seed) {
 }
 
 void AddEmitCut(CLI::App& app, Options& options) {
-  AddRead(app, "--emit", options.cut.emit, ParseEmitCut, "`parts`, `dot`, `skeleton` or `graph`",
-          "parts (default): what is where, and what goes between; dot: drawn for Graphviz; skeleton: tag tracking; graph: with Sends and Recvs")
+  AddRead(app, "--emit", options.cut.emit, ParseEmitCut, "`parts`, `dot`, `skeleton`, `graph` or `outlined`",
+          "parts (default): what is where, and what goes between; dot: drawn for Graphviz; skeleton: tag tracking; graph: with Sends and Recvs; "
+          "outlined: with calls of what stands elsewhere, as the tagged engine runs it")
       ->type_name("WHAT");
 }
 
@@ -107,10 +111,8 @@ void FinishCut(Options& options, llvm::ArrayRef<CLI::Option*> given, bool has_en
   if (!cut.asked) return;
   const bool processes = options.local_workers > 1 || !options.workers.empty() || options.launched || options.members > 1;
   if (!cut.devices.empty()) return FinishDevices(options, given, processes);
-  if (has_engine && options.engine == EngineKind::Tagged && processes) return FinishCalls(options, given);
-  if (has_engine && options.engine != EngineKind::Reference)
-    throw CLI::ValidationError("a graph that is cut runs on --engine=reference, or on tagged if its parts are devices (`--part 1=simulated`) or functions that processes "
-                               "compute (`--local-workers 2`)");
+  if (has_engine && options.engine == EngineKind::Tagged) return FinishCalls(options, given, processes);
+  if (has_engine && options.engine != EngineKind::Reference) throw CLI::ValidationError("a graph that is cut runs on --engine=reference, or on tagged");
   if (cut.losses != 0 && processes)
     throw CLI::ValidationError("--losses", "parts are lost on purpose where one process has all of them");
   if (cut.losses != 0 && !has_seed) throw CLI::ValidationError("--losses", "parts are lost at random: `--seed=N` says when");

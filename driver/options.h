@@ -48,7 +48,7 @@ struct OutputArgument {
 };
 
 // A graph cut into parts: what `dfc place` shows, and the reference engine runs (docs/cut.md); or the tagged one, if they are devices (docs/devices.md).
-enum class EmitCut : uint8_t { Parts, Dot, Skeleton, Graph };
+enum class EmitCut : uint8_t { Parts, Dot, Skeleton, Graph, Outlined };
 struct CutArguments {
   bool asked = false;
   uint32_t parts = 0;      // 0: as many as placements ask for
@@ -58,7 +58,7 @@ struct CutArguments {
   RecvRule receive = RecvRule::ByName;
   DeadTokens dead = DeadTokens::Sent;
   uint32_t losses = 0;
-  bool calls = false;      // instead of a cut: processes compute the calls of whole functions, for the tagged engine
+  bool calls = false;      // for the tagged engine: processes compute calls, those of pieces of functions too (tagged_ir/cut/outline.h)
   std::vector<ir::DevicePart> devices;  // parts that are devices of this process, of the tagged engine then
   std::string shared;      // Worker: as the root has made it (ir::WriteCut)
 };

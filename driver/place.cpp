@@ -8,7 +8,9 @@
 #include "lang/render.h"
 #include "llvm/ADT/STLExtras.h"
 #include "runtime/engines/plan/build.h"
+#include "tagged_ir/cut/outline.h"
 #include "tagged_ir/cut/skeleton.h"
+#include "tagged_ir/text.h"
 
 namespace df {
 namespace {
@@ -47,6 +49,7 @@ void Print(const ir::Graph& graph, const ir::Cut& cut, EmitCut what, llvm::raw_o
     case EmitCut::Dot: return ir::PrintCutDot(graph, cut, out);
     case EmitCut::Skeleton: return ir::PrintSkeletons(graph, cut, out);
     case EmitCut::Graph: return ir::PrintCutGraph(graph, cut, out);
+    case EmitCut::Outlined: break;  // the graph in one piece again
   }
 }
 
@@ -64,6 +67,18 @@ void ReportCut(const CutArguments& arguments, std::string error, Diagnostics& di
   diags.Report(Diag::CannotCut, {}, error);
 }
 
+// The graph with calls of what stands elsewhere.
+bool OutlineParts(ir::Graph& graph, const CutArguments& arguments, uint32_t processes, Diagnostics& diags) {
+  ir::CutOptions options;
+  options.parts = arguments.parts;
+  options.seed = arguments.seed;
+  std::string error;
+  if (!ReadRows(arguments, options.rows, &error, diags)) return false;
+  if (error.empty() && ir::CutIntoCalls(graph, std::move(options), processes, &error)) return true;
+  ReportCut(arguments, error, diags);
+  return false;
+}
+
 ExitCode Produce(Pipeline& pipeline, const Options& options, std::string& text) {
   std::optional<std::string> bytes = ReadFile(options.file, options.file.ends_with(".graph") ? kMaxGraphBytes : kMaxSourceBytes, pipeline.diags);
   if (!bytes) return ExitCode::Failed;
@@ -71,9 +86,14 @@ ExitCode Produce(Pipeline& pipeline, const Options& options, std::string& text) 
   std::optional<ir::Graph> graph =
       compiled ? LoadGraph(DisplayName(options.file), *bytes, pipeline.diags) : GraphOfMain(pipeline, options, std::move(*bytes));
   if (!graph) return compiled ? ExitCode::BadGraph : ExitCode::Failed;
+  llvm::raw_string_ostream out(text);
+  if (options.cut.emit == EmitCut::Outlined) {
+    if (!OutlineParts(*graph, options.cut, /*processes=*/2, pipeline.diags)) return ExitCode::Usage;
+    ir::Print(*graph, out);
+    return ExitCode::Fine;
+  }
   std::optional<ir::Cut> cut = CutOf(*graph, options.cut, /*processes=*/1, pipeline.diags);
   if (!cut) return ExitCode::Usage;
-  llvm::raw_string_ostream out(text);
   Print(*graph, *cut, options.cut.emit, out);
   return ExitCode::Fine;
 }
@@ -102,10 +122,7 @@ std::optional<ir::Cut> CutOf(const ir::Graph& graph, const CutArguments& argumen
 bool PlaceCalls(ir::Graph& graph, const Options& options, Console& console) {
   SourceManager sources;
   Diagnostics diags(sources);
-  std::vector<ir::PlacementRow> rows;
-  std::string error;
-  if (ReadRows(options.cut, rows, &error, diags) && error.empty()) ir::PlaceFunctions(graph, rows, &error);
-  if (!error.empty()) ReportCut(options.cut, error, diags);
+  OutlineParts(graph, options.cut, ProcessesOf(options), diags);
   console.Show(diags);
   return !diags.has_errors();
 }

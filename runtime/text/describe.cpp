@@ -13,12 +13,14 @@
 
 #include <algorithm>
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include "runtime/run/engine.h"
 #include "runtime/text/describe.h"
 #include "tagged_ir/action.h"
+#include "tagged_ir/pieces.h"
 
 namespace df {
 namespace {
@@ -62,6 +64,8 @@ struct Line {
 class Describer {
  public:
   explicit Describer(const ir::Graph& graph) : graph_(graph) {
+    for (const ir::Site& site : graph.sites)
+      if (graph.scopes.Contains(site.callee) && ir::IsPiece(graph.scopes[site.callee])) taken_from_[site.callee.index] = site.caller;
     if (!graph.action || graph.graph_results.empty()) return;
     // The functions that give actions, or functions that do, by the operands of their Returns; the root is one.
     actions_.resize(graph.scopes.size());
@@ -132,8 +136,12 @@ class Describer {
     }
   }
 
+  // A call that the source has not: what it calls stands there.
+  bool EntersPiece(const PathEntry& entry) const { return graph_.sites.Contains(entry.site) && taken_from_.contains(graph_.sites[entry.site].callee.index); }
+
   void AddEntry(const PathEntry& entry) {
     own_body_ = false;
+    if (EntersPiece(entry)) return;
     if (graph_.sites.Contains(entry.site)) {
       const ir::Site& site = graph_.sites[entry.site];
       ir::PosId pos = site.pos;
@@ -219,12 +227,13 @@ class Describer {
     for (size_t i = last; i < lines_.size(); ++i) tell(lines_[i]);
   }
 
-  // The function, or the root, that a scope belongs to.
+  // The function, or the root, that a scope belongs to; of a piece, that from which it was taken.
   ir::ScopeId FunctionOf(ir::ScopeId scope) const {
     for (uint32_t n = 0; n <= graph_.scopes.size(); ++n) {
       const ir::Scope& s = graph_.scopes[scope];
-      if (s.kind != ir::ScopeKind::Loop || !graph_.scopes.Contains(s.parent)) return scope;
-      scope = s.parent;
+      if (auto piece = taken_from_.find(scope.index); piece != taken_from_.end()) scope = piece->second;
+      else if (s.kind != ir::ScopeKind::Loop || !graph_.scopes.Contains(s.parent)) return scope;
+      else scope = s.parent;
     }
     return scope;
   }
@@ -306,6 +315,7 @@ class Describer {
   }
 
   const ir::Graph& graph_;
+  llvm::DenseMap<uint32_t, ir::ScopeId> taken_from_;  // of pieces
   std::vector<bool> actions_;  // by scope: whether it is a function that gives an action; empty if none does
   std::vector<Line> lines_;
   bool own_body_ = false;  // the entry was a Delay of an expression of the program's own
@@ -324,7 +334,8 @@ void AddPath(Describer& describer, const RuntimeError& error, const ir::Graph& g
   if (graph.nodes.Contains(error.node)) scope = graph.nodes[error.node].scope;
   // A place that says nothing and a path that is empty are left out altogether.
   bool known = graph.positions.Contains(error.pos) && graph.positions[error.pos].line != 0;
-  if (known || !error.path.empty()) describer.AddPlace("at", error.pos, describer.ScopeName(scope), 0);
+  const bool called = llvm::any_of(error.path, [&](const PathEntry& entry) { return !describer.EntersPiece(entry); });
+  if (known || called) describer.AddPlace("at", error.pos, describer.ScopeName(scope), 0);
   bool ended = describer.Ends(0, scope);
   for (size_t i = 0; i < error.path.size() && !ended; ++i) {
     if (error.path_gap != 0 && i == error.path_gap) describer.AddGap(error.path_length - error.path.size());

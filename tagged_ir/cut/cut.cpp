@@ -79,7 +79,7 @@ class Cutter {
       return std::nullopt;
     }
     if (options_.seed) PlaceAtRandom();
-    else PlaceFunctions();
+    else if (!options_.leave) PlaceFunctions();
     if (!DevicesHaveSomething()) {
       *error = error_;
       return std::nullopt;
@@ -251,23 +251,6 @@ std::optional<std::vector<PlacementRow>> ParsePlacement(std::string_view text, s
 }
 
 std::optional<Cut> MakeCut(const Graph& graph, const CutOptions& options, std::string* error) { return Cutter(graph, options).Run(error); }
-
-bool PlaceFunctions(Graph& graph, const std::vector<PlacementRow>& rows, std::string* error) {
-  for (const PlacementRow& row : rows) {
-    auto fail = [&](std::string why) { return *error = fmt::format("line {}: {}", row.line_of_file, why), false; };
-    if (row.scope.empty() || row.line != 0) return fail("a process computes whole functions for the tagged engine; parts of one, nodes and types are cut with --engine=reference");
-    bool found = false;
-    for (uint32_t i = 0; i < graph.scopes.size(); ++i) {
-      Scope& scope = graph.scopes[ScopeId(i)];
-      if (scope.name != row.scope || scope.kind == ScopeKind::Loop) continue;
-      found = true;
-      if (scope.kind != ScopeKind::Root) scope.place = static_cast<uint16_t>(row.part);
-      else if (row.part != 0) return fail(fmt::format("`{}` is where a run begins and ends, in its first process", row.scope));
-    }
-    if (!found) return fail(fmt::format("there is no function `{}` in the graph", row.scope));
-  }
-  return true;
-}
 
 std::vector<Channel> ChannelsOf(const Graph& graph, const Cut& cut) {
   std::map<std::pair<Edge, uint32_t>, Channel> channels;

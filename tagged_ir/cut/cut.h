@@ -41,6 +41,8 @@ struct CutOptions {
   std::vector<PlacementRow> rows;
   // Not empty: all parts but part 0 are such, and what has no place is on part 0.
   std::vector<DevicePart> devices;
+  // What has no place stays without one, kAnywhere: it is wherever it is called from.
+  bool leave = false;
 };
 
 struct Cut {
@@ -48,9 +50,6 @@ struct Cut {
   std::vector<uint32_t> part;  // of each node
   std::vector<std::string> device;  // of each part: which one it is, "": none; empty: none is
 };
-
-// Puts functions on parts, as rows of whole functions say, so that their calls are computed there. False, and `error`: a row is of something else.
-bool PlaceFunctions(Graph& graph, const std::vector<PlacementRow>& rows, std::string* error);
 
 // The cut of a verified graph. Later rows go before earlier ones, rows before the places of scopes in the graph. What has no place: whole
 // functions, with their loops, largest first to the part that has least (where parts are devices, on part 0); or, with a seed, each node anywhere.

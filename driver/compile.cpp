@@ -3,6 +3,8 @@
 #include <cctype>
 #include <filesystem>
 
+#include <fmt/ranges.h>
+
 #include "driver/commands.h"
 #include "driver/evaluate.h"
 #include "driver/exports.h"
@@ -189,8 +191,53 @@ CheckOptions OptionsOfCheck(const Options& options) {
   return check;
 }
 
+// A model of an entry that leaves sizes open is written from the program at several sizes; the first one's errors are the user's. nullopt: no
+// size is open, or the program is wrong, which is told on the usual way.
+std::optional<OpenEntry> OpenEntryOf(const Options& options, const std::string& text) {
+  if (options.exports.size() > 1) return std::nullopt;
+  Pipeline scout;
+  scout.LookBeside(options.file, options.module_folders);
+  std::optional<ast::Ast> ast = scout.Syntax(scout.Tokens(DisplayName(options.file), text));
+  CheckOptions check = OptionsOfCheck(options);
+  check.shape_of_input = nullptr;
+  if (!ast || !scout.Check(*ast, check)) return std::nullopt;
+  return OpenSizesOf(scout.session.program, options.exports.empty() ? "main" : options.exports[0]);
+}
+
+std::optional<fg::Program> FunctionsAt(Pipeline& pipeline, const Options& options, const OpenEntry& entry, uint32_t program, std::string text) {
+  pipeline.LookBeside(options.file, options.module_folders);
+  std::optional<ast::Ast> ast = pipeline.Syntax(pipeline.Tokens(DisplayName(options.file), std::move(text)));
+  CheckOptions check = OptionsOfCheck(options);
+  if (!options.exports.empty()) check.entry = Intern(options.exports[0]);
+  check.shape_of_input = [&](llvm::ArrayRef<std::string_view>, size_t which, std::string*) { return entry.ShapeOf(which, program); };
+  if (!ast || !pipeline.Check(*ast, check)) return std::nullopt;
+  return FunctionsShowing(pipeline, "", GraphName(options.file), LowerOptionsOfModels(options.lower));
+}
+
+bool EmitSizedModel(Pipeline& pipeline, const Options& options, const OpenEntry& entry, const std::string& text, llvm::raw_ostream& out) {
+  std::vector<fg::Program> programs;
+  for (uint32_t i = 0; i < kSizedPrograms; ++i) {
+    Pipeline other;
+    std::optional<fg::Program> functions = FunctionsAt(i == 0 ? pipeline : other, options, entry, i, text);
+    if (!functions && i > 0) pipeline.diags.Report(Diag::NoOnnx, {}, "a program of any size", "at other sizes it is not compiled");
+    if (!functions) {
+      const std::vector<int64_t> values = entry.ValuesOf(i);
+      std::vector<std::string> stands;
+      for (size_t k = 0; k < values.size(); ++k) stands.push_back(fmt::format("{} for `{}`", values[k], entry.names[k]));
+      pipeline.diags.Note({}, fmt::format("a model of any size has to hold at each: here {}", fmt::join(stands, ", ")));
+      return false;
+    }
+    programs.push_back(*std::move(functions));
+  }
+  std::optional<std::string> bytes = OnnxModelOf(pipeline, entry, programs);
+  if (bytes) out << *bytes;
+  return bytes.has_value();
+}
+
 // The dump that --emit asks for. False after errors.
 bool EmitDump(Pipeline& pipeline, const Options& options, std::string text, llvm::raw_ostream& out) {
+  if (EmitsModel(options))
+    if (std::optional<OpenEntry> entry = OpenEntryOf(options, text)) return EmitSizedModel(pipeline, options, *entry, text, out);
   pipeline.LookBeside(options.file, options.module_folders);
   TokenBuffer tokens = pipeline.Tokens(DisplayName(options.file), std::move(text));
   if (options.emit == Emit::Tokens && options.only.empty()) {

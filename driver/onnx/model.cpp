@@ -43,6 +43,15 @@ Span SpanOf(const SourceManager& sources, const fg::Program& program, ir::PosId 
   return span;
 }
 
+// The model's bytes, or the message that there is none.
+std::optional<std::string> Told(Pipeline& pipeline, const fg::Program& functions, OnnxModel model) {
+  if (!model.refusal) return std::move(model.bytes);
+  const to_onnx::Refusal& refusal = *model.refusal;
+  pipeline.diags.Report(Diag::NoOnnx, SpanOf(pipeline.sources, functions, refusal.pos), refusal.what, refusal.why);
+  if (!refusal.hint.empty()) pipeline.diags.Hint(refusal.hint);
+  return std::nullopt;
+}
+
 }  // namespace
 
 LowerOptions LowerOptionsOfModels(LowerOptions options) {
@@ -60,11 +69,19 @@ std::optional<std::string> OnnxModelOf(Pipeline& pipeline, const fg::Program& fu
     if (!graph) return std::nullopt;
     model = ExportDfcOp(functions, ir::Serialize(*graph));
   }
-  if (!model.refusal) return std::move(model.bytes);
-  const to_onnx::Refusal& refusal = *model.refusal;
-  pipeline.diags.Report(Diag::NoOnnx, SpanOf(pipeline.sources, functions, refusal.pos), refusal.what, refusal.why);
-  if (!refusal.hint.empty()) pipeline.diags.Hint(refusal.hint);
-  return std::nullopt;
+  return Told(pipeline, functions, std::move(model));
+}
+
+std::optional<std::string> OnnxModelOf(Pipeline& pipeline, const OpenEntry& entry, const std::vector<fg::Program>& programs) {
+  PassScope pass("write the model");
+  SizedPrograms sized{entry.names, {}, {}};
+  for (uint32_t i = 0; i < programs.size(); ++i) {
+    sized.values.push_back(entry.ValuesOf(i));
+    sized.programs.push_back(&programs[i]);
+  }
+  OnnxModel model;
+  if (!pipeline.Within([&] { model = ExportOnnx(sized); })) return std::nullopt;
+  return Told(pipeline, programs[0], std::move(model));
 }
 
 }  // namespace df

@@ -15,7 +15,7 @@ constexpr size_t kMostBytes = size_t{1} << 31;
 
 class Exporter {
  public:
-  explicit Exporter(const fg::Program& program) : program_(program), writer_(program.name.empty() ? "main" : program.name) {}
+  Exporter(const fg::Program& program, const OpenSizes& sizes) : program_(program), writer_(program.name.empty() ? "main" : program.name, sizes) {}
 
   std::string Run() {
     const fg::Function& main = program_.functions[program_.main];
@@ -23,6 +23,9 @@ class Exporter {
     InputsOf(program_);
     std::vector<Value> inputs;
     for (const fg::Param& param : main.params) inputs.push_back(Input(param.name == ir::kEntryCall ? "" : param.name, param.type.type));
+    if (std::optional<std::string> name = writer_.Unbound())
+      throw Refusal{fmt::format("the open size `{}`", *name), "no input has a dimension that is just this size", "a parameter `Tensor a [.., n, ..]` says what `n` is", main.pos};
+    failed_ = writer_.CheckSizes();
     std::vector<Value> results = Functions(writer_, program_).Main(std::move(inputs));
     for (const Value& result : results) FindFailures(result);
     const bool entry = !main.params.empty() && main.params[0].name == ir::kEntryCall;  // its result is in the one field of an answer
@@ -55,6 +58,7 @@ class Exporter {
     }
     made->kind = RepKind::Plain;
     made->tensor = writer_.Input(*PortElement(type), DimsOf(type), name);
+    writer_.BindSizes(made->tensor);
     return made;
   }
 
@@ -72,7 +76,7 @@ class Exporter {
     Dims row = {1};
     row.append(tensor.dims.begin(), tensor.dims.end());
     const Tensor index = writer_.Node("Cast", failed_, Element::Int, {}, Attribute{"to", int64_t{onnx::TensorProto::INT64}});
-    const Tensor rows = writer_.Node("Reshape", {tensor, writer_.Ints(row)}, tensor.element, row, Attribute{"allowzero", int64_t{1}});
+    const Tensor rows = writer_.Node("Reshape", {tensor, writer_.ShapeOf(row)}, tensor.element, row, Attribute{"allowzero", int64_t{1}});
     return writer_.Node("Gather", {rows, index}, tensor.element, tensor.dims, Attribute{"axis", int64_t{0}});
   }
 
@@ -99,7 +103,17 @@ class Exporter {
 
 OnnxModel ExportOnnx(const fg::Program& program) {
   try {
-    return {to_onnx::Exporter(program).Run(), std::nullopt};
+    const to_onnx::OpenSizes none;
+    return {to_onnx::Exporter(program, none).Run(), std::nullopt};
+  } catch (const to_onnx::Refusal& refusal) {
+    return {"", refusal};
+  }
+}
+
+OnnxModel ExportOnnx(const SizedPrograms& sized) {
+  try {
+    const to_onnx::OpenSizes sizes = to_onnx::FindSizes(sized);
+    return {to_onnx::Exporter(*sized.programs[0], sizes).Run(), std::nullopt};
   } catch (const to_onnx::Refusal& refusal) {
     return {"", refusal};
   }

@@ -8,6 +8,7 @@
 
 #include "lower/graph/function_graph.h"
 #include "lower/onnx/refusal.h"
+#include "lower/onnx/sizes.h"
 
 namespace df {
 
@@ -19,5 +20,7 @@ struct OnnxModel {
   std::optional<to_onnx::Refusal> refusal;  // then there are no bytes
 };
 OnnxModel ExportOnnx(const fg::Program& program);
+// One for all sizes that the program leaves open.
+OnnxModel ExportOnnx(const SizedPrograms& sized);
 
 }  // namespace df

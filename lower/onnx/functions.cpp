@@ -193,11 +193,18 @@ Value Functions::EvalNode(Activation& at, fg::NodeId id, uint32_t result) {
   Refuse("a derivative", "it was not expanded");
 }
 
-Value Functions::EvalConst(const ir::Constant& constant) {
+Value Functions::EvalConst(ir::ConstId id) {
+  const ir::Constant& constant = program_.constants[id];
   auto made = std::make_shared<Rep>();
   made->type = constant.type;
   made->kind = RepKind::Plain;
   const ir::Type& type = program_.types[constant.type];
+  if (const std::optional<Element> element = ElementOf(type))
+    if (std::optional<Tensor> number = w_.NumberOf(id.index, *element)) {
+      made->tensor = *number;
+      return made;
+    }
+  if (w_.IsOpen(DimsOf(type))) Refuse(fmt::format("a constant of type `{}`", type.name), "its size is open");
   auto bytes = [&](const auto& value) { return std::string(reinterpret_cast<const char*>(&value), sizeof value); };
   switch (type.kind) {
     case ir::TypeKind::Unit: made->kind = RepKind::Unit; break;
@@ -241,7 +248,7 @@ Value Functions::EvalOp(Activation& at, fg::NodeId id) {
   const fg::Node& node = at.function->nodes[id];
   auto operand = [&](size_t i) { return Evaluated(Eval(at, node.operands[i])); };
   switch (node.op) {
-    case ir::Op::Const: return EvalConst(program_.constants[ir::ConstId(node.attr)]);
+    case ir::Op::Const: return EvalConst(ir::ConstId(node.attr));
     case ir::Op::Construct: return EvalConstruct(at, node);
     case ir::Op::Fail: return Surely(node.results[0].type);
     case ir::Op::Force: return operand(0);

@@ -74,7 +74,7 @@ class Functions {
   Value EvalNode(Activation& at, fg::NodeId id, uint32_t result);
   Value EvalOp(Activation& at, fg::NodeId id);
   Value EvalPlain(Activation& at, fg::NodeId id);
-  Value EvalConst(const ir::Constant& constant);
+  Value EvalConst(ir::ConstId id);
   Value EvalConstruct(Activation& at, const fg::Node& node);
   Value Delayed(Activation& at, fg::NodeId id);
   Value Evaluated(const Value& value);

@@ -52,7 +52,9 @@ class Ops {
   Tensor Product(const Tensor& x, const Tensor& y, llvm::ArrayRef<int64_t> dims);
   Checked Indexed(ir::Op op, llvm::ArrayRef<Tensor> in, Element element, llvm::ArrayRef<int64_t> dims);
   // An index from 0 to `last`; others become 0, and have failed.
-  Checked Index(const Tensor& index, int64_t last);
+  Checked Index(const Tensor& index, const Tensor& last);
+  Tensor LastIndex(ir::Op op, const Dims& x, llvm::ArrayRef<int64_t> dims);
+  Tensor Flat(const Tensor& x);
   Tensor Reshape(const Tensor& x, llvm::ArrayRef<int64_t> dims);
   Tensor Transposed(const Tensor& x);
   std::optional<Tensor> Term(llvm::ArrayRef<Value> fields, const Tensor& wanted, Tensor* failed);

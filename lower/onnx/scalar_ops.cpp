@@ -271,7 +271,7 @@ Checked Ops::Apply(ir::Op op, uint32_t attr, llvm::ArrayRef<Tensor> in, llvm::Ar
     case ir::Op::Ord:
     case ir::Op::AltToInt: return {in[0], {}};
     case ir::Op::BoolToInt: return {Cast(in[0], *element), {}};
-    case ir::Op::Chr: return Index(in[0], 0x10ffff);
+    case ir::Op::Chr: return Index(in[0], w_.Int(0x10ffff));
     default: break;
   }
   if (std::optional<Checked> out = ApplyTensor(op, attr, in, *element, dims)) return *out;

@@ -1,4 +1,4 @@
-// Ops on tensors: see ops.h. Shapes are known, so whatever is about shapes alone is a constant.
+// Ops on tensors: see ops.h. What is about shapes alone is a constant, but where a size is open.
 #include "lower/onnx/ops.h"
 #include "tagged_ir/sum_parts.h"
 #include "tagged_ir/tensor_rules.h"
@@ -13,7 +13,19 @@ std::vector<int64_t> ListOf(llvm::ArrayRef<int64_t> dims) { return {dims.begin()
 
 Tensor Ops::Reshape(const Tensor& x, llvm::ArrayRef<int64_t> dims) {
   if (llvm::ArrayRef<int64_t>(x.dims) == dims) return x;
-  return w_.Node("Reshape", {x, w_.Ints(dims)}, x.element, dims, Attribute{"allowzero", int64_t{1}});
+  // One open size follows from the number of elements.
+  std::vector<int64_t> known = ListOf(dims);
+  int64_t open = 0;
+  for (int64_t& dim : known)
+    if (w_.IsOpen(dim)) ++open, dim = -1;
+  const bool zero = llvm::is_contained(known, 0);
+  return w_.Node("Reshape", {x, open == 1 && !zero ? w_.Ints(known) : w_.ShapeOf(dims)}, x.element, dims, Attribute{"allowzero", int64_t{1}});
+}
+
+Tensor Ops::Flat(const Tensor& x) {
+  if (!w_.IsOpen(x.dims)) return Reshape(x, {ir::ElementCount(x.dims)});
+  if (x.dims.size() == 1) return x;
+  return w_.Node("Reshape", {x, w_.Ints({-1})}, x.element, {ir::ElementCount(x.dims)});
 }
 
 Tensor Ops::Transposed(const Tensor& x) { return w_.Node("Transpose", x, x.element, {x.dims[1], x.dims[0]}); }
@@ -33,9 +45,16 @@ Tensor Ops::Reduce(ir::Op op, uint32_t attr, const Tensor& x, Element element, l
 
 Tensor Ops::Product(const Tensor& x, const Tensor& y, llvm::ArrayRef<int64_t> dims) { return w_.Node("MatMul", {x, y}, x.element, dims); }
 
-Checked Ops::Index(const Tensor& index, int64_t last) {
-  if (index.known && *index.known >= 0 && *index.known <= last) return {index, {}};
-  const Tensor bad = Or(w_, Less(index, w_.Int(0)), Less(w_.Int(last), index));
+Tensor Ops::LastIndex(ir::Op op, const Dims& x, llvm::ArrayRef<int64_t> dims) {
+  if (!w_.IsOpen(x) && !w_.IsOpen(dims)) return w_.Int(ir::LargestIndex(op, x, dims));
+  if (op == ir::Op::SliceAt) return Same("Sub", {w_.SizeOf(x[0]), w_.SizeOf(dims[0])});
+  const bool of_all = op == ir::Op::GetElement || op == ir::Op::SetElement;
+  return Same("Sub", {of_all ? w_.CountOf(x) : w_.SizeOf(x[0]), w_.Int(1)});
+}
+
+Checked Ops::Index(const Tensor& index, const Tensor& last) {
+  if (index.known && last.known && *index.known >= 0 && *index.known <= *last.known) return {index, {}};
+  const Tensor bad = Or(w_, Less(index, w_.Int(0)), w_.Node("Less", {last, index}, Element::Bool, index.dims));
   Checked out{Where(bad, w_.Int(0), index), bad};
   if (index.dims.empty()) return out;
   std::vector<int64_t> axes;
@@ -47,22 +66,21 @@ Checked Ops::Index(const Tensor& index, int64_t last) {
 
 Checked Ops::Indexed(ir::Op op, llvm::ArrayRef<Tensor> in, Element element, llvm::ArrayRef<int64_t> dims) {
   const Tensor& x = in[0];
-  const int64_t last = ir::LargestIndex(op, x.dims, dims);
-  if (last < 0) {  // there is nothing to be found
+  const Tensor last = LastIndex(op, x.dims, dims);
+  if (last.known && *last.known < 0) {  // there is nothing to be found
     const bool none = ir::ElementCount(in[1].dims) == 0;
     return {w_.Zero(element, dims), none ? Tensor() : w_.Bool(true)};
   }
   Checked at = Index(in[1], last);
-  const int64_t count = ir::ElementCount(x.dims);
   switch (op) {
     case ir::Op::Gather: return {w_.Node("Gather", {x, at.value}, element, dims, Attribute{"axis", int64_t{0}}), at.failed};
     case ir::Op::SliceAt: {
-      const Tensor from = Reshape(at.value, {1}), to = Same("Add", {from, w_.Ints({dims[0]})});
+      const Tensor from = Reshape(at.value, {1}), to = Same("Add", {from, w_.ShapeOf({dims[0]})});
       return {w_.Node("Slice", {x, from, to, w_.Ints({0})}, element, dims), at.failed};
     }
-    case ir::Op::GetElement: return {w_.Node("Gather", {Reshape(x, {count}), at.value}, element, dims, Attribute{"axis", int64_t{0}}), at.failed};
+    case ir::Op::GetElement: return {w_.Node("Gather", {Flat(x), at.value}, element, dims, Attribute{"axis", int64_t{0}}), at.failed};
     case ir::Op::SetElement: {
-      const Tensor flat = Reshape(x, {count});
+      const Tensor flat = Flat(x);
       return {Reshape(Same("ScatterElements", {flat, Reshape(at.value, {1}), Reshape(in[2], {1})}, Attribute{"axis", int64_t{0}}), dims), at.failed};
     }
     default: {  // ScatterAdd
@@ -104,6 +122,10 @@ std::optional<Tensor> Ops::ApplyShape(ir::Op op, uint32_t attr, llvm::ArrayRef<T
     case ir::Op::Concat: return w_.Node("Concat", in, element, dims, Attribute{"axis", axis});
     case ir::Op::Slice: {
       const auto at = static_cast<size_t>(axis);
+      if (w_.IsOpen(x.dims[at]) || w_.IsOpen(dims[at])) {
+        const Tensor length = w_.ShapeOf({dims[at]}), from = attr & ir::kFromEnd ? Same("Sub", {w_.ShapeOf({x.dims[at]}), length}) : w_.Ints({0});
+        return w_.Node("Slice", {x, from, Same("Add", {from, length}), w_.Ints({axis})}, element, dims);
+      }
       const int64_t from = attr & ir::kFromEnd ? x.dims[at] - dims[at] : 0;
       return w_.Node("Slice", {x, w_.Ints({from}), w_.Ints({from + dims[at]}), w_.Ints({axis})}, element, dims);
     }
@@ -115,20 +137,23 @@ std::optional<Tensor> Ops::ApplyShape(ir::Op op, uint32_t attr, llvm::ArrayRef<T
     case ir::Op::Reshape: return Reshape(x, dims);
     case ir::Op::Expand:
       if (llvm::ArrayRef<int64_t>(x.dims) == dims) return x;
-      return w_.Node("Expand", {x, w_.Ints(dims)}, element, dims);
+      return w_.Node("Expand", {x, w_.ShapeOf(dims)}, element, dims);
     case ir::Op::OneHot: {
       std::vector<int64_t> numbers, last = ListOf(x.dims);
-      for (int64_t i = 0; i < dims.back(); ++i) numbers.push_back(i);
       last.push_back(1);
+      if (w_.IsOpen(dims.back())) {
+        const Tensor all = w_.Node("Range", {w_.Int(0), w_.SizeOf(dims.back()), w_.Int(1)}, Element::Int, {dims.back()});
+        return Cast(w_.Node("Equal", {Reshape(x, last), all}, Element::Bool, dims), element);
+      }
+      for (int64_t i = 0; i < dims.back(); ++i) numbers.push_back(i);
       return Cast(w_.Node("Equal", {Reshape(x, last), w_.Ints(numbers)}, Element::Bool, dims), element);
     }
     case ir::Op::Iota: {
-      const int64_t count = ir::ElementCount(dims);
-      const Tensor numbers = w_.Node("Range", {w_.Int(0), w_.Int(count), w_.Int(1)}, Element::Int, {count});
+      const Tensor numbers = w_.Node("Range", {w_.Int(0), w_.CountOf(dims), w_.Int(1)}, Element::Int, {ir::ElementCount(dims)});
       return Same("Add", {Reshape(numbers, dims), x});
     }
-    case ir::Op::Size: return w_.Int(ir::ElementCount(x.dims));
-    case ir::Op::Dim: return w_.Int(x.dims[static_cast<size_t>(axis)]);
+    case ir::Op::Size: return w_.CountOf(x.dims);
+    case ir::Op::Dim: return w_.SizeOf(x.dims[static_cast<size_t>(axis)]);
     case ir::Op::Trilu: {
       const bool upper = attr & 1, without = attr & 2;
       return Same("Trilu", {x, w_.Int(without ? upper ? 1 : -1 : 0)}, Attribute{"upper", int64_t{upper}});

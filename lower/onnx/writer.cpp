@@ -59,12 +59,16 @@ Tensor Writer::Make(const Subgraph* home, Element element, llvm::ArrayRef<int64_
   return tensor;
 }
 
-void Writer::Describe(onnx::ValueInfoProto* info, const std::string& name, const Tensor& tensor) {
+void Writer::Describe(onnx::ValueInfoProto* info, const std::string& name, const Tensor& tensor) const {
   info->set_name(name);
   auto* type = info->mutable_type()->mutable_tensor_type();
   type->set_elem_type(CodeOf(tensor.element));
   auto* shape = type->mutable_shape();
-  for (int64_t dim : tensor.dims) shape->add_dim()->set_dim_value(dim);
+  for (int64_t dim : tensor.dims) {
+    const auto open = sizes_.sizes.find(dim);
+    if (open == sizes_.sizes.end()) shape->add_dim()->set_dim_value(dim);
+    else shape->add_dim()->set_dim_param(PrintSize(open->second, sizes_.names));
+  }
 }
 
 Tensor Writer::Input(Element element, llvm::ArrayRef<int64_t> dims, const std::string& name) {
@@ -132,7 +136,7 @@ Tensor Writer::Real(Element element, double value) {
 Tensor Writer::Zero(Element element, llvm::ArrayRef<int64_t> dims) {
   const Tensor one = Constant(element, {}, std::string(BytesOf(element), '\0'));
   if (dims.empty()) return one;
-  return Node("Expand", {one, Ints(dims)}, element, dims);
+  return Node("Expand", {one, ShapeOf(dims)}, element, dims);
 }
 
 Tensor Writer::Node(const char* op, llvm::ArrayRef<Tensor> operands, Element element, llvm::ArrayRef<int64_t> dims,
@@ -188,6 +192,97 @@ void DropUnused(onnx::GraphProto& graph, std::set<std::string>& used) {
 }
 
 }  // namespace
+
+// ---------------------------------------------------------------- open sizes
+
+// In the model's own graph: all others see it there.
+Tensor Writer::Computed(const Size& size) {
+  Subgraph* before = std::exchange(current_, &root_);
+  Tensor sum;
+  for (const SizeTerm& term : size) {
+    Tensor product;
+    for (uint32_t variable : term.variables)
+      product = product.valid() ? Node("Mul", {product, bound_[variable]}, Element::Int, {}) : bound_[variable];
+    if (!product.valid()) product = Int(term.factor);
+    else if (term.factor != 1) product = Node("Mul", {product, Int(term.factor)}, Element::Int, {});
+    sum = sum.valid() ? Node("Add", {sum, product}, Element::Int, {}) : product;
+  }
+  current_ = before;
+  return sum;
+}
+
+Tensor Writer::SizeOf(int64_t dim) {
+  const auto open = sizes_.sizes.find(dim);
+  if (open == sizes_.sizes.end()) return Int(dim);
+  auto [at, is_new] = computed_.try_emplace(dim);
+  if (is_new) at->second = Computed(open->second);
+  return at->second;
+}
+
+Tensor Writer::CountOf(llvm::ArrayRef<int64_t> dims) {
+  int64_t known = 1;
+  Tensor count;
+  Subgraph* before = std::exchange(current_, &root_);
+  for (int64_t dim : dims) {
+    if (!IsOpen(dim)) known *= dim;
+    else count = count.valid() ? Node("Mul", {count, SizeOf(dim)}, Element::Int, {}) : SizeOf(dim);
+  }
+  if (!count.valid()) count = Int(known);
+  else if (known != 1) count = Node("Mul", {count, Int(known)}, Element::Int, {});
+  current_ = before;
+  return count;
+}
+
+Tensor Writer::ShapeOf(llvm::ArrayRef<int64_t> dims) {
+  if (!IsOpen(dims)) return Ints(dims);
+  auto [at, is_new] = shapes_.try_emplace(std::vector<int64_t>(dims.begin(), dims.end()));
+  if (!is_new) return at->second;
+  Subgraph* before = std::exchange(current_, &root_);
+  std::vector<Tensor> parts;
+  for (int64_t dim : dims) parts.push_back(IsOpen(dim) ? Node("Reshape", {SizeOf(dim), Ints({1})}, Element::Int, {1}) : Ints({dim}));
+  const auto count = static_cast<int64_t>(dims.size());
+  at->second = count == 1 ? parts[0] : Node("Concat", parts, Element::Int, {count}, Attribute{"axis", int64_t{0}});
+  current_ = before;
+  return at->second;
+}
+
+void Writer::BindSizes(const Tensor& input) {
+  Tensor shape;
+  for (size_t k = 0; k < input.dims.size(); ++k) {
+    const auto open = sizes_.sizes.find(input.dims[k]);
+    if (open == sizes_.sizes.end()) continue;
+    if (!shape.valid()) shape = Node("Shape", input, Element::Int, {static_cast<int64_t>(input.dims.size())});
+    const Tensor given = Node("Gather", {shape, Int(static_cast<int64_t>(k))}, Element::Int, {}, Attribute{"axis", int64_t{0}});
+    const Size& size = open->second;
+    if (size.size() == 1 && size[0].factor == 1 && size[0].variables.size() == 1 && !bound_[size[0].variables[0]].valid()) bound_[size[0].variables[0]] = given;
+    else given_.emplace_back(input.dims[k], given);
+  }
+}
+
+std::optional<std::string> Writer::Unbound() const {
+  for (size_t i = 0; i < bound_.size(); ++i)
+    if (!bound_[i].valid()) return sizes_.names[i];
+  return std::nullopt;
+}
+
+Tensor Writer::CheckSizes() {
+  Tensor failed;
+  auto also = [&](const Tensor& bad) { failed = failed.valid() ? Node("Or", {failed, bad}, Element::Bool, {}) : bad; };
+  for (const Tensor& each : bound_) also(Node("Less", {each, Int(1)}, Element::Bool, {}));
+  for (const auto& [dim, given] : given_) also(Node("Not", Node("Equal", {SizeOf(dim), given}, Element::Bool, {}), Element::Bool, {}));
+  for (const auto& [dim, size] : sizes_.sizes)
+    if (llvm::any_of(size, [](const SizeTerm& term) { return term.factor < 0; })) also(Node("Less", {SizeOf(dim), Int(1)}, Element::Bool, {}));
+  return failed;
+}
+
+std::optional<Tensor> Writer::NumberOf(uint32_t constant, Element element) {
+  const auto at = sizes_.numbers.find(constant);
+  if (at == sizes_.numbers.end()) return std::nullopt;
+  const Tensor whole = Computed(at->second.size);
+  if (element == Element::Int) return whole;
+  const Tensor real = Node("Cast", whole, element, {}, Attribute{"to", int64_t{CodeOf(element)}});
+  return at->second.inverse ? Node("Div", {Real(element, 1), real}, element, {}) : real;
+}
 
 std::string Writer::Finish(int64_t opset) {
   std::set<std::string> used;

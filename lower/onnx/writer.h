@@ -18,6 +18,7 @@
 #include "lang/id.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include "lower/onnx/sizes.h"
 #include "onnx/onnx.pb.h"
 
 namespace df::to_onnx {
@@ -52,7 +53,7 @@ struct Attribute {
 
 class Writer {
  public:
-  explicit Writer(const std::string& name) : root_(nullptr, name), current_(&root_) {}
+  Writer(const std::string& name, const OpenSizes& sizes) : sizes_(sizes), bound_(sizes.names.size()), root_(nullptr, name), current_(&root_) {}
 
   // A graph in the current one, for an If or Loop of that.
   Subgraph* Inner(const std::string& name) { return InnerOf(current_, name); }
@@ -74,6 +75,21 @@ class Writer {
   Tensor Bool(bool value);
   Tensor Real(Element element, double value);
   Tensor Zero(Element element, llvm::ArrayRef<int64_t> dims);
+
+  // Sizes: numbers, but for those that the model leaves open, which it computes from those of its inputs.
+  bool IsOpen(int64_t dim) const { return sizes_.sizes.contains(dim); }
+  bool IsOpen(llvm::ArrayRef<int64_t> dims) const { return llvm::any_of(dims, [&](int64_t dim) { return IsOpen(dim); }); }
+  Tensor SizeOf(int64_t dim);                    // without dimensions
+  Tensor CountOf(llvm::ArrayRef<int64_t> dims);  // of the elements
+  Tensor ShapeOf(llvm::ArrayRef<int64_t> dims);  // of one dimension
+  // An input of the model: a dimension that is just an open size says what that is.
+  void BindSizes(const Tensor& input);
+  // An open size that no input has said.
+  std::optional<std::string> Unbound() const;
+  // A Bool that is true where the inputs have sizes that are not as they have to be, or are not positive; not valid if none is open.
+  Tensor CheckSizes();
+  // The constant of the program by that index, if it is made of open sizes.
+  std::optional<Tensor> NumberOf(uint32_t constant, Element element);
 
   // A node with one result.
   Tensor Node(const char* op, llvm::ArrayRef<Tensor> operands, Element element, llvm::ArrayRef<int64_t> dims,
@@ -97,8 +113,14 @@ class Writer {
 
  private:
   Tensor Make(const Subgraph* home, Element element, llvm::ArrayRef<int64_t> dims, std::string name = "");
-  static void Describe(onnx::ValueInfoProto* info, const std::string& name, const Tensor& tensor);
+  Tensor Computed(const Size& size);
+  void Describe(onnx::ValueInfoProto* info, const std::string& name, const Tensor& tensor) const;
 
+  const OpenSizes& sizes_;
+  std::vector<Tensor> bound_;                        // of each open size
+  std::vector<std::pair<int64_t, Tensor>> given_;    // other open dimensions of inputs
+  std::map<int64_t, Tensor> computed_;               // by the number that stands for it
+  std::map<std::vector<int64_t>, Tensor> shapes_;   // with open sizes
   Subgraph root_;
   Subgraph* current_;
   std::deque<Subgraph> inner_;            // also those that nobody took

@@ -5,7 +5,8 @@
     models.py --dfc build/dfc --cases [--every N]        also the CASE lines of tests/programs, tests/gradient and samples that are models
 
 The programs are the definitions that programs/*.df have a `-- CALL: NAME input=value ..` for, each exported by itself. Int and Bool are compared
-exactly, Float and Double to 1e-5 of the value. Of a `-- FAIL:` both have to fail. Exit code 77, which ctest shows as skipped, if there is no such
+exactly, Float and Double to 1e-5 of the value. Of a `-- FAIL:` both have to fail. `-- SIZED:` and `-- MISFIT:` are the same of definitions that leave
+sizes open, which dfc runs at those of the inputs. `-- REFUSED: NAME CODE words of the message` is no model. Exit code 77, which ctest shows as skipped, if there is no such
 interpreter or it lacks a module.
 """
 
@@ -24,6 +25,7 @@ from case_lines import program_of, read_cases  # noqa: E402
 from interpreter import go_on_in  # noqa: E402
 
 MOST_RELATIVE = 1e-5
+KINDS = ("-- CALL: ", "-- FAIL: ", "-- SIZED: ", "-- MISFIT: ", "-- REFUSED: ")
 
 
 def close(mine, theirs):
@@ -70,8 +72,23 @@ def inputs_of(given, model, folder):
     return [word for name, text in whole.items() for word in ("--input", "%s=%s" % (name, text))]
 
 
-def call(dfc, source, name, words, fails, models, folder):
+def sized(source, name, given, folder):
+    """The words that run a definition at the sizes of its inputs: it is what `main` calls."""
+    path = os.path.join(folder, "sized.df")
+    with open(source, encoding="utf-8") as file, open(path, "w", encoding="utf-8") as made:
+        text = file.read()
+        signature = next(line for line in text.splitlines() if line.startswith(name + " :: "))
+        made.write("%s\nmain%s\nmain %s = %s %s\n" % (text, signature.removeprefix(name), " ".join(given), name, " ".join(given)))
+    return [path]
+
+
+def call(dfc, source, name, words, kind, models, folder):
     """None, or what is wrong with this call."""
+    if kind == "REFUSED:":
+        done = subprocess.run([dfc, source, "--no-warnings", "--emit=onnx", "--export", name, "-o", os.path.join(folder, "none.onnx")], capture_output=True, timeout=120)
+        said = " ".join(done.stderr.decode().split())
+        return None if done.returncode == 1 and "[%s]" % words[0] in said and " ".join(words[1:]) in said and os.path.basename(source) in said else "exit code %d: %s" % (done.returncode, said)
+    fails = kind in ("FAIL:", "MISFIT:")
     given = dict(word.split("=", 1) for word in words)
     if name not in models:
         path = os.path.join(folder, name + ".onnx")
@@ -84,9 +101,10 @@ def call(dfc, source, name, words, fails, models, folder):
             return "it is not loaded: %s" % fault
     model = models[name]
     result = os.path.join(folder, "result.npz")
-    run = subprocess.run([dfc, "run", source, "--no-warnings", "--entry", name, *inputs_of(given, model, folder), "--output", "@" + result],
+    what = sized(source, name, given, folder) if kind in ("SIZED:", "MISFIT:") else [source, "--entry", name]
+    run = subprocess.run([dfc, "run", *what, "--no-warnings", *inputs_of(given, model, folder), "--output", "@" + result],
                          capture_output=True, timeout=120)
-    if fails != (run.returncode == 1):
+    if run.returncode not in ((1, 2) if kind == "MISFIT:" else (1,) if fails else (0,)):
         return "dfc run: exit code %d\n%s" % (run.returncode, run.stderr.decode())
     try:
         theirs = model.run(given)
@@ -110,10 +128,10 @@ def check_programs(dfc, folder):
     for source in sorted(glob.glob(os.path.join(HERE, "programs", "*.df"))):
         models = {}
         with open(source, encoding="utf-8") as file:
-            lines = [line.split() for line in file if line.startswith(("-- CALL: ", "-- FAIL: "))]
+            lines = [line.split() for line in file if line.startswith(KINDS)]
         for _, kind, name, *words in lines:
             calls += 1
-            if fault := call(dfc, source, name, words, kind == "FAIL:", models, folder):
+            if fault := call(dfc, source, name, words, kind, models, folder):
                 failed += 1
                 print("FAIL %s: %s %s: %s" % (os.path.basename(source), name, " ".join(words), fault))
         programs += len(models)

@@ -321,6 +321,7 @@ void TellPrompt(PromptAction& prompt, const Outcome& outcome, const ir::Graph& g
   prompt.exited = outcome.ok() && graph.action && !performance.done();
   prompt.left = performance.left();
   prompt.log = performance.log();
+  if (prompt.keeps_log) prompt.kept = performance.TakeLog();
 }
 
 // A source may do what its user may, if he does not say otherwise.
@@ -364,7 +365,8 @@ ExitCode EvaluateCounted(const ir::Graph& graph, std::vector<Value> inputs, cons
   PromptAction* prompt = context.prompt;
   StandardStreams streams(console, interrupt, run.limits.timeout, prompt ? prompt->source : nullptr, GrantsOf(options, context.origin));
   Performance performance(graph, streams);
-  if (prompt && prompt->wants_value) performance.KeepLog();
+  if (prompt && (prompt->wants_value || prompt->keeps_log)) performance.KeepLog();
+  if (prompt) performance.Redo(prompt->redone);
   std::optional<OwnTimeline> timeline;
   if (!options.timeline.empty()) run.timeline = &timeline.emplace(options, run).timeline;
   RunTimes times;

@@ -9,6 +9,7 @@
 #include "driver/options.h"
 #include "driver/system/console.h"
 #include "driver/system/standard_streams.h"
+#include "runtime/run/action_log.h"
 #include "runtime/value/value.h"
 
 namespace df {
@@ -27,6 +28,9 @@ struct PromptAction {
   bool exited = false;             // it ended the program
   std::string left;                // the input that it has read and not used
   std::string log;                 // what it was told, if its value is kept (runtime/run/perform.h)
+  std::vector<const ActionLog*> redone;  // earlier actions, which the graph does again first
+  bool keeps_log = false;
+  std::optional<ActionLog> kept;   // the same log, if that is asked for; also of an action that did not come to its end
 };
 
 struct CutRun;     // driver/place.h

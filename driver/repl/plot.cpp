@@ -44,7 +44,12 @@ std::optional<std::string> Repl::JsonOf(ast::Ast& ast) {
   if (!pipeline_->Check(ast, check)) return std::nullopt;
   LowerOptions lower = options_.lower;
   lower.own_show = false;
-  std::optional<fg::Program> functions = pipeline_->Functions(pipeline_->DefinitionNamed(Text(name)), "it", lower);
+  core::VarId value = pipeline_->DefinitionNamed(Text(name));
+  if (!history_.NeedsOf(pipeline_->session.program, value).empty()) {
+    pipeline_->diags.Report(Diag::NoParts, {}, "plot", "the value was read from a reference or an array: only an action can look there");
+    return std::nullopt;
+  }
+  std::optional<fg::Program> functions = pipeline_->Functions(value, "it", lower);
   if (!functions) return std::nullopt;
   for (ir::Pos& pos : functions->positions)
     if (pos.function == Text(name)) pos.function = "it";

@@ -20,9 +20,6 @@ namespace df {
 namespace {
 
 constexpr const char* kSourceName = "<repl>";
-constexpr std::string_view kIt = "it";
-constexpr std::string_view kResultPrefix = "it'";
-
 // Whether an input begins as no input does, but a further line of one.
 bool GoesOn(std::string_view text) {
   std::string_view start = text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
@@ -322,76 +319,6 @@ void Repl::HintAtSignature(const ast::Ast& ast) {
   }
 }
 
-// `it` in an expression is the value before; so an expression is defined under a name of its own first, and `it`
-// becomes another name for that.
-void Repl::Evaluate(ast::Ast& ast, const ast::BindStmt* bind) {
-  Symbol name = Intern(fmt::format("{}{}", kResultPrefix, ++results_));
-  auto* definition = llvm::cast<ast::FunctionDecl>(ast.module.decls.back());
-  definition->name.text = name;
-  CheckOptions check;
-  check.repl = true;
-  check.entry = name;
-  check.entry_is_bound = bind != nullptr;
-  auto began = std::chrono::steady_clock::now();
-  if (!pipeline_->Check(ast, check)) return HintAtSignature(ast);
-  core::VarId result = pipeline_->DefinitionNamed(Text(name));
-  std::optional<fg::Program> functions = pipeline_->Functions(result, std::string(kIt), options_.lower);
-  if (!functions) return;
-  for (ir::Pos& pos : functions->positions)  // in call paths it is what the user calls it
-    if (pos.function == Text(name)) pos.function = kIt;
-  std::optional<ir::Graph> made = pipeline_->Graph(*functions, options_.lower);
-  if (!made) return;
-  const ir::Graph& graph = *made;
-  if (bind && !graph.action) {
-    std::string type = pipeline_->session.TypeOf(name);
-    pipeline_->diags.Report(Diag::NotAnAction, bind->expr->span, type.substr(type.find(" :: ") + 4))
-        .Hint("`let name = value` binds a value");
-    return;
-  }
-  const std::chrono::milliseconds spent = EndBudget();
-  Flush();
-  Stats stats;
-  std::string log;
-  if (protocol_ && !graph.action) protocol_->BeginValue();
-  bool ended = RunGraph(graph, name, definition->name.span, spent, log, stats);
-  if (protocol_) {
-    console_.out().flush();
-    std::string text = protocol_->EndValue();
-    while (text.ends_with('\n')) text.pop_back();
-    std::string type = pipeline_->session.TypeOf(name);
-    type.erase(0, std::min(type.find(" :: ") + 4, type.size()));
-    if (ended && !text.empty()) protocol_->Tell("result", llvm::json::Object{{"text", text}, {"type", llvm::json::fixUTF8(type)}});
-  }
-  // What failed or was stopped leaves `it` as it was.
-  if (ended && graph.action) BindAnswer(name, log, bind);
-  else if (ended) Bind(Intern(kIt), name);
-  if (ended && show_type_ && !bind) console_.out() << pipeline_->session.TypeOf(Intern(kIt)) << '\n';
-  if (show_time_) {
-    std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
-    console_.out().flush();
-    console_.err() << fmt::format("({:.2f} secs, {} at most)\n", taken.count(), PrintBytes(stats.peak_memory));
-  }
-}
-
-bool Repl::RunGraph(const ir::Graph& graph, Symbol name, Span place, std::chrono::milliseconds spent, std::string& log, Stats& stats) {
-  PromptAction prompt;
-  prompt.wants_value = graph.action && !pipeline_->session.TypeOf(name).ends_with(" IO ()");
-  prompt.source = [&](StandardStreams& streams, std::string& bytes) { return ReadForAction(streams, bytes); };
-  RunContext context;
-  context.stats = &stats;
-  context.spent = spent;
-  context.prompt = &prompt;
-  ExitCode code = df::Evaluate(graph, {}, options_, interrupts_.flag(), console_, context);
-  editor_->GiveBackRest(prompt.left);
-  log = std::move(prompt.log);
-  if (prompt.exited) {
-    pipeline_->diags.Report(Diag::ActionExits, place, static_cast<int>(code));
-    return false;
-  }
-  if (code != ExitCode::Fine) Fail(code);
-  return code == ExitCode::Fine;
-}
-
 Host::Input Repl::ReadForAction(StandardStreams& streams, std::string& bytes) {
   if (protocol_) {
     console_.out().flush();
@@ -415,73 +342,12 @@ Host::Input Repl::ReadForAction(StandardStreams& streams, std::string& bytes) {
   return Host::Input::Some;
 }
 
-// An action is a function of what it is told, so that its value can be had again: the definition is
-//   result = case primAnswered action "what it was told" Answer of Answer value -> value
-// where the constructor Answer is made for this value's type. What looks at the value computes it again, and nothing is done again.
-void Repl::BindAnswer(Symbol name, const std::string& log, const ast::BindStmt* bind) {
-  std::string_view number = Text(name).substr(kResultPrefix.size());
-  Symbol answer = Intern(fmt::format("%answer{}", number));
-  if (!pipeline_->session.AnswerOf(name, answer).valid()) return;
-  ast::Ast ast;
-  Span span;
-  span.file = pipeline_->sources.Add(kSourceName, Text(name).data());
-  ast.file = span.file;
-  auto library = [&](Symbol text) { return ast::Name{text, Intern(ast::kLibraryQualifier), span}; };
-  auto variable = [&](ast::Name of) -> ast::Expr* { return ast.New<ast::VarExpr>(span, of); };
-  auto rhs = [&](ast::Expr* value) {
-    return ast::Rhs{ast.Copy<ast::GuardedExpr>(ast::GuardedExpr{{}, value, span}), {}, span};
-  };
-  Symbol value = Intern("value");
-  ast::Expr* text = ast.New<ast::LiteralExpr>(span, ast::Literal{ast::LiteralKind::String, Intern(log)});
-  ast::Expr* answered = ast.New<ast::AppExpr>(
-      span, variable(library(Intern("primAnswered"))),
-      ast.Copy<ast::Expr*>({variable({name, {}, span}), text, ast.New<ast::ConExpr>(span, library(answer))}));
-  ast::Pat* held = ast.New<ast::ConPat>(span, library(answer), ast.Copy<ast::Pat*>({ast.New<ast::VarPat>(span, value)}));
-  ast::Alternative only{held, rhs(variable({value, {}, span})), span};
-  ast::Expr* result = ast.New<ast::CaseExpr>(span, answered, ast.Copy<ast::Alternative>({only}));
-  const auto* whole = bind ? llvm::dyn_cast<ast::AsPat>(bind->pat) : nullptr;
-  const auto* variable_pattern = bind ? llvm::dyn_cast<ast::VarPat>(bind->pat) : nullptr;
-  ast::Decl* decl;
-  if (bind && !variable_pattern) {
-    decl = ast.New<ast::PatBindDecl>(span, whole ? whole->pat : bind->pat, rhs(result));
-  } else {
-    Symbol bound = variable_pattern ? variable_pattern->name : Intern(kIt);
-    ast::Clause clause = {{}, rhs(result), span};
-    decl = ast.New<ast::FunctionDecl>(span, ast::Name{bound, {}, span}, ast.Copy<ast::Clause>(clause));
-  }
-  ast.module.decls = ast.Copy<ast::Decl*>(decl);
-  CheckOptions check;
-  check.repl = true;
-  check.warnings = false;
-  check.entry = name;  // nothing of it is printed
-  pipeline_->Check(ast, check);
-  if (bind) WarnOfOlderMeanings();
-}
-
-void Repl::Bind(Symbol name, Symbol to) {
-  ast::Ast ast;
-  Span span;
-  span.file = pipeline_->sources.Add(kSourceName, fmt::format("{} = {}", Text(name), Text(to)));
-  ast.file = span.file;
-  ast::Expr* value = ast.New<ast::VarExpr>(span, ast::Name{to, {}, span});
-  ast::GuardedExpr guarded = {{}, value, span};
-  ast::Rhs rhs = {ast.Copy<ast::GuardedExpr>(guarded), {}, span};
-  ast::Clause clause = {{}, rhs, span};
-  ast::Decl* decl =
-      ast.New<ast::FunctionDecl>(span, ast::Name{name, {}, span}, ast.Copy<ast::Clause>(clause));
-  ast.module.decls = ast.Copy<ast::Decl*>(decl);
-  CheckOptions check;
-  check.repl = true;
-  check.warnings = false;
-  check.entry = to;  // `name` is not printed
-  pipeline_->Check(ast, check);
-}
-
 void Repl::Reset() {
   pipeline_ = std::make_unique<Pipeline>();
   pipeline_->LookBeside("-", options_.module_folders);
   for (const std::string& name : extensions_) pipeline_->AddExtension(name);
   results_ = 0;
+  history_.Clear();
   loose_fixities_.clear();
   partial_functions_.clear();
   ast::Ast nothing;  // loads the Prelude, so that a fault in it shows here

@@ -13,6 +13,7 @@
 #include "driver/compile_budget.h"
 #include "driver/options.h"
 #include "driver/pipeline.h"
+#include "driver/repl/history.h"
 #include "driver/repl/line_editor.h"
 #include "driver/system/console.h"
 #include "driver/system/signals.h"
@@ -34,6 +35,9 @@ class Repl {
   ExitCode Run();
 
  private:
+  static constexpr std::string_view kIt = "it";
+  static constexpr std::string_view kResultPrefix = "it'";  // of names that nobody has written
+
   struct CommandRow {
     const char* name;
     const char* argument;  // as the help shows it
@@ -107,11 +111,31 @@ class Repl {
   void AddLooseFixities(ast::Ast& ast);
   // Parses one input; nullopt after errors, or if it is not one expression where one is wanted.
   std::optional<ReplInput> ParseInput(const std::string& text);
-  // Runs the graph; of an action `read` is the input that it used. False if it did not come to its end.
-  bool RunGraph(const ir::Graph& graph, Symbol name, Span place, std::chrono::milliseconds spent, std::string& log, Stats& stats);
+  // One input that is evaluated.
+  struct Entered {
+    Symbol name;
+    Span place;
+    const ast::BindStmt* bind;    // `pattern <- action`, or null
+    bool is_action;
+    bool keeps_value = false;     // an action whose value is not ()
+    bool has_references = false;  // an action whose value, or what it changes, is kept by doing it again
+    bool changes = false;         // an action that may change what others see
+    std::vector<size_t> needs = {};      // the earlier actions whose values it uses
+    std::vector<size_t> before = {};     // what is done again before it
+    std::string log = {};                // what it was told, for BindAnswer
+    std::optional<ActionLog> kept = {};  // the same, to do it again
+  };
+  struct Writer;
+  bool CheckWritten(Writer& writer, ast::Decl* decl, CheckOptions check);
+  std::optional<ir::Graph> GraphOf(core::VarId entry);
+  std::optional<ir::Graph> GraphBehind(Entered& entered);
+  // Runs the graph. False if it did not come to its end.
+  bool RunGraph(const ir::Graph& graph, Entered& entered, std::chrono::milliseconds spent, Stats& stats);
+  // Binds the value, and keeps the action if it has to do with references.
+  void Keep(Entered& entered, bool ended);
   // What a program at the prompt reads: of the same stream as the prompt itself.
   Host::Input ReadForAction(StandardStreams& streams, std::string& bytes);
-  // Binds the value of the action `name`, which was run and read `read`.
+  // Binds the value of the action `name`, which was run and was told what the log says.
   void BindAnswer(Symbol name, const std::string& log, const ast::BindStmt* bind);
   // Defines `name = to`.
   void Bind(Symbol name, Symbol to);
@@ -135,6 +159,7 @@ class Repl {
   bool interrupt_told_ = false;  // of the input that is handled
   std::string loaded_;        // the file of :load
   unsigned results_ = 0;      // expressions so far: each gets a name of its own
+  History history_;
   uint32_t line_ = 0;         // lines read so far; an input's places count on from there
   uint32_t first_line_ = 1;   // of the input
   std::vector<std::string> extensions_;  // of `:set -X`, which a `:load` keeps

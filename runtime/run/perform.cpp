@@ -163,6 +163,15 @@ Outcome Performance::TextOf(Execution& execution, Value text, std::string* bytes
   return good || outcome.stop != Stop::Failed ? outcome : IoFailure(IoErrorParts(IoKind::InvalidArgument, "", *bytes, "invalid character"));
 }
 
+// A text that was written is not looked at again. One that failed is computed up to there; if it is whole, writing it failed.
+Outcome Performance::RedoText(Execution& execution, Value text) {
+  if (!RedoFailsHere()) return {};
+  const ActionLog::Entry& entry = redo_->entries[redo_entry_];
+  Outcome outcome = WalkText(execution, std::move(text), "", [](uint32_t) { return true; }, /*all=*/true);
+  if (!outcome.ok()) return outcome;
+  return entry.number == static_cast<int64_t>(ir::Caught::Io) ? IoFailure(entry.text) : Failure(entry.text);
+}
+
 // ---------------------------------------------------------------- replies
 
 Value Performance::Reply(int64_t number, Value text) {
@@ -177,15 +186,15 @@ Value Performance::Reply(int64_t number, Value text) {
 Value Performance::Supply() {
   if (!pending_.there) return Value::Adopt(ValueKind::Error, new ErrorObject(ErrorCode::Loop, "<<loop>>", {}, {}));  // nobody has asked
   if (pending_.asks) {
-    Handles::Reply got = handles_.Ask(pending_.what, pending_.number, pending_.text);
+    Handles::Reply got = redo_ ? Handles::Reply() : handles_.Ask(pending_.what, pending_.number, pending_.text);
     const bool failed = !got.failure.empty();
-    if (keeps_log_) {
+    if (keeps_log_ && !redo_) {
       std::string text;
       for (Value rest = got.text; !failed && rest.counted() && !rest.is_reference(); rest = Value(static_cast<Data*>(rest.object())->fields()[1]))
         AppendUtf8(LoggedChar(static_cast<Data*>(rest.object())->fields()[0].word()), text);
-      entries_.push_back({'a', std::exchange(steps_, 0), failed ? -1 : got.number, failed ? got.failure : text, got.text.is_reference()});
+      kept_.entries.push_back({'a', std::exchange(steps_, 0), failed ? -1 : got.number, failed ? got.failure : text, got.text.is_reference()});
     }
-    pending_.reply = failed ? Reply(-1, TextList(list_, CharsOfName(got.failure), Value::Word(list_.nil))) : Reply(got.number, std::move(got.text));
+    pending_.reply = redo_ ? RedoReply() : failed ? Reply(-1, TextList(list_, CharsOfName(got.failure), Value::Word(list_.nil))) : Reply(got.number, std::move(got.text));
   }
   Data* all = Data::New(0, 3);
   Value value = Value::Adopt(ValueKind::Object, all);
@@ -209,7 +218,8 @@ Value Performance::ReplyOf(const Unwinding& unwinding) {
     Data* raised = Data::New(type_.raised, 1);
     Value value = Value::Adopt(ValueKind::Object, raised);
     raised->fields()[0] = error.thrown;
-    if (keeps_log_) entries_.push_back({'t', std::exchange(steps_, 0), 0, "", false});
+    if (keeps_log_ && !redo_) kept_.entries.push_back({'t', std::exchange(steps_, 0), 0, "", false});
+    if (redo_) ++redo_entry_, steps_ = 0;
     return value;
   }
   ir::Caught what = ir::Caught::Error;
@@ -229,7 +239,8 @@ Value Performance::ReplyOf(const Unwinding& unwinding) {
     }
   }
   const auto number = static_cast<int64_t>(what);
-  if (keeps_log_) entries_.push_back({'r', std::exchange(steps_, 0), number, text, false});
+  if (keeps_log_ && !redo_) kept_.entries.push_back({'r', std::exchange(steps_, 0), number, text, false});
+  if (redo_) ++redo_entry_, steps_ = 0;
   return Reply(number, TextList(list_, CharsOfName(text), Value::Word(list_.nil)));
 }
 
@@ -263,6 +274,7 @@ Outcome Performance::AskStep(Execution& execution, Data* step, Value& action) {
   pending_ = {};
   for (Value* operand : {&what, &number, &resume})
     if (Outcome outcome = execution.Force(*operand); !outcome.ok()) return outcome;
+  if (!redone_.empty() && (what.word() == kRedoBegins || what.word() == kRedoEnds)) return RedoMark(what.word(), std::move(resume), action);
   if (what.word() < 0 || what.word() >= ir::kQuestions) return IoFailure(IoErrorParts(IoKind::UnsupportedOperation, "", "", "no such question"));
   pending_.asks = true;
   pending_.what = static_cast<ir::Question>(what.word());
@@ -276,6 +288,7 @@ Outcome Performance::PutToStep(Execution& execution, Value whole, Value& action)
   Value number = fields[0], text = fields[1];
   action = Value(fields[2]);
   whole = Value();  // the text goes as it is written
+  if (redo_) return RedoText(execution, std::move(text));
   if (Outcome outcome = execution.Force(number); !outcome.ok()) return outcome;
   std::string failure;
   if (!handles_.MayPut(number.word(), &failure)) return IoFailure(std::move(failure));
@@ -312,6 +325,8 @@ Outcome Performance::Step(Execution& execution, Value& action, Unwinding& unwind
     return {};
   }
   whole = Value();  // the step itself goes
+  if (redo_ && (what == type_.put || what == type_.error)) return RedoText(execution, std::move(operand));
+  if (redo_ && (what == type_.flush || what == type_.buffer)) return {};
   if (what == type_.put) {
     Outcome outcome = WriteText(execution, std::move(operand));
     return outcome.ok() && buffering_ == Host::Buffering::None && !Flush() ? Failure("") : outcome;
@@ -338,7 +353,12 @@ Outcome Performance::Run(Execution& execution) {
   bool ended = false;
   while (!ended) {
     Unwinding unwinding;
-    outcome = execution.Force(action);
+    if (RedoIsCut()) {
+      handlers_.resize(redo_handlers_ + 1);
+      outcome = Failure("");
+    } else {
+      outcome = execution.Force(action);
+    }
     if (outcome.ok()) {
       ++steps_;
       outcome = Step(execution, action, unwinding, ended);
@@ -361,6 +381,7 @@ Outcome Performance::Run(Execution& execution) {
   server_ = Value();
   pending_ = {};
   if (!Flush() && outcome.ok()) outcome = Failure("");
+  if (keeps_log_) KeepEnd(outcome);
   SayThrown(execution, graph_, outcome);
   if (done_) {
     if (keeps_log_) EndLog();
@@ -372,15 +393,31 @@ Outcome Performance::Run(Execution& execution) {
 
 // ---------------------------------------------------------------- the log
 
-// Entries of kind, steps since the last, number, length and text, which the library reads (stdlib/Prelude/Prompt.df).
+// Entries of kind, steps since the last, number, length and text, which the library reads (primEvents in stdlib/Prelude/IO.df).
 void Performance::EndLog() {
-  std::vector<std::string> contents = handles_.TakeContents(/*to_the_end=*/true);
-  size_t next = 0;
-  for (LogEntry& entry : entries_) {
-    if (entry.contents && next < contents.size()) entry.text = contents[next++];
+  for (const ActionLog::Entry& entry : kept_.entries) {
     const auto length = static_cast<size_t>(std::count_if(entry.text.begin(), entry.text.end(), [](char c) { return !IsUtf8Continuation(c); }));
     log_ += fmt::format("{} {} {} {} {}", entry.kind, entry.steps, entry.number, length, entry.text);
   }
+}
+
+// How it ended; and what was read bit by bit, of an action that is done to the end.
+void Performance::KeepEnd(const Outcome& outcome) {
+  std::vector<std::string> contents = handles_.TakeContents(/*to_the_end=*/done_);
+  size_t next = 0;
+  for (ActionLog::Entry& entry : kept_.entries)
+    if (entry.contents && next < contents.size()) entry.text = contents[next++];
+  if (outcome.ok()) return;
+  kept_.cut = outcome.stop != Stop::Failed || outcome.error.code == ErrorCode::Loop || unwritable_;
+  kept_.steps = steps_;
+  if (kept_.cut) return;
+  const bool io = outcome.error.code == ErrorCode::Io;
+  kept_.entries.push_back({'r', steps_, static_cast<int64_t>(io ? ir::Caught::Io : ir::Caught::Error), io ? outcome.error.parts : outcome.error.message, false});
+}
+
+std::optional<ActionLog> Performance::TakeLog() {
+  if (redo_ || redo_next_ < redone_.size()) return std::nullopt;
+  return std::move(kept_);
 }
 
 }  // namespace df

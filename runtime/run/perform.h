@@ -5,10 +5,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "runtime/run/action_log.h"
 #include "runtime/run/engine.h"
 #include "runtime/run/handles.h"
 #include "runtime/run/host.h"
@@ -37,6 +39,10 @@ class Performance {
   // the input there will ever be (getContents) has it read to its end before it is done.
   void KeepLog() { keeps_log_ = true; handles_.KeepContents(); }
   const std::string& log() const { return log_; }
+  // The graph does earlier actions again, in this order, before its own: these are told what they were told, and write nothing.
+  void Redo(std::vector<const ActionLog*> actions) { redone_ = std::move(actions); }
+  // The same log, of an action that failed or was stopped as well; nullopt if what comes before it did not come to its end.
+  std::optional<ActionLog> TakeLog();
 
  private:
   struct ReplyCell;
@@ -64,6 +70,14 @@ class Performance {
   bool FlushError();
   bool Flush();
   void EndLog();
+  void KeepEnd(const Outcome& outcome);
+
+  // ---- what is done again (redo.cpp)
+  Outcome RedoMark(int64_t mark, Value resume, Value& action);
+  Outcome RedoText(Execution& execution, Value text);
+  Value RedoReply();
+  bool RedoIsCut() const;
+  bool RedoFailsHere() const;
 
   const ir::Graph& graph_;
   Host& host_;
@@ -95,14 +109,13 @@ class Performance {
   bool keeps_log_ = false;
   std::string log_;
   uint64_t steps_ = 0;  // since the log's last entry
-  struct LogEntry {
-    char kind;
-    uint64_t steps;
-    int64_t number;
-    std::string text;
-    bool contents;
-  };
-  std::vector<LogEntry> entries_;
+  ActionLog kept_;
+
+  std::vector<const ActionLog*> redone_;
+  size_t redo_next_ = 0;              // of these
+  const ActionLog* redo_ = nullptr;   // of the one that is done again now
+  size_t redo_entry_ = 0;             // of it: the next
+  size_t redo_handlers_ = 0;          // those that were there before it
 };
 
 }  // namespace df

@@ -59,6 +59,15 @@ DONE = {"event": "done", "ok": True, "code": 0}
 
 
 @test
+def a_reference_is_what_earlier_cells_made_it(d):
+    s = Session(d)
+    assert s.run("import Data.IORef\nr <- newIORef 0\nmodifyIORef r (+ 1)\nx <- readIORef r") == [dict(DONE, id=1)]
+    assert without_id(s.run("modifyIORef r (+ 1)\n(x, 'a')")) == [{"event": "result", "text": "(1,'a')", "type": "(Integer, Char)"}, DONE]
+    assert without_id(s.run("readIORef r")) == [{"event": "output", "stream": "stdout", "text": "2\n"}, DONE]
+    s.end()
+
+
+@test
 def a_value_has_its_type(d):
     s = Session(d)
     assert without_id(s.run("1 + 1")) == [{"event": "result", "text": "2", "type": "Integer"}, DONE]

@@ -234,6 +234,55 @@ def actions(d):
 
 
 @test
+def references(d):
+    """As in GHCi: what an action does to a reference or an array is done, once, and what looks at one later finds it so."""
+    begin = "import Data.IORef\nr <- newIORef 0\nmodifyIORef r (+ 1)\n"
+    for setting in ("", ":set optimize off\n", ":set engine reference\n", ":set engine demand\n", ":set engine expanding\n"):
+        d.expect(0, "repl", stdin=setting + begin + "readIORef r\nit + 1\nx <- readIORef r\nwriteIORef r 9\nx\nreadIORef r\n", out="1\n2\n1\n9\n")
+    # Functions that hold one, references in records and lists, references to references, what is lazy in one, arrays.
+    d.expect(0, "repl", stdin=begin + "let inc = modifyIORef r (+ 1)\ninc >> inc\nf <- return (\\n -> modifyIORef r (* n) >> readIORef r)\nf 2\nf 2\n", out="6\n12\n")
+    d.expect(0, "repl", stdin="import Data.IORef\ndata C = C { bump :: IO (), look :: IO Int }\n"
+             "new = newIORef 0 >>= \\r -> return (C (modifyIORef r (+ 1)) (readIORef r))\nc <- new\nd <- new\nbump c\nbump c\nbump d\nlook c\nlook d\n", out="2\n1\n")
+    d.expect(0, "repl", stdin="import Data.IORef\na <- newIORef 'a'\nb <- newIORef a\nc <- newIORef 'c'\nreadIORef b >>= \\q -> writeIORef q 'x'\nwriteIORef b c\n"
+             "readIORef b >>= \\q -> modifyIORef q succ\nreadIORef a\nreadIORef c\n", out="'x'\n'd'\n")
+    d.expect(0, "repl", stdin="import Data.IORef\nz <- newIORef (let xs = 1 : map (* 2) xs in xs)\nmodifyIORef z (drop 3)\ntake 2 <$> readIORef z\n"
+             "u <- newIORef (undefined :: Int)\nwriteIORef u 3\nreadIORef u\n", out="[8,16]\n3\n")
+    d.expect(1, "repl", stdin="import Data.Array.IO\na <- newArray (0, 2) 1 :: IO (IOUArray Int Int)\nwriteArray a 1 7\nwriteArray a 1 8 >> writeArray a 3 1\ngetElems a\n",
+             out="[1,8,1]\n", err="Index (3) out of range")
+
+
+@test
+def what_was_done_to_references_stays_done(d):
+    begin = "import Data.IORef\nimport System.Exit\nimport Control.Monad\nimport Control.Exception\nr <- newIORef 0\n"
+    d.expect(1, "repl", stdin=begin + 'modifyIORef r (+ 1) >> fail "no" >> modifyIORef r (+ 1)\nreadIORef r\n', out="1\n", err="user error (no)")
+    d.expect(1, "repl", stdin=begin + "writeIORef r 5 >> putStrLn (show (1 `div` 0)) >> writeIORef r 6\nreadIORef r\n", out="5\n", err="divide by zero")
+    d.expect(1, "repl", stdin=begin + "writeIORef r 8 >> exitWith (ExitFailure 3)\nreadIORef r\n", out="8\n", err="DF0824")
+    d.expect(1, "repl", stdin=begin + "writeIORef r 4 >> putStrLn \"\" >> print (let l = l :: Int in l)\nreadIORef r\n", out="\n4\n", err="<<loop>>")
+    d.expect(0, "repl", stdin=begin + "try (writeIORef r 5 >> throwIO (ErrorCall \"x\")) :: IO (Either ErrorCall ())\nmodifyIORef r (+ 1)\nreadIORef r\n", out="Left x\n6\n")
+    # By step where it was stopped.
+    d.expect(3, "repl", stdin=begin + ":set timeout 1s\nforM_ [1 ..] (\\n -> writeIORef r n >> putStr \"\")\n:unset timeout\nv <- readIORef r\nv > 3\nw <- readIORef r\nv == w\n",
+             out="True\nTrue\n", err="the time limit of 1 s is reached")
+    # What it asked and wrote is neither asked nor written again.
+    d.expect(0, "repl", stdin=begin + "getLine >>= \\l -> writeIORef r (fromIntegral (length l)) >> putStrLn l >> appendFile \"log\" l\nfour\nmodifyIORef r (* 2)\nreadIORef r\n"
+             "readFile \"log\"\n", out='four\n8\n"four"\n')
+    d.file("two.df", "import Data.IORef\ntwo = 2\n")
+    d.expect(1, "repl", stdin=begin + ":load two.df\nr <- newIORef two\nreadIORef r\n:reload\nreadIORef r\n", out="2\n", err="DF0201")
+    d.expect(1, "repl", stdin=begin + "x <- readIORef r\n:plot x\n", err="DF0827")
+
+
+@test
+def references_on_a_terminal(d):
+    terminal = Terminal(d)
+    terminal.wait_for(b"dfc> ")
+    terminal.send(b"import Data.IORef\nr <- newIORef 40\nmodifyIORef r (+ 1)\nreadIORef r >>= writeIORef r . (+ 1)\nreadIORef r\n")
+    terminal.wait_for(b"\n42")
+    terminal.wait_for(b"dfc> ")
+    time.sleep(0.3)
+    terminal.send(b"\x04")
+    assert terminal.exit_code() == 0
+
+
+@test
 def actions_on_a_terminal(d):
     terminal = Terminal(d)
     terminal.wait_for(b"dfc> ")

@@ -6,7 +6,7 @@
 #include "fmt/format.h"
 #include "llvm/ADT/STLExtras.h"
 #include "tagged_ir/cut/layers.h"
-#include "tagged_ir/pieces.h"
+#include "tagged_ir/spread.h"
 
 namespace df::ir {
 namespace {

@@ -4,7 +4,7 @@
 #include "tagged_ir/cut/outline.h"
 #include "tagged_ir/cut/skeleton.h"
 #include "tagged_ir/file.h"
-#include "tagged_ir/pieces.h"
+#include "tagged_ir/spread.h"
 #include "tests/unit/tagged_ir/graphs.h"
 
 using namespace df;

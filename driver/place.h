@@ -17,7 +17,8 @@ namespace df {
 // The cut by the placement file, the graph's own places and the rule, for so many processes. Reports what is wrong and gives nullopt.
 std::optional<ir::Cut> CutOf(const ir::Graph& graph, const CutArguments& arguments, uint32_t processes, Diagnostics& diags);
 
-// Cuts a graph into calls that have their process, as placement file, parts and seed say, for the tagged engine. False: something is wrong there, which is said.
+// Cuts a graph into calls that have their process, as placement file, parts and seed say, for the tagged engine. False: something is wrong
+// there, which is said.
 bool PlaceCalls(ir::Graph& graph, const Options& options, Console& console);
 
 // The devices that parts are, of a run of the tagged engine (docs/devices.md).

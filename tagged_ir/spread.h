@@ -13,6 +13,12 @@
 
 namespace df::ir {
 
+// A function that is a piece of another one: what of that stands on another part, and is called there (tagged_ir/cut/outline.h). The mark is in its name,
+// behind that of the scope from which it was taken, `fact#1`; no name in a program has it. The source has no such functions and calls: a call path that
+// comes through a piece is told as if it stood where it is called.
+inline constexpr char kPieceMark = '#';
+inline bool IsPiece(const Scope& scope) { return scope.kind == ScopeKind::Function && scope.name.find(kPieceMark) != std::string::npos; }
+
 // Call sites that enter a function that is marked.
 uint32_t CountSpreadCalls(const Graph& graph);
 

@@ -20,7 +20,7 @@
 #include "runtime/run/engine.h"
 #include "runtime/text/describe.h"
 #include "tagged_ir/action.h"
-#include "tagged_ir/pieces.h"
+#include "tagged_ir/spread.h"
 
 namespace df {
 namespace {

@@ -6,7 +6,7 @@
 #include "fmt/format.h"
 #include "llvm/ADT/STLExtras.h"
 #include "tagged_ir/cut/layers.h"
-#include "tagged_ir/pieces.h"
+#include "tagged_ir/spread.h"
 
 namespace df::ir {
 namespace {
@@ -211,7 +211,8 @@ static bool CheckRow(const Graph& graph, const std::vector<bool>& movable, const
   NodeId stays;
   for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
     if (cut->part[i] != kMostParts - 1) continue;
-    if (CanLeaveFrame(graph, movable, NodeId(i))) return true;
+    // The merges of a function say where its frames are.
+    if (CanLeaveFrame(graph, movable, NodeId(i)) || graph.nodes[NodeId(i)].op == Op::EntryMerge) return true;
     if (!stays.valid() || graph.nodes[stays].op == Op::Const) stays = NodeId(i);
   }
   if (!stays.valid()) return true;

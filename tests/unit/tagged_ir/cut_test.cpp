@@ -1,8 +1,10 @@
 // Cuts of a graph: placements, channels, places of scopes in files and text, skeletons.
 #include "tagged_ir/cut/cut.h"
 
-#include "tagged_ir/file.h"
+#include "tagged_ir/cut/outline.h"
 #include "tagged_ir/cut/skeleton.h"
+#include "tagged_ir/file.h"
+#include "tagged_ir/spread.h"
 #include "tests/unit/tagged_ir/graphs.h"
 
 using namespace df;
@@ -153,4 +155,97 @@ TEST_CASE("each edge of a program of the model has what makes its tags, but wher
       for (Edge maker : makers) CHECK((skeleton.Runs(maker.node) || graph.nodes[maker.node].op == Op::Delay));
     }
   }
+}
+
+namespace {
+
+// The product of f is elsewhere, and hangs on a call; so does the sum behind it, on that.
+const char* const kLayers = R"graph(tagged "t"
+demanded
+file "t.df"
+input "n" : Int
+result "" : Int
+root main
+function f @1:1
+site 0 call main -> f
+site 1 call f -> f
+scope main {
+  %0 = Start : Trigger
+  %1 = Input 0 %0 : Int
+  %2 = Call 0 %0 : Trigger, Trigger
+  %3 = Call 0 %1 : Int
+  %4 = Return 0 %19, %2.1 : Int
+  %5 = Result 0 %4
+}
+scope f {
+  %6 = EntryMerge %2, %14 : Trigger @1:1
+  %7 = EntryMerge %3, %15 : Int @1:1
+  %8 = Const 1 %6 : Int @1:2
+  %9 = Lt %7, %8 : Bool @1:3
+  %10 = Switch %9, %7 : Int, Int @1:4
+  %11 = Switch %9, %6 : Trigger, Trigger
+  %12 = Const 1 %11.1 : Int @1:5
+  %13 = Sub %10.1, %12 : Int @1:6
+  %14 = Call 1 %11.1 : Trigger, Trigger @1:7
+  %15 = Call 1 %13 : Int @1:7
+  %16 = Return 1 %19, %14.1 : Int @1:7
+  %17 = Mul %10.1, %16 : Int @1:8
+  %18 = Add %17, %13 : Int @1:9
+  %19 = BranchMerge %9, %10, %18 : Int @1:4
+}
+)graph";
+
+std::vector<std::string> PiecesOf(std::string_view placement) {
+  Graph graph = Parsed(kLayers);
+  std::string error;
+  CutOptions options;
+  options.rows = Rows(placement);
+  REQUIRE(CutIntoCalls(graph, options, 2, &error));
+  CHECK(Verify(graph) == "");
+  std::vector<std::string> names;
+  for (const Scope& scope : graph.scopes)
+    if (IsPiece(scope)) names.push_back(scope.name);
+  return names;
+}
+
+std::string NotInto(std::string_view placement) {
+  Graph graph = Parsed(kLayers);
+  std::string error;
+  CutOptions options;
+  options.rows = Rows(placement);
+  CHECK_FALSE(CutIntoCalls(graph, options, 2, &error));
+  return error;
+}
+
+}  // namespace
+
+TEST_CASE("a piece is what can be computed at one moment, in one region, on one part") {
+  using Names = std::vector<std::string>;
+  CHECK(PiecesOf("f:1:8 1") == Names{"f#1"});
+  CHECK(PiecesOf("f:1:8 1\nf:1:9 1") == Names{"f#1"});            // both when the call has given its result
+  CHECK(PiecesOf("f:1:6 1\nf:1:8 1\nf:1:9 1") == Names{"f#1", "f#1.2"});  // what the call's argument is cannot wait for it
+  CHECK(PiecesOf("f:1:8 1\nf:1:9 2") == Names{"f#1", "f#2"});
+  CHECK(PiecesOf("f:1:3 1\nf:1:8 1") == Names{"f#1", "f#1.2"});   // the predicate is outside of the branch
+  CHECK(PiecesOf("f 1").empty());
+  CHECK(PiecesOf("f:1:9 3\nf:1:1 3").empty());                     // there its frames are
+}
+
+TEST_CASE("what stays with the frame of its function is named") {
+  CHECK(NotInto("f:1:4 1").find("%10 (Switch) stays with the function's frame") != std::string::npos);
+  CHECK(NotInto("%16 1").find("%16 (Return)") != std::string::npos);
+  CHECK(NotInto("main 1") == "line 1: `main` is where a run begins and ends, in its first process");
+}
+
+TEST_CASE("programs of the model, cut anywhere, are well formed graphs of calls") {
+  for (const auto& path : ModelGraphs())
+    for (uint64_t seed : {1, 2, 3}) {
+      Graph graph = Parsed(ReadFile(path));
+      std::string error;
+      CutOptions options;
+      options.parts = 3;
+      options.seed = seed;
+      INFO(path.string());
+      CHECK(CutIntoCalls(graph, options, 3, &error));
+      CHECK(Verify(graph) == "");
+    }
 }

@@ -1,5 +1,7 @@
 // If, Loop and Scan: nodes that have graphs of their own. A branch that is not taken is not computed, since the language's bindings wait until they
-// are needed; rounds are written one after the other, so how many there are has to be known. See node.h.
+// are needed; rounds are written one after the other where it is known how many there are, else as a function that calls itself. See node.h.
+#include <utility>
+
 #include "driver/import/node.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -51,25 +53,77 @@ Bound Stacked(Node& n, const std::vector<Bound>& rounds, size_t axis) {
   return all;
 }
 
+// Indented by one level more.
+std::string Deeper(const std::string& lines) {
+  std::string deeper;
+  for (size_t at = 0; at < lines.size();) {
+    const size_t end = lines.find('\n', at) + 1;
+    deeper += "    ";
+    deeper.append(lines, at, end - at);
+    at = end;
+  }
+  return deeper;
+}
+
+// Rounds of which nobody knows how many: a function of the round, of whether it goes on, and of the states, which calls itself.
+void LoopWhile(Node& n, const Bound& condition, const std::vector<Bound>& state) {
+  const onnx::GraphProto& body = n.Graph("body");
+  if (state.empty() || body.output_size() != static_cast<int>(state.size()) + 1)
+    throw Fault{"how often it goes round is computed while the model runs, and so is how many results of rounds there are: the language has a type for each shape"};
+  const std::string trips = n.Has(0) ? n.w.Use(n.w.Reshape(n.In(0), {})) : "", start = n.w.Use(n.w.Reshape(condition, {}));
+  const std::string function = n.w.Fresh("loop");
+  std::vector<Bound> inputs = {{n.w.Fresh("round"), Element::Int, {}, std::nullopt}, {n.w.Fresh("going"), Element::Bool, {}, std::nullopt}};
+  std::vector<std::string> starts;
+  for (const Bound& each : state) {
+    starts.push_back(n.w.Use(each));
+    inputs.push_back({n.w.Fresh("state"), each.element, each.dims, std::nullopt, each.width});
+  }
+  std::string outside = std::exchange(n.w.bindings, "");
+  const std::vector<Bound> made = n.bodies.Body(body, inputs);
+  std::vector<std::string> types, next = {fmt::format("({} + 1)", inputs[0].variable), n.w.Use(n.w.Reshape(Truth(made[0]), {}))}, now, params;
+  for (size_t i = 0; i < state.size(); ++i) {
+    if (!Alike(made[1 + i], state[i]))
+      throw Fault{fmt::format("how often it goes round is computed while the model runs, and its state {} becomes a {} of a {}", i, TypeText(made[1 + i].element, made[1 + i].dims), TypeText(state[i].element, state[i].dims))};
+    next.push_back(n.w.Use(made[1 + i]));
+    now.push_back(inputs[2 + i].variable);
+    types.push_back(TypeText(state[i].element, state[i].dims));
+  }
+  n.w.has_loops = true;
+  for (const Bound& each : inputs) params.push_back("!" + each.variable);
+  const std::string inside = std::exchange(n.w.bindings, std::move(outside));
+  const auto tuple = [](const std::vector<std::string>& all) { return all.size() == 1 ? all[0] : fmt::format("({})", fmt::join(all, ", ")); };
+  std::string step = fmt::format("if T.item {} then {} {} else {}", inputs[1].variable, function, fmt::join(next, " "), tuple(now));
+  if (!trips.empty()) step = fmt::format("if T.item (T.less {} {}) then ({}) else {}", inputs[0].variable, trips, step, tuple(now));
+  n.w.bindings += fmt::format("    {0} :: Tensor Int [] -> Tensor Bool [] -> {1} -> {2}\n    {0} {3} = {4}\n", function, fmt::join(types, " -> "), tuple(types), fmt::join(params, " "), step);
+  if (!inside.empty()) n.w.bindings += "      where\n" + Deeper(inside);
+  const std::string result = n.w.LetOf(tuple(types), fmt::format("{} (T.scalar 0) {} {}", function, start, fmt::join(starts, " ")));
+  for (size_t i = 0; i < state.size(); ++i) {
+    std::vector<std::string> names(state.size(), "_");
+    names[i] = "e";
+    n.out.push_back(n.w.Let(state[i].element, state[i].dims, state.size() == 1 ? result : fmt::format("case {} of {} -> e", result, tuple(names))));
+    n.out.back().width = state[i].width;
+  }
+}
+
 void Loop(Node& n) {
   const onnx::GraphProto& body = n.Graph("body");
-  int64_t rounds = kMostRounds + 1;
-  if (n.Has(0)) {
-    const std::vector<int64_t>& trips = n.KnownInts(0, "rounds");
-    if (trips.size() != 1) throw Fault{"its number of rounds is no single number"};
-    rounds = trips[0];
-  }
-  auto go_on = [](const Bound& truth) {
-    if (!Truth(truth).known) throw Fault{"when it ends is computed while the model runs"};
-    return truth.known->front() != 0;
-  };
+  int64_t rounds = INT64_MAX;
+  if (n.Has(0) && (n.In(0).element != Element::Int || CountOf(n.In(0).dims) != 1)) throw Fault{"its number of rounds is no single number"};
+  if (n.Has(0) && n.In(0).known) rounds = n.In(0).known->front();
   Bound condition = n.Has(1) ? n.In(1) : n.w.Known(Element::Bool, {}, {1});
   std::vector<Bound> state;
   for (size_t i = 2; i < n.in.size(); ++i) state.push_back(n.In(i));
   if (body.output_size() < static_cast<int>(state.size()) + 1) throw Fault{"its graph does not give its states"};
+  if (n.Has(0) && !n.In(0).known) return LoopWhile(n, Truth(condition), state);
+  const Bound first = condition;
+  const std::vector<Bound> start = state;
+  const std::string before = n.w.bindings;
   std::vector<std::vector<Bound>> scans(static_cast<size_t>(body.output_size()) - 1 - state.size());
-  for (int64_t k = 0; k < rounds && go_on(condition); ++k) {
-    if (k == kMostRounds) throw Fault{fmt::format("it goes round more than {} times", kMostRounds)};
+  for (int64_t k = 0; k < rounds && (!Truth(condition).known || condition.known->front() != 0); ++k) {
+    if (!condition.known || k == kMostRounds) {
+      n.w.bindings = before;
+      return LoopWhile(n, first, start);
+    }
     std::vector<Bound> inputs = {n.w.Ints({}, {k}), condition};
     inputs.insert(inputs.end(), state.begin(), state.end());
     std::vector<Bound> made = n.bodies.Body(body, inputs);

@@ -246,12 +246,37 @@ void CastTo(Node& n, Element to, Width width) {
   if (fits) n.out[0].width = width;
   else n.out[0] = Wrap(n.w, n.out[0], width);
 }
+// To the nearest element of 16 bits, ties to even: `split` is 2^k + 1 where k binary digits go. A FLOAT16 has a smallest step and a largest number.
+Bound Rounded(Node& n, const Bound& x, bool brain) {
+  const Bound wide = n.w.Elementwise(Element::Float, {x}, brain ? "{0} * 65537" : "{0} * 8193");
+  const Bound near = n.w.Elementwise(Element::Float, {x, wide}, "{1} - ({1} - {0})");
+  if (brain) {  // near the largest numbers it is done at 2^-24 of the size
+    const Bound less = n.w.Elementwise(Element::Float, {x}, "{0} * 5.9604644775390625e-8");
+    const Bound large = n.w.Elementwise(Element::Float, {less}, "({0} * 65537 - ({0} * 65537 - {0})) * 16777216");
+    return n.w.Elementwise(Element::Float, {x, wide, near, large}, "T.select (T.less (abs {1}) (1 / 0)) {2} (T.select (T.less (abs {0}) (1 / 0)) {3} {0})");
+  }
+  const Bound fine = n.w.Elementwise(Element::Float, {x, near}, "T.select (T.less (abs {0}) 6.103515625e-5) ({0} + 0.75 - 0.75) {1}");
+  return n.w.Elementwise(Element::Float, {x, fine}, "T.select (T.less (abs {0}) 65520) {1} ({0} * (1 / 0))");
+}
+
+void Narrow(Node& n, int32_t code) {
+  n.out[0].half = 0;
+  if (!IsHalf(code)) return;
+  n.w.has_halves = true;
+  n.out[0] = Rounded(n, n.out[0], code == onnx::TensorProto::BFLOAT16);
+  n.out[0].half = code;
+}
+
 void Cast(Node& n) {
   Width width;
   const Element to = ElementOf(static_cast<int32_t>(n.Int("to", 0)), "its result", &width);
   CastTo(n, to, width);
+  Narrow(n, static_cast<int32_t>(n.Int("to", 0)));
 }
-void CastLike(Node& n) { CastTo(n, n.In(1).element, n.In(1).width); }
+void CastLike(Node& n) {
+  CastTo(n, n.In(1).element, n.In(1).width);
+  Narrow(n, n.In(1).half);
+}
 
 }  // namespace
 

@@ -16,6 +16,7 @@ namespace {
 
 // No name of a model may be one of these, and all others may.
 constexpr const char* kImports = "import Prelude (Bool (..), Double, Float, Floating (..), Fractional (..), Int, Integral (..), Num (..), RealFrac (..), fromIntegral, (^))";
+constexpr const char* kHalvesNote = "--\n-- Elements of 16 bits are Floats here: what the model computes is rounded to 16 bits only where it says so by a Cast.\n";
 constexpr int kMostNodes = 100'000;
 constexpr int64_t kOldestOpset = 7, kNewestOpset = 28;
 constexpr size_t kDeepestBody = 20;
@@ -182,6 +183,7 @@ class Importer : private Bodies {
     const auto& type = input.type().tensor_type();
     Width width;
     const Element element = ElementOf(type.elem_type(), what, &width);
+    w_.has_halves |= IsHalf(type.elem_type());
     if (!type.has_shape()) throw Fault{what + " has no shape"};
     Dims dims;
     for (const auto& dim : type.shape().dim()) {
@@ -196,7 +198,7 @@ class Importer : private Bodies {
       dims.push_back(given->second);
     }
     const std::string type_text = TypeText(element, dims), variable = w_.Fresh(input.name());
-    Define(input.name(), {variable, element, dims, std::nullopt, width});
+    Define(input.name(), {variable, element, dims, std::nullopt, width, IsHalf(type.elem_type()) ? type.elem_type() : 0});
     return {variable, type_text};
   }
 
@@ -249,8 +251,8 @@ class Importer : private Bodies {
     }
     const auto tuple = [](const std::vector<std::string>& all) { return all.size() == 1 ? all[0] : fmt::format("({})", fmt::join(all, ", ")); };
     signature += tuple(types);
-    std::string text = fmt::format("-- The ONNX model `{}`, as `dfc import` wrote it.\n--\n--   {}\nmodule {} where\n\n{}\nimport qualified Tensor as T\n\n", OneLine(graph.name()),
-                                   command, name_, kImports);
+    std::string text = fmt::format("{}-- The ONNX model `{}`, as `dfc import` wrote it.\n--\n--   {}\n{}module {} where\n\n{}\nimport qualified Tensor as T\n\n", w_.has_loops ? "{-# LANGUAGE BangPatterns #-}\n" : "", OneLine(graph.name()),
+                                   command, w_.has_halves ? kHalvesNote : "", name_, kImports);
     if (!w_.weights.empty()) {
       text += "data Weights = Weights\n";
       const char* before = "  { ";

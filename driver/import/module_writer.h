@@ -36,6 +36,7 @@ struct Bound {
   Dims dims;
   std::optional<std::vector<int64_t>> known;  // elements of a constant of Ints or Bools
   Width width = {};
+  int32_t half = 0;  // of Floats: ONNX's FLOAT16 or BFLOAT16, of what is such in the model
 
   size_t rank() const { return dims.size(); }
 };
@@ -87,6 +88,8 @@ class ModuleWriter {
 
   std::vector<ImportedArray> weights;
   std::string bindings;
+  bool has_loops = false;   // there are functions that call themselves, with strict parameters
+  bool has_halves = false;  // the model has elements of 16 bits, which are Floats here
   ReadBeside read_beside;
   std::map<const void*, Bound> constants;  // of the model, by where they are in it
 

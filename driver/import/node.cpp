@@ -2,6 +2,7 @@
 #include "driver/import/node.h"
 
 #include <charconv>
+#include <cmath>
 #include <cstring>
 
 #include "fmt/format.h"
@@ -19,11 +20,41 @@ std::string BytesOfAll(const From& from) {
   return bytes;
 }
 
+// Of the 16 bits of a FLOAT16, exactly.
+float OfHalf(uint16_t bits) {
+  const int exponent = bits >> 10 & 31, digits = bits & 1023;
+  const float size = exponent == 31 ? (digits ? NAN : INFINITY) : exponent == 0 ? std::ldexp(static_cast<float>(digits), -24) : std::ldexp(static_cast<float>(digits + 1024), exponent - 25);
+  return bits >> 15 ? -size : size;
+}
+
+// Of a BFLOAT16: the upper half of a Float.
+float OfBrain(uint16_t bits) {
+  const uint32_t whole = static_cast<uint32_t>(bits) << 16;
+  float value;
+  std::memcpy(&value, &whole, sizeof value);
+  return value;
+}
+
+std::string Widened(const std::string& bytes, float (*of)(uint16_t)) {
+  std::string wide;
+  for (size_t i = 0; i < bytes.size(); i += 2) {
+    uint16_t bits;
+    std::memcpy(&bits, bytes.data() + i, sizeof bits);
+    const float value = of(bits);
+    wide.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  return wide;
+}
+
 }  // namespace
+
+bool IsHalf(int64_t code) { return code == onnx::TensorProto::FLOAT16 || code == onnx::TensorProto::BFLOAT16; }
 
 Element ElementOf(int32_t code, const std::string& what, Width* width) {
   *width = {};
   switch (code) {
+    case onnx::TensorProto::FLOAT16:
+    case onnx::TensorProto::BFLOAT16:
     case onnx::TensorProto::FLOAT: return Element::Float;
     case onnx::TensorProto::DOUBLE: return Element::Double;
     case onnx::TensorProto::BOOL: return Element::Bool;
@@ -91,9 +122,16 @@ Bound BoundOf(const onnx::TensorProto& tensor, const std::string& name, ModuleWr
   const Element element = ElementOf(tensor.data_type(), what, &width);
   const Dims dims(tensor.dims().begin(), tensor.dims().end());
   const int64_t count = CountOf(dims);
-  const size_t size = element == Element::Int ? static_cast<size_t>(width.bits) / 8 : ir::ElementBytes(element);
+  const bool half = IsHalf(tensor.data_type());
+  const size_t size = half ? 2 : element == Element::Int ? static_cast<size_t>(width.bits) / 8 : ir::ElementBytes(element);
   std::string bytes = BytesOf(tensor, what, size, w);
   if (bytes.size() != static_cast<size_t>(count) * size) throw Fault{fmt::format("{} has {} bytes, and its shape {} says {}", what, bytes.size(), ir::ShapeText(dims), static_cast<size_t>(count) * size)};
+  if (half) {
+    w.has_halves = true;
+    Bound made = w.Weight(name, element, dims, Widened(bytes, tensor.data_type() == onnx::TensorProto::FLOAT16 ? OfHalf : OfBrain));
+    made.half = tensor.data_type();
+    return made;
+  }
   if (element == Element::Bool)
     for (char each : bytes)
       if (each != 0 && each != 1) throw Fault{what + " has a Bool that is neither 0 nor 1"};

@@ -94,6 +94,8 @@ Bound Wrap(ModuleWriter& w, const Bound& x, Width width);
 Bound BoundOf(const onnx::TensorProto& tensor, const std::string& name, ModuleWriter& w);
 // The same of one that is part of the model: it is made once, in however many rounds it stands.
 Bound ConstantOf(const onnx::TensorProto& tensor, const std::string& name, ModuleWriter& w);
+// Those of 16 bits are Floats in the module.
 Element ElementOf(int32_t code, const std::string& what, Width* width);
+bool IsHalf(int64_t code);
 
 }  // namespace df::from_onnx

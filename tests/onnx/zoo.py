@@ -120,6 +120,42 @@ def choices(rng):
                  [ints("rounds", 3), tensor(rng, "w", 3), tensor(rng, "h0", 3), helper.make_tensor("nought", kind.FLOAT, [], [0])], outputs=["y", "parts", "h"])
 
 
+def rounds(start):
+    """Loops of which the model computes how often they go round: by a number, by a condition, by both, one in the other; of a number in halves."""
+    def make(rng):
+        node, value, kind = helper.make_node, helper.make_tensor_value_info, onnx.TensorProto
+
+        def graph(nodes, name, inputs, outputs):
+            return helper.make_graph(nodes, name, *([value(port, of, shape) for port, of, shape in ports] for ports in (inputs, outputs)))
+        head = [("i", kind.INT64, []), ("c", kind.BOOL, [])]
+        # Collatz: until n is 1, with the steps counted.
+        turn = graph([node("Mod", ["n", "two"], ["odd"]), node("Equal", ["odd", "zero"], ["even"]), node("If", ["even"], ["next"],
+                      then_branch=graph([node("Div", ["n", "two"], ["half"])], "half", [], [("half", kind.INT64, [])]),
+                      else_branch=graph([node("Mul", ["n", "three"], ["n3"]), node("Add", ["n3", "one"], ["more"])], "more", [], [("more", kind.INT64, [])])),
+                      node("Add", ["steps", "one"], ["steps1"]), node("Greater", ["next", "one"], ["on"])], "turn",
+                     [("i", kind.INT64, []), ("c", kind.BOOL, []), ("n", kind.INT64, []), ("steps", kind.INT64, [])], [("on", kind.BOOL, []), ("next", kind.INT64, []), ("steps1", kind.INT64, [])])
+        inner = graph([node("Identity", ["c3"], ["c4"]), node("Add", ["u", "w"], ["u1"])], "inner", [("j", kind.INT64, []), ("c3", kind.BOOL, []), ("u", kind.FLOAT, [3])],
+                      [("c4", kind.BOOL, []), ("u1", kind.FLOAT, [3])])
+        outer = graph([node("Loop", ["i", "c", "s"], ["t"], body=inner), node("Tanh", ["t"], ["t1"]), node("ReduceSum", ["t1"], ["total"], keepdims=0), node("Less", ["total", "limit"], ["on2"])],
+                      "outer", head + [("s", kind.FLOAT, [3])], [("on2", kind.BOOL, []), ("t1", kind.FLOAT, [3])])
+        nodes = [node("Loop", ["", "yes", "x", "zero"], ["last", "steps"], body=turn), node("Cast", ["steps"], ["y"], to=kind.FLOAT), node("Loop", ["x", "yes", "h0"], ["z"], body=outer),
+                 node("Loop", ["", "no", "x", "zero"], ["same", "never"], body=turn), node("Cast", ["same"], ["v"], to=kind.FLOAT),
+                 node("Cast", ["z"], ["z16"], to=kind.FLOAT16), node("Cast", ["z16"], ["u"], to=kind.FLOAT)]
+        return model({"x": numpy.array(start, numpy.int64)}, nodes, [ints("one", 1), ints("two", 2), ints("three", 3), ints("zero", 0), tensor(rng, "w", 3), tensor(rng, "h0", 3),
+                     helper.make_tensor("yes", kind.BOOL, [], [True]), helper.make_tensor("no", kind.BOOL, [], [False]), helper.make_tensor("limit", kind.FLOAT, [], [2.5])], outputs=["y", "z", "v", "u"])
+    return make
+
+
+def halves(rng):
+    """Weights of 16 bits of both kinds; numbers that are rounded to 16 bits: ties, the smallest, beyond the largest."""
+    node, kind = helper.make_node, onnx.TensorProto
+    weights = [helper.make_tensor("w", kind.FLOAT16, [5, 2], rng.standard_normal(10).astype(numpy.float16)), helper.make_tensor("b", kind.BFLOAT16, [2], [0.1, -300.0])]
+    nodes = [node("Cast", ["w"], ["w32"], to=kind.FLOAT), node("Cast", ["b"], ["b32"], to=kind.FLOAT), node("MatMul", ["x", "w32"], ["m"]), node("Add", ["m", "b32"], ["y"]),
+             node("Cast", ["edges"], ["e16"], to=kind.FLOAT16), node("Cast", ["e16"], ["e"], to=kind.FLOAT), node("Cast", ["edges"], ["ebf"], to=kind.BFLOAT16), node("Cast", ["ebf"], ["f"], to=kind.FLOAT)]
+    edges = numpy.array([1 + 2 ** -11, 1 + 3 * 2 ** -11, -1 - 2 ** -8, 65519.0, 65520.0, -1e30, 6e-8, 2.9e-8, -6.1e-5, 3e-5, numpy.inf, numpy.nan, 0, 1 / 3, 3.3e38], numpy.float32)
+    return model({"x": rng.standard_normal((3, 5)).astype(numpy.float32), "edges": edges}, nodes, weights, outputs=["y", "e", "f"])
+
+
 def whole_numbers(rng):
     """Ints of 32 and 8 bits come back to their range; those of 64 are divided towards zero."""
     node, kind = helper.make_node, onnx.TensorProto
@@ -196,7 +232,8 @@ def main():
         sys.exit(77)
     dfc, failed, count = os.path.abspath(args.dfc), 0, 0
     made = {"perceptron": perceptron, "pictures": pictures, "attention": attention, "lstm": recurrent("LSTM", 4), "both_ways": recurrent("LSTM", 4, direction="bidirectional"),
-            "gru": recurrent("GRU", 3, linear_before_reset=1), "rnn": recurrent("RNN", 1, direction="reverse"), "choices": choices, "functions": functions, "whole_numbers": whole_numbers}
+            "gru": recurrent("GRU", 3, linear_before_reset=1), "rnn": recurrent("RNN", 1, direction="reverse"), "choices": choices, "functions": functions, "whole_numbers": whole_numbers,
+            "rounds_27": rounds(27), "rounds_2": rounds(2), "halves": halves}
     with tempfile.TemporaryDirectory() as folder:
         cases = []
         if args.torch:

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/net/address.h"
 #include "backends/zmq/zmq_net.h"
 #include "driver/cluster/cluster.h"
 #include "driver/commands.h"
@@ -24,8 +25,9 @@ void EndWith(int alive, const std::string& socket) {
     char byte;
     while (::read(alive, &byte, 1) != 0) {
     }
-    ::unlink(socket.c_str());  // its root was killed, perhaps
-    ::rmdir(socket.substr(0, socket.rfind('/')).c_str());
+    // Its root was killed, perhaps, or went before this process, or another one, had its socket, which may come at any moment still.
+    const std::string folder = socket.substr(0, socket.rfind('/'));
+    for (int again = 0; !net::RemoveIpcFolder(folder) && again < 100; ++again) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     ::_exit(0);
   }).detach();
 }

@@ -415,7 +415,7 @@ void Node::TellGone(MemberNumber number) {
 
 // The root's word to all, when the epoch has changed: who is there, and who has gone since the last word.
 void Node::TellMembers() {
-  if (told_epoch_ == members_.epoch()) return;
+  if (leaving_ || told_epoch_ == members_.epoch()) return;  // the run is over for all, and nobody is missed
   told_epoch_ = members_.epoch();
   MemberRows rows;
   const auto add = [&](MemberNumber number) {

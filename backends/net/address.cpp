@@ -79,10 +79,13 @@ IpcFolder::IpcFolder() {
 }
 
 IpcFolder::~IpcFolder() {
-  if (path_.empty()) return;
-  if (std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(path_.c_str()), &::closedir); entries)
-    while (const dirent* entry = ::readdir(entries.get())) ::unlink((path_ + "/" + entry->d_name).c_str());
-  ::rmdir(path_.c_str());
+  if (!path_.empty()) RemoveIpcFolder(path_);
+}
+
+bool RemoveIpcFolder(const std::string& path) {
+  if (std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(path.c_str()), &::closedir); entries)
+    while (const dirent* entry = ::readdir(entries.get())) ::unlink((path + "/" + entry->d_name).c_str());
+  return ::rmdir(path.c_str()) == 0 || errno == ENOENT;
 }
 
 }  // namespace df::net

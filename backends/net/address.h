@@ -12,6 +12,9 @@ namespace df::net {
 // `localhost`, may be used, too: for tests.
 std::string WrongAddress(const std::string& address, bool has_keys, bool open_loopback = false);
 
+// Removes a folder of ipc sockets and all that is in it. True: it is no more. False: somebody has just put something there.
+bool RemoveIpcFolder(const std::string& path);
+
 // A new folder for ipc sockets, which only this user can enter. It goes with the object, and all that is in it.
 class IpcFolder {
  public:

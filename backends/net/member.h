@@ -58,7 +58,7 @@ struct Member {
   std::string who;            // its key
   std::string why;            // it is gone
   bool ready = false;         // it has said so
-  bool ending = false;        // it has said Bye
+  bool ending = false;        // it has said Bye, or has heard the one of this process
   bool busy = false;          // in one long operation, in which no progress can be told
   uint64_t steps = 0;
   Small still = 0;            // milliseconds since what computes there has looked at anything, as it said last

@@ -415,7 +415,7 @@ void Node::TellGone(MemberNumber number) {
 
 // The root's word to all, when the epoch has changed: who is there, and who has gone since the last word.
 void Node::TellMembers() {
-  if (told_epoch_ == members_.epoch()) return;
+  if (leaving_ || told_epoch_ == members_.epoch()) return;  // the run is over for all, and nobody is missed
   told_epoch_ = members_.epoch();
   MemberRows rows;
   const auto add = [&](MemberNumber number) {
@@ -610,7 +610,11 @@ void Node::OnRefused(const Head& head, const msg::Refused& refused, const Arriva
   }
   // By who does not know this process any more, or stands at the address of who did.
   for (MemberNumber number = 0; number < peers_.size(); ++number)
-    if (peers_[number].link && peers_[number].route == arrival.route) return SetGone(number, "it refuses this process: " + text);
+    if (peers_[number].link && peers_[number].route == arrival.route) {
+      // It may have heard this process's Bye, whose acknowledgement was lost: then nobody is lost.
+      if (peers_[number].said_bye) members_.At(number).ending = true;
+      return SetGone(number, "it refuses this process: " + text);
+    }
 }
 
 // Says so to the other side, to the log, and counts it.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/net/address.h"
 #include "backends/zmq/zmq_net.h"
 #include "driver/cluster/cluster.h"
 #include "driver/commands.h"
@@ -24,8 +25,9 @@ void EndWith(int alive, const std::string& socket) {
     char byte;
     while (::read(alive, &byte, 1) != 0) {
     }
-    ::unlink(socket.c_str());  // its root was killed, perhaps
-    ::rmdir(socket.substr(0, socket.rfind('/')).c_str());
+    // Its root was killed, perhaps, or went before this process, or another one, had its socket, which may come at any moment still.
+    const std::string folder = socket.substr(0, socket.rfind('/'));
+    for (int again = 0; !net::RemoveIpcFolder(folder) && again < 100; ++again) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     ::_exit(0);
   }).detach();
 }
@@ -39,7 +41,7 @@ void EndWithInput() {
   }).detach();
 }
 
-// One run. False: there are to be no more.
+// One run. False: there are to be no more, and nothing is to be waited for.
 bool ServeOne(const Options& given, net::ZmqOptions& sockets, bool first, const std::atomic<bool>* stop, Console& console, ExitCode* code) {
   std::string why;
   std::unique_ptr<net::ZmqNet> transport = net::ZmqNet::Open(sockets, &why);
@@ -83,8 +85,9 @@ bool ServeOne(const Options& given, net::ZmqOptions& sockets, bool first, const 
   const Outcome outcome = ServeRun(peers, *graph, options, run, options.traced, cut ? &*cut : nullptr);
   tell();
   if (outcome.stop == Stop::Interrupted) return *code = ExitCode::Interrupted, false;
-  if (!outcome.ok()) console.err() << "note: left the run: " << outcome.detail << '\n';
-  return true;
+  if (outcome.ok()) return true;
+  console.err() << "note: left the run: " << outcome.detail << '\n';
+  return given.alive < 0;
 }
 
 }  // namespace
@@ -102,7 +105,12 @@ ExitCode WorkerCommand(const Options& options, Console& console) {
   }
   ExitCode code = ExitCode::Fine;
   bool first = true;
-  while (ServeOne(options, sockets, first, interrupts.flag(), console, &code) && options.alive < 0) first = false;
+  while (ServeOne(options, sockets, first, interrupts.flag(), console, &code)) {
+    first = false;
+    // The root may be in such a hurry that it leaves the folder of sockets as it is: EndWith sees to it, once the root has gone.
+    while (options.alive >= 0 && !interrupts.interrupted()) ::pause();
+    if (options.alive >= 0) break;
+  }
   return code;
 }
 

@@ -141,7 +141,7 @@ class Shell:
         return code, self.text.decode(errors="replace").replace("\r\n", "\n").replace("^Z", "")
 
 
-def computing(pids, seconds=0.2):
+def computing(pids, seconds=0.1):
     """A busy machine may give the others nothing for long."""
     until(lambda: any(not ended(pid) and processor_seconds(pid) > seconds for pid in pids), "somebody computes")
 
@@ -160,7 +160,7 @@ def local_run(d, name, number=3, more=()):
 
 @test
 def ctrl_z_and_fg_with_local_workers(d):
-    d.file("fib.df", FIB % 45)
+    d.file("fib.df", FIB % 46)
     for waits in ((0.5, 1.5), (LONG,)):
         shell, workers = local_run(d, "fib.df")
         computing(workers)
@@ -172,19 +172,19 @@ def ctrl_z_and_fg_with_local_workers(d):
             assert [processor_seconds(pid) for pid in workers] == before, "nobody computes"
             shell.go_on()
             until(lambda: "T" not in [state(pid) for pid in (shell.job, *workers)], "all go on")
-        right(shell.end(), "1134903170", lost=False)
+        right(shell.end(), "1836311903", lost=False)
         until(lambda: all(ended(pid) for pid in workers), "the workers end with the run")
 
 
 @test
 def ctrl_z_and_bg(d):
-    d.file("fib.df", FIB % 45)
+    d.file("fib.df", FIB % 46)
     shell, workers = local_run(d, "fib.df")
     computing(workers)
     shell.stop()
     time.sleep(0.5)
     shell.go_on(b"b")
-    right(shell.end(), "1134903170", lost=False)
+    right(shell.end(), "1836311903", lost=False)
 
 
 @test
@@ -192,19 +192,19 @@ def ctrl_z_with_a_worker_that_listens(d):
     if not has_zmq(d):
         return
     d.expect(0, "keygen", "-o", "c.key")
-    d.file("fib.df", FIB % 45)
+    d.file("fib.df", FIB % 46)
     worker = Worker(d, "c.key")
     try:
         # Who is silent for more than five seconds is lost to a worker that goes on.
         for wait in (1.5, LONG):
             before = processor_seconds(worker.process.pid)
             shell = Shell([d.dfc, "run", "fib.df", "--workers=" + worker.address, "--key=c.key", "--threads=1"], d.path)
-            until(lambda: processor_seconds(worker.process.pid) > before + 0.3, "the worker computes")
+            until(lambda: processor_seconds(worker.process.pid) > before + 0.1, "the worker computes")
             shell.stop()
             assert state(worker.process.pid) != "T"
             time.sleep(wait)
             shell.go_on()
-            right(shell.end(), "1134903170")
+            right(shell.end(), "1836311903")
         d.expect(0, "run", d.file("short.df", FIB % 20), "--workers=" + worker.address, "--key=c.key", "--threads=1", out="6765\n")
     finally:
         worker.end()
@@ -212,7 +212,7 @@ def ctrl_z_with_a_worker_that_listens(d):
 
 @test
 def a_signal_that_stops_the_root_alone(d):
-    d.file("fib.df", FIB % 45)
+    d.file("fib.df", FIB % 46)
     for number, wait in ((signal.SIGTSTP, 1), (signal.SIGTSTP, LONG), (signal.SIGSTOP, LONG)):
         # In a group of its own: SIGTSTP stops nobody in a group that no process outside it looks after.
         process = subprocess.Popen([d.dfc, "run", "fib.df", "--local-workers=3", "--threads=1"], cwd=d.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -225,7 +225,7 @@ def a_signal_that_stops_the_root_alone(d):
         time.sleep(wait)
         process.send_signal(signal.SIGCONT)
         out, err = process.communicate(timeout=120)
-        assert process.returncode == 0 and out == "1134903170\n", (number, wait, process.returncode, out, err)
+        assert process.returncode == 0 and out == "1836311903\n", (number, wait, process.returncode, out, err)
         until(lambda: all(ended(pid) for pid in workers), "the workers end with the run")
 
 

@@ -89,6 +89,25 @@ def nothing_is_left_behind(d):
 
 
 @test
+def a_socket_that_comes_late_is_left_by_nobody(d):
+    # The root has gone, and so has another of its workers, which had its socket after the root had looked.
+    folder = os.path.join(d.path, "sockets")
+    os.mkdir(folder, 0o700)
+    ends = os.pipe()
+    worker = subprocess.Popen([d.dfc, "worker", "--listen", "ipc://%s/1" % folder, "--threads", "1", "--alive", str(ends[0])], pass_fds=[ends[0]],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    os.close(ends[0])
+    until = time.monotonic() + 20
+    while not os.listdir(folder) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert os.listdir(folder) == ["1"], os.listdir(folder)
+    d.file(os.path.join(folder, "2"), "")
+    os.close(ends[1])
+    _, err = worker.communicate(timeout=20)
+    assert worker.returncode == 0 and err == b"" and not os.path.exists(folder), (worker.returncode, err)
+
+
+@test
 def killed_workers_cost_no_result(d):
     d.file("fib.df", FIB % 46)
     generator = random.Random(7)

@@ -379,6 +379,25 @@ TEST_CASE("who leaves says so once all is sent, and is gone at once") {
   CHECK(TextOf(root, Event::What::Gone) == "left: done");
 }
 
+// What the worker answers then is a refusal, as the root has gone for it.
+TEST_CASE("a goodbye that came and whose acknowledgement is lost loses nobody") {
+  Cluster cluster;
+  Process& root = cluster.Start("root", true);
+  Process& worker = cluster.Start("a", false, {}, /*dials=*/false);
+  std::string why;
+  REQUIRE(root.node->Dial("a", &why));
+  cluster.Run(1s);
+  root.node->Leave("the run is over");
+  for (int i = 0; i < 1000 && CountOf(worker, Event::What::Gone) == 0; ++i) cluster.Run(1ms);
+  REQUIRE(TextOf(worker, Event::What::Gone) == "left: the run is over");
+  REQUIRE_FALSE(root.node->Left());
+  cluster.net().Cut(root.host, worker.host, cluster.net().now() + 1ms, /*noticed=*/true);
+  cluster.Run(900ms);
+  CHECK(worker.node->counts().refused == 1);
+  CHECK(root.node->Left());
+  CHECK(root.node->members()[0].ending);
+}
+
 TEST_CASE("the fingerprint of the library's functions is the same again") {
   CHECK(LibmFingerprint() == LibmFingerprint());
   CHECK(Hex(Sha256("abc")) == "ba7816bf8f01cfea");

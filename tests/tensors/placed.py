@@ -44,7 +44,7 @@ REFUSED = [
     ("no batches", ["--part", "1=simulated", "--batch=off"], "`--batch=off` makes none"),
     ("processes", ["--part", "1=simulated", "--local-workers=2"], "other processes do not use"),
     ("a rule of parts", ["--part", "1=simulated", "--recv=scheduled"], "are for parts that are no devices"),
-    ("the engine without parts", ["--parts", "2", "--engine=tagged"], "a graph that is cut runs on --engine=reference"),
+    ("the engine without parts", ["--parts", "2", "--engine=demand"], "a graph that is cut runs on --engine=reference"),
 ]
 
 

@@ -159,7 +159,7 @@ def more_calls_than_memory(d):
 @test
 def who_is_lost(d):
     """Its calls are computed where they come from."""
-    d.file("p.df", "{-# PLACE f worker 1 #-}\nf :: Int -> Int\nf k = fib (34 + k `mod` 2)\nfib :: Int -> Int\nfib n = if n < 2 then n else fib (n - 1) + fib (n - 2)\n"
+    d.file("p.df", "{-# PLACE f worker 1 #-}\nf :: Int -> Int\nf k = fib (38 + k `mod` 2)\nfib :: Int -> Int\nfib n = if n < 2 then n else fib (n - 1) + fib (n - 2)\n"
            "main = print (sum (map f [1 .. 12]))\n")
     for number in (signal.SIGKILL, signal.SIGTERM):
         run = subprocess.Popen([d.dfc, "run", "p.df", "--local-workers=2", "--threads=1", "--stats=json"], cwd=d.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -171,7 +171,7 @@ def who_is_lost(d):
             os.kill(pid, number)
         out, err = run.communicate(timeout=120)
         assert json.loads(err.rstrip("\n").split("\n")[-1])["far_lost"] > 0, err
-        assert run.returncode == 0 and out == "89582112\n", (run.returncode, out, err)
+        assert run.returncode == 0 and out == "614004930\n", (run.returncode, out, err)
 
 
 if __name__ == "__main__":

@@ -50,6 +50,15 @@ Value ApplyRing(ir::Op op, const Value& x, const Value& y) {
   return op == ir::Op::Add ? integer::Add(x, y, most) : op == ir::Op::Sub ? integer::Sub(x, y, most) : integer::Mul(x, y, most);
 }
 
+// The order of two texts, which is asked for at each step through a map with texts for keys; false if one of them has failed.
+bool CompareTexts(const Value& s, const Value& t, Value* order) {
+  auto is_text = [](const Value& v) { return v.kind() == ValueKind::Object && v.object()->kind == ObjectKind::Text; };
+  if (!is_text(s) || !is_text(t)) return false;
+  const int result = static_cast<const TextObject*>(s.object())->text().compare(static_cast<const TextObject*>(t.object())->text());
+  *order = Value::Word((result > 0) - (result < 0));
+  return true;
+}
+
 }  // namespace
 
 bool ReadScheduled(const ScheduledInstr& in, const std::vector<Value>& constants, uint64_t* s, const uint8_t* k) {
@@ -116,7 +125,7 @@ bool ApplyScheduled(Worker& w, uint64_t* s, uint8_t* k, const ScheduledInstr& in
   Value value;
   if (types.operand == ir::TypeKind::Integer && IsRing(n.op)) {
     value = ApplyRing(n.op, *borrow(from[0]), *borrow(from[1]));
-  } else {
+  } else if (n.op != ir::Op::TextCompare || !CompareTexts(*borrow(from[0]), *borrow(from[1]), &value)) {
     w.operands.clear();
     w.operands.reserve(n.num_inputs);  // before anything is taken out of its slot
     for (uint32_t i = 0; i < n.num_inputs; ++i) {

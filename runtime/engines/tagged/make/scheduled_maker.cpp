@@ -220,6 +220,7 @@ bool ScheduledMaker::EmitOp(const Step& step) {
     if (types.operand == TypeKind::Bool)
       return node.op == Op::Not ? unary(Scheduled::Not) : node.op == Op::BoolToInt && unary(Scheduled::Move);
     if (types.operand == TypeKind::Char) return node.op == Op::Ord && unary(Scheduled::Move);
+    if (types.operand == TypeKind::Alt) return node.op == Op::AltToInt && unary(Scheduled::Move);
     if (types.operand != TypeKind::Int) return false;
     switch (node.op) {
       case Op::Add: return binary(Scheduled::AddRR);

@@ -181,11 +181,14 @@ void ReportJson(const std::vector<FileResult>& files, const Options& options, ll
   out << llvm::formatv("{0:2}", llvm::json::Value(std::move(all))) << '\n';
 }
 
-// XML has no other characters below the blank than these three.
+// XML has no other characters below the blank than these three, and neither U+FFFE nor U+FFFF.
 std::string Xml(std::string_view text) {
   std::string out;
-  for (char c : text) {
-    if (c == '<') out += "&lt;";
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const std::string_view here = text.substr(i, 3);
+    if (here == "\xEF\xBF\xBE" || here == "\xEF\xBF\xBF") out += '?', i += 2;
+    else if (c == '<') out += "&lt;";
     else if (c == '>') out += "&gt;";
     else if (c == '&') out += "&amp;";
     else if (c == '"') out += "&quot;";

@@ -158,6 +158,9 @@ def formats(d):
     out, _ = d.expect(1, "test", "a.df", "--format=junit")
     suite = ET.fromstring(out).find("testsuite")
     assert suite.get("tests") == "2" and suite.get("failures") == "1" and len(suite.findall("testcase/failure")) == 1, out
+    d.file("odd.df", '-- CASE: putStrLn "\\1\\27\\65534\\65535\\200]]>" => 1\n')  # characters that XML has not
+    out, _ = d.expect(1, "test", "odd.df", "--format=junit")
+    assert "printed   ????\u00c8]]>" in ET.fromstring(out).find("testsuite/testcase/failure").text, out
 
 
 @test

@@ -544,7 +544,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, Opti
       FinishTestOptions(options);
     } else if (*line.bench) {
       FinishTestOptions(options);
-      test::Mode().bench = true;
+      options.test.bench = true;
     } else if (*line.completion || *line.manual) {
       // Printed below.
     } else {

@@ -75,6 +75,13 @@ struct TestArguments {
   uint64_t seed = 1;                   // of properties
   bool update = false;
   bool verbose = false;
+  bool bench = false;                  // it is `dfc bench`
+  std::chrono::milliseconds bench_time{1000};  // for each way of each expression
+  bool differential = false;           // every engine and switch, GHC, and the smallest program that differs
+  bool ghc = false;                    // GHC answers as well
+  bool coverage = false;               // tell which places ran
+  std::string coverage_html = {};      // the same as a page; "": none
+  bool watch = false;                  // run again what a change reaches
 };
 
 struct Options {

@@ -4,7 +4,6 @@
 #include <atomic>
 
 #include "driver/compile_budget.h"
-#include "driver/syntax_hook.h"
 #include "lang/render.h"
 #include "parser/fixity.h"
 #include "parser/literate.h"
@@ -98,11 +97,6 @@ void Pipeline::LoadTupleInstances() {
   if (std::find(loaded_.begin(), loaded_.end(), "Data.Ix") != loaded_.end()) LoadLibraryModule("Prelude.LargeTupleIx");
 }
 
-std::function<void(ast::Ast&, const SourceManager&)>& OnSyntax() {
-  static std::function<void(ast::Ast&, const SourceManager&)> hook;
-  return hook;
-}
-
 std::optional<ast::Ast> Pipeline::Syntax(const TokenBuffer& tokens, bool complaints) {
   PassScope pass("parse");
   ParseOptions options;
@@ -114,7 +108,7 @@ std::optional<ast::Ast> Pipeline::Syntax(const TokenBuffer& tokens, bool complai
     placed_.push_back({std::string(sources.Name(tokens.file)), std::string(Text(placed.function)), placed.part});
   ast.complaints += diags.error_count() - errors;
   if (diags.error_count() != complaints_ + (complaints ? ast.complaints : 0)) return std::nullopt;
-  if (OnSyntax()) OnSyntax()(ast, sources);
+  if (on_syntax) on_syntax(ast, sources);
   return ast;
 }
 

@@ -5,6 +5,7 @@
 // returns nothing after errors; a broken structure (a pass's own fault) is thrown as InternalError.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -47,6 +48,8 @@ class Pipeline {
   SourceManager sources;
   Diagnostics diags;
   CheckSession session;
+  // What is done to the syntax of each of the program's own modules before its operators are resolved; empty: nothing.
+  std::function<void(ast::Ast&, const SourceManager&)> on_syntax;
 
   // Runs `phases`. Where the budget of the calling thread (driver/compile_budget.h) comes to its end they are left, and it is reported.
   // The steps below do this by themselves; it is for what is between them. False if that happened, now or before: nothing that came of

@@ -18,7 +18,6 @@
 #include "driver/system/signals.h"
 #include "driver/test/compile_tests.h"
 #include "driver/test/run_tests.h"
-#include "driver/test/test_options.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
 #include "runtime/engines/engines.h"
@@ -192,7 +191,7 @@ void BenchRunner::AddVariants(std::shared_ptr<test::TestFile> file, const std::s
 void BenchRunner::Measure() {
   constexpr size_t kLeast = 5, kMost = 1000;
   for (Bench& bench : benches_) {
-    const std::chrono::duration<double> wanted = test::Mode().bench_time;
+    const std::chrono::duration<double> wanted = options_.test.bench_time;
     for (size_t round = 0; round <= kMost; ++round) {
       bool more = false;
       for (Variant& variant : bench.variants) {

@@ -208,6 +208,9 @@ class Runner {
       // A test that cannot be compiled is told again by a process that goes on after another.
       if (!run.engine.empty() || std::none_of(runs.begin(), runs.end(), [&](const TestRun& r) { return r.engine.empty() && r.switches == run.switches; }))
         runs.push_back(std::move(run));
+    } else if (std::optional<int64_t> refused = object.getInteger("refused")) {
+      if (*refused < 0) file.refused = TextOf(object, "why");
+      else if (static_cast<size_t>(*refused) < file.tests.size()) file.tests[static_cast<size_t>(*refused)].refused = TextOf(object, "why");
     } else if (object.get("fault")) {
       file.fault = TextOf(object, "fault");
       child.ended = true;

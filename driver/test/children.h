@@ -16,6 +16,7 @@ namespace df::test {
 struct FileResult {
   std::string path;
   std::string fault;  // why it cannot be tested
+  std::string refused;  // why GHC answers nothing
   std::vector<std::string> sources;  // the file and the modules of the program that it is made of
   std::vector<TestResult> tests;
   std::vector<CoveredPlace> places;  // of `--coverage`; one may be there several times

@@ -6,7 +6,6 @@
 
 #include "driver/compile.h"
 #include "driver/system/files.h"
-#include "driver/test/test_options.h"
 #include "lang/render.h"
 #include "parser/literate.h"
 
@@ -66,6 +65,7 @@ std::string TestFile::TakeFaults() {
 bool TestFile::Load(const std::string& path) {
   path_ = path;
   pipeline_ = std::make_unique<Pipeline>();
+  pipeline_->on_syntax = on_syntax;
   std::optional<std::string> text = ReadFile(path, kMaxSourceBytes, pipeline_->diags);
   if (!text) {
     fault = TakeFaults();
@@ -73,7 +73,7 @@ bool TestFile::Load(const std::string& path) {
   }
   source_ = std::move(*text);
   tests = TestsIn(source_);
-  const bool benches = Mode().bench;
+  const bool benches = options_.test.bench;
   llvm::erase_if(tests, [&](const Test& test) { return (test.kind == Kind::Bench) != benches; });
   pipeline_->LookBeside(path, options_.module_folders);
   TokenBuffer tokens = pipeline_->Tokens(DisplayName(path), source_);
@@ -406,6 +406,12 @@ std::optional<TestGraph> TestFile::CompileOne(size_t index, const LowerOptions& 
   return std::nullopt;
 }
 
+std::vector<std::string> TestFile::ExtensionNames() const {
+  std::vector<std::string> names;
+  for (const Symbol extension : extensions_) names.emplace_back(Text(extension));
+  return names;
+}
+
 std::vector<std::string> TestFile::Sources() const {
   std::vector<std::string> paths;
   std::error_code error;
@@ -417,6 +423,7 @@ std::vector<std::string> TestFile::Sources() const {
 
 std::optional<ir::Graph> TestFile::CompileWhole(const LowerOptions& lower, std::string& why) {
   Pipeline pipeline;
+  pipeline.on_syntax = on_syntax;
   Options options = options_;
   options.file = path_;
   options.warnings = false;

@@ -4,6 +4,7 @@
 // them are one graph, whose input says which one is run.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +44,13 @@ class TestFile {
   // The graph of `main`, of a test of Kind::Whole.
   std::optional<ir::Graph> CompileWhole(const LowerOptions& lower, std::string& fault);
 
+  // Its text; the extensions that its pragmas name.
+  const std::string& source() const { return source_; }
+  std::vector<std::string> ExtensionNames() const;
+  // Whether what the test says is an action.
+  bool IsAction(size_t index) const { return index < shown_.size() && (shown_[index] == Shown::Action || shown_[index] == Shown::ActionValue); }
+
+  std::function<void(ast::Ast&, const SourceManager&)> on_syntax;  // Pipeline's
   std::vector<Test> tests;
   std::string fault;
   BudgetEnd ended = BudgetEnd::None;  // of a fault: the limit that it was

@@ -14,9 +14,8 @@
 
 #include <fmt/format.h>
 
-#include "driver/syntax_hook.h"
 #include "driver/test/children.h"
-#include "parser/parse.h"
+#include "parser/walk.h"
 
 namespace df::test {
 namespace {
@@ -36,7 +35,7 @@ Places& All() {
 }
 
 // Puts marks into a module.
-class Marker {
+class Marker : public ast::Walker<Marker, true> {
  public:
   Marker(ast::Ast& ast, const SourceManager& sources) : ast_(ast), sources_(sources) {}
 
@@ -51,9 +50,41 @@ class Marker {
     Decls(ast_.module.decls);
   }
 
+  void OnDecl(ast::Decl* decl) {
+    if (auto* function = llvm::dyn_cast<ast::FunctionDecl>(decl)) {
+      std::vector<ast::Clause> clauses(function->clauses.begin(), function->clauses.end());
+      for (ast::Clause& clause : clauses) {
+        Patterns(clause.params);
+        Mark(clause.rhs, "clause");
+      }
+      function->clauses = ast_.Copy<ast::Clause>(clauses);
+    } else if (auto* binding = llvm::dyn_cast<ast::PatBindDecl>(decl)) {
+      OnPattern(binding->pat);
+      Mark(binding->rhs, "clause");
+    } else {
+      Inside(decl);
+    }
+  }
+  void OnExpr(ast::Expr* expr) {
+    if (auto* choice = llvm::dyn_cast<ast::IfExpr>(expr)) {
+      One(choice->cond);
+      choice->then_ = Marked(choice->then_, "`then`");
+      choice->else_ = Marked(choice->else_, "`else`");
+    } else if (auto* guards = llvm::dyn_cast<ast::MultiIfExpr>(expr)) {
+      guards->alternatives = Guarded(guards->alternatives, "guard");
+    } else if (auto* of = llvm::dyn_cast<ast::CaseExpr>(expr)) {
+      One(of->scrutinee);
+      of->alternatives = MarkedAlternatives(of->alternatives);
+    } else if (auto* lambda = llvm::dyn_cast<ast::LambdaCaseExpr>(expr)) {
+      lambda->alternatives = MarkedAlternatives(lambda->alternatives);
+    } else {
+      Inside(expr);
+    }
+  }
+
  private:
   ast::Expr* Marked(ast::Expr* expr, const char* what) {
-    Walk(expr);
+    One(expr);
     if (!expr || llvm::isa<ast::ErrorExpr>(expr) || !expr->span.valid() || expr->span.file != ast_.file) return expr;
     size_t number = 0;
     {
@@ -77,7 +108,7 @@ class Marker {
   ast::List<ast::GuardedExpr> Guarded(ast::List<ast::GuardedExpr> all, const char* what) {
     std::vector<ast::GuardedExpr> rows(all.begin(), all.end());
     for (ast::GuardedExpr& row : rows) {
-      for (ast::Stmt* guard : row.guards) Walk(guard);
+      Stmts(row.guards);
       row.body = Marked(row.body, row.guards.empty() ? what : "guard");
     }
     return ast_.Copy<ast::GuardedExpr>(rows);
@@ -86,103 +117,13 @@ class Marker {
     rhs.guarded = Guarded(rhs.guarded, what);
     Decls(rhs.where);
   }
-  ast::List<ast::Alternative> Alternatives(ast::List<ast::Alternative> all) {
+  ast::List<ast::Alternative> MarkedAlternatives(ast::List<ast::Alternative> all) {
     std::vector<ast::Alternative> rows(all.begin(), all.end());
-    for (ast::Alternative& row : rows) Mark(row.rhs, "alternative");
+    for (ast::Alternative& row : rows) {
+      if (row.pat) OnPattern(row.pat);
+      Mark(row.rhs, "alternative");
+    }
     return ast_.Copy<ast::Alternative>(rows);
-  }
-
-  void Decls(ast::List<ast::Decl*> decls) {
-    for (ast::Decl* decl : decls) {
-      if (auto* function = llvm::dyn_cast<ast::FunctionDecl>(decl)) {
-        std::vector<ast::Clause> clauses(function->clauses.begin(), function->clauses.end());
-        for (ast::Clause& clause : clauses) Mark(clause.rhs, "clause");
-        function->clauses = ast_.Copy<ast::Clause>(clauses);
-      } else if (auto* binding = llvm::dyn_cast<ast::PatBindDecl>(decl)) {
-        Mark(binding->rhs, "clause");
-      } else if (auto* cls = llvm::dyn_cast<ast::ClassDecl>(decl)) {
-        Decls(cls->members);
-      } else if (auto* instance = llvm::dyn_cast<ast::InstanceDecl>(decl)) {
-        Decls(instance->members);
-      }
-    }
-  }
-
-  void Walk(ast::Stmt* stmt) {
-    if (auto* bind = llvm::dyn_cast<ast::BindStmt>(stmt)) Walk(bind->expr);
-    else if (auto* let = llvm::dyn_cast<ast::LetStmt>(stmt)) Decls(let->decls);
-    else if (auto* expr = llvm::dyn_cast<ast::ExprStmt>(stmt)) Walk(expr->expr);
-  }
-  void Walk(ast::List<ast::Expr*> exprs) {
-    for (ast::Expr* expr : exprs) Walk(expr);
-  }
-  void Walk(ast::List<ast::Stmt*> stmts) {
-    for (ast::Stmt* stmt : stmts) Walk(stmt);
-  }
-  void Walk(ast::List<ast::FieldBinding> fields) {
-    for (const ast::FieldBinding& field : fields) Walk(field.value);
-  }
-
-  void Walk(ast::Expr* expr) {
-    if (!expr) return;
-    switch (expr->kind) {
-      case ast::ExprKind::App: return Walk(llvm::cast<ast::AppExpr>(expr)->fn), Walk(llvm::cast<ast::AppExpr>(expr)->args);
-      case ast::ExprKind::Infix: return Walk(llvm::cast<ast::InfixExpr>(expr)->operands);
-      case ast::ExprKind::Binary: return Walk(llvm::cast<ast::BinaryExpr>(expr)->left), Walk(llvm::cast<ast::BinaryExpr>(expr)->right);
-      case ast::ExprKind::Negate: return Walk(llvm::cast<ast::NegateExpr>(expr)->operand);
-      case ast::ExprKind::Lambda: return Walk(llvm::cast<ast::LambdaExpr>(expr)->body);
-      case ast::ExprKind::Let: return Decls(llvm::cast<ast::LetExpr>(expr)->decls), Walk(llvm::cast<ast::LetExpr>(expr)->body);
-      case ast::ExprKind::If: {
-        auto* choice = llvm::cast<ast::IfExpr>(expr);
-        Walk(choice->cond);
-        choice->then_ = Marked(choice->then_, "`then`");
-        choice->else_ = Marked(choice->else_, "`else`");
-        return;
-      }
-      case ast::ExprKind::MultiIf: {
-        auto* choice = llvm::cast<ast::MultiIfExpr>(expr);
-        choice->alternatives = Guarded(choice->alternatives, "guard");
-        return;
-      }
-      case ast::ExprKind::Case: {
-        auto* choice = llvm::cast<ast::CaseExpr>(expr);
-        Walk(choice->scrutinee);
-        choice->alternatives = Alternatives(choice->alternatives);
-        return;
-      }
-      case ast::ExprKind::LambdaCase: {
-        auto* choice = llvm::cast<ast::LambdaCaseExpr>(expr);
-        choice->alternatives = Alternatives(choice->alternatives);
-        return;
-      }
-      case ast::ExprKind::Do: return Walk(llvm::cast<ast::DoExpr>(expr)->stmts);
-      case ast::ExprKind::Tuple: return Walk(llvm::cast<ast::TupleExpr>(expr)->elements);
-      case ast::ExprKind::TupleSection: return Walk(llvm::cast<ast::TupleSectionExpr>(expr)->elements);
-      case ast::ExprKind::List: return Walk(llvm::cast<ast::ListExpr>(expr)->elements);
-      case ast::ExprKind::Sequence: {
-        auto* sequence = llvm::cast<ast::SequenceExpr>(expr);
-        return Walk(sequence->from), Walk(sequence->then_), Walk(sequence->to);
-      }
-      case ast::ExprKind::Comprehension: {
-        auto* comprehension = llvm::cast<ast::ComprehensionExpr>(expr);
-        Walk(comprehension->element);
-        Walk(comprehension->stmts);
-        for (ast::List<ast::Stmt*> branch : comprehension->beside) Walk(branch);
-        return;
-      }
-      case ast::ExprKind::LeftSection: return Walk(llvm::cast<ast::LeftSectionExpr>(expr)->operand);
-      case ast::ExprKind::RightSection: return Walk(llvm::cast<ast::RightSectionExpr>(expr)->operand);
-      case ast::ExprKind::Paren: return Walk(llvm::cast<ast::ParenExpr>(expr)->expr);
-      case ast::ExprKind::Typed: return Walk(llvm::cast<ast::TypedExpr>(expr)->expr);
-      case ast::ExprKind::RecordCon: return Walk(llvm::cast<ast::RecordConExpr>(expr)->fields);
-      case ast::ExprKind::RecordUpdate:
-        return Walk(llvm::cast<ast::RecordUpdateExpr>(expr)->record), Walk(llvm::cast<ast::RecordUpdateExpr>(expr)->fields);
-      case ast::ExprKind::Var:
-      case ast::ExprKind::Con:
-      case ast::ExprKind::Literal:
-      case ast::ExprKind::TypeApp:
-      case ast::ExprKind::Error: return;
-    }
   }
 
   ast::Ast& ast_;
@@ -222,16 +163,15 @@ void CountMarks(int from, int to) {
 
 }  // namespace
 
+void MarkPlaces(ast::Ast& ast, const SourceManager& sources) { Marker(ast, sources).Run(); }
+
 void BeginCoverage() {
-  OnSyntax() = [](ast::Ast& ast, const SourceManager& sources) { Marker(ast, sources).Run(); };
   int ends[2];
   const int real = ::dup(STDERR_FILENO);
   if (real < 0 || ::pipe2(ends, O_CLOEXEC) != 0 || ::dup2(ends[1], STDERR_FILENO) < 0) return;
   ::close(ends[1]);
   std::thread(CountMarks, ends[0], real).detach();
 }
-
-void StopMarking() { OnSyntax() = nullptr; }
 
 llvm::json::Array TellCoverage() {
   const std::string last = fmt::format("{}{}\n", kMarkBegins, kEnd);

@@ -10,8 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "lang/source.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+
+namespace df::ast {
+class Ast;
+}
 
 namespace df::test {
 
@@ -25,10 +30,10 @@ struct CoveredPlace {
   uint64_t hits = 0;
 };
 
-// In the process of a file: from now on modules are marked, and what they say is counted.
+// Marks the places of a module: what Pipeline::on_syntax is for.
+void MarkPlaces(ast::Ast& ast, const SourceManager& sources);
+// In the process of a file: what marks say from now on is counted.
 void BeginCoverage();
-// Modules are no longer marked, for what cannot be compiled so.
-void StopMarking();
 // What has been counted since the last call, as the process tells it; and back.
 llvm::json::Array TellCoverage();
 void TakeCoverage(const llvm::json::Array& told, std::vector<CoveredPlace>& places);
@@ -37,7 +42,7 @@ void TakeCoverage(const llvm::json::Array& told, std::vector<CoveredPlace>& plac
 std::vector<CoveredPlace> AllPlaces(const std::vector<FileResult>& files);
 // How many ran, and those that did not.
 void ReportCoverage(const std::vector<CoveredPlace>& places, llvm::raw_ostream& out);
-// The sources with their places in colour. False: it cannot be written, `fault` says why.
-bool WriteCoverageHtml(const std::vector<CoveredPlace>& places, const std::string& path, std::string& fault);
+// The sources with their places in colour, a page each, and index.html. False: it cannot be written, `fault` says why.
+bool WriteCoverageHtml(const std::vector<CoveredPlace>& places, const std::string& folder, std::string& fault);
 
 }  // namespace df::test

@@ -33,6 +33,13 @@ std::vector<Group> GroupsOf(const TestResult& test) {
   return groups;
 }
 
+// So many ways are named, which is less than all switches.
+constexpr size_t kMostNamed = 8;
+std::string Named(const std::vector<std::string>& ways) {
+  if (ways.size() <= kMostNamed) return fmt::format("{}", fmt::join(ways, ", "));
+  return fmt::format("{}, {} and {} others", ways[0], ways[1], ways.size() - 2);
+}
+
 // The text of a failure, each line behind two spaces.
 std::vector<std::string> Explain(const TestResult& test) {
   std::vector<std::string> lines;
@@ -52,7 +59,7 @@ std::vector<std::string> Explain(const TestResult& test) {
   const bool several = test.runs.size() > 1;
   for (const Group& group : groups) {
     const bool everywhere = failed == test.runs.size() && groups.size() == 1;
-    if (several && !everywhere) lines.push_back(fmt::format("  on {}:", fmt::join(group.where, ", ")));
+    if (several && !everywhere) lines.push_back(fmt::format("  on {}:", Named(group.where)));
     const char* indent = several && !everywhere ? "    " : "  ";
     if (group.run->engine.empty() || JudgesItself(test.kind)) {
       for (const std::string& line : group.run->printed) lines.push_back(indent + line);
@@ -65,11 +72,14 @@ std::vector<std::string> Explain(const TestResult& test) {
     add(group.run->path, several && !everywhere ? "      " : "    ");
   }
   if (test.differs()) {
+    const bool ghc = std::any_of(test.runs.begin(), test.runs.end(), [](const TestRun& run) { return run.engine == kGhcEngine; });
+    const char* what = ghc ? "engines, switches or GHC" : "engines or switches";
     std::vector<std::string> passed;
     for (const TestRun& run : test.runs)
       if (run.passed) passed.push_back(Where(run));
-    if (passed.empty()) lines.push_back("  engines or switches differ");
-    else lines.push_back(fmt::format("  engines or switches differ: {} {} what is expected", fmt::join(passed, ", "), passed.size() == 1 ? "gives" : "give"));
+    if (passed.empty()) lines.push_back(fmt::format("  {} differ", what));
+    else if (passed.size() > kMostNamed) lines.push_back(fmt::format("  {} differ: the {} others give what is expected", what, passed.size()));
+    else lines.push_back(fmt::format("  {} differ: {} {} what is expected", what, fmt::join(passed, ", "), passed.size() == 1 ? "gives" : "give"));
   }
   return lines;
 }
@@ -80,6 +90,29 @@ std::vector<std::string> EngineNames(const Options& options) {
   std::vector<std::string> names;
   for (EngineKind engine : options.test.engines) names.emplace_back(EngineName(engine));
   return names;
+}
+
+// The smallest programs that differ, each as a file.
+void TellSmallest(const std::vector<FileResult>& files, llvm::raw_ostream& out) {
+  for (const FileResult& file : files)
+    for (const TestResult& test : file.tests)
+      if (!test.smallest.empty())
+        out << fmt::format("the smallest program found that differs as {}:{} does:\n----\n{}----\n", test.file, test.line, test.smallest);
+}
+
+// How much GHC has answered, and what it has refused.
+void TellGhc(const std::vector<FileResult>& files, llvm::raw_ostream& out) {
+  size_t answered = 0, alike = 0;
+  for (const FileResult& file : files) {
+    if (!file.refused.empty()) out << fmt::format("GHC refuses {}: {}\n", file.path, file.refused);
+    for (const TestResult& test : file.tests) {
+      if (!test.refused.empty()) out << fmt::format("GHC refuses {}:{}: {}: {}\n", test.file, test.line, test.name, test.refused);
+      if (!test.chosen || std::none_of(test.runs.begin(), test.runs.end(), [](const TestRun& run) { return run.engine == kGhcEngine; })) continue;
+      ++answered;
+      alike += !test.differs();
+    }
+  }
+  out << fmt::format("GHC answers {}, {} of them as all others do\n", Plural(answered, "test"), alike);
 }
 
 void ReportText(const std::vector<FileResult>& files, const Options& options, llvm::raw_ostream& out) {
@@ -106,6 +139,8 @@ void ReportText(const std::vector<FileResult>& files, const Options& options, ll
         if (JudgesItself(test.kind))
           for (const std::string& line : test.runs[0].printed) out << "  " << line << '\n';
       }
+  TellSmallest(files, out);
+  if (options.test.ghc) TellGhc(files, out);
   const Summary sum = Sum(files);
   out << fmt::format("{} of {} on {}: {} passed, {} failed", Plural(sum.tests, "test"), Plural(sum.files, "file"), fmt::join(EngineNames(options), ", "),
                      sum.tests - sum.failed - sum.pending, sum.failed);
@@ -131,6 +166,8 @@ void ReportJson(const std::vector<FileResult>& files, const Options& options, ll
                              {"passed", test.passed()}, {"pending", test.pending()}, {"differs", test.differs()},
                              {"expected", llvm::json::Array(test.expected)}, {"runs", std::move(runs)}};
       if (!test.fault.empty()) row["fault"] = test.fault;
+      if (!test.refused.empty()) row["refused"] = test.refused;
+      if (!test.smallest.empty()) row["smallest"] = test.smallest;
       tests.push_back(std::move(row));
     }
   }
@@ -144,11 +181,14 @@ void ReportJson(const std::vector<FileResult>& files, const Options& options, ll
   out << llvm::formatv("{0:2}", llvm::json::Value(std::move(all))) << '\n';
 }
 
-// XML has no other characters below the blank than these three.
+// XML has no other characters below the blank than these three, and neither U+FFFE nor U+FFFF.
 std::string Xml(std::string_view text) {
   std::string out;
-  for (char c : text) {
-    if (c == '<') out += "&lt;";
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const std::string_view here = text.substr(i, 3);
+    if (here == "\xEF\xBF\xBE" || here == "\xEF\xBF\xBF") out += '?', i += 2;
+    else if (c == '<') out += "&lt;";
     else if (c == '>') out += "&gt;";
     else if (c == '&') out += "&amp;";
     else if (c == '"') out += "&quot;";

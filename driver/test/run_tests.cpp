@@ -14,8 +14,8 @@
 #include "driver/system/signals.h"
 #include "driver/test/bench.h"
 #include "driver/test/compile_tests.h"
+#include "driver/test/ghc.h"
 #include "driver/test/suites.h"
-#include "driver/test/test_options.h"
 #include "llvm/ADT/StringSet.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/object_census.h"
@@ -30,6 +30,7 @@
 namespace df::test {
 namespace {
 
+constexpr std::string_view kNotChosen = "not chosen";
 constexpr size_t kMostPrinted = size_t{16} << 20;
 
 // The outside of a test: what it prints is kept, its input is a text.
@@ -93,6 +94,8 @@ class FileRunner {
   void RunGraph(const TestGraph& graph, const Options& options, const std::string& switches);
   void Report(size_t index, const std::string& switches, std::string_view engine, Outcome& outcome, double seconds);
   void ReportFault(size_t index, const std::string& switches, const std::string& why);
+  void AskGhc();
+  GhcAnswer GhcOn(Ghc& ghc, size_t index) const;
 
   const Options& options_;
   const std::string path_;
@@ -140,11 +143,13 @@ std::unique_ptr<CompileBudget> FileRunner::Budget() const {
 }
 
 void FileRunner::Run() {
-  if (Mode().coverage) BeginCoverage();
+  if (options_.test.coverage) {
+    BeginCoverage();
+    file_.on_syntax = MarkPlaces;
+  }
   std::unique_ptr<CompileBudget> budget = Budget();
   bool loaded = file_.Load(path_);
-  if (!loaded && Mode().coverage) {  // what is wrong is told of the program as it stands
-    StopMarking();
+  if (!loaded && options_.test.coverage) {  // what is wrong is told of the program as it stands
     file_ = TestFile(options_);
     loaded = file_.Load(path_);
   }
@@ -157,7 +162,7 @@ void FileRunner::Run() {
     if (file_.tests[i].kind == Kind::Whole && !ReadWhole(file_.tests[i])) file_.tests[i].fault = "its stored output cannot be read";
   // An example that defines something is needed by others.
   for (size_t i = 0; i < chosen_.size(); ++i)
-    if (!chosen_[i] && file_.tests[i].kind != Kind::Example && file_.tests[i].fault.empty()) file_.tests[i].fault = "not chosen";
+    if (!chosen_[i] && file_.tests[i].kind != Kind::Example && file_.tests[i].fault.empty()) file_.tests[i].fault = kNotChosen;
   if (std::find(chosen_.begin(), chosen_.end(), true) != chosen_.end()) file_.Check();
   if (file_.ended != BudgetEnd::None) {
     for (const Test& test : file_.tests)
@@ -167,9 +172,10 @@ void FileRunner::Run() {
   budget.reset();
   TellTests();
   for (size_t i = 0; i < chosen_.size(); ++i)
-    if (!chosen_[i]) file_.tests[i].fault = "not chosen";
+    if (!chosen_[i]) file_.tests[i].fault = kNotChosen;
   RunMode("");
   for (const std::string& switches : options_.test.also) RunMode(switches);
+  if (options_.test.ghc) AskGhc();
   tell_(llvm::json::Object{{"end", true}});
 }
 
@@ -199,7 +205,7 @@ void FileRunner::RunMode(const std::string& switches) {
       graph.graph = std::move(*read);
     }
     RunGraph(graph, options, switches);
-    if (Mode().coverage) tell_(llvm::json::Object{{"coverage", TellCoverage()}});
+    if (options_.test.coverage) tell_(llvm::json::Object{{"coverage", TellCoverage()}});
   }
 }
 
@@ -259,6 +265,52 @@ void FileRunner::ReportFault(size_t index, const std::string& switches, const st
   for (llvm::StringRef line : lines) printed.push_back(llvm::json::fixUTF8(line));
   tell_(llvm::json::Object{{"run", static_cast<int64_t>(index)}, {"switches", switches}, {"engine", ""}, {"passed", false}, {"seconds", 0.0},
                            {"printed", std::move(printed)}, {"path", ""}});
+}
+
+// The test at GHC's prompt.
+GhcAnswer FileRunner::GhcOn(Ghc& ghc, size_t index) const {
+  const Test& test = file_.tests[index];
+  if (test.kind == Kind::Whole) {
+    const std::string input = std::filesystem::path(path_).replace_extension(".in").string();
+    std::error_code error;
+    return ghc.RunMain(std::filesystem::is_regular_file(input, error) ? input : "");
+  }
+  std::string text = !test.definition.empty() ? test.definition + "\n" : test.text;
+  if (test.kind == Kind::Property) {
+    text = fmt::format("Test.QuickCheck.quickCheckWith Test.QuickCheck.stdArgs {{ Test.QuickCheck.replay = Prelude.Just "
+                       "(Test.QuickCheck.Random.mkQCGen {}, 0) }} (\n{}  )", options_.test.seed, text);
+  } else if (test.kind == Kind::Case && file_.IsAction(index)) {  // of which only the value of an example is printed
+    text = fmt::format("(Prelude.>>) (\n{}  ) (Prelude.return ())", text);
+  }
+  GhcAnswer answer = ghc.Say(text);
+  if (test.kind == Kind::Property && answer.outcome.ended && !answer.outcome.printed.starts_with("+++ OK")) answer.outcome.exit = 1;
+  return answer;
+}
+
+// GHC's answers are runs beside those of the engines. What it refuses is told as that.
+void FileRunner::AskGhc() {
+  auto asked = [&](const Test& test) { return !test.only && test.kind != Kind::Suite && test.kind != Kind::Gradient; };
+  bool any = false;
+  for (size_t i = 0; i < chosen_.size(); ++i) any |= chosen_[i] && file_.tests[i].fault.empty() && asked(file_.tests[i]);
+  if (!any) return;
+  const uint64_t number = next_++;
+  if (number < first_) return;  // a process before this one has ended there
+  tell_(llvm::json::Object{{"begin", -1}});
+  Ghc ghc(options_, path_, file_.source(), file_.ExtensionNames());
+  if (const std::string why = ghc.Load(); !why.empty()) return tell_(llvm::json::Object{{"refused", -1}, {"why", llvm::json::fixUTF8(why)}});
+  for (size_t i = 0; i < chosen_.size(); ++i) {
+    const Test& test = file_.tests[i];
+    if (!test.fault.empty() && !(test.fault == kNotChosen && test.defines)) continue;
+    if (!asked(test) || !(chosen_[i] || test.defines)) continue;
+    tell_(llvm::json::Object{{"begin", -1}});
+    const auto began = std::chrono::steady_clock::now();
+    GhcAnswer answer = GhcOn(ghc, i);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
+    if (!answer.refused.empty())
+      tell_(llvm::json::Object{{"refused", static_cast<int64_t>(i)}, {"why", llvm::json::fixUTF8(answer.refused)}});
+    else if (!test.defines)
+      Report(i, "", kGhcEngine, answer.outcome, taken.count());
+  }
 }
 
 }  // namespace

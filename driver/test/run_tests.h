@@ -26,6 +26,9 @@ struct SuitePart {
   std::string text;   // what is told of it, lines
 };
 
+// Of the runs of a test the one by GHC has this engine.
+inline constexpr std::string_view kGhcEngine = "ghc";
+
 // One run of a test.
 struct TestRun {
   std::string switches;   // "" or "-O0"
@@ -46,6 +49,8 @@ struct TestResult {
   std::string name;
   std::vector<std::string> expected;
   std::string fault;      // it could not be run at all
+  std::string refused;    // why GHC does not answer
+  std::string smallest;   // of one that differs: the smallest program that does, as a file
   bool chosen = true;     // by `--filter`; and it is no definition for others
   std::vector<TestRun> runs;
   bool passed() const;
@@ -59,6 +64,7 @@ struct TestResult {
 //   {"tests": [..]}         what there is, in order
 //   {"begin": INDEX, ..}    a run begins
 //   {"run": INDEX, ..}      it is over
+//   {"refused": INDEX, ..}  GHC does not answer; without a number: to nothing in the file
 //   {"fault": TEXT}         the file cannot be tested
 //   {"end": true}
 using Tell = std::function<void(llvm::json::Object)>;

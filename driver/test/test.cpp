@@ -8,8 +8,9 @@
 #include "driver/system/files.h"
 #include "driver/test/bench.h"
 #include "driver/test/children.h"
+#include "driver/test/ghc.h"
 #include "driver/test/report.h"
-#include "driver/test/test_options.h"
+#include "driver/test/shrink.h"
 #include "driver/test/watch.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -61,7 +62,7 @@ bool TellCoverage(const std::vector<test::FileResult>& results, const Options& o
   const std::vector<test::CoveredPlace> places = test::AllPlaces(results);
   test::ReportCoverage(places, options.test.format == TestFormat::Text ? static_cast<llvm::raw_ostream&>(console.out()) : console.err());
   std::string fault;
-  const std::string& page = test::Mode().coverage_html;
+  const std::string& page = options.test.coverage_html;
   if (page.empty() || test::WriteCoverageHtml(places, page, fault)) return true;
   console.err() << fault;
   return false;
@@ -117,10 +118,13 @@ ExitCode TestCommand(const Options& given, Console& console) {
   if (options.timeout.count() == 0) options.timeout = std::chrono::seconds(60);
   if (options.max_memory == 0) options.max_memory = uint64_t{2} << 30;
   std::vector<std::string> files;
-  if (test::Mode().differential) AddAllWays(options);
-  if (test::Mode().bench) return test::BenchCommand(options, console);
+  if (options.test.differential) {
+    AddAllWays(options);
+    options.test.ghc = test::HasGhc();
+  }
+  if (options.test.bench) return test::BenchCommand(options, console);
   if (!test::FilesOf(options, files, console)) return ExitCode::Usage;
-  if (test::Mode().watch) {
+  if (options.test.watch) {
     return test::Watch(options, [&] {
       // A file that somebody is just writing anew is not there for a moment.
       std::error_code error;
@@ -130,9 +134,10 @@ ExitCode TestCommand(const Options& given, Console& console) {
     }, console);
   }
   console.out().flush();
-  const std::vector<test::FileResult> results = test::RunFiles(options, files, [](const test::FileResult&) {});
+  std::vector<test::FileResult> results = test::RunFiles(options, files, [](const test::FileResult&) {});
+  if (options.test.differential) test::ShrinkDifferences(options, results);
   test::Report(results, options, console.out());
-  if (test::Mode().coverage && !TellCoverage(results, options, console)) return ExitCode::Failed;
+  if (options.test.coverage && !TellCoverage(results, options, console)) return ExitCode::Failed;
   if (options.test.update) return UpdateOutputs(results, console) ? ExitCode::Fine : ExitCode::Failed;
   if (const test::Summary sum = test::Sum(results); sum.tests == 0 && sum.broken == 0) {
     console.Error(options.test.filter.empty() ? "there are no tests" : "the filter leaves no test");

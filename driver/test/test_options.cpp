@@ -8,15 +8,6 @@
 #include "driver/test/run_tests.h"
 
 namespace df {
-namespace test {
-
-CommandMode& Mode() {
-  static CommandMode mode;
-  return mode;
-}
-
-}  // namespace test
-
 namespace {
 
 bool ParseEngines(std::string_view text, std::vector<EngineKind>& engines) {
@@ -66,7 +57,7 @@ CLI::App* AddBenchOptions(CLI::App& main, Options& options) {
   CLI::App* app = main.add_subcommand("bench", "measure the expressions of `-- BENCH:` lines in sources");
   app->add_option("FILES", test.paths, "sources, and folders of sources; default: the current folder. The same expression in several files is compared");
   AddWays(app, options, "expression");
-  AddRead(*app, "--time", df::test::Mode().bench_time, ParseDuration, "a time, such as `1s` or `200ms`",
+  AddRead(*app, "--time", test.bench_time, ParseDuration, "a time, such as `1s` or `200ms`",
           "how long each way of each expression is run, at least five times; default: 1s")
       ->type_name("TIME");
   app->add_option_function<std::string>("--format", [&options](const std::string& name) {
@@ -97,19 +88,19 @@ CLI::App* AddTestOptions(CLI::App& main, Options& options) {
       ->type_name("N");
   app->add_flag("--update", test.update, "what whole programs print becomes their stored output, NAME.out");
   app->add_flag("-v,--verbose", test.verbose, "list the tests that passed as well");
-  app->add_flag("--differential", df::test::Mode().differential,
-                "every test on every engine, at -O0, without loops, and without each optimisation and switch: what differs is told");
-  app->add_flag("--coverage", df::test::Mode().coverage, "tell which clauses, guards and branches of the files and their modules did not run");
-  app->add_option("--coverage-html", df::test::Mode().coverage_html, "write the sources with what ran, and how often, as one page; implies --coverage")
-      ->type_name("FILE");
-  app->add_flag("--watch", df::test::Mode().watch, "after a change test again what it reaches, until Ctrl-C")->excludes("--update");
+  app->add_flag("--differential", test.differential,
+                "every test on every engine, at -O0, without loops, without each optimisation and switch, and by GHC where it is there: what differs\nis told, and the smallest program that does");
+  app->add_flag("--coverage", test.coverage, "tell which clauses, guards and branches of the files and their modules did not run");
+  app->add_option("--coverage-html", test.coverage_html, "write the sources with what ran, and how often: a page each, and index.html; implies --coverage")
+      ->type_name("FOLDER");
+  app->add_flag("--watch", test.watch, "after a change test again what it reaches, until Ctrl-C")->excludes("--update");
   return app;
 }
 
 void FinishTestOptions(Options& options) {
   TestArguments& test = options.test;
   options.command = Command::Test;
-  if (!df::test::Mode().coverage_html.empty()) df::test::Mode().coverage = true;
+  if (!test.coverage_html.empty()) test.coverage = true;
   if (test.paths.empty()) test.paths = {"."};
   for (const std::string& switches : test.also) {
     Options ignored;

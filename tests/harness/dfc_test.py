@@ -6,6 +6,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import xml.etree.ElementTree as ET
@@ -157,6 +158,9 @@ def formats(d):
     out, _ = d.expect(1, "test", "a.df", "--format=junit")
     suite = ET.fromstring(out).find("testsuite")
     assert suite.get("tests") == "2" and suite.get("failures") == "1" and len(suite.findall("testcase/failure")) == 1, out
+    d.file("odd.df", '-- CASE: putStrLn "\\1\\27\\65534\\65535\\200]]>" => 1\n')  # characters that XML has not
+    out, _ = d.expect(1, "test", "odd.df", "--format=junit")
+    assert "printed   ????\u00c8]]>" in ET.fromstring(out).find("testsuite/testcase/failure").text, out
 
 
 @test
@@ -240,8 +244,96 @@ def differential(d):
     out, _ = d.expect(1, "test", "a.df", "--differential", "--format=json")
     told = json.loads(out)["tests"]
     assert [t["passed"] for t in told] == [True, True, False] and not any(t["differs"] for t in told), out
-    assert {r["engine"] for r in told[0]["runs"]} == {"tagged", "reference", "demand", "expanding"}, out
+    assert {r["engine"] for r in told[0]["runs"]} - {"ghc"} == {"tagged", "reference", "demand", "expanding"}, out
     assert "-O0" in {r["switches"] for r in told[0]["runs"]}, out
+
+
+# A documented difference: GHC without optimisation has no infinity behind `realToFrac`.
+WIDE = """{-# LANGUAGE LambdaCase #-}
+module Wide where
+
+import Data.List (sort)
+
+infixl 6 |+|
+
+-- | Not reached.
+data Shape = Circle Double | Square Double deriving (Eq, Show)
+
+(|+|) :: Int -> Int -> Int
+a |+| b = a * 2 + b
+
+wide :: Float -> Double
+wide x = realToFrac x
+
+unused :: Int -> String
+unused n = unwords (map show (sort [n, n - 1]))
+
+pick :: Bool -> [Float] -> Double
+pick b xs
+  | b = sum (map wide (filter (> 10) xs)) + 12
+  | otherwise = fromIntegral (1 |+| 2)
+
+-- CASE: pick True [1, 20, 1 / 0, 300] => Infinity
+-- CASE: pick False [] => 4.0
+-- CASE: unused 3 => "2 3"
+-- CASE: 1 `div` (2 |+| (-4)) => error (divide by zero)
+-- >>> let four = 2 |+| 0
+-- >>> putStrLn (show four ++ "\\n") >> return four
+-- 4
+-- <BLANKLINE>
+-- 4
+-- >>> error "no"
+-- *** Exception: no
+"""
+
+
+@test
+def ghc_beside(d):
+    """GHC, where it is, answers each test; what differs is shrunk to a program that replays; what GHC refuses is told as that."""
+    if not shutil.which("ghc"):
+        return
+    d.file("Wide.df", WIDE)
+    out, _ = d.expect(1, "test", "Wide.df", "--differential", "--timeout=25s")
+    assert "FAIL Wide.df:25: pick True [1, 20, 1 / 0, 300]\n  on ghc:\n    expected  Infinity\n    printed   3.40282366920" in out, out
+    assert out.count("FAIL ") == 1 and "GHC answers 6 tests, 5 of them as all others do\n6 tests of 1 file" in out, out
+    smallest = out.split("----\n")[1]
+    assert "realToFrac" in smallest and len(smallest) < len(WIDE) / 2 and not any(word in smallest for word in ("Shape", "unused", "reached")), smallest
+    d.file("again.df", smallest)
+    out, _ = d.expect(1, "test", "again.df", "--differential", "--timeout=10s", "--format=json")
+    told = json.loads(out)["tests"]
+    assert len(told) == 1 and told[0]["differs"] and {r["passed"] for r in told[0]["runs"] if r["engine"] == "ghc"} == {True}, out
+    d.file("own.df", "import Gradient\n-- CASE: grad (\\x -> x * x) (3 :: Double) => 6.0\n")
+    out, _ = d.expect(0, "test", "own.df", "--differential")
+    assert "GHC refuses own.df: own.df:1:1: error: Could not find module" in out and "GHC answers 0 tests" in out, out
+    d.file("part.df", "-- CASE: map (+ 1) [1] => [2]\n-- CASE: [] => []\n")
+    out, _ = d.expect(0, "test", "part.df", "--differential")
+    assert "GHC refuses part.df:2: []: " in out and "GHC answers 1 test, 1 of them" in out, out
+
+
+@test
+def ghc_that_reads(d):
+    """A test that reads finds the end of its input, and does not take the questions behind it."""
+    if not shutil.which("ghc"):
+        return
+    d.file("a.hs", "-- CASE: 1 => 1\n"
+                   "-- CASE: getLine => error (end of file)\n-- CASE: 2 => 2\n")
+    out, _ = d.expect(0, "test", "a.hs", "--differential")
+    assert "GHC answers 3 tests, 3 of them" in out, out
+    # An expression that dfc finds to refer to itself, and on which GHC's prompt goes on for ever.
+    d.file("loop.hs", "f :: Int -> Int\nf n = let (a, b) = (b + n, a + n) in a\n-- CASE: f 2 => error (<<loop>>)\n-- CASE: 2 => 2\n")
+    out, _ = d.expect(0, "test", "loop.hs", "--differential", "--timeout=4s")
+    assert "GHC refuses loop.hs:3: f 2: it has not answered within 4 s\nGHC answers 1 test, 1 of them as all others do\n" in out, out
+
+
+@test
+def ghc_and_whole_programs(d):
+    if not shutil.which("ghc"):
+        return
+    d.file("w.hs", "main :: IO ()\nmain = interact (unlines . map reverse . lines)\n")
+    d.file("w.in", "abc\nde\n")
+    d.file("w.out", "cba\ned\n")
+    out, _ = d.expect(0, "test", "w.hs", "--differential")
+    assert "GHC answers 1 test, 1 of them as all others do" in out, out
 
 
 @test
@@ -292,7 +384,7 @@ def coverage(d):
     """Clauses, guards and branches of the file and its modules; the results of tests do not change."""
     d.file("Shapes.df", COVERED)
     d.file("Sizes.df", "module Sizes where\n\ndata Shape = Circle Int | Square Int\n\nunused :: Int -> Int\nunused x = x\n")
-    out, _ = d.expect(0, "test", "Shapes.df", "--coverage", "--engine=tagged,demand", "--coverage-html=page.html")
+    out, _ = d.expect(0, "test", "Shapes.df", "--coverage", "--engine=tagged,demand", "--coverage-html=pages")
     assert out == """3 tests of 1 file on tagged, demand: 3 passed, 0 failed
 Shapes.df: 5 of 8 places ran
   Shapes.df:9:17: guard did not run: | otherwise = 0
@@ -302,12 +394,13 @@ Sizes.df: 0 of 1 places ran
   Sizes.df:6:12: clause did not run: unused x = x
 coverage: 5 of 9 places, 56%
 """, out
-    page = d.bytes("page.html").decode()
-    assert "<h2>Shapes.df: 5 of 8 places ran</h2>" in page and '<b class=not title="guard: 0 times">0</b>' in page, page
+    index, page = d.bytes("pages/index.html").decode(), d.bytes("pages/Shapes.df.html").decode()
+    assert '<a href="Shapes.df.html">Shapes.df</a><td class=n>5 of 8' in index and '<a href="Sizes.df.html">' in index and "5 of 9" in index, index
+    assert "5 of 8 places ran" in page and '<a href="#l9">9:17 guard</a>' in page and '<b class=not title="guard: 0 times">0</b>' in page, page
     d.file("bad.df", "f :: Int\nf = 'c'\n-- CASE: f => 1\n")
     out, _ = d.expect(1, "test", "bad.df", "--coverage")
     assert "bad.df:2:5" in out and "trace" not in out, out
-    d.expect(1, "test", "Shapes.df", "--coverage-html=no/such/folder.html", err="no/such/folder.html")
+    d.expect(1, "test", "Shapes.df", "--coverage-html=bad.df/pages", err="there can be no folder `bad.df/pages`")
 
 
 @test

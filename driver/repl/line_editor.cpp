@@ -164,7 +164,7 @@ class TerminalEditor : public LineEditor {
   size_t rest_ = 0;         // of it the beginning is the rest of the program's line, which the next program gets
   bool interrupted_ = false;
   EditLine* edit_;
-  History* history_;
+  ::History* history_;
 };
 
 // ---------------------------------------------------------------- from a pipe or a file

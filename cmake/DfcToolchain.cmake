@@ -30,10 +30,10 @@ if(DFC_SANITIZE)
 endif()
 
 # dfc_join_sources(target): with DFC_JOIN_SOURCES up to eight sources of it are compiled as one. Not those of what runs programs, whose code
-# would depend on who stands beside whom (tests/bench/instructions.json).
+# would depend on who stands beside whom (tests/bench/instructions.json), nor the driver's, of which the shared libraries take what they need.
 function(dfc_join_sources target)
   file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
-  if(DFC_JOIN_SOURCES AND folder MATCHES "^(driver|lower|parser|typecheck)(/|$)")
+  if(DFC_JOIN_SOURCES AND folder MATCHES "^(lower|parser|typecheck)(/|$)")
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   endif()
 endfunction()

@@ -1,5 +1,6 @@
 // Scheduled code and event code: how a frame goes from one to the other, and what passes between frames of both kinds.
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "runtime/engines/tagged/code/frameless.h"
@@ -18,6 +19,49 @@
 namespace df::tagged {
 
 // ---------------------------------------------------------------- to event code
+
+namespace {
+
+// What GoToStep will say. A check of what ScheduledMaker puts behind a call.
+[[maybe_unused]] bool ComesToStep(const Worker& w, const Frame& frame) {
+  const ScheduledCode& scheduled = w.program.scheduled;
+  for (const ScheduledInstr* at = frame.resume;; ++at) {
+    if (at->op == Scheduled::Unboxed || scheduled.state_of[static_cast<size_t>(at - scheduled.code.data())] != kNone) return true;
+    if (at->op == Scheduled::Jump) at = scheduled.code.data() + at->x - 1;
+    else if (at->op != Scheduled::Count && at->op != Scheduled::Drop && at->op != Scheduled::Load && at->op != Scheduled::Move) return false;
+  }
+}
+
+}  // namespace
+
+bool GoToStep(Worker& w, Frame* frame) {
+  const ScheduledCode& scheduled = w.program.scheduled;
+  const ScheduledInstr* code = scheduled.code.data();
+  for (;; ++frame->resume) {
+    const ScheduledInstr& in = *frame->resume;
+    if (in.op == Scheduled::Unboxed || scheduled.state_of[static_cast<size_t>(&in - code)] != kNone) return true;
+    switch (in.op) {
+      case Scheduled::Count:
+        ++w.stats.regions;
+        w.stats.firings += in.x;
+        break;
+      case Scheduled::Drop:
+        ReleaseBits(frame->slots()[in.a], frame->states()[in.a]);
+        break;
+      case Scheduled::Load:
+        frame->slots()[in.d] = static_cast<uint64_t>(in.imm);
+        break;
+      case Scheduled::Move:
+        frame->slots()[in.d] = frame->slots()[in.a];
+        break;
+      case Scheduled::Jump:
+        frame->resume = code + in.x - 1;
+        break;
+      default:
+        return false;
+    }
+  }
+}
 
 const ScheduledState& RestoreStates(Worker& w, Frame* frame) {
   const ScheduledCode& scheduled = w.program.scheduled;
@@ -63,6 +107,8 @@ void LeaveScheduled(Worker& w, Frame* frame) {
 const ScheduledState& LeaveOne(Worker& w, Frame* frame) {
   OutlineCaller(w, frame);
   if (frame->flags & kScheduledCaller) ++frame->parent->refs;  // scheduled code does not count its callees
+  [[maybe_unused]] const bool stands = GoToStep(w, frame);
+  assert(stands);
   const ScheduledState& from = RestoreStates(w, frame);
   const ScopeCode& scope = frame->scope();
   for (uint32_t slot : from.children) {
@@ -229,6 +275,7 @@ bool GiveScheduled(Worker& w, Frame* frame, uint32_t slot, Value& value) {
   }
   Put(frame, slot, std::move(value));
   ++frame->resume;
+  assert(ComesToStep(w, *frame));
   w.Push(frame, kNone);
   return true;
 }

@@ -7,7 +7,10 @@
 
 namespace df::tagged {
 
-// States, masks and ready bits as event code would have them where the frame stands.
+// A frame that was given what it waited for stands behind that, perhaps before what is between two steps (values given up, words moved, jumps) and
+// has no state of its own: that is done now. False: something else comes before the next step.
+bool GoToStep(Worker& w, Frame* frame);
+// States, masks and ready bits as event code would have them where the frame stands, which is before a step.
 const ScheduledState& RestoreStates(Worker& w, Frame* frame);
 // Event code takes over where the frame stands. It gives results one by one, and a caller in scheduled code waits for all
 // together: with more than one, or late ones, the caller goes over first, and so its callers.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "runtime/engines/tagged/code/frameless.h"
+#include "runtime/engines/tagged/code/scheduled_data.h"
 #include "runtime/engines/tagged/exec/calls.h"
 #include "runtime/engines/tagged/exec/delayed_calls.h"
 #include "runtime/engines/tagged/exec/event_interpreter.h"

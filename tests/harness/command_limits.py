@@ -43,7 +43,7 @@ def limits(d):
 def compilation_has_limits(d):
     """What ends it says so, with exit code 3; a run gets what is left of the time."""
     d.file("type.df", "main = let { x0 = \\y -> y; %s } in length [x39]\n" % "; ".join("x%d = (x%d, x%d)" % (n, n - 1, n - 1) for n in range(1, 40)))
-    d.file("long.df", "xs :: [Int]\nxs = [%s]\nmain = sum xs\n" % ", ".join(map(str, range(200000))))
+    d.file("long.df", "xs :: [Int]\nxs = [%s]\nmain = sum xs\n" % ", ".join(map(str, range(500000))))
     for command in (["check", "type.df"], ["run", "type.df"], ["type.df", "-o", "type.graph"], ["type.df", "--emit=core"]):
         begin = time.monotonic()
         _, err = d.expect(3, *command, "--timeout=500ms", out="", err="error[DF0835]: the time limit of 0.5 s is reached while the program is compiled (pass `check`)\n")

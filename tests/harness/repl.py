@@ -461,7 +461,7 @@ def an_input_has_limits(d):
     _, err = d.expect(3, "repl", stdin="a <+> b = a - b\n:set timeout 500ms\n:{\ninfixr 2 <+>\nb = let { %s } in length [x39]\nc = 1\n:}\n9 <+> 3 <+> 2\nc\n7\n" % bomb,
                       out="4\n7\n", err="error[DF0835]: the time limit of 0.5 s is reached while the program is compiled")
     assert "`c` is not" in err or "DF0201" in err, err
-    _, err = d.expect(3, "repl", stdin=":set max-memory 40M\nxs = [%s] :: [Int]\n1 + 1\nxs\n" % ", ".join(map(str, range(200000))), out="2\n",
+    _, err = d.expect(3, "repl", stdin=":set max-memory 40M\nxs = [%s] :: [Int]\n1 + 1\nxs\n" % ", ".join(map(str, range(450000))), out="2\n",
                       err="error[DF0835]: the memory limit of ")
 
 

@@ -21,20 +21,6 @@ namespace df::tagged {
 
 // ---------------------------------------------------------------- to event code
 
-namespace {
-
-// What GoToStep will say. A check of what ScheduledMaker puts behind a call.
-[[maybe_unused]] bool ComesToStep(const Worker& w, const Frame& frame) {
-  const ScheduledCode& scheduled = w.program.scheduled;
-  for (const ScheduledInstr* at = frame.resume;; ++at) {
-    if (at->op == Scheduled::Unboxed || scheduled.state_of[static_cast<size_t>(at - scheduled.code.data())] != kNone) return true;
-    if (at->op == Scheduled::Jump) at = scheduled.code.data() + at->x - 1;
-    else if (at->op != Scheduled::Count && at->op != Scheduled::Drop && at->op != Scheduled::Load && at->op != Scheduled::Move) return false;
-  }
-}
-
-}  // namespace
-
 bool GoToStep(Worker& w, Frame* frame) {
   const ScheduledCode& scheduled = w.program.scheduled;
   const ScheduledInstr* code = scheduled.code.data();
@@ -61,6 +47,14 @@ bool GoToStep(Worker& w, Frame* frame) {
       default:
         return false;
     }
+  }
+}
+
+void GiveUpScheduled(Worker& w, Frame* frame) {
+  if (GoToStep(w, frame)) {
+    RestoreStates(w, frame);
+  } else if (const ScheduledInstr& in = *frame->resume; in.op == Scheduled::ReturnOpen) {
+    ReleaseBits(frame->slots()[in.a], frame->states()[in.a]);  // all that it still has
   }
 }
 
@@ -276,7 +270,6 @@ bool GiveScheduled(Worker& w, Frame* frame, uint32_t slot, Value& value) {
   }
   Put(frame, slot, std::move(value));
   ++frame->resume;
-  assert(ComesToStep(w, *frame));
   w.Push(frame, kNone);
   return true;
 }

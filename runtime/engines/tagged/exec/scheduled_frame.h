@@ -10,6 +10,8 @@ namespace df::tagged {
 // A frame that was given what it waited for stands behind that, perhaps before what is between two steps (values given up, words moved, jumps) and
 // has no state of its own: that is done now. False: something else comes before the next step.
 bool GoToStep(Worker& w, Frame* frame);
+// Of a frame that will not go on: what it has is known afterwards, or gone.
+void GiveUpScheduled(Worker& w, Frame* frame);
 // States, masks and ready bits as event code would have them where the frame stands, which is before a step.
 const ScheduledState& RestoreStates(Worker& w, Frame* frame);
 // Event code takes over where the frame stands. It gives results one by one, and a caller in scheduled code waits for all

@@ -74,7 +74,7 @@ void Worker::GiveUpValues(DeadObjects& dead) {
   }
   pool.ForEachLive([&](Frame* frame) {
     if (UnboxedOf(frame)) frame->flags &= ~kObjects;
-    else if (frame->flags & kScheduled && GoToStep(*this, frame)) RestoreStates(*this, frame);
+    else if (frame->flags & kScheduled) GiveUpScheduled(*this, frame);
     if (frame->flags & kObjects)
       for (uint32_t i = 0; i < frame->scope().num_slots; ++i)
         if (frame->IsCounted(i)) {

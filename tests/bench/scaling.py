@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""What more processors give, by the clock, on a machine that has them: scaling.py --dfc build/dfc [--processes 2 4 8] [--only calls training]
+"""What more processors give, by the clock, on a machine that has them: scaling.py --dfc build/dfc [--processes 2 4 8] [--only calls idle training]
 
-calls: fib, queens and a tree of lazy sieves on N processes of one thread (`--local-workers N --threads 1`) and on N threads, beside N copies of one
+calls: fib, queens, tic-tac-toe to the end and a tree of lazy sieves on N processes of one thread (`--local-workers N --threads 1`) and on N threads, beside N copies of one
 thread side by side. A figure is the throughput of the one run by that of the copies together, which share what the machine shares.
+
+idle: the processor time of `ack`, of which nothing can be given away, with a second process that has nothing to do, by its time alone: the least of
+each, of twice as many rounds. The second process's start is in it.
 
 training: steps of gradient descent (Adagrad) of the TreeLSTM of samples/sentiment with 300 numbers a node, 2,000 words and chunks of 16 trees
 (`sumSpread`), on random trees of 10 to 30 words, on 1, 2, 4 .. processes. A step is the difference of runs of many steps and of one. All runs have to
@@ -21,13 +24,40 @@ import sys
 import tempfile
 import time
 
-from parallel import FIB, SIEVES, compiled
+from parallel import ACK, FIB, SIEVES, compiled
 from rates import inputs, sized
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 QUEENS = ("queens :: Int -> Int\nqueens n = go n []\n  where\n    go 0 _ = 1\n    go k placed = sum [go (k - 1) (q : placed) | q <- [1 .. n], safe q 1 placed]\n"
           "    safe _ _ [] = True\n    safe q d (p : ps) = p /= q && abs (p - q) /= d && safe q (d + 1) ps\n")
-CALLS = (("fib", FIB, "fib 45", "fib 24"), ("queens", QUEENS, "queens 13", "queens 6"), ("sieves", SIEVES, "pieces 0 1499", "pieces 0 3"))
+TICTACTOE = """import Data.List (transpose)
+
+data Cell = E | X | O deriving (Eq)
+
+type Board = [Cell]
+
+wins :: Cell -> Board -> Bool
+wins p b = any (all (== p)) (rows ++ transpose rows ++ [[b !! 0, b !! 4, b !! 8], [b !! 2, b !! 4, b !! 6]])
+  where
+    rows = [take 3 b, take 3 (drop 3 b), drop 6 b]
+
+other :: Cell -> Cell
+other X = O
+other _ = X
+
+moves :: Cell -> Board -> [Board]
+moves p b = [take i b ++ [p] ++ drop (i + 1) b | (i, E) <- zip [0 ..] b]
+
+value :: Cell -> Board -> Int
+value p b
+  | wins (other p) b = -1
+  | E `notElem` b = 0
+  | otherwise = maximum (map (negate . value (other p)) (moves p b))
+
+play :: Int -> Int
+play n = sum (map (value O) (take n (moves X (replicate 9 E))))
+"""
+CALLS = (("fib", FIB, "fib 45", "fib 24"), ("queens", QUEENS, "queens 13", "queens 6"), ("tictactoe", TICTACTOE, "play 9", "value X [X, O, E, E, E, E, E, O, X]"), ("sieves", SIEVES, "pieces 0 1499", "pieces 0 3"))
 MAIN = """
 main :: String -> Int -> Int -> R
 main train batch steps = after (pass (take steps (cycle (batches batch known))) (startAdagrad (newModel 1)) 0)
@@ -74,6 +104,20 @@ def calls(args, folder):
                         sys.exit("%s: the runs print different results" % name)
             row += ["%.2f" % statistics.median(ratio) for ratio in ratios]
         print("| %s | %s |" % (expression, " | ".join(row)), flush=True)
+
+
+def idle(args, folder):
+    graph = compiled(args.dfc, folder, "ack", ACK, "ack 3 9" if args.small else "ack 3 12")
+    least = {}
+    for _ in range(2 * args.rounds):
+        for options in (("--threads=1",), ("--threads=1", "--local-workers=2")):
+            before = os.times()
+            subprocess.run([args.dfc, "run", graph, *options], check=True, stdout=subprocess.DEVNULL)
+            after = os.times()
+            took = after.children_user + after.children_system - before.children_user - before.children_system
+            least[options] = min(took, least.get(options, took))
+    alone, beside = least.values()
+    print("ack: %.3f s of a processor alone, %.3f with an idle process: %.3f" % (alone, beside, beside / alone), flush=True)
 
 
 def tree(source, words):
@@ -127,14 +171,14 @@ def main():
     parser.add_argument("--dfc", required=True)
     parser.add_argument("--processes", type=int, nargs="+", default=[2, 4, 8])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", nargs="+", default=["calls", "training"])
+    parser.add_argument("--only", nargs="+", default=["calls", "idle", "training"])
     parser.add_argument("--small", action="store_true", help="inputs that take no time, to test this program")
     args = parser.parse_args()
     args.dfc = os.path.abspath(args.dfc)
     with tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
         for part in args.only:
-            {"calls": calls, "training": training}[part](args, folder)
+            {"calls": calls, "idle": idle, "training": training}[part](args, folder)
         print("%.0f s" % (time.monotonic() - began), file=sys.stderr)
 
 

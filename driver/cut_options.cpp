@@ -10,19 +10,21 @@
 namespace df {
 namespace {
 
-bool ParseReceive(std::string_view text, RecvRule& receive) {
-  receive = text == "scheduled" ? RecvRule::Scheduled : RecvRule::ByName;
-  return text == "scheduled" || text == "by-name";
-}
+template <typename Value>
+struct Word {
+  std::string_view text;
+  Value value;
+};
+constexpr Word<RecvRule> kReceives[] = {{"by-name", RecvRule::ByName}, {"scheduled", RecvRule::Scheduled}};
+constexpr Word<DeadTokens> kDead[] = {{"sent", DeadTokens::Sent}, {"withheld", DeadTokens::Withheld}, {"none", DeadTokens::None}};
+constexpr Word<EmitCut> kEmits[] = {{"parts", EmitCut::Parts}, {"dot", EmitCut::Dot}, {"skeleton", EmitCut::Skeleton}, {"graph", EmitCut::Graph}, {"outlined", EmitCut::Outlined}};
 
-bool ParseDead(std::string_view text, DeadTokens& dead) {
-  dead = text == "withheld" ? DeadTokens::Withheld : text == "none" ? DeadTokens::None : DeadTokens::Sent;
-  return text == "sent" || dead != DeadTokens::Sent;
-}
-
-bool ParseEmitCut(std::string_view text, EmitCut& emit) {
-  emit = text == "dot" ? EmitCut::Dot : text == "skeleton" ? EmitCut::Skeleton : text == "graph" ? EmitCut::Graph : text == "outlined" ? EmitCut::Outlined : EmitCut::Parts;
-  return text == "parts" || emit != EmitCut::Parts;
+template <const auto& words, typename Value>
+bool ParseWord(std::string_view text, Value& value) {
+  const auto* word = llvm::find_if(words, [text](const auto& row) { return row.text == text; });
+  if (word == std::end(words)) return false;
+  value = word->value;
+  return true;
 }
 
 // "1=simulated".
@@ -83,7 +85,7 @@ CLI::Option* AddCutOptions(CLI::App& app, Options& options, const char* seed) {
 }
 
 void AddEmitCut(CLI::App& app, Options& options) {
-  AddRead(app, "--emit", options.cut.emit, ParseEmitCut, "`parts`, `dot`, `skeleton`, `graph` or `outlined`",
+  AddRead(app, "--emit", options.cut.emit, ParseWord<kEmits, EmitCut>, "`parts`, `dot`, `skeleton`, `graph` or `outlined`",
           "parts (default): what is where, and what goes between; dot: drawn for Graphviz; skeleton: tag tracking; graph: with Sends and Recvs; "
           "outlined: with calls of what stands elsewhere, as the tagged engine runs it")
       ->type_name("WHAT");
@@ -92,10 +94,10 @@ void AddEmitCut(CLI::App& app, Options& options) {
 std::vector<CLI::Option*> AddCutRun(CLI::App& app, Options& options) {
   CutArguments& cut = options.cut;
   std::vector<CLI::Option*> all = {AddCutOptions(app, options, "--cut-seed")};
-  all.push_back(AddRead(app, "--recv", cut.receive, ParseReceive, "`by-name` or `scheduled`",
+  all.push_back(AddRead(app, "--recv", cut.receive, ParseWord<kReceives, RecvRule>, "`by-name` or `scheduled`",
                         "how parts take tokens (reference engine, --parts): by-name (default), or scheduled, by skeletons that make their tags")
                     ->type_name("HOW"));
-  all.push_back(AddRead(app, "--dead", cut.dead, ParseDead, "`sent`, `withheld` or `none`",
+  all.push_back(AddRead(app, "--dead", cut.dead, ParseWord<kDead, DeadTokens>, "`sent`, `withheld` or `none`",
                         "dead tokens of a graph that is cut: sent (default), withheld between parts, or none at all; to compare with")
                     ->type_name("HOW"));
   all.push_back(app.add_option("--losses", cut.losses, "of a graph that is cut: so many times a part is lost, and begins anew (with --seed)")

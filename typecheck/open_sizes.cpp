@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Casting.h"
+#include "typecheck/core/parts.h"
 
 namespace df {
 namespace {
@@ -19,19 +20,7 @@ void VisitUses(const core::Expr* root, llvm::function_ref<void(const core::VarEx
     todo.pop_back();
     const size_t first = todo.size();
     if (const auto* var = llvm::dyn_cast<core::VarExpr>(expr)) visit(*var);
-    if (const auto* app = llvm::dyn_cast<core::AppExpr>(expr)) {
-      todo.push_back(app->fn);
-      todo.insert(todo.end(), app->args.begin(), app->args.end());
-    }
-    if (const auto* lambda = llvm::dyn_cast<core::LambdaExpr>(expr)) todo.push_back(lambda->body);
-    if (const auto* let = llvm::dyn_cast<core::LetExpr>(expr)) {
-      for (const core::Binding& binding : let->bindings) todo.push_back(binding.value);
-      todo.push_back(let->body);
-    }
-    if (const auto* match = llvm::dyn_cast<core::CaseExpr>(expr)) {
-      todo.push_back(match->scrutinee);
-      for (const core::Alt& alt : match->alts) todo.push_back(alt.body);
-    }
+    core::ForEachPart(*expr, [&](const core::Expr* part) { todo.push_back(part); });
     std::reverse(todo.begin() + first, todo.end());
   }
 }

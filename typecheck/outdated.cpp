@@ -2,6 +2,7 @@
 // checked anew. So that this surprises nobody, the prompt says who still means the older entity.
 #include <algorithm>
 
+#include "typecheck/core/parts.h"
 #include "typecheck/session.h"
 
 namespace df {
@@ -20,18 +21,8 @@ class Mentions {
       if (!expr || !seen_.insert(expr).second) continue;
       if (const auto* var = llvm::dyn_cast<core::VarExpr>(expr)) {
         if (wanted_.contains(var->var.index)) found.insert(var->var.index);
-      } else if (const auto* app = llvm::dyn_cast<core::AppExpr>(expr)) {
-        work_.push_back(app->fn);
-        work_.append(app->args.begin(), app->args.end());
-      } else if (const auto* lambda = llvm::dyn_cast<core::LambdaExpr>(expr)) {
-        work_.push_back(lambda->body);
-      } else if (const auto* let = llvm::dyn_cast<core::LetExpr>(expr)) {
-        for (const core::Binding& binding : let->bindings) work_.push_back(binding.value);
-        work_.push_back(let->body);
-      } else if (const auto* match = llvm::dyn_cast<core::CaseExpr>(expr)) {
-        work_.push_back(match->scrutinee);
-        for (const core::Alt& alt : match->alts) work_.push_back(alt.body);
       }
+      core::ForEachPart(*expr, [&](const core::Expr* part) { work_.push_back(part); });
     }
     return found;
   }

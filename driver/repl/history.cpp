@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "typecheck/core/parts.h"
 
 namespace df {
 namespace {
@@ -42,20 +43,8 @@ class Reach {
   }
   void LookAt(const core::Expr* expr) {
     if (!expr || !seen_.insert(expr).second) return;
-    if (const auto* var = llvm::dyn_cast<core::VarExpr>(expr)) {
-      Add(var->var);
-    } else if (const auto* app = llvm::dyn_cast<core::AppExpr>(expr)) {
-      work_.push_back(app->fn);
-      work_.append(app->args.begin(), app->args.end());
-    } else if (const auto* lambda = llvm::dyn_cast<core::LambdaExpr>(expr)) {
-      work_.push_back(lambda->body);
-    } else if (const auto* let = llvm::dyn_cast<core::LetExpr>(expr)) {
-      for (const core::Binding& binding : let->bindings) work_.push_back(binding.value);
-      work_.push_back(let->body);
-    } else if (const auto* match = llvm::dyn_cast<core::CaseExpr>(expr)) {
-      work_.push_back(match->scrutinee);
-      for (const core::Alt& alt : match->alts) work_.push_back(alt.body);
-    }
+    if (const auto* var = llvm::dyn_cast<core::VarExpr>(expr)) Add(var->var);
+    core::ForEachPart(*expr, [&](const core::Expr* part) { work_.push_back(part); });
   }
 
   const core::Program& program_;

@@ -1,36 +1,11 @@
 // `:plot`: a value as JSON, which a notebook draws.
-#include <cstdlib>
-#include <filesystem>
-
 #include "driver/evaluate.h"
 #include "driver/repl/protocol.h"
 #include "driver/repl/repl.h"
 #include "driver/system/files.h"
+#include "driver/system/temporary_folder.h"
 
 namespace df {
-namespace {
-
-// A folder that goes with this.
-class PlotFolder {
- public:
-  PlotFolder() {
-    std::error_code error;
-    std::string name = (std::filesystem::temp_directory_path(error) / "dfc-plot-XXXXXX").string();
-    if (!error && ::mkdtemp(name.data())) path_ = name;
-  }
-  ~PlotFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  PlotFolder(const PlotFolder&) = delete;
-  PlotFolder& operator=(const PlotFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-}  // namespace
 
 // The value is not shown: it is taken apart, as for `--output @FILE.json`.
 std::optional<std::string> Repl::JsonOf(ast::Ast& ast) {
@@ -55,7 +30,7 @@ std::optional<std::string> Repl::JsonOf(ast::Ast& ast) {
     if (pos.function == Text(name)) pos.function = "it";
   std::optional<ir::Graph> graph = pipeline_->Graph(*functions, lower);
   if (!graph) return std::nullopt;
-  const PlotFolder folder;
+  const TemporaryFolder folder("plot");
   if (graph->action || folder.path().empty()) {
     pipeline_->diags.Report(Diag::NoParts, {}, "plot", graph->action ? "an action has no value" : "there is no place for temporary files");
     return std::nullopt;

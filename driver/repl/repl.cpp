@@ -20,6 +20,7 @@ namespace df {
 namespace {
 
 constexpr const char* kSourceName = "<repl>";
+
 // Whether an input begins as no input does, but a further line of one.
 bool GoesOn(std::string_view text) {
   std::string_view start = text.substr(std::min(text.find_first_not_of(" \t"), text.size()));

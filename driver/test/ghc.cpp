@@ -134,18 +134,12 @@ Outcome GhcOutcome(std::string printed) {
 
 Ghc::Ghc(const Options& options, const std::string& path, std::string text, std::vector<std::string> extensions)
     : options_(options), path_(path), extensions_(std::move(extensions)) {
-  std::string name = (std::filesystem::temp_directory_path() / "dfc-ghc-XXXXXX").string();
-  if (!::mkdtemp(name.data())) return;
-  folder_ = name;
-  copy_ = folder_ + (path.ends_with(".lhs") ? "/It.lhs" : "/It.hs");
+  if (folder_.path().empty()) return;
+  copy_ = folder_.path() + (path.ends_with(".lhs") ? "/It.lhs" : "/It.hs");
   std::ofstream(copy_, std::ios::binary) << text;
 }
 
-Ghc::~Ghc() {
-  End();
-  std::error_code ignored;
-  if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
-}
+Ghc::~Ghc() { End(); }
 
 std::string Ghc::Folders() const {
   std::string beside = std::filesystem::path(path_).parent_path().string();
@@ -160,8 +154,8 @@ std::string Ghc::WithPath(std::string text) const {
 }
 
 bool Ghc::Start() {
-  if (folder_.empty()) return false;
-  const std::string commands = folder_ + "/commands";
+  if (folder_.path().empty()) return false;
+  const std::string commands = folder_.path() + "/commands";
   ::unlink(commands.c_str());
   int ends[2];
   // Both ends are this process's, so that neither side waits for the other, or finds the end before there is anything.

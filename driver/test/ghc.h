@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "driver/options.h"
+#include "driver/system/temporary_folder.h"
 #include "driver/test/judge.h"
 
 namespace df::test {
@@ -47,7 +48,7 @@ class Ghc {
 
   const Options& options_;
   const std::string path_;
-  std::string folder_;  // a temporary one
+  const TemporaryFolder folder_{"ghc"};
   std::string copy_;    // the file in it
   std::vector<std::string> extensions_;
   std::vector<std::string> said_;  // what a new process is told again: definitions

@@ -1,16 +1,16 @@
 // The smallest program that differs.
 #include "driver/test/shrink.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "driver/system/files.h"
+#include "driver/system/temporary_folder.h"
 #include "driver/test/find_tests.h"
 #include "driver/test/shrink_edits.h"
 #include "llvm/ADT/STLExtras.h"
@@ -303,20 +303,17 @@ std::string Shrinker::Run(const std::string& source) {
 
 void ShrinkDifferences(const Options& options, std::vector<FileResult>& files) {
   size_t done = 0;
-  std::string folder = (std::filesystem::temp_directory_path() / "dfc-differs-XXXXXX").string();
-  bool made = false;
+  std::optional<TemporaryFolder> folder;  // made for the first one
   for (FileResult& file : files)
     for (TestResult& test : file.tests) {
       if (done == kMostShrunk || !test.chosen || !test.differs() || test.kind == Kind::Suite || IsLiterate(file.path)) continue;
       ++done;
-      if (!made && !::mkdtemp(folder.data())) return;
-      made = true;
+      if (!folder) folder.emplace("differs");
+      if (folder->path().empty()) return;
       std::ifstream in(file.path, std::ios::binary);
       const std::string source((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-      test.smallest = Shrinker(options, file, test, folder).Run(source);
+      test.smallest = Shrinker(options, file, test, folder->path()).Run(source);
     }
-  std::error_code ignored;
-  if (made) std::filesystem::remove_all(folder, ignored);
 }
 
 }  // namespace df::test

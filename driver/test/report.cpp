@@ -71,6 +71,10 @@ std::vector<std::string> Explain(const TestResult& test) {
     }
     add(group.run->path, several && !everywhere ? "      " : "    ");
   }
+  // `error TEXT`, of a test that did fail: taken as what is printed.
+  const std::vector<std::string>& printed = groups[0].run->printed;
+  if (test.kind == Kind::Case && test.expected.size() == 1 && test.expected[0].starts_with("error ") && !printed.empty() && printed[0].starts_with("error: "))
+    lines.push_back(fmt::format("  hint: a case that fails is written `=> error ({})`", llvm::StringRef(test.expected[0]).drop_front(6).trim().str()));
   if (test.differs()) {
     const bool ghc = std::any_of(test.runs.begin(), test.runs.end(), [](const TestRun& run) { return run.engine == kGhcEngine; });
     const char* what = ghc ? "engines, switches or GHC" : "engines or switches";

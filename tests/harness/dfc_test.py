@@ -67,6 +67,13 @@ area a = a * a
 
 
 @test
+def an_error_without_brackets(d):
+    d.file("bare.df", "-- CASE: 1 `div` (0 :: Int) => error by zero\n-- CASE: 2 => error by zero\n")
+    out, _ = d.expect(1, "test", "bare.df")
+    assert out.count("hint: a case that fails is written `=> error (by zero)`\n") == 1, out
+
+
+@test
 def what_passes(d):
     d.file("shapes.df", SHAPES)
     out, _ = d.expect(0, "test", "shapes.df")
